@@ -1,0 +1,2 @@
+//! The program `divisi`.
+fn main() {}

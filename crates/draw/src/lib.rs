@@ -1,0 +1,1 @@
+//! Pictures: graphs, schedules, traces, plots

@@ -1,0 +1,1 @@
+//! What gives the beat: a clock, a file, a JACK server

@@ -1,0 +1,1 @@
+//! Owns a graph that plays: edits, swap, measuring

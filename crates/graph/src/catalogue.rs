@@ -1,0 +1,189 @@
+//! Every kind that is known, by name: what readers check texts against.
+
+use crate::{Kind, Node, Port, PortCount, PortSpec, Signal, Width};
+use std::collections::BTreeMap;
+use units::Channels;
+
+/// Every kind that is known.
+#[derive(Clone, Debug, Default)]
+pub struct Catalogue(BTreeMap<&'static str, Kind>);
+
+/// The most ports one side of a node may have; a larger number in a file is an error and never an allocation.
+const MOST_PORTS: u32 = 4096;
+/// The most channels one port may have.
+const MOST_CHANNELS: u32 = 256;
+
+impl Catalogue {
+    /// Adds `kind`; the one that had its name is given back.
+    pub fn add(&mut self, kind: Kind) -> Option<Kind> {
+        self.0.insert(kind.name, kind)
+    }
+
+    /// The kind called `name`.
+    pub fn get(&self, name: &str) -> Option<&Kind> {
+        self.0.get(name)
+    }
+
+    /// Every kind, by name.
+    pub fn kinds(&self) -> impl Iterator<Item = &Kind> {
+        self.0.values()
+    }
+
+    /// The known name most like `name`, if one is like it at all.
+    pub fn nearest(&self, name: &str) -> Option<&'static str> {
+        nearest(name, self.0.keys().copied())
+    }
+
+    /// Gives `node` the ports that `kind` has, for as many inputs and outputs as it asks for with `in` and `out` and as
+    /// many channels as it asks for with `channels`.
+    ///
+    /// # Errors
+    ///
+    /// One sentence a wrong number, each with the key at fault; the node then has the nearest number that is right.
+    pub fn give_ports(kind: &Kind, node: &mut Node) -> Vec<(&'static str, String)> {
+        let mut wrong = Vec::new();
+        let channels = count(node, "channels", 1, (1, MOST_CHANNELS), &mut wrong);
+        let channels = Channels(channels as u16);
+        node.inputs = ports(&kind.inputs, node, "in", channels, &mut wrong);
+        node.outputs = ports(&kind.outputs, node, "out", channels, &mut wrong);
+        wrong
+    }
+}
+
+fn count(
+    node: &Node,
+    key: &'static str,
+    default: u32,
+    (least, most): (u32, u32),
+    wrong: &mut Vec<(&'static str, String)>,
+) -> u32 {
+    let Some(asked) = node.number(key) else {
+        return default;
+    };
+    let right = (asked as u32).clamp(least, most);
+    if f64::from(right) != asked {
+        let kind = node.plays();
+        wrong.push((
+            key,
+            format!("`{key}` is {asked}; `{kind}` takes a whole number from {least} to {most}"),
+        ));
+    }
+    right
+}
+
+fn ports(
+    specs: &[PortSpec],
+    node: &Node,
+    key: &'static str,
+    channels: Channels,
+    wrong: &mut Vec<(&'static str, String)>,
+) -> Vec<Port> {
+    let single = specs.iter().filter(|s| s.count == PortCount::One).count() as u32;
+    let mut all = Vec::new();
+    for spec in specs {
+        let signal = match spec.width {
+            Width::Fixed(channels) => Signal::Audio(channels),
+            Width::AsNode => Signal::Audio(channels),
+            Width::Control => Signal::Control,
+            Width::Event => Signal::Event,
+        };
+        match spec.count {
+            PortCount::One => all.push(Port {
+                name: spec.name.into(),
+                signal,
+            }),
+            PortCount::Many {
+                default,
+                least,
+                most,
+            } => {
+                let range = (
+                    single + u32::from(least),
+                    (single + u32::from(most)).min(MOST_PORTS),
+                );
+                let n = count(node, key, single + u32::from(default), range, wrong) - single;
+                all.extend((1..=n).map(|i| Port {
+                    name: format!("{}{i}", spec.name),
+                    signal,
+                }));
+            }
+        }
+    }
+    all
+}
+
+/// The candidate most like `word` by edit distance, if it is within a third of its length (at least 1).
+pub fn nearest<'a>(word: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let limit = (word.chars().count() / 3).max(1);
+    candidates
+        .map(|c| (distance(word, c), c))
+        .filter(|(d, _)| *d <= limit)
+        .min_by_key(|(d, _)| *d)
+        .map(|(_, c)| c)
+}
+
+fn distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, ca) in a.chars().enumerate() {
+        let mut corner = row[0];
+        row[0] = i + 1;
+        for (j, cb) in b.iter().enumerate() {
+            let change = corner + usize::from(ca != *cb);
+            corner = row[j + 1];
+            row[j + 1] = change.min(row[j] + 1).min(corner + 1);
+        }
+    }
+    row[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Value;
+
+    fn mixer() -> Kind {
+        Kind {
+            inputs: vec![PortSpec {
+                name: "in",
+                width: Width::AsNode,
+                count: PortCount::Many {
+                    default: 2,
+                    least: 1,
+                    most: 1000,
+                },
+            }],
+            outputs: vec![PortSpec::audio("out")],
+            ..Kind::new("mix", "adds")
+        }
+    }
+
+    #[test]
+    fn ports_follow_the_node() {
+        let mut node = Node::new("m", "mix");
+        assert!(Catalogue::give_ports(&mixer(), &mut node).is_empty());
+        assert_eq!(node.inputs.len(), 2);
+        node.set("in", Value::Number(3.0));
+        node.set("channels", Value::Number(2.0));
+        assert!(Catalogue::give_ports(&mixer(), &mut node).is_empty());
+        assert_eq!(node.inputs[2].name, "in3");
+        assert_eq!(node.outputs[0].signal, Signal::Audio(Channels(2)));
+    }
+
+    #[test]
+    fn an_absurd_number_of_ports_is_said_and_not_made() {
+        let mut node = Node::new("m", "mix");
+        node.set("in", Value::Number(1e9));
+        let wrong = Catalogue::give_ports(&mixer(), &mut node);
+        assert_eq!(wrong.len(), 1);
+        assert_eq!(node.inputs.len(), 1000);
+    }
+
+    #[test]
+    fn the_nearest_name_is_found_and_a_far_one_is_not() {
+        let names = ["osc", "mix", "noise"];
+        assert_eq!(nearest("nosie", names.into_iter()), None);
+        assert_eq!(nearest("oscc", names.into_iter()), Some("osc"));
+        assert_eq!(nearest("zita_reverb", names.into_iter()), None);
+    }
+}

@@ -1,0 +1,139 @@
+//! Changes to a graph, as data: what a live edit is made of.
+
+use crate::{Edge, End, Graph, Node, NodeId, Value};
+use std::fmt;
+
+/// One change.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Edit {
+    /// Add a node.
+    Add(Node),
+    /// Take a node out with every edge at it.
+    Remove(NodeId),
+    /// Add an edge.
+    Connect(Edge),
+    /// Take an edge out.
+    Disconnect(End, End),
+    /// Let a node play, or give silence.
+    Enable(NodeId, bool),
+    /// Write a parameter.
+    Set(NodeId, String, Value),
+}
+
+/// Why an edit was not made; the graph is as it was.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum EditError {
+    /// There is no such node. Ask the graph for its ids.
+    NoNode(NodeId),
+    /// The name is taken. Choose another.
+    NameTaken(String),
+    /// There is no such output. The node's ports say which there are.
+    NoOutput(End),
+    /// There is no such input.
+    NoInput(End),
+    /// There is no such edge.
+    NoEdge(End, End),
+}
+
+impl fmt::Display for EditError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoNode(id) => write!(f, "there is no node {}", id.0),
+            Self::NameTaken(name) => write!(f, "the name `{name}` is taken"),
+            Self::NoOutput(end) => write!(f, "node {} has no output {}", end.node.0, end.port + 1),
+            Self::NoInput(end) => write!(f, "node {} has no input {}", end.node.0, end.port + 1),
+            Self::NoEdge(from, to) => write!(
+                f,
+                "no edge goes from node {} output {} to node {} input {}",
+                from.node.0,
+                from.port + 1,
+                to.node.0,
+                to.port + 1
+            ),
+        }
+    }
+}
+
+impl std::error::Error for EditError {}
+
+impl Graph {
+    /// Makes one change. Gives the new node's id where it adds one.
+    ///
+    /// # Errors
+    ///
+    /// [`EditError`] names what is not there; nothing has changed then.
+    pub fn apply(&mut self, edit: Edit) -> Result<Option<NodeId>, EditError> {
+        match edit {
+            Edit::Add(node) => {
+                let added = self.add(node);
+                return added
+                    .map(Some)
+                    .map_err(|(node, _)| EditError::NameTaken(node.name));
+            }
+            Edit::Remove(id) => {
+                self.remove(id).ok_or(EditError::NoNode(id))?;
+            }
+            Edit::Connect(edge) => {
+                let from = self.existing(edge.from.node)?;
+                if usize::from(edge.from.port) >= from.outputs.len() {
+                    return Err(EditError::NoOutput(edge.from));
+                }
+                let to = self.existing(edge.to.node)?;
+                if usize::from(edge.to.port) >= to.inputs.len() {
+                    return Err(EditError::NoInput(edge.to));
+                }
+                self.connect(edge);
+            }
+            Edit::Disconnect(from, to) => {
+                if !self.disconnect(from, to) {
+                    return Err(EditError::NoEdge(from, to));
+                }
+            }
+            Edit::Enable(id, enabled) => {
+                self.node_mut(id).ok_or(EditError::NoNode(id))?.enabled = enabled;
+            }
+            Edit::Set(id, key, value) => {
+                self.node_mut(id)
+                    .ok_or(EditError::NoNode(id))?
+                    .set(key, value);
+            }
+        }
+        Ok(None)
+    }
+
+    fn existing(&self, id: NodeId) -> Result<&Node, EditError> {
+        self.node(id).ok_or(EditError::NoNode(id))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_refused_edit_changes_nothing() {
+        let mut graph = Graph::default();
+        graph.apply(Edit::Add(Node::new("a", "osc"))).unwrap();
+        let before = graph.clone();
+        let end = |node| End {
+            node: NodeId(node),
+            port: 0,
+        };
+        let refused = [
+            Edit::Add(Node::new("a", "mix")),
+            Edit::Remove(NodeId(7)),
+            Edit::Connect(Edge {
+                from: end(0),
+                to: end(0),
+                place: Default::default(),
+            }),
+            Edit::Disconnect(end(0), end(0)),
+            Edit::Enable(NodeId(1), false),
+        ];
+        for edit in refused {
+            assert!(graph.apply(edit).is_err());
+            assert_eq!(graph, before);
+        }
+    }
+}

@@ -1,0 +1,168 @@
+//! Nodes and edges together.
+
+use crate::{Node, Place};
+use std::collections::HashMap;
+
+/// Which node of one [`Graph`]. Never used again after the node is gone, so that what plays it keeps its state by it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct NodeId(pub u32);
+
+/// One end of an edge: a port of a node, counted from 0 among its inputs or its outputs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct End {
+    /// The node.
+    pub node: NodeId,
+    /// Its port.
+    pub port: u16,
+}
+
+/// A connection from an output to an input. Several edges into one input add up, in the order of their sources.
+#[derive(Clone, Copy, Debug)]
+pub struct Edge {
+    /// An output.
+    pub from: End,
+    /// An input.
+    pub to: End,
+    /// Where it was written.
+    pub place: Place,
+}
+
+impl PartialEq for Edge {
+    fn eq(&self, other: &Self) -> bool {
+        (self.from, self.to) == (other.from, other.to)
+    }
+}
+
+/// Nodes and edges; nothing here runs.
+#[derive(Clone, Debug, Default)]
+pub struct Graph {
+    nodes: Vec<Option<Node>>,
+    names: HashMap<String, NodeId>,
+    edges: Vec<Edge>,
+}
+
+impl Graph {
+    /// Adds `node`.
+    ///
+    /// # Errors
+    ///
+    /// The node comes back with the id of the one that has its name already.
+    pub fn add(&mut self, node: Node) -> Result<NodeId, (Box<Node>, NodeId)> {
+        if let Some(there) = self.names.get(&node.name) {
+            return Err((Box::new(node), *there));
+        }
+        let id = NodeId(
+            u32::try_from(self.nodes.len()).expect("four billion nodes do not fit in memory"),
+        );
+        self.names.insert(node.name.clone(), id);
+        self.nodes.push(Some(node));
+        Ok(id)
+    }
+
+    /// Takes a node out, with every edge at it.
+    pub fn remove(&mut self, id: NodeId) -> Option<Node> {
+        let node = self.nodes.get_mut(id.0 as usize)?.take()?;
+        self.names.remove(&node.name);
+        self.edges.retain(|e| e.from.node != id && e.to.node != id);
+        Some(node)
+    }
+
+    /// Adds an edge. Whether its ports exist is for the caller or for a plan to say.
+    pub fn connect(&mut self, edge: Edge) {
+        self.edges.push(edge);
+    }
+
+    /// Takes out every edge from `from` to `to`; whether there was one.
+    pub fn disconnect(&mut self, from: End, to: End) -> bool {
+        let before = self.edges.len();
+        self.edges.retain(|e| (e.from, e.to) != (from, to));
+        self.edges.len() < before
+    }
+
+    /// The node `id`, if it is still there.
+    pub fn node(&self, id: NodeId) -> Option<&Node> {
+        self.nodes.get(id.0 as usize)?.as_ref()
+    }
+
+    /// The node `id`, to be changed. Its name stays: the graph finds it by that.
+    pub fn node_mut(&mut self, id: NodeId) -> Option<&mut Node> {
+        self.nodes.get_mut(id.0 as usize)?.as_mut()
+    }
+
+    /// The node called `name`.
+    pub fn find(&self, name: &str) -> Option<NodeId> {
+        self.names.get(name).copied()
+    }
+
+    /// Every node with its id, in the order they were added.
+    pub fn nodes(&self) -> impl Iterator<Item = (NodeId, &Node)> {
+        self.nodes
+            .iter()
+            .enumerate()
+            .filter_map(|(i, n)| Some((NodeId(i as u32), n.as_ref()?)))
+    }
+
+    /// How many nodes there are.
+    pub fn len(&self) -> usize {
+        self.names.len()
+    }
+
+    /// Whether there is no node.
+    pub fn is_empty(&self) -> bool {
+        self.names.is_empty()
+    }
+
+    /// One more than the largest id ever given.
+    pub fn id_bound(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// Every edge, in the order they were added.
+    pub fn edges(&self) -> &[Edge] {
+        &self.edges
+    }
+}
+
+/// Two graphs are equal if their nodes and edges say the same, in the same order, wherever they stand.
+impl PartialEq for Graph {
+    fn eq(&self, other: &Self) -> bool {
+        let same_edge = |a: &Edge, b: &Edge| {
+            let name = |g: &'_ Self, id| g.node(id).map(|n| n.name.clone());
+            (a.from.port, a.to.port) == (b.from.port, b.to.port)
+                && name(self, a.from.node) == name(other, b.from.node)
+                && name(self, a.to.node) == name(other, b.to.node)
+        };
+        self.len() == other.len()
+            && self.edges.len() == other.edges.len()
+            && self
+                .nodes()
+                .zip(other.nodes())
+                .all(|((_, a), (_, b))| a == b)
+            && self
+                .edges
+                .iter()
+                .zip(&other.edges)
+                .all(|(a, b)| same_edge(a, b))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_id_is_never_given_twice() {
+        let mut graph = Graph::default();
+        let a = graph.add(Node::new("a", "osc")).unwrap();
+        let end = End { node: a, port: 0 };
+        graph.connect(Edge {
+            from: end,
+            to: end,
+            place: Place::NOWHERE,
+        });
+        graph.remove(a).unwrap();
+        assert!(graph.is_empty() && graph.edges().is_empty());
+        assert_ne!(graph.add(Node::new("a", "osc")).unwrap(), a);
+        assert!(graph.add(Node::new("a", "osc")).is_err());
+    }
+}

@@ -1,0 +1,14 @@
+//! Graph, costs and machine to [`Plan`]: in which order, on which worker, through which buffers.
+//!
+//! Takes a graph, gives a plan that any executor can follow without thinking.
+//! May: allocate and take its time. May not: read a clock, start a thread, open a file, use `unsafe`.
+#![forbid(unsafe_code)]
+
+mod steps;
+mod trace;
+
+pub use steps::{
+    Costs, Feed, InPort, Line, LineId, Loop, LoopId, Options, OutPort, Output, Plan, PlanError,
+    SendId, SlotId, Span, Step, StepId, Work,
+};
+pub use trace::{Mark, TraceRecord};

@@ -1,0 +1,273 @@
+//! The plan itself: flat arrays that an executor follows.
+
+use graph::{Diagnostic, NodeId};
+use std::collections::HashMap;
+use std::fmt;
+use units::{Channels, Frames, Nanos, SampleRate};
+
+/// Which step of a plan: an index into [`Plan::steps`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct StepId(pub u32);
+
+/// Which slot: room for one block of one channel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SlotId(pub u32);
+
+/// Which room for events: one for each event or control output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SendId(pub u32);
+
+/// Which delay line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct LineId(pub u32);
+
+/// Which loop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct LoopId(pub u32);
+
+/// A run of one of the plan's flat arrays.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Span {
+    /// First index.
+    pub start: u32,
+    /// One past the last.
+    pub end: u32,
+}
+
+impl Span {
+    /// The run itself.
+    pub fn of<T>(self, all: &[T]) -> &[T] {
+        &all[self.start as usize..self.end as usize]
+    }
+
+    /// How many.
+    pub fn len(self) -> usize {
+        (self.end - self.start) as usize
+    }
+
+    /// Whether it is none.
+    pub fn is_empty(self) -> bool {
+        self.start == self.end
+    }
+}
+
+/// What a step does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Work {
+    /// Runs the processor of a node. A delay's is its reading half: then the step has a `line`.
+    Node {
+        /// Whose.
+        node: NodeId,
+        /// The line it reads, if it is a delay's reading half.
+        line: Option<LineId>,
+    },
+    /// Copies its only input to a line: a delay's writing half.
+    Write {
+        /// Whose.
+        node: NodeId,
+        /// The line.
+        line: LineId,
+    },
+    /// Copies its only input, so that it is kept until the cycle ends: a sink.
+    Keep {
+        /// Whose.
+        node: NodeId,
+    },
+    /// Gives silence on every output: a node that is not enabled.
+    Mute {
+        /// Whose.
+        node: NodeId,
+    },
+    /// Runs other steps again and again on smaller blocks.
+    Loop(LoopId),
+}
+
+/// One channel of an input: where its frames come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Feed {
+    /// Nothing is connected: silence.
+    Silent,
+    /// One slot, read in place.
+    Slot(SlotId),
+    /// Several slots, added in this order into a slot that is this step's own while it runs.
+    Sum {
+        /// Which, in [`Plan::summed`].
+        from: Span,
+        /// Into which. Never one of them.
+        into: SlotId,
+    },
+}
+
+/// One input of a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum InPort {
+    /// Sound: one [`Feed`] a channel, in [`Plan::feeds`].
+    Audio(Span),
+    /// Events: merged by frame from these, in [`Plan::event_feeds`]; for equal frames in this order.
+    Events(Span),
+}
+
+/// One output of a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OutPort {
+    /// Sound: one slot a channel, in [`Plan::written`].
+    Audio(Span),
+    /// Events.
+    Events(SendId),
+}
+
+/// One node's turn, or a loop's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// What it does.
+    pub work: Work,
+    /// Its inputs, in [`Plan::inputs`].
+    pub inputs: Span,
+    /// Its outputs, in [`Plan::outputs`].
+    pub outputs: Span,
+    /// The steps that wait for it, each once, in [`Plan::successors`]. Empty inside a loop.
+    pub successors: Span,
+    /// For how many steps it waits. 0 inside a loop.
+    pub activation: u32,
+    /// Runs once in so many cycles; never 0. On other cycles its successors are released and its outputs hold.
+    pub every: u32,
+    /// In which of them: where cycle % every == phase.
+    pub phase: u32,
+    /// What it is thought to cost.
+    pub cost: Nanos,
+}
+
+/// A run of steps on one worker, repeated on parts of the block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Loop {
+    /// Which steps, in order, in [`Plan::inner`].
+    pub steps: Span,
+    /// How many frames a round has; the last round has what is left.
+    pub sub_block: Frames,
+}
+
+/// A delay line.
+///
+/// Its ring holds a power of two of at least `most` + the plan's block frames, for each channel. The frame at absolute
+/// position p is written at p modulo that. So, within a cycle that plays positions t .. t + block, the writing half
+/// touches t .. t + block, and a reading half t - most .. t + block - least: the two overlap only where a delay is
+/// shorter than the block, and there the plan orders them (write before read, or both in one loop whose sub-block is no
+/// longer than `least`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Line {
+    /// How wide.
+    pub channels: Channels,
+    /// The shortest delay that will be read.
+    pub least: Frames,
+    /// The longest.
+    pub most: Frames,
+    /// The node whose line it is; the line's content survives a swap by it.
+    pub node: NodeId,
+}
+
+/// A slot that is an output channel of the program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Output {
+    /// Which channel, from 0. Several outputs of one channel add up, in this order.
+    pub channel: u16,
+    /// What it plays; kept until the cycle ends.
+    pub slot: SlotId,
+    /// The sink.
+    pub node: NodeId,
+}
+
+/// What to do, in which order, through which buffers.
+///
+/// Steps stand in an order in which they may run one after another. No two steps that may run at the same time share a
+/// slot, unless both only read it; `validate` proves it again.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Plan {
+    /// Frames in a block.
+    pub block: Frames,
+    /// Frames a second.
+    pub rate: SampleRate,
+    /// The steps, sources first.
+    pub steps: Vec<Step>,
+    /// Steps inside loops.
+    pub inner: Vec<Step>,
+    /// The loops.
+    pub loops: Vec<Loop>,
+    /// See [`Step::successors`].
+    pub successors: Vec<StepId>,
+    /// See [`Step::inputs`].
+    pub inputs: Vec<InPort>,
+    /// See [`InPort::Audio`].
+    pub feeds: Vec<Feed>,
+    /// See [`Feed::Sum`].
+    pub summed: Vec<SlotId>,
+    /// See [`InPort::Events`].
+    pub event_feeds: Vec<SendId>,
+    /// See [`Step::outputs`].
+    pub outputs: Vec<OutPort>,
+    /// See [`OutPort::Audio`].
+    pub written: Vec<SlotId>,
+    /// How many slots there are.
+    pub slots: u32,
+    /// How many rooms for events there are.
+    pub sends: u32,
+    /// The delay lines.
+    pub lines: Vec<Line>,
+    /// The program's output channels, by channel and then by sink.
+    pub sinks: Vec<Output>,
+    /// The static level of each step: the longest sum of costs from its start to the end of the graph.
+    pub static_levels: Vec<Nanos>,
+    /// A schedule: for each worker the steps it runs, in order. Empty where nobody asked for one.
+    pub lanes: Vec<Vec<StepId>>,
+    /// By how many frames the latest output lags behind the inputs, from the latencies in [`Options`].
+    pub latency: Frames,
+}
+
+/// What nodes cost, for a block of the plan's size.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Costs {
+    /// Measured, by node.
+    pub of_node: HashMap<NodeId, Nanos>,
+}
+
+/// What a plan is made for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Options {
+    /// Frames in a block.
+    pub block: Frames,
+    /// Frames a second.
+    pub rate: SampleRate,
+    /// Measured costs; where there are none, what the text says, and then what the kind says.
+    pub costs: Costs,
+    /// Make a static schedule for so many workers; 0 for none.
+    pub lanes: usize,
+    /// Latencies by node; absent is 0.
+    pub latencies: HashMap<NodeId, Frames>,
+}
+
+impl Options {
+    /// Nothing measured, no schedule.
+    pub fn new(block: Frames, rate: SampleRate) -> Self {
+        Self {
+            block,
+            rate,
+            costs: Costs::default(),
+            lanes: 0,
+            latencies: HashMap::new(),
+        }
+    }
+}
+
+/// Why there is no plan: everything that is wrong with the graph, each with its place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlanError(pub Vec<Diagnostic>);
+
+impl fmt::Display for PlanError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0.as_slice() {
+            [one] => f.write_str(&one.message),
+            all => write!(f, "{} mistakes in the graph", all.len()),
+        }
+    }
+}
+
+impl std::error::Error for PlanError {}

@@ -1,0 +1,92 @@
+//! What reaches a processor between sounds: parameter changes, control values, MIDI, each at its frame.
+
+/// Whom an event is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// The parameter with this index in the node's [`Kind`](graph::Kind).
+    Param(u16),
+    /// The event or control input with this port number, counted from 0 among all inputs.
+    Input(u16),
+}
+
+/// What an event says.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Body {
+    /// A number, in the target's unit.
+    Value(f32),
+    /// A MIDI channel message; unused bytes are 0.
+    Midi([u8; 3]),
+}
+
+/// One event.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Event {
+    /// When, in frames from the start of the block.
+    pub frame: u32,
+    /// For whom.
+    pub target: Target,
+    /// What.
+    pub body: Body,
+}
+
+/// The events of one block, or of one part of a block, in the order of their frames.
+#[derive(Clone, Copy, Debug)]
+pub struct Events<'a> {
+    all: &'a [Event],
+    offset: u32,
+}
+
+impl<'a> Events<'a> {
+    /// Those of `sorted` that fall into the `frames` frames from `offset`.
+    ///
+    /// Real-time: hot.
+    pub fn within(sorted: &'a [Event], offset: u32, frames: u32) -> Self {
+        let from = sorted.partition_point(|e| e.frame < offset);
+        let to = sorted.partition_point(|e| e.frame < offset.saturating_add(frames));
+        Self {
+            all: &sorted[from..to],
+            offset,
+        }
+    }
+
+    /// Whether there is none.
+    ///
+    /// Real-time: hot.
+    pub fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+
+    /// Each event, its frame counted from the start of what [`Block::frames`](crate::Block::frames) counts.
+    ///
+    /// Real-time: hot.
+    pub fn iter(&self) -> impl Iterator<Item = Event> + 'a {
+        let offset = self.offset;
+        self.all.iter().map(move |e| Event {
+            frame: e.frame - offset,
+            ..*e
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_part_of_a_block_sees_its_own_events_from_its_own_start() {
+        let at = |frame| Event {
+            frame,
+            target: Target::Param(0),
+            body: Body::Value(frame as f32),
+        };
+        let all = [at(0), at(3), at(4), at(7)];
+        let frames = |offset, n| -> Vec<u32> {
+            let events = Events::within(&all, offset, n);
+            events.iter().map(|e| e.frame).collect()
+        };
+        assert_eq!(frames(0, 4), [0, 3]);
+        assert_eq!(frames(4, 4), [0, 3]);
+        assert!(frames(5, 2).is_empty());
+    }
+}

@@ -1,0 +1,32 @@
+//! The contract between an executor and the running half of a node.
+//!
+//! Takes nothing, gives the [`Processor`] trait, the [`Block`] it sees and the [`Registry`] that makes it.
+//! May: use `unsafe` in the views of a block (`view.rs`), with its reason. May not: implement a processor, start a
+//! thread, know a plan.
+//!
+//! A node lives in two halves. Its constructor (a [`Registry`] entry) lives with the user: it may read files, allocate,
+//! fail. Its [`Processor`] lives with the audio threads: it is told everything in [`Processor::setup`], and from then
+//! on [`Processor::process`] is *hot*. Four kinds of work are open to it:
+//!
+//! | work | how | runs |
+//! |---|---|---|
+//! | the step itself | [`Processor::process`] | once a block, when its inputs are there |
+//! | fork and join | [`Block::fork`] | inside the step, over idle workers too |
+//! | deferred | [`Services::defer`], [`Block::finish`] | in pieces of about 20 µs, by a stated frame |
+//! | background | [`Services::background`] | some time, on a thread that may wait |
+
+mod contract;
+mod event;
+mod gauge;
+mod registry;
+mod view;
+mod work;
+
+pub use contract::{Activity, Mode, Processor, Services, Setup, StateError, Tail};
+pub use event::{Body, Event, Events, Target};
+pub use gauge::Gauge;
+pub use registry::{Creation, MakeError, Registry};
+pub use view::{
+    Block, Input, Io, LineView, Moment, Output, RawChannel, RawEvents, RawLine, RawPort,
+};
+pub use work::{Background, Runtime, Turn};

@@ -1,0 +1,165 @@
+//! From the name of a kind to what makes its processor.
+
+use crate::Processor;
+use graph::{Catalogue, Kind, Node, Range};
+use std::collections::HashMap;
+use std::fmt;
+use std::path::Path;
+
+/// What a maker has to go by.
+pub struct Creation<'a> {
+    /// The node, with its ports and parameters.
+    pub node: &'a Node,
+    /// Its kind.
+    pub kind: &'a Kind,
+    /// Relative file names are meant from here.
+    pub folder: &'a Path,
+}
+
+/// Why a processor could not be made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MakeError {
+    /// What is wrong: lower case, no full stop.
+    pub message: String,
+    /// The parameter at fault, if it is one's.
+    pub key: Option<&'static str>,
+}
+
+impl MakeError {
+    /// An error about the parameter `key`.
+    pub fn param(key: &'static str, message: impl Into<String>) -> Self {
+        Self {
+            message: message.into(),
+            key: Some(key),
+        }
+    }
+}
+
+impl fmt::Display for MakeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for MakeError {}
+
+impl Creation<'_> {
+    /// The number that the node has for `key`, or the kind's default.
+    ///
+    /// # Errors
+    ///
+    /// It is missing without a default, or outside the kind's range.
+    pub fn number(&self, key: &'static str) -> Result<f64, MakeError> {
+        let kind = self.kind.name;
+        let Some((_, param)) = self.kind.param(key) else {
+            return Err(MakeError::param(
+                key,
+                format!("`{kind}` has no number `{key}`"),
+            ));
+        };
+        let Range::Number {
+            least,
+            most,
+            default,
+        } = param.range
+        else {
+            return Err(MakeError::param(
+                key,
+                format!("`{key}` of `{kind}` is not a number"),
+            ));
+        };
+        let value = match self.node.number(key) {
+            Some(value) => value,
+            None if self.node.param(key).is_some() => {
+                return Err(MakeError::param(key, format!("`{key}` is not a number")));
+            }
+            None if default.is_nan() => {
+                return Err(MakeError::param(key, format!("`{kind}` needs `{key}`")));
+            }
+            None => default,
+        };
+        if (least..=most).contains(&value) {
+            Ok(value)
+        } else {
+            let unit = if param.unit.is_empty() {
+                String::new()
+            } else {
+                format!(" {}", param.unit)
+            };
+            Err(MakeError::param(
+                key,
+                format!("`{key}` is {value}{unit}; it goes from {least} to {most}{unit}"),
+            ))
+        }
+    }
+
+    /// The choice that the node has for `key`, as an index into the kind's choices.
+    ///
+    /// # Errors
+    ///
+    /// It is none of the choices.
+    pub fn choice(&self, key: &'static str) -> Result<usize, MakeError> {
+        let Some((_, param)) = self.kind.param(key) else {
+            return Err(MakeError::param(
+                key,
+                format!("`{}` has no choice `{key}`", self.kind.name),
+            ));
+        };
+        let Range::Choice(choices) = param.range else {
+            return Err(MakeError::param(key, format!("`{key}` is not a choice")));
+        };
+        let Some(word) = self.node.text(key) else {
+            return Ok(0);
+        };
+        choices.iter().position(|c| *c == word).ok_or_else(|| {
+            MakeError::param(
+                key,
+                format!("`{key}` is \"{word}\"; it is one of {}", choices.join(", ")),
+            )
+        })
+    }
+}
+
+type Maker = Box<dyn Fn(&Creation<'_>) -> Result<Box<dyn Processor>, MakeError> + Send + Sync>;
+
+/// Every kind that can play, with its maker.
+#[derive(Default)]
+pub struct Registry {
+    catalogue: Catalogue,
+    makers: HashMap<&'static str, Maker>,
+}
+
+impl Registry {
+    /// Adds a kind and what makes it; one of the same name is replaced.
+    pub fn add(
+        &mut self,
+        kind: Kind,
+        make: impl Fn(&Creation<'_>) -> Result<Box<dyn Processor>, MakeError> + Send + Sync + 'static,
+    ) {
+        self.makers.insert(kind.name, Box::new(make));
+        self.catalogue.add(kind);
+    }
+
+    /// The kinds alone: what readers need.
+    pub fn catalogue(&self) -> &Catalogue {
+        &self.catalogue
+    }
+
+    /// Makes the processor of `node`.
+    ///
+    /// # Errors
+    ///
+    /// Its kind is not known, or the maker refuses its parameters.
+    ///
+    /// Real-time: setup.
+    pub fn make(&self, node: &Node, folder: &Path) -> Result<Box<dyn Processor>, MakeError> {
+        let name = node.plays();
+        let (Some(kind), Some(maker)) = (self.catalogue.get(name), self.makers.get(name)) else {
+            return Err(MakeError {
+                message: format!("there is no kind `{name}`"),
+                key: None,
+            });
+        };
+        maker(&Creation { node, kind, folder })
+    }
+}

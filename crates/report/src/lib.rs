@@ -1,0 +1,1 @@
+//! Trace to figures and histograms; the costs file

@@ -1,0 +1,7 @@
+//! What threads and processes share without waiting: rings, mailboxes, gates, queues, slots.
+//!
+//! Takes values, gives wait-free ways to pass them on (a form that waits says so). May: use `unsafe`, with its reason
+//! beside it and a loom test below it. May not: know audio.
+
+pub mod deferred;
+mod sync;

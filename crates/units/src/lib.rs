@@ -1,0 +1,118 @@
+//! The words every other crate speaks: counts, rates and times that cannot be mixed up.
+//!
+//! Takes nothing, gives newtypes. May: compute. May not: allocate, do I/O, use `unsafe`.
+#![no_std]
+#![forbid(unsafe_code)]
+
+use core::fmt;
+use core::num::NonZeroU32;
+
+/// A count of frames: one sample on each channel.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Frames(pub u32);
+
+/// A count of channels.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Channels(pub u16);
+
+/// A sample rate in frames a second; never zero.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SampleRate(NonZeroU32);
+
+/// A span of time in nanoseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Nanos(pub u64);
+
+impl SampleRate {
+    /// `None` for zero.
+    pub const fn new(hz: u32) -> Option<Self> {
+        match NonZeroU32::new(hz) {
+            Some(hz) => Some(Self(hz)),
+            None => None,
+        }
+    }
+
+    /// Frames a second.
+    pub const fn hz(self) -> u32 {
+        self.0.get()
+    }
+}
+
+impl Frames {
+    /// How long this many frames last at `rate`, rounded down: a deadline must not be late.
+    ///
+    /// ```
+    /// # use divisi_units::*;
+    /// let rate = SampleRate::new(48_000).unwrap();
+    /// assert_eq!(Frames(64).lasting(rate), Nanos(1_333_333));
+    /// ```
+    pub const fn lasting(self, rate: SampleRate) -> Nanos {
+        Nanos(self.0 as u64 * 1_000_000_000 / rate.hz() as u64)
+    }
+
+    /// The least number of frames that last at least `seconds` at `rate`: rounded up, so that room made for a time
+    /// holds it. Negative and non-finite times are no frames; what does not fit becomes `u32::MAX`.
+    ///
+    /// ```
+    /// # use divisi_units::*;
+    /// let rate = SampleRate::new(48_000).unwrap();
+    /// assert_eq!(Frames::covering(0.5, rate), Frames(24_000));
+    /// assert_eq!(Frames::covering(f64::NAN, rate), Frames(0));
+    /// ```
+    pub fn covering(seconds: f64, rate: SampleRate) -> Self {
+        let exact = seconds * f64::from(rate.hz());
+        // A time written as a decimal lies a rounding error above a whole frame as often as below it.
+        let nearest = (exact + 0.5) as u32;
+        if (f64::from(nearest) - exact).abs() < 1e-6 {
+            return Self(nearest);
+        }
+        let whole = exact as u32; // saturates; NaN is 0
+        Self(if f64::from(whole) < exact {
+            whole.saturating_add(1)
+        } else {
+            whole
+        })
+    }
+
+    /// As an index.
+    pub const fn count(self) -> usize {
+        self.0 as usize
+    }
+}
+
+impl Channels {
+    /// As an index.
+    pub const fn count(self) -> usize {
+        self.0 as usize
+    }
+}
+
+impl Nanos {
+    /// In seconds.
+    pub fn seconds(self) -> f64 {
+        self.0 as f64 * 1e-9
+    }
+
+    /// The nearest whole nanosecond to `micros`; `None` where that is negative, not finite or over 584 years.
+    pub fn from_micros(micros: f64) -> Option<Self> {
+        let nanos = micros * 1e3;
+        (nanos >= 0.0 && nanos < u64::MAX as f64).then_some(Self((nanos + 0.5) as u64))
+    }
+
+    /// In microseconds.
+    pub fn micros(self) -> f64 {
+        self.0 as f64 * 1e-3
+    }
+}
+
+impl fmt::Display for Frames {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} frames", self.0)
+    }
+}
+
+impl fmt::Display for SampleRate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} Hz", self.0)
+    }
+}

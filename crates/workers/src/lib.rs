@@ -1,0 +1,1 @@
+//! Threads that play: pinned, prioritised, woken, put to sleep
