@@ -1,2 +1,53 @@
-//! stub
-fn main() {}
+//! The workspace's own commands.
+//!
+//! Takes the name of a command, gives a table of what was done and an exit code: 0, 1 (something failed), 2 (the call
+//! is wrong). May: start programs, install Debian packages where it is root. May not: stop at the first failure.
+#![forbid(unsafe_code)]
+
+mod commands;
+mod fuzz;
+mod packages;
+mod soak;
+mod step;
+mod summary;
+mod test;
+
+use std::process::ExitCode;
+
+const HELP: &str = "\
+The workspace's own commands.
+
+    cargo xtask test                 all that must hold before a change goes in: format, lints, docs, tests,
+                                     loom models, a short run of each fuzzer (under 30 minutes on two cores)
+    cargo xtask soak [--minutes N]   the long tier: ThreadSanitizer, long stress and privileged tests, many more
+                                     property cases, every loom interleaving, N minutes of each fuzzer (default 10)
+    cargo xtask help                 this
+
+Integration tests need Debian packages (jackd2 and others). They are installed where that is allowed (root and
+apt-get); set DIVISI_NO_INSTALL=1 to forbid it. A test that cannot run here says so and is counted as skipped.
+The last line is `N passed, N failed, N skipped`; the exit code is 1 if anything failed.
+";
+
+fn main() -> ExitCode {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    match words.as_slice() {
+        ["test"] => test::run().finish(),
+        ["soak"] => soak::run(10).finish(),
+        ["soak", "--minutes", n] => match n.parse() {
+            Ok(minutes) => soak::run(minutes).finish(),
+            Err(_) => wrong(&format!("`{n}` is not a number of minutes")),
+        },
+        ["help" | "--help" | "-h"] => {
+            print!("{HELP}");
+            ExitCode::SUCCESS
+        }
+        [] => wrong("which command?"),
+        [other, ..] => wrong(&format!("there is no command `{other}` like that")),
+    }
+}
+
+fn wrong(why: &str) -> ExitCode {
+    eprintln!("xtask: {why}\n\n{HELP}");
+    ExitCode::from(2)
+}

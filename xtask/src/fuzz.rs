@@ -1,0 +1,94 @@
+//! The fuzzers of `fuzz/`, built on the stable compiler with its coverage passes switched on by hand.
+
+use crate::commands::{cargo, root};
+use crate::step;
+use crate::summary::Summary;
+use std::fs;
+use std::process::Command;
+
+const TARGET: &str = "x86_64-unknown-linux-gnu";
+
+/// What libFuzzer needs: counters at every edge, and a table that says where they are.
+const FLAGS: &str = "--cfg fuzzing -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
+    -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table \
+    -Cllvm-args=-sanitizer-coverage-trace-compares";
+
+/// Builds every fuzzer and lets each run for `seconds`.
+pub(crate) fn run(summary: &mut Summary, seconds: u64) {
+    let manifest = fs::read_to_string(root().join("fuzz/Cargo.toml")).unwrap_or_default();
+    let names = targets(&manifest);
+    if names.is_empty() {
+        return summary.add("fuzzers", step::skipped("fuzzers", "there are none"));
+    }
+    let mut build = cargo(&[
+        "build",
+        "--release",
+        "--target",
+        TARGET,
+        "--manifest-path",
+        "fuzz/Cargo.toml",
+    ]);
+    build
+        .env("RUSTFLAGS", FLAGS)
+        .env("CARGO_TARGET_DIR", root().join("fuzz/target"));
+    let built = step::run("fuzzers: build", build, 15);
+    let is_built = built.failed == 0;
+    summary.add("fuzzers: build", built);
+    for name in names.iter().filter(|_| is_built) {
+        let title = format!("fuzzer {name}");
+        summary.add(
+            &title,
+            step::run(&title, fuzzer(name, seconds), seconds / 60 + 3),
+        );
+    }
+}
+
+/// The programs that a manifest declares.
+fn targets(manifest: &str) -> Vec<String> {
+    let tables = manifest.split("[[bin]]").skip(1);
+    let names = tables.filter_map(|table| {
+        let line = table
+            .lines()
+            .find_map(|line| line.trim().strip_prefix("name"))?;
+        Some(line.split('"').nth(1)?.to_string())
+    });
+    names.collect()
+}
+
+fn fuzzer(name: &str, seconds: u64) -> Command {
+    let fuzz = root().join("fuzz");
+    let corpus = fuzz.join("corpus").join(name);
+    let artifacts = fuzz.join("artifacts").join(name);
+    let _ = fs::create_dir_all(&corpus).and_then(|()| fs::create_dir_all(&artifacts));
+    let mut command = Command::new(fuzz.join("target").join(TARGET).join("release").join(name));
+    // It writes what it finds to the first folder, and only reads the others.
+    command.arg(corpus);
+    for seeds in [fuzz.join("seeds").join(name), fuzz.join("seeds")] {
+        if seeds.is_dir() {
+            command.arg(seeds);
+            break;
+        }
+    }
+    command
+        .arg(format!("-max_total_time={seconds}"))
+        .arg(format!("-artifact_prefix={}/", artifacts.display()))
+        .args([
+            "-timeout=10",
+            "-rss_limit_mb=2048",
+            "-print_final_stats=1",
+            "-verbosity=0",
+        ])
+        .current_dir(fuzz);
+    command
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_declared_program_is_a_target() {
+        let text = "[package]\nname = \"fuzz\"\n[[bin]]\nname = \"read_ag\"\npath = \"a.rs\"\n[[bin]]\npath = \"b.rs\"\nname = \"b\"\n";
+        assert_eq!(targets(text), ["read_ag", "b"]);
+    }
+}

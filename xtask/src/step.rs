@@ -1,0 +1,200 @@
+//! One step: a program that is run, watched, listened to and counted.
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// What a step was found to be.
+#[derive(Debug, Default)]
+pub(crate) struct Outcome {
+    /// Tests, or whole steps that are not made of tests, that were right.
+    pub(crate) passed: u64,
+    /// Those that were not.
+    pub(crate) failed: u64,
+    /// Each that was not run, with the reason.
+    pub(crate) skips: Vec<String>,
+    /// Tests kept for the long tier.
+    pub(crate) ignored: u64,
+    /// What failed, by name.
+    pub(crate) failures: Vec<String>,
+    /// How long it took.
+    pub(crate) seconds: f64,
+}
+
+/// The variable that names the file to which a test that cannot run here appends `SKIPPED NAME: WHY`.
+const SKIPS: &str = "DIVISI_SKIPS";
+
+/// Runs `command` to its end, or for `minutes` at most. Its lines go to our standard output as they come.
+pub(crate) fn run(name: &str, mut command: Command, minutes: u64) -> Outcome {
+    println!("\n=== {name}");
+    let begin = Instant::now();
+    let file = format!(
+        "divisi-skips-{}-{}",
+        std::process::id(),
+        name.replace(' ', "-")
+    );
+    let skips = std::env::temp_dir().join(file);
+    let _ = fs::remove_file(&skips);
+    command.env(SKIPS, &skips).stdout(Stdio::piped());
+    let mut outcome = match command.spawn() {
+        Ok(child) => watch(name, child, begin + Duration::from_secs(60 * minutes)),
+        Err(error) => Outcome::failed(format!("{name}: {error}")),
+    };
+    outcome.take_skips(&skips);
+    outcome.seconds = begin.elapsed().as_secs_f64();
+    outcome
+}
+
+/// A step that was not run.
+pub(crate) fn skipped(name: &str, why: &str) -> Outcome {
+    println!("\n=== {name}\nSKIPPED {name}: {why}");
+    Outcome {
+        skips: vec![format!("{name}: {why}")],
+        ..Outcome::default()
+    }
+}
+
+fn watch(name: &str, mut child: Child, end: Instant) -> Outcome {
+    let lines = child.stdout.take().expect("it was piped");
+    let listener = thread::spawn(move || listen(BufReader::new(lines)));
+    let mut in_time = true;
+    let status = loop {
+        match child.try_wait() {
+            Ok(None) if Instant::now() > end && in_time => {
+                in_time = false;
+                kill_with_children(child.id());
+            }
+            Ok(None) => thread::sleep(Duration::from_millis(20)),
+            Ok(Some(status)) => break status.success(),
+            Err(_) => break false,
+        }
+    };
+    let mut outcome = listener.join().unwrap_or_default();
+    if !in_time {
+        outcome.fail(format!("{name}: stopped, it took too long"));
+    } else if !status && outcome.failed == 0 {
+        outcome.fail(name.to_string());
+    } else if status && outcome.passed == 0 && outcome.ignored == 0 {
+        outcome.passed = 1;
+    }
+    outcome
+}
+
+/// Passes lines on and counts what libtest says.
+fn listen(lines: impl BufRead) -> Outcome {
+    let mut outcome = Outcome::default();
+    for line in lines.split(b'\n').map_while(Result::ok) {
+        let line = String::from_utf8_lossy(&line);
+        println!("{line}");
+        outcome.count(&line);
+    }
+    outcome
+}
+
+impl Outcome {
+    fn failed(what: String) -> Self {
+        let mut outcome = Self::default();
+        outcome.fail(what);
+        outcome
+    }
+
+    fn fail(&mut self, what: String) {
+        self.failed += 1;
+        self.failures.push(what);
+    }
+
+    /// One line of libtest's: a result or a failed test's name.
+    fn count(&mut self, line: &str) {
+        if let Some(test) = line
+            .strip_prefix("test ")
+            .and_then(|l| l.strip_suffix(" ... FAILED"))
+        {
+            self.failures.push(test.to_string());
+        }
+        let Some(result) = line.strip_prefix("test result: ") else {
+            return;
+        };
+        let number = |word: &str| -> u64 {
+            let parts = result.split(['.', ';']).map(str::trim);
+            let found = parts.filter_map(|part| part.strip_suffix(word));
+            found.filter_map(|n| n.trim().parse::<u64>().ok()).sum()
+        };
+        self.passed += number("passed");
+        self.failed += number("failed");
+        self.ignored += number("ignored");
+    }
+
+    /// Tests that gave up before they tested anything passed in libtest's eyes, not in ours.
+    fn take_skips(&mut self, file: &Path) {
+        let text = fs::read_to_string(file).unwrap_or_default();
+        let _ = fs::remove_file(file);
+        let lines = text
+            .lines()
+            .filter_map(|line| line.strip_prefix("SKIPPED "));
+        self.skips.extend(lines.map(str::to_string));
+        self.passed = self.passed.saturating_sub(self.skips.len() as u64);
+    }
+}
+
+/// Ends a program that we started and all that it started.
+fn kill_with_children(id: u32) {
+    let mut family = vec![id];
+    let mut next = 0;
+    while let Some(parent) = family.get(next).copied() {
+        family.extend(children_of(parent));
+        next += 1;
+    }
+    let words = family.iter().map(u32::to_string);
+    let _ = Command::new("kill").arg("-KILL").args(words).status();
+}
+
+fn children_of(parent: u32) -> Vec<u32> {
+    let all = fs::read_dir("/proc").into_iter().flatten().flatten();
+    let ids = all.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+    ids.filter(|id| {
+        let stat = fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
+        // The name in brackets may hold anything; after it come the state and the parent.
+        let after_name = stat.rsplit_once(')').map_or("", |(_, rest)| rest);
+        after_name.split_whitespace().nth(1) == Some(parent.to_string().as_str())
+    })
+    .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_of_several_test_programs_add_up() {
+        let text = "running 3 tests\ntest a::b ... FAILED\n\
+            test result: FAILED. 2 passed; 1 failed; 4 ignored; 0 measured; 0 filtered out; finished in 0.00s\n\
+            test result: ok. 5 passed; 0 failed; 0 ignored; 0 measured; 7 filtered out; finished in 0.00s\n";
+        let outcome = listen(text.as_bytes());
+        assert_eq!((outcome.passed, outcome.failed, outcome.ignored), (7, 1, 4));
+        assert_eq!(outcome.failures, ["a::b"]);
+    }
+
+    #[test]
+    fn a_step_that_fails_without_a_failed_test_is_one_failure() {
+        let mut command = Command::new("sh");
+        command.args([
+            "-c",
+            "echo 'test result: ok. 2 passed; 0 failed; 0 ignored'; exit 3",
+        ]);
+        let outcome = run("sh", command, 1);
+        assert_eq!((outcome.passed, outcome.failed), (2, 1));
+    }
+
+    #[test]
+    fn a_skipped_test_is_not_a_passed_one() {
+        let mut command = Command::new("sh");
+        let script = "echo 'SKIPPED jack: no server' >> $DIVISI_SKIPS; echo 'test result: ok. 2 passed; 0 failed'";
+        command.args(["-c", script]);
+        let outcome = run("skipping", command, 1);
+        assert_eq!(outcome.passed, 1);
+        assert_eq!(outcome.skips, ["jack: no server"]);
+    }
+}
