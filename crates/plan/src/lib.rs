@@ -4,9 +4,23 @@
 //! May: allocate and take its time. May not: read a clock, start a thread, open a file, use `unsafe`.
 #![forbid(unsafe_code)]
 
+mod arrows;
+mod compile;
+mod costs;
+mod emit;
+mod levels;
+mod lines;
+mod order;
+mod outlets;
+mod schedule;
+mod slots;
 mod steps;
 mod trace;
+mod turns;
+mod wiring;
 
+pub use compile::compile;
+pub use schedule::{Placed, Schedule, hlfet, random};
 pub use steps::{
     Costs, Feed, InPort, Line, LineId, Loop, LoopId, Options, OutPort, Output, Plan, PlanError,
     SendId, SlotId, Span, Step, StepId, Work,

@@ -1,0 +1,41 @@
+//! From a graph to a plan: the chain of passes.
+
+use crate::emit::emit;
+use crate::order::order;
+use crate::schedule::hlfet;
+use crate::turns::split;
+use crate::wiring::wire;
+use crate::{Options, Plan, PlanError};
+use graph::{Catalogue, Graph};
+use units::Nanos;
+
+/// Makes the plan of a graph: looks everything up, splits delays, orders, cuts cycles into loops, gives out slots,
+/// staggers what runs seldom, schedules.
+///
+/// The same graph and options give the same plan.
+///
+/// # Errors
+///
+/// Everything that is wrong with the graph, each with its place; but cycles are only looked for once all the rest is
+/// right.
+///
+/// Real-time: setup.
+pub fn compile(graph: &Graph, catalogue: &Catalogue, options: &Options) -> Result<Plan, PlanError> {
+    let wiring = wire(graph, catalogue, options)?;
+    let turns = split(&wiring, options);
+    let order = order(&wiring, &turns)?;
+    let mut plan = emit(&wiring, &turns, &order, options);
+    activate(&mut plan);
+    plan.static_levels = plan.b_levels(|_, _| Nanos(0));
+    if options.lanes > 0 {
+        plan.lanes = hlfet(&plan, options.lanes).steps();
+    }
+    Ok(plan)
+}
+
+/// Counts for how many steps each step waits.
+fn activate(plan: &mut Plan) {
+    for id in &plan.successors {
+        plan.steps[id.0 as usize].activation += 1;
+    }
+}

@@ -1,0 +1,322 @@
+//! Last pass but the schedule: turns become steps, with slots, in flat arrays.
+
+use crate::costs::cost;
+use crate::levels::sum;
+use crate::order::{Group, Order};
+use crate::slots::Slots;
+use crate::turns::{Act, Turns};
+use crate::wiring::{Part, Wire, Wiring};
+use crate::{
+    Feed, InPort, LineId, Loop, LoopId, Options, OutPort, Output, Plan, SendId, SlotId, Span, Step,
+    StepId, Work,
+};
+use graph::Signal;
+use std::collections::HashMap;
+use units::{Channels, Frames, Nanos};
+
+/// What emitting needs and builds.
+struct Emit<'a> {
+    wiring: &'a Wiring<'a>,
+    turns: &'a Turns,
+    order: &'a Order,
+    options: &'a Options,
+    /// The first content of each turn: outputs counted through.
+    contents: Vec<u32>,
+    /// What each output became, by content.
+    outs: Vec<OutPort>,
+    slots: Slots,
+    /// Slots that the current step has for itself.
+    own: Vec<SlotId>,
+    lines: HashMap<u32, LineId>,
+    plan: Plan,
+}
+
+/// Makes the plan's arrays; levels, phases and lanes are for later passes.
+pub(crate) fn emit(wiring: &Wiring<'_>, turns: &Turns, order: &Order, options: &Options) -> Plan {
+    let contents = number_contents(wiring, turns);
+    let reads = reads(wiring, turns, order, &contents);
+    let total = *contents.last().expect("there is one more than turns") as usize;
+    let mut emit = Emit {
+        wiring,
+        turns,
+        order,
+        options,
+        slots: Slots::new(order.groups.len(), total, reads),
+        contents,
+        outs: vec![OutPort::Events(SendId(u32::MAX)); total],
+        own: Vec::new(),
+        lines: HashMap::new(),
+        plan: empty(options),
+    };
+    for (index, group) in order.groups.iter().enumerate() {
+        emit.step(index as u32, *group);
+    }
+    let mut plan = emit.plan;
+    plan.slots = emit.slots.count;
+    plan.sinks.sort_by_key(|s| (s.channel, s.node));
+    plan
+}
+
+fn empty(options: &Options) -> Plan {
+    Plan {
+        block: options.block,
+        rate: options.rate,
+        steps: Vec::new(),
+        inner: Vec::new(),
+        loops: Vec::new(),
+        successors: Vec::new(),
+        inputs: Vec::new(),
+        feeds: Vec::new(),
+        summed: Vec::new(),
+        event_feeds: Vec::new(),
+        outputs: Vec::new(),
+        written: Vec::new(),
+        slots: 0,
+        sends: 0,
+        lines: Vec::new(),
+        sinks: Vec::new(),
+        static_levels: Vec::new(),
+        lanes: Vec::new(),
+        latency: Frames(0),
+    }
+}
+
+/// How many outputs a turn has; a sink's is the one it keeps.
+fn output_count(wiring: &Wiring<'_>, turns: &Turns, turn: u32) -> usize {
+    let turn = turns.all[turn as usize];
+    match turn.act {
+        Act::Write(_) => 0,
+        Act::Keep => 1,
+        _ => wiring.members[turn.member as usize].node.outputs.len(),
+    }
+}
+
+fn number_contents(wiring: &Wiring<'_>, turns: &Turns) -> Vec<u32> {
+    let mut next = 0;
+    let mut contents = vec![0];
+    for turn in 0..turns.all.len() as u32 {
+        next += output_count(wiring, turns, turn) as u32;
+        contents.push(next);
+    }
+    contents
+}
+
+/// Which step reads which content of another step.
+fn reads(wiring: &Wiring<'_>, turns: &Turns, order: &Order, contents: &[u32]) -> Vec<(u32, u32)> {
+    let mut reads = Vec::with_capacity(wiring.wires.len());
+    for wire in &wiring.wires {
+        let giving = turns.giving(wire.from);
+        let writer = order.step_of[giving as usize];
+        let reader = order.step_of[turns.taking(wire.to) as usize];
+        if reader != writer {
+            reads.push((reader, contents[giving as usize] + u32::from(wire.output)));
+        }
+    }
+    reads
+}
+
+/// The part of an array that has been added since it was `start` long.
+fn since<T>(all: &[T], start: usize) -> Span {
+    Span {
+        start: start as u32,
+        end: all.len() as u32,
+    }
+}
+
+impl Emit<'_> {
+    fn step(&mut self, index: u32, group: Group) {
+        self.slots.enter(index);
+        let order = self.order;
+        let members = order.turns_of(group).iter();
+        let steps: Vec<Step> = members.map(|t| self.turn(*t)).collect();
+        let mut step = match group.round {
+            Some(round) => self.looped(steps, round),
+            None => steps[0],
+        };
+        let after = order.waits.after(index);
+        let start = self.plan.successors.len();
+        self.plan
+            .successors
+            .extend(after.iter().map(|s| StepId(*s)));
+        step.successors = since(&self.plan.successors, start);
+        self.plan.steps.push(step);
+        let own = std::mem::take(&mut self.own);
+        self.slots.leave(index, &own, after.first().copied());
+    }
+
+    fn looped(&mut self, steps: Vec<Step>, sub_block: Frames) -> Step {
+        let start = self.plan.inner.len();
+        let cost = steps.iter().fold(Nanos(0), |all, s| sum(all, s.cost));
+        self.plan.inner.extend(steps);
+        self.plan.loops.push(Loop {
+            steps: since(&self.plan.inner, start),
+            sub_block,
+        });
+        Step {
+            work: Work::Loop(LoopId(self.plan.loops.len() as u32 - 1)),
+            inputs: Span::default(),
+            outputs: Span::default(),
+            successors: Span::default(),
+            activation: 0,
+            every: 1,
+            phase: 0,
+            cost,
+        }
+    }
+
+    fn turn(&mut self, turn: u32) -> Step {
+        let it = self.turns.all[turn as usize];
+        let member = &self.wiring.members[it.member as usize];
+        let every = match it.act {
+            Act::Run | Act::Keep => member.node.every.max(1),
+            // A line moves on in every cycle.
+            Act::Read(_) | Act::Write(_) | Act::Mute => 1,
+        };
+        // Inputs first: they find what earlier turns wrote, and a sum's room must not be an output's.
+        let inputs = self.inputs(turn);
+        Step {
+            work: self.work(turn),
+            inputs,
+            outputs: self.outputs(turn, every > 1),
+            successors: Span::default(),
+            activation: 0,
+            every,
+            phase: 0,
+            cost: cost(self.wiring, it, self.options),
+        }
+    }
+
+    fn work(&mut self, turn: u32) -> Work {
+        let it = self.turns.all[turn as usize];
+        let node = self.wiring.members[it.member as usize].id;
+        match it.act {
+            Act::Run => Work::Node { node, line: None },
+            Act::Keep => Work::Keep { node },
+            Act::Mute => Work::Mute { node },
+            Act::Read(_) => Work::Node {
+                node,
+                line: Some(self.line(it.member)),
+            },
+            Act::Write(_) => Work::Write {
+                node,
+                line: self.line(it.member),
+            },
+        }
+    }
+
+    fn line(&mut self, member: u32) -> LineId {
+        let lines = &mut self.plan.lines;
+        let part = self.wiring.members[member as usize].part;
+        *self.lines.entry(member).or_insert_with(|| {
+            if let Part::Delay(line) = part {
+                lines.push(line);
+            }
+            LineId(lines.len() as u32 - 1)
+        })
+    }
+
+    fn inputs(&mut self, turn: u32) -> Span {
+        let it = self.turns.all[turn as usize];
+        let start = self.plan.inputs.len();
+        if !matches!(it.act, Act::Read(_) | Act::Mute) {
+            let wires = self.wiring.wires_to(it.member);
+            let node = self.wiring.members[it.member as usize].node;
+            for (port, input) in node.inputs.iter().enumerate() {
+                let wires = Wiring::wires_at(wires, port as u16);
+                let input = match input.signal {
+                    Signal::Audio(channels) => self.audio(channels, wires),
+                    Signal::Control | Signal::Event => self.events(wires),
+                };
+                self.plan.inputs.push(input);
+            }
+        }
+        since(&self.plan.inputs, start)
+    }
+
+    fn source(&self, wire: &Wire) -> OutPort {
+        let first = self.contents[self.turns.giving(wire.from) as usize];
+        self.outs[first as usize + usize::from(wire.output)]
+    }
+
+    fn audio(&mut self, channels: Channels, wires: &[Wire]) -> InPort {
+        let start = self.plan.feeds.len();
+        for channel in 0..channels.count() {
+            let from = self.plan.summed.len();
+            for wire in wires {
+                if let OutPort::Audio(slots) = self.source(wire) {
+                    // One channel spreads over all.
+                    let at = channel.min(slots.len() - 1);
+                    let slot = slots.of(&self.plan.written)[at];
+                    self.plan.summed.push(slot);
+                }
+            }
+            let feed = match self.plan.summed[from..] {
+                [] => Feed::Silent,
+                [one] => {
+                    self.plan.summed.pop();
+                    Feed::Slot(one)
+                }
+                _ => {
+                    let into = self.slots.take();
+                    self.own.push(into);
+                    Feed::Sum {
+                        from: since(&self.plan.summed, from),
+                        into,
+                    }
+                }
+            };
+            self.plan.feeds.push(feed);
+        }
+        InPort::Audio(since(&self.plan.feeds, start))
+    }
+
+    fn events(&mut self, wires: &[Wire]) -> InPort {
+        let start = self.plan.event_feeds.len();
+        for wire in wires {
+            if let OutPort::Events(send) = self.source(wire) {
+                self.plan.event_feeds.push(send);
+            }
+        }
+        InPort::Events(since(&self.plan.event_feeds, start))
+    }
+
+    fn outputs(&mut self, turn: u32, kept: bool) -> Span {
+        let it = self.turns.all[turn as usize];
+        let member = &self.wiring.members[it.member as usize];
+        let ports = match it.act {
+            Act::Write(_) => &[],
+            Act::Keep => member.node.inputs.as_slice(),
+            _ => member.node.outputs.as_slice(),
+        };
+        let start = self.plan.outputs.len();
+        for (port, content) in ports.iter().zip(self.contents[turn as usize]..) {
+            let kept = kept || it.act == Act::Keep;
+            let out = match port.signal {
+                Signal::Audio(channels) => self.sound(content, channels, kept),
+                Signal::Control | Signal::Event => {
+                    self.plan.sends += 1;
+                    OutPort::Events(SendId(self.plan.sends - 1))
+                }
+            };
+            self.outs[content as usize] = out;
+            self.plan.outputs.push(out);
+            if let (Part::Sink { channel }, OutPort::Audio(slots)) = (member.part, out) {
+                for (slot, channel) in slots.of(&self.plan.written).iter().zip(channel..) {
+                    self.plan.sinks.push(Output {
+                        channel,
+                        slot: *slot,
+                        node: member.id,
+                    });
+                }
+            }
+        }
+        since(&self.plan.outputs, start)
+    }
+
+    fn sound(&mut self, content: u32, channels: Channels, kept: bool) -> OutPort {
+        let start = self.plan.written.len();
+        let slots = self.slots.write(content, channels.0, kept);
+        self.plan.written.extend_from_slice(slots);
+        OutPort::Audio(since(&self.plan.written, start))
+    }
+}

@@ -1,0 +1,82 @@
+//! How far each step is from the start and from the end, and what no schedule can beat.
+
+use crate::{Plan, Step, StepId};
+use units::Nanos;
+
+impl Plan {
+    /// The steps that wait for `step`.
+    pub fn after(&self, step: StepId) -> &[StepId] {
+        self.steps[step.0 as usize].successors.of(&self.successors)
+    }
+
+    /// Every step with its id, in order.
+    pub fn ids(&self) -> impl Iterator<Item = (StepId, &Step)> {
+        let ids = (0u32..).map(StepId);
+        ids.zip(&self.steps)
+    }
+
+    /// For each step the longest way from a source to its start, where an edge costs `edge`: its t-level.
+    pub fn t_levels(&self, edge: impl Fn(StepId, StepId) -> Nanos) -> Vec<Nanos> {
+        let mut levels = vec![Nanos(0); self.steps.len()];
+        for (id, step) in self.ids() {
+            let end = sum(levels[id.0 as usize], step.cost);
+            for next in self.after(id) {
+                let level = &mut levels[next.0 as usize];
+                *level = (*level).max(sum(end, edge(id, *next)));
+            }
+        }
+        levels
+    }
+
+    /// For each step the longest way from its start to the end of the graph, where an edge costs `edge`: its b-level.
+    /// Without costs of edges it is the static level.
+    pub fn b_levels(&self, edge: impl Fn(StepId, StepId) -> Nanos) -> Vec<Nanos> {
+        let mut levels = vec![Nanos(0); self.steps.len()];
+        for (index, step) in self.steps.iter().enumerate().rev() {
+            let id = StepId(index as u32);
+            let rest = self.after(id).iter();
+            let rest = rest.map(|next| sum(edge(id, *next), levels[next.0 as usize]));
+            levels[index] = sum(step.cost, rest.max().unwrap_or_default());
+        }
+        levels
+    }
+
+    /// A longest way through the graph; where there are several, the one through the first steps.
+    pub fn critical_path(&self) -> Vec<StepId> {
+        let level = |id: &StepId| self.static_levels[id.0 as usize];
+        // `max_by_key` gives the last of equals, so the search goes backward.
+        let mut next = self.ids().map(|(id, _)| id).rev_max(level);
+        let mut path = Vec::new();
+        while let Some(id) = next {
+            path.push(id);
+            next = self.after(id).iter().copied().rev_max(level);
+        }
+        path
+    }
+
+    /// What all steps cost together: the time of one worker.
+    pub fn total(&self) -> Nanos {
+        self.steps.iter().fold(Nanos(0), |all, s| sum(all, s.cost))
+    }
+
+    /// No schedule on so many workers is shorter: the critical path, or an equal share of all costs.
+    pub fn bound(&self, workers: usize) -> Nanos {
+        let longest = self.static_levels.iter().copied().max().unwrap_or_default();
+        let share = self.total().0.div_ceil(workers.max(1) as u64);
+        longest.max(Nanos(share))
+    }
+}
+
+/// Costs come from files, and their sum need not fit.
+pub(crate) fn sum(a: Nanos, b: Nanos) -> Nanos {
+    Nanos(a.0.saturating_add(b.0))
+}
+
+trait First: Iterator<Item = StepId> + Sized {
+    /// The first of those with the greatest key.
+    fn rev_max(self, key: impl Fn(&StepId) -> Nanos) -> Option<StepId> {
+        self.reduce(|best, id| if key(&id) > key(&best) { id } else { best })
+    }
+}
+
+impl<I: Iterator<Item = StepId>> First for I {}

@@ -1,0 +1,231 @@
+//! First pass: every node and every edge looked up and checked, all mistakes at once.
+
+use crate::lines::line_of;
+use crate::outlets::Outlets;
+use crate::{Line, Options, PlanError};
+use graph::{Catalogue, Diagnostic, Edge, End, Graph, Kind, Node, NodeId, Port, Role, Signal};
+use units::Channels;
+
+/// What becomes of a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Part {
+    /// One step that runs its processor.
+    Plain,
+    /// Two steps on one line.
+    Delay(Line),
+    /// A step that keeps what it hears, for the program's outputs from `channel` on.
+    Sink { channel: u16 },
+    /// A step that gives silence.
+    Mute,
+}
+
+/// One live node, looked up.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Member<'g> {
+    pub(crate) id: NodeId,
+    pub(crate) node: &'g Node,
+    pub(crate) kind: &'g Kind,
+    pub(crate) part: Part,
+}
+
+/// One edge between members; sorted by target and then by source, which is the order of sums.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Wire {
+    pub(crate) to: u32,
+    pub(crate) input: u16,
+    pub(crate) from: u32,
+    pub(crate) output: u16,
+}
+
+/// The graph with everything looked up: members by node id, wires sorted. Wires into muted members are left out.
+#[derive(Debug)]
+pub(crate) struct Wiring<'g> {
+    pub(crate) members: Vec<Member<'g>>,
+    pub(crate) wires: Vec<Wire>,
+}
+
+impl Wiring<'_> {
+    /// The wires into one member.
+    pub(crate) fn wires_to(&self, member: u32) -> &[Wire] {
+        let start = self.wires.partition_point(|w| w.to < member);
+        let count = self.wires[start..].partition_point(|w| w.to == member);
+        &self.wires[start..start + count]
+    }
+
+    /// The wires into one input of a member, among `wires_to`'s.
+    pub(crate) fn wires_at(wires: &[Wire], input: u16) -> &[Wire] {
+        let start = wires.partition_point(|w| w.input < input);
+        let count = wires[start..].partition_point(|w| w.input == input);
+        &wires[start..start + count]
+    }
+}
+
+/// Looks everything up.
+pub(crate) fn wire<'g>(
+    graph: &'g Graph,
+    catalogue: &'g Catalogue,
+    options: &Options,
+) -> Result<Wiring<'g>, PlanError> {
+    let mut wrong = Vec::new();
+    let mut outlets = Outlets::default();
+    let mut index = vec![None; graph.id_bound()];
+    let mut members = Vec::with_capacity(graph.len());
+    for (id, node) in graph.nodes() {
+        match member(id, node, catalogue, options, &mut outlets) {
+            Ok(member) => {
+                index[id.0 as usize] = Some(members.len() as u32);
+                members.push(member);
+            }
+            Err(mistake) => wrong.push(mistake),
+        }
+    }
+    let mut wires = Vec::with_capacity(graph.edges().len());
+    for edge in graph.edges() {
+        if let Err(mistake) = check_edge(graph, edge) {
+            wrong.push(mistake);
+            continue;
+        }
+        // A node that is there but no member has been told of already.
+        let ends = (
+            index[edge.from.node.0 as usize],
+            index[edge.to.node.0 as usize],
+        );
+        let (Some(from), Some(to)) = ends else {
+            continue;
+        };
+        if members[to as usize].part != Part::Mute {
+            wires.push(Wire {
+                to,
+                input: edge.to.port,
+                from,
+                output: edge.from.port,
+            });
+        }
+    }
+    if wrong.is_empty() {
+        wires.sort_unstable();
+        Ok(Wiring { members, wires })
+    } else {
+        Err(PlanError(wrong))
+    }
+}
+
+fn member<'g>(
+    id: NodeId,
+    node: &'g Node,
+    catalogue: &'g Catalogue,
+    options: &Options,
+    outlets: &mut Outlets,
+) -> Result<Member<'g>, Diagnostic> {
+    let kind = catalogue
+        .get(node.plays())
+        .ok_or_else(|| unknown(node, catalogue))?;
+    let mut part = match (kind.role, &kind.line) {
+        (Role::Sink, _) => Part::Sink {
+            channel: outlets.next(node, only_input(node)?)?,
+        },
+        (_, Some(params)) => Part::Delay(line_of(id, node, kind, params, options)?),
+        _ => Part::Plain,
+    };
+    if !node.enabled {
+        part = Part::Mute;
+    }
+    Ok(Member {
+        id,
+        node,
+        kind,
+        part,
+    })
+}
+
+/// How wide a sink is.
+fn only_input(node: &Node) -> Result<Channels, Diagnostic> {
+    match node.inputs.as_slice() {
+        [
+            Port {
+                signal: Signal::Audio(channels),
+                ..
+            },
+        ] => Ok(*channels),
+        _ => Err(Diagnostic::error(
+            node.place,
+            format!("`{}` is a sink and needs one audio input", node.name),
+        )),
+    }
+}
+
+fn unknown(node: &Node, catalogue: &Catalogue) -> Diagnostic {
+    let name = node.plays();
+    let mistake = Diagnostic::error(
+        node.place,
+        format!("`{}` is of unknown kind `{name}`", node.name),
+    );
+    match catalogue.nearest(name) {
+        Some(near) => mistake.help(format!("did you mean `{near}`?")),
+        None => mistake.help("the catalogue of kinds does not have it"),
+    }
+}
+
+fn check_edge(graph: &Graph, edge: &Edge) -> Result<(), Diagnostic> {
+    let from = end(graph, edge, edge.from, "output", |n| &n.outputs)?;
+    let to = end(graph, edge, edge.to, "input", |n| &n.inputs)?;
+    let fits = match (from.1.signal, to.1.signal) {
+        (Signal::Audio(gives), Signal::Audio(takes)) => gives == takes || gives == Channels(1),
+        (gives, takes) => gives == takes,
+    };
+    if fits {
+        return Ok(());
+    }
+    Err(Diagnostic::error(
+        edge.place,
+        format!(
+            "output `{}` of `{}` carries {}, input `{}` of `{}` takes {}",
+            from.1.name,
+            from.0.name,
+            words(from.1.signal),
+            to.1.name,
+            to.0.name,
+            words(to.1.signal)
+        ),
+    )
+    .help("connect equal signals; one channel of audio spreads over many"))
+}
+
+fn end<'g>(
+    graph: &'g Graph,
+    edge: &Edge,
+    end: End,
+    side: &str,
+    ports: impl Fn(&'g Node) -> &'g [Port],
+) -> Result<(&'g Node, &'g Port), Diagnostic> {
+    let Some(node) = graph.node(end.node) else {
+        return Err(Diagnostic::error(
+            edge.place,
+            format!("an edge names node {}, which is not there", end.node.0),
+        ));
+    };
+    let all = ports(node);
+    all.get(usize::from(end.port))
+        .map(|p| (node, p))
+        .ok_or_else(|| {
+            Diagnostic::error(
+                edge.place,
+                format!(
+                    "`{}` has no {side} {}; it has {}",
+                    node.name,
+                    u32::from(end.port) + 1,
+                    all.len()
+                ),
+            )
+            .also(node.place, format!("`{}` is declared here", node.name))
+        })
+}
+
+fn words(signal: Signal) -> String {
+    match signal {
+        Signal::Audio(Channels(1)) => "one channel of audio".into(),
+        Signal::Audio(Channels(n)) => format!("{n} channels of audio"),
+        Signal::Control => "control numbers".into(),
+        Signal::Event => "events".into(),
+    }
+}

@@ -1,0 +1,151 @@
+//! A small catalogue and a quick way to make graphs of it.
+#![allow(dead_code, reason = "each test file uses its part")]
+
+use divisi_plan::Options;
+use graph::{
+    Catalogue, Edge, End, Graph, Kind, LineParams, Node, NodeId, Param, Place, PortCount, PortSpec,
+    Range, Role, Value, Width,
+};
+use units::{Frames, SampleRate};
+
+/// A graph that is being made.
+pub(crate) struct Patch {
+    pub(crate) graph: Graph,
+    pub(crate) catalogue: Catalogue,
+    pub(crate) options: Options,
+}
+
+impl Default for Patch {
+    fn default() -> Self {
+        let rate = SampleRate::new(48_000).expect("48000 is not zero");
+        Self {
+            graph: Graph::default(),
+            catalogue: catalogue(),
+            options: Options::new(Frames(64), rate),
+        }
+    }
+}
+
+impl Patch {
+    /// Adds a node of `kind`, called by its kind and number.
+    pub(crate) fn add(&mut self, kind: &str) -> NodeId {
+        self.add_with(kind, &[])
+    }
+
+    /// The same with numbers for parameters.
+    pub(crate) fn add_with(&mut self, kind: &str, params: &[(&str, f64)]) -> NodeId {
+        let name = format!("{kind}{}", self.graph.id_bound());
+        let mut node = Node::new(name, kind);
+        for (key, value) in params {
+            node.set(*key, Value::Number(*value));
+        }
+        node.place = Place::new(self.graph.id_bound() as u32 + 1, 1, 1);
+        if let Some(kind) = self.catalogue.get(kind) {
+            assert_eq!(Catalogue::give_ports(kind, &mut node), []);
+        }
+        self.graph.add(node).expect("names are numbered")
+    }
+
+    /// Output 0 to input 0.
+    pub(crate) fn wire(&mut self, from: NodeId, to: NodeId) {
+        self.wire_ports((from, 0), (to, 0));
+    }
+
+    /// Any output to any input.
+    pub(crate) fn wire_ports(&mut self, from: (NodeId, u16), to: (NodeId, u16)) {
+        let end = |(node, port)| End { node, port };
+        self.graph.connect(Edge {
+            from: end(from),
+            to: end(to),
+            place: Place::new(1000 + self.graph.edges().len() as u32, 1, 1),
+        });
+    }
+}
+
+fn many(name: &'static str) -> PortSpec {
+    PortSpec {
+        name,
+        width: Width::AsNode,
+        count: PortCount::Many {
+            default: 2,
+            least: 1,
+            most: 1000,
+        },
+    }
+}
+
+fn port(name: &'static str, width: Width) -> PortSpec {
+    PortSpec {
+        name,
+        width,
+        count: PortCount::One,
+    }
+}
+
+fn time(name: &'static str, default: f64) -> Param {
+    Param {
+        name,
+        unit: "s",
+        range: Range::Number {
+            least: 0.0,
+            most: 100.0,
+            default,
+        },
+        live: false,
+        doc: "a time",
+    }
+}
+
+fn catalogue() -> Catalogue {
+    let audio = || vec![PortSpec::audio("a")];
+    let mut all = Catalogue::default();
+    let kinds = [
+        Kind {
+            outputs: audio(),
+            ..Kind::new("osc", "gives")
+        },
+        Kind {
+            inputs: audio(),
+            outputs: audio(),
+            ..Kind::new("mod", "changes")
+        },
+        Kind {
+            inputs: vec![many("in")],
+            outputs: vec![many("out")],
+            ..Kind::new("mix", "adds")
+        },
+        Kind {
+            inputs: audio(),
+            role: Role::Sink,
+            ..Kind::new("sink", "keeps")
+        },
+        Kind {
+            inputs: audio(),
+            outputs: audio(),
+            params: vec![
+                time("time", f64::NAN),
+                time("least", f64::NAN),
+                time("most", f64::NAN),
+            ],
+            line: Some(LineParams {
+                time: "time",
+                least: "least",
+                most: "most",
+            }),
+            ..Kind::new("delay", "waits")
+        },
+        Kind {
+            outputs: vec![port("c", Width::Control), port("e", Width::Event)],
+            ..Kind::new("player", "sends")
+        },
+        Kind {
+            inputs: vec![port("c", Width::Control), port("e", Width::Event)],
+            outputs: vec![PortSpec::audio("a"), port("e", Width::Event)],
+            ..Kind::new("synth", "plays what it is sent")
+        },
+    ];
+    for kind in kinds {
+        all.add(kind);
+    }
+    all
+}
