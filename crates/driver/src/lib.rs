@@ -1,1 +1,28 @@
-//! What gives the beat: a clock, a file, a JACK server
+//! What gives the beat: a clock, a file, a JACK or PipeWire server.
+//!
+//! Takes a [`Request`] and a player ([`Cycle`]), calls it once for each of the engine's blocks, gives it back.
+//! May: start a thread, load a library, use `unsafe` where it calls C (`jack/`, `clock/linux.rs`), with its reason.
+//! May not: know a graph, allocate or wait in a callback, change the engine's block.
+//!
+//! A live driver starts in two steps, because the engine needs to know rate, buffer and priority before it can make
+//! its plan: opening gives an [`Opened`] with its [`Facts`], and [`Opened::start`] takes the player and gives a
+//! [`Running`]. The offline one is a single call, [`file::render`], on the caller's own thread.
+//!
+//! | driver | beat | block |
+//! |---|---|---|
+//! | [`clock`] | the system's monotonic clock, no device | the engine's |
+//! | [`file`](mod@file) | none: as fast as it goes | the engine's, the last one cut |
+//!
+//! Drivers that meet a device's own buffer size put a [`Fifo`] between it and the player, and report its latency.
+#![warn(missing_docs)]
+
+pub mod clock;
+mod contract;
+mod error;
+mod fifo;
+pub mod file;
+mod recycle;
+
+pub use contract::{Beat, Cycle, Facts, Opened, Request, Running, State};
+pub use error::DriverError;
+pub use fifo::Fifo;

@@ -1,0 +1,56 @@
+//! Linux: the monotonic clock, sleeping to absolute times, SCHED_FIFO.
+
+use units::Nanos;
+
+use super::Clock;
+
+/// The system's monotonic clock.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SystemClock;
+
+impl Clock for SystemClock {
+    fn now(&mut self) -> Nanos {
+        let mut time = libc::timespec {
+            tv_sec: 0,
+            tv_nsec: 0,
+        };
+        // SAFETY: `time` is ours to write, and CLOCK_MONOTONIC exists on every Linux.
+        unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &mut time) };
+        Nanos(time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64)
+    }
+
+    fn wait_until(&mut self, moment: Nanos) {
+        let time = libc::timespec {
+            tv_sec: (moment.0 / 1_000_000_000) as libc::time_t,
+            tv_nsec: (moment.0 % 1_000_000_000) as _,
+        };
+        let clock = libc::CLOCK_MONOTONIC;
+        // SAFETY: `time` is read only, and no remaining time is asked for. A signal cuts the sleep: sleep again.
+        while unsafe {
+            libc::clock_nanosleep(clock, libc::TIMER_ABSTIME, &time, std::ptr::null_mut())
+        } == libc::EINTR
+        {}
+    }
+}
+
+/// Puts the calling thread at `priority` of SCHED_FIFO; what it is at, or why not and what to do.
+pub(super) fn raise_priority(priority: Option<u8>) -> Result<Option<i32>, String> {
+    let Some(priority) = priority else {
+        return Ok(None);
+    };
+    let priority = i32::from(priority.clamp(1, 99));
+    let wanted = libc::sched_param {
+        sched_priority: priority,
+    };
+    // SAFETY: the calling thread exists, and `wanted` is read only.
+    let refused =
+        unsafe { libc::pthread_setschedparam(libc::pthread_self(), libc::SCHED_FIFO, &wanted) };
+    if refused == 0 {
+        return Ok(Some(priority));
+    }
+    let why = std::io::Error::from_raw_os_error(refused);
+    Err(format!(
+        "real-time priority {priority} for the clock: {why}; add `@audio - rtprio 95` to \
+         /etc/security/limits.d/audio.conf, join the group audio and log in again"
+    ))
+}

@@ -1,0 +1,32 @@
+//! Elsewhere than Linux: the standard library's clock and sleep, ordinary priority.
+
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
+
+use units::Nanos;
+
+use super::Clock;
+
+/// The system's monotonic clock.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SystemClock;
+
+impl Clock for SystemClock {
+    fn now(&mut self) -> Nanos {
+        static START: OnceLock<Instant> = OnceLock::new();
+        Nanos(START.get_or_init(Instant::now).elapsed().as_nanos() as u64)
+    }
+
+    fn wait_until(&mut self, moment: Nanos) {
+        let now = self.now();
+        std::thread::sleep(Duration::from_nanos(moment.0.saturating_sub(now.0)));
+    }
+}
+
+/// Real-time priority is not asked for here; says so when it was wanted.
+pub(super) fn raise_priority(priority: Option<u8>) -> Result<Option<i32>, String> {
+    match priority {
+        None => Ok(None),
+        Some(_) => Err("real-time priority for the clock: only Linux is asked for it".to_owned()),
+    }
+}

@@ -1,0 +1,117 @@
+//! The clock's own thread: made at opening, given its player at starting.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread::{Builder, JoinHandle};
+
+use units::Frames;
+
+use super::{Clock, DEFAULT_RATE, Stage, system};
+use crate::{Cycle, DriverError, Facts, Opened, Request, Running, State};
+
+/// The thread and the way to hand it the player. Dropping the sender unstarted ends the thread.
+struct Waiting {
+    facts: Facts,
+    give: SyncSender<Box<dyn Cycle>>,
+    flags: Arc<Flags>,
+    thread: JoinHandle<Option<Box<dyn Cycle>>>,
+}
+
+struct Beating {
+    flags: Arc<Flags>,
+    thread: JoinHandle<Option<Box<dyn Cycle>>>,
+}
+
+/// Relaxed throughout: nothing travels with them, the player comes back through the thread's end.
+#[derive(Default)]
+struct Flags {
+    stop: AtomicBool,
+    panicked: AtomicBool,
+}
+
+pub(super) fn open(
+    request: &Request,
+    mut clock: impl Clock,
+) -> Result<Box<dyn Opened>, DriverError> {
+    let rate = request.rate.unwrap_or(DEFAULT_RATE);
+    let mut stage = Stage::new(request, rate);
+    let flags = Arc::new(Flags::default());
+    let (give, player) = sync_channel(1);
+    let (tell, told) = sync_channel(1);
+    let (theirs, priority) = (flags.clone(), request.priority);
+    let mut facts = stage.facts(None, Vec::new());
+    let thread = Builder::new()
+        .name("divisi-clock".to_owned())
+        .spawn(move || {
+            let _ = tell.send(system::raise_priority(priority));
+            play(&mut stage, &mut clock, &player, &theirs)
+        })
+        .map_err(DriverError::Thread)?;
+    // The thread always tells before anything else, so an error here means that it died: then nothing was granted.
+    match told.recv() {
+        Ok(Ok(priority)) => facts.priority = priority,
+        Ok(Err(refused)) => facts.refused.push(refused),
+        Err(_) => {}
+    }
+    Ok(Box::new(Waiting {
+        facts,
+        give,
+        flags,
+        thread,
+    }))
+}
+
+fn play(
+    stage: &mut Stage,
+    clock: &mut impl Clock,
+    player: &Receiver<Box<dyn Cycle>>,
+    flags: &Flags,
+) -> Option<Box<dyn Cycle>> {
+    let mut player = player.recv().ok()?;
+    stage.begin(clock);
+    while !flags.stop.load(Ordering::Relaxed) {
+        let beat = AssertUnwindSafe(|| stage.beat(clock, &mut *player));
+        if catch_unwind(beat).is_err() {
+            flags.panicked.store(true, Ordering::Relaxed);
+            break;
+        }
+    }
+    Some(player)
+}
+
+impl Opened for Waiting {
+    fn facts(&self) -> &Facts {
+        &self.facts
+    }
+
+    fn start(self: Box<Self>, player: Box<dyn Cycle>) -> Result<Box<dyn Running>, DriverError> {
+        self.give.send(player).expect("the thread waits for it");
+        Ok(Box::new(Beating {
+            flags: self.flags,
+            thread: self.thread,
+        }))
+    }
+}
+
+impl Running for Beating {
+    fn state(&self) -> State {
+        if self.flags.panicked.load(Ordering::Relaxed) {
+            return State::Ended {
+                reason: "the player panicked".to_owned(),
+            };
+        }
+        State::Playing
+    }
+
+    fn fifo_latency(&self) -> Frames {
+        Frames(0)
+    }
+
+    fn stop(self: Box<Self>) -> Box<dyn Cycle> {
+        self.flags.stop.store(true, Ordering::Relaxed);
+        let player = self.thread.join().expect("panics are caught in `play`");
+        player.expect("it was given in `start`")
+    }
+}

@@ -1,0 +1,265 @@
+//! Any device buffer to the engine's block and back, with the least latency that suffices.
+
+use units::Frames;
+
+use crate::recycle::{Inputs, Outputs};
+
+/// Stands between a device, whose buffers may be of any length, and an engine, whose blocks are all alike.
+///
+/// It holds one block going in, filled from its start, and one coming out, emptied from `taken`. The player runs when
+/// the first is full. With N frames gone by, block B and latency L, what waits to come out is L - (N mod B) frames:
+/// never more than one block, so the second is always empty when the player is about to fill it, and never less than
+/// none, as L is B - gcd(n, B) for a device of n frames: 0 where n is a multiple of B, else at most B - 1. A device
+/// that changes n may need more; then that much silence comes in between, once, and [`Fifo::latency`] says so.
+#[derive(Debug)]
+pub struct Fifo {
+    block: usize,
+    latency: usize,
+    device: usize,
+    inputs: Vec<Box<[f32]>>,
+    outputs: Vec<Box<[f32]>>,
+    filled: usize,
+    taken: usize,
+    input_list: Inputs,
+    output_list: Outputs,
+}
+
+impl Fifo {
+    /// Between blocks of `block` frames (not 0) and a device whose buffers hold `device`.
+    ///
+    /// Real-time: setup.
+    pub fn new(block: Frames, device: Frames, inputs: u16, outputs: u16) -> Self {
+        let frames = block.count();
+        assert!(frames > 0, "a block has at least one frame");
+        let channel = || vec![0.0; frames].into_boxed_slice();
+        let mut fifo = Self {
+            block: frames,
+            latency: 0,
+            device: 0,
+            inputs: (0..inputs).map(|_| channel()).collect(),
+            outputs: (0..outputs).map(|_| channel()).collect(),
+            filled: 0,
+            taken: frames,
+            input_list: Inputs::new(inputs.into()),
+            output_list: Outputs::new(outputs.into()),
+        };
+        fifo.adapt(device.count());
+        fifo
+    }
+
+    /// Frames by which the output lags behind what the player gave.
+    ///
+    /// Real-time: hot.
+    pub fn latency(&self) -> Frames {
+        Frames(self.latency as u32)
+    }
+
+    /// How many blocks the player will run for the next `frames` frames.
+    ///
+    /// Real-time: hot.
+    pub fn blocks(&self, frames: usize) -> usize {
+        (self.filled + frames) / self.block
+    }
+
+    /// Takes `frames` frames from `inputs`, gives as many to `outputs`, and runs `play` for every block in between.
+    ///
+    /// Channels that the device lacks are silent; channels that it has beyond ours are set to silence. Every slice
+    /// given holds at least `frames` samples, else what is missing is taken as silence.
+    ///
+    /// Real-time: hot, if `play` is.
+    pub fn exchange(
+        &mut self,
+        frames: usize,
+        inputs: &[&[f32]],
+        outputs: &mut [&mut [f32]],
+        mut play: impl FnMut(&[&[f32]], &mut [&mut [f32]]),
+    ) {
+        if frames != self.device {
+            self.adapt(frames);
+        }
+        let (mut read, mut written) = (0, 0);
+        loop {
+            written += self.give(outputs, written, frames - written);
+            let room = (self.block - self.filled).min(frames - read);
+            self.take(inputs, read, room);
+            read += room;
+            if self.filled < self.block {
+                break;
+            }
+            self.run(&mut play);
+        }
+        debug_assert_eq!(written, frames, "the latency covers every buffer");
+    }
+
+    /// Makes the latency suffice for buffers of `device` frames from here on.
+    fn adapt(&mut self, device: usize) {
+        self.device = device;
+        if device == 0 {
+            return;
+        }
+        // From here N is `filled` plus multiples of the common divisor: this is the greatest N mod B it can reach.
+        let common = gcd(device, self.block);
+        let needed = self.block - common + self.filled % common;
+        let silence = needed.saturating_sub(self.latency);
+        let from = self.taken - silence;
+        for output in &mut self.outputs {
+            output[from..self.taken].fill(0.0);
+        }
+        self.taken = from;
+        self.latency += silence;
+    }
+
+    /// Gives up to `frames` frames that are ready; how many.
+    fn give(&mut self, outputs: &mut [&mut [f32]], at: usize, frames: usize) -> usize {
+        let frames = frames.min(self.block - self.taken);
+        for (channel, output) in outputs.iter_mut().enumerate() {
+            let end = output.len().min(at + frames);
+            let Some(room) = output.get_mut(at..end) else {
+                continue;
+            };
+            match self.outputs.get(channel) {
+                Some(ours) => room.copy_from_slice(&ours[self.taken..][..room.len()]),
+                None => room.fill(0.0),
+            }
+        }
+        self.taken += frames;
+        frames
+    }
+
+    /// Takes `frames` frames, which fit.
+    fn take(&mut self, inputs: &[&[f32]], at: usize, frames: usize) {
+        for (channel, ours) in self.inputs.iter_mut().enumerate() {
+            let room = &mut ours[self.filled..][..frames];
+            let given = inputs.get(channel).and_then(|input| input.get(at..));
+            let given = given.unwrap_or_default();
+            let have = given.len().min(frames);
+            room[..have].copy_from_slice(&given[..have]);
+            room[have..].fill(0.0);
+        }
+        self.filled += frames;
+    }
+
+    fn run(&mut self, play: &mut impl FnMut(&[&[f32]], &mut [&mut [f32]])) {
+        debug_assert_eq!(self.taken, self.block, "the last block has come out");
+        let outputs = self.outputs.iter_mut().map(|channel| &mut channel[..]);
+        self.input_list
+            .with(self.inputs.iter().map(|channel| &channel[..]), |inputs| {
+                self.output_list
+                    .with(outputs, |outputs| play(inputs, outputs))
+            });
+        self.filled = 0;
+        self.taken = 0;
+    }
+}
+
+fn gcd(a: usize, b: usize) -> usize {
+    if b == 0 { a } else { gcd(b, a % b) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// A player that hands its input on and remembers it.
+    fn through(
+        fifo: &mut Fifo,
+        input: &[f32],
+        heard: &mut Vec<f32>,
+        seen: &mut Vec<f32>,
+    ) -> Vec<usize> {
+        let mut output = vec![7.0; input.len()];
+        let mut blocks = Vec::new();
+        fifo.exchange(
+            input.len(),
+            &[input],
+            &mut [&mut output],
+            |inputs, outputs| {
+                blocks.push(inputs[0].len());
+                seen.extend_from_slice(inputs[0]);
+                outputs[0].copy_from_slice(inputs[0]);
+            },
+        );
+        heard.extend_from_slice(&output);
+        blocks
+    }
+
+    fn signal(from: usize, frames: usize) -> Vec<f32> {
+        (from..from + frames).map(|n| 1.0 + n as f32).collect()
+    }
+
+    #[test]
+    fn whole_multiples_of_the_block_add_no_latency() {
+        let mut fifo = Fifo::new(Frames(64), Frames(256), 1, 1);
+        assert_eq!(fifo.latency(), Frames(0));
+        assert_eq!(fifo.blocks(256), 4);
+        let (mut heard, mut seen) = (vec![], vec![]);
+        let blocks = through(&mut fifo, &signal(0, 256), &mut heard, &mut seen);
+        assert_eq!(blocks, [64; 4]);
+        assert_eq!(heard, signal(0, 256));
+        assert_eq!(Fifo::new(Frames(64), Frames(32), 1, 1).latency().0, 32);
+        assert_eq!(Fifo::new(Frames(64), Frames(441), 1, 1).latency().0, 63);
+        assert_eq!(Fifo::new(Frames(64), Frames(96), 1, 1).latency().0, 32);
+    }
+
+    #[test]
+    fn missing_channels_are_silent_and_surplus_ones_silenced() {
+        let mut fifo = Fifo::new(Frames(4), Frames(4), 2, 1);
+        let (mut a, mut b) = ([9.0; 4], [9.0; 4]);
+        fifo.exchange(4, &[&[1.0; 4]], &mut [&mut a, &mut b], |inputs, outputs| {
+            assert_eq!((inputs[0], inputs[1]), (&[1.0; 4][..], &[0.0; 4][..]));
+            outputs[0].fill(3.0);
+        });
+        assert_eq!((a, b), ([3.0; 4], [0.0; 4]));
+    }
+
+    proptest! {
+        #[test]
+        fn a_steady_device_hears_the_engine_late_by_the_stated_latency(
+            block in 1u32..200, device in 1u32..500, calls in 1usize..40,
+        ) {
+            let mut fifo = Fifo::new(Frames(block), Frames(device), 1, 1);
+            let (mut heard, mut seen, mut sent) = (vec![], vec![], vec![]);
+            for _ in 0..calls {
+                let input = signal(sent.len(), device as usize);
+                let expected = fifo.blocks(input.len());
+                let blocks = through(&mut fifo, &input, &mut heard, &mut seen);
+                prop_assert_eq!(blocks, vec![block as usize; expected]);
+                sent.extend(input);
+            }
+            let latency = fifo.latency().count();
+            prop_assert!(latency < block as usize);
+            prop_assert_eq!(&seen[..], &sent[..seen.len()]);
+            let late = heard.iter().position(|&x| x != 0.0).unwrap_or(heard.len());
+            prop_assert_eq!(late, latency.min(heard.len()));
+            prop_assert_eq!(&heard[late..], &sent[..heard.len() - late]);
+        }
+
+        #[test]
+        fn a_device_that_changes_is_heard_whole_with_silence_for_each_rise_of_the_latency(
+            block in 1u32..100, first in 1u32..300,
+            sizes in prop::collection::vec(0usize..300, 1..60),
+        ) {
+            let mut fifo = Fifo::new(Frames(block), Frames(first), 1, 1);
+            let (mut heard, mut seen, mut sent) = (vec![], vec![], vec![]);
+            // The obvious version: an endless queue that starts with the latency's silence.
+            let mut queue: Vec<f32> = vec![0.0; fifo.latency().count()];
+            let mut expected = Vec::new();
+            let mut delivered = 0;
+            for frames in sizes {
+                let before = fifo.latency().count();
+                let input = signal(sent.len(), frames);
+                through(&mut fifo, &input, &mut heard, &mut seen);
+                sent.extend(input);
+                let rise = fifo.latency().count() - before;
+                queue.splice(0..0, vec![0.0; rise]);
+                queue.extend(&seen[delivered..]);
+                delivered = seen.len();
+                expected.extend(queue.drain(..frames));
+                prop_assert!(fifo.latency().0 < block);
+            }
+            prop_assert_eq!(&seen[..], &sent[..seen.len()]);
+            prop_assert_eq!(heard, expected);
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! The clock driver, on a clock that tests drive by hand and on the system's.
+
+use std::any::Any;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+
+use divisi_driver::{Beat, Cycle, Request, State, clock};
+use units::{Frames, Nanos, SampleRate};
+
+/// Tells every beat to the test.
+struct Teller(SyncSender<(Beat, usize, usize)>);
+
+impl Cycle for Teller {
+    fn cycle(&mut self, beat: Beat, inputs: &[&[f32]], outputs: &mut [&mut [f32]]) {
+        assert!(inputs.iter().all(|input| input.iter().all(|&x| x == 0.0)));
+        outputs.iter_mut().for_each(|output| output.fill(1.0));
+        let _ = self.0.send((beat, inputs.len(), outputs[0].len()));
+    }
+}
+
+/// Answers each wait with the time that the test hands it; one that is no longer driven stops waiting.
+struct ByHand {
+    now: Nanos,
+    hand: Receiver<u64>,
+}
+
+impl clock::Clock for ByHand {
+    fn now(&mut self) -> Nanos {
+        self.now
+    }
+
+    fn wait_until(&mut self, moment: Nanos) {
+        let late = self.hand.recv().unwrap_or(0);
+        self.now = Nanos(self.now.0.max(moment.0) + late);
+    }
+}
+
+fn request() -> Request {
+    Request {
+        rate: SampleRate::new(48_000),
+        inputs: 1,
+        ..Request::new("test", Frames(48))
+    }
+}
+
+#[test]
+fn beats_come_by_the_clock_and_lost_ones_are_counted() {
+    let (hand, driven) = sync_channel(16);
+    let (tell, told) = sync_channel(0);
+    let by_hand = ByHand {
+        now: Nanos(5),
+        hand: driven,
+    };
+    let opened = clock::open_on(&request(), by_hand).unwrap();
+    assert_eq!(opened.facts().rate.hz(), 48_000);
+    assert_eq!(
+        (opened.facts().driver, opened.facts().priority),
+        ("clock", None)
+    );
+    let running = opened.start(Box::new(Teller(tell))).unwrap();
+    let next = |late: u64| {
+        hand.send(late).unwrap();
+        told.recv().unwrap()
+    };
+    let whole = Beat {
+        budget: Some(Nanos(1_000_000)),
+        xruns: 0,
+    };
+    assert_eq!(next(0), (whole, 1, 48));
+    assert_eq!(next(250_000).0.budget, Some(Nanos(750_000)));
+    assert_eq!(next(0).0, whole);
+    // Ten periods late: ten beats are gone, and the one that is due is played.
+    let late = next(10_000_000).0;
+    assert_eq!((late.budget, late.xruns), (Some(Nanos(1_000_000)), 10));
+    assert_eq!(next(0).0, whole);
+    assert_eq!(running.state(), State::Playing);
+    drop((hand, told));
+    let player: Box<dyn Any> = running.stop();
+    assert!(player.is::<Teller>());
+}
+
+#[test]
+fn the_system_clock_gives_the_beat() {
+    let (tell, told) = sync_channel(1_000);
+    let opened = clock::open(&request()).unwrap();
+    let facts = opened.facts();
+    // Whatever this machine allows, it is said.
+    assert_eq!(facts.priority.is_some(), facts.refused.is_empty());
+    let running = opened.start(Box::new(Teller(tell))).unwrap();
+    for _ in 0..20 {
+        assert!(told.recv().unwrap().0.budget.is_some());
+    }
+    running.stop();
+}
+
+#[test]
+fn a_driver_that_never_starts_lets_its_thread_go() {
+    drop(clock::open(&request()).unwrap());
+    let running = clock::open(&request()).unwrap();
+    assert_eq!(running.facts().buffer, Frames(48));
+}
+
+#[test]
+fn a_player_that_panics_ends_the_sound_and_comes_back() {
+    struct Bomb;
+    impl Cycle for Bomb {
+        fn cycle(&mut self, _: Beat, _: &[&[f32]], _: &mut [&mut [f32]]) {
+            // Without the hook's message.
+            std::panic::resume_unwind(Box::new("boom"));
+        }
+    }
+    let running = clock::open(&request())
+        .unwrap()
+        .start(Box::new(Bomb))
+        .unwrap();
+    while running.state() == State::Playing {
+        std::thread::yield_now();
+    }
+    let player: Box<dyn Any> = running.stop();
+    assert!(player.is::<Bomb>());
+}

@@ -1,0 +1,129 @@
+//! The offline driver, from a source to a sink.
+
+use std::ops::ControlFlow;
+
+use divisi_driver::file::{Cause, RenderError, Silence, render};
+use divisi_driver::{Beat, Cycle, Request};
+use units::Frames;
+
+/// Adds one to its first input on its first output, and is nowhere in a hurry.
+struct PlusOne;
+
+impl Cycle for PlusOne {
+    fn cycle(&mut self, beat: Beat, inputs: &[&[f32]], outputs: &mut [&mut [f32]]) {
+        assert_eq!((beat.budget, beat.xruns), (None, 0));
+        assert_eq!(outputs[0].len(), 64);
+        for (frame, out) in outputs[0].iter_mut().enumerate() {
+            *out = inputs.first().map_or(0.0, |input| input[frame]) + 1.0;
+        }
+    }
+}
+
+fn request(inputs: u16) -> Request {
+    Request {
+        inputs,
+        outputs: 1,
+        ..Request::new("test", Frames(64))
+    }
+}
+
+fn onward(_: u64) -> ControlFlow<()> {
+    ControlFlow::Continue(())
+}
+
+#[test]
+fn a_file_is_played_through_and_the_last_block_cut() {
+    let mut left: Vec<f32> = (0..100).map(|n| n as f32).rev().collect();
+    // A source that gives a little at a time, and ends before the run does.
+    let mut source = |into: &mut [&mut [f32]]| -> Result<usize, Cause> {
+        let frames = into[0].len().min(left.len()).min(7);
+        into[0][..frames].fill_with(|| left.pop().unwrap());
+        Ok(frames)
+    };
+    let mut heard = Vec::new();
+    let mut sink = |block: &[&[f32]]| -> Result<(), Cause> {
+        heard.extend_from_slice(block[0]);
+        Ok(())
+    };
+    let mut told = Vec::new();
+    let mut progress = |done| {
+        told.push(done);
+        ControlFlow::Continue(())
+    };
+    let done = render(
+        &request(1),
+        150,
+        &mut PlusOne,
+        &mut source,
+        &mut sink,
+        &mut progress,
+    );
+    assert_eq!(done.unwrap(), 150);
+    assert_eq!(told, [64, 128, 150]);
+    let expected: Vec<f32> = (0..150)
+        .map(|n| if n < 100 { n as f32 + 1.0 } else { 1.0 })
+        .collect();
+    assert_eq!(heard, expected);
+}
+
+#[test]
+fn a_run_ends_where_it_is_told_to() {
+    let mut frames = 0;
+    let mut sink = |block: &[&[f32]]| -> Result<(), Cause> {
+        frames += block[0].len();
+        Ok(())
+    };
+    let mut stop = |done| {
+        if done >= 128 {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
+    };
+    let done = render(
+        &request(0),
+        u64::MAX,
+        &mut PlusOne,
+        &mut Silence,
+        &mut sink,
+        &mut stop,
+    );
+    assert_eq!((done.unwrap(), frames), (128, 128));
+}
+
+#[test]
+fn a_full_disk_is_told_with_its_cause() {
+    let mut sink = |_: &[&[f32]]| -> Result<(), Cause> { Err("no space left".into()) };
+    let done = render(
+        &request(0),
+        64,
+        &mut PlusOne,
+        &mut Silence,
+        &mut sink,
+        &mut onward,
+    );
+    let Err(RenderError::Sink(cause)) = done else {
+        panic!("the sink refused: {done:?}");
+    };
+    assert_eq!(cause.to_string(), "no space left");
+}
+
+#[test]
+fn absurd_requests_are_refused() {
+    let mut sink = |_: &[&[f32]]| -> Result<(), Cause> { Ok(()) };
+    for (block, inputs) in [(0, 0), (u32::MAX, 0), (64, u16::MAX)] {
+        let absurd = Request {
+            block: Frames(block),
+            ..request(inputs)
+        };
+        let done = render(
+            &absurd,
+            64,
+            &mut PlusOne,
+            &mut Silence,
+            &mut sink,
+            &mut onward,
+        );
+        assert!(matches!(done, Err(RenderError::Request(_))));
+    }
+}
