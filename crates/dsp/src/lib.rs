@@ -1,1 +1,57 @@
-//! The unit library
+//! The unit library: oscillators, filters, gains, meters, each under the name it has in files.
+//!
+//! Takes a [`Registry`], gives it every kind with what makes it ([`register`]).
+//! May: allocate in makers and in `setup`. May not: own a thread, call the system's elementary functions on the signal
+//! path (the bits must not hang on a C library), use `unsafe`.
+//!
+//! | file | holds |
+//! |---|---|
+//! | `knob.rs` `choice` | parameters: descriptors, and the events that turn them |
+//! | `steps.rs` | a block cut at its events and at the frames where units tidy up |
+//! | `smooth.rs` | a number that glides instead of jumping |
+//! | `state.rs` | saved state as a list of words |
+//! | `sample.rs` `sine.rs` | arithmetic of single samples |
+//!
+//! Every other file is one unit, or one tight family.
+//!
+//! What holds for all of them: finite input gives finite output (the sum of two loudest samples is the loudest sample,
+//! not infinity); silence is +0.0; what does not depend on the block's size does not see it, not even in the last bit.
+#![forbid(unsafe_code)]
+
+mod gain;
+mod knob;
+mod mix;
+mod modulator;
+mod noise;
+mod osc;
+mod sample;
+mod sine;
+mod sink;
+mod smooth;
+mod state;
+mod steps;
+mod work;
+
+use processor::Registry;
+
+/// Adds every kind of this library to `registry`.
+///
+/// Real-time: setup.
+pub fn register(registry: &mut Registry) {
+    registry.add(osc::kind(), osc::make);
+    registry.add(modulator::kind(), modulator::make);
+    registry.add(noise::kind(), noise::make);
+    registry.add(mix::kind(), mix::make);
+    registry.add(gain::kind(), gain::make);
+    registry.add(work::kind(), work::make);
+    registry.add(sink::kind(), sink::make);
+}
+
+/// Every kind of this library, for readers that make nothing.
+///
+/// Real-time: setup.
+pub fn catalogue() -> graph::Catalogue {
+    let mut registry = Registry::default();
+    register(&mut registry);
+    registry.catalogue().clone()
+}

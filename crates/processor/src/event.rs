@@ -60,7 +60,7 @@ impl<'a> Events<'a> {
     /// Each event, its frame counted from the start of what [`Block::frames`](crate::Block::frames) counts.
     ///
     /// Real-time: hot.
-    pub fn iter(&self) -> impl Iterator<Item = Event> + 'a {
+    pub fn iter(&self) -> impl Iterator<Item = Event> + use<'a> {
         let offset = self.offset;
         self.all.iter().map(move |e| Event {
             frame: e.frame - offset,

@@ -1,0 +1,130 @@
+//! `gain`: louder or softer.
+//!
+//! One input, one output, as wide as `channels` says; the output is the input times `gain` times `gain_db`, where both
+//! are given. A change glides for 5 ms.
+
+use crate::knob::{Knob, channels};
+use crate::sample::{SILENT_DB, channels_of, from_db};
+use crate::smooth::Smooth;
+use crate::state;
+use crate::steps::{Step, steps};
+use graph::{Kind, PortSpec};
+use processor::{Activity, Block, Creation, MakeError, Processor, Setup, StateError};
+
+const GAIN_DB: Knob = Knob {
+    index: 0,
+    name: "gain_db",
+    unit: "dB",
+    least: SILENT_DB,
+    most: 40.0,
+    default: 0.0,
+    doc: "How much louder; -120 is silence.",
+};
+
+const GAIN: Knob = Knob {
+    index: 1,
+    name: "gain",
+    unit: "",
+    least: -100.0,
+    most: 100.0,
+    default: 1.0,
+    doc: "The same as a factor; below 0 turns the wave over.",
+};
+
+pub(crate) fn kind() -> Kind {
+    Kind {
+        inputs: vec![PortSpec::audio("in")],
+        outputs: vec![PortSpec::audio("out")],
+        params: vec![GAIN_DB.param(), GAIN.param(), channels()],
+        typical_ns: 25,
+        ..Kind::new("gain", "Louder or softer.")
+    }
+}
+
+pub(crate) fn make(creation: &Creation<'_>) -> Result<Box<dyn Processor>, MakeError> {
+    let (db, gain) = (GAIN_DB.of(creation)?, GAIN.of(creation)?);
+    Ok(Box::new(Gain {
+        made: (db, gain),
+        db,
+        gain,
+        factor: Smooth::new((from_db(db) * gain) as f32),
+        channels: channels_of(creation.node),
+    }))
+}
+
+#[derive(Clone)]
+struct Gain {
+    made: (f64, f64),
+    db: f64,
+    gain: f64,
+    factor: Smooth,
+    channels: usize,
+}
+
+impl Gain {
+    fn play(&mut self, block: &mut Block<'_>, range: std::ops::Range<usize>) {
+        let input = block.input(0);
+        let mut output = block.output(0);
+        for c in 0..self.channels {
+            let from = &input.channel(c)[range.clone()];
+            self.factor
+                .scale(from, &mut output.channel(c)[range.clone()]);
+        }
+        self.factor.skip(range.len());
+    }
+}
+
+impl Processor for Gain {
+    fn setup(&mut self, setup: &mut Setup<'_>) {
+        (self.db, self.gain) = self.made;
+        self.factor.set_up(setup.rate);
+    }
+
+    fn process(&mut self, block: &mut Block<'_>) -> Activity {
+        let silent = block.is_silent();
+        for step in steps(block) {
+            match step {
+                Step::Event(event) => {
+                    self.db = GAIN_DB.turned(&event).unwrap_or(self.db);
+                    self.gain = GAIN.turned(&event).unwrap_or(self.gain);
+                    self.factor.go((from_db(self.db) * self.gain) as f32);
+                }
+                Step::Play(range) if silent => self.factor.skip(range.len()),
+                Step::Play(range) => self.play(block, range),
+                Step::Tidy => {}
+            }
+        }
+        if !silent {
+            return Activity::Awake;
+        }
+        block.silence();
+        if self.factor.is_still() {
+            Activity::Asleep
+        } else {
+            Activity::Awake
+        }
+    }
+
+    fn reset(&mut self) {
+        (self.db, self.gain) = self.made;
+        self.factor.reset();
+    }
+
+    fn save(&self, bytes: &mut Vec<u8>) {
+        state::put(bytes, [self.db.to_bits(), self.gain.to_bits()]);
+        state::put(bytes, self.factor.words());
+    }
+
+    fn load(&mut self, bytes: &[u8]) -> Result<(), StateError> {
+        let words = state::words(bytes, 2 + Smooth::WORDS)?;
+        let (db, gain) = (state::number(words[0])?, state::number(words[1])?);
+        if self.factor.take(&words[2..])? {
+            (self.db, self.gain) = (db, gain);
+        }
+        Ok(())
+    }
+
+    fn duplicate(&self) -> Option<Box<dyn Processor>> {
+        Some(Box::new(self.clone()))
+    }
+}

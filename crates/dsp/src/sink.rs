@@ -1,0 +1,45 @@
+//! `sink`: one output channel of the program.
+//!
+//! One input of one channel. Sinks count: the k-th one of a patch is output channel k unless it says `channel`. The
+//! host reads the sink's input; its processor is never run.
+
+use crate::knob::fixed;
+use graph::{Kind, PortSpec, Role};
+use processor::{Activity, Block, Creation, MakeError, Processor, Setup};
+
+pub(crate) fn kind() -> Kind {
+    Kind {
+        inputs: vec![PortSpec::mono("in")],
+        params: vec![fixed(
+            "channel",
+            "",
+            (0.0, 256.0),
+            0.0,
+            "Which output channel, from 1; 0: the k-th sink is channel k.",
+        )],
+        role: Role::Sink,
+        typical_ns: 10,
+        ..Kind::new("sink", "An output channel of the program.")
+    }
+}
+
+pub(crate) fn make(creation: &Creation<'_>) -> Result<Box<dyn Processor>, MakeError> {
+    creation.number("channel")?;
+    Ok(Box::new(Sink))
+}
+
+struct Sink;
+
+impl Processor for Sink {
+    fn setup(&mut self, _setup: &mut Setup<'_>) {}
+
+    fn process(&mut self, _block: &mut Block<'_>) -> Activity {
+        Activity::Asleep
+    }
+
+    fn reset(&mut self) {}
+
+    fn duplicate(&self) -> Option<Box<dyn Processor>> {
+        Some(Box::new(Sink))
+    }
+}
