@@ -1,6 +1,7 @@
 //! From a graph to a plan: the chain of passes.
 
 use crate::emit::emit;
+use crate::latency::latency;
 use crate::order::order;
 use crate::schedule::hlfet;
 use crate::turns::split;
@@ -26,6 +27,7 @@ pub fn compile(graph: &Graph, catalogue: &Catalogue, options: &Options) -> Resul
     let order = order(&wiring, &turns)?;
     let mut plan = emit(&wiring, &turns, &order, options);
     activate(&mut plan);
+    plan.latency = latency(&wiring, options);
     plan.static_levels = plan.b_levels(|_, _| Nanos(0));
     if options.lanes > 0 {
         plan.lanes = hlfet(&plan, options.lanes).steps();

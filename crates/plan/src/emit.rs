@@ -3,6 +3,7 @@
 use crate::costs::cost;
 use crate::levels::sum;
 use crate::order::{Group, Order};
+use crate::phases::phases;
 use crate::slots::Slots;
 use crate::turns::{Act, Turns};
 use crate::wiring::{Part, Wire, Wiring};
@@ -20,6 +21,8 @@ struct Emit<'a> {
     turns: &'a Turns,
     order: &'a Order,
     options: &'a Options,
+    /// By member: how often it runs, and when.
+    phases: Vec<(u32, u32)>,
     /// The first content of each turn: outputs counted through.
     contents: Vec<u32>,
     /// What each output became, by content.
@@ -41,6 +44,7 @@ pub(crate) fn emit(wiring: &Wiring<'_>, turns: &Turns, order: &Order, options: &
         turns,
         order,
         options,
+        phases: phases(wiring, options),
         slots: Slots::new(order.groups.len(), total, reads),
         contents,
         outs: vec![OutPort::Events(SendId(u32::MAX)); total],
@@ -166,12 +170,7 @@ impl Emit<'_> {
 
     fn turn(&mut self, turn: u32) -> Step {
         let it = self.turns.all[turn as usize];
-        let member = &self.wiring.members[it.member as usize];
-        let every = match it.act {
-            Act::Run | Act::Keep => member.node.every.max(1),
-            // A line moves on in every cycle.
-            Act::Read(_) | Act::Write(_) | Act::Mute => 1,
-        };
+        let (every, phase) = self.phases[it.member as usize];
         // Inputs first: they find what earlier turns wrote, and a sum's room must not be an output's.
         let inputs = self.inputs(turn);
         Step {
@@ -181,7 +180,7 @@ impl Emit<'_> {
             successors: Span::default(),
             activation: 0,
             every,
-            phase: 0,
+            phase,
             cost: cost(self.wiring, it, self.options),
         }
     }

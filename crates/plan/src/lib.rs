@@ -8,19 +8,24 @@ mod arrows;
 mod compile;
 mod costs;
 mod emit;
+mod latency;
 mod levels;
 mod lines;
 mod order;
 mod outlets;
+mod phases;
 mod schedule;
+mod simulate;
 mod slots;
 mod steps;
 mod trace;
 mod turns;
+mod validate;
 mod wiring;
 
 pub use compile::compile;
 pub use schedule::{Placed, Schedule, hlfet, random};
+pub use simulate::{Simulated, simulate};
 pub use steps::{
     Costs, Feed, InPort, Line, LineId, Loop, LoopId, Options, OutPort, Output, Plan, PlanError,
     SendId, SlotId, Span, Step, StepId, Work,

@@ -21,4 +21,5 @@ fn a_line_runs_in_order_through_two_slots() {
     assert_eq!(plan.sinks.len(), 1);
     assert!(matches!(plan.steps[4].work, Work::Keep { node } if node == sink));
     assert_eq!(plan.steps.iter().map(|s| s.activation).sum::<u32>(), 4);
+    plan.validate().unwrap();
 }
