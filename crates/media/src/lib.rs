@@ -1,1 +1,29 @@
-//! Sound files in and out
+//! Sound files in and out, and from one sample rate to another.
+//!
+//! Takes paths, gives a [`Reader`] of WAV, AIFF and FLAC, a [`Stream`] of one at any rate, a whole [`Sound`] in memory,
+//! a [`Writer`] of WAV, and the [`Resampler`] beneath.
+//! May: open files, allocate, take its time. May not: run on an audio thread, trust a number that it found in a file,
+//! use `unsafe`.
+//!
+//! Samples are `f32`, full scale is 1.0. A float file keeps its bits; 16 and 24 bits are exact there and back.
+#![forbid(unsafe_code)]
+
+mod chunks;
+mod error;
+mod reader;
+mod resample;
+mod sound;
+mod stream;
+mod writer;
+
+pub use error::MediaError;
+pub use reader::{Reader, open};
+pub use resample::{FarRates, Resampler};
+pub use sound::Sound;
+pub use stream::Stream;
+pub use writer::{Format, Writer};
+
+/// The most channels that a file may have.
+pub const MOST_CHANNELS: u16 = 256;
+/// The highest sample rate that a file may have.
+pub const MOST_HZ: u32 = 768_000;

@@ -1,0 +1,65 @@
+//! What can go wrong with a sound file: which file, what, and what to do about it.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+/// Why a sound file cannot be read or written.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum MediaError {
+    /// The file cannot be opened or created. Check its name and the rights of its folder.
+    Open(PathBuf, std::io::Error),
+    /// The system gave up in the middle of the file: a full or failing disk.
+    Transfer(PathBuf, std::io::Error),
+    /// It is no sound file of a known format. Convert it to WAV, AIFF or FLAC.
+    Unknown(PathBuf, String),
+    /// It is damaged: what is said here is wrong in it. What was read before is good.
+    Broken(PathBuf, String),
+    /// It says something about itself that no sound file says: 0 channels, 10^9 Hz.
+    Absurd(PathBuf, String),
+    /// A WAV file holds 4 GiB and this one is full. Record fewer channels, fewer bits, or into several files.
+    Full(PathBuf),
+}
+
+impl MediaError {
+    /// Which file.
+    pub fn path(&self) -> &Path {
+        match self {
+            Self::Open(path, _)
+            | Self::Transfer(path, _)
+            | Self::Unknown(path, _)
+            | Self::Broken(path, _)
+            | Self::Absurd(path, _)
+            | Self::Full(path) => path,
+        }
+    }
+}
+
+impl fmt::Display for MediaError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let path = self.path().display();
+        match self {
+            Self::Open(..) => write!(f, "cannot open {path}"),
+            Self::Transfer(..) => write!(f, "cannot go on with {path}"),
+            Self::Unknown(_, why) => write!(
+                f,
+                "{path} is no sound file that can be read ({why}): convert it to WAV, AIFF or FLAC"
+            ),
+            Self::Broken(_, what) => write!(f, "{path} is damaged: {what}"),
+            Self::Absurd(_, what) => write!(f, "{path} cannot be right: {what}"),
+            Self::Full(_) => write!(
+                f,
+                "{path} is full at 4 GiB: write fewer channels or bits, or several files"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for MediaError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Open(_, error) | Self::Transfer(_, error) => Some(error),
+            _ => None,
+        }
+    }
+}

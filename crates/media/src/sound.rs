@@ -1,0 +1,98 @@
+//! A whole sound file in memory, shared by all who play it.
+
+use crate::{MediaError, Stream};
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError, Weak};
+use std::time::SystemTime;
+use units::{Channels, SampleRate};
+
+/// A whole sound file at a stated rate.
+#[derive(Debug)]
+pub struct Sound {
+    rate: SampleRate,
+    channels: Box<[Box<[f32]>]>,
+}
+
+/// The same file at the same rate, as long as nobody writes to it.
+type Key = (PathBuf, Option<SystemTime>, u64, SampleRate);
+static HELD: LazyLock<Mutex<HashMap<Key, Weak<Sound>>>> = LazyLock::new(Mutex::default);
+
+impl Sound {
+    /// All of `stream`, from its beginning.
+    ///
+    /// Real-time: waits, on the disk.
+    pub fn of(stream: &mut Stream) -> Self {
+        stream.seek(0);
+        let width = stream.channels().count();
+        let mut channels = vec![Vec::new(); width];
+        let mut samples = vec![0.0; 4096 * width];
+        loop {
+            let n = stream.read_interleaved(&mut samples);
+            if n == 0 {
+                break;
+            }
+            for (c, channel) in channels.iter_mut().enumerate() {
+                channel.extend(samples[..n * width].iter().skip(c).step_by(width));
+            }
+        }
+        Self {
+            rate: stream.rate(),
+            channels: channels.into_iter().map(Vec::into).collect(),
+        }
+    }
+
+    /// The whole file at `rate`, if it has at most `most` frames at that rate; the same memory for all who hold it at
+    /// once. What of it is damaged is silent.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be read, or its rate is too far from `rate`.
+    ///
+    /// Real-time: waits, on the disk and on others that load.
+    pub fn load(
+        path: impl AsRef<Path>,
+        rate: SampleRate,
+        most: u64,
+    ) -> Result<Option<Arc<Self>>, MediaError> {
+        let path = path.as_ref();
+        let open = |error| MediaError::Open(path.to_path_buf(), error);
+        let facts = path.metadata().map_err(open)?;
+        let name = path.canonicalize().map_err(open)?;
+        let key = (name, facts.modified().ok(), facts.len(), rate);
+        let mut held = HELD.lock().unwrap_or_else(PoisonError::into_inner);
+        held.retain(|_, sound| sound.strong_count() > 0);
+        if let Some(sound) = held.get(&key).and_then(Weak::upgrade) {
+            return Ok((sound.frames() as u64 <= most).then_some(sound));
+        }
+        let mut stream = Stream::open(path, rate)?;
+        if stream.frames() > most {
+            return Ok(None);
+        }
+        let sound = Arc::new(Self::of(&mut stream));
+        held.insert(key, Arc::downgrade(&sound));
+        Ok(Some(sound))
+    }
+
+    /// Frames a second.
+    pub fn rate(&self) -> SampleRate {
+        self.rate
+    }
+
+    /// How many channels.
+    pub fn channels(&self) -> Channels {
+        Channels(self.channels.len() as u16)
+    }
+
+    /// How many frames.
+    pub fn frames(&self) -> usize {
+        self.channels.first().map_or(0, |c| c.len())
+    }
+
+    /// The frames of one channel, which there must be.
+    ///
+    /// Real-time: hot.
+    pub fn channel(&self, channel: usize) -> &[f32] {
+        &self.channels[channel]
+    }
+}

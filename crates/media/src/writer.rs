@@ -1,0 +1,229 @@
+//! Sound to a WAV file that is playable at every moment, even if the program is killed.
+
+use crate::{MOST_CHANNELS, MOST_HZ, MediaError};
+use std::fs::File;
+use std::io::BufWriter;
+use std::path::{Path, PathBuf};
+use units::{Channels, SampleRate};
+
+/// How a sample is kept.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Format {
+    /// 32-bit float: the bits as they are.
+    #[default]
+    F32,
+    /// 24-bit integer; louder than full scale is cut to it.
+    I24,
+    /// 16-bit integer, likewise; rounded to the nearest, without dither.
+    I16,
+}
+
+impl Format {
+    fn bits(self) -> u16 {
+        match self {
+            Self::F32 => 32,
+            Self::I24 => 24,
+            Self::I16 => 16,
+        }
+    }
+}
+
+/// A WAV file being written. Each second of sound its header is brought up to date.
+pub struct Writer {
+    path: PathBuf,
+    wav: Option<hound::WavWriter<BufWriter<File>>>,
+    format: Format,
+    channels: usize,
+    room: u64,
+    frames: u64,
+    flush_every: u64,
+    flush_at: u64,
+}
+
+/// What a WAV file holds besides its header: 4 GiB less a good deal.
+const MOST_BYTES: u64 = u32::MAX as u64 - 4096;
+
+impl Writer {
+    /// Creates the file; what was there is gone.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be created, or there is no such WAV file.
+    ///
+    /// Real-time: waits, on the disk.
+    pub fn create(
+        path: impl AsRef<Path>,
+        rate: SampleRate,
+        channels: Channels,
+        format: Format,
+    ) -> Result<Self, MediaError> {
+        let path = path.as_ref().to_path_buf();
+        if !(1..=MOST_CHANNELS).contains(&channels.0) || rate.hz() > MOST_HZ {
+            let what = format!("{} channels at {rate}", channels.0);
+            return Err(MediaError::Absurd(path, what));
+        }
+        let spec = hound::WavSpec {
+            channels: channels.0,
+            sample_rate: rate.hz(),
+            bits_per_sample: format.bits(),
+            sample_format: match format {
+                Format::F32 => hound::SampleFormat::Float,
+                _ => hound::SampleFormat::Int,
+            },
+        };
+        let wav = match hound::WavWriter::create(&path, spec) {
+            Ok(wav) => wav,
+            Err(hound::Error::IoError(error)) => return Err(MediaError::Open(path, error)),
+            Err(error) => return Err(MediaError::Absurd(path, error.to_string())),
+        };
+        let frame_bytes = u64::from(format.bits() / 8) * u64::from(channels.0);
+        Ok(Self {
+            path,
+            wav: Some(wav),
+            format,
+            channels: channels.count(),
+            room: MOST_BYTES / frame_bytes,
+            frames: 0,
+            flush_every: u64::from(rate.hz()),
+            flush_at: u64::from(rate.hz()),
+        })
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Frames written so far.
+    pub fn frames(&self) -> u64 {
+        self.frames
+    }
+
+    /// Appends the frames of `planar`, which has one slice a channel, all of one length.
+    ///
+    /// # Errors
+    ///
+    /// The disk refuses, or the file is full; the file keeps what it has.
+    ///
+    /// # Panics
+    ///
+    /// `planar` has another number of channels, or slices of different lengths.
+    ///
+    /// Real-time: waits, on the disk.
+    pub fn write(&mut self, planar: &[&[f32]]) -> Result<(), MediaError> {
+        assert_eq!(planar.len(), self.channels, "one slice a channel");
+        let frames = planar[0].len();
+        assert!(
+            planar.iter().all(|c| c.len() == frames),
+            "channels of one length"
+        );
+        self.append(frames, |frame, channel| planar[channel][frame])
+    }
+
+    /// Appends whole frames, the samples of each beside one another.
+    ///
+    /// # Errors
+    ///
+    /// As for [`write`](Self::write).
+    ///
+    /// # Panics
+    ///
+    /// `samples` ends within a frame.
+    ///
+    /// Real-time: waits, on the disk.
+    pub fn write_interleaved(&mut self, samples: &[f32]) -> Result<(), MediaError> {
+        let channels = self.channels;
+        assert_eq!(samples.len() % channels, 0, "whole frames");
+        self.append(samples.len() / channels, |frame, channel| {
+            samples[frame * channels + channel]
+        })
+    }
+
+    /// Appends silence.
+    ///
+    /// # Errors
+    ///
+    /// As for [`write`](Self::write).
+    ///
+    /// Real-time: waits, on the disk.
+    pub fn write_silence(&mut self, frames: usize) -> Result<(), MediaError> {
+        self.append(frames, |_, _| 0.0)
+    }
+
+    fn append(
+        &mut self,
+        frames: usize,
+        sample: impl Fn(usize, usize) -> f32,
+    ) -> Result<(), MediaError> {
+        let fitting = self.room.saturating_sub(self.frames).min(frames as u64) as usize;
+        for frame in 0..fitting {
+            for channel in 0..self.channels {
+                self.put(sample(frame, channel))?;
+            }
+            self.frames += 1;
+            if self.frames == self.flush_at {
+                self.flush()?;
+            }
+        }
+        if fitting < frames {
+            return Err(MediaError::Full(self.path.clone()));
+        }
+        Ok(())
+    }
+
+    fn put(&mut self, sample: f32) -> Result<(), MediaError> {
+        let Some(wav) = &mut self.wav else {
+            return Ok(());
+        };
+        let done = match self.format {
+            Format::F32 => wav.write_sample(sample),
+            Format::I24 => wav.write_sample(integer(sample, 23)),
+            Format::I16 => wav.write_sample(integer(sample, 15)),
+        };
+        done.map_err(|error| transfer(&self.path, error))
+    }
+
+    /// Brings header and disk up to date, so that a reader sees all that was written.
+    ///
+    /// # Errors
+    ///
+    /// The disk refuses.
+    ///
+    /// Real-time: waits, on the disk.
+    pub fn flush(&mut self) -> Result<(), MediaError> {
+        self.flush_at = self.frames + self.flush_every;
+        match &mut self.wav {
+            Some(wav) => wav.flush().map_err(|error| transfer(&self.path, error)),
+            None => Ok(()),
+        }
+    }
+
+    /// Ends the file, and says what went wrong at the last moment; dropping it ends it silently.
+    ///
+    /// # Errors
+    ///
+    /// The disk refuses.
+    ///
+    /// Real-time: waits, on the disk.
+    pub fn finish(mut self) -> Result<(), MediaError> {
+        match self.wav.take() {
+            Some(wav) => wav.finalize().map_err(|error| transfer(&self.path, error)),
+            None => Ok(()),
+        }
+    }
+}
+
+/// To an integer of `bits` and a sign, to the nearest one; what is no number is 0.
+fn integer(sample: f32, bits: u32) -> i32 {
+    let full = f64::from(1_u32 << bits);
+    let scaled = f64::from(sample) * full;
+    scaled.round().clamp(-full, full - 1.0) as i32
+}
+
+fn transfer(path: &Path, error: hound::Error) -> MediaError {
+    let error = match error {
+        hound::Error::IoError(error) => error,
+        other => std::io::Error::other(other),
+    };
+    MediaError::Transfer(path.to_path_buf(), error)
+}
