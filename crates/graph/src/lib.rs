@@ -11,6 +11,7 @@ mod kind;
 mod node;
 mod patch;
 mod place;
+pub mod shape;
 
 pub use catalogue::{Catalogue, nearest};
 pub use diagnostic::{Diagnostic, Severity};
