@@ -4,4 +4,11 @@
 //! beside it and a loom test below it. May not: know audio.
 
 pub mod deferred;
+pub mod ftz;
+pub mod mailbox;
+pub mod pad;
+pub mod spsc;
+pub mod stamp;
 mod sync;
+pub mod trace;
+pub mod wake;

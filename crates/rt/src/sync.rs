@@ -6,6 +6,12 @@ pub(crate) use loom::{cell::UnsafeCell, sync::Arc, sync::atomic};
 #[cfg(not(loom))]
 pub(crate) use std::sync::{Arc, atomic};
 
+#[cfg(loom)]
+pub(crate) use loom::sync::{Condvar, Mutex};
+
+#[cfg(all(not(loom), not(target_os = "linux")))]
+pub(crate) use std::sync::{Condvar, Mutex};
+
 /// `std`'s cell behind loom's shape.
 #[cfg(not(loom))]
 #[derive(Debug)]

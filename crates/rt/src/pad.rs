@@ -1,0 +1,22 @@
+//! A value on cache lines of its own, so that two threads do not slow each other down by writing neighbours.
+
+/// Two lines: the adjacent-line prefetcher of x86 fetches pairs.
+#[derive(Debug, Default)]
+#[repr(align(128))]
+pub struct Padded<T>(pub T);
+
+impl<T> std::ops::Deref for Padded<T> {
+    type Target = T;
+
+    #[inline]
+    fn deref(&self) -> &T {
+        &self.0
+    }
+}
+
+impl<T> std::ops::DerefMut for Padded<T> {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut T {
+        &mut self.0
+    }
+}

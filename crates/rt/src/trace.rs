@@ -1,0 +1,114 @@
+//! A ring for records: the writer never waits, and what does not fit is counted.
+//!
+//! The records go through a [`spsc`](crate::spsc) ring, whose table says who owns what. The count of the dropped has one
+//! writer, the [`Writer`], and nothing travels with it.
+
+use crate::spsc;
+use crate::sync::Arc;
+use crate::sync::atomic::{AtomicU64, Ordering};
+
+/// The end that records: one for each worker.
+pub struct Writer<R> {
+    records: spsc::Sender<R>,
+    dropped: Arc<AtomicU64>,
+}
+
+/// The end that reads the records, on a thread that has time.
+pub struct Reader<R> {
+    records: spsc::Receiver<R>,
+    dropped: Arc<AtomicU64>,
+}
+
+/// A ring for `capacity` records that have not been read yet, and its two ends.
+///
+/// Real-time: setup.
+pub fn ring<R: Copy>(capacity: usize) -> (Writer<R>, Reader<R>) {
+    let (sender, receiver) = spsc::channel(capacity);
+    let dropped = Arc::new(AtomicU64::new(0));
+    let writer = Writer {
+        records: sender,
+        dropped: dropped.clone(),
+    };
+    let reader = Reader {
+        records: receiver,
+        dropped,
+    };
+    (writer, reader)
+}
+
+impl<R: Copy> Writer<R> {
+    /// Keeps `record`, or counts it where there is no room.
+    ///
+    /// Real-time: hot.
+    #[inline]
+    pub fn record(&mut self, record: R) {
+        if self.records.push(record).is_err() {
+            // Relaxed: only a count, and ours the only stores.
+            let dropped = self.dropped.load(Ordering::Relaxed);
+            self.dropped.store(dropped + 1, Ordering::Relaxed);
+        }
+    }
+}
+
+impl<R: Copy> Reader<R> {
+    /// Passes to `each` the records that were there at the call, oldest first; how many.
+    ///
+    /// Real-time: hot, if `each` is.
+    pub fn drain(&mut self, mut each: impl FnMut(R)) -> usize {
+        let count = self.records.available();
+        for record in (0..count).map_while(|_| self.records.pop()) {
+            each(record);
+        }
+        count
+    }
+
+    /// How many records were lost so far.
+    ///
+    /// Real-time: hot.
+    pub fn dropped(&self) -> u64 {
+        // Relaxed: only a count.
+        self.dropped.load(Ordering::Relaxed)
+    }
+
+    /// Whether the writer is gone: after one more [`drain`](Self::drain) nothing will come.
+    ///
+    /// Real-time: hot.
+    pub fn is_closed(&self) -> bool {
+        self.records.is_closed()
+    }
+}
+
+#[cfg(all(test, loom))]
+mod loom_tests {
+    use super::ring;
+
+    #[test]
+    fn every_record_is_either_read_or_counted() {
+        loom::model(|| {
+            let (mut writer, mut reader) = ring(1);
+            let thread = loom::thread::spawn(move || (1..=3u8).for_each(|n| writer.record(n)));
+            let mut got = Vec::new();
+            reader.drain(|n| got.push(n));
+            thread.join().unwrap();
+            reader.drain(|n| got.push(n));
+            assert_eq!(got.len() as u64 + reader.dropped(), 3);
+            assert!(got.is_sorted());
+        });
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::ring;
+
+    #[test]
+    fn a_full_ring_keeps_the_oldest_and_counts_the_rest() {
+        let (mut writer, mut reader) = ring(4);
+        (0..10).for_each(|n| writer.record(n));
+        let mut got = Vec::new();
+        assert_eq!(reader.drain(|n| got.push(n)), 4);
+        assert_eq!((got, reader.dropped()), (vec![0, 1, 2, 3], 6));
+        drop(writer);
+        assert!(reader.is_closed());
+    }
+}

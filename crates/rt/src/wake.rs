@@ -1,0 +1,272 @@
+//! A word that threads sleep on until it changes.
+//!
+//! Whoever changes the word wakes the sleepers, with one system call, or with none where nobody sleeps.
+//!
+//! # Who may miss whom
+//!
+//! | sleeper, in [`Sleeper::wait`] | waker, in [`Sleeper::set`] and [`Sleeper::wake`] |
+//! |---|---|
+//! | counts itself in `asleep` | stores the word |
+//! | full fence | full fence |
+//! | looks at the word | looks at `asleep` |
+//!
+//! By the two fences at least one sees what the other did: the sleeper finds the word changed and does not sleep, or the
+//! waker finds it counted and calls the kernel. The kernel looks at the word once more with sleeping and waking locked
+//! against each other, so a wake between our look and its sleep is not lost either.
+
+use std::num::NonZeroU32;
+
+use units::Nanos;
+
+use crate::pad::Padded;
+use crate::sync::atomic::{AtomicU32, Ordering, fence};
+
+#[cfg(any(loom, not(target_os = "linux")))]
+#[path = "wake/condvar.rs"]
+mod kernel;
+#[cfg(all(not(loom), target_os = "linux"))]
+#[path = "wake/futex.rs"]
+mod kernel;
+
+/// A 32-bit word that threads can sleep on.
+#[derive(Debug)]
+pub struct Sleeper {
+    word: Padded<AtomicU32>,
+    asleep: Padded<AtomicU32>,
+    kernel: kernel::Kernel,
+}
+
+/// Which sleepers a wake is for: one bit a sleeper, of its choice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Names(NonZeroU32);
+
+impl Names {
+    /// Every sleeper.
+    pub const ALL: Self = Self(NonZeroU32::MAX);
+
+    /// The sleeper `index`, and those that share its bit: every 32nd.
+    ///
+    /// Real-time: hot.
+    pub fn one(index: usize) -> Self {
+        Self(NonZeroU32::new(1 << (index % 32)).unwrap_or(NonZeroU32::MIN))
+    }
+
+    /// The sleepers that either holds.
+    ///
+    /// Real-time: hot.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+}
+
+impl Sleeper {
+    /// A word with nobody asleep on it.
+    ///
+    /// Real-time: setup.
+    pub fn new(value: u32) -> Self {
+        Self {
+            word: Padded(AtomicU32::new(value)),
+            asleep: Padded(AtomicU32::new(0)),
+            kernel: kernel::Kernel::new(),
+        }
+    }
+
+    /// The word.
+    ///
+    /// Real-time: hot.
+    #[inline]
+    pub fn get(&self) -> u32 {
+        // pairs with the store in `set` and the addition in `add`: what was done before them is seen.
+        self.word.load(Ordering::Acquire)
+    }
+
+    /// Changes the word; [`wake`](Self::wake) whoever should know.
+    ///
+    /// Real-time: hot.
+    #[inline]
+    pub fn set(&self, value: u32) {
+        // pairs with the load in `get`.
+        self.word.store(value, Ordering::Release);
+    }
+
+    /// Adds to the word, wrapping; what it was. [`wake`](Self::wake) whoever should know.
+    ///
+    /// Real-time: hot.
+    #[inline]
+    pub fn add(&self, value: u32) -> u32 {
+        // pairs with the load in `get`, and with other additions: all that each adder did before travels on.
+        self.word.fetch_add(value, Ordering::AcqRel)
+    }
+
+    /// Wakes at most `count` sleepers; how many it woke. No system call where nobody sleeps.
+    ///
+    /// Real-time: hot, wakes.
+    pub fn wake(&self, count: u32) -> u32 {
+        self.wake_some(count, Names::ALL)
+    }
+
+    /// Wakes all sleepers that go by one of `names`; how many it woke. No system call where nobody sleeps.
+    ///
+    /// Real-time: hot, wakes.
+    pub fn wake_named(&self, names: Names) -> u32 {
+        self.wake_some(u32::MAX, names)
+    }
+
+    /// Sleeps while the word is `expected`, until a wake. It may come back early: look at the word again.
+    ///
+    /// Real-time: waits, on whoever changes the word, without limit.
+    pub fn wait(&self, expected: u32) {
+        self.sleep(expected, Names::ALL, None);
+    }
+
+    /// As [`wait`](Self::wait), woken only for one of `names`.
+    ///
+    /// Real-time: waits, on whoever changes the word, without limit.
+    pub fn wait_named(&self, expected: u32, names: Names) {
+        self.sleep(expected, names, None);
+    }
+
+    /// As [`wait`](Self::wait), but for about `limit` at most.
+    ///
+    /// Real-time: waits, on whoever changes the word, for `limit`.
+    pub fn wait_for(&self, expected: u32, limit: Nanos) {
+        self.sleep(expected, Names::ALL, Some(limit));
+    }
+
+    fn wake_some(&self, count: u32, names: Names) -> u32 {
+        // pairs with the fence in `sleep`, as the table says.
+        fence(Ordering::SeqCst);
+        // Relaxed: ordered by the fence.
+        if self.asleep.load(Ordering::Relaxed) == 0 {
+            return 0;
+        }
+        self.kernel.wake(&self.word, count, names.0)
+    }
+
+    fn sleep(&self, expected: u32, names: Names, limit: Option<Nanos>) {
+        // Relaxed: ordered by the fence.
+        self.asleep.fetch_add(1, Ordering::Relaxed);
+        // pairs with the fence in `wake_some`, as the table says.
+        fence(Ordering::SeqCst);
+        // Relaxed: ordered by the fence; whoever goes on because of the word reads it again by `get`.
+        if self.word.load(Ordering::Relaxed) == expected {
+            self.kernel.sleep(&self.word, expected, names.0, limit);
+        }
+        // Relaxed: a waker that sees us still counted makes one call in vain.
+        self.asleep.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+#[cfg(all(test, loom))]
+mod loom_tests {
+    use super::{Names, Sleeper};
+    use crate::sync::Arc;
+
+    #[test]
+    fn a_sleeper_never_misses_the_change() {
+        loom::model(|| {
+            let word = Arc::new(Sleeper::new(0));
+            let sleeper = {
+                let word = word.clone();
+                loom::thread::spawn(move || {
+                    while word.get() == 0 {
+                        word.wait(0);
+                    }
+                })
+            };
+            word.set(1);
+            word.wake(1);
+            // A lost wake would leave the sleeper asleep: loom calls that a deadlock.
+            sleeper.join().unwrap();
+            assert_eq!(word.get(), 1);
+        });
+    }
+
+    #[test]
+    fn two_named_sleepers_both_hear_of_two_changes() {
+        // Every way of switching threads at most three times.
+        let mut model = loom::model::Builder::new();
+        model.preemption_bound = Some(3);
+        model.check(|| {
+            let word = Arc::new(Sleeper::new(0));
+            let sleepers = [0, 1].map(|name| {
+                let word = word.clone();
+                loom::thread::spawn(move || {
+                    loop {
+                        let seen = word.get();
+                        if seen == 2 {
+                            return;
+                        }
+                        word.wait_named(seen, Names::one(name));
+                    }
+                })
+            });
+            for value in [1, 2] {
+                word.set(value);
+                word.wake_named(Names::one(0).and(Names::one(1)));
+            }
+            sleepers.into_iter().for_each(|s| s.join().unwrap());
+            assert_eq!(word.get(), 2);
+        });
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::{Names, Sleeper};
+    use std::sync::Arc;
+    use units::Nanos;
+
+    #[test]
+    fn nobody_asleep_is_nobody_woken() {
+        let word = Sleeper::new(3);
+        assert_eq!((word.wake(8), word.add(1), word.get()), (0, 3, 4));
+        word.wait(3); // comes back, since the word is 4
+        word.wait_for(4, Nanos(1));
+    }
+
+    #[test]
+    fn a_sleeper_wakes_for_its_own_name_only() {
+        let word = Arc::new(Sleeper::new(0));
+        let sleeper = {
+            let word = word.clone();
+            std::thread::spawn(move || {
+                while word.get() == 0 {
+                    word.wait_named(0, Names::one(33));
+                }
+            })
+        };
+        assert_eq!(word.wake_named(Names::one(2)), 0);
+        // Until the sleeper is in the kernel a wake finds nobody.
+        while word.wake_named(Names::one(1)) == 0 {
+            std::thread::yield_now();
+        }
+        word.set(1);
+        word.wake_named(Names::one(1));
+        sleeper.join().unwrap();
+    }
+
+    #[test]
+    fn threads_that_pass_a_turn_to_and_fro_all_finish() {
+        const TURNS: u32 = 2000;
+        let word = Arc::new(Sleeper::new(0));
+        let threads = [0, 1].map(|me| {
+            let word = word.clone();
+            std::thread::spawn(move || {
+                loop {
+                    match word.get() {
+                        TURNS => return,
+                        turn if turn % 2 == me => {
+                            word.add(1);
+                            word.wake(1);
+                        }
+                        turn => word.wait(turn),
+                    }
+                }
+            })
+        });
+        threads.into_iter().for_each(|t| t.join().unwrap());
+        assert_eq!(word.get(), TURNS);
+    }
+}

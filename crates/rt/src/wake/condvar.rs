@@ -1,0 +1,62 @@
+//! Sleeping and waking where there is no futex, and under loom: a lock and a condition.
+//!
+//! Here a wake takes a lock for a few instructions, and every sleeper wakes to look whether it was meant.
+
+use std::num::NonZeroU32;
+use std::sync::PoisonError;
+use std::time::Duration;
+
+use units::Nanos;
+
+use crate::sync::atomic::{AtomicU32, Ordering};
+use crate::sync::{Condvar, Mutex};
+
+#[derive(Debug)]
+pub(super) struct Kernel {
+    /// How many are asleep.
+    asleep: Mutex<u32>,
+    woken: Condvar,
+}
+
+impl Kernel {
+    pub(super) fn new() -> Self {
+        Self {
+            asleep: Mutex::new(0),
+            woken: Condvar::new(),
+        }
+    }
+
+    pub(super) fn wake(&self, _word: &AtomicU32, count: u32, _names: NonZeroU32) -> u32 {
+        let asleep = self.asleep.lock().unwrap_or_else(PoisonError::into_inner);
+        self.woken.notify_all();
+        (*asleep).min(count)
+    }
+
+    pub(super) fn sleep(
+        &self,
+        word: &AtomicU32,
+        expected: u32,
+        _names: NonZeroU32,
+        limit: Option<Nanos>,
+    ) {
+        let mut asleep = self.asleep.lock().unwrap_or_else(PoisonError::into_inner);
+        // Relaxed: whoever changed it before its wake took the lock is seen by the lock.
+        if word.load(Ordering::Relaxed) != expected {
+            return;
+        }
+        *asleep += 1;
+        let mut asleep = match limit {
+            None => self
+                .woken
+                .wait(asleep)
+                .unwrap_or_else(PoisonError::into_inner),
+            Some(limit) => {
+                let woken = self
+                    .woken
+                    .wait_timeout(asleep, Duration::from_nanos(limit.0));
+                woken.unwrap_or_else(PoisonError::into_inner).0
+            }
+        };
+        *asleep -= 1;
+    }
+}

@@ -1,0 +1,45 @@
+//! Sleeping and waking by Linux: a futex, private to this process.
+
+use std::num::NonZeroU32;
+use std::sync::atomic::AtomicU32;
+
+use rustix::thread::futex::{self, Flags, Timespec};
+use units::Nanos;
+
+#[derive(Debug)]
+pub(super) struct Kernel;
+
+impl Kernel {
+    pub(super) fn new() -> Self {
+        Self
+    }
+
+    /// One system call that does not block.
+    pub(super) fn wake(&self, word: &AtomicU32, count: u32, names: NonZeroU32) -> u32 {
+        let count = count.min(i32::MAX as u32);
+        // It fails only for a bad address, and this is a reference.
+        futex::wake_bitset(word, Flags::PRIVATE, count, names).map_or(0, |woken| woken as u32)
+    }
+
+    pub(super) fn sleep(
+        &self,
+        word: &AtomicU32,
+        expected: u32,
+        names: NonZeroU32,
+        limit: Option<Nanos>,
+    ) {
+        // Each failure (the word has changed, a signal came, the time is over) means: look again.
+        let _ = match limit {
+            None => futex::wait_bitset(word, Flags::PRIVATE, expected, None, names),
+            // The named form takes a date where this takes a span; who waits with a limit answers to all names.
+            Some(limit) => futex::wait(word, Flags::PRIVATE, expected, Some(&span(limit))),
+        };
+    }
+}
+
+fn span(limit: Nanos) -> Timespec {
+    Timespec {
+        tv_sec: (limit.0 / 1_000_000_000) as i64,
+        tv_nsec: (limit.0 % 1_000_000_000) as _,
+    }
+}
