@@ -1,1 +1,19 @@
-//! Trace to figures and histograms; the costs file
+//! Trace to figures: histograms, what each node cost, and who was late.
+//!
+//! Takes trace records and counts, gives a [`Report`] that people and programs can read, and the costs file.
+//! May: allocate, read and write the costs file. May not: run on an audio thread, use `unsafe`.
+#![forbid(unsafe_code)]
+
+mod costs;
+mod cycle;
+mod histogram;
+mod report;
+mod show;
+mod steps;
+mod tracer;
+
+pub use costs::{Costs, CostsError, Machine, Measured, costs_path, machine_key};
+pub use histogram::{Bucket, Histogram, Summary};
+pub use report::{Latency, NodeTimes, Report};
+pub use steps::Steps;
+pub use tracer::{Findings, Tracer};

@@ -1,0 +1,258 @@
+//! The costs file: what was measured on which machine, kept in the user's cache folder.
+//!
+//! JSON, one table a machine. What one machine measured says nothing of another, and nothing of the same machine with
+//! other kernels, so both are in the key. A file that cannot be read costs only a new measurement.
+
+use graph::{Graph, NodeId};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::{fmt, fs, io};
+use units::{Frames, Nanos};
+
+/// What was measured, by machine.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Costs {
+    /// See [`machine_key`].
+    pub machines: BTreeMap<String, Machine>,
+}
+
+/// What was measured on one machine.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Machine {
+    /// A node of a kind.
+    pub kinds: BTreeMap<String, Vec<Measured>>,
+    /// The nodes of a patch, by the patch's name and the node's.
+    pub patches: BTreeMap<String, BTreeMap<String, Vec<Measured>>>,
+    /// The machine itself, in ns: `crossing`, `wake`, ….
+    pub facts_ns: BTreeMap<String, f64>,
+}
+
+/// What one block costs.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Measured {
+    /// Frames in the block.
+    pub block: u32,
+    /// Nanoseconds.
+    pub ns: u64,
+}
+
+/// Why the costs file is of no use.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum CostsError {
+    /// It cannot be read or written. Without it costs are measured anew.
+    Io(PathBuf, io::Error),
+    /// It is not a costs file, or a broken one. Remove it, or measure anew: that replaces it.
+    Broken(PathBuf, serde_json::Error),
+}
+
+/// The largest file that is read; a real one is far smaller.
+const LARGEST: u64 = 64 << 20;
+
+impl Costs {
+    /// Reads the file `path`; one that is not there is an empty one.
+    ///
+    /// # Errors
+    ///
+    /// [`CostsError`]: go on with [`Costs::default`] and say so.
+    pub fn read(path: &Path) -> Result<Self, CostsError> {
+        let broken = |error| CostsError::Broken(path.into(), error);
+        match fs::metadata(path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Self::default()),
+            Ok(facts) if facts.len() > LARGEST => {
+                return Err(broken(serde::de::Error::custom(
+                    "it is too large to be true",
+                )));
+            }
+            _ => {}
+        }
+        let bytes = fs::read(path).map_err(|error| CostsError::Io(path.into(), error))?;
+        serde_json::from_slice(&bytes).map_err(broken)
+    }
+
+    /// Writes the file `path`, at once and whole: who reads it meanwhile sees the old one or the new one.
+    ///
+    /// # Errors
+    ///
+    /// [`CostsError::Io`]: the old file is as it was.
+    pub fn write(&self, path: &Path) -> Result<(), CostsError> {
+        let failed = |error| CostsError::Io(path.into(), error);
+        let text = serde_json::to_vec_pretty(self).expect("its maps have text for keys");
+        if let Some(folder) = path.parent() {
+            fs::create_dir_all(folder).map_err(failed)?;
+        }
+        let new = path.with_extension(format!("new-{}", std::process::id()));
+        let written = fs::write(&new, text).and_then(|()| fs::rename(&new, path));
+        written
+            .inspect_err(|_| drop(fs::remove_file(&new)))
+            .map_err(failed)
+    }
+}
+
+impl Machine {
+    /// What the nodes of `graph` cost in blocks of `block` frames: as measured in the patch called `patch`, else as
+    /// measured for their kind. Nodes of which neither is known are left out.
+    pub fn of_graph(&self, patch: &str, graph: &Graph, block: Frames) -> plan::Costs {
+        let patch = self.patches.get(patch);
+        let ns = |name: &str, kind: &str| {
+            let own = patch
+                .and_then(|nodes| nodes.get(name))
+                .and_then(|all| at(all, block));
+            own.or_else(|| self.kinds.get(kind).and_then(|all| at(all, block)))
+        };
+        let known = graph
+            .nodes()
+            .filter_map(|(id, node)| Some((id, Nanos(ns(&node.name, node.plays())?))));
+        plan::Costs {
+            of_node: known.collect(),
+        }
+    }
+
+    /// Keeps what the nodes of `graph` were measured to cost in the patch called `patch`, for blocks of `block` frames.
+    pub fn keep(
+        &mut self,
+        patch: &str,
+        graph: &Graph,
+        block: Frames,
+        costs: impl IntoIterator<Item = (NodeId, Nanos)>,
+    ) {
+        let nodes = self.patches.entry(patch.into()).or_default();
+        for (id, cost) in costs {
+            let Some(node) = graph.node(id) else {
+                continue;
+            };
+            let all = nodes.entry(node.name.clone()).or_default();
+            all.retain(|one| one.block != block.0);
+            all.push(Measured {
+                block: block.0,
+                ns: cost.0,
+            });
+        }
+    }
+}
+
+/// The cost at just this block size; sizes are not scaled, since costs are not proportional.
+fn at(all: &[Measured], block: Frames) -> Option<u64> {
+    let found = all.iter().find(|one| one.block == block.0);
+    found.map(|one| one.ns)
+}
+
+/// The costs file of this user; none where there is no home.
+pub fn costs_path() -> Option<PathBuf> {
+    let set = |name| {
+        std::env::var_os(name)
+            .map(PathBuf::from)
+            .filter(|path| path.is_absolute())
+    };
+    let cache = set("XDG_CACHE_HOME").or_else(|| Some(set("HOME")?.join(".cache")))?;
+    Some(cache.join("divisi/costs.json"))
+}
+
+/// This machine with these kernels: its processor's name, its number of cores, the kernels.
+pub fn machine_key(kernels: &str) -> String {
+    let text = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let model = text
+        .lines()
+        .find_map(|line| line.strip_prefix("model name"));
+    let model = model.map_or(std::env::consts::ARCH, |rest| {
+        rest.trim_start_matches([' ', '\t', ':'])
+    });
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    format!("{model}, {cores} cores, {kernels}")
+}
+
+impl fmt::Display for CostsError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Io(path, _) => write!(
+                f,
+                "the costs file {} cannot be read or written",
+                path.display()
+            ),
+            Self::Broken(path, _) => write!(f, "{} is not a costs file", path.display()),
+        }
+    }
+}
+
+impl std::error::Error for CostsError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Io(_, error) => Some(error),
+            Self::Broken(_, error) => Some(error),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use graph::Node;
+
+    fn folder(name: &str) -> PathBuf {
+        let folder =
+            std::env::temp_dir().join(format!("divisi-costs-{name}-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&folder);
+        folder
+    }
+
+    #[test]
+    fn what_is_written_is_read_back_and_finds_its_nodes() {
+        let mut graph = Graph::default();
+        let osc = graph.add(Node::new("a", "osc")).unwrap();
+        let mix = graph.add(Node::new("m", "mix")).unwrap();
+        graph.add(Node::new("x", "unknown")).unwrap();
+        let mut costs = Costs::default();
+        let machine = costs.machines.entry(machine_key("scalar")).or_default();
+        machine
+            .kinds
+            .insert("osc".into(), vec![Measured { block: 64, ns: 100 }]);
+        machine.keep(
+            "piece",
+            &graph,
+            Frames(64),
+            [(mix, Nanos(7)), (mix, Nanos(8))],
+        );
+        let folder = folder("round");
+        let path = folder.join("deep/costs.json");
+        costs.write(&path).unwrap();
+        costs.write(&path).unwrap();
+        let read = Costs::read(&path).unwrap();
+        assert_eq!(read, costs);
+        let machine = &read.machines[&machine_key("scalar")];
+        let found = machine.of_graph("piece", &graph, Frames(64)).of_node;
+        assert_eq!(found, [(osc, Nanos(100)), (mix, Nanos(8))].into());
+        assert!(
+            machine
+                .of_graph("piece", &graph, Frames(128))
+                .of_node
+                .is_empty()
+        );
+        assert_eq!(
+            fs::read_dir(path.parent().unwrap()).unwrap().count(),
+            1,
+            "nothing else is left behind"
+        );
+        fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn a_broken_file_is_said_and_an_absent_one_is_empty() {
+        let folder = folder("broken");
+        fs::create_dir_all(&folder).unwrap();
+        let path = folder.join("costs.json");
+        assert_eq!(Costs::read(&path).unwrap(), Costs::default());
+        for text in ["", "{", "{\"machines\": 3}", "\u{0}\u{1}"] {
+            fs::write(&path, text).unwrap();
+            assert!(
+                matches!(Costs::read(&path), Err(CostsError::Broken(..))),
+                "{text:?}"
+            );
+        }
+        fs::write(&path, "{\"machines\": {}, \"of a later version\": 1}").unwrap();
+        assert_eq!(Costs::read(&path).unwrap(), Costs::default());
+        fs::remove_dir_all(folder).unwrap();
+    }
+}

@@ -1,0 +1,223 @@
+//! A report for people: a few lines, and the histogram as bars.
+
+use crate::{Bucket, Latency, Report};
+use std::fmt;
+
+/// How wide the longest bar is, in characters.
+const WIDEST: f64 = 40.0;
+/// How many nodes are listed, at most.
+const NODES: usize = 8;
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.show_way(f)?;
+        self.show_counts(f)?;
+        self.show_times(f)?;
+        self.show_nodes(f)?;
+        self.refused
+            .iter()
+            .try_for_each(|refused| writeln!(f, "refused: {refused}"))
+    }
+}
+
+impl Report {
+    fn show_way(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let s = if self.workers == 1 { "" } else { "s" };
+        write!(f, "{} on {} worker{s}", self.scheduler, self.workers)?;
+        write!(f, ", {} frames at {} Hz", self.block, self.rate)?;
+        write!(f, ", {}, {} kernels", self.driver, self.kernels)?;
+        let Latency { graph, driver } = self.latency_frames;
+        if graph + driver > 0 {
+            write!(f, ", latency {graph} + {driver} frames")?;
+        }
+        writeln!(f)
+    }
+
+    fn show_counts(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let seconds = self.cycles as f64 * f64::from(self.block) / f64::from(self.rate.max(1));
+        write!(
+            f,
+            "{} nodes, {} cycles ({seconds:.1} s): ",
+            self.nodes, self.cycles
+        )?;
+        let bad = [
+            (self.missed, "missed"),
+            (self.late, "late"),
+            (self.abandoned, "abandoned"),
+            (self.faults, "faulty nodes"),
+            (self.muted, "times muted"),
+        ];
+        let said: Vec<String> = bad
+            .iter()
+            .filter(|(n, _)| *n > 0)
+            .map(|(n, what)| format!("{n} {what}"))
+            .collect();
+        writeln!(
+            f,
+            "{}",
+            if said.is_empty() {
+                "none late".into()
+            } else {
+                said.join(", ")
+            }
+        )?;
+        for (node, misses) in largest(
+            self.misses_by_node
+                .iter()
+                .map(|(name, n)| (name, *n as f64)),
+        ) {
+            writeln!(f, "  `{node}` was late in {misses} of them")?;
+        }
+        if self.misses_of_no_node > 0 {
+            writeln!(
+                f,
+                "  no one node explains {} of them",
+                self.misses_of_no_node
+            )?;
+        }
+        if self.trace_dropped > 0 {
+            writeln!(f, "  {} trace records found no room", self.trace_dropped)?;
+        }
+        Ok(())
+    }
+
+    fn show_times(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let time = self.cycle_ns;
+        write!(
+            f,
+            "cycle: mean {}, p50 {}",
+            span(time.mean),
+            span(time.p50 as f64)
+        )?;
+        write!(
+            f,
+            ", p99 {}, p99.9 {}",
+            span(time.p99 as f64),
+            span(time.p99_9 as f64)
+        )?;
+        write!(f, ", max {}", span(time.max as f64))?;
+        if let Some(deadline) = self.deadline_ns.filter(|ns| *ns > 0) {
+            let share = 100.0 * time.max as f64 / deadline as f64;
+            write!(f, " ({share:.0} % of {})", span(deadline as f64))?;
+        }
+        writeln!(f)?;
+        bars(f, &self.cycle_histogram)
+    }
+
+    fn show_nodes(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let dearest = largest(self.node_ns.iter().map(|(name, times)| (name, times.mean)));
+        for (name, mean) in &dearest {
+            let times = &self.node_ns[*name];
+            let (typical, max) = (span(times.typical as f64), span(times.max as f64));
+            writeln!(
+                f,
+                "  {name}: mean {}, typical {typical}, max {max}",
+                span(*mean)
+            )?;
+        }
+        match self.node_ns.len() - dearest.len() {
+            0 => Ok(()),
+            more => writeln!(f, "  and {more} nodes that take less"),
+        }
+    }
+}
+
+/// The first few by size, then by name.
+fn largest<'a>(all: impl Iterator<Item = (&'a String, f64)>) -> Vec<(&'a String, f64)> {
+    let mut all: Vec<_> = all.collect();
+    all.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(b.0)));
+    all.truncate(NODES);
+    all
+}
+
+/// Bars that grow with the logarithm of the count, so that one late cycle among thousands is seen.
+fn bars(f: &mut fmt::Formatter<'_>, buckets: &[Bucket]) -> fmt::Result {
+    let most = buckets.iter().map(|bucket| bucket.count).max().unwrap_or(0);
+    let scale = WIDEST / ((most + 1) as f64).log2().max(1.0);
+    let mut gap = false;
+    for bucket in buckets {
+        if bucket.count == 0 {
+            gap = true;
+            continue;
+        }
+        if std::mem::take(&mut gap) {
+            writeln!(f, "{:>10} ┊", "")?;
+        }
+        let eighths = (((bucket.count + 1) as f64).log2() * scale * 8.0) as usize;
+        let part = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"][eighths % 8];
+        let from = span(bucket.from_ns as f64);
+        writeln!(
+            f,
+            "{from:>10} ┤{}{part} {}",
+            "█".repeat(eighths / 8),
+            bucket.count
+        )?;
+    }
+    Ok(())
+}
+
+/// A time in the unit that suits it.
+fn span(ns: f64) -> String {
+    match ns {
+        ns if ns < 1e3 => format!("{ns:.0} ns"),
+        ns if ns < 1e6 => format!("{:.1} µs", ns / 1e3),
+        ns if ns < 1e9 => format!("{:.2} ms", ns / 1e6),
+        ns => format!("{:.2} s", ns / 1e9),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Histogram, NodeTimes};
+    use units::Nanos;
+
+    #[test]
+    fn people_read_what_was_late_and_see_the_one_slow_cycle() {
+        let mut times = Histogram::new();
+        (0..7499).for_each(|n| times.record(Nanos(200_000 + n * 7)));
+        times.record(Nanos(2_400_000));
+        let mut report = Report {
+            scheduler: "stealing".into(),
+            workers: 2,
+            block: 64,
+            rate: 48_000,
+            driver: "clock".into(),
+            kernels: "avx2".into(),
+            nodes: 132,
+            cycles: 7500,
+            missed: 1,
+            deadline_ns: Some(1_333_333),
+            ..Report::default()
+        };
+        report.set_cycles(&times);
+        report.misses_by_node.insert("reverb".into(), 1);
+        report.node_ns.insert(
+            "reverb".into(),
+            NodeTimes {
+                count: 7500,
+                mean: 1234.5,
+                typical: 1200,
+                max: 2_000_000,
+            },
+        );
+        let text = report.to_string();
+        let expected = "\
+stealing on 2 workers, 64 frames at 48000 Hz, clock, avx2 kernels
+132 nodes, 7500 cycles (10.0 s): 1 missed
+  `reverb` was late in 1 of them
+cycle: mean 226.5 µs, p50 226.3 µs, p99 252.0 µs, p99.9 252.5 µs, max 2.40 ms (180 % of 1.33 ms)
+";
+        assert!(text.starts_with(expected), "{text}");
+        assert!(text.contains("┊\n   2.29 ms ┤███▍ 1\n"), "{text}");
+        assert!(
+            text.ends_with("  reverb: mean 1.2 µs, typical 1.2 µs, max 2.00 ms\n"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn an_empty_report_shows() {
+        assert!(Report::default().to_string().contains("0 cycles"));
+    }
+}
