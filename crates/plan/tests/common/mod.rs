@@ -1,6 +1,9 @@
 //! A small catalogue and a quick way to make graphs of it.
 #![allow(dead_code, reason = "each test file uses its part")]
 
+pub(crate) mod random;
+pub(crate) mod symbols;
+
 use divisi_plan::Options;
 use graph::{
     Catalogue, Edge, End, Graph, Kind, LineParams, Node, NodeId, Param, Place, PortCount, PortSpec,
@@ -9,6 +12,7 @@ use graph::{
 use units::{Frames, SampleRate};
 
 /// A graph that is being made.
+#[derive(Debug)]
 pub(crate) struct Patch {
     pub(crate) graph: Graph,
     pub(crate) catalogue: Catalogue,

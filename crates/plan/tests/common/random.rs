@@ -1,0 +1,76 @@
+//! Random graphs without a cycle that lacks a delay.
+
+use super::Patch;
+use graph::{NodeId, Signal};
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+/// One node: kind, channels, delay in frames, `every`, whether it is enabled.
+type NodeSeed = (u8, u8, u8, u8, bool);
+/// One edge: from, output, to, input.
+type EdgeSeed = (u16, u8, u16, u8);
+
+const KINDS: [&str; 9] = [
+    "osc", "mod", "mix", "sink", "delay", "player", "synth", "mix", "delay",
+];
+const DELAYS: [u32; 8] = [0, 1, 2, 20, 63, 64, 65, 1000];
+
+/// A patch of up to `most` nodes.
+pub(crate) fn patches(most: usize) -> impl Strategy<Value = Patch> {
+    let node = (
+        any::<u8>(),
+        1..=3u8,
+        any::<u8>(),
+        prop_oneof![8 => Just(1), 1 => 2..4u8],
+        prop::bool::weighted(0.9),
+    );
+    let edge = (any::<u16>(), any::<u8>(), any::<u16>(), any::<u8>());
+    (vec(node, 1..most), vec(edge, 0..4 * most)).prop_map(|(nodes, edges)| patch(&nodes, &edges))
+}
+
+fn patch(nodes: &[NodeSeed], edges: &[EdgeSeed]) -> Patch {
+    let mut patch = Patch::default();
+    for seed in nodes {
+        add(&mut patch, *seed);
+    }
+    for seed in edges {
+        connect(&mut patch, *seed);
+    }
+    patch
+}
+
+fn add(patch: &mut Patch, (kind, channels, delay, every, enabled): NodeSeed) {
+    let kind = KINDS[usize::from(kind) % KINDS.len()];
+    let frames = DELAYS[usize::from(delay) % DELAYS.len()];
+    let params = [
+        ("channels", f64::from(channels)),
+        ("time", f64::from(frames) / 48_000.0),
+    ];
+    let id = patch.add_with(kind, &params);
+    let node = patch.graph.node_mut(id).expect("it was just added");
+    node.every = every.into();
+    node.enabled = enabled;
+}
+
+/// Connects if the signals fit, and if the edge goes forward or into a delay of at least a frame.
+fn connect(patch: &mut Patch, (from, output, to, input): EdgeSeed) {
+    let count = patch.graph.id_bound() as u16;
+    let (from, to) = (NodeId((from % count).into()), NodeId((to % count).into()));
+    let [gives, takes] = [from, to].map(|id| patch.graph.node(id).expect("none was removed"));
+    if gives.outputs.is_empty() || takes.inputs.is_empty() {
+        return;
+    }
+    let output = u16::from(output) % gives.outputs.len() as u16;
+    let input = u16::from(input) % takes.inputs.len() as u16;
+    let fits = match (
+        gives.outputs[usize::from(output)].signal,
+        takes.inputs[usize::from(input)].signal,
+    ) {
+        (Signal::Audio(a), Signal::Audio(b)) => a == b || a.0 == 1,
+        (a, b) => a == b,
+    };
+    let cuts = takes.kind == "delay" && takes.number("time").is_some_and(|t| t > 0.0);
+    if fits && (from < to || cuts) {
+        patch.wire_ports((from, output), (to, input));
+    }
+}
