@@ -4,6 +4,7 @@
 //! beside it and a loom test below it. May not: know audio.
 
 pub mod deferred;
+pub mod fence;
 pub mod ftz;
 pub mod mailbox;
 pub mod pad;

@@ -1,0 +1,144 @@
+//! A full fence in two halves: one side pays nothing, the other pays for both.
+//!
+//! It orders a store before a load of another word, on both sides at once:
+//!
+//! | often | seldom |
+//! |---|---|
+//! | stores A | stores B |
+//! | [`light`](Asymmetric::light) | [`heavy`](Asymmetric::heavy) |
+//! | loads B | loads A |
+//!
+//! At least one of the two loads sees the other side's store. Two light fences give nothing against each other; two
+//! heavy ones do. `heavy` makes the kernel interrupt each core that runs a thread of this process, so that it passes a
+//! fence at whatever instruction it is: before its light fence, then its load comes after our store; or after it, then
+//! its store came before our load. Where the kernel refuses, both halves are full fences.
+
+use crate::sync::atomic::{Ordering, fence};
+
+#[cfg(all(not(loom), not(miri), target_os = "linux"))]
+#[path = "fence/membarrier.rs"]
+mod kernel;
+#[cfg(any(loom, miri, not(target_os = "linux")))]
+#[path = "fence/none.rs"]
+mod kernel;
+
+/// Which fences this process has. Both sides must use the same value, or copies of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Asymmetric {
+    has_barrier: bool,
+}
+
+impl Asymmetric {
+    /// Asks the kernel for its barrier.
+    ///
+    /// Real-time: setup.
+    pub fn set_up() -> Self {
+        Self {
+            has_barrier: kernel::register(),
+        }
+    }
+
+    /// Full fences on both sides, as where the kernel refuses.
+    pub const fn symmetric() -> Self {
+        Self { has_barrier: false }
+    }
+
+    /// Whether the light half costs nothing.
+    pub fn is_asymmetric(self) -> bool {
+        self.has_barrier
+    }
+
+    /// The half for the side that passes often.
+    ///
+    /// Real-time: hot.
+    #[inline]
+    pub fn light(self) {
+        if self.has_barrier {
+            // pairs with the kernel's barrier in `heavy`: only the compiler must keep the order here.
+            std::sync::atomic::compiler_fence(Ordering::SeqCst);
+        } else {
+            // pairs with the fence in `heavy`.
+            fence(Ordering::SeqCst);
+        }
+    }
+
+    /// The half for the side that passes seldom.
+    ///
+    /// Real-time: waits, on the kernel and the cores that run this process, for some microseconds.
+    pub fn heavy(self) {
+        // pairs with the fence in `light`, and with other heavy halves.
+        fence(Ordering::SeqCst);
+        if self.has_barrier {
+            kernel::barrier();
+        }
+    }
+}
+
+#[cfg(all(test, loom))]
+mod loom_tests {
+    use super::Asymmetric;
+    use crate::sync::Arc;
+    use crate::sync::atomic::{AtomicU32, Ordering::Relaxed};
+
+    #[test]
+    fn of_two_that_store_and_look_at_least_one_sees_the_other() {
+        loom::model(|| {
+            let fences = Asymmetric::set_up();
+            let words = Arc::new((AtomicU32::new(0), AtomicU32::new(0)));
+            let often = {
+                let words = words.clone();
+                loom::thread::spawn(move || {
+                    words.0.store(1, Relaxed);
+                    fences.light();
+                    words.1.load(Relaxed)
+                })
+            };
+            words.1.store(1, Relaxed);
+            fences.heavy();
+            let seen = words.0.load(Relaxed);
+            assert!(often.join().unwrap() + seen > 0);
+        });
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::Asymmetric;
+    use std::sync::Barrier;
+    use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+
+    fn both_miss_each_other(fences: Asymmetric) -> u32 {
+        const ROUNDS: usize = 2000;
+        let words: Vec<[AtomicU32; 4]> = (0..ROUNDS).map(|_| Default::default()).collect();
+        let start = Barrier::new(2);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                start.wait();
+                for [a, b, seen, _] in &words {
+                    a.store(1, Relaxed);
+                    fences.light();
+                    seen.store(b.load(Relaxed), Relaxed);
+                }
+            });
+            start.wait();
+            for [a, b, _, seen] in &words {
+                b.store(1, Relaxed);
+                fences.heavy();
+                seen.store(a.load(Relaxed), Relaxed);
+            }
+        });
+        let missed = |[_, _, x, y]: &&[AtomicU32; 4]| x.load(Relaxed) + y.load(Relaxed) == 0;
+        words.iter().filter(missed).count() as u32
+    }
+
+    #[test]
+    fn light_against_heavy_never_misses() {
+        assert_eq!(both_miss_each_other(Asymmetric::set_up()), 0);
+    }
+
+    #[test]
+    fn without_the_kernel_s_help_it_never_misses_either() {
+        assert!(!Asymmetric::symmetric().is_asymmetric());
+        assert_eq!(both_miss_each_other(Asymmetric::symmetric()), 0);
+    }
+}
