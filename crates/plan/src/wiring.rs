@@ -3,8 +3,14 @@
 use crate::lines::line_of;
 use crate::outlets::Outlets;
 use crate::{Line, Options, PlanError};
-use graph::{Catalogue, Diagnostic, Edge, End, Graph, Kind, Node, NodeId, Port, Role, Signal};
-use units::Channels;
+use graph::{
+    Catalogue, Diagnostic, Edge, End, Graph, Kind, Node, NodeId, Place, Port, Role, Signal,
+};
+use units::{Channels, Frames};
+
+/// The most channels that all ports of a graph may have together; a larger number in a file is an error and never an
+/// allocation.
+const MOST_CHANNELS: usize = 1 << 22;
 
 /// What becomes of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,6 +85,11 @@ pub(crate) fn wire<'g>(
             Err(mistake) => wrong.push(mistake),
         }
     }
+    wrong.extend(too_wide(&members));
+    if options.block == Frames(0) {
+        let words = "a block needs at least one frame";
+        wrong.push(Diagnostic::error(Place::NOWHERE, words));
+    }
     let mut wires = Vec::with_capacity(graph.edges().len());
     for edge in graph.edges() {
         if let Err(mistake) = check_edge(graph, edge) {
@@ -136,6 +147,27 @@ fn member<'g>(
         kind,
         part,
     })
+}
+
+/// Names the first node that is one too many.
+fn too_wide(members: &[Member<'_>]) -> Option<Diagnostic> {
+    let mut total = 0;
+    let first = members.iter().find(|member| {
+        let ports = member.node.inputs.iter().chain(&member.node.outputs);
+        let widths = ports.map(|port| match port.signal {
+            Signal::Audio(channels) => channels.count(),
+            Signal::Control | Signal::Event => 1,
+        });
+        total += widths.sum::<usize>();
+        total > MOST_CHANNELS
+    })?;
+    Some(Diagnostic::error(
+        first.node.place,
+        format!(
+            "with `{}` the ports of the graph have more than {MOST_CHANNELS} channels",
+            first.node.name
+        ),
+    ))
 }
 
 /// How wide a sink is.

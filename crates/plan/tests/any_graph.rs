@@ -19,7 +19,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
     #[test]
-    fn its_plan_is_valid(mut patch in patches(40), lanes in 0..5usize) {
+    fn its_plan_is_valid(mut patch in patches(60), lanes in 0..5usize) {
         patch.options.lanes = lanes;
         let plan = plan_of(&patch);
         prop_assert_eq!(plan.validate(), Ok(()));
@@ -27,7 +27,7 @@ proptest! {
     }
 
     #[test]
-    fn its_plan_in_any_order_computes_what_it_says(patch in patches(40), seed: u64) {
+    fn its_plan_in_any_order_computes_what_it_says(patch in patches(60), seed: u64) {
         let plan = plan_of(&patch);
         let mut follower = Follower::new(&plan);
         let mut oracle = Oracle::default();
@@ -45,12 +45,12 @@ proptest! {
     }
 
     #[test]
-    fn its_plan_is_the_same_twice(patch in patches(40)) {
+    fn its_plan_is_the_same_twice(patch in patches(60)) {
         prop_assert_eq!(plan_of(&patch), plan_of(&patch));
     }
 
     #[test]
-    fn every_node_has_its_steps_once(patch in patches(40)) {
+    fn every_node_has_its_steps_once(patch in patches(60)) {
         let plan = plan_of(&patch);
         let all = plan.steps.iter().chain(&plan.inner);
         let mut nodes: Vec<_> = all.filter_map(|s| match s.work {

@@ -83,25 +83,30 @@ impl Shape<'_> {
             format!("{name} runs in cycle {} of {}", step.phase, step.every)
         });
         self.within(name, step.successors, &plan.successors);
-        if self.within(name, step.inputs, &plan.inputs) {
-            for port in step.inputs.of(&plan.inputs) {
-                self.input(name, *port);
-            }
+        let inputs = self.within(name, step.inputs, &plan.inputs);
+        let outputs = self.within(name, step.outputs, &plan.outputs);
+        if !(inputs && outputs) {
+            return;
         }
-        if self.within(name, step.outputs, &plan.outputs) {
-            for port in step.outputs.of(&plan.outputs) {
-                match *port {
-                    OutPort::Audio(span) => {
-                        self.within(name, span, &plan.written);
-                    }
-                    OutPort::Events(send) => {
-                        let holds = send.0 < plan.sends;
-                        self.must(holds, || format!("{name} sends what is no send"));
-                    }
-                }
-            }
+        for port in step.inputs.of(&plan.inputs) {
+            self.input(name, *port);
+        }
+        for port in step.outputs.of(&plan.outputs) {
+            self.output(name, *port);
         }
         self.work(name, step);
+    }
+
+    fn output(&mut self, name: &str, port: OutPort) {
+        match port {
+            OutPort::Audio(span) => {
+                self.within(name, span, &self.plan.written);
+            }
+            OutPort::Events(send) => {
+                let holds = send.0 < self.plan.sends;
+                self.must(holds, || format!("{name} sends what is no send"));
+            }
+        }
     }
 
     fn input(&mut self, name: &str, port: InPort) {

@@ -4,7 +4,7 @@
 pub(crate) mod random;
 pub(crate) mod symbols;
 
-use divisi_plan::Options;
+use divisi_plan::{Options, Plan, compile};
 use graph::{
     Catalogue, Edge, End, Graph, Kind, LineParams, Node, NodeId, Param, Place, PortCount, PortSpec,
     Range, Role, Value, Width,
@@ -50,6 +50,11 @@ impl Patch {
         self.graph.add(node).expect("names are numbered")
     }
 
+    /// Its plan; it must have one.
+    pub(crate) fn plan(&self) -> Plan {
+        compile(&self.graph, &self.catalogue, &self.options).expect("it has no mistakes")
+    }
+
     /// Output 0 to input 0.
     pub(crate) fn wire(&mut self, from: NodeId, to: NodeId) {
         self.wire_ports((from, 0), (to, 0));
@@ -64,6 +69,17 @@ impl Patch {
             place: Place::new(1000 + self.graph.edges().len() as u32, 1, 1),
         });
     }
+}
+
+/// An `osc` and so many more in a chain, in all; the last.
+pub(crate) fn chain(patch: &mut Patch, nodes: usize) -> NodeId {
+    let mut last = patch.add("osc");
+    for _ in 1..nodes {
+        let next = patch.add("mod");
+        patch.wire(last, next);
+        last = next;
+    }
+    last
 }
 
 fn many(name: &'static str) -> PortSpec {

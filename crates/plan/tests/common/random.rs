@@ -10,8 +10,8 @@ type NodeSeed = (u8, u8, u8, u8, bool);
 /// One edge: from, output, to, input.
 type EdgeSeed = (u16, u8, u16, u8);
 
-const KINDS: [&str; 9] = [
-    "osc", "mod", "mix", "sink", "delay", "player", "synth", "mix", "delay",
+const KINDS: [&str; 12] = [
+    "osc", "mod", "mod", "mod", "mod", "mix", "mix", "sink", "delay", "delay", "player", "synth",
 ];
 const DELAYS: [u32; 8] = [0, 1, 2, 20, 63, 64, 65, 1000];
 
@@ -19,7 +19,7 @@ const DELAYS: [u32; 8] = [0, 1, 2, 20, 63, 64, 65, 1000];
 pub(crate) fn patches(most: usize) -> impl Strategy<Value = Patch> {
     let node = (
         any::<u8>(),
-        1..=3u8,
+        prop_oneof![6 => Just(1), 1 => 2..=3u8],
         any::<u8>(),
         prop_oneof![8 => Just(1), 1 => 2..4u8],
         prop::bool::weighted(0.9),
@@ -55,7 +55,14 @@ fn add(patch: &mut Patch, (kind, channels, delay, every, enabled): NodeSeed) {
 /// Connects if the signals fit, and if the edge goes forward or into a delay of at least a frame.
 fn connect(patch: &mut Patch, (from, output, to, input): EdgeSeed) {
     let count = patch.graph.id_bound() as u16;
-    let (from, to) = (NodeId((from % count).into()), NodeId((to % count).into()));
+    // Half of the edges are short: then there are long ways.
+    let from = from % count;
+    let to = if to % 2 == 0 {
+        from + to / 2 % 8
+    } else {
+        to / 2
+    } % count;
+    let (from, to) = (NodeId(from.into()), NodeId(to.into()));
     let [gives, takes] = [from, to].map(|id| patch.graph.node(id).expect("none was removed"));
     if gives.outputs.is_empty() || takes.inputs.is_empty() {
         return;
