@@ -19,11 +19,14 @@
 #![forbid(unsafe_code)]
 
 mod gain;
+mod input;
 mod knob;
 mod mix;
 mod modulator;
 mod noise;
 mod osc;
+mod player;
+mod recorder;
 mod sample;
 mod sine;
 mod sink;
@@ -44,6 +47,9 @@ pub fn register(registry: &mut Registry) {
     registry.add(mix::kind(), mix::make);
     registry.add(gain::kind(), gain::make);
     registry.add(work::kind(), work::make);
+    registry.add(player::kind(), player::make);
+    registry.add(recorder::kind(), recorder::make);
+    registry.add(input::kind(), input::make);
     registry.add(sink::kind(), sink::make);
 }
 

@@ -42,8 +42,8 @@ impl Sound {
         }
     }
 
-    /// The whole file at `rate`, if it has at most `most` frames at that rate; the same memory for all who hold it at
-    /// once. What of it is damaged is silent.
+    /// The whole file at `rate`, if it has at most `most` samples on all channels at that rate; the same memory for all
+    /// who hold it at once. What of it is damaged is silent.
     ///
     /// # Errors
     ///
@@ -63,10 +63,11 @@ impl Sound {
         let mut held = HELD.lock().unwrap_or_else(PoisonError::into_inner);
         held.retain(|_, sound| sound.strong_count() > 0);
         if let Some(sound) = held.get(&key).and_then(Weak::upgrade) {
-            return Ok((sound.frames() as u64 <= most).then_some(sound));
+            let samples = sound.frames() as u64 * u64::from(sound.channels().0);
+            return Ok((samples <= most).then_some(sound));
         }
         let mut stream = Stream::open(path, rate)?;
-        if stream.frames() > most {
+        if stream.frames() > most / u64::from(stream.channels().0) {
             return Ok(None);
         }
         let sound = Arc::new(Self::of(&mut stream));

@@ -1,0 +1,75 @@
+//! `input`: what the device hears.
+//!
+//! No inputs, one output. Channel k of it is the device's input channel `channel` + k, and silent where the device has
+//! fewer.
+
+use crate::knob::{channels, fixed};
+use crate::sample::{bounded, channels_of};
+use graph::{Kind, PortSpec, Role};
+use processor::{Activity, Block, Creation, MakeError, Processor, Setup, Tail};
+
+pub(crate) fn kind() -> Kind {
+    Kind {
+        outputs: vec![PortSpec::audio("out")],
+        params: vec![
+            fixed(
+                "channel",
+                "",
+                (1.0, 256.0),
+                1.0,
+                "The device's channel that is heard first, counted from 1.",
+            ),
+            channels(),
+        ],
+        role: Role::Source,
+        typical_ns: 20,
+        ..Kind::new("input", "What the device hears.")
+    }
+}
+
+pub(crate) fn make(creation: &Creation<'_>) -> Result<Box<dyn Processor>, MakeError> {
+    Ok(Box::new(Input {
+        first: creation.number("channel")? as usize - 1,
+        channels: channels_of(creation.node),
+    }))
+}
+
+#[derive(Clone, Copy)]
+struct Input {
+    first: usize,
+    channels: usize,
+}
+
+impl Processor for Input {
+    fn setup(&mut self, _: &mut Setup<'_>) {}
+
+    fn process(&mut self, block: &mut Block<'_>) -> Activity {
+        if block.device(self.first).is_none() {
+            block.silence();
+            return Activity::Awake;
+        }
+        for c in 0..self.channels {
+            let heard = block.device(self.first + c);
+            let mut output = block.output(0);
+            let out = output.channel(c);
+            match heard {
+                Some(heard) => out
+                    .iter_mut()
+                    .zip(heard)
+                    .for_each(|(to, from)| *to = bounded(*from)),
+                None => out.fill(0.0),
+            }
+        }
+        Activity::Awake
+    }
+
+    fn reset(&mut self) {}
+
+    fn tail(&self) -> Tail {
+        Tail::Endless
+    }
+
+    fn duplicate(&self) -> Option<Box<dyn Processor>> {
+        Some(Box::new(*self))
+    }
+}
