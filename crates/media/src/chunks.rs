@@ -1,7 +1,7 @@
-//! A first look at a WAV or AIFF file: does any chunk claim more than the file has? A parser that believes such a number
-//! would allocate it.
+//! A first look at a WAV or AIFF file: does any chunk claim more than the file has, or more than any file? A parser that
+//! believes such a number would allocate it, or multiply it until it overflows.
 
-use crate::MediaError;
+use crate::{MOST_CHANNELS, MOST_HZ, MediaError};
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
@@ -52,6 +52,9 @@ fn walk(
         let [a, b, c, d, size @ ..] = head;
         let (name, size) = ([a, b, c, d], u64::from(number(size)));
         at += 8 + size + size % 2;
+        if name == *b"fmt " && size >= 16 {
+            form(file, path)?;
+        }
         if name == *sound {
             // AIFF has chunks behind the sound that matter; in WAV they are not read.
             if sound == b"data" {
@@ -64,5 +67,22 @@ fn walk(
         }
     }
     let what = "it has more chunks than any sound file".to_owned();
+    Err(MediaError::Absurd(path.to_path_buf(), what))
+}
+
+/// What a WAV file says about its samples; `file` stands there.
+fn form(mut file: &File, path: &Path) -> Result<(), MediaError> {
+    let mut facts = [0; 16];
+    file.read_exact(&mut facts).map_err(|_| {
+        MediaError::Broken(path.to_path_buf(), "it ends before the sound begins".into())
+    })?;
+    let [_, _, c0, c1, h0, h1, h2, h3, .., b0, b1] = facts;
+    let channels = u16::from_le_bytes([c0, c1]);
+    let hz = u32::from_le_bytes([h0, h1, h2, h3]);
+    let bits = u16::from_le_bytes([b0, b1]);
+    if (1..=MOST_CHANNELS).contains(&channels) && (1..=MOST_HZ).contains(&hz) && bits <= 64 {
+        return Ok(());
+    }
+    let what = format!("{channels} channels of {bits} bits at {hz} Hz");
     Err(MediaError::Absurd(path.to_path_buf(), what))
 }

@@ -2,6 +2,7 @@
 
 use crate::{MOST_CHANNELS, MOST_HZ, MediaError, chunks};
 use std::fs::File;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use symphonia::core::codecs::audio::{AudioDecoder, AudioDecoderOptions};
 use symphonia::core::errors::Error;
@@ -47,15 +48,19 @@ pub fn open(path: impl AsRef<Path>) -> Result<Reader, MediaError> {
     if let Some(extension) = path.extension().and_then(|e| e.to_str()) {
         hint.with_extension(extension);
     }
-    let format = symphonia::default::get_probe()
-        .probe(
-            &hint,
-            source,
-            FormatOptions::default(),
-            MetadataOptions::default(),
-        )
-        .map_err(|error| unknown(&path, error))?;
+    let format = guarded(|| {
+        let (formats, texts) = (FormatOptions::default(), MetadataOptions::default());
+        symphonia::default::get_probe().probe(&hint, source, formats, texts)
+    })
+    .map_err(|error| unknown(&path, error))?;
     Reader::new(path, format, bytes)
+}
+
+/// What `parse` gives; a parser that panics (some do, where a damaged number overflows) has found damage. What it was
+/// at is not used again but to be asked once more, when it may fail again.
+fn guarded<T>(parse: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
+    catch_unwind(AssertUnwindSafe(parse))
+        .unwrap_or(Err(Error::DecodeError("its numbers make no sense")))
 }
 
 impl Reader {
@@ -80,9 +85,10 @@ impl Reader {
         // No coding here packs more than 8192 frames into a byte; a header may claim anything.
         let frames = track.num_frames.map(|n| n.min(bytes.saturating_mul(8192)));
         let track = track.id;
-        let decoder = symphonia::default::get_codecs()
-            .make_audio_decoder(codec, &AudioDecoderOptions::default())
-            .map_err(|error| unknown(&path, error))?;
+        let options = AudioDecoderOptions::default();
+        let decoder =
+            guarded(|| symphonia::default::get_codecs().make_audio_decoder(codec, &options))
+                .map_err(|error| unknown(&path, error))?;
         Ok(Self {
             path,
             rate,
@@ -197,7 +203,7 @@ impl Reader {
         self.pending.clear();
         self.taken = 0;
         loop {
-            let packet = match self.format.next_packet() {
+            let packet = match guarded(|| self.format.next_packet()) {
                 Ok(Some(packet)) if packet.track_id == self.track => packet,
                 Ok(Some(_)) => continue,
                 Ok(None) => return Ok(false),
@@ -214,7 +220,7 @@ impl Reader {
     }
 
     fn decode(&mut self, packet: &Packet) -> Result<(), MediaError> {
-        let decoded = match self.decoder.decode(packet) {
+        let decoded = match guarded(|| self.decoder.decode(packet)) {
             Ok(decoded) => decoded,
             Err(error) => return Err(broken(&self.path, error)),
         };
@@ -255,7 +261,7 @@ impl Reader {
             track_id: self.track,
         };
         self.decoder.reset();
-        match self.format.seek(SeekMode::Accurate, to) {
+        match guarded(|| self.format.seek(SeekMode::Accurate, to)) {
             Ok(_) => Ok(()),
             Err(error) => Err(broken(&self.path, error)),
         }
