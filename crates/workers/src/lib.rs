@@ -1,1 +1,24 @@
-//! Threads that play: pinned, prioritised, woken, put to sleep
+//! Threads that play: pinned, prioritised, woken, put to sleep.
+//!
+//! Takes jobs, gives them threads: a [`Crew`] for each cycle, a [`Background`] for what may wait, pieces of [`Deferred`]
+//! work by deadline; and says what the system refused, with the fix ([`Refusal`], [`Grants`]). May: start threads, ask
+//! the system for priority, cores and memory, use `unsafe`. May not: know graphs, or sound.
+
+mod audio_thread;
+mod background;
+mod crew;
+mod deferred;
+mod grants;
+mod refusal;
+mod sync;
+mod system;
+
+pub use audio_thread::AudioThread;
+pub use background::{Background, Next, Task, TaskId};
+pub use crew::{Crew, CrewFacts, CrewOptions, Job, Posted, Stopped, Wait};
+pub use deferred::Deferred;
+pub use grants::{Finding, Grants};
+pub use refusal::Refusal;
+pub use system::{
+    CoreId, DmaLatency, MemoryLock, Priority, cores, current_priority, pin, set_priority, unpin,
+};

@@ -1,0 +1,245 @@
+//! The threads that play beside the callback's: one broadcast starts them, and between cycles they sleep.
+//!
+//! A crew outlives plans. Each plan's executor is a [`Job`] that is [posted](Crew::post) once, on a thread with time;
+//! the callback thread then [starts](Posted::start) one posted job in each cycle. [`board`] says how a job is exchanged
+//! for the next without a lock, and when it may be freed.
+
+use std::fmt;
+use std::io;
+use std::sync::Arc;
+use std::sync::mpsc;
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use crate::{CoreId, Priority, Refusal, cores};
+use board::Board;
+
+mod board;
+mod thread;
+
+pub use board::Posted;
+
+/// What a crew does in a cycle.
+pub trait Job: Send + Sync + 'static {
+    /// Worker `worker`'s share of cycle `epoch`. Called at most once a start for each worker but 0, who is the thread
+    /// that started the cycle; perhaps late, when that cycle is over: the job must find out by itself.
+    ///
+    /// Real-time: hot.
+    fn work(&self, worker: usize, epoch: u32);
+}
+
+/// What workers do between cycles.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Wait {
+    /// Sleep; within a cycle the join spins.
+    #[default]
+    Hybrid,
+    /// Sleep; within a cycle nothing spins either.
+    Sleep,
+    /// Spin, without real-time priority.
+    Spin,
+}
+
+/// What a crew is wished to be.
+#[derive(Clone)]
+pub struct CrewOptions {
+    /// How many workers, the caller's thread included.
+    pub workers: usize,
+    /// The priority of the threads that the crew starts.
+    pub priority: Priority,
+    /// Worker `w` stays on core `w` of these, counted round; none: the system decides.
+    pub pin: Option<Vec<CoreId>>,
+    /// What they do between cycles.
+    pub wait: Wait,
+    /// What they are called in the system's lists, with their number behind.
+    pub name: String,
+    /// Called by each of the threads, with its number, before its first cycle.
+    pub on_thread_start: Option<Arc<dyn Fn(usize) + Send + Sync>>,
+}
+
+/// What a crew became.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CrewFacts {
+    /// The priority that every one of its threads has at least.
+    pub granted: Priority,
+    /// What was refused, each once.
+    pub refused: Vec<Refusal>,
+    /// Where workers 1, 2, … stay; `None` where they may run anywhere.
+    pub pinned: Vec<Option<CoreId>>,
+}
+
+/// Threads that wait for cycles. Dropped, it [stops](Self::stop) them and waits 2 s at most.
+pub struct Crew {
+    board: Arc<Board>,
+    threads: Vec<JoinHandle<()>>,
+    facts: CrewFacts,
+    workers: usize,
+}
+
+/// How a crew ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[must_use = "a worker that is stuck keeps its job and its memory"]
+pub struct Stopped {
+    /// The workers that did not come back in time; they end by themselves if they ever do.
+    pub stuck: Vec<usize>,
+}
+
+/// What a thread says of itself when it is ready.
+struct Ready {
+    worker: usize,
+    granted: Priority,
+    pinned: Option<CoreId>,
+    refused: Vec<Refusal>,
+}
+
+impl Default for CrewOptions {
+    fn default() -> Self {
+        Self {
+            workers: cores().len(),
+            priority: Priority::Ordinary,
+            pin: None,
+            wait: Wait::Hybrid,
+            name: "divisi".into(),
+            on_thread_start: None,
+        }
+    }
+}
+
+impl fmt::Debug for CrewOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CrewOptions")
+            .field("workers", &self.workers)
+            .field("priority", &self.priority)
+            .field("pin", &self.pin)
+            .field("wait", &self.wait)
+            .field("name", &self.name)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Crew {
+    /// Starts the threads and waits until they are ready. Real-time priority is given up, and listed as refused, where
+    /// the workers outnumber the cores or spin between cycles.
+    ///
+    /// # Errors
+    ///
+    /// The system's, if a thread cannot be started: ask for fewer workers.
+    ///
+    /// Real-time: setup.
+    pub fn new(options: CrewOptions) -> io::Result<Self> {
+        let mut options = options;
+        let refused = options.give_up_real_time();
+        let workers = options.workers.max(1);
+        let mut crew = Self {
+            board: Arc::new(Board::new(workers)),
+            threads: Vec::with_capacity(workers - 1),
+            facts: CrewFacts {
+                granted: options.priority,
+                refused,
+                pinned: vec![None; workers - 1],
+            },
+            workers,
+        };
+        let (sender, ready) = mpsc::channel();
+        for worker in 1..workers {
+            let thread = thread::spawn(worker, &options, crew.board.clone(), sender.clone())?;
+            crew.threads.push(thread);
+        }
+        drop(sender);
+        ready.iter().for_each(|ready| crew.facts.add(ready));
+        Ok(crew)
+    }
+
+    /// How many workers there are, the caller's thread included.
+    pub fn workers(&self) -> usize {
+        self.workers
+    }
+
+    /// What was granted and refused.
+    pub fn facts(&self) -> &CrewFacts {
+        &self.facts
+    }
+
+    /// Shows `job` to the crew, for workers below `workers`. Nothing happens before it is started.
+    ///
+    /// Real-time: setup.
+    pub fn post(&self, job: Arc<dyn Job>, workers: usize) -> Posted {
+        Board::post(&self.board, job, workers)
+    }
+
+    /// How many times a job panicked in a worker's hands.
+    ///
+    /// Real-time: hot.
+    pub fn panics(&self) -> u32 {
+        self.board.panics()
+    }
+
+    /// Ends the threads. One that is stuck in a job for longer than `limit` is left to itself.
+    ///
+    /// Real-time: waits, on the workers, for `limit`.
+    pub fn stop(mut self, limit: Duration) -> Stopped {
+        self.end(limit)
+    }
+
+    fn end(&mut self, limit: Duration) -> Stopped {
+        self.board.stop();
+        let until = Instant::now() + limit;
+        while Instant::now() < until && !self.threads.iter().all(JoinHandle::is_finished) {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        let mut stuck = Vec::new();
+        for (thread, worker) in self.threads.drain(..).zip(1..) {
+            if thread.is_finished() {
+                // A worker catches its jobs' panics; one of its own has been printed.
+                let _ = thread.join();
+            } else {
+                stuck.push(worker);
+            }
+        }
+        Stopped { stuck }
+    }
+}
+
+impl Drop for Crew {
+    fn drop(&mut self) {
+        let _ = self.end(Duration::from_secs(2));
+    }
+}
+
+impl CrewOptions {
+    /// Takes back a wish for real-time priority that does not go with the others, and says why.
+    fn give_up_real_time(&mut self) -> Vec<Refusal> {
+        let mut refused = Vec::new();
+        if self.priority == Priority::Ordinary {
+            return refused;
+        }
+        let (workers, cores) = (self.workers, cores().len());
+        if workers > cores {
+            refused.push(Refusal::MoreWorkersThanCores { workers, cores });
+        }
+        if self.wait == Wait::Spin {
+            refused.push(Refusal::SpinAtRealTime);
+        }
+        if !refused.is_empty() {
+            self.priority = Priority::Ordinary;
+        }
+        refused
+    }
+}
+
+impl CrewFacts {
+    fn add(&mut self, ready: Ready) {
+        if ready.granted == Priority::Ordinary {
+            self.granted = Priority::Ordinary;
+        }
+        self.pinned[ready.worker - 1] = ready.pinned;
+        for refusal in ready.refused {
+            if !self.refused.contains(&refusal) {
+                self.refused.push(refusal);
+            }
+        }
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests;

@@ -1,0 +1,198 @@
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::time::Duration;
+
+use super::{Crew, CrewOptions, Job, Posted, Wait};
+use crate::{AudioThread, Priority, Refusal, cores};
+
+/// Counts the calls of each worker.
+#[derive(Default)]
+struct Count {
+    calls: [AtomicU32; 8],
+    latest: AtomicU32,
+}
+
+impl Job for Count {
+    fn work(&self, worker: usize, epoch: u32) {
+        assert!(AudioThread::is_here());
+        self.latest.store(epoch, Ordering::Relaxed);
+        self.calls[worker].fetch_add(1, Ordering::Release);
+    }
+}
+
+impl Count {
+    fn wait_for(&self, workers: std::ops::Range<usize>, calls: u32) {
+        for worker in workers {
+            while self.calls[worker].load(Ordering::Acquire) < calls {
+                std::thread::yield_now();
+            }
+        }
+    }
+}
+
+fn options(workers: usize, wait: Wait) -> CrewOptions {
+    CrewOptions {
+        workers,
+        wait,
+        ..CrewOptions::default()
+    }
+}
+
+fn retire(mut posted: Posted) -> Arc<dyn Job> {
+    loop {
+        match posted.retire() {
+            Ok(job) => return job,
+            Err(busy) => posted = busy,
+        }
+        std::thread::yield_now();
+    }
+}
+
+#[test]
+fn every_worker_comes_once_for_each_start() {
+    for wait in [Wait::Hybrid, Wait::Sleep, Wait::Spin] {
+        for workers in 1..=4 {
+            let crew = Crew::new(options(workers, wait)).unwrap();
+            let job = Arc::new(Count::default());
+            let posted = crew.post(job.clone(), workers);
+            for epoch in 1..=100 {
+                assert!(posted.start(epoch) < workers as u32);
+                job.wait_for(1..workers, epoch);
+            }
+            assert!(crew.stop(Duration::from_secs(20)).stuck.is_empty());
+            let calls = job.calls.each_ref().map(|c| c.load(Ordering::Relaxed));
+            let expected = |worker| {
+                if (1..workers).contains(&worker) {
+                    100
+                } else {
+                    0
+                }
+            };
+            assert_eq!(calls, std::array::from_fn(expected));
+        }
+    }
+}
+
+#[test]
+fn workers_beyond_the_jobs_number_stay_away() {
+    let crew = Crew::new(options(4, Wait::Hybrid)).unwrap();
+    let job = Arc::new(Count::default());
+    let posted = crew.post(job.clone(), 2);
+    for epoch in 1..=100 {
+        assert!(posted.start(epoch) <= 1);
+        job.wait_for(1..2, epoch);
+    }
+    drop(crew);
+    let away = job.calls[2..].iter().map(|c| c.load(Ordering::Relaxed));
+    assert_eq!(away.sum::<u32>(), 0);
+}
+
+#[test]
+fn jobs_are_exchanged_between_cycles_and_come_back() {
+    let crew = Crew::new(options(3, Wait::Hybrid)).unwrap();
+    for round in 0..200 {
+        let job = Arc::new(Count::default());
+        let posted = crew.post(job.clone(), 3);
+        for epoch in 1..=round % 3 {
+            posted.start(epoch);
+            job.wait_for(1..3, epoch);
+        }
+        // In every other round the cycle is given up before the workers came.
+        if round % 2 == 0 {
+            posted.start(9);
+        }
+        drop(retire(posted));
+        assert_eq!(Arc::strong_count(&job), 1);
+    }
+}
+
+/// Stays in its first cycle until it is told to go.
+#[derive(Default)]
+struct Stuck {
+    is_in: AtomicBool,
+    may_go: AtomicBool,
+}
+
+impl Job for Stuck {
+    fn work(&self, _worker: usize, _epoch: u32) {
+        self.is_in.store(true, Ordering::Release);
+        while !self.may_go.load(Ordering::Acquire) {
+            std::thread::yield_now();
+        }
+    }
+}
+
+#[test]
+fn a_stuck_worker_keeps_its_job_alive_and_holds_nobody_up() {
+    let crew = Crew::new(options(2, Wait::Hybrid)).unwrap();
+    let job = Arc::new(Stuck::default());
+    let posted = crew.post(job.clone(), 2);
+    posted.start(1);
+    while !job.is_in.load(Ordering::Acquire) {
+        std::thread::yield_now();
+    }
+    assert!(posted.is_busy());
+    let Err(posted) = posted.retire() else {
+        panic!("the job was given back from under the worker");
+    };
+    drop(posted);
+    assert_eq!(crew.stop(Duration::from_millis(5)).stuck, [1]);
+    assert_eq!(Arc::strong_count(&job), 2);
+    job.may_go.store(true, Ordering::Release);
+    while Arc::strong_count(&job) > 1 {
+        std::thread::yield_now();
+    }
+}
+
+struct Panics;
+impl Job for Panics {
+    fn work(&self, _worker: usize, _epoch: u32) {
+        panic!("on purpose, and nobody hears of it");
+    }
+}
+
+#[test]
+fn a_panic_is_contained_and_counted() {
+    let crew = Crew::new(options(2, Wait::Hybrid)).unwrap();
+    let posted = crew.post(Arc::new(Panics), 2);
+    for epoch in 1..=3 {
+        posted.start(epoch);
+        while crew.panics() < epoch {
+            std::thread::yield_now();
+        }
+    }
+    assert!(crew.stop(Duration::from_secs(20)).stuck.is_empty());
+}
+
+#[test]
+fn more_workers_than_cores_and_spinning_have_no_real_time_priority() {
+    let (workers, cores) = (cores().len() + 1, cores().len());
+    let crew = Crew::new(CrewOptions {
+        priority: Priority::RealTime(60),
+        ..options(workers, Wait::Spin)
+    });
+    let facts = crew.unwrap().facts().clone();
+    let refused = [
+        Refusal::MoreWorkersThanCores { workers, cores },
+        Refusal::SpinAtRealTime,
+    ];
+    assert_eq!(facts.granted, Priority::Ordinary);
+    assert_eq!(facts.refused, refused);
+}
+
+#[test]
+fn pinned_workers_say_where_they_are_and_their_hook_has_run() {
+    let starts = Arc::new(AtomicU32::new(0));
+    let counted = starts.clone();
+    let crew = Crew::new(CrewOptions {
+        pin: Some(cores().to_vec()),
+        on_thread_start: Some(Arc::new(move |worker| {
+            counted.fetch_add(worker as u32, Ordering::Relaxed);
+        })),
+        ..options(3, Wait::Hybrid)
+    })
+    .unwrap();
+    assert_eq!(starts.load(Ordering::Relaxed), 1 + 2);
+    let expected = [1, 2].map(|w| Some(cores()[w % cores().len()]));
+    assert_eq!(crew.facts().pinned, expected);
+}

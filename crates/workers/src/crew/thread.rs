@@ -1,0 +1,77 @@
+//! A worker's life: it gets ready, then works a cycle at a time, and rests in between.
+
+use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::mpsc::Sender;
+use std::thread::{Builder, JoinHandle};
+
+use super::board::{Board, Turn};
+use super::{CrewOptions, Ready};
+use crate::{AudioThread, CoreId, Priority, Refusal, Wait, pin, set_priority, unpin};
+
+/// Starts worker `worker`, which says by `ready` what it was granted.
+pub(super) fn spawn(
+    worker: usize,
+    options: &CrewOptions,
+    board: Arc<Board>,
+    ready: Sender<Ready>,
+) -> io::Result<JoinHandle<()>> {
+    let options = options.clone();
+    let name = format!("{}-{worker}", options.name.replace('\0', ""));
+    Builder::new().name(name).spawn(move || {
+        let _plays = AudioThread::begin();
+        let facts = get_ready(worker, &options);
+        if let Some(start) = &options.on_thread_start {
+            start(worker);
+        }
+        // Whoever asked for the crew has gone if this fails; then the board says stop.
+        let _ = ready.send(facts);
+        drop(ready);
+        live(worker, &board, options.wait);
+    })
+}
+
+/// Sets what threads inherit: core and priority, both.
+fn get_ready(worker: usize, options: &CrewOptions) -> Ready {
+    let mut refused = Vec::new();
+    let mut granted = |asked: Result<(), Refusal>| asked.map_err(|why| refused.push(why)).is_ok();
+    let core = options
+        .pin
+        .as_deref()
+        .and_then(|cores| core_of(worker, cores));
+    let is_placed = granted(core.map_or_else(unpin, pin));
+    let has_priority = granted(set_priority(options.priority));
+    Ready {
+        worker,
+        granted: if has_priority {
+            options.priority
+        } else {
+            Priority::Ordinary
+        },
+        pinned: core.filter(|_| is_placed),
+        refused,
+    }
+}
+
+fn core_of(worker: usize, cores: &[CoreId]) -> Option<CoreId> {
+    cores.get(worker.checked_rem(cores.len())?).copied()
+}
+
+fn live(worker: usize, board: &Board, wait: Wait) {
+    let mut place = board.place(worker);
+    loop {
+        match place.take() {
+            Turn::Stop => return,
+            Turn::Rest(cycle) => board.rest(worker, cycle, wait),
+            Turn::Work(taken) => {
+                // The last resort: executors catch the panics of steps.
+                if let Err(panic) = catch_unwind(AssertUnwindSafe(|| taken.work())) {
+                    // To free it here might do anything.
+                    std::mem::forget(panic);
+                    board.count_panic();
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! Work that is due later, done in pieces by whoever has nothing better to do: the earliest first.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use rt::deferred::Runner;
+
+/// The jobs that may have pieces to run. Fixed at setup; shared by all workers.
+#[derive(Default)]
+pub struct Deferred {
+    runners: Vec<Runner>,
+    lost: AtomicU32,
+}
+
+impl Deferred {
+    /// A table of these jobs.
+    ///
+    /// Real-time: setup.
+    pub fn new(runners: Vec<Runner>) -> Self {
+        Self {
+            runners,
+            lost: AtomicU32::new(0),
+        }
+    }
+
+    /// By which frame the earliest job that can be worked on is due.
+    ///
+    /// Real-time: hot.
+    pub fn earliest_due(&self) -> Option<u64> {
+        self.earliest().map(|(due, _)| due)
+    }
+
+    /// Runs one piece of the job that is due first; whether there was one. A piece that panics loses its job, and counts
+    /// as run.
+    ///
+    /// Real-time: hot.
+    pub fn run_earliest(&self) -> bool {
+        // Each failed try means that another worker took that job first; it then takes part in no further look.
+        (0..=self.runners.len())
+            .map_while(|_| self.earliest())
+            .any(|(_, runner)| self.run_piece(runner))
+    }
+
+    /// How many jobs were lost by a panic.
+    ///
+    /// Real-time: hot.
+    pub fn lost(&self) -> u32 {
+        // Relaxed: only a count.
+        self.lost.load(Ordering::Relaxed)
+    }
+
+    fn earliest(&self) -> Option<(u64, &Runner)> {
+        let waiting = self.runners.iter().filter_map(|r| Some((r.due()?, r)));
+        waiting.min_by_key(|(due, _)| *due)
+    }
+
+    fn run_piece(&self, runner: &Runner) -> bool {
+        catch_unwind(AssertUnwindSafe(|| runner.run_piece())).unwrap_or_else(|panic| {
+            // To free it here might do anything.
+            std::mem::forget(panic);
+            // Relaxed: only a count.
+            self.lost.fetch_add(1, Ordering::Relaxed);
+            true
+        })
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::Deferred;
+    use rt::deferred::{Owner, Pieces};
+
+    struct Steps(u32);
+    impl Pieces for Steps {
+        fn piece(&mut self) -> bool {
+            self.0 = self.0.checked_sub(1).expect("a job with no steps panics");
+            self.0 == 0
+        }
+    }
+
+    #[test]
+    fn the_earliest_job_is_finished_first() {
+        let mut owners = [3, 2, 1].map(|steps| Owner::new(Steps(steps)));
+        let deferred = Deferred::new(owners.iter().map(Owner::runner).collect());
+        assert!(!deferred.run_earliest());
+        for (owner, due) in owners.iter_mut().zip([300, 100, 200]) {
+            owner.start(due);
+        }
+        let mut finished = Vec::new();
+        while let Some(due) = deferred.earliest_due() {
+            assert!(deferred.run_earliest());
+            let here = owners.iter().filter(|o| o.is_here()).count();
+            if here > finished.len() {
+                finished.push(due);
+            }
+        }
+        assert_eq!(finished, [100, 200, 300]);
+    }
+
+    #[test]
+    fn a_piece_that_panics_costs_only_its_job() {
+        let mut owners = [0, 1].map(|steps| Owner::new(Steps(steps)));
+        let deferred = Deferred::new(owners.iter().map(Owner::runner).collect());
+        owners.iter_mut().for_each(|owner| owner.start(0));
+        assert!(deferred.run_earliest() && deferred.run_earliest());
+        assert!(!deferred.run_earliest() && owners[1].is_here());
+        assert_eq!(deferred.lost(), 1);
+    }
+}

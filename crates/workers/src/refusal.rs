@@ -1,0 +1,144 @@
+//! What the system refused, and what to do about it.
+
+use std::fmt;
+
+use crate::CoreId;
+
+/// A wish that was not granted. Sound goes on without; [`fix`](Self::fix) says how to have it granted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Refusal {
+    /// The user may not have real-time threads of this priority.
+    RealTime {
+        /// The priority asked for.
+        wanted: u8,
+        /// The highest this user may have; 0 for none.
+        allowed: u8,
+    },
+    /// The user may, but the control group or sandbox that the process runs in may not.
+    RealTimeInGroup,
+    /// More workers than cores were asked for: at real-time priority they would starve each other.
+    MoreWorkersThanCores {
+        /// How many workers.
+        workers: usize,
+        /// On how many cores.
+        cores: usize,
+    },
+    /// Workers that spin between cycles were asked for: at real-time priority the kernel would stop them.
+    SpinAtRealTime,
+    /// The process may not keep its memory from being paged out.
+    MemoryLock {
+        /// How many bytes it may.
+        limit: u64,
+    },
+    /// The processor may not be kept from deep sleep, since this user may not write the request.
+    DmaLatency,
+    /// The processor cannot be kept from deep sleep, since this kernel has no `/dev/cpu_dma_latency`.
+    NoDmaLatency,
+    /// The thread may not run on this core.
+    Pin(CoreId),
+    /// This build knows no way to ask this system.
+    Unsupported(&'static str),
+    /// The system said no for a reason of its own.
+    System {
+        /// What was asked for.
+        what: &'static str,
+        /// The system's error number.
+        errno: i32,
+    },
+}
+
+impl Refusal {
+    /// What the user can do about it, in one line.
+    pub fn fix(&self) -> &'static str {
+        match self {
+            Self::RealTime { .. } => {
+                "allow real-time priority: add `@audio - rtprio 95` to /etc/security/limits.d/audio.conf, join the \
+                 group by `sudo usermod -aG audio $USER`, and log in again"
+            }
+            Self::RealTimeInGroup => {
+                "run outside this container or service, or start it with real-time rights: docker wants \
+                 `--cap-add SYS_NICE --ulimit rtprio=95`, a CPU control group wants cpu.rt_runtime_us above 0"
+            }
+            Self::MoreWorkersThanCores { .. } => {
+                "ask for at most as many workers as there are cores"
+            }
+            Self::SpinAtRealTime => "choose `--wait hybrid` for real-time priority",
+            Self::MemoryLock { .. } => {
+                "allow locked memory: add `@audio - memlock unlimited` to /etc/security/limits.d/audio.conf, join the \
+                 group by `sudo usermod -aG audio $USER`, and log in again"
+            }
+            Self::DmaLatency => {
+                "allow the request: put `KERNEL==\"cpu_dma_latency\", GROUP=\"audio\", MODE=\"0660\"` into \
+                 /etc/udev/rules.d/99-cpu-dma-latency.rules and restart; until then, run as root"
+            }
+            Self::NoDmaLatency => {
+                "use a kernel with CONFIG_CPU_IDLE and CONFIG_PM; inside a container, \
+                 pass /dev/cpu_dma_latency in"
+            }
+            Self::Pin(_) => "ask for a core of those that this process may use",
+            Self::Unsupported(_) => "nothing: Linux is the system that this is written for first",
+            Self::System { .. } => "see the error number",
+        }
+    }
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::RealTime { wanted, allowed: 0 } => {
+                write!(
+                    f,
+                    "no real-time priority for this user (asked for {wanted})"
+                )
+            }
+            Self::RealTime { wanted, allowed } => {
+                write!(
+                    f,
+                    "real-time priority {wanted} asked for, but this user has {allowed} at most"
+                )
+            }
+            Self::RealTimeInGroup => {
+                write!(
+                    f,
+                    "the control group or sandbox of this process has no real-time priority"
+                )
+            }
+            Self::MoreWorkersThanCores { workers, cores } => {
+                write!(
+                    f,
+                    "no real-time priority for {workers} workers on {cores} cores"
+                )
+            }
+            Self::SpinAtRealTime => {
+                write!(
+                    f,
+                    "no real-time priority for workers that spin between cycles"
+                )
+            }
+            Self::MemoryLock { limit } => {
+                write!(f, "only {limit} bytes of memory may be locked")
+            }
+            Self::DmaLatency => {
+                write!(
+                    f,
+                    "this user may not ask for short wake-ups (/dev/cpu_dma_latency)"
+                )
+            }
+            Self::NoDmaLatency => {
+                write!(
+                    f,
+                    "this kernel takes no request for short wake-ups (/dev/cpu_dma_latency)"
+                )
+            }
+            Self::Pin(core) => write!(f, "{core} is not ours to run on"),
+            Self::Unsupported(what) => write!(f, "no {what} on this system"),
+            Self::System { what, errno } => {
+                let error = std::io::Error::from_raw_os_error(*errno);
+                write!(f, "no {what}: {error}")
+            }
+        }
+    }
+}
+
+impl std::error::Error for Refusal {}

@@ -1,0 +1,157 @@
+//! What threads may ask of the system: cores, priority, memory that stays, a processor that wakes fast.
+
+use std::fmt;
+use std::sync::OnceLock;
+
+use crate::Refusal;
+
+#[cfg(target_os = "linux")]
+#[path = "system/linux.rs"]
+mod kernel;
+#[cfg(not(target_os = "linux"))]
+#[path = "system/other.rs"]
+mod kernel;
+
+pub use kernel::DmaLatency;
+pub(crate) use kernel::{highest_priority, may_hold_dma_latency, may_lock, rt_runtime_us};
+
+/// One of the machine's cores, by the system's number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct CoreId(pub usize);
+
+impl fmt::Display for CoreId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "core {}", self.0)
+    }
+}
+
+/// How urgently a thread runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Priority {
+    /// In turn with everybody else.
+    #[default]
+    Ordinary,
+    /// Before every ordinary thread, and before real-time ones of a lower number; 1 to 99, others are moved into that.
+    RealTime(u8),
+}
+
+impl fmt::Display for Priority {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Ordinary => write!(f, "ordinary priority"),
+            Self::RealTime(level) => write!(f, "real-time priority {level}"),
+        }
+    }
+}
+
+/// The cores that this process may use, lowest first; never empty. The answer to the first call is kept, since a thread
+/// that pins itself would change it.
+///
+/// Real-time: setup.
+pub fn cores() -> &'static [CoreId] {
+    static CORES: OnceLock<Vec<CoreId>> = OnceLock::new();
+    CORES.get_or_init(|| {
+        let cores = kernel::allowed_cores();
+        if cores.is_empty() {
+            vec![CoreId(0)]
+        } else {
+            cores
+        }
+    })
+}
+
+/// Keeps the calling thread on `core`. Threads that it starts inherit that.
+///
+/// Real-time: setup.
+pub fn pin(core: CoreId) -> Result<(), Refusal> {
+    cores();
+    kernel::run_on(&[core]).map_err(|errno| kernel::why_not_on(core, errno))
+}
+
+/// Lets the calling thread run on all of [`cores`].
+///
+/// Real-time: setup.
+pub fn unpin() -> Result<(), Refusal> {
+    kernel::run_on(cores()).map_err(|errno| Refusal::System {
+        what: "return to all cores",
+        errno,
+    })
+}
+
+/// Gives the calling thread a priority. Threads that it starts do not inherit a real-time one.
+///
+/// Real-time: setup.
+pub fn set_priority(priority: Priority) -> Result<(), Refusal> {
+    match priority {
+        Priority::Ordinary => kernel::set_ordinary(),
+        Priority::RealTime(level) => kernel::set_real_time(level.clamp(1, 99)),
+    }
+}
+
+/// The calling thread's priority.
+///
+/// Real-time: setup.
+pub fn current_priority() -> Priority {
+    kernel::current_priority()
+}
+
+/// While it lives, the memory of this process stays where it is, what it will map later included.
+#[derive(Debug)]
+#[must_use = "the memory is locked as long as this value lives"]
+pub struct MemoryLock(());
+
+impl MemoryLock {
+    /// Locks all memory of this process, and touches it.
+    ///
+    /// Real-time: setup.
+    pub fn hold() -> Result<Self, Refusal> {
+        kernel::lock_memory().map(|()| Self(()))
+    }
+}
+
+impl Drop for MemoryLock {
+    fn drop(&mut self) {
+        kernel::unlock_memory();
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    /// Runs `check` on a thread of its own, which may pin and promote itself.
+    fn apart(check: impl FnOnce() + Send) {
+        std::thread::scope(|scope| scope.spawn(check).join().unwrap());
+    }
+
+    #[test]
+    fn there_is_a_core_to_run_on_and_a_thread_may_be_pinned_to_it() {
+        apart(|| {
+            assert!(cores().is_sorted() && !cores().is_empty());
+            if cfg!(target_os = "linux") {
+                assert_eq!(pin(cores()[0]), Ok(()));
+                assert_eq!(unpin(), Ok(()));
+                let nowhere = CoreId(1023);
+                assert_eq!(pin(nowhere), Err(Refusal::Pin(nowhere)));
+                let beyond = CoreId(usize::MAX);
+                assert_eq!(pin(beyond), Err(Refusal::Pin(beyond)));
+            }
+        });
+    }
+
+    #[test]
+    fn a_thread_has_the_priority_it_was_granted_and_its_children_are_ordinary() {
+        apart(|| match set_priority(Priority::RealTime(3)) {
+            Ok(()) => {
+                assert_eq!(current_priority(), Priority::RealTime(3));
+                apart(|| assert_eq!(current_priority(), Priority::Ordinary));
+                assert_eq!(set_priority(Priority::Ordinary), Ok(()));
+                assert_eq!(current_priority(), Priority::Ordinary);
+            }
+            Err(refusal) => {
+                assert!(!refusal.fix().is_empty());
+                assert_eq!(current_priority(), Priority::Ordinary);
+            }
+        });
+    }
+}

@@ -1,0 +1,192 @@
+//! What Linux grants.
+
+use std::fs::{File, OpenOptions};
+use std::io::{ErrorKind, Write};
+
+use rustix::mm::MlockAllFlags;
+use rustix::process::{Resource, getrlimit};
+use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+
+use super::{CoreId, Priority};
+use crate::Refusal;
+
+const LATENCY_REQUEST: &str = "/dev/cpu_dma_latency";
+const CAP_IPC_LOCK: u32 = 14;
+const CAP_SYS_NICE: u32 = 23;
+
+pub(super) fn allowed_cores() -> Vec<CoreId> {
+    let Ok(set) = sched_getaffinity(None) else {
+        return Vec::new();
+    };
+    let all = 0..CpuSet::MAX_CPU;
+    all.filter(|core| set.is_set(*core)).map(CoreId).collect()
+}
+
+/// Lets the calling thread run on `cores` only; else the error number.
+pub(super) fn run_on(cores: &[CoreId]) -> Result<(), i32> {
+    let mut set = CpuSet::new();
+    for core in cores.iter().filter(|core| core.0 < CpuSet::MAX_CPU) {
+        set.set(core.0);
+    }
+    sched_setaffinity(None, &set).map_err(|error| error.raw_os_error())
+}
+
+pub(super) fn why_not_on(core: CoreId, errno: i32) -> Refusal {
+    match errno {
+        libc::EINVAL => Refusal::Pin(core),
+        errno => Refusal::System {
+            what: "pinning to a core",
+            errno,
+        },
+    }
+}
+
+pub(super) fn set_ordinary() -> Result<(), Refusal> {
+    set_scheduler(libc::SCHED_OTHER, 0).map_err(|errno| Refusal::System {
+        what: "return to ordinary priority",
+        errno,
+    })
+}
+
+pub(super) fn set_real_time(level: u8) -> Result<(), Refusal> {
+    let policy = libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK;
+    set_scheduler(policy, level.into()).map_err(|errno| match (errno, highest_priority()) {
+        (libc::EPERM, allowed) if allowed < level => Refusal::RealTime {
+            wanted: level,
+            allowed,
+        },
+        (libc::EPERM, _) => Refusal::RealTimeInGroup,
+        (errno, _) => Refusal::System {
+            what: "real-time priority",
+            errno,
+        },
+    })
+}
+
+pub(super) fn current_priority() -> Priority {
+    let mut parameter = Parameter { priority: 0 };
+    // SAFETY: thread 0 is the caller; the kernel writes one number into `parameter`, which is as it expects.
+    let (policy, got) = unsafe {
+        let policy = libc::syscall(libc::SYS_sched_getscheduler, 0);
+        (
+            policy,
+            libc::syscall(libc::SYS_sched_getparam, 0, &raw mut parameter),
+        )
+    };
+    let policy = policy as i32 & !libc::SCHED_RESET_ON_FORK;
+    if got == 0 && (policy == libc::SCHED_FIFO || policy == libc::SCHED_RR) {
+        Priority::RealTime(parameter.priority as u8)
+    } else {
+        Priority::Ordinary
+    }
+}
+
+/// The kernel's `sched_param`.
+#[repr(C)]
+struct Parameter {
+    priority: libc::c_int,
+}
+
+/// By the system call itself: the function of some C libraries always refuses.
+fn set_scheduler(policy: i32, priority: i32) -> Result<(), i32> {
+    let parameter = Parameter { priority };
+    // SAFETY: thread 0 is the caller; the kernel reads one number from `parameter`, which is as it expects.
+    match unsafe {
+        libc::syscall(
+            libc::SYS_sched_setscheduler,
+            0,
+            policy,
+            &raw const parameter,
+        )
+    } {
+        0 => Ok(()),
+        _ => Err(std::io::Error::last_os_error().raw_os_error().unwrap_or(0)),
+    }
+}
+
+/// The highest real-time priority that this user may have; 0 for none.
+pub(crate) fn highest_priority() -> u8 {
+    if has_capability(CAP_SYS_NICE) {
+        return 99;
+    }
+    getrlimit(Resource::Rtprio)
+        .current
+        .map_or(99, |limit| limit.min(99) as u8)
+}
+
+/// Whether all memory may be locked.
+pub(crate) fn may_lock() -> Result<(), Refusal> {
+    match getrlimit(Resource::Memlock).current {
+        Some(limit) if !has_capability(CAP_IPC_LOCK) => Err(Refusal::MemoryLock { limit }),
+        _ => Ok(()),
+    }
+}
+
+pub(super) fn lock_memory() -> Result<(), Refusal> {
+    // Under a limit the lock itself might succeed, and then every later allocation beyond the limit would fail.
+    may_lock()?;
+    let all = MlockAllFlags::CURRENT | MlockAllFlags::FUTURE;
+    rustix::mm::mlockall(all).map_err(|error| Refusal::System {
+        what: "locked memory",
+        errno: error.raw_os_error(),
+    })
+}
+
+pub(super) fn unlock_memory() {
+    // It has no way to fail that matters.
+    let _ = rustix::mm::munlockall();
+}
+
+fn has_capability(capability: u32) -> bool {
+    let status = std::fs::read_to_string("/proc/thread-self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("CapEff:"));
+    let set = line.and_then(|set| u64::from_str_radix(set.trim(), 16).ok());
+    set.is_some_and(|set| set >> capability & 1 != 0)
+}
+
+/// How long real-time threads may run in each second, in microseconds; negative for always.
+pub(crate) fn rt_runtime_us() -> Option<i64> {
+    let text = std::fs::read_to_string("/proc/sys/kernel/sched_rt_runtime_us").ok()?;
+    text.trim().parse().ok()
+}
+
+/// While it lives, the processor does not sleep so deeply that waking takes long. It costs power.
+#[derive(Debug)]
+#[must_use = "the request holds as long as this value lives"]
+pub struct DmaLatency {
+    _request: File,
+}
+
+impl DmaLatency {
+    /// Asks for wake-ups without delay.
+    ///
+    /// Real-time: setup.
+    pub fn hold() -> Result<Self, Refusal> {
+        let mut request = open_request()?;
+        let written = request.write_all(&0u32.to_ne_bytes());
+        written.map_err(|error| why_no_request(&error))?;
+        Ok(Self { _request: request })
+    }
+}
+
+/// Whether [`DmaLatency::hold`] would be granted.
+pub(crate) fn may_hold_dma_latency() -> Result<(), Refusal> {
+    // Opening asks for nothing; the request that comes with it is dropped at once.
+    open_request().map(drop)
+}
+
+fn open_request() -> Result<File, Refusal> {
+    let open = OpenOptions::new().write(true).open(LATENCY_REQUEST);
+    open.map_err(|error| why_no_request(&error))
+}
+
+fn why_no_request(error: &std::io::Error) -> Refusal {
+    match error.kind() {
+        ErrorKind::NotFound => Refusal::NoDmaLatency,
+        ErrorKind::PermissionDenied => Refusal::DmaLatency,
+        _ => Refusal::System {
+            what: "short wake-ups",
+            errno: error.raw_os_error().unwrap_or(0),
+        },
+    }
+}

@@ -1,0 +1,66 @@
+//! A system that this crate cannot ask yet: threads are started, and no more.
+
+use super::{CoreId, Priority};
+use crate::Refusal;
+
+pub(super) fn allowed_cores() -> Vec<CoreId> {
+    let count = std::thread::available_parallelism().map_or(1, |n| n.get());
+    (0..count).map(CoreId).collect()
+}
+
+pub(super) fn run_on(_cores: &[CoreId]) -> Result<(), i32> {
+    Err(0)
+}
+
+pub(super) fn why_not_on(_core: CoreId, _errno: i32) -> Refusal {
+    Refusal::Unsupported("pinning to a core")
+}
+
+pub(super) fn set_ordinary() -> Result<(), Refusal> {
+    Ok(())
+}
+
+pub(super) fn set_real_time(_level: u8) -> Result<(), Refusal> {
+    Err(Refusal::Unsupported("real-time priority"))
+}
+
+pub(super) fn current_priority() -> Priority {
+    Priority::Ordinary
+}
+
+pub(crate) fn highest_priority() -> u8 {
+    0
+}
+
+pub(crate) fn may_lock() -> Result<(), Refusal> {
+    Err(Refusal::Unsupported("locked memory"))
+}
+
+pub(super) fn lock_memory() -> Result<(), Refusal> {
+    may_lock()
+}
+
+pub(super) fn unlock_memory() {}
+
+pub(crate) fn rt_runtime_us() -> Option<i64> {
+    None
+}
+
+/// While it lives, the processor does not sleep so deeply that waking takes long. It costs power.
+#[derive(Debug)]
+#[must_use = "the request holds as long as this value lives"]
+pub struct DmaLatency(());
+
+impl DmaLatency {
+    /// Asks for wake-ups without delay.
+    ///
+    /// Real-time: setup.
+    pub fn hold() -> Result<Self, Refusal> {
+        may_hold_dma_latency().map(|()| Self(()))
+    }
+}
+
+/// Whether [`DmaLatency::hold`] would be granted.
+pub(crate) fn may_hold_dma_latency() -> Result<(), Refusal> {
+    Err(Refusal::Unsupported("request for short wake-ups"))
+}
