@@ -1,7 +1,7 @@
 //! A directed graph of small numbers: who comes after whom, in which order, and what goes in circles.
 
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
+use std::collections::{BinaryHeap, HashMap, VecDeque};
 
 /// For each of `0..count` the numbers that it points to, sorted, each once.
 #[derive(Clone, Debug)]
@@ -79,22 +79,22 @@ impl Arrows {
 
     /// The shortest way from `start` back to itself over arrows that `may` be used, without its second mention.
     pub(crate) fn cycle(&self, start: u32, may: impl Fn(u32) -> bool) -> Option<Vec<u32>> {
-        let mut from = vec![u32::MAX; self.count()];
+        let mut from = HashMap::new();
         let mut queue = VecDeque::from([start]);
         while let Some(at) = queue.pop_front() {
             for &to in self.after(at).iter().filter(|to| may(**to)) {
                 if to == start {
                     let mut way = vec![at];
                     while let Some(&last) = way.last().filter(|last| **last != start) {
-                        way.push(from[last as usize]);
+                        way.push(from[&last]);
                     }
                     way.reverse();
                     return Some(way);
                 }
-                if from[to as usize] == u32::MAX {
-                    from[to as usize] = at;
+                from.entry(to).or_insert_with(|| {
                     queue.push_back(to);
-                }
+                    at
+                });
             }
         }
         None

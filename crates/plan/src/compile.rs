@@ -2,6 +2,7 @@
 
 use crate::emit::emit;
 use crate::latency::latency;
+use crate::limits::check_slots;
 use crate::order::order;
 use crate::schedule::hlfet;
 use crate::turns::split;
@@ -26,6 +27,7 @@ pub fn compile(graph: &Graph, catalogue: &Catalogue, options: &Options) -> Resul
     let turns = split(&wiring, options);
     let order = order(&wiring, &turns)?;
     let mut plan = emit(&wiring, &turns, &order, options);
+    check_slots(&plan)?;
     activate(&mut plan);
     plan.latency = latency(&wiring, options);
     plan.static_levels = plan.b_levels(|_, _| Nanos(0));

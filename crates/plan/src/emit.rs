@@ -11,7 +11,7 @@ use crate::{
     Feed, InPort, LineId, Loop, LoopId, Options, OutPort, Output, Plan, SendId, SlotId, Span, Step,
     StepId, Work,
 };
-use graph::Signal;
+use graph::{NodeId, Signal};
 use std::collections::HashMap;
 use units::{Channels, Frames, Nanos};
 
@@ -300,16 +300,21 @@ impl Emit<'_> {
             self.outs[content as usize] = out;
             self.plan.outputs.push(out);
             if let (Part::Sink { channel }, OutPort::Audio(slots)) = (member.part, out) {
-                for (slot, channel) in slots.of(&self.plan.written).iter().zip(channel..) {
-                    self.plan.sinks.push(Output {
-                        channel,
-                        slot: *slot,
-                        node: member.id,
-                    });
-                }
+                self.play(slots, channel, member.id);
             }
         }
         since(&self.plan.outputs, start)
+    }
+
+    /// Makes the slots of a sink the program's outputs.
+    fn play(&mut self, slots: Span, first: u16, node: NodeId) {
+        let slots = slots.of(&self.plan.written).iter().copied();
+        let outputs = slots.zip(first..).map(|(slot, channel)| Output {
+            channel,
+            slot,
+            node,
+        });
+        self.plan.sinks.extend(outputs);
     }
 
     fn sound(&mut self, content: u32, channels: Channels, kept: bool) -> OutPort {

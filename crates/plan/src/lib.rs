@@ -10,6 +10,7 @@ mod costs;
 mod emit;
 mod latency;
 mod levels;
+mod limits;
 mod lines;
 mod order;
 mod outlets;

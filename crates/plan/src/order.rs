@@ -5,7 +5,7 @@
 
 use crate::PlanError;
 use crate::arrows::Arrows;
-use crate::turns::{Act, Turns};
+use crate::turns::{Act, Short, Turns};
 use crate::wiring::Wiring;
 use graph::Diagnostic;
 use std::collections::{HashMap, HashSet};
@@ -36,6 +36,16 @@ pub(crate) struct Order {
 }
 
 impl Order {
+    fn push(&mut self, turns: &[u32], round: Option<Frames>) {
+        let start = self.turns.len() as u32;
+        for turn in turns {
+            self.step_of[*turn as usize] = self.groups.len() as u32;
+        }
+        self.turns.extend(turns);
+        let end = self.turns.len() as u32;
+        self.groups.push(Group { start, end, round });
+    }
+
     /// The turns of one step.
     pub(crate) fn turns_of(&self, group: Group) -> &[u32] {
         &self.turns[group.start as usize..group.end as usize]
@@ -45,12 +55,59 @@ impl Order {
 /// Finds the order.
 pub(crate) fn order(wiring: &Wiring<'_>, turns: &Turns) -> Result<Order, PlanError> {
     let component = turns.arrows().components();
-    let mut wrong = Vec::new();
-    let mut inside = loops(wiring, turns, &component, &mut wrong);
+    let inside = uncut(turns, &component);
+    let wrong = name_cycles(wiring, turns, &inside);
     if !wrong.is_empty() {
         return Err(PlanError(wrong));
     }
-    // Components count as groups in the order of their first turns: that breaks ties by node id.
+    let knots = knots(turns, &component, &inside);
+    Ok(arrange(turns, &component, knots))
+}
+
+/// A component with a cycle, put in order.
+struct Knot {
+    turns: Vec<u32>,
+    round: Frames,
+}
+
+/// The delays that cut a cycle: both halves in one component, and at least a frame apart.
+fn cuts<'a>(turns: &'a Turns, component: &'a [u32]) -> impl Iterator<Item = &'a Short> {
+    let same = |s: &&Short| component[s.write as usize] == component[s.read as usize];
+    let short = turns.short.iter();
+    short.filter(same).filter(|s| s.least > Frames(0))
+}
+
+/// What is left within components once cycles are cut.
+fn uncut(turns: &Turns, component: &[u32]) -> Arrows {
+    let cut: HashSet<(u32, u32)> = cuts(turns, component).map(|s| (s.write, s.read)).collect();
+    let pairs = turns.waits.iter().copied();
+    let inside = pairs.filter(|(a, b)| component[*a as usize] == component[*b as usize]);
+    let left = inside.filter(|pair| !cut.contains(pair));
+    Arrows::new(component.len(), left.collect())
+}
+
+/// Every component with a cycle, by name.
+fn knots(turns: &Turns, component: &[u32], inside: &Arrows) -> HashMap<u32, Knot> {
+    let mut knots: HashMap<u32, Knot> = HashMap::new();
+    for cut in cuts(turns, component) {
+        let knot = knots.entry(component[cut.read as usize]).or_insert(Knot {
+            turns: Vec::new(),
+            round: cut.least,
+        });
+        knot.round = knot.round.min(cut.least);
+    }
+    if !knots.is_empty() {
+        for turn in inside.topological() {
+            if let Some(knot) = knots.get_mut(&component[turn as usize]) {
+                knot.turns.push(turn);
+            }
+        }
+    }
+    knots
+}
+
+/// Puts components in order, those that could go first by their first turns: that breaks ties by node id.
+fn arrange(turns: &Turns, component: &[u32], mut knots: HashMap<u32, Knot>) -> Order {
     let mut group_of = vec![0; component.len()];
     let mut names = Vec::new();
     for (turn, name) in component.iter().enumerate() {
@@ -74,115 +131,43 @@ pub(crate) fn order(wiring: &Wiring<'_>, turns: &Turns) -> Result<Order, PlanErr
     };
     for group in between(&group_of).topological() {
         let name = names[group as usize];
-        let start = order.turns.len() as u32;
-        let (members, round) = match inside.remove(&name) {
-            Some(knot) => (knot.turns, Some(knot.round)),
-            None => (vec![name], None),
-        };
-        for turn in &members {
-            order.step_of[*turn as usize] = order.groups.len() as u32;
+        match knots.remove(&name) {
+            Some(knot) => order.push(&knot.turns, Some(knot.round)),
+            None => order.push(&[name], None),
         }
-        order.turns.extend(members);
-        let end = order.turns.len() as u32;
-        order.groups.push(Group { start, end, round });
     }
     order.waits = between(&order.step_of);
-    Ok(order)
-}
-
-/// A component with a cycle, put in order.
-struct Knot {
-    turns: Vec<u32>,
-    round: Frames,
-}
-
-/// Every component with a cycle, by name. What cannot be cut goes to `wrong`.
-fn loops(
-    wiring: &Wiring<'_>,
-    turns: &Turns,
-    component: &[u32],
-    wrong: &mut Vec<Diagnostic>,
-) -> HashMap<u32, Knot> {
-    let same = |a: u32, b: u32| component[a as usize] == component[b as usize];
-    let knotted: HashSet<u32> = turns
-        .waits
-        .iter()
-        .filter(|(a, b)| same(*a, *b))
-        .map(|(a, _)| component[*a as usize])
-        .collect();
-    if knotted.is_empty() {
-        return Default::default();
-    }
-    let cuts = || {
-        turns
-            .short
-            .iter()
-            .filter(|s| same(s.write, s.read) && s.least > Frames(0))
-    };
-    let cut: HashSet<(u32, u32)> = cuts().map(|s| (s.write, s.read)).collect();
-    let pairs = turns.waits.iter().copied();
-    let left = pairs.filter(|pair| same(pair.0, pair.1) && !cut.contains(pair));
-    let left = Arrows::new(component.len(), left.collect());
-    name_cycles(wiring, turns, &left, wrong);
-    let mut knots: HashMap<u32, Knot> = cuts()
-        .map(|s| {
-            let knot = Knot {
-                turns: Vec::new(),
-                round: Frames(u32::MAX),
-            };
-            (component[s.read as usize], knot)
-        })
-        .collect();
-    for s in cuts() {
-        if let Some(knot) = knots.get_mut(&component[s.read as usize]) {
-            knot.round = knot.round.min(s.least);
-        }
-    }
-    for turn in left.topological() {
-        if let Some(knot) = knots.get_mut(&component[turn as usize]) {
-            knot.turns.push(turn);
-        }
-    }
-    knots
+    order
 }
 
 /// One mistake for each component that is still a cycle.
-fn name_cycles(wiring: &Wiring<'_>, turns: &Turns, left: &Arrows, wrong: &mut Vec<Diagnostic>) {
+fn name_cycles(wiring: &Wiring<'_>, turns: &Turns, left: &Arrows) -> Vec<Diagnostic> {
     let component = left.components();
-    for turn in 0..left.count() as u32 {
-        if component[turn as usize] != turn {
-            continue;
-        }
-        if let Some(way) = left.cycle(turn, |to| component[to as usize] == turn) {
-            wrong.push(without_delay(wiring, turns, &way));
-        }
-    }
+    let firsts = (0..left.count() as u32).filter(|turn| component[*turn as usize] == *turn);
+    let ways = firsts.filter_map(|turn| left.cycle(turn, |to| component[to as usize] == turn));
+    ways.map(|way| without_delay(wiring, turns, &way)).collect()
 }
 
 fn without_delay(wiring: &Wiring<'_>, turns: &Turns, way: &[u32]) -> Diagnostic {
-    let mut members: Vec<u32> = way.iter().map(|t| turns.all[*t as usize].member).collect();
+    let member = |turn: &u32| turns.all[*turn as usize].member;
+    let mut members: Vec<u32> = way.iter().map(member).collect();
+    // The halves of a delay are one name.
     members.dedup();
     if members.len() > 1 && members.first() == members.last() {
         members.pop();
     }
-    let node = |m: u32| wiring.members[m as usize].node;
-    let mut names = String::new();
-    for member in members.iter().chain(members.first()) {
-        if !names.is_empty() {
-            names += " → ";
-        }
-        names += &node(*member).name;
-    }
-    let start = node(members[0]);
-    let mut mistake = Diagnostic::error(start.place, format!("a cycle without a delay: `{names}`"))
+    let node = |m: &u32| wiring.members[*m as usize].node;
+    let names = members.iter().chain(members.first());
+    let names: Vec<&str> = names.map(|m| node(m).name.as_str()).collect();
+    let words = format!("a cycle without a delay: `{}`", names.join(" → "));
+    let mut mistake = Diagnostic::error(node(&members[0]).place, words)
         .help("put a `delay` of at least one frame into it");
-    for member in &members[1..] {
-        let node = node(*member);
+    for node in members[1..].iter().map(node) {
         mistake = mistake.also(node.place, format!("`{}` is part of it", node.name));
     }
     let zero = |t: &&u32| matches!(turns.all[**t as usize].act, Act::Read(_));
     if let Some(turn) = way.iter().find(zero) {
-        let node = node(turns.all[*turn as usize].member);
+        let node = node(&member(turn));
         mistake = mistake.also(
             node.place,
             format!("`{}` may be shorter than a frame", node.name),

@@ -1,16 +1,11 @@
 //! First pass: every node and every edge looked up and checked, all mistakes at once.
 
+use crate::limits::too_large;
 use crate::lines::line_of;
 use crate::outlets::Outlets;
 use crate::{Line, Options, PlanError};
-use graph::{
-    Catalogue, Diagnostic, Edge, End, Graph, Kind, Node, NodeId, Place, Port, Role, Signal,
-};
-use units::{Channels, Frames};
-
-/// The most channels that all ports of a graph may have together; a larger number in a file is an error and never an
-/// allocation.
-const MOST_CHANNELS: usize = 1 << 22;
+use graph::{Catalogue, Diagnostic, Edge, End, Graph, Kind, Node, NodeId, Port, Role, Signal};
+use units::Channels;
 
 /// What becomes of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,52 +68,75 @@ pub(crate) fn wire<'g>(
     options: &Options,
 ) -> Result<Wiring<'g>, PlanError> {
     let mut wrong = Vec::new();
-    let mut outlets = Outlets::default();
-    let mut index = vec![None; graph.id_bound()];
-    let mut members = Vec::with_capacity(graph.len());
-    for (id, node) in graph.nodes() {
-        match member(id, node, catalogue, options, &mut outlets) {
-            Ok(member) => {
-                index[id.0 as usize] = Some(members.len() as u32);
-                members.push(member);
-            }
-            Err(mistake) => wrong.push(mistake),
-        }
+    let members = members(graph, catalogue, options, &mut wrong);
+    let mut index = vec![Index::Gone; graph.id_bound()];
+    for (id, _) in graph.nodes() {
+        index[id.0 as usize] = Index::Wrong;
     }
-    wrong.extend(too_wide(&members));
-    if options.block == Frames(0) {
-        let words = "a block needs at least one frame";
-        wrong.push(Diagnostic::error(Place::NOWHERE, words));
+    for (number, member) in (0..).zip(&members) {
+        index[member.id.0 as usize] = Index::Member(number);
     }
     let mut wires = Vec::with_capacity(graph.edges().len());
     for edge in graph.edges() {
-        if let Err(mistake) = check_edge(graph, edge) {
-            wrong.push(mistake);
-            continue;
-        }
-        // A node that is there but no member has been told of already.
-        let ends = (
-            index[edge.from.node.0 as usize],
-            index[edge.to.node.0 as usize],
-        );
-        let (Some(from), Some(to)) = ends else {
-            continue;
-        };
-        if members[to as usize].part != Part::Mute {
-            wires.push(Wire {
-                to,
-                input: edge.to.port,
-                from,
-                output: edge.from.port,
-            });
+        match looked_up(graph, edge, &index) {
+            Ok(Some(wire)) if members[wire.to as usize].part != Part::Mute => wires.push(wire),
+            Ok(_) => {}
+            Err(mistake) => wrong.push(mistake),
         }
     }
+    wrong.extend(too_large(&members, options));
     if wrong.is_empty() {
         wires.sort_unstable();
         Ok(Wiring { members, wires })
     } else {
         Err(PlanError(wrong))
     }
+}
+
+/// What a node id stands for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Index {
+    /// No node.
+    Gone,
+    /// One that has been told of already.
+    Wrong,
+    Member(u32),
+}
+
+/// The wire of an edge; none where a node at its end has been told of already.
+fn looked_up(graph: &Graph, edge: &Edge, index: &[Index]) -> Result<Option<Wire>, Diagnostic> {
+    let at = |id: NodeId| index.get(id.0 as usize).copied().unwrap_or(Index::Gone);
+    let ends = (at(edge.from.node), at(edge.to.node));
+    if ends.0 == Index::Wrong || ends.1 == Index::Wrong {
+        return Ok(None);
+    }
+    check_edge(graph, edge)?;
+    let (Index::Member(from), Index::Member(to)) = ends else {
+        return Ok(None);
+    };
+    Ok(Some(Wire {
+        to,
+        input: edge.to.port,
+        from,
+        output: edge.from.port,
+    }))
+}
+
+fn members<'g>(
+    graph: &'g Graph,
+    catalogue: &'g Catalogue,
+    options: &Options,
+    wrong: &mut Vec<Diagnostic>,
+) -> Vec<Member<'g>> {
+    let mut outlets = Outlets::default();
+    let mut members = Vec::with_capacity(graph.len());
+    for (id, node) in graph.nodes() {
+        match member(id, node, catalogue, options, &mut outlets) {
+            Ok(member) => members.push(member),
+            Err(mistake) => wrong.push(mistake),
+        }
+    }
+    members
 }
 
 fn member<'g>(
@@ -147,27 +165,6 @@ fn member<'g>(
         kind,
         part,
     })
-}
-
-/// Names the first node that is one too many.
-fn too_wide(members: &[Member<'_>]) -> Option<Diagnostic> {
-    let mut total = 0;
-    let first = members.iter().find(|member| {
-        let ports = member.node.inputs.iter().chain(&member.node.outputs);
-        let widths = ports.map(|port| match port.signal {
-            Signal::Audio(channels) => channels.count(),
-            Signal::Control | Signal::Event => 1,
-        });
-        total += widths.sum::<usize>();
-        total > MOST_CHANNELS
-    })?;
-    Some(Diagnostic::error(
-        first.node.place,
-        format!(
-            "with `{}` the ports of the graph have more than {MOST_CHANNELS} channels",
-            first.node.name
-        ),
-    ))
 }
 
 /// How wide a sink is.
