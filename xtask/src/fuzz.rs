@@ -1,7 +1,6 @@
 //! The fuzzers of `fuzz/`, built on the stable compiler with its coverage passes switched on by hand.
 
 use crate::commands::{cargo, root};
-use crate::step;
 use crate::summary::Summary;
 use std::fs;
 use std::process::Command;
@@ -18,7 +17,7 @@ pub(crate) fn run(summary: &mut Summary, seconds: u64) {
     let manifest = fs::read_to_string(root().join("fuzz/Cargo.toml")).unwrap_or_default();
     let names = targets(&manifest);
     if names.is_empty() {
-        return summary.add("fuzzers", step::skipped("fuzzers", "there are none"));
+        return summary.skip("fuzzers", "there are none");
     }
     let mut build = cargo(&[
         "build",
@@ -31,14 +30,12 @@ pub(crate) fn run(summary: &mut Summary, seconds: u64) {
     build
         .env("RUSTFLAGS", FLAGS)
         .env("CARGO_TARGET_DIR", root().join("fuzz/target"));
-    let built = step::run("fuzzers: build", build, 15);
-    let is_built = built.failed == 0;
-    summary.add("fuzzers: build", built);
+    let is_built = summary.run("fuzzers", build, 15);
     for name in names.iter().filter(|_| is_built) {
-        let title = format!("fuzzer {name}");
-        summary.add(
-            &title,
-            step::run(&title, fuzzer(name, seconds), seconds / 60 + 3),
+        summary.run(
+            &format!("fuzzers: {name}"),
+            fuzzer(name, seconds),
+            seconds / 60 + 3,
         );
     }
 }

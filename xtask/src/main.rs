@@ -17,8 +17,9 @@ use std::process::ExitCode;
 const HELP: &str = "\
 The workspace's own commands.
 
-    cargo xtask test                 all that must hold before a change goes in: format, lints, docs, tests,
-                                     loom models, a short run of each fuzzer (under 30 minutes on two cores)
+    cargo xtask test [STEP...]       all that must hold before a change goes in: format, lints, docs, tests,
+                                     loom models, a short run of each fuzzer (under 30 minutes on two cores);
+                                     or only the steps that are named so
     cargo xtask soak [--minutes N]   the long tier: ThreadSanitizer, long stress and privileged tests, many more
                                      property cases, every loom interleaving, N minutes of each fuzzer (default 10)
     cargo xtask help                 this
@@ -32,7 +33,7 @@ fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     match words.as_slice() {
-        ["test"] => test::run().finish(),
+        ["test", steps @ ..] => test::run(steps).finish(),
         ["soak"] => soak::run(10).finish(),
         ["soak", "--minutes", n] => match n.parse() {
             Ok(minutes) => soak::run(minutes).finish(),

@@ -1,6 +1,7 @@
 //! The Debian packages that integration tests need, and how they come here.
 
-use crate::step::{self, Outcome};
+use crate::summary::Summary;
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 /// A package and what it is needed for.
@@ -28,28 +29,46 @@ pub(crate) const FOR_TEST: &[Package] = &[
 pub(crate) const FOR_SOAK: &[Package] = &[("valgrind", "counts instructions")];
 
 /// Installs what is missing, where that is allowed; else says what is missing.
-pub(crate) fn install(wanted: &[Package]) -> Outcome {
-    let missing: Vec<Package> = wanted
-        .iter()
-        .copied()
-        .filter(|(name, _)| !is_installed(name))
-        .collect();
-    let names: Vec<&str> = missing.iter().map(|(name, _)| *name).collect();
-    if names.is_empty() {
-        return step::run("packages", Command::new("true"), 1);
+pub(crate) fn install(summary: &mut Summary, wanted: &[Package]) {
+    if !summary.wants("packages") {
+        return;
     }
-    let may = is_root() && std::env::var_os("DIVISI_NO_INSTALL").is_none();
-    if may && (apt(&names) || (update() && apt(&names))) {
-        return step::run("packages", Command::new("true"), 1);
+    let is_missing = |package: &&Package| !is_installed(package.0);
+    let missing: Vec<&Package> = wanted.iter().filter(is_missing).collect();
+    let names: Vec<&str> = missing.iter().map(|(name, _)| *name).collect();
+    let is_there =
+        names.is_empty() || (may_install() && (apt(&names) || (update() && apt(&names))));
+    if is_there {
+        summary.run("packages", Command::new("true"), 1);
+        return;
     }
     for (name, why) in &missing {
         println!("not installed: {name} ({why})");
     }
-    let fix = format!(
-        "could not be installed; as root: apt-get install {}",
-        names.join(" ")
-    );
-    step::skipped("packages", &fix)
+    let fix = format!("as root: apt-get install {}", names.join(" "));
+    summary.skip("packages", &fix);
+}
+
+/// A part of the compiler's toolchain, got through rustup where it is not there and where that is allowed; whether it
+/// is there now.
+pub(crate) fn toolchain(is_there: impl Fn() -> bool, words: &[&str]) -> bool {
+    if !is_there() && std::env::var_os("DIVISI_NO_INSTALL").is_none() {
+        quietly(Command::new("rustup").args(words));
+    }
+    is_there()
+}
+
+/// Where the compiler has its libraries.
+pub(crate) fn sysroot() -> PathBuf {
+    let asked = Command::new("rustc").args(["--print", "sysroot"]).output();
+    asked.map_or_else(
+        |_| PathBuf::new(),
+        |said| PathBuf::from(String::from_utf8_lossy(&said.stdout).trim()),
+    )
+}
+
+fn may_install() -> bool {
+    is_root() && std::env::var_os("DIVISI_NO_INSTALL").is_none()
 }
 
 fn apt(names: &[&str]) -> bool {

@@ -2,36 +2,30 @@
 
 use crate::commands::{cargo, crates_where, loom, packages_of, says, target};
 use crate::summary::Summary;
-use crate::{fuzz, packages, step};
+use crate::{fuzz, packages};
 use std::path::Path;
 use std::process::Command;
 
 /// Runs every step of the long tier; each fuzzer for `minutes`.
 pub(crate) fn run(minutes: u64) -> Summary {
-    let mut summary = Summary::default();
-    summary.add("packages", packages::install(packages::FOR_TEST));
-    summary.add("packages", packages::install(packages::FOR_SOAK));
-    let mut run = |name: &str, command: Command, minutes: u64| {
-        summary.add(name, step::run(name, command, minutes));
-    };
-    run("ThreadSanitizer", thread_sanitizer(), 60);
+    let mut summary = Summary::of(&[]);
+    packages::install(&mut summary, packages::FOR_TEST);
+    packages::install(&mut summary, packages::FOR_SOAK);
+    summary.run("ThreadSanitizer", thread_sanitizer(), 60);
     let mut cases = cargo(&["test", "--workspace", "--no-fail-fast"]);
     cases.env("PROPTEST_CASES", "20000");
-    run("many cases", cases, 120);
-    run(
-        "long tests",
-        cargo(&[
-            "test",
-            "--release",
-            "--workspace",
-            "--no-fail-fast",
-            "--",
-            "--ignored",
-        ]),
-        240,
-    );
+    summary.run("many cases", cases, 120);
+    let long = [
+        "test",
+        "--release",
+        "--workspace",
+        "--no-fail-fast",
+        "--",
+        "--ignored",
+    ];
+    summary.run("long tests", cargo(&long), 240);
     if let Some(models) = loom() {
-        run("loom models, unbounded", models, 240);
+        summary.run("loom models, unbounded", models, 240);
     }
     fuzz::run(&mut summary, 60 * minutes);
     summary
@@ -39,36 +33,32 @@ pub(crate) fn run(minutes: u64) -> Summary {
 
 /// Tests of every crate that uses `unsafe`, and the workspace's own, under ThreadSanitizer.
 ///
-/// The standard library that comes with the compiler is not instrumented, so what it orders with fences or with its
-/// own locks is not seen; the suppressions name those of its functions where that gives false alarms.
+/// With the compiler's sources the standard library is built for it too. Without them it is not instrumented: what its
+/// locks and channels order is not seen, and the suppressions keep those false alarms quiet.
 fn thread_sanitizer() -> Command {
     let mut crates = crates_where(|folder| has_unsafe(&folder.join("src")));
     crates.push("check".to_string());
+    crates.sort();
     crates.dedup();
-    let mut command = cargo(&[
-        "test",
-        "--target",
-        "x86_64-unknown-linux-gnu",
-        "--tests",
-        "--no-fail-fast",
-    ]);
+    let sources = packages::sysroot().join("lib/rustlib/src/rust/library/std");
+    let has_sources = packages::toolchain(|| sources.is_dir(), &["component", "add", "rust-src"]);
+    let (word, flag) = if has_sources {
+        ("-Zbuild-std", "")
+    } else {
+        ("--quiet", " -Cunsafe-allow-abi-mismatch=sanitizer")
+    };
+    let mut command = cargo(&["test", word, "--tests", "--no-fail-fast"]);
     command
+        .args(["--target", "x86_64-unknown-linux-gnu"])
         .args(packages_of(&crates))
         .env("RUSTC_BOOTSTRAP", "1")
-        .env(
-            "RUSTFLAGS",
-            "-Zsanitizer=thread --cfg tsan -Cunsafe-allow-abi-mismatch=sanitizer",
-        )
-        .env("TSAN_OPTIONS", format!("suppressions={}", suppressions()))
+        .env("RUSTFLAGS", format!("-Zsanitizer=thread --cfg tsan{flag}"))
         .env("CARGO_TARGET_DIR", target("tsan"));
+    if !has_sources {
+        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tsan.txt");
+        command.env("TSAN_OPTIONS", format!("suppressions={}", file.display()));
+    }
     command
-}
-
-fn suppressions() -> String {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("tsan.txt")
-        .display()
-        .to_string()
 }
 
 fn has_unsafe(folder: &Path) -> bool {
