@@ -1,1 +1,35 @@
-//! A plan and its processors to blocks of sound: one file a way of executing
+//! A plan and its processors to blocks of sound: one file per way of executing.
+//!
+//! Takes a [`Plan`](plan::Plan), a [`Pool`] of processors and a [`Floor`], gives an [`Executor`]:
+//! [`sequential`], [`fixed`], [`stealing`], [`mutex`].
+//! May: allocate when an executor is made; use `unsafe`, by the rules at the head of `stage.rs`. May not: decide anything,
+//! allocate, lock or wait (but for the join) afterwards; the executor `mutex` is exempt, and there for comparison.
+
+mod bind;
+mod deal;
+mod executor;
+mod fixed;
+mod floor;
+mod hand;
+mod lines;
+mod mutex;
+mod parallel;
+mod pool;
+mod sequential;
+mod stage;
+mod stealing;
+mod step;
+mod sum;
+mod table;
+mod watch;
+
+pub use bind::Binding;
+pub use executor::{Counts, Executor, Now, Outcome, Ran};
+pub use fixed::fixed;
+pub use floor::Floor;
+pub use lines::Lines;
+pub use mutex::mutex;
+pub use pool::{Asked, Pool};
+pub use sequential::sequential;
+pub use stealing::stealing;
+pub use watch::{Stuck, Watch};

@@ -86,8 +86,8 @@ pub struct Moment<'a> {
     pub whole: bool,
     /// The cycle's number.
     pub cycle: u64,
-    /// The device's input channels for the whole block.
-    pub device: &'a [&'a [f32]],
+    /// The device's input channels for the whole block; nobody writes them during the cycle.
+    pub device: &'a [RawChannel],
     /// What the executor lends.
     pub runtime: &'a dyn Runtime,
 }
@@ -103,7 +103,7 @@ impl<'a> Block<'a> {
     ///
     /// # Safety
     ///
-    /// Every pointer in `io` is valid for the plan's block (`moment.offset + moment.frames` is within it), and for as
+    /// Every pointer in `io` and `moment` is valid for the plan's block (`moment.offset + moment.frames` is within it), and for as
     /// long as `'a` no one else writes what the inputs point to, or touches what the outputs, sends and flags point to.
     ///
     /// Real-time: hot.
@@ -225,11 +225,11 @@ impl<'a> Block<'a> {
     ///
     /// Real-time: hot.
     pub fn device(&self, channel: usize) -> Option<&'a [f32]> {
-        let from = self.moment.offset as usize;
-        self.moment
-            .device
-            .get(channel)?
-            .get(from..from + self.frames())
+        let raw = self.moment.device.get(channel)?;
+        // SAFETY: `Block::new`'s promise: the channel holds the whole block and nobody writes it now.
+        Some(unsafe {
+            std::slice::from_raw_parts(raw.data.add(self.moment.offset as usize), self.frames())
+        })
     }
 
     /// The delay line that this step reads; `None` but in a delay.

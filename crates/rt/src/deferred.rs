@@ -9,7 +9,7 @@
 //! | state | the job belongs to | who leaves the state, by |
 //! |---|---|---|
 //! | `HERE` | the owner | owner, [`Owner::start`]: to `WAITING` |
-//! | `WAITING` | nobody | whoever wins the exchange in [`Shared::run_piece`]: to `RUNNING` |
+//! | `WAITING` | nobody | whoever wins the exchange in `run_piece`: to `RUNNING` |
 //! | `RUNNING` | the winner, for one piece | winner, at the end of the piece: to `WAITING` or to `HERE` |
 //!
 //! Each hand-over is a `Release` store seen by an `Acquire` load or exchange of the same word, and the job travels with

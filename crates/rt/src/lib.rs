@@ -3,9 +3,14 @@
 //! Takes values, gives wait-free ways to pass them on (a form that waits says so). May: use `unsafe`, with its reason
 //! beside it and a loom test below it. May not: know audio.
 
+pub mod arena;
+pub mod claim;
 pub mod deferred;
+pub mod deque;
 pub mod fence;
+pub mod fork;
 pub mod ftz;
+pub mod gate;
 pub mod mailbox;
 pub mod pad;
 pub mod spsc;

@@ -1,6 +1,6 @@
 //! A ring for records: the writer never waits, and what does not fit is counted.
 //!
-//! The records go through a [`spsc`](crate::spsc) ring, whose table says who owns what. The count of the dropped has one
+//! The records go through a [`spsc`] ring, whose table says who owns what. The count of the dropped has one
 //! writer, the [`Writer`], and nothing travels with it.
 
 use crate::spsc;

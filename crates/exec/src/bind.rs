@@ -1,0 +1,290 @@
+//! From a plan to a stage: every index becomes a place in memory. Here is where an executor allocates.
+
+use crate::floor::Floor;
+use crate::lines::{LineMemory, Lines};
+use crate::pool::Pool;
+use crate::stage::{
+    Act, EVENTS_A_PORT, EVENTS_A_STEP, Hears, Memory, Own, Stage, Task, Troubles, Voice,
+};
+use crate::sum::Sum;
+use crate::table::Table;
+use plan::{Feed, InPort, LineId, OutPort, Plan, SlotId, Step, Work};
+use processor::{Io, RawChannel, RawEvents, RawLine, RawPort};
+use rt::arena::Arena;
+use std::cell::UnsafeCell;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU32;
+use workers::Deferred;
+
+/// What an executor is made of.
+pub struct Binding<'a> {
+    /// What to do.
+    pub plan: &'a Plan,
+    /// Whom with. A node without a processor stays silent.
+    pub pool: &'a Pool,
+    /// The delay lines, which it takes over with what is in them.
+    pub lines: &'a mut Lines,
+    /// Where.
+    pub floor: Arc<Floor>,
+    /// How many of the device's input channels may be read.
+    pub inputs: u16,
+}
+
+/// Binds a plan to processors and memory.
+pub(crate) fn bind(binding: &mut Binding<'_>) -> Stage {
+    let (plan, inputs) = (binding.plan, binding.inputs);
+    let block = plan.block.count();
+    let arena = Arena::new(plan.slots as usize + 1 + usize::from(inputs), block);
+    let silence = RawChannel {
+        data: arena.row(plan.slots as usize),
+        silent: arena.flag(plan.slots as usize),
+    };
+    // SAFETY: the arena is ours alone still. This row, the first behind the plan's, stays +0.0: no step writes it.
+    unsafe { *silence.silent = 1 };
+    let sends: Box<[_]> = (0..plan.sends).map(|_| UnsafeCell::new(room())).collect();
+    let lines: Vec<Arc<LineMemory>> = (plan.lines.iter())
+        .map(|l| binding.lines.memory(l, plan.block))
+        .collect();
+    let mut binder = Binder {
+        plan,
+        pool: binding.pool,
+        arena: &arena,
+        silence,
+        sends: &sends,
+        lines: &lines,
+        table: Table::new(count_channels(plan)),
+    };
+    let tasks: Box<[Task]> = plan.steps.iter().map(|s| binder.task(s)).collect();
+    let inner: Box<[Task]> = plan.inner.iter().map(|s| binder.task(s)).collect();
+    let table = binder.table;
+    let voices = plan.sinks.iter().map(|sink| Voice {
+        channel: sink.channel,
+        from: slot(&arena, sink.slot),
+    });
+    Stage {
+        block: plan.block,
+        tasks_of: tasks_of(&tasks, &inner),
+        releases: (plan.steps.iter())
+            .map(|s| (s.successors.start, s.successors.end))
+            .collect(),
+        successors: plan.successors.iter().map(|s| s.0).collect(),
+        activation: plan.steps.iter().map(|s| s.activation).collect(),
+        voices: voices.collect(),
+        deferred: deferred(&tasks, &inner),
+        tasks,
+        inner,
+        troubles: Troubles::default(),
+        device: (0..u32::from(inputs))
+            .map(|i| slot(&arena, SlotId(plan.slots + 1 + i)))
+            .collect(),
+        _memory: Memory {
+            _table: table,
+            _sends: sends,
+            _lines: lines,
+            _arena: arena,
+        },
+    }
+}
+
+fn deferred(tasks: &[Task], inner: &[Task]) -> Deferred {
+    let residents = tasks
+        .iter()
+        .chain(inner)
+        .filter_map(|t| t.resident.as_ref());
+    Deferred::new(residents.flat_map(|r| r.runners.iter().cloned()).collect())
+}
+
+fn room() -> RawEvents {
+    RawEvents {
+        sent: Vec::with_capacity(EVENTS_A_PORT),
+        lost: 0,
+    }
+}
+
+fn slot(arena: &Arena, slot: SlotId) -> RawChannel {
+    RawChannel {
+        data: arena.row(slot.0 as usize),
+        silent: arena.flag(slot.0 as usize),
+    }
+}
+
+/// How many channels all ports of all steps have together: their table must not move once ports point into it.
+fn count_channels(plan: &Plan) -> usize {
+    let steps = || plan.steps.iter().chain(&plan.inner);
+    let inputs = steps().flat_map(|s| s.inputs.of(&plan.inputs));
+    let outputs = steps().flat_map(|s| s.outputs.of(&plan.outputs));
+    let width = |span: &plan::Span| span.len();
+    inputs
+        .map(|p| match p {
+            InPort::Audio(span) => width(span),
+            InPort::Events(_) => 0,
+        })
+        .chain(outputs.map(|p| match p {
+            OutPort::Audio(span) => width(span),
+            OutPort::Events(_) => 0,
+        }))
+        .sum()
+}
+
+fn tasks_of(tasks: &[Task], inner: &[Task]) -> Box<[Option<(u32, bool)>]> {
+    let all = || {
+        let outer = tasks
+            .iter()
+            .enumerate()
+            .map(|(i, t)| (t, (i as u32, false)));
+        let inner = inner.iter().enumerate().map(|(i, t)| (t, (i as u32, true)));
+        // A delay has two tasks; events are for the half that has the processor.
+        outer
+            .chain(inner)
+            .filter(|(t, _)| !matches!(t.act, Act::Write(_)))
+            .filter_map(|(t, at)| Some((t.node?.0 as usize, at)))
+    };
+    let bound = all().map(|(node, _)| node + 1).max().unwrap_or(0);
+    let mut table = vec![None; bound];
+    for (node, at) in all() {
+        table[node] = Some(at);
+    }
+    table.into_boxed_slice()
+}
+
+struct Binder<'a> {
+    plan: &'a Plan,
+    pool: &'a Pool,
+    arena: &'a Arena,
+    silence: RawChannel,
+    sends: &'a [UnsafeCell<RawEvents>],
+    lines: &'a [Arc<LineMemory>],
+    table: Table,
+}
+
+impl Binder<'_> {
+    fn task(&mut self, step: &Step) -> Task {
+        let (node, line) = match step.work {
+            Work::Node { node, line } => (Some(node), line),
+            Work::Write { node, .. } | Work::Keep { node } | Work::Mute { node } => {
+                (Some(node), None)
+            }
+            Work::Loop(_) => (None, None),
+        };
+        let runs = matches!(step.work, Work::Node { .. });
+        let resident = node
+            .filter(|_| runs)
+            .and_then(|n| self.pool.get(n))
+            .cloned();
+        let act = match (step.work, &resident) {
+            (Work::Node { .. }, Some(resident)) => Act::Process(resident.pointer()),
+            (Work::Node { .. }, None) | (Work::Mute { .. }, _) => Act::Mute,
+            (Work::Write { line, .. }, _) => Act::Write(self.line(line)),
+            (Work::Keep { .. }, _) => Act::Keep,
+            (Work::Loop(id), _) => {
+                let run = self.plan.loops[id.0 as usize];
+                Act::Loop {
+                    from: run.steps.start,
+                    to: run.steps.end,
+                    part: run.sub_block.0.max(1),
+                }
+            }
+        };
+        let mut sums = Vec::new();
+        let mut hears = Vec::new();
+        let inputs = step.inputs.of(&self.plan.inputs).iter().enumerate();
+        let inputs: Box<[RawPort]> = inputs
+            .map(|(port, input)| self.input(port as u16, input, &mut sums, &mut hears))
+            .collect();
+        let outputs = step.outputs.of(&self.plan.outputs);
+        let io = Io {
+            inputs,
+            outputs: outputs.iter().map(|o| self.output(o)).collect(),
+            sends: self.sends_of(outputs),
+            events: Vec::with_capacity(EVENTS_A_STEP),
+            line: line.map(|l| self.line(l)),
+        };
+        Task {
+            act,
+            special: !sums.is_empty()
+                || !hears.is_empty()
+                || step.every != 1
+                || !io.sends.is_empty(),
+            own: UnsafeCell::new(Own {
+                io,
+                asleep: false,
+                dead: resident.as_ref().is_some_and(|r| r.is_dead()),
+                inbox: Vec::with_capacity(EVENTS_A_STEP),
+                lost: 0,
+            }),
+            waits: AtomicU32::new(step.activation),
+            every: step.every.max(1),
+            phase: step.phase,
+            sums: sums.into_boxed_slice(),
+            hears: hears.into_boxed_slice(),
+            node,
+            resident,
+        }
+    }
+
+    fn line(&self, line: LineId) -> RawLine {
+        self.lines[line.0 as usize].raw(&self.plan.lines[line.0 as usize])
+    }
+
+    fn slot(&self, id: SlotId) -> RawChannel {
+        slot(self.arena, id)
+    }
+
+    fn input(
+        &mut self,
+        port: u16,
+        input: &InPort,
+        sums: &mut Vec<Sum>,
+        hears: &mut Vec<Hears>,
+    ) -> RawPort {
+        let feeds = match input {
+            InPort::Audio(feeds) => feeds.of(&self.plan.feeds),
+            InPort::Events(from) => {
+                let from = from.of(&self.plan.event_feeds);
+                let rooms = from.iter().map(|s| self.sends[s.0 as usize].get());
+                hears.push(Hears {
+                    port,
+                    rooms: rooms.collect(),
+                });
+                &[]
+            }
+        };
+        let mut channels = Vec::with_capacity(feeds.len());
+        for feed in feeds {
+            channels.push(match *feed {
+                Feed::Silent => self.silence,
+                Feed::Slot(id) => self.slot(id),
+                Feed::Sum { from, into } => {
+                    let from = from.of(&self.plan.summed);
+                    sums.push(Sum {
+                        from: from.iter().map(|s| self.slot(*s)).collect(),
+                        into: self.slot(into),
+                    });
+                    self.slot(into)
+                }
+            });
+        }
+        self.table.port(&channels)
+    }
+
+    fn output(&mut self, output: &OutPort) -> RawPort {
+        let slots = match output {
+            OutPort::Audio(slots) => slots.of(&self.plan.written),
+            OutPort::Events(_) => &[],
+        };
+        let channels: Vec<RawChannel> = slots.iter().map(|s| self.slot(*s)).collect();
+        self.table.port(&channels)
+    }
+
+    /// Nothing where no port sends events.
+    fn sends_of(&self, outputs: &[OutPort]) -> Box<[*mut RawEvents]> {
+        if !outputs.iter().any(|o| matches!(o, OutPort::Events(_))) {
+            return Box::default();
+        }
+        let room = |o: &OutPort| match o {
+            OutPort::Events(id) => self.sends[id.0 as usize].get(),
+            OutPort::Audio(_) => std::ptr::null_mut(),
+        };
+        outputs.iter().map(room).collect()
+    }
+}

@@ -1,0 +1,105 @@
+//! What every way of executing offers, and what it is told and tells each cycle.
+
+use crate::hand::Facts;
+use crate::watch::Watch;
+use graph::NodeId;
+use processor::Event;
+
+/// What an executor is told at the beginning of a cycle.
+#[derive(Clone, Copy)]
+pub struct Now<'a> {
+    /// Frames played before this cycle.
+    pub position: u64,
+    /// The cycle's number; counts up by one.
+    pub cycle: u64,
+    /// The device's input channels, each a block long. Missing ones are silent.
+    pub device: &'a [&'a [f32]],
+    /// The stamp (`rt::stamp`) at which the cycle is given up; `u64::MAX` for never.
+    pub give_up: u64,
+    /// The stamp until which late deferred work is helped; `u64::MAX` offline.
+    pub help_until: u64,
+}
+
+impl Now<'_> {
+    pub(crate) fn facts(&self, traced: bool) -> Facts {
+        Facts {
+            position: self.position,
+            cycle: self.cycle,
+            give_up: self.give_up,
+            help_until: self.help_until,
+            traced,
+        }
+    }
+}
+
+/// How a cycle went.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// Every step ran.
+    Done,
+    /// A step did not return in time: the cycle was given up, or one before it was and that step has not returned yet.
+    Abandoned,
+    /// Another executor of the same floor has not come to rest yet; nothing ran.
+    Refused,
+}
+
+/// What an executor tells at the end of a cycle.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ran {
+    /// How it went.
+    pub outcome: Outcome,
+    /// How many workers were asked to wake up.
+    pub wakes: u32,
+    /// Takes from a queue that others may take from too.
+    pub acquisitions: u32,
+}
+
+/// What went wrong since the executor was made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Deferred results that were not there in time and were replaced by silence.
+    pub late: u64,
+    /// Nodes that panicked or did not return; they are silent from then on.
+    pub faults: u64,
+    /// Samples at a sink that were not finite; they were replaced by silence.
+    pub not_finite: u64,
+}
+
+/// A plan that plays, one block a call. One file per way of doing it; all pass the same conformance suite.
+pub trait Executor: Send {
+    /// Plays one block. The calling thread is worker 0, and works.
+    ///
+    /// Real-time: hot, wakes.
+    fn run(&mut self, now: &Now<'_>) -> Ran;
+
+    /// Adds the sound of output `channel` of the last block to `into`, which is as long as the block. Nothing is added
+    /// after a cycle that was not done.
+    ///
+    /// Real-time: hot.
+    fn output(&self, channel: u16, into: &mut [f32]);
+
+    /// Gives `event` to `node` in the next block. Events must come in the order of their frames. It comes back where
+    /// there is no such node, or no room (256 a node and block).
+    ///
+    /// # Errors
+    ///
+    /// The event itself: post it again for the block after.
+    ///
+    /// Real-time: hot.
+    fn post(&mut self, node: NodeId, event: Event) -> Result<(), Event>;
+
+    /// Gives the floor to the next executor, if every worker has left: after that this one may be dropped, elsewhere.
+    ///
+    /// Real-time: hot.
+    fn rest(&mut self) -> bool;
+
+    /// What went wrong so far.
+    ///
+    /// Real-time: hot.
+    fn counts(&self) -> Counts;
+
+    /// A look from outside, for a thread that has time: which node's step runs, for how long.
+    ///
+    /// Real-time: setup.
+    fn watch(&self) -> Watch;
+}

@@ -1,0 +1,111 @@
+//! What all executors of one engine share: the right to run, and the trace.
+//!
+//! Executors of different plans share processors and delay lines. So only one at a time has the *turn*: it takes it
+//! with its first cycle and gives it back when it comes to rest, with nobody inside. The exchange of the turn carries
+//! all that the last executor did to the next one.
+
+use plan::{Mark, TraceRecord};
+use rt::pad::Padded;
+use rt::trace::Writer;
+use std::cell::UnsafeCell;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+/// See the module.
+pub struct Floor {
+    /// Whose turn it is; 0 for nobody's.
+    turn: AtomicU64,
+    names: AtomicU64,
+    traced: AtomicBool,
+    /// One a worker: written by that worker alone, inside a cycle of the executor that has the turn.
+    pens: Box<[Padded<UnsafeCell<Writer<TraceRecord>>>]>,
+}
+
+// SAFETY: a pen is reached only through `write`, under its rule.
+unsafe impl Sync for Floor {}
+// SAFETY: as above.
+unsafe impl Send for Floor {}
+
+impl Floor {
+    /// A floor for as many workers as there are `pens`.
+    ///
+    /// Real-time: setup.
+    pub fn new(pens: Vec<Writer<TraceRecord>>) -> Self {
+        Self {
+            turn: AtomicU64::new(0),
+            names: AtomicU64::new(1),
+            traced: AtomicBool::new(false),
+            pens: pens
+                .into_iter()
+                .map(|p| Padded(UnsafeCell::new(p)))
+                .collect(),
+        }
+    }
+
+    /// How many workers there are at most, the callback thread included.
+    ///
+    /// Real-time: hot.
+    pub fn workers(&self) -> usize {
+        self.pens.len()
+    }
+
+    /// Switches the trace on or off, from the next cycle on.
+    ///
+    /// Real-time: hot.
+    pub fn trace(&self, on: bool) {
+        // Relaxed: nothing travels with it.
+        self.traced.store(on, Ordering::Relaxed);
+    }
+
+    /// Whether cycles are traced.
+    ///
+    /// Real-time: hot.
+    #[inline]
+    pub fn is_traced(&self) -> bool {
+        // Relaxed: as above.
+        self.traced.load(Ordering::Relaxed)
+    }
+
+    /// A name for an executor.
+    pub(crate) fn name(&self) -> u64 {
+        // Relaxed: a number that is not given twice.
+        self.names.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// Whether the turn is `name`'s, now if not before.
+    #[inline]
+    pub(crate) fn take_turn(&self, name: u64) -> bool {
+        // Relaxed: if it is ours, we took it ourselves.
+        self.turn.load(Ordering::Relaxed) == name
+            || self
+                .turn
+                // Acquire pairs with `give_turn`: all that the last executor did is seen.
+                .compare_exchange(0, name, Ordering::Acquire, Ordering::Relaxed)
+                .is_ok()
+    }
+
+    /// Gives the turn back, if `name` has it.
+    pub(crate) fn give_turn(&self, name: u64) {
+        // Release pairs with `take_turn`.
+        let _ = self
+            .turn
+            .compare_exchange(name, 0, Ordering::Release, Ordering::Relaxed);
+    }
+
+    /// Records one line.
+    ///
+    /// # Safety
+    ///
+    /// The caller is `worker` of a cycle that runs now, of the executor that has the turn.
+    #[inline]
+    pub(crate) unsafe fn write(&self, worker: usize, cycle: u64, mark: Mark, index: u32) {
+        let record = TraceRecord {
+            stamp: rt::stamp::now(),
+            cycle: cycle as u32,
+            index,
+            worker: worker as u16,
+            mark,
+        };
+        // SAFETY: each worker has its own pen, and a cycle each worker once.
+        unsafe { (*self.pens[worker].get()).record(record) };
+    }
+}

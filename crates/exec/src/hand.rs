@@ -1,0 +1,282 @@
+//! One worker in one cycle: what it holds, and what it lends to the steps it runs.
+
+use crate::floor::Floor;
+use crate::stage::Stage;
+use plan::Mark;
+use processor::{Moment, Runtime};
+use rt::fork::ForkCell;
+use rt::pad::Padded;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+/// No task.
+pub(crate) const NONE: u32 = u32::MAX;
+
+/// Where one worker sits: what others may see of it.
+#[derive(Default)]
+pub(crate) struct Seat {
+    /// Which task it runs; [`NONE`] while it runs none. For whoever must say what did not return.
+    pub(crate) current: AtomicU32,
+    /// In which cycle (its low 32 bits).
+    pub(crate) cycle: AtomicU32,
+    /// Set from outside: the task, plus 1, that `current` has been for too long; 0 for none.
+    pub(crate) accused: AtomicU32,
+    /// Takes from shared queues in this cycle.
+    pub(crate) acquisitions: AtomicU32,
+    pub(crate) fork: ForkCell,
+}
+
+/// The seats of a cycle.
+pub(crate) type Seats = Arc<[Padded<Seat>]>;
+
+pub(crate) fn seats(workers: usize) -> Seats {
+    let seat = || {
+        Padded(Seat {
+            current: AtomicU32::new(NONE),
+            ..Seat::default()
+        })
+    };
+    (0..workers).map(|_| seat()).collect()
+}
+
+/// What is the same for all workers of a cycle.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Facts {
+    pub(crate) position: u64,
+    pub(crate) cycle: u64,
+    pub(crate) give_up: u64,
+    pub(crate) help_until: u64,
+    pub(crate) traced: bool,
+}
+
+/// How far a cycle is. Each word carries the epoch, so that one who lingers from an older cycle takes no part.
+#[derive(Default)]
+pub(crate) struct Progress {
+    /// epoch: 32 bits | tasks that nobody has counted as done yet: 32. Counting is `AcqRel`: whoever sees 0 sees what
+    /// all tasks did.
+    left: Padded<AtomicU64>,
+    /// The last epoch that was given up; nobody begins another task in it.
+    abandoned: Padded<AtomicU32>,
+}
+
+impl Progress {
+    /// Begins a cycle of `tasks` tasks. Host only, when the last one is over.
+    pub(crate) fn begin(&self, epoch: u32, tasks: u32) {
+        // Relaxed: the gate publishes it.
+        self.left
+            .store(u64::from(epoch) << 32 | u64::from(tasks), Ordering::Relaxed);
+    }
+
+    /// Whether every task of the last cycle has run; then all that they did is seen.
+    pub(crate) fn is_complete(&self) -> bool {
+        // pairs with `Hand::count`.
+        self.left.load(Ordering::Acquire) as u32 == 0
+    }
+}
+
+/// What a worker lends to steps.
+pub(crate) struct Lent<'a> {
+    pub(crate) stage: &'a Stage,
+    pub(crate) seat: &'a Seat,
+    pub(crate) help_until: u64,
+}
+
+impl Runtime for Lent<'_> {
+    fn fork(&self, lanes: u32, work: &(dyn Fn(u32) + Sync)) {
+        self.seat.fork.fork(lanes, work);
+    }
+
+    fn count_late(&self) {
+        // Relaxed: only a count.
+        self.stage.troubles.late.fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn may_help(&self) -> bool {
+        self.help_until == u64::MAX || rt::stamp::now() < self.help_until
+    }
+}
+
+/// One worker in one cycle.
+pub(crate) struct Hand<'a> {
+    pub(crate) stage: &'a Stage,
+    pub(crate) worker: usize,
+    pub(crate) epoch: u32,
+    pub(crate) seats: &'a [Padded<Seat>],
+    progress: &'a Progress,
+    floor: &'a Floor,
+    moment: Moment<'a>,
+    facts: Facts,
+    /// Tasks run since the last time they were counted.
+    pub(crate) done: u32,
+    /// Which task it runs or ran last.
+    pub(crate) current: u32,
+    /// Whether `current` broke off with a panic, and its successors wait.
+    broke: bool,
+}
+
+impl<'a> Hand<'a> {
+    /// # Safety
+    ///
+    /// The caller is the thread of worker `worker`, and runs tasks of `stage` that it was given for this epoch only.
+    pub(crate) unsafe fn new(
+        stage: &'a Stage,
+        floor: &'a Floor,
+        (worker, seats): (usize, &'a [Padded<Seat>]),
+        (progress, epoch): (&'a Progress, u32),
+        facts: Facts,
+        lent: &'a Lent<'a>,
+    ) -> Self {
+        let seat = &seats[worker];
+        // Relaxed, both: for whoever looks from outside (`Watch`), and for the host after the join.
+        seat.cycle.store(facts.cycle as u32, Ordering::Relaxed);
+        seat.acquisitions.store(0, Ordering::Relaxed);
+        Self {
+            stage,
+            worker,
+            epoch,
+            seats,
+            progress,
+            floor,
+            moment: Moment {
+                frames: stage.block.0,
+                offset: 0,
+                position: facts.position,
+                whole: true,
+                cycle: facts.cycle,
+                device: &stage.device,
+                runtime: lent,
+            },
+            facts,
+            done: 0,
+            current: NONE,
+            broke: false,
+        }
+    }
+
+    /// Runs one task.
+    ///
+    /// # Safety
+    ///
+    /// The strategy gave this task to this worker for this cycle, after all it waits for.
+    #[inline]
+    pub(crate) unsafe fn run(&mut self, task: u32) {
+        self.current = task;
+        // Relaxed: for `stuck`, which reads it long after.
+        self.seats[self.worker]
+            .current
+            .store(task, Ordering::Relaxed);
+        // SAFETY: the caller's promise.
+        unsafe { self.stage.run(task, &self.moment) };
+        self.done += 1;
+        if self.facts.traced {
+            self.mark(Mark::Step, task);
+        }
+    }
+
+    /// After a panic in `run`: the task is silent from now on, and counts as done.
+    pub(crate) fn recover(&mut self) {
+        let task = &self.stage.tasks[self.current as usize];
+        self.stage.bury(task);
+        // SAFETY: it is still ours: it broke off while we ran it.
+        unsafe { self.stage.hush(self.current, &self.moment) };
+        self.done += 1;
+        self.broke = true;
+        if self.facts.traced {
+            self.mark(Mark::Step, self.current);
+        }
+    }
+
+    /// The task that broke off, once: its successors are to be released.
+    pub(crate) fn broken(&mut self) -> Option<u32> {
+        std::mem::take(&mut self.broke).then_some(self.current)
+    }
+
+    /// Counts what it has run since the last time.
+    pub(crate) fn count(&mut self) {
+        if self.done > 0 {
+            // AcqRel: what we did travels with it, and what the others did comes.
+            let done = u64::from(self.done);
+            self.progress.left.fetch_sub(done, Ordering::AcqRel);
+            self.done = 0;
+        }
+    }
+
+    /// Whether there is nothing to do in this cycle any more, for anybody.
+    pub(crate) fn is_over(&self) -> bool {
+        // pairs with `count`.
+        let left = self.progress.left.load(Ordering::Acquire);
+        (left >> 32) as u32 != self.epoch || left as u32 == 0 || self.is_abandoned()
+    }
+
+    /// Whether the cycle has been given up.
+    #[inline]
+    pub(crate) fn is_abandoned(&self) -> bool {
+        // Relaxed: nothing travels with it; to see it late costs one task more.
+        self.progress.abandoned.load(Ordering::Relaxed) == self.epoch
+    }
+
+    /// Gives the cycle up, if it is this worker's to do so and the time has come. Reads a clock where there is such a
+    /// time at all.
+    pub(crate) fn give_up_in_time(&mut self) {
+        if self.worker == 0
+            && self.facts.give_up != u64::MAX
+            && rt::stamp::now() > self.facts.give_up
+        {
+            // Relaxed: as in `is_abandoned`.
+            self.progress.abandoned.store(self.epoch, Ordering::Relaxed);
+            self.mark(Mark::Abandon, 0);
+        }
+    }
+
+    /// Says that it runs nothing now.
+    pub(crate) fn put_down(&self) {
+        // Relaxed: as in `run`.
+        self.seats[self.worker]
+            .current
+            .store(NONE, Ordering::Relaxed);
+    }
+
+    /// Counts one take from a shared queue.
+    #[inline]
+    pub(crate) fn count_take(&self) {
+        let takes = &self.seats[self.worker].acquisitions;
+        // Relaxed: only this worker writes it; the host reads it after the join.
+        takes.store(takes.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+    }
+
+    /// A line in the trace, if there is one.
+    #[inline]
+    pub(crate) fn mark(&mut self, mark: Mark, index: u32) {
+        if self.facts.traced {
+            // SAFETY: `new`'s promise: we are this worker, in this cycle.
+            unsafe { self.floor.write(self.worker, self.facts.cycle, mark, index) };
+        }
+    }
+
+    /// Waits a little, after a fruitless look; and from time to time looks at the clock.
+    pub(crate) fn idle(&mut self, rounds: &mut u32) {
+        *rounds += 1;
+        for _ in 0..(*rounds).min(8) {
+            std::hint::spin_loop();
+        }
+        if rounds.is_multiple_of(16) {
+            self.give_up_in_time();
+        }
+    }
+
+    /// Does something useful for others: a lane of somebody's fork, or a deferred piece. Whether there was anything.
+    pub(crate) fn help_others(&mut self) -> bool {
+        if self
+            .seats
+            .iter()
+            .any(|s| s.fork.looks_open() && s.fork.help())
+        {
+            return true;
+        }
+        let ran = self.stage.deferred.run_earliest();
+        if ran {
+            self.mark(Mark::Piece, 0);
+        }
+        ran
+    }
+}

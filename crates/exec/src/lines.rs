@@ -1,0 +1,86 @@
+//! Delay lines: rings that outlive a plan, one a delay node.
+
+use graph::NodeId;
+use plan::Line;
+use processor::RawLine;
+use std::cell::UnsafeCell;
+use std::collections::HashMap;
+use std::sync::{Arc, Weak};
+use units::Frames;
+
+/// One line's memory.
+pub(crate) struct LineMemory {
+    samples: Box<[UnsafeCell<f32>]>,
+    capacity: u32,
+    channels: u32,
+}
+
+// SAFETY: reached only by steps of the executor that has the floor's turn; the plan orders or separates its reads and
+// writes (`plan::Line`).
+unsafe impl Sync for LineMemory {}
+// SAFETY: plain memory.
+unsafe impl Send for LineMemory {}
+
+impl LineMemory {
+    fn new(channels: u32, capacity: u32) -> Self {
+        let samples = channels as usize * capacity as usize;
+        let line = Self {
+            samples: (0..samples).map(|_| UnsafeCell::new(0.0)).collect(),
+            capacity,
+            channels,
+        };
+        for page in line.samples.iter().step_by(1024) {
+            // SAFETY: nobody else has it yet; volatile, so that the page is really touched and no fault comes later.
+            unsafe { page.get().write_volatile(0.0) };
+        }
+        line
+    }
+
+    /// The line as `line` of a plan sees it.
+    pub(crate) fn raw(&self, line: &Line) -> RawLine {
+        RawLine {
+            data: UnsafeCell::raw_get(self.samples.as_ptr()),
+            capacity: self.capacity,
+            channels: self.channels,
+            most: line.most.0,
+        }
+    }
+}
+
+/// The lines of one engine, by node. A plan that names a line of the same size takes it over with what is in it.
+#[derive(Default)]
+pub struct Lines(HashMap<NodeId, Weak<LineMemory>>);
+
+impl Lines {
+    /// The memory for `line` in a plan of `block` frames.
+    pub(crate) fn memory(&mut self, line: &Line, block: Frames) -> Arc<LineMemory> {
+        let frames = line.most.0.saturating_add(block.0).max(2);
+        let capacity = frames.checked_next_power_of_two().unwrap_or(1 << 31);
+        let channels = u32::from(line.channels.0);
+        let there = self.0.get(&line.node).and_then(Weak::upgrade);
+        if let Some(there) = there.filter(|l| (l.capacity, l.channels) == (capacity, channels)) {
+            return there;
+        }
+        let memory = Arc::new(LineMemory::new(channels, capacity));
+        self.0.insert(line.node, Arc::downgrade(&memory));
+        memory
+    }
+}
+
+/// Writes the frames of `from` to channel `channel` of `line`, the first one at absolute frame `position`.
+///
+/// # Safety
+///
+/// `line` points to a line, and nobody reads or writes these frames of it now.
+pub(crate) unsafe fn write(line: &RawLine, channel: usize, position: u64, from: &[f32]) {
+    let mask = line.capacity as usize - 1;
+    let start = position as usize & mask;
+    let first = from.len().min(line.capacity as usize - start);
+    // SAFETY: both stretches lie within channel `channel`'s ring, which the caller keeps others out of.
+    unsafe {
+        let ring = line.data.add(channel * line.capacity as usize);
+        ring.add(start)
+            .copy_from_nonoverlapping(from.as_ptr(), first);
+        ring.copy_from_nonoverlapping(from[first..].as_ptr(), from.len() - first);
+    }
+}

@@ -1,0 +1,98 @@
+//! One queue behind one lock, for comparison: how Cantabile's engine worked before its author changed it (Robinson
+//! 2016). The lock is taken for every task that is taken and for every step that releases others; workers without a
+//! task poll, and give their core away in between. Exempt from the promises of the other executors.
+
+use crate::bind::Binding;
+use crate::executor::Executor;
+use crate::hand::Hand;
+use crate::parallel::{Parallel, Strategy};
+use crate::stage::Stage;
+use plan::Plan;
+use std::collections::VecDeque;
+use std::sync::atomic::Ordering;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use workers::Crew;
+
+/// One locked queue, for comparison.
+///
+/// Real-time: setup.
+pub fn mutex(binding: Binding<'_>, crew: &Crew) -> Box<dyn Executor> {
+    Box::new(Parallel::<LockedQueue>::new(binding, crew))
+}
+
+struct LockedQueue(Mutex<Queue>);
+
+struct Queue {
+    epoch: u32,
+    ready: VecDeque<u32>,
+}
+
+impl LockedQueue {
+    fn lock(&self) -> MutexGuard<'_, Queue> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn release(&self, hand: &Hand<'_>, task: u32) {
+        let mut queue = self.lock();
+        hand.count_take();
+        for &waiting in hand.stage.successors(task) {
+            let waits = &hand.stage.tasks[waiting as usize].waits;
+            // Relaxed: the lock orders it.
+            if waits.fetch_sub(1, Ordering::Relaxed) == 1 {
+                let activation = hand.stage.activation[waiting as usize];
+                waits.store(activation, Ordering::Relaxed);
+                queue.ready.push_back(waiting);
+            }
+        }
+    }
+
+    fn pop(&self, hand: &Hand<'_>) -> Option<u32> {
+        let mut queue = self.lock();
+        hand.count_take();
+        (queue.epoch == hand.epoch).then(|| queue.ready.pop_front())?
+    }
+}
+
+impl Strategy for LockedQueue {
+    fn new(_: &Plan, stage: &Stage, _: usize) -> Self {
+        Self(Mutex::new(Queue {
+            epoch: 0,
+            ready: VecDeque::with_capacity(stage.tasks.len()),
+        }))
+    }
+
+    fn begin(&self, stage: &Stage, epoch: u32) {
+        let mut queue = self.lock();
+        queue.epoch = epoch;
+        queue.ready.clear();
+        queue.ready.extend(stage.sources());
+    }
+
+    fn work(&self, hand: &mut Hand<'_>) {
+        if let Some(task) = hand.broken() {
+            self.release(hand, task);
+        }
+        while !hand.is_over() {
+            match self.pop(hand) {
+                Some(task) => {
+                    // SAFETY: the queue gives each task out once, for its epoch, after all it waits for has run.
+                    unsafe { hand.run(task) };
+                    self.release(hand, task);
+                    hand.count();
+                }
+                None => {
+                    hand.put_down();
+                    hand.give_up_in_time();
+                    std::thread::yield_now();
+                }
+            }
+        }
+    }
+
+    fn start_over(&self, stage: &Stage) {
+        for (task, activation) in stage.tasks.iter().zip(&stage.activation) {
+            // Relaxed: the host is alone, and the gate publishes it.
+            task.waits.store(*activation, Ordering::Relaxed);
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! One worker, the plan's order: the reference that every other executor is held against.
+
+use crate::bind::{Binding, bind};
+use crate::executor::{Counts, Executor, Now, Outcome, Ran};
+use crate::floor::Floor;
+use crate::hand::{Facts, Hand, Lent, Progress, Seats, seats};
+use crate::stage::Stage;
+use crate::watch::Watch;
+use graph::NodeId;
+use plan::Mark;
+use processor::Event;
+use rt::ftz::FlushToZero;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+/// The plan's order, on the calling thread alone.
+///
+/// Real-time: setup.
+pub fn sequential(binding: Binding<'_>) -> Box<dyn Executor> {
+    Box::new(Sequential::new(binding))
+}
+
+struct Sequential {
+    stage: Stage,
+    floor: Arc<Floor>,
+    name: u64,
+    seats: Seats,
+    progress: Progress,
+    done: bool,
+}
+
+impl Sequential {
+    fn new(mut binding: Binding<'_>) -> Self {
+        Self {
+            stage: bind(&mut binding),
+            name: binding.floor.name(),
+            floor: binding.floor,
+            seats: seats(1),
+            progress: Progress::default(),
+            done: false,
+        }
+    }
+
+    fn play(&self, facts: Facts) {
+        let _flush = FlushToZero::on();
+        let lent = Lent {
+            stage: &self.stage,
+            seat: &self.seats[0],
+            help_until: facts.help_until,
+        };
+        // SAFETY: `&mut self` in `run` and the turn make us the only worker.
+        let mut hand = unsafe {
+            let seat = (0, &*self.seats);
+            Hand::new(
+                &self.stage,
+                &self.floor,
+                seat,
+                (&self.progress, 1),
+                facts,
+                &lent,
+            )
+        };
+        hand.mark(Mark::Begin, 0);
+        hand.mark(Mark::Enter, 0);
+        let mut next = 0;
+        while next < self.stage.len() {
+            // The loop is caught as a whole, not each step: where nothing panics it costs nothing.
+            let steps = AssertUnwindSafe(|| {
+                while next < self.stage.len() {
+                    next += 1;
+                    // SAFETY: tasks stand in an order in which they may run, each once.
+                    unsafe { hand.run(next - 1) };
+                }
+            });
+            if let Err(payload) = catch_unwind(steps) {
+                std::mem::forget(payload);
+                hand.recover();
+            }
+        }
+        hand.put_down();
+        hand.mark(Mark::End, 0);
+        self.use_idle_time(facts);
+    }
+
+    /// Deferred pieces, as long as there is time: nobody else is there to run them.
+    fn use_idle_time(&self, facts: Facts) {
+        let has_time = || facts.help_until != u64::MAX && rt::stamp::now() < facts.help_until;
+        while self.stage.deferred.earliest_due().is_some() && has_time() {
+            self.stage.deferred.run_earliest();
+        }
+    }
+}
+
+impl Executor for Sequential {
+    fn run(&mut self, now: &Now<'_>) -> Ran {
+        let mut ran = Ran {
+            outcome: Outcome::Refused,
+            wakes: 0,
+            acquisitions: 0,
+        };
+        self.done = self.floor.take_turn(self.name);
+        if self.done {
+            // SAFETY: we have the turn and nobody is inside.
+            unsafe { self.stage.take_device(now.device) };
+            self.play(now.facts(self.floor.is_traced()));
+            // SAFETY: as above.
+            unsafe { self.stage.bury_accused(&self.seats) };
+            ran.outcome = Outcome::Done;
+        }
+        ran
+    }
+
+    fn output(&self, channel: u16, into: &mut [f32]) {
+        if self.done {
+            // SAFETY: between cycles, with the turn.
+            unsafe { self.stage.add_output(channel, into) };
+        }
+    }
+
+    fn post(&mut self, node: NodeId, event: Event) -> Result<(), Event> {
+        // SAFETY: between cycles; only this executor touches its tasks' own parts.
+        unsafe { self.stage.post(node, event) }
+    }
+
+    fn rest(&mut self) -> bool {
+        self.done = false;
+        self.floor.give_turn(self.name);
+        true
+    }
+
+    fn counts(&self) -> Counts {
+        self.stage.counts()
+    }
+
+    fn watch(&self) -> Watch {
+        self.stage.watch(&self.seats)
+    }
+}
+
+impl Drop for Sequential {
+    fn drop(&mut self) {
+        self.floor.give_turn(self.name);
+    }
+}

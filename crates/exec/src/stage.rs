@@ -1,0 +1,206 @@
+//! A plan bound to memory and processors: what every executor runs steps of.
+//!
+//! # Who may touch what
+//!
+//! 1. Only the executor that has the floor's turn touches a stage, from the opening of its gate until the gate is closed
+//!    and empty; in between, cycles' ends, its callback thread alone.
+//! 2. Inside a cycle a task's `Own` part, its processor, its outputs and its sums belong to the worker that runs the
+//!    task, and the executor's protocol gives each task to one worker a cycle, after all it waits for.
+//! 3. What a task reads was written by tasks it waits for; the order is carried by the executor's counts.
+
+use crate::executor::Counts;
+use crate::lines::LineMemory;
+use crate::pool::Resident;
+use crate::sum::Sum;
+use crate::table::Table;
+use graph::NodeId;
+use processor::{Event, Io, Processor, RawChannel, RawEvents, RawLine};
+use rt::arena::Arena;
+use std::cell::UnsafeCell;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use units::Frames;
+use workers::Deferred;
+
+/// How many events one step can receive in a block; what comes beyond is counted as lost.
+pub(crate) const EVENTS_A_STEP: usize = 256;
+/// How many events one port can send in a block.
+pub(crate) const EVENTS_A_PORT: usize = 64;
+
+/// What a task does when its turn comes.
+pub(crate) enum Act {
+    /// Runs a processor.
+    Process(*mut dyn Processor),
+    /// Copies its input to a line.
+    Write(RawLine),
+    /// Copies its input to its output, with what is not finite made silent.
+    Keep,
+    /// Gives silence.
+    Mute,
+    /// Runs the inner tasks `from .. to` on parts of at most `part` frames.
+    Loop { from: u32, to: u32, part: u32 },
+}
+
+/// What belongs to the worker that runs a task.
+pub(crate) struct Own {
+    pub(crate) io: Io,
+    pub(crate) asleep: bool,
+    /// Its processor panicked, did not return, or was never there.
+    pub(crate) dead: bool,
+    /// Events that the user posted for the coming block, sorted by frame.
+    pub(crate) inbox: Vec<Event>,
+    pub(crate) lost: u64,
+}
+
+/// An event input, and whose events go there.
+pub(crate) struct Hears {
+    pub(crate) port: u16,
+    pub(crate) rooms: Box<[*mut RawEvents]>,
+}
+
+/// One step, bound.
+#[repr(align(128))]
+pub(crate) struct Task {
+    pub(crate) act: Act,
+    pub(crate) own: UnsafeCell<Own>,
+    /// For how many tasks it still waits in this cycle; an executor's, to use as it likes.
+    pub(crate) waits: AtomicU32,
+    pub(crate) every: u32,
+    pub(crate) phase: u32,
+    /// Whether it has sums to make, events to gather or a rate of its own: off for most, who then take the short way.
+    pub(crate) special: bool,
+    pub(crate) sums: Box<[Sum]>,
+    pub(crate) hears: Box<[Hears]>,
+    pub(crate) node: Option<NodeId>,
+    pub(crate) resident: Option<Arc<Resident>>,
+}
+
+/// What went wrong while playing, since the stage was bound.
+#[derive(Default)]
+pub(crate) struct Troubles {
+    /// Deferred results that were not there in time.
+    pub(crate) late: AtomicU64,
+    /// Nodes that panicked or did not return.
+    pub(crate) faults: AtomicU64,
+    /// Samples at a sink that were not finite, made silent.
+    pub(crate) not_finite: AtomicU64,
+}
+
+/// One output channel's share of the sound.
+pub(crate) struct Voice {
+    pub(crate) channel: u16,
+    pub(crate) from: RawChannel,
+}
+
+/// See the module.
+pub(crate) struct Stage {
+    pub(crate) block: Frames,
+    pub(crate) tasks: Box<[Task]>,
+    pub(crate) inner: Box<[Task]>,
+    /// For each task, which part of `successors` waits for it.
+    pub(crate) releases: Box<[(u32, u32)]>,
+    pub(crate) successors: Box<[u32]>,
+    pub(crate) activation: Box<[u32]>,
+    pub(crate) voices: Box<[Voice]>,
+    /// By node: its task, and whether that is an inner one.
+    pub(crate) tasks_of: Box<[Option<(u32, bool)>]>,
+    pub(crate) deferred: Deferred,
+    pub(crate) troubles: Troubles,
+    /// The device's input for this cycle, copied: a step that never returns may hold on to it.
+    pub(crate) device: Box<[RawChannel]>,
+    /// What the tasks point into.
+    pub(crate) _memory: Memory,
+}
+
+/// What the tasks of a stage point into; kept alive, never read through here.
+pub(crate) struct Memory {
+    pub(crate) _arena: Arena,
+    pub(crate) _table: Table,
+    pub(crate) _sends: Box<[UnsafeCell<RawEvents>]>,
+    pub(crate) _lines: Vec<Arc<LineMemory>>,
+}
+
+// SAFETY: the rules at the head of this file; all that the pointers point to is owned by the stage, or kept alive by it
+// through `Arc`s.
+unsafe impl Send for Stage {}
+// SAFETY: as above.
+unsafe impl Sync for Stage {}
+
+impl Stage {
+    /// Which tasks wait for `task`.
+    #[inline]
+    pub(crate) fn successors(&self, task: u32) -> &[u32] {
+        let (from, to) = self.releases[task as usize];
+        &self.successors[from as usize..to as usize]
+    }
+
+    /// How many tasks a cycle has.
+    pub(crate) fn len(&self) -> u32 {
+        self.tasks.len() as u32
+    }
+
+    /// The tasks that wait for nothing.
+    pub(crate) fn sources(&self) -> impl Iterator<Item = u32> + '_ {
+        (0..self.len()).filter(|t| self.activation[*t as usize] == 0)
+    }
+}
+
+impl Stage {
+    /// Copies the device's input in; channels that are missing are silent.
+    ///
+    /// # Safety
+    ///
+    /// The caller is alone (rule 1).
+    pub(crate) unsafe fn take_device(&self, device: &[&[f32]]) {
+        for (c, raw) in self.device.iter().enumerate() {
+            // SAFETY: the row is a block long, and we are alone.
+            let row = unsafe { std::slice::from_raw_parts_mut(raw.data, self.block.count()) };
+            match device.get(c).filter(|d| d.len() == row.len()) {
+                Some(channel) => row.copy_from_slice(channel),
+                None => row.fill(0.0),
+            }
+        }
+    }
+
+    /// Adds what the sinks of `channel` kept to `into`.
+    ///
+    /// # Safety
+    ///
+    /// All tasks have run, and no cycle has begun since.
+    pub(crate) unsafe fn add_output(&self, channel: u16, into: &mut [f32]) {
+        for voice in self.voices.iter().filter(|v| v.channel == channel) {
+            // SAFETY: a sink's slot holds the block until the next cycle, and nobody writes it before.
+            let from = unsafe { std::slice::from_raw_parts(voice.from.data, self.block.count()) };
+            into.iter_mut().zip(from).for_each(|(to, x)| *to += x);
+        }
+    }
+
+    /// Leaves `event` for the next cycle's step of `node`.
+    ///
+    /// # Safety
+    ///
+    /// The caller is alone (rule 1).
+    pub(crate) unsafe fn post(&self, node: NodeId, event: Event) -> Result<(), Event> {
+        let Some(Some((index, is_inner))) = self.tasks_of.get(node.0 as usize) else {
+            return Err(event);
+        };
+        let tasks = if *is_inner { &self.inner } else { &self.tasks };
+        // SAFETY: we are alone.
+        let own = unsafe { &mut *tasks[*index as usize].own.get() };
+        if own.inbox.len() == own.inbox.capacity() {
+            return Err(event);
+        }
+        own.inbox.push(event);
+        Ok(())
+    }
+
+    /// What went wrong so far.
+    pub(crate) fn counts(&self) -> Counts {
+        // Relaxed: only counts.
+        Counts {
+            late: self.troubles.late.load(Ordering::Relaxed),
+            faults: self.troubles.faults.load(Ordering::Relaxed),
+            not_finite: self.troubles.not_finite.load(Ordering::Relaxed),
+        }
+    }
+}

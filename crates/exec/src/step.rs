@@ -1,0 +1,274 @@
+//! One task's turn: sums, events, sleep, and the processor.
+
+use crate::lines;
+use crate::stage::{Act, Hears, Own, Stage, Task};
+use crate::sum::set_flag;
+use processor::{Activity, Block, Event, Input, Moment, Processor, Target};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::Ordering;
+
+impl Stage {
+    /// Runs the task `index`.
+    ///
+    /// # Safety
+    ///
+    /// Rules 1 to 3 of `crate::stage`: the caller has the task for this cycle, and all it waits for has run.
+    ///
+    /// Real-time: hot, as far as its processor is.
+    #[inline]
+    pub(crate) unsafe fn run(&self, index: u32, moment: &Moment<'_>) {
+        let task = &self.tasks[index as usize];
+        // SAFETY: rule 2: the task's own part is ours for this cycle.
+        let own = unsafe { &mut *task.own.get() };
+        if task.special {
+            // SAFETY: as the caller promises.
+            if unsafe { !self.prepare(task, own, moment) } {
+                return;
+            }
+        } else if !own.inbox.is_empty() {
+            own.io.events.append(&mut own.inbox);
+        }
+        match task.act {
+            // SAFETY: as the caller promises.
+            Act::Process(processor) => unsafe { process(processor, own, moment) },
+            // SAFETY: as above.
+            _ => unsafe { self.other(task, own, moment) },
+        }
+        if !own.io.events.is_empty() {
+            own.io.events.clear();
+        }
+    }
+
+    /// The rarer acts.
+    ///
+    /// # Safety
+    ///
+    /// As `run`.
+    unsafe fn other(&self, task: &Task, own: &mut Own, moment: &Moment<'_>) {
+        // SAFETY: the caller's promise is ours, for each.
+        unsafe {
+            match task.act {
+                Act::Process(processor) => process(processor, own, moment),
+                Act::Write(line) => {
+                    let block = Block::new(&own.io, moment);
+                    for c in 0..line.channels as usize {
+                        lines::write(&line, c, moment.position, channel_or_silence(&block, c));
+                    }
+                }
+                Act::Keep => self.keep(own, moment),
+                Act::Mute => silence(own, moment),
+                Act::Loop { from, to, part } => self.rounds((from, to), part, moment),
+            }
+        }
+    }
+
+    /// Sums and events; whether the step runs in this cycle at all.
+    ///
+    /// # Safety
+    ///
+    /// As `run`.
+    unsafe fn prepare(&self, task: &Task, own: &mut Own, moment: &Moment<'_>) -> bool {
+        if moment.offset == 0 {
+            for send in own.io.sends.iter().filter(|s| !s.is_null()) {
+                // SAFETY: rule 2: what the task sends is its own while it runs.
+                unsafe { (**send).sent.clear() };
+            }
+        }
+        if task.every != 1 && moment.cycle % u64::from(task.every) != u64::from(task.phase) {
+            return false;
+        }
+        for sum in &task.sums {
+            // SAFETY: rules 2 and 3.
+            unsafe { sum.run(moment.offset as usize, moment.frames as usize, moment.whole) };
+        }
+        // Inside a loop each round sees its own part of the events; they are gathered once, in the first.
+        if moment.offset == 0 {
+            // SAFETY: rule 3.
+            unsafe { gather(task, own) };
+        }
+        true
+    }
+
+    /// Copies a sink's input to where it stays until the cycle ends.
+    ///
+    /// # Safety
+    ///
+    /// As `run`.
+    unsafe fn keep(&self, own: &mut Own, moment: &Moment<'_>) {
+        clear_flags(own);
+        // SAFETY: as the caller promises.
+        let mut block = unsafe { Block::new(&own.io, moment) };
+        let input = block.input(0);
+        if input.is_silent() {
+            return block.silence();
+        }
+        let mut out = block.output(0);
+        for c in 0..out.channels().count() {
+            let (from, to) = (input.channel(c), out.channel(c));
+            to.copy_from_slice(from);
+            // Adding up 0 * x finds what is not finite without a branch a sample.
+            if to.iter().map(|x| x * 0.0).sum::<f32>() != 0.0 {
+                let mut bad = 0;
+                for x in to.iter_mut().filter(|x| !x.is_finite()) {
+                    *x = 0.0;
+                    bad += 1;
+                }
+                // Relaxed: only a count.
+                self.troubles.not_finite.fetch_add(bad, Ordering::Relaxed);
+            }
+        }
+    }
+
+    /// Runs the inner tasks of a loop again and again on parts of the block. One that panics is dead from then on.
+    ///
+    /// # Safety
+    ///
+    /// As `run`, for each of them.
+    unsafe fn rounds(&self, (from, to): (u32, u32), part: u32, moment: &Moment<'_>) {
+        let tasks = &self.inner[from as usize..to as usize];
+        let mut offset = 0;
+        while offset < moment.frames {
+            let frames = part.min(moment.frames - offset);
+            let round = Moment {
+                frames,
+                offset,
+                position: moment.position + u64::from(offset),
+                whole: frames == moment.frames,
+                ..*moment
+            };
+            for task in tasks {
+                // SAFETY: as the caller promises.
+                let run = AssertUnwindSafe(|| unsafe { self.run_inner(task, &round) });
+                if let Err(payload) = catch_unwind(run) {
+                    std::mem::forget(payload);
+                    self.bury(task);
+                    // SAFETY: as above; dead now, it gives silence.
+                    unsafe { self.run_inner(task, &round) };
+                }
+            }
+            offset += frames;
+        }
+        for task in tasks {
+            // SAFETY: rule 2.
+            let own = unsafe { &mut *task.own.get() };
+            own.io.events.clear();
+        }
+    }
+
+    /// # Safety
+    ///
+    /// As `run`.
+    unsafe fn run_inner(&self, task: &Task, moment: &Moment<'_>) {
+        // SAFETY: rule 2: the loop is one step, and its members are its own.
+        let own = unsafe { &mut *task.own.get() };
+        // SAFETY: as the caller promises.
+        if unsafe { !self.prepare(task, own, moment) } {
+            return;
+        }
+        // SAFETY: as above.
+        unsafe { self.other(task, own, moment) };
+    }
+
+    /// Marks the processor of `task` as one that nobody runs again, and counts it.
+    pub(crate) fn bury(&self, task: &Task) {
+        // SAFETY: rule 2: whoever buries a task has it, or is alone (rule 1).
+        unsafe { (*task.own.get()).dead = true };
+        if task.resident.as_ref().is_none_or(|r| r.kill()) {
+            // Relaxed: only a count.
+            self.troubles.faults.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// Gives silence in the stead of a task that broke off.
+    ///
+    /// # Safety
+    ///
+    /// As `run`.
+    pub(crate) unsafe fn hush(&self, index: u32, moment: &Moment<'_>) {
+        // SAFETY: rule 2.
+        let own = unsafe { &mut *self.tasks[index as usize].own.get() };
+        own.io.events.clear();
+        // SAFETY: as the caller promises.
+        unsafe { silence(own, moment) };
+    }
+}
+
+/// # Safety
+///
+/// As `Stage::run`.
+#[inline]
+unsafe fn process(processor: *mut dyn Processor, own: &mut Own, moment: &Moment<'_>) {
+    if own.dead {
+        // SAFETY: as the caller promises.
+        return unsafe { silence(own, moment) };
+    }
+    // SAFETY: as the caller promises.
+    let mut block = unsafe { Block::new(&own.io, moment) };
+    if own.asleep && own.io.events.is_empty() && block.is_silent() {
+        clear_flags(own);
+        // SAFETY: as above.
+        return unsafe { Block::new(&own.io, moment) }.silence();
+    }
+    clear_flags(own);
+    // SAFETY: rule 2: the processor is ours for this cycle.
+    let activity = unsafe { (*processor).process(&mut block) };
+    own.asleep = activity == Activity::Asleep;
+}
+
+/// An output is taken as heard until somebody says that it is silent.
+#[inline]
+fn clear_flags(own: &Own) {
+    for port in &own.io.outputs {
+        for c in 0..port.channels as usize {
+            // SAFETY: the port has so many channels, and the outputs' flags are the running task's (rule 2).
+            unsafe { set_flag((*port.first.add(c)).silent, false) };
+        }
+    }
+}
+
+/// # Safety
+///
+/// As `Stage::run`.
+unsafe fn silence(own: &Own, moment: &Moment<'_>) {
+    clear_flags(own);
+    // SAFETY: as the caller promises.
+    unsafe { Block::new(&own.io, moment) }.silence();
+}
+
+fn channel_or_silence<'a>(block: &Block<'a>, channel: usize) -> &'a [f32] {
+    let input: Input<'a> = block.input(0);
+    input.channel(channel.min(input.channels().count().saturating_sub(1)))
+}
+
+/// Merges what the user posted and what other tasks sent, by frame.
+///
+/// # Safety
+///
+/// As `Stage::run`.
+unsafe fn gather(task: &Task, own: &mut Own) {
+    own.io.events.append(&mut own.inbox);
+    for Hears { port, rooms } in &task.hears {
+        for room in rooms {
+            // SAFETY: rule 3: sent by a task that we wait for.
+            let sent = unsafe { &(**room).sent };
+            for event in sent {
+                let event = Event {
+                    target: Target::Input(*port),
+                    ..*event
+                };
+                insert(own, event);
+            }
+        }
+    }
+}
+
+/// Puts `event` behind all that are not later.
+fn insert(own: &mut Own, event: Event) {
+    let events = &mut own.io.events;
+    if events.len() == events.capacity() {
+        own.lost += 1;
+        return;
+    }
+    let at = events.partition_point(|e| e.frame <= event.frame);
+    events.insert(at, event);
+}

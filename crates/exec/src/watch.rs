@@ -1,0 +1,104 @@
+//! A look at the workers from outside: which step has not returned for too long.
+//!
+//! Audio threads only say which task they run (one store). A thread that has time looks every few milliseconds; where it
+//! sees the same task of the same cycle for longer than the watchdog allows, it accuses it. The host quarantines accused
+//! tasks at the end of the cycle that they held up.
+
+use crate::hand::{NONE, Seat, Seats};
+use crate::stage::Stage;
+use graph::NodeId;
+use rt::pad::Padded;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+/// See the module.
+pub struct Watch {
+    seats: Seats,
+    nodes: Arc<[Option<NodeId>]>,
+    seen: Vec<Option<Seen>>,
+}
+
+#[derive(Clone, Copy)]
+struct Seen {
+    task: u32,
+    cycle: u32,
+    since: Instant,
+    accused: bool,
+}
+
+/// A step that has not returned for too long.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stuck {
+    /// On which worker; 0 is the callback thread.
+    pub worker: usize,
+    /// Whose step; `None` for a loop.
+    pub node: Option<NodeId>,
+}
+
+impl Watch {
+    /// Looks once, and accuses what has run for longer than `limit`. Gives what it accuses for the first time.
+    ///
+    /// Real-time: setup.
+    pub fn look(&mut self, limit: Duration) -> Vec<Stuck> {
+        let now = Instant::now();
+        let mut stuck = Vec::new();
+        for (worker, (seat, seen)) in self.seats.iter().zip(&mut self.seen).enumerate() {
+            *seen = look_at(seat, *seen, now);
+            let Some(seen) = seen.as_mut().filter(|s| !s.accused) else {
+                continue;
+            };
+            if now - seen.since > limit {
+                seen.accused = true;
+                // Relaxed: the number is all there is. A task that has just returned is accused too late: the host
+                // finds another one current, or the cycle over, and looks at it all the same; it did take too long.
+                seat.accused.store(seen.task + 1, Ordering::Relaxed);
+                let node = self.nodes[seen.task as usize];
+                stuck.push(Stuck { worker, node });
+            }
+        }
+        stuck
+    }
+}
+
+fn look_at(seat: &Seat, seen: Option<Seen>, now: Instant) -> Option<Seen> {
+    // Relaxed: two numbers to look at; torn between two cycles they only start the clock anew.
+    let task = seat.current.load(Ordering::Relaxed);
+    let cycle = seat.cycle.load(Ordering::Relaxed);
+    if task == NONE {
+        return None;
+    }
+    let same = seen.filter(|s| (s.task, s.cycle) == (task, cycle));
+    Some(same.unwrap_or(Seen {
+        task,
+        cycle,
+        since: now,
+        accused: false,
+    }))
+}
+
+impl Stage {
+    pub(crate) fn watch(&self, seats: &Seats) -> Watch {
+        Watch {
+            seen: vec![None; seats.len()],
+            seats: seats.clone(),
+            nodes: self.tasks.iter().map(|t| t.node).collect(),
+        }
+    }
+
+    /// Quarantines the tasks that were accused.
+    ///
+    /// # Safety
+    ///
+    /// Rule 1: the caller is alone.
+    pub(crate) unsafe fn bury_accused(&self, seats: &[Padded<Seat>]) {
+        for seat in seats {
+            // Relaxed: as in `look`.
+            let accused = seat.accused.load(Ordering::Relaxed);
+            if accused != 0 {
+                seat.accused.store(0, Ordering::Relaxed);
+                self.bury(&self.tasks[accused as usize - 1]);
+            }
+        }
+    }
+}

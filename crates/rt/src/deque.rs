@@ -1,0 +1,237 @@
+//! A fixed-size work-stealing queue: its owner pushes and pops at the bottom (LIFO), thieves take from the top (FIFO).
+//!
+//! After Chase and Lev 2005, with the orderings of Lê, Pop, Cohen and Zappa Nardelli 2013. It never wraps: within a
+//! cycle each task is pushed at most once, so `capacity` tasks are all that can ever come, and with each cycle
+//! ([`Deque::begin`]) its owner starts again from 0.
+//!
+//! The top carries the epoch of the cycle. A thief says for which epoch it steals, and its exchange fails on any other:
+//! one that lost its core in an old cycle cannot take a task of a new one.
+//!
+//! # Who may do what
+//!
+//! | call | who | when |
+//! |---|---|---|
+//! | `begin` | the owner | once a cycle, when the queue is empty: every task of the cycle before has been taken |
+//! | `push`, `pop` | the owner | after `begin` |
+//! | `steal` | anyone else | any time |
+//!
+//! A task is an index; what it stands for is published by whoever makes it ready: every store of `bottom` is `Release`
+//! and pairs with the `Acquire` in `steal`.
+
+use crate::pad::Padded;
+use crate::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
+
+/// See the module.
+pub struct Deque {
+    /// One past the newest task; only the owner writes it.
+    bottom: Padded<AtomicU32>,
+    /// epoch: 32 bits | the oldest task: 32. Whoever takes that moves it on.
+    top: Padded<AtomicU64>,
+    tasks: Box<[AtomicU32]>,
+}
+
+/// What became of an attempt to steal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stolen {
+    /// This task is the thief's now.
+    Task(u32),
+    /// There was nothing of this epoch.
+    Nothing,
+    /// Somebody else was faster; there may be more.
+    Lost,
+}
+
+impl Deque {
+    /// Room for `capacity` tasks a cycle. Its epoch is 0.
+    ///
+    /// Real-time: setup.
+    pub fn new(capacity: usize) -> Self {
+        Self {
+            bottom: Padded(AtomicU32::new(0)),
+            top: Padded(AtomicU64::new(0)),
+            tasks: (0..capacity).map(|_| AtomicU32::new(0)).collect(),
+        }
+    }
+
+    /// Begins the cycle `epoch`. Owner only, and only while the queue is empty.
+    ///
+    /// Real-time: hot.
+    pub fn begin(&self, epoch: u32) {
+        // Bottom first: with the old top it is empty whatever a thief sees. Release, as every store of it.
+        self.bottom.store(0, Ordering::Release);
+        // Release pairs with the Acquire in `steal`: whoever sees the new epoch sees the bottom of it too.
+        self.top.store(u64::from(epoch) << 32, Ordering::Release);
+    }
+
+    /// Adds a task. There is room: no task comes twice in a cycle. Owner only.
+    ///
+    /// Real-time: hot.
+    #[inline]
+    pub fn push(&self, task: u32) {
+        // Relaxed: only we write it.
+        let bottom = self.bottom.load(Ordering::Relaxed);
+        // Relaxed: published by the store below.
+        self.tasks[bottom as usize].store(task, Ordering::Relaxed);
+        // pairs with the Acquire load in `steal`: the task, and what was done to make it ready, travel.
+        self.bottom.store(bottom + 1, Ordering::Release);
+    }
+
+    /// Takes the newest task. Owner only.
+    ///
+    /// Real-time: hot.
+    #[inline]
+    pub fn pop(&self) -> Option<u32> {
+        // Relaxed: only we write it.
+        let bottom = self.bottom.load(Ordering::Relaxed);
+        // Relaxed: `top` only grows within a cycle, so a stale one can only make us look further.
+        if bottom == 0 || self.top.load(Ordering::Relaxed) as u32 >= bottom {
+            return None;
+        }
+        let last = bottom - 1;
+        self.lower_bottom(last);
+        // SeqCst: see `lower_bottom`.
+        let top = self.top.load(Ordering::SeqCst);
+        if (top as u32) < last {
+            // Relaxed: we wrote it.
+            return Some(self.tasks[last as usize].load(Ordering::Relaxed));
+        }
+        let won = top as u32 == last
+            && self
+                .top
+                .compare_exchange(top, top + 1, Ordering::SeqCst, Ordering::Relaxed)
+                .is_ok();
+        // Release, as every store of bottom: a thief that reads it must see the tasks below it, whoever pushed them.
+        // Bottom is back above the taken place, where top is now.
+        self.bottom.store(bottom, Ordering::Release);
+        // Relaxed: we wrote it.
+        won.then(|| self.tasks[last as usize].load(Ordering::Relaxed))
+    }
+
+    /// The exchange here (SeqCst) and the SeqCst fence in `steal`: of a thief and us, at least one sees the other's
+    /// claim on the last task, and then the exchange of `top` decides. One locked instruction is cheaper than a fence.
+    #[cfg(not(loom))]
+    fn lower_bottom(&self, last: u32) {
+        self.bottom.swap(last, Ordering::SeqCst);
+    }
+
+    /// Loom knows SeqCst for fences only.
+    #[cfg(loom)]
+    fn lower_bottom(&self, last: u32) {
+        self.bottom.store(last, Ordering::Release);
+        fence(Ordering::SeqCst);
+    }
+
+    /// Takes the oldest task of the cycle `epoch`.
+    ///
+    /// Real-time: hot.
+    #[inline]
+    pub fn steal(&self, epoch: u32) -> Stolen {
+        // Acquire pairs with `begin`.
+        let top = self.top.load(Ordering::Acquire);
+        if (top >> 32) as u32 != epoch {
+            return Stolen::Nothing;
+        }
+        // pairs with `lower_bottom`.
+        fence(Ordering::SeqCst);
+        // Acquire pairs with `push`.
+        if top as u32 >= self.bottom.load(Ordering::Acquire) {
+            return Stolen::Nothing;
+        }
+        // Relaxed: valid only if the exchange below succeeds, and then it was published by the bottom we read. The
+        // bottom may be of a newer epoch, and the index beyond what was pushed there; then the exchange fails.
+        let task = self.tasks[top as u32 as usize].load(Ordering::Relaxed);
+        match self
+            .top
+            .compare_exchange(top, top + 1, Ordering::SeqCst, Ordering::Relaxed)
+        {
+            Ok(_) => Stolen::Task(task),
+            Err(_) => Stolen::Lost,
+        }
+    }
+
+    /// Whether there seems to be something to steal.
+    ///
+    /// Real-time: hot.
+    #[inline]
+    pub fn looks_full(&self) -> bool {
+        // Relaxed: a hint; `steal` decides.
+        (self.top.load(Ordering::Relaxed) as u32) < self.bottom.load(Ordering::Relaxed)
+    }
+}
+
+#[cfg(all(test, loom))]
+mod loom_tests {
+    use super::{Deque, Stolen};
+    use crate::sync::Arc;
+    use crate::sync::atomic::{AtomicU32, Ordering};
+
+    /// Tasks `0 .. first` in epoch 1, the rest of `all` in epoch 2; each is taken once, and by a thief of its epoch.
+    fn each_task_is_taken_once(first: u32, all: u32) {
+        // Two forced switches between the owner and two thieves; without a bound the model takes hours.
+        let mut model = loom::model::Builder::new();
+        model.preemption_bound = Some(2);
+        model.check(move || {
+            let deque = Arc::new(Deque::new(4));
+            let taken: Arc<Vec<AtomicU32>> = Arc::new((0..4).map(|_| AtomicU32::new(0)).collect());
+            let thief = |epoch, tries| {
+                let (deque, taken) = (deque.clone(), taken.clone());
+                loom::thread::spawn(move || {
+                    for _ in 0..tries {
+                        if let Stolen::Task(task) = deque.steal(epoch) {
+                            assert_eq!(task < first, epoch == 1);
+                            taken[task as usize].fetch_add(1, Ordering::Relaxed);
+                        }
+                    }
+                })
+            };
+            let thieves = [thief(1, 2), thief(2, 1)];
+            for (epoch, tasks) in [(1, 0..first), (2, first..all)] {
+                deque.begin(epoch);
+                tasks.for_each(|task| deque.push(task));
+                while let Some(task) = deque.pop() {
+                    taken[task as usize].fetch_add(1, Ordering::Relaxed);
+                }
+            }
+            for thief in thieves {
+                thief.join().unwrap();
+            }
+            for task in 0..all {
+                assert_eq!(taken[task as usize].load(Ordering::Relaxed), 1);
+            }
+        });
+    }
+
+    #[test]
+    fn a_task_is_taken_once() {
+        each_task_is_taken_once(3, 3);
+    }
+
+    #[test]
+    fn a_thief_of_an_old_cycle_takes_nothing_of_a_new_one() {
+        each_task_is_taken_once(1, 3);
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::{Deque, Stolen};
+
+    #[test]
+    fn owner_takes_the_newest_and_thief_the_oldest() {
+        let deque = Deque::new(4);
+        deque.begin(1);
+        [7, 8, 9].map(|t| deque.push(t));
+        assert_eq!(deque.steal(2), Stolen::Nothing);
+        assert_eq!(deque.steal(1), Stolen::Task(7));
+        assert_eq!(deque.pop(), Some(9));
+        deque.push(10);
+        assert_eq!(deque.pop(), Some(10));
+        assert_eq!(deque.pop(), Some(8));
+        assert_eq!(deque.pop(), None);
+        assert_eq!(deque.steal(1), Stolen::Nothing);
+        deque.begin(2);
+        deque.push(1);
+        assert_eq!(deque.steal(1), Stolen::Nothing);
+        assert_eq!(deque.pop(), Some(1));
+    }
+}
