@@ -42,6 +42,8 @@ pub struct Request {
     pub outputs: u16,
     /// The real-time priority (1 to 99) of a thread that the driver starts itself; `None` for an ordinary thread.
     pub priority: Option<u8>,
+    /// The server to play on, where it is not the user's default: a JACK server's name, or a PipeWire socket's path.
+    pub server: Option<String>,
     /// Whether to connect to the device's own inputs and outputs, where there is a choice.
     pub connect: bool,
 }
@@ -61,6 +63,7 @@ impl Request {
             inputs: 0,
             outputs: 2,
             priority: Some(70),
+            server: None,
             connect: true,
         }
     }
@@ -101,7 +104,7 @@ pub struct Facts {
 }
 
 /// A driver that is open and waits for its player.
-pub trait Opened {
+pub trait Opened: Send {
     /// What was got.
     fn facts(&self) -> &Facts;
 
@@ -112,7 +115,7 @@ pub trait Opened {
 }
 
 /// A driver that plays.
-pub trait Running {
+pub trait Running: Send {
     /// Whether it still plays.
     ///
     /// Real-time: setup.

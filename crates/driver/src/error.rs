@@ -16,6 +16,24 @@ pub enum DriverError {
     Channels(u16),
     /// A thread could not be started; the system is out of something, and says of what.
     Thread(std::io::Error),
+    /// There is no JACK library on this machine, neither a JACK server's nor PipeWire's; install one of the packages
+    /// that the message names.
+    NoLibrary,
+    /// No JACK or PipeWire server answers; start one, or play by the clock.
+    NoServer,
+    /// The server answered and refused what is named; its own log says why.
+    Refused(&'static str),
+}
+
+impl DriverError {
+    /// Of two servers' answers the one that tells more.
+    #[cfg(unix)]
+    pub(crate) fn over(self, other: Self) -> Self {
+        match other {
+            Self::NoLibrary => self,
+            other => other,
+        }
+    }
 }
 
 impl fmt::Display for DriverError {
@@ -32,6 +50,15 @@ impl fmt::Display for DriverError {
                 Request::MAX_CHANNELS
             ),
             Self::Thread(_) => write!(f, "the thread that gives the beat could not be started"),
+            Self::NoLibrary => write!(
+                f,
+                "no JACK library is installed: install libjack-jackd2-0, or pipewire-jack where PipeWire plays"
+            ),
+            Self::NoServer => write!(
+                f,
+                "no JACK or PipeWire server answers: start one (jackd -R -d alsa), or play with the clock driver"
+            ),
+            Self::Refused(what) => write!(f, "the JACK server refused {what}: see its log"),
         }
     }
 }

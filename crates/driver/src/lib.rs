@@ -11,9 +11,10 @@
 //! | driver | beat | block |
 //! |---|---|---|
 //! | [`clock`] | the system's monotonic clock, no device | the engine's |
+//! | [`jack`] | a JACK server's, or PipeWire's | the device's buffers, through a [`Fifo`] |
 //! | [`file`](mod@file) | none: as fast as it goes | the engine's, the last one cut |
 //!
-//! Drivers that meet a device's own buffer size put a [`Fifo`] between it and the player, and report its latency.
+//! [`auto`] takes JACK or PipeWire where one answers, else the clock, and says which; [`probe()`] tells what there is.
 #![warn(missing_docs)]
 
 pub mod clock;
@@ -21,8 +22,12 @@ mod contract;
 mod error;
 mod fifo;
 pub mod file;
+#[cfg_attr(not(unix), path = "jack/absent.rs")]
+pub mod jack;
+mod probe;
 mod recycle;
 
 pub use contract::{Beat, Cycle, Facts, Opened, Request, Running, State};
 pub use error::DriverError;
 pub use fifo::Fifo;
+pub use probe::{Chosen, Found, auto, probe};

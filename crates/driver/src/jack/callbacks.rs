@@ -1,0 +1,365 @@
+//! What the server calls.
+
+use std::cell::UnsafeCell;
+use std::ffi::{c_char, c_int, c_uint, c_void};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::slice::{from_raw_parts, from_raw_parts_mut};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+
+use units::{Frames, Nanos, SampleRate};
+
+use super::client::Client;
+use super::library::{Functions, Library, RawClient, RawPort};
+use crate::recycle::{Inputs, Outputs};
+use crate::{Beat, Cycle, Fifo, State};
+
+const PLAYING: u8 = 0;
+const SERVER_GONE: u8 = 1;
+const RATE_CHANGED: u8 = 2;
+const PANICKED: u8 = 3;
+
+/// What the callbacks are handed: one of these for each client.
+pub(crate) struct Stage {
+    pub(crate) shared: Shared,
+    part: UnsafeCell<Part>,
+}
+
+// SAFETY: `shared` is atomics. `part` is reached by the process callback alone, which the server calls from one thread
+// at a time, and after the client is closed by `into_player`, which owns it. The handles in it may be used from any
+// thread.
+unsafe impl Sync for Stage {}
+// SAFETY: the player may travel, and the handles may be used from any thread.
+unsafe impl Send for Stage {}
+
+/// Counts and flags. Relaxed throughout: each is one word by itself, nothing travels with it.
+pub(crate) struct Shared {
+    rate: u32,
+    ended: AtomicU8,
+    new_rate: AtomicU32,
+    xruns: AtomicU32,
+    latency: AtomicU32,
+    freewheel: AtomicBool,
+}
+
+/// What the process callback alone touches.
+struct Part {
+    player: Box<dyn Cycle>,
+    fifo: Fifo,
+    library: &'static Library,
+    client: *mut RawClient,
+    inputs: Vec<*mut RawPort>,
+    outputs: Vec<*mut RawPort>,
+    input_list: Inputs,
+    output_list: Outputs,
+    rate: SampleRate,
+    seen_xruns: u32,
+}
+
+impl Shared {
+    fn new(rate: u32, latency: Frames) -> Self {
+        Self {
+            rate,
+            ended: AtomicU8::new(PLAYING),
+            new_rate: AtomicU32::new(rate),
+            xruns: AtomicU32::new(0),
+            latency: AtomicU32::new(latency.0),
+            freewheel: AtomicBool::new(false),
+        }
+    }
+
+    /// Whether the client still plays, in words.
+    pub(crate) fn state(&self) -> State {
+        let reason = match self.ended.load(Ordering::Relaxed) {
+            PLAYING => return State::Playing,
+            SERVER_GONE => "the JACK server went away: start it again, then play again".to_owned(),
+            RATE_CHANGED => format!(
+                "the JACK server went from {} Hz to {} Hz: play again at the new rate",
+                self.rate,
+                self.new_rate.load(Ordering::Relaxed)
+            ),
+            _ => "the player panicked".to_owned(),
+        };
+        State::Ended { reason }
+    }
+
+    /// The FIFO's latency after the last callback.
+    pub(crate) fn latency(&self) -> Frames {
+        Frames(self.latency.load(Ordering::Relaxed))
+    }
+
+    /// The first reason stands.
+    fn end(&self, reason: u8) {
+        let (won, lost) = (Ordering::Relaxed, Ordering::Relaxed);
+        let _ = self.ended.compare_exchange(PLAYING, reason, won, lost);
+    }
+
+    fn is_playing(&self) -> bool {
+        self.ended.load(Ordering::Relaxed) == PLAYING
+    }
+}
+
+impl Stage {
+    pub(crate) fn new(
+        client: &Client,
+        rate: SampleRate,
+        fifo: Fifo,
+        inputs: Vec<*mut RawPort>,
+        outputs: Vec<*mut RawPort>,
+        player: Box<dyn Cycle>,
+    ) -> Self {
+        let shared = Shared::new(rate.hz(), fifo.latency());
+        let part = Part {
+            player,
+            fifo,
+            library: client.library,
+            client: client.raw,
+            input_list: Inputs::new(inputs.len()),
+            output_list: Outputs::new(outputs.len()),
+            inputs,
+            outputs,
+            rate,
+            seen_xruns: 0,
+        };
+        Self {
+            shared,
+            part: UnsafeCell::new(part),
+        }
+    }
+
+    /// The player, after the client was closed.
+    pub(crate) fn into_player(self) -> Box<dyn Cycle> {
+        self.part.into_inner().player
+    }
+}
+
+impl Part {
+    /// Plays what one callback asks for.
+    ///
+    /// Real-time: hot.
+    fn process(&mut self, frames: u32, shared: &Shared) {
+        if !shared.is_playing() {
+            return self.silence(frames);
+        }
+        let blocks = self.fifo.blocks(frames as usize);
+        let mut watch = Watch::new(self.time_left(frames, shared), blocks);
+        let mut xruns = self.new_xruns(blocks, shared);
+        let f = &self.library.functions;
+        // SAFETY: we are in the process callback, and the ports are ours, each of the kind that is asked for.
+        let heard = self
+            .inputs
+            .iter()
+            .map(|&port| unsafe { input(f, port, frames) });
+        // SAFETY: as above; each port is asked once, so no two slices are of one buffer.
+        let said = self
+            .outputs
+            .iter()
+            .map(|&port| unsafe { output(f, port, frames) });
+        self.input_list.with(heard, |inputs| {
+            self.output_list.with(said, |outputs| {
+                self.fifo
+                    .exchange(frames as usize, inputs, outputs, |inputs, outputs| {
+                        let beat = Beat {
+                            budget: watch.share(),
+                            xruns: std::mem::take(&mut xruns),
+                        };
+                        self.player.cycle(beat, inputs, outputs);
+                    });
+            });
+        });
+        shared
+            .latency
+            .store(self.fifo.latency().0, Ordering::Relaxed);
+    }
+
+    /// Real-time: hot.
+    fn silence(&mut self, frames: u32) {
+        for &port in &self.outputs {
+            // SAFETY: we are in the process callback, and the port is an output of ours.
+            unsafe { output(&self.library.functions, port, frames) }.fill(0.0);
+        }
+    }
+
+    /// Time until this callback must be over, where anybody waits for it: at most as long as its frames last.
+    ///
+    /// Real-time: hot.
+    fn time_left(&self, frames: u32, shared: &Shared) -> Option<Nanos> {
+        if shared.freewheel.load(Ordering::Relaxed) {
+            return None;
+        }
+        let whole = Frames(frames).lasting(self.rate);
+        let (mut frame, mut begun, mut next, mut period) = (0, 0, 0, 0.0);
+        let f = &self.library.functions;
+        // SAFETY: the client is open and calls us, and the four values are ours to write.
+        let (failed, now) = unsafe {
+            let times = f.jack_get_cycle_times;
+            (
+                times(self.client, &mut frame, &mut begun, &mut next, &mut period),
+                (f.jack_get_time)(),
+            )
+        };
+        if failed != 0 {
+            return Some(whole);
+        }
+        Some(whole.min(Nanos(next.saturating_sub(now).saturating_mul(1_000))))
+    }
+
+    /// Xruns that the player has not heard of and will in this callback, if it runs at all.
+    ///
+    /// Real-time: hot.
+    fn new_xruns(&mut self, blocks: usize, shared: &Shared) -> u32 {
+        if blocks == 0 {
+            return 0;
+        }
+        let seen = std::mem::replace(&mut self.seen_xruns, shared.xruns.load(Ordering::Relaxed));
+        self.seen_xruns.wrapping_sub(seen)
+    }
+}
+
+/// Shares what time a callback has among the blocks it must play.
+struct Watch {
+    begun: Instant,
+    left: Option<Duration>,
+    blocks: u32,
+}
+
+impl Watch {
+    fn new(left: Option<Nanos>, blocks: usize) -> Self {
+        Self {
+            begun: Instant::now(),
+            left: left.map(|left| Duration::from_nanos(left.0)),
+            blocks: u32::try_from(blocks).unwrap_or(u32::MAX),
+        }
+    }
+
+    /// What the next block has: an equal share of the time that is left.
+    fn share(&mut self) -> Option<Nanos> {
+        let left = self.left?.saturating_sub(self.begun.elapsed());
+        let share = left / self.blocks.max(1);
+        self.blocks = self.blocks.saturating_sub(1);
+        Some(Nanos(share.as_nanos() as u64))
+    }
+}
+
+/// What an input port hears now; nothing if the server has nothing to show.
+///
+/// # Safety
+/// Called in the process callback of the client that owns `port`, which is an input.
+unsafe fn input<'a>(f: &Functions, port: *mut RawPort, frames: u32) -> &'a [f32] {
+    // SAFETY: the port exists; what comes back is null or as many samples as there are frames, for this callback.
+    unsafe {
+        let buffer = (f.jack_port_get_buffer)(port, frames).cast::<f32>();
+        if buffer.is_null() {
+            return &[];
+        }
+        from_raw_parts(buffer, frames as usize)
+    }
+}
+
+/// Where an output port is heard.
+///
+/// # Safety
+/// As [`input`], of an output; and not twice for one port at a time.
+unsafe fn output<'a>(f: &Functions, port: *mut RawPort, frames: u32) -> &'a mut [f32] {
+    // SAFETY: as in `input`; an output's buffer is its own, also where it is connected to an input of ours: the
+    // servers copy then. They leave no sample unset.
+    unsafe {
+        let buffer = (f.jack_port_get_buffer)(port, frames).cast::<f32>();
+        if buffer.is_null() {
+            return &mut [];
+        }
+        from_raw_parts_mut(buffer, frames as usize)
+    }
+}
+
+/// The stage behind a callback's argument.
+///
+/// # Safety
+/// `arg` is what `Client::activate` gave, and the client is not closed.
+unsafe fn stage<'a>(arg: *mut c_void) -> &'a Stage {
+    // SAFETY: the caller says so, and the stage outlives the client.
+    unsafe { &*arg.cast_const().cast::<Stage>() }
+}
+
+/// Real-time: hot.
+pub(crate) unsafe extern "C" fn process(frames: u32, arg: *mut c_void) -> c_int {
+    // SAFETY: the server hands back what it was given.
+    let stage = unsafe { stage(arg) };
+    // SAFETY: process is called by one thread at a time, and nobody else touches the part while it may be called.
+    let part = unsafe { &mut *stage.part.get() };
+    // A panic must not reach C. The player is not called again after one.
+    let played = catch_unwind(AssertUnwindSafe(|| part.process(frames, &stage.shared)));
+    if played.is_err() {
+        stage.shared.end(PANICKED);
+        part.silence(frames);
+    }
+    0
+}
+
+pub(crate) unsafe extern "C" fn rate(rate: u32, arg: *mut c_void) -> c_int {
+    // SAFETY: as in `process`.
+    let shared = &unsafe { stage(arg) }.shared;
+    if rate != shared.rate {
+        shared.new_rate.store(rate, Ordering::Relaxed);
+        shared.end(RATE_CHANGED);
+    }
+    0
+}
+
+/// Real-time: hot.
+pub(crate) unsafe extern "C" fn xrun(arg: *mut c_void) -> c_int {
+    // SAFETY: as in `process`.
+    let shared = &unsafe { stage(arg) }.shared;
+    shared.xruns.fetch_add(1, Ordering::Relaxed);
+    0
+}
+
+pub(crate) unsafe extern "C" fn freewheel(on: c_int, arg: *mut c_void) {
+    // SAFETY: as in `process`.
+    let shared = &unsafe { stage(arg) }.shared;
+    shared.freewheel.store(on != 0, Ordering::Relaxed);
+}
+
+/// May come as a signal would: one atomic store.
+pub(crate) unsafe extern "C" fn shutdown(_: c_uint, _: *const c_char, arg: *mut c_void) {
+    // SAFETY: as in `process`.
+    unsafe { stage(arg) }.shared.end(SERVER_GONE);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_callback_without_a_deadline_has_none_for_its_blocks() {
+        let mut watch = Watch::new(None, 2);
+        assert_eq!((watch.share(), watch.share()), (None, None));
+    }
+
+    #[test]
+    fn blocks_of_one_callback_share_its_time() {
+        let mut watch = Watch::new(Some(Nanos(1_000_000_000)), 4);
+        let share = watch.share().unwrap();
+        assert!(share <= Nanos(250_000_000));
+        assert_eq!(watch.blocks, 3);
+        // More blocks than were announced, or none, still have a share.
+        watch.blocks = 0;
+        assert!(watch.share().is_some());
+    }
+
+    #[test]
+    fn the_first_reason_to_end_stands() {
+        let shared = Shared::new(48_000, Frames(0));
+        assert_eq!(shared.state(), State::Playing);
+        shared.new_rate.store(44_100, Ordering::Relaxed);
+        shared.end(RATE_CHANGED);
+        shared.end(SERVER_GONE);
+        let State::Ended { reason } = shared.state() else {
+            panic!("it ended");
+        };
+        assert!(
+            reason.contains("48000") && reason.contains("44100"),
+            "{reason}"
+        );
+    }
+}

@@ -1,0 +1,270 @@
+//! A client of a JACK server: what is asked of the server, and never from a callback.
+
+use std::ffi::{CStr, CString, c_char, c_ulong, c_void};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use units::Frames;
+
+use super::callbacks::{self, Stage};
+use super::library::{Functions, LatencyRange, Library, RawClient, RawPort};
+use crate::DriverError;
+
+const AUDIO: &CStr = c"32 bit float mono audio";
+const NO_START_SERVER: u32 = 1;
+const SERVER_NAME: u32 = 4;
+const IS_PHYSICAL: c_ulong = 4;
+
+/// Which server our clients are on, and how many there are; held while one is opened or closed.
+///
+/// The libraries keep tables of clients that they don't guard, and a JACK server's knows one server at a time: a client
+/// on a second one would crash both.
+static CLIENTS: Mutex<Clients> = Mutex::new(Clients {
+    server: None,
+    count: 0,
+});
+
+struct Clients {
+    server: Option<String>,
+    count: usize,
+}
+
+/// The tables, also after a panic: they are changed in one go.
+fn clients() -> MutexGuard<'static, Clients> {
+    CLIENTS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Which way sound goes, seen from us.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Way {
+    /// To us.
+    In,
+    /// From us.
+    Out,
+}
+
+impl Way {
+    /// What `jack.h` calls our port.
+    fn ours(self) -> c_ulong {
+        match self {
+            Self::In => 1,
+            Self::Out => 2,
+        }
+    }
+
+    /// What it calls the device's port that we meet.
+    fn theirs(self) -> c_ulong {
+        match self {
+            Self::In => Self::Out.ours(),
+            Self::Out => Self::In.ours(),
+        }
+    }
+}
+
+/// A client's handle; closed when dropped.
+pub(crate) struct Client {
+    pub(super) library: &'static Library,
+    pub(super) raw: *mut RawClient,
+}
+
+// SAFETY: a client may be used from any thread; we never do so from two at once but as `jack.h` allows.
+unsafe impl Send for Client {}
+
+impl Client {
+    /// Joins a server that is there; never starts one.
+    pub(crate) fn open(
+        library: &'static Library,
+        name: &str,
+        server: Option<&str>,
+    ) -> Result<Self, DriverError> {
+        // A name with a zero in it is cut there.
+        let c_string = |text: &str| {
+            let text = text.split('\0').next().unwrap_or_default();
+            CString::new(text).expect("it was cut before the first zero")
+        };
+        let mut clients = clients();
+        if clients.count > 0 && clients.server.as_deref() != server {
+            return Err(DriverError::Refused("a second server at the same time"));
+        }
+        clients.server = server.map(str::to_owned);
+        let name = c_string(name);
+        let server = server.map(c_string);
+        let open = library.functions.jack_client_open;
+        let mut status = 0;
+        // SAFETY: all strings live through the call, and the option announces the one more argument.
+        let raw = unsafe {
+            match &server {
+                None => open(name.as_ptr(), NO_START_SERVER, &mut status),
+                Some(server) => {
+                    let options = NO_START_SERVER | SERVER_NAME;
+                    open(name.as_ptr(), options, &mut status, server.as_ptr())
+                }
+            }
+        };
+        if raw.is_null() {
+            return Err(refusal(status));
+        }
+        clients.count += 1;
+        Ok(Self { library, raw })
+    }
+
+    fn functions(&self) -> &'static Functions {
+        &self.library.functions
+    }
+
+    /// Frames a second.
+    pub(crate) fn rate(&self) -> u32 {
+        // SAFETY: the client is open.
+        unsafe { (self.functions().jack_get_sample_rate)(self.raw) }
+    }
+
+    /// Frames a callback.
+    pub(crate) fn buffer(&self) -> u32 {
+        // SAFETY: the client is open.
+        unsafe { (self.functions().jack_get_buffer_size)(self.raw) }
+    }
+
+    /// The callback thread's real-time priority, where it will have one.
+    pub(crate) fn priority(&self) -> Option<i32> {
+        // SAFETY: the client is open.
+        let (real_time, priority) = unsafe {
+            (
+                (self.functions().jack_is_realtime)(self.raw),
+                (self.functions().jack_client_real_time_priority)(self.raw),
+            )
+        };
+        (real_time != 0 && priority > 0).then_some(priority)
+    }
+
+    /// Latency of the device's own inputs and outputs together.
+    pub(crate) fn device_latency(&self) -> Frames {
+        let one_way = |way: Way| {
+            let mut most = 0;
+            for name in self.device_ports(way) {
+                let mut range = LatencyRange::default();
+                // Inputs of ours capture (mode 0), outputs play back (mode 1).
+                let mode = u32::from(way == Way::Out);
+                // SAFETY: the client is open, the name is a C string, a port that is gone is null.
+                unsafe {
+                    let port = (self.functions().jack_port_by_name)(self.raw, name.as_ptr());
+                    if !port.is_null() {
+                        (self.functions().jack_port_get_latency_range)(port, mode, &mut range);
+                    }
+                }
+                most = most.max(range.max);
+            }
+            most
+        };
+        Frames(one_way(Way::In).saturating_add(one_way(Way::Out)))
+    }
+
+    /// Makes `count` ports of our own, `in_1` or `out_1` and so on.
+    pub(crate) fn register(&self, way: Way, count: u16) -> Result<Vec<*mut RawPort>, DriverError> {
+        let word = match way {
+            Way::In => "in",
+            Way::Out => "out",
+        };
+        let register = |channel: u16| {
+            let name = CString::new(format!("{word}_{}", channel + 1)).expect("it has no zero");
+            // SAFETY: the client is open, and both strings live through the call.
+            let port = unsafe {
+                let register = self.functions().jack_port_register;
+                register(self.raw, name.as_ptr(), AUDIO.as_ptr(), way.ours(), 0)
+            };
+            if port.is_null() {
+                return Err(DriverError::Refused("another port"));
+            }
+            Ok(port)
+        };
+        (0..count).map(register).collect()
+    }
+
+    /// Has the server call `stage` from now on.
+    ///
+    /// # Safety
+    /// `stage` stays where it is until the client is closed.
+    pub(crate) unsafe fn activate(&self, stage: &Stage) -> Result<(), DriverError> {
+        let f = self.functions();
+        let arg = std::ptr::from_ref(stage).cast_mut().cast::<c_void>();
+        // SAFETY: the client is open and not active, the callbacks are of the types that `jack.h` names, and `arg` is
+        // what they expect for as long as they are called, as the caller says.
+        let failed = unsafe {
+            (f.jack_set_process_callback)(self.raw, Some(callbacks::process), arg)
+                | (f.jack_set_sample_rate_callback)(self.raw, Some(callbacks::rate), arg)
+                | (f.jack_set_xrun_callback)(self.raw, Some(callbacks::xrun), arg)
+                | (f.jack_set_freewheel_callback)(self.raw, Some(callbacks::freewheel), arg)
+        };
+        // SAFETY: as above.
+        unsafe { (f.jack_on_info_shutdown)(self.raw, Some(callbacks::shutdown), arg) };
+        // SAFETY: as above.
+        if failed != 0 || unsafe { (f.jack_activate)(self.raw) } != 0 {
+            return Err(DriverError::Refused("to begin"));
+        }
+        Ok(())
+    }
+
+    /// Connects our k-th port to the device's k-th, each way, as far as there are both.
+    pub(crate) fn connect(&self, inputs: &[*mut RawPort], outputs: &[*mut RawPort]) {
+        let connect = self.functions().jack_connect;
+        let name = self.functions().jack_port_name;
+        // SAFETY: the client is active, our ports live as long as it, and names are C strings. A refusal leaves the
+        // port open to be connected by hand.
+        unsafe {
+            for (theirs, &ours) in self.device_ports(Way::In).iter().zip(inputs) {
+                connect(self.raw, theirs.as_ptr(), name(ours));
+            }
+            for (theirs, &ours) in self.device_ports(Way::Out).iter().zip(outputs) {
+                connect(self.raw, name(ours), theirs.as_ptr());
+            }
+        }
+    }
+
+    /// The names of the device's ports that ours of this way meet.
+    fn device_ports(&self, way: Way) -> Vec<CString> {
+        let flags = IS_PHYSICAL | way.theirs();
+        let mut names = Vec::new();
+        // SAFETY: the client is open; the answer is null or a list of C strings that ends with null, and ours to free.
+        unsafe {
+            let get = self.functions().jack_get_ports;
+            let list = get(self.raw, std::ptr::null(), AUDIO.as_ptr(), flags);
+            if list.is_null() {
+                return names;
+            }
+            let mut next: *const *const c_char = list;
+            while !(*next).is_null() {
+                names.push(CStr::from_ptr(*next).to_owned());
+                next = next.add(1);
+            }
+            (self.functions().jack_free)(list.cast());
+        }
+        names
+    }
+}
+
+impl Drop for Client {
+    fn drop(&mut self) {
+        let mut clients = clients();
+        // SAFETY: the client is open, and this is the last call on it. Both may fail when the server is gone: the
+        // library still ends its threads.
+        unsafe {
+            (self.functions().jack_deactivate)(self.raw);
+            (self.functions().jack_client_close)(self.raw);
+        }
+        clients.count -= 1;
+    }
+}
+
+/// The status of a client that could not be opened, in words.
+fn refusal(status: u32) -> DriverError {
+    const SERVER_FAILED: u32 = 0x10;
+    const NAME_NOT_UNIQUE: u32 = 0x04;
+    const VERSION_ERROR: u32 = 0x400;
+    if status & SERVER_FAILED != 0 {
+        DriverError::NoServer
+    } else if status & VERSION_ERROR != 0 {
+        DriverError::Refused("this version of its library")
+    } else if status & NAME_NOT_UNIQUE != 0 {
+        DriverError::Refused("a client of this name")
+    } else {
+        DriverError::NoServer
+    }
+}

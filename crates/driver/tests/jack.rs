@@ -1,0 +1,208 @@
+//! The JACK driver against a real `jackd` with its dummy driver.
+#![cfg(unix)]
+
+mod common;
+
+use std::any::Any;
+use std::sync::atomic::Ordering;
+
+use common::{Counter, Server, is_here, name, skip, wait_for, wait_for_blocks};
+use divisi_driver::{DriverError, Request, State, auto, jack};
+use units::Frames;
+
+fn request(block: u32) -> Request {
+    Request {
+        inputs: 2,
+        ..Request::new("divisi-test", Frames(block))
+    }
+}
+
+/// A server, unless there is none here.
+fn jackd(test: &str, rate: u32, buffer: u32) -> Option<Server> {
+    if is_here("jackd") {
+        return Some(Server::jackd(rate, buffer));
+    }
+    skip(test, "needs the Debian package jackd2");
+    None
+}
+
+#[test]
+fn jackd_gives_the_beat() {
+    let Some(server) = jackd("jackd_gives_the_beat", 48_000, 128) else {
+        return;
+    };
+    let opened = server.open(&request(64), jack::open);
+    let facts = opened.facts();
+    assert!(facts.server.starts_with("jackd "), "{facts:?}");
+    assert_eq!((facts.driver, facts.rate.hz()), ("jack", 48_000));
+    assert_eq!((facts.buffer.0, facts.fifo_latency.0), (128, 0));
+    let (player, counts) = Counter::new(Frames(64));
+    let running = opened.start(player).unwrap();
+    wait_for_blocks(&counts, 200);
+    assert_eq!(running.state(), State::Playing);
+    let player: Box<dyn Any> = running.stop();
+    assert!(player.is::<Counter>());
+    assert_eq!(counts.wrong.load(Ordering::Relaxed), 0);
+}
+
+#[test]
+fn a_block_that_does_not_divide_the_buffer_plays_later_by_the_stated_latency() {
+    let test = "a_block_that_does_not_divide_the_buffer_plays_later_by_the_stated_latency";
+    let Some(server) = jackd(test, 44_100, 96) else {
+        return;
+    };
+    let opened = server.open(&request(64), jack::open);
+    assert_eq!(opened.facts().rate.hz(), 44_100);
+    assert_eq!(opened.facts().fifo_latency, Frames(32));
+    let (player, counts) = Counter::new(Frames(64));
+    let running = opened.start(player).unwrap();
+    wait_for_blocks(&counts, 200);
+    assert_eq!(running.fifo_latency(), Frames(32));
+    running.stop();
+    assert_eq!(counts.wrong.load(Ordering::Relaxed), 0);
+}
+
+#[test]
+fn what_one_client_plays_another_hears_without_a_gap() {
+    let test = "what_one_client_plays_another_hears_without_a_gap";
+    let Some(server) = jackd(test, 48_000, 160) else {
+        return;
+    };
+    let apart = |name: &str| Request {
+        name: name.to_owned(),
+        connect: false,
+        ..request(64)
+    };
+    let (player, _) = Counter::new(Frames(64));
+    let plays = server.open(&apart("plays"), jack::open);
+    let plays = plays.start(player).unwrap();
+    let (listener, counts) = Counter::new(Frames(64));
+    let hears = server.open(&apart("hears"), jack::open);
+    let hears = hears.start(listener).unwrap();
+    if !server.tool("jack_connect", &["plays:out_1", "hears:in_1"]) {
+        return skip(
+            test,
+            "needs jack_connect (Debian: jackd2, later jack-example-tools)",
+        );
+    }
+    wait_for("an unbroken second", || {
+        counts.ramp.load(Ordering::Relaxed) >= 48_000
+    });
+    hears.stop();
+    plays.stop();
+}
+
+#[test]
+fn a_server_that_is_absent_is_a_clear_message() {
+    if !is_here("jackd") {
+        let test = "a_server_that_is_absent_is_a_clear_message";
+        return skip(test, "needs the Debian package jackd2");
+    }
+    let absent = Request {
+        server: Some(name()),
+        ..request(64)
+    };
+    let Err(refused) = jack::open(&absent) else {
+        panic!("nobody is there");
+    };
+    assert!(matches!(refused, DriverError::NoServer), "{refused:?}");
+    let chosen = auto(&absent).unwrap();
+    assert_eq!(chosen.opened.facts().driver, "clock");
+    assert!(chosen.said.contains("no JACK"), "{}", chosen.said);
+}
+
+#[test]
+fn a_server_that_goes_away_ends_the_sound_and_gives_the_player_back() {
+    let test = "a_server_that_goes_away_ends_the_sound_and_gives_the_player_back";
+    let Some(mut server) = jackd(test, 48_000, 128) else {
+        return;
+    };
+    let (player, counts) = Counter::new(Frames(64));
+    let running = server.open(&request(64), jack::open);
+    let running = running.start(player).unwrap();
+    wait_for_blocks(&counts, 20);
+    server.kill();
+    wait_for("the end", || running.state() != State::Playing);
+    let State::Ended { reason } = running.state() else {
+        unreachable!();
+    };
+    assert!(reason.contains("went away"), "{reason}");
+    let player: Box<dyn Any> = running.stop();
+    assert!(player.is::<Counter>());
+}
+
+#[test]
+fn a_server_that_changes_its_buffer_plays_on() {
+    let test = "a_server_that_changes_its_buffer_plays_on";
+    let Some(server) = jackd(test, 48_000, 128) else {
+        return;
+    };
+    let (player, counts) = Counter::new(Frames(64));
+    let running = server.open(&request(64), jack::open);
+    let running = running.start(player).unwrap();
+    wait_for_blocks(&counts, 20);
+    // From whole blocks to odd ones the latency rises; it does not fall again, that would cut the sound.
+    for (buffer, latency) in [("96", 32), ("1024", 32), ("32", 32)] {
+        if !server.tool("jack_bufsize", &[buffer]) {
+            return skip(
+                test,
+                "needs jack_bufsize (Debian: jackd2, later jack-example-tools)",
+            );
+        }
+        wait_for_blocks(&counts, 40);
+        assert_eq!(running.state(), State::Playing);
+        assert_eq!(running.fifo_latency(), Frames(latency));
+    }
+    running.stop();
+    assert_eq!(counts.wrong.load(Ordering::Relaxed), 0);
+}
+
+#[test]
+fn a_driver_that_never_starts_leaves_the_server() {
+    let test = "a_driver_that_never_starts_leaves_the_server";
+    let Some(server) = jackd(test, 48_000, 128) else {
+        return;
+    };
+    drop(server.open(&request(64), jack::open));
+    let again = server.open(&request(64), jack::open);
+    assert_eq!(again.facts().buffer, Frames(128));
+}
+
+#[test]
+fn a_second_server_at_the_same_time_is_refused() {
+    let test = "a_second_server_at_the_same_time_is_refused";
+    let Some(server) = jackd(test, 48_000, 128) else {
+        return;
+    };
+    let opened = server.open(&request(64), jack::open);
+    let second = Request {
+        server: Some(name()),
+        ..request(64)
+    };
+    let Err(refused) = jack::open(&second) else {
+        panic!("one library, one server");
+    };
+    assert!(matches!(refused, DriverError::Refused(_)), "{refused:?}");
+    drop(opened);
+}
+
+#[test]
+fn a_player_that_panics_ends_the_sound_and_leaves_the_server_alone() {
+    struct Bomb;
+    impl divisi_driver::Cycle for Bomb {
+        fn cycle(&mut self, _: divisi_driver::Beat, _: &[&[f32]], _: &mut [&mut [f32]]) {
+            // Without the hook's message.
+            std::panic::resume_unwind(Box::new("boom"));
+        }
+    }
+    let test = "a_player_that_panics_ends_the_sound_and_leaves_the_server_alone";
+    let Some(server) = jackd(test, 48_000, 128) else {
+        return;
+    };
+    let running = server.open(&request(64), jack::open);
+    let running = running.start(Box::new(Bomb)).unwrap();
+    wait_for("the end", || running.state() != State::Playing);
+    let player: Box<dyn Any> = running.stop();
+    assert!(player.is::<Bomb>());
+    drop(server.open(&request(64), jack::open));
+}
