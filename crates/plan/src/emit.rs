@@ -28,6 +28,8 @@ struct Emit<'a> {
     /// What each output became, by content.
     outs: Vec<OutPort>,
     slots: Slots,
+    /// By step: see [`Slots::heirs`].
+    heirs: Vec<Option<u32>>,
     /// Slots that the current step has for itself.
     own: Vec<SlotId>,
     lines: HashMap<u32, LineId>,
@@ -46,6 +48,7 @@ pub(crate) fn emit(wiring: &Wiring<'_>, turns: &Turns, order: &Order, options: &
         options,
         phases: phases(wiring, options),
         slots: Slots::new(order.groups.len(), total, reads),
+        heirs: Slots::heirs(&order.waits),
         contents,
         outs: vec![OutPort::Events(SendId(u32::MAX)); total],
         own: Vec::new(),
@@ -145,7 +148,7 @@ impl Emit<'_> {
         step.successors = since(&self.plan.successors, start);
         self.plan.steps.push(step);
         let own = std::mem::take(&mut self.own);
-        self.slots.leave(index, &own, after.first().copied());
+        self.slots.leave(index, &own, self.heirs[index as usize]);
     }
 
     fn looped(&mut self, steps: Vec<Step>, sub_block: Frames) -> Step {

@@ -3,12 +3,13 @@
 //! What a slot holds is done with once all steps that read it have run. A step B may take the slot if each of them is
 //! an ancestor of B: then no order of running can bring them together. To know that without asking about ancestors,
 //! every reader, when its turn is over, drops a *token* for what it has read into a bag, and hands its bag on to one
-//! heir, the first of the steps that wait for it. Whatever is in B's bag comes from an ancestor of B; when the bag has
+//! heir, the one of the steps that wait for it with the longest way to the end. Whatever is in B's bag comes from an ancestor of B; when the bag has
 //! the tokens of all readers, the slots are free for B and whoever inherits from it. Some reuse is missed (heirs that
 //! never meet), none is wrong. Bags are merged smaller into larger.
 
 use crate::arrows::Arrows;
 use crate::{SlotId, Span};
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 /// What one output port holds: slots that are written and freed together.
@@ -100,6 +101,19 @@ impl Slots {
     fn fresh(&mut self) -> SlotId {
         self.count += 1;
         SlotId(self.count - 1)
+    }
+
+    /// Who inherits from each step that someone waits for.
+    pub(crate) fn heirs(waits: &Arrows) -> Vec<Option<u32>> {
+        let mut heights = vec![0u32; waits.count()];
+        let mut heirs = vec![None; waits.count()];
+        for step in (0..waits.count()).rev() {
+            let height = |next: &u32| (heights[*next as usize], Reverse(*next));
+            let heir = waits.after(step as u32).iter().copied().max_by_key(height);
+            heights[step] = heir.map_or(0, |next| heights[next as usize] + 1);
+            heirs[step] = heir;
+        }
+        heirs
     }
 
     /// Ends the turn of `step`: drops its tokens, gives back what it had for itself and hands the bag to `heir`.

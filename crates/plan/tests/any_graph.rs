@@ -1,9 +1,9 @@
 //! What holds for any graph.
 
 mod common;
-use common::random::patches;
+use common::random::{patches, wild_patches};
 use common::symbols::{Follower, Oracle};
-use divisi_plan::{Plan, StepId, Work, compile, hlfet, random, simulate};
+use divisi_plan::{Plan, PlanError, StepId, Work, compile, hlfet, random, simulate};
 use proptest::prelude::*;
 use units::Nanos;
 
@@ -15,8 +15,45 @@ fn own_cost(plan: &Plan) -> impl Fn(StepId) -> Nanos + '_ {
     |id| plan.steps[id.0 as usize].cost
 }
 
+/// That each name in a mistake about a cycle feeds the next, and that none of them delays.
+fn is_a_way(patch: &common::Patch, words: &str) -> bool {
+    let names: Vec<&str> = words
+        .split('`')
+        .nth(1)
+        .expect("it has names")
+        .split(" → ")
+        .collect();
+    names.windows(2).all(|pair| {
+        let [from, to] = [0, 1].map(|i| patch.graph.find(pair[i]).expect("it is a node"));
+        let node = patch.graph.node(from).expect("it was just found");
+        let delays = node.kind == "delay" && node.number("time").is_some_and(|t| t > 0.0);
+        let mut edges = patch.graph.edges().iter();
+        !delays && edges.any(|e| (e.from.node, e.to.node) == (from, to))
+    })
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
+
+    #[test]
+    fn with_cycles_it_has_a_sound_plan_or_each_cycle_without_a_delay_is_named(
+        patch in wild_patches(12), seed: u64,
+    ) {
+        match compile(&patch.graph, &patch.catalogue, &patch.options) {
+            Ok(plan) => {
+                prop_assert_eq!(plan.validate(), Ok(()));
+                let [mut one, mut other] = [Follower::new(&plan), Follower::new(&plan)];
+                prop_assert_eq!(one.cycle(0, seed), other.cycle(0, !seed));
+            }
+            Err(PlanError(mistakes)) => {
+                prop_assert!(!mistakes.is_empty());
+                for mistake in mistakes {
+                    prop_assert!(mistake.message.starts_with("a cycle without a delay"));
+                    prop_assert!(is_a_way(&patch, &mistake.message), "{}", mistake.message);
+                }
+            }
+        }
+    }
 
     #[test]
     fn its_plan_is_valid(mut patch in patches(60), lanes in 0..5usize) {

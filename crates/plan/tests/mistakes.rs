@@ -3,7 +3,8 @@
 mod common;
 use common::Patch;
 use divisi_plan::{PlanError, compile};
-use graph::{Diagnostic, NodeId, Place, Value};
+use graph::{Diagnostic, NodeId, Place, Signal, Value};
+use units::{Channels, Frames};
 
 fn mistakes(patch: &Patch) -> Vec<Diagnostic> {
     let PlanError(all) =
@@ -136,13 +137,55 @@ fn absurd_times_and_channels_are_refused_and_not_made_room_for() {
     let node = patch.graph.node_mut(delay).unwrap();
     node.set("most", Value::Text("long".into()));
     assert_eq!(mistakes(&patch).len(), 1);
-    node_wide(&mut patch);
-    assert_eq!(mistakes(&patch).len(), 2);
 }
 
-/// Five nodes with a million channels each.
-fn node_wide(patch: &mut Patch) {
+#[test]
+fn what_is_too_large_as_a_whole_is_refused_at_the_node_that_is_one_too_many() {
+    let mut patch = Patch::default();
+    for _ in 0..4 {
+        patch.add_with("delay", &[("time", 1000.0)]);
+    }
+    // 2^26 samples each.
+    assert_eq!(patch.plan().lines.len(), 4);
+    patch.add_with("delay", &[("time", 1000.0)]);
+    assert_eq!(only_mistake(&patch).place, Place::new(5, 1, 1));
     for _ in 0..20 {
         patch.add_with("mix", &[("channels", 256.0), ("in", 1000.0)]);
     }
+    assert_eq!(mistakes(&patch).len(), 2);
+    for frames in [0, u32::MAX] {
+        let mut patch = Patch::default();
+        patch.options.block = Frames(frames);
+        assert!(only_mistake(&patch).message.starts_with("a block has"));
+    }
+    let mut patch = Patch::default();
+    patch.options.block = Frames(1 << 20);
+    for _ in 0..513 {
+        patch.add("osc");
+    }
+    assert_eq!(only_mistake(&patch).help, "take a shorter block");
+}
+
+#[test]
+fn ports_that_no_reader_gives_are_refused_or_borne() {
+    let mut patch = Patch::default();
+    let odd = patch.add("osc");
+    let sink = patch.add("sink");
+    let taker = patch.add("mod");
+    let delay = patch.add_with("delay", &[("time", 1.0)]);
+    patch.wire(odd, taker);
+    for (id, inputs) in [(odd, false), (taker, true)] {
+        let node = patch.graph.node_mut(id).unwrap();
+        let ports = if inputs {
+            &mut node.inputs
+        } else {
+            &mut node.outputs
+        };
+        ports[0].signal = Signal::Audio(Channels(0));
+    }
+    assert_eq!(patch.plan().validate(), Ok(()));
+    for id in [sink, delay] {
+        patch.graph.node_mut(id).unwrap().inputs.clear();
+    }
+    assert_eq!(mistakes(&patch).len(), 2);
 }

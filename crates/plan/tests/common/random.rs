@@ -28,13 +28,32 @@ pub(crate) fn patches(most: usize) -> impl Strategy<Value = Patch> {
     (vec(node, 1..most), vec(edge, 0..4 * most)).prop_map(|(nodes, edges)| patch(&nodes, &edges))
 }
 
+/// The same, but edges go where they like: with cycles of all sorts.
+pub(crate) fn wild_patches(most: usize) -> impl Strategy<Value = Patch> {
+    let node = (
+        0..KINDS.len() as u8 - 2,
+        Just(1),
+        any::<u8>(),
+        Just(1),
+        prop::bool::weighted(0.9),
+    );
+    let edge = (any::<u16>(), any::<u8>(), any::<u16>(), any::<u8>());
+    (vec(node, 1..most), vec(edge, 0..2 * most)).prop_map(|(nodes, edges)| {
+        let mut patch = patch(&nodes, &[]);
+        for seed in edges {
+            connect(&mut patch, seed, true);
+        }
+        patch
+    })
+}
+
 fn patch(nodes: &[NodeSeed], edges: &[EdgeSeed]) -> Patch {
     let mut patch = Patch::default();
     for seed in nodes {
         add(&mut patch, *seed);
     }
     for seed in edges {
-        connect(&mut patch, *seed);
+        connect(&mut patch, *seed, false);
     }
     patch
 }
@@ -52,8 +71,9 @@ fn add(patch: &mut Patch, (kind, channels, delay, every, enabled): NodeSeed) {
     node.enabled = enabled;
 }
 
-/// Connects if the signals fit, and if the edge goes forward or into a delay of at least a frame.
-fn connect(patch: &mut Patch, (from, output, to, input): EdgeSeed) {
+/// Connects if the signals fit, and if the edge goes forward or into a delay of at least a frame, or anywhere if
+/// `wild`.
+fn connect(patch: &mut Patch, (from, output, to, input): EdgeSeed, wild: bool) {
     let count = patch.graph.id_bound() as u16;
     // Half of the edges are short: then there are long ways.
     let from = from % count;
@@ -77,7 +97,7 @@ fn connect(patch: &mut Patch, (from, output, to, input): EdgeSeed) {
         (a, b) => a == b,
     };
     let cuts = takes.kind == "delay" && takes.number("time").is_some_and(|t| t > 0.0);
-    if fits && (from < to || cuts) {
+    if fits && (wild || from < to || cuts) {
         patch.wire_ports((from, output), (to, input));
     }
 }
