@@ -243,33 +243,35 @@ impl Emit<'_> {
     fn audio(&mut self, channels: Channels, wires: &[Wire]) -> InPort {
         let start = self.plan.feeds.len();
         for channel in 0..channels.count() {
-            let from = self.plan.summed.len();
-            for wire in wires {
-                if let OutPort::Audio(slots) = self.source(wire) {
-                    // One channel spreads over all.
-                    let at = channel.min(slots.len() - 1);
-                    let slot = slots.of(&self.plan.written)[at];
-                    self.plan.summed.push(slot);
-                }
-            }
-            let feed = match self.plan.summed[from..] {
-                [] => Feed::Silent,
-                [one] => {
-                    self.plan.summed.pop();
-                    Feed::Slot(one)
-                }
-                _ => {
-                    let into = self.slots.take();
-                    self.own.push(into);
-                    Feed::Sum {
-                        from: since(&self.plan.summed, from),
-                        into,
-                    }
-                }
-            };
+            let feed = self.feed(channel, wires);
             self.plan.feeds.push(feed);
         }
         InPort::Audio(since(&self.plan.feeds, start))
+    }
+
+    fn feed(&mut self, channel: usize, wires: &[Wire]) -> Feed {
+        let start = self.plan.summed.len();
+        for wire in wires {
+            if let OutPort::Audio(slots) = self.source(wire) {
+                // One channel spreads over all.
+                let at = channel.min(slots.len() - 1);
+                let slot = slots.of(&self.plan.written)[at];
+                self.plan.summed.push(slot);
+            }
+        }
+        match self.plan.summed[start..] {
+            [] => Feed::Silent,
+            [one] => {
+                self.plan.summed.pop();
+                Feed::Slot(one)
+            }
+            _ => {
+                let from = since(&self.plan.summed, start);
+                let into = self.slots.take();
+                self.own.push(into);
+                Feed::Sum { from, into }
+            }
+        }
     }
 
     fn events(&mut self, wires: &[Wire]) -> InPort {

@@ -54,49 +54,85 @@ pub fn random(plan: &Plan, workers: usize, seed: u64) -> Schedule {
     })
 }
 
-/// List scheduling: whenever a worker is free and a step is ready, the ready step of the highest `priority` starts.
+/// List scheduling: whenever a worker is free and a step is ready, the ready step of the highest `priority` starts, on
+/// the first of the workers that are free.
 fn list(plan: &Plan, workers: usize, priority: impl Fn(StepId) -> (u64, u64)) -> Schedule {
-    let workers = workers.max(1);
-    let mut lanes = vec![Vec::new(); workers];
-    let mut waits: Vec<u32> = plan.steps.iter().map(|s| s.activation).collect();
     let entry = |id: StepId| (priority(id), Reverse(id));
+    let mut waits: Vec<u32> = plan.steps.iter().map(|s| s.activation).collect();
     let starts = plan.ids().filter(|(_, s)| s.activation == 0);
     let mut ready: BinaryHeap<_> = starts.map(|(id, _)| entry(id)).collect();
-    let mut idle: BinaryHeap<Reverse<usize>> = (0..workers).map(Reverse).collect();
-    let mut busy: BinaryHeap<Reverse<(Nanos, usize, StepId)>> = BinaryHeap::new();
-    let mut now = Nanos(0);
+    let mut crew = Crew::new(workers.max(1));
     loop {
-        while !ready.is_empty() && !idle.is_empty() {
-            let (Some((_, Reverse(step))), Some(Reverse(worker))) = (ready.pop(), idle.pop())
-            else {
-                break;
-            };
-            let finish = sum(now, plan.steps[step.0 as usize].cost);
-            lanes[worker].push(Placed {
-                step,
-                start: now,
-                finish,
-            });
-            busy.push(Reverse((finish, worker, step)));
+        while crew.is_free()
+            && let Some((_, Reverse(step))) = ready.pop()
+        {
+            crew.start(step, plan.steps[step.0 as usize].cost);
         }
-        let Some(Reverse((finish, ..))) = busy.peek().copied() else {
-            break;
-        };
-        now = finish;
-        while let Some(Reverse((_, worker, step))) = busy.peek().copied().filter(|b| b.0.0 == now) {
-            busy.pop();
-            idle.push(Reverse(worker));
-            for next in plan.after(step) {
-                waits[next.0 as usize] -= 1;
-                if waits[next.0 as usize] == 0 {
-                    ready.push(entry(*next));
-                }
+        let over = crew.next();
+        if over.is_empty() {
+            return crew.schedule;
+        }
+        for next in over.iter().flat_map(|step| plan.after(*step)) {
+            waits[next.0 as usize] -= 1;
+            if waits[next.0 as usize] == 0 {
+                ready.push(entry(*next));
             }
         }
     }
-    Schedule {
-        lanes,
-        makespan: now,
+}
+
+/// The workers, and a clock that goes from one finish to the next. The makespan so far is its time.
+struct Crew {
+    free: BinaryHeap<Reverse<usize>>,
+    busy: BinaryHeap<Reverse<(Nanos, usize, StepId)>>,
+    schedule: Schedule,
+}
+
+impl Crew {
+    fn new(workers: usize) -> Self {
+        Self {
+            free: (0..workers).map(Reverse).collect(),
+            busy: BinaryHeap::new(),
+            schedule: Schedule {
+                lanes: vec![Vec::new(); workers],
+                makespan: Nanos(0),
+            },
+        }
+    }
+
+    fn is_free(&self) -> bool {
+        !self.free.is_empty()
+    }
+
+    fn start(&mut self, step: StepId, cost: Nanos) {
+        let Some(Reverse(worker)) = self.free.pop() else {
+            return;
+        };
+        let start = self.schedule.makespan;
+        let finish = sum(start, cost);
+        self.busy.push(Reverse((finish, worker, step)));
+        self.schedule.lanes[worker].push(Placed {
+            step,
+            start,
+            finish,
+        });
+    }
+
+    /// Goes on to the next time at which steps are over, and gives these; none where nobody works.
+    fn next(&mut self) -> Vec<StepId> {
+        let mut over = Vec::new();
+        if let Some(Reverse((finish, ..))) = self.busy.peek() {
+            self.schedule.makespan = *finish;
+        }
+        let now = self.schedule.makespan;
+        while let Some(Reverse((finish, worker, step))) = self.busy.peek().copied()
+            && finish == now
+        {
+            self.busy.pop();
+            self.free.push(Reverse(worker));
+            over.push(step);
+        }
+        over
     }
 }
 
