@@ -1,0 +1,79 @@
+//! A graph for Graphviz.
+
+use graph::{Graph, Node, Port};
+use std::fmt::Write;
+
+/// `graph` in the DOT language: nodes are records with a field a port, sources on the left.
+pub fn write(graph: &Graph) -> String {
+    let mut text = String::from("digraph session {\n  rankdir=LR;\n  node [shape=record];\n");
+    for (id, node) in graph.nodes() {
+        let label = label(node);
+        let style = match node.enabled {
+            true => "",
+            false => " style=dashed",
+        };
+        writeln!(text, "  n{} [label=\"{label}\"{style}];", id.0).expect("a String takes all");
+    }
+    for edge in graph.edges() {
+        let (from, to) = (edge.from, edge.to);
+        writeln!(
+            text,
+            "  n{}:o{} -> n{}:i{};",
+            from.node.0, from.port, to.node.0, to.port
+        )
+        .expect("a String takes all");
+    }
+    text + "}\n"
+}
+
+fn label(node: &Node) -> String {
+    let name = format!("{}\\n{}", escaped(&node.name), escaped(&node.kind));
+    let sides = [
+        fields('i', &node.inputs),
+        Some(name),
+        fields('o', &node.outputs),
+    ];
+    let sides: Vec<String> = sides.into_iter().flatten().collect();
+    format!("{{{}}}", sides.join("|"))
+}
+
+fn fields(side: char, ports: &[Port]) -> Option<String> {
+    let field = |(i, port): (usize, &Port)| format!("<{side}{i}> {}", escaped(&port.name));
+    let fields: Vec<String> = ports.iter().enumerate().map(field).collect();
+    (!fields.is_empty()).then(|| format!("{{{}}}", fields.join("|")))
+}
+
+/// As a record's label may have it.
+fn escaped(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for c in text.chars() {
+        if matches!(c, '"' | '\\' | '{' | '}' | '|' | '<' | '>' | ' ') {
+            escaped.push('\\');
+        }
+        escaped.push(if c.is_control() { ' ' } else { c });
+    }
+    escaped
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use graph::shape;
+
+    #[test]
+    fn every_port_is_a_field_and_every_edge_joins_two() {
+        let text = write(&shape::line(3, None).unwrap());
+        assert!(
+            text.contains("n0 [label=\"{osc1\\nosc|{<o0> out}}\"];"),
+            "{text}"
+        );
+        assert!(text.contains("n1:o0 -> n2:i0;"));
+    }
+
+    #[test]
+    fn odd_names_stay_inside_their_quotes() {
+        let mut graph = Graph::default();
+        graph.add(Node::new("a\"|{b}\n", "x")).unwrap();
+        assert!(write(&graph).contains("label=\"{a\\\"\\|\\{b\\} \\nx}\""));
+    }
+}

@@ -1,0 +1,98 @@
+//! A small catalogue for this crate's tests: ports and parameters of every sort.
+
+use graph::{Catalogue, Kind, Param, PortCount, PortSpec, Range, Role, Width};
+use units::Channels;
+
+fn param(name: &'static str, unit: &'static str, range: Range) -> Param {
+    Param {
+        name,
+        unit,
+        range,
+        live: false,
+        doc: "What it is.",
+    }
+}
+
+fn number(least: f64, most: f64, default: f64) -> Range {
+    Range::Number {
+        least,
+        most,
+        default,
+    }
+}
+
+fn many(name: &'static str, default: u16) -> PortSpec {
+    PortSpec {
+        name,
+        width: Width::AsNode,
+        count: PortCount::Many {
+            default,
+            least: 0,
+            most: 4096,
+        },
+    }
+}
+
+const EVENT: PortSpec = PortSpec {
+    name: "gate",
+    width: Width::Event,
+    count: PortCount::One,
+};
+
+/// The kinds of the test texts.
+pub(crate) fn catalogue() -> Catalogue {
+    let mono = PortSpec::mono;
+    let freq = || param("freq", "Hz", number(0.0, 384_000.0, f64::NAN));
+    let volume = || param("volume", "", number(-100.0, 100.0, 1.0));
+    let mut all = Catalogue::default();
+    let mut add = |name, inputs: &[PortSpec], outputs: &[PortSpec], params: &[Param]| {
+        all.add(Kind {
+            inputs: inputs.to_vec(),
+            outputs: outputs.to_vec(),
+            params: params.to_vec(),
+            role: if name == "sink" {
+                Role::Sink
+            } else {
+                Role::Inner
+            },
+            ..Kind::new(name, "A kind.")
+        });
+    };
+    let wave = Range::Choice(&["sine", "saw"]);
+    add(
+        "osc",
+        &[],
+        &[mono("out")],
+        &[freq(), volume(), param("wave", "", wave)],
+    );
+    add("mod", &[mono("in")], &[mono("out")], &[freq(), volume()]);
+    add(
+        "sink",
+        &[mono("in")],
+        &[],
+        &[param("channel", "", number(0.0, 63.0, 0.0))],
+    );
+    let grouped = param("grouped", "", Range::Flag);
+    add("mix", &[many("in", 2)], &[many("out", 1)], &[grouped]);
+    let db = param("gain_db", "dB", number(-120.0, 40.0, 0.0));
+    add(
+        "gain",
+        &[PortSpec::audio("in")],
+        &[PortSpec::audio("out")],
+        &[db],
+    );
+    let ns = param("ns", "ns", number(0.0, 1e10, 1000.0));
+    add("work", &[many("in", 1)], &[many("out", 1)], &[ns]);
+    let stereo = PortSpec {
+        width: Width::Fixed(Channels(2)),
+        ..mono("out")
+    };
+    let file = [
+        param("file", "", Range::File(true)),
+        param("note", "", Range::Text),
+    ];
+    add("player", &[], &[stereo], &file);
+    add("metro", &[], &[EVENT], &[]);
+    add("envelope", &[mono("in"), EVENT], &[mono("out")], &[]);
+    all
+}
