@@ -20,7 +20,7 @@ use feed::{Tap, feed};
 use graph::{Kind, Param, PortSpec};
 use media::Sound;
 use processor::{
-    Activity, Background, Block, Creation, MakeError, Mode, Processor, Setup, StateError, Tail,
+    Activity, Background, Block, Creation, MakeError, Processor, Setup, StateError, Tail,
 };
 use std::ops::Range;
 use std::path::PathBuf;
@@ -218,11 +218,7 @@ impl Player {
         };
         let block = setup.block.count();
         let room = (AHEAD_S * rate.hz() as usize).max(AHEAD_BLOCKS * block);
-        let patience = match setup.mode {
-            Mode::Live => 16 * block,
-            Mode::Offline => usize::MAX,
-        };
-        let (mut feeder, tap) = feed(stream, self.timeline, (width, room), patience);
+        let (mut feeder, tap) = feed(stream, self.timeline, (width, room), setup.mode);
         feeder.turn();
         setup.services.background(Box::new(feeder));
         self.feed = Feed::Streamed(tap);

@@ -13,7 +13,7 @@
 //! what the tap reads belongs to its last order.
 
 use super::timeline::{Piece, Timeline};
-use processor::{Background, Turn};
+use processor::{Background, Mode, Turn};
 use rt::spsc::{Receiver, Sender, channel};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -47,8 +47,7 @@ pub(super) struct Tap {
     given: u32,
     /// Frames that were due before they had come: they are thrown away when they come, so that time is kept.
     owed: u64,
-    /// Frames thrown away at most in one block.
-    patience: usize,
+    mode: Mode,
     /// Interleaved frames, for one step.
     frames: Vec<f32>,
 }
@@ -57,13 +56,15 @@ pub(super) struct Tap {
 const PORTION: usize = 1024;
 /// The most frames of a step.
 const STEP: usize = 64;
+/// Live, for each frame played so many are thrown away at most.
+const HASTE: usize = 16;
 
 /// Both ends, for the first `width` channels of `stream`; room for `room` frames.
 pub(super) fn feed(
     stream: media::Stream,
     timeline: Timeline,
     (width, room): (usize, usize),
-    patience: usize,
+    mode: Mode,
 ) -> (Feeder, Tap) {
     let (sender, receiver) = channel(room.max(PORTION) * width);
     let orders = Arc::new(Orders::default());
@@ -84,7 +85,7 @@ pub(super) fn feed(
         orders,
         given: 0,
         owed: 0,
-        patience,
+        mode,
         frames: vec![0.0; STEP * width],
     };
     (feeder, tap)
@@ -157,7 +158,7 @@ impl Tap {
         // pairs with the load in `Feeder::obey`.
         self.orders.given.store(self.given, Ordering::Release);
         self.owed = 0;
-        self.discard(self.patience);
+        self.discard(self.most(0));
     }
 
     /// Channels of its frames.
@@ -179,15 +180,23 @@ impl Tap {
         let mut got = 0;
         if self.is_answered() {
             let owed = usize::try_from(self.owed).unwrap_or(usize::MAX);
-            self.owed -= self.discard(owed.min(self.patience)) as u64;
+            self.owed -= self.discard(owed.min(self.most(frames))) as u64;
             if self.owed == 0 {
                 got = self.ring.read(&mut self.frames[..frames * self.width]) / self.width;
             }
         } else {
-            self.discard(self.patience);
+            self.discard(self.most(frames));
         }
         self.owed += (frames - got) as u64;
         &self.frames[..got * self.width]
+    }
+
+    /// How many frames may be thrown away while so many are played. Offline nobody waits for us.
+    fn most(&self, frames: usize) -> usize {
+        match self.mode {
+            Mode::Live => HASTE * frames,
+            Mode::Offline => usize::MAX,
+        }
     }
 
     /// Throws away up to `most` frames; how many.

@@ -1,0 +1,351 @@
+//! Players and recorders with real files: what is on disk is what is heard, in time.
+
+mod kit;
+
+use graph::Value;
+use kit::{Folder, Player, made, node};
+use media::{Format, Writer};
+use processor::{Activity, Mode, Tail};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use units::{Channels, SampleRate};
+
+fn text(path: &Path) -> Value {
+    Value::Text(path.to_str().unwrap().into())
+}
+
+fn number(n: f64) -> Value {
+    Value::Number(n)
+}
+
+/// Sample `frame` of channel `c` of every test file: no two alike for long.
+fn sample(frame: usize, c: usize) -> f32 {
+    ((frame * 7919 + c * 104_729) % 65_521) as f32 / 65_536.0 - 0.5
+}
+
+fn wav(path: PathBuf, channels: usize, frames: usize) -> PathBuf {
+    let rate = SampleRate::new(48_000).unwrap();
+    let samples: Vec<f32> = (0..frames)
+        .flat_map(|frame| (0..channels).map(move |c| sample(frame, c)))
+        .collect();
+    let width = Channels(channels as u16);
+    let mut writer = Writer::create(&path, rate, width, Format::F32).unwrap();
+    writer.write_interleaved(&samples).unwrap();
+    writer.finish().unwrap();
+    path
+}
+
+/// Longer than what is held: it streams.
+fn long(folder: &Folder) -> PathBuf {
+    wav(folder.file("long.wav"), 8, 300_000)
+}
+
+fn expected(range: std::ops::Range<usize>, c: usize) -> Vec<f32> {
+    range.map(|frame| sample(frame, c) + 0.0).collect()
+}
+
+#[test]
+fn a_file_is_heard_from_the_first_frame_to_its_end() {
+    let folder = Folder::new("whole");
+    let file = wav(folder.file("f.wav"), 2, 1000);
+    let node = node(
+        "player",
+        &[("file", text(&file)), ("channels", number(2.0))],
+    );
+    let mut player = Player::new(&node, 48_000, Mode::Live);
+    assert_eq!(player.processor.length(), Some(1000));
+    assert_eq!(player.processor.tail(), Tail::Frames(1000));
+    let heard = player.play(1200, 100, &[]);
+    for (c, heard) in heard.iter().enumerate() {
+        assert_eq!(heard[..1000], expected(0..1000, c));
+        assert_eq!(heard[1000..], [0.0; 200]);
+    }
+    assert_eq!((player.last, player.late), (Activity::Asleep, 0));
+}
+
+#[test]
+fn mono_is_heard_everywhere_and_missing_channels_are_silent() {
+    let folder = Folder::new("mapped");
+    let mono = wav(folder.file("1.wav"), 1, 64);
+    let stereo = wav(folder.file("2.wav"), 2, 64);
+    let heard = |file: &Path| {
+        let node = node("player", &[("file", text(file)), ("channels", number(3.0))]);
+        Player::new(&node, 48_000, Mode::Offline).play(64, 64, &[])
+    };
+    assert_eq!(heard(&mono), vec![expected(0..64, 0); 3]);
+    let silent = vec![0.0; 64];
+    assert_eq!(
+        heard(&stereo),
+        [expected(0..64, 0), expected(0..64, 1), silent]
+    );
+}
+
+#[test]
+fn a_part_waits_plays_rests_and_begins_again() {
+    let folder = Folder::new("part");
+    let file = wav(folder.file("f.wav"), 1, 5000);
+    let node = node(
+        "player",
+        &[
+            ("file", text(&file)),
+            ("loop", Value::Flag(true)),
+            ("at", number(0.01)),
+            ("start", number(0.02)),
+            ("length", number(0.005)),
+            ("period", number(0.0125)),
+        ],
+    );
+    let mut player = Player::new(&node, 48_000, Mode::Offline);
+    assert_eq!(player.processor.length(), None);
+    let heard = &player.play(480 + 1200, 33, &[])[0];
+    let part = expected(960..1200, 0);
+    let rest = vec![0.0; 360];
+    let want = [vec![0.0; 480], part.clone(), rest.clone(), part, rest].concat();
+    assert_eq!(*heard, want);
+}
+
+#[test]
+fn a_long_file_streams_without_a_gap_and_around_its_end() {
+    let folder = Folder::new("streams");
+    let file = long(&folder);
+    let params = [
+        ("file", text(&file)),
+        ("channels", number(2.0)),
+        ("loop", Value::Flag(true)),
+        ("start", number(1.0)),
+    ];
+    let mut player = Player::new(&node("player", &params), 48_000, Mode::Offline);
+    assert_eq!(player.background.len(), 1);
+    let heard = player.play(400_000, 511, &[]);
+    for (c, heard) in heard.iter().enumerate() {
+        let want = [expected(48_000..300_000, c), expected(48_000..196_000, c)].concat();
+        assert!(*heard == want, "channel {c}");
+    }
+    assert_eq!(player.late, 0);
+}
+
+#[test]
+fn held_and_streamed_are_the_same_bits_at_any_rate_and_block() {
+    let folder = Folder::new("same");
+    let (long, short) = (long(&folder), wav(folder.file("s.wav"), 2, 300_000));
+    let heard = |file: &Path, block| {
+        let node = node("player", &[("file", text(file)), ("channels", number(2.0))]);
+        let mut player = Player::new(&node, 44_100, Mode::Offline);
+        let held = player.background.is_empty();
+        let heard = player.play(20_000, block, &[]);
+        (held, heard)
+    };
+    let (held, want) = heard(&short, 512);
+    assert!(held);
+    for block in [512, 1, 77] {
+        let (held, streamed) = heard(&long, block);
+        // Noise beside noise: the channels that are not heard do not matter.
+        assert!(!held && streamed == want, "blocks of {block}");
+    }
+}
+
+#[test]
+fn a_stream_that_is_reset_or_loaded_is_exact_offline() {
+    let folder = Folder::new("reset");
+    let file = long(&folder);
+    let node = node("player", &[("file", text(&file))]);
+    let mut player = Player::new(&node, 48_000, Mode::Offline);
+    player.play(70_000, 512, &[]);
+    let mut state = Vec::new();
+    player.processor.save(&mut state);
+    player.processor.reset();
+    assert!(player.play(100_000, 512, &[])[0] == expected(0..100_000, 0));
+    player.processor.load(&state).unwrap();
+    assert!(player.play(1000, 512, &[])[0] == expected(70_000..71_000, 0));
+    assert_eq!(player.late, 0);
+}
+
+#[test]
+fn live_a_disk_that_is_late_costs_silence_and_not_time() {
+    let folder = Folder::new("late");
+    let file = long(&folder);
+    let node = node("player", &[("file", text(&file))]);
+    let mut player = Player::new(&node, 48_000, Mode::Live);
+    let heard = &player.play(60_000, 500, &[])[0];
+    // What was read ahead, and then nothing more came.
+    let ahead = heard.iter().rposition(|s| *s != 0.0).unwrap() + 1;
+    assert!((48_000..60_000).contains(&ahead));
+    assert_eq!(heard[..ahead], expected(0..ahead, 0));
+    assert_eq!(player.late, (60_000 - ahead as u32).div_ceil(500));
+    player.turns();
+    let late = player.late;
+    player.play(12_000, 500, &[]);
+    player.turns();
+    let at = 72_000;
+    player.late = late;
+    assert_eq!(player.play(2000, 500, &[])[0], expected(at..at + 2000, 0));
+    assert_eq!(player.late, late);
+}
+
+#[test]
+fn live_a_reset_stream_is_silent_until_the_disk_answers_and_then_in_time() {
+    let folder = Folder::new("answers");
+    let file = long(&folder);
+    let node = node("player", &[("file", text(&file))]);
+    let mut player = Player::new(&node, 48_000, Mode::Live);
+    player.play(5000, 500, &[]);
+    player.processor.reset();
+    // A turn before the ring is empty changes nothing.
+    player.turns();
+    let heard = &player.play(10_000, 500, &[])[0];
+    assert!(heard.iter().all(|s| *s == 0.0));
+    player.turns();
+    let heard = &player.play(3000, 500, &[])[0];
+    let back = heard.iter().position(|s| *s != 0.0).unwrap();
+    assert!(back < 1500, "{back}");
+    assert!(heard[back..] == expected(10_000 + back..13_000, 0));
+}
+
+#[test]
+fn a_file_that_is_missing_or_no_sound_is_told_with_its_name() {
+    let error = made(&node("player", &[])).err().unwrap();
+    assert_eq!(error.key, Some("file"));
+    let error = made(&node(
+        "player",
+        &[("file", Value::Text("no/such.wav".into()))],
+    ));
+    let error = error.err().unwrap();
+    assert!(error.message.contains("no/such.wav"), "{error}");
+    let missing = Value::Text("no/such/folder/take.wav".into());
+    let error = made(&node("recorder", &[("file", missing)])).err().unwrap();
+    assert!(error.message.contains("make its folder first"), "{error}");
+}
+
+fn noise(frames: usize) -> Vec<Vec<f32>> {
+    (5..7).map(|c| expected(0..frames, c)).collect()
+}
+
+fn recorded(file: &Path) -> Vec<Vec<f32>> {
+    let mut reader = media::open(file).unwrap();
+    let mut planes = vec![vec![0.0; reader.frames().unwrap() as usize]; 2];
+    let mut slices: Vec<&mut [f32]> = planes.iter_mut().map(Vec::as_mut_slice).collect();
+    reader.read(&mut slices).unwrap();
+    planes
+}
+
+#[test]
+fn a_recorder_keeps_every_frame_and_passes_it_on() {
+    let folder = Folder::new("recorder");
+    let file = folder.file("take.wav");
+    let node = node(
+        "recorder",
+        &[("file", text(&file)), ("channels", number(2.0))],
+    );
+    assert!(
+        made(&node).is_ok() && !file.exists(),
+        "making creates nothing"
+    );
+    let mut player = Player::new(&node, 48_000, Mode::Offline);
+    let sound = noise(300_000);
+    assert!(player.play(300_000, 333, &sound) == sound);
+    player.background.iter_mut().for_each(|task| task.end());
+    assert!(recorded(&file) == sound);
+    assert_eq!(player.late, 0);
+}
+
+#[test]
+fn live_what_the_disk_did_not_take_is_silence_of_the_same_length() {
+    let folder = Folder::new("gap");
+    let file = folder.file("take.wav");
+    let node = node(
+        "recorder",
+        &[("file", text(&file)), ("channels", number(2.0))],
+    );
+    let mut player = Player::new(&node, 48_000, Mode::Live);
+    let sound = noise(100_000);
+    let part = |range: std::ops::Range<usize>| -> Vec<Vec<f32>> {
+        sound.iter().map(|c| c[range.clone()].to_vec()).collect()
+    };
+    // Room for 96000 frames: the last 4000 of the first go are lost, and half of the last one.
+    player.play(100_000, 500, &sound);
+    assert_eq!(player.late, 8);
+    assert_eq!(player.gauge.read(), 4000.0);
+    player.turns();
+    player.play(20_000, 500, &part(0..20_000));
+    player.processor.reset();
+    player.background.iter_mut().for_each(|task| task.end());
+    let kept = recorded(&file);
+    for c in 0..2 {
+        assert_eq!(kept[c].len(), 120_000);
+        assert!(kept[c][..96_000] == sound[c][..96_000]);
+        // Silence, until what is owed has been paid; then the rest is in its place.
+        let back = kept[c][96_000..].iter().position(|s| *s != 0.0).unwrap() + 96_000;
+        assert!((100_000..105_000).contains(&back), "{back}");
+        assert!(kept[c][back..] == sound[c][back - 100_000..20_000]);
+    }
+}
+
+#[test]
+fn a_recorder_that_is_set_up_again_begins_a_new_file() {
+    let folder = Folder::new("again");
+    let file = folder.file("take.wav");
+    let node = node(
+        "recorder",
+        &[("file", text(&file)), ("channels", number(2.0))],
+    );
+    let mut first = Player::new(&node, 48_000, Mode::Offline);
+    first.play(5000, 500, &noise(5000));
+    let mut second = Player::new(&node, 48_000, Mode::Offline);
+    let sound = noise(700);
+    second.play(700, 500, &sound);
+    second.background.iter_mut().for_each(|task| task.end());
+    first.background.iter_mut().for_each(|task| task.end());
+    assert_eq!(recorded(&file), sound);
+}
+
+#[test]
+fn a_live_input_is_the_device_and_silent_where_it_ends() {
+    let params = [("channel", number(2.0)), ("channels", number(2.0))];
+    let mut player = Player::new(&node("input", &params), 48_000, Mode::Live);
+    let device = noise(100);
+    let heard = player.play(100, 10, &device);
+    assert_eq!(heard, [device[1].clone(), vec![0.0; 100]]);
+    assert_eq!(player.play(10, 10, &[]), vec![vec![0.0; 10]; 2]);
+}
+
+#[test]
+fn a_stream_that_is_reset_again_and_again_never_plays_what_is_old() {
+    let folder = Folder::new("stress");
+    let file = long(&folder);
+    let params = [("file", text(&file)), ("loop", Value::Flag(true))];
+    let mut player = Player::new(&node("player", &params), 48_000, Mode::Live);
+    let mut disk = player.background.remove(0);
+    let done = AtomicBool::new(false);
+    std::thread::scope(|threads| {
+        threads.spawn(|| {
+            while !done.load(Ordering::Relaxed) {
+                disk.turn();
+            }
+        });
+        for round in 0..200 {
+            // Until it is heard, and some blocks more; now and then not even until then.
+            let mut left = if round % 5 == 0 { 3 } else { usize::MAX };
+            let mut frame = 0;
+            while left > 0 {
+                let sound = &player.play(64, 64, &[])[0];
+                for got in sound {
+                    let want = sample(frame % 300_000, 0);
+                    assert!(
+                        *got == want || *got == 0.0,
+                        "round {round}, frame {frame}: {got}"
+                    );
+                    frame += 1;
+                }
+                if sound[63] == 0.0 {
+                    // A player that hurries on without its disk would never be caught up with.
+                    std::thread::sleep(std::time::Duration::from_micros(200));
+                } else {
+                    left = left.min(1 + round % 40);
+                }
+                left -= 1;
+            }
+            player.processor.reset();
+        }
+        done.store(true, Ordering::Relaxed);
+    });
+}

@@ -1,0 +1,182 @@
+//! One processor and its background work, played block by block, live or offline.
+
+use divisi_dsp as dsp;
+use graph::{Catalogue, Node, Value};
+use processor::{
+    Activity, Background, Block, Gauge, Io, MakeError, Mode, Moment, Processor, RawChannel,
+    RawPort, Registry, Runtime, Services, Setup, Turn,
+};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+use units::{Frames, SampleRate};
+
+/// A folder that goes with its test.
+pub(crate) struct Folder(PathBuf);
+
+impl Folder {
+    pub(crate) fn new(test: &str) -> Self {
+        let name = format!("divisi-dsp-{}-{test}", std::process::id());
+        let folder = std::env::temp_dir().join(name);
+        std::fs::create_dir_all(&folder).unwrap();
+        Self(folder)
+    }
+
+    pub(crate) fn file(&self, name: &str) -> PathBuf {
+        self.0.join(name)
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// A node of `kind`, with its ports.
+pub(crate) fn node(kind: &str, params: &[(&str, Value)]) -> Node {
+    let mut node = Node::new("n", kind);
+    for (key, value) in params {
+        node.set(*key, value.clone());
+    }
+    let catalogue = dsp::catalogue();
+    assert!(Catalogue::give_ports(catalogue.get(kind).unwrap(), &mut node).is_empty());
+    node
+}
+
+pub(crate) fn made(node: &Node) -> Result<Box<dyn Processor>, MakeError> {
+    let mut registry = Registry::default();
+    dsp::register(&mut registry);
+    registry.make(node, Path::new("/"))
+}
+
+pub(crate) struct Player {
+    pub(crate) processor: Box<dyn Processor>,
+    pub(crate) background: Vec<Box<dyn Background>>,
+    pub(crate) gauge: Gauge,
+    pub(crate) late: u32,
+    pub(crate) last: Activity,
+    channels: usize,
+    position: u64,
+    live: bool,
+}
+
+struct Asked<'a>(&'a mut Vec<Box<dyn Background>>, &'a Gauge);
+
+impl Services for Asked<'_> {
+    fn defer(&mut self, _: rt::deferred::Runner) {}
+    fn background(&mut self, task: Box<dyn Background>) {
+        self.0.push(task);
+    }
+    fn gauge(&mut self, _: &str) -> Gauge {
+        self.1.clone()
+    }
+}
+
+#[derive(Default)]
+struct Alone(AtomicU32);
+
+impl Runtime for Alone {
+    fn fork(&self, lanes: u32, work: &(dyn Fn(u32) + Sync)) {
+        (0..lanes).for_each(work);
+    }
+    fn count_late(&self) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+    fn may_help(&self) -> bool {
+        true
+    }
+}
+
+impl Player {
+    pub(crate) fn new(node: &Node, hz: u32, mode: Mode) -> Self {
+        let mut player = Self {
+            processor: made(node).unwrap(),
+            background: Vec::new(),
+            gauge: Gauge::default(),
+            late: 0,
+            last: Activity::Awake,
+            channels: node.number("channels").unwrap_or(1.0) as usize,
+            position: 0,
+            live: mode == Mode::Live,
+        };
+        player.processor.setup(&mut Setup {
+            rate: SampleRate::new(hz).unwrap(),
+            block: Frames(512),
+            mode,
+            services: &mut Asked(&mut player.background, &player.gauge),
+        });
+        player
+    }
+
+    /// All background work there is to do now.
+    pub(crate) fn turns(&mut self) {
+        let busy = |task: &mut Box<dyn Background>| task.turn() == Turn::Again;
+        self.background
+            .iter_mut()
+            .for_each(|task| while busy(task) {});
+    }
+
+    /// Plays `frames` frames in blocks of `block`; each channel's samples. Offline with a turn between any two.
+    pub(crate) fn play(
+        &mut self,
+        frames: usize,
+        block: usize,
+        heard: &[Vec<f32>],
+    ) -> Vec<Vec<f32>> {
+        let mut all = vec![Vec::with_capacity(frames); self.channels];
+        let mut from = 0;
+        while from < frames {
+            let n = block.min(frames - from);
+            if !self.live {
+                self.turns();
+            }
+            let now: Vec<&[f32]> = heard.iter().map(|c| &c[from..from + n]).collect();
+            for (all, played) in all.iter_mut().zip(self.block(n, &now)) {
+                all.extend(played);
+            }
+            from += n;
+        }
+        all
+    }
+
+    fn block(&mut self, frames: usize, heard: &[&[f32]]) -> Vec<Vec<f32>> {
+        let mut inputs: Vec<Vec<f32>> = heard.iter().map(|c| c.to_vec()).collect();
+        let mut outputs = vec![vec![f32::NAN; frames]; self.channels];
+        let mut flags = vec![0_u8; inputs.len() + outputs.len()];
+        let channels: Vec<RawChannel> = (inputs.iter_mut().chain(&mut outputs))
+            .zip(&mut flags)
+            .map(|(samples, silent)| RawChannel {
+                data: samples.as_mut_ptr(),
+                silent,
+            })
+            .collect();
+        let port = |channels: &[RawChannel]| RawPort {
+            first: channels.as_ptr(),
+            channels: channels.len() as u32,
+        };
+        let (ins, outs) = channels.split_at(heard.len());
+        let io = Io {
+            inputs: Box::new([port(ins)]),
+            outputs: Box::new([port(outs)]),
+            sends: Box::new([std::ptr::null_mut()]),
+            events: Vec::new(),
+            line: None,
+        };
+        let runtime = Alone::default();
+        let moment = Moment {
+            frames: frames as u32,
+            offset: 0,
+            position: self.position,
+            whole: true,
+            cycle: 0,
+            device: ins,
+            runtime: &runtime,
+        };
+        // SAFETY: every pointer leads into the vectors above, which have `frames` frames and are nobody else's.
+        let mut block = unsafe { Block::new(&io, &moment) };
+        self.last = self.processor.process(&mut block);
+        self.position += frames as u64;
+        self.late += runtime.0.load(Ordering::Relaxed);
+        outputs
+    }
+}
