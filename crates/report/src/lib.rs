@@ -6,14 +6,17 @@
 
 mod costs;
 mod cycle;
+mod findings;
 mod histogram;
+mod played;
 mod report;
 mod show;
 mod steps;
 mod tracer;
 
 pub use costs::{Costs, CostsError, Machine, Measured, costs_path, machine_key};
+pub use findings::Findings;
 pub use histogram::{Bucket, Histogram, Summary};
 pub use report::{Latency, NodeTimes, Report};
 pub use steps::Steps;
-pub use tracer::{Findings, Tracer};
+pub use tracer::Tracer;

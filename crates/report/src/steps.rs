@@ -43,11 +43,16 @@ impl Steps {
         &self.0[step].name
     }
 
-    /// Which steps cycle `cycle` must have run. Only the low 32 bits of cycles are known here, so for a rate that is
-    /// not a power of two this slips where they wrap, after weeks of playing.
+    /// Which steps cycle `cycle` must have run.
     pub(crate) fn due(&self, cycle: u32) -> impl Iterator<Item = usize> {
-        let steps = self.0.iter().enumerate();
-        steps.filter_map(move |(i, step)| (cycle % step.every == step.phase).then_some(i))
+        (0..self.0.len()).filter(move |step| self.is_due(*step, cycle))
+    }
+
+    /// Whether cycle `cycle` must have run the step. Only the low 32 bits of cycles are known here, so for a rate that
+    /// is not a power of two this slips where they wrap, after weeks of playing.
+    pub(crate) fn is_due(&self, step: usize, cycle: u32) -> bool {
+        let step = &self.0[step];
+        cycle % step.every == step.phase
     }
 }
 
@@ -75,5 +80,70 @@ fn name(plan: &Plan, graph: &Graph, work: Work) -> String {
             names.truncate(MEMBERS);
             format!("loop of {}{more}", names.join(", "))
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use graph::Node;
+    use plan::{Loop, LoopId, Span, Step};
+    use units::{Frames, Nanos, SampleRate};
+
+    fn step(work: Work, every: u32, phase: u32) -> Step {
+        Step {
+            work,
+            inputs: Span::default(),
+            outputs: Span::default(),
+            successors: Span::default(),
+            activation: 0,
+            every,
+            phase,
+            cost: Nanos(0),
+        }
+    }
+
+    fn plan(steps: Vec<Step>, inner: Vec<Step>, loops: Vec<Loop>) -> Plan {
+        Plan {
+            block: Frames(64),
+            rate: SampleRate::new(48_000).unwrap(),
+            steps,
+            inner,
+            loops,
+            successors: Vec::new(),
+            inputs: Vec::new(),
+            feeds: Vec::new(),
+            summed: Vec::new(),
+            event_feeds: Vec::new(),
+            outputs: Vec::new(),
+            written: Vec::new(),
+            slots: 0,
+            sends: 0,
+            lines: Vec::new(),
+            sinks: Vec::new(),
+            static_levels: Vec::new(),
+            lanes: Vec::new(),
+            latency: Frames(0),
+        }
+    }
+
+    #[test]
+    fn steps_are_called_as_their_nodes_and_loops_by_their_members() {
+        let mut graph = Graph::default();
+        let ids = ["a", "b", "c", "d", "e"].map(|name| graph.add(Node::new(name, "mix")).unwrap());
+        let node = |i: usize| Work::Node {
+            node: ids[i],
+            line: None,
+        };
+        let inner = (1..5).map(|i| step(node(i), 1, 0)).collect();
+        let loops = vec![Loop {
+            steps: Span { start: 0, end: 4 },
+            sub_block: Frames(8),
+        }];
+        let steps = vec![step(node(0), 4, 3), step(Work::Loop(LoopId(0)), 1, 0)];
+        let named = Steps::of(&plan(steps, inner, loops), &graph);
+        assert_eq!((named.name(0), named.name(1)), ("a", "loop of b, c, d, …"));
+        assert_eq!(named.due(2).collect::<Vec<_>>(), [1]);
+        assert_eq!(named.due(7).collect::<Vec<_>>(), [0, 1]);
     }
 }

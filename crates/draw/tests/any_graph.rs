@@ -1,0 +1,68 @@
+//! Pictures of graphs that nobody would draw by hand.
+
+use divisi_draw::svg;
+use graph::{Catalogue, Edge, End, Graph, Node, NodeId, Place, Port, Signal};
+use units::Channels;
+
+/// A seeded generator: splitmix64.
+struct Seed(u64);
+
+impl Seed {
+    fn below(&mut self, n: u64) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (z ^ (z >> 31)) % n.max(1)
+    }
+}
+
+/// Edges from anywhere to anywhere: cycles, loops at one node, several edges between the same ports.
+fn wild(seed: u64, nodes: u64, edges: u64) -> Graph {
+    let mut seed = Seed(seed);
+    let mut graph = Graph::default();
+    let port = |i: u64| Port {
+        name: format!("p{i}"),
+        signal: Signal::Audio(Channels(1)),
+    };
+    for i in 0..nodes {
+        let mut node = Node::new(format!("n{i}"), "mix");
+        node.inputs = (0..1 + seed.below(3)).map(port).collect();
+        node.outputs = (0..1 + seed.below(3)).map(port).collect();
+        graph.add(node).unwrap();
+    }
+    for _ in 0..edges {
+        let mut end = || End {
+            node: NodeId(seed.below(nodes) as u32),
+            port: 0,
+        };
+        let (from, to) = (end(), end());
+        graph.connect(Edge {
+            from,
+            to,
+            place: Place::NOWHERE,
+        });
+    }
+    graph
+}
+
+#[test]
+fn any_graph_is_drawn_with_every_node_and_finite_lengths() {
+    for seed in 0..60 {
+        let patch = wild(seed, 1 + seed % 17, seed * 2);
+        let picture = svg::graph(&patch, &Catalogue::default());
+        assert!(picture.matches("class=\"name\"").count() == patch.len());
+        assert!(
+            !picture.contains("NaN") && !picture.contains("inf"),
+            "seed {seed}"
+        );
+    }
+}
+
+#[test]
+fn many_edges_and_many_nodes_are_drawn_too() {
+    let dense = svg::graph(&wild(1, 300, 22_000), &Catalogue::default());
+    assert!(dense.contains("300 nodes and 22000 edges") && dense.len() < 8_000_000);
+    let long = graph::shape::line(20_000, None).unwrap();
+    assert!(svg::graph(&long, &Catalogue::default()).contains("20000 nodes"));
+}
