@@ -88,9 +88,10 @@ pub trait Executor: Send {
     /// Real-time: hot.
     fn post(&mut self, node: NodeId, event: Event) -> Result<(), Event>;
 
-    /// Gives the floor to the next executor, if every worker has left: after that this one may be dropped, elsewhere.
+    /// Gives the floor to the next executor; whether that may play now. After that this one may be dropped, on a thread
+    /// with time.
     ///
-    /// Real-time: hot.
+    /// Real-time: hot; after a cycle that was given up it calls the kernel once.
     fn rest(&mut self) -> bool;
 
     /// What went wrong so far.

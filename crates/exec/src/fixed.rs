@@ -68,8 +68,6 @@ impl Strategy for Lanes {
         lanes
     }
 
-    fn begin(&self, _: &Stage, _: u32) {}
-
     fn work(&self, hand: &mut Hand<'_>) {
         match hand.broken() {
             Some(task) => self.release(hand.stage, task),
@@ -79,7 +77,9 @@ impl Strategy for Lanes {
         }
         while let Some(task) = self.next(hand) {
             // SAFETY: each lane has one owner a cycle, each task stands in one lane, and it waits for nothing any more.
-            unsafe { hand.run(task) };
+            if !unsafe { hand.run(task) } {
+                return;
+            }
             self.release(hand.stage, task);
         }
     }
@@ -136,9 +136,6 @@ impl Lanes {
     /// The next task that can run; `None` when there will be none any more.
     #[inline]
     fn next(&self, hand: &mut Hand<'_>) -> Option<u32> {
-        if hand.is_abandoned() {
-            return None;
-        }
         match self.ready(hand, hand.worker) {
             Some(task) => Some(task),
             None => self.wait(hand),
@@ -203,7 +200,7 @@ impl Lanes {
             .filter(free)
             .any(|lane| self.take(hand, lane));
         if taken {
-            hand.count_take();
+            hand.takes += 1;
         }
         taken
     }

@@ -1,10 +1,11 @@
 //! What all executors of one engine share: the right to run, and the trace.
 //!
 //! Executors of different plans share processors and delay lines. So only one at a time has the *turn*: it takes it
-//! with its first cycle and gives it back when it comes to rest, with nobody inside. The exchange of the turn carries
+//! with its first cycle and gives it back when it comes to rest, with nobody in a task but those that are stuck for good. The exchange of the turn carries
 //! all that the last executor did to the next one.
 
 use plan::{Mark, TraceRecord};
+use rt::fence::Asymmetric;
 use rt::pad::Padded;
 use rt::trace::Writer;
 use std::cell::UnsafeCell;
@@ -16,8 +17,20 @@ pub struct Floor {
     turn: AtomicU64,
     names: AtomicU64,
     traced: AtomicBool,
+    fence: Asymmetric,
     /// One a worker: written by that worker alone, inside a cycle of the executor that has the turn.
     pens: Box<[Padded<UnsafeCell<Writer<TraceRecord>>>]>,
+}
+
+/// What became of asking for the turn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Turn {
+    /// It was the asker's already.
+    Ours,
+    /// It is the asker's now.
+    New,
+    /// Somebody else has it.
+    Refused,
 }
 
 // SAFETY: a pen is reached only through `write`, under its rule.
@@ -34,6 +47,7 @@ impl Floor {
             turn: AtomicU64::new(0),
             names: AtomicU64::new(1),
             traced: AtomicBool::new(false),
+            fence: Asymmetric::set_up(),
             pens: pens
                 .into_iter()
                 .map(|p| Padded(UnsafeCell::new(p)))
@@ -46,6 +60,10 @@ impl Floor {
     /// Real-time: hot.
     pub fn workers(&self) -> usize {
         self.pens.len()
+    }
+
+    pub(crate) fn fence(&self) -> Asymmetric {
+        self.fence
     }
 
     /// Switches the trace on or off, from the next cycle on.
@@ -71,16 +89,22 @@ impl Floor {
         self.names.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// Whether the turn is `name`'s, now if not before.
+    /// Takes the turn for `name`, if nobody else has it.
     #[inline]
-    pub(crate) fn take_turn(&self, name: u64) -> bool {
+    pub(crate) fn take_turn(&self, name: u64) -> Turn {
         // Relaxed: if it is ours, we took it ourselves.
-        self.turn.load(Ordering::Relaxed) == name
-            || self
-                .turn
-                // Acquire pairs with `give_turn`: all that the last executor did is seen.
-                .compare_exchange(0, name, Ordering::Acquire, Ordering::Relaxed)
-                .is_ok()
+        if self.turn.load(Ordering::Relaxed) == name {
+            return Turn::Ours;
+        }
+        // Acquire pairs with `give_turn`: all that the last executor did is seen.
+        let taken = self
+            .turn
+            .compare_exchange(0, name, Ordering::Acquire, Ordering::Relaxed);
+        if taken.is_ok() {
+            Turn::New
+        } else {
+            Turn::Refused
+        }
     }
 
     /// Gives the turn back, if `name` has it.

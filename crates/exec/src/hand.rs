@@ -4,6 +4,7 @@ use crate::floor::Floor;
 use crate::stage::Stage;
 use plan::Mark;
 use processor::{Moment, Runtime};
+use rt::fence::Asymmetric;
 use rt::fork::ForkCell;
 use rt::pad::Padded;
 use std::sync::Arc;
@@ -21,8 +22,6 @@ pub(crate) struct Seat {
     pub(crate) cycle: AtomicU32,
     /// Set from outside: the task, plus 1, that `current` has been for too long; 0 for none.
     pub(crate) accused: AtomicU32,
-    /// Takes from shared queues in this cycle.
-    pub(crate) acquisitions: AtomicU32,
     pub(crate) fork: ForkCell,
 }
 
@@ -55,6 +54,8 @@ pub(crate) struct Progress {
     /// epoch: 32 bits | tasks that nobody has counted as done yet: 32. Counting is `AcqRel`: whoever sees 0 sees what
     /// all tasks did.
     left: Padded<AtomicU64>,
+    /// Takes from shared queues, all cycles together.
+    takes: AtomicU64,
     /// The last epoch that was given up; nobody begins another task in it.
     abandoned: Padded<AtomicU32>,
 }
@@ -67,11 +68,30 @@ impl Progress {
             .store(u64::from(epoch) << 32 | u64::from(tasks), Ordering::Relaxed);
     }
 
+    /// The epoch of the last cycle.
+    pub(crate) fn epoch(&self) -> u32 {
+        // Relaxed: a number to look at.
+        (self.left.load(Ordering::Relaxed) >> 32) as u32
+    }
+
+    /// Takes from shared queues so far.
+    pub(crate) fn takes(&self) -> u64 {
+        // Relaxed: ordered by the count of what is left, for all that came before it.
+        self.takes.load(Ordering::Relaxed)
+    }
+
     /// Whether every task of the last cycle has run; then all that they did is seen.
     pub(crate) fn is_complete(&self) -> bool {
         // pairs with `Hand::count`.
         self.left.load(Ordering::Acquire) as u32 == 0
     }
+}
+
+/// After a cycle that was given up: whether `seat`'s worker is in a task, and in which. Only tasks that were begun before
+/// that can be; with `fence.heavy()` before it, one that is not in a task now begins none.
+pub(crate) fn task_of(seat: &Seat) -> Option<u32> {
+    // Acquire pairs with `put_down`.
+    Some(seat.current.load(Ordering::Acquire)).filter(|task| *task != NONE)
 }
 
 /// What a worker lends to steps.
@@ -108,6 +128,9 @@ pub(crate) struct Hand<'a> {
     facts: Facts,
     /// Tasks run since the last time they were counted.
     pub(crate) done: u32,
+    /// Takes from shared queues since then.
+    pub(crate) takes: u64,
+    fence: Asymmetric,
     /// Which task it runs or ran last.
     pub(crate) current: u32,
     /// Whether `current` broke off with a panic, and its successors wait.
@@ -127,9 +150,8 @@ impl<'a> Hand<'a> {
         lent: &'a Lent<'a>,
     ) -> Self {
         let seat = &seats[worker];
-        // Relaxed, both: for whoever looks from outside (`Watch`), and for the host after the join.
+        // Relaxed: for whoever looks from outside (`Watch`).
         seat.cycle.store(facts.cycle as u32, Ordering::Relaxed);
-        seat.acquisitions.store(0, Ordering::Relaxed);
         Self {
             stage,
             worker,
@@ -148,29 +170,38 @@ impl<'a> Hand<'a> {
             },
             facts,
             done: 0,
+            takes: 0,
+            fence: floor.fence(),
             current: NONE,
             broke: false,
         }
     }
 
-    /// Runs one task.
+    /// Runs one task; `false` where the cycle was given up before it began, and then it must not be run any more.
     ///
     /// # Safety
     ///
     /// The strategy gave this task to this worker for this cycle, after all it waits for.
     #[inline]
-    pub(crate) unsafe fn run(&mut self, task: u32) {
+    pub(crate) unsafe fn run(&mut self, task: u32) -> bool {
         self.current = task;
-        // Relaxed: for `stuck`, which reads it long after.
+        // Relaxed: with the light fence, and for those who look from outside.
         self.seats[self.worker]
             .current
             .store(task, Ordering::Relaxed);
+        // pairs with the heavy fence in `Parallel::who_is_in`: either we see that the cycle was given up, or the host sees that we
+        // are in this task.
+        self.fence.light();
+        if self.is_abandoned() {
+            return false;
+        }
         // SAFETY: the caller's promise.
         unsafe { self.stage.run(task, &self.moment) };
         self.done += 1;
         if self.facts.traced {
             self.mark(Mark::Step, task);
         }
+        true
     }
 
     /// After a panic in `run`: the task is silent from now on, and counts as done.
@@ -191,8 +222,13 @@ impl<'a> Hand<'a> {
         std::mem::take(&mut self.broke).then_some(self.current)
     }
 
-    /// Counts what it has run since the last time.
+    /// Counts what it has run and taken since the last time.
     pub(crate) fn count(&mut self) {
+        if self.takes > 0 {
+            // Relaxed: travels with what is left.
+            self.progress.takes.fetch_add(self.takes, Ordering::Relaxed);
+            self.takes = 0;
+        }
         if self.done > 0 {
             // AcqRel: what we did travels with it, and what the others did comes.
             let done = u64::from(self.done);
@@ -234,14 +270,6 @@ impl<'a> Hand<'a> {
         self.seats[self.worker]
             .current
             .store(NONE, Ordering::Relaxed);
-    }
-
-    /// Counts one take from a shared queue.
-    #[inline]
-    pub(crate) fn count_take(&self) {
-        let takes = &self.seats[self.worker].acquisitions;
-        // Relaxed: only this worker writes it; the host reads it after the join.
-        takes.store(takes.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
     }
 
     /// A line in the trace, if there is one.

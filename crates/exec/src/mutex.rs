@@ -32,9 +32,9 @@ impl LockedQueue {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn release(&self, hand: &Hand<'_>, task: u32) {
+    fn release(&self, hand: &mut Hand<'_>, task: u32) {
         let mut queue = self.lock();
-        hand.count_take();
+        hand.takes += 1;
         for &waiting in hand.stage.successors(task) {
             let waits = &hand.stage.tasks[waiting as usize].waits;
             // Relaxed: the lock orders it.
@@ -46,9 +46,9 @@ impl LockedQueue {
         }
     }
 
-    fn pop(&self, hand: &Hand<'_>) -> Option<u32> {
+    fn pop(&self, hand: &mut Hand<'_>) -> Option<u32> {
         let mut queue = self.lock();
-        hand.count_take();
+        hand.takes += 1;
         (queue.epoch == hand.epoch).then(|| queue.ready.pop_front())?
     }
 }
@@ -76,7 +76,9 @@ impl Strategy for LockedQueue {
             match self.pop(hand) {
                 Some(task) => {
                     // SAFETY: the queue gives each task out once, for its epoch, after all it waits for has run.
-                    unsafe { hand.run(task) };
+                    if !unsafe { hand.run(task) } {
+                        return;
+                    }
                     self.release(hand, task);
                     hand.count();
                 }

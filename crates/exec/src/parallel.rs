@@ -5,29 +5,31 @@
 //! | step | who | by |
 //! |---|---|---|
 //! | prepare: facts, what is left | host | the cycle before is complete |
-//! | start | host | [`Gate::open`], then one broadcast of the crew |
-//! | play | host as worker 0; each worker that gets through the gate | [`Strategy::work`] |
+//! | start | host | one broadcast of the crew, with the epoch |
+//! | play | host as worker 0; each worker that comes | [`Strategy::work`] |
 //! | finish | whoever counts the last task | what is left becomes 0 |
-//! | close | host | [`Gate::close`]; who is late stays out |
 //!
-//! The host does not wait for the others to leave: all tasks are done. A worker that loses its core while it holds no
-//! task holds up nobody: whatever can be taken carries its epoch (`rt::claim`, `rt::deque`), so one that lingers takes
-//! nothing of a newer cycle.
+//! The host waits for tasks, not for workers. A worker may come late, or lose its core while it holds no task, and holds
+//! up nobody: whatever can be taken carries its epoch (`rt::claim`, `rt::deque`), so one that lingers in an old cycle
+//! takes nothing of a newer one.
 //!
-//! If the cycle is given up instead, the executor is *held up*: it gives silence until everybody has left, quarantines
-//! what had not returned, and plays on.
+//! # A cycle that is given up
+//!
+//! The executor is *held up* then. From the store of `abandoned` on nobody begins a task of that epoch; after a heavy
+//! fence the host sees who is in one. It gives silence until nobody is, quarantines what had not returned in time, and
+//! plays on. Or it comes to rest at once: then the next executor plays without the nodes that are stuck, on its own
+//! slots; a stuck step keeps the old ones, and its processor, for as long as it likes.
 
 use crate::bind::{Binding, bind};
 use crate::executor::{Counts, Executor, Now, Outcome, Ran};
-use crate::floor::Floor;
-use crate::hand::{Facts, Hand, Lent, NONE, Progress, Seats, seats};
+use crate::floor::{Floor, Turn};
+use crate::hand::{Facts, Hand, Lent, Progress, Seats, seats, task_of};
 use crate::stage::Stage;
 use crate::watch::Watch;
 use graph::NodeId;
 use plan::{Mark, Plan};
 use processor::Event;
 use rt::ftz::FlushToZero;
-use rt::gate::Gate;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -41,10 +43,10 @@ pub(crate) trait Strategy: Send + Sync + Sized + 'static {
     /// Made for a plan, a stage and a number of workers, the host included.
     fn new(plan: &Plan, stage: &Stage, workers: usize) -> Self;
 
-    /// Prepares a cycle. The one before is complete, but a worker may still be on its way out of it.
+    /// Prepares a cycle. The one before is complete, but a worker may still linger in it.
     ///
     /// Real-time: hot.
-    fn begin(&self, stage: &Stage, epoch: u32);
+    fn begin(&self, _stage: &Stage, _epoch: u32) {}
 
     /// Runs tasks until none is left for anybody in this cycle, or it is given up. Called again after a task panicked;
     /// [`Hand::broken`] tells which, once: its successors are still to be released.
@@ -52,7 +54,7 @@ pub(crate) trait Strategy: Send + Sync + Sized + 'static {
     /// Real-time: hot.
     fn work(&self, hand: &mut Hand<'_>);
 
-    /// After a cycle that was given up: as new. The caller is alone.
+    /// After a cycle that was given up: as new. Nobody is in a task.
     ///
     /// Real-time: hot.
     fn start_over(&self, stage: &Stage);
@@ -61,7 +63,6 @@ pub(crate) trait Strategy: Send + Sync + Sized + 'static {
 struct Shared<S> {
     stage: Stage,
     floor: Arc<Floor>,
-    gate: Gate,
     seats: Seats,
     progress: Progress,
     facts: FactsCell,
@@ -77,6 +78,8 @@ pub(crate) struct Parallel<S> {
     done: bool,
     /// A cycle was given up, and somebody may still be inside.
     held_up: bool,
+    /// Since then the heavy fence has been passed.
+    fenced: bool,
 }
 
 impl<S: Strategy> Parallel<S> {
@@ -86,7 +89,6 @@ impl<S: Strategy> Parallel<S> {
         let shared = Arc::new(Shared {
             strategy: S::new(binding.plan, &stage, workers),
             stage,
-            gate: Gate::new(),
             seats: seats(workers),
             progress: Progress::default(),
             facts: FactsCell::default(),
@@ -99,35 +101,41 @@ impl<S: Strategy> Parallel<S> {
             epoch: 0,
             done: false,
             held_up: false,
+            fenced: false,
         }
     }
 
-    /// Whether the next cycle may begin. After one that was given up that is when everybody has left; until then it is
-    /// noted who is stuck.
+    /// Whether the next cycle may begin. After one that was given up that is when nobody is in a task any more.
     fn is_clear(&mut self) -> bool {
-        let shared = &*self.shared;
-        if !self.held_up {
-            return true;
+        if self.held_up && self.who_is_in() == 0 {
+            self.shared.strategy.start_over(&self.shared.stage);
+            self.held_up = false;
         }
-        if !shared.gate.is_empty() {
-            for seat in &shared.seats[1..] {
-                // Relaxed: a worker that is still in a task a cycle after the end is what we look for.
-                let task = seat.current.load(Ordering::Relaxed);
-                if task != NONE {
-                    seat.accused.store(task + 1, Ordering::Relaxed);
-                }
+        !self.held_up
+    }
+
+    /// After a cycle that was given up: how many workers are still in a task. They are accused of it.
+    fn who_is_in(&mut self) -> usize {
+        if !self.fenced {
+            // pairs with the light fence in `Hand::run`. A call to the kernel, once in a cycle that is lost anyway.
+            self.shared.floor.fence().heavy();
+            self.fenced = true;
+        }
+        let mut inside = 0;
+        for seat in self.shared.seats.iter() {
+            if let Some(task) = task_of(seat) {
+                // Relaxed: for `bury_accused`.
+                seat.accused.store(task + 1, Ordering::Relaxed);
+                inside += 1;
             }
-            return false;
         }
-        shared.strategy.start_over(&shared.stage);
-        self.held_up = false;
-        true
+        inside
     }
 
     fn cycle(&mut self, now: &Now<'_>) -> u32 {
         let shared = &*self.shared;
         let facts = now.facts(shared.floor.is_traced());
-        // SAFETY: the last cycle is complete, or everybody has left it (`is_clear`): nobody holds a task.
+        // SAFETY: the last cycle is complete, or nobody is in a task of it any more (`is_clear`).
         unsafe {
             shared.stage.bury_accused(&shared.seats);
             shared.stage.take_device(now.device);
@@ -137,12 +145,11 @@ impl<S: Strategy> Parallel<S> {
         let epoch = self.epoch;
         shared.progress.begin(epoch, shared.stage.len());
         shared.strategy.begin(&shared.stage, epoch);
-        shared.gate.open(epoch);
         let wakes = self.posted.start(epoch);
         shared.play(0, epoch, wakes);
-        shared.gate.close();
         self.done = shared.progress.is_complete();
         self.held_up = !self.done;
+        self.fenced = false;
         wakes
     }
 }
@@ -233,11 +240,9 @@ impl<S: Strategy> Job for Shared<S> {
         if worker >= self.seats.len() {
             return;
         }
-        if let Some(_inside) = self.gate.enter(epoch) {
-            self.play(worker, epoch, 0);
-        }
+        self.play(worker, epoch, 0);
         // Deferred pieces, until the next cycle: nobody waits for this worker now.
-        while self.gate.epoch() == epoch && self.stage.deferred.run_earliest() {}
+        while self.progress.epoch() == epoch && self.stage.deferred.run_earliest() {}
     }
 }
 
@@ -249,17 +254,19 @@ impl<S: Strategy> Executor for Parallel<S> {
             wakes: 0,
             acquisitions: 0,
         };
-        if !self.shared.floor.take_turn(self.name) {
-            return ran;
+        match self.shared.floor.take_turn(self.name) {
+            Turn::Refused => return ran,
+            // SAFETY: nobody has been given a task of this stage yet.
+            Turn::New => unsafe { self.shared.stage.look_who_died() },
+            Turn::Ours => {}
         }
         if !self.is_clear() {
             ran.outcome = Outcome::Abandoned;
             return ran;
         }
+        let takes = self.shared.progress.takes();
         ran.wakes = self.cycle(now);
-        // Relaxed: ordered by `left`.
-        let takes = self.shared.seats.iter();
-        ran.acquisitions = takes.map(|s| s.acquisitions.load(Ordering::Relaxed)).sum();
+        ran.acquisitions = (self.shared.progress.takes() - takes) as u32;
         ran.outcome = if self.done {
             Outcome::Done
         } else {
@@ -284,12 +291,13 @@ impl<S: Strategy> Executor for Parallel<S> {
     }
 
     fn rest(&mut self) -> bool {
-        let clear = self.is_clear();
-        if clear {
-            self.done = false;
-            self.shared.floor.give_turn(self.name);
+        self.done = false;
+        if !self.is_clear() {
+            // What is stuck keeps its processor and its slots; all else is free.
+            self.shared.stage.disown_accused(&self.shared.seats);
         }
-        clear
+        self.shared.floor.give_turn(self.name);
+        true
     }
 
     fn counts(&self) -> Counts {
@@ -303,8 +311,9 @@ impl<S: Strategy> Executor for Parallel<S> {
 
 impl<S> Drop for Parallel<S> {
     fn drop(&mut self) {
-        // Somebody who never came back keeps the floor; nothing of this engine can play safely any more.
-        if !self.held_up || self.shared.gate.is_empty() {
+        // Whoever drops an executor that is held up has not made it rest: the floor stays its own then, since a step may
+        // still run. Nothing else can play on it.
+        if !self.held_up {
             self.shared.floor.give_turn(self.name);
         }
     }

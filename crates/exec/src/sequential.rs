@@ -2,7 +2,7 @@
 
 use crate::bind::{Binding, bind};
 use crate::executor::{Counts, Executor, Now, Outcome, Ran};
-use crate::floor::Floor;
+use crate::floor::{Floor, Turn};
 use crate::hand::{Facts, Hand, Lent, Progress, Seats, seats};
 use crate::stage::Stage;
 use crate::watch::Watch;
@@ -68,7 +68,7 @@ impl Sequential {
             let steps = AssertUnwindSafe(|| {
                 while next < self.stage.len() {
                     next += 1;
-                    // SAFETY: tasks stand in an order in which they may run, each once.
+                    // SAFETY: tasks stand in an order in which they may run, each once. Nobody gives the cycle up.
                     unsafe { hand.run(next - 1) };
                 }
             });
@@ -98,15 +98,20 @@ impl Executor for Sequential {
             wakes: 0,
             acquisitions: 0,
         };
-        self.done = self.floor.take_turn(self.name);
-        if self.done {
-            // SAFETY: we have the turn and nobody is inside.
-            unsafe { self.stage.take_device(now.device) };
-            self.play(now.facts(self.floor.is_traced()));
-            // SAFETY: as above.
-            unsafe { self.stage.bury_accused(&self.seats) };
-            ran.outcome = Outcome::Done;
+        self.done = false;
+        match self.floor.take_turn(self.name) {
+            Turn::Refused => return ran,
+            // SAFETY: nothing runs yet.
+            Turn::New => unsafe { self.stage.look_who_died() },
+            Turn::Ours => {}
         }
+        // SAFETY: we have the turn, and nobody else has tasks.
+        unsafe { self.stage.take_device(now.device) };
+        self.play(now.facts(self.floor.is_traced()));
+        // SAFETY: as above.
+        unsafe { self.stage.bury_accused(&self.seats) };
+        self.done = true;
+        ran.outcome = Outcome::Done;
         ran
     }
 

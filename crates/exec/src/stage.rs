@@ -2,8 +2,8 @@
 //!
 //! # Who may touch what
 //!
-//! 1. Only the executor that has the floor's turn touches a stage, from the opening of its gate until the gate is closed
-//!    and empty; in between, cycles' ends, its callback thread alone.
+//! 1. Only the executor that has the floor's turn gives out tasks of a stage. While none is given out, between two cycles,
+//!    its callback thread alone touches the stage.
 //! 2. Inside a cycle a task's `Own` part, its processor, its outputs and its sums belong to the worker that runs the
 //!    task, and the executor's protocol gives each task to one worker a cycle, after all it waits for.
 //! 3. What a task reads was written by tasks it waits for; the order is carried by the executor's counts.

@@ -49,8 +49,6 @@ impl Strategy for Queues {
         }
     }
 
-    fn begin(&self, _: &Stage, _: u32) {}
-
     fn work(&self, hand: &mut Hand<'_>) {
         let mut next = match hand.broken() {
             Some(task) => self.release(hand, task),
@@ -59,14 +57,16 @@ impl Strategy for Queues {
                 self.take_dealt(hand, hand.worker)
             }
         };
-        while !hand.is_abandoned() {
+        loop {
             let mine = next.or_else(|| self.queues[hand.worker].pop());
             let Some(task) = mine.or_else(|| self.find(hand)) else {
                 return;
             };
             // SAFETY: a task comes out of a queue or a list once a cycle, for this epoch, and gets there only after
             // all it waits for has run.
-            unsafe { hand.run(task) };
+            if !unsafe { hand.run(task) } {
+                return;
+            }
             next = self.release(hand, task);
         }
     }
@@ -117,7 +117,7 @@ impl Queues {
         while !hand.is_over() {
             if let Some(task) = self.steal(hand) {
                 hand.mark(Mark::Resume, 0);
-                hand.count_take();
+                hand.takes += 1;
                 return Some(task);
             }
             if !hand.help_others() {

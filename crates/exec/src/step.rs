@@ -169,13 +169,23 @@ impl Stage {
         unsafe { self.other(task, own, moment) };
     }
 
-    /// Marks the processor of `task` as one that nobody runs again, and counts it.
+    /// Marks the processor of `task` as one that nobody runs again, and counts it. Of a loop, all its members'.
     pub(crate) fn bury(&self, task: &Task) {
-        // SAFETY: rule 2: whoever buries a task has it, or is alone (rule 1).
-        unsafe { (*task.own.get()).dead = true };
-        if task.resident.as_ref().is_none_or(|r| r.kill()) {
-            // Relaxed: only a count.
-            self.troubles.faults.fetch_add(1, Ordering::Relaxed);
+        for member in self.members(task) {
+            // SAFETY: rule 2: whoever buries a task has it, or nobody has.
+            unsafe { (*member.own.get()).dead = true };
+            if member.resident.as_ref().is_some_and(|r| r.kill()) {
+                // Relaxed: only a count.
+                self.troubles.faults.fetch_add(1, Ordering::Relaxed);
+            }
+        }
+    }
+
+    /// The tasks of a loop, or the task itself.
+    pub(crate) fn members<'a>(&'a self, task: &'a Task) -> &'a [Task] {
+        match task.act {
+            Act::Loop { from, to, .. } => &self.inner[from as usize..to as usize],
+            _ => std::slice::from_ref(task),
         }
     }
 

@@ -86,17 +86,53 @@ impl Stage {
         }
     }
 
+    /// Marks the processors of the accused tasks as nobody's: they are stuck for good, and the next executor plays without
+    /// them. The tasks themselves belong to the workers that are in them.
+    pub(crate) fn disown_accused(&self, seats: &[Padded<Seat>]) {
+        for seat in seats {
+            // Relaxed: as in `look`.
+            let accused = seat.accused.swap(0, Ordering::Relaxed);
+            if accused == 0 {
+                continue;
+            }
+            let task = &self.tasks[accused as usize - 1];
+            for resident in self
+                .members(task)
+                .iter()
+                .filter_map(|t| t.resident.as_ref())
+            {
+                if resident.kill() {
+                    // Relaxed: only a count.
+                    self.troubles.faults.fetch_add(1, Ordering::Relaxed);
+                }
+            }
+        }
+    }
+
+    /// Takes note of processors that died in another executor's hands since this one was bound.
+    ///
+    /// # Safety
+    ///
+    /// Nobody has a task of this stage.
+    pub(crate) unsafe fn look_who_died(&self) {
+        for task in self.tasks.iter().chain(&self.inner) {
+            if task.resident.as_ref().is_some_and(|r| r.is_dead()) {
+                // SAFETY: the caller's promise.
+                unsafe { (*task.own.get()).dead = true };
+            }
+        }
+    }
+
     /// Quarantines the tasks that were accused.
     ///
     /// # Safety
     ///
-    /// Rule 1: the caller is alone.
+    /// Nobody has a task of this stage.
     pub(crate) unsafe fn bury_accused(&self, seats: &[Padded<Seat>]) {
         for seat in seats {
-            // Relaxed: as in `look`.
-            let accused = seat.accused.load(Ordering::Relaxed);
-            if accused != 0 {
-                seat.accused.store(0, Ordering::Relaxed);
+            // Relaxed, both: as in `look`. The exchange is for the rare case: a line is not written for nothing.
+            if seat.accused.load(Ordering::Relaxed) != 0 {
+                let accused = seat.accused.swap(0, Ordering::Relaxed);
                 self.bury(&self.tasks[accused as usize - 1]);
             }
         }

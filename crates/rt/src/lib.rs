@@ -1,4 +1,4 @@
-//! What threads and processes share without waiting: rings, mailboxes, gates, queues, slots.
+//! What threads and processes share without waiting: rings, mailboxes, claims, queues, slots.
 //!
 //! Takes values, gives wait-free ways to pass them on (a form that waits says so). May: use `unsafe`, with its reason
 //! beside it and a loom test below it. May not: know audio.
@@ -10,7 +10,6 @@ pub mod deque;
 pub mod fence;
 pub mod fork;
 pub mod ftz;
-pub mod gate;
 pub mod mailbox;
 pub mod pad;
 pub mod spsc;
