@@ -210,9 +210,10 @@ impl CrewOptions {
     /// Takes back a wish for real-time priority that does not go with the others, and says why.
     fn give_up_real_time(&mut self) -> Vec<Refusal> {
         let mut refused = Vec::new();
-        if self.priority == Priority::Ordinary {
+        let Priority::RealTime(level) = self.priority else {
             return refused;
-        }
+        };
+        self.priority = Priority::RealTime(level.clamp(1, 99));
         let (workers, cores) = (self.workers, cores().len());
         if workers > cores {
             refused.push(Refusal::MoreWorkersThanCores { workers, cores });

@@ -57,7 +57,7 @@ struct Left(*mut Notice);
 unsafe impl Send for Left {}
 
 /// A job that the crew has been shown. Retire it, or drop it, on a thread with time; if a worker is stuck in it then,
-/// its memory stays until a later retirement finds the worker gone, or the crew ends.
+/// its memory stays until a later post or retirement finds the worker gone, or the crew ends.
 #[must_use = "a job that is dropped is retired"]
 pub struct Posted {
     board: Arc<Board>,
@@ -108,6 +108,7 @@ impl Board {
     }
 
     pub(super) fn post(board: &Arc<Self>, job: Arc<dyn Job>, workers: usize) -> Posted {
+        board.sweep();
         let workers = workers.min(board.hands.len());
         let notice = Notice {
             job,
@@ -164,8 +165,9 @@ impl Board {
         cycle.store(u64::from(count) << 32 | u64::from(epoch), Ordering::Release);
         // pairs with the loads in `hold`: the notice is whole.
         self.current.store(notice, Ordering::Release);
-        // Whoever sees the new count sees the two stores above.
-        self.cycles.set(count);
+        // Whoever sees the new count sees the two stores above. It is added, not set: after a `stop` in between, whoever
+        // sees it sees that too.
+        self.cycles.add(1);
         names.map_or(0, |names| self.cycles.wake_named(names))
     }
 
