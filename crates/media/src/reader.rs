@@ -42,7 +42,7 @@ pub struct Reader {
 pub fn open(path: impl AsRef<Path>) -> Result<Reader, MediaError> {
     let path = path.as_ref().to_path_buf();
     let file = File::open(&path).map_err(|error| MediaError::Open(path.clone(), error))?;
-    let bytes = chunks::check(&file, &path)?;
+    let most_frames = chunks::check(&file, &path)?;
     let source = MediaSourceStream::new(Box::new(file), Default::default());
     let mut hint = Hint::new();
     if let Some(extension) = path.extension().and_then(|e| e.to_str()) {
@@ -53,7 +53,7 @@ pub fn open(path: impl AsRef<Path>) -> Result<Reader, MediaError> {
         symphonia::default::get_probe().probe(&hint, source, formats, texts)
     })
     .map_err(|error| unknown(&path, error))?;
-    Reader::new(path, format, bytes)
+    Reader::new(path, format, most_frames)
 }
 
 /// What `parse` gives; a parser that panics (some do, where a damaged number overflows) has found damage. What it was
@@ -64,7 +64,11 @@ fn guarded<T>(parse: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
 }
 
 impl Reader {
-    fn new(path: PathBuf, format: Box<dyn FormatReader>, bytes: u64) -> Result<Self, MediaError> {
+    fn new(
+        path: PathBuf,
+        format: Box<dyn FormatReader>,
+        most_frames: u64,
+    ) -> Result<Self, MediaError> {
         let absurd = |what: String| MediaError::Absurd(path.clone(), what);
         let track = format
             .default_track(TrackType::Audio)
@@ -82,8 +86,7 @@ impl Reader {
         if !(1..=usize::from(MOST_CHANNELS)).contains(&channels) {
             return Err(absurd(format!("{channels} channels")));
         }
-        // No coding here packs more than 8192 frames into a byte; a header may claim anything.
-        let frames = track.num_frames.map(|n| n.min(bytes.saturating_mul(8192)));
+        let frames = track.num_frames.map(|n| n.min(most_frames));
         let track = track.id;
         let options = AudioDecoderOptions::default();
         let decoder =
@@ -119,7 +122,7 @@ impl Reader {
         self.channels
     }
 
-    /// How many frames it says it has. A damaged file may have fewer.
+    /// How many frames it says it has, if that can be; `None` where it does not say. A damaged file may have fewer.
     pub fn frames(&self) -> Option<u64> {
         self.frames
     }

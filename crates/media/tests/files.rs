@@ -148,9 +148,42 @@ fn a_truncated_file_gives_what_it_has() {
     let mut samples = [0.0; 10_000];
     assert_eq!(reader.read_interleaved(&mut samples).unwrap(), 1999);
     let mut stream = Stream::open(&path, hz(48_000)).unwrap();
-    assert_eq!(stream.read_interleaved(&mut samples), 4000);
+    assert_eq!(stream.frames(), 1999);
+    assert_eq!(stream.read_interleaved(&mut samples), 1999);
     assert_eq!(samples[..3998], heard(&noise(4000))[..3998]);
-    assert_eq!(samples[3998..8000], [0.0; 4002]);
+}
+
+#[test]
+fn a_stream_is_silent_from_where_its_file_is_damaged() {
+    let folder = Folder::new("damaged");
+    let bytes = flac(&noise(4096));
+    let path = folder.with("d.flac", &bytes[..bytes.len() / 2]);
+    let mut stream = Stream::open(&path, hz(48_000)).unwrap();
+    let mut samples = [9.0; 2 * 4096];
+    assert_eq!(stream.read_interleaved(&mut samples), 4096);
+    assert_eq!(samples[..2048], heard(&noise(1024)));
+    assert_eq!(samples[6000..], [0.0; 2192]);
+}
+
+#[test]
+fn a_file_that_does_not_say_how_long_it_is_is_counted() {
+    let folder = Folder::new("counted");
+    let mut bytes = flac(&noise(3000));
+    bytes[8 + 14..8 + 18].fill(0);
+    let unsaid = folder.with("u.flac", &bytes);
+    let path = folder.file("u.wav");
+    wav(&path, 2, Format::I16, &heard(&noise(3000)));
+    let mut bytes = std::fs::read(&path).unwrap();
+    let data = bytes.windows(4).position(|w| w == b"data").unwrap();
+    bytes[4..8].fill(0xff);
+    bytes[data + 4..data + 8].fill(0xff);
+    let piped = folder.with("u.wav", &bytes);
+    for path in [unsaid, piped] {
+        assert_eq!(media::open(&path).unwrap().frames(), None);
+        let mut stream = Stream::open(&path, hz(48_000)).unwrap();
+        assert_eq!(stream.frames(), 3000);
+        assert_eq!(Sound::of(&mut stream).channel(1).len(), 3000);
+    }
 }
 
 #[test]
