@@ -1,1 +1,10 @@
-//! The workspace's own tests: rooms, conformance, promises, soak
+//! The workspace's own tests: rooms, conformance, promises, soak.
+//!
+//! Takes any crate of the workspace, gives the helpers that its tests share; the tests themselves are in `tests/`.
+//! May: lean on everything, use `unsafe` in order to stand in for an executor. May not: be leant on, assert on time.
+
+pub mod alloc;
+pub mod hall;
+pub mod rig;
+pub mod rng;
+pub mod unit;

@@ -1,0 +1,58 @@
+//! An allocator that counts, for tests that promise not to allocate.
+//!
+//! A test binary installs it with `#[global_allocator] static ALLOCATOR: Counting = Counting;`. Each thread has its own
+//! count, so tests may run side by side.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+
+thread_local! {
+    // Made at compile time and never dropped: reading it does not allocate.
+    static CALLS: Cell<u64> = const { Cell::new(0) };
+}
+
+/// The system's allocator, with each call counted: to allocate, to grow and to free.
+pub struct Counting;
+
+/// Calls that this thread has made so far.
+pub fn calls() -> u64 {
+    CALLS.get()
+}
+
+/// Whether the binary has installed [`Counting`].
+pub fn is_installed() -> bool {
+    let before = calls();
+    drop(std::hint::black_box(Box::new(0u64)));
+    calls() != before
+}
+
+fn count() {
+    CALLS.set(CALLS.get() + 1);
+}
+
+// SAFETY: every call goes to the system's allocator as it came; counting touches one cell of this thread.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        count();
+        // SAFETY: the caller's promise about `layout` is passed on.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        count();
+        // SAFETY: as above.
+        unsafe { System.alloc_zeroed(layout) }
+    }
+
+    unsafe fn realloc(&self, old: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        count();
+        // SAFETY: as above; `old` came from `System` through this allocator.
+        unsafe { System.realloc(old, layout, size) }
+    }
+
+    unsafe fn dealloc(&self, old: *mut u8, layout: Layout) {
+        count();
+        // SAFETY: as above.
+        unsafe { System.dealloc(old, layout) }
+    }
+}

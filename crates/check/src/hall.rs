@@ -1,0 +1,186 @@
+//! Graphs played by any executor, for tests that compare them.
+
+use exec::{Binding, Counts, Executor, Floor, Lines, Now, Outcome, Pool};
+use graph::{Graph, NodeId};
+use plan::{Options, Plan};
+use processor::{Background, Event, Mode, Registry, Turn};
+use std::path::Path;
+use std::sync::Arc;
+use units::{Frames, SampleRate};
+use workers::{Crew, CrewOptions, Wait};
+
+/// The ways of executing that there are. A new one is done when a line here makes every suite green.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// The reference.
+    Sequential,
+    /// The plan's own schedule.
+    Fixed,
+    /// Work stealing.
+    Stealing,
+    /// One locked queue.
+    Mutex,
+}
+
+/// All of them.
+pub const WAYS: [Way; 4] = [Way::Sequential, Way::Fixed, Way::Stealing, Way::Mutex];
+
+impl Way {
+    /// An executor that goes this way.
+    pub fn executor(self, binding: Binding<'_>, crew: &Crew) -> Box<dyn Executor> {
+        match self {
+            Self::Sequential => exec::sequential(binding),
+            Self::Fixed => exec::fixed(binding, crew),
+            Self::Stealing => exec::stealing(binding, crew),
+            Self::Mutex => exec::mutex(binding, crew),
+        }
+    }
+}
+
+/// How to play.
+#[derive(Clone, Copy, Debug)]
+pub struct Manner {
+    /// With which executor.
+    pub way: Way,
+    /// How many workers, this thread included.
+    pub workers: usize,
+    /// Frames in a block.
+    pub block: u32,
+    /// What workers do between cycles.
+    pub wait: Wait,
+}
+
+impl Manner {
+    /// One worker in the plan's order: the reference.
+    pub fn reference(block: u32) -> Self {
+        Self {
+            way: Way::Sequential,
+            workers: 1,
+            block,
+            wait: Wait::Hybrid,
+        }
+    }
+}
+
+/// Frames a second in every hall.
+pub fn rate() -> SampleRate {
+    SampleRate::new(48_000).expect("48000 is not zero")
+}
+
+/// The kinds that this workspace has.
+pub fn registry() -> Registry {
+    let mut registry = Registry::default();
+    dsp::register(&mut registry);
+    registry
+}
+
+/// A graph that plays.
+pub struct Hall {
+    /// What plays it.
+    pub executor: Box<dyn Executor>,
+    /// What it plays by.
+    pub plan: Plan,
+    /// Where.
+    pub floor: Arc<Floor>,
+    /// Who is there.
+    pub pool: Pool,
+    /// Their lines.
+    pub lines: Lines,
+    /// The other workers.
+    pub crew: Crew,
+    /// The next cycle's number.
+    pub cycle: u64,
+    /// The stamps a cycle may take; none for as long as it takes.
+    pub limit: Option<u64>,
+    background: Vec<Box<dyn Background>>,
+    manner: Manner,
+}
+
+impl Hall {
+    /// Sets up every node of `graph` and makes an executor.
+    pub fn new(graph: &Graph, registry: &Registry, manner: Manner) -> Self {
+        let mut options = Options::new(Frames(manner.block), rate());
+        options.lanes = manner.workers;
+        let plan = plan::compile(graph, registry.catalogue(), &options)
+            .expect("the test's graph is right");
+        let crew = Crew::new(CrewOptions {
+            workers: manner.workers,
+            wait: manner.wait,
+            ..CrewOptions::default()
+        });
+        let crew = crew.expect("threads can be started");
+        let pens = (0..manner.workers).map(|_| rt::trace::ring(1 << 16).0);
+        let floor = Arc::new(Floor::new(pens.collect()));
+        let mut pool = Pool::default();
+        let mut lines = Lines::default();
+        let mut background = Vec::new();
+        for (id, node) in graph.nodes() {
+            let made = registry.make(node, Path::new("."));
+            let made = made.expect("the test's parameters are right");
+            let setting = (rate(), Frames(manner.block), Mode::Offline);
+            background.extend(pool.admit(id, made, setting).background);
+        }
+        let binding = Binding {
+            plan: &plan,
+            pool: &pool,
+            lines: &mut lines,
+            floor: floor.clone(),
+            inputs: 2,
+        };
+        let executor = manner.way.executor(binding, &crew);
+        Self {
+            executor,
+            plan,
+            floor,
+            pool,
+            lines,
+            crew,
+            cycle: 0,
+            limit: None,
+            background,
+            manner,
+        }
+    }
+
+    /// Plays one block; how it went.
+    pub fn run(&mut self, device: &[&[f32]]) -> Outcome {
+        for task in &mut self.background {
+            while task.turn() == Turn::Again {}
+        }
+        let now = Now {
+            position: self.cycle * u64::from(self.manner.block),
+            cycle: self.cycle,
+            device,
+            give_up: self.limit.map_or(u64::MAX, |l| rt::stamp::now() + l),
+            help_until: u64::MAX,
+        };
+        self.cycle += 1;
+        self.executor.run(&now).outcome
+    }
+
+    /// The bits of what the output channels below `channels` play, for at least `frames` frames.
+    pub fn play(&mut self, channels: u16, frames: usize) -> Vec<Vec<u32>> {
+        let block = self.manner.block as usize;
+        let mut played = vec![Vec::new(); channels.into()];
+        while played[0].len() < frames {
+            assert_eq!(self.run(&[]), Outcome::Done);
+            for (channel, played) in (0..channels).zip(&mut played) {
+                let mut out = vec![0.0_f32; block];
+                self.executor.output(channel, &mut out);
+                played.extend(out.iter().map(|x| x.to_bits()));
+            }
+        }
+        played.iter_mut().for_each(|p| p.truncate(frames));
+        played
+    }
+
+    /// Gives a node an event for the next block.
+    pub fn post(&mut self, node: NodeId, event: Event) {
+        self.executor.post(node, event).expect("there is room");
+    }
+
+    /// What went wrong.
+    pub fn counts(&self) -> Counts {
+        self.executor.counts()
+    }
+}

@@ -1,0 +1,317 @@
+//! The one test for every unit: what a processor promises, whatever it plays.
+//!
+//! A unit is given as a node: its kind and parameters. Inputs, events and cuts are random but the same in every run.
+
+use crate::alloc;
+use crate::rig::{Cut, Played, Rig, Take};
+use crate::rng::Rng;
+use graph::{Node, Range, Signal, Value};
+use processor::{Body, Event, Registry, Tail, Target};
+use rt::ftz::FlushToZero;
+use units::SampleRate;
+
+/// Holds one node to every promise.
+pub struct Unit<'a> {
+    registry: &'a Registry,
+    node: Node,
+    rate: SampleRate,
+}
+
+/// A node of `kind` with these parameters.
+pub fn node(kind: &str, params: &[(&str, Value)]) -> Node {
+    let mut node = Node::new(format!("a {kind}"), kind);
+    for (key, value) in params {
+        node.set(*key, value.clone());
+    }
+    node
+}
+
+const FRAMES: usize = 3000;
+
+/// A tail is waited for so long at most; a longer one is waited for in vain.
+const PATIENCE: u64 = 1 << 20;
+
+/// Plays `node` in every way there is and holds it to what every processor promises.
+///
+/// # Panics
+///
+/// A promise is broken; or the test binary has not installed [`alloc::Counting`].
+pub fn check(registry: &Registry, node: &Node) {
+    assert!(
+        alloc::is_installed(),
+        "the test installs the counting allocator"
+    );
+    let _flush = FlushToZero::on();
+    for rate in [44_100, 96_000] {
+        let unit = Unit {
+            registry,
+            node: node.clone(),
+            rate: SampleRate::new(rate).expect("a rate above 0"),
+        };
+        unit.blocks_of_any_cut_give_the_same_bits();
+        unit.reset_equals_new();
+        unit.silence_follows_the_tail();
+        unit.nothing_is_denormal();
+        unit.finite_gives_finite();
+        unit.not_a_number_is_forgotten();
+        unit.a_saved_state_goes_on();
+        unit.a_copy_goes_on();
+        unit.a_bad_state_is_refused_or_survived();
+    }
+}
+
+impl Unit<'_> {
+    fn rig(&self) -> Rig {
+        Rig::new(self.registry, &self.node, self.rate)
+    }
+
+    /// Sound with gaps, and every knob turned now and then.
+    fn take(&self, seed: u64) -> Take {
+        let mut rng = Rng(seed);
+        let channels = self.rig().input_channels();
+        Take {
+            inputs: (0..channels).map(|_| gappy(&mut rng, FRAMES)).collect(),
+            events: self.events(&mut rng),
+            frames: FRAMES,
+        }
+    }
+
+    fn events(&self, rng: &mut Rng) -> Vec<Event> {
+        let kind = self.registry.catalogue().get(self.node.plays());
+        let params = kind.expect("the kind is known").params.iter().enumerate();
+        let mut all = Vec::new();
+        let frame = |rng: &mut Rng| rng.below(FRAMES) as u32;
+        for (index, param) in params.filter(|(_, p)| p.live) {
+            let Range::Number { least, most, .. } = param.range else {
+                continue;
+            };
+            // Work for ten seconds would prove nothing more.
+            let most = if param.unit == "ns" { 1000.0 } else { most };
+            for _ in 0..3 {
+                // Small numbers are as likely as large ones; now and then it is one from outside.
+                let share = rng.unit().powi(4) * 1.05;
+                all.push(Event {
+                    frame: frame(rng),
+                    target: Target::Param(index as u16),
+                    body: Body::Value((least + (most - least) * share) as f32),
+                });
+            }
+        }
+        let rig = self.rig();
+        let ports = rig.node().inputs.iter().enumerate();
+        for (index, _) in ports.filter(|(_, p)| !matches!(p.signal, Signal::Audio(_))) {
+            all.extend((0..6).map(|i| Event {
+                frame: frame(rng),
+                target: Target::Input(index as u16),
+                body: Body::Value((i % 2) as f32),
+            }));
+        }
+        all.sort_by_key(|e| e.frame);
+        all
+    }
+
+    fn blocks_of_any_cut_give_the_same_bits(&self) {
+        let take = self.take(1);
+        let whole = self.rig().play(&take, Cut::Even(FRAMES));
+        assert_eq!(whole.allocations, 0, "process does not allocate");
+        let mut cuts = vec![Cut::Even(1), Cut::Even(64), Cut::Even(100)];
+        for seed in 0..6 {
+            cuts.extend([Cut::Random(Rng(seed)), Cut::Parts(Rng(seed))]);
+        }
+        for cut in cuts {
+            let name = format!("{} cut {cut:?}", self.node.kind);
+            same(&self.rig().play(&take, cut), &whole, &name);
+        }
+    }
+
+    fn reset_equals_new(&self) {
+        let take = self.take(2);
+        let mut rig = self.rig();
+        let new = rig.play(&take, Cut::Even(64));
+        rig.play(&self.take(3), Cut::Even(77));
+        rig.reset();
+        same(&rig.play(&take, Cut::Even(64)), &new, "after reset");
+        rig.play(&self.take(3), Cut::Even(77));
+        rig.reset();
+        rig.set_up(SampleRate::new(22_050).expect("a rate above 0"));
+        rig.set_up(self.rate);
+        same(&rig.play(&take, Cut::Even(64)), &new, "set up again");
+    }
+
+    fn silence_follows_the_tail(&self) {
+        let mut rig = self.rig();
+        let mut take = self.take(4);
+        if self.is_gated() {
+            take.events.clear();
+        }
+        rig.play(&take, Cut::Even(64));
+        let Tail::Frames(tail) = rig.processor.tail() else {
+            return;
+        };
+        if tail > PATIENCE {
+            return;
+        }
+        rig.play(&self.silence(tail as usize), Cut::Even(64));
+        let after = rig.play(&self.silence(FRAMES), Cut::Even(64));
+        let silent = after.bits.iter().flatten().all(|b| *b == 0);
+        assert!(silent, "{} is silent {tail} frames on", self.node.kind);
+    }
+
+    /// Whether events can hold it open.
+    fn is_gated(&self) -> bool {
+        let rig = self.rig();
+        let inputs = &rig.node().inputs;
+        inputs.iter().any(|p| p.signal == Signal::Event)
+    }
+
+    fn silence(&self, frames: usize) -> Take {
+        Take {
+            inputs: vec![vec![0.0; frames]; self.rig().input_channels()],
+            events: Vec::new(),
+            frames,
+        }
+    }
+
+    fn nothing_is_denormal(&self) {
+        if !FlushToZero::is_on() {
+            return;
+        }
+        let mut rig = self.rig();
+        let mut take = self.take(5);
+        for (i, x) in take.inputs.iter_mut().flatten().enumerate() {
+            *x *= 0.5f32.powi((i % FRAMES / 20) as i32);
+            // What comes in is as an executor has it: flushed already.
+            *x = if x.is_normal() { *x } else { 0.0 };
+        }
+        let played = rig.play(&take, Cut::Even(64));
+        let after = rig.play(&self.silence(20_000), Cut::Even(64));
+        let denormal = |p: &Played| p.samples().any(|x| x.is_subnormal());
+        assert!(
+            !denormal(&played) && !denormal(&after),
+            "denormals are flushed"
+        );
+    }
+
+    fn finite_gives_finite(&self) {
+        let mut rig = self.rig();
+        let mut take = self.take(6);
+        let mut rng = Rng(7);
+        let hard = [
+            f32::MAX,
+            -f32::MAX,
+            f32::MIN_POSITIVE,
+            1e-40,
+            -f32::from_bits(1),
+            0.0,
+            -0.0,
+        ];
+        for input in &mut take.inputs {
+            input.fill_with(|| hard[rng.below(hard.len())]);
+            input[..500].fill(f32::MAX);
+        }
+        let played = rig.play(&take, Cut::Even(64));
+        assert!(played.samples().all(f32::is_finite), "finite gives finite");
+    }
+
+    fn not_a_number_is_forgotten(&self) {
+        for bad in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
+            let mut rig = self.rig();
+            let mut take = self.take(8);
+            for input in &mut take.inputs {
+                input[100..110].fill(bad);
+            }
+            rig.play(&take, Cut::Even(64));
+            let wait = match rig.processor.tail() {
+                Tail::Frames(tail) => tail.min(PATIENCE) as usize,
+                Tail::Endless => 0,
+            };
+            rig.play(&self.silence(wait + 128), Cut::Even(64));
+            let after = rig.play(&self.take(9), Cut::Even(64));
+            assert!(after.samples().all(f32::is_finite), "{bad} is forgotten");
+        }
+    }
+
+    /// A rig that has played for a while, and its state.
+    fn played(&self) -> (Rig, Vec<u8>) {
+        let mut rig = self.rig();
+        rig.play(&self.take(10), Cut::Even(50));
+        let mut state = Vec::new();
+        rig.processor.save(&mut state);
+        (rig, state)
+    }
+
+    fn a_saved_state_goes_on(&self) {
+        let (mut rig, state) = self.played();
+        let mut fresh = self.rig().processor;
+        fresh.load(&state).expect("its own state");
+        let mut other = rig.handed_to(fresh);
+        let take = self.take(11);
+        let goes_on = rig.play(&take, Cut::Even(64));
+        same(&other.play(&take, Cut::Even(64)), &goes_on, "after load");
+    }
+
+    fn a_copy_goes_on(&self) {
+        let (mut rig, _) = self.played();
+        let Some(copy) = rig.processor.duplicate() else {
+            return;
+        };
+        let mut other = rig.handed_to(copy);
+        let take = self.take(12);
+        let goes_on = rig.play(&take, Cut::Even(64));
+        same(&other.play(&take, Cut::Even(64)), &goes_on, "in a copy");
+    }
+
+    fn a_bad_state_is_refused_or_survived(&self) {
+        let (_, state) = self.played();
+        let take = self.take(13);
+        for length in 0..state.len() {
+            let mut rig = self.rig();
+            assert!(rig.processor.load(&state[..length]).is_err(), "too short");
+            let refused = rig.play(&take, Cut::Even(64));
+            same(
+                &refused,
+                &self.rig().play(&take, Cut::Even(64)),
+                "a refused state",
+            );
+        }
+        let mut rng = Rng(14);
+        for _ in 0..100 {
+            let mut bad = state.clone();
+            for _ in 0..1 + rng.below(8) {
+                if !bad.is_empty() {
+                    let at = rng.below(bad.len());
+                    bad[at] = rng.bits() as u8;
+                }
+            }
+            let mut rig = self.rig();
+            let _may_be_refused = rig.processor.load(&bad);
+            let played = rig.play(&take, Cut::Even(64));
+            assert_eq!(played.allocations, 0, "after a bad state");
+        }
+    }
+}
+
+/// Noise with gaps of exact silence, some of them long, some from one frame to the next.
+fn gappy(rng: &mut Rng, frames: usize) -> Vec<f32> {
+    let mut samples = Vec::with_capacity(frames);
+    while samples.len() < frames {
+        let length = 1 + rng.below(400);
+        let heard = rng.below(3) > 0;
+        for _ in 0..length.min(frames - samples.len()) {
+            samples.push(if heard { rng.sample() } else { 0.0 });
+        }
+    }
+    samples
+}
+
+/// Holds `played` to the bits and the events of `truth`.
+fn same(played: &Played, truth: &Played, how: &str) {
+    for (c, (a, b)) in played.bits.iter().zip(&truth.bits).enumerate() {
+        if let Some(frame) = a.iter().zip(b).position(|(a, b)| a != b) {
+            let (a, b) = (f32::from_bits(a[frame]), f32::from_bits(b[frame]));
+            panic!("{how}: channel {c}, frame {frame}: {a:e} instead of {b:e}");
+        }
+    }
+    assert_eq!(played.sent, truth.sent, "{how}: the same events");
+    assert_eq!(played.allocations, 0, "{how}: process does not allocate");
+}
