@@ -66,6 +66,8 @@ pub(crate) struct DraftEnd<'t> {
     pub(crate) node: Word<'t>,
     pub(crate) port: PortWord<'t>,
     pub(crate) port_at: Span,
+    /// Whether it is the middle of a chain: entered here, and left as the next edge.
+    pub(crate) is_middle: bool,
 }
 
 impl DraftEnd<'_> {

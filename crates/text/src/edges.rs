@@ -104,7 +104,11 @@ impl Resolver<'_, '_, '_, '_> {
         let index = match &written.port {
             PortWord::First => Some(0),
             PortWord::Number(n) => usize::try_from(*n).ok().and_then(|n| n.checked_sub(1)),
-            PortWord::Name(name) => ports.iter().position(|port| port.name == *name),
+            PortWord::Name(name) => match position(ports, name) {
+                // In the middle of a chain a name is one port's; the other one is then the first.
+                None if written.is_middle => position(side.other().ports(node), name).and(Some(0)),
+                found => found,
+            },
         };
         let Some((index, port)) = index.and_then(|i| Some((i, ports.get(i)?))) else {
             self.no_port(written, id, side);
@@ -154,6 +158,10 @@ impl Resolver<'_, '_, '_, '_> {
         more.help(help)
             .also(self.nodes.words[id.0 as usize].at.clone(), "declared here");
     }
+}
+
+fn position(ports: &[Port], name: &str) -> Option<usize> {
+    ports.iter().position(|port| port.name == name)
 }
 
 /// What may have been meant by a port that is not there.

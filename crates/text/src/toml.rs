@@ -1,9 +1,69 @@
 //! The native session.
+//!
+//! ```toml
+//! edges = ["tone -> quiet -> out.1", "tone -> both.in2 -> out", "quiet -> both"]
+//!
+//! [settings]
+//! rate = 48000        # frames a second
+//! block = 64          # frames
+//! deadline_us = 1000
+//!
+//! [nodes.tone]
+//! kind = "osc"
+//! freq = 440
+//!
+//! [nodes.quiet]
+//! kind = "gain"
+//! gain_db = -6
+//! ```
+//!
+//! * `edges` stands above the first `[header]`, as TOML wants it. Each text is a chain. A port is a name, a number that
+//!   counts from 1, or nothing for the first; in the middle of a chain it is the input that is entered and the output
+//!   that is left. A node's name that has spaces, dots or quotes stands in double quotes with JSON escapes.
+//! * A node has its kind's parameters, and for itself `kind`, `in` and `out` (how many ports, where the kind lets it
+//!   choose), `channels`, `cost_us` (what a block of it costs), `every` (it runs once in so many cycles), `enabled`
+//!   and `stand_in` (the kind that plays, where `kind` is not known).
+//! * Every other top-level part is a [`Section`](crate::Section): it passes through, as it was written, to the writer.
+//!
+//! [`schema`] says the same to programs.
 
-use crate::Reading;
+mod chain;
+mod mend;
+mod parser;
+mod scanner;
+mod schema;
+mod sections;
+mod write;
+
+pub use schema::schema;
+pub use write::write;
+
+use crate::assemble::assemble;
+use crate::draft::Dialect;
+use crate::findings::Findings;
+use crate::{Reading, Session, source};
 use graph::Catalogue;
 
+/// The top-level parts that this reader owns.
+const OWN: [&str; 3] = ["edges", "nodes", "settings"];
+
 /// Reads one `.toml` text.
-pub fn read(_bytes: impl AsRef<[u8]>, _catalogue: &Catalogue) -> Reading {
-    Reading::default()
+pub fn read(bytes: impl AsRef<[u8]>, catalogue: &Catalogue) -> Reading {
+    let (text, not_utf8) = source::decode(bytes.as_ref());
+    let mut findings = Findings::new(&text, &not_utf8);
+    let mended = mend::mend(&text, &mut findings);
+    let (draft, settings) = parser::parse(&mended, &mut findings);
+    let sections = sections::sections(&mended, &mut findings);
+    let graph = assemble(&draft, Dialect::Toml, catalogue, &mut findings);
+    Reading {
+        session: Session {
+            graph,
+            settings,
+            sections,
+        },
+        diagnostics: findings.sorted(),
+    }
 }
+
+#[cfg(test)]
+mod tests;

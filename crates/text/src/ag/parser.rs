@@ -381,6 +381,7 @@ impl<'t> Parser<'t, '_, '_> {
             },
             port: PortWord::Number(port.parse().unwrap_or(u64::MAX)),
             port_at: dot + 1..at.end,
+            is_middle: false,
         }))
     }
 }

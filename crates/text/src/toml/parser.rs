@@ -1,0 +1,327 @@
+//! TOML to nodes, edges and settings as they are written.
+
+use super::chain;
+use crate::Settings;
+use crate::draft::{Draft, DraftEnd, DraftNode, Entry, PortWord, Word};
+use crate::findings::Findings;
+use crate::number::micros;
+use crate::source::Span;
+use ::toml::Spanned;
+use ::toml::de::{DeString, DeTable, DeValue};
+use graph::Value;
+use units::{Frames, SampleRate};
+
+/// What `text` says about the graph, and its settings.
+pub(super) fn parse<'t>(text: &'t str, findings: &mut Findings<'_>) -> (Draft<'t>, Settings) {
+    let (table, errors) = DeTable::parse_recoverable(text);
+    let mut parser = Parser {
+        text,
+        draft: Draft::default(),
+        settings: Settings::default(),
+        is_broken: !errors.is_empty() || text != findings.source.text,
+        findings,
+    };
+    let mut last_line = None;
+    for error in errors {
+        let at = error.span().unwrap_or(0..0);
+        // What follows on one line follows from the first.
+        let line = parser.findings.source.line_of(at.start.min(text.len()));
+        if last_line.replace(line) != Some(line) {
+            parser.broken(at, error.message(), table.get_ref());
+        }
+    }
+    let entries = in_order(table.get_ref());
+    // Edges stand first in the text but matter last.
+    for (key, value) in entries {
+        match key.get_ref().as_ref() {
+            "edges" => parser.edges(value),
+            "nodes" => parser.nodes(value),
+            "settings" => parser.settings(value),
+            _ => {}
+        }
+    }
+    (parser.draft, parser.settings)
+}
+
+type Key<'t> = Spanned<DeString<'t>>;
+type Item<'t> = Spanned<DeValue<'t>>;
+
+/// The entries of `table` as they were written.
+fn in_order<'a, 't>(table: &'a DeTable<'t>) -> Vec<(&'a Key<'t>, &'a Item<'t>)> {
+    let mut entries: Vec<_> = table.iter().collect();
+    entries.sort_by_key(|(key, _)| key.span().start);
+    entries
+}
+
+fn word<'t>(key: &Key<'t>) -> Word<'t> {
+    Word {
+        text: key.get_ref().clone(),
+        at: key.span(),
+    }
+}
+
+struct Parser<'t, 'f, 's> {
+    text: &'t str,
+    draft: Draft<'t>,
+    settings: Settings,
+    /// Whether the text is no right TOML: then nothing is said to be missing.
+    is_broken: bool,
+    findings: &'f mut Findings<'s>,
+}
+
+impl<'t> Parser<'t, '_, '_> {
+    /// Says what is wrong with the TOML itself.
+    fn broken(&mut self, at: Span, message: &str, table: &DeTable<'_>) {
+        let mut message = message.to_lowercase();
+        if message == "duplicate key" {
+            let name = self.text.get(at.clone()).unwrap_or_default().to_string();
+            let nodes = table
+                .get("nodes")
+                .and_then(|nodes| nodes.get_ref().as_table());
+            let first = nodes.and_then(|nodes| nodes.get_key_value(name.as_str()));
+            let first = first
+                .map(|(key, _)| key.span())
+                .filter(|first| *first != at);
+            message = format!("`{name}` is written twice");
+            let more = self.findings.error(at, message);
+            if let Some(first) = first {
+                more.also(first, "the first one is here");
+            }
+            return;
+        }
+        if let Some(line) = message.lines().next().map(String::from) {
+            message = line;
+        }
+        self.findings.error(at, message);
+    }
+
+    fn wrong(&mut self, item: &Item<'_>, message: impl Into<String>) {
+        let at = item.span();
+        self.findings.error(at, message);
+    }
+
+    fn edges(&mut self, item: &Item<'t>) {
+        let DeValue::Array(all) = item.get_ref() else {
+            return self.wrong(item, "`edges` takes a list: edges = [\"a -> b\"]");
+        };
+        for edge in all.iter() {
+            let DeValue::String(text) = edge.get_ref() else {
+                self.wrong(edge, "an edge is a text: \"a -> b\"");
+                continue;
+            };
+            self.chain(edge.span(), text);
+        }
+    }
+
+    fn chain(&mut self, at: Span, text: &DeString<'t>) {
+        let inside = self.inside(&at, text);
+        let place = |part: Span| match inside {
+            Some(start) => start + part.start..start + part.end,
+            None => at.clone(),
+        };
+        match chain::ends(text) {
+            Ok(mut ends) => {
+                for end in &mut ends {
+                    end.node.at = place(end.node.at.clone());
+                    end.port_at = place(end.port_at.clone());
+                }
+                let ends: Vec<_> = ends.into_iter().map(owned).collect();
+                let edges = ends.windows(2);
+                let edges = edges.map(|pair| (pair[0].clone(), pair[1].clone()));
+                self.draft.edges.extend(edges);
+            }
+            Err(error) => {
+                let more = self.findings.error(place(error.at), error.message);
+                more.help(
+                    "an edge is written `from.port -> to.port`, without a port for the first",
+                );
+            }
+        }
+    }
+
+    /// Where the text at `at` begins inside its quotes, if it stands there as it is, without escapes.
+    fn inside(&self, at: &Span, text: &str) -> Option<usize> {
+        let written = self.text.get(at.clone())?;
+        let start = written.find(text).filter(|start| *start <= 4)?;
+        (written.len() - start - text.len() <= 3).then_some(at.start + start)
+    }
+
+    fn settings(&mut self, item: &Item<'t>) {
+        let DeValue::Table(table) = item.get_ref() else {
+            return self.wrong(item, "`settings` is a table: [settings]");
+        };
+        for (key, value) in in_order(table) {
+            let whole = || integer(value).and_then(|n| u32::try_from(n).ok());
+            match key.get_ref().as_ref() {
+                "rate" => {
+                    let rate = whole().filter(|n| Settings::RATES.contains(n));
+                    self.settings.rate = rate.and_then(SampleRate::new);
+                    if self.settings.rate.is_none() {
+                        self.wrong(value, "`rate` takes 1000 to 768000 Hz");
+                    }
+                }
+                "block" => {
+                    let block = whole().filter(|n| Settings::BLOCKS.contains(n));
+                    self.settings.block = block.map(Frames);
+                    if block.is_none() {
+                        self.wrong(value, "`block` takes 1 to 65536 frames");
+                    }
+                }
+                "deadline_us" => {
+                    self.settings.deadline = number(value).and_then(micros);
+                    if self.settings.deadline.is_none() {
+                        self.wrong(value, "`deadline_us` takes 0 to 10^9 µs");
+                    }
+                }
+                other => self.unknown_setting(other, key, value),
+            }
+        }
+    }
+
+    fn unknown_setting(&mut self, name: &str, key: &Key<'_>, value: &Item<'_>) {
+        if self.is_list_of_edges(name, value) {
+            return;
+        }
+        let known = ["rate", "block", "deadline_us"];
+        let meant = self.findings.nearest(name, known.into_iter());
+        let message = format!("there is no setting `{name}`");
+        self.findings.warning(key.span(), message).meant(meant);
+    }
+
+    /// Whether this is `edges` below a header, where TOML takes it for the table's own; that is said.
+    fn is_list_of_edges(&mut self, name: &str, value: &Item<'_>) -> bool {
+        let is = name == "edges" && matches!(value.get_ref(), DeValue::Array(_));
+        if is {
+            let at = value.span().start..value.span().start + 1;
+            let more = self
+                .findings
+                .error(at, "`edges` stands inside a table here");
+            more.help("put it above the first `[header]` of the file");
+        }
+        is
+    }
+
+    fn nodes(&mut self, item: &Item<'t>) {
+        let DeValue::Table(table) = item.get_ref() else {
+            return self.wrong(item, "`nodes` is a table of nodes: [nodes.NAME]");
+        };
+        for (key, value) in in_order(table) {
+            let DeValue::Table(entries) = value.get_ref() else {
+                let message = format!("`{}` is no node; write [nodes.NAME]", key.get_ref());
+                self.wrong(value, message);
+                continue;
+            };
+            let mut node = DraftNode::new(word(key));
+            node.is_damaged = self.is_broken;
+            for (key, value) in in_order(entries) {
+                self.entry(&mut node, key, value);
+            }
+            self.draft.nodes.push(node);
+        }
+    }
+
+    fn entry(&mut self, node: &mut DraftNode<'t>, key: &Key<'t>, value: &Item<'t>) {
+        let text = || match value.get_ref() {
+            DeValue::String(text) => Some(Word {
+                text: text.clone(),
+                at: value.span(),
+            }),
+            _ => None,
+        };
+        let name = key.get_ref().as_ref();
+        let (is_right, takes) = match name {
+            "kind" => {
+                node.kind = text();
+                node.is_damaged |= node.kind.is_none();
+                (node.kind.is_some(), "a text")
+            }
+            "stand_in" => {
+                node.stand_in = text();
+                (node.stand_in.is_some(), "a text")
+            }
+            "cost_us" => {
+                node.cost = number(value).and_then(micros);
+                (node.cost.is_some(), "0 to 10^9 µs")
+            }
+            "every" => {
+                let every = integer(value).and_then(|n| u32::try_from(n).ok());
+                let every = every.filter(|n| *n > 0);
+                node.every = every.unwrap_or(1);
+                (every.is_some(), "a whole number of cycles, 1 or more")
+            }
+            "enabled" => {
+                let enabled = value.get_ref().as_bool();
+                node.enabled = enabled.unwrap_or(true);
+                (enabled.is_some(), "true or false")
+            }
+            _ => return self.param(node, key, value),
+        };
+        if !is_right {
+            self.wrong(value, format!("`{name}` takes {takes}"));
+        }
+    }
+
+    fn param(&mut self, node: &mut DraftNode<'t>, key: &Key<'t>, item: &Item<'t>) {
+        let name = key.get_ref();
+        let value = match item.get_ref() {
+            DeValue::String(text) => Some(Value::Text(text.to_string())),
+            DeValue::Boolean(on) => Some(Value::Flag(*on)),
+            DeValue::Integer(_) | DeValue::Float(_) => number(item).map(Value::Number),
+            _ => None,
+        };
+        if let Some(value) = value {
+            return node.entries.push(Entry {
+                key: word(key),
+                value,
+                value_at: item.span(),
+            });
+        }
+        node.is_damaged = true;
+        if self.is_list_of_edges(name, item) {
+            return;
+        }
+        let what = match item.get_ref() {
+            DeValue::Integer(_) => "this is more than a number can hold exactly (2^53)",
+            DeValue::Float(_) => "a parameter is a finite number",
+            DeValue::Table(_) => "a node's name that has a dot stands in quotes: [nodes.\"a.b\"]",
+            _ => "a parameter is a number, a text, true or false",
+        };
+        // A table's place is its header; its key is nearer.
+        self.findings.error(key.span(), what);
+    }
+}
+
+fn owned<'t>(end: DraftEnd<'_>) -> DraftEnd<'t> {
+    DraftEnd {
+        node: Word {
+            text: end.node.text.into_owned().into(),
+            at: end.node.at,
+        },
+        port: match end.port {
+            PortWord::First => PortWord::First,
+            PortWord::Number(n) => PortWord::Number(n),
+            PortWord::Name(name) => PortWord::Name(name.into_owned().into()),
+        },
+        port_at: end.port_at,
+        is_middle: end.is_middle,
+    }
+}
+
+fn integer(item: &Item<'_>) -> Option<i64> {
+    match item.get_ref() {
+        DeValue::Integer(n) => i64::from_str_radix(n.as_str(), n.radix()).ok(),
+        _ => None,
+    }
+}
+
+/// The number that `item` is, if it is finite, and exact where it is whole.
+fn number(item: &Item<'_>) -> Option<f64> {
+    match item.get_ref() {
+        DeValue::Float(n) => n.as_str().parse().ok().filter(|n: &f64| n.is_finite()),
+        DeValue::Integer(_) => {
+            let exact = integer(item).filter(|n| n.unsigned_abs() <= 1 << 53);
+            exact.map(|n| n as f64)
+        }
+        _ => None,
+    }
+}

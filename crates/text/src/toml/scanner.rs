@@ -1,0 +1,114 @@
+//! Where the statements of a TOML text begin and end: headers, and `key = value` over as many lines as it takes.
+//!
+//! It reads just enough to tell, and goes on whatever the text is.
+
+/// Walks over a text, statement by statement.
+pub(super) struct Scanner<'t> {
+    text: &'t str,
+    pub(super) at: usize,
+}
+
+impl<'t> Scanner<'t> {
+    pub(super) fn new(text: &'t str) -> Self {
+        Self { text, at: 0 }
+    }
+
+    fn byte(&self, ahead: usize) -> Option<u8> {
+        self.text.as_bytes().get(self.at + ahead).copied()
+    }
+
+    /// Goes behind blank lines and comments; gives where the comments right above begin.
+    pub(super) fn skip_blank(&mut self) -> usize {
+        let mut start = self.at;
+        let mut behind_comment = false;
+        loop {
+            match self.byte(0) {
+                Some(b'#') => {
+                    if !behind_comment {
+                        start = self.at;
+                    }
+                    behind_comment = true;
+                    self.to_line_end();
+                    self.at += usize::from(self.byte(0).is_some());
+                }
+                Some(b'\n') => {
+                    behind_comment = false;
+                    self.at += 1;
+                }
+                Some(b' ' | b'\t' | b'\r') => self.at += 1,
+                Some(_) if behind_comment => return start,
+                _ => {
+                    let is_mark = self.text[self.at..].starts_with('\u{feff}');
+                    if self.at > 0 || !is_mark {
+                        return self.at;
+                    }
+                    self.at += '\u{feff}'.len_utf8();
+                }
+            }
+        }
+    }
+
+    pub(super) fn to_line_end(&mut self) {
+        let rest = &self.text.as_bytes()[self.at..];
+        self.at += rest.iter().position(|b| *b == b'\n').unwrap_or(rest.len());
+    }
+
+    /// Goes behind the statement that begins here, and behind its line.
+    pub(super) fn statement(&mut self, is_header: bool) {
+        let mut depth = 0usize;
+        if is_header {
+            self.to_line_end();
+        }
+        while let Some(byte) = self.byte(0) {
+            match byte {
+                b'\n' if depth == 0 => break,
+                b'#' => {
+                    self.to_line_end();
+                    continue;
+                }
+                b'[' | b'{' => depth += 1,
+                b']' | b'}' => depth = depth.saturating_sub(1),
+                b'"' | b'\'' => {
+                    self.quoted(byte);
+                    continue;
+                }
+                _ => {}
+            }
+            self.at += 1;
+        }
+        self.at += usize::from(self.byte(0).is_some());
+    }
+
+    /// Goes behind a text in quotes; one that is not closed ends with its line.
+    fn quoted(&mut self, quote: u8) {
+        let is_long = self.byte(1) == Some(quote) && self.byte(2) == Some(quote);
+        self.at += if is_long { 3 } else { 1 };
+        while let Some(byte) = self.byte(0) {
+            if byte == b'\\' && quote == b'"' {
+                self.at += 1 + usize::from(self.byte(1).is_some());
+                continue;
+            }
+            if byte == b'\n' && !is_long {
+                return;
+            }
+            if byte == quote {
+                let mut run = 1;
+                while self.byte(run) == Some(quote) {
+                    run += 1;
+                }
+                if !is_long {
+                    self.at += 1;
+                    return;
+                }
+                // Up to two quotes may stand right before the three that close.
+                if run >= 3 {
+                    self.at += run.min(5);
+                    return;
+                }
+                self.at += run;
+                continue;
+            }
+            self.at += 1;
+        }
+    }
+}

@@ -1,0 +1,248 @@
+use super::*;
+use crate::sample::catalogue;
+use crate::{Section, Settings, ag};
+use graph::{Place, Value, shape};
+use units::{Frames, Nanos, SampleRate};
+
+fn read(text: impl AsRef<[u8]>) -> Reading {
+    super::read(text, &catalogue())
+}
+
+/// "line:column: message" of everything found.
+fn said(reading: &Reading) -> Vec<String> {
+    let all = reading.diagnostics.iter();
+    all.map(|d| format!("{}:{}: {}", d.place.line, d.place.column, d.message))
+        .collect()
+}
+
+const SONG: &str = r#"# A song.
+title = "Beep" # for others
+
+edges = ["tone -> quiet.in -> both.2", 'tone -> "an odd.name"', "both.out1 -> out"]
+
+[settings]
+rate = 48000
+block = 64
+deadline_us = 1000.5
+
+# Who plays where.
+[cells.left]
+nodes = ["tone"]
+text = """
+[nodes.not-this]
+"""
+
+[nodes.tone]
+kind = "osc"
+freq = 440
+wave = "saw"
+every = 4
+
+[nodes]
+quiet = { kind = "gain", gain_db = -6, cost_us = 0.25 }
+"an odd.name" = { kind = "sink", enabled = false }
+both = { kind = "mix", in = 2, grouped = true }
+out.kind = "sink"
+
+[[cells.right]]
+x = 1
+"#;
+
+#[test]
+fn a_clean_session_is_read_whole() {
+    let reading = read(SONG);
+    assert_eq!(said(&reading), [] as [&str; 0]);
+    let Session {
+        graph,
+        settings,
+        sections,
+    } = &reading.session;
+    let names: Vec<&str> = graph.nodes().map(|(_, n)| n.name.as_str()).collect();
+    assert_eq!(names, ["tone", "quiet", "an odd.name", "both", "out"]);
+    assert_eq!(graph.edges().len(), 4);
+    assert_eq!(graph.edges()[1].to.port, 1);
+    assert_eq!(graph.edges()[1].place, Place::new(4, 19, 18));
+    let expected = Settings {
+        rate: SampleRate::new(48_000),
+        block: Some(Frames(64)),
+        deadline: Some(Nanos(1_000_500)),
+    };
+    assert_eq!(*settings, expected);
+    let names: Vec<_> = sections
+        .iter()
+        .map(|s| (s.name.as_str(), s.place.line))
+        .collect();
+    assert_eq!(names, [("title", 1), ("cells", 11)]);
+    assert!(
+        sections[1]
+            .text
+            .starts_with("# Who plays where.\n[cells.left]\n")
+    );
+    assert!(
+        sections[1]
+            .text
+            .ends_with("\"\"\"\n\n[[cells.right]]\nx = 1\n")
+    );
+}
+
+#[test]
+fn what_was_written_is_read_again_as_it_was() {
+    let session = read(SONG).session;
+    let text = write(&session);
+    let again = read(&text);
+    assert_eq!(said(&again), [] as [&str; 0], "{text}");
+    assert_eq!(again.session, session, "{text}");
+    assert_eq!(write(&again.session), text);
+}
+
+#[test]
+fn a_shape_is_read_as_it_was_written() {
+    for graph in [shape::rake(11, None), shape::random(60, 3, Some(500.0))] {
+        let session = Session {
+            graph: graph.unwrap(),
+            ..Session::default()
+        };
+        let reading = read(write(&session));
+        assert_eq!(said(&reading), [] as [&str; 0]);
+        assert_eq!(reading.session, session);
+    }
+}
+
+#[test]
+fn a_stand_in_survives_the_way_from_ag_to_toml_and_back() {
+    let text = "g = { kind: \"guitar\", note: \"\\u00e9\\n\\\"\\\\\", in: 0, out: 1, };";
+    let session = ag::read(text, &catalogue()).session;
+    let reading = read(write(&session));
+    assert_eq!(said(&reading), [] as [&str; 0]);
+    assert_eq!(reading.session, session);
+    let back = ag::write(&reading.session, &catalogue()).unwrap();
+    assert_eq!(ag::read(&back, &catalogue()).session, session);
+}
+
+#[test]
+fn every_mistake_is_found_at_once() {
+    let text = r#"edges = ["a -> b.in3", "a.uot -> b", "a b", "n -> b", "who -> b", 7, "t -> b", "a -> e.2"]
+[nodes.a]
+kind = "osc"
+freq = "440"
+volum = 1
+[nodes.b]
+kind = "mix"
+in = 1e9
+[nodes.c]
+freq = 1
+[nodes.d]
+kind = "mixx"
+[nodes.n]
+kind = "osc"
+freq = -1
+wave = "sinus"
+every = 0
+[nodes.t]
+kind = "player"
+[nodes.e]
+kind = "envelope"
+edges = []
+[node.x]
+kind = "osc"
+[settings]
+rate = 0
+blok = 64
+"#;
+    let reading = read(text);
+    assert_eq!(
+        said(&reading),
+        [
+            "1:25: `a` has one output; none of them is called `uot`",
+            "1:41: expected `->`, but found `b`",
+            "1:56: there is no node `who`",
+            "1:67: an edge is a text: \"a -> b\"",
+            "1:71: the number of channels does not fit: `t` sends 2 channels of sound, `b` takes one channel of sound",
+            "1:81: the signal does not fit: `a` sends one channel of sound, `e` takes events",
+            "4:8: `freq` takes a number, not \"440\"",
+            "5:1: `osc` has no parameter `volum`",
+            "8:6: `in` is 1000000000; `mix` takes a whole number from 0 to 4096",
+            "9:8: `c` has no kind",
+            "12:8: there is no kind `mixx`",
+            "15:8: `freq` is -1 Hz; `osc` takes 0 to 384000 Hz",
+            "16:8: `wave` takes `sine` or `saw`, not \"sinus\"",
+            "17:9: `every` takes a whole number of cycles, 1 or more",
+            "19:8: `t` has no `file`",
+            "22:9: `edges` stands inside a table here",
+            "23:2: `node` is not read here",
+            "26:8: `rate` takes 1000 to 768000 Hz",
+            "27:1: there is no setting `blok`",
+        ]
+    );
+    assert_eq!(reading.diagnostics[0].help, "it is called `out`");
+}
+
+#[test]
+fn broken_toml_costs_only_its_line() {
+    let text = "edges = [\"a -> s\"]
+[nodes.a]
+kind = \"osc\"
+freq = = 3
+volume = 0.5
+???
+[nodes.s]
+kind = \"sink
+[nodes.t]
+kind = \"sink\"
+[nodes.a]
+kind = \"sink\"
+";
+    let reading = read(text);
+    let lines: Vec<u32> = reading.diagnostics.iter().map(|d| d.place.line).collect();
+    for line in [4, 6, 8, 11] {
+        assert!(lines.contains(&line), "{:#?}", said(&reading));
+    }
+    let graph = &reading.session.graph;
+    assert!(graph.find("t").is_some());
+    let a = graph.node(graph.find("a").unwrap()).unwrap();
+    assert_eq!(a.kind, "osc");
+    assert_eq!(a.param("volume"), Some(&Value::Number(0.5)));
+    let twice = reading.diagnostics.iter().find(|d| d.place.line == 11);
+    assert_eq!(twice.unwrap().also.len(), 1, "{twice:?}");
+}
+
+#[test]
+fn what_is_empty_or_not_utf8_is_said() {
+    assert_eq!(said(&read("")), ["1:1: the file is empty"]);
+    assert_eq!(said(&read("# nothing\n")), ["1:1: there is no node"]);
+    let reading = read(b"[nodes.a]\nkind = \"sink\"\n# \xff\n");
+    assert_eq!(said(&reading), ["3:3: this is not UTF-8"]);
+    assert_eq!(reading.session.graph.len(), 1);
+}
+
+#[test]
+fn a_section_keeps_its_comments() {
+    let text = "# file\n\n# mine\n[mine]\na = 1 # one\n# tail\n\n# yours\n[yours]\n# end";
+    let sections = read(text).session.sections;
+    let section = |name: &str, text: &str| Section {
+        name: name.into(),
+        place: Place::NOWHERE,
+        text: text.into(),
+    };
+    assert_eq!(
+        sections,
+        [
+            section("mine", "# mine\n[mine]\na = 1 # one\n# tail\n"),
+            section("yours", "# yours\n[yours]\n# end\n"),
+        ]
+    );
+}
+
+#[test]
+fn the_schema_knows_every_kind() {
+    let schema = schema(&catalogue());
+    let node = &schema["properties"]["nodes"]["additionalProperties"];
+    let kinds = node["allOf"].as_array().unwrap();
+    assert_eq!(kinds.len(), catalogue().kinds().count());
+    let osc = kinds
+        .iter()
+        .find(|k| k["if"]["properties"]["kind"]["const"] == "osc");
+    let osc = &osc.unwrap()["then"];
+    assert_eq!(osc["required"], serde_json::json!(["freq"]));
+    assert_eq!(osc["properties"]["freq"]["maximum"], 384_000.0);
+}

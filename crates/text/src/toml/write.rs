@@ -1,0 +1,134 @@
+//! A session as `.toml`.
+
+use super::chain;
+use super::sections::is_table;
+use crate::Session;
+use crate::number::write_micros;
+use graph::{Edge, Graph, Node, Value};
+use std::fmt::Write;
+
+/// Writes `session`; reading it gives an equal one.
+pub fn write(session: &Session) -> String {
+    let mut text = String::new();
+    let (tables, lines): (Vec<_>, Vec<_>) =
+        session.sections.iter().partition(|s| is_table(&s.text));
+    for section in lines {
+        text += &format!("{}\n\n", section.text.trim_end());
+    }
+    edges(&mut text, &session.graph);
+    settings(&mut text, session);
+    for (_, each) in session.graph.nodes() {
+        node(&mut text, each);
+    }
+    for section in tables {
+        text += &format!("\n{}\n", section.text.trim_end());
+    }
+    text
+}
+
+fn edges(text: &mut String, graph: &Graph) {
+    if graph.edges().is_empty() {
+        return;
+    }
+    *text += "edges = [\n";
+    for edge in graph.edges() {
+        if let Some(edge) = edge_text(edge, graph) {
+            *text += &format!("  {},\n", quoted(&edge));
+        }
+    }
+    *text += "]\n";
+}
+
+fn edge_text(edge: &Edge, graph: &Graph) -> Option<String> {
+    let from = graph.node(edge.from.node)?;
+    let to = graph.node(edge.to.node)?;
+    // The only port needs no number.
+    let end = |node: &Node, port: u16, ports: usize| match ports {
+        1 => chain::written(&node.name),
+        _ => format!("{}.{}", chain::written(&node.name), u32::from(port) + 1),
+    };
+    let from = end(from, edge.from.port, from.outputs.len());
+    let to = end(to, edge.to.port, to.inputs.len());
+    Some(format!("{from} -> {to}"))
+}
+
+fn line(text: &mut String, key: &str, value: impl std::fmt::Display) {
+    writeln!(text, "{} = {value}", self::key(key)).expect("a String takes all");
+}
+
+fn settings(text: &mut String, session: &Session) {
+    let settings = &session.settings;
+    if *settings == crate::Settings::default() {
+        return;
+    }
+    *text += "\n[settings]\n";
+    if let Some(rate) = settings.rate {
+        line(text, "rate", rate.hz());
+    }
+    if let Some(block) = settings.block {
+        line(text, "block", block.0);
+    }
+    if let Some(deadline) = settings.deadline {
+        line(text, "deadline_us", write_micros(deadline));
+    }
+}
+
+fn node(text: &mut String, node: &Node) {
+    *text += &format!("\n[nodes.{}]\n", key(&node.name));
+    line(text, "kind", quoted(&node.kind));
+    if let Some(stand_in) = &node.stand_in {
+        line(text, "stand_in", quoted(stand_in));
+    }
+    for (key, value) in &node.params {
+        match value {
+            Value::Number(n) => line(text, key, number(*n)),
+            Value::Text(words) => line(text, key, quoted(words)),
+            Value::Flag(on) => line(text, key, on),
+        }
+    }
+    if let Some(cost) = node.cost {
+        line(text, "cost_us", write_micros(cost));
+    }
+    if node.every != 1 {
+        line(text, "every", node.every);
+    }
+    if !node.enabled {
+        line(text, "enabled", false);
+    }
+}
+
+/// Whole numbers without a point, where they are exact.
+fn number(n: f64) -> String {
+    let is_whole = n.fract() == 0.0 && n.abs() <= 9.0e15;
+    match is_whole && (n != 0.0 || n.is_sign_positive()) {
+        true => format!("{n}"),
+        false => format!("{n:?}"),
+    }
+}
+
+fn key(name: &str) -> String {
+    let is_bare = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_');
+    match !name.is_empty() && name.bytes().all(is_bare) {
+        true => name.into(),
+        false => quoted(name),
+    }
+}
+
+/// In single quotes where that saves escapes, else in double ones.
+fn quoted(text: &str) -> String {
+    let is_plain = |c: char| !c.is_control() && c != '\'';
+    if text.contains(['"', '\\']) && text.chars().all(is_plain) {
+        return format!("'{text}'");
+    }
+    let mut quoted = String::from("\"");
+    for c in text.chars() {
+        match c {
+            '"' | '\\' => quoted.extend(['\\', c]),
+            '\n' => quoted += "\\n",
+            '\t' => quoted += "\\t",
+            c if c.is_control() => quoted += &format!("\\u{:04x}", u32::from(c)),
+            c => quoted.push(c),
+        }
+    }
+    quoted + "\""
+}
