@@ -19,6 +19,7 @@ pub(super) fn parse<'t>(text: &'t str, findings: &mut Findings<'_>) -> (Draft<'t
         draft: Draft::default(),
         settings: Settings::default(),
         is_broken: !errors.is_empty() || text != findings.source.text,
+        searches: 20,
         findings,
     };
     let mut last_line = None;
@@ -27,7 +28,7 @@ pub(super) fn parse<'t>(text: &'t str, findings: &mut Findings<'_>) -> (Draft<'t
         // What follows on one line follows from the first.
         let line = parser.findings.source.line_of(at.start.min(text.len()));
         if last_line.replace(line) != Some(line) {
-            parser.broken(at, error.message(), table.get_ref());
+            parser.broken(at, error.message());
         }
     }
     let entries = in_order(table.get_ref());
@@ -66,33 +67,42 @@ struct Parser<'t, 'f, 's> {
     settings: Settings,
     /// Whether the text is no right TOML: then nothing is said to be missing.
     is_broken: bool,
+    /// How many more times the text may be searched for what stands in it twice.
+    searches: u32,
     findings: &'f mut Findings<'s>,
 }
 
 impl<'t> Parser<'t, '_, '_> {
     /// Says what is wrong with the TOML itself.
-    fn broken(&mut self, at: Span, message: &str, table: &DeTable<'_>) {
-        let mut message = message.to_lowercase();
-        if message == "duplicate key" {
-            let name = self.text.get(at.clone()).unwrap_or_default().to_string();
-            let nodes = table
-                .get("nodes")
-                .and_then(|nodes| nodes.get_ref().as_table());
-            let first = nodes.and_then(|nodes| nodes.get_key_value(name.as_str()));
-            let first = first
-                .map(|(key, _)| key.span())
-                .filter(|first| *first != at);
-            message = format!("`{name}` is written twice");
-            let more = self.findings.error(at, message);
-            if let Some(first) = first {
-                more.also(first, "the first one is here");
-            }
+    fn broken(&mut self, at: Span, message: &str) {
+        if message != "duplicate key" {
+            let line = message.lines().next().unwrap_or_default();
+            self.findings.error(at, line.to_lowercase());
             return;
         }
-        if let Some(line) = message.lines().next().map(String::from) {
-            message = line;
+        let name = self.text.get(at.clone()).unwrap_or_default();
+        let first = self.same_header_before(at.start);
+        let more = self
+            .findings
+            .error(at, format!("`{name}` is written twice"));
+        if let Some(first) = first {
+            more.also(first, "the first one is here");
         }
-        self.findings.error(at, message);
+    }
+
+    /// Where the header that stands at `at` stood before; looked for a few times only, since it takes a while.
+    fn same_header_before(&mut self, at: usize) -> Option<Span> {
+        self.searches = self.searches.checked_sub(1)?;
+        let start = self.text.get(..at)?.rfind('\n')? + 1;
+        let header = self.text[start..].lines().next()?.trim();
+        let mut begin = 0;
+        for line in self.text[..start].split_inclusive('\n') {
+            if header.starts_with('[') && line.trim() == header {
+                return Some(begin..begin + line.trim_end().len());
+            }
+            begin += line.len();
+        }
+        None
     }
 
     fn wrong(&mut self, item: &Item<'_>, message: impl Into<String>) {

@@ -1,0 +1,74 @@
+//! How long both readers take for large sessions: `cargo run --release -p divisi-text --example speed`.
+
+use divisi_text::{Session, ag, toml};
+use graph::{Catalogue, Graph, Kind, PortCount, PortSpec, Width, shape};
+use std::time::Instant;
+
+fn main() {
+    let catalogue = catalogue();
+    let long = shape::random(100_000, 1, Some(1000.0)).expect("a size there is");
+    for (name, graph) in [
+        ("100,000 nodes", long),
+        ("22,000 edges, 300 nodes", dense()),
+    ] {
+        let session = Session {
+            graph,
+            ..Session::default()
+        };
+        let as_ag = ag::write(&session, &catalogue).expect("all of it can be said");
+        let as_toml = toml::write(&session);
+        for (format, text) in [("ag", as_ag), ("toml", as_toml)] {
+            let start = Instant::now();
+            let reading = match format {
+                "ag" => ag::read(&text, &catalogue),
+                _ => toml::read(&text, &catalogue),
+            };
+            let took = start.elapsed();
+            assert_eq!(reading.session, session);
+            println!("{name} as .{format}, {} bytes: {took:?}", text.len());
+        }
+    }
+}
+
+/// Every node feeds 73 or 74 others: 22,000 edges.
+fn dense() -> Graph {
+    let mut text = String::new();
+    for i in 0..300 {
+        text += &format!("n{i} = {{ kind: \"work\", in: 74, out: 1, }};\n");
+    }
+    let edges = (0..300u32).flat_map(|to| (0..74).map(move |k| (to, k)));
+    for (to, k) in edges.take(22_000) {
+        text += &format!("n{}.1 -> n{to}.{};\n", (to * 7 + k * 3) % 300, k + 1);
+    }
+    ag::read(&text, &catalogue()).session.graph
+}
+
+fn catalogue() -> Catalogue {
+    let many = |name| PortSpec {
+        count: PortCount::Many {
+            default: 1,
+            least: 0,
+            most: 4096,
+        },
+        width: Width::AsNode,
+        ..PortSpec::mono(name)
+    };
+    let mut all = Catalogue::default();
+    for name in ["work", "mix"] {
+        all.add(Kind {
+            inputs: vec![many("in")],
+            outputs: vec![many("out")],
+            ..Kind::new(name, "Any number of ports.")
+        });
+    }
+    let mono = PortSpec::mono;
+    all.add(Kind {
+        outputs: vec![mono("out")],
+        ..Kind::new("osc", "One output.")
+    });
+    all.add(Kind {
+        inputs: vec![mono("in")],
+        ..Kind::new("sink", "One input.")
+    });
+    all
+}
