@@ -42,6 +42,7 @@ use crate::assemble::assemble;
 use crate::draft::Dialect;
 use crate::findings::Findings;
 use crate::{Reading, Session, source};
+use ::toml::de::DeTable;
 use graph::Catalogue;
 
 /// The top-level parts that this reader owns.
@@ -51,9 +52,18 @@ const OWN: [&str; 3] = ["edges", "nodes", "settings"];
 pub fn read(bytes: impl AsRef<[u8]>, catalogue: &Catalogue) -> Reading {
     let (text, not_utf8) = source::decode(bytes.as_ref());
     let mut findings = Findings::new(&text, &not_utf8);
-    let mended = mend::mend(&text, &mut findings);
-    let (draft, settings) = parser::parse(&mended, &mut findings);
-    let sections = sections::sections(&mended, &mut findings);
+    let (table, errors) = DeTable::parse_recoverable(&text);
+    let (draft, settings, sections);
+    let mended;
+    if errors.is_empty() {
+        (draft, settings) = parser::parse(&text, table.get_ref(), &[], &mut findings);
+        sections = sections::sections(&text, &mut findings);
+    } else {
+        mended = mend::mend(&text, &mut findings);
+        let (table, left) = DeTable::parse_recoverable(&mended);
+        (draft, settings) = parser::parse(&mended, table.get_ref(), &left, &mut findings);
+        sections = sections::sections(&mended, &mut findings);
+    }
     let graph = assemble(&draft, Dialect::Toml, catalogue, &mut findings);
     Reading {
         session: Session {

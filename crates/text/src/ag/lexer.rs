@@ -38,7 +38,7 @@ pub(super) struct Lexeme {
 /// All tokens of `text`; the last is [`Token::End`].
 pub(super) fn lex(text: &str, findings: &mut Findings<'_>) -> Vec<Lexeme> {
     let mut lexer = Lexer { text, at: 0 };
-    let mut all = Vec::with_capacity(text.len() / 3);
+    let mut all = Vec::new();
     let mut opens_line = true;
     loop {
         opens_line |= lexer.skip_blank(findings);

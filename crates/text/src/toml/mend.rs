@@ -4,14 +4,9 @@ use super::scanner::Scanner;
 use crate::findings::Findings;
 use crate::source::Span;
 use ::toml::de::DeTable;
-use std::borrow::Cow;
 
-/// `text` as it is, if it can be read; else with spaces for every statement that cannot, which is said. What is left
-/// stands where it stood.
-pub(super) fn mend<'t>(text: &'t str, findings: &mut Findings<'_>) -> Cow<'t, str> {
-    if DeTable::parse(text).is_ok() {
-        return text.into();
-    }
+/// `text` with spaces for every statement that cannot be read, which is said. What is left stands where it stood.
+pub(super) fn mend(text: &str, findings: &mut Findings<'_>) -> String {
     let mut mended = text.as_bytes().to_vec();
     // Statements that never end are looked at up to the end of the text, each.
     let mut budget = 1_000_000 + 16 * text.len();
@@ -44,7 +39,7 @@ pub(super) fn mend<'t>(text: &'t str, findings: &mut Findings<'_>) -> Cow<'t, st
         scanner.at = end;
     }
     // Spaces for whole statements: what is left is text still.
-    String::from_utf8(mended).map_or_else(|_| String::new().into(), Cow::Owned)
+    String::from_utf8(mended).unwrap_or_default()
 }
 
 /// Where, behind the first line of a wrong `statement`, a line looks like the next one.

@@ -11,9 +11,13 @@ use ::toml::de::{DeString, DeTable, DeValue};
 use graph::Value;
 use units::{Frames, SampleRate};
 
-/// What `text` says about the graph, and its settings.
-pub(super) fn parse<'t>(text: &'t str, findings: &mut Findings<'_>) -> (Draft<'t>, Settings) {
-    let (table, errors) = DeTable::parse_recoverable(text);
+/// What `table`, read from `text`, says about the graph, and its settings. What is in `errors` is said.
+pub(super) fn parse<'t>(
+    text: &'t str,
+    table: &DeTable<'t>,
+    errors: &[::toml::de::Error],
+    findings: &mut Findings<'_>,
+) -> (Draft<'t>, Settings) {
     let mut parser = Parser {
         text,
         draft: Draft::default(),
@@ -31,7 +35,7 @@ pub(super) fn parse<'t>(text: &'t str, findings: &mut Findings<'_>) -> (Draft<'t
             parser.broken(at, error.message());
         }
     }
-    let entries = in_order(table.get_ref());
+    let entries = in_order(table);
     // Edges stand first in the text but matter last.
     for (key, value) in entries {
         match key.get_ref().as_ref() {
