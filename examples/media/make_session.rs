@@ -15,12 +15,16 @@ struct Track {
     name: String,
     group: &'static str,
     source: String,
-    filter: String,
+    filter: Filter,
     /// From -1, left, to 1.
     pan: f64,
     /// To the echo and to the hall, in dB.
     sends: [Option<f64>; 2],
 }
+
+/// What a node says, and which output of it is heard.
+#[derive(Clone)]
+struct Filter(String, &'static str);
 
 /// A part of `loop.wav`: from which beat, for how many beats.
 struct Part(f64, f64);
@@ -50,12 +54,16 @@ fn seconds(sixteenths: f64) -> String {
     format!("{:?}", sixteenths * SIXTEENTH)
 }
 
-fn svf(mode: &str, freq: f64, q: f64) -> String {
-    format!("kind = \"svf\", mode = \"{mode}\", freq = {freq:?}, q = {q:?}")
+/// `port` is `low`, `band` or `high`.
+fn svf(port: &'static str, freq: f64, q: f64) -> Filter {
+    Filter(format!("kind = \"svf\", freq = {freq:?}, q = {q:?}"), port)
 }
 
-fn biquad(mode: &str, freq: f64, gain_db: f64) -> String {
-    format!("kind = \"biquad\", mode = \"{mode}\", freq = {freq:?}, gain_db = {gain_db:?}")
+fn biquad(mode: &str, freq: f64, gain_db: f64) -> Filter {
+    Filter(
+        format!("kind = \"biquad\", mode = \"{mode}\", freq = {freq:?}, gain_db = {gain_db:?}"),
+        "out",
+    )
 }
 
 fn tracks() -> Vec<Track> {
@@ -67,13 +75,11 @@ fn tracks() -> Vec<Track> {
     tracks
 }
 
+#[rustfmt::skip] // A table.
 fn drums() -> Vec<Track> {
     // Drums come in with the second round; name, part, when, gain, filter, pan, echo, hall.
-    let (low, all) = (
-        svf("lowpass", 9000.0, 0.7),
-        biquad("highshelf", 6000.0, -2.0),
-    );
-    let high = || svf("highpass", 500.0, 0.7);
+    let (low, all) = (svf("low", 9000.0, 0.7), biquad("highshelf", 6000.0, -2.0));
+    let high = || svf("high", 500.0, 0.7);
     let hit = |name: &str, part, when: When, gain, filter, pan, sends| Track {
         name: name.into(),
         group: "drums",
@@ -86,141 +92,21 @@ fn drums() -> Vec<Track> {
     let hall = |db| [None, Some(db)];
     vec![
         hit("kick", Part(0.0, 1.0), When(0, 4), -4.0, low, 0.0, dry),
-        hit(
-            "snare",
-            Part(1.0, 1.0),
-            When(4, 8),
-            -9.0,
-            all,
-            0.05,
-            hall(-14.0),
-        ),
-        hit(
-            "snare-ghost",
-            Part(1.0, 0.5),
-            When(15, 32),
-            -20.0,
-            svf("lowpass", 3500.0, 0.8),
-            -0.15,
-            hall(-10.0),
-        ),
-        hit(
-            "clap",
-            Part(18.0, 1.0),
-            When(4, 8),
-            -14.0,
-            high(),
-            -0.2,
-            hall(-9.0),
-        ),
-        hit(
-            "clap-echo",
-            Part(18.0, 1.0),
-            When(62, ROUND),
-            -15.0,
-            high(),
-            0.3,
-            [Some(-6.0), None],
-        ),
-        hit(
-            "hat-closed",
-            Part(2.0, 0.5),
-            When(0, 4),
-            -17.0,
-            high(),
-            0.25,
-            dry,
-        ),
-        hit(
-            "hat-open",
-            Part(2.5, 0.5),
-            When(2, 4),
-            -18.0,
-            high(),
-            0.3,
-            hall(-20.0),
-        ),
-        hit(
-            "hat-soft",
-            Part(2.0, 0.25),
-            When(1, 4),
-            -24.0,
-            svf("bandpass", 7000.0, 0.9),
-            0.2,
-            dry,
-        ),
-        hit(
-            "hat-last",
-            Part(2.0, 0.25),
-            When(3, 4),
-            -21.0,
-            svf("bandpass", 9000.0, 0.9),
-            0.35,
-            dry,
-        ),
-        hit(
-            "shaker-left",
-            Part(19.0, 0.5),
-            When(0, 2),
-            -18.0,
-            high(),
-            -0.7,
-            dry,
-        ),
-        hit(
-            "shaker-right",
-            Part(19.0, 0.5),
-            When(1, 2),
-            -20.0,
-            high(),
-            0.7,
-            dry,
-        ),
-        hit(
-            "rim",
-            Part(19.5, 0.5),
-            When(3, BAR),
-            -20.0,
-            high(),
-            -0.5,
-            [Some(-14.0), Some(-12.0)],
-        ),
-        hit(
-            "rim-answer",
-            Part(19.5, 0.5),
-            When(10, BAR),
-            -22.0,
-            high(),
-            0.5,
-            [Some(-14.0), Some(-12.0)],
-        ),
-        hit(
-            "tom",
-            Part(3.0, 0.5),
-            When(60, ROUND),
-            -12.0,
-            svf("lowpass", 2500.0, 0.7),
-            0.4,
-            hall(-12.0),
-        ),
-        hit(
-            "tom-low",
-            Part(3.0, 1.0),
-            When(62, ROUND),
-            -11.0,
-            svf("lowpass", 900.0, 1.2),
-            -0.4,
-            hall(-12.0),
-        ),
-        hit(
-            "crash",
-            Part(16.0, 2.0),
-            When(0, 2 * ROUND),
-            -15.0,
-            high(),
-            -0.3,
-            hall(-10.0),
-        ),
+        hit("snare", Part(1.0, 1.0), When(4, 8), -9.0, all, 0.05, hall(-14.0)),
+        hit("snare-ghost", Part(1.0, 0.5), When(15, 32), -20.0, svf("low", 3500.0, 0.8), -0.15, hall(-10.0)),
+        hit("clap", Part(18.0, 1.0), When(4, 8), -14.0, high(), -0.2, hall(-9.0)),
+        hit("clap-echo", Part(18.0, 1.0), When(62, ROUND), -15.0, high(), 0.3, [Some(-6.0), None]),
+        hit("hat-closed", Part(2.0, 0.5), When(0, 4), -17.0, high(), 0.25, dry),
+        hit("hat-open", Part(2.5, 0.5), When(2, 4), -18.0, high(), 0.3, hall(-20.0)),
+        hit("hat-soft", Part(2.0, 0.25), When(1, 4), -24.0, svf("band", 7000.0, 0.9), 0.2, dry),
+        hit("hat-last", Part(2.0, 0.25), When(3, 4), -21.0, svf("band", 9000.0, 0.9), 0.35, dry),
+        hit("shaker-left", Part(19.0, 0.5), When(0, 2), -18.0, high(), -0.7, dry),
+        hit("shaker-right", Part(19.0, 0.5), When(1, 2), -20.0, high(), 0.7, dry),
+        hit("rim", Part(19.5, 0.5), When(3, BAR), -20.0, high(), -0.5, [Some(-14.0), Some(-12.0)]),
+        hit("rim-answer", Part(19.5, 0.5), When(10, BAR), -22.0, high(), 0.5, [Some(-14.0), Some(-12.0)]),
+        hit("tom", Part(3.0, 0.5), When(60, ROUND), -12.0, svf("low", 2500.0, 0.7), 0.4, hall(-12.0)),
+        hit("tom-low", Part(3.0, 1.0), When(62, ROUND), -11.0, svf("low", 900.0, 1.2), -0.4, hall(-12.0)),
+        hit("crash", Part(16.0, 2.0), When(0, 2 * ROUND), -15.0, high(), -0.3, hall(-10.0)),
     ]
 }
 
@@ -242,7 +128,7 @@ fn bass() -> Vec<Track> {
                 name: format!("bass-{root}{}", step + 1),
                 group: "low",
                 source: player(Part(4.0 + bar as f64, beats), in_bar(1, bar, at), gain),
-                filter: svf("lowpass", 380.0 + 260.0 * step as f64, 1.3),
+                filter: svf("low", 380.0 + 260.0 * step as f64, 1.3),
                 pan: 0.0,
                 sends: [None, None],
             });
@@ -266,7 +152,7 @@ fn chords() -> Vec<Track> {
                 name: format!("chord-{root}{}", step + 1),
                 group: "chords",
                 source: player(Part(8.0 + bar as f64, beats), in_bar(2, bar, at), gain),
-                filter: svf("lowpass", 1400.0 + 900.0 * step as f64, 1.6),
+                filter: svf("low", 1400.0 + 900.0 * step as f64, 1.6),
                 pan: side * (0.2 + 0.1 * step as f64),
                 sends: [(step == 3).then_some(-8.0), Some(-13.0)],
             });
@@ -294,6 +180,7 @@ fn plucks() -> Vec<Track> {
 }
 
 /// What lies behind it all: a pad on both sides, a pedal and a glimmer from oscillators.
+#[rustfmt::skip] // A table.
 fn air() -> Vec<Track> {
     let track = |name: &str, source, filter, pan, sends| Track {
         name: name.into(),
@@ -308,40 +195,14 @@ fn air() -> Vec<Track> {
         format!("kind = \"osc\", wave = \"{wave}\", freq = {freq:?}, volume = {volume:?}")
     };
     let slow = |bars: f64| {
-        format!(
-            "kind = \"mod\", freq = {:?}, volume = 1.0",
-            1.0 / (bars * 16.0 * SIXTEENTH)
-        )
+        let hz = 1.0 / (bars * 16.0 * SIXTEENTH);
+        Filter(format!("kind = \"mod\", freq = {hz:?}"), "out")
     };
     vec![
-        track(
-            "pad-left",
-            pad(0, -12.0),
-            svf("lowpass", 2200.0, 0.8),
-            -0.8,
-            [None, Some(-12.0)],
-        ),
-        track(
-            "pad-right",
-            pad(8, -12.0),
-            svf("lowpass", 1600.0, 0.8),
-            0.8,
-            [None, Some(-12.0)],
-        ),
-        track(
-            "pedal",
-            osc("triangle", 110.0, 0.035),
-            slow(4.0),
-            0.0,
-            [None, None],
-        ),
-        track(
-            "glimmer",
-            osc("sine", 880.0, 0.02),
-            slow(1.0),
-            0.4,
-            [Some(-6.0), Some(-6.0)],
-        ),
+        track("pad-left", pad(0, -12.0), svf("low", 2200.0, 0.8), -0.8, [None, Some(-12.0)]),
+        track("pad-right", pad(8, -12.0), svf("low", 1600.0, 0.8), 0.8, [None, Some(-12.0)]),
+        track("pedal", osc("triangle", 110.0, 0.035), slow(4.0), 0.0, [None, None]),
+        track("glimmer", osc("sine", 880.0, 0.02), slow(1.0), 0.4, [Some(-6.0), Some(-6.0)]),
     ]
 }
 
@@ -409,12 +270,14 @@ fn session(tracks: &[Track]) -> String {
 fn add_track(text: &mut Text, track: &Track, place: usize, sends: &mut [u32; 2]) {
     let (name, group) = (&track.name, track.group);
     text.node(name, &track.source);
-    text.node(&format!("{name}-tone"), &track.filter);
+    text.node(&format!("{name}-tone"), &track.filter.0);
     text.node(
         &format!("{name}-pan"),
         &format!("kind = \"pan\", pan = {:.2}", track.pan),
     );
-    text.edge(&format!("{name} -> {name}-tone -> {name}-pan"));
+    let port = track.filter.1;
+    text.edge(&format!("{name} -> {name}-tone"));
+    text.edge(&format!("{name}-tone.{port} -> {name}-pan"));
     text.edge(&format!("{name}-pan.left -> {group}-left.{place}"));
     text.edge(&format!("{name}-pan.right -> {group}-right.{place}"));
     for ((effect, db), count) in EFFECTS.iter().zip(track.sends).zip(sends) {
@@ -425,7 +288,7 @@ fn add_track(text: &mut Text, track: &Track, place: usize, sends: &mut [u32; 2])
                 &format!("kind = \"gain\", gain_db = {db:?}"),
             );
             text.edge(&format!(
-                "{name}-tone -> {name}-{effect} -> {effect}-sum.{count}"
+                "{name}-tone.{port} -> {name}-{effect} -> {effect}-sum.{count}"
             ));
         }
     }
@@ -520,7 +383,7 @@ fn add_master(text: &mut Text) {
         text.node(&format!("master-{side}"), "kind = \"mix\", in = 6, out = 1");
         text.node(
             &format!("master-{side}-tone"),
-            &biquad("lowshelf", 90.0, 1.5),
+            &biquad("lowshelf", 90.0, 1.5).0,
         );
         text.node(
             &format!("master-{side}-level"),
