@@ -118,7 +118,7 @@ impl Hall {
             let made = registry.make(node, Path::new("."));
             let made = made.expect("the test's parameters are right");
             let setting = (rate(), Frames(manner.block), Mode::Offline);
-            background.extend(pool.admit(id, made, setting).background);
+            background.extend(pool.admit(id, made, setting).0.background);
         }
         let binding = Binding {
             plan: &plan,

@@ -1,1 +1,19 @@
-//! Owns a graph that plays: edits, swap, measuring
+//! Owns a graph that plays: makes its plan and its executor, swaps them while it sounds, and counts what happens.
+//!
+//! Takes a graph and a registry, gives two halves: an [`Engine`], which stays with the user and may take its time, and a
+//! [`Player`], which goes to the audio thread. May: start threads, allocate and wait in the engine's half. May not: do
+//! any of that in the player's, use `unsafe`.
+#![forbid(unsafe_code)]
+
+mod control;
+mod error;
+mod notes;
+mod options;
+mod player;
+mod setting;
+mod summary;
+
+pub use control::Engine;
+pub use error::EngineError;
+pub use options::{EngineOptions, Scheduler};
+pub use player::Player;

@@ -88,6 +88,11 @@ pub trait Executor: Send {
     /// Real-time: hot.
     fn post(&mut self, node: NodeId, event: Event) -> Result<(), Event>;
 
+    /// Whether `node` has a step here.
+    ///
+    /// Real-time: hot.
+    fn knows(&self, node: NodeId) -> bool;
+
     /// Gives the floor to the next executor; whether that may play now. After that this one may be dropped, on a thread
     /// with time.
     ///

@@ -29,7 +29,7 @@ pub use fixed::fixed;
 pub use floor::Floor;
 pub use lines::Lines;
 pub use mutex::mutex;
-pub use pool::{Asked, Pool};
+pub use pool::{Asked, Facts, Pool};
 pub use sequential::sequential;
 pub use stealing::stealing;
 pub use watch::{Stuck, Watch};

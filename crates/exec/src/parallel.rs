@@ -290,6 +290,10 @@ impl<S: Strategy> Executor for Parallel<S> {
         unsafe { self.shared.stage.post(node, event) }
     }
 
+    fn knows(&self, node: NodeId) -> bool {
+        self.shared.stage.knows(node)
+    }
+
     fn rest(&mut self) -> bool {
         self.done = false;
         if !self.is_clear() {

@@ -4,7 +4,7 @@
 //! it is gone, and is dropped by the thread that drops that plan: never an audio thread.
 
 use graph::NodeId;
-use processor::{Background, Gauge, Mode, Processor, Services, Setup};
+use processor::{Background, Gauge, Mode, Processor, Services, Setup, Tail};
 use rt::deferred::Runner;
 use std::cell::UnsafeCell;
 use std::sync::Arc;
@@ -40,6 +40,17 @@ impl Resident {
         // Relaxed: as above.
         !self.dead.swap(true, Ordering::Relaxed)
     }
+}
+
+/// What a processor says of itself, once it is set up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Facts {
+    /// By how many frames its outputs lag behind its inputs.
+    pub latency: Frames,
+    /// How long they go on after them.
+    pub tail: Tail,
+    /// For a source that ends by itself, after how many frames.
+    pub length: Option<u64>,
 }
 
 /// What a processor asked for in its setup, for the engine to take care of.
@@ -83,7 +94,7 @@ impl Pool {
         node: NodeId,
         mut processor: Box<dyn Processor>,
         (rate, block, mode): (SampleRate, Frames, Mode),
-    ) -> Asked {
+    ) -> (Asked, Facts) {
         let mut asked = Asked::default();
         processor.setup(&mut Setup {
             rate,
@@ -91,6 +102,11 @@ impl Pool {
             mode,
             services: &mut asked,
         });
+        let facts = Facts {
+            latency: processor.latency(),
+            tail: processor.tail(),
+            length: processor.length(),
+        };
         let index = node.0 as usize;
         if self.residents.len() <= index {
             self.residents.resize(index + 1, None);
@@ -100,7 +116,7 @@ impl Pool {
             dead: AtomicBool::new(false),
             runners: std::mem::take(&mut asked.runners),
         }));
-        asked
+        (asked, facts)
     }
 
     /// Lets the processor of `node` go, once no plan names it.

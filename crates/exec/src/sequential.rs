@@ -127,6 +127,10 @@ impl Executor for Sequential {
         unsafe { self.stage.post(node, event) }
     }
 
+    fn knows(&self, node: NodeId) -> bool {
+        self.stage.knows(node)
+    }
+
     fn rest(&mut self) -> bool {
         self.done = false;
         self.floor.give_turn(self.name);

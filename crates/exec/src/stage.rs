@@ -175,6 +175,11 @@ impl Stage {
         }
     }
 
+    /// Whether `node` has a task.
+    pub(crate) fn knows(&self, node: NodeId) -> bool {
+        matches!(self.tasks_of.get(node.0 as usize), Some(Some(_)))
+    }
+
     /// Leaves `event` for the next cycle's step of `node`.
     ///
     /// # Safety

@@ -1,0 +1,340 @@
+//! The half that stays with the user: edits, the watch, and the count of what happened.
+
+use crate::notes::{Letter, Note, Posting, What};
+use crate::player::{Player, Wires};
+use crate::setting::Setting;
+use crate::summary::Summary;
+use crate::{EngineError, EngineOptions};
+use exec::Watch;
+use graph::{Edit, Graph, NodeId, Range};
+use plan::Plan;
+use processor::{Body, Event, Mode, Registry, Tail, Target};
+use report::{Report, Steps, Tracer};
+use rt::stamp::Scale;
+use rt::{mailbox, spsc};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+use units::Nanos;
+use workers::DmaLatency;
+
+/// Notes that fit before the control thread must have come: several seconds of the shortest blocks.
+const NOTES: usize = 1 << 15;
+/// Events on their way to the audio thread.
+const POSTINGS: usize = 1 << 12;
+
+/// An engine's half that stays with the user. [`tend`](Self::tend) it every few milliseconds while it plays.
+pub struct Engine {
+    graph: Graph,
+    plan: Plan,
+    setting: Setting,
+    letters: mailbox::Sender<Letter>,
+    retired: mailbox::Receiver<Letter>,
+    postings: spsc::Sender<Posting>,
+    notes: spsc::Receiver<Note>,
+    /// The executor that plays, seen from outside; and the one that is on its way.
+    watch: Watch,
+    next: Option<(Watch, Steps)>,
+    tracer: Option<Tracer>,
+    summary: Summary,
+    quarantined: Vec<String>,
+    refused: Vec<String>,
+    _latency: Option<DmaLatency>,
+}
+
+impl Engine {
+    /// Makes everything that `graph` needs, and the half that plays it.
+    ///
+    /// # Errors
+    ///
+    /// The graph's mistakes, each with its place; or the system starts no threads.
+    ///
+    /// Real-time: setup.
+    pub fn new(
+        graph: Graph,
+        registry: Arc<Registry>,
+        options: EngineOptions,
+    ) -> Result<(Self, Player), EngineError> {
+        let scale = Scale::of_this_machine();
+        let mut setting = Setting::new(registry, options)?;
+        setting.admit(&graph)?;
+        let plan = setting.plan(&graph)?;
+        let executor = setting.executor(&plan);
+        let (letters, letters_in) = mailbox::mailbox();
+        let (retired_out, retired) = mailbox::mailbox();
+        let (postings, postings_in) = spsc::channel(POSTINGS);
+        let (notes_out, notes) = spsc::channel(NOTES);
+        let offline = setting.options.mode == Mode::Offline;
+        let mut engine = Self {
+            watch: executor.watch(),
+            next: None,
+            tracer: None,
+            summary: Summary::default(),
+            quarantined: Vec::new(),
+            refused: Vec::new(),
+            _latency: None,
+            graph,
+            plan,
+            letters,
+            retired,
+            postings,
+            notes,
+            setting,
+        };
+        engine.begin(scale);
+        let wires = Wires {
+            letters: letters_in,
+            retired: retired_out,
+            postings: postings_in,
+            notes: notes_out,
+            background: offline.then(|| engine.setting.background.clone()),
+        };
+        let options = &engine.setting.options;
+        let player = Player::new(executor, wires, scale, (options.block, options.rate));
+        Ok((engine, player))
+    }
+
+    /// What is held and counted while it plays.
+    fn begin(&mut self, scale: Scale) {
+        let options = &self.setting.options;
+        let refused = self.setting.crew.facts().refused.iter();
+        self.refused = refused.map(|r| format!("{r}: {}", r.fix())).collect();
+        if options.hold_latency && options.mode == Mode::Live {
+            match DmaLatency::hold() {
+                Ok(held) => self._latency = Some(held),
+                Err(refusal) => self.refused.push(format!("{refusal}: {}", refusal.fix())),
+            }
+        }
+        if options.trace {
+            let deadline =
+                (options.mode == Mode::Live).then(|| options.block.lasting(options.rate));
+            let steps = Steps::of(&self.plan, &self.graph);
+            self.tracer = Some(Tracer::new(steps, deadline, move |ticks| {
+                scale.nanos(ticks)
+            }));
+        }
+    }
+
+    /// The graph that plays, or is about to.
+    pub fn graph(&self) -> &Graph {
+        &self.graph
+    }
+
+    /// What it is played by.
+    pub fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    /// How many threads work, the callback's included.
+    pub fn workers(&self) -> usize {
+        self.setting.workers()
+    }
+
+    /// Real-time guarantees that were refused, each with what to do.
+    pub fn refused(&self) -> &[String] {
+        &self.refused
+    }
+
+    /// What has been quarantined so far, in words.
+    pub fn quarantined(&self) -> &[String] {
+        &self.quarantined
+    }
+
+    /// What meters show, by node and name.
+    pub fn gauges(&self) -> BTreeMap<String, f32> {
+        self.setting.gauges(&self.graph)
+    }
+
+    /// After how many frames everything has ended by itself: the longest player, and all tails behind it. `None` for a
+    /// graph that goes on forever.
+    pub fn length(&self) -> Option<u64> {
+        let mut longest = 0;
+        let mut tails = 0_u64;
+        for (id, b) in self.setting.belongings() {
+            let is_source = self.graph.node(id).is_some_and(|n| n.inputs.is_empty());
+            match (b.length, b.tail) {
+                (Some(frames), _) => longest = longest.max(frames),
+                (None, Tail::Frames(frames)) if !is_source || frames == 0 => {
+                    tails = tails.saturating_add(frames);
+                }
+                _ => return None,
+            }
+        }
+        Some(longest.saturating_add(tails))
+    }
+
+    /// Makes changes to the graph; they are heard together, from one block on. What stays keeps its state.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with them; then nothing has changed. [`EngineError::Busy`] while the last change is on its way.
+    ///
+    /// Real-time: setup.
+    pub fn edit(&mut self, edits: impl IntoIterator<Item = Edit>) -> Result<(), EngineError> {
+        let mut graph = self.graph.clone();
+        for edit in edits {
+            graph.apply(edit).map_err(EngineError::Edit)?;
+        }
+        self.replace(graph)
+    }
+
+    fn replace(&mut self, graph: Graph) -> Result<(), EngineError> {
+        self.collect();
+        if self.next.is_some() || !self.letters.is_empty() {
+            return Err(EngineError::Busy);
+        }
+        let prepared = self.setting.admit(&graph);
+        let plan = match prepared.and_then(|()| self.setting.plan(&graph)) {
+            Ok(plan) => plan,
+            Err(error) => {
+                self.setting.dismiss(&self.graph);
+                return Err(error);
+            }
+        };
+        let executor = self.setting.executor(&plan);
+        let watch = executor.watch();
+        let put = self.letters.put(executor);
+        debug_assert!(put.is_ok(), "the box was empty, and only we fill it");
+        self.next = Some((watch, Steps::of(&plan, &graph)));
+        self.setting.dismiss(&graph);
+        self.graph = graph;
+        self.plan = plan;
+        Ok(())
+    }
+
+    /// Turns a knob: from the next block on the parameter `name` of `node` goes to `value`.
+    ///
+    /// # Errors
+    ///
+    /// It is no parameter that can change while it plays, or `value` is out of its range. [`EngineError::Busy`] while
+    /// too many turns are on their way.
+    ///
+    /// Real-time: setup.
+    pub fn turn(&mut self, node: NodeId, name: &str, value: f32) -> Result<(), EngineError> {
+        let wrong = || EngineError::NoParam(name.to_owned());
+        let there = self.graph.node(node).ok_or_else(wrong)?;
+        let kind = self.setting.registry.catalogue().get(there.plays());
+        let (index, param) = kind.and_then(|k| k.param(name)).ok_or_else(wrong)?;
+        let fits = match param.range {
+            Range::Number { least, most, .. } => (least..=most).contains(&f64::from(value)),
+            _ => true,
+        };
+        if !param.live || !fits {
+            return Err(wrong());
+        }
+        let event = Event {
+            frame: 0,
+            target: Target::Param(index),
+            body: Body::Value(value),
+        };
+        let posted = self.postings.push(Posting { node, event });
+        posted.map_err(|_| EngineError::Busy)?;
+        if let Some(there) = self.graph.node_mut(node) {
+            there.set(name, graph::Value::Number(f64::from(value)));
+        }
+        Ok(())
+    }
+
+    /// Reads what the audio threads have told, frees what they have put away, and looks whether one of them is stuck.
+    ///
+    /// Real-time: setup.
+    pub fn tend(&mut self) {
+        self.collect();
+        let mut dropped = 0;
+        for reader in &mut self.setting.readers {
+            match &mut self.tracer {
+                Some(tracer) => reader.drain(|record| tracer.feed(record)),
+                None => reader.drain(drop),
+            };
+            dropped += reader.dropped();
+        }
+        if let Some(tracer) = &mut self.tracer {
+            tracer.pass(dropped);
+        }
+        if self.setting.options.mode == Mode::Live {
+            self.look();
+        }
+    }
+
+    /// Frees what was put away, and counts what was noted.
+    fn collect(&mut self) {
+        while let Some(note) = self.notes.pop() {
+            if note.swapped {
+                self.swapped(note.cycle);
+            }
+            if note.what == What::Missed
+                && let Some(tracer) = &mut self.tracer
+            {
+                tracer.missed(note.cycle as u32);
+            }
+            self.summary.add(&note);
+        }
+        drop(self.retired.take());
+    }
+
+    fn swapped(&mut self, cycle: u64) {
+        if let Some((watch, steps)) = self.next.take() {
+            self.watch = watch;
+            if let Some(tracer) = &mut self.tracer {
+                tracer.swap(cycle as u32, steps);
+            }
+        }
+    }
+
+    /// Looks whether a step has not returned for too long. Then a plan without its node is prepared.
+    fn look(&mut self) {
+        let options = &self.setting.options;
+        let period = options.block.lasting(options.rate);
+        let limit = Nanos(period.0 * 4).max(Nanos(20_000_000));
+        for stuck in self.watch.look(Duration::from_nanos(limit.0)) {
+            let Some(id) = stuck.node else { continue };
+            let Some(node) = self.graph.node_mut(id) else {
+                continue;
+            };
+            node.enabled = false;
+            let worker = stuck.worker;
+            let said = format!(
+                "`{}` did not return on worker {worker}: it is silent now",
+                node.name
+            );
+            self.quarantined.push(said);
+            let without = self.graph.clone();
+            // If a change is on its way already, the executor finds the dead processor by itself.
+            let _ = self.replace(without);
+        }
+    }
+
+    /// What happened so far. What only the driver knows is left empty.
+    ///
+    /// Real-time: setup.
+    pub fn report(&mut self) -> Report {
+        self.tend();
+        let options = &self.setting.options;
+        let mut report = Report {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            scheduler: options.scheduler.name().to_owned(),
+            workers: self.setting.workers() as u32,
+            block: options.block.0,
+            rate: options.rate.hz(),
+            kernels: "scalar".to_owned(),
+            nodes: self.graph.len() as u64,
+            refused: self.refused.clone(),
+            speedup_bound: self.speedup_bound(),
+            ..Report::default()
+        };
+        report.latency_frames.graph = self.plan.latency.0;
+        if options.mode == Mode::Live {
+            report.deadline_ns = Some(options.block.lasting(options.rate).0);
+        }
+        self.summary.write(&mut report);
+        if let Some(tracer) = &self.tracer {
+            report.set_trace(&tracer.findings());
+        }
+        report
+    }
+
+    fn speedup_bound(&self) -> f64 {
+        let path = self.plan.bound(usize::MAX).0;
+        self.plan.total().0 as f64 / path.max(1) as f64
+    }
+}

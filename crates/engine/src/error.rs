@@ -1,0 +1,47 @@
+//! Why a graph cannot be played.
+
+use graph::{Diagnostic, EditError};
+use std::fmt;
+
+/// Why a graph cannot be played, or an edit not be made. What played before plays on.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum EngineError {
+    /// The graph is wrong; every mistake has its place. Show them and mend the graph.
+    Graph(Vec<Diagnostic>),
+    /// An edit names what is not there.
+    Edit(EditError),
+    /// The system starts no more threads. Ask for fewer workers.
+    Threads(std::io::Error),
+    /// The last edit is still on its way to the audio thread, which takes one a block. Try again in a moment.
+    Busy,
+    /// There is no such parameter, or it cannot be changed while it plays.
+    NoParam(String),
+}
+
+impl fmt::Display for EngineError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Graph(all) => match all.as_slice() {
+                [one] => f.write_str(&one.message),
+                all => write!(f, "{} mistakes in the graph", all.len()),
+            },
+            Self::Edit(_) => f.write_str("the edit cannot be made"),
+            Self::Threads(_) => f.write_str("a worker thread cannot be started"),
+            Self::Busy => f.write_str("the last edit is still on its way"),
+            Self::NoParam(name) => {
+                write!(f, "`{name}` is no parameter that can change while it plays")
+            }
+        }
+    }
+}
+
+impl std::error::Error for EngineError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Edit(error) => Some(error),
+            Self::Threads(error) => Some(error),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! How a graph is to be played.
+
+use processor::Mode;
+use std::fmt;
+use std::path::PathBuf;
+use std::str::FromStr;
+use units::{Frames, SampleRate};
+use workers::{Priority, Wait};
+
+/// A way of executing a plan.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Scheduler {
+    /// One worker, the plan's order.
+    Sequential,
+    /// A static schedule, most urgent step first (HLFET).
+    Hlfet,
+    /// A static schedule by chance, as a control.
+    Random,
+    /// Work stealing.
+    #[default]
+    Stealing,
+    /// One locked queue, for comparison only.
+    Mutex,
+}
+
+/// Every scheduler with its name on the command line.
+const NAMES: [(Scheduler, &str); 5] = [
+    (Scheduler::Sequential, "sequential"),
+    (Scheduler::Hlfet, "hlfet"),
+    (Scheduler::Random, "random"),
+    (Scheduler::Stealing, "stealing"),
+    (Scheduler::Mutex, "mutex"),
+];
+
+impl Scheduler {
+    /// Every one that there is.
+    pub fn all() -> impl Iterator<Item = Self> {
+        NAMES.iter().map(|(scheduler, _)| *scheduler)
+    }
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        let found = NAMES.iter().find(|(s, _)| *s == self);
+        found.expect("every scheduler has a name").1
+    }
+}
+
+impl fmt::Display for Scheduler {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Scheduler {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        let found = NAMES.iter().find(|(_, n)| *n == name);
+        found.map(|(s, _)| *s).ok_or_else(|| {
+            let names: Vec<_> = NAMES.iter().map(|(_, n)| *n).collect();
+            format!("it is one of {}", names.join(", "))
+        })
+    }
+}
+
+/// How a graph is to be played.
+#[derive(Clone, Debug)]
+pub struct EngineOptions {
+    /// How the plan is executed.
+    pub scheduler: Scheduler,
+    /// How many threads work, the callback's included.
+    pub workers: usize,
+    /// What workers do between cycles.
+    pub wait: Wait,
+    /// The priority of the workers; the callback thread has its own.
+    pub priority: Priority,
+    /// Frames in a block.
+    pub block: Frames,
+    /// Frames a second.
+    pub rate: SampleRate,
+    /// Whether somebody is listening.
+    pub mode: Mode,
+    /// How many input channels the driver gives.
+    pub inputs: u16,
+    /// Whether every step's time is recorded.
+    pub trace: bool,
+    /// Whether the machine's power saving is held off while it plays.
+    pub hold_latency: bool,
+    /// Relative file names in the graph are meant from here.
+    pub folder: PathBuf,
+}
+
+impl EngineOptions {
+    /// Live, with a worker for each core, without a trace.
+    pub fn new(block: Frames, rate: SampleRate) -> Self {
+        Self {
+            scheduler: Scheduler::default(),
+            workers: workers::cores().len().max(1),
+            wait: Wait::Hybrid,
+            priority: Priority::Ordinary,
+            block,
+            rate,
+            mode: Mode::Live,
+            inputs: 0,
+            trace: false,
+            hold_latency: true,
+            folder: PathBuf::from("."),
+        }
+    }
+}

@@ -1,0 +1,201 @@
+//! The half that plays: one block a call, on the driver's thread.
+
+use crate::notes::{Letter, Note, Posting, What};
+use driver::{Beat, Cycle};
+use exec::{Executor, Now, Outcome, Ran};
+use rt::stamp::Scale;
+use rt::{mailbox, spsc, stamp};
+use std::sync::Arc;
+use units::{Frames, Nanos, SampleRate};
+use workers::Background;
+
+/// After so many missed cycles in a row the engine falls silent for a while, to give the processor back.
+const PATIENCE: u32 = 8;
+/// For how long.
+const SILENCE: Nanos = Nanos(100_000_000);
+/// A cycle is given up after so many periods, but not before [`LEAST_WATCH`].
+const PERIODS: u64 = 4;
+const LEAST_WATCH: Nanos = Nanos(20_000_000);
+
+/// The audio thread's end of everything.
+pub(crate) struct Wires {
+    pub(crate) letters: mailbox::Receiver<Letter>,
+    pub(crate) retired: mailbox::Sender<Letter>,
+    pub(crate) postings: spsc::Receiver<Posting>,
+    pub(crate) notes: spsc::Sender<Note>,
+    /// Offline: the work that may wait, done between blocks. None while somebody listens.
+    pub(crate) background: Option<Arc<Background>>,
+}
+
+/// The half of an engine that plays. A driver calls it once a block.
+pub struct Player {
+    executor: Box<dyn Executor>,
+    /// The next one, while the last cannot go yet.
+    next: Option<Letter>,
+    wires: Wires,
+    posting: Option<Posting>,
+    scale: Scale,
+    block: Frames,
+    rate: SampleRate,
+    cycle: u64,
+    position: u64,
+    missed_in_row: u32,
+    silent_cycles: u64,
+    /// A note found no room: what it counted is told by the next one.
+    untold: u32,
+}
+
+impl Player {
+    pub(crate) fn new(
+        executor: Box<dyn Executor>,
+        wires: Wires,
+        scale: Scale,
+        (block, rate): (Frames, SampleRate),
+    ) -> Self {
+        Self {
+            executor,
+            next: None,
+            wires,
+            posting: None,
+            scale,
+            block,
+            rate,
+            cycle: 0,
+            position: 0,
+            missed_in_row: 0,
+            silent_cycles: 0,
+            untold: 0,
+        }
+    }
+
+    /// Takes the next executor, if one has come and the last can go; whether it did.
+    fn swap(&mut self) -> bool {
+        // A place for the last one first: it must not be freed here.
+        if !self.wires.retired.is_empty() {
+            return false;
+        }
+        let Some(next) = self.next.take().or_else(|| self.wires.letters.take()) else {
+            return false;
+        };
+        if !self.executor.rest() {
+            self.next = Some(next);
+            return false;
+        }
+        let last = std::mem::replace(&mut self.executor, next);
+        let full = self.wires.retired.put(last);
+        // The box was empty, and only we fill it. Were it full all the same, better a leak than to free it here.
+        if let Err(last) = full {
+            std::mem::forget(last);
+        }
+        true
+    }
+
+    /// Hands events on; one that finds no room waits for the next block.
+    fn deliver(&mut self) {
+        while let Some(posting) = self.posting.take().or_else(|| self.wires.postings.pop()) {
+            if self.executor.post(posting.node, posting.event).is_err()
+                && self.executor.knows(posting.node)
+            {
+                self.posting = Some(posting);
+                return;
+            }
+        }
+    }
+
+    /// Runs the plan once.
+    fn run(&mut self, budget: Option<Nanos>, start: u64, inputs: &[&[f32]]) -> Ran {
+        let later = |time: Nanos| start.saturating_add(self.scale.ticks(time));
+        let period = self.block.lasting(self.rate);
+        let watch = Nanos(period.0 * PERIODS).max(LEAST_WATCH);
+        self.executor.run(&Now {
+            position: self.position,
+            cycle: self.cycle,
+            device: inputs,
+            give_up: budget.map_or(u64::MAX, |_| later(watch)),
+            help_until: budget.map_or(u64::MAX, |b| later(Nanos(b.0 / 5 * 4))),
+        })
+    }
+
+    /// Counts misses in a row; whether it is time to fall silent.
+    fn is_overloaded(&mut self, what: What) -> bool {
+        self.missed_in_row = match what {
+            What::Missed | What::Abandoned => self.missed_in_row + 1,
+            _ => 0,
+        };
+        let overloaded = self.missed_in_row >= PATIENCE;
+        if overloaded {
+            let period = self.block.lasting(self.rate).0.max(1);
+            self.silent_cycles = SILENCE.0.div_ceil(period);
+            self.missed_in_row = 0;
+        }
+        overloaded
+    }
+
+    fn tell(&mut self, mut note: Note) {
+        note.xruns += self.untold;
+        self.untold = match self.wires.notes.push(note) {
+            Ok(()) => 0,
+            Err(note) => note.xruns,
+        };
+    }
+
+    /// Leaves a cycle out.
+    fn stay_silent(&mut self, beat: Beat) {
+        let first =
+            self.silent_cycles == SILENCE.0.div_ceil(self.block.lasting(self.rate).0.max(1));
+        self.silent_cycles -= 1;
+        let note = Note {
+            cycle: self.cycle,
+            took_ns: 0,
+            what: if first {
+                What::FellSilent
+            } else {
+                What::Silent
+            },
+            wakes: 0,
+            acquisitions: 0,
+            swapped: false,
+            xruns: beat.xruns,
+            counts: self.executor.counts(),
+        };
+        self.tell(note);
+    }
+}
+
+impl Cycle for Player {
+    fn cycle(&mut self, beat: Beat, inputs: &[&[f32]], outputs: &mut [&mut [f32]]) {
+        let start = stamp::now();
+        outputs.iter_mut().for_each(|out| out.fill(0.0));
+        if self.silent_cycles > 0 {
+            return self.stay_silent(beat);
+        }
+        if let Some(background) = &self.wires.background {
+            background.turn_all_until_settled();
+        }
+        let swapped = self.swap();
+        self.deliver();
+        let ran = self.run(beat.budget, start, inputs);
+        for (channel, out) in (0..).zip(outputs.iter_mut()) {
+            self.executor.output(channel, out);
+        }
+        let took = self.scale.between(start, stamp::now());
+        let what = What::of(ran.outcome, beat.budget.is_some_and(|b| took > b));
+        self.tell(Note {
+            cycle: self.cycle,
+            took_ns: took.0,
+            what,
+            wakes: ran.wakes,
+            acquisitions: ran.acquisitions,
+            swapped,
+            xruns: beat.xruns,
+            counts: self.executor.counts(),
+        });
+        if beat.budget.is_some() {
+            self.is_overloaded(what);
+        }
+        self.cycle += 1;
+        if ran.outcome == Outcome::Done {
+            self.position += u64::from(self.block.0);
+        }
+    }
+}

@@ -1,0 +1,222 @@
+//! What stays when plans change: processors, lines, threads, the trace.
+
+use crate::{EngineError, EngineOptions, Scheduler};
+use exec::{Binding, Executor, Floor, Lines, Pool};
+use graph::{Diagnostic, Graph, NodeId};
+use plan::{Options, Plan, TraceRecord};
+use processor::{Background, Gauge, Mode, Processor, Registry, Tail, Turn};
+use rt::trace::Reader;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+use units::Frames;
+use workers::{Crew, CrewOptions, Next, Task, TaskId};
+
+/// How many trace records fit before the reader must have come: 100 ms of 10,000 steps at 48 kHz / 64 on one worker.
+const TRACE_ROOM: usize = 1 << 18;
+/// Without a trace the rings stay nearly empty.
+const NO_TRACE_ROOM: usize = 1 << 10;
+
+/// What stays when plans change.
+pub(crate) struct Setting {
+    pub(crate) registry: Arc<Registry>,
+    pub(crate) options: EngineOptions,
+    pool: Pool,
+    lines: Lines,
+    pub(crate) floor: Arc<Floor>,
+    pub(crate) crew: Crew,
+    pub(crate) readers: Vec<Reader<TraceRecord>>,
+    pub(crate) background: Arc<workers::Background>,
+    /// What belongs to each node that plays.
+    residents: HashMap<NodeId, Belongings>,
+}
+
+/// What a node's processor brought along.
+pub(crate) struct Belongings {
+    tasks: Vec<TaskId>,
+    pub(crate) gauges: Vec<(String, Gauge)>,
+    latency: Frames,
+    pub(crate) tail: Tail,
+    pub(crate) length: Option<u64>,
+}
+
+/// A processor's background work, as the pool of workers knows work.
+struct Chore(Box<dyn Background>);
+
+impl Task for Chore {
+    fn turn(&mut self) -> Next {
+        match self.0.turn() {
+            Turn::Again => Next::Again,
+            Turn::Later => Next::Later,
+            Turn::Done => Next::Done,
+        }
+    }
+
+    fn end(&mut self) {
+        self.0.end();
+    }
+}
+
+impl Setting {
+    pub(crate) fn new(
+        registry: Arc<Registry>,
+        options: EngineOptions,
+    ) -> Result<Self, EngineError> {
+        let workers = match options.scheduler {
+            Scheduler::Sequential => 1,
+            _ => options.workers.max(1),
+        };
+        let crew = Crew::new(CrewOptions {
+            workers,
+            priority: options.priority,
+            pin: is_pinned(&options, workers).then(|| workers::cores().to_vec()),
+            wait: options.wait,
+            ..CrewOptions::default()
+        });
+        let crew = crew.map_err(EngineError::Threads)?;
+        let room = if options.trace {
+            TRACE_ROOM
+        } else {
+            NO_TRACE_ROOM
+        };
+        let (pens, readers) = (0..workers).map(|_| rt::trace::ring(room)).unzip();
+        let background = match options.mode {
+            Mode::Live => workers::Background::new("divisi-disk").map_err(EngineError::Threads)?,
+            Mode::Offline => workers::Background::without_thread(),
+        };
+        let floor = Floor::new(pens);
+        floor.trace(options.trace);
+        Ok(Self {
+            registry,
+            pool: Pool::default(),
+            lines: Lines::default(),
+            floor: Arc::new(floor),
+            crew,
+            readers,
+            background: Arc::new(background),
+            residents: HashMap::new(),
+            options,
+        })
+    }
+
+    /// How many threads work, the callback's included.
+    pub(crate) fn workers(&self) -> usize {
+        self.crew.workers()
+    }
+
+    /// Makes the processors that `graph` needs and has not.
+    pub(crate) fn admit(&mut self, graph: &Graph) -> Result<(), EngineError> {
+        let mut wrong = Vec::new();
+        for (id, node) in graph.nodes() {
+            if self.residents.contains_key(&id) {
+                continue;
+            }
+            match self.registry.make(node, &self.options.folder) {
+                Ok(made) => self.take_in(id, made),
+                Err(error) => {
+                    let message = format!("`{}`: {error}", node.name);
+                    wrong.push(Diagnostic::error(node.place, message));
+                }
+            }
+        }
+        if wrong.is_empty() {
+            Ok(())
+        } else {
+            Err(EngineError::Graph(wrong))
+        }
+    }
+
+    fn take_in(&mut self, id: NodeId, processor: Box<dyn Processor>) {
+        let told = (self.options.rate, self.options.block, self.options.mode);
+        let (asked, facts) = self.pool.admit(id, processor, told);
+        let chores = asked.background.into_iter();
+        let tasks = chores
+            .map(|work| self.background.add(Box::new(Chore(work))))
+            .collect();
+        self.residents.insert(
+            id,
+            Belongings {
+                tasks,
+                gauges: asked.gauges,
+                latency: facts.latency,
+                tail: facts.tail,
+                length: facts.length,
+            },
+        );
+    }
+
+    /// Lets the processors of nodes go that are not in `graph` any more. A plan that still names one keeps it.
+    pub(crate) fn dismiss(&mut self, graph: &Graph) {
+        let gone: Vec<NodeId> = (self.residents.keys().copied())
+            .filter(|id| graph.node(*id).is_none())
+            .collect();
+        for id in gone {
+            self.forget(id);
+        }
+    }
+
+    /// Lets the processor of one node go.
+    pub(crate) fn forget(&mut self, id: NodeId) {
+        self.pool.dismiss(id);
+        if let Some(there) = self.residents.remove(&id) {
+            there.tasks.into_iter().for_each(|task| {
+                self.background.remove(task);
+            });
+        }
+    }
+
+    /// What to do for `graph`.
+    pub(crate) fn plan(&self, graph: &Graph) -> Result<Plan, EngineError> {
+        let mut options = Options::new(self.options.block, self.options.rate);
+        options.lanes = match self.options.scheduler {
+            Scheduler::Hlfet => self.workers(),
+            _ => 0,
+        };
+        let latencies = self.residents.iter().map(|(id, r)| (*id, r.latency));
+        options.latencies = latencies.collect();
+        let compiled = plan::compile(graph, self.registry.catalogue(), &options);
+        let mut plan = compiled.map_err(|wrong| EngineError::Graph(wrong.0))?;
+        if self.options.scheduler == Scheduler::Random {
+            plan.lanes = plan::random(&plan, self.workers(), 1).steps();
+        }
+        Ok(plan)
+    }
+
+    /// Whom to do it with.
+    pub(crate) fn executor(&mut self, plan: &Plan) -> Box<dyn Executor> {
+        let binding = Binding {
+            plan,
+            pool: &self.pool,
+            lines: &mut self.lines,
+            floor: self.floor.clone(),
+            inputs: self.options.inputs,
+        };
+        match self.options.scheduler {
+            Scheduler::Sequential => exec::sequential(binding),
+            Scheduler::Hlfet | Scheduler::Random => exec::fixed(binding, &self.crew),
+            Scheduler::Stealing => exec::stealing(binding, &self.crew),
+            Scheduler::Mutex => exec::mutex(binding, &self.crew),
+        }
+    }
+
+    /// What belongs to the nodes that play.
+    pub(crate) fn belongings(&self) -> impl Iterator<Item = (NodeId, &Belongings)> {
+        self.residents.iter().map(|(id, b)| (*id, b))
+    }
+
+    /// What every node shows, by node and name.
+    pub(crate) fn gauges(&self, graph: &Graph) -> BTreeMap<String, f32> {
+        let mut shown = BTreeMap::new();
+        for (id, belongings) in self.belongings() {
+            let Some(node) = graph.node(id) else { continue };
+            for (name, gauge) in &belongings.gauges {
+                shown.insert(format!("{}.{name}", node.name), gauge.read());
+            }
+        }
+        shown
+    }
+}
+
+/// Workers keep to a core of their own where there are enough, except while somebody may want the whole machine.
+fn is_pinned(options: &EngineOptions, workers: usize) -> bool {
+    options.mode == Mode::Live && workers > 1 && workers <= workers::cores().len()
+}

@@ -1,0 +1,69 @@
+//! The count of what happened, from the notes of the audio thread.
+
+use crate::notes::{Note, What};
+use exec::Counts;
+use report::{Histogram, Report};
+use units::Nanos;
+
+/// What happened so far.
+#[derive(Default)]
+pub(crate) struct Summary {
+    cycles: u64,
+    missed: u64,
+    abandoned: u64,
+    muted: u64,
+    xruns: u64,
+    wakes: u64,
+    acquisitions: u64,
+    times: Histogram,
+    /// Of executors that have been replaced.
+    before: Counts,
+    /// Of the one that plays.
+    now: Counts,
+}
+
+impl Summary {
+    pub(crate) fn add(&mut self, note: &Note) {
+        if note.swapped {
+            self.before = sum(self.before, self.now);
+        }
+        self.now = note.counts;
+        self.xruns += u64::from(note.xruns);
+        match note.what {
+            What::FellSilent => self.muted += 1,
+            What::Silent => {}
+            What::Played | What::Missed | What::Abandoned => self.add_cycle(note),
+        }
+    }
+
+    fn add_cycle(&mut self, note: &Note) {
+        self.cycles += 1;
+        self.missed += u64::from(note.what == What::Missed);
+        self.abandoned += u64::from(note.what == What::Abandoned);
+        self.wakes += u64::from(note.wakes);
+        self.acquisitions += u64::from(note.acquisitions);
+        self.times.record(Nanos(note.took_ns));
+    }
+
+    pub(crate) fn write(&self, report: &mut Report) {
+        let counts = sum(self.before, self.now);
+        let a_cycle = |count: u64| count as f64 / self.cycles.max(1) as f64;
+        report.cycles = self.cycles;
+        report.missed = self.missed;
+        report.abandoned = self.abandoned;
+        report.muted = self.muted;
+        report.late = counts.late;
+        report.faults = counts.faults;
+        report.wakes_per_cycle = a_cycle(self.wakes);
+        report.acquisitions_per_cycle = a_cycle(self.acquisitions);
+        report.set_cycles(&self.times);
+    }
+}
+
+fn sum(a: Counts, b: Counts) -> Counts {
+    Counts {
+        late: a.late + b.late,
+        faults: a.faults + b.faults,
+        not_finite: a.not_finite + b.not_finite,
+    }
+}
