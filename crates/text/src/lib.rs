@@ -26,6 +26,8 @@ mod source;
 pub mod toml;
 
 #[cfg(test)]
+mod round_trip;
+#[cfg(test)]
 mod sample;
 
 pub use render::{MOST_SHOWN, render};

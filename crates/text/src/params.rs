@@ -9,6 +9,9 @@ use std::collections::HashMap;
 /// Keys that say how many ports or channels; they are no parameters of the kind.
 const COUNTS: [&str; 3] = ["in", "out", "channels"];
 
+/// Keys about a node that only `.toml` has.
+pub(crate) const TOML_ONLY: [&str; 5] = ["channels", "cost_us", "enabled", "every", "stand_in"];
+
 /// More keys than any node has a use for.
 const MOST_KEYS: usize = 1000;
 
@@ -87,7 +90,7 @@ pub(crate) fn check(
             continue;
         }
         match kind.param(key) {
-            _ if key == "channels" => one_channel(entry, findings),
+            _ if dialect == Dialect::Ag && TOML_ONLY.contains(&key) => toml_only(entry, findings),
             None => {
                 unknown(entry, kind, stands_in, dialect, findings);
                 node.set(key, entry.value.clone());
@@ -106,15 +109,13 @@ pub(crate) fn check(
     mandatory(written, kind, stands_in, node, findings);
 }
 
-/// An edge of an `.ag` file is one channel wide.
-fn one_channel(entry: &Entry<'_>, findings: &mut Findings<'_>) {
-    if number(&entry.value, Dialect::Ag) != Some(1.0) {
-        findings
-            .warning(
-                entry.key.at.clone(),
-                "an edge of an .ag file has one channel",
-            )
-            .help("write the session as .toml to have more");
+/// Says that an `.ag` file has no words for this, unless it says what holds anyway.
+fn toml_only(entry: &Entry<'_>, findings: &mut Findings<'_>) {
+    let key = entry.key.text.as_ref();
+    if key != "channels" || number(&entry.value, Dialect::Ag) != Some(1.0) {
+        let message = format!("`{key}` means nothing in an .ag file");
+        let more = findings.warning(entry.key.at.clone(), message);
+        more.help("write the session as .toml to have it");
     }
 }
 

@@ -3,6 +3,7 @@
 use crate::Session;
 use crate::assemble::stand_in;
 use crate::number::write_micros;
+use crate::params::TOML_ONLY;
 use graph::{Catalogue, Edge, Graph, Node, Range, Signal, Value};
 use std::fmt;
 
@@ -137,7 +138,7 @@ impl Writer<'_> {
         }
         let range = self.catalogue.get(node.plays()).and_then(|k| k.param(key));
         let range = range.map(|(_, param)| &param.range);
-        let is_free = is_name(key) && !matches!(key, "kind" | "wcet" | "channels");
+        let is_free = is_name(key) && !matches!(key, "kind" | "wcet") && !TOML_ONLY.contains(&key);
         let written = match value {
             Value::Text(text) => Some(quoted(text)),
             Value::Number(n) if !n.is_finite() => None,

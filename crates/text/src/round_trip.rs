@@ -1,0 +1,171 @@
+//! Property: what is written, in either format, is read again as it was.
+
+use crate::sample::catalogue;
+use crate::{Section, Session, Settings, ag, toml};
+use graph::{Catalogue, Edge, End, Graph, Kind, Node, NodeId, Place, Range, Signal, Value};
+use proptest::prelude::*;
+use units::{Channels, Frames, Nanos, SampleRate};
+
+/// A node by what is drawn for it: kind, name, numbers, words, cost, every, enabled.
+#[derive(Clone, Debug)]
+struct Draw {
+    kind: prop::sample::Index,
+    name: String,
+    numbers: [f64; 4],
+    words: String,
+    counts: [u8; 3],
+    cost: Option<u64>,
+    every: u32,
+    enabled: bool,
+}
+
+fn draw(name: &'static str) -> impl Strategy<Value = Draw> {
+    let about = (
+        any::<prop::sample::Index>(),
+        name,
+        prop::array::uniform4(0.0..=1.0),
+        ".*",
+        prop::array::uniform3(0u8..5),
+    );
+    let own = (
+        prop::option::of(0..1_000_000_000_000u64),
+        1u32..4,
+        any::<bool>(),
+    );
+    (about, own).prop_map(
+        |((kind, name, numbers, words, counts), (cost, every, enabled))| Draw {
+            kind,
+            name,
+            numbers,
+            words,
+            counts,
+            cost,
+            every,
+            enabled,
+        },
+    )
+}
+
+/// The node in canonical form; plain ones say only what .ag can say.
+fn node(draw: &Draw, plain: bool, catalogue: &Catalogue) -> Node {
+    let kinds: Vec<&Kind> = catalogue.kinds().collect();
+    let kind = kinds[draw.kind.index(kinds.len())];
+    let mut node = Node::new(draw.name.clone(), kind.name);
+    for (param, draw_01) in kind.params.iter().zip(draw.numbers) {
+        let value = match &param.range {
+            Range::Number { least, most, .. } => Value::Number(least + (most - least) * draw_01),
+            Range::Choice(words) => Value::Text(words[(draw_01 * 1.9) as usize].into()),
+            Range::Flag => Value::Flag(draw_01 > 0.5),
+            Range::File(_) | Range::Text => Value::Text(draw.words.clone()),
+        };
+        node.set(param.name, value);
+    }
+    node.set("my-own", Value::Text(draw.words.clone()));
+    let [inputs, outputs, channels] = draw.counts.map(f64::from);
+    let has_many = matches!(kind.name, "mix" | "work");
+    if has_many {
+        node.set("in", Value::Number(inputs));
+        node.set("out", Value::Number(outputs));
+    }
+    if !plain && (has_many || kind.name == "gain") && channels > 1.0 {
+        node.set("channels", Value::Number(channels));
+    }
+    assert!(Catalogue::give_ports(kind, &mut node).is_empty());
+    node.cost = draw.cost.map(Nanos);
+    if !plain {
+        node.every = draw.every;
+        node.enabled = draw.enabled;
+    }
+    node
+}
+
+fn fits(sent: Signal, heard: Signal) -> bool {
+    sent == heard
+        || matches!(
+            (sent, heard),
+            (Signal::Audio(Channels(1)), Signal::Audio(_))
+        )
+}
+
+fn graph(draws: &[Draw], ends: &[[prop::sample::Index; 4]], plain: bool) -> Graph {
+    let catalogue = catalogue();
+    let mut graph = Graph::default();
+    for draw in draws {
+        // A name that is there already is left out.
+        let _ = graph.add(node(draw, plain, &catalogue));
+    }
+    for [from, output, to, input] in ends {
+        let id = |index: &prop::sample::Index| NodeId(index.index(graph.len()) as u32);
+        let (from, to) = (id(from), id(to));
+        let (a, b) = (graph.node(from).unwrap(), graph.node(to).unwrap());
+        if a.outputs.is_empty() || b.inputs.is_empty() {
+            continue;
+        }
+        let (output, input) = (output.index(a.outputs.len()), input.index(b.inputs.len()));
+        let (sent, heard) = (a.outputs[output].signal, b.inputs[input].signal);
+        if fits(sent, heard) && (!plain || sent != Signal::Event) {
+            let end = |node, port: usize| End {
+                node,
+                port: port as u16,
+            };
+            graph.connect(Edge {
+                from: end(from, output),
+                to: end(to, input),
+                place: Place::NOWHERE,
+            });
+        }
+    }
+    graph
+}
+
+fn ends() -> impl Strategy<Value = Vec<[prop::sample::Index; 4]>> {
+    prop::collection::vec(prop::array::uniform4(any::<prop::sample::Index>()), 0..40)
+}
+
+proptest! {
+    #[test]
+    fn an_ag_session_is_read_as_it_was_written(
+        draws in prop::collection::vec(draw("[a-zA-Z][a-zA-Z0-9_-]{0,8}"), 1..20),
+        ends in ends(),
+        deadline in prop::option::of(0..1_000_000_000_000u64),
+    ) {
+        let settings = Settings { deadline: deadline.map(Nanos), ..Settings::default() };
+        let session = Session { graph: graph(&draws, &ends, true), settings, sections: Vec::new() };
+        let text = ag::write(&session, &catalogue()).unwrap();
+        let reading = ag::read(&text, &catalogue());
+        prop_assert_eq!(&reading.diagnostics, &[], "{}", text);
+        prop_assert_eq!(reading.session, session, "{}", text);
+    }
+
+    #[test]
+    fn a_toml_session_is_read_as_it_was_written(
+        draws in prop::collection::vec(draw(".{0,8}"), 1..20),
+        ends in ends(),
+        rate in prop::option::of(1_000u32..768_000),
+        block in prop::option::of(1u32..65_536),
+    ) {
+        let rate = rate.and_then(SampleRate::new);
+        let settings = Settings { rate, block: block.map(Frames), deadline: None };
+        let mine = |name: &str, text: &str| Section {
+            name: name.into(),
+            place: Place::NOWHERE,
+            text: text.into(),
+        };
+        let sections = vec![
+            mine("title", "title = 'x' # y\n"),
+            mine("mine", "# w\n[mine]\na = 1\n\n[mine.b]\nc = \"\"\"\n[nodes.x]\n\"\"\"\n"),
+        ];
+        let session = Session { graph: graph(&draws, &ends, false), settings, sections };
+        let text = toml::write(&session);
+        let reading = toml::read(&text, &catalogue());
+        prop_assert!(!reading.has_errors(), "{}\n{:#?}", text, reading.diagnostics);
+        prop_assert_eq!(reading.session, session, "{}", text);
+    }
+
+    #[test]
+    fn no_bytes_make_a_reader_panic(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
+        let ag = ag::read(&bytes, &catalogue());
+        let toml = toml::read(&bytes, &catalogue());
+        prop_assert!(!ag.diagnostics.is_empty() && !toml.diagnostics.is_empty());
+    }
+}
