@@ -47,6 +47,26 @@ units! {
     a_mix_that_copies_in_groups: "mix" { "in" = number(2.0), "out" = number(4.0), "grouped" = Value::Flag(true) };
     a_gain: "gain" { "gain_db" = number(-6.0), "channels" = number(2.0) };
     a_gain_that_turns_over: "gain" { "gain" = number(-2.0) };
+    a_mixer: "mixer" { "in" = number(3.0), "level2" = number(-6.0), "channels" = number(2.0) };
+    a_pan: "pan" { "pan" = number(0.3) };
+    a_soft_shape: "shape" { "drive_db" = number(12.0) };
+    a_hard_shape: "shape" { "mode" = word("clip"), "channels" = number(2.0) };
+    a_fixed_delay: "delay" { "time" = number(0.01), "channels" = number(2.0) };
+    a_delay_that_moves: "delay" { "time" = number(0.05), "least" = number(0.0), "most" = number(0.2) };
+    a_lowpass: "biquad" { "freq" = number(30.0) };
+    a_highpass: "biquad" { "mode" = word("highpass"), "channels" = number(3.0) };
+    a_bandpass: "biquad" { "mode" = word("bandpass"), "q" = number(20.0) };
+    a_notch: "biquad" { "mode" = word("notch") };
+    a_peak: "biquad" { "mode" = word("peak"), "gain_db" = number(12.0) };
+    a_low_shelf: "biquad" { "mode" = word("lowshelf"), "gain_db" = number(-12.0) };
+    a_high_shelf: "biquad" { "mode" = word("highshelf"), "gain_db" = number(12.0) };
+    a_state_variable_filter: "svf" { "freq" = number(500.0), "channels" = number(2.0) };
+    a_one_pole_lowpass: "onepole" { "freq" = number(5.0) };
+    a_one_pole_highpass: "onepole" { "mode" = word("highpass"), "channels" = number(2.0) };
+    an_envelope: "envelope" { "attack" = number(0.001), "release" = number(0.01) };
+    a_metronome: "metro" { "bpm" = number(3000.0) };
+    a_meter: "meter";
+    a_meter_of_two_channels: "meter" { "channels" = number(2.0) };
     some_work: "work" { "ns" = number(100.0) };
     a_sink: "sink";
 }

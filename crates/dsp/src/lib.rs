@@ -6,10 +6,11 @@
 //!
 //! | file | holds |
 //! |---|---|
-//! | `knob.rs` `choice` | parameters: descriptors, and the events that turn them |
+//! | `knob.rs` | parameters: descriptors, and the events that turn them |
 //! | `steps.rs` | a block cut at its events and at the frames where units tidy up |
 //! | `smooth.rs` | a number that glides instead of jumping |
 //! | `state.rs` | saved state as a list of words |
+//! | `filter.rs` | what all filters share |
 //! | `sample.rs` `sine.rs` | arithmetic of single samples |
 //!
 //! Every other file is one unit, or one tight family.
@@ -18,21 +19,32 @@
 //! not infinity); silence is +0.0; what does not depend on the block's size does not see it, not even in the last bit.
 #![forbid(unsafe_code)]
 
+mod biquad;
+mod delay;
+mod envelope;
+mod filter;
 mod gain;
 mod input;
 mod knob;
+mod meter;
+mod metro;
 mod mix;
+mod mixer;
 mod modulator;
 mod noise;
+mod onepole;
 mod osc;
+mod pan;
 mod player;
 mod recorder;
 mod sample;
+mod shape;
 mod sine;
 mod sink;
 mod smooth;
 mod state;
 mod steps;
+mod svf;
 mod work;
 
 use processor::Registry;
@@ -46,6 +58,16 @@ pub fn register(registry: &mut Registry) {
     registry.add(noise::kind(), noise::make);
     registry.add(mix::kind(), mix::make);
     registry.add(gain::kind(), gain::make);
+    registry.add(mixer::kind(), mixer::make);
+    registry.add(pan::kind(), pan::make);
+    registry.add(shape::kind(), shape::make);
+    registry.add(delay::kind(), delay::make);
+    registry.add(biquad::kind(), biquad::make);
+    registry.add(svf::kind(), svf::make);
+    registry.add(onepole::kind(), onepole::make);
+    registry.add(envelope::kind(), envelope::make);
+    registry.add(metro::kind(), metro::make);
+    registry.add(meter::kind(), meter::make);
     registry.add(work::kind(), work::make);
     registry.add(player::kind(), player::make);
     registry.add(recorder::kind(), recorder::make);

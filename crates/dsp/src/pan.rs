@@ -1,0 +1,125 @@
+//! `pan`: one channel between two.
+//!
+//! One input and the outputs `left` and `right`, of one channel each. Equal power: in the middle both have -3.01 dB. A
+//! change glides for 5 ms.
+
+use crate::knob::Knob;
+use crate::sine::sine;
+use crate::smooth::Smooth;
+use crate::state;
+use crate::steps::{Step, steps};
+use graph::{Kind, PortSpec};
+use processor::{Activity, Block, Creation, MakeError, Processor, Setup, StateError};
+
+const PAN: Knob = Knob {
+    index: 0,
+    name: "pan",
+    unit: "",
+    least: -1.0,
+    most: 1.0,
+    default: 0.0,
+    doc: "From -1, left, to 1, right.",
+};
+
+pub(crate) fn kind() -> Kind {
+    Kind {
+        inputs: vec![PortSpec::mono("in")],
+        outputs: vec![PortSpec::mono("left"), PortSpec::mono("right")],
+        params: vec![PAN.param()],
+        typical_ns: 40,
+        ..Kind::new("pan", "One channel between two, with equal power.")
+    }
+}
+
+pub(crate) fn make(creation: &Creation<'_>) -> Result<Box<dyn Processor>, MakeError> {
+    let sides = factors(PAN.of(creation)?).map(Smooth::new);
+    Ok(Box::new(Pan { sides }))
+}
+
+/// Cosine and sine of an eighth of a circle on either side of the middle; exactly 0 at the ends.
+fn factors(pan: f64) -> [f32; 2] {
+    let eighth = (pan + 1.0) * 536_870_912.0;
+    let right = eighth as u32;
+    [sine(right + (1 << 30)), sine(right)]
+}
+
+#[derive(Clone)]
+struct Pan {
+    sides: [Smooth; 2],
+}
+
+impl Processor for Pan {
+    fn setup(&mut self, setup: &mut Setup<'_>) {
+        self.sides
+            .iter_mut()
+            .for_each(|side| side.set_up(setup.rate));
+    }
+
+    fn process(&mut self, block: &mut Block<'_>) -> Activity {
+        let silent = block.is_silent();
+        for step in steps(block) {
+            match step {
+                Step::Event(event) => {
+                    if let Some(pan) = PAN.turned(&event) {
+                        let pairs = self.sides.iter_mut().zip(factors(pan));
+                        pairs.for_each(|(side, factor)| side.go(factor));
+                    }
+                }
+                Step::Play(range) => {
+                    let from = &block.input(0).channel(0)[range.clone()];
+                    for (port, side) in self.sides.iter_mut().enumerate() {
+                        side.scale(from, &mut block.output(port).channel(0)[range.clone()]);
+                        side.skip(range.len());
+                    }
+                }
+                Step::Tidy => {}
+            }
+        }
+        if !silent {
+            return Activity::Awake;
+        }
+        block.silence();
+        if self.sides.iter().all(Smooth::is_still) {
+            Activity::Asleep
+        } else {
+            Activity::Awake
+        }
+    }
+
+    fn reset(&mut self) {
+        self.sides.iter_mut().for_each(Smooth::reset);
+    }
+
+    fn save(&self, bytes: &mut Vec<u8>) {
+        state::put(bytes, self.sides.iter().flat_map(Smooth::words));
+    }
+
+    fn load(&mut self, bytes: &[u8]) -> Result<(), StateError> {
+        let words = state::words(bytes, 2 * Smooth::WORDS)?;
+        let mut sides = self.sides;
+        for (side, words) in sides.iter_mut().zip(words.chunks(Smooth::WORDS)) {
+            side.take(words)?;
+        }
+        self.sides = sides;
+        Ok(())
+    }
+
+    fn duplicate(&self) -> Option<Box<dyn Processor>> {
+        Some(Box::new(self.clone()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_power_is_the_same_wherever_it_stands() {
+        for i in -10..=10 {
+            let [left, right] = factors(f64::from(i) / 10.0);
+            assert!((left * left + right * right - 1.0).abs() < 1e-6);
+        }
+        assert_eq!(factors(-1.0)[1], 0.0);
+        assert_eq!(factors(1.0)[0], 0.0);
+    }
+}

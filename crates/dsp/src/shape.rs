@@ -1,0 +1,138 @@
+//! `shape`: bends the wave: a hard clip, or a soft one.
+//!
+//! One input, one output, as wide as `channels` says, within ±1. Soft: x(27 + x²)/(27 + 9x²), a Padé form of the
+//! hyperbolic tangent, which reaches ±1 at ±3. The bending makes overtones above half the sample rate; they fold back,
+//! for nothing is up-sampled here.
+
+use crate::knob::{Knob, channels, choice};
+use crate::sample::{bounded, channels_of, from_db};
+use crate::smooth::Smooth;
+use crate::state;
+use crate::steps::{Step, steps};
+use graph::{Kind, PortSpec};
+use processor::{Activity, Block, Creation, MakeError, Processor, Setup, StateError};
+use std::ops::Range;
+
+const DRIVE: Knob = Knob {
+    index: 0,
+    name: "drive_db",
+    unit: "dB",
+    least: -60.0,
+    most: 60.0,
+    default: 0.0,
+    doc: "How loud it goes into the bend.",
+};
+
+pub(crate) fn kind() -> Kind {
+    Kind {
+        inputs: vec![PortSpec::audio("in")],
+        outputs: vec![PortSpec::audio("out")],
+        params: vec![
+            DRIVE.param(),
+            choice("mode", &["soft", "clip"], "Round or sharp corners."),
+            channels(),
+        ],
+        typical_ns: 60,
+        ..Kind::new("shape", "Bends the wave: a soft or a hard clip.")
+    }
+}
+
+pub(crate) fn make(creation: &Creation<'_>) -> Result<Box<dyn Processor>, MakeError> {
+    Ok(Box::new(Shape {
+        hard: creation.choice("mode")? == 1,
+        drive: Smooth::new(from_db(DRIVE.of(creation)?) as f32),
+        channels: channels_of(creation.node),
+    }))
+}
+
+#[derive(Clone)]
+struct Shape {
+    hard: bool,
+    drive: Smooth,
+    channels: usize,
+}
+
+#[inline(always)]
+fn soft(x: f32) -> f32 {
+    let x = x.clamp(-3.0, 3.0);
+    let s = x * x;
+    x * (27.0 + s) / (27.0 + 9.0 * s)
+}
+
+impl Shape {
+    fn play(&mut self, block: &mut Block<'_>, range: Range<usize>) {
+        let input = block.input(0);
+        let mut output = block.output(0);
+        for c in 0..self.channels {
+            let to = &mut output.channel(c)[range.clone()];
+            self.drive.scale(&input.channel(c)[range.clone()], to);
+            if self.hard {
+                to.iter_mut().for_each(|y| *y = y.clamp(-1.0, 1.0));
+            } else {
+                to.iter_mut().for_each(|y| *y = bounded(soft(*y)));
+            }
+        }
+        self.drive.skip(range.len());
+    }
+}
+
+impl Processor for Shape {
+    fn setup(&mut self, setup: &mut Setup<'_>) {
+        self.drive.set_up(setup.rate);
+    }
+
+    fn process(&mut self, block: &mut Block<'_>) -> Activity {
+        let silent = block.is_silent();
+        for step in steps(block) {
+            match step {
+                Step::Event(event) => {
+                    if let Some(db) = DRIVE.turned(&event) {
+                        self.drive.go(from_db(db) as f32);
+                    }
+                }
+                Step::Play(range) => self.play(block, range),
+                Step::Tidy => {}
+            }
+        }
+        if !silent {
+            return Activity::Awake;
+        }
+        block.silence();
+        if self.drive.is_still() {
+            Activity::Asleep
+        } else {
+            Activity::Awake
+        }
+    }
+
+    fn reset(&mut self) {
+        self.drive.reset();
+    }
+
+    fn save(&self, bytes: &mut Vec<u8>) {
+        state::put(bytes, self.drive.words());
+    }
+
+    fn load(&mut self, bytes: &[u8]) -> Result<(), StateError> {
+        let words = state::words(bytes, Smooth::WORDS)?;
+        self.drive.take(&words).map(|_same_node| ())
+    }
+
+    fn duplicate(&self) -> Option<Box<dyn Processor>> {
+        Some(Box::new(self.clone()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_soft_bend_is_near_the_hyperbolic_tangent() {
+        for i in -400..=400 {
+            let x = i as f32 / 100.0;
+            assert!((soft(x) - libm::tanhf(x)).abs() < 0.03, "{x}");
+        }
+        assert_eq!(soft(3.0), 1.0);
+    }
+}
