@@ -199,18 +199,18 @@ fn air() -> Vec<Track> {
         Filter(format!("kind = \"mod\", freq = {hz:?}"), "out")
     };
     vec![
-        track("pad-left", pad(0, -12.0), svf("low", 2200.0, 0.8), -0.8, [None, Some(-12.0)]),
-        track("pad-right", pad(8, -12.0), svf("low", 1600.0, 0.8), 0.8, [None, Some(-12.0)]),
+        track("pad-left", pad(0, -17.0), svf("low", 2200.0, 0.8), -0.8, [None, Some(-12.0)]),
+        track("pad-right", pad(8, -17.0), svf("low", 1600.0, 0.8), 0.8, [None, Some(-12.0)]),
         track("pedal", osc("triangle", 110.0, 0.035), slow(4.0), 0.0, [None, None]),
         track("glimmer", osc("sine", 880.0, 0.02), slow(1.0), 0.4, [Some(-6.0), Some(-6.0)]),
     ]
 }
 
 const GROUPS: [(&str, &str, f64); 4] = [
-    ("drums", "the drums", 0.0),
-    ("low", "the bass", 0.0),
-    ("chords", "the chords", -1.0),
-    ("high", "plucked strings and pads", 0.0),
+    ("drums", "the drums", -3.0),
+    ("low", "the bass", 3.0),
+    ("chords", "the chords", 6.0),
+    ("high", "plucked strings and pads", 5.0),
 ];
 
 /// The two effects.
