@@ -27,13 +27,12 @@ impl Played {
         Self { steps, times }
     }
 
-    /// Counts every step of a cycle. The one that most exceeded its usual time, if it explains at least half of `over`,
-    /// by which the cycle exceeded its own usual time or its deadline, whichever is less.
+    /// Counts every step of a cycle. The one that most exceeded its usual time, if that was `enough` to be blamed.
     pub(crate) fn learn(
         &mut self,
         (number, cycle): (u32, &Cycle),
         nanos: &dyn Fn(u64) -> Nanos,
-        over: u64,
+        enough: u64,
     ) -> Option<usize> {
         let mut worst = (0, None);
         for (step, ticks) in &cycle.steps {
@@ -49,7 +48,7 @@ impl Played {
             }
             let time = nanos(*ticks).0;
             let excess = time.saturating_sub(times.usual.or(0));
-            if excess > worst.0 && excess >= over / 2 {
+            if excess > worst.0 && excess >= enough {
                 worst = (excess, Some(step));
             }
             times.add(time);

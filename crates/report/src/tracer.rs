@@ -137,13 +137,9 @@ impl Tracer {
         let is_missed = !cycle.is_abandoned && (is_late || cycle.is_told_missed);
         let mut late = None;
         if let (true, Some(time)) = (is_whole, time) {
-            let over = time.0.saturating_sub(
-                self.usual_cycle
-                    .or(time.0)
-                    .min(self.deadline.map_or(u64::MAX, |d| d.0)),
-            );
+            let enough = enough(time.0, self.usual_cycle.or(time.0), self.deadline);
             late = played
-                .learn((number, &cycle), &self.nanos, over)
+                .learn((number, &cycle), &self.nanos, enough)
                 .filter(|_| is_missed);
             self.usual_cycle.add(time.0);
         }
@@ -163,6 +159,18 @@ impl Tracer {
             let (_, played) = self.plans.remove(0);
             self.found.add(&played);
         }
+    }
+}
+
+/// By how much a step must exceed its usual time to be the one that made a cycle late: by so much that the cycle would
+/// have been late by that alone; or by half of what the cycle exceeded its own usual time by, or its deadline, whichever
+/// is less.
+fn enough(time_ns: u64, usual_ns: u64, deadline: Option<Nanos>) -> u64 {
+    let deadline_ns = deadline.map_or(u64::MAX, |deadline| deadline.0);
+    let half = time_ns.saturating_sub(usual_ns.min(deadline_ns)) / 2;
+    match deadline_ns.checked_sub(usual_ns) {
+        Some(slack) if slack > 0 => half.min(slack),
+        _ => half,
     }
 }
 
