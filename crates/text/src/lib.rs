@@ -4,7 +4,7 @@
 //! place: reading never fails and never panics, and one bad line costs only itself.
 //! May: allocate, in proportion to the text. May not: open files, use `unsafe`, trust a number that it has read.
 //!
-//! Both readers go the same way: bytes → text ([`source`]) → what is written, with places (`draft`) → a graph that is
+//! Both readers go the same way: bytes → text (`source`) → what is written, with places (`draft`) → a graph that is
 //! checked against the catalogue (`assemble`, `params`, `edges`).
 //!
 //! A graph that was read is in *canonical form*, so that to write and read it again gives an equal one: a node has the

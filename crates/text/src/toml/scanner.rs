@@ -28,7 +28,7 @@ impl<'t> Scanner<'t> {
                         start = self.at;
                     }
                     behind_comment = true;
-                    self.to_line_end();
+                    self.skip_line();
                     self.at += usize::from(self.byte(0).is_some());
                 }
                 Some(b'\n') => {
@@ -48,7 +48,7 @@ impl<'t> Scanner<'t> {
         }
     }
 
-    pub(super) fn to_line_end(&mut self) {
+    pub(super) fn skip_line(&mut self) {
         let rest = &self.text.as_bytes()[self.at..];
         self.at += rest.iter().position(|b| *b == b'\n').unwrap_or(rest.len());
     }
@@ -57,13 +57,13 @@ impl<'t> Scanner<'t> {
     pub(super) fn statement(&mut self, is_header: bool) {
         let mut depth = 0usize;
         if is_header {
-            self.to_line_end();
+            self.skip_line();
         }
         while let Some(byte) = self.byte(0) {
             match byte {
                 b'\n' if depth == 0 => break,
                 b'#' => {
-                    self.to_line_end();
+                    self.skip_line();
                     continue;
                 }
                 b'[' | b'{' => depth += 1,
