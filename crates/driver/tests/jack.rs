@@ -127,6 +127,12 @@ fn a_server_that_goes_away_ends_the_sound_and_gives_the_player_back() {
         unreachable!();
     };
     assert!(reason.contains("went away"), "{reason}");
+    let player = running.stop();
+    // As the message says: it plays again when the server does.
+    server.again();
+    let running = server.open(&request(64), jack::open);
+    let running = running.start(player).unwrap();
+    wait_for_blocks(&counts, 20);
     let player: Box<dyn Any> = running.stop();
     assert!(player.is::<Counter>());
 }

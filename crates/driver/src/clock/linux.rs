@@ -1,4 +1,4 @@
-//! Linux: the monotonic clock, sleeping to absolute times, SCHED_FIFO.
+//! Linux: the monotonic clock, sleeping to absolute times.
 
 use units::Nanos;
 
@@ -31,26 +31,4 @@ impl Clock for SystemClock {
         } == libc::EINTR
         {}
     }
-}
-
-/// Puts the calling thread at `priority` of SCHED_FIFO; what it is at, or why not and what to do.
-pub(super) fn raise_priority(priority: Option<u8>) -> Result<Option<i32>, String> {
-    let Some(priority) = priority else {
-        return Ok(None);
-    };
-    let priority = i32::from(priority.clamp(1, 99));
-    let wanted = libc::sched_param {
-        sched_priority: priority,
-    };
-    // SAFETY: the calling thread exists, and `wanted` is read only.
-    let refused =
-        unsafe { libc::pthread_setschedparam(libc::pthread_self(), libc::SCHED_FIFO, &wanted) };
-    if refused == 0 {
-        return Ok(Some(priority));
-    }
-    let why = std::io::Error::from_raw_os_error(refused);
-    Err(format!(
-        "real-time priority {priority} for the clock: {why}; add `@audio - rtprio 95` to \
-         /etc/security/limits.d/audio.conf, join the group audio and log in again"
-    ))
 }

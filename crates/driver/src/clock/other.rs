@@ -1,4 +1,4 @@
-//! Elsewhere than Linux: the standard library's clock and sleep, ordinary priority.
+//! Elsewhere than Linux: the standard library's clock and sleep.
 
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
@@ -20,13 +20,5 @@ impl Clock for SystemClock {
     fn wait_until(&mut self, moment: Nanos) {
         let now = self.now();
         std::thread::sleep(Duration::from_nanos(moment.0.saturating_sub(now.0)));
-    }
-}
-
-/// Real-time priority is not asked for here; says so when it was wanted.
-pub(super) fn raise_priority(priority: Option<u8>) -> Result<Option<i32>, String> {
-    match priority {
-        None => Ok(None),
-        Some(_) => Err("real-time priority for the clock: only Linux is asked for it".to_owned()),
     }
 }

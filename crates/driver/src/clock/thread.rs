@@ -7,8 +7,9 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::{Builder, JoinHandle};
 
 use units::Frames;
+use workers::{AudioThread, Priority};
 
-use super::{Clock, DEFAULT_RATE, Stage, system};
+use super::{Clock, DEFAULT_RATE, Stage};
 use crate::{Cycle, DriverError, Facts, Opened, Request, Running, State};
 
 /// The thread and the way to hand it the player. Dropping the sender unstarted ends the thread.
@@ -45,7 +46,8 @@ pub(super) fn open(
     let thread = Builder::new()
         .name("divisi-clock".to_owned())
         .spawn(move || {
-            let _ = tell.send(system::raise_priority(priority));
+            let _ = tell.send(raise_priority(priority));
+            let _plays = AudioThread::begin();
             play(&mut stage, &mut clock, &player, &theirs)
         })
         .map_err(DriverError::Thread)?;
@@ -61,6 +63,19 @@ pub(super) fn open(
         flags,
         thread,
     }))
+}
+
+/// What priority the calling thread got, or why not and what to do.
+fn raise_priority(wanted: Option<u8>) -> Result<Option<i32>, String> {
+    let Some(wanted) = wanted else {
+        return Ok(None);
+    };
+    workers::set_priority(Priority::RealTime(wanted))
+        .map_err(|refusal| format!("{refusal}: {}", refusal.fix()))?;
+    match workers::current_priority() {
+        Priority::RealTime(level) => Ok(Some(level.into())),
+        Priority::Ordinary => Ok(None),
+    }
 }
 
 fn play(

@@ -281,6 +281,14 @@ unsafe fn stage<'a>(arg: *mut c_void) -> &'a Stage {
     unsafe { &*arg.cast_const().cast::<Stage>() }
 }
 
+/// On the thread that will call `process`, before it does.
+///
+/// Real-time: setup.
+pub(crate) unsafe extern "C" fn thread_begins(_: *mut c_void) {
+    // The thread is the server's library's, and plays until it ends: nothing is to be put back.
+    std::mem::forget(workers::AudioThread::begin());
+}
+
 /// Real-time: hot.
 pub(crate) unsafe extern "C" fn process(frames: u32, arg: *mut c_void) -> c_int {
     // SAFETY: the server hands back what it was given.
@@ -321,9 +329,15 @@ pub(crate) unsafe extern "C" fn freewheel(on: c_int, arg: *mut c_void) {
 }
 
 /// May come as a signal would: one atomic store.
-pub(crate) unsafe extern "C" fn shutdown(_: c_uint, _: *const c_char, arg: *mut c_void) {
+pub(crate) unsafe extern "C" fn shutdown(arg: *mut c_void) {
     // SAFETY: as in `process`.
     unsafe { stage(arg) }.shared.end(SERVER_GONE);
+}
+
+/// As [`shutdown`]. The server's own words are not kept: nothing may be allocated here.
+pub(crate) unsafe extern "C" fn info_shutdown(_: c_uint, _: *const c_char, arg: *mut c_void) {
+    // SAFETY: as in `process`.
+    unsafe { shutdown(arg) };
 }
 
 #[cfg(test)]

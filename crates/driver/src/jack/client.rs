@@ -76,17 +76,12 @@ impl Client {
         name: &str,
         server: Option<&str>,
     ) -> Result<Self, DriverError> {
-        // A name with a zero in it is cut there.
-        let c_string = |text: &str| {
-            let text = text.split('\0').next().unwrap_or_default();
-            CString::new(text).expect("it was cut before the first zero")
-        };
         let mut clients = clients();
         if clients.count > 0 && clients.server.as_deref() != server {
             return Err(DriverError::Refused("a second server at the same time"));
         }
         clients.server = server.map(str::to_owned);
-        let name = c_string(name);
+        let name = c_string(&client_name(name));
         let server = server.map(c_string);
         let open = library.functions.jack_client_open;
         let mut status = 0;
@@ -188,13 +183,18 @@ impl Client {
         // SAFETY: the client is open and not active, the callbacks are of the types that `jack.h` names, and `arg` is
         // what they expect for as long as they are called, as the caller says.
         let failed = unsafe {
-            (f.jack_set_process_callback)(self.raw, Some(callbacks::process), arg)
+            (f.jack_set_thread_init_callback)(self.raw, Some(callbacks::thread_begins), arg)
+                | (f.jack_set_process_callback)(self.raw, Some(callbacks::process), arg)
                 | (f.jack_set_sample_rate_callback)(self.raw, Some(callbacks::rate), arg)
                 | (f.jack_set_xrun_callback)(self.raw, Some(callbacks::xrun), arg)
                 | (f.jack_set_freewheel_callback)(self.raw, Some(callbacks::freewheel), arg)
         };
+        // Some versions of PipeWire's library know only the older of the two; a JACK server calls one.
         // SAFETY: as above.
-        unsafe { (f.jack_on_info_shutdown)(self.raw, Some(callbacks::shutdown), arg) };
+        unsafe {
+            (f.jack_on_shutdown)(self.raw, Some(callbacks::shutdown), arg);
+            (f.jack_on_info_shutdown)(self.raw, Some(callbacks::info_shutdown), arg);
+        }
         // SAFETY: as above.
         if failed != 0 || unsafe { (f.jack_activate)(self.raw) } != 0 {
             return Err(DriverError::Refused("to begin"));
@@ -253,6 +253,28 @@ impl Drop for Client {
     }
 }
 
+/// A name that both servers take: at most 48 bytes, no colon, not empty.
+fn client_name(wanted: &str) -> String {
+    let mut name: String = wanted
+        .chars()
+        .map(|c| if c == ':' || c.is_control() { '-' } else { c })
+        .collect();
+    while name.len() > 48 {
+        name.pop();
+    }
+    if name.is_empty() {
+        "divisi".to_owned()
+    } else {
+        name
+    }
+}
+
+/// For C; cut at a zero.
+fn c_string(text: &str) -> CString {
+    let text = text.split('\0').next().unwrap_or_default();
+    CString::new(text).expect("it was cut before the first zero")
+}
+
 /// The status of a client that could not be opened, in words.
 fn refusal(status: u32) -> DriverError {
     const SERVER_FAILED: u32 = 0x10;
@@ -266,5 +288,19 @@ fn refusal(status: u32) -> DriverError {
         DriverError::Refused("a client of this name")
     } else {
         DriverError::NoServer
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_that_a_server_refuses_are_mended() {
+        assert_eq!(client_name("divisi"), "divisi");
+        assert_eq!(client_name("a:b\0c"), "a-b-c");
+        assert_eq!(client_name(""), "divisi");
+        assert_eq!(client_name(&"ü".repeat(100)), "ü".repeat(24));
+        assert_eq!(c_string("a\0b"), c"a".to_owned());
     }
 }

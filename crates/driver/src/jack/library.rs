@@ -38,6 +38,7 @@ type Message = Option<unsafe extern "C" fn(*const c_char)>;
 type OfFrames = Option<unsafe extern "C" fn(u32, *mut c_void) -> c_int>;
 type OfNothing = Option<unsafe extern "C" fn(*mut c_void) -> c_int>;
 type OfSwitch = Option<unsafe extern "C" fn(c_int, *mut c_void)>;
+type OfThread = Option<unsafe extern "C" fn(*mut c_void)>;
 type OfShutdown = Option<unsafe extern "C" fn(c_uint, *const c_char, *mut c_void)>;
 
 macro_rules! functions {
@@ -72,11 +73,13 @@ functions! {
     jack_client_real_time_priority: unsafe extern "C" fn(*mut RawClient) -> c_int,
     jack_get_time: unsafe extern "C" fn() -> u64,
     jack_get_cycle_times: unsafe extern "C" fn(*const RawClient, *mut u32, *mut u64, *mut u64, *mut f32) -> c_int,
+    jack_set_thread_init_callback: unsafe extern "C" fn(*mut RawClient, OfThread, *mut c_void) -> c_int,
     jack_set_process_callback: unsafe extern "C" fn(*mut RawClient, OfFrames, *mut c_void) -> c_int,
     jack_set_sample_rate_callback: unsafe extern "C" fn(*mut RawClient, OfFrames, *mut c_void) -> c_int,
     jack_set_xrun_callback: unsafe extern "C" fn(*mut RawClient, OfNothing, *mut c_void) -> c_int,
     jack_set_freewheel_callback: unsafe extern "C" fn(*mut RawClient, OfSwitch, *mut c_void) -> c_int,
     jack_on_info_shutdown: unsafe extern "C" fn(*mut RawClient, OfShutdown, *mut c_void),
+    jack_on_shutdown: unsafe extern "C" fn(*mut RawClient, OfThread, *mut c_void),
     jack_port_register: unsafe extern "C" fn(*mut RawClient, *const c_char, *const c_char, std::ffi::c_ulong, std::ffi::c_ulong) -> *mut RawPort,
     jack_port_get_buffer: unsafe extern "C" fn(*mut RawPort, u32) -> *mut c_void,
     jack_port_name: unsafe extern "C" fn(*const RawPort) -> *const c_char,
@@ -146,6 +149,7 @@ impl Library {
             (functions.jack_set_info_function)(Some(hush));
             text((functions.jack_get_version_string)())
         };
+        hush_pipewire(&handle);
         Some(Self {
             functions,
             path,
@@ -174,6 +178,19 @@ impl Library {
 
 /// Libraries talk on standard error unless somebody else listens. What matters comes as a status.
 unsafe extern "C" fn hush(_: *const c_char) {}
+
+/// PipeWire's library has a log of its own beside; who asks for it with `PIPEWIRE_DEBUG` still has it.
+fn hush_pipewire(handle: &Handle) {
+    if std::env::var_os("PIPEWIRE_DEBUG").is_some() {
+        return;
+    }
+    // SAFETY: the type is that of `pipewire/log.h`, looked for in the library and what it needs; 0 is no log.
+    unsafe {
+        if let Ok(set_level) = handle.get::<unsafe extern "C" fn(c_uint)>(b"pw_log_set_level\0") {
+            set_level(0);
+        }
+    }
+}
 
 /// A copy of a C string; empty for none.
 ///

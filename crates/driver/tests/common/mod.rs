@@ -1,28 +1,23 @@
 //! Servers of our own, and players that count.
 #![allow(dead_code)]
 
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use divisi_driver::{Beat, Cycle, DriverError, Opened, Request};
+use divisi_driver::{Beat, Cycle, DriverError, Opened, Request, jack};
 use units::Frames;
 
-/// Says why a test could not be made here. Nobody sees what a passing test prints, so `cargo xtask test` names a file
-/// and counts its lines.
+/// Says why a test could not be made here, also in the file that the runner counts such tests by.
 pub(crate) fn skip(test: &str, why: &str) {
-    use std::io::Write;
-    let line = format!("SKIPPED {test}: {why}\n");
-    eprint!("{line}");
-    if let Some(list) = std::env::var_os("DIVISI_SKIPS") {
-        let opened = std::fs::File::options()
-            .append(true)
-            .create(true)
-            .open(list);
-        let written = opened.and_then(|mut list| list.write_all(line.as_bytes()));
-        written.expect("the test command's own file can be written");
+    eprintln!("SKIPPED {test}: {why}");
+    if let Some(path) = std::env::var_os("DIVISI_SKIPS") {
+        let mut options = std::fs::OpenOptions::new();
+        let file = options.create(true).append(true).open(path);
+        writeln!(file.unwrap(), "SKIPPED {test}: {why}").unwrap();
     }
 }
 
@@ -42,8 +37,10 @@ pub(crate) fn name() -> String {
 /// A server's process, ended when dropped.
 pub(crate) struct Server {
     pub(crate) name: String,
+    command: Command,
     process: Child,
     folder: Option<PathBuf>,
+    log: PathBuf,
     _alone: MutexGuard<'static, ()>,
 }
 
@@ -75,12 +72,17 @@ impl Server {
         static ALONE: Mutex<()> = Mutex::new(());
         let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
         command.stdin(Stdio::null());
-        command.stdout(Stdio::null()).stderr(Stdio::null());
+        let log =
+            std::env::temp_dir().join(format!("{}.log", name.rsplit('/').nth(1).unwrap_or(&name)));
+        let file = std::fs::File::create(&log).unwrap();
+        command.stdout(file.try_clone().unwrap()).stderr(file);
         let process = command.spawn().expect("the server's program is here");
         Self {
             name,
+            command,
             process,
             folder,
+            log,
             _alone: alone,
         }
     }
@@ -89,6 +91,25 @@ impl Server {
     pub(crate) fn kill(&mut self) {
         let _ = self.process.kill();
         let _ = self.process.wait();
+    }
+
+    /// Starts it again after a [`Self::kill`]. A JACK server that died keeps one of the machine's eight places until
+    /// one of its name ends in order.
+    pub(crate) fn again(&mut self) {
+        self.process = self.command.spawn().expect("the server's program is here");
+    }
+
+    /// Waits until it answers.
+    pub(crate) fn settle(&self) {
+        drop(self.open(&Request::new("divisi-waits", Frames(64)), jack::open));
+    }
+
+    /// The environment of a program that has this as its user's only server.
+    pub(crate) fn surround<'a>(&self, command: &'a mut Command) -> &'a mut Command {
+        let nowhere = Path::new("/nonexistent");
+        command.env_remove("PIPEWIRE_RUNTIME_DIR");
+        command.env("XDG_RUNTIME_DIR", self.folder.as_deref().unwrap_or(nowhere));
+        command.env("JACK_DEFAULT_SERVER", self.name.rsplit('/').next().unwrap())
     }
 
     /// Runs a tool that belongs to the server; whether it is here.
@@ -122,7 +143,10 @@ impl Server {
         loop {
             match open(&request) {
                 Ok(opened) => return opened,
-                Err(refused) if Instant::now() > patience => panic!("{refused}"),
+                Err(refused) if Instant::now() > patience => {
+                    let log = std::fs::read_to_string(&self.log).unwrap_or_default();
+                    panic!("{refused}; the server's log: {log}");
+                }
                 Err(_) => std::thread::sleep(Duration::from_millis(50)),
             }
         }
@@ -142,10 +166,19 @@ impl Drop for Server {
         }
         self.kill();
         sweep(&self.name);
+        let _ = std::fs::remove_file(&self.log);
         if let Some(folder) = &self.folder {
             let _ = std::fs::remove_dir_all(folder);
         }
     }
+}
+
+/// The environment of a program whose user has this JACK server's name, and PipeWire's socket in this folder.
+pub(crate) fn surround<'a>(command: &'a mut Command, jack: &str, folder: &Path) -> &'a mut Command {
+    command.env_remove("PIPEWIRE_RUNTIME_DIR");
+    command.env_remove("PIPEWIRE_REMOTE");
+    command.env("XDG_RUNTIME_DIR", folder);
+    command.env("JACK_DEFAULT_SERVER", jack)
 }
 
 /// Takes away the shared memory of a JACK server that died.
