@@ -1,0 +1,35 @@
+//! The .ag reader: no panic, every place inside the text; what was read without mistakes is the same when it has been
+//! written, in either format, and read again.
+#![cfg_attr(fuzzing, no_main)]
+
+use divisi_fuzz::{catalogue, check};
+use text::{ag, toml};
+
+#[cfg(fuzzing)]
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| read(bytes));
+
+fn read(bytes: &[u8]) {
+    let catalogue = catalogue();
+    let reading = ag::read(bytes, catalogue);
+    check(&reading, bytes);
+    if reading.has_errors() {
+        return;
+    }
+    if let Ok(written) = ag::write(&reading.session, catalogue) {
+        let again = ag::read(&written, catalogue);
+        assert!(!again.has_errors(), "{written}\n{:#?}", again.diagnostics);
+        assert_eq!(again.session, reading.session, "{written}");
+    }
+    let as_toml = toml::write(&reading.session);
+    let again = toml::read(&as_toml, catalogue);
+    assert!(!again.has_errors(), "{as_toml}\n{:#?}", again.diagnostics);
+    assert_eq!(again.session, reading.session, "{as_toml}");
+}
+
+/// Without the fuzzer's flags: reads the files that are named.
+#[cfg(not(fuzzing))]
+fn main() {
+    for name in std::env::args().skip(1) {
+        read(&std::fs::read(name).expect("a file that can be read"));
+    }
+}
