@@ -175,12 +175,12 @@ mod tests {
 
     #[test]
     fn the_response_is_the_analogue_one() {
-        for mode in 0..MODES.len() {
+        for (mode, name) in MODES.iter().enumerate() {
             for knobs in [[0.02, 0.707, 6.0], [0.1, 5.0, -12.0], [0.3, 0.3, 20.0]] {
                 for at in [0.001, 0.015, 0.05, 0.12, 0.2, 0.33, 0.45] {
                     let (have, want) = (measured(mode, knobs, at), truth(mode, knobs, at));
                     let near = (have - want).abs() < 1e-6 || want < -200.0;
-                    assert!(near, "{} {knobs:?} at {at}: {have} {want}", MODES[mode]);
+                    assert!(near, "{name} {knobs:?} at {at}: {have} {want}");
                 }
             }
         }

@@ -1,10 +1,9 @@
 //! `metro`: a beat of events.
 //!
-//! No input, one event output: the value 1 on each beat, the first at the start, and the value 0 half a beat later. A
-//! change of `bpm` keeps its place in the beat.
+//! No input, one event output: the value 1 on each beat, the first at the start, and the value 0 half a beat later; each
+//! at the first frame that is not before its time. A change of `bpm` keeps its place in the beat.
 
 use crate::knob::Knob;
-use crate::sine::Phase;
 use crate::state;
 use crate::steps::{Step, steps};
 use graph::{Kind, PortCount, PortSpec, Width};
@@ -45,7 +44,9 @@ pub(crate) fn make(creation: &Creation<'_>) -> Result<Box<dyn Processor>, MakeEr
         made: bpm,
         bpm,
         rate: None,
-        phase: Phase::at(0.0),
+        at: 0,
+        step: 0,
+        due: Some(true),
     }))
 }
 
@@ -54,26 +55,35 @@ struct Metro {
     made: f64,
     bpm: f64,
     rate: Option<SampleRate>,
-    phase: Phase,
+    /// Where in the beat, in 2^-64.
+    at: u64,
+    /// How much of a beat a frame is.
+    step: u64,
+    /// What the next frame sends.
+    due: Option<bool>,
 }
 
 impl Metro {
     fn tune(&mut self, bpm: f64) {
         self.bpm = bpm;
-        if let Some(rate) = self.rate {
-            self.phase.run_at(bpm / 60.0, rate);
-        }
+        let Some(rate) = self.rate else { return };
+        // In whole millionths, and rounded up: a beat of a whole number of frames has exactly so many.
+        let millionths = (bpm * 1e6 + 0.5) as u128;
+        let minute = 60_000_000 * u128::from(rate.hz());
+        self.step = (millionths << 64).div_ceil(minute) as u64;
     }
 
     fn frame(&mut self, block: &mut Block<'_>, frame: usize) {
-        // The first frame at or after the beat, and the first at or after its half.
-        let Phase { at, step } = self.phase;
-        if at < step {
-            block.send(0, frame as u32, Body::Value(1.0));
-        } else if at.wrapping_sub(1 << 63) < step {
-            block.send(0, frame as u32, Body::Value(0.0));
+        if let Some(on) = self.due.take() {
+            let value = if on { 1.0 } else { 0.0 };
+            block.send(0, frame as u32, Body::Value(value));
         }
-        self.phase.next();
+        let before = self.at;
+        self.at = before.wrapping_add(self.step);
+        let is_second_half = |at: u64| at >> 63 == 1;
+        if is_second_half(self.at) != is_second_half(before) {
+            self.due = Some(!is_second_half(self.at));
+        }
     }
 }
 
@@ -99,7 +109,7 @@ impl Processor for Metro {
     }
 
     fn reset(&mut self) {
-        self.phase = Phase::at(0.0);
+        (self.at, self.due) = (0, Some(true));
         self.tune(self.made);
     }
 
@@ -108,16 +118,18 @@ impl Processor for Metro {
     }
 
     fn save(&self, bytes: &mut Vec<u8>) {
+        let due = self.due.map_or(2, u64::from);
         state::put(
             bytes,
-            [self.made.to_bits(), self.bpm.to_bits(), self.phase.at],
+            [self.made.to_bits(), self.bpm.to_bits(), self.at, due],
         );
     }
 
     fn load(&mut self, bytes: &[u8]) -> Result<(), StateError> {
-        let words = state::words(bytes, 3)?;
+        let words = state::words(bytes, 4)?;
         let (made, bpm) = (state::number(words[0])?, state::number(words[1])?);
-        self.phase.at = words[2];
+        self.at = words[2];
+        self.due = (words[3] < 2).then_some(words[3] == 1);
         if made == self.made {
             self.tune(bpm.clamp(BPM.least, BPM.most));
         }

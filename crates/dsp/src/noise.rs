@@ -1,6 +1,6 @@
 //! `noise`: white or pink noise from a seed, the same in every run.
 //!
-//! One output of one channel, within ±1 times `volume`. Without a `seed` the node's name is one, so that two nodes are
+//! One output of one channel: white within ±1 times `volume`, pink mostly so. Without a `seed` the node's name is one, so that two nodes are
 //! not the same noise. White: the counter-based generator SplitMix64 (Steele, Lea and Flood, "Fast splittable
 //! pseudorandom number generators", 2014). Pink: that through Paul Kellet's refined filter (1999), -3 dB an octave
 //! within 0.05 dB from 10 Hz at 44,100 frames a second.
@@ -92,8 +92,8 @@ const POLES: [(f32, f32); 6] = [
     (-0.7616, -0.016_898),
 ];
 
-/// No input within ±1 drives the filter's sum above this.
-const PINK_PEAK: f32 = 100.0;
+/// Brings the filter's sum near the level of its input: rarely above 1, never above 7.6.
+const PINK_LEVEL: f32 = 0.11;
 
 impl Noise {
     fn fill(&mut self, out: &mut [f32]) {
@@ -115,7 +115,7 @@ impl Noise {
             sum += *pole;
         }
         self.poles[6] = white * 0.115_926;
-        sum * (8.0 / PINK_PEAK)
+        sum * PINK_LEVEL
     }
 }
 

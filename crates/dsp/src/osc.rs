@@ -1,11 +1,12 @@
-//! `osc`: an oscillator with a sine, or a saw, square or triangle without audible aliases.
+//! `osc`: an oscillator with a sine, or a band-limited saw, square or triangle.
 //!
 //! One output of one channel, within ±1 times `volume`. A change of `freq` keeps the phase; a change of `volume` glides.
 //!
 //! The edges of saw and square and the corners of the triangle are rounded by the integrated cubic B-spline over four
 //! samples (Välimäki, Pekonen and Nam, "Perceptually informed synthesis of bandlimited classical waveforms using
 //! integrated polynomial interpolation", 2012). The price is a droop of the top octave: 0.6 dB at 5 kHz, 2.6 dB at
-//! 10 kHz with 48,000 frames a second.
+//! 10 kHz with 48,000 frames a second. What is left of the aliases of a 2.5 kHz saw lies 60 dB under its fundamental up
+//! to 10 kHz, and 37 dB under it just below half the rate.
 
 use crate::knob::{Knob, choice, fixed};
 use crate::sine::{Phase, sine};
