@@ -1,0 +1,13 @@
+//! Medians and spreads.
+
+/// The median and the quartiles of `values`.
+pub fn quartiles(values: &mut [f64]) -> [f64; 3] {
+    values.sort_by(f64::total_cmp);
+    let at = |q: f64| values[((values.len() - 1) as f64 * q).round() as usize];
+    [at(0.25), at(0.5), at(0.75)]
+}
+
+/// The median.
+pub fn median(values: &mut [f64]) -> f64 {
+    quartiles(values)[1]
+}
