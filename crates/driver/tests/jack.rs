@@ -4,10 +4,12 @@
 mod common;
 
 use std::any::Any;
-use std::sync::atomic::Ordering;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
 
 use common::{Counter, Server, is_here, name, skip, wait_for, wait_for_blocks};
-use divisi_driver::{DriverError, Request, State, auto, jack};
+use divisi_driver::{Beat, Cycle, DriverError, Request, State, auto, jack};
 use units::Frames;
 
 fn request(block: u32) -> Request {
@@ -94,10 +96,11 @@ fn what_one_client_plays_another_hears_without_a_gap() {
 
 #[test]
 fn a_server_that_is_absent_is_a_clear_message() {
-    if !is_here("jackd") {
-        let test = "a_server_that_is_absent_is_a_clear_message";
-        return skip(test, "needs the Debian package jackd2");
-    }
+    let test = "a_server_that_is_absent_is_a_clear_message";
+    // One that is there, so that no other test's client is.
+    let Some(_there) = jackd(test, 48_000, 128) else {
+        return;
+    };
     let absent = Request {
         server: Some(name()),
         ..request(64)
@@ -193,10 +196,34 @@ fn a_second_server_at_the_same_time_is_refused() {
 }
 
 #[test]
+fn xruns_that_the_server_reports_reach_the_player() {
+    /// Takes too long until it hears of an xrun.
+    struct Late(Arc<AtomicU32>);
+    impl Cycle for Late {
+        fn cycle(&mut self, beat: Beat, _: &[&[f32]], outputs: &mut [&mut [f32]]) {
+            outputs.iter_mut().for_each(|output| output.fill(0.0));
+            if self.0.fetch_add(beat.xruns, Ordering::Relaxed) == 0 {
+                std::thread::sleep(Duration::from_millis(10));
+            }
+        }
+    }
+    let test = "xruns_that_the_server_reports_reach_the_player";
+    let Some(server) = jackd(test, 48_000, 128) else {
+        return;
+    };
+    let heard = Arc::new(AtomicU32::new(0));
+    let running = server.open(&request(64), jack::open);
+    let running = running.start(Box::new(Late(heard.clone()))).unwrap();
+    wait_for("an xrun", || heard.load(Ordering::Relaxed) > 0);
+    assert_eq!(running.state(), State::Playing);
+    running.stop();
+}
+
+#[test]
 fn a_player_that_panics_ends_the_sound_and_leaves_the_server_alone() {
     struct Bomb;
-    impl divisi_driver::Cycle for Bomb {
-        fn cycle(&mut self, _: divisi_driver::Beat, _: &[&[f32]], _: &mut [&mut [f32]]) {
+    impl Cycle for Bomb {
+        fn cycle(&mut self, _: Beat, _: &[&[f32]], _: &mut [&mut [f32]]) {
             // Without the hook's message.
             std::panic::resume_unwind(Box::new("boom"));
         }

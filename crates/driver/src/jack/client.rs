@@ -17,7 +17,7 @@ const IS_PHYSICAL: c_ulong = 4;
 /// Which server our clients are on, and how many there are; held while one is opened or closed.
 ///
 /// The libraries keep tables of clients that they don't guard, and a JACK server's knows one server at a time: a client
-/// on a second one would crash both.
+/// on a second one would crash both. PipeWire's can talk to several and is not counted.
 static CLIENTS: Mutex<Clients> = Mutex::new(Clients {
     server: None,
     count: 0,
@@ -77,10 +77,13 @@ impl Client {
         server: Option<&str>,
     ) -> Result<Self, DriverError> {
         let mut clients = clients();
-        if clients.count > 0 && clients.server.as_deref() != server {
+        let counts = !library.is_pipewire();
+        if counts && clients.count > 0 && clients.server.as_deref() != server {
             return Err(DriverError::Refused("a second server at the same time"));
         }
-        clients.server = server.map(str::to_owned);
+        if counts {
+            clients.server = server.map(str::to_owned);
+        }
         let name = c_string(&client_name(name));
         let server = server.map(c_string);
         let open = library.functions.jack_client_open;
@@ -98,7 +101,7 @@ impl Client {
         if raw.is_null() {
             return Err(refusal(status));
         }
-        clients.count += 1;
+        clients.count += usize::from(counts);
         Ok(Self { library, raw })
     }
 
@@ -249,7 +252,7 @@ impl Drop for Client {
             (self.functions().jack_deactivate)(self.raw);
             (self.functions().jack_client_close)(self.raw);
         }
-        clients.count -= 1;
+        clients.count -= usize::from(!self.library.is_pipewire());
     }
 }
 

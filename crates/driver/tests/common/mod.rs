@@ -76,6 +76,7 @@ impl Server {
             std::env::temp_dir().join(format!("{}.log", name.rsplit('/').nth(1).unwrap_or(&name)));
         let file = std::fs::File::create(&log).unwrap();
         command.stdout(file.try_clone().unwrap()).stderr(file);
+        end_with_us(&mut command);
         let process = command.spawn().expect("the server's program is here");
         Self {
             name,
@@ -103,6 +104,22 @@ impl Server {
     pub(crate) fn settle(&self) {
         drop(self.open(&Request::new("divisi-waits", Frames(64)), jack::open));
     }
+
+    /// Has the server end also where these tests are killed.
+    #[cfg(target_os = "linux")]
+    fn end_with_us(command: &mut Command) {
+        use std::os::unix::process::CommandExt;
+        // SAFETY: between fork and exec only this one system call is made.
+        unsafe {
+            command.pre_exec(|| {
+                libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGTERM);
+                Ok(())
+            });
+        }
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn end_with_us(_: &mut Command) {}
 
     /// The environment of a program that has this as its user's only server.
     pub(crate) fn surround<'a>(&self, command: &'a mut Command) -> &'a mut Command {
@@ -172,6 +189,22 @@ impl Drop for Server {
         }
     }
 }
+
+/// Has the server end also where these tests are killed.
+#[cfg(target_os = "linux")]
+fn end_with_us(command: &mut Command) {
+    use std::os::unix::process::CommandExt;
+    // SAFETY: between fork and exec only this one system call is made.
+    unsafe {
+        command.pre_exec(|| {
+            libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGTERM);
+            Ok(())
+        });
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn end_with_us(_: &mut Command) {}
 
 /// The environment of a program whose user has this JACK server's name, and PipeWire's socket in this folder.
 pub(crate) fn surround<'a>(command: &'a mut Command, jack: &str, folder: &Path) -> &'a mut Command {
