@@ -197,7 +197,14 @@ fn first_value(node: &Node, kind: Option<&Kind>) -> Option<String> {
     } else {
         String::new()
     };
-    Some(format!("{name}{}{unit}", words(value)))
+    let value = match value {
+        // As exact as a label may be; the tooltip has all of it.
+        Value::Number(n) if n.abs() >= 0.001 => {
+            words(&Value::Number((n * 1000.0).round() / 1000.0))
+        }
+        value => words(value),
+    };
+    Some(format!("{name}{value}{unit}"))
 }
 
 fn words(value: &Value) -> String {
