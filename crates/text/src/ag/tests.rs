@@ -1,3 +1,5 @@
+//! Texts in .ag, right and wrong.
+
 use super::*;
 use crate::sample::catalogue;
 use graph::{Severity, Value, shape};

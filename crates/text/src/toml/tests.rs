@@ -1,3 +1,5 @@
+//! Sessions in .toml, right and wrong.
+
 use super::*;
 use crate::sample::catalogue;
 use crate::{Section, Settings, ag};

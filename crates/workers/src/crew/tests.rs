@@ -1,3 +1,5 @@
+//! Crews that play, stop and are given other jobs.
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;

@@ -1,3 +1,5 @@
+//! The board under every interleaving.
+
 use std::sync::Arc;
 
 use loom::cell::UnsafeCell;
