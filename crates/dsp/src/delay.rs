@@ -52,7 +52,7 @@ pub(crate) fn kind() -> Kind {
             least: "least",
             most: "most",
         }),
-        typical_ns: 90,
+        typical_ns: 200,
         ..Kind::new("delay", "What goes in comes out later.")
     }
 }

@@ -36,7 +36,7 @@ pub(crate) fn kind() -> Kind {
         inputs: vec![PortSpec::audio("in")],
         outputs: vec![PortSpec::audio("out")],
         params: vec![GAIN_DB.param(), GAIN.param(), channels()],
-        typical_ns: 25,
+        typical_ns: 40,
         ..Kind::new("gain", "Louder or softer.")
     }
 }

@@ -22,7 +22,7 @@ pub(crate) fn kind() -> Kind {
         outputs: vec![PortSpec::audio("out")],
         params: vec![channels()],
         duplicable: false,
-        typical_ns: 200,
+        typical_ns: 240,
         ..Kind::new("meter", "Shows peak and RMS, and passes the sound on.")
     }
 }

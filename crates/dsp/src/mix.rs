@@ -30,7 +30,7 @@ pub(crate) fn kind() -> Kind {
         inputs: vec![many("in", 2, 0)],
         outputs: vec![many("out", 1, 0)],
         params: vec![flag("grouped", grouped), channels()],
-        typical_ns: 40,
+        typical_ns: 60,
         ..Kind::new("mix", "The same sum of all inputs on every output.")
     }
 }

@@ -56,7 +56,7 @@ pub(crate) fn kind() -> Kind {
         inputs: vec![inputs],
         outputs: vec![PortSpec::audio("out")],
         params: knobs.map(|knob| knob.param()).chain([channels()]).collect(),
-        typical_ns: 60,
+        typical_ns: 150,
         ..Kind::new("mixer", "Faders into one sum.")
     }
 }

@@ -32,7 +32,7 @@ pub(crate) fn kind() -> Kind {
             ),
             fixed("seed", "", (0.0, most), 0.0, seed),
         ],
-        typical_ns: 80,
+        typical_ns: 150,
         ..Kind::new("noise", "White or pink noise from a seed.")
     }
 }

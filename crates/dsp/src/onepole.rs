@@ -18,7 +18,7 @@ pub(crate) fn kind() -> Kind {
             choice("mode", modes, "Which side of the frequency passes."),
             channels(),
         ],
-        typical_ns: 200,
+        typical_ns: 290,
         ..Kind::new("onepole", "A first-order filter, 6 dB an octave.")
     }
 }

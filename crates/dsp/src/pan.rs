@@ -26,7 +26,7 @@ pub(crate) fn kind() -> Kind {
         inputs: vec![PortSpec::mono("in")],
         outputs: vec![PortSpec::mono("left"), PortSpec::mono("right")],
         params: vec![PAN.param()],
-        typical_ns: 40,
+        typical_ns: 80,
         ..Kind::new("pan", "One channel between two, with equal power.")
     }
 }

@@ -32,7 +32,7 @@ pub(crate) fn kind() -> Kind {
             choice("mode", &["soft", "clip"], "Round or sharp corners."),
             channels(),
         ],
-        typical_ns: 60,
+        typical_ns: 70,
         ..Kind::new("shape", "Bends the wave: a soft or a hard clip.")
     }
 }

@@ -18,7 +18,7 @@ pub(crate) fn kind() -> Kind {
         inputs: vec![PortSpec::audio("in")],
         outputs: ["low", "band", "high"].map(PortSpec::audio).into(),
         params,
-        typical_ns: 350,
+        typical_ns: 550,
         ..Kind::new(
             "svf",
             "A state-variable filter: low, band and high at once.",

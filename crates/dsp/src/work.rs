@@ -12,6 +12,7 @@ use graph::{Kind, PortSpec, Width};
 use processor::{Activity, Block, Creation, MakeError, Processor, Setup};
 use std::hint::black_box;
 use std::sync::OnceLock;
+use std::sync::atomic::{Ordering, fence};
 use std::time::{Duration, Instant};
 use units::Channels;
 
@@ -122,6 +123,12 @@ impl Processor for Work {
         }
         let silent = block.is_silent();
         self.pass(block);
+        if self.ns > 0.0 {
+            // What was stored hangs on the chain's end, and no later read may pass this fence before it is stored: the
+            // steps that follow cannot run ahead inside the core and flatter the sequential order. No other thread
+            // pairs with it.
+            fence(Ordering::SeqCst);
+        }
         if silent {
             block.silence();
         }
