@@ -4,7 +4,6 @@ use crate::assemble::{Count, Counts};
 use crate::draft::{Dialect, DraftNode, Entry};
 use crate::findings::Findings;
 use graph::{Kind, Node, Param, Range, Value};
-use std::collections::HashMap;
 
 /// Keys that say how many ports or channels; they are no parameters of the kind.
 const COUNTS: [&str; 3] = ["in", "out", "channels"];
@@ -13,7 +12,7 @@ const COUNTS: [&str; 3] = ["in", "out", "channels"];
 pub(crate) const TOML_ONLY: [&str; 5] = ["channels", "cost_us", "enabled", "every", "stand_in"];
 
 /// More keys than any node has a use for.
-const MOST_KEYS: usize = 1000;
+const MOST_KEYS: usize = 100;
 
 /// Reads the counts of `written`; what is no count is said.
 pub(crate) fn counts(
@@ -54,15 +53,13 @@ pub(crate) fn keep(written: &DraftNode<'_>, node: &mut Node) {
 
 /// The entries whose keys are new; the others are said.
 fn once<'w, 't>(written: &'w DraftNode<'t>, findings: &mut Findings<'_>) -> Vec<&'w Entry<'t>> {
-    let mut seen = HashMap::new();
-    let mut all = Vec::new();
+    let mut all: Vec<&Entry<'_>> = Vec::with_capacity(written.entries.len().min(MOST_KEYS));
     for entry in &written.entries {
-        let key = entry.key.text.as_ref();
-        let first = *seen.entry(key).or_insert(entry.key.at.start);
-        if first != entry.key.at.start {
+        let key = &entry.key.text;
+        if let Some(first) = all.iter().find(|e| e.key.text == *key) {
             let message = format!("`{key}` is written twice");
             let more = findings.error(entry.key.at.clone(), message);
-            more.also(first..first + key.len(), "the first time is here");
+            more.also(first.key.at.clone(), "the first time is here");
         } else if all.len() == MOST_KEYS {
             let message = format!("a node has at most {MOST_KEYS} keys");
             findings.error(entry.key.at.clone(), message);

@@ -2,6 +2,7 @@
 
 use graph::Place;
 use std::borrow::Cow;
+use std::cell::Cell;
 use std::ops::Range;
 
 /// A stretch of bytes of the text.
@@ -14,6 +15,8 @@ pub(crate) struct Source<'t> {
     lines: Vec<usize>,
     /// How many characters stand before each [`STRIDE`]th byte.
     marks: Vec<usize>,
+    /// The line asked for last: the next one is mostly near.
+    last: Cell<usize>,
 }
 
 const STRIDE: usize = 128;
@@ -47,6 +50,7 @@ impl<'t> Source<'t> {
             marks: marks.collect(),
             lines: [0].into_iter().chain(breaks.map(|(i, _)| i + 1)).collect(),
             text,
+            last: Cell::new(0),
         }
     }
 
@@ -61,7 +65,12 @@ impl<'t> Source<'t> {
 
     /// From 0.
     pub(crate) fn line_of(&self, at: usize) -> usize {
-        self.lines.partition_point(|start| *start <= at) - 1
+        let near = self.last.get();
+        let begins_by = |line: usize| self.lines.get(line).is_some_and(|start| *start <= at);
+        let found = (near..near + 3).find(|line| begins_by(*line) && !begins_by(line + 1));
+        let line = found.unwrap_or_else(|| self.lines.partition_point(|start| *start <= at) - 1);
+        self.last.set(line);
+        line
     }
 
     /// The part of `span` that stands on its first line; what begins past the text stands at its end.
