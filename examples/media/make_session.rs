@@ -42,7 +42,7 @@ fn main() {
 fn player(part: Part, when: When, gain_db: f64) -> String {
     format!(
         "kind = \"player\", file = \"media/loop.wav\", loop = true, start = {}, length = {}, at = {}, period = {}, \
-         gain_db = {gain_db:?}",
+         fade_out = 0.01, gain_db = {gain_db:?}",
         seconds(part.0 * 4.0),
         seconds(part.1 * 4.0),
         seconds(when.0.into()),
@@ -208,7 +208,7 @@ fn air() -> Vec<Track> {
 
 const GROUPS: [(&str, &str, f64); 4] = [
     ("drums", "the drums", -3.0),
-    ("low", "the bass", 3.0),
+    ("low", "the bass", 4.5),
     ("chords", "the chords", 6.0),
     ("high", "plucked strings and pads", 5.0),
 ];
@@ -387,7 +387,7 @@ fn add_master(text: &mut Text) {
         );
         text.node(
             &format!("master-{side}-level"),
-            "kind = \"gain\", gain_db = -3.0",
+            "kind = \"gain\", gain_db = 0.0",
         );
         text.node(&format!("master-{side}-meter"), "kind = \"meter\"");
         text.node(&format!("out-{side}"), "kind = \"sink\"");

@@ -60,6 +60,8 @@ fn a_player_of_a_part_again_and_again() {
             ("length", number(0.005)),
             ("at", number(0.002)),
             ("period", number(0.0071)),
+            ("fade_in", number(0.0004)),
+            ("fade_out", number(0.002)),
             ("gain_db", number(-3.0)),
         ];
         keeps_every_promise("player", &params);

@@ -2,7 +2,8 @@
 //!
 //! No inputs, one output as wide as `channels` says. A mono file is heard on every channel; of any other file channel k
 //! is heard on channel k, and what one side has not stays silent. Another sample rate is converted. After `at` seconds
-//! of silence it plays `length` seconds from `start` on; with `loop`, again each `period` seconds.
+//! of silence it plays `length` seconds from `start` on, rising for `fade_in` and falling for `fade_out`; with `loop`, it
+//! does so again each `period` seconds.
 //!
 //! A small file is held in memory, once for all players of it; a larger one streams from disk in the background, the
 //! first second of it read before the first block. Frames that do not come in time are silent and counted, and the
@@ -87,6 +88,20 @@ pub(crate) fn kind() -> Kind {
                 0.0,
                 "With `loop`: from one beginning to the next; 0 is as long as it plays.",
             ),
+            fixed(
+                "fade_in",
+                "s",
+                DAY,
+                0.0,
+                "How long each beginning takes to rise.",
+            ),
+            fixed(
+                "fade_out",
+                "s",
+                DAY,
+                0.0,
+                "How long each end takes to fall; a part that is cut short clicks without.",
+            ),
             channels(),
         ],
         duplicable: false,
@@ -115,6 +130,7 @@ fn make_holding(creation: &Creation<'_>, most_held: u64) -> Result<Box<dyn Proce
             length: creation.number("length")?,
             at: creation.number("at")?,
             period: creation.number("period")?,
+            fades: (creation.number("fade_in")?, creation.number("fade_out")?),
             again: creation.node.flag("loop"),
         },
         channels: channels_of(creation.node),
@@ -145,6 +161,7 @@ struct Source {
     length: f64,
     at: f64,
     period: f64,
+    fades: (f64, f64),
     again: bool,
 }
 
@@ -169,6 +186,8 @@ impl Source {
             from,
             length: if period > 0 { asked.min(period) } else { asked },
             period,
+            fade_in: count(self.fades.0),
+            fade_out: count(self.fades.1),
         }
     }
 }
@@ -238,6 +257,7 @@ impl Player {
             if let Piece::Sound(from, _) = self.timeline.at(self.now) {
                 heard.sound = true;
                 heard.late |= !self.sound(block, to.clone(), from);
+                self.fade(block, to.clone(), from);
             } else {
                 quiet(block, to.clone());
             }
@@ -286,6 +306,21 @@ impl Player {
                     }
                 }
                 frames.len() == to.len() * width
+            }
+        }
+    }
+}
+
+impl Player {
+    /// The rise and the fall, on the frames that were played from frame `from` of the file on.
+    fn fade(&self, block: &mut Block<'_>, to: Range<usize>, from: u64) {
+        if self.timeline.is_plain(from, to.len() as u64) {
+            return;
+        }
+        let mut output = block.output(0);
+        for c in 0..self.channels {
+            for (sample, frame) in output.channel(c)[to.clone()].iter_mut().zip(from..) {
+                *sample = *sample * self.timeline.level(frame) + 0.0;
             }
         }
     }

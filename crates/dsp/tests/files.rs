@@ -105,6 +105,34 @@ fn a_part_waits_plays_rests_and_begins_again() {
 }
 
 #[test]
+fn a_part_rises_and_falls_in_straight_lines_in_blocks_of_any_size() {
+    let folder = Folder::new("fades");
+    let file = wav(folder.file("f.wav"), 1, 1000);
+    let params = [
+        ("file", text(&file)),
+        ("start", number(0.01)),
+        ("length", number(0.005)),
+        ("fade_in", number(4.0 / 48_000.0)),
+        ("fade_out", number(10.0 / 48_000.0)),
+    ];
+    let node = node("player", &params);
+    let heard = |block| {
+        Player::new(&node, 48_000, Mode::Offline)
+            .play(300, block, &[])
+            .remove(0)
+    };
+    let want: Vec<f32> = (0..240_u16)
+        .map(|n| {
+            let rise = ((f32::from(n) + 0.5) / 4.0).min(1.0);
+            let fall = ((f32::from(239 - n) + 0.5) / 10.0).min(1.0);
+            sample(480 + usize::from(n), 0) * (rise * fall)
+        })
+        .collect();
+    assert_eq!(heard(64)[..240], want);
+    assert_eq!(heard(1), heard(64));
+}
+
+#[test]
 fn a_long_file_streams_without_a_gap_and_around_its_end() {
     let folder = Folder::new("streams");
     let file = long(&folder);

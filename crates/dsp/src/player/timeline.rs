@@ -11,6 +11,9 @@ pub(super) struct Timeline {
     pub(super) length: u64,
     /// After how many frames it begins again; 0: never.
     pub(super) period: u64,
+    /// How many of them rise, and how many fall.
+    pub(super) fade_in: u64,
+    pub(super) fade_out: u64,
 }
 
 /// What happens at a moment, and for how many frames on.
@@ -45,6 +48,29 @@ impl Timeline {
         }
     }
 
+    /// Whether neither rise nor fall touches `frames` frames from the file's frame `from` on.
+    ///
+    /// Real-time: hot.
+    pub(super) fn is_plain(&self, from: u64, frames: u64) -> bool {
+        let since = from - self.from;
+        since >= self.fade_in && since + frames + self.fade_out <= self.length
+    }
+
+    /// How loud the file's frame `frame` is, which is among those that are played: straight up, straight down.
+    ///
+    /// Real-time: hot.
+    pub(super) fn level(&self, frame: u64) -> f32 {
+        let since = frame - self.from;
+        let part = |frames: u64, of: u64| {
+            if frames < of {
+                (frames as f32 + 0.5) / of as f32
+            } else {
+                1.0
+            }
+        };
+        part(since, self.fade_in) * part(self.length - 1 - since, self.fade_out)
+    }
+
     /// After how many frames it ends by itself.
     pub(super) fn end(&self) -> Option<u64> {
         (self.period == 0 || self.length == 0).then(|| self.at.saturating_add(self.length))
@@ -61,7 +87,7 @@ mod tests {
             at: 10,
             from: 100,
             length: 5,
-            period: 0,
+            ..Timeline::default()
         };
         assert_eq!(once.at(0), Piece::Silence(10));
         assert_eq!(once.at(10), Piece::Sound(100, 5));
@@ -77,6 +103,7 @@ mod tests {
             from: 7,
             length: 3,
             period: 8,
+            ..Timeline::default()
         };
         assert_eq!(round.at(2), Piece::Sound(9, 1));
         assert_eq!(round.at(3), Piece::Silence(5));
