@@ -4,8 +4,8 @@ use crate::alloc;
 use crate::rng::Rng;
 use graph::{Catalogue, Kind, Node, Port, Signal};
 use processor::{
-    Activity, Background, Block, Event, Gauge, Io, Mode, Moment, Processor, RawChannel, RawEvents,
-    RawLine, RawPort, Registry, Runtime, Services, Setup, Turn,
+    Activity, Background, Block, Event, Gauge, Io, IoMore, Mode, Moment, Processor, RawChannel, RawEvents,
+    RawLine, RawPort, RawPorts, Registry, Runtime, Services, Setup, Turn,
 };
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -153,6 +153,7 @@ impl Runtime for Alone {
 /// The memory of one take.
 struct Memory {
     channels: Vec<RawChannel>,
+    ports: [Box<[RawPort]>; 2],
     inputs: Vec<Vec<f32>>,
     outputs: Vec<Vec<f32>>,
     flags: Vec<u8>,
@@ -175,6 +176,7 @@ impl Memory {
         };
         Self {
             channels: Vec::new(),
+            ports: Default::default(),
             flags: vec![0; inputs.len() + outputs],
             inputs,
             // A frame that nobody writes is found by its bits.
@@ -205,12 +207,8 @@ impl Memory {
         let mut at = 0;
         let mut ports = |ports: &[Port]| -> Box<[RawPort]> {
             let port = |width: usize| {
-                let first = self.channels.as_ptr().wrapping_add(at);
                 at += width;
-                RawPort {
-                    first,
-                    channels: width as u32,
-                }
+                RawPort::of(&self.channels[at - width..at])
             };
             widths(ports).map(port).collect()
         };
@@ -219,18 +217,22 @@ impl Memory {
         } else {
             &node.inputs
         };
+        self.ports = [ports(inputs), ports(&node.outputs)];
         Io {
-            inputs: ports(inputs),
-            outputs: ports(&node.outputs),
-            sends: (self.sends.iter_mut())
-                .map(|s| s.as_mut().map_or(std::ptr::null_mut(), std::ptr::from_mut))
-                .collect(),
-            events: events.to_vec(),
-            line: line.map(|line| RawLine {
-                data: line.data.as_mut_ptr(),
-                capacity: line.capacity as u32,
-                channels: line.channels as u32,
-                most: line.most,
+            inputs: RawPorts::of(&self.ports[0]),
+            outputs: RawPorts::of(&self.ports[1]),
+            has_events: !events.is_empty(),
+            more: Box::new(IoMore {
+                sends: (self.sends.iter_mut())
+                    .map(|s| s.as_mut().map_or(std::ptr::null_mut(), std::ptr::from_mut))
+                    .collect(),
+                events: events.to_vec(),
+                line: line.map(|line| RawLine {
+                    data: line.data.as_mut_ptr(),
+                    capacity: line.capacity as u32,
+                    channels: line.channels as u32,
+                    most: line.most,
+                }),
             }),
         }
     }

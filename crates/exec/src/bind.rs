@@ -4,12 +4,12 @@ use crate::floor::Floor;
 use crate::lines::{LineMemory, Lines};
 use crate::pool::Pool;
 use crate::stage::{
-    Act, EVENTS_A_PORT, EVENTS_A_STEP, Hears, Memory, Own, Stage, Task, Troubles, Voice,
+    Act, EVENTS_A_PORT, EVENTS_A_STEP, Hears, Memory, Own, Rare, Stage, Task, Troubles, Voice,
 };
 use crate::sum::Sum;
 use crate::table::Table;
 use plan::{Feed, InPort, LineId, OutPort, Plan, SlotId, Step, Work};
-use processor::{Io, RawChannel, RawEvents, RawLine, RawPort};
+use processor::{Io, IoMore, RawChannel, RawEvents, RawLine, RawPort, RawPorts};
 use rt::arena::Arena;
 use std::cell::UnsafeCell;
 use std::sync::Arc;
@@ -52,11 +52,12 @@ pub(crate) fn bind(binding: &mut Binding<'_>) -> Stage {
         silence,
         sends: &sends,
         lines: &lines,
-        table: Table::new(count_channels(plan)),
+        channels: Table::new(count_channels(plan), silence),
+        ports: Table::new(plan.inputs.len() + plan.outputs.len(), RawPort::of(&[])),
     };
     let tasks: Box<[Task]> = plan.steps.iter().map(|s| binder.task(s)).collect();
     let inner: Box<[Task]> = plan.inner.iter().map(|s| binder.task(s)).collect();
-    let table = binder.table;
+    let (channels, ports) = (binder.channels, binder.ports);
     let voices = plan.sinks.iter().map(|sink| Voice {
         channel: sink.channel,
         from: slot(&arena, sink.slot),
@@ -68,7 +69,6 @@ pub(crate) fn bind(binding: &mut Binding<'_>) -> Stage {
             .map(|s| (s.successors.start, s.successors.end))
             .collect(),
         successors: plan.successors.iter().map(|s| s.0).collect(),
-        activation: plan.steps.iter().map(|s| s.activation).collect(),
         voices: voices.collect(),
         deferred: deferred(&tasks, &inner),
         tasks,
@@ -78,7 +78,8 @@ pub(crate) fn bind(binding: &mut Binding<'_>) -> Stage {
             .map(|i| slot(&arena, SlotId(plan.slots + 1 + i)))
             .collect(),
         _memory: Memory {
-            _table: table,
+            _channels: channels,
+            _ports: ports,
             _sends: sends,
             _lines: lines,
             _arena: arena,
@@ -90,8 +91,13 @@ fn deferred(tasks: &[Task], inner: &[Task]) -> Deferred {
     let residents = tasks
         .iter()
         .chain(inner)
-        .filter_map(|t| t.resident.as_ref());
+        .filter_map(|t| t.rare.resident.as_ref());
     Deferred::new(residents.flat_map(|r| r.runners.iter().cloned()).collect())
+}
+
+fn raw_ports(ports: *const [RawPort]) -> RawPorts {
+    // SAFETY: the table keeps the rows as long as the stage lives.
+    RawPorts::of(unsafe { &*ports })
 }
 
 fn room() -> RawEvents {
@@ -137,7 +143,7 @@ fn tasks_of(tasks: &[Task], inner: &[Task]) -> Box<[Option<(u32, bool)>]> {
         outer
             .chain(inner)
             .filter(|(t, _)| !matches!(t.act, Act::Write(_)))
-            .filter_map(|(t, at)| Some((t.node?.0 as usize, at)))
+            .filter_map(|(t, at)| Some((t.rare.node?.0 as usize, at)))
     };
     let bound = all().map(|(node, _)| node + 1).max().unwrap_or(0);
     let mut table = vec![None; bound];
@@ -154,7 +160,8 @@ struct Binder<'a> {
     silence: RawChannel,
     sends: &'a [UnsafeCell<RawEvents>],
     lines: &'a [Arc<LineMemory>],
-    table: Table,
+    channels: Table<RawChannel>,
+    ports: Table<RawPort>,
 }
 
 impl Binder<'_> {
@@ -174,7 +181,7 @@ impl Binder<'_> {
         let act = match (step.work, &resident) {
             (Work::Node { .. }, Some(resident)) => Act::Process(resident.pointer()),
             (Work::Node { .. }, None) | (Work::Mute { .. }, _) => Act::Mute,
-            (Work::Write { line, .. }, _) => Act::Write(self.line(line)),
+            (Work::Write { line, .. }, _) => Act::Write(Box::new(self.line(line))),
             (Work::Keep { .. }, _) => Act::Keep,
             (Work::Loop(id), _) => {
                 let run = self.plan.loops[id.0 as usize];
@@ -188,37 +195,42 @@ impl Binder<'_> {
         let mut sums = Vec::new();
         let mut hears = Vec::new();
         let inputs = step.inputs.of(&self.plan.inputs).iter().enumerate();
-        let inputs: Box<[RawPort]> = inputs
+        let inputs: Vec<RawPort> = inputs
             .map(|(port, input)| self.input(port as u16, input, &mut sums, &mut hears))
             .collect();
         let outputs = step.outputs.of(&self.plan.outputs);
-        let io = Io {
-            inputs,
-            outputs: outputs.iter().map(|o| self.output(o)).collect(),
-            sends: self.sends_of(outputs),
-            events: Vec::with_capacity(EVENTS_A_STEP),
-            line: line.map(|l| self.line(l)),
-        };
+        let sends = self.sends_of(outputs);
+        let outputs: Vec<RawPort> = outputs.iter().map(|o| self.output(o)).collect();
+        let (inputs, outputs) = (self.ports.add(&inputs), self.ports.add(&outputs));
         Task {
             act,
-            special: !sums.is_empty()
-                || !hears.is_empty()
-                || step.every != 1
-                || !io.sends.is_empty(),
+            special: !sums.is_empty() || !hears.is_empty() || step.every != 1 || !sends.is_empty(),
             own: UnsafeCell::new(Own {
-                io,
+                io: Io {
+                    inputs: raw_ports(inputs),
+                    outputs: raw_ports(outputs),
+                    has_events: false,
+                    more: Box::new(IoMore {
+                        sends,
+                        events: Vec::with_capacity(EVENTS_A_STEP),
+                        line: line.map(|l| self.line(l)),
+                    }),
+                },
                 asleep: false,
                 dead: resident.as_ref().is_some_and(|r| r.is_dead()),
+                has_post: false,
                 inbox: Vec::with_capacity(EVENTS_A_STEP),
-                lost: 0,
             }),
             waits: AtomicU32::new(step.activation),
-            every: step.every.max(1),
-            phase: step.phase,
-            sums: sums.into_boxed_slice(),
-            hears: hears.into_boxed_slice(),
-            node,
-            resident,
+            activation: step.activation,
+            rare: Box::new(Rare {
+                every: step.every.max(1),
+                phase: step.phase,
+                sums: sums.into_boxed_slice(),
+                hears: hears.into_boxed_slice(),
+                node,
+                resident,
+            }),
         }
     }
 
@@ -264,7 +276,12 @@ impl Binder<'_> {
                 }
             });
         }
-        self.table.port(&channels)
+        self.port(&channels)
+    }
+
+    fn port(&mut self, channels: &[RawChannel]) -> RawPort {
+        // SAFETY: the table keeps the rows as long as the stage lives.
+        RawPort::of(unsafe { &*self.channels.add(channels) })
     }
 
     fn output(&mut self, output: &OutPort) -> RawPort {
@@ -273,7 +290,7 @@ impl Binder<'_> {
             OutPort::Events(_) => &[],
         };
         let channels: Vec<RawChannel> = slots.iter().map(|s| self.slot(*s)).collect();
-        self.table.port(&channels)
+        self.port(&channels)
     }
 
     /// Nothing where no port sends events.

@@ -12,6 +12,7 @@ use crate::stage::Stage;
 use plan::{Mark, Plan};
 use rt::claim::Claim;
 use rt::pad::Padded;
+use std::collections::HashSet;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use workers::Crew;
 
@@ -25,10 +26,12 @@ pub fn fixed(binding: Binding<'_>, crew: &Crew) -> Box<dyn Executor> {
 /// After so many fruitless looks a worker takes over lanes of workers that have not come.
 const PATIENCE: u32 = 64;
 
+/// For each task, the tasks of other lanes that wait for it.
+type Crossings = Box<[Box<[u32]>]>;
+
 struct Lanes {
     lanes: Box<[Lane]>,
-    /// For each task, the tasks of other lanes that wait for it.
-    crossing: Box<[Box<[u32]>]>,
+    crossing: Crossings,
     /// For each task, for how many tasks of other lanes it waits.
     activation: Box<[u32]>,
 }
@@ -49,14 +52,7 @@ impl Strategy for Lanes {
         for (lane, list) in lists.iter().enumerate() {
             list.iter().for_each(|t| lane_of[*t as usize] = lane);
         }
-        let mut activation = vec![0; stage.tasks.len()];
-        let crossing: Box<[Box<[u32]>]> = (0..stage.len())
-            .map(|task| {
-                let others = stage.successors(task).iter().copied();
-                let others = others.filter(|t| lane_of[*t as usize] != lane_of[task as usize]);
-                others.inspect(|t| activation[*t as usize] += 1).collect()
-            })
-            .collect();
+        let (crossing, activation) = crossings(stage, &lists, &lane_of);
         // Every worker has a lane of its own, perhaps an empty one.
         let empty = (lists.len()..workers).map(|_| Vec::new());
         let lanes = Self {
@@ -86,10 +82,30 @@ impl Strategy for Lanes {
 
     fn start_over(&self, stage: &Stage) {
         for (task, activation) in stage.tasks.iter().zip(&self.activation) {
-            // Relaxed: the host is alone, and the gate publishes it.
+            // Relaxed: nobody is in a task, and the start publishes it.
             task.waits.store(*activation, Ordering::Relaxed);
         }
     }
+}
+
+/// Which tasks wait for which of other lanes, and for how many. Of the steps of one lane that a task waits for only the
+/// last one counts: the others have run by then.
+fn crossings(stage: &Stage, lists: &[Vec<u32>], lane_of: &[usize]) -> (Crossings, Vec<u32>) {
+    let mut crossing = vec![Vec::new(); stage.tasks.len()];
+    let mut activation = vec![0; stage.tasks.len()];
+    for (lane, list) in lists.iter().enumerate() {
+        let mut seen = HashSet::new();
+        for &task in list.iter().rev() {
+            for &waiting in stage.successors(task) {
+                if lane_of[waiting as usize] != lane && seen.insert(waiting) {
+                    crossing[task as usize].push(waiting);
+                    activation[waiting as usize] += 1;
+                }
+            }
+        }
+    }
+    let crossing = crossing.into_iter().map(Vec::into_boxed_slice);
+    (crossing.collect(), activation)
 }
 
 fn lists(plan: &Plan, stage: &Stage) -> Vec<Vec<u32>> {
@@ -160,7 +176,7 @@ impl Lanes {
             if waits.load(Ordering::Acquire) != 0 {
                 return None;
             }
-            // Relaxed: counted again only in the next cycle, behind the gate.
+            // Relaxed: counted again only in the next cycle, behind the start.
             waits.store(activation, Ordering::Relaxed);
         }
         // Relaxed: ours alone.

@@ -2,6 +2,7 @@
 
 use crate::floor::Floor;
 use crate::stage::Stage;
+use crate::stealing::Debt;
 use plan::Mark;
 use processor::{Moment, Runtime};
 use rt::fence::Asymmetric;
@@ -130,6 +131,8 @@ pub(crate) struct Hand<'a> {
     pub(crate) done: u32,
     /// Takes from shared queues since then.
     pub(crate) takes: u64,
+    /// What work stealing has not counted off yet.
+    pub(crate) debt: Debt,
     fence: Asymmetric,
     /// Which task it runs or ran last.
     pub(crate) current: u32,
@@ -171,6 +174,7 @@ impl<'a> Hand<'a> {
             facts,
             done: 0,
             takes: 0,
+            debt: Debt::NOTHING,
             fence: floor.fence(),
             current: NONE,
             broke: false,

@@ -36,11 +36,10 @@ impl LockedQueue {
         let mut queue = self.lock();
         hand.takes += 1;
         for &waiting in hand.stage.successors(task) {
-            let waits = &hand.stage.tasks[waiting as usize].waits;
+            let task = &hand.stage.tasks[waiting as usize];
             // Relaxed: the lock orders it.
-            if waits.fetch_sub(1, Ordering::Relaxed) == 1 {
-                let activation = hand.stage.activation[waiting as usize];
-                waits.store(activation, Ordering::Relaxed);
+            if task.waits.fetch_sub(1, Ordering::Relaxed) == 1 {
+                task.waits.store(task.activation, Ordering::Relaxed);
                 queue.ready.push_back(waiting);
             }
         }
@@ -92,9 +91,9 @@ impl Strategy for LockedQueue {
     }
 
     fn start_over(&self, stage: &Stage) {
-        for (task, activation) in stage.tasks.iter().zip(&stage.activation) {
-            // Relaxed: the host is alone, and the gate publishes it.
-            task.waits.store(*activation, Ordering::Relaxed);
+        for task in &stage.tasks {
+            // Relaxed: nobody is in a task, and the start publishes it.
+            task.waits.store(task.activation, Ordering::Relaxed);
         }
     }
 }

@@ -4,11 +4,15 @@
 //! The tasks that wait for nothing are dealt out when the plan is bound, a list a worker. A list is claimed whole, by
 //! its worker or, where that has not come yet, by one that has nothing else to do. Of the tasks that a step releases
 //! the worker keeps one, without any queue.
+//!
+//! Where many steps meet in one, a worker does not count each of them off at once: it remembers how many it has run, as
+//! long as what it runs next leads there too (so that the meeting cannot be ready before anyway), and counts them off
+//! together. The line of that count then does not travel between the cores at every step.
 
 use crate::bind::Binding;
 use crate::deal::deal;
 use crate::executor::Executor;
-use crate::hand::Hand;
+use crate::hand::{Hand, NONE};
 use crate::parallel::{Parallel, Strategy};
 use crate::stage::Stage;
 use plan::{Mark, Plan};
@@ -27,6 +31,25 @@ pub fn stealing(binding: Binding<'_>, crew: &Crew) -> Box<dyn Executor> {
 struct Queues {
     queues: Box<[Deque]>,
     dealt: Box<[Dealt]>,
+    /// For each task, a wide meeting that it leads to, by whatever way; [`NONE`] where there is none.
+    meetings: Box<[u32]>,
+}
+
+/// So many steps make a meeting wide.
+const WIDE: u32 = 8;
+
+/// What a worker has not counted off yet.
+#[derive(Clone, Copy)]
+pub(crate) struct Debt {
+    meeting: u32,
+    steps: u32,
+}
+
+impl Debt {
+    pub(crate) const NOTHING: Self = Self {
+        meeting: NONE,
+        steps: 0,
+    };
 }
 
 /// What one worker begins with; the last is taken first.
@@ -46,6 +69,7 @@ impl Strategy for Queues {
                 .map(|_| Deque::new(stage.tasks.len()))
                 .collect(),
             dealt: dealt.collect(),
+            meetings: meetings(stage),
         }
     }
 
@@ -62,6 +86,9 @@ impl Strategy for Queues {
             let Some(task) = mine.or_else(|| self.find(hand)) else {
                 return;
             };
+            if hand.debt.steps > 0 && self.meetings[task as usize] != hand.debt.meeting {
+                self.pay_and_queue(hand);
+            }
             // SAFETY: a task comes out of a queue or a list once a cycle, for this epoch, and gets there only after
             // all it waits for has run.
             if !unsafe { hand.run(task) } {
@@ -72,9 +99,9 @@ impl Strategy for Queues {
     }
 
     fn start_over(&self, stage: &Stage) {
-        for (task, activation) in stage.tasks.iter().zip(&stage.activation) {
-            // Relaxed: the host is alone, and the gate publishes it.
-            task.waits.store(*activation, Ordering::Relaxed);
+        for task in &stage.tasks {
+            // Relaxed: nobody is in a task, and the start publishes it.
+            task.waits.store(task.activation, Ordering::Relaxed);
         }
     }
 }
@@ -82,10 +109,16 @@ impl Strategy for Queues {
 impl Queues {
     /// Counts `task` off for those that wait for it. One that is ready now is kept, the others are queued.
     #[inline]
-    fn release(&self, hand: &Hand<'_>, task: u32) -> Option<u32> {
+    fn release(&self, hand: &mut Hand<'_>, task: u32) -> Option<u32> {
         let mut kept = None;
-        for &waiting in hand.stage.successors(task) {
-            if is_ready(hand.stage, waiting) {
+        let stage = hand.stage;
+        for &waiting in stage.successors(task) {
+            let ready = if stage.tasks[waiting as usize].activation < WIDE {
+                is_ready(stage, waiting, 1)
+            } else {
+                self.owe(hand, waiting)
+            };
+            if ready {
                 match kept {
                     None => kept = Some(waiting),
                     Some(_) => self.queues[hand.worker].push(waiting),
@@ -93,6 +126,30 @@ impl Queues {
             }
         }
         kept
+    }
+
+    /// Remembers one step of a wide meeting, after paying what is owed to another. It is never ready by that: who has no
+    /// more to run pays.
+    fn owe(&self, hand: &mut Hand<'_>, meeting: u32) -> bool {
+        if hand.debt.meeting != meeting && hand.debt.steps > 0 {
+            self.pay_and_queue(hand);
+        }
+        hand.debt.meeting = meeting;
+        hand.debt.steps += 1;
+        false
+    }
+
+    /// Counts off what is owed; the meeting, if it is ready now.
+    fn pay(&self, hand: &mut Hand<'_>) -> Option<u32> {
+        let debt = std::mem::replace(&mut hand.debt, Debt::NOTHING);
+        (debt.steps > 0 && is_ready(hand.stage, debt.meeting, debt.steps)).then_some(debt.meeting)
+    }
+
+    #[cold]
+    fn pay_and_queue(&self, hand: &mut Hand<'_>) {
+        if let Some(ready) = self.pay(hand) {
+            self.queues[hand.worker].push(ready);
+        }
     }
 
     /// The list of worker `of`, if nobody has it yet: its last task, and the others into the own queue.
@@ -110,6 +167,9 @@ impl Queues {
     /// A task of somebody else's; `None` when there will be none any more.
     #[cold]
     fn find(&self, hand: &mut Hand<'_>) -> Option<u32> {
+        if let Some(ready) = self.pay(hand) {
+            return Some(ready);
+        }
         hand.count();
         hand.put_down();
         hand.mark(Mark::Wait, 0);
@@ -146,20 +206,36 @@ impl Queues {
     }
 }
 
-/// Counts one step off for `waiting`; whether that was the last it waited for. Then it is armed for the next cycle.
+/// Counts `steps` off for `waiting`; whether those were the last it waited for. Then it is armed for the next cycle.
 #[inline]
-pub(crate) fn is_ready(stage: &Stage, waiting: u32) -> bool {
-    let activation = stage.activation[waiting as usize];
+fn is_ready(stage: &Stage, waiting: u32, steps: u32) -> bool {
+    let task = &stage.tasks[waiting as usize];
     // One that waits for one step only is ready when that has run: nothing to count.
-    if activation == 1 {
+    if task.activation == 1 {
         return true;
     }
-    let waits = &stage.tasks[waiting as usize].waits;
     // AcqRel: what each step did travels to the one who counts the last, who runs the task or passes it on.
-    if waits.fetch_sub(1, Ordering::AcqRel) != 1 {
+    if task.waits.fetch_sub(steps, Ordering::AcqRel) != steps {
         return false;
     }
-    // Relaxed: counted again only in the next cycle, behind the gate.
-    waits.store(activation, Ordering::Relaxed);
+    // Relaxed: counted again only in the next cycle, behind the start.
+    task.waits.store(task.activation, Ordering::Relaxed);
     true
+}
+
+/// For each task, the first wide meeting on some way from it to the end.
+fn meetings(stage: &Stage) -> Box<[u32]> {
+    let mut meetings = vec![NONE; stage.tasks.len()];
+    for task in (0..stage.len()).rev() {
+        let next = stage.successors(task).iter().map(|&next| {
+            let is_wide = stage.tasks[next as usize].activation >= WIDE;
+            if is_wide {
+                next
+            } else {
+                meetings[next as usize]
+            }
+        });
+        meetings[task as usize] = next.min().unwrap_or(NONE);
+    }
+    meetings.into_boxed_slice()
 }

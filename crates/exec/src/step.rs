@@ -1,7 +1,7 @@
 //! One task's turn: sums, events, sleep, and the processor.
 
 use crate::lines;
-use crate::stage::{Act, Hears, Own, Stage, Task};
+use crate::stage::{Act, Hears, Own, Rare, Stage, Task};
 use crate::sum::set_flag;
 use processor::{Activity, Block, Event, Input, Moment, Processor, Target};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -25,8 +25,8 @@ impl Stage {
             if unsafe { !self.prepare(task, own, moment) } {
                 return;
             }
-        } else if !own.inbox.is_empty() {
-            own.io.events.append(&mut own.inbox);
+        } else if own.has_post {
+            take_post(own);
         }
         match task.act {
             // SAFETY: as the caller promises.
@@ -34,8 +34,8 @@ impl Stage {
             // SAFETY: as above.
             _ => unsafe { self.other(task, own, moment) },
         }
-        if !own.io.events.is_empty() {
-            own.io.events.clear();
+        if own.io.has_events {
+            forget_events(own);
         }
     }
 
@@ -47,17 +47,17 @@ impl Stage {
     unsafe fn other(&self, task: &Task, own: &mut Own, moment: &Moment<'_>) {
         // SAFETY: the caller's promise is ours, for each.
         unsafe {
-            match task.act {
-                Act::Process(processor) => process(processor, own, moment),
+            match &task.act {
+                Act::Process(processor) => process(*processor, own, moment),
                 Act::Write(line) => {
                     let block = Block::new(&own.io, moment);
                     for c in 0..line.channels as usize {
-                        lines::write(&line, c, moment.position, channel_or_silence(&block, c));
+                        lines::write(line, c, moment.position, channel_or_silence(&block, c));
                     }
                 }
                 Act::Keep => self.keep(own, moment),
                 Act::Mute => silence(own, moment),
-                Act::Loop { from, to, part } => self.rounds((from, to), part, moment),
+                Act::Loop { from, to, part } => self.rounds((*from, *to), *part, moment),
             }
         }
     }
@@ -69,22 +69,23 @@ impl Stage {
     /// As `run`.
     unsafe fn prepare(&self, task: &Task, own: &mut Own, moment: &Moment<'_>) -> bool {
         if moment.offset == 0 {
-            for send in own.io.sends.iter().filter(|s| !s.is_null()) {
+            for send in own.io.more.sends.iter().filter(|s| !s.is_null()) {
                 // SAFETY: rule 2: what the task sends is its own while it runs.
                 unsafe { (**send).sent.clear() };
             }
         }
-        if task.every != 1 && moment.cycle % u64::from(task.every) != u64::from(task.phase) {
+        let rare = &task.rare;
+        if rare.every != 1 && moment.cycle % u64::from(rare.every) != u64::from(rare.phase) {
             return false;
         }
-        for sum in &task.sums {
+        for sum in &rare.sums {
             // SAFETY: rules 2 and 3.
             unsafe { sum.run(moment.offset as usize, moment.frames as usize, moment.whole) };
         }
         // Inside a loop each round sees its own part of the events; they are gathered once, in the first.
         if moment.offset == 0 {
             // SAFETY: rule 3.
-            unsafe { gather(task, own) };
+            unsafe { gather(rare, own) };
         }
         true
     }
@@ -151,7 +152,7 @@ impl Stage {
         for task in tasks {
             // SAFETY: rule 2.
             let own = unsafe { &mut *task.own.get() };
-            own.io.events.clear();
+            forget_events(own);
         }
     }
 
@@ -174,7 +175,7 @@ impl Stage {
         for member in self.members(task) {
             // SAFETY: rule 2: whoever buries a task has it, or nobody has.
             unsafe { (*member.own.get()).dead = true };
-            if member.resident.as_ref().is_some_and(|r| r.kill()) {
+            if member.rare.resident.as_ref().is_some_and(|r| r.kill()) {
                 // Relaxed: only a count.
                 self.troubles.faults.fetch_add(1, Ordering::Relaxed);
             }
@@ -197,7 +198,7 @@ impl Stage {
     pub(crate) unsafe fn hush(&self, index: u32, moment: &Moment<'_>) {
         // SAFETY: rule 2.
         let own = unsafe { &mut *self.tasks[index as usize].own.get() };
-        own.io.events.clear();
+        forget_events(own);
         // SAFETY: as the caller promises.
         unsafe { silence(own, moment) };
     }
@@ -214,7 +215,7 @@ unsafe fn process(processor: *mut dyn Processor, own: &mut Own, moment: &Moment<
     }
     // SAFETY: as the caller promises.
     let mut block = unsafe { Block::new(&own.io, moment) };
-    if own.asleep && own.io.events.is_empty() && block.is_silent() {
+    if own.asleep && !own.io.has_events && block.is_silent() {
         clear_flags(own);
         // SAFETY: as above.
         return unsafe { Block::new(&own.io, moment) }.silence();
@@ -228,10 +229,18 @@ unsafe fn process(processor: *mut dyn Processor, own: &mut Own, moment: &Moment<
 /// An output is taken as heard until somebody says that it is silent.
 #[inline]
 fn clear_flags(own: &Own) {
-    for port in &own.io.outputs {
-        for c in 0..port.channels as usize {
-            // SAFETY: the port has so many channels, and the outputs' flags are the running task's (rule 2).
-            unsafe { set_flag((*port.first.add(c)).silent, false) };
+    let ports = own.io.outputs;
+    for p in 0..ports.count as usize {
+        // SAFETY: there are so many ports, with so many channels each, and the outputs' flags are the running task's
+        // (rule 2).
+        unsafe {
+            let port = &*ports.first.add(p);
+            if port.channels > 0 {
+                set_flag(port.first.silent, false);
+            }
+            for c in 1..port.channels as usize {
+                set_flag((*port.all.add(c)).silent, false);
+            }
         }
     }
 }
@@ -250,35 +259,46 @@ fn channel_or_silence<'a>(block: &Block<'a>, channel: usize) -> &'a [f32] {
     input.channel(channel.min(input.channels().count().saturating_sub(1)))
 }
 
+/// Makes what the user posted this cycle's events.
+#[cold]
+fn take_post(own: &mut Own) {
+    let (events, inbox) = (&mut own.io.more.events, &mut own.inbox);
+    events.append(inbox);
+    own.has_post = false;
+    own.io.has_events = !events.is_empty();
+}
+
+#[cold]
+fn forget_events(own: &mut Own) {
+    own.io.more.events.clear();
+    own.io.has_events = false;
+}
+
 /// Merges what the user posted and what other tasks sent, by frame.
 ///
 /// # Safety
 ///
 /// As `Stage::run`.
-unsafe fn gather(task: &Task, own: &mut Own) {
-    own.io.events.append(&mut own.inbox);
-    for Hears { port, rooms } in &task.hears {
+unsafe fn gather(rare: &Rare, own: &mut Own) {
+    take_post(own);
+    let events = &mut own.io.more.events;
+    for Hears { port, rooms } in &rare.hears {
         for room in rooms {
             // SAFETY: rule 3: sent by a task that we wait for.
             let sent = unsafe { &(**room).sent };
             for event in sent {
-                let event = Event {
-                    target: Target::Input(*port),
-                    ..*event
-                };
-                insert(own, event);
+                let target = Target::Input(*port);
+                insert(events, Event { target, ..*event });
             }
         }
     }
+    own.io.has_events = !events.is_empty();
 }
 
-/// Puts `event` behind all that are not later.
-fn insert(own: &mut Own, event: Event) {
-    let events = &mut own.io.events;
-    if events.len() == events.capacity() {
-        own.lost += 1;
-        return;
+/// Puts `event` behind all that are not later; without room it is lost.
+fn insert(events: &mut Vec<Event>, event: Event) {
+    if events.len() < events.capacity() {
+        let at = events.partition_point(|e| e.frame <= event.frame);
+        events.insert(at, event);
     }
-    let at = events.partition_point(|e| e.frame <= event.frame);
-    events.insert(at, event);
 }

@@ -1,54 +1,47 @@
-//! The channels of all ports of a stage, one after the other, at a place that never moves.
+//! A table that others point into while it is still being filled: rows that never move.
 
-use processor::{RawChannel, RawPort};
 use std::ptr::NonNull;
 
-/// A table that ports point into while it is still being filled, and as long as it lives.
-pub(crate) struct Table {
-    base: NonNull<[RawChannel]>,
+/// Rows of `T`, one after the other, at a place that stays as long as the table lives.
+pub(crate) struct Table<T: Copy> {
+    base: NonNull<[T]>,
     used: usize,
 }
 
-// SAFETY: it owns plain memory, written only by `port`.
-unsafe impl Send for Table {}
+// SAFETY: it owns plain memory, written only by `add`.
+unsafe impl<T: Copy> Send for Table<T> {}
 // SAFETY: as above.
-unsafe impl Sync for Table {}
+unsafe impl<T: Copy> Sync for Table<T> {}
 
-impl Table {
-    /// Room for `channels` channels.
-    pub(crate) fn new(channels: usize) -> Self {
-        let nothing = RawChannel {
-            data: std::ptr::null_mut(),
-            silent: std::ptr::null_mut(),
-        };
-        let rows = Box::into_raw(vec![nothing; channels].into_boxed_slice());
+impl<T: Copy> Table<T> {
+    /// Room for `rows` rows, each like `blank` for now.
+    pub(crate) fn new(rows: usize, blank: T) -> Self {
+        let rows = Box::into_raw(vec![blank; rows].into_boxed_slice());
         Self {
             base: NonNull::new(rows).expect("a box is not null"),
             used: 0,
         }
     }
 
-    /// A port whose channels are `channels`. There must be room for them.
-    pub(crate) fn port(&mut self, channels: &[RawChannel]) -> RawPort {
-        let end = self.used + channels.len();
-        assert!(end <= self.base.len(), "the channels were counted before");
-        // SAFETY: `used .. end` is within the table, and no port points there yet.
-        let first = unsafe {
-            let first = self.base.as_ptr().cast::<RawChannel>().add(self.used);
-            first.copy_from_nonoverlapping(channels.as_ptr(), channels.len());
-            first
+    /// Adds `rows`, for which there must be room; where they are now. They live as long as the table, and nobody writes
+    /// them any more.
+    pub(crate) fn add(&mut self, rows: &[T]) -> *const [T] {
+        let end = self.used + rows.len();
+        assert!(end <= self.base.len(), "the rows were counted before");
+        // SAFETY: `used .. end` is within the table, and nobody points there yet.
+        let added = unsafe {
+            let first = self.base.as_ptr().cast::<T>().add(self.used);
+            first.copy_from_nonoverlapping(rows.as_ptr(), rows.len());
+            std::ptr::slice_from_raw_parts(first.cast_const(), rows.len())
         };
         self.used = end;
-        RawPort {
-            first,
-            channels: channels.len() as u32,
-        }
+        added
     }
 }
 
-impl Drop for Table {
+impl<T: Copy> Drop for Table<T> {
     fn drop(&mut self) {
-        // SAFETY: from `Box::into_raw` in `new`; the ports that point here belong to the stage that owns us.
+        // SAFETY: from `Box::into_raw` in `new`; what points here belongs to the stage that owns us.
         drop(unsafe { Box::from_raw(self.base.as_ptr()) });
     }
 }

@@ -82,7 +82,7 @@ impl Stage {
         Watch {
             seen: vec![None; seats.len()],
             seats: seats.clone(),
-            nodes: self.tasks.iter().map(|t| t.node).collect(),
+            nodes: self.tasks.iter().map(|t| t.rare.node).collect(),
         }
     }
 
@@ -99,7 +99,7 @@ impl Stage {
             for resident in self
                 .members(task)
                 .iter()
-                .filter_map(|t| t.resident.as_ref())
+                .filter_map(|t| t.rare.resident.as_ref())
             {
                 if resident.kill() {
                     // Relaxed: only a count.
@@ -116,7 +116,7 @@ impl Stage {
     /// Nobody has a task of this stage.
     pub(crate) unsafe fn look_who_died(&self) {
         for task in self.tasks.iter().chain(&self.inner) {
-            if task.resident.as_ref().is_some_and(|r| r.is_dead()) {
+            if task.rare.resident.as_ref().is_some_and(|r| r.is_dead()) {
                 // SAFETY: the caller's promise.
                 unsafe { (*task.own.get()).dead = true };
             }

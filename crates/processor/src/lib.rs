@@ -27,6 +27,7 @@ pub use event::{Body, Event, Events, Target};
 pub use gauge::Gauge;
 pub use registry::{Creation, MakeError, Registry};
 pub use view::{
-    Block, Input, Io, LineView, Moment, Output, RawChannel, RawEvents, RawLine, RawPort,
+    Block, Input, Io, IoMore, LineView, Moment, Output, RawChannel, RawEvents, RawLine, RawPort,
+    RawPorts,
 };
 pub use work::{Background, Runtime, Turn};

@@ -21,13 +21,39 @@ pub struct RawChannel {
     pub silent: *mut u8,
 }
 
-/// One port: `channels` channels, one after the other.
+/// One port.
 #[derive(Clone, Copy, Debug)]
 pub struct RawPort {
-    /// The first of them; dangling where there is none.
-    pub first: *const RawChannel,
+    /// Its first channel, here rather than behind a pointer: most ports have no other. Unused where there is none.
+    pub first: RawChannel,
+    /// All of them, one after the other; the first again too. Dangling where there is none.
+    pub all: *const RawChannel,
     /// How many.
     pub channels: u32,
+}
+
+impl RawPort {
+    /// The port whose channels are `channels`, which must not move as long as the port is used.
+    pub fn of(channels: &[RawChannel]) -> Self {
+        const NOWHERE: RawChannel = RawChannel {
+            data: std::ptr::null_mut(),
+            silent: std::ptr::null_mut(),
+        };
+        Self {
+            first: *channels.first().unwrap_or(&NOWHERE),
+            all: channels.as_ptr(),
+            channels: channels.len() as u32,
+        }
+    }
+}
+
+/// Ports, one after the other.
+#[derive(Clone, Copy, Debug)]
+pub struct RawPorts {
+    /// The first of them; dangling where there is none.
+    pub first: *const RawPort,
+    /// How many.
+    pub count: u32,
 }
 
 /// A delay line: a ring of frames for each channel, addressed by absolute frame.
@@ -52,19 +78,52 @@ pub struct RawEvents {
     pub lost: u64,
 }
 
-/// What one step reads and writes, bound to memory.
+impl RawPorts {
+    /// These ports, which must not move as long as they are used.
+    pub fn of(ports: &[RawPort]) -> Self {
+        Self {
+            first: ports.as_ptr(),
+            count: ports.len() as u32,
+        }
+    }
+}
+
+/// What one step reads and writes, bound to memory. Small, since every step's is read in every cycle.
 #[derive(Debug)]
 pub struct Io {
     /// Input ports, in order; event ports have no channels.
-    pub inputs: Box<[RawPort]>,
+    pub inputs: RawPorts,
     /// Output ports, in order.
-    pub outputs: Box<[RawPort]>,
-    /// For each output port the room for its events; null for audio.
+    pub outputs: RawPorts,
+    /// Whether there are events in this cycle.
+    pub has_events: bool,
+    /// What most steps do without.
+    pub more: Box<IoMore>,
+}
+
+/// The rarer part of an [`Io`].
+#[derive(Debug, Default)]
+pub struct IoMore {
+    /// For each output port the room for its events; null for audio. Nothing where no port sends.
     pub sends: Box<[*mut RawEvents]>,
     /// This cycle's events for the step, sorted by frame.
     pub events: Vec<Event>,
     /// The line it reads, if it is a delay's reading half.
     pub line: Option<RawLine>,
+}
+
+impl Io {
+    #[inline]
+    fn inputs(&self) -> &[RawPort] {
+        // SAFETY: the executor that binds an `Io` makes `inputs` point to so many ports, which live as long as it.
+        unsafe { std::slice::from_raw_parts(self.inputs.first, self.inputs.count as usize) }
+    }
+
+    #[inline]
+    fn outputs(&self) -> &[RawPort] {
+        // SAFETY: as above.
+        unsafe { std::slice::from_raw_parts(self.outputs.first, self.outputs.count as usize) }
+    }
 }
 
 // SAFETY: the rules at the head of this file let one thread at a time follow the pointers, and hand over by a count or
@@ -133,7 +192,7 @@ impl<'a> Block<'a> {
     /// Real-time: hot.
     #[inline]
     pub fn inputs(&self) -> usize {
-        self.io.inputs.len()
+        self.io.inputs.count as usize
     }
 
     /// The input `port`, counted from 0. There must be one.
@@ -142,7 +201,7 @@ impl<'a> Block<'a> {
     #[inline]
     pub fn input(&self, port: usize) -> Input<'a> {
         Input {
-            port: &self.io.inputs[port],
+            port: &self.io.inputs()[port],
             moment: self.moment,
         }
     }
@@ -152,7 +211,7 @@ impl<'a> Block<'a> {
     /// Real-time: hot.
     #[inline]
     pub fn outputs(&self) -> usize {
-        self.io.outputs.len()
+        self.io.outputs.count as usize
     }
 
     /// The output `port`, counted from 0. There must be one.
@@ -161,7 +220,7 @@ impl<'a> Block<'a> {
     #[inline]
     pub fn output(&mut self, port: usize) -> Output<'_> {
         Output {
-            port: &self.io.outputs[port],
+            port: &self.io.outputs()[port],
             moment: self.moment,
         }
     }
@@ -173,7 +232,7 @@ impl<'a> Block<'a> {
         let moment = self.moment;
         // Each port has channels of its own (rule 1), so the outputs do not overlap.
         self.io
-            .outputs
+            .outputs()
             .iter()
             .map(move |port| Output { port, moment })
     }
@@ -197,7 +256,12 @@ impl<'a> Block<'a> {
     /// Real-time: hot.
     #[inline]
     pub fn events(&self) -> Events<'a> {
-        Events::within(&self.io.events, self.moment.offset, self.moment.frames)
+        let all: &[Event] = if self.io.has_events {
+            &self.io.more.events
+        } else {
+            &[]
+        };
+        Events::within(all, self.moment.offset, self.moment.frames)
     }
 
     /// Sends an event from the event output `port` at `frame` of this block; frames must not go back within a block.
@@ -205,7 +269,7 @@ impl<'a> Block<'a> {
     ///
     /// Real-time: hot.
     pub fn send(&mut self, port: usize, frame: u32, body: Body) {
-        let Some(room) = self.io.sends.get(port).filter(|room| !room.is_null()) else {
+        let Some(room) = self.io.more.sends.get(port).filter(|room| !room.is_null()) else {
             return;
         };
         // SAFETY: rule 2: while the step runs, what it sends is its own; `&mut self` keeps a second borrow out.
@@ -237,7 +301,7 @@ impl<'a> Block<'a> {
     /// Real-time: hot.
     pub fn line(&self) -> Option<LineView<'a>> {
         Some(LineView {
-            line: self.io.line.as_ref()?,
+            line: self.io.more.line.as_ref()?,
             position: self.moment.position,
         })
     }
@@ -366,8 +430,11 @@ fn raw_channel(port: &RawPort, channel: usize) -> &RawChannel {
         channel < port.channels as usize,
         "a port has no such channel"
     );
-    // SAFETY: `first` points to `channels` of them (the executor binds it so), and `channel` is below that.
-    unsafe { &*port.first.add(channel) }
+    if channel == 0 {
+        return &port.first;
+    }
+    // SAFETY: `all` points to `channels` of them (the executor binds it so), and `channel` is below that.
+    unsafe { &*port.all.add(channel) }
 }
 
 /// A delay line as its reading half sees it: what was written, by how long ago.
