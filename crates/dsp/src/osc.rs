@@ -168,8 +168,8 @@ impl Osc {
                 .iter_mut()
                 .for_each(|y| *y = square(phase.next(), scale)),
             Wave::Triangle => {
-                let next = || triangle(phase.next(), scale, slope);
-                out.fill_with(next);
+                let next = |y: &mut f32| *y = triangle(phase.next(), scale, slope);
+                out.iter_mut().for_each(next);
             }
         }
         self.voice.volume.apply(out);
