@@ -6,9 +6,11 @@ use std::time::Instant;
 
 fn main() {
     let catalogue = catalogue();
-    let long = shape::random(100_000, 1, Some(1000.0)).expect("a size there is");
+    let random = shape::random(100_000, 1, Some(1000.0)).expect("a size there is");
+    let line = shape::line(100_000, Some(1000.0)).expect("a size there is");
     for (name, graph) in [
-        ("100,000 nodes", long),
+        ("100,000 random nodes", random),
+        ("100,000 nodes in a line", line),
         ("22,000 edges, 300 nodes", dense()),
     ] {
         let session = Session {
