@@ -9,6 +9,7 @@ use crate::source::Span;
 use ::toml::Spanned;
 use ::toml::de::{DeString, DeTable, DeValue};
 use graph::Value;
+use std::borrow::Cow;
 use units::{Frames, SampleRate};
 
 /// What `table`, read from `text`, says about the graph, and its settings. What is in `errors` is said.
@@ -133,13 +134,16 @@ impl<'t> Parser<'t, '_, '_> {
             Some(start) => start + part.start..start + part.end,
             None => at.clone(),
         };
-        match chain::ends(text) {
+        let ends = match text {
+            Cow::Borrowed(text) => chain::ends(text),
+            Cow::Owned(text) => chain::ends(text).map(|ends| ends.into_iter().map(owned).collect()),
+        };
+        match ends {
             Ok(mut ends) => {
                 for end in &mut ends {
                     end.node.at = place(end.node.at.clone());
                     end.port_at = place(end.port_at.clone());
                 }
-                let ends: Vec<_> = ends.into_iter().map(owned).collect();
                 let edges = ends.windows(2);
                 let edges = edges.map(|pair| (pair[0].clone(), pair[1].clone()));
                 self.draft.edges.extend(edges);
