@@ -27,7 +27,7 @@ pub(crate) struct Note {
     pub(crate) swapped: bool,
     /// Times that sound was lost on the device's side.
     pub(crate) xruns: u32,
-    /// What went wrong in this executor so far.
+    /// What went wrong so far, in executors that have been replaced too.
     pub(crate) counts: Counts,
 }
 

@@ -2,7 +2,7 @@
 
 use crate::notes::{Letter, Note, Posting, What};
 use driver::{Beat, Cycle};
-use exec::{Executor, Now, Outcome, Ran};
+use exec::{Counts, Executor, Now, Outcome, Ran};
 use rt::stamp::Scale;
 use rt::{mailbox, spsc, stamp};
 use std::sync::Arc;
@@ -43,6 +43,8 @@ pub struct Player {
     silent_cycles: u64,
     /// A note found no room: what it counted is told by the next one.
     untold: u32,
+    /// What went wrong in executors that have been replaced.
+    before: Counts,
 }
 
 impl Player {
@@ -65,6 +67,7 @@ impl Player {
             missed_in_row: 0,
             silent_cycles: 0,
             untold: 0,
+            before: Counts::default(),
         }
     }
 
@@ -81,6 +84,8 @@ impl Player {
             self.next = Some(next);
             return false;
         }
+        // Its last word: coming to rest may have cost it a node.
+        self.before = self.before + self.executor.counts();
         let last = std::mem::replace(&mut self.executor, next);
         let full = self.wires.retired.put(last);
         // The box was empty, and only we fill it. Were it full all the same, better a leak than to free it here.
@@ -156,7 +161,7 @@ impl Player {
             acquisitions: 0,
             swapped: false,
             xruns: beat.xruns,
-            counts: self.executor.counts(),
+            counts: self.before + self.executor.counts(),
         };
         self.tell(note);
     }
@@ -188,7 +193,7 @@ impl Cycle for Player {
             acquisitions: ran.acquisitions,
             swapped,
             xruns: beat.xruns,
-            counts: self.executor.counts(),
+            counts: self.before + self.executor.counts(),
         });
         if beat.budget.is_some() {
             self.is_overloaded(what);

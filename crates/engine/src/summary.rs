@@ -16,18 +16,12 @@ pub(crate) struct Summary {
     wakes: u64,
     acquisitions: u64,
     times: Histogram,
-    /// Of executors that have been replaced.
-    before: Counts,
-    /// Of the one that plays.
-    now: Counts,
+    counts: Counts,
 }
 
 impl Summary {
     pub(crate) fn add(&mut self, note: &Note) {
-        if note.swapped {
-            self.before = sum(self.before, self.now);
-        }
-        self.now = note.counts;
+        self.counts = note.counts;
         self.xruns += u64::from(note.xruns);
         match note.what {
             What::FellSilent => self.muted += 1,
@@ -46,24 +40,15 @@ impl Summary {
     }
 
     pub(crate) fn write(&self, report: &mut Report) {
-        let counts = sum(self.before, self.now);
         let a_cycle = |count: u64| count as f64 / self.cycles.max(1) as f64;
         report.cycles = self.cycles;
         report.missed = self.missed;
         report.abandoned = self.abandoned;
         report.muted = self.muted;
-        report.late = counts.late;
-        report.faults = counts.faults;
+        report.late = self.counts.late;
+        report.faults = self.counts.faults;
         report.wakes_per_cycle = a_cycle(self.wakes);
         report.acquisitions_per_cycle = a_cycle(self.acquisitions);
         report.set_cycles(&self.times);
-    }
-}
-
-fn sum(a: Counts, b: Counts) -> Counts {
-    Counts {
-        late: a.late + b.late,
-        faults: a.faults + b.faults,
-        not_finite: a.not_finite + b.not_finite,
     }
 }

@@ -4,6 +4,7 @@ use crate::hand::Facts;
 use crate::watch::Watch;
 use graph::NodeId;
 use processor::Event;
+use std::ops::Add;
 
 /// What an executor is told at the beginning of a cycle.
 #[derive(Clone, Copy)]
@@ -63,6 +64,18 @@ pub struct Counts {
     pub faults: u64,
     /// Samples at a sink that were not finite; they were replaced by silence.
     pub not_finite: u64,
+}
+
+impl Add for Counts {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self {
+            late: self.late + other.late,
+            faults: self.faults + other.faults,
+            not_finite: self.not_finite + other.not_finite,
+        }
+    }
 }
 
 /// A plan that plays, one block a call. One file per way of doing it; all pass the same conformance suite.

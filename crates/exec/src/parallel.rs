@@ -296,10 +296,10 @@ impl<S: Strategy> Executor for Parallel<S> {
 
     fn rest(&mut self) -> bool {
         self.done = false;
-        if !self.is_clear() {
-            // What is stuck keeps its processor and its slots; all else is free.
-            self.shared.stage.disown_accused(&self.shared.seats);
-        }
+        self.is_clear();
+        // What is stuck keeps its processor and its slots; all else is free. What was accused and has returned since is
+        // quarantined just as well.
+        self.shared.stage.disown_accused(&self.shared.seats);
         self.shared.floor.give_turn(self.name);
         true
     }

@@ -133,6 +133,7 @@ impl Executor for Sequential {
 
     fn rest(&mut self) -> bool {
         self.done = false;
+        self.stage.disown_accused(&self.seats);
         self.floor.give_turn(self.name);
         true
     }

@@ -86,8 +86,8 @@ impl Stage {
         }
     }
 
-    /// Marks the processors of the accused tasks as nobody's: they are stuck for good, and the next executor plays without
-    /// them. The tasks themselves belong to the workers that are in them.
+    /// Marks the processors of the accused tasks as nobody's: the next executor plays without them. The tasks themselves
+    /// may belong to workers that are stuck in them.
     pub(crate) fn disown_accused(&self, seats: &[Padded<Seat>]) {
         for seat in seats {
             // Relaxed: as in `look`.
