@@ -63,9 +63,7 @@ pub fn pass(block: &mut Block<'_>) {
 /// The graph that `text` says, in the `.ag` format, without a mistake.
 pub fn graph(text: &str, registry: &Registry) -> Graph {
     let reading = text::ag::read(text, registry.catalogue());
-    let wrong: Vec<_> = (reading.diagnostics.iter())
-        .map(|d| &d.message)
-        .collect();
+    let wrong: Vec<_> = (reading.diagnostics.iter()).map(|d| &d.message).collect();
     assert!(wrong.is_empty(), "{wrong:?}");
     reading.session.graph
 }

@@ -97,18 +97,23 @@ pub struct Hall {
 }
 
 impl Hall {
-    /// Sets up every node of `graph` and makes an executor.
+    /// Sets up every node of `graph` and makes an executor, with a crew of its own.
     pub fn new(graph: &Graph, registry: &Registry, manner: Manner) -> Self {
-        let mut options = Options::new(Frames(manner.block), rate());
-        options.lanes = manner.workers;
-        let plan = plan::compile(graph, registry.catalogue(), &options)
-            .expect("the test's graph is right");
         let crew = Crew::new(CrewOptions {
             workers: manner.workers,
             wait: manner.wait,
             ..CrewOptions::default()
         });
         let crew = crew.expect("threads can be started");
+        Self::with(graph, registry, manner, crew)
+    }
+
+    /// As [`new`](Self::new), with this crew.
+    pub fn with(graph: &Graph, registry: &Registry, manner: Manner, crew: Crew) -> Self {
+        let mut options = Options::new(Frames(manner.block), rate());
+        options.lanes = manner.workers;
+        let plan = plan::compile(graph, registry.catalogue(), &options)
+            .expect("the test's graph is right");
         let pens = (0..manner.workers).map(|_| rt::trace::ring(1 << 16).0);
         let floor = Arc::new(Floor::new(pens.collect()));
         let mut pool = Pool::default();

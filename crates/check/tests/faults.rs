@@ -1,0 +1,316 @@
+//! What goes wrong in one node costs that node alone: a panic, what is no number, too much to do.
+
+use divisi_check::cast::{add, graph, kind, pass};
+use divisi_check::hall::{Hall, Manner, WAYS, rate, registry};
+use driver::{Beat, Cycle};
+use engine::{Engine, EngineOptions, Scheduler};
+use exec::Outcome;
+use graph::{Graph, Range, shape};
+use processor::{Activity, Block, Body, Event, Registry, Target};
+use std::sync::Arc;
+use units::{Frames, Nanos};
+use workers::{AudioThread, Wait};
+
+const BLOCK: usize = 64;
+/// The frame from which a bomb goes off: in the fifth block.
+const FUSE: u64 = 5 * BLOCK as u64 - 16;
+const FRAMES: usize = 20 * BLOCK;
+
+fn manners() -> impl Iterator<Item = Manner> {
+    let manner = |way, workers| Manner {
+        way,
+        workers,
+        block: BLOCK as u32,
+        wait: Wait::Hybrid,
+    };
+    WAYS.into_iter()
+        .flat_map(move |way| (1..=3).map(move |workers| manner(way, workers)))
+}
+
+/// As [`Hall::play`], on a thread that plays, whose panics are silent.
+fn play(hall: &mut Hall, channels: u16) -> Vec<Vec<f32>> {
+    let mut played = vec![Vec::new(); channels.into()];
+    for _ in 0..FRAMES / BLOCK {
+        let quiet = AudioThread::begin();
+        let outcome = hall.run(&[]);
+        drop(quiet);
+        assert_eq!(outcome, Outcome::Done);
+        for (channel, played) in (0..channels).zip(&mut played) {
+            let mut out = [0.0; BLOCK];
+            hall.executor.output(channel, &mut out);
+            played.extend(out);
+        }
+    }
+    played
+}
+
+/// The usual kinds; a bomb passes its input on until it panics, `forked` in a lane of a fork.
+fn bombs() -> Registry {
+    let mut registry = registry();
+    let goes_off = |block: &Block<'_>| block.position() + block.frames() as u64 > FUSE;
+    add(&mut registry, kind("bomb", (1, 1)), move |_| {
+        move |block: &mut Block<'_>| {
+            assert!(!goes_off(block), "a bomb goes off");
+            pass(block);
+            Activity::Awake
+        }
+    });
+    add(&mut registry, kind("forked", (1, 1)), move |_| {
+        move |block: &mut Block<'_>| {
+            let goes_off = goes_off(block);
+            block.fork(4, &|lane| {
+                assert!(!(goes_off && lane == 2), "a bomb goes off");
+            });
+            pass(block);
+            Activity::Awake
+        }
+    });
+    add(&mut registry, kind("calm", (1, 1)), |_| {
+        |block: &mut Block<'_>| {
+            pass(block);
+            Activity::Awake
+        }
+    });
+    registry
+}
+
+/// Two branches; the second goes through a node of `kind`.
+fn in_a_branch(kind: &str) -> String {
+    format!(
+        r#"a = {{ kind: "osc", freq: 440, }}; s = {{ kind: "sink", }}; a.1 -> s.1;
+        b = {{ kind: "osc", freq: 550, }}; x = {{ kind: "{kind}", }}; t = {{ kind: "sink", }};
+        b.1 -> x.1 -> t.1;"#
+    )
+}
+
+/// Two branches; the second has a loop of 10 frames through a node of `kind`.
+fn in_a_loop(kind: &str) -> String {
+    format!(
+        r#"a = {{ kind: "osc", freq: 440, }}; s = {{ kind: "sink", }}; a.1 -> s.1;
+        b = {{ kind: "osc", freq: 550, }}; t = {{ kind: "sink", }};
+        m = {{ kind: "mix", in: 2, out: 1, }}; g = {{ kind: "gain", gain: 0.5, }};
+        x = {{ kind: "{kind}", }}; d = {{ kind: "delay", time: 0.00021, }};
+        b.1 -> m.1 -> t.1; m.1 -> x.1 -> g.1 -> d.1 -> m.2;"#
+    )
+}
+
+/// Plays `text(kind)` every way. Channel 0 is as if nothing had happened, channel 1 is so before the block in which the
+/// bomb goes off, and sounds like `after` from the next block on.
+fn goes_off(kind: &str, text: fn(&str) -> String, after: &[f32]) {
+    let registry = bombs();
+    let calm = graph(&text("calm"), &registry);
+    let expected = play(
+        &mut Hall::new(&calm, &registry, Manner::reference(BLOCK as u32)),
+        2,
+    );
+    let before = FUSE as usize / BLOCK * BLOCK;
+    assert_ne!(
+        expected[1][before + 2 * BLOCK..],
+        after[before + 2 * BLOCK..]
+    );
+    for manner in manners() {
+        let mut hall = Hall::new(&graph(&text(kind), &registry), &registry, manner);
+        let played = play(&mut hall, 2);
+        assert_eq!(hall.counts().faults, 1, "{kind}, {manner:?}");
+        assert!(played[0] == expected[0], "{kind}, {manner:?}: a bystander");
+        assert!(
+            played[1][..before] == expected[1][..before],
+            "{kind}, {manner:?}: before"
+        );
+        assert!(
+            played[1][before + 2 * BLOCK..] == after[before + 2 * BLOCK..],
+            "{kind}, {manner:?}: after"
+        );
+    }
+}
+
+#[test]
+fn a_node_that_panics_is_silent_and_the_others_sound_on() {
+    goes_off("bomb", in_a_branch, &[0.0; FRAMES]);
+}
+
+#[test]
+fn a_lane_that_panics_costs_the_node_that_forked() {
+    goes_off("forked", in_a_branch, &[0.0; FRAMES]);
+}
+
+#[test]
+fn a_node_in_a_loop_that_panics_is_silent_and_the_loop_goes_on() {
+    let text = r#"b = { kind: "osc", freq: 550, }; t = { kind: "sink", }; b.1 -> t.1;"#;
+    let registry = registry();
+    let manner = Manner::reference(BLOCK as u32);
+    let open = play(
+        &mut Hall::new(&graph(text, &registry), &registry, manner),
+        1,
+    );
+    goes_off("bomb", in_a_loop, &open[0]);
+    goes_off("forked", in_a_loop, &open[0]);
+}
+
+/// The usual kinds, and one that gives a bad sample now and then: `nan` or `inf`.
+fn bad_samples() -> Registry {
+    let mut registry = registry();
+    for (name, bad) in [("nan", f32::NAN), ("inf", f32::NEG_INFINITY)] {
+        add(&mut registry, kind(name, (1, 1)), move |_| {
+            move |block: &mut Block<'_>| {
+                pass(block);
+                if block.position() == 4 * BLOCK as u64 {
+                    block.output(0).channel(0)[10..13].fill(bad);
+                }
+                Activity::Awake
+            }
+        });
+    }
+    registry
+}
+
+#[test]
+fn what_is_no_number_is_silent_at_a_sink_and_counted_and_filters_recover() {
+    let text = r#"o = { kind: "osc", freq: 440, }; n = { kind: "nan", }; i = { kind: "inf", };
+        a = { kind: "sink", }; b = { kind: "sink", }; c = { kind: "sink", }; d = { kind: "sink", }; e = { kind: "sink", };
+        f = { kind: "onepole", freq: 900, }; g = { kind: "biquad", freq: 900, }; h = { kind: "svf", freq: 900, };
+        o.1 -> n.1 -> a.1; o.1 -> i.1 -> b.1;
+        n.1 -> f.1 -> c.1; i.1 -> g.1 -> d.1; n.1 -> h.1 -> e.1;"#;
+    let registry = bad_samples();
+    let graph = graph(text, &registry);
+    let mut expected = None;
+    for manner in manners() {
+        let mut hall = Hall::new(&graph, &registry, manner);
+        let played = play(&mut hall, 5);
+        let told = (played, hall.counts().not_finite);
+        assert!(told.0.iter().flatten().all(|x| x.is_finite()), "{manner:?}");
+        let expected = expected.get_or_insert_with(|| told.clone());
+        assert!(told == *expected, "{manner:?}");
+    }
+    let (played, bad) = expected.unwrap();
+    let at = 4 * BLOCK + 10;
+    for channel in &played[..2] {
+        assert_eq!(channel[at..at + 3], [0.0; 3]);
+        assert!(channel[at - 9..at].iter().all(|x| *x != 0.0));
+    }
+    for filtered in &played[2..] {
+        let late = &filtered[FRAMES - 4 * BLOCK..];
+        let loudest = late.iter().fold(0.0_f32, |most, x| most.max(x.abs()));
+        assert!((0.3..1.1).contains(&loudest), "{loudest}");
+    }
+    assert!((6..6 + 3 * BLOCK as u64).contains(&bad), "{bad}");
+}
+
+/// Every kind with numbers that may be turned while it plays, fed with a sine, into a sink.
+fn knobs(registry: &Registry) -> Vec<(&'static str, Graph, Vec<u16>)> {
+    let live = |k: &&graph::Kind| k.params.iter().any(|p| p.live) && k.line.is_none();
+    let kinds = registry.catalogue().kinds().filter(live);
+    let kinds = kinds.filter(|k| !k.params.iter().any(|p| p.range == Range::File(true)));
+    let kinds = kinds.filter(|k| k.name != "work");
+    kinds
+        .map(|kind| {
+            let live = kind.params.iter().zip(0..).filter(|(p, _)| p.live);
+            (
+                kind.name,
+                fed(kind, registry),
+                live.map(|(_, i)| i).collect(),
+            )
+        })
+        .collect()
+}
+
+/// A node `x` of `kind` in a graph.
+fn fed(kind: &graph::Kind, registry: &Registry) -> Graph {
+    let needs = kind.params.iter().filter(
+        |p| matches!(p.range, Range::Number { default, .. } if default.is_nan() && p.name != "in"),
+    );
+    let needs: String = needs
+        .map(|p| match p.range {
+            Range::Number { least, most, .. } => {
+                format!(
+                    "{}: {}, ",
+                    p.name,
+                    (least.max(0.0) + most.min(1000.0)) / 2.0
+                )
+            }
+            _ => String::new(),
+        })
+        .collect();
+    let name = kind.name;
+    let mut text = format!(
+        r#"o = {{ kind: "osc", freq: 440, }}; x = {{ kind: "{name}", {needs} }}; s = {{ kind: "sink", }};"#
+    );
+    let is_sound = |ports: &[graph::PortSpec]| {
+        ports
+            .first()
+            .is_some_and(|p| matches!(p.width, graph::Width::AsNode | graph::Width::Fixed(_)))
+    };
+    if is_sound(&kind.inputs) {
+        text += "o.1 -> x.1;";
+    }
+    if is_sound(&kind.outputs) && !text.contains(r#"kind: "pan""#) {
+        text += "x.1 -> s.1;";
+    }
+    graph(&text, registry)
+}
+
+#[test]
+fn a_knob_turned_to_what_is_no_number_does_no_lasting_harm() {
+    let registry = registry();
+    for (name, graph, params) in knobs(&registry) {
+        let x = graph.find("x").unwrap();
+        let mut hall = Hall::new(&graph, &registry, Manner::reference(BLOCK as u32));
+        for param in params {
+            for value in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, f32::MAX, 1e-40] {
+                let event = Event {
+                    frame: 7,
+                    target: Target::Param(param),
+                    body: Body::Value(value),
+                };
+                hall.post(x, event);
+                play(&mut hall, 1);
+            }
+        }
+        let counts = hall.counts();
+        assert_eq!((counts.not_finite, counts.faults), (0, 0), "{name}");
+    }
+}
+
+/// Plays with a budget that nothing can be done in: what a slow machine would be, without one. What was heard of each
+/// block, and what is said of all.
+fn overloaded(scheduler: Scheduler, cycles: u32) -> (Vec<bool>, report::Report) {
+    let graph = shape::random(10_000, 3, Some(100.0)).unwrap();
+    let mut options = EngineOptions::new(Frames(16), rate());
+    options.scheduler = scheduler;
+    options.workers = 2;
+    options.hold_latency = false;
+    let (mut engine, mut player) = Engine::new(graph, Arc::new(registry()), options).unwrap();
+    let beat = Beat {
+        budget: Some(Nanos(1)),
+        xruns: 0,
+    };
+    let heard = (0..cycles).map(|_| {
+        let mut out = [f32::NAN; 16];
+        player.cycle(beat, &[], &mut [&mut out]);
+        engine.tend();
+        out.iter().any(|x| *x != 0.0)
+    });
+    (heard.collect(), engine.report())
+}
+
+#[test]
+fn ten_thousand_nodes_on_sixteen_frames_fall_silent_in_turns_and_end() {
+    // After 8 misses it is silent for 100 ms: 300.3 periods.
+    let (heard, report) = overloaded(Scheduler::Sequential, 3 * 8 + 2 * 301);
+    let runs: Vec<_> = heard.chunk_by(|a, b| a == b).collect();
+    let runs: Vec<_> = runs.iter().map(|run| (run[0], run.len())).collect();
+    let expected = [(true, 8), (false, 301), (true, 8), (false, 301), (true, 8)];
+    assert_eq!(runs, expected);
+    let told = (report.cycles, report.missed, report.abandoned, report.muted);
+    assert_eq!(told, (24, 24, 0, 2));
+    assert_eq!((report.faults, report.late, report.nodes), (0, 0, 10_000));
+    assert_eq!(report.deadline_ns, Some(333_333));
+}
+
+#[test]
+fn an_overload_on_two_workers_is_counted_and_ends_too() {
+    let (_, report) = overloaded(Scheduler::Stealing, 3 * 8 + 2 * 301);
+    // A cycle that this machine itself held up for 20 ms was given up.
+    let lost = report.missed + report.abandoned;
+    assert_eq!((report.cycles, lost, report.muted), (24, 24, 2));
+}

@@ -1,0 +1,433 @@
+//! A step that does not return: the sound goes on without it, and nothing breaks when it does return.
+
+use divisi_check::cast::{add, graph, kind, pass, skip};
+use divisi_check::hall::{Hall, Manner, Way, rate, registry};
+use driver::{Beat, Cycle};
+use engine::{Engine, EngineOptions, Player, Scheduler};
+use exec::{Binding, Counts, Outcome};
+use graph::{Graph, Node};
+use plan::Options;
+use processor::{Activity, Block, Registry};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::SeqCst};
+use std::time::{Duration, Instant};
+use units::{Frames, Nanos};
+use workers::{Crew, CrewOptions, Priority, Wait, cores, pin, set_priority, unpin};
+
+const BLOCK: usize = 64;
+/// What a step writes that returns too late. Nobody may ever hear it.
+const TOO_LATE: f32 = 1000.0;
+
+/// Catches one step and holds it until it is told to let go.
+#[derive(Default)]
+struct Trap {
+    wants: AtomicU32,
+    /// The number of the node that was caught; 0 for none.
+    caught: AtomicU32,
+    let_go: AtomicBool,
+    has_left: AtomicBool,
+    /// Processors that were dropped.
+    dropped: AtomicU32,
+}
+
+/// Whom a trap waits for.
+const A_WORKER: u32 = 1;
+const THE_HOST: u32 = 2;
+
+impl Trap {
+    fn set(&self, wants: u32) {
+        self.wants.store(wants, SeqCst);
+    }
+
+    fn caught(&self) -> u32 {
+        self.caught.load(SeqCst)
+    }
+
+    fn let_go(&self) {
+        self.let_go.store(true, SeqCst);
+        wait_for("the step to return", || self.has_left.load(SeqCst));
+    }
+
+    /// A step of `node` comes by; whether it was held.
+    fn pass(&self, node: u32) -> bool {
+        let wants = self.wants.load(SeqCst);
+        if wants == 0 {
+            return false;
+        }
+        let name = std::thread::current();
+        let is_worker = name.name().is_some_and(|n| n.starts_with("divisi-"));
+        let is_wanted = (wants == A_WORKER) == is_worker;
+        if is_wanted
+            && self
+                .wants
+                .compare_exchange(wants, 0, SeqCst, SeqCst)
+                .is_ok()
+        {
+            self.caught.store(node, SeqCst);
+            while !self.let_go.load(SeqCst) {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            self.has_left.store(true, SeqCst);
+            return true;
+        }
+        // The host leaves a worker time to come.
+        let patience = Instant::now() + Duration::from_millis(50);
+        while wants == A_WORKER && !is_worker && self.caught() == 0 && Instant::now() < patience {
+            std::thread::yield_now();
+        }
+        false
+    }
+}
+
+/// Counts itself when it is dropped.
+struct Kept(Arc<Trap>);
+
+impl Drop for Kept {
+    fn drop(&mut self) {
+        self.0.dropped.fetch_add(1, SeqCst);
+    }
+}
+
+fn wait_for(what: &str, mut happens: impl FnMut() -> bool) {
+    let patience = Instant::now() + Duration::from_secs(60);
+    while !happens() {
+        assert!(Instant::now() < patience, "still waiting for {what}");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+/// Two branches, each through a node that `trap` may catch: `x1` and `x2`, into channels 0 and 1.
+fn trapped(trap: &Arc<Trap>) -> (Graph, Registry) {
+    let mut registry = registry();
+    let trap = trap.clone();
+    add(
+        &mut registry,
+        kind("trapped", (1, 1)),
+        move |node: &Node| {
+            let number = node.name[1..].parse().unwrap();
+            let kept = Kept(trap.clone());
+            move |block: &mut Block<'_>| {
+                let is_late = kept.0.pass(number);
+                pass(block);
+                if is_late {
+                    block.output(0).channel(0).fill(TOO_LATE);
+                }
+                Activity::Awake
+            }
+        },
+    );
+    let text = r#"a = { kind: "osc", freq: 440, }; x1 = { kind: "trapped", }; s = { kind: "sink", };
+        b = { kind: "osc", freq: 550, }; x2 = { kind: "trapped", }; t = { kind: "sink", };
+        a.1 -> x1.1 -> s.1; b.1 -> x2.1 -> t.1;"#;
+    (graph(text, &registry), registry)
+}
+
+fn manners() -> impl Iterator<Item = Manner> {
+    let ways = [Way::Fixed, Way::Stealing, Way::Mutex];
+    let manner = |way, workers| Manner {
+        way,
+        workers,
+        block: BLOCK as u32,
+        wait: Wait::Hybrid,
+    };
+    ways.into_iter()
+        .flat_map(move |way| (2..=3).map(move |workers| manner(way, workers)))
+}
+
+/// The loudest sample of both channels in the next block.
+fn loudness(hall: &mut Hall) -> [f32; 2] {
+    assert_eq!(hall.run(&[]), Outcome::Done);
+    [0, 1].map(|channel| {
+        let mut out = [0.0; BLOCK];
+        hall.executor.output(channel, &mut out);
+        out.iter().fold(0.0_f32, |most, x| most.max(x.abs()))
+    })
+}
+
+/// Plays until a worker is in the trap, and that cycle has been given up.
+fn caught(trap: &Arc<Trap>, manner: Manner) -> (Hall, Graph, Registry) {
+    let (graph, registry) = trapped(trap);
+    let mut hall = Hall::new(&graph, &registry, manner);
+    // Long enough for a worker that merely lost its core for a while.
+    let scale = rt::stamp::Scale::of_this_machine();
+    hall.limit = Some(scale.ticks(Nanos(300_000_000)));
+    for _ in 0..5 {
+        assert!(loudness(&mut hall).iter().all(|x| *x > 0.2));
+    }
+    trap.set(A_WORKER);
+    let patience = Instant::now() + Duration::from_secs(60);
+    while hall.run(&[]) == Outcome::Done {
+        assert!(Instant::now() < patience, "{manner:?}: nobody was caught");
+    }
+    assert_ne!(trap.caught(), 0, "{manner:?}");
+    (hall, graph, registry)
+}
+
+/// Whether a node is heard once the one in the trap is silent.
+fn only_the_other(trap: &Trap, loudness: [f32; 2]) -> bool {
+    let victim = trap.caught() as usize - 1;
+    loudness[victim] == 0.0 && (0.5..=1.0).contains(&loudness[1 - victim])
+}
+
+#[test]
+fn until_a_step_returns_its_executor_is_silent_and_then_plays_without_that_node() {
+    for manner in manners() {
+        let trap = Arc::new(Trap::default());
+        let (mut hall, ..) = caught(&trap, manner);
+        for _ in 0..20 {
+            assert_eq!(hall.run(&[]), Outcome::Abandoned, "{manner:?}");
+            let mut out = [0.0; BLOCK];
+            hall.executor.output(0, &mut out);
+            assert_eq!(out, [0.0; BLOCK], "{manner:?}");
+        }
+        trap.let_go();
+        wait_for("the next cycle", || hall.run(&[]) == Outcome::Done);
+        for _ in 0..50 {
+            let heard = loudness(&mut hall);
+            assert!(only_the_other(&trap, heard), "{manner:?}: {heard:?}");
+        }
+        assert_eq!(hall.counts().faults, 1, "{manner:?}");
+    }
+}
+
+/// Has an executor for the graph without the node that is caught take the place of the one that plays; what went wrong
+/// there.
+fn replace(
+    hall: &mut Hall,
+    graph: &Graph,
+    registry: &Registry,
+    manner: Manner,
+    stuck: u32,
+) -> Counts {
+    let mut without = graph.clone();
+    let victim = graph.find(&format!("x{stuck}")).unwrap();
+    without.node_mut(victim).unwrap().enabled = false;
+    let mut options = Options::new(Frames(manner.block), rate());
+    options.lanes = manner.workers;
+    let plan = plan::compile(&without, registry.catalogue(), &options).unwrap();
+    let binding = Binding {
+        plan: &plan,
+        pool: &hall.pool,
+        lines: &mut hall.lines,
+        floor: hall.floor.clone(),
+        inputs: 2,
+    };
+    let next = manner.way.executor(binding, &hall.crew);
+    assert!(hall.executor.rest());
+    let last = std::mem::replace(&mut hall.executor, next);
+    last.counts()
+}
+
+#[test]
+fn another_plan_plays_without_the_node_while_it_is_stuck_and_after() {
+    for manner in manners() {
+        let trap = Arc::new(Trap::default());
+        let (mut hall, graph, registry) = caught(&trap, manner);
+        assert_eq!(hall.run(&[]), Outcome::Abandoned);
+        let counts = replace(&mut hall, &graph, &registry, manner, trap.caught());
+        assert_eq!(counts.faults, 1, "{manner:?}");
+        for cycle in 0..100 {
+            if cycle == 50 {
+                assert!(!trap.has_left.load(SeqCst));
+                trap.let_go();
+            }
+            let heard = loudness(&mut hall);
+            assert!(only_the_other(&trap, heard), "{manner:?}: {heard:?}");
+        }
+        assert_eq!(hall.counts(), Counts::default(), "{manner:?}");
+    }
+}
+
+/// An engine on long blocks, so that nobody but a trap holds a cycle up for four of them.
+struct Live {
+    engine: Engine,
+    player: Player,
+}
+
+const LONG: u32 = 4096;
+
+fn live(trap: &Arc<Trap>, scheduler: Scheduler) -> Live {
+    let (graph, registry) = trapped(trap);
+    let mut options = EngineOptions::new(Frames(LONG), rate());
+    options.scheduler = scheduler;
+    options.workers = 2;
+    options.hold_latency = false;
+    let (engine, player) = Engine::new(graph, Arc::new(registry), options).unwrap();
+    Live { engine, player }
+}
+
+/// One block of `player`, with time enough; how loud its channels are.
+fn cycle(player: &mut Player) -> [f32; 2] {
+    let beat = Beat {
+        budget: Some(Nanos(1_000_000_000_000)),
+        xruns: 0,
+    };
+    let mut outs = [[0.0; LONG as usize]; 2];
+    let [left, right] = &mut outs;
+    player.cycle(beat, &[], &mut [left, right]);
+    outs.map(|out| out.iter().fold(0.0_f32, |most, x| most.max(x.abs())))
+}
+
+/// Plays until a worker is caught; then until the other node is heard again.
+fn survive(live: &mut Live, trap: &Trap) {
+    trap.set(A_WORKER);
+    wait_for("a worker in the trap", || {
+        cycle(&mut live.player);
+        trap.caught() != 0
+    });
+    wait_for("sound", || {
+        live.engine.tend();
+        only_the_other(trap, cycle(&mut live.player))
+    });
+}
+
+#[test]
+fn the_sound_returns_before_the_step_does() {
+    for scheduler in [Scheduler::Stealing, Scheduler::Hlfet] {
+        let trap = Arc::new(Trap::default());
+        let mut live = live(&trap, scheduler);
+        assert!(cycle(&mut live.player).iter().all(|x| *x > 0.5));
+        survive(&mut live, &trap);
+        assert!(!trap.has_left.load(SeqCst), "{scheduler}");
+        let before = live.engine.report();
+        trap.let_go();
+        for _ in 0..20 {
+            let heard = cycle(&mut live.player);
+            assert!(only_the_other(&trap, heard), "{scheduler}: {heard:?}");
+        }
+        let after = live.engine.report();
+        assert!(before.abandoned >= 1, "{scheduler}");
+        assert_eq!(after.abandoned, before.abandoned, "{scheduler}");
+        assert_eq!((before.faults, after.faults), (1, 1), "{scheduler}");
+        let said = format!("`x{}` did not return on worker 1", trap.caught());
+        let told = live.engine.quarantined();
+        assert!(told.len() == 1 && told[0].starts_with(&said), "{told:?}");
+    }
+}
+
+#[test]
+fn on_the_callback_thread_it_stalls_the_sound_until_it_returns_and_is_quarantined_then() {
+    for scheduler in [Scheduler::Sequential, Scheduler::Stealing, Scheduler::Hlfet] {
+        let trap = Arc::new(Trap::default());
+        let Live {
+            mut engine,
+            mut player,
+        } = live(&trap, scheduler);
+        cycle(&mut player);
+        trap.set(THE_HOST);
+        std::thread::scope(|scope| {
+            let host = scope.spawn(|| {
+                while trap.caught() == 0 {
+                    cycle(&mut player);
+                }
+            });
+            wait_for("the accusation", || {
+                engine.tend();
+                !engine.quarantined().is_empty()
+            });
+            assert!(!host.is_finished());
+            trap.let_go();
+            host.join().unwrap();
+        });
+        for _ in 0..20 {
+            let heard = cycle(&mut player);
+            assert!(only_the_other(&trap, heard), "{scheduler}: {heard:?}");
+            engine.tend();
+        }
+        let report = engine.report();
+        assert_eq!((report.faults, report.abandoned), (1, 0), "{scheduler}");
+        let said = format!("`x{}` did not return on worker 0", trap.caught());
+        assert!(engine.quarantined()[0].starts_with(&said));
+    }
+}
+
+#[test]
+fn an_engine_that_is_dropped_meanwhile_leaves_the_step_what_it_needs() {
+    for engine_first in [true, false] {
+        let trap = Arc::new(Trap::default());
+        let mut live = live(&trap, Scheduler::Stealing);
+        survive(&mut live, &trap);
+        let Live { engine, player } = live;
+        if engine_first {
+            drop(engine);
+            drop(player);
+        } else {
+            drop(player);
+            drop(engine);
+        }
+        // Its plan, and so both processors.
+        assert_eq!(trap.dropped.load(SeqCst), 0);
+        trap.let_go();
+        wait_for("the last to go", || trap.dropped.load(SeqCst) == 2);
+    }
+}
+
+/// A thread that takes a core from everybody below the highest priority, for as long as it lives.
+struct Hog(Arc<AtomicU32>, Option<std::thread::JoinHandle<()>>);
+
+const REFUSED: u32 = 3;
+
+impl Hog {
+    /// `None` where it is not allowed.
+    fn on(core: workers::CoreId) -> Option<Self> {
+        let state = Arc::new(AtomicU32::new(0));
+        let told = state.clone();
+        let thread = std::thread::spawn(move || {
+            if pin(core).is_err() || set_priority(Priority::RealTime(90)).is_err() {
+                return told.store(REFUSED, SeqCst);
+            }
+            told.store(1, SeqCst);
+            // Not for ever, if the test fails: the machine has others to serve.
+            let patience = Instant::now() + Duration::from_millis(500);
+            while told.load(SeqCst) == 1 && Instant::now() < patience {
+                std::hint::spin_loop();
+            }
+        });
+        let hog = Self(state.clone(), Some(thread));
+        wait_for("the hog", || state.load(SeqCst) != 0);
+        (state.load(SeqCst) == 1).then_some(hog)
+    }
+}
+
+impl Drop for Hog {
+    fn drop(&mut self) {
+        self.0.store(2, SeqCst);
+        let _ended = self.1.take().map(std::thread::JoinHandle::join);
+    }
+}
+
+#[test]
+fn a_worker_that_a_higher_priority_starves_holds_up_no_cycle() {
+    const NAME: &str = "a_worker_that_a_higher_priority_starves_holds_up_no_cycle";
+    let Some(core) = cores().get(1).copied() else {
+        return skip(NAME, "one core only");
+    };
+    let (graph, registry) = trapped(&Arc::default());
+    for manner in manners().filter(|m| m.workers == 2) {
+        let reference = Manner::reference(BLOCK as u32);
+        let expected = Hall::new(&graph, &registry, reference).play(2, 60 * BLOCK);
+        let crew = Crew::new(CrewOptions {
+            workers: 2,
+            pin: Some(cores().to_vec()),
+            priority: Priority::RealTime(50),
+            ..CrewOptions::default()
+        });
+        let mut hall = Hall::with(&graph, &registry, manner, crew.unwrap());
+        pin(cores()[0]).unwrap();
+        let mut played = hall.play(2, 20 * BLOCK);
+        let Some(hog) = Hog::on(core) else {
+            unpin().unwrap();
+            return skip(NAME, "real-time priority is refused");
+        };
+        // No cycle runs, so the worker holds no task now; the host must do all there is.
+        let starved = hall.play(2, 20 * BLOCK);
+        drop(hog);
+        let after = hall.play(2, 20 * BLOCK);
+        unpin().unwrap();
+        for (channel, played) in played.iter_mut().enumerate() {
+            played.extend(starved[channel].iter().chain(&after[channel]));
+        }
+        assert!(played == expected, "{manner:?}");
+        assert_eq!(hall.counts(), Counts::default(), "{manner:?}");
+    }
+}
