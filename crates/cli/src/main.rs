@@ -1,2 +1,44 @@
-//! The program `divisi`.
-fn main() {}
+//! The program `divisi`: the library's rooms, as commands.
+//!
+//! Takes a call on the command line, gives sound, files and reports. Exit code 0, 1 (it failed), 2 (the input or the call
+//! is wrong). May: open files, wait, print. May not: use `unsafe`, show a panic, know what the library does not offer.
+#![forbid(unsafe_code)]
+
+mod commands;
+mod deck;
+mod failure;
+mod feed;
+mod interrupt;
+mod live;
+mod load;
+mod options;
+mod outcome;
+mod progress;
+mod say;
+mod tape;
+
+use clap::Parser;
+use std::process::ExitCode;
+
+/// A real-time audio engine that plays any graph on every core.
+#[derive(Parser)]
+#[command(name = "divisi", version, arg_required_else_help = true, after_help = EXAMPLES)]
+struct Call {
+    #[command(subcommand)]
+    command: commands::Command,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  divisi play examples/01-beep.ag --seconds 3
+  divisi render examples/04-diamond-16.ag -o diamond.wav --seconds 10
+  divisi check examples/03-rake-11.ag
+
+Exit codes: 0 well, 1 it failed, 2 the input or the call is wrong.";
+
+fn main() -> ExitCode {
+    match Call::parse().command.run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => failure.end(),
+    }
+}

@@ -1,0 +1,158 @@
+//! `check`: everything that is wrong with a session, without changing or playing anything.
+
+use crate::failure::Failure;
+use crate::load::{Loaded, has_errors, outputs};
+use crate::outcome::Json;
+use clap::Args;
+use divisi::graph::{Diagnostic, Place, Severity};
+use divisi::plan::{Options, Plan};
+use divisi::prelude::{Frames, SampleRate};
+use serde_json::{Value, json};
+use std::path::PathBuf;
+
+const EXAMPLES: &str = "\
+Examples:
+  divisi check examples/04-diamond-16.ag
+  divisi check session.toml --json -";
+
+/// Reads a session and says what is wrong with it; changes nothing
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Check {
+    /// The session: a .ag or .toml file
+    file: PathBuf,
+
+    /// Write what was found as JSON; `-` is standard output
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+}
+
+impl Check {
+    /// Does it.
+    pub(crate) fn run(self) -> Result<(), Failure> {
+        let loaded = Loaded::read(&self.file)?;
+        let json = Json::open(self.json.as_deref())?;
+        let mut found = loaded.diagnostics.clone();
+        // On a graph that was only half read, later passes find what is not there.
+        let plan = if has_errors(&found) {
+            None
+        } else {
+            diagnose(&loaded, &mut found)
+        };
+        loaded.show(&found);
+        let counts = plan.as_ref().map(|plan| Counts::of(&loaded, plan));
+        let text = match &counts {
+            Some(counts) => counts.in_words(&self.file.display().to_string()),
+            None => String::new(),
+        };
+        json.tell(&text, &in_json(counts.as_ref(), &found).to_string())?;
+        match counts {
+            Some(_) => Ok(()),
+            None => Err(Failure::said_wrong()),
+        }
+    }
+}
+
+/// What makers and the planner find; the plan, if they find no error.
+fn diagnose(loaded: &Loaded, found: &mut Vec<Diagnostic>) -> Option<Plan> {
+    let settings = &loaded.session.settings;
+    let usual = SampleRate::new(48_000).expect("48000 is not zero");
+    let block = settings.block.unwrap_or(Frames(64));
+    let mut options = Options::new(block, settings.rate.unwrap_or(usual));
+    for (id, node) in loaded.session.graph.nodes() {
+        match loaded.registry.make(node, &loaded.folder) {
+            Ok(processor) => {
+                options.latencies.insert(id, processor.latency());
+            }
+            Err(error) => {
+                let message = format!("`{}`: {error}", node.name);
+                found.push(Diagnostic::error(node.place, message));
+            }
+        }
+    }
+    match loaded.plan(&options) {
+        Ok(plan) => (!has_errors(found)).then_some(plan),
+        Err(wrong) => {
+            found.extend(wrong);
+            None
+        }
+    }
+}
+
+/// What there is in a session.
+struct Counts {
+    nodes: usize,
+    edges: usize,
+    inputs: u16,
+    outputs: u16,
+    latency_frames: u32,
+}
+
+impl Counts {
+    fn of(loaded: &Loaded, plan: &Plan) -> Self {
+        Self {
+            nodes: loaded.session.graph.len(),
+            edges: loaded.session.graph.edges().len(),
+            inputs: loaded.inputs(),
+            outputs: outputs(plan),
+            latency_frames: plan.latency.0,
+        }
+    }
+
+    fn in_words(&self, name: &str) -> String {
+        let count = |n: usize, what: &str| match n {
+            1 => format!("1 {what}"),
+            n => format!("{n} {what}s"),
+        };
+        format!(
+            "{name}: {}, {}, {}, {}, latency {}\n",
+            count(self.nodes, "node"),
+            count(self.edges, "edge"),
+            count(self.inputs.into(), "input channel"),
+            count(self.outputs.into(), "output channel"),
+            count(self.latency_frames as usize, "frame"),
+        )
+    }
+}
+
+fn in_json(counts: Option<&Counts>, found: &[Diagnostic]) -> Value {
+    let diagnostics: Vec<Value> = found.iter().map(diagnostic).collect();
+    let mut all = json!({ "ok": counts.is_some(), "diagnostics": diagnostics });
+    if let Some(counts) = counts {
+        all["nodes"] = counts.nodes.into();
+        all["edges"] = counts.edges.into();
+        all["input_channels"] = counts.inputs.into();
+        all["output_channels"] = counts.outputs.into();
+        all["latency_frames"] = counts.latency_frames.into();
+    }
+    all
+}
+
+fn diagnostic(found: &Diagnostic) -> Value {
+    let also = found.also.iter().map(|(at, why)| {
+        let mut note = json!({ "message": why });
+        place(&mut note, *at);
+        note
+    });
+    let severity = match found.severity {
+        Severity::Error => "error",
+        Severity::Warning => "warning",
+    };
+    let mut all = json!({
+        "severity": severity,
+        "message": found.message,
+        "help": found.help,
+        "also": also.collect::<Vec<Value>>(),
+    });
+    place(&mut all, found.place);
+    all
+}
+
+/// Where it is, if it is somewhere.
+fn place(into: &mut Value, at: Place) {
+    if at.is_somewhere() {
+        into["line"] = at.line.into();
+        into["column"] = at.column.into();
+        into["width"] = at.width.into();
+    }
+}

@@ -1,0 +1,210 @@
+//! `play`: in real time, through whatever gives the beat.
+
+use crate::deck::Deck;
+use crate::failure::{Failure, in_full};
+use crate::interrupt::Interrupt;
+use crate::live::{Files, Live};
+use crate::load::{Loaded, outputs};
+use crate::options::How;
+use crate::outcome::Json;
+use crate::say;
+use clap::{Args, ValueEnum};
+use divisi::driver::{self, DriverError, Facts, Opened, Request};
+use divisi::media::{Format, Writer};
+use divisi::plan::Options;
+use divisi::prelude::{Engine, Frames};
+use divisi::report::Report;
+use divisi::units::Channels;
+use divisi::workers::Priority;
+use std::path::PathBuf;
+
+const EXAMPLES: &str = "\
+Examples:
+  divisi play examples/01-beep.ag --seconds 3
+  divisi play session.toml --seconds 30 --record session.wav
+  divisi play session.toml --driver clock --workers 2 --trace --json report.json
+
+Without --seconds it plays until everything has ended, or until Ctrl-C.";
+
+/// Plays a session in real time
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Play {
+    #[command(flatten)]
+    how: How,
+
+    /// What gives the beat; auto takes JACK or PipeWire where one answers, else the clock
+    #[arg(long, value_enum, default_value_t = Driver::Auto)]
+    driver: Driver,
+
+    /// Write what is heard to a sound file
+    #[arg(long, value_name = "OUT.wav")]
+    record: Option<PathBuf>,
+
+    /// Record every node's time, for the report
+    #[arg(long)]
+    trace: bool,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Driver {
+    Auto,
+    Jack,
+    Clock,
+}
+
+impl Play {
+    /// Does it.
+    pub(crate) fn run(self) -> Result<(), Failure> {
+        let loaded = Loaded::usable(&self.how.file)?;
+        if let Some(path) = &self.record {
+            self.how.keep_apart(path)?;
+        }
+        let json = Json::open(self.how.json.as_deref())?;
+        let interrupt = Interrupt::listen()?;
+        let request = self.request(&loaded)?;
+        let (opened, said) = self.open(&request)?;
+        let facts = opened.facts().clone();
+        let stage = self.stage(&loaded, &facts)?;
+        say::note(&said);
+        let (report, played) = stage.play(opened, &facts, &interrupt)?;
+        json.report(&report)?;
+        played
+    }
+
+    /// What is asked of the driver. A graph that cannot play is refused before anything is opened.
+    fn request(&self, loaded: &Loaded) -> Result<Request, Failure> {
+        let mut request = Request::new("divisi", self.how.block(loaded));
+        let options = Options::new(request.block, self.how.rate(loaded));
+        let plan = loaded.plan(&options).map_err(|wrong| {
+            loaded.show(&wrong);
+            Failure::said_wrong()
+        })?;
+        request.rate = self.how.said_rate(loaded);
+        request.outputs = outputs(&plan);
+        request.inputs = match self.how.input {
+            None => loaded.inputs(),
+            Some(_) => 0,
+        };
+        if request.outputs == 0 && self.record.is_some() {
+            return Err(Failure::wrong(
+                "there is nothing to record: the session has no `sink`",
+            ));
+        }
+        Ok(request)
+    }
+
+    /// Opens what gives the beat, and says what it is.
+    fn open(&self, request: &Request) -> Result<(Box<dyn Opened>, String), Failure> {
+        let opened = match self.driver {
+            Driver::Auto => {
+                return match driver::auto(request) {
+                    Ok(chosen) => Ok((chosen.opened, chosen.said)),
+                    Err(error) => Err(refusal(&error)),
+                };
+            }
+            Driver::Jack => driver::jack::open(request),
+            Driver::Clock => driver::clock::open(request),
+        };
+        let opened = opened.map_err(|error| refusal(&error))?;
+        let facts = opened.facts();
+        let said = match facts.server.as_str() {
+            "" => format!("playing by the {}, without a device", facts.driver),
+            server => format!("playing through {server}, {}", facts.rate),
+        };
+        Ok((opened, said))
+    }
+
+    /// The engine, the half that plays with what stands around it, and the files.
+    fn stage(&self, loaded: &Loaded, facts: &Facts) -> Result<Stage, Failure> {
+        let mut options = self.how.engine(loaded, facts.rate);
+        options.trace = self.trace;
+        if let Some(level) = facts.priority.and_then(|level| u8::try_from(level).ok()) {
+            options.priority = Priority::RealTime(level);
+        }
+        let inputs = options.inputs;
+        let beat = (options.block, facts.rate.hz());
+        let (engine, player) = loaded.engine(options)?;
+        let frames = self.how.frames(facts.rate).or_else(|| engine.length());
+        let mut deck = Deck::new(player);
+        let mut files = Files::default();
+        if let Some(source) = self.how.source(facts.rate)? {
+            files.feeder = Some(deck.hear(source, inputs, beat)?);
+        }
+        if let Some(path) = &self.record {
+            let channels = outputs(engine.plan());
+            let writer = Writer::create(path, facts.rate, Channels(channels), Format::F32)
+                .map_err(|error| Failure::failed(in_full(&error)))?;
+            files.tape = Some(deck.record(writer, channels, beat, frames)?);
+        }
+        Ok(Stage {
+            engine,
+            deck,
+            files,
+            block: beat.0,
+            frames,
+        })
+    }
+}
+
+/// All that is ready before the first beat.
+struct Stage {
+    engine: Engine,
+    deck: Deck,
+    files: Files,
+    block: Frames,
+    frames: Option<u64>,
+}
+
+impl Stage {
+    /// Plays to the end; what came out, and whether it ended well.
+    fn play(
+        mut self,
+        opened: Box<dyn Opened>,
+        facts: &Facts,
+        interrupt: &Interrupt,
+    ) -> Result<(Report, Result<(), Failure>), Failure> {
+        let refused = refused(facts, &self.engine);
+        let played = self.deck.played();
+        let started = opened.start(Box::new(self.deck));
+        let running = started.map_err(|error| refusal(&error))?;
+        let live = Live {
+            engine: &mut self.engine,
+            running: &*running,
+            played,
+            block: self.block.0.into(),
+            rate_hz: facts.rate.hz(),
+            frames: self.frames,
+        };
+        let ended = live.play(&self.files, interrupt);
+        let fifo = running.fifo_latency();
+        drop(running.stop());
+        let mut report = self.engine.report();
+        report.driver = facts.driver.to_owned();
+        report.latency_frames.driver = fifo.0.saturating_add(facts.device_latency.0);
+        report.refused = refused;
+        Ok((report, ended.and(self.files.end())))
+    }
+}
+
+/// What was refused by anyone, said once.
+fn refused(facts: &Facts, engine: &Engine) -> Vec<String> {
+    let mut all = facts.refused.clone();
+    for what in engine.refused() {
+        if !all.contains(what) {
+            all.push(what.clone());
+        }
+    }
+    for what in &all {
+        say::note(&format!("refused: {what}"));
+    }
+    all
+}
+
+/// A driver's refusal; a block or a number of channels that none plays is the call's fault.
+fn refusal(error: &DriverError) -> Failure {
+    match error {
+        DriverError::Block(_) | DriverError::Channels(_) => Failure::wrong(in_full(error)),
+        _ => Failure::failed(in_full(error)),
+    }
+}

@@ -1,0 +1,159 @@
+//! `render`: offline, as fast as it goes; nothing is ever dropped.
+
+use crate::failure::{Failure, in_full};
+use crate::feed::Source;
+use crate::interrupt::Interrupt;
+use crate::load::{Loaded, outputs};
+use crate::options::How;
+use crate::outcome::Json;
+use crate::progress::Progress;
+use crate::say;
+use clap::Args;
+use divisi::driver::file::{self, RenderError, Silence};
+use divisi::driver::{DriverError, Request};
+use divisi::media::{Format, Writer};
+use divisi::prelude::{Engine, Mode, Player};
+use divisi::units::Channels;
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+
+const EXAMPLES: &str = "\
+Examples:
+  divisi render examples/04-diamond-16.ag -o diamond.wav --seconds 10
+  divisi render session.toml -o session.wav --workers 2 --json report.json
+
+The file is WAV, 32-bit float. The same session gives the same bits, whatever the scheduler and the workers.";
+
+/// Plays a session into a file, as fast as it goes
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Render {
+    #[command(flatten)]
+    how: How,
+
+    /// The sound file to write
+    #[arg(short, long, value_name = "OUT.wav")]
+    output: PathBuf,
+}
+
+impl Render {
+    /// Does it.
+    pub(crate) fn run(self) -> Result<(), Failure> {
+        let loaded = Loaded::usable(&self.how.file)?;
+        self.how.keep_apart(&self.output)?;
+        let json = Json::open(self.how.json.as_deref())?;
+        let interrupt = Interrupt::listen()?;
+        let rate = self.how.rate(&loaded);
+        let mut options = self.how.engine(&loaded, rate);
+        options.mode = Mode::Offline;
+        let mut request = Request::new("divisi", options.block);
+        request.inputs = options.inputs;
+        let (mut engine, player) = loaded.engine(options)?;
+        request.outputs = outputs(engine.plan());
+        if request.outputs == 0 {
+            return Err(Failure::wrong(
+                "there is nothing to hear: the session has no `sink`",
+            ));
+        }
+        let frames = self.how.frames(rate).or_else(|| engine.length());
+        let frames = frames.ok_or_else(|| {
+            Failure::wrong("this session goes on forever: say how long by --seconds S")
+        })?;
+        let source = self.how.source(rate)?;
+        let channels = Channels(request.outputs);
+        let writer = Writer::create(&self.output, rate, channels, Format::F32)
+            .map_err(|error| Failure::failed(in_full(&error)))?;
+        let progress = Progress::new(rate.hz(), Some(frames));
+        let job = Job {
+            request,
+            frames,
+            source,
+            writer,
+            progress,
+            interrupt,
+        };
+        let done = job.run(&mut engine, player);
+        let mut report = engine.report();
+        report.driver = "file".into();
+        json.report(&report)?;
+        done
+    }
+}
+
+/// One run, from source to file.
+struct Job {
+    request: Request,
+    frames: u64,
+    source: Option<Source>,
+    writer: Writer,
+    progress: Progress,
+    interrupt: Interrupt,
+}
+
+impl Job {
+    fn run(mut self, engine: &mut Engine, mut player: Player) -> Result<(), Failure> {
+        let _plays = divisi::workers::AudioThread::begin();
+        let (writer, progress) = (&mut self.writer, &mut self.progress);
+        let mut sink = |block: &[&[f32]]| writer.write(block).map_err(Into::into);
+        let mut tell = |done| {
+            engine.tend();
+            progress.show(done);
+            match self.interrupt.is_asked() {
+                true => ControlFlow::Break(()),
+                false => ControlFlow::Continue(()),
+            }
+        };
+        let (request, frames) = (&self.request, self.frames);
+        let rendered = match self.source {
+            None => file::render(
+                request,
+                frames,
+                &mut player,
+                &mut Silence,
+                &mut sink,
+                &mut tell,
+            ),
+            Some(mut source) => {
+                let mut hear = |into: &mut [&mut [f32]]| {
+                    let got = source.read(into);
+                    source.damage().map_or(Ok(got), |what| Err(what.into()))
+                };
+                file::render(
+                    request,
+                    frames,
+                    &mut player,
+                    &mut hear,
+                    &mut sink,
+                    &mut tell,
+                )
+            }
+        };
+        self.progress.end();
+        let path = self.writer.path().to_path_buf();
+        let written = self.writer.frames();
+        let finished = self.writer.finish();
+        let holds = format!("{} holds the first {written} frames", path.display());
+        match (rendered, finished) {
+            (Ok(done), Ok(())) if done == frames => {
+                say::note(&format!("{}: {written} frames", path.display()));
+                Ok(())
+            }
+            (Ok(done), Ok(())) if done < frames => {
+                Err(Failure::failed(format!("interrupted: {holds}")))
+            }
+            (Ok(_), Err(error)) => Err(Failure::failed(in_full(&error))),
+            (Err(error), _) => Err(refusal(&error, &holds)),
+            (Ok(_), Ok(())) => Ok(()),
+        }
+    }
+}
+
+/// What of a failed run is the call's fault.
+fn refusal(error: &RenderError, holds: &str) -> Failure {
+    match error {
+        RenderError::Request(DriverError::Block(_) | DriverError::Channels(_)) => {
+            Failure::wrong(in_full(error))
+        }
+        _ => Failure::failed(format!("{}; {holds}", in_full(error))),
+    }
+}

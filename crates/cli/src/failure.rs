@@ -1,0 +1,53 @@
+//! Why a command did not do what it was asked, and the exit code that says so.
+
+use crate::say;
+use std::error::Error;
+use std::process::ExitCode;
+
+/// Why a command failed.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    code: u8,
+    message: Option<String>,
+}
+
+impl Failure {
+    /// The call or the input is wrong.
+    pub(crate) fn wrong(message: impl Into<String>) -> Self {
+        Self {
+            code: 2,
+            message: Some(message.into()),
+        }
+    }
+
+    /// It was right, and could not be done.
+    pub(crate) fn failed(message: impl Into<String>) -> Self {
+        Self {
+            code: 1,
+            message: Some(message.into()),
+        }
+    }
+
+    /// The input is wrong, and all of that has been said.
+    pub(crate) fn said_wrong() -> Self {
+        Self {
+            code: 2,
+            message: None,
+        }
+    }
+
+    /// Says it, and ends the program.
+    pub(crate) fn end(self) -> ExitCode {
+        if let Some(message) = self.message {
+            say::note(&format!("divisi: {message}"));
+        }
+        ExitCode::from(self.code)
+    }
+}
+
+/// An error with what caused it, in one line.
+pub(crate) fn in_full(error: &(dyn Error + 'static)) -> String {
+    let causes = std::iter::successors(Some(error), |error| (*error).source());
+    let words: Vec<String> = causes.map(ToString::to_string).collect();
+    words.join(": ")
+}

@@ -1,0 +1,159 @@
+//! A sound file in place of the device's inputs.
+//!
+//! Offline it is read block by block. Live, a thread of its own reads ahead into a ring, whole blocks at a time; a block
+//! that is not there in time is silence and counted.
+
+use divisi::media::{MediaError, Stream};
+use divisi::prelude::{Frames, SampleRate};
+use divisi::rt::spsc::{Receiver, Sender, channel};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread::{Builder, JoinHandle};
+use std::time::Duration;
+
+/// How far the reader is ahead.
+const AHEAD_S: usize = 2;
+/// And at most so many samples, but a few blocks in any case.
+const MOST_SAMPLES: usize = 1 << 24;
+const LEAST_BLOCKS: usize = 4;
+/// How often the reader looks whether there is room.
+const EVERY: Duration = Duration::from_millis(5);
+/// The most channels that a graph listens to.
+const MOST_CHANNELS: usize = 512;
+
+/// A file, read for so many input channels: more than it has are silent.
+pub(crate) struct Source {
+    stream: Stream,
+    samples: Vec<f32>,
+}
+
+impl Source {
+    /// Opens `path`, to be heard at `rate`.
+    pub(crate) fn open(path: &Path, rate: SampleRate) -> Result<Self, MediaError> {
+        let stream = Stream::open(path, rate)?;
+        Ok(Self {
+            stream,
+            samples: Vec::new(),
+        })
+    }
+
+    /// Fills `planes`, all of one length; how many frames there were before the end.
+    pub(crate) fn read(&mut self, planes: &mut [&mut [f32]]) -> usize {
+        let channels = self.stream.channels().count();
+        let wanted = planes.first().map_or(0, |plane| plane.len());
+        self.samples.resize(wanted * channels, 0.0);
+        let frames = self.stream.read_interleaved(&mut self.samples);
+        for (c, plane) in planes.iter_mut().enumerate() {
+            plane.fill(0.0);
+            if c < channels {
+                let heard = self.samples[..frames * channels].chunks_exact(channels);
+                plane.iter_mut().zip(heard).for_each(|(to, f)| *to = f[c]);
+            }
+        }
+        frames
+    }
+
+    /// What was wrong with the file.
+    pub(crate) fn damage(&self) -> Option<String> {
+        self.stream.damage().map(ToString::to_string)
+    }
+}
+
+/// The end that plays.
+pub(crate) struct Feed {
+    ring: Receiver<f32>,
+    planes: Vec<Box<[f32]>>,
+    missing: Arc<AtomicU64>,
+}
+
+/// The end that reads.
+pub(crate) struct Feeder {
+    thread: JoinHandle<Option<String>>,
+    missing: Arc<AtomicU64>,
+}
+
+/// Begins to read `source` ahead, for `inputs` channels.
+pub(crate) fn feed(
+    mut source: Source,
+    inputs: u16,
+    (block, rate_hz): (Frames, u32),
+) -> std::io::Result<(Feed, Feeder)> {
+    let inputs = usize::from(inputs).min(MOST_CHANNELS);
+    let samples = inputs * block.count();
+    let ahead = (AHEAD_S * rate_hz as usize * inputs).min(MOST_SAMPLES);
+    let (mut ring, receiver) = channel(ahead.max(LEAST_BLOCKS * samples));
+    let missing = Arc::new(AtomicU64::new(0));
+    let mut planes = vec![vec![0.0; block.count()]; inputs];
+    let mut is_there = fill(&mut source, &mut ring, &mut planes);
+    let thread = Builder::new().name("divisi-feed".into()).spawn(move || {
+        while is_there && !ring.is_closed() {
+            std::thread::sleep(EVERY);
+            is_there = fill(&mut source, &mut ring, &mut planes);
+        }
+        source.damage()
+    })?;
+    let feed = Feed {
+        ring: receiver,
+        planes: vec![vec![0.0; block.count()].into(); inputs],
+        missing: missing.clone(),
+    };
+    Ok((feed, Feeder { thread, missing }))
+}
+
+/// Fills the ring; whether the file goes on.
+fn fill(source: &mut Source, ring: &mut Sender<f32>, planes: &mut [Vec<f32>]) -> bool {
+    let samples: usize = planes.iter().map(Vec::len).sum();
+    if samples == 0 {
+        return false;
+    }
+    while ring.room() >= samples {
+        let mut slices: Vec<&mut [f32]> = planes.iter_mut().map(Vec::as_mut_slice).collect();
+        if source.read(&mut slices) == 0 {
+            return false;
+        }
+        for plane in planes.iter() {
+            ring.write(plane);
+        }
+    }
+    true
+}
+
+impl Feed {
+    /// Calls `play` with the next block of every channel.
+    ///
+    /// Real-time: hot, if `play` is.
+    pub(crate) fn with(&mut self, play: impl FnOnce(&[&[f32]])) {
+        let samples: usize = self.planes.iter().map(|plane| plane.len()).sum();
+        // Asked first: what was read before the end is then seen below.
+        let has_ended = self.ring.is_closed();
+        if self.ring.available() >= samples {
+            for plane in &mut self.planes {
+                self.ring.read(plane);
+            }
+        } else {
+            self.planes.iter_mut().for_each(|plane| plane.fill(0.0));
+            if !has_ended {
+                // Relaxed: the count is all there is.
+                self.missing.fetch_add(1, Ordering::Relaxed);
+            }
+        }
+        let mut list: [&[f32]; MOST_CHANNELS] = [&[]; MOST_CHANNELS];
+        let mut count = 0;
+        for (slot, plane) in list.iter_mut().zip(&self.planes) {
+            *slot = plane;
+            count += 1;
+        }
+        play(&list[..count]);
+    }
+}
+
+impl Feeder {
+    /// Waits for the reader, once the feed is gone; how many blocks were missing, and what was wrong with the file.
+    pub(crate) fn end(self) -> (u64, Option<String>) {
+        let damage = self.thread.join();
+        let damage = damage.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        // Relaxed: the feed is gone, and so is the thread that counted.
+        (self.missing.load(Ordering::Relaxed), damage)
+    }
+}

@@ -1,0 +1,30 @@
+//! Ctrl-C: the first asks for a clean end, the second ends at once.
+
+use crate::failure::{Failure, in_full};
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::flag;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Whether the user has asked for the end.
+#[derive(Clone)]
+pub(crate) struct Interrupt(Arc<AtomicBool>);
+
+impl Interrupt {
+    /// Listens from now on.
+    pub(crate) fn listen() -> Result<Self, Failure> {
+        let asked = Arc::new(AtomicBool::new(false));
+        for signal in [SIGINT, SIGTERM] {
+            flag::register_conditional_shutdown(signal, 1, asked.clone())
+                .and_then(|_| flag::register(signal, asked.clone()))
+                .map_err(|error| Failure::failed(in_full(&error)))?;
+        }
+        Ok(Self(asked))
+    }
+
+    /// Whether the end was asked for.
+    pub(crate) fn is_asked(&self) -> bool {
+        // Relaxed: nothing travels with it.
+        self.0.load(Ordering::Relaxed)
+    }
+}

@@ -1,0 +1,135 @@
+//! A session from a file: read, diagnosed, shown.
+
+use crate::failure::{Failure, in_full};
+use crate::say;
+use divisi::graph::Diagnostic;
+use divisi::plan::{Options, Plan};
+use divisi::prelude::{Engine, EngineError, EngineOptions, Player, Registry};
+use divisi::text::{self, Session};
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// The longest session file: larger ones are a mistake, or meant to fill the memory.
+const MOST_BYTES: u64 = 256 << 20;
+
+/// A session with what is needed to talk about it.
+pub(crate) struct Loaded {
+    /// What was read.
+    pub(crate) session: Session,
+    /// What reading it has found.
+    pub(crate) diagnostics: Vec<Diagnostic>,
+    /// Every kind there is.
+    pub(crate) registry: Arc<Registry>,
+    /// Relative file names in the session are meant from here.
+    pub(crate) folder: PathBuf,
+    name: String,
+    source: String,
+}
+
+impl Loaded {
+    /// Reads `path`, whatever is wrong in it.
+    pub(crate) fn read(path: &Path) -> Result<Self, Failure> {
+        let bytes = bytes(path)?;
+        let name = path.display().to_string();
+        let registry = Arc::new(divisi::registry());
+        let reading = text::read_any(&name, &bytes, registry.catalogue());
+        let folder = path.parent().unwrap_or(Path::new(""));
+        Ok(Self {
+            session: reading.session,
+            diagnostics: reading.diagnostics,
+            registry,
+            folder: folder.to_path_buf(),
+            name,
+            source: String::from_utf8_lossy(&bytes).into_owned(),
+        })
+    }
+
+    /// Reads `path`, shows what is wrong in it, and fails if it cannot be used.
+    pub(crate) fn usable(path: &Path) -> Result<Self, Failure> {
+        let loaded = Self::read(path)?;
+        loaded.show(&loaded.diagnostics);
+        if has_errors(&loaded.diagnostics) {
+            return Err(Failure::said_wrong());
+        }
+        Ok(loaded)
+    }
+
+    /// Shows diagnostics with the lines that they are about.
+    pub(crate) fn show(&self, diagnostics: &[Diagnostic]) {
+        let shown = text::render(&self.name, &self.source, diagnostics);
+        if !shown.is_empty() {
+            say::note(shown.trim_end());
+        }
+    }
+
+    /// What to do for the session's graph, or everything that is wrong with it.
+    pub(crate) fn plan(&self, options: &Options) -> Result<Plan, Vec<Diagnostic>> {
+        let catalogue = self.registry.catalogue();
+        divisi::plan::compile(&self.session.graph, catalogue, options).map_err(|wrong| wrong.0)
+    }
+
+    /// How many channels the session's `input` nodes listen to.
+    pub(crate) fn inputs(&self) -> u16 {
+        let nodes = self.session.graph.nodes().map(|(_, node)| node);
+        let heard = nodes.filter(|node| node.plays() == "input").map(|node| {
+            let first = node.number("channel").unwrap_or(1.0).max(1.0) as u16;
+            let width = node.outputs.iter().map(|port| match port.signal {
+                divisi::graph::Signal::Audio(channels) => channels.0,
+                _ => 0,
+            });
+            (first - 1).saturating_add(width.max().unwrap_or(0))
+        });
+        heard.max().unwrap_or(0)
+    }
+
+    /// An engine for the session; what is wrong with it is shown.
+    pub(crate) fn engine(&self, mut options: EngineOptions) -> Result<(Engine, Player), Failure> {
+        options.folder = self.folder.clone();
+        let graph = self.session.graph.clone();
+        Engine::new(graph, self.registry.clone(), options).map_err(|error| match error {
+            EngineError::Graph(wrong) => {
+                self.show(&wrong);
+                Failure::said_wrong()
+            }
+            other => Failure::failed(in_full(&other)),
+        })
+    }
+}
+
+/// Whether the session cannot be used.
+pub(crate) fn has_errors(diagnostics: &[Diagnostic]) -> bool {
+    diagnostics.iter().any(Diagnostic::is_error)
+}
+
+/// How many output channels a plan has.
+pub(crate) fn outputs(plan: &Plan) -> u16 {
+    let channels = plan.sinks.iter().map(|sink| sink.channel.saturating_add(1));
+    channels.max().unwrap_or(0)
+}
+
+fn bytes(path: &Path) -> Result<Vec<u8>, Failure> {
+    let refuse = |error: std::io::Error| {
+        let name = path.display();
+        Failure::wrong(format!("cannot read {name}: {error}"))
+    };
+    let mut file = File::open(path).map_err(refuse)?;
+    if file.metadata().map_err(refuse)?.is_dir() {
+        let name = path.display();
+        return Err(Failure::wrong(format!(
+            "{name} is a folder: name a session in it, one that ends in .ag or .toml"
+        )));
+    }
+    let mut bytes = Vec::new();
+    let limited = (&mut file).take(MOST_BYTES + 1);
+    { limited }.read_to_end(&mut bytes).map_err(refuse)?;
+    if bytes.len() as u64 > MOST_BYTES {
+        let most = MOST_BYTES >> 20;
+        let name = path.display();
+        return Err(Failure::wrong(format!(
+            "{name} is too large: a session has at most {most} MiB"
+        )));
+    }
+    Ok(bytes)
+}

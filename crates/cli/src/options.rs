@@ -1,0 +1,169 @@
+//! What `play` and `render` have in common on the command line.
+
+use crate::failure::{Failure, in_full};
+use crate::feed::Source;
+use crate::load::Loaded;
+use clap::Args;
+use divisi::prelude::{EngineOptions, Frames, SampleRate, Scheduler};
+use divisi::text::Settings;
+use divisi::workers::Wait;
+use std::path::{Path, PathBuf};
+
+/// The rate where neither the call nor the session says one.
+const RATE_HZ: u32 = 48_000;
+/// The block, likewise.
+const BLOCK: Frames = Frames(64);
+/// Schedulers that are planned; asking for one says so.
+const LATER: [&str; 7] = [
+    "auto",
+    "etf",
+    "cpfd",
+    "global",
+    "weighted",
+    "deadline",
+    "pipelined",
+];
+
+/// How to play.
+#[derive(Args)]
+pub(crate) struct How {
+    /// The session: a .ag or .toml file
+    pub(crate) file: PathBuf,
+
+    /// How long; without it, until everything has ended
+    #[arg(long, value_name = "S", value_parser = seconds)]
+    pub(crate) seconds: Option<f64>,
+
+    /// A sound file to hear in place of the device
+    #[arg(long, value_name = "IN.wav")]
+    pub(crate) input: Option<PathBuf>,
+
+    /// sequential, hlfet, random, stealing or mutex
+    #[arg(long, value_name = "NAME", default_value_t, value_parser = scheduler)]
+    pub(crate) scheduler: Scheduler,
+
+    /// How many threads work; without it, one for each core
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=256))]
+    workers: Option<u32>,
+
+    /// Frames in a block; without it, what the session says, or 64
+    #[arg(long, value_name = "FRAMES", value_parser = block)]
+    block: Option<Frames>,
+
+    /// Frames a second; without it, what the session says, or 48000
+    #[arg(long, value_name = "HZ", value_parser = rate)]
+    rate: Option<SampleRate>,
+
+    /// What workers do between cycles: hybrid, sleep or spin
+    #[arg(long, value_name = "POLICY", default_value = "hybrid", value_parser = wait)]
+    wait: Wait,
+
+    /// Write the report as JSON; `-` is standard output
+    #[arg(long, value_name = "FILE")]
+    pub(crate) json: Option<PathBuf>,
+}
+
+impl How {
+    /// Frames in a block.
+    pub(crate) fn block(&self, loaded: &Loaded) -> Frames {
+        let said = self.block.or(loaded.session.settings.block);
+        said.unwrap_or(BLOCK)
+    }
+
+    /// Frames a second, where the call or the session says so.
+    pub(crate) fn said_rate(&self, loaded: &Loaded) -> Option<SampleRate> {
+        self.rate.or(loaded.session.settings.rate)
+    }
+
+    /// Frames a second.
+    pub(crate) fn rate(&self, loaded: &Loaded) -> SampleRate {
+        let usual = SampleRate::new(RATE_HZ).expect("48000 is not zero");
+        self.said_rate(loaded).unwrap_or(usual)
+    }
+
+    /// How long, in frames, where the call says so.
+    pub(crate) fn frames(&self, rate: SampleRate) -> Option<u64> {
+        self.seconds
+            .map(|seconds| (seconds * f64::from(rate.hz())).round() as u64)
+    }
+
+    /// What `--input` names, to be heard at `rate`.
+    pub(crate) fn source(&self, rate: SampleRate) -> Result<Option<Source>, Failure> {
+        let opened = self.input.as_ref().map(|path| Source::open(path, rate));
+        let source = opened.transpose();
+        source.map_err(|error| Failure::wrong(in_full(&error)))
+    }
+
+    /// Refuses to write over what is read.
+    pub(crate) fn keep_apart(&self, output: &Path) -> Result<(), Failure> {
+        let real = |path: &Path| path.canonicalize().ok();
+        let read = [Some(&self.file), self.input.as_ref()];
+        let written = real(output);
+        match read
+            .into_iter()
+            .flatten()
+            .find(|path| written.is_some() && real(path) == written)
+        {
+            Some(path) => {
+                let name = path.display();
+                Err(Failure::wrong(format!(
+                    "{name} is read: write to another file"
+                )))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// For an engine that plays at `rate`.
+    pub(crate) fn engine(&self, loaded: &Loaded, rate: SampleRate) -> EngineOptions {
+        let mut options = EngineOptions::new(self.block(loaded), rate);
+        options.scheduler = self.scheduler;
+        options.wait = self.wait;
+        options.inputs = loaded.inputs();
+        if let Some(workers) = self.workers {
+            options.workers = workers as usize;
+        }
+        options
+    }
+}
+
+fn seconds(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(seconds) if (0.0..=1e9).contains(&seconds) => Ok(seconds),
+        _ => Err("a number of seconds, as 2.5".into()),
+    }
+}
+
+fn scheduler(name: &str) -> Result<Scheduler, String> {
+    name.parse().map_err(|known| {
+        if LATER.contains(&name) {
+            format!("this one comes later; now {known}")
+        } else {
+            known
+        }
+    })
+}
+
+fn wait(name: &str) -> Result<Wait, String> {
+    match name {
+        "hybrid" => Ok(Wait::Hybrid),
+        "sleep" => Ok(Wait::Sleep),
+        "spin" => Ok(Wait::Spin),
+        _ => Err("it is one of hybrid, sleep, spin".into()),
+    }
+}
+
+fn block(text: &str) -> Result<Frames, String> {
+    let frames = text.parse().ok().filter(|n| Settings::BLOCKS.contains(n));
+    let (least, most) = (Settings::BLOCKS.start(), Settings::BLOCKS.end());
+    frames
+        .map(Frames)
+        .ok_or_else(|| format!("a block has {least} to {most} frames"))
+}
+
+fn rate(text: &str) -> Result<SampleRate, String> {
+    let hz = text.parse().ok().filter(|hz| Settings::RATES.contains(hz));
+    let (least, most) = (Settings::RATES.start(), Settings::RATES.end());
+    hz.and_then(SampleRate::new)
+        .ok_or_else(|| format!("a rate is {least} to {most} Hz"))
+}

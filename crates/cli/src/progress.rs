@@ -1,0 +1,82 @@
+//! How far it is: one line on a terminal, nothing elsewhere.
+
+use std::io::{IsTerminal, Write};
+use std::time::{Duration, Instant};
+
+/// How often the line changes.
+const EVERY: Duration = Duration::from_millis(100);
+/// How wide the bar is.
+const WIDTH: usize = 30;
+
+/// The line.
+pub(crate) struct Progress {
+    is_shown: bool,
+    begun: Instant,
+    last: Option<Instant>,
+    /// Frames a second, and all frames where that is known.
+    rate: f64,
+    whole: Option<u64>,
+}
+
+impl Progress {
+    /// Nothing is shown yet.
+    pub(crate) fn new(rate_hz: u32, whole: Option<u64>) -> Self {
+        Self {
+            is_shown: std::io::stderr().is_terminal(),
+            begun: Instant::now(),
+            last: None,
+            rate: f64::from(rate_hz),
+            whole,
+        }
+    }
+
+    /// So many frames are done.
+    pub(crate) fn show(&mut self, frames: u64) {
+        if !self.is_shown || self.last.is_some_and(|last| last.elapsed() < EVERY) {
+            return;
+        }
+        self.last = Some(Instant::now());
+        let line = line(frames, self.whole, self.rate, self.begun.elapsed());
+        let _ = write!(std::io::stderr().lock(), "\r\x1b[K{line}");
+    }
+
+    /// Takes the line away.
+    pub(crate) fn end(&mut self) {
+        if self.last.take().is_some() {
+            let _ = write!(std::io::stderr().lock(), "\r\x1b[K");
+        }
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+fn line(frames: u64, whole: Option<u64>, rate: f64, took: Duration) -> String {
+    let seconds = frames as f64 / rate;
+    let speed = seconds / took.as_secs_f64().max(1e-3);
+    let Some(whole) = whole.filter(|whole| *whole > 0) else {
+        return format!("{seconds:.1} s");
+    };
+    let share = (frames as f64 / whole as f64).min(1.0);
+    let full = (share * WIDTH as f64) as usize;
+    let bar = format!("{}{}", "█".repeat(full), "░".repeat(WIDTH - full));
+    let all = whole as f64 / rate;
+    format!("{bar} {seconds:.1} of {all:.1} s, {speed:.1} times real time")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_says_how_much_of_how_much() {
+        let half = line(24_000, Some(48_000), 48_000.0, Duration::from_millis(250));
+        assert!(half.starts_with(&"█".repeat(15)) && half.contains("░"));
+        assert!(half.ends_with("0.5 of 1.0 s, 2.0 times real time"));
+        assert_eq!(line(24_000, None, 48_000.0, Duration::ZERO), "0.5 s");
+        assert!(!line(9, Some(3), 48_000.0, Duration::ZERO).contains('░'));
+    }
+}

@@ -1,0 +1,14 @@
+//! Words to the user. Nobody who stops listening makes the program fail: `divisi schema | head` is no error.
+
+use std::io::Write;
+
+/// Results, to standard output.
+pub(crate) fn result(text: &str) {
+    let mut out = std::io::stdout().lock();
+    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+}
+
+/// Remarks, to standard error, a line each.
+pub(crate) fn note(line: &str) {
+    let _ = writeln!(std::io::stderr().lock(), "{line}");
+}

@@ -1,0 +1,160 @@
+//! What is heard, into a file: the audio thread puts blocks into a ring, a thread of its own writes them.
+//!
+//! A block travels whole, as one message: how many blocks found no room before it, then its channels one after another.
+//! What found no room is silence of the same length in the file, so that all else stays where it belongs.
+
+use divisi::media::{MediaError, Writer};
+use divisi::rt::spsc::{Receiver, Sender, channel};
+use divisi::units::Frames;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread::{Builder, JoinHandle};
+use std::time::Duration;
+
+/// How much sound the ring holds while the disk is slow.
+const BEHIND_S: usize = 2;
+/// And at most so many samples, but room for a few blocks in any case.
+const MOST_SAMPLES: usize = 1 << 24;
+const LEAST_BLOCKS: usize = 4;
+/// How often the writer looks.
+const EVERY: Duration = Duration::from_millis(5);
+
+/// The end that hears.
+pub(crate) struct Head {
+    ring: Sender<f32>,
+    /// Blocks without room since the last that found some.
+    owed: u32,
+    /// All of them.
+    lost: Arc<AtomicU64>,
+}
+
+/// The end that writes.
+pub(crate) struct Tape {
+    thread: JoinHandle<Result<(), MediaError>>,
+    lost: Arc<AtomicU64>,
+}
+
+/// What the writing thread works with.
+struct Reel {
+    ring: Receiver<f32>,
+    writer: Writer,
+    channels: usize,
+    block: usize,
+    /// Frames that still belong to the recording.
+    left: u64,
+    /// Lost blocks that are silence in the file already.
+    filled: u64,
+}
+
+/// Begins to record blocks of `channels` channels into `writer`, `frames` frames at most.
+pub(crate) fn record(
+    writer: Writer,
+    channels: u16,
+    (block, rate_hz): (Frames, u32),
+    frames: Option<u64>,
+) -> std::io::Result<(Head, Tape)> {
+    let message = 1 + usize::from(channels) * block.count();
+    let behind = BEHIND_S * rate_hz as usize * usize::from(channels);
+    let room = behind.min(MOST_SAMPLES).max(LEAST_BLOCKS * message);
+    let (sender, receiver) = channel(room);
+    let lost = Arc::new(AtomicU64::new(0));
+    let reel = Reel {
+        ring: receiver,
+        writer,
+        channels: channels.into(),
+        block: block.count(),
+        left: frames.unwrap_or(u64::MAX),
+        filled: 0,
+    };
+    let counted = lost.clone();
+    let thread = Builder::new()
+        .name("divisi-tape".into())
+        .spawn(move || reel.run(&counted))?;
+    let head = Head {
+        ring: sender,
+        owed: 0,
+        lost: lost.clone(),
+    };
+    Ok((head, Tape { thread, lost }))
+}
+
+impl Head {
+    /// Hands one block over, or counts it.
+    ///
+    /// Real-time: hot.
+    pub(crate) fn keep(&mut self, channels: &[&mut [f32]]) {
+        let samples: usize = channels.iter().map(|channel| channel.len()).sum();
+        if self.ring.room() <= samples {
+            self.owed = self.owed.saturating_add(1);
+            // Relaxed: the count is all there is; the ring's end brings the last one along.
+            self.lost.fetch_add(1, Ordering::Relaxed);
+            return;
+        }
+        self.ring.write(&[std::mem::take(&mut self.owed) as f32]);
+        for channel in channels {
+            self.ring.write(channel);
+        }
+    }
+}
+
+impl Tape {
+    /// Whether it writes no more though nobody has ended it: the disk refuses, or all that was asked for is there.
+    pub(crate) fn has_ended(&self) -> bool {
+        self.thread.is_finished()
+    }
+
+    /// Waits until all is written, once the head is gone; how many blocks were lost.
+    pub(crate) fn end(self) -> Result<u64, MediaError> {
+        let written = self.thread.join();
+        written.unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
+        // Relaxed: the head is gone, and so is the thread that counted.
+        Ok(self.lost.load(Ordering::Relaxed))
+    }
+}
+
+impl Reel {
+    fn run(mut self, lost: &AtomicU64) -> Result<(), MediaError> {
+        let mut samples = vec![0.0; self.channels * self.block];
+        loop {
+            // Asked first: what was put in before the head went is then seen below.
+            let is_last = self.ring.is_closed();
+            while self.left > 0 && self.ring.available() > samples.len() {
+                let before = self.ring.pop().unwrap_or(0.0);
+                self.ring.read(&mut samples);
+                self.fill(before as u64)?;
+                self.write(&samples)?;
+            }
+            if is_last || self.left == 0 {
+                break;
+            }
+            std::thread::sleep(EVERY);
+        }
+        // Relaxed: as in `Tape::end`; before the head is gone it does not matter.
+        let lost = lost.load(Ordering::Relaxed);
+        self.fill(lost.saturating_sub(self.filled))?;
+        self.writer.finish()
+    }
+
+    /// Silence for blocks that were lost.
+    fn fill(&mut self, blocks: u64) -> Result<(), MediaError> {
+        self.filled += blocks;
+        let mut silent = blocks.saturating_mul(self.block as u64).min(self.left);
+        self.left -= silent;
+        while silent > 0 {
+            let part = silent.min(1 << 16) as usize;
+            self.writer.write_silence(part)?;
+            silent -= part as u64;
+        }
+        Ok(())
+    }
+
+    fn write(&mut self, samples: &[f32]) -> Result<(), MediaError> {
+        let frames = (self.block as u64).min(self.left) as usize;
+        self.left -= frames as u64;
+        let planes: Vec<&[f32]> = samples
+            .chunks_exact(self.block)
+            .map(|c| &c[..frames])
+            .collect();
+        self.writer.write(&planes)
+    }
+}
