@@ -5,6 +5,10 @@
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
+use std::sync::atomic::{AtomicU64, Ordering};
+use workers::AudioThread;
+
+static AUDIO: AtomicU64 = AtomicU64::new(0);
 
 thread_local! {
     // Made at compile time and never dropped: reading it does not allocate.
@@ -19,6 +23,12 @@ pub fn calls() -> u64 {
     CALLS.get()
 }
 
+/// Calls so far by all threads that play ([`AudioThread`]), those that have ended included.
+pub fn audio_calls() -> u64 {
+    // Relaxed: only a count.
+    AUDIO.load(Ordering::Relaxed)
+}
+
 /// Whether the binary has installed [`Counting`].
 pub fn is_installed() -> bool {
     let before = calls();
@@ -28,6 +38,10 @@ pub fn is_installed() -> bool {
 
 fn count() {
     CALLS.set(CALLS.get() + 1);
+    if AudioThread::is_here() {
+        // Relaxed: as above.
+        AUDIO.fetch_add(1, Ordering::Relaxed);
+    }
 }
 
 // SAFETY: every call goes to the system's allocator as it came; counting touches one cell of this thread.

@@ -92,6 +92,8 @@ pub struct Hall {
     pub cycle: u64,
     /// The stamps a cycle may take; none for as long as it takes.
     pub limit: Option<u64>,
+    /// For how many stamps of a cycle late deferred work is helped; none for as long as it takes.
+    pub help: Option<u64>,
     background: Vec<Box<dyn Background>>,
     manner: Manner,
 }
@@ -142,6 +144,7 @@ impl Hall {
             crew,
             cycle: 0,
             limit: None,
+            help: None,
             background,
             manner,
         }
@@ -152,12 +155,13 @@ impl Hall {
         for task in &mut self.background {
             while task.turn() == Turn::Again {}
         }
+        let until = |span: Option<u64>| span.map_or(u64::MAX, |s| rt::stamp::now() + s);
         let now = Now {
             position: self.cycle * u64::from(self.manner.block),
             cycle: self.cycle,
             device,
-            give_up: self.limit.map_or(u64::MAX, |l| rt::stamp::now() + l),
-            help_until: u64::MAX,
+            give_up: until(self.limit),
+            help_until: until(self.help),
         };
         self.cycle += 1;
         self.executor.run(&now).outcome

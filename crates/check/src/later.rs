@@ -1,0 +1,105 @@
+//! A node whose work is deferred: it gathers a part of its input, has it folded in pieces beside the graph, and plays
+//! the result two parts later.
+
+use crate::cast;
+use processor::{Activity, Block, Processor, Registry, Setup, Tail};
+use rt::deferred::{Owner, Pieces};
+use std::sync::Arc;
+
+/// Frames in a part.
+pub const PART: usize = 160;
+/// Pieces of the work on one part.
+pub const PIECES: usize = 8;
+
+/// What is worked on beside the graph.
+struct Fold {
+    input: Vec<f32>,
+    output: Vec<f32>,
+    at: usize,
+    each: Arc<dyn Fn() + Send + Sync>,
+}
+
+impl Pieces for Fold {
+    fn piece(&mut self) -> bool {
+        (self.each)();
+        for _ in 0..PART / PIECES {
+            let last = self.at.checked_sub(1).map_or(0.0, |i| self.output[i]);
+            self.output[self.at] = 0.5 * self.input[self.at] + 0.5 * last;
+            self.at += 1;
+        }
+        self.at == PART
+    }
+}
+
+struct Later {
+    owner: Owner<Fold>,
+    input: Vec<f32>,
+    output: Vec<f32>,
+    /// The work that is out is for the next part.
+    is_due: bool,
+}
+
+impl Later {
+    fn turn(&mut self, block: &Block<'_>, now: u64) {
+        let is_due = self.is_due;
+        let Some(fold) = block.finish(&mut self.owner) else {
+            // What comes now comes too late.
+            self.is_due = false;
+            return self.output.fill(0.0);
+        };
+        if is_due {
+            self.output.copy_from_slice(&fold.output);
+        } else {
+            self.output.fill(0.0);
+        }
+        fold.input.copy_from_slice(&self.input);
+        fold.at = 0;
+        self.owner.start(now + PART as u64);
+        self.is_due = true;
+    }
+}
+
+impl Processor for Later {
+    fn setup(&mut self, setup: &mut Setup<'_>) {
+        setup.services.defer(self.owner.runner());
+    }
+
+    fn process(&mut self, block: &mut Block<'_>) -> Activity {
+        let input = block.input(0).channel(0);
+        for (frame, (x, now)) in input.iter().zip(block.position()..).enumerate() {
+            let at = now as usize % PART;
+            if at == 0 && now > 0 {
+                self.turn(block, now);
+            }
+            self.input[at] = *x;
+            block.output(0).channel(0)[frame] = self.output[at];
+        }
+        Activity::Awake
+    }
+
+    fn reset(&mut self) {}
+
+    fn tail(&self) -> Tail {
+        Tail::Frames(2 * PART as u64)
+    }
+}
+
+/// Adds the kind `later`; `each` is called in every piece of its work.
+pub fn add(registry: &mut Registry, each: impl Fn() + Send + Sync + 'static) {
+    let each: Arc<dyn Fn() + Send + Sync> = Arc::new(each);
+    registry.add(cast::kind("later", (1, 1)), move |_| {
+        let part = || vec![0.0; PART];
+        let fold = Fold {
+            input: part(),
+            output: part(),
+            at: 0,
+            each: each.clone(),
+        };
+        Ok(Box::new(Later {
+            owner: Owner::new(fold),
+            input: part(),
+            output: part(),
+            is_due: false,
+        }))
+    });
+}

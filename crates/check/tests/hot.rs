@@ -1,0 +1,316 @@
+//! Within a cycle no thread that plays allocates, frees, or touches memory that is not there.
+
+use divisi_check::alloc::{Counting, audio_calls};
+use divisi_check::cast::{add, graph, kind, pass, skip};
+use divisi_check::hall::{Hall, Manner, Way, rate, registry};
+use divisi_check::later;
+use driver::{Beat, Cycle};
+use engine::{Engine, EngineOptions, Scheduler};
+use exec::Outcome;
+use graph::{Edge, Edit, End, Graph, Node, Place, Value};
+use processor::{Activity, Block, Body, Event, Registry, Target};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use units::{Frames, Nanos};
+use workers::{AudioThread, MemoryLock, Wait};
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// Threads that play are counted together, so one test at a time has some.
+fn alone() -> MutexGuard<'static, ()> {
+    static ALONE: Mutex<()> = Mutex::new(());
+    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The usual kinds, and those that lean on the executor: `forks`, `rests` (heard in one block of four), `later`.
+fn kinds() -> Registry {
+    let mut registry = registry();
+    later::add(&mut registry, || {});
+    add(&mut registry, kind("forks", (1, 1)), |_| {
+        |block: &mut Block<'_>| {
+            block.fork(4, &|lane| {
+                std::hint::black_box(lane);
+            });
+            pass(block);
+            Activity::Awake
+        }
+    });
+    add(&mut registry, kind("rests", (0, 1)), |_| {
+        |block: &mut Block<'_>| {
+            if (block.position() / 64).is_multiple_of(4) {
+                block.output(0).channel(0).fill(0.1);
+            } else {
+                block.silence();
+            }
+            Activity::Awake
+        }
+    });
+    registry
+}
+
+/// A graph with all kinds of work.
+fn everything(registry: &Registry) -> Graph {
+    let mut text = String::from(
+        r#"s = { kind: "sink", }; t = { kind: "sink", }; m = { kind: "mix", in: 8, out: 1, }; m.1 -> s.1; m.1 -> t.1;
+        e = { kind: "metro", bpm: 6000, }; v = { kind: "envelope", attack: 0.001, release: 0.002, };
+        z = { kind: "rests", }; zg = { kind: "gain", }; zf = { kind: "biquad", freq: 900, }; z.1 -> zg.1 -> zf.1 -> m.7;
+        d = { kind: "delay", time: 0.0005, }; l = { kind: "mix", in: 2, out: 1, }; g = { kind: "gain", gain: 0.5, };
+        m.1 -> l.1 -> g.1 -> d.1 -> l.2; l.1 -> t.1;
+        e.1 -> v.2; v.1 -> m.8;"#,
+    );
+    for branch in 1..=6 {
+        text += &format!(
+            r#"o{branch} = {{ kind: "osc", freq: {branch}10, }}; f{branch} = {{ kind: "svf", freq: 900, }};
+            k{branch} = {{ kind: "forks", }}; h{branch} = {{ kind: "later", }};
+            o{branch}.1 -> f{branch}.1 -> k{branch}.1 -> h{branch}.1 -> m.{branch};"#
+        );
+    }
+    graph(&text, registry)
+}
+
+fn manners() -> impl Iterator<Item = Manner> {
+    let ways = [Way::Sequential, Way::Fixed, Way::Stealing];
+    let manner = |way, workers| Manner {
+        way,
+        workers,
+        block: 64,
+        wait: Wait::Hybrid,
+    };
+    ways.into_iter()
+        .flat_map(move |way| (1..=4).map(move |workers| manner(way, workers)))
+}
+
+/// Plays `cycles` cycles as an audio thread does; calls to the allocator by all threads that play.
+fn calls_in(hall: &mut Hall, cycles: usize) -> u64 {
+    let knob = hall.plan.steps.iter().find_map(|step| match step.work {
+        plan::Work::Node { node, .. } => Some(node),
+        _ => None,
+    });
+    let turn = Event {
+        frame: 3,
+        target: Target::Param(0),
+        body: Body::Value(500.0),
+    };
+    let before = settled();
+    let plays = AudioThread::begin();
+    let device = [0.25; 64];
+    let mut out = [0.0; 64];
+    for _ in 0..cycles {
+        hall.post(knob.unwrap(), turn);
+        let outcome = hall.run(&[&device]);
+        hall.executor.output(0, &mut out);
+        assert_eq!(outcome, Outcome::Done);
+    }
+    drop(plays);
+    settled() - before
+}
+
+/// The count of calls, once it stands still: threads that have just been started still tidy up.
+fn settled() -> u64 {
+    loop {
+        let before = audio_calls();
+        std::thread::sleep(Duration::from_millis(5));
+        if audio_calls() == before {
+            return before;
+        }
+    }
+}
+
+#[test]
+fn no_cycle_allocates_or_frees_on_any_thread_that_plays() {
+    let _alone = alone();
+    let registry = kinds();
+    let graph = everything(&registry);
+    for manner in manners() {
+        let mut hall = Hall::new(&graph, &registry, manner);
+        assert_eq!(calls_in(&mut hall, 1000), 0, "{manner:?}");
+        assert_eq!(hall.counts(), exec::Counts::default(), "{manner:?}");
+    }
+}
+
+#[test]
+fn one_allocation_on_the_host_or_on_a_worker_is_seen() {
+    let _alone = alone();
+    let mut registry = registry();
+    add(&mut registry, kind("allocates", (1, 1)), |_| {
+        |block: &mut Block<'_>| {
+            // The first to come waits a little for the other.
+            std::thread::sleep(Duration::from_millis(1));
+            drop(std::hint::black_box(Box::new(block.position())));
+            pass(block);
+            Activity::Awake
+        }
+    });
+    let text = r#"a = { kind: "osc", freq: 440, }; x = { kind: "allocates", }; s = { kind: "sink", };
+        b = { kind: "osc", freq: 550, }; y = { kind: "allocates", }; t = { kind: "sink", };
+        a.1 -> x.1 -> s.1; b.1 -> y.1 -> t.1;"#;
+    let graph = graph(text, &registry);
+    for manner in manners() {
+        let mut hall = Hall::new(&graph, &registry, manner);
+        // Each of two boxes is made and freed in each of ten cycles, whoever does it.
+        assert_eq!(calls_in(&mut hall, 10), 40, "{manner:?}");
+    }
+}
+
+/// A node and its edge from `o1` to `m`, or both gone.
+fn edits(graph: &Graph, round: usize) -> Vec<Edit> {
+    let id = |name| graph.find(name).unwrap();
+    let end = |node, port| End { node, port };
+    let mut edits = vec![Edit::Enable(id("k2"), !round.is_multiple_of(3))];
+    match graph.find("extra") {
+        Some(extra) => edits.push(Edit::Remove(extra)),
+        None => {
+            let mut extra = Node::new("extra", "gain");
+            extra.set("gain", Value::Number(0.3));
+            let kinds = kinds();
+            let kind = kinds.catalogue().get("gain").unwrap();
+            graph::Catalogue::give_ports(kind, &mut extra);
+            edits.push(Edit::Add(extra));
+            let edge = |from, to| {
+                Edit::Connect(Edge {
+                    from,
+                    to,
+                    place: Place::NOWHERE,
+                })
+            };
+            let extra = graph::NodeId(graph.id_bound() as u32);
+            edits.push(edge(end(id("o1"), 0), end(extra, 0)));
+            edits.push(edge(end(extra, 0), end(id("s"), 0)));
+        }
+    }
+    edits
+}
+
+#[test]
+fn edits_while_it_plays_allocate_on_no_thread_that_plays() {
+    let _alone = alone();
+    for (scheduler, workers) in [
+        (Scheduler::Sequential, 1),
+        (Scheduler::Hlfet, 2),
+        (Scheduler::Stealing, 3),
+    ] {
+        let registry = kinds();
+        let graph = everything(&registry);
+        let knob = graph.find("o3").unwrap();
+        let mut options = EngineOptions::new(Frames(64), rate());
+        options.scheduler = scheduler;
+        options.workers = workers;
+        options.hold_latency = false;
+        options.trace = true;
+        let (mut engine, mut player) = Engine::new(graph, Arc::new(registry), options).unwrap();
+        let beat = Beat {
+            budget: Some(Nanos(1_000_000_000_000)),
+            xruns: 0,
+        };
+        let mut play = |cycles| {
+            let plays = AudioThread::begin();
+            for _ in 0..cycles {
+                let mut out = [[0.0; 64]; 2];
+                let [left, right] = &mut out;
+                player.cycle(beat, &[], &mut [left, right]);
+            }
+            drop(plays);
+        };
+        play(1);
+        let before = settled();
+        for round in 0..60 {
+            let edits = edits(engine.graph(), round);
+            engine.edit(edits).unwrap();
+            engine.turn(knob, "freq", 300.0 + round as f32).unwrap();
+            play(5);
+            engine.tend();
+        }
+        assert_eq!(settled() - before, 0, "{scheduler}");
+        let report = engine.report();
+        assert_eq!((report.cycles, report.faults), (301, 0), "{scheduler}");
+    }
+}
+
+/// Page faults of this thread so far.
+fn own_faults() -> u64 {
+    // SAFETY: a structure of numbers, for which zeros are right, that the call fills in.
+    let usage = unsafe {
+        let mut usage = std::mem::zeroed::<libc::rusage>();
+        assert_eq!(libc::getrusage(libc::RUSAGE_THREAD, &mut usage), 0);
+        usage
+    };
+    (usage.ru_minflt + usage.ru_majflt) as u64
+}
+
+/// Page faults of each worker but the host so far, as the system's list of threads has them.
+fn workers_faults() -> Vec<u64> {
+    let tasks = std::fs::read_dir("/proc/self/task").unwrap();
+    let stat = tasks.filter_map(|t| std::fs::read_to_string(t.unwrap().path().join("stat")).ok());
+    let count = |stat: String| -> u64 {
+        let (_name, fields) = stat.rsplit_once(')').unwrap();
+        let fields: Vec<&str> = fields.split_whitespace().collect();
+        [7, 9]
+            .iter()
+            .map(|i| fields[*i].parse::<u64>().unwrap())
+            .sum()
+    };
+    stat.filter(|s| s.contains("(divisi-")).map(count).collect()
+}
+
+/// Page faults of each thread in `cycles` cycles.
+fn faults_in(hall: &mut Hall, cycles: usize) -> Vec<u64> {
+    let plays = AudioThread::begin();
+    let workers = workers_faults();
+    let host = own_faults();
+    for _ in 0..cycles {
+        assert_eq!(hall.run(&[]), Outcome::Done);
+    }
+    let host = own_faults() - host;
+    drop(plays);
+    let after = workers_faults().into_iter().zip(workers);
+    let workers = after.map(|(after, before)| after - before);
+    [host].into_iter().chain(workers).collect()
+}
+
+#[test]
+fn with_its_memory_held_no_cycle_after_the_first_faults_a_page() {
+    let _alone = alone();
+    let _held = match MemoryLock::hold() {
+        Ok(held) => held,
+        Err(refusal) => {
+            let name = "with_its_memory_held_no_cycle_after_the_first_faults_a_page";
+            return skip(name, &refusal.to_string());
+        }
+    };
+    let registry = kinds();
+    let graph = everything(&registry);
+    for manner in manners() {
+        let mut hall = Hall::new(&graph, &registry, manner);
+        faults_in(&mut hall, 1);
+        let faults = faults_in(&mut hall, 1000);
+        assert_eq!(faults, vec![0; manner.workers], "{manner:?}");
+    }
+}
+
+#[test]
+fn a_page_that_is_touched_first_in_a_cycle_is_seen() {
+    let _alone = alone();
+    let mut registry = registry();
+    add(&mut registry, kind("touches", (1, 1)), |_| {
+        // Fresh from the system, and so not there yet.
+        let mut memory = vec![0_u8; 1 << 26];
+        move |block: &mut Block<'_>| {
+            std::thread::sleep(Duration::from_millis(1));
+            // Pages are large, perhaps.
+            memory[(block.position() as usize / 64) << 21] = std::hint::black_box(1);
+            pass(block);
+            Activity::Awake
+        }
+    });
+    let text = r#"a = { kind: "osc", freq: 440, }; x = { kind: "touches", }; s = { kind: "sink", };
+        b = { kind: "osc", freq: 550, }; y = { kind: "touches", }; t = { kind: "sink", };
+        a.1 -> x.1 -> s.1; b.1 -> y.1 -> t.1;"#;
+    let graph = graph(text, &registry);
+    for manner in manners() {
+        let mut hall = Hall::new(&graph, &registry, manner);
+        faults_in(&mut hall, 10);
+        let faults: u64 = faults_in(&mut hall, 10).iter().sum();
+        assert!(faults >= 10, "{manner:?}: {faults}");
+    }
+}
