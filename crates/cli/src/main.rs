@@ -8,6 +8,7 @@ mod commands;
 mod deck;
 mod failure;
 mod feed;
+mod files;
 mod interrupt;
 mod live;
 mod load;

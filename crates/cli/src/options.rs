@@ -31,7 +31,7 @@ pub(crate) struct How {
     pub(crate) file: PathBuf,
 
     /// How long; without it, until everything has ended
-    #[arg(long, value_name = "S", value_parser = seconds)]
+    #[arg(long, value_name = "S", allow_negative_numbers = true, value_parser = seconds)]
     pub(crate) seconds: Option<f64>,
 
     /// A sound file to hear in place of the device

@@ -1,8 +1,13 @@
 //! The commands, one a file.
 
 mod check;
+mod devices;
+mod doctor;
+mod draw;
 mod play;
 mod render;
+mod schema;
+mod shape;
 
 use crate::failure::Failure;
 use clap::Subcommand;
@@ -16,6 +21,16 @@ pub(crate) enum Command {
     Render(render::Render),
     /// Reads a session and says what is wrong with it; changes nothing
     Check(check::Check),
+    /// Makes a test graph
+    Shape(shape::Shape),
+    /// Draws a session's graph
+    Draw(draw::Draw),
+    /// Lists what there is to play through
+    Devices(devices::Devices),
+    /// Says what this machine grants and refuses, and what to do about it
+    Doctor(doctor::Doctor),
+    /// Prints the JSON Schema of .toml sessions
+    Schema(schema::Schema),
 }
 
 impl Command {
@@ -25,6 +40,11 @@ impl Command {
             Self::Play(play) => play.run(),
             Self::Render(render) => render.run(),
             Self::Check(check) => check.run(),
+            Self::Shape(shape) => shape.run(),
+            Self::Draw(draw) => draw.run(),
+            Self::Devices(devices) => devices.run(),
+            Self::Doctor(doctor) => doctor.run(),
+            Self::Schema(schema) => schema.run(),
         }
     }
 }

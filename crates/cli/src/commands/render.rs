@@ -17,6 +17,9 @@ use divisi::units::Channels;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 
+/// What a WAV file holds, less what its header may take.
+const MOST_BYTES: u128 = u32::MAX as u128 - 4096;
+
 const EXAMPLES: &str = "\
 Examples:
   divisi render examples/04-diamond-16.ag -o diamond.wav --seconds 10
@@ -59,8 +62,9 @@ impl Render {
         let frames = frames.ok_or_else(|| {
             Failure::wrong("this session goes on forever: say how long by --seconds S")
         })?;
-        let source = self.how.source(rate)?;
         let channels = Channels(request.outputs);
+        check_size(frames, channels)?;
+        let source = self.how.source(rate)?;
         let writer = Writer::create(&self.output, rate, channels, Format::F32)
             .map_err(|error| Failure::failed(in_full(&error)))?;
         let progress = Progress::new(rate.hz(), Some(frames));
@@ -78,6 +82,18 @@ impl Render {
         json.report(&report)?;
         done
     }
+}
+
+/// Refuses what no WAV file holds, before the work and not after it.
+fn check_size(frames: u64, channels: Channels) -> Result<(), Failure> {
+    let bytes = u128::from(frames) * u128::from(channels.0) * 4;
+    if bytes <= MOST_BYTES {
+        return Ok(());
+    }
+    let gib = bytes as f64 / f64::from(1 << 30);
+    Err(Failure::wrong(format!(
+        "this would be {gib:.1} GiB, and a WAV file holds 4: render fewer --seconds"
+    )))
 }
 
 /// One run, from source to file.

@@ -1,0 +1,54 @@
+//! `devices`: what there is to play through.
+
+use crate::failure::Failure;
+use crate::outcome::Json;
+use clap::Args;
+use divisi::driver::{Found, probe};
+use serde_json::{Value, json};
+use std::fmt::Write;
+use std::path::PathBuf;
+
+const EXAMPLES: &str = "\
+Examples:
+  divisi devices
+  divisi devices --json -";
+
+/// Lists what there is to play through
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Devices {
+    /// Write it as JSON; `-` is standard output
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+}
+
+impl Devices {
+    /// Does it.
+    pub(crate) fn run(self) -> Result<(), Failure> {
+        let json = Json::open(self.json.as_deref())?;
+        let found = probe();
+        let all: Vec<Value> = found.iter().map(in_json).collect();
+        json.tell(&in_words(&found), &Value::from(all).to_string())
+    }
+}
+
+fn in_words(found: &[Found]) -> String {
+    let mut text = String::new();
+    for one in found {
+        let mark = if one.answers { "✓" } else { "·" };
+        let _ = writeln!(text, "{mark} {:<6} {}", one.driver, one.what);
+        if let Some(advice) = &one.advice {
+            let _ = writeln!(text, "         {advice}");
+        }
+    }
+    text
+}
+
+fn in_json(found: &Found) -> Value {
+    json!({
+        "driver": found.driver,
+        "what": found.what,
+        "answers": found.answers,
+        "advice": found.advice,
+    })
+}

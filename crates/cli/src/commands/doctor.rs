@@ -1,0 +1,56 @@
+//! `doctor`: what this machine grants and refuses, with fixes.
+
+use crate::failure::Failure;
+use crate::outcome::Json;
+use clap::Args;
+use divisi::workers::{Finding, Grants};
+use serde_json::{Value, json};
+use std::fmt::Write;
+use std::path::PathBuf;
+
+const EXAMPLES: &str = "\
+Examples:
+  divisi doctor
+  divisi doctor --json -
+
+Sound plays whatever is refused here; it is only less safe from interruptions.";
+
+/// Says what this machine grants and refuses, and what to do about it
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Doctor {
+    /// Write it as JSON; `-` is standard output
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+}
+
+impl Doctor {
+    /// Does it.
+    pub(crate) fn run(self) -> Result<(), Failure> {
+        let json = Json::open(self.json.as_deref())?;
+        let findings = Grants::find().findings();
+        let all: Vec<Value> = findings.iter().map(in_json).collect();
+        json.tell(&in_words(&findings), &Value::from(all).to_string())
+    }
+}
+
+fn in_words(findings: &[Finding]) -> String {
+    let mut text = String::new();
+    for one in findings {
+        let mark = if one.is_good { "✓" } else { "✗" };
+        let _ = writeln!(text, "{mark} {}: {}", one.topic, one.finding);
+        if let Some(fix) = one.fix {
+            let _ = writeln!(text, "    {fix}");
+        }
+    }
+    text
+}
+
+fn in_json(one: &Finding) -> Value {
+    json!({
+        "topic": one.topic,
+        "good": one.is_good,
+        "finding": one.finding,
+        "fix": one.fix,
+    })
+}

@@ -1,0 +1,27 @@
+//! `schema`: what a `.toml` session may say, for editors.
+
+use crate::failure::Failure;
+use crate::say;
+use clap::Args;
+use divisi::text::toml::schema;
+
+const EXAMPLES: &str = "\
+Example:
+  divisi schema > session.schema.json
+
+An editor that knows JSON Schema completes and checks sessions that begin with
+  #:schema ./session.schema.json";
+
+/// Prints the JSON Schema of .toml sessions
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Schema {}
+
+impl Schema {
+    /// Does it.
+    pub(crate) fn run(self) -> Result<(), Failure> {
+        let schema = schema(divisi::registry().catalogue());
+        say::result(&format!("{schema:#}\n"));
+        Ok(())
+    }
+}

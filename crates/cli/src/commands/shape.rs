@@ -1,0 +1,107 @@
+//! `shape`: test graphs of any size.
+
+use crate::failure::Failure;
+use crate::files::{extension, write};
+use crate::say;
+use clap::{Args, ValueEnum};
+use divisi::graph::{Graph, shape};
+use divisi::text::{Session, ag, toml};
+use std::path::PathBuf;
+
+const EXAMPLES: &str = "\
+Examples:
+  divisi shape rake --nodes 101 -o rake.ag
+  divisi shape random --nodes 500 --seed 7 --work 1000 -o random.ag
+  divisi shape diamond --nodes 636 -o diamond.toml
+
+A line has 2 or more nodes, a random graph 3 or more, a rake 3k + 2, a diamond 6, 16, 36, 76, 156, 316, 636, ...";
+
+/// The longest that one node may work.
+const MOST_WORK_NS: f64 = 1e9;
+
+/// Makes a test graph
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Shape {
+    /// Which shape
+    #[arg(value_enum)]
+    shape: Kind,
+
+    /// How many nodes
+    #[arg(long, value_name = "N")]
+    nodes: usize,
+
+    /// What each inner node shall cost for a block, in ns; without it, inner nodes make sound
+    #[arg(long, value_name = "NS", allow_negative_numbers = true, value_parser = work)]
+    work: Option<f64>,
+
+    /// Which of the random graphs
+    #[arg(long, value_name = "S", default_value_t = 1)]
+    seed: u64,
+
+    /// The session to write: a .ag or .toml file
+    #[arg(short, long, value_name = "OUT.ag")]
+    output: PathBuf,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Kind {
+    Line,
+    Rake,
+    Diamond,
+    Random,
+}
+
+impl Shape {
+    /// Does it.
+    pub(crate) fn run(self) -> Result<(), Failure> {
+        let writer = match extension(&self.output).as_str() {
+            "ag" => as_ag,
+            "toml" => as_toml,
+            _ => {
+                let name = self.output.display();
+                let told = format!("{name}: a session ends in .ag or .toml");
+                return Err(Failure::wrong(told));
+            }
+        };
+        let made = match self.shape {
+            Kind::Line => shape::line(self.nodes, self.work),
+            Kind::Rake => shape::rake(self.nodes, self.work),
+            Kind::Diamond => shape::diamond(self.nodes, self.work),
+            Kind::Random => shape::random(self.nodes, self.seed, self.work),
+        };
+        let graph = made.map_err(|error| Failure::wrong(error.to_string()))?;
+        let told = counts(&self.output.display().to_string(), &graph);
+        let session = Session {
+            graph,
+            ..Session::default()
+        };
+        write(&self.output, &writer(&session)?)?;
+        say::note(&told);
+        Ok(())
+    }
+}
+
+fn counts(name: &str, graph: &Graph) -> String {
+    let (nodes, edges) = (graph.len(), graph.edges().len());
+    format!("{name}: {nodes} nodes, {edges} edges")
+}
+
+fn as_ag(session: &Session) -> Result<String, Failure> {
+    let registry = divisi::registry();
+    ag::write(session, registry.catalogue()).map_err(|cannot| {
+        let words: Vec<String> = cannot.iter().map(ToString::to_string).collect();
+        Failure::failed(words.join("; "))
+    })
+}
+
+fn as_toml(session: &Session) -> Result<String, Failure> {
+    Ok(toml::write(session))
+}
+
+fn work(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(ns) if (0.0..=MOST_WORK_NS).contains(&ns) => Ok(ns),
+        _ => Err("a number of nanoseconds, a second at most".into()),
+    }
+}

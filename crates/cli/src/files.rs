@@ -1,0 +1,16 @@
+//! Files that a command writes at once.
+
+use crate::failure::Failure;
+use crate::outcome::cannot_write;
+use std::path::Path;
+
+/// What a file is, by its name: lower case, empty where it does not say.
+pub(crate) fn extension(path: &Path) -> String {
+    let extension = path.extension().unwrap_or_default();
+    extension.to_string_lossy().to_ascii_lowercase()
+}
+
+/// Writes `text`; what was there is gone.
+pub(crate) fn write(path: &Path, text: &str) -> Result<(), Failure> {
+    std::fs::write(path, text).map_err(|error| cannot_write(path, &error))
+}

@@ -1,0 +1,223 @@
+//! Every command does what its help says.
+
+mod common;
+
+use common::{BEEP, Folder, repository, wav};
+
+#[test]
+fn a_shape_can_be_checked_drawn_and_rendered() {
+    let here = Folder::new();
+    for line in [
+        "line --nodes 5",
+        "rake --nodes 11",
+        "diamond --nodes 16",
+        "random --nodes 26 --seed 3",
+    ] {
+        for file in ["graph.ag", "graph.toml"] {
+            here.well(&format!("shape {line} -o {file}"));
+            let nodes = line.split_whitespace().nth(2).unwrap();
+            let said = here.well(&format!("check {file}")).out;
+            assert!(
+                said.starts_with(&format!("{file}: {nodes} nodes, ")),
+                "{said}"
+            );
+            assert!(
+                said.contains("1 output channel, latency 0 frames"),
+                "{said}"
+            );
+        }
+        here.well("draw graph.ag -o graph.svg");
+        here.well("draw graph.toml -o graph.dot");
+        assert!(here.read("graph.svg").starts_with(b"<svg "));
+        assert!(here.read("graph.dot").starts_with(b"digraph "));
+        here.well("render graph.ag -o out.wav --seconds 0.01");
+        let (channels, samples) = wav(&here.read("out.wav"));
+        assert_eq!((channels, samples.len()), (1, 480));
+        assert!(samples.iter().any(|bits| *bits != 0));
+    }
+}
+
+#[test]
+fn the_same_seed_makes_the_same_graph_and_another_another() {
+    let here = Folder::new();
+    for (seed, file) in [(1, "a.ag"), (1, "b.ag"), (2, "c.ag")] {
+        here.well(&format!(
+            "shape random --nodes 40 --seed {seed} --work 250 -o {file}"
+        ));
+    }
+    assert_eq!(here.read("a.ag"), here.read("b.ag"));
+    assert_ne!(here.read("a.ag"), here.read("c.ag"));
+    assert!(
+        String::from_utf8(here.read("a.ag"))
+            .unwrap()
+            .contains("work")
+    );
+}
+
+#[test]
+fn check_says_as_json_what_there_is_and_what_is_wrong() {
+    let here = Folder::new();
+    here.write("good.ag", BEEP);
+    here.well("check good.ag --json found.json");
+    let found = here.json("found.json");
+    assert_eq!(found["ok"], true);
+    assert_eq!((&found["nodes"], &found["edges"]), (&2.into(), &1.into()));
+    assert_eq!(found["output_channels"], 1);
+    assert_eq!(found["latency_frames"], 0);
+
+    here.write("bad.ag", BEEP.replace("s.1", "t.1"));
+    let gave = here.call("check bad.ag --json -");
+    assert_eq!(gave.code, Some(2));
+    let found: serde_json::Value = serde_json::from_str(&gave.out).unwrap();
+    let first = &found["diagnostics"][0];
+    assert_eq!(
+        (&found["ok"], &first["severity"]),
+        (&false.into(), &"error".into())
+    );
+    assert_eq!((&first["line"], &first["column"]), (&3.into(), &8.into()));
+    assert!(gave.err.contains("bad.ag:3:8: error: "), "{}", gave.err);
+}
+
+#[test]
+fn check_leaves_the_file_of_a_recorder_alone() {
+    let here = Folder::new();
+    let session = "edges = [\"tone -> tape -> out\"]\n[nodes.tone]\nkind = \"osc\"\nfreq = 440\n\
+        [nodes.tape]\nkind = \"recorder\"\nfile = \"old.wav\"\n[nodes.out]\nkind = \"sink\"\n";
+    here.write("session.toml", session);
+    here.write("old.wav", "precious");
+    here.well("check session.toml");
+    assert_eq!(here.read("old.wav"), b"precious");
+    here.well("render session.toml -o out.wav --seconds 0.1");
+    let (_, taped) = wav(&here.read("old.wav"));
+    let (_, heard) = wav(&here.read("out.wav"));
+    assert_eq!(taped[..heard.len()], heard);
+}
+
+#[test]
+fn a_render_is_exact_in_frames() {
+    let here = Folder::new();
+    here.write("beep.ag", BEEP);
+    for (seconds, frames) in [("0", 0), ("0.001", 48), ("0.01", 480), ("0.0333333", 1600)] {
+        here.well(&format!("render beep.ag -o out.wav --seconds {seconds}"));
+        assert_eq!(wav(&here.read("out.wav")).1.len(), frames, "{seconds} s");
+    }
+}
+
+#[test]
+fn settings_of_the_session_hold_unless_the_call_says_otherwise() {
+    let here = Folder::new();
+    let session = "edges = [\"tone -> out\"]\n[settings]\nrate = 44100\nblock = 32\n\
+        [nodes.tone]\nkind = \"osc\"\nfreq = 440\n[nodes.out]\nkind = \"sink\"\n";
+    here.write("session.toml", session);
+    here.well("render session.toml -o out.wav --seconds 0.1 --json report.json");
+    let report = here.json("report.json");
+    assert_eq!(
+        (&report["rate"], &report["block"]),
+        (&44100.into(), &32.into())
+    );
+    here.well(
+        "render session.toml -o out.wav --seconds 0.1 --block 128 --rate 96000 --json report.json",
+    );
+    let report = here.json("report.json");
+    assert_eq!(
+        (&report["rate"], &report["block"]),
+        (&96000.into(), &128.into())
+    );
+    assert_eq!(report["cycles"], 75);
+}
+
+#[test]
+fn a_report_has_everything_that_is_promised() {
+    let here = Folder::new();
+    here.write("beep.ag", BEEP);
+    here.well("render beep.ag -o out.wav --seconds 0.1 --json rendered.json");
+    here.well("play beep.ag --driver clock --seconds 0.1 --trace --json played.json");
+    let names = "version scheduler workers block rate driver kernels partition nodes cycles missed late abandoned faults \
+        muted misses_by_node trace_dropped cycle_ns cycle_histogram acquisitions_per_cycle wakes_per_cycle latency_frames \
+        speedup_bound";
+    for (file, driver) in [("rendered.json", "file"), ("played.json", "clock")] {
+        let report = here.json(file);
+        for name in names.split_whitespace() {
+            assert!(report.get(name).is_some(), "{file} has no {name}");
+        }
+        assert_eq!(
+            (&report["driver"], &report["nodes"]),
+            (&driver.into(), &2.into())
+        );
+        assert_eq!((&report["late"], &report["faults"]), (&0.into(), &0.into()));
+        for name in ["mean", "p50", "p99", "p99_9", "max"] {
+            assert!(
+                report["cycle_ns"][name].as_f64().unwrap() > 0.0,
+                "{file}: {name}"
+            );
+        }
+        assert!(report["latency_frames"]["graph"].is_u64());
+        assert!(report["latency_frames"]["driver"].is_u64());
+    }
+    assert!(here.json("played.json")["node_ns"]["o"]["count"].as_u64() > Some(0));
+}
+
+#[test]
+fn json_on_standard_output_is_nothing_but_json() {
+    let here = Folder::new();
+    here.write("beep.ag", BEEP);
+    let gave = here.well("render beep.ag -o out.wav --seconds 0.1 --json -");
+    let report: serde_json::Value = serde_json::from_str(&gave.out).unwrap();
+    assert_eq!(report["cycles"], 75);
+    assert!(gave.err.contains("75 cycles"), "{}", gave.err);
+    for command in ["devices", "doctor"] {
+        let gave = here.well(&format!("{command} --json -"));
+        let found: serde_json::Value = serde_json::from_str(&gave.out).unwrap();
+        assert!(!found.as_array().unwrap().is_empty());
+    }
+}
+
+#[test]
+fn play_says_what_gives_the_beat_and_what_came_out() {
+    let here = Folder::new();
+    here.write("beep.ag", BEEP);
+    let gave = here.well("play beep.ag --driver clock --seconds 0.05 --block 256 --workers 1");
+    assert!(
+        gave.err
+            .starts_with("playing by the clock, without a device\n"),
+        "{}",
+        gave.err
+    );
+    assert!(
+        gave.out
+            .starts_with("stealing on 1 worker, 256 frames at 48000 Hz, clock, "),
+        "{}",
+        gave.out
+    );
+}
+
+#[test]
+fn devices_always_has_the_clock_and_doctor_the_cores() {
+    let here = Folder::new();
+    assert!(here.well("devices").out.contains("✓ clock"));
+    assert!(here.well("doctor").out.contains("cores: "));
+}
+
+#[test]
+fn every_command_has_help_with_examples() {
+    let here = Folder::new();
+    let help = here.well("--help").out;
+    assert!(help.contains("Examples:\n  divisi play"));
+    for command in "play render check shape draw devices doctor schema".split_whitespace() {
+        assert!(help.contains(&format!("\n  {command} ")), "{command}");
+        let said = here.well(&format!("{command} --help")).out;
+        assert!(said.contains(&format!("  divisi {command} ")), "{said}");
+    }
+    let version = here.well("--version").out;
+    assert_eq!(version, format!("divisi {}\n", env!("CARGO_PKG_VERSION")));
+}
+
+#[test]
+fn the_published_schema_is_up_to_date() {
+    let published = std::fs::read_to_string(repository("docs/session.schema.json")).unwrap();
+    let printed = Folder::new().well("schema").out;
+    assert!(
+        published == printed,
+        "run `divisi schema > docs/session.schema.json`"
+    );
+}

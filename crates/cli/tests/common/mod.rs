@@ -1,0 +1,112 @@
+//! The program, called as a user calls it, in a folder of its own.
+#![allow(dead_code, reason = "each test file uses a part of it")]
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// A folder that is gone when the test is.
+pub(crate) struct Folder(PathBuf);
+
+/// What a call gave.
+#[derive(Debug)]
+pub(crate) struct Gave {
+    pub(crate) code: Option<i32>,
+    pub(crate) out: String,
+    pub(crate) err: String,
+}
+
+impl Folder {
+    pub(crate) fn new() -> Self {
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let name = format!("divisi-cli-{}-{number}", std::process::id());
+        let path = std::env::temp_dir().join(name);
+        std::fs::create_dir_all(&path).unwrap();
+        Self(path)
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.0.join(name)
+    }
+
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.path(name).exists()
+    }
+
+    pub(crate) fn write(&self, name: &str, bytes: impl AsRef<[u8]>) {
+        std::fs::write(self.path(name), bytes).unwrap();
+    }
+
+    pub(crate) fn read(&self, name: &str) -> Vec<u8> {
+        std::fs::read(self.path(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
+    }
+
+    pub(crate) fn json(&self, name: &str) -> serde_json::Value {
+        serde_json::from_slice(&self.read(name)).unwrap()
+    }
+
+    /// The program, to be called here with the words of `line`.
+    pub(crate) fn command(&self, line: &str) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_divisi"));
+        command.args(line.split_whitespace()).current_dir(&self.0);
+        command.stdin(Stdio::null());
+        command
+    }
+
+    /// Calls it.
+    pub(crate) fn call(&self, line: &str) -> Gave {
+        self.command(line).output().unwrap().into()
+    }
+
+    /// Calls it; it must go well.
+    pub(crate) fn well(&self, line: &str) -> Gave {
+        let gave = self.call(line);
+        assert_eq!(gave.code, Some(0), "divisi {line}\n{}", gave.err);
+        gave
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+impl From<Output> for Gave {
+    fn from(output: Output) -> Self {
+        let text = |bytes| String::from_utf8(bytes).expect("it speaks UTF-8");
+        Self {
+            code: output.status.code(),
+            out: text(output.stdout),
+            err: text(output.stderr),
+        }
+    }
+}
+
+/// Where the repository's own files are.
+pub(crate) fn repository(name: &str) -> PathBuf {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    here.ancestors().nth(2).unwrap().join(name)
+}
+
+/// Channels and samples of a WAV file of 32-bit floats, sample by sample as bits.
+pub(crate) fn wav(bytes: &[u8]) -> (u16, Vec<u32>) {
+    let at = |tag: &[u8; 4]| {
+        let mut at = 12;
+        while &bytes[at..at + 4] != tag {
+            at += 8 + u32::from_le_bytes(bytes[at + 4..at + 8].try_into().unwrap()) as usize;
+        }
+        let size = u32::from_le_bytes(bytes[at + 4..at + 8].try_into().unwrap()) as usize;
+        &bytes[at + 8..at + 8 + size]
+    };
+    assert_eq!((&bytes[..4], &bytes[8..12]), (&b"RIFF"[..], &b"WAVE"[..]));
+    let channels = u16::from_le_bytes(at(b"fmt ")[2..4].try_into().unwrap());
+    let samples = at(b"data").chunks_exact(4);
+    let bits = samples.map(|b| u32::from_le_bytes(b.try_into().unwrap()));
+    (channels, bits.collect())
+}
+
+/// A graph that goes on forever.
+pub(crate) const BEEP: &str = "o = { kind: \"osc\", freq: 440, volume: 0.3, in: 0, out: 1, };\n\
+    s = { kind: \"sink\", in: 1, out: 0, };\no.1 -> s.1;\n";

@@ -1,0 +1,168 @@
+//! Whatever is wrong with a call, a file or the disk: one exit code, words that help, never a panic.
+
+mod common;
+
+use common::{BEEP, Folder, Gave};
+
+/// A folder with what the calls below name.
+fn folder() -> Folder {
+    let here = Folder::new();
+    here.write("beep.ag", BEEP);
+    here.write("empty.ag", "");
+    here.write("torn.ag", &BEEP[..70]);
+    here.write("latin1.ag", b"o = { kind: \"osc\", note: \"gr\xfcn\", };\n");
+    here.write("undeclared.ag", BEEP.replace("s.1", "speaker.1"));
+    here.write("port.ag", BEEP.replace("s.1", "s.9"));
+    let huge = "m = { kind: \"mix\", in: 1000000000, out: 1, };
+";
+    here.write("huge-port.ag", huge);
+    let twice = format!("{BEEP}{}", BEEP.lines().next().unwrap());
+    here.write("twice.ag", twice);
+    let cycle = "a = { kind: \"mix\", in: 1, out: 1, };\nb = { kind: \"mix\", in: 1, out: 1, };\n\
+        a.1 -> b.1;\nb.1 -> a.1;\n";
+    here.write("cycle.ag", cycle);
+    here.write(
+        "silent.ag",
+        "o = { kind: \"osc\", freq: 440, in: 0, out: 1, };\n",
+    );
+    here.write("kind.toml", "[nodes.a]\nkind = \"oscillator\"\n");
+    let player = "edges = [\"p -> s\"]\n[nodes.p]\nkind = \"player\"\nfile = \"none.wav\"\n\
+        [nodes.s]\nkind = \"sink\"\n";
+    here.write("player.toml", player);
+    here.write("session.txt", BEEP);
+    here.write("noise.wav", "this is no sound");
+    here
+}
+
+/// The calls that are wrong, or whose files are, with a word that must be said.
+const WRONG: &[(&str, &str)] = &[
+    ("", "Usage"),
+    ("sing beep.ag", "unrecognized subcommand"),
+    ("play", "FILE"),
+    ("play missing.ag", "cannot read missing.ag"),
+    ("play .", "is a folder"),
+    ("check session.txt", ".ag"),
+    ("check empty.ag", "empty"),
+    ("check torn.ag", "torn.ag:2:"),
+    ("check latin1.ag", "not UTF-8"),
+    (
+        "play undeclared.ag --driver clock",
+        "undeclared.ag:3:8: error",
+    ),
+    ("render port.ag -o out.wav", "port.ag:3:8: error"),
+    ("check huge-port.ag", "error"),
+    ("check twice.ag", "twice.ag:4:1: error"),
+    ("check cycle.ag", "cycle"),
+    ("play cycle.ag --driver clock", "cycle"),
+    ("render cycle.ag -o out.wav", "cycle"),
+    ("check kind.toml", "osc"),
+    ("check player.toml", "none.wav"),
+    ("play player.toml --driver clock", "none.wav"),
+    ("render player.toml -o out.wav", "none.wav"),
+    ("render beep.ag", "--output"),
+    ("render beep.ag -o out.wav", "--seconds"),
+    ("render beep.ag -o out.wav --seconds 1e8", "4"),
+    ("render beep.ag -o beep.ag --seconds 1", "another file"),
+    ("play beep.ag --record beep.ag --seconds 1", "another file"),
+    ("render silent.ag -o out.wav --seconds 1", "sink"),
+    ("play silent.ag --driver clock --record out.wav", "sink"),
+    (
+        "render beep.ag -o out.wav --seconds 1 --input missing.wav",
+        "missing.wav",
+    ),
+    (
+        "render beep.ag -o out.wav --seconds 1 --input noise.wav",
+        "noise.wav",
+    ),
+    (
+        "play beep.ag --driver clock --seconds 1 --input noise.wav",
+        "noise.wav",
+    ),
+    ("play beep.ag --seconds -1", "--seconds"),
+    ("play beep.ag --seconds nan", "seconds"),
+    ("play beep.ag --seconds inf", "seconds"),
+    ("play beep.ag --workers 0", "--workers"),
+    ("play beep.ag --workers 1000000000", "--workers"),
+    ("play beep.ag --block 0", "a block has 1 to"),
+    ("play beep.ag --block 1000000000", "a block has 1 to"),
+    ("play beep.ag --rate 7", "a rate is"),
+    ("play beep.ag --wait forever", "hybrid"),
+    ("play beep.ag --scheduler best", "stealing"),
+    ("play beep.ag --scheduler etf", "comes later"),
+    ("play beep.ag --driver tape", "clock"),
+    ("draw beep.ag -o beep.gif", ".svg or .dot"),
+    ("draw undeclared.ag -o out.svg", "undeclared.ag:3:8: error"),
+    ("shape circle --nodes 5 -o out.ag", "diamond"),
+    ("shape rake --nodes 12 -o out.ag", "take 11 or 14"),
+    ("shape line --nodes 1000000000 -o out.ag", "take"),
+    ("shape line --nodes 5 -o out.xml", ".ag or .toml"),
+    ("shape line --nodes 5 --work -3 -o out.ag", "--work"),
+];
+
+#[test]
+fn a_wrong_call_or_file_ends_with_2_says_what_and_writes_nothing() {
+    let here = folder();
+    let mut failed = Vec::new();
+    for (line, word) in WRONG {
+        let Gave { code, err, .. } = here.call(line);
+        if code != Some(2) || !err.contains(word) || err.contains("panicked") {
+            failed.push(format!("divisi {line}: {code:?}, not `{word}`\n{err}"));
+        }
+        for file in ["out.wav", "out.ag", "out.svg"] {
+            assert!(!here.has(file), "divisi {line} wrote {file}");
+        }
+    }
+    assert!(failed.is_empty(), "{}", failed.join("\n"));
+    assert_eq!(here.read("beep.ag"), BEEP.as_bytes());
+}
+
+#[test]
+fn what_the_disk_refuses_ends_with_1() {
+    let here = folder();
+    let calls = [
+        "render beep.ag -o none/out.wav --seconds 1",
+        "render beep.ag -o out.wav --seconds 1 --json none/report.json",
+        "play beep.ag --driver clock --seconds 1 --record none/out.wav",
+        "play beep.ag --driver clock --seconds 1 --json .",
+        "shape line --nodes 5 -o none/out.ag",
+        "draw beep.ag -o none/out.svg",
+        "check beep.ag --json none/found.json",
+    ];
+    for line in calls {
+        let gave = here.call(line);
+        assert_eq!(gave.code, Some(1), "divisi {line}\n{}", gave.err);
+        assert!(gave.err.contains("cannot"), "divisi {line}\n{}", gave.err);
+    }
+}
+
+#[test]
+fn a_session_too_large_to_be_one_is_refused_by_its_size() {
+    let here = Folder::new();
+    let file = std::fs::File::create(here.path("huge.ag")).unwrap();
+    file.set_len(257 << 20).unwrap();
+    let gave = here.call("check huge.ag");
+    assert_eq!(gave.code, Some(2));
+    assert!(gave.err.contains("at most 256 MiB"), "{}", gave.err);
+}
+
+#[test]
+fn a_warning_is_said_and_the_session_plays_all_the_same() {
+    let here = Folder::new();
+    here.write("odd.ag", BEEP.replace("osc", "theremin"));
+    let gave = here.well("render odd.ag -o out.wav --seconds 0.01");
+    assert!(gave.err.contains("odd.ag:1:13: warning: "), "{}", gave.err);
+    assert!(here.well("check odd.ag").err.contains("theremin"));
+}
+
+#[test]
+fn nobody_who_stops_listening_makes_it_fail() {
+    let here = folder();
+    for line in ["schema", "devices", "check beep.ag", "--help"] {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let mut command = here.command(line);
+        let status = command.stdout(writer.try_clone().unwrap()).stderr(writer);
+        let code = status.status().unwrap().code();
+        assert_eq!(code, Some(0), "divisi {line}");
+    }
+}
