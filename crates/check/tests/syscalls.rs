@@ -1,0 +1,448 @@
+//! Within a cycle no thread that plays calls the system, but for the counted wake: proved by a filter in the kernel.
+//!
+//! A test starts this program once more, with one of its own tests alone. There every thread that plays puts itself
+//! under a filter, from inside its first step; from then on each of its calls is caught. Calls that wait or wake are
+//! made for it and counted; the wait must be on the one word that workers rest on. Any other call is refused, and its
+//! number kept.
+#![cfg(all(target_os = "linux", target_arch = "x86_64"))]
+
+use divisi_check::cast::{add, graph, kind, pass, skip};
+use divisi_check::hall::{Hall, Manner, Way, registry};
+use divisi_check::later;
+use exec::{Now, Outcome, Ran};
+use graph::{Graph, NodeId};
+use processor::{Activity, Block, Body, Event, Registry, Target};
+use std::cell::Cell;
+use std::process::Command;
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, AtomicU64, Ordering::SeqCst};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+use workers::{AudioThread, Wait};
+
+/// The variable that makes a test the child's: `WAY WORKERS CRIME`.
+const ORDERS: &str = "DIVISI_UNDER_FILTER";
+/// How many cycles are played under the filter.
+const CYCLES: u64 = 1000;
+/// Marks calls that the handler makes itself: a number in an argument that these calls do not use.
+const OURS: u32 = 0x6d75_7369;
+
+/// Calls that are not allowed, and the number of the first.
+static CRIMES: AtomicU32 = AtomicU32::new(0);
+static FIRST_CRIME: AtomicI64 = AtomicI64::new(-1);
+static WAKE_CALLS: AtomicU32 = AtomicU32::new(0);
+static WOKEN: AtomicU64 = AtomicU64::new(0);
+/// The words that are waited on; there must be one.
+static WAITED_ON: AtomicU64 = AtomicU64::new(0);
+static OTHER_WAITS: AtomicU32 = AtomicU32::new(0);
+static HOST_WAITS: AtomicU32 = AtomicU32::new(0);
+/// How many threads are under the filter.
+static UNDER_FILTER: AtomicU32 = AtomicU32::new(0);
+static REFUSED: AtomicBool = AtomicBool::new(false);
+
+thread_local! {
+    static IS_UNDER_FILTER: Cell<bool> = const { Cell::new(false) };
+    static IS_HOST: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Sees to a call that the filter caught.
+extern "C" fn on_call(_signal: i32, _info: *mut libc::siginfo_t, context: *mut libc::c_void) {
+    // SAFETY: the kernel gives a handler of this kind a context of this type, ours while we run.
+    let registers = unsafe { &mut (*context.cast::<libc::ucontext_t>()).uc_mcontext.gregs };
+    let get = |register: i32| registers[register as usize];
+    let number = get(libc::REG_RAX);
+    let [address, operation, value, timeout, names] = [
+        libc::REG_RDI,
+        libc::REG_RSI,
+        libc::REG_RDX,
+        libc::REG_R10,
+        libc::REG_R9,
+    ]
+    .map(get);
+    let answer = if number == libc::SYS_futex {
+        // SAFETY: as the thread called it; what is changed is an argument that waits and wakes do not use.
+        let answer = unsafe {
+            libc::syscall(
+                libc::SYS_futex,
+                address,
+                operation,
+                value,
+                timeout,
+                i64::from(OURS),
+                names,
+            )
+        };
+        count(address as u64, operation as i32 & 0x7f, answer);
+        answer
+    } else {
+        CRIMES.fetch_add(1, SeqCst);
+        let _ = FIRST_CRIME.compare_exchange(-1, number, SeqCst, SeqCst);
+        -1
+    };
+    // What it failed with matters to nobody here.
+    registers[libc::REG_RAX as usize] = if answer < 0 {
+        i64::from(-libc::EAGAIN)
+    } else {
+        answer
+    };
+}
+
+fn count(address: u64, operation: i32, answer: i64) {
+    if matches!(operation, libc::FUTEX_WAKE | libc::FUTEX_WAKE_BITSET) {
+        WAKE_CALLS.fetch_add(1, SeqCst);
+        WOKEN.fetch_add(answer.max(0) as u64, SeqCst);
+        return;
+    }
+    if IS_HOST.get() {
+        HOST_WAITS.fetch_add(1, SeqCst);
+    }
+    let first = WAITED_ON.compare_exchange(0, address, SeqCst, SeqCst);
+    if first.is_err_and(|first| first != address) {
+        OTHER_WAITS.fetch_add(1, SeqCst);
+    }
+}
+
+/// Puts the calling thread under the filter, once; the threads that it starts too.
+fn enter_filter() {
+    if IS_UNDER_FILTER.replace(true) {
+        return;
+    }
+    let step = |code: u32, k: u32, jt: u8, jf: u8| libc::sock_filter {
+        code: code as u16,
+        jt,
+        jf,
+        k,
+    };
+    let (load, equals, answer) = (
+        libc::BPF_LD | libc::BPF_W | libc::BPF_ABS,
+        libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K,
+        libc::BPF_RET | libc::BPF_K,
+    );
+    // Offsets in `seccomp_data`: the number at 0, the fifth argument at 48.
+    let mut program = [
+        step(load, 0, 0, 0),
+        step(equals, libc::SYS_rt_sigreturn as u32, 4, 0),
+        step(equals, libc::SYS_futex as u32, 0, 2),
+        step(load, 48, 0, 0),
+        step(equals, OURS, 1, 0),
+        step(answer, libc::SECCOMP_RET_TRAP, 0, 0),
+        step(answer, libc::SECCOMP_RET_ALLOW, 0, 0),
+    ];
+    let program = libc::sock_fprog {
+        len: program.len() as u16,
+        filter: program.as_mut_ptr(),
+    };
+    // SAFETY: a whole program that the kernel copies and checks.
+    unsafe {
+        libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+        if libc::prctl(libc::PR_SET_SECCOMP, libc::SECCOMP_MODE_FILTER, &program) != 0 {
+            REFUSED.store(true, SeqCst);
+        }
+    }
+    UNDER_FILTER.fetch_add(1, SeqCst);
+}
+
+fn catch_calls() {
+    // SAFETY: zeros are a right start for the structure; the handler allocates nothing and locks nothing.
+    unsafe {
+        let mut action = std::mem::zeroed::<libc::sigaction>();
+        action.sa_sigaction = on_call as *const () as usize;
+        action.sa_flags = libc::SA_SIGINFO | libc::SA_NODEFER;
+        assert_eq!(
+            libc::sigaction(libc::SIGSYS, &action, std::ptr::null_mut()),
+            0
+        );
+    }
+}
+
+/// Nodes by which every thread that plays comes under the filter, and one that commits a crime when told.
+fn kinds(workers: u32, crime: &Arc<AtomicBool>, told: &str) -> Registry {
+    let mut registry = registry();
+    later::add(&mut registry, || {});
+    // Dear, so that the plan has use for all.
+    let mut filters = kind("filters", (1, 1));
+    filters.typical_ns = 20_000;
+    add(&mut registry, filters, move |_| {
+        move |block: &mut Block<'_>| {
+            enter_filter();
+            let mut patience = 0;
+            // In the first cycles each waits for all, so that all have a step to run.
+            while UNDER_FILTER.load(SeqCst) < workers && patience < 2_000_000 {
+                std::hint::spin_loop();
+                patience += 1;
+            }
+            block.fork(3, &|lane| {
+                std::hint::black_box(lane);
+            });
+            pass(block);
+            Activity::Awake
+        }
+    });
+    let (crime, told) = (crime.clone(), told.to_owned());
+    add(&mut registry, kind("tempted", (1, 1)), move |_| {
+        let (crime, told) = (crime.clone(), told.clone());
+        move |block: &mut Block<'_>| {
+            if crime.swap(false, SeqCst) {
+                match told.as_str() {
+                    // SAFETY: it takes nothing and gives a number.
+                    "call" => drop(unsafe { libc::getppid() }),
+                    // SAFETY: a wait on a word of ours that has another value: it comes back at once.
+                    "wait" => drop(unsafe {
+                        let word = 1_u32;
+                        let nothing = std::ptr::null::<libc::timespec>();
+                        libc::syscall(libc::SYS_futex, &raw const word, 128, 0, nothing, 0, 0)
+                    }),
+                    _ => {}
+                }
+            }
+            pass(block);
+            Activity::Awake
+        }
+    });
+    registry
+}
+
+fn stage(registry: &Registry) -> Graph {
+    let mut text = String::from(
+        r#"m = { kind: "mix", in: 6, out: 1, }; x = { kind: "tempted", }; s = { kind: "sink", }; m.1 -> x.1 -> s.1;
+        l = { kind: "mix", in: 2, out: 1, }; g = { kind: "gain", gain: 0.5, }; d = { kind: "delay", time: 0.0005, };
+        x.1 -> l.1 -> g.1 -> d.1 -> l.2; t = { kind: "sink", }; l.1 -> t.1;"#,
+    );
+    for branch in 1..=6 {
+        text += &format!(
+            r#"o{branch} = {{ kind: "osc", freq: {branch}10, }}; f{branch} = {{ kind: "svf", freq: 900, }};
+            k{branch} = {{ kind: "filters", }}; h{branch} = {{ kind: "later", }};
+            o{branch}.1 -> k{branch}.1 -> f{branch}.1 -> h{branch}.1 -> m.{branch};"#
+        );
+    }
+    graph(&text, registry)
+}
+
+/// What the child found.
+#[derive(Debug, PartialEq, Eq)]
+struct Found {
+    /// Whether all cycles were done, all but the first few with every thread under the filter.
+    is_whole: bool,
+    crimes: u32,
+    first_crime: i64,
+    /// Waits on another word than the first, and waits of the host on any.
+    other_waits: u32,
+    host_waits: u32,
+    /// Wakes that the executor told of, and those that the filter saw.
+    told: u64,
+    woken: u64,
+    wake_calls: u32,
+}
+
+impl Found {
+    fn write(&self) -> String {
+        format!(
+            "FOUND {} {} {} {} {} {} {} {}",
+            u32::from(self.is_whole),
+            self.crimes,
+            self.first_crime,
+            self.other_waits,
+            self.host_waits,
+            self.told,
+            self.woken,
+            self.wake_calls
+        )
+    }
+
+    fn read(text: &str) -> Option<Self> {
+        let (_, numbers) = text.split_once("FOUND ")?;
+        let mut numbers = numbers.split_whitespace();
+        let mut next = || numbers.next()?.parse::<i64>().ok();
+        Some(Self {
+            is_whole: next()? == 1,
+            crimes: next()? as u32,
+            first_crime: next()?,
+            other_waits: next()? as u32,
+            host_waits: next()? as u32,
+            told: next()? as u64,
+            woken: next()? as u64,
+            wake_calls: next()? as u32,
+        })
+    }
+}
+
+/// The child's life: a thread plays under the filter, this one looks on, tells and ends the process.
+fn live(orders: &str) -> ! {
+    catch_calls();
+    let mut words = orders.split(' ');
+    let way = match words.next().unwrap() {
+        "Sequential" => Way::Sequential,
+        "Fixed" => Way::Fixed,
+        _ => Way::Stealing,
+    };
+    let manner = Manner {
+        way,
+        workers: words.next().unwrap().parse().unwrap(),
+        block: 64,
+        wait: Wait::Hybrid,
+    };
+    let crime = Arc::new(AtomicBool::new(false));
+    let registry = kinds(manner.workers as u32, &crime, words.next().unwrap());
+    let graph = stage(&registry);
+    let hall = Hall::new(&graph, &registry, manner);
+    let knob = graph.find("o1").unwrap();
+    let (is_over, result) = (AtomicBool::new(false), Mutex::new(None));
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let found = play(hall, knob, &crime, manner.workers as u32);
+            // Not locked by anybody: the one who looks on waits for the flag.
+            *result.lock().unwrap() = Some(found);
+            is_over.store(true, SeqCst);
+            // To end would take calls.
+            loop {
+                std::hint::spin_loop();
+            }
+        });
+        let patience = Instant::now() + Duration::from_secs(120);
+        while !is_over.load(SeqCst) && Instant::now() < patience {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        if REFUSED.load(SeqCst) {
+            println!("REFUSED");
+        } else if is_over.load(SeqCst) {
+            println!("{}", result.lock().unwrap().as_ref().unwrap().write());
+        }
+        std::process::exit(0)
+    })
+}
+
+/// Plays until all threads have come under the filter, and then [`CYCLES`] cycles more.
+fn play(mut hall: Hall, knob: NodeId, crime: &AtomicBool, workers: u32) -> Found {
+    IS_HOST.set(true);
+    let _plays = AudioThread::begin();
+    let is_filtered = || UNDER_FILTER.load(SeqCst) == workers;
+    for _ in 0..20_000 {
+        if is_filtered() {
+            break;
+        }
+        cycle(&mut hall, knob);
+    }
+    let (calls, woken) = (WAKE_CALLS.load(SeqCst), WOKEN.load(SeqCst));
+    let is_whole = is_filtered();
+    let (mut told, mut done) = (0, 0);
+    for n in 0..CYCLES {
+        crime.store(n == CYCLES / 2, SeqCst);
+        let ran = cycle(&mut hall, knob);
+        told += u64::from(ran.wakes);
+        done += u64::from(ran.outcome == Outcome::Done);
+    }
+    let found = Found {
+        is_whole: is_whole && done == CYCLES,
+        crimes: CRIMES.load(SeqCst),
+        first_crime: FIRST_CRIME.load(SeqCst),
+        other_waits: OTHER_WAITS.load(SeqCst),
+        host_waits: HOST_WAITS.load(SeqCst),
+        told,
+        woken: WOKEN.load(SeqCst) - woken,
+        wake_calls: WAKE_CALLS.load(SeqCst) - calls,
+    };
+    // To free it would take calls.
+    std::mem::forget(hall);
+    found
+}
+
+fn cycle(hall: &mut Hall, knob: NodeId) -> Ran {
+    let now = Now {
+        position: hall.cycle * 64,
+        cycle: hall.cycle,
+        device: &[],
+        give_up: u64::MAX,
+        help_until: u64::MAX,
+    };
+    hall.cycle += 1;
+    hall.post(
+        knob,
+        Event {
+            frame: 3,
+            target: Target::Param(0),
+            body: Body::Value(500.0),
+        },
+    );
+    let ran = hall.executor.run(&now);
+    // Some microseconds without a call, so that workers get to rest.
+    (0..3000).for_each(|_| std::hint::spin_loop());
+    ran
+}
+
+/// Has `test`, which must be the caller, played by a child; what that found. `None` where filters are refused.
+fn in_a_child(test: &str, way: Way, workers: u32, crime: &str) -> Option<Found> {
+    let output = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", test, "--nocapture", "--test-threads=1"])
+        .env(ORDERS, format!("{way:?} {workers} {crime}"))
+        .output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&output.stdout);
+    if text.contains("REFUSED") {
+        skip(test, "the kernel refuses filters");
+        return None;
+    }
+    let found = Found::read(&text);
+    assert!(found.is_some(), "{way:?}, {workers}: {output:?}");
+    found
+}
+
+fn ways() -> impl Iterator<Item = (Way, u32)> {
+    let many = [Way::Fixed, Way::Stealing].into_iter();
+    let many = many.flat_map(|way| (2..=4).map(move |workers| (way, workers)));
+    [(Way::Sequential, 1)].into_iter().chain(many)
+}
+
+#[test]
+fn a_cycle_calls_the_system_for_nothing_but_the_counted_wake() {
+    if let Ok(orders) = std::env::var(ORDERS) {
+        live(&orders);
+    }
+    for (way, workers) in ways() {
+        let test = "a_cycle_calls_the_system_for_nothing_but_the_counted_wake";
+        let Some(found) = in_a_child(test, way, workers, "none") else {
+            return;
+        };
+        let good = Found {
+            is_whole: true,
+            crimes: 0,
+            first_crime: -1,
+            other_waits: 0,
+            host_waits: 0,
+            told: found.woken,
+            ..found
+        };
+        assert_eq!(found, good, "{way:?}, {workers} workers");
+        assert!(u64::from(found.wake_calls) <= CYCLES, "{found:?}");
+        assert_eq!(found.wake_calls > 0, workers > 1, "{found:?}");
+    }
+}
+
+#[test]
+fn one_call_in_a_thousand_cycles_is_seen() {
+    if let Ok(orders) = std::env::var(ORDERS) {
+        live(&orders);
+    }
+    for (way, workers) in ways() {
+        let test = "one_call_in_a_thousand_cycles_is_seen";
+        let Some(found) = in_a_child(test, way, workers, "call") else {
+            return;
+        };
+        let seen = (found.is_whole, found.crimes, found.first_crime);
+        assert_eq!(seen, (true, 1, libc::SYS_getppid), "{way:?}, {workers}");
+    }
+}
+
+#[test]
+fn one_wait_in_a_thousand_cycles_is_seen() {
+    if let Ok(orders) = std::env::var(ORDERS) {
+        live(&orders);
+    }
+    for (way, workers) in ways() {
+        let test = "one_wait_in_a_thousand_cycles_is_seen";
+        let Some(found) = in_a_child(test, way, workers, "wait") else {
+            return;
+        };
+        assert!(found.is_whole && found.crimes == 0, "{way:?}, {workers}");
+        let seen = found.host_waits + found.other_waits;
+        assert!((1..=2).contains(&seen), "{way:?}, {workers}: {found:?}");
+    }
+}
