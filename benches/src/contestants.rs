@@ -9,14 +9,18 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use units::{Frames, SampleRate};
-use workers::{AudioThread, Crew, CrewOptions};
+use workers::{AudioThread, Crew, CrewOptions, DmaLatency};
 
 /// Something that can run a cycle.
 pub trait Contestant {
     /// Runs one.
     fn cycle(&mut self);
-    /// Stops its threads from being in the way.
+    /// What it is called.
     fn name(&self) -> String;
+    /// What it counted, a cycle.
+    fn counts(&self) -> String {
+        String::new()
+    }
 }
 
 /// One of Divisi's executors.
@@ -25,6 +29,8 @@ pub struct Ours {
     executor: Box<dyn Executor>,
     _crew: Crew,
     cycle: u64,
+    takes: u64,
+    wakes: u64,
 }
 
 /// Rate and block of every benchmark.
@@ -73,7 +79,7 @@ pub fn ours(name: &'static str, graph: &Graph, nanos: u64, workers: usize) -> Ou
         "mutex" => exec::mutex(binding, &crew),
         _ => unreachable!("no such executor"),
     };
-    Ours { name, executor, _crew: crew, cycle: 0 }
+    Ours { name, executor, _crew: crew, cycle: 0, takes: 0, wakes: 0 }
 }
 
 impl Contestant for Ours {
@@ -86,11 +92,18 @@ impl Contestant for Ours {
             help_until: u64::MAX,
         });
         assert_eq!(ran.outcome, Outcome::Done);
+        self.takes += u64::from(ran.acquisitions);
+        self.wakes += u64::from(ran.wakes);
         self.cycle += 1;
     }
 
     fn name(&self) -> String {
         self.name.to_owned()
+    }
+
+    fn counts(&self) -> String {
+        let a_cycle = |n: u64| n as f64 / self.cycle.max(1) as f64;
+        format!("takes {:.1} wakes {:.2}", a_cycle(self.takes), a_cycle(self.wakes))
     }
 }
 
@@ -117,10 +130,13 @@ pub fn plain(graph: &Graph, nanos: u64) -> PlainLoop {
         })
         .collect();
     let nodes = order.iter().map(|&index| {
-        let first = graph.edges().iter().find(|e| e.to.node.0 as usize == index);
-        let from = first.map(|e| e.from.node.0 as usize);
+        let edges = graph.edges().iter().filter(|e| e.to.node.0 as usize == index);
+        let from: Box<[usize]> = edges.map(|e| e.from.node.0 as usize).collect();
         let run = move |slots: &mut [[f32; 64]]| {
-            let mut x = 1.0 + from.map_or(0.0, |f| slots[f][0] * 0.5);
+            let mut x = 1.0;
+            for from in &from {
+                x += slots[*from][0] * 0.5;
+            }
             if steps > 0 {
                 x = burn(steps, x);
             }
@@ -208,8 +224,12 @@ impl Contestant for Rayon {
     }
 }
 
-/// Makes the calling thread what a callback thread would be.
-pub fn become_host() -> AudioThread {
+/// Makes the calling thread what a callback thread would be, and holds the latency request.
+pub fn become_host() -> (AudioThread, Option<DmaLatency>) {
     workers::pin(workers::cores()[0]).expect("a core of ours");
-    AudioThread::begin()
+    let held = DmaLatency::hold();
+    if let Err(refusal) = &held {
+        println!("without the latency request: {refusal}");
+    }
+    (AudioThread::begin(), held.ok())
 }

@@ -59,7 +59,8 @@ fn two_workers(rounds: usize) {
         println!("{name:12} bound {:.0} ns, a node {a_node:.0} ns", bound);
         for (contestant, times) in all.iter().zip(times) {
             let [low, mid, high] = times.map(|t| (t - bound) / graph.len() as f64);
-            println!("{name:12} {:12} {mid:7.1} ({low:.1} {high:.1})", contestant.name());
+            let counts = contestant.counts();
+            println!("{name:12} {:12} {mid:7.1} ({low:.1} {high:.1}) {counts}", contestant.name());
         }
     }
     let steps = calibrate(1000);

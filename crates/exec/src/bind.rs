@@ -5,15 +5,16 @@ use crate::lines::{LineMemory, Lines};
 use crate::pool::Pool;
 use crate::stage::{
     Act, EVENTS_A_PORT, EVENTS_A_STEP, Hears, Memory, Own, Rare, Stage, Task, Troubles, Voice,
+    Waiting,
 };
 use crate::sum::Sum;
 use crate::table::Table;
 use plan::{Feed, InPort, LineId, OutPort, Plan, SlotId, Step, Work};
 use processor::{Io, IoMore, RawChannel, RawEvents, RawLine, RawPort, RawPorts};
 use rt::arena::Arena;
+use rt::countdown::Countdown;
 use std::cell::UnsafeCell;
 use std::sync::Arc;
-use std::sync::atomic::AtomicU32;
 use workers::Deferred;
 
 /// What an executor is made of.
@@ -68,7 +69,12 @@ pub(crate) fn bind(binding: &mut Binding<'_>) -> Stage {
         releases: (plan.steps.iter())
             .map(|s| (s.successors.start, s.successors.end))
             .collect(),
-        successors: plan.successors.iter().map(|s| s.0).collect(),
+        successors: (plan.successors.iter())
+            .map(|s| Waiting {
+                task: s.0,
+                activation: plan.steps[s.0 as usize].activation,
+            })
+            .collect(),
         voices: voices.collect(),
         deferred: deferred(&tasks, &inner),
         tasks,
@@ -221,7 +227,7 @@ impl Binder<'_> {
                 has_post: false,
                 inbox: Vec::with_capacity(EVENTS_A_STEP),
             }),
-            waits: AtomicU32::new(step.activation),
+            waits: Countdown::new(step.activation),
             activation: step.activation,
             rare: Box::new(Rare {
                 every: step.every.max(1),

@@ -82,8 +82,7 @@ impl Strategy for Lanes {
 
     fn start_over(&self, stage: &Stage) {
         for (task, activation) in stage.tasks.iter().zip(&self.activation) {
-            // Relaxed: nobody is in a task, and the start publishes it.
-            task.waits.store(*activation, Ordering::Relaxed);
+            task.waits.arm(*activation);
         }
     }
 }
@@ -96,10 +95,10 @@ fn crossings(stage: &Stage, lists: &[Vec<u32>], lane_of: &[usize]) -> (Crossings
     for (lane, list) in lists.iter().enumerate() {
         let mut seen = HashSet::new();
         for &task in list.iter().rev() {
-            for &waiting in stage.successors(task) {
-                if lane_of[waiting as usize] != lane && seen.insert(waiting) {
-                    crossing[task as usize].push(waiting);
-                    activation[waiting as usize] += 1;
+            for next in stage.successors(task) {
+                if lane_of[next.task as usize] != lane && seen.insert(next.task) {
+                    crossing[task as usize].push(next.task);
+                    activation[next.task as usize] += 1;
                 }
             }
         }
@@ -130,10 +129,7 @@ impl Lane {
 impl Lanes {
     fn release(&self, stage: &Stage, task: u32) {
         for &waiting in &self.crossing[task as usize] {
-            // AcqRel: what each step did travels to whoever sees that nothing is left to wait for.
-            stage.tasks[waiting as usize]
-                .waits
-                .fetch_sub(1, Ordering::AcqRel);
+            stage.tasks[waiting as usize].waits.signal(1);
         }
     }
 
@@ -172,12 +168,10 @@ impl Lanes {
         let activation = self.activation[task as usize];
         if activation > 0 {
             let waits = &hand.stage.tasks[task as usize].waits;
-            // Acquire pairs with `release`: all counted steps, since each counts with an exchange.
-            if waits.load(Ordering::Acquire) != 0 {
+            if !waits.is_down() {
                 return None;
             }
-            // Relaxed: counted again only in the next cycle, behind the start.
-            waits.store(activation, Ordering::Relaxed);
+            waits.arm(activation);
         }
         // Relaxed: ours alone.
         lane.at.store(at + 1, Ordering::Relaxed);

@@ -8,6 +8,7 @@ use processor::{Moment, Runtime};
 use rt::fence::Asymmetric;
 use rt::fork::ForkCell;
 use rt::pad::Padded;
+use rt::progress::Progress;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
@@ -23,6 +24,8 @@ pub(crate) struct Seat {
     pub(crate) cycle: AtomicU32,
     /// Set from outside: the task, plus 1, that `current` has been for too long; 0 for none.
     pub(crate) accused: AtomicU32,
+    /// Takes from shared queues, all cycles together.
+    pub(crate) takes: AtomicU64,
     pub(crate) fork: ForkCell,
 }
 
@@ -47,45 +50,6 @@ pub(crate) struct Facts {
     pub(crate) give_up: u64,
     pub(crate) help_until: u64,
     pub(crate) traced: bool,
-}
-
-/// How far a cycle is. Each word carries the epoch, so that one who lingers from an older cycle takes no part.
-#[derive(Default)]
-pub(crate) struct Progress {
-    /// epoch: 32 bits | tasks that nobody has counted as done yet: 32. Counting is `AcqRel`: whoever sees 0 sees what
-    /// all tasks did.
-    left: Padded<AtomicU64>,
-    /// Takes from shared queues, all cycles together.
-    takes: AtomicU64,
-    /// The last epoch that was given up; nobody begins another task in it.
-    abandoned: Padded<AtomicU32>,
-}
-
-impl Progress {
-    /// Begins a cycle of `tasks` tasks. Host only, when the last one is over.
-    pub(crate) fn begin(&self, epoch: u32, tasks: u32) {
-        // Relaxed: the gate publishes it.
-        self.left
-            .store(u64::from(epoch) << 32 | u64::from(tasks), Ordering::Relaxed);
-    }
-
-    /// The epoch of the last cycle.
-    pub(crate) fn epoch(&self) -> u32 {
-        // Relaxed: a number to look at.
-        (self.left.load(Ordering::Relaxed) >> 32) as u32
-    }
-
-    /// Takes from shared queues so far.
-    pub(crate) fn takes(&self) -> u64 {
-        // Relaxed: ordered by the count of what is left, for all that came before it.
-        self.takes.load(Ordering::Relaxed)
-    }
-
-    /// Whether every task of the last cycle has run; then all that they did is seen.
-    pub(crate) fn is_complete(&self) -> bool {
-        // pairs with `Hand::count`.
-        self.left.load(Ordering::Acquire) as u32 == 0
-    }
 }
 
 /// After a cycle that was given up: whether `seat`'s worker is in a task, and in which. Only tasks that were begun before
@@ -229,30 +193,27 @@ impl<'a> Hand<'a> {
     /// Counts what it has run and taken since the last time.
     pub(crate) fn count(&mut self) {
         if self.takes > 0 {
-            // Relaxed: travels with what is left.
-            self.progress.takes.fetch_add(self.takes, Ordering::Relaxed);
+            // Relaxed: travels with the progress.
+            self.seats[self.worker]
+                .takes
+                .fetch_add(self.takes, Ordering::Relaxed);
             self.takes = 0;
         }
         if self.done > 0 {
-            // AcqRel: what we did travels with it, and what the others did comes.
-            let done = u64::from(self.done);
-            self.progress.left.fetch_sub(done, Ordering::AcqRel);
+            self.progress.count_off(self.done);
             self.done = 0;
         }
     }
 
     /// Whether there is nothing to do in this cycle any more, for anybody.
     pub(crate) fn is_over(&self) -> bool {
-        // pairs with `count`.
-        let left = self.progress.left.load(Ordering::Acquire);
-        (left >> 32) as u32 != self.epoch || left as u32 == 0 || self.is_abandoned()
+        self.progress.is_over(self.epoch)
     }
 
     /// Whether the cycle has been given up.
     #[inline]
     pub(crate) fn is_abandoned(&self) -> bool {
-        // Relaxed: nothing travels with it; to see it late costs one task more.
-        self.progress.abandoned.load(Ordering::Relaxed) == self.epoch
+        self.progress.is_abandoned(self.epoch)
     }
 
     /// Gives the cycle up, if it is this worker's to do so and the time has come. Reads a clock where there is such a
@@ -262,8 +223,7 @@ impl<'a> Hand<'a> {
             && self.facts.give_up != u64::MAX
             && rt::stamp::now() > self.facts.give_up
         {
-            // Relaxed: as in `is_abandoned`.
-            self.progress.abandoned.store(self.epoch, Ordering::Relaxed);
+            self.progress.abandon(self.epoch);
             self.mark(Mark::Abandon, 0);
         }
     }

@@ -9,7 +9,6 @@ use crate::parallel::{Parallel, Strategy};
 use crate::stage::Stage;
 use plan::Plan;
 use std::collections::VecDeque;
-use std::sync::atomic::Ordering;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use workers::Crew;
 
@@ -35,12 +34,10 @@ impl LockedQueue {
     fn release(&self, hand: &mut Hand<'_>, task: u32) {
         let mut queue = self.lock();
         hand.takes += 1;
-        for &waiting in hand.stage.successors(task) {
-            let task = &hand.stage.tasks[waiting as usize];
-            // Relaxed: the lock orders it.
-            if task.waits.fetch_sub(1, Ordering::Relaxed) == 1 {
-                task.waits.store(task.activation, Ordering::Relaxed);
-                queue.ready.push_back(waiting);
+        for waiting in hand.stage.successors(task) {
+            let task = &hand.stage.tasks[waiting.task as usize];
+            if task.waits.count_off(1, task.activation) {
+                queue.ready.push_back(waiting.task);
             }
         }
     }
@@ -92,8 +89,7 @@ impl Strategy for LockedQueue {
 
     fn start_over(&self, stage: &Stage) {
         for task in &stage.tasks {
-            // Relaxed: nobody is in a task, and the start publishes it.
-            task.waits.store(task.activation, Ordering::Relaxed);
+            task.waits.arm(task.activation);
         }
     }
 }

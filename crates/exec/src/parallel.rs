@@ -23,13 +23,14 @@
 use crate::bind::{Binding, bind};
 use crate::executor::{Counts, Executor, Now, Outcome, Ran};
 use crate::floor::{Floor, Turn};
-use crate::hand::{Facts, Hand, Lent, Progress, Seats, seats, task_of};
+use crate::hand::{Facts, Hand, Lent, Seats, seats, task_of};
 use crate::stage::Stage;
 use crate::watch::Watch;
 use graph::NodeId;
 use plan::{Mark, Plan};
 use processor::Event;
 use rt::ftz::FlushToZero;
+use rt::progress::Progress;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -103,6 +104,13 @@ impl<S: Strategy> Parallel<S> {
             held_up: false,
             fenced: false,
         }
+    }
+
+    /// Takes from shared queues so far.
+    fn takes(&self) -> u64 {
+        // Relaxed: ordered by the progress, for all that came before a complete cycle.
+        let takes = self.shared.seats.iter();
+        takes.map(|s| s.takes.load(Ordering::Relaxed)).sum()
     }
 
     /// Whether the next cycle may begin. After one that was given up that is when nobody is in a task any more.
@@ -264,9 +272,9 @@ impl<S: Strategy> Executor for Parallel<S> {
             ran.outcome = Outcome::Abandoned;
             return ran;
         }
-        let takes = self.shared.progress.takes();
+        let takes = self.takes();
         ran.wakes = self.cycle(now);
-        ran.acquisitions = (self.shared.progress.takes() - takes) as u32;
+        ran.acquisitions = (self.takes() - takes) as u32;
         ran.outcome = if self.done {
             Outcome::Done
         } else {

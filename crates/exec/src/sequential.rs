@@ -3,13 +3,14 @@
 use crate::bind::{Binding, bind};
 use crate::executor::{Counts, Executor, Now, Outcome, Ran};
 use crate::floor::{Floor, Turn};
-use crate::hand::{Facts, Hand, Lent, Progress, Seats, seats};
+use crate::hand::{Facts, Hand, Lent, Seats, seats};
 use crate::stage::Stage;
 use crate::watch::Watch;
 use graph::NodeId;
 use plan::Mark;
 use processor::Event;
 use rt::ftz::FlushToZero;
+use rt::progress::Progress;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 

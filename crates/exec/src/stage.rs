@@ -16,9 +16,10 @@ use crate::table::Table;
 use graph::NodeId;
 use processor::{Event, Io, Processor, RawChannel, RawEvents, RawLine, RawPort};
 use rt::arena::Arena;
+use rt::countdown::Countdown;
 use std::cell::UnsafeCell;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use units::Frames;
 use workers::Deferred;
 
@@ -65,7 +66,7 @@ pub(crate) struct Task {
     pub(crate) act: Act,
     pub(crate) own: UnsafeCell<Own>,
     /// For how many tasks it still waits in this cycle; an executor's, to use as it likes.
-    pub(crate) waits: AtomicU32,
+    pub(crate) waits: Countdown,
     /// For how many it waits in each cycle.
     pub(crate) activation: u32,
     /// Whether it has sums to make, events to gather or a rate of its own: off for most, who then take the short way.
@@ -81,6 +82,14 @@ pub(crate) struct Rare {
     pub(crate) hears: Box<[Hears]>,
     pub(crate) node: Option<NodeId>,
     pub(crate) resident: Option<Arc<Resident>>,
+}
+
+/// A task that waits for another, and for how many in all: what its releaser must know stands here, so that the task's
+/// own lines need not travel.
+#[derive(Clone, Copy)]
+pub(crate) struct Waiting {
+    pub(crate) task: u32,
+    pub(crate) activation: u32,
 }
 
 /// What went wrong while playing, since the stage was bound.
@@ -107,7 +116,7 @@ pub(crate) struct Stage {
     pub(crate) inner: Box<[Task]>,
     /// For each task, which part of `successors` waits for it.
     pub(crate) releases: Box<[(u32, u32)]>,
-    pub(crate) successors: Box<[u32]>,
+    pub(crate) successors: Box<[Waiting]>,
     pub(crate) voices: Box<[Voice]>,
     /// By node: its task, and whether that is an inner one.
     pub(crate) tasks_of: Box<[Option<(u32, bool)>]>,
@@ -137,7 +146,7 @@ unsafe impl Sync for Stage {}
 impl Stage {
     /// Which tasks wait for `task`.
     #[inline]
-    pub(crate) fn successors(&self, task: u32) -> &[u32] {
+    pub(crate) fn successors(&self, task: u32) -> &[Waiting] {
         let (from, to) = self.releases[task as usize];
         &self.successors[from as usize..to as usize]
     }

@@ -18,7 +18,6 @@ use crate::stage::Stage;
 use plan::{Mark, Plan};
 use rt::claim::Claim;
 use rt::deque::{Deque, Stolen};
-use std::sync::atomic::Ordering;
 use workers::Crew;
 
 /// Work stealing.
@@ -33,6 +32,8 @@ struct Queues {
     dealt: Box<[Dealt]>,
     /// For each task, a wide meeting that it leads to, by whatever way; [`NONE`] where there is none.
     meetings: Box<[u32]>,
+    /// Whether there is one worker only: then nothing need be locked.
+    alone: bool,
 }
 
 /// So many steps make a meeting wide.
@@ -70,6 +71,7 @@ impl Strategy for Queues {
                 .collect(),
             dealt: dealt.collect(),
             meetings: meetings(stage),
+            alone: workers == 1,
         }
     }
 
@@ -82,7 +84,7 @@ impl Strategy for Queues {
             }
         };
         loop {
-            let mine = next.or_else(|| self.queues[hand.worker].pop());
+            let mine = next.or_else(|| self.pop(hand.worker));
             let Some(task) = mine.or_else(|| self.find(hand)) else {
                 return;
             };
@@ -100,8 +102,7 @@ impl Strategy for Queues {
 
     fn start_over(&self, stage: &Stage) {
         for task in &stage.tasks {
-            // Relaxed: nobody is in a task, and the start publishes it.
-            task.waits.store(task.activation, Ordering::Relaxed);
+            task.waits.arm(task.activation);
         }
     }
 }
@@ -112,20 +113,41 @@ impl Queues {
     fn release(&self, hand: &mut Hand<'_>, task: u32) -> Option<u32> {
         let mut kept = None;
         let stage = hand.stage;
-        for &waiting in stage.successors(task) {
-            let ready = if stage.tasks[waiting as usize].activation < WIDE {
-                is_ready(stage, waiting, 1)
-            } else {
-                self.owe(hand, waiting)
+        for waiting in stage.successors(task) {
+            let ready = match waiting.activation {
+                // One that waits for one step only is ready when that has run: nothing to count.
+                1 => true,
+                2..WIDE => self.is_ready(stage, waiting.task, 1),
+                _ => self.owe(hand, waiting.task),
             };
             if ready {
                 match kept {
-                    None => kept = Some(waiting),
-                    Some(_) => self.queues[hand.worker].push(waiting),
+                    None => kept = Some(waiting.task),
+                    Some(_) => self.queues[hand.worker].push(waiting.task),
                 }
             }
         }
         kept
+    }
+
+    /// Counts `steps` off for `task`; whether those were the last it waited for.
+    #[inline]
+    fn is_ready(&self, stage: &Stage, task: u32, steps: u32) -> bool {
+        let task = &stage.tasks[task as usize];
+        if self.alone {
+            task.waits.count_off_alone(steps, task.activation)
+        } else {
+            task.waits.count_off(steps, task.activation)
+        }
+    }
+
+    #[inline]
+    fn pop(&self, worker: usize) -> Option<u32> {
+        if self.alone {
+            self.queues[worker].pop_alone()
+        } else {
+            self.queues[worker].pop()
+        }
     }
 
     /// Remembers one step of a wide meeting, after paying what is owed to another. It is never ready by that: who has no
@@ -142,7 +164,8 @@ impl Queues {
     /// Counts off what is owed; the meeting, if it is ready now.
     fn pay(&self, hand: &mut Hand<'_>) -> Option<u32> {
         let debt = std::mem::replace(&mut hand.debt, Debt::NOTHING);
-        (debt.steps > 0 && is_ready(hand.stage, debt.meeting, debt.steps)).then_some(debt.meeting)
+        (debt.steps > 0 && self.is_ready(hand.stage, debt.meeting, debt.steps))
+            .then_some(debt.meeting)
     }
 
     #[cold]
@@ -206,33 +229,15 @@ impl Queues {
     }
 }
 
-/// Counts `steps` off for `waiting`; whether those were the last it waited for. Then it is armed for the next cycle.
-#[inline]
-fn is_ready(stage: &Stage, waiting: u32, steps: u32) -> bool {
-    let task = &stage.tasks[waiting as usize];
-    // One that waits for one step only is ready when that has run: nothing to count.
-    if task.activation == 1 {
-        return true;
-    }
-    // AcqRel: what each step did travels to the one who counts the last, who runs the task or passes it on.
-    if task.waits.fetch_sub(steps, Ordering::AcqRel) != steps {
-        return false;
-    }
-    // Relaxed: counted again only in the next cycle, behind the start.
-    task.waits.store(task.activation, Ordering::Relaxed);
-    true
-}
-
 /// For each task, the first wide meeting on some way from it to the end.
 fn meetings(stage: &Stage) -> Box<[u32]> {
     let mut meetings = vec![NONE; stage.tasks.len()];
     for task in (0..stage.len()).rev() {
-        let next = stage.successors(task).iter().map(|&next| {
-            let is_wide = stage.tasks[next as usize].activation >= WIDE;
-            if is_wide {
-                next
+        let next = stage.successors(task).iter().map(|next| {
+            if next.activation >= WIDE {
+                next.task
             } else {
-                meetings[next as usize]
+                meetings[next.task as usize]
             }
         });
         meetings[task as usize] = next.min().unwrap_or(NONE);

@@ -223,7 +223,11 @@ unsafe fn process(processor: *mut dyn Processor, own: &mut Own, moment: &Moment<
     clear_flags(own);
     // SAFETY: rule 2: the processor is ours for this cycle.
     let activity = unsafe { (*processor).process(&mut block) };
-    own.asleep = activity == Activity::Asleep;
+    // Written only where it changes: whoever releases this task next cycle need not fetch the line then.
+    let asleep = activity == Activity::Asleep;
+    if own.asleep != asleep {
+        own.asleep = asleep;
+    }
 }
 
 /// An output is taken as heard until somebody says that it is silent.

@@ -5,6 +5,7 @@
 
 pub mod arena;
 pub mod claim;
+pub mod countdown;
 pub mod deferred;
 pub mod deque;
 pub mod fence;
@@ -12,6 +13,7 @@ pub mod fork;
 pub mod ftz;
 pub mod mailbox;
 pub mod pad;
+pub mod progress;
 pub mod spsc;
 pub mod stamp;
 mod sync;
