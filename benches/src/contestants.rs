@@ -35,7 +35,10 @@ pub struct Ours {
 
 /// Rate and block of every benchmark.
 pub fn block() -> (Frames, SampleRate) {
-    (Frames(64), SampleRate::new(48_000).expect("48000 is not zero"))
+    (
+        Frames(64),
+        SampleRate::new(48_000).expect("48000 is not zero"),
+    )
 }
 
 /// The plan of `graph` with a schedule for `workers`.
@@ -79,7 +82,14 @@ pub fn ours(name: &'static str, graph: &Graph, nanos: u64, workers: usize) -> Ou
         "mutex" => exec::mutex(binding, &crew),
         _ => unreachable!("no such executor"),
     };
-    Ours { name, executor, _crew: crew, cycle: 0, takes: 0, wakes: 0 }
+    Ours {
+        name,
+        executor,
+        _crew: crew,
+        cycle: 0,
+        takes: 0,
+        wakes: 0,
+    }
 }
 
 impl Contestant for Ours {
@@ -103,7 +113,11 @@ impl Contestant for Ours {
 
     fn counts(&self) -> String {
         let a_cycle = |n: u64| n as f64 / self.cycle.max(1) as f64;
-        format!("takes {:.1} wakes {:.2}", a_cycle(self.takes), a_cycle(self.wakes))
+        format!(
+            "takes {:.1} wakes {:.2}",
+            a_cycle(self.takes),
+            a_cycle(self.wakes)
+        )
     }
 }
 
@@ -130,7 +144,10 @@ pub fn plain(graph: &Graph, nanos: u64) -> PlainLoop {
         })
         .collect();
     let nodes = order.iter().map(|&index| {
-        let edges = graph.edges().iter().filter(|e| e.to.node.0 as usize == index);
+        let edges = graph
+            .edges()
+            .iter()
+            .filter(|e| e.to.node.0 as usize == index);
         let from: Box<[usize]> = edges.map(|e| e.from.node.0 as usize).collect();
         let run = move |slots: &mut [[f32; 64]]| {
             let mut x = 1.0;
@@ -185,7 +202,10 @@ pub fn rayon(graph: &Graph, nanos: u64, workers: usize) -> Rayon {
         activation[edge.to.node.0 as usize] += 1;
     }
     Rayon {
-        pool: rayon::ThreadPoolBuilder::new().num_threads(workers).build().expect("threads can be started"),
+        pool: rayon::ThreadPoolBuilder::new()
+            .num_threads(workers)
+            .build()
+            .expect("threads can be started"),
         graph: Arc::new(RayonGraph {
             waits: activation.iter().map(|a| AtomicU32::new(*a)).collect(),
             successors,

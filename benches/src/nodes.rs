@@ -10,7 +10,11 @@ fn kind(name: &'static str) -> Kind {
         vec![PortSpec {
             name,
             width: Width::Fixed(Channels(1)),
-            count: PortCount::Many { default: 0, least: 0, most: 4000 },
+            count: PortCount::Many {
+                default: 0,
+                least: 0,
+                most: 4000,
+            },
         }]
     };
     Kind {
@@ -108,7 +112,10 @@ pub fn of_ticks(graph: &Graph, nanos: u64) -> Graph {
             name: format!("in{}", port + 1),
             signal: Signal::Audio(Channels(1)),
         });
-        let to = End { node: edge.to.node, port };
+        let to = End {
+            node: edge.to.node,
+            port,
+        };
         ticks.connect(Edge { to, ..*edge });
     }
     ticks

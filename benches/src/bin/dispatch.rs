@@ -20,7 +20,10 @@ fn main() {
 fn graphs() -> [(&'static str, Graph); 3] {
     [
         ("rake 500", shape::rake(500, None).expect("a rake's size")),
-        ("diamond 636", shape::diamond(636, None).expect("a diamond's size")),
+        (
+            "diamond 636",
+            shape::diamond(636, None).expect("a diamond's size"),
+        ),
         ("random 500", shape::random(500, 1, None).expect("any size")),
     ]
 }
@@ -37,7 +40,10 @@ fn one_worker(rounds: usize) {
         let times = measure(&mut all, rounds, 200);
         for (contestant, times) in all.iter().zip(times) {
             let [low, mid, high] = times.map(|t| t / graph.len() as f64);
-            println!("{name:12} {:12} {mid:7.1} ({low:.1} {high:.1})", contestant.name());
+            println!(
+                "{name:12} {:12} {mid:7.1} ({low:.1} {high:.1})",
+                contestant.name()
+            );
         }
     }
     println!();
@@ -60,7 +66,10 @@ fn two_workers(rounds: usize) {
         for (contestant, times) in all.iter().zip(times) {
             let [low, mid, high] = times.map(|t| (t - bound) / graph.len() as f64);
             let counts = contestant.counts();
-            println!("{name:12} {:12} {mid:7.1} ({low:.1} {high:.1}) {counts}", contestant.name());
+            println!(
+                "{name:12} {:12} {mid:7.1} ({low:.1} {high:.1}) {counts}",
+                contestant.name()
+            );
         }
     }
     let steps = calibrate(1000);
@@ -83,7 +92,9 @@ fn measure(all: &mut [Box<dyn Contestant>], rounds: usize, cycles: usize) -> Vec
                 times.push(took);
             }
             // Under real-time priority (`chrt -f 50`) the kernel stops whoever takes more than 95 % of a second.
-            std::thread::sleep(std::time::Duration::from_nanos((took * cycles as f64 * 0.15) as u64));
+            std::thread::sleep(std::time::Duration::from_nanos(
+                (took * cycles as f64 * 0.15) as u64,
+            ));
         }
     }
     times.iter_mut().map(|t| quartiles(t)).collect()

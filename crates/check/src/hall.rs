@@ -112,12 +112,10 @@ impl Hall {
 
     /// As [`new`](Self::new), with this crew.
     pub fn with(graph: &Graph, registry: &Registry, manner: Manner, crew: Crew) -> Self {
-        let mut options = Options::new(Frames(manner.block), rate());
-        options.lanes = manner.workers;
-        let plan = plan::compile(graph, registry.catalogue(), &options)
-            .expect("the test's graph is right");
+        let plan = plan(graph, registry, manner);
         let pens = (0..manner.workers).map(|_| rt::trace::ring(1 << 16).0);
         let floor = Arc::new(Floor::new(pens.collect()));
+        floor.never_spin(manner.wait == Wait::Sleep);
         let mut pool = Pool::default();
         let mut lines = Lines::default();
         let mut background = Vec::new();
@@ -148,6 +146,22 @@ impl Hall {
             background,
             manner,
         }
+    }
+
+    /// Has another executor take over, which goes `way` and plays `graph`, whose nodes this hall must know; what played
+    /// so far.
+    pub fn change(&mut self, way: Way, graph: &Graph, registry: &Registry) -> Box<dyn Executor> {
+        self.plan = plan(graph, registry, self.manner);
+        let binding = Binding {
+            plan: &self.plan,
+            pool: &self.pool,
+            lines: &mut self.lines,
+            floor: self.floor.clone(),
+            inputs: 2,
+        };
+        let next = way.executor(binding, &self.crew);
+        assert!(self.executor.rest(), "an executor comes to rest");
+        std::mem::replace(&mut self.executor, next)
     }
 
     /// Plays one block; how it went.
@@ -192,4 +206,10 @@ impl Hall {
     pub fn counts(&self) -> Counts {
         self.executor.counts()
     }
+}
+
+fn plan(graph: &Graph, registry: &Registry, manner: Manner) -> Plan {
+    let mut options = Options::new(Frames(manner.block), rate());
+    options.lanes = manner.workers;
+    plan::compile(graph, registry.catalogue(), &options).expect("the test's graph is right")
 }

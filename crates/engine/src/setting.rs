@@ -9,7 +9,7 @@ use rt::trace::Reader;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use units::Frames;
-use workers::{Crew, CrewOptions, Next, Task, TaskId};
+use workers::{Crew, CrewOptions, Next, Task, TaskId, Wait};
 
 /// How many trace records fit before the reader must have come: 100 ms of 10,000 steps at 48 kHz / 64 on one worker.
 const TRACE_ROOM: usize = 1 << 18;
@@ -85,6 +85,7 @@ impl Setting {
         };
         let floor = Floor::new(pens);
         floor.trace(options.trace);
+        floor.never_spin(options.wait == Wait::Sleep);
         Ok(Self {
             registry,
             pool: Pool::default(),

@@ -17,6 +17,7 @@ pub struct Floor {
     turn: AtomicU64,
     names: AtomicU64,
     traced: AtomicBool,
+    sleeps: AtomicBool,
     fence: Asymmetric,
     /// One a worker: written by that worker alone, inside a cycle of the executor that has the turn.
     pens: Box<[Padded<UnsafeCell<Writer<TraceRecord>>>]>,
@@ -47,6 +48,7 @@ impl Floor {
             turn: AtomicU64::new(0),
             names: AtomicU64::new(1),
             traced: AtomicBool::new(false),
+            sleeps: AtomicBool::new(false),
             fence: Asymmetric::set_up(),
             pens: pens
                 .into_iter()
@@ -60,6 +62,20 @@ impl Floor {
     /// Real-time: hot.
     pub fn workers(&self) -> usize {
         self.pens.len()
+    }
+
+    /// Whether a worker that finds nothing to do inside a cycle sleeps a little instead of spinning: kind to others, and
+    /// slow. Off by default.
+    ///
+    /// Real-time: hot.
+    pub fn never_spin(&self, on: bool) {
+        // Relaxed: nothing travels with it.
+        self.sleeps.store(on, Ordering::Relaxed);
+    }
+
+    pub(crate) fn sleeps(&self) -> bool {
+        // Relaxed: as above.
+        self.sleeps.load(Ordering::Relaxed)
     }
 
     pub(crate) fn fence(&self) -> Asymmetric {

@@ -248,6 +248,11 @@ impl<'a> Hand<'a> {
     /// Waits a little, after a fruitless look; and from time to time looks at the clock.
     pub(crate) fn idle(&mut self, rounds: &mut u32) {
         *rounds += 1;
+        if self.floor.sleeps() && *rounds > 4 {
+            // The one wait that enters the kernel inside a cycle; only who asked for it (`--wait sleep`) gets it.
+            std::thread::sleep(std::time::Duration::from_micros(20));
+            return self.give_up_in_time();
+        }
         for _ in 0..(*rounds).min(8) {
             std::hint::spin_loop();
         }
