@@ -2,7 +2,7 @@
 
 use crate::failure::{Failure, in_full};
 use crate::say;
-use divisi::graph::Diagnostic;
+use divisi::graph::{Diagnostic, Range, Signal};
 use divisi::plan::{Options, Plan};
 use divisi::prelude::{Engine, EngineError, EngineOptions, Player, Registry};
 use divisi::text::{self, Session};
@@ -76,12 +76,23 @@ impl Loaded {
         let heard = nodes.filter(|node| node.plays() == "input").map(|node| {
             let first = node.number("channel").unwrap_or(1.0).max(1.0) as u16;
             let width = node.outputs.iter().map(|port| match port.signal {
-                divisi::graph::Signal::Audio(channels) => channels.0,
+                Signal::Audio(channels) => channels.0,
                 _ => 0,
             });
             (first - 1).saturating_add(width.max().unwrap_or(0))
         });
         heard.max().unwrap_or(0)
+    }
+
+    /// The files that the session's nodes name.
+    pub(crate) fn files(&self) -> impl Iterator<Item = PathBuf> {
+        let nodes = self.session.graph.nodes();
+        nodes.flat_map(|(_, node)| {
+            let kind = self.registry.catalogue().get(node.plays());
+            let params = kind.into_iter().flat_map(|kind| &kind.params);
+            let files = params.filter(|param| matches!(param.range, Range::File(_)));
+            files.filter_map(|param| Some(self.folder.join(node.text(param.name)?)))
+        })
     }
 
     /// An engine for the session; what is wrong with it is shown.

@@ -94,21 +94,18 @@ impl How {
         source.map_err(|error| Failure::wrong(in_full(&error)))
     }
 
-    /// Refuses to write over what is read.
-    pub(crate) fn keep_apart(&self, output: &Path) -> Result<(), Failure> {
-        let real = |path: &Path| path.canonicalize().ok();
-        let read = [Some(&self.file), self.input.as_ref()];
-        let written = real(output);
-        match read
-            .into_iter()
-            .flatten()
-            .find(|path| written.is_some() && real(path) == written)
-        {
+    /// Refuses to write over what the session or the call names.
+    pub(crate) fn keep_apart(&self, loaded: &Loaded, output: &Path) -> Result<(), Failure> {
+        let Ok(output) = output.canonicalize() else {
+            return Ok(());
+        };
+        let named = [Some(self.file.clone()), self.input.clone()];
+        let mut named = named.into_iter().flatten().chain(loaded.files());
+        match named.find(|path| path.canonicalize().is_ok_and(|path| path == output)) {
             Some(path) => {
                 let name = path.display();
-                Err(Failure::wrong(format!(
-                    "{name} is read: write to another file"
-                )))
+                let told = format!("{name} belongs to the session: write to another file");
+                Err(Failure::wrong(told))
             }
             None => Ok(()),
         }

@@ -98,7 +98,7 @@ impl Head {
 }
 
 impl Tape {
-    /// Whether it writes no more though nobody has ended it: the disk refuses, or all that was asked for is there.
+    /// Whether it writes no more though nobody has ended it: the disk refuses.
     pub(crate) fn has_ended(&self) -> bool {
         self.thread.is_finished()
     }
@@ -118,13 +118,13 @@ impl Reel {
         loop {
             // Asked first: what was put in before the head went is then seen below.
             let is_last = self.ring.is_closed();
-            while self.left > 0 && self.ring.available() > samples.len() {
+            while self.ring.available() > samples.len() {
                 let before = self.ring.pop().unwrap_or(0.0);
                 self.ring.read(&mut samples);
                 self.fill(before as u64)?;
                 self.write(&samples)?;
             }
-            if is_last || self.left == 0 {
+            if is_last {
                 break;
             }
             std::thread::sleep(EVERY);
@@ -150,6 +150,9 @@ impl Reel {
 
     fn write(&mut self, samples: &[f32]) -> Result<(), MediaError> {
         let frames = (self.block as u64).min(self.left) as usize;
+        if frames == 0 {
+            return Ok(());
+        }
         self.left -= frames as u64;
         let planes: Vec<&[f32]> = samples
             .chunks_exact(self.block)

@@ -29,6 +29,11 @@ fn folder() -> Folder {
     let player = "edges = [\"p -> s\"]\n[nodes.p]\nkind = \"player\"\nfile = \"none.wav\"\n\
         [nodes.s]\nkind = \"sink\"\n";
     here.write("player.toml", player);
+    here.write(
+        "taped.toml",
+        player.replace("player", "recorder").replace("none", "tape"),
+    );
+    here.write("tape.wav", "precious");
     here.write("session.txt", BEEP);
     here.write("noise.wav", "this is no sound");
     here
@@ -64,6 +69,7 @@ const WRONG: &[(&str, &str)] = &[
     ("render beep.ag -o out.wav --seconds 1e8", "4"),
     ("render beep.ag -o beep.ag --seconds 1", "another file"),
     ("play beep.ag --record beep.ag --seconds 1", "another file"),
+    ("render taped.toml -o tape.wav --seconds 1", "another file"),
     ("render silent.ag -o out.wav --seconds 1", "sink"),
     ("play silent.ag --driver clock --record out.wav", "sink"),
     (
@@ -113,6 +119,7 @@ fn a_wrong_call_or_file_ends_with_2_says_what_and_writes_nothing() {
         }
     }
     assert!(failed.is_empty(), "{}", failed.join("\n"));
+    assert_eq!(here.read("tape.wav"), b"precious");
     assert_eq!(here.read("beep.ag"), BEEP.as_bytes());
 }
 

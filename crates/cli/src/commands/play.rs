@@ -58,7 +58,7 @@ impl Play {
     pub(crate) fn run(self) -> Result<(), Failure> {
         let loaded = Loaded::usable(&self.how.file)?;
         if let Some(path) = &self.record {
-            self.how.keep_apart(path)?;
+            self.how.keep_apart(&loaded, path)?;
         }
         let json = Json::open(self.how.json.as_deref())?;
         let interrupt = Interrupt::listen()?;

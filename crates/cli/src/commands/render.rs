@@ -43,7 +43,7 @@ impl Render {
     /// Does it.
     pub(crate) fn run(self) -> Result<(), Failure> {
         let loaded = Loaded::usable(&self.how.file)?;
-        self.how.keep_apart(&self.output)?;
+        self.how.keep_apart(&loaded, &self.output)?;
         let json = Json::open(self.how.json.as_deref())?;
         let interrupt = Interrupt::listen()?;
         let rate = self.how.rate(&loaded);
