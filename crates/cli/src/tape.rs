@@ -56,29 +56,35 @@ pub(crate) fn record(
     let message = 1 + usize::from(channels) * block.count();
     let behind = BEHIND_S * rate_hz as usize * usize::from(channels);
     let room = behind.min(MOST_SAMPLES).max(LEAST_BLOCKS * message);
-    let (sender, receiver) = channel(room);
-    let lost = Arc::new(AtomicU64::new(0));
+    let (head, ring) = Head::new(room);
     let reel = Reel {
-        ring: receiver,
+        ring,
         writer,
         channels: channels.into(),
         block: block.count(),
         left: frames.unwrap_or(u64::MAX),
         filled: 0,
     };
-    let counted = lost.clone();
+    let (lost, counted) = (head.lost.clone(), head.lost.clone());
     let thread = Builder::new()
         .name("divisi-tape".into())
         .spawn(move || reel.run(&counted))?;
-    let head = Head {
-        ring: sender,
-        owed: 0,
-        lost: lost.clone(),
-    };
     Ok((head, Tape { thread, lost }))
 }
 
 impl Head {
+    /// One that keeps so many samples until they are taken.
+    fn new(room: usize) -> (Self, Receiver<f32>) {
+        let (ring, receiver) = channel(room);
+        let lost = Arc::default();
+        let head = Self {
+            ring,
+            owed: 0,
+            lost,
+        };
+        (head, receiver)
+    }
+
     /// Hands one block over, or counts it.
     ///
     /// Real-time: hot.
@@ -118,12 +124,7 @@ impl Reel {
         loop {
             // Asked first: what was put in before the head went is then seen below.
             let is_last = self.ring.is_closed();
-            while self.ring.available() > samples.len() {
-                let before = self.ring.pop().unwrap_or(0.0);
-                self.ring.read(&mut samples);
-                self.fill(before as u64)?;
-                self.write(&samples)?;
-            }
+            self.drain(&mut samples)?;
             if is_last {
                 break;
             }
@@ -133,6 +134,17 @@ impl Reel {
         let lost = lost.load(Ordering::Relaxed);
         self.fill(lost.saturating_sub(self.filled))?;
         self.writer.finish()
+    }
+
+    /// Writes all that is in the ring.
+    fn drain(&mut self, samples: &mut [f32]) -> Result<(), MediaError> {
+        while self.ring.available() > samples.len() {
+            let before = self.ring.pop().unwrap_or(0.0);
+            self.ring.read(samples);
+            self.fill(before as u64)?;
+            self.write(samples)?;
+        }
+        Ok(())
     }
 
     /// Silence for blocks that were lost.
@@ -159,5 +171,70 @@ impl Reel {
             .map(|c| &c[..frames])
             .collect();
         self.writer.write(&planes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use divisi::media::{Format, open};
+    use divisi::prelude::SampleRate;
+    use divisi::units::Channels;
+
+    /// A recording of two channels and three frames a block, with room for two blocks.
+    fn begin(name: &str, frames: u64) -> (Head, Reel) {
+        let name = format!("divisi-tape-{}-{name}.wav", std::process::id());
+        let path = std::env::temp_dir().join(name);
+        let rate = SampleRate::new(48_000).unwrap();
+        let (head, ring) = Head::new(2 * 7);
+        let reel = Reel {
+            ring,
+            writer: Writer::create(path, rate, Channels(2), Format::F32).unwrap(),
+            channels: 2,
+            block: 3,
+            left: frames,
+            filled: 0,
+        };
+        (head, reel)
+    }
+
+    fn keep(head: &mut Head, value: f32) {
+        head.keep(&mut [&mut [value; 3], &mut [-value; 3]]);
+    }
+
+    /// What the file holds at last.
+    fn end(head: Head, reel: Reel) -> Vec<f32> {
+        let (path, lost) = (reel.writer.path().to_path_buf(), head.lost.clone());
+        drop(head);
+        reel.run(&lost).unwrap();
+        let mut samples = [9.0; 100];
+        let frames = open(&path).unwrap().read_interleaved(&mut samples).unwrap();
+        std::fs::remove_file(path).unwrap();
+        samples[..2 * frames].to_vec()
+    }
+
+    /// Blocks of these values, as the file has them.
+    fn blocks(values: &[f32]) -> Vec<f32> {
+        values.iter().flat_map(|v| [*v, -*v].repeat(3)).collect()
+    }
+
+    #[test]
+    fn blocks_without_room_are_silence_where_they_belong() {
+        let (mut head, mut reel) = begin("room", u64::MAX);
+        (1..=4).for_each(|n| keep(&mut head, n as f32));
+        reel.drain(&mut [0.0; 6]).unwrap();
+        (5..=7).for_each(|n| keep(&mut head, n as f32));
+        assert_eq!(head.lost.load(Ordering::Relaxed), 3);
+        assert_eq!(
+            end(head, reel),
+            blocks(&[1.0, 2.0, 0.0, 0.0, 5.0, 6.0, 0.0])
+        );
+    }
+
+    #[test]
+    fn a_recording_ends_in_the_middle_of_a_block_if_so_asked() {
+        let (mut head, reel) = begin("end", 4);
+        (1..=2).for_each(|n| keep(&mut head, n as f32));
+        assert_eq!(end(head, reel), blocks(&[1.0, 2.0])[..8]);
     }
 }
