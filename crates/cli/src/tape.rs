@@ -199,7 +199,7 @@ mod tests {
     }
 
     fn keep(head: &mut Head, value: f32) {
-        head.keep(&mut [&mut [value; 3], &mut [-value; 3]]);
+        head.keep(&[&mut [value; 3], &mut [-value; 3]]);
     }
 
     /// What the file holds at last.

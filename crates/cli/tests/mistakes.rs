@@ -25,6 +25,8 @@ fn folder() -> Folder {
         "silent.ag",
         "o = { kind: \"osc\", freq: 440, in: 0, out: 1, };\n",
     );
+    let sinks = (1..=300).map(|n| format!("s{n} = {{ kind: \"sink\", in: 1, out: 0, }};\n"));
+    here.write("wide.ag", sinks.collect::<String>());
     here.write("kind.toml", "[nodes.a]\nkind = \"oscillator\"\n");
     let player = "edges = [\"p -> s\"]\n[nodes.p]\nkind = \"player\"\nfile = \"none.wav\"\n\
         [nodes.s]\nkind = \"sink\"\n";
@@ -69,6 +71,8 @@ const WRONG: &[(&str, &str)] = &[
     ("render beep.ag -o out.wav --seconds 1e8", "4"),
     ("render beep.ag -o beep.ag --seconds 1", "another file"),
     ("play beep.ag --record beep.ag --seconds 1", "another file"),
+    ("render wide.ag -o out.wav --seconds 1", "300 channels"),
+    ("play wide.ag --driver clock", "300 channels"),
     ("render taped.toml -o tape.wav --seconds 1", "another file"),
     ("render silent.ag -o out.wav --seconds 1", "sink"),
     ("play silent.ag --driver clock --record out.wav", "sink"),

@@ -9,11 +9,12 @@ use crate::outcome::Json;
 use crate::progress::Progress;
 use crate::say;
 use clap::Args;
-use divisi::driver::file::{self, RenderError, Silence};
+use divisi::driver::file::{self, RenderError};
 use divisi::driver::{DriverError, Request};
 use divisi::media::{Format, Writer};
 use divisi::prelude::{Engine, Mode, Player};
 use divisi::units::Channels;
+use divisi::workers::AudioThread;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 
@@ -53,11 +54,7 @@ impl Render {
         request.inputs = options.inputs;
         let (mut engine, player) = loaded.engine(options)?;
         request.outputs = outputs(engine.plan());
-        if request.outputs == 0 {
-            return Err(Failure::wrong(
-                "there is nothing to hear: the session has no `sink`",
-            ));
-        }
+        check_channels(&request)?;
         let frames = self.how.frames(rate).or_else(|| engine.length());
         let frames = frames.ok_or_else(|| {
             Failure::wrong("this session goes on forever: say how long by --seconds S")
@@ -84,6 +81,19 @@ impl Render {
     }
 }
 
+/// Refuses what there is no file for, before one is made.
+fn check_channels(request: &Request) -> Result<(), Failure> {
+    match request.outputs.max(request.inputs) {
+        _ if request.outputs == 0 => Err(Failure::wrong(
+            "there is nothing to hear: the session has no `sink`",
+        )),
+        most if most > Request::MAX_CHANNELS => {
+            Err(Failure::wrong(DriverError::Channels(most).to_string()))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Refuses what no WAV file holds, before the work and not after it.
 fn check_size(frames: u64, channels: Channels) -> Result<(), Failure> {
     let bytes = u128::from(frames) * u128::from(channels.0) * 4;
@@ -107,8 +117,33 @@ struct Job {
 }
 
 impl Job {
-    fn run(mut self, engine: &mut Engine, mut player: Player) -> Result<(), Failure> {
-        let _plays = divisi::workers::AudioThread::begin();
+    /// Does it to the end, or to where the user or the disk ends it; the file is valid in any case.
+    fn run(mut self, engine: &mut Engine, player: Player) -> Result<(), Failure> {
+        let rendered = self.play(engine, player);
+        self.progress.end();
+        let path = self.writer.path().display().to_string();
+        let written = self.writer.frames();
+        let finished = self.writer.finish();
+        match rendered {
+            Ok(done) if done < self.frames => {
+                let told = format!("interrupted: {path} holds the first {written} frames");
+                Err(Failure::failed(told))
+            }
+            Ok(_) => {
+                finished.map_err(|error| Failure::failed(in_full(&error)))?;
+                say::note(&format!("{path}: {written} frames"));
+                Ok(())
+            }
+            Err(RenderError::Request(error)) => Err(Failure::wrong(in_full(&error))),
+            Err(error) => {
+                let told = format!("{}; {path} keeps what came before", in_full(&error));
+                Err(Failure::failed(told))
+            }
+        }
+    }
+
+    fn play(&mut self, engine: &mut Engine, mut player: Player) -> Result<u64, RenderError> {
+        let _plays = AudioThread::begin();
         let (writer, progress) = (&mut self.writer, &mut self.progress);
         let mut sink = |block: &[&[f32]]| writer.write(block).map_err(Into::into);
         let mut tell = |done| {
@@ -119,57 +154,21 @@ impl Job {
                 false => ControlFlow::Continue(()),
             }
         };
-        let (request, frames) = (&self.request, self.frames);
-        let rendered = match self.source {
-            None => file::render(
-                request,
-                frames,
-                &mut player,
-                &mut Silence,
-                &mut sink,
-                &mut tell,
-            ),
-            Some(mut source) => {
-                let mut hear = |into: &mut [&mut [f32]]| {
-                    let got = source.read(into);
-                    source.damage().map_or(Ok(got), |what| Err(what.into()))
-                };
-                file::render(
-                    request,
-                    frames,
-                    &mut player,
-                    &mut hear,
-                    &mut sink,
-                    &mut tell,
-                )
+        let mut hear = |into: &mut [&mut [f32]]| match &mut self.source {
+            None => Ok(0),
+            Some(source) => {
+                let got = source.read(into);
+                source.damage().map_or(Ok(got), |what| Err(what.into()))
             }
         };
-        self.progress.end();
-        let path = self.writer.path().to_path_buf();
-        let written = self.writer.frames();
-        let finished = self.writer.finish();
-        let holds = format!("{} holds the first {written} frames", path.display());
-        match (rendered, finished) {
-            (Ok(done), Ok(())) if done == frames => {
-                say::note(&format!("{}: {written} frames", path.display()));
-                Ok(())
-            }
-            (Ok(done), Ok(())) if done < frames => {
-                Err(Failure::failed(format!("interrupted: {holds}")))
-            }
-            (Ok(_), Err(error)) => Err(Failure::failed(in_full(&error))),
-            (Err(error), _) => Err(refusal(&error, &holds)),
-            (Ok(_), Ok(())) => Ok(()),
-        }
-    }
-}
-
-/// What of a failed run is the call's fault.
-fn refusal(error: &RenderError, holds: &str) -> Failure {
-    match error {
-        RenderError::Request(DriverError::Block(_) | DriverError::Channels(_)) => {
-            Failure::wrong(in_full(error))
-        }
-        _ => Failure::failed(format!("{}; {holds}", in_full(error))),
+        let (request, frames) = (&self.request, self.frames);
+        file::render(
+            request,
+            frames,
+            &mut player,
+            &mut hear,
+            &mut sink,
+            &mut tell,
+        )
     }
 }
