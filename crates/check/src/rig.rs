@@ -4,8 +4,8 @@ use crate::alloc;
 use crate::rng::Rng;
 use graph::{Catalogue, Kind, Node, Port, Signal};
 use processor::{
-    Activity, Background, Block, Event, Gauge, Io, IoMore, Mode, Moment, Processor, RawChannel, RawEvents,
-    RawLine, RawPort, RawPorts, Registry, Runtime, Services, Setup, Turn,
+    Activity, Background, Block, Event, Gauge, Io, IoMore, Mode, Moment, Processor, RawChannel,
+    RawEvents, RawLine, RawPort, RawPorts, Registry, Runtime, Services, Setup, Turn,
 };
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -97,7 +97,7 @@ impl<S: Strategy> Parallel<S> {
         });
         Self {
             name: shared.floor.name(),
-            posted: crew.post(shared.clone(), useful(binding.plan, workers)),
+            posted: crew.post(shared.clone(), useful(binding.plan, &shared.stage, workers)),
             shared,
             epoch: 0,
             done: false,
@@ -162,11 +162,13 @@ impl<S: Strategy> Parallel<S> {
     }
 }
 
-/// More workers than this can never be busy at once on average: a line needs one.
-fn useful(plan: &Plan, workers: usize) -> usize {
+/// More workers than this can never be busy at once on average: a line needs one. Whoever forks or defers work can use all.
+fn useful(plan: &Plan, stage: &Stage, workers: usize) -> usize {
+    let residents = stage.tasks.iter().chain(&stage.inner);
+    let mut residents = residents.filter_map(|t| t.rare.resident.as_ref());
     let total: u64 = plan.steps.iter().map(|s| s.cost.0).sum();
     let path = plan.static_levels.iter().map(|l| l.0).max().unwrap_or(0);
-    if path == 0 {
+    if path == 0 || residents.any(|r| r.lanes > 1 || !r.runners.is_empty()) {
         return workers;
     }
     workers.min(total.div_ceil(path).max(1) as usize)

@@ -17,6 +17,8 @@ pub(crate) struct Resident {
     /// It panicked or did not return: nobody runs it again.
     dead: AtomicBool,
     pub(crate) runners: Vec<Runner>,
+    /// Into how many lanes it forks at most.
+    pub(crate) lanes: u32,
 }
 
 // SAFETY: `processor` is reached only by a step of the executor that has the floor's turn, and a plan runs each node in
@@ -107,6 +109,7 @@ impl Pool {
             tail: processor.tail(),
             length: processor.length(),
         };
+        let lanes = processor.lanes();
         let index = node.0 as usize;
         if self.residents.len() <= index {
             self.residents.resize(index + 1, None);
@@ -115,6 +118,7 @@ impl Pool {
             processor: UnsafeCell::new(processor),
             dead: AtomicBool::new(false),
             runners: std::mem::take(&mut asked.runners),
+            lanes,
         }));
         (asked, facts)
     }

@@ -104,6 +104,14 @@ pub trait Processor: Send {
         Tail::Frames(0)
     }
 
+    /// Into how many lanes a step of it forks at most ([`Block::fork`]); 1 for one that does not. More tell the executor
+    /// that workers beyond those that the graph keeps busy are of use.
+    ///
+    /// Real-time: setup.
+    fn lanes(&self) -> u32 {
+        1
+    }
+
     /// For sources that end by themselves (players): after how many frames. `None`: it does not end, or is no source.
     ///
     /// Real-time: setup.

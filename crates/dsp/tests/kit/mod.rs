@@ -4,7 +4,7 @@ use divisi_dsp as dsp;
 use graph::{Catalogue, Node, Value};
 use processor::{
     Activity, Background, Block, Gauge, Io, MakeError, Mode, Moment, Processor, RawChannel,
-    RawPort, Registry, Runtime, Services, Setup, Turn,
+    RawPort, RawPorts, Registry, Runtime, Services, Setup, Turn,
 };
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -150,17 +150,13 @@ impl Player {
                 silent,
             })
             .collect();
-        let port = |channels: &[RawChannel]| RawPort {
-            first: channels.as_ptr(),
-            channels: channels.len() as u32,
-        };
         let (ins, outs) = channels.split_at(heard.len());
+        let ports = [RawPort::of(ins), RawPort::of(outs)];
         let io = Io {
-            inputs: Box::new([port(ins)]),
-            outputs: Box::new([port(outs)]),
-            sends: Box::new([std::ptr::null_mut()]),
-            events: Vec::new(),
-            line: None,
+            inputs: RawPorts::of(&ports[..1]),
+            outputs: RawPorts::of(&ports[1..]),
+            has_events: false,
+            more: Box::default(),
         };
         let runtime = Alone::default();
         let moment = Moment {
