@@ -91,3 +91,53 @@ fn no_thread(error: &std::io::Error) -> Failure {
         in_full(error)
     ))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::load::Loaded;
+    use check::alloc::{Counting, calls, is_installed};
+    use divisi::media::Format;
+    use divisi::prelude::{EngineOptions, SampleRate};
+    use divisi::units::Channels;
+
+    #[global_allocator]
+    static ALLOCATOR: Counting = Counting;
+
+    const SESSION: &str = "edges = [\"ear -> out\"]\n[nodes.ear]\nkind = \"input\"\n\
+        [nodes.out]\nkind = \"sink\"\n";
+
+    #[test]
+    fn a_block_is_heard_played_and_recorded_without_an_allocation() {
+        let folder = std::env::temp_dir().join(format!("divisi-deck-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let (rate, block) = (SampleRate::new(48_000).unwrap(), Frames(64));
+        let wav = |name| Writer::create(folder.join(name), rate, Channels(1), Format::F32).unwrap();
+        let mut heard = wav("in.wav");
+        heard.write(&[&[0.5; 6400]]).unwrap();
+        heard.finish().unwrap();
+        std::fs::write(folder.join("ear.toml"), SESSION).unwrap();
+        let loaded = Loaded::usable(&folder.join("ear.toml")).unwrap();
+        let mut options = EngineOptions::new(block, rate);
+        (options.inputs, options.workers) = (1, 1);
+        let (engine, player) = loaded.engine(options).unwrap();
+        let mut deck = Deck::new(player);
+        let beat = (block, rate.hz());
+        let source = Source::open(&folder.join("in.wav"), rate).unwrap();
+        let feeder = deck.hear(source, 1, beat).unwrap();
+        let tape = deck.record(wav("out.wav"), 1, beat, None).unwrap();
+        assert!(is_installed());
+        let before = calls();
+        for _ in 0..100 {
+            let mut out = [9.0; 64];
+            deck.cycle(Beat::default(), &[], &mut [&mut out]);
+            assert_eq!(out, [0.5; 64]);
+        }
+        assert_eq!(calls(), before);
+        assert_eq!(deck.played().blocks(), 100);
+        drop((deck, engine));
+        assert_eq!(feeder.end(), (0, None));
+        assert_eq!(tape.end().unwrap(), 0);
+        std::fs::remove_dir_all(folder).unwrap();
+    }
+}
