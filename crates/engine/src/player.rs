@@ -9,7 +9,7 @@ use std::sync::Arc;
 use units::{Frames, Nanos, SampleRate};
 use workers::Background;
 
-/// After so many missed cycles in a row the engine falls silent for a while, to give the processor back.
+/// After so many missed cycles in a row, each as long as its period, the engine falls silent for a while, to give the processor back.
 const PATIENCE: u32 = 8;
 /// For how long.
 const SILENCE: Nanos = Nanos(100_000_000);
@@ -121,19 +121,24 @@ impl Player {
         })
     }
 
-    /// Counts misses in a row; whether it is time to fall silent.
-    fn is_overloaded(&mut self, what: What) -> bool {
-        self.missed_in_row = match what {
-            What::Missed | What::Abandoned => self.missed_in_row + 1,
-            _ => 0,
+    /// Counts misses in a row, and falls silent for a while after too many. A miss counts where the cycle itself took its
+    /// whole period or more: one that began too late is the driver's, and no processor is to be given back for it.
+    fn judge(&mut self, what: What, took: Nanos) {
+        let period = self.block.lasting(self.rate);
+        let is_too_much = match what {
+            What::Missed => took >= period,
+            What::Abandoned => true,
+            _ => false,
         };
-        let overloaded = self.missed_in_row >= PATIENCE;
-        if overloaded {
-            let period = self.block.lasting(self.rate).0.max(1);
-            self.silent_cycles = SILENCE.0.div_ceil(period);
+        self.missed_in_row = if is_too_much {
+            self.missed_in_row + 1
+        } else {
+            0
+        };
+        if self.missed_in_row >= PATIENCE {
+            self.silent_cycles = SILENCE.0.div_ceil(period.0.max(1));
             self.missed_in_row = 0;
         }
-        overloaded
     }
 
     fn tell(&mut self, mut note: Note) {
@@ -196,7 +201,7 @@ impl Cycle for Player {
             counts: self.before + self.executor.counts(),
         });
         if beat.budget.is_some() {
-            self.is_overloaded(what);
+            self.judge(what, took);
         }
         self.cycle += 1;
         if ran.outcome == Outcome::Done {
