@@ -4,6 +4,7 @@
 use crate::cast;
 use processor::{Activity, Block, Processor, Registry, Setup, Tail};
 use rt::deferred::{Owner, Pieces};
+use std::cell::Cell;
 use std::sync::Arc;
 
 /// Frames in a part.
@@ -11,17 +12,23 @@ pub const PART: usize = 160;
 /// Pieces of the work on one part.
 pub const PIECES: usize = 8;
 
+type Each = Arc<dyn Fn(bool) + Send + Sync>;
+
+thread_local! {
+    static IN_STEP: Cell<bool> = const { Cell::new(false) };
+}
+
 /// What is worked on beside the graph.
 struct Fold {
     input: Vec<f32>,
     output: Vec<f32>,
     at: usize,
-    each: Arc<dyn Fn() + Send + Sync>,
+    each: Each,
 }
 
 impl Pieces for Fold {
     fn piece(&mut self) -> bool {
-        (self.each)();
+        (self.each)(IN_STEP.get());
         for _ in 0..PART / PIECES {
             let last = self.at.checked_sub(1).map_or(0.0, |i| self.output[i]);
             self.output[self.at] = 0.5 * self.input[self.at] + 0.5 * last;
@@ -42,7 +49,10 @@ struct Later {
 impl Later {
     fn turn(&mut self, block: &Block<'_>, now: u64) {
         let is_due = self.is_due;
-        let Some(fold) = block.finish(&mut self.owner) else {
+        IN_STEP.set(true);
+        let fold = block.finish(&mut self.owner);
+        IN_STEP.set(false);
+        let Some(fold) = fold else {
             // What comes now comes too late.
             self.is_due = false;
             return self.output.fill(0.0);
@@ -84,9 +94,10 @@ impl Processor for Later {
     }
 }
 
-/// Adds the kind `later`; `each` is called in every piece of its work.
-pub fn add(registry: &mut Registry, each: impl Fn() + Send + Sync + 'static) {
-    let each: Arc<dyn Fn() + Send + Sync> = Arc::new(each);
+/// Adds the kind `later`; `each` is called in every piece of its work, and told whether it is the step that waits for the
+/// work which runs it.
+pub fn add(registry: &mut Registry, each: impl Fn(bool) + Send + Sync + 'static) {
+    let each: Each = Arc::new(each);
     registry.add(cast::kind("later", (1, 1)), move |_| {
         let part = || vec![0.0; PART];
         let fold = Fold {

@@ -26,7 +26,7 @@ fn alone() -> MutexGuard<'static, ()> {
 /// The usual kinds, and those that lean on the executor: `forks`, `rests` (heard in one block of four), `later`.
 fn kinds() -> Registry {
     let mut registry = registry();
-    later::add(&mut registry, || {});
+    later::add(&mut registry, |_| {});
     add(&mut registry, kind("forks", (1, 1)), |_| {
         |block: &mut Block<'_>| {
             block.fork(4, &|lane| {

@@ -4,9 +4,8 @@ use divisi_check::cast::{add, graph, kind, pass, skip};
 use divisi_check::hall::{Hall, Manner, Way, rate, registry};
 use driver::{Beat, Cycle};
 use engine::{Engine, EngineOptions, Player, Scheduler};
-use exec::{Binding, Counts, Outcome};
+use exec::{Counts, Outcome};
 use graph::{Graph, Node};
-use plan::Options;
 use processor::{Activity, Block, Registry};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::SeqCst};
@@ -194,28 +193,14 @@ fn until_a_step_returns_its_executor_is_silent_and_then_plays_without_that_node(
 /// there.
 fn replace(
     hall: &mut Hall,
-    graph: &Graph,
-    registry: &Registry,
-    manner: Manner,
+    (graph, registry): (&Graph, &Registry),
+    way: Way,
     stuck: u32,
 ) -> Counts {
     let mut without = graph.clone();
     let victim = graph.find(&format!("x{stuck}")).unwrap();
     without.node_mut(victim).unwrap().enabled = false;
-    let mut options = Options::new(Frames(manner.block), rate());
-    options.lanes = manner.workers;
-    let plan = plan::compile(&without, registry.catalogue(), &options).unwrap();
-    let binding = Binding {
-        plan: &plan,
-        pool: &hall.pool,
-        lines: &mut hall.lines,
-        floor: hall.floor.clone(),
-        inputs: 2,
-    };
-    let next = manner.way.executor(binding, &hall.crew);
-    assert!(hall.executor.rest());
-    let last = std::mem::replace(&mut hall.executor, next);
-    last.counts()
+    hall.change(way, &without, registry).counts()
 }
 
 #[test]
@@ -224,7 +209,7 @@ fn another_plan_plays_without_the_node_while_it_is_stuck_and_after() {
         let trap = Arc::new(Trap::default());
         let (mut hall, graph, registry) = caught(&trap, manner);
         assert_eq!(hall.run(&[]), Outcome::Abandoned);
-        let counts = replace(&mut hall, &graph, &registry, manner, trap.caught());
+        let counts = replace(&mut hall, (&graph, &registry), manner.way, trap.caught());
         assert_eq!(counts.faults, 1, "{manner:?}");
         for cycle in 0..100 {
             if cycle == 50 {

@@ -157,7 +157,7 @@ fn catch_calls() {
 /// Nodes by which every thread that plays comes under the filter, and one that commits a crime when told.
 fn kinds(workers: u32, crime: &Arc<AtomicBool>, told: &str) -> Registry {
     let mut registry = registry();
-    later::add(&mut registry, || {});
+    later::add(&mut registry, |_| {});
     // Dear, so that the plan has use for all.
     let mut filters = kind("filters", (1, 1));
     filters.typical_ns = 20_000;

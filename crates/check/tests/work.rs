@@ -1,0 +1,386 @@
+//! The four kinds of work: steps that sleep, forks, deferred pieces and background, each with the sequential bits.
+
+use divisi_check::cast::{add, graph, kind, pass};
+use divisi_check::hall::{Hall, Manner, WAYS, Way, rate, registry};
+use divisi_check::later::{self, PART};
+use driver::{Beat, Cycle};
+use engine::{Engine, EngineOptions, Scheduler};
+use exec::Outcome;
+use graph::Graph;
+use processor::{
+    Activity, Background, Block, Body, Event, Mode, Processor, Registry, Setup, Target, Turn,
+};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::SeqCst};
+use std::time::{Duration, Instant};
+use units::{Frames, Nanos};
+use workers::Wait;
+
+const FRAMES: usize = 6400;
+
+fn manners(block: u32) -> impl Iterator<Item = Manner> {
+    let manner = move |way, workers| Manner {
+        way,
+        workers,
+        block,
+        wait: Wait::Hybrid,
+    };
+    WAYS.into_iter()
+        .flat_map(move |way| (1..=4).map(move |workers| manner(way, workers)))
+}
+
+fn is_on_a_worker() -> bool {
+    let thread = std::thread::current();
+    thread.name().is_some_and(|n| n.starts_with("divisi-"))
+}
+
+fn wait_for(what: &str, mut happens: impl FnMut() -> bool) {
+    let patience = Instant::now() + Duration::from_secs(60);
+    while !happens() {
+        assert!(Instant::now() < patience, "still waiting for {what}");
+    }
+}
+
+/// Branches of an oscillator, a node of `kind` and a sink.
+fn branches(kind: &str, count: usize) -> String {
+    let branch = |n| {
+        format!(
+            r#"o{n} = {{ kind: "osc", freq: {n}31, }}; x{n} = {{ kind: "{kind}", }}; s{n} = {{ kind: "sink", }};
+            o{n}.1 -> x{n}.1 -> s{n}.1;"#
+        )
+    };
+    (1..=count).map(branch).collect()
+}
+
+/// The loudness of each quarter of the block, by four lanes; played as steps.
+fn quarters(block: &mut Block<'_>, lanes_run: &AtomicU32) {
+    let loudness = [const { AtomicU32::new(0) }; 4];
+    let input = block.input(0).channel(0);
+    let part = input.len().div_ceil(4);
+    block.fork(4, &|lane| {
+        lanes_run.fetch_add(1, SeqCst);
+        let quarter = input.chunks(part).nth(lane as usize).unwrap_or_default();
+        let sum: f32 = quarter.iter().map(|x| x * x).sum();
+        loudness[lane as usize].store(sum.to_bits(), SeqCst);
+    });
+    let mut output = block.output(0);
+    for (lane, quarter) in output.channel(0).chunks_mut(part).enumerate() {
+        quarter.fill(f32::from_bits(loudness[lane].load(SeqCst)));
+    }
+}
+
+#[test]
+fn a_fork_runs_every_lane_once_and_gives_the_sequential_bits() {
+    let lanes_run = Arc::new(AtomicU32::new(0));
+    let mut registry = registry();
+    let counted = lanes_run.clone();
+    add(&mut registry, kind("quarters", (1, 1)), move |_| {
+        let counted = counted.clone();
+        move |block: &mut Block<'_>| {
+            quarters(block, &counted);
+            Activity::Awake
+        }
+    });
+    let graph = graph(&branches("quarters", 3), &registry);
+    let expected = Hall::new(&graph, &registry, Manner::reference(64)).play(3, FRAMES);
+    assert!(expected.iter().flatten().all(|x| *x != 0));
+    for manner in manners(64) {
+        lanes_run.store(0, SeqCst);
+        let played = Hall::new(&graph, &registry, manner).play(3, FRAMES);
+        assert!(played == expected, "{manner:?}");
+        let lanes = lanes_run.load(SeqCst) as usize;
+        assert_eq!(lanes, FRAMES / 64 * 3 * 4, "{manner:?}");
+    }
+}
+
+#[test]
+fn lanes_run_on_several_workers_at_once() {
+    for manner in manners(64).filter(|m| m.workers == 2 && m.way != Way::Sequential) {
+        let met = Arc::new(AtomicBool::new(false));
+        let mut registry = registry();
+        let told = met.clone();
+        add(&mut registry, kind("meets", (1, 1)), move |_| {
+            let met = told.clone();
+            move |block: &mut Block<'_>| {
+                let here = AtomicU32::new(0);
+                block.fork(2, &|_| {
+                    here.fetch_add(1, SeqCst);
+                    let patience = Instant::now() + Duration::from_millis(20);
+                    while here.load(SeqCst) < 2 && Instant::now() < patience {
+                        std::hint::spin_loop();
+                    }
+                    // Where one thread ran both lanes, the first had gone when the second came.
+                    if is_on_a_worker() && here.load(SeqCst) == 2 && Instant::now() < patience {
+                        met.store(true, SeqCst);
+                    }
+                });
+                pass(block);
+                Activity::Awake
+            }
+        });
+        let graph = graph(&branches("meets", 2), &registry);
+        let mut hall = Hall::new(&graph, &registry, manner);
+        wait_for("two lanes at once", || {
+            assert_eq!(hall.run(&[]), Outcome::Done);
+            met.load(SeqCst)
+        });
+    }
+}
+
+/// What the kind `later` must play for the input `dry`, by a plain loop.
+fn plain_later(dry: &[u32]) -> Vec<u32> {
+    let mut played = vec![0_u32; dry.len() + 2 * PART];
+    for (part, dry) in dry.chunks_exact(PART).enumerate() {
+        let mut last = 0.0;
+        for (frame, x) in dry.iter().enumerate() {
+            last = 0.5 * f32::from_bits(*x) + 0.5 * last;
+            played[(part + 2) * PART + frame] = f32::to_bits(last);
+        }
+    }
+    played.truncate(dry.len());
+    played
+}
+
+#[test]
+fn deferred_work_is_done_in_time_offline_whoever_does_it() {
+    let mut registry = registry();
+    later::add(&mut registry, |_| {});
+    let graph_of = |text: String| graph(&text, &registry);
+    let dry = graph_of(branches("gain", 3));
+    let dry = Hall::new(&dry, &registry, Manner::reference(64)).play(3, FRAMES);
+    let expected: Vec<_> = dry.iter().map(|dry| plain_later(dry)).collect();
+    let graph = graph_of(branches("later", 3));
+    for manner in [16, 64, 333, 2048].into_iter().flat_map(manners) {
+        let mut hall = Hall::new(&graph, &registry, manner);
+        assert!(hall.play(3, FRAMES) == expected, "{manner:?}");
+        assert_eq!(hall.counts().late, 0, "{manner:?}");
+    }
+}
+
+#[test]
+fn deferred_work_for_which_there_is_no_time_is_silent_and_counted_and_goes_on_when_there_is() {
+    let mut registry = registry();
+    later::add(&mut registry, |_| {});
+    let graph = graph(&branches("later", 1), &registry);
+    let mut hall = Hall::new(&graph, &registry, Manner::reference(PART as u32));
+    hall.help = Some(0);
+    let played = hall.play(1, 11 * PART);
+    // The first turn has nothing to wait for; the ten after it... the work that the first began never comes.
+    assert_eq!(hall.counts().late, 9);
+    assert!(played[0].iter().all(|x| *x == 0));
+    hall.help = Some(u64::MAX / 4);
+    let played = hall.play(1, 10 * PART);
+    assert_eq!(hall.counts().late, 9);
+    // What comes now is too old; the part after it is heard.
+    let (old, heard) = played[0].split_at(PART);
+    assert!(old.iter().all(|x| *x == 0) && heard.iter().all(|x| *x != 0));
+}
+
+#[test]
+fn a_piece_that_hangs_on_a_worker_holds_up_one_cycle_at_most() {
+    for manner in manners(PART as u32).filter(|m| m.workers > 1 && m.way != Way::Sequential) {
+        let [is_armed, is_in, let_go] = [(); 3].map(|()| Arc::new(AtomicBool::new(false)));
+        let mut registry = registry();
+        let seen = [is_armed.clone(), is_in.clone(), let_go.clone()];
+        later::add(&mut registry, move |in_step| {
+            let [is_armed, is_in, let_go] = &seen;
+            if !in_step && is_on_a_worker() && is_armed.swap(false, SeqCst) {
+                is_in.store(true, SeqCst);
+                while !let_go.load(SeqCst) {
+                    std::thread::sleep(Duration::from_millis(1));
+                }
+            }
+        });
+        let graph = graph(&branches("later", 2), &registry);
+        let mut hall = Hall::new(&graph, &registry, manner);
+        let scale = rt::stamp::Scale::of_this_machine();
+        hall.help = Some(scale.ticks(Nanos(1_000_000)));
+        hall.limit = Some(scale.ticks(Nanos(300_000_000)));
+        is_armed.store(true, SeqCst);
+        let mut given_up = 0;
+        wait_for("a piece on a worker", || {
+            given_up += u32::from(hall.run(&[]) == Outcome::Abandoned);
+            is_in.load(SeqCst)
+        });
+        let before = hall.counts().late;
+        for _ in 0..10 {
+            given_up += u32::from(hall.run(&[]) == Outcome::Abandoned);
+        }
+        // In a static schedule the worker may have helped while its own next step was not ready.
+        let most = u32::from(manner.way == Way::Fixed);
+        assert!(given_up <= most, "{manner:?}: {given_up}");
+        let late = hall.counts().late - before;
+        assert!((8..=20).contains(&late), "{manner:?}: {late}");
+        let_go.store(true, SeqCst);
+        hall.help = None;
+        hall.play(2, 4 * PART);
+        let before = hall.counts().late;
+        let played = hall.play(2, 4 * PART);
+        assert!(played.iter().flatten().all(|x| *x != 0), "{manner:?}");
+        assert_eq!(hall.counts().late, before, "{manner:?}");
+    }
+}
+
+/// How far the background has come, and how far it must.
+#[derive(Default)]
+struct Shelf {
+    ready: AtomicU64,
+    wanted: AtomicU64,
+}
+
+/// Puts some frames on the shelf a turn.
+struct Filler(Arc<Shelf>);
+
+impl Background for Filler {
+    fn turn(&mut self) -> Turn {
+        if self.0.ready.load(SeqCst) >= self.0.wanted.load(SeqCst) {
+            return Turn::Later;
+        }
+        self.0.ready.fetch_add(10, SeqCst);
+        Turn::Again
+    }
+}
+
+/// Plays what is on the shelf; what is not there is late.
+struct Taker(Arc<Shelf>);
+
+impl Processor for Taker {
+    fn setup(&mut self, setup: &mut Setup<'_>) {
+        self.0.wanted.store(u64::from(setup.block.0), SeqCst);
+        setup.services.background(Box::new(Filler(self.0.clone())));
+    }
+
+    fn process(&mut self, block: &mut Block<'_>) -> Activity {
+        let end = block.position() + block.frames() as u64;
+        self.0.wanted.store(end + block.frames() as u64, SeqCst);
+        if self.0.ready.load(SeqCst) < end {
+            block.count_late();
+            block.silence();
+        } else {
+            block.output(0).channel(0).fill(0.5);
+        }
+        Activity::Awake
+    }
+
+    fn reset(&mut self) {}
+}
+
+/// How much was heard of 200 blocks, and what was counted as late.
+fn from_the_shelf(mode: Mode, scheduler: Scheduler) -> (usize, u64) {
+    let mut registry = registry();
+    registry.add(kind("taker", (0, 1)), |_| {
+        Ok(Box::new(Taker(Arc::default())))
+    });
+    let text = r#"x = { kind: "taker", }; s = { kind: "sink", }; y = { kind: "taker", }; t = { kind: "sink", };
+        x.1 -> s.1; y.1 -> t.1;"#;
+    let graph = graph(text, &registry);
+    let mut options = EngineOptions::new(Frames(64), rate());
+    options.mode = mode;
+    options.scheduler = scheduler;
+    options.workers = 2;
+    options.hold_latency = false;
+    let (mut engine, mut player) = Engine::new(graph, Arc::new(registry), options).unwrap();
+    let mut heard = 0;
+    for _ in 0..200 {
+        let mut outs = [[0.0; 64]; 2];
+        let [left, right] = &mut outs;
+        player.cycle(Beat::default(), &[], &mut [left, right]);
+        heard += outs.iter().flatten().filter(|x| **x == 0.5).count();
+    }
+    (heard, engine.report().late)
+}
+
+#[test]
+fn offline_the_background_is_never_missing_and_live_what_is_missing_is_counted() {
+    for scheduler in Scheduler::all() {
+        let offline = from_the_shelf(Mode::Offline, scheduler);
+        assert_eq!(offline, (2 * 200 * 64, 0), "{scheduler}");
+        let (heard, late) = from_the_shelf(Mode::Live, scheduler);
+        // Two hundred blocks are over long before a disk has turned so often.
+        assert_eq!(heard as u64 + 64 * late, 2 * 200 * 64, "{scheduler}");
+        assert!(late > 0, "{scheduler}");
+    }
+}
+
+/// A decaying memory of the input; asleep, if it `may`, when that has gone and nothing comes. Calls are counted.
+fn remembers(registry: &mut Registry, name: &'static str, may: bool) -> Arc<AtomicU32> {
+    let calls = Arc::new(AtomicU32::new(0));
+    let counted = calls.clone();
+    add(registry, kind(name, (1, 1)), move |_| {
+        let (mut memory, counted) = (0.0_f32, counted.clone());
+        move |block: &mut Block<'_>| {
+            counted.fetch_add(1, SeqCst);
+            memory += block.events().iter().count() as f32;
+            let is_silent = block.is_silent();
+            if is_silent && memory.abs() < 1e-6 {
+                memory = 0.0;
+                block.silence();
+                return if may {
+                    Activity::Asleep
+                } else {
+                    Activity::Awake
+                };
+            }
+            let input = block.input(0).channel(0);
+            for (x, y) in input.iter().zip(block.output(0).channel(0)) {
+                memory = 0.9 * memory + x;
+                *y = memory;
+            }
+            Activity::Awake
+        }
+    });
+    calls
+}
+
+/// Blocks in which something is heard, at the source.
+fn bursts(registry: &mut Registry) {
+    add(registry, kind("bursts", (0, 1)), |_| {
+        |block: &mut Block<'_>| {
+            if block.position() / 64 % 25 == 3 {
+                block.output(0).channel(0).fill(0.25);
+            } else {
+                block.silence();
+            }
+            Activity::Awake
+        }
+    });
+}
+
+/// Three rememberers in a row and one that hears two of them; an event for the first in block 60.
+fn dozing(name: &str, registry: &Registry, manner: Manner) -> Vec<Vec<u32>> {
+    let text = format!(
+        r#"b = {{ kind: "bursts", }}; x = {{ kind: "{name}", }}; y = {{ kind: "{name}", }}; z = {{ kind: "{name}", }};
+        w = {{ kind: "{name}", }}; s = {{ kind: "sink", }}; t = {{ kind: "sink", }};
+        b.1 -> x.1 -> y.1 -> z.1 -> s.1; x.1 -> w.1; z.1 -> w.1; w.1 -> t.1;"#
+    );
+    let graph: Graph = graph(&text, registry);
+    let mut hall = Hall::new(&graph, registry, manner);
+    let mut played = hall.play(2, 60 * 64);
+    let event = Event {
+        frame: 5,
+        target: Target::Param(0),
+        body: Body::Value(1.0),
+    };
+    hall.post(graph.find("x").unwrap(), event);
+    let after = hall.play(2, 40 * 64);
+    played.iter_mut().zip(after).for_each(|(p, a)| p.extend(a));
+    played
+}
+
+#[test]
+fn steps_that_sleep_are_skipped_and_nobody_hears_it() {
+    let mut registry = registry();
+    let awake_calls = remembers(&mut registry, "awake", false);
+    let calls = remembers(&mut registry, "dozes", true);
+    bursts(&mut registry);
+    let expected = dozing("awake", &registry, Manner::reference(64));
+    assert_eq!(awake_calls.load(SeqCst), 4 * 100);
+    let mut expected_calls = None;
+    for manner in manners(64) {
+        calls.store(0, SeqCst);
+        assert!(dozing("dozes", &registry, manner) == expected, "{manner:?}");
+        let called = calls.load(SeqCst);
+        assert!(called < 2 * 100, "{called}");
+        assert_eq!(*expected_calls.get_or_insert(called), called, "{manner:?}");
+    }
+}
