@@ -5,13 +5,16 @@
 //! | word | written by | says |
 //! |---|---|---|
 //! | `left` | the host begins; whoever has run tasks counts them off | epoch, and how many tasks nobody has counted yet |
-//! | `abandoned` | the host | the last epoch that was given up |
+//! | `abandoned` | the host | the last epoch that was given up: nothing of it or of older ones is begun any more |
 //!
 //! Only who holds tasks of the epoch counts, so a cycle is never over while somebody still owes a count. Counting off is
 //! `AcqRel` and pairs with the `Acquire` of whoever finds 0: all that all tasks did is seen.
 
 use crate::pad::Padded;
 use crate::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+/// So many epochs after one that was given up its number is brought up; a quarter of all there are.
+const FAR: u32 = 1 << 30;
 
 /// See the module.
 pub struct Progress {
@@ -40,6 +43,11 @@ impl Progress {
     ///
     /// Real-time: hot.
     pub fn begin(&self, epoch: u32, tasks: u32) {
+        // Relaxed: our own word. What lies very far behind would look as if it lay ahead: epochs wrap around.
+        if epoch.wrapping_sub(self.abandoned.load(Ordering::Relaxed)) > FAR {
+            self.abandoned
+                .store(epoch.wrapping_sub(1), Ordering::Relaxed);
+        }
         // Release: one who lingers in the cycle before may see it at any time, and learns from it that that is over.
         self.left
             .store(u64::from(epoch) << 32 | u64::from(tasks), Ordering::Release);
@@ -81,13 +89,14 @@ impl Progress {
         self.abandoned.store(epoch, Ordering::Relaxed);
     }
 
-    /// Whether `epoch` has been given up.
+    /// Whether `epoch` has been given up, or is older than one that was: who lost its core in it must not begin a task
+    /// of it even after a second one was given up.
     ///
     /// Real-time: hot.
     #[inline]
     pub fn is_abandoned(&self, epoch: u32) -> bool {
         // Relaxed: as in `abandon`.
-        self.abandoned.load(Ordering::Relaxed) == epoch
+        epoch.wrapping_sub(self.abandoned.load(Ordering::Relaxed)) as i32 <= 0
     }
 
     /// The epoch of the last cycle that was begun.
@@ -183,5 +192,27 @@ mod tests {
         assert!(progress.is_over(1) && !progress.is_over(2));
         progress.abandon(2);
         assert!(progress.is_over(2) && !progress.is_complete());
+    }
+
+    #[test]
+    fn who_lingers_from_before_two_that_were_given_up_begins_nothing() {
+        let progress = Progress::new();
+        for epoch in [1, 2] {
+            progress.begin(epoch, 1);
+            progress.abandon(epoch);
+        }
+        progress.begin(3, 1);
+        assert!(progress.is_abandoned(1) && progress.is_abandoned(2) && !progress.is_abandoned(3));
+    }
+
+    #[test]
+    fn epochs_wrap_around() {
+        let progress = Progress::new();
+        for epoch in (1..=u32::MAX).step_by(1 << 28).chain([u32::MAX, 0, 5]) {
+            progress.begin(epoch, 1);
+            assert!(!progress.is_abandoned(epoch));
+        }
+        progress.abandon(5);
+        assert!(progress.is_abandoned(5) && progress.is_abandoned(u32::MAX));
     }
 }
