@@ -297,7 +297,9 @@ pub(crate) unsafe extern "C" fn process(frames: u32, arg: *mut c_void) -> c_int 
     let part = unsafe { &mut *stage.part.get() };
     // A panic must not reach C. The player is not called again after one.
     let played = catch_unwind(AssertUnwindSafe(|| part.process(frames, &stage.shared)));
-    if played.is_err() {
+    if let Err(panic) = played {
+        // To free it here might do anything.
+        std::mem::forget(panic);
         stage.shared.end(PANICKED);
         part.silence(frames);
     }
