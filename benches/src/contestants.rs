@@ -204,6 +204,11 @@ pub fn rayon(graph: &Graph, nanos: u64, workers: usize) -> Rayon {
     Rayon {
         pool: rayon::ThreadPoolBuilder::new()
             .num_threads(workers)
+            .start_handler(|i| {
+                // It would inherit the host's core.
+                let cores = workers::cores();
+                let _ = workers::pin(cores[i % cores.len()]);
+            })
             .build()
             .expect("threads can be started"),
         graph: Arc::new(RayonGraph {
