@@ -188,20 +188,11 @@ impl Part {
             return None;
         }
         let whole = Frames(frames).lasting(self.rate);
-        let (mut frame, mut begun, mut next, mut period) = (0, 0, 0, 0.0);
         let f = &self.library.functions;
-        // SAFETY: the client is open and calls us, and the four values are ours to write.
-        let (failed, now) = unsafe {
-            let times = f.jack_get_cycle_times;
-            (
-                times(self.client, &mut frame, &mut begun, &mut next, &mut period),
-                (f.jack_get_time)(),
-            )
-        };
-        if failed != 0 {
-            return Some(whole);
-        }
-        Some(whole.min(Nanos(next.saturating_sub(now).saturating_mul(1_000))))
+        // SAFETY: the client is open and calls us.
+        let gone = unsafe { (f.jack_frames_since_cycle_start)(self.client) };
+        let gone = Frames(gone.min(frames)).lasting(self.rate);
+        Some(Nanos(whole.0.saturating_sub(gone.0)))
     }
 
     /// Xruns that the player has not heard of and will in this callback, if it runs at all.
