@@ -41,8 +41,8 @@ pub struct Player {
     position: u64,
     missed_in_row: u32,
     silent_cycles: u64,
-    /// A note found no room: what it counted is told by the next one.
-    untold: u32,
+    /// A note found no room: what it counted is told by the next one, and that it was the first of an executor.
+    untold: (u32, bool),
     /// What went wrong in executors that have been replaced.
     before: Counts,
 }
@@ -66,7 +66,7 @@ impl Player {
             position: 0,
             missed_in_row: 0,
             silent_cycles: 0,
-            untold: 0,
+            untold: (0, false),
             before: Counts::default(),
         }
     }
@@ -95,16 +95,22 @@ impl Player {
         true
     }
 
-    /// Hands events on; one that finds no room waits for the next block.
+    /// Hands events on. One that finds no room waits for the next block, and one for a node that is not here yet for the
+    /// executor that is on its way: the event may have been seen before the letter that was put in first.
     fn deliver(&mut self) {
         while let Some(posting) = self.posting.take().or_else(|| self.wires.postings.pop()) {
             if self.executor.post(posting.node, posting.event).is_err()
-                && self.executor.knows(posting.node)
+                && (self.executor.knows(posting.node) || self.is_expecting())
             {
                 self.posting = Some(posting);
                 return;
             }
         }
+    }
+
+    /// Whether another executor is on its way.
+    fn is_expecting(&self) -> bool {
+        self.next.is_some() || self.wires.letters.is_full()
     }
 
     /// Runs the plan once.
@@ -142,10 +148,12 @@ impl Player {
     }
 
     fn tell(&mut self, mut note: Note) {
-        note.xruns += self.untold;
+        let (xruns, swapped) = self.untold;
+        note.xruns = note.xruns.saturating_add(xruns);
+        note.swapped |= swapped;
         self.untold = match self.wires.notes.push(note) {
-            Ok(()) => 0,
-            Err(note) => note.xruns,
+            Ok(()) => (0, false),
+            Err(note) => (note.xruns, note.swapped),
         };
     }
 

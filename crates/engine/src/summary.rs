@@ -45,6 +45,8 @@ impl Summary {
         report.missed = self.missed;
         report.abandoned = self.abandoned;
         report.muted = self.muted;
+        report.xruns = self.xruns;
+        report.not_finite = counts.not_finite;
         report.late = self.counts.late;
         report.faults = self.counts.faults;
         report.wakes_per_cycle = a_cycle(self.wakes);

@@ -38,6 +38,10 @@ pub struct Report {
     pub faults: u64,
     /// Times the engine fell silent to give the processor back.
     pub muted: u64,
+    /// Samples at a sink that were not finite; they were made silent.
+    pub not_finite: u64,
+    /// Times that sound was lost on the device's side, whoever was to blame.
+    pub xruns: u64,
     /// For missed cycles, which node was late, how often; only what a trace has shown.
     pub misses_by_node: BTreeMap<String, u64>,
     /// Missed cycles in a trace that no one node explains: too much work in all, time taken by other programs, or

@@ -46,6 +46,8 @@ impl Report {
             (self.abandoned, "abandoned"),
             (self.faults, "faulty nodes"),
             (self.muted, "times muted"),
+            (self.not_finite, "samples not finite"),
+            (self.xruns, "xruns of the device"),
         ];
         let said: Vec<String> = bad
             .iter()
