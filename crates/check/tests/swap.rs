@@ -1,0 +1,304 @@
+//! Edits while it plays: what is not touched sounds as if nothing had happened, and every executor makes the same of them.
+
+use divisi_check::cast::graph;
+use divisi_check::hall::{rate, registry};
+use divisi_check::rng::Rng;
+use driver::{Beat, Cycle};
+use engine::{Engine, EngineError, EngineOptions, Player, Scheduler};
+use graph::{Catalogue, Edge, Edit, End, Graph, Node, NodeId, Place, Value};
+use processor::Mode;
+use std::sync::Arc;
+use units::Frames;
+
+const BLOCK: usize = 48;
+
+/// A graph that plays offline, and what its two channels have played so far.
+struct Take {
+    engine: Engine,
+    player: Player,
+    played: [Vec<f32>; 2],
+}
+
+impl Take {
+    fn new(text: &str, scheduler: Scheduler, workers: usize) -> Self {
+        let registry = registry();
+        let graph = graph(text, &registry);
+        let mut options = EngineOptions::new(Frames(BLOCK as u32), rate());
+        options.mode = Mode::Offline;
+        options.scheduler = scheduler;
+        options.workers = workers;
+        let (engine, player) = Engine::new(graph, Arc::new(registry), options).unwrap();
+        Self {
+            engine,
+            player,
+            played: Default::default(),
+        }
+    }
+
+    /// Plays so many blocks; what was heard on channel 1.
+    fn play(&mut self, cycles: usize) -> Vec<f32> {
+        let from = self.played[1].len();
+        for _ in 0..cycles {
+            let mut outs = [[0.0; BLOCK]; 2];
+            let [left, right] = &mut outs;
+            self.player.cycle(Beat::default(), &[], &mut [left, right]);
+            for (played, out) in self.played.iter_mut().zip(outs) {
+                played.extend(out);
+            }
+            self.engine.tend();
+        }
+        self.played[1][from..].to_vec()
+    }
+
+    fn id(&self, name: &str) -> NodeId {
+        self.engine.graph().find(name).unwrap()
+    }
+
+    fn bits(&self) -> Vec<Vec<u32>> {
+        let bits = |channel: &Vec<f32>| channel.iter().map(|x| x.to_bits()).collect();
+        self.played.iter().map(bits).collect()
+    }
+}
+
+fn node(name: &str, kind: &str, params: &[(&str, f64)]) -> Node {
+    let mut node = Node::new(name, kind);
+    for (key, value) in params {
+        node.set(*key, Value::Number(*value));
+    }
+    let registry = registry();
+    let wrong = Catalogue::give_ports(registry.catalogue().get(kind).unwrap(), &mut node);
+    assert!(wrong.is_empty(), "{wrong:?}");
+    node
+}
+
+fn end(node: NodeId, port: u16) -> End {
+    End { node, port }
+}
+
+fn wire(from: NodeId, to: NodeId) -> Edit {
+    Edit::Connect(Edge {
+        from: end(from, 0),
+        to: end(to, 0),
+        place: Place::NOWHERE,
+    })
+}
+
+/// Channel 0: an oscillator through a filter into an echo, noise, an envelope. Channel 1: an oscillator, halved.
+const TWO: &str = r#"a = { kind: "osc", freq: 440, volume: 0.3, }; f = { kind: "svf", freq: 700, }; s = { kind: "sink", };
+    m = { kind: "mix", in: 3, out: 1, }; h = { kind: "gain", gain: 0.5, }; d = { kind: "delay", time: 0.0007, };
+    r = { kind: "noise", seed: 7, }; q = { kind: "gain", gain: 0.1, }; r.1 -> q.1 -> m.3;
+    a.1 -> f.1 -> m.1 -> s.1; m.1 -> h.1 -> d.1 -> m.2;
+    b = { kind: "osc", freq: 550, }; g = { kind: "gain", gain: 0.5, }; t = { kind: "sink", }; b.1 -> g.1 -> t.1;"#;
+
+fn schedulers() -> [(Scheduler, usize); 4] {
+    [
+        (Scheduler::Sequential, 1),
+        (Scheduler::Hlfet, 2),
+        (Scheduler::Stealing, 3),
+        (Scheduler::Mutex, 2),
+    ]
+}
+
+fn is_silent(sound: &[f32]) -> bool {
+    sound.iter().all(|x| *x == 0.0)
+}
+
+/// What was heard on channel 1 of `whole`, as late as `part` of it which has just been heard.
+fn just_now<'a>(whole: &'a Take, take: &Take, part: &[f32]) -> &'a [f32] {
+    let to = take.played[1].len();
+    &whole.played[1][to - part.len()..to]
+}
+
+#[test]
+fn a_branch_that_no_edit_touches_sounds_on_bit_for_bit() {
+    let mut whole = Take::new(TWO, Scheduler::Sequential, 1);
+    whole.play(100);
+    for (scheduler, workers) in schedulers() {
+        let mut take = Take::new(TWO, scheduler, workers);
+        let [b, g, t] = ["b", "g", "t"].map(|name| take.id(name));
+        assert!(take.play(10) == whole.played[1][..10 * BLOCK]);
+        take.engine.edit([Edit::Enable(g, false)]).unwrap();
+        assert!(is_silent(&take.play(10)), "{scheduler}: disabled");
+        take.engine.edit([Edit::Enable(g, true)]).unwrap();
+        let heard = take.play(10);
+        assert!(heard == just_now(&whole, &take, &heard), "{scheduler}");
+        take.engine.edit([Edit::Remove(g)]).unwrap();
+        assert!(is_silent(&take.play(10)), "{scheduler}: removed");
+        take.engine.edit([wire(b, t)]).unwrap();
+        let heard = take.play(10);
+        let halved: Vec<f32> = heard.iter().map(|x| x * 0.5).collect();
+        assert!(
+            halved == just_now(&whole, &take, &heard),
+            "{scheduler}: rewired"
+        );
+        take.engine
+            .edit([Edit::Disconnect(end(b, 0), end(t, 0))])
+            .unwrap();
+        assert!(is_silent(&take.play(10)), "{scheduler}: disconnected");
+        let new = NodeId(take.engine.graph().id_bound() as u32);
+        let gain = node("new", "gain", &[("gain", 0.5)]);
+        take.engine
+            .edit([Edit::Add(gain), wire(b, new), wire(new, t)])
+            .unwrap();
+        let heard = take.play(40);
+        assert!(
+            heard == just_now(&whole, &take, &heard),
+            "{scheduler}: added"
+        );
+        assert!(take.bits()[0] == whole.bits()[0], "{scheduler}");
+        assert_eq!(take.engine.report().cycles, 100);
+    }
+}
+
+#[test]
+fn an_edit_that_cannot_be_leaves_everything_as_it_was() {
+    let mut whole = Take::new(TWO, Scheduler::Sequential, 1);
+    whole.play(40);
+    for (scheduler, workers) in schedulers() {
+        let mut take = Take::new(TWO, scheduler, workers);
+        take.play(10);
+        let [b, g, m] = ["b", "g", "m"].map(|name| take.id(name));
+        let before = take.engine.graph().clone();
+        // Without a delay in it, that is no loop that can be played.
+        let cycle = take.engine.edit([Edit::Remove(b), wire(g, g)]);
+        assert!(matches!(cycle, Err(EngineError::Graph(_))), "{cycle:?}");
+        let bad = node("x", "osc", &[("freq", -5.0)]);
+        let bad = take.engine.edit([Edit::Add(bad)]);
+        assert!(matches!(bad, Err(EngineError::Graph(_))), "{bad:?}");
+        let nobody = take
+            .engine
+            .edit([Edit::Remove(m), Edit::Remove(NodeId(1000))]);
+        assert!(matches!(nobody, Err(EngineError::Edit(_))), "{nobody:?}");
+        assert!(*take.engine.graph() == before);
+        take.play(10);
+        let again = take
+            .engine
+            .edit([Edit::Enable(g, false), Edit::Enable(g, true)]);
+        assert!(again.is_ok());
+        let busy = take.engine.edit([Edit::Enable(g, true)]);
+        assert!(matches!(busy, Err(EngineError::Busy)), "{busy:?}");
+        take.play(20);
+        assert!(take.bits() == whole.bits(), "{scheduler}");
+    }
+}
+
+#[test]
+fn an_event_for_a_node_that_goes_vanishes_and_holds_up_no_other() {
+    for (scheduler, workers) in schedulers() {
+        let mut expected = Take::new(TWO, scheduler, workers);
+        let mut take = Take::new(TWO, scheduler, workers);
+        let [a, b, g] = ["a", "b", "g"].map(|name| take.id(name));
+        for take in [&mut expected, &mut take] {
+            take.play(5);
+            take.engine.edit([Edit::Remove(g)]).unwrap();
+        }
+        // As if it had been turned a moment before it went.
+        let mut late = Take::new(TWO, scheduler, workers);
+        late.play(5);
+        (0..300).for_each(|n| late.engine.turn(g, "gain", n as f32 / 300.0).unwrap());
+        late.engine.edit([Edit::Remove(g)]).unwrap();
+        let gone = take.engine.turn(g, "gain", 0.1);
+        assert!(matches!(gone, Err(EngineError::NoParam(_))), "{gone:?}");
+        for take in [&mut expected, &mut take, &mut late] {
+            take.engine.turn(a, "freq", 220.0).unwrap();
+            take.engine.turn(b, "freq", 330.0).unwrap();
+            take.play(20);
+        }
+        assert!(take.bits() == expected.bits(), "{scheduler}");
+        assert!(late.bits() == expected.bits(), "{scheduler}");
+        let mut untouched = Take::new(TWO, scheduler, workers);
+        untouched.play(25);
+        assert!(
+            untouched.bits()[0] != take.bits()[0],
+            "{scheduler}: it was turned"
+        );
+    }
+}
+
+/// A node of some kind.
+fn some_node(rng: &mut Rng, name: String) -> Node {
+    match rng.below(6) {
+        0 => node(&name, "osc", &[("freq", 100.0 + rng.below(900) as f64)]),
+        1 => node(&name, "onepole", &[("freq", 500.0)]),
+        2 => node(&name, "svf", &[("freq", 800.0)]),
+        3 => node(
+            &name,
+            "delay",
+            &[("time", (1 + rng.below(200)) as f64 / 48_000.0)],
+        ),
+        4 => node(&name, "mix", &[("in", 2.0), ("out", 1.0)]),
+        _ => node(&name, "gain", &[("gain", 0.4)]),
+    }
+}
+
+/// Some change to `graph`; perhaps one that cannot be made. The nodes that were there at first stay, or soon nothing
+/// would be heard.
+fn some_edits(rng: &mut Rng, graph: &Graph, round: usize) -> Vec<Edit> {
+    let nodes: Vec<NodeId> = graph.nodes().map(|(id, _)| id).collect();
+    let some = |rng: &mut Rng| nodes[rng.below(nodes.len())];
+    let sinks = ["s", "t"].map(|name| graph.find(name).unwrap());
+    let is_new = |id: &&NodeId| graph.node(**id).unwrap().name.starts_with('n');
+    let new: Vec<NodeId> = nodes.iter().filter(is_new).copied().collect();
+    let new = (!new.is_empty()).then(|| new[rng.below(new.len())]);
+    match rng.below(8) {
+        0..=2 => {
+            let added = NodeId(graph.id_bound() as u32);
+            let to = if rng.below(2) == 0 {
+                sinks[rng.below(2)]
+            } else {
+                some(rng)
+            };
+            let node = some_node(rng, format!("n{round}"));
+            let is_source = node.inputs.is_empty();
+            let mut edits = vec![Edit::Add(node), wire(added, to)];
+            if !is_source {
+                edits.push(wire(some(rng), added));
+            }
+            edits
+        }
+        3 => new.map_or_else(Vec::new, |id| vec![Edit::Remove(id)]),
+        4 | 5 => vec![wire(some(rng), some(rng))],
+        6 => {
+            let mut edges = graph.edges().iter();
+            let edge = edges.rfind(|e| Some(e.from.node) == new);
+            edge.map_or_else(Vec::new, |e| vec![Edit::Disconnect(e.from, e.to)])
+        }
+        _ => new.map_or_else(Vec::new, |id| {
+            vec![Edit::Enable(id, !graph.node(id).unwrap().enabled)]
+        }),
+    }
+}
+
+#[test]
+fn two_hundred_edits_by_chance_sound_the_same_under_every_executor() {
+    for seed in 0..4 {
+        let [first, others @ ..] = schedulers();
+        let mut reference = Take::new(TWO, first.0, first.1);
+        let mut takes = others.map(|(scheduler, workers)| Take::new(TWO, scheduler, workers));
+        let mut rng = Rng(seed);
+        let mut made = 0;
+        for round in 0..200 {
+            let edits = some_edits(&mut rng, reference.engine.graph(), round);
+            let is_made = reference.engine.edit(edits.clone()).is_ok();
+            made += usize::from(is_made);
+            reference.play(2);
+            for take in &mut takes {
+                assert_eq!(
+                    take.engine.edit(edits.clone()).is_ok(),
+                    is_made,
+                    "{edits:?}"
+                );
+                take.play(2);
+            }
+        }
+        assert!((100..200).contains(&made), "{made}");
+        let blocks = reference.played.iter().flat_map(|p| p.chunks(BLOCK));
+        let heard = blocks.filter(|block| !is_silent(block)).count();
+        assert!(heard > 400, "{heard} of 800 blocks are heard");
+        for (take, (scheduler, _)) in takes.iter_mut().zip(others) {
+            assert!(take.bits() == reference.bits(), "{scheduler}, seed {seed}");
+            let report = take.engine.report();
+            assert_eq!((report.faults, report.late, report.cycles), (0, 0, 400));
+        }
+    }
+}
