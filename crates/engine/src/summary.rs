@@ -46,7 +46,7 @@ impl Summary {
         report.abandoned = self.abandoned;
         report.muted = self.muted;
         report.xruns = self.xruns;
-        report.not_finite = counts.not_finite;
+        report.not_finite = self.counts.not_finite;
         report.late = self.counts.late;
         report.faults = self.counts.faults;
         report.wakes_per_cycle = a_cycle(self.wakes);
