@@ -1,7 +1,7 @@
 //! How long both readers take for large sessions: `cargo run --release -p divisi-text --example speed`.
 
 use divisi_text::{Session, ag, toml};
-use graph::{Catalogue, Graph, Kind, PortCount, PortSpec, Width, shape};
+use graph::{Catalogue, Graph, Kind, Param, PortCount, PortSpec, Range, Width, shape};
 use std::time::Instant;
 
 fn main() {
@@ -26,6 +26,7 @@ fn main() {
                 _ => toml::read(&text, &catalogue),
             };
             let took = start.elapsed();
+            assert_eq!(reading.diagnostics, []);
             assert_eq!(reading.session, session);
             println!("{name} as .{format}, {} bytes: {took:?}", text.len());
         }
@@ -55,17 +56,30 @@ fn catalogue() -> Catalogue {
         width: Width::AsNode,
         ..PortSpec::mono(name)
     };
+    let number = |name, unit| Param {
+        name,
+        unit,
+        range: Range::Number {
+            least: 0.0,
+            most: 1e9,
+            default: 1000.0,
+        },
+        live: false,
+        doc: "A number.",
+    };
     let mut all = Catalogue::default();
     for name in ["work", "mix"] {
         all.add(Kind {
             inputs: vec![many("in")],
             outputs: vec![many("out")],
+            params: vec![number("ns", "ns")],
             ..Kind::new(name, "Any number of ports.")
         });
     }
     let mono = PortSpec::mono;
     all.add(Kind {
         outputs: vec![mono("out")],
+        params: vec![number("freq", "Hz"), number("volume", "")],
         ..Kind::new("osc", "One output.")
     });
     all.add(Kind {

@@ -46,6 +46,17 @@ impl<'t> Findings<'t> {
         More(self)
     }
 
+    /// What to come [back to](Self::back_to).
+    pub(crate) fn mark(&self) -> (usize, usize) {
+        (self.list.len(), self.comparisons)
+    }
+
+    /// Forgets all that was found since `mark`.
+    pub(crate) fn back_to(&mut self, (found, comparisons): (usize, usize)) {
+        self.list.truncate(found);
+        self.comparisons = comparisons;
+    }
+
     /// The candidate most like `word`, while there is time to look for it.
     pub(crate) fn nearest<'a>(
         &mut self,

@@ -1,6 +1,8 @@
 //! TOML to nodes, edges and settings as they are written.
 
 use super::chain;
+use super::plain::PlainEntry;
+use super::scalar::Scalar;
 use crate::Settings;
 use crate::draft::{Draft, DraftEnd, DraftNode, Entry, PortWord, Word};
 use crate::findings::Findings;
@@ -19,14 +21,8 @@ pub(super) fn parse<'t>(
     errors: &[::toml::de::Error],
     findings: &mut Findings<'_>,
 ) -> (Draft<'t>, Settings) {
-    let mut parser = Parser {
-        text,
-        draft: Draft::default(),
-        settings: Settings::default(),
-        is_broken: !errors.is_empty() || text != findings.source.text,
-        searches: 20,
-        findings,
-    };
+    let is_broken = !errors.is_empty() || text != findings.source.text;
+    let mut parser = Parser::new(text, is_broken, findings);
     let mut last_line = None;
     for error in errors {
         let at = error.span().unwrap_or(0..0);
@@ -36,17 +32,8 @@ pub(super) fn parse<'t>(
             parser.broken(at, error.message());
         }
     }
-    let entries = in_order(table);
-    // Edges stand first in the text but matter last.
-    for (key, value) in entries {
-        match key.get_ref().as_ref() {
-            "edges" => parser.edges(value),
-            "nodes" => parser.nodes(value),
-            "settings" => parser.settings(value),
-            _ => {}
-        }
-    }
-    (parser.draft, parser.settings)
+    parser.table(table);
+    parser.finish()
 }
 
 type Key<'t> = Spanned<DeString<'t>>;
@@ -66,7 +53,8 @@ fn word<'t>(key: &Key<'t>) -> Word<'t> {
     }
 }
 
-struct Parser<'t, 'f, 's> {
+/// Gathers what a text says.
+pub(super) struct Parser<'t, 'f, 's> {
     text: &'t str,
     draft: Draft<'t>,
     settings: Settings,
@@ -77,7 +65,36 @@ struct Parser<'t, 'f, 's> {
     findings: &'f mut Findings<'s>,
 }
 
-impl<'t> Parser<'t, '_, '_> {
+impl<'t, 'f, 's> Parser<'t, 'f, 's> {
+    pub(super) fn new(text: &'t str, is_broken: bool, findings: &'f mut Findings<'s>) -> Self {
+        Self {
+            text,
+            draft: Draft::default(),
+            settings: Settings::default(),
+            is_broken,
+            searches: 20,
+            findings,
+        }
+    }
+
+    /// What has been gathered; the nodes in the order of the text.
+    pub(super) fn finish(mut self) -> (Draft<'t>, Settings) {
+        self.draft.nodes.sort_by_key(|node| node.name.at.start);
+        (self.draft, self.settings)
+    }
+
+    /// Takes what the top of a text says.
+    pub(super) fn table(&mut self, table: &DeTable<'t>) {
+        for (key, value) in in_order(table) {
+            match key.get_ref().as_ref() {
+                "edges" => self.edges(value),
+                "nodes" => self.nodes(value),
+                "settings" => self.settings(value),
+                _ => {}
+            }
+        }
+    }
+
     /// Says what is wrong with the TOML itself.
     fn broken(&mut self, at: Span, message: &str) {
         if message != "duplicate key" {
@@ -169,24 +186,24 @@ impl<'t> Parser<'t, '_, '_> {
             return self.wrong(item, "`settings` is a table: [settings]");
         };
         for (key, value) in in_order(table) {
-            let whole = || integer(value).and_then(|n| u32::try_from(n).ok());
+            let scalar = Scalar::new(value.get_ref());
             match key.get_ref().as_ref() {
                 "rate" => {
-                    let rate = whole().filter(|n| Settings::RATES.contains(n));
+                    let rate = scalar.count().filter(|n| Settings::RATES.contains(n));
                     self.settings.rate = rate.and_then(SampleRate::new);
                     if self.settings.rate.is_none() {
                         self.wrong(value, "`rate` takes 1000 to 768000 Hz");
                     }
                 }
                 "block" => {
-                    let block = whole().filter(|n| Settings::BLOCKS.contains(n));
+                    let block = scalar.count().filter(|n| Settings::BLOCKS.contains(n));
                     self.settings.block = block.map(Frames);
                     if block.is_none() {
                         self.wrong(value, "`block` takes 1 to 65536 frames");
                     }
                 }
                 "deadline_us" => {
-                    self.settings.deadline = number(value).and_then(micros);
+                    self.settings.deadline = scalar.number().and_then(micros);
                     if self.settings.deadline.is_none() {
                         self.wrong(value, "`deadline_us` takes 0 to 10^9 µs");
                     }
@@ -197,8 +214,8 @@ impl<'t> Parser<'t, '_, '_> {
     }
 
     fn unknown_setting(&mut self, name: &str, key: &Key<'_>, value: &Item<'_>) {
-        if self.is_list_of_edges(name, value) {
-            return;
+        if name == "edges" && matches!(value.get_ref(), DeValue::Array(_)) {
+            return self.edges_in_table(value.span());
         }
         let known = ["rate", "block", "deadline_us"];
         let meant = self.findings.nearest(name, known.into_iter());
@@ -206,17 +223,13 @@ impl<'t> Parser<'t, '_, '_> {
         self.findings.warning(key.span(), message).meant(meant);
     }
 
-    /// Whether this is `edges` below a header, where TOML takes it for the table's own; that is said.
-    fn is_list_of_edges(&mut self, name: &str, value: &Item<'_>) -> bool {
-        let is = name == "edges" && matches!(value.get_ref(), DeValue::Array(_));
-        if is {
-            let at = value.span().start..value.span().start + 1;
-            let more = self
-                .findings
-                .error(at, "`edges` stands inside a table here");
-            more.help("put it above the first `[header]` of the file");
-        }
-        is
+    /// Says that `edges` stands below a header, where TOML takes it for the table's own.
+    fn edges_in_table(&mut self, at: Span) {
+        let at = at.start..at.start + 1;
+        let more = self
+            .findings
+            .error(at, "`edges` stands inside a table here");
+        more.help("put it above the first `[header]` of the file");
     }
 
     fn nodes(&mut self, item: &Item<'t>) {
@@ -229,83 +242,76 @@ impl<'t> Parser<'t, '_, '_> {
                 self.wrong(value, message);
                 continue;
             };
-            let mut node = DraftNode::new(word(key));
-            node.is_damaged = self.is_broken;
-            for (key, value) in in_order(entries) {
-                self.entry(&mut node, key, value);
-            }
-            self.draft.nodes.push(node);
+            let entries = in_order(entries).into_iter();
+            let entry = |(key, value): (&Key<'t>, &Item<'t>)| {
+                (word(key), Scalar::new(value.get_ref()), value.span())
+            };
+            self.node(word(key), entries.map(entry));
         }
     }
 
-    fn entry(&mut self, node: &mut DraftNode<'t>, key: &Key<'t>, value: &Item<'t>) {
-        let text = || match value.get_ref() {
-            DeValue::String(text) => Some(Word {
-                text: text.clone(),
-                at: value.span(),
-            }),
-            _ => None,
-        };
-        let name = key.get_ref().as_ref();
-        let (is_right, takes) = match name {
+    /// Takes one node.
+    pub(super) fn node(&mut self, name: Word<'t>, entries: impl Iterator<Item = PlainEntry<'t>>) {
+        let mut node = DraftNode::new(name);
+        node.is_damaged = self.is_broken;
+        for (key, value, at) in entries {
+            self.entry(&mut node, key, value, at);
+        }
+        self.draft.nodes.push(node);
+    }
+
+    fn entry(&mut self, node: &mut DraftNode<'t>, key: Word<'t>, value: Scalar<'t>, at: Span) {
+        let (is_right, takes) = match key.text.as_ref() {
             "kind" => {
-                node.kind = text();
+                node.kind = value.text(&at);
                 node.is_damaged |= node.kind.is_none();
                 (node.kind.is_some(), "a text")
             }
             "stand_in" => {
-                node.stand_in = text();
+                node.stand_in = value.text(&at);
                 (node.stand_in.is_some(), "a text")
             }
             "cost_us" => {
-                node.cost = number(value).and_then(micros);
+                node.cost = value.number().and_then(micros);
                 (node.cost.is_some(), "0 to 10^9 µs")
             }
             "every" => {
-                let every = integer(value).and_then(|n| u32::try_from(n).ok());
-                let every = every.filter(|n| *n > 0);
+                let every = value.count().filter(|n| *n > 0);
                 node.every = every.unwrap_or(1);
                 (every.is_some(), "a whole number of cycles, 1 or more")
             }
             "enabled" => {
-                let enabled = value.get_ref().as_bool();
+                let enabled = value.flag();
                 node.enabled = enabled.unwrap_or(true);
                 (enabled.is_some(), "true or false")
             }
-            _ => return self.param(node, key, value),
+            _ => return self.param(node, key, value, at),
         };
         if !is_right {
-            self.wrong(value, format!("`{name}` takes {takes}"));
+            let message = format!("`{}` takes {takes}", key.text);
+            self.findings.error(at, message);
         }
     }
 
-    fn param(&mut self, node: &mut DraftNode<'t>, key: &Key<'t>, item: &Item<'t>) {
-        let name = key.get_ref();
-        let value = match item.get_ref() {
-            DeValue::String(text) => Some(Value::Text(text.to_string())),
-            DeValue::Boolean(on) => Some(Value::Flag(*on)),
-            DeValue::Integer(_) | DeValue::Float(_) => number(item).map(Value::Number),
-            _ => None,
+    fn param(&mut self, node: &mut DraftNode<'t>, key: Word<'t>, scalar: Scalar<'t>, at: Span) {
+        let value = match &scalar {
+            Scalar::Text(text) => Some(Value::Text(text.to_string())),
+            Scalar::Flag(on) => Some(Value::Flag(*on)),
+            _ => scalar.number().map(Value::Number),
         };
         if let Some(value) = value {
             return node.entries.push(Entry {
-                key: word(key),
+                key,
                 value,
-                value_at: item.span(),
+                value_at: at,
             });
         }
         node.is_damaged = true;
-        if self.is_list_of_edges(name, item) {
-            return;
+        if key.text == "edges" && scalar == Scalar::List {
+            return self.edges_in_table(at);
         }
-        let what = match item.get_ref() {
-            DeValue::Integer(_) => "this is more than a number can hold exactly (2^53)",
-            DeValue::Float(_) => "a parameter is a finite number",
-            DeValue::Table(_) => "a node's name that has a dot stands in quotes: [nodes.\"a.b\"]",
-            _ => "a parameter is a number, a text, true or false",
-        };
         // A table's place is its header; its key is nearer.
-        self.findings.error(key.span(), what);
+        self.findings.error(key.at, scalar.why_not());
     }
 }
 
@@ -322,24 +328,5 @@ fn owned<'t>(end: DraftEnd<'_>) -> DraftEnd<'t> {
         },
         port_at: end.port_at,
         is_middle: end.is_middle,
-    }
-}
-
-fn integer(item: &Item<'_>) -> Option<i64> {
-    match item.get_ref() {
-        DeValue::Integer(n) => i64::from_str_radix(n.as_str(), n.radix()).ok(),
-        _ => None,
-    }
-}
-
-/// The number that `item` is, if it is finite, and exact where it is whole.
-fn number(item: &Item<'_>) -> Option<f64> {
-    match item.get_ref() {
-        DeValue::Float(n) => n.as_str().parse().ok().filter(|n: &f64| n.is_finite()),
-        DeValue::Integer(_) => {
-            let exact = integer(item).filter(|n| n.unsigned_abs() <= 1 << 53);
-            exact.map(|n| n as f64)
-        }
-        _ => None,
     }
 }

@@ -9,14 +9,19 @@ use crate::Section;
 use crate::findings::Findings;
 use crate::source::Span;
 use ::toml::de::DeTable;
+use std::borrow::Cow;
 use std::collections::HashMap;
 
-/// The sections of `text`; parts with one name are one section.
-pub(super) fn sections(text: &str, findings: &mut Findings<'_>) -> Vec<Section> {
+/// The sections of `text`, which falls into `parts`; parts with one name are one section.
+pub(super) fn sections(
+    text: &str,
+    parts: Vec<Part<'_>>,
+    findings: &mut Findings<'_>,
+) -> Vec<Section> {
     let mut all: Vec<Section> = Vec::new();
-    let mut known: HashMap<(String, bool), usize> = HashMap::new();
-    for part in parts(text) {
-        if OWN.contains(&part.name.as_str()) {
+    let mut known: HashMap<(Cow<'_, str>, bool), usize> = HashMap::new();
+    for part in parts {
+        if OWN.contains(&part.name.as_ref()) {
             continue;
         }
         let written = text[part.span.clone()].trim_end();
@@ -34,7 +39,7 @@ pub(super) fn sections(text: &str, findings: &mut Findings<'_>) -> Vec<Section> 
         known.insert((part.name.clone(), is_table), all.len());
         all.push(Section {
             place: findings.source.place(part.span.clone()),
-            name: part.name,
+            name: part.name.into_owned(),
             text: format!("{written}\n"),
         });
     }
@@ -48,16 +53,18 @@ pub(super) fn is_table(section: &str) -> bool {
     first.is_some_and(|line| line.starts_with('['))
 }
 
-struct Part {
-    name: String,
+/// A header with all that is below it, or one statement above the first header.
+pub(super) struct Part<'t> {
+    pub(super) name: Cow<'t, str>,
     key: Span,
-    span: Span,
-    is_table: bool,
+    pub(super) span: Span,
+    pub(super) is_table: bool,
 }
 
-fn parts(text: &str) -> Vec<Part> {
+/// The parts of `text`, one right behind the other.
+pub(super) fn parts(text: &str) -> Vec<Part<'_>> {
     let mut scanner = Scanner::new(text);
-    let mut all: Vec<Part> = Vec::new();
+    let mut all: Vec<Part<'_>> = Vec::new();
     let mut in_table = false;
     loop {
         let blank = scanner.at;
@@ -113,12 +120,12 @@ fn key_length(text: &str) -> usize {
     }
 }
 
-fn name_of(key: &str) -> String {
+fn name_of(key: &str) -> Cow<'_, str> {
     if !key.starts_with(['"', '\'']) {
         return key.into();
     }
     let line = format!("{key} = 0");
     let table = DeTable::parse(&line).ok();
     let name = table.and_then(|t| Some(t.get_ref().keys().next()?.get_ref().to_string()));
-    name.unwrap_or_else(|| key.into())
+    name.map_or(key.into(), Cow::from)
 }

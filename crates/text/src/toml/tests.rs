@@ -235,6 +235,73 @@ fn a_section_keeps_its_comments() {
     );
 }
 
+/// Lines that are plain, and lines that are not, or only nearly.
+const LINES: &[&str] = &[
+    "[nodes.a]",
+    "[nodes.b] # it",
+    "[nodes.\"a c\"]\r",
+    "[nodes.c.d]",
+    "[ nodes.e ]",
+    "[[nodes.f]]",
+    "[nodes]",
+    "[settings]",
+    "[cells]",
+    "kind = \"osc\"",
+    "kind = 'mix'",
+    "freq = 440",
+    "freq = +44.5e1\t# Hz",
+    "freq = 044",
+    "freq = 1e999",
+    "freq = 9007199254740993",
+    "freq = 1.",
+    "volume = 0x10",
+    "note = \"\"\"",
+    "note = \"a\\n\"",
+    "note = \"é\"",
+    "enabled = false",
+    "enabled = falsey",
+    "in = 2",
+    "rate = 48000",
+    "edges = [\"a -> b\", ",
+    "\"b -> a\"]",
+    "edges = [\"a -> b\"]",
+    "nodes.g.kind = \"osc\"",
+    "g = { kind = \"osc\", freq = 1 }",
+    "a = 1",
+    "cells = 1",
+    "# \u{7f}",
+    "# comment",
+    "",
+    "\"\"\"",
+];
+
+proptest::proptest! {
+    #[test]
+    fn in_pieces_a_text_says_what_it_says_as_a_whole(
+        lines in proptest::collection::vec(proptest::sample::select(LINES), 0..14),
+    ) {
+        let text = lines.join("\n");
+        let [pieces, whole] = [Way::Pieces, Way::Whole]
+            .map(|way| read_in(way, text.as_bytes(), &catalogue()));
+        proptest::prop_assert_eq!(pieces, whole, "{}", text);
+    }
+}
+
+#[test]
+fn what_the_writer_writes_is_read_in_pieces() {
+    let session = Session {
+        graph: shape::rake(11, None).unwrap(),
+        ..Session::default()
+    };
+    let text = write(&session);
+    let mut findings = Findings::new(&text, &[]);
+    let mut rest = String::new();
+    let parts = sections::parts(&text);
+    let (draft, _) = split::read(&text, &parts, &mut rest, &mut findings).unwrap();
+    assert_eq!(draft.nodes.len(), session.graph.len());
+    assert_eq!(rest, "");
+}
+
 #[test]
 fn the_schema_knows_every_kind() {
     let schema = schema(&catalogue());
