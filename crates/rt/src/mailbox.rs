@@ -68,12 +68,20 @@ impl<T> Sender<T> {
 }
 
 impl<T> Receiver<T> {
+    /// Whether a letter waits to be taken.
+    ///
+    /// Real-time: hot.
+    pub fn is_full(&self) -> bool {
+        // pairs with the store in `put`.
+        self.0.full.load(Ordering::Acquire)
+    }
+
     /// Takes the letter out, if there is one.
     ///
     /// Real-time: hot.
     pub fn take(&mut self) -> Option<T> {
-        // pairs with the store in `put`: the letter comes with it.
-        if !self.0.full.load(Ordering::Acquire) {
+        // The letter comes with the look.
+        if !self.is_full() {
             return None;
         }
         // SAFETY: `full` was true, so the slot is ours; `&mut self` keeps other takes out.
