@@ -44,6 +44,16 @@ pub(crate) struct Play {
     /// Record every node's time, for the report
     #[arg(long)]
     trace: bool,
+
+    /// Hold the machine's power saving off while it plays, where that is allowed: workers then wake up faster
+    #[arg(long, value_enum, default_value_t = Switch::On)]
+    latency_request: Switch,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Switch {
+    On,
+    Off,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -119,6 +129,7 @@ impl Play {
     fn stage(&self, loaded: &Loaded, facts: &Facts) -> Result<Stage, Failure> {
         let mut options = self.how.engine(loaded, facts.rate);
         options.trace = self.trace;
+        options.hold_latency = self.latency_request == Switch::On;
         if let Some(level) = facts.priority.and_then(|level| u8::try_from(level).ok()) {
             options.priority = Priority::RealTime(level);
         }
