@@ -67,6 +67,7 @@ impl Strategy for LockedQueue {
     fn work(&self, hand: &mut Hand<'_>) {
         if let Some(task) = hand.broken() {
             self.release(hand, task);
+            hand.count();
         }
         while !hand.is_over() {
             match self.pop(hand) {
