@@ -161,6 +161,9 @@ impl<'a> Hand<'a> {
         // are in this task.
         self.fence.light();
         if self.is_abandoned() {
+            // At once, so that nobody is accused of a task that was never begun; what was run before is counted first.
+            self.count();
+            self.put_down();
             return false;
         }
         // SAFETY: the caller's promise.
@@ -230,10 +233,10 @@ impl<'a> Hand<'a> {
 
     /// Says that it runs nothing now.
     pub(crate) fn put_down(&self) {
-        // Relaxed: as in `run`.
+        // Release pairs with `task_of`: what we did in our tasks, and our count of them, travel.
         self.seats[self.worker]
             .current
-            .store(NONE, Ordering::Relaxed);
+            .store(NONE, Ordering::Release);
     }
 
     /// A line in the trace, if there is one.
