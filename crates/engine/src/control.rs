@@ -6,7 +6,7 @@ use crate::setting::Setting;
 use crate::summary::Summary;
 use crate::{EngineError, EngineOptions};
 use exec::Watch;
-use graph::{Edit, Graph, NodeId, Range};
+use graph::{Edit, Graph, NodeId, Range, Value};
 use plan::Plan;
 use processor::{Body, Event, Mode, Registry, Tail, Target};
 use report::{Report, Steps, Tracer};
@@ -167,15 +167,34 @@ impl Engine {
     ///
     /// # Errors
     ///
-    /// What is wrong with them; then nothing has changed. [`EngineError::Busy`] while the last change is on its way.
+    /// What is wrong with them; then nothing has changed. A parameter that is set must be one that may change while it
+    /// plays, as for [`turn`](Self::turn), unless its node is new. [`EngineError::Busy`] while the last change is on its way.
     ///
     /// Real-time: setup.
     pub fn edit(&mut self, edits: impl IntoIterator<Item = Edit>) -> Result<(), EngineError> {
         let mut graph = self.graph.clone();
+        let mut postings = Vec::new();
         for edit in edits {
+            if let Edit::Set(id, name, value) = &edit
+                && self.graph.node(*id).is_some()
+            {
+                let Value::Number(value) = value else {
+                    return Err(EngineError::NoParam(name.clone()));
+                };
+                postings.push(self.turned(*id, name, *value as f32)?);
+                hold_line(&mut graph, &self.setting, *id);
+            }
             graph.apply(edit).map_err(EngineError::Edit)?;
         }
-        self.replace(graph)
+        if self.postings.room() < postings.len() {
+            return Err(EngineError::Busy);
+        }
+        self.replace(graph)?;
+        for posting in postings {
+            let posted = self.postings.push(posting);
+            debug_assert!(posted.is_ok(), "there was room, and only we fill it");
+        }
+        Ok(())
     }
 
     fn replace(&mut self, graph: Graph) -> Result<(), EngineError> {
@@ -211,14 +230,34 @@ impl Engine {
     ///
     /// Real-time: setup.
     pub fn turn(&mut self, node: NodeId, name: &str, value: f32) -> Result<(), EngineError> {
+        let posting = self.turned(node, name, value)?;
+        self.postings.push(posting).map_err(|_| EngineError::Busy)?;
+        hold_line(&mut self.graph, &self.setting, node);
+        if let Some(there) = self.graph.node_mut(node) {
+            there.set(name, Value::Number(f64::from(value)));
+        }
+        Ok(())
+    }
+
+    /// What tells `node` of a parameter's new value, if it may change so while it plays.
+    fn turned(&self, node: NodeId, name: &str, value: f32) -> Result<Posting, EngineError> {
         let wrong = || EngineError::NoParam(name.to_owned());
         let there = self.graph.node(node).ok_or_else(wrong)?;
         let kind = self.setting.registry.catalogue().get(there.plays());
-        let (index, param) = kind.and_then(|k| k.param(name)).ok_or_else(wrong)?;
-        let fits = match param.range {
-            Range::Number { least, most, .. } => (least..=most).contains(&f64::from(value)),
+        let kind = kind.ok_or_else(wrong)?;
+        let (index, param) = kind.param(name).ok_or_else(wrong)?;
+        let wanted = f64::from(value);
+        let mut fits = match param.range {
+            Range::Number { least, most, .. } => (least..=most).contains(&wanted),
             _ => true,
         };
+        if let Some(line) = kind.line.filter(|line| line.time == name) {
+            let made = there.number(line.time);
+            let bound = |key| there.number(key).or(made);
+            // To the precision of the event: the processor clamps.
+            fits &= bound(line.least).is_none_or(|least| wanted >= least - 1e-6);
+            fits &= bound(line.most).is_none_or(|most| wanted <= most + 1e-6);
+        }
         if !param.live || !fits {
             return Err(wrong());
         }
@@ -227,12 +266,7 @@ impl Engine {
             target: Target::Param(index),
             body: Body::Value(value),
         };
-        let posted = self.postings.push(Posting { node, event });
-        posted.map_err(|_| EngineError::Busy)?;
-        if let Some(there) = self.graph.node_mut(node) {
-            there.set(name, graph::Value::Number(f64::from(value)));
-        }
-        Ok(())
+        Ok(Posting { node, event })
     }
 
     /// Reads what the audio threads have told, frees what they have put away, and looks whether one of them is stuck.
@@ -336,5 +370,22 @@ impl Engine {
     fn speedup_bound(&self) -> f64 {
         let path = self.plan.bound(usize::MAX).0;
         self.plan.total().0 as f64 / path.max(1) as f64
+    }
+}
+
+/// Writes down what a delay's time may become, before that changes: its processor was made for that, and a plan must not
+/// take the new time for the bound.
+fn hold_line(graph: &mut Graph, setting: &Setting, id: NodeId) {
+    let Some(node) = graph.node_mut(id) else {
+        return;
+    };
+    let kind = setting.registry.catalogue().get(node.plays());
+    let Some((line, time)) = kind.and_then(|k| Some((k.line?, node.number(k.line?.time)?))) else {
+        return;
+    };
+    for key in [line.least, line.most] {
+        if node.param(key).is_none() {
+            node.set(key, Value::Number(time));
+        }
     }
 }
