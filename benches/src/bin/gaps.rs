@@ -1,109 +1,74 @@
-//! Where a cycle's time goes: `gaps SHAPE EXECUTOR`, two workers, 1 µs nodes; the median cycle of many, marks only.
+//! Where a cycle's time goes: `gaps rake|diamond|random hlfet|stealing`, two workers, 1 µs nodes. Prints the marks of the
+//! cycle that took the median time, and the steps that took half as long again as they should.
 
-use divisi_benches::contestants::{become_host, plan};
-use divisi_benches::nodes::{of_ticks, registry};
-use exec::*;
+use divisi_benches::contestants::become_host;
+use divisi_benches::hall::Hall;
 use graph::shape;
-use plan::Mark;
-use processor::Mode;
-use std::sync::Arc;
-use units::{Frames, SampleRate};
+use plan::{Mark, TraceRecord};
+use rt::stamp::{Scale, now};
+use std::time::Duration;
+use workers::Wait;
 
 fn main() {
     let args: Vec<String> = std::env::args().collect();
-    let graph = match args[1].as_str() {
+    let [_, shape, way] = args.as_slice() else {
+        eprintln!("gaps rake|diamond|random hlfet|stealing");
+        std::process::exit(2);
+    };
+    let graph = match shape.as_str() {
         "rake" => shape::rake(500, None),
         "diamond" => shape::diamond(636, None),
         _ => shape::random(500, 1, None),
     };
-    let graph = of_ticks(&graph.unwrap(), 1000);
     let _host = become_host();
-    let registry = registry(1000);
-    let plan = plan(&graph, 1000, 2);
-    let crew = workers::Crew::new(workers::CrewOptions {
-        workers: 2,
-        priority: workers::current_priority(),
-        pin: Some(workers::cores().to_vec()),
-        ..Default::default()
-    })
-    .unwrap();
-    let mut pool = Pool::default();
-    for (id, node) in graph.nodes() {
-        pool.admit(
-            id,
-            registry.make(node, std::path::Path::new(".")).unwrap(),
-            (SampleRate::new(48000).unwrap(), Frames(64), Mode::Live),
-        );
+    let graph = graph.expect("the size is right");
+    let mut hall = Hall::new(
+        &graph,
+        way,
+        1000,
+        (Wait::Hybrid, workers::current_priority()),
+    );
+    hall.floor.trace(true);
+    let mut cycles: Vec<(u64, Vec<TraceRecord>)> = (0..400).map(|n| cycle(&mut hall, n)).collect();
+    cycles.sort_by_key(|(took, _)| *took);
+    let (took, records) = &cycles[cycles.len() / 2];
+    let scale = Scale::of_this_machine();
+    println!("the median cycle took {} ns", scale.nanos(*took).0);
+    let begin = records.iter().map(|r| r.stamp).min().unwrap_or(0);
+    for worker in 0..2 {
+        tell(worker, begin, records, scale);
     }
-    let (pens, mut readers): (Vec<_>, Vec<_>) = (0..2).map(|_| rt::trace::ring(1 << 14)).unzip();
-    let floor = Arc::new(Floor::new(pens));
-    floor.trace(true);
-    let mut lines = Lines::default();
-    let binding = Binding {
-        plan: &plan,
-        pool: &pool,
-        lines: &mut lines,
-        floor,
-        inputs: 0,
-    };
-    let mut ex = if args[2] == "hlfet" {
-        exec::fixed(binding, &crew)
-    } else {
-        exec::stealing(binding, &crew)
-    };
-    let scale = rt::stamp::Scale::of_this_machine();
-    let mut all: Vec<(u64, Vec<plan::TraceRecord>)> = Vec::new();
-    for cycle in 0..400 {
-        let start = rt::stamp::now();
-        ex.run(&Now {
-            position: cycle * 64,
-            cycle,
-            device: &[],
-            give_up: u64::MAX,
-            help_until: u64::MAX,
-        });
-        let took = rt::stamp::now() - start;
-        std::thread::sleep(std::time::Duration::from_micros(600));
-        let mut records = Vec::new();
-        for r in &mut readers {
-            r.drain(|x| records.push(x));
+}
+
+fn cycle(hall: &mut Hall, number: u64) -> (u64, Vec<TraceRecord>) {
+    let begin = now();
+    hall.run(number);
+    let took = now() - begin;
+    std::thread::sleep(Duration::from_micros(600));
+    (took, hall.records())
+}
+
+fn tell(worker: u16, begin: u64, records: &[TraceRecord], scale: Scale) {
+    let (mut last, mut busy, mut steps) = (begin, 0, 0);
+    for record in records.iter().filter(|r| r.worker == worker) {
+        let took = scale.between(last, record.stamp).0;
+        let at = scale.between(begin, record.stamp).0;
+        last = record.stamp;
+        if record.mark != Mark::Step {
+            println!("worker {worker}: {:?} at {at} (+{took})", record.mark);
+            continue;
         }
-        all.push((took, records));
-    }
-    all.sort_by_key(|x| x.0);
-    let (took, records) = &all[all.len() / 2];
-    let t0 = records
-        .iter()
-        .filter(|r| r.mark == Mark::Begin)
-        .map(|r| r.stamp)
-        .min()
-        .unwrap();
-    println!("took {} ns", scale.nanos(*took).0);
-    for w in 0..2u16 {
-        let mut last = t0;
-        let mut busy = 0;
-        let mut n = 0;
-        for r in records.iter().filter(|r| r.worker == w) {
-            let d = scale.nanos(r.stamp - last).0;
-            if r.mark == Mark::Step {
-                busy += d;
-                n += 1;
-                if d > 1500 {
-                    println!(
-                        "  w{w} slow step {} {d} at {}",
-                        r.index,
-                        scale.nanos(r.stamp - t0).0
-                    );
-                }
-            } else {
-                println!(
-                    "w{w} {:?} at {} (+{d})",
-                    r.mark,
-                    scale.nanos(r.stamp.saturating_sub(t0)).0
-                );
-            }
-            last = r.stamp;
+        busy += took;
+        steps += 1;
+        if took > 1500 {
+            println!(
+                "worker {worker}: step {} took {took}, until {at}",
+                record.index
+            );
         }
-        println!("w{w}: {n} steps, {} ns each", busy / n.max(1));
     }
+    println!(
+        "worker {worker}: {steps} steps, {} ns each",
+        busy / steps.max(1)
+    );
 }

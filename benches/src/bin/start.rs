@@ -1,17 +1,13 @@
 //! How long from the start of a cycle until another worker is in it: one that is awake, and one that sleeps.
 //! `--cycles N`. And what the trace costs.
 
-use divisi_benches::contestants::{become_host, block, plan};
-use divisi_benches::nodes::{of_ticks, registry};
-use exec::{Binding, Floor, Lines, Now, Pool};
+use divisi_benches::contestants::become_host;
+use divisi_benches::hall::Hall;
 use graph::shape;
-use plan::{Mark, TraceRecord};
-use processor::Mode;
+use plan::Mark;
 use rt::stamp::{Scale, now};
-use std::path::Path;
-use std::sync::Arc;
 use std::time::Duration;
-use workers::{Crew, CrewOptions, Priority, Wait};
+use workers::{Priority, Wait};
 
 fn main() {
     let cycles = std::env::args().skip_while(|a| a != "--cycles").nth(1);
@@ -45,7 +41,8 @@ fn report(what: &str, starts: &mut [u64]) {
 /// The begin of each cycle to worker 1's entry, in ns; a millisecond of rest between cycles.
 fn starts(wait: Wait, priority: Priority, cycles: u64) -> Vec<u64> {
     let scale = Scale::of_this_machine();
-    let mut hall = Hall::new(wait, priority, true);
+    let mut hall = Hall::new(&rake(), "stealing", 1000, (wait, priority));
+    hall.floor.trace(true);
     let mut starts = Vec::new();
     for cycle in 0..cycles {
         let begin = now();
@@ -63,7 +60,12 @@ fn starts(wait: Wait, priority: Priority, cycles: u64) -> Vec<u64> {
 /// Near-empty nodes on one worker, with and without a trace, interleaved.
 fn trace_cost() {
     let scale = Scale::of_this_machine();
-    let mut hall = Hall::new(Wait::Hybrid, workers::current_priority(), false);
+    let mut hall = Hall::new(
+        &rake(),
+        "stealing",
+        0,
+        (Wait::Hybrid, workers::current_priority()),
+    );
     let mut times = [Vec::new(), Vec::new()];
     for round in 0..200 {
         for (traced, times) in times.iter_mut().enumerate() {
@@ -82,66 +84,6 @@ fn trace_cost() {
     );
 }
 
-struct Hall {
-    executor: Box<dyn exec::Executor>,
-    floor: Arc<Floor>,
-    readers: Vec<rt::trace::Reader<TraceRecord>>,
-    _crew: Crew,
-}
-
-impl Hall {
-    fn new(wait: Wait, priority: Priority, traced: bool) -> Self {
-        let nanos = if traced { 1000 } else { 0 };
-        let graph = of_ticks(&shape::rake(500, None).expect("a rake's size"), nanos);
-        let plan = plan(&graph, nanos, 2);
-        let crew = Crew::new(CrewOptions {
-            workers: 2,
-            priority,
-            wait,
-            pin: Some(workers::cores().to_vec()),
-            ..CrewOptions::default()
-        });
-        let crew = crew.expect("threads can be started");
-        let (block, rate) = block();
-        let (registry, mut pool) = (registry(nanos), Pool::default());
-        for (id, node) in graph.nodes() {
-            let made = registry.make(node, Path::new(".")).expect("it is a tick");
-            pool.admit(id, made, (rate, block, Mode::Live));
-        }
-        let (pens, readers) = (0..2).map(|_| rt::trace::ring(1 << 15)).unzip();
-        let floor = Arc::new(Floor::new(pens));
-        floor.trace(traced);
-        let binding = Binding {
-            plan: &plan,
-            pool: &pool,
-            lines: &mut Lines::default(),
-            floor: floor.clone(),
-            inputs: 0,
-        };
-        let executor = exec::stealing(binding, &crew);
-        Self {
-            executor,
-            floor,
-            readers,
-            _crew: crew,
-        }
-    }
-
-    fn run(&mut self, cycle: u64) {
-        self.executor.run(&Now {
-            position: cycle * 64,
-            cycle,
-            device: &[],
-            give_up: u64::MAX,
-            help_until: u64::MAX,
-        });
-    }
-
-    fn records(&mut self) -> Vec<TraceRecord> {
-        let mut all = Vec::new();
-        for reader in &mut self.readers {
-            reader.drain(|r| all.push(r));
-        }
-        all
-    }
+fn rake() -> graph::Graph {
+    shape::rake(500, None).expect("a rake's size")
 }
