@@ -104,8 +104,8 @@ fn a_node_that_runs_every_other_cycle_hears_what_was_sent_in_between() {
     let mut hall = Hall::new(&graph, &registry, Manner::reference(BLOCK));
     let played = hall.play(1, 10 * BLOCK as usize);
     let sum: f32 = played[0].iter().map(|x| f32::from_bits(*x)).sum();
-    // Each value is heard twice: a slot keeps what it holds in the cycles between.
-    assert_eq!(sum, 2.0 * 10.0 * BLOCK as f32);
+    // It runs five times: hears one cycle's first and two cycles' then; and its slot keeps what it holds for two cycles.
+    assert_eq!(sum, (1 + 2 * 4) as f32 * 2.0 * BLOCK as f32);
 }
 
 struct Live(Engine, Player);
