@@ -128,8 +128,10 @@ pub struct PlainLoop {
     slots: Vec<[f32; 64]>,
 }
 
+type RunPlain = Box<dyn FnMut(&mut [[f32; 64]])>;
+
 struct PlainNode {
-    run: Box<dyn FnMut(&mut [[f32; 64]])>,
+    run: RunPlain,
 }
 
 /// The plain loop over `graph`.

@@ -102,6 +102,8 @@ pub(crate) struct Hand<'a> {
     pub(crate) current: u32,
     /// Whether `current` broke off with a panic, and its successors wait.
     broke: bool,
+    /// Whether it waits for nothing any more.
+    gone: bool,
 }
 
 impl<'a> Hand<'a> {
@@ -142,6 +144,7 @@ impl<'a> Hand<'a> {
             fence: floor.fence(),
             current: NONE,
             broke: false,
+            gone: false,
         }
     }
 
@@ -208,9 +211,9 @@ impl<'a> Hand<'a> {
         }
     }
 
-    /// Whether there is nothing to do in this cycle any more, for anybody.
+    /// Whether there is nothing to do in this cycle any more, for this worker.
     pub(crate) fn is_over(&self) -> bool {
-        self.progress.is_over(self.epoch)
+        self.gone || self.progress.is_over(self.epoch)
     }
 
     /// Whether the cycle has been given up.
@@ -219,16 +222,17 @@ impl<'a> Hand<'a> {
         self.progress.is_abandoned(self.epoch)
     }
 
-    /// Gives the cycle up, if it is this worker's to do so and the time has come. Reads a clock where there is such a
-    /// time at all.
+    /// When the time to give the cycle up has come, the host does so, and any other worker goes: the host itself may be
+    /// stuck, and nobody should spin as long as that. Reads a clock where there is such a time at all.
     pub(crate) fn give_up_in_time(&mut self) {
-        if self.worker == 0
-            && self.facts.give_up != u64::MAX
-            && rt::stamp::now() > self.facts.give_up
-        {
+        if self.facts.give_up == u64::MAX || rt::stamp::now() <= self.facts.give_up {
+            return;
+        }
+        if self.worker == 0 {
             self.progress.abandon(self.epoch);
             self.mark(Mark::Abandon, 0);
         }
+        self.gone = true;
     }
 
     /// Says that it runs nothing now.
