@@ -35,6 +35,10 @@ impl Stage {
             _ => unsafe { self.other(task, own, moment) },
         }
         if own.io.has_events {
+            if own.has_post {
+                own.inbox.clear();
+                own.has_post = false;
+            }
             forget_events(own);
         }
     }
@@ -76,17 +80,17 @@ impl Stage {
         }
         let rare = &task.rare;
         if rare.every != 1 && moment.cycle % u64::from(rare.every) != u64::from(rare.phase) {
+            // SAFETY: rule 3.
+            unsafe { keep_for_later(rare, own) };
             return false;
         }
         for sum in &rare.sums {
             // SAFETY: rules 2 and 3.
             unsafe { sum.run(moment.offset as usize, moment.frames as usize, moment.whole) };
         }
-        // Inside a loop each round sees its own part of the events; they are gathered once, in the first.
-        if moment.offset == 0 {
-            // SAFETY: rule 3.
-            unsafe { gather(rare, own) };
-        }
+        // Inside a loop members send in every round, so each round gathers anew, and sees its own part of it all.
+        // SAFETY: rule 3.
+        unsafe { gather(rare, own) };
         true
     }
 
@@ -152,6 +156,8 @@ impl Stage {
         for task in tasks {
             // SAFETY: rule 2.
             let own = unsafe { &mut *task.own.get() };
+            own.inbox.clear();
+            own.has_post = false;
             forget_events(own);
         }
     }
@@ -278,25 +284,46 @@ fn forget_events(own: &mut Own) {
     own.io.has_events = false;
 }
 
-/// Merges what the user posted and what other tasks sent, by frame.
+/// Merges what the user posted and what other tasks have sent so far in this cycle, by frame. What was posted stays in the
+/// inbox until the task's turn is over: a loop asks again in each round.
 ///
 /// # Safety
 ///
 /// As `Stage::run`.
 unsafe fn gather(rare: &Rare, own: &mut Own) {
-    take_post(own);
     let events = &mut own.io.more.events;
+    events.clear();
+    own.inbox.iter().for_each(|event| insert(events, *event));
     for Hears { port, rooms } in &rare.hears {
         for room in rooms {
             // SAFETY: rule 3: sent by a task that we wait for.
-            let sent = unsafe { &(**room).sent };
-            for event in sent {
+            for event in unsafe { &(**room).sent } {
                 let target = Target::Input(*port);
                 insert(events, Event { target, ..*event });
             }
         }
     }
     own.io.has_events = !events.is_empty();
+}
+
+/// In a cycle that a task sits out: what was sent to it waits in its inbox for the cycle in which it runs, and counts as
+/// come at that one's start.
+///
+/// # Safety
+///
+/// As `Stage::run`.
+unsafe fn keep_for_later(rare: &Rare, own: &mut Own) {
+    for Hears { port, rooms } in &rare.hears {
+        for room in rooms {
+            // SAFETY: rule 3: sent by a task that we wait for.
+            for event in unsafe { &(**room).sent } {
+                let target = Target::Input(*port);
+                insert(&mut own.inbox, Event { target, ..*event });
+            }
+        }
+    }
+    own.inbox.iter_mut().for_each(|event| event.frame = 0);
+    own.has_post = !own.inbox.is_empty();
 }
 
 /// Puts `event` behind all that are not later; without room it is lost.
