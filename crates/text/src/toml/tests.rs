@@ -176,7 +176,7 @@ blok = 64
             "27:1: there is no setting `blok`",
         ]
     );
-    assert_eq!(reading.diagnostics[0].help, "it is called `out`");
+    assert_eq!(reading.diagnostics[0].help, "did you mean `out`?");
 }
 
 #[test]
