@@ -79,7 +79,7 @@ fn ports(
     wrong: &mut Vec<(&'static str, String)>,
 ) -> Vec<Port> {
     let single = specs.iter().filter(|s| s.count == PortCount::One).count() as u32;
-    let mut all = Vec::new();
+    let mut all = Vec::with_capacity(specs.len());
     for spec in specs {
         let signal = match spec.width {
             Width::Fixed(channels) => Signal::Audio(channels),
@@ -103,13 +103,26 @@ fn ports(
                 );
                 let n = count(node, key, single + u32::from(default), range, wrong) - single;
                 all.extend((1..=n).map(|i| Port {
-                    name: format!("{}{i}", spec.name),
+                    name: numbered(spec.name, i),
                     signal,
                 }));
             }
         }
     }
     all
+}
+
+/// `stem` with `number` behind it; the numbers that most nodes have are not formatted.
+fn numbered(stem: &str, number: u32) -> String {
+    match char::from_digit(number, 10) {
+        Some(digit) => {
+            let mut name = String::with_capacity(stem.len() + 1);
+            name.push_str(stem);
+            name.push(digit);
+            name
+        }
+        None => format!("{stem}{number}"),
+    }
 }
 
 /// The candidate most like `word` by edit distance, if it is within a third of its length (at least 1).

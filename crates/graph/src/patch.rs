@@ -2,6 +2,7 @@
 
 use crate::{Node, Place};
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
 /// Which node of one [`Graph`]. Never used again after the node is gone, so that what plays it keeps its state by it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -42,19 +43,26 @@ pub struct Graph {
 }
 
 impl Graph {
+    /// Makes room for so many more nodes and edges, so that none is moved while they are added.
+    pub fn reserve(&mut self, nodes: usize, edges: usize) {
+        self.nodes.reserve(nodes);
+        self.names.reserve(nodes);
+        self.edges.reserve(edges);
+    }
+
     /// Adds `node`.
     ///
     /// # Errors
     ///
     /// The node comes back with the id of the one that has its name already.
     pub fn add(&mut self, node: Node) -> Result<NodeId, (Box<Node>, NodeId)> {
-        if let Some(there) = self.names.get(&node.name) {
-            return Err((Box::new(node), *there));
-        }
         let id = NodeId(
             u32::try_from(self.nodes.len()).expect("four billion nodes do not fit in memory"),
         );
-        self.names.insert(node.name.clone(), id);
+        match self.names.entry(node.name.clone()) {
+            Entry::Occupied(there) => return Err((Box::new(node), *there.get())),
+            Entry::Vacant(free) => free.insert(id),
+        };
         self.nodes.push(Some(node));
         Ok(id)
     }

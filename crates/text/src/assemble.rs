@@ -27,9 +27,10 @@ pub(crate) fn assemble(
 ) -> Graph {
     let mut nodes = Nodes {
         graph: Graph::default(),
-        words: Vec::new(),
-        has_ports: Vec::new(),
+        words: Vec::with_capacity(draft.nodes.len()),
+        has_ports: Vec::with_capacity(draft.nodes.len()),
     };
+    nodes.graph.reserve(draft.nodes.len(), draft.edges.len());
     let mut assembler = Assembler {
         dialect,
         catalogue,
@@ -98,6 +99,8 @@ impl<'a> Assembler<'a, '_, '_> {
     fn node(&mut self, written: &DraftNode<'_>) -> (Node, bool) {
         let kind = written.kind.as_ref().map_or("", |word| &word.text);
         let mut node = Node::new(written.name.text.as_ref(), kind);
+        node.params
+            .reserve_exact(written.entries.len().min(params::MOST_KEYS) + 2);
         node.place = self.findings.source.place(written.name.at.clone());
         node.cost = written.cost;
         node.every = written.every;

@@ -14,11 +14,13 @@ pub(crate) fn connect(draft: &Draft<'_>, nodes: &mut Nodes<'_>, findings: &mut F
         findings,
         said: HashSet::new(),
     };
-    let edges: Vec<Edge> = draft
-        .edges
-        .iter()
-        .filter_map(|(from, to)| resolver.edge(from, to))
-        .collect();
+    let mut edges = Vec::with_capacity(draft.edges.len());
+    edges.extend(
+        draft
+            .edges
+            .iter()
+            .filter_map(|(from, to)| resolver.edge(from, to)),
+    );
     edges.into_iter().for_each(|edge| nodes.graph.connect(edge));
 }
 

@@ -12,7 +12,7 @@ const COUNTS: [&str; 3] = ["in", "out", "channels"];
 pub(crate) const TOML_ONLY: [&str; 5] = ["channels", "cost_us", "enabled", "every", "stand_in"];
 
 /// More keys than any node has a use for.
-const MOST_KEYS: usize = 100;
+pub(crate) const MOST_KEYS: usize = 100;
 
 /// Reads the counts of `written`; what is no count is said.
 pub(crate) fn counts(
