@@ -13,7 +13,7 @@ use plan::{Mark, Plan};
 use rt::claim::Claim;
 use rt::pad::Padded;
 use std::collections::HashSet;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use workers::Crew;
 
 /// The plan's own schedule; a plan without lanes is one lane.
@@ -34,14 +34,16 @@ struct Lanes {
     crossing: Crossings,
     /// For each task, for how many tasks of other lanes it waits.
     activation: Box<[u32]>,
+    /// For each worker and lane how far that worker is there. Each is written and read by that worker alone: one that
+    /// lost its core in an old cycle finds what it left there, not what another has done with the lane since.
+    places: Box<[Padded<Places>]>,
 }
+
+/// For each lane, epoch: 32 bits | the next task: 32.
+type Places = Box<[AtomicU64]>;
 
 struct Lane {
     claim: Claim,
-    /// epoch: 32 bits | worker: 32. Whose it is; a hint to the worker itself, written and read by it alone.
-    owner: Padded<AtomicU64>,
-    /// How far it is; only its owner looks.
-    at: AtomicU32,
     tasks: Box<[u32]>,
 }
 
@@ -55,8 +57,12 @@ impl Strategy for Lanes {
         let (crossing, activation) = crossings(stage, &lists, &lane_of);
         // Every worker has a lane of its own, perhaps an empty one.
         let empty = (lists.len()..workers).map(|_| Vec::new());
+        let lanes: Box<[Lane]> = lists.into_iter().chain(empty).map(Lane::new).collect();
         let lanes = Self {
-            lanes: lists.into_iter().chain(empty).map(Lane::new).collect(),
+            places: (0..workers)
+                .map(|_| Padded(lanes.iter().map(|_| AtomicU64::new(0)).collect()))
+                .collect(),
+            lanes,
             crossing,
             activation: activation.into_boxed_slice(),
         };
@@ -119,28 +125,35 @@ impl Lane {
     fn new(tasks: Vec<u32>) -> Self {
         Self {
             claim: Claim::new(),
-            owner: Padded(AtomicU64::new(0)),
-            at: AtomicU32::new(0),
             tasks: tasks.into_boxed_slice(),
         }
     }
 }
 
 impl Lanes {
+    /// Lets go those that wait for `task`, which has run, and arms it again. Not before it has run: who lingers in a
+    /// cycle that was given up runs nothing, and so changes no count of a newer one.
     fn release(&self, stage: &Stage, task: u32) {
+        let activation = self.activation[task as usize];
+        if activation > 0 {
+            stage.tasks[task as usize].waits.arm(activation);
+        }
         for &waiting in &self.crossing[task as usize] {
             stage.tasks[waiting as usize].waits.signal(1);
         }
     }
 
+    fn place(&self, hand: &Hand<'_>, lane: usize) -> &AtomicU64 {
+        &self.places[hand.worker][lane]
+    }
+
     /// Claims a lane; whether it is this worker's now.
     fn take(&self, hand: &Hand<'_>, lane: usize) -> bool {
-        let lane = &self.lanes[lane];
-        let taken = lane.claim.claim(hand.epoch);
+        let taken = self.lanes[lane].claim.claim(hand.epoch);
         if taken {
-            // Relaxed, both: for ourselves. The claim brought what the last owner left.
-            lane.at.store(0, Ordering::Relaxed);
-            lane.owner.store(tag(hand), Ordering::Relaxed);
+            // Relaxed: for ourselves.
+            let start = u64::from(hand.epoch) << 32;
+            self.place(hand, lane).store(start, Ordering::Relaxed);
         }
         taken
     }
@@ -157,24 +170,18 @@ impl Lanes {
     /// The next task of `lane`, if the lane is this worker's and the task waits for nothing.
     #[inline]
     fn ready(&self, hand: &Hand<'_>, lane: usize) -> Option<u32> {
-        let lane = &self.lanes[lane];
-        // Relaxed: only if we wrote it ourselves is it our tag.
-        if lane.owner.load(Ordering::Relaxed) != tag(hand) {
+        let place = self.place(hand, lane);
+        // Relaxed: ours alone.
+        let at = place.load(Ordering::Relaxed);
+        if (at >> 32) as u32 != hand.epoch {
+            return None;
+        }
+        let task = *self.lanes[lane].tasks.get(at as u32 as usize)?;
+        if self.activation[task as usize] > 0 && !hand.stage.tasks[task as usize].waits.is_down() {
             return None;
         }
         // Relaxed: ours alone.
-        let at = lane.at.load(Ordering::Relaxed);
-        let task = *lane.tasks.get(at as usize)?;
-        let activation = self.activation[task as usize];
-        if activation > 0 {
-            let waits = &hand.stage.tasks[task as usize].waits;
-            if !waits.is_down() {
-                return None;
-            }
-            waits.arm(activation);
-        }
-        // Relaxed: ours alone.
-        lane.at.store(at + 1, Ordering::Relaxed);
+        place.store(at + 1, Ordering::Relaxed);
         Some(task)
     }
 
@@ -193,7 +200,11 @@ impl Lanes {
             if rounds > PATIENCE && self.take_over(hand) {
                 continue;
             }
-            if !hand.help_others() {
+            if hand.help_others() {
+                // A piece takes as long as many looks; neither a take-over nor the watchdog waits for the last of them.
+                rounds += PATIENCE;
+                hand.give_up_in_time();
+            } else {
                 hand.idle(&mut rounds);
             }
         }
@@ -214,8 +225,4 @@ impl Lanes {
         }
         taken
     }
-}
-
-fn tag(hand: &Hand<'_>) -> u64 {
-    u64::from(hand.epoch) << 32 | hand.worker as u64
 }

@@ -203,7 +203,9 @@ impl Queues {
                 hand.takes += 1;
                 return Some(task);
             }
-            if !hand.help_others() {
+            if hand.help_others() {
+                hand.give_up_in_time();
+            } else {
                 hand.idle(&mut rounds);
             }
         }
