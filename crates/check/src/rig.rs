@@ -231,6 +231,7 @@ impl Memory {
                     data: line.data.as_mut_ptr(),
                     capacity: line.capacity as u32,
                     channels: line.channels as u32,
+                    least: 0,
                     most: line.most,
                 }),
             }),

@@ -1,5 +1,8 @@
 //! Of a thousand overruns every one is counted, and the node that was late is named.
 
+// Which node took longest hangs on time, and the sanitizer takes as much of it as it likes.
+#![cfg(not(tsan))]
+
 use divisi_check::cast::{add, graph, kind};
 use divisi_check::hall::{rate, registry};
 use driver::{Beat, Cycle};
@@ -103,7 +106,7 @@ fn rightly(truth: &BTreeMap<String, u64>, report: &Report) -> u64 {
 
 #[test]
 fn of_a_thousand_overruns_all_are_counted_and_the_right_node_is_named() {
-    let (truth, report) = overrun(Scheduler::Sequential, Nanos(400_000));
+    let (truth, report) = overrun(Scheduler::Sequential, Nanos(1_500_000));
     assert_eq!(truth.len() as u64, NODES);
     let counted = (
         report.missed,

@@ -215,7 +215,6 @@ impl Engine {
         let put = self.letters.put(executor);
         debug_assert!(put.is_ok(), "the box was empty, and only we fill it");
         self.next = Some((watch, Steps::of(&plan, &graph)));
-        self.setting.dismiss(&graph);
         self.graph = graph;
         self.plan = plan;
         Ok(())
@@ -309,6 +308,8 @@ impl Engine {
     fn swapped(&mut self, cycle: u64) {
         if let Some((watch, steps)) = self.next.take() {
             self.watch = watch;
+            // Only now: what has left the graph played on, and its background work with it.
+            self.setting.dismiss(&self.graph);
             if let Some(tracer) = &mut self.tracer {
                 tracer.swap(cycle as u32, steps);
             }

@@ -46,6 +46,7 @@ impl Summary {
         report.abandoned = self.abandoned;
         report.muted = self.muted;
         report.xruns = self.xruns;
+        report.events_lost = self.counts.events_lost;
         report.not_finite = self.counts.not_finite;
         report.late = self.counts.late;
         report.faults = self.counts.faults;

@@ -232,6 +232,7 @@ impl Binder<'_> {
             rare: Box::new(Rare {
                 every: step.every.max(1),
                 phase: step.phase,
+                reads_line: line.is_some(),
                 sums: sums.into_boxed_slice(),
                 hears: hears.into_boxed_slice(),
                 node,

@@ -64,6 +64,8 @@ pub struct Counts {
     pub faults: u64,
     /// Samples at a sink that were not finite; they were replaced by silence.
     pub not_finite: u64,
+    /// Events that found no room: more than 64 from one port or 256 for one node in a block.
+    pub events_lost: u64,
 }
 
 impl Add for Counts {
@@ -74,6 +76,7 @@ impl Add for Counts {
             late: self.late + other.late,
             faults: self.faults + other.faults,
             not_finite: self.not_finite + other.not_finite,
+            events_lost: self.events_lost + other.events_lost,
         }
     }
 }

@@ -123,6 +123,12 @@ impl Floor {
         }
     }
 
+    /// Whether it is `name`'s turn.
+    pub(crate) fn has_turn(&self, name: u64) -> bool {
+        // Relaxed: a number to look at.
+        self.turn.load(Ordering::Relaxed) == name
+    }
+
     /// Gives the turn back, if `name` has it.
     pub(crate) fn give_turn(&self, name: u64) {
         // Release pairs with `take_turn`.

@@ -42,6 +42,7 @@ impl LineMemory {
             data: UnsafeCell::raw_get(self.samples.as_ptr()),
             capacity: self.capacity,
             channels: self.channels,
+            least: line.least.0,
             most: line.most.0,
         }
     }

@@ -62,6 +62,7 @@ pub(crate) trait Strategy: Send + Sync + Sized + 'static {
 }
 
 struct Shared<S> {
+    name: u64,
     stage: Stage,
     floor: Arc<Floor>,
     seats: Seats,
@@ -87,7 +88,9 @@ impl<S: Strategy> Parallel<S> {
     pub(crate) fn new(mut binding: Binding<'_>, crew: &Crew) -> Self {
         let workers = crew.workers().min(binding.floor.workers()).max(1);
         let stage = bind(&mut binding);
+        let name = binding.floor.name();
         let shared = Arc::new(Shared {
+            name,
             strategy: S::new(binding.plan, &stage, workers),
             stage,
             seats: seats(workers),
@@ -96,7 +99,7 @@ impl<S: Strategy> Parallel<S> {
             floor: binding.floor,
         });
         Self {
-            name: shared.floor.name(),
+            name,
             posted: crew.post(shared.clone(), useful(binding.plan, &shared.stage, workers)),
             shared,
             epoch: 0,
@@ -252,7 +255,10 @@ impl<S: Strategy> Job for Shared<S> {
         }
         self.play(worker, epoch, 0);
         // Deferred pieces, until the next cycle: nobody waits for this worker now.
-        while self.progress.epoch() == epoch && self.stage.deferred.run_earliest() {}
+        while self.progress.epoch() == epoch
+            && self.floor.has_turn(self.name)
+            && self.stage.deferred.run_earliest()
+        {}
     }
 }
 
@@ -306,10 +312,14 @@ impl<S: Strategy> Executor for Parallel<S> {
 
     fn rest(&mut self) -> bool {
         self.done = false;
-        self.is_clear();
+        let is_clear = self.is_clear();
+        let shared = &*self.shared;
+        if !is_clear && !shared.stage.can_be_left(&shared.seats) {
+            return false;
+        }
         // What is stuck keeps its processor and its slots; all else is free. What was accused and has returned since is
         // quarantined just as well.
-        self.shared.stage.disown_accused(&self.shared.seats);
+        shared.stage.disown_accused(&shared.seats);
         self.shared.floor.give_turn(self.name);
         true
     }

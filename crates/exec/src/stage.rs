@@ -78,6 +78,7 @@ pub(crate) struct Task {
 pub(crate) struct Rare {
     pub(crate) every: u32,
     pub(crate) phase: u32,
+    pub(crate) reads_line: bool,
     pub(crate) sums: Box<[Sum]>,
     pub(crate) hears: Box<[Hears]>,
     pub(crate) node: Option<NodeId>,
@@ -101,6 +102,8 @@ pub(crate) struct Troubles {
     pub(crate) faults: AtomicU64,
     /// Samples at a sink that were not finite, made silent.
     pub(crate) not_finite: AtomicU64,
+    /// Events that found no room.
+    pub(crate) events_lost: AtomicU64,
 }
 
 /// One output channel's share of the sound.
@@ -224,6 +227,7 @@ impl Stage {
             late: self.troubles.late.load(Ordering::Relaxed),
             faults: self.troubles.faults.load(Ordering::Relaxed),
             not_finite: self.troubles.not_finite.load(Ordering::Relaxed),
+            events_lost: self.troubles.events_lost.load(Ordering::Relaxed),
         }
     }
 }

@@ -75,13 +75,15 @@ impl Stage {
         if moment.offset == 0 {
             for send in own.io.more.sends.iter().filter(|s| !s.is_null()) {
                 // SAFETY: rule 2: what the task sends is its own while it runs.
-                unsafe { (**send).sent.clear() };
+                let room = unsafe { &mut **send };
+                room.sent.clear();
+                self.count_lost(std::mem::take(&mut room.lost));
             }
         }
         let rare = &task.rare;
         if rare.every != 1 && moment.cycle % u64::from(rare.every) != u64::from(rare.phase) {
             // SAFETY: rule 3.
-            unsafe { keep_for_later(rare, own) };
+            self.count_lost(unsafe { keep_for_later(rare, own) });
             return false;
         }
         for sum in &rare.sums {
@@ -90,8 +92,17 @@ impl Stage {
         }
         // Inside a loop members send in every round, so each round gathers anew, and sees its own part of it all.
         // SAFETY: rule 3.
-        unsafe { gather(rare, own) };
+        self.count_lost(unsafe { gather(rare, own) });
         true
+    }
+
+    fn count_lost(&self, events: u64) {
+        if events > 0 {
+            // Relaxed: only a count.
+            self.troubles
+                .events_lost
+                .fetch_add(events, Ordering::Relaxed);
+        }
     }
 
     /// Copies a sink's input to where it stays until the cycle ends.
@@ -285,51 +296,59 @@ fn forget_events(own: &mut Own) {
 }
 
 /// Merges what the user posted and what other tasks have sent so far in this cycle, by frame. What was posted stays in the
-/// inbox until the task's turn is over: a loop asks again in each round.
+/// inbox until the task's turn is over: a loop asks again in each round. How many found no room.
 ///
 /// # Safety
 ///
 /// As `Stage::run`.
-unsafe fn gather(rare: &Rare, own: &mut Own) {
+unsafe fn gather(rare: &Rare, own: &mut Own) -> u64 {
     let events = &mut own.io.more.events;
+    let mut lost = 0;
     events.clear();
-    own.inbox.iter().for_each(|event| insert(events, *event));
+    for event in &own.inbox {
+        lost += insert(events, *event);
+    }
     for Hears { port, rooms } in &rare.hears {
         for room in rooms {
             // SAFETY: rule 3: sent by a task that we wait for.
             for event in unsafe { &(**room).sent } {
                 let target = Target::Input(*port);
-                insert(events, Event { target, ..*event });
+                lost += insert(events, Event { target, ..*event });
             }
         }
     }
     own.io.has_events = !events.is_empty();
+    lost
 }
 
 /// In a cycle that a task sits out: what was sent to it waits in its inbox for the cycle in which it runs, and counts as
-/// come at that one's start.
+/// come at that one's start. How many found no room.
 ///
 /// # Safety
 ///
 /// As `Stage::run`.
-unsafe fn keep_for_later(rare: &Rare, own: &mut Own) {
+unsafe fn keep_for_later(rare: &Rare, own: &mut Own) -> u64 {
+    let mut lost = 0;
     for Hears { port, rooms } in &rare.hears {
         for room in rooms {
             // SAFETY: rule 3: sent by a task that we wait for.
             for event in unsafe { &(**room).sent } {
                 let target = Target::Input(*port);
-                insert(&mut own.inbox, Event { target, ..*event });
+                lost += insert(&mut own.inbox, Event { target, ..*event });
             }
         }
     }
     own.inbox.iter_mut().for_each(|event| event.frame = 0);
     own.has_post = !own.inbox.is_empty();
+    lost
 }
 
-/// Puts `event` behind all that are not later; without room it is lost.
-fn insert(events: &mut Vec<Event>, event: Event) {
-    if events.len() < events.capacity() {
-        let at = events.partition_point(|e| e.frame <= event.frame);
-        events.insert(at, event);
+/// Puts `event` behind all that are not later; how many found no room, 0 or 1.
+fn insert(events: &mut Vec<Event>, event: Event) -> u64 {
+    if events.len() == events.capacity() {
+        return 1;
     }
+    let at = events.partition_point(|e| e.frame <= event.frame);
+    events.insert(at, event);
+    0
 }

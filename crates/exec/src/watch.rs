@@ -4,8 +4,8 @@
 //! sees the same task of the same cycle for longer than the watchdog allows, it accuses it. The host quarantines accused
 //! tasks at the end of the cycle that they held up.
 
-use crate::hand::{NONE, Seat, Seats};
-use crate::stage::Stage;
+use crate::hand::{NONE, Seat, Seats, task_of};
+use crate::stage::{Act, Stage};
 use graph::NodeId;
 use rt::pad::Padded;
 use std::sync::Arc;
@@ -84,6 +84,16 @@ impl Stage {
             seats: seats.clone(),
             nodes: self.tasks.iter().map(|t| t.rare.node).collect(),
         }
+    }
+
+    /// Whether workers that are still in tasks may be left behind there while another executor plays: they are in
+    /// processors, which can be left out, and read no line that others write. The executor's own steps (a copy, a loop's
+    /// rounds) have only lost their core for a while.
+    pub(crate) fn can_be_left(&self, seats: &[Padded<Seat>]) -> bool {
+        seats.iter().filter_map(|seat| task_of(seat)).all(|task| {
+            let task = &self.tasks[task as usize];
+            matches!(task.act, Act::Process(_)) && !task.rare.reads_line
+        })
     }
 
     /// Marks the processors of the accused tasks as nobody's: the next executor plays without them. The tasks themselves

@@ -65,7 +65,9 @@ pub struct RawLine {
     pub capacity: u32,
     /// How many channels.
     pub channels: u32,
-    /// The longest delay that may be asked for, in frames.
+    /// The shortest delay that may be asked for, in frames: what is more recent may be being written.
+    pub least: u32,
+    /// The longest.
     pub most: u32,
 }
 
@@ -452,6 +454,13 @@ impl LineView<'_> {
         Channels(self.line.channels as u16)
     }
 
+    /// The shortest delay that can be read, in frames.
+    ///
+    /// Real-time: hot.
+    pub fn least(&self) -> u32 {
+        self.line.least
+    }
+
     /// The longest delay that can be read, in frames.
     ///
     /// Real-time: hot.
@@ -460,8 +469,8 @@ impl LineView<'_> {
     }
 
     /// The frame of `channel` that was written `delay` frames before frame `frame` of this block; 0 before the start.
-    /// A delay above [`most`](Self::most) is read as that. The plan has made sure that the line is written in time for
-    /// any delay that the node's parameters allow.
+    /// A delay below [`least`](Self::least) or above [`most`](Self::most) is read as that: the plan has made sure that the
+    /// line is written in time for what lies between.
     ///
     /// Real-time: hot.
     #[inline]
@@ -471,7 +480,8 @@ impl LineView<'_> {
             "a line has no such channel"
         );
         let now = self.position + frame as u64;
-        let Some(then) = now.checked_sub(u64::from(delay.min(self.line.most))) else {
+        let Some(then) = now.checked_sub(u64::from(delay.max(self.line.least).min(self.line.most)))
+        else {
             return 0.0;
         };
         let index = then as usize & (self.line.capacity as usize - 1);

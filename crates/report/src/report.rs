@@ -40,6 +40,8 @@ pub struct Report {
     pub muted: u64,
     /// Samples at a sink that were not finite; they were made silent.
     pub not_finite: u64,
+    /// Events that found no room.
+    pub events_lost: u64,
     /// Times that sound was lost on the device's side, whoever was to blame.
     pub xruns: u64,
     /// For missed cycles, which node was late, how often; only what a trace has shown.

@@ -47,6 +47,7 @@ impl Report {
             (self.faults, "faulty nodes"),
             (self.muted, "times muted"),
             (self.not_finite, "samples not finite"),
+            (self.events_lost, "events lost"),
             (self.xruns, "xruns of the device"),
         ];
         let said: Vec<String> = bad
