@@ -35,31 +35,32 @@ pub(super) struct Lexeme {
     pub(super) opens_line: bool,
 }
 
-/// All tokens of `text`; the last is [`Token::End`].
-pub(super) fn lex(text: &str, findings: &mut Findings<'_>) -> Vec<Lexeme> {
-    let mut lexer = Lexer { text, at: 0 };
-    let mut all = Vec::new();
-    let mut opens_line = true;
-    loop {
-        opens_line |= lexer.skip_blank(findings);
-        let start = lexer.at;
-        let token = lexer.token(findings);
-        let at = start..lexer.at;
-        all.push(Lexeme {
-            token,
-            at,
-            opens_line,
-        });
-        opens_line = false;
-        if token == Token::End {
-            return all;
-        }
-    }
-}
-
-struct Lexer<'t> {
+/// Gives the tokens of a text one by one; the last is [`Token::End`], again and again.
+pub(super) struct Lexer<'t> {
     text: &'t str,
     at: usize,
+    opens_line: bool,
+}
+
+impl<'t> Lexer<'t> {
+    pub(super) fn new(text: &'t str) -> Self {
+        Self {
+            text,
+            at: 0,
+            opens_line: true,
+        }
+    }
+
+    pub(super) fn lexeme(&mut self, findings: &mut Findings<'_>) -> Lexeme {
+        self.opens_line |= self.skip_blank(findings);
+        let start = self.at;
+        let token = self.token(findings);
+        Lexeme {
+            token,
+            at: start..self.at,
+            opens_line: std::mem::take(&mut self.opens_line),
+        }
+    }
 }
 
 impl Lexer<'_> {

@@ -1,6 +1,6 @@
 //! Tokens to nodes and edges as they are written. A mistake costs one entry or one statement.
 
-use super::lexer::{Lexeme, Token, lex};
+use super::lexer::{Lexeme, Lexer, Token};
 use crate::draft::{Draft, DraftEnd, DraftNode, Entry, PortWord, Word};
 use crate::findings::Findings;
 use crate::number::micros;
@@ -11,17 +11,20 @@ use units::Nanos;
 
 /// What `text` says, and its deadline.
 pub(super) fn parse<'t>(text: &'t str, findings: &mut Findings<'_>) -> (Draft<'t>, Option<Nanos>) {
-    let lexemes = lex(text, findings);
+    let mut lexer = Lexer::new(text);
+    let next = [lexer.lexeme(findings), lexer.lexeme(findings)];
     let mut parser = Parser {
         text,
-        lexemes,
-        next: 0,
+        lexer,
+        next,
+        behind: 0,
+        gone: 0,
         draft: Draft::default(),
         deadline: None,
         findings,
     };
     while parser.token() != Token::End {
-        let start = parser.next;
+        let start = parser.gone;
         if parser.statement().is_err() {
             parser.recover(start);
         }
@@ -34,46 +37,52 @@ struct Said;
 
 struct Parser<'t, 'f, 's> {
     text: &'t str,
-    lexemes: Vec<Lexeme>,
-    next: usize,
+    lexer: Lexer<'t>,
+    /// The token that stands here, and the one behind it.
+    next: [Lexeme; 2],
+    /// Where the last token ended.
+    behind: usize,
+    /// How many tokens have been passed.
+    gone: usize,
     draft: Draft<'t>,
     deadline: Option<Nanos>,
     findings: &'f mut Findings<'s>,
 }
 
 impl<'t> Parser<'t, '_, '_> {
-    fn lexeme(&self, ahead: usize) -> &Lexeme {
-        let last = self.lexemes.len() - 1;
-        &self.lexemes[(self.next + ahead).min(last)]
+    /// Goes behind the token that stands here.
+    fn go(&mut self) {
+        self.behind = self.next[0].at.end;
+        self.gone += 1;
+        self.next.swap(0, 1);
+        self.next[1] = self.lexer.lexeme(self.findings);
     }
 
     fn token(&self) -> Token {
-        self.lexeme(0).token
+        self.next[0].token
     }
 
     /// Where the next token stands.
     fn at(&self) -> Span {
-        self.lexeme(0).at.clone()
+        self.next[0].at.clone()
     }
 
     /// Where the last token ended.
     fn behind(&self) -> Span {
-        let end = match self.next.checked_sub(1) {
-            Some(last) => self.lexemes[last].at.end,
-            None => 0,
-        };
-        end..end
+        self.behind..self.behind
     }
 
     fn step(&mut self) -> Span {
         let at = self.at();
-        self.next += 1;
+        self.go();
         at
     }
 
     fn accept(&mut self, token: Token) -> bool {
         let is = self.token() == token;
-        self.next += usize::from(is);
+        if is {
+            self.go();
+        }
         is
     }
 
@@ -106,18 +115,18 @@ impl<'t> Parser<'t, '_, '_> {
     /// Goes from the statement that began at `start` to the next: behind the next `;`, or before a line that begins
     /// one.
     fn recover(&mut self, start: usize) {
-        while self.next == start || !self.begins_statement() {
+        while self.gone == start || !self.begins_statement() {
             if self.token() == Token::End || self.accept(Token::Mark(';')) {
                 return;
             }
-            self.next += 1;
+            self.go();
         }
     }
 
     /// Whether a line begins here that looks like a statement.
     fn begins_statement(&self) -> bool {
-        let then = self.lexeme(1).token;
-        self.lexeme(0).opens_line
+        let then = self.next[1].token;
+        self.next[0].opens_line
             && match self.token() {
                 Token::Word => then == Token::Mark('=') || then == Token::Arrow,
                 Token::Port { .. } => then == Token::Arrow,
@@ -126,14 +135,14 @@ impl<'t> Parser<'t, '_, '_> {
     }
 
     fn statement(&mut self) -> Result<(), Said> {
-        match (self.token(), self.lexeme(1).token) {
+        match (self.token(), self.next[1].token) {
             (Token::Mark(';'), _) => {
-                self.next += 1;
+                self.go();
                 return Ok(());
             }
             (Token::Word, Token::Mark('=')) => {
                 let name = self.word();
-                self.next += 1;
+                self.go();
                 if self.token() != Token::Mark('{') {
                     self.setting(name)?;
                 } else if !self.node(name) {
@@ -142,7 +151,7 @@ impl<'t> Parser<'t, '_, '_> {
             }
             (Token::Port { .. }, _) | (Token::Word, Token::Arrow) => self.chain()?,
             (Token::Word, _) => {
-                self.next += 1;
+                self.go();
                 return Err(self.expected("`=` or an edge like `a.1 -> b.1`"));
             }
             _ => return Err(self.expected("a node or an edge")),
@@ -210,7 +219,7 @@ impl<'t> Parser<'t, '_, '_> {
 
     /// Whether the node has an end.
     fn node(&mut self, name: Word<'t>) -> bool {
-        self.next += 1;
+        self.go();
         let mut node = DraftNode::new(name);
         while !self.accept(Token::Mark('}')) {
             let ends = matches!(self.token(), Token::End | Token::Mark(';'));
@@ -237,10 +246,10 @@ impl<'t> Parser<'t, '_, '_> {
             match self.token() {
                 Token::Mark('}' | ';') | Token::End => return,
                 Token::Mark(',') => {
-                    self.next += 1;
+                    self.go();
                     return;
                 }
-                _ => self.next += 1,
+                _ => self.go(),
             }
         }
     }
@@ -359,12 +368,12 @@ impl<'t> Parser<'t, '_, '_> {
                 let message = format!("`{name}` has no port number here");
                 let more = self.findings.error(at, message);
                 more.help(format!("write `{name}.1` for the first"));
-                self.next += 1;
+                self.go();
                 return Ok(None);
             }
             _ => return Err(self.expected("a port like `a.1`")),
         };
-        self.next += 1;
+        self.go();
         let port = &self.text[dot + 1..at.end];
         if port.is_empty() || !port.bytes().all(|b| b.is_ascii_digit()) {
             let more = self.findings.error(dot..at.end, "a port is a number here");
