@@ -10,17 +10,15 @@ use crate::hand::Hand;
 use crate::parallel::{Parallel, Strategy};
 use crate::stage::Stage;
 use plan::{Mark, Plan};
-use rt::claim::Claim;
-use rt::pad::Padded;
+use rt::lane::Lanes;
 use std::collections::HashSet;
-use std::sync::atomic::{AtomicU64, Ordering};
 use workers::Crew;
 
 /// The plan's own schedule; a plan without lanes is one lane.
 ///
 /// Real-time: setup.
 pub fn fixed(binding: Binding<'_>, crew: &Crew) -> Box<dyn Executor> {
-    Box::new(Parallel::<Lanes>::new(binding, crew))
+    Box::new(Parallel::<Schedule>::new(binding, crew))
 }
 
 /// After so many fruitless looks a worker takes over lanes of workers that have not come.
@@ -29,25 +27,17 @@ const PATIENCE: u32 = 64;
 /// For each task, the tasks of other lanes that wait for it.
 type Crossings = Box<[Box<[u32]>]>;
 
-struct Lanes {
-    lanes: Box<[Lane]>,
+struct Schedule {
+    /// Whose each lane is, and how far.
+    lanes: Lanes,
+    /// The tasks of each lane.
+    tasks: Box<[Box<[u32]>]>,
     crossing: Crossings,
     /// For each task, for how many tasks of other lanes it waits.
     activation: Box<[u32]>,
-    /// For each worker and lane how far that worker is there. Each is written and read by that worker alone: one that
-    /// lost its core in an old cycle finds what it left there, not what another has done with the lane since.
-    places: Box<[Padded<Places>]>,
 }
 
-/// For each lane, epoch: 32 bits | the next task: 32.
-type Places = Box<[AtomicU64]>;
-
-struct Lane {
-    claim: Claim,
-    tasks: Box<[u32]>,
-}
-
-impl Strategy for Lanes {
+impl Strategy for Schedule {
     fn new(plan: &Plan, stage: &Stage, workers: usize) -> Self {
         let lists = lists(plan, stage);
         let mut lane_of = vec![0; stage.tasks.len()];
@@ -57,24 +47,26 @@ impl Strategy for Lanes {
         let (crossing, activation) = crossings(stage, &lists, &lane_of);
         // Every worker has a lane of its own, perhaps an empty one.
         let empty = (lists.len()..workers).map(|_| Vec::new());
-        let lanes: Box<[Lane]> = lists.into_iter().chain(empty).map(Lane::new).collect();
-        let lanes = Self {
-            places: (0..workers)
-                .map(|_| Padded(lanes.iter().map(|_| AtomicU64::new(0)).collect()))
-                .collect(),
-            lanes,
+        let tasks: Box<[Box<[u32]>]> = lists
+            .into_iter()
+            .chain(empty)
+            .map(Vec::into_boxed_slice)
+            .collect();
+        let schedule = Self {
+            lanes: Lanes::new(tasks.len(), workers),
+            tasks,
             crossing,
             activation: activation.into_boxed_slice(),
         };
-        lanes.start_over(stage);
-        lanes
+        schedule.start_over(stage);
+        schedule
     }
 
     fn work(&self, hand: &mut Hand<'_>) {
         match hand.broken() {
             Some(task) => self.release(hand.stage, task),
             None => {
-                self.take(hand, hand.worker);
+                self.lanes.take(hand.worker, hand.worker, hand.epoch);
             }
         }
         while let Some(task) = self.next(hand) {
@@ -121,16 +113,7 @@ fn lists(plan: &Plan, stage: &Stage) -> Vec<Vec<u32>> {
     plan.lanes.iter().map(lane).collect()
 }
 
-impl Lane {
-    fn new(tasks: Vec<u32>) -> Self {
-        Self {
-            claim: Claim::new(),
-            tasks: tasks.into_boxed_slice(),
-        }
-    }
-}
-
-impl Lanes {
+impl Schedule {
     /// Lets go those that wait for `task`, which has run, and arms it again. Not before it has run: who lingers in a
     /// cycle that was given up runs nothing, and so changes no count of a newer one.
     fn release(&self, stage: &Stage, task: u32) {
@@ -141,21 +124,6 @@ impl Lanes {
         for &waiting in &self.crossing[task as usize] {
             stage.tasks[waiting as usize].waits.signal(1);
         }
-    }
-
-    fn place(&self, hand: &Hand<'_>, lane: usize) -> &AtomicU64 {
-        &self.places[hand.worker][lane]
-    }
-
-    /// Claims a lane; whether it is this worker's now.
-    fn take(&self, hand: &Hand<'_>, lane: usize) -> bool {
-        let taken = self.lanes[lane].claim.claim(hand.epoch);
-        if taken {
-            // Relaxed: for ourselves.
-            let start = u64::from(hand.epoch) << 32;
-            self.place(hand, lane).store(start, Ordering::Relaxed);
-        }
-        taken
     }
 
     /// The next task that can run; `None` when there will be none any more.
@@ -170,18 +138,12 @@ impl Lanes {
     /// The next task of `lane`, if the lane is this worker's and the task waits for nothing.
     #[inline]
     fn ready(&self, hand: &Hand<'_>, lane: usize) -> Option<u32> {
-        let place = self.place(hand, lane);
-        // Relaxed: ours alone.
-        let at = place.load(Ordering::Relaxed);
-        if (at >> 32) as u32 != hand.epoch {
-            return None;
-        }
-        let task = *self.lanes[lane].tasks.get(at as u32 as usize)?;
+        let at = self.lanes.next(hand.worker, lane, hand.epoch)?;
+        let task = *self.tasks[lane].get(at as usize)?;
         if self.activation[task as usize] > 0 && !hand.stage.tasks[task as usize].waits.is_down() {
             return None;
         }
-        // Relaxed: ours alone.
-        place.store(at + 1, Ordering::Relaxed);
+        self.lanes.advance(hand.worker, lane);
         Some(task)
     }
 
@@ -192,7 +154,7 @@ impl Lanes {
         hand.mark(Mark::Wait, 0);
         let mut rounds = 0;
         while !hand.is_over() {
-            let found = (0..self.lanes.len()).find_map(|lane| self.ready(hand, lane));
+            let found = (0..self.tasks.len()).find_map(|lane| self.ready(hand, lane));
             if found.is_some() {
                 hand.mark(Mark::Resume, 0);
                 return found;
@@ -213,16 +175,12 @@ impl Lanes {
 
     /// Takes over the lane of a worker that has not come; whether there was one.
     fn take_over(&self, hand: &mut Hand<'_>) -> bool {
-        let free = |lane: &usize| {
-            let lane = &self.lanes[*lane];
-            !lane.tasks.is_empty() && lane.claim.looks_free(hand.epoch)
-        };
-        let taken = (0..self.lanes.len())
-            .filter(free)
-            .any(|lane| self.take(hand, lane));
-        if taken {
-            hand.takes += 1;
-        }
+        let taken = (0..self.tasks.len()).any(|lane| {
+            !self.tasks[lane].is_empty()
+                && self.lanes.looks_free(lane, hand.epoch)
+                && self.lanes.take(hand.worker, lane, hand.epoch)
+        });
+        hand.takes += u64::from(taken);
         taken
     }
 }

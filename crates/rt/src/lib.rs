@@ -11,6 +11,7 @@ pub mod deque;
 pub mod fence;
 pub mod fork;
 pub mod ftz;
+pub mod lane;
 pub mod mailbox;
 pub mod pad;
 pub mod progress;
