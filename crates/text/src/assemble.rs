@@ -6,6 +6,9 @@ use crate::params;
 use crate::source::Span;
 use graph::{Catalogue, Graph, Kind, Node, PortCount, PortSpec, Value, Width};
 
+/// Among so many findings an unknown kind is answered with the list of all.
+const LISTS: usize = 16;
+
 /// The most ports that all nodes of one session may have together: a short text can ask for very many.
 const MOST_PORTS: usize = 2_000_000;
 
@@ -151,9 +154,14 @@ impl<'a> Assembler<'a, '_, '_> {
         let kind = self.catalogue.get(&word.text);
         if kind.is_none() {
             let names: Vec<&str> = self.catalogue.kinds().map(|k| k.name).collect();
-            let meant = self.findings.nearest(&word.text, names.into_iter());
+            let meant = self.findings.nearest(&word.text, names.iter().copied());
             let message = format!("there is no kind `{}`", word.text);
-            self.findings.error(word.at.clone(), message).meant(meant);
+            let is_early = self.findings.list.len() < LISTS;
+            let more = self.findings.error(word.at.clone(), message);
+            match meant {
+                None if is_early => more.help(format!("it is one of {}", names.join(", "))),
+                meant => more.meant(meant),
+            };
         }
         kind
     }

@@ -76,8 +76,33 @@ fn node_of_kind(kind: &Kind) -> Value {
     }
     json!({
         "if": { "properties": { "kind": { "const": kind.name } } },
-        "then": { "description": kind.summary, "properties": keys, "required": required },
+        "then": { "description": about(kind), "properties": keys, "required": required },
     })
+}
+
+/// What a kind does, and the names of its ports, which edges need.
+fn about(kind: &Kind) -> String {
+    let mut about = kind.summary.to_string();
+    for (word, specs) in [("In", &kind.inputs), ("Out", &kind.outputs)] {
+        if !specs.is_empty() {
+            let names: Vec<String> = specs.iter().map(port).collect();
+            about += &format!(" {word}: {}.", names.join(", "));
+        }
+    }
+    about
+}
+
+/// The name of a port, or of the first of many, and what it carries if that is not sound.
+fn port(spec: &PortSpec) -> String {
+    let name = match spec.count {
+        PortCount::One => spec.name.to_string(),
+        PortCount::Many { .. } => format!("{0}1, {0}2, …", spec.name),
+    };
+    match spec.width {
+        Width::Event => format!("{name} (events)"),
+        Width::Control => format!("{name} (control)"),
+        _ => name,
+    }
 }
 
 /// The values of a parameter, and whether it must be there.

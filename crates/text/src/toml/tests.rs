@@ -314,4 +314,5 @@ fn the_schema_knows_every_kind() {
     let osc = &osc.unwrap()["then"];
     assert_eq!(osc["required"], serde_json::json!(["freq"]));
     assert_eq!(osc["properties"]["freq"]["maximum"], 384_000.0);
+    assert!(osc["description"].as_str().unwrap().ends_with(" Out: out."));
 }
