@@ -10,6 +10,18 @@ pub(crate) fn extension(path: &Path) -> String {
     extension.to_string_lossy().to_ascii_lowercase()
 }
 
+/// Refuses a name that promises something else than the WAV file that would be in it.
+pub(crate) fn is_sound(path: &Path) -> Result<(), Failure> {
+    match extension(path).as_str() {
+        "wav" | "wave" => Ok(()),
+        "" if path.as_os_str() != "-" => Ok(()),
+        _ => {
+            let told = format!("{}: a sound file ends in .wav", path.display());
+            Err(Failure::wrong(told))
+        }
+    }
+}
+
 /// Writes `text`; what was there is gone.
 pub(crate) fn write(path: &Path, text: &str) -> Result<(), Failure> {
     std::fs::write(path, text).map_err(|error| cannot_write(path, &error))

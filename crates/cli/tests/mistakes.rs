@@ -157,6 +157,17 @@ fn a_session_too_large_to_be_one_is_refused_by_its_size() {
 }
 
 #[test]
+fn a_file_whose_name_promises_no_wav_is_not_written() {
+    let here = folder();
+    for name in ["out.mp3", "-"] {
+        let gave = here.call(&format!("render beep.ag --seconds 0.01 -o {name}"));
+        assert_eq!(gave.code, Some(2));
+        assert!(gave.err.contains("ends in .wav"), "{}", gave.err);
+        assert!(!here.path(name).exists());
+    }
+}
+
+#[test]
 fn a_warning_is_said_and_the_session_plays_all_the_same() {
     let here = Folder::new();
     here.write("odd.ag", BEEP.replace("osc", "theremin"));

@@ -56,7 +56,7 @@ impl fmt::Display for DriverError {
             ),
             Self::NoServer => write!(
                 f,
-                "no JACK or PipeWire server answers: start one (jackd -R -d alsa), or play with the clock driver"
+                "no JACK or PipeWire server answers: start one (jackd -R -d alsa)"
             ),
             Self::Refused(what) => write!(f, "the JACK server refused {what}: see its log"),
         }

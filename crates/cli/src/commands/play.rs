@@ -2,6 +2,7 @@
 
 use crate::deck::Deck;
 use crate::failure::{Failure, in_full};
+use crate::files::is_sound;
 use crate::interrupt::Interrupt;
 use crate::live::{Files, Live};
 use crate::load::{Loaded, outputs};
@@ -24,7 +25,9 @@ Examples:
   divisi play session.toml --seconds 30 --record session.wav
   divisi play session.toml --driver clock --workers 2 --trace --json report.json
 
-Without --seconds it plays until everything has ended, or until Ctrl-C.";
+Without --seconds it plays until everything has ended, or until Ctrl-C, and then says how it went. The length of the
+histogram's bars is logarithmic. A cycle that ends after its time is `missed`: the sound may have clicked, but what
+--record wrote is whole.";
 
 /// Plays a session in real time
 #[derive(Args)]
@@ -37,11 +40,11 @@ pub(crate) struct Play {
     #[arg(long, value_enum, default_value_t = Driver::Auto)]
     driver: Driver,
 
-    /// Write what is heard to a sound file
+    /// Write what is heard to a sound file: WAV, 32-bit float
     #[arg(long, value_name = "OUT.wav")]
     record: Option<PathBuf>,
 
-    /// Record every node's time, for the report
+    /// Take every node's time, for the report
     #[arg(long)]
     trace: bool,
 
@@ -69,6 +72,7 @@ impl Play {
         let loaded = Loaded::usable(&self.how.file)?;
         if let Some(path) = &self.record {
             self.how.keep_apart(&loaded, path)?;
+            is_sound(path)?;
         }
         let json = Json::open(self.how.json.as_deref())?;
         let interrupt = Interrupt::listen()?;
@@ -216,6 +220,10 @@ fn refused(facts: &Facts, engine: &Engine) -> Vec<String> {
 fn refusal(error: &DriverError) -> Failure {
     match error {
         DriverError::Block(_) | DriverError::Channels(_) => Failure::wrong(in_full(error)),
+        DriverError::NoLibrary | DriverError::NoServer => {
+            let told = format!("{}, or play with --driver clock", in_full(error));
+            Failure::failed(told)
+        }
         _ => Failure::failed(in_full(error)),
     }
 }

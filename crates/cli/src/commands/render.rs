@@ -2,6 +2,7 @@
 
 use crate::failure::{Failure, in_full};
 use crate::feed::Source;
+use crate::files::is_sound;
 use crate::interrupt::Interrupt;
 use crate::load::{Loaded, outputs};
 use crate::options::How;
@@ -45,6 +46,7 @@ impl Render {
     pub(crate) fn run(self) -> Result<(), Failure> {
         let loaded = Loaded::usable(&self.how.file)?;
         self.how.keep_apart(&loaded, &self.output)?;
+        is_sound(&self.output)?;
         let json = Json::open(self.how.json.as_deref())?;
         let interrupt = Interrupt::listen()?;
         let rate = self.how.rate(&loaded);
