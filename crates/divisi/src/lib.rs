@@ -21,6 +21,63 @@
 //! # drop(engine);
 //! # Ok::<(), EngineError>(())
 //! ```
+//!
+//! A kind of one's own is a description, a maker, and a processor, which keeps the promises of [`Processor`](processor::Processor):
+//!
+//! ```
+//! use divisi::graph::{Kind, Param, PortSpec, Range};
+//! use divisi::prelude::*;
+//!
+//! /// One input times the other.
+//! struct Times {
+//!     depth: f32,
+//! }
+//!
+//! impl Processor for Times {
+//!     fn setup(&mut self, _setup: &mut Setup<'_>) {}
+//!
+//!     fn process(&mut self, block: &mut Block<'_>) -> Activity {
+//!         let (a, b, mut out) = (block.input(0), block.input(1), block.output(0));
+//!         let pairs = a.channel(0).iter().zip(b.channel(0));
+//!         for (to, (a, b)) in out.channel(0).iter_mut().zip(pairs) {
+//!             *to = a * b * self.depth;
+//!         }
+//!         Activity::Awake
+//!     }
+//!
+//!     fn reset(&mut self) {}
+//! }
+//!
+//! let mut registry = divisi::registry();
+//! let depth = Param {
+//!     name: "depth",
+//!     unit: "",
+//!     range: Range::Number { least: 0.0, most: 1.0, default: 1.0 },
+//!     live: false, // no event changes it while it plays
+//!     doc: "How loud the product is, as a factor.",
+//! };
+//! let kind = Kind {
+//!     inputs: vec![PortSpec::mono("a"), PortSpec::mono("b")],
+//!     outputs: vec![PortSpec::mono("out")],
+//!     params: vec![depth],
+//!     ..Kind::new("times", "One input times the other.")
+//! };
+//! registry.add(kind, |creation| {
+//!     let depth = creation.number("depth")? as f32;
+//!     Ok(Box::new(Times { depth }))
+//! });
+//! let text = r#"
+//!     edges = ["tone -> kick.a", "beat -> swell.notes", "swell -> kick.b", "kick -> out"]
+//!     [nodes]
+//!     tone = { kind = "osc", freq = 55 }
+//!     beat = { kind = "metro" }
+//!     swell = { kind = "envelope", sustain = 0 }
+//!     kick = { kind = "times", depth = 0.8 }
+//!     out = { kind = "sink" }
+//! "#;
+//! let reading = divisi::text::toml::read(text, registry.catalogue());
+//! assert!(!reading.has_errors());
+//! ```
 #![forbid(unsafe_code)]
 
 pub use draw;
