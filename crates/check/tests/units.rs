@@ -34,6 +34,8 @@ macro_rules! units {
 }
 
 units! {
+    a_product: "multiply";
+    a_product_of_three_pairs: "multiply" { "in" = number(3.0), "channels" = number(2.0) };
     a_sine: "osc" { "freq" = number(440.0) };
     a_saw: "osc" { "freq" = number(1234.5), "wave" = word("saw") };
     a_square: "osc" { "freq" = number(20_000.0), "wave" = word("square") };

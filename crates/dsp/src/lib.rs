@@ -31,6 +31,7 @@ mod metro;
 mod mix;
 mod mixer;
 mod modulator;
+mod multiply;
 mod noise;
 mod onepole;
 mod osc;
@@ -57,6 +58,7 @@ pub fn register(registry: &mut Registry) {
     registry.add(modulator::kind(), modulator::make);
     registry.add(noise::kind(), noise::make);
     registry.add(mix::kind(), mix::make);
+    registry.add(multiply::kind(), multiply::make);
     registry.add(gain::kind(), gain::make);
     registry.add(mixer::kind(), mixer::make);
     registry.add(pan::kind(), pan::make);

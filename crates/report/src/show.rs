@@ -28,7 +28,7 @@ impl Report {
         write!(f, ", {}, {} kernels", self.driver, self.kernels)?;
         let Latency { graph, driver } = self.latency_frames;
         if graph + driver > 0 {
-            write!(f, ", latency {graph} + {driver} frames")?;
+            write!(f, ", latency {graph} (graph) + {driver} (driver) frames")?;
         }
         writeln!(f)
     }
@@ -40,15 +40,19 @@ impl Report {
             "{} nodes, {} cycles ({seconds:.1} s): ",
             self.nodes, self.cycles
         )?;
+        let lost = match self.driver.as_str() {
+            "clock" => "beats that came late",
+            _ => "xruns of the device",
+        };
         let bad = [
-            (self.missed, "missed"),
+            (self.missed, "ended after the deadline"),
             (self.late, "late"),
             (self.abandoned, "abandoned"),
             (self.faults, "faulty nodes"),
             (self.muted, "times muted"),
             (self.not_finite, "samples not finite"),
             (self.events_lost, "events lost"),
-            (self.xruns, "xruns of the device"),
+            (self.xruns, lost),
         ];
         let said: Vec<String> = bad
             .iter()
@@ -207,7 +211,7 @@ mod tests {
         let text = report.to_string();
         let expected = "\
 stealing on 2 workers, 64 frames at 48000 Hz, clock, avx2 kernels
-132 nodes, 7500 cycles (10.0 s): 1 missed
+132 nodes, 7500 cycles (10.0 s): 1 ended after the deadline
   `reverb` was late in 1 of them
 cycle: mean 226.5 µs, p50 226.3 µs, p99 252.0 µs, p99.9 252.5 µs, max 2.40 ms (180 % of 1.33 ms)
 ";

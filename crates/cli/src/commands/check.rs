@@ -70,6 +70,14 @@ fn diagnose(loaded: &Loaded, found: &mut Vec<Diagnostic>) -> Option<Plan> {
             }
         }
     }
+    let mut nodes = loaded.session.graph.nodes();
+    if !nodes.any(|(_, node)| node.outputs.is_empty()) {
+        let nothing = Diagnostic::warning(
+            Place::new(1, 1, 1),
+            "nothing of it will be heard: it has no `sink`",
+        );
+        found.push(nothing.help("lead what is to be heard to a node of kind `sink`"));
+    }
     match loaded.plan(&options) {
         Ok(plan) => (!has_errors(found)).then_some(plan),
         Err(wrong) => {
