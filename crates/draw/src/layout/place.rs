@@ -5,7 +5,7 @@ use super::{Course, Layout, Shape, Web, Wire};
 
 /// How often every layer is placed anew.
 const SWEEPS: usize = 24;
-const MARGIN: f64 = 24.0;
+const MARGIN: f64 = 28.0;
 
 /// Places everything.
 pub(super) fn place(shapes: &[Shape], wires: &[Wire], web: &Web, layers: &[Vec<usize>]) -> Layout {
