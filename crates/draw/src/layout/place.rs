@@ -5,6 +5,7 @@ use super::{Course, Layout, Shape, Web, Wire};
 
 /// How often every layer is placed anew.
 const SWEEPS: usize = 24;
+/// Room for the bend of a wire that leads back, too.
 const MARGIN: f64 = 28.0;
 
 /// Places everything.
