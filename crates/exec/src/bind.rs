@@ -2,7 +2,7 @@
 
 use crate::floor::Floor;
 use crate::lines::{LineMemory, Lines};
-use crate::pool::Pool;
+use crate::pool::{Pool, Resident};
 use crate::stage::{
     Act, EVENTS_A_PORT, EVENTS_A_STEP, Hears, Memory, Own, Rare, Stage, Task, Troubles, Voice,
     Waiting,
@@ -184,20 +184,7 @@ impl Binder<'_> {
             .filter(|_| runs)
             .and_then(|n| self.pool.get(n))
             .cloned();
-        let act = match (step.work, &resident) {
-            (Work::Node { .. }, Some(resident)) => Act::Process(resident.pointer()),
-            (Work::Node { .. }, None) | (Work::Mute { .. }, _) => Act::Mute,
-            (Work::Write { line, .. }, _) => Act::Write(Box::new(self.line(line))),
-            (Work::Keep { .. }, _) => Act::Keep,
-            (Work::Loop(id), _) => {
-                let run = self.plan.loops[id.0 as usize];
-                Act::Loop {
-                    from: run.steps.start,
-                    to: run.steps.end,
-                    part: run.sub_block.0.max(1),
-                }
-            }
-        };
+        let act = self.act(step.work, resident.as_deref());
         let mut sums = Vec::new();
         let mut hears = Vec::new();
         let inputs = step.inputs.of(&self.plan.inputs).iter().enumerate();
@@ -238,6 +225,23 @@ impl Binder<'_> {
                 node,
                 resident,
             }),
+        }
+    }
+
+    fn act(&self, work: Work, resident: Option<&Resident>) -> Act {
+        match (work, resident) {
+            (Work::Node { .. }, Some(resident)) => Act::Process(resident.pointer()),
+            (Work::Node { .. }, None) | (Work::Mute { .. }, _) => Act::Mute,
+            (Work::Write { line, .. }, _) => Act::Write(Box::new(self.line(line))),
+            (Work::Keep { .. }, _) => Act::Keep,
+            (Work::Loop(id), _) => {
+                let run = self.plan.loops[id.0 as usize];
+                Act::Loop {
+                    from: run.steps.start,
+                    to: run.steps.end,
+                    part: run.sub_block.0.max(1),
+                }
+            }
         }
     }
 

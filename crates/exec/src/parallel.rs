@@ -192,13 +192,13 @@ impl FactsCell {
             u64::from(f.traced),
         ];
         for (cell, word) in self.0.iter().zip(words) {
-            // Relaxed: the gate publishes them.
+            // Relaxed: the crew's start publishes them (Release of the cycle's count, Acquire where a worker takes it).
             cell.store(word, Ordering::Relaxed);
         }
     }
 
     fn get(&self) -> Facts {
-        // Relaxed: ordered by the gate.
+        // Relaxed: ordered by the crew's start, for who came for this cycle; see above for who did not.
         let [position, cycle, give_up, help_until, traced] =
             [0, 1, 2, 3, 4].map(|i: usize| self.0[i].load(Ordering::Relaxed));
         Facts {
@@ -212,7 +212,7 @@ impl FactsCell {
 }
 
 impl<S: Strategy> Shared<S> {
-    /// One worker's part of a cycle. The caller is the host, or inside the gate.
+    /// One worker's part of a cycle. The caller is the host, or a worker that came for `epoch`.
     fn play(&self, worker: usize, epoch: u32, wakes: u32) {
         let _flush = FlushToZero::on();
         let facts = self.facts.get();

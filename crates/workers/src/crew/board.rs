@@ -15,7 +15,7 @@
 //! By the two fences at least one sees what the other did: the worker finds `current` changed and lets go, or the
 //! retirer finds the notice in its hand and leaves it for later. A [`Posted`] is owned, so nobody starts a job that is
 //! being retired. A worker that wakes late holds a notice whose cycle may be over, but whose job is alive; the job
-//! itself (by `rt::gate`) turns it away.
+//! itself (by the epoch, which all that can be taken in it carries: `rt::claim`) gives it nothing to do.
 //!
 //! A notice has no room to be short of, and a start writes no more than four words.
 
