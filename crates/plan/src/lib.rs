@@ -29,6 +29,6 @@ pub use schedule::{Placed, Schedule, hlfet, random};
 pub use simulate::{Simulated, simulate};
 pub use steps::{
     Costs, Feed, InPort, Line, LineId, Loop, LoopId, Options, OutPort, Output, Plan, PlanError,
-    SendId, SlotId, Span, Step, StepId, Work,
+    SendId, SlotId, Span, Step, StepId, TaskId, Work,
 };
 pub use trace::{Mark, TraceRecord};
