@@ -4,12 +4,12 @@ use crate::floor::Floor;
 use crate::lines::{LineMemory, Lines};
 use crate::pool::{Pool, Resident};
 use crate::stage::{
-    Act, EVENTS_A_PORT, EVENTS_A_STEP, Hears, Memory, Own, Rare, Stage, Task, Troubles, Voice,
-    Waiting,
+    Act, Bound, EVENTS_A_PORT, EVENTS_A_STEP, Hears, Memory, Own, Rare, Stage, Task, Troubles,
+    Voice, Waiting,
 };
 use crate::sum::Sum;
 use crate::table::Table;
-use plan::{Feed, InPort, LineId, OutPort, Plan, SlotId, Step, Work};
+use plan::{Feed, InPort, LineId, OutPort, Plan, SlotId, Step, TaskId, Work};
 use processor::{Io, IoMore, RawChannel, RawEvents, RawLine, RawPort, RawPorts};
 use rt::arena::Arena;
 use rt::countdown::Countdown;
@@ -56,28 +56,23 @@ pub(crate) fn bind(binding: &mut Binding<'_>) -> Stage {
         channels: Table::new(count_channels(plan), silence),
         ports: Table::new(plan.inputs.len() + plan.outputs.len(), RawPort::of(&[])),
     };
-    let tasks: Box<[Task]> = plan.steps.iter().map(|s| binder.task(s)).collect();
-    let inner: Box<[Task]> = plan.inner.iter().map(|s| binder.task(s)).collect();
+    let steps: Box<[Bound]> = plan.steps.iter().map(|s| binder.step(s)).collect();
+    let inner: Box<[Bound]> = plan.inner.iter().map(|s| binder.step(s)).collect();
     let (channels, ports) = (binder.channels, binder.ports);
     let voices = plan.sinks.iter().map(|sink| Voice {
         channel: sink.channel,
         from: slot(&arena, sink.slot),
     });
-    Stage {
+    let stage = Stage {
         block: plan.block,
-        tasks_of: tasks_of(&tasks, &inner),
-        releases: (plan.steps.iter())
-            .map(|s| (s.successors.start, s.successors.end))
-            .collect(),
-        successors: (plan.successors.iter())
-            .map(|s| Waiting {
-                task: s.0,
-                activation: plan.steps[s.0 as usize].activation,
-            })
+        steps_of: steps_of(&steps, &inner),
+        tasks: plan.tasks.iter().map(task).collect(),
+        successors: (plan.released.iter())
+            .map(|t| waiting(*t, &plan.tasks[t.0 as usize]))
             .collect(),
         voices: voices.collect(),
-        deferred: deferred(&tasks, &inner),
-        tasks,
+        deferred: deferred(&steps, &inner),
+        steps,
         inner,
         troubles: Troubles::default(),
         device: (0..u32::from(inputs))
@@ -90,11 +85,30 @@ pub(crate) fn bind(binding: &mut Binding<'_>) -> Stage {
             _lines: lines,
             _arena: arena,
         },
+    };
+    stage.arm_all();
+    stage
+}
+
+fn task(task: &plan::Task) -> Task {
+    Task {
+        from: task.steps.start,
+        to: task.steps.end,
+        releases: (task.successors.start, task.successors.end),
+        activation: task.activation,
     }
 }
 
-fn deferred(tasks: &[Task], inner: &[Task]) -> Deferred {
-    let residents = tasks
+fn waiting(id: TaskId, task: &plan::Task) -> Waiting {
+    Waiting {
+        task: id.0,
+        first: task.steps.start,
+        activation: task.activation,
+    }
+}
+
+fn deferred(steps: &[Bound], inner: &[Bound]) -> Deferred {
+    let residents = steps
         .iter()
         .chain(inner)
         .filter_map(|t| t.rare.resident.as_ref());
@@ -138,14 +152,14 @@ fn count_channels(plan: &Plan) -> usize {
         .sum()
 }
 
-fn tasks_of(tasks: &[Task], inner: &[Task]) -> Box<[Option<(u32, bool)>]> {
+fn steps_of(steps: &[Bound], inner: &[Bound]) -> Box<[Option<(u32, bool)>]> {
     let all = || {
-        let outer = tasks
+        let outer = steps
             .iter()
             .enumerate()
             .map(|(i, t)| (t, (i as u32, false)));
         let inner = inner.iter().enumerate().map(|(i, t)| (t, (i as u32, true)));
-        // A delay has two tasks; events are for the half that has the processor.
+        // A delay has two steps; events are for the half that has the processor.
         outer
             .chain(inner)
             .filter(|(t, _)| !matches!(t.act, Act::Write(_)))
@@ -171,7 +185,7 @@ struct Binder<'a> {
 }
 
 impl Binder<'_> {
-    fn task(&mut self, step: &Step) -> Task {
+    fn step(&mut self, step: &Step) -> Bound {
         let (node, line) = match step.work {
             Work::Node { node, line } => (Some(node), line),
             Work::Write { node, .. } | Work::Keep { node } | Work::Mute { node } => {
@@ -195,7 +209,7 @@ impl Binder<'_> {
         let sends = self.sends_of(outputs);
         let outputs: Vec<RawPort> = outputs.iter().map(|o| self.output(o)).collect();
         let (inputs, outputs) = (self.ports.add(&inputs), self.ports.add(&outputs));
-        Task {
+        Bound {
             act,
             special: !sums.is_empty() || !hears.is_empty() || step.every != 1 || !sends.is_empty(),
             own: UnsafeCell::new(Own {
@@ -214,8 +228,7 @@ impl Binder<'_> {
                 has_post: false,
                 inbox: Vec::with_capacity(EVENTS_A_STEP),
             }),
-            waits: Countdown::new(step.activation),
-            activation: step.activation,
+            waits: Countdown::new(0),
             rare: Box::new(Rare {
                 every: step.every.max(1),
                 phase: step.phase,

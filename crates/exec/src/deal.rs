@@ -8,7 +8,8 @@ use plan::Plan;
 /// the worker begins.
 pub(crate) fn deal(plan: &Plan, stage: &Stage, workers: usize) -> Vec<Vec<u32>> {
     let sources: Vec<u32> = stage.sources().collect();
-    let level = |task: u32| plan.static_levels[task as usize].0;
+    let levels = plan.task_levels();
+    let level = |task: u32| levels[task as usize].0;
     let total: u64 = sources.iter().map(|t| level(*t).max(1)).sum();
     let mut lists = vec![Vec::new(); workers];
     let mut dealt = 0;

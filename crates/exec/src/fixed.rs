@@ -1,12 +1,12 @@
-//! A static schedule: each worker follows its lane of the plan, step by step.
+//! A static schedule: each worker follows its lane of the plan, task by task.
 //!
-//! A step waits only for steps of other lanes: those before it in its own lane have run. A lane belongs, for a cycle, to
+//! A task waits only for tasks of other lanes: those before it in its own lane have run. A lane belongs, for a cycle, to
 //! the worker that claims it: its own, or, when that has not come for a while, one that would otherwise wait. Whoever
 //! has several lanes goes on with whichever can. So a worker that does not wake up delays a cycle and does not stop it.
 
 use crate::bind::Binding;
 use crate::executor::Executor;
-use crate::hand::Hand;
+use crate::hand::{Hand, Resume};
 use crate::parallel::{Parallel, Strategy};
 use crate::stage::Stage;
 use plan::{Mark, Plan};
@@ -63,11 +63,12 @@ impl Strategy for Schedule {
     }
 
     fn work(&self, hand: &mut Hand<'_>) {
-        match hand.broken() {
-            Some(task) => self.release(hand.stage, task),
-            None => {
+        match hand.resume() {
+            Resume::Release(task) => self.release(hand.stage, task),
+            Resume::Begin => {
                 self.lanes.take(hand.worker, hand.worker, hand.epoch);
             }
+            Resume::Stop => return,
         }
         while let Some(task) = self.next(hand) {
             // SAFETY: each lane has one owner a cycle, each task stands in one lane, and it waits for nothing any more.
@@ -79,13 +80,13 @@ impl Strategy for Schedule {
     }
 
     fn start_over(&self, stage: &Stage) {
-        for (task, activation) in stage.tasks.iter().zip(&self.activation) {
-            task.waits.arm(*activation);
+        for (task, activation) in (0..).zip(&self.activation) {
+            stage.waits(task).arm(*activation);
         }
     }
 }
 
-/// Which tasks wait for which of other lanes, and for how many. Of the steps of one lane that a task waits for only the
+/// Which tasks wait for which of other lanes, and for how many. Of the tasks of one lane that a task waits for only the
 /// last one counts: the others have run by then.
 fn crossings(stage: &Stage, lists: &[Vec<u32>], lane_of: &[usize]) -> (Crossings, Vec<u32>) {
     let mut crossing = vec![Vec::new(); stage.tasks.len()];
@@ -107,9 +108,9 @@ fn crossings(stage: &Stage, lists: &[Vec<u32>], lane_of: &[usize]) -> (Crossings
 
 fn lists(plan: &Plan, stage: &Stage) -> Vec<Vec<u32>> {
     if plan.lanes.is_empty() {
-        return vec![(0..stage.len()).collect()];
+        return vec![(0..stage.tasks.len() as u32).collect()];
     }
-    let lane = |l: &Vec<plan::StepId>| l.iter().map(|s| s.0).collect();
+    let lane = |l: &Vec<plan::TaskId>| l.iter().map(|s| s.0).collect();
     plan.lanes.iter().map(lane).collect()
 }
 
@@ -119,10 +120,10 @@ impl Schedule {
     fn release(&self, stage: &Stage, task: u32) {
         let activation = self.activation[task as usize];
         if activation > 0 {
-            stage.tasks[task as usize].waits.arm(activation);
+            stage.waits(task).arm(activation);
         }
         for &waiting in &self.crossing[task as usize] {
-            stage.tasks[waiting as usize].waits.signal(1);
+            stage.waits(waiting).signal(1);
         }
     }
 
@@ -140,7 +141,7 @@ impl Schedule {
     fn ready(&self, hand: &Hand<'_>, lane: usize) -> Option<u32> {
         let at = self.lanes.next(hand.worker, lane, hand.epoch)?;
         let task = *self.tasks[lane].get(at as usize)?;
-        if self.activation[task as usize] > 0 && !hand.stage.tasks[task as usize].waits.is_down() {
+        if self.activation[task as usize] > 0 && !hand.stage.waits(task).is_down() {
             return None;
         }
         self.lanes.advance(hand.worker, lane);

@@ -1,7 +1,7 @@
 //! One worker in one cycle: what it holds, and what it lends to the steps it runs.
 
 use crate::floor::Floor;
-use crate::stage::Stage;
+use crate::stage::{Stage, Task};
 use crate::stealing::Debt;
 use plan::Mark;
 use processor::{Moment, Runtime};
@@ -12,17 +12,17 @@ use rt::progress::Progress;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-/// No task.
+/// No step, or no task.
 pub(crate) const NONE: u32 = u32::MAX;
 
 /// Where one worker sits: what others may see of it.
 #[derive(Default)]
 pub(crate) struct Seat {
-    /// Which task it runs; [`NONE`] while it runs none. For whoever must say what did not return.
+    /// Which step it runs; [`NONE`] while it runs none. For whoever must say what did not return.
     pub(crate) current: AtomicU32,
     /// In which cycle (its low 32 bits).
     pub(crate) cycle: AtomicU32,
-    /// Set from outside: the task, plus 1, that `current` has been for too long; 0 for none.
+    /// Set from outside: the step, plus 1, that `current` has been for too long; 0 for none.
     pub(crate) accused: AtomicU32,
     /// Takes from shared queues, all cycles together.
     pub(crate) takes: AtomicU64,
@@ -52,11 +52,11 @@ pub(crate) struct Facts {
     pub(crate) traced: bool,
 }
 
-/// After a cycle that was given up: whether `seat`'s worker is in a task, and in which. Only tasks that were begun before
-/// that can be; with `fence.heavy()` before it, one that is not in a task now begins none.
-pub(crate) fn task_of(seat: &Seat) -> Option<u32> {
+/// After a cycle that was given up: whether `seat`'s worker is in a step, and in which. Only steps that were begun before
+/// that can be; with `fence.heavy()` before it, one that is not in a step now begins none.
+pub(crate) fn step_of(seat: &Seat) -> Option<u32> {
     // Acquire pairs with `put_down`.
-    Some(seat.current.load(Ordering::Acquire)).filter(|task| *task != NONE)
+    Some(seat.current.load(Ordering::Acquire)).filter(|step| *step != NONE)
 }
 
 /// What a worker lends to steps.
@@ -81,6 +81,16 @@ impl Runtime for Lent<'_> {
     }
 }
 
+/// How a worker goes on.
+pub(crate) enum Resume {
+    /// It has not run anything in this cycle yet.
+    Begin,
+    /// It has run this task to its end; those that wait for it are still to be released.
+    Release(u32),
+    /// The cycle was given up.
+    Stop,
+}
+
 /// One worker in one cycle.
 pub(crate) struct Hand<'a> {
     pub(crate) stage: &'a Stage,
@@ -91,16 +101,18 @@ pub(crate) struct Hand<'a> {
     floor: &'a Floor,
     moment: Moment<'a>,
     facts: Facts,
-    /// Tasks run since the last time they were counted.
+    /// Steps run since the last time they were counted.
     pub(crate) done: u32,
     /// Takes from shared queues since then.
     pub(crate) takes: u64,
     /// What work stealing has not counted off yet.
     pub(crate) debt: Debt,
     fence: Asymmetric,
-    /// Which task it runs or ran last.
+    /// Which step it runs or ran last.
     pub(crate) current: u32,
-    /// Whether `current` broke off with a panic, and its successors wait.
+    /// Of which task; [`NONE`] before the first.
+    task: u32,
+    /// Whether `current` broke off with a panic, and what comes after it in its task has not run yet.
     broke: bool,
     /// Whether it waits for nothing any more.
     gone: bool,
@@ -143,45 +155,60 @@ impl<'a> Hand<'a> {
             debt: Debt::NOTHING,
             fence: floor.fence(),
             current: NONE,
+            task: NONE,
             broke: false,
             gone: false,
         }
     }
 
-    /// Runs one task; `false` where the cycle was given up before it began, and then it must not be run any more.
+    /// Runs the steps of one task; `false` where the cycle was given up before all have run, and then nothing may be run
+    /// or released any more.
     ///
     /// # Safety
     ///
     /// The strategy gave this task to this worker for this cycle, after all it waits for.
     #[inline]
     pub(crate) unsafe fn run(&mut self, task: u32) -> bool {
-        self.current = task;
+        let Task { from, to, .. } = self.stage.tasks[task as usize];
+        self.task = task;
+        // SAFETY: the caller's promise; within a task each step waits only for steps before it.
+        (from..to).all(|step| unsafe { self.run_step(step) })
+    }
+
+    /// Runs one step; `false` where the cycle was given up before it began, and then it must not be run any more.
+    ///
+    /// # Safety
+    ///
+    /// The step's task is this worker's for this cycle, and all that the step waits for has run.
+    #[inline]
+    pub(crate) unsafe fn run_step(&mut self, step: u32) -> bool {
+        self.current = step;
         // Relaxed: with the light fence, and for those who look from outside.
         self.seats[self.worker]
             .current
-            .store(task, Ordering::Relaxed);
+            .store(step, Ordering::Relaxed);
         // pairs with the heavy fence in `Parallel::who_is_in`: either we see that the cycle was given up, or the host sees that we
-        // are in this task.
+        // are in this step.
         self.fence.light();
         if self.is_abandoned() {
-            // At once, so that nobody is accused of a task that was never begun; what was run before is counted first.
+            // At once, so that nobody is accused of a step that was never begun; what was run before is counted first.
             self.count();
             self.put_down();
             return false;
         }
         // SAFETY: the caller's promise.
-        unsafe { self.stage.run(task, &self.moment) };
+        unsafe { self.stage.run(step, &self.moment) };
         self.done += 1;
         if self.facts.traced {
-            self.mark(Mark::Step, task);
+            self.mark(Mark::Step, step);
         }
         true
     }
 
-    /// After a panic in `run`: the task is silent from now on, and counts as done.
+    /// After a panic in `run`: the step is silent from now on, and counts as done.
     pub(crate) fn recover(&mut self) {
-        let task = &self.stage.tasks[self.current as usize];
-        self.stage.bury(task);
+        let step = &self.stage.steps[self.current as usize];
+        self.stage.bury(step);
         // SAFETY: it is still ours: it broke off while we ran it.
         unsafe { self.stage.hush(self.current, &self.moment) };
         self.done += 1;
@@ -191,9 +218,19 @@ impl<'a> Hand<'a> {
         }
     }
 
-    /// The task that broke off, once: its successors are to be released.
-    pub(crate) fn broken(&mut self) -> Option<u32> {
-        std::mem::take(&mut self.broke).then_some(self.current)
+    /// How to go on: at the beginning, or after a step broke off. Then the rest of its task is run here.
+    pub(crate) fn resume(&mut self) -> Resume {
+        if !std::mem::take(&mut self.broke) {
+            return Resume::Begin;
+        }
+        let rest = self.current + 1..self.stage.tasks[self.task as usize].to;
+        for step in rest {
+            // SAFETY: the task is still ours; a step that breaks off brings us here again.
+            if unsafe { !self.run_step(step) } {
+                return Resume::Stop;
+            }
+        }
+        Resume::Release(self.task)
     }
 
     /// Counts what it has run and taken since the last time.

@@ -4,7 +4,7 @@
 
 use crate::bind::Binding;
 use crate::executor::Executor;
-use crate::hand::Hand;
+use crate::hand::{Hand, Resume};
 use crate::parallel::{Parallel, Strategy};
 use crate::stage::Stage;
 use plan::Plan;
@@ -35,8 +35,8 @@ impl LockedQueue {
         let mut queue = self.lock();
         hand.takes += 1;
         for waiting in hand.stage.successors(task) {
-            let task = &hand.stage.tasks[waiting.task as usize];
-            if task.waits.count_off(1, task.activation) {
+            let waits = &hand.stage.steps[waiting.first as usize].waits;
+            if waits.count_off(1, waiting.activation) {
                 queue.ready.push_back(waiting.task);
             }
         }
@@ -65,9 +65,13 @@ impl Strategy for LockedQueue {
     }
 
     fn work(&self, hand: &mut Hand<'_>) {
-        if let Some(task) = hand.broken() {
-            self.release(hand, task);
-            hand.count();
+        match hand.resume() {
+            Resume::Begin => {}
+            Resume::Release(task) => {
+                self.release(hand, task);
+                hand.count();
+            }
+            Resume::Stop => return,
         }
         while !hand.is_over() {
             match self.pop(hand) {
@@ -89,8 +93,6 @@ impl Strategy for LockedQueue {
     }
 
     fn start_over(&self, stage: &Stage) {
-        for task in &stage.tasks {
-            task.waits.arm(task.activation);
-        }
+        stage.arm_all();
     }
 }

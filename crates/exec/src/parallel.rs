@@ -23,7 +23,7 @@
 use crate::bind::{Binding, bind};
 use crate::executor::{Counts, Executor, Now, Outcome, Ran};
 use crate::floor::{Floor, Turn};
-use crate::hand::{Facts, Hand, Lent, Seats, seats, task_of};
+use crate::hand::{Facts, Hand, Lent, Seats, seats, step_of};
 use crate::stage::Stage;
 use crate::watch::Watch;
 use graph::NodeId;
@@ -49,8 +49,8 @@ pub(crate) trait Strategy: Send + Sync + Sized + 'static {
     /// Real-time: hot.
     fn begin(&self, _stage: &Stage, _epoch: u32) {}
 
-    /// Runs tasks until none is left for anybody in this cycle, or it is given up. Called again after a task panicked;
-    /// [`Hand::broken`] tells which, once: its successors are still to be released.
+    /// Runs tasks until none is left for anybody in this cycle, or it is given up. Called again after a step panicked;
+    /// [`Hand::resume`] tells how to go on.
     ///
     /// Real-time: hot.
     fn work(&self, hand: &mut Hand<'_>);
@@ -134,9 +134,9 @@ impl<S: Strategy> Parallel<S> {
         }
         let mut inside = 0;
         for seat in self.shared.seats.iter() {
-            if let Some(task) = task_of(seat) {
+            if let Some(step) = step_of(seat) {
                 // Relaxed: for `bury_accused`.
-                seat.accused.store(task + 1, Ordering::Relaxed);
+                seat.accused.store(step + 1, Ordering::Relaxed);
                 inside += 1;
             }
         }
@@ -167,7 +167,7 @@ impl<S: Strategy> Parallel<S> {
 
 /// More workers than this can never be busy at once on average: a line needs one. Whoever forks or defers work can use all.
 fn useful(plan: &Plan, stage: &Stage, workers: usize) -> usize {
-    let residents = stage.tasks.iter().chain(&stage.inner);
+    let residents = stage.steps.iter().chain(&stage.inner);
     let mut residents = residents.filter_map(|t| t.rare.resident.as_ref());
     let total: u64 = plan.steps.iter().map(|s| s.cost.0).sum();
     let path = plan.static_levels.iter().map(|l| l.0).max().unwrap_or(0);

@@ -69,8 +69,8 @@ impl Sequential {
             let steps = AssertUnwindSafe(|| {
                 while next < self.stage.len() {
                     next += 1;
-                    // SAFETY: tasks stand in an order in which they may run, each once. Nobody gives the cycle up.
-                    unsafe { hand.run(next - 1) };
+                    // SAFETY: steps stand in an order in which they may run, each once. Nobody gives the cycle up.
+                    unsafe { hand.run_step(next - 1) };
                 }
             });
             if let Err(payload) = catch_unwind(steps) {
@@ -124,7 +124,7 @@ impl Executor for Sequential {
     }
 
     fn post(&mut self, node: NodeId, event: Event) -> Result<(), Event> {
-        // SAFETY: between cycles; only this executor touches its tasks' own parts.
+        // SAFETY: between cycles; only this executor touches its steps' own parts.
         unsafe { self.stage.post(node, event) }
     }
 

@@ -4,7 +4,7 @@
 //!
 //! 1. Only the executor that has the floor's turn gives out tasks of a stage. While none is given out, between two cycles,
 //!    its callback thread alone touches the stage.
-//! 2. Inside a cycle a task's `Own` part, its processor, its outputs and its sums belong to the worker that runs the
+//! 2. Inside a cycle the `Own` parts, processors, outputs and sums of a task's steps belong to the worker that runs the
 //!    task, and the executor's protocol gives each task to one worker a cycle, after all it waits for.
 //! 3. What a task reads was written by tasks it waits for; the order is carried by the executor's counts.
 
@@ -28,7 +28,7 @@ pub(crate) const EVENTS_A_STEP: usize = 256;
 /// How many events one port can send in a block.
 pub(crate) const EVENTS_A_PORT: usize = 64;
 
-/// What a task does when its turn comes.
+/// What a step does when its turn comes.
 pub(crate) enum Act {
     /// Runs a processor.
     Process(*mut dyn Processor),
@@ -38,11 +38,11 @@ pub(crate) enum Act {
     Keep,
     /// Gives silence.
     Mute,
-    /// Runs the inner tasks `from .. to` on parts of at most `part` frames.
+    /// Runs the inner steps `from .. to` on parts of at most `part` frames.
     Loop { from: u32, to: u32, part: u32 },
 }
 
-/// What belongs to the worker that runs a task.
+/// What belongs to the worker that runs a step.
 pub(crate) struct Own {
     pub(crate) io: Io,
     pub(crate) asleep: bool,
@@ -62,19 +62,17 @@ pub(crate) struct Hears {
 
 /// One step, bound. All that a plain step's turn needs stands in two cache lines that are fetched together.
 #[repr(align(128))]
-pub(crate) struct Task {
+pub(crate) struct Bound {
     pub(crate) act: Act,
     pub(crate) own: UnsafeCell<Own>,
-    /// For how many tasks it still waits in this cycle; an executor's, to use as it likes.
+    /// For how many tasks the task that begins here still waits in this cycle; an executor's, to use as it likes.
     pub(crate) waits: Countdown,
-    /// For how many it waits in each cycle.
-    pub(crate) activation: u32,
     /// Whether it has sums to make, events to gather or a rate of its own: off for most, who then take the short way.
     pub(crate) special: bool,
     pub(crate) rare: Box<Rare>,
 }
 
-/// The rarer part of a [`Task`].
+/// The rarer part of a [`Bound`].
 pub(crate) struct Rare {
     pub(crate) every: u32,
     pub(crate) phase: u32,
@@ -90,6 +88,18 @@ pub(crate) struct Rare {
 #[derive(Clone, Copy)]
 pub(crate) struct Waiting {
     pub(crate) task: u32,
+    /// Its first step, where its count stands.
+    pub(crate) first: u32,
+    pub(crate) activation: u32,
+}
+
+/// What is given to a worker: the steps `from .. to`, and which part of [`Stage::successors`] waits for them.
+#[derive(Clone, Copy)]
+pub(crate) struct Task {
+    pub(crate) from: u32,
+    pub(crate) to: u32,
+    pub(crate) releases: (u32, u32),
+    /// For how many tasks it waits in each cycle.
     pub(crate) activation: u32,
 }
 
@@ -115,23 +125,22 @@ pub(crate) struct Voice {
 /// See the module.
 pub(crate) struct Stage {
     pub(crate) block: Frames,
+    pub(crate) steps: Box<[Bound]>,
+    pub(crate) inner: Box<[Bound]>,
     pub(crate) tasks: Box<[Task]>,
-    pub(crate) inner: Box<[Task]>,
-    /// For each task, which part of `successors` waits for it.
-    pub(crate) releases: Box<[(u32, u32)]>,
     pub(crate) successors: Box<[Waiting]>,
     pub(crate) voices: Box<[Voice]>,
-    /// By node: its task, and whether that is an inner one.
-    pub(crate) tasks_of: Box<[Option<(u32, bool)>]>,
+    /// By node: its step, and whether that is an inner one.
+    pub(crate) steps_of: Box<[Option<(u32, bool)>]>,
     pub(crate) deferred: Deferred,
     pub(crate) troubles: Troubles,
     /// The device's input for this cycle, copied: a step that never returns may hold on to it.
     pub(crate) device: Box<[RawChannel]>,
-    /// What the tasks point into.
+    /// What the steps point into.
     pub(crate) _memory: Memory,
 }
 
-/// What the tasks of a stage point into; kept alive, never read through here.
+/// What the steps of a stage point into; kept alive, never read through here.
 pub(crate) struct Memory {
     pub(crate) _arena: Arena,
     pub(crate) _channels: Table<RawChannel>,
@@ -150,18 +159,33 @@ impl Stage {
     /// Which tasks wait for `task`.
     #[inline]
     pub(crate) fn successors(&self, task: u32) -> &[Waiting] {
-        let (from, to) = self.releases[task as usize];
+        let (from, to) = self.tasks[task as usize].releases;
         &self.successors[from as usize..to as usize]
     }
 
-    /// How many tasks a cycle has.
+    /// How many steps a cycle has.
     pub(crate) fn len(&self) -> u32 {
-        self.tasks.len() as u32
+        self.steps.len() as u32
+    }
+
+    /// For how many tasks `task` still waits; an executor's, to use as it likes.
+    #[inline]
+    pub(crate) fn waits(&self, task: u32) -> &Countdown {
+        let first = self.tasks[task as usize].from;
+        &self.steps[first as usize].waits
     }
 
     /// The tasks that wait for nothing.
     pub(crate) fn sources(&self) -> impl Iterator<Item = u32> + '_ {
-        (0..self.len()).filter(|t| self.tasks[*t as usize].activation == 0)
+        let tasks = (0..).zip(&self.tasks);
+        tasks.filter(|(_, t)| t.activation == 0).map(|(i, _)| i)
+    }
+
+    /// Every task waits for all it ever waits for.
+    pub(crate) fn arm_all(&self) {
+        for task in &self.tasks {
+            self.steps[task.from as usize].waits.arm(task.activation);
+        }
     }
 }
 
@@ -195,9 +219,9 @@ impl Stage {
         }
     }
 
-    /// Whether `node` has a task.
+    /// Whether `node` has a step.
     pub(crate) fn knows(&self, node: NodeId) -> bool {
-        matches!(self.tasks_of.get(node.0 as usize), Some(Some(_)))
+        matches!(self.steps_of.get(node.0 as usize), Some(Some(_)))
     }
 
     /// Leaves `event` for the next cycle's step of `node`.
@@ -206,12 +230,12 @@ impl Stage {
     ///
     /// The caller is alone (rule 1).
     pub(crate) unsafe fn post(&self, node: NodeId, event: Event) -> Result<(), Event> {
-        let Some(Some((index, is_inner))) = self.tasks_of.get(node.0 as usize) else {
+        let Some(Some((index, is_inner))) = self.steps_of.get(node.0 as usize) else {
             return Err(event);
         };
-        let tasks = if *is_inner { &self.inner } else { &self.tasks };
+        let steps = if *is_inner { &self.inner } else { &self.steps };
         // SAFETY: we are alone.
-        let own = unsafe { &mut *tasks[*index as usize].own.get() };
+        let own = unsafe { &mut *steps[*index as usize].own.get() };
         if own.inbox.len() == own.inbox.capacity() {
             return Err(event);
         }

@@ -12,9 +12,9 @@
 use crate::bind::Binding;
 use crate::deal::deal;
 use crate::executor::Executor;
-use crate::hand::{Hand, NONE};
+use crate::hand::{Hand, NONE, Resume};
 use crate::parallel::{Parallel, Strategy};
-use crate::stage::Stage;
+use crate::stage::{Stage, Waiting};
 use plan::{Mark, Plan};
 use rt::claim::Claim;
 use rt::deque::{Deque, Stolen};
@@ -36,20 +36,20 @@ struct Queues {
     alone: bool,
 }
 
-/// So many steps make a meeting wide.
+/// So many tasks make a meeting wide.
 const WIDE: u32 = 8;
 
 /// What a worker has not counted off yet.
 #[derive(Clone, Copy)]
 pub(crate) struct Debt {
     meeting: u32,
-    steps: u32,
+    tasks: u32,
 }
 
 impl Debt {
     pub(crate) const NOTHING: Self = Self {
         meeting: NONE,
-        steps: 0,
+        tasks: 0,
     };
 }
 
@@ -76,19 +76,20 @@ impl Strategy for Queues {
     }
 
     fn work(&self, hand: &mut Hand<'_>) {
-        let mut next = match hand.broken() {
-            Some(task) => self.release(hand, task),
-            None => {
+        let mut next = match hand.resume() {
+            Resume::Release(task) => self.release(hand, task),
+            Resume::Begin => {
                 self.queues[hand.worker].begin(hand.epoch);
                 self.take_dealt(hand, hand.worker)
             }
+            Resume::Stop => return,
         };
         loop {
             let mine = next.or_else(|| self.pop(hand.worker));
             let Some(task) = mine.or_else(|| self.find(hand)) else {
                 return;
             };
-            if hand.debt.steps > 0 && self.meetings[task as usize] != hand.debt.meeting {
+            if hand.debt.tasks > 0 && self.meetings[task as usize] != hand.debt.meeting {
                 self.pay_and_queue(hand);
             }
             // SAFETY: a task comes out of a queue or a list once a cycle, for this epoch, and gets there only after
@@ -101,9 +102,7 @@ impl Strategy for Queues {
     }
 
     fn start_over(&self, stage: &Stage) {
-        for task in &stage.tasks {
-            task.waits.arm(task.activation);
-        }
+        stage.arm_all();
     }
 }
 
@@ -117,7 +116,7 @@ impl Queues {
             let ready = match waiting.activation {
                 // One that waits for one step only is ready when that has run: nothing to count.
                 1 => true,
-                2..WIDE => self.is_ready(stage, waiting.task, 1),
+                2..WIDE => self.is_ready(stage, waiting, 1),
                 _ => self.owe(hand, waiting.task),
             };
             if ready {
@@ -130,14 +129,14 @@ impl Queues {
         kept
     }
 
-    /// Counts `steps` off for `task`; whether those were the last it waited for.
+    /// Counts `tasks` off for `waiting`; whether those were the last it waited for.
     #[inline]
-    fn is_ready(&self, stage: &Stage, task: u32, steps: u32) -> bool {
-        let task = &stage.tasks[task as usize];
+    fn is_ready(&self, stage: &Stage, waiting: &Waiting, tasks: u32) -> bool {
+        let waits = &stage.steps[waiting.first as usize].waits;
         if self.alone {
-            task.waits.count_off_alone(steps, task.activation)
+            waits.count_off_alone(tasks, waiting.activation)
         } else {
-            task.waits.count_off(steps, task.activation)
+            waits.count_off(tasks, waiting.activation)
         }
     }
 
@@ -150,21 +149,30 @@ impl Queues {
         }
     }
 
-    /// Remembers one step of a wide meeting, after paying what is owed to another. It is never ready by that: who has no
+    /// Remembers one task of a wide meeting, after paying what is owed to another. It is never ready by that: who has no
     /// more to run pays.
     fn owe(&self, hand: &mut Hand<'_>, meeting: u32) -> bool {
-        if hand.debt.meeting != meeting && hand.debt.steps > 0 {
+        if hand.debt.meeting != meeting && hand.debt.tasks > 0 {
             self.pay_and_queue(hand);
         }
         hand.debt.meeting = meeting;
-        hand.debt.steps += 1;
+        hand.debt.tasks += 1;
         false
     }
 
     /// Counts off what is owed; the meeting, if it is ready now.
     fn pay(&self, hand: &mut Hand<'_>) -> Option<u32> {
         let debt = std::mem::replace(&mut hand.debt, Debt::NOTHING);
-        (debt.steps > 0 && self.is_ready(hand.stage, debt.meeting, debt.steps))
+        if debt.tasks == 0 {
+            return None;
+        }
+        let meeting = &hand.stage.tasks[debt.meeting as usize];
+        let waiting = Waiting {
+            task: debt.meeting,
+            first: meeting.from,
+            activation: meeting.activation,
+        };
+        self.is_ready(hand.stage, &waiting, debt.tasks)
             .then_some(debt.meeting)
     }
 
@@ -234,7 +242,7 @@ impl Queues {
 /// For each task, the first wide meeting on some way from it to the end.
 fn meetings(stage: &Stage) -> Box<[u32]> {
     let mut meetings = vec![NONE; stage.tasks.len()];
-    for task in (0..stage.len()).rev() {
+    for task in (0..stage.tasks.len() as u32).rev() {
         let next = stage.successors(task).iter().map(|next| {
             if next.activation >= WIDE {
                 next.task

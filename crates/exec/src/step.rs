@@ -1,38 +1,38 @@
-//! One task's turn: sums, events, sleep, and the processor.
+//! One step's turn: sums, events, sleep, and the processor.
 
 use crate::lines;
-use crate::stage::{Act, Hears, Own, Rare, Stage, Task};
+use crate::stage::{Act, Bound, Hears, Own, Rare, Stage};
 use crate::sum::set_flag;
 use processor::{Activity, Block, Event, Input, Moment, Processor, Target};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering;
 
 impl Stage {
-    /// Runs the task `index`.
+    /// Runs the step `index`.
     ///
     /// # Safety
     ///
-    /// Rules 1 to 3 of `crate::stage`: the caller has the task for this cycle, and all it waits for has run.
+    /// Rules 1 to 3 of `crate::stage`: the caller has the step for this cycle, and all it waits for has run.
     ///
     /// Real-time: hot, as far as its processor is.
     #[inline]
     pub(crate) unsafe fn run(&self, index: u32, moment: &Moment<'_>) {
-        let task = &self.tasks[index as usize];
-        // SAFETY: rule 2: the task's own part is ours for this cycle.
-        let own = unsafe { &mut *task.own.get() };
-        if task.special {
+        let step = &self.steps[index as usize];
+        // SAFETY: rule 2: the step's own part is ours for this cycle.
+        let own = unsafe { &mut *step.own.get() };
+        if step.special {
             // SAFETY: as the caller promises.
-            if unsafe { !self.prepare(task, own, moment) } {
+            if unsafe { !self.prepare(step, own, moment) } {
                 return;
             }
         } else if own.has_post {
             take_post(own);
         }
-        match task.act {
+        match step.act {
             // SAFETY: as the caller promises.
             Act::Process(processor) => unsafe { process(processor, own, moment) },
             // SAFETY: as above.
-            _ => unsafe { self.other(task, own, moment) },
+            _ => unsafe { self.other(step, own, moment) },
         }
         if own.io.has_events {
             if own.has_post {
@@ -48,10 +48,10 @@ impl Stage {
     /// # Safety
     ///
     /// As `run`.
-    unsafe fn other(&self, task: &Task, own: &mut Own, moment: &Moment<'_>) {
+    unsafe fn other(&self, step: &Bound, own: &mut Own, moment: &Moment<'_>) {
         // SAFETY: the caller's promise is ours, for each.
         unsafe {
-            match &task.act {
+            match &step.act {
                 Act::Process(processor) => process(*processor, own, moment),
                 Act::Write(line) => {
                     let block = Block::new(&own.io, moment);
@@ -71,16 +71,16 @@ impl Stage {
     /// # Safety
     ///
     /// As `run`.
-    unsafe fn prepare(&self, task: &Task, own: &mut Own, moment: &Moment<'_>) -> bool {
+    unsafe fn prepare(&self, step: &Bound, own: &mut Own, moment: &Moment<'_>) -> bool {
         if moment.offset == 0 {
             for send in own.io.more.sends.iter().filter(|s| !s.is_null()) {
-                // SAFETY: rule 2: what the task sends is its own while it runs.
+                // SAFETY: rule 2: what the step sends is its own while it runs.
                 let room = unsafe { &mut **send };
                 room.sent.clear();
                 self.count_lost(std::mem::take(&mut room.lost));
             }
         }
-        let rare = &task.rare;
+        let rare = &step.rare;
         if rare.every != 1 && moment.cycle % u64::from(rare.every) != u64::from(rare.phase) {
             // SAFETY: rule 3.
             self.count_lost(unsafe { keep_for_later(rare, own) });
@@ -135,13 +135,13 @@ impl Stage {
         }
     }
 
-    /// Runs the inner tasks of a loop again and again on parts of the block. One that panics is dead from then on.
+    /// Runs the inner steps of a loop again and again on parts of the block. One that panics is dead from then on.
     ///
     /// # Safety
     ///
     /// As `run`, for each of them.
     unsafe fn rounds(&self, (from, to): (u32, u32), part: u32, moment: &Moment<'_>) {
-        let tasks = &self.inner[from as usize..to as usize];
+        let steps = &self.inner[from as usize..to as usize];
         let mut offset = 0;
         while offset < moment.frames {
             let frames = part.min(moment.frames - offset);
@@ -152,21 +152,21 @@ impl Stage {
                 whole: frames == moment.frames,
                 ..*moment
             };
-            for task in tasks {
+            for step in steps {
                 // SAFETY: as the caller promises.
-                let run = AssertUnwindSafe(|| unsafe { self.run_inner(task, &round) });
+                let run = AssertUnwindSafe(|| unsafe { self.run_inner(step, &round) });
                 if let Err(payload) = catch_unwind(run) {
                     std::mem::forget(payload);
-                    self.bury(task);
+                    self.bury(step);
                     // SAFETY: as above; dead now, it gives silence.
-                    unsafe { self.run_inner(task, &round) };
+                    unsafe { self.run_inner(step, &round) };
                 }
             }
             offset += frames;
         }
-        for task in tasks {
+        for step in steps {
             // SAFETY: rule 2.
-            let own = unsafe { &mut *task.own.get() };
+            let own = unsafe { &mut *step.own.get() };
             own.inbox.clear();
             own.has_post = false;
             forget_events(own);
@@ -176,21 +176,21 @@ impl Stage {
     /// # Safety
     ///
     /// As `run`.
-    unsafe fn run_inner(&self, task: &Task, moment: &Moment<'_>) {
+    unsafe fn run_inner(&self, step: &Bound, moment: &Moment<'_>) {
         // SAFETY: rule 2: the loop is one step, and its members are its own.
-        let own = unsafe { &mut *task.own.get() };
+        let own = unsafe { &mut *step.own.get() };
         // SAFETY: as the caller promises.
-        if unsafe { !self.prepare(task, own, moment) } {
+        if unsafe { !self.prepare(step, own, moment) } {
             return;
         }
         // SAFETY: as above.
-        unsafe { self.other(task, own, moment) };
+        unsafe { self.other(step, own, moment) };
     }
 
-    /// Marks the processor of `task` as one that nobody runs again, and counts it. Of a loop, all its members'.
-    pub(crate) fn bury(&self, task: &Task) {
-        for member in self.members(task) {
-            // SAFETY: rule 2: whoever buries a task has it, or nobody has.
+    /// Marks the processor of `step` as one that nobody runs again, and counts it. Of a loop, all its members'.
+    pub(crate) fn bury(&self, step: &Bound) {
+        for member in self.members(step) {
+            // SAFETY: rule 2: whoever buries a step has it, or nobody has.
             unsafe { (*member.own.get()).dead = true };
             if member.rare.resident.as_ref().is_some_and(|r| r.kill()) {
                 // Relaxed: only a count.
@@ -199,22 +199,22 @@ impl Stage {
         }
     }
 
-    /// The tasks of a loop, or the task itself.
-    pub(crate) fn members<'a>(&'a self, task: &'a Task) -> &'a [Task] {
-        match task.act {
+    /// The steps of a loop, or the step itself.
+    pub(crate) fn members<'a>(&'a self, step: &'a Bound) -> &'a [Bound] {
+        match step.act {
             Act::Loop { from, to, .. } => &self.inner[from as usize..to as usize],
-            _ => std::slice::from_ref(task),
+            _ => std::slice::from_ref(step),
         }
     }
 
-    /// Gives silence in the stead of a task that broke off.
+    /// Gives silence in the stead of a step that broke off.
     ///
     /// # Safety
     ///
     /// As `run`.
     pub(crate) unsafe fn hush(&self, index: u32, moment: &Moment<'_>) {
         // SAFETY: rule 2.
-        let own = unsafe { &mut *self.tasks[index as usize].own.get() };
+        let own = unsafe { &mut *self.steps[index as usize].own.get() };
         forget_events(own);
         // SAFETY: as the caller promises.
         unsafe { silence(own, moment) };
@@ -240,7 +240,7 @@ unsafe fn process(processor: *mut dyn Processor, own: &mut Own, moment: &Moment<
     clear_flags(own);
     // SAFETY: rule 2: the processor is ours for this cycle.
     let activity = unsafe { (*processor).process(&mut block) };
-    // Written only where it changes: whoever releases this task next cycle need not fetch the line then.
+    // Written only where it changes: whoever releases this step next cycle need not fetch the line then.
     let asleep = activity == Activity::Asleep;
     if own.asleep != asleep {
         own.asleep = asleep;
@@ -252,7 +252,7 @@ unsafe fn process(processor: *mut dyn Processor, own: &mut Own, moment: &Moment<
 fn clear_flags(own: &Own) {
     let ports = own.io.outputs;
     for p in 0..ports.count as usize {
-        // SAFETY: there are so many ports, with so many channels each, and the outputs' flags are the running task's
+        // SAFETY: there are so many ports, with so many channels each, and the outputs' flags are the running step's
         // (rule 2).
         unsafe {
             let port = &*ports.first.add(p);
@@ -295,8 +295,8 @@ fn forget_events(own: &mut Own) {
     own.io.has_events = false;
 }
 
-/// Merges what the user posted and what other tasks have sent so far in this cycle, by frame. What was posted stays in the
-/// inbox until the task's turn is over: a loop asks again in each round. How many found no room.
+/// Merges what the user posted and what other steps have sent so far in this cycle, by frame. What was posted stays in the
+/// inbox until the step's turn is over: a loop asks again in each round. How many found no room.
 ///
 /// # Safety
 ///
@@ -310,7 +310,7 @@ unsafe fn gather(rare: &Rare, own: &mut Own) -> u64 {
     }
     for Hears { port, rooms } in &rare.hears {
         for room in rooms {
-            // SAFETY: rule 3: sent by a task that we wait for.
+            // SAFETY: rule 3: sent by a step that we wait for.
             for event in unsafe { &(**room).sent } {
                 let target = Target::Input(*port);
                 lost += insert(events, Event { target, ..*event });
@@ -321,7 +321,7 @@ unsafe fn gather(rare: &Rare, own: &mut Own) -> u64 {
     lost
 }
 
-/// In a cycle that a task sits out: what was sent to it waits in its inbox for the cycle in which it runs, and counts as
+/// In a cycle that a step sits out: what was sent to it waits in its inbox for the cycle in which it runs, and counts as
 /// come at that one's start. How many found no room.
 ///
 /// # Safety
@@ -331,7 +331,7 @@ unsafe fn keep_for_later(rare: &Rare, own: &mut Own) -> u64 {
     let mut lost = 0;
     for Hears { port, rooms } in &rare.hears {
         for room in rooms {
-            // SAFETY: rule 3: sent by a task that we wait for.
+            // SAFETY: rule 3: sent by a step that we wait for.
             for event in unsafe { &(**room).sent } {
                 let target = Target::Input(*port);
                 lost += insert(&mut own.inbox, Event { target, ..*event });

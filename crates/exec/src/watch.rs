@@ -1,10 +1,10 @@
 //! A look at the workers from outside: which step has not returned for too long.
 //!
-//! Audio threads only say which task they run (one store). A thread that has time looks every few milliseconds; where it
-//! sees the same task of the same cycle for longer than the watchdog allows, it accuses it. The host quarantines accused
-//! tasks at the end of the cycle that they held up.
+//! Audio threads only say which step they run (one store). A thread that has time looks every few milliseconds; where it
+//! sees the same step of the same cycle for longer than the watchdog allows, it accuses it. The host quarantines accused
+//! steps at the end of the cycle that they held up.
 
-use crate::hand::{NONE, Seat, Seats, task_of};
+use crate::hand::{NONE, Seat, Seats, step_of};
 use crate::stage::{Act, Stage};
 use graph::NodeId;
 use rt::pad::Padded;
@@ -21,7 +21,7 @@ pub struct Watch {
 
 #[derive(Clone, Copy)]
 struct Seen {
-    task: u32,
+    step: u32,
     cycle: u32,
     since: Instant,
     accused: bool,
@@ -50,10 +50,10 @@ impl Watch {
             };
             if now - seen.since > limit {
                 seen.accused = true;
-                // Relaxed: the number is all there is. A task that has just returned is accused too late: the host
+                // Relaxed: the number is all there is. A step that has just returned is accused too late: the host
                 // finds another one current, or the cycle over, and looks at it all the same; it did take too long.
-                seat.accused.store(seen.task + 1, Ordering::Relaxed);
-                let node = self.nodes[seen.task as usize];
+                seat.accused.store(seen.step + 1, Ordering::Relaxed);
+                let node = self.nodes[seen.step as usize];
                 stuck.push(Stuck { worker, node });
             }
         }
@@ -63,14 +63,14 @@ impl Watch {
 
 fn look_at(seat: &Seat, seen: Option<Seen>, now: Instant) -> Option<Seen> {
     // Relaxed: two numbers to look at; torn between two cycles they only start the clock anew.
-    let task = seat.current.load(Ordering::Relaxed);
+    let step = seat.current.load(Ordering::Relaxed);
     let cycle = seat.cycle.load(Ordering::Relaxed);
-    if task == NONE {
+    if step == NONE {
         return None;
     }
-    let same = seen.filter(|s| (s.task, s.cycle) == (task, cycle));
+    let same = seen.filter(|s| (s.step, s.cycle) == (step, cycle));
     Some(same.unwrap_or(Seen {
-        task,
+        step,
         cycle,
         since: now,
         accused: false,
@@ -82,21 +82,21 @@ impl Stage {
         Watch {
             seen: vec![None; seats.len()],
             seats: seats.clone(),
-            nodes: self.tasks.iter().map(|t| t.rare.node).collect(),
+            nodes: self.steps.iter().map(|t| t.rare.node).collect(),
         }
     }
 
-    /// Whether workers that are still in tasks may be left behind there while another executor plays: they are in
+    /// Whether workers that are still in steps may be left behind there while another executor plays: they are in
     /// processors, which can be left out, and read no line that others write. The executor's own steps (a copy, a loop's
     /// rounds) have only lost their core for a while.
     pub(crate) fn can_be_left(&self, seats: &[Padded<Seat>]) -> bool {
-        seats.iter().filter_map(|seat| task_of(seat)).all(|task| {
-            let task = &self.tasks[task as usize];
-            matches!(task.act, Act::Process(_)) && !task.rare.reads_line
+        seats.iter().filter_map(|seat| step_of(seat)).all(|step| {
+            let step = &self.steps[step as usize];
+            matches!(step.act, Act::Process(_)) && !step.rare.reads_line
         })
     }
 
-    /// Marks the processors of the accused tasks as nobody's: the next executor plays without them. The tasks themselves
+    /// Marks the processors of the accused steps as nobody's: the next executor plays without them. The steps themselves
     /// may belong to workers that are stuck in them.
     pub(crate) fn disown_accused(&self, seats: &[Padded<Seat>]) {
         for seat in seats {
@@ -105,9 +105,9 @@ impl Stage {
             if accused == 0 {
                 continue;
             }
-            let task = &self.tasks[accused as usize - 1];
+            let step = &self.steps[accused as usize - 1];
             for resident in self
-                .members(task)
+                .members(step)
                 .iter()
                 .filter_map(|t| t.rare.resident.as_ref())
             {
@@ -123,27 +123,27 @@ impl Stage {
     ///
     /// # Safety
     ///
-    /// Nobody has a task of this stage.
+    /// Nobody has a step of this stage.
     pub(crate) unsafe fn look_who_died(&self) {
-        for task in self.tasks.iter().chain(&self.inner) {
-            if task.rare.resident.as_ref().is_some_and(|r| r.is_dead()) {
+        for step in self.steps.iter().chain(&self.inner) {
+            if step.rare.resident.as_ref().is_some_and(|r| r.is_dead()) {
                 // SAFETY: the caller's promise.
-                unsafe { (*task.own.get()).dead = true };
+                unsafe { (*step.own.get()).dead = true };
             }
         }
     }
 
-    /// Quarantines the tasks that were accused.
+    /// Quarantines the steps that were accused.
     ///
     /// # Safety
     ///
-    /// Nobody has a task of this stage.
+    /// Nobody has a step of this stage.
     pub(crate) unsafe fn bury_accused(&self, seats: &[Padded<Seat>]) {
         for seat in seats {
             // Relaxed, both: as in `look`. The exchange is for the rare case: a line is not written for nothing.
             if seat.accused.load(Ordering::Relaxed) != 0 {
                 let accused = seat.accused.swap(0, Ordering::Relaxed);
-                self.bury(&self.tasks[accused as usize - 1]);
+                self.bury(&self.steps[accused as usize - 1]);
             }
         }
     }

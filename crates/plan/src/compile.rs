@@ -5,6 +5,7 @@ use crate::latency::latency;
 use crate::limits::check_slots;
 use crate::order::order;
 use crate::schedule::hlfet;
+use crate::tasks::single;
 use crate::turns::split;
 use crate::wiring::wire;
 use crate::{Options, Plan, PlanError};
@@ -31,8 +32,9 @@ pub fn compile(graph: &Graph, catalogue: &Catalogue, options: &Options) -> Resul
     activate(&mut plan);
     plan.latency = latency(&wiring, options);
     plan.static_levels = plan.b_levels(|_, _| Nanos(0));
+    single(&mut plan);
     if options.lanes > 0 {
-        plan.lanes = hlfet(&plan, options.lanes).steps();
+        plan.lanes = hlfet(&plan, options.lanes).tasks();
     }
     Ok(plan)
 }

@@ -72,6 +72,8 @@ fn empty(options: &Options) -> Plan {
         inner: Vec::new(),
         loops: Vec::new(),
         successors: Vec::new(),
+        tasks: Vec::new(),
+        released: Vec::new(),
         inputs: Vec::new(),
         feeds: Vec::new(),
         summed: Vec::new(),
@@ -167,6 +169,8 @@ impl Emit<'_> {
             activation: 0,
             every: 1,
             phase: 0,
+            lag: 0,
+            copy: 0,
             cost,
         }
     }
@@ -184,6 +188,8 @@ impl Emit<'_> {
             activation: 0,
             every,
             phase,
+            lag: 0,
+            copy: 0,
             cost: cost(self.wiring, it, self.options),
         }
     }

@@ -19,6 +19,7 @@ mod schedule;
 mod simulate;
 mod slots;
 mod steps;
+mod tasks;
 mod trace;
 mod turns;
 mod validate;
@@ -29,6 +30,6 @@ pub use schedule::{Placed, Schedule, hlfet, random};
 pub use simulate::{Simulated, simulate};
 pub use steps::{
     Costs, Feed, InPort, Line, LineId, Loop, LoopId, Options, OutPort, Output, Plan, PlanError,
-    SendId, SlotId, Span, Step, StepId, TaskId, Work,
+    SendId, SlotId, Span, Step, StepId, Task, TaskId, Work,
 };
 pub use trace::{Mark, TraceRecord};

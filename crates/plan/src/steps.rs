@@ -137,7 +137,26 @@ pub struct Step {
     pub every: u32,
     /// In which of them: where cycle % every == phase.
     pub phase: u32,
+    /// By how many cycles it lags: in cycle c it plays block c - `lag`. 0 where nothing is pipelined.
+    pub lag: u32,
+    /// Which copy of its node it runs, where a schedule has several; 0 is the original.
+    pub copy: u16,
     /// What it is thought to cost.
+    pub cost: Nanos,
+}
+
+/// What an executor gives to a worker: steps of which each runs after the one before.
+///
+/// Without fusion each step is a task of its own, under its own number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Task {
+    /// Which, in [`Plan::steps`]; never none.
+    pub steps: Span,
+    /// The tasks that wait for it, each once, in [`Plan::released`].
+    pub successors: Span,
+    /// For how many tasks it waits.
+    pub activation: u32,
+    /// What its steps are thought to cost together.
     pub cost: Nanos,
 }
 
@@ -198,6 +217,10 @@ pub struct Plan {
     pub loops: Vec<Loop>,
     /// See [`Step::successors`].
     pub successors: Vec<StepId>,
+    /// The steps again, as they are given to workers: every step is in one task, in the same order.
+    pub tasks: Vec<Task>,
+    /// See [`Task::successors`].
+    pub released: Vec<TaskId>,
     /// See [`Step::inputs`].
     pub inputs: Vec<InPort>,
     /// See [`InPort::Audio`].
@@ -220,8 +243,8 @@ pub struct Plan {
     pub sinks: Vec<Output>,
     /// The static level of each step: the longest sum of costs from its start to the end of the graph.
     pub static_levels: Vec<Nanos>,
-    /// A schedule: for each worker the steps it runs, in order. Empty where nobody asked for one.
-    pub lanes: Vec<Vec<StepId>>,
+    /// A schedule: for each worker the tasks it runs, in order. Empty where nobody asked for one.
+    pub lanes: Vec<Vec<TaskId>>,
     /// By how many frames the latest output lags behind the inputs, from the latencies in [`Options`].
     pub latency: Frames,
 }

@@ -117,10 +117,10 @@ proptest! {
     fn a_schedule_is_what_its_replay_gives(patch in patches(60), workers in 1..6usize) {
         let plan = plan_of(&patch);
         let schedule = hlfet(&plan, workers);
-        let replay = simulate(&plan, &schedule.steps(), own_cost(&plan)).expect("it comes to an end");
+        let replay = simulate(&plan, &schedule.tasks(), |id| plan.tasks[id.0 as usize].cost).expect("it comes to an end");
         prop_assert_eq!(replay.makespan, schedule.makespan);
         for placed in schedule.lanes.iter().flatten() {
-            let at = placed.step.0 as usize;
+            let at = placed.task.0 as usize;
             prop_assert_eq!(replay.start[at], placed.start);
             prop_assert_eq!(replay.finish[at], placed.finish);
         }

@@ -4,7 +4,7 @@ mod common;
 use common::random::patches;
 use common::symbols::Follower;
 use common::{Patch, chain};
-use divisi_plan::{Feed, OutPort, Plan, SlotId, Span, StepId, compile};
+use divisi_plan::{Feed, OutPort, Plan, SlotId, Span, StepId, TaskId, compile};
 use graph::NodeId;
 use proptest::prelude::*;
 
@@ -117,14 +117,14 @@ fn a_sink_that_is_overwritten_is_found() {
 #[test]
 fn lanes_that_wait_for_each_other_are_found() {
     let mut plan = two_chains();
-    plan.lanes = vec![vec![StepId(1), StepId(3)], vec![StepId(4), StepId(0)]];
+    plan.lanes = vec![vec![TaskId(1), TaskId(3)], vec![TaskId(4), TaskId(0)]];
     for step in [2, 5, 6, 7] {
-        plan.lanes[0].push(StepId(step));
+        plan.lanes[0].push(TaskId(step));
     }
     fault(&plan, "the lanes get stuck");
-    plan.lanes = vec![plan.ids().map(|(id, _)| id).collect()];
+    plan.lanes = vec![(0..plan.tasks.len() as u32).map(TaskId).collect()];
     assert_eq!(plan.validate(), Ok(()));
-    plan.lanes[0].push(StepId(0));
+    plan.lanes[0].push(TaskId(0));
     fault(&plan, "exactly once");
 }
 

@@ -384,14 +384,14 @@ fn hlfet_places_as_by_hand() {
         .iter()
         .map(|lane| {
             lane.iter()
-                .map(|p| (p.step.0, p.start.0, p.finish.0))
+                .map(|p| (p.task.0, p.start.0, p.finish.0))
                 .collect()
         })
         .collect();
     assert_eq!(times[0], [(0, 0, 2), (2, 2, 3), (3, 3, 7), (5, 7, 8)]);
     assert_eq!(times[1], [(1, 2, 5), (4, 5, 7), (6, 7, 8)]);
     assert_eq!(schedule.makespan, Nanos(8));
-    assert_eq!(plan.lanes, schedule.steps());
+    assert_eq!(plan.lanes, schedule.tasks());
     assert_eq!(plan.bound(2), Nanos(8));
     assert_eq!(plan.critical_path(), [0, 1, 4, 5].map(StepId));
     let slower = simulate(&plan, &plan.lanes, |id| {
