@@ -1,8 +1,8 @@
 //! The contract between an executor and the running half of a node.
 //!
 //! Takes nothing, gives the [`Processor`] trait, the [`Block`] it sees and the [`Registry`] that makes it.
-//! May: use `unsafe` in the views of a block (`view.rs`), with its reason. May not: implement a processor, start a
-//! thread, know a plan.
+//! May: use `unsafe` in the views of a block (`view.rs`, `split.rs`), with its reason. May not: implement a processor,
+//! start a thread, know a plan.
 //!
 //! A node lives in two halves. Its constructor (a [`Registry`] entry) lives with the user: it may read files, allocate,
 //! fail. Its [`Processor`] lives with the audio threads: it is told everything in [`Processor::setup`], and from then
@@ -11,7 +11,7 @@
 //! | work | how | runs |
 //! |---|---|---|
 //! | the step itself | [`Processor::process`] | once a block, when its inputs are there |
-//! | fork and join | [`Block::fork`] | inside the step, over idle workers too |
+//! | fork and join | [`Block::fork`], [`Block::split`] | inside the step, over idle workers too |
 //! | deferred | [`Services::defer`], [`Block::finish`] | in pieces of about 20 µs, by a stated frame |
 //! | background | [`Services::background`] | some time, on a thread that may wait |
 
@@ -19,6 +19,7 @@ mod contract;
 mod event;
 mod gauge;
 mod registry;
+mod split;
 mod view;
 mod work;
 
@@ -26,6 +27,7 @@ pub use contract::{Activity, Mode, Processor, Services, Setup, StateError, Tail}
 pub use event::{Body, Event, Events, Target};
 pub use gauge::Gauge;
 pub use registry::{Creation, MakeError, Registry};
+pub use split::Part;
 pub use view::{
     Block, Input, Io, IoMore, LineView, Moment, Output, RawChannel, RawEvents, RawLine, RawPort,
     RawPorts,

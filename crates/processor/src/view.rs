@@ -155,8 +155,8 @@ pub struct Moment<'a> {
 
 /// One block as one step sees it.
 pub struct Block<'a> {
-    io: &'a Io,
-    moment: &'a Moment<'a>,
+    pub(crate) io: &'a Io,
+    pub(crate) moment: &'a Moment<'a>,
 }
 
 impl<'a> Block<'a> {
@@ -313,6 +313,13 @@ impl<'a> Block<'a> {
     /// Real-time: hot.
     pub fn fork(&self, lanes: u32, work: &(dyn Fn(u32) + Sync)) {
         self.moment.runtime.fork(lanes, work);
+    }
+
+    /// How many workers there are to play this cycle, this one included: with one alone nothing is gained by a fork.
+    ///
+    /// Real-time: hot.
+    pub fn workers(&self) -> u32 {
+        self.moment.runtime.workers()
     }
 
     /// The result of deferred work that is due now. Where it is not there yet, the work is helped: offline to its end,

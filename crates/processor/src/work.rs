@@ -33,6 +33,13 @@ pub trait Runtime: Sync {
     /// Real-time: hot; the wait for the last lane is the join of the cycle, bounded by the watchdog.
     fn fork(&self, lanes: u32, work: &(dyn Fn(u32) + Sync));
 
+    /// How many workers there are to play this cycle, the caller included.
+    ///
+    /// Real-time: hot.
+    fn workers(&self) -> u32 {
+        1
+    }
+
     /// Counts a result that was not there in time.
     ///
     /// Real-time: hot.
