@@ -63,12 +63,17 @@ pub(crate) fn step_of(seat: &Seat) -> Option<u32> {
 pub(crate) struct Lent<'a> {
     pub(crate) stage: &'a Stage,
     pub(crate) seat: &'a Seat,
+    pub(crate) workers: u32,
     pub(crate) help_until: u64,
 }
 
 impl Runtime for Lent<'_> {
     fn fork(&self, lanes: u32, work: &(dyn Fn(u32) + Sync)) {
         self.seat.fork.fork(lanes, work);
+    }
+
+    fn workers(&self) -> u32 {
+        self.workers
     }
 
     fn count_late(&self) {

@@ -219,6 +219,7 @@ impl<S: Strategy> Shared<S> {
         let lent = Lent {
             stage: &self.stage,
             seat: &self.seats[worker],
+            workers: self.seats.len() as u32,
             help_until: facts.help_until,
         };
         // SAFETY: each worker is one thread, and the host is worker 0; tasks come from the strategy, for this epoch.

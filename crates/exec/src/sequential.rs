@@ -47,6 +47,7 @@ impl Sequential {
         let lent = Lent {
             stage: &self.stage,
             seat: &self.seats[0],
+            workers: 1,
             help_until: facts.help_until,
         };
         // SAFETY: `&mut self` in `run` and the turn make us the only worker.
