@@ -1,6 +1,7 @@
 //! From a graph to a plan: the chain of passes.
 
 use crate::emit::emit;
+use crate::fuse::fuse;
 use crate::latency::latency;
 use crate::limits::check_slots;
 use crate::order::order;
@@ -32,7 +33,10 @@ pub fn compile(graph: &Graph, catalogue: &Catalogue, options: &Options) -> Resul
     activate(&mut plan);
     plan.latency = latency(&wiring, options);
     plan.static_levels = plan.b_levels(|_, _| Nanos(0));
-    single(&mut plan);
+    match options.fuse {
+        Some(how) => fuse(&mut plan, how),
+        None => single(&mut plan),
+    }
     if options.lanes > 0 {
         plan.lanes = hlfet(&plan, options.lanes).tasks();
     }

@@ -8,6 +8,7 @@ mod arrows;
 mod compile;
 mod costs;
 mod emit;
+mod fuse;
 mod latency;
 mod levels;
 mod limits;
@@ -26,6 +27,7 @@ mod validate;
 mod wiring;
 
 pub use compile::compile;
+pub use fuse::Fuse;
 pub use schedule::{Placed, Schedule, hlfet, random};
 pub use simulate::{Simulated, simulate};
 pub use steps::{

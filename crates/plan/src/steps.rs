@@ -1,5 +1,6 @@
 //! The plan itself: flat arrays that an executor follows.
 
+use crate::Fuse;
 use graph::{Diagnostic, NodeId};
 use std::collections::HashMap;
 use std::fmt;
@@ -269,6 +270,8 @@ pub struct Options {
     pub lanes: usize,
     /// Latencies by node; absent is 0.
     pub latencies: HashMap<NodeId, Frames>,
+    /// Whether and how cheap steps are given out together; `None`: each is a task of its own.
+    pub fuse: Option<Fuse>,
 }
 
 impl Options {
@@ -280,6 +283,7 @@ impl Options {
             costs: Costs::default(),
             lanes: 0,
             latencies: HashMap::new(),
+            fuse: None,
         }
     }
 }

@@ -39,7 +39,6 @@ pub(crate) fn single(plan: &mut Plan) {
 
 /// Puts the steps into `order`, in which each stands after those it waits for, and makes a task of each run of them that
 /// ends before an index in `ends` (rising, the last is their number).
-#[allow(dead_code)]
 pub(crate) fn runs(plan: &mut Plan, order: &[StepId], ends: &[u32]) {
     renumber(plan, order);
     let mut task_of = vec![0; plan.steps.len()];
