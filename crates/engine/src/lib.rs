@@ -7,6 +7,7 @@
 
 mod control;
 mod error;
+mod measure;
 mod notes;
 mod options;
 mod player;
@@ -15,5 +16,6 @@ mod summary;
 
 pub use control::Engine;
 pub use error::EngineError;
+pub use measure::measure_machine;
 pub use options::{EngineOptions, Scheduler};
 pub use player::Player;

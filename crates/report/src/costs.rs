@@ -26,8 +26,41 @@ pub struct Machine {
     pub kinds: BTreeMap<String, Vec<Measured>>,
     /// The nodes of a patch, by the patch's name and the node's.
     pub patches: BTreeMap<String, BTreeMap<String, Vec<Measured>>>,
-    /// The machine itself, in ns: `crossing`, `wake`, ….
-    pub facts_ns: BTreeMap<String, f64>,
+    /// The machine itself; `None` until it has been measured.
+    pub facts: Option<Facts>,
+}
+
+/// What passing something on costs between cores: what was measured of the machine itself.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Facts {
+    /// When it was measured, in seconds since 1970.
+    pub at_s: u64,
+    /// Each pair of cores that was measured. A pair stands for both directions.
+    pub links: Vec<Crossing>,
+    /// What it costs a worker to wake another that sleeps; `None` where there is only one core.
+    pub wake_ns: Option<f64>,
+    /// How long it takes from then until the other runs.
+    pub woken_ns: Option<f64>,
+    /// Taking a count that another core took last.
+    pub claim_ns: Option<f64>,
+    /// From the push of a task to its theft by another core.
+    pub steal_ns: Option<f64>,
+    /// Taking one time stamp and keeping it in a trace: this is taken off what nodes were measured to cost.
+    pub mark_ns: f64,
+}
+
+/// What data costs on its way from one core to another: more than it would on one core alone.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Crossing {
+    /// The system's number of one core.
+    pub from: usize,
+    /// And of the other.
+    pub to: usize,
+    /// Until the other sees that it is there.
+    pub base_ns: f64,
+    /// For each 1024 bytes of it.
+    pub per_kib_ns: f64,
 }
 
 /// What one block costs.

@@ -14,7 +14,7 @@ mod show;
 mod steps;
 mod tracer;
 
-pub use costs::{Costs, CostsError, Machine, Measured, costs_path, machine_key};
+pub use costs::{Costs, CostsError, Crossing, Facts, Machine, Measured, costs_path, machine_key};
 pub use findings::Findings;
 pub use histogram::{Bucket, Histogram, Summary};
 pub use report::{Latency, NodeTimes, Report};

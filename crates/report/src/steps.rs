@@ -99,6 +99,8 @@ mod tests {
             activation: 0,
             every,
             phase,
+            lag: 0,
+            copy: 0,
             cost: Nanos(0),
         }
     }
@@ -111,6 +113,8 @@ mod tests {
             inner,
             loops,
             successors: Vec::new(),
+            tasks: Vec::new(),
+            released: Vec::new(),
             inputs: Vec::new(),
             feeds: Vec::new(),
             summed: Vec::new(),

@@ -1,0 +1,171 @@
+//! What data costs on its way to another core: a line of cache after the other, behind a flag.
+//!
+//! Two threads pass a block to and fro. Who has it reads every line of it, writes every line of the other one, and sets
+//! the other's flag; half a round is one crossing. What the same reading and writing costs on one core is taken off.
+
+use super::pair::{Over, await_flag, median, rounds, stamp_after};
+use report::Crossing;
+use rt::pad::Padded;
+use rt::stamp::Scale;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::time::Duration;
+use workers::CoreId;
+
+/// What is passed, in bytes.
+pub(super) const SIZES: [usize; 5] = [0, 256, 1024, 4096, 16_384];
+/// The bytes that cross together.
+const LINE: usize = 64;
+
+/// One line of cache. One word of it brings the rest along.
+#[derive(Default)]
+#[repr(align(64))]
+struct Line(AtomicU64);
+
+/// A block on its way in one direction.
+struct Way {
+    flag: Padded<AtomicU32>,
+    lines: Box<[Line]>,
+}
+
+impl Way {
+    fn new(bytes: usize) -> Self {
+        let lines = (0..bytes.div_ceil(LINE)).map(|_| Line::default());
+        Self {
+            flag: Padded(AtomicU32::new(0)),
+            lines: lines.collect(),
+        }
+    }
+
+    /// Writes every line.
+    fn fill(&self, value: u64) {
+        for line in &self.lines {
+            // Relaxed: published by the flag.
+            line.0.store(value, Ordering::Relaxed);
+        }
+    }
+
+    /// Reads every line.
+    fn sum(&self) -> u64 {
+        // Relaxed: the flag was seen before.
+        let values = self.lines.iter().map(|l| l.0.load(Ordering::Relaxed));
+        std::hint::black_box(values.fold(0, u64::wrapping_add))
+    }
+
+    fn send(&self, round: u32) {
+        self.fill(round.into());
+        // Release pairs with the Acquire in `await_flag`.
+        self.flag.store(round, Ordering::Release);
+    }
+
+    fn receive(&self, round: u32, over: &Over) -> bool {
+        let came = await_flag(&self.flag, round, over);
+        self.sum();
+        came
+    }
+}
+
+/// Between two cores, within about `limit`; `None` where nothing could be measured.
+pub(super) fn crossing(cores: (CoreId, CoreId), limit: Duration, scale: Scale) -> Option<Crossing> {
+    let share = limit / SIZES.len() as u32;
+    let measured = SIZES.map(|bytes| one_way(cores, bytes, share, scale));
+    let points: Vec<(f64, f64)> = SIZES
+        .iter()
+        .zip(measured)
+        .filter_map(|(b, ns)| Some((*b as f64 / 1024.0, ns?)))
+        .collect();
+    let (base_ns, per_kib_ns) = line_through(&points)?;
+    Some(Crossing {
+        from: cores.0.0,
+        to: cores.1.0,
+        base_ns,
+        per_kib_ns,
+    })
+}
+
+/// How much longer `bytes` bytes take to the other core than on one core, in ns.
+fn one_way(cores: (CoreId, CoreId), bytes: usize, limit: Duration, scale: Scale) -> Option<f64> {
+    let (there, back) = (Way::new(bytes), Way::new(bytes));
+    let never = Over::default();
+    let round = |number| {
+        let start = stamp_after();
+        there.send(number);
+        back.receive(number, &never);
+        stamp_after() - start
+    };
+    let other = |over: &Over| {
+        for number in 1.. {
+            if !there.receive(number, over) {
+                return;
+            }
+            back.send(number);
+        }
+    };
+    let half = median(rounds(cores, limit, round, other))? / 2.0;
+    let more = (half - on_one_core(bytes)?).max(0.0);
+    Some(more * nanos_a_tick(scale))
+}
+
+/// What one core pays to write a block, set the flag, and read the block, in ticks.
+fn on_one_core(bytes: usize) -> Option<f64> {
+    let (way, over) = (Way::new(bytes), Over::default());
+    let round = |number| {
+        let start = stamp_after();
+        way.send(number);
+        way.receive(number, &over);
+        stamp_after() - start
+    };
+    median((1..=200).map(round).collect())
+}
+
+/// How long a tick lasts.
+pub(super) fn nanos_a_tick(scale: Scale) -> f64 {
+    1e9 / scale.ticks_per_second() as f64
+}
+
+/// The straight line that misses the points by the least share of their height, falling nowhere: its height at 0, and
+/// its slope.
+fn line_through(points: &[(f64, f64)]) -> Option<(f64, f64)> {
+    let (mut w, mut wx, mut wy, mut wxx, mut wxy) = (0.0, 0.0, 0.0, 0.0, 0.0);
+    for (x, y) in points {
+        let weight = 1.0 / (y * y).max(1.0);
+        w += weight;
+        wx += weight * x;
+        wy += weight * y;
+        wxx += weight * x * x;
+        wxy += weight * x * y;
+    }
+    let spread = w * wxx - wx * wx;
+    if w == 0.0 {
+        return None;
+    }
+    let slope = if spread > 0.0 {
+        (w * wxy - wx * wy) / spread
+    } else {
+        0.0
+    };
+    let slope = slope.max(0.0);
+    Some((((wy - slope * wx) / w).max(0.0), slope))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_goes_through_points_that_stand_on_one() {
+        let points: Vec<_> = [0.0, 0.25, 1.0, 16.0].map(|x| (x, 100.0 + 40.0 * x)).into();
+        let (base, slope) = line_through(&points).unwrap();
+        assert!((base - 100.0).abs() < 1e-6 && (slope - 40.0).abs() < 1e-6);
+        assert_eq!(line_through(&[]), None);
+        let (base, slope) = line_through(&[(0.0, 10.0), (1.0, 5.0)]).unwrap();
+        assert!(slope == 0.0 && base > 0.0);
+    }
+
+    #[test]
+    fn what_was_sent_is_received_whole() {
+        let way = Way::new(300);
+        way.send(7);
+        assert!(await_flag(&way.flag, 7, &Over::default()));
+        assert_eq!((way.lines.len(), way.sum()), (5, 35));
+    }
+}

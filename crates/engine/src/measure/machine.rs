@@ -1,0 +1,111 @@
+//! The machine itself: what passing data, work and attention between its cores costs.
+
+use super::crossing::{crossing, nanos_a_tick};
+use super::pair::stamp_after;
+use super::wake::{claim, steal, wake};
+use plan::{Mark, TraceRecord};
+use report::{Crossing, Facts};
+use rt::stamp::{self, Scale};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use workers::{CoreId, DmaLatency};
+
+/// Into how many parts the time is divided where there are two cores: a half is for the links.
+const PARTS: u32 = 8;
+/// The least time for one pair of cores: with more cores than fit, not every pair is measured.
+const PAIR: Duration = Duration::from_millis(20);
+/// How often a mark is timed.
+const MARKS: usize = 4096;
+
+/// Measures this machine as it is now, within about `limit`: half a second is enough for a few cores. Where there are
+/// many, pairs are measured in turn, next neighbours last, as far as the time reaches. While it measures, the machine's
+/// power saving is held off where that is allowed, as it is while sound is played.
+///
+/// Real-time: waits, for `limit`.
+pub fn measure_machine(limit: Duration) -> Facts {
+    let scale = Scale::of_this_machine();
+    let _held = DmaLatency::hold().ok();
+    let tick = nanos_a_tick(scale);
+    let links = links(limit / 2, scale);
+    let share = limit / PARTS;
+    let two = first_two();
+    let asked = two.and_then(|two| wake(two, share));
+    let steal_ns = two.and_then(|two| Some(steal(two, share)? * tick));
+    // Its thief says that it has stolen, and that is one more crossing.
+    let answer = links.first().map_or(0.0, |link| link.base_ns);
+    let at = SystemTime::now().duration_since(UNIX_EPOCH);
+    Facts {
+        at_s: at.map_or(0, |at| at.as_secs()),
+        wake_ns: asked.map(|(waker, _)| waker * tick),
+        woken_ns: asked.map(|(_, sleeper)| sleeper * tick),
+        claim_ns: two.and_then(|two| Some(claim(two, share)? * tick)),
+        steal_ns: steal_ns.map(|ns| (ns - answer).max(0.0)),
+        mark_ns: mark_ns(scale),
+        links,
+    }
+}
+
+fn first_two() -> Option<(CoreId, CoreId)> {
+    match workers::cores() {
+        [one, two, ..] => Some((*one, *two)),
+        _ => None,
+    }
+}
+
+/// Every pair of cores, or as many as fit: those of the first core before the others.
+fn links(limit: Duration, scale: Scale) -> Vec<Crossing> {
+    let cores = workers::cores();
+    let pairs =
+        (0..cores.len()).flat_map(|a| (a + 1..cores.len()).map(move |b| (cores[a], cores[b])));
+    let count = cores.len() * cores.len().saturating_sub(1) / 2;
+    let share = (limit / count.max(1) as u32).max(PAIR);
+    let begun = Instant::now();
+    let in_time = pairs.take_while(|_| begun.elapsed() < limit);
+    in_time
+        .filter_map(|pair| crossing(pair, share, scale))
+        .collect()
+}
+
+/// What it costs to take the time of a step and to keep it, as every traced step does: the least of many.
+pub(crate) fn mark_ns(scale: Scale) -> f64 {
+    const RUN: u32 = 64;
+    let (mut pen, mut reader) = rt::trace::ring(2 * RUN as usize);
+    let mut run = || {
+        let start = stamp_after();
+        for index in 0..RUN {
+            let (stamp, mark) = (stamp::now(), Mark::Step);
+            pen.record(TraceRecord {
+                stamp,
+                cycle: 0,
+                index,
+                worker: 0,
+                mark,
+            });
+        }
+        let ticks = stamp_after() - start;
+        reader.drain(drop);
+        ticks
+    };
+    let least = (0..MARKS / RUN as usize).map(|_| run()).min().unwrap_or(0);
+    least as f64 * nanos_a_tick(scale) / f64::from(RUN)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_machine_is_measured_with_a_number_for_all_that_it_can_tell() {
+        let facts = measure_machine(Duration::from_millis(80));
+        let cores = workers::cores().len();
+        assert!(facts.mark_ns > 0.0 && facts.at_s > 0);
+        assert_eq!(facts.links.is_empty(), cores < 2);
+        assert_eq!(facts.claim_ns.is_some(), cores > 1);
+        assert_eq!(facts.steal_ns.is_some(), cores > 1);
+        assert!(
+            facts
+                .links
+                .iter()
+                .all(|l| l.from < l.to && l.base_ns >= 0.0 && l.per_kib_ns >= 0.0)
+        );
+    }
+}

@@ -1,0 +1,102 @@
+//! What it costs to wake a worker, and to take something that another core has.
+
+use super::pair::{Over, await_flag, median, rounds, stamp_after};
+use rt::deque::{Deque, Stolen};
+use rt::pad::Padded;
+use rt::stamp;
+use rt::wake::Sleeper;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::time::Duration;
+use units::Nanos;
+use workers::CoreId;
+
+/// How long both sleep before a wake: less than most periods, long enough for a core to rest.
+const APART: Duration = Duration::from_micros(500);
+/// How often the sleeper looks whether it is over.
+const LOOK: Nanos = Nanos(20_000_000);
+
+/// What waking costs, in ticks: the waker's own time, and how long until the other runs. `None` where no wake found
+/// anybody asleep.
+pub(super) fn wake(cores: (CoreId, CoreId), limit: Duration) -> Option<(f64, f64)> {
+    let (word, ran, seen) = (Sleeper::new(0), AtomicU64::new(0), AtomicU32::new(0));
+    let never = Over::default();
+    let round = |number| {
+        std::thread::sleep(APART);
+        word.set(number);
+        let start = stamp_after();
+        let woken = word.wake(1);
+        let end = stamp_after();
+        await_flag(&seen, number, &never);
+        // Relaxed: the flag was seen.
+        let runs = ran.load(Ordering::Relaxed).saturating_sub(start);
+        (woken == 1).then_some((end - start, runs))
+    };
+    let other = |over: &Over| {
+        for number in 1.. {
+            while word.get() != number {
+                if over.is_said() {
+                    return;
+                }
+                word.wait_for(number - 1, LOOK);
+            }
+            // Relaxed: published by the flag.
+            ran.store(stamp::now(), Ordering::Relaxed);
+            // Release pairs with the Acquire in `await_flag`.
+            seen.store(number, Ordering::Release);
+        }
+    };
+    let found = rounds(cores, limit, round, other);
+    let (waker, sleeper) = found.into_iter().flatten().unzip();
+    Some((median(waker)?, median(sleeper)?))
+}
+
+/// What it costs to change a word that the other core has changed last, in ticks.
+pub(super) fn claim(cores: (CoreId, CoreId), limit: Duration) -> Option<f64> {
+    let (word, never) = (Padded(AtomicU32::new(0)), Over::default());
+    let take = |value: u32, over: &Over| {
+        let came = await_flag(&word, value, over);
+        // AcqRel: what each has done before travels on, as with every claim.
+        came && word
+            .compare_exchange(value, value + 1, Ordering::AcqRel, Ordering::Relaxed)
+            .is_ok()
+    };
+    let round = |number: u32| {
+        let start = stamp_after();
+        take(2 * number - 2, &never);
+        await_flag(&word, 2 * number, &never);
+        stamp_after() - start
+    };
+    let other = |over: &Over| {
+        (1..)
+            .step_by(2)
+            .take_while(|value| take(*value, over))
+            .for_each(drop)
+    };
+    Some(median(rounds(cores, limit, round, other))? / 2.0)
+}
+
+/// How long it takes from the push of a task until another core has stolen it and has said so, in ticks.
+pub(super) fn steal(cores: (CoreId, CoreId), limit: Duration) -> Option<f64> {
+    let (queue, stolen) = (Deque::new(1), Padded(AtomicU32::new(0)));
+    let never = Over::default();
+    let round = |epoch: u32| {
+        queue.begin(epoch);
+        let start = stamp_after();
+        queue.push(epoch);
+        await_flag(&stolen, epoch, &never);
+        stamp_after() - start
+    };
+    let other = |over: &Over| {
+        for epoch in 1.. {
+            while !matches!(queue.steal(epoch), Stolen::Task(_)) {
+                if over.is_said() {
+                    return;
+                }
+                std::hint::spin_loop();
+            }
+            // Release pairs with the Acquire in `await_flag`.
+            stolen.store(epoch, Ordering::Release);
+        }
+    };
+    median(rounds(cores, limit, round, other))
+}
