@@ -1,0 +1,19 @@
+//! The experiments of the works that Divisi builds on, done again: runs, figures, pictures, and a page that explains them.
+//!
+//! Takes the name of an experiment and a folder, gives there a table of every run, its plots and one page that can be
+//! read without anything else. May: start threads that load the machine, take minutes, write files in that folder. May
+//! not: compute what a page says from anything but the table, use `unsafe`.
+#![forbid(unsafe_code)]
+
+mod error;
+mod load;
+mod machine;
+mod play;
+mod run;
+mod table;
+mod threads;
+
+pub use error::LabError;
+pub use machine::Machine;
+pub use run::{Effort, Watch};
+pub use table::{Row, Table};
