@@ -4,6 +4,8 @@
 //! starts and goes on until it ends; `reset` does not cut it. Live, what the disk does not take in time is silence of
 //! the same length in the file, and counted; offline nothing is lost.
 //!
+//! In a rehearsal it does the same and no file is touched.
+//!
 //! The gauge `lost` says how many frames the file lacks. A disk that refuses ends the file, and every block from then
 //! on counts as late.
 
@@ -11,7 +13,9 @@ use crate::knob::{channels, choice};
 use crate::sample::channels_of;
 use graph::{Kind, Param, PortSpec, Range};
 use media::{Format, Writer};
-use processor::{Activity, Background, Block, Creation, Gauge, MakeError, Processor, Setup, Turn};
+use processor::{
+    Activity, Background, Block, Creation, Gauge, MakeError, Mode, Processor, Setup, Turn,
+};
 use rt::spsc::{Receiver, Sender, channel};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -94,19 +98,27 @@ struct End {
 struct Disk {
     ring: Receiver<f32>,
     shared: Arc<Shared>,
+    /// Without one, what is heard is forgotten.
     writer: Option<Writer>,
     samples: Vec<f32>,
 }
 
 impl Recorder {
-    fn open(&self, setup: &mut Setup<'_>) -> Result<End, media::MediaError> {
+    fn create(&self, setup: &Setup<'_>) -> Result<Writer, media::MediaError> {
         let width = Channels(self.channels as u16);
         if self.path.is_file() {
             // A new file, not the old one cut: the `Disk` of an earlier set-up may not have ended that yet.
             std::fs::remove_file(&self.path)
                 .map_err(|error| media::MediaError::Open(self.path.clone(), error))?;
         }
-        let writer = Writer::create(&self.path, setup.rate, width, self.format)?;
+        Writer::create(&self.path, setup.rate, width, self.format)
+    }
+
+    fn open(&self, setup: &mut Setup<'_>) -> Result<End, media::MediaError> {
+        let writer = match setup.mode {
+            Mode::Live | Mode::Offline => Some(self.create(setup)?),
+            Mode::Rehearsal => None,
+        };
         let behind = BEHIND_S * setup.rate.hz() as usize;
         let room = behind.max(BEHIND_BLOCKS * setup.block.count());
         let (sender, receiver) = channel(room * self.channels);
@@ -114,7 +126,7 @@ impl Recorder {
         setup.services.background(Box::new(Disk {
             ring: receiver,
             shared: shared.clone(),
-            writer: Some(writer),
+            writer,
             samples: vec![0.0; 4096 * self.channels],
         }));
         Ok(End {
@@ -182,15 +194,14 @@ impl End {
 
 impl Disk {
     fn write(&mut self) -> Result<(), media::MediaError> {
-        let Some(writer) = &mut self.writer else {
-            return Ok(());
-        };
         loop {
             let n = self.ring.read(&mut self.samples);
             if n == 0 {
                 return Ok(());
             }
-            writer.write_interleaved(&self.samples[..n])?;
+            if let Some(writer) = &mut self.writer {
+                writer.write_interleaved(&self.samples[..n])?;
+            }
         }
     }
 

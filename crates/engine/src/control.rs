@@ -64,7 +64,7 @@ impl Engine {
         let (retired_out, retired) = mailbox::mailbox();
         let (postings, postings_in) = spsc::channel(POSTINGS);
         let (notes_out, notes) = spsc::channel(NOTES);
-        let offline = setting.options.mode == Mode::Offline;
+        let offline = setting.options.mode != Mode::Live;
         let mut engine = Self {
             watch: executor.watch(),
             next: None,

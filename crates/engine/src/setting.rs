@@ -81,7 +81,7 @@ impl Setting {
         let (pens, readers) = (0..workers).map(|_| rt::trace::ring(room)).unzip();
         let background = match options.mode {
             Mode::Live => workers::Background::new("divisi-disk").map_err(EngineError::Threads)?,
-            Mode::Offline => workers::Background::without_thread(),
+            Mode::Offline | Mode::Rehearsal => workers::Background::without_thread(),
         };
         let floor = Floor::new(pens);
         floor.trace(options.trace);

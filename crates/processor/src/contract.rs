@@ -11,6 +11,8 @@ pub enum Mode {
     Live,
     /// As fast as it goes: nothing is dropped, whoever must wait waits.
     Offline,
+    /// As offline, but only to see what it costs: files are read, and nothing outside the process is changed.
+    Rehearsal,
 }
 
 /// Whether a processor needs to be called while nothing reaches it.

@@ -195,7 +195,7 @@ impl Tap {
     fn most(&self, frames: usize) -> usize {
         match self.mode {
             Mode::Live => HASTE * frames,
-            Mode::Offline => usize::MAX,
+            Mode::Offline | Mode::Rehearsal => usize::MAX,
         }
     }
 
