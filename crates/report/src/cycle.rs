@@ -15,28 +15,60 @@ pub(crate) struct Cycle {
     /// Takes from shared queues, and workers woken.
     pub(crate) takes: u32,
     pub(crate) wakes: u32,
-    /// Each step that was seen to end, with its ticks; `None` where its begin is not known.
-    pub(crate) steps: Vec<(u32, Option<u64>)>,
+    /// What was seen to end, each worker's in its order.
+    pub(crate) spans: Vec<Span>,
+    /// When each worker entered and left, in ticks.
+    pub(crate) visits: Vec<(u16, Mark, u64)>,
     /// In which pass over the rings its end was seen.
     pub(crate) ended_in: Option<u64>,
-    /// For each worker, when its last record here ends, if what follows begins there.
-    last: BTreeMap<u16, Option<u64>>,
+    /// For each worker, what its last record here says of what follows.
+    last: BTreeMap<u16, Since>,
+}
+
+/// What one worker did without a break, in ticks.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Span {
+    pub(crate) worker: u16,
+    pub(crate) did: Did,
+    /// None where its begin is not known.
+    pub(crate) from: Option<u64>,
+    pub(crate) to: u64,
+}
+
+/// What a worker spent its time on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Did {
+    /// It ran the plan's step of this index.
+    Step(usize),
+    /// It ran a piece of deferred work.
+    Piece,
+    /// It waited: nothing was ready.
+    Wait,
+}
+
+/// Since when a worker does what its next record will tell.
+#[derive(Clone, Copy, Debug)]
+enum Since {
+    /// It does something.
+    Busy(u64),
+    /// It looks for something to do.
+    Waiting(u64),
+}
+
+impl Span {
+    /// How long it took, in ticks.
+    pub(crate) fn ticks(&self) -> Option<u64> {
+        Some(self.to.saturating_sub(self.from?))
+    }
 }
 
 impl Cycle {
     pub(crate) fn add(&mut self, record: TraceRecord, pass: u64) {
-        let at = record.stamp;
-        let begin = self.last.get(&record.worker).copied().flatten();
-        let next = match record.mark {
-            Mark::Step => {
-                let ticks = begin.map(|begin| at.saturating_sub(begin));
-                self.steps.push((record.index, ticks));
-                Some(at)
-            }
+        let (worker, at) = (record.worker, record.stamp);
+        match record.mark {
             Mark::Begin => {
                 self.begin = Some(at);
                 self.wakes = record.index;
-                Some(at)
             }
             Mark::End | Mark::Abandon => {
                 self.end = Some(at);
@@ -45,12 +77,57 @@ impl Cycle {
                     self.takes = record.index;
                 }
                 self.ended_in.get_or_insert(pass);
-                None
             }
-            Mark::Enter | Mark::Resume | Mark::Piece => Some(at),
-            Mark::Wait | Mark::Leave => None,
+            Mark::Enter | Mark::Leave => self.visits.push((worker, record.mark, at)),
+            _ => {}
+        }
+        let before = self.last.remove(&worker);
+        if let Some(next) = self.follow(record, before) {
+            self.last.insert(worker, next);
+        }
+    }
+
+    /// Keeps what `record` ends; what follows it.
+    fn follow(&mut self, record: TraceRecord, before: Option<Since>) -> Option<Since> {
+        let (worker, at) = (record.worker, record.stamp);
+        let mut keep = |did, from, to| {
+            let span = Span {
+                worker,
+                did,
+                from,
+                to,
+            };
+            self.spans.push(span);
         };
-        self.last.insert(record.worker, next);
+        let mut begin = at;
+        if record.mark == Mark::Piece {
+            begin = at.saturating_sub(record.index.into());
+        }
+        if let Some(Since::Waiting(from)) = before
+            && record.mark != Mark::Step
+        {
+            keep(Did::Wait, Some(from), begin.max(from));
+        }
+        match record.mark {
+            Mark::Step => {
+                let from = match before {
+                    Some(Since::Busy(from)) => Some(from),
+                    _ => None,
+                };
+                keep(Did::Step(record.index as usize), from, at);
+                Some(Since::Busy(at))
+            }
+            Mark::Piece => {
+                keep(Did::Piece, Some(begin), at);
+                Some(match before {
+                    Some(Since::Waiting(_)) => Since::Waiting(at),
+                    _ => Since::Busy(at),
+                })
+            }
+            Mark::Begin | Mark::Enter | Mark::Resume => Some(Since::Busy(at)),
+            Mark::Wait => Some(Since::Waiting(at)),
+            Mark::Leave | Mark::End | Mark::Abandon => None,
+        }
     }
 
     /// From its begin to its end, in ticks.
@@ -58,14 +135,30 @@ impl Cycle {
         Some(self.end?.saturating_sub(self.begin?))
     }
 
+    /// Each step that was seen to end, with its ticks; `None` where its begin is not known.
+    pub(crate) fn steps(&self) -> impl Iterator<Item = (usize, Option<u64>)> + '_ {
+        self.spans.iter().filter_map(|span| match span.did {
+            Did::Step(step) => Some((step, span.ticks())),
+            _ => None,
+        })
+    }
+
     /// Whether every step of `due` ended here, and it is known when it began.
     pub(crate) fn has_all(&self, due: impl Iterator<Item = usize>, steps: usize) -> bool {
         let mut seen = vec![false; steps];
-        for (step, ticks) in &self.steps {
-            if let Some(seen) = seen.get_mut(*step as usize) {
+        for (step, ticks) in self.steps() {
+            if let Some(seen) = seen.get_mut(step) {
                 *seen = ticks.is_some();
             }
         }
         self.ticks().is_some() && due.into_iter().all(|step| seen[step])
+    }
+
+    /// The first step of `due` that did not end. In a plan's order all that it waits for stands before it: so it was
+    /// ready, and where others had time to run it, it is the one that did not return.
+    pub(crate) fn first_missing(&self, mut due: impl Iterator<Item = usize>) -> Option<usize> {
+        let mut seen: Vec<usize> = self.steps().map(|(step, _)| step).collect();
+        seen.sort_unstable();
+        due.find(|step| seen.binary_search(step).is_err())
     }
 }

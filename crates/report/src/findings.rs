@@ -21,6 +21,8 @@ pub struct Findings {
     pub misses_by_node: BTreeMap<String, u64>,
     /// Missed cycles that no one node explains, or whose records have a hole.
     pub misses_of_no_node: u64,
+    /// Cycles that were given up by the node that did not return.
+    pub abandoned_by_node: BTreeMap<String, u64>,
     /// What each node took.
     pub node_ns: BTreeMap<String, NodeTimes>,
     /// Takes from queues that workers share, in all cycles.
@@ -38,9 +40,12 @@ impl Findings {
     pub(crate) fn add(&mut self, played: &Played) {
         let mut nodes = BTreeMap::<&str, NodeTimes>::new();
         for (step, times) in played.times.iter().enumerate() {
-            let name = played.steps.name(step);
+            let name = played.steps.name(step).unwrap_or_default();
             if times.late > 0 {
                 *self.misses_by_node.entry(name.into()).or_default() += times.late;
+            }
+            if times.stuck > 0 {
+                *self.abandoned_by_node.entry(name.into()).or_default() += times.stuck;
             }
             if times.count > 0 {
                 let node = nodes.entry(name).or_default();

@@ -5,9 +5,11 @@
 #![forbid(unsafe_code)]
 
 mod costs;
+mod course;
 mod cycle;
 mod findings;
 mod histogram;
+mod perfetto;
 mod played;
 mod report;
 mod show;
@@ -15,8 +17,11 @@ mod steps;
 mod tracer;
 
 pub use costs::{Costs, CostsError, Crossing, Facts, Machine, Measured, costs_path, machine_key};
+pub use course::{Course, Fate, Slice, Visit};
+pub use cycle::Did;
 pub use findings::Findings;
 pub use histogram::{Bucket, Histogram, Summary};
+pub use perfetto::{Room, TraceFile, Written};
 pub use report::{Latency, NodeTimes, Report};
 pub use steps::Steps;
-pub use tracer::Tracer;
+pub use tracer::{Load, Tracer};

@@ -2,12 +2,13 @@
 
 use crate::Steps;
 use crate::cycle::Cycle;
+use std::sync::Arc;
 use units::Nanos;
 
 /// One plan's steps and what they took.
 #[derive(Debug)]
 pub(crate) struct Played {
-    pub(crate) steps: Steps,
+    pub(crate) steps: Arc<Steps>,
     pub(crate) times: Vec<Times>,
 }
 
@@ -18,13 +19,18 @@ pub(crate) struct Times {
     pub(crate) max_ns: u64,
     pub(crate) usual: Usual,
     pub(crate) late: u64,
+    /// Cycles that were given up because it did not return.
+    pub(crate) stuck: u64,
 }
 
 impl Played {
     /// Nothing yet.
     pub(crate) fn new(steps: Steps) -> Self {
         let times = vec![Times::default(); steps.len()];
-        Self { steps, times }
+        Self {
+            steps: Arc::new(steps),
+            times,
+        }
     }
 
     /// Counts every step of a cycle. The one that most exceeded its usual time, if that was `enough` to be blamed.
@@ -35,18 +41,15 @@ impl Played {
         enough: u64,
     ) -> Option<usize> {
         let mut worst = (0, None);
-        for (step, ticks) in &cycle.steps {
-            let (step, Some(ticks)) = (*step as usize, ticks) else {
-                continue;
-            };
-            let Some(times) = self.times.get_mut(step) else {
+        for (step, ticks) in cycle.steps() {
+            let (Some(times), Some(ticks)) = (self.times.get_mut(step), ticks) else {
                 continue;
             };
             // A step that is not due only holds its outputs: that says nothing of what it takes.
             if !self.steps.is_due(step, number) {
                 continue;
             }
-            let time = nanos(*ticks).0;
+            let time = nanos(ticks).0;
             let excess = time.saturating_sub(times.usual.or(0));
             if excess > worst.0 && excess >= enough {
                 worst = (excess, Some(step));

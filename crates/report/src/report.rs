@@ -49,6 +49,8 @@ pub struct Report {
     /// Missed cycles in a trace that no one node explains: too much work in all, time taken by other programs, or
     /// records that were dropped.
     pub misses_of_no_node: u64,
+    /// For cycles that were given up, which node did not return, how often; only what a trace has shown.
+    pub abandoned_by_node: BTreeMap<String, u64>,
     /// Trace records that found no room.
     pub trace_dropped: u64,
     /// How long a cycle took, in ns.
@@ -117,6 +119,7 @@ impl Report {
     pub fn set_trace(&mut self, found: &Findings) {
         self.misses_by_node = found.misses_by_node.clone();
         self.misses_of_no_node = found.misses_of_no_node;
+        self.abandoned_by_node = found.abandoned_by_node.clone();
         self.trace_dropped = found.dropped;
         self.node_ns = found.node_ns.clone();
     }

@@ -75,6 +75,14 @@ impl Report {
         ) {
             writeln!(f, "  `{node}` was late in {misses} of them")?;
         }
+        for (node, times) in largest(
+            self.abandoned_by_node
+                .iter()
+                .map(|(name, n)| (name, *n as f64)),
+        ) {
+            let s = if times == 1.0 { "" } else { "s" };
+            writeln!(f, "  `{node}` did not return in {times} cycle{s}")?;
+        }
         if self.misses_of_no_node > 0 {
             writeln!(
                 f,
@@ -164,7 +172,7 @@ fn bars(f: &mut fmt::Formatter<'_>, buckets: &[Bucket]) -> fmt::Result {
 }
 
 /// A time in the unit that suits it.
-fn span(ns: f64) -> String {
+pub(crate) fn span(ns: f64) -> String {
     match ns {
         ns if ns < 1e3 => format!("{ns:.0} ns"),
         ns if ns < 1e6 => format!("{:.1} µs", ns / 1e3),

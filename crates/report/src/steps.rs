@@ -10,6 +10,7 @@ pub struct Steps(Vec<Named>);
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Named {
     name: String,
+    kind: String,
     every: u32,
     phase: u32,
 }
@@ -19,6 +20,7 @@ impl Steps {
     pub fn of(plan: &Plan, graph: &Graph) -> Self {
         let named = plan.steps.iter().map(|step| Named {
             name: name(plan, graph, step.work),
+            kind: kind(graph, step.work),
             every: step.every.max(1),
             phase: step.phase,
         });
@@ -29,18 +31,31 @@ impl Steps {
     pub fn named<N: Into<String>>(names: impl IntoIterator<Item = N>) -> Self {
         let named = names.into_iter().map(|name| Named {
             name: name.into(),
+            kind: String::new(),
             every: 1,
             phase: 0,
         });
         Self(named.collect())
     }
 
-    pub(crate) fn len(&self) -> usize {
+    /// How many there are.
+    pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    pub(crate) fn name(&self, step: usize) -> &str {
-        &self.0[step].name
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// What the step of this index is called.
+    pub fn name(&self, step: usize) -> Option<&str> {
+        self.0.get(step).map(|step| step.name.as_str())
+    }
+
+    /// What it does: its node's kind; of a delay that which half, of a loop that it is one.
+    pub fn kind(&self, step: usize) -> Option<&str> {
+        self.0.get(step).map(|step| step.kind.as_str())
     }
 
     /// Which steps cycle `cycle` must have run.
@@ -59,27 +74,41 @@ impl Steps {
 /// How many members a loop's name has before it says "…".
 const MEMBERS: usize = 3;
 
-fn name(plan: &Plan, graph: &Graph, work: Work) -> String {
-    let named = |node: NodeId| {
-        let there = graph.node(node).map(|node| node.name.clone());
-        there.unwrap_or_else(|| format!("node {}", node.0))
-    };
+/// Whose step it is; none for a loop's.
+fn node(work: Work) -> Option<NodeId> {
     match work {
         Work::Node { node, .. }
         | Work::Write { node, .. }
         | Work::Keep { node }
-        | Work::Mute { node } => named(node),
-        Work::Loop(id) => {
-            let members = plan.loops[id.0 as usize].steps.of(&plan.inner);
-            let mut names: Vec<String> = members
-                .iter()
-                .map(|step| name(plan, graph, step.work))
-                .collect();
-            names.dedup();
-            let more = if names.len() > MEMBERS { ", …" } else { "" };
-            names.truncate(MEMBERS);
-            format!("loop of {}{more}", names.join(", "))
-        }
+        | Work::Mute { node } => Some(node),
+        Work::Loop(_) => None,
+    }
+}
+
+fn name(plan: &Plan, graph: &Graph, work: Work) -> String {
+    if let Work::Loop(id) = work {
+        let members = plan.loops[id.0 as usize].steps.of(&plan.inner);
+        let names = members.iter().map(|step| name(plan, graph, step.work));
+        let mut names: Vec<String> = names.collect();
+        names.dedup();
+        let more = if names.len() > MEMBERS { ", …" } else { "" };
+        names.truncate(MEMBERS);
+        return format!("loop of {}{more}", names.join(", "));
+    }
+    let id = node(work).expect("only a loop has no node");
+    let there = graph.node(id).map(|node| node.name.clone());
+    there.unwrap_or_else(|| format!("node {}", id.0))
+}
+
+fn kind(graph: &Graph, work: Work) -> String {
+    let there = node(work).and_then(|id| graph.node(id));
+    let kind = there.map_or("", |node| node.plays());
+    match work {
+        Work::Loop(_) => "loop".to_owned(),
+        Work::Write { .. } => format!("{kind}, writing"),
+        Work::Node { line: Some(_), .. } => format!("{kind}, reading"),
+        Work::Mute { .. } => format!("{kind}, off"),
+        _ => kind.to_owned(),
     }
 }
 
@@ -87,7 +116,7 @@ fn name(plan: &Plan, graph: &Graph, work: Work) -> String {
 mod tests {
     use super::*;
     use graph::Node;
-    use plan::{Loop, LoopId, Span, Step};
+    use plan::{Loop, LoopId, Options, Span, Step};
     use units::{Frames, Nanos, SampleRate};
 
     fn step(work: Work, every: u32, phase: u32) -> Step {
@@ -105,29 +134,15 @@ mod tests {
         }
     }
 
+    /// A plan without anything, to which steps are given.
     fn plan(steps: Vec<Step>, inner: Vec<Step>, loops: Vec<Loop>) -> Plan {
+        let options = Options::new(Frames(64), SampleRate::new(48_000).unwrap());
+        let empty = plan::compile(&Graph::default(), &graph::Catalogue::default(), &options);
         Plan {
-            block: Frames(64),
-            rate: SampleRate::new(48_000).unwrap(),
             steps,
             inner,
             loops,
-            successors: Vec::new(),
-            tasks: Vec::new(),
-            released: Vec::new(),
-            inputs: Vec::new(),
-            feeds: Vec::new(),
-            summed: Vec::new(),
-            event_feeds: Vec::new(),
-            outputs: Vec::new(),
-            written: Vec::new(),
-            slots: 0,
-            sends: 0,
-            lines: Vec::new(),
-            sinks: Vec::new(),
-            static_levels: Vec::new(),
-            lanes: Vec::new(),
-            latency: Frames(0),
+            ..empty.unwrap()
         }
     }
 
@@ -144,10 +159,21 @@ mod tests {
             steps: Span { start: 0, end: 4 },
             sub_block: Frames(8),
         }];
-        let steps = vec![step(node(0), 4, 3), step(Work::Loop(LoopId(0)), 1, 0)];
+        let off = Work::Mute { node: ids[1] };
+        let steps = vec![
+            step(node(0), 4, 3),
+            step(Work::Loop(LoopId(0)), 1, 0),
+            step(off, 1, 0),
+        ];
         let named = Steps::of(&plan(steps, inner, loops), &graph);
-        assert_eq!((named.name(0), named.name(1)), ("a", "loop of b, c, d, …"));
-        assert_eq!(named.due(2).collect::<Vec<_>>(), [1]);
-        assert_eq!(named.due(7).collect::<Vec<_>>(), [0, 1]);
+        let names: Vec<_> = (0..4).map(|i| named.name(i)).collect();
+        assert_eq!(
+            names,
+            [Some("a"), Some("loop of b, c, d, …"), Some("b"), None]
+        );
+        let kinds: Vec<_> = (0..4).map(|i| named.kind(i)).collect();
+        assert_eq!(kinds, [Some("mix"), Some("loop"), Some("mix, off"), None]);
+        assert_eq!(named.due(2).collect::<Vec<_>>(), [1, 2]);
+        assert_eq!(named.due(7).collect::<Vec<_>>(), [0, 1, 2]);
     }
 }

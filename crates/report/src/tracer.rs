@@ -7,7 +7,8 @@
 //! taken as long as all that is missing. So while drops are being counted a cycle must show every step that was due,
 //! or nothing is learned from it and nobody is blamed.
 
-use crate::cycle::Cycle;
+use crate::course::{Course, Fate};
+use crate::cycle::{Cycle, Did};
 use crate::played::{Played, Usual};
 use crate::{Findings, Steps};
 use plan::TraceRecord;
@@ -32,7 +33,23 @@ pub struct Tracer {
     doubtful_until: u64,
     usual_cycle: Usual,
     found: Findings,
+    /// The stamp of the first record: the trace's begin.
+    zero: Option<u64>,
+    load: Load,
+    slowest: Option<Course>,
 }
+
+/// How busy workers were, in cycles of which all is known.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Load {
+    /// How many cycles.
+    pub cycles: u64,
+    /// For each worker, how long it ran steps and deferred pieces in them.
+    pub busy: Vec<Nanos>,
+}
+
+/// What is done with each cycle that is over.
+type Tell<'a> = Option<&'a mut dyn FnMut(&Course)>;
 
 impl Tracer {
     /// For a plan with `steps`, cycles that should end within `deadline` (none offline), and stamps of which `nanos`
@@ -53,6 +70,9 @@ impl Tracer {
             doubtful_until: 0,
             usual_cycle: Usual::default(),
             found: Findings::default(),
+            zero: None,
+            load: Load::default(),
+            slowest: None,
         }
     }
 
@@ -71,6 +91,7 @@ impl Tracer {
     /// One record. Those of one worker come in their order.
     pub fn feed(&mut self, record: TraceRecord) {
         let pass = self.pass;
+        self.zero.get_or_insert(record.stamp);
         if let Some(cycle) = self.cycle(record.cycle) {
             cycle.add(record, pass);
         }
@@ -78,6 +99,11 @@ impl Tracer {
 
     /// Every ring has been read once; `dropped` is how many records all of them have lost so far.
     pub fn pass(&mut self, dropped: u64) {
+        self.pass_telling(dropped, None);
+    }
+
+    /// As [`pass`](Self::pass); every cycle that is over now is shown to `tell`, in their order.
+    pub fn pass_telling(&mut self, dropped: u64, mut tell: Tell<'_>) {
         if dropped > self.dropped {
             self.dropped = dropped;
             // What was lost since the pass before belongs to a cycle that is open, or whose end the next pass shows.
@@ -91,7 +117,8 @@ impl Tracer {
                 self.open.insert(number, cycle);
                 break;
             }
-            self.judge(number, cycle);
+            // Written out: what is lent on must not live as long as the loan.
+            self.judge(number, cycle, tell.as_mut().map(|tell| &mut **tell as _));
         }
         self.pass += 1;
     }
@@ -99,7 +126,7 @@ impl Tracer {
     /// What was found, all that is still open included.
     pub fn finish(mut self) -> Findings {
         while let Some((number, cycle)) = self.open.pop_first() {
-            self.judge(number, cycle);
+            self.judge(number, cycle, None);
         }
         self.findings()
     }
@@ -112,6 +139,32 @@ impl Tracer {
         found
     }
 
+    /// How busy workers were so far.
+    pub fn load(&self) -> &Load {
+        &self.load
+    }
+
+    /// The slowest cycle so far that was not given up, and of which all is known.
+    pub fn slowest(&self) -> Option<&Course> {
+        self.slowest.as_ref()
+    }
+
+    /// Missed cycles so far by the node that was late, the worst first, `most` at most.
+    pub fn worst(&self, most: usize) -> Vec<(String, u64)> {
+        let mut found = self.found.misses_by_node.clone();
+        for (_, played) in &self.plans {
+            let late = played.times.iter().enumerate().filter(|(_, t)| t.late > 0);
+            for (step, times) in late {
+                let name = played.steps.name(step).unwrap_or_default();
+                *found.entry(name.to_owned()).or_default() += times.late;
+            }
+        }
+        let mut worst: Vec<(String, u64)> = found.into_iter().collect();
+        worst.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+        worst.truncate(most);
+        worst
+    }
+
     /// The open cycle `number`; none where it has been judged. Numbers wrap.
     fn cycle(&mut self, number: u32) -> Option<&mut Cycle> {
         let is_judged = self
@@ -120,36 +173,101 @@ impl Tracer {
         (!is_judged).then(|| self.open.entry(number).or_default())
     }
 
-    fn judge(&mut self, number: u32, cycle: Cycle) {
+    fn judge(&mut self, number: u32, cycle: Cycle, tell: Tell<'_>) {
         self.judged = Some(number);
         self.forget_plans_before(number);
-        let played = &mut self.plans[0].1;
-        let steps = played.steps.len();
+        let is_holed = self.is_holed(number, &cycle);
+        let time = cycle.ticks().map(&self.nanos);
+        let is_late =
+            matches!((time, self.deadline), (Some(time), Some(deadline)) if time > deadline);
+        let fate = match cycle.is_abandoned {
+            true => Fate::Abandoned,
+            false if is_late || cycle.is_told_missed => Fate::Missed,
+            false => Fate::InTime,
+        };
+        let blamed = match is_holed {
+            true => None,
+            false => self.blame(number, &cycle, fate),
+        };
+        self.found.count(&cycle, time);
+        self.found.holed += u64::from(is_holed && fate != Fate::Abandoned);
+        self.found.missed += u64::from(fate == Fate::Missed);
+        self.found.misses_of_no_node += u64::from(fate == Fate::Missed && blamed.is_none());
+        if !is_holed {
+            self.load.add(&cycle, &self.nanos);
+        }
+        self.show((number, &cycle), (fate, blamed, is_holed), tell);
+    }
+
+    /// Whether something of the cycle may have been dropped.
+    fn is_holed(&self, number: u32, cycle: &Cycle) -> bool {
+        let steps = &self.plans[0].1.steps;
         let is_doubtful = cycle
             .ended_in
             .is_none_or(|ended| ended <= self.doubtful_until)
             && self.dropped > 0;
-        let is_whole =
-            !cycle.is_abandoned && (!is_doubtful || cycle.has_all(played.steps.due(number), steps));
-        let time = cycle.ticks().map(&self.nanos);
-        let is_late =
-            matches!((time, self.deadline), (Some(time), Some(deadline)) if time > deadline);
-        let is_missed = !cycle.is_abandoned && (is_late || cycle.is_told_missed);
-        let mut late = None;
-        if let (true, Some(time)) = (is_whole, time) {
-            let enough = enough(time.0, self.usual_cycle.or(time.0), self.deadline);
-            late = played
-                .learn((number, &cycle), &self.nanos, enough)
-                .filter(|_| is_missed);
-            self.usual_cycle.add(time.0);
+        // A cycle that was given up never has all.
+        is_doubtful && (cycle.is_abandoned || !cycle.has_all(steps.due(number), steps.len()))
+    }
+
+    /// Learns from a cycle without holes; which step was late, or did not return.
+    fn blame(&mut self, number: u32, cycle: &Cycle, fate: Fate) -> Option<usize> {
+        let played = &mut self.plans[0].1;
+        if fate == Fate::Abandoned {
+            let stuck = cycle.first_missing(played.steps.due(number))?;
+            played.times[stuck].stuck += 1;
+            return Some(stuck);
         }
-        if let Some(step) = late {
-            played.times[step].late += 1;
+        let time = (self.nanos)(cycle.ticks()?);
+        let enough = enough(time.0, self.usual_cycle.or(time.0), self.deadline);
+        let late = played.learn((number, cycle), &self.nanos, enough);
+        self.usual_cycle.add(time.0);
+        let late = late.filter(|_| fate == Fate::Missed)?;
+        played.times[late].late += 1;
+        Some(late)
+    }
+
+    /// Shows a cycle to whoever wants to see it, and keeps it if it is the slowest.
+    fn show(
+        &mut self,
+        (number, cycle): (u32, &Cycle),
+        (fate, blamed, is_holed): (Fate, Option<usize>, bool),
+        tell: Tell<'_>,
+    ) {
+        let (Some(begin), Some(end)) = (cycle.begin, cycle.end) else {
+            return;
+        };
+        let took = (self.nanos)(end.saturating_sub(begin));
+        let slowest = self.slowest.as_ref().map_or(Nanos(0), Course::took);
+        let is_slowest = !is_holed && fate != Fate::Abandoned && took > slowest;
+        if !is_slowest && tell.is_none() {
+            return;
         }
-        self.found.count(&cycle, time);
-        self.found.holed += u64::from(!is_whole && !cycle.is_abandoned);
-        self.found.missed += u64::from(is_missed);
-        self.found.misses_of_no_node += u64::from(is_missed && late.is_none());
+        let zero = self.zero.unwrap_or(begin);
+        let time = |stamp: u64| (self.nanos)(stamp.saturating_sub(zero));
+        let course = Course {
+            number,
+            begin: time(begin),
+            end: time(end),
+            deadline: self
+                .deadline
+                .map(|d| Nanos(time(begin).0.saturating_add(d.0))),
+            fate,
+            blamed,
+            woken: cycle.wakes,
+            takes: cycle.takes,
+            is_holed,
+            slices: Vec::with_capacity(cycle.spans.len()),
+            visits: Vec::with_capacity(cycle.visits.len()),
+            steps: self.plans[0].1.steps.clone(),
+        };
+        let course = course.with(cycle, time);
+        if let Some(tell) = tell {
+            tell(&course);
+        }
+        if is_slowest {
+            self.slowest = Some(course);
+        }
     }
 
     /// Plans that were swapped out before cycle `number` are counted and dropped; the first left is the one it follows.
@@ -158,6 +276,20 @@ impl Tracer {
         while self.plans.get(1).is_some_and(|(from, _)| has_begun(*from)) {
             let (_, played) = self.plans.remove(0);
             self.found.add(&played);
+        }
+    }
+}
+
+impl Load {
+    fn add(&mut self, cycle: &Cycle, nanos: &dyn Fn(u64) -> Nanos) {
+        self.cycles += 1;
+        for span in cycle.spans.iter().filter(|span| span.did != Did::Wait) {
+            let worker = usize::from(span.worker);
+            if worker >= self.busy.len() {
+                self.busy.resize(worker + 1, Nanos(0));
+            }
+            let ticks = span.ticks().unwrap_or(0);
+            self.busy[worker].0 = self.busy[worker].0.saturating_add(nanos(ticks).0);
         }
     }
 }

@@ -231,3 +231,70 @@ fn records_that_make_no_sense_do_no_harm() {
     assert!(tracer.open.len() <= 2 * OPEN);
     tracer.finish();
 }
+
+/// One cycle of three steps on two workers, of which worker 1 does not return from step 1.
+fn stuck(cycle: u32) -> Vec<TraceRecord> {
+    let begin = u64::from(cycle) * 10_000;
+    let records = [
+        (0, 0, Mark::Begin, 1),
+        (0, 10, Mark::Step, 0),
+        (0, 20, Mark::Wait, 0),
+        (1, 15, Mark::Enter, 0),
+        (0, 5000, Mark::Abandon, 0),
+        (0, 5010, Mark::End, 0),
+    ];
+    let record = |(worker, after, mark, index)| TraceRecord {
+        stamp: begin + after,
+        cycle,
+        index,
+        worker,
+        mark,
+    };
+    records.map(record).to_vec()
+}
+
+#[test]
+fn a_cycle_that_is_given_up_names_the_node_that_did_not_return() {
+    let mut tracer = Tracer::new(
+        Steps::named(["first", "stuck", "last"]),
+        Some(Nanos(100)),
+        Nanos,
+    );
+    stuck(0).into_iter().for_each(|record| tracer.feed(record));
+    let found = tracer.finish();
+    assert_eq!((found.abandoned, found.missed), (1, 0));
+    let named = BTreeMap::from([("stuck".to_string(), 1)]);
+    assert_eq!(found.abandoned_by_node, named);
+}
+
+#[test]
+fn the_slowest_cycle_is_kept_whole_and_the_work_of_each_worker_summed() {
+    let steps = Steps::named((0..STEPS).map(|i| format!("n{i}")));
+    let mut tracer = Tracer::new(steps, Some(Nanos(100_000)), |ticks| Nanos(ticks / 2));
+    let (mut seed, mut now) = (Seed(3), 1000);
+    let mut busy = 0;
+    for cycle in 0..50 {
+        let victim = (cycle == 30).then_some(7);
+        for (_, record) in records(cycle, victim, &mut now, &mut seed) {
+            tracer.feed(record);
+        }
+        tracer.pass_telling(
+            0,
+            Some(&mut |course| {
+                let ran = course.slices.iter().filter(|s| s.did != Did::Wait);
+                busy += ran.map(|s| s.to.0 - s.from.0).sum::<u64>();
+            }),
+        );
+    }
+    let slowest = tracer.slowest().unwrap();
+    assert_eq!((slowest.number, slowest.fate), (30, Fate::Missed));
+    assert_eq!(slowest.blamed_name(), Some("n7"));
+    let ran = slowest.slices.iter().filter(|s| s.did != Did::Wait);
+    assert_eq!(ran.count(), STEPS as usize);
+    let load = tracer.load();
+    assert_eq!((load.cycles, load.busy.len()), (49, 2));
+    let sum: u64 = load.busy.iter().map(|b| b.0).sum();
+    // Rounded slice by slice.
+    assert!(sum.abs_diff(busy) <= 50 * u64::from(STEPS), "{sum} {busy}");
+    assert_eq!(tracer.worst(3), [("n7".to_string(), 1)]);
+}

@@ -1,0 +1,235 @@
+//! Files that must be read back as what they are.
+
+use super::*;
+use crate::Tracer;
+use plan::{Mark, TraceRecord};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::io::Cursor;
+
+const WHOLE: Room = Room {
+    all: u64::MAX,
+    missed: 0,
+};
+
+/// Two workers, 4 steps a cycle, a wait and a deferred piece; every tenth cycle step 2 takes 10 µs longer than it may.
+fn play(cycles: u32, names: [&str; 4], tell: &mut dyn FnMut(&Course)) -> Tracer {
+    let mut tracer = Tracer::new(Steps::named(names), Some(Nanos(10_000)), Nanos);
+    for cycle in 0..cycles {
+        let begin = 5_000 + u64::from(cycle) * 20_000;
+        let late = if cycle % 10 == 9 { 10_000 } else { 0 };
+        let records = [
+            (0, 0, Mark::Begin, 1),
+            (0, 10, Mark::Enter, 0),
+            (0, 1010, Mark::Step, 0),
+            (0, 2010, Mark::Step, 1),
+            (0, 2020, Mark::Wait, 0),
+            (0, 3400 + late, Mark::End, 2),
+            (1, 900, Mark::Enter, 0),
+            (1, 910, Mark::Wait, 0),
+            (1, 1500, Mark::Piece, 400),
+            (1, 1600, Mark::Resume, 0),
+            (1, 2400 + late, Mark::Step, 2),
+            (1, 3300 + late, Mark::Step, 3),
+            (1, 3500 + late, Mark::Leave, 0),
+        ];
+        for (worker, after, mark, index) in records {
+            tracer.feed(TraceRecord {
+                stamp: begin + after,
+                cycle,
+                index,
+                worker,
+                mark,
+            });
+        }
+        tracer.pass_telling(0, Some(tell));
+    }
+    tracer.pass_telling(0, Some(tell));
+    tracer
+}
+
+/// The file of so many cycles, and what it came to.
+fn file(cycles: u32, names: [&str; 4], room: Room) -> (String, Written) {
+    let mut bytes = Cursor::new(Vec::new());
+    let mut file = TraceFile::begin(&mut bytes, "a \"session\"", room).unwrap();
+    play(cycles, names, &mut |course| file.cycle(course));
+    let written = file.end().unwrap();
+    (String::from_utf8(bytes.into_inner()).unwrap(), written)
+}
+
+fn events(text: &str) -> Vec<Value> {
+    let whole: Value = serde_json::from_str(text).unwrap();
+    whole["traceEvents"].as_array().unwrap().clone()
+}
+
+fn is(event: &Value, phase: &str) -> bool {
+    event["ph"] == phase
+}
+
+/// Nanoseconds, exactly.
+fn ns(time: &Value) -> u64 {
+    (time.as_f64().unwrap() * 1000.0).round() as u64
+}
+
+#[test]
+fn a_file_is_read_back_with_a_slice_for_each_step_and_no_two_of_a_lane_overlap() {
+    let names = ["a", "b", "\"c\"\n\\\u{1b}[2J", "ß"];
+    let (text, written) = file(100, names, WHOLE);
+    assert_eq!((written.cycles, written.left_out), (100, 0));
+    let events = events(&text);
+    let mut lanes = BTreeMap::<u64, Vec<(u64, u64)>>::new();
+    let mut called = BTreeMap::<String, u32>::new();
+    for event in events.iter().filter(|event| is(event, "X")) {
+        let from = ns(&event["ts"]);
+        let lane = lanes.entry(event["tid"].as_u64().unwrap()).or_default();
+        lane.push((from, from + ns(&event["dur"])));
+        *called
+            .entry(event["name"].as_str().unwrap().to_owned())
+            .or_default() += 1;
+    }
+    for lane in lanes.values_mut() {
+        lane.sort_unstable();
+        assert!(
+            lane.windows(2).all(|pair| pair[0].1 <= pair[1].0),
+            "{lane:?}"
+        );
+    }
+    assert_eq!(lanes.keys().copied().collect::<Vec<_>>(), [1, 2, 3]);
+    for name in names.into_iter().chain(["cycle", "deferred piece"]) {
+        assert_eq!(called[name], 100, "{name}");
+    }
+    // Worker 0 waits once a cycle, worker 1 before and after its piece.
+    assert_eq!(called["wait"], 300);
+}
+
+#[test]
+fn marks_tell_of_waking_sleeping_deadlines_and_the_node_that_was_late() {
+    let (text, _) = file(100, ["a", "b", "slow \"one\"", "d"], WHOLE);
+    let events = events(&text);
+    let mut marks = BTreeMap::<&str, u32>::new();
+    for event in events.iter().filter(|event| is(event, "i")) {
+        *marks.entry(event["name"].as_str().unwrap()).or_default() += 1;
+    }
+    let told = [("wake", 100), ("sleep", 100), ("deadline", 100)];
+    for (name, count) in told {
+        assert_eq!(marks[name], count, "{name}");
+    }
+    assert_eq!(marks["missed: slow \"one\""], 10, "{marks:?}");
+    let names = events.iter().filter(|event| event["name"] == "thread_name");
+    let names: Vec<_> = names
+        .map(|event| event["args"]["name"].as_str().unwrap())
+        .collect();
+    assert_eq!(names, ["cycles", "worker 0 (callback)", "worker 1"]);
+    let late = events
+        .iter()
+        .filter(|event| is(event, "X") && event["args"].get("late").is_some());
+    assert_eq!(late.count(), 10);
+}
+
+#[test]
+fn a_full_file_keeps_what_was_missed_and_then_nothing() {
+    let names = ["a", "b", "c", "d"];
+    let (whole, _) = file(20, names, WHOLE);
+    let all = whole.len() as u64;
+    let (text, written) = file(
+        400,
+        names,
+        Room {
+            all,
+            missed: all / 4,
+        },
+    );
+    let full = written.full_at.expect("it is full");
+    assert!(
+        text.len() as u64 <= all + all / 4 + 200,
+        "{} of {all}",
+        text.len()
+    );
+    assert_eq!(written.cycles + written.left_out, 400);
+    let events = events(&text);
+    let after = events
+        .iter()
+        .filter(|event| is(event, "X") && event["name"] == "cycle");
+    let after: Vec<_> = after.filter(|event| ns(&event["ts"]) >= full.0).collect();
+    assert!(!after.is_empty() && after.iter().all(|cycle| cycle["args"]["late"] == "c"));
+    let said = events
+        .iter()
+        .filter(|event| event["name"] == "from here on: only missed cycles");
+    assert_eq!(said.count(), 1);
+}
+
+#[test]
+fn whatever_happens_the_file_is_whole_up_to_its_last_part() {
+    let mut bytes = Cursor::new(Vec::new());
+    let mut file = TraceFile::begin(&mut bytes, "", WHOLE).unwrap();
+    play(3000, ["a", "b", "c", "d"], &mut |course| file.cycle(course));
+    // Nobody ends it.
+    drop(file);
+    let text = String::from_utf8(bytes.into_inner()).unwrap();
+    let cycles = events(&text);
+    let cycles = cycles
+        .iter()
+        .filter(|event| event["name"] == "cycle")
+        .count();
+    assert!((2000..3000).contains(&cycles), "{cycles}");
+}
+
+#[test]
+fn a_cycle_with_dropped_records_has_no_slices_rather_than_wrong_ones() {
+    let mut bytes = Cursor::new(Vec::new());
+    let mut file = TraceFile::begin(&mut bytes, "", WHOLE).unwrap();
+    let mut tracer = Tracer::new(Steps::named(["a", "b"]), None, Nanos);
+    for (at, mark, index) in [(0, Mark::Begin, 0), (90, Mark::Step, 1), (99, Mark::End, 0)] {
+        tracer.feed(TraceRecord {
+            stamp: at,
+            cycle: 0,
+            index,
+            worker: 0,
+            mark,
+        });
+    }
+    tracer.pass(1);
+    tracer.pass_telling(1, Some(&mut |course| file.cycle(course)));
+    file.end().unwrap();
+    let events = events(std::str::from_utf8(bytes.get_ref()).unwrap());
+    let slices = events.iter().filter(|event| is(event, "X"));
+    assert_eq!(
+        slices.map(|event| &event["name"]).collect::<Vec<_>>(),
+        ["cycle"]
+    );
+    assert!(
+        events
+            .iter()
+            .any(|event| event["name"] == "records dropped")
+    );
+}
+
+/// A disk that is full after so many bytes.
+struct Disk(u64, Cursor<Vec<u8>>);
+
+impl Write for Disk {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self.1.position() + bytes.len() as u64 > self.0 {
+            true => Err(io::Error::other("no space left")),
+            false => self.1.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Seek for Disk {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.1.seek(to)
+    }
+}
+
+#[test]
+fn a_full_disk_is_told_at_the_end_and_nothing_more_is_written() {
+    let mut file = TraceFile::begin(Disk(1000, Cursor::default()), "", WHOLE).unwrap();
+    play(3000, ["a", "b", "c", "d"], &mut |course| file.cycle(course));
+    assert!(file.is_broken() && file.written().left_out > 0);
+    assert_eq!(file.end().unwrap_err().to_string(), "no space left");
+}
