@@ -16,6 +16,8 @@ mod summary;
 
 pub use control::Engine;
 pub use error::EngineError;
-pub use measure::measure_machine;
+pub use measure::{
+    Cost, KindCost, MeasureOptions, NodeCost, NodeCosts, Times, measure, measure_machine,
+};
 pub use options::{EngineOptions, Scheduler};
 pub use player::Player;

@@ -3,9 +3,16 @@
 //! Other guests of the machine take time away and never give any, so a least or a median of many repeats is what is
 //! kept, never one reading.
 
+mod costs;
 mod crossing;
 mod machine;
+mod nodes;
 mod pair;
+mod readings;
+mod rehearsal;
+mod sweep;
 mod wake;
 
+pub use costs::{Cost, KindCost, NodeCost, NodeCosts, Times};
 pub use machine::measure_machine;
+pub use nodes::{MeasureOptions, measure};

@@ -68,8 +68,11 @@ pub struct Crossing {
 pub struct Measured {
     /// Frames in the block.
     pub block: u32,
-    /// Nanoseconds.
+    /// Nanoseconds, typically.
     pub ns: u64,
+    /// The worst, with caches that hold nothing of use; `None` where nobody looked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub worst_ns: Option<u64>,
 }
 
 /// Why the costs file is of no use.
@@ -144,27 +147,31 @@ impl Machine {
         }
     }
 
-    /// Keeps what the nodes of `graph` were measured to cost in the patch called `patch`, for blocks of `block` frames.
+    /// Keeps what the nodes of `graph` were measured to cost in the patch called `patch`.
     pub fn keep(
         &mut self,
         patch: &str,
         graph: &Graph,
-        block: Frames,
-        costs: impl IntoIterator<Item = (NodeId, Nanos)>,
+        costs: impl IntoIterator<Item = (NodeId, Measured)>,
     ) {
         let nodes = self.patches.entry(patch.into()).or_default();
         for (id, cost) in costs {
-            let Some(node) = graph.node(id) else {
-                continue;
-            };
-            let all = nodes.entry(node.name.clone()).or_default();
-            all.retain(|one| one.block != block.0);
-            all.push(Measured {
-                block: block.0,
-                ns: cost.0,
-            });
+            if let Some(node) = graph.node(id) {
+                replace(nodes.entry(node.name.clone()).or_default(), cost);
+            }
         }
     }
+
+    /// Keeps what a node of a kind was measured to cost.
+    pub fn keep_kind(&mut self, kind: &str, cost: Measured) {
+        replace(self.kinds.entry(kind.into()).or_default(), cost);
+    }
+}
+
+/// One measurement for each size of block: the newest.
+fn replace(all: &mut Vec<Measured>, new: Measured) {
+    all.retain(|one| one.block != new.block);
+    all.push(new);
 }
 
 /// The cost at just this block size; sizes are not scaled, since costs are not proportional.
@@ -231,6 +238,14 @@ mod tests {
         folder
     }
 
+    fn measured(ns: u64) -> Measured {
+        Measured {
+            block: 64,
+            ns,
+            worst_ns: None,
+        }
+    }
+
     #[test]
     fn what_is_written_is_read_back_and_finds_its_nodes() {
         let mut graph = Graph::default();
@@ -239,15 +254,8 @@ mod tests {
         graph.add(Node::new("x", "unknown")).unwrap();
         let mut costs = Costs::default();
         let machine = costs.machines.entry(machine_key("scalar")).or_default();
-        machine
-            .kinds
-            .insert("osc".into(), vec![Measured { block: 64, ns: 100 }]);
-        machine.keep(
-            "piece",
-            &graph,
-            Frames(64),
-            [(mix, Nanos(7)), (mix, Nanos(8))],
-        );
+        machine.kinds.insert("osc".into(), vec![measured(100)]);
+        machine.keep("piece", &graph, [(mix, measured(7)), (mix, measured(8))]);
         let folder = folder("round");
         let path = folder.join("deep/costs.json");
         costs.write(&path).unwrap();

@@ -1,0 +1,221 @@
+//! What each node costs: the same run again and again on one worker, every step timed.
+//!
+//! Each repeat begins with new processors, so cycle k of one repeat does the same work as cycle k of another, and the
+//! least of their times is what that work costs when nobody disturbs it. The caches are left as the cycle before has
+//! left them, or swept before each cycle.
+
+use super::costs::{Cost, NodeCost, NodeCosts};
+use super::machine::mark_ns;
+use super::readings::Readings;
+use super::rehearsal::Rehearsal;
+use super::sweep::Sweep;
+use crate::{EngineError, EngineOptions};
+use graph::{Graph, NodeId};
+use plan::{Plan, Step, Work};
+use processor::Registry;
+use rt::stamp::Scale;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use units::Nanos;
+use workers::AudioThread;
+
+/// Cycles that are not counted: memory is touched for the first time in them.
+const WARM_UP: usize = 4;
+/// How many cycles a run has, at least and at most.
+const CYCLES: (usize, usize) = (8, 64);
+/// How many repeats there are at most, where nobody says how many.
+const REPEATS: u32 = 40;
+/// How many repeats the cycles of a run should leave time for.
+const WISHED: u32 = 8;
+/// The most readings that are held.
+const READINGS: usize = 1 << 24;
+
+/// How nodes are measured.
+#[derive(Clone, Debug)]
+pub struct MeasureOptions {
+    /// Block, rate, inputs, folder. One worker plays, whatever it says.
+    pub engine: EngineOptions,
+    /// How long it may take, about. One run with warm caches and one with polluted ones are made in any case.
+    pub limit: Duration,
+    /// How many repeats; without a number, as many as fit, 40 at most.
+    pub repeats: Option<u32>,
+}
+
+/// Measures what every node of `graph` costs. Files are read, none is written. `tell` hears which share is done, and may
+/// end it early: what was found until then is given.
+///
+/// # Errors
+///
+/// What is wrong with the graph, as for [`Engine::new`](crate::Engine::new).
+///
+/// Real-time: waits, for `options.limit`.
+pub fn measure(
+    graph: &Graph,
+    registry: Arc<Registry>,
+    options: &MeasureOptions,
+    tell: &mut dyn FnMut(f64) -> ControlFlow<()>,
+) -> Result<NodeCosts, EngineError> {
+    let _plays = AudioThread::begin();
+    let begun = Instant::now();
+    let mut bench = Bench::new(graph, registry, options)?;
+    let most = bench.most_repeats(options.repeats);
+    let mut repeats = 0;
+    while repeats < most {
+        bench.repeat()?;
+        repeats += 1;
+        let spent = begun.elapsed().as_secs_f64() / options.limit.as_secs_f64().max(1e-3);
+        let share = spent.max(f64::from(repeats) / f64::from(most));
+        let is_over = options.repeats.is_none() && spent >= 1.0;
+        if tell(share.min(1.0)).is_break() || is_over {
+            break;
+        }
+    }
+    Ok(bench.costs(repeats))
+}
+
+/// What is measured, and what has been read so far.
+struct Bench<'a> {
+    graph: &'a Graph,
+    registry: Arc<Registry>,
+    options: &'a EngineOptions,
+    plan: Plan,
+    cycles: usize,
+    sweep: Sweep,
+    warm: Readings,
+    polluted: Readings,
+}
+
+impl<'a> Bench<'a> {
+    fn new(
+        graph: &'a Graph,
+        registry: Arc<Registry>,
+        options: &'a MeasureOptions,
+    ) -> Result<Self, EngineError> {
+        let mut trial = Rehearsal::traced(graph, registry.clone(), &options.engine)?;
+        let sweep = Sweep::new();
+        let begun = Instant::now();
+        for _ in 0..WARM_UP {
+            sweep.pollute();
+            trial.cycle();
+        }
+        let one = begun.elapsed() / WARM_UP as u32;
+        let steps = trial.plan.steps.len();
+        let cycles = cycles(one, options.limit, steps);
+        Ok(Self {
+            graph,
+            registry,
+            options: &options.engine,
+            plan: trial.plan,
+            cycles,
+            sweep,
+            warm: Readings::new(steps, cycles),
+            polluted: Readings::new(steps, cycles),
+        })
+    }
+
+    fn most_repeats(&self, asked: Option<u32>) -> u32 {
+        let room = READINGS / (self.cycles * (self.plan.steps.len() + 1));
+        let room = u32::try_from(room).unwrap_or(u32::MAX).max(1);
+        asked.unwrap_or(REPEATS).clamp(1, room)
+    }
+
+    /// One run with warm caches and one with polluted ones.
+    fn repeat(&mut self) -> Result<(), EngineError> {
+        for is_warm in [true, false] {
+            let mut run = Rehearsal::traced(self.graph, self.registry.clone(), self.options)?;
+            let readings = if is_warm {
+                &mut self.warm
+            } else {
+                &mut self.polluted
+            };
+            for number in 0..WARM_UP + self.cycles {
+                if !is_warm {
+                    self.sweep.pollute();
+                }
+                run.cycle();
+                run.records(|record| {
+                    if let Some(cycle) = number.checked_sub(WARM_UP) {
+                        readings.feed(cycle, record);
+                    }
+                });
+            }
+        }
+        Ok(())
+    }
+
+    fn costs(self, repeats: u32) -> NodeCosts {
+        let scale = Scale::of_this_machine();
+        let mark_ns = mark_ns(scale);
+        let of_step = |index: usize, step: &Step| {
+            let is_due =
+                |cycle| (WARM_UP + cycle) as u64 % u64::from(step.every) == u64::from(step.phase);
+            Cost {
+                warm: self.warm.step(index, scale, mark_ns, is_due),
+                polluted: self.polluted.step(index, scale, mark_ns, is_due),
+            }
+        };
+        let steps = self.plan.steps.iter().enumerate();
+        let nodes = steps.flat_map(|(index, step)| shared(&self.plan, step, of_step(index, step)));
+        let nodes = nodes.filter_map(|(id, cost)| {
+            let node = self.graph.node(id)?;
+            Some(NodeCost {
+                node: id,
+                name: node.name.clone(),
+                kind: node.plays().to_owned(),
+                cost,
+            })
+        });
+        NodeCosts {
+            block: self.plan.block,
+            rate: self.plan.rate,
+            nodes: nodes.collect(),
+            cycle: Cost {
+                warm: self.warm.cycle(scale, mark_ns),
+                polluted: self.polluted.cycle(scale, mark_ns),
+            },
+            cycles: self.cycles as u32,
+            repeats,
+            mark_ns,
+            swept_bytes: self.sweep.bytes(),
+        }
+    }
+}
+
+/// How many cycles a run may have, so that several repeats fit.
+fn cycles(one: Duration, limit: Duration, steps: usize) -> usize {
+    let (least, most) = CYCLES;
+    let in_time = limit.as_nanos() / u128::from(2 * WISHED) / one.as_nanos().max(1);
+    let in_memory = READINGS / (WISHED as usize * (steps + 1));
+    usize::try_from(in_time)
+        .unwrap_or(most)
+        .min(in_memory)
+        .clamp(least, most)
+}
+
+/// Whose cost a step's is: its node's, or that of a loop's members.
+fn shared(plan: &Plan, step: &Step, cost: Cost) -> Vec<(NodeId, Cost)> {
+    match step.work {
+        Work::Node { node, .. } | Work::Keep { node } => vec![(node, cost)],
+        // A measured cost says nothing of these: a line's writing half is always a copy.
+        Work::Write { .. } | Work::Mute { .. } => Vec::new(),
+        Work::Loop(id) => {
+            let members = plan.loops[id.0 as usize].steps.of(&plan.inner);
+            let all: u64 = members.iter().map(|m| m.cost.0).sum();
+            let share = |member: &Step| member.cost.0 as f64 / all.max(1) as f64;
+            let each = members
+                .iter()
+                .flat_map(|m| shared(plan, m, part(cost, share(m))));
+            each.collect()
+        }
+    }
+}
+
+fn part(mut cost: Cost, share: f64) -> Cost {
+    for times in [&mut cost.warm, &mut cost.polluted] {
+        for ns in [&mut times.typical, &mut times.worst] {
+            *ns = Nanos((ns.0 as f64 * share).round() as u64);
+        }
+    }
+    cost
+}

@@ -1,0 +1,101 @@
+//! A graph played to nobody: processors of its own that are thrown away, and nothing outside is changed.
+
+use crate::setting::Setting;
+use crate::{EngineError, EngineOptions};
+use exec::{Executor, Floor, Now, Outcome, Ran};
+use graph::Graph;
+use plan::{Plan, TraceRecord};
+use processor::{Mode, Registry};
+use rt::trace::Reader;
+use std::sync::Arc;
+
+/// The height of the noise that is played in place of a device's input, so that what hears it has something to do.
+const HEIGHT: f32 = 0.1;
+
+/// A graph that is played to nobody.
+pub(crate) struct Rehearsal {
+    executor: Box<dyn Executor>,
+    pub(crate) plan: Plan,
+    setting: Setting,
+    reader: Option<Reader<TraceRecord>>,
+    device: Vec<Vec<f32>>,
+    cycle: u64,
+}
+
+impl Rehearsal {
+    /// Makes all that `graph` needs, as `options` say; all of it is new.
+    pub(crate) fn new(
+        graph: &Graph,
+        registry: Arc<Registry>,
+        options: &EngineOptions,
+    ) -> Result<Self, EngineError> {
+        let mut options = options.clone();
+        options.mode = Mode::Rehearsal;
+        options.trace = false;
+        let (block, inputs) = (options.block, options.inputs);
+        let mut setting = Setting::new(registry, options)?;
+        setting.admit(graph)?;
+        let plan = setting.plan(graph)?;
+        let executor = setting.executor(&plan);
+        Ok(Self {
+            executor,
+            plan,
+            setting,
+            reader: None,
+            device: (0..inputs).map(|seed| noise(seed, block.count())).collect(),
+            cycle: 0,
+        })
+    }
+
+    /// The same on one worker, with every step's time recorded in a ring that is no larger than one cycle needs.
+    pub(crate) fn traced(
+        graph: &Graph,
+        registry: Arc<Registry>,
+        options: &EngineOptions,
+    ) -> Result<Self, EngineError> {
+        let mut options = options.clone();
+        options.scheduler = crate::Scheduler::Sequential;
+        options.workers = 1;
+        let mut this = Self::new(graph, registry, &options)?;
+        let (pen, reader) = rt::trace::ring(this.plan.steps.len() + 16);
+        let floor = Floor::new(vec![pen]);
+        floor.trace(true);
+        this.setting.floor = Arc::new(floor);
+        this.executor = this.setting.executor(&this.plan);
+        this.reader = Some(reader);
+        Ok(this)
+    }
+
+    /// Plays one block; whether it was done.
+    pub(crate) fn cycle(&mut self) -> bool {
+        self.setting.background.turn_all_until_settled();
+        let device: Vec<&[f32]> = self.device.iter().map(Vec::as_slice).collect();
+        let block = u64::from(self.setting.options.block.0);
+        let ran: Ran = self.executor.run(&Now {
+            position: self.cycle * block,
+            cycle: self.cycle,
+            device: &device,
+            give_up: u64::MAX,
+            help_until: u64::MAX,
+        });
+        self.cycle += 1;
+        ran.outcome == Outcome::Done
+    }
+
+    /// What was recorded since the last call.
+    pub(crate) fn records(&mut self, each: impl FnMut(TraceRecord)) {
+        if let Some(reader) = &mut self.reader {
+            reader.drain(each);
+        }
+    }
+}
+
+/// The same noise for the same seed.
+fn noise(seed: u16, frames: usize) -> Vec<f32> {
+    let mut state = u32::from(seed) + 1;
+    let mut next = || {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (state >> 8) as f32 / 8_388_608.0 - 1.0
+    };
+    (0..frames).map(|_| HEIGHT * next()).collect()
+}
