@@ -177,7 +177,7 @@ impl Setting {
         let compiled = plan::compile(graph, self.registry.catalogue(), &options);
         let mut plan = compiled.map_err(|wrong| EngineError::Graph(wrong.0))?;
         if self.options.scheduler == Scheduler::Random {
-            plan.lanes = plan::random(&plan, self.workers(), 1).tasks();
+            plan.lanes = plan::random(&plan::Dag::of(&plan), self.workers(), 1).tasks();
         }
         Ok(plan)
     }

@@ -38,7 +38,7 @@ pub fn compile(graph: &Graph, catalogue: &Catalogue, options: &Options) -> Resul
         None => single(&mut plan),
     }
     if options.lanes > 0 {
-        plan.lanes = hlfet(&plan, options.lanes).tasks();
+        plan.lanes = hlfet(&crate::Dag::of(&plan), options.lanes).tasks();
     }
     Ok(plan)
 }

@@ -1,6 +1,6 @@
-//! How far each step is from the start and from the end, and what no schedule can beat.
+//! How far each step, or task, is from the start and from the end, and what no schedule can beat.
 
-use crate::{Plan, Step, StepId};
+use crate::{Dag, Plan, Step, StepId, TaskId};
 use units::Nanos;
 
 impl Plan {
@@ -65,6 +65,67 @@ impl Plan {
         let share = self.total().0.div_ceil(workers.max(1) as u64);
         longest.max(Nanos(share))
     }
+}
+
+impl Dag {
+    /// For each task the longest way from a source to its start, where an edge of so many bytes costs `edge`: its
+    /// t-level.
+    pub fn t_levels(&self, edge: impl Fn(u32) -> Nanos) -> Vec<Nanos> {
+        let mut levels = vec![Nanos(0); self.len()];
+        for task in self.ids() {
+            let end = sum(levels[task.index()], self.cost(task));
+            for arc in self.after(task) {
+                let level = &mut levels[arc.task.index()];
+                *level = (*level).max(sum(end, edge(arc.bytes)));
+            }
+        }
+        levels
+    }
+
+    /// For each task the longest way from its start to the end of the graph, where an edge of so many bytes costs
+    /// `edge`: its b-level.
+    pub fn b_levels(&self, edge: impl Fn(u32) -> Nanos) -> Vec<Nanos> {
+        let mut levels = vec![Nanos(0); self.len()];
+        for task in self.ids().rev() {
+            let rest = self.after(task).iter();
+            let rest = rest.map(|arc| sum(edge(arc.bytes), levels[arc.task.index()]));
+            levels[task.index()] = sum(self.cost(task), rest.max().unwrap_or_default());
+        }
+        levels
+    }
+
+    /// The b-levels where edges cost nothing.
+    pub fn static_levels(&self) -> Vec<Nanos> {
+        self.b_levels(|_| Nanos(0))
+    }
+
+    /// A longest way through the graph; where there are several, the one through the first tasks.
+    pub fn critical_path(&self, edge: impl Fn(u32) -> Nanos) -> Vec<TaskId> {
+        let levels = self.b_levels(&edge);
+        let mut path = Vec::new();
+        let mut next = first_greatest(self.ids().map(|task| (task, levels[task.index()])));
+        while let Some(task) = next {
+            path.push(task);
+            let ways = self.after(task).iter();
+            next = first_greatest(
+                ways.map(|arc| (arc.task, sum(edge(arc.bytes), levels[arc.task.index()]))),
+            );
+        }
+        path
+    }
+
+    /// No schedule on so many workers is shorter: the longest way, or an equal share of all costs.
+    pub fn bound(&self, workers: usize) -> Nanos {
+        let longest = self.static_levels().into_iter().max().unwrap_or_default();
+        let share = self.total().0.div_ceil(workers.max(1) as u64);
+        longest.max(Nanos(share))
+    }
+}
+
+/// The first of those with the greatest number.
+fn first_greatest(all: impl Iterator<Item = (TaskId, Nanos)>) -> Option<TaskId> {
+    all.reduce(|best, next| if next.1 > best.1 { next } else { best })
+        .map(|(task, _)| task)
 }
 
 /// Costs come from files, and their sum need not fit.

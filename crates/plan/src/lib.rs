@@ -7,12 +7,15 @@
 mod arrows;
 mod compile;
 mod costs;
+mod dag;
 mod emit;
+mod etf;
 mod fuse;
 mod latency;
 mod levels;
 mod limits;
 mod lines;
+mod machine;
 mod order;
 mod outlets;
 mod phases;
@@ -22,12 +25,16 @@ mod slots;
 mod steps;
 mod tasks;
 mod trace;
+mod traffic;
 mod turns;
 mod validate;
 mod wiring;
 
 pub use compile::compile;
+pub use dag::{Arc, Dag};
+pub use etf::etf;
 pub use fuse::Fuse;
+pub use machine::{Link, Machine};
 pub use schedule::{Placed, Schedule, hlfet, random};
 pub use simulate::{Simulated, simulate};
 pub use steps::{

@@ -1,7 +1,7 @@
-//! Schedulers: free functions from a plan and a number of workers to lanes.
+//! Schedules, what makes one sound, and the list schedulers that know nothing of links.
 
 use crate::levels::sum;
-use crate::{Plan, TaskId};
+use crate::{Dag, Machine, TaskId};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use units::Nanos;
@@ -20,61 +20,154 @@ pub struct Placed {
 /// Which worker runs what when, if every task takes exactly what it costs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Schedule {
-    /// A worker's tasks, in order.
+    /// A worker's tasks, in order. A task that stands on several lanes has copies.
     pub lanes: Vec<Vec<Placed>>,
     /// When the last one is over.
     pub makespan: Nanos,
+    /// Whether the scheduler left out part of what it would have tried, because the graph is too large for it.
+    pub abridged: bool,
 }
 
 impl Schedule {
-    /// The order alone: what [`Plan::lanes`] has.
+    /// Nothing yet.
+    pub(crate) fn new(workers: usize) -> Self {
+        Self {
+            lanes: vec![Vec::new(); workers],
+            makespan: Nanos(0),
+            abridged: false,
+        }
+    }
+
+    /// Adds to the end of a lane.
+    pub(crate) fn push(&mut self, lane: usize, placed: Placed) {
+        self.makespan = self.makespan.max(placed.finish);
+        self.lanes[lane].push(placed);
+    }
+
+    /// The order alone: what [`Plan::lanes`](crate::Plan::lanes) has.
     pub fn tasks(&self) -> Vec<Vec<TaskId>> {
         let ids = |lane: &Vec<Placed>| lane.iter().map(|p| p.task).collect();
         self.lanes.iter().map(ids).collect()
     }
+
+    /// How many copies there are beside the first of each task.
+    pub fn duplicates(&self) -> usize {
+        let mut all: Vec<TaskId> = self.lanes.iter().flatten().map(|p| p.task).collect();
+        let placed = all.len();
+        all.sort_unstable();
+        all.dedup();
+        placed - all.len()
+    }
+
+    /// Whether this is a sound schedule of `dag` on `machine`: every task is there, copies only of what is duplicable
+    /// and never two on one lane, each takes what it costs, none begins before the one before it in its lane is over, or
+    /// before all it reads is there from some copy.
+    ///
+    /// # Errors
+    ///
+    /// The first thing that is wrong, in words.
+    pub fn check(&self, dag: &Dag, machine: &Machine) -> Result<(), String> {
+        if self.lanes.len() != machine.workers() {
+            return Err(format!("{} lanes", self.lanes.len()));
+        }
+        let mut copies: Vec<Vec<(usize, Placed)>> = vec![Vec::new(); dag.len()];
+        let mut last = Nanos(0);
+        for (lane, all) in self.lanes.iter().enumerate() {
+            let mut free = Nanos(0);
+            for placed in all {
+                let task = placed.task;
+                let there = copies.get_mut(task.index());
+                let there = there.ok_or(format!("there is no {task:?}"))?;
+                if placed.start < free || placed.finish != sum(placed.start, dag.cost(task)) {
+                    return Err(format!("{placed:?} does not fit in lane {lane}"));
+                }
+                if there.last().is_some_and(|(other, _)| *other == lane) {
+                    return Err(format!("{task:?} is twice in lane {lane}"));
+                }
+                there.push((lane, *placed));
+                free = placed.finish;
+            }
+            last = last.max(free);
+        }
+        for task in dag.ids() {
+            check_copies(dag, machine, &copies, task)?;
+        }
+        match last == self.makespan {
+            true => Ok(()),
+            false => Err(format!("the makespan is {last:?}")),
+        }
+    }
+}
+
+/// Checks one task, with its copies by lane.
+fn check_copies(
+    dag: &Dag,
+    machine: &Machine,
+    copies: &[Vec<(usize, Placed)>],
+    task: TaskId,
+) -> Result<(), String> {
+    let own = &copies[task.index()];
+    if own.is_empty() {
+        return Err(format!("{task:?} is missing"));
+    }
+    if own.len() > 1 && !dag.is_duplicable(task) {
+        return Err(format!("{task:?} must not have copies"));
+    }
+    for (lane, placed) in own {
+        for arc in dag.before(task) {
+            let from = copies[arc.task.index()].iter();
+            let arrivals = from.map(|(other, parent)| {
+                let way = machine.crossing(*other, *lane, arc.bytes);
+                sum(parent.finish, way)
+            });
+            if arrivals.min().is_none_or(|first| first > placed.start) {
+                return Err(format!("{placed:?} starts before {:?} is there", arc.task));
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Highest level first: of the tasks that are ready the one with the highest static level (node costs only), of equal
-/// ones that with more immediate successors, then the one first in the plan; on the worker that is free first.
-pub fn hlfet(plan: &Plan, workers: usize) -> Schedule {
-    let levels = plan.task_levels();
-    list(plan, workers, |id| {
-        let after = plan.tasks[id.0 as usize].successors.len();
-        (levels[id.0 as usize].0, after as u64)
+/// ones that with more immediate successors, then the first; on the worker that is free first.
+pub fn hlfet(dag: &Dag, workers: usize) -> Schedule {
+    let levels = dag.static_levels();
+    list(dag, workers, |task| {
+        (levels[task.index()].0, dag.after(task).len() as u64)
     })
 }
 
 /// Tasks that are ready in an order that only chance knows: a control for the others. Equal for an equal seed.
-pub fn random(plan: &Plan, workers: usize, seed: u64) -> Schedule {
-    list(plan, workers, |id| {
-        let key = mix(seed ^ mix(u64::from(id.0)));
+pub fn random(dag: &Dag, workers: usize, seed: u64) -> Schedule {
+    list(dag, workers, |task| {
+        let key = mix(seed ^ mix(u64::from(task.0)));
         (key, 0)
     })
 }
 
 /// List scheduling: whenever a worker is free and a task is ready, the ready task of the highest `priority` starts, on
 /// the first of the workers that are free.
-fn list(plan: &Plan, workers: usize, priority: impl Fn(TaskId) -> (u64, u64)) -> Schedule {
-    let entry = |id: TaskId| (priority(id), Reverse(id));
-    let mut waits: Vec<u32> = plan.tasks.iter().map(|s| s.activation).collect();
-    let starts = (0..).map(TaskId).zip(&plan.tasks);
-    let starts = starts.filter(|(_, t)| t.activation == 0);
-    let mut ready: BinaryHeap<_> = starts.map(|(id, _)| entry(id)).collect();
+fn list(dag: &Dag, workers: usize, priority: impl Fn(TaskId) -> (u64, u64)) -> Schedule {
+    let entry = |task: TaskId| (priority(task), Reverse(task));
+    let mut waits: Vec<u32> = dag.ids().map(|t| dag.before(t).len() as u32).collect();
+    let starts = dag.ids().filter(|t| dag.before(*t).is_empty());
+    let mut ready: BinaryHeap<_> = starts.map(entry).collect();
     let mut crew = Crew::new(workers.max(1));
     loop {
         while crew.is_free()
             && let Some((_, Reverse(task))) = ready.pop()
         {
-            crew.start(task, plan.tasks[task.0 as usize].cost);
+            crew.start(task, dag.cost(task));
         }
         let over = crew.next();
         if over.is_empty() {
             return crew.schedule;
         }
-        for next in over.iter().flat_map(|task| plan.freed(*task)) {
-            waits[next.0 as usize] -= 1;
-            if waits[next.0 as usize] == 0 {
-                ready.push(entry(*next));
+        for next in over.iter().flat_map(|task| dag.after(*task)) {
+            let waits = &mut waits[next.task.index()];
+            *waits -= 1;
+            if *waits == 0 {
+                ready.push(entry(next.task));
             }
         }
     }
@@ -84,6 +177,7 @@ fn list(plan: &Plan, workers: usize, priority: impl Fn(TaskId) -> (u64, u64)) ->
 struct Crew {
     free: BinaryHeap<Reverse<usize>>,
     busy: BinaryHeap<Reverse<(Nanos, usize, TaskId)>>,
+    now: Nanos,
     schedule: Schedule,
 }
 
@@ -92,10 +186,8 @@ impl Crew {
         Self {
             free: (0..workers).map(Reverse).collect(),
             busy: BinaryHeap::new(),
-            schedule: Schedule {
-                lanes: vec![Vec::new(); workers],
-                makespan: Nanos(0),
-            },
+            now: Nanos(0),
+            schedule: Schedule::new(workers),
         }
     }
 
@@ -107,25 +199,24 @@ impl Crew {
         let Some(Reverse(worker)) = self.free.pop() else {
             return;
         };
-        let start = self.schedule.makespan;
-        let finish = sum(start, cost);
+        let (start, finish) = (self.now, sum(self.now, cost));
         self.busy.push(Reverse((finish, worker, task)));
-        self.schedule.lanes[worker].push(Placed {
+        let placed = Placed {
             task,
             start,
             finish,
-        });
+        };
+        self.schedule.push(worker, placed);
     }
 
-    /// Goes on to the next time at which steps are over, and gives these; none where nobody works.
+    /// Goes on to the next time at which tasks are over, and gives these; none where nobody works.
     fn next(&mut self) -> Vec<TaskId> {
         let mut over = Vec::new();
         if let Some(Reverse((finish, ..))) = self.busy.peek() {
-            self.schedule.makespan = *finish;
+            self.now = *finish;
         }
-        let now = self.schedule.makespan;
         while let Some(Reverse((finish, worker, task))) = self.busy.peek().copied()
-            && finish == now
+            && finish == self.now
         {
             self.busy.pop();
             self.free.push(Reverse(worker));

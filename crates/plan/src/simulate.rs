@@ -1,100 +1,181 @@
 //! What becomes of a schedule when tasks take other times than it thought.
 
 use crate::levels::sum;
-use crate::{Plan, TaskId};
+use crate::schedule::{Placed, Schedule};
+use crate::{Dag, Machine, TaskId};
 use units::Nanos;
 
 /// When each task ran.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Simulated {
-    /// By task: when it started.
+    /// By task: when it started; of copies, the first.
     pub start: Vec<Nanos>,
-    /// By task: when it was over.
+    /// By task: when it was over; of copies, the first that was.
     pub finish: Vec<Nanos>,
     /// When the last one was over.
     pub makespan: Nanos,
+    /// The lanes as they were, with times.
+    pub lanes: Vec<Vec<Placed>>,
 }
 
-/// Replays lanes as an executor does: each worker takes the tasks of its lane in order, and each task waits for the
-/// tasks before it. `None` where the lanes get stuck, or do not have every task of the plan exactly once.
+impl Simulated {
+    /// The lanes as a schedule.
+    pub fn schedule(&self) -> Schedule {
+        Schedule {
+            lanes: self.lanes.clone(),
+            makespan: self.makespan,
+            abridged: false,
+        }
+    }
+}
+
+/// Replays lanes as an executor does: each worker takes the tasks of its lane in order, and each task waits until what
+/// it reads is there, from whichever copy it comes first. `None` where the lanes get stuck, a task is missing or twice
+/// in a lane, or there are more lanes than workers.
 pub fn simulate(
-    plan: &Plan,
+    dag: &Dag,
+    machine: &Machine,
     lanes: &[Vec<TaskId>],
     cost: impl Fn(TaskId) -> Nanos,
 ) -> Option<Simulated> {
-    let mut replay = Replay::new(plan, lanes)?;
-    // Lanes whose next task may run.
-    let mut work: Vec<usize> = (0..lanes.len()).collect();
-    while let Some(lane) = work.pop() {
-        while let Some(task) = replay.next(lane, lanes) {
-            replay.run(lane, task, cost(task));
-            for next in plan.freed(task) {
-                let at = next.0 as usize;
-                replay.waits[at] -= 1;
-                replay.ready[at] = replay.ready[at].max(replay.times.finish[task.0 as usize]);
-                if replay.waits[at] == 0 {
-                    work.push(replay.lane_of[at]);
-                }
-            }
-        }
+    let mut replay = Replay::new(dag, machine, lanes)?;
+    // Always the earliest start there is: whatever has not run yet is over no earlier, so it cannot bring that forward.
+    while let Some((start, lane)) = replay.first() {
+        replay.run(lane, start, &cost);
     }
-    replay.done.eq(&plan.tasks.len()).then_some(replay.times)
+    replay.end()
 }
 
-struct Replay {
-    lane_of: Vec<usize>,
-    /// By lane: which of its tasks is next, and when it is free.
-    heads: Vec<(usize, Nanos)>,
+struct Replay<'a> {
+    dag: &'a Dag,
+    machine: &'a Machine,
+    lanes: &'a [Vec<TaskId>],
+    /// By task, in the order in which they ended: the copies that have run, by lane.
+    done: Vec<Vec<(usize, Nanos)>>,
+    /// By task: for how many tasks it waits of which no copy has run.
     waits: Vec<u32>,
-    ready: Vec<Nanos>,
-    done: usize,
-    times: Simulated,
+    heads: Vec<Head>,
+    times: Vec<Vec<Placed>>,
 }
 
-impl Replay {
-    /// `None` where a task is missing, is there twice, or is none of the plan's.
-    fn new(plan: &Plan, lanes: &[Vec<TaskId>]) -> Option<Self> {
-        let count = plan.tasks.len();
-        let mut lane_of = vec![usize::MAX; count];
+/// How far a lane has come.
+#[derive(Clone, Copy, Default)]
+struct Head {
+    next: usize,
+    free: Nanos,
+    /// When the next task starts, as far as one knows; `None` while something it reads has not run at all.
+    start: Option<Nanos>,
+}
+
+impl<'a> Replay<'a> {
+    fn new(dag: &'a Dag, machine: &'a Machine, lanes: &'a [Vec<TaskId>]) -> Option<Self> {
+        if lanes.len() > machine.workers() {
+            return None;
+        }
+        let mut seen = vec![usize::MAX; dag.len()];
         for (lane, tasks) in lanes.iter().enumerate() {
             for task in tasks {
-                let there = lane_of.get_mut(task.0 as usize)?;
-                if *there != usize::MAX {
+                let there = seen.get_mut(task.index())?;
+                if *there == lane {
                     return None;
                 }
                 *there = lane;
             }
         }
-        let all = lane_of.iter().all(|lane| *lane != usize::MAX);
-        all.then(|| Self {
-            lane_of,
-            heads: vec![(0, Nanos(0)); lanes.len()],
-            waits: plan.tasks.iter().map(|s| s.activation).collect(),
-            ready: vec![Nanos(0); count],
-            done: 0,
-            times: Simulated {
-                start: vec![Nanos(0); count],
-                finish: vec![Nanos(0); count],
-                makespan: Nanos(0),
-            },
-        })
+        if seen.contains(&usize::MAX) {
+            return None;
+        }
+        let mut replay = Self {
+            done: vec![Vec::new(); dag.len()],
+            waits: dag.ids().map(|t| dag.before(t).len() as u32).collect(),
+            heads: vec![Head::default(); lanes.len()],
+            times: lanes.iter().map(|l| Vec::with_capacity(l.len())).collect(),
+            dag,
+            machine,
+            lanes,
+        };
+        (0..lanes.len()).for_each(|lane| replay.look(lane));
+        Some(replay)
     }
 
-    /// The next task of `lane`, if it may run.
-    fn next(&self, lane: usize, lanes: &[Vec<TaskId>]) -> Option<TaskId> {
-        let task = *lanes[lane].get(self.heads[lane].0)?;
-        (self.waits[task.0 as usize] == 0).then_some(task)
+    fn head(&self, lane: usize) -> Option<TaskId> {
+        self.lanes[lane].get(self.heads[lane].next).copied()
     }
 
-    fn run(&mut self, lane: usize, task: TaskId, cost: Nanos) {
-        let (next, free) = &mut self.heads[lane];
-        let at = task.0 as usize;
-        let start = self.ready[at].max(*free);
-        *next += 1;
-        *free = sum(start, cost);
-        self.times.start[at] = start;
-        self.times.finish[at] = *free;
-        self.times.makespan = self.times.makespan.max(*free);
-        self.done += 1;
+    /// Finds out when the next task of `lane` can start.
+    fn look(&mut self, lane: usize) {
+        let Some(task) = self.head(lane).filter(|t| self.waits[t.index()] == 0) else {
+            self.heads[lane].start = None;
+            return;
+        };
+        let arrivals = self.dag.before(task).iter().filter_map(|arc| {
+            let copies = self.done[arc.task.index()].iter();
+            let ways = copies
+                .map(|(from, finish)| sum(*finish, self.machine.crossing(*from, lane, arc.bytes)));
+            ways.min()
+        });
+        let ready = arrivals.max().unwrap_or_default();
+        let head = &mut self.heads[lane];
+        head.start = Some(ready.max(head.free));
+    }
+
+    /// The lane whose next task starts first, and when.
+    fn first(&self) -> Option<(Nanos, usize)> {
+        let heads = self.heads.iter().enumerate();
+        heads
+            .filter_map(|(lane, head)| Some((head.start?, lane)))
+            .min()
+    }
+
+    fn run(&mut self, lane: usize, start: Nanos, cost: impl Fn(TaskId) -> Nanos) {
+        let Some(task) = self.head(lane) else { return };
+        let finish = sum(start, cost(task));
+        self.times[lane].push(Placed {
+            task,
+            start,
+            finish,
+        });
+        let copies = &mut self.done[task.index()];
+        copies.push((lane, finish));
+        let is_first = copies.len() == 1;
+        self.heads[lane].next += 1;
+        self.heads[lane].free = finish;
+        let dag = self.dag;
+        if is_first {
+            for arc in dag.after(task) {
+                self.waits[arc.task.index()] -= 1;
+            }
+        }
+        for other in 0..self.lanes.len() {
+            let reads = |next: TaskId| {
+                let parents = dag.before(next);
+                parents.binary_search_by_key(&task, |arc| arc.task).is_ok()
+            };
+            if other == lane || self.head(other).is_some_and(reads) {
+                self.look(other);
+            }
+        }
+    }
+
+    fn end(self) -> Option<Simulated> {
+        let all = self.times.iter().zip(self.lanes);
+        if !all.into_iter().all(|(run, lane)| run.len() == lane.len()) {
+            return None;
+        }
+        let never = Nanos(u64::MAX);
+        let mut simulated = Simulated {
+            start: vec![never; self.dag.len()],
+            finish: vec![never; self.dag.len()],
+            makespan: Nanos(0),
+            lanes: Vec::new(),
+        };
+        for placed in self.times.iter().flatten() {
+            let at = placed.task.index();
+            simulated.start[at] = simulated.start[at].min(placed.start);
+            simulated.finish[at] = simulated.finish[at].min(placed.finish);
+            simulated.makespan = simulated.makespan.max(placed.finish);
+        }
+        simulated.lanes = self.times;
+        Some(simulated)
     }
 }

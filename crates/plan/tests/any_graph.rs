@@ -3,7 +3,7 @@
 mod common;
 use common::random::{patches, wild_patches};
 use common::symbols::{Follower, Oracle};
-use divisi_plan::{Plan, PlanError, StepId, Work, compile, hlfet, random, simulate};
+use divisi_plan::{Dag, Machine, Plan, PlanError, StepId, Work, compile, hlfet, random, simulate};
 use proptest::prelude::*;
 use units::Nanos;
 
@@ -104,20 +104,22 @@ proptest! {
         patch in patches(60), workers in 1..6usize, seed: u64,
     ) {
         let plan = plan_of(&patch);
-        let bound = plan.bound(workers);
-        for schedule in [hlfet(&plan, workers), random(&plan, workers, seed)] {
+        let (dag, bound) = (Dag::of(&plan), plan.bound(workers));
+        for schedule in [hlfet(&dag, workers), random(&dag, workers, seed)] {
             prop_assert!(bound <= schedule.makespan);
             prop_assert!(schedule.makespan.0 <= 2 * bound.0);
         }
-        let one = hlfet(&plan, 1);
+        let one = hlfet(&dag, 1);
         prop_assert_eq!(one.makespan, plan.total());
     }
 
     #[test]
     fn a_schedule_is_what_its_replay_gives(patch in patches(60), workers in 1..6usize) {
         let plan = plan_of(&patch);
-        let schedule = hlfet(&plan, workers);
-        let replay = simulate(&plan, &schedule.tasks(), |id| plan.tasks[id.0 as usize].cost).expect("it comes to an end");
+        let dag = Dag::of(&plan);
+        let schedule = hlfet(&dag, workers);
+        let replay = simulate(&dag, &Machine::free(workers), &schedule.tasks(), |id| dag.cost(id));
+        let replay = replay.expect("it comes to an end");
         prop_assert_eq!(replay.makespan, schedule.makespan);
         for placed in schedule.lanes.iter().flatten() {
             let at = placed.task.0 as usize;

@@ -2,7 +2,9 @@
 
 mod common;
 use common::{Patch, chain};
-use divisi_plan::{Feed, InPort, OutPort, Plan, Step, StepId, Work, hlfet, simulate};
+use divisi_plan::{
+    Arc, Dag, Feed, InPort, Machine, OutPort, Plan, Step, StepId, TaskId, Work, hlfet, simulate,
+};
 use graph::{NodeId, Value};
 use units::{Frames, Nanos};
 
@@ -378,7 +380,8 @@ fn hlfet_places_as_by_hand() {
     let plan = patch.plan();
     sound(&plan);
     assert_eq!(plan.static_levels, [8, 6, 6, 5, 3, 1, 1].map(Nanos));
-    let schedule = hlfet(&plan, 2);
+    let dag = Dag::of(&plan);
+    let schedule = hlfet(&dag, 2);
     let times: Vec<Vec<_>> = schedule
         .lanes
         .iter()
@@ -394,10 +397,35 @@ fn hlfet_places_as_by_hand() {
     assert_eq!(plan.lanes, schedule.tasks());
     assert_eq!(plan.bound(2), Nanos(8));
     assert_eq!(plan.critical_path(), [0, 1, 4, 5].map(StepId));
-    let slower = simulate(&plan, &plan.lanes, |id| {
+    let slower = simulate(&dag, &Machine::free(2), &plan.lanes, |id| {
         Nanos(if id.0 == 1 { 10 } else { 1 })
     });
     assert_eq!(slower.expect("it ends").makespan, Nanos(13));
+}
+
+#[test]
+fn an_edge_between_tasks_has_the_bytes_that_cross() {
+    let mut patch = Patch::default();
+    let wide = patch.add_with("mix", &[("channels", 2.0)]);
+    let sum = patch.add_with("mix", &[("channels", 2.0)]);
+    let [player, synth] = ["player", "synth"].map(|kind| patch.add(kind));
+    patch.wire(wide, sum);
+    patch.wire_ports((wide, 0), (sum, 1));
+    patch.wire_ports((wide, 1), (sum, 1));
+    patch.wire_ports((player, 0), (synth, 0));
+    patch.wire_ports((player, 1), (synth, 1));
+    let delay = patch.add_with("delay", &[("time", 20.0 / 48_000.0)]);
+    patch.wire(synth, delay);
+    let plan = patch.plan();
+    let task = |id, nth: usize| TaskId(steps_of(&plan, id)[nth].0.0);
+    let dag = Dag::of(&plan);
+    let arc = |task, bytes| Arc { task, bytes };
+    assert_eq!(dag.len(), plan.tasks.len());
+    assert_eq!(dag.after(task(wide, 0)), [arc(task(sum, 0), 4 * 64 * 4)]);
+    assert_eq!(dag.after(task(player, 0)), [arc(task(synth, 0), 2 * 64)]);
+    // The reading half only waits.
+    assert_eq!(dag.after(task(delay, 0)), [arc(task(delay, 1), 0)]);
+    assert_eq!(dag.before(task(delay, 0)), [arc(task(synth, 0), 64 * 4)]);
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! A small catalogue and a quick way to make graphs of it.
 #![allow(dead_code, reason = "each test file uses its part")]
 
+pub(crate) mod dags;
 pub(crate) mod random;
 pub(crate) mod symbols;
 
