@@ -1,17 +1,20 @@
-//! Pictures: a graph in layers, and times as bars, both as SVG.
+//! Pictures: graphs in layers, schedules and traces as lanes, figures as plots; each as SVG, PDF or PNG.
 //!
-//! Takes graphs and figures, gives text; the same text for the same input on every machine.
+//! Takes graphs, schedules and figures, gives bytes; the same bytes for the same input on every machine.
 //! May: allocate and take its time. May not: open files, read a clock, know code that runs, use `unsafe`.
 #![forbid(unsafe_code)]
 
+mod font;
+mod ink;
+mod lanes;
 mod layout;
-mod measure;
-mod paper;
 mod patch;
+mod picture;
 mod plot;
+mod svg;
+mod ticks;
 
-/// Pictures as SVG: for light and dark backgrounds, with nothing that must be fetched.
-pub mod svg {
-    pub use crate::patch::graph;
-    pub use crate::plot::{Bar, Line, histogram};
-}
+pub use lanes::{Crossing, Hue, Lane, LaneBox, Lanes, Mark, MarkKind, schedule};
+pub use patch::graph;
+pub use picture::Picture;
+pub use plot::{Bar, Line, histogram};

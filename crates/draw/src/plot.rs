@@ -1,6 +1,8 @@
 //! Times as bars, over logarithmic axes: a few late ones among many are seen.
 
-use crate::paper::{Paper, round};
+use crate::ink;
+use crate::picture::{Anchor, Look, Pen, Picture, bold, plain};
+use crate::ticks;
 
 /// One bar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,11 +34,12 @@ pub fn histogram(
     bars: &[Bar],
     lines: &[Line<'_>],
     deadline_ns: Option<u64>,
-) -> String {
+) -> Picture {
     let axes = Axes::of(bars, lines);
-    let mut paper = Paper::new(SIZE.0, SIZE.1, title);
-    paper.text("title", "start", (FIELD.0.0, 28.0), title);
-    axes.draw(&mut paper);
+    let mut picture = Picture::new(SIZE.0, SIZE.1, title);
+    let at = (FIELD.0.0, 28.0);
+    picture.text(at, title, bold(15.0), ink::DARK, Anchor::Start);
+    axes.draw(&mut picture);
     for bar in bars.iter().filter(|bar| bar.count > 0) {
         let is_late = deadline_ns.is_some_and(|deadline| bar.from_ns >= deadline);
         let (x0, x1, top) = (
@@ -45,18 +48,23 @@ pub fn histogram(
             axes.y(bar.count as f64),
         );
         let size = ((x1 - x0 - 1.0).max(1.5), FIELD.1.1 - top);
-        paper.rect(if is_late { "late" } else { "bar" }, (x0, top), size, 1.5);
+        let ink = if is_late { ink::ALARM } else { ink::BLUE.line };
+        picture.rect((x0, top), size, 1.5, Look::filled(ink));
     }
     for (i, line) in lines.iter().enumerate() {
         let x = axes.x(line.at_ns);
         let top = FIELD.0.1 - 12.0 + (i % 2) as f64 * 11.0;
-        paper.path(
-            "mark",
-            &format!("M{} {}V{}", round(x), round(top + 3.0), round(FIELD.1.1)),
+        let pen = Pen::dashed(ink::ALARM, 1.0, (5.0, 3.0));
+        picture.line((x, top + 3.0), (x, FIELD.1.1), pen);
+        picture.text(
+            (x, top),
+            line.label,
+            plain(11.0),
+            ink::ALARM,
+            Anchor::Middle,
         );
-        paper.text("marked", "middle", (x, top), line.label);
     }
-    paper.finish()
+    picture
 }
 
 /// Both axes, in powers of ten.
@@ -97,61 +105,32 @@ impl Axes {
         FIELD.1.1 - share * (FIELD.1.1 - FIELD.0.1)
     }
 
-    fn draw(&self, paper: &mut Paper) {
+    fn draw(&self, picture: &mut Picture) {
         for decade in 0..=self.decades as i32 {
             let y = self.y(10f64.powi(decade));
-            paper.path(
-                "grid",
-                &format!("M{} {}H{}", round(FIELD.0.0), round(y), round(FIELD.1.0)),
-            );
-            paper.text(
-                "tick",
-                "end",
-                (FIELD.0.0 - 8.0, y + 4.0),
-                &10u64.pow(decade as u32).to_string(),
-            );
+            picture.line((FIELD.0.0, y), (FIELD.1.0, y), Pen::solid(ink::GRID, 1.0));
+            let words = 10u64.pow(decade as u32).to_string();
+            let at = (FIELD.0.0 - 8.0, y + 4.0);
+            picture.text(at, &words, plain(11.0), ink::FAINT, Anchor::End);
         }
-        let is_wide = self.last - self.first > 2.5;
-        for decade in self.first.floor() as i32..=self.last.ceil() as i32 {
-            for digit in 1..10u64 {
-                let ns = digit as f64 * 10f64.powi(decade);
-                if ns < 1.0 || ns.log10() < self.first || ns.log10() > self.last {
-                    continue;
-                }
-                let x = self.x(ns as u64);
-                let is_named = if is_wide {
-                    digit == 1
-                } else {
-                    matches!(digit, 1 | 2 | 5) || self.last - self.first < 0.7
-                };
-                let length = if is_named { 6 } else { 3 };
-                paper.path(
-                    "axis",
-                    &format!("M{} {}v{length}", round(x), round(FIELD.1.1)),
+        let (low, high) = (10f64.powf(self.first), 10f64.powf(self.last));
+        for (ns, is_named) in ticks::logarithmic(low, high, 9) {
+            let x = self.x(ns as u64);
+            let end = FIELD.1.1 + if is_named { 6.0 } else { 3.0 };
+            picture.line((x, FIELD.1.1), (x, end), Pen::solid(ink::AXIS, 1.0));
+            if is_named {
+                let at = (x, FIELD.1.1 + 20.0);
+                picture.text(
+                    at,
+                    &ticks::span(ns),
+                    plain(11.0),
+                    ink::FAINT,
+                    Anchor::Middle,
                 );
-                if is_named {
-                    paper.text("tick", "middle", (x, FIELD.1.1 + 20.0), &span(ns));
-                }
             }
         }
-        paper.path(
-            "axis",
-            &format!(
-                "M{} {}H{}",
-                round(FIELD.0.0),
-                round(FIELD.1.1),
-                round(FIELD.1.0)
-            ),
-        );
-    }
-}
-
-fn span(ns: f64) -> String {
-    match ns {
-        ns if ns < 1e3 => format!("{ns} ns"),
-        ns if ns < 1e6 => format!("{} µs", ns / 1e3),
-        ns if ns < 1e9 => format!("{} ms", ns / 1e6),
-        ns => format!("{} s", ns / 1e9),
+        let ends = ((FIELD.0.0, FIELD.1.1), (FIELD.1.0, FIELD.1.1));
+        picture.line(ends.0, ends.1, Pen::solid(ink::AXIS, 1.0));
     }
 }
 
@@ -171,9 +150,9 @@ mod tests {
             at_ns: 1_333_333,
             label: "deadline",
         }];
-        let picture = histogram("cycles <1>", &bars, &lines, Some(1_333_333));
-        assert_eq!(picture.matches("class=\"bar\"").count(), 2);
-        assert_eq!(picture.matches("class=\"late\"").count(), 1);
+        let picture = histogram("cycles <1>", &bars, &lines, Some(1_333_333)).svg();
+        assert_eq!(picture.matches("<rect fill=\"#4c78c0\"").count(), 2);
+        assert_eq!(picture.matches("<rect fill=\"#b8306f\"").count(), 1);
         assert!(picture.contains("cycles &lt;1&gt;") && picture.contains("1 ms"));
         let axes = Axes::of(&bars, &lines);
         for bar in bars {
@@ -184,7 +163,7 @@ mod tests {
 
     #[test]
     fn nothing_at_all_is_drawn_without_nonsense() {
-        let picture = histogram("", &[], &[], None);
+        let picture = histogram("", &[], &[], None).svg();
         assert!(!picture.contains("NaN") && picture.ends_with("</svg>\n"));
     }
 }

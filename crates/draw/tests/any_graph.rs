@@ -1,6 +1,6 @@
 //! Pictures of graphs that nobody would draw by hand.
 
-use divisi_draw::svg;
+use divisi_draw::graph as picture_of;
 use graph::{Catalogue, Edge, End, Graph, Node, NodeId, Place, Port, Signal};
 use units::Channels;
 
@@ -50,8 +50,8 @@ fn wild(seed: u64, nodes: u64, edges: u64) -> Graph {
 fn any_graph_is_drawn_with_every_node_and_finite_lengths() {
     for seed in 0..60 {
         let patch = wild(seed, 1 + seed % 17, seed * 2);
-        let picture = svg::graph(&patch, &Catalogue::default());
-        assert!(picture.matches("class=\"name\"").count() == patch.len());
+        let picture = picture_of(&patch, &Catalogue::default()).svg();
+        assert!(picture.matches("font-weight").count() == patch.len());
         assert!(
             !picture.contains("NaN") && !picture.contains("inf"),
             "seed {seed}"
@@ -61,8 +61,12 @@ fn any_graph_is_drawn_with_every_node_and_finite_lengths() {
 
 #[test]
 fn many_edges_and_many_nodes_are_drawn_too() {
-    let dense = svg::graph(&wild(1, 300, 22_000), &Catalogue::default());
+    let dense = picture_of(&wild(1, 300, 22_000), &Catalogue::default()).svg();
     assert!(dense.contains("300 nodes and 22000 edges") && dense.len() < 8_000_000);
     let long = graph::shape::line(20_000, None).unwrap();
-    assert!(svg::graph(&long, &Catalogue::default()).contains("20000 nodes"));
+    assert!(
+        picture_of(&long, &Catalogue::default())
+            .svg()
+            .contains("20000 nodes")
+    );
 }

@@ -4,7 +4,7 @@ use crate::failure::Failure;
 use crate::files::{extension, write};
 use crate::load::Loaded;
 use clap::Args;
-use divisi::draw::svg;
+use divisi::draw;
 use divisi::text::dot;
 use std::path::PathBuf;
 
@@ -29,7 +29,7 @@ impl Draw {
     /// Does it.
     pub(crate) fn run(self) -> Result<(), Failure> {
         let draw: fn(&Loaded) -> String = match extension(&self.output).as_str() {
-            "svg" => |loaded| svg::graph(&loaded.session.graph, loaded.registry.catalogue()),
+            "svg" => |loaded| draw::graph(&loaded.session.graph, loaded.registry.catalogue()).svg(),
             "dot" => |loaded| dot::write(&loaded.session.graph),
             _ => {
                 let name = self.output.display();

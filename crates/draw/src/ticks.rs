@@ -1,0 +1,161 @@
+//! Round numbers along an axis, and how they are written.
+
+/// Round numbers from `low` to `high`, at most about `most` of them, and the step between them.
+pub(crate) fn linear(low: f64, high: f64, most: usize) -> (Vec<f64>, f64) {
+    let span = high - low;
+    if !span.is_finite() || span <= 0.0 {
+        return (vec![low], 1.0);
+    }
+    let rough = span / most.max(1) as f64;
+    let power = 10f64.powf(rough.log10().floor());
+    let step = [1.0, 2.0, 5.0, 10.0]
+        .into_iter()
+        .map(|digit| digit * power)
+        .find(|step| *step >= rough * 0.999)
+        .unwrap_or(power * 10.0);
+    let (first, last) = ((low / step - 1e-9).ceil(), (high / step + 1e-9).floor());
+    let count = (last - first).clamp(0.0, 100.0) as usize;
+    let ticks = (0..=count).map(|i| (first + i as f64) * step).collect();
+    (ticks, step)
+}
+
+/// The same on a logarithmic axis, both ends above 0: powers of ten, with 2 and 5 between where they are few. Each with
+/// whether it has a name.
+pub(crate) fn logarithmic(low: f64, high: f64, most: usize) -> Vec<(f64, bool)> {
+    if !(low > 0.0 && high.is_finite() && high >= low) {
+        return Vec::new();
+    }
+    let (first, last) = (low.log10().floor() as i32, high.log10().ceil() as i32);
+    let decades = high.log10() - low.log10();
+    let every = ((decades / most.max(1) as f64).ceil() as i32).max(1);
+    let has_two = decades * 3.0 <= most as f64;
+    let has_all = decades * 9.0 <= most as f64;
+    let mut ticks = Vec::new();
+    for decade in first..=last {
+        for digit in 1..10 {
+            let value = f64::from(digit) * 10f64.powi(decade);
+            if value < low * 0.999_999 || value > high * 1.000_001 {
+                continue;
+            }
+            let is_named = match digit {
+                1 => decade.rem_euclid(every) == 0,
+                2 | 5 => has_two,
+                _ => has_all,
+            };
+            if is_named || decades < 8.0 {
+                ticks.push((value, is_named));
+            }
+        }
+    }
+    ticks
+}
+
+/// A number as exact as steps of `step` ask for, thousands set apart, powers of ten where it would be long.
+pub(crate) fn number(value: f64, step: f64) -> String {
+    if !value.is_finite() {
+        return "–".into();
+    }
+    if value != 0.0 && (value.abs() >= 1e7 || value.abs() < 1e-4) {
+        return power(value);
+    }
+    let digits = (-(step.abs().max(1e-6)).log10().floor()).clamp(0.0, 6.0) as usize;
+    let plain = format!("{:.digits$}", value.abs());
+    let (whole, part) = plain.split_once('.').unwrap_or((&plain, ""));
+    let mut grouped = String::new();
+    for (i, c) in whole.chars().enumerate() {
+        if i > 0 && (whole.len() - i).is_multiple_of(3) && whole.len() > 4 {
+            grouped.push('\u{a0}');
+        }
+        grouped.push(c);
+    }
+    let is_zero = plain.chars().all(|c| matches!(c, '0' | '.'));
+    let sign = if value < 0.0 && !is_zero { "−" } else { "" };
+    let part = if part.is_empty() {
+        String::new()
+    } else {
+        format!(".{part}")
+    };
+    format!("{sign}{grouped}{part}")
+}
+
+/// As 3×10⁷.
+fn power(value: f64) -> String {
+    let exponent = value.abs().log10().floor() as i32;
+    let digits = value / 10f64.powi(exponent);
+    let high: String = exponent
+        .to_string()
+        .chars()
+        .map(|c| match c {
+            '-' => '⁻',
+            '1' => '¹',
+            '2' => '²',
+            '3' => '³',
+            '0' => '⁰',
+            c => char::from_u32(0x2070 + c as u32 - '0' as u32).unwrap_or(c),
+        })
+        .collect();
+    if (digits.abs() - 1.0).abs() < 1e-6 {
+        let sign = if value < 0.0 { "−" } else { "" };
+        return format!("{sign}10{high}");
+    }
+    let digits = format!("{digits:.1}");
+    let digits = digits
+        .strip_suffix(".0")
+        .unwrap_or(&digits)
+        .replace('-', "−");
+    format!("{digits}×10{high}")
+}
+
+/// A time in the unit that suits it.
+pub(crate) fn span(ns: f64) -> String {
+    let (value, unit) = match ns {
+        ns if ns < 1e3 => (ns, "ns"),
+        ns if ns < 1e6 => (ns / 1e3, "µs"),
+        ns if ns < 1e9 => (ns / 1e6, "ms"),
+        ns => (ns / 1e9, "s"),
+    };
+    let digits = match value {
+        v if v < 9.995 => 2,
+        v if v < 99.95 => 1,
+        _ => 0,
+    };
+    let text = format!("{value:.digits$}");
+    let text = if text.contains('.') {
+        text.trim_end_matches('0').trim_end_matches('.')
+    } else {
+        &text
+    };
+    format!("{text} {unit}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ticks_are_round_and_inside() {
+        assert_eq!(linear(0.0, 97.0, 6).0, [0.0, 20.0, 40.0, 60.0, 80.0]);
+        assert_eq!(linear(3.0, 3.0, 6).0, [3.0]);
+        assert_eq!(linear(f64::NAN, 3.0, 6).0.len(), 1);
+        assert!(linear(-1e300, 1e300, 6).0.len() <= 101);
+        let named: Vec<f64> = logarithmic(0.7, 130.0, 8)
+            .into_iter()
+            .filter_map(|(value, is_named)| is_named.then_some(value))
+            .collect();
+        assert_eq!(named, [1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0]);
+        assert!(logarithmic(0.0, 1.0, 5).is_empty());
+        assert!(logarithmic(1e-300, 1e300, 5).len() < 10);
+    }
+
+    #[test]
+    fn numbers_are_short() {
+        assert_eq!(number(0.30000000000000004, 0.1), "0.3");
+        assert_eq!(number(-0.0001, 1.0), "0");
+        assert_eq!(number(12345.0, 5.0), "12\u{a0}345");
+        assert_eq!(number(3e9, 1e9), "3×10⁹");
+        assert_eq!(number(1e-9, 1e-9), "10⁻⁹");
+        assert_eq!(number(-2.5, 0.5), "−2.5");
+        assert_eq!(span(1_333_333.0), "1.33 ms");
+        assert_eq!(span(200.0), "200 ns");
+    }
+}
