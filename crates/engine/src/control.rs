@@ -9,7 +9,7 @@ use exec::Watch;
 use graph::{Edit, Graph, NodeId, Range, Value};
 use plan::Plan;
 use processor::{Body, Event, Mode, Registry, Tail, Target};
-use report::{Report, Steps, Tracer};
+use report::{Course, Glance, Report, Steps, Tracer};
 use rt::stamp::Scale;
 use rt::{mailbox, spsc};
 use std::collections::BTreeMap;
@@ -22,6 +22,9 @@ use workers::DmaLatency;
 const NOTES: usize = 1 << 15;
 /// Events on their way to the audio thread.
 const POSTINGS: usize = 1 << 12;
+
+/// How many of the nodes that were late a glance names.
+const WORST: usize = 16;
 
 /// An engine's half that stays with the user. [`tend`](Self::tend) it every few milliseconds while it plays.
 pub struct Engine {
@@ -272,6 +275,14 @@ impl Engine {
     ///
     /// Real-time: setup.
     pub fn tend(&mut self) {
+        self.tend_telling(None);
+    }
+
+    /// As [`tend`](Self::tend); with a trace, each cycle that is over goes to `tell`, in their order. A cycle is put together
+    /// when all that belongs to it has come: after the last one, call this twice.
+    ///
+    /// Real-time: setup.
+    pub fn tend_telling(&mut self, tell: Option<&mut dyn FnMut(&Course)>) {
         self.collect();
         let mut dropped = 0;
         for reader in &mut self.setting.readers {
@@ -282,7 +293,7 @@ impl Engine {
             dropped += reader.dropped();
         }
         if let Some(tracer) = &mut self.tracer {
-            tracer.pass(dropped);
+            tracer.pass_telling(dropped, tell);
         }
         if self.setting.options.mode == Mode::Live {
             self.look();
@@ -337,6 +348,28 @@ impl Engine {
             // If a change is on its way already, the executor finds the dead processor by itself.
             let _ = self.replace(without);
         }
+    }
+
+    /// How it goes now. Cheap enough for several times a second.
+    ///
+    /// Real-time: setup.
+    pub fn glance(&self) -> Glance {
+        let options = &self.setting.options;
+        let mut glance = self.summary.glance();
+        glance.period_ns = options.block.lasting(options.rate).0;
+        glance.gauges = self.gauges();
+        if let Some(tracer) = &self.tracer {
+            glance.load = tracer.load().clone();
+            glance.misses_by_node = tracer.worst(WORST);
+        }
+        let readers = self.setting.readers.iter();
+        glance.trace_dropped = readers.map(|reader| reader.dropped()).sum();
+        glance
+    }
+
+    /// With a trace: the slowest cycle so far that was not given up.
+    pub fn slowest(&self) -> Option<&Course> {
+        self.tracer.as_ref()?.slowest()
     }
 
     /// What happened so far. What only the driver knows is left empty.

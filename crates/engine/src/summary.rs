@@ -2,7 +2,7 @@
 
 use crate::notes::{Note, What};
 use exec::Counts;
-use report::{Histogram, Report};
+use report::{Glance, Histogram, Recent, Report};
 use units::Nanos;
 
 /// What happened so far.
@@ -16,6 +16,7 @@ pub(crate) struct Summary {
     wakes: u64,
     acquisitions: u64,
     times: Histogram,
+    recent: Recent,
     counts: Counts,
 }
 
@@ -37,6 +38,24 @@ impl Summary {
         self.wakes += u64::from(note.wakes);
         self.acquisitions += u64::from(note.acquisitions);
         self.times.record(Nanos(note.took_ns));
+        self.recent.add(Nanos(note.took_ns));
+    }
+
+    pub(crate) fn glance(&self) -> Glance {
+        Glance {
+            cycles: self.cycles,
+            missed: self.missed,
+            late: self.counts.late,
+            abandoned: self.abandoned,
+            faults: self.counts.faults,
+            muted: self.muted,
+            xruns: self.xruns,
+            wakes: self.wakes,
+            acquisitions: self.acquisitions,
+            recent: self.recent.summary(),
+            longest_ns: self.times.summary().max,
+            ..Glance::default()
+        }
     }
 
     pub(crate) fn write(&self, report: &mut Report) {

@@ -8,6 +8,7 @@ mod costs;
 mod course;
 mod cycle;
 mod findings;
+mod glance;
 mod histogram;
 mod perfetto;
 mod played;
@@ -20,6 +21,7 @@ pub use costs::{Costs, CostsError, Crossing, Facts, Machine, Measured, costs_pat
 pub use course::{Course, Fate, Slice, Visit};
 pub use cycle::Did;
 pub use findings::Findings;
+pub use glance::{Glance, Recent};
 pub use histogram::{Bucket, Histogram, Summary};
 pub use perfetto::{Room, TraceFile, Written};
 pub use report::{Latency, NodeTimes, Report};
