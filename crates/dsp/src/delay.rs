@@ -201,13 +201,13 @@ impl Processor for Delay {
 
     fn load(&mut self, bytes: &[u8]) -> Result<(), StateError> {
         let words = state::words(bytes, 5)?;
-        let made = state::number(words[0])?;
+        let made = words.number(0)?;
         let (least, most) = (self.tap(self.range.0), self.tap(self.range.1));
         let tap = |word: u64| word.clamp(u64::from(least), u64::from(most)) as u32;
-        self.fade.from = tap(words[1]);
-        self.fade.to = tap(words[2]);
-        self.fade.next = tap(words[3]);
-        self.fade.left = words[4].min(u64::from(self.fade.length)) as u32;
+        self.fade.from = tap(words.at(1));
+        self.fade.to = tap(words.at(2));
+        self.fade.next = tap(words.at(3));
+        self.fade.left = words.at(4).min(u64::from(self.fade.length)) as u32;
         if made != self.made {
             self.fade.next = self.tap(self.made);
         }

@@ -261,26 +261,25 @@ impl Processor for Envelope {
 
     fn load(&mut self, bytes: &[u8]) -> Result<(), StateError> {
         let words = state::words(bytes, 12)?;
-        let numbers: Result<Vec<f64>, _> = words[..8].iter().map(|w| state::number(*w)).collect();
-        let numbers = numbers?;
-        let level = f32::from_bits(words[9] as u32);
+        let [made, knobs] = [words.numbers::<4>(0)?, words.numbers(4)?];
+        let level = f32::from_bits(words.at(9) as u32);
         if !(0.0..=1.0).contains(&level) {
             return Err(StateError(format!("a saved level is {level}")));
         }
         self.run = Run {
-            stage: match words[8] {
+            stage: match words.at(8) {
                 1 => Stage::Attack,
                 2 => Stage::Decay,
                 3 => Stage::Release,
                 _ => Stage::Idle,
             },
             level,
-            held: words[10].min(129) as u32,
-            open: words[11] != 0,
+            held: words.at(10).min(129) as u32,
+            open: words.at(11) != 0,
         };
-        if numbers[..4] == self.made {
-            for (i, (value, knob)) in self.knobs.iter_mut().zip(&KNOBS).enumerate() {
-                *value = numbers[4 + i].clamp(knob.least, knob.most);
+        if made == self.made {
+            for ((value, saved), knob) in self.knobs.iter_mut().zip(knobs).zip(&KNOBS) {
+                *value = saved.clamp(knob.least, knob.most);
             }
             self.tune();
         }

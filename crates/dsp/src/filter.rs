@@ -229,24 +229,29 @@ impl<R: Recipe<OUTS>, const OUTS: usize> Processor for Filter<R, OUTS> {
 
     fn load(&mut self, bytes: &[u8]) -> Result<(), StateError> {
         let words = state::words(bytes, 17 + 2 * self.states.len())?;
-        let (left, words) = words.split_last().expect("there are 17 at least");
-        let numbers: Result<Vec<f64>, _> = words.iter().map(|w| state::number(*w)).collect();
-        let numbers = numbers?;
-        for (state, saved) in self.states.iter_mut().zip(numbers[16..].as_chunks().0) {
-            *state = *saved;
+        let state = |c| words.numbers::<2>(16 + 2 * c);
+        for c in 0..self.states.len() {
+            // All are looked at before one is taken: a state that is refused changes nothing.
+            state(c)?;
         }
-        self.glide.now.copy_from_slice(&numbers[6..11]);
-        if numbers[..3] != self.made {
+        let [made, knobs]: [Knobs; 2] = [words.numbers(0)?, words.numbers(3)?];
+        let [now, step]: [Coefs; 2] = [words.numbers(6)?, words.numbers(11)?];
+        for (c, here) in self.states.iter_mut().enumerate() {
+            *here = state(c)?;
+        }
+        self.glide.now = now;
+        if made != self.made {
             // Another sound is asked for now: it glides there.
             self.glide.go(self.coefs());
             return Ok(());
         }
-        for (i, (value, knob)) in self.knobs.iter_mut().zip(R::KNOBS).enumerate() {
-            *value = numbers[3 + i].clamp(knob.least, knob.most);
+        for ((value, saved), knob) in self.knobs.iter_mut().zip(knobs).zip(R::KNOBS) {
+            *value = saved.clamp(knob.least, knob.most);
         }
         self.glide.target = self.coefs();
-        self.glide.step.copy_from_slice(&numbers[11..16]);
-        self.glide.left = (*left).min(u64::from(self.glide.frames)) as u32;
+        self.glide.step = step;
+        let left = words.at(16 + 2 * self.states.len());
+        self.glide.left = left.min(u64::from(self.glide.frames)) as u32;
         if self.glide.left == 0 {
             self.glide.now = self.glide.target;
         }

@@ -6,10 +6,12 @@
 use crate::knob::{Knob, channels};
 use crate::sample::{SILENT_DB, channels_of, from_db};
 use crate::smooth::Smooth;
+use crate::split::{Split, split};
 use crate::state;
-use crate::steps::{Step, steps};
+use crate::steps::{Span, spans};
 use graph::{Kind, PortSpec};
 use processor::{Activity, Block, Creation, MakeError, Processor, Setup, StateError};
+use std::ops::Range;
 
 const GAIN_DB: Knob = Knob {
     index: 0,
@@ -31,11 +33,14 @@ const GAIN: Knob = Knob {
     doc: "The same as a factor; below 0 turns the wave over.",
 };
 
+/// What a sample is worth.
+const SAMPLE_NS: f64 = 0.5;
+
 pub(crate) fn kind() -> Kind {
     Kind {
         inputs: vec![PortSpec::audio("in")],
         outputs: vec![PortSpec::audio("out")],
-        params: vec![GAIN_DB.param(), GAIN.param(), channels()],
+        params: vec![GAIN_DB.param(), GAIN.param(), split(), channels()],
         typical_ns: 40,
         ..Kind::new("gain", "Louder or softer.")
     }
@@ -43,12 +48,14 @@ pub(crate) fn kind() -> Kind {
 
 pub(crate) fn make(creation: &Creation<'_>) -> Result<Box<dyn Processor>, MakeError> {
     let (db, gain) = (GAIN_DB.of(creation)?, GAIN.of(creation)?);
+    let channels = channels_of(creation.node);
     Ok(Box::new(Gain {
+        split: Split::of(creation, SAMPLE_NS * channels as f64)?,
         made: (db, gain),
         db,
         gain,
         factor: Smooth::new((from_db(db) * gain) as f32),
-        channels: channels_of(creation.node),
+        channels,
     }))
 }
 
@@ -59,18 +66,21 @@ struct Gain {
     gain: f64,
     factor: Smooth,
     channels: usize,
+    split: Split,
 }
 
 impl Gain {
-    fn play(&mut self, block: &mut Block<'_>, range: std::ops::Range<usize>) {
-        let input = block.input(0);
-        let mut output = block.output(0);
-        for c in 0..self.channels {
-            let from = &input.channel(c)[range.clone()];
-            self.factor
-                .scale(from, &mut output.channel(c)[range.clone()]);
-        }
-        self.factor.skip(range.len());
+    fn play(&mut self, block: &mut Block<'_>, range: Range<usize>) {
+        let (from, frames) = (range.start, range.len());
+        self.split.play(block, range, |part| {
+            let factor = self.factor.after(part.range().start - from);
+            let input = part.input(0);
+            let mut output = part.output(0);
+            for c in 0..self.channels {
+                factor.scale(input.channel(c), output.channel(c));
+            }
+        });
+        self.factor.skip(frames);
     }
 }
 
@@ -78,20 +88,20 @@ impl Processor for Gain {
     fn setup(&mut self, setup: &mut Setup<'_>) {
         (self.db, self.gain) = self.made;
         self.factor.set_up(setup.rate);
+        self.split.set_up(setup);
     }
 
     fn process(&mut self, block: &mut Block<'_>) -> Activity {
         let silent = block.is_silent();
-        for step in steps(block) {
-            match step {
-                Step::Event(event) => {
+        for span in spans(block) {
+            match span {
+                Span::Event(event) => {
                     self.db = GAIN_DB.turned(&event).unwrap_or(self.db);
                     self.gain = GAIN.turned(&event).unwrap_or(self.gain);
                     self.factor.go((from_db(self.db) * self.gain) as f32);
                 }
-                Step::Play(range) if silent => self.factor.skip(range.len()),
-                Step::Play(range) => self.play(block, range),
-                Step::Tidy => {}
+                Span::Play(range) if silent => self.factor.skip(range.len()),
+                Span::Play(range) => self.play(block, range),
             }
         }
         if !silent {
@@ -103,6 +113,10 @@ impl Processor for Gain {
         } else {
             Activity::Awake
         }
+    }
+
+    fn lanes(&self) -> u32 {
+        self.split.lanes()
     }
 
     fn reset(&mut self) {
@@ -117,8 +131,8 @@ impl Processor for Gain {
 
     fn load(&mut self, bytes: &[u8]) -> Result<(), StateError> {
         let words = state::words(bytes, 2 + Smooth::WORDS)?;
-        let (db, gain) = (state::number(words[0])?, state::number(words[1])?);
-        if self.factor.take(&words[2..])? {
+        let (db, gain) = (words.number(0)?, words.number(1)?);
+        if self.factor.take(words.from(2))? {
             (self.db, self.gain) = (db, gain);
         }
         Ok(())

@@ -8,6 +8,7 @@
 //! |---|---|
 //! | `knob.rs` | parameters: descriptors, and the events that turn them |
 //! | `steps.rs` | a block cut at its events and at the frames where units tidy up |
+//! | `split.rs` | one block over several cores |
 //! | `smooth.rs` | a number that glides instead of jumping |
 //! | `state.rs` | saved state as a list of words |
 //! | `filter.rs` | what all filters share |
@@ -23,6 +24,7 @@ mod biquad;
 mod delay;
 mod envelope;
 mod filter;
+mod fir;
 mod gain;
 mod input;
 mod knob;
@@ -43,6 +45,7 @@ mod shape;
 mod sine;
 mod sink;
 mod smooth;
+mod split;
 mod state;
 mod steps;
 mod svf;
@@ -67,6 +70,7 @@ pub fn register(registry: &mut Registry) {
     registry.add(biquad::kind(), biquad::make);
     registry.add(svf::kind(), svf::make);
     registry.add(onepole::kind(), onepole::make);
+    registry.add(fir::kind(), fir::make);
     registry.add(envelope::kind(), envelope::make);
     registry.add(metro::kind(), metro::make);
     registry.add(meter::kind(), meter::make);

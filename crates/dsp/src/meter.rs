@@ -135,10 +135,12 @@ impl Processor for Meter {
 
     fn load(&mut self, bytes: &[u8]) -> Result<(), StateError> {
         let words = state::words(bytes, 2 * self.needles.len())?;
-        let numbers: Result<Vec<f64>, _> = words.iter().map(|w| state::number(*w)).collect();
-        let numbers = numbers?;
-        for (needles, [peak, mean]) in self.needles.iter_mut().zip(numbers.as_chunks().0) {
-            (needles.peak, needles.mean) = (peak.abs(), mean.abs());
+        let pair = |c| words.numbers::<2>(2 * c);
+        for c in 0..self.needles.len() {
+            pair(c)?;
+        }
+        for (c, needles) in self.needles.iter_mut().enumerate() {
+            [needles.peak, needles.mean] = pair(c)?.map(f64::abs);
         }
         Ok(())
     }

@@ -127,9 +127,9 @@ impl Processor for Metro {
 
     fn load(&mut self, bytes: &[u8]) -> Result<(), StateError> {
         let words = state::words(bytes, 4)?;
-        let (made, bpm) = (state::number(words[0])?, state::number(words[1])?);
-        self.at = words[2];
-        self.due = (words[3] < 2).then_some(words[3] == 1);
+        let (made, bpm) = (words.number(0)?, words.number(1)?);
+        self.at = words.at(2);
+        self.due = (words.at(3) < 2).then_some(words.at(3) == 1);
         if made == self.made {
             self.tune(bpm.clamp(BPM.least, BPM.most));
         }

@@ -7,8 +7,9 @@
 
 use crate::knob::{channels, flag};
 use crate::sample::{bounded, channels_of};
+use crate::split::{Split, split};
 use graph::{Kind, PortCount, PortSpec, Width};
-use processor::{Activity, Block, Creation, MakeError, Processor, Setup};
+use processor::{Activity, Block, Creation, Input, MakeError, Output, Part, Processor, Setup};
 use std::ops::Range;
 
 /// A run of like ports as wide as the node says.
@@ -24,21 +25,28 @@ pub(crate) fn many(name: &'static str, default: u16, least: u16) -> PortSpec {
     }
 }
 
+/// What a sample of an input or an output is worth.
+const SAMPLE_NS: f64 = 0.4;
+
 pub(crate) fn kind() -> Kind {
     let grouped = "Sums or copies neighbouring ports instead, where the numbers divide.";
     Kind {
         inputs: vec![many("in", 2, 0)],
         outputs: vec![many("out", 1, 0)],
-        params: vec![flag("grouped", grouped), channels()],
+        params: vec![flag("grouped", grouped), split(), channels()],
         typical_ns: 60,
         ..Kind::new("mix", "The same sum of all inputs on every output.")
     }
 }
 
 pub(crate) fn make(creation: &Creation<'_>) -> Result<Box<dyn Processor>, MakeError> {
+    let node = creation.node;
+    let channels = channels_of(node);
+    let samples = ((node.inputs.len() + node.outputs.len()) * channels) as f64;
     Ok(Box::new(Mix {
-        grouped: creation.node.flag("grouped"),
-        channels: channels_of(creation.node),
+        grouped: node.flag("grouped"),
+        channels,
+        split: Split::of(creation, SAMPLE_NS * samples)?,
     }))
 }
 
@@ -46,6 +54,26 @@ pub(crate) fn make(creation: &Creation<'_>) -> Result<Box<dyn Processor>, MakeEr
 struct Mix {
     grouped: bool,
     channels: usize,
+    split: Split,
+}
+
+impl Mix {
+    fn play_groups(&self, block: &mut Block<'_>) {
+        let (inputs, outputs) = (block.inputs(), block.outputs());
+        let group = |port| share(inputs, outputs, port);
+        let is_heard = |input: Input<'_>| !input.is_silent();
+        for port in 0..outputs {
+            if !group(port).any(|i| is_heard(block.input(i))) {
+                block.output(port).silence();
+            }
+        }
+        self.split.play(block, 0..block.frames(), |part| {
+            for port in 0..outputs {
+                // Without sound nothing is written: the output is silent already.
+                add(part, group(port), port, self.channels);
+            }
+        });
+    }
 }
 
 /// Which of `inputs` inputs reach output `port` of `outputs`, in groups.
@@ -61,17 +89,26 @@ fn share(inputs: usize, outputs: usize, port: usize) -> Range<usize> {
     }
 }
 
-/// Puts the sum of the inputs `from` on the output `port`, in the order of the ports; without inputs, silence.
+/// Puts the sum of the inputs `from` on the output `port`, in the order of the ports; without sound, silence.
 ///
 /// Real-time: hot.
 pub(crate) fn sum(block: &mut Block<'_>, from: Range<usize>, port: usize, channels: usize) {
+    if from.clone().all(|i| block.input(i).is_silent()) {
+        return block.output(port).silence();
+    }
+    let all = 0..block.frames();
+    block.split(all, 1, |part| add(part, from.clone(), port, channels));
+}
+
+/// The part of [`sum`] that is heard.
+fn add(part: &mut Part<'_>, from: Range<usize>, port: usize, channels: usize) {
     let mut begun = false;
     for i in from {
-        let input = block.input(i);
+        let input = part.input(i);
         if input.is_silent() {
             continue;
         }
-        let mut output = block.output(port);
+        let mut output = part.output(port);
         for c in 0..channels {
             let pairs = output.channel(c).iter_mut().zip(input.channel(c));
             if begun {
@@ -82,14 +119,18 @@ pub(crate) fn sum(block: &mut Block<'_>, from: Range<usize>, port: usize, channe
         }
         begun = true;
     }
-    if !begun {
-        block.output(port).silence();
-    }
 }
 
 /// Copies the first output to all others.
+///
+/// Real-time: hot.
 pub(crate) fn spread(block: &mut Block<'_>, channels: usize) {
-    let mut outputs = block.all_outputs();
+    if block.outputs() > 1 {
+        copy(block.all_outputs(), channels);
+    }
+}
+
+fn copy<'a>(mut outputs: impl Iterator<Item = Output<'a>>, channels: usize) {
     let Some(mut first) = outputs.next() else {
         return;
     };
@@ -101,7 +142,9 @@ pub(crate) fn spread(block: &mut Block<'_>, channels: usize) {
 }
 
 impl Processor for Mix {
-    fn setup(&mut self, _setup: &mut Setup<'_>) {}
+    fn setup(&mut self, setup: &mut Setup<'_>) {
+        self.split.set_up(setup);
+    }
 
     fn process(&mut self, block: &mut Block<'_>) -> Activity {
         if block.is_silent() {
@@ -109,16 +152,22 @@ impl Processor for Mix {
             return Activity::Asleep;
         }
         let (inputs, outputs) = (block.inputs(), block.outputs());
+        let (channels, all) = (self.channels, 0..block.frames());
         if self.grouped {
-            for port in 0..outputs {
-                let from = share(inputs, outputs, port);
-                sum(block, from, port, self.channels);
-            }
+            self.play_groups(block);
         } else if outputs > 0 {
-            sum(block, 0..inputs, 0, self.channels);
-            spread(block, self.channels);
+            self.split.play(block, all, |part| {
+                add(part, 0..inputs, 0, channels);
+                if outputs > 1 {
+                    copy(part.all_outputs(), channels);
+                }
+            });
         }
         Activity::Awake
+    }
+
+    fn lanes(&self) -> u32 {
+        self.split.lanes()
     }
 
     fn reset(&mut self) {}

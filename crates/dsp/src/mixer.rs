@@ -5,12 +5,13 @@
 
 use crate::knob::{Knob, channels};
 use crate::mix::many;
-use crate::sample::{SILENT_DB, bounded, channels_of, from_db};
+use crate::sample::{SILENT_DB, channels_of, from_db};
 use crate::smooth::Smooth;
+use crate::split::{Split, split};
 use crate::state;
-use crate::steps::{Step, steps};
+use crate::steps::{Span, spans};
 use graph::{Kind, PortCount, PortSpec};
-use processor::{Activity, Block, Creation, Event, MakeError, Processor, Setup, StateError};
+use processor::{Activity, Block, Creation, Event, MakeError, Part, Processor, Setup, StateError};
 use std::ops::Range;
 
 macro_rules! levels {
@@ -42,6 +43,9 @@ const fn fader(input: usize) -> Knob {
     }
 }
 
+/// What a sample of an input, or of the sum, is worth.
+const SAMPLE_NS: f64 = 0.6;
+
 pub(crate) fn kind() -> Kind {
     let inputs = PortSpec {
         count: PortCount::Many {
@@ -55,7 +59,10 @@ pub(crate) fn kind() -> Kind {
     Kind {
         inputs: vec![inputs],
         outputs: vec![PortSpec::audio("out")],
-        params: knobs.map(|knob| knob.param()).chain([channels()]).collect(),
+        params: knobs
+            .map(|knob| knob.param())
+            .chain([split(), channels()])
+            .collect(),
         typical_ns: 150,
         ..Kind::new("mixer", "Faders into one sum.")
     }
@@ -65,10 +72,13 @@ pub(crate) fn make(creation: &Creation<'_>) -> Result<Box<dyn Processor>, MakeEr
     let level = |knob: &Knob| Ok(Smooth::new(from_db(knob.of(creation)?) as f32));
     let inputs = creation.node.inputs.len().min(NAMES.len());
     let faders: Result<_, MakeError> = (0..inputs).map(|i| level(&fader(i))).collect();
+    let channels = channels_of(creation.node);
+    let samples = ((1 + inputs) * channels) as f64;
     Ok(Box::new(Mixer {
+        split: Split::of(creation, SAMPLE_NS * samples)?,
         master: level(&MASTER)?,
         faders: faders?,
-        channels: channels_of(creation.node),
+        channels,
     }))
 }
 
@@ -77,6 +87,7 @@ struct Mixer {
     master: Smooth,
     faders: Box<[Smooth]>,
     channels: usize,
+    split: Split,
 }
 
 impl Mixer {
@@ -96,39 +107,47 @@ impl Mixer {
     }
 
     fn play(&mut self, block: &mut Block<'_>, range: Range<usize>) {
+        let (from, frames) = (range.start, range.len());
+        self.split
+            .play(block, range, |part| self.play_part(part, from));
+        self.all().for_each(|smooth| smooth.skip(frames));
+    }
+
+    /// Plays a part of what begins at the frame `from`.
+    fn play_part(&self, part: &mut Part<'_>, from: usize) {
+        let passed = part.range().start - from;
         for c in 0..self.channels {
-            let mut sum = [0.0f32; 64];
-            let sum = &mut sum[..range.len()];
-            for (i, fader) in self.faders.iter().enumerate() {
-                let input = block.input(i);
-                if input.is_silent() {
-                    continue;
-                }
-                let mut fader = *fader;
-                for (y, x) in sum.iter_mut().zip(&input.channel(c)[range.clone()]) {
-                    *y = bounded(*y + bounded(x * fader.next()));
-                }
-            }
-            let mut output = block.output(0);
-            self.master
-                .scale(sum, &mut output.channel(c)[range.clone()]);
+            part.output(0).channel(c).fill(0.0);
         }
-        self.all().for_each(|smooth| smooth.skip(range.len()));
+        for (i, fader) in self.faders.iter().enumerate() {
+            let input = part.input(i);
+            if input.is_silent() {
+                continue;
+            }
+            let fader = fader.after(passed);
+            for c in 0..self.channels {
+                fader.add(input.channel(c), part.output(0).channel(c));
+            }
+        }
+        let master = self.master.after(passed);
+        for c in 0..self.channels {
+            master.clone().apply(part.output(0).channel(c));
+        }
     }
 }
 
 impl Processor for Mixer {
     fn setup(&mut self, setup: &mut Setup<'_>) {
         self.all().for_each(|smooth| smooth.set_up(setup.rate));
+        self.split.set_up(setup);
     }
 
     fn process(&mut self, block: &mut Block<'_>) -> Activity {
         let silent = block.is_silent();
-        for step in steps(block) {
-            match step {
-                Step::Event(event) => self.take_up(&event),
-                Step::Play(range) => self.play(block, range),
-                Step::Tidy => {}
+        for span in spans(block) {
+            match span {
+                Span::Event(event) => self.take_up(&event),
+                Span::Play(range) => self.play(block, range),
             }
         }
         if !silent {
@@ -142,6 +161,10 @@ impl Processor for Mixer {
         }
     }
 
+    fn lanes(&self) -> u32 {
+        self.split.lanes()
+    }
+
     fn reset(&mut self) {
         self.all().for_each(Smooth::reset);
     }
@@ -153,11 +176,14 @@ impl Processor for Mixer {
 
     fn load(&mut self, bytes: &[u8]) -> Result<(), StateError> {
         let words = state::words(bytes, (1 + self.faders.len()) * Smooth::WORDS)?;
-        let mut loaded = self.clone();
-        for (smooth, words) in loaded.all().zip(words.chunks(Smooth::WORDS)) {
-            smooth.take(words)?;
+        let part = |i| words.from(i * Smooth::WORDS);
+        for (i, smooth) in self.all().enumerate() {
+            // A copy: where one is refused none has changed.
+            smooth.clone().take(part(i))?;
         }
-        *self = loaded;
+        for (i, smooth) in self.all().enumerate() {
+            smooth.take(part(i))?;
+        }
         Ok(())
     }
 

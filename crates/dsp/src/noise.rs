@@ -158,12 +158,9 @@ impl Processor for Noise {
 
     fn load(&mut self, bytes: &[u8]) -> Result<(), StateError> {
         let words = state::words(bytes, 8 + Smooth::WORDS)?;
-        let mut poles = [0.0; 7];
-        for (pole, word) in poles.iter_mut().zip(&words[1..8]) {
-            *pole = state::number(*word)? as f32;
-        }
-        self.volume.take(&words[8..])?;
-        (self.count, self.poles) = (words[0], poles);
+        let poles = words.numbers::<7>(1)?.map(|pole| pole as f32);
+        self.volume.take(words.from(8))?;
+        (self.count, self.poles) = (words.at(0), poles);
         Ok(())
     }
 

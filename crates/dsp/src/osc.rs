@@ -131,9 +131,9 @@ impl Voice {
 
     pub(crate) fn load(&mut self, bytes: &[u8]) -> Result<(), StateError> {
         let words = state::words(bytes, 3 + Smooth::WORDS)?;
-        let (made, hz) = (state::number(words[0])?, state::number(words[1])?);
-        self.volume.take(&words[3..])?;
-        self.phase.at = words[2];
+        let (made, hz) = (words.number(0)?, words.number(1)?);
+        self.volume.take(words.from(3))?;
+        self.phase.at = words.at(2);
         if made == self.made.0 {
             self.tune(hz);
         }

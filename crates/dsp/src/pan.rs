@@ -6,10 +6,12 @@
 use crate::knob::Knob;
 use crate::sine::sine;
 use crate::smooth::Smooth;
+use crate::split::{Split, split};
 use crate::state;
-use crate::steps::{Step, steps};
+use crate::steps::{Span, spans};
 use graph::{Kind, PortSpec};
 use processor::{Activity, Block, Creation, MakeError, Processor, Setup, StateError};
+use std::ops::Range;
 
 const PAN: Knob = Knob {
     index: 0,
@@ -21,11 +23,14 @@ const PAN: Knob = Knob {
     doc: "From -1, left, to 1, right.",
 };
 
+/// What a frame is worth.
+const FRAME_NS: f64 = 1.0;
+
 pub(crate) fn kind() -> Kind {
     Kind {
         inputs: vec![PortSpec::mono("in")],
         outputs: vec![PortSpec::mono("left"), PortSpec::mono("right")],
-        params: vec![PAN.param()],
+        params: vec![PAN.param(), split()],
         typical_ns: 80,
         ..Kind::new("pan", "One channel between two, with equal power.")
     }
@@ -33,7 +38,10 @@ pub(crate) fn kind() -> Kind {
 
 pub(crate) fn make(creation: &Creation<'_>) -> Result<Box<dyn Processor>, MakeError> {
     let sides = factors(PAN.of(creation)?).map(Smooth::new);
-    Ok(Box::new(Pan { sides }))
+    Ok(Box::new(Pan {
+        sides,
+        split: Split::of(creation, FRAME_NS)?,
+    }))
 }
 
 /// Cosine and sine of an eighth of a circle on either side of the middle; exactly 0 at the ends.
@@ -46,6 +54,22 @@ fn factors(pan: f64) -> [f32; 2] {
 #[derive(Clone)]
 struct Pan {
     sides: [Smooth; 2],
+    split: Split,
+}
+
+impl Pan {
+    fn play(&mut self, block: &mut Block<'_>, range: Range<usize>) {
+        let (from, frames) = (range.start, range.len());
+        self.split.play(block, range, |part| {
+            let passed = part.range().start - from;
+            let input = part.input(0).channel(0);
+            for (port, side) in self.sides.iter().enumerate() {
+                let mut output = part.output(port);
+                side.after(passed).scale(input, output.channel(0));
+            }
+        });
+        self.sides.iter_mut().for_each(|side| side.skip(frames));
+    }
 }
 
 impl Processor for Pan {
@@ -53,26 +77,20 @@ impl Processor for Pan {
         self.sides
             .iter_mut()
             .for_each(|side| side.set_up(setup.rate));
+        self.split.set_up(setup);
     }
 
     fn process(&mut self, block: &mut Block<'_>) -> Activity {
         let silent = block.is_silent();
-        for step in steps(block) {
-            match step {
-                Step::Event(event) => {
+        for span in spans(block) {
+            match span {
+                Span::Event(event) => {
                     if let Some(pan) = PAN.turned(&event) {
                         let pairs = self.sides.iter_mut().zip(factors(pan));
                         pairs.for_each(|(side, factor)| side.go(factor));
                     }
                 }
-                Step::Play(range) => {
-                    let from = &block.input(0).channel(0)[range.clone()];
-                    for (port, side) in self.sides.iter_mut().enumerate() {
-                        side.scale(from, &mut block.output(port).channel(0)[range.clone()]);
-                        side.skip(range.len());
-                    }
-                }
-                Step::Tidy => {}
+                Span::Play(range) => self.play(block, range),
             }
         }
         if !silent {
@@ -86,6 +104,10 @@ impl Processor for Pan {
         }
     }
 
+    fn lanes(&self) -> u32 {
+        self.split.lanes()
+    }
+
     fn reset(&mut self) {
         self.sides.iter_mut().for_each(Smooth::reset);
     }
@@ -97,8 +119,8 @@ impl Processor for Pan {
     fn load(&mut self, bytes: &[u8]) -> Result<(), StateError> {
         let words = state::words(bytes, 2 * Smooth::WORDS)?;
         let mut sides = self.sides;
-        for (side, words) in sides.iter_mut().zip(words.chunks(Smooth::WORDS)) {
-            side.take(words)?;
+        for (i, side) in sides.iter_mut().enumerate() {
+            side.take(words.from(i * Smooth::WORDS))?;
         }
         self.sides = sides;
         Ok(())

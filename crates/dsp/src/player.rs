@@ -13,7 +13,7 @@ mod feed;
 mod timeline;
 
 use crate::knob::{Knob, channels, fixed, flag};
-use crate::sample::{SILENT_DB, channels_of, from_db};
+use crate::sample::{SILENT_DB, channels_of, from_db, told};
 use crate::smooth::Smooth;
 use crate::state;
 use crate::steps::{Step, steps};
@@ -142,14 +142,6 @@ fn make_holding(creation: &Creation<'_>, most_held: u64) -> Result<Box<dyn Proce
         feed: Feed::Nothing,
         now: 0,
     }))
-}
-
-/// The error and what is behind it, in one line.
-fn told(error: &dyn std::error::Error) -> String {
-    match error.source() {
-        Some(source) => format!("{error}: {}", told(source)),
-        None => error.to_string(),
-    }
 }
 
 /// What the node says.
@@ -408,12 +400,12 @@ impl Processor for Player {
 
     fn load(&mut self, bytes: &[u8]) -> Result<(), StateError> {
         let words = state::words(bytes, 3 + Smooth::WORDS)?;
-        let (db, gain) = (state::number(words[1])?, state::number(words[2])?);
-        if self.factor.take(&words[3..])? {
+        let (db, gain) = (words.number(1)?, words.number(2)?);
+        if self.factor.take(words.from(3))? {
             (self.db, self.gain) = (db, gain);
         }
         // No player has played longer; and sums with it fit.
-        self.now = words[0].min(u64::MAX / 4);
+        self.now = words.at(0).min(u64::MAX / 4);
         if let Feed::Streamed(tap) = &mut self.feed {
             tap.begin(self.now);
         }

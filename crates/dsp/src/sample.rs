@@ -1,4 +1,4 @@
-//! Arithmetic of single samples.
+//! Arithmetic of single samples, and small things that makers share.
 
 use graph::Node;
 
@@ -37,4 +37,12 @@ pub(crate) const SILENT_DB: f64 = -120.0;
 pub(crate) fn channels_of(node: &Node) -> usize {
     node.number("channels")
         .map_or(1, |n| (n as usize).clamp(1, 256))
+}
+
+/// The error and what is behind it, in one line.
+pub(crate) fn told(error: &dyn std::error::Error) -> String {
+    match error.source() {
+        Some(source) => format!("{error}: {}", told(source)),
+        None => error.to_string(),
+    }
 }

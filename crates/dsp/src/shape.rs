@@ -7,8 +7,9 @@
 use crate::knob::{Knob, channels, choice};
 use crate::sample::{bounded, channels_of, from_db};
 use crate::smooth::Smooth;
+use crate::split::{Split, split};
 use crate::state;
-use crate::steps::{Step, steps};
+use crate::steps::{Span, spans};
 use graph::{Kind, PortSpec};
 use processor::{Activity, Block, Creation, MakeError, Processor, Setup, StateError};
 use std::ops::Range;
@@ -23,6 +24,10 @@ const DRIVE: Knob = Knob {
     doc: "How loud it goes into the bend.",
 };
 
+/// What a sample is worth in each mode.
+const SOFT_NS: f64 = 1.5;
+const CLIP_NS: f64 = 0.7;
+
 pub(crate) fn kind() -> Kind {
     Kind {
         inputs: vec![PortSpec::audio("in")],
@@ -30,6 +35,7 @@ pub(crate) fn kind() -> Kind {
         params: vec![
             DRIVE.param(),
             choice("mode", &["soft", "clip"], "Round or sharp corners."),
+            split(),
             channels(),
         ],
         typical_ns: 70,
@@ -38,10 +44,14 @@ pub(crate) fn kind() -> Kind {
 }
 
 pub(crate) fn make(creation: &Creation<'_>) -> Result<Box<dyn Processor>, MakeError> {
+    let hard = creation.choice("mode")? == 1;
+    let channels = channels_of(creation.node);
+    let sample_ns = if hard { CLIP_NS } else { SOFT_NS };
     Ok(Box::new(Shape {
-        hard: creation.choice("mode")? == 1,
+        hard,
+        split: Split::of(creation, sample_ns * channels as f64)?,
         drive: Smooth::new(from_db(DRIVE.of(creation)?) as f32),
-        channels: channels_of(creation.node),
+        channels,
     }))
 }
 
@@ -50,6 +60,7 @@ struct Shape {
     hard: bool,
     drive: Smooth,
     channels: usize,
+    split: Split,
 }
 
 #[inline(always)]
@@ -61,37 +72,41 @@ fn soft(x: f32) -> f32 {
 
 impl Shape {
     fn play(&mut self, block: &mut Block<'_>, range: Range<usize>) {
-        let input = block.input(0);
-        let mut output = block.output(0);
-        for c in 0..self.channels {
-            let to = &mut output.channel(c)[range.clone()];
-            self.drive.scale(&input.channel(c)[range.clone()], to);
-            if self.hard {
-                to.iter_mut().for_each(|y| *y = y.clamp(-1.0, 1.0));
-            } else {
-                to.iter_mut().for_each(|y| *y = bounded(soft(*y)));
+        let (from, frames) = (range.start, range.len());
+        self.split.play(block, range, |part| {
+            let drive = self.drive.after(part.range().start - from);
+            let input = part.input(0);
+            let mut output = part.output(0);
+            for c in 0..self.channels {
+                let to = output.channel(c);
+                drive.scale(input.channel(c), to);
+                if self.hard {
+                    to.iter_mut().for_each(|y| *y = y.clamp(-1.0, 1.0));
+                } else {
+                    to.iter_mut().for_each(|y| *y = bounded(soft(*y)));
+                }
             }
-        }
-        self.drive.skip(range.len());
+        });
+        self.drive.skip(frames);
     }
 }
 
 impl Processor for Shape {
     fn setup(&mut self, setup: &mut Setup<'_>) {
         self.drive.set_up(setup.rate);
+        self.split.set_up(setup);
     }
 
     fn process(&mut self, block: &mut Block<'_>) -> Activity {
         let silent = block.is_silent();
-        for step in steps(block) {
-            match step {
-                Step::Event(event) => {
+        for span in spans(block) {
+            match span {
+                Span::Event(event) => {
                     if let Some(db) = DRIVE.turned(&event) {
                         self.drive.go(from_db(db) as f32);
                     }
                 }
-                Step::Play(range) => self.play(block, range),
-                Step::Tidy => {}
+                Span::Play(range) => self.play(block, range),
             }
         }
         if !silent {
@@ -105,6 +120,10 @@ impl Processor for Shape {
         }
     }
 
+    fn lanes(&self) -> u32 {
+        self.split.lanes()
+    }
+
     fn reset(&mut self) {
         self.drive.reset();
     }
@@ -115,7 +134,7 @@ impl Processor for Shape {
 
     fn load(&mut self, bytes: &[u8]) -> Result<(), StateError> {
         let words = state::words(bytes, Smooth::WORDS)?;
-        self.drive.take(&words).map(|_same_node| ())
+        self.drive.take(words).map(|_same_node| ())
     }
 
     fn duplicate(&self) -> Option<Box<dyn Processor>> {

@@ -1,6 +1,7 @@
 //! A number that glides to where it is sent, so that a turned knob does not click.
 
 use crate::sample::bounded;
+use crate::state::Words;
 use processor::StateError;
 use units::{Frames, SampleRate};
 
@@ -85,9 +86,22 @@ impl Smooth {
     ///
     /// Real-time: hot.
     pub(crate) fn skip(&mut self, frames: usize) {
-        for _ in 0..frames.min(self.left as usize) {
+        if frames >= self.left as usize {
+            (self.now, self.left) = (if self.left > 0 { self.target } else { self.now }, 0);
+            return;
+        }
+        for _ in 0..frames {
             self.next();
         }
+    }
+
+    /// The number as it is so many frames on.
+    ///
+    /// Real-time: hot.
+    #[inline]
+    pub(crate) fn after(mut self, frames: usize) -> Self {
+        self.skip(frames);
+        self
     }
 
     /// `to` = `from` times the number, frame by frame; the number stays where it is (see [`skip`](Self::skip)), since
@@ -102,6 +116,20 @@ impl Smooth {
         }
         for (y, x) in still.iter_mut().zip(&from[glide..]) {
             *y = bounded(x * self.now);
+        }
+    }
+
+    /// `from` times the number added to `to`, frame by frame.
+    ///
+    /// Real-time: hot.
+    pub(crate) fn add(mut self, from: &[f32], to: &mut [f32]) {
+        let glide = to.len().min(self.left as usize);
+        let (gliding, still) = to.split_at_mut(glide);
+        for (y, x) in gliding.iter_mut().zip(from) {
+            *y = bounded(*y + bounded(x * self.next()));
+        }
+        for (y, x) in still.iter_mut().zip(&from[glide..]) {
+            *y = bounded(*y + bounded(x * self.now));
         }
     }
 
@@ -138,19 +166,19 @@ impl Smooth {
     /// # Errors
     ///
     /// A number that is not finite.
-    pub(crate) fn take(&mut self, words: &[u64]) -> Result<bool, StateError> {
+    pub(crate) fn take(&mut self, words: Words<'_>) -> Result<bool, StateError> {
         let high = |word: u64| f32::from_bits((word >> 32) as u32);
         let low = |word: u64| f32::from_bits(word as u32);
-        let all = [high(words[0]), low(words[0]), high(words[1]), low(words[1])];
-        if !all.iter().all(|x| x.is_finite()) {
+        let all = [words.at(0), words.at(1)].map(|word| [high(word), low(word)]);
+        if !all.iter().flatten().all(|x| x.is_finite()) {
             return Err(StateError("a saved number is not finite".into()));
         }
-        let [made, target, now, step] = all;
+        let [[made, target], [now, step]] = all;
         self.now = now;
         if made == self.made {
             self.target = target;
             self.step = step;
-            self.left = words[2].min(u64::from(self.glide)) as u32;
+            self.left = words.at(2).min(u64::from(self.glide)) as u32;
         } else {
             self.go(self.made);
         }

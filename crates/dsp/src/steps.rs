@@ -19,6 +19,35 @@ pub(crate) enum Step {
     Tidy,
 }
 
+/// What a unit does next that has nothing to tidy.
+pub(crate) enum Span {
+    /// Take up this event.
+    Event(Event),
+    /// Play these frames of the block; at least one.
+    Play(Range<usize>),
+}
+
+/// As [`steps`], for units that have nothing to tidy: a span reaches from event to event.
+///
+/// Real-time: hot.
+#[inline]
+pub(crate) fn spans<'a>(block: &Block<'a>) -> impl Iterator<Item = Span> + use<'a> {
+    let mut events = block.events().iter().peekable();
+    let frames = block.frames();
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        if let Some(event) = events.next_if(|e| e.frame as usize <= at) {
+            return Some(Span::Event(event));
+        }
+        if at == frames {
+            return None;
+        }
+        let from = at;
+        at = events.peek().map_or(frames, |e| e.frame as usize);
+        Some(Span::Play(from..at))
+    })
+}
+
 /// What to do in `block`, in order.
 ///
 /// Real-time: hot.
