@@ -5,15 +5,22 @@
 //! not: compute what a page says from anything but the table, use `unsafe`.
 #![forbid(unsafe_code)]
 
+mod chart;
 mod error;
+mod experiment;
+mod graphs;
 mod load;
 mod machine;
+mod page;
 mod play;
 mod run;
 mod table;
 mod threads;
 
 pub use error::LabError;
+pub use experiment::{Done, Experiment};
 pub use machine::Machine;
 pub use run::{Effort, Watch};
 pub use table::{Row, Table};
+
+pub(crate) use experiment::dates;

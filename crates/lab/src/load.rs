@@ -18,7 +18,7 @@ const BUSY: Duration = Duration::from_millis(20);
 const WORDS: usize = 4 << 20;
 
 /// What these threads are called.
-pub(crate) const NAME: &str = "lab-load";
+const NAME: &str = "lab-load";
 
 /// The load. Dropped, it ends.
 pub(crate) struct Load {
@@ -85,13 +85,14 @@ fn compute() {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::threads::Spent;
 
     #[test]
     fn it_runs_while_it_lives_and_is_gone_after() {
         let load = Load::begin(2);
         assert_eq!(load.threads.len(), 2);
+        let held = load.stop.clone();
+        assert_eq!(Arc::strong_count(&held), 4);
         drop(load);
-        assert_eq!(Spent::so_far(|name| name == NAME).ran, 0);
+        assert_eq!(Arc::strong_count(&held), 1);
     }
 }

@@ -32,9 +32,9 @@ pub struct Row<'a> {
     cells: &'a [String],
 }
 
-impl Row<'_> {
+impl<'a> Row<'a> {
     /// What stands in a column; nothing where there is no such column.
-    pub fn text(&self, column: &str) -> &str {
+    pub fn text(&self, column: &str) -> &'a str {
         let at = self.columns.iter().position(|name| *name == column);
         at.map_or("", |at| &self.cells[at])
     }

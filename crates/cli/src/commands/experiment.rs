@@ -1,0 +1,134 @@
+//! `experiment`: the experiments of the works that Divisi builds on, done again.
+
+use crate::failure::{Failure, in_full};
+use crate::interrupt::Interrupt;
+use crate::say;
+use clap::Args;
+use lab::{Effort, LabError, Watch};
+use std::io::{IsTerminal, Write};
+use std::path::PathBuf;
+use std::time::Duration;
+
+const EXAMPLES: &str = "\
+Examples:
+  divisi experiment graphs --quick
+  divisi experiment session --out results/session
+
+  graphs   lines, diamonds and rakes under every schedule: threads, buffers, a machine in use
+  session  500 objects, 64 of them dear: takes from the queue, wakes, processor time, idle and playing
+  scale    what a simulator says of 1 to 128 cores, and how wrong it is on those that are here
+
+It writes results.csv with every run, the plots as SVG, and index.html, which explains itself. After Ctrl-C, or when it
+was broken off, the same call goes on where it ended.";
+
+/// Does an experiment again
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Experiment {
+    /// Which: graphs, session or scale
+    #[arg(value_parser = experiment)]
+    name: lab::Experiment,
+
+    /// Less of everything, in under a minute
+    #[arg(long)]
+    quick: bool,
+
+    /// The folder for the results; without it, one here that bears the experiment's name
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+}
+
+impl Experiment {
+    /// Does it.
+    pub(crate) fn run(self) -> Result<(), Failure> {
+        let effort = if self.quick {
+            Effort::Quick
+        } else {
+            Effort::Full
+        };
+        let folder = self.out.clone().unwrap_or_else(|| self.folder());
+        let mut line = Line {
+            interrupt: Interrupt::listen()?,
+            is_shown: std::io::stderr().is_terminal(),
+            is_there: false,
+        };
+        let done = self.name.perform(effort, &folder, &mut line);
+        line.end();
+        let done = done.map_err(|error| refusal(&error))?;
+        let page = done.page.display();
+        say::result(&format!("{} runs, explained in {page}\n", done.runs));
+        if done.is_whole {
+            return Ok(());
+        }
+        let told = "it was broken off; the same call goes on from there";
+        Err(Failure::failed(told))
+    }
+
+    fn folder(&self) -> PathBuf {
+        let quick = if self.quick { "-quick" } else { "" };
+        format!("experiment-{}{quick}", self.name.name()).into()
+    }
+}
+
+fn refusal(error: &LabError) -> Failure {
+    match error {
+        LabError::Foreign(_) | LabError::Elsewhere(..) => Failure::wrong(in_full(error)),
+        _ => Failure::failed(in_full(error)),
+    }
+}
+
+fn experiment(name: &str) -> Result<lab::Experiment, String> {
+    let mut all = lab::Experiment::all();
+    all.find(|one| one.name() == name).ok_or_else(|| {
+        let names: Vec<_> = lab::Experiment::all().map(lab::Experiment::name).collect();
+        format!("it is one of {}", names.join(", "))
+    })
+}
+
+/// How far it is: one line on a terminal, nothing elsewhere.
+struct Line {
+    interrupt: Interrupt,
+    is_shown: bool,
+    is_there: bool,
+}
+
+impl Line {
+    fn end(&mut self) {
+        if std::mem::take(&mut self.is_there) {
+            let _ = write!(std::io::stderr().lock(), "\r\x1b[K");
+        }
+    }
+}
+
+impl Watch for Line {
+    fn begins(&mut self, at: usize, of: usize, what: &str, left: Duration) {
+        if self.is_shown {
+            self.is_there = true;
+            let line = line(at, of, what, left);
+            let _ = write!(std::io::stderr().lock(), "\r\x1b[K{line}");
+        }
+    }
+
+    fn is_over(&self) -> bool {
+        self.interrupt.is_asked()
+    }
+}
+
+fn line(at: usize, of: usize, what: &str, left: Duration) -> String {
+    let seconds = left.as_secs();
+    let (minutes, seconds) = (seconds / 60, seconds % 60);
+    format!("{at} of {of}, {minutes}:{seconds:02} left: {what}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_says_which_of_how_many_and_how_long_it_goes_on() {
+        let told = line(3, 20, "rake 101", Duration::from_secs(125));
+        assert_eq!(told, "3 of 20, 2:05 left: rake 101");
+        assert!(experiment("graphs").is_ok());
+        assert!(experiment("grafs").unwrap_err().contains("graphs"));
+    }
+}

@@ -1,0 +1,141 @@
+//! An experiment by its name: its runs, its pictures, its page.
+
+use crate::chart::Chart;
+use crate::{Effort, LabError, Machine, Table, Watch, graphs};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// What can be done again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Experiment {
+    /// Lines, diamonds and rakes under every schedule (Chen-yen-su and Delgado 2019).
+    Graphs,
+}
+
+/// What has been done.
+#[derive(Clone, Debug)]
+pub struct Done {
+    /// Whether all runs are there; otherwise the same call goes on.
+    pub is_whole: bool,
+    /// How many runs are in the table.
+    pub runs: usize,
+    /// The page to read.
+    pub page: PathBuf,
+}
+
+impl Experiment {
+    /// Every one that there is.
+    pub fn all() -> impl Iterator<Item = Self> {
+        [Self::Graphs].into_iter()
+    }
+
+    /// Its name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Graphs => "graphs",
+        }
+    }
+
+    /// Makes the runs that are not in `folder` yet, and writes there what they show: `results.csv`, the plots, and
+    /// `index.html`. Ends early where `watch` says so; what has been done stays, and the same call goes on.
+    ///
+    /// # Errors
+    ///
+    /// [`LabError`]; the runs made so far are in the table.
+    ///
+    /// Real-time: waits, for all runs.
+    pub fn perform(
+        self,
+        effort: Effort,
+        folder: &Path,
+        watch: &mut dyn Watch,
+    ) -> Result<Done, LabError> {
+        fs::create_dir_all(folder).map_err(LabError::io(folder))?;
+        let machine = Machine::this();
+        let (table, is_whole) = match self {
+            Self::Graphs => graphs::run(effort, folder, &machine, watch)?,
+        };
+        let (page, charts) = match self {
+            Self::Graphs => graphs::page(&table, &machine),
+        };
+        write(folder, &page, &charts)?;
+        Ok(Done {
+            is_whole,
+            runs: table.rows().count(),
+            page: folder.join("index.html"),
+        })
+    }
+}
+
+fn write(folder: &Path, page: &str, charts: &[Chart]) -> Result<(), LabError> {
+    let put = |name: String, text: &str| {
+        let path = folder.join(name);
+        fs::write(&path, text).map_err(LabError::io(&path))
+    };
+    for chart in charts {
+        put(format!("{}.svg", chart.file), &chart.svg())?;
+    }
+    put("index.html".into(), page)
+}
+
+/// When the first and the last run was made.
+pub(crate) fn dates(table: &Table) -> Option<(&str, &str)> {
+    let dates = || table.rows().map(|row| row.text("date"));
+    Some((dates().min()?, dates().max()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::page::faults;
+    use std::time::Duration;
+
+    struct Patient(usize);
+
+    impl Watch for Patient {
+        fn begins(&mut self, at: usize, of: usize, what: &str, _: Duration) {
+            assert!(at <= of && !what.is_empty());
+            self.0 += 1;
+        }
+
+        fn is_over(&self) -> bool {
+            false
+        }
+    }
+
+    #[test]
+    fn every_experiment_writes_a_table_and_a_page_that_needs_nothing_else_and_is_done_once() {
+        for experiment in Experiment::all() {
+            let name = format!("divisi-lab-{}-{}", experiment.name(), std::process::id());
+            let folder = std::env::temp_dir().join(name);
+            let _ = fs::remove_dir_all(&folder);
+            let mut first = Patient(0);
+            let done = experiment
+                .perform(Effort::Least, &folder, &mut first)
+                .unwrap();
+            assert!(done.is_whole && done.runs > 0 && first.0 == done.runs);
+            let page = fs::read_to_string(&done.page).unwrap();
+            assert_eq!(faults(&page), Vec::<String>::new());
+            for word in [
+                "The machine",
+                "What was done",
+                "What it shows",
+                "What it does not show",
+                "control",
+            ] {
+                assert!(page.contains(word), "{}: {word}", experiment.name());
+            }
+            let files = fs::read_dir(&folder).unwrap().flatten();
+            let svg = files.filter(|f| f.path().extension().is_some_and(|e| e == "svg"));
+            assert_eq!(svg.count(), page.matches("<figure>").count());
+            let mut again = Patient(0);
+            let twice = experiment
+                .perform(Effort::Least, &folder, &mut again)
+                .unwrap();
+            assert_eq!((again.0, twice.runs), (0, done.runs));
+            assert_eq!(fs::read_to_string(&done.page).unwrap(), page);
+            fs::remove_dir_all(&folder).unwrap();
+        }
+    }
+}
