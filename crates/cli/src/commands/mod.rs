@@ -4,6 +4,7 @@ mod check;
 mod devices;
 mod doctor;
 mod draw;
+mod experiment;
 mod play;
 mod render;
 mod schema;
@@ -25,6 +26,8 @@ pub(crate) enum Command {
     Shape(shape::Shape),
     /// Draws a session's graph
     Draw(draw::Draw),
+    /// Does a source document's experiment again: a table of every run, plots, one page
+    Experiment(experiment::Experiment),
     /// Lists what there is to play through
     Devices(devices::Devices),
     /// Says what this machine grants and refuses, and what to do about it
@@ -42,6 +45,7 @@ impl Command {
             Self::Check(check) => check.run(),
             Self::Shape(shape) => shape.run(),
             Self::Draw(draw) => draw.run(),
+            Self::Experiment(experiment) => experiment.run(),
             Self::Devices(devices) => devices.run(),
             Self::Doctor(doctor) => doctor.run(),
             Self::Schema(schema) => schema.run(),
