@@ -10,6 +10,7 @@ mod cycle;
 mod findings;
 mod glance;
 mod histogram;
+mod lanes;
 mod perfetto;
 mod played;
 mod report;

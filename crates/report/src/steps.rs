@@ -1,5 +1,6 @@
 //! What steps of a plan are called, and when each is due.
 
+use draw::Hue;
 use graph::{Graph, NodeId};
 use plan::{Plan, Work};
 
@@ -11,6 +12,7 @@ pub struct Steps(Vec<Named>);
 struct Named {
     name: String,
     kind: String,
+    hue: Hue,
     every: u32,
     phase: u32,
 }
@@ -21,6 +23,7 @@ impl Steps {
         let named = plan.steps.iter().map(|step| Named {
             name: name(plan, graph, step.work),
             kind: kind(graph, step.work),
+            hue: hue(graph, step.work),
             every: step.every.max(1),
             phase: step.phase,
         });
@@ -32,6 +35,7 @@ impl Steps {
         let named = names.into_iter().map(|name| Named {
             name: name.into(),
             kind: String::new(),
+            hue: Hue::default(),
             every: 1,
             phase: 0,
         });
@@ -56,6 +60,11 @@ impl Steps {
     /// What it does: its node's kind; of a delay that which half, of a loop that it is one.
     pub fn kind(&self, step: usize) -> Option<&str> {
         self.0.get(step).map(|step| step.kind.as_str())
+    }
+
+    /// Which colour it has in pictures.
+    pub(crate) fn hue(&self, step: usize) -> Hue {
+        self.0.get(step).map_or(Hue::default(), |step| step.hue)
     }
 
     /// Which steps cycle `cycle` must have run.
@@ -109,6 +118,18 @@ fn kind(graph: &Graph, work: Work) -> String {
         Work::Node { line: Some(_), .. } => format!("{kind}, reading"),
         Work::Mute { .. } => format!("{kind}, off"),
         _ => kind.to_owned(),
+    }
+}
+
+/// As in the graph's picture.
+fn hue(graph: &Graph, work: Work) -> Hue {
+    match (work, node(work).and_then(|id| graph.node(id))) {
+        (Work::Keep { .. }, _) => Hue::Sink,
+        (Work::Write { .. } | Work::Node { line: Some(_), .. } | Work::Loop(_), _) => Hue::Delay,
+        (_, Some(node)) if node.inputs.is_empty() => Hue::Source,
+        (_, Some(node)) if node.outputs.is_empty() => Hue::Sink,
+        (_, Some(node)) if node.inputs.len() + node.outputs.len() > 2 => Hue::Join,
+        _ => Hue::Effect,
     }
 }
 
