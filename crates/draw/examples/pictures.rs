@@ -1,6 +1,9 @@
 //! Draws known graphs, a schedule and plots into the folder that is named.
 
-use divisi_draw::{Bar, Crossing, Hue, Lane, LaneBox, Lanes, Line, Mark, MarkKind, Picture};
+use divisi_draw::plot::{
+    self, Axis, BarSeries, Bin, Guide, GuideAt, HistogramSeries, Series, Value,
+};
+use divisi_draw::{Crossing, Hue, Lane, LaneBox, Lanes, Mark, MarkKind, Picture};
 use graph::{Catalogue, shape};
 use std::path::Path;
 
@@ -25,19 +28,127 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         write(name, divisi_draw::graph(&patch, &none))?;
     }
     write("schedule", divisi_draw::schedule(&lanes()))?;
-    let bar = |i: u64| Bar {
-        from_ns: 180_000 + i * 10_000,
-        to_ns: 190_000 + i * 10_000,
+    write("cycles", plot::histogram(&cycles()))?;
+    write("speed", plot::lines(&speed()))?;
+    write("locks", plot::bars(&locks()))?;
+    write("heat", plot::heat(&heat()))?;
+    Ok(())
+}
+
+fn cycles() -> plot::Histogram {
+    let bin = |i: u64| Bin {
+        from: 180.0 + i as f64 * 10.0,
+        to: 190.0 + i as f64 * 10.0,
         count: 4000 / (i * i + 1) + u64::from(i == 130),
     };
-    let bars: Vec<_> = (0..140).map(bar).collect();
-    let deadline = Line {
-        at_ns: 1_333_333,
-        label: "deadline",
+    plot::Histogram {
+        title: "Cycle times of the diamond, 156 nodes".into(),
+        note: "3 workers, 2048 frames, 10 000 cycles".into(),
+        x: Axis::log("cycle", "µs"),
+        y: Axis::log("cycles", ""),
+        series: vec![HistogramSeries {
+            name: "etf".into(),
+            bins: (0..140).map(bin).collect(),
+        }],
+        guides: vec![
+            Guide {
+                at: GuideAt::X(1333.0),
+                label: "deadline 1.33 ms".into(),
+            },
+            Guide {
+                at: GuideAt::X(240.0),
+                label: "p99".into(),
+            },
+            Guide {
+                at: GuideAt::X(260.0),
+                label: "p99.9".into(),
+            },
+        ],
+        late_from: Some(1333.0),
+    }
+}
+
+fn speed() -> plot::Lines {
+    let names = [
+        "sequential",
+        "hlfet",
+        "etf",
+        "cpfd",
+        "stealing",
+        "global",
+        "weighted",
+        "deadline",
+    ];
+    let series = |(i, name): (usize, &&str)| Series {
+        name: (*name).into(),
+        points: [16.0, 32.0, 64.0, 128.0, 256.0, 512.0]
+            .iter()
+            .map(|frames: &f64| {
+                let at = 1.0 + (frames / 16.0).log2() * 0.07 * i as f64 + 0.05 * i as f64;
+                (
+                    *frames,
+                    Value::between(at - 0.08, at, at + 0.06).worst(at + 0.3),
+                )
+            })
+            .collect(),
     };
-    let cycles = divisi_draw::histogram("cycles", &bars, &[deadline], Some(1_333_333));
-    write("cycles", cycles)?;
-    Ok(())
+    plot::Lines {
+        title: "Speed-up over sequential on two workers".into(),
+        note: "rake of 101 nodes of 1 µs; median and quartiles, × the worst".into(),
+        x: Axis::log("block", "frames").naming([16.0, 32.0, 64.0, 128.0, 256.0, 512.0]),
+        y: Axis::linear("speed-up", ""),
+        series: names.iter().enumerate().map(series).collect(),
+        guides: vec![Guide {
+            at: GuideAt::Y(2.0),
+            label: "two workers' bound".into(),
+        }],
+    }
+}
+
+fn locks() -> plot::Bars {
+    let series = |(i, name): (usize, &&str)| BarSeries {
+        name: (*name).into(),
+        values: (0..4)
+            .map(|g| {
+                let at = 75.0 / (1.0 + 2.0 * i as f64) + f64::from(g) * 3.3;
+                Some(Value::between(at * 0.8, at, at * 1.1).worst(at * 1.3))
+            })
+            .collect(),
+    };
+    plot::Bars {
+        title: "Locks taken in a cycle".into(),
+        note: "500 objects, 64 of them dear".into(),
+        label: "threads".into(),
+        groups: ["2, idle", "2, playing", "6, idle", "6, playing"]
+            .map(String::from)
+            .into(),
+        y: Axis::linear("acquisitions", "per thread and cycle"),
+        series: ["mutex", "global", "weighted", "stealing"]
+            .iter()
+            .enumerate()
+            .map(series)
+            .collect(),
+        guides: Vec::new(),
+    }
+}
+
+fn heat() -> plot::Heat {
+    let names = ["line 100", "rake 101", "diamond 156", "random 500"];
+    let cell = |(row, column): (usize, usize)| (1 + row * 3 + column) as f64 * 17.3;
+    plot::Heat {
+        title: "Mean cycle time".into(),
+        note: "128 frames, at rest".into(),
+        x: "scheduler".into(),
+        y: "graph".into(),
+        columns: ["sequential", "hlfet", "etf", "cpfd", "stealing"]
+            .map(String::from)
+            .into(),
+        rows: names.map(String::from).into(),
+        value: Axis::linear("mean", "µs"),
+        values: (0..4)
+            .map(|row| (0..5).map(|column| cell((row, column))).collect())
+            .collect(),
+    }
 }
 
 /// A cycle on three workers.

@@ -10,11 +10,10 @@ mod lanes;
 mod layout;
 mod patch;
 mod picture;
-mod plot;
+pub mod plot;
 mod svg;
 mod ticks;
 
 pub use lanes::{Crossing, Hue, Lane, LaneBox, Lanes, Mark, MarkKind, schedule};
 pub use patch::graph;
 pub use picture::Picture;
-pub use plot::{Bar, Line, histogram};

@@ -1,0 +1,223 @@
+//! Lines and points over two axes.
+
+use super::field::{Around, Field, Range, can_show, noted};
+use super::{GuideAt, Lines, Value, series};
+use crate::picture::{Look, Picture};
+use std::collections::HashSet;
+
+/// Lines with more points than this have none drawn.
+const MANY: usize = 80;
+
+/// Series as lines from point to point.
+pub fn lines(plot: &Lines) -> Picture {
+    draw(plot, true)
+}
+
+/// Series as points alone.
+pub fn scatter(plot: &Lines) -> Picture {
+    draw(plot, false)
+}
+
+fn draw(plot: &Lines, is_joined: bool) -> Picture {
+    let shown = &plot.series[..plot.series.len().min(series::MOST)];
+    let can = |(x, value): &&(f64, Value)| can_show(&plot.x, *x) && can_show(&plot.y, value.at);
+    let good: Vec<Vec<(f64, Value)>> = shown
+        .iter()
+        .map(|series| series.points.iter().filter(can).copied().collect())
+        .collect();
+    let all = shown
+        .iter()
+        .map(|series| series.points.len())
+        .sum::<usize>();
+    let left_out = [
+        (
+            all - good.iter().map(Vec::len).sum::<usize>(),
+            "values cannot be drawn",
+        ),
+        (plot.series.len() - shown.len(), "more series are not drawn"),
+    ];
+    let across = |is_x: bool| {
+        plot.guides
+            .iter()
+            .take(16)
+            .filter_map(move |guide| match guide.at {
+                GuideAt::X(x) if is_x => Some(x),
+                GuideAt::Y(y) if !is_x => Some(y),
+                _ => None,
+            })
+    };
+    let points = || good.iter().flatten();
+    let x = Range::of(
+        &plot.x,
+        points().map(|point| point.0).chain(across(true)),
+        false,
+    );
+    let y_values = points().flat_map(|point| point.1.all());
+    let y = Range::of(&plot.y, y_values.chain(across(false)), false);
+    let around = Around {
+        title: &plot.title,
+        note: &noted(&plot.note, &left_out),
+        guides: &plot.guides,
+        below: 44.0,
+        names: shown.iter().map(|series| series.name.clone()).collect(),
+    };
+    let (field, mut picture, legend) = Field::draw((Some(&plot.x), x), (&plot.y, y), &around);
+    let has_spread = points().any(|point| point.1.low.or(point.1.high).or(point.1.worst).is_some());
+    for (i, points) in good.iter().enumerate() {
+        // Spreads at the same place stand beside one another.
+        let middle = (good.len() as f64 - 1.0) / 2.0;
+        let aside = if has_spread {
+            (i as f64 - middle) * 3.0
+        } else {
+            0.0
+        };
+        one(&mut picture, &field, points, i, aside, is_joined);
+    }
+    field.guides(&mut picture, around.guides);
+    for (i, (x, y)) in legend.iter().enumerate() {
+        let (x, y) = (*x, y - 4.0);
+        if is_joined {
+            picture.line((x, y), (x + 24.0, y), series::pen(i));
+        }
+        series::point(&mut picture, (x + 12.0, y), i, 3.2);
+    }
+    picture
+}
+
+fn one(
+    picture: &mut Picture,
+    field: &Field,
+    points: &[(f64, Value)],
+    i: usize,
+    aside: f64,
+    is_joined: bool,
+) {
+    let place = |point: &(f64, Value)| (field.px(point.0) + aside, field.py(point.1.at));
+    if is_joined {
+        let course = thinned(points.iter().map(place));
+        picture.polyline(&course, Look::drawn(series::pen(i)));
+    }
+    if is_joined && points.len() > MANY {
+        return;
+    }
+    let radius = if points.len() > 200 { 1.8 } else { 3.2 };
+    let mut taken = HashSet::new();
+    for point in points {
+        let (x, y) = place(point);
+        // A point that would hide another wholly is not drawn twice: so there are no more than pixels.
+        if !taken.insert((x as i64, y as i64)) {
+            continue;
+        }
+        let (low, high) = (
+            point.1.low.unwrap_or(point.1.at),
+            point.1.high.unwrap_or(point.1.at),
+        );
+        let worst = point.1.worst.filter(|worst| worst.is_finite());
+        let ends = (field.py(low), field.py(high));
+        series::whisker(
+            picture,
+            x,
+            ends,
+            worst.map(|v| field.py(v)),
+            series::ink_of(i),
+        );
+        series::point(picture, (x, y), i, radius);
+    }
+}
+
+/// At most four points for each pixel along x: the first, the lowest, the highest and the last.
+fn thinned(points: impl Iterator<Item = (f64, f64)>) -> Vec<(f64, f64)> {
+    let mut thin: Vec<(f64, f64)> = Vec::new();
+    let mut column: Vec<(f64, f64)> = Vec::new();
+    for point in points {
+        if column
+            .first()
+            .is_some_and(|first| (first.0 as i64) != (point.0 as i64))
+        {
+            thin.append(&mut column);
+        }
+        column.push(point);
+        if column.len() > 4 {
+            // The middle three give way to the lowest and the highest of them.
+            let inner = &mut column[1..4];
+            inner.sort_by(|a, b| a.1.total_cmp(&b.1));
+            column.remove(2);
+        }
+    }
+    thin.append(&mut column);
+    thin
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plot::{Axis, Guide, Series};
+
+    fn plot(points: Vec<(f64, Value)>) -> Lines {
+        Lines {
+            title: "speed-up <1>".into(),
+            x: Axis::log("block", "frames"),
+            y: Axis::linear("speed-up", ""),
+            series: vec![Series {
+                name: "etf".into(),
+                points,
+            }],
+            guides: vec![Guide {
+                at: GuideAt::Y(2.0),
+                label: "bound".into(),
+            }],
+            ..Lines::default()
+        }
+    }
+
+    #[test]
+    fn every_point_is_drawn_and_what_cannot_be_is_said() {
+        let good = Value::between(1.0, 1.5, 1.8).worst(1.1);
+        let plot = plot(vec![
+            (16.0, good),
+            (0.0, good),
+            (32.0, f64::NAN.into()),
+            (64.0, 1.9.into()),
+        ]);
+        let svg = lines(&plot).svg();
+        assert!(svg.contains("2 values cannot be drawn") && svg.contains("speed-up &lt;1&gt;"));
+        assert_eq!(
+            svg.matches("<circle").count(),
+            2 + 1,
+            "two points and the legend's"
+        );
+        assert!(svg.contains("bound") && svg.contains("block (frames)"));
+        assert_eq!(svg, lines(&plot).svg());
+    }
+
+    #[test]
+    fn a_hundred_thousand_points_are_thinned() {
+        let points = (1..100_000)
+            .map(|i| (f64::from(i), f64::from(i % 7).into()))
+            .collect();
+        let plot = plot(points);
+        assert!(lines(&plot).svg().len() < 100_000);
+        assert!(scatter(&plot).items.len() < 100_000);
+    }
+
+    #[test]
+    fn nonsense_is_drawn_without_nonsense() {
+        let odd = [f64::NAN, f64::INFINITY, -1e308, 1e308, 0.0, 1e-308];
+        let points = odd
+            .iter()
+            .flat_map(|x| odd.map(|y| (*x, y.into())))
+            .collect();
+        let mut plot = plot(points);
+        for _ in 0..2 {
+            let svg = lines(&plot).svg();
+            assert!(!svg.contains("NaN") && !svg.contains("inf"));
+            plot.x = Axis {
+                from: Some(f64::NAN),
+                to: Some(-4.0),
+                ticks: vec![(f64::INFINITY, "\u{0}".into()); 1000],
+                ..Axis::default()
+            };
+        }
+        assert!(lines(&Lines::default()).svg().ends_with("</svg>\n"));
+    }
+}
