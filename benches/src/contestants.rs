@@ -97,6 +97,8 @@ impl Contestant for Ours {
     fn cycle(&mut self) {
         let ran = self.executor.run(&Now {
             position: self.cycle * 64,
+            first: 0,
+            end: u64::MAX,
             cycle: self.cycle,
             device: &[],
             give_up: u64::MAX,

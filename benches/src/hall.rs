@@ -64,6 +64,8 @@ impl Hall {
     pub fn run(&mut self, cycle: u64) {
         self.executor.run(&Now {
             position: cycle * 64,
+            first: 0,
+            end: u64::MAX,
             cycle,
             device: &[],
             give_up: u64::MAX,

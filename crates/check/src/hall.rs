@@ -2,11 +2,11 @@
 
 use exec::{Binding, Counts, Executor, Floor, Lines, Now, Outcome, Pool};
 use graph::{Graph, NodeId};
-use plan::{Options, Plan};
+use plan::{Fuse, Options, Plan};
 use processor::{Background, Event, Mode, Registry, Turn};
 use std::path::Path;
 use std::sync::Arc;
-use units::{Frames, SampleRate};
+use units::{Frames, Nanos, SampleRate};
 use workers::{Crew, CrewOptions, Wait};
 
 /// The ways of executing that there are. A new one is done when a line here makes every suite green.
@@ -20,20 +20,64 @@ pub enum Way {
     Stealing,
     /// One locked queue.
     Mutex,
+    /// The plan's own schedule of fused tasks.
+    FusedFixed,
+    /// Work stealing with fused tasks.
+    FusedStealing,
+    /// A pipeline on one worker.
+    PipedSequential,
+    /// A pipeline, by a schedule of fused tasks.
+    PipedFixed,
+    /// A pipeline, by work stealing.
+    PipedStealing,
 }
 
 /// All of them.
-pub const WAYS: [Way; 4] = [Way::Sequential, Way::Fixed, Way::Stealing, Way::Mutex];
+pub const WAYS: [Way; 6] = [
+    Way::Sequential,
+    Way::Fixed,
+    Way::Stealing,
+    Way::Mutex,
+    Way::FusedFixed,
+    Way::FusedStealing,
+];
+
+/// Ways through a plan that is a pipeline: what they play is heard [`AHEAD`] blocks later.
+pub const PIPELINES: [Way; 3] = [Way::PipedSequential, Way::PipedFixed, Way::PipedStealing];
+
+/// By how many blocks the last stage of a pipeline lags.
+pub const AHEAD: u32 = 2;
 
 impl Way {
     /// An executor that goes this way.
     pub fn executor(self, binding: Binding<'_>, crew: &Crew) -> Box<dyn Executor> {
         match self {
-            Self::Sequential => exec::sequential(binding),
-            Self::Fixed => exec::fixed(binding, crew),
-            Self::Stealing => exec::stealing(binding, crew),
+            Self::Sequential | Self::PipedSequential => exec::sequential(binding),
+            Self::Fixed | Self::FusedFixed | Self::PipedFixed => exec::fixed(binding, crew),
+            Self::Stealing | Self::FusedStealing | Self::PipedStealing => {
+                exec::stealing(binding, crew)
+            }
             Self::Mutex => exec::mutex(binding, crew),
         }
+    }
+
+    /// Whether cheap steps are given out together: even where handing over costs nothing, so that there are many tasks.
+    fn fuse(self, workers: usize) -> Option<Fuse> {
+        let fuses = matches!(
+            self,
+            Self::FusedFixed | Self::FusedStealing | Self::PipedFixed
+        );
+        fuses.then_some(Fuse {
+            workers: workers.max(2),
+            task: Nanos(0),
+            crossing: Nanos(0),
+            start: Nanos(0),
+        })
+    }
+
+    /// By how many blocks its last stage lags.
+    pub fn ahead(self) -> u32 {
+        if PIPELINES.contains(&self) { AHEAD } else { 0 }
     }
 }
 
@@ -172,6 +216,8 @@ impl Hall {
         let until = |span: Option<u64>| span.map_or(u64::MAX, |s| rt::stamp::now() + s);
         let now = Now {
             position: self.cycle * u64::from(self.manner.block),
+            first: 0,
+            end: u64::MAX,
             cycle: self.cycle,
             device,
             give_up: until(self.limit),
@@ -184,6 +230,9 @@ impl Hall {
     /// The bits of what the output channels below `channels` play, for at least `frames` frames.
     pub fn play(&mut self, channels: u16, frames: usize) -> Vec<Vec<u32>> {
         let block = self.manner.block as usize;
+        for _ in self.cycle..u64::from(self.manner.way.ahead()) {
+            assert_eq!(self.run(&[]), Outcome::Done);
+        }
         let mut played = vec![Vec::new(); channels.into()];
         while played[0].len() < frames {
             assert_eq!(self.run(&[]), Outcome::Done);
@@ -211,5 +260,7 @@ impl Hall {
 fn plan(graph: &Graph, registry: &Registry, manner: Manner) -> Plan {
     let mut options = Options::new(Frames(manner.block), rate());
     options.lanes = manner.workers;
+    options.fuse = manner.way.fuse(manner.workers);
+    options.ahead = manner.way.ahead();
     plan::compile(graph, registry.catalogue(), &options).expect("the test's graph is right")
 }

@@ -1,6 +1,6 @@
 //! One suite, every executor: the sequential bits for every shape, worker count, block and waiting policy.
 
-use divisi_check::hall::{Hall, Manner, WAYS, Way, registry};
+use divisi_check::hall::{Hall, Manner, PIPELINES, WAYS, registry};
 use graph::{Graph, shape};
 use proptest::prelude::*;
 use workers::Wait;
@@ -25,7 +25,7 @@ fn every_way_gives_the_sequential_bits() {
     for (name, graph) in shapes() {
         let expected = reference(&graph, 64);
         assert!(expected[0].iter().any(|x| *x != 0), "{name} is silent");
-        for way in WAYS {
+        for way in WAYS.into_iter().chain(PIPELINES) {
             for workers in 1..=4 {
                 for wait in [Wait::Hybrid, Wait::Sleep, Wait::Spin] {
                     let manner = Manner {
@@ -50,7 +50,7 @@ proptest! {
         nodes in 3_usize..200,
         seed in any::<u64>(),
         block in prop_oneof![1_u32..16, 16_u32..300, 300_u32..=4096],
-        way in prop::sample::select(vec![Way::Fixed, Way::Stealing, Way::Mutex]),
+        way in prop::sample::select([&WAYS[1..], &PIPELINES[..]].concat()),
         workers in 1_usize..=4,
     ) {
         let graph = shape::random(nodes, seed, None).unwrap();

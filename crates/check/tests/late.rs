@@ -129,6 +129,8 @@ impl Traced {
     fn run(&mut self) {
         let now = Now {
             position: self.cycle * 64,
+            first: 0,
+            end: u64::MAX,
             cycle: self.cycle,
             device: &[],
             give_up: u64::MAX,

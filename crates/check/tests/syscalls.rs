@@ -349,6 +349,8 @@ fn play(mut hall: Hall, knob: NodeId, crime: &AtomicBool, workers: u32) -> Found
 fn cycle(hall: &mut Hall, knob: NodeId) -> Ran {
     let now = Now {
         position: hall.cycle * 64,
+        first: 0,
+        end: u64::MAX,
         cycle: hall.cycle,
         device: &[],
         give_up: u64::MAX,

@@ -39,6 +39,8 @@ pub struct Player {
     rate: SampleRate,
     cycle: u64,
     position: u64,
+    /// The frame at which the executor began.
+    first: u64,
     missed_in_row: u32,
     silent_cycles: u64,
     /// A note found no room: what it counted is told by the next one, and that it was the first of an executor.
@@ -64,6 +66,7 @@ impl Player {
             rate,
             cycle: 0,
             position: 0,
+            first: 0,
             missed_in_row: 0,
             silent_cycles: 0,
             untold: (0, false),
@@ -71,8 +74,9 @@ impl Player {
         }
     }
 
-    /// Takes the next executor, if one has come and the last can go; whether it did.
-    fn swap(&mut self) -> bool {
+    /// Takes the next executor, if one has come and the last can go; whether it did. What is under way in the last one's
+    /// pipeline is played into `outputs` then: the next one has nothing to play in its first cycle.
+    fn swap(&mut self, (budget, start): (Option<Nanos>, u64), outputs: &mut [&mut [f32]]) -> bool {
         // A place for the last one first: it must not be freed here.
         if !self.wires.retired.is_empty() {
             return false;
@@ -80,10 +84,18 @@ impl Player {
         let Some(next) = self.next.take().or_else(|| self.wires.letters.take()) else {
             return false;
         };
+        if self.executor.ahead() == 1 && self.position > self.first {
+            let end = self.position;
+            self.run(budget, start, (&[], end));
+            self.listen(outputs);
+            // Played once, whether the last one can go now or not.
+            self.first = end;
+        }
         if !self.executor.rest() {
             self.next = Some(next);
             return false;
         }
+        self.first = self.position;
         // Its last word: coming to rest may have cost it a node.
         self.before = self.before + self.executor.counts();
         let last = std::mem::replace(&mut self.executor, next);
@@ -113,13 +125,22 @@ impl Player {
         self.next.is_some() || self.wires.letters.is_full()
     }
 
-    /// Runs the plan once.
-    fn run(&mut self, budget: Option<Nanos>, start: u64, inputs: &[&[f32]]) -> Ran {
+    /// Adds what was played to `outputs`.
+    fn listen(&self, outputs: &mut [&mut [f32]]) {
+        for (channel, out) in (0..).zip(outputs.iter_mut()) {
+            self.executor.output(channel, out);
+        }
+    }
+
+    /// Runs the plan once, for blocks that begin before `end`.
+    fn run(&mut self, budget: Option<Nanos>, start: u64, (inputs, end): (&[&[f32]], u64)) -> Ran {
         let later = |time: Nanos| start.saturating_add(self.scale.ticks(time));
         let period = self.block.lasting(self.rate);
         let watch = Nanos(period.0 * PERIODS).max(LEAST_WATCH);
         self.executor.run(&Now {
             position: self.position,
+            first: self.first,
+            end,
             cycle: self.cycle,
             device: inputs,
             give_up: budget.map_or(u64::MAX, |_| later(watch)),
@@ -190,12 +211,10 @@ impl Cycle for Player {
         if let Some(background) = &self.wires.background {
             background.turn_all_until_settled();
         }
-        let swapped = self.swap();
+        let swapped = self.swap((beat.budget, start), outputs);
         self.deliver();
-        let ran = self.run(beat.budget, start, inputs);
-        for (channel, out) in (0..).zip(outputs.iter_mut()) {
-            self.executor.output(channel, out);
-        }
+        let ran = self.run(beat.budget, start, (inputs, u64::MAX));
+        self.listen(outputs);
         let took = self.scale.between(start, stamp::now());
         let what = What::of(ran.outcome, beat.budget.is_some_and(|b| took > b));
         self.tell(Note {

@@ -2,6 +2,8 @@
 
 use crate::floor::Floor;
 use crate::lines::{LineMemory, Lines};
+use crate::passages::PassageMemory;
+use crate::pipeline::Lagged;
 use crate::pool::{Pool, Resident};
 use crate::stage::{
     Act, Bound, EVENTS_A_PORT, EVENTS_A_STEP, Hears, Memory, Own, Rare, Stage, Task, Troubles,
@@ -9,7 +11,7 @@ use crate::stage::{
 };
 use crate::sum::Sum;
 use crate::table::Table;
-use plan::{Feed, InPort, LineId, OutPort, Plan, SlotId, Step, TaskId, Work};
+use plan::{Feed, InPort, LineId, OutPort, PassageId, Plan, SlotId, Step, TaskId, Work};
 use processor::{Io, IoMore, RawChannel, RawEvents, RawLine, RawPort, RawPorts};
 use rt::arena::Arena;
 use rt::countdown::Countdown;
@@ -31,6 +33,9 @@ pub struct Binding<'a> {
     pub inputs: u16,
 }
 
+/// So many steps of later stages can be posted to between two cycles.
+const UNDATED: usize = 4096;
+
 /// Binds a plan to processors and memory.
 pub(crate) fn bind(binding: &mut Binding<'_>) -> Stage {
     let (plan, inputs) = (binding.plan, binding.inputs);
@@ -46,6 +51,10 @@ pub(crate) fn bind(binding: &mut Binding<'_>) -> Stage {
     let lines: Vec<Arc<LineMemory>> = (plan.lines.iter())
         .map(|l| binding.lines.memory(l, plan.block))
         .collect();
+    let passages = plan.passages.iter();
+    let passages: Vec<_> = passages
+        .map(|p| Arc::new(PassageMemory::new(p, plan.block)))
+        .collect();
     let mut binder = Binder {
         plan,
         pool: binding.pool,
@@ -53,6 +62,7 @@ pub(crate) fn bind(binding: &mut Binding<'_>) -> Stage {
         silence,
         sends: &sends,
         lines: &lines,
+        passages: &passages,
         channels: Table::new(count_channels(plan), silence),
         ports: Table::new(plan.inputs.len() + plan.outputs.len(), RawPort::of(&[])),
     };
@@ -65,6 +75,8 @@ pub(crate) fn bind(binding: &mut Binding<'_>) -> Stage {
     });
     let stage = Stage {
         block: plan.block,
+        ahead: plan.ahead,
+        undated: UnsafeCell::new(Vec::with_capacity(if plan.ahead > 0 { UNDATED } else { 0 })),
         steps_of: steps_of(&steps, &inner),
         tasks: plan.tasks.iter().map(task).collect(),
         successors: (plan.released.iter())
@@ -159,10 +171,10 @@ fn steps_of(steps: &[Bound], inner: &[Bound]) -> Box<[Option<(u32, bool)>]> {
             .enumerate()
             .map(|(i, t)| (t, (i as u32, false)));
         let inner = inner.iter().enumerate().map(|(i, t)| (t, (i as u32, true)));
-        // A delay has two steps; events are for the half that has the processor.
+        // A delay has two steps, and a relay two more; events are for the one that has the processor.
         outer
             .chain(inner)
-            .filter(|(t, _)| !matches!(t.act, Act::Write(_)))
+            .filter(|(t, _)| !matches!(t.act, Act::Write(_) | Act::Send(_) | Act::Receive(_)))
             .filter_map(|(t, at)| Some((t.rare.node?.0 as usize, at)))
     };
     let bound = all().map(|(node, _)| node + 1).max().unwrap_or(0);
@@ -180,6 +192,7 @@ struct Binder<'a> {
     silence: RawChannel,
     sends: &'a [UnsafeCell<RawEvents>],
     lines: &'a [Arc<LineMemory>],
+    passages: &'a [Arc<PassageMemory>],
     channels: Table<RawChannel>,
     ports: Table<RawPort>,
 }
@@ -188,9 +201,11 @@ impl Binder<'_> {
     fn step(&mut self, step: &Step) -> Bound {
         let (node, line) = match step.work {
             Work::Node { node, line } => (Some(node), line),
-            Work::Write { node, .. } | Work::Keep { node } | Work::Mute { node } => {
-                (Some(node), None)
-            }
+            Work::Write { node, .. }
+            | Work::Keep { node }
+            | Work::Mute { node }
+            | Work::Send { node, .. }
+            | Work::Receive { node, .. } => (Some(node), None),
             Work::Loop(_) => (None, None),
         };
         let runs = matches!(step.work, Work::Node { .. });
@@ -211,7 +226,9 @@ impl Binder<'_> {
         let (inputs, outputs) = (self.ports.add(&inputs), self.ports.add(&outputs));
         Bound {
             act,
-            special: !sums.is_empty() || !hears.is_empty() || step.every != 1 || !sends.is_empty(),
+            special: step.lag > 0
+                || step.every != 1
+                || !(sums.is_empty() && hears.is_empty() && sends.is_empty()),
             own: UnsafeCell::new(Own {
                 io: Io {
                     inputs: raw_ports(inputs),
@@ -233,6 +250,7 @@ impl Binder<'_> {
                 every: step.every.max(1),
                 phase: step.phase,
                 reads_line: line.is_some(),
+                lagged: (step.lag > 0).then(|| Lagged::new(step.lag)),
                 sums: sums.into_boxed_slice(),
                 hears: hears.into_boxed_slice(),
                 node,
@@ -247,6 +265,8 @@ impl Binder<'_> {
             (Work::Node { .. }, None) | (Work::Mute { .. }, _) => Act::Mute,
             (Work::Write { line, .. }, _) => Act::Write(Box::new(self.line(line))),
             (Work::Keep { .. }, _) => Act::Keep,
+            (Work::Send { passage, .. }, _) => Act::Send(self.passage(passage)),
+            (Work::Receive { passage, .. }, _) => Act::Receive(self.passage(passage)),
             (Work::Loop(id), _) => {
                 let run = self.plan.loops[id.0 as usize];
                 Act::Loop {
@@ -256,6 +276,10 @@ impl Binder<'_> {
                 }
             }
         }
+    }
+
+    fn passage(&self, passage: PassageId) -> Arc<PassageMemory> {
+        self.passages[passage.0 as usize].clone()
     }
 
     fn line(&self, line: LineId) -> RawLine {

@@ -13,6 +13,12 @@ pub struct Now<'a> {
     pub position: u64,
     /// The cycle's number; counts up by one.
     pub cycle: u64,
+    /// Only blocks that begin at this frame or after it are played: the first one that this executor plays. It counts
+    /// where the plan is a pipeline, whose later stages have nothing to do in the first cycles.
+    pub first: u64,
+    /// Only blocks that begin before this frame are played; `u64::MAX` for all. With [`position`](Self::position) a
+    /// pipeline is drained: what is under way comes out and nothing new goes in.
+    pub end: u64,
     /// The device's input channels, each a block long. Missing ones are silent.
     pub device: &'a [&'a [f32]],
     /// The stamp (`rt::stamp`) at which the cycle is given up; `u64::MAX` for never.
@@ -25,6 +31,8 @@ impl Now<'_> {
     pub(crate) fn facts(&self, traced: bool) -> Facts {
         Facts {
             position: self.position,
+            first: self.first,
+            end: self.end,
             cycle: self.cycle,
             give_up: self.give_up,
             help_until: self.help_until,
@@ -87,6 +95,11 @@ pub trait Executor: Send {
     ///
     /// Real-time: hot, wakes.
     fn run(&mut self, now: &Now<'_>) -> Ran;
+
+    /// By how many cycles the output lags behind: what is played in a cycle is heard so many cycles later.
+    ///
+    /// Real-time: hot.
+    fn ahead(&self) -> u32;
 
     /// Adds the sound of output `channel` of the last block to `into`, which is as long as the block. Nothing is added
     /// after a cycle that was not done.

@@ -46,6 +46,10 @@ pub(crate) fn seats(workers: usize) -> Seats {
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Facts {
     pub(crate) position: u64,
+    /// Blocks that begin before this are not played.
+    pub(crate) first: u64,
+    /// Nor are those that do not begin before this.
+    pub(crate) end: u64,
     pub(crate) cycle: u64,
     pub(crate) give_up: u64,
     pub(crate) help_until: u64,
@@ -121,6 +125,8 @@ pub(crate) struct Hand<'a> {
     broke: bool,
     /// Whether it waits for nothing any more.
     gone: bool,
+    /// Whether some stages of a pipeline have nothing to play in this cycle.
+    partial: bool,
 }
 
 impl<'a> Hand<'a> {
@@ -163,6 +169,7 @@ impl<'a> Hand<'a> {
             task: NONE,
             broke: false,
             gone: false,
+            partial: stage.is_partial(&facts),
         }
     }
 
@@ -201,8 +208,10 @@ impl<'a> Hand<'a> {
             self.put_down();
             return false;
         }
-        // SAFETY: the caller's promise.
-        unsafe { self.stage.run(step, &self.moment) };
+        if !self.partial || self.stage.plays(step, &self.facts) {
+            // SAFETY: the caller's promise.
+            unsafe { self.stage.run(step, &self.moment) };
+        }
         self.done += 1;
         if self.facts.traced {
             self.mark(Mark::Step, step);

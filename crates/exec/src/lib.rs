@@ -14,6 +14,8 @@ mod hand;
 mod lines;
 mod mutex;
 mod parallel;
+mod passages;
+mod pipeline;
 mod pool;
 mod sequential;
 mod stage;

@@ -150,6 +150,7 @@ impl<S: Strategy> Parallel<S> {
         unsafe {
             shared.stage.bury_accused(&shared.seats);
             shared.stage.take_device(now.device);
+            shared.stage.date_posts(now.position);
         }
         shared.facts.set(facts);
         self.epoch = self.epoch.wrapping_add(1);
@@ -180,12 +181,14 @@ fn useful(plan: &Plan, stage: &Stage, workers: usize) -> usize {
 /// The facts of the cycle, as words: a worker that lingers from an older cycle may read them while they change; what it
 /// reads then is of no use to it, since it takes no task any more.
 #[derive(Default)]
-struct FactsCell([AtomicU64; 5]);
+struct FactsCell([AtomicU64; 7]);
 
 impl FactsCell {
     fn set(&self, f: Facts) {
         let words = [
             f.position,
+            f.first,
+            f.end,
             f.cycle,
             f.give_up,
             f.help_until,
@@ -199,10 +202,12 @@ impl FactsCell {
 
     fn get(&self) -> Facts {
         // Relaxed: ordered by the crew's start, for who came for this cycle; see above for who did not.
-        let [position, cycle, give_up, help_until, traced] =
-            [0, 1, 2, 3, 4].map(|i: usize| self.0[i].load(Ordering::Relaxed));
+        let [position, first, end, cycle, give_up, help_until, traced] =
+            [0, 1, 2, 3, 4, 5, 6].map(|i: usize| self.0[i].load(Ordering::Relaxed));
         Facts {
             position,
+            first,
+            end,
             cycle,
             give_up,
             help_until,
@@ -290,6 +295,10 @@ impl<S: Strategy> Executor for Parallel<S> {
             Outcome::Abandoned
         };
         ran
+    }
+
+    fn ahead(&self) -> u32 {
+        self.shared.stage.ahead
     }
 
     fn output(&self, channel: u16, into: &mut [f32]) {

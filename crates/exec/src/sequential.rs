@@ -108,13 +108,20 @@ impl Executor for Sequential {
             Turn::Ours => {}
         }
         // SAFETY: we have the turn, and nobody else has tasks.
-        unsafe { self.stage.take_device(now.device) };
+        unsafe {
+            self.stage.take_device(now.device);
+            self.stage.date_posts(now.position);
+        }
         self.play(now.facts(self.floor.is_traced()));
         // SAFETY: as above.
         unsafe { self.stage.bury_accused(&self.seats) };
         self.done = true;
         ran.outcome = Outcome::Done;
         ran
+    }
+
+    fn ahead(&self) -> u32 {
+        self.stage.ahead
     }
 
     fn output(&self, channel: u16, into: &mut [f32]) {

@@ -10,6 +10,8 @@
 
 use crate::executor::Counts;
 use crate::lines::LineMemory;
+use crate::passages::PassageMemory;
+use crate::pipeline::Lagged;
 use crate::pool::Resident;
 use crate::sum::Sum;
 use crate::table::Table;
@@ -36,6 +38,10 @@ pub(crate) enum Act {
     Write(Box<RawLine>),
     /// Copies its input to its output, with what is not finite made silent.
     Keep,
+    /// Hands its input on to a later stage.
+    Send(Arc<PassageMemory>),
+    /// Takes up what an earlier stage has handed on.
+    Receive(Arc<PassageMemory>),
     /// Gives silence.
     Mute,
     /// Runs the inner steps `from .. to` on parts of at most `part` frames.
@@ -77,6 +83,8 @@ pub(crate) struct Rare {
     pub(crate) every: u32,
     pub(crate) phase: u32,
     pub(crate) reads_line: bool,
+    /// In a later stage of a pipeline.
+    pub(crate) lagged: Option<Lagged>,
     pub(crate) sums: Box<[Sum]>,
     pub(crate) hears: Box<[Hears]>,
     pub(crate) node: Option<NodeId>,
@@ -125,6 +133,10 @@ pub(crate) struct Voice {
 /// See the module.
 pub(crate) struct Stage {
     pub(crate) block: Frames,
+    /// By how many cycles the last stage of a pipeline lags; 0 where there is none.
+    pub(crate) ahead: u32,
+    /// The steps that have posts without a date; inner ones are counted on after the others.
+    pub(crate) undated: UnsafeCell<Vec<u32>>,
     pub(crate) steps: Box<[Bound]>,
     pub(crate) inner: Box<[Bound]>,
     pub(crate) tasks: Box<[Task]>,
@@ -234,8 +246,14 @@ impl Stage {
             return Err(event);
         };
         let steps = if *is_inner { &self.inner } else { &self.steps };
+        let step = &steps[*index as usize];
+        if let Some(lagged) = &step.rare.lagged {
+            let at = if *is_inner { self.len() } else { 0 } + index;
+            // SAFETY: we are alone.
+            return unsafe { self.post_later(at, lagged, event) };
+        }
         // SAFETY: we are alone.
-        let own = unsafe { &mut *steps[*index as usize].own.get() };
+        let own = unsafe { &mut *step.own.get() };
         if own.inbox.len() == own.inbox.capacity() {
             return Err(event);
         }

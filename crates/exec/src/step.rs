@@ -1,6 +1,7 @@
 //! One step's turn: sums, events, sleep, and the processor.
 
 use crate::lines;
+use crate::passages::PassageMemory;
 use crate::stage::{Act, Bound, Hears, Own, Rare, Stage};
 use crate::sum::set_flag;
 use processor::{Activity, Block, Event, Input, Moment, Processor, Target};
@@ -18,6 +19,26 @@ impl Stage {
     #[inline]
     pub(crate) unsafe fn run(&self, index: u32, moment: &Moment<'_>) {
         let step = &self.steps[index as usize];
+        if step.special
+            && let Some(lagged) = &step.rare.lagged
+        {
+            let earlier = self.earlier(lagged, moment);
+            // SAFETY: the caller's promise, and rule 2.
+            unsafe {
+                self.take_posts(step, earlier.position);
+                self.run_now(step, &earlier);
+            }
+        } else {
+            // SAFETY: the caller's promise.
+            unsafe { self.run_now(step, moment) };
+        }
+    }
+
+    /// # Safety
+    ///
+    /// As `run`.
+    #[inline]
+    unsafe fn run_now(&self, step: &Bound, moment: &Moment<'_>) {
         // SAFETY: rule 2: the step's own part is ours for this cycle.
         let own = unsafe { &mut *step.own.get() };
         if step.special {
@@ -60,6 +81,14 @@ impl Stage {
                     }
                 }
                 Act::Keep => self.keep(own, moment),
+                Act::Send(passage) => {
+                    let input = Block::new(&own.io, moment).input(0);
+                    let silent = input.is_silent();
+                    for c in 0..input.channels().count() {
+                        passage.send(moment.position, c, input.channel(c), silent);
+                    }
+                }
+                Act::Receive(passage) => receive(passage, own, moment),
                 Act::Mute => silence(own, moment),
                 Act::Loop { from, to, part } => self.rounds((*from, *to), *part, moment),
             }
@@ -273,6 +302,29 @@ unsafe fn silence(own: &Own, moment: &Moment<'_>) {
     clear_flags(own);
     // SAFETY: as the caller promises.
     unsafe { Block::new(&own.io, moment) }.silence();
+}
+
+/// # Safety
+///
+/// As `Stage::run`.
+unsafe fn receive(passage: &PassageMemory, own: &Own, moment: &Moment<'_>) {
+    clear_flags(own);
+    // SAFETY: as the caller promises.
+    let mut block = unsafe { Block::new(&own.io, moment) };
+    // SAFETY: this step is the passage's receiver.
+    let handed_on = |c| unsafe { passage.receive(moment.position, c) };
+    let channels = block.output(0).channels().count();
+    if (0..channels).all(|c| handed_on(c).is_none()) {
+        return block.silence();
+    }
+    let mut out = block.output(0);
+    for c in 0..channels {
+        let to = out.channel(c);
+        match handed_on(c) {
+            Some(from) => to.copy_from_slice(&from[..to.len()]),
+            None => to.fill(0.0),
+        }
+    }
 }
 
 fn channel_or_silence<'a>(block: &Block<'a>, channel: usize) -> &'a [f32] {

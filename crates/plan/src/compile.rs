@@ -4,14 +4,15 @@ use crate::emit::emit;
 use crate::fuse::fuse;
 use crate::latency::latency;
 use crate::limits::check_slots;
-use crate::order::order;
+use crate::order::order as order_of;
 use crate::schedule::hlfet;
+use crate::stages::pipeline;
 use crate::tasks::single;
 use crate::turns::split;
 use crate::wiring::wire;
 use crate::{Options, Plan, PlanError};
 use graph::{Catalogue, Graph};
-use units::Nanos;
+use units::{Frames, Nanos};
 
 /// Makes the plan of a graph: looks everything up, splits delays, orders, cuts cycles into loops, gives out slots,
 /// staggers what runs seldom, schedules.
@@ -26,12 +27,17 @@ use units::Nanos;
 /// Real-time: setup.
 pub fn compile(graph: &Graph, catalogue: &Catalogue, options: &Options) -> Result<Plan, PlanError> {
     let wiring = wire(graph, catalogue, options)?;
-    let turns = split(&wiring, options);
-    let order = order(&wiring, &turns)?;
+    let mut turns = split(&wiring, options);
+    let mut order = order_of(&wiring, &turns)?;
+    if options.ahead > 0 {
+        pipeline(&wiring, &mut turns, options);
+        order = order_of(&wiring, &turns)?;
+    }
     let mut plan = emit(&wiring, &turns, &order, options);
     check_slots(&plan)?;
     activate(&mut plan);
-    plan.latency = latency(&wiring, options);
+    let lag = options.ahead.saturating_mul(options.block.0);
+    plan.latency = Frames(latency(&wiring, options).0.saturating_add(lag));
     plan.static_levels = plan.b_levels(|_, _| Nanos(0));
     match options.fuse {
         Some(how) => fuse(&mut plan, how),

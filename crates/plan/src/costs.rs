@@ -22,7 +22,7 @@ pub(crate) fn cost(wiring: &Wiring<'_>, turn: Turn, options: &Options) -> Nanos 
 pub(crate) fn stated_cost(member: &Member<'_>, turn: Turn, options: &Options) -> Nanos {
     let typical = match turn.act {
         Act::Mute => return Nanos(0),
-        Act::Write(_) => scaled(COPY_NS, member, options),
+        Act::Write(_) | Act::Send(_) | Act::Receive(_) => scaled(COPY_NS, member, options),
         Act::Run | Act::Read(_) | Act::Keep => {
             scaled(u64::from(member.kind.typical_ns), member, options)
         }

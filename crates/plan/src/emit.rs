@@ -5,11 +5,11 @@ use crate::levels::sum;
 use crate::order::{Group, Order};
 use crate::phases::phases;
 use crate::slots::Slots;
-use crate::turns::{Act, Turns};
+use crate::turns::{Act, Relay, Turns};
 use crate::wiring::{Part, Wire, Wiring};
 use crate::{
-    Feed, InPort, LineId, Loop, LoopId, Options, OutPort, Output, Plan, SendId, SlotId, Span, Step,
-    StepId, Work,
+    Feed, InPort, LineId, Loop, LoopId, Options, OutPort, Output, Passage, PassageId, Plan, SendId,
+    SlotId, Span, Step, StepId, Work,
 };
 use graph::{NodeId, Signal};
 use std::collections::HashMap;
@@ -55,6 +55,11 @@ pub(crate) fn emit(wiring: &Wiring<'_>, turns: &Turns, order: &Order, options: &
         lines: HashMap::new(),
         plan: empty(options),
     };
+    emit.plan.passages = turns
+        .relays
+        .iter()
+        .map(|r| passage(wiring, turns, r))
+        .collect();
     for (index, group) in order.groups.iter().enumerate() {
         emit.step(index as u32, *group);
     }
@@ -83,6 +88,8 @@ fn empty(options: &Options) -> Plan {
         slots: 0,
         sends: 0,
         lines: Vec::new(),
+        passages: Vec::new(),
+        ahead: options.ahead,
         sinks: Vec::new(),
         static_levels: Vec::new(),
         lanes: Vec::new(),
@@ -94,8 +101,8 @@ fn empty(options: &Options) -> Plan {
 fn output_count(wiring: &Wiring<'_>, turns: &Turns, turn: u32) -> usize {
     let turn = turns.all[turn as usize];
     match turn.act {
-        Act::Write(_) => 0,
-        Act::Keep => 1,
+        Act::Write(_) | Act::Send(_) => 0,
+        Act::Keep | Act::Receive(_) => 1,
         _ => wiring.members[turn.member as usize].node.outputs.len(),
     }
 }
@@ -113,15 +120,33 @@ fn number_contents(wiring: &Wiring<'_>, turns: &Turns) -> Vec<u32> {
 /// Which step reads which content of another step.
 fn reads(wiring: &Wiring<'_>, turns: &Turns, order: &Order, contents: &[u32]) -> Vec<(u32, u32)> {
     let mut reads = Vec::with_capacity(wiring.wires.len());
-    for wire in &wiring.wires {
-        let giving = turns.giving(wire.from);
+    let mut read = |reader: u32, (giving, output): (u32, u16)| {
         let writer = order.step_of[giving as usize];
-        let reader = order.step_of[turns.taking(wire.to) as usize];
+        let reader = order.step_of[reader as usize];
         if reader != writer {
-            reads.push((reader, contents[giving as usize] + u32::from(wire.output)));
+            reads.push((reader, contents[giving as usize] + u32::from(output)));
         }
+    };
+    for wire in &wiring.wires {
+        read(turns.taking(wire.to), turns.source(wire));
+    }
+    for relay in &turns.relays {
+        read(relay.send, (turns.giving(relay.member), relay.output));
     }
     reads
+}
+
+fn passage(wiring: &Wiring<'_>, turns: &Turns, relay: &Relay) -> Passage {
+    let node = wiring.members[relay.member as usize].node;
+    let channels = match node.outputs[usize::from(relay.output)].signal {
+        Signal::Audio(channels) => channels,
+        _ => Channels(0),
+    };
+    let given = turns.all[turns.giving(relay.member) as usize].lag;
+    Passage {
+        channels,
+        stages: relay.stage - given,
+    }
 }
 
 /// The part of an array that has been added since it was `start` long.
@@ -156,6 +181,7 @@ impl Emit<'_> {
     fn looped(&mut self, steps: Vec<Step>, sub_block: Frames) -> Step {
         let start = self.plan.inner.len();
         let cost = steps.iter().fold(Nanos(0), |all, s| sum(all, s.cost));
+        let lag = steps[0].lag;
         self.plan.inner.extend(steps);
         self.plan.loops.push(Loop {
             steps: since(&self.plan.inner, start),
@@ -169,7 +195,7 @@ impl Emit<'_> {
             activation: 0,
             every: 1,
             phase: 0,
-            lag: 0,
+            lag,
             copy: 0,
             cost,
         }
@@ -177,7 +203,10 @@ impl Emit<'_> {
 
     fn turn(&mut self, turn: u32) -> Step {
         let it = self.turns.all[turn as usize];
-        let (every, phase) = self.phases[it.member as usize];
+        let (every, phase) = match it.act {
+            Act::Send(_) | Act::Receive(_) => (1, 0),
+            _ => self.phases[it.member as usize],
+        };
         // Inputs first: they find what earlier turns wrote, and a sum's room must not be an output's.
         let inputs = self.inputs(turn);
         Step {
@@ -188,7 +217,7 @@ impl Emit<'_> {
             activation: 0,
             every,
             phase,
-            lag: 0,
+            lag: it.lag,
             copy: 0,
             cost: cost(self.wiring, it, self.options),
         }
@@ -201,6 +230,14 @@ impl Emit<'_> {
             Act::Run => Work::Node { node, line: None },
             Act::Keep => Work::Keep { node },
             Act::Mute => Work::Mute { node },
+            Act::Send(relay) => Work::Send {
+                node,
+                passage: PassageId(relay),
+            },
+            Act::Receive(relay) => Work::Receive {
+                node,
+                passage: PassageId(relay),
+            },
             Act::Read(_) => Work::Node {
                 node,
                 line: Some(self.line(it.member)),
@@ -226,7 +263,10 @@ impl Emit<'_> {
     fn inputs(&mut self, turn: u32) -> Span {
         let it = self.turns.all[turn as usize];
         let start = self.plan.inputs.len();
-        if !matches!(it.act, Act::Read(_) | Act::Mute) {
+        if let Act::Send(relay) = it.act {
+            let input = self.handed_on(relay);
+            self.plan.inputs.push(input);
+        } else if !matches!(it.act, Act::Read(_) | Act::Mute | Act::Receive(_)) {
             let wires = self.wiring.wires_to(it.member);
             let node = self.wiring.members[it.member as usize].node;
             for (port, input) in node.inputs.iter().enumerate() {
@@ -242,8 +282,24 @@ impl Emit<'_> {
     }
 
     fn source(&self, wire: &Wire) -> OutPort {
-        let first = self.contents[self.turns.giving(wire.from) as usize];
-        self.outs[first as usize + usize::from(wire.output)]
+        self.out(self.turns.source(wire))
+    }
+
+    /// What an output of a turn became.
+    fn out(&self, (turn, output): (u32, u16)) -> OutPort {
+        let first = self.contents[turn as usize];
+        self.outs[first as usize + usize::from(output)]
+    }
+
+    /// The input of a relay's first half.
+    fn handed_on(&mut self, relay: u32) -> InPort {
+        let it = self.turns.relays[relay as usize];
+        let start = self.plan.feeds.len();
+        if let OutPort::Audio(slots) = self.out((self.turns.giving(it.member), it.output)) {
+            let slots = slots.of(&self.plan.written).iter();
+            self.plan.feeds.extend(slots.map(|slot| Feed::Slot(*slot)));
+        }
+        InPort::Audio(since(&self.plan.feeds, start))
     }
 
     fn audio(&mut self, channels: Channels, wires: &[Wire]) -> InPort {
@@ -294,8 +350,12 @@ impl Emit<'_> {
         let it = self.turns.all[turn as usize];
         let member = &self.wiring.members[it.member as usize];
         let ports = match it.act {
-            Act::Write(_) => &[],
+            Act::Write(_) | Act::Send(_) => &[],
             Act::Keep => member.node.inputs.as_slice(),
+            Act::Receive(relay) => {
+                let output = self.turns.relays[relay as usize].output;
+                std::slice::from_ref(&member.node.outputs[usize::from(output)])
+            }
             _ => member.node.outputs.as_slice(),
         };
         let start = self.plan.outputs.len();

@@ -22,6 +22,7 @@ mod phases;
 mod schedule;
 mod simulate;
 mod slots;
+mod stages;
 mod steps;
 mod tasks;
 mod trace;
@@ -38,7 +39,7 @@ pub use machine::{Link, Machine};
 pub use schedule::{Placed, Schedule, hlfet, random};
 pub use simulate::{Simulated, simulate};
 pub use steps::{
-    Costs, Feed, InPort, Line, LineId, Loop, LoopId, Options, OutPort, Output, Plan, PlanError,
-    SendId, SlotId, Span, Step, StepId, Task, TaskId, Work,
+    Costs, Feed, InPort, Line, LineId, Loop, LoopId, Options, OutPort, Output, Passage, PassageId,
+    Plan, PlanError, SendId, SlotId, Span, Step, StepId, Task, TaskId, Work,
 };
 pub use trace::{Mark, TraceRecord};

@@ -82,7 +82,11 @@ fn knots(wiring: &Wiring<'_>, all: &[(u32, u32)], options: &Options) -> Vec<Knot
         let act = Act::Run;
         let cost = stated_cost(
             &wiring.members[member as usize],
-            Turn { member, act },
+            Turn {
+                member,
+                act,
+                lag: 0,
+            },
             options,
         );
         knot.members.push(member);

@@ -26,6 +26,10 @@ pub struct SendId(pub u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LineId(pub u32);
 
+/// Which passage.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PassageId(pub u32);
+
 /// Which loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LoopId(pub u32);
@@ -82,6 +86,20 @@ pub enum Work {
     Mute {
         /// Whose.
         node: NodeId,
+    },
+    /// Hands its only input on to a later stage of a pipeline.
+    Send {
+        /// Whose output it is.
+        node: NodeId,
+        /// By which way.
+        passage: PassageId,
+    },
+    /// Takes up, in a later stage, what was handed on as many cycles ago as the stages are apart.
+    Receive {
+        /// Whose output it is.
+        node: NodeId,
+        /// By which way.
+        passage: PassageId,
     },
     /// Runs other steps again and again on smaller blocks.
     Loop(LoopId),
@@ -189,6 +207,16 @@ pub struct Line {
     pub node: NodeId,
 }
 
+/// A way from one stage of a pipeline to a later one, for one output. It holds one block more than the stages are apart:
+/// block b lies in place b modulo that, so what is written in a cycle and what is read in it never meet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Passage {
+    /// How wide.
+    pub channels: Channels,
+    /// How many stages, and so cycles, lie between its ends; never 0.
+    pub stages: u32,
+}
+
 /// A slot that is an output channel of the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Output {
@@ -240,6 +268,11 @@ pub struct Plan {
     pub sends: u32,
     /// The delay lines.
     pub lines: Vec<Line>,
+    /// The ways between stages.
+    pub passages: Vec<Passage>,
+    /// By how many cycles the last stage lags behind the first: the sinks play block c - `ahead` in cycle c. 0 where
+    /// nothing is pipelined.
+    pub ahead: u32,
     /// The program's output channels, by channel and then by sink.
     pub sinks: Vec<Output>,
     /// The static level of each step: the longest sum of costs from its start to the end of the graph.
@@ -270,6 +303,9 @@ pub struct Options {
     pub lanes: usize,
     /// Latencies by node; absent is 0.
     pub latencies: HashMap<NodeId, Frames>,
+    /// Cut the graph into this many stages and one more, each a cycle behind the one before, so that they can run at the
+    /// same time: the output lags by as many blocks.
+    pub ahead: u32,
     /// Whether and how cheap steps are given out together; `None`: each is a task of its own.
     pub fuse: Option<Fuse>,
 }
@@ -283,6 +319,7 @@ impl Options {
             costs: Costs::default(),
             lanes: 0,
             latencies: HashMap::new(),
+            ahead: 0,
             fuse: None,
         }
     }

@@ -4,7 +4,7 @@
 //! elsewhere the read waits for the write, and a cycle that this closes is for the next pass to cut.
 
 use crate::arrows::Arrows;
-use crate::wiring::{Part, Wiring};
+use crate::wiring::{Part, Wire, Wiring};
 use crate::{Line, Options};
 
 /// What a turn does.
@@ -20,6 +20,10 @@ pub(crate) enum Act {
     Keep,
     /// A muted member's.
     Mute,
+    /// Hands one output of the member on to a later stage: an index into [`Turns::relays`].
+    Send(u32),
+    /// Takes it up there.
+    Receive(u32),
 }
 
 /// One thing to do: what becomes a step of the plan or of a loop.
@@ -27,6 +31,19 @@ pub(crate) enum Act {
 pub(crate) struct Turn {
     pub(crate) member: u32,
     pub(crate) act: Act,
+    /// The stage of a pipeline that it is in: by so many cycles it lags.
+    pub(crate) lag: u32,
+}
+
+/// One output that is heard in a later stage than it is given in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Relay {
+    pub(crate) member: u32,
+    pub(crate) output: u16,
+    /// In which stage it is heard.
+    pub(crate) stage: u32,
+    pub(crate) send: u32,
+    pub(crate) receive: u32,
 }
 
 /// All turns, by member; a delay's read comes before its write.
@@ -39,6 +56,8 @@ pub(crate) struct Turns {
     pub(crate) waits: Vec<(u32, u32)>,
     /// The pairs of `waits` that are only there because a delay is shorter than the block, with the delay's least.
     pub(crate) short: Vec<Short>,
+    /// What crosses from stage to stage, sorted.
+    pub(crate) relays: Vec<Relay>,
 }
 
 /// A delay shorter than the block.
@@ -61,6 +80,20 @@ impl Turns {
         self.first[member as usize]
     }
 
+    /// Where what a wire carries is found: a turn, and which of its outputs.
+    pub(crate) fn source(&self, wire: &Wire) -> (u32, u16) {
+        let giving = self.giving(wire.from);
+        let stage = self.all[self.taking(wire.to) as usize].lag;
+        if self.all[giving as usize].lag == stage {
+            return (giving, wire.output);
+        }
+        let key = (wire.from, wire.output, stage);
+        let key_of = |r: &Relay| (r.member, r.output, r.stage);
+        let at = self.relays.binary_search_by_key(&key, key_of);
+        let at = at.expect("every wire between stages has a relay");
+        (self.relays[at].receive, 0)
+    }
+
     /// The graph of all turns.
     pub(crate) fn arrows(&self) -> Arrows {
         Arrows::new(self.all.len(), self.waits.clone())
@@ -74,6 +107,7 @@ pub(crate) fn split(wiring: &Wiring<'_>, options: &Options) -> Turns {
         first: Vec::with_capacity(wiring.members.len()),
         waits: Vec::with_capacity(wiring.wires.len()),
         short: Vec::new(),
+        relays: Vec::new(),
     };
     for (index, member) in wiring.members.iter().enumerate() {
         let first = turns.all.len() as u32;
@@ -82,6 +116,7 @@ pub(crate) fn split(wiring: &Wiring<'_>, options: &Options) -> Turns {
             turns.all.push(Turn {
                 member: index as u32,
                 act,
+                lag: 0,
             });
         };
         match member.part {

@@ -89,7 +89,9 @@ fn node(work: Work) -> Option<NodeId> {
         Work::Node { node, .. }
         | Work::Write { node, .. }
         | Work::Keep { node }
-        | Work::Mute { node } => Some(node),
+        | Work::Mute { node }
+        | Work::Send { node, .. }
+        | Work::Receive { node, .. } => Some(node),
         Work::Loop(_) => None,
     }
 }
@@ -115,6 +117,8 @@ fn kind(graph: &Graph, work: Work) -> String {
     match work {
         Work::Loop(_) => "loop".to_owned(),
         Work::Write { .. } => format!("{kind}, writing"),
+        Work::Send { .. } => format!("{kind}, handing on"),
+        Work::Receive { .. } => format!("{kind}, taking up"),
         Work::Node { line: Some(_), .. } => format!("{kind}, reading"),
         Work::Mute { .. } => format!("{kind}, off"),
         _ => kind.to_owned(),

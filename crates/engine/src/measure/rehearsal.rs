@@ -73,6 +73,8 @@ impl Rehearsal {
         let block = u64::from(self.setting.options.block.0);
         let ran: Ran = self.executor.run(&Now {
             position: self.cycle * block,
+            first: 0,
+            end: u64::MAX,
             cycle: self.cycle,
             device: &device,
             give_up: u64::MAX,

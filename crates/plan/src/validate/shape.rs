@@ -146,6 +146,12 @@ impl Shape<'_> {
             Work::Keep { .. } => ports == (1, 1),
             Work::Mute { .. } => ports.0 == 0,
             Work::Loop(id) => ports == (0, 0) && (id.0 as usize) < plan.loops.len(),
+            Work::Send { passage, .. } => {
+                ports == (1, 0) && (passage.0 as usize) < plan.passages.len()
+            }
+            Work::Receive { passage, .. } => {
+                ports == (0, 1) && (passage.0 as usize) < plan.passages.len()
+            }
         };
         self.must(holds, || format!("{name} has not what its work needs"));
     }

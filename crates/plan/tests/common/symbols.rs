@@ -30,6 +30,8 @@ pub(crate) struct Follower<'a> {
     plan: &'a Plan,
     slots: Vec<u64>,
     sends: Vec<u64>,
+    /// By passage, place and channel.
+    passages: Vec<Vec<Vec<u64>>>,
     outcome: Outcome,
 }
 
@@ -39,6 +41,9 @@ impl<'a> Follower<'a> {
             plan,
             slots: vec![0; plan.slots as usize],
             sends: vec![0; plan.sends as usize],
+            passages: (plan.passages.iter())
+                .map(|p| vec![vec![0; p.channels.count()]; p.stages as usize + 1])
+                .collect(),
             outcome: Outcome::new(),
         }
     }
@@ -56,10 +61,10 @@ impl<'a> Follower<'a> {
                 Work::Loop(id) => {
                     let members = self.plan.loops[id.0 as usize].steps;
                     for member in members.of(&self.plan.inner) {
-                        self.step(member, cycle);
+                        self.step(member, (cycle, step.lag));
                     }
                 }
-                _ => self.step(&step, cycle),
+                _ => self.step(&step, (cycle, step.lag)),
             }
             for next in self.plan.after(id) {
                 waits[next.0 as usize] -= 1;
@@ -78,7 +83,10 @@ impl<'a> Follower<'a> {
         outcome
     }
 
-    fn step(&mut self, step: &Step, cycle: u32) {
+    fn step(&mut self, step: &Step, (cycle, lag): (u32, u32)) {
+        let Some(cycle) = cycle.checked_sub(lag) else {
+            return;
+        };
         if cycle % step.every != step.phase {
             return;
         }
@@ -93,6 +101,10 @@ impl<'a> Follower<'a> {
                 Work::Keep { .. } => inputs[0][channel],
                 Work::Mute { .. } => 0,
                 Work::Node { node, .. } => hash((node, port, channel, cycle, &inputs)),
+                Work::Receive { passage, .. } => {
+                    let places = &self.passages[passage.0 as usize];
+                    places[cycle as usize % places.len()][channel]
+                }
                 _ => unreachable!("the others have no outputs"),
             };
             match output {
@@ -103,6 +115,11 @@ impl<'a> Follower<'a> {
                     }
                 }
             }
+        }
+        if let Work::Send { passage, .. } = step.work {
+            let places = &mut self.passages[passage.0 as usize];
+            let place = cycle as usize % places.len();
+            places[place].clone_from(&inputs[0]);
         }
         if let Work::Write { node, .. } = step.work {
             for (channel, value) in inputs[0].iter().enumerate() {
