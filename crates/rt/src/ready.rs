@@ -1,0 +1,313 @@
+//! The tasks that are ready, first in, first out, for everybody: a queue that never wraps, since each task comes once a
+//! cycle at most.
+//!
+//! | word | written by | says |
+//! |---|---|---|
+//! | `tail` | the host begins; who puts adds | how many places have been given out |
+//! | a cell | who was given its place | epoch, and the task; of another epoch it is empty |
+//! | `head` | the host begins; who takes moves it on | epoch, and the first place that has not been taken |
+//!
+//! | call | who | when |
+//! |---|---|---|
+//! | `begin` | the host | when the cycle before is over: nobody is in a task of it, so nobody puts; some may still look |
+//! | `put` | who ran a task of the epoch and has not counted it off yet | the cycle cannot end before |
+//! | `take` | anyone | any time |
+//!
+//! A place that was given out and not filled yet holds up those behind it, for as long as its owner takes to write one
+//! word; it is in a task's turn, without which the cycle does not end either. One who lingers in an old cycle takes
+//! nothing of a newer one: its exchange of `head` fails, and the cells it has looked at are copies. What was done to make
+//! a task ready travels by its cell: a `Release` store, seen by the `Acquire` load of whoever takes it.
+
+use crate::pad::Padded;
+use crate::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+/// See the module.
+pub struct Ready {
+    /// epoch: 32 bits | the first place not taken: 32.
+    head: Padded<AtomicU64>,
+    tail: Padded<AtomicU32>,
+    /// What is there at the start of each cycle, in the first places.
+    first: Box<[u32]>,
+    /// The places behind: epoch: 32 bits | task: 32.
+    cells: Box<[AtomicU64]>,
+}
+
+/// The epoch that lies the furthest from another.
+const FAR: u32 = 1 << 31;
+
+/// What became of an attempt to take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Took {
+    /// So many tasks, those that were shown: they are the taker's now.
+    Tasks(u32),
+    /// There was nothing of this epoch.
+    Nothing,
+    /// Somebody else was faster: what was shown is theirs. There may be more.
+    Lost,
+}
+
+impl Ready {
+    /// Each cycle begins with `first`, and `more` tasks at most come to them. Its epoch is 0, in which it is empty.
+    ///
+    /// Real-time: setup.
+    pub fn new(first: Box<[u32]>, more: usize) -> Self {
+        Self {
+            head: Padded(AtomicU64::new(first.len() as u64)),
+            tail: Padded(AtomicU32::new(0)),
+            first,
+            cells: (0..more).map(|_| AtomicU64::new(of(FAR, 0))).collect(),
+        }
+    }
+
+    /// Begins the cycle `epoch`, which is not 0. Host only, when the one before is over.
+    ///
+    /// Real-time: hot.
+    pub fn begin(&self, epoch: u32) {
+        // One cell a cycle is emptied for good, so that none keeps an epoch until the numbers have gone round to it.
+        if let Some(cell) = self.cells.get(epoch as usize % self.cells.len().max(1)) {
+            // Relaxed: nobody puts now; whoever puts in this cycle was started after.
+            cell.store(of(epoch.wrapping_add(FAR), 0), Ordering::Relaxed);
+        }
+        // Relaxed: as above.
+        self.tail.store(0, Ordering::Relaxed);
+        // Release pairs with `take`: what the host prepared, for whoever finds the first tasks by this word alone.
+        self.head.store(of(epoch, 0), Ordering::Release);
+    }
+
+    /// Adds a task of the cycle `epoch`. There is room: no task comes twice.
+    ///
+    /// Real-time: hot.
+    #[inline]
+    pub fn put(&self, epoch: u32, task: u32) {
+        // Relaxed: it only gives out places.
+        let place = self.tail.fetch_add(1, Ordering::Relaxed);
+        // pairs with the load in `take`: what was done to make the task ready travels.
+        self.cells[place as usize].store(of(epoch, task), Ordering::Release);
+    }
+
+    /// Takes the oldest tasks of the cycle `epoch`, all with one exchange: at least one, and more for as long as
+    /// `wants_too` says of the next that it is wanted too. Each is shown to `wants_too` in turn, the first as well (what
+    /// it says of that one does not matter); those it wanted are the caller's if it comes back with [`Took::Tasks`].
+    ///
+    /// Real-time: hot.
+    #[inline]
+    pub fn take(&self, epoch: u32, mut wants_too: impl FnMut(u32) -> bool) -> Took {
+        // Acquire pairs with `begin`.
+        let head = self.head.load(Ordering::Acquire);
+        if epoch_of(head) != epoch {
+            return Took::Nothing;
+        }
+        let mut count = 0;
+        while let Some(task) = self.at(head as u32 + count, epoch) {
+            if !wants_too(task) && count > 0 {
+                break;
+            }
+            count += 1;
+        }
+        if count == 0 {
+            return Took::Nothing;
+        }
+        // AcqRel: nothing travels by it but the order of takers. Within an epoch a place is never filled twice, so an
+        // unchanged head means that what we saw is still there, and nobody else's.
+        let moved = self.head.compare_exchange(
+            head,
+            head + u64::from(count),
+            Ordering::AcqRel,
+            Ordering::Relaxed,
+        );
+        moved.map_or(Took::Lost, |_| Took::Tasks(count))
+    }
+
+    /// Whether there seems to be something to take.
+    ///
+    /// Real-time: hot.
+    #[inline]
+    pub fn looks_full(&self, epoch: u32) -> bool {
+        // Relaxed: a hint; `take` decides.
+        let head = self.head.load(Ordering::Relaxed);
+        epoch_of(head) == epoch && self.at(head as u32, epoch).is_some()
+    }
+
+    /// The task in a place, once it is there.
+    #[inline]
+    fn at(&self, place: u32, epoch: u32) -> Option<u32> {
+        let place = place as usize;
+        if let Some(task) = self.first.get(place) {
+            return Some(*task);
+        }
+        // pairs with the store in `put`.
+        let cell = self.cells.get(place - self.first.len())?;
+        let cell = cell.load(Ordering::Acquire);
+        (epoch_of(cell) == epoch).then_some(cell as u32)
+    }
+}
+
+const fn of(epoch: u32, low: u32) -> u64 {
+    (epoch as u64) << 32 | low as u64
+}
+
+const fn epoch_of(word: u64) -> u32 {
+    (word >> 32) as u32
+}
+
+#[cfg(all(test, loom))]
+mod loom_tests {
+    use super::{Ready, Took};
+    use crate::progress::Progress;
+    use crate::sync::{Arc, UnsafeCell};
+
+    /// Takes at most `most` at a time; what it took.
+    fn take(ready: &Ready, epoch: u32, most: usize) -> Vec<u32> {
+        let mut shown = Vec::new();
+        let took = ready.take(epoch, |task| {
+            let wants = shown.len() < most;
+            if wants {
+                shown.push(task);
+            }
+            wants
+        });
+        match took {
+            Took::Tasks(count) => assert_eq!(count as usize, shown.len()),
+            _ => shown.clear(),
+        }
+        shown
+    }
+
+    struct Shared {
+        ready: Ready,
+        progress: Progress,
+        /// How often each task was run. Loom sees to it that no two touch one at once.
+        runs: Vec<UnsafeCell<u32>>,
+    }
+
+    /// One attempt, and what it took is run. Task t releases t + 2, for 0 and 1: two put, where they are taken by two.
+    fn play(s: &Shared, epoch: u32, most: usize) -> bool {
+        let tasks = take(&s.ready, epoch, most);
+        for &task in &tasks {
+            // SAFETY: taken for this epoch.
+            s.runs[task as usize].with_mut(|n| unsafe { *n += 1 });
+            if task < 2 {
+                s.ready.put(epoch, task + 2);
+            }
+            s.progress.count_off(1);
+        }
+        !tasks.is_empty()
+    }
+
+    fn check(bound: usize, model: impl Fn() + Send + Sync + 'static) {
+        let mut builder = loom::model::Builder::new();
+        builder.preemption_bound = Some(bound);
+        builder.check(model);
+    }
+
+    fn set_up() -> Arc<Shared> {
+        Arc::new(Shared {
+            ready: Ready::new(Box::new([0, 1]), 2),
+            progress: Progress::new(),
+            runs: (0..4).map(|_| UnsafeCell::new(0)).collect(),
+        })
+    }
+
+    fn begin(s: &Shared, epoch: u32) {
+        s.progress.begin(epoch, 4);
+        s.ready.begin(epoch);
+    }
+
+    fn all_have_run(s: &Shared, times: u32) {
+        assert!(s.progress.is_complete());
+        for cell in &s.runs {
+            // SAFETY: all cycles are complete.
+            assert_eq!(cell.with(|n| unsafe { *n }), times);
+        }
+    }
+
+    /// A worker that came for the first cycle, and may linger there.
+    fn worker(s: &Arc<Shared>, most: usize) -> loom::thread::JoinHandle<()> {
+        let s = s.clone();
+        loom::thread::spawn(move || {
+            play(&s, 1, most);
+            play(&s, 1, most);
+        })
+    }
+
+    fn three_workers_share_a_cycle(most: usize) {
+        check(2, move || {
+            let shared = set_up();
+            begin(&shared, 1);
+            let others = [worker(&shared, most), worker(&shared, most)];
+            play(&shared, 1, most);
+            others.into_iter().for_each(|t| t.join().unwrap());
+            while play(&shared, 1, most) {}
+            all_have_run(&shared, 1);
+        });
+    }
+
+    #[test]
+    fn three_workers_put_and_take_one_by_one() {
+        three_workers_share_a_cycle(1);
+    }
+
+    #[test]
+    fn three_workers_take_several_at_once() {
+        three_workers_share_a_cycle(2);
+    }
+
+    #[test]
+    fn who_lingers_in_an_old_cycle_takes_nothing_of_a_newer_one() {
+        check(3, || {
+            let shared = set_up();
+            begin(&shared, 1);
+            let late = worker(&shared, 2);
+            while !shared.progress.is_over(1) {
+                if !play(&shared, 1, 2) {
+                    loom::thread::yield_now();
+                }
+            }
+            begin(&shared, 2);
+            while play(&shared, 2, 1) {}
+            all_have_run(&shared, 2);
+            late.join().unwrap();
+        });
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::{Ready, Took};
+
+    #[test]
+    fn tasks_come_in_order_and_several_at_once() {
+        let ready = Ready::new(Box::new([7, 8]), 3);
+        assert_eq!(ready.take(0, |_| true), Took::Nothing);
+        ready.begin(1);
+        ready.put(1, 9);
+        assert_eq!(ready.take(2, |_| true), Took::Nothing);
+        let mut shown = Vec::new();
+        let most_two = |task| {
+            shown.push(task);
+            shown.len() <= 2
+        };
+        assert_eq!(ready.take(1, most_two), Took::Tasks(2));
+        assert_eq!(shown, [7, 8, 9]);
+        assert!(ready.looks_full(1));
+        // The first is taken whether it is wanted or not.
+        assert_eq!(ready.take(1, |_| false), Took::Tasks(1));
+        assert_eq!(ready.take(1, |_| true), Took::Nothing);
+        ready.put(1, 4);
+        ready.begin(2);
+        assert!(!ready.looks_full(1) && ready.looks_full(2));
+        assert_eq!(ready.take(2, |_| true), Took::Tasks(2));
+        assert_eq!(ready.take(2, |_| true), Took::Nothing);
+    }
+
+    #[test]
+    fn no_cell_is_mistaken_for_full_when_epochs_have_gone_round() {
+        let ready = Ready::new(Box::new([0]), 2);
+        ready.begin(5);
+        [1, 2].into_iter().for_each(|task| ready.put(5, task));
+        // As many cycles as there are cells, and then the same number again.
+        [6, 7, 5].into_iter().for_each(|epoch| ready.begin(epoch));
+        assert_eq!(ready.take(5, |_| true), Took::Tasks(1));
+        assert_eq!(ready.take(5, |_| true), Took::Nothing);
+    }
+}
