@@ -1,7 +1,7 @@
 //! An experiment by its name: its runs, its pictures, its page.
 
 use crate::chart::Chart;
-use crate::{Effort, LabError, Machine, Table, Watch, graphs};
+use crate::{Effort, LabError, Machine, Table, Watch, graphs, session};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -11,6 +11,8 @@ use std::path::{Path, PathBuf};
 pub enum Experiment {
     /// Lines, diamonds and rakes under every schedule (Chen-yen-su and Delgado 2019).
     Graphs,
+    /// 500 objects, 64 of them dear, idle and playing (Robinson 2016).
+    Session,
 }
 
 /// What has been done.
@@ -27,13 +29,14 @@ pub struct Done {
 impl Experiment {
     /// Every one that there is.
     pub fn all() -> impl Iterator<Item = Self> {
-        [Self::Graphs].into_iter()
+        [Self::Graphs, Self::Session].into_iter()
     }
 
     /// Its name on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Self::Graphs => "graphs",
+            Self::Session => "session",
         }
     }
 
@@ -55,9 +58,11 @@ impl Experiment {
         let machine = Machine::this();
         let (table, is_whole) = match self {
             Self::Graphs => graphs::run(effort, folder, &machine, watch)?,
+            Self::Session => session::run(effort, folder, &machine, watch)?,
         };
         let (page, charts) = match self {
             Self::Graphs => graphs::page(&table, &machine),
+            Self::Session => session::page(&table, &machine),
         };
         write(folder, &page, &charts)?;
         Ok(Done {

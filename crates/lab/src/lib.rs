@@ -8,12 +8,14 @@
 mod chart;
 mod error;
 mod experiment;
+mod figures;
 mod graphs;
 mod load;
 mod machine;
 mod page;
 mod play;
 mod run;
+mod session;
 mod table;
 mod threads;
 

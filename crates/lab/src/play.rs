@@ -4,11 +4,12 @@
 //! so that it never mutes itself; what the real deadline would have been is counted here.
 
 use crate::LabError;
+use crate::figures::Figures;
 use crate::machine::RATE_HZ;
 use crate::threads::Spent;
 use divisi::driver::{self, Opened, Request};
 use divisi::prelude::*;
-use divisi::report::{Bucket, Histogram, Report, Summary};
+use divisi::report::{Histogram, Report};
 use divisi::rt::stamp::{self, Scale};
 use divisi::workers::{AudioThread, Priority};
 use std::any::Any;
@@ -54,30 +55,6 @@ pub(crate) struct Run<'a> {
     pub(crate) fuse: bool,
     pub(crate) pace: Pace,
     pub(crate) time: Duration,
-}
-
-/// What it cost.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Figures {
-    /// Cycles that count.
-    pub(crate) cycles: u64,
-    /// How long they took.
-    pub(crate) took: Summary,
-    pub(crate) bars: Vec<Bucket>,
-    /// Cycles over the deadline.
-    pub(crate) missed: u64,
-    /// Beats that were left out because those before came too late, and cycles that the watchdog gave up.
-    pub(crate) lost: u64,
-    /// Takes from shared queues, and workers woken, a cycle.
-    pub(crate) takes: f64,
-    pub(crate) wakes: f64,
-    /// Of its threads: on a core, and ready without one, as a share of the time.
-    pub(crate) ran: f64,
-    pub(crate) waited: f64,
-    /// What the host took from the machine, in ms.
-    pub(crate) stolen_ms: f64,
-    /// Whether it had real-time priority.
-    pub(crate) is_real_time: bool,
 }
 
 /// Plays.

@@ -121,39 +121,15 @@ impl Cell for GraphCell {
             pace: self.pace,
             time: Duration::from_millis(self.ms),
         })?;
-        let us = |ns: u64| format!("{:.1}", ns as f64 / 1e3);
+        let mut cells = seen.cells(date, Frames(self.block));
         let bars = seen.bars.iter().filter(|bar| bar.count > 0);
-        let bars: Vec<String> = bars
-            .map(|bar| format!("{}-{}:{}", bar.from_ns, bar.to_ns, bar.count))
-            .collect();
-        Ok(vec![
-            date,
-            if seen.is_real_time {
-                "real-time"
-            } else {
-                "ordinary"
-            }
-            .into(),
-            seen.cycles.to_string(),
-            format!("{:.1}", period_us(Frames(self.block))),
-            format!("{:.2}", seen.took.mean / 1e3),
-            us(seen.took.p50),
-            us(seen.took.p99),
-            us(seen.took.max),
-            seen.missed.to_string(),
-            seen.lost.to_string(),
-            format!("{:.2}", seen.takes),
-            format!("{:.2}", seen.wakes),
-            format!("{:.3}", seen.ran),
-            format!("{:.3}", seen.waited),
-            format!("{:.0}", seen.stolen_ms),
-            // Only where it is drawn: the rest would be most of the table.
-            if self.block == HISTOGRAM_BLOCK {
-                bars.join(" ")
-            } else {
-                String::new()
-            },
-        ])
+        let bars = bars.map(|bar| format!("{}-{}:{}", bar.from_ns, bar.to_ns, bar.count));
+        // Only where it is drawn: the rest would be most of the table.
+        cells.push(match self.block {
+            HISTOGRAM_BLOCK => bars.collect::<Vec<_>>().join(" "),
+            _ => String::new(),
+        });
+        Ok(cells)
     }
 }
 

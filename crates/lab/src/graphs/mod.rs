@@ -4,6 +4,7 @@
 mod cells;
 mod page;
 
+use crate::figures::columns;
 use crate::machine::Machine;
 use crate::run::run_all;
 use crate::{Effort, LabError, Table, Watch};
@@ -11,34 +12,10 @@ use std::path::Path;
 
 /// How many columns say which run it is.
 const KEYS: usize = 10;
-const COLUMNS: &[&str] = &[
-    "shape",
-    "nodes",
-    "inner",
-    "threads",
-    "block",
-    "load",
-    "scheduler",
-    "fuse",
-    "pace",
-    "ms",
-    "date",
-    "priority",
-    "cycles",
-    "period_us",
-    "mean_us",
-    "p50_us",
-    "p99_us",
-    "worst_us",
-    "missed",
-    "lost",
-    "takes",
-    "wakes",
-    "ran",
-    "waited",
-    "stolen_ms",
-    "bars",
-];
+const COLUMNS: &[&str] = columns!(
+    "shape", "nodes", "inner", "threads", "block", "load", "scheduler", "fuse", "pace", "ms";
+    "bars"
+);
 
 /// Makes the runs that are not in `folder` yet. The table, and whether all are there now.
 pub(crate) fn run(

@@ -50,8 +50,9 @@ fn method(page: &mut Page, machine: &Machine) {
         "The machine in use: for each core an ordinary thread that works 20 ms out of every 33, half of it streaming through \
          32 MiB of memory, half computing, as a player of video does (the report played a video)."
             .to_owned(),
-        "A cycle is timed from the call to its return. One that takes longer than the period is counted as missed. The \
-         first 8 cycles of a run count for nothing."
+        "A cycle is timed from the call to its return. It is counted as missed if it takes longer than the period, or, at the \
+         beat, if it is not done when the next beat comes, be it that it was called late. The first 8 cycles of a run count \
+         for nothing."
             .to_owned(),
         format!(
             "This machine has {} cores. With more threads than cores, threads take turns on a core and nobody gets real-time \

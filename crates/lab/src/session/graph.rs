@@ -1,0 +1,123 @@
+//! A session of 64 plug-ins and just 500 objects, as a host would wire it.
+
+use divisi::graph::{Edge, End, Graph, Node, NodeId, Place, Port, Signal, Value};
+use divisi::units::{Channels, Nanos};
+
+/// Tracks, each with a plug-in.
+pub(crate) const TRACKS: usize = 64;
+/// Groups of tracks.
+const GROUPS: usize = 8;
+/// What an object costs that is not dear; a dear one weighs a hundred.
+const LIGHT_NS: u64 = 160;
+
+/// 64 tracks of an oscillator, a trim, an input mixer, a plug-in, a meter, a fader and a pan; eight groups of a mixer, a
+/// fader and a meter on either side; a master: 500 nodes. A plug-in burns `dear_ns` a block.
+pub(crate) fn graph(dear_ns: f64) -> Graph {
+    let mut session = Session::default();
+    let sums = [(); GROUPS].map(|()| [(); 2].map(|()| session.add("mix", TRACKS / GROUPS, 1)));
+    for track in 0..TRACKS {
+        let osc = session.add("osc", 0, 1);
+        session.set(osc, "freq", 110.0 + 10.0 * track as f64);
+        session.set(osc, "volume", 0.01);
+        let mut last = osc;
+        for kind in ["gain", "mix", "work", "meter", "gain", "pan"] {
+            let outs = if kind == "pan" { 2 } else { 1 };
+            let next = session.add(kind, 1, outs);
+            if kind == "work" {
+                session.set(next, "ns", dear_ns);
+                session.weigh(next, 100 * LIGHT_NS);
+            }
+            session.connect((last, 0), (next, 0));
+            last = next;
+        }
+        let group = sums[track / (TRACKS / GROUPS)];
+        for (side, sum) in group.into_iter().enumerate() {
+            session.connect((last, side), (sum, track % (TRACKS / GROUPS)));
+        }
+    }
+    let masters = [(); 2].map(|()| session.add("mix", GROUPS, 1));
+    for (at, group) in sums.into_iter().enumerate() {
+        for (sum, master) in group.into_iter().zip(masters) {
+            let fader = session.add("gain", 1, 1);
+            let meter = session.add("meter", 1, 1);
+            session.connect((sum, 0), (fader, 0));
+            session.connect((fader, 0), (meter, 0));
+            session.connect((meter, 0), (master, at));
+        }
+    }
+    for master in masters {
+        let sink = session.add("sink", 1, 0);
+        session.connect((master, 0), (sink, 0));
+    }
+    session.graph
+}
+
+#[derive(Default)]
+struct Session {
+    graph: Graph,
+}
+
+impl Session {
+    fn add(&mut self, kind: &str, inputs: usize, outputs: usize) -> NodeId {
+        let mut node = Node::new(format!("{kind}{}", self.graph.len() + 1), kind);
+        let port = |name: String| Port {
+            name,
+            signal: Signal::Audio(Channels(1)),
+        };
+        node.inputs = (1..=inputs).map(|i| port(format!("in{i}"))).collect();
+        node.outputs = (1..=outputs).map(|i| port(format!("out{i}"))).collect();
+        if matches!(kind, "mix" | "work") {
+            node.set("in", Value::Number(inputs as f64));
+            node.set("out", Value::Number(outputs as f64));
+        }
+        node.cost = Some(Nanos(LIGHT_NS));
+        self.graph.add(node).expect("the number makes it new")
+    }
+
+    fn set(&mut self, node: NodeId, key: &str, value: f64) {
+        if let Some(node) = self.graph.node_mut(node) {
+            node.set(key, Value::Number(value));
+        }
+    }
+
+    /// What the planner is to think that it costs.
+    fn weigh(&mut self, node: NodeId, ns: u64) {
+        if let Some(node) = self.graph.node_mut(node) {
+            node.cost = Some(Nanos(ns));
+        }
+    }
+
+    fn connect(&mut self, from: (NodeId, usize), to: (NodeId, usize)) {
+        let end = |(node, port): (NodeId, usize)| End {
+            node,
+            port: port as u16,
+        };
+        self.graph.connect(Edge {
+            from: end(from),
+            to: end(to),
+            place: Place::NOWHERE,
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use divisi::plan::{self, Options};
+    use divisi::units::{Frames, SampleRate};
+
+    #[test]
+    fn it_has_500_objects_64_of_them_dear_and_can_be_played() {
+        let graph = graph(1000.0);
+        assert_eq!(graph.len(), 500);
+        let dear = graph.nodes().filter(|(_, node)| node.kind == "work");
+        assert_eq!(dear.count(), TRACKS);
+        let rate = SampleRate::new(48_000).unwrap();
+        let registry = divisi::registry();
+        let options = Options::new(Frames(128), rate);
+        let plan = plan::compile(&graph, registry.catalogue(), &options).unwrap();
+        assert_eq!(plan.steps.len(), 500);
+        let dear = plan.steps.iter().filter(|s| s.cost.0 == 100 * LIGHT_NS);
+        assert_eq!(dear.count(), TRACKS);
+    }
+}
