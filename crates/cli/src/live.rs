@@ -7,6 +7,7 @@ use crate::interrupt::Interrupt;
 use crate::progress::Progress;
 use crate::say;
 use crate::tape::Tape;
+use crate::trace::Tracer;
 use divisi::driver::{Running, State};
 use divisi::prelude::Engine;
 use std::time::Duration;
@@ -24,6 +25,7 @@ pub(crate) struct Files {
 /// One live run.
 pub(crate) struct Live<'a> {
     pub(crate) engine: &'a mut Engine,
+    pub(crate) tracer: &'a mut Tracer,
     pub(crate) running: &'a dyn Running,
     pub(crate) played: Played,
     /// Frames in a block, and a second.
@@ -47,7 +49,10 @@ impl Live<'_> {
             if let State::Ended { reason } = self.running.state() {
                 return Err(Failure::failed(reason));
             }
-            self.engine.tend();
+            if let Some(told) = self.tracer.tend(self.engine) {
+                progress.end();
+                say::note(&told);
+            }
             if tape_ran && files.tape.as_ref().is_some_and(Tape::has_ended) {
                 tape_ran = false;
                 progress.end();

@@ -17,6 +17,7 @@ mod outcome;
 mod progress;
 mod say;
 mod tape;
+mod trace;
 
 use clap::Parser;
 use std::process::ExitCode;

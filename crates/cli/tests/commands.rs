@@ -131,7 +131,7 @@ fn a_report_has_everything_that_is_promised() {
     let here = Folder::new();
     here.write("beep.ag", BEEP);
     here.well("render beep.ag -o out.wav --seconds 0.1 --json rendered.json");
-    here.well("play beep.ag --driver clock --seconds 0.1 --trace --json played.json");
+    here.well("play beep.ag --driver clock --seconds 0.1 --times --json played.json");
     let names = "version scheduler workers block rate driver kernels partition nodes cycles missed late abandoned faults \
         muted misses_by_node trace_dropped cycle_ns cycle_histogram acquisitions_per_cycle wakes_per_cycle latency_frames \
         speedup_bound";

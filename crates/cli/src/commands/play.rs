@@ -9,6 +9,7 @@ use crate::load::{Loaded, outputs};
 use crate::options::How;
 use crate::outcome::Json;
 use crate::say;
+use crate::trace::{Tracer, Tracing};
 use clap::{Args, ValueEnum};
 use divisi::driver::{self, DriverError, Facts, Opened, Request};
 use divisi::media::{Format, Writer};
@@ -23,7 +24,8 @@ const EXAMPLES: &str = "\
 Examples:
   divisi play examples/01-beep.ag --seconds 3
   divisi play session.toml --seconds 30 --record session.wav
-  divisi play session.toml --driver clock --workers 2 --trace --json report.json
+  divisi play session.toml --driver clock --workers 2 --times --json report.json
+  divisi play session.toml --seconds 10 --trace trace.json
 
 Without --seconds it plays until everything has ended, or until Ctrl-C, and then says how it went. The length of the
 histogram's bars is logarithmic. A cycle that ends after its time is `missed`: the sound may have clicked, but what
@@ -44,9 +46,8 @@ pub(crate) struct Play {
     #[arg(long, value_name = "OUT.wav")]
     record: Option<PathBuf>,
 
-    /// Take every node's time, for the report
-    #[arg(long)]
-    trace: bool,
+    #[command(flatten)]
+    tracing: Tracing,
 
     /// Hold the machine's power saving off while it plays, where that is allowed: workers then wake up faster
     #[arg(long, value_enum, default_value_t = Switch::On)]
@@ -74,6 +75,7 @@ impl Play {
             self.how.keep_apart(&loaded, path)?;
             is_sound(path)?;
         }
+        self.tracing.check(&self.how, &loaded)?;
         let json = Json::open(self.how.json.as_deref())?;
         let interrupt = Interrupt::listen()?;
         let request = self.request(&loaded)?;
@@ -132,7 +134,7 @@ impl Play {
     /// The engine, the half that plays with what stands around it, and the files.
     fn stage(&self, loaded: &Loaded, facts: &Facts) -> Result<Stage, Failure> {
         let mut options = self.how.engine(loaded, facts.rate);
-        options.trace = self.trace;
+        options.trace = self.tracing.is_on();
         options.hold_latency = self.latency_request == Switch::On;
         if let Some(level) = facts.priority.and_then(|level| u8::try_from(level).ok()) {
             options.priority = Priority::RealTime(level);
@@ -141,6 +143,7 @@ impl Play {
         let beat = (options.block, facts.rate.hz());
         let (engine, player) = loaded.engine(options)?;
         let frames = self.how.frames(facts.rate).or_else(|| engine.length());
+        let tracer = self.tracing.open(&self.how, facts.rate, beat.0.0)?;
         let mut deck = Deck::new(player);
         let mut files = Files::default();
         if let Some(source) = self.how.source(facts.rate)? {
@@ -156,6 +159,7 @@ impl Play {
             engine,
             deck,
             files,
+            tracer,
             block: beat.0,
             frames,
         })
@@ -167,6 +171,7 @@ struct Stage {
     engine: Engine,
     deck: Deck,
     files: Files,
+    tracer: Tracer,
     block: Frames,
     frames: Option<u64>,
 }
@@ -185,6 +190,7 @@ impl Stage {
         let running = started.map_err(|error| refusal(&error))?;
         let live = Live {
             engine: &mut self.engine,
+            tracer: &mut self.tracer,
             running: &*running,
             played,
             block: self.block.0.into(),
@@ -194,11 +200,12 @@ impl Stage {
         let ended = live.play(&self.files, interrupt);
         let fifo = running.fifo_latency();
         drop(running.stop());
+        let traced = self.tracer.end(&mut self.engine);
         let mut report = self.engine.report();
         report.driver = facts.driver.to_owned();
         report.latency_frames.driver = fifo.0.saturating_add(facts.device_latency.0);
         report.refused = refused;
-        Ok((report, ended.and(self.files.end())))
+        Ok((report, ended.and(self.files.end()).and(traced)))
     }
 }
 

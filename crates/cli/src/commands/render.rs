@@ -9,6 +9,7 @@ use crate::options::How;
 use crate::outcome::Json;
 use crate::progress::Progress;
 use crate::say;
+use crate::trace::{Tracer, Tracing};
 use clap::Args;
 use divisi::driver::file::{self, RenderError};
 use divisi::driver::{DriverError, Request};
@@ -39,6 +40,9 @@ pub(crate) struct Render {
     /// The sound file to write
     #[arg(short, long, value_name = "OUT.wav")]
     output: PathBuf,
+
+    #[command(flatten)]
+    tracing: Tracing,
 }
 
 impl Render {
@@ -47,11 +51,14 @@ impl Render {
         let loaded = Loaded::usable(&self.how.file)?;
         self.how.keep_apart(&loaded, &self.output)?;
         is_sound(&self.output)?;
+        self.tracing.check(&self.how, &loaded)?;
         let json = Json::open(self.how.json.as_deref())?;
         let interrupt = Interrupt::listen()?;
         let rate = self.how.rate(&loaded);
         let mut options = self.how.engine(&loaded, rate);
         options.mode = Mode::Offline;
+        options.trace = self.tracing.is_on();
+        let block = options.block.0;
         let mut request = Request::new("divisi", options.block);
         request.inputs = options.inputs;
         let (mut engine, player) = loaded.engine(options)?;
@@ -66,6 +73,7 @@ impl Render {
         let source = self.how.source(rate)?;
         let writer = Writer::create(&self.output, rate, channels, Format::F32)
             .map_err(|error| Failure::failed(in_full(&error)))?;
+        let mut tracer = self.tracing.open(&self.how, rate, block)?;
         let progress = Progress::new(rate.hz(), Some(frames));
         let job = Job {
             request,
@@ -75,11 +83,12 @@ impl Render {
             progress,
             interrupt,
         };
-        let done = job.run(&mut engine, player);
+        let done = job.run(&mut engine, &mut tracer, player);
+        let traced = tracer.end(&mut engine);
         let mut report = engine.report();
         report.driver = "file".into();
         json.report(&report)?;
-        done
+        done.and(traced)
     }
 }
 
@@ -120,8 +129,13 @@ struct Job {
 
 impl Job {
     /// Does it to the end, or to where the user or the disk ends it; the file is valid in any case.
-    fn run(mut self, engine: &mut Engine, player: Player) -> Result<(), Failure> {
-        let rendered = self.play(engine, player);
+    fn run(
+        mut self,
+        engine: &mut Engine,
+        tracer: &mut Tracer,
+        player: Player,
+    ) -> Result<(), Failure> {
+        let rendered = self.play(engine, tracer, player);
         self.progress.end();
         let path = self.writer.path().display().to_string();
         let written = self.writer.frames();
@@ -144,12 +158,20 @@ impl Job {
         }
     }
 
-    fn play(&mut self, engine: &mut Engine, mut player: Player) -> Result<u64, RenderError> {
+    fn play(
+        &mut self,
+        engine: &mut Engine,
+        tracer: &mut Tracer,
+        mut player: Player,
+    ) -> Result<u64, RenderError> {
         let _plays = AudioThread::begin();
         let (writer, progress) = (&mut self.writer, &mut self.progress);
         let mut sink = |block: &[&[f32]]| writer.write(block).map_err(Into::into);
         let mut tell = |done| {
-            engine.tend();
+            if let Some(told) = tracer.tend(engine) {
+                progress.end();
+                say::note(&told);
+            }
             progress.show(done);
             match self.interrupt.is_asked() {
                 true => ControlFlow::Break(()),

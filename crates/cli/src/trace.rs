@@ -1,0 +1,175 @@
+//! What a run shows of itself afterwards: a trace that Perfetto opens, and its slowest cycle as a picture.
+
+use crate::failure::{Failure, in_full};
+use crate::files::extension;
+use crate::load::Loaded;
+use crate::options::How;
+use crate::outcome::cannot_write;
+use crate::say;
+use clap::Args;
+use divisi::draw;
+use divisi::prelude::{Engine, SampleRate};
+use divisi::report::{Room, TraceFile};
+use std::fs::File;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+/// What to keep of a run.
+#[derive(Args)]
+pub(crate) struct Tracing {
+    /// Write who did what, when, to a file that ui.perfetto.dev opens; and the slowest cycle to OUT.slowest.svg
+    #[arg(long, value_name = "OUT.json")]
+    trace: Option<PathBuf>,
+
+    /// How large that file may grow; then it goes on with missed cycles only, for a quarter of this
+    #[arg(long, value_name = "MIB", requires = "trace", default_value_t = 256, value_parser = clap::value_parser!(u32).range(1..=65536))]
+    trace_room: u32,
+
+    /// Write the slowest cycle to this file instead: who did what, when, as a picture
+    #[arg(long, value_name = "OUT.svg")]
+    slowest: Option<PathBuf>,
+
+    /// Take every node's time, for the report
+    #[arg(long)]
+    times: bool,
+}
+
+/// What is kept of one run.
+pub(crate) struct Tracer {
+    /// What played, in a few words.
+    about: String,
+    file: Option<(PathBuf, TraceFile<File>)>,
+    slowest: Option<(PathBuf, File)>,
+    room_mib: u32,
+    has_told: bool,
+}
+
+impl Tracing {
+    /// Whether the engine must take times.
+    pub(crate) fn is_on(&self) -> bool {
+        self.times || self.trace.is_some() || self.slowest.is_some()
+    }
+
+    /// Refuses names that promise something else, and files of the session. Nothing is written yet.
+    pub(crate) fn check(&self, how: &How, loaded: &Loaded) -> Result<(), Failure> {
+        let wanted = [
+            (&self.trace, "json", "a trace"),
+            (&self.slowest, "svg", "a picture"),
+        ];
+        for (path, ending, what) in wanted {
+            let Some(path) = path else { continue };
+            if extension(path) != ending {
+                let told = format!("{}: {what} ends in .{ending}", path.display());
+                return Err(Failure::wrong(told));
+            }
+            how.keep_apart(loaded, path)?;
+        }
+        match self.slowest() {
+            Some(path) => how.keep_apart(loaded, &path),
+            None => Ok(()),
+        }
+    }
+
+    /// Opens the files: better refused early than lost late.
+    pub(crate) fn open(&self, how: &How, rate: SampleRate, block: u32) -> Result<Tracer, Failure> {
+        let session = how.file.file_name().unwrap_or_default().to_string_lossy();
+        let (scheduler, hz) = (how.scheduler, rate.hz());
+        let about = format!("divisi: {session}, {scheduler}, {block} frames at {hz} Hz");
+        let room = Room {
+            all: u64::from(self.trace_room) << 20,
+            missed: u64::from(self.trace_room) << 18,
+        };
+        let file = self.trace.as_ref().map(|path| {
+            let begun = File::create(path).and_then(|file| TraceFile::begin(file, &about, room));
+            let begun = begun.map_err(|error| cannot_write(path, &error))?;
+            Ok((path.clone(), begun))
+        });
+        let slowest = self.slowest().map(|path| match File::create(&path) {
+            Ok(file) => Ok((path, file)),
+            Err(error) => Err(cannot_write(&path, &error)),
+        });
+        Ok(Tracer {
+            about,
+            file: file.transpose()?,
+            slowest: slowest.transpose()?,
+            room_mib: self.trace_room,
+            has_told: false,
+        })
+    }
+
+    /// Where the slowest cycle goes: beside the trace where nobody says.
+    fn slowest(&self) -> Option<PathBuf> {
+        let beside = |trace: &PathBuf| trace.with_extension("slowest.svg");
+        self.slowest
+            .clone()
+            .or_else(|| self.trace.as_ref().map(beside))
+    }
+}
+
+impl Tracer {
+    /// Looks after the engine, and writes what has come. What the user is to be told of it, once.
+    pub(crate) fn tend(&mut self, engine: &mut Engine) -> Option<String> {
+        let Some((path, file)) = &mut self.file else {
+            engine.tend();
+            return None;
+        };
+        engine.tend_telling(Some(&mut |course| file.cycle(course)));
+        let told = if file.is_broken() {
+            "cannot be written any more; it plays on".to_owned()
+        } else if file.written().full_at.is_some() {
+            let mib = self.room_mib;
+            format!("{mib} MiB are full: from here on only missed cycles (--trace-room MIB)")
+        } else {
+            return None;
+        };
+        let is_first = !std::mem::replace(&mut self.has_told, true);
+        is_first.then(|| format!("{}: {told}", path.display()))
+    }
+
+    /// Writes the rest, and the picture. The half that plays must be gone.
+    pub(crate) fn end(mut self, engine: &mut Engine) -> Result<(), Failure> {
+        // Twice: the last cycle is put together when all that belongs to it has come.
+        for _ in 0..2 {
+            if let Some(told) = self.tend(engine) {
+                say::note(&told);
+            }
+        }
+        let picture = match &mut self.slowest {
+            Some((path, file)) => picture(path, file, &self.about, engine),
+            None => Ok(()),
+        };
+        if let Some((path, file)) = self.file {
+            let written = file.end().map_err(|error| cannot_write(&path, &error))?;
+            let (path, cycles) = (path.display(), written.cycles);
+            let all = cycles + written.left_out;
+            let share = match written.left_out {
+                0 => format!("all {cycles} cycles"),
+                _ => format!("{cycles} of {all} cycles"),
+            };
+            say::note(&format!(
+                "{path}: {share}; open it at https://ui.perfetto.dev"
+            ));
+        }
+        picture
+    }
+}
+
+/// Draws the slowest cycle.
+fn picture(path: &Path, file: &mut File, about: &str, engine: &Engine) -> Result<(), Failure> {
+    let Some(slowest) = engine.slowest() else {
+        say::note(&format!(
+            "{}: no cycle was seen whole, so there is none",
+            path.display()
+        ));
+        return std::fs::remove_file(path).map_err(|error| Failure::failed(in_full(&error)));
+    };
+    let svg = draw::schedule(&slowest.lanes(about)).svg();
+    file.write_all(svg.as_bytes())
+        .map_err(|error| cannot_write(path, &error))?;
+    let (number, took) = (slowest.number, slowest.took().0 as f64 / 1e3);
+    say::note(&format!(
+        "{}: cycle {number}, the slowest, {took:.1} µs",
+        path.display()
+    ));
+    Ok(())
+}
