@@ -6,23 +6,16 @@ use crate::load::Loaded;
 use clap::Args;
 use divisi::prelude::{EngineOptions, Frames, SampleRate, Scheduler};
 use divisi::text::Settings;
+use divisi::units::Nanos;
 use divisi::workers::Wait;
 use std::path::{Path, PathBuf};
 
 /// The rate where neither the call nor the session says one.
-const RATE_HZ: u32 = 48_000;
+pub(crate) const RATE_HZ: u32 = 48_000;
 /// The block, likewise.
-const BLOCK: Frames = Frames(64);
+pub(crate) const BLOCK: Frames = Frames(64);
 /// Schedulers that are planned; asking for one says so.
-const LATER: [&str; 7] = [
-    "auto",
-    "etf",
-    "cpfd",
-    "global",
-    "weighted",
-    "deadline",
-    "pipelined",
-];
+const LATER: [&str; 5] = ["auto", "cpfd", "global", "weighted", "deadline"];
 
 /// How to play.
 #[derive(Args)]
@@ -38,7 +31,7 @@ pub(crate) struct How {
     #[arg(long, value_name = "IN.wav")]
     pub(crate) input: Option<PathBuf>,
 
-    /// sequential, hlfet, random, stealing or mutex
+    /// sequential, hlfet, etf, random, pipelined, stealing or mutex
     #[arg(long, value_name = "NAME", default_value_t, value_parser = scheduler)]
     pub(crate) scheduler: Scheduler,
 
@@ -57,6 +50,18 @@ pub(crate) struct How {
     /// What workers do between cycles: hybrid, sleep or spin
     #[arg(long, value_name = "POLICY", default_value = "hybrid", value_parser = wait)]
     wait: Wait,
+
+    /// Whether cheap nodes are given to a worker together: on or off
+    #[arg(long, value_name = "on|off", default_value = "on", value_parser = switch, action = clap::ArgAction::Set)]
+    fuse: bool,
+
+    /// What handing data from one core to another is taken to cost, in nanoseconds; without it, what was measured
+    #[arg(long, value_name = "NS")]
+    comm: Option<u64>,
+
+    /// With --scheduler pipelined: by how many blocks the last stage may lag; without it, 1 live
+    #[arg(long, value_name = "BLOCKS", value_parser = clap::value_parser!(u32).range(0..=64))]
+    ahead: Option<u32>,
 
     /// Write the report as JSON; `-` is standard output
     #[arg(long, value_name = "FILE")]
@@ -117,6 +122,9 @@ impl How {
         options.scheduler = self.scheduler;
         options.wait = self.wait;
         options.inputs = loaded.inputs();
+        options.fuse = self.fuse;
+        options.comm = self.comm.map(Nanos);
+        options.ahead = self.ahead;
         if let Some(workers) = self.workers {
             options.workers = workers as usize;
         }
@@ -124,14 +132,16 @@ impl How {
     }
 }
 
-fn seconds(text: &str) -> Result<f64, String> {
+/// A number of seconds.
+pub(crate) fn seconds(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(seconds) if (0.0..=1e9).contains(&seconds) => Ok(seconds),
         _ => Err("a number of seconds, as 2.5".into()),
     }
 }
 
-fn scheduler(name: &str) -> Result<Scheduler, String> {
+/// A way of executing.
+pub(crate) fn scheduler(name: &str) -> Result<Scheduler, String> {
     name.parse().map_err(|known| {
         if LATER.contains(&name) {
             format!("this one comes later; now {known}")
@@ -139,6 +149,14 @@ fn scheduler(name: &str) -> Result<Scheduler, String> {
             known
         }
     })
+}
+
+fn switch(name: &str) -> Result<bool, String> {
+    match name {
+        "on" => Ok(true),
+        "off" => Ok(false),
+        _ => Err("it is on or off".into()),
+    }
 }
 
 fn wait(name: &str) -> Result<Wait, String> {
@@ -150,7 +168,8 @@ fn wait(name: &str) -> Result<Wait, String> {
     }
 }
 
-fn block(text: &str) -> Result<Frames, String> {
+/// Frames in a block.
+pub(crate) fn block(text: &str) -> Result<Frames, String> {
     let frames = text.parse().ok().filter(|n| Settings::BLOCKS.contains(n));
     let (least, most) = (Settings::BLOCKS.start(), Settings::BLOCKS.end());
     frames
@@ -158,7 +177,8 @@ fn block(text: &str) -> Result<Frames, String> {
         .ok_or_else(|| format!("a block has {least} to {most} frames"))
 }
 
-fn rate(text: &str) -> Result<SampleRate, String> {
+/// Frames a second.
+pub(crate) fn rate(text: &str) -> Result<SampleRate, String> {
     let hz = text.parse().ok().filter(|hz| Settings::RATES.contains(hz));
     let (least, most) = (Settings::RATES.start(), Settings::RATES.end());
     hz.and_then(SampleRate::new)

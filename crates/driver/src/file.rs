@@ -5,7 +5,7 @@
 
 use std::error::Error;
 use std::fmt;
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 
 use units::Frames;
 
@@ -61,14 +61,15 @@ pub enum RenderError {
     Sink(Cause),
 }
 
-/// Plays `frames` frames from `source` through `player` to `sink`; how many were written.
+/// Plays `frames` frames from `source` through `player` to `sink`; how many were written. Of what is played the first
+/// `late` frames are left out: by so many the player's output lags.
 ///
 /// `progress` is told the count after every block, and ends the run by `Break`: then the count is smaller.
 ///
 /// Real-time: waits, on the source, the player and the sink.
 pub fn render(
     request: &Request,
-    frames: u64,
+    (late, frames): (u64, u64),
     player: &mut dyn Cycle,
     source: &mut dyn Source,
     sink: &mut dyn Sink,
@@ -77,13 +78,16 @@ pub fn render(
     request.check().map_err(RenderError::Request)?;
     let block = request.block;
     let mut desk = Desk::new(request);
-    let mut done = 0;
+    let (mut late, mut done) = (late, 0);
     while done < frames {
-        let wanted = u64::from(block.0).min(frames - done) as usize;
         desk.read(source).map_err(RenderError::Source)?;
         desk.play(player);
-        desk.write(wanted, sink).map_err(RenderError::Sink)?;
-        done += wanted as u64;
+        let skipped = late.min(block.0.into());
+        late -= skipped;
+        let wanted = (u64::from(block.0) - skipped).min(frames - done);
+        let heard = skipped as usize..(skipped + wanted) as usize;
+        desk.write(heard, sink).map_err(RenderError::Sink)?;
+        done += wanted;
         if progress(done).is_break() {
             break;
         }
@@ -141,8 +145,11 @@ impl Desk {
             });
     }
 
-    fn write(&mut self, frames: usize, sink: &mut dyn Sink) -> Result<(), Cause> {
-        let outputs = self.outputs.iter().map(|channel| &channel[..frames]);
+    fn write(&mut self, heard: Range<usize>, sink: &mut dyn Sink) -> Result<(), Cause> {
+        if heard.is_empty() {
+            return Ok(());
+        }
+        let outputs = self.outputs.iter().map(|channel| &channel[heard.clone()]);
         self.written_list.with(outputs, |block| sink.write(block))
     }
 }

@@ -52,7 +52,7 @@ fn a_file_is_played_through_and_the_last_block_cut() {
     };
     let done = render(
         &request(1),
-        150,
+        (0, 150),
         &mut PlusOne,
         &mut source,
         &mut sink,
@@ -82,7 +82,7 @@ fn a_run_ends_where_it_is_told_to() {
     };
     let done = render(
         &request(0),
-        u64::MAX,
+        (0, u64::MAX),
         &mut PlusOne,
         &mut Silence,
         &mut sink,
@@ -96,7 +96,7 @@ fn a_full_disk_is_told_with_its_cause() {
     let mut sink = |_: &[&[f32]]| -> Result<(), Cause> { Err("no space left".into()) };
     let done = render(
         &request(0),
-        64,
+        (0, 64),
         &mut PlusOne,
         &mut Silence,
         &mut sink,
@@ -118,12 +118,48 @@ fn absurd_requests_are_refused() {
         };
         let done = render(
             &absurd,
-            64,
+            (0, 64),
             &mut PlusOne,
             &mut Silence,
             &mut sink,
             &mut onward,
         );
         assert!(matches!(done, Err(RenderError::Request(_))));
+    }
+}
+
+#[test]
+fn what_comes_late_is_left_out_and_the_length_stays() {
+    let written = |late| {
+        let mut heard = 0.0;
+        let mut source = |into: &mut [&mut [f32]]| {
+            for frame in into[0].iter_mut() {
+                heard += 1.0;
+                *frame = heard;
+            }
+            Ok(into[0].len())
+        };
+        let mut all = Vec::new();
+        let mut sink = |block: &[&[f32]]| {
+            all.extend_from_slice(block[0]);
+            Ok(())
+        };
+        let mut onward = |_| ControlFlow::Continue(());
+        let done = render(
+            &request(1),
+            (late, 100),
+            &mut PlusOne,
+            &mut source,
+            &mut sink,
+            &mut onward,
+        );
+        assert_eq!(done.unwrap(), 100);
+        all
+    };
+    let whole = written(0);
+    assert_eq!(whole.len(), 100);
+    for late in [1, 63, 64, 65, 200] {
+        let later: Vec<f32> = whole.iter().map(|x| x + late as f32).collect();
+        assert_eq!(written(late), later, "{late} frames late");
     }
 }

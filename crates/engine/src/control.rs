@@ -133,6 +133,11 @@ impl Engine {
         self.setting.workers()
     }
 
+    /// By how many frames a pipeline's output lags. So many frames of silence come first; offline they are to be left out.
+    pub fn ahead_frames(&self) -> u64 {
+        u64::from(self.plan.ahead) * u64::from(self.plan.block.0)
+    }
+
     /// Real-time guarantees that were refused, each with what to do.
     pub fn refused(&self) -> &[String] {
         &self.refused
@@ -171,10 +176,14 @@ impl Engine {
     /// # Errors
     ///
     /// What is wrong with them; then nothing has changed. A parameter that is set must be one that may change while it
-    /// plays, as for [`turn`](Self::turn), unless its node is new. [`EngineError::Busy`] while the last change is on its way.
+    /// plays, as for [`turn`](Self::turn), unless its node is new. [`EngineError::Busy`] while the last change is on its way,
+    /// [`EngineError::Ahead`] where a pipeline has more than two stages.
     ///
     /// Real-time: setup.
     pub fn edit(&mut self, edits: impl IntoIterator<Item = Edit>) -> Result<(), EngineError> {
+        if self.plan.ahead > 1 {
+            return Err(EngineError::Ahead);
+        }
         let mut graph = self.graph.clone();
         let mut postings = Vec::new();
         for edit in edits {

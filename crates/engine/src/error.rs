@@ -15,6 +15,9 @@ pub enum EngineError {
     Threads(std::io::Error),
     /// The last edit is still on its way to the audio thread, which takes one a block. Try again in a moment.
     Busy,
+    /// A pipeline of more than two stages takes no edits: they would be heard in the midst of blocks that are under way.
+    /// Play with fewer stages (`ahead`).
+    Ahead,
     /// There is no such parameter, or it cannot be changed while it plays.
     NoParam(String),
 }
@@ -29,6 +32,7 @@ impl fmt::Display for EngineError {
             Self::Edit(_) => f.write_str("the edit cannot be made"),
             Self::Threads(_) => f.write_str("a worker thread cannot be started"),
             Self::Busy => f.write_str("the last edit is still on its way"),
+            Self::Ahead => f.write_str("a pipeline of more than two stages takes no edits"),
             Self::NoParam(name) => {
                 write!(f, "`{name}` is no parameter that can change while it plays")
             }

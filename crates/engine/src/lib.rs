@@ -7,6 +7,7 @@
 
 mod control;
 mod error;
+mod machine;
 mod measure;
 mod notes;
 mod options;
@@ -17,7 +18,8 @@ mod summary;
 pub use control::Engine;
 pub use error::EngineError;
 pub use measure::{
-    Cost, KindCost, MeasureOptions, NodeCost, NodeCosts, Times, measure, measure_machine,
+    Cost, KindCost, MeasureOptions, NodeCost, NodeCosts, Times, machine_key, measure,
+    measure_machine,
 };
 pub use options::{EngineOptions, Scheduler};
 pub use player::Player;

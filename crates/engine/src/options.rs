@@ -1,10 +1,12 @@
 //! How a graph is to be played.
 
+use plan::Costs;
 use processor::Mode;
+use report::Facts;
 use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
-use units::{Frames, SampleRate};
+use units::{Frames, Nanos, SampleRate};
 use workers::{Priority, Wait};
 
 /// A way of executing a plan.
@@ -14,8 +16,12 @@ pub enum Scheduler {
     Sequential,
     /// A static schedule, most urgent step first (HLFET).
     Hlfet,
+    /// A static schedule, earliest time first, with what handing over between cores costs (ETF).
+    Etf,
     /// A static schedule by chance, as a control.
     Random,
+    /// The graph in stages, each a block behind the one before, by a static schedule.
+    Pipelined,
     /// Work stealing.
     #[default]
     Stealing,
@@ -24,10 +30,12 @@ pub enum Scheduler {
 }
 
 /// Every scheduler with its name on the command line.
-const NAMES: [(Scheduler, &str); 5] = [
+const NAMES: [(Scheduler, &str); 7] = [
     (Scheduler::Sequential, "sequential"),
     (Scheduler::Hlfet, "hlfet"),
+    (Scheduler::Etf, "etf"),
     (Scheduler::Random, "random"),
+    (Scheduler::Pipelined, "pipelined"),
     (Scheduler::Stealing, "stealing"),
     (Scheduler::Mutex, "mutex"),
 ];
@@ -88,6 +96,18 @@ pub struct EngineOptions {
     pub hold_latency: bool,
     /// Relative file names in the graph are meant from here.
     pub folder: PathBuf,
+    /// Whether cheap steps are given out together.
+    pub fuse: bool,
+    /// By how many blocks a pipeline's last stage lags behind its first: by so many more blocks the output is late.
+    /// `None`: one live, and offline, where nobody hears it, one less than there are workers. More than one allows no
+    /// edits.
+    pub ahead: Option<u32>,
+    /// What nodes were measured to cost; where nothing is known, what the text says, then what the kind says.
+    pub costs: Costs,
+    /// What was measured of the machine.
+    pub machine: Facts,
+    /// What handing data from one worker to another is taken to cost, whatever was measured.
+    pub comm: Option<Nanos>,
 }
 
 impl EngineOptions {
@@ -105,6 +125,23 @@ impl EngineOptions {
             trace: false,
             hold_latency: true,
             folder: PathBuf::from("."),
+            fuse: true,
+            ahead: None,
+            costs: Costs::default(),
+            machine: Facts::default(),
+            comm: None,
+        }
+    }
+
+    /// By how many blocks the last stage lags with so many workers; 0 where there is no pipeline.
+    pub(crate) fn stages_behind(&self, workers: usize) -> u32 {
+        let usual = match self.mode {
+            Mode::Live | Mode::Rehearsal => 1,
+            Mode::Offline => (workers as u32).saturating_sub(1),
+        };
+        match self.scheduler {
+            Scheduler::Pipelined => self.ahead.unwrap_or(usual),
+            _ => 0,
         }
     }
 }

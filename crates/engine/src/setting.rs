@@ -1,9 +1,10 @@
 //! What stays when plans change: processors, lines, threads, the trace.
 
+use crate::machine::{fuse, machine};
 use crate::{EngineError, EngineOptions, Scheduler};
 use exec::{Binding, Executor, Floor, Lines, Pool};
 use graph::{Diagnostic, Graph, NodeId};
-use plan::{Options, Plan, TraceRecord};
+use plan::{Dag, Machine, Options, Plan, TraceRecord};
 use processor::{Background, Gauge, Mode, Processor, Registry, Tail, Turn};
 use rt::trace::Reader;
 use std::collections::{BTreeMap, HashMap};
@@ -167,19 +168,29 @@ impl Setting {
 
     /// What to do for `graph`.
     pub(crate) fn plan(&self, graph: &Graph) -> Result<Plan, EngineError> {
-        let mut options = Options::new(self.options.block, self.options.rate);
-        options.lanes = match self.options.scheduler {
-            Scheduler::Hlfet => self.workers(),
-            _ => 0,
-        };
-        let latencies = self.residents.iter().map(|(id, r)| (*id, r.latency));
-        options.latencies = latencies.collect();
+        let machine = machine(self.workers(), &self.options.machine, self.options.comm);
+        let options = self.plan_options(&machine);
         let compiled = plan::compile(graph, self.registry.catalogue(), &options);
         let mut plan = compiled.map_err(|wrong| EngineError::Graph(wrong.0))?;
-        if self.options.scheduler == Scheduler::Random {
-            plan.lanes = plan::random(&plan::Dag::of(&plan), self.workers(), 1).tasks();
-        }
+        let dag = Dag::of(&plan);
+        plan.lanes = match self.options.scheduler {
+            Scheduler::Hlfet | Scheduler::Pipelined => plan::hlfet(&dag, self.workers()).tasks(),
+            Scheduler::Etf => plan::etf(&dag, &machine).tasks(),
+            Scheduler::Random => plan::random(&dag, self.workers(), 1).tasks(),
+            _ => Vec::new(),
+        };
         Ok(plan)
+    }
+
+    fn plan_options(&self, machine: &Machine) -> Options {
+        let mut options = Options::new(self.options.block, self.options.rate);
+        let latencies = self.residents.iter().map(|(id, r)| (*id, r.latency));
+        options.latencies = latencies.collect();
+        options.costs = self.options.costs.clone();
+        options.ahead = self.options.stages_behind(self.workers());
+        let fuses = self.options.fuse && self.options.scheduler != Scheduler::Sequential;
+        options.fuse = fuses.then(|| fuse(machine));
+        options
     }
 
     /// Whom to do it with.
@@ -193,7 +204,9 @@ impl Setting {
         };
         match self.options.scheduler {
             Scheduler::Sequential => exec::sequential(binding),
-            Scheduler::Hlfet | Scheduler::Random => exec::fixed(binding, &self.crew),
+            Scheduler::Hlfet | Scheduler::Etf | Scheduler::Random | Scheduler::Pipelined => {
+                exec::fixed(binding, &self.crew)
+            }
             Scheduler::Stealing => exec::stealing(binding, &self.crew),
             Scheduler::Mutex => exec::mutex(binding, &self.crew),
         }

@@ -76,6 +76,7 @@ impl Render {
         let mut tracer = self.tracing.open(&self.how, rate, block)?;
         let progress = Progress::new(rate.hz(), Some(frames));
         let job = Job {
+            late: engine.ahead_frames(),
             request,
             frames,
             source,
@@ -120,6 +121,8 @@ fn check_size(frames: u64, channels: Channels) -> Result<(), Failure> {
 /// One run, from source to file.
 struct Job {
     request: Request,
+    /// By so many frames a pipeline's output lags; they are left out.
+    late: u64,
     frames: u64,
     source: Option<Source>,
     writer: Writer,
@@ -185,7 +188,7 @@ impl Job {
                 source.damage().map_or(Ok(got), |what| Err(what.into()))
             }
         };
-        let (request, frames) = (&self.request, self.frames);
+        let (request, frames) = (&self.request, (self.late, self.frames));
         file::render(
             request,
             frames,

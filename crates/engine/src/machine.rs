@@ -1,0 +1,60 @@
+//! What planning is told of the machine: what was measured of it, or what is typical.
+
+use plan::{Fuse, Link, Machine};
+use report::Facts;
+use units::Nanos;
+
+/// Until the machine has been measured: two cores of one processor in 2026.
+const TYPICAL: Link = Link {
+    base: Nanos(100),
+    per_kib: Nanos(150),
+};
+/// What most edges carry: a block of 64 frames.
+const USUAL_BYTES: u32 = 256;
+
+/// So many workers on the cores that were measured; `comm` overrides what handing over costs.
+pub(crate) fn machine(workers: usize, facts: &Facts, comm: Option<Nanos>) -> Machine {
+    if let Some(base) = comm {
+        let per_kib = Nanos(0);
+        return Machine::uniform(workers, Link { base, per_kib });
+    }
+    let cores = workers::cores();
+    let core = |worker: usize| cores.get(worker % cores.len().max(1)).map(|c| c.0);
+    let pairs = (0..workers * workers).map(|at| (core(at / workers), core(at % workers)));
+    let links = pairs.map(|(from, to)| link(facts, from, to)).collect();
+    Machine::new(workers, links).unwrap_or_else(|| Machine::uniform(workers, TYPICAL))
+}
+
+/// The link between two cores: as measured, else like the mean of those that were.
+fn link(facts: &Facts, from: Option<usize>, to: Option<usize>) -> Link {
+    let is_it = |l: &&report::Crossing| {
+        let ends = [(Some(l.from), Some(l.to)), (Some(l.to), Some(l.from))];
+        ends.contains(&(from, to))
+    };
+    if let Some(found) = facts.links.iter().find(is_it) {
+        return measured(found.base_ns, found.per_kib_ns);
+    }
+    if facts.links.is_empty() {
+        return TYPICAL;
+    }
+    let count = facts.links.len() as f64;
+    let mean = |of: fn(&report::Crossing) -> f64| facts.links.iter().map(of).sum::<f64>() / count;
+    measured(mean(|l| l.base_ns), mean(|l| l.per_kib_ns))
+}
+
+fn measured(base_ns: f64, per_kib_ns: f64) -> Link {
+    // Numbers from a file: what is negative or no number becomes 0.
+    let nanos = |ns: f64| Nanos(ns.ceil() as u64);
+    Link {
+        base: nanos(base_ns),
+        per_kib: nanos(per_kib_ns),
+    }
+}
+
+/// What fusing weighs.
+pub(crate) fn fuse(machine: &Machine) -> Fuse {
+    Fuse {
+        crossing: machine.mean(USUAL_BYTES),
+        ..Fuse::typical(machine.workers())
+    }
+}
