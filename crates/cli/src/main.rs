@@ -10,6 +10,7 @@ mod failure;
 mod feed;
 mod files;
 mod interrupt;
+mod kept;
 mod live;
 mod load;
 mod options;

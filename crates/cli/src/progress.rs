@@ -30,13 +30,32 @@ impl Progress {
         }
     }
 
+    /// Of work that has no frames.
+    pub(crate) fn of_work() -> Self {
+        Self::new(1, None)
+    }
+
+    /// Such a share of the work is done.
+    pub(crate) fn show_share(&mut self, share: f64) {
+        if self.is_due() {
+            self.draw(&format!("{} {:.0} %", bar(share), 100.0 * share));
+        }
+    }
+
     /// So many frames are done.
     pub(crate) fn show(&mut self, frames: u64) {
-        if !self.is_shown || self.last.is_some_and(|last| last.elapsed() < EVERY) {
-            return;
+        if self.is_due() {
+            let line = line(frames, self.whole, self.rate, self.begun.elapsed());
+            self.draw(&line);
         }
+    }
+
+    fn is_due(&self) -> bool {
+        self.is_shown && self.last.is_none_or(|last| last.elapsed() >= EVERY)
+    }
+
+    fn draw(&mut self, line: &str) {
         self.last = Some(Instant::now());
-        let line = line(frames, self.whole, self.rate, self.begun.elapsed());
         let _ = write!(std::io::stderr().lock(), "\r\x1b[K{line}");
     }
 
@@ -54,15 +73,18 @@ impl Drop for Progress {
     }
 }
 
+fn bar(share: f64) -> String {
+    let full = (share.clamp(0.0, 1.0) * WIDTH as f64) as usize;
+    format!("{}{}", "█".repeat(full), "░".repeat(WIDTH - full))
+}
+
 fn line(frames: u64, whole: Option<u64>, rate: f64, took: Duration) -> String {
     let seconds = frames as f64 / rate;
     let speed = seconds / took.as_secs_f64().max(1e-3);
     let Some(whole) = whole.filter(|whole| *whole > 0) else {
         return format!("{seconds:.1} s");
     };
-    let share = (frames as f64 / whole as f64).min(1.0);
-    let full = (share * WIDTH as f64) as usize;
-    let bar = format!("{}{}", "█".repeat(full), "░".repeat(WIDTH - full));
+    let bar = bar(frames as f64 / whole as f64);
     let all = whole as f64 / rate;
     format!("{bar} {seconds:.1} of {all:.1} s, {speed:.1} times real time")
 }

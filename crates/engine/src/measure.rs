@@ -1,7 +1,7 @@
 //! What things cost here and now: nodes, and what passes between cores.
 //!
-//! Other guests of the machine take time away and never give any, so a least or a median of many repeats is what is
-//! kept, never one reading.
+//! Other guests of the machine take time away and never give any, so a least, a quartile or a median of many repeats is
+//! what is kept, never one reading.
 
 mod costs;
 mod crossing;
@@ -14,5 +14,5 @@ mod sweep;
 mod wake;
 
 pub use costs::{Cost, KindCost, NodeCost, NodeCosts, Times};
-pub use machine::measure_machine;
+pub use machine::{machine_key, measure_machine};
 pub use nodes::{MeasureOptions, measure};

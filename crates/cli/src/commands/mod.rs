@@ -5,6 +5,7 @@ mod devices;
 mod doctor;
 mod draw;
 mod experiment;
+mod measure;
 mod play;
 mod render;
 mod schema;
@@ -26,6 +27,8 @@ pub(crate) enum Command {
     Shape(shape::Shape),
     /// Draws a session's graph
     Draw(draw::Draw),
+    /// Measures what each node costs, and this machine, and keeps it
+    Measure(measure::Measure),
     /// Does a source document's experiment again: a table of every run, plots, one page
     Experiment(experiment::Experiment),
     /// Lists what there is to play through
@@ -45,6 +48,7 @@ impl Command {
             Self::Check(check) => check.run(),
             Self::Shape(shape) => shape.run(),
             Self::Draw(draw) => draw.run(),
+            Self::Measure(measure) => measure.run(),
             Self::Experiment(experiment) => experiment.run(),
             Self::Devices(devices) => devices.run(),
             Self::Doctor(doctor) => doctor.run(),

@@ -50,6 +50,8 @@ impl Folder {
     pub(crate) fn command(&self, line: &str) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_divisi"));
         command.args(line.split_whitespace()).current_dir(&self.0);
+        // What is measured is kept here, not where the user has it.
+        command.env("XDG_CACHE_HOME", self.path(".cache"));
         command.stdin(Stdio::null());
         command
     }

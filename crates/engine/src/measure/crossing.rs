@@ -3,7 +3,7 @@
 //! Two threads pass a block to and fro. Who has it reads every line of it, writes every line of the other one, and sets
 //! the other's flag; half a round is one crossing. What the same reading and writing costs on one core is taken off.
 
-use super::pair::{Over, await_flag, median, rounds, stamp_after};
+use super::pair::{Over, await_flag, quartile, rounds, stamp_after};
 use report::Crossing;
 use rt::pad::Padded;
 use rt::stamp::Scale;
@@ -100,7 +100,7 @@ fn one_way(cores: (CoreId, CoreId), bytes: usize, limit: Duration, scale: Scale)
             back.send(number);
         }
     };
-    let half = median(rounds(cores, limit, round, other))? / 2.0;
+    let half = quartile(rounds(cores, limit, round, other))? / 2.0;
     let more = (half - on_one_core(bytes)?).max(0.0);
     Some(more * nanos_a_tick(scale))
 }
@@ -114,7 +114,7 @@ fn on_one_core(bytes: usize) -> Option<f64> {
         way.receive(number, &over);
         stamp_after() - start
     };
-    median((1..=200).map(round).collect())
+    quartile((1..=200).map(round).collect())
 }
 
 /// How long a tick lasts.

@@ -44,6 +44,11 @@ pub fn measure_machine(limit: Duration) -> Facts {
     }
 }
 
+/// What this machine is called in the costs file, with the kernels that compute.
+pub fn machine_key() -> String {
+    report::machine_key("scalar")
+}
+
 fn first_two() -> Option<(CoreId, CoreId)> {
     match workers::cores() {
         [one, two, ..] => Some((*one, *two)),

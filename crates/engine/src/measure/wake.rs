@@ -1,6 +1,6 @@
 //! What it costs to wake a worker, and to take something that another core has.
 
-use super::pair::{Over, await_flag, median, rounds, stamp_after};
+use super::pair::{Over, await_flag, quartile, rounds, stamp_after};
 use rt::deque::{Deque, Stolen};
 use rt::pad::Padded;
 use rt::stamp;
@@ -47,7 +47,7 @@ pub(super) fn wake(cores: (CoreId, CoreId), limit: Duration) -> Option<(f64, f64
     };
     let found = rounds(cores, limit, round, other);
     let (waker, sleeper) = found.into_iter().flatten().unzip();
-    Some((median(waker)?, median(sleeper)?))
+    Some((quartile(waker)?, quartile(sleeper)?))
 }
 
 /// What it costs to change a word that the other core has changed last, in ticks.
@@ -72,7 +72,7 @@ pub(super) fn claim(cores: (CoreId, CoreId), limit: Duration) -> Option<f64> {
             .take_while(|value| take(*value, over))
             .for_each(drop)
     };
-    Some(median(rounds(cores, limit, round, other))? / 2.0)
+    Some(quartile(rounds(cores, limit, round, other))? / 2.0)
 }
 
 /// How long it takes from the push of a task until another core has stolen it and has said so, in ticks.
@@ -98,5 +98,5 @@ pub(super) fn steal(cores: (CoreId, CoreId), limit: Duration) -> Option<f64> {
             stolen.store(epoch, Ordering::Release);
         }
     };
-    median(rounds(cores, limit, round, other))
+    quartile(rounds(cores, limit, round, other))
 }

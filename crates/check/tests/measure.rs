@@ -1,0 +1,69 @@
+//! Measuring a graph: every node gets its costs, and nothing outside is changed.
+
+use engine::{EngineOptions, MeasureOptions, measure};
+use graph::{Catalogue, Graph};
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+use units::{Frames, SampleRate};
+
+const SESSION: &str = r#"
+    edges = ["tone -> low", "low -> echo", "echo -> low", "low -> tape", "tape -> out", "mic -> out"]
+    [nodes]
+    tone = { kind = "osc", freq = 55 }
+    low = { kind = "mix", in = 2 }
+    echo = { kind = "delay", time = 0.0005 }
+    tape = { kind = "recorder", file = "tape.wav" }
+    mic = { kind = "input" }
+    out = { kind = "sink" }
+"#;
+
+fn graph(text: &str, catalogue: &Catalogue) -> Graph {
+    let reading = text::toml::read(text, catalogue);
+    assert!(!reading.has_errors(), "{:?}", reading.diagnostics);
+    reading.session.graph
+}
+
+fn options(folder: PathBuf) -> MeasureOptions {
+    let mut engine = EngineOptions::new(Frames(64), SampleRate::new(48_000).unwrap());
+    engine.folder = folder;
+    engine.inputs = 1;
+    MeasureOptions {
+        engine,
+        limit: Duration::from_millis(50),
+        repeats: Some(2),
+    }
+}
+
+#[test]
+fn every_node_is_measured_in_a_loop_too_and_no_file_is_written() {
+    let registry = Arc::new(divisi::registry());
+    let graph = graph(SESSION, registry.catalogue());
+    let folder = std::env::temp_dir().join(format!("divisi-measure-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let mut told = Vec::new();
+    let costs = measure(&graph, registry, &options(folder.clone()), &mut |share| {
+        told.push(share);
+        ControlFlow::Continue(())
+    });
+    let costs = costs.unwrap();
+    assert_eq!((told.len(), costs.repeats), (2, 2));
+    let known = costs.typical().of_node;
+    assert!(graph.nodes().all(|(id, _)| known.contains_key(&id)));
+    let kinds = costs.kinds();
+    assert_eq!(kinds.iter().map(|k| k.nodes).sum::<usize>(), graph.len());
+    assert!(costs.cycle.warm.typical.0 > 0);
+    assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 0);
+    std::fs::remove_dir(folder).unwrap();
+}
+
+#[test]
+fn measuring_ends_when_it_is_told_to() {
+    let registry = Arc::new(divisi::registry());
+    let graph = graph(SESSION, registry.catalogue());
+    let mut options = options(std::env::temp_dir());
+    options.repeats = Some(1000);
+    let costs = measure(&graph, registry, &options, &mut |_| ControlFlow::Break(()));
+    assert_eq!(costs.unwrap().repeats, 1);
+}

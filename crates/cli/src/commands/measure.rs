@@ -1,0 +1,115 @@
+//! `measure`: what each node costs, and what this machine takes to pass things between its cores.
+
+mod show;
+
+use crate::failure::{Failure, in_full};
+use crate::interrupt::Interrupt;
+use crate::kept::{Kept, patch_name};
+use crate::load::Loaded;
+use crate::options::{BLOCK, RATE_HZ, block, rate, seconds};
+use crate::outcome::Json;
+use crate::progress::Progress;
+use crate::say;
+use clap::Args;
+use divisi::engine::{self, EngineError, MeasureOptions, NodeCosts};
+use divisi::prelude::{EngineOptions, Frames, SampleRate};
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// How long the machine itself is measured.
+const MACHINE: Duration = Duration::from_millis(500);
+
+const EXAMPLES: &str = "\
+Examples:
+  divisi measure examples/04-diamond-16.ag
+  divisi measure session.toml --seconds 10 --json -
+
+`typical` is the median with warm caches. `worst` is the dearest cycle of a run, with caches that were swept before it;
+of each cycle the best of all repeats counts, so that what other programs took away is not the node's.";
+
+/// Measures what each node costs, and this machine, and keeps it
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Measure {
+    /// The session: a .ag or .toml file
+    file: PathBuf,
+
+    /// How long to measure the nodes
+    #[arg(long, value_name = "S", default_value = "2", allow_negative_numbers = true, value_parser = seconds)]
+    seconds: f64,
+
+    /// How many repeats, however long they take; without it, as many as fit
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    repeats: Option<u32>,
+
+    /// Frames in a block; without it, what the session says, or 64
+    #[arg(long, value_name = "FRAMES", value_parser = block)]
+    block: Option<Frames>,
+
+    /// Frames a second; without it, what the session says, or 48000
+    #[arg(long, value_name = "HZ", value_parser = rate)]
+    rate: Option<SampleRate>,
+
+    /// Write what was found as JSON; `-` is standard output
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+}
+
+impl Measure {
+    /// Does it.
+    pub(crate) fn run(self) -> Result<(), Failure> {
+        let loaded = Loaded::usable(&self.file)?;
+        let json = Json::open(self.json.as_deref())?;
+        let interrupt = Interrupt::listen()?;
+        let costs = self.nodes(&loaded, &interrupt)?;
+        let facts = engine::measure_machine(MACHINE);
+        let mut kept = Kept::read();
+        let machine = kept.machine();
+        costs.keep(machine, &patch_name(&self.file), &loaded.session.graph);
+        machine.facts = Some(facts.clone());
+        let name = self.file.display().to_string();
+        json.tell(
+            &show::text(&name, &costs, &facts),
+            &show::json(&costs, &facts).to_string(),
+        )?;
+        match kept.write() {
+            Ok(path) => say::note(&format!("kept in {}", path.display())),
+            Err(why) => return Err(Failure::failed(format!("it is not kept: {why}"))),
+        }
+        Ok(())
+    }
+
+    fn nodes(&self, loaded: &Loaded, interrupt: &Interrupt) -> Result<NodeCosts, Failure> {
+        let settings = &loaded.session.settings;
+        let usual = SampleRate::new(RATE_HZ).expect("48000 is not zero");
+        let block = self.block.or(settings.block).unwrap_or(BLOCK);
+        let rate = self.rate.or(settings.rate).unwrap_or(usual);
+        let mut options = EngineOptions::new(block, rate);
+        options.folder = loaded.folder.clone();
+        options.inputs = loaded.inputs();
+        let options = MeasureOptions {
+            engine: options,
+            limit: Duration::from_secs_f64(self.seconds),
+            repeats: self.repeats,
+        };
+        let mut progress = Progress::of_work();
+        let mut tell = |share| {
+            progress.show_share(share);
+            match interrupt.is_asked() {
+                true => ControlFlow::Break(()),
+                false => ControlFlow::Continue(()),
+            }
+        };
+        let (graph, registry) = (&loaded.session.graph, loaded.registry.clone());
+        let found = engine::measure(graph, registry, &options, &mut tell);
+        progress.end();
+        found.map_err(|error| match error {
+            EngineError::Graph(wrong) => {
+                loaded.show(&wrong);
+                Failure::said_wrong()
+            }
+            other => Failure::failed(in_full(&other)),
+        })
+    }
+}

@@ -1,0 +1,148 @@
+//! What was measured, as text and as JSON.
+
+use divisi::engine::{Cost, NodeCosts, Times};
+use divisi::prelude::Nanos;
+use divisi::report::Facts;
+use serde_json::{Value, json};
+use std::fmt::Write;
+
+/// How many nodes are listed, dearest first.
+const LISTED: usize = 50;
+
+/// For people.
+pub(super) fn text(name: &str, costs: &NodeCosts, facts: &Facts) -> String {
+    let mut out = format!(
+        "{name}: {} nodes, blocks of {} frames at {}\n\n",
+        costs.nodes.len(),
+        costs.block.0,
+        costs.rate
+    );
+    nodes(&mut out, costs);
+    out.push('\n');
+    kinds(&mut out, costs);
+    out.push('\n');
+    let (typical, worst) = (costs.cycle.warm.typical, costs.cycle.polluted.worst);
+    line(
+        &mut out,
+        "a cycle on one worker",
+        &format!("{}, at worst {}", time(typical), time(worst)),
+    );
+    machine(&mut out, facts);
+    let _ = writeln!(
+        out,
+        "\n{} repeats of {} cycles, caches warm and again swept by {} KiB; {:.0} ns a step taken off for reading the clock",
+        costs.repeats,
+        costs.cycles,
+        costs.swept_bytes >> 10,
+        costs.mark_ns,
+    );
+    out
+}
+
+fn nodes(out: &mut String, costs: &NodeCosts) {
+    let mut all: Vec<_> = costs.nodes.iter().collect();
+    all.sort_by_key(|n| std::cmp::Reverse(n.cost.warm.typical));
+    let rows = all.iter().take(LISTED);
+    let rows = rows.map(|n| row(&n.name, &n.kind, &n.cost));
+    table(out, ["node", "kind", "typical", "worst"], rows.collect());
+    if all.len() > LISTED {
+        let _ = writeln!(out, "… and {} more, all in --json", all.len() - LISTED);
+    }
+}
+
+fn kinds(out: &mut String, costs: &NodeCosts) {
+    let kinds = costs.kinds();
+    let rows = kinds
+        .iter()
+        .map(|k| row(&k.kind, &k.nodes.to_string(), &k.cost));
+    table(out, ["kind", "nodes", "typical", "worst"], rows.collect());
+}
+
+fn row(name: &str, second: &str, cost: &Cost) -> [String; 4] {
+    let (typical, worst) = (cost.warm.typical, cost.polluted.worst);
+    [name.into(), second.into(), time(typical), time(worst)]
+}
+
+fn machine(out: &mut String, facts: &Facts) {
+    for link in &facts.links {
+        let what = format!("core {} to core {}", link.from, link.to);
+        line(
+            out,
+            &what,
+            &format!(
+                "{:.0} ns, and {:.0} ns a KiB",
+                link.base_ns, link.per_kib_ns
+            ),
+        );
+    }
+    if let (Some(waker), Some(sleeper)) = (facts.wake_ns, facts.woken_ns) {
+        let told = format!("{waker:.0} ns for the waker, {sleeper:.0} ns until the other runs");
+        line(out, "a wake", &told);
+    }
+    if let (Some(claim), Some(steal)) = (facts.claim_ns, facts.steal_ns) {
+        line(
+            out,
+            "a claim, a theft",
+            &format!("{claim:.0} ns, {steal:.0} ns"),
+        );
+    }
+}
+
+fn line(out: &mut String, what: &str, told: &str) {
+    let _ = writeln!(out, "{what:<22} {told}");
+}
+
+/// Two columns of words and then columns of figures, each as wide as its widest.
+pub(crate) fn table<const N: usize>(out: &mut String, head: [&str; N], rows: Vec<[String; N]>) {
+    let widths: [usize; N] = std::array::from_fn(|column| {
+        let cells = rows.iter().map(|row| row[column].chars().count());
+        cells.max().unwrap_or(0).max(head[column].chars().count())
+    });
+    let head = head.map(str::to_owned);
+    for row in std::iter::once(&head).chain(&rows) {
+        let cells = row.iter().zip(widths).enumerate();
+        let cells = cells.map(|(column, (cell, width))| match column {
+            0 | 1 => format!("{cell:<width$}"),
+            _ => format!("{cell:>width$}"),
+        });
+        let _ = writeln!(out, "{}", cells.collect::<Vec<_>>().join("  ").trim_end());
+    }
+}
+
+/// A time as people read it.
+pub(crate) fn time(time: Nanos) -> String {
+    match time.0 {
+        ns @ ..10_000 => format!("{ns} ns"),
+        ns @ ..10_000_000 => format!("{:.1} µs", ns as f64 / 1e3),
+        ns => format!("{:.1} ms", ns as f64 / 1e6),
+    }
+}
+
+/// For programs.
+pub(super) fn json(costs: &NodeCosts, facts: &Facts) -> Value {
+    let nodes = costs
+        .nodes
+        .iter()
+        .map(|n| json!({ "node": n.name, "kind": n.kind, "ns": cost(&n.cost) }));
+    let kinds = costs
+        .kinds()
+        .into_iter()
+        .map(|k| json!({ "kind": k.kind, "nodes": k.nodes, "ns": cost(&k.cost) }));
+    json!({
+        "block": costs.block.0,
+        "rate": costs.rate.hz(),
+        "nodes": nodes.collect::<Vec<_>>(),
+        "kinds": kinds.collect::<Vec<_>>(),
+        "cycle_ns": cost(&costs.cycle),
+        "cycles": costs.cycles,
+        "repeats": costs.repeats,
+        "mark_ns": costs.mark_ns,
+        "swept_bytes": costs.swept_bytes,
+        "machine": facts,
+    })
+}
+
+fn cost(cost: &Cost) -> Value {
+    let times = |t: Times| json!({ "typical": t.typical.0, "worst": t.worst.0 });
+    json!({ "warm": times(cost.warm), "polluted": times(cost.polluted) })
+}

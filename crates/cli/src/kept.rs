@@ -1,0 +1,50 @@
+//! The user's costs file: what was measured, for the commands that need it.
+
+use crate::failure::in_full;
+use crate::say;
+use divisi::report::{Costs, Machine, costs_path, machine_key};
+use std::path::{Path, PathBuf};
+
+/// Which kernels compute.
+const KERNELS: &str = "scalar";
+
+/// The costs file, and where it is.
+pub(crate) struct Kept {
+    costs: Costs,
+    path: Option<PathBuf>,
+}
+
+impl Kept {
+    /// Reads it. One that cannot be read is said, and counts as empty.
+    pub(crate) fn read() -> Self {
+        let path = costs_path();
+        let read = path.as_deref().map_or(Ok(Costs::default()), Costs::read);
+        let costs = read.unwrap_or_else(|error| {
+            say::note(&format!("{}: nothing in it is used", in_full(&error)));
+            Costs::default()
+        });
+        Self { costs, path }
+    }
+
+    /// What was measured on this machine.
+    pub(crate) fn machine(&mut self) -> &mut Machine {
+        let key = machine_key(KERNELS);
+        self.costs.machines.entry(key).or_default()
+    }
+
+    /// Writes it back; where to, or a word on why not.
+    pub(crate) fn write(&self) -> Result<&Path, String> {
+        let path = self
+            .path
+            .as_deref()
+            .ok_or("there is no home to keep it in")?;
+        self.costs.write(path).map_err(|error| in_full(&error))?;
+        Ok(path)
+    }
+}
+
+/// What the patch in `file` is called in the costs file.
+pub(crate) fn patch_name(file: &Path) -> String {
+    let whole = file.canonicalize().unwrap_or_else(|_| file.to_path_buf());
+    whole.to_string_lossy().into_owned()
+}
