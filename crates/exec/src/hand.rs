@@ -321,14 +321,9 @@ impl<'a> Hand<'a> {
 
     /// Does something useful for others: a lane of somebody's fork, or a deferred piece. Whether there was anything.
     pub(crate) fn help_others(&mut self) -> bool {
-        if self
-            .seats
-            .iter()
-            .any(|s| s.fork.looks_open() && s.fork.help())
-        {
-            return true;
-        }
-        let ran = self.stage.deferred.run_earliest();
+        let mut forks = self.seats.iter().map(|s| &s.fork);
+        let helped = forks.any(|fork| fork.looks_open() && fork.help());
+        let ran = helped || self.stage.deferred.run_earliest();
         if ran {
             self.mark(Mark::Piece, 0);
         }

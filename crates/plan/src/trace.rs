@@ -19,7 +19,7 @@ pub enum Mark {
     Begin,
     /// The callback thread ended the cycle; `index` is how many takes from shared queues it took all workers together.
     End,
-    /// `worker` ended one piece of deferred work.
+    /// `worker` ended one piece of deferred work, or one lane of another worker's fork.
     Piece,
     /// The cycle was given up.
     Abandon,
