@@ -27,7 +27,7 @@ use units::Frames;
 /// The most coefficients.
 pub(crate) const MOST_TAPS: usize = 65_536;
 /// What one coefficient costs for one sample.
-const TAP_NS: f64 = 0.08;
+const TAP_NS: f64 = 0.05;
 
 pub(crate) fn kind() -> Kind {
     let words = |name, range, doc| Param {
@@ -88,7 +88,7 @@ pub(crate) fn make(creation: &Creation<'_>) -> Result<Box<dyn Processor>, MakeEr
         shape: Arc::default(),
         lines: vec![History::default(); channels_of(creation.node)].into(),
         silent: 0,
-        split: Split::of(creation, 0.0)?,
+        split: Split::of(creation)?,
     }))
 }
 
@@ -144,9 +144,9 @@ impl Processor for Fir {
         let (taps, block) = (self.shape.taps(), setup.block.count());
         self.lines.fill(History::new(taps - 1, block));
         self.silent = usize::MAX;
-        let samples = (taps * self.lines.len()) as f64;
-        self.split.set_up(setup);
-        self.split.is_worth(samples * TAP_NS);
+        let channels = self.lines.len();
+        let frame_ns = (taps * channels) as f64 * TAP_NS;
+        self.split.set_up(setup, frame_ns, 2 * channels);
     }
 
     fn process(&mut self, block: &mut Block<'_>) -> Activity {

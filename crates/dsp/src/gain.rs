@@ -33,8 +33,8 @@ const GAIN: Knob = Knob {
     doc: "The same as a factor; below 0 turns the wave over.",
 };
 
-/// What a sample is worth.
-const SAMPLE_NS: f64 = 0.5;
+/// What a sample costs.
+const SAMPLE_NS: f64 = 0.11;
 
 pub(crate) fn kind() -> Kind {
     Kind {
@@ -48,14 +48,13 @@ pub(crate) fn kind() -> Kind {
 
 pub(crate) fn make(creation: &Creation<'_>) -> Result<Box<dyn Processor>, MakeError> {
     let (db, gain) = (GAIN_DB.of(creation)?, GAIN.of(creation)?);
-    let channels = channels_of(creation.node);
     Ok(Box::new(Gain {
-        split: Split::of(creation, SAMPLE_NS * channels as f64)?,
+        split: Split::of(creation)?,
         made: (db, gain),
         db,
         gain,
         factor: Smooth::new((from_db(db) * gain) as f32),
-        channels,
+        channels: channels_of(creation.node),
     }))
 }
 
@@ -88,7 +87,9 @@ impl Processor for Gain {
     fn setup(&mut self, setup: &mut Setup<'_>) {
         (self.db, self.gain) = self.made;
         self.factor.set_up(setup.rate);
-        self.split.set_up(setup);
+        let samples = self.channels as f64;
+        self.split
+            .set_up(setup, samples * SAMPLE_NS, 2 * self.channels);
     }
 
     fn process(&mut self, block: &mut Block<'_>) -> Activity {

@@ -25,8 +25,8 @@ pub(crate) fn many(name: &'static str, default: u16, least: u16) -> PortSpec {
     }
 }
 
-/// What a sample of an input or an output is worth.
-const SAMPLE_NS: f64 = 0.4;
+/// What a sample of an input or an output costs.
+const SAMPLE_NS: f64 = 0.1;
 
 pub(crate) fn kind() -> Kind {
     let grouped = "Sums or copies neighbouring ports instead, where the numbers divide.";
@@ -41,12 +41,11 @@ pub(crate) fn kind() -> Kind {
 
 pub(crate) fn make(creation: &Creation<'_>) -> Result<Box<dyn Processor>, MakeError> {
     let node = creation.node;
-    let channels = channels_of(node);
-    let samples = ((node.inputs.len() + node.outputs.len()) * channels) as f64;
     Ok(Box::new(Mix {
         grouped: node.flag("grouped"),
-        channels,
-        split: Split::of(creation, SAMPLE_NS * samples)?,
+        channels: channels_of(node),
+        samples: node.inputs.len() + node.outputs.len(),
+        split: Split::of(creation)?,
     }))
 }
 
@@ -54,6 +53,8 @@ pub(crate) fn make(creation: &Creation<'_>) -> Result<Box<dyn Processor>, MakeEr
 struct Mix {
     grouped: bool,
     channels: usize,
+    /// Of a frame on one channel, in and out.
+    samples: usize,
     split: Split,
 }
 
@@ -143,7 +144,9 @@ fn copy<'a>(mut outputs: impl Iterator<Item = Output<'a>>, channels: usize) {
 
 impl Processor for Mix {
     fn setup(&mut self, setup: &mut Setup<'_>) {
-        self.split.set_up(setup);
+        let samples = self.samples * self.channels;
+        self.split
+            .set_up(setup, samples as f64 * SAMPLE_NS, samples);
     }
 
     fn process(&mut self, block: &mut Block<'_>) -> Activity {

@@ -43,8 +43,8 @@ const fn fader(input: usize) -> Knob {
     }
 }
 
-/// What a sample of an input, or of the sum, is worth.
-const SAMPLE_NS: f64 = 0.6;
+/// What a sample of an input, or of the sum, costs.
+const SAMPLE_NS: f64 = 0.18;
 
 pub(crate) fn kind() -> Kind {
     let inputs = PortSpec {
@@ -72,13 +72,11 @@ pub(crate) fn make(creation: &Creation<'_>) -> Result<Box<dyn Processor>, MakeEr
     let level = |knob: &Knob| Ok(Smooth::new(from_db(knob.of(creation)?) as f32));
     let inputs = creation.node.inputs.len().min(NAMES.len());
     let faders: Result<_, MakeError> = (0..inputs).map(|i| level(&fader(i))).collect();
-    let channels = channels_of(creation.node);
-    let samples = ((1 + inputs) * channels) as f64;
     Ok(Box::new(Mixer {
-        split: Split::of(creation, SAMPLE_NS * samples)?,
+        split: Split::of(creation)?,
         master: level(&MASTER)?,
         faders: faders?,
-        channels,
+        channels: channels_of(creation.node),
     }))
 }
 
@@ -139,7 +137,9 @@ impl Mixer {
 impl Processor for Mixer {
     fn setup(&mut self, setup: &mut Setup<'_>) {
         self.all().for_each(|smooth| smooth.set_up(setup.rate));
-        self.split.set_up(setup);
+        let samples = (self.faders.len() + 1) * self.channels;
+        self.split
+            .set_up(setup, samples as f64 * SAMPLE_NS, samples);
     }
 
     fn process(&mut self, block: &mut Block<'_>) -> Activity {

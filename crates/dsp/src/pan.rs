@@ -23,8 +23,8 @@ const PAN: Knob = Knob {
     doc: "From -1, left, to 1, right.",
 };
 
-/// What a frame is worth.
-const FRAME_NS: f64 = 1.0;
+/// What a frame costs.
+const FRAME_NS: f64 = 0.22;
 
 pub(crate) fn kind() -> Kind {
     Kind {
@@ -40,7 +40,7 @@ pub(crate) fn make(creation: &Creation<'_>) -> Result<Box<dyn Processor>, MakeEr
     let sides = factors(PAN.of(creation)?).map(Smooth::new);
     Ok(Box::new(Pan {
         sides,
-        split: Split::of(creation, FRAME_NS)?,
+        split: Split::of(creation)?,
     }))
 }
 
@@ -77,7 +77,7 @@ impl Processor for Pan {
         self.sides
             .iter_mut()
             .for_each(|side| side.set_up(setup.rate));
-        self.split.set_up(setup);
+        self.split.set_up(setup, FRAME_NS, 3);
     }
 
     fn process(&mut self, block: &mut Block<'_>) -> Activity {

@@ -24,9 +24,9 @@ const DRIVE: Knob = Knob {
     doc: "How loud it goes into the bend.",
 };
 
-/// What a sample is worth in each mode.
-const SOFT_NS: f64 = 1.5;
-const CLIP_NS: f64 = 0.7;
+/// What a sample costs in each mode.
+const SOFT_NS: f64 = 0.44;
+const CLIP_NS: f64 = 0.18;
 
 pub(crate) fn kind() -> Kind {
     Kind {
@@ -45,13 +45,11 @@ pub(crate) fn kind() -> Kind {
 
 pub(crate) fn make(creation: &Creation<'_>) -> Result<Box<dyn Processor>, MakeError> {
     let hard = creation.choice("mode")? == 1;
-    let channels = channels_of(creation.node);
-    let sample_ns = if hard { CLIP_NS } else { SOFT_NS };
     Ok(Box::new(Shape {
         hard,
-        split: Split::of(creation, sample_ns * channels as f64)?,
+        split: Split::of(creation)?,
         drive: Smooth::new(from_db(DRIVE.of(creation)?) as f32),
-        channels,
+        channels: channels_of(creation.node),
     }))
 }
 
@@ -94,7 +92,9 @@ impl Shape {
 impl Processor for Shape {
     fn setup(&mut self, setup: &mut Setup<'_>) {
         self.drive.set_up(setup.rate);
-        self.split.set_up(setup);
+        let sample_ns = if self.hard { CLIP_NS } else { SOFT_NS };
+        let frame_ns = sample_ns * self.channels as f64;
+        self.split.set_up(setup, frame_ns, 2 * self.channels);
     }
 
     fn process(&mut self, block: &mut Block<'_>) -> Activity {

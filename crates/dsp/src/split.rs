@@ -4,17 +4,22 @@
 //! that a split block has the bits of a whole one; what glides is brought to a part's begin first
 //! ([`Smooth::after`](crate::smooth::Smooth::after)).
 //!
-//! Where nobody says otherwise a block is split where it pays: where every part is worth at least [`PART_NS`] of work
-//! by the kind's own estimate, which says what its samples cost where they are in the worker's cache. Other cores fetch
-//! them from there first; so the least part is large beside a crossing (0.3 µs and 0.1 µs for each line).
+//! Where nobody says otherwise a block is split where it pays. What a kind's samples cost on one core is measured
+//! (`benches`, `split`) and stands beside the kind; from it goes what it costs to bring samples to another core and back,
+//! which depends on no kind. Gain, pan and mix cost less than that: they are never split unless the user says so (he
+//! may know that their inputs lie in no core's cache). Every part must be worth [`PART_NS`] beyond.
 
 use crate::knob::fixed;
 use graph::Param;
 use processor::{Block, Creation, MakeError, Part, Setup};
 use std::ops::Range;
 
-/// The least that a part is worth.
-const PART_NS: f64 = 8000.0;
+/// The least that a part is worth: a wake of another worker, and some.
+const PART_NS: f64 = 5000.0;
+/// What it costs to bring a sample to another core, or from there: 2 ns for a cache line of 16.
+const MOVE_NS: f64 = 0.125;
+/// The least frames of a part: fewer are slower by themselves.
+const PART_FRAMES: usize = 32;
 /// More parts than workers, so that one that comes late still finds some.
 const PARTS_A_WORKER: u32 = 2;
 /// The most parts that anyone may ask for.
@@ -36,29 +41,26 @@ pub(crate) fn split() -> Param {
 pub(crate) struct Split {
     /// As many as the user asks for; 0: as many as pay.
     asked: u32,
-    /// What a frame costs, on all channels.
+    /// What a frame costs on all channels, beyond its way to another core.
     frame_ns: f64,
     /// The most frames of a block.
     block: usize,
 }
 
 impl Split {
-    /// As the node says, where a frame is worth `frame_ns`.
-    pub(crate) fn of(creation: &Creation<'_>, frame_ns: f64) -> Result<Self, MakeError> {
+    /// As the node says.
+    pub(crate) fn of(creation: &Creation<'_>) -> Result<Self, MakeError> {
         Ok(Self {
             asked: creation.number("split")? as u32,
-            frame_ns,
+            frame_ns: 0.0,
             block: 1,
         })
     }
 
-    pub(crate) fn set_up(&mut self, setup: &Setup<'_>) {
+    /// Learns the block's size, and what a frame is: it costs `frame_ns`, and has so many `samples` in and out.
+    pub(crate) fn set_up(&mut self, setup: &Setup<'_>, frame_ns: f64, samples: usize) {
         self.block = setup.block.count();
-    }
-
-    /// Says what a frame is worth, for a kind that knows it only in `setup`.
-    pub(crate) fn is_worth(&mut self, frame_ns: f64) {
-        self.frame_ns = frame_ns;
+        self.frame_ns = frame_ns - samples as f64 * MOVE_NS;
     }
 
     /// Into how many parts a block is cut at most: [`Processor::lanes`](processor::Processor::lanes).
@@ -70,7 +72,8 @@ impl Split {
     }
 
     fn worth(&self, frames: usize) -> u32 {
-        (frames as f64 * self.frame_ns / PART_NS) as u32
+        let parts = (frames as f64 * self.frame_ns / PART_NS) as u32;
+        parts.min((frames / PART_FRAMES) as u32)
     }
 
     /// Into how many parts `frames` frames of `block` are cut now.
