@@ -144,8 +144,26 @@ impl Floor {
     /// The caller is `worker` of a cycle that runs now, of the executor that has the turn.
     #[inline]
     pub(crate) unsafe fn write(&self, worker: usize, cycle: u64, mark: Mark, index: u32) {
+        // SAFETY: the caller's promise.
+        unsafe { self.write_of(rt::stamp::now(), worker, cycle, mark, index) };
+    }
+
+    /// As [`write`](Self::write), of something that was at `stamp`.
+    ///
+    /// # Safety
+    ///
+    /// As [`write`](Self::write).
+    #[inline]
+    pub(crate) unsafe fn write_of(
+        &self,
+        stamp: u64,
+        worker: usize,
+        cycle: u64,
+        mark: Mark,
+        index: u32,
+    ) {
         let record = TraceRecord {
-            stamp: rt::stamp::now(),
+            stamp,
             cycle: cycle as u32,
             index,
             worker: worker as u16,

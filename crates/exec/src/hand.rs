@@ -303,6 +303,18 @@ impl<'a> Hand<'a> {
         }
     }
 
+    /// As [`mark`](Self::mark), of something that was at `stamp`.
+    #[cold]
+    pub(crate) fn mark_of(&mut self, stamp: u64, mark: Mark, index: u32) {
+        if self.facts.traced {
+            // SAFETY: as in `mark`.
+            unsafe {
+                self.floor
+                    .write_of(stamp, self.worker, self.facts.cycle, mark, index);
+            }
+        }
+    }
+
     /// Waits a little, after a fruitless look; and from time to time looks at the clock.
     pub(crate) fn idle(&mut self, rounds: &mut u32) {
         *rounds += 1;
@@ -319,14 +331,43 @@ impl<'a> Hand<'a> {
         }
     }
 
-    /// Does something useful for others: a lane of somebody's fork, or a deferred piece. Whether there was anything.
+    /// Does something useful for others, while it waits: a lane of somebody's fork, or a deferred piece. Whether there was
+    /// anything.
     pub(crate) fn help_others(&mut self) -> bool {
-        let mut forks = self.seats.iter().map(|s| &s.fork);
-        let helped = forks.any(|fork| fork.looks_open() && fork.help());
-        let ran = helped || self.stage.deferred.run_earliest();
+        let begin = self.now_if_traced();
+        let helped = self.seats.iter().find_map(|seat| {
+            // Relaxed: only for the trace.
+            let step = seat.current.load(Ordering::Relaxed);
+            (seat.fork.looks_open() && seat.fork.help()).then_some(step)
+        });
+        let did = match helped {
+            Some(step) => Some((Mark::Lane, step)),
+            None => (self.stage.deferred.run_earliest()).then_some((Mark::Piece, 0)),
+        };
+        if let Some((mark, index)) = did {
+            self.mark_of(begin, Mark::Resume, 0);
+            self.mark(mark, index);
+            self.mark(Mark::Wait, 0);
+        }
+        did.is_some()
+    }
+
+    /// Runs a deferred piece, while it waits for nothing any more; whether there was one.
+    pub(crate) fn run_piece(&mut self) -> bool {
+        let begin = self.now_if_traced();
+        let ran = self.stage.deferred.run_earliest();
         if ran {
+            self.mark_of(begin, Mark::Resume, 0);
             self.mark(Mark::Piece, 0);
         }
         ran
+    }
+
+    /// The time, where it is to be recorded.
+    fn now_if_traced(&self) -> u64 {
+        match self.facts.traced {
+            true => rt::stamp::now(),
+            false => 0,
+        }
     }
 }

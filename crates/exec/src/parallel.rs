@@ -146,6 +146,7 @@ impl<S: Strategy> Parallel<S> {
     fn cycle(&mut self, now: &Now<'_>) -> u32 {
         let shared = &*self.shared;
         let facts = now.facts(shared.floor.is_traced());
+        let begin = if facts.traced { rt::stamp::now() } else { 0 };
         // SAFETY: the last cycle is complete, or nobody is in a task of it any more (`is_clear`).
         unsafe {
             shared.stage.bury_accused(&shared.seats);
@@ -158,7 +159,7 @@ impl<S: Strategy> Parallel<S> {
         shared.progress.begin(epoch, shared.stage.len());
         shared.strategy.begin(&shared.stage, epoch);
         let wakes = self.posted.start(epoch);
-        shared.play(0, epoch, wakes);
+        shared.play(0, epoch, (begin, wakes));
         self.done = shared.progress.is_complete();
         self.held_up = !self.done;
         self.fenced = false;
@@ -217,8 +218,9 @@ impl FactsCell {
 }
 
 impl<S: Strategy> Shared<S> {
-    /// One worker's part of a cycle. The caller is the host, or a worker that came for `epoch`.
-    fn play(&self, worker: usize, epoch: u32, wakes: u32) {
+    /// One worker's part of a cycle, which the host began at stamp `begin` with so many wakes. The caller is the host, or a
+    /// worker that came for `epoch`.
+    fn play(&self, worker: usize, epoch: u32, (begin, wakes): (u64, u32)) {
         let _flush = FlushToZero::on();
         let facts = self.facts.get();
         let lent = Lent {
@@ -240,7 +242,7 @@ impl<S: Strategy> Shared<S> {
             )
         };
         if worker == 0 {
-            hand.mark(Mark::Begin, wakes);
+            hand.mark_of(begin, Mark::Begin, wakes);
         }
         hand.mark(Mark::Enter, 0);
         // The work is caught as a whole, not each step: where nothing panics it costs nothing.
@@ -251,6 +253,12 @@ impl<S: Strategy> Shared<S> {
         hand.count();
         hand.put_down();
         hand.mark(if worker == 0 { Mark::End } else { Mark::Leave }, 0);
+        // Deferred pieces, until the next cycle: nobody waits for this worker now.
+        while worker > 0
+            && self.progress.epoch() == epoch
+            && self.floor.has_turn(self.name)
+            && hand.run_piece()
+        {}
     }
 }
 
@@ -259,12 +267,7 @@ impl<S: Strategy> Job for Shared<S> {
         if worker >= self.seats.len() {
             return;
         }
-        self.play(worker, epoch, 0);
-        // Deferred pieces, until the next cycle: nobody waits for this worker now.
-        while self.progress.epoch() == epoch
-            && self.floor.has_turn(self.name)
-            && self.stage.deferred.run_earliest()
-        {}
+        self.play(worker, epoch, (0, 0));
     }
 }
 

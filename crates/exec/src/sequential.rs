@@ -81,14 +81,14 @@ impl Sequential {
         }
         hand.put_down();
         hand.mark(Mark::End, 0);
-        self.use_idle_time(facts);
+        self.use_idle_time(facts, &mut hand);
     }
 
     /// Deferred pieces, as long as there is time: nobody else is there to run them.
-    fn use_idle_time(&self, facts: Facts) {
+    fn use_idle_time(&self, facts: Facts, hand: &mut Hand<'_>) {
         let has_time = || facts.help_until != u64::MAX && rt::stamp::now() < facts.help_until;
         while self.stage.deferred.earliest_due().is_some() && has_time() {
-            self.stage.deferred.run_earliest();
+            hand.run_piece();
         }
     }
 }

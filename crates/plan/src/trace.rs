@@ -15,12 +15,15 @@ pub enum Mark {
     Resume,
     /// `worker` left the cycle.
     Leave,
-    /// The callback thread began the cycle; `index` is how many workers it woke.
+    /// The callback thread began the cycle, before it woke anybody; `index` is how many workers it woke.
     Begin,
     /// The callback thread ended the cycle; `index` is how many takes from shared queues it took all workers together.
     End,
-    /// `worker` ended one piece of deferred work, or one lane of another worker's fork.
+    /// `worker` ended one piece of deferred work, which it began at its [`Mark::Resume`] before. Between two cycles too:
+    /// then it counts to the cycle before.
     Piece,
+    /// `worker` ended a lane of the fork that step `index` made on another worker, likewise.
+    Lane,
     /// The cycle was given up.
     Abandon,
 }

@@ -79,8 +79,9 @@ impl Course {
     /// What a slice is called.
     pub fn name(&self, slice: &Slice) -> &str {
         match slice.did {
-            Did::Step(step) => self.steps.name(step).unwrap_or("an unknown step"),
+            Did::Step(step) | Did::Lane(step) => self.steps.name(step).unwrap_or("an unknown step"),
             Did::Piece => "deferred piece",
+            Did::Start => "start",
             Did::Wait => "wait",
         }
     }

@@ -40,8 +40,12 @@ pub(crate) struct Span {
 pub enum Did {
     /// It ran the plan's step of this index.
     Step(usize),
+    /// It helped the step of this index, which another worker ran.
+    Lane(usize),
     /// It ran a piece of deferred work.
     Piece,
+    /// It woke the others and prepared the cycle.
+    Start,
     /// It waited: nothing was ready.
     Wait,
 }
@@ -89,44 +93,32 @@ impl Cycle {
 
     /// Keeps what `record` ends; what follows it.
     fn follow(&mut self, record: TraceRecord, before: Option<Since>) -> Option<Since> {
-        let (worker, at) = (record.worker, record.stamp);
-        let mut keep = |did, from, to| {
-            let span = Span {
-                worker,
+        let at = record.stamp;
+        let did = match (record.mark, before) {
+            (Mark::Step, _) => Did::Step(record.index as usize),
+            (Mark::Lane, _) => Did::Lane(record.index as usize),
+            (Mark::Piece, _) => Did::Piece,
+            (Mark::Enter, Some(Since::Busy(_))) => Did::Start,
+            _ => Did::Wait,
+        };
+        let from = match (did, before) {
+            (Did::Wait, Some(Since::Waiting(from))) => Some(from),
+            (Did::Wait, _) => None,
+            (_, Some(Since::Busy(from))) => Some(from),
+            _ => None,
+        };
+        if from.is_some() || matches!(did, Did::Step(_)) {
+            self.spans.push(Span {
+                worker: record.worker,
                 did,
                 from,
-                to,
-            };
-            self.spans.push(span);
-        };
-        let mut begin = at;
-        if record.mark == Mark::Piece {
-            begin = at.saturating_sub(record.index.into());
-        }
-        if let Some(Since::Waiting(from)) = before
-            && record.mark != Mark::Step
-        {
-            keep(Did::Wait, Some(from), begin.max(from));
+                to: at,
+            });
         }
         match record.mark {
-            Mark::Step => {
-                let from = match before {
-                    Some(Since::Busy(from)) => Some(from),
-                    _ => None,
-                };
-                keep(Did::Step(record.index as usize), from, at);
-                Some(Since::Busy(at))
-            }
-            Mark::Piece => {
-                keep(Did::Piece, Some(begin), at);
-                Some(match before {
-                    Some(Since::Waiting(_)) => Since::Waiting(at),
-                    _ => Since::Busy(at),
-                })
-            }
-            Mark::Begin | Mark::Enter | Mark::Resume => Some(Since::Busy(at)),
             Mark::Wait => Some(Since::Waiting(at)),
             Mark::Leave | Mark::End | Mark::Abandon => None,
+            _ => Some(Since::Busy(at)),
         }
     }
 

@@ -59,7 +59,7 @@ impl Course {
 
     fn boxed(&self, slice: &Slice) -> LaneBox {
         let (critical, hue) = match slice.did {
-            Did::Step(step) => (self.blamed == Some(step), self.steps.hue(step)),
+            Did::Step(step) | Did::Lane(step) => (self.blamed == Some(step), self.steps.hue(step)),
             _ => (false, Hue::Aside),
         };
         LaneBox {

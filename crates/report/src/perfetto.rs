@@ -225,6 +225,12 @@ impl<W: Write + Seek> TraceFile<W> {
                 Some(head) => self.part.extend_from_slice(head.as_bytes()),
                 None => self.raw("\"unknown\",\"cat\":\"\""),
             },
+            Did::Lane(step) => {
+                let name = self.steps.as_ref().and_then(|steps| steps.name(step));
+                let name = json(&format!("{}, a part", name.unwrap_or("unknown")));
+                self.raw(&format!("{name},\"cat\":\"part\""));
+            }
+            Did::Start => self.raw("\"start\",\"cat\":\"start\""),
             Did::Piece => self.raw("\"deferred piece\",\"cat\":\"deferred\""),
             Did::Wait => self.raw("\"wait\",\"cat\":\"wait\""),
         }

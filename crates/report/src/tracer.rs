@@ -8,7 +8,7 @@
 //! or nothing is learned from it and nobody is blamed.
 
 use crate::course::{Course, Fate};
-use crate::cycle::{Cycle, Did};
+use crate::cycle::{Cycle, Did, Span};
 use crate::played::{Played, Usual};
 use crate::{Findings, Steps};
 use plan::TraceRecord;
@@ -44,7 +44,7 @@ pub struct Tracer {
 pub struct Load {
     /// How many cycles.
     pub cycles: u64,
-    /// For each worker, how long it ran steps and deferred pieces in them.
+    /// For each worker, how long it ran steps, parts of steps and deferred pieces in them.
     pub busy: Vec<Nanos>,
 }
 
@@ -283,7 +283,8 @@ impl Tracer {
 impl Load {
     fn add(&mut self, cycle: &Cycle, nanos: &dyn Fn(u64) -> Nanos) {
         self.cycles += 1;
-        for span in cycle.spans.iter().filter(|span| span.did != Did::Wait) {
+        let ran = |span: &&Span| !matches!(span.did, Did::Wait | Did::Start);
+        for span in cycle.spans.iter().filter(ran) {
             let worker = usize::from(span.worker);
             if worker >= self.busy.len() {
                 self.busy.resize(worker + 1, Nanos(0));

@@ -27,7 +27,12 @@ fn play(cycles: u32, names: [&str; 4], tell: &mut dyn FnMut(&Course)) -> Tracer 
             (0, 3400 + late, Mark::End, 2),
             (1, 900, Mark::Enter, 0),
             (1, 910, Mark::Wait, 0),
-            (1, 1500, Mark::Piece, 400),
+            (1, 1100, Mark::Resume, 0),
+            (1, 1500, Mark::Piece, 0),
+            (1, 1500, Mark::Wait, 0),
+            (1, 1520, Mark::Resume, 0),
+            (1, 1580, Mark::Lane, 1),
+            (1, 1580, Mark::Wait, 0),
             (1, 1600, Mark::Resume, 0),
             (1, 2400 + late, Mark::Step, 2),
             (1, 3300 + late, Mark::Step, 3),
@@ -98,8 +103,9 @@ fn a_file_is_read_back_with_a_slice_for_each_step_and_no_two_of_a_lane_overlap()
     for name in names.into_iter().chain(["cycle", "deferred piece"]) {
         assert_eq!(called[name], 100, "{name}");
     }
-    // Worker 0 waits once a cycle, worker 1 before and after its piece.
-    assert_eq!(called["wait"], 300);
+    // Worker 0 waits once a cycle, worker 1 before and after what it does for others.
+    assert_eq!(called["wait"], 400);
+    assert_eq!((called["start"], called["b, a part"]), (100, 100));
 }
 
 #[test]
