@@ -2,8 +2,9 @@
 
 use exec::{Binding, Counts, Executor, Floor, Lines, Now, Outcome, Pool};
 use graph::{Graph, NodeId};
-use plan::{Fuse, Options, Plan};
+use plan::{Fuse, Options, Plan, TraceRecord};
 use processor::{Background, Event, Mode, Registry, Turn};
+use rt::trace::Reader;
 use std::path::Path;
 use std::sync::Arc;
 use units::{Frames, Nanos, SampleRate};
@@ -132,6 +133,8 @@ pub struct Hall {
     pub lines: Lines,
     /// The other workers.
     pub crew: Crew,
+    /// What each worker wrote into the trace, if the floor's is on.
+    pub traces: Vec<Reader<TraceRecord>>,
     /// The next cycle's number.
     pub cycle: u64,
     /// The stamps a cycle may take; none for as long as it takes.
@@ -157,8 +160,9 @@ impl Hall {
     /// As [`new`](Self::new), with this crew.
     pub fn with(graph: &Graph, registry: &Registry, manner: Manner, crew: Crew) -> Self {
         let plan = plan(graph, registry, manner);
-        let pens = (0..manner.workers).map(|_| rt::trace::ring(1 << 16).0);
-        let floor = Arc::new(Floor::new(pens.collect()));
+        let rings = (0..manner.workers).map(|_| rt::trace::ring(1 << 16));
+        let (pens, traces) = rings.unzip();
+        let floor = Arc::new(Floor::new(pens));
         floor.never_spin(manner.wait == Wait::Sleep);
         let mut pool = Pool::default();
         let mut lines = Lines::default();
@@ -184,6 +188,7 @@ impl Hall {
             pool,
             lines,
             crew,
+            traces,
             cycle: 0,
             limit: None,
             help: None,
