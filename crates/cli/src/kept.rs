@@ -2,7 +2,7 @@
 
 use crate::failure::in_full;
 use crate::say;
-use divisi::report::{Costs, Machine, costs_path, machine_key};
+use divisi::report::{Costs, CostsError, Machine, costs_path, machine_key};
 use std::path::{Path, PathBuf};
 
 /// Which kernels compute.
@@ -41,6 +41,18 @@ impl Kept {
         self.costs.write(path).map_err(|error| in_full(&error))?;
         Ok(path)
     }
+}
+
+/// What the costs file `path` says of this machine, or of the only one it knows.
+pub(crate) fn machine_of(path: &Path) -> Result<Machine, CostsError> {
+    if !path.exists() {
+        let missing = std::io::Error::from(std::io::ErrorKind::NotFound);
+        return Err(CostsError::Io(path.into(), missing));
+    }
+    let mut costs = Costs::read(path)?;
+    let here = costs.machines.remove(&machine_key(KERNELS));
+    let only = |costs: Costs| costs.machines.into_values().next();
+    Ok(here.or_else(|| only(costs)).unwrap_or_default())
 }
 
 /// What the patch in `file` is called in the costs file.

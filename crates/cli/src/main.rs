@@ -15,8 +15,10 @@ mod live;
 mod load;
 mod options;
 mod outcome;
+mod picture;
 mod progress;
 mod say;
+mod table;
 mod tape;
 mod trace;
 

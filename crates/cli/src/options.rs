@@ -151,7 +151,8 @@ pub(crate) fn scheduler(name: &str) -> Result<Scheduler, String> {
     })
 }
 
-fn switch(name: &str) -> Result<bool, String> {
+/// On or off.
+pub(crate) fn switch(name: &str) -> Result<bool, String> {
     match name {
         "on" => Ok(true),
         "off" => Ok(false),

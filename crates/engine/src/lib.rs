@@ -17,6 +17,7 @@ mod summary;
 
 pub use control::Engine;
 pub use error::EngineError;
+pub use machine::machine;
 pub use measure::{
     Cost, KindCost, MeasureOptions, NodeCost, NodeCosts, Times, machine_key, measure,
     measure_machine,

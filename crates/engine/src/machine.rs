@@ -12,8 +12,9 @@ const TYPICAL: Link = Link {
 /// What most edges carry: a block of 64 frames.
 const USUAL_BYTES: u32 = 256;
 
-/// So many workers on the cores that were measured; `comm` overrides what handing over costs.
-pub(crate) fn machine(workers: usize, facts: &Facts, comm: Option<Nanos>) -> Machine {
+/// So many workers on the cores that were measured; where nothing was, what is typical. `comm` overrides what handing
+/// over costs.
+pub fn machine(workers: usize, facts: &Facts, comm: Option<Nanos>) -> Machine {
     if let Some(base) = comm {
         let per_kib = Nanos(0);
         return Machine::uniform(workers, Link { base, per_kib });

@@ -63,7 +63,8 @@ impl Steps {
     }
 
     /// Which colour it has in pictures.
-    pub(crate) fn hue(&self, step: usize) -> Hue {
+    /// The colour of a step in pictures.
+    pub fn hue(&self, step: usize) -> Hue {
         self.0.get(step).map_or(Hue::default(), |step| step.hue)
     }
 

@@ -6,6 +6,7 @@ mod doctor;
 mod draw;
 mod experiment;
 mod measure;
+mod plan;
 mod play;
 mod render;
 mod schema;
@@ -27,6 +28,8 @@ pub(crate) enum Command {
     Shape(shape::Shape),
     /// Draws a session's graph
     Draw(draw::Draw),
+    /// Shows what takes how long in which order: levels, critical path, bound, schedule
+    Plan(plan::Plan),
     /// Measures what each node costs, and this machine, and keeps it
     Measure(measure::Measure),
     /// Does a source document's experiment again: a table of every run, plots, one page
@@ -48,6 +51,7 @@ impl Command {
             Self::Check(check) => check.run(),
             Self::Shape(shape) => shape.run(),
             Self::Draw(draw) => draw.run(),
+            Self::Plan(plan) => plan.run(),
             Self::Measure(measure) => measure.run(),
             Self::Experiment(experiment) => experiment.run(),
             Self::Devices(devices) => devices.run(),

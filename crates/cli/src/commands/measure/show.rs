@@ -1,7 +1,7 @@
 //! What was measured, as text and as JSON.
 
+use crate::table::{table, time};
 use divisi::engine::{Cost, NodeCosts, Times};
-use divisi::prelude::Nanos;
 use divisi::report::Facts;
 use serde_json::{Value, json};
 use std::fmt::Write;
@@ -44,7 +44,7 @@ fn nodes(out: &mut String, costs: &NodeCosts) {
     all.sort_by_key(|n| std::cmp::Reverse(n.cost.warm.typical));
     let rows = all.iter().take(LISTED);
     let rows = rows.map(|n| row(&n.name, &n.kind, &n.cost));
-    table(out, ["node", "kind", "typical", "worst"], rows.collect());
+    table(out, 2, ["node", "kind", "typical", "worst"], rows.collect());
     if all.len() > LISTED {
         let _ = writeln!(out, "… and {} more, all in --json", all.len() - LISTED);
     }
@@ -55,7 +55,12 @@ fn kinds(out: &mut String, costs: &NodeCosts) {
     let rows = kinds
         .iter()
         .map(|k| row(&k.kind, &k.nodes.to_string(), &k.cost));
-    table(out, ["kind", "nodes", "typical", "worst"], rows.collect());
+    table(
+        out,
+        2,
+        ["kind", "nodes", "typical", "worst"],
+        rows.collect(),
+    );
 }
 
 fn row(name: &str, second: &str, cost: &Cost) -> [String; 4] {
@@ -90,32 +95,6 @@ fn machine(out: &mut String, facts: &Facts) {
 
 fn line(out: &mut String, what: &str, told: &str) {
     let _ = writeln!(out, "{what:<22} {told}");
-}
-
-/// Two columns of words and then columns of figures, each as wide as its widest.
-pub(crate) fn table<const N: usize>(out: &mut String, head: [&str; N], rows: Vec<[String; N]>) {
-    let widths: [usize; N] = std::array::from_fn(|column| {
-        let cells = rows.iter().map(|row| row[column].chars().count());
-        cells.max().unwrap_or(0).max(head[column].chars().count())
-    });
-    let head = head.map(str::to_owned);
-    for row in std::iter::once(&head).chain(&rows) {
-        let cells = row.iter().zip(widths).enumerate();
-        let cells = cells.map(|(column, (cell, width))| match column {
-            0 | 1 => format!("{cell:<width$}"),
-            _ => format!("{cell:>width$}"),
-        });
-        let _ = writeln!(out, "{}", cells.collect::<Vec<_>>().join("  ").trim_end());
-    }
-}
-
-/// A time as people read it.
-pub(crate) fn time(time: Nanos) -> String {
-    match time.0 {
-        ns @ ..10_000 => format!("{ns} ns"),
-        ns @ ..10_000_000 => format!("{:.1} µs", ns as f64 / 1e3),
-        ns => format!("{:.1} ms", ns as f64 / 1e6),
-    }
 }
 
 /// For programs.

@@ -1,0 +1,196 @@
+//! `plan`: what takes how long, what waits for what, and when each node would run on which core.
+
+mod found;
+mod show;
+
+use crate::failure::{Failure, in_full};
+use crate::kept::{Kept, machine_of, patch_name};
+use crate::load::Loaded;
+use crate::options::{BLOCK, RATE_HZ, block, rate, switch};
+use crate::outcome::Json;
+use crate::picture::{is_picture, write_picture};
+use clap::{Args, ValueEnum};
+use divisi::engine;
+use divisi::graph::Graph;
+use divisi::plan::{self, Costs, Fuse, Machine, Options};
+use divisi::prelude::{Frames, Nanos, SampleRate};
+use divisi::report::{self, Facts};
+use found::Found;
+use std::path::PathBuf;
+
+/// What most edges carry: a block of 64 frames.
+const USUAL_BYTES: u32 = 256;
+
+const EXAMPLES: &str = "\
+Examples:
+  divisi plan examples/04-diamond-16.ag --cores 2
+  divisi plan session.toml --cores 4 --scheduler hlfet --svg schedule.pdf
+  divisi plan session.toml --comm 0 --costs text --json -
+
+t-level: the longest way from a source to the node's start; b-level: from its start to the end, both with what handing
+over between cores costs; static: the same as the b-level without that. A node on the critical path has a star.
+Costs are the measured ones (`divisi measure`) where there are any, else what the text says, else what is usual for the kind.";
+
+/// Shows levels, the critical path, what no schedule can beat, and a schedule
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Plan {
+    /// The session: a .ag or .toml file
+    file: PathBuf,
+
+    /// How many cores; without it, those of this machine
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=256))]
+    cores: Option<u32>,
+
+    /// Who decides what runs where
+    #[arg(long, value_enum, default_value_t = Who::Etf)]
+    scheduler: Who,
+
+    /// Which of the random schedules
+    #[arg(long, value_name = "S", default_value_t = 1)]
+    seed: u64,
+
+    /// What handing data from one core to another is taken to cost, in nanoseconds; without it, what was measured
+    #[arg(long, value_name = "NS")]
+    comm: Option<u64>,
+
+    /// What nodes cost: measured, text (what the session says), kind, or a costs file
+    #[arg(long, value_name = "WHICH", default_value = "measured")]
+    costs: PathBuf,
+
+    /// Frames in a block; without it, what the session says, or 64
+    #[arg(long, value_name = "FRAMES", value_parser = block)]
+    block: Option<Frames>,
+
+    /// Frames a second; without it, what the session says, or 48000
+    #[arg(long, value_name = "HZ", value_parser = rate)]
+    rate: Option<SampleRate>,
+
+    /// Whether cheap nodes are given to a worker together, as when it is played: on or off
+    #[arg(long, value_name = "on|off", default_value = "off", value_parser = switch, action = clap::ArgAction::Set)]
+    fuse: bool,
+
+    /// Draw the schedule, a lane a core: a .svg, .pdf or .png file
+    #[arg(long, value_name = "OUT.svg")]
+    svg: Option<PathBuf>,
+
+    /// Write all of it as JSON; `-` is standard output
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+}
+
+/// A scheduler that can say beforehand what runs when.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Who {
+    /// Highest level first, handing over counted for nothing
+    Hlfet,
+    /// Earliest time first, with what handing over costs
+    Etf,
+    /// By chance, as a control
+    Random,
+}
+
+impl Plan {
+    /// Does it.
+    pub(crate) fn run(self) -> Result<(), Failure> {
+        let mut loaded = Loaded::usable(&self.file)?;
+        if let Some(path) = &self.svg {
+            is_picture(path)?;
+        }
+        let json = Json::open(self.json.as_deref())?;
+        let mut options = self.options(&loaded);
+        let (costs, facts) = self.costs(&mut loaded.session.graph, options.block)?;
+        let machine = engine::machine(self.cores(), &facts, self.comm.map(Nanos));
+        options.fuse = self.fuse.then(|| Fuse {
+            crossing: machine.mean(USUAL_BYTES),
+            ..Fuse::typical(machine.workers())
+        });
+        let measured = costs.of_node.len();
+        options.costs = costs;
+        let plan = loaded.plan(&options).map_err(|wrong| {
+            loaded.show(&wrong);
+            Failure::said_wrong()
+        })?;
+        let found = Found::of(
+            &plan,
+            &loaded.session.graph,
+            &machine,
+            self.scheduler,
+            self.seed,
+        )
+        .ok_or_else(|| Failure::failed("the schedule does not come to an end"))?;
+        let told = show::Told {
+            name: self.file.display().to_string(),
+            nodes: loaded.session.graph.len(),
+            measured,
+            is_guess: facts.links.is_empty() && self.comm.is_none(),
+        };
+        json.tell(
+            &show::text(&found, &told),
+            &show::json(&found, &told).to_string(),
+        )?;
+        match &self.svg {
+            Some(path) => write_picture(path, &show::picture(&found, &told)),
+            None => Ok(()),
+        }
+    }
+
+    fn cores(&self) -> usize {
+        let here = divisi::workers::cores().len();
+        self.cores.map_or(here, |cores| cores as usize)
+    }
+
+    fn options(&self, loaded: &Loaded) -> Options {
+        let settings = &loaded.session.settings;
+        let usual = SampleRate::new(RATE_HZ).expect("48000 is not zero");
+        let block = self.block.or(settings.block).unwrap_or(BLOCK);
+        Options::new(block, self.rate.or(settings.rate).unwrap_or(usual))
+    }
+
+    /// What nodes cost and what was measured of the machine, as `--costs` says.
+    fn costs(&self, graph: &mut Graph, block: Frames) -> Result<(Costs, Facts), Failure> {
+        let mut kept = Kept::read();
+        let here = kept.machine();
+        let facts = here.facts.clone().unwrap_or_default();
+        let of =
+            |machine: &report::Machine| machine.of_graph(&patch_name(&self.file), graph, block);
+        match self.costs.to_str() {
+            Some("measured") => Ok((of(here), facts)),
+            Some("text") => Ok((Costs::default(), facts)),
+            Some("kind") => {
+                let all: Vec<_> = graph.nodes().map(|(id, _)| id).collect();
+                for id in all {
+                    if let Some(node) = graph.node_mut(id) {
+                        node.cost = None;
+                    }
+                }
+                Ok((Costs::default(), facts))
+            }
+            _ => {
+                let machine =
+                    machine_of(&self.costs).map_err(|why| Failure::wrong(in_full(&why)))?;
+                let costs = of(&machine);
+                Ok((costs, machine.facts.unwrap_or(facts)))
+            }
+        }
+    }
+}
+
+impl Who {
+    /// A schedule of `dag`.
+    fn schedule(self, dag: &plan::Dag, machine: &Machine, seed: u64) -> plan::Schedule {
+        match self {
+            Self::Hlfet => plan::hlfet(dag, machine.workers()),
+            Self::Etf => plan::etf(dag, machine),
+            Self::Random => plan::random(dag, machine.workers(), seed),
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Hlfet => "hlfet",
+            Self::Etf => "etf",
+            Self::Random => "random",
+        }
+    }
+}

@@ -1,0 +1,189 @@
+//! What there is to say of a plan and its schedule.
+
+use super::{USUAL_BYTES, Who};
+use divisi::draw::Hue;
+use divisi::graph::Graph;
+use divisi::plan::{self, Dag, Machine, Plan, Task, TaskId, Work};
+use divisi::prelude::Nanos;
+use divisi::report::Steps;
+
+/// One task: a node's turn, or several that are given out together.
+pub(super) struct Row {
+    pub(super) name: String,
+    pub(super) kind: String,
+    pub(super) hue: Hue,
+    pub(super) cost: Nanos,
+    pub(super) t_level: Nanos,
+    pub(super) b_level: Nanos,
+    pub(super) static_level: Nanos,
+    pub(super) is_critical: bool,
+    /// Where and when each copy of it runs.
+    pub(super) runs: Vec<Run>,
+    /// What it waits for.
+    pub(super) before: Vec<usize>,
+}
+
+/// One run of a task.
+pub(super) struct Run {
+    pub(super) core: usize,
+    pub(super) start: Nanos,
+    pub(super) finish: Nanos,
+}
+
+/// A plan and its schedule.
+pub(super) struct Found {
+    pub(super) who: Who,
+    pub(super) block: u32,
+    pub(super) rate_hz: u32,
+    pub(super) cores: usize,
+    pub(super) rows: Vec<Row>,
+    pub(super) critical: Vec<usize>,
+    /// The critical path without handing over.
+    pub(super) longest: Nanos,
+    pub(super) total: Nanos,
+    pub(super) bound: Nanos,
+    pub(super) makespan: Nanos,
+    /// Handing over: however little, and for every 1024 bytes more.
+    pub(super) base: Nanos,
+    pub(super) per_kib: Nanos,
+    pub(super) is_abridged: bool,
+}
+
+impl Found {
+    /// Schedules `plan` and plays the schedule through with what handing over costs. `None` where it gets stuck.
+    pub(super) fn of(
+        plan: &Plan,
+        graph: &Graph,
+        machine: &Machine,
+        who: Who,
+        seed: u64,
+    ) -> Option<Self> {
+        let dag = Dag::of(plan);
+        let schedule = who.schedule(&dag, machine, seed);
+        let ran = plan::simulate(&dag, machine, &schedule.tasks(), |task| dag.cost(task))?;
+        let mut rows = rows(plan, graph, &dag, machine);
+        for (core, lane) in ran.lanes.iter().enumerate() {
+            for placed in lane {
+                let (start, finish) = (placed.start, placed.finish);
+                rows[index(placed.task)].runs.push(Run {
+                    core,
+                    start,
+                    finish,
+                });
+            }
+        }
+        let critical = dag.critical_path(|_| Nanos(0));
+        for task in &critical {
+            rows[index(*task)].is_critical = true;
+        }
+        let base = machine.mean(0);
+        Some(Self {
+            who,
+            block: plan.block.0,
+            rate_hz: plan.rate.hz(),
+            cores: machine.workers(),
+            critical: critical.into_iter().map(index).collect(),
+            longest: dag.bound(usize::MAX),
+            total: dag.total(),
+            bound: dag.bound(machine.workers()),
+            makespan: ran.makespan,
+            base,
+            per_kib: Nanos(machine.mean(1024).0.saturating_sub(base.0)),
+            is_abridged: schedule.abridged,
+            rows,
+        })
+    }
+
+    /// How many times as fast as on one core.
+    pub(super) fn speedup(&self) -> f64 {
+        ratio(self.total, self.makespan)
+    }
+
+    /// What no schedule on so many cores exceeds.
+    pub(super) fn most(&self) -> f64 {
+        ratio(self.total, self.bound)
+    }
+
+    /// How many copies there are beside the first of each task.
+    pub(super) fn copies(&self) -> usize {
+        self.rows
+            .iter()
+            .map(|row| row.runs.len().saturating_sub(1))
+            .sum()
+    }
+
+    /// Which tasks a core runs, in order.
+    pub(super) fn lane(&self, core: usize) -> Vec<(usize, &Run)> {
+        let rows = self.rows.iter().enumerate();
+        let runs = rows.flat_map(|(row, r)| r.runs.iter().map(move |run| (row, run)));
+        let mut lane: Vec<_> = runs.filter(|(_, run)| run.core == core).collect();
+        lane.sort_by_key(|(row, run)| (run.start, run.finish, *row));
+        lane
+    }
+}
+
+/// A task's place among all.
+fn index(task: TaskId) -> usize {
+    task.0 as usize
+}
+
+fn ratio(all: Nanos, part: Nanos) -> f64 {
+    all.0 as f64 / part.0.max(1) as f64
+}
+
+/// Every task with its levels; it has not been placed yet.
+fn rows(plan: &Plan, graph: &Graph, dag: &Dag, machine: &Machine) -> Vec<Row> {
+    let edge = |bytes| machine.mean(bytes);
+    let (t, b, s) = (dag.t_levels(edge), dag.b_levels(edge), dag.static_levels());
+    let steps = Steps::of(plan, graph);
+    let tasks = plan.tasks.iter().zip(dag.ids());
+    let rows = tasks.map(|(task, id)| Row {
+        name: name(plan, &steps, task),
+        kind: kind(&steps, task),
+        hue: steps.hue(task.steps.start as usize),
+        cost: dag.cost(id),
+        t_level: t[index(id)],
+        b_level: b[index(id)],
+        static_level: s[index(id)],
+        is_critical: false,
+        runs: Vec::new(),
+        before: dag.before(id).iter().map(|arc| index(arc.task)).collect(),
+    });
+    rows.collect()
+}
+
+/// A node's name; of several the first and the last, and how many.
+fn name(plan: &Plan, steps: &Steps, task: &Task) -> String {
+    let of = |index: u32| {
+        let name = steps.name(index as usize).unwrap_or("?");
+        match plan.steps[index as usize].work {
+            Work::Write { .. } => format!("{name} (in)"),
+            _ => name.to_owned(),
+        }
+    };
+    let (first, last) = (task.steps.start, task.steps.end - 1);
+    match task.steps.len() {
+        1 => of(first),
+        2 => format!("{}, {}", of(first), of(last)),
+        many => format!("{} … {} ({many})", of(first), of(last)),
+    }
+}
+
+fn kind(steps: &Steps, task: &Task) -> String {
+    let mut kinds = (task.steps.start..task.steps.end).map(|s| steps.kind(s as usize));
+    let first = kinds.next().flatten();
+    match first {
+        Some(kind) if kinds.all(|other| other == first) => kind.to_owned(),
+        Some(_) => "several".to_owned(),
+        None => String::new(),
+    }
+}
+
+/// What an edge that carries as much as most do costs between two cores.
+pub(super) fn usual(machine_base: Nanos, per_kib: Nanos) -> Nanos {
+    let part = per_kib
+        .0
+        .saturating_mul(u64::from(USUAL_BYTES))
+        .div_ceil(1024);
+    Nanos(machine_base.0.saturating_add(part))
+}

@@ -1,0 +1,284 @@
+//! A plan as text, as JSON and as a picture.
+
+use super::found::{Found, Row, usual};
+use crate::table::{table, time};
+use divisi::draw::{self, Crossing, Lane, LaneBox, Lanes, Picture};
+use serde_json::{Value, json};
+use std::fmt::Write;
+
+/// More tasks are not listed.
+const LISTED: usize = 200;
+/// Schedules with more cores have a line a core and no table.
+const COLUMNS: usize = 4;
+
+/// What is known beside the plan.
+pub(super) struct Told {
+    pub(super) name: String,
+    pub(super) nodes: usize,
+    /// Of how many nodes the cost was measured.
+    pub(super) measured: usize,
+    /// Whether nobody has measured what handing over costs.
+    pub(super) is_guess: bool,
+}
+
+/// For people.
+pub(super) fn text(found: &Found, told: &Told) -> String {
+    let mut out = String::new();
+    let (name, nodes, measured) = (&told.name, told.nodes, told.measured);
+    let (block, rate) = (found.block, found.rate_hz);
+    let _ = writeln!(
+        out,
+        "{name}: {nodes} nodes, blocks of {block} frames at {rate} Hz, {measured} with measured costs\n"
+    );
+    levels(&mut out, found);
+    let _ = writeln!(
+        out,
+        "\ncritical path  {}: {}",
+        time(found.longest),
+        path(found)
+    );
+    let _ = writeln!(out, "one core       {}", time(found.total));
+    let cores = found.cores;
+    let _ = writeln!(
+        out,
+        "{:<14} {} at best, {:.2} times as fast",
+        cores_in_words(cores),
+        time(found.bound),
+        found.most()
+    );
+    let _ = writeln!(
+        out,
+        "{:<14} {}, {:.2} times as fast{}",
+        found.who.name(),
+        time(found.makespan),
+        found.speedup(),
+        copies(found)
+    );
+    let guess = if told.is_guess {
+        " (nobody has measured: a guess)"
+    } else {
+        ""
+    };
+    let _ = writeln!(
+        out,
+        "handing over   {} and {} a KiB{guess}\n",
+        time(found.base),
+        time(found.per_kib)
+    );
+    schedule(&mut out, found);
+    out
+}
+
+fn cores_in_words(cores: usize) -> String {
+    match cores {
+        1 => "1 core".into(),
+        n => format!("{n} cores"),
+    }
+}
+
+fn copies(found: &Found) -> String {
+    let copies = match found.copies() {
+        0 => String::new(),
+        1 => ", with 1 copy".into(),
+        n => format!(", with {n} copies"),
+    };
+    let abridged = if found.is_abridged { ", abridged" } else { "" };
+    format!("{copies}{abridged}")
+}
+
+fn path(found: &Found) -> String {
+    let names: Vec<&str> = found
+        .critical
+        .iter()
+        .map(|i| found.rows[*i].name.as_str())
+        .collect();
+    match names.len() {
+        ..=12 => names.join(" → "),
+        n => format!(
+            "{} → … ({} more) → {}",
+            names[..6].join(" → "),
+            n - 11,
+            names[n - 5..].join(" → ")
+        ),
+    }
+}
+
+fn levels(out: &mut String, found: &Found) {
+    let rows = found.rows.iter().take(LISTED).map(|row| {
+        let cores: Vec<String> = row.runs.iter().map(|run| run.core.to_string()).collect();
+        let starts: Vec<String> = row.runs.iter().map(|run| run.start.0.to_string()).collect();
+        let star = if row.is_critical { "*" } else { "" };
+        [
+            format!("{}{star}", row.name),
+            row.kind.clone(),
+            row.cost.0.to_string(),
+            row.t_level.0.to_string(),
+            row.b_level.0.to_string(),
+            row.static_level.0.to_string(),
+            cores.join(", "),
+            starts.join(", "),
+        ]
+    });
+    let head = [
+        "node", "kind", "cost", "t-level", "b-level", "static", "core", "start",
+    ];
+    table(out, 2, head, rows.collect());
+    if found.rows.len() > LISTED {
+        let _ = writeln!(
+            out,
+            "… and {} more, all in --json",
+            found.rows.len() - LISTED
+        );
+    }
+}
+
+/// A column a core, or a line where there are many.
+fn schedule(out: &mut String, found: &Found) {
+    let lanes: Vec<_> = (0..found.cores).map(|core| found.lane(core)).collect();
+    if found.cores > COLUMNS {
+        for (core, lane) in lanes.iter().enumerate() {
+            let runs = lane.iter().take(LISTED);
+            let runs = runs.map(|(row, run)| format!("{} {}", run.start.0, found.rows[*row].name));
+            let _ = writeln!(out, "core {core}: {}", runs.collect::<Vec<_>>().join(", "));
+        }
+        return;
+    }
+    let longest = lanes.iter().map(Vec::len).max().unwrap_or(0);
+    let cell = |core: usize, line: usize| {
+        let at = lanes.get(core).and_then(|lane| lane.get(line));
+        at.map_or(String::new(), |(row, run)| {
+            format!("{:>6}  {}", run.start.0, found.rows[*row].name)
+        })
+    };
+    let rows = (0..longest.min(LISTED)).map(|line| std::array::from_fn(|core| cell(core, line)));
+    let heads: [String; COLUMNS] = std::array::from_fn(|core| match core < found.cores {
+        true => format!("  from  core {core}"),
+        false => String::new(),
+    });
+    let heads: [&str; COLUMNS] = std::array::from_fn(|core| heads[core].as_str());
+    table(out, COLUMNS, heads, rows.collect());
+}
+
+/// For programs.
+pub(super) fn json(found: &Found, told: &Told) -> Value {
+    let lanes = (0..found.cores).map(|core| {
+        let lane = found.lane(core).into_iter();
+        let runs = lane.map(|(row, run)| {
+            let name = &found.rows[row].name;
+            json!({ "node": name, "start_ns": run.start.0, "finish_ns": run.finish.0 })
+        });
+        runs.collect::<Vec<_>>()
+    });
+    let critical = found.critical.iter().map(|i| &found.rows[*i].name);
+    json!({
+        "file": told.name,
+        "block": found.block,
+        "rate": found.rate_hz,
+        "cores": found.cores,
+        "scheduler": found.who.name(),
+        "measured": told.measured,
+        "comm_ns": { "base": found.base.0, "per_kib": found.per_kib.0, "guess": told.is_guess },
+        "nodes": found.rows.iter().map(|row| in_json(found, row)).collect::<Vec<_>>(),
+        "critical_path": critical.collect::<Vec<_>>(),
+        "critical_path_ns": found.longest.0,
+        "total_ns": found.total.0,
+        "bound_ns": found.bound.0,
+        "makespan_ns": found.makespan.0,
+        "speedup": found.speedup(),
+        "speedup_bound": found.most(),
+        "copies": found.copies(),
+        "abridged": found.is_abridged,
+        "lanes": lanes.collect::<Vec<_>>(),
+    })
+}
+
+fn in_json(found: &Found, row: &Row) -> Value {
+    let runs = row
+        .runs
+        .iter()
+        .map(|run| json!({ "core": run.core, "start_ns": run.start.0, "finish_ns": run.finish.0 }));
+    let after = row.before.iter().map(|i| &found.rows[*i].name);
+    json!({
+        "node": row.name,
+        "kind": row.kind,
+        "cost_ns": row.cost.0,
+        "t_level_ns": row.t_level.0,
+        "b_level_ns": row.b_level.0,
+        "static_level_ns": row.static_level.0,
+        "critical": row.is_critical,
+        "after": after.collect::<Vec<_>>(),
+        "runs": runs.collect::<Vec<_>>(),
+    })
+}
+
+/// A lane a core.
+pub(super) fn picture(found: &Found, told: &Told) -> Picture {
+    let lanes = (0..found.cores).map(|core| Lane {
+        name: format!("core {core}"),
+        boxes: boxes(found, core),
+    });
+    draw::schedule(&Lanes {
+        title: format!(
+            "{}: {} on {}",
+            told.name,
+            found.who.name(),
+            cores_in_words(found.cores)
+        ),
+        note: format!(
+            "makespan {}, {:.2} times as fast as one core (at most {:.2}); handing 256 bytes over costs {}",
+            time(found.makespan),
+            found.speedup(),
+            found.most(),
+            time(usual(found.base, found.per_kib)),
+        ),
+        lanes: lanes.collect(),
+        crossings: crossings(found),
+        marks: Vec::new(),
+        deadline_ns: None,
+    })
+}
+
+fn boxes(found: &Found, core: usize) -> Vec<LaneBox> {
+    let lane = found.lane(core).into_iter();
+    let boxes = lane.map(|(index, run)| {
+        let row = &found.rows[index];
+        LaneBox {
+            label: row.name.clone(),
+            start_ns: run.start.0,
+            end_ns: run.finish.0,
+            critical: row.is_critical,
+            // The copy that is done first is the one that the others are copies of.
+            copy: row
+                .runs
+                .iter()
+                .any(|other| (other.finish, other.core) < (run.finish, run.core)),
+            hue: row.hue,
+        }
+    });
+    boxes.collect()
+}
+
+/// What is handed from core to core: to each run that has no copy of what it reads on its own core.
+fn crossings(found: &Found) -> Vec<Crossing> {
+    let mut all = Vec::new();
+    for row in &found.rows {
+        for run in &row.runs {
+            for before in row.before.iter().map(|i| &found.rows[*i]) {
+                if before
+                    .runs
+                    .iter()
+                    .any(|b| b.core == run.core && b.finish <= run.start)
+                {
+                    continue;
+                }
+                if let Some(from) = before.runs.iter().min_by_key(|b| b.finish) {
+                    all.push(Crossing {
+                        from: (from.core, from.finish.0),
+                        to: (run.core, run.start.0),
+                    });
+                }
+            }
+        }
+    }
+    all
+}

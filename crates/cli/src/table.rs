@@ -1,0 +1,35 @@
+//! Tables for people.
+
+use divisi::prelude::Nanos;
+use std::fmt::Write;
+
+/// `words` columns of words and then columns of figures, each as wide as its widest.
+pub(crate) fn table<const N: usize>(
+    out: &mut String,
+    words: usize,
+    head: [&str; N],
+    rows: Vec<[String; N]>,
+) {
+    let widths: [usize; N] = std::array::from_fn(|column| {
+        let cells = rows.iter().map(|row| row[column].chars().count());
+        cells.max().unwrap_or(0).max(head[column].chars().count())
+    });
+    let head = head.map(str::to_owned);
+    for row in std::iter::once(&head).chain(&rows) {
+        let cells = row.iter().zip(widths).enumerate();
+        let cells = cells.map(|(column, (cell, width))| match column {
+            column if column < words => format!("{cell:<width$}"),
+            _ => format!("{cell:>width$}"),
+        });
+        let _ = writeln!(out, "{}", cells.collect::<Vec<_>>().join("  ").trim_end());
+    }
+}
+
+/// A time as people read it.
+pub(crate) fn time(time: Nanos) -> String {
+    match time.0 {
+        ns @ ..10_000 => format!("{ns} ns"),
+        ns @ ..10_000_000 => format!("{:.1} µs", ns as f64 / 1e3),
+        ns => format!("{:.1} ms", ns as f64 / 1e6),
+    }
+}

@@ -1,0 +1,75 @@
+//! `measure` keeps what it finds, and `plan` goes by it.
+
+mod common;
+
+use common::{BEEP, Folder};
+use serde_json::Value;
+
+const DIAMOND: &str = "shape diamond --nodes 16 -o graph.toml";
+
+#[test]
+fn measured_costs_are_kept_and_planned_by() {
+    let here = Folder::new();
+    here.well(DIAMOND);
+    let before = here.well("plan graph.toml").out;
+    assert!(before.contains("0 with measured costs"), "{before}");
+    let gave = here.well("measure graph.toml --repeats 1 --json measured.json");
+    assert!(gave.err.contains("costs.json"), "{}", gave.err);
+    let found = here.json("measured.json");
+    assert_eq!(found["nodes"].as_array().unwrap().len(), 16);
+    assert!(found["machine"]["mark_ns"].as_f64().unwrap() > 0.0);
+    let after = here.well("plan graph.toml").out;
+    assert!(after.contains("16 with measured costs"), "{after}");
+    let other = here.well("plan graph.toml --block 128").out;
+    assert!(other.contains("0 with measured costs"), "{other}");
+    here.well("plan graph.toml --costs .cache/divisi/costs.json --scheduler hlfet");
+}
+
+#[test]
+fn a_plan_tells_levels_bound_and_schedule_as_json_and_draws_them() {
+    let here = Folder::new();
+    here.well(DIAMOND);
+    here.well("plan graph.toml --costs kind --cores 2 --comm 0 --svg out.svg --json plan.json");
+    assert!(here.read("out.svg").starts_with(b"<svg "));
+    let plan = here.json("plan.json");
+    let number = |name: &str| plan[name].as_u64().unwrap();
+    let nodes = plan["nodes"].as_array().unwrap();
+    let costs = nodes.iter().map(|n| n["cost_ns"].as_u64().unwrap());
+    assert_eq!((nodes.len(), costs.sum()), (16, number("total_ns")));
+    assert!(number("critical_path_ns") <= number("bound_ns"));
+    assert!(number("bound_ns") <= number("makespan_ns"));
+    assert!(number("makespan_ns") <= number("total_ns"));
+    let lanes = plan["lanes"].as_array().unwrap();
+    let runs = lanes.iter().map(|lane| lane.as_array().unwrap().len());
+    assert_eq!((lanes.len(), runs.sum::<usize>()), (2, 16));
+    let on_path = |n: &&Value| n["critical"].as_bool().unwrap();
+    let path = nodes.iter().filter(on_path).count();
+    assert_eq!(path, plan["critical_path"].as_array().unwrap().len());
+}
+
+#[test]
+fn handing_over_that_costs_much_keeps_a_schedule_on_one_core() {
+    let here = Folder::new();
+    here.well(DIAMOND);
+    here.well("plan graph.toml --costs kind --cores 3 --comm 1000000 --json plan.json");
+    let plan = here.json("plan.json");
+    assert_eq!(plan["makespan_ns"], plan["total_ns"]);
+}
+
+#[test]
+fn a_wrong_call_of_plan_or_measure_is_refused() {
+    let here = Folder::new();
+    here.write("beep.ag", BEEP);
+    for line in [
+        "plan beep.ag --svg out.gif",
+        "plan beep.ag --costs nowhere.json",
+        "plan beep.ag --cores 0",
+        "plan beep.ag --scheduler stealing",
+        "plan nowhere.ag",
+        "measure nowhere.ag",
+        "measure beep.ag --repeats 0",
+    ] {
+        assert_eq!(here.call(line).code, Some(2), "divisi {line}");
+    }
+    assert!(!here.has("out.gif") && !here.has(".cache"));
+}
