@@ -7,6 +7,7 @@
 mod arrows;
 mod compile;
 mod costs;
+mod cpfd;
 mod dag;
 mod emit;
 mod etf;
@@ -16,10 +17,13 @@ mod levels;
 mod limits;
 mod lines;
 mod machine;
+mod merge;
+mod optimum;
 mod order;
 mod outlets;
 mod phases;
 mod schedule;
+mod sequence;
 mod simulate;
 mod slots;
 mod stages;
@@ -32,10 +36,12 @@ mod validate;
 mod wiring;
 
 pub use compile::compile;
+pub use cpfd::cpfd;
 pub use dag::{Arc, Dag};
 pub use etf::etf;
 pub use fuse::Fuse;
 pub use machine::{Link, Machine};
+pub use optimum::optimum;
 pub use schedule::{Placed, Schedule, hlfet, random};
 pub use simulate::{Simulated, simulate};
 pub use steps::{

@@ -99,6 +99,11 @@ impl Machine {
     pub fn slowest(&self, bytes: u32) -> Nanos {
         self.slowest.carries(bytes)
     }
+
+    /// Whether no two workers differ in their links.
+    pub(crate) fn is_uniform(&self) -> bool {
+        self.mean == self.slowest
+    }
 }
 
 #[cfg(test)]

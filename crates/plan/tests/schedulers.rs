@@ -2,7 +2,9 @@
 
 mod common;
 use common::dags::{dags, machines};
-use divisi_plan::{Dag, Link, Machine, Schedule, TaskId, etf, hlfet, random, simulate};
+use divisi_plan::{
+    Dag, Link, Machine, Schedule, TaskId, cpfd, etf, hlfet, optimum, random, simulate,
+};
 use proptest::prelude::*;
 use units::Nanos;
 
@@ -102,6 +104,52 @@ fn etf_knows_each_way_between_two_workers() {
     );
 }
 
+/// Costs 2, 2, 4, 8, 5; 0 hands 3 bytes to 2 and 6 to 3; 1 hands 3 to 4, and 2 hands 4. The critical path is 0, 2, 4
+/// (18 with what is handed over); 1 is in-branch, 3 out-branch: the sequence is 0, 2, 1, 4, 3.
+///
+/// On virtual cores: 0 on A from 0. 2 on A from 2 (on an unused core, beside a copy of 0, no earlier). 1 on B from 0. 4
+/// on A from 6 (on B with copies of 0 and 2 from 8; on an unused core from 6 too, but with copies). 3 on C from 2, with
+/// a copy of 0 (on A from 11, on B behind 1 and a copy of 0 from 4).
+///
+/// On two workers: A is 11 long, C 10, B 2, so B and C share one. There 1 goes between the copy of 0 and 3, and what it
+/// gives comes to 4 at 7. Without the copy 3 would start at 8.
+#[test]
+fn cpfd_places_as_by_hand() {
+    let costs = [2, 2, 4, 8, 5];
+    let dag = dag(&costs, &[(0, 2, 3), (0, 3, 6), (1, 4, 3), (2, 4, 4)]);
+    let machine = by_byte(2);
+    let all = dag.clone().duplicable(|_| true);
+    let schedule = cpfd(&all, &machine);
+    assert_eq!(
+        times(&schedule),
+        [
+            vec![(0, 0, 2), (2, 2, 6), (4, 7, 12)],
+            vec![(0, 0, 2), (1, 2, 4), (3, 4, 12)]
+        ]
+    );
+    assert_eq!(schedule.makespan, Nanos(12));
+    assert_eq!(schedule.duplicates(), 1);
+    assert_eq!(schedule.check(&all, &machine), Ok(()));
+    assert!(!schedule.abridged);
+    // Without copies no schedule is as short.
+    let best = optimum(&dag, &machine, 1_000_000).expect("it is small");
+    assert_eq!(best.makespan, Nanos(14));
+    let single = cpfd(&dag, &machine);
+    assert_eq!(single.duplicates(), 0);
+    assert!(single.makespan >= Nanos(14));
+}
+
+#[test]
+fn the_optimum_of_a_fork_is_found() {
+    // 3 + 3 beside 2 + 2 + 2: no list order by level alone finds it.
+    let dag = dag(&[3, 3, 2, 2, 2], &[]);
+    let best = optimum(&dag, &Machine::free(2), 1_000_000).expect("it is small");
+    assert_eq!(best.makespan, Nanos(6));
+    assert_eq!(best.check(&dag, &Machine::free(2)), Ok(()));
+    assert_eq!(hlfet(&dag, 2).makespan, Nanos(7));
+    assert_eq!(optimum(&dag, &Machine::free(2), 3), None);
+}
+
 #[test]
 fn what_is_wrong_with_a_schedule_is_said() {
     let dag = dag(&[1, 2], &[(0, 1, 5)]).duplicable(|t| t.0 == 0);
@@ -189,6 +237,7 @@ proptest! {
             (hlfet(&dag, workers), &free),
             (random(&dag, workers, seed), &free),
             (etf(&dag, &machine), &machine),
+            (cpfd(&dag, &machine), &machine),
         ];
         for (schedule, machine) in all {
             prop_assert_eq!(schedule.check(&dag, machine), Ok(()));
@@ -197,4 +246,82 @@ proptest! {
             prop_assert_eq!(replay.map(|r| r.schedule()), Some(schedule));
         }
     }
+
+    #[test]
+    fn copies_are_sound_and_only_of_what_is_duplicable(
+        dag in dags(40, 0..60), machine in machines(5), which: u64,
+    ) {
+        let dag = dag.duplicable(|t| which >> (t.0 % 64) & 1 == 1);
+        let schedule = cpfd(&dag, &machine);
+        prop_assert_eq!(schedule.check(&dag, &machine), Ok(()));
+        prop_assert!(schedule.makespan >= dag.bound(machine.workers()));
+        prop_assert!(schedule.makespan <= dag.total());
+        prop_assert!(!schedule.abridged);
+        let replay = simulate(&dag, &machine, &schedule.tasks(), |t| dag.cost(t));
+        prop_assert_eq!(replay.map(|r| r.schedule()), Some(schedule));
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+
+    /// All ways to deal tasks out, each in all orders.
+    #[test]
+    fn the_optimum_is_the_least_of_all_lanes(dag in dags(5, 0..60), machine in machines(2)) {
+        let best = optimum(&dag, &machine, 1_000_000).expect("it is small");
+        prop_assert_eq!(best.check(&dag, &machine), Ok(()));
+        let mut least = u64::MAX;
+        let workers = machine.workers();
+        for deal in 0..workers.pow(dag.len() as u32) {
+            for order in orders(dag.len() as u32) {
+                let mut lanes = vec![Vec::new(); workers];
+                for task in order {
+                    lanes[deal / workers.pow(task) % workers].push(TaskId(task));
+                }
+                if let Some(replay) = simulate(&dag, &machine, &lanes, |t| dag.cost(t)) {
+                    least = least.min(replay.makespan.0);
+                }
+            }
+        }
+        prop_assert_eq!(best.makespan.0, least);
+    }
+
+    #[test]
+    fn nothing_without_copies_beats_the_optimum(
+        dag in dags(9, 0..60), machine in machines(3), seed: u64,
+    ) {
+        let Some(best) = optimum(&dag, &machine, 300_000) else { return Ok(()) };
+        prop_assert_eq!(best.check(&dag, &machine), Ok(()));
+        let workers = machine.workers();
+        prop_assert!(best.makespan >= dag.bound(workers));
+        for schedule in [hlfet(&dag, workers), random(&dag, workers, seed), cpfd(&dag, &machine)] {
+            let replay = simulate(&dag, &machine, &schedule.tasks(), |t| dag.cost(t));
+            prop_assert!(best.makespan <= replay.expect("it ends").makespan);
+        }
+        let etf = etf(&dag, &machine);
+        prop_assert!(best.makespan <= etf.makespan);
+        // Hwang, Chow, Anger and Lee 1989.
+        let bare = optimum(&dag, &Machine::free(workers), 300_000);
+        if let Some(bare) = bare {
+            let w = workers as u64;
+            let most = (2 * w - 1) * bare.makespan.0 + w * longest_handing(&dag, &machine);
+            prop_assert!(w * etf.makespan.0 <= most);
+        }
+    }
+}
+
+/// All orders of so many tasks.
+fn orders(count: u32) -> Vec<Vec<u32>> {
+    let mut all = vec![Vec::new()];
+    for task in 0..count {
+        let longer = all.iter().flat_map(|order: &Vec<u32>| {
+            (0..=order.len()).map(move |at| {
+                let mut order = order.clone();
+                order.insert(at, task);
+                order
+            })
+        });
+        all = longer.collect();
+    }
+    all
 }
