@@ -22,7 +22,7 @@ pub(crate) fn is_sound(path: &Path) -> Result<(), Failure> {
     }
 }
 
-/// Writes `text`; what was there is gone.
-pub(crate) fn write(path: &Path, text: &str) -> Result<(), Failure> {
-    std::fs::write(path, text).map_err(|error| cannot_write(path, &error))
+/// Writes `content`; what was there is gone.
+pub(crate) fn write(path: &Path, content: impl AsRef<[u8]>) -> Result<(), Failure> {
+    std::fs::write(path, content).map_err(|error| cannot_write(path, &error))
 }

@@ -9,11 +9,12 @@ use std::path::Path;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let folder = std::env::args().nth(1).ok_or("which folder?")?;
-    let write = |name: &str, picture: Picture| {
-        std::fs::write(
-            Path::new(&folder).join(name).with_extension("svg"),
-            picture.svg(),
-        )
+    let write = |name: &str, picture: Picture| -> Result<(), Box<dyn std::error::Error>> {
+        let path = Path::new(&folder).join(name);
+        std::fs::write(path.with_extension("svg"), picture.svg())?;
+        std::fs::write(path.with_extension("pdf"), picture.pdf())?;
+        std::fs::write(path.with_extension("png"), picture.png_that_fits(1.0)?.0)?;
+        Ok(())
     };
     let none = Catalogue::default();
     let patches = [
@@ -25,7 +26,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         ("random-500", shape::random(500, 2, None)?),
     ];
     for (name, patch) in patches {
-        write(name, divisi_draw::graph(&patch, &none))?;
+        write(name, divisi_draw::graph(&patch, &none)?)?;
     }
     write("schedule", divisi_draw::schedule(&lanes()))?;
     write("cycles", plot::histogram(&cycles()))?;

@@ -9,11 +9,14 @@ mod ink;
 mod lanes;
 mod layout;
 mod patch;
+mod pdf;
 mod picture;
 pub mod plot;
+mod png;
 mod svg;
 mod ticks;
 
 pub use lanes::{Crossing, Hue, Lane, LaneBox, Lanes, Mark, MarkKind, schedule};
-pub use patch::graph;
+pub use patch::{TooLarge, graph};
 pub use picture::Picture;
+pub use png::PngError;

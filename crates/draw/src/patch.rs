@@ -6,7 +6,12 @@ use crate::picture::{Anchor, Look, Pen, Picture, Verb, bold, plain};
 use crate::svg::length;
 use graph::{Catalogue, Graph, Kind, Node, NodeId, Port, Role, Signal, Value};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::fmt;
 
+/// What a picture has room for.
+const MOST_NODES: usize = 20_000;
+const MOST_EDGES: usize = 100_000;
+const MOST_PORTS: usize = 200_000;
 /// With more wires than this they are drawn thin.
 const MANY_WIRES: usize = 1500;
 /// The most room for a name, and for what stands below it.
@@ -17,7 +22,8 @@ const LEGEND: f64 = 34.0;
 
 /// The graph: sources at the left, what they feed to the right, wires that close a cycle led back below the
 /// boxes. `catalogue` tells what is a delay or a sink, and units; a kind that it does not know is drawn by its ports.
-pub fn graph(graph: &Graph, catalogue: &Catalogue) -> Picture {
+pub fn graph(graph: &Graph, catalogue: &Catalogue) -> Result<Picture, TooLarge> {
+    bounded(graph)?;
     let boxes: Vec<Face> = graph
         .nodes()
         .map(|(id, node)| Face::new(id, node, catalogue))
@@ -43,7 +49,47 @@ pub fn graph(graph: &Graph, catalogue: &Catalogue) -> Picture {
     }
     let has_back = layout.courses.iter().any(|course| course.is_back);
     legend(&mut picture, &boxes, has_back, layout.height + LEGEND / 2.0);
-    picture
+    Ok(picture)
+}
+
+/// The graph is too large for a picture that anybody could read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TooLarge {
+    /// How many nodes it has.
+    pub nodes: usize,
+    /// How many edges.
+    pub edges: usize,
+    /// How many ports, of all nodes together.
+    pub ports: usize,
+}
+
+impl fmt::Display for TooLarge {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (what, count, most) = if self.nodes > MOST_NODES {
+            ("nodes", self.nodes, MOST_NODES)
+        } else if self.edges > MOST_EDGES {
+            ("edges", self.edges, MOST_EDGES)
+        } else {
+            ("ports", self.ports, MOST_PORTS)
+        };
+        write!(
+            f,
+            "{count} {what} are too many for a picture, which has {most} at most"
+        )
+    }
+}
+
+impl std::error::Error for TooLarge {}
+
+fn bounded(graph: &Graph) -> Result<(), TooLarge> {
+    let ports = |(_, node): (NodeId, &Node)| node.inputs.len() + node.outputs.len();
+    let size = TooLarge {
+        nodes: graph.len(),
+        edges: graph.edges().len(),
+        ports: graph.nodes().map(ports).sum(),
+    };
+    let is_small = size.nodes <= MOST_NODES && size.edges <= MOST_EDGES && size.ports <= MOST_PORTS;
+    if is_small { Ok(()) } else { Err(size) }
 }
 
 /// The edges whose ports exist.
@@ -459,8 +505,8 @@ mod tests {
 
     #[test]
     fn a_picture_is_whole_and_the_same_each_time() {
-        let first = graph(&echo(), &Catalogue::default()).svg();
-        assert_eq!(first, graph(&echo(), &Catalogue::default()).svg());
+        let first = graph(&echo(), &Catalogue::default()).unwrap().svg();
+        assert_eq!(first, graph(&echo(), &Catalogue::default()).unwrap().svg());
         assert!(first.starts_with("<svg ") && first.ends_with("</svg>\n"));
         assert!(first.contains("osc &amp; &lt;co&gt;") && !first.contains("<co>"));
         assert_eq!(
@@ -517,16 +563,21 @@ mod tests {
     #[test]
     fn an_empty_graph_and_broken_edges_are_drawn_too() {
         let none = Catalogue::default();
-        assert!(graph(&Graph::default(), &none).svg().contains("0 nodes"));
+        assert!(
+            graph(&Graph::default(), &none)
+                .unwrap()
+                .svg()
+                .contains("0 nodes")
+        );
         let mut patch = echo();
-        let whole = graph(&patch, &none);
+        let whole = graph(&patch, &none).unwrap();
         // A wire from a port that is not there cannot be drawn; one from a node to itself can.
         let is_wire =
             |item: &&Item| matches!(item, Item::Shape(Form::Path(_), look) if look.line.is_some());
         let count = |picture: &Picture| picture.items.iter().filter(is_wire).count();
         connect(&mut patch, (NodeId(0), 9), (NodeId(77), 0));
-        assert_eq!(count(&graph(&patch, &none)), count(&whole));
+        assert_eq!(count(&graph(&patch, &none).unwrap()), count(&whole));
         connect(&mut patch, (NodeId(1), 0), (NodeId(1), 0));
-        assert_eq!(count(&graph(&patch, &none)), count(&whole) + 1);
+        assert_eq!(count(&graph(&patch, &none).unwrap()), count(&whole) + 1);
     }
 }

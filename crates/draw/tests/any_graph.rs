@@ -50,7 +50,7 @@ fn wild(seed: u64, nodes: u64, edges: u64) -> Graph {
 fn any_graph_is_drawn_with_every_node_and_finite_lengths() {
     for seed in 0..60 {
         let patch = wild(seed, 1 + seed % 17, seed * 2);
-        let picture = picture_of(&patch, &Catalogue::default()).svg();
+        let picture = picture_of(&patch, &Catalogue::default()).unwrap().svg();
         assert!(picture.matches("font-weight").count() == patch.len());
         assert!(
             !picture.contains("NaN") && !picture.contains("inf"),
@@ -61,12 +61,38 @@ fn any_graph_is_drawn_with_every_node_and_finite_lengths() {
 
 #[test]
 fn many_edges_and_many_nodes_are_drawn_too() {
-    let dense = picture_of(&wild(1, 300, 22_000), &Catalogue::default()).svg();
+    let dense = picture_of(&wild(1, 300, 22_000), &Catalogue::default())
+        .unwrap()
+        .svg();
     assert!(dense.contains("300 nodes and 22000 edges") && dense.len() < 8_000_000);
     let long = graph::shape::line(20_000, None).unwrap();
     assert!(
         picture_of(&long, &Catalogue::default())
+            .unwrap()
             .svg()
             .contains("20000 nodes")
     );
+}
+
+#[test]
+fn what_nobody_could_read_is_refused_before_anything_is_made() {
+    let long = graph::shape::line(100_000, None).unwrap();
+    let refused = picture_of(&long, &Catalogue::default()).unwrap_err();
+    assert_eq!(refused.nodes, 100_000);
+    assert!(refused.to_string().starts_with("100000 nodes are too many"));
+    let dense = wild(1, 10, 100_001);
+    let refused = picture_of(&dense, &Catalogue::default()).unwrap_err();
+    assert!(refused.to_string().starts_with("100001 edges"));
+    let mut wide = wild(1, 9, 3);
+    let port = |i: u32| Port {
+        name: format!("p{i}"),
+        signal: Signal::Control,
+    };
+    for i in 0..4 {
+        let mut node = Node::new(format!("many{i}"), "mix");
+        node.inputs = (0..60_000).map(port).collect();
+        wide.add(node).unwrap();
+    }
+    let refused = picture_of(&wide, &Catalogue::default()).unwrap_err();
+    assert!(refused.to_string().contains("ports"));
 }

@@ -3,15 +3,17 @@
 use crate::failure::Failure;
 use crate::files::{extension, write};
 use crate::load::Loaded;
+use crate::say;
 use clap::Args;
-use divisi::draw;
+use divisi::draw::{self, Picture};
 use divisi::text::dot;
 use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
 Examples:
   divisi draw examples/04-diamond-16.ag -o diamond.svg
-  divisi draw session.toml -o session.dot && dot -Tpdf session.dot -o session.pdf";
+  divisi draw examples/05-session-64.toml -o session.pdf
+  divisi draw session.toml -o session.png --scale 1";
 
 /// Draws a session's graph
 #[derive(Args)]
@@ -20,24 +22,67 @@ pub(crate) struct Draw {
     /// The session: a .ag or .toml file
     file: PathBuf,
 
-    /// The picture to write: a .svg file, or a .dot file for Graphviz
+    /// The picture to write: .svg, .pdf or .png; or .dot, for Graphviz
     #[arg(short, long, value_name = "OUT.svg")]
     output: PathBuf,
+
+    /// How large a .png is: pixels for each of the .svg's
+    #[arg(long, value_name = "TIMES", default_value_t = 2.0)]
+    scale: f32,
+}
+
+/// What is written.
+enum Format {
+    Dot,
+    Svg,
+    Pdf,
+    Png,
 }
 
 impl Draw {
     /// Does it.
     pub(crate) fn run(self) -> Result<(), Failure> {
-        let draw: fn(&Loaded) -> String = match extension(&self.output).as_str() {
-            "svg" => |loaded| draw::graph(&loaded.session.graph, loaded.registry.catalogue()).svg(),
-            "dot" => |loaded| dot::write(&loaded.session.graph),
+        let format = self.format()?;
+        if !(self.scale > 0.0 && self.scale.is_finite()) {
+            return Err(Failure::wrong("--scale is a number above 0"));
+        }
+        let loaded = Loaded::usable(&self.file)?;
+        let graph = &loaded.session.graph;
+        if let Format::Dot = format {
+            return write(&self.output, dot::write(graph));
+        }
+        let picture = draw::graph(graph, loaded.registry.catalogue())
+            .map_err(|refused| Failure::wrong(format!("{refused}; .dot has no such limit")))?;
+        match format {
+            Format::Pdf => write(&self.output, picture.pdf()),
+            Format::Png => write(&self.output, self.png(&picture)?),
+            Format::Svg | Format::Dot => write(&self.output, picture.svg()),
+        }
+    }
+
+    fn format(&self) -> Result<Format, Failure> {
+        match extension(&self.output).as_str() {
+            "dot" => Ok(Format::Dot),
+            "svg" => Ok(Format::Svg),
+            "pdf" => Ok(Format::Pdf),
+            "png" => Ok(Format::Png),
             _ => {
                 let name = self.output.display();
-                let told = format!("{name}: a picture ends in .svg or .dot");
-                return Err(Failure::wrong(told));
+                let told = format!("{name}: a picture ends in .svg, .pdf, .png or .dot");
+                Err(Failure::wrong(told))
             }
-        };
-        let loaded = Loaded::usable(&self.file)?;
-        write(&self.output, &draw(&loaded))
+        }
+    }
+
+    /// As large as is asked for, or as may be; and said if that is less.
+    fn png(&self, picture: &Picture) -> Result<Vec<u8>, Failure> {
+        let made = picture.png_that_fits(self.scale);
+        let (png, scale) = made.map_err(|refused| Failure::wrong(refused.to_string()))?;
+        if scale < self.scale {
+            say::note(&format!(
+                "the picture is large: drawn at --scale {scale:.2}; .svg and .pdf have no such limit"
+            ));
+        }
+        Ok(png)
     }
 }
