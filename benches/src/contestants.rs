@@ -80,6 +80,9 @@ pub fn ours(name: &'static str, graph: &Graph, nanos: u64, workers: usize) -> Ou
         "sequential" => exec::sequential(binding),
         "hlfet" => exec::fixed(binding, &crew),
         "stealing" => exec::stealing(binding, &crew),
+        "global" => exec::global(binding, &crew),
+        "weighted" => exec::weighted(binding, &crew),
+        "deadline" => exec::deadline(binding, &crew),
         "mutex" => exec::mutex(binding, &crew),
         _ => unreachable!("no such executor"),
     };

@@ -17,8 +17,14 @@ pub enum Way {
     Sequential,
     /// The plan's own schedule.
     Fixed,
+    /// One queue for all.
+    Global,
+    /// Batches by weight.
+    Weighted,
     /// Work stealing.
     Stealing,
+    /// Due steps by their latest start.
+    Deadline,
     /// One locked queue.
     Mutex,
     /// The plan's own schedule of fused tasks.
@@ -34,10 +40,13 @@ pub enum Way {
 }
 
 /// All of them.
-pub const WAYS: [Way; 6] = [
+pub const WAYS: [Way; 9] = [
     Way::Sequential,
     Way::Fixed,
+    Way::Global,
+    Way::Weighted,
     Way::Stealing,
+    Way::Deadline,
     Way::Mutex,
     Way::FusedFixed,
     Way::FusedStealing,
@@ -58,6 +67,9 @@ impl Way {
             Self::Stealing | Self::FusedStealing | Self::PipedStealing => {
                 exec::stealing(binding, crew)
             }
+            Self::Global => exec::global(binding, crew),
+            Self::Weighted => exec::weighted(binding, crew),
+            Self::Deadline => exec::deadline(binding, crew),
             Self::Mutex => exec::mutex(binding, crew),
         }
     }

@@ -22,21 +22,30 @@ pub enum Scheduler {
     Random,
     /// The graph in stages, each a block behind the one before, by a static schedule.
     Pipelined,
+    /// One queue of ready tasks for all.
+    Global,
+    /// Batches by weight.
+    Weighted,
     /// Work stealing.
     #[default]
     Stealing,
+    /// Due steps by their latest start, deferred work by its deadline.
+    Deadline,
     /// One locked queue, for comparison only.
     Mutex,
 }
 
 /// Every scheduler with its name on the command line.
-const NAMES: [(Scheduler, &str); 7] = [
+const NAMES: [(Scheduler, &str); 10] = [
     (Scheduler::Sequential, "sequential"),
     (Scheduler::Hlfet, "hlfet"),
     (Scheduler::Etf, "etf"),
     (Scheduler::Random, "random"),
     (Scheduler::Pipelined, "pipelined"),
+    (Scheduler::Global, "global"),
+    (Scheduler::Weighted, "weighted"),
     (Scheduler::Stealing, "stealing"),
+    (Scheduler::Deadline, "deadline"),
     (Scheduler::Mutex, "mutex"),
 ];
 

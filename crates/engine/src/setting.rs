@@ -207,7 +207,10 @@ impl Setting {
             Scheduler::Hlfet | Scheduler::Etf | Scheduler::Random | Scheduler::Pipelined => {
                 exec::fixed(binding, &self.crew)
             }
+            Scheduler::Global => exec::global(binding, &self.crew),
+            Scheduler::Weighted => exec::weighted(binding, &self.crew),
             Scheduler::Stealing => exec::stealing(binding, &self.crew),
+            Scheduler::Deadline => exec::deadline(binding, &self.crew),
             Scheduler::Mutex => exec::mutex(binding, &self.crew),
         }
     }

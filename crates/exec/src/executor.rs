@@ -59,7 +59,8 @@ pub struct Ran {
     pub outcome: Outcome,
     /// How many workers were asked to wake up.
     pub wakes: u32,
-    /// Takes from a queue that others may take from too.
+    /// Takes from a queue that others may take from too; where all share one queue, also the times something was put
+    /// there.
     pub acquisitions: u32,
 }
 

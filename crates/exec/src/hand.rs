@@ -11,6 +11,7 @@ use rt::pad::Padded;
 use rt::progress::Progress;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use workers::Recall;
 
 /// No step, or no task.
 pub(crate) const NONE: u32 = u32::MAX;
@@ -26,6 +27,8 @@ pub(crate) struct Seat {
     pub(crate) accused: AtomicU32,
     /// Takes from shared queues, all cycles together.
     pub(crate) takes: AtomicU64,
+    /// Wakes inside cycles, all together.
+    pub(crate) wakes: AtomicU64,
     pub(crate) fork: ForkCell,
 }
 
@@ -114,6 +117,9 @@ pub(crate) struct Hand<'a> {
     pub(crate) done: u32,
     /// Takes from shared queues since then.
     pub(crate) takes: u64,
+    /// Workers that it has woken since then.
+    wakes: u32,
+    recall: Option<Recall<'a>>,
     /// What work stealing has not counted off yet.
     pub(crate) debt: Debt,
     fence: Asymmetric,
@@ -163,6 +169,8 @@ impl<'a> Hand<'a> {
             facts,
             done: 0,
             takes: 0,
+            wakes: 0,
+            recall: None,
             debt: Debt::NOTHING,
             fence: floor.fence(),
             current: NONE,
@@ -171,6 +179,17 @@ impl<'a> Hand<'a> {
             gone: false,
             partial: stage.is_partial(&facts),
         }
+    }
+
+    /// With a way to call workers back.
+    pub(crate) fn with_recall(mut self, recall: Recall<'a>) -> Self {
+        self.recall = Some(recall);
+        self
+    }
+
+    /// Calls a worker back that has left this cycle.
+    pub(crate) fn recall(&mut self, worker: usize) {
+        self.wakes += self.recall.map_or(0, |recall| recall.call(worker));
     }
 
     /// Runs the steps of one task; `false` where the cycle was given up before all have run, and then nothing may be run
@@ -256,6 +275,13 @@ impl<'a> Hand<'a> {
                 .fetch_add(self.takes, Ordering::Relaxed);
             self.takes = 0;
         }
+        if self.wakes > 0 {
+            // Relaxed: as above.
+            self.seats[self.worker]
+                .wakes
+                .fetch_add(self.wakes.into(), Ordering::Relaxed);
+            self.wakes = 0;
+        }
         if self.done > 0 {
             self.progress.count_off(self.done);
             self.done = 0;
@@ -329,6 +355,28 @@ impl<'a> Hand<'a> {
         if rounds.is_multiple_of(16) {
             self.give_up_in_time();
         }
+    }
+
+    /// Looks for a task until there is one, and helps others in between; `None` when there will be none any more.
+    #[cold]
+    pub(crate) fn seek(&mut self, look: impl Fn(&mut Self) -> Option<u32>) -> Option<u32> {
+        self.count();
+        self.put_down();
+        self.mark(Mark::Wait, 0);
+        let mut rounds = 0;
+        while !self.is_over() {
+            let found = look(self);
+            if found.is_some() {
+                self.mark(Mark::Resume, 0);
+                return found;
+            }
+            if self.help_others() {
+                self.give_up_in_time();
+            } else {
+                self.idle(&mut rounds);
+            }
+        }
+        None
     }
 
     /// Does something useful for others, while it waits: a lane of somebody's fork, or a deferred piece. Whether there was

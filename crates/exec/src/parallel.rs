@@ -34,7 +34,7 @@ use rt::progress::Progress;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use workers::{Crew, Job, Posted};
+use workers::{Crew, Job, Posted, Recall};
 
 /// A way of giving tasks to workers.
 ///
@@ -49,8 +49,9 @@ pub(crate) trait Strategy: Send + Sync + Sized + 'static {
     /// Real-time: hot.
     fn begin(&self, _stage: &Stage, _epoch: u32) {}
 
-    /// Runs tasks until none is left for anybody in this cycle, or it is given up. Called again after a step panicked;
-    /// [`Hand::resume`] tells how to go on.
+    /// Runs tasks until none is left for anybody in this cycle, or it is given up, or the others can do without this
+    /// worker and know how to call it back ([`Hand::recall`]). Called again after a step panicked; [`Hand::resume`] tells
+    /// how to go on.
     ///
     /// Real-time: hot.
     fn work(&self, hand: &mut Hand<'_>);
@@ -109,11 +110,14 @@ impl<S: Strategy> Parallel<S> {
         }
     }
 
-    /// Takes from shared queues so far.
-    fn takes(&self) -> u64 {
+    /// Takes from shared queues so far, and wakes inside cycles.
+    fn counted(&self) -> (u64, u64) {
         // Relaxed: ordered by the progress, for all that came before a complete cycle.
-        let takes = self.shared.seats.iter();
-        takes.map(|s| s.takes.load(Ordering::Relaxed)).sum()
+        let get = |count: &AtomicU64| count.load(Ordering::Relaxed);
+        let seats = self.shared.seats.iter();
+        seats.fold((0, 0), |(takes, wakes), seat| {
+            (takes + get(&seat.takes), wakes + get(&seat.wakes))
+        })
     }
 
     /// Whether the next cycle may begin. After one that was given up that is when nobody is in a task any more.
@@ -159,7 +163,7 @@ impl<S: Strategy> Parallel<S> {
         shared.progress.begin(epoch, shared.stage.len());
         shared.strategy.begin(&shared.stage, epoch);
         let wakes = self.posted.start(epoch);
-        shared.play(0, epoch, (begin, wakes));
+        shared.play((0, self.posted.recall()), epoch, (begin, wakes));
         self.done = shared.progress.is_complete();
         self.held_up = !self.done;
         self.fenced = false;
@@ -220,7 +224,7 @@ impl FactsCell {
 impl<S: Strategy> Shared<S> {
     /// One worker's part of a cycle, which the host began at stamp `begin` with so many wakes. The caller is the host, or a
     /// worker that came for `epoch`.
-    fn play(&self, worker: usize, epoch: u32, (begin, wakes): (u64, u32)) {
+    fn play(&self, (worker, recall): (usize, Recall<'_>), epoch: u32, (begin, wakes): (u64, u32)) {
         let _flush = FlushToZero::on();
         let facts = self.facts.get();
         let lent = Lent {
@@ -240,7 +244,8 @@ impl<S: Strategy> Shared<S> {
                 facts,
                 &lent,
             )
-        };
+        }
+        .with_recall(recall);
         if worker == 0 {
             hand.mark_of(begin, Mark::Begin, wakes);
         }
@@ -263,11 +268,11 @@ impl<S: Strategy> Shared<S> {
 }
 
 impl<S: Strategy> Job for Shared<S> {
-    fn work(&self, worker: usize, epoch: u32) {
+    fn work(&self, worker: usize, epoch: u32, recall: Recall<'_>) {
         if worker >= self.seats.len() {
             return;
         }
-        self.play(worker, epoch, (0, 0));
+        self.play((worker, recall), epoch, (0, 0));
     }
 }
 
@@ -289,9 +294,11 @@ impl<S: Strategy> Executor for Parallel<S> {
             ran.outcome = Outcome::Abandoned;
             return ran;
         }
-        let takes = self.takes();
+        let (takes, wakes) = self.counted();
         ran.wakes = self.cycle(now);
-        ran.acquisitions = (self.takes() - takes) as u32;
+        let counted = self.counted();
+        ran.acquisitions = (counted.0 - takes) as u32;
+        ran.wakes += (counted.1 - wakes) as u32;
         ran.outcome = if self.done {
             Outcome::Done
         } else {

@@ -175,6 +175,18 @@ impl Stage {
         &self.successors[from as usize..to as usize]
     }
 
+    /// Counts `task` off for those that wait for it: which of them are ready now.
+    #[inline]
+    pub(crate) fn release(&self, task: u32) -> impl Iterator<Item = u32> + '_ {
+        let waiting = self.successors(task).iter();
+        // One that waits for one task only is ready when that has run: nothing to count.
+        let ready = waiting.filter(|w| {
+            let waits = &self.steps[w.first as usize].waits;
+            w.activation == 1 || waits.count_off(1, w.activation)
+        });
+        ready.map(|w| w.task)
+    }
+
     /// How many steps a cycle has.
     pub(crate) fn len(&self) -> u32 {
         self.steps.len() as u32

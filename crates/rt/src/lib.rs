@@ -4,6 +4,7 @@
 //! beside it and a loom test below it. May not: know audio.
 
 pub mod arena;
+pub mod away;
 pub mod claim;
 pub mod countdown;
 pub mod deferred;
@@ -15,6 +16,8 @@ pub mod lane;
 pub mod mailbox;
 pub mod pad;
 pub mod progress;
+pub mod ranks;
+pub mod ready;
 pub mod spsc;
 pub mod stamp;
 mod sync;

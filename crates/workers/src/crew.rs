@@ -17,15 +17,16 @@ use board::Board;
 mod board;
 mod thread;
 
-pub use board::Posted;
+pub use board::{Posted, Recall};
 
 /// What a crew does in a cycle.
 pub trait Job: Send + Sync + 'static {
     /// Worker `worker`'s share of cycle `epoch`. Called at most once a start for each worker but 0, who is the thread
-    /// that started the cycle; perhaps late, when that cycle is over: the job must find out by itself.
+    /// that started the cycle, and again where the job calls workers back; perhaps late, when that cycle is over: the job
+    /// must find out by itself.
     ///
     /// Real-time: hot.
-    fn work(&self, worker: usize, epoch: u32);
+    fn work(&self, worker: usize, epoch: u32, recall: Recall<'_>);
 }
 
 /// What workers do between cycles.

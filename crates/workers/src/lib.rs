@@ -15,7 +15,7 @@ mod system;
 
 pub use audio_thread::AudioThread;
 pub use background::{Background, Next, Task, TaskId};
-pub use crew::{Crew, CrewFacts, CrewOptions, Job, Posted, Stopped, Wait};
+pub use crew::{Crew, CrewFacts, CrewOptions, Job, Posted, Recall, Stopped, Wait};
 pub use deferred::Deferred;
 pub use grants::{Finding, Grants};
 pub use refusal::Refusal;

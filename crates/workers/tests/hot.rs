@@ -6,7 +6,7 @@ use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use divisi_workers::{Crew, CrewOptions, Job, Wait};
+use divisi_workers::{Crew, CrewOptions, Job, Recall, Wait};
 
 thread_local! {
     static IS_WATCHED: Cell<bool> = const { Cell::new(false) };
@@ -44,7 +44,7 @@ static WATCH: Watch = Watch;
 struct Played(AtomicU32);
 
 impl Job for Played {
-    fn work(&self, _worker: usize, epoch: u32) {
+    fn work(&self, _worker: usize, epoch: u32, _: Recall<'_>) {
         IS_WATCHED.set(epoch != 0);
         self.0.store(epoch, Ordering::Release);
     }

@@ -10,6 +10,7 @@
 //! | the callback thread, [`Posted::start`] | writes the cycle on the notice, points `current` to it, changes the word that workers sleep on, wakes them | one store and at most one call start a cycle |
 //! | worker, [`Place::take`] | puts `current` into its hand, *full fence*, looks whether `current` still is that; then reads and works | what is in a hand and still current will not be freed |
 //! | worker, when the work is done | empties its hand | it touches the notice no more |
+//! | who works, [`Recall::call`] | counts a recall on the notice, changes the word, wakes one worker | one that has left the cycle comes once more |
 //! | a control thread, [`Posted::retire`] | takes `current` away from the notice, *full fence*, looks into every hand; frees the notice if it is in none | only what no worker has or can get is freed |
 //!
 //! By the two fences at least one sees what the other did: the worker finds `current` changed and lets go, or the
@@ -37,6 +38,8 @@ struct Notice {
     names: Option<Names>,
     /// The crew's count of the cycle in the upper half, the job's epoch in the lower.
     cycle: AtomicU64,
+    /// How often workers were called back, in all its cycles.
+    recalls: AtomicU32,
 }
 
 pub(super) struct Board {
@@ -76,6 +79,8 @@ pub(super) struct Place<'a> {
     worker: usize,
     /// The last cycle it took.
     taken: u32,
+    /// The recalls that it saw then.
+    recalls: u32,
 }
 
 /// What a worker is to do.
@@ -92,6 +97,13 @@ pub(super) struct Taken<'a> {
     worker: usize,
     notice: &'a Notice,
     epoch: u32,
+}
+
+/// How who works in a job's cycle calls workers back that have left it.
+#[derive(Clone, Copy)]
+pub struct Recall<'a> {
+    board: &'a Board,
+    notice: &'a Notice,
 }
 
 impl Board {
@@ -115,6 +127,7 @@ impl Board {
             workers,
             names: (1..workers).map(Names::one).reduce(Names::and),
             cycle: AtomicU64::new(0),
+            recalls: AtomicU32::new(0),
         };
         Posted {
             board: board.clone(),
@@ -127,6 +140,7 @@ impl Board {
             board: self,
             worker,
             taken: 0,
+            recalls: 0,
         }
     }
 
@@ -251,6 +265,17 @@ impl Posted {
         self.board.start(self.notice, epoch)
     }
 
+    /// How the thread that started it calls workers back.
+    ///
+    /// Real-time: hot.
+    pub fn recall(&self) -> Recall<'_> {
+        Recall {
+            board: &self.board,
+            // SAFETY: it is ours to free, and we have not.
+            notice: unsafe { &*self.notice },
+        }
+    }
+
     /// The job.
     ///
     /// Real-time: hot.
@@ -324,10 +349,15 @@ impl<'a> Place<'a> {
         // not once more when we see it.
         let cycle = notice.cycle.load(Ordering::Acquire);
         let (count, epoch) = ((cycle >> 32) as u32, cycle as u32);
-        if count == self.taken || self.worker >= notice.workers {
+        // pairs with the addition in `call`. Several recalls may be one turn, and one that was meant for another is a
+        // turn too many: the job has nothing to do then.
+        let recalls = notice.recalls.load(Ordering::Acquire);
+        let is_called = count != self.taken || recalls != self.recalls;
+        if !is_called || self.worker >= notice.workers {
             return None;
         }
         self.taken = count;
+        self.recalls = recalls;
         Some(Taken {
             board: self.board,
             worker: self.worker,
@@ -340,7 +370,25 @@ impl<'a> Place<'a> {
 impl Taken<'_> {
     /// Real-time: hot.
     pub(super) fn work(self) {
-        self.notice.job.work(self.worker, self.epoch);
+        let recall = Recall {
+            board: self.board,
+            notice: self.notice,
+        };
+        self.notice.job.work(self.worker, self.epoch, recall);
+    }
+}
+
+impl Recall<'_> {
+    /// Has [`Job::work`] called once more for `worker`, in the cycle that was started last; how many workers had to be
+    /// woken for it. Others may be called too.
+    ///
+    /// Real-time: hot, wakes.
+    pub fn call(self, worker: usize) -> u32 {
+        // pairs with the load in `take_current`: what the caller has put where workers look goes along.
+        self.notice.recalls.fetch_add(1, Ordering::AcqRel);
+        // Whoever sees the new count sees the recall.
+        self.board.cycles.add(1);
+        self.board.cycles.wake_named(Names::one(worker))
     }
 }
 

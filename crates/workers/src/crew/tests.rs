@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;
 
-use super::{Crew, CrewOptions, Job, Posted, Wait};
+use super::{Crew, CrewOptions, Job, Posted, Recall, Wait};
 use crate::{AudioThread, Priority, Refusal, cores};
 
 /// Counts the calls of each worker.
@@ -15,7 +15,7 @@ struct Count {
 }
 
 impl Job for Count {
-    fn work(&self, worker: usize, epoch: u32) {
+    fn work(&self, worker: usize, epoch: u32, _: Recall<'_>) {
         assert!(AudioThread::is_here());
         self.latest.store(epoch, Ordering::Relaxed);
         self.calls[worker].fetch_add(1, Ordering::Release);
@@ -116,7 +116,7 @@ struct Stuck {
 }
 
 impl Job for Stuck {
-    fn work(&self, _worker: usize, _epoch: u32) {
+    fn work(&self, _worker: usize, _epoch: u32, _: Recall<'_>) {
         self.is_in.store(true, Ordering::Release);
         while !self.may_go.load(Ordering::Acquire) {
             std::thread::yield_now();
@@ -148,7 +148,7 @@ fn a_stuck_worker_keeps_its_job_alive_and_holds_nobody_up() {
 
 struct Panics;
 impl Job for Panics {
-    fn work(&self, _worker: usize, _epoch: u32) {
+    fn work(&self, _worker: usize, _epoch: u32, _: Recall<'_>) {
         panic!("on purpose, and nobody hears of it");
     }
 }

@@ -6,7 +6,7 @@ use loom::cell::UnsafeCell;
 use loom::sync::atomic::{AtomicU32, Ordering};
 
 use super::{Board, Posted, Turn};
-use crate::{Job, Wait};
+use crate::{Job, Recall, Wait};
 
 /// A job that loom watches: work reads it, its end writes it.
 struct Watched {
@@ -27,7 +27,7 @@ impl Watched {
 }
 
 impl Job for Watched {
-    fn work(&self, _worker: usize, _epoch: u32) {
+    fn work(&self, _worker: usize, _epoch: u32, _: Recall<'_>) {
         // SAFETY: the board keeps the job while a worker has it; loom says if not.
         assert!(self.alive.with(|alive| unsafe { *alive }));
         self.calls.fetch_add(1, Ordering::Relaxed);
