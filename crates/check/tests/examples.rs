@@ -28,6 +28,7 @@ fn the_ladder_has_the_sizes_that_it_says() {
         ("02-line-5.ag", 5),
         ("03-rake-11.ag", 11),
         ("04-diamond-16.ag", 16),
+        ("06-split.ag", 4),
     ] {
         assert_eq!(read(name).session.graph.nodes().count(), nodes, "{name}");
     }

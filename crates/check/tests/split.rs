@@ -1,0 +1,138 @@
+//! One block over several cores: the bits of a whole one, and really on several workers.
+
+use divisi_check::cast::graph;
+use divisi_check::hall::{Hall, Manner, Way, rate, registry};
+use divisi_check::rig::Rig;
+use graph::Graph;
+use plan::Mark;
+use processor::{Body, Event, Target};
+use workers::Wait;
+
+/// Every kind that splits, as the words of a node, and how many inputs and outputs it has.
+const NODES: [(&str, usize, usize); 8] = [
+    ("kind: \"gain\", gain_db: 3", 1, 1),
+    ("kind: \"pan\", pan: 0.2", 1, 2),
+    ("kind: \"mix\", in: 3, out: 2", 3, 2),
+    ("kind: \"mix\", in: 4, out: 2, grouped: \"true\"", 4, 2),
+    ("kind: \"mixer\", in: 3, level2: 6", 3, 1),
+    ("kind: \"shape\", drive_db: 6", 1, 1),
+    ("kind: \"shape\", mode: \"clip\", drive_db: 6", 1, 1),
+    ("kind: \"fir\", freq: 900, taps: 33", 1, 1),
+];
+
+const FRAMES: usize = 4200;
+
+/// A source for each input of the node `x`, which burns `ns` first, and a sink for each output.
+fn around(words: &str, (inputs, outputs): (usize, usize), split: u32, ns: u32) -> Graph {
+    let mut text = format!("x = {{ {words}, split: {split}, }};\n");
+    for n in 1..=inputs {
+        text += &format!(
+            "o{n} = {{ kind: \"osc\", freq: {n}01, wave: \"saw\", }};
+            w{n} = {{ kind: \"work\", ns: {ns}, }}; o{n}.1 -> w{n}.1 -> x.{n};\n"
+        );
+    }
+    for n in 1..=outputs {
+        text += &format!("s{n} = {{ kind: \"sink\", }}; x.{n} -> s{n}.1;\n");
+    }
+    graph(&text, &registry())
+}
+
+/// What is heard while the first knob of `x` is turned now and then.
+fn played(graph: &Graph, manner: Manner, outputs: u16) -> Vec<Vec<u32>> {
+    let mut hall = Hall::new(graph, &registry(), manner);
+    let x = graph.find("x").expect("it is there");
+    let turns = [(10, -20.0), (700, 0.5), (1100, -1.0), (3000, -12.0)];
+    let block = u64::from(manner.block);
+    let mut all = vec![Vec::new(); outputs.into()];
+    while all[0].len() < FRAMES {
+        let from = hall.cycle * block;
+        for (frame, value) in turns
+            .into_iter()
+            .filter(|(at, _)| (from..from + block).contains(at))
+        {
+            let event = Event {
+                frame: (frame - from) as u32,
+                target: Target::Param(0),
+                body: Body::Value(value),
+            };
+            hall.post(x, event);
+        }
+        let one = hall.play(outputs, manner.block as usize);
+        all.iter_mut()
+            .zip(one)
+            .for_each(|(all, one)| all.extend(one));
+    }
+    all.iter_mut().for_each(|all| all.truncate(FRAMES));
+    all
+}
+
+#[test]
+fn a_split_block_has_the_bits_of_a_whole_one() {
+    for (words, inputs, outputs) in NODES {
+        let whole = around(words, (inputs, outputs), 1, 0);
+        let expected = played(&whole, Manner::reference(64), outputs as u16);
+        assert!(
+            expected.iter().all(|c| c.iter().any(|x| *x != 0)),
+            "{words}"
+        );
+        for split in [1, 2, 3, 7] {
+            let graph = around(words, (inputs, outputs), split, 0);
+            for block in [1, 16, 100, 1024, 4096] {
+                for (way, workers) in [(Way::Sequential, 1), (Way::Stealing, 2), (Way::Fixed, 2)] {
+                    let manner = Manner {
+                        way,
+                        workers,
+                        block,
+                        wait: Wait::Hybrid,
+                    };
+                    let same = played(&graph, manner, outputs as u16) == expected;
+                    assert!(same, "{words} in {split}: {manner:?}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn parts_of_every_kind_run_on_two_workers() {
+    let manner = Manner {
+        way: Way::Stealing,
+        workers: 2,
+        block: 4096,
+        wait: Wait::Hybrid,
+    };
+    for (words, inputs, outputs) in NODES {
+        // So much work goes before that the other worker has come when the node's turn comes.
+        let graph = around(words, (inputs, outputs), 7, 50_000);
+        let mut hall = Hall::new(&graph, &registry(), manner);
+        hall.floor.trace(true);
+        let mut is_helped = || {
+            hall.play(outputs as u16, 4096);
+            let mut helped = false;
+            for reader in &mut hall.traces {
+                reader.drain(|record| helped |= record.mark == Mark::Lane);
+            }
+            helped
+        };
+        // On a busy machine two threads may share a core for long, and never run at once.
+        assert!((0..100_000).any(|_| is_helped()), "{words}");
+    }
+}
+
+#[test]
+fn what_splits_by_itself_says_so_and_what_is_cheap_stays_whole() {
+    let lanes = |words: &str| {
+        let graph = graph(&format!("x = {{ {words}, }};"), &registry());
+        let (_, node) = graph.nodes().next().expect("it is there");
+        // Blocks of 4096 frames.
+        Rig::new(&registry(), node, rate()).processor.lanes()
+    };
+    assert_eq!(lanes("kind: \"fir\", taps: 16"), 1);
+    assert_eq!(lanes("kind: \"fir\", taps: 64"), 2);
+    assert!(lanes("kind: \"fir\", taps: 8192") > 8);
+    assert_eq!(lanes("kind: \"fir\", taps: 8192, split: 1"), 1);
+    assert_eq!(lanes("kind: \"gain\""), 1);
+    assert_eq!(lanes("kind: \"gain\", split: 3"), 3);
+    assert_eq!(lanes("kind: \"mixer\", in: 2"), 1);
+    assert_eq!(lanes("kind: \"mixer\", in: 64"), 2);
+}
