@@ -73,7 +73,13 @@ fn everything(registry: &Registry) -> Graph {
 }
 
 fn manners() -> impl Iterator<Item = Manner> {
-    let ways = [Way::Sequential, Way::Fixed, Way::Stealing];
+    let ways = [
+        Way::Sequential,
+        Way::Fixed,
+        Way::Stealing,
+        Way::FusedStealing,
+        Way::PipedFixed,
+    ];
     let manner = |way, workers| Manner {
         way,
         workers,
@@ -151,6 +157,9 @@ fn one_allocation_on_the_host_or_on_a_worker_is_seen() {
     let graph = graph(text, &registry);
     for manner in manners() {
         let mut hall = Hall::new(&graph, &registry, manner);
+        for _ in 0..manner.way.ahead() {
+            hall.run(&[]);
+        }
         // Each of two boxes is made and freed in each of ten cycles, whoever does it.
         assert_eq!(calls_in(&mut hall, 10), 40, "{manner:?}");
     }

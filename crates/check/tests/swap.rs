@@ -27,6 +27,7 @@ impl Take {
         options.mode = Mode::Offline;
         options.scheduler = scheduler;
         options.workers = workers;
+        options.ahead = Some(1);
         let (engine, player) = Engine::new(graph, Arc::new(registry), options).unwrap();
         Self {
             engine,
@@ -90,10 +91,11 @@ const TWO: &str = r#"a = { kind: "osc", freq: 440, volume: 0.3, }; f = { kind: "
     a.1 -> f.1 -> m.1 -> s.1; m.1 -> h.1 -> d.1 -> m.2;
     b = { kind: "osc", freq: 550, }; g = { kind: "gain", gain: 0.5, }; t = { kind: "sink", }; b.1 -> g.1 -> t.1;"#;
 
-fn schedulers() -> [(Scheduler, usize); 4] {
+fn schedulers() -> [(Scheduler, usize); 5] {
     [
         (Scheduler::Sequential, 1),
         (Scheduler::Hlfet, 2),
+        (Scheduler::Etf, 2),
         (Scheduler::Stealing, 3),
         (Scheduler::Mutex, 2),
     ]
@@ -301,4 +303,47 @@ fn two_hundred_edits_by_chance_sound_the_same_under_every_executor() {
             assert_eq!((report.faults, report.late, report.cycles), (0, 0, 400));
         }
     }
+}
+
+#[test]
+fn a_pipeline_takes_edits_and_turns_and_sounds_the_same_a_block_later() {
+    for (seed, workers) in [(4, 1), (5, 2), (6, 2), (7, 3)] {
+        let mut reference = Take::new(TWO, Scheduler::Sequential, 1);
+        let mut piped = Take::new(TWO, Scheduler::Pipelined, workers);
+        assert_eq!(piped.engine.ahead_frames(), BLOCK as u64);
+        let mut rng = Rng(seed);
+        let mut swaps = 0;
+        for round in 0..200 {
+            let edits = some_edits(&mut rng, reference.engine.graph(), round);
+            let turn = ["a", "b", "f"][rng.below(3)];
+            let (name, value) = (reference.id(turn), 200.0 + rng.below(500) as f32);
+            let blocks = 1 + rng.below(3);
+            for take in [&mut reference, &mut piped] {
+                let is_made = take.engine.edit(edits.clone()).is_ok();
+                swaps += usize::from(is_made);
+                take.engine.turn(name, "freq", value).unwrap();
+                take.play(blocks);
+            }
+        }
+        assert!(swaps >= 200, "{swaps}");
+        piped.play(1);
+        for (later, now) in piped.bits().iter().zip(reference.bits()) {
+            assert!(later[BLOCK..] == now, "seed {seed}, {workers} workers");
+        }
+    }
+}
+
+#[test]
+fn a_pipeline_of_more_stages_refuses_edits() {
+    let registry = registry();
+    let graph = graph(TWO, &registry);
+    let mut options = EngineOptions::new(Frames(64), rate());
+    options.mode = Mode::Offline;
+    options.scheduler = Scheduler::Pipelined;
+    options.workers = 3;
+    let (mut engine, _player) = Engine::new(graph, Arc::new(registry), options).unwrap();
+    assert_eq!(engine.ahead_frames(), 128);
+    let id = engine.graph().find("g").unwrap();
+    let refused = engine.edit([Edit::Enable(id, false)]);
+    assert!(matches!(refused, Err(EngineError::Ahead)), "{refused:?}");
 }

@@ -8,7 +8,7 @@
 #![cfg(all(target_os = "linux", target_arch = "x86_64", not(tsan)))]
 
 use divisi_check::cast::{add, graph, kind, pass, skip};
-use divisi_check::hall::{Hall, Manner, Way, registry};
+use divisi_check::hall::{Hall, Manner, WAYS, Way, registry};
 use divisi_check::later;
 use exec::{Now, Outcome, Ran};
 use graph::{Graph, NodeId};
@@ -270,13 +270,10 @@ impl Found {
 fn live(orders: &str) -> ! {
     catch_calls();
     let mut words = orders.split(' ');
-    let way = match words.next().unwrap() {
-        "Sequential" => Way::Sequential,
-        "Fixed" => Way::Fixed,
-        _ => Way::Stealing,
-    };
+    let name = words.next().unwrap();
+    let way = WAYS.into_iter().find(|way| format!("{way:?}") == name);
     let manner = Manner {
-        way,
+        way: way.unwrap(),
         workers: words.next().unwrap().parse().unwrap(),
         block: 64,
         wait: Wait::Hybrid,
@@ -389,7 +386,7 @@ fn in_a_child(test: &str, way: Way, workers: u32, crime: &str) -> Option<Found> 
 }
 
 fn ways() -> impl Iterator<Item = (Way, u32)> {
-    let many = [Way::Fixed, Way::Stealing].into_iter();
+    let many = [Way::Fixed, Way::Stealing, Way::PipedFixed].into_iter();
     let many = many.flat_map(|way| (2..=4).map(move |workers| (way, workers)));
     [(Way::Sequential, 1)].into_iter().chain(many)
 }
