@@ -1,0 +1,291 @@
+//! What it brings to split one block over two cores: each kind that splits, whole beside in two parts.
+//! `--pairs N`. With `chrt -f 50` where the machine is busy.
+//!
+//! Timed is the node's own turn, from inside, while the other worker is awake and has nothing else to do; the block was
+//! written by this worker's step before it. Medians over interleaved pairs, the least beside them.
+
+use divisi_benches::contestants::become_host;
+use divisi_benches::stats::median;
+use exec::{Binding, Executor, Floor, Lines, Now, Outcome, Pool};
+use graph::{Catalogue, Edge, End, Graph, Node, NodeId, Place, Value};
+use plan::Options;
+use processor::{Activity, Block, Mode, Processor, Registry, Setup, StateError, Tail};
+use rt::stamp::{Scale, now};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+use units::{Frames, SampleRate};
+use workers::{Crew, CrewOptions, Priority, Wait};
+
+fn main() {
+    let pairs = std::env::args().skip_while(|a| a != "--pairs").nth(1);
+    let pairs = pairs.and_then(|p| p.parse().ok()).unwrap_or(101);
+    let _host = become_host();
+    println!("ns a block of a node, whole and in two parts, {pairs} pairs");
+    println!(
+        "{:24} {:>6} {:>9} {:>9} {:>7} {:>15} {:>7}",
+        "", "frames", "whole", "split", "ratio", "least", "ratio"
+    );
+    for frames in [64, 256, 1024, 4096] {
+        for case in cases() {
+            report(&case, frames, pairs);
+        }
+    }
+}
+
+/// A node that can be split.
+struct Case {
+    name: String,
+    kind: &'static str,
+    inputs: u16,
+    params: Vec<(&'static str, Value)>,
+}
+
+fn number(value: f64) -> Value {
+    Value::Number(value)
+}
+
+fn cases() -> Vec<Case> {
+    let case = |name: &str, kind, inputs, params| Case {
+        name: name.into(),
+        kind,
+        inputs,
+        params,
+    };
+    let clip = vec![("mode", Value::Text("clip".into()))];
+    let mut cases = vec![
+        case("gain", "gain", 1, Vec::new()),
+        case("pan", "pan", 1, Vec::new()),
+        case("shape, soft", "shape", 1, Vec::new()),
+        case("shape, clip", "shape", 1, clip),
+    ];
+    for (kind, inputs) in [("mix", 8), ("mix", 64), ("mixer", 8), ("mixer", 64)] {
+        let params = vec![("in", number(f64::from(inputs)))];
+        cases.push(case(&format!("{kind} of {inputs}"), kind, inputs, params));
+    }
+    for taps in [64, 256, 1024, 4096, 8192] {
+        let params = vec![("taps", number(f64::from(taps)))];
+        cases.push(case(&format!("fir of {taps}"), "fir", 1, params));
+    }
+    cases
+}
+
+/// One line of the table.
+fn report(case: &Case, frames: u32, pairs: usize) {
+    let name = &case.name;
+    let mut stage = Stage::new(case, frames);
+    assert_eq!(stage.hear(0), stage.hear(1), "{name}: the same bits");
+    let mut times = [Vec::new(), Vec::new()];
+    for _ in 0..pairs {
+        for (which, times) in times.iter_mut().enumerate() {
+            times.push(stage.time(which));
+        }
+        // A real-time thread that never rests is stopped by the kernel.
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    let mut ratios: Vec<f64> = times[0].iter().zip(&times[1]).map(|(a, b)| a / b).collect();
+    let least = times
+        .each_ref()
+        .map(|t| t.iter().copied().fold(f64::MAX, f64::min));
+    let [whole, split] = times.each_mut().map(|t| median(t));
+    println!(
+        "{name:24} {frames:6} {whole:9.0} {split:9.0} {:7.2} {:7.0} {:7.0} {:7.2}",
+        median(&mut ratios),
+        least[0],
+        least[1],
+        least[0] / least[1]
+    );
+}
+
+/// The same node whole and in two parts, on one floor with one crew.
+struct Stage {
+    executors: [Box<dyn Executor>; 2],
+    spent: Arc<AtomicU64>,
+    playing: usize,
+    frames: u32,
+    cycle: u64,
+    scale: Scale,
+    _crew: Crew,
+}
+
+impl Stage {
+    fn new(case: &Case, frames: u32) -> Self {
+        // Between its turns the other worker stays awake; so it has no real-time priority.
+        let crew = Crew::new(CrewOptions {
+            workers: 2,
+            priority: Priority::Ordinary,
+            wait: Wait::Spin,
+            pin: Some(workers::cores().to_vec()),
+            ..CrewOptions::default()
+        });
+        let crew = crew.expect("threads can be started");
+        let spent = Arc::new(AtomicU64::new(0));
+        let registry = registry(&spent);
+        let pens = (0..2).map(|_| rt::trace::ring(16).0).collect();
+        let floor = Arc::new(Floor::new(pens));
+        let rate = SampleRate::new(48_000).expect("48000 is not zero");
+        let executors = [1.0, 2.0].map(|split| {
+            let graph = graph(&registry, case, split);
+            let mut options = Options::new(Frames(frames), rate);
+            options.lanes = 2;
+            let plan = plan::compile(&graph, registry.catalogue(), &options);
+            let plan = plan.expect("the graph is right");
+            let mut pool = Pool::default();
+            for (id, node) in graph.nodes() {
+                let made = registry.make(node, Path::new(".")).expect("it is right");
+                pool.admit(id, made, (rate, Frames(frames), Mode::Live));
+            }
+            let mut executor = exec::stealing(
+                Binding {
+                    plan: &plan,
+                    pool: &pool,
+                    lines: &mut Lines::default(),
+                    floor: floor.clone(),
+                    inputs: 0,
+                },
+                &crew,
+            );
+            executor.rest();
+            executor
+        });
+        Self {
+            executors,
+            spent,
+            playing: 0,
+            frames,
+            cycle: 0,
+            scale: Scale::of_this_machine(),
+            _crew: crew,
+        }
+    }
+
+    fn cycle(&mut self, which: usize) {
+        if self.playing != which {
+            assert!(self.executors[self.playing].rest());
+            self.playing = which;
+        }
+        let ran = self.executors[which].run(&Now {
+            position: self.cycle * u64::from(self.frames),
+            cycle: self.cycle,
+            device: &[],
+            give_up: u64::MAX,
+            help_until: u64::MAX,
+            first: 0,
+            end: u64::MAX,
+        });
+        assert_eq!(ran.outcome, Outcome::Done);
+        self.cycle += 1;
+    }
+
+    /// The ns of one turn: the least of some, so that an interruption is not counted.
+    fn time(&mut self, which: usize) -> f64 {
+        let turn = |_| {
+            self.cycle(which);
+            // Relaxed: the cycle is over.
+            self.scale.between(0, self.spent.load(Ordering::Relaxed)).0
+        };
+        (0..8).map(turn).skip(2).min().unwrap_or(0) as f64
+    }
+
+    /// The bits of a block.
+    fn hear(&mut self, which: usize) -> Vec<u32> {
+        let mut out = vec![0.0; self.frames as usize];
+        for _ in 0..3 {
+            self.cycle(which);
+        }
+        self.executors[which].output(0, &mut out);
+        out.iter().map(|x| x.to_bits()).collect()
+    }
+}
+
+/// Noise into every input of the node, and that into an output.
+fn graph(registry: &Registry, case: &Case, split: f64) -> Graph {
+    let mut graph = Graph::default();
+    let mut add = |name: &str, kind: &str, params: &[(&str, Value)]| -> NodeId {
+        let mut node = Node::new(name, kind);
+        for (key, value) in params {
+            node.set(*key, value.clone());
+        }
+        let kind = registry.catalogue().get(kind).expect("it is known");
+        let wrong = Catalogue::give_ports(kind, &mut node);
+        assert!(wrong.is_empty(), "{wrong:?}");
+        graph.add(node).expect("a new name")
+    };
+    let seed = |n: u16| [("seed", number(f64::from(n)))];
+    let sources: Vec<NodeId> = (1..=case.inputs)
+        .map(|n| add(&format!("source{n}"), "noise", &seed(n)))
+        .collect();
+    let mut all = case.params.clone();
+    all.push(("split", number(split)));
+    let node = add("node", case.kind, &all);
+    let sink = add("sink", "sink", &[]);
+    let mut join = |from, to, port| {
+        graph.connect(Edge {
+            from: End {
+                node: from,
+                port: 0,
+            },
+            to: End { node: to, port },
+            place: Place::default(),
+        });
+    };
+    for (source, port) in sources.into_iter().zip(0..) {
+        join(source, node, port);
+    }
+    join(node, sink, 0);
+    graph
+}
+
+/// The kinds of the unit library, each with a clock in its turn where it can split.
+fn registry(spent: &Arc<AtomicU64>) -> Registry {
+    let mut registry = Registry::default();
+    dsp::register(&mut registry);
+    let mut plain = Registry::default();
+    dsp::register(&mut plain);
+    let plain = Arc::new(plain);
+    for name in ["gain", "pan", "shape", "mix", "mixer", "fir"] {
+        let kind = plain.catalogue().get(name).expect("it is there").clone();
+        let (plain, spent) = (plain.clone(), spent.clone());
+        registry.add(kind, move |creation| {
+            Ok(Box::new(Timed(
+                plain.make(creation.node, creation.folder)?,
+                spent.clone(),
+            )) as Box<dyn Processor>)
+        });
+    }
+    registry
+}
+
+/// A processor whose turns are timed.
+struct Timed(Box<dyn Processor>, Arc<AtomicU64>);
+
+impl Processor for Timed {
+    fn setup(&mut self, setup: &mut Setup<'_>) {
+        self.0.setup(setup);
+    }
+
+    fn process(&mut self, block: &mut Block<'_>) -> Activity {
+        let begin = now();
+        let activity = self.0.process(block);
+        // Relaxed: read when the cycle is over.
+        self.1.store(now() - begin, Ordering::Relaxed);
+        activity
+    }
+
+    fn reset(&mut self) {
+        self.0.reset();
+    }
+
+    fn tail(&self) -> Tail {
+        self.0.tail()
+    }
+
+    fn lanes(&self) -> u32 {
+        self.0.lanes()
+    }
+
+    fn load(&mut self, state: &[u8]) -> Result<(), StateError> {
+        self.0.load(state)
+    }
+}
