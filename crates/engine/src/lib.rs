@@ -5,6 +5,7 @@
 //! any of that in the player's, use `unsafe`.
 #![forbid(unsafe_code)]
 
+mod choose;
 mod control;
 mod error;
 mod machine;
@@ -15,6 +16,7 @@ mod player;
 mod setting;
 mod summary;
 
+pub use choose::{Choice, ChooseOptions, Tried, Why, choose};
 pub use control::Engine;
 pub use error::EngineError;
 pub use machine::machine;

@@ -16,3 +16,4 @@ mod wake;
 pub use costs::{Cost, KindCost, NodeCost, NodeCosts, Times};
 pub use machine::{machine_key, measure_machine};
 pub use nodes::{MeasureOptions, measure};
+pub(crate) use rehearsal::Rehearsal;

@@ -235,5 +235,5 @@ impl Setting {
 
 /// Workers keep to a core of their own where there are enough, except while somebody may want the whole machine.
 fn is_pinned(options: &EngineOptions, workers: usize) -> bool {
-    options.mode == Mode::Live && workers > 1 && workers <= workers::cores().len()
+    options.mode != Mode::Offline && workers > 1 && workers <= workers::cores().len()
 }

@@ -28,6 +28,30 @@ pub struct Machine {
     pub patches: BTreeMap<String, BTreeMap<String, Vec<Measured>>>,
     /// The machine itself; `None` until it has been measured.
     pub facts: Option<Facts>,
+    /// How graphs are to be played, by what the engine knows them again by.
+    pub choices: BTreeMap<String, Chosen>,
+}
+
+/// How a graph is to be played: what was tried and was best.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Chosen {
+    /// When that was chosen, in seconds since 1970.
+    pub at_s: u64,
+    /// The scheduler's name.
+    pub scheduler: String,
+    /// How many workers.
+    pub workers: usize,
+    /// By how many blocks a pipeline's last stage lags.
+    pub ahead: Option<u32>,
+    /// The worst cycle, in ns.
+    pub worst_ns: Option<u64>,
+    /// The mean one.
+    pub mean_ns: Option<u64>,
+    /// The worst one of the sequential code.
+    pub sequential_worst_ns: Option<u64>,
+    /// And its mean one.
+    pub sequential_mean_ns: Option<u64>,
 }
 
 /// What passing something on costs between cores: what was measured of the machine itself.
@@ -84,6 +108,9 @@ pub enum CostsError {
     /// It is not a costs file, or a broken one. Remove it, or measure anew: that replaces it.
     Broken(PathBuf, serde_json::Error),
 }
+
+/// How many choices are kept.
+const MOST_CHOICES: usize = 1000;
 
 /// The largest file that is read; a real one is far smaller.
 const LARGEST: u64 = 64 << 20;
@@ -159,6 +186,18 @@ impl Machine {
             if let Some(node) = graph.node(id) {
                 replace(nodes.entry(node.name.clone()).or_default(), cost);
             }
+        }
+    }
+
+    /// Keeps how a graph is to be played; of very many the oldest is forgotten.
+    pub fn keep_choice(&mut self, key: String, chosen: Chosen) {
+        self.choices.insert(key, chosen);
+        while self.choices.len() > MOST_CHOICES {
+            let oldest = self.choices.iter().min_by_key(|(_, chosen)| chosen.at_s);
+            let Some(oldest) = oldest.map(|(key, _)| key.clone()) else {
+                return;
+            };
+            self.choices.remove(&oldest);
         }
     }
 

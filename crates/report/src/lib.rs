@@ -18,7 +18,9 @@ mod show;
 mod steps;
 mod tracer;
 
-pub use costs::{Costs, CostsError, Crossing, Facts, Machine, Measured, costs_path, machine_key};
+pub use costs::{
+    Chosen, Costs, CostsError, Crossing, Facts, Machine, Measured, costs_path, machine_key,
+};
 pub use course::{Course, Fate, Slice, Visit};
 pub use cycle::Did;
 pub use findings::Findings;

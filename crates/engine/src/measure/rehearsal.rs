@@ -2,10 +2,11 @@
 
 use crate::setting::Setting;
 use crate::{EngineError, EngineOptions};
-use exec::{Executor, Floor, Now, Outcome, Ran};
+use exec::{Executor, Floor, Now};
 use graph::Graph;
 use plan::{Plan, TraceRecord};
 use processor::{Mode, Registry};
+use rt::stamp;
 use rt::trace::Reader;
 use std::sync::Arc;
 
@@ -66,12 +67,12 @@ impl Rehearsal {
         Ok(this)
     }
 
-    /// Plays one block; whether it was done.
-    pub(crate) fn cycle(&mut self) -> bool {
+    /// Plays one block; how many ticks that took, without what is done in the background between two blocks.
+    pub(crate) fn cycle(&mut self) -> u64 {
         self.setting.background.turn_all_until_settled();
         let device: Vec<&[f32]> = self.device.iter().map(Vec::as_slice).collect();
         let block = u64::from(self.setting.options.block.0);
-        let ran: Ran = self.executor.run(&Now {
+        let now = Now {
             position: self.cycle * block,
             first: 0,
             end: u64::MAX,
@@ -79,9 +80,12 @@ impl Rehearsal {
             device: &device,
             give_up: u64::MAX,
             help_until: u64::MAX,
-        });
+        };
+        let start = stamp::now();
+        self.executor.run(&now);
+        let took = stamp::now().saturating_sub(start);
         self.cycle += 1;
-        ran.outcome == Outcome::Done
+        took
     }
 
     /// What was recorded since the last call.

@@ -1,0 +1,270 @@
+//! The candidates take turns until the time is over.
+
+use super::ChooseOptions;
+use super::candidates::{Candidate, candidates};
+use super::choice::{Choice, Tried, Why};
+use super::judge::{Readings, best, is_out};
+use crate::measure::{MeasureOptions, NodeCosts, Rehearsal, measure, measure_machine};
+use crate::{EngineError, EngineOptions, Scheduler};
+use graph::Graph;
+use processor::Registry;
+use report::{Facts, Machine};
+use rt::stamp::{self, Scale};
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use units::Nanos;
+use workers::{AudioThread, DmaLatency};
+
+/// Cycles that do not count: memory is touched for the first time in them.
+const WARM_UP: usize = 4;
+/// How many cycles of a run count, at least and at most.
+const CYCLES: (usize, usize) = (8, 48);
+/// How many turns each candidate should get.
+const TURNS: u32 = 12;
+/// With fewer nothing is decided.
+const LEAST_TURNS: u32 = 3;
+/// Live, the time between two cycles: long enough for workers to fall asleep.
+const APART: Duration = Duration::from_micros(100);
+/// Offline, no more than this part of what could be gained at most is spent on finding out.
+const STAKE: u32 = 4;
+/// Shorter than this nothing is tried.
+const LEAST: Duration = Duration::from_millis(10);
+/// How long the machine is measured where nobody has.
+const MACHINE: Duration = Duration::from_millis(60);
+/// What waking costs at least where nobody has measured, and at most: a busy machine makes it look dearer than it is
+/// when the sound plays.
+const WAKE_NS: (f64, f64) = (500.0, 1000.0);
+
+/// What was found.
+pub(super) struct Found {
+    pub(super) choice: Choice,
+    /// What had to be measured for it.
+    pub(super) facts: Option<Facts>,
+    pub(super) costs: Option<NodeCosts>,
+}
+
+impl Found {
+    pub(super) fn only(choice: Choice) -> Self {
+        Self {
+            choice,
+            facts: None,
+            costs: None,
+        }
+    }
+}
+
+/// A graph and who is tried on it.
+pub(super) struct Contest {
+    graph: Graph,
+    registry: Arc<Registry>,
+    wished: EngineOptions,
+    limit: Duration,
+    blocks: Option<u64>,
+    begun: Instant,
+    scale: Scale,
+}
+
+impl Contest {
+    pub(super) fn new(
+        graph: &Graph,
+        registry: &Arc<Registry>,
+        options: &ChooseOptions,
+        machine: &Machine,
+    ) -> Self {
+        let mut wished = options.engine.clone();
+        wished.know(machine, &options.patch, graph);
+        wished.priority = workers::Priority::Ordinary;
+        Self {
+            graph: graph.clone(),
+            registry: registry.clone(),
+            wished,
+            limit: options.limit,
+            blocks: options.blocks,
+            begun: Instant::now(),
+            scale: Scale::of_this_machine(),
+        }
+    }
+
+    /// Holds it.
+    pub(super) fn hold(mut self) -> Result<Found, EngineError> {
+        let _plays = AudioThread::begin();
+        let is_live = self.wished.is_live();
+        let _held = (is_live && self.wished.hold_latency).then(DmaLatency::hold);
+        // Where that is refused it is measured all the same.
+        let _ = workers::pin(workers::cores()[0]);
+        let one = self.trial()?;
+        if let Some(why) = self.is_vain(one) {
+            return Ok(Found::only(Choice::sequential(why)));
+        }
+        let facts = self.learn_machine();
+        let costs = self.learn_nodes()?;
+        Ok(Found {
+            choice: self.choice(one)?,
+            facts,
+            costs,
+        })
+    }
+
+    /// What a cycle takes on one worker: the least of a few.
+    fn trial(&self) -> Result<Nanos, EngineError> {
+        let mut readings = Vec::new();
+        let mut run = self.rehearse(Candidate::SEQUENTIAL)?;
+        let begun = Instant::now();
+        while readings.len() < WARM_UP || (readings.len() < 32 && begun.elapsed() < self.limit / 20)
+        {
+            readings.push(self.cycle(&mut run));
+        }
+        Ok(readings.into_iter().min().unwrap_or_default())
+    }
+
+    /// Why nothing needs to be tried, if a cycle on one worker takes `one`. Shortens the time where there is little to
+    /// gain.
+    fn is_vain(&mut self, one: Nanos) -> Option<Why> {
+        let share = 1.0 - 1.0 / self.wished.workers as f64;
+        let gain_ns = one.0 as f64 * share;
+        if self.wished.is_live() {
+            let wake = self.wished.machine.wake_ns.unwrap_or(WAKE_NS.0);
+            return (gain_ns <= wake.clamp(WAKE_NS.0, WAKE_NS.1)).then_some(Why::Small);
+        }
+        if gain_ns <= WAKE_NS.0 {
+            return Some(Why::Small);
+        }
+        if let Some(blocks) = self.blocks {
+            let all = Duration::from_secs_f64((gain_ns * blocks as f64 / 1e9).min(1e6));
+            self.limit = self.limit.min(all / STAKE);
+        }
+        (self.limit < LEAST).then_some(Why::Short)
+    }
+
+    fn learn_machine(&mut self) -> Option<Facts> {
+        if !self.wished.machine.links.is_empty() || self.wished.comm.is_some() {
+            return None;
+        }
+        let facts = measure_machine(MACHINE.min(self.limit / 4));
+        self.wished.machine = facts.clone();
+        Some(facts)
+    }
+
+    /// Static schedules need to know what nodes cost.
+    fn learn_nodes(&mut self) -> Result<Option<NodeCosts>, EngineError> {
+        let known = &self.wished.costs.of_node;
+        let unknown = |(id, _): &(graph::NodeId, &graph::Node)| !known.contains_key(id);
+        if !self.graph.nodes().any(|node| unknown(&node)) {
+            return Ok(None);
+        }
+        let options = MeasureOptions {
+            engine: self.wished.clone(),
+            limit: self.limit / 6,
+            repeats: None,
+        };
+        let go_on = &mut |_| ControlFlow::Continue(());
+        let costs = measure(&self.graph, self.registry.clone(), &options, go_on)?;
+        self.wished.costs = costs.typical();
+        Ok(Some(costs))
+    }
+
+    fn choice(&self, one: Nanos) -> Result<Choice, EngineError> {
+        let all = candidates(&self.wished);
+        let Some(cycles) = self.cycles(one, all.len()) else {
+            let workers = self.wished.workers;
+            return Ok(Choice::of(Scheduler::Stealing, workers, Why::TooLong));
+        };
+        let mut still: Vec<_> = all.iter().map(|c| (*c, Readings::new(cycles))).collect();
+        let mut turns = 0;
+        while turns < LEAST_TURNS || self.begun.elapsed() < self.limit {
+            for (candidate, readings) in &mut still {
+                self.turn(*candidate, readings, cycles)?;
+            }
+            turns += 1;
+            let least = still
+                .iter()
+                .map(|(_, r)| r.worst())
+                .min()
+                .unwrap_or_default();
+            if turns >= LEAST_TURNS {
+                still.retain(|(c, r)| *c == Candidate::SEQUENTIAL || !is_out(r, least));
+            }
+        }
+        Ok(self.judge(&still))
+    }
+
+    fn judge(&self, all: &[(Candidate, Readings)]) -> Choice {
+        let tried = |(candidate, readings): &(Candidate, Readings)| Tried {
+            scheduler: candidate.scheduler,
+            workers: candidate.workers,
+            worst: readings.worst(),
+            mean: readings.mean(),
+        };
+        let tried: Vec<Tried> = all.iter().map(tried).collect();
+        let Some(best) = best(&tried, self.wished.is_live()) else {
+            return Choice::sequential(Why::Broken);
+        };
+        let is_it = |c: &Candidate| (c.scheduler, c.workers) == (best.scheduler, best.workers);
+        let ahead = all
+            .iter()
+            .find(|(c, _)| is_it(c))
+            .and_then(|(c, _)| c.ahead);
+        Choice {
+            ahead,
+            times: Some(best),
+            sequential: tried.first().copied(),
+            tried,
+            ..Choice::of(best.scheduler, best.workers, Why::Measured)
+        }
+    }
+
+    /// How many cycles a run may have; `None` where not even the least number of turns would fit into four times the
+    /// limit.
+    fn cycles(&self, one: Nanos, candidates: usize) -> Option<usize> {
+        let cycle = Duration::from_nanos(one.0) + self.apart();
+        let all = cycle.as_nanos().max(1) * candidates as u128;
+        let fit = |time: Duration, turns: u32| time.as_nanos() / u128::from(turns) / all;
+        let least = (CYCLES.0 + WARM_UP) as u128;
+        if fit(4 * self.limit, LEAST_TURNS) < least {
+            return None;
+        }
+        let wished = usize::try_from(fit(self.limit, TURNS)).unwrap_or(CYCLES.1);
+        Some(wished.saturating_sub(WARM_UP).clamp(CYCLES.0, CYCLES.1))
+    }
+
+    fn apart(&self) -> Duration {
+        match self.wished.is_live() {
+            true => APART,
+            false => Duration::ZERO,
+        }
+    }
+
+    /// One run of one candidate.
+    fn turn(
+        &self,
+        candidate: Candidate,
+        readings: &mut Readings,
+        cycles: usize,
+    ) -> Result<(), EngineError> {
+        let mut run = self.rehearse(candidate)?;
+        for number in 0..WARM_UP + cycles {
+            let time = self.cycle(&mut run);
+            if let Some(cycle) = number.checked_sub(WARM_UP) {
+                readings.add(cycle, time);
+            }
+        }
+        Ok(())
+    }
+
+    fn rehearse(&self, candidate: Candidate) -> Result<Rehearsal, EngineError> {
+        let options = candidate.options(&self.wished);
+        Rehearsal::new(&self.graph, self.registry.clone(), &options)
+    }
+
+    /// One cycle; before it, live, some time passes in which workers fall asleep.
+    fn cycle(&self, run: &mut Rehearsal) -> Nanos {
+        if self.wished.is_live() {
+            let until = stamp::now() + self.scale.ticks(Nanos(APART.as_nanos() as u64));
+            while stamp::now() < until {
+                std::hint::spin_loop();
+            }
+        }
+        self.scale.nanos(run.cycle())
+    }
+}

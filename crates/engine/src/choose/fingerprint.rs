@@ -1,0 +1,130 @@
+//! What makes a choice good for another start: the graph without its names, and everything else that is the same.
+
+use super::ChooseOptions;
+use graph::{Graph, Node, Signal, Value};
+use std::collections::HashMap;
+use workers::Wait;
+
+/// What a choice is kept by.
+pub(super) fn key(graph: &Graph, options: &ChooseOptions) -> String {
+    let engine = &options.engine;
+    let wait = match engine.wait {
+        Wait::Hybrid => "hybrid",
+        Wait::Sleep => "sleep",
+        Wait::Spin => "spin",
+    };
+    let mode = if engine.is_live() { "live" } else { "offline" };
+    format!(
+        "{:016x} {} {} {} {wait} {mode} fuse {} comm {:?} ahead {:?} version {}",
+        fingerprint(graph),
+        engine.block,
+        engine.rate,
+        engine.workers,
+        engine.fuse,
+        engine.comm.map(|ns| ns.0),
+        engine.ahead,
+        env!("CARGO_PKG_VERSION"),
+    )
+}
+
+/// The same for graphs that cost the same to play: nodes, parameters and edges in their order, and no names.
+fn fingerprint(graph: &Graph) -> u64 {
+    let mut print = Print::default();
+    let mut places = HashMap::new();
+    for (place, (id, node)) in graph.nodes().enumerate() {
+        places.insert(id, place as u64);
+        add_node(&mut print, node);
+    }
+    for edge in graph.edges() {
+        for end in [edge.from, edge.to] {
+            print.number(places.get(&end.node).copied().unwrap_or(u64::MAX));
+            print.number(u64::from(end.port));
+        }
+    }
+    print.0
+}
+
+fn add_node(print: &mut Print, node: &Node) {
+    print.words(node.plays());
+    print.number(u64::from(node.every) << 1 | u64::from(node.enabled));
+    print.number(node.cost.map_or(u64::MAX, |cost| cost.0));
+    for ports in [&node.inputs, &node.outputs] {
+        print.number(ports.len() as u64);
+        for port in ports {
+            print.number(match port.signal {
+                Signal::Audio(channels) => u64::from(channels.0),
+                Signal::Control => u64::MAX,
+                Signal::Event => u64::MAX - 1,
+            });
+        }
+    }
+    print.number(node.params.len() as u64);
+    for (key, value) in &node.params {
+        print.words(key);
+        match value {
+            Value::Number(number) => print.number(number.to_bits()),
+            Value::Text(text) => print.words(text),
+            Value::Flag(flag) => print.number(u64::from(*flag)),
+        }
+    }
+}
+
+/// FNV-1a: the same in every version and on every machine.
+struct Print(u64);
+
+impl Default for Print {
+    fn default() -> Self {
+        Self(0xcbf2_9ce4_8422_2325)
+    }
+}
+
+impl Print {
+    fn bytes(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
+        }
+    }
+
+    fn number(&mut self, number: u64) {
+        self.bytes(&number.to_le_bytes());
+    }
+
+    fn words(&mut self, words: &str) {
+        self.number(words.len() as u64);
+        self.bytes(words.as_bytes());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use graph::shape;
+
+    #[test]
+    fn names_do_not_matter_and_all_else_does() {
+        let graph = shape::diamond(16, Some(500.0)).unwrap();
+        let print = fingerprint(&graph);
+        let first = graph.nodes().next().unwrap().0;
+        let changed = |change: &dyn Fn(&mut Node)| {
+            let mut other = graph.clone();
+            change(other.node_mut(first).unwrap());
+            fingerprint(&other)
+        };
+        assert_eq!(
+            print,
+            fingerprint(&shape::diamond(16, Some(500.0)).unwrap())
+        );
+        assert_eq!(print, changed(&|node| node.name = "else".into()));
+        assert_ne!(print, changed(&|node| node.enabled = false));
+        assert_ne!(print, changed(&|node| node.every = 2));
+        assert_ne!(print, changed(&|node| node.set("freq", Value::Number(1.5))));
+        assert_ne!(
+            print,
+            fingerprint(&shape::diamond(16, Some(501.0)).unwrap())
+        );
+        assert_ne!(
+            print,
+            fingerprint(&shape::diamond(36, Some(500.0)).unwrap())
+        );
+    }
+}
