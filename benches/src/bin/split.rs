@@ -1,8 +1,8 @@
 //! What it brings to split one block over two cores: each kind that splits, whole beside in two parts.
 //! `--pairs N`. With `chrt -f 50` where the machine is busy.
 //!
-//! Timed is the node's own turn, from inside, while the other worker is awake and has nothing else to do; the block was
-//! written by this worker's step before it. Medians over interleaved pairs, the least beside them.
+//! Timed is the node's own turn, from inside, while the other worker is awake and has nothing else to do: a step of
+//! 30 µs goes before it. Medians over interleaved pairs, the least beside them.
 
 use divisi_benches::contestants::become_host;
 use divisi_benches::stats::median;
@@ -14,9 +14,9 @@ use rt::stamp::{Scale, now};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use units::{Frames, SampleRate};
-use workers::{Crew, CrewOptions, Priority, Wait};
+use workers::{Crew, CrewOptions, Wait};
 
 fn main() {
     let pairs = std::env::args().skip_while(|a| a != "--pairs").nth(1);
@@ -78,11 +78,12 @@ fn report(case: &Case, frames: u32, pairs: usize) {
     assert_eq!(stage.hear(0), stage.hear(1), "{name}: the same bits");
     let mut times = [Vec::new(), Vec::new()];
     for _ in 0..pairs {
+        let begin = Instant::now();
         for (which, times) in times.iter_mut().enumerate() {
             times.push(stage.time(which));
         }
         // A real-time thread that never rests is stopped by the kernel.
-        std::thread::sleep(Duration::from_millis(1));
+        std::thread::sleep(begin.elapsed() / 4 + Duration::from_micros(500));
     }
     let mut ratios: Vec<f64> = times[0].iter().zip(&times[1]).map(|(a, b)| a / b).collect();
     let least = times
@@ -111,11 +112,10 @@ struct Stage {
 
 impl Stage {
     fn new(case: &Case, frames: u32) -> Self {
-        // Between its turns the other worker stays awake; so it has no real-time priority.
         let crew = Crew::new(CrewOptions {
             workers: 2,
-            priority: Priority::Ordinary,
-            wait: Wait::Spin,
+            priority: workers::current_priority(),
+            wait: Wait::Hybrid,
             pin: Some(workers::cores().to_vec()),
             ..CrewOptions::default()
         });
@@ -219,6 +219,7 @@ fn graph(registry: &Registry, case: &Case, split: f64) -> Graph {
     let mut all = case.params.clone();
     all.push(("split", number(split)));
     let node = add("node", case.kind, &all);
+    let work = add("work", "work", &[("ns", number(30_000.0))]);
     let sink = add("sink", "sink", &[]);
     let mut join = |from, to, port| {
         graph.connect(Edge {
@@ -231,7 +232,12 @@ fn graph(registry: &Registry, case: &Case, split: f64) -> Graph {
         });
     };
     for (source, port) in sources.into_iter().zip(0..) {
-        join(source, node, port);
+        if port == 0 {
+            join(source, work, 0);
+            join(work, node, 0);
+        } else {
+            join(source, node, port);
+        }
     }
     join(node, sink, 0);
     graph

@@ -25,8 +25,8 @@ pub(crate) fn many(name: &'static str, default: u16, least: u16) -> PortSpec {
     }
 }
 
-/// What a sample of an input or an output costs.
-const SAMPLE_NS: f64 = 0.1;
+/// What a sample of an input or an output costs where the inputs come from nodes of their own.
+const SAMPLE_NS: f64 = 0.18;
 
 pub(crate) fn kind() -> Kind {
     let grouped = "Sums or copies neighbouring ports instead, where the numbers divide.";

@@ -43,8 +43,8 @@ const fn fader(input: usize) -> Knob {
     }
 }
 
-/// What a sample of an input, or of the sum, costs.
-const SAMPLE_NS: f64 = 0.18;
+/// What a sample of an input, or of the sum, costs where the inputs come from nodes of their own.
+const SAMPLE_NS: f64 = 0.23;
 
 pub(crate) fn kind() -> Kind {
     let inputs = PortSpec {

@@ -6,8 +6,8 @@
 //!
 //! Where nobody says otherwise a block is split where it pays. What a kind's samples cost on one core is measured
 //! (`benches`, `split`) and stands beside the kind; from it goes what it costs to bring samples to another core and back,
-//! which depends on no kind. Gain, pan and mix cost less than that: they are never split unless the user says so (he
-//! may know that their inputs lie in no core's cache). Every part must be worth [`PART_NS`] beyond.
+//! which depends on no kind. Gain and pan cost less than that, and are never split unless the user says so; mixers are
+//! where they have some dozens of inputs, and filters nearly always. Every part must be worth [`PART_NS`] beyond.
 
 use crate::knob::fixed;
 use graph::Param;
