@@ -393,9 +393,12 @@ fn pen(signal: Signal, is_back: bool, is_thin: bool) -> Pen {
 /// Adds to `path` the pieces of a course that are not in it yet.
 fn trace(course: &Course, path: &mut Vec<Verb>, drawn: &mut BTreeSet<String>) {
     let last = course.stretches.len() - 1;
-    // A wire that leads back leaves to the right, runs left, and comes in to the right again.
+    // A wire that leads back leaves to the right, runs left, and comes in to the right again; so does one that goes on in
+    // the next row.
     let heading = |i: usize| {
-        if course.is_back && i > 0 && i < last {
+        let (x0, x1, _) = course.stretches[i];
+        let is_left = x1 < x0 || (x1 == x0 && course.is_back);
+        if is_left && i > 0 && i < last {
             -1.0
         } else {
             1.0

@@ -32,6 +32,7 @@ pub(super) fn thread(shapes: &[Shape], wires: &[Wire], ranks: &Ranks) -> Web {
             web.lead_on(shapes, wire, chain)
         };
         web.ways.push(way);
+        web.ends.push((wire.from.0, wire.to.0));
     }
     web
 }

@@ -1,10 +1,13 @@
 //! Where boxes and wires go: layers from left to right, few crossings, wires as straight as can be.
 //!
-//! Four passes, a file each: [`rank`] gives every box a layer and says which wires lead back; [`chain`] threads long
-//! wires through the layers between; [`order`] sorts each layer; [`place`] finds coordinates.
+//! The passes, a file each: [`rank`] gives every box a layer and says which wires lead back; [`pack`] spreads what would
+//! be too high over more layers; [`chain`] threads long wires through the layers between; [`order`] sorts each layer;
+//! [`place`] finds coordinates; [`fold`] breaks what would be too long into rows.
 
 mod chain;
+mod fold;
 mod order;
+mod pack;
 mod place;
 mod rank;
 
@@ -58,6 +61,8 @@ struct Web {
     /// By layer, passing places that stand below a box of that layer: the ends of a wire that leads back.
     tied: Vec<Vec<(usize, usize)>>,
     ways: Vec<Way>,
+    /// The boxes at both ends of each way.
+    ends: Vec<(usize, usize)>,
     /// Items below this number are boxes.
     boxes: usize,
 }
@@ -84,7 +89,10 @@ pub(crate) struct Course {
 
 /// Finds a place for every box and a course for every wire.
 pub(crate) fn lay_out(shapes: &[Shape], wires: &[Wire]) -> Layout {
-    let ranks = rank::ranks(shapes.len(), wires);
+    let mut ranks = rank::ranks(shapes.len(), wires);
+    if let Some(packed) = pack::pack(shapes, wires, &ranks.is_back, &ranks.of_box) {
+        ranks.of_box = packed;
+    }
     let web = chain::thread(shapes, wires, &ranks);
     let layers = order::sort(&web);
     place::place(shapes, wires, &web, &layers)

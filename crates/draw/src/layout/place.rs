@@ -1,6 +1,7 @@
 //! Coordinates. Each item wants to be level with those it is linked with; the order of its layer and the room between
 //! neighbours are kept, and within that the sum of squared wishes is least.
 
+use super::fold::Rows;
 use super::{Course, Layout, Shape, Web, Wire};
 
 /// How often every layer is placed anew.
@@ -154,43 +155,52 @@ fn finish(
     y: &[f64],
     columns: &[(f64, f64)],
 ) -> Layout {
+    let rows = Rows::of(web, y, columns, MARGIN);
+    let row = |item: usize| rows.of_layer[web.items[item].rank].0;
+    let column = |item: usize| {
+        let rank = web.items[item].rank;
+        let (x0, x1) = columns[rank];
+        (x0 + rows.of_layer[rank].1, x1 + rows.of_layer[rank].1)
+    };
+    let level = |item: usize| y[item] + rows.of_layer[web.items[item].rank].2;
     let corner = |item: usize| {
-        let (x0, x1) = columns[web.items[item].rank];
+        let (x0, x1) = column(item);
         let shape = &shapes[item];
-        ((x0 + x1 - shape.width) / 2.0, y[item] - shape.height / 2.0)
+        (
+            (x0 + x1 - shape.width) / 2.0,
+            level(item) - shape.height / 2.0,
+        )
     };
     let courses = wires.iter().zip(&web.ways).map(|(wire, way)| {
         let (from, to) = (wire.from.0, wire.to.0);
-        let (out, inlet) = (
-            y[from] + shapes[from].outs[wire.from.1],
-            y[to] + shapes[to].ins[wire.to.1],
-        );
+        let out = level(from) + shapes[from].outs[wire.from.1];
+        let inlet = level(to) + shapes[to].ins[wire.to.1];
         let (begin, end) = (corner(from).0 + shapes[from].width, corner(to).0);
-        let mut stretches = vec![(begin, columns[web.items[from].rank].1, out)];
-        for place in &way.via {
-            let (x0, x1) = columns[web.items[*place].rank];
-            stretches.push(if way.is_back {
-                (x1, x0, y[*place])
-            } else {
-                (x0, x1, y[*place])
-            });
+        let passing = way.via.iter().map(|place| {
+            let (x0, x1) = column(*place);
+            let ends = if way.is_back { (x1, x0) } else { (x0, x1) };
+            (*place, (ends.0, ends.1, level(*place)))
+        });
+        let last = (to, (column(to).0, end, inlet));
+        let mut before = from;
+        let mut stretches = vec![(begin, column(from).1, out)];
+        for (item, stretch) in passing.chain([last]) {
+            // From row to row: right around, back between them, and in at the left.
+            for row in row(before)..row(item) {
+                stretches.push(rows.turn(row, stretches[stretches.len() - 1].2));
+            }
+            stretches.push(stretch);
+            before = item;
         }
-        stretches.push((columns[web.items[to].rank].0, end, inlet));
         Course {
             stretches,
             is_back: way.is_back,
         }
     });
-    let bottom = web
-        .items
-        .iter()
-        .zip(y)
-        .map(|(item, y)| y + item.height / 2.0)
-        .fold(0.0, f64::max);
     Layout {
-        corners: (0..shapes.len()).map(corner).collect(),
         courses: courses.collect(),
-        width: columns.last().map_or(0.0, |column| column.1) + MARGIN,
-        height: bottom + MARGIN,
+        corners: (0..shapes.len()).map(corner).collect(),
+        width: rows.size.0,
+        height: rows.size.1,
     }
 }
