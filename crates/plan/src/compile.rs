@@ -8,8 +8,8 @@ use crate::order::order as order_of;
 use crate::schedule::hlfet;
 use crate::stages::pipeline;
 use crate::tasks::single;
-use crate::turns::split;
-use crate::wiring::wire;
+use crate::turns::{Turns, split};
+use crate::wiring::{Wiring, wire};
 use crate::{Options, Plan, PlanError};
 use graph::{Catalogue, Graph};
 use units::{Frames, Nanos};
@@ -27,25 +27,42 @@ use units::{Frames, Nanos};
 /// Real-time: setup.
 pub fn compile(graph: &Graph, catalogue: &Catalogue, options: &Options) -> Result<Plan, PlanError> {
     let wiring = wire(graph, catalogue, options)?;
-    let mut turns = split(&wiring, options);
-    let mut order = order_of(&wiring, &turns)?;
-    if options.ahead > 0 {
-        pipeline(&wiring, &mut turns, options);
-        order = order_of(&wiring, &turns)?;
+    let (_, mut plan) = plain(&wiring, options)?;
+    if options.lanes > 0 {
+        plan.lanes = hlfet(&crate::Dag::of(&plan), options.lanes).tasks();
     }
-    let mut plan = emit(&wiring, &turns, &order, options);
-    check_slots(&plan)?;
-    activate(&mut plan);
-    let lag = options.ahead.saturating_mul(options.block.0);
-    plan.latency = Frames(latency(&wiring, options).0.saturating_add(lag));
-    plan.static_levels = plan.b_levels(|_, _| Nanos(0));
+    Ok(plan)
+}
+
+/// The plan without lanes, and the turns that its steps are.
+pub(crate) fn plain(wiring: &Wiring<'_>, options: &Options) -> Result<(Turns, Plan), PlanError> {
+    let mut turns = split(wiring, options);
+    if options.ahead > 0 {
+        // Only what has an order can be cut into stages.
+        order_of(wiring, &turns)?;
+        pipeline(wiring, &mut turns, options);
+    }
+    let mut plan = assemble(wiring, &turns, options)?;
     match options.fuse {
         Some(how) => fuse(&mut plan, how),
         None => single(&mut plan),
     }
-    if options.lanes > 0 {
-        plan.lanes = hlfet(&crate::Dag::of(&plan), options.lanes).tasks();
-    }
+    Ok((turns, plan))
+}
+
+/// All but tasks and lanes.
+pub(crate) fn assemble(
+    wiring: &Wiring<'_>,
+    turns: &Turns,
+    options: &Options,
+) -> Result<Plan, PlanError> {
+    let order = order_of(wiring, turns)?;
+    let mut plan = emit(wiring, turns, &order, options);
+    check_slots(&plan)?;
+    activate(&mut plan);
+    let lag = options.ahead.saturating_mul(options.block.0);
+    plan.latency = Frames(latency(wiring, options).0.saturating_add(lag));
+    plan.static_levels = plan.b_levels(|_, _| Nanos(0));
     Ok(plan)
 }
 

@@ -128,7 +128,9 @@ fn reads(wiring: &Wiring<'_>, turns: &Turns, order: &Order, contents: &[u32]) ->
         }
     };
     for wire in &wiring.wires {
-        read(turns.taking(wire.to), turns.source(wire));
+        for turn in turns.all_taking(wire.to) {
+            read(turn, turns.source(turn, wire));
+        }
     }
     for relay in &turns.relays {
         read(relay.send, (turns.giving(relay.member), relay.output));
@@ -218,7 +220,7 @@ impl Emit<'_> {
             every,
             phase,
             lag: it.lag,
-            copy: 0,
+            copy: it.copy,
             cost: cost(self.wiring, it, self.options),
         }
     }
@@ -272,8 +274,8 @@ impl Emit<'_> {
             for (port, input) in node.inputs.iter().enumerate() {
                 let wires = Wiring::wires_at(wires, port as u16);
                 let input = match input.signal {
-                    Signal::Audio(channels) => self.audio(channels, wires),
-                    Signal::Control | Signal::Event => self.events(wires),
+                    Signal::Audio(channels) => self.audio(turn, channels, wires),
+                    Signal::Control | Signal::Event => self.events(turn, wires),
                 };
                 self.plan.inputs.push(input);
             }
@@ -281,8 +283,8 @@ impl Emit<'_> {
         since(&self.plan.inputs, start)
     }
 
-    fn source(&self, wire: &Wire) -> OutPort {
-        self.out(self.turns.source(wire))
+    fn source(&self, turn: u32, wire: &Wire) -> OutPort {
+        self.out(self.turns.source(turn, wire))
     }
 
     /// What an output of a turn became.
@@ -302,19 +304,19 @@ impl Emit<'_> {
         InPort::Audio(since(&self.plan.feeds, start))
     }
 
-    fn audio(&mut self, channels: Channels, wires: &[Wire]) -> InPort {
+    fn audio(&mut self, turn: u32, channels: Channels, wires: &[Wire]) -> InPort {
         let start = self.plan.feeds.len();
         for channel in 0..channels.count() {
-            let feed = self.feed(channel, wires);
+            let feed = self.feed(turn, channel, wires);
             self.plan.feeds.push(feed);
         }
         InPort::Audio(since(&self.plan.feeds, start))
     }
 
-    fn feed(&mut self, channel: usize, wires: &[Wire]) -> Feed {
+    fn feed(&mut self, turn: u32, channel: usize, wires: &[Wire]) -> Feed {
         let start = self.plan.summed.len();
         for wire in wires {
-            if let OutPort::Audio(slots) = self.source(wire) {
+            if let OutPort::Audio(slots) = self.source(turn, wire) {
                 // One channel spreads over all.
                 let at = channel.min(slots.len() - 1);
                 let slot = slots.of(&self.plan.written)[at];
@@ -336,10 +338,10 @@ impl Emit<'_> {
         }
     }
 
-    fn events(&mut self, wires: &[Wire]) -> InPort {
+    fn events(&mut self, turn: u32, wires: &[Wire]) -> InPort {
         let start = self.plan.event_feeds.len();
         for wire in wires {
-            if let OutPort::Events(send) = self.source(wire) {
+            if let OutPort::Events(send) = self.source(turn, wire) {
                 self.plan.event_feeds.push(send);
             }
         }

@@ -6,6 +6,7 @@
 
 mod arrows;
 mod compile;
+mod copies;
 mod costs;
 mod cpfd;
 mod dag;
@@ -36,6 +37,7 @@ mod validate;
 mod wiring;
 
 pub use compile::compile;
+pub use copies::compile_with_copies;
 pub use cpfd::cpfd;
 pub use dag::{Arc, Dag};
 pub use etf::etf;

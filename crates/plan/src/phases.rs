@@ -86,6 +86,7 @@ fn knots(wiring: &Wiring<'_>, all: &[(u32, u32)], options: &Options) -> Vec<Knot
                 member,
                 act,
                 lag: 0,
+                copy: 0,
             },
             options,
         );

@@ -177,11 +177,13 @@ fn relay(wiring: &Wiring<'_>, turns: &mut Turns) {
             member,
             act: Act::Send(index),
             lag,
+            copy: 0,
         });
         turns.all.push(Turn {
             member,
             act: Act::Receive(index),
             lag: stage,
+            copy: 0,
         });
         waits.push((giving, send));
         turns.relays.push(Relay {
@@ -193,8 +195,9 @@ fn relay(wiring: &Wiring<'_>, turns: &mut Turns) {
         });
     }
     for wire in &wiring.wires {
-        let (from, _) = turns.source(wire);
-        waits.push((from, turns.taking(wire.to)));
+        let taking = turns.taking(wire.to);
+        let (from, _) = turns.source(taking, wire);
+        waits.push((from, taking));
     }
     turns.waits = waits;
 }

@@ -2,7 +2,7 @@
 
 use crate::Fuse;
 use graph::{Diagnostic, NodeId};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use units::{Channels, Frames, Nanos, SampleRate};
 
@@ -308,6 +308,8 @@ pub struct Options {
     pub ahead: u32,
     /// Whether and how cheap steps are given out together; `None`: each is a task of its own.
     pub fuse: Option<Fuse>,
+    /// Nodes that have no copies, whatever their kind allows.
+    pub single: HashSet<NodeId>,
 }
 
 impl Options {
@@ -321,6 +323,7 @@ impl Options {
             latencies: HashMap::new(),
             ahead: 0,
             fuse: None,
+            single: HashSet::new(),
         }
     }
 }

@@ -6,6 +6,7 @@
 use crate::arrows::Arrows;
 use crate::wiring::{Part, Wire, Wiring};
 use crate::{Line, Options};
+use std::collections::HashMap;
 
 /// What a turn does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,6 +34,8 @@ pub(crate) struct Turn {
     pub(crate) act: Act,
     /// The stage of a pipeline that it is in: by so many cycles it lags.
     pub(crate) lag: u32,
+    /// Which copy of its member it runs; 0 is the original.
+    pub(crate) copy: u16,
 }
 
 /// One output that is heard in a later stage than it is given in.
@@ -58,6 +61,10 @@ pub(crate) struct Turns {
     pub(crate) short: Vec<Short>,
     /// What crosses from stage to stage, sorted.
     pub(crate) relays: Vec<Relay>,
+    /// The turns of copies, behind all others: (member, turn), sorted.
+    pub(crate) copies: Vec<(u32, u32)>,
+    /// By turn and member that it hears: the copy's turn that it hears, where that is not the original.
+    pub(crate) heard: HashMap<(u32, u32), u32>,
 }
 
 /// A delay shorter than the block.
@@ -80,8 +87,19 @@ impl Turns {
         self.first[member as usize]
     }
 
-    /// Where what a wire carries is found: a turn, and which of its outputs.
-    pub(crate) fn source(&self, wire: &Wire) -> (u32, u16) {
+    /// All turns that have the inputs of `member`: of the original and of every copy.
+    pub(crate) fn all_taking(&self, member: u32) -> impl Iterator<Item = u32> + '_ {
+        let from = self.copies.partition_point(|(m, _)| *m < member);
+        let copies = self.copies[from..].iter();
+        let copies = copies.take_while(move |(m, _)| *m == member);
+        std::iter::once(self.taking(member)).chain(copies.map(|(_, turn)| *turn))
+    }
+
+    /// Where `turn` finds what a wire to it carries: a turn, and which of its outputs.
+    pub(crate) fn source(&self, turn: u32, wire: &Wire) -> (u32, u16) {
+        if let Some(copy) = self.heard.get(&(turn, wire.from)) {
+            return (*copy, wire.output);
+        }
         let giving = self.giving(wire.from);
         let stage = self.all[self.taking(wire.to) as usize].lag;
         if self.all[giving as usize].lag == stage {
@@ -108,6 +126,8 @@ pub(crate) fn split(wiring: &Wiring<'_>, options: &Options) -> Turns {
         waits: Vec::with_capacity(wiring.wires.len()),
         short: Vec::new(),
         relays: Vec::new(),
+        copies: Vec::new(),
+        heard: HashMap::new(),
     };
     for (index, member) in wiring.members.iter().enumerate() {
         let first = turns.all.len() as u32;
@@ -117,6 +137,7 @@ pub(crate) fn split(wiring: &Wiring<'_>, options: &Options) -> Turns {
                 member: index as u32,
                 act,
                 lag: 0,
+                copy: 0,
             });
         };
         match member.part {

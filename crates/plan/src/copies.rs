@@ -1,0 +1,285 @@
+//! A plan in which nodes have copies: made for a schedule that asks for them.
+//!
+//! The graph is compiled once for the schedule. Where that has copies it is compiled again, with a turn for each copy,
+//! before slots are given out: so what a copy writes is as much its own as what the original writes. Whoever hears a
+//! node that has copies hears the one before it on its own lane, else the one whose data comes first. All copies of a
+//! node hear the same bits and start from the same state, so it does not matter to the sound.
+
+use crate::compile::{assemble, plain};
+use crate::levels::sum;
+use crate::tasks::runs;
+use crate::turns::{Act, Turn, Turns};
+use crate::wiring::{Part, Wiring, wire};
+use crate::{
+    Dag, Machine, Options, OutPort, Plan, PlanError, Schedule, Step, StepId, TaskId, Work, cpfd,
+};
+use graph::{Catalogue, Graph, NodeId, Role};
+use std::collections::HashMap;
+use units::Nanos;
+
+/// As [`compile`](crate::compile), with lanes by critical path fast duplication ([`cpfd`]) for `machine`, and with the
+/// copies that it wants.
+///
+/// Copied are nodes of duplicable kinds that are no devices, send no events, lie in no loop and are not in
+/// [`Options::single`]; nothing in a pipeline.
+///
+/// # Errors
+///
+/// As [`compile`](crate::compile).
+///
+/// Real-time: setup.
+pub fn compile_with_copies(
+    graph: &Graph,
+    catalogue: &Catalogue,
+    options: &Options,
+    machine: &Machine,
+) -> Result<Plan, PlanError> {
+    let wiring = wire(graph, catalogue, options)?;
+    let (mut turns, mut plan) = plain(&wiring, options)?;
+    let may = |task: TaskId| {
+        let steps = plan.tasks[task.0 as usize].steps.of(&plan.steps);
+        options.ahead == 0
+            && steps
+                .iter()
+                .all(|s| is_duplicable(&plan, &wiring, options, s))
+    };
+    let dag = Dag::of(&plan).duplicable(may);
+    let schedule = cpfd(&dag, machine);
+    if schedule.duplicates() == 0 {
+        plan.lanes = schedule.tasks();
+        return Ok(plan);
+    }
+    let cast = Cast::new(&dag, machine, &schedule);
+    Players::new(&plan, &wiring, &cast).add(&mut turns);
+    let mut copied = assemble(&wiring, &turns, options)?;
+    cast.deal(&plan, &mut copied);
+    Ok(copied)
+}
+
+fn member_of(wiring: &Wiring<'_>, node: NodeId) -> Option<u32> {
+    let found = wiring.members.binary_search_by_key(&node, |m| m.id);
+    found.ok().map(|at| at as u32)
+}
+
+fn is_duplicable(plan: &Plan, wiring: &Wiring<'_>, options: &Options, step: &Step) -> bool {
+    let Work::Node { node, line: None } = step.work else {
+        return false;
+    };
+    let Some(member) = member_of(wiring, node) else {
+        return false;
+    };
+    let member = &wiring.members[member as usize];
+    let sends = |out: &OutPort| matches!(out, OutPort::Events(_));
+    member.part == Part::Plain
+        && member.kind.duplicable
+        && member.kind.role == Role::Inner
+        && !step.outputs.of(&plan.outputs).iter().any(sends)
+        && !options.single.contains(&node)
+}
+
+/// A task of the schedule: the original or a copy.
+#[derive(Clone, Copy)]
+struct Instance {
+    task: TaskId,
+    copy: u16,
+    lane: usize,
+    start: Nanos,
+    finish: Nanos,
+}
+
+/// Everything that the schedule has, in the order of time: who is read stands before who reads.
+struct Cast<'a> {
+    dag: &'a Dag,
+    machine: &'a Machine,
+    all: Vec<Instance>,
+    /// By task: its instances, in `all`; by copy.
+    of: Vec<Vec<usize>>,
+}
+
+impl<'a> Cast<'a> {
+    fn new(dag: &'a Dag, machine: &'a Machine, schedule: &Schedule) -> Self {
+        let lanes = schedule.lanes.iter().enumerate();
+        let mut all: Vec<Instance> = lanes
+            .flat_map(|(lane, all)| {
+                all.iter().map(move |placed| Instance {
+                    task: placed.task,
+                    copy: 0,
+                    lane,
+                    start: placed.start,
+                    finish: placed.finish,
+                })
+            })
+            .collect();
+        all.sort_by_key(|one| (one.start, one.task, one.lane));
+        let mut of: Vec<Vec<usize>> = vec![Vec::new(); dag.len()];
+        for (index, one) in all.iter_mut().enumerate() {
+            let copies = &mut of[one.task.0 as usize];
+            one.copy = copies.len() as u16;
+            copies.push(index);
+        }
+        Self {
+            dag,
+            machine,
+            all,
+            of,
+        }
+    }
+
+    /// Which copy of `task` the instance hears.
+    fn heard(&self, hearer: &Instance, task: TaskId) -> u16 {
+        if hearer.task == task {
+            return hearer.copy;
+        }
+        let arcs = self.dag.before(hearer.task).iter();
+        let bytes = arcs.filter(|arc| arc.task == task).map(|arc| arc.bytes);
+        let bytes = bytes.sum();
+        let copies = self.of[task.0 as usize].iter().map(|at| self.all[*at]);
+        let arrival = |copy: &Instance| {
+            let way = self.machine.crossing(copy.lane, hearer.lane, bytes);
+            let is_local = copy.lane == hearer.lane && copy.finish <= hearer.start;
+            (!is_local, sum(copy.finish, way), copy.copy)
+        };
+        copies.min_by_key(arrival).map_or(0, |copy| copy.copy)
+    }
+
+    /// Makes tasks and lanes of `copied` as they are in the schedule for `plan`.
+    fn deal(&self, plan: &Plan, copied: &mut Plan) {
+        let known = copied.ids().map(|(id, step)| (name(copied, step), id));
+        let known: HashMap<Name, StepId> = known.collect();
+        let mut order = Vec::with_capacity(copied.steps.len());
+        let mut ends = Vec::with_capacity(self.all.len());
+        for one in &self.all {
+            for step in plan.tasks[one.task.0 as usize].steps.of(&plan.steps) {
+                let name = Name {
+                    copy: one.copy,
+                    ..name(plan, step)
+                };
+                order.push(*known.get(&name).expect("every instance got its steps"));
+            }
+            ends.push(order.len() as u32);
+        }
+        runs(copied, &order, &ends);
+        copied.lanes = vec![Vec::new(); self.machine.workers()];
+        for (task, one) in (0..).map(TaskId).zip(&self.all) {
+            copied.lanes[one.lane].push(task);
+        }
+    }
+}
+
+/// What a step is called in both plans.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+struct Name {
+    what: u8,
+    node: NodeId,
+    copy: u16,
+}
+
+fn name(plan: &Plan, step: &Step) -> Name {
+    let (what, node) = match step.work {
+        Work::Node { node, .. } => (0, node),
+        Work::Write { node, .. } => (1, node),
+        Work::Keep { node } => (2, node),
+        Work::Mute { node } => (3, node),
+        Work::Send { node, .. } => (4, node),
+        Work::Receive { node, .. } => (5, node),
+        Work::Loop(id) => {
+            // A loop is called by the first of its members.
+            let members = plan.loops[id.0 as usize].steps.of(&plan.inner).iter();
+            let first = members.map(|member| name(plan, member)).min();
+            let first = first.expect("a loop has steps");
+            (10 + first.what, first.node)
+        }
+    };
+    Name {
+        what,
+        node,
+        copy: step.copy,
+    }
+}
+
+/// Who plays what: from instances of tasks to turns.
+struct Players<'a> {
+    plan: &'a Plan,
+    wiring: &'a Wiring<'a>,
+    cast: &'a Cast<'a>,
+    /// By member: the task that has its outputs.
+    giver: Vec<Option<TaskId>>,
+}
+
+impl<'a> Players<'a> {
+    fn new(plan: &'a Plan, wiring: &'a Wiring<'a>, cast: &'a Cast<'a>) -> Self {
+        let mut giver = vec![None; wiring.members.len()];
+        for (id, task) in (0..).map(TaskId).zip(&plan.tasks) {
+            for step in members(plan, task.steps.of(&plan.steps)) {
+                if let Work::Node { node, .. } | Work::Mute { node } = step.work
+                    && let Some(member) = member_of(wiring, node)
+                {
+                    giver[member as usize] = Some(id);
+                }
+            }
+        }
+        Self {
+            plan,
+            wiring,
+            cast,
+            giver,
+        }
+    }
+
+    /// The members whose inputs an instance has.
+    fn hearing(&self, one: &Instance) -> impl Iterator<Item = u32> + '_ {
+        let steps = self.plan.tasks[one.task.0 as usize].steps;
+        members(self.plan, steps.of(&self.plan.steps)).filter_map(|step| match step.work {
+            Work::Node { node, line: None } | Work::Write { node, .. } | Work::Keep { node } => {
+                member_of(self.wiring, node)
+            }
+            _ => None,
+        })
+    }
+
+    /// Adds a turn for each copy, and has everybody hear the right one.
+    fn add(&self, turns: &mut Turns) {
+        let mut turn_of: HashMap<(u32, u16), u32> = HashMap::new();
+        for one in self.cast.all.iter().filter(|one| one.copy > 0) {
+            for member in self.hearing(one) {
+                let turn = turns.all.len() as u32;
+                turns.all.push(Turn {
+                    member,
+                    act: Act::Run,
+                    lag: 0,
+                    copy: one.copy,
+                });
+                turns.copies.push((member, turn));
+                turn_of.insert((member, one.copy), turn);
+            }
+        }
+        turns.copies.sort_unstable();
+        for one in &self.cast.all {
+            for member in self.hearing(one) {
+                let own = turn_of.get(&(member, one.copy)).copied();
+                let own = own.unwrap_or_else(|| turns.taking(member));
+                for wire in self.wiring.wires_to(member) {
+                    let heard = self.giver[wire.from as usize];
+                    let copy = heard.map_or(0, |task| self.cast.heard(one, task));
+                    if let Some(turn) = turn_of.get(&(wire.from, copy)) {
+                        turns.heard.insert((own, wire.from), *turn);
+                    }
+                }
+            }
+        }
+        let mut waits: Vec<_> = turns.short.iter().map(|s| (s.write, s.read)).collect();
+        for wire in &self.wiring.wires {
+            let taking = turns.all_taking(wire.to);
+            waits.extend(taking.map(|turn| (turns.source(turn, wire).0, turn)));
+        }
+        turns.waits = waits;
+    }
+}
+
+/// The steps, and in the stead of a loop its members.
+fn members<'a>(plan: &'a Plan, steps: &'a [Step]) -> impl Iterator<Item = &'a Step> {
+    steps.iter().flat_map(|step| match step.work {
+        Work::Loop(id) => plan.loops[id.0 as usize].steps.of(&plan.inner),
+        _ => std::slice::from_ref(step),
+    })
+}
