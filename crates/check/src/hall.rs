@@ -163,6 +163,7 @@ impl Hall {
         let crew = Crew::new(CrewOptions {
             workers: manner.workers,
             wait: manner.wait,
+            floors: manner.way == Way::Deadline,
             ..CrewOptions::default()
         });
         let crew = crew.expect("threads can be started");

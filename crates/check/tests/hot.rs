@@ -76,7 +76,10 @@ fn manners() -> impl Iterator<Item = Manner> {
     let ways = [
         Way::Sequential,
         Way::Fixed,
+        Way::Global,
+        Way::Weighted,
         Way::Stealing,
+        Way::Deadline,
         Way::FusedStealing,
         Way::PipedFixed,
     ];

@@ -1,7 +1,7 @@
 //! A step that does not return: the sound goes on without it, and nothing breaks when it does return.
 
 use divisi_check::cast::{add, graph, kind, pass, skip};
-use divisi_check::hall::{Hall, Manner, Way, rate, registry};
+use divisi_check::hall::{Hall, Manner, WAYS, Way, rate, registry};
 use driver::{Beat, Cycle};
 use engine::{Engine, EngineOptions, Player, Scheduler};
 use exec::{Counts, Outcome};
@@ -122,7 +122,7 @@ fn trapped(trap: &Arc<Trap>) -> (Graph, Registry) {
 }
 
 fn manners() -> impl Iterator<Item = Manner> {
-    let ways = [Way::Fixed, Way::Stealing, Way::Mutex];
+    let ways = WAYS.into_iter().filter(|way| *way != Way::Sequential);
     let manner = |way, workers| Manner {
         way,
         workers,

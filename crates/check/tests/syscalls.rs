@@ -8,7 +8,7 @@
 #![cfg(all(target_os = "linux", target_arch = "x86_64", not(tsan)))]
 
 use divisi_check::cast::{add, graph, kind, pass, skip};
-use divisi_check::hall::{Hall, Manner, WAYS, Way, registry};
+use divisi_check::hall::{Hall, Manner, PIPELINES, WAYS, Way, registry};
 use divisi_check::later;
 use exec::{Now, Outcome, Ran};
 use graph::{Graph, NodeId};
@@ -271,7 +271,8 @@ fn live(orders: &str) -> ! {
     catch_calls();
     let mut words = orders.split(' ');
     let name = words.next().unwrap();
-    let way = WAYS.into_iter().find(|way| format!("{way:?}") == name);
+    let mut ways = WAYS.into_iter().chain(PIPELINES);
+    let way = ways.find(|way| format!("{way:?}") == name);
     let manner = Manner {
         way: way.unwrap(),
         workers: words.next().unwrap().parse().unwrap(),
@@ -386,7 +387,15 @@ fn in_a_child(test: &str, way: Way, workers: u32, crime: &str) -> Option<Found> 
 }
 
 fn ways() -> impl Iterator<Item = (Way, u32)> {
-    let many = [Way::Fixed, Way::Stealing, Way::PipedFixed].into_iter();
+    let many = [
+        Way::Fixed,
+        Way::Global,
+        Way::Weighted,
+        Way::Stealing,
+        Way::Deadline,
+        Way::PipedFixed,
+    ];
+    let many = many.into_iter();
     let many = many.flat_map(|way| (2..=4).map(move |workers| (way, workers)));
     [(Way::Sequential, 1)].into_iter().chain(many)
 }
@@ -411,7 +420,9 @@ fn a_cycle_calls_the_system_for_nothing_but_the_counted_wake() {
             ..found
         };
         assert_eq!(found, good, "{way:?}, {workers} workers");
-        assert!(u64::from(found.wake_calls) <= CYCLES, "{found:?}");
+        // One at the start of a cycle; only batches by weight call workers back that have left it.
+        let is_once = u64::from(found.wake_calls) <= CYCLES;
+        assert!(is_once || way == Way::Weighted, "{way:?}: {found:?}");
         assert_eq!(found.wake_calls > 0, workers > 1, "{found:?}");
     }
 }

@@ -71,6 +71,7 @@ impl Setting {
             priority: options.priority,
             pin: is_pinned(&options, workers).then(|| workers::cores().to_vec()),
             wait: options.wait,
+            floors: options.scheduler == Scheduler::Deadline,
             ..CrewOptions::default()
         });
         let crew = crew.map_err(EngineError::Threads)?;
@@ -218,6 +219,24 @@ impl Setting {
     /// What belongs to the nodes that play.
     pub(crate) fn belongings(&self) -> impl Iterator<Item = (NodeId, &Belongings)> {
         self.residents.iter().map(|(id, b)| (*id, b))
+    }
+
+    /// After how many frames everything has ended by itself: the longest player, and all tails behind it. `None` for a
+    /// graph that goes on forever.
+    pub(crate) fn length(&self, graph: &Graph) -> Option<u64> {
+        let mut longest = 0;
+        let mut tails = 0_u64;
+        for (id, b) in self.belongings() {
+            let is_source = graph.node(id).is_some_and(|n| n.inputs.is_empty());
+            match (b.length, b.tail) {
+                (Some(frames), _) => longest = longest.max(frames),
+                (None, Tail::Frames(frames)) if !is_source || frames == 0 => {
+                    tails = tails.saturating_add(frames);
+                }
+                _ => return None,
+            }
+        }
+        Some(longest.saturating_add(tails))
     }
 
     /// What every node shows, by node and name.

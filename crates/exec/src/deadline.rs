@@ -6,7 +6,9 @@
 //! (`rt::ranks`). Of what a task releases the worker keeps the most urgent one, unless the set has a more urgent one
 //! still.
 //!
-//! Deferred pieces come after all that: the earliest deadline first, on workers that find no task.
+//! Deferred pieces come after all that, the earliest deadline first: on workers that find no task; on a host that has no
+//! worker beside it, in what is left of its period when its steps are done; and on the crew's floors, threads of lower
+//! priority, from which a due step takes the core at once.
 
 use crate::bind::Binding;
 use crate::executor::Executor;
@@ -22,7 +24,7 @@ use workers::Crew;
 ///
 /// Real-time: setup.
 pub fn deadline(binding: Binding<'_>, crew: &Crew) -> Box<dyn Executor> {
-    Box::new(Parallel::<Urgency>::new(binding, crew))
+    Box::new(Parallel::<Urgency>::new(binding, crew).with_floors(crew))
 }
 
 struct Urgency {
@@ -30,10 +32,12 @@ struct Urgency {
     ready: Ranks,
     rank_of: Box<[u32]>,
     task_of: Box<[u32]>,
+    /// Whether there is one worker only.
+    alone: bool,
 }
 
 impl Strategy for Urgency {
-    fn new(plan: &Plan, stage: &Stage, _: usize) -> Self {
+    fn new(plan: &Plan, stage: &Stage, workers: usize) -> Self {
         let levels = plan.task_levels();
         let mut task_of: Vec<u32> = (0..stage.tasks.len() as u32).collect();
         // Equals stay in the plan's order.
@@ -47,6 +51,7 @@ impl Strategy for Urgency {
             ready: Ranks::new(task_of.len(), sources),
             rank_of: rank_of.into_boxed_slice(),
             task_of: task_of.into_boxed_slice(),
+            alone: workers == 1,
         }
     }
 
@@ -67,6 +72,9 @@ impl Strategy for Urgency {
                 return;
             }
             kept = self.release(hand, task);
+        }
+        if self.alone && !hand.is_abandoned() {
+            hand.use_time();
         }
     }
 

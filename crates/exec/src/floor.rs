@@ -19,6 +19,7 @@ pub struct Floor {
     traced: AtomicBool,
     sleeps: AtomicBool,
     fence: Asymmetric,
+    clock: fn() -> u64,
     /// One a worker: written by that worker alone, inside a cycle of the executor that has the turn.
     pens: Box<[Padded<UnsafeCell<Writer<TraceRecord>>>]>,
 }
@@ -50,11 +51,27 @@ impl Floor {
             traced: AtomicBool::new(false),
             sleeps: AtomicBool::new(false),
             fence: Asymmetric::set_up(),
+            clock: rt::stamp::now,
             pens: pens
                 .into_iter()
                 .map(|p| Padded(UnsafeCell::new(p)))
                 .collect(),
         }
+    }
+
+    /// With another clock than `rt::stamp`, for tests in which time is made: by it cycles are given up and deferred work is
+    /// helped. It must be hot.
+    ///
+    /// Real-time: setup.
+    #[must_use]
+    pub fn with_clock(mut self, clock: fn() -> u64) -> Self {
+        self.clock = clock;
+        self
+    }
+
+    /// What the clock says.
+    pub(crate) fn now(&self) -> u64 {
+        (self.clock)()
     }
 
     /// How many workers there are at most, the callback thread included.

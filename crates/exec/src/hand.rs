@@ -70,6 +70,7 @@ pub(crate) fn step_of(seat: &Seat) -> Option<u32> {
 pub(crate) struct Lent<'a> {
     pub(crate) stage: &'a Stage,
     pub(crate) seat: &'a Seat,
+    pub(crate) floor: &'a Floor,
     pub(crate) workers: u32,
     pub(crate) help_until: u64,
 }
@@ -89,7 +90,7 @@ impl Runtime for Lent<'_> {
     }
 
     fn may_help(&self) -> bool {
-        self.help_until == u64::MAX || rt::stamp::now() < self.help_until
+        self.help_until == u64::MAX || self.floor.now() < self.help_until
     }
 }
 
@@ -302,7 +303,7 @@ impl<'a> Hand<'a> {
     /// When the time to give the cycle up has come, the host does so, and any other worker goes: the host itself may be
     /// stuck, and nobody should spin as long as that. Reads a clock where there is such a time at all.
     pub(crate) fn give_up_in_time(&mut self) {
-        if self.facts.give_up == u64::MAX || rt::stamp::now() <= self.facts.give_up {
+        if self.facts.give_up == u64::MAX || self.floor.now() <= self.facts.give_up {
             return;
         }
         if self.worker == 0 {
@@ -409,6 +410,17 @@ impl<'a> Hand<'a> {
             self.mark(Mark::Piece, 0);
         }
         ran
+    }
+
+    /// Deferred pieces as long as there is time, for who has no other worker beside it.
+    pub(crate) fn use_time(&mut self) {
+        let until = self.facts.help_until;
+        while until != u64::MAX
+            && self.stage.deferred.earliest_due().is_some()
+            && self.floor.now() < until
+        {
+            self.run_piece();
+        }
     }
 
     /// The time, where it is to be recorded.

@@ -77,6 +77,8 @@ pub(crate) struct Parallel<S> {
     shared: Arc<Shared<S>>,
     posted: Posted,
     name: u64,
+    /// On threads of lower priority, where there are deferred pieces for them.
+    floors: Option<Posted>,
     epoch: u32,
     done: bool,
     /// A cycle was given up, and somebody may still be inside.
@@ -103,10 +105,33 @@ impl<S: Strategy> Parallel<S> {
             name,
             posted: crew.post(shared.clone(), useful(binding.plan, &shared.stage, workers)),
             shared,
+            floors: None,
             epoch: 0,
             done: false,
             held_up: false,
             fenced: false,
+        }
+    }
+
+    /// With the floors of `crew` for deferred pieces, where there are both.
+    pub(crate) fn with_floors(mut self, crew: &Crew) -> Self {
+        if !self.shared.stage.deferred.is_empty()
+            && let Some(floors) = crew.floors()
+        {
+            let beneath = Arc::new(Beneath(self.shared.clone()));
+            self.floors = Some(floors.post(beneath, floors.workers()));
+        }
+        self
+    }
+
+    /// Wakes the floors if there are pieces for them; how many were woken.
+    fn wake_floors(&self) -> u32 {
+        let from = self.shared.not_wanted_before();
+        match &self.floors {
+            Some(floors) if self.shared.stage.deferred.has_due_from(from) => {
+                floors.start(self.epoch)
+            }
+            _ => 0,
         }
     }
 
@@ -167,7 +192,7 @@ impl<S: Strategy> Parallel<S> {
         self.done = shared.progress.is_complete();
         self.held_up = !self.done;
         self.fenced = false;
-        wakes
+        wakes + self.wake_floors()
     }
 }
 
@@ -230,6 +255,7 @@ impl<S: Strategy> Shared<S> {
         let lent = Lent {
             stage: &self.stage,
             seat: &self.seats[worker],
+            floor: &self.floor,
             workers: self.seats.len() as u32,
             help_until: facts.help_until,
         };
@@ -273,6 +299,29 @@ impl<S: Strategy> Job for Shared<S> {
             return;
         }
         self.play((worker, recall), epoch, (0, 0));
+    }
+}
+
+/// The deferred pieces that floors run, between and during cycles.
+///
+/// None that the cycle to come waits for: that cycle would take the floor's core from it in the middle of the piece, and
+/// then wait for a thread that waits for its end. Those are for workers.
+struct Beneath<S>(Arc<Shared<S>>);
+
+impl<S: Strategy> Job for Beneath<S> {
+    fn work(&self, _worker: usize, _epoch: u32, _recall: Recall<'_>) {
+        let _flush = FlushToZero::on();
+        let Self(shared) = self;
+        while shared.floor.has_turn(shared.name)
+            && (shared.stage.deferred).run_earliest_from(shared.not_wanted_before())
+        {}
+    }
+}
+
+impl<S> Shared<S> {
+    /// Work that is due from this frame on no step waits for before the cycle after the next.
+    fn not_wanted_before(&self) -> u64 {
+        self.facts.get().position + 2 * u64::from(self.stage.block.0)
     }
 }
 

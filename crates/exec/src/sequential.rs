@@ -47,6 +47,7 @@ impl Sequential {
         let lent = Lent {
             stage: &self.stage,
             seat: &self.seats[0],
+            floor: &self.floor,
             workers: 1,
             help_until: facts.help_until,
         };
@@ -81,15 +82,7 @@ impl Sequential {
         }
         hand.put_down();
         hand.mark(Mark::End, 0);
-        self.use_idle_time(facts, &mut hand);
-    }
-
-    /// Deferred pieces, as long as there is time: nobody else is there to run them.
-    fn use_idle_time(&self, facts: Facts, hand: &mut Hand<'_>) {
-        let has_time = || facts.help_until != u64::MAX && rt::stamp::now() < facts.help_until;
-        while self.stage.deferred.earliest_due().is_some() && has_time() {
-            hand.run_piece();
-        }
+        hand.use_time();
     }
 }
 

@@ -6,11 +6,12 @@
 
 use std::fmt;
 use std::io;
-use std::sync::Arc;
 use std::sync::mpsc;
+use std::sync::{Arc, OnceLock};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use crate::system::lower_priority;
 use crate::{CoreId, Priority, Refusal, cores};
 use board::Board;
 
@@ -52,6 +53,8 @@ pub struct CrewOptions {
     pub pin: Option<Vec<CoreId>>,
     /// What they do between cycles.
     pub wait: Wait,
+    /// Whether there may be [floors](Crew::floors).
+    pub floors: bool,
     /// What they are called in the system's lists, with their number behind.
     pub name: String,
     /// Called by each of the threads, with its number, before its first cycle.
@@ -75,6 +78,14 @@ pub struct Crew {
     threads: Vec<JoinHandle<()>>,
     facts: CrewFacts,
     workers: usize,
+    /// Where there may be any.
+    floors: Option<Floors>,
+}
+
+/// A crew's floors: how they are made, and they themselves once somebody has asked.
+struct Floors {
+    options: CrewOptions,
+    crew: OnceLock<Option<Box<Crew>>>,
 }
 
 /// How a crew ended.
@@ -100,6 +111,7 @@ impl Default for CrewOptions {
             priority: Priority::Ordinary,
             pin: None,
             wait: Wait::Hybrid,
+            floors: false,
             name: "divisi".into(),
             on_thread_start: None,
         }
@@ -113,6 +125,7 @@ impl fmt::Debug for CrewOptions {
             .field("priority", &self.priority)
             .field("pin", &self.pin)
             .field("wait", &self.wait)
+            .field("floors", &self.floors)
             .field("name", &self.name)
             .finish_non_exhaustive()
     }
@@ -140,6 +153,10 @@ impl Crew {
                 pinned: vec![None; workers - 1],
             },
             workers,
+            floors: options.floors.then(|| Floors {
+                options: options.beneath(),
+                crew: OnceLock::new(),
+            }),
         };
         let (sender, ready) = mpsc::channel();
         for worker in 1..workers {
@@ -154,6 +171,17 @@ impl Crew {
     /// How many workers there are, the caller's thread included.
     pub fn workers(&self) -> usize {
         self.workers
+    }
+
+    /// A crew below this one: a thread for each core, of the lowest ordinary priority, for what may take as long as it
+    /// likes. Its worker 0, who starts its cycles, is this crew's. Started when first asked for; `None` where the
+    /// options have none or the system refuses threads.
+    ///
+    /// Real-time: setup.
+    pub fn floors(&self) -> Option<&Crew> {
+        let Floors { options, crew } = self.floors.as_ref()?;
+        let start = || Crew::new(options.clone()).ok().map(Box::new);
+        crew.get_or_init(start).as_deref()
     }
 
     /// What was granted and refused.
@@ -208,6 +236,25 @@ impl Drop for Crew {
 }
 
 impl CrewOptions {
+    /// What this crew's floors are: on each core one.
+    fn beneath(&self) -> Self {
+        let start = self.on_thread_start.clone();
+        Self {
+            workers: cores().len() + 1,
+            priority: Priority::Ordinary,
+            pin: Some(cores().to_vec()),
+            wait: Wait::Hybrid,
+            floors: false,
+            name: format!("{}-floor", self.name),
+            on_thread_start: Some(Arc::new(move |thread| {
+                lower_priority();
+                if let Some(start) = &start {
+                    start(thread);
+                }
+            })),
+        }
+    }
+
     /// Takes back a wish for real-time priority that does not go with the others, and says why.
     fn give_up_real_time(&mut self) -> Vec<Refusal> {
         let mut refused = Vec::new();

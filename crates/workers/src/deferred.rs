@@ -27,7 +27,7 @@ impl Deferred {
     ///
     /// Real-time: hot.
     pub fn earliest_due(&self) -> Option<u64> {
-        self.earliest().map(|(due, _)| due)
+        self.earliest(0).map(|(due, _)| due)
     }
 
     /// Runs one piece of the job that is due first; whether there was one. A piece that panics loses its job, and counts
@@ -35,9 +35,16 @@ impl Deferred {
     ///
     /// Real-time: hot.
     pub fn run_earliest(&self) -> bool {
+        self.run_earliest_from(0)
+    }
+
+    /// As [`run_earliest`](Self::run_earliest), but only of jobs that are not due before frame `from`.
+    ///
+    /// Real-time: hot.
+    pub fn run_earliest_from(&self, from: u64) -> bool {
         // Each failed try means that another worker took that job first; it then takes part in no further look.
         (0..=self.runners.len())
-            .map_while(|_| self.earliest())
+            .map_while(|_| self.earliest(from))
             .any(|(_, runner)| self.run_piece(runner))
     }
 
@@ -49,8 +56,21 @@ impl Deferred {
         self.lost.load(Ordering::Relaxed)
     }
 
-    fn earliest(&self) -> Option<(u64, &Runner)> {
+    /// Whether a job can be worked on that is not due before frame `from`.
+    ///
+    /// Real-time: hot.
+    pub fn has_due_from(&self, from: u64) -> bool {
+        self.earliest(from).is_some()
+    }
+
+    /// Whether there are no jobs at all.
+    pub fn is_empty(&self) -> bool {
+        self.runners.is_empty()
+    }
+
+    fn earliest(&self, from: u64) -> Option<(u64, &Runner)> {
         let waiting = self.runners.iter().filter_map(|r| Some((r.due()?, r)));
+        let waiting = waiting.filter(|(due, _)| *due >= from);
         waiting.min_by_key(|(due, _)| *due)
     }
 
@@ -87,6 +107,7 @@ mod tests {
             owner.start(due);
         }
         let mut finished = Vec::new();
+        assert!(deferred.has_due_from(300) && !deferred.run_earliest_from(301));
         while let Some(due) = deferred.earliest_due() {
             assert!(deferred.run_earliest());
             let here = owners.iter().filter(|o| o.is_here()).count();

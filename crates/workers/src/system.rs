@@ -88,6 +88,13 @@ pub fn set_priority(priority: Priority) -> Result<(), Refusal> {
     }
 }
 
+/// Lets the calling thread, of ordinary priority, run in what all others leave. Not to be taken back without privilege.
+///
+/// Real-time: setup.
+pub(crate) fn lower_priority() {
+    kernel::lower_priority();
+}
+
 /// The calling thread's priority.
 ///
 /// Real-time: setup.

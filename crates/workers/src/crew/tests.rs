@@ -18,7 +18,9 @@ impl Job for Count {
     fn work(&self, worker: usize, epoch: u32, _: Recall<'_>) {
         assert!(AudioThread::is_here());
         self.latest.store(epoch, Ordering::Relaxed);
-        self.calls[worker].fetch_add(1, Ordering::Release);
+        if let Some(calls) = self.calls.get(worker) {
+            calls.fetch_add(1, Ordering::Release);
+        }
     }
 }
 
@@ -197,4 +199,28 @@ fn pinned_workers_say_where_they_are_and_their_hook_has_run() {
     assert_eq!(starts.load(Ordering::Relaxed), 1 + 2);
     let expected = [1, 2].map(|w| Some(cores()[w % cores().len()]));
     assert_eq!(crew.facts().pinned, expected);
+}
+
+#[test]
+fn floors_are_started_when_asked_for_one_a_core() {
+    assert!(
+        Crew::new(options(1, Wait::Hybrid))
+            .unwrap()
+            .floors()
+            .is_none()
+    );
+    let options = CrewOptions {
+        floors: true,
+        ..options(1, Wait::Hybrid)
+    };
+    let crew = Crew::new(options).unwrap();
+    let floors = crew.floors().unwrap();
+    assert_eq!(floors.workers(), cores().len() + 1);
+    let count = Arc::new(Count::default());
+    let posted = floors.post(count.clone(), floors.workers());
+    posted.start(1);
+    count.wait_for(1..floors.workers().min(8), 1);
+    retire(posted);
+    let again = crew.floors().unwrap();
+    assert!(std::ptr::eq(again, floors));
 }

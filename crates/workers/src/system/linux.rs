@@ -48,6 +48,11 @@ pub(super) fn set_ordinary() -> Result<(), Refusal> {
     })
 }
 
+pub(super) fn lower_priority() {
+    // SAFETY: it takes numbers; 0 is the calling thread. Nobody is refused less than it has.
+    unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, 19) };
+}
+
 pub(super) fn set_real_time(level: u8) -> Result<(), Refusal> {
     let policy = libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK;
     set_scheduler(policy, level.into()).map_err(|errno| match (errno, highest_priority()) {

@@ -20,6 +20,8 @@ pub(super) fn set_ordinary() -> Result<(), Refusal> {
     Ok(())
 }
 
+pub(super) fn lower_priority() {}
+
 pub(super) fn set_real_time(_level: u8) -> Result<(), Refusal> {
     Err(Refusal::Unsupported("real-time priority"))
 }

@@ -121,3 +121,47 @@ fn a_worker_comes_once_for_each_cycle_that_waits_for_it() {
         retire(posted);
     });
 }
+
+/// Leaves its cycle at once, and says when it has seen what it is called back for.
+struct Leaves {
+    there_is_more: AtomicU32,
+    has_seen: AtomicU32,
+}
+
+impl Job for Leaves {
+    fn work(&self, _worker: usize, _epoch: u32, _: Recall<'_>) {
+        let sees = self.there_is_more.load(Ordering::Relaxed);
+        self.has_seen.store(sees, Ordering::Relaxed);
+    }
+}
+
+#[test]
+fn who_has_left_a_cycle_is_called_back() {
+    check(|| {
+        let board = Arc::new(Board::new(2));
+        let job = Arc::new(Leaves {
+            there_is_more: AtomicU32::new(0),
+            has_seen: AtomicU32::new(0),
+        });
+        let posted = Board::post(&board, job.clone(), 2);
+        posted.start(1);
+        let worker = {
+            let (board, job) = (board.clone(), job.clone());
+            loom::thread::spawn(move || {
+                let mut place = board.place(1);
+                // A recall that is missed leaves it asleep: loom calls that a deadlock.
+                while job.has_seen.load(Ordering::Relaxed) == 0 {
+                    match place.take() {
+                        Turn::Stop => return,
+                        Turn::Rest(cycle) => board.rest(1, cycle, Wait::Sleep),
+                        Turn::Work(taken) => taken.work(),
+                    }
+                }
+            })
+        };
+        job.there_is_more.store(1, Ordering::Relaxed);
+        posted.recall().call(1);
+        worker.join().unwrap();
+        retire(posted);
+    });
+}
