@@ -1,5 +1,7 @@
 //! Figures that become pictures: curves, bars with whiskers, and how often something took how long.
 
+use divisi::draw::plot::{self, Axis, BarSeries, Bars, Lines, Scale, Series, Value};
+
 /// One picture: the file it goes to, and what it shows.
 #[derive(Clone, Debug)]
 pub(crate) struct Chart {
@@ -38,6 +40,124 @@ impl Chart {
 
     /// The picture.
     pub(crate) fn svg(&self) -> String {
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"1\" height=\"1\"></svg>\n".into()
+        let y = self.axis(self.y);
+        match &self.body {
+            Body::Curves { log, curves } => {
+                let scale = |is_log| if is_log { Scale::Log } else { Scale::Linear };
+                let value = |(x, at): &(f64, f64)| {
+                    let value = Value {
+                        at: *at,
+                        ..Value::default()
+                    };
+                    (*x, value)
+                };
+                let series = curves.iter().map(|(name, points)| Series {
+                    name: name.clone(),
+                    points: points.iter().map(value).collect(),
+                });
+                let x = Axis {
+                    scale: scale(log.0),
+                    ..self.axis(self.x)
+                };
+                plot::lines(&Lines {
+                    title: self.title.clone(),
+                    x,
+                    y: Axis {
+                        scale: scale(log.1),
+                        ..y
+                    },
+                    series: series.filter(|s| !s.points.is_empty()).collect(),
+                    ..Lines::default()
+                })
+                .svg()
+            }
+            Body::Bars { groups, series } => {
+                let value = |(at, worst): (f64, f64)| Value {
+                    at,
+                    worst: (worst > at).then_some(worst),
+                    ..Value::default()
+                };
+                let series = series.iter().map(|(name, values)| BarSeries {
+                    name: name.clone(),
+                    values: values.iter().map(|v| v.map(value)).collect(),
+                });
+                let is_wide = spread(&self.body) > 30.0;
+                plot::bars(&Bars {
+                    title: self.title.clone(),
+                    groups: groups.clone(),
+                    y: Axis {
+                        scale: if is_wide { Scale::Log } else { Scale::Linear },
+                        ..y
+                    },
+                    series: series
+                        .filter(|s| s.values.iter().any(Option::is_some))
+                        .collect(),
+                    ..Bars::default()
+                })
+                .svg()
+            }
+        }
+    }
+
+    /// An axis that shows `what`, which may end in its unit: `mean, µs`.
+    fn axis(&self, what: &str) -> Axis {
+        let (label, unit) = what.rsplit_once(", ").unwrap_or((what, ""));
+        Axis {
+            label: label.into(),
+            unit: unit.into(),
+            ..Axis::default()
+        }
+    }
+}
+
+/// The greatest over the least of what bars show, where nothing is 0.
+fn spread(body: &Body) -> f64 {
+    let Body::Bars { series, .. } = body else {
+        return 1.0;
+    };
+    let all = series.iter().flat_map(|(_, values)| values).flatten();
+    let (least, most) = all.fold((f64::INFINITY, 0.0_f64), |(least, most), (at, worst)| {
+        (least.min(*at), most.max(*worst))
+    });
+    if least > 0.0 && most > 0.0 {
+        most / least
+    } else {
+        1.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn curves_and_bars_are_drawn_with_every_name_and_nothing_without_figures() {
+        let curves = vec![
+            ("etf".into(), vec![(1.0, 2.0), (2.0, 4.0)]),
+            ("nobody".into(), vec![]),
+        ];
+        let mut chart = Chart {
+            file: "x".into(),
+            title: "a < b".into(),
+            x: "nodes",
+            y: "mean, µs",
+            body: Body::Curves {
+                log: (true, true),
+                curves,
+            },
+        };
+        let svg = chart.svg();
+        assert!(svg.contains("etf") && svg.contains("a &lt; b") && !svg.contains("nobody"));
+        assert!(!chart.is_empty());
+        chart.body = Body::Bars {
+            groups: vec!["2 threads".into()],
+            series: vec![("hlfet".into(), vec![Some((1.0, 100.0))])],
+        };
+        assert!(chart.svg().contains("hlfet") && spread(&chart.body) == 100.0);
+        chart.body = Body::Bars {
+            groups: Vec::new(),
+            series: vec![("hlfet".into(), vec![None])],
+        };
+        assert!(chart.is_empty());
     }
 }

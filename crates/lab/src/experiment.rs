@@ -1,7 +1,7 @@
 //! An experiment by its name: its runs, its pictures, its page.
 
 use crate::chart::Chart;
-use crate::{Effort, LabError, Machine, Table, Watch, graphs, session};
+use crate::{Effort, LabError, Machine, Table, Watch, graphs, scale, session};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -13,6 +13,8 @@ pub enum Experiment {
     Graphs,
     /// 500 objects, 64 of them dear, idle and playing (Robinson 2016).
     Session,
+    /// What a simulator says of 1 to 128 cores, from costs measured here.
+    Scale,
 }
 
 /// What has been done.
@@ -29,7 +31,7 @@ pub struct Done {
 impl Experiment {
     /// Every one that there is.
     pub fn all() -> impl Iterator<Item = Self> {
-        [Self::Graphs, Self::Session].into_iter()
+        [Self::Graphs, Self::Session, Self::Scale].into_iter()
     }
 
     /// Its name on the command line.
@@ -37,6 +39,7 @@ impl Experiment {
         match self {
             Self::Graphs => "graphs",
             Self::Session => "session",
+            Self::Scale => "scale",
         }
     }
 
@@ -59,10 +62,12 @@ impl Experiment {
         let (table, is_whole) = match self {
             Self::Graphs => graphs::run(effort, folder, &machine, watch)?,
             Self::Session => session::run(effort, folder, &machine, watch)?,
+            Self::Scale => scale::run(effort, folder, &machine, watch)?,
         };
         let (page, charts) = match self {
             Self::Graphs => graphs::page(&table, &machine),
             Self::Session => session::page(&table, &machine),
+            Self::Scale => scale::page(&table, &machine),
         };
         write(folder, &page, &charts)?;
         Ok(Done {

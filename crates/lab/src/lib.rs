@@ -5,6 +5,7 @@
 //! not: compute what a page says from anything but the table, use `unsafe`.
 #![forbid(unsafe_code)]
 
+mod bench;
 mod chart;
 mod error;
 mod experiment;
@@ -15,7 +16,9 @@ mod machine;
 mod page;
 mod play;
 mod run;
+mod scale;
 mod session;
+pub mod simulator;
 mod table;
 mod threads;
 

@@ -8,12 +8,14 @@ use crate::figures::Figures;
 use crate::machine::RATE_HZ;
 use crate::threads::Spent;
 use divisi::driver::{self, Opened, Request};
+use divisi::plan::Costs;
 use divisi::prelude::*;
-use divisi::report::{Histogram, Report};
+use divisi::report::{Facts, Histogram, Report};
 use divisi::rt::stamp::{self, Scale};
 use divisi::workers::{AudioThread, Priority};
 use std::any::Any;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::Builder;
 use std::time::{Duration, Instant};
 
@@ -46,7 +48,7 @@ impl Pace {
 }
 
 /// What to play, and how.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Run<'a> {
     pub(crate) graph: &'a Graph,
     pub(crate) scheduler: Scheduler,
@@ -54,19 +56,19 @@ pub(crate) struct Run<'a> {
     pub(crate) block: Frames,
     pub(crate) fuse: bool,
     pub(crate) pace: Pace,
+    /// What is known of the machine and of the nodes.
+    pub(crate) facts: Facts,
+    pub(crate) costs: Costs,
     pub(crate) time: Duration,
 }
 
 /// Plays.
-pub(crate) fn play(run: &Run<'_>) -> Result<Figures, LabError> {
+pub(crate) fn play(run: Run<'_>) -> Result<Figures, LabError> {
     match run.pace {
-        Pace::Behind => behind(run),
-        Pace::Beat => beat(run),
+        Pace::Behind => behind(&run),
+        Pace::Beat => beat(&run),
     }
 }
-
-/// Whether runs can be fused here.
-pub(crate) const FUSES: bool = false;
 
 fn prepare(run: &Run<'_>, priority: Priority) -> Result<(Engine, Stopwatch), LabError> {
     let rate = SampleRate::new(RATE_HZ).expect("48000 is not zero");
@@ -74,6 +76,9 @@ fn prepare(run: &Run<'_>, priority: Priority) -> Result<(Engine, Stopwatch), Lab
     options.scheduler = run.scheduler;
     options.workers = run.workers;
     options.priority = priority;
+    options.fuse = run.fuse;
+    options.machine = run.facts.clone();
+    options.costs = run.costs.clone();
     let made = Engine::new(run.graph.clone(), Arc::new(divisi::registry()), options);
     let (engine, player) = made.map_err(|error| LabError::Play(error.to_string()))?;
     let watch = Stopwatch {
@@ -81,6 +86,7 @@ fn prepare(run: &Run<'_>, priority: Priority) -> Result<(Engine, Stopwatch), Lab
         scale: Scale::of_this_machine(),
         warm: WARM,
         seen: Seen::default(),
+        counted: Arc::default(),
     };
     Ok((engine, watch))
 }
@@ -91,6 +97,8 @@ struct Stopwatch {
     scale: Scale,
     warm: u32,
     seen: Seen,
+    /// How many cycles have counted, for who waits for them.
+    counted: Arc<AtomicU64>,
 }
 
 #[derive(Default)]
@@ -114,6 +122,8 @@ impl Cycle for Stopwatch {
             return;
         }
         self.seen.times.record(took);
+        // Relaxed: the count is all there is.
+        self.counted.fetch_add(1, Ordering::Relaxed);
         self.seen.missed += u64::from(beat.budget.is_some_and(|budget| took > budget));
         self.seen.xruns += u64::from(beat.xruns);
     }
@@ -205,12 +215,10 @@ fn beat(run: &Run<'_>) -> Result<Figures, LabError> {
     let level = opened.facts().priority.and_then(|l| u8::try_from(l).ok());
     let priority = level.map_or(Priority::Ordinary, Priority::RealTime);
     let (mut engine, watch) = prepare(run, priority)?;
-    let period = run
-        .block
-        .lasting(SampleRate::new(RATE_HZ).expect("it is not zero"));
-    let warm = Duration::from_nanos(period.0 * u64::from(WARM + 1));
+    let counted = watch.counted.clone();
+    let has_begun = move || counted.load(Ordering::Relaxed) > 0;
     let running = opened.start(Box::new(watch)).map_err(refused)?;
-    std::thread::sleep(warm);
+    await_or_give_up(has_begun);
     let clock = Clock::begin();
     std::thread::sleep(run.time);
     let passed = clock.end();
@@ -218,6 +226,14 @@ fn beat(run: &Run<'_>) -> Result<Figures, LabError> {
     let watch: Box<Stopwatch> = back.downcast().expect("it was given to the driver");
     let report = engine.report();
     Ok(figures(&report, &watch.seen, &passed, level.is_some()))
+}
+
+/// Waits until `is_so`, for a minute at most: a machine that plays no cycle in that time never will.
+fn await_or_give_up(is_so: impl Fn() -> bool) {
+    let begun = Instant::now();
+    while !is_so() && begun.elapsed() < Duration::from_secs(60) {
+        std::thread::sleep(Duration::from_millis(1));
+    }
 }
 
 fn figures(report: &Report, seen: &Seen, passed: &Passed, is_real_time: bool) -> Figures {
@@ -247,13 +263,15 @@ mod tests {
         let graph = shape::diamond(16, None).unwrap();
         for scheduler in Scheduler::all() {
             for pace in [Pace::Behind, Pace::Beat] {
-                let figures = play(&Run {
+                let figures = play(Run {
                     graph: &graph,
                     scheduler,
                     workers: 3,
                     block: Frames(64),
                     fuse: false,
                     pace,
+                    facts: Facts::default(),
+                    costs: Costs::default(),
                     time: Duration::from_millis(20),
                 });
                 let figures = figures.unwrap();
@@ -270,13 +288,15 @@ mod tests {
     fn a_graph_that_cannot_be_played_is_refused_in_words() {
         let mut graph = Graph::default();
         graph.add(Node::new("x", "no such kind")).unwrap();
-        let refused = play(&Run {
+        let refused = play(Run {
             graph: &graph,
             scheduler: Scheduler::Sequential,
             workers: 1,
             block: Frames(64),
             fuse: false,
             pace: Pace::Behind,
+            facts: Facts::default(),
+            costs: Costs::default(),
             time: Duration::ZERO,
         });
         assert!(matches!(refused, Err(LabError::Play(why)) if !why.is_empty()));

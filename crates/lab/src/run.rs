@@ -1,5 +1,6 @@
 //! Going through the cells of an experiment: those that are not in the table yet, one after another.
 
+use crate::bench::Bench;
 use crate::load::Load;
 use crate::{LabError, Table};
 use std::time::{Duration, Instant};
@@ -57,7 +58,7 @@ pub(crate) trait Cell {
     fn lasts(&self) -> Duration;
 
     /// Makes it; gives the other columns.
-    fn run(&self) -> Result<Vec<String>, LabError>;
+    fn run(&self, bench: &mut Bench, table: &Table) -> Result<Vec<String>, LabError>;
 }
 
 /// How long a load is there before anything is measured.
@@ -66,11 +67,13 @@ const SETTLE: Duration = Duration::from_millis(100);
 /// Makes every run that `table` has not. Whether all are there now.
 pub(crate) fn run_all(
     cells: &[impl Cell],
+    effort: Effort,
     table: &mut Table,
     watch: &mut dyn Watch,
 ) -> Result<bool, LabError> {
     let begun = Instant::now();
     let mut load = None;
+    let mut bench = Bench::new(effort);
     let to_do = cells.iter().enumerate();
     let to_do: Vec<_> = to_do.filter(|(_, c)| !table.has(&c.key())).collect();
     let all: Duration = to_do.iter().map(|(_, c)| c.lasts()).sum();
@@ -88,7 +91,7 @@ pub(crate) fn run_all(
             load = Some(Load::begin(divisi::workers::cores().len()));
             std::thread::sleep(SETTLE);
         }
-        let figures = cell.run()?;
+        let figures = cell.run(&mut bench, table)?;
         table.add(key.into_iter().chain(figures).collect())?;
         done += cell.lasts();
     }
@@ -124,7 +127,7 @@ mod tests {
             Duration::from_secs(1)
         }
 
-        fn run(&self) -> Result<Vec<String>, LabError> {
+        fn run(&self, _: &mut Bench, _: &Table) -> Result<Vec<String>, LabError> {
             self.1.borrow_mut().push(self.0);
             Ok(vec!["done".into()])
         }
@@ -151,11 +154,11 @@ mod tests {
         let cells: Vec<_> = (0..5).map(|n| Numbered(n, &ran)).collect();
         let open = || Table::open(&path, "m", &["n", "state"], 1).unwrap();
         let mut some = Until(2, Vec::new());
-        assert!(!run_all(&cells, &mut open(), &mut some).unwrap());
+        assert!(!run_all(&cells, Effort::Least, &mut open(), &mut some).unwrap());
         let mut rest = Until(9, Vec::new());
-        assert!(run_all(&cells, &mut open(), &mut rest).unwrap());
+        assert!(run_all(&cells, Effort::Least, &mut open(), &mut rest).unwrap());
         assert_eq!(rest.1, [(3, 5), (4, 5), (5, 5)]);
-        assert!(run_all(&cells, &mut open(), &mut rest).unwrap());
+        assert!(run_all(&cells, Effort::Least, &mut open(), &mut rest).unwrap());
         assert_eq!(*ran.borrow(), [0, 1, 2, 3, 4]);
         std::fs::remove_file(&path).unwrap();
     }

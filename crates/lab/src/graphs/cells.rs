@@ -1,10 +1,11 @@
 //! Which runs the experiment *graphs* has.
 
 use super::KEYS;
+use crate::bench::Bench;
 use crate::machine::{now, period_us};
-use crate::play::{FUSES, Pace, Run, play};
+use crate::play::{Pace, Run, play};
 use crate::run::Cell;
-use crate::{Effort, LabError};
+use crate::{Effort, LabError, Table};
 use divisi::graph::shape;
 use divisi::prelude::{Frames, Graph, Scheduler};
 use std::collections::HashSet;
@@ -109,19 +110,25 @@ impl Cell for GraphCell {
         Duration::from_millis(self.ms + 10)
     }
 
-    fn run(&self) -> Result<Vec<String>, LabError> {
+    fn run(&self, bench: &mut Bench, _: &Table) -> Result<Vec<String>, LabError> {
         let graph = self.shape.graph(self.inner, self.block);
+        let key = self.key();
+        let block = Frames(self.block);
+        let name = format!("{} {} {} {}", key[0], key[1], key[2], self.block);
+        let costs = bench.costs(&name, &graph, block)?;
         let date = now();
-        let seen = play(&Run {
+        let seen = play(Run {
             graph: &graph,
             scheduler: self.scheduler,
             workers: self.threads,
-            block: Frames(self.block),
+            block,
             fuse: self.fuse,
             pace: self.pace,
+            facts: bench.facts(),
+            costs,
             time: Duration::from_millis(self.ms),
         })?;
-        let mut cells = seen.cells(date, Frames(self.block));
+        let mut cells = seen.cells(date, block);
         let bars = seen.bars.iter().filter(|bar| bar.count > 0);
         let bars = bars.map(|bar| format!("{}-{}:{}", bar.from_ns, bar.to_ns, bar.count));
         // Only where it is drawn: the rest would be most of the table.
@@ -263,10 +270,7 @@ fn every_way(cell: GraphCell, fuse: bool, all: &mut Vec<GraphCell>) {
             Scheduler::Sequential => 1,
             _ => cell.threads,
         };
-        for fuse in [false, true]
-            .into_iter()
-            .take(1 + usize::from(fuse && FUSES))
-        {
+        for fuse in [false, true].into_iter().take(1 + usize::from(fuse)) {
             all.push(GraphCell {
                 scheduler,
                 threads,

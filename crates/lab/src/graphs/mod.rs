@@ -26,7 +26,7 @@ pub(crate) fn run(
 ) -> Result<(Table, bool), LabError> {
     let path = folder.join("results.csv");
     let mut table = Table::open(&path, &machine.name(), COLUMNS, KEYS)?;
-    let is_whole = run_all(&cells::cells(effort), &mut table, watch)?;
+    let is_whole = run_all(&cells::cells(effort), effort, &mut table, watch)?;
     Ok((table, is_whole))
 }
 

@@ -3,7 +3,6 @@
 use super::cells::{BLOCKS, CONTROL, DEAR_NS, HISTOGRAM_BLOCK, OWN, Shape, THREADS, ways};
 use crate::chart::{Body, Chart};
 use crate::page::Page;
-use crate::play::FUSES;
 use crate::{Machine, Row, Table};
 
 /// The page and its pictures.
@@ -60,11 +59,10 @@ fn method(page: &mut Page, machine: &Machine) {
              threads always.",
             machine.cores
         ),
-        "Fusion joins cheap steps to one task before they are shared out; `off` shows the bare schedules.".to_owned(),
+        "Fusion joins cheap steps to one task before they are shared out; `off` shows the bare schedules. What each node \
+         costs, and what handing over between cores costs, was measured before and told to every schedule."
+            .to_owned(),
     ]);
-    if !FUSES {
-        page.text("This version plays without fusion only.");
-    }
 }
 
 /// The table, asked for what the page needs.
@@ -214,7 +212,7 @@ impl<'a> View<'a> {
                     file: format!("threads-{}-{inner}", shape.name),
                     title: format!("{name}: mean and worst, not fused"),
                     x: "",
-                    y: "µs",
+                    y: "cycle, µs",
                     body: self.bars(&columns),
                 };
                 put(
@@ -247,7 +245,7 @@ impl<'a> View<'a> {
                     file: format!("sizes-{}-{threads}", shape.name),
                     title: format!("{}: mean of a cycle, {threads} threads", shape.name),
                     x: "nodes",
-                    y: "µs",
+                    y: "cycle, µs",
                     body: Body::Curves {
                         log: (true, true),
                         curves: curves.collect(),
@@ -280,7 +278,7 @@ impl<'a> View<'a> {
                     file: format!("buffers-{}-{inner}", shape.name),
                     title: format!("{name}: share of the period, not fused"),
                     x: "frames",
-                    y: "% of the period",
+                    y: "share of the period, %",
                     body: Body::Curves {
                         log: (true, true),
                         curves: curves.collect(),
@@ -316,7 +314,7 @@ impl<'a> View<'a> {
                     file: format!("load-{}-{inner}", shape.name),
                     title: format!("{name}: mean and worst, not fused"),
                     x: "",
-                    y: "µs",
+                    y: "cycle, µs",
                     body: self.bars(&columns),
                 };
                 put(
@@ -347,8 +345,8 @@ impl<'a> View<'a> {
                 let chart = Chart {
                     file: format!("histogram-{}-{inner}", shape.name),
                     title: format!("{name}: share of cycles"),
-                    x: "µs",
-                    y: "% of cycles",
+                    x: "cycle, µs",
+                    y: "cycles, %",
                     body: Body::Curves {
                         log: (true, false),
                         curves: curves.collect(),

@@ -4,12 +4,14 @@
 mod graph;
 mod page;
 
+use crate::bench::Bench;
 use crate::figures::columns;
 use crate::machine::{Machine, now, period_us};
-use crate::play::{FUSES, Pace, Run, play};
+use crate::play::{Pace, Run, play};
 use crate::run::{Cell, run_all};
 use crate::{Effort, LabError, Table, Watch};
 use divisi::graph::shape;
+use divisi::plan::Costs;
 use divisi::prelude::{Frames, Graph, Scheduler};
 use std::path::Path;
 use std::time::Duration;
@@ -72,19 +74,27 @@ impl Cell for SessionCell {
         Duration::from_millis(self.ms + 20) + Duration::from_micros(warm as u64)
     }
 
-    fn run(&self) -> Result<Vec<String>, LabError> {
+    fn run(&self, bench: &mut Bench, _: &Table) -> Result<Vec<String>, LabError> {
         let date = now();
-        let seen = play(&Run {
+        let seen = play(Run {
             graph: &self.graph(),
             scheduler: self.scheduler,
             workers: self.threads,
             block: Frames(BLOCK),
             fuse: self.fuse,
             pace: Pace::Beat,
+            facts: bench.facts(),
+            // As the article: what a thing weighs is said, not measured.
+            costs: Costs::default(),
             time: Duration::from_millis(self.ms),
         })?;
         Ok(seen.cells(date, Frames(BLOCK)))
     }
+}
+
+/// The session while something plays.
+pub(crate) fn playing() -> Graph {
+    graph::graph(PLAYING_NS)
 }
 
 /// Every way of playing, and the one that is only for comparison.
@@ -104,7 +114,7 @@ fn cells(effort: Effort) -> Vec<SessionCell> {
     };
     let mut all = vec![cell(CONTROL, 1, Scheduler::Sequential, false)];
     for state in STATES {
-        for fuse in [false, true].into_iter().take(1 + usize::from(FUSES)) {
+        for fuse in [false, true] {
             all.push(cell(state, 1, Scheduler::Sequential, fuse));
             for threads in THREADS {
                 let ways = ways().into_iter().filter(|w| *w != Scheduler::Sequential);
@@ -124,6 +134,6 @@ pub(crate) fn run(
 ) -> Result<(Table, bool), LabError> {
     let path = folder.join("results.csv");
     let mut table = Table::open(&path, &machine.name(), COLUMNS, KEYS)?;
-    let is_whole = run_all(&cells(effort), &mut table, watch)?;
+    let is_whole = run_all(&cells(effort), effort, &mut table, watch)?;
     Ok((table, is_whole))
 }

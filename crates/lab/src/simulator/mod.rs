@@ -1,0 +1,120 @@
+//! A machine that does not exist: a graph's tasks played on any number of cores, move by move, under each executor's
+//! protocol.
+//!
+//! It knows what tasks cost and what moves cost: giving a task to oneself, handing data to another core, taking a count
+//! or a queue that another core had last, stealing, locking, waking. It does not know caches that fill up, cores that are
+//! not alike, or memory that is shared by all: on many cores what it says is the least that is to be expected.
+
+mod lanes;
+mod shared;
+mod stealing;
+mod world;
+
+use divisi::plan::{Dag, Link, Schedule, TaskId};
+use shared::Shared;
+use stealing::Stealing;
+use world::World;
+
+/// What moves cost on a machine, in ns.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Moves {
+    /// Giving one task to the worker that has it already.
+    pub dispatch: f64,
+    /// All that a cycle costs however few tasks it has.
+    pub cycle: f64,
+    /// Handing data to another core.
+    pub link: Link,
+    /// Taking a count or a queue that another core took last.
+    pub claim: f64,
+    /// Taking a task out of another worker's queue.
+    pub steal: f64,
+    /// Taking and giving back a lock that nobody else wants.
+    pub lock: f64,
+    /// What waking one other worker costs the waker, and how long until that one runs; both 0 where all are awake.
+    pub wake: (f64, f64),
+}
+
+/// How tasks come to workers.
+#[derive(Clone, Debug)]
+pub enum Way<'a> {
+    /// One worker, one task after the other.
+    Sequential,
+    /// Each worker follows its lane.
+    Lanes(&'a Schedule),
+    /// Own queues, newest first; who has nothing takes the oldest of another's.
+    Stealing,
+    /// One queue for all, without a lock.
+    Global,
+    /// One queue, from which as much weight is taken at once as makes a fair share.
+    Weighted,
+    /// One queue behind one lock, which those without work poll.
+    Mutex,
+}
+
+/// What became of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Predicted {
+    /// How long a cycle takes, in ns.
+    pub cycle_ns: f64,
+    /// Takes from what workers share.
+    pub takes: u64,
+    /// The time that all cores spent in tasks themselves, over all the time there was.
+    pub busy: f64,
+}
+
+/// Plays `dag` once on `cores` cores.
+pub fn simulate(dag: &Dag, moves: &Moves, cores: usize, way: &Way<'_>) -> Predicted {
+    let cores = match way {
+        Way::Sequential => 1,
+        Way::Lanes(schedule) => return lanes::play(dag, moves, schedule),
+        _ => useful(dag, cores),
+    };
+    let mut world = World::new(dag, moves, cores);
+    match way {
+        Way::Sequential | Way::Stealing | Way::Lanes(_) => {
+            world.play(&mut Stealing::new(dag, cores));
+        }
+        Way::Global => world.play(&mut Shared::global(dag)),
+        Way::Weighted => world.play(&mut Shared::weighted(dag, cores)),
+        Way::Mutex => world.play(&mut Shared::mutex(dag)),
+    }
+    world.predicted()
+}
+
+/// More workers than this can never be busy at once on average; the executors wake no more either.
+fn useful(dag: &Dag, cores: usize) -> usize {
+    let path = path(dag);
+    match dag.total().0.div_ceil(path.max(1)) {
+        0 => 1,
+        most => cores.clamp(1, usize::try_from(most).unwrap_or(usize::MAX)),
+    }
+}
+
+/// The longest sum of costs along a way through the graph.
+fn path(dag: &Dag) -> u64 {
+    levels(dag).into_iter().max().unwrap_or(0)
+}
+
+/// For each task the longest sum of costs from its start to the end.
+fn levels(dag: &Dag) -> Vec<u64> {
+    let mut levels = vec![0; dag.len()];
+    for task in dag.ids().rev() {
+        let rest = dag.after(task).iter().map(|arc| levels[arc.task.at()]);
+        levels[task.at()] = rest.max().unwrap_or(0) + dag.cost(task).0;
+    }
+    levels
+}
+
+/// A task as an index.
+trait At {
+    fn at(self) -> usize;
+}
+
+impl At for TaskId {
+    fn at(self) -> usize {
+        self.0 as usize
+    }
+}
+
+#[cfg(test)]
+mod tests;

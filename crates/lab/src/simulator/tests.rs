@@ -1,0 +1,177 @@
+//! The simulator against cases that were worked out by hand.
+
+use super::*;
+use divisi::plan::{TaskId, hlfet};
+use divisi::units::Nanos;
+
+/// Moves that cost nothing.
+const FREE: Moves = Moves {
+    dispatch: 0.0,
+    cycle: 0.0,
+    link: Link {
+        base: Nanos(0),
+        per_kib: Nanos(0),
+    },
+    claim: 0.0,
+    steal: 0.0,
+    lock: 0.0,
+    wake: (0.0, 0.0),
+};
+
+fn dag(costs: &[u64], edges: &[(u32, u32)]) -> Dag {
+    let costs = costs.iter().copied().map(Nanos).collect();
+    let edges = edges.iter().map(|(a, b)| (TaskId(*a), TaskId(*b), 1024));
+    Dag::new(costs, edges).unwrap()
+}
+
+/// So many tasks in a row.
+fn line(tasks: u32) -> Dag {
+    let edges: Vec<_> = (1..tasks).map(|i| (i - 1, i)).collect();
+    dag(&vec![1000; tasks as usize], &edges)
+}
+
+/// So many teeth of one task, and a meeting that costs nothing.
+fn rake(teeth: u32) -> Dag {
+    let mut costs = vec![1000; teeth as usize];
+    costs.push(0);
+    let edges: Vec<_> = (0..teeth).map(|i| (i, teeth)).collect();
+    dag(&costs, &edges)
+}
+
+const DYNAMIC: [Way<'static>; 4] = [Way::Stealing, Way::Global, Way::Weighted, Way::Mutex];
+
+fn cycle(dag: &Dag, moves: &Moves, cores: usize, way: &Way<'_>) -> f64 {
+    simulate(dag, moves, cores, way).cycle_ns
+}
+
+#[test]
+fn one_core_takes_the_sum_of_all_costs_and_dispatches() {
+    let moves = Moves {
+        dispatch: 10.0,
+        cycle: 300.0,
+        link: Link {
+            base: Nanos(100),
+            per_kib: Nanos(50),
+        },
+        claim: 70.0,
+        steal: 200.0,
+        ..FREE
+    };
+    for dag in [line(5), rake(20)] {
+        let sum = dag.total().0 as f64 + 10.0 * dag.len() as f64 + 300.0;
+        let all = [Way::Sequential, Way::Stealing, Way::Global, Way::Weighted];
+        for way in all {
+            assert_eq!(cycle(&dag, &moves, 1, &way), sum, "{way:?}");
+        }
+        let lanes = hlfet(&dag, 1);
+        assert_eq!(cycle(&dag, &moves, 1, &Way::Lanes(&lanes)), sum);
+        // The lock is taken twice a task.
+        let locked = Moves {
+            lock: 20.0,
+            ..moves
+        };
+        let told = simulate(&dag, &locked, 1, &Way::Mutex);
+        assert_eq!(told.takes, 2 * dag.len() as u64);
+        // The last release comes after the last task.
+        assert_eq!(told.cycle_ns, sum + 20.0 * (told.takes - 1) as f64);
+    }
+}
+
+#[test]
+fn a_line_gains_nothing_from_any_number_of_cores() {
+    for cores in [2, 16, 128] {
+        for way in &DYNAMIC {
+            assert_eq!(cycle(&line(50), &FREE, cores, way), 50_000.0, "{way:?}");
+        }
+        let lanes = hlfet(&line(50), cores);
+        assert_eq!(
+            cycle(&line(50), &FREE, cores, &Way::Lanes(&lanes)),
+            50_000.0
+        );
+    }
+}
+
+#[test]
+fn a_rake_on_many_cores_comes_down_to_its_longest_tooth() {
+    for (cores, should) in [(2, 64_000.0), (16, 8_000.0), (128, 1_000.0)] {
+        let rake = rake(128);
+        for way in [Way::Stealing, Way::Global] {
+            let took = cycle(&rake, &FREE, cores, &way);
+            assert_eq!(took, should, "{way:?} on {cores}");
+        }
+        let lanes = hlfet(&rake, cores);
+        assert_eq!(cycle(&rake, &FREE, cores, &Way::Lanes(&lanes)), should);
+    }
+}
+
+#[test]
+fn nothing_is_shorter_than_the_bound_or_runs_a_task_twice() {
+    let edges: Vec<(u32, u32)> = (1..60).map(|i| (i * 7 % i, i)).collect();
+    let costs: Vec<u64> = (0..60).map(|i| 100 + i * 37 % 900).collect();
+    let dag = dag(&costs, &edges);
+    for cores in [1, 2, 3, 8, 64] {
+        let bound = path(&dag).max(dag.total().0.div_ceil(cores)) as f64;
+        for way in &DYNAMIC {
+            let told = simulate(&dag, &FREE, cores as usize, way);
+            assert!(told.cycle_ns >= bound - 1.0, "{way:?}: {told:?} {bound}");
+            assert!(told.busy <= 1.0 + 1e-9);
+            assert!(
+                told.cycle_ns <= dag.total().0 as f64 * 2.0,
+                "{way:?} {told:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn data_from_another_core_costs_its_crossing() {
+    // Two sources on two cores, and one that needs both: it is begun a crossing after.
+    let dag = dag(&[1000, 1000, 500], &[(0, 2), (1, 2)]);
+    let moves = Moves {
+        link: Link {
+            base: Nanos(100),
+            per_kib: Nanos(50),
+        },
+        ..FREE
+    };
+    let lanes = hlfet(&dag, 2);
+    // The second core begins a crossing late, and the third task has 1 KiB to fetch from it.
+    let took = cycle(&dag, &moves, 2, &Way::Lanes(&lanes));
+    assert_eq!(took, 100.0 + 1000.0 + 150.0 + 500.0);
+}
+
+#[test]
+fn waking_costs_the_waker_for_each_and_the_sleepers_begin_later() {
+    let moves = Moves {
+        wake: (1000.0, 4000.0),
+        ..FREE
+    };
+    let rake = rake(4);
+    // Two cores: the first begins after 1 µs, the other after 5, when the first has run four.
+    assert_eq!(cycle(&rake, &moves, 2, &Way::Global), 5000.0);
+    assert_eq!(cycle(&rake, &FREE, 2, &Way::Global), 2000.0);
+}
+
+#[test]
+fn a_shared_queue_is_had_by_one_core_at_a_time() {
+    // Every take after another core's costs 1 µs on the one line: 64 tasks on 64 cores come one after another.
+    let moves = Moves {
+        claim: 1000.0,
+        ..FREE
+    };
+    let rake = rake(64);
+    let told = simulate(&rake, &moves, 64, &Way::Global);
+    assert!(told.cycle_ns >= 63_000.0, "{told:?}");
+    // With two workers a batch is half of all.
+    let loose = dag(&[1000; 64], &[]);
+    let told = simulate(&loose, &moves, 2, &Way::Weighted);
+    assert!(told.takes <= 4 && told.cycle_ns < 36_000.0, "{told:?}");
+}
+
+#[test]
+fn idle_workers_of_a_locked_queue_poll_it() {
+    let dag = dag(&[10_000, 1000, 1000], &[(0, 1), (0, 2)]);
+    let told = simulate(&dag, &Moves { lock: 20.0, ..FREE }, 2, &Way::Mutex);
+    // Useful workers: 12 µs over a path of 11 is two; the second polls for 10 µs.
+    assert!(told.takes > 20, "{told:?}");
+}
