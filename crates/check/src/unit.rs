@@ -246,14 +246,30 @@ impl Unit<'_> {
         (rig, state)
     }
 
+    /// In a new processor, and in one that has been elsewhere: a copy that follows the original from time to time. On an
+    /// audio thread, if it must be.
     fn a_saved_state_goes_on(&self) {
         let (mut rig, state) = self.played();
-        let mut fresh = self.rig().processor;
-        fresh.load(&state).expect("its own state");
-        let mut other = rig.handed_to(fresh);
+        let mut again = Vec::with_capacity(state.len());
+        let before = alloc::calls();
+        rig.processor.save(&mut again);
+        assert_eq!(alloc::calls(), before, "where there is room, save takes it");
         let take = self.take(11);
+        let elsewhere = [None, Some(16), Some(17)].map(|seed| {
+            let mut other = self.rig();
+            if let Some(seed) = seed {
+                other.play(&self.take(seed), Cut::Even(77));
+            }
+            let before = alloc::calls();
+            other.processor.load(&again).expect("its own state");
+            assert_eq!(alloc::calls(), before, "load does not allocate");
+            let mut other = rig.handed_to(other.processor);
+            other.play(&take, Cut::Even(64))
+        });
         let goes_on = rig.play(&take, Cut::Even(64));
-        same(&other.play(&take, Cut::Even(64)), &goes_on, "after load");
+        for other in elsewhere {
+            same(&other, &goes_on, "after load");
+        }
     }
 
     fn a_copy_goes_on(&self) {

@@ -134,5 +134,5 @@ fn what_splits_by_itself_says_so_and_what_is_cheap_stays_whole() {
     assert_eq!(lanes("kind: \"gain\""), 1);
     assert_eq!(lanes("kind: \"gain\", split: 3"), 3);
     assert_eq!(lanes("kind: \"mixer\", in: 2"), 1);
-    assert_eq!(lanes("kind: \"mixer\", in: 64"), 2);
+    assert!(lanes("kind: \"mixer\", in: 64") > 1);
 }

@@ -1,9 +1,11 @@
 //! Every unit keeps every promise: one line a unit.
 
 use divisi_check::alloc::Counting;
+use divisi_check::rig::Rig;
 use divisi_check::unit::{check, node};
 use graph::Value;
 use processor::Registry;
+use units::SampleRate;
 
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
@@ -24,6 +26,9 @@ fn keeps_every_promise(kind: &str, params: &[(&str, Value)]) {
 
 macro_rules! units {
     ($($test:ident: $kind:literal $({ $($key:literal = $value:expr),+ })?;)+) => {
+        /// The kinds that are tested here.
+        const TESTED: &[&str] = &[$($kind),+];
+
         $(
             #[test]
             fn $test() {
@@ -82,4 +87,34 @@ units! {
     a_meter_of_two_channels: "meter" { "channels" = number(2.0) };
     some_work: "work" { "ns" = number(100.0) };
     a_sink: "sink";
+}
+
+/// Kinds that live by what is outside; they have tests of their own (`players.rs`, `sounds.rs`).
+const OUTSIDE: [&str; 3] = ["input", "player", "recorder"];
+
+#[test]
+fn no_kind_is_forgotten() {
+    for kind in dsp::catalogue().kinds() {
+        let is_tested = TESTED.contains(&kind.name) || OUTSIDE.contains(&kind.name);
+        assert!(is_tested, "`{}` needs a line above", kind.name);
+    }
+}
+
+#[test]
+fn what_says_that_it_can_be_copied_can_be_copied() {
+    let mut registry = Registry::default();
+    dsp::register(&mut registry);
+    let rate = SampleRate::new(48_000).expect("48000 is not zero");
+    for kind in dsp::catalogue().kinds() {
+        let params: &[_] = match kind.name {
+            // What a node must say, and files that are not there.
+            "osc" | "mod" => &[("freq", number(440.0))],
+            "delay" => &[("time", number(0.1))],
+            "player" | "recorder" => continue,
+            _ => &[],
+        };
+        let rig = Rig::new(&registry, &node(kind.name, params), rate);
+        let copy = rig.processor.duplicate();
+        assert_eq!(copy.is_some(), kind.duplicable, "{}", kind.name);
+    }
 }

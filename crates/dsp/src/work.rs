@@ -7,9 +7,10 @@
 
 use crate::knob::Knob;
 use crate::mix::{many, spread, sum};
+use crate::state;
 use crate::steps::{Step, steps};
 use graph::{Kind, PortSpec, Width};
-use processor::{Activity, Block, Creation, MakeError, Processor, Setup};
+use processor::{Activity, Block, Creation, MakeError, Processor, Setup, StateError};
 use std::hint::black_box;
 use std::sync::OnceLock;
 use std::sync::atomic::{Ordering, fence};
@@ -138,6 +139,19 @@ impl Processor for Work {
 
     fn reset(&mut self) {
         self.ns = self.made;
+    }
+
+    fn save(&self, bytes: &mut Vec<u8>) {
+        state::put(bytes, [self.made, self.ns].map(f64::to_bits));
+    }
+
+    fn load(&mut self, bytes: &[u8]) -> Result<(), StateError> {
+        let words = state::words(bytes, 2)?;
+        let [made, ns] = words.numbers(0)?;
+        if made == self.made {
+            self.ns = ns.clamp(NS.least, NS.most);
+        }
+        Ok(())
     }
 
     fn duplicate(&self) -> Option<Box<dyn Processor>> {

@@ -123,7 +123,7 @@ pub trait Processor: Send {
 
     /// Appends what [`load`](Self::load) needs in order to go on from here.
     ///
-    /// Real-time: setup.
+    /// Real-time: hot for a kind that can be copied, where there is room for it; else setup.
     fn save(&self, _state: &mut Vec<u8>) {}
 
     /// Goes on from a saved state, which may come from a file: it is checked.
@@ -132,7 +132,7 @@ pub trait Processor: Send {
     ///
     /// What is wrong with it; nothing has changed then.
     ///
-    /// Real-time: setup.
+    /// Real-time: hot for a kind that can be copied, where the state is from such a node; else setup.
     fn load(&mut self, state: &[u8]) -> Result<(), StateError> {
         if state.is_empty() {
             Ok(())
