@@ -312,7 +312,8 @@ impl ScaleCell {
         let schedule = lanes(self.way, &dag, self.cores, moves.link);
         let way = match (&schedule, self.way) {
             (Some(schedule), _) => Way::Lanes(schedule),
-            (None, "stealing" | "deadline") => Way::Stealing,
+            (None, "stealing") => Way::Stealing,
+            (None, "deadline") => Way::Deadline,
             (None, "global") => Way::Global,
             (None, "weighted") => Way::Weighted,
             (None, "mutex") => Way::Mutex,

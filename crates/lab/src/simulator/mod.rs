@@ -47,6 +47,8 @@ pub enum Way<'a> {
     Global,
     /// One queue, from which as much weight is taken at once as makes a fair share.
     Weighted,
+    /// One set for all, the most urgent first.
+    Deadline,
     /// One queue behind one lock, which those without work poll.
     Mutex,
 }
@@ -76,6 +78,7 @@ pub fn simulate(dag: &Dag, moves: &Moves, cores: usize, way: &Way<'_>) -> Predic
         }
         Way::Global => world.play(&mut Shared::global(dag)),
         Way::Weighted => world.play(&mut Shared::weighted(dag, cores)),
+        Way::Deadline => world.play(&mut Shared::deadline(dag)),
         Way::Mutex => world.play(&mut Shared::mutex(dag)),
     }
     world.predicted()

@@ -1,29 +1,35 @@
-//! One queue that all workers share: without a lock, in weighted batches, or behind a lock that is polled.
+//! One queue that all workers share: without a lock, in weighted batches, by latest start, or behind a lock that is
+//! polled.
 
-use super::At;
 use super::world::{Line, Next, Protocol, Time, World, time};
+use super::{At, levels};
 use divisi::plan::{Dag, TaskId};
-use std::collections::VecDeque;
+use std::cmp::Reverse;
+use std::collections::{BTreeSet, VecDeque};
 
 /// How it is taken from.
 #[derive(Clone, Copy, PartialEq)]
 enum Kind {
-    /// One exchange takes a task, one gives back all that was released but one, which is kept.
+    /// Every task goes through the queue, one at a time.
     Global,
-    /// One exchange takes as much weight as makes a share.
-    Weighted { most: u64 },
+    /// One exchange takes as much weight as makes a share; what is released stays while it fits.
+    Weighted { share: u64 },
+    /// The most urgent first; of what is released the most urgent is kept, unless the queue has one that is more so.
+    Deadline,
     /// A lock for every take and every release, and who has nothing polls it.
     Locked,
 }
 
 /// How long a worker without work gives its core away between two looks at a locked queue, in ns.
 const YIELD: f64 = 400.0;
+/// What a dear task weighs; a cheap one weighs 1. Dear is what costs ten times what a quarter of all tasks do not exceed.
+const DEAR: (u64, u64) = (100, 10);
 
 /// The queue.
 pub(super) struct Shared {
     kind: Kind,
     line: Line,
-    master: VecDeque<TaskId>,
+    master: Master,
     /// What each worker holds, and its weight.
     local: Vec<(VecDeque<TaskId>, u64)>,
     weights: Vec<u64>,
@@ -38,8 +44,13 @@ impl Shared {
     /// Batches of weight: at most the whole over the workers, at least one task.
     pub(super) fn weighted(dag: &Dag, workers: usize) -> Self {
         let total: u64 = weights(dag).iter().sum();
-        let most = total.div_ceil(workers as u64);
-        Self::new(Kind::Weighted { most }, dag)
+        let share = total / workers as u64;
+        Self::new(Kind::Weighted { share }, dag)
+    }
+
+    /// A set ordered by latest start.
+    pub(super) fn deadline(dag: &Dag) -> Self {
+        Self::new(Kind::Deadline, dag)
     }
 
     /// A locked queue.
@@ -48,11 +59,16 @@ impl Shared {
     }
 
     fn new(kind: Kind, dag: &Dag) -> Self {
+        let mut master = Master {
+            urgency: (kind == Kind::Deadline).then(|| levels(dag)),
+            ..Master::default()
+        };
         let sources = dag.ids().filter(|task| dag.before(*task).is_empty());
+        sources.for_each(|task| master.put(task));
         Self {
             kind,
             line: Line::NEW,
-            master: sources.collect(),
+            master,
             local: Vec::new(),
             weights: weights(dag),
         }
@@ -75,68 +91,79 @@ impl Shared {
         &mut self.local[worker]
     }
 
-    /// How much `worker` takes at once.
+    /// Takes at once what `worker` may.
     fn batch(&mut self, worker: usize) {
-        let most = match self.kind {
-            Kind::Weighted { most } => most,
-            _ => 0,
-        };
-        while let Some(task) = self.master.front().copied() {
-            let weight = self.weights[task.at()];
-            let (local, held) = self.local(worker);
-            if !local.is_empty() && *held + weight > most {
+        while let Some(task) = self.master.first() {
+            if !self.append(worker, task) {
                 return;
             }
-            local.push_back(task);
-            *held += weight;
-            self.master.pop_front();
+            self.master.take();
         }
     }
 
-    /// Whether what was just released stays with `worker`.
-    fn keeps(&mut self, worker: usize, task: TaskId) -> bool {
+    /// Whether `task` stays with `worker`.
+    fn append(&mut self, worker: usize, task: TaskId) -> bool {
         let weight = self.weights[task.at()];
-        let kind = self.kind;
-        let (local, held) = self.local(worker);
-        let fits = match kind {
-            Kind::Global => local.is_empty(),
-            Kind::Weighted { most } => local.is_empty() || *held + weight <= most,
-            Kind::Locked => false,
+        let share = match self.kind {
+            Kind::Weighted { share } => share,
+            _ => 0,
         };
+        let (local, held) = self.local(worker);
+        let fits = local.is_empty() || *held + weight <= share;
         if fits {
             local.push_back(task);
             *held += weight;
         }
         fits
     }
+
+    /// Which of the tasks that `worker` has released it keeps; the others are to be given to all.
+    fn keep(&mut self, worker: usize, mut ready: Vec<TaskId>) -> Vec<TaskId> {
+        match self.kind {
+            Kind::Global | Kind::Locked => {}
+            Kind::Weighted { .. } => ready.retain(|task| !self.append(worker, *task)),
+            Kind::Deadline => {
+                let rank = |task: &TaskId| self.master.rank(*task);
+                let best = (0..ready.len()).min_by_key(|at| rank(&ready[*at]));
+                let first = self.master.first().map(|task| rank(&task));
+                let best = best.filter(|at| first.is_none_or(|first| rank(&ready[*at]) < first));
+                if let Some(at) = best {
+                    let task = ready.remove(at);
+                    self.append(worker, task);
+                }
+            }
+        }
+        ready
+    }
 }
 
 impl Protocol for Shared {
     fn finish(&mut self, world: &mut World<'_>, worker: usize, task: TaskId, now: Time) -> Time {
         let mut now = now;
-        let mut given = 0;
         if self.kind == Kind::Locked {
             now = self.touch(world, worker, now);
         }
+        let mut ready = Vec::new();
         for arc in world.dag.after(task) {
             let (cost, is_ready) = world.count_off(arc.task, worker, 1);
             now += cost;
-            if is_ready && !self.keeps(worker, arc.task) {
-                self.master.push_back(arc.task);
-                given += 1;
+            ready.extend(is_ready.then_some(arc.task));
+        }
+        let given = self.keep(worker, ready);
+        for &task in &given {
+            self.master.put(task);
+            if self.kind != Kind::Locked {
+                now = self.touch(world, worker, now);
             }
         }
-        if given > 0 && self.kind != Kind::Locked {
-            now = self.touch(world, worker, now);
-        }
-        world.call(worker, given, now);
+        world.call(worker, given.len(), now);
         now
     }
 
     fn next(&mut self, world: &mut World<'_>, worker: usize, now: Time) -> Next {
         let mut now = now;
         if self.local(worker).0.is_empty() {
-            if self.master.is_empty() && self.kind != Kind::Locked {
+            if self.master.first().is_none() && self.kind != Kind::Locked {
                 return Next::Idle;
             }
             now = self.touch(world, worker, now);
@@ -152,7 +179,53 @@ impl Protocol for Shared {
     }
 }
 
-/// What each task weighs: its cost.
+/// Ready tasks: the oldest first, or the most urgent.
+#[derive(Default)]
+struct Master {
+    queue: VecDeque<TaskId>,
+    set: BTreeSet<(Reverse<u64>, TaskId)>,
+    /// For each task how much hangs on it, where that counts.
+    urgency: Option<Vec<u64>>,
+}
+
+impl Master {
+    fn rank(&self, task: TaskId) -> (Reverse<u64>, TaskId) {
+        let urgency = self.urgency.as_ref().map_or(0, |all| all[task.at()]);
+        (Reverse(urgency), task)
+    }
+
+    fn put(&mut self, task: TaskId) {
+        match self.urgency {
+            Some(_) => {
+                self.set.insert(self.rank(task));
+            }
+            None => self.queue.push_back(task),
+        }
+    }
+
+    fn first(&self) -> Option<TaskId> {
+        let urgent = self.set.first().map(|(_, task)| *task);
+        urgent.or_else(|| self.queue.front().copied())
+    }
+
+    fn take(&mut self) {
+        if self.set.pop_first().is_none() {
+            self.queue.pop_front();
+        }
+    }
+}
+
+/// What each task weighs.
 fn weights(dag: &Dag) -> Vec<u64> {
-    dag.ids().map(|task| dag.cost(task).0.max(1)).collect()
+    let mut costs: Vec<u64> = dag.ids().map(|task| dag.cost(task).0).collect();
+    costs.sort_unstable();
+    let cheap = costs.get(costs.len() / 4).copied().unwrap_or(0).max(1);
+    let weight = |task| {
+        if dag.cost(task).0 / DEAR.1 >= cheap {
+            DEAR.0
+        } else {
+            1
+        }
+    };
+    dag.ids().map(weight).collect()
 }

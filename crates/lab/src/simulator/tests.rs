@@ -38,7 +38,13 @@ fn rake(teeth: u32) -> Dag {
     dag(&costs, &edges)
 }
 
-const DYNAMIC: [Way<'static>; 4] = [Way::Stealing, Way::Global, Way::Weighted, Way::Mutex];
+const DYNAMIC: [Way<'static>; 5] = [
+    Way::Stealing,
+    Way::Global,
+    Way::Weighted,
+    Way::Deadline,
+    Way::Mutex,
+];
 
 fn cycle(dag: &Dag, moves: &Moves, cores: usize, way: &Way<'_>) -> f64 {
     simulate(dag, moves, cores, way).cycle_ns
@@ -59,7 +65,13 @@ fn one_core_takes_the_sum_of_all_costs_and_dispatches() {
     };
     for dag in [line(5), rake(20)] {
         let sum = dag.total().0 as f64 + 10.0 * dag.len() as f64 + 300.0;
-        let all = [Way::Sequential, Way::Stealing, Way::Global, Way::Weighted];
+        let all = [
+            Way::Sequential,
+            Way::Stealing,
+            Way::Global,
+            Way::Weighted,
+            Way::Deadline,
+        ];
         for way in all {
             assert_eq!(cycle(&dag, &moves, 1, &way), sum, "{way:?}");
         }
@@ -95,7 +107,7 @@ fn a_line_gains_nothing_from_any_number_of_cores() {
 fn a_rake_on_many_cores_comes_down_to_its_longest_tooth() {
     for (cores, should) in [(2, 64_000.0), (16, 8_000.0), (128, 1_000.0)] {
         let rake = rake(128);
-        for way in [Way::Stealing, Way::Global] {
+        for way in [Way::Stealing, Way::Global, Way::Deadline] {
             let took = cycle(&rake, &FREE, cores, &way);
             assert_eq!(took, should, "{way:?} on {cores}");
         }
@@ -166,6 +178,14 @@ fn a_shared_queue_is_had_by_one_core_at_a_time() {
     let loose = dag(&[1000; 64], &[]);
     let told = simulate(&loose, &moves, 2, &Way::Weighted);
     assert!(told.takes <= 4 && told.cycle_ns < 36_000.0, "{told:?}");
+}
+
+#[test]
+fn the_most_urgent_goes_first_under_deadline_and_the_oldest_under_global() {
+    // Three sources on one core and a long way behind the last: only a second core that gets it at once is in time.
+    let dag = dag(&[1000, 1000, 1000, 5000], &[(2, 3)]);
+    assert_eq!(cycle(&dag, &FREE, 2, &Way::Deadline), 6000.0);
+    assert_eq!(cycle(&dag, &FREE, 2, &Way::Global), 7000.0);
 }
 
 #[test]
