@@ -58,6 +58,8 @@ pub(crate) struct Player {
     channels: usize,
     position: u64,
     live: bool,
+    /// Whether what comes in is known to be silence.
+    pub(crate) silent: bool,
 }
 
 struct Asked<'a>(&'a mut Vec<Box<dyn Background>>, &'a Gauge);
@@ -89,8 +91,13 @@ impl Runtime for Alone {
 
 impl Player {
     pub(crate) fn new(node: &Node, hz: u32, mode: Mode) -> Self {
+        Self::of(made(node).unwrap(), node, hz, mode)
+    }
+
+    /// Plays `processor`, which is `node`'s.
+    pub(crate) fn of(processor: Box<dyn Processor>, node: &Node, hz: u32, mode: Mode) -> Self {
         let mut player = Self {
-            processor: made(node).unwrap(),
+            processor,
             background: Vec::new(),
             gauge: Gauge::default(),
             late: 0,
@@ -98,6 +105,7 @@ impl Player {
             channels: node.number("channels").unwrap_or(1.0) as usize,
             position: 0,
             live: mode == Mode::Live,
+            silent: false,
         };
         player.processor.setup(&mut Setup {
             rate: SampleRate::new(hz).unwrap(),
@@ -143,6 +151,7 @@ impl Player {
         let mut inputs: Vec<Vec<f32>> = heard.iter().map(|c| c.to_vec()).collect();
         let mut outputs = vec![vec![f32::NAN; frames]; self.channels];
         let mut flags = vec![0_u8; inputs.len() + outputs.len()];
+        flags[..inputs.len()].fill(self.silent.into());
         let channels: Vec<RawChannel> = (inputs.iter_mut().chain(&mut outputs))
             .zip(&mut flags)
             .map(|(samples, silent)| RawChannel {

@@ -1,0 +1,139 @@
+//! Direct filters whose coefficients come from files, lists and designs.
+
+mod kit;
+
+use graph::Value;
+use kit::{Folder, Player, made, node};
+use media::{Format, Writer};
+use processor::{Activity, Mode, Tail};
+use std::path::{Path, PathBuf};
+use units::{Channels, Frames, SampleRate};
+
+fn text(words: &str) -> Value {
+    Value::Text(words.into())
+}
+
+fn path(path: &Path) -> Value {
+    text(path.to_str().unwrap())
+}
+
+fn number(n: f64) -> Value {
+    Value::Number(n)
+}
+
+fn wav(path: PathBuf, hz: u32, channels: u16, frames: usize) -> PathBuf {
+    let rate = SampleRate::new(hz).unwrap();
+    let mut writer = Writer::create(&path, rate, Channels(channels), Format::F32).unwrap();
+    let samples: Vec<f32> = (0..frames * usize::from(channels)).map(coef).collect();
+    writer.write_interleaved(&samples).unwrap();
+    writer.finish().unwrap();
+    path
+}
+
+/// Sample `index` of a test file.
+fn coef(index: usize) -> f32 {
+    (index * 7919 % 1021) as f32 / 1024.0 - 0.25
+}
+
+/// What the node answers on every channel to one frame of 1 among silence.
+fn response(params: &[(&str, Value)], channels: usize, frames: usize) -> Vec<Vec<f32>> {
+    let mut params = params.to_vec();
+    params.push(("channels", number(channels as f64)));
+    let mut player = Player::new(&node("fir", &params), 48_000, Mode::Offline);
+    let mut heard = vec![vec![0.0; frames]; channels];
+    heard.iter_mut().for_each(|channel| channel[5] = 1.0);
+    let played = player.play(frames, 100, &heard);
+    played.into_iter().map(|c| c[5..].to_vec()).collect()
+}
+
+#[test]
+fn the_response_is_the_file_on_every_channel_that_it_has() {
+    let folder = Folder::new("fir-file");
+    let mono = wav(folder.file("1.wav"), 48_000, 1, 300);
+    let stereo = wav(folder.file("2.wav"), 48_000, 2, 300);
+    let expected = |c: usize, width: usize| -> Vec<f32> {
+        let heard = (0..300).map(|i| coef(i * width + c));
+        heard.chain([0.0; 195]).collect()
+    };
+    let answer = response(&[("file", path(&mono))], 2, 500);
+    assert_eq!(answer, [expected(0, 1), expected(0, 1)]);
+    let answer = response(&[("file", path(&stereo))], 3, 500);
+    let silent = vec![0.0; 495];
+    assert_eq!(answer, [expected(0, 2), expected(1, 2), silent]);
+}
+
+#[test]
+fn at_another_rate_a_file_is_as_loud() {
+    let folder = Folder::new("fir-rate");
+    let file = wav(folder.file("f.wav"), 24_000, 1, 400);
+    let sum: f32 = (0..400).map(coef).sum();
+    let answer = response(&[("file", path(&file))], 1, 1000);
+    assert!(answer[0][850..].iter().all(|y| *y == 0.0));
+    let heard: f32 = answer[0].iter().sum();
+    assert!((heard - sum).abs() < 0.02 * sum, "{heard} {sum}");
+}
+
+#[test]
+fn files_that_are_no_filter_are_refused() {
+    let folder = Folder::new("fir-refused");
+    let long = wav(folder.file("long.wav"), 48_000, 1, 65_537);
+    let empty = wav(folder.file("empty.wav"), 48_000, 1, 0);
+    let none = folder.file("none.wav");
+    for (file, why) in [
+        (&long, "has 65537 frames"),
+        (&empty, "is empty"),
+        (&none, "cannot open"),
+    ] {
+        let node = node("fir", &[("file", path(file))]);
+        let error = made(&node).err().expect("it is refused");
+        assert_eq!(error.key, Some("file"));
+        assert!(error.message.contains(why), "{}", error.message);
+    }
+    let most = wav(folder.file("most.wav"), 48_000, 1, 65_536);
+    let node = node("fir", &[("file", path(&most))]);
+    let player = Player::new(&node, 48_000, Mode::Offline);
+    assert_eq!(player.processor.tail(), Tail::Frames(65_535));
+}
+
+#[test]
+fn a_file_that_has_gone_is_silence() {
+    let folder = Folder::new("fir-gone");
+    let file = wav(folder.file("f.wav"), 48_000, 1, 10);
+    let node = node("fir", &[("file", path(&file))]);
+    let processor = made(&node).unwrap();
+    std::fs::remove_file(&file).unwrap();
+    let mut player = Player::of(processor, &node, 48_000, Mode::Offline);
+    assert_eq!(player.play(100, 50, &[vec![1.0; 100]]), [[0.0; 100]]);
+}
+
+#[test]
+fn a_list_answers_at_once_and_a_design_after_half_of_it() {
+    let answer = response(&[("coefs", text("0.5, -0.25 1"))], 1, 10);
+    assert_eq!(answer, [[0.5, -0.25, 1.0, 0.0, 0.0]]);
+    let late = |params: &[(&str, Value)]| {
+        let node = node("fir", params);
+        let player = Player::new(&node, 48_000, Mode::Offline);
+        player.processor.latency()
+    };
+    assert_eq!(late(&[("coefs", text("0.5, -0.25 1"))]), Frames(0));
+    assert_eq!(late(&[("taps", number(101.0))]), Frames(50));
+}
+
+#[test]
+fn after_its_tail_it_sleeps() {
+    let node = node("fir", &[("coefs", text("1 1 1"))]);
+    let mut player = Player::new(&node, 48_000, Mode::Offline);
+    player.play(64, 64, &[vec![1.0; 64]]);
+    assert_eq!(player.last, Activity::Awake);
+    player.silent = true;
+    let rest = player.play(192, 64, &[vec![0.0; 192]]);
+    assert_eq!(rest[0][..3], [2.0, 1.0, 0.0]);
+    assert_eq!(player.last, Activity::Asleep);
+}
+
+#[test]
+fn a_highpass_of_an_even_number_is_refused() {
+    let params = [("taps", number(100.0)), ("mode", text("highpass"))];
+    let error = made(&node("fir", &params)).err().expect("it is refused");
+    assert_eq!(error.key, Some("taps"));
+}
