@@ -299,7 +299,10 @@ fn with_its_memory_held_no_cycle_after_the_first_faults_a_page() {
         let mut hall = Hall::new(&graph, &registry, manner);
         faults_in(&mut hall, 1);
         let faults = faults_in(&mut hall, 1000);
-        assert_eq!(faults, vec![0; manner.workers], "{manner:?}");
+        // Floors count as well, where there are any.
+        let threads = faults.len();
+        assert_eq!(faults, vec![0; threads], "{manner:?}");
+        assert!(threads >= manner.workers, "{manner:?}");
     }
 }
 

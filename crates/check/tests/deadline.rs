@@ -1,0 +1,237 @@
+//! Due steps and deferred work on one worker, on a clock that the test makes: every step and every piece says how long it
+//! takes, and nothing else takes any time.
+
+use divisi_check::cast::{graph, kind};
+use divisi_check::hall::{Way, rate, registry};
+use exec::{Binding, Executor, Floor, Lines, Now, Outcome, Pool};
+use plan::Options;
+use processor::{Activity, Block, Mode, Processor, Registry, Setup};
+use rt::deferred::{Owner, Pieces};
+use std::cell::Cell;
+use std::path::Path;
+use std::sync::Arc;
+use units::Frames;
+use workers::{Crew, CrewOptions};
+
+const BLOCK: u64 = 64;
+/// How long a period lasts.
+const PERIOD: u64 = 1000;
+/// Deferred work is run, and helped, in so much of it.
+const MARGIN: u64 = 800;
+
+thread_local! {
+    static NOW: Cell<u64> = const { Cell::new(0) };
+    /// When the last step of the cycle ended.
+    static ENDED: Cell<u64> = const { Cell::new(0) };
+    /// Rounds of deferred work that were there in time.
+    static ROUNDS: Cell<u64> = const { Cell::new(0) };
+}
+
+fn clock() -> u64 {
+    NOW.get()
+}
+
+fn spend(ticks: u64) {
+    NOW.set(NOW.get() + ticks);
+}
+
+/// A step that takes a while.
+struct Spends(u64);
+
+impl Processor for Spends {
+    fn setup(&mut self, _setup: &mut Setup<'_>) {}
+
+    fn process(&mut self, block: &mut Block<'_>) -> Activity {
+        spend(self.0);
+        ENDED.set(NOW.get());
+        block.output(0).channel(0).fill(0.5);
+        Activity::Awake
+    }
+
+    fn reset(&mut self) {}
+}
+
+/// What is done beside the graph: so many pieces of so many ticks, due so many periods after they are asked for.
+#[derive(Clone, Copy)]
+struct Work {
+    pieces: u64,
+    ticks: u64,
+    periods: u64,
+}
+
+struct Left(u64, u64);
+
+impl Pieces for Left {
+    fn piece(&mut self) -> bool {
+        spend(self.1);
+        self.0 -= 1;
+        self.0 == 0
+    }
+}
+
+struct Asks {
+    work: Work,
+    owner: Owner<Left>,
+}
+
+impl Processor for Asks {
+    fn setup(&mut self, setup: &mut Setup<'_>) {
+        setup.services.defer(self.owner.runner());
+    }
+
+    fn process(&mut self, block: &mut Block<'_>) -> Activity {
+        let now = block.position();
+        if now.is_multiple_of(self.work.periods * BLOCK) {
+            if let Some(left) = block.finish(&mut self.owner) {
+                left.0 = self.work.pieces;
+                ROUNDS.set(ROUNDS.get() + u64::from(now > 0));
+                self.owner.start(now + self.work.periods * BLOCK);
+            }
+        }
+        block.silence();
+        Activity::Awake
+    }
+
+    fn reset(&mut self) {}
+}
+
+fn kinds(work: &[(&'static str, Work)]) -> Registry {
+    let mut registry = registry();
+    registry.add(kind("spends", (1, 1)), |_| Ok(Box::new(Spends(100))));
+    for &(name, work) in work {
+        registry.add(kind(name, (0, 1)), move |_| {
+            let owner = Owner::new(Left(work.pieces, work.ticks));
+            Ok(Box::new(Asks { work, owner }))
+        });
+    }
+    registry
+}
+
+/// What a run showed.
+#[derive(Debug, PartialEq, Eq)]
+struct Shown {
+    /// Cycles whose last step ended after the period did.
+    late_cycles: u64,
+    /// Rounds of deferred work that were not there in time, and that were.
+    late_rounds: u64,
+    rounds: u64,
+}
+
+/// Plays `cycles` periods of three steps in a line, of 100 ticks each, beside nodes that ask for `work`.
+fn play(way: Way, work: &[(&'static str, Work)], cycles: u64) -> Shown {
+    for cell in [&NOW, &ENDED, &ROUNDS] {
+        cell.set(0);
+    }
+    let registry = kinds(work);
+    let mut text = String::from(
+        r#"a = { kind: "spends", }; b = { kind: "spends", }; c = { kind: "spends", }; s = { kind: "sink", };
+        a.1 -> b.1 -> c.1 -> s.1;"#,
+    );
+    for (name, _) in work {
+        text += &format!(
+            r#"{name}1 = {{ kind: "{name}", }}; {name}2 = {{ kind: "sink", }}; {name}1.1 -> {name}2.1;"#
+        );
+    }
+    let graph = graph(&text, &registry);
+    let options = Options::new(Frames(BLOCK as u32), rate());
+    let plan = plan::compile(&graph, registry.catalogue(), &options).unwrap();
+    let mut pool = Pool::default();
+    for (id, node) in graph.nodes() {
+        let made = registry.make(node, Path::new(".")).unwrap();
+        pool.admit(id, made, (rate(), Frames(BLOCK as u32), Mode::Live));
+    }
+    let options = CrewOptions {
+        workers: 1,
+        ..CrewOptions::default()
+    };
+    let crew = Crew::new(options).unwrap();
+    let binding = Binding {
+        plan: &plan,
+        pool: &pool,
+        lines: &mut Lines::default(),
+        floor: Arc::new(Floor::new(vec![rt::trace::ring(16).0]).with_clock(clock)),
+        inputs: 0,
+    };
+    let mut executor = way.executor(binding, &crew);
+    let late_cycles = (0..cycles)
+        .map(|cycle| u64::from(!is_in_time(&mut *executor, cycle)))
+        .sum();
+    Shown {
+        late_cycles,
+        late_rounds: executor.counts().late,
+        rounds: ROUNDS.get(),
+    }
+}
+
+/// Plays one period; whether its last step ended within it.
+fn is_in_time(executor: &mut dyn Executor, cycle: u64) -> bool {
+    let begin = cycle * PERIOD;
+    NOW.set(NOW.get().max(begin));
+    let ran = executor.run(&Now {
+        position: cycle * BLOCK,
+        cycle,
+        first: 0,
+        end: u64::MAX,
+        device: &[],
+        give_up: u64::MAX,
+        help_until: begin + MARGIN,
+    });
+    assert_eq!(ran.outcome, Outcome::Done);
+    ENDED.get() <= begin + PERIOD
+}
+
+/// Ten periods of work, due forty periods later.
+const LONG: Work = Work {
+    pieces: 500,
+    ticks: 20,
+    periods: 40,
+};
+
+const WAYS: [Way; 2] = [Way::Deadline, Way::Sequential];
+
+#[test]
+fn ten_periods_of_work_due_forty_periods_later_make_no_step_late() {
+    for way in WAYS {
+        let shown = play(way, &[("long", LONG)], 401);
+        let good = Shown {
+            late_cycles: 0,
+            late_rounds: 0,
+            rounds: 10,
+        };
+        assert_eq!(shown, good, "{way:?}");
+    }
+}
+
+#[test]
+fn the_same_work_in_one_go_would() {
+    let whole = Work {
+        pieces: 1,
+        ticks: LONG.pieces * LONG.ticks,
+        ..LONG
+    };
+    for way in WAYS {
+        let shown = play(way, &[("long", whole)], 401);
+        // Each round takes ten periods from steps that are due, and what was missed in those is to be caught up with.
+        assert!(shown.late_cycles >= 10 * 9, "{way:?}: {shown:?}");
+    }
+}
+
+#[test]
+fn of_two_jobs_the_one_due_first_is_worked_on_first() {
+    // A tenth of each period, due with the next. Behind the long one its rounds would be late.
+    let short = Work {
+        pieces: 5,
+        ticks: 20,
+        periods: 1,
+    };
+    for way in WAYS {
+        // The long one is asked for first, and stands first in the plan.
+        let shown = play(way, &[("long", LONG), ("short", short)], 401);
+        let good = Shown {
+            late_cycles: 0,
+            late_rounds: 0,
+            rounds: 10 + 400,
+        };
+        assert_eq!(shown, good, "{way:?}");
+    }
+}
