@@ -53,6 +53,7 @@ pub fn bars(plot: &Bars) -> Picture {
     let (left, right) = field.sides();
     let pitch = (right - left) / groups.len().max(1) as f64;
     let width = (pitch * 0.78 / shown.len().max(1) as f64).min(64.0);
+    let mut busy = Vec::new();
     for (g, name) in groups.iter().enumerate() {
         let middle = left + (g as f64 + 0.5) * pitch;
         names.draw(&mut picture, &field, middle, pitch, name);
@@ -61,15 +62,29 @@ pub fn bars(plot: &Bars) -> Picture {
             if let Some(value) = value(s, g) {
                 let x = begin + s as f64 * width;
                 bar(&mut picture, &field, (x, width), value, s);
+                busy.extend(column(&field, (x, width), value));
             }
         }
     }
     field.x_title(&mut picture, &plot.label, field.below() + names.room + 12.0);
-    field.guides(&mut picture, around.guides);
+    field.guides(&mut picture, around.guides, &busy);
     for (i, (x, y)) in legend.iter().enumerate() {
         series::bar(&mut picture, (x + 4.0, y - 10.0), (20.0, 11.0), i);
     }
     picture
+}
+
+/// Points all over a bar and what stands on it.
+fn column(field: &Field, (x, width): (f64, f64), value: Value) -> Vec<(f64, f64)> {
+    let tops = [Some(value.at), value.high, value.worst]
+        .into_iter()
+        .flatten();
+    let top = tops.map(|v| field.py(v)).fold(field.ground(), f64::min) - 12.0;
+    let steps = ((field.below() - top) / 8.0).clamp(1.0, 60.0) as usize;
+    let level = |i: usize| top + i as f64 * 8.0;
+    (0..=steps)
+        .flat_map(|i| [(x, level(i)), (x + width, level(i))])
+        .collect()
 }
 
 fn bar(picture: &mut Picture, field: &Field, (x, width): (f64, f64), value: Value, s: usize) {

@@ -2,7 +2,7 @@
 
 use super::{Axis, Guide, GuideAt, Scale};
 use crate::ink;
-use crate::picture::{Anchor, Look, Pen, Picture, bold, plain};
+use crate::picture::{Anchor, Pen, Picture, bold, plain};
 use crate::ticks;
 
 const WIDTH: f64 = 760.0;
@@ -267,13 +267,16 @@ impl Field {
     }
 
     /// Lines to compare with; their words where they do not stand on one another.
-    pub(super) fn guides(&self, picture: &mut Picture, guides: &[Guide]) {
+    /// `busy` tells where figures are, which the words shall not hide.
+    pub(super) fn guides(&self, picture: &mut Picture, guides: &[Guide], busy: &[(f64, f64)]) {
         let mut rows = [f64::NEG_INFINITY; 2];
         let mut upright: Vec<(f64, &Guide)> = Vec::new();
         for guide in guides.iter().take(MOST_GUIDES) {
             match guide.at {
                 GuideAt::X(x) if self.x.has(x) => upright.push((self.px(x), guide)),
-                GuideAt::Y(y) if self.y.has(y) => self.level_guide(picture, self.py(y), guide),
+                GuideAt::Y(y) if self.y.has(y) => {
+                    self.level_guide(picture, self.py(y), guide, busy)
+                }
                 _ => {}
             }
         }
@@ -296,15 +299,26 @@ impl Field {
         }
     }
 
-    fn level_guide(&self, picture: &mut Picture, y: f64, guide: &Guide) {
+    fn level_guide(&self, picture: &mut Picture, y: f64, guide: &Guide, busy: &[(f64, f64)]) {
         let pen = Pen::dashed(ink::ALARM, 1.2, (5.0, 3.0));
         picture.line((self.left, y), (self.right, y), pen);
         let words = plain(11.0).fit(&guide.label, 240.0);
-        let (width, x) = (plain(11.0).width(&words), self.right - 2.0);
-        let below = if y - self.top < 14.0 { 12.0 } else { -4.0 };
-        let back = (x - width - 2.0, y + below - 9.5);
-        picture.rect(back, (width + 4.0, 12.0), 0.0, Look::filled(ink::SHEET));
-        picture.text((x, y + below), &words, plain(11.0), ink::ALARM, Anchor::End);
+        let width = plain(11.0).width(&words);
+        let free = self.right - self.left - width - 12.0;
+        let places = [1.0, 0.0, 0.75, 0.5, 0.25]
+            .map(|share| self.left + 6.0 + share * free)
+            .into_iter()
+            .flat_map(|x| [(x, y - 4.0), (x, y + 12.0)])
+            .filter(|(_, base)| base - 10.0 > self.top && *base < self.bottom);
+        let hidden = |(x, base): &(f64, f64)| {
+            let is_in = |at: &&(f64, f64)| {
+                at.0 > x - 6.0 && at.0 < x + width + 6.0 && at.1 > base - 14.0 && at.1 < base + 6.0
+            };
+            busy.iter().filter(is_in).count()
+        };
+        if let Some(at) = places.min_by_key(hidden) {
+            picture.text(at, &words, plain(11.0), ink::ALARM, Anchor::Start);
+        }
     }
 }
 

@@ -59,7 +59,7 @@ pub fn histogram(plot: &Histogram) -> Picture {
             }
         }
     }
-    field.guides(&mut picture, around.guides);
+    field.guides(&mut picture, around.guides, &[]);
     for (i, (x, y)) in legend.iter().enumerate() {
         picture.line((*x, y - 4.0), (x + 24.0, y - 4.0), series::pen(i));
     }

@@ -73,7 +73,11 @@ fn draw(plot: &Lines, is_joined: bool) -> Picture {
         };
         one(&mut picture, &field, points, i, aside, is_joined);
     }
-    field.guides(&mut picture, around.guides);
+    let busy: Vec<(f64, f64)> = points()
+        .flat_map(|(x, value)| value.all().map(|y| (field.px(*x), field.py(y))))
+        .take(20_000)
+        .collect();
+    field.guides(&mut picture, around.guides, &busy);
     for (i, (x, y)) in legend.iter().enumerate() {
         let (x, y) = (*x, y - 4.0);
         if is_joined {

@@ -100,12 +100,12 @@ impl Canvas {
         }
         let run = high / (x1 - x0);
         let mut covered = 0.0;
-        for x in first..=last {
+        for (x, change) in changes.iter_mut().enumerate().take(last + 1).skip(first) {
             // What the edge has passed by the right side of this pixel, and the triangle it leaves in this one.
             let (from, to) = (x0.max(x as f64), x1.min((x + 1) as f64));
             let share = (to - from) * run;
             let own = share * (1.0 - ((from + to) / 2.0 - x as f64));
-            changes[x] += (own + covered) as f32;
+            *change += (own + covered) as f32;
             covered = share - own;
         }
         changes[last + 1] += covered as f32;
