@@ -25,6 +25,9 @@ thread_local! {
     static ENDED: Cell<u64> = const { Cell::new(0) };
     /// Rounds of deferred work that were there in time.
     static ROUNDS: Cell<u64> = const { Cell::new(0) };
+    /// Whether a step waits for deferred work, and the pieces that it then did itself.
+    static IS_WAITING: Cell<bool> = const { Cell::new(false) };
+    static HELPED: Cell<u64> = const { Cell::new(0) };
 }
 
 fn clock() -> u64 {
@@ -64,6 +67,7 @@ struct Left(u64, u64);
 impl Pieces for Left {
     fn piece(&mut self) -> bool {
         spend(self.1);
+        HELPED.set(HELPED.get() + u64::from(IS_WAITING.get()));
         self.0 -= 1;
         self.0 == 0
     }
@@ -82,7 +86,10 @@ impl Processor for Asks {
     fn process(&mut self, block: &mut Block<'_>) -> Activity {
         let now = block.position();
         if now.is_multiple_of(self.work.periods * BLOCK) {
-            if let Some(left) = block.finish(&mut self.owner) {
+            IS_WAITING.set(true);
+            let finished = block.finish(&mut self.owner);
+            IS_WAITING.set(false);
+            if let Some(left) = finished {
                 left.0 = self.work.pieces;
                 ROUNDS.set(ROUNDS.get() + u64::from(now > 0));
                 self.owner.start(now + self.work.periods * BLOCK);
@@ -115,11 +122,13 @@ struct Shown {
     /// Rounds of deferred work that were not there in time, and that were.
     late_rounds: u64,
     rounds: u64,
+    /// Pieces that were left to the step that waited for them.
+    helped: u64,
 }
 
 /// Plays `cycles` periods of three steps in a line, of 100 ticks each, beside nodes that ask for `work`.
 fn play(way: Way, work: &[(&'static str, Work)], cycles: u64) -> Shown {
-    for cell in [&NOW, &ENDED, &ROUNDS] {
+    for cell in [&NOW, &ENDED, &ROUNDS, &HELPED] {
         cell.set(0);
     }
     let registry = kinds(work);
@@ -160,6 +169,7 @@ fn play(way: Way, work: &[(&'static str, Work)], cycles: u64) -> Shown {
         late_cycles,
         late_rounds: executor.counts().late,
         rounds: ROUNDS.get(),
+        helped: HELPED.get(),
     }
 }
 
@@ -197,6 +207,7 @@ fn ten_periods_of_work_due_forty_periods_later_make_no_step_late() {
             late_cycles: 0,
             late_rounds: 0,
             rounds: 10,
+            helped: 0,
         };
         assert_eq!(shown, good, "{way:?}");
     }
@@ -218,7 +229,7 @@ fn the_same_work_in_one_go_would() {
 
 #[test]
 fn of_two_jobs_the_one_due_first_is_worked_on_first() {
-    // A tenth of each period, due with the next. Behind the long one its rounds would be late.
+    // A tenth of each period, due with the next. Behind the long one it would be left to the step that waits for it.
     let short = Work {
         pieces: 5,
         ticks: 20,
@@ -231,6 +242,7 @@ fn of_two_jobs_the_one_due_first_is_worked_on_first() {
             late_cycles: 0,
             late_rounds: 0,
             rounds: 10 + 400,
+            helped: 0,
         };
         assert_eq!(shown, good, "{way:?}");
     }
