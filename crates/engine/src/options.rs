@@ -18,6 +18,8 @@ pub enum Scheduler {
     Hlfet,
     /// A static schedule, earliest time first, with what handing over between cores costs (ETF).
     Etf,
+    /// A static schedule that copies nodes to where their data would come too late (CPFD).
+    Cpfd,
     /// A static schedule by chance, as a control.
     Random,
     /// The graph in stages, each a block behind the one before, by a static schedule.
@@ -36,10 +38,11 @@ pub enum Scheduler {
 }
 
 /// Every scheduler with its name on the command line.
-const NAMES: [(Scheduler, &str); 10] = [
+const NAMES: [(Scheduler, &str); 11] = [
     (Scheduler::Sequential, "sequential"),
     (Scheduler::Hlfet, "hlfet"),
     (Scheduler::Etf, "etf"),
+    (Scheduler::Cpfd, "cpfd"),
     (Scheduler::Random, "random"),
     (Scheduler::Pipelined, "pipelined"),
     (Scheduler::Global, "global"),

@@ -7,7 +7,7 @@ use graph::{Diagnostic, Graph, NodeId};
 use plan::{Dag, Machine, Options, Plan, TraceRecord};
 use processor::{Background, Gauge, Mode, Processor, Registry, Tail, Turn};
 use rt::trace::Reader;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 use units::Frames;
 use workers::{Crew, CrewOptions, Next, Task, TaskId, Wait};
@@ -29,6 +29,8 @@ pub(crate) struct Setting {
     pub(crate) background: Arc<workers::Background>,
     /// What belongs to each node that plays.
     residents: HashMap<NodeId, Belongings>,
+    /// Nodes whose processors turned out not to allow copies.
+    single: HashSet<NodeId>,
 }
 
 /// What a node's processor brought along.
@@ -97,6 +99,7 @@ impl Setting {
             readers,
             background: Arc::new(background),
             residents: HashMap::new(),
+            single: HashSet::new(),
             options,
         })
     }
@@ -161,6 +164,7 @@ impl Setting {
     pub(crate) fn forget(&mut self, id: NodeId) {
         self.pool.dismiss(id);
         if let Some(there) = self.residents.remove(&id) {
+            self.single.remove(&id);
             there.tasks.into_iter().for_each(|task| {
                 self.background.remove(task);
             });
@@ -168,9 +172,12 @@ impl Setting {
     }
 
     /// What to do for `graph`.
-    pub(crate) fn plan(&self, graph: &Graph) -> Result<Plan, EngineError> {
+    pub(crate) fn plan(&mut self, graph: &Graph) -> Result<Plan, EngineError> {
         let machine = machine(self.workers(), &self.options.machine, self.options.comm);
         let options = self.plan_options(&machine);
+        if self.options.scheduler == Scheduler::Cpfd {
+            return self.plan_with_copies(graph, options, &machine);
+        }
         let compiled = plan::compile(graph, self.registry.catalogue(), &options);
         let mut plan = compiled.map_err(|wrong| EngineError::Graph(wrong.0))?;
         let dag = Dag::of(&plan);
@@ -181,6 +188,38 @@ impl Setting {
             _ => Vec::new(),
         };
         Ok(plan)
+    }
+
+    /// A plan with copies, and their processors made. Nodes that allow none stay single.
+    fn plan_with_copies(
+        &mut self,
+        graph: &Graph,
+        mut options: Options,
+        machine: &Machine,
+    ) -> Result<Plan, EngineError> {
+        loop {
+            options.single.clone_from(&self.single);
+            let catalogue = self.registry.catalogue();
+            let compiled = plan::compile_with_copies(graph, catalogue, &options, machine);
+            let plan = compiled.map_err(|wrong| EngineError::Graph(wrong.0))?;
+            let missing = self.pool.keep_copies(&plan).into_iter();
+            let refused: Vec<NodeId> = missing
+                .filter(|copy| !self.copy(graph, *copy))
+                .map(|(node, _)| node)
+                .collect();
+            if refused.is_empty() {
+                return Ok(plan);
+            }
+            self.single.extend(refused);
+        }
+    }
+
+    /// Makes a copy's processor; whether it may be one.
+    fn copy(&mut self, graph: &Graph, (id, copy): (NodeId, u16)) -> bool {
+        let told = (self.options.rate, self.options.block, self.options.mode);
+        let node = graph.node(id);
+        let made = node.and_then(|node| self.registry.make(node, &self.options.folder).ok());
+        made.is_some_and(|made| self.pool.admit_copy((id, copy), made, told))
     }
 
     fn plan_options(&self, machine: &Machine) -> Options {
@@ -205,9 +244,11 @@ impl Setting {
         };
         match self.options.scheduler {
             Scheduler::Sequential => exec::sequential(binding),
-            Scheduler::Hlfet | Scheduler::Etf | Scheduler::Random | Scheduler::Pipelined => {
-                exec::fixed(binding, &self.crew)
-            }
+            Scheduler::Hlfet
+            | Scheduler::Etf
+            | Scheduler::Cpfd
+            | Scheduler::Random
+            | Scheduler::Pipelined => exec::fixed(binding, &self.crew),
             Scheduler::Global => exec::global(binding, &self.crew),
             Scheduler::Weighted => exec::weighted(binding, &self.crew),
             Scheduler::Stealing => exec::stealing(binding, &self.crew),

@@ -11,11 +11,13 @@ use crate::stage::{
 };
 use crate::sum::Sum;
 use crate::table::Table;
+use graph::NodeId;
 use plan::{Feed, InPort, LineId, OutPort, PassageId, Plan, SlotId, Step, TaskId, Work};
 use processor::{Io, IoMore, RawChannel, RawEvents, RawLine, RawPort, RawPorts};
 use rt::arena::Arena;
 use rt::countdown::Countdown;
 use std::cell::UnsafeCell;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use workers::Deferred;
 
@@ -63,6 +65,10 @@ pub(crate) fn bind(binding: &mut Binding<'_>) -> Stage {
         sends: &sends,
         lines: &lines,
         passages: &passages,
+        copied: (plan.steps.iter())
+            .filter(|step| step.copy > 0)
+            .filter_map(|step| node_of(step.work))
+            .collect(),
         channels: Table::new(count_channels(plan), silence),
         ports: Table::new(plan.inputs.len() + plan.outputs.len(), RawPort::of(&[])),
     };
@@ -78,6 +84,7 @@ pub(crate) fn bind(binding: &mut Binding<'_>) -> Stage {
         ahead: plan.ahead,
         undated: UnsafeCell::new(Vec::with_capacity(if plan.ahead > 0 { UNDATED } else { 0 })),
         steps_of: steps_of(&steps, &inner),
+        copies: copies(&steps),
         tasks: plan.tasks.iter().map(task).collect(),
         successors: (plan.released.iter())
             .map(|t| waiting(*t, &plan.tasks[t.0 as usize]))
@@ -164,6 +171,31 @@ fn count_channels(plan: &Plan) -> usize {
         .sum()
 }
 
+fn node_of(work: Work) -> Option<NodeId> {
+    match work {
+        Work::Node { node, .. }
+        | Work::Write { node, .. }
+        | Work::Keep { node }
+        | Work::Mute { node }
+        | Work::Send { node, .. }
+        | Work::Receive { node, .. } => Some(node),
+        Work::Loop(_) => None,
+    }
+}
+
+/// The steps of copies, each with its original's.
+fn copies(steps: &[Bound]) -> Box<[(u32, u32)]> {
+    let shared = || (0..).zip(steps).filter(|(_, step)| step.rare.shared);
+    let originals = shared().filter(|(_, step)| step.rare.copy == 0);
+    let originals: HashMap<_, u32> = originals.map(|(at, step)| (step.rare.node, at)).collect();
+    let copies = shared().filter(|(_, step)| step.rare.copy > 0);
+    let mut all: Vec<_> = copies
+        .filter_map(|(at, step)| Some((*originals.get(&step.rare.node)?, at)))
+        .collect();
+    all.sort_unstable();
+    all.into_boxed_slice()
+}
+
 fn steps_of(steps: &[Bound], inner: &[Bound]) -> Box<[Option<(u32, bool)>]> {
     let all = || {
         let outer = steps
@@ -175,6 +207,8 @@ fn steps_of(steps: &[Bound], inner: &[Bound]) -> Box<[Option<(u32, bool)>]> {
         outer
             .chain(inner)
             .filter(|(t, _)| !matches!(t.act, Act::Write(_) | Act::Send(_) | Act::Receive(_)))
+            // Copies are told by way of their original.
+            .filter(|(t, _)| t.rare.copy == 0)
             .filter_map(|(t, at)| Some((t.rare.node?.0 as usize, at)))
     };
     let bound = all().map(|(node, _)| node + 1).max().unwrap_or(0);
@@ -193,27 +227,26 @@ struct Binder<'a> {
     sends: &'a [UnsafeCell<RawEvents>],
     lines: &'a [Arc<LineMemory>],
     passages: &'a [Arc<PassageMemory>],
+    /// The nodes that have copies.
+    copied: HashSet<NodeId>,
     channels: Table<RawChannel>,
     ports: Table<RawPort>,
 }
 
 impl Binder<'_> {
     fn step(&mut self, step: &Step) -> Bound {
-        let (node, line) = match step.work {
-            Work::Node { node, line } => (Some(node), line),
-            Work::Write { node, .. }
-            | Work::Keep { node }
-            | Work::Mute { node }
-            | Work::Send { node, .. }
-            | Work::Receive { node, .. } => (Some(node), None),
-            Work::Loop(_) => (None, None),
+        let node = node_of(step.work);
+        let line = match step.work {
+            Work::Node { line, .. } => line,
+            _ => None,
         };
         let runs = matches!(step.work, Work::Node { .. });
         let resident = node
             .filter(|_| runs)
-            .and_then(|n| self.pool.get(n))
+            .and_then(|n| self.pool.get(n, step.copy))
             .cloned();
         let act = self.act(step.work, resident.as_deref());
+        let shared = runs && node.is_some_and(|n| self.copied.contains(&n));
         let mut sums = Vec::new();
         let mut hears = Vec::new();
         let inputs = step.inputs.of(&self.plan.inputs).iter().enumerate();
@@ -227,6 +260,7 @@ impl Binder<'_> {
         Bound {
             act,
             special: step.lag > 0
+                || shared
                 || step.every != 1
                 || !(sums.is_empty() && hears.is_empty() && sends.is_empty()),
             own: UnsafeCell::new(Own {
@@ -255,6 +289,8 @@ impl Binder<'_> {
                 hears: hears.into_boxed_slice(),
                 node,
                 resident,
+                copy: step.copy,
+                shared,
             }),
         }
     }

@@ -6,6 +6,7 @@
 //! allocate, lock or wait (but for the join) afterwards; the executor `mutex` is exempt, and there for comparison.
 
 mod bind;
+mod copies;
 mod deadline;
 mod deal;
 mod executor;

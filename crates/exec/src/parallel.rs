@@ -179,6 +179,7 @@ impl<S: Strategy> Parallel<S> {
         // SAFETY: the last cycle is complete, or nobody is in a task of it any more (`is_clear`).
         unsafe {
             shared.stage.bury_accused(&shared.seats);
+            shared.stage.take_up();
             shared.stage.take_device(now.device);
             shared.stage.date_posts(now.position);
         }
@@ -192,6 +193,9 @@ impl<S: Strategy> Parallel<S> {
         self.done = shared.progress.is_complete();
         self.held_up = !self.done;
         self.fenced = false;
+        if self.held_up {
+            shared.stage.unsettle();
+        }
         wakes + self.wake_floors()
     }
 }

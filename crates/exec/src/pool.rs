@@ -2,11 +2,18 @@
 //!
 //! A plan that is bound holds the residents it needs, so one that leaves the pool lives until the last plan that names
 //! it is gone, and is dropped by the thread that drops that plan: never an audio thread.
+//!
+//! Where a plan has copies of a node, each has a processor of its own. All of them live and die together. A copy is
+//! *unsettled* until it has taken up the original's state: it does that between two cycles, when it first plays and after a
+//! cycle that was given up, in which perhaps not all of them have run.
 
 use graph::NodeId;
+use plan::{Plan, Work};
 use processor::{Background, Gauge, Mode, Processor, Services, Setup, Tail};
 use rt::deferred::Runner;
 use std::cell::UnsafeCell;
+use std::collections::{HashMap, HashSet};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use units::{Frames, SampleRate};
@@ -14,15 +21,19 @@ use units::{Frames, SampleRate};
 /// One processor and what belongs to it.
 pub(crate) struct Resident {
     processor: UnsafeCell<Box<dyn Processor>>,
-    /// It panicked or did not return: nobody runs it again.
-    dead: AtomicBool,
+    /// It panicked or did not return, or one of its copies: nobody runs any of them again.
+    dead: Arc<AtomicBool>,
+    unsettled: AtomicBool,
+    /// Room for the state that a copy takes up.
+    state: UnsafeCell<Vec<u8>>,
     pub(crate) runners: Vec<Runner>,
     /// Into how many lanes it forks at most.
     pub(crate) lanes: u32,
 }
 
-// SAFETY: `processor` is reached only by a step of the executor that has the floor's turn, and a plan runs each node in
-// one step at a time (`crate::floor`); a `Processor` is `Send`.
+// SAFETY: `processor` is reached only by a step of the executor that has the floor's turn, and a plan runs each copy of a
+// node in one step (`crate::floor`); or, as `state`, by that executor's callback thread between two cycles (`take_up`). A
+// `Processor` is `Send`.
 unsafe impl Sync for Resident {}
 
 impl Resident {
@@ -33,7 +44,7 @@ impl Resident {
     }
 
     pub(crate) fn is_dead(&self) -> bool {
-        // Relaxed: set under the turn, and read under it.
+        // Relaxed: nothing travels with it. Set under the turn; a copy may find out a cycle later.
         self.dead.load(Ordering::Relaxed)
     }
 
@@ -42,6 +53,63 @@ impl Resident {
         // Relaxed: as above.
         !self.dead.swap(true, Ordering::Relaxed)
     }
+
+    /// From now on it has to take up the original's state before it plays.
+    pub(crate) fn unsettle(&self) {
+        // Relaxed: written and read under the turn.
+        self.unsettled.store(true, Ordering::Relaxed);
+    }
+
+    pub(crate) fn is_unsettled(&self) -> bool {
+        // Relaxed: as above.
+        self.unsettled.load(Ordering::Relaxed)
+    }
+
+    /// Goes on from where `original` is; whether it could.
+    ///
+    /// # Safety
+    ///
+    /// The caller has the turn, and nobody has a step of either.
+    ///
+    /// Real-time: hot, as far as saving and loading are: a state that has outgrown its room allocates.
+    pub(crate) unsafe fn take_up(&self, original: &Self) -> bool {
+        // Relaxed: as in `unsettle`.
+        self.unsettled.store(false, Ordering::Relaxed);
+        // SAFETY: the caller's promise.
+        let (state, from, to) = unsafe {
+            (
+                &mut *self.state.get(),
+                &**original.processor.get(),
+                &mut **self.processor.get(),
+            )
+        };
+        state.clear();
+        let taken = catch_unwind(AssertUnwindSafe(|| {
+            from.save(state);
+            to.load(state).is_ok()
+        }));
+        taken.unwrap_or_else(|payload| {
+            std::mem::forget(payload);
+            false
+        })
+    }
+}
+
+/// What a saved state may grow by until the next is saved.
+const STATE_MARGIN: usize = 4096;
+
+/// Sets `processor` up.
+fn set_up(
+    processor: &mut dyn Processor,
+    asked: &mut Asked,
+    (rate, block, mode): (SampleRate, Frames, Mode),
+) {
+    processor.setup(&mut Setup {
+        rate,
+        block,
+        mode,
+        services: asked,
+    });
 }
 
 /// What a processor says of itself, once it is set up.
@@ -85,6 +153,8 @@ impl Services for Asked {
 #[derive(Default)]
 pub struct Pool {
     residents: Vec<Option<Arc<Resident>>>,
+    /// Copies of them, by node and number (from 1).
+    copies: HashMap<(NodeId, u16), Arc<Resident>>,
 }
 
 impl Pool {
@@ -95,15 +165,10 @@ impl Pool {
         &mut self,
         node: NodeId,
         mut processor: Box<dyn Processor>,
-        (rate, block, mode): (SampleRate, Frames, Mode),
+        told: (SampleRate, Frames, Mode),
     ) -> (Asked, Facts) {
         let mut asked = Asked::default();
-        processor.setup(&mut Setup {
-            rate,
-            block,
-            mode,
-            services: &mut asked,
-        });
+        set_up(&mut *processor, &mut asked, told);
         let facts = Facts {
             latency: processor.latency(),
             tail: processor.tail(),
@@ -114,13 +179,68 @@ impl Pool {
         if self.residents.len() <= index {
             self.residents.resize(index + 1, None);
         }
+        self.copies.retain(|(of, _), _| *of != node);
         self.residents[index] = Some(Arc::new(Resident {
             processor: UnsafeCell::new(processor),
-            dead: AtomicBool::new(false),
+            dead: Arc::default(),
+            unsettled: AtomicBool::new(false),
+            state: UnsafeCell::default(),
             runners: std::mem::take(&mut asked.runners),
             lanes,
         }));
         (asked, facts)
+    }
+
+    /// Sets `processor` up and takes it in as copy `copy` (from 1) of `node`, whose state it will take up before it
+    /// plays. `false` where that cannot be: there is no original, the processor asks for background work, or its state can
+    /// not be saved and loaded.
+    ///
+    /// Real-time: setup.
+    pub fn admit_copy(
+        &mut self,
+        (node, copy): (NodeId, u16),
+        mut processor: Box<dyn Processor>,
+        told: (SampleRate, Frames, Mode),
+    ) -> bool {
+        let Some(original) = self.residents.get(node.0 as usize).and_then(Option::as_ref) else {
+            return false;
+        };
+        let mut asked = Asked::default();
+        set_up(&mut *processor, &mut asked, told);
+        let mut state = Vec::new();
+        processor.save(&mut state);
+        if !asked.background.is_empty() || processor.load(&state).is_err() {
+            return false;
+        }
+        state.reserve(state.len() + STATE_MARGIN);
+        let resident = Resident {
+            lanes: processor.lanes(),
+            processor: UnsafeCell::new(processor),
+            dead: original.dead.clone(),
+            unsettled: AtomicBool::new(true),
+            state: UnsafeCell::new(state),
+            runners: asked.runners,
+        };
+        self.copies.insert((node, copy), Arc::new(resident));
+        true
+    }
+
+    /// Lets the copies go that `plan` has not, and says which ones it lacks. To be asked for each plan: a copy that did not
+    /// play with the others does not know what they have played.
+    ///
+    /// Real-time: setup.
+    pub fn keep_copies(&mut self, plan: &Plan) -> Vec<(NodeId, u16)> {
+        let steps = plan.steps.iter().filter(|step| step.copy > 0);
+        let wanted = steps.filter_map(|step| match step.work {
+            Work::Node { node, .. } => Some((node, step.copy)),
+            _ => None,
+        });
+        let wanted: HashSet<_> = wanted.collect();
+        self.copies.retain(|copy, _| wanted.contains(copy));
+        let lacks = |copy: &(NodeId, u16)| !self.copies.contains_key(copy);
+        let mut missing: Vec<_> = wanted.into_iter().filter(lacks).collect();
+        missing.sort_unstable();
+        missing
     }
 
     /// Lets the processor of `node` go, once no plan names it.
@@ -130,16 +250,21 @@ impl Pool {
         if let Some(place) = self.residents.get_mut(node.0 as usize) {
             *place = None;
         }
+        self.copies.retain(|(of, _), _| *of != node);
     }
 
     /// Whether there is a processor for `node`.
     ///
     /// Real-time: setup.
     pub fn has(&self, node: NodeId) -> bool {
-        self.get(node).is_some()
+        self.get(node, 0).is_some()
     }
 
-    pub(crate) fn get(&self, node: NodeId) -> Option<&Arc<Resident>> {
-        self.residents.get(node.0 as usize)?.as_ref()
+    /// The processor of `node`, or of one of its copies.
+    pub(crate) fn get(&self, node: NodeId, copy: u16) -> Option<&Arc<Resident>> {
+        match copy {
+            0 => self.residents.get(node.0 as usize)?.as_ref(),
+            _ => self.copies.get(&(node, copy)),
+        }
     }
 }

@@ -102,6 +102,7 @@ impl Executor for Sequential {
         }
         // SAFETY: we have the turn, and nobody else has tasks.
         unsafe {
+            self.stage.take_up();
             self.stage.take_device(now.device);
             self.stage.date_posts(now.position);
         }

@@ -89,6 +89,10 @@ pub(crate) struct Rare {
     pub(crate) hears: Box<[Hears]>,
     pub(crate) node: Option<NodeId>,
     pub(crate) resident: Option<Arc<Resident>>,
+    /// Which copy of the node it runs; 0 is the original.
+    pub(crate) copy: u16,
+    /// Whether the node has copies.
+    pub(crate) shared: bool,
 }
 
 /// A task that waits for another, and for how many in all: what its releaser must know stands here, so that the task's
@@ -144,6 +148,8 @@ pub(crate) struct Stage {
     pub(crate) voices: Box<[Voice]>,
     /// By node: its step, and whether that is an inner one.
     pub(crate) steps_of: Box<[Option<(u32, bool)>]>,
+    /// The steps of copies: (the original's, the copy's), sorted.
+    pub(crate) copies: Box<[(u32, u32)]>,
     pub(crate) deferred: Deferred,
     pub(crate) troubles: Troubles,
     /// The device's input for this cycle, copied: a step that never returns may hold on to it.
@@ -271,6 +277,10 @@ impl Stage {
         }
         own.inbox.push(event);
         own.has_post = true;
+        if step.rare.shared {
+            // SAFETY: as above.
+            unsafe { self.post_to_copies(*index, event) };
+        }
         Ok(())
     }
 

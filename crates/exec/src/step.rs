@@ -110,6 +110,10 @@ impl Stage {
             }
         }
         let rare = &step.rare;
+        if rare.shared && rare.resident.as_ref().is_some_and(|r| r.is_dead()) {
+            // One of its copies died.
+            own.dead = true;
+        }
         if rare.every != 1 && moment.cycle % u64::from(rare.every) != u64::from(rare.phase) {
             // SAFETY: rule 3.
             self.count_lost(unsafe { keep_for_later(rare, own) });
