@@ -2,7 +2,7 @@
 
 use exec::{Binding, Counts, Executor, Floor, Lines, Now, Outcome, Pool};
 use graph::{Graph, NodeId};
-use plan::{Fuse, Options, Plan, TraceRecord};
+use plan::{Fuse, Link, Machine, Options, Plan, TraceRecord};
 use processor::{Background, Event, Mode, Registry, Turn};
 use rt::trace::Reader;
 use std::path::Path;
@@ -17,6 +17,8 @@ pub enum Way {
     Sequential,
     /// The plan's own schedule.
     Fixed,
+    /// The plan's own schedule, with nodes copied to where their data would come too late.
+    Copied,
     /// One queue for all.
     Global,
     /// Batches by weight.
@@ -40,7 +42,7 @@ pub enum Way {
 }
 
 /// All of them.
-pub const WAYS: [Way; 9] = [
+pub const WAYS: [Way; 10] = [
     Way::Sequential,
     Way::Fixed,
     Way::Global,
@@ -50,6 +52,7 @@ pub const WAYS: [Way; 9] = [
     Way::Mutex,
     Way::FusedFixed,
     Way::FusedStealing,
+    Way::Copied,
 ];
 
 /// Ways through a plan that is a pipeline: what they play is heard [`AHEAD`] blocks later.
@@ -63,7 +66,9 @@ impl Way {
     pub fn executor(self, binding: Binding<'_>, crew: &Crew) -> Box<dyn Executor> {
         match self {
             Self::Sequential | Self::PipedSequential => exec::sequential(binding),
-            Self::Fixed | Self::FusedFixed | Self::PipedFixed => exec::fixed(binding, crew),
+            Self::Fixed | Self::FusedFixed | Self::PipedFixed | Self::Copied => {
+                exec::fixed(binding, crew)
+            }
             Self::Stealing | Self::FusedStealing | Self::PipedStealing => {
                 exec::stealing(binding, crew)
             }
@@ -186,6 +191,7 @@ impl Hall {
             let setting = (rate(), Frames(manner.block), Mode::Offline);
             background.extend(pool.admit(id, made, setting).0.background);
         }
+        make_copies(&mut pool, (&plan, graph), registry, manner);
         let binding = Binding {
             plan: &plan,
             pool: &pool,
@@ -214,6 +220,7 @@ impl Hall {
     /// so far.
     pub fn change(&mut self, way: Way, graph: &Graph, registry: &Registry) -> Box<dyn Executor> {
         self.plan = plan(graph, registry, self.manner);
+        make_copies(&mut self.pool, (&self.plan, graph), registry, self.manner);
         let binding = Binding {
             plan: &self.plan,
             pool: &self.pool,
@@ -280,5 +287,34 @@ fn plan(graph: &Graph, registry: &Registry, manner: Manner) -> Plan {
     options.lanes = manner.workers;
     options.fuse = manner.way.fuse(manner.workers);
     options.ahead = manner.way.ahead();
-    plan::compile(graph, registry.catalogue(), &options).expect("the test's graph is right")
+    let catalogue = registry.catalogue();
+    let plan = match manner.way {
+        Way::Copied => {
+            // So dear that there are copies.
+            let link = Link {
+                base: Nanos(2_000),
+                per_kib: Nanos(0),
+            };
+            let machine = Machine::uniform(manner.workers, link);
+            plan::compile_with_copies(graph, catalogue, &options, &machine)
+        }
+        _ => plan::compile(graph, catalogue, &options),
+    };
+    plan.expect("the test's graph is right")
+}
+
+/// Makes the processors of copies that `plan` has.
+fn make_copies(
+    pool: &mut Pool,
+    (plan, graph): (&Plan, &Graph),
+    registry: &Registry,
+    manner: Manner,
+) {
+    for (id, copy) in pool.keep_copies(plan) {
+        let node = graph.node(id).expect("the plan is of this graph");
+        let made = registry.make(node, Path::new("."));
+        let made = made.expect("the test's parameters are right");
+        let told = (rate(), Frames(manner.block), Mode::Offline);
+        assert!(pool.admit_copy((id, copy), made, told), "it is duplicable");
+    }
 }

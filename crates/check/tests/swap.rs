@@ -8,7 +8,7 @@ use engine::{Engine, EngineError, EngineOptions, Player, Scheduler};
 use graph::{Catalogue, Edge, Edit, End, Graph, Node, NodeId, Place, Value};
 use processor::Mode;
 use std::sync::Arc;
-use units::Frames;
+use units::{Frames, Nanos};
 
 const BLOCK: usize = 48;
 
@@ -28,6 +28,11 @@ impl Take {
         options.scheduler = scheduler;
         options.workers = workers;
         options.ahead = Some(1);
+        if scheduler == Scheduler::Cpfd {
+            // So dear that nodes are copied.
+            options.comm = Some(Nanos(2_000));
+            options.fuse = false;
+        }
         let (engine, player) = Engine::new(graph, Arc::new(registry), options).unwrap();
         Self {
             engine,
@@ -91,11 +96,13 @@ const TWO: &str = r#"a = { kind: "osc", freq: 440, volume: 0.3, }; f = { kind: "
     a.1 -> f.1 -> m.1 -> s.1; m.1 -> h.1 -> d.1 -> m.2;
     b = { kind: "osc", freq: 550, }; g = { kind: "gain", gain: 0.5, }; t = { kind: "sink", }; b.1 -> g.1 -> t.1;"#;
 
-fn schedulers() -> [(Scheduler, usize); 5] {
+fn schedulers() -> [(Scheduler, usize); 7] {
     [
         (Scheduler::Sequential, 1),
         (Scheduler::Hlfet, 2),
         (Scheduler::Etf, 2),
+        (Scheduler::Cpfd, 2),
+        (Scheduler::Cpfd, 3),
         (Scheduler::Stealing, 3),
         (Scheduler::Mutex, 2),
     ]

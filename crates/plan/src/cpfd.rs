@@ -21,8 +21,9 @@ const GENERATIONS: u32 = 500;
 ///
 /// Tasks go one by one, those of the critical path and what they wait for first, then the rest. Each is tried on the
 /// cores that have its parents and on an unused one (of the rest, on all that are used and an unused one). On each, the
-/// parent whose data comes last is copied into the earliest place that fits, and kept where the task then starts
-/// earlier; then its own parents in turn, then the next parent. The core with the earliest start is taken, of equal
+/// parent whose data comes last is copied into the earliest place that fits; then its own parents in turn, then the next
+/// parent. A copy is kept where the task then starts earlier, by itself or with the copies of its parents: where all
+/// links are alike, the copy of an inner task alone would gain exactly nothing. The core with the earliest start is taken, of equal
 /// ones that with fewer copies, then the first. At last the virtual cores are merged onto the workers, copies that help
 /// nobody are dropped, and times are those of the real links.
 ///
@@ -136,26 +137,29 @@ impl<'a> Search<'a> {
                 self.abridged = true;
                 break;
             }
-            let before = self.changes.len();
+            let without = self.changes.len();
             let own = self.earliest(parent);
             self.put(parent, own);
             let alone = self.earliest(task);
-            if alone >= start {
-                self.undo(before);
+            if alone > start {
+                self.undo(without);
                 break;
             }
-            start = alone;
             // Its own parents in turn. They take room: it may have been better without them.
             let before = self.changes.len();
             self.take(parent);
             let sooner = self.pull(parent, own, generation + 1);
             self.put(parent, sooner);
             let with_parents = self.earliest(task);
-            if with_parents > alone {
+            if with_parents >= alone {
                 self.undo(before);
-            } else {
-                start = with_parents;
             }
+            let best = with_parents.min(alone);
+            if best >= start {
+                self.undo(without);
+                break;
+            }
+            start = best;
         }
         start
     }
