@@ -3,13 +3,13 @@
 use crate::nodes::{burn, calibrate, registry};
 use exec::{Binding, Executor, Floor, Lines, Now, Outcome, Pool};
 use graph::Graph;
-use plan::{Options, Plan};
+use plan::{Dag, Fuse, Link, Machine, Options, Plan, etf};
 use processor::Mode;
 use rt::pad::Padded;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
-use units::{Frames, SampleRate};
+use units::{Frames, Nanos, SampleRate};
 use workers::{AudioThread, Crew, CrewOptions, DmaLatency};
 
 /// Something that can run a cycle.
@@ -42,19 +42,39 @@ pub fn block() -> (Frames, SampleRate) {
     )
 }
 
-/// The plan of `graph` with a schedule for `workers`.
+/// The plan of `graph` with a schedule for `workers`, each node a task.
 pub fn plan(graph: &Graph, nanos: u64, workers: usize) -> Plan {
+    plan_for("hlfet", graph, nanos, workers)
+}
+
+/// The plan that the contestant `name` follows.
+fn plan_for(name: &str, graph: &Graph, nanos: u64, workers: usize) -> Plan {
     let (block, rate) = block();
     let mut options = Options::new(block, rate);
     options.lanes = workers;
-    plan::compile(graph, registry(nanos.min(1)).catalogue(), &options).expect("the graph is right")
+    if name == "pipelined" {
+        options.ahead = workers as u32 - 1;
+    }
+    if name.ends_with(" fused") || name == "pipelined" {
+        options.fuse = Some(Fuse::typical(workers));
+    }
+    let registry = registry(nanos.min(1));
+    let mut plan = plan::compile(graph, registry.catalogue(), &options).expect("it is right");
+    if name.starts_with("etf") {
+        let crossing = Link {
+            base: Fuse::typical(workers).crossing,
+            per_kib: Nanos(0),
+        };
+        plan.lanes = etf(&Dag::of(&plan), &Machine::uniform(workers, crossing)).tasks();
+    }
+    plan
 }
 
-/// The executor called `name` with `workers` workers.
+/// The executor called `name` with `workers` workers; behind a name ` fused` has cheap nodes given out together.
 pub fn ours(name: &'static str, graph: &Graph, nanos: u64, workers: usize) -> Ours {
     let (block, rate) = block();
     let registry = registry(nanos);
-    let plan = plan(graph, nanos, workers);
+    let plan = plan_for(name, graph, nanos, workers);
     let crew = Crew::new(CrewOptions {
         workers,
         priority: workers::current_priority(),
@@ -76,9 +96,9 @@ pub fn ours(name: &'static str, graph: &Graph, nanos: u64, workers: usize) -> Ou
         floor: Arc::new(Floor::new(pens)),
         inputs: 0,
     };
-    let executor = match name {
+    let executor = match name.trim_end_matches(" fused") {
         "sequential" => exec::sequential(binding),
-        "hlfet" => exec::fixed(binding, &crew),
+        "hlfet" | "etf" | "pipelined" => exec::fixed(binding, &crew),
         "stealing" => exec::stealing(binding, &crew),
         "global" => exec::global(binding, &crew),
         "weighted" => exec::weighted(binding, &crew),

@@ -7,6 +7,21 @@ use divisi_benches::stats::quartiles;
 use graph::{Graph, shape};
 use rt::stamp::{Scale, now};
 
+const TWO: [&str; 12] = [
+    "sequential",
+    "hlfet",
+    "hlfet fused",
+    "etf",
+    "etf fused",
+    "stealing",
+    "stealing fused",
+    "global",
+    "weighted",
+    "deadline",
+    "pipelined",
+    "mutex",
+];
+
 fn main() {
     let rounds = std::env::args().skip_while(|a| a != "--rounds").nth(1);
     let rounds: usize = rounds.and_then(|r| r.parse().ok()).unwrap_or(60);
@@ -17,7 +32,7 @@ fn main() {
     two_workers(rounds);
 }
 
-fn graphs() -> [(&'static str, Graph); 3] {
+fn graphs() -> [(&'static str, Graph); 4] {
     [
         ("rake 500", shape::rake(500, None).expect("a rake's size")),
         (
@@ -25,6 +40,7 @@ fn graphs() -> [(&'static str, Graph); 3] {
             shape::diamond(636, None).expect("a diamond's size"),
         ),
         ("random 500", shape::random(500, 1, None).expect("any size")),
+        ("line 500", shape::line(500, None).expect("any size")),
     ]
 }
 
@@ -33,7 +49,7 @@ fn one_worker(rounds: usize) {
     for (name, graph) in graphs() {
         let graph = of_ticks(&graph, 0);
         let mut all: Vec<Box<dyn Contestant>> = vec![Box::new(plain(&graph, 0))];
-        for name in ["sequential", "hlfet", "stealing", "mutex"] {
+        for name in ["sequential", "hlfet", "stealing", "stealing fused", "global", "weighted", "deadline", "mutex"] {
             all.push(Box::new(ours(name, &graph, 0, 1)));
         }
         all.push(Box::new(rayon(&graph, 0, 1)));
@@ -54,7 +70,7 @@ fn two_workers(rounds: usize) {
     for (name, graph) in graphs() {
         let graph = of_ticks(&graph, 1000);
         let mut all: Vec<Box<dyn Contestant>> = vec![Box::new(plain(&graph, 1000))];
-        for name in ["sequential", "hlfet", "stealing", "mutex"] {
+        for name in TWO {
             all.push(Box::new(ours(name, &graph, 1000, 2)));
         }
         all.push(Box::new(rayon(&graph, 1000, 2)));

@@ -256,9 +256,14 @@ impl Binder<'_> {
         let outputs = step.outputs.of(&self.plan.outputs);
         let sends = self.sends_of(outputs);
         let outputs: Vec<RawPort> = outputs.iter().map(|o| self.output(o)).collect();
+        let flag = match outputs.as_slice() {
+            [one] if one.channels == 1 => one.first.silent,
+            _ => std::ptr::null_mut(),
+        };
         let (inputs, outputs) = (self.ports.add(&inputs), self.ports.add(&outputs));
         Bound {
             act,
+            flag,
             special: step.lag > 0
                 || shared
                 || step.every != 1

@@ -110,6 +110,7 @@ pub(crate) struct Hand<'a> {
     pub(crate) worker: usize,
     pub(crate) epoch: u32,
     pub(crate) seats: &'a [Padded<Seat>],
+    seat: &'a Seat,
     progress: &'a Progress,
     floor: &'a Floor,
     moment: Moment<'a>,
@@ -134,6 +135,8 @@ pub(crate) struct Hand<'a> {
     gone: bool,
     /// Whether some stages of a pipeline have nothing to play in this cycle.
     partial: bool,
+    /// Whether it is partial or traced.
+    unusual: bool,
 }
 
 impl<'a> Hand<'a> {
@@ -149,6 +152,7 @@ impl<'a> Hand<'a> {
         lent: &'a Lent<'a>,
     ) -> Self {
         let seat = &seats[worker];
+        let partial = stage.is_partial(&facts);
         // Relaxed: for whoever looks from outside (`Watch`).
         seat.cycle.store(facts.cycle as u32, Ordering::Relaxed);
         Self {
@@ -156,6 +160,7 @@ impl<'a> Hand<'a> {
             worker,
             epoch,
             seats,
+            seat,
             progress,
             floor,
             moment: Moment {
@@ -178,7 +183,8 @@ impl<'a> Hand<'a> {
             task: NONE,
             broke: false,
             gone: false,
-            partial: stage.is_partial(&facts),
+            partial,
+            unusual: facts.traced || partial,
         }
     }
 
@@ -212,13 +218,11 @@ impl<'a> Hand<'a> {
     /// # Safety
     ///
     /// The step's task is this worker's for this cycle, and all that the step waits for has run.
-    #[inline]
+    #[inline(always)]
     pub(crate) unsafe fn run_step(&mut self, step: u32) -> bool {
         self.current = step;
         // Relaxed: with the light fence, and for those who look from outside.
-        self.seats[self.worker]
-            .current
-            .store(step, Ordering::Relaxed);
+        self.seat.current.store(step, Ordering::Relaxed);
         // pairs with the heavy fence in `Parallel::who_is_in`: either we see that the cycle was given up, or the host sees that we
         // are in this step.
         self.fence.light();
@@ -228,6 +232,43 @@ impl<'a> Hand<'a> {
             self.put_down();
             return false;
         }
+        if self.unusual {
+            // SAFETY: the caller's promise.
+            unsafe { self.run_unusual(step) };
+        } else {
+            // SAFETY: the caller's promise.
+            unsafe { self.stage.run(step, &self.moment) };
+            self.done += 1;
+        }
+        true
+    }
+
+    /// The same without asking whether the cycle was given up: for a worker that nobody waits for, since it is alone.
+    ///
+    /// # Safety
+    ///
+    /// As `run_step`.
+    #[inline(always)]
+    pub(crate) unsafe fn run_step_alone(&mut self, step: u32) {
+        self.current = step;
+        // Relaxed: for those who look from outside.
+        self.seat.current.store(step, Ordering::Relaxed);
+        if self.unusual {
+            // SAFETY: the caller's promise.
+            unsafe { self.run_unusual(step) };
+        } else {
+            // SAFETY: the caller's promise.
+            unsafe { self.stage.run(step, &self.moment) };
+        }
+    }
+
+    /// In a cycle that is traced, or in which stages of a pipeline have nothing to play.
+    ///
+    /// # Safety
+    ///
+    /// As `run_step`.
+    #[inline(never)]
+    unsafe fn run_unusual(&mut self, step: u32) {
         if !self.partial || self.stage.plays(step, &self.facts) {
             // SAFETY: the caller's promise.
             unsafe { self.stage.run(step, &self.moment) };
@@ -236,7 +277,6 @@ impl<'a> Hand<'a> {
         if self.facts.traced {
             self.mark(Mark::Step, step);
         }
-        true
     }
 
     /// After a panic in `run`: the step is silent from now on, and counts as done.

@@ -34,7 +34,6 @@ impl Stage {
     }
 
     /// Whether `step` has a block to play in this cycle.
-    #[cold]
     pub(crate) fn plays(&self, step: u32, facts: &Facts) -> bool {
         let lagged = self.steps[step as usize].rare.lagged.as_ref();
         let lag = u64::from(lagged.map_or(0, |l| l.by)) * u64::from(self.block.0);

@@ -72,7 +72,7 @@ impl Sequential {
                 while next < self.stage.len() {
                     next += 1;
                     // SAFETY: steps stand in an order in which they may run, each once. Nobody gives the cycle up.
-                    unsafe { hand.run_step(next - 1) };
+                    unsafe { hand.run_step_alone(next - 1) };
                 }
             });
             if let Err(payload) = catch_unwind(steps) {

@@ -70,6 +70,8 @@ pub(crate) struct Hears {
 #[repr(align(128))]
 pub(crate) struct Bound {
     pub(crate) act: Act,
+    /// The flag of its output, where that has one channel and there is no other; else null.
+    pub(crate) flag: *mut u8,
     pub(crate) own: UnsafeCell<Own>,
     /// For how many tasks the task that begins here still waits in this cycle; an executor's, to use as it likes.
     pub(crate) waits: Countdown,

@@ -16,9 +16,27 @@ impl Stage {
     /// Rules 1 to 3 of `crate::stage`: the caller has the step for this cycle, and all it waits for has run.
     ///
     /// Real-time: hot, as far as its processor is.
-    #[inline]
+    #[inline(always)]
     pub(crate) unsafe fn run(&self, index: u32, moment: &Moment<'_>) {
         let step = &self.steps[index as usize];
+        if let (Act::Process(processor), false) = (&step.act, step.special) {
+            // SAFETY: rule 2: the step's own part is ours for this cycle.
+            let own = unsafe { &mut *step.own.get() };
+            if !(own.asleep | own.dead | own.has_post) {
+                // The short way: what nearly every step of nearly every cycle takes.
+                // SAFETY: the caller's promise.
+                return unsafe { play(*processor, step.flag, own, moment) };
+            }
+        }
+        // SAFETY: the caller's promise.
+        unsafe { self.run_with_care(step, moment) };
+    }
+
+    /// # Safety
+    ///
+    /// As `run`.
+    #[inline(never)]
+    unsafe fn run_with_care(&self, step: &Bound, moment: &Moment<'_>) {
         if step.special
             && let Some(lagged) = &step.rare.lagged
         {
@@ -37,7 +55,6 @@ impl Stage {
     /// # Safety
     ///
     /// As `run`.
-    #[inline]
     unsafe fn run_now(&self, step: &Bound, moment: &Moment<'_>) {
         // SAFETY: rule 2: the step's own part is ours for this cycle.
         let own = unsafe { &mut *step.own.get() };
@@ -257,20 +274,37 @@ impl Stage {
 /// # Safety
 ///
 /// As `Stage::run`.
-#[inline]
 unsafe fn process(processor: *mut dyn Processor, own: &mut Own, moment: &Moment<'_>) {
     if own.dead {
         // SAFETY: as the caller promises.
         return unsafe { silence(own, moment) };
     }
     // SAFETY: as the caller promises.
-    let mut block = unsafe { Block::new(&own.io, moment) };
+    let block = unsafe { Block::new(&own.io, moment) };
     if own.asleep && !own.io.has_events && block.is_silent() {
         clear_flags(own);
         // SAFETY: as above.
         return unsafe { Block::new(&own.io, moment) }.silence();
     }
-    clear_flags(own);
+    // SAFETY: as above.
+    unsafe { play(processor, std::ptr::null_mut(), own, moment) };
+}
+
+/// Has the processor play. Where the step has just one output channel, `flag` is that one's; else it is null.
+///
+/// # Safety
+///
+/// As `Stage::run`.
+#[inline(always)]
+unsafe fn play(processor: *mut dyn Processor, flag: *mut u8, own: &mut Own, moment: &Moment<'_>) {
+    if flag.is_null() {
+        clear_flags(own);
+    } else {
+        // SAFETY: the flags of a step's outputs are its own while it runs (rule 2).
+        unsafe { set_flag(flag, false) };
+    }
+    // SAFETY: as the caller promises.
+    let mut block = unsafe { Block::new(&own.io, moment) };
     // SAFETY: rule 2: the processor is ours for this cycle.
     let activity = unsafe { (*processor).process(&mut block) };
     // Written only where it changes: whoever releases this step next cycle need not fetch the line then.

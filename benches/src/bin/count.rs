@@ -1,0 +1,29 @@
+//! One executor on near-empty nodes, so many cycles: for counting instructions (`valgrind --tool=callgrind`), the one figure that
+//! no neighbour disturbs. `count NAME SHAPE CYCLES`.
+
+use divisi_benches::contestants::{Contestant, ours, plain};
+use divisi_benches::nodes::of_ticks;
+use graph::shape;
+
+fn main() {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let [name, shape, cycles] = words.as_slice() else {
+        eprintln!("count NAME SHAPE CYCLES");
+        std::process::exit(2);
+    };
+    let graph = match shape.as_str() {
+        "rake" => shape::rake(500, None),
+        "diamond" => shape::diamond(636, None),
+        "random" => shape::random(500, 1, None),
+        _ => shape::line(500, None),
+    };
+    let graph = of_ticks(&graph.expect("the sizes are right"), 0);
+    let mut contestant: Box<dyn Contestant> = match name.as_str() {
+        "plain" => Box::new(plain(&graph, 0)),
+        name => Box::new(ours(name.to_owned().leak(), &graph, 0, 1)),
+    };
+    for _ in 0..cycles.parse().unwrap_or(1) {
+        contestant.cycle();
+    }
+    println!("{} nodes", graph.len());
+}
