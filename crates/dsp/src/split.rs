@@ -45,6 +45,8 @@ pub(crate) struct Split {
     frame_ns: f64,
     /// The most frames of a block.
     block: usize,
+    /// Fewer frames than this stay whole, which is seen without a division.
+    least: usize,
 }
 
 impl Split {
@@ -54,6 +56,7 @@ impl Split {
             asked: creation.number("split")? as u32,
             frame_ns: 0.0,
             block: 1,
+            least: usize::MAX,
         })
     }
 
@@ -61,6 +64,9 @@ impl Split {
     pub(crate) fn set_up(&mut self, setup: &Setup<'_>, frame_ns: f64, samples: usize) {
         self.block = setup.block.count();
         self.frame_ns = frame_ns - samples as f64 * MOVE_NS;
+        // A cost of 0 or less gives no number that a block could reach.
+        let pays = 2.0 * PART_NS / self.frame_ns.max(f64::MIN_POSITIVE);
+        self.least = (pays as usize).max(2 * PART_FRAMES);
     }
 
     /// Into how many parts a block is cut at most: [`Processor::lanes`](processor::Processor::lanes).
@@ -84,13 +90,14 @@ impl Split {
         if self.asked > 0 {
             return self.asked;
         }
-        let worth = self.worth(frames);
-        if worth < 2 {
+        if frames < self.least {
             return 1;
         }
         match block.workers() {
             0 | 1 => 1,
-            workers => worth.min(workers.saturating_mul(PARTS_A_WORKER)),
+            workers => self
+                .worth(frames)
+                .clamp(1, workers.saturating_mul(PARTS_A_WORKER)),
         }
     }
 
