@@ -2,20 +2,40 @@
 
 use crate::failure::{Failure, in_full};
 use crate::feed::Source;
+use crate::kept::{Kept, patch_name};
 use crate::load::Loaded;
+use crate::say;
 use clap::Args;
-use divisi::prelude::{EngineOptions, Frames, SampleRate, Scheduler};
+use divisi::engine::{ChooseOptions, Why, choose};
+use divisi::prelude::{EngineError, EngineOptions, Frames, SampleRate, Scheduler};
 use divisi::text::Settings;
 use divisi::units::Nanos;
 use divisi::workers::Wait;
+use std::fmt;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// The rate where neither the call nor the session says one.
 pub(crate) const RATE_HZ: u32 = 48_000;
 /// The block, likewise.
 pub(crate) const BLOCK: Frames = Frames(64);
-/// Schedulers that are planned; asking for one says so.
-const LATER: [&str; 5] = ["auto", "cpfd", "global", "weighted", "deadline"];
+/// Who says how the plan is executed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Way {
+    /// Whatever is best when it is tried.
+    Auto,
+    /// The call.
+    Named(Scheduler),
+}
+
+impl fmt::Display for Way {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Auto => f.write_str("auto"),
+            Self::Named(scheduler) => scheduler.fmt(f),
+        }
+    }
+}
 
 /// How to play.
 #[derive(Args)]
@@ -31,11 +51,19 @@ pub(crate) struct How {
     #[arg(long, value_name = "IN.wav")]
     pub(crate) input: Option<PathBuf>,
 
-    /// sequential, hlfet, etf, random, pipelined, stealing or mutex
-    #[arg(long, value_name = "NAME", default_value_t, value_parser = scheduler)]
-    pub(crate) scheduler: Scheduler,
+    /// auto tries several on the session and takes the best; or one by name, as sequential or stealing
+    #[arg(long, value_name = "NAME", default_value = "auto", value_parser = scheduler)]
+    pub(crate) scheduler: Way,
 
-    /// How many threads work; without it, one for each core
+    /// How long --scheduler auto may try, in seconds
+    #[arg(long, value_name = "S", default_value = "0.5", allow_negative_numbers = true, value_parser = seconds)]
+    choose: f64,
+
+    /// Have --scheduler auto try again, whatever it chose before
+    #[arg(long)]
+    rechoose: bool,
+
+    /// How many threads work at most; without it, one for each core
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=256))]
     workers: Option<u32>,
 
@@ -119,7 +147,9 @@ impl How {
     /// For an engine that plays at `rate`.
     pub(crate) fn engine(&self, loaded: &Loaded, rate: SampleRate) -> EngineOptions {
         let mut options = EngineOptions::new(self.block(loaded), rate);
-        options.scheduler = self.scheduler;
+        if let Way::Named(scheduler) = self.scheduler {
+            options.scheduler = scheduler;
+        }
         options.wait = self.wait;
         options.inputs = loaded.inputs();
         options.fuse = self.fuse;
@@ -129,6 +159,36 @@ impl How {
             options.workers = workers as usize;
         }
         options
+    }
+
+    /// Takes over what was measured before, and finds a scheduler where the call names none.
+    pub(crate) fn decide(&self, loaded: &Loaded, options: &mut EngineOptions) {
+        let (mut kept, patch) = (Kept::read(), patch_name(&self.file));
+        let graph = &loaded.session.graph;
+        options.folder = loaded.folder.clone();
+        if self.scheduler == Way::Auto {
+            let mut wishes = ChooseOptions::new(options.clone(), patch.as_str());
+            wishes.limit = Duration::from_secs_f64(self.choose);
+            wishes.again = self.rechoose;
+            let frames = self.frames(options.rate);
+            wishes.blocks = frames.map(|frames| frames / u64::from(options.block.0.max(1)));
+            match choose(graph, &loaded.registry, &wishes, kept.machine()) {
+                Ok(choice) => {
+                    say::note(&format!("auto: {choice}"));
+                    choice.apply(options);
+                    if let (Why::Measured, Err(why)) = (choice.why, kept.write()) {
+                        say::note(&format!("the choice is not kept: {why}"));
+                    }
+                }
+                // Whoever makes the engine says what is wrong with the graph.
+                Err(EngineError::Graph(_)) => {}
+                Err(error) => {
+                    options.scheduler = Scheduler::Sequential;
+                    say::note(&format!("auto: sequential, since {}", in_full(&error)));
+                }
+            }
+        }
+        options.know(kept.machine(), &patch, graph);
     }
 }
 
@@ -140,15 +200,14 @@ pub(crate) fn seconds(text: &str) -> Result<f64, String> {
     }
 }
 
-/// A way of executing.
-pub(crate) fn scheduler(name: &str) -> Result<Scheduler, String> {
-    name.parse().map_err(|known| {
-        if LATER.contains(&name) {
-            format!("this one comes later; now {known}")
-        } else {
-            known
-        }
-    })
+fn scheduler(name: &str) -> Result<Way, String> {
+    match name {
+        "auto" => Ok(Way::Auto),
+        _ => match name.parse() {
+            Ok(scheduler) => Ok(Way::Named(scheduler)),
+            Err(known) => Err(format!("{known}, or auto")),
+        },
+    }
 }
 
 /// On or off.

@@ -179,13 +179,13 @@ fn play_says_what_gives_the_beat_and_what_came_out() {
     let gave = here.well("play beep.ag --driver clock --seconds 0.05 --block 256 --workers 1");
     assert!(
         gave.err
-            .starts_with("playing by the clock, without a device\n"),
+            .contains("playing by the clock, without a device\n"),
         "{}",
         gave.err
     );
     assert!(
         gave.out
-            .starts_with("stealing on 1 worker, 256 frames at 48000 Hz, clock, "),
+            .starts_with("sequential on 1 worker, 256 frames at 48000 Hz, clock, "),
         "{}",
         gave.out
     );

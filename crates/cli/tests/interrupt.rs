@@ -31,7 +31,7 @@ fn interrupt(child: Child) -> Gave {
 fn play_ends_with_0_and_the_report() {
     let here = Folder::new();
     here.write("beep.ag", BEEP);
-    let line = "play beep.ag --driver clock --record out.wav --json report.json";
+    let line = "play beep.ag --driver clock --scheduler stealing --record out.wav --json report.json";
     let mut child = begin(&here, line);
     // It listens before it says what gives the beat.
     let mut first = [0; 7];

@@ -98,7 +98,7 @@ const WRONG: &[(&str, &str)] = &[
     ("play beep.ag --rate 7", "a rate is"),
     ("play beep.ag --wait forever", "hybrid"),
     ("play beep.ag --scheduler best", "stealing"),
-    ("play beep.ag --scheduler etf", "comes later"),
+    ("play beep.ag --scheduler magic", "or auto"),
     ("play beep.ag --driver tape", "clock"),
     ("draw beep.ag -o beep.gif", ".svg or .dot"),
     ("draw undeclared.ag -o out.svg", "undeclared.ag:3:8: error"),

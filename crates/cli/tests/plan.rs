@@ -73,3 +73,40 @@ fn a_wrong_call_of_plan_or_measure_is_refused() {
     }
     assert!(!here.has("out.gif") && !here.has(".cache"));
 }
+
+#[test]
+fn what_auto_has_chosen_is_taken_again_until_it_is_told_to_try() {
+    let here = Folder::new();
+    here.well("shape random --nodes 40 --work 5000 -o graph.toml");
+    let play = "play graph.toml --driver clock --seconds 0.02 --choose 0.05 --workers 2";
+    let first = here.well(&format!("{play} --json first.json")).err;
+    assert!(
+        first.contains("auto: ") && first.contains("measured in"),
+        "{first}"
+    );
+    let again = here.well(&format!("{play} --json again.json")).err;
+    assert!(again.contains("as chosen before"), "{again}");
+    let (first, again) = (here.json("first.json"), here.json("again.json"));
+    assert_eq!(first["scheduler"], again["scheduler"]);
+    assert_eq!(first["chosen_by"], "auto");
+    let anew = here.well(&format!("{play} --rechoose")).err;
+    assert!(anew.contains("measured in"), "{anew}");
+    here.well(&format!("{play} --scheduler etf --json named.json"));
+    let named = here.json("named.json");
+    assert_eq!(
+        (&named["scheduler"], &named["chosen_by"]),
+        (&"etf".into(), &"call".into())
+    );
+}
+
+#[test]
+fn the_same_session_named_otherwise_needs_no_other_choice() {
+    let here = Folder::new();
+    here.well("shape random --nodes 40 --work 5000 -o graph.toml");
+    let text = String::from_utf8(here.read("graph.toml")).unwrap();
+    here.write("other.toml", text);
+    let play = "--driver clock --seconds 0.02 --choose 0.05 --workers 2";
+    here.well(&format!("play graph.toml {play}"));
+    let again = here.well(&format!("play other.toml {play}")).err;
+    assert!(again.contains("as chosen before"), "{again}");
+}

@@ -91,7 +91,9 @@ pub fn choose(
     if let Some(costs) = found.costs {
         costs.keep(machine, &options.patch, graph);
     }
-    machine.keep_choice(key, choice.to_keep());
+    if choice.why == Why::Measured {
+        machine.keep_choice(key, choice.to_keep());
+    }
     Ok(choice)
 }
 

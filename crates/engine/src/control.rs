@@ -8,7 +8,7 @@ use crate::{EngineError, EngineOptions};
 use exec::Watch;
 use graph::{Edit, Graph, NodeId, Range, Value};
 use plan::Plan;
-use processor::{Body, Event, Mode, Registry, Tail, Target};
+use processor::{Body, Event, Mode, Registry, Target};
 use report::{Course, Glance, Report, Steps, Tracer};
 use rt::stamp::Scale;
 use rt::{mailbox, spsc};
@@ -156,19 +156,7 @@ impl Engine {
     /// After how many frames everything has ended by itself: the longest player, and all tails behind it. `None` for a
     /// graph that goes on forever.
     pub fn length(&self) -> Option<u64> {
-        let mut longest = 0;
-        let mut tails = 0_u64;
-        for (id, b) in self.setting.belongings() {
-            let is_source = self.graph.node(id).is_some_and(|n| n.inputs.is_empty());
-            match (b.length, b.tail) {
-                (Some(frames), _) => longest = longest.max(frames),
-                (None, Tail::Frames(frames)) if !is_source || frames == 0 => {
-                    tails = tails.saturating_add(frames);
-                }
-                _ => return None,
-            }
-        }
-        Some(longest.saturating_add(tails))
+        self.setting.length(&self.graph)
     }
 
     /// Makes changes to the graph; they are heard together, from one block on. What stays keeps its state.
@@ -390,6 +378,7 @@ impl Engine {
         let mut report = Report {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             scheduler: options.scheduler.name().to_owned(),
+            chosen_by: if options.is_chosen { "auto" } else { "call" }.to_owned(),
             workers: self.setting.workers() as u32,
             block: options.block.0,
             rate: options.rate.hz(),

@@ -88,6 +88,8 @@ impl FromStr for Scheduler {
 pub struct EngineOptions {
     /// How the plan is executed.
     pub scheduler: Scheduler,
+    /// Whether that was chosen by trying ([`choose`](crate::choose)): the report says so.
+    pub is_chosen: bool,
     /// How many threads work, the callback's included.
     pub workers: usize,
     /// What workers do between cycles.
@@ -127,6 +129,7 @@ impl EngineOptions {
     pub fn new(block: Frames, rate: SampleRate) -> Self {
         Self {
             scheduler: Scheduler::default(),
+            is_chosen: false,
             workers: workers::cores().len().max(1),
             wait: Wait::Hybrid,
             priority: Priority::Ordinary,

@@ -12,6 +12,8 @@ pub struct Report {
     pub version: String,
     /// How the plan was executed.
     pub scheduler: String,
+    /// Who said so: `auto`, which tries several and takes the best, or the `call`.
+    pub chosen_by: String,
     /// How many threads worked, the callback's included.
     pub workers: u32,
     /// Frames in a block.

@@ -141,6 +141,7 @@ impl Play {
         }
         let inputs = options.inputs;
         let beat = (options.block, facts.rate.hz());
+        self.how.decide(loaded, &mut options);
         let (engine, player) = loaded.engine(options)?;
         let frames = self.how.frames(facts.rate).or_else(|| engine.length());
         let tracer = self.tracing.open(&self.how, facts.rate, beat.0.0)?;

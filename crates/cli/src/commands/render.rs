@@ -61,6 +61,7 @@ impl Render {
         let block = options.block.0;
         let mut request = Request::new("divisi", options.block);
         request.inputs = options.inputs;
+        self.how.decide(&loaded, &mut options);
         let (mut engine, player) = loaded.engine(options)?;
         request.outputs = outputs(engine.plan());
         check_channels(&request)?;

@@ -83,6 +83,7 @@ impl Choice {
     /// Has an engine play so.
     pub fn apply(&self, options: &mut EngineOptions) {
         options.scheduler = self.scheduler;
+        options.is_chosen = true;
         options.workers = self.workers;
         options.ahead = self.ahead.or(options.ahead);
     }

@@ -107,9 +107,10 @@ impl Contest {
     }
 
     /// What a cycle takes on one worker: the least of a few.
-    fn trial(&self) -> Result<Nanos, EngineError> {
+    fn trial(&mut self) -> Result<Nanos, EngineError> {
         let mut readings = Vec::new();
         let mut run = self.rehearse(Candidate::SEQUENTIAL)?;
+        self.blocks = self.blocks.or_else(|| run.blocks(&self.graph));
         let begun = Instant::now();
         while readings.len() < WARM_UP || (readings.len() < 32 && begun.elapsed() < self.limit / 20)
         {

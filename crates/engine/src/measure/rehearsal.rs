@@ -88,6 +88,12 @@ impl Rehearsal {
         took
     }
 
+    /// After how many blocks everything has ended by itself; `None` where it goes on forever.
+    pub(crate) fn blocks(&self, graph: &Graph) -> Option<u64> {
+        let block = u64::from(self.setting.options.block.0.max(1));
+        Some(self.setting.length(graph)?.div_ceil(block))
+    }
+
     /// What was recorded since the last call.
     pub(crate) fn records(&mut self, each: impl FnMut(TraceRecord)) {
         if let Some(reader) = &mut self.reader {
