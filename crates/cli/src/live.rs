@@ -8,6 +8,7 @@ use crate::progress::Progress;
 use crate::say;
 use crate::tape::Tape;
 use crate::trace::Tracer;
+use crate::watch::Watch;
 use divisi::driver::{Running, State};
 use divisi::prelude::Engine;
 use std::time::Duration;
@@ -33,12 +34,40 @@ pub(crate) struct Live<'a> {
     pub(crate) rate_hz: u32,
     /// After so many frames it ends by itself.
     pub(crate) frames: Option<u64>,
+    /// What plays and how, where the user watches.
+    pub(crate) watched: Option<(String, String)>,
+}
+
+/// What the user sees while it plays.
+enum Face {
+    Line(Progress),
+    View(Watch),
+}
+
+impl Face {
+    /// Says something beside.
+    fn note(&mut self, text: &str) {
+        match self {
+            Self::Line(progress) => {
+                progress.end();
+                say::note(text);
+            }
+            Self::View(watch) => watch.note(text),
+        }
+    }
+
+    fn show(&mut self, engine: &Engine, frames: u64) {
+        match self {
+            Self::Line(progress) => progress.show(frames),
+            Self::View(watch) => watch.show(engine, frames),
+        }
+    }
 }
 
 impl Live<'_> {
     /// Plays until it ends by itself, the user ends it, or the driver does: then says why.
     pub(crate) fn play(mut self, files: &Files, interrupt: &Interrupt) -> Result<(), Failure> {
-        let mut progress = Progress::new(self.rate_hz, self.frames);
+        let mut face = self.face();
         let mut told = 0;
         let mut tape_ran = files.tape.is_some();
         while !interrupt.is_asked() {
@@ -50,26 +79,33 @@ impl Live<'_> {
                 return Err(Failure::failed(reason));
             }
             if let Some(told) = self.tracer.tend(self.engine) {
-                progress.end();
-                say::note(&told);
+                face.note(&told);
             }
             if tape_ran && files.tape.as_ref().is_some_and(Tape::has_ended) {
                 tape_ran = false;
-                progress.end();
-                say::note("the recording has ended early; it plays on");
+                face.note("the recording has ended early; it plays on");
             }
-            self.tell_quarantined(&mut told, &mut progress);
-            progress.show(frames);
+            self.tell_quarantined(&mut told, &mut face);
+            face.show(self.engine, frames);
             std::thread::sleep(TICK);
         }
         Ok(())
     }
 
+    fn face(&mut self) -> Face {
+        match self.watched.take() {
+            Some((title, facts)) => {
+                let workers = self.engine.workers();
+                Face::View(Watch::begin(title, facts, workers, self.rate_hz))
+            }
+            None => Face::Line(Progress::new(self.rate_hz, self.frames)),
+        }
+    }
+
     /// Says once of each node that it was taken out.
-    fn tell_quarantined(&mut self, told: &mut usize, progress: &mut Progress) {
+    fn tell_quarantined(&mut self, told: &mut usize, face: &mut Face) {
         for what in self.engine.quarantined().iter().skip(*told) {
-            progress.end();
-            say::note(what);
+            face.note(what);
             *told += 1;
         }
     }

@@ -21,6 +21,7 @@ mod say;
 mod table;
 mod tape;
 mod trace;
+mod watch;
 
 use clap::Parser;
 use std::process::ExitCode;

@@ -25,6 +25,7 @@ Examples:
   divisi play examples/01-beep.ag --seconds 3
   divisi play session.toml --seconds 30 --record session.wav
   divisi play session.toml --driver clock --workers 2 --times --json report.json
+  divisi play session.toml --watch
   divisi play session.toml --seconds 10 --trace trace.json
 
 Without --seconds it plays until everything has ended, or until Ctrl-C, and then says how it went. The length of the
@@ -45,6 +46,10 @@ pub(crate) struct Play {
     /// Write what is heard to a sound file: WAV, 32-bit float
     #[arg(long, value_name = "OUT.wav")]
     record: Option<PathBuf>,
+
+    /// Show how it goes while it plays: load of each worker, cycles against the deadline, what was late, meters
+    #[arg(long)]
+    watch: bool,
 
     #[command(flatten)]
     tracing: Tracing,
@@ -134,7 +139,7 @@ impl Play {
     /// The engine, the half that plays with what stands around it, and the files.
     fn stage(&self, loaded: &Loaded, facts: &Facts) -> Result<Stage, Failure> {
         let mut options = self.how.engine(loaded, facts.rate);
-        options.trace = self.tracing.is_on();
+        options.trace = self.tracing.is_on() || self.watch;
         options.hold_latency = self.latency_request == Switch::On;
         if let Some(level) = facts.priority.and_then(|level| u8::try_from(level).ok()) {
             options.priority = Priority::RealTime(level);
@@ -156,14 +161,26 @@ impl Play {
                 .map_err(|error| Failure::failed(in_full(&error)))?;
             files.tape = Some(deck.record(writer, channels, beat, frames)?);
         }
+        let watched = self.watch.then(|| self.watched(facts, &engine));
         Ok(Stage {
             engine,
             deck,
             files,
             tracer,
+            watched,
             block: beat.0,
             frames,
         })
+    }
+
+    /// What the live view has in its head.
+    fn watched(&self, facts: &Facts, engine: &Engine) -> (String, String) {
+        let session = self.how.file.file_name().unwrap_or_default();
+        let (scheduler, workers) = (self.how.scheduler, engine.workers());
+        let s = if workers == 1 { "" } else { "s" };
+        let (block, rate, driver) = (engine.plan().block, facts.rate, facts.driver);
+        let how = format!("{scheduler}, {workers} worker{s}, {block} at {rate}, {driver}");
+        (format!("divisi  {}", session.to_string_lossy()), how)
     }
 }
 
@@ -173,6 +190,7 @@ struct Stage {
     deck: Deck,
     files: Files,
     tracer: Tracer,
+    watched: Option<(String, String)>,
     block: Frames,
     frames: Option<u64>,
 }
@@ -197,6 +215,7 @@ impl Stage {
             block: self.block.0.into(),
             rate_hz: facts.rate.hz(),
             frames: self.frames,
+            watched: self.watched,
         };
         let ended = live.play(&self.files, interrupt);
         let fifo = running.fifo_latency();

@@ -1,0 +1,98 @@
+//! `--watch`: how it goes, while it plays. On a terminal a view that changes, elsewhere a line a second.
+
+mod ink;
+mod screen;
+mod terminal;
+
+use crate::say;
+use divisi::prelude::Engine;
+use divisi::report::Glance;
+use screen::{View, line, screen};
+use std::collections::VecDeque;
+use std::time::{Duration, Instant};
+use terminal::Terminal;
+
+/// How often the view changes.
+const EVERY: Duration = Duration::from_millis(200);
+/// Over how many of its changes rates are taken: a second.
+const BACK: usize = 5;
+/// How often a line is said where there is no terminal.
+const LINE_EVERY: Duration = Duration::from_secs(1);
+
+/// The live view.
+pub(crate) struct Watch {
+    terminal: Option<Terminal>,
+    title: String,
+    facts: String,
+    workers: usize,
+    rate_hz: u32,
+    /// Glances of the last second, the oldest first.
+    glances: VecDeque<Glance>,
+    last: Option<Instant>,
+    notes: Vec<String>,
+}
+
+impl Watch {
+    /// Takes the terminal, if there is one. `facts` says how it plays.
+    pub(crate) fn begin(title: String, facts: String, workers: usize, rate_hz: u32) -> Self {
+        Self {
+            terminal: Terminal::borrow(),
+            title,
+            facts,
+            workers,
+            rate_hz,
+            glances: VecDeque::from([Glance::default()]),
+            last: None,
+            notes: Vec::new(),
+        }
+    }
+
+    /// Shows how it goes, if it is time; so many frames have been played.
+    pub(crate) fn show(&mut self, engine: &Engine, frames: u64) {
+        let (every, back) = match self.terminal {
+            Some(_) => (EVERY, BACK),
+            None => (LINE_EVERY, 1),
+        };
+        let last = *self.last.get_or_insert_with(Instant::now);
+        if last.elapsed() < every {
+            return;
+        }
+        self.last = Some(Instant::now());
+        let now = engine.glance();
+        let view = View {
+            title: &self.title,
+            facts: &self.facts,
+            seconds: frames as f64 / f64::from(self.rate_hz.max(1)),
+            workers: self.workers,
+            before: self.glances.front().unwrap_or(&now),
+            now: &now,
+            notes: &self.notes,
+        };
+        match &self.terminal {
+            Some(terminal) => {
+                let (columns, rows) = terminal.size();
+                terminal.show(&screen(&view, columns, rows));
+            }
+            None => say::note(&line(&view)),
+        }
+        self.glances.push_back(now);
+        while self.glances.len() > back {
+            self.glances.pop_front();
+        }
+    }
+
+    /// Something to be said beside: in the view, and again when the view is gone.
+    pub(crate) fn note(&mut self, text: &str) {
+        match self.terminal {
+            Some(_) => self.notes.push(text.to_owned()),
+            None => say::note(text),
+        }
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        self.terminal = None;
+        self.notes.iter().for_each(|note| say::note(note));
+    }
+}

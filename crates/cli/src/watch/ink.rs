@@ -1,0 +1,86 @@
+//! Lines with colours, as a terminal has them.
+
+use std::fmt::Write;
+
+/// How words look.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ink {
+    Plain,
+    Bold,
+    Faint,
+    Good,
+    Warn,
+    Bad,
+}
+
+/// One line: words, each with its ink. It holds nothing that could steer a terminal.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Line(Vec<(Ink, String)>);
+
+impl Line {
+    /// A line of one ink.
+    pub(crate) fn of(ink: Ink, words: &str) -> Self {
+        let mut line = Self::default();
+        line.push(ink, words);
+        line
+    }
+
+    /// Adds words. What is no character to be seen, because a file calls its nodes so, is replaced.
+    pub(crate) fn push(&mut self, ink: Ink, words: &str) {
+        let seen = |c: char| if c.is_control() { '\u{fffd}' } else { c };
+        self.0.push((ink, words.chars().map(seen).collect()));
+    }
+
+    /// How wide it is, in characters.
+    pub(crate) fn width(&self) -> usize {
+        self.0.iter().map(|(_, words)| words.chars().count()).sum()
+    }
+
+    /// Cuts it to `columns`; that something is missing is shown.
+    pub(crate) fn clip(&mut self, columns: usize) {
+        if self.width() <= columns {
+            return;
+        }
+        let mut room = columns.saturating_sub(1);
+        for (_, words) in &mut self.0 {
+            let cut: String = words.chars().take(room).collect();
+            room -= cut.chars().count();
+            *words = cut;
+        }
+        self.0.retain(|(_, words)| !words.is_empty());
+        if columns > 0 {
+            self.0.push((Ink::Faint, "…".to_owned()));
+        }
+    }
+
+    /// Without colours.
+    pub(crate) fn plain(&self) -> String {
+        self.0.iter().map(|(_, words)| words.as_str()).collect()
+    }
+
+    /// With colours, for a terminal.
+    pub(crate) fn coloured(&self) -> String {
+        let mut line = String::new();
+        for (ink, words) in &self.0 {
+            let _ = match ink.code() {
+                0 => write!(line, "{words}"),
+                code => write!(line, "\x1b[{code}m{words}\x1b[0m"),
+            };
+        }
+        line
+    }
+}
+
+impl Ink {
+    /// Its code in the language of terminals.
+    fn code(self) -> u8 {
+        match self {
+            Self::Plain => 0,
+            Self::Bold => 1,
+            Self::Faint => 2,
+            Self::Good => 32,
+            Self::Warn => 33,
+            Self::Bad => 31,
+        }
+    }
+}

@@ -1,0 +1,258 @@
+//! What the live view shows: lines made from a glance, for any size of terminal.
+
+use super::ink::{Ink, Line};
+use divisi::report::{Glance, Load};
+
+/// What there is to show.
+pub(crate) struct View<'a> {
+    /// What plays.
+    pub(crate) title: &'a str,
+    /// How it plays.
+    pub(crate) facts: &'a str,
+    /// For how long.
+    pub(crate) seconds: f64,
+    /// How many threads work.
+    pub(crate) workers: usize,
+    pub(crate) now: &'a Glance,
+    /// About a second ago.
+    pub(crate) before: &'a Glance,
+    /// What is to be said beside.
+    pub(crate) notes: &'a [String],
+}
+
+/// How wide the words before bars are.
+const LABEL: usize = 10;
+/// And the share after them.
+const SHARE: usize = 7;
+/// With less room than this between them there are no bars.
+const LEAST_BAR: usize = 8;
+/// Above these shares of the period somebody should look.
+const WARN: f64 = 0.7;
+const BAD: f64 = 0.9;
+
+/// The view in `columns` and `rows`: no line is wider, and there are no more lines.
+pub(crate) fn screen(view: &View<'_>, columns: usize, rows: usize) -> Vec<Line> {
+    let mut lines = vec![head(view, columns)];
+    lines.push(Line::of(Ink::Faint, view.facts));
+    lines.push(Line::default());
+    lines.extend(cycle(view, columns));
+    // Everything below is worth more than the last workers.
+    lines.extend(workers(view, columns, rows.saturating_sub(lines.len() + 4)));
+    lines.extend(counts(view, columns));
+    lines.push(Line::of(Ink::Plain, &rates(view)));
+    lines.extend(late(view, columns));
+    let notes = view.notes.iter().rev().take(3).rev();
+    lines.extend(notes.map(|note| Line::of(Ink::Bad, note)));
+    lines.extend(gauges(view, columns));
+    if lines.len() > rows {
+        lines.truncate(rows.saturating_sub(1));
+        lines.push(Line::of(Ink::Faint, "…"));
+    }
+    lines.truncate(rows);
+    lines.iter_mut().for_each(|line| line.clip(columns));
+    lines
+}
+
+/// The same in one line, for who has no screen.
+pub(crate) fn line(view: &View<'_>) -> String {
+    let Glance {
+        missed,
+        late,
+        abandoned,
+        faults,
+        recent,
+        period_ns,
+        ..
+    } = view.now;
+    let [p50, p99, max, period] = [recent.p50, recent.p99, recent.max, *period_ns].map(time);
+    let loads = loads(view).into_iter().map(percent);
+    let loads: Vec<String> = loads.collect();
+    format!(
+        "{:.0} s: cycle p50 {p50}, p99 {p99}, max {max} of {period}; workers {}; \
+         missed {missed}, late {late}, abandoned {abandoned}, faults {faults}; {}",
+        view.seconds,
+        loads.join(" "),
+        rates(view)
+    )
+}
+
+fn head(view: &View<'_>, columns: usize) -> Line {
+    let clock = format!("{:.1} s", view.seconds);
+    let mut line = Line::of(Ink::Bold, view.title);
+    let room = columns.saturating_sub(clock.len() + 1);
+    line.clip(room);
+    line.push(
+        Ink::Plain,
+        &" ".repeat(columns.saturating_sub(line.width() + clock.len())),
+    );
+    line.push(Ink::Plain, &clock);
+    line
+}
+
+/// The last cycles against the deadline: the bar's end is the deadline.
+fn cycle(view: &View<'_>, columns: usize) -> Vec<Line> {
+    let recent = view.now.recent;
+    let period = view.now.period_ns.max(1) as f64;
+    let [p50, p99, max] = [recent.p50, recent.p99, recent.max].map(|ns| ns as f64 / period);
+    let mut line = Line::of(Ink::Plain, &format!("{:LABEL$}", "cycle"));
+    let fill = |at: f64| match at {
+        at if at < p50 => '█',
+        at if at < p99 => '▓',
+        at if at < max => '░',
+        _ => '·',
+    };
+    if let Some(width) = bar_width(columns) {
+        let cells = (0..width).map(|i| fill((i as f64 + 0.5) / width as f64));
+        line.push(judge(max), &cells.collect::<String>());
+    }
+    line.push(judge(max), &format!("{:>SHARE$}", percent(max)));
+    let times = [recent.p50, recent.p99, recent.max, view.now.period_ns].map(time);
+    let [p50, p99, max, period] = times;
+    let longest = time(view.now.longest_ns);
+    let below = format!("p50 {p50}, p99 {p99}, max {max} of {period}; ever {longest}");
+    let indent = if columns < 60 { 0 } else { LABEL };
+    let below = format!("{}{below}", " ".repeat(indent));
+    vec![line, Line::of(Ink::Faint, &below)]
+}
+
+/// How busy each worker is, in at most so many lines; what does not fit is put together.
+fn workers(view: &View<'_>, columns: usize, most: usize) -> Vec<Line> {
+    let loads = loads(view);
+    let shown = match loads.len() <= most.max(1) {
+        true => loads.len(),
+        false => most.saturating_sub(1),
+    };
+    let mut lines: Vec<Line> = loads[..shown]
+        .iter()
+        .enumerate()
+        .map(|(worker, load)| {
+            let mut line = Line::of(Ink::Plain, &format!("worker {worker:<3}"));
+            if let Some(width) = bar_width(columns) {
+                line.push(judge(*load), &bar(*load, width));
+            }
+            line.push(judge(*load), &format!("{:>SHARE$}", percent(*load)));
+            line
+        })
+        .collect();
+    let rest = &loads[shown..];
+    if !rest.is_empty() {
+        let mean = rest.iter().sum::<f64>() / rest.len() as f64;
+        let most = rest.iter().copied().fold(0.0, f64::max);
+        let (count, mean, most) = (rest.len(), percent(mean), percent(most));
+        let said = format!("{count} more workers: {mean} on average, {most} at most");
+        lines.push(Line::of(Ink::Plain, &said));
+    }
+    lines
+}
+
+/// Which share of the period each worker has worked, in the last second.
+fn loads(view: &View<'_>) -> Vec<f64> {
+    let (now, before) = (&view.now.load, &view.before.load);
+    let cycles = now.cycles.saturating_sub(before.cycles).max(1);
+    let time = (cycles * view.now.period_ns.max(1)) as f64;
+    let busy = |load: &Load, worker: usize| load.busy.get(worker).map_or(0, |t| t.0);
+    (0..view.workers.max(now.busy.len()))
+        .map(|worker| busy(now, worker).saturating_sub(busy(before, worker)) as f64 / time)
+        .collect()
+}
+
+/// What went wrong so far.
+fn counts(view: &View<'_>, columns: usize) -> Vec<Line> {
+    let now = view.now;
+    let counts = [
+        ("missed", now.missed),
+        ("late", now.late),
+        ("abandoned", now.abandoned),
+        ("faults", now.faults),
+        ("muted", now.muted),
+        ("xruns", now.xruns),
+    ];
+    let words = counts.map(|(what, count)| {
+        let ink = if count > 0 { Ink::Bad } else { Ink::Plain };
+        (ink, format!("{what} {count}"))
+    });
+    wrap("", words, columns)
+}
+
+/// What sharing the work costs, in the last second.
+fn rates(view: &View<'_>) -> String {
+    let (now, before) = (view.now, view.before);
+    let cycles = now.cycles.saturating_sub(before.cycles).max(1) as f64;
+    let rate = |now: u64, before: u64| now.saturating_sub(before) as f64 / cycles;
+    let takes = rate(now.acquisitions, before.acquisitions);
+    let wakes = rate(now.wakes, before.wakes);
+    format!("{takes:.1} acquisitions and {wakes:.1} wakes a cycle")
+}
+
+fn late(view: &View<'_>, columns: usize) -> Vec<Line> {
+    let late = view.now.misses_by_node.iter();
+    let words = late.map(|(node, times)| (Ink::Bad, format!("{node} {times}")));
+    let mut lines = wrap("late nodes: ", words, columns);
+    lines.truncate(2);
+    lines
+}
+
+fn gauges(view: &View<'_>, columns: usize) -> Vec<Line> {
+    let gauges = view.now.gauges.iter();
+    let words = gauges.map(|(name, value)| (Ink::Plain, format!("{name} {value:.3}")));
+    wrap("", words, columns)
+}
+
+/// Words in as many lines as it takes; none where there are no words.
+fn wrap(label: &str, words: impl IntoIterator<Item = (Ink, String)>, columns: usize) -> Vec<Line> {
+    let mut lines: Vec<Line> = Vec::new();
+    for (ink, word) in words {
+        let width = word.chars().count();
+        match lines.last_mut() {
+            Some(line) if line.width() + 3 + width <= columns => line.push(Ink::Plain, "   "),
+            Some(_) => lines.push(Line::default()),
+            None => lines.push(Line::of(Ink::Plain, label)),
+        }
+        if let Some(line) = lines.last_mut() {
+            line.push(ink, &word);
+        }
+    }
+    lines
+}
+
+/// How wide bars are; none where there is no room.
+fn bar_width(columns: usize) -> Option<usize> {
+    let width = columns.checked_sub(LABEL + SHARE)?;
+    (width >= LEAST_BAR).then_some(width)
+}
+
+/// A bar, exact to an eighth of a cell.
+fn bar(share: f64, width: usize) -> String {
+    let eighths = (share.clamp(0.0, 1.0) * width as f64 * 8.0).round() as usize;
+    let part = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"][eighths % 8];
+    let drawn = eighths / 8 + usize::from(!part.is_empty());
+    format!(
+        "{}{part}{}",
+        "█".repeat(eighths / 8),
+        "·".repeat(width - drawn)
+    )
+}
+
+fn judge(share: f64) -> Ink {
+    match share {
+        share if share >= BAD => Ink::Bad,
+        share if share >= WARN => Ink::Warn,
+        _ => Ink::Good,
+    }
+}
+
+fn percent(share: f64) -> String {
+    format!("{:.0} %", 100.0 * share)
+}
+
+/// A time in the unit that suits it.
+fn time(ns: u64) -> String {
+    match ns as f64 {
+        ns if ns < 1e3 => format!("{ns:.0} ns"),
+        ns if ns < 1e6 => format!("{:.1} µs", ns / 1e3),
+        ns => format!("{:.2} ms", ns / 1e6),
+    }
+}
+
+#[cfg(test)]
+mod tests;
