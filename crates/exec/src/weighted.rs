@@ -17,6 +17,9 @@
 //! 6. helps others or spins a little when there is nothing to claim; then, unless it is the host, leaves the cycle and
 //!    sleeps until it is called for this cycle, or for the next.
 //!
+//! By these rules a graph in which all tasks weigh the same, and of which never more is ready than one share, runs on one
+//! worker from end to end: nothing is ever put where others look. The rules live from dear tasks, as their origin did.
+//!
 //! A lock was taken in the original where a claim or a put is counted here. What waits in a local queue nobody can steal:
 //! a worker that loses its core holds it up, as in a static schedule.
 
