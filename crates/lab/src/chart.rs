@@ -14,6 +14,9 @@ pub(crate) struct Chart {
     pub(crate) body: Body,
 }
 
+/// A bar a group: its height, and how far its whisker goes.
+pub(crate) type Heights = Vec<Option<(f64, f64)>>;
+
 /// What is in it.
 #[derive(Clone, Debug)]
 pub(crate) enum Body {
@@ -25,7 +28,7 @@ pub(crate) enum Body {
     /// For each series a value a group, and how far its whisker goes; `None` where there is none.
     Bars {
         groups: Vec<String>,
-        series: Vec<(String, Vec<Option<(f64, f64)>>)>,
+        series: Vec<(String, Heights)>,
     },
 }
 
