@@ -31,7 +31,8 @@ fn interrupt(child: Child) -> Gave {
 fn play_ends_with_0_and_the_report() {
     let here = Folder::new();
     here.write("beep.ag", BEEP);
-    let line = "play beep.ag --driver clock --scheduler stealing --record out.wav --json report.json";
+    let line =
+        "play beep.ag --driver clock --scheduler stealing --record out.wav --json report.json";
     let mut child = begin(&here, line);
     // It listens before it says what gives the beat.
     let mut first = [0; 7];
@@ -53,7 +54,7 @@ fn play_ends_with_0_and_the_report() {
 fn render_ends_with_1_the_report_and_a_valid_file() {
     let here = Folder::new();
     here.well("shape random --nodes 400 --work 2000 -o slow.ag");
-    let line = "render slow.ag -o out.wav --seconds 20000 --json report.json";
+    let line = "render slow.ag -o out.wav --scheduler stealing --seconds 20000 --json report.json";
     let mut child = begin(&here, line);
     while !here.has("out.wav") {
         assert_eq!(child.try_wait().unwrap(), None, "it renders for long");

@@ -86,6 +86,8 @@ pub(crate) enum Who {
     Hlfet,
     /// Earliest time first, with what handing over costs
     Etf,
+    /// Critical path first, with copies of nodes where they spare handing over
+    Cpfd,
     /// By chance, as a control
     Random,
 }
@@ -182,6 +184,7 @@ impl Who {
         match self {
             Self::Hlfet => plan::hlfet(dag, machine.workers()),
             Self::Etf => plan::etf(dag, machine),
+            Self::Cpfd => plan::cpfd(dag, machine),
             Self::Random => plan::random(dag, machine.workers(), seed),
         }
     }
@@ -190,6 +193,7 @@ impl Who {
         match self {
             Self::Hlfet => "hlfet",
             Self::Etf => "etf",
+            Self::Cpfd => "cpfd",
             Self::Random => "random",
         }
     }
