@@ -100,7 +100,7 @@ const WRONG: &[(&str, &str)] = &[
     ("play beep.ag --scheduler best", "stealing"),
     ("play beep.ag --scheduler magic", "or auto"),
     ("play beep.ag --driver tape", "clock"),
-    ("draw beep.ag -o beep.gif", ".svg or .dot"),
+    ("draw beep.ag -o beep.gif", ".png or .dot"),
     ("draw undeclared.ag -o out.svg", "undeclared.ag:3:8: error"),
     ("shape circle --nodes 5 -o out.ag", "diamond"),
     ("shape rake --nodes 12 -o out.ag", "take 11 or 14"),
