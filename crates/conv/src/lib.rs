@@ -1,0 +1,13 @@
+//! Partitioned convolution: long impulse responses without latency, for many channels.
+//!
+//! Takes impulse responses and a [`Partition`], gives a convolver that plays blocks. May: allocate, transform and start
+//! threads when something is made; use `unsafe` for kernels. May not: do any of that in a callback, or know graphs
+//! outside `unit.rs`.
+//!
+//! | file | holds |
+//! |---|---|
+//! | `partition.rs` | how an impulse response is cut: a direct head, then levels |
+
+mod partition;
+
+pub use partition::{Latency, Level, Partition, PartitionError};

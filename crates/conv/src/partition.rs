@@ -1,0 +1,484 @@
+//! How an impulse response is cut: a head that is convolved directly, then levels of ever larger partitions.
+//!
+//! A level of size M transforms the last 2M input frames once in M frames, so it can hear nothing younger than that. What
+//! is left between the moment at which a level's input is complete and the moment at which its output is first heard is
+//! its [slack](Level::slack). A level that starts M - B after the impulse (B: the block; one block more where
+//! one block of latency is added) has none: it runs inside the callback. One that starts at 2M - B has a whole period of
+//! its own, and can be worked on beside the callback.
+//!
+//! ```text
+//!            0        448                1984     4032
+//!  block 64  7 x 64   6 x 256            2 x 1024 7 x 2048
+//!            slack 0  256 - (256 - 64)   ...      each a period
+//! ```
+
+use std::fmt;
+
+/// The least size of a level: what is shorter is done by the head.
+pub const LEAST_SIZE: usize = 16;
+/// The greatest size of a level.
+pub const MOST_SIZE: usize = 1 << 20;
+/// The greatest internal block.
+pub const MOST_BLOCK: usize = 4096;
+/// The longest impulse response.
+pub const MOST_FRAMES: usize = 1 << 26;
+
+/// What is added between input and output, beyond the callback itself.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Latency {
+    /// Nothing.
+    #[default]
+    None,
+    /// One internal block: even the first level then has a whole period.
+    OneBlock,
+}
+
+/// Some partitions of one size.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Level {
+    size: usize,
+    count: usize,
+    start: usize,
+    slack: usize,
+}
+
+impl Level {
+    /// Frames in a partition, which is also the level's period.
+    pub fn size(&self) -> usize {
+        self.size
+    }
+
+    /// How many partitions.
+    pub fn count(&self) -> usize {
+        self.count
+    }
+
+    /// The frame of the impulse response at which the first partition begins.
+    pub fn start(&self) -> usize {
+        self.start
+    }
+
+    /// The frame after the last partition.
+    pub fn end(&self) -> usize {
+        self.start + self.size * self.count
+    }
+
+    /// How many frames pass between the callback in which the level's input is complete and the one in which its output
+    /// is first heard: 0 (it runs inside the callback) or at least the level's size.
+    pub fn slack(&self) -> usize {
+        self.slack
+    }
+
+    /// Whether it must run inside the callback.
+    pub fn is_urgent(&self) -> bool {
+        self.slack == 0
+    }
+}
+
+/// How an impulse response is cut. Valid by construction.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Partition {
+    block: usize,
+    latency: Latency,
+    head: usize,
+    levels: Vec<Level>,
+}
+
+/// Why there is no such partition.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum PartitionError {
+    /// The block is no power of two from 1 to 4096: take one that is, and an adapter for the host's.
+    Block(usize),
+    /// A level's size is no power of two, below 16, or too large.
+    Size(usize),
+    /// A level's size is below the block.
+    BelowBlock {
+        /// The level's size.
+        size: usize,
+        /// The block.
+        block: usize,
+    },
+    /// Sizes must grow from level to level.
+    Order {
+        /// The size before.
+        before: usize,
+        /// The size that is not above it.
+        size: usize,
+    },
+    /// A level without partitions.
+    Empty(usize),
+    /// A level starts where its output would be too late, or is left without a whole period.
+    Start {
+        /// The level's size.
+        size: usize,
+        /// Where it starts.
+        start: usize,
+        /// The start at which it runs in the callback.
+        urgent: usize,
+        /// The least start at which it has a whole period.
+        least: usize,
+    },
+    /// A level starts off the block's grid.
+    Grid {
+        /// Where it starts.
+        start: usize,
+        /// The block.
+        block: usize,
+    },
+    /// There is neither a head nor a level.
+    Nothing,
+    /// It reaches further than anything that is played.
+    Long(usize),
+    /// A text that is not of the form `7x64 6x256`, before which `31 +` may stand for the head.
+    Text(String),
+}
+
+impl fmt::Display for PartitionError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Block(block) => write!(
+                f,
+                "a block of {block} is not a power of two from 1 to {MOST_BLOCK}"
+            ),
+            Self::Size(size) => write!(
+                f,
+                "a size of {size} is not a power of two from {LEAST_SIZE} to {MOST_SIZE}"
+            ),
+            Self::BelowBlock { size, block } => {
+                write!(f, "a size of {size} is below the block of {block}")
+            }
+            Self::Order { before, size } => {
+                write!(
+                    f,
+                    "a level of {size} after one of {before}: sizes must grow"
+                )
+            }
+            Self::Empty(size) => write!(f, "a level of {size} without partitions"),
+            Self::Start {
+                size,
+                start,
+                urgent,
+                least,
+            } => write!(
+                f,
+                "a level of {size} cannot start at {start}: at {urgent} it runs in the callback, from {least} on it \
+                 has a period to itself"
+            ),
+            Self::Grid { start, block } => write!(
+                f,
+                "a level starts at {start}, which is no multiple of the block of {block}"
+            ),
+            Self::Nothing => write!(f, "there is neither a head nor a level"),
+            Self::Long(frames) => write!(
+                f,
+                "{frames} frames are more than the {MOST_FRAMES} that can be played"
+            ),
+            Self::Text(text) => write!(f, "`{text}` is not of the form `7x64 6x256`"),
+        }
+    }
+}
+
+impl std::error::Error for PartitionError {}
+
+impl Partition {
+    /// A direct head of `head` frames (0: none), then levels of (size, count), one behind the other.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with it.
+    ///
+    /// Real-time: setup.
+    pub fn new(
+        block: usize,
+        latency: Latency,
+        head: usize,
+        levels: &[(usize, usize)],
+    ) -> Result<Self, PartitionError> {
+        if !block.is_power_of_two() || block > MOST_BLOCK {
+            return Err(PartitionError::Block(block));
+        }
+        if head == 0 && levels.is_empty() {
+            return Err(PartitionError::Nothing);
+        }
+        let mut partition = Self {
+            block,
+            latency,
+            head,
+            levels: Vec::with_capacity(levels.len()),
+        };
+        for &(size, count) in levels {
+            partition.add(size, count)?;
+        }
+        if partition.reach() > MOST_FRAMES {
+            return Err(PartitionError::Long(partition.reach()));
+        }
+        Ok(partition)
+    }
+
+    fn add(&mut self, size: usize, count: usize) -> Result<(), PartitionError> {
+        if !size.is_power_of_two() || !(LEAST_SIZE..=MOST_SIZE).contains(&size) {
+            return Err(PartitionError::Size(size));
+        }
+        if size < self.block {
+            let block = self.block;
+            return Err(PartitionError::BelowBlock { size, block });
+        }
+        if count == 0 {
+            return Err(PartitionError::Empty(size));
+        }
+        let before = self.levels.last().map_or(0, Level::size);
+        if size <= before {
+            return Err(PartitionError::Order { before, size });
+        }
+        let start = self.reach();
+        if count > MOST_FRAMES / size || start > MOST_FRAMES {
+            return Err(PartitionError::Long(
+                start.saturating_add(size.saturating_mul(count)),
+            ));
+        }
+        let slack = self.slack(size, start)?;
+        self.levels.push(Level {
+            size,
+            count,
+            start,
+            slack,
+        });
+        Ok(())
+    }
+
+    fn slack(&self, size: usize, start: usize) -> Result<usize, PartitionError> {
+        if !start.is_multiple_of(self.block) {
+            let block = self.block;
+            return Err(PartitionError::Grid { start, block });
+        }
+        let slack = (start + self.lead()).checked_sub(size);
+        // With a block of latency a first level as small as the block starts at 0 and has a period all the same.
+        slack
+            .filter(|slack| *slack == 0 || *slack >= size)
+            .ok_or(PartitionError::Start {
+                size,
+                start,
+                urgent: size.saturating_sub(self.lead()),
+                least: Self::least_start(self.block, self.latency, size),
+            })
+    }
+
+    /// Where a level of `size` may start at the earliest to have a whole period: 2M - B, or 2M - 2B with a block of
+    /// latency.
+    pub fn least_start(block: usize, latency: Latency, size: usize) -> usize {
+        (2 * size).saturating_sub(lead(block, latency))
+    }
+
+    /// All of it directly.
+    ///
+    /// # Errors
+    ///
+    /// The block or the length is out of range.
+    pub fn direct(block: usize, length: usize) -> Result<Self, PartitionError> {
+        Self::new(block, Latency::None, length.max(1), &[])
+    }
+
+    /// One level, of the block's size: the uniform delay line. Below 16 frames a head makes up the difference.
+    ///
+    /// # Errors
+    ///
+    /// The block or the length is out of range.
+    pub fn uniform(block: usize, latency: Latency, length: usize) -> Result<Self, PartitionError> {
+        let size = block.max(LEAST_SIZE);
+        let head = size.saturating_sub(lead(block, latency));
+        let count = length.saturating_sub(head).div_ceil(size);
+        if count == 0 {
+            return Self::new(block, latency, length.max(1), &[]);
+        }
+        Self::new(block, latency, head, &[(size, count)])
+    }
+
+    /// A sound choice for a machine of which nothing is known: each level four times as large as the one before, as few
+    /// partitions as the next allows.
+    ///
+    /// # Errors
+    ///
+    /// The block or the length is out of range.
+    pub fn typical(block: usize, latency: Latency, length: usize) -> Result<Self, PartitionError> {
+        /// From so many partitions on a larger size is worth its transforms.
+        const MANY: usize = 10;
+        let least = |size| Self::least_start(block, latency, size);
+        let first = block.max(64);
+        // Small blocks are for the head, up to where a level has time; larger ones for a level in the callback.
+        let head = if block < first { least(first) } else { 0 };
+        if length <= head.max(LEAST_SIZE) {
+            return Self::new(block, latency, length.max(1), &[]);
+        }
+        let (mut levels, mut size, mut at) = (Vec::new(), first, head);
+        while at < length {
+            let rest = (length - at).div_ceil(size);
+            let next = 4 * size;
+            let up_to_next = least(next).saturating_sub(at).div_ceil(size);
+            let is_last = rest <= MANY.max(up_to_next) || next > MOST_SIZE;
+            let count = if is_last { rest } else { up_to_next };
+            levels.push((size, count));
+            at += size * count;
+            size = next;
+        }
+        Self::new(block, latency, head, &levels)
+    }
+
+    /// The partition that `text` says: `7x64 6x256`, or with a head `31 + 4x16`.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with it.
+    pub fn parse(block: usize, latency: Latency, text: &str) -> Result<Self, PartitionError> {
+        let wrong = || PartitionError::Text(text.chars().take(80).collect());
+        let (head, rest) = match text.split_once('+') {
+            Some((head, rest)) => (head.trim().parse().map_err(|_| wrong())?, rest),
+            None => match text.trim().parse() {
+                Ok(head) => (head, ""),
+                Err(_) => (0, text),
+            },
+        };
+        let level = |word: &str| {
+            let (count, size) = word.split_once('x')?;
+            Some((size.parse().ok()?, count.parse().ok()?))
+        };
+        let levels: Option<Vec<_>> = rest.split_whitespace().map(level).collect();
+        Self::new(block, latency, head, &levels.ok_or_else(wrong)?)
+    }
+
+    /// The internal block: so many frames are played at once.
+    pub fn block(&self) -> usize {
+        self.block
+    }
+
+    /// What is added between input and output.
+    pub fn latency(&self) -> Latency {
+        self.latency
+    }
+
+    /// The same in frames.
+    pub fn latency_frames(&self) -> usize {
+        self.lead() - self.block
+    }
+
+    /// How many frames are convolved directly, from the start; 0 for none.
+    pub fn head(&self) -> usize {
+        self.head
+    }
+
+    /// The levels, from small to large.
+    pub fn levels(&self) -> &[Level] {
+        &self.levels
+    }
+
+    /// How many frames of an impulse response it covers.
+    pub fn reach(&self) -> usize {
+        self.levels.last().map_or(self.head, Level::end)
+    }
+
+    /// How far ahead of the end of a callback's input its output begins.
+    pub(crate) fn lead(&self) -> usize {
+        lead(self.block, self.latency)
+    }
+}
+
+fn lead(block: usize, latency: Latency) -> usize {
+    match latency {
+        Latency::None => block,
+        Latency::OneBlock => 2 * block,
+    }
+}
+
+impl fmt::Display for Partition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let levels = self
+            .levels
+            .iter()
+            .map(|l| format!("{}x{}", l.count, l.size));
+        let levels = levels.collect::<Vec<_>>().join(" ");
+        match (self.head, levels.is_empty()) {
+            (0, _) => f.write_str(&levels),
+            (head, true) => write!(f, "{head}"),
+            (head, false) => write!(f, "{head} + {levels}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn starts(partition: &Partition) -> Vec<(usize, usize)> {
+        let levels = partition.levels().iter();
+        levels.map(|l| (l.start(), l.slack())).collect()
+    }
+
+    #[test]
+    fn levels_without_latency_start_two_sizes_less_a_block_behind() {
+        let text = "7x64 6x256 2x1024 7x2048";
+        let partition = Partition::parse(64, Latency::None, text).unwrap();
+        let expected = [(0, 0), (448, 256), (1984, 1024), (4032, 2048)];
+        assert_eq!(starts(&partition), expected);
+        assert_eq!((partition.reach(), partition.latency_frames()), (18368, 0));
+        assert_eq!(partition.to_string(), text);
+    }
+
+    #[test]
+    fn with_a_block_of_latency_the_classic_partitions_are_valid() {
+        let doubling = "2x128 2x256 2x512 2x1024 2x2048 2x4096";
+        for text in [doubling, "14x128 14x1024"] {
+            let partition = Partition::parse(128, Latency::OneBlock, text).unwrap();
+            assert_eq!(partition.reach(), 16128);
+            assert!(partition.levels().iter().all(|l| l.slack() == l.size()));
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_is_said() {
+        use PartitionError as E;
+        let new = |block, head, levels: &[_]| Partition::new(block, Latency::None, head, levels);
+        assert_eq!(new(48, 0, &[(64, 1)]), Err(E::Block(48)));
+        assert_eq!(new(8, 8, &[(8, 1)]), Err(E::Size(8)));
+        let (size, block) = (32, 64);
+        assert_eq!(new(64, 0, &[(32, 1)]), Err(E::BelowBlock { size, block }));
+        assert_eq!(new(64, 0, &[(64, 0)]), Err(E::Empty(64)));
+        let (before, size) = (64, 64);
+        assert_eq!(
+            new(64, 0, &[(64, 3), (64, 1)]),
+            Err(E::Order { before, size })
+        );
+        assert_eq!(new(64, 0, &[]), Err(E::Nothing));
+        let (start, block) = (30, 4);
+        assert_eq!(new(4, 30, &[(16, 1)]), Err(E::Grid { start, block }));
+        let late = E::Start {
+            size: 256,
+            start: 64,
+            urgent: 192,
+            least: 448,
+        };
+        assert_eq!(new(64, 0, &[(64, 1), (256, 1)]), Err(late));
+        assert!(matches!(new(64, 0, &[(64, usize::MAX)]), Err(E::Long(_))));
+        assert!(matches!(
+            Partition::parse(64, Latency::None, "7y64"),
+            Err(E::Text(_))
+        ));
+    }
+
+    #[test]
+    fn there_is_a_partition_for_any_length_and_block() {
+        for block in (0..=12).map(|bits| 1 << bits) {
+            for latency in [Latency::None, Latency::OneBlock] {
+                for length in
+                    (0..=20).flat_map(|bits| [(1 << bits) - 1, 1 << bits, (1 << bits) + 1])
+                {
+                    for make in [Partition::typical, Partition::uniform] {
+                        let partition = make(block, latency, length).unwrap();
+                        assert!(partition.reach() >= length, "{block} {length}: {partition}");
+                        let again = partition.to_string();
+                        assert_eq!(Partition::parse(block, latency, &again).unwrap(), partition);
+                    }
+                }
+            }
+        }
+    }
+}
