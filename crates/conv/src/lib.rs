@@ -6,8 +6,12 @@
 //!
 //! | file | holds |
 //! |---|---|
+//! | `ir.rs` | impulse responses from files and memory, and the paths between inputs and outputs |
+//! | `jconvolver.rs` | jconvolver's configuration files |
 //! | `partition.rs` | how an impulse response is cut: a direct head, then levels |
 
+pub mod ir;
+pub mod jconvolver;
 mod partition;
 
 pub use partition::{Latency, Level, Partition, PartitionError};

@@ -1,0 +1,204 @@
+//! An impulse response from a sound file: looked at sample by sample, at the rate it will be used at.
+
+use super::resample::resample;
+use super::{Ir, IrError, Limit, not_finite};
+use media::{FarRates, Reader};
+use std::fmt;
+use std::path::Path;
+use units::SampleRate;
+
+/// What was read, and what the user should be told of it.
+#[derive(Clone, Debug)]
+pub struct Loaded {
+    /// The response.
+    pub ir: Ir,
+    /// What was done to it that nobody asked for.
+    pub notes: Vec<Note>,
+}
+
+/// Something that was done to a response, and is no mistake.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Note {
+    /// It was at another rate.
+    Resampled {
+        /// Which file.
+        name: String,
+        /// The file's rate.
+        from: SampleRate,
+        /// The rate it is used at.
+        to: SampleRate,
+    },
+    /// It begins so suddenly that at another rate some of it would be heard before its beginning; that is left out.
+    CutBefore {
+        /// Which file.
+        name: String,
+        /// How much, in dB of the whole.
+        lost_db: f64,
+    },
+    /// Of a SOFA file, the direction that was measured nearest to the one that was asked for.
+    Direction {
+        /// Which file.
+        name: String,
+        /// Degrees to the left of straight ahead.
+        azimuth_deg: f32,
+        /// Degrees above the ears.
+        elevation_deg: f32,
+    },
+}
+
+/// Where a source is, as a listener sees it.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Direction {
+    /// Degrees to the left of straight ahead.
+    pub azimuth_deg: f32,
+    /// Degrees above the ears.
+    pub elevation_deg: f32,
+}
+
+/// Less than so much before the beginning is not worth a word.
+const HEARD_DB: f64 = -60.0;
+/// Frames read at once.
+const PORTION: usize = 4096;
+
+impl fmt::Display for Note {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Resampled { name, from, to } => {
+                write!(f, "{name} is at {from} and was resampled to {to}")
+            }
+            Self::CutBefore { name, lost_db } => write!(
+                f,
+                "{name} begins so suddenly that {lost_db:.0} dB of it, resampled, lie before its beginning and are left \
+                 out: a pre-delay in the file keeps them"
+            ),
+            Self::Direction {
+                name,
+                azimuth_deg,
+                elevation_deg,
+            } => write!(
+                f,
+                "{name}: as measured at {azimuth_deg:.1} degrees to the left and {elevation_deg:.1} up"
+            ),
+        }
+    }
+}
+
+impl Ir {
+    /// All of a sound file, at `rate`.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be read, is damaged, empty or beyond `limit`, or has a sample that is NaN or infinite.
+    ///
+    /// Real-time: waits, on the disk.
+    pub fn load(
+        path: impl AsRef<Path>,
+        rate: SampleRate,
+        limit: &Limit,
+    ) -> Result<Loaded, IrError> {
+        let path = path.as_ref();
+        let name = path.display().to_string();
+        let mut reader = media::open(path)?;
+        let from = reader.rate();
+        let at_rate = |frames: u64| scaled(frames, from, rate);
+        if let Some(frames) = reader.frames() {
+            limit.check(
+                &name,
+                at_rate(frames).max(frames),
+                reader.channels().count(),
+            )?;
+        }
+        let channels = read(&mut reader, &name, &|frames, channels| {
+            limit.check(&name, at_rate(frames).max(frames), channels)
+        })?;
+        Self::at_rate(&name, channels, from, rate)
+    }
+
+    /// Frames of a file that have been looked at, brought to `rate`.
+    pub(super) fn at_rate(
+        name: &str,
+        channels: Vec<Vec<f32>>,
+        from: SampleRate,
+        rate: SampleRate,
+    ) -> Result<Loaded, IrError> {
+        let mut notes = Vec::new();
+        let mut channels = channels;
+        if from != rate {
+            let name = || name.to_owned();
+            let (made, lost_db) =
+                resample(&channels, from, rate).map_err(|FarRates { from, to }| {
+                    let name = name();
+                    IrError::FarRates { name, from, to }
+                })?;
+            channels = made;
+            notes.push(Note::Resampled {
+                name: name(),
+                from,
+                to: rate,
+            });
+            if lost_db > HEARD_DB {
+                notes.push(Note::CutBefore {
+                    name: name(),
+                    lost_db,
+                });
+            }
+        }
+        let channels = channels.into_iter().map(Into::into).collect();
+        let ir = Self::named(name, channels, rate)?;
+        Ok(Loaded { ir, notes })
+    }
+}
+
+/// How many frames at `to` are as long as `frames` at `from`, rounded up.
+fn scaled(frames: u64, from: SampleRate, to: SampleRate) -> u64 {
+    let exact = (u128::from(frames) * u128::from(to.hz())).div_ceil(u128::from(from.hz()));
+    u64::try_from(exact).unwrap_or(u64::MAX)
+}
+
+/// All channels of the file; `may` is asked before they grow.
+fn read(
+    reader: &mut Reader,
+    name: &str,
+    may: &dyn Fn(u64, usize) -> Result<(), IrError>,
+) -> Result<Vec<Vec<f32>>, IrError> {
+    let width = reader.channels().count();
+    let mut channels: Vec<Vec<f32>> = vec![Vec::new(); width];
+    let mut portion = vec![0.0; PORTION * width];
+    let mut has = 0_u64;
+    let mut asked = reader.frames().unwrap_or(0);
+    loop {
+        let n = reader.read_interleaved(&mut portion)?;
+        if n == 0 {
+            break;
+        }
+        let samples = &portion[..n * width];
+        if let Some(at) = not_finite(samples) {
+            return Err(IrError::NotFinite {
+                name: name.to_owned(),
+                channel: at % width,
+                frame: has + (at / width) as u64,
+                value: samples[at],
+            });
+        }
+        has += n as u64;
+        if has > asked {
+            asked = has * 2;
+            may(has, width)?;
+        }
+        for (c, channel) in channels.iter_mut().enumerate() {
+            channel.extend(samples.iter().skip(c).step_by(width));
+        }
+    }
+    match reader.frames() {
+        Some(says) if has < says => Err(IrError::Short {
+            name: name.to_owned(),
+            says,
+            has,
+        }),
+        _ if has == 0 => Err(IrError::Empty {
+            name: name.to_owned(),
+        }),
+        _ => Ok(channels),
+    }
+}

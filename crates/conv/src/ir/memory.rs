@@ -1,0 +1,45 @@
+//! How much memory is left, where the system says so.
+
+use std::fs::read_to_string;
+
+/// Bytes that this process may still take without pushing others out; `None` where nobody says.
+///
+/// Real-time: waits, on files that the kernel makes up.
+pub(super) fn free() -> Option<u64> {
+    let machine = read_to_string("/proc/meminfo").ok();
+    let machine = machine.as_deref().and_then(available);
+    let group = |name| read_to_string(format!("/sys/fs/cgroup/{name}")).ok();
+    let group = left(group("memory.max"), group("memory.current"));
+    machine.into_iter().chain(group).min()
+}
+
+/// What `/proc/meminfo` says.
+fn available(facts: &str) -> Option<u64> {
+    let line = facts
+        .lines()
+        .find(|line| line.starts_with("MemAvailable:"))?;
+    let kib: u64 = line.split_whitespace().nth(1)?.parse().ok()?;
+    kib.checked_mul(1024)
+}
+
+/// What a container's limit leaves; `None` where it has none.
+fn left(most: Option<String>, taken: Option<String>) -> Option<u64> {
+    let number = |text: Option<String>| text?.trim().parse::<u64>().ok();
+    Some(number(most)?.saturating_sub(number(taken)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_kernel_s_words_are_understood() {
+        let facts = "MemTotal:  16 kB\nMemFree:  1 kB\nMemAvailable:    12 kB\n";
+        assert_eq!(available(facts), Some(12 * 1024));
+        assert_eq!(available("MemTotal: 16 kB"), None);
+        let text = |text: &str| Some(text.to_owned());
+        assert_eq!(left(text("100\n"), text("30\n")), Some(70));
+        assert_eq!(left(text("max\n"), text("30\n")), None);
+        assert_eq!(left(None, text("30\n")), None);
+    }
+}

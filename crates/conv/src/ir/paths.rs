@@ -1,0 +1,312 @@
+//! What is heard where: each path goes from one input through one response to one output.
+
+use super::Ir;
+use std::borrow::Cow;
+use std::fmt;
+use std::sync::Arc;
+
+/// From an input through a response to an output. Paths that share the memory of a response share its spectra.
+#[derive(Clone, Debug)]
+pub struct Path {
+    /// From 0.
+    pub input: usize,
+    /// From 0.
+    pub output: usize,
+    /// The response.
+    pub ir: Arc<[f32]>,
+    /// How loud, as a factor.
+    pub gain: f32,
+    /// Frames of silence before the response.
+    pub delay: usize,
+}
+
+/// All that goes from some inputs to some outputs. What goes to one output is added.
+#[derive(Clone, Debug)]
+pub struct Paths {
+    inputs: usize,
+    outputs: usize,
+    paths: Vec<Path>,
+}
+
+/// Why a path cannot be, or a response not be laid.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum PathsError {
+    /// It begins at an input that was not declared.
+    Input {
+        /// From 0.
+        input: usize,
+        /// How many were declared.
+        inputs: usize,
+    },
+    /// It ends at an output that was not declared.
+    Output {
+        /// From 0.
+        output: usize,
+        /// How many were declared.
+        outputs: usize,
+    },
+    /// There is nothing in its response.
+    Empty,
+    /// Its gain or a sample of its response is no finite number.
+    NotFinite,
+    /// No rule says which channel of the response belongs between which of the sound. A configuration can.
+    NoRule {
+        /// Channels of the sound.
+        inputs: usize,
+        /// Channels of the response.
+        channels: usize,
+    },
+}
+
+impl fmt::Display for PathsError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Input { input, inputs } => {
+                write!(f, "there is no input {}: {inputs} are declared", input + 1)
+            }
+            Self::Output { output, outputs } => {
+                write!(
+                    f,
+                    "there is no output {}: {outputs} are declared",
+                    output + 1
+                )
+            }
+            Self::Empty => f.write_str("its impulse response is empty"),
+            Self::NotFinite => f.write_str("its gain or its impulse response has no finite number"),
+            Self::NoRule { inputs, channels } => write!(
+                f,
+                "a sound of {inputs} channels and a response of {channels} can be meant in several ways: a configuration \
+                 says which"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for PathsError {}
+
+impl Path {
+    /// How many frames behind a sample it is still heard.
+    pub fn frames(&self) -> usize {
+        self.delay + self.ir.len()
+    }
+
+    /// The response with its gain and its delay.
+    ///
+    /// Real-time: setup.
+    pub fn taps(&self) -> Cow<'_, [f32]> {
+        if self.delay == 0 && self.gain == 1.0 {
+            return Cow::Borrowed(&self.ir);
+        }
+        let mut taps = vec![0.0; self.delay];
+        taps.extend(self.ir.iter().map(|sample| sample * self.gain));
+        Cow::Owned(taps)
+    }
+
+    /// Whether nothing is ever heard of it.
+    pub fn is_silent(&self) -> bool {
+        self.gain == 0.0 || self.ir.iter().all(|sample| *sample == 0.0)
+    }
+}
+
+impl Paths {
+    /// None yet, between so many inputs and outputs.
+    pub fn new(inputs: usize, outputs: usize) -> Self {
+        Self {
+            inputs,
+            outputs,
+            paths: Vec::new(),
+        }
+    }
+
+    /// One more.
+    ///
+    /// # Errors
+    ///
+    /// It lies between channels that are not declared, or nothing could be heard of it but noise.
+    ///
+    /// Real-time: setup.
+    pub fn add(&mut self, path: Path) -> Result<(), PathsError> {
+        let (inputs, outputs) = (self.inputs, self.outputs);
+        let Path { input, output, .. } = path;
+        if input >= inputs {
+            return Err(PathsError::Input { input, inputs });
+        }
+        if output >= outputs {
+            return Err(PathsError::Output { output, outputs });
+        }
+        if path.ir.is_empty() {
+            return Err(PathsError::Empty);
+        }
+        if !path.gain.is_finite() || path.ir.iter().any(|sample| !sample.is_finite()) {
+            return Err(PathsError::NotFinite);
+        }
+        self.paths.push(path);
+        Ok(())
+    }
+
+    /// A response between a sound of `inputs` channels and as many outputs as that gives:
+    ///
+    /// | sound | response | each output hears |
+    /// |---|---|---|
+    /// | any | 1 channel | its own input through it |
+    /// | 1 channel | any | the one input through a channel of its own |
+    /// | n | n | its own input through its own channel |
+    /// | 2 | 4: true stereo, in the order LL LR RL RR | both inputs, each through its own channel |
+    ///
+    /// # Errors
+    ///
+    /// There is no rule for these numbers.
+    ///
+    /// Real-time: setup.
+    pub fn lay(ir: &Ir, inputs: usize) -> Result<Self, PathsError> {
+        let all = ir.channels();
+        let (ends, outputs): (Vec<(usize, usize)>, _) = match (inputs, all.len()) {
+            (n, 1) if n > 0 => ((0..n).map(|k| (k, k)).collect(), n),
+            (1, n) => ((0..n).map(|k| (0, k)).collect(), n),
+            (n, channels) if n == channels => ((0..n).map(|k| (k, k)).collect(), n),
+            (2, 4) => (vec![(0, 0), (0, 1), (1, 0), (1, 1)], 2),
+            (inputs, channels) => return Err(PathsError::NoRule { inputs, channels }),
+        };
+        let mut paths = Self::new(inputs, outputs);
+        for (k, (input, output)) in ends.into_iter().enumerate() {
+            paths.add(Path {
+                input,
+                output,
+                ir: all[k % all.len()].clone(),
+                gain: 1.0,
+                delay: 0,
+            })?;
+        }
+        Ok(paths)
+    }
+
+    /// How many inputs were declared.
+    pub fn inputs(&self) -> usize {
+        self.inputs
+    }
+
+    /// How many outputs were declared.
+    pub fn outputs(&self) -> usize {
+        self.outputs
+    }
+
+    /// Every path, as they were added.
+    pub fn paths(&self) -> &[Path] {
+        &self.paths
+    }
+
+    /// How many frames behind a sample it is still heard; 0 where there is no path.
+    pub fn frames(&self) -> usize {
+        self.paths.iter().map(Path::frames).max().unwrap_or(0)
+    }
+
+    /// The same, `gain` times as loud and `frames` later.
+    ///
+    /// # Errors
+    ///
+    /// A gain is no finite number any more.
+    #[must_use = "the paths are given back"]
+    pub fn with(mut self, gain: f32, frames: usize) -> Result<Self, PathsError> {
+        for path in &mut self.paths {
+            path.gain *= gain;
+            path.delay += frames;
+            if !path.gain.is_finite() {
+                return Err(PathsError::NotFinite);
+            }
+        }
+        Ok(self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use units::SampleRate;
+
+    fn ir(channels: usize) -> Ir {
+        let channels = (0..channels).map(|n| vec![1.0 + n as f32]);
+        Ir::new(channels, SampleRate::new(48_000).unwrap()).unwrap()
+    }
+
+    fn ends(inputs: usize, channels: usize) -> Vec<(usize, usize, f32)> {
+        let paths = Paths::lay(&ir(channels), inputs).unwrap();
+        let ends = paths.paths().iter().map(|p| (p.input, p.output, p.ir[0]));
+        ends.collect()
+    }
+
+    #[test]
+    fn responses_are_laid_as_the_table_says() {
+        assert_eq!(ends(1, 1), [(0, 0, 1.0)]);
+        assert_eq!(ends(3, 1), [(0, 0, 1.0), (1, 1, 1.0), (2, 2, 1.0)]);
+        assert_eq!(
+            ends(1, 4),
+            [(0, 0, 1.0), (0, 1, 2.0), (0, 2, 3.0), (0, 3, 4.0)]
+        );
+        assert_eq!(ends(2, 2), [(0, 0, 1.0), (1, 1, 2.0)]);
+        assert_eq!(
+            ends(2, 4),
+            [(0, 0, 1.0), (0, 1, 2.0), (1, 0, 3.0), (1, 1, 4.0)]
+        );
+        assert_eq!(ends(4, 4).len(), 4);
+        for (inputs, channels) in [(2, 3), (3, 2), (4, 2), (0, 1), (0, 0)] {
+            let refused = if channels == 0 {
+                Err(PathsError::NoRule { inputs, channels })
+            } else {
+                Paths::lay(&ir(channels), inputs)
+            };
+            assert_eq!(
+                refused.unwrap_err(),
+                PathsError::NoRule { inputs, channels }
+            );
+        }
+    }
+
+    #[test]
+    fn one_response_for_many_channels_is_one_piece_of_memory() {
+        let paths = Paths::lay(&ir(1), 8).unwrap();
+        let first = &paths.paths()[0].ir;
+        assert!(paths.paths().iter().all(|p| Arc::ptr_eq(&p.ir, first)));
+    }
+
+    #[test]
+    fn a_path_between_channels_that_are_not_declared_is_refused() {
+        let path = |input, output, gain, ir: &[f32]| Path {
+            input,
+            output,
+            ir: ir.into(),
+            gain,
+            delay: 3,
+        };
+        let mut paths = Paths::new(2, 1);
+        let refused = paths.add(path(2, 0, 1.0, &[1.0])).unwrap_err();
+        assert_eq!(refused.to_string(), "there is no input 3: 2 are declared");
+        let refused = paths.add(path(0, 1, 1.0, &[1.0])).unwrap_err();
+        assert_eq!(refused.to_string(), "there is no output 2: 1 are declared");
+        assert_eq!(paths.add(path(0, 0, 1.0, &[])), Err(PathsError::Empty));
+        for (gain, sample) in [(f32::NAN, 1.0), (1.0, f32::INFINITY)] {
+            let refused = paths.add(path(0, 0, gain, &[sample]));
+            assert_eq!(refused, Err(PathsError::NotFinite));
+        }
+        assert_eq!((paths.paths().len(), paths.frames()), (0, 0));
+        paths.add(path(1, 0, 0.5, &[1.0, -2.0])).unwrap();
+        assert_eq!(paths.frames(), 5);
+        assert_eq!(*paths.paths()[0].taps(), [0.0, 0.0, 0.0, 0.5, -1.0]);
+    }
+
+    #[test]
+    fn gain_and_delay_are_of_the_path_and_leave_the_response_alone() {
+        let ir = ir(1);
+        let paths = Paths::lay(&ir, 2).unwrap().with(0.25, 2).unwrap();
+        assert!(Arc::ptr_eq(&paths.paths()[1].ir, &ir.channels()[0]));
+        assert_eq!(*paths.paths()[1].taps(), [0.0, 0.0, 0.25]);
+        assert!(
+            paths
+                .clone()
+                .with(f32::MAX, 0)
+                .unwrap()
+                .with(f32::MAX, 0)
+                .is_err()
+        );
+    }
+}

@@ -1,0 +1,262 @@
+//! What may be done to a response before it is used: a part of it, backwards, faded, made as loud as others.
+//!
+//! The channels are always treated alike: what belongs together in time and in loudness stays together.
+
+use super::{Ir, IrError, NAMELESS};
+use std::f64::consts::PI;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// What to do to a response, in the order of the fields. The default leaves it as it is.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Shape {
+    /// Which part of it.
+    pub cut: Cut,
+    /// Whether it is played backwards.
+    pub reverse: bool,
+    /// Frames over which it comes in, on half a cosine.
+    pub fade_in: usize,
+    /// Frames over which it goes out.
+    pub fade_out: usize,
+    /// How loud it is made.
+    pub normal: Normal,
+}
+
+/// A part of a response.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum Cut {
+    /// All of it.
+    #[default]
+    Whole,
+    /// These frames.
+    Frames(Range<usize>),
+    /// All but what is below so many dB of its loudest sample, at its beginning and its end; inside it, silence stays.
+    Silence {
+        /// At most 0.
+        below_db: f64,
+    },
+}
+
+/// How loud a response is made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Normal {
+    /// As it is.
+    #[default]
+    Off,
+    /// Its loudest sample is 1.
+    Peak,
+    /// White noise is as loud behind its loudest channel as before it.
+    Energy,
+}
+
+impl Shape {
+    /// The response, shaped. Where nothing is to be done it is the same memory.
+    ///
+    /// # Errors
+    ///
+    /// The part does not lie within the response, or all of it is silent and must not be.
+    ///
+    /// Real-time: setup.
+    pub fn apply(&self, ir: Ir) -> Result<Ir, IrError> {
+        if *self == Self::default() {
+            return Ok(ir);
+        }
+        let range = self.cut.range(&ir)?;
+        let parts = ir
+            .channels
+            .iter()
+            .map(|channel| channel[range.clone()].to_vec());
+        let mut channels: Vec<Vec<f32>> = parts.collect();
+        for channel in &mut channels {
+            if self.reverse {
+                channel.reverse();
+            }
+            fade(channel.iter_mut(), self.fade_in);
+            fade(channel.iter_mut().rev(), self.fade_out);
+        }
+        if let Some(factor) = self.normal.factor(&channels)? {
+            for sample in channels.iter_mut().flatten() {
+                *sample = (f64::from(*sample) * factor) as f32;
+            }
+        }
+        let channels = channels.into_iter().map(Arc::from).collect();
+        Ir::named(NAMELESS, channels, ir.rate)
+    }
+}
+
+impl Cut {
+    /// The frames that are left: at least one.
+    fn range(&self, ir: &Ir) -> Result<Range<usize>, IrError> {
+        let frames = ir.frames();
+        match self {
+            Self::Whole => Ok(0..frames),
+            Self::Frames(range) if range.start < range.end && range.end <= frames => {
+                Ok(range.clone())
+            }
+            Self::Frames(range) => Err(IrError::Outside {
+                name: NAMELESS.into(),
+                from: range.start as u64,
+                to: range.end as u64,
+                frames: frames as u64,
+            }),
+            Self::Silence { below_db } => heard(ir, *below_db),
+        }
+    }
+}
+
+/// From the first to the last frame that is heard on some channel.
+fn heard(ir: &Ir, below_db: f64) -> Result<Range<usize>, IrError> {
+    let threshold = f64::from(peak(&ir.channels)) * libm::pow(10.0, below_db / 20.0);
+    let is_heard = |sample: &f32| *sample != 0.0 && f64::from(sample.abs()) >= threshold;
+    let first = ir
+        .channels
+        .iter()
+        .filter_map(|c| c.iter().position(is_heard));
+    let last = ir
+        .channels
+        .iter()
+        .filter_map(|c| c.iter().rposition(is_heard));
+    match (first.min(), last.max()) {
+        (Some(first), Some(last)) => Ok(first..last + 1),
+        _ => Err(IrError::Silent {
+            name: NAMELESS.into(),
+            what: "trimmed",
+        }),
+    }
+}
+
+impl Normal {
+    /// What to multiply by, where there is anything to do.
+    fn factor(self, channels: &[Vec<f32>]) -> Result<Option<f64>, IrError> {
+        let size = match self {
+            Self::Off => return Ok(None),
+            Self::Peak => f64::from(peak(channels)),
+            Self::Energy => channels
+                .iter()
+                .map(|c| energy(c))
+                .fold(0.0, f64::max)
+                .sqrt(),
+        };
+        if size > 0.0 {
+            return Ok(Some(1.0 / size));
+        }
+        Err(IrError::Silent {
+            name: NAMELESS.into(),
+            what: "made louder",
+        })
+    }
+}
+
+fn peak(channels: &[impl AsRef<[f32]>]) -> f32 {
+    let samples = channels.iter().flat_map(|c| c.as_ref());
+    samples.fold(0.0, |most, sample| most.max(sample.abs()))
+}
+
+fn energy(samples: &[f32]) -> f64 {
+    samples.iter().map(|s| f64::from(*s) * f64::from(*s)).sum()
+}
+
+/// The first `frames` of `samples`, louder and louder.
+fn fade<'a>(samples: impl Iterator<Item = &'a mut f32>, frames: usize) {
+    for (n, sample) in samples.take(frames).enumerate() {
+        let part = (n as f64 + 0.5) / frames as f64;
+        *sample = (f64::from(*sample) * (0.5 - 0.5 * libm::cos(PI * part))) as f32;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use units::SampleRate;
+
+    fn ir(channels: &[&[f32]]) -> Ir {
+        let channels = channels.iter().map(|channel| channel.to_vec());
+        Ir::new(channels, SampleRate::new(48_000).unwrap()).unwrap()
+    }
+
+    fn shaped(shape: Shape, channels: &[&[f32]]) -> Vec<Vec<f32>> {
+        let ir = shape.apply(ir(channels)).unwrap();
+        ir.channels()
+            .iter()
+            .map(|channel| channel.to_vec())
+            .collect()
+    }
+
+    #[test]
+    fn what_is_not_to_be_shaped_stays_where_it_is() {
+        let ir = ir(&[&[1.0, 2.0]]);
+        let same = Shape::default().apply(ir.clone()).unwrap();
+        assert!(Arc::ptr_eq(&ir.channels()[0], &same.channels()[0]));
+    }
+
+    #[test]
+    fn silence_is_trimmed_where_all_channels_have_it() {
+        let cut = Cut::Silence { below_db: -40.0 };
+        let shape = Shape {
+            cut,
+            ..Shape::default()
+        };
+        let left = [0.001, 0.0, 1.0, 0.0, 0.5, 0.009, 0.0];
+        let right = [0.0, 0.02, 0.0, 0.0, 0.0, 0.0, 0.001];
+        let channels = shaped(shape.clone(), &[&left, &right]);
+        assert_eq!(channels, [[0.0, 1.0, 0.0, 0.5], [0.02, 0.0, 0.0, 0.0]]);
+        let silent = shape.apply(ir(&[&[0.0, 0.0]])).unwrap_err();
+        assert_eq!(
+            silent.to_string(),
+            "the impulse response is silent: it cannot be trimmed"
+        );
+    }
+
+    #[test]
+    fn a_part_is_taken_before_it_is_turned_round() {
+        let shape = Shape {
+            cut: Cut::Frames(1..4),
+            reverse: true,
+            ..Shape::default()
+        };
+        assert_eq!(
+            shaped(shape.clone(), &[&[1.0, 2.0, 3.0, 4.0]]),
+            [[4.0, 3.0, 2.0]]
+        );
+        let wrong = shape.apply(ir(&[&[1.0, 2.0]])).unwrap_err();
+        assert!(wrong.to_string().contains("no part from 1 to 4"), "{wrong}");
+    }
+
+    #[test]
+    fn fades_rise_and_fall_and_leave_the_middle() {
+        let shape = Shape {
+            fade_in: 3,
+            fade_out: 2,
+            ..Shape::default()
+        };
+        let channels = shaped(shape, &[&[1.0; 7]]);
+        let [a, b, c, d, e, f, g] = channels[0][..] else {
+            panic!()
+        };
+        assert!(0.0 < a && a < b && b < c && c < 1.0 && (d, e) == (1.0, 1.0));
+        assert!(1.0 > f && f > g && g > 0.0);
+        let all = Shape {
+            fade_in: 100,
+            ..Shape::default()
+        };
+        assert!(shaped(all, &[&[1.0; 7]])[0][6] < 0.02);
+    }
+
+    #[test]
+    fn peak_and_energy_keep_the_balance_of_the_channels() {
+        let normal = |normal| Shape {
+            normal,
+            ..Shape::default()
+        };
+        let channels: &[&[f32]] = &[&[3.0, -4.0], &[0.0, 2.0]];
+        assert_eq!(
+            shaped(normal(Normal::Peak), channels),
+            [[0.75, -1.0], [0.0, 0.5]]
+        );
+        assert_eq!(
+            shaped(normal(Normal::Energy), channels),
+            [[0.6, -0.8], [0.0, 0.4]]
+        );
+        assert!(normal(Normal::Peak).apply(ir(&[&[0.0]])).is_err());
+    }
+}

@@ -1,0 +1,156 @@
+//! SOFA files (AES69): what both ears hear of a source in some direction.
+//!
+//! The nearest measured direction is taken as it was measured: to mix several would mix their delays.
+
+use super::{Direction, Ir, IrError, Limit, Loaded, Note};
+use sofar::hdf;
+use sofar::reader::{Filter, OpenOptions, Sofar};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+use units::SampleRate;
+
+/// The largest file. What is packed within may be larger, which the reader does not bound.
+const MOST_BYTES: u64 = 1 << 30;
+/// The longest delay that a file may put before a response, in seconds.
+const MOST_DELAY_S: f64 = 10.0;
+
+impl Ir {
+    /// What both ears hear from the measured direction that is nearest to `direction`: two channels, left and right.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be read, holds no free-field responses of two ears, or is refused for what [`load`](Self::load) refuses.
+    ///
+    /// Real-time: waits, on the disk.
+    pub fn load_sofa(
+        path: impl AsRef<Path>,
+        direction: Direction,
+        rate: SampleRate,
+        limit: &Limit,
+    ) -> Result<Loaded, IrError> {
+        let path = path.as_ref();
+        let name = path.display().to_string();
+        let wrong = |why: &str| IrError::Sofa {
+            name: name.clone(),
+            why: why.into(),
+        };
+        let bytes = bytes(path).map_err(|error| wrong(&error.to_string()))?;
+        // A reader that panics (it was not written for hostile files) has found damage.
+        let found = catch_unwind(AssertUnwindSafe(|| look(&bytes, direction)));
+        let ears = found.unwrap_or_else(|_| Err("its numbers make no sense".into()));
+        let ears = ears.map_err(|why| wrong(&why))?;
+        limit.check(&name, ears.channels[0].len() as u64, 2)?;
+        Ir::new(ears.channels.clone(), ears.rate).map_err(|error| wrong(&error.to_string()))?;
+        let mut loaded = Self::at_rate(&name, ears.channels, ears.rate, rate)?;
+        loaded.notes.push(Note::Direction {
+            name,
+            azimuth_deg: ears.heard.azimuth_deg,
+            elevation_deg: ears.heard.elevation_deg,
+        });
+        Ok(loaded)
+    }
+}
+
+fn bytes(path: &Path) -> std::io::Result<Vec<u8>> {
+    if path.metadata()?.len() > MOST_BYTES {
+        return Err(std::io::Error::other("it is larger than 1 GiB"));
+    }
+    std::fs::read(path)
+}
+
+/// Both ears' responses, each behind its delay.
+struct Ears {
+    rate: SampleRate,
+    channels: Vec<Vec<f32>>,
+    heard: Direction,
+}
+
+fn look(bytes: &[u8], direction: Direction) -> Result<Ears, String> {
+    let rate = rate(bytes).ok_or("it is no SOFA file, or says no sampling rate")?;
+    let mut options = OpenOptions::new();
+    // At its own rate nothing is resampled; and its loudness is the caller's business.
+    options.sample_rate(rate.hz() as f32).normalized(false);
+    let sofa = options
+        .open_data(bytes)
+        .map_err(|error| error.to_string())?;
+    let facts = sofa.hrtf();
+    let (m, r, n) = (facts.m() as usize, facts.r() as usize, facts.n() as usize);
+    if r != 2 {
+        return Err(format!("it has {r} receivers, and a listener has two ears"));
+    }
+    if n == 0 || facts.data_ir.len() != m * r * n {
+        return Err("its responses are not all there".into());
+    }
+    let to = point(direction);
+    let nearest = sofa
+        .lookup()
+        .find(&to)
+        .ok_or("it has no source positions")?;
+    let heard = position(&sofa, nearest).ok_or("its source positions are not all there")?;
+    let mut filter = Filter::new(n);
+    sofa.filter_nointerp(to[0], to[1], to[2], &mut filter);
+    let behind = |delay_s: f32, response: &[f32]| {
+        let delay_s = f64::from(delay_s);
+        if !(0.0..=MOST_DELAY_S).contains(&delay_s) {
+            return Err(format!("a delay of {delay_s} s"));
+        }
+        let frames = (delay_s * f64::from(rate.hz())).round() as usize;
+        let mut channel = vec![0.0; frames];
+        channel.extend_from_slice(response);
+        Ok(channel)
+    };
+    let mut channels = vec![
+        behind(filter.ldelay, &filter.left)?,
+        behind(filter.rdelay, &filter.right)?,
+    ];
+    let frames = channels.iter().map(Vec::len).max().unwrap_or(0);
+    channels
+        .iter_mut()
+        .for_each(|channel| channel.resize(frames, 0.0));
+    Ok(Ears {
+        rate,
+        channels,
+        heard,
+    })
+}
+
+/// The file's own rate: one number.
+fn rate(bytes: &[u8]) -> Option<SampleRate> {
+    let file = hdf::parse_with_children(bytes).ok()?;
+    let data = file.get_child("Data.SamplingRate")?.ok()?.data;
+    let hz = match *data.as_slice() {
+        [a, b, c, d, e, f, g, h] => f64::from_le_bytes([a, b, c, d, e, f, g, h]),
+        [a, b, c, d] => f64::from(f32::from_le_bytes([a, b, c, d])),
+        _ => return None,
+    };
+    let is_rate = hz.fract() == 0.0 && (1.0..=f64::from(media::MOST_HZ)).contains(&hz);
+    SampleRate::new(hz as u32).filter(|_| is_rate)
+}
+
+/// A metre away.
+fn point(direction: Direction) -> [f32; 3] {
+    let turn = |degrees: f32| f64::from(degrees).to_radians();
+    let (around, up) = (turn(direction.azimuth_deg), turn(direction.elevation_deg));
+    let flat = libm::cos(up);
+    let all = [
+        libm::cos(around) * flat,
+        libm::sin(around) * flat,
+        libm::sin(up),
+    ];
+    all.map(|x| x as f32)
+}
+
+/// Where measurement `index` was made.
+fn position(sofa: &Sofar, index: usize) -> Option<Direction> {
+    let at = sofa
+        .hrtf()
+        .source_position
+        .values
+        .get(3 * index..3 * index + 3)?;
+    let [x, y, z] = [at[0], at[1], at[2]].map(f64::from);
+    let degrees = |angle: f64| angle.to_degrees() as f32;
+    Some(Direction {
+        azimuth_deg: degrees(libm::atan2(y, x)),
+        elevation_deg: degrees(libm::atan2(z, x.hypot(y))),
+    })
+}
