@@ -1,0 +1,183 @@
+//! [`RealFft`]: a real transform of one size, prepared.
+
+use crate::kernels::Kernels;
+use crate::peer::Peer;
+use std::fmt;
+
+/// How many channels a batch has, and how many bins a block of a mono spectrum.
+pub const LANES: usize = 16;
+
+/// What lies in a spectrum's lanes.
+///
+/// A spectrum is a row of blocks of 32 floats: 16 real parts, then 16 imaginary ones. The first bin (DC) and the one
+/// after the last (Nyquist) are real; the second is kept as the imaginary part of the first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Packing {
+    /// One channel: block `b` holds the bins 16 `b` .. 16 `b` + 15. Only lane 0 of block 0 holds two real bins.
+    Mono,
+    /// Sixteen channels side by side: block `b` holds bin `b` of each, and block 0 the two real bins of each. In time,
+    /// sixteen floats are a frame, one of each channel.
+    Batch,
+}
+
+impl Packing {
+    /// How many channels one transform does.
+    pub const fn channels(self) -> usize {
+        match self {
+            Self::Mono => 1,
+            Self::Batch => LANES,
+        }
+    }
+}
+
+/// Who transforms.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Backend {
+    /// This crate, with the kernels asked for.
+    Own,
+    /// The `realfft` crate, converted; it chooses its instructions itself.
+    RealFft,
+}
+
+impl Backend {
+    /// All of them, for timing.
+    pub const ALL: [Self; 2] = [Self::Own, Self::RealFft];
+}
+
+/// Why there is no transform of that size; it gives the number of bins asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum SizeError {
+    /// Not a power of two: take the next one.
+    NotAPowerOfTwo(usize),
+    /// Fewer than [`RealFft::SMALLEST`] bins: take that.
+    TooSmall(usize),
+    /// More than [`RealFft::LARGEST`] bins: cut the work into partitions.
+    TooLarge(usize),
+}
+
+impl fmt::Display for SizeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotAPowerOfTwo(bins) => write!(f, "{bins} bins are not a power of two"),
+            Self::TooSmall(bins) => {
+                write!(f, "{bins} bins are fewer than {}", RealFft::SMALLEST)
+            }
+            Self::TooLarge(bins) => write!(f, "{bins} bins are more than {}", RealFft::LARGEST),
+        }
+    }
+}
+
+impl std::error::Error for SizeError {}
+
+/// A prepared real transform of 2 `M` values to `M` bins, for one channel or for sixteen at once. Shared freely: what
+/// it needs to write to comes with each call.
+pub struct RealFft {
+    bins: usize,
+    packing: Packing,
+    backend: Backend,
+    way: Way,
+}
+
+/// How it is done.
+enum Way {
+    Peer(Peer),
+}
+
+impl RealFft {
+    /// The fewest bins.
+    pub const SMALLEST: usize = 16;
+    /// The most bins.
+    pub const LARGEST: usize = 1 << 24;
+
+    /// Prepares a transform with `bins` bins, a power of two. The bits of its results depend on these arguments only
+    /// (with [`Backend::RealFft`], on the machine too). *setup*
+    pub fn new(
+        bins: usize,
+        packing: Packing,
+        kernels: Kernels,
+        backend: Backend,
+    ) -> Result<Self, SizeError> {
+        if !bins.is_power_of_two() {
+            return Err(SizeError::NotAPowerOfTwo(bins));
+        }
+        if bins < Self::SMALLEST {
+            return Err(SizeError::TooSmall(bins));
+        }
+        if bins > Self::LARGEST {
+            return Err(SizeError::TooLarge(bins));
+        }
+        let _ = kernels;
+        let way = Way::Peer(Peer::new(bins, packing));
+        Ok(Self {
+            bins,
+            packing,
+            backend,
+            way,
+        })
+    }
+
+    /// How many bins, `M`.
+    pub fn bins(&self) -> usize {
+        self.bins
+    }
+
+    /// What lies in the lanes.
+    pub fn packing(&self) -> Packing {
+        self.packing
+    }
+
+    /// Who transforms.
+    pub fn backend(&self) -> Backend {
+        self.backend
+    }
+
+    /// The length of a spectrum, and of the values in time: 2 `M` a channel.
+    pub fn floats(&self) -> usize {
+        2 * self.bins * self.packing.channels()
+    }
+
+    /// The length of the scratch memory; it may hold anything, before and after.
+    pub fn scratch(&self) -> usize {
+        match &self.way {
+            Way::Peer(peer) => peer.scratch(),
+        }
+    }
+
+    /// The spectrum of `time`, not normalised: a bin is the plain sum of the values times `exp(-2 pi i n k / 2M)`. All
+    /// lengths are exact. *hot*
+    pub fn forward(&self, time: &[f32], spectrum: &mut [f32], scratch: &mut [f32]) {
+        self.check(time, spectrum, scratch);
+        match &self.way {
+            Way::Peer(peer) => peer.forward(time, spectrum, scratch),
+        }
+    }
+
+    /// The values whose spectrum this is, times 2 `M`. The spectrum is destroyed. All lengths are exact. *hot*
+    pub fn inverse(&self, spectrum: &mut [f32], time: &mut [f32], scratch: &mut [f32]) {
+        self.check(time, spectrum, scratch);
+        match &self.way {
+            Way::Peer(peer) => peer.inverse(spectrum, time, scratch),
+        }
+    }
+
+    fn check(&self, time: &[f32], spectrum: &[f32], scratch: &[f32]) {
+        debug_assert_eq!(time.len(), self.floats(), "the length of the time values");
+        debug_assert_eq!(spectrum.len(), self.floats(), "the length of the spectrum");
+        debug_assert_eq!(
+            scratch.len(),
+            self.scratch(),
+            "the length of the scratch memory"
+        );
+    }
+}
+
+impl fmt::Debug for RealFft {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RealFft")
+            .field("bins", &self.bins)
+            .field("packing", &self.packing)
+            .field("backend", &self.backend)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,112 @@
+//! One float at a time: runs everywhere.
+
+use super::{HALF, Vector};
+use crate::half;
+use std::ops::{Add, Mul, Sub};
+
+/// One float.
+#[derive(Clone, Copy)]
+pub(crate) struct One(f32);
+
+impl Add for One {
+    type Output = Self;
+    #[inline(always)]
+    fn add(self, other: Self) -> Self {
+        Self(self.0 + other.0)
+    }
+}
+
+impl Sub for One {
+    type Output = Self;
+    #[inline(always)]
+    fn sub(self, other: Self) -> Self {
+        Self(self.0 - other.0)
+    }
+}
+
+impl Mul for One {
+    type Output = Self;
+    #[inline(always)]
+    fn mul(self, other: Self) -> Self {
+        Self(self.0 * other.0)
+    }
+}
+
+// SAFETY: needs no instructions that some machine lacks.
+unsafe impl Vector for One {
+    const LANES: usize = 1;
+    const FUSED: bool = false;
+
+    #[inline(always)]
+    unsafe fn load(from: *const f32) -> Self {
+        // SAFETY: the caller's promise.
+        Self(unsafe { from.read() })
+    }
+
+    #[inline(always)]
+    unsafe fn load_half(from: *const u16) -> Self {
+        // SAFETY: the caller's promise.
+        Self(half::to_f32(unsafe { from.read() }))
+    }
+
+    #[inline(always)]
+    unsafe fn store(self, to: *mut f32) {
+        // SAFETY: the caller's promise.
+        unsafe { to.write(self.0) }
+    }
+
+    #[inline(always)]
+    unsafe fn splat(value: f32) -> Self {
+        Self(value)
+    }
+
+    #[inline(always)]
+    fn fma(self, b: Self, c: Self) -> Self {
+        self * b + c
+    }
+
+    #[inline(always)]
+    fn fnma(self, b: Self, c: Self) -> Self {
+        c - self * b
+    }
+
+    #[inline(always)]
+    fn fms(self, b: Self, c: Self) -> Self {
+        self * b - c
+    }
+
+    #[inline(always)]
+    fn unzip(self, next: Self) -> (Self, Self) {
+        (self, next)
+    }
+
+    #[inline(always)]
+    fn zip(self, second: Self) -> (Self, Self) {
+        (self, second)
+    }
+
+    #[inline(always)]
+    fn reverse(self) -> Self {
+        self
+    }
+
+    #[inline(always)]
+    fn slide(self, first: Self) -> Self {
+        first
+    }
+
+    #[inline(always)]
+    fn first(self) -> f32 {
+        self.0
+    }
+
+    #[inline(always)]
+    unsafe fn transpose(from: *const f32, from_step: usize, to: *mut f32, to_step: usize) {
+        for row in 0..HALF {
+            for column in 0..HALF {
+                // SAFETY: the caller's promise: sixteen rows of sixteen at either end.
+                unsafe { *to.add(column * to_step + row) = *from.add(row * from_step + column) }
+            }
+        }
+    }
+}

@@ -1,0 +1,5 @@
+//! What the crate promises, held against double precision.
+
+mod multiply;
+mod oracle;
+mod transforms;

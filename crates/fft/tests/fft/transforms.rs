@@ -1,0 +1,147 @@
+//! Every size, packing, back-end and set of kernels beside a transform in double precision.
+
+use crate::oracle::{error, noise, place, spectrum};
+use divisi_fft::{Aligned, Backend, Kernels, Packing, RealFft, SizeError};
+
+/// The stated bound of the difference's RMS beside the spectrum's: 2^-24 a level, and some.
+fn bound(bins: usize) -> f64 {
+    6e-8 * (2.0 + f64::from(bins.ilog2()) / 2.0)
+}
+
+/// Every transform of `bins` bins that this machine can do.
+fn all(bins: usize) -> impl Iterator<Item = (String, RealFft)> {
+    let packings = [Packing::Mono, Packing::Batch];
+    let ways = packings
+        .into_iter()
+        .flat_map(|p| Backend::ALL.map(|b| (p, b)));
+    ways.flat_map(move |(packing, backend)| {
+        Kernels::here().map(move |kernels| {
+            let name = format!("{bins} {packing:?} {backend:?} {kernels:?}");
+            (name, RealFft::new(bins, packing, kernels, backend).unwrap())
+        })
+    })
+}
+
+/// Memory for one transform.
+struct Memory {
+    time: Aligned,
+    spectrum: Aligned,
+    scratch: Aligned,
+}
+
+impl Memory {
+    /// Noise in time, rubbish in the scratch memory.
+    fn of(fft: &RealFft) -> Self {
+        let mut scratch = Aligned::new(fft.scratch());
+        scratch.fill(f32::NAN);
+        Self {
+            time: Aligned::from(&*noise(fft.bins() as u64, fft.floats())),
+            spectrum: Aligned::new(fft.floats()),
+            scratch,
+        }
+    }
+
+    fn forward(&mut self, fft: &RealFft) {
+        fft.forward(&self.time, &mut self.spectrum, &mut self.scratch);
+    }
+
+    fn inverse(&mut self, fft: &RealFft) {
+        fft.inverse(&mut self.spectrum, &mut self.time, &mut self.scratch);
+    }
+}
+
+fn sizes() -> impl Iterator<Item = usize> {
+    (4..=14).map(|log| 1 << log)
+}
+
+#[test]
+fn a_spectrum_is_the_one_in_double_precision() {
+    for bins in sizes() {
+        for packing in [Packing::Mono, Packing::Batch] {
+            let time = noise(bins as u64, 2 * bins * packing.channels());
+            let want = spectrum(packing, bins, &time);
+            for (name, fft) in all(bins).filter(|(_, fft)| fft.packing() == packing) {
+                let mut memory = Memory::of(&fft);
+                memory.forward(&fft);
+                let error = error(&memory.spectrum, &want);
+                assert!(
+                    error <= bound(bins),
+                    "{name}: {error:e} over {:e}",
+                    bound(bins)
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn there_and_back_is_the_length_times_the_values() {
+    for bins in sizes() {
+        for (name, fft) in all(bins) {
+            let mut memory = Memory::of(&fft);
+            let scale = 2.0 * bins as f64;
+            let want: Vec<f64> = memory.time.iter().map(|&x| f64::from(x) * scale).collect();
+            memory.forward(&fft);
+            memory.time.fill(f32::NAN);
+            memory.inverse(&fft);
+            let error = error(&memory.time, &want);
+            assert!(
+                error <= 1.5 * bound(bins),
+                "{name}: {error:e} over {:e}",
+                bound(bins)
+            );
+        }
+    }
+}
+
+#[test]
+fn a_cosine_is_one_bin() {
+    for bins in [16, 64, 512] {
+        for (name, fft) in all(bins) {
+            let mut memory = Memory::of(&fft);
+            let (bin, channel) = (bins / 4 + 3, fft.packing().channels() - 1);
+            memory.time.fill(0.0);
+            for n in 0..2 * bins {
+                let phase = std::f64::consts::PI * (n * bin) as f64 / bins as f64;
+                memory.time[n * fft.packing().channels() + channel] = phase.cos() as f32;
+            }
+            memory.forward(&fft);
+            let (at, _) = place(fft.packing(), bin, channel);
+            for (i, &value) in memory.spectrum.iter().enumerate() {
+                let want = if i == at { bins as f32 } else { 0.0 };
+                assert!(
+                    (value - want).abs() < bins as f32 * 1e-6,
+                    "{name}: {value} at {i}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn bits_do_not_depend_on_where_the_memory_lies() {
+    for bins in [16, 32, 64, 256, 1024] {
+        for (name, fft) in all(bins) {
+            let mut memory = Memory::of(&fft);
+            let (mut time, mut spectrum) =
+                (vec![0.0; fft.floats() + 1], vec![0.0; fft.floats() + 3]);
+            let mut scratch = vec![0.0; fft.scratch() + 5];
+            time[1..].copy_from_slice(&memory.time);
+            memory.forward(&fft);
+            fft.forward(&time[1..], &mut spectrum[3..], &mut scratch[5..]);
+            assert!(spectrum[3..] == *memory.spectrum, "{name}");
+            memory.inverse(&fft);
+            fft.inverse(&mut spectrum[3..], &mut time[1..], &mut scratch[5..]);
+            assert!(time[1..] == *memory.time, "{name}");
+        }
+    }
+}
+
+#[test]
+fn a_size_that_cannot_be_is_refused_with_its_reason() {
+    let new = |bins| RealFft::new(bins, Packing::Mono, Kernels::best(), Backend::Own).err();
+    assert_eq!(new(0), Some(SizeError::NotAPowerOfTwo(0)));
+    assert_eq!(new(48), Some(SizeError::NotAPowerOfTwo(48)));
+    assert_eq!(new(8), Some(SizeError::TooSmall(8)));
+    assert_eq!(new(1 << 25), Some(SizeError::TooLarge(1 << 25)));
+}
