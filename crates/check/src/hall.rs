@@ -90,6 +90,7 @@ impl Way {
             task: Nanos(0),
             crossing: Nanos(0),
             start: Nanos(0),
+            spread: false,
         })
     }
 
@@ -181,7 +182,9 @@ impl Hall {
         let rings = (0..manner.workers).map(|_| rt::trace::ring(1 << 16));
         let (pens, traces) = rings.unzip();
         let floor = Arc::new(Floor::new(pens));
-        floor.never_spin(manner.wait == Wait::Sleep);
+        if manner.wait == Wait::Sleep {
+            floor.set_idle(exec::Idle::Sleep);
+        }
         let mut pool = Pool::default();
         let mut lines = Lines::default();
         let mut background = Vec::new();

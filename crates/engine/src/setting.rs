@@ -2,7 +2,7 @@
 
 use crate::machine::{fuse, machine};
 use crate::{EngineError, EngineOptions, Scheduler};
-use exec::{Binding, Executor, Floor, Lines, Pool};
+use exec::{Binding, Executor, Floor, Idle, Lines, Pool};
 use graph::{Diagnostic, Graph, NodeId};
 use plan::{Dag, Machine, Options, Plan, TraceRecord};
 use processor::{Background, Gauge, Mode, Processor, Registry, Tail, Turn};
@@ -89,7 +89,11 @@ impl Setting {
         };
         let floor = Floor::new(pens);
         floor.trace(options.trace);
-        floor.never_spin(options.wait == Wait::Sleep);
+        floor.set_idle(match options.wait {
+            Wait::Sleep => Idle::Sleep,
+            _ if workers > workers::cores().len() => Idle::Yield,
+            _ => Idle::Spin,
+        });
         Ok(Self {
             registry,
             pool: Pool::default(),

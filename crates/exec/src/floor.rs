@@ -9,7 +9,7 @@ use rt::fence::Asymmetric;
 use rt::pad::Padded;
 use rt::trace::Writer;
 use std::cell::UnsafeCell;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 
 /// See the module.
 pub struct Floor {
@@ -17,11 +17,26 @@ pub struct Floor {
     turn: AtomicU64,
     names: AtomicU64,
     traced: AtomicBool,
-    sleeps: AtomicBool,
+    wakes_all: AtomicBool,
+    idle: AtomicU8,
     fence: Asymmetric,
     clock: fn() -> u64,
     /// One a worker: written by that worker alone, inside a cycle of the executor that has the turn.
     pens: Box<[Padded<UnsafeCell<Writer<TraceRecord>>>]>,
+}
+
+/// What a worker does inside a cycle while it finds nothing to do.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Idle {
+    /// It looks again and again, and never enters the kernel: right where every worker has a core.
+    #[default]
+    Spin,
+    /// After a few looks it offers its core to whoever else wants it: more workers than cores must do so, or the one
+    /// that all wait for gets no core before the system takes it from one that waits, milliseconds later.
+    Yield,
+    /// After a few looks it sleeps a little: kind to other programs, and slow.
+    Sleep,
 }
 
 /// What became of asking for the turn.
@@ -49,7 +64,8 @@ impl Floor {
             turn: AtomicU64::new(0),
             names: AtomicU64::new(1),
             traced: AtomicBool::new(false),
-            sleeps: AtomicBool::new(false),
+            wakes_all: AtomicBool::new(false),
+            idle: AtomicU8::new(Idle::Spin as u8),
             fence: Asymmetric::set_up(),
             clock: rt::stamp::now,
             pens: pens
@@ -81,22 +97,39 @@ impl Floor {
         self.pens.len()
     }
 
-    /// Whether a worker that finds nothing to do inside a cycle sleeps a little instead of spinning: kind to others, and
-    /// slow. Off by default.
+    /// What workers do from now on while they find nothing to do inside a cycle.
     ///
     /// Real-time: hot.
-    pub fn never_spin(&self, on: bool) {
+    pub fn set_idle(&self, idle: Idle) {
         // Relaxed: nothing travels with it.
-        self.sleeps.store(on, Ordering::Relaxed);
+        self.idle.store(idle as u8, Ordering::Relaxed);
     }
 
-    pub(crate) fn sleeps(&self) -> bool {
+    pub(crate) fn idle(&self) -> Idle {
         // Relaxed: as above.
-        self.sleeps.load(Ordering::Relaxed)
+        match self.idle.load(Ordering::Relaxed) {
+            y if y == Idle::Yield as u8 => Idle::Yield,
+            s if s == Idle::Sleep as u8 => Idle::Sleep,
+            _ => Idle::Spin,
+        }
     }
 
     pub(crate) fn fence(&self) -> Asymmetric {
         self.fence
+    }
+
+    /// Whether all workers take part in every cycle of the executors that are made from now on, be it that there cannot be
+    /// work for so many. Off by default.
+    ///
+    /// Real-time: hot.
+    pub fn wake_all(&self, on: bool) {
+        // Relaxed: nothing travels with it.
+        self.wakes_all.store(on, Ordering::Relaxed);
+    }
+
+    pub(crate) fn wakes_all(&self) -> bool {
+        // Relaxed: as above.
+        self.wakes_all.load(Ordering::Relaxed)
     }
 
     /// Switches the trace on or off, from the next cycle on.

@@ -1,6 +1,6 @@
 //! One worker in one cycle: what it holds, and what it lends to the steps it runs.
 
-use crate::floor::Floor;
+use crate::floor::{Floor, Idle};
 use crate::stage::{Stage, Task};
 use crate::stealing::Debt;
 use plan::Mark;
@@ -11,10 +11,13 @@ use rt::pad::Padded;
 use rt::progress::Progress;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::time::Duration;
 use workers::Recall;
 
 /// No step, or no task.
 pub(crate) const NONE: u32 = u32::MAX;
+/// So often a worker looks again before it may leave its core to others.
+const LOOKS: u32 = 4;
 
 /// Where one worker sits: what others may see of it.
 #[derive(Default)]
@@ -385,9 +388,7 @@ impl<'a> Hand<'a> {
     /// Waits a little, after a fruitless look; and from time to time looks at the clock.
     pub(crate) fn idle(&mut self, rounds: &mut u32) {
         *rounds += 1;
-        if self.floor.sleeps() && *rounds > 4 {
-            // The one wait that enters the kernel inside a cycle; only who asked for it (`--wait sleep`) gets it.
-            std::thread::sleep(std::time::Duration::from_micros(20));
+        if *rounds > LOOKS && self.leave_core() {
             return self.give_up_in_time();
         }
         for _ in 0..(*rounds).min(8) {
@@ -396,6 +397,17 @@ impl<'a> Hand<'a> {
         if rounds.is_multiple_of(16) {
             self.give_up_in_time();
         }
+    }
+
+    /// The one wait that enters the kernel inside a cycle: only who asked for it (`--wait sleep`), or has more workers than
+    /// cores, gets it. Whether it did.
+    fn leave_core(&self) -> bool {
+        match self.floor.idle() {
+            Idle::Spin => return false,
+            Idle::Yield => std::thread::yield_now(),
+            Idle::Sleep => std::thread::sleep(Duration::from_micros(20)),
+        }
+        true
     }
 
     /// Looks for a task until there is one, and helps others in between; `None` when there will be none any more.

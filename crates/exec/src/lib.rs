@@ -33,7 +33,7 @@ pub use bind::Binding;
 pub use deadline::deadline;
 pub use executor::{Counts, Executor, Now, Outcome, Ran};
 pub use fixed::fixed;
-pub use floor::Floor;
+pub use floor::{Floor, Idle};
 pub use global::global;
 pub use lines::Lines;
 pub use mutex::mutex;

@@ -3,7 +3,7 @@
 use rt::stamp;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::{Duration, Instant};
-use workers::CoreId;
+use workers::{CoreId, Priority};
 
 /// The most rounds of one measurement.
 const ROUNDS: usize = 2000;
@@ -44,19 +44,25 @@ pub(super) fn rounds<R: Send>(
     std::thread::scope(|scope| {
         let timer = scope.spawn(|| {
             let _sayer = Sayer(&over);
-            // Unpinned it measures too, if less well.
-            let _ = workers::pin(here);
+            take_place(here);
             let begun = Instant::now();
             let is_in_time = |number: &u32| *number as usize <= LEAST || begun.elapsed() < limit;
             let numbers = (1..=ROUNDS as u32).take_while(is_in_time);
             numbers.map(&mut round).collect()
         });
         scope.spawn(|| {
-            let _ = workers::pin(there);
+            take_place(there);
             other(&over);
         });
         timer.join().unwrap_or_default()
     })
+}
+
+/// Threads inherit core and priority: two that spin, of real-time priority, on one core would wait for each other for good.
+/// Where a place is refused it measures too, if less well.
+fn take_place(core: CoreId) {
+    let _ = workers::set_priority(Priority::Ordinary);
+    let _ = workers::pin(core);
 }
 
 /// A quarter of the readings is no greater. Below the median, since other programs on the two cores only ever add, and on

@@ -1,0 +1,121 @@
+//! What it costs to leave the choice to the engine: `auto` beside the sequential code on near-empty graphs of every shape
+//! (the whole engine, a cycle with its judgement), and what it gains on 1 µs nodes. Medians of interleaved pairs;
+//! `--pairs N`.
+
+use divisi_benches::contestants::{become_host, block};
+use divisi_benches::nodes::{of_ticks, registry};
+use divisi_benches::stats::quartiles;
+use driver::{Beat, Cycle};
+use engine::{ChooseOptions, Engine, EngineOptions, Player, Scheduler, choose};
+use graph::{Graph, shape};
+use report::Machine;
+use rt::stamp::now;
+use std::sync::Arc;
+
+/// Cycles that are timed as one.
+const RUN: u64 = 400;
+
+fn main() {
+    let pairs = std::env::args().skip_while(|a| a != "--pairs").nth(1);
+    let pairs: usize = pairs.and_then(|p| p.parse().ok()).unwrap_or(31);
+    let graphs = [(0, "near-empty nodes"), (1000, "1 µs nodes")]
+        .map(|(nanos, what)| (nanos, what, graphs()));
+    let _host = become_host();
+    println!("{pairs} interleaved pairs of {RUN} cycles: auto / sequential (quartiles)\n");
+    for (nanos, what, graphs) in graphs {
+        println!("## {what}");
+        for (name, graph) in graphs {
+            contest(name, &of_ticks(&graph, nanos), nanos, pairs);
+        }
+    }
+}
+
+fn graphs() -> Vec<(&'static str, Graph)> {
+    let all = [
+        ("line 10", shape::line(10, None)),
+        ("line 500", shape::line(500, None)),
+        ("rake 11", shape::rake(11, None)),
+        ("rake 500", shape::rake(500, None)),
+        ("diamond 16", shape::diamond(16, None)),
+        ("diamond 636", shape::diamond(636, None)),
+        ("random 20", shape::random(20, 1, None)),
+        ("random 500", shape::random(500, 1, None)),
+    ];
+    all.map(|(name, graph)| (name, graph.expect("a size that there is")))
+        .into()
+}
+
+fn contest(name: &str, graph: &Graph, nanos: u64, pairs: usize) {
+    let (mut auto, chosen) = chosen(graph, nanos);
+    let mut one = Play::new(graph, nanos, options(Scheduler::Sequential, 1));
+    let run = if nanos == 0 { RUN } else { RUN / 8 };
+    let mut ratios: Vec<f64> = (0..pairs + 2)
+        .map(|pair| pair_of(&mut auto, &mut one, run, pair % 2 == 0))
+        .skip(2)
+        .collect();
+    let [low, mid, high] = quartiles(&mut ratios);
+    println!(
+        "{name:12} {mid:.3} ({low:.3} {high:.3})  speed-up {:.2}  {chosen}",
+        1.0 / mid
+    );
+}
+
+/// The ratio of one pair; who goes first changes.
+fn pair_of(auto: &mut Play, one: &mut Play, run: u64, is_auto_first: bool) -> f64 {
+    let (a, s);
+    if is_auto_first {
+        a = auto.run(run);
+        s = one.run(run);
+    } else {
+        s = one.run(run);
+        a = auto.run(run);
+    }
+    a as f64 / s as f64
+}
+
+fn options(scheduler: Scheduler, workers: usize) -> EngineOptions {
+    let (block, rate) = block();
+    let mut options = EngineOptions::new(block, rate);
+    options.scheduler = scheduler;
+    options.workers = workers;
+    options.priority = workers::current_priority();
+    options
+}
+
+/// An engine as `auto` makes it, and what it says.
+fn chosen(graph: &Graph, nanos: u64) -> (Play, String) {
+    let mut options = options(Scheduler::Stealing, 2);
+    let mut machine = Machine::default();
+    let wishes = ChooseOptions::new(options.clone(), "bench");
+    let registry = Arc::new(registry(nanos));
+    let choice = choose(graph, &registry, &wishes, &mut machine).expect("the graph is right");
+    choice.apply(&mut options);
+    options.know(&machine, "bench", graph);
+    (Play::new(graph, nanos, options), choice.to_string())
+}
+
+/// An engine and the half that plays.
+struct Play {
+    engine: Engine,
+    player: Player,
+}
+
+impl Play {
+    fn new(graph: &Graph, nanos: u64, options: EngineOptions) -> Self {
+        let registry = Arc::new(registry(nanos));
+        let made = Engine::new(graph.clone(), registry, options);
+        let (engine, player) = made.expect("the graph is right");
+        Self { engine, player }
+    }
+
+    /// The ticks that `cycles` cycles take.
+    fn run(&mut self, cycles: u64) -> u64 {
+        let begin = now();
+        for _ in 0..cycles {
+            self.player.cycle(Beat::default(), &[], &mut []);
+        }
+        let took = now() - begin;
+        self.engine.tend();
+        took
+    }
+}
