@@ -16,16 +16,37 @@ impl Kernels {
     /// `sum += a * b` for each pair in turn, with the bits of as many calls of [`Kernels::multiply_add`]; the sum
     /// stays in registers over eight pairs. *hot*
     pub fn multiply_add_many(self, sum: &mut [f32], pairs: &[(&[f32], &[f32])], packing: Packing) {
+        self.add_pairs(sum, pairs, Some(packing));
+    }
+
+    /// As [`Kernels::multiply_add_many`] for some neighbouring blocks of longer spectra: `packing` where block 0 is
+    /// among them, `None` where they come later. *hot*
+    pub fn multiply_add_within(
+        self,
+        sum: &mut [f32],
+        pairs: &[(&[f32], &[f32])],
+        packing: Option<Packing>,
+    ) {
         self.add_pairs(sum, pairs, packing);
     }
 
-    /// As [`Kernels::multiply_add_many`] with the second factors in half precision ([`crate::half`]). They are
+    /// As [`Kernels::multiply_add_within`] with the second factors in half precision ([`crate::half`]). They are
     /// converted exactly, so that only their storage rounds. *hot*
-    pub fn multiply_add_half(self, sum: &mut [f32], pairs: &[(&[f32], &[u16])], packing: Packing) {
+    pub fn multiply_add_half(
+        self,
+        sum: &mut [f32],
+        pairs: &[(&[f32], &[u16])],
+        packing: Option<Packing>,
+    ) {
         self.add_pairs(sum, pairs, packing);
     }
 
-    fn add_pairs<T: Stored>(self, sum: &mut [f32], mut pairs: &[(&[f32], &[T])], packing: Packing) {
+    fn add_pairs<T: Stored>(
+        self,
+        sum: &mut [f32],
+        mut pairs: &[(&[f32], &[T])],
+        packing: Option<Packing>,
+    ) {
         debug_assert!(sum.len().is_multiple_of(BLOCK), "whole blocks");
         while let Some(((a, b), _)) = pairs.split_first() {
             debug_assert!(
@@ -47,7 +68,7 @@ impl Kernels {
         self,
         sum: &mut [f32],
         pairs: &[(&[f32], &[T])],
-        packing: Packing,
+        packing: Option<Packing>,
     ) -> usize {
         let shortest = |len: usize, (a, b): &(&[f32], &[T])| len.min(a.len()).min(b.len());
         let len = pairs[..N].iter().fold(sum.len(), shortest);
@@ -92,7 +113,8 @@ struct AddSome<T, const N: usize> {
     sum: *mut f32,
     a: [*const f32; N],
     b: [*const T; N],
-    packing: Packing,
+    /// What is special about block 0, if it is there.
+    packing: Option<Packing>,
 }
 
 impl<T: Stored, const N: usize> Work for AddSome<T, N> {
@@ -107,13 +129,13 @@ impl<T: Stored, const N: usize> Work for AddSome<T, N> {
         unsafe {
             let kept = (self.sum.read(), self.sum.add(HALF).read());
             match self.packing {
-                Packing::Batch => self.real_block::<V>(),
-                Packing::Mono => self.block::<V>(0),
+                Some(Packing::Batch) => self.real_block::<V>(),
+                Some(Packing::Mono) | None => self.block::<V>(0),
             }
             for block in 1..self.blocks {
                 self.block::<V>(block * BLOCK);
             }
-            if self.packing == Packing::Mono {
+            if self.packing == Some(Packing::Mono) {
                 self.real_lane::<V>(kept);
             }
         }

@@ -108,7 +108,7 @@ fn factors_in_half_precision_are_taken_for_what_they_are() {
     for packing in [Packing::Mono, Packing::Batch] {
         for kernels in Kernels::here() {
             let (mut half, mut float) = (start.clone(), start.clone());
-            kernels.multiply_add_half(&mut half, &as_half, packing);
+            kernels.multiply_add_half(&mut half, &as_half, Some(packing));
             kernels.multiply_add_many(&mut float, &as_float, packing);
             assert!(half == float, "{kernels:?} {packing:?}");
         }
