@@ -20,13 +20,18 @@
 //! ```
 
 mod aligned;
+mod batch;
+mod butterflies;
 mod complex;
 pub mod half;
 mod kernels;
 mod multiply;
 mod peer;
 mod plan;
+mod split;
+mod turn;
 mod vector;
+mod vertical;
 
 pub use aligned::Aligned;
 pub use kernels::{Kernels, KernelsError};

@@ -1,5 +1,6 @@
 //! [`RealFft`]: a real transform of one size, prepared.
 
+use crate::batch::Batch;
 use crate::kernels::Kernels;
 use crate::peer::Peer;
 use std::fmt;
@@ -81,6 +82,7 @@ pub struct RealFft {
 
 /// How it is done.
 enum Way {
+    Batch(Batch),
     Peer(Peer),
 }
 
@@ -107,8 +109,10 @@ impl RealFft {
         if bins > Self::LARGEST {
             return Err(SizeError::TooLarge(bins));
         }
-        let _ = kernels;
-        let way = Way::Peer(Peer::new(bins, packing));
+        let way = match (backend, packing) {
+            (Backend::Own, Packing::Batch) => Way::Batch(Batch::new(bins, kernels)),
+            _ => Way::Peer(Peer::new(bins, packing)),
+        };
         Ok(Self {
             bins,
             packing,
@@ -140,28 +144,37 @@ impl RealFft {
     /// The length of the scratch memory; it may hold anything, before and after.
     pub fn scratch(&self) -> usize {
         match &self.way {
+            Way::Batch(_) => 0,
             Way::Peer(peer) => peer.scratch(),
         }
     }
 
     /// The spectrum of `time`, not normalised: a bin is the plain sum of the values times `exp(-2 pi i n k / 2M)`. All
-    /// lengths are exact. *hot*
+    /// lengths are exact; with others, nothing is done. *hot*
     pub fn forward(&self, time: &[f32], spectrum: &mut [f32], scratch: &mut [f32]) {
-        self.check(time, spectrum, scratch);
+        if !self.fit(time, spectrum, scratch) {
+            return;
+        }
         match &self.way {
+            Way::Batch(batch) => batch.forward(time, spectrum),
             Way::Peer(peer) => peer.forward(time, spectrum, scratch),
         }
     }
 
-    /// The values whose spectrum this is, times 2 `M`. The spectrum is destroyed. All lengths are exact. *hot*
+    /// The values whose spectrum this is, times 2 `M`. The spectrum is destroyed. All lengths are exact;
+    /// with others, nothing is done. *hot*
     pub fn inverse(&self, spectrum: &mut [f32], time: &mut [f32], scratch: &mut [f32]) {
-        self.check(time, spectrum, scratch);
+        if !self.fit(time, spectrum, scratch) {
+            return;
+        }
         match &self.way {
+            Way::Batch(batch) => batch.inverse(spectrum, time),
             Way::Peer(peer) => peer.inverse(spectrum, time, scratch),
         }
     }
 
-    fn check(&self, time: &[f32], spectrum: &[f32], scratch: &[f32]) {
+    /// Whether the lengths are the plan's; all that follows relies on it.
+    fn fit(&self, time: &[f32], spectrum: &[f32], scratch: &[f32]) -> bool {
         debug_assert_eq!(time.len(), self.floats(), "the length of the time values");
         debug_assert_eq!(spectrum.len(), self.floats(), "the length of the spectrum");
         debug_assert_eq!(
@@ -169,6 +182,9 @@ impl RealFft {
             self.scratch(),
             "the length of the scratch memory"
         );
+        time.len() == self.floats()
+            && spectrum.len() == self.floats()
+            && scratch.len() == self.scratch()
     }
 }
 
