@@ -1,0 +1,216 @@
+//! What each contestant costs, in ns of this process's processor time a channel a block: interleaved rounds, medians.
+//!
+//! `table [--quick] [--lengths 16384,65536] [--channels 32] [--only zita,ours] [--resident] [--csv FILE]`
+
+use divisi_bench_convolution::bound::{self, Cost};
+use divisi_bench_convolution::check::{BOUND_DB, difference_db};
+use divisi_bench_convolution::clock::processor_ns;
+use divisi_bench_convolution::contestant::{Contestant, Hall, Maker, all};
+use divisi_bench_convolution::feed::{Feed, response};
+use divisi_bench_convolution::options::Options;
+use divisi_bench_convolution::stats::quartiles;
+use divisi_bench_convolution::{BLOCK, LENGTHS, system};
+use std::error::Error;
+use std::fs;
+use std::process::Command;
+
+/// Blocks in a round: the longest period of anybody, so that every round has the same work.
+const ROUND: usize = 65_536 / BLOCK;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let options = Options::read()?;
+    let channels = options.number("channels")?.unwrap_or(32);
+    if let Some(name) = options.text("resident-of") {
+        let length = options.number("length")?.unwrap_or(LENGTHS[0]);
+        return resident(name, channels, length);
+    }
+    let core = options.number("core")?.unwrap_or(0);
+    system::pin(core)?;
+    let rounds = options
+        .number("rounds")?
+        .unwrap_or(if options.has("quick") { 3 } else { 11 });
+    println!(
+        "{}; one core, {channels} channels, each its own response of noise, {BLOCK} frames",
+        system::processor()
+    );
+    println!(
+        "ns of processor time (all threads) a channel a block; quartiles of {rounds} interleaved rounds"
+    );
+    let mut rows =
+        vec!["length,contestant,ns,low,high,ratio,difference_db,resident,setting".to_owned()];
+    let costs = bound::costs(channels);
+    for length in options.numbers("lengths")?.unwrap_or(LENGTHS.to_vec()) {
+        rows.extend(compare(&options, channels, length, rounds, &costs)?);
+    }
+    if let Some(path) = options.text("csv") {
+        fs::write(path, rows.join("\n") + "\n")?;
+    }
+    Ok(())
+}
+
+/// One that has been checked.
+struct Ready {
+    name: &'static str,
+    it: Box<dyn Contestant>,
+    db: f64,
+    at: usize,
+    ns: Vec<f64>,
+}
+
+fn compare(
+    options: &Options,
+    channels: usize,
+    length: usize,
+    rounds: usize,
+    costs: &[Cost],
+) -> Result<Vec<String>, Box<dyn Error>> {
+    let feed = Feed::default();
+    let hall = Hall {
+        channels,
+        length,
+        response: &|channel| response(channel, length),
+        priority: 0,
+    };
+    println!("\nresponses of {length} taps");
+    let mut ready = Vec::new();
+    for maker in chosen(options) {
+        ready.push(make(&maker, &hall, &feed)?);
+    }
+    let mut output = vec![0.0; channels * BLOCK];
+    for _ in 0..rounds {
+        for one in &mut ready {
+            round(one, channels, &feed, &mut output);
+        }
+    }
+    let ours_to = ready
+        .first()
+        .map_or(f64::NAN, |first| quartiles(&first.ns)[1]);
+    println!(
+        "{:<12} {:>8} {:>17} {:>8} {:>8} {:>12}  set as",
+        "", "ns", "quartiles", "ratio", "dB", "bytes a ch."
+    );
+    let mut rows = Vec::new();
+    for one in &ready {
+        let [low, middle, high] = quartiles(&one.ns);
+        let bytes = resident_of(options, one.name, channels, length);
+        let (ratio, db, setting) = (middle / ours_to, one.db, one.it.setting());
+        println!(
+            "{:<12} {middle:>8.0} {low:>8.0} {high:>8.0} {ratio:>8.3} {db:>8.1} {bytes:>12}  {setting}",
+            one.name
+        );
+        rows.push(format!(
+            "{length},{},{middle:.1},{low:.1},{high:.1},{ratio:.4},{db:.1},{bytes},{}",
+            one.name,
+            setting.replace(',', ";")
+        ));
+    }
+    let bound = bound::best(costs, length);
+    println!(
+        "{:<12} {:>8.0} {:>17} {:>8.3} {:>8} {:>12}  {}",
+        "bound",
+        bound.ns,
+        "",
+        bound.ns / ours_to,
+        "",
+        "",
+        bound.setting()
+    );
+    rows.push(format!(
+        "{length},bound,{:.1},,,{:.4},,,{}",
+        bound.ns,
+        bound.ns / ours_to,
+        bound.setting()
+    ));
+    Ok(rows)
+}
+
+fn chosen(options: &Options) -> Vec<Maker> {
+    let only = options
+        .text("only")
+        .map(|names| names.split(',').collect::<Vec<_>>());
+    let is_chosen = |maker: &Maker| only.as_ref().is_none_or(|only| only.contains(&maker.name));
+    all().into_iter().filter(is_chosen).collect()
+}
+
+fn make(maker: &Maker, hall: &Hall<'_>, feed: &Feed) -> Result<Ready, Box<dyn Error>> {
+    let mut it = (maker.make)(hall)?;
+    let (db, at) = difference_db(&mut *it, hall, feed);
+    if db.is_nan() || db > BOUND_DB {
+        return Err(format!(
+            "{} does not convolve: {db:.1} dB, {}",
+            maker.name,
+            it.setting()
+        )
+        .into());
+    }
+    Ok(Ready {
+        name: maker.name,
+        it,
+        db,
+        at,
+        ns: Vec::new(),
+    })
+}
+
+fn round(one: &mut Ready, channels: usize, feed: &Feed, output: &mut [f32]) {
+    let mut inputs: Vec<&[f32]> = Vec::with_capacity(channels);
+    let begun = processor_ns();
+    for block in one.at..one.at + ROUND {
+        inputs.clear();
+        inputs.extend((0..channels).map(|channel| feed.block(channel, block)));
+        one.it.block(&inputs, output, true);
+    }
+    let used = processor_ns() - begun;
+    one.at += ROUND;
+    one.ns.push(used as f64 / (ROUND * channels) as f64);
+}
+
+/// The bytes of memory a channel, found by a process of its own; empty unless asked for.
+fn resident_of(options: &Options, name: &str, channels: usize, length: usize) -> String {
+    if !options.has("resident") {
+        return String::new();
+    }
+    let asked = std::env::current_exe().and_then(|me| {
+        Command::new(me)
+            .args([
+                "--resident-of",
+                name,
+                "--channels",
+                &channels.to_string(),
+                "--length",
+                &length.to_string(),
+            ])
+            .output()
+    });
+    asked.map_or(String::new(), |told| {
+        String::from_utf8_lossy(&told.stdout).trim().to_owned()
+    })
+}
+
+/// Prints what one contestant adds to this process's memory, a channel.
+fn resident(name: &str, channels: usize, length: usize) -> Result<(), Box<dyn Error>> {
+    let maker = all()
+        .into_iter()
+        .find(|maker| maker.name == name)
+        .ok_or("there is no such contestant")?;
+    let feed = Feed::default();
+    let hall = Hall {
+        channels,
+        length,
+        response: &|channel| response(channel, length),
+        priority: 0,
+    };
+    // What a response needs while it is given is there before and after.
+    drop(response(0, length));
+    let before = system::resident_bytes();
+    let mut it = (maker.make)(&hall)?;
+    let mut output = vec![0.0; channels * BLOCK];
+    for block in 0..length.div_ceil(BLOCK) + 2 * ROUND {
+        let inputs: Vec<_> = (0..channels)
+            .map(|channel| feed.block(channel, block))
+            .collect();
+        it.block(&inputs, &mut output, true);
+    }
+    println!("{}", (system::resident_bytes() - before) / channels as u64);
+    Ok(())
+}

@@ -1,0 +1,58 @@
+//! What is compared: anything that convolves every channel with a response of its own, block by block.
+
+use crate::two_stage::TwoStage;
+use crate::zita::Zita;
+use std::error::Error;
+
+/// What is compared.
+pub trait Contestant {
+    /// How it is set, in words.
+    fn setting(&self) -> String;
+
+    /// Convolves a block: `inputs` a channel each, `output` all channels one after another. Waits for all that is due if
+    /// `waits`; otherwise gives silence for it.
+    fn block(&mut self, inputs: &[&[f32]], output: &mut [f32], waits: bool) -> Late;
+}
+
+/// Whether something that was due was not there.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Late {
+    /// How many results were not.
+    pub results: u32,
+    /// The longest period, in blocks, that one of them had.
+    pub blocks: u32,
+}
+
+/// What a contestant is made from.
+pub struct Hall<'a> {
+    /// How many channels.
+    pub channels: usize,
+    /// How long each one's response is.
+    pub length: usize,
+    /// A channel's response.
+    pub response: &'a dyn Fn(usize) -> Vec<f32>,
+    /// The real-time priority of its first thread, others below; 0 for ordinary ones.
+    pub priority: i32,
+}
+
+/// A way to make one.
+pub struct Maker {
+    /// What it is called in tables and on the command line.
+    pub name: &'static str,
+    /// Makes it.
+    pub make: fn(&Hall<'_>) -> Result<Box<dyn Contestant>, Box<dyn Error>>,
+}
+
+/// Everyone who takes part. The first is whom the others are held against.
+pub fn all() -> Vec<Maker> {
+    vec![
+        Maker {
+            name: "zita",
+            make: |hall| Ok(Box::new(Zita::new(hall)?)),
+        },
+        Maker {
+            name: "two-stage",
+            make: |hall| Ok(Box::new(TwoStage::new(hall)?)),
+        },
+    ]
+}
