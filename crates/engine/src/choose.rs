@@ -1,9 +1,9 @@
 //! Which scheduler, on how many workers: tried out on this graph, on this machine, now.
 //!
-//! Every candidate plays the same first blocks to nobody, with processors of its own that are thrown away; files are
-//! read and none is written. They take turns, again and again, so that what disturbs one disturbs all. What is chosen is
-//! kept with the costs, by machine, graph, block, rate, workers and waiting policy, and is taken from there the next time:
-//! two starts then play alike.
+//! Every candidate plays the same first blocks to nobody, at the priority that the graph will be played at where that is
+//! granted, with processors of its own that are thrown away; files are read and none is written. They take turns, again
+//! and again, so that what disturbs one disturbs all. What is chosen is kept with the costs, by machine, graph, block, rate,
+//! workers, priority and waiting policy, and is taken from there the next time: two starts then play alike.
 //!
 //! An engine keeps its choice while it plays, whatever is edited: its threads are made once. After a start with the edited
 //! graph another choice may be better.
@@ -14,7 +14,7 @@ mod contest;
 mod fingerprint;
 mod judge;
 
-use crate::{EngineError, EngineOptions};
+use crate::{EngineError, EngineOptions, Scheduler};
 use choice::kept;
 use contest::{Contest, Found};
 use graph::Graph;
@@ -58,8 +58,8 @@ impl ChooseOptions {
 }
 
 /// Chooses how `graph` is to be played: live by the worst cycle and then the mean one, offline by the mean one. It is
-/// [`Scheduler::Sequential`](crate::Scheduler::Sequential) on one worker, the sequential code itself, where nothing is
-/// clearly better. The choice, and what had to be measured for it, is kept in `machine`: write that back.
+/// [`Scheduler::Sequential`] on one worker, the sequential code itself, where nothing is clearly better, unless workers are
+/// forced. The choice, and what had to be measured for it, is kept in `machine`: write that back.
 ///
 /// # Errors
 ///
@@ -112,10 +112,19 @@ fn try_out(
         let _ = sender.send(contest.hold());
     });
     started.map_err(EngineError::Threads)?;
-    match found.recv_timeout(options.limit + GRACE) {
-        Ok(found) => found,
-        Err(RecvTimeoutError::Timeout) => Ok(Found::only(Choice::sequential(Why::NoAnswer))),
-        Err(RecvTimeoutError::Disconnected) => Ok(Found::only(Choice::sequential(Why::Broken))),
+    let why = match found.recv_timeout(options.limit + GRACE) {
+        Ok(found) => return found,
+        Err(RecvTimeoutError::Timeout) => Why::NoAnswer,
+        Err(RecvTimeoutError::Disconnected) => Why::Broken,
+    };
+    Ok(Found::only(blind(&options.engine, why)))
+}
+
+/// What is chosen where nobody could be tried.
+fn blind(wished: &EngineOptions, why: Why) -> Choice {
+    match wished.force_workers {
+        true => Choice::of(Scheduler::Stealing, wished.workers, why),
+        false => Choice::sequential(why),
     }
 }
 

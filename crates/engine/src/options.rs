@@ -112,6 +112,9 @@ pub struct EngineOptions {
     pub folder: PathBuf,
     /// Whether cheap steps are given out together.
     pub fuse: bool,
+    /// Whether all workers take part, be it that fewer would be faster: neither choosing nor fusing nor playing leaves any
+    /// out. For who wants to see what a scheduler does.
+    pub force_workers: bool,
     /// By how many blocks a pipeline's last stage lags behind its first: by so many more blocks the output is late.
     /// `None`: one live, and offline, where nobody hears it, one less than there are workers. More than one allows no
     /// edits.
@@ -141,6 +144,7 @@ impl EngineOptions {
             hold_latency: true,
             folder: PathBuf::from("."),
             fuse: true,
+            force_workers: false,
             ahead: None,
             costs: Costs::default(),
             machine: Facts::default(),

@@ -4,7 +4,7 @@ use crate::machine::{fuse, machine};
 use crate::{EngineError, EngineOptions, Scheduler};
 use exec::{Binding, Executor, Floor, Idle, Lines, Pool};
 use graph::{Diagnostic, Graph, NodeId};
-use plan::{Dag, Machine, Options, Plan, TraceRecord};
+use plan::{Dag, Fuse, Machine, Options, Plan, TraceRecord};
 use processor::{Background, Gauge, Mode, Processor, Registry, Tail, Turn};
 use rt::trace::Reader;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -89,6 +89,7 @@ impl Setting {
         };
         let floor = Floor::new(pens);
         floor.trace(options.trace);
+        floor.wake_all(options.force_workers);
         floor.set_idle(match options.wait {
             Wait::Sleep => Idle::Sleep,
             _ if workers > workers::cores().len() => Idle::Yield,
@@ -233,7 +234,10 @@ impl Setting {
         options.costs = self.options.costs.clone();
         options.ahead = self.options.stages_behind(self.workers());
         let fuses = self.options.fuse && self.options.scheduler != Scheduler::Sequential;
-        options.fuse = fuses.then(|| fuse(machine));
+        options.fuse = fuses.then(|| Fuse {
+            spread: self.options.force_workers,
+            ..fuse(machine)
+        });
         options
     }
 

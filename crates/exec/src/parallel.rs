@@ -92,6 +92,10 @@ impl<S: Strategy> Parallel<S> {
         let workers = crew.workers().min(binding.floor.workers()).max(1);
         let stage = bind(&mut binding);
         let name = binding.floor.name();
+        let wanted = match binding.floor.wakes_all() {
+            true => workers,
+            false => useful(binding.plan, &stage, workers),
+        };
         let shared = Arc::new(Shared {
             name,
             strategy: S::new(binding.plan, &stage, workers),
@@ -103,7 +107,7 @@ impl<S: Strategy> Parallel<S> {
         });
         Self {
             name,
-            posted: crew.post(shared.clone(), useful(binding.plan, &shared.stage, workers)),
+            posted: crew.post(shared.clone(), wanted),
             shared,
             floors: None,
             epoch: 0,

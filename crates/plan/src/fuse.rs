@@ -25,6 +25,8 @@ pub struct Fuse {
     pub crossing: Nanos,
     /// After what time from the start of the cycle other workers than the first begin.
     pub start: Nanos,
+    /// Whether there is to be work for all workers, be it that one alone would be done sooner.
+    pub spread: bool,
 }
 
 impl Fuse {
@@ -35,6 +37,7 @@ impl Fuse {
             task: Nanos(15),
             crossing: Nanos(150),
             start: Nanos(1_000),
+            spread: false,
         }
     }
 }
@@ -53,7 +56,7 @@ pub(crate) fn fuse(plan: &mut Plan, fuse: Fuse) {
     let mut trial = Trial::new(plan, fuse);
     let mut best: Option<(Nanos, usize, Vec<u32>)> = None;
     // From coarse to fine, so that of equals the coarser stays.
-    for grain in grains(plan, fuse.workers) {
+    for grain in grains(plan, fuse) {
         for (which, order) in orders.iter().enumerate() {
             let ends = cut(plan, order, grain);
             let time = trial.play(order, &ends);
@@ -69,12 +72,13 @@ pub(crate) fn fuse(plan: &mut Plan, fuse: Fuse) {
     }
 }
 
-/// Grains to try, from the whole graph down to single steps.
-fn grains(plan: &Plan, workers: usize) -> Vec<Nanos> {
+/// Grains to try, from the whole graph, where one worker may have it all, down to single steps.
+fn grains(plan: &Plan, fuse: Fuse) -> Vec<Nanos> {
     let total = plan.total().0;
     let finest = plan.steps.iter().map(|s| s.cost.0).min().unwrap_or(0);
-    let mut grains = vec![Nanos(u64::MAX)];
-    let mut grain = total / (2 * workers as u64);
+    let whole = (!fuse.spread).then_some(Nanos(u64::MAX));
+    let mut grains = Vec::from_iter(whole);
+    let mut grain = total / (2 * fuse.workers as u64);
     while grain > finest && grains.len() < 16 {
         grains.push(Nanos(grain));
         grain /= 2;

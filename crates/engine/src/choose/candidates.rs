@@ -33,13 +33,15 @@ impl Candidate {
     }
 }
 
-/// All of them, the sequential one first: each scheduler on 2, 4, 8, … workers and on as many as are wished.
+/// All of them, the sequential one first: each scheduler on 2, 4, 8, … workers and on as many as are wished. Where workers
+/// are forced, only on as many as are wished.
 pub(super) fn candidates(wished: &EngineOptions) -> Vec<Candidate> {
     let most = wished.workers;
     let doubled = std::iter::successors(Some(2), |w: &usize| w.checked_mul(2));
-    let counts = doubled.take_while(|w| *w < most).chain([most]);
-    let mut all = vec![Candidate::SEQUENTIAL];
-    for workers in counts {
+    let fewer = doubled.take_while(|w| *w < most && !wished.force_workers);
+    let alone = (!wished.force_workers).then_some(Candidate::SEQUENTIAL);
+    let mut all = Vec::from_iter(alone);
+    for workers in fewer.chain([most]) {
         for scheduler in Scheduler::all() {
             let name = scheduler.name();
             let pipelines = name == OFFLINE && (!wished.is_live() || wished.ahead.is_some());
@@ -79,5 +81,14 @@ mod tests {
         wished.mode = Mode::Offline;
         let offline = candidates(&wished);
         assert!(names(&offline).contains(&"pipelined"));
+    }
+
+    #[test]
+    fn forced_workers_all_take_part() {
+        let mut wished = EngineOptions::new(Frames(64), SampleRate::new(48_000).unwrap());
+        (wished.workers, wished.force_workers) = (6, true);
+        let all = candidates(&wished);
+        assert!(all.len() > 3 && all.iter().all(|c| c.workers == 6));
+        assert!(all.iter().any(|c| c.scheduler == Scheduler::Cpfd));
     }
 }

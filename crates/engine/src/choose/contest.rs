@@ -14,7 +14,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use units::Nanos;
-use workers::{AudioThread, DmaLatency};
+use workers::{AudioThread, DmaLatency, Priority};
 
 /// Cycles that do not count: memory is touched for the first time in them.
 const WARM_UP: usize = 4;
@@ -32,6 +32,8 @@ const STAKE: u32 = 4;
 const LEAST: Duration = Duration::from_millis(10);
 /// How long the machine is measured where nobody has.
 const MACHINE: Duration = Duration::from_millis(60);
+/// At real-time priority, one part in so many of the time that was played is left to others.
+const PAUSE: u32 = 6;
 /// What waking costs at least where nobody has measured, and at most: a busy machine makes it look dearer than it is
 /// when the sound plays.
 const WAKE_NS: (f64, f64) = (500.0, 1000.0);
@@ -59,6 +61,9 @@ pub(super) struct Contest {
     graph: Graph,
     registry: Arc<Registry>,
     wished: EngineOptions,
+    /// What it will be played at, and so are the candidates; what comes before them, where a node may turn out never to
+    /// return, is not.
+    priority: Priority,
     limit: Duration,
     blocks: Option<u64>,
     begun: Instant,
@@ -74,8 +79,9 @@ impl Contest {
     ) -> Self {
         let mut wished = options.engine.clone();
         wished.know(machine, &options.patch, graph);
-        wished.priority = workers::Priority::Ordinary;
+        let priority = std::mem::replace(&mut wished.priority, Priority::Ordinary);
         Self {
+            priority,
             graph: graph.clone(),
             registry: registry.clone(),
             wished,
@@ -91,7 +97,8 @@ impl Contest {
         let _plays = AudioThread::begin();
         let is_live = self.wished.is_live();
         let _held = (is_live && self.wished.hold_latency).then(DmaLatency::hold);
-        // Where that is refused it is measured all the same.
+        // Where that is refused it is measured all the same. Threads inherit a priority: whoever starts us may have one.
+        let _ = workers::set_priority(Priority::Ordinary);
         let _ = workers::pin(workers::cores()[0]);
         let one = self.trial()?;
         if let Some(why) = self.is_vain(one) {
@@ -99,6 +106,7 @@ impl Contest {
         }
         let facts = self.learn_machine();
         let costs = self.learn_nodes()?;
+        self.wished.priority = self.priority;
         Ok(Found {
             choice: self.choice(one)?,
             facts,
@@ -122,6 +130,9 @@ impl Contest {
     /// Why nothing needs to be tried, if a cycle on one worker takes `one`. Shortens the time where there is little to
     /// gain.
     fn is_vain(&mut self, one: Nanos) -> Option<Why> {
+        if self.wished.force_workers {
+            return None;
+        }
         let share = 1.0 - 1.0 / self.wished.workers as f64;
         let gain_ns = one.0 as f64 * share;
         if self.wished.is_live() {
@@ -199,7 +210,7 @@ impl Contest {
         };
         let tried: Vec<Tried> = all.iter().map(tried).collect();
         let Some(best) = best(&tried, self.wished.is_live()) else {
-            return Choice::sequential(Why::Broken);
+            return super::blind(&self.wished, Why::Broken);
         };
         let is_it = |c: &Candidate| (c.scheduler, c.workers) == (best.scheduler, best.workers);
         let ahead = all
@@ -209,7 +220,7 @@ impl Contest {
         Choice {
             ahead,
             times: Some(best),
-            sequential: tried.first().copied(),
+            sequential: tried.iter().find(|t| t.workers == 1).copied(),
             tried,
             ..Choice::of(best.scheduler, best.workers, Why::Measured)
         }
@@ -244,12 +255,14 @@ impl Contest {
         cycles: usize,
     ) -> Result<(), EngineError> {
         let mut run = self.rehearse(candidate)?;
+        let raised = Raised::to(self.wished.priority);
         for number in 0..WARM_UP + cycles {
             let time = self.cycle(&mut run);
             if let Some(cycle) = number.checked_sub(WARM_UP) {
                 readings.add(cycle, time);
             }
         }
+        raised.rest();
         Ok(())
     }
 
@@ -267,5 +280,38 @@ impl Contest {
             }
         }
         self.scale.nanos(run.cycle())
+    }
+}
+
+/// This thread, while it plays at a priority that was asked for; where that is refused, it plays all the same.
+struct Raised {
+    is_real_time: bool,
+    since: Instant,
+}
+
+impl Raised {
+    fn to(priority: Priority) -> Self {
+        Self {
+            is_real_time: priority != Priority::Ordinary && workers::set_priority(priority).is_ok(),
+            since: Instant::now(),
+        }
+    }
+
+    /// Gives the priority back, and a share of the time: who works without a pause is stopped by the system for long.
+    fn rest(self) {
+        let took = self.since.elapsed();
+        let was_real_time = self.is_real_time;
+        drop(self);
+        if was_real_time {
+            std::thread::sleep(took / PAUSE);
+        }
+    }
+}
+
+impl Drop for Raised {
+    fn drop(&mut self) {
+        if self.is_real_time {
+            let _ = workers::set_priority(Priority::Ordinary);
+        }
     }
 }

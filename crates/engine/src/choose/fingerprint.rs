@@ -3,7 +3,7 @@
 use super::ChooseOptions;
 use graph::{Graph, Node, Signal, Value};
 use std::collections::HashMap;
-use workers::Wait;
+use workers::{Priority, Wait};
 
 /// What a choice is kept by.
 pub(super) fn key(graph: &Graph, options: &ChooseOptions) -> String {
@@ -13,14 +13,19 @@ pub(super) fn key(graph: &Graph, options: &ChooseOptions) -> String {
         Wait::Sleep => "sleep",
         Wait::Spin => "spin",
     };
+    let priority = match engine.priority {
+        Priority::Ordinary => "ordinary",
+        Priority::RealTime(_) => "real-time",
+    };
     let mode = if engine.is_live() { "live" } else { "offline" };
     format!(
-        "{:016x} {} {} {} {wait} {mode} fuse {} comm {:?} ahead {:?} version {}",
+        "{:016x} {} {} {} {wait} {mode} {priority} fuse {} force {} comm {:?} ahead {:?} version {}",
         fingerprint(graph),
         engine.block,
         engine.rate,
         engine.workers,
         engine.fuse,
+        engine.force_workers,
         engine.comm.map(|ns| ns.0),
         engine.ahead,
         env!("CARGO_PKG_VERSION"),
