@@ -1,0 +1,204 @@
+//! What levels and transforms were measured to cost: the table that the empirical choice of a partition reads.
+
+mod measure;
+mod sweep;
+mod theft;
+
+pub use measure::{MeasureOptions, Measured, measure};
+
+use fft::{Backend, Packing};
+
+/// What a transform is called in tables and files.
+pub fn backend_name(backend: Backend) -> &'static str {
+    match backend {
+        Backend::Own => "own",
+        Backend::RealFft => "realfft",
+    }
+}
+
+/// The transform of that name.
+pub fn backend_named(name: &str) -> Option<Backend> {
+    Backend::ALL
+        .into_iter()
+        .find(|one| backend_name(*one) == name)
+}
+
+/// What a level costs for one of its periods, all channels of its packing together.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LevelCost {
+    /// One channel, or sixteen side by side.
+    pub packing: Packing,
+    /// Frames in a partition.
+    pub size: usize,
+    /// How many partitions.
+    pub count: usize,
+    /// The largest that was observed with caches full of something else, in ns.
+    pub worst_ns: f64,
+    /// The median of the same runs, in ns.
+    pub typical_ns: f64,
+}
+
+/// What a forward and an inverse transform cost together.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TransformCost {
+    /// One channel, or sixteen side by side.
+    pub packing: Packing,
+    /// How many bins: the size of the level.
+    pub bins: usize,
+    /// Who transforms, by name.
+    pub backend: String,
+    /// The median, in ns.
+    pub ns: f64,
+}
+
+/// All that was measured, or the built-in table.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Costs {
+    levels: Vec<LevelCost>,
+    transforms: Vec<TransformCost>,
+}
+
+impl Costs {
+    /// What levels cost, in any order.
+    pub fn levels(&self) -> &[LevelCost] {
+        &self.levels
+    }
+
+    /// What transforms cost, in any order.
+    pub fn transforms(&self) -> &[TransformCost] {
+        &self.transforms
+    }
+
+    /// Keeps what a level costs, in place of what was known of the same one. What is no cost is not kept.
+    pub fn keep_level(&mut self, new: LevelCost) {
+        let is_sane = |ns: f64| ns.is_finite() && ns > 0.0;
+        if !is_sane(new.worst_ns) || !is_sane(new.typical_ns) || new.size == 0 || new.count == 0 {
+            return;
+        }
+        let name = |cost: &LevelCost| (cost.packing, cost.size, cost.count);
+        self.levels.retain(|old| name(old) != name(&new));
+        self.levels.push(new);
+    }
+
+    /// Keeps what a transform costs, in place of what was known of the same one. What is no cost is not kept.
+    pub fn keep_transform(&mut self, new: TransformCost) {
+        if !new.ns.is_finite() || new.ns <= 0.0 {
+            return;
+        }
+        let is_same = |old: &TransformCost| {
+            (old.packing, old.bins, &old.backend) == (new.packing, new.bins, &new.backend)
+        };
+        self.transforms.retain(|old| !is_same(old));
+        self.transforms.push(new);
+    }
+
+    /// Takes over all that `newer` knows.
+    pub fn merge(&mut self, newer: &Self) {
+        newer.levels.iter().for_each(|cost| self.keep_level(*cost));
+        let transforms = newer.transforms.iter().cloned();
+        transforms.for_each(|cost| self.keep_transform(cost));
+    }
+
+    /// The fastest transform for that many bins, by name; `None` where nobody measured.
+    pub fn backend(&self, packing: Packing, bins: usize) -> Option<&str> {
+        let fitting = self.transforms.iter();
+        let fitting = fitting.filter(|cost| cost.packing == packing && cost.bins == bins);
+        let best = fitting.min_by(|a, b| a.ns.total_cmp(&b.ns))?;
+        Some(&best.backend)
+    }
+
+    /// The worst time of a level for one of its periods, in ns; `None` where too little is known of that size.
+    pub fn worst(&self, packing: Packing, size: usize, count: usize) -> Option<f64> {
+        self.of(packing, size, count, |cost| cost.worst_ns)
+    }
+
+    /// The usual time of a level for one of its periods, in ns; `None` where too little is known of that size.
+    pub fn typical(&self, packing: Packing, size: usize, count: usize) -> Option<f64> {
+        self.of(packing, size, count, |cost| cost.typical_ns)
+    }
+
+    /// As measured, or on the line through the two nearest counts that were.
+    fn of(
+        &self,
+        packing: Packing,
+        size: usize,
+        count: usize,
+        ns: impl Fn(&LevelCost) -> f64,
+    ) -> Option<f64> {
+        let fitting = self.levels.iter();
+        let fitting = fitting.filter(|cost| cost.packing == packing && cost.size == size);
+        let mut known: Vec<(f64, f64)> =
+            fitting.map(|cost| (cost.count as f64, ns(cost))).collect();
+        known.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let at = count as f64;
+        if let Some(found) = known.iter().find(|(count, _)| *count == at) {
+            return Some(found.1);
+        }
+        let above = known.partition_point(|(count, _)| *count < at);
+        let first = above.clamp(1, known.len().max(2) - 1) - 1;
+        let (low, high) = (known.get(first)?, known.get(first + 1)?);
+        let slope = (high.1 - low.1) / (high.0 - low.0);
+        // Noise must not make more partitions cheaper, nor anything free.
+        Some((low.1 + slope.max(0.0) * (at - low.0)).max(0.05 * low.1))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn level(size: usize, count: usize, worst_ns: f64) -> LevelCost {
+        LevelCost {
+            packing: Packing::Mono,
+            size,
+            count,
+            worst_ns,
+            typical_ns: worst_ns / 2.0,
+        }
+    }
+
+    #[test]
+    fn what_was_measured_is_repeated_and_what_was_not_is_on_the_line() {
+        let mut costs = Costs::default();
+        for (count, ns) in [(2, 300.0), (6, 700.0), (14, 1900.0)] {
+            costs.keep_level(level(64, count, ns));
+        }
+        let worst = |count| costs.worst(Packing::Mono, 64, count).unwrap();
+        assert_eq!([2, 6, 14].map(worst), [300.0, 700.0, 1900.0]);
+        assert_eq!([1, 4, 10, 16].map(worst), [200.0, 500.0, 1300.0, 2200.0]);
+        assert_eq!(costs.typical(Packing::Mono, 64, 4), Some(250.0));
+        assert_eq!(costs.worst(Packing::Batch, 64, 4), None);
+        assert_eq!(costs.worst(Packing::Mono, 128, 4), None);
+        costs.keep_level(level(128, 2, 5.0));
+        assert_eq!(costs.worst(Packing::Mono, 128, 2), Some(5.0));
+        assert_eq!(costs.worst(Packing::Mono, 128, 4), None);
+    }
+
+    #[test]
+    fn the_newest_counts_and_nonsense_is_not_kept() {
+        let mut costs = Costs::default();
+        costs.keep_level(level(64, 2, 300.0));
+        let mut newer = Costs::default();
+        newer.keep_level(level(64, 2, 200.0));
+        newer.keep_level(level(64, 3, f64::NAN));
+        newer.keep_level(level(64, 0, 1.0));
+        costs.merge(&newer);
+        assert_eq!(costs.levels(), [level(64, 2, 200.0)]);
+    }
+
+    #[test]
+    fn the_fastest_transform_is_chosen() {
+        let mut costs = Costs::default();
+        for (backend, ns) in [("one", 3.0), ("two", 2.0), ("one", 4.0), ("three", -1.0)] {
+            costs.keep_transform(TransformCost {
+                packing: Packing::Mono,
+                bins: 64,
+                backend: backend.into(),
+                ns,
+            });
+        }
+        assert_eq!(costs.transforms().len(), 2);
+        assert_eq!(costs.backend(Packing::Mono, 64), Some("two"));
+        assert_eq!(costs.backend(Packing::Mono, 128), None);
+    }
+}

@@ -1,0 +1,292 @@
+//! Measures levels as they run: a forward transform, a multiply-add for each partition, an inverse transform, before each
+//! run the caches filled with something else. The worst that was observed is kept, without the runs that others took time
+//! from (`theft.rs`).
+
+use super::sweep::Sweep;
+use super::theft::{honest, median, put_aside};
+use super::{Costs, LevelCost, TransformCost, backend_name};
+use crate::garcia::operations;
+use crate::search::{Space, least_sum};
+use fft::{Aligned, Backend, Kernels, Packing, RealFft};
+use rt::stamp::{self, Scale};
+use std::hint::black_box;
+use std::ops::ControlFlow;
+
+/// What to measure.
+#[derive(Clone, Copy, Debug)]
+pub struct MeasureOptions {
+    /// One channel, or sixteen side by side.
+    pub packing: Packing,
+    /// Which kernels.
+    pub kernels: Kernels,
+    /// How many runs of each level; at least 3.
+    pub runs: usize,
+}
+
+/// What came out.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Measured {
+    /// The costs.
+    pub costs: Costs,
+    /// How many runs there were in all.
+    pub runs: usize,
+    /// How many of them count for nothing, since others took time from them.
+    pub stolen: usize,
+    /// How many levels were measured.
+    pub levels: usize,
+    /// Bytes that were swept before each run.
+    pub swept_bytes: usize,
+}
+
+/// A level whose share of the operations is this often the optimum's whole is in nobody's choice.
+const HOPELESS: f64 = 3.0;
+/// Multiply-adds between two stamps, in bins.
+const STAMPED_BINS: usize = 4096;
+/// How often a level is run again if thieves leave no run that stands.
+const TRIES: usize = 4;
+
+/// Measures all that the choice among the ways of `space` needs to know. `tell` is told how far it is, and may break it
+/// off: then there is nothing.
+///
+/// Real-time: setup.
+pub fn measure(
+    space: &Space,
+    options: &MeasureOptions,
+    tell: &mut dyn FnMut(f64) -> ControlFlow<()>,
+) -> Option<Measured> {
+    let pairs = worth_knowing(space);
+    let whole: f64 = pairs.iter().map(effort).sum();
+    let mut bench = Bench::new(options);
+    let mut found = Measured {
+        swept_bytes: bench.sweep.bytes(),
+        ..Measured::default()
+    };
+    let (mut done, mut last) = (0.0, None);
+    for pair in pairs {
+        let (size, count) = pair;
+        if tell(done / whole).is_break() {
+            return None;
+        }
+        if last != Some(size) {
+            bench.choose_transform(size, &mut found.costs)?;
+            last = Some(size);
+        }
+        bench.level(size, count, &mut found)?;
+        done += effort(&pair);
+    }
+    Some(found)
+}
+
+/// Which levels: all that can be in a good choice, as far as operations tell; and of each size two, for the line through
+/// them.
+fn worth_knowing(space: &Space) -> Vec<(usize, usize)> {
+    let best = least_sum(space, &|size, count| Some(operations(size, count)));
+    let enough = best.map_or(f64::INFINITY, |best| best.sum * HOPELESS);
+    let load = |(size, count): (usize, usize)| operations(size, count) / size as f64;
+    let levels = space.levels().into_iter();
+    let mut pairs: Vec<_> = levels
+        .filter(|pair| pair.0 > 1 && load(*pair) <= enough)
+        .collect();
+    for size in space.sizes() {
+        let of_size = pairs.iter().filter(|pair| pair.0 == size).count();
+        let more = [2, 8].into_iter().take(2usize.saturating_sub(of_size));
+        pairs.extend(more.map(|count| (size, count)));
+    }
+    pairs.sort_unstable();
+    pairs.dedup();
+    pairs
+}
+
+/// How long a pair takes, roughly: the sweep, and the level.
+fn effort((size, count): &(usize, usize)) -> f64 {
+    2e6 + operations(*size, *count)
+}
+
+/// What is measured with.
+struct Bench {
+    options: MeasureOptions,
+    sweep: Sweep,
+    scale: Scale,
+    /// Filters and input spectra, for whatever level is measured.
+    memory: Aligned,
+    fft: Option<RealFft>,
+}
+
+impl Bench {
+    fn new(options: &MeasureOptions) -> Self {
+        Self {
+            options: MeasureOptions {
+                runs: options.runs.max(3),
+                ..*options
+            },
+            sweep: Sweep::new(),
+            scale: Scale::of_this_machine(),
+            memory: Aligned::new(0),
+            fft: None,
+        }
+    }
+
+    /// Times every transform for levels of `size`, and takes the fastest; `None` if there is none.
+    fn choose_transform(&mut self, size: usize, costs: &mut Costs) -> Option<()> {
+        let MeasureOptions {
+            packing, kernels, ..
+        } = self.options;
+        let mut best: Option<(f64, RealFft)> = None;
+        for backend in Backend::ALL {
+            let Ok(fft) = RealFft::new(size, packing, kernels, backend) else {
+                continue;
+            };
+            let ns = self.transform(&fft);
+            costs.keep_transform(TransformCost {
+                packing,
+                bins: size,
+                backend: backend_name(backend).to_owned(),
+                ns,
+            });
+            if best.as_ref().is_none_or(|(least, _)| ns < *least) {
+                best = Some((ns, fft));
+            }
+        }
+        self.fft = best.map(|(_, fft)| fft);
+        self.fft.is_some().then_some(())
+    }
+
+    /// The median of a forward and an inverse transform.
+    fn transform(&mut self, fft: &RealFft) -> f64 {
+        let floats = fft.floats();
+        let mut time = noise(floats);
+        let (mut spectrum, mut scratch) = (Aligned::new(floats), Aligned::new(fft.scratch()));
+        let times = (0..self.options.runs).map(|_| {
+            self.sweep.run();
+            let begin = stamp::now();
+            fft.forward(&time, &mut spectrum, &mut scratch);
+            fft.inverse(&mut spectrum, &mut time, &mut scratch);
+            let end = stamp::now();
+            time.copy_from_slice(&noise(floats));
+            self.scale.nanos(end - begin).0 as f64
+        });
+        median(times.collect())
+    }
+
+    /// Measures one level, and keeps what it costs.
+    fn level(&mut self, size: usize, count: usize, found: &mut Measured) -> Option<()> {
+        let floats = self.fft.as_ref()?.floats();
+        let needed = 2 * count * floats;
+        if self.memory.len() < needed {
+            self.memory = noise(needed);
+        }
+        let mut runs = Vec::new();
+        for _ in 0..TRIES {
+            let before = runs.len();
+            for _ in 0..self.options.runs {
+                runs.extend(self.run(count)?);
+            }
+            found.runs += self.options.runs;
+            found.stolen += self.options.runs - (runs.len() - before);
+            let stand = honest(&runs);
+            if 2 * stand.len() >= self.options.runs {
+                found.stolen += runs.len() - stand.len();
+                let sums: Vec<f64> = stand.iter().map(|i| runs[*i].iter().sum()).collect();
+                found.levels += 1;
+                found.costs.keep_level(LevelCost {
+                    packing: self.options.packing,
+                    size,
+                    count,
+                    worst_ns: sums.iter().copied().fold(0.0, f64::max),
+                    typical_ns: median(sums),
+                });
+                return Some(());
+            }
+        }
+        Some(())
+    }
+
+    /// One period of a level: the time of each part in ns. Nothing inside if the thread was put aside meanwhile.
+    fn run(&mut self, count: usize) -> Option<Option<Vec<f64>>> {
+        let fft = self.fft.as_ref()?;
+        let MeasureOptions {
+            packing, kernels, ..
+        } = self.options;
+        let floats = fft.floats();
+        let mut time = noise(floats);
+        let (mut sum, mut scratch) = (Aligned::new(floats), Aligned::new(fft.scratch()));
+        let group = (STAMPED_BINS / fft.bins()).max(1);
+        let mut stamps = Vec::with_capacity(count.div_ceil(group) + 3);
+        let aside = put_aside();
+        self.sweep.run();
+        stamps.push(stamp::now());
+        fft.forward(&time, &mut self.memory[..floats], &mut scratch);
+        stamps.push(stamp::now());
+        let (inputs, filters) = self.memory[..2 * count * floats].split_at(count * floats);
+        let pairs: Vec<_> = inputs
+            .chunks_exact(floats)
+            .zip(filters.chunks_exact(floats))
+            .collect();
+        for some in pairs.chunks(group) {
+            for (input, filter) in some {
+                kernels.multiply_add(&mut sum, input, filter, packing);
+            }
+            stamps.push(stamp::now());
+        }
+        fft.inverse(&mut sum, &mut time, &mut scratch);
+        stamps.push(stamp::now());
+        black_box(&mut time);
+        if aside != put_aside() {
+            return Some(None);
+        }
+        let parts = stamps.windows(2);
+        let parts = parts.map(|two| self.scale.nanos(two[1] - two[0]).0 as f64);
+        Some(Some(parts.collect()))
+    }
+}
+
+/// Values that are neither zero nor so small that arithmetic on them is slow.
+fn noise(len: usize) -> Aligned {
+    let mut memory = Aligned::new(len);
+    let mut state = 1u32;
+    for value in memory.iter_mut() {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        *value = (state >> 8) as f32 / (1 << 23) as f32 - 1.0;
+    }
+    memory
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::partition::Latency;
+
+    #[test]
+    fn what_a_choice_needs_is_measured_and_it_can_be_broken_off() {
+        let space = Space::new(1000, 64, Latency::None).unwrap();
+        let options = MeasureOptions {
+            packing: Packing::Mono,
+            kernels: Kernels::best(),
+            runs: 3,
+        };
+        let mut shares = Vec::new();
+        let found = measure(&space, &options, &mut |share| {
+            shares.push(share);
+            ControlFlow::Continue(())
+        });
+        let found = found.unwrap();
+        assert!(shares.windows(2).all(|two| two[0] <= two[1]) && shares[shares.len() - 1] < 1.0);
+        assert_eq!(found.costs.levels().len(), found.levels);
+        let known = |size, count| found.costs.worst(Packing::Mono, size, count);
+        assert!(least_sum(&space, &known).is_some());
+        let all = found.costs.levels().iter();
+        assert!(all.clone().all(|cost| cost.worst_ns >= cost.typical_ns));
+        assert!(measure(&space, &options, &mut |_| ControlFlow::Break(())).is_none());
+    }
+
+    #[test]
+    fn only_levels_that_may_be_chosen_are_measured_and_two_of_each_size() {
+        let space = Space::new(524_288, 64, Latency::None).unwrap();
+        let pairs = worth_knowing(&space);
+        assert!(pairs.len() < space.levels().len());
+        assert!(!pairs.contains(&(64, 8192)) && pairs.contains(&(64, 15)));
+        for size in space.sizes() {
+            assert!(pairs.iter().filter(|pair| pair.0 == size).count() >= 2);
+        }
+    }
+}

@@ -1,0 +1,59 @@
+//! The optimum by the number of operations, as in Garcia's "Optimal filter partition for efficient convolution with short
+//! input/output delay" (2002): a shortest path over sizes.
+
+use crate::partition::Partition;
+use crate::search::{Space, least_sum};
+
+/// Operations for a real transform of n points: this times n log2 n.
+const TRANSFORM: f64 = 2.5;
+/// Operations for a complex multiply-add.
+const MULTIPLY_ADD: f64 = 8.0;
+
+/// Floating-point operations that a level of `count` partitions of `size` frames takes for one of its periods: a forward
+/// and an inverse real transform of twice the size, and a multiply-add for every bin of every partition. With a size of 1,
+/// a direct head of `count` frames for one frame of output.
+///
+/// Real-time: setup.
+pub fn operations(size: usize, count: usize) -> f64 {
+    if size == 1 {
+        return 2.0 * count as f64;
+    }
+    let points = 2.0 * size as f64;
+    2.0 * TRANSFORM * points * points.log2() + MULTIPLY_ADD * size as f64 * count as f64
+}
+
+/// The partition that takes the fewest operations a frame.
+///
+/// Real-time: setup.
+pub fn garcia(space: &Space) -> Partition {
+    let found = least_sum(space, &|size, count| Some(operations(size, count)));
+    found.expect("every size has a cost").partition
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::partition::Latency;
+    use crate::search::tests::cuts;
+
+    #[test]
+    fn an_impulse_response_of_16128_frames_has_two_levels_of_fourteen() {
+        let space = Space::new(16128, 128, Latency::OneBlock).unwrap();
+        assert_eq!(cuts(&garcia(&space)), [(128, 14), (1024, 14)]);
+    }
+
+    #[test]
+    fn it_never_takes_more_operations_than_doubling() {
+        for length in [1, 64, 1000, 16384, 65536, 524_288, 1 << 20] {
+            for block in [16, 64, 1024] {
+                for latency in [Latency::None, Latency::OneBlock] {
+                    let space = Space::new(length, block, latency).unwrap();
+                    let load = |size: usize, count: usize| Some(operations(size, count));
+                    let sum = |partition: &Partition| space.sum(partition, &load).unwrap();
+                    let doubling = sum(&crate::gardner(&space));
+                    assert!(sum(&garcia(&space)) <= doubling * (1.0 + 1e-12));
+                }
+            }
+        }
+    }
+}
