@@ -8,6 +8,7 @@ mod font;
 mod ink;
 mod lanes;
 mod layout;
+mod partition;
 mod patch;
 mod pdf;
 mod picture;
@@ -17,6 +18,7 @@ mod svg;
 mod ticks;
 
 pub use lanes::{Crossing, Hue, Lane, LaneBox, Lanes, Mark, MarkKind, schedule};
+pub use partition::{Cut, Cutting, Partitions, partitions};
 pub use patch::{TooLarge, graph};
 pub use picture::Picture;
 pub use png::PngError;
