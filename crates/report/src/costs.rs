@@ -30,6 +30,8 @@ pub struct Machine {
     pub facts: Option<Facts>,
     /// How graphs are to be played, by what the engine knows them again by.
     pub choices: BTreeMap<String, Chosen>,
+    /// What partitioned convolution costs; `None` until it has been measured.
+    pub convolution: Option<crate::Tuning>,
 }
 
 /// How a graph is to be played: what was tried and was best.

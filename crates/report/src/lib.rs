@@ -17,6 +17,7 @@ mod report;
 mod show;
 mod steps;
 mod tracer;
+mod tuning;
 
 pub use costs::{
     Chosen, Costs, CostsError, Crossing, Facts, Machine, Measured, costs_path, machine_key,
@@ -30,3 +31,4 @@ pub use perfetto::{Room, TraceFile, Written};
 pub use report::{Latency, NodeTimes, Report};
 pub use steps::Steps;
 pub use tracer::{Load, Tracer};
+pub use tuning::{TunedLevel, TunedTransform, Tuning};
