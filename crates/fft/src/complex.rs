@@ -120,7 +120,7 @@ impl<V: Vector> Complex<V> {
         }
     }
 
-    /// Times -i.
+    /// `self - i * other`
     #[inline(always)]
     pub(crate) fn add_turned(self, other: Self) -> Self {
         Self {
@@ -129,6 +129,7 @@ impl<V: Vector> Complex<V> {
         }
     }
 
+    /// `self + i * other`
     #[inline(always)]
     pub(crate) fn sub_turned(self, other: Self) -> Self {
         Self {
@@ -142,6 +143,24 @@ impl<V: Vector> Complex<V> {
         Self {
             re: w.im.fnma(self.im, w.re * self.re),
             im: w.im.fma(self.re, w.re * self.im),
+        }
+    }
+
+    /// The last lane first.
+    #[inline(always)]
+    pub(crate) fn reverse(self) -> Self {
+        Self {
+            re: self.re.reverse(),
+            im: self.im.reverse(),
+        }
+    }
+
+    /// `first`'s lane 0, then all lanes but the last.
+    #[inline(always)]
+    pub(crate) fn slide(self, first: Self) -> Self {
+        Self {
+            re: self.re.slide(first.re),
+            im: self.im.slide(first.im),
         }
     }
 

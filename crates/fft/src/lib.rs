@@ -23,8 +23,10 @@ mod aligned;
 mod batch;
 mod butterflies;
 mod complex;
+mod four_step;
 pub mod half;
 mod kernels;
+mod mirror;
 mod multiply;
 mod peer;
 mod plan;
@@ -34,5 +36,6 @@ mod vector;
 mod vertical;
 
 pub use aligned::Aligned;
+pub use four_step::FourStep;
 pub use kernels::{Kernels, KernelsError};
 pub use plan::{Backend, LANES, Packing, RealFft, SizeError};

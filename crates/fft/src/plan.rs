@@ -1,6 +1,7 @@
 //! [`RealFft`]: a real transform of one size, prepared.
 
 use crate::batch::Batch;
+use crate::four_step::FourStep;
 use crate::kernels::Kernels;
 use crate::peer::Peer;
 use std::fmt;
@@ -82,6 +83,7 @@ pub struct RealFft {
 
 /// How it is done.
 enum Way {
+    Mono(FourStep),
     Batch(Batch),
     Peer(Peer),
 }
@@ -111,6 +113,9 @@ impl RealFft {
         }
         let way = match (backend, packing) {
             (Backend::Own, Packing::Batch) => Way::Batch(Batch::new(bins, kernels)),
+            (Backend::Own, Packing::Mono) if bins >= FourStep::SMALLEST => {
+                Way::Mono(FourStep::new(bins, kernels)?)
+            }
             _ => Way::Peer(Peer::new(bins, packing)),
         };
         Ok(Self {
@@ -144,6 +149,7 @@ impl RealFft {
     /// The length of the scratch memory; it may hold anything, before and after.
     pub fn scratch(&self) -> usize {
         match &self.way {
+            Way::Mono(mono) => mono.scratch(),
             Way::Batch(_) => 0,
             Way::Peer(peer) => peer.scratch(),
         }
@@ -156,6 +162,9 @@ impl RealFft {
             return;
         }
         match &self.way {
+            Way::Mono(mono) => {
+                (0..mono.pieces()).for_each(|i| mono.forward_piece(i, time, spectrum, scratch));
+            }
             Way::Batch(batch) => batch.forward(time, spectrum),
             Way::Peer(peer) => peer.forward(time, spectrum, scratch),
         }
@@ -168,6 +177,9 @@ impl RealFft {
             return;
         }
         match &self.way {
+            Way::Mono(mono) => {
+                (0..mono.pieces()).for_each(|i| mono.inverse_piece(i, spectrum, time, scratch));
+            }
             Way::Batch(batch) => batch.inverse(spectrum, time),
             Way::Peer(peer) => peer.inverse(spectrum, time, scratch),
         }

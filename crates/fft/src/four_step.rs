@@ -1,0 +1,261 @@
+//! [`FourStep`]: one large transform of one channel, cut into pieces that can be run one by one.
+//!
+//! The values are a table of `height` rows and `width` columns. (1) Each column is transformed, sixteen neighbouring
+//! columns at a time, which is what the vertical transform does; (2) what comes out is turned by the factors that belong
+//! between columns and rows; (3) blocks of sixteen by sixteen change from columns to rows; (4) each row is transformed,
+//! sixteen at a time, and comes out in the order of the bins. Then the real spectrum is taken out of the complex one.
+//! The way back is the same in the opposite order of the ends, with real and imaginary parts exchanged.
+
+use crate::butterflies::{From, To};
+use crate::complex::form::{BLOCKED, PAIRS, SWAPPED, SWAPPED_PAIRS};
+use crate::complex::{BLOCK, Complex};
+use crate::kernels::{Kernels, Work};
+use crate::mirror::Mirror;
+use crate::plan::{RealFft, SizeError};
+use crate::turn::turn;
+use crate::vector::{HALF, Vector};
+use crate::vertical::Vertical;
+
+/// A real transform of one channel in pieces; the bits are those of [`RealFft`] with [`crate::Packing::Mono`] and
+/// [`crate::Backend::Own`], which runs all pieces at once.
+///
+/// The pieces of one direction are run in order, 0 .. [`FourStep::pieces`], with the same slices, whose contents must
+/// stay as they are in between.
+pub struct FourStep {
+    bins: usize,
+    kernels: Kernels,
+    columns: Vertical,
+    rows: Vertical,
+    height: usize,
+    width: usize,
+    /// How many groups of sixteen columns a piece has.
+    groups: usize,
+    /// For each row, a block: the factors of columns 0 .. 16.
+    lanes: Vec<f32>,
+    /// For each group of columns and each row, one factor: that of the group's first column.
+    firsts: Vec<f32>,
+    mirror: Mirror,
+    /// How many pieces take the spectrum apart.
+    splits: usize,
+}
+
+/// What a piece does.
+enum Piece {
+    Columns(usize),
+    Rows(usize),
+    Split(usize),
+}
+
+impl FourStep {
+    /// The fewest bins.
+    pub const SMALLEST: usize = 256;
+
+    /// Prepares a transform with `bins` bins, a power of two. *setup*
+    pub fn new(bins: usize, kernels: Kernels) -> Result<Self, SizeError> {
+        if !bins.is_power_of_two() {
+            return Err(SizeError::NotAPowerOfTwo(bins));
+        }
+        if bins < Self::SMALLEST {
+            return Err(SizeError::TooSmall(bins));
+        }
+        if bins > RealFft::LARGEST {
+            return Err(SizeError::TooLarge(bins));
+        }
+        let height = 1 << (bins.ilog2() / 2);
+        let width = bins / height;
+        let mut lanes = vec![0.0; height * BLOCK];
+        for (row, block) in lanes.chunks_exact_mut(BLOCK).enumerate() {
+            for lane in 0..HALF {
+                let (re, im) = turn(row * lane, bins);
+                (block[lane], block[lane + HALF]) = (re as f32, im as f32);
+            }
+        }
+        let first = |i: usize| {
+            let (re, im) = turn(i / height * HALF * (i % height), bins);
+            [re as f32, im as f32]
+        };
+        Ok(Self {
+            bins,
+            kernels,
+            columns: Vertical::new(height, kernels),
+            rows: Vertical::new(width, kernels),
+            height,
+            width,
+            groups: width / height,
+            lanes,
+            firsts: (0..width / HALF * height).flat_map(first).collect(),
+            mirror: Mirror::new(bins, kernels),
+            splits: (height / HALF / 2).max(1),
+        })
+    }
+
+    /// How many bins.
+    pub fn bins(&self) -> usize {
+        self.bins
+    }
+
+    /// The length of a spectrum, and of the values in time.
+    pub fn floats(&self) -> usize {
+        2 * self.bins
+    }
+
+    /// The length of the scratch memory.
+    pub fn scratch(&self) -> usize {
+        2 * self.bins + self.width * BLOCK
+    }
+
+    /// How many pieces a transform has, forward or back.
+    pub fn pieces(&self) -> usize {
+        2 * (self.height / HALF) + self.splits
+    }
+
+    /// Roughly how many vector instructions piece `i` of a forward transform is, or of an inverse one.
+    pub fn weight(&self, i: usize, forward: bool) -> u32 {
+        let blocks = self.width as u32;
+        let levels = |len: usize| 3 * len.ilog2() + 8;
+        match self.piece(i, forward) {
+            Piece::Columns(_) => blocks * (levels(self.height) + 22),
+            Piece::Rows(_) => blocks * levels(self.width),
+            Piece::Split(_) => 16 * (self.mirror.pairs() / self.splits) as u32,
+        }
+    }
+
+    fn piece(&self, i: usize, forward: bool) -> Piece {
+        let each = self.height / HALF;
+        let (split, i) = match forward {
+            true => (i.checked_sub(2 * each), i),
+            false => ((i < self.splits).then_some(i), i.wrapping_sub(self.splits)),
+        };
+        match split {
+            Some(i) => Piece::Split(i),
+            None if i < each => Piece::Columns(i),
+            None => Piece::Rows(i - each),
+        }
+    }
+
+    /// Piece `i` of the transform of `time`. All lengths are exact; with others, or without such a piece, nothing is
+    /// done. *hot*
+    pub fn forward_piece(&self, i: usize, time: &[f32], spectrum: &mut [f32], scratch: &mut [f32]) {
+        if !self.fit(i, time, spectrum, scratch) {
+            return;
+        }
+        match self.piece(i, true) {
+            Piece::Columns(i) => self.columns::<PAIRS>(i, time, scratch),
+            Piece::Rows(i) => self.rows::<BLOCKED>(i, scratch, spectrum),
+            Piece::Split(i) => self.split::<true>(i, spectrum),
+        }
+    }
+
+    /// Piece `i` of the way back; the spectrum is destroyed. All lengths are exact; with others, or without such a
+    /// piece, nothing is done. *hot*
+    pub fn inverse_piece(
+        &self,
+        i: usize,
+        spectrum: &mut [f32],
+        time: &mut [f32],
+        scratch: &mut [f32],
+    ) {
+        if !self.fit(i, time, spectrum, scratch) {
+            return;
+        }
+        match self.piece(i, false) {
+            Piece::Columns(i) => self.columns::<SWAPPED>(i, spectrum, scratch),
+            Piece::Rows(i) => self.rows::<SWAPPED_PAIRS>(i, scratch, time),
+            Piece::Split(i) => self.split::<false>(i, spectrum),
+        }
+    }
+
+    fn fit(&self, i: usize, time: &[f32], spectrum: &[f32], scratch: &[f32]) -> bool {
+        let fit = time.len() == self.floats()
+            && spectrum.len() == self.floats()
+            && scratch.len() == self.scratch()
+            && i < self.pieces();
+        debug_assert!(fit, "the lengths are exact, and there is such a piece");
+        fit
+    }
+
+    /// Transforms some groups of columns into the rows' memory.
+    fn columns<const IN: u8>(&self, piece: usize, from: &[f32], scratch: &mut [f32]) {
+        let (rows, local) = scratch.split_at_mut(2 * self.bins);
+        for group in piece * self.groups..(piece + 1) * self.groups {
+            let to = To {
+                at: local.as_mut_ptr(),
+                step: BLOCK,
+            };
+            let from = From {
+                at: from[group * BLOCK..].as_ptr(),
+                step: 2 * self.width,
+            };
+            // SAFETY: row i of the group is block `group` of the `width / 16` blocks of row i of `from`, and `from` has
+            // `height` of these rows; `local` has at least `height` blocks, and the three are different slices.
+            unsafe { self.columns.run::<IN, BLOCKED>(from, to.at, to) };
+            self.kernels.run(Across {
+                plan: self,
+                group,
+                local: local.as_mut_ptr(),
+                rows: rows.as_mut_ptr(),
+            });
+        }
+    }
+
+    /// Transforms a group of rows into its places in `to`.
+    fn rows<const OUT: u8>(&self, group: usize, scratch: &mut [f32], to: &mut [f32]) {
+        let (rows, local) = scratch.split_at_mut(2 * self.bins);
+        let from = From {
+            at: rows[group * self.width * BLOCK..].as_ptr(),
+            step: BLOCK,
+        };
+        let to = To {
+            at: to[group * BLOCK..].as_mut_ptr(),
+            step: 2 * self.height,
+        };
+        // SAFETY: a group of rows has `width` blocks side by side; what comes out goes to block `group` of each of
+        // `width` rows of `height / 16` blocks; `local` has `width` blocks, and the three are different slices.
+        unsafe { self.rows.run::<BLOCKED, OUT>(from, local.as_mut_ptr(), to) };
+    }
+
+    fn split<const FORWARD: bool>(&self, i: usize, spectrum: &mut [f32]) {
+        let each = self.mirror.pairs() / self.splits;
+        self.mirror.run::<FORWARD>(spectrum, i * each, each);
+    }
+}
+
+/// Steps 2 and 3 for a group of columns: from `local` (`height` blocks) to `rows` (all blocks).
+struct Across<'a> {
+    plan: &'a FourStep,
+    group: usize,
+    local: *mut f32,
+    rows: *mut f32,
+}
+
+impl Work for Across<'_> {
+    type Out = ();
+
+    #[inline(always)]
+    unsafe fn run<V: Vector>(self) {
+        let FourStep { height, width, .. } = *self.plan;
+        let firsts = &self.plan.firsts[2 * self.group * height..][..2 * height];
+        // SAFETY: `local` and `lanes` have `height` blocks; sixteen of them at a time become blocks
+        // `tile * width + group * 16 ..` of `rows`, which has `height / 16 * width`; the machine has `V`.
+        unsafe {
+            for tile in 0..height / HALF {
+                for row in tile * HALF..(tile + 1) * HALF {
+                    let block = self.local.add(row * BLOCK);
+                    let first = Complex::<V>::splat(firsts.as_ptr().add(2 * row));
+                    let mut lane = 0;
+                    while lane < HALF {
+                        let lanes = self.plan.lanes.as_ptr().add(row * BLOCK);
+                        let factor = Complex::<V>::load::<BLOCKED>(lanes, lane).mul(first);
+                        let value = Complex::<V>::load::<BLOCKED>(block, lane).mul(factor);
+                        value.store::<BLOCKED>(block, lane);
+                        lane += V::LANES;
+                    }
+                }
+                let from = self.local.add(tile * HALF * BLOCK);
+                let to = self.rows.add((tile * width + self.group * HALF) * BLOCK);
+                V::transpose(from, BLOCK, to, BLOCK);
+                V::transpose(from.add(HALF), BLOCK, to.add(HALF), BLOCK);
+            }
+        }
+    }
+}

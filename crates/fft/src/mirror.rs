@@ -1,0 +1,159 @@
+//! Taking a mono spectrum apart, and putting it together: bin `k` and bin `M - k`, sixteen at a time.
+//!
+//! The mirror image of block `b` (bins 16b ..) is block `B - 1 - b` read backwards, but one lane off: lane i meets
+//! lane 16 - i, and lane 0 meets lane 0 of the block after it.
+
+use crate::complex::form::BLOCKED;
+use crate::complex::{BLOCK, Complex};
+use crate::kernels::{Kernels, Work};
+use crate::turn::turn;
+use crate::vector::{HALF, Vector};
+
+/// What a spectrum of one size needs for it.
+pub(crate) struct Mirror {
+    /// How many blocks a spectrum has: at least two.
+    blocks: usize,
+    kernels: Kernels,
+    /// For the first half of the bins, in blocks: half of -i exp(-pi i k / M).
+    table: Vec<f32>,
+}
+
+impl Mirror {
+    /// *setup*
+    pub(crate) fn new(bins: usize, kernels: Kernels) -> Self {
+        let mut table = vec![0.0; bins];
+        for bin in 0..bins / 2 {
+            let (re, im) = turn(bin, 2 * bins);
+            let at = bin / HALF * BLOCK + bin % HALF;
+            (table[at], table[at + HALF]) = ((im / 2.0) as f32, (-re / 2.0) as f32);
+        }
+        Self {
+            blocks: bins / HALF,
+            kernels,
+            table,
+        }
+    }
+
+    /// How many pairs of blocks there are.
+    pub(crate) fn pairs(&self) -> usize {
+        self.blocks / 2
+    }
+
+    /// Pairs `first .. first + count` of the spectrum: the complex one becomes the real one, or back. Each
+    /// pair is done once, in whatever order. *hot*
+    pub(crate) fn run<const FORWARD: bool>(
+        &self,
+        spectrum: &mut [f32],
+        first: usize,
+        count: usize,
+    ) {
+        debug_assert!(spectrum.len() == self.blocks * BLOCK && first + count <= self.pairs());
+        self.kernels.run(Run::<FORWARD> {
+            plan: self,
+            at: spectrum.as_mut_ptr(),
+            first,
+            count,
+        });
+    }
+}
+
+/// Some pairs; `at` is good for all blocks.
+struct Run<'a, const FORWARD: bool> {
+    plan: &'a Mirror,
+    at: *mut f32,
+    first: usize,
+    count: usize,
+}
+
+impl<const FORWARD: bool> Work for Run<'_, FORWARD> {
+    type Out = ();
+
+    #[inline(always)]
+    unsafe fn run<V: Vector>(self) {
+        let blocks = self.plan.blocks;
+        let end = self.first + self.count;
+        // SAFETY: pair `b` is blocks `b` and `blocks - 1 - b`, both good and different; the block after the second is
+        // good too where `b` is not 0. The table has as many blocks as there are pairs. The machine has `V`.
+        unsafe {
+            if self.first == 0 && end > 0 {
+                let ends = Complex::<V>::load::<BLOCKED>(self.at, 0).ends();
+                self.pair::<V>(0, (0.0, 0.0));
+                put_first(self.at, ends);
+            }
+            for b in self.first.max(1)..end {
+                let after = self.at.add((blocks - b) * BLOCK);
+                let first = self.pair::<V>(b, (after.read(), after.add(HALF).read()));
+                put_first(after, first);
+            }
+            if end == blocks / 2 {
+                let middle = self.at.add(blocks / 2 * BLOCK);
+                let value = Complex::<V>::load::<BLOCKED>(middle, 0);
+                put_first(middle, value.middle::<FORWARD>());
+            }
+        }
+    }
+}
+
+/// Lane 0 of `value` to lane 0 of a block.
+///
+/// # Safety
+/// The block is good.
+#[inline(always)]
+unsafe fn put_first<V: Vector>(block: *mut f32, value: Complex<V>) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        block.write(value.re.first());
+        block.add(HALF).write(value.im.first());
+    }
+}
+
+impl<const FORWARD: bool> Run<'_, FORWARD> {
+    /// Works on a pair, where `after` is lane 0 of the block after the second one; leaves lane 0 of the second block
+    /// alone, and gives in its own lane 0 what belongs into lane 0 of the block after it.
+    ///
+    /// # Safety
+    /// The machine has `V`; both blocks are good.
+    #[inline(always)]
+    unsafe fn pair<V: Vector>(&self, b: usize, after: (f32, f32)) -> Complex<V> {
+        // SAFETY: lanes 0 .. 16 of both blocks and of block `b` of the table. Lanes `lane ..` of the first block meet
+        // those of the second that end with `16 - lane`; of these, the first turn has lane 16 from `after`, and leaves
+        // the lane before its own for the next turn.
+        unsafe {
+            let (half, two) = (V::splat(0.5), V::splat(2.0));
+            let low = self.at.add(b * BLOCK);
+            let high = self.at.add((self.plan.blocks - 1 - b) * BLOCK);
+            let table = self.plan.table.as_ptr().add(b * BLOCK);
+            let work = |a: Complex<V>, m: Complex<V>, factor| match FORWARD {
+                true => a.apart(m, factor, half),
+                false => a.together(m, factor, two),
+            };
+
+            let kept = Complex::<V>::load::<BLOCKED>(high, HALF - V::LANES);
+            let after = Complex {
+                re: V::splat(after.0),
+                im: V::splat(after.1),
+            };
+            let a = Complex::load::<BLOCKED>(low, 0);
+            let factor = Complex::load::<BLOCKED>(table, 0);
+            let (a, first) = work(a, kept.reverse().slide(after), factor);
+            a.store::<BLOCKED>(low, 0);
+            first
+                .reverse()
+                .slide(kept)
+                .store::<BLOCKED>(high, HALF - V::LANES);
+
+            let mut lane = V::LANES;
+            while lane < HALF {
+                let at = HALF - lane - V::LANES + 1;
+                let a = Complex::load::<BLOCKED>(low, lane);
+                let m = Complex::load::<BLOCKED>(high, at).reverse();
+                let factor = Complex::load::<BLOCKED>(table, lane);
+                let (a, m) = work(a, m, factor);
+                a.store::<BLOCKED>(low, lane);
+                m.reverse().store::<BLOCKED>(high, at);
+                lane += V::LANES;
+            }
+            first
+        }
+    }
+}
