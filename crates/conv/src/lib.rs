@@ -1,17 +1,69 @@
 //! Partitioned convolution: long impulse responses without latency, for many channels.
 //!
-//! Takes impulse responses and a [`Partition`], gives a convolver that plays blocks. May: allocate, transform and start
-//! threads when something is made; use `unsafe` for kernels. May not: do any of that in a callback, or know graphs
-//! outside `unit.rs`.
+//! Takes impulse responses and a [`Partition`], gives a [`Convolver`] that plays blocks. May: allocate, transform and
+//! start threads when something is made. May not: do any of that in a callback, or know graphs outside `unit.rs`.
+//!
+//! ```
+//! use divisi_conv::{Convolver, Inline, Latency, Options, Partition, Path};
+//!
+//! let response: Vec<f32> = (0..30_000).map(|n| 0.9998f32.powi(n) / 50.0).collect();
+//! let partition = Partition::typical(64, Latency::None, response.len())?;
+//! let path = Path::new(0, 0, response);
+//! let mut convolver = Convolver::new(1, 1, &[path], &Options::new(partition))?;
+//! let (input, mut output) = ([0.5; 64], [0.0; 64]);
+//! convolver.process(&[&input], &mut [&mut output], &mut Inline);
+//! assert!((output[0] - 0.01).abs() < 1e-6); // in the same block: no latency
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 //!
 //! | file | holds |
 //! |---|---|
+//! | `gardner.rs` `garcia.rs` `search.rs` | which levels: doubling, the fewest operations, the least measured load |
+//! | `costs.rs` `table.rs` | what levels cost here; a built-in table |
+//! | `distributed` | the work of long levels spread over the callbacks of their periods, without a thread |
 //! | `ir.rs` | impulse responses from files and memory, and the paths between inputs and outputs |
 //! | `jconvolver.rs` | jconvolver's configuration files |
 //! | `partition.rs` | how an impulse response is cut: a direct head, then levels |
+//! | `convolver.rs` | all of it, a block at a time |
+//! | `recipe.rs` `group.rs` | what it is made by: which channels together, which levels how many at a time |
+//! | `line.rs` | the callback's side of a level of a group of channels |
+//! | `fdl.rs` | its work, in pieces |
+//! | `head.rs` `direct.rs` | what is convolved directly |
+//! | `ir_set.rs` | spectra of impulse responses |
+//! | `exchange.rs` | other impulse responses while it plays |
+//! | `hands.rs` | who does the work |
 
+mod convolver;
+mod costs;
+mod direct;
+pub mod distributed;
+mod exchange;
+mod fdl;
+mod garcia;
+mod gardner;
+mod group;
+mod hands;
+mod head;
 pub mod ir;
+mod ir_set;
 pub mod jconvolver;
+mod line;
 mod partition;
+mod recipe;
+mod search;
+mod table;
 
-pub use partition::{Latency, Level, Partition, PartitionError};
+pub use convolver::Convolver;
+pub use costs::{
+    Costs, LevelCost, MeasureOptions, Measured, TransformCost, backend_name, backend_named, measure,
+};
+pub use exchange::{Exchange, Preparer};
+pub use fdl::Fdl;
+pub use garcia::{garcia, operations};
+pub use gardner::gardner;
+pub use hands::{Hands, Inline, LineFacts};
+pub use partition::{
+    LEAST_SIZE, Latency, Level, MOST_BLOCK, MOST_FRAMES, MOST_SIZE, Partition, PartitionError,
+};
+pub use recipe::{ConvolverError, Options, Path};
+pub use search::{Cost, Found, Space, least_peak, least_sum};

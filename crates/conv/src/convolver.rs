@@ -1,0 +1,434 @@
+//! [`Convolver`]: many channels through many impulse responses, a block at a time.
+
+use crate::exchange::{Exchange, Exchanges, Preparer, scaled};
+use crate::fdl::Fdl;
+use crate::group::Group;
+use crate::hands::{Hands, LineFacts};
+use crate::head::Head;
+use crate::ir_set::IrSet;
+use crate::line::Line;
+use crate::partition::Partition;
+use crate::recipe::{ConvolverError, Options, Path, Place, Recipe};
+use fft::{Aligned, LANES};
+use rt::deferred::Runner;
+use std::collections::HashSet;
+use std::sync::Arc;
+
+/// See the module. One block at a time: every input is [heard](Self::hear), then comes the [turn](Self::turn), then
+/// every output can be [played](Self::played); [`process`](Self::process) does all three.
+///
+/// The bits hang on the paths, their responses, the options and what is heard; on nothing else, neither on who does the
+/// work nor when.
+pub struct Convolver {
+    recipe: Arc<Recipe>,
+    block: usize,
+    position: u64,
+    late: u64,
+    staged: Aligned,
+    played: Aligned,
+    /// A block of sixteen channels, side by side.
+    frames: Aligned,
+    head: Head,
+    lines: Box<[Line]>,
+    exchanges: Exchanges,
+}
+
+impl Convolver {
+    /// A convolver for these paths between `inputs` and `outputs` channels.
+    ///
+    /// # Errors
+    ///
+    /// A path that leads nowhere, an impulse response that cannot be played.
+    ///
+    /// Real-time: setup.
+    pub fn new(
+        inputs: usize,
+        outputs: usize,
+        paths: &[Path],
+        options: &Options,
+    ) -> Result<Self, ConvolverError> {
+        let recipe = Arc::new(Recipe::new(inputs, outputs, paths, options)?);
+        let mut first = recipe.press(&scaled(paths))?;
+        let partition = &options.partition;
+        let block = partition.block();
+        let timing = (block, partition.latency_frames(), partition.head());
+        let head = first.head.take().expect("a new exchange has a head");
+        let sets = first
+            .sets
+            .iter_mut()
+            .map(|set| set.take().expect("it is new"));
+        let lines = recipe.places.iter().zip(sets);
+        Ok(Self {
+            block,
+            position: 0,
+            late: 0,
+            staged: Aligned::new(inputs * block),
+            played: Aligned::new(outputs * block),
+            frames: Aligned::new(LANES * block),
+            head: Head::new(
+                options.kernels,
+                timing,
+                inputs,
+                &recipe.paths,
+                options.fade,
+                head,
+            ),
+            lines: lines
+                .map(|(place, set)| line(&recipe, place, set))
+                .collect(),
+            exchanges: Exchanges::default(),
+            recipe,
+        })
+    }
+
+    /// How many frames are played at once.
+    ///
+    /// Real-time: hot.
+    pub fn block(&self) -> usize {
+        self.block
+    }
+
+    /// How many channels it hears.
+    pub fn inputs(&self) -> usize {
+        self.recipe.inputs
+    }
+
+    /// How many channels it plays.
+    pub fn outputs(&self) -> usize {
+        self.recipe.outputs
+    }
+
+    /// How impulse responses are cut.
+    pub fn partition(&self) -> &Partition {
+        &self.recipe.options.partition
+    }
+
+    /// How many frames the outputs lag behind the inputs.
+    ///
+    /// Real-time: hot.
+    pub fn latency(&self) -> usize {
+        self.partition().latency_frames()
+    }
+
+    /// How many results were not there when they were due, and silence in their place.
+    ///
+    /// Real-time: hot.
+    pub fn late(&self) -> u64 {
+        self.late
+    }
+
+    /// What lines of work there are, in the order of their numbers.
+    pub fn lines(&self) -> impl ExactSizeIterator<Item = LineFacts> + '_ {
+        self.lines.iter().map(|line| line.facts)
+    }
+
+    /// What workers need for the work of line `index`.
+    ///
+    /// Real-time: setup.
+    pub fn runner(&self, index: usize) -> Runner {
+        self.lines[index].work.runner()
+    }
+
+    /// Who prepares other impulse responses for it.
+    ///
+    /// Real-time: setup.
+    pub fn preparer(&self) -> Preparer {
+        Preparer(self.recipe.clone())
+    }
+
+    /// Plays one block: so many frames in each of `inputs` and `outputs`, which may be fewer or more than there are
+    /// channels.
+    ///
+    /// Real-time: hot.
+    pub fn process(
+        &mut self,
+        inputs: &[&[f32]],
+        outputs: &mut [&mut [f32]],
+        hands: &mut dyn Hands,
+    ) {
+        for (channel, input) in inputs.iter().enumerate().take(self.inputs()) {
+            self.hear(channel, input);
+        }
+        self.turn(hands);
+        let channels = self.outputs();
+        for (channel, output) in outputs.iter_mut().enumerate() {
+            if channel < channels {
+                output.copy_from_slice(self.played(channel));
+            } else {
+                output.fill(0.0);
+            }
+        }
+    }
+
+    /// Hears the next block of input `channel`.
+    ///
+    /// Real-time: hot.
+    #[inline]
+    pub fn hear(&mut self, channel: usize, frames: &[f32]) {
+        self.staged[channel * self.block..][..self.block].copy_from_slice(frames);
+    }
+
+    /// What output `channel` plays.
+    ///
+    /// Real-time: hot.
+    #[inline]
+    pub fn played(&self, channel: usize) -> &[f32] {
+        &self.played[channel * self.block..][..self.block]
+    }
+
+    /// Convolves what has been heard.
+    ///
+    /// Real-time: hot, wakes.
+    pub fn turn(&mut self, hands: &mut dyn Hands) {
+        self.hand_in();
+        if let Some(head) = self.exchanges.turn(&mut self.lines) {
+            self.head.exchange(head);
+        }
+        self.start_what_is_here(hands);
+        hands.go();
+        self.play_urgent();
+        self.finish_what_is_due(hands);
+        hands.tend(&mut self.lines.iter_mut().map(|line| &mut line.work).enumerate());
+        self.read_out();
+        if let Some(old) = self.head.fade_on() {
+            self.exchanges.head_is_over(old);
+        }
+    }
+
+    /// Every input to every line that hears it.
+    fn hand_in(&mut self) {
+        let Self {
+            recipe,
+            block,
+            staged,
+            frames,
+            ..
+        } = self;
+        for (channel, heard) in staged.chunks_exact(*block).enumerate() {
+            self.head.hear(channel, heard);
+        }
+        for (number, group) in recipe.groups.iter().enumerate() {
+            let mut is_gathered = false;
+            for line in lines_of(&mut self.lines, number) {
+                if line.width == 1 {
+                    for (place, input) in group.inputs.iter().enumerate() {
+                        line.place(place)
+                            .copy_from_slice(&staged[input * *block..][..*block]);
+                    }
+                } else {
+                    if !is_gathered {
+                        gather(group, staged, *block, frames);
+                        is_gathered = true;
+                    }
+                    line.place(0).copy_from_slice(frames);
+                }
+                line.advance();
+            }
+        }
+        self.position += self.block as u64;
+    }
+
+    fn start_what_is_here(&mut self, hands: &mut dyn Hands) {
+        for (index, line) in self.lines.iter_mut().enumerate() {
+            if line.is_full() && !line.facts.is_urgent && line.is_here() {
+                line.settle();
+                self.exchanges.meet(index, line);
+                line.start(self.position);
+                hands.started(index, &mut line.work);
+                line.is_done = true;
+            }
+        }
+    }
+
+    fn play_urgent(&mut self) {
+        for (index, line) in self.lines.iter_mut().enumerate() {
+            if line.is_full() && line.facts.is_urgent {
+                self.exchanges.meet(index, line);
+                line.play_now(self.position);
+            }
+        }
+    }
+
+    fn finish_what_is_due(&mut self, hands: &mut dyn Hands) {
+        let mut is_any = false;
+        for (index, line) in self.lines.iter_mut().enumerate() {
+            let is_done = std::mem::take(&mut line.is_done);
+            if !line.is_full() || line.facts.is_urgent || is_done {
+                continue;
+            }
+            hands.finish(index, &mut line.work);
+            if !line.settle() {
+                self.late += 1;
+                continue;
+            }
+            self.exchanges.meet(index, line);
+            line.start(self.position);
+            hands.started(index, &mut line.work);
+            is_any = true;
+        }
+        if is_any {
+            hands.go();
+        }
+    }
+
+    /// Every output: the head, then the levels that go by sixteen, then the others, from short to long.
+    fn read_out(&mut self) {
+        let Self {
+            recipe,
+            block,
+            frames,
+            played,
+            ..
+        } = self;
+        played.fill(0.0);
+        self.head.play(played);
+        for (number, group) in recipe.groups.iter().enumerate() {
+            let mut is_any = false;
+            for heard in
+                lines_of(&mut self.lines, number).filter_map(|line| line.heard_side_by_side())
+            {
+                if is_any {
+                    add(frames, heard);
+                } else {
+                    frames.copy_from_slice(heard);
+                    is_any = true;
+                }
+            }
+            if is_any {
+                scatter(group, frames, *block, played);
+            }
+            for line in lines_of(&mut self.lines, number).filter(|line| line.width == 1) {
+                for (place, output) in group.outputs.iter().enumerate() {
+                    if let Some(heard) = line.heard(place) {
+                        add(&mut played[output * *block..][..*block], heard);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Forgets all sound, and goes on as if the next frame were frame `position`: where it has been silent for longer
+    /// than its [tail](Self::tail), nothing but the time has changed. Long levels forget in their next jobs.
+    ///
+    /// Real-time: hot.
+    pub fn seek(&mut self, position: u64) {
+        self.position = position;
+        self.head.forget();
+        self.lines.iter_mut().for_each(|line| line.seek(position));
+    }
+
+    /// The frame that is heard next.
+    ///
+    /// Real-time: hot.
+    pub fn position(&self) -> u64 {
+        self.position
+    }
+
+    /// For how many frames after the last sound it must be played before it is silent and holds nothing but silence.
+    ///
+    /// Real-time: hot.
+    pub fn tail(&self) -> u64 {
+        let partition = self.partition();
+        let longest = partition
+            .levels()
+            .last()
+            .map_or(0, |l| 3 * l.size() + l.slack());
+        (partition.reach() + longest + partition.latency_frames()) as u64
+    }
+
+    /// Fades to other impulse responses. Gives back one that was still waiting and will never be heard, or `next` itself
+    /// if it is for another convolver.
+    ///
+    /// Real-time: hot.
+    pub fn exchange(&mut self, next: Box<Exchange>) -> Option<Box<Exchange>> {
+        if !next.is_for(&self.recipe) {
+            return Some(next);
+        }
+        self.exchanges.put(next)
+    }
+
+    /// The impulse responses that an exchange left over, to be dropped where that may take time. Until they are taken no
+    /// other exchange ends.
+    ///
+    /// Real-time: hot.
+    pub fn take_retired(&mut self) -> Option<Box<Exchange>> {
+        self.exchanges.take_over()
+    }
+
+    /// Whether an exchange is under way.
+    ///
+    /// Real-time: hot.
+    pub fn is_exchanging(&self) -> bool {
+        self.exchanges.is_busy()
+    }
+
+    /// Bytes of the spectra of impulse responses and inputs, and of everything.
+    ///
+    /// Real-time: setup; while no work is out.
+    pub fn bytes(&mut self) -> (usize, usize) {
+        let (mut spectra, mut all) = (0, self.head.bytes());
+        all += 4 * (self.staged.len() + self.played.len() + self.frames.len());
+        let mut seen = HashSet::new();
+        for line in &mut self.lines {
+            all += line.bytes();
+            let Some(work) = line.work.get() else {
+                continue;
+            };
+            let (past, rest) = work.bytes();
+            let irs = work.irs().memory().filter(|(at, _)| seen.insert(*at));
+            spectra += past + irs.map(|(_, bytes)| bytes).sum::<usize>();
+            all += rest;
+        }
+        (spectra, all + spectra)
+    }
+}
+
+fn lines_of(lines: &mut [Line], group: usize) -> impl Iterator<Item = &mut Line> {
+    lines
+        .iter_mut()
+        .filter(move |line| line.facts.group == group)
+}
+
+fn line(recipe: &Recipe, place: &Place, set: IrSet) -> Line {
+    let level = &recipe.options.partition.levels()[place.level];
+    let (wires, inputs, outputs) = recipe.wires(place);
+    let work = Fdl::new(place.shape.clone(), inputs, outputs, &wires, set);
+    let facts = LineFacts {
+        level: place.level,
+        size: level.size(),
+        count: level.count(),
+        group: place.group,
+        outputs,
+        pieces: work.pieces(),
+        is_urgent: level.is_urgent(),
+        phase: place.phase,
+    };
+    Line::new(facts, &place.shape, level.slack(), inputs, work)
+}
+
+#[inline]
+fn add(to: &mut [f32], from: &[f32]) {
+    for (to, x) in to.iter_mut().zip(from) {
+        *to += x;
+    }
+}
+
+/// The block of a group's inputs as frames of sixteen.
+fn gather(group: &Group, staged: &[f32], block: usize, frames: &mut [f32]) {
+    for (lane, input) in group.inputs.iter().enumerate() {
+        let heard = &staged[input * block..][..block];
+        for (frame, x) in frames.as_chunks_mut::<LANES>().0.iter_mut().zip(heard) {
+            frame[lane] = *x;
+        }
+    }
+}
+
+/// Adds frames of sixteen to a group's outputs.
+fn scatter(group: &Group, frames: &[f32], block: usize, played: &mut [f32]) {
+    for (lane, output) in group.outputs.iter().enumerate() {
+        let played = &mut played[output * block..][..block];
+        for (y, frame) in played.iter_mut().zip(frames.as_chunks::<LANES>().0) {
+            *y += frame[lane];
+        }
+    }
+}

@@ -1,0 +1,408 @@
+//! One level of one group of channels: a frequency-domain delay line.
+//!
+//! Each period it transforms every input's last 2M frames (the period before and the new one), multiplies the spectra of
+//! the last periods by those of the impulse responses' partitions, and transforms the sums back; the second half of each
+//! result is sound. One transform an input, one back an output, whatever the number of paths between them.
+//!
+//! The work is a list of [pieces](Fdl::pieces), each short, to be done one after the other.
+//!
+//! Sound comes and goes *block by block*: for each block of the period all channels side by side, so that the callback
+//! reads and writes one short run of memory. Of a batch of 16 channels a block is frames of 16 samples.
+
+use crate::ir_set::IrSet;
+use fft::{Aligned, Kernels, Packing, RealFft};
+use rt::deferred::Pieces;
+use std::sync::Arc;
+
+/// About so many floats are read by one piece of multiplications.
+const PIECE_FLOATS: usize = 32 * 1024;
+/// So many multiplications at once keep the sum in registers.
+const AT_ONCE: usize = 8;
+
+/// What all lines of a level have in common.
+#[derive(Clone)]
+pub(crate) struct Shape {
+    pub(crate) size: usize,
+    pub(crate) count: usize,
+    pub(crate) block: usize,
+    /// Channels side by side in all memory: 1 or 16.
+    pub(crate) width: usize,
+    /// How many frames an exchange of impulse responses takes.
+    pub(crate) fade: usize,
+    pub(crate) fft: Arc<RealFft>,
+    pub(crate) kernels: Kernels,
+    pub(crate) packing: Packing,
+}
+
+impl Shape {
+    /// Floats of one spectrum, or of two periods of sound.
+    pub(crate) fn floats(&self) -> usize {
+        2 * self.size * self.width
+    }
+
+    /// Floats of one period of sound.
+    pub(crate) fn half(&self) -> usize {
+        self.size * self.width
+    }
+
+    /// Floats of one channel in one block.
+    pub(crate) fn run(&self) -> usize {
+        self.block * self.width
+    }
+}
+
+/// From which input to which output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Wire {
+    pub(crate) input: usize,
+    pub(crate) output: usize,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Piece {
+    /// Transforms an input.
+    Forward(usize),
+    /// Multiplies the floats `from..to` of all spectra that an output needs.
+    Multiply(usize, usize, usize),
+    /// Transforms an output back.
+    Inverse(usize),
+    /// What goes on with the impulse responses to come.
+    Next,
+}
+
+/// How far an exchange has come.
+struct Fade {
+    next: IrSet,
+    /// Frames that have been faded.
+    at: usize,
+}
+
+/// See the module.
+pub struct Fdl {
+    shape: Shape,
+    inputs: usize,
+    /// Sorted by output.
+    wires: Box<[Wire]>,
+    /// For each output, which wires end there.
+    ends: Box<[(usize, usize)]>,
+    fresh: Aligned,
+    old: Aligned,
+    /// Frames at the begin of `fresh` that count as silence, whatever stands there; so for `old`.
+    fresh_from: usize,
+    old_from: usize,
+    past: Aligned,
+    newest: usize,
+    /// How many of the spectra before the newest are to be forgotten.
+    gap: usize,
+    irs: IrSet,
+    fade: Option<Fade>,
+    /// Impulse responses that are no longer heard.
+    retired: Option<IrSet>,
+    heard: Aligned,
+    window: Aligned,
+    sum: Aligned,
+    scratch: Aligned,
+    /// Without and with a fade.
+    lists: [Box<[Piece]>; 2],
+    at: usize,
+    is_next: bool,
+}
+
+impl Fdl {
+    /// A line that has heard nothing. Each wire has its place in `irs`.
+    pub(crate) fn new(
+        shape: Shape,
+        inputs: usize,
+        outputs: usize,
+        wires: &[Wire],
+        irs: IrSet,
+    ) -> Self {
+        debug_assert!(wires.is_sorted_by_key(|w| w.output));
+        let end = |o| {
+            let from = wires.partition_point(|w| w.output < o);
+            (from, wires.partition_point(|w| w.output <= o))
+        };
+        let ends: Box<[_]> = (0..outputs).map(end).collect();
+        let lists = [false, true].map(|fades| list(&shape, inputs, wires, &ends, fades));
+        Self {
+            inputs,
+            wires: wires.into(),
+            fresh: Aligned::new(inputs * shape.half()),
+            old: Aligned::new(inputs * shape.half()),
+            fresh_from: 0,
+            old_from: 0,
+            past: Aligned::new(inputs * shape.count * shape.floats()),
+            newest: 0,
+            gap: 0,
+            irs,
+            fade: None,
+            retired: None,
+            heard: Aligned::new(outputs * shape.half()),
+            window: Aligned::new(shape.floats()),
+            sum: Aligned::new(shape.floats()),
+            scratch: Aligned::new(shape.fft.scratch()),
+            ends,
+            lists,
+            at: 0,
+            is_next: false,
+            shape,
+        }
+    }
+
+    /// How many pieces the work of one period has.
+    ///
+    /// Real-time: hot.
+    pub fn pieces(&self) -> usize {
+        self.pieces_now().len()
+    }
+
+    /// Does piece `index`. All must be done, once and in order.
+    ///
+    /// Real-time: hot.
+    pub fn run_piece(&mut self, index: usize) {
+        if index == 0 {
+            self.is_next = false;
+        }
+        match self.pieces_now()[index] {
+            Piece::Forward(input) => self.forward(input),
+            Piece::Multiply(output, from, to) => self.multiply(output, from, to),
+            Piece::Inverse(output) => self.inverse(output),
+            Piece::Next => self.is_next = !self.is_next,
+        }
+        if index + 1 == self.pieces_now().len() {
+            self.gap = 0;
+        }
+    }
+
+    /// The frames of one partition.
+    pub fn size(&self) -> usize {
+        self.shape.size
+    }
+
+    pub(crate) fn irs(&self) -> &IrSet {
+        &self.irs
+    }
+
+    /// Bytes of the inputs' spectra, and of the rest but for the impulse responses.
+    pub(crate) fn bytes(&self) -> (usize, usize) {
+        let sound = self.fresh.len() + self.old.len() + self.heard.len();
+        let work = self.window.len() + self.sum.len() + self.scratch.len();
+        (4 * self.past.len(), 4 * (sound + work))
+    }
+
+    fn pieces_now(&self) -> &[Piece] {
+        &self.lists[usize::from(self.fade.is_some())]
+    }
+
+    /// Takes a period of input and gives memory for the next; the first `from` frames of it count as silence, and so
+    /// does all that was `gap` periods before.
+    ///
+    /// Real-time: hot.
+    pub(crate) fn begin(&mut self, fresh: &mut Aligned, from: usize, gap: usize) {
+        std::mem::swap(&mut self.old, &mut self.fresh);
+        std::mem::swap(&mut self.fresh, fresh);
+        self.old_from = if gap > 0 {
+            self.shape.size
+        } else {
+            self.fresh_from
+        };
+        self.fresh_from = from;
+        self.newest = (self.newest + 1 + gap) % self.shape.count;
+        self.gap = self.gap.saturating_add(gap).min(self.shape.count - 1);
+        self.at = 0;
+    }
+
+    /// Gives the sound of the last period, and takes memory for the next.
+    ///
+    /// Real-time: hot.
+    pub(crate) fn give(&mut self, heard: &mut Aligned) {
+        std::mem::swap(&mut self.heard, heard);
+        self.skip();
+    }
+
+    /// The sound of the last period is heard, or never will be: an exchange goes on.
+    ///
+    /// Real-time: hot.
+    pub(crate) fn skip(&mut self) {
+        let of = self.shape.fade;
+        if let Some(fade) = &mut self.fade {
+            fade.at += self.shape.size;
+        }
+        if self.fade.as_ref().is_some_and(|fade| fade.at >= of) {
+            self.end_fade();
+        }
+    }
+
+    /// Whether an exchange can begin.
+    ///
+    /// Real-time: hot.
+    pub(crate) fn may_exchange(&self) -> bool {
+        self.fade.is_none() && self.retired.is_none()
+    }
+
+    /// Fades to `next` from the next period on.
+    ///
+    /// Real-time: hot.
+    pub(crate) fn exchange(&mut self, next: IrSet) {
+        self.fade = Some(Fade { next, at: 0 });
+    }
+
+    /// The impulse responses that an exchange left over, once it is done.
+    ///
+    /// Real-time: hot.
+    pub(crate) fn take_retired(&mut self) -> Option<IrSet> {
+        self.retired.take()
+    }
+
+    /// Ends an exchange at once.
+    ///
+    /// Real-time: hot.
+    pub(crate) fn end_fade(&mut self) {
+        if let Some(fade) = self.fade.take() {
+            self.retired = Some(std::mem::replace(&mut self.irs, fade.next));
+        }
+    }
+
+    fn slot(&self, input: usize, age: usize) -> std::ops::Range<usize> {
+        let Shape { count, .. } = self.shape;
+        let floats = self.shape.floats();
+        let from = (input * count + (self.newest + count - age) % count) * floats;
+        from..from + floats
+    }
+
+    fn forward(&mut self, input: usize) {
+        for age in 1..=self.gap {
+            let slot = self.slot(input, age);
+            self.past[slot].fill(0.0);
+        }
+        let slot = self.slot(input, 0);
+        let half = self.shape.half();
+        let (old, fresh) = self.window.split_at_mut(half);
+        let gather = |from: &Aligned, silent, to: &mut [f32]| {
+            let run = self.shape.run();
+            for (block, to) in to.chunks_exact_mut(run).enumerate() {
+                let at = (block * self.inputs + input) * run;
+                to.copy_from_slice(&from[at..at + run]);
+            }
+            to[..silent * self.shape.width].fill(0.0);
+        };
+        gather(&self.old, self.old_from, old);
+        gather(&self.fresh, self.fresh_from, fresh);
+        let fft = &self.shape.fft;
+        fft.forward(&self.window, &mut self.past[slot], &mut self.scratch);
+    }
+
+    fn multiply(&mut self, output: usize, from: usize, to: usize) {
+        let irs = match &self.fade {
+            Some(fade) if self.is_next => &fade.next,
+            _ => &self.irs,
+        };
+        let floats = self.shape.floats();
+        let sum = &mut self.sum[from..to];
+        sum.fill(0.0);
+        let packing = (from == 0).then_some(self.shape.packing);
+        let mut pairs: [(&[f32], &[f32]); AT_ONCE] = [(&[], &[]); AT_ONCE];
+        let mut held = 0;
+        let (first, end) = self.ends[output];
+        for (wire, ir) in self.wires[first..end].iter().zip(irs.of(first..end)) {
+            let Some(ir) = ir else { continue };
+            let past = &self.past[wire.input * self.shape.count * floats..];
+            let partitions = ir.len() / floats;
+            let mut slot = self.newest;
+            for partition in 0..partitions {
+                pairs[held] = (
+                    &past[slot * floats + from..slot * floats + to],
+                    &ir[partition * floats + from..partition * floats + to],
+                );
+                slot = if slot == 0 {
+                    self.shape.count - 1
+                } else {
+                    slot - 1
+                };
+                held += 1;
+                if held == AT_ONCE {
+                    self.shape.kernels.multiply_add_within(sum, &pairs, packing);
+                    held = 0;
+                }
+            }
+        }
+        self.shape
+            .kernels
+            .multiply_add_within(sum, &pairs[..held], packing);
+    }
+
+    fn inverse(&mut self, output: usize) {
+        let fft = &self.shape.fft;
+        fft.inverse(&mut self.sum, &mut self.window, &mut self.scratch);
+        let (run, width) = (self.shape.run(), self.shape.width);
+        let sound = &self.window[self.shape.half()..];
+        let outputs = self.ends.len();
+        let fade = self.fade.as_ref().filter(|_| self.is_next);
+        for (block, sound) in sound.chunks_exact(run).enumerate() {
+            let at = (block * outputs + output) * run;
+            let heard = &mut self.heard[at..at + run];
+            match fade {
+                None => heard.copy_from_slice(sound),
+                Some(fade) => {
+                    let done = fade.at + block * self.shape.block;
+                    blend(heard, sound, done, self.shape.fade, width);
+                }
+            }
+        }
+    }
+}
+
+impl Pieces for Fdl {
+    fn piece(&mut self) -> bool {
+        self.run_piece(self.at);
+        self.at += 1;
+        self.at == self.pieces()
+    }
+}
+
+/// From `old`, frame `at` of a fade over `of` frames, towards `new`: the two gains sum to one.
+///
+/// Real-time: hot.
+pub(crate) fn blend(old: &mut [f32], new: &[f32], at: usize, of: usize, width: usize) {
+    let frames = old.chunks_exact_mut(width).zip(new.chunks_exact(width));
+    for ((old, new), at) in frames.zip(at + 1..) {
+        let gain = if at < of { at as f32 / of as f32 } else { 1.0 };
+        for (old, new) in old.iter_mut().zip(new) {
+            *old = *old * (1.0 - gain) + *new * gain;
+        }
+    }
+}
+
+/// The pieces: each input is transformed when the first output needs it.
+fn list(
+    shape: &Shape,
+    inputs: usize,
+    wires: &[Wire],
+    ends: &[(usize, usize)],
+    fades: bool,
+) -> Box<[Piece]> {
+    let mut list = Vec::new();
+    let mut is_there = vec![false; inputs];
+    let sets = if fades { 2 } else { 1 };
+    for (output, &(first, end)) in ends.iter().enumerate() {
+        for wire in &wires[first..end] {
+            if !std::mem::replace(&mut is_there[wire.input], true) {
+                list.push(Piece::Forward(wire.input));
+            }
+        }
+        let floats = shape.floats();
+        let streams = 2 * shape.count * (end - first).max(1);
+        // Whole blocks of 32 floats; the same number for each but the last.
+        let part = (PIECE_FLOATS / streams / 256 * 256).clamp(256, floats.max(256));
+        for _ in 0..sets {
+            for from in (0..floats).step_by(part) {
+                list.push(Piece::Multiply(output, from, (from + part).min(floats)));
+            }
+            list.push(Piece::Inverse(output));
+            if fades {
+                list.push(Piece::Next);
+            }
+        }
+    }
+    list.into()
+}

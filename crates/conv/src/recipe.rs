@@ -1,0 +1,380 @@
+//! How a convolver is laid out: which channels together, which levels how many at a time, with which transforms. What a
+//! convolver is made by, and what any thread prepares its impulse responses by.
+
+use crate::exchange::Exchange;
+use crate::fdl::{Shape, Wire};
+use crate::group::{Group, groups};
+use crate::head::HeadSet;
+use crate::ir_set::{IrSet, Press, Scaled, batch};
+use crate::partition::{Level, Partition};
+use fft::{Backend, Kernels, LANES, Packing, RealFft, SizeError};
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::Arc;
+
+/// How many straight channels make a batch worth its while; fewer go one by one.
+const FEW: usize = 6;
+
+/// One way from an input to an output.
+#[derive(Clone, Debug)]
+pub struct Path {
+    /// The input, counted from 0.
+    pub input: usize,
+    /// The output, counted from 0.
+    pub output: usize,
+    /// The impulse response. Paths that share one share its memory.
+    pub ir: Arc<[f32]>,
+    /// What it is multiplied by.
+    pub gain: f32,
+}
+
+impl Path {
+    /// A way through `ir` as it is.
+    pub fn new(input: usize, output: usize, ir: impl Into<Arc<[f32]>>) -> Self {
+        Self {
+            input,
+            output,
+            ir: ir.into(),
+            gain: 1.0,
+        }
+    }
+}
+
+/// How a convolver is to be.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// How impulse responses are cut.
+    pub partition: Partition,
+    /// Which instructions.
+    pub kernels: Kernels,
+    /// Who transforms.
+    pub backend: Backend,
+    /// Levels up to this size do sixteen straight channels at a time.
+    pub batch: usize,
+    /// How many frames an exchange of impulse responses takes.
+    pub fade: usize,
+    /// Whether periods of groups and levels end at different times, as far as they can.
+    pub stagger: bool,
+}
+
+impl Options {
+    /// The usual ones, for this partition.
+    ///
+    /// Real-time: setup.
+    pub fn new(partition: Partition) -> Self {
+        Self {
+            partition,
+            kernels: Kernels::best(),
+            backend: Backend::Own,
+            batch: 256,
+            fade: 1024,
+            stagger: false,
+        }
+    }
+}
+
+/// Why there is no such convolver.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ConvolverError {
+    /// There are no paths.
+    NoPaths,
+    /// A path comes from an input, or goes to an output, that is not there.
+    NoChannel {
+        /// The path, counted from 0.
+        path: usize,
+        /// The channel it names.
+        channel: usize,
+        /// How many there are.
+        channels: usize,
+        /// Whether it is an input.
+        is_input: bool,
+    },
+    /// A path's impulse response is empty.
+    Empty {
+        /// The path, counted from 0.
+        path: usize,
+    },
+    /// A path's impulse response is not finite everywhere, or its gain is not.
+    NotFinite {
+        /// The path, counted from 0.
+        path: usize,
+        /// The frame; nothing where it is the gain.
+        frame: Option<usize>,
+    },
+    /// A path's impulse response is longer than the partition: take one that reaches further.
+    TooLong {
+        /// The path, counted from 0.
+        path: usize,
+        /// Its frames.
+        frames: usize,
+        /// What the partition covers.
+        reach: usize,
+    },
+    /// An exchange has other paths than the convolver.
+    OtherPaths {
+        /// How many were given.
+        given: usize,
+        /// How many there are.
+        paths: usize,
+    },
+    /// There is no transform of a level's size.
+    Size(SizeError),
+}
+
+impl fmt::Display for ConvolverError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoPaths => write!(f, "there are no paths"),
+            Self::NoChannel {
+                path,
+                channel,
+                channels,
+                is_input,
+            } => {
+                let end = if *is_input { "input" } else { "output" };
+                write!(
+                    f,
+                    "path {path} names {end} {channel}; there are {channels}, counted from 0"
+                )
+            }
+            Self::Empty { path } => write!(f, "the impulse response of path {path} is empty"),
+            Self::NotFinite {
+                path,
+                frame: Some(frame),
+            } => write!(
+                f,
+                "the impulse response of path {path} is not finite at frame {frame}"
+            ),
+            Self::NotFinite { path, frame: None } => {
+                write!(f, "the gain of path {path} is not finite")
+            }
+            Self::TooLong {
+                path,
+                frames,
+                reach,
+            } => write!(
+                f,
+                "the impulse response of path {path} has {frames} frames; the partition covers {reach}"
+            ),
+            Self::OtherPaths { given, paths } => {
+                write!(f, "{given} impulse responses for {paths} paths")
+            }
+            Self::Size(_) => write!(f, "there is no transform of a level's size"),
+        }
+    }
+}
+
+impl std::error::Error for ConvolverError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Size(error) => Some(error),
+            _ => None,
+        }
+    }
+}
+
+impl From<SizeError> for ConvolverError {
+    fn from(error: SizeError) -> Self {
+        Self::Size(error)
+    }
+}
+
+/// Where one line of work stands.
+pub(crate) struct Place {
+    pub(crate) level: usize,
+    pub(crate) group: usize,
+    pub(crate) shape: Shape,
+    pub(crate) phase: usize,
+}
+
+/// See the module.
+pub(crate) struct Recipe {
+    pub(crate) inputs: usize,
+    pub(crate) outputs: usize,
+    pub(crate) options: Options,
+    pub(crate) paths: Vec<(usize, usize)>,
+    pub(crate) groups: Vec<Group>,
+    /// Level by level, group by group.
+    pub(crate) places: Vec<Place>,
+}
+
+impl Recipe {
+    pub(crate) fn new(
+        inputs: usize,
+        outputs: usize,
+        paths: &[Path],
+        options: &Options,
+    ) -> Result<Self, ConvolverError> {
+        if paths.is_empty() {
+            return Err(ConvolverError::NoPaths);
+        }
+        for (path, ends) in paths.iter().enumerate() {
+            check_end(path, ends.input, inputs, true)?;
+            check_end(path, ends.output, outputs, false)?;
+        }
+        let ends: Vec<_> = paths.iter().map(|p| (p.input, p.output)).collect();
+        let mut recipe = Self {
+            inputs,
+            outputs,
+            options: options.clone(),
+            groups: groups(&ends),
+            paths: ends,
+            places: Vec::new(),
+        };
+        recipe.places = recipe.lay_out()?;
+        Ok(recipe)
+    }
+
+    fn lay_out(&self) -> Result<Vec<Place>, ConvolverError> {
+        let mut plans: HashMap<(usize, bool), Arc<RealFft>> = HashMap::new();
+        let mut places = Vec::new();
+        for (index, level) in self.options.partition.levels().iter().enumerate() {
+            for (number, group) in self.groups.iter().enumerate() {
+                let is_batch = self.is_batch(level, group);
+                let fft = match plans.get(&(level.size(), is_batch)) {
+                    Some(fft) => fft.clone(),
+                    None => {
+                        let packing = if is_batch {
+                            Packing::Batch
+                        } else {
+                            Packing::Mono
+                        };
+                        let Options {
+                            kernels, backend, ..
+                        } = self.options;
+                        let fft = Arc::new(RealFft::new(level.size(), packing, kernels, backend)?);
+                        plans.insert((level.size(), is_batch), fft.clone());
+                        fft
+                    }
+                };
+                places.push(Place {
+                    level: index,
+                    group: number,
+                    shape: self.shape(level, fft),
+                    phase: self.phase(level, index, number),
+                });
+            }
+        }
+        Ok(places)
+    }
+
+    fn is_batch(&self, level: &Level, group: &Group) -> bool {
+        level.size() <= self.options.batch && group.is_straight && group.outputs.len() >= FEW
+    }
+
+    fn shape(&self, level: &Level, fft: Arc<RealFft>) -> Shape {
+        let packing = fft.packing();
+        Shape {
+            size: level.size(),
+            count: level.count(),
+            block: self.options.partition.block(),
+            width: packing.channels(),
+            fade: self.options.fade.max(1),
+            fft,
+            kernels: self.options.kernels,
+            packing,
+        }
+    }
+
+    /// Urgent levels must not share a callback more than they have to; others end their periods one group, and one
+    /// level, after the other.
+    fn phase(&self, level: &Level, index: usize, group: usize) -> usize {
+        let block = self.options.partition.block();
+        let blocks = level.size() / block;
+        if !self.options.stagger || level.is_urgent() || blocks < 2 {
+            return 0;
+        }
+        let lines = self.groups.len();
+        (group * blocks / lines + index) % blocks * block
+    }
+
+    /// Transforms an impulse response for each path.
+    pub(crate) fn press(self: &Arc<Self>, irs: &[Scaled]) -> Result<Box<Exchange>, ConvolverError> {
+        if irs.len() != self.paths.len() {
+            return Err(ConvolverError::OtherPaths {
+                given: irs.len(),
+                paths: self.paths.len(),
+            });
+        }
+        let reach = self.options.partition.reach();
+        for (path, ir) in irs.iter().enumerate() {
+            check_ir(path, ir, reach)?;
+        }
+        let mut press = Press::default();
+        let set = |place: &Place| Some(self.set(place, irs, &mut press));
+        let sets = self.places.iter().map(set).collect();
+        let head = HeadSet::new(self.options.partition.head(), irs);
+        Ok(Box::new(Exchange::new(self.clone(), Some(head), sets)))
+    }
+
+    fn set(&self, place: &Place, irs: &[Scaled], press: &mut Press) -> IrSet {
+        let level = &self.options.partition.levels()[place.level];
+        let group = &self.groups[place.group];
+        if place.shape.packing == Packing::Batch {
+            let mut lanes = [None; LANES];
+            for &(input, _, path) in &group.wires {
+                lanes[input] = Some(&irs[path]);
+            }
+            return [batch(&place.shape, level, &lanes)].into_iter().collect();
+        }
+        let wires = group.wires.iter();
+        wires
+            .map(|&(_, _, path)| press.mono(&place.shape, level, &irs[path]))
+            .collect()
+    }
+
+    /// The wires of a line, and how many inputs and outputs it has: a batch is one of each.
+    pub(crate) fn wires(&self, place: &Place) -> (Vec<Wire>, usize, usize) {
+        if place.shape.packing == Packing::Batch {
+            return (
+                vec![Wire {
+                    input: 0,
+                    output: 0,
+                }],
+                1,
+                1,
+            );
+        }
+        let group = &self.groups[place.group];
+        let wire = |&(input, output, _): &(usize, usize, usize)| Wire { input, output };
+        let wires = group.wires.iter().map(wire).collect();
+        (wires, group.inputs.len(), group.outputs.len())
+    }
+}
+
+fn check_end(
+    path: usize,
+    channel: usize,
+    channels: usize,
+    is_input: bool,
+) -> Result<(), ConvolverError> {
+    if channel < channels {
+        return Ok(());
+    }
+    Err(ConvolverError::NoChannel {
+        path,
+        channel,
+        channels,
+        is_input,
+    })
+}
+
+fn check_ir(path: usize, ir: &Scaled, reach: usize) -> Result<(), ConvolverError> {
+    let frames = ir.frames.len();
+    if frames == 0 {
+        return Err(ConvolverError::Empty { path });
+    }
+    if frames > reach {
+        return Err(ConvolverError::TooLong {
+            path,
+            frames,
+            reach,
+        });
+    }
+    let bad = ir.frames.iter().position(|x| !x.is_finite());
+    if bad.is_some() || !ir.gain.is_finite() {
+        return Err(ConvolverError::NotFinite { path, frame: bad });
+    }
+    Ok(())
+}

@@ -1,0 +1,103 @@
+//! Noise, impulse responses, and what a convolver plays.
+
+use divisi_conv::{Convolver, Hands, Inline, Options, Partition, Path};
+
+/// Numbers that are the same in every run.
+pub(crate) struct Rng(pub(crate) u64);
+
+impl Rng {
+    pub(crate) fn bits(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    pub(crate) fn below(&mut self, end: usize) -> usize {
+        (self.bits() % end as u64) as usize
+    }
+
+    /// From -1 to 1.
+    pub(crate) fn sample(&mut self) -> f32 {
+        (self.bits() >> 40) as f32 / (1u64 << 23) as f32 - 1.0
+    }
+
+    pub(crate) fn noise(&mut self, frames: usize) -> Vec<f32> {
+        (0..frames).map(|_| self.sample()).collect()
+    }
+
+    /// Noise that dies away by 60 dB.
+    pub(crate) fn response(&mut self, frames: usize) -> Vec<f32> {
+        let step = 0.001f64.powf(1.0 / frames as f64) as f32;
+        let mut gain = 1.0;
+        let mut next = || {
+            gain *= step;
+            gain * self.sample()
+        };
+        (0..frames).map(|_| next()).collect()
+    }
+}
+
+/// The frames of each output, the inputs being played in blocks, and then as many frames of silence as it takes to play
+/// `frames` in all.
+pub(crate) fn play(
+    convolver: &mut Convolver,
+    inputs: &[Vec<f32>],
+    frames: usize,
+    hands: &mut dyn Hands,
+) -> Vec<Vec<f32>> {
+    let block = convolver.block();
+    let mut outputs = vec![Vec::with_capacity(frames + block); convolver.outputs()];
+    let mut heard = vec![0.0; block];
+    for at in (0..frames).step_by(block) {
+        for (channel, input) in inputs.iter().enumerate() {
+            heard.fill(0.0);
+            let from = &input[at.min(input.len())..(at + block).min(input.len())];
+            heard[..from.len()].copy_from_slice(from);
+            convolver.hear(channel, &heard);
+        }
+        convolver.turn(hands);
+        for (channel, output) in outputs.iter_mut().enumerate() {
+            output.extend_from_slice(convolver.played(channel));
+        }
+    }
+    outputs
+}
+
+/// One channel through one response.
+pub(crate) fn mono(
+    partition: Partition,
+    response: &[f32],
+    input: &[f32],
+    frames: usize,
+) -> Vec<f32> {
+    let path = Path::new(0, 0, response);
+    let mut convolver = Convolver::new(1, 1, &[path], &Options::new(partition)).unwrap();
+    play(&mut convolver, &[input.to_vec()], frames, &mut Inline).remove(0)
+}
+
+/// Frame `n` of the convolution of `input` and `response`.
+pub(crate) fn truth(input: &[f32], response: &[f32], n: usize) -> f64 {
+    let from = (n + 1).saturating_sub(response.len());
+    let to = (n + 1).min(input.len());
+    let product = |i: usize| f64::from(input[i]) * f64::from(response[n - i]);
+    (from..to.max(from)).map(product).sum()
+}
+
+/// The RMS of the difference at the frames `at`, in dB of the RMS of the truth; or of full scale where that is silent.
+pub(crate) fn error_db(
+    played: &[f32],
+    late: usize,
+    truth: impl Fn(usize) -> f64,
+    at: &[usize],
+) -> f64 {
+    let (mut error, mut power) = (0.0, 0.0);
+    for &n in at {
+        let truth = if n < late { 0.0 } else { truth(n - late) };
+        error += (f64::from(played[n]) - truth).powi(2);
+        power += truth * truth;
+    }
+    let power = if power == 0.0 { at.len() as f64 } else { power };
+    10.0 * (error / power + 1e-40).log10()
+}

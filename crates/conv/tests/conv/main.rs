@@ -1,0 +1,4 @@
+//! Convolvers against convolution by definition.
+
+mod kit;
+mod oracle;
