@@ -72,12 +72,8 @@ mod tests {
     #[test]
     fn every_contestant_convolves() {
         for length in [1, 63, 1000, 16_384, 70_001] {
-            let hall = Hall {
-                channels: 3,
-                length,
-                response: &|channel| response(channel, length),
-                priority: 0,
-            };
+            let response = |channel| response(channel, length);
+            let hall = Hall::new(3, length, &response);
             for maker in all() {
                 let mut it = (maker.make)(&hall).unwrap();
                 let (db, _) = difference_db(&mut *it, &hall, &Feed::default());

@@ -1,5 +1,6 @@
 //! What is compared: anything that convolves every channel with a response of its own, block by block.
 
+use crate::ours::Ours;
 use crate::two_stage::TwoStage;
 use crate::zita::Zita;
 use std::error::Error;
@@ -33,6 +34,24 @@ pub struct Hall<'a> {
     pub response: &'a dyn Fn(usize) -> Vec<f32>,
     /// The real-time priority of its first thread, others below; 0 for ordinary ones.
     pub priority: i32,
+    /// How Divisi is to cut responses (`15x64 14x512 ...`) and which levels by sixteen channels; else as it would.
+    pub partition: Option<&'a str>,
+    /// The greatest size of a level that does sixteen channels at a time.
+    pub batch: Option<usize>,
+}
+
+impl<'a> Hall<'a> {
+    /// For so many channels with responses of that length, made by `response`; nothing else asked for.
+    pub fn new(channels: usize, length: usize, response: &'a dyn Fn(usize) -> Vec<f32>) -> Self {
+        Self {
+            channels,
+            length,
+            response,
+            priority: 0,
+            partition: None,
+            batch: None,
+        }
+    }
 }
 
 /// A way to make one.
@@ -49,6 +68,10 @@ pub fn all() -> Vec<Maker> {
         Maker {
             name: "zita",
             make: |hall| Ok(Box::new(Zita::new(hall)?)),
+        },
+        Maker {
+            name: "ours",
+            make: |hall| Ok(Box::new(Ours::new(hall)?)),
         },
         Maker {
             name: "two-stage",

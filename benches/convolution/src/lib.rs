@@ -17,6 +17,7 @@ pub mod contestant;
 pub mod feed;
 pub mod live;
 pub mod options;
+pub mod ours;
 pub mod stats;
 pub mod system;
 pub mod two_stage;

@@ -24,6 +24,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         length: options.number("length")?.unwrap_or(524_288),
         core: options.number("core")?.unwrap_or(1),
         feed: Feed::default(),
+        partition: options.text("partition").map(str::to_owned),
     };
     let _awake = system::stay_awake();
     system::pin(table.core)?;
@@ -62,6 +63,7 @@ struct Live {
     length: usize,
     core: usize,
     feed: Feed,
+    partition: Option<String>,
 }
 
 impl Live {
@@ -71,11 +73,11 @@ impl Live {
         channels: usize,
         rows: &mut Vec<String>,
     ) -> Result<Seen, Box<dyn Error>> {
+        let response = |channel| response(channel, self.length);
         let hall = Hall {
-            channels,
-            length: self.length,
-            response: &|channel| response(channel, self.length),
             priority: BEAT - 5,
+            partition: self.partition.as_deref(),
+            ..Hall::new(channels, self.length, &response)
         };
         // What takes long and is not played has no claim to the core.
         system::prioritise(0)?;

@@ -1,6 +1,7 @@
 //! What each contestant costs, in ns of this process's processor time a channel a block: interleaved rounds, medians.
 //!
-//! `table [--quick] [--lengths 16384,65536] [--channels 32] [--only zita,ours] [--resident] [--csv FILE]`
+//! `table [--quick] [--lengths 16384,65536] [--channels 32] [--only zita,ours] [--resident] [--csv FILE]
+//! [--partition "15x64 ..."] [--batch 256]`; the last two are for Divisi.
 
 use divisi_bench_convolution::bound::{self, Cost};
 use divisi_bench_convolution::check::{BOUND_DB, difference_db};
@@ -65,11 +66,11 @@ fn compare(
     costs: &[Cost],
 ) -> Result<Vec<String>, Box<dyn Error>> {
     let feed = Feed::default();
+    let response = |channel| response(channel, length);
     let hall = Hall {
-        channels,
-        length,
-        response: &|channel| response(channel, length),
-        priority: 0,
+        partition: options.text("partition"),
+        batch: options.number("batch")?,
+        ..Hall::new(channels, length, &response)
     };
     println!("\nresponses of {length} taps");
     let mut ready = Vec::new();
@@ -194,14 +195,10 @@ fn resident(name: &str, channels: usize, length: usize) -> Result<(), Box<dyn Er
         .find(|maker| maker.name == name)
         .ok_or("there is no such contestant")?;
     let feed = Feed::default();
-    let hall = Hall {
-        channels,
-        length,
-        response: &|channel| response(channel, length),
-        priority: 0,
-    };
+    let response = |channel| response(channel, length);
+    let hall = Hall::new(channels, length, &response);
     // What a response needs while it is given is there before and after.
-    drop(response(0, length));
+    drop(response(0));
     let before = system::resident_bytes();
     let mut it = (maker.make)(&hall)?;
     let mut output = vec![0.0; channels * BLOCK];
