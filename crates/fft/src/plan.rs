@@ -185,6 +185,47 @@ impl RealFft {
         }
     }
 
+    /// How many pieces a transform has, forward or back: one, but for large ones of one channel.
+    pub fn pieces(&self) -> usize {
+        match &self.way {
+            Way::Mono(mono) => mono.pieces(),
+            Way::Batch(_) | Way::Peer(_) => 1,
+        }
+    }
+
+    /// Roughly how many vector instructions piece `i` of a forward transform is, or of an inverse one.
+    pub fn weight(&self, i: usize, forward: bool) -> u32 {
+        match &self.way {
+            Way::Mono(mono) => mono.weight(i, forward),
+            Way::Batch(_) | Way::Peer(_) => {
+                (self.floats() / LANES) as u32 * (2 * self.bins.ilog2() + 8)
+            }
+        }
+    }
+
+    /// Piece `i` of [`RealFft::forward`]: all are run in order with the same slices, whose contents must stay as they are
+    /// in between. *hot*
+    pub fn forward_piece(&self, i: usize, time: &[f32], spectrum: &mut [f32], scratch: &mut [f32]) {
+        match &self.way {
+            Way::Mono(mono) => mono.forward_piece(i, time, spectrum, scratch),
+            Way::Batch(_) | Way::Peer(_) => self.forward(time, spectrum, scratch),
+        }
+    }
+
+    /// Piece `i` of [`RealFft::inverse`], likewise. *hot*
+    pub fn inverse_piece(
+        &self,
+        i: usize,
+        spectrum: &mut [f32],
+        time: &mut [f32],
+        scratch: &mut [f32],
+    ) {
+        match &self.way {
+            Way::Mono(mono) => mono.inverse_piece(i, spectrum, time, scratch),
+            Way::Batch(_) | Way::Peer(_) => self.inverse(spectrum, time, scratch),
+        }
+    }
+
     /// Whether the lengths are the plan's; all that follows relies on it.
     fn fit(&self, time: &[f32], spectrum: &[f32], scratch: &[f32]) -> bool {
         debug_assert_eq!(time.len(), self.floats(), "the length of the time values");
@@ -207,5 +248,41 @@ impl fmt::Debug for RealFft {
             .field("packing", &self.packing)
             .field("backend", &self.backend)
             .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Aligned;
+
+    #[test]
+    fn all_pieces_in_order_are_the_whole() {
+        for (bins, packing, backend) in [
+            (64, Packing::Mono, Backend::Own),
+            (1024, Packing::Mono, Backend::Own),
+            (64, Packing::Batch, Backend::Own),
+            (64, Packing::Mono, Backend::RealFft),
+        ] {
+            let fft = RealFft::new(bins, packing, Kernels::best(), backend).unwrap();
+            let mut time = Aligned::new(fft.floats());
+            for (i, x) in time.iter_mut().enumerate() {
+                *x = (i * 7919 % 1000) as f32 / 500.0 - 1.0;
+            }
+            let mut scratch = Aligned::new(fft.scratch());
+            let (mut whole, mut parts) = (Aligned::new(time.len()), Aligned::new(time.len()));
+            fft.forward(&time, &mut whole, &mut scratch);
+            for i in 0..fft.pieces() {
+                fft.forward_piece(i, &time, &mut parts, &mut scratch);
+                assert!(fft.weight(i, true) > 0 && fft.weight(i, false) > 0);
+            }
+            assert_eq!(*whole, *parts);
+            let mut back = Aligned::new(time.len());
+            fft.inverse(&mut whole, &mut time, &mut scratch);
+            for i in 0..fft.pieces() {
+                fft.inverse_piece(i, &mut parts, &mut back, &mut scratch);
+            }
+            assert_eq!(*time, *back);
+        }
     }
 }
