@@ -1,9 +1,14 @@
 //! An experiment by its name: its runs, its pictures, its page.
 
 use crate::chart::Chart;
+use crate::run::run_all;
 use crate::{Effort, LabError, Machine, Table, Watch, graphs, scale, session};
 use std::fs;
 use std::path::{Path, PathBuf};
+
+/// The files of a folder of results.
+const TABLE: &str = "results.csv";
+const PAGE: &str = "index.html";
 
 /// What can be done again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,22 +64,56 @@ impl Experiment {
     ) -> Result<Done, LabError> {
         fs::create_dir_all(folder).map_err(LabError::io(folder))?;
         let machine = Machine::this();
-        let (table, is_whole) = match self {
-            Self::Graphs => graphs::run(effort, folder, &machine, watch)?,
-            Self::Session => session::run(effort, folder, &machine, watch)?,
-            Self::Scale => scale::run(effort, folder, &machine, watch)?,
+        let mut table = self.table(folder, &machine)?;
+        let is_whole = match self {
+            Self::Graphs => run_all(&graphs::cells(effort), effort, &mut table, watch)?,
+            Self::Session => run_all(&session::cells(effort), effort, &mut table, watch)?,
+            Self::Scale => run_all(&scale::cells(effort), effort, &mut table, watch)?,
         };
+        self.write(folder, &table, &machine)?;
+        Ok(done(folder, &table, is_whole))
+    }
+
+    /// Writes the plots and the page anew from the runs that are in `folder`, and makes none.
+    ///
+    /// # Errors
+    ///
+    /// [`LabError`]; where there is no table, nothing is written.
+    ///
+    /// Real-time: waits, for the disk.
+    pub fn explain(self, folder: &Path) -> Result<Done, LabError> {
+        let path = folder.join(TABLE);
+        fs::metadata(&path).map_err(LabError::io(&path))?;
+        let machine = Machine::this();
+        let table = self.table(folder, &machine)?;
+        self.write(folder, &table, &machine)?;
+        Ok(done(folder, &table, true))
+    }
+
+    fn table(self, folder: &Path, machine: &Machine) -> Result<Table, LabError> {
+        let (columns, keys) = match self {
+            Self::Graphs => (graphs::COLUMNS, graphs::KEYS),
+            Self::Session => (session::COLUMNS, session::KEYS),
+            Self::Scale => (scale::COLUMNS, scale::KEYS),
+        };
+        Table::open(&folder.join(TABLE), &machine.name(), columns, keys)
+    }
+
+    fn write(self, folder: &Path, table: &Table, machine: &Machine) -> Result<(), LabError> {
         let (page, charts) = match self {
-            Self::Graphs => graphs::page(&table, &machine),
-            Self::Session => session::page(&table, &machine),
-            Self::Scale => scale::page(&table, &machine),
+            Self::Graphs => graphs::page(table, machine),
+            Self::Session => session::page(table, machine),
+            Self::Scale => scale::page(table, machine),
         };
-        write(folder, &page, &charts)?;
-        Ok(Done {
-            is_whole,
-            runs: table.rows().count(),
-            page: folder.join("index.html"),
-        })
+        write(folder, &page, &charts)
+    }
+}
+
+fn done(folder: &Path, table: &Table, is_whole: bool) -> Done {
+    Done {
+        is_whole,
+        runs: table.rows().count(),
+        page: folder.join(PAGE),
     }
 }
 
@@ -86,7 +125,7 @@ fn write(folder: &Path, page: &str, charts: &[Chart]) -> Result<(), LabError> {
     for chart in charts {
         put(format!("{}.svg", chart.file), &chart.svg())?;
     }
-    put("index.html".into(), page)
+    put(PAGE.into(), page)
 }
 
 /// When the first and the last run was made.
@@ -132,6 +171,7 @@ mod tests {
                 "What was done",
                 "What it shows",
                 "What it does not show",
+                "The state of the machine",
                 "control",
             ] {
                 assert!(page.contains(word), "{}: {word}", experiment.name());
@@ -145,6 +185,17 @@ mod tests {
                 .unwrap();
             assert_eq!((again.0, twice.runs), (0, done.runs));
             assert_eq!(fs::read_to_string(&done.page).unwrap(), page);
+            for file in fs::read_dir(&folder).unwrap().flatten() {
+                if file.file_name() != TABLE {
+                    fs::remove_file(file.path()).unwrap();
+                }
+            }
+            let anew = experiment.explain(&folder).unwrap();
+            assert_eq!(fs::read_to_string(anew.page).unwrap(), page);
+            let files = fs::read_dir(&folder).unwrap();
+            assert_eq!(files.count(), 2 + page.matches("<figure>").count());
+            fs::remove_file(folder.join(TABLE)).unwrap();
+            assert!(matches!(experiment.explain(&folder), Err(LabError::Io(..))));
             fs::remove_dir_all(&folder).unwrap();
         }
     }

@@ -57,7 +57,7 @@ impl Figures {
     }
 }
 
-/// Joins the columns that say which run it is, these, and others behind.
+/// Joins the columns that say which run it is, these, others behind, and those of the machine's state.
 macro_rules! columns {
     ($($key:literal),* ; $($more:literal),*) => {
         &[
@@ -65,6 +65,7 @@ macro_rules! columns {
             "date", "priority", "cycles", "period_us", "mean_us", "p50_us", "p99_us", "worst_us", "missed", "lost",
             "takes", "wakes", "ran", "waited", "stolen_ms",
             $($more,)*
+            "loadavg", "nice", "others_ms",
         ]
     };
 }

@@ -19,6 +19,7 @@ mod run;
 mod scale;
 mod session;
 pub mod simulator;
+mod state;
 mod table;
 mod threads;
 

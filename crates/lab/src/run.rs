@@ -2,6 +2,7 @@
 
 use crate::bench::Bench;
 use crate::load::Load;
+use crate::state::State;
 use crate::{LabError, Table};
 use std::time::{Duration, Instant};
 
@@ -57,7 +58,7 @@ pub(crate) trait Cell {
     /// About how long it lasts.
     fn lasts(&self) -> Duration;
 
-    /// Makes it; gives the other columns.
+    /// Makes it; gives the other columns, but those of the machine's state.
     fn run(&self, bench: &mut Bench, table: &Table) -> Result<Vec<String>, LabError>;
 }
 
@@ -91,8 +92,10 @@ pub(crate) fn run_all(
             load = Some(Load::begin(divisi::workers::cores().len()));
             std::thread::sleep(SETTLE);
         }
+        let state = State::begin();
         let figures = cell.run(&mut bench, table)?;
-        table.add(key.into_iter().chain(figures).collect())?;
+        let cells = key.into_iter().chain(figures).chain(state.end());
+        table.add(cells.collect())?;
         done += cell.lasts();
     }
     Ok(true)
@@ -111,6 +114,8 @@ fn left(took: Duration, done: Duration, all: Duration) -> Duration {
 mod tests {
     use super::*;
     use std::cell::RefCell;
+
+    const COLUMNS: &[&str] = &["n", "state", "loadavg", "nice", "others_ms"];
 
     struct Numbered<'a>(u32, &'a RefCell<Vec<u32>>);
 
@@ -152,7 +157,7 @@ mod tests {
         let _ = std::fs::remove_file(&path);
         let ran = RefCell::new(Vec::new());
         let cells: Vec<_> = (0..5).map(|n| Numbered(n, &ran)).collect();
-        let open = || Table::open(&path, "m", &["n", "state"], 1).unwrap();
+        let open = || Table::open(&path, "m", COLUMNS, 1).unwrap();
         let mut some = Until(2, Vec::new());
         assert!(!run_all(&cells, Effort::Least, &mut open(), &mut some).unwrap());
         let mut rest = Until(9, Vec::new());

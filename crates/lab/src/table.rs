@@ -1,7 +1,8 @@
 //! The table of every run: a CSV file that grows by a line a run, and from which an experiment goes on.
 //!
 //! The first line names the machine, the second the columns. Cells hold neither commas nor line ends. What is not a whole
-//! line of as many cells as there are columns (a run that was broken off) is dropped when the file is opened.
+//! line of as many cells as there are columns (a run that was broken off) is dropped when the file is opened. A table of an
+//! earlier version, which has not the last columns yet, gets them, and they are empty.
 
 use crate::LabError;
 use std::collections::HashSet;
@@ -71,28 +72,43 @@ impl Table {
             Err(error) if error.kind() == ErrorKind::NotFound => String::new(),
             Err(error) => return Err(LabError::Io(path.into(), error)),
         };
-        if !there.starts_with(&head) && !head.starts_with(&there) {
+        let missing = table.missing(&there, &head);
+        if missing.is_none() && !head.starts_with(&there) {
             return Err(whose(path, &there, &head));
         }
-        let body = there.strip_prefix(&head).unwrap_or_default();
-        let kept = table.take(body);
-        if kept.len() + head.len() != there.len() {
-            let whole = format!("{head}{kept}");
+        let body = there.splitn(3, '\n').nth(2).unwrap_or_default();
+        let kept = table.take(body, missing.unwrap_or(0));
+        let whole = format!("{head}{kept}");
+        if whole != there {
             replace(path, &whole).map_err(LabError::io(path))?;
         }
         Ok(table)
     }
 
-    /// Takes every whole line that is not there yet; gives these lines.
-    fn take(&mut self, body: &str) -> String {
+    /// How many of the last columns are not in the table yet that begins as `there`; `None` if it is not this one.
+    fn missing(&self, there: &str, head: &str) -> Option<usize> {
+        let mut lines = there.split_inclusive('\n');
+        let machine = lines.next()?;
+        let columns = lines.next()?.strip_suffix('\n')?;
+        let count = columns.split(',').count();
+        let is_it = head.starts_with(machine)
+            && count > self.keys
+            && count <= self.columns.len()
+            && self.columns[..count].join(",") == columns;
+        is_it.then(|| self.columns.len() - count)
+    }
+
+    /// Takes every whole line that is not there yet, with so many cells less than there are columns; gives these lines.
+    fn take(&mut self, body: &str, missing: usize) -> String {
         let mut kept = String::with_capacity(body.len());
         for line in body.split_inclusive('\n') {
             let Some(line) = line.strip_suffix('\n') else {
                 break;
             };
+            let line = format!("{line}{}", ",".repeat(missing));
             let cells: Vec<String> = line.split(',').map(str::to_owned).collect();
             if cells.len() == self.columns.len() && self.known.insert(cells[..self.keys].to_vec()) {
-                kept.push_str(line);
+                kept.push_str(&line);
                 kept.push('\n');
                 self.rows.push(cells);
             }
@@ -245,6 +261,23 @@ mod tests {
             whole.ends_with("line,2,1.5\nrake,2,7\nrake,3,8\n"),
             "{whole}"
         );
+    }
+
+    #[test]
+    fn a_table_of_an_earlier_version_gets_the_columns_that_came_later() {
+        let here = Folder::new("earlier");
+        let earlier = "# machine: a machine  2 cores\nshape,threads,mean_us\nline,2,1\nline,3\n";
+        fs::write(here.file(), earlier).unwrap();
+        let columns = &["shape", "threads", "mean_us", "loadavg", "nice"];
+        let open = || Table::open(&here.file(), "a machine, 2 cores", columns, 2).unwrap();
+        for _ in 0..2 {
+            let table = open();
+            let row = table.rows().next().unwrap();
+            assert_eq!((row.text("mean_us"), row.number("loadavg")), ("1", None));
+            assert_eq!(table.rows().count(), 1);
+        }
+        let whole = fs::read_to_string(here.file()).unwrap();
+        assert!(whole.ends_with("shape,threads,mean_us,loadavg,nice\nline,2,1,,\n"));
     }
 
     #[test]

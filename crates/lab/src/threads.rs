@@ -1,6 +1,8 @@
-//! What the system says of this process's threads: how long they ran, and how long they were ready and had no core.
+//! What the system says of this process's threads: how long they ran, and how long they were ready and had no core; and
+//! how busy the machine was with others.
 
 use std::fs;
+use std::time::Duration;
 
 /// Times of all threads together, in ns, since each began.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -45,6 +47,40 @@ impl Spent {
     }
 }
 
+/// How long the machine's cores were busy, and how much of that was this process.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Busy {
+    all: u64,
+    ours: u64,
+}
+
+impl Busy {
+    /// So far, in hundredths of a second. Zeros where the system does not tell.
+    pub(crate) fn so_far() -> Self {
+        let stat = fs::read_to_string("/proc/stat").unwrap_or_default();
+        let cores = stat.lines().next().unwrap_or_default();
+        let ticks: Vec<u64> = (cores.split_whitespace().skip(1))
+            .map_while(|t| t.parse().ok())
+            .collect();
+        // User, nice, system, then idle and waiting for a disk, which are not work, then interrupts.
+        let work = [0, 1, 2, 5, 6].map(|at| ticks.get(at).copied().unwrap_or(0));
+        let own = fs::read_to_string("/proc/self/stat").unwrap_or_default();
+        let behind = own.rsplit_once(')').map_or("", |(_, behind)| behind);
+        let own = behind.split_whitespace().skip(11).take(2);
+        Self {
+            all: work.iter().sum(),
+            ours: own.map_while(|t| t.parse::<u64>().ok()).sum(),
+        }
+    }
+
+    /// How long others were busy since `before`, about.
+    pub(crate) fn others_since(self, before: Self) -> Duration {
+        let all = self.all.saturating_sub(before.all);
+        let ours = self.ours.saturating_sub(before.ours);
+        Duration::from_millis(10 * all.saturating_sub(ours))
+    }
+}
+
 /// Hundredths of a second that the host gave to others, in ns.
 fn stolen() -> u64 {
     let stat = fs::read_to_string("/proc/stat").unwrap_or_default();
@@ -77,5 +113,13 @@ mod tests {
         let told = fs::read_to_string("/proc/self/schedstat").is_ok();
         assert!(ran > 0 || !told);
         assert_eq!(others, 0);
+    }
+
+    #[test]
+    fn what_others_did_is_what_is_left_of_all() {
+        let busy = |all, ours| Busy { all, ours };
+        let ms = Duration::from_millis;
+        assert_eq!(busy(130, 25).others_since(busy(100, 5)), ms(100));
+        assert_eq!(busy(100, 25).others_since(busy(100, 5)), ms(0));
     }
 }

@@ -13,6 +13,7 @@ const EXAMPLES: &str = "\
 Examples:
   divisi experiment graphs --quick
   divisi experiment session --out results/session
+  divisi experiment session --out results/session --page
 
   graphs   lines, diamonds and rakes under every schedule: threads, buffers, a machine in use
   session  500 objects, 64 of them dear: takes from the queue, wakes, processor time, idle and playing
@@ -33,6 +34,10 @@ pub(crate) struct Experiment {
     #[arg(long)]
     quick: bool,
 
+    /// Make no runs: write the plots and the page anew from those that are in the folder
+    #[arg(long)]
+    page: bool,
+
     /// The folder for the results; without it, one here that bears the experiment's name
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
@@ -52,7 +57,10 @@ impl Experiment {
             is_shown: std::io::stderr().is_terminal(),
             is_there: false,
         };
-        let done = self.name.perform(effort, &folder, &mut line);
+        let done = match self.page {
+            true => self.name.explain(&folder),
+            false => self.name.perform(effort, &folder, &mut line),
+        };
         line.end();
         let done = done.map_err(|error| refusal(&error))?;
         let page = done.page.display();

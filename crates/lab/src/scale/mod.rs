@@ -5,16 +5,12 @@ mod cells;
 mod facts;
 mod page;
 
-use crate::machine::Machine;
-use crate::run::run_all;
-use crate::{Effort, LabError, Table, Watch};
-use std::path::Path;
-
+pub(crate) use cells::cells;
 pub(crate) use page::page;
 
 /// How many columns say which run it is.
-const KEYS: usize = 6;
-const COLUMNS: &[&str] = &[
+pub(crate) const KEYS: usize = 6;
+pub(crate) const COLUMNS: &[&str] = &[
     "what",
     "graph",
     "nodes",
@@ -29,17 +25,9 @@ const COLUMNS: &[&str] = &[
     "measured_us",
     "worst_us",
     "measured_takes",
+    "waited",
+    "stolen_ms",
+    "loadavg",
+    "nice",
+    "others_ms",
 ];
-
-/// Makes the runs that are not in `folder` yet. The table, and whether all are there now.
-pub(crate) fn run(
-    effort: Effort,
-    folder: &Path,
-    machine: &Machine,
-    watch: &mut dyn Watch,
-) -> Result<(Table, bool), LabError> {
-    let path = folder.join("results.csv");
-    let mut table = Table::open(&path, &machine.name(), COLUMNS, KEYS)?;
-    let is_whole = run_all(&cells::cells(effort), effort, &mut table, watch)?;
-    Ok((table, is_whole))
-}

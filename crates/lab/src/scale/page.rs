@@ -3,15 +3,19 @@
 use super::cells::{BLOCK, WAYS};
 use crate::chart::{Body, Chart};
 use crate::page::Page;
-use crate::{Machine, Row, Table};
+use crate::{Machine, Row, Table, state};
 
 /// The page and its pictures.
 pub(crate) fn page(table: &Table, machine: &Machine) -> (String, Vec<Chart>) {
-    let view = View { table };
+    let view = View {
+        table,
+        here: machine.cores,
+    };
     let mut page = Page::new("From 1 to 128 cores");
     let mut charts = Vec::new();
     method(&mut page, machine);
     page.machine(machine, crate::dates(table));
+    state::section(&mut page, table, machine.cores);
     view.costs(&mut page);
     view.beside(&mut page);
     view.curves(&mut page, &mut charts);
@@ -22,10 +26,10 @@ pub(crate) fn page(table: &Table, machine: &Machine) -> (String, Vec<Chart>) {
 fn method(page: &mut Page, machine: &Machine) {
     page.text(
         "How long would a cycle of an audio graph take on 4, 16 or 128 cores, under each way of sharing it out? A simulator \
-         plays the graph's tasks move by move under each executor's own protocol: lanes that wait for one another, one queue \
-         without a lock, weighted batches, own queues that are stolen from, one locked queue. What its moves cost was \
-         measured on this machine. On the cores that are here, the same graphs are also played, and the simulator's error is \
-         printed.",
+         plays the graph's tasks move by move under each executor's own protocol: lanes that wait for one another, halves of \
+         the graph a block apart, one queue without a lock, weighted batches, own queues that are stolen from, one locked \
+         queue. What its moves cost was measured on this machine. On the cores that are here, the same graphs are also \
+         played, and the simulator's error is printed.",
     );
     page.section("What was done");
     page.list([
@@ -46,12 +50,16 @@ fn method(page: &mut Page, machine: &Machine) {
              the cycles counts.",
             machine.cores
         ),
-        "The control is the line: no way of sharing out can shorten it, so whatever differs there is overhead.".to_owned(),
+        "The control is the line: no way of sharing out a block can shorten it, so whatever differs there is overhead. Only \
+         `pipelined`, which plays the second half of the graph a block later, shares out a line too."
+            .to_owned(),
     ]);
 }
 
 struct View<'a> {
     table: &'a Table,
+    /// How many cores the machine has.
+    here: usize,
 }
 
 impl<'a> View<'a> {
@@ -130,7 +138,10 @@ impl<'a> View<'a> {
     }
 
     /// How far a calculated cycle is off the played one, in percent.
-    fn error(row: &Row<'_>) -> Option<f64> {
+    fn error(&self, row: &Row<'_>) -> Option<f64> {
+        if state::void(row, self.here).is_some() {
+            return None;
+        }
         let (told, seen) = (row.number("predicted_us")?, row.number("measured_us")?);
         (seen > 0.0).then(|| 100.0 * (told / seen - 1.0))
     }
@@ -150,11 +161,16 @@ impl<'a> View<'a> {
                         ("cores", cores),
                     ];
                     let row = self.table.find(&wanted);
-                    let error = row.as_ref().and_then(Self::error);
+                    let error = row.as_ref().and_then(|row| self.error(row));
                     let text =
                         |column: &str| row.map_or(String::new(), |row| row.text(column).to_owned());
                     cells.extend(["predicted_us", "measured_us"].map(text));
-                    cells.push(error.map_or(String::new(), |error| format!("{error:+.1} %")));
+                    let is_void = row.is_some_and(|row| state::void(&row, self.here).is_some());
+                    cells.push(match error {
+                        Some(error) => format!("{error:+.1} %"),
+                        None if is_void => "void".to_owned(),
+                        None => String::new(),
+                    });
                 }
                 if cells[1..].iter().any(|cell| !cell.is_empty()) {
                     rows.push(cells);
@@ -232,7 +248,7 @@ impl<'a> View<'a> {
         for cores in ["1", "2"] {
             let errors = self.rows("cycle").filter(|row| row.text("cores") == cores);
             let mut errors: Vec<f64> = errors
-                .filter_map(|row| Self::error(&row))
+                .filter_map(|row| self.error(&row))
                 .map(f64::abs)
                 .collect();
             errors.sort_by(f64::total_cmp);

@@ -6,14 +6,13 @@ mod page;
 
 use crate::bench::Bench;
 use crate::figures::columns;
-use crate::machine::{Machine, now, period_us};
+use crate::machine::{now, period_us};
 use crate::play::{Pace, Run, play};
-use crate::run::{Cell, run_all};
-use crate::{Effort, LabError, Table, Watch};
+use crate::run::Cell;
+use crate::{Effort, LabError, Table};
 use divisi::graph::shape;
 use divisi::plan::Costs;
 use divisi::prelude::{Frames, Graph, Scheduler};
-use std::path::Path;
 use std::time::Duration;
 
 pub(crate) use page::page;
@@ -25,8 +24,8 @@ const IDLE_NS: f64 = 2_000.0;
 const PLAYING_NS: f64 = 16_000.0;
 
 /// How many columns say which run it is.
-const KEYS: usize = 5;
-const COLUMNS: &[&str] = columns!("state", "threads", "scheduler", "fuse", "ms";);
+pub(crate) const KEYS: usize = 5;
+pub(crate) const COLUMNS: &[&str] = columns!("state", "threads", "scheduler", "fuse", "ms";);
 
 /// What plays.
 const CONTROL: &str = "control";
@@ -34,7 +33,8 @@ const STATES: [&str; 2] = ["idle", "playing"];
 /// How many threads.
 const THREADS: [usize; 2] = [2, 6];
 
-struct SessionCell {
+/// One run.
+pub(crate) struct SessionCell {
     state: &'static str,
     threads: usize,
     scheduler: Scheduler,
@@ -103,7 +103,8 @@ fn ways() -> Vec<Scheduler> {
     all.filter(|way| way.name() != "auto").collect()
 }
 
-fn cells(effort: Effort) -> Vec<SessionCell> {
+/// Every run, the control first.
+pub(crate) fn cells(effort: Effort) -> Vec<SessionCell> {
     let ms = effort.choose(2500, 250, 5);
     let cell = |state, threads, scheduler, fuse| SessionCell {
         state,
@@ -123,17 +124,4 @@ fn cells(effort: Effort) -> Vec<SessionCell> {
         }
     }
     all
-}
-
-/// Makes the runs that are not in `folder` yet. The table, and whether all are there now.
-pub(crate) fn run(
-    effort: Effort,
-    folder: &Path,
-    machine: &Machine,
-    watch: &mut dyn Watch,
-) -> Result<(Table, bool), LabError> {
-    let path = folder.join("results.csv");
-    let mut table = Table::open(&path, &machine.name(), COLUMNS, KEYS)?;
-    let is_whole = run_all(&cells(effort), effort, &mut table, watch)?;
-    Ok((table, is_whole))
 }

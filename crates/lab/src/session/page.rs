@@ -4,19 +4,20 @@ use super::{BLOCK, CONTROL, IDLE_NS, PLAYING_NS, STATES, THREADS, ways};
 use crate::chart::{Body, Chart};
 use crate::machine::period_us;
 use crate::page::Page;
-use crate::{Machine, Row, Table};
+use crate::{Machine, Row, Table, state};
 use divisi::units::Frames;
 
 /// The page and its pictures.
 pub(crate) fn page(table: &Table, machine: &Machine) -> (String, Vec<Chart>) {
     let view = View {
         table,
-        cores: machine.cores as f64,
+        cores: machine.cores,
     };
     let mut page = Page::new("A session of 500 objects");
     let mut charts = Vec::new();
     method(&mut page, machine);
     page.machine(machine, crate::dates(table));
+    state::section(&mut page, table, machine.cores);
     view.control(&mut page);
     view.beside(&mut page);
     view.all(&mut page, &mut charts);
@@ -62,11 +63,17 @@ fn method(page: &mut Page, machine: &Machine) {
 
 struct View<'a> {
     table: &'a Table,
-    cores: f64,
+    cores: usize,
 }
 
 impl<'a> View<'a> {
+    /// A run that is not void.
     fn run(&self, state: &str, threads: usize, way: &str, fuse: &str) -> Option<Row<'a>> {
+        let run = self.any(state, threads, way, fuse);
+        run.filter(|run| state::void(run, self.cores).is_none())
+    }
+
+    fn any(&self, state: &str, threads: usize, way: &str, fuse: &str) -> Option<Row<'a>> {
         let threads = if way == "sequential" { 1 } else { threads };
         self.table.find(&[
             ("state", state),
@@ -78,7 +85,7 @@ impl<'a> View<'a> {
 
     /// The share of all cores that its threads ran.
     fn share(&self, run: &Row<'_>) -> Option<f64> {
-        Some(100.0 * run.number("ran")? / self.cores)
+        Some(100.0 * run.number("ran")? / self.cores as f64)
     }
 
     fn control(&self, page: &mut Page) {
@@ -167,6 +174,8 @@ impl<'a> View<'a> {
                     "Missed",
                     "Cycles",
                     "Priority",
+                    "Load average",
+                    "State",
                 ];
                 page.table(&format!("{state}, {threads} threads"), &head, &rows);
             }
@@ -215,7 +224,7 @@ impl<'a> View<'a> {
         let mut rows = Vec::new();
         for way in ways() {
             for fuse in ["off", "on"] {
-                let Some(run) = self.run(state, threads, way.name(), fuse) else {
+                let Some(run) = self.any(state, threads, way.name(), fuse) else {
                     continue;
                 };
                 let fused = if fuse == "on" { ", fused" } else { "" };
@@ -232,6 +241,11 @@ impl<'a> View<'a> {
                     run.text("missed").into(),
                     run.text("cycles").into(),
                     run.text("priority").into(),
+                    run.text("loadavg").into(),
+                    match state::void(&run, self.cores) {
+                        Some(_) => "void".into(),
+                        None => String::new(),
+                    },
                 ]);
             }
         }
