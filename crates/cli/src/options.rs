@@ -11,7 +11,6 @@ use divisi::prelude::{EngineError, EngineOptions, Frames, SampleRate, Scheduler}
 use divisi::text::Settings;
 use divisi::units::Nanos;
 use divisi::workers::Wait;
-use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -28,15 +27,6 @@ pub(crate) enum Way {
     Named(Scheduler),
 }
 
-impl fmt::Display for Way {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Auto => f.write_str("auto"),
-            Self::Named(scheduler) => scheduler.fmt(f),
-        }
-    }
-}
-
 /// How to play.
 #[derive(Args)]
 pub(crate) struct How {
@@ -51,7 +41,8 @@ pub(crate) struct How {
     #[arg(long, value_name = "IN.wav")]
     pub(crate) input: Option<PathBuf>,
 
-    /// auto tries several on the session and takes the best; or one by name, as sequential or stealing
+    /// auto tries several on the session and takes the best; or one of them: sequential, random, hlfet, etf, cpfd, global,
+    /// weighted, stealing, deadline, pipelined, or, for comparison only, mutex
     #[arg(long, value_name = "NAME", default_value = "auto", value_parser = scheduler)]
     pub(crate) scheduler: Way,
 
@@ -82,6 +73,10 @@ pub(crate) struct How {
     /// Whether cheap nodes are given to a worker together: on or off
     #[arg(long, value_name = "on|off", default_value = "on", value_parser = switch, action = clap::ArgAction::Set)]
     fuse: bool,
+
+    /// Let all workers take part, be it that fewer would be faster: with --fuse off the bare scheduler is seen
+    #[arg(long)]
+    force_workers: bool,
 
     /// What handing data from one core to another is taken to cost, in nanoseconds; without it, what was measured
     #[arg(long, value_name = "NS")]
@@ -153,6 +148,7 @@ impl How {
         options.wait = self.wait;
         options.inputs = loaded.inputs();
         options.fuse = self.fuse;
+        options.force_workers = self.force_workers;
         options.comm = self.comm.map(Nanos);
         options.ahead = self.ahead;
         if let Some(workers) = self.workers {
@@ -183,12 +179,23 @@ impl How {
                 // Whoever makes the engine says what is wrong with the graph.
                 Err(EngineError::Graph(_)) => {}
                 Err(error) => {
-                    options.scheduler = Scheduler::Sequential;
-                    say::note(&format!("auto: sequential, since {}", in_full(&error)));
+                    if !self.force_workers {
+                        options.scheduler = Scheduler::Sequential;
+                    }
+                    let scheduler = options.scheduler;
+                    say::note(&format!("auto: {scheduler}, since {}", in_full(&error)));
                 }
             }
         }
         options.know(kept.machine(), &patch, graph);
+    }
+
+    /// Which scheduler it has become, and who said so.
+    pub(crate) fn told(&self, options: &EngineOptions) -> String {
+        match self.scheduler {
+            Way::Auto => format!("{} (auto)", options.scheduler),
+            Way::Named(scheduler) => scheduler.to_string(),
+        }
     }
 }
 

@@ -8,7 +8,7 @@ use crate::outcome::cannot_write;
 use crate::say;
 use clap::Args;
 use divisi::draw;
-use divisi::prelude::{Engine, SampleRate};
+use divisi::prelude::{Engine, Frames, SampleRate};
 use divisi::report::{Room, TraceFile};
 use std::fs::File;
 use std::io::Write;
@@ -70,10 +70,15 @@ impl Tracing {
         }
     }
 
-    /// Opens the files: better refused early than lost late.
-    pub(crate) fn open(&self, how: &How, rate: SampleRate, block: u32) -> Result<Tracer, Failure> {
+    /// Opens the files for what is played by a scheduler, in such blocks, at such a rate: better refused early than lost
+    /// late.
+    pub(crate) fn open(
+        &self,
+        how: &How,
+        (scheduler, block, rate): (&str, Frames, SampleRate),
+    ) -> Result<Tracer, Failure> {
         let session = how.file.file_name().unwrap_or_default().to_string_lossy();
-        let (scheduler, hz) = (how.scheduler, rate.hz());
+        let (block, hz) = (block.0, rate.hz());
         let about = format!("divisi: {session}, {scheduler}, {block} frames at {hz} Hz");
         let room = Room {
             all: u64::from(self.trace_room) << 20,

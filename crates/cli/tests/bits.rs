@@ -4,7 +4,39 @@ mod common;
 
 use common::{Folder, wav};
 
-const SCHEDULERS: [&str; 5] = ["sequential", "hlfet", "random", "stealing", "mutex"];
+const SCHEDULERS: [&str; 12] = [
+    "auto",
+    "sequential",
+    "random",
+    "hlfet",
+    "etf",
+    "cpfd",
+    "global",
+    "weighted",
+    "stealing",
+    "deadline",
+    "pipelined",
+    "mutex",
+];
+
+#[test]
+fn every_scheduler_that_there_is_is_named_in_the_help() {
+    let here = Folder::new();
+    for command in ["play", "render"] {
+        let help = here.well(&format!("{command} --help")).out;
+        for name in SCHEDULERS {
+            assert!(help.contains(name), "{command}: {name}");
+        }
+    }
+    let known = here.call("play x.ag --scheduler no").err;
+    let known = known.split_once("one of ").expect("it lists them").1;
+    let known = known.lines().next().unwrap().replace(" or ", " ");
+    let mut known: Vec<&str> = known.split([',', ' ']).filter(|w| !w.is_empty()).collect();
+    known.sort_unstable();
+    let mut here = SCHEDULERS;
+    here.sort_unstable();
+    assert_eq!(known, here);
+}
 
 #[test]
 fn every_scheduler_and_any_number_of_workers_render_the_same_file() {
@@ -21,6 +53,12 @@ fn every_scheduler_and_any_number_of_workers_render_the_same_file() {
             ));
             assert!(here.read("again.wav") == first, "{scheduler} on {workers}");
         }
+    }
+    for scheduler in SCHEDULERS {
+        here.well(&format!(
+            "{render} again.wav --scheduler {scheduler} --workers 3 --fuse off --force-workers"
+        ));
+        assert!(here.read("again.wav") == first, "{scheduler}, bare");
     }
     for wait in ["hybrid", "sleep", "spin"] {
         here.well(&format!("{render} again.wav --workers 2 --wait {wait}"));

@@ -221,3 +221,20 @@ fn the_published_schema_is_up_to_date() {
         "run `divisi schema > docs/session.schema.json`"
     );
 }
+
+#[test]
+fn forced_workers_take_part_where_auto_would_leave_them_out() {
+    let here = Folder::new();
+    here.write("beep.ag", common::BEEP);
+    let render = "render beep.ag -o out.wav --seconds 0.1 --workers 2 --json report.json";
+    here.well(render);
+    let free = here.json("report.json");
+    assert_eq!(
+        (&free["scheduler"], &free["workers"]),
+        (&"sequential".into(), &1.into())
+    );
+    here.well(&format!("{render} --force-workers"));
+    let forced = here.json("report.json");
+    assert_eq!(forced["workers"], 2);
+    assert_ne!(forced["scheduler"], "sequential");
+}

@@ -72,3 +72,40 @@ fn render_ends_with_1_the_report_and_a_valid_file() {
     let cycles = here.json("report.json")["cycles"].as_u64().unwrap();
     assert_eq!(samples.len() as u64, cycles * 64);
 }
+
+/// Does a part of an experiment, until its table has so many lines; then Ctrl-C. The table.
+fn a_part(here: &Folder, lines: usize) -> String {
+    let mut child = begin(here, "experiment graphs --quick --out graphs");
+    let table = || match here.has("graphs/results.csv") {
+        true => String::from_utf8(here.read("graphs/results.csv")).unwrap(),
+        false => String::new(),
+    };
+    while table().lines().count() < lines {
+        assert_eq!(child.try_wait().unwrap(), None, "it goes on for long");
+        std::thread::yield_now();
+    }
+    let gave = interrupt(child);
+    assert_eq!(gave.code, Some(1), "{}", gave.err);
+    let told = "it was broken off; the same call goes on from there";
+    assert!(gave.err.contains(told), "{}", gave.err);
+    assert!(gave.out.contains("runs, explained in graphs"));
+    table()
+}
+
+#[test]
+fn an_experiment_ends_with_1_and_the_same_call_goes_on_where_it_ended() {
+    let here = Folder::new();
+    let first = a_part(&here, 5);
+    assert!(first.ends_with('\n') && here.has("graphs/index.html"));
+    let second = a_part(&here, first.lines().count() + 3);
+    assert!(
+        second.starts_with(&first),
+        "what was done is not done again"
+    );
+    let run = |line: &str| line.split(',').take(10).collect::<Vec<_>>().join(",");
+    let mut runs: Vec<String> = second.lines().map(run).collect();
+    let all = runs.len();
+    runs.sort_unstable();
+    runs.dedup();
+    assert_eq!(runs.len(), all, "no run is there twice");
+}

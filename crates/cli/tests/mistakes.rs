@@ -128,6 +128,19 @@ fn a_wrong_call_or_file_ends_with_2_says_what_and_writes_nothing() {
 }
 
 #[test]
+fn a_session_without_end_is_refused_before_anything_is_tried() {
+    let here = Folder::new();
+    here.well("shape random --nodes 400 --work 2000 -o endless.ag");
+    let gave = here.call("render endless.ag -o out.wav --workers 2 --trace t.json");
+    assert_eq!(gave.code, Some(2), "{}", gave.err);
+    assert!(gave.err.contains("--seconds"), "{}", gave.err);
+    assert!(!gave.err.contains("auto"), "{}", gave.err);
+    for file in ["out.wav", "t.json", ".cache"] {
+        assert!(!here.has(file), "{file}");
+    }
+}
+
+#[test]
 fn what_the_disk_refuses_ends_with_1() {
     let here = folder();
     let calls = [

@@ -70,6 +70,21 @@ fn a_played_trace_has_lanes_names_and_deadlines() {
 }
 
 #[test]
+fn what_auto_chose_is_in_the_trace() {
+    let here = Folder::new();
+    here.write("beep.ag", BEEP);
+    here.well("render beep.ag -o o.wav --seconds 0.1 --trace t.json --json report.json");
+    let chosen = here.json("report.json")["scheduler"].clone();
+    assert_eq!(
+        here.json("t.json")["otherData"]["about"],
+        format!(
+            "divisi: beep.ag, {} (auto), 64 frames at 48000 Hz",
+            chosen.as_str().unwrap()
+        )
+    );
+}
+
+#[test]
 fn a_trace_without_room_says_so_and_stays_small() {
     let here = Folder::new();
     here.well("shape random --nodes 500 -o random.ag");

@@ -133,6 +133,22 @@ fn on_a_terminal_it_shows_how_it_goes_and_gives_the_screen_back() {
 }
 
 #[test]
+fn its_head_names_what_auto_chose() {
+    let here = Folder::new();
+    here.write("beep.ag", BEEP);
+    let call = here.command("play beep.ag --driver clock --watch --json report.json");
+    let (text, status) = on_a_terminal(call, |text| {
+        text.matches("\x1b[H").count() > 2 && text.ends_with("\x1b[J")
+    });
+    assert_eq!(status.code(), Some(0), "{text}");
+    let (_, view) = text.split_once("\x1b[?1049h").expect("a screen of its own");
+    let (view, _) = view.split_once("\x1b[?1049l").expect("it is given back");
+    let report = here.json("report.json");
+    let chosen = format!("{} (auto), ", report["scheduler"].as_str().unwrap());
+    assert!(screen(view)[1].starts_with(&chosen), "{chosen}: {view}");
+}
+
+#[test]
 fn without_a_terminal_it_says_a_line_a_second() {
     let here = Folder::new();
     here.write("beep.ag", BEEP);

@@ -147,9 +147,11 @@ impl Play {
         let inputs = options.inputs;
         let beat = (options.block, facts.rate.hz());
         self.how.decide(loaded, &mut options);
+        let scheduler = self.how.told(&options);
         let (engine, player) = loaded.engine(options)?;
         let frames = self.how.frames(facts.rate).or_else(|| engine.length());
-        let tracer = self.tracing.open(&self.how, facts.rate, beat.0.0)?;
+        let played = (scheduler.as_str(), beat.0, facts.rate);
+        let tracer = self.tracing.open(&self.how, played)?;
         let mut deck = Deck::new(player);
         let mut files = Files::default();
         if let Some(source) = self.how.source(facts.rate)? {
@@ -161,7 +163,7 @@ impl Play {
                 .map_err(|error| Failure::failed(in_full(&error)))?;
             files.tape = Some(deck.record(writer, channels, beat, frames)?);
         }
-        let watched = self.watch.then(|| self.watched(facts, &engine));
+        let watched = self.watch.then(|| self.watched(&scheduler, facts, &engine));
         Ok(Stage {
             engine,
             deck,
@@ -174,9 +176,9 @@ impl Play {
     }
 
     /// What the live view has in its head.
-    fn watched(&self, facts: &Facts, engine: &Engine) -> (String, String) {
+    fn watched(&self, scheduler: &str, facts: &Facts, engine: &Engine) -> (String, String) {
         let session = self.how.file.file_name().unwrap_or_default();
-        let (scheduler, workers) = (self.how.scheduler, engine.workers());
+        let workers = engine.workers();
         let s = if workers == 1 { "" } else { "s" };
         let (block, rate, driver) = (engine.plan().block, facts.rate, facts.driver);
         let how = format!("{scheduler}, {workers} worker{s}, {block} at {rate}, {driver}");

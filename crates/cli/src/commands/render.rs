@@ -14,7 +14,7 @@ use clap::Args;
 use divisi::driver::file::{self, RenderError};
 use divisi::driver::{DriverError, Request};
 use divisi::media::{Format, Writer};
-use divisi::prelude::{Engine, Mode, Player};
+use divisi::prelude::{Engine, EngineOptions, Mode, Player, Scheduler};
 use divisi::units::Channels;
 use divisi::workers::AudioThread;
 use std::ops::ControlFlow;
@@ -58,23 +58,24 @@ impl Render {
         let mut options = self.how.engine(&loaded, rate);
         options.mode = Mode::Offline;
         options.trace = self.tracing.is_on();
-        let block = options.block.0;
+        let block = options.block;
+        let frames = match self.how.frames(rate) {
+            Some(frames) => frames,
+            None => length(&loaded, &options)?,
+        };
         let mut request = Request::new("divisi", options.block);
         request.inputs = options.inputs;
         self.how.decide(&loaded, &mut options);
+        let scheduler = self.how.told(&options);
         let (mut engine, player) = loaded.engine(options)?;
         request.outputs = outputs(engine.plan());
         check_channels(&request)?;
-        let frames = self.how.frames(rate).or_else(|| engine.length());
-        let frames = frames.ok_or_else(|| {
-            Failure::wrong("this session goes on forever: say how long by --seconds S")
-        })?;
         let channels = Channels(request.outputs);
         check_size(frames, channels)?;
         let source = self.how.source(rate)?;
         let writer = Writer::create(&self.output, rate, channels, Format::F32)
             .map_err(|error| Failure::failed(in_full(&error)))?;
-        let mut tracer = self.tracing.open(&self.how, rate, block)?;
+        let mut tracer = self.tracing.open(&self.how, (&scheduler, block, rate))?;
         let progress = Progress::new(rate.hz(), Some(frames));
         let job = Job {
             late: engine.ahead_frames(),
@@ -92,6 +93,18 @@ impl Render {
         json.report(&report)?;
         done.and(traced)
     }
+}
+
+/// How many frames a session has by itself. One that goes on forever is refused before anything is tried or written.
+fn length(loaded: &Loaded, options: &EngineOptions) -> Result<u64, Failure> {
+    let mut options = options.clone();
+    options.mode = Mode::Rehearsal;
+    options.scheduler = Scheduler::Sequential;
+    options.trace = false;
+    let (engine, _) = loaded.engine(options)?;
+    engine
+        .length()
+        .ok_or_else(|| Failure::wrong("this session goes on forever: say how long by --seconds S"))
 }
 
 /// Refuses what there is no file for, before one is made.
