@@ -22,7 +22,7 @@ mod sofa;
 pub use error::IrError;
 pub use limit::Limit;
 pub use load::{Direction, Loaded, Note};
-pub use paths::{Path, Paths, PathsError};
+pub use paths::{Delayed, Paths, PathsError};
 pub use shape::{Cut, Normal, Shape};
 
 use std::sync::Arc;

@@ -33,7 +33,7 @@ mod tests;
 
 use crate::ir::{Limit, Paths};
 use graph::{Diagnostic, Place};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use units::SampleRate;
 
 /// What a configuration says.
@@ -49,6 +49,8 @@ pub struct Config {
     pub inputs: Vec<PortName>,
     /// One an output.
     pub outputs: Vec<PortName>,
+    /// The sound files that it names.
+    pub files: Vec<PathBuf>,
 }
 
 /// What a channel is called, where the file says so.

@@ -1,22 +1,18 @@
 //! What is heard where: each path goes from one input through one response to one output.
 
 use super::Ir;
+use crate::Path;
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
-/// From an input through a response to an output. Paths that share the memory of a response share its spectra.
+/// A path whose response comes later.
 #[derive(Clone, Debug)]
-pub struct Path {
-    /// From 0.
-    pub input: usize,
-    /// From 0.
-    pub output: usize,
-    /// The response.
-    pub ir: Arc<[f32]>,
-    /// How loud, as a factor.
-    pub gain: f32,
-    /// Frames of silence before the response.
+pub struct Delayed {
+    /// The path.
+    pub path: Path,
+    /// Frames of silence before its response.
     pub delay: usize,
 }
 
@@ -25,7 +21,7 @@ pub struct Path {
 pub struct Paths {
     inputs: usize,
     outputs: usize,
-    paths: Vec<Path>,
+    paths: Vec<Delayed>,
 }
 
 /// Why a path cannot be, or a response not be laid.
@@ -85,27 +81,23 @@ impl fmt::Display for PathsError {
 
 impl std::error::Error for PathsError {}
 
-impl Path {
+impl Delayed {
     /// How many frames behind a sample it is still heard.
     pub fn frames(&self) -> usize {
-        self.delay + self.ir.len()
+        self.delay + self.path.ir.len()
     }
 
     /// The response with its gain and its delay.
     ///
     /// Real-time: setup.
     pub fn taps(&self) -> Cow<'_, [f32]> {
-        if self.delay == 0 && self.gain == 1.0 {
-            return Cow::Borrowed(&self.ir);
+        let Path { ir, gain, .. } = &self.path;
+        if self.delay == 0 && *gain == 1.0 {
+            return Cow::Borrowed(ir);
         }
         let mut taps = vec![0.0; self.delay];
-        taps.extend(self.ir.iter().map(|sample| sample * self.gain));
+        taps.extend(ir.iter().map(|sample| sample * gain));
         Cow::Owned(taps)
-    }
-
-    /// Whether nothing is ever heard of it.
-    pub fn is_silent(&self) -> bool {
-        self.gain == 0.0 || self.ir.iter().all(|sample| *sample == 0.0)
     }
 }
 
@@ -119,14 +111,14 @@ impl Paths {
         }
     }
 
-    /// One more.
+    /// One more, with `delay` frames of silence before its response.
     ///
     /// # Errors
     ///
     /// It lies between channels that are not declared, or nothing could be heard of it but noise.
     ///
     /// Real-time: setup.
-    pub fn add(&mut self, path: Path) -> Result<(), PathsError> {
+    pub fn add(&mut self, path: Path, delay: usize) -> Result<(), PathsError> {
         let (inputs, outputs) = (self.inputs, self.outputs);
         let Path { input, output, .. } = path;
         if input >= inputs {
@@ -141,7 +133,7 @@ impl Paths {
         if !path.gain.is_finite() || path.ir.iter().any(|sample| !sample.is_finite()) {
             return Err(PathsError::NotFinite);
         }
-        self.paths.push(path);
+        self.paths.push(Delayed { path, delay });
         Ok(())
     }
 
@@ -170,13 +162,7 @@ impl Paths {
         };
         let mut paths = Self::new(inputs, outputs);
         for (k, (input, output)) in ends.into_iter().enumerate() {
-            paths.add(Path {
-                input,
-                output,
-                ir: all[k % all.len()].clone(),
-                gain: 1.0,
-                delay: 0,
-            })?;
+            paths.add(Path::new(input, output, all[k % all.len()].clone()), 0)?;
         }
         Ok(paths)
     }
@@ -192,13 +178,32 @@ impl Paths {
     }
 
     /// Every path, as they were added.
-    pub fn paths(&self) -> &[Path] {
+    pub fn paths(&self) -> &[Delayed] {
         &self.paths
+    }
+
+    /// What [`Convolver::new`](crate::Convolver::new) takes: delays have become silence in the responses. Paths that
+    /// shared a response and a delay still do.
+    ///
+    /// Real-time: setup.
+    pub fn ready(&self) -> Vec<Path> {
+        let mut later: HashMap<(*const f32, usize), Arc<[f32]>> = HashMap::new();
+        let ready = self.paths.iter().map(|Delayed { path, delay }| {
+            let mut path = path.clone();
+            if *delay > 0 {
+                let silent = || std::iter::repeat_n(0.0, *delay);
+                let make = || silent().chain(path.ir.iter().copied()).collect();
+                let ir = later.entry((path.ir.as_ptr(), *delay)).or_insert_with(make);
+                path.ir = ir.clone();
+            }
+            path
+        });
+        ready.collect()
     }
 
     /// How many frames behind a sample it is still heard; 0 where there is no path.
     pub fn frames(&self) -> usize {
-        self.paths.iter().map(Path::frames).max().unwrap_or(0)
+        self.paths.iter().map(Delayed::frames).max().unwrap_or(0)
     }
 
     /// The same, `gain` times as loud and `frames` later.
@@ -208,9 +213,9 @@ impl Paths {
     /// A gain is no finite number any more.
     #[must_use = "the paths are given back"]
     pub fn with(mut self, gain: f32, frames: usize) -> Result<Self, PathsError> {
-        for path in &mut self.paths {
+        for Delayed { path, delay } in &mut self.paths {
             path.gain *= gain;
-            path.delay += frames;
+            *delay += frames;
             if !path.gain.is_finite() {
                 return Err(PathsError::NotFinite);
             }
@@ -231,7 +236,10 @@ mod tests {
 
     fn ends(inputs: usize, channels: usize) -> Vec<(usize, usize, f32)> {
         let paths = Paths::lay(&ir(channels), inputs).unwrap();
-        let ends = paths.paths().iter().map(|p| (p.input, p.output, p.ir[0]));
+        let ends = paths
+            .ready()
+            .into_iter()
+            .map(|p| (p.input, p.output, p.ir[0]));
         ends.collect()
     }
 
@@ -265,31 +273,30 @@ mod tests {
     #[test]
     fn one_response_for_many_channels_is_one_piece_of_memory() {
         let paths = Paths::lay(&ir(1), 8).unwrap();
-        let first = &paths.paths()[0].ir;
-        assert!(paths.paths().iter().all(|p| Arc::ptr_eq(&p.ir, first)));
+        for paths in [paths.clone(), paths.with(0.5, 3).unwrap()] {
+            let all = paths.ready();
+            assert!(all.iter().all(|path| Arc::ptr_eq(&path.ir, &all[0].ir)));
+        }
     }
 
     #[test]
     fn a_path_between_channels_that_are_not_declared_is_refused() {
         let path = |input, output, gain, ir: &[f32]| Path {
-            input,
-            output,
-            ir: ir.into(),
             gain,
-            delay: 3,
+            ..Path::new(input, output, ir)
         };
         let mut paths = Paths::new(2, 1);
-        let refused = paths.add(path(2, 0, 1.0, &[1.0])).unwrap_err();
+        let refused = paths.add(path(2, 0, 1.0, &[1.0]), 3).unwrap_err();
         assert_eq!(refused.to_string(), "there is no input 3: 2 are declared");
-        let refused = paths.add(path(0, 1, 1.0, &[1.0])).unwrap_err();
+        let refused = paths.add(path(0, 1, 1.0, &[1.0]), 3).unwrap_err();
         assert_eq!(refused.to_string(), "there is no output 2: 1 are declared");
-        assert_eq!(paths.add(path(0, 0, 1.0, &[])), Err(PathsError::Empty));
+        assert_eq!(paths.add(path(0, 0, 1.0, &[]), 3), Err(PathsError::Empty));
         for (gain, sample) in [(f32::NAN, 1.0), (1.0, f32::INFINITY)] {
-            let refused = paths.add(path(0, 0, gain, &[sample]));
+            let refused = paths.add(path(0, 0, gain, &[sample]), 3);
             assert_eq!(refused, Err(PathsError::NotFinite));
         }
         assert_eq!((paths.paths().len(), paths.frames()), (0, 0));
-        paths.add(path(1, 0, 0.5, &[1.0, -2.0])).unwrap();
+        paths.add(path(1, 0, 0.5, &[1.0, -2.0]), 3).unwrap();
         assert_eq!(paths.frames(), 5);
         assert_eq!(*paths.paths()[0].taps(), [0.0, 0.0, 0.0, 0.5, -1.0]);
     }
@@ -298,7 +305,8 @@ mod tests {
     fn gain_and_delay_are_of_the_path_and_leave_the_response_alone() {
         let ir = ir(1);
         let paths = Paths::lay(&ir, 2).unwrap().with(0.25, 2).unwrap();
-        assert!(Arc::ptr_eq(&paths.paths()[1].ir, &ir.channels()[0]));
+        assert!(Arc::ptr_eq(&paths.paths()[1].path.ir, &ir.channels()[0]));
+        assert_eq!(*paths.ready()[1].ir, [0.0, 0.0, 1.0]);
         assert_eq!(*paths.paths()[1].taps(), [0.0, 0.0, 0.25]);
         assert!(
             paths

@@ -3,7 +3,7 @@
 use super::command::{At, Command, Pair, Said};
 use super::hilbert::hilbert;
 use super::{Config, PortName};
-use crate::ir::{Ir, IrError, Limit, Note, Path as OnePath, Paths};
+use crate::ir::{Ir, IrError, Limit, Note, Paths};
 use graph::{Diagnostic, Place};
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
@@ -384,6 +384,8 @@ impl<'a> Assembler<'a> {
         if found.iter().any(Diagnostic::is_error) {
             return None;
         }
+        let mut files: Vec<PathBuf> = self.files.keys().cloned().collect();
+        files.sort();
         let paths = self.paths(&new, found)?;
         Some(Config {
             paths,
@@ -391,6 +393,7 @@ impl<'a> Assembler<'a> {
             most_frames: new.most_frames,
             inputs: new.inputs,
             outputs: new.outputs,
+            files,
         })
     }
 
@@ -425,14 +428,11 @@ impl<'a> Assembler<'a> {
         all.sort_unstable_by_key(|(input, output)| (*output, *input));
         for pair in all {
             let Part { ir, gain, delay } = sums.get(&origin(pair))?;
-            let path = OnePath {
-                input: pair.0,
-                output: pair.1,
-                ir: ir.clone(),
+            let path = crate::Path {
                 gain: *gain,
-                delay: *delay,
+                ..crate::Path::new(pair.0, pair.1, ir.clone())
             };
-            if let Err(error) = paths.add(path) {
+            if let Err(error) = paths.add(path, *delay) {
                 found.push(Diagnostic::error(new.place, error.to_string()));
             }
         }

@@ -94,7 +94,7 @@ pub(super) fn parse(words: &mut Words<'_>, found: &mut Vec<Diagnostic>) -> Optio
     };
     let command = match first.text.as_str() {
         "/cd" => Command::Cd(args.name("folder")?),
-        "/convolver/new" => args.new()?,
+        "/convolver/new" => args.convolver()?,
         "/input/name" => args.port(true)?,
         "/output/name" => args.port(false)?,
         "/impulse/read" => args.read()?,
@@ -148,7 +148,7 @@ struct Args<'a, 't> {
 }
 
 impl Args<'_, '_> {
-    fn new(&mut self) -> Option<Command> {
+    fn convolver(&mut self) -> Option<Command> {
         let inputs = self.number("number of inputs", 1..=MOST_CHANNELS)?.is;
         let outputs = self.number("number of outputs", 1..=MOST_CHANNELS)?.is;
         let partition = self.number("partition size", PARTITIONS)?;

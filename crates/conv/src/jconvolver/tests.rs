@@ -75,7 +75,7 @@ impl Drop for Folder {
 /// Input, output and taps of each path.
 fn heard(paths: &Paths) -> Vec<(usize, usize, Vec<f32>)> {
     let all = paths.paths().iter();
-    all.map(|path| (path.input, path.output, path.taps().into_owned()))
+    all.map(|p| (p.path.input, p.path.output, p.taps().into_owned()))
         .collect()
 }
 
@@ -130,12 +130,12 @@ fn a_copy_has_what_is_added_later_and_the_same_memory() {
     let taps = vec![1.0, 0.0, 1.0];
     let expected = [(0, 0, taps.clone()), (0, 1, taps.clone()), (1, 1, taps)];
     assert_eq!(heard(&paths), expected);
-    let first = &paths.paths()[0].ir;
+    let first = &paths.paths()[0].path.ir;
     assert!(
         paths
             .paths()
             .iter()
-            .all(|path| Arc::ptr_eq(&path.ir, first))
+            .all(|path| Arc::ptr_eq(&path.path.ir, first))
     );
 }
 
@@ -146,7 +146,10 @@ fn one_channel_of_a_file_read_twice_is_one_piece_of_memory() {
     let part = "/impulse/read 1 1 1 0 1 2 2 two.wav\n/impulse/read 2 2 1 0 1 2 2 two.wav\n";
     for text in [whole, part] {
         let paths = here.paths(&format!("{NEW}{text}"));
-        assert!(Arc::ptr_eq(&paths.paths()[0].ir, &paths.paths()[1].ir));
+        assert!(Arc::ptr_eq(
+            &paths.paths()[0].path.ir,
+            &paths.paths()[1].path.ir
+        ));
     }
 }
 
