@@ -31,31 +31,41 @@ pub(crate) struct Pair {
     pub(crate) line: Ink,
 }
 
-const fn pair(fill: Ink, line: Ink) -> Pair {
-    Pair { fill, line }
+/// The fill by day and by night, then the border.
+const fn pair(names: [&'static str; 2], fill: [u32; 2], line: [u32; 2]) -> Pair {
+    Pair {
+        fill: ink(names[0], fill[0], fill[1]),
+        line: ink(names[1], line[0], line[1]),
+    }
 }
 
 pub(crate) const GREEN: Pair = pair(
-    ink("green", 0xe3f2e6, 0x1b3224),
-    ink("greens", 0x3f9a5a, 0x58b877),
+    ["green", "greens"],
+    [0xe3f2e6, 0x1b3224],
+    [0x3f9a5a, 0x58b877],
 );
 pub(crate) const BLUE: Pair = pair(
-    ink("blue", 0xe6eefa, 0x1d2a40),
-    ink("blues", 0x4c78c0, 0x6f9ae0),
+    ["blue", "blues"],
+    [0xe6eefa, 0x1d2a40],
+    [0x4c78c0, 0x6f9ae0],
 );
 pub(crate) const AMBER: Pair = pair(
-    ink("amber", 0xfdf1dc, 0x362a14),
-    ink("ambers", 0xb87f1c, 0xd9a548),
+    ["amber", "ambers"],
+    [0xfdf1dc, 0x362a14],
+    [0xb87f1c, 0xd9a548],
 );
 pub(crate) const PINK: Pair = pair(
-    ink("pink", 0xf8e4ee, 0x391d2c),
-    ink("pinks", 0xc2447e, 0xe573a6),
+    ["pink", "pinks"],
+    [0xf8e4ee, 0x391d2c],
+    [0xc2447e, 0xe573a6],
 );
 pub(crate) const VIOLET: Pair = pair(
-    ink("violet", 0xece6f7, 0x2a2240),
-    ink("violets", 0x7d5bb8, 0xa486dc),
+    ["violet", "violets"],
+    [0xece6f7, 0x2a2240],
+    [0x7d5bb8, 0xa486dc],
 );
 pub(crate) const GREY: Pair = pair(
-    ink("grey", 0xf1f1ef, 0x22252b),
-    ink("greys", 0xa9adb3, 0x5a606b),
+    ["grey", "greys"],
+    [0xf1f1ef, 0x22252b],
+    [0xa9adb3, 0x5a606b],
 );

@@ -1,6 +1,7 @@
 //! A report for people: a few lines, and the histogram as bars.
 
 use crate::{Bucket, Latency, Report};
+use std::collections::BTreeMap;
 use std::fmt;
 
 /// How wide the longest bar is, in characters.
@@ -35,16 +36,26 @@ impl Report {
 
     fn show_counts(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let seconds = self.cycles as f64 * f64::from(self.block) / f64::from(self.rate.max(1));
-        write!(
-            f,
-            "{} nodes, {} cycles ({seconds:.1} s): ",
-            self.nodes, self.cycles
-        )?;
+        let (nodes, cycles) = (self.nodes, self.cycles);
+        write!(f, "{nodes} nodes, {cycles} cycles ({seconds:.1} s): ")?;
+        let said: Vec<String> = (self.bad().iter())
+            .filter(|(n, _)| *n > 0)
+            .map(|(n, what)| format!("{n} {what}"))
+            .collect();
+        match said.is_empty() {
+            true => writeln!(f, "none late")?,
+            false => writeln!(f, "{}", said.join(", "))?,
+        }
+        self.show_blame(f)
+    }
+
+    /// What went wrong, how often.
+    fn bad(&self) -> [(u64, &'static str); 8] {
         let lost = match self.driver.as_str() {
             "clock" => "beats that came late",
             _ => "xruns of the device",
         };
-        let bad = [
+        [
             (self.missed, "ended after the deadline"),
             (self.late, "late"),
             (self.abandoned, "abandoned"),
@@ -53,45 +64,24 @@ impl Report {
             (self.not_finite, "samples not finite"),
             (self.events_lost, "events lost"),
             (self.xruns, lost),
-        ];
-        let said: Vec<String> = bad
-            .iter()
-            .filter(|(n, _)| *n > 0)
-            .map(|(n, what)| format!("{n} {what}"))
-            .collect();
-        writeln!(
-            f,
-            "{}",
-            if said.is_empty() {
-                "none late".into()
-            } else {
-                said.join(", ")
-            }
-        )?;
-        for (node, misses) in largest(
-            self.misses_by_node
-                .iter()
-                .map(|(name, n)| (name, *n as f64)),
-        ) {
+        ]
+    }
+
+    /// Who is to blame for that.
+    fn show_blame(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (node, misses) in counted(&self.misses_by_node) {
             writeln!(f, "  `{node}` was late in {misses} of them")?;
         }
-        for (node, times) in largest(
-            self.abandoned_by_node
-                .iter()
-                .map(|(name, n)| (name, *n as f64)),
-        ) {
+        for (node, times) in counted(&self.abandoned_by_node) {
             let s = if times == 1.0 { "" } else { "s" };
             writeln!(f, "  `{node}` did not return in {times} cycle{s}")?;
         }
-        if self.misses_of_no_node > 0 {
-            writeln!(
-                f,
-                "  no one node explains {} of them",
-                self.misses_of_no_node
-            )?;
+        let (unexplained, dropped) = (self.misses_of_no_node, self.trace_dropped);
+        if unexplained > 0 {
+            writeln!(f, "  no one node explains {unexplained} of them")?;
         }
-        if self.trace_dropped > 0 {
-            writeln!(f, "  {} trace records found no room", self.trace_dropped)?;
+        if dropped > 0 {
+            writeln!(f, "  {dropped} trace records found no room")?;
         }
         Ok(())
     }
@@ -135,6 +125,11 @@ impl Report {
             more => writeln!(f, "  and {more} nodes that take less"),
         }
     }
+}
+
+/// Counts, the largest first.
+fn counted(all: &BTreeMap<String, u64>) -> Vec<(&String, f64)> {
+    largest(all.iter().map(|(name, n)| (name, *n as f64)))
 }
 
 /// The first few by size, then by name.

@@ -1,7 +1,7 @@
 //! Bars in groups.
 
 use super::field::{Around, Field, Range, can_show, noted};
-use super::{Axis, Bars, GuideAt, Value, series};
+use super::{Axis, BarSeries, Bars, GuideAt, Value, series};
 use crate::ink;
 use crate::picture::{Anchor, Picture, plain};
 use crate::ticks;
@@ -11,67 +11,107 @@ const MOST_GROUPS: usize = 200;
 
 /// A group of bars for each case, a bar for each series.
 pub fn bars(plot: &Bars) -> Picture {
-    let shown = &plot.series[..plot.series.len().min(series::MOST)];
-    let groups = &plot.groups[..plot.groups.len().min(MOST_GROUPS)];
-    let value = |series: usize, group: usize| {
-        let value = shown[series].values.get(group).copied().flatten()?;
-        can_show(&plot.y, value.at).then_some(value)
-    };
-    let all = || (0..shown.len()).flat_map(|s| (0..groups.len()).map(move |g| (s, g)));
-    let given = |(s, g): &(usize, usize)| matches!(shown[*s].values.get(*g), Some(Some(_)));
-    let missing = all()
-        .filter(|at| given(at) && value(at.0, at.1).is_none())
-        .count();
-    let left_out = [
-        (missing, "values cannot be drawn"),
-        (plot.series.len() - shown.len(), "more series are not drawn"),
-        (
-            plot.groups.len() - groups.len(),
-            "more groups are not drawn",
-        ),
-    ];
-    let levels = plot
-        .guides
-        .iter()
-        .take(16)
-        .filter_map(|guide| match guide.at {
-            GuideAt::Y(y) => Some(y),
-            GuideAt::X(_) => None,
-        });
-    let values = all().filter_map(|(s, g)| value(s, g)).flat_map(Value::all);
-    let y = Range::of(&plot.y, values.chain(levels), true);
-    let x = Range::of(&Axis::default(), [0.0, 1.0].into_iter(), true);
-    let names = Names::of(groups);
+    let shown = Shown::of(plot);
+    let names = Names::of(shown.groups);
     let around = Around {
         title: &plot.title,
-        note: &noted(&plot.note, &left_out),
+        note: &noted(&plot.note, &shown.left_out()),
         guides: &plot.guides,
         below: names.room + if plot.label.is_empty() { 0.0 } else { 20.0 },
-        names: shown.iter().map(|series| series.name.clone()).collect(),
+        names: shown.series.iter().map(|s| s.name.clone()).collect(),
     };
-    let (field, mut picture, legend) = Field::draw((None, x), (&plot.y, y), &around);
+    let x = Range::of(&Axis::default(), [0.0, 1.0].into_iter(), true);
+    let (field, mut picture, legend) = Field::draw((None, x), (&plot.y, shown.range()), &around);
     let (left, right) = field.sides();
-    let pitch = (right - left) / groups.len().max(1) as f64;
-    let width = (pitch * 0.78 / shown.len().max(1) as f64).min(64.0);
+    let pitch = (right - left) / shown.groups.len().max(1) as f64;
     let mut busy = Vec::new();
-    for (g, name) in groups.iter().enumerate() {
+    for (g, name) in shown.groups.iter().enumerate() {
         let middle = left + (g as f64 + 0.5) * pitch;
         names.draw(&mut picture, &field, middle, pitch, name);
-        let begin = middle - width * shown.len() as f64 / 2.0;
-        for s in 0..shown.len() {
-            if let Some(value) = value(s, g) {
-                let x = begin + s as f64 * width;
-                bar(&mut picture, &field, (x, width), value, s);
-                busy.extend(column(&field, (x, width), value));
-            }
-        }
+        shown.group(&mut picture, &field, (g, middle, pitch), &mut busy);
     }
-    field.x_title(&mut picture, &plot.label, field.below() + names.room + 12.0);
+    let below = field.below() + names.room + 12.0;
+    field.x_title(&mut picture, &plot.label, below);
     field.guides(&mut picture, around.guides, &busy);
     for (i, (x, y)) in legend.iter().enumerate() {
         series::bar(&mut picture, (x + 4.0, y - 10.0), (20.0, 11.0), i);
     }
     picture
+}
+
+/// What of a plot can be drawn.
+struct Shown<'a> {
+    plot: &'a Bars,
+    series: &'a [BarSeries],
+    groups: &'a [String],
+}
+
+impl<'a> Shown<'a> {
+    fn of(plot: &'a Bars) -> Self {
+        Self {
+            plot,
+            series: &plot.series[..plot.series.len().min(series::MOST)],
+            groups: &plot.groups[..plot.groups.len().min(MOST_GROUPS)],
+        }
+    }
+
+    fn given(&self, series: usize, group: usize) -> Option<Value> {
+        self.series[series].values.get(group).copied().flatten()
+    }
+
+    fn value(&self, series: usize, group: usize) -> Option<Value> {
+        let value = self.given(series, group)?;
+        can_show(&self.plot.y, value.at).then_some(value)
+    }
+
+    fn all(&self) -> impl Iterator<Item = (usize, usize)> {
+        let groups = 0..self.groups.len();
+        (0..self.series.len()).flat_map(move |s| groups.clone().map(move |g| (s, g)))
+    }
+
+    fn left_out(&self) -> [(usize, &'static str); 3] {
+        let is_given = |(s, g): &(usize, usize)| self.given(*s, *g).is_some();
+        let is_lost = |(s, g): &(usize, usize)| self.value(*s, *g).is_none();
+        let series = self.plot.series.len() - self.series.len();
+        let groups = self.plot.groups.len() - self.groups.len();
+        let lost = self.all().filter(is_given).filter(is_lost).count();
+        [
+            (lost, "values cannot be drawn"),
+            (series, "more series are not drawn"),
+            (groups, "more groups are not drawn"),
+        ]
+    }
+
+    fn range(&self) -> Range {
+        let guides = self.plot.guides.iter().take(16);
+        let levels = guides.filter_map(|guide| match guide.at {
+            GuideAt::Y(y) => Some(y),
+            GuideAt::X(_) => None,
+        });
+        let values = self.all().filter_map(|(s, g)| self.value(s, g));
+        let values = values.flat_map(Value::all).chain(levels);
+        Range::of(&self.plot.y, values, true)
+    }
+
+    /// The bars of a group, whose middle and width are known; adds to `busy` where they are.
+    fn group(
+        &self,
+        picture: &mut Picture,
+        field: &Field,
+        (group, middle, pitch): (usize, f64, f64),
+        busy: &mut Vec<(f64, f64)>,
+    ) {
+        let count = self.series.len();
+        let width = (pitch * 0.78 / count.max(1) as f64).min(64.0);
+        let begin = middle - width * count as f64 / 2.0;
+        for s in 0..count {
+            if let Some(value) = self.value(s, group) {
+                let x = begin + s as f64 * width;
+                bar(picture, field, (x, width), value, s);
+                busy.extend(column(field, (x, width), value));
+            }
+        }
+    }
 }
 
 /// Points all over a bar and what stands on it.
@@ -157,7 +197,7 @@ impl Names {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plot::{BarSeries, Guide};
+    use crate::plot::Guide;
 
     fn plot(groups: usize) -> Bars {
         let value = |i: usize| match i % 5 {

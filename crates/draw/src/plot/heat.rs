@@ -17,89 +17,128 @@ const SHADES: [u32; 7] = [
 
 /// Cells from light, the least, to dark, the most; each with its value where there is room.
 pub fn heat(plot: &Heat) -> Picture {
-    let columns = &plot.columns[..plot.columns.len().min(MOST)];
-    let rows = &plot.rows[..plot.rows.len().min(MOST)];
-    let value = |row: usize, column: usize| {
-        let value = plot.values.get(row)?.get(column)?;
-        can_show(&plot.value, *value).then_some(*value)
-    };
-    let all = (0..rows.len()).flat_map(|row| (0..columns.len()).map(move |column| (row, column)));
-    let shades = Shades::of(
-        plot.value.scale,
-        all.filter_map(|(row, column)| value(row, column)),
+    let sheet = Sheet::of(plot);
+    let size = (
+        (sheet.left + sheet.width() + 40.0).max(520.0),
+        sheet.bottom() + sheet.below + 80.0,
     );
-    let widest = |names: &[String]| {
-        let widths = names.iter().map(|name| plain(11.0).width(name));
-        widths.fold(20.0, f64::max).min(150.0)
-    };
-    let left = 46.0 + widest(rows);
-    let wide = (640.0 / columns.len().max(1) as f64).clamp(12.0, 84.0);
-    let high = (420.0 / rows.len().max(1) as f64).clamp(12.0, 34.0);
-    let is_upright = widest(columns) > wide - 4.0;
-    let below = if is_upright {
-        widest(columns) + 12.0
-    } else {
-        22.0
-    };
-    let (w, h) = (wide * columns.len() as f64, high * rows.len() as f64);
-    let bottom = TOP + h;
-    let mut picture = Picture::new(
-        (left + w + 40.0).max(520.0),
-        bottom + below + 80.0,
-        &plot.title,
-    );
-    let room = picture.size().0 - 48.0;
-    let left_out = [
-        (
-            plot.columns.len() - columns.len(),
-            "more columns are not drawn",
-        ),
-        (plot.rows.len() - rows.len(), "more rows are not drawn"),
-    ];
-    let title = bold(15.0).fit(&plot.title, room);
-    picture.text((24.0, 28.0), &title, bold(15.0), ink::DARK, Anchor::Start);
-    let note = plain(11.5).fit(&noted(&plot.note, &left_out), room);
-    picture.text((24.0, 46.0), &note, plain(11.5), ink::FAINT, Anchor::Start);
-    for (row, name) in rows.iter().enumerate() {
-        let y = TOP + row as f64 * high;
-        let at = (left - 8.0, y + high / 2.0 + 4.0);
+    let mut picture = Picture::new(size.0, size.1, &plot.title);
+    sheet.head(&mut picture);
+    let shades = sheet.shades();
+    for (row, name) in sheet.rows.iter().enumerate() {
+        sheet.row(&mut picture, row, name, &shades);
+    }
+    for (column, name) in sheet.columns.iter().enumerate() {
+        sheet.column(&mut picture, column, name);
+    }
+    let (left, bottom) = (sheet.left, sheet.bottom() + sheet.below);
+    let x = (left + sheet.width() / 2.0, bottom + 12.0);
+    picture.text(x, &plot.x, plain(12.0), ink::DARK, Anchor::Middle);
+    let y = (20.0, (TOP + sheet.bottom()) / 2.0);
+    picture.upright(y, &plot.y, plain(12.0), ink::DARK);
+    shades.legend(&mut picture, (left, bottom + 34.0), &plot.value.title());
+    picture
+}
+
+/// Where everything is.
+struct Sheet<'a> {
+    plot: &'a Heat,
+    columns: &'a [String],
+    rows: &'a [String],
+    /// Where cells begin.
+    left: f64,
+    /// The size of a cell.
+    cell: (f64, f64),
+    is_upright: bool,
+    /// The room for the columns' names.
+    below: f64,
+}
+
+impl<'a> Sheet<'a> {
+    fn of(plot: &'a Heat) -> Self {
+        let columns = &plot.columns[..plot.columns.len().min(MOST)];
+        let rows = &plot.rows[..plot.rows.len().min(MOST)];
+        let widest = |names: &[String]| {
+            let widths = names.iter().map(|name| plain(11.0).width(name));
+            widths.fold(20.0, f64::max).min(150.0)
+        };
+        let wide = (640.0 / columns.len().max(1) as f64).clamp(12.0, 84.0);
+        let high = (420.0 / rows.len().max(1) as f64).clamp(12.0, 34.0);
+        let is_upright = widest(columns) > wide - 4.0;
+        let below = match is_upright {
+            true => widest(columns) + 12.0,
+            false => 22.0,
+        };
+        Self {
+            plot,
+            columns,
+            rows,
+            left: 46.0 + widest(rows),
+            cell: (wide, high),
+            is_upright,
+            below,
+        }
+    }
+
+    fn width(&self) -> f64 {
+        self.cell.0 * self.columns.len() as f64
+    }
+
+    fn bottom(&self) -> f64 {
+        TOP + self.cell.1 * self.rows.len() as f64
+    }
+
+    fn value(&self, row: usize, column: usize) -> Option<f64> {
+        let value = self.plot.values.get(row)?.get(column)?;
+        can_show(&self.plot.value, *value).then_some(*value)
+    }
+
+    fn shades(&self) -> Shades {
+        let columns = 0..self.columns.len();
+        let all = (0..self.rows.len()).flat_map(|row| columns.clone().map(move |c| (row, c)));
+        let values = all.filter_map(|(row, column)| self.value(row, column));
+        Shades::of(self.plot.value.scale, values)
+    }
+
+    fn head(&self, picture: &mut Picture) {
+        let room = picture.size().0 - 48.0;
+        let title = bold(15.0).fit(&self.plot.title, room);
+        picture.text((24.0, 28.0), &title, bold(15.0), ink::DARK, Anchor::Start);
+        let columns = self.plot.columns.len() - self.columns.len();
+        let rows = self.plot.rows.len() - self.rows.len();
+        let left_out = [
+            (columns, "more columns are not drawn"),
+            (rows, "more rows are not drawn"),
+        ];
+        let note = plain(11.5).fit(&noted(&self.plot.note, &left_out), room);
+        picture.text((24.0, 46.0), &note, plain(11.5), ink::FAINT, Anchor::Start);
+    }
+
+    /// The name of a row, and its cells.
+    fn row(&self, picture: &mut Picture, row: usize, name: &str, shades: &Shades) {
+        let y = TOP + row as f64 * self.cell.1;
+        let at = (self.left - 8.0, y + self.cell.1 / 2.0 + 4.0);
         let name = plain(11.0).fit(name, 150.0);
         picture.text(at, &name, plain(11.0), ink::DARK, Anchor::End);
-        for column in 0..columns.len() {
-            let at = (left + column as f64 * wide, y);
-            cell(&mut picture, at, (wide, high), value(row, column), &shades);
+        for column in 0..self.columns.len() {
+            let at = (self.left + column as f64 * self.cell.0, y);
+            cell(picture, at, self.cell, self.value(row, column), shades);
         }
     }
-    for (column, name) in columns.iter().enumerate() {
-        let x = left + (column as f64 + 0.5) * wide;
-        let name = plain(11.0).fit(name, 150.0);
-        if is_upright {
-            let half = plain(11.0).width(&name) / 2.0;
-            picture.upright(
-                (x + 4.0, bottom + 6.0 + half),
-                &name,
-                plain(11.0),
-                ink::DARK,
-            );
+
+    /// The name of a column.
+    fn column(&self, picture: &mut Picture, column: usize, name: &str) {
+        let x = self.left + (column as f64 + 0.5) * self.cell.0;
+        let font = plain(11.0);
+        let name = font.fit(name, 150.0);
+        if self.is_upright {
+            let at = (x + 4.0, self.bottom() + 6.0 + font.width(&name) / 2.0);
+            picture.upright(at, &name, font, ink::DARK);
         } else {
-            picture.text(
-                (x, bottom + 16.0),
-                &name,
-                plain(11.0),
-                ink::DARK,
-                Anchor::Middle,
-            );
+            let at = (x, self.bottom() + 16.0);
+            picture.text(at, &name, font, ink::DARK, Anchor::Middle);
         }
     }
-    let middle = (left + w / 2.0, bottom + below + 12.0);
-    picture.text(middle, &plot.x, plain(12.0), ink::DARK, Anchor::Middle);
-    picture.upright((20.0, TOP + h / 2.0), &plot.y, plain(12.0), ink::DARK);
-    shades.legend(
-        &mut picture,
-        (left, bottom + below + 34.0),
-        &plot.value.title(),
-    );
-    picture
 }
 
 fn cell(
@@ -179,27 +218,11 @@ impl Shades {
         let step = (self.high - self.low).abs() / 50.0;
         let text = |value: f64| ticks::number(value, step);
         let font = plain(10.5);
-        picture.text(
-            (x, y + 24.0),
-            &text(self.low),
-            font,
-            ink::FAINT,
-            Anchor::Start,
-        );
-        picture.text(
-            (end, y + 24.0),
-            &text(self.high),
-            font,
-            ink::FAINT,
-            Anchor::End,
-        );
-        picture.text(
-            (end + 12.0, y + 10.0),
-            title,
-            plain(11.5),
-            ink::DARK,
-            Anchor::Start,
-        );
+        let (low, high) = (text(self.low), text(self.high));
+        picture.text((x, y + 24.0), &low, font, ink::FAINT, Anchor::Start);
+        picture.text((end, y + 24.0), &high, font, ink::FAINT, Anchor::End);
+        let beside = (end + 12.0, y + 10.0);
+        picture.text(beside, title, plain(11.5), ink::DARK, Anchor::Start);
     }
 }
 

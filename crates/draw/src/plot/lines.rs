@@ -1,7 +1,7 @@
 //! Lines and points over two axes.
 
 use super::field::{Around, Field, Range, can_show, noted};
-use super::{GuideAt, Lines, Value, series};
+use super::{GuideAt, Lines, Series, Value, series};
 use crate::picture::{Look, Picture};
 use std::collections::HashSet;
 
@@ -19,61 +19,21 @@ pub fn scatter(plot: &Lines) -> Picture {
 }
 
 fn draw(plot: &Lines, is_joined: bool) -> Picture {
-    let shown = &plot.series[..plot.series.len().min(series::MOST)];
-    let can = |(x, value): &&(f64, Value)| can_show(&plot.x, *x) && can_show(&plot.y, value.at);
-    let good: Vec<Vec<(f64, Value)>> = shown
-        .iter()
-        .map(|series| series.points.iter().filter(can).copied().collect())
-        .collect();
-    let all = shown
-        .iter()
-        .map(|series| series.points.len())
-        .sum::<usize>();
-    let left_out = [
-        (
-            all - good.iter().map(Vec::len).sum::<usize>(),
-            "values cannot be drawn",
-        ),
-        (plot.series.len() - shown.len(), "more series are not drawn"),
-    ];
-    let across = |is_x: bool| {
-        plot.guides
-            .iter()
-            .take(16)
-            .filter_map(move |guide| match guide.at {
-                GuideAt::X(x) if is_x => Some(x),
-                GuideAt::Y(y) if !is_x => Some(y),
-                _ => None,
-            })
-    };
-    let points = || good.iter().flatten();
-    let x = Range::of(
-        &plot.x,
-        points().map(|point| point.0).chain(across(true)),
-        false,
-    );
-    let y_values = points().flat_map(|point| point.1.all());
-    let y = Range::of(&plot.y, y_values.chain(across(false)), false);
+    let shown = Shown::of(plot);
     let around = Around {
         title: &plot.title,
-        note: &noted(&plot.note, &left_out),
+        note: &noted(&plot.note, &shown.left_out),
         guides: &plot.guides,
         below: 44.0,
-        names: shown.iter().map(|series| series.name.clone()).collect(),
+        names: shown.series.iter().map(|s| s.name.clone()).collect(),
     };
+    let (x, y) = shown.ranges(plot);
     let (field, mut picture, legend) = Field::draw((Some(&plot.x), x), (&plot.y, y), &around);
-    let has_spread = points().any(|point| point.1.low.or(point.1.high).or(point.1.worst).is_some());
-    for (i, points) in good.iter().enumerate() {
-        // Spreads at the same place stand beside one another.
-        let middle = (good.len() as f64 - 1.0) / 2.0;
-        let aside = if has_spread {
-            (i as f64 - middle) * 3.0
-        } else {
-            0.0
-        };
+    for (i, points) in shown.good.iter().enumerate() {
+        let aside = shown.aside(i);
         one(&mut picture, &field, points, i, aside, is_joined);
     }
-    let busy: Vec<(f64, f64)> = points()
+    let busy: Vec<(f64, f64)> = (shown.points())
         .flat_map(|(x, value)| value.all().map(|y| (field.px(*x), field.py(y))))
         .take(20_000)
         .collect();
@@ -86,6 +46,66 @@ fn draw(plot: &Lines, is_joined: bool) -> Picture {
         series::point(&mut picture, (x + 12.0, y), i, 3.2);
     }
     picture
+}
+
+/// What of a plot can be drawn.
+struct Shown<'a> {
+    series: &'a [Series],
+    /// By series, the points that both axes can show.
+    good: Vec<Vec<(f64, Value)>>,
+    left_out: [(usize, &'static str); 2],
+}
+
+impl<'a> Shown<'a> {
+    fn of(plot: &'a Lines) -> Self {
+        let series = &plot.series[..plot.series.len().min(series::MOST)];
+        let can = |(x, value): &&(f64, Value)| can_show(&plot.x, *x) && can_show(&plot.y, value.at);
+        let good = |series: &Series| series.points.iter().filter(can).copied().collect();
+        let good: Vec<Vec<(f64, Value)>> = series.iter().map(good).collect();
+        let all: usize = series.iter().map(|series| series.points.len()).sum();
+        let drawn: usize = good.iter().map(Vec::len).sum();
+        let more = plot.series.len() - series.len();
+        Self {
+            series,
+            good,
+            left_out: [
+                (all - drawn, "values cannot be drawn"),
+                (more, "more series are not drawn"),
+            ],
+        }
+    }
+
+    fn points(&self) -> impl Iterator<Item = &(f64, Value)> {
+        self.good.iter().flatten()
+    }
+
+    /// Both axes, with room for the guides.
+    fn ranges(&self, plot: &Lines) -> (Range, Range) {
+        let guides = || plot.guides.iter().take(16);
+        let upright = guides().filter_map(|guide| match guide.at {
+            GuideAt::X(x) => Some(x),
+            GuideAt::Y(_) => None,
+        });
+        let level = guides().filter_map(|guide| match guide.at {
+            GuideAt::X(_) => None,
+            GuideAt::Y(y) => Some(y),
+        });
+        let x = self.points().map(|point| point.0);
+        let y = self.points().flat_map(|point| point.1.all());
+        (
+            Range::of(&plot.x, x.chain(upright), false),
+            Range::of(&plot.y, y.chain(level), false),
+        )
+    }
+
+    /// How far a series is moved to the right: spreads at the same place stand beside one another.
+    fn aside(&self, series: usize) -> f64 {
+        let is_spread = |(_, v): &(f64, Value)| v.low.or(v.high).or(v.worst).is_some();
+        match self.points().any(is_spread) {
+            true => (series as f64 - (self.good.len() as f64 - 1.0) / 2.0) * 3.0,
+            false => 0.0,
+        }
+    }
 }
 
 fn one(
@@ -155,7 +175,7 @@ fn thinned(points: impl Iterator<Item = (f64, f64)>) -> Vec<(f64, f64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plot::{Axis, Guide, Series};
+    use crate::plot::{Axis, Guide};
 
     fn plot(points: Vec<(f64, Value)>) -> Lines {
         Lines {
