@@ -153,6 +153,27 @@ fn copies_that_come_and_go_keep_the_state() {
     same(&takes);
 }
 
+/// What is turned stands in the graph from then on, and the originals were made before: their copies go on half-way
+/// through the glide all the same.
+#[test]
+fn copies_made_while_knobs_glide_glide_along() {
+    let mut takes = Take::both(FORK);
+    for take in &mut takes {
+        let [r, f, c] = ["r", "f", "c"].map(|name| take.id(name));
+        take.play(5);
+        let cut = Edit::Disconnect(End { node: f, port: 0 }, End { node: c, port: 0 });
+        take.engine.edit([cut]).unwrap();
+        take.play(5);
+        take.engine.turn(f, "freq", 2500.0).unwrap();
+        take.engine.turn(r, "volume", 0.2).unwrap();
+        take.play(2);
+        take.engine.edit([wire(f, c)]).unwrap();
+        take.play(60);
+    }
+    assert_eq!(takes[1].copied(), names(["f", "m", "o", "r"]));
+    same(&takes);
+}
+
 #[test]
 fn a_new_node_may_have_copies_at_once() {
     let mut takes = Take::both(FORK);

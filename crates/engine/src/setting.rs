@@ -3,7 +3,7 @@
 use crate::machine::{fuse, machine};
 use crate::{EngineError, EngineOptions, Scheduler};
 use exec::{Binding, Executor, Floor, Idle, Lines, Pool};
-use graph::{Diagnostic, Graph, NodeId};
+use graph::{Diagnostic, Graph, Node, NodeId};
 use plan::{Dag, Fuse, Machine, Options, Plan, TraceRecord};
 use processor::{Background, Gauge, Mode, Processor, Registry, Tail, Turn};
 use rt::trace::Reader;
@@ -35,6 +35,9 @@ pub(crate) struct Setting {
 
 /// What a node's processor brought along.
 pub(crate) struct Belongings {
+    /// The node as its processor was made of it: copies are made of the same, whatever was turned since. A state that is
+    /// taken up from another node is glided away from.
+    made_of: Node,
     tasks: Vec<TaskId>,
     pub(crate) gauges: Vec<(String, Gauge)>,
     latency: Frames,
@@ -122,7 +125,7 @@ impl Setting {
                 continue;
             }
             match self.registry.make(node, &self.options.folder) {
-                Ok(made) => self.take_in(id, made),
+                Ok(made) => self.take_in(id, node.clone(), made),
                 Err(error) => {
                     let message = format!("`{}`: {error}", node.name);
                     wrong.push(Diagnostic::error(node.place, message));
@@ -136,7 +139,7 @@ impl Setting {
         }
     }
 
-    fn take_in(&mut self, id: NodeId, processor: Box<dyn Processor>) {
+    fn take_in(&mut self, id: NodeId, made_of: Node, processor: Box<dyn Processor>) {
         let told = (self.options.rate, self.options.block, self.options.mode);
         let (asked, facts) = self.pool.admit(id, processor, told);
         let chores = asked.background.into_iter();
@@ -146,6 +149,7 @@ impl Setting {
         self.residents.insert(
             id,
             Belongings {
+                made_of,
                 tasks,
                 gauges: asked.gauges,
                 latency: facts.latency,
@@ -209,7 +213,7 @@ impl Setting {
             let plan = compiled.map_err(|wrong| EngineError::Graph(wrong.0))?;
             let missing = self.pool.keep_copies(&plan).into_iter();
             let refused: Vec<NodeId> = missing
-                .filter(|copy| !self.copy(graph, *copy))
+                .filter(|copy| !self.copy(*copy))
                 .map(|(node, _)| node)
                 .collect();
             if refused.is_empty() {
@@ -220,9 +224,9 @@ impl Setting {
     }
 
     /// Makes a copy's processor; whether it may be one.
-    fn copy(&mut self, graph: &Graph, (id, copy): (NodeId, u16)) -> bool {
+    fn copy(&mut self, (id, copy): (NodeId, u16)) -> bool {
         let told = (self.options.rate, self.options.block, self.options.mode);
-        let node = graph.node(id);
+        let node = self.residents.get(&id).map(|there| &there.made_of);
         let made = node.and_then(|node| self.registry.make(node, &self.options.folder).ok());
         made.is_some_and(|made| self.pool.admit_copy((id, copy), made, told))
     }
