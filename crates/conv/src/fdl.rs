@@ -10,12 +10,12 @@
 //! reads and writes one short run of memory. Of a batch of 16 channels a block is frames of 16 samples.
 
 use crate::ir_set::IrSet;
+use crate::pieces::{List, Part};
 use fft::{Aligned, Kernels, Packing, RealFft};
 use rt::deferred::Pieces;
+use rt::ftz::FlushToZero;
 use std::sync::Arc;
 
-/// About so many floats are read by one piece of multiplications.
-const PIECE_FLOATS: usize = 32 * 1024;
 /// So many multiplications at once keep the sum in registers.
 const AT_ONCE: usize = 8;
 
@@ -29,6 +29,8 @@ pub(crate) struct Shape {
     pub(crate) width: usize,
     /// How many frames an exchange of impulse responses takes.
     pub(crate) fade: usize,
+    /// How many vector instructions a piece has at most, roughly and where it can be.
+    pub(crate) piece: u32,
     pub(crate) fft: Arc<RealFft>,
     pub(crate) kernels: Kernels,
     pub(crate) packing: Packing,
@@ -56,18 +58,6 @@ impl Shape {
 pub(crate) struct Wire {
     pub(crate) input: usize,
     pub(crate) output: usize,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Piece {
-    /// Transforms an input.
-    Forward(usize),
-    /// Multiplies the floats `from..to` of all spectra that an output needs.
-    Multiply(usize, usize, usize),
-    /// Transforms an output back.
-    Inverse(usize),
-    /// What goes on with the impulse responses to come.
-    Next,
 }
 
 /// How far an exchange has come.
@@ -103,7 +93,7 @@ pub struct Fdl {
     sum: Aligned,
     scratch: Aligned,
     /// Without and with a fade.
-    lists: [Box<[Piece]>; 2],
+    lists: [List; 2],
     at: usize,
     is_next: bool,
 }
@@ -123,7 +113,7 @@ impl Fdl {
             (from, wires.partition_point(|w| w.output <= o))
         };
         let ends: Box<[_]> = (0..outputs).map(end).collect();
-        let lists = [false, true].map(|fades| list(&shape, inputs, wires, &ends, fades));
+        let lists = [false, true].map(|fades| List::new(&shape, inputs, wires, &ends, fades));
         Self {
             inputs,
             wires: wires.into(),
@@ -153,7 +143,14 @@ impl Fdl {
     ///
     /// Real-time: hot.
     pub fn pieces(&self) -> usize {
-        self.pieces_now().len()
+        self.list().pieces()
+    }
+
+    /// Roughly how many vector instructions each piece has, while no exchange is under way.
+    ///
+    /// Real-time: setup.
+    pub fn weights(&self) -> Vec<u64> {
+        self.lists[0].weights()
     }
 
     /// Does piece `index`. All must be done, once and in order.
@@ -163,13 +160,20 @@ impl Fdl {
         if index == 0 {
             self.is_next = false;
         }
-        match self.pieces_now()[index] {
-            Piece::Forward(input) => self.forward(input),
-            Piece::Multiply(output, from, to) => self.multiply(output, from, to),
-            Piece::Inverse(output) => self.inverse(output),
-            Piece::Next => self.is_next = !self.is_next,
+        for at in self.list().parts_of(index) {
+            match self.list().part(at) {
+                Part::Gather(input, from, to) => self.gather(input, from, to),
+                Part::Forward(input, i) => self.forward(input, i),
+                Part::Multiply(output, from, to) => self.multiply(output, from, to),
+                Part::Inverse(i) => {
+                    let fft = &self.shape.fft;
+                    fft.inverse_piece(i, &mut self.sum, &mut self.window, &mut self.scratch);
+                }
+                Part::Scatter(output, from, to) => self.scatter(output, from, to),
+                Part::Next => self.is_next = !self.is_next,
+            }
         }
-        if index + 1 == self.pieces_now().len() {
+        if index + 1 == self.pieces() {
             self.gap = 0;
         }
     }
@@ -190,7 +194,7 @@ impl Fdl {
         (4 * self.past.len(), 4 * (sound + work))
     }
 
-    fn pieces_now(&self) -> &[Piece] {
+    fn list(&self) -> &List {
         &self.lists[usize::from(self.fade.is_some())]
     }
 
@@ -207,7 +211,7 @@ impl Fdl {
             self.fresh_from
         };
         self.fresh_from = from;
-        self.newest = (self.newest + 1 + gap) % self.shape.count;
+        self.newest = (self.newest + 1 + gap % self.shape.count) % self.shape.count;
         self.gap = self.gap.saturating_add(gap).min(self.shape.count - 1);
         self.at = 0;
     }
@@ -270,26 +274,33 @@ impl Fdl {
         from..from + floats
     }
 
-    fn forward(&mut self, input: usize) {
-        for age in 1..=self.gap {
-            let slot = self.slot(input, age);
-            self.past[slot].fill(0.0);
+    /// Blocks `from..to` of the window: the period before, then the new one.
+    fn gather(&mut self, input: usize, from: usize, to: usize) {
+        let (run, width) = (self.shape.run(), self.shape.width);
+        let blocks = self.shape.size / self.shape.block;
+        for block in from..to {
+            let (sound, silent, block_of) = match block.checked_sub(blocks) {
+                None => (&self.old, self.old_from, block),
+                Some(block) => (&self.fresh, self.fresh_from, block),
+            };
+            let at = (block_of * self.inputs + input) * run;
+            let window = &mut self.window[block * run..][..run];
+            window.copy_from_slice(&sound[at..at + run]);
+            let silent = (silent * width).saturating_sub(block_of * run).min(run);
+            window[..silent].fill(0.0);
+        }
+    }
+
+    fn forward(&mut self, input: usize, i: usize) {
+        if i == 0 {
+            for age in 1..=self.gap {
+                let slot = self.slot(input, age);
+                self.past[slot].fill(0.0);
+            }
         }
         let slot = self.slot(input, 0);
-        let half = self.shape.half();
-        let (old, fresh) = self.window.split_at_mut(half);
-        let gather = |from: &Aligned, silent, to: &mut [f32]| {
-            let run = self.shape.run();
-            for (block, to) in to.chunks_exact_mut(run).enumerate() {
-                let at = (block * self.inputs + input) * run;
-                to.copy_from_slice(&from[at..at + run]);
-            }
-            to[..silent * self.shape.width].fill(0.0);
-        };
-        gather(&self.old, self.old_from, old);
-        gather(&self.fresh, self.fresh_from, fresh);
         let fft = &self.shape.fft;
-        fft.forward(&self.window, &mut self.past[slot], &mut self.scratch);
+        fft.forward_piece(i, &self.window, &mut self.past[slot], &mut self.scratch);
     }
 
     fn multiply(&mut self, output: usize, from: usize, to: usize) {
@@ -331,14 +342,14 @@ impl Fdl {
             .multiply_add_within(sum, &pairs[..held], packing);
     }
 
-    fn inverse(&mut self, output: usize) {
-        let fft = &self.shape.fft;
-        fft.inverse(&mut self.sum, &mut self.window, &mut self.scratch);
+    /// Blocks `from..to` of the sound half of the window to where they are heard.
+    fn scatter(&mut self, output: usize, from: usize, to: usize) {
         let (run, width) = (self.shape.run(), self.shape.width);
         let sound = &self.window[self.shape.half()..];
         let outputs = self.ends.len();
         let fade = self.fade.as_ref().filter(|_| self.is_next);
-        for (block, sound) in sound.chunks_exact(run).enumerate() {
+        for block in from..to {
+            let sound = &sound[block * run..][..run];
             let at = (block * outputs + output) * run;
             let heard = &mut self.heard[at..at + run];
             match fade {
@@ -354,6 +365,7 @@ impl Fdl {
 
 impl Pieces for Fdl {
     fn piece(&mut self) -> bool {
+        let _floats = FlushToZero::on();
         self.run_piece(self.at);
         self.at += 1;
         self.at == self.pieces()
@@ -371,38 +383,4 @@ pub(crate) fn blend(old: &mut [f32], new: &[f32], at: usize, of: usize, width: u
             *old = *old * (1.0 - gain) + *new * gain;
         }
     }
-}
-
-/// The pieces: each input is transformed when the first output needs it.
-fn list(
-    shape: &Shape,
-    inputs: usize,
-    wires: &[Wire],
-    ends: &[(usize, usize)],
-    fades: bool,
-) -> Box<[Piece]> {
-    let mut list = Vec::new();
-    let mut is_there = vec![false; inputs];
-    let sets = if fades { 2 } else { 1 };
-    for (output, &(first, end)) in ends.iter().enumerate() {
-        for wire in &wires[first..end] {
-            if !std::mem::replace(&mut is_there[wire.input], true) {
-                list.push(Piece::Forward(wire.input));
-            }
-        }
-        let floats = shape.floats();
-        let streams = 2 * shape.count * (end - first).max(1);
-        // Whole blocks of 32 floats; the same number for each but the last.
-        let part = (PIECE_FLOATS / streams / 256 * 256).clamp(256, floats.max(256));
-        for _ in 0..sets {
-            for from in (0..floats).step_by(part) {
-                list.push(Piece::Multiply(output, from, (from + part).min(floats)));
-            }
-            list.push(Piece::Inverse(output));
-            if fades {
-                list.push(Piece::Next);
-            }
-        }
-    }
-    list.into()
 }

@@ -27,7 +27,7 @@
 //! | `convolver.rs` | all of it, a block at a time |
 //! | `recipe.rs` `group.rs` | what it is made by: which channels together, which levels how many at a time |
 //! | `line.rs` | the callback's side of a level of a group of channels |
-//! | `fdl.rs` | its work, in pieces |
+//! | `fdl.rs` `pieces.rs` | its work, in pieces |
 //! | `head.rs` `direct.rs` | what is convolved directly |
 //! | `ir_set.rs` | spectra of impulse responses |
 //! | `exchange.rs` | other impulse responses while it plays |
@@ -49,6 +49,7 @@ mod ir_set;
 pub mod jconvolver;
 mod line;
 mod partition;
+mod pieces;
 mod recipe;
 mod search;
 mod table;

@@ -55,6 +55,9 @@ pub struct Options {
     pub fade: usize,
     /// Whether periods of groups and levels end at different times, as far as they can.
     pub stagger: bool,
+    /// How many vector instructions a piece of a level's work has at most, roughly and where it can be. Less where the
+    /// callback does some pieces each time, and loads shall be even.
+    pub piece: u32,
 }
 
 impl Options {
@@ -69,6 +72,7 @@ impl Options {
             batch: 256,
             fade: 1024,
             stagger: false,
+            piece: 8192,
         }
     }
 }
@@ -271,6 +275,7 @@ impl Recipe {
             block: self.options.partition.block(),
             width: packing.channels(),
             fade: self.options.fade.max(1),
+            piece: self.options.piece.max(1),
             fft,
             kernels: self.options.kernels,
             packing,

@@ -1,0 +1,172 @@
+//! The work of one period of a delay line as a list of parts, and which of them make a piece.
+//!
+//! A part is the least that can be done by itself: a step of a transform, a stretch of a multiplication, some blocks that
+//! are copied. Pieces are runs of parts of about the same weight: light enough to be done beside other work, and not so
+//! light that handing them out costs more than doing them.
+
+use crate::fdl::{Shape, Wire};
+use std::ops::Range;
+
+/// The least that can be done by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Part {
+    /// Puts blocks of an input, the second number up to the third, where they are transformed.
+    Gather(usize, usize, usize),
+    /// Does a piece, the second number, of the transform of an input.
+    Forward(usize, usize),
+    /// Multiplies the floats `from..to` of all spectra that an output needs.
+    Multiply(usize, usize, usize),
+    /// Does a piece of the transform back.
+    Inverse(usize),
+    /// Puts blocks of what came back where an output is heard.
+    Scatter(usize, usize, usize),
+    /// What goes on with the impulse responses to come.
+    Next,
+}
+
+/// Parts in order, in pieces.
+#[derive(Debug)]
+pub(crate) struct List {
+    parts: Box<[Part]>,
+    /// Where each piece ends, and its weight.
+    ends: Box<[(u32, u32)]>,
+}
+
+/// What a part costs beside its arithmetic, in vector instructions.
+const EACH: u32 = 16;
+
+impl List {
+    /// All parts of a period; with `fades` those of both impulse responses. Each input is transformed when the first
+    /// output needs it.
+    ///
+    /// Real-time: setup.
+    pub(crate) fn new(
+        shape: &Shape,
+        inputs: usize,
+        wires: &[Wire],
+        ends: &[(usize, usize)],
+        fades: bool,
+    ) -> Self {
+        let mut making = Making {
+            shape,
+            parts: Vec::new(),
+            ends: Vec::new(),
+            weight: 0,
+        };
+        let mut is_there = vec![false; inputs];
+        for (output, &(first, end)) in ends.iter().enumerate() {
+            for wire in &wires[first..end] {
+                if !std::mem::replace(&mut is_there[wire.input], true) {
+                    making.input(wire.input);
+                }
+            }
+            for _ in 0..if fades { 2 } else { 1 } {
+                making.output(output, end - first, fades);
+                if fades {
+                    making.add(Part::Next, 0);
+                }
+            }
+        }
+        making.end()
+    }
+
+    /// How many pieces there are.
+    ///
+    /// Real-time: hot.
+    pub(crate) fn pieces(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// How heavy each piece is.
+    pub(crate) fn weights(&self) -> Vec<u64> {
+        self.ends.iter().map(|end| u64::from(end.1)).collect()
+    }
+
+    /// Which parts a piece has.
+    ///
+    /// Real-time: hot.
+    pub(crate) fn parts_of(&self, piece: usize) -> Range<usize> {
+        let end = |piece: usize| self.ends[piece].0 as usize;
+        piece.checked_sub(1).map_or(0, end)..end(piece)
+    }
+
+    /// A part.
+    ///
+    /// Real-time: hot.
+    pub(crate) fn part(&self, at: usize) -> Part {
+        self.parts[at]
+    }
+}
+
+/// A list while it is made.
+struct Making<'a> {
+    shape: &'a Shape,
+    parts: Vec<Part>,
+    ends: Vec<(u32, u32)>,
+    /// Of the piece that has not ended.
+    weight: u32,
+}
+
+impl Making<'_> {
+    fn add(&mut self, part: Part, weight: u32) {
+        let weight = weight + EACH;
+        if self.weight > 0 && self.weight + weight > self.shape.piece {
+            self.end_piece();
+        }
+        self.parts.push(part);
+        self.weight += weight;
+    }
+
+    fn end_piece(&mut self) {
+        self.ends.push((self.parts.len() as u32, self.weight));
+        self.weight = 0;
+    }
+
+    /// Copies of `blocks` blocks, each with this many instructions for 16 floats.
+    fn copies(&mut self, blocks: usize, each: u32, part: impl Fn(usize, usize) -> Part) {
+        let weight = (self.shape.run() / 16) as u32 * each + EACH;
+        let at_once = (self.shape.piece / weight).max(1) as usize;
+        for from in (0..blocks).step_by(at_once) {
+            let to = (from + at_once).min(blocks);
+            self.add(part(from, to), weight * (to - from) as u32);
+        }
+    }
+
+    fn input(&mut self, input: usize) {
+        let shape = self.shape;
+        let blocks = 2 * shape.size / shape.block;
+        self.copies(blocks, 2, |from, to| Part::Gather(input, from, to));
+        for i in 0..shape.fft.pieces() {
+            self.add(Part::Forward(input, i), shape.fft.weight(i, true));
+        }
+    }
+
+    fn output(&mut self, output: usize, wires: usize, fades: bool) {
+        let shape = self.shape;
+        let floats = shape.floats();
+        // Four loads and four multiply-adds for sixteen bins of each partition.
+        let block = (8 * shape.count * wires.max(1)) as u32;
+        let at_once = (shape.piece / block.max(1)).max(8) as usize * 32;
+        for from in (0..floats).step_by(at_once) {
+            let to = (from + at_once).min(floats);
+            let weight = (to - from) as u32 / 32 * block;
+            self.add(Part::Multiply(output, from, to), weight);
+        }
+        for i in 0..shape.fft.pieces() {
+            self.add(Part::Inverse(i), shape.fft.weight(i, false));
+        }
+        let blocks = shape.size / shape.block;
+        let each = if fades { 8 } else { 2 };
+        self.copies(blocks, each, |from, to| Part::Scatter(output, from, to));
+    }
+
+    fn end(mut self) -> List {
+        if self.weight > 0 || self.parts.is_empty() {
+            self.end_piece();
+        }
+        List {
+            parts: self.parts.into(),
+            ends: self.ends.into(),
+        }
+    }
+}
