@@ -11,6 +11,7 @@ use crate::partition::Partition;
 use crate::recipe::{ConvolverError, Options, Path, Place, Recipe};
 use fft::{Aligned, LANES};
 use rt::deferred::Runner;
+use rt::ftz::FlushToZero;
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -168,6 +169,29 @@ impl Convolver {
         self.staged[channel * self.block..][..self.block].copy_from_slice(frames);
     }
 
+    /// Where the next block of input `channel` goes.
+    ///
+    /// Real-time: hot.
+    #[inline]
+    pub(crate) fn place(&mut self, channel: usize) -> &mut [f32] {
+        &mut self.staged[channel * self.block..][..self.block]
+    }
+
+    /// What all outputs play.
+    ///
+    /// Real-time: hot.
+    pub(crate) fn all_played(&self) -> &[f32] {
+        &self.played
+    }
+
+    /// Takes back what has been heard and not convolved, and what was played.
+    ///
+    /// Real-time: hot.
+    pub(crate) fn silence(&mut self) {
+        self.staged.fill(0.0);
+        self.played.fill(0.0);
+    }
+
     /// What output `channel` plays.
     ///
     /// Real-time: hot.
@@ -180,6 +204,7 @@ impl Convolver {
     ///
     /// Real-time: hot, wakes.
     pub fn turn(&mut self, hands: &mut dyn Hands) {
+        let _floats = FlushToZero::on();
         self.hand_in();
         if let Some(head) = self.exchanges.turn(&mut self.lines) {
             self.head.exchange(head);

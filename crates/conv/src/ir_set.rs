@@ -3,6 +3,7 @@
 use crate::fdl::Shape;
 use crate::partition::Level;
 use fft::Aligned;
+use rt::ftz::FlushToZero;
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
@@ -98,6 +99,7 @@ pub(crate) fn batch(
 }
 
 fn press(shape: &Shape, level: &Level, lanes: &[Option<&Scaled>]) -> Aligned {
+    let _floats = FlushToZero::on();
     let (size, floats) = (level.size(), shape.floats());
     let longest = lanes.iter().flatten().map(|ir| ir.frames.len()).max();
     let rest = longest.unwrap_or(0).saturating_sub(level.start());

@@ -32,7 +32,10 @@
 //! | `ir_set.rs` | spectra of impulse responses |
 //! | `exchange.rs` | other impulse responses while it plays |
 //! | `hands.rs` | who does the work |
+//! | `preemptive.rs` | threads that do it |
+//! | `adapter.rs` | host blocks of any length |
 
+mod adapter;
 mod convolver;
 mod costs;
 mod direct;
@@ -50,10 +53,12 @@ pub mod jconvolver;
 mod line;
 mod partition;
 mod pieces;
+mod preemptive;
 mod recipe;
 mod search;
 mod table;
 
+pub use adapter::Adapter;
 pub use convolver::Convolver;
 pub use costs::{
     Costs, LevelCost, MeasureOptions, Measured, TransformCost, backend_name, backend_named, measure,
@@ -66,5 +71,6 @@ pub use hands::{Hands, Inline, LineFacts};
 pub use partition::{
     LEAST_SIZE, Latency, Level, MOST_BLOCK, MOST_FRAMES, MOST_SIZE, Partition, PartitionError,
 };
+pub use preemptive::{Pinning, Threads, ThreadsOptions};
 pub use recipe::{ConvolverError, Options, Path};
 pub use search::{Cost, Found, Space, least_peak, least_sum};

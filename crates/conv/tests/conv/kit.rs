@@ -51,8 +51,9 @@ pub(crate) fn play(
     let mut outputs = vec![Vec::with_capacity(frames + block); convolver.outputs()];
     let mut heard = vec![0.0; block];
     for at in (0..frames).step_by(block) {
-        for (channel, input) in inputs.iter().enumerate() {
+        for channel in 0..convolver.inputs() {
             heard.fill(0.0);
+            let input = inputs.get(channel).map_or(&[][..], |input| input);
             let from = &input[at.min(input.len())..(at + block).min(input.len())];
             heard[..from.len()].copy_from_slice(from);
             convolver.hear(channel, &heard);
@@ -100,4 +101,20 @@ pub(crate) fn error_db(
     }
     let power = if power == 0.0 { at.len() as f64 } else { power };
     10.0 * (error / power + 1e-40).log10()
+}
+
+/// Holds `played` to the bits of `truth`.
+pub(crate) fn same(played: &[Vec<f32>], truth: &[Vec<f32>], how: &str) {
+    assert_eq!(played.len(), truth.len(), "{how}");
+    for (channel, (a, b)) in played.iter().zip(truth).enumerate() {
+        let differs = a
+            .iter()
+            .zip(b)
+            .position(|(a, b)| a.to_bits() != b.to_bits());
+        assert_eq!(
+            (differs, a.len()),
+            (None, b.len()),
+            "{how}: channel {channel}"
+        );
+    }
 }

@@ -1,4 +1,10 @@
-//! Convolvers against convolution by definition.
+//! Convolvers against convolution by definition, and against each other.
 
+mod blocks;
+mod channels;
+mod exchanges;
+mod hands;
 mod kit;
+mod memory;
+mod mistakes;
 mod oracle;

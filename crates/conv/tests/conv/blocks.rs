@@ -1,0 +1,141 @@
+//! Host blocks of any length, and going to another time.
+
+use crate::kit::{Rng, mono, play, same};
+use divisi_conv::{Adapter, Convolver, Inline, Latency, Options, Partition, Path};
+
+const TEXT: &str = "7x64 6x256 5x1024";
+
+fn convolver(response: &[f32]) -> Convolver {
+    let partition = Partition::parse(64, Latency::None, TEXT).unwrap();
+    Convolver::new(1, 1, &[Path::new(0, 0, response)], &Options::new(partition)).unwrap()
+}
+
+fn adapted(adapter: &mut Adapter, input: &[f32], mut next: impl FnMut() -> usize) -> Vec<f32> {
+    let mut played = Vec::new();
+    while played.len() < input.len() {
+        let end = (played.len() + next()).min(input.len());
+        while played.len() < end {
+            let room = adapter.room(end - played.len());
+            adapter.hear(0, &input[played.len()..played.len() + room]);
+            adapter.advance(&mut Inline);
+            played.extend_from_slice(adapter.played(0));
+        }
+    }
+    played
+}
+
+#[test]
+fn odd_and_changing_blocks_cost_one_internal_block_and_no_bit() {
+    let mut rng = Rng(15);
+    let (response, input) = (rng.response(6000), rng.noise(9600));
+    let partition = Partition::parse(64, Latency::None, TEXT).unwrap();
+    let truth = mono(partition, &response, &input, 9600);
+    for block in [1, 7, 48, 100, 441, 4096] {
+        let mut adapter = Adapter::new(convolver(&response), Some(block));
+        let late = adapter.latency();
+        assert_eq!(late, if block % 64 == 0 { 0 } else { 64 });
+        let played = adapted(&mut adapter, &input[..9600 / block * block], || block);
+        same(
+            &[played[late..].to_vec()],
+            &[truth[..played.len() - late].to_vec()],
+            "late",
+        );
+        assert!(played[..late].iter().all(|x| *x == 0.0));
+    }
+    let mut adapter = Adapter::new(convolver(&response), None);
+    let played = adapted(&mut adapter, &input, || 1 + rng.below(300));
+    same(
+        &[played[64..].to_vec()],
+        &[truth[..9600 - 64].to_vec()],
+        "changing",
+    );
+}
+
+#[test]
+fn a_promise_that_is_broken_costs_a_gap_and_is_counted() {
+    let mut rng = Rng(16);
+    let (response, input) = (rng.response(3000), rng.noise(6400));
+    let mut adapter = Adapter::new(convolver(&response), Some(128));
+    let mut blocks = [128, 128, 100].into_iter().chain(std::iter::repeat(128));
+    let played = adapted(&mut adapter, &input, || blocks.next().unwrap());
+    assert_eq!((adapter.broken(), adapter.latency()), (1, 64));
+    let partition = Partition::parse(64, Latency::None, TEXT).unwrap();
+    let truth = mono(partition, &response, &input, 6400);
+    let whole = 256 + 64;
+    same(
+        &[played[..whole].to_vec()],
+        &[truth[..whole].to_vec()],
+        "before",
+    );
+    same(
+        &[played[whole + 64..].to_vec()],
+        &[truth[whole..6400 - 64].to_vec()],
+        "after",
+    );
+}
+
+#[test]
+fn what_is_not_a_number_is_not_heard() {
+    let mut rng = Rng(17);
+    let mut input = rng.noise(3200);
+    input[100] = f32::NAN;
+    input[200] = f32::INFINITY;
+    input[300] = -f32::MAX;
+    let mut adapter = Adapter::new(convolver(&rng.response(500)), Some(64));
+    assert!(
+        adapted(&mut adapter, &input, || 64)
+            .iter()
+            .all(|x| x.is_finite())
+    );
+}
+
+#[test]
+fn after_going_to_another_time_it_is_as_new_at_that_time() {
+    let mut rng = Rng(18);
+    let (response, input) = (rng.response(6000), rng.noise(6400));
+    for position in [0, 64, 640, 4096, 1 << 40] {
+        let mut new = convolver(&response);
+        new.seek(position);
+        let truth = play(&mut new, &[input.clone()], 9600, &mut Inline);
+        let mut used = convolver(&response);
+        play(&mut used, &[rng.noise(5000)], 5056, &mut Inline);
+        used.seek(position);
+        same(
+            &play(&mut used, &[input.clone()], 9600, &mut Inline),
+            &truth,
+            &format!("{position}"),
+        );
+        let at_start = play(
+            &mut convolver(&response),
+            &[input.clone()],
+            9600,
+            &mut Inline,
+        );
+        let difference = truth[0]
+            .iter()
+            .zip(&at_start[0])
+            .map(|(a, b)| (a - b).abs());
+        assert!(difference.fold(0.0, f32::max) < 2e-5);
+    }
+}
+
+#[test]
+fn after_its_tail_it_is_silent_and_holds_silence() {
+    let mut rng = Rng(19);
+    let (response, input) = (rng.response(7000), rng.noise(1000));
+    let mut used = convolver(&response);
+    play(&mut used, &[input.clone()], 1024, &mut Inline);
+    let tail = used.tail().next_multiple_of(64) as usize;
+    play(&mut used, &[], tail, &mut Inline);
+    let rest = play(&mut used, &[], 20_000, &mut Inline);
+    assert!(rest[0].iter().all(|x| x.to_bits() == 0));
+    // A new one at the same time gives the same bits from here.
+    let mut new = convolver(&response);
+    new.seek(used.position());
+    let truth = play(&mut new, &[input.clone()], 9600, &mut Inline);
+    same(
+        &play(&mut used, &[input], 9600, &mut Inline),
+        &truth,
+        "later",
+    );
+}

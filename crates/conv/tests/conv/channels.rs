@@ -1,0 +1,81 @@
+//! Many channels: side by side, meshed, sharing what they can.
+
+use crate::kit::{Rng, error_db, play, truth};
+use divisi_conv::{Convolver, Inline, Latency, Options, Partition, Path};
+
+fn partition(length: usize) -> Partition {
+    Partition::typical(64, Latency::None, length).unwrap()
+}
+
+/// Holds every output to the sum of its paths.
+fn holds(inputs: usize, outputs: usize, paths: &[Path], options: &Options) {
+    let mut rng = Rng(7);
+    let sound: Vec<Vec<f32>> = (0..inputs).map(|_| rng.noise(2500)).collect();
+    let mut convolver = Convolver::new(inputs, outputs, paths, options).unwrap();
+    let frames = 2500 + options.partition.reach();
+    let played = play(&mut convolver, &sound, frames, &mut Inline);
+    let at: Vec<usize> = (0..300).map(|_| rng.below(frames)).collect();
+    for (output, played) in played.iter().enumerate() {
+        let into: Vec<&Path> = paths.iter().filter(|p| p.output == output).collect();
+        let sum = |n| -> f64 {
+            let path = |p: &&Path| f64::from(p.gain) * truth(&sound[p.input], &p.ir, n);
+            into.iter().map(path).sum()
+        };
+        let db = error_db(played, 0, sum, &at);
+        assert!(db <= -120.0, "output {output}: {db:.1} dB");
+    }
+}
+
+#[test]
+fn straight_channels_of_any_number_are_each_their_own() {
+    let mut rng = Rng(8);
+    for channels in [1, 2, 5, 6, 16, 17, 35] {
+        let paths: Vec<Path> = (0..channels)
+            .map(|c| {
+                let length = 1 + rng.below(4000);
+                Path::new(c, channels - 1 - c, rng.response(length))
+            })
+            .collect();
+        holds(channels, channels, &paths, &Options::new(partition(4000)));
+    }
+}
+
+#[test]
+fn a_matrix_adds_what_goes_to_one_output() {
+    let mut rng = Rng(9);
+    let mut paths = Vec::new();
+    for input in 0..3 {
+        for output in 0..4 {
+            let mut path = Path::new(input, output, rng.response(3000));
+            path.gain = rng.sample();
+            paths.push(path);
+        }
+    }
+    // One lonely channel, and an output that hears nothing.
+    paths.push(Path::new(3, 5, rng.response(100)));
+    // Two ways between the same ends.
+    paths.push(Path::new(0, 0, rng.response(77)));
+    holds(4, 7, &paths, &Options::new(partition(3000)));
+}
+
+#[test]
+fn a_direct_head_serves_a_matrix_too() {
+    let mut rng = Rng(10);
+    let partition = Partition::parse(16, Latency::OneBlock, "96 + 6x64 2x256").unwrap();
+    let ends = [(0, 0), (0, 1), (1, 0), (1, 1)];
+    let paths = ends.map(|(i, o)| Path::new(i, o, rng.response(500)));
+    let mut options = Options::new(partition);
+    options.batch = 16;
+    let sound = [rng.noise(1000), rng.noise(1000)];
+    let mut convolver = Convolver::new(2, 2, &paths, &options).unwrap();
+    let played = play(&mut convolver, &sound, 1600, &mut Inline);
+    let at: Vec<usize> = (0..1600).collect();
+    for (output, played) in played.iter().enumerate() {
+        let sum = |n| {
+            (0..2)
+                .map(|i| truth(&sound[i], &paths[2 * i + output].ir, n))
+                .sum()
+        };
+        assert!(error_db(played, 16, sum, &at) <= -120.0);
+    }
+}

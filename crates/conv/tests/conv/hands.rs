@@ -1,0 +1,152 @@
+//! Whoever does the work, and whenever: the same bits.
+
+use crate::kit::{Rng, play, same};
+use divisi_conv::{
+    Convolver, Fdl, Hands, Inline, Latency, Options, Partition, Path, Pinning, Threads,
+    ThreadsOptions,
+};
+use rt::deferred::Owner;
+use workers::{Priority, cores};
+
+/// Pieces at any time, as they come, and the rest when it is due.
+struct Whenever(Rng);
+
+impl Hands for Whenever {
+    fn started(&mut self, _line: usize, _work: &mut Owner<Fdl>) {}
+
+    fn finish(&mut self, line: usize, work: &mut Owner<Fdl>) -> bool {
+        Inline.finish(line, work)
+    }
+
+    fn tend(&mut self, lines: &mut dyn Iterator<Item = (usize, &mut Owner<Fdl>)>) {
+        for (_, work) in lines {
+            for _ in 0..self.0.below(4) {
+                work.help();
+            }
+        }
+    }
+}
+
+/// Never does anything: all work is late.
+struct Never;
+
+impl Hands for Never {
+    fn started(&mut self, _line: usize, _work: &mut Owner<Fdl>) {}
+
+    fn finish(&mut self, _line: usize, work: &mut Owner<Fdl>) -> bool {
+        work.is_here()
+    }
+}
+
+const CUTS: [(usize, Latency, &str); 4] = [
+    (64, Latency::None, "7x64 6x256 4x1024"),
+    (64, Latency::OneBlock, "6x64 6x256 3x1024"),
+    (16, Latency::None, "112 + 14x64 3x512"),
+    (64, Latency::None, "960 + 4x256 2x1024"),
+];
+
+fn convolver(
+    block: usize,
+    latency: Latency,
+    text: &str,
+    channels: usize,
+    stagger: bool,
+) -> Convolver {
+    let mut rng = Rng(5);
+    let partition = Partition::parse(block, latency, text).unwrap();
+    let mut path = |channel| {
+        let length = partition.reach() - rng.below(700);
+        Path::new(channel, channel, rng.response(length))
+    };
+    let mut paths: Vec<Path> = (0..channels).map(&mut path).collect();
+    // And a mesh beside the straight ones.
+    for (input, output) in [(0, 0), (0, 1), (1, 1)] {
+        let ir = paths[output].ir.clone();
+        paths.push(Path::new(channels + input, channels + output, ir));
+    }
+    let mut options = Options::new(partition);
+    options.stagger = stagger;
+    Convolver::new(channels + 2, channels + 2, &paths, &options).unwrap()
+}
+
+fn sound(channels: usize, frames: usize) -> Vec<Vec<f32>> {
+    let mut rng = Rng(6);
+    (0..channels).map(|_| rng.noise(frames)).collect()
+}
+
+#[test]
+fn pieces_at_any_time_give_the_same_bits() {
+    for (block, latency, text) in CUTS {
+        for (channels, stagger) in [(1, false), (18, false), (18, true)] {
+            let make = || convolver(block, latency, text, channels, stagger);
+            let input = sound(channels + 2, 7000);
+            let truth = play(&mut make(), &input, 12_000, &mut Inline);
+            for seed in 0..3 {
+                let mut again = make();
+                let played = play(&mut again, &input, 12_000, &mut Whenever(Rng(seed)));
+                same(&played, &truth, text);
+                assert_eq!(again.late(), 0);
+            }
+        }
+    }
+}
+
+#[test]
+fn threads_give_the_same_bits_wherever_they_are_pinned() {
+    let input = sound(36, 7000);
+    let pinnings = [
+        Pinning::Free,
+        Pinning::ByLevel(cores().to_vec()),
+        Pinning::ByChannels(cores().to_vec()),
+    ];
+    for (block, latency, text) in CUTS {
+        let make = || convolver(block, latency, text, 34, false);
+        let truth = play(&mut make(), &input, 12_000, &mut Inline);
+        for (pinning, priority) in pinnings.iter().zip([
+            Priority::Ordinary,
+            Priority::RealTime(20),
+            Priority::RealTime(1),
+        ]) {
+            let mut again = make();
+            let options = ThreadsOptions {
+                priority,
+                pinning: pinning.clone(),
+                patience: None,
+            };
+            let mut threads = Threads::new(&again, &options).unwrap();
+            assert!(!threads.is_empty());
+            let played = play(&mut again, &input, 12_000, &mut threads);
+            same(&played, &truth, &format!("{text} {options:?}"));
+        }
+    }
+}
+
+#[test]
+fn staggered_levels_end_their_periods_at_different_times() {
+    let phases = |stagger| {
+        let convolver = convolver(64, Latency::None, "7x64 6x256 4x1024", 40, stagger);
+        let phases: std::collections::HashSet<_> = convolver.lines().map(|l| l.phase).collect();
+        phases.len()
+    };
+    assert_eq!(phases(false), 1);
+    assert!(phases(true) > 4);
+}
+
+#[test]
+fn work_that_nobody_does_is_silence_and_counted_and_forgotten_once_it_is_done() {
+    let (block, latency, text) = CUTS[0];
+    let input = sound(3, 4096);
+    let mut convolver = convolver(block, latency, text, 1, false);
+    let played = play(&mut convolver, &input, 4096, &mut Never);
+    assert!(convolver.late() > 10);
+    assert!(played.iter().flatten().all(|x| x.is_finite()));
+    // What comes after all that was missed has died away is as if nothing had been.
+    let tail = convolver.tail() as usize / 1024 * 1024 + 1024;
+    play(&mut convolver, &[], tail, &mut Inline);
+    let late = convolver.late();
+    let again = play(&mut convolver, &input, 8192, &mut Inline);
+    let mut new = self::convolver(block, latency, text, 1, false);
+    let truth = play(&mut new, &input, 8192, &mut Inline);
+    same(&again, &truth, "afterwards");
+    assert_eq!(convolver.late(), late);
+}

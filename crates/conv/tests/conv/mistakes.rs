@@ -1,0 +1,71 @@
+//! What cannot be played is refused, and said.
+
+use divisi_conv::{Convolver, ConvolverError, Latency, Options, Partition, Path};
+
+fn refused(paths: &[Path]) -> ConvolverError {
+    let partition = Partition::uniform(64, Latency::None, 128).unwrap();
+    match Convolver::new(2, 2, paths, &Options::new(partition)) {
+        Ok(_) => panic!("it was taken"),
+        Err(error) => error,
+    }
+}
+
+#[test]
+fn a_path_that_leads_nowhere_or_through_nothing_is_refused() {
+    use ConvolverError as E;
+    assert_eq!(refused(&[]), E::NoPaths);
+    let good = Path::new(0, 0, vec![1.0]);
+    let nowhere = refused(&[good.clone(), Path::new(2, 0, vec![1.0])]);
+    assert_eq!(
+        nowhere.to_string(),
+        "path 1 names input 2; there are 2, counted from 0"
+    );
+    assert!(matches!(
+        refused(&[Path::new(0, 7, vec![1.0])]),
+        E::NoChannel {
+            is_input: false,
+            ..
+        }
+    ));
+    assert_eq!(
+        refused(&[good.clone(), Path::new(1, 1, vec![])]),
+        E::Empty { path: 1 }
+    );
+    let bad = Path::new(1, 1, vec![0.0, f32::NAN]);
+    assert_eq!(
+        refused(&[bad]),
+        E::NotFinite {
+            path: 0,
+            frame: Some(1)
+        }
+    );
+    let mut loud = good.clone();
+    loud.gain = f32::INFINITY;
+    assert_eq!(
+        refused(&[loud]),
+        E::NotFinite {
+            path: 0,
+            frame: None
+        }
+    );
+    let long = refused(&[good, Path::new(0, 1, vec![0.0; 129])]);
+    let (frames, reach) = (129, 128);
+    assert_eq!(
+        long,
+        E::TooLong {
+            path: 1,
+            frames,
+            reach
+        }
+    );
+}
+
+#[test]
+fn an_exchange_has_as_many_responses_as_there_are_paths() {
+    let partition = Partition::uniform(64, Latency::None, 128).unwrap();
+    let path = Path::new(0, 0, vec![1.0]);
+    let convolver = Convolver::new(1, 1, &[path], &Options::new(partition)).unwrap();
+    let (given, paths) = (0, 1);
+    let error = convolver.preparer().prepare(&[]).err();
+    assert_eq!(error, Some(ConvolverError::OtherPaths { given, paths }));
+}
