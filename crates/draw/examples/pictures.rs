@@ -21,6 +21,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         ("line", shape::line(5, None)?),
         ("line-500", shape::line(500, None)?),
         ("rake", shape::rake(101, None)?),
+        ("rake-302", shape::rake(302, None)?),
+        ("diamond-636", shape::diamond(636, None)?),
         ("diamond", shape::diamond(76, None)?),
         ("random", shape::random(60, 1, None)?),
         ("random-500", shape::random(500, 2, None)?),

@@ -11,6 +11,9 @@ mod pack;
 mod place;
 mod rank;
 
+/// So many wires that meet in one box are what a picture must be made for.
+const MANY: usize = 24;
+
 /// A box as large as it must be, with its ports.
 #[derive(Clone, Debug)]
 pub(crate) struct Shape {
@@ -65,6 +68,8 @@ struct Web {
     ends: Vec<(usize, usize)>,
     /// Items below this number are boxes.
     boxes: usize,
+    /// Whether chains that meet in one box were packed: then everything wants to be at the top, wires above all.
+    hangs: bool,
 }
 
 /// Where everything is.
@@ -90,10 +95,13 @@ pub(crate) struct Course {
 /// Finds a place for every box and a course for every wire.
 pub(crate) fn lay_out(shapes: &[Shape], wires: &[Wire]) -> Layout {
     let mut ranks = rank::ranks(shapes.len(), wires);
-    if let Some(packed) = pack::pack(shapes, wires, &ranks.is_back, &ranks.of_box) {
-        ranks.of_box = packed;
-    }
-    let web = chain::thread(shapes, wires, &ranks);
+    let packed = pack::pack(shapes, wires, &ranks.is_back, &ranks.of_box);
+    let hangs = packed.is_some() && shapes.iter().any(|shape| shape.ins.len() >= MANY);
+    ranks.of_box = packed.unwrap_or(ranks.of_box);
+    let web = Web {
+        hangs,
+        ..chain::thread(shapes, wires, &ranks)
+    };
     let layers = order::sort(&web);
     place::place(shapes, wires, &web, &layers)
 }

@@ -6,6 +6,13 @@ use super::{Course, Layout, Shape, Web, Wire};
 
 /// How often every layer is placed anew.
 const SWEEPS: usize = 24;
+/// How strongly wires and boxes of packed chains want to be at the top, where a layer has more than a few: else each block of chains would stand below the
+/// wires of the block before, which would rather stay level with their chains, and blocks would go down like stairs.
+const PULL: (f64, f64) = (16.0, 8.0);
+const FEW: usize = 4;
+/// How much room is left between layers for the wires to rise and fall in, at least and at most: more would be less
+/// steep, and a large graph too wide to be read.
+const BETWEEN: (f64, f64) = (56.0, 100.0);
 /// Room for the bend of a wire that leads back, too.
 const MARGIN: f64 = 28.0;
 
@@ -60,13 +67,13 @@ impl Wishes {
     }
 }
 
-/// Every layer's items one below the other, the layers level with each other in the middle.
+/// Every layer's items one below the other, the layers level with each other in the middle, or at the top.
 fn stacked(web: &Web, layers: &[Vec<usize>]) -> Vec<f64> {
     let mut y = vec![0.0; web.items.len()];
     for layer in layers {
         let steps = distances(web, layer);
         let middle = steps.iter().sum::<f64>() / 2.0;
-        let mut at = -middle;
+        let mut at = if web.hangs { 0.0 } else { -middle };
         for (item, step) in layer.iter().zip(steps) {
             at += step;
             y[*item] = at;
@@ -104,6 +111,12 @@ fn settle(web: &Web, layer: &[usize], wishes: &Wishes, (left, right): (f64, f64)
             let w = w * if *is_left { left } else { right };
             sum += w * (y[*other] + below);
             weight += w;
+        }
+        if web.hangs && layer.len() > FEW {
+            // As high as those above it let it: the top is where the first item is, at 0.
+            let pull = if *item < web.boxes { PULL.1 } else { PULL.0 };
+            sum += pull * before;
+            weight += pull;
         }
         let mut pool = (sum / weight - before, weight, 1);
         while let Some(above) = pools.last().copied().filter(|above| above.0 > pool.0) {
@@ -143,7 +156,7 @@ fn columns(web: &Web, layers: &[Vec<usize>], y: &[f64]) -> Vec<(f64, f64)> {
             .map(|item| web.items[*item].width)
             .fold(0.0, f64::max);
         columns.push((at, at + width));
-        at += width + (rise * 0.22).clamp(56.0, 190.0);
+        at += width + (rise * 0.22).clamp(BETWEEN.0, BETWEEN.1);
     }
     columns
 }
