@@ -123,6 +123,14 @@ impl Convolver {
         self.lines.iter().map(|line| line.facts)
     }
 
+    /// Roughly how many vector instructions each piece of line `index` has; none while its work is out.
+    ///
+    /// Real-time: setup.
+    pub fn weights(&mut self, index: usize) -> Vec<u64> {
+        let work = self.lines.get_mut(index).and_then(|l| l.work.get());
+        work.map(|work| work.weights()).unwrap_or_default()
+    }
+
     /// What workers need for the work of line `index`.
     ///
     /// Real-time: setup.

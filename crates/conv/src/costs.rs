@@ -8,6 +8,11 @@ pub use measure::{MeasureOptions, Measured, measure};
 
 use fft::{Backend, Packing};
 
+/// A direct head takes this for each frame, in ns,
+const HEAD_NS: f64 = 1.0;
+/// and this for each of its taps.
+const HEAD_TAP_NS: f64 = 0.06;
+
 /// What a transform is called in tables and files.
 pub fn backend_name(backend: Backend) -> &'static str {
     match backend {
@@ -131,6 +136,9 @@ impl Costs {
             fitting.map(|cost| (cost.count as f64, ns(cost))).collect();
         known.sort_by(|a, b| a.0.total_cmp(&b.0));
         let at = count as f64;
+        if size == 1 && known.is_empty() {
+            return Some(packing.channels() as f64 * (HEAD_NS + HEAD_TAP_NS * at));
+        }
         if let Some(found) = known.iter().find(|(count, _)| *count == at) {
             return Some(found.1);
         }

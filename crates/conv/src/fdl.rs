@@ -113,7 +113,7 @@ impl Fdl {
             (from, wires.partition_point(|w| w.output <= o))
         };
         let ends: Box<[_]> = (0..outputs).map(end).collect();
-        let lists = [false, true].map(|fades| List::new(&shape, inputs, wires, &ends, fades));
+        let lists = List::both(&shape, inputs, wires, &ends);
         Self {
             inputs,
             wires: wires.into(),

@@ -36,11 +36,30 @@ pub(crate) struct List {
 const EACH: u32 = 16;
 
 impl List {
-    /// All parts of a period; with `fades` those of both impulse responses. Each input is transformed when the first
-    /// output needs it.
+    /// The parts of a period, and those of a period in which one impulse response fades into another. The second list
+    /// has no more pieces than the first: whoever does so many in each callback is as early with them.
     ///
     /// Real-time: setup.
-    pub(crate) fn new(
+    pub(crate) fn both(
+        shape: &Shape,
+        inputs: usize,
+        wires: &[Wire],
+        ends: &[(usize, usize)],
+    ) -> [Self; 2] {
+        let plain = Self::new(shape, inputs, wires, ends, false);
+        let mut shape = shape.clone();
+        loop {
+            let fading = Self::new(&shape, inputs, wires, ends, true);
+            if fading.pieces() <= plain.pieces() {
+                return [plain, fading];
+            }
+            shape.piece = shape.piece.saturating_add(shape.piece / 8 + 1);
+        }
+    }
+
+    /// All parts of a period; with `fades` those of both impulse responses. Each input is transformed when the first
+    /// output needs it.
+    fn new(
         shape: &Shape,
         inputs: usize,
         wires: &[Wire],
@@ -109,12 +128,12 @@ struct Making<'a> {
 
 impl Making<'_> {
     fn add(&mut self, part: Part, weight: u32) {
-        let weight = weight + EACH;
-        if self.weight > 0 && self.weight + weight > self.shape.piece {
+        let weight = weight.saturating_add(EACH);
+        if self.weight > 0 && self.weight.saturating_add(weight) > self.shape.piece {
             self.end_piece();
         }
         self.parts.push(part);
-        self.weight += weight;
+        self.weight = self.weight.saturating_add(weight);
     }
 
     fn end_piece(&mut self) {
@@ -168,5 +187,70 @@ impl Making<'_> {
             parts: self.parts.into(),
             ends: self.ends.into(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fft::{Backend, Kernels, Packing, RealFft};
+    use std::sync::Arc;
+
+    fn shape(size: usize, piece: u32) -> Shape {
+        let (packing, kernels) = (Packing::Mono, Kernels::best());
+        Shape {
+            size,
+            count: 7,
+            block: 64,
+            width: 1,
+            fade: 1000,
+            piece,
+            fft: Arc::new(RealFft::new(size, packing, kernels, Backend::Own).unwrap()),
+            kernels,
+            packing,
+        }
+    }
+
+    fn lists(shape: &Shape) -> [List; 2] {
+        let wire = |input, output| Wire { input, output };
+        let wires = [wire(0, 0), wire(1, 0), wire(1, 1)];
+        List::both(shape, 2, &wires, &[(0, 2), (2, 3)])
+    }
+
+    #[test]
+    fn every_part_is_in_one_piece_and_every_float_is_multiplied() {
+        for piece in [1, 700, 1 << 30] {
+            let shape = shape(1024, piece);
+            let [plain, _] = lists(&shape);
+            let parts: Vec<usize> = (0..plain.pieces())
+                .flat_map(|i| plain.parts_of(i))
+                .collect();
+            assert!(parts.iter().copied().eq(0..plain.parts.len()));
+            for output in 0..2 {
+                let mut at = 0;
+                for part in &plain.parts {
+                    if let Part::Multiply(_, from, to) = part
+                        && matches!(part, Part::Multiply(o, ..) if *o == output)
+                    {
+                        assert_eq!((*from, from % 32), (at, 0));
+                        at = *to;
+                    }
+                }
+                assert_eq!(at, shape.floats());
+            }
+        }
+        assert_eq!(lists(&shape(1024, u32::MAX / 4))[0].pieces(), 1);
+    }
+
+    #[test]
+    fn lighter_pieces_are_more_and_a_fade_has_no_more_than_usual() {
+        let [coarse, _] = lists(&shape(4096, 8192));
+        let [fine, fading] = lists(&shape(4096, 512));
+        assert!(fine.pieces() > 4 * coarse.pieces());
+        assert!(fading.pieces() <= fine.pieces() && fading.parts.len() > fine.parts.len() / 2);
+        let sum = |list: &List| list.weights().iter().sum::<u64>() as f64;
+        assert!((sum(&fine) / sum(&coarse) - 1.0).abs() < 0.2);
+        let most = fine.weights().into_iter().max().unwrap();
+        assert!(most < 8 * 512, "{most}");
     }
 }

@@ -40,8 +40,10 @@ pub struct Measured {
 
 /// A level whose share of the operations is this often the optimum's whole is in nobody's choice.
 const HOPELESS: f64 = 3.0;
-/// Multiply-adds between two stamps, in bins.
-const STAMPED_BINS: usize = 4096;
+/// Floats of spectra that are read between two stamps of multiply-adds.
+const STAMPED: usize = 32 * 1024;
+/// So many multiplications at once keep the sum in registers.
+const AT_ONCE: usize = 8;
 /// How often a level is run again if thieves leave no run that stands.
 const TRIES: usize = 4;
 
@@ -210,21 +212,25 @@ impl Bench {
         let floats = fft.floats();
         let mut time = noise(floats);
         let (mut sum, mut scratch) = (Aligned::new(floats), Aligned::new(fft.scratch()));
-        let group = (STAMPED_BINS / fft.bins()).max(1);
-        let mut stamps = Vec::with_capacity(count.div_ceil(group) + 3);
+        let part = (STAMPED / (2 * count) / 256 * 256).clamp(256, floats.max(256));
+        let mut stamps = Vec::with_capacity(floats.div_ceil(part) + 3);
         let aside = put_aside();
         self.sweep.run();
         stamps.push(stamp::now());
         fft.forward(&time, &mut self.memory[..floats], &mut scratch);
         stamps.push(stamp::now());
         let (inputs, filters) = self.memory[..2 * count * floats].split_at(count * floats);
-        let pairs: Vec<_> = inputs
-            .chunks_exact(floats)
-            .zip(filters.chunks_exact(floats))
-            .collect();
-        for some in pairs.chunks(group) {
-            for (input, filter) in some {
-                kernels.multiply_add(&mut sum, input, filter, packing);
+        for from in (0..floats).step_by(part) {
+            let to = (from + part).min(floats);
+            let packing = (from == 0).then_some(packing);
+            let mut pairs: [(&[f32], &[f32]); AT_ONCE] = [(&[], &[]); AT_ONCE];
+            for first in (0..count).step_by(AT_ONCE) {
+                let some = AT_ONCE.min(count - first);
+                for (i, pair) in pairs[..some].iter_mut().enumerate() {
+                    let at = (first + i) * floats;
+                    *pair = (&inputs[at + from..at + to], &filters[at + from..at + to]);
+                }
+                kernels.multiply_add_within(&mut sum[from..to], &pairs[..some], packing);
             }
             stamps.push(stamp::now());
         }
