@@ -36,6 +36,15 @@ impl Failure {
         }
     }
 
+    /// The same, and what became of the work.
+    pub(crate) fn and(mut self, more: &str) -> Self {
+        if let Some(message) = &mut self.message {
+            message.push_str("; ");
+            message.push_str(more);
+        }
+        self
+    }
+
     /// Says it, and ends the program.
     pub(crate) fn end(self) -> ExitCode {
         if let Some(message) = self.message {

@@ -80,11 +80,13 @@
 //! ```
 #![forbid(unsafe_code)]
 
+pub use conv;
 pub use draw;
 pub use driver;
 pub use dsp;
 pub use engine;
 pub use exec;
+pub use fft;
 pub use graph;
 pub use media;
 pub use plan;

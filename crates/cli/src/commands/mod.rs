@@ -1,6 +1,7 @@
 //! The commands, one a file.
 
 mod check;
+mod convolve;
 mod devices;
 mod doctor;
 mod draw;
@@ -34,6 +35,8 @@ pub(crate) enum Command {
     Measure(measure::Measure),
     /// Does a source document's experiment again: a table of every run, plots, one page
     Experiment(experiment::Experiment),
+    /// Convolves a sound with an impulse response, or with a configuration of them
+    Convolve(convolve::Convolve),
     /// Lists what there is to play through
     Devices(devices::Devices),
     /// Says what this machine grants and refuses, and what to do about it
@@ -54,6 +57,7 @@ impl Command {
             Self::Plan(plan) => plan.run(),
             Self::Measure(measure) => measure.run(),
             Self::Experiment(experiment) => experiment.run(),
+            Self::Convolve(convolve) => convolve.run(),
             Self::Devices(devices) => devices.run(),
             Self::Doctor(doctor) => doctor.run(),
             Self::Schema(schema) => schema.run(),

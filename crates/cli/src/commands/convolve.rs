@@ -1,0 +1,213 @@
+//! `convolve`: a sound through an impulse response, or through a whole configuration of them.
+
+mod job;
+mod options;
+mod response;
+
+use crate::failure::{Failure, in_full};
+use crate::files::is_sound;
+use crate::interrupt::Interrupt;
+use crate::outcome::Json;
+use crate::progress::Progress;
+use crate::say;
+use clap::Args;
+use divisi::conv::Convolver;
+use divisi::media::{Format, Reader, Writer, open};
+use divisi::units::Channels;
+use job::{Done, Job};
+use options::{How, Shaping};
+use response::Response;
+use std::path::{Path, PathBuf};
+
+/// What a WAV file holds, less what its header may take.
+const MOST_BYTES: u128 = u32::MAX as u128 - 4096;
+
+const EXAMPLES: &str = "\
+Examples:
+  divisi convolve voice.wav hall.wav -o out.wav --gain -6
+  divisi convolve voice.wav hall.wav -o out.wav --trim -60 --normalise energy --predelay 20
+  divisi convolve voice.wav reverb.conf -o out.wav --block 64 --realtime
+
+Channels:
+  a response of 1 channel       each channel of the sound goes through it
+  a sound of 1 channel          goes through every channel of the response, each into an output of its own
+  as many in one as the other   each goes through its own
+  2 in the sound, 4 in the response: true stereo. The channels of the response are, in this order, from left to left,
+                                from left to right, from right to left, from right to right
+  anything else is refused: a configuration of jconvolver (a file that ends in .conf) says what is meant
+
+The file is WAV, 32-bit float, at the rate of the sound, and has the whole tail: it is as long as the sound and the
+response less one frame. The same method and partition give the same bits, with --realtime and without.";
+
+/// Convolves a sound with an impulse response
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Convolve {
+    /// The sound
+    #[arg(value_name = "IN.wav")]
+    input: PathBuf,
+
+    /// The impulse response: a sound file, a .sofa file, or a configuration of jconvolver that ends in .conf
+    #[arg(value_name = "IR.wav|CONFIG.conf")]
+    response: PathBuf,
+
+    /// The sound file to write
+    #[arg(short, long, value_name = "OUT.wav")]
+    output: PathBuf,
+
+    #[command(flatten)]
+    how: How,
+
+    #[command(flatten)]
+    shaping: Shaping,
+
+    /// Write what was done as JSON; `-` is standard output
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+}
+
+impl Convolve {
+    /// Does it.
+    pub(crate) fn run(self) -> Result<(), Failure> {
+        is_sound(&self.output)?;
+        let input = open(&self.input).map_err(|error| Failure::wrong(in_full(&error)))?;
+        if input.frames() == Some(0) {
+            let name = self.input.display();
+            return Err(Failure::wrong(format!(
+                "{name} is empty: there is nothing to convolve"
+            )));
+        }
+        let response = Response::read(&self.response, &self.shaping, &input)?;
+        keep_apart(
+            &self.output,
+            [&self.input, &self.response]
+                .into_iter()
+                .chain(&response.files),
+        )?;
+        let frames = length(&input, response.paths.frames());
+        check_size(frames, response.paths.outputs())?;
+        let convolver = self.how.convolver(&response)?;
+        let json = Json::open(self.json.as_deref())?;
+        let interrupt = Interrupt::listen()?;
+        let channels = Channels(response.paths.outputs() as u16);
+        let rate = input.rate();
+        let writer = Writer::create(&self.output, rate, channels, Format::F32)
+            .map_err(|error| Failure::failed(in_full(&error)))?;
+        let facts = Facts::of(&convolver, &self.how, &response, rate.hz());
+        let job = Job {
+            input,
+            tail: response.paths.frames() as u64 - 1,
+            hands: self.how.hands(&convolver)?,
+            convolver,
+            writer,
+            progress: Progress::new(rate.hz(), frames),
+            interrupt,
+        };
+        let done = job.run()?;
+        done.tell(&self.output);
+        json.tell("", &facts.json(&done))
+    }
+}
+
+/// Refuses to write over what is read.
+fn keep_apart<'a>(
+    output: &Path,
+    mut read: impl Iterator<Item = &'a PathBuf>,
+) -> Result<(), Failure> {
+    let Ok(output) = output.canonicalize() else {
+        return Ok(());
+    };
+    match read.find(|path| path.canonicalize().is_ok_and(|path| path == output)) {
+        Some(path) => {
+            let name = path.display();
+            Err(Failure::wrong(format!(
+                "{name} is read here: write to another file"
+            )))
+        }
+        None => Ok(()),
+    }
+}
+
+/// How many frames will be written, where the sound says how many it has.
+fn length(input: &Reader, response: usize) -> Option<u64> {
+    input.frames().map(|frames| frames + response as u64 - 1)
+}
+
+/// Refuses what no WAV file holds, before the work and not after it.
+fn check_size(frames: Option<u64>, channels: usize) -> Result<(), Failure> {
+    let most = divisi::media::MOST_CHANNELS;
+    if channels > usize::from(most) {
+        let told =
+            format!("a sound file has at most {most} channels, and this would have {channels}");
+        return Err(Failure::wrong(told));
+    }
+    let bytes = u128::from(frames.unwrap_or(0)) * channels as u128 * 4;
+    if bytes <= MOST_BYTES {
+        return Ok(());
+    }
+    let gib = bytes as f64 / f64::from(1 << 30);
+    let told = format!("this would be {gib:.1} GiB, and a WAV file holds 4: convolve a part of it");
+    Err(Failure::wrong(told))
+}
+
+/// What was chosen, for machines.
+struct Facts {
+    method: &'static str,
+    partition: String,
+    block: usize,
+    latency: usize,
+    kernels: &'static str,
+    realtime: bool,
+    rate: u32,
+    inputs: usize,
+    outputs: usize,
+    paths: usize,
+    response_frames: usize,
+    notes: Vec<String>,
+}
+
+impl Facts {
+    fn of(convolver: &Convolver, how: &How, response: &Response, rate: u32) -> Self {
+        Self {
+            method: how.method(),
+            partition: convolver.partition().to_string(),
+            block: convolver.block(),
+            latency: convolver.latency(),
+            kernels: how.kernels.name(),
+            realtime: how.realtime,
+            rate,
+            inputs: response.paths.inputs(),
+            outputs: response.paths.outputs(),
+            paths: response.paths.paths().len(),
+            response_frames: response.paths.frames(),
+            notes: response.notes.clone(),
+        }
+    }
+
+    fn json(&self, done: &Done) -> String {
+        let json = serde_json::json!({
+            "version": env!("CARGO_PKG_VERSION"),
+            "method": self.method,
+            "partition": self.partition,
+            "block": self.block,
+            "latency_frames": self.latency,
+            "kernels": self.kernels,
+            "realtime": self.realtime,
+            "rate": self.rate,
+            "inputs": self.inputs,
+            "outputs": self.outputs,
+            "paths": self.paths,
+            "response_frames": self.response_frames,
+            "frames": done.frames,
+            "late": done.late,
+            "peak": done.peak,
+            "notes": self.notes,
+        });
+        json.to_string()
+    }
+}
+
+/// Tells a user what was done that nobody asked for.
+fn note(told: &str) {
+    say::note(&format!("note: {told}"));
+}

@@ -1,0 +1,149 @@
+//! From file to file, a block at a time.
+
+use super::note;
+use crate::failure::{Failure, in_full};
+use crate::interrupt::Interrupt;
+use crate::progress::Progress;
+use crate::say;
+use divisi::conv::{Convolver, Hands};
+use divisi::media::{Reader, Writer};
+use divisi::workers::AudioThread;
+use std::path::Path;
+
+/// One run.
+pub(super) struct Job {
+    /// What is heard.
+    pub(super) input: Reader,
+    /// Frames after its end.
+    pub(super) tail: u64,
+    /// Which convolver.
+    pub(super) convolver: Convolver,
+    /// Who does the work of its long partitions.
+    pub(super) hands: Box<dyn Hands>,
+    /// Where to.
+    pub(super) writer: Writer,
+    /// How far it is.
+    pub(super) progress: Progress,
+    /// Whether the user has had enough.
+    pub(super) interrupt: Interrupt,
+}
+
+/// What came of it.
+pub(super) struct Done {
+    /// Frames written.
+    pub(super) frames: u64,
+    /// Parts that were not there when they were due, and silent instead.
+    pub(super) late: u64,
+    /// The loudest sample.
+    pub(super) peak: f32,
+}
+
+impl Done {
+    /// Says so.
+    pub(super) fn tell(&self, output: &Path) {
+        let name = output.display();
+        if self.peak > 1.0 {
+            let over = 20.0 * f64::from(self.peak).log10();
+            note(&format!(
+                "{name} is {over:.1} dB above full scale at its loudest, which players that know no floats clip: \
+                 --gain can take that away"
+            ));
+        }
+        say::note(&format!("{name}: {} frames", self.frames));
+    }
+}
+
+impl Job {
+    /// Does it to the end, or to where the user, the disk or the sound ends it; the file is valid in any case.
+    pub(super) fn run(mut self) -> Result<Done, Failure> {
+        let done = self.play();
+        self.progress.end();
+        let path = self.writer.path().display().to_string();
+        let written = self.writer.frames();
+        let finished = self.writer.finish();
+        match done {
+            Err(failure) => Err(failure.and(&format!("{path} holds the first {written} frames"))),
+            Ok(done) => {
+                finished.map_err(|error| Failure::failed(in_full(&error)))?;
+                Ok(done)
+            }
+        }
+    }
+
+    fn play(&mut self) -> Result<Done, Failure> {
+        let _plays = AudioThread::begin();
+        let block = self.convolver.block();
+        let (inputs, outputs) = (self.convolver.inputs(), self.convolver.outputs());
+        let mut heard = vec![vec![0.0; block]; inputs];
+        let mut played = vec![vec![0.0; block]; outputs];
+        let mut skipped = self.convolver.latency() as u64;
+        let mut left = None;
+        let mut peak = 0.0_f32;
+        while left != Some(0) {
+            if self.interrupt.is_asked() {
+                return Err(Failure::failed("interrupted"));
+            }
+            if left.is_some() {
+                heard.iter_mut().for_each(|channel| channel.fill(0.0));
+            } else if self.hear(&mut heard)? < block {
+                left = Some(self.input.position() + self.tail - self.writer.frames());
+            }
+            let from: Vec<&[f32]> = heard.iter().map(Vec::as_slice).collect();
+            let mut to: Vec<&mut [f32]> = played.iter_mut().map(Vec::as_mut_slice).collect();
+            self.convolver.process(&from, &mut to, self.hands.as_mut());
+            let skip = skipped.min(block as u64);
+            skipped -= skip;
+            let end = left.map_or(block as u64, |left| (skip + left).min(block as u64));
+            let kept: Vec<&[f32]> = played
+                .iter()
+                .map(|c| &c[skip as usize..end as usize])
+                .collect();
+            peak = self.keep(&kept, peak)?;
+            left = left.map(|left| left - (end - skip));
+            self.progress.show(self.writer.frames());
+        }
+        let late = self.convolver.late();
+        if late > 0 {
+            let told = format!("{late} parts were not there when they were due and are silent");
+            return Err(Failure::failed(told));
+        }
+        let frames = self.writer.frames();
+        Ok(Done { frames, late, peak })
+    }
+
+    /// The next block of the sound, silence after its end; how many frames there were.
+    fn hear(&mut self, heard: &mut [Vec<f32>]) -> Result<usize, Failure> {
+        let begin = self.input.position();
+        let mut planes: Vec<&mut [f32]> = heard.iter_mut().map(Vec::as_mut_slice).collect();
+        let got = self.input.read(&mut planes);
+        let got = got.map_err(|error| Failure::failed(in_full(&error)))?;
+        for (channel, samples) in heard.iter_mut().enumerate() {
+            samples[got..].fill(0.0);
+            if let Some(at) = samples.iter().position(|sample| !sample.is_finite()) {
+                let (name, value) = (self.input.path().display(), samples[at]);
+                let (channel, frame) = (channel + 1, begin + at as u64);
+                let told =
+                    format!("{name} has no number ({value}) in channel {channel} at frame {frame}");
+                return Err(Failure::wrong(told));
+            }
+        }
+        Ok(got)
+    }
+
+    /// Writes what was played; the loudest sample so far.
+    fn keep(&mut self, played: &[&[f32]], peak: f32) -> Result<f32, Failure> {
+        let samples = played.iter().flat_map(|channel| channel.iter());
+        let loudest = samples.fold(0.0, |most: f32, sample| match sample.is_finite() {
+            true => most.max(sample.abs()),
+            false => f32::INFINITY,
+        });
+        if loudest == f32::INFINITY {
+            let told =
+                "the result is louder than any number: make the response quieter with --gain";
+            return Err(Failure::wrong(told));
+        }
+        let written = self.writer.write(played);
+        written.map_err(|error| Failure::failed(in_full(&error)))?;
+        Ok(peak.max(loudest))
+    }
+}

@@ -1,0 +1,286 @@
+//! How to convolve, and what to do to the response before.
+
+use super::response::Response;
+use crate::failure::{Failure, in_full};
+use clap::{Args, ValueEnum};
+use divisi::conv::ir::{Cut, Direction, Normal, Shape};
+use divisi::conv::{
+    Convolver, Hands, Inline, Latency, MOST_BLOCK, Options, Partition, PartitionError, Threads,
+    ThreadsOptions,
+};
+use divisi::fft::Kernels;
+use divisi::units::SampleRate;
+use divisi::workers::Priority;
+use std::ops::Range;
+
+/// Frames in a block where nobody says.
+const BLOCK: usize = 64;
+/// The longest time that an option may say, in milliseconds.
+const MOST_MS: f64 = 600_000.0;
+/// The loudest and the quietest that a gain may be, in dB.
+const MOST_DB: f64 = 200.0;
+
+/// How to convolve.
+#[derive(Args)]
+pub(super) struct How {
+    /// Frames in a block, a power of two; without it, the configuration's partition size, or 64
+    #[arg(long, value_name = "FRAMES", value_parser = block)]
+    block: Option<usize>,
+
+    /// Take the path that a device would: a block at a time, long partitions beside it. The bits are the same
+    #[arg(long)]
+    pub(super) realtime: bool,
+
+    /// nonuniform: partitions of several sizes; uniform: all as long as a block; direct: no transform at all
+    #[arg(long, value_name = "METHOD", value_enum, default_value_t = Method::Nonuniform)]
+    method: Method,
+
+    /// The partition itself, as "7x64 6x256 2x1024"; before it "31 +" for a direct head
+    #[arg(long, value_name = "TEXT", conflicts_with = "method")]
+    partition: Option<String>,
+
+    /// What is added to the callback's own latency: none or block. The file begins with the sound in either case
+    #[arg(long, value_name = "none|block", default_value = "none", value_parser = latency)]
+    latency: Latency,
+
+    /// Which instructions: auto, or one by name as scalar or avx2
+    #[arg(long, value_name = "NAME", default_value = "auto", value_parser = kernels)]
+    pub(super) kernels: Kernels,
+}
+
+/// Which algorithm.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Method {
+    Nonuniform,
+    Uniform,
+    Direct,
+}
+
+/// What to do to the response.
+#[derive(Args)]
+pub(super) struct Shaping {
+    /// How much louder, in dB
+    #[arg(long, value_name = "DB", default_value = "0", allow_negative_numbers = true, value_parser = decibel)]
+    gain: f64,
+
+    /// Silence before the response, in milliseconds
+    #[arg(long, value_name = "MS", default_value = "0", allow_negative_numbers = true, value_parser = millis)]
+    predelay: f64,
+
+    /// Leave out what is quieter than the loudest sample by so many dB, as -60, at both ends
+    #[arg(long, value_name = "DB", allow_negative_numbers = true, value_parser = threshold, conflicts_with = "range")]
+    trim: Option<f64>,
+
+    /// Use only these frames of the response, the last one not included, as 0..48000
+    #[arg(long, value_name = "FROM..TO", value_parser = range)]
+    range: Option<Range<usize>>,
+
+    /// Turn the response round
+    #[arg(long)]
+    reverse: bool,
+
+    /// Fade the response in, in milliseconds
+    #[arg(long, value_name = "MS", default_value = "0", allow_negative_numbers = true, value_parser = millis)]
+    fade_in: f64,
+
+    /// Fade the response out, in milliseconds
+    #[arg(long, value_name = "MS", default_value = "0", allow_negative_numbers = true, value_parser = millis)]
+    fade_out: f64,
+
+    /// Make the response's loudest sample 1 (peak), or white noise as loud behind it as before (energy)
+    #[arg(long, value_name = "peak|energy", value_parser = normal)]
+    normalise: Option<Normal>,
+
+    /// Of a .sofa file, where the source is: degrees to the left, and up, as 30,0
+    #[arg(long, value_name = "LEFT,UP", allow_hyphen_values = true, value_parser = direction)]
+    direction: Option<Direction>,
+}
+
+impl How {
+    /// What the report calls it.
+    pub(super) fn method(&self) -> &'static str {
+        match (&self.partition, self.method) {
+            (None, Method::Uniform) => "uniform",
+            (None, Method::Direct) => "direct",
+            _ => "nonuniform",
+        }
+    }
+
+    /// A convolver for what was read.
+    pub(super) fn convolver(&self, response: &Response) -> Result<Convolver, Failure> {
+        let wrong = |error: &(dyn std::error::Error + 'static)| Failure::wrong(in_full(error));
+        let paths = &response.paths;
+        let partition = self.cut(response).map_err(|error| wrong(&error))?;
+        if partition.reach() < paths.frames() {
+            let (reach, frames) = (partition.reach(), paths.frames());
+            let told =
+                format!("the partition {partition} has {reach} frames, and the response {frames}");
+            return Err(Failure::wrong(told));
+        }
+        let mut options = Options::new(partition);
+        options.kernels = self.kernels;
+        Convolver::new(paths.inputs(), paths.outputs(), &paths.ready(), &options)
+            .map_err(|error| wrong(&error))
+    }
+
+    fn cut(&self, response: &Response) -> Result<Partition, PartitionError> {
+        let block = self.block.or(response.partition).unwrap_or(BLOCK);
+        let frames = response.paths.frames();
+        match (&self.partition, self.method) {
+            (Some(text), _) => Partition::parse(block, self.latency, text),
+            (None, Method::Nonuniform) => Partition::typical(block, self.latency, frames),
+            (None, Method::Uniform) => Partition::uniform(block, self.latency, frames),
+            (None, Method::Direct) => Partition::new(block, self.latency, frames, &[]),
+        }
+    }
+
+    /// Who does the work of long partitions: threads of their own, where a device would have them. No block is due at
+    /// any time here, so they are ordinary ones and are waited for.
+    pub(super) fn hands(&self, convolver: &Convolver) -> Result<Box<dyn Hands>, Failure> {
+        if !self.realtime {
+            return Ok(Box::new(Inline));
+        }
+        let options = ThreadsOptions {
+            priority: Priority::Ordinary,
+            patience: None,
+            ..ThreadsOptions::default()
+        };
+        match Threads::new(convolver, &options) {
+            Ok(threads) => Ok(Box::new(threads)),
+            Err(error) => Err(Failure::failed(format!("cannot start a thread: {error}"))),
+        }
+    }
+}
+
+impl Shaping {
+    /// What is done to the samples of a response at `rate`.
+    pub(super) fn shape(&self, rate: SampleRate) -> Shape {
+        let cut = match (self.trim, &self.range) {
+            (Some(below_db), _) => Cut::Silence { below_db },
+            (None, Some(range)) => Cut::Frames(range.clone()),
+            (None, None) => Cut::Whole,
+        };
+        Shape {
+            cut,
+            reverse: self.reverse,
+            fade_in: frames(self.fade_in, rate),
+            fade_out: frames(self.fade_out, rate),
+            normal: self.normalise.unwrap_or_default(),
+        }
+    }
+
+    /// The factor of every path.
+    pub(super) fn factor(&self) -> f32 {
+        10.0_f64.powf(self.gain / 20.0) as f32
+    }
+
+    /// The silence before every path.
+    pub(super) fn delay(&self, rate: SampleRate) -> usize {
+        frames(self.predelay, rate)
+    }
+
+    /// Where the source of a SOFA file is.
+    pub(super) fn direction(&self) -> Direction {
+        self.direction.unwrap_or_default()
+    }
+
+    /// The options that only a response of one file has.
+    pub(super) fn refuse(&self, for_what: &str) -> Result<(), Failure> {
+        let is_shaped = self.shape(SampleRate::new(1000).expect("1000 is not zero"));
+        if is_shaped == Shape::default() && self.direction.is_none() {
+            return Ok(());
+        }
+        let told = format!(
+            "{for_what} is taken as it is: of these options it knows --gain and --predelay"
+        );
+        Err(Failure::wrong(told))
+    }
+
+    /// Refuses a direction where there is none.
+    pub(super) fn refuse_direction(&self) -> Result<(), Failure> {
+        match self.direction {
+            Some(_) => Err(Failure::wrong("only a .sofa file has a --direction")),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Frames in so many milliseconds, to the nearest.
+fn frames(ms: f64, rate: SampleRate) -> usize {
+    (ms * f64::from(rate.hz()) / 1000.0).round() as usize
+}
+
+fn block(text: &str) -> Result<usize, String> {
+    let block = text.parse().ok();
+    let block = block.filter(|block: &usize| block.is_power_of_two() && *block <= MOST_BLOCK);
+    block.ok_or_else(|| format!("a block is a power of two from 1 to {MOST_BLOCK}"))
+}
+
+fn latency(text: &str) -> Result<Latency, String> {
+    match text {
+        "none" => Ok(Latency::None),
+        "block" => Ok(Latency::OneBlock),
+        _ => Err("it is none or block".into()),
+    }
+}
+
+fn kernels(text: &str) -> Result<Kernels, String> {
+    match text {
+        "auto" => Ok(Kernels::best()),
+        name => Kernels::named(name).map_err(|error| error.to_string()),
+    }
+}
+
+fn normal(text: &str) -> Result<Normal, String> {
+    match text {
+        "peak" => Ok(Normal::Peak),
+        "energy" => Ok(Normal::Energy),
+        _ => Err("it is peak or energy".into()),
+    }
+}
+
+fn range(text: &str) -> Result<Range<usize>, String> {
+    let wrong = || "two numbers of frames, the first below the second, as 0..48000".to_owned();
+    let (from, to) = text.split_once("..").ok_or_else(wrong)?;
+    let number = |text: &str| text.parse::<usize>().map_err(|_| wrong());
+    let range = number(from)?..number(to)?;
+    if range.is_empty() {
+        Err(wrong())
+    } else {
+        Ok(range)
+    }
+}
+
+fn direction(text: &str) -> Result<Direction, String> {
+    let wrong = || "degrees to the left, and up, as 30,0".to_owned();
+    let (left, up) = text.split_once(',').ok_or_else(wrong)?;
+    let number = |text: &str, most: f32| {
+        let degrees = text.trim().parse::<f32>().map_err(|_| wrong())?;
+        if degrees.abs() <= most {
+            Ok(degrees)
+        } else {
+            Err(wrong())
+        }
+    };
+    Ok(Direction {
+        azimuth_deg: number(left, 360.0)?,
+        elevation_deg: number(up, 90.0)?,
+    })
+}
+
+fn millis(text: &str) -> Result<f64, String> {
+    within(text, 0.0, MOST_MS).ok_or_else(|| "milliseconds, ten minutes at most".into())
+}
+
+fn decibel(text: &str) -> Result<f64, String> {
+    within(text, -MOST_DB, MOST_DB).ok_or_else(|| format!("dB from -{MOST_DB} to {MOST_DB}"))
+}
+
+fn threshold(text: &str) -> Result<f64, String> {
+    within(text, -MOST_DB, 0.0).ok_or_else(|| format!("dB from -{MOST_DB} to 0"))
+}
+
+fn within(text: &str, least: f64, most: f64) -> Option<f64> {
+    let number = text.parse::<f64>().ok();
+    number.filter(|number| (least..=most).contains(number))
+}

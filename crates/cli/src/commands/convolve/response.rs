@@ -1,0 +1,130 @@
+//! What to convolve with: a response from a file, laid between the channels, or a configuration.
+
+use super::note;
+use super::options::Shaping;
+use crate::failure::{Failure, in_full};
+use crate::files::extension;
+use crate::load::has_errors;
+use crate::say;
+use divisi::conv::ir::{Ir, IrError, Limit, Loaded, Paths};
+use divisi::conv::jconvolver;
+use divisi::media::Reader;
+use divisi::text;
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+/// The longest configuration.
+const MOST_BYTES: u64 = 1 << 20;
+
+/// What was read.
+pub(super) struct Response {
+    /// What is heard where.
+    pub(super) paths: Paths,
+    /// The smallest partition that it asks for.
+    pub(super) partition: Option<usize>,
+    /// The files that it names.
+    pub(super) files: Vec<PathBuf>,
+    /// What was done that nobody asked for, which has been said.
+    pub(super) notes: Vec<String>,
+}
+
+impl Response {
+    /// What `path` says is to be done to `input`.
+    pub(super) fn read(path: &Path, shaping: &Shaping, input: &Reader) -> Result<Self, Failure> {
+        let limit = Limit::default();
+        let response = match extension(path).as_str() {
+            "conf" => {
+                let name = path.display();
+                shaping.refuse(&format!("{name}, a configuration,"))?;
+                Self::configured(path, input, &limit)?
+            }
+            "sofa" => {
+                let (direction, rate) = (shaping.direction(), input.rate());
+                Self::laid(Ir::load_sofa(path, direction, rate, &limit), shaping, input)?
+            }
+            _ => {
+                shaping.refuse_direction()?;
+                Self::laid(Ir::load(path, input.rate(), &limit), shaping, input)?
+            }
+        };
+        let (factor, delay) = (shaping.factor(), shaping.delay(input.rate()));
+        let paths = response.paths.with(factor, delay);
+        let paths = paths.map_err(|error| Failure::wrong(in_full(&error)))?;
+        // Every input and every path has spectra of its own.
+        let name = path.display().to_string();
+        let channels = paths.inputs() + paths.paths().len().min(256);
+        let checked = limit.check(&name, paths.frames() as u64, channels);
+        checked.map_err(|error| Failure::wrong(in_full(&error)))?;
+        Ok(Self { paths, ..response })
+    }
+
+    fn laid(
+        loaded: Result<Loaded, IrError>,
+        shaping: &Shaping,
+        input: &Reader,
+    ) -> Result<Self, Failure> {
+        let wrong = |error: &(dyn std::error::Error + 'static)| Failure::wrong(in_full(error));
+        let Loaded { ir, notes } = loaded.map_err(|error| wrong(&error))?;
+        let notes: Vec<String> = notes.iter().map(ToString::to_string).collect();
+        notes.iter().for_each(|told| note(told));
+        let ir = shaping
+            .shape(input.rate())
+            .apply(ir)
+            .map_err(|error| wrong(&error))?;
+        let channels = input.channels().count();
+        let paths = Paths::lay(&ir, channels).map_err(|error| wrong(&error))?;
+        Ok(Self {
+            paths,
+            partition: None,
+            files: Vec::new(),
+            notes,
+        })
+    }
+
+    fn configured(path: &Path, input: &Reader, limit: &Limit) -> Result<Self, Failure> {
+        let name = path.display().to_string();
+        let bytes = bytes(path)?;
+        let folder = path.parent().unwrap_or(Path::new(""));
+        let reading = jconvolver::read(&bytes, folder, input.rate(), limit);
+        let source = String::from_utf8_lossy(&bytes);
+        let shown = text::render(&name, &source, &reading.diagnostics);
+        if !shown.is_empty() {
+            say::note(shown.trim_end());
+        }
+        let config = reading.config.filter(|_| !has_errors(&reading.diagnostics));
+        let config = config.ok_or_else(Failure::said_wrong)?;
+        let (declared, has) = (config.paths.inputs(), input.channels().count());
+        if declared != has {
+            let sound = input.path().display();
+            let told = format!("{name} declares {declared} inputs, and {sound} has {has} channels");
+            return Err(Failure::wrong(told));
+        }
+        let notes = reading.diagnostics.iter().map(|warning| {
+            let line = warning.place.line;
+            format!("{name}:{line}: {}", warning.message)
+        });
+        Ok(Self {
+            partition: Some(config.partition),
+            paths: config.paths,
+            files: config.files,
+            notes: notes.collect(),
+        })
+    }
+}
+
+fn bytes(path: &Path) -> Result<Vec<u8>, Failure> {
+    let name = path.display();
+    let refuse = |error: std::io::Error| Failure::wrong(format!("cannot read {name}: {error}"));
+    let file = File::open(path).map_err(refuse)?;
+    let mut bytes = Vec::new();
+    file.take(MOST_BYTES + 1)
+        .read_to_end(&mut bytes)
+        .map_err(refuse)?;
+    if bytes.len() as u64 > MOST_BYTES {
+        let most = MOST_BYTES >> 20;
+        let told = format!("{name} is too large: a configuration has at most {most} MiB");
+        return Err(Failure::wrong(told));
+    }
+    Ok(bytes)
+}
