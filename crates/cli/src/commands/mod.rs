@@ -12,6 +12,7 @@ mod play;
 mod render;
 mod schema;
 mod shape;
+mod tune;
 
 use crate::failure::Failure;
 use clap::Subcommand;
@@ -33,6 +34,8 @@ pub(crate) enum Command {
     Plan(plan::Plan),
     /// Measures what each node costs, and this machine, and keeps it
     Measure(measure::Measure),
+    /// Measures how impulse responses are best cut on this machine, and keeps it
+    Tune(tune::Tune),
     /// Does a source document's experiment again: a table of every run, plots, one page
     Experiment(experiment::Experiment),
     /// Convolves a sound with an impulse response, or with a configuration of them
@@ -56,6 +59,7 @@ impl Command {
             Self::Draw(draw) => draw.run(),
             Self::Plan(plan) => plan.run(),
             Self::Measure(measure) => measure.run(),
+            Self::Tune(tune) => tune.run(),
             Self::Experiment(experiment) => experiment.run(),
             Self::Convolve(convolve) => convolve.run(),
             Self::Devices(devices) => devices.run(),

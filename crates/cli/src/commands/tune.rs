@@ -1,0 +1,174 @@
+//! `tune`: how this machine cuts impulse responses: what levels cost is measured, the best way of cutting is chosen, both
+//! are kept.
+
+mod kept;
+mod show;
+mod ways;
+
+use crate::failure::Failure;
+use crate::interrupt::Interrupt;
+use crate::options::{RATE_HZ, rate};
+use crate::outcome::Json;
+use crate::picture::{is_picture, write_picture};
+use crate::progress::Progress;
+use crate::say;
+use clap::{Args, ValueEnum};
+use divisi::conv::{Latency, MeasureOptions, Space, measure};
+use divisi::fft::{Kernels, Packing};
+use divisi::prelude::SampleRate;
+use kept::Tuned;
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+use ways::Ways;
+
+const EXAMPLES: &str = "\
+Examples:
+  divisi tune
+  divisi tune --length 524288 --block 64 --cores 2
+  divisi tune --length 16128 --block 128 --latency block --show=partition.svg
+
+Before each run of a level the second-level cache is swept. `worst` is the largest time observed, without the runs in
+which the system put this thread aside or in which a part took more than twice its median and 2 µs: those were others'.
+With --show nothing is measured: what was kept is shown, or the built-in table.";
+
+/// How many runs of each level.
+const RUNS: usize = 24;
+
+/// Measures how impulse responses are best cut on this machine, and keeps it
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Tune {
+    /// How long the impulse response is, in frames
+    #[arg(long, value_name = "FRAMES", default_value = "524288", value_parser = clap::value_parser!(u32).range(1..=1 << 25))]
+    length: u32,
+
+    /// Frames in a block
+    #[arg(long, value_name = "FRAMES", default_value = "64", value_parser = block)]
+    block: usize,
+
+    /// What may be added between input and output
+    #[arg(long, value_enum, default_value = "none")]
+    latency: Added,
+
+    /// Over how many cores the levels are spread: above 1, the least load of the busiest one is looked for
+    #[arg(long, value_name = "N", default_value = "1", value_parser = clap::value_parser!(u32).range(1..=64))]
+    cores: u32,
+
+    /// How many channels are convolved side by side: 1 or 16
+    #[arg(long, value_name = "N", default_value = "1", value_parser = packing)]
+    channels: Packing,
+
+    /// Frames a second
+    #[arg(long, value_name = "HZ", value_parser = rate)]
+    rate: Option<SampleRate>,
+
+    /// How many runs of each level
+    #[arg(long, value_name = "N", default_value_t = RUNS, value_parser = runs)]
+    runs: usize,
+
+    /// Measure nothing; show what is kept, and draw the ways of cutting and the deadlines
+    #[arg(long, value_name = "OUT.svg", num_args = 0..=1, require_equals = true, default_missing_value = "partition.svg")]
+    show: Option<PathBuf>,
+
+    /// Write what was found as JSON; `-` is standard output
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+}
+
+/// What is added between input and output.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Added {
+    /// Nothing
+    None,
+    /// One block
+    Block,
+}
+
+impl Tune {
+    /// Does it.
+    pub(crate) fn run(self) -> Result<(), Failure> {
+        let space = self.space()?;
+        if let Some(path) = &self.show {
+            is_picture(path)?;
+        }
+        let json = Json::open(self.json.as_deref())?;
+        let mut tuned = Tuned::read();
+        if self.show.is_none() {
+            self.measure(&space, &mut tuned)?;
+        }
+        let ways = Ways::of(&space, &tuned.costs(), self.channels, self.cores as usize);
+        let usual = SampleRate::new(RATE_HZ).expect("48000 is not zero");
+        let rate = self.rate.unwrap_or(usual);
+        if let Some(path) = &self.show {
+            write_picture(path, &ways.picture(rate))?;
+        }
+        let source = tuned.source();
+        json.tell(
+            &show::text(&ways, rate, source),
+            &show::json(&ways, rate, source).to_string(),
+        )
+    }
+
+    fn space(&self) -> Result<Space, Failure> {
+        let latency = match self.latency {
+            Added::None => Latency::None,
+            Added::Block => Latency::OneBlock,
+        };
+        let space = Space::new(self.length as usize, self.block, latency);
+        space.ok_or_else(|| Failure::wrong("there is no way of cutting that"))
+    }
+
+    /// Measures, keeps, and says so.
+    fn measure(&self, space: &Space, tuned: &mut Tuned) -> Result<(), Failure> {
+        let interrupt = Interrupt::listen()?;
+        let mut progress = Progress::of_work();
+        let options = MeasureOptions {
+            packing: self.channels,
+            kernels: Kernels::best(),
+            runs: self.runs,
+        };
+        let found = measure(space, &options, &mut |share| {
+            progress.show_share(share);
+            match interrupt.is_asked() {
+                true => ControlFlow::Break(()),
+                false => ControlFlow::Continue(()),
+            }
+        });
+        progress.end();
+        let found = found.ok_or_else(|| Failure::failed("it was broken off, nothing is kept"))?;
+        say::note(&format!(
+            "{} levels, {} runs, of which others took time from {}; {} KiB swept before each",
+            found.levels,
+            found.runs,
+            found.stolen,
+            found.swept_bytes >> 10
+        ));
+        match tuned.keep(&found.costs) {
+            Ok(path) => say::note(&format!("kept in {path}")),
+            Err(why) => return Err(Failure::failed(format!("it is not kept: {why}"))),
+        }
+        Ok(())
+    }
+}
+
+fn block(text: &str) -> Result<usize, String> {
+    match text.parse::<usize>() {
+        Ok(block) if block.is_power_of_two() && block <= 4096 => Ok(block),
+        _ => Err("a power of two from 1 to 4096".into()),
+    }
+}
+
+fn runs(text: &str) -> Result<usize, String> {
+    match text.parse::<usize>() {
+        Ok(runs @ 3..=1000) => Ok(runs),
+        _ => Err("a number from 3 to 1000".into()),
+    }
+}
+
+fn packing(text: &str) -> Result<Packing, String> {
+    match text {
+        "1" => Ok(Packing::Mono),
+        "16" => Ok(Packing::Batch),
+        _ => Err("1 or 16".into()),
+    }
+}

@@ -1,0 +1,123 @@
+//! The ways of cutting, as text and as JSON.
+
+use super::ways::{Way, Ways, share};
+use crate::table::{table, time};
+use divisi::fft::Packing;
+use divisi::prelude::{Frames, Nanos, SampleRate};
+use serde_json::{Value, json};
+use std::fmt::Write;
+
+/// For people.
+pub(super) fn text(ways: &Ways, rate: SampleRate, source: &str) -> String {
+    let space = &ways.space;
+    let mut out = format!(
+        "{} frames, blocks of {} frames at {rate}, {} frames of latency added\ncosts: {source}\n\n",
+        space.length(),
+        space.block(),
+        ways.best().partition.latency_frames(),
+    );
+    let percent = |ns: Option<f64>| match ns {
+        Some(ns) => format!("{:.3} %", share(ns, rate) * 100.0),
+        None => "?".into(),
+    };
+    let a_block = |ns: Option<f64>| match ns {
+        Some(ns) => nanos(ns * space.block() as f64),
+        None => "?".into(),
+    };
+    let rows = ways.ways.iter().map(|way| {
+        [
+            way.name.clone(),
+            way.partition.to_string(),
+            percent(way.worst),
+            a_block(way.worst),
+            a_block(way.typical),
+        ]
+    });
+    let head = ["way", "partition", "of a core", "a block, worst", "typical"];
+    table(&mut out, 2, head, rows.collect());
+    let _ = writeln!(out, "\n{}:", ways.best().name);
+    levels(&mut out, ways, rate);
+    if let Some((peak, _)) = ways.best().given.as_ref().filter(|_| ways.cores > 1) {
+        let _ = writeln!(out, "the busiest core: {:.3} %", share(*peak, rate) * 100.0);
+    }
+    if let Packing::Batch = ways.packing {
+        out.push_str("costs are for one channel of sixteen side by side\n");
+    }
+    out
+}
+
+fn levels(out: &mut String, ways: &Ways, rate: SampleRate) {
+    let way = ways.best();
+    let levels = way.partition.levels().iter().enumerate();
+    let rows = levels.map(|(i, level)| {
+        let known = way.levels[i];
+        let backend = ways.backends.iter().find(|(size, _)| *size == level.size());
+        [
+            format!("{} × {}", level.count(), level.size()),
+            backend.map_or_else(|| "?".into(), |(_, name)| name.clone()),
+            level.start().to_string(),
+            time(Frames(level.size() as u32).lasting(rate)),
+            known.map_or_else(|| "?".into(), |(worst, _)| nanos(worst)),
+            known.map_or_else(|| "?".into(), |(_, typical)| nanos(typical)),
+            core(way, i),
+        ]
+    });
+    let head = [
+        "level",
+        "transform",
+        "from frame",
+        "period",
+        "worst",
+        "typical",
+        "core",
+    ];
+    table(out, 2, head, rows.collect());
+}
+
+fn core(way: &Way, level: usize) -> String {
+    let given = way.given.as_ref().and_then(|(_, on)| on.get(level));
+    given.map_or_else(|| "?".into(), ToString::to_string)
+}
+
+fn nanos(ns: f64) -> String {
+    time(Nanos(ns.round().max(0.0) as u64))
+}
+
+/// For programs.
+pub(super) fn json(ways: &Ways, rate: SampleRate, source: &str) -> Value {
+    let way = |way: &Way| {
+        let levels = way.partition.levels().iter().zip(&way.levels).enumerate();
+        let levels = levels.map(|(i, (level, known))| {
+            json!({
+                "size": level.size(),
+                "count": level.count(),
+                "start": level.start(),
+                "slack": level.slack(),
+                "worst_ns": known.map(|(worst, _)| worst),
+                "typical_ns": known.map(|(_, typical)| typical),
+                "core": way.given.as_ref().and_then(|(_, on)| on.get(i)),
+            })
+        });
+        json!({
+            "name": way.name,
+            "partition": way.partition.to_string(),
+            "head": way.partition.head(),
+            "levels": levels.collect::<Vec<_>>(),
+            "worst_ns_a_frame": way.worst,
+            "typical_ns_a_frame": way.typical,
+            "share_of_a_core": way.worst.map(|ns| share(ns, rate)),
+            "busiest_core": way.given.as_ref().map(|(peak, _)| share(*peak, rate)),
+        })
+    };
+    let backends = ways.backends.iter();
+    let backends = backends.map(|(size, name)| json!({ "bins": size, "backend": name }));
+    json!({
+        "length": ways.space.length(),
+        "block": ways.space.block(),
+        "rate": rate.hz(),
+        "cores": ways.cores,
+        "costs": source,
+        "ways": ways.ways.iter().map(way).collect::<Vec<_>>(),
+        "transforms": backends.collect::<Vec<_>>(),
+    })
+}

@@ -1,0 +1,136 @@
+//! The ways of cutting that are compared: doubling, the optimum by operations, the optimum by what was measured.
+
+use divisi::conv::{Costs, Found, Partition, Space, garcia, gardner, least_peak};
+use divisi::draw::{Cut, Cutting, Partitions, Picture, partitions};
+use divisi::fft::{LANES, Packing};
+use divisi::prelude::SampleRate;
+
+/// All of them.
+pub(super) struct Ways {
+    pub(super) space: Space,
+    pub(super) packing: Packing,
+    pub(super) cores: usize,
+    pub(super) ways: Vec<Way>,
+    /// Which transform serves which size.
+    pub(super) backends: Vec<(usize, String)>,
+}
+
+/// One of them.
+pub(super) struct Way {
+    pub(super) name: String,
+    pub(super) partition: Partition,
+    /// ns a frame, worst and typical, where they are known.
+    pub(super) worst: Option<f64>,
+    pub(super) typical: Option<f64>,
+    /// Each level's, the head left out.
+    pub(super) levels: Vec<Option<(f64, f64)>>,
+    /// The busiest core's, and each level's core; of the measured choice only.
+    pub(super) given: Option<(f64, Vec<usize>)>,
+}
+
+impl Ways {
+    /// Chooses.
+    pub(super) fn of(space: &Space, costs: &Costs, packing: Packing, cores: usize) -> Self {
+        let lanes = match packing {
+            Packing::Mono => 1.0,
+            Packing::Batch => LANES as f64,
+        };
+        let worst = |size, count| Some(costs.worst(packing, size, count)? / lanes);
+        let typical = |size, count| Some(costs.typical(packing, size, count)? / lanes);
+        let way = |name: &str, partition: Partition| Way {
+            name: name.into(),
+            worst: space.sum(&partition, &worst),
+            typical: space.sum(&partition, &typical),
+            levels: {
+                let levels = partition.levels().iter();
+                let cost = |size, count| Some((worst(size, count)?, typical(size, count)?));
+                levels.map(|l| cost(l.size(), l.count())).collect()
+            },
+            partition,
+            given: None,
+        };
+        let mut ways = vec![
+            way("doubling (Gardner)", gardner(space)),
+            way("fewest operations (Garcia)", garcia(space)),
+        ];
+        if let Some(found) = least_peak(space, cores, &worst) {
+            let Found {
+                partition,
+                peak,
+                cores: on,
+                ..
+            } = found;
+            let name = match cores {
+                1 => "least worst-case load".to_owned(),
+                cores => format!("least load of the busiest of {cores} cores"),
+            };
+            ways.push(Way {
+                given: Some((peak, on)),
+                ..way(&name, partition)
+            });
+        }
+        let backends = space.sizes().filter_map(|size| {
+            let backend = costs.backend(packing, size)?;
+            Some((size, backend.to_owned()))
+        });
+        Self {
+            space: *space,
+            packing,
+            cores,
+            ways,
+            backends: backends.collect(),
+        }
+    }
+
+    /// The one to take.
+    pub(super) fn best(&self) -> &Way {
+        self.ways.last().expect("doubling is always there")
+    }
+
+    /// All ways, and the deadlines of the best.
+    pub(super) fn picture(&self, rate: SampleRate) -> Picture {
+        let percent = |ns: Option<f64>| match ns {
+            Some(ns) => format!("{:.3} % of a core at worst", share(ns, rate) * 100.0),
+            None => "cost not known".into(),
+        };
+        let ways = self.ways.iter().map(|way| Cutting {
+            name: way.name.clone(),
+            note: format!("{} · {}", way.partition, percent(way.worst)),
+            levels: cuts(&way.partition),
+        });
+        partitions(&Partitions {
+            title: format!("An impulse response of {} frames", self.space.length()),
+            note: format!(
+                "blocks of {} frames, {} frames of latency added, {rate}",
+                self.space.block(),
+                self.best().partition.latency_frames()
+            ),
+            length: self.space.length() as u64,
+            block: self.space.block() as u64,
+            rate_hz: rate.hz(),
+            ways: ways.collect(),
+            due: Some(self.ways.len() - 1),
+        })
+    }
+}
+
+/// ns a frame as a share of one core.
+pub(super) fn share(ns_a_frame: f64, rate: SampleRate) -> f64 {
+    ns_a_frame * f64::from(rate.hz()) * 1e-9
+}
+
+fn cuts(partition: &Partition) -> Vec<Cut> {
+    let head = (partition.head() > 0).then(|| Cut {
+        start: 0,
+        size: 1,
+        count: partition.head() as u64,
+        at_once: true,
+    });
+    let levels = partition.levels().iter().map(|level| Cut {
+        start: level.start() as u64,
+        size: level.size() as u64,
+        count: level.count() as u64,
+        at_once: level.is_urgent(),
+    });
+    head.into_iter().chain(levels).collect()
+}
