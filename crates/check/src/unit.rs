@@ -250,6 +250,11 @@ impl Unit<'_> {
     /// audio thread, if it must be.
     fn a_saved_state_goes_on(&self) {
         let (mut rig, state) = self.played();
+        let mut new = Vec::new();
+        self.rig().processor.save(&mut new);
+        if rig.processor.duplicate().is_some() {
+            assert_eq!(new.len(), state.len(), "a state is always as long");
+        }
         let mut again = Vec::with_capacity(state.len());
         let before = alloc::calls();
         rig.processor.save(&mut again);

@@ -71,7 +71,8 @@ impl Resident {
     ///
     /// The caller has the turn, and nobody has a step of either.
     ///
-    /// Real-time: hot, as far as saving and loading are: a state that has outgrown its room allocates.
+    /// Real-time: hot, as far as saving and loading are: there is room for twice the state that the copy had when it was
+    /// made, and kinds that can be copied always save as much (`Processor::save`).
     pub(crate) unsafe fn take_up(&self, original: &Self) -> bool {
         // Relaxed: as in `unsettle`.
         self.unsettled.store(false, Ordering::Relaxed);
@@ -192,8 +193,9 @@ impl Pool {
     }
 
     /// Sets `processor` up and takes it in as copy `copy` (from 1) of `node`, whose state it will take up before it
-    /// plays. `false` where that cannot be: there is no original, the processor asks for background work, or its state can
-    /// not be saved and loaded.
+    /// plays. `false` where that cannot be: there is no original, the processor asks for background or deferred work, which
+    /// is in no state, or its state can not be saved and loaded. `processor` must be made of the same words as the original
+    /// was: what was turned since comes with the state.
     ///
     /// Real-time: setup.
     pub fn admit_copy(
@@ -209,7 +211,8 @@ impl Pool {
         set_up(&mut *processor, &mut asked, told);
         let mut state = Vec::new();
         processor.save(&mut state);
-        if !asked.background.is_empty() || processor.load(&state).is_err() {
+        let works_beside = !(asked.background.is_empty() && asked.runners.is_empty());
+        if works_beside || processor.load(&state).is_err() {
             return false;
         }
         state.reserve(state.len() + STATE_MARGIN);
@@ -219,7 +222,7 @@ impl Pool {
             dead: original.dead.clone(),
             unsettled: AtomicBool::new(true),
             state: UnsafeCell::new(state),
-            runners: asked.runners,
+            runners: Vec::new(),
         };
         self.copies.insert((node, copy), Arc::new(resident));
         true

@@ -121,7 +121,8 @@ pub trait Processor: Send {
         None
     }
 
-    /// Appends what [`load`](Self::load) needs in order to go on from here.
+    /// Appends what [`load`](Self::load) needs in order to go on from here. A kind that can be copied appends as many bytes
+    /// whenever it is asked: copies take states up on audio threads, where the room for them cannot grow.
     ///
     /// Real-time: hot for a kind that can be copied, where there is room for it; else setup.
     fn save(&self, _state: &mut Vec<u8>) {}
