@@ -1,6 +1,7 @@
 //! One suite, every executor: the sequential bits for every shape, worker count, block and waiting policy.
 
-use divisi_check::hall::{Hall, Manner, PIPELINES, WAYS, registry};
+use divisi_check::hall::{AHEAD, Hall, Manner, PIPELINES, WAYS, registry};
+use exec::{Now, Outcome};
 use graph::{Graph, shape};
 use proptest::prelude::*;
 use workers::Wait;
@@ -38,6 +39,39 @@ fn every_way_gives_the_sequential_bits() {
                     assert!(got == expected, "{name}, {manner:?}");
                 }
             }
+        }
+    }
+}
+
+/// The sinks are in the last stage, and hold what they played before.
+#[test]
+fn a_pipeline_that_begins_anew_is_silent_until_its_last_stage_plays() {
+    let graph = shape::random(60, 7, None).unwrap();
+    for way in PIPELINES {
+        let workers = 2;
+        let manner = Manner {
+            way,
+            workers,
+            ..Manner::reference(64)
+        };
+        let mut hall = Hall::new(&graph, &registry(), manner);
+        hall.play(1, FRAMES);
+        let first = hall.cycle;
+        for cycle in first..first + 10 {
+            let ran = hall.executor.run(&Now {
+                position: 64 * cycle,
+                first: 64 * first,
+                end: u64::MAX,
+                cycle,
+                device: &[],
+                give_up: u64::MAX,
+                help_until: u64::MAX,
+            });
+            assert_eq!(ran.outcome, Outcome::Done);
+            let mut out = [0.0_f32; 64];
+            hall.executor.output(0, &mut out);
+            let is_heard = out.iter().any(|x| *x != 0.0);
+            assert_eq!(is_heard, cycle >= first + u64::from(AHEAD), "{manner:?}");
         }
     }
 }

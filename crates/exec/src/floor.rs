@@ -219,7 +219,7 @@ impl Floor {
             worker: worker as u16,
             mark,
         };
-        // SAFETY: each worker has its own pen, and a cycle each worker once.
+        // SAFETY: each worker has its own pen, and is one thread, however often it comes to a cycle.
         unsafe { (*self.pens[worker].get()).record(record) };
     }
 }

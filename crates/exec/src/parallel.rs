@@ -81,10 +81,18 @@ pub(crate) struct Parallel<S> {
     floors: Option<Posted>,
     epoch: u32,
     done: bool,
+    /// All has run, and the sinks hold the block that is to be heard.
+    heard: bool,
     /// A cycle was given up, and somebody may still be inside.
     held_up: bool,
     /// Since then the heavy fence has been passed.
     fenced: bool,
+    /// Since then: in which step each worker was when the host last looked.
+    suspects: Box<[Option<u32>]>,
+    /// How many of them had not been seen there before, and so are not accused of it.
+    unsure: usize,
+    /// Steps that took too long and that their workers have left since, for others in which they are now.
+    left_late: Vec<u32>,
 }
 
 impl<S: Strategy> Parallel<S> {
@@ -112,8 +120,12 @@ impl<S: Strategy> Parallel<S> {
             floors: None,
             epoch: 0,
             done: false,
+            heard: false,
             held_up: false,
             fenced: false,
+            suspects: vec![None; workers].into_boxed_slice(),
+            unsure: 0,
+            left_late: Vec::with_capacity(workers),
         }
     }
 
@@ -158,19 +170,31 @@ impl<S: Strategy> Parallel<S> {
         !self.held_up
     }
 
-    /// After a cycle that was given up: how many workers are still in a task. They are accused of it.
+    /// After a cycle that was given up: how many workers are still in a step. Who is seen in one twice is accused of it: the
+    /// first look may meet a worker that is just finding out that it must not begin the step.
     fn who_is_in(&mut self) -> usize {
         if !self.fenced {
-            // pairs with the light fence in `Hand::run`. A call to the kernel, once in a cycle that is lost anyway.
+            // pairs with the light fence in `Hand::run_step`. A call to the kernel, once in a cycle that is lost anyway.
             self.shared.floor.fence().heavy();
             self.fenced = true;
+            self.suspects.fill(None);
         }
+        self.unsure = 0;
         let mut inside = 0;
-        for seat in self.shared.seats.iter() {
-            if let Some(step) = step_of(seat) {
-                // Relaxed: for `bury_accused`.
-                seat.accused.store(step + 1, Ordering::Relaxed);
-                inside += 1;
+        for (seat, suspect) in self.shared.seats.iter().zip(&mut self.suspects) {
+            let step = step_of(seat);
+            let Some(current) = step else { continue };
+            inside += 1;
+            if *suspect == step {
+                // Relaxed: as in `Watch::look`, whose word it may overwrite.
+                let before = seat.accused.swap(current + 1, Ordering::Relaxed);
+                let is_full = self.left_late.len() == self.left_late.capacity();
+                if before != 0 && before != current + 1 && !is_full {
+                    self.left_late.push(before - 1);
+                }
+            } else {
+                *suspect = step;
+                self.unsure += 1;
             }
         }
         inside
@@ -183,6 +207,8 @@ impl<S: Strategy> Parallel<S> {
         // SAFETY: the last cycle is complete, or nobody is in a task of it any more (`is_clear`).
         unsafe {
             shared.stage.bury_accused(&shared.seats);
+            let left_late = self.left_late.drain(..);
+            left_late.for_each(|step| shared.stage.bury(&shared.stage.steps[step as usize]));
             shared.stage.take_up();
             shared.stage.take_device(now.device);
             shared.stage.date_posts(now.position);
@@ -195,6 +221,7 @@ impl<S: Strategy> Parallel<S> {
         let wakes = self.posted.start(epoch);
         shared.play((0, self.posted.recall()), epoch, (begin, wakes));
         self.done = shared.progress.is_complete();
+        self.heard = self.done && shared.stage.is_heard(&facts);
         self.held_up = !self.done;
         self.fenced = false;
         if self.held_up {
@@ -292,9 +319,11 @@ impl<S: Strategy> Shared<S> {
         hand.count();
         hand.put_down();
         hand.mark(if worker == 0 { Mark::End } else { Mark::Leave }, 0);
-        // Deferred pieces, until the next cycle: nobody waits for this worker now.
+        // Deferred pieces, until the next cycle: nobody waits for this worker now. One that has left a cycle which is not over
+        // may be called back, and sleeps until then.
         while worker > 0
             && self.progress.epoch() == epoch
+            && self.progress.is_over(epoch)
             && self.floor.has_turn(self.name)
             && hand.run_piece()
         {}
@@ -335,7 +364,7 @@ impl<S> Shared<S> {
 
 impl<S: Strategy> Executor for Parallel<S> {
     fn run(&mut self, now: &Now<'_>) -> Ran {
-        self.done = false;
+        self.heard = false;
         let mut ran = Ran {
             outcome: Outcome::Refused,
             wakes: 0,
@@ -369,7 +398,7 @@ impl<S: Strategy> Executor for Parallel<S> {
     }
 
     fn output(&self, channel: u16, into: &mut [f32]) {
-        if self.done {
+        if self.heard {
             // SAFETY: all tasks have run, and only `&mut self` begins a cycle.
             unsafe { self.shared.stage.add_output(channel, into) };
         }
@@ -388,15 +417,17 @@ impl<S: Strategy> Executor for Parallel<S> {
     }
 
     fn rest(&mut self) -> bool {
-        self.done = false;
+        self.heard = false;
         let is_clear = self.is_clear();
         let shared = &*self.shared;
-        if !is_clear && !shared.stage.can_be_left(&shared.seats) {
+        if !is_clear && (self.unsure > 0 || !shared.stage.can_be_left(&shared.seats)) {
             return false;
         }
         // What is stuck keeps its processor and its slots; all else is free. What was accused and has returned since is
         // quarantined just as well.
         shared.stage.disown_accused(&shared.seats);
+        let left_late = self.left_late.drain(..);
+        left_late.for_each(|step| shared.stage.disown(step));
         self.shared.floor.give_turn(self.name);
         true
     }

@@ -33,10 +33,20 @@ impl Stage {
             && (facts.position < facts.first.saturating_add(lag) || facts.end <= facts.position)
     }
 
+    /// Whether the last stage, where the sinks are, has a block to play in this cycle. If not, they hold an older one still.
+    pub(crate) fn is_heard(&self, facts: &Facts) -> bool {
+        self.has_block(self.ahead, facts)
+    }
+
     /// Whether `step` has a block to play in this cycle.
     pub(crate) fn plays(&self, step: u32, facts: &Facts) -> bool {
         let lagged = self.steps[step as usize].rare.lagged.as_ref();
-        let lag = u64::from(lagged.map_or(0, |l| l.by)) * u64::from(self.block.0);
+        self.has_block(lagged.map_or(0, |l| l.by), facts)
+    }
+
+    /// Whether who lags by so many cycles has a block to play in this one.
+    fn has_block(&self, lag: u32, facts: &Facts) -> bool {
+        let lag = u64::from(lag) * u64::from(self.block.0);
         let position = facts.position.checked_sub(lag);
         position.is_some_and(|p| facts.first <= p && p < facts.end)
     }
@@ -109,26 +119,32 @@ impl Stage {
         for member in self.members(step) {
             if let Some(lagged) = &member.rare.lagged {
                 // SAFETY: the caller's promise.
-                unsafe { lagged.take(&mut *member.own.get(), position) };
+                self.count_lost(unsafe { lagged.take(&mut *member.own.get(), position) });
             }
         }
     }
 }
 
 impl Lagged {
+    /// How many found no room.
+    ///
     /// # Safety
     ///
     /// As [`Stage::take_posts`].
-    unsafe fn take(&self, own: &mut Own, position: u64) {
+    unsafe fn take(&self, own: &mut Own, position: u64) -> u64 {
         // SAFETY: the caller's promise.
         let posts = unsafe { &mut *self.posts.get() };
+        let mut lost = 0;
         posts.retain(|(at, event)| {
             let is_due = *at <= position;
             if is_due && own.inbox.len() < own.inbox.capacity() {
                 own.inbox.push(*event);
                 own.has_post = true;
+            } else if is_due {
+                lost += 1;
             }
             !is_due
         });
+        lost
     }
 }

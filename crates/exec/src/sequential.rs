@@ -27,7 +27,8 @@ struct Sequential {
     name: u64,
     seats: Seats,
     progress: Progress,
-    done: bool,
+    /// The sinks hold the block that is to be heard.
+    heard: bool,
 }
 
 impl Sequential {
@@ -38,7 +39,7 @@ impl Sequential {
             floor: binding.floor,
             seats: seats(1),
             progress: Progress::default(),
-            done: false,
+            heard: false,
         }
     }
 
@@ -93,7 +94,7 @@ impl Executor for Sequential {
             wakes: 0,
             acquisitions: 0,
         };
-        self.done = false;
+        self.heard = false;
         match self.floor.take_turn(self.name) {
             Turn::Refused => return ran,
             // SAFETY: nothing runs yet.
@@ -106,10 +107,11 @@ impl Executor for Sequential {
             self.stage.take_device(now.device);
             self.stage.date_posts(now.position);
         }
-        self.play(now.facts(self.floor.is_traced()));
+        let facts = now.facts(self.floor.is_traced());
+        self.play(facts);
         // SAFETY: as above.
         unsafe { self.stage.bury_accused(&self.seats) };
-        self.done = true;
+        self.heard = self.stage.is_heard(&facts);
         ran.outcome = Outcome::Done;
         ran
     }
@@ -119,7 +121,7 @@ impl Executor for Sequential {
     }
 
     fn output(&self, channel: u16, into: &mut [f32]) {
-        if self.done {
+        if self.heard {
             // SAFETY: between cycles, with the turn.
             unsafe { self.stage.add_output(channel, into) };
         }
@@ -135,7 +137,7 @@ impl Executor for Sequential {
     }
 
     fn rest(&mut self) -> bool {
-        self.done = false;
+        self.heard = false;
         self.stage.disown_accused(&self.seats);
         self.floor.give_turn(self.name);
         true

@@ -146,7 +146,7 @@ impl Stage {
         true
     }
 
-    fn count_lost(&self, events: u64) {
+    pub(crate) fn count_lost(&self, events: u64) {
         if events > 0 {
             // Relaxed: only a count.
             self.troubles

@@ -105,16 +105,17 @@ impl Stage {
             if accused == 0 {
                 continue;
             }
-            let step = &self.steps[accused as usize - 1];
-            for resident in self
-                .members(step)
-                .iter()
-                .filter_map(|t| t.rare.resident.as_ref())
-            {
-                if resident.kill() {
-                    // Relaxed: only a count.
-                    self.troubles.faults.fetch_add(1, Ordering::Relaxed);
-                }
+            self.disown(accused - 1);
+        }
+    }
+
+    /// The same for one step.
+    pub(crate) fn disown(&self, step: u32) {
+        let members = self.members(&self.steps[step as usize]).iter();
+        for resident in members.filter_map(|t| t.rare.resident.as_ref()) {
+            if resident.kill() {
+                // Relaxed: only a count.
+                self.troubles.faults.fetch_add(1, Ordering::Relaxed);
             }
         }
     }
