@@ -2,14 +2,18 @@
 
 use divisi_check::cast::{add, graph, kind, pass};
 use divisi_check::hall::{Hall, Manner, Way, rate, registry};
+use divisi_check::later;
 use driver::{Beat, Cycle};
 use engine::{Engine, EngineOptions, Player, Scheduler};
+use exec::{Binding, Outcome, Pool};
 use graph::{Edge, Edit, End, Graph, Node, NodeId, Place, Value};
-use plan::{Plan, Work};
+use plan::{Plan, TaskId, Work};
 use processor::{Activity, Block, Mode, Registry};
 use std::collections::BTreeSet;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 use units::{Frames, Nanos};
 use workers::{AudioThread, Wait};
 
@@ -220,9 +224,9 @@ fn counters(breaks: Arc<AtomicBool>) -> Registry {
 fn where_one_copy_breaks_all_are_silent_and_it_is_one_fault() {
     let breaks = Arc::new(AtomicBool::new(false));
     let registry = counters(breaks.clone());
-    let text = r#"k = { kind: "counter", cost: 500, };
-        a = { kind: "gain", cost: 9000, }; s = { kind: "sink", }; k.1 -> a.1 -> s.1;
-        b = { kind: "gain", cost: 9000, }; t = { kind: "sink", }; k.1 -> b.1 -> t.1;"#;
+    let text = r#"k = { kind: "counter", wcet: 0.5, };
+        a = { kind: "gain", wcet: 9, }; s = { kind: "sink", }; k.1 -> a.1 -> s.1;
+        b = { kind: "gain", wcet: 9, }; t = { kind: "sink", }; k.1 -> b.1 -> t.1;"#;
     let graph = graph(text, &registry);
     let manner = Manner {
         way: Way::Copied,
@@ -242,4 +246,177 @@ fn where_one_copy_breaks_all_are_silent_and_it_is_one_fault() {
     assert!(all(hall.play(2, 3 * BLOCK), 0));
     drop(quiet);
     assert_eq!(hall.counts().faults, 1);
+}
+
+/// Holds the worker that comes by once it is armed, until it is let go.
+#[derive(Default)]
+struct Gate {
+    armed: AtomicBool,
+    caught: AtomicBool,
+    open: AtomicBool,
+}
+
+impl Gate {
+    fn pass(&self) {
+        let is_worker = std::thread::current()
+            .name()
+            .is_some_and(|name| name.starts_with("divisi-"));
+        let patience = Instant::now() + Duration::from_millis(50);
+        if is_worker && self.armed.swap(false, Ordering::SeqCst) {
+            self.caught.store(true, Ordering::SeqCst);
+            while !self.open.load(Ordering::SeqCst) {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+        }
+        // The host leaves the worker time to come.
+        while !is_worker && self.armed.load(Ordering::SeqCst) && Instant::now() < patience {
+            std::thread::yield_now();
+        }
+    }
+}
+
+/// Both sides are the noise `o` through the filter `f`, of which each worker has its own; one waits for the gated `x` too.
+fn gated(gate: &Arc<Gate>) -> (Graph, Registry) {
+    let mut registry = registry();
+    let gate = gate.clone();
+    add(&mut registry, kind("gated", (0, 1)), move |_| {
+        let gate = gate.clone();
+        move |block: &mut Block<'_>| {
+            gate.pass();
+            block.silence();
+            Activity::Awake
+        }
+    });
+    let text = r#"o = { kind: "noise", seed: 7, }; f = { kind: "svf", freq: 700, }; o.1 -> f.1;
+        a = { kind: "gain", }; s = { kind: "sink", }; f.1 -> a.1 -> s.1;
+        x = { kind: "gated", }; y = { kind: "mix", in: 2, out: 1, }; t = { kind: "sink", };
+        f.1 -> y.1; x.1 -> y.2; y.1 -> t.1;"#;
+    (graph(text, &registry), registry)
+}
+
+/// The next block of both channels, where all of it is played.
+fn sides(hall: &mut Hall) -> Option<[Vec<u32>; 2]> {
+    if hall.run(&[]) != Outcome::Done {
+        return None;
+    }
+    Some([0, 1].map(|channel| {
+        let mut out = [0.0; BLOCK];
+        hall.executor.output(channel, &mut out);
+        out.iter().map(|x| x.to_bits()).collect()
+    }))
+}
+
+/// Has `x` stand first in the lane of worker 1: a cycle in which it is held is one in which the host's copies have played
+/// and the worker's have not.
+fn begin_with_the_gate(hall: &mut Hall, graph: &Graph) {
+    let gate = graph.find("x").unwrap();
+    let is_gate = |task: &TaskId| {
+        let steps = hall.plan.tasks[task.0 as usize].steps;
+        let mut works = steps.of(&hall.plan.steps).iter().map(|step| step.work);
+        works.any(|work| matches!(work, Work::Node { node, .. } if node == gate))
+    };
+    let mut lanes = hall.plan.lanes.clone();
+    lanes.sort_by_key(|lane| lane.iter().any(is_gate));
+    lanes[1].sort_by_key(|task| !is_gate(task));
+    hall.plan.lanes = lanes;
+    let binding = Binding {
+        plan: &hall.plan,
+        pool: &hall.pool,
+        lines: &mut hall.lines,
+        floor: hall.floor.clone(),
+        inputs: 0,
+    };
+    hall.executor = Way::Copied.executor(binding, &hall.crew);
+}
+
+#[test]
+fn after_a_cycle_that_was_given_up_copies_go_on_with_their_originals() {
+    let gate = Arc::new(Gate::default());
+    let (graph, registry) = gated(&gate);
+    let manner = Manner {
+        way: Way::Copied,
+        workers: 2,
+        block: BLOCK as u32,
+        wait: Wait::Hybrid,
+    };
+    let mut hall = Hall::new(&graph, &registry, manner);
+    assert_eq!(copied(&hall.plan, &graph), names(["f", "o"]));
+    begin_with_the_gate(&mut hall, &graph);
+    let scale = rt::stamp::Scale::of_this_machine();
+    hall.limit = Some(scale.ticks(Nanos(300_000_000)));
+    let is_one = |heard: [Vec<u32>; 2]| {
+        assert!(heard[0].iter().any(|x| *x != 0));
+        assert!(heard[0] == heard[1]);
+    };
+    (0..5).for_each(|_| is_one(sides(&mut hall).unwrap()));
+    gate.armed.store(true, Ordering::SeqCst);
+    let patience = Instant::now() + Duration::from_secs(60);
+    while let Some(heard) = sides(&mut hall) {
+        is_one(heard);
+        assert!(Instant::now() < patience, "nobody was caught");
+    }
+    assert!(gate.caught.load(Ordering::SeqCst));
+    assert_eq!(sides(&mut hall), None);
+    gate.open.store(true, Ordering::SeqCst);
+    let mut blocks = 0;
+    while blocks < 50 {
+        assert!(Instant::now() < patience, "it goes on");
+        blocks += sides(&mut hall).map_or(0, |heard| {
+            is_one(heard);
+            1
+        });
+    }
+    // Only what was held is lost.
+    assert_eq!(hall.counts().faults, 1);
+}
+
+#[test]
+fn beside_a_loop_copies_give_the_bits_of_single_frames() {
+    let text = format!(
+        r#"{FORK} e = {{ kind: "mix", in: 2, out: 1, }}; g = {{ kind: "gain", gain: 0.5, }};
+        l = {{ kind: "delay", time: 0.0005, }}; u = {{ kind: "sink", }};
+        b.1 -> e.1; e.1 -> g.1 -> l.1 -> e.2; e.1 -> u.1;"#
+    );
+    // What is shared is cheaper than a crossing, the branches are dear.
+    let text = ["300", "900", "500", "2000"].iter().fold(
+        text.replace("freq: 700,", "freq: 700, wcet: 0.2,"),
+        |text, freq| {
+            text.replace(
+                &format!("freq: {freq},"),
+                &format!("freq: {freq}, wcet: 9,"),
+            )
+        },
+    );
+    let registry = registry();
+    let graph = graph(&text, &registry);
+    let expected = Hall::new(&graph, &registry, Manner::reference(1)).play(3, 3000);
+    for block in [7, 48, 100] {
+        let manner = Manner {
+            way: Way::Copied,
+            workers: 2,
+            block,
+            wait: Wait::Hybrid,
+        };
+        let mut hall = Hall::new(&graph, &registry, manner);
+        assert!(!copied(&hall.plan, &graph).is_empty());
+        assert_eq!(hall.plan.loops.is_empty(), block < 24);
+        assert!(hall.play(3, 3000) == expected, "{block}");
+    }
+}
+
+#[test]
+fn who_defers_work_has_no_copies_since_it_is_in_no_state() {
+    let mut registry = registry();
+    later::add(&mut registry, |_| {});
+    let text = r#"a = { kind: "gain", }; b = { kind: "later", };"#;
+    let graph = graph(text, &registry);
+    let mut pool = Pool::default();
+    for (name, may) in [("a", true), ("b", false)] {
+        let id = graph.find(name).unwrap();
+        let node = graph.node(id).unwrap();
+        let make = || registry.make(node, Path::new(".")).unwrap();
+        let told = (rate(), Frames(64), Mode::Offline);
+        pool.admit(id, make(), told);
+        assert_eq!(pool.admit_copy((id, 1), make(), told), may, "{name}");
+    }
 }

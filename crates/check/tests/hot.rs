@@ -56,6 +56,8 @@ fn kinds() -> Registry {
 fn everything(registry: &Registry) -> Graph {
     let mut text = String::from(
         r#"s = { kind: "sink", }; t = { kind: "sink", }; m = { kind: "mix", in: 8, out: 1, }; m.1 -> s.1; m.1 -> t.1;
+        gs = { kind: "gain", split: 3, }; fs = { kind: "fir", taps: 33, split: 2, }; xs = { kind: "mixer", in: 2, split: 4, };
+        m.1 -> gs.1 -> xs.1; m.1 -> fs.1 -> xs.2; xs.1 -> t.1;
         e = { kind: "metro", bpm: 6000, }; v = { kind: "envelope", attack: 0.001, release: 0.002, };
         z = { kind: "rests", }; zg = { kind: "gain", }; zf = { kind: "biquad", freq: 900, }; z.1 -> zg.1 -> zf.1 -> m.7;
         d = { kind: "delay", time: 0.0005, }; l = { kind: "mix", in: 2, out: 1, }; g = { kind: "gain", gain: 0.5, };
@@ -72,6 +74,14 @@ fn everything(registry: &Registry) -> Graph {
     graph(&text, registry)
 }
 
+/// One source and filter for two branches that are dear: each worker wants its own.
+fn fork(registry: &Registry) -> Graph {
+    let text = r#"o = { kind: "osc", freq: 440, }; f = { kind: "svf", freq: 700, wcet: 0.5, }; o.1 -> f.1;
+        a = { kind: "gain", split: 3, wcet: 9, }; s = { kind: "sink", }; f.1 -> a.1 -> s.1;
+        b = { kind: "fir", taps: 33, split: 2, wcet: 9, }; t = { kind: "sink", }; f.1 -> b.1 -> t.1;"#;
+    graph(text, registry)
+}
+
 fn manners() -> impl Iterator<Item = Manner> {
     let ways = [
         Way::Sequential,
@@ -82,6 +92,7 @@ fn manners() -> impl Iterator<Item = Manner> {
         Way::Deadline,
         Way::FusedStealing,
         Way::PipedFixed,
+        Way::Copied,
     ];
     let manner = |way, workers| Manner {
         way,
@@ -133,9 +144,13 @@ fn settled() -> u64 {
 fn no_cycle_allocates_or_frees_on_any_thread_that_plays() {
     let _alone = alone();
     let registry = kinds();
-    let graph = everything(&registry);
+    let (everything, fork) = (everything(&registry), fork(&registry));
     for manner in manners() {
-        let mut hall = Hall::new(&graph, &registry, manner);
+        let is_copied = manner.way == Way::Copied;
+        let graph = if is_copied { &fork } else { &everything };
+        let mut hall = Hall::new(graph, &registry, manner);
+        let has_copies = hall.plan.steps.iter().any(|step| step.copy > 0);
+        assert_eq!(has_copies, is_copied && manner.workers > 1, "{manner:?}");
         assert_eq!(calls_in(&mut hall, 1000), 0, "{manner:?}");
         assert_eq!(hall.counts(), exec::Counts::default(), "{manner:?}");
     }

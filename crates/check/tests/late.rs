@@ -1,19 +1,17 @@
 //! Traces of real executors: they are whole, and they name the node that was late.
 
-use divisi_check::hall::{Manner, WAYS, Way, rate, registry};
-use exec::{Binding, Executor, Floor, Lines, Now, Outcome, Pool};
+use divisi_check::cast::graph;
+use divisi_check::hall::{Hall, Manner, WAYS, Way, registry};
+use exec::Outcome;
 use graph::{Graph, Kind, Node, PortCount, PortSpec, Width, shape};
-use plan::{Options, TraceRecord};
-use processor::{Activity, Block, Mode, Processor, Registry, Setup};
+use processor::{Activity, Block, Processor, Registry, Setup};
 use report::{Findings, Steps, Tracer};
 use rt::stamp;
-use rt::trace::{Reader, ring};
+use rt::trace::Reader;
 use std::collections::BTreeMap;
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use units::{Channels, Frames, Nanos};
-use workers::{Crew, CrewOptions};
+use units::{Channels, Nanos};
 
 /// How long each node computes, in stamps, and which node (by the number in its name) computes longer, how long.
 #[derive(Default)]
@@ -65,6 +63,7 @@ fn busy(plot: &Arc<Plot>) -> Registry {
         let mut kind = Kind::new(name, "computes for a while");
         kind.inputs = vec![port("in", many)];
         kind.outputs = vec![port("out", many)];
+        kind.duplicable = true;
         registry.add(kind, move |creation| {
             Ok(Box::new(Busy(plot.clone(), number(&creation.node.name))))
         });
@@ -79,76 +78,34 @@ fn number(name: &str) -> u64 {
 
 /// A graph that plays and is traced.
 struct Traced {
-    executor: Box<dyn Executor>,
-    readers: Vec<Reader<TraceRecord>>,
+    hall: Hall,
     tracer: Tracer,
-    cycle: u64,
-    _crew: Crew,
 }
 
 impl Traced {
     fn new(graph: &Graph, registry: &Registry, manner: Manner, deadline: Option<Nanos>) -> Self {
-        let mut options = Options::new(Frames(manner.block), rate());
-        options.lanes = manner.workers;
-        let plan = plan::compile(graph, registry.catalogue(), &options).unwrap();
-        let crew = Crew::new(CrewOptions {
-            workers: manner.workers,
-            ..CrewOptions::default()
-        })
-        .unwrap();
-        let (pens, readers) = (0..manner.workers).map(|_| ring(1 << 14)).unzip();
-        let floor = Arc::new(Floor::new(pens));
-        floor.trace(true);
-        let mut pool = Pool::default();
-        for (id, node) in graph.nodes() {
-            let made = registry.make(node, Path::new(".")).unwrap();
-            pool.admit(id, made, (rate(), Frames(manner.block), Mode::Offline));
-        }
+        let hall = Hall::new(graph, registry, manner);
+        hall.floor.trace(true);
         let scale = stamp::Scale::of_this_machine();
-        let tracer = Tracer::new(Steps::of(&plan, graph), deadline, move |ticks| {
+        let tracer = Tracer::new(Steps::of(&hall.plan, graph), deadline, move |ticks| {
             scale.nanos(ticks)
         });
-        let mut lines = Lines::default();
-        let binding = Binding {
-            plan: &plan,
-            pool: &pool,
-            lines: &mut lines,
-            floor,
-            inputs: 0,
-        };
-        let executor = manner.way.executor(binding, &crew);
-        Self {
-            executor,
-            readers,
-            tracer,
-            cycle: 0,
-            _crew: crew,
-        }
+        Self { hall, tracer }
     }
 
     fn run(&mut self) {
-        let now = Now {
-            position: self.cycle * 64,
-            first: 0,
-            end: u64::MAX,
-            cycle: self.cycle,
-            device: &[],
-            give_up: u64::MAX,
-            help_until: u64::MAX,
-        };
-        self.cycle += 1;
-        assert_eq!(self.executor.run(&now).outcome, Outcome::Done);
-        if self.cycle.is_multiple_of(16) {
+        assert_eq!(self.hall.run(&[]), Outcome::Done);
+        if self.hall.cycle.is_multiple_of(16) {
             self.read();
         }
     }
 
     fn read(&mut self) {
-        for reader in &mut self.readers {
+        for reader in &mut self.hall.traces {
             reader.drain(|record| self.tracer.feed(record));
         }
-        self.tracer
-            .pass(self.readers.iter().map(Reader::dropped).sum());
+        let dropped = self.hall.traces.iter().map(Reader::dropped);
+        self.tracer.pass(dropped.sum());
     }
 
     fn finish(mut self) -> Findings {
@@ -157,11 +114,18 @@ impl Traced {
     }
 }
 
+/// One source for two that are dear: each worker wants its own.
+const FORK: &str = r#"n1 = { kind: "mod", wcet: 0.5, };
+    n2 = { kind: "mix", in: 1, out: 1, wcet: 9, }; s = { kind: "sink", }; n1.1 -> n2.1 -> s.1;
+    n3 = { kind: "mix", in: 1, out: 1, wcet: 9, }; t = { kind: "sink", }; n1.1 -> n3.1 -> t.1;"#;
+
 #[test]
 fn every_executor_records_every_step_of_every_cycle() {
-    let graph = shape::diamond(36, None).unwrap();
     let plot = Arc::new(Plot::default());
     plot.victim.store(u64::MAX, Ordering::Relaxed);
+    let registry = busy(&plot);
+    let fork = graph(FORK, &registry);
+    let diamond = shape::diamond(36, None).unwrap();
     for way in WAYS {
         for workers in 1..=3 {
             let manner = Manner {
@@ -169,21 +133,31 @@ fn every_executor_records_every_step_of_every_cycle() {
                 workers,
                 ..Manner::reference(64)
             };
-            let mut traced = Traced::new(&graph, &busy(&plot), manner, None);
-            (0..200).for_each(|_| traced.run());
-            let found = traced.finish();
-            assert_eq!(
-                (found.cycles, found.dropped, found.holed),
-                (200, 0, 0),
-                "{manner:?}"
-            );
-            assert_eq!(found.node_ns.len(), graph.len(), "{manner:?}");
-            assert!(
-                found.node_ns.values().all(|times| times.count == 200),
-                "{manner:?}: {found:?}"
-            );
+            is_whole(&diamond, &registry, manner);
+            let copies = is_whole(&fork, &registry, manner);
+            assert_eq!(copies > 0, way == Way::Copied && workers > 1, "{manner:?}");
         }
     }
+}
+
+/// Plays, and looks whether the trace has every step of every cycle; how many steps are copies.
+fn is_whole(graph: &Graph, registry: &Registry, manner: Manner) -> usize {
+    let mut traced = Traced::new(graph, registry, manner, None);
+    (0..200).for_each(|_| traced.run());
+    let copies = traced.hall.plan.steps.iter().filter(|step| step.copy > 0);
+    let copies = copies.count();
+    let found = traced.finish();
+    assert_eq!(
+        (found.cycles, found.dropped, found.holed),
+        (200, 0, 0),
+        "{manner:?}"
+    );
+    assert_eq!(found.node_ns.len(), graph.len(), "{manner:?}");
+    assert!(
+        found.node_ns.values().all(|times| times.count == 200),
+        "{manner:?}: {found:?}"
+    );
+    copies
 }
 
 #[test]

@@ -206,7 +206,10 @@ fn stage(registry: &Registry) -> Graph {
     let mut text = String::from(
         r#"m = { kind: "mix", in: 6, out: 1, }; x = { kind: "tempted", }; s = { kind: "sink", }; m.1 -> x.1 -> s.1;
         l = { kind: "mix", in: 2, out: 1, }; g = { kind: "gain", gain: 0.5, }; d = { kind: "delay", time: 0.0005, };
-        x.1 -> l.1 -> g.1 -> d.1 -> l.2; t = { kind: "sink", }; l.1 -> t.1;"#,
+        x.1 -> l.1 -> g.1 -> d.1 -> l.2; t = { kind: "sink", }; l.1 -> t.1;
+        co = { kind: "osc", freq: 99, }; cf = { kind: "svf", freq: 700, }; ca = { kind: "svf", freq: 300, };
+        cb = { kind: "svf", freq: 900, }; co.1 -> cf.1 -> ca.1 -> s.1; cf.1 -> cb.1 -> t.1;
+        gs = { kind: "gain", split: 3, }; fs = { kind: "fir", taps: 33, split: 2, }; x.1 -> gs.1 -> fs.1 -> t.1;"#,
     );
     for branch in 1..=6 {
         text += &format!(
@@ -283,6 +286,8 @@ fn live(orders: &str) -> ! {
     let registry = kinds(manner.workers as u32, &crime, words.next().unwrap());
     let graph = stage(&registry);
     let hall = Hall::new(&graph, &registry, manner);
+    let has_copies = hall.plan.steps.iter().any(|step| step.copy > 0);
+    assert!(has_copies || manner.way != Way::Copied || manner.workers != 2);
     let knob = graph.find("o1").unwrap();
     let (is_over, result) = (AtomicBool::new(false), Mutex::new(None));
     std::thread::scope(|scope| {
@@ -389,6 +394,7 @@ fn in_a_child(test: &str, way: Way, workers: u32, crime: &str) -> Option<Found> 
 fn ways() -> impl Iterator<Item = (Way, u32)> {
     let many = [
         Way::Fixed,
+        Way::Copied,
         Way::Global,
         Way::Weighted,
         Way::Stealing,

@@ -1,0 +1,58 @@
+//! Floors: threads of the lowest priority, on which what is due later is worked on while all workers play.
+
+use divisi_check::cast::{add, graph, kind, pass};
+use divisi_check::hall::{Hall, Manner, Way, registry};
+use divisi_check::later;
+use exec::Counts;
+use processor::{Activity, Block};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
+use std::time::{Duration, Instant};
+use workers::Wait;
+
+#[test]
+fn floors_do_deferred_work_beside_busy_workers_and_every_bit_is_right() {
+    let on_a_floor = Arc::new(AtomicU32::new(0));
+    let mut registry = registry();
+    let counted = on_a_floor.clone();
+    later::add(&mut registry, move |_| {
+        let thread = std::thread::current();
+        let is_floor = thread.name().is_some_and(|n| n.contains("-floor"));
+        counted.fetch_add(u32::from(is_floor), SeqCst);
+    });
+    let mut busy = kind("busy", (1, 1));
+    busy.typical_ns = 20_000;
+    add(&mut registry, busy, |_| {
+        |block: &mut Block<'_>| {
+            (0..2_000).for_each(|_| std::hint::spin_loop());
+            pass(block);
+            Activity::Awake
+        }
+    });
+    let mut text =
+        String::from(r#"m = { kind: "mix", in: 8, out: 1, }; s = { kind: "sink", }; m.1 -> s.1;"#);
+    for n in 1..=8 {
+        text += &format!(
+            r#"o{n} = {{ kind: "osc", freq: {n}10, }}; b{n} = {{ kind: "busy", }}; h{n} = {{ kind: "later", }};
+            o{n}.1 -> b{n}.1 -> h{n}.1 -> m.{n};"#
+        );
+    }
+    let graph = graph(&text, &registry);
+    let manner = |way, workers| Manner {
+        way,
+        workers,
+        block: 32,
+        wait: Wait::Hybrid,
+    };
+    for workers in [1, 2, 3] {
+        on_a_floor.store(0, SeqCst);
+        let mut hall = Hall::new(&graph, &registry, manner(Way::Deadline, workers));
+        let mut alone = Hall::new(&graph, &registry, manner(Way::Sequential, 1));
+        let patience = Instant::now() + Duration::from_secs(60);
+        while on_a_floor.load(SeqCst) < 100 {
+            assert!(Instant::now() < patience, "{workers}: floors do nothing");
+            assert!(hall.play(1, 3200) == alone.play(1, 3200), "{workers}");
+        }
+        assert_eq!(hall.counts(), Counts::default(), "{workers}");
+    }
+}
