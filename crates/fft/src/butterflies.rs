@@ -122,101 +122,125 @@ pub(crate) unsafe fn leaf_8<V: Vector, const IN: u8>(from: From, to: To) {
     }
 }
 
-/// Four transforms of `size` blocks become one of four times as many. `table` has four floats for each place: the
-/// factors w and w² of that place.
+/// Four transforms of `size` blocks become one of four times as many: the four blocks at `place`, of 0 .. `size`.
+/// `table` has four floats for each place: its factors w and w².
 ///
 /// # Safety
 /// The machine has `V`; `at` is good to read for `4 * size` blocks and `to` to write, or they are the same.
 #[inline(always)]
-pub(crate) unsafe fn pass_4<V: Vector, const OUT: u8>(
+pub(crate) unsafe fn join_4<V: Vector, const OUT: u8>(
     at: *const f32,
     size: usize,
     table: *const f32,
+    place: usize,
     to: To,
 ) {
-    for place in 0..size {
-        // SAFETY: the caller's promise.
-        unsafe {
-            let two = V::splat(2.0);
-            let w1 = Complex::<V>::splat(table.add(4 * place));
-            let w2 = Complex::<V>::splat(table.add(4 * place + 2));
-            let from = From {
-                at: at.add(place * BLOCK),
-                step: size * BLOCK,
-            };
-            let to = To {
-                at: to.at.add(place * to.step),
-                step: size * to.step,
-            };
-            let mut lane = 0;
-            while lane < HALF {
-                let x = |i| from.get::<V, BLOCKED>(i, lane);
-                let (e0, e1) = x(0).twist(x(2), w2, two);
-                let (o0, o1) = x(1).twist(x(3), w2, two);
-                let (y0, y2) = e0.twist(o0, w1, two);
-                let (y1, y3) = e1.twist_turned(o1, w1, two);
-                to.put::<V, OUT>(0, lane, y0);
-                to.put::<V, OUT>(1, lane, y1);
-                to.put::<V, OUT>(2, lane, y2);
-                to.put::<V, OUT>(3, lane, y3);
-                lane += V::LANES;
-            }
+    // SAFETY: the caller's promise.
+    unsafe {
+        let two = V::splat(2.0);
+        let w1 = Complex::<V>::splat(table.add(4 * place));
+        let w2 = Complex::<V>::splat(table.add(4 * place + 2));
+        let from = From {
+            at: at.add(place * BLOCK),
+            step: size * BLOCK,
+        };
+        let to = To {
+            at: to.at.add(place * to.step),
+            step: size * to.step,
+        };
+        let mut lane = 0;
+        while lane < HALF {
+            let x = |i| from.get::<V, BLOCKED>(i, lane);
+            let (e0, e1) = x(0).twist(x(2), w2, two);
+            let (o0, o1) = x(1).twist(x(3), w2, two);
+            let (y0, y2) = e0.twist(o0, w1, two);
+            let (y1, y3) = e1.twist_turned(o1, w1, two);
+            to.put::<V, OUT>(0, lane, y0);
+            to.put::<V, OUT>(1, lane, y1);
+            to.put::<V, OUT>(2, lane, y2);
+            to.put::<V, OUT>(3, lane, y3);
+            lane += V::LANES;
         }
     }
 }
 
-/// Eight transforms of `size` blocks become one of eight times as many. `table` has eight floats for each place: w, w
-/// turned by an eighth, w² and w⁴.
+/// Eight transforms of `size` blocks become one of eight times as many: the eight blocks at `place`. `table` has eight
+/// floats for each place: w, w turned by an eighth, w² and w⁴.
 ///
 /// # Safety
-/// As for [`pass_4`], with eight times as many blocks.
+/// As for [`join_4`], with eight times as many blocks.
 #[inline(always)]
-pub(crate) unsafe fn pass_8<V: Vector, const OUT: u8>(
+pub(crate) unsafe fn join_8<V: Vector, const OUT: u8>(
+    at: *const f32,
+    size: usize,
+    table: *const f32,
+    place: usize,
+    to: To,
+) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let two = V::splat(2.0);
+        let w1 = Complex::<V>::splat(table.add(8 * place));
+        let w1_turned = Complex::<V>::splat(table.add(8 * place + 2));
+        let w2 = Complex::<V>::splat(table.add(8 * place + 4));
+        let w4 = Complex::<V>::splat(table.add(8 * place + 6));
+        let from = From {
+            at: at.add(place * BLOCK),
+            step: size * BLOCK,
+        };
+        let to = To {
+            at: to.at.add(place * to.step),
+            step: size * to.step,
+        };
+        let mut lane = 0;
+        while lane < HALF {
+            let x = |i| from.get::<V, BLOCKED>(i, lane);
+            let (e0, e1) = x(0).twist(x(4), w4, two);
+            let (o0, o1) = x(2).twist(x(6), w4, two);
+            let (a0, a2) = e0.twist(o0, w2, two);
+            let (a1, a3) = e1.twist_turned(o1, w2, two);
+            let (e0, e1) = x(1).twist(x(5), w4, two);
+            let (o0, o1) = x(3).twist(x(7), w4, two);
+            let (b0, b2) = e0.twist(o0, w2, two);
+            let (b1, b3) = e1.twist_turned(o1, w2, two);
+            let (y0, y4) = a0.twist(b0, w1, two);
+            let (y1, y5) = a1.twist(b1, w1_turned, two);
+            let (y2, y6) = a2.twist_turned(b2, w1, two);
+            let (y3, y7) = a3.twist_turned(b3, w1_turned, two);
+            to.put::<V, OUT>(0, lane, y0);
+            to.put::<V, OUT>(1, lane, y1);
+            to.put::<V, OUT>(2, lane, y2);
+            to.put::<V, OUT>(3, lane, y3);
+            to.put::<V, OUT>(4, lane, y4);
+            to.put::<V, OUT>(5, lane, y5);
+            to.put::<V, OUT>(6, lane, y6);
+            to.put::<V, OUT>(7, lane, y7);
+            lane += V::LANES;
+        }
+    }
+}
+
+/// Every place of a join of four or eight transforms.
+///
+/// # Safety
+/// As for [`join_4`] and [`join_8`].
+#[inline(always)]
+pub(crate) unsafe fn join_all<V: Vector, const OUT: u8>(
+    radix: usize,
     at: *const f32,
     size: usize,
     table: *const f32,
     to: To,
 ) {
-    for place in 0..size {
-        // SAFETY: the caller's promise.
-        unsafe {
-            let two = V::splat(2.0);
-            let w1 = Complex::<V>::splat(table.add(8 * place));
-            let w1_turned = Complex::<V>::splat(table.add(8 * place + 2));
-            let w2 = Complex::<V>::splat(table.add(8 * place + 4));
-            let w4 = Complex::<V>::splat(table.add(8 * place + 6));
-            let from = From {
-                at: at.add(place * BLOCK),
-                step: size * BLOCK,
-            };
-            let to = To {
-                at: to.at.add(place * to.step),
-                step: size * to.step,
-            };
-            let mut lane = 0;
-            while lane < HALF {
-                let x = |i| from.get::<V, BLOCKED>(i, lane);
-                let (e0, e1) = x(0).twist(x(4), w4, two);
-                let (o0, o1) = x(2).twist(x(6), w4, two);
-                let (a0, a2) = e0.twist(o0, w2, two);
-                let (a1, a3) = e1.twist_turned(o1, w2, two);
-                let (e0, e1) = x(1).twist(x(5), w4, two);
-                let (o0, o1) = x(3).twist(x(7), w4, two);
-                let (b0, b2) = e0.twist(o0, w2, two);
-                let (b1, b3) = e1.twist_turned(o1, w2, two);
-                let (y0, y4) = a0.twist(b0, w1, two);
-                let (y1, y5) = a1.twist(b1, w1_turned, two);
-                let (y2, y6) = a2.twist_turned(b2, w1, two);
-                let (y3, y7) = a3.twist_turned(b3, w1_turned, two);
-                to.put::<V, OUT>(0, lane, y0);
-                to.put::<V, OUT>(1, lane, y1);
-                to.put::<V, OUT>(2, lane, y2);
-                to.put::<V, OUT>(3, lane, y3);
-                to.put::<V, OUT>(4, lane, y4);
-                to.put::<V, OUT>(5, lane, y5);
-                to.put::<V, OUT>(6, lane, y6);
-                to.put::<V, OUT>(7, lane, y7);
-                lane += V::LANES;
+    // SAFETY: the caller's promise.
+    unsafe {
+        if radix == 4 {
+            for place in 0..size {
+                join_4::<V, OUT>(at, size, table, place, to);
+            }
+        } else {
+            for place in 0..size {
+                join_8::<V, OUT>(at, size, table, place, to);
             }
         }
     }

@@ -19,9 +19,11 @@
 //! # Ok::<(), divisi_fft::SizeError>(())
 //! ```
 
+mod ahead;
 mod aligned;
 mod batch;
 mod butterflies;
+pub mod compare;
 mod complex;
 mod four_step;
 pub mod half;

@@ -6,7 +6,7 @@
 use crate::complex::form::BLOCKED;
 use crate::complex::{BLOCK, Complex};
 use crate::kernels::{Kernels, Work};
-use crate::turn::turn;
+use crate::split::factor;
 use crate::vector::{HALF, Vector};
 
 /// What a spectrum of one size needs for it.
@@ -23,9 +23,8 @@ impl Mirror {
     pub(crate) fn new(bins: usize, kernels: Kernels) -> Self {
         let mut table = vec![0.0; bins];
         for bin in 0..bins / 2 {
-            let (re, im) = turn(bin, 2 * bins);
             let at = bin / HALF * BLOCK + bin % HALF;
-            (table[at], table[at + HALF]) = ((im / 2.0) as f32, (-re / 2.0) as f32);
+            [table[at], table[at + HALF]] = factor(bin, bins);
         }
         Self {
             blocks: bins / HALF,

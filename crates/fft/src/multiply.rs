@@ -85,7 +85,7 @@ impl Kernels {
 }
 
 /// How a factor is kept.
-trait Stored: Copy {
+pub(crate) trait Stored: Copy {
     /// # Safety
     /// The machine has `V`; as many values as it has lanes are good to read.
     unsafe fn load<V: Vector>(from: *const Self) -> V;

@@ -83,7 +83,7 @@ pub struct RealFft {
 
 /// How it is done.
 enum Way {
-    Mono(FourStep),
+    Mono(Box<FourStep>),
     Batch(Batch),
     Peer(Peer),
 }
@@ -114,7 +114,7 @@ impl RealFft {
         let way = match (backend, packing) {
             (Backend::Own, Packing::Batch) => Way::Batch(Batch::new(bins, kernels)),
             (Backend::Own, Packing::Mono) if bins >= FourStep::SMALLEST => {
-                Way::Mono(FourStep::new(bins, kernels)?)
+                Way::Mono(Box::new(FourStep::new(bins, kernels)?))
             }
             _ => Way::Peer(Peer::new(bins, packing)),
         };

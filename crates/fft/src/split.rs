@@ -3,8 +3,79 @@
 //! The complex transform takes even frames as real and odd ones as imaginary parts. Its bins hold the even frames'
 //! spectrum plus i times the odd ones'; both are symmetrical, so bin `k` and bin `M - k` tell them apart.
 
-use crate::complex::Complex;
-use crate::vector::Vector;
+use crate::complex::{BLOCK, Complex, form::BLOCKED};
+use crate::turn::turn;
+use crate::vector::{HALF, Vector};
+
+/// The factors for a batch of sixteen.
+pub(crate) struct Split {
+    bins: usize,
+    /// For bins 0 .. `bins / 2`: half of -i exp(-pi i k / M).
+    table: Vec<f32>,
+}
+
+/// Half of -i exp(-pi i `bin` / `bins`).
+pub(crate) fn factor(bin: usize, bins: usize) -> [f32; 2] {
+    let (re, im) = turn(bin, 2 * bins);
+    [(im / 2.0) as f32, (-re / 2.0) as f32]
+}
+
+impl Split {
+    /// *setup*
+    pub(crate) fn new(bins: usize) -> Self {
+        Self {
+            bins,
+            table: (0..bins / 2).flat_map(|bin| factor(bin, bins)).collect(),
+        }
+    }
+
+    /// Bins 0 and `M / 2`.
+    ///
+    /// # Safety
+    /// The machine has `V`; `at` is good for all blocks.
+    #[inline(always)]
+    pub(crate) unsafe fn ends<V: Vector, const FORWARD: bool>(&self, at: *mut f32) {
+        let mut lane = 0;
+        while lane < HALF {
+            // SAFETY: the caller's promise.
+            unsafe {
+                let middle = at.add(self.bins / 2 * BLOCK);
+                let ends = Complex::<V>::load::<BLOCKED>(at, lane);
+                ends.ends().store::<BLOCKED>(at, lane);
+                let value = Complex::<V>::load::<BLOCKED>(middle, lane);
+                value.middle::<FORWARD>().store::<BLOCKED>(middle, lane);
+            }
+            lane += V::LANES;
+        }
+    }
+
+    /// Bin `bin`, of 1 .. `M / 2`, and its mirror image.
+    ///
+    /// # Safety
+    /// The machine has `V`; `at` is good for all blocks; there is such a bin.
+    #[inline(always)]
+    pub(crate) unsafe fn pair<V: Vector, const FORWARD: bool>(&self, at: *mut f32, bin: usize) {
+        let mut lane = 0;
+        while lane < HALF {
+            // SAFETY: the caller's promise; the table has a factor for each of these bins.
+            unsafe {
+                let (low, high) = (at.add(bin * BLOCK), at.add((self.bins - bin) * BLOCK));
+                let factor = Complex::<V>::splat(self.table.as_ptr().add(2 * bin));
+                let (a, b) = (
+                    Complex::load::<BLOCKED>(low, lane),
+                    Complex::load::<BLOCKED>(high, lane),
+                );
+                let (a, b) = match FORWARD {
+                    true => a.apart(b, factor, V::splat(0.5)),
+                    false => a.together(b, factor, V::splat(2.0)),
+                };
+                a.store::<BLOCKED>(low, lane);
+                b.store::<BLOCKED>(high, lane);
+            }
+            lane += V::LANES;
+        }
+    }
+}
 
 impl<V: Vector> Complex<V> {
     /// Bins 0 and `M` from complex bin 0; there and, but for the factor 2 that all of the inverse has, back.

@@ -5,14 +5,14 @@
 //! place, the last one may write elsewhere. What exceeds the first cache is done depth first. The order is a list of
 //! steps made beforehand, so that the code that runs is one loop.
 
-use crate::butterflies::{From, To, factors, leaf_4, leaf_8, pass_4, pass_8};
+use crate::butterflies::{From, To, factors, join_all, leaf_4, leaf_8};
 use crate::complex::{BLOCK, form::BLOCKED};
 use crate::kernels::{Kernels, Work};
 use crate::turn::turn;
 use crate::vector::Vector;
 
 /// How many blocks (128 bytes each) are worked on together, pass after pass, before the next ones.
-const LOCAL: usize = 256;
+const LOCAL: usize = 64;
 
 /// A transform of `len` blocks.
 pub(crate) struct Vertical {
@@ -262,10 +262,7 @@ impl<const IN: u8, const OUT: u8> Run<'_, IN, OUT> {
                 let table = self.plan.tables.as_ptr().add(table);
                 let at = self.work.add((at + i * radix * size) * BLOCK);
                 let to = To { at, step: BLOCK };
-                match radix {
-                    4 => pass_4::<V, BLOCKED>(at, size, table, to),
-                    _ => pass_8::<V, BLOCKED>(at, size, table, to),
-                }
+                join_all::<V, BLOCKED>(radix, at, size, table, to);
             }
         }
     }
@@ -278,10 +275,7 @@ impl<const IN: u8, const OUT: u8> Run<'_, IN, OUT> {
         // SAFETY: the last level joins all blocks; the table has `size` places.
         unsafe {
             let table = self.plan.tables.as_ptr().add(table);
-            match radix {
-                4 => pass_4::<V, OUT>(self.work, size, table, self.to),
-                _ => pass_8::<V, OUT>(self.work, size, table, self.to),
-            }
+            join_all::<V, OUT>(radix, self.work, size, table, self.to);
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The multiply-adds beside the same sums in double precision.
 
 use crate::oracle::{noise, place};
+use divisi_fft::compare::{Layout, Style, multiply_add};
 use divisi_fft::{Kernels, LANES, Packing, half};
 
 /// `sum` plus all products, in double precision.
@@ -123,5 +124,87 @@ fn nothing_to_add_leaves_the_sum_alone() {
         kernels.multiply_add_many(&mut sum, &[], Packing::Mono);
         kernels.multiply_add(&mut [], &[], &[], Packing::Batch);
         assert_eq!(sum, start);
+    }
+}
+
+#[test]
+fn every_style_in_every_layout_gives_the_same_sums() {
+    let numbers = 208;
+    let (start, a, b) = (
+        noise(1, 2 * numbers),
+        noise(2, 2 * numbers),
+        noise(3, 2 * numbers),
+    );
+    let mut styles = vec![Style::Type, Style::Naive, Style::NaiveByFour];
+    styles.extend(Kernels::here().flat_map(|k| [Style::Vectors(k), Style::VectorsByFour(k)]));
+    for style in styles {
+        for layout in Layout::ALL {
+            let mut sum = start.clone();
+            multiply_add(style, layout, &mut sum, &a, &b);
+            for i in 0..numbers {
+                let (re, im) = layout.place(i, numbers);
+                let of = |v: &[f32]| (f64::from(v[re]), f64::from(v[im]));
+                let ((ar, ai), (br, bi), (sr, si)) = (of(&a), of(&b), of(&start));
+                let want = (sr + ar * br - ai * bi, si + ar * bi + ai * br);
+                let (r, i) = of(&sum);
+                let near = (r - want.0).abs() < 1e-6 && (i - want.1).abs() < 1e-6;
+                assert!(near, "{style:?} {layout:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn outputs_ahead_have_the_bits_of_one_product_after_another() {
+    let blocks = 37;
+    let len = blocks * 2 * LANES;
+    for (outputs, inputs, filters) in [
+        (1, 5, 5),
+        (2, 7, 7),
+        (2, 4, 9),
+        (3, 6, 6),
+        (4, 9, 9),
+        (4, 13, 16),
+        (5, 3, 8),
+        (2, 1, 1),
+    ] {
+        let sums: Vec<Vec<f32>> = (0..outputs).map(|k| noise(k as u64 + 50, len)).collect();
+        let a: Vec<Vec<f32>> = (0..inputs).map(|i| noise(i as u64 + 100, len)).collect();
+        let b: Vec<Vec<f32>> = (0..filters).map(|i| noise(i as u64 + 200, len)).collect();
+        let halves: Vec<Vec<u16>> = b
+            .iter()
+            .map(|b| b.iter().map(|&x| half::from_f32(x)).collect())
+            .collect();
+        for packing in [None, Some(Packing::Mono), Some(Packing::Batch)] {
+            for kernels in Kernels::here() {
+                let (mut want, mut got) = (sums.clone(), sums.clone());
+                let (mut want_half, mut got_half) = (sums.clone(), sums.clone());
+                for k in 0..outputs {
+                    for i in (0..inputs).filter(|i| i + k < filters) {
+                        kernels.multiply_add_within(&mut want[k], &[(&a[i], &b[i + k])], packing);
+                        kernels.multiply_add_half(
+                            &mut want_half[k],
+                            &[(&a[i], &halves[i + k])],
+                            packing,
+                        );
+                    }
+                }
+                let a: Vec<&[f32]> = a.iter().map(|a| &**a).collect();
+                let b: Vec<&[f32]> = b.iter().map(|b| &**b).collect();
+                let halves: Vec<&[u16]> = halves.iter().map(|b| &**b).collect();
+                let mut sums: Vec<&mut [f32]> = got.iter_mut().map(|s| &mut **s).collect();
+                kernels.multiply_add_ahead(&mut sums, &a, &b, packing);
+                let mut sums: Vec<&mut [f32]> = got_half.iter_mut().map(|s| &mut **s).collect();
+                kernels.multiply_add_ahead_half(&mut sums, &a, &halves, packing);
+                assert!(
+                    got == want,
+                    "{kernels:?} {packing:?} {outputs} {inputs} {filters}"
+                );
+                assert!(
+                    got_half == want_half,
+                    "{kernels:?} {packing:?} {outputs} {inputs} {filters}"
+                );
+            }
+        }
     }
 }

@@ -1,0 +1,404 @@
+//! Multiply-adds in the ways that people write them, for comparing: none of this is on the way of a sound.
+//!
+//! Three layouts of complex numbers (pairs, two arrays, blocks) and the ways to multiply them: with a type that has
+//! `+` and `*`, spelled out, spelled out four at a time, and with the vectors of each set of kernels, once and four
+//! times a turn. All bins are complex here. What convolution uses is [`Kernels::multiply_add_many`].
+
+use crate::complex::BLOCK;
+use crate::kernels::{Kernels, Work};
+use crate::vector::{HALF, Vector};
+use std::ops::{Add, AddAssign, Mul};
+
+/// How complex numbers lie in memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Layout {
+    /// Each real part before its imaginary part.
+    Interleaved,
+    /// All real parts, then all imaginary ones.
+    Split,
+    /// Sixteen real parts, then sixteen imaginary ones.
+    Blocked,
+}
+
+/// How they are multiplied.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Style {
+    /// A type with operators, as a compiler's or a library's complex numbers.
+    Type,
+    /// Four products and the sums, spelled out.
+    Naive,
+    /// The same four times a turn.
+    NaiveByFour,
+    /// With a set of kernels' vectors, one a turn.
+    Vectors(Kernels),
+    /// The same four times a turn.
+    VectorsByFour(Kernels),
+}
+
+impl Layout {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Interleaved, Self::Split, Self::Blocked];
+
+    /// Where the parts of number `i` of `len` lie.
+    pub fn place(self, i: usize, len: usize) -> (usize, usize) {
+        match self {
+            Self::Interleaved => (2 * i, 2 * i + 1),
+            Self::Split => (i, len + i),
+            Self::Blocked => {
+                let at = i / HALF * BLOCK + i % HALF;
+                (at, at + HALF)
+            }
+        }
+    }
+}
+
+/// `sum += a * b`. All have the same length, a whole number of 32 floats (16 numbers); what is over is left alone.
+/// *hot*
+pub fn multiply_add(style: Style, layout: Layout, sum: &mut [f32], a: &[f32], b: &[f32]) {
+    let len = sum.len().min(a.len()).min(b.len()) / BLOCK * BLOCK;
+    let (sum, a, b) = (&mut sum[..len], &a[..len], &b[..len]);
+    match (style, layout) {
+        (Style::Type, Layout::Interleaved) => typed(sum, a, b),
+        (Style::Naive, Layout::Interleaved) => pairs::<1>(sum, a, b),
+        (Style::NaiveByFour, Layout::Interleaved) => pairs::<4>(sum, a, b),
+        (Style::Vectors(kernels), Layout::Interleaved) => {
+            kernels.run(Pairs {
+                sum,
+                a,
+                b,
+                by_four: false,
+            });
+        }
+        (Style::VectorsByFour(kernels), Layout::Interleaved) => {
+            kernels.run(Pairs {
+                sum,
+                a,
+                b,
+                by_four: true,
+            });
+        }
+        (style, Layout::Split) => {
+            let half = len / 2;
+            let (re, im) = sum.split_at_mut(half);
+            parts(
+                style,
+                [re, im],
+                [&a[..half], &a[half..]],
+                [&b[..half], &b[half..]],
+            );
+        }
+        (Style::Vectors(kernels) | Style::VectorsByFour(kernels), Layout::Blocked) => {
+            let by_four = matches!(style, Style::VectorsByFour(_));
+            kernels.run(Blocks { sum, a, b, by_four });
+        }
+        (style, Layout::Blocked) => {
+            let blocks = sum.as_chunks_mut::<BLOCK>().0.iter_mut();
+            let factors = a
+                .as_chunks::<BLOCK>()
+                .0
+                .iter()
+                .zip(b.as_chunks::<BLOCK>().0);
+            for (sum, (a, b)) in blocks.zip(factors) {
+                let (re, im) = sum.split_at_mut(HALF);
+                parts(
+                    style,
+                    [re, im],
+                    [&a[..HALF], &a[HALF..]],
+                    [&b[..HALF], &b[HALF..]],
+                );
+            }
+        }
+    }
+}
+
+/// A complex number as a library would have it.
+#[derive(Clone, Copy)]
+#[repr(C)]
+struct Number {
+    re: f32,
+    im: f32,
+}
+
+impl From<[f32; 2]> for Number {
+    #[inline]
+    fn from([re, im]: [f32; 2]) -> Self {
+        Self { re, im }
+    }
+}
+
+impl Mul for Number {
+    type Output = Self;
+    #[inline]
+    fn mul(self, other: Self) -> Self {
+        Self {
+            re: self.re * other.re - self.im * other.im,
+            im: self.re * other.im + self.im * other.re,
+        }
+    }
+}
+
+impl Add for Number {
+    type Output = Self;
+    #[inline]
+    fn add(self, other: Self) -> Self {
+        Self {
+            re: self.re + other.re,
+            im: self.im + other.im,
+        }
+    }
+}
+
+impl AddAssign for Number {
+    #[inline]
+    fn add_assign(&mut self, other: Self) {
+        *self = *self + other;
+    }
+}
+
+fn typed(sum: &mut [f32], a: &[f32], b: &[f32]) {
+    let factors = a.as_chunks::<2>().0.iter().zip(b.as_chunks::<2>().0);
+    for (sum, (a, b)) in sum.as_chunks_mut::<2>().0.iter_mut().zip(factors) {
+        let mut number = Number::from(*sum);
+        number += Number::from(*a) * Number::from(*b);
+        *sum = [number.re, number.im];
+    }
+}
+
+/// Spelled out, `N` pairs a turn.
+fn pairs<const N: usize>(sum: &mut [f32], a: &[f32], b: &[f32]) {
+    let turns = sum.chunks_exact_mut(2 * N);
+    for (sum, (a, b)) in turns.zip(a.chunks_exact(2 * N).zip(b.chunks_exact(2 * N))) {
+        for i in 0..N {
+            let (re, im) = (2 * i, 2 * i + 1);
+            sum[re] += a[re] * b[re] - a[im] * b[im];
+            sum[im] += a[re] * b[im] + a[im] * b[re];
+        }
+    }
+}
+
+/// Real and imaginary parts in arrays of their own.
+fn parts(style: Style, sum: [&mut [f32]; 2], a: [&[f32]; 2], b: [&[f32]; 2]) {
+    match style {
+        Style::Type => {
+            let [re, im] = sum;
+            let a = a[0].iter().zip(a[1]);
+            let factors = a.zip(b[0].iter().zip(b[1]));
+            for ((re, im), ((&ar, &ai), (&br, &bi))) in re.iter_mut().zip(im).zip(factors) {
+                let mut number = Number::from([*re, *im]);
+                number += Number::from([ar, ai]) * Number::from([br, bi]);
+                (*re, *im) = (number.re, number.im);
+            }
+        }
+        Style::Naive => arrays::<1>(sum, a, b),
+        Style::NaiveByFour => arrays::<4>(sum, a, b),
+        Style::Vectors(kernels) => kernels.run(Arrays {
+            sum,
+            a,
+            b,
+            by_four: false,
+        }),
+        Style::VectorsByFour(kernels) => kernels.run(Arrays {
+            sum,
+            a,
+            b,
+            by_four: true,
+        }),
+    }
+}
+
+/// Spelled out, `N` a turn.
+fn arrays<const N: usize>([re, im]: [&mut [f32]; 2], a: [&[f32]; 2], b: [&[f32]; 2]) {
+    let a = a[0].chunks_exact(N).zip(a[1].chunks_exact(N));
+    let factors = a.zip(b[0].chunks_exact(N).zip(b[1].chunks_exact(N)));
+    let turns = re.chunks_exact_mut(N).zip(im.chunks_exact_mut(N));
+    for ((re, im), ((ar, ai), (br, bi))) in turns.zip(factors) {
+        for i in 0..N {
+            re[i] += ar[i] * br[i] - ai[i] * bi[i];
+            im[i] += ar[i] * bi[i] + ai[i] * br[i];
+        }
+    }
+}
+
+/// One vector of parts.
+///
+/// # Safety
+/// The machine has `V`; all pointers are good for its lanes.
+#[inline(always)]
+unsafe fn add_parts<V: Vector>(sum: [*mut f32; 2], a: [*const f32; 2], b: [*const f32; 2]) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let (ar, ai, br, bi) = (V::load(a[0]), V::load(a[1]), V::load(b[0]), V::load(b[1]));
+        let re = ai.fnma(bi, ar.fma(br, V::load(sum[0])));
+        let im = ai.fma(br, ar.fma(bi, V::load(sum[1])));
+        re.store(sum[0]);
+        im.store(sum[1]);
+    }
+}
+
+/// Arrays with vectors; all have one length.
+struct Arrays<'a> {
+    sum: [&'a mut [f32]; 2],
+    a: [&'a [f32]; 2],
+    b: [&'a [f32]; 2],
+    by_four: bool,
+}
+
+impl Work for Arrays<'_> {
+    type Out = ();
+
+    #[inline(always)]
+    unsafe fn run<V: Vector>(self) {
+        let [re, im] = self.sum;
+        let lens = [
+            im.len(),
+            self.a[0].len(),
+            self.a[1].len(),
+            self.b[0].len(),
+            self.b[1].len(),
+        ];
+        let len = lens.into_iter().fold(re.len(), usize::min) / V::LANES * V::LANES;
+        let (re, im) = (re.as_mut_ptr(), im.as_mut_ptr());
+        let (a, b) = (self.a.map(<[f32]>::as_ptr), self.b.map(<[f32]>::as_ptr));
+        let mut i = 0;
+        // SAFETY: `i` and the lanes after it are less than `len`, and every slice has as many floats.
+        unsafe {
+            while self.by_four && i + 4 * V::LANES <= len {
+                add_arrays::<V>([re, im], a, b, i);
+                add_arrays::<V>([re, im], a, b, i + V::LANES);
+                add_arrays::<V>([re, im], a, b, i + 2 * V::LANES);
+                add_arrays::<V>([re, im], a, b, i + 3 * V::LANES);
+                i += 4 * V::LANES;
+            }
+            while i < len {
+                add_arrays::<V>([re, im], a, b, i);
+                i += V::LANES;
+            }
+        }
+    }
+}
+
+/// One vector of parts, `i` floats from the begin of each array.
+///
+/// # Safety
+/// As for [`add_parts`], there.
+#[inline(always)]
+unsafe fn add_arrays<V: Vector>(
+    sum: [*mut f32; 2],
+    a: [*const f32; 2],
+    b: [*const f32; 2],
+    i: usize,
+) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let sum = [sum[0].add(i), sum[1].add(i)];
+        let (a, b) = ([a[0].add(i), a[1].add(i)], [b[0].add(i), b[1].add(i)]);
+        add_parts::<V>(sum, a, b);
+    }
+}
+
+/// Blocks with vectors; all have one length, a whole number of blocks.
+struct Blocks<'a> {
+    sum: &'a mut [f32],
+    a: &'a [f32],
+    b: &'a [f32],
+    by_four: bool,
+}
+
+impl Work for Blocks<'_> {
+    type Out = ();
+
+    #[inline(always)]
+    unsafe fn run<V: Vector>(self) {
+        let len = self.sum.len().min(self.a.len()).min(self.b.len()) / BLOCK * BLOCK;
+        let (sum, a, b) = (self.sum.as_mut_ptr(), self.a.as_ptr(), self.b.as_ptr());
+        let mut at = 0;
+        // SAFETY: blocks begin at multiples of their length below `len`, which every slice has.
+        unsafe {
+            while self.by_four && at + 4 * BLOCK <= len {
+                add_block::<V>(sum, a, b, at);
+                add_block::<V>(sum, a, b, at + BLOCK);
+                add_block::<V>(sum, a, b, at + 2 * BLOCK);
+                add_block::<V>(sum, a, b, at + 3 * BLOCK);
+                at += 4 * BLOCK;
+            }
+            while at < len {
+                add_block::<V>(sum, a, b, at);
+                at += BLOCK;
+            }
+        }
+    }
+}
+
+/// The block `at` floats from each begin.
+///
+/// # Safety
+/// The machine has `V`; there is such a block.
+#[inline(always)]
+unsafe fn add_block<V: Vector>(sum: *mut f32, a: *const f32, b: *const f32, at: usize) {
+    let mut lane = at;
+    while lane < at + HALF {
+        // SAFETY: the caller's promise; imaginary parts come `HALF` after the real ones.
+        unsafe {
+            add_arrays::<V>(
+                [sum, sum.add(HALF)],
+                [a, a.add(HALF)],
+                [b, b.add(HALF)],
+                lane,
+            );
+        }
+        lane += V::LANES;
+    }
+}
+
+/// Pairs with vectors; all have one length, a whole number of 32 floats.
+struct Pairs<'a> {
+    sum: &'a mut [f32],
+    a: &'a [f32],
+    b: &'a [f32],
+    by_four: bool,
+}
+
+impl Work for Pairs<'_> {
+    type Out = ();
+
+    #[inline(always)]
+    unsafe fn run<V: Vector>(self) {
+        let step = 2 * V::LANES;
+        let len = self.sum.len().min(self.a.len()).min(self.b.len()) / step * step;
+        let (sum, a, b) = (self.sum.as_mut_ptr(), self.a.as_ptr(), self.b.as_ptr());
+        let mut i = 0;
+        // SAFETY: `i` and the two vectors from it on are below `len`, which every slice has; the machine has `V`.
+        unsafe {
+            while self.by_four && i + 4 * step <= len {
+                add_pairs::<V>(sum, a, b, i);
+                add_pairs::<V>(sum, a, b, i + step);
+                add_pairs::<V>(sum, a, b, i + 2 * step);
+                add_pairs::<V>(sum, a, b, i + 3 * step);
+                i += 4 * step;
+            }
+            while i < len {
+                add_pairs::<V>(sum, a, b, i);
+                i += step;
+            }
+        }
+    }
+}
+
+/// Two vectors of pairs from `i` on.
+///
+/// # Safety
+/// The machine has `V`; there are such vectors.
+#[inline(always)]
+unsafe fn add_pairs<V: Vector>(sum: *mut f32, a: *const f32, b: *const f32, i: usize) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let (ar, ai) = V::load(a.add(i)).unzip(V::load(a.add(i + V::LANES)));
+        let (br, bi) = V::load(b.add(i)).unzip(V::load(b.add(i + V::LANES)));
+        let (re, im) = V::load(sum.add(i)).unzip(V::load(sum.add(i + V::LANES)));
+        let re = ai.fnma(bi, ar.fma(br, re));
+        let im = ai.fma(br, ar.fma(bi, im));
+        let (low, high) = re.zip(im);
+        low.store(sum.add(i));
+        high.store(sum.add(i + V::LANES));
+    }
+}
