@@ -4,7 +4,7 @@ use super::*;
 use crate::Tracer;
 use plan::{Mark, TraceRecord};
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Cursor;
 
 const WHOLE: Room = Room {
@@ -130,6 +130,75 @@ fn marks_tell_of_waking_sleeping_deadlines_and_the_node_that_was_late() {
         .iter()
         .filter(|event| is(event, "X") && event["args"].get("late").is_some());
     assert_eq!(late.count(), 10);
+}
+
+/// What the Trace Event Format says of an event of each phase that is used here; the lane of those that have one.
+fn lane_of(event: &Value) -> Option<u64> {
+    let name = event["name"].as_str().expect("an event has a name");
+    assert_eq!(event["pid"].as_u64(), Some(1), "{event}");
+    let time = |key: &str| {
+        let time = event[key]
+            .as_f64()
+            .expect("times are numbers, in microseconds");
+        assert!(time.is_finite() && time >= 0.0, "{event}");
+    };
+    match event["ph"].as_str().expect("an event has a phase") {
+        "M" => {
+            let told = &event["args"];
+            match name {
+                "process_name" => assert!(told["name"].is_string()),
+                "thread_name" => assert!(event["tid"].is_u64() && told["name"].is_string()),
+                "thread_sort_index" => {
+                    assert!(event["tid"].is_u64() && told["sort_index"].is_u64())
+                }
+                other => panic!("no metadata: {other}"),
+            }
+            return None;
+        }
+        "X" => {
+            time("dur");
+            assert!(event["cat"].is_string(), "{event}");
+        }
+        "i" => assert!(["t", "p", "g"].iter().any(|scope| event["s"] == *scope)),
+        "C" => {
+            let series = event["args"].as_object().expect("a counter has its values");
+            assert!(!series.is_empty() && series.values().all(Value::is_number));
+        }
+        other => panic!("no phase: {other}"),
+    }
+    time("ts");
+    Some(event["tid"].as_u64().expect("an event has a lane"))
+}
+
+#[test]
+fn every_field_is_as_the_trace_event_format_has_it_and_slices_nest() {
+    let names = ["a", "b", "\"c\"\n\\\u{1b}[2J", "ß"];
+    let (text, _) = file(100, names, WHOLE);
+    let whole: Value = serde_json::from_str(&text).unwrap();
+    assert!(whole["displayTimeUnit"] == "ns" && whole["otherData"].is_object());
+    let (mut named, mut used) = (BTreeSet::new(), BTreeSet::new());
+    let mut open = BTreeMap::<u64, Vec<u64>>::new();
+    let mut begun = BTreeMap::<u64, u64>::new();
+    for event in whole["traceEvents"].as_array().unwrap() {
+        if event["name"] == "thread_name" {
+            assert!(named.insert(event["tid"].as_u64().unwrap()), "named once");
+        }
+        let Some(lane) = lane_of(event) else { continue };
+        used.insert(lane);
+        if !is(event, "X") {
+            continue;
+        }
+        let (from, to) = (ns(&event["ts"]), ns(&event["ts"]) + ns(&event["dur"]));
+        let last = begun.insert(lane, from).unwrap_or(0);
+        assert!(last <= from, "a lane goes forward: {event}");
+        let around = open.entry(lane).or_default();
+        while around.last().is_some_and(|end| *end <= from) {
+            around.pop();
+        }
+        assert!(around.last().is_none_or(|end| to <= *end), "{event}");
+        around.push(to);
+    }
+    assert_eq!(used, named, "every lane has its name");
 }
 
 #[test]
