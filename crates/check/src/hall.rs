@@ -134,6 +134,7 @@ pub fn rate() -> SampleRate {
 pub fn registry() -> Registry {
     let mut registry = Registry::default();
     dsp::register(&mut registry);
+    conv::register(&mut registry);
     registry
 }
 

@@ -34,6 +34,7 @@
 //! | `hands.rs` | who does the work |
 //! | `preemptive.rs` | threads that do it |
 //! | `adapter.rs` | host blocks of any length |
+//! | `unit.rs` | the node `convolver` |
 
 mod adapter;
 mod convolver;
@@ -57,6 +58,7 @@ mod preemptive;
 mod recipe;
 mod search;
 mod table;
+mod unit;
 
 pub use adapter::Adapter;
 pub use convolver::Convolver;
@@ -74,3 +76,4 @@ pub use partition::{
 pub use preemptive::{Pinning, Threads, ThreadsOptions};
 pub use recipe::{ConvolverError, Options, Path};
 pub use search::{Cost, Found, Space, least_peak, least_sum};
+pub use unit::register;

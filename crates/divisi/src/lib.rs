@@ -110,5 +110,6 @@ pub mod prelude {
 pub fn registry() -> processor::Registry {
     let mut registry = processor::Registry::default();
     dsp::register(&mut registry);
+    conv::register(&mut registry);
     registry
 }
