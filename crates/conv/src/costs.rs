@@ -6,8 +6,11 @@ mod theft;
 
 pub use measure::{MeasureOptions, Measured, measure};
 
+use crate::search::{Found, Space, least_peak};
 use fft::{Backend, Packing};
 
+/// From so many channels on what was measured of sixteen says more than what was measured of one.
+const FEW: usize = 6;
 /// A direct head takes this for each frame, in ns,
 const HEAD_NS: f64 = 1.0;
 /// and this for each of its taps.
@@ -31,7 +34,7 @@ pub fn backend_named(name: &str) -> Option<Backend> {
 /// What a level costs for one of its periods, all channels of its packing together.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LevelCost {
-    /// One channel, or sixteen side by side.
+    /// One channel, or sixteen.
     pub packing: Packing,
     /// Frames in a partition.
     pub size: usize,
@@ -46,7 +49,7 @@ pub struct LevelCost {
 /// What a forward and an inverse transform cost together.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TransformCost {
-    /// One channel, or sixteen side by side.
+    /// One channel, or sixteen.
     pub packing: Packing,
     /// How many bins: the size of the level.
     pub bins: usize,
@@ -120,6 +123,20 @@ impl Costs {
     /// The usual time of a level for one of its periods, in ns; `None` where too little is known of that size.
     pub fn typical(&self, packing: Packing, size: usize, count: usize) -> Option<f64> {
         self.of(packing, size, count, |cost| cost.typical_ns)
+    }
+
+    /// The way of cutting with the least worst-case load, of the busiest of `cores` cores, for so many channels; `None`
+    /// where too little is known.
+    ///
+    /// Real-time: setup.
+    pub fn choose(&self, space: &Space, channels: usize, cores: usize) -> Option<Found> {
+        let packing = match channels {
+            0..FEW => Packing::Mono,
+            _ => Packing::Batch,
+        };
+        least_peak(space, cores, &|size, count| {
+            self.worst(packing, size, count)
+        })
     }
 
     /// As measured, or on the line through the two nearest counts that were.

@@ -4,9 +4,14 @@
 //! |---|---|
 //! | `evenly.rs` | any number of levels: some pieces of each in every callback |
 //! | `spread.rs` | which piece in which callback |
+//! | `two_levels.rs` | exactly two levels, by decimation in frequency: as even as can be |
+//! | `decimation.rs` | a long transform as several short ones |
 
+mod decimation;
 mod evenly;
 mod spread;
+mod two_levels;
 
 pub use evenly::Evenly;
 pub use spread::{Job, Spread, Turn};
+pub use two_levels::{Ratio, TwoLevels};

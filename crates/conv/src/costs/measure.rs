@@ -7,7 +7,7 @@ use super::theft::{honest, median, put_aside};
 use super::{Costs, LevelCost, TransformCost, backend_name};
 use crate::garcia::operations;
 use crate::search::{Space, least_sum};
-use fft::{Aligned, Backend, Kernels, Packing, RealFft};
+use fft::{Aligned, Backend, Kernels, LANES, Packing, RealFft};
 use rt::stamp::{self, Scale};
 use std::hint::black_box;
 use std::ops::ControlFlow;
@@ -15,7 +15,7 @@ use std::ops::ControlFlow;
 /// What to measure.
 #[derive(Clone, Copy, Debug)]
 pub struct MeasureOptions {
-    /// One channel, or sixteen side by side.
+    /// One channel, or sixteen: side by side where a convolver does so, else one after the other.
     pub packing: Packing,
     /// Which kernels.
     pub kernels: Kernels,
@@ -44,6 +44,8 @@ const HOPELESS: f64 = 3.0;
 const STAMPED: usize = 32 * 1024;
 /// So many multiplications at once keep the sum in registers.
 const AT_ONCE: usize = 8;
+/// Of sixteen channels, larger levels go one by one: what [`Options::new`](crate::Options::new) says.
+const SIDE_BY_SIDE: usize = 256;
 /// How often a level is run again if thieves leave no run that stands.
 const TRIES: usize = 4;
 
@@ -112,6 +114,8 @@ struct Bench {
     /// Filters and input spectra, for whatever level is measured.
     memory: Aligned,
     fft: Option<RealFft>,
+    /// How many channels go one after the other.
+    row: usize,
 }
 
 impl Bench {
@@ -125,6 +129,7 @@ impl Bench {
             scale: Scale::of_this_machine(),
             memory: Aligned::new(0),
             fft: None,
+            row: 1,
         }
     }
 
@@ -133,12 +138,15 @@ impl Bench {
         let MeasureOptions {
             packing, kernels, ..
         } = self.options;
+        let is_row = packing == Packing::Batch && size > SIDE_BY_SIDE;
+        self.row = if is_row { LANES } else { 1 };
+        let one = if is_row { Packing::Mono } else { packing };
         let mut best: Option<(f64, RealFft)> = None;
         for backend in Backend::ALL {
-            let Ok(fft) = RealFft::new(size, packing, kernels, backend) else {
+            let Ok(fft) = RealFft::new(size, one, kernels, backend) else {
                 continue;
             };
-            let ns = self.transform(&fft);
+            let ns = self.transform(&fft) * self.row as f64;
             costs.keep_transform(TransformCost {
                 packing,
                 bins: size,
@@ -173,7 +181,7 @@ impl Bench {
     /// Measures one level, and keeps what it costs.
     fn level(&mut self, size: usize, count: usize, found: &mut Measured) -> Option<()> {
         let floats = self.fft.as_ref()?.floats();
-        let needed = 2 * count * floats;
+        let needed = 2 * count * floats * self.row;
         if self.memory.len() < needed {
             self.memory = noise(needed);
         }
@@ -206,43 +214,64 @@ impl Bench {
     /// One period of a level: the time of each part in ns. Nothing inside if the thread was put aside meanwhile.
     fn run(&mut self, count: usize) -> Option<Option<Vec<f64>>> {
         let fft = self.fft.as_ref()?;
-        let MeasureOptions {
-            packing, kernels, ..
-        } = self.options;
         let floats = fft.floats();
         let mut time = noise(floats);
         let (mut sum, mut scratch) = (Aligned::new(floats), Aligned::new(fft.scratch()));
-        let part = (STAMPED / (2 * count) / 256 * 256).clamp(256, floats.max(256));
-        let mut stamps = Vec::with_capacity(floats.div_ceil(part) + 3);
+        let mut stamps = Vec::with_capacity(self.row * (floats / 256 + 4));
         let aside = put_aside();
         self.sweep.run();
-        stamps.push(stamp::now());
-        fft.forward(&time, &mut self.memory[..floats], &mut scratch);
-        stamps.push(stamp::now());
-        let (inputs, filters) = self.memory[..2 * count * floats].split_at(count * floats);
-        for from in (0..floats).step_by(part) {
-            let to = (from + part).min(floats);
-            let packing = (from == 0).then_some(packing);
-            let mut pairs: [(&[f32], &[f32]); AT_ONCE] = [(&[], &[]); AT_ONCE];
-            for first in (0..count).step_by(AT_ONCE) {
-                let some = AT_ONCE.min(count - first);
-                for (i, pair) in pairs[..some].iter_mut().enumerate() {
-                    let at = (first + i) * floats;
-                    *pair = (&inputs[at + from..at + to], &filters[at + from..at + to]);
-                }
-                kernels.multiply_add_within(&mut sum[from..to], &pairs[..some], packing);
-            }
+        for memory in
+            self.memory[..2 * count * floats * self.row].chunks_exact_mut(2 * count * floats)
+        {
             stamps.push(stamp::now());
+            fft.forward(&time, &mut memory[..floats], &mut scratch);
+            stamps.push(stamp::now());
+            let (inputs, filters) = memory.split_at(count * floats);
+            multiply(
+                self.options.kernels,
+                &mut sum,
+                (inputs, filters),
+                fft.packing(),
+                &mut stamps,
+            );
+            fft.inverse(&mut sum, &mut time, &mut scratch);
+            black_box(&mut time);
         }
-        fft.inverse(&mut sum, &mut time, &mut scratch);
         stamps.push(stamp::now());
-        black_box(&mut time);
         if aside != put_aside() {
             return Some(None);
         }
         let parts = stamps.windows(2);
         let parts = parts.map(|two| self.scale.nanos(two[1] - two[0]).0 as f64);
         Some(Some(parts.collect()))
+    }
+}
+
+/// All partitions' multiply-adds, a stretch of all of them at a time, with a stamp behind each stretch.
+fn multiply(
+    kernels: Kernels,
+    sum: &mut [f32],
+    (inputs, filters): (&[f32], &[f32]),
+    packing: Packing,
+    stamps: &mut Vec<u64>,
+) {
+    let floats = sum.len();
+    let count = inputs.len() / floats;
+    let part = (STAMPED / (2 * count) / 256 * 256).clamp(256, floats.max(256));
+    for from in (0..floats).step_by(part) {
+        let to = (from + part).min(floats);
+        let packing = (from == 0).then_some(packing);
+        let mut pairs: [(&[f32], &[f32]); AT_ONCE] = [(&[], &[]); AT_ONCE];
+        sum[from..to].fill(0.0);
+        for first in (0..count).step_by(AT_ONCE) {
+            let some = AT_ONCE.min(count - first);
+            for (i, pair) in pairs[..some].iter_mut().enumerate() {
+                let at = (first + i) * floats;
+                *pair = (&inputs[at + from..at + to], &filters[at + from..at + to]);
+            }
+            kernels.multiply_add_within(&mut sum[from..to], &pairs[..some], packing);
+        }
+        stamps.push(stamp::now());
     }
 }
 

@@ -1,0 +1,314 @@
+//! Decimation in frequency: a long transform as several short ones that can be done at different times.
+//!
+//! A level of M frames needs a transform of 2M real values. Taken at the odd frequencies (4k + 1)/4M, it is one of M complex
+//! values z[n] = (x[n] - i x[n + M]) turned by n/4M, and has no real bins that would be special. One stage of radix r makes
+//! of z r subsequences of M/r values,
+//!
+//! ```text
+//! a_j[n] = turn(j n / M) * sum over q of turn(j q / r) * z[n + q M / r],
+//! ```
+//!
+//! whose transforms are the bins j, j + r, j + 2r, ... Each value of z goes into one place of each subsequence, so the
+//! stage can be done as the values come; a second stage is done for one subsequence when its turn comes. The way back is
+//! the same sums with everything turned the other way: on conjugates, with the same tables.
+//!
+//! All complex values lie in blocks: 16 real parts, then 16 imaginary ones. A shortest transform (*leaf*) of m complex
+//! values is two real ones of m values, those of the real and of the imaginary parts.
+
+use fft::{Aligned, Backend, Kernels, Packing, RealFft, SizeError};
+use std::f64::consts::TAU;
+
+/// Values in a block, and half its floats.
+const LANES: usize = 16;
+/// The most subsequences that a stage makes.
+pub(super) const MOST_RADIX: usize = 4;
+
+/// A prepared decimation, for any number of channels.
+#[derive(Debug)]
+pub(super) struct Decimation {
+    /// M.
+    pub(super) size: usize,
+    /// The radices of the first stage and of the second, which is 1 where there is none.
+    pub(super) radix: [usize; 2],
+    kernels: Kernels,
+    fft: RealFft,
+    /// For each subsequence of the first stage, what each value of z is turned by.
+    first: Aligned,
+    /// For each of the second, what each value of a subsequence is turned by.
+    second: Aligned,
+}
+
+/// Memory that a leaf's transform needs; it holds nothing in between.
+#[derive(Debug)]
+pub(super) struct Bench {
+    parts: [Aligned; 2],
+    spectra: [Aligned; 2],
+    scratch: Aligned,
+}
+
+impl Decimation {
+    /// Of `size` values, by two stages.
+    ///
+    /// Real-time: setup.
+    pub(super) fn new(size: usize, radix: [usize; 2], kernels: Kernels) -> Result<Self, SizeError> {
+        let leaf = size / (radix[0] * radix[1]);
+        let fft = RealFft::new(leaf / 2, Packing::Mono, kernels, Backend::Own)?;
+        let stage = |len: usize, radix: usize, whole: f64| {
+            let mut table = Aligned::new(2 * len * radix);
+            for j in 0..radix {
+                for at in 0..len {
+                    let (q, n) = (at / (len / radix), at % (len / radix));
+                    let turns = (j * q) as f64 / radix as f64 + (j * n) as f64 / len as f64;
+                    let angle = -TAU * (turns + at as f64 / whole);
+                    let to = 2 * (j * len + at / LANES * LANES) + at % LANES;
+                    (table[to], table[to + LANES]) = (angle.cos() as f32, angle.sin() as f32);
+                }
+            }
+            table
+        };
+        Ok(Self {
+            size,
+            radix,
+            kernels,
+            fft,
+            first: stage(size, radix[0], 4.0 * size as f64),
+            second: stage(size / radix[0], radix[1], f64::INFINITY),
+        })
+    }
+
+    /// How many leaves there are.
+    pub(super) fn leaves(&self) -> usize {
+        self.radix[0] * self.radix[1]
+    }
+
+    /// Values of a subsequence of the first stage.
+    pub(super) fn branch(&self) -> usize {
+        self.size / self.radix[0]
+    }
+
+    /// Values of a leaf.
+    pub(super) fn leaf(&self) -> usize {
+        self.size / self.leaves()
+    }
+
+    /// Memory for a leaf's transform.
+    ///
+    /// Real-time: setup.
+    pub(super) fn bench(&self) -> Bench {
+        let leaf = self.leaf();
+        Bench {
+            parts: [Aligned::new(leaf), Aligned::new(leaf)],
+            spectra: [Aligned::new(leaf), Aligned::new(leaf)],
+            scratch: Aligned::new(self.fft.scratch()),
+        }
+    }
+
+    /// Adds the values `at..` of z to the subsequences of the first stage.
+    ///
+    /// Real-time: hot.
+    pub(super) fn take(&self, at: usize, z: &[f32], branches: &mut [f32]) {
+        let (branch, len) = (self.branch(), z.len());
+        let place = 2 * (at % branch);
+        for (j, to) in branches.chunks_exact_mut(2 * branch).enumerate() {
+            let to = &mut to[place..place + len];
+            if at < branch {
+                to.fill(0.0);
+            }
+            let turns = &self.first[2 * (j * self.size + at)..][..len];
+            self.kernels.multiply_add_within(to, &[(z, turns)], None);
+        }
+    }
+
+    /// The values `at..` of what the first stage was made of, from conjugated subsequences; conjugated themselves.
+    ///
+    /// Real-time: hot.
+    pub(super) fn give(&self, at: usize, branches: &[f32], z: &mut [f32]) {
+        let (branch, len) = (self.branch(), z.len());
+        let place = 2 * (at % branch);
+        let mut pairs: [(&[f32], &[f32]); MOST_RADIX] = [(&[], &[]); MOST_RADIX];
+        for (j, pair) in pairs[..self.radix[0]].iter_mut().enumerate() {
+            let from = &branches[2 * j * branch + place..][..len];
+            *pair = (from, &self.first[2 * (j * self.size + at)..][..len]);
+        }
+        z.fill(0.0);
+        let pairs = &pairs[..self.radix[0]];
+        self.kernels.multiply_add_within(z, pairs, None);
+    }
+
+    /// A leaf, by number, from the subsequences of the first stage.
+    ///
+    /// Real-time: hot.
+    pub(super) fn take_leaf(&self, number: usize, branches: &[f32], leaf: &mut [f32]) {
+        let (branch, len) = (self.branch(), leaf.len());
+        let (j, l) = (number / self.radix[1], number % self.radix[1]);
+        let from = &branches[2 * j * branch..][..2 * branch];
+        let turns = &self.second[2 * l * branch..][..2 * branch];
+        let mut pairs: [(&[f32], &[f32]); MOST_RADIX] = [(&[], &[]); MOST_RADIX];
+        let both = from.chunks_exact(len).zip(turns.chunks_exact(len));
+        for (pair, both) in pairs.iter_mut().zip(both) {
+            *pair = both;
+        }
+        leaf.fill(0.0);
+        let pairs = &pairs[..self.radix[1]];
+        self.kernels.multiply_add_within(leaf, pairs, None);
+    }
+
+    /// Adds a conjugated leaf to the conjugated subsequences of the first stage; the first of a subsequence begins it.
+    ///
+    /// Real-time: hot.
+    pub(super) fn give_leaf(&self, number: usize, leaf: &[f32], branches: &mut [f32]) {
+        let (branch, len) = (self.branch(), leaf.len());
+        let (j, l) = (number / self.radix[1], number % self.radix[1]);
+        let to = &mut branches[2 * j * branch..][..2 * branch];
+        if l == 0 {
+            to.fill(0.0);
+        }
+        let turns = &self.second[2 * l * branch..][..2 * branch];
+        for (to, turns) in to.chunks_exact_mut(len).zip(turns.chunks_exact(len)) {
+            self.kernels.multiply_add_within(to, &[(leaf, turns)], None);
+        }
+    }
+
+    /// The transform of a leaf: first the bins k below the middle, then the bins m - k; in place of bin m - 0 the middle.
+    ///
+    /// Real-time: hot.
+    pub(super) fn forward(&self, leaf: &[f32], spectrum: &mut [f32], bench: &mut Bench) {
+        let [re, im] = &mut bench.parts;
+        for (i, block) in leaf.chunks_exact(2 * LANES).enumerate() {
+            re[i * LANES..][..LANES].copy_from_slice(&block[..LANES]);
+            im[i * LANES..][..LANES].copy_from_slice(&block[LANES..]);
+        }
+        for (part, spectrum) in bench.parts.iter().zip(&mut bench.spectra) {
+            self.fft.forward(part, spectrum, &mut bench.scratch);
+        }
+        let [r, i] = &bench.spectra;
+        let (low, high) = spectrum.split_at_mut(r.len());
+        let blocks = r.chunks_exact(2 * LANES).zip(i.chunks_exact(2 * LANES));
+        let outs = low
+            .chunks_exact_mut(2 * LANES)
+            .zip(high.chunks_exact_mut(2 * LANES));
+        for ((r, i), (low, high)) in blocks.zip(outs) {
+            for k in 0..LANES {
+                low[k] = r[k] - i[k + LANES];
+                low[k + LANES] = r[k + LANES] + i[k];
+                high[k] = r[k] + i[k + LANES];
+                high[k + LANES] = i[k] - r[k + LANES];
+            }
+        }
+        (low[0], low[LANES]) = (r[0], i[0]);
+        (high[0], high[LANES]) = (r[LANES], i[LANES]);
+    }
+
+    /// The way back, times m, conjugated.
+    ///
+    /// Real-time: hot.
+    pub(super) fn inverse(&self, spectrum: &[f32], leaf: &mut [f32], bench: &mut Bench) {
+        let [r, i] = &mut bench.spectra;
+        let (low, high) = spectrum.split_at(r.len());
+        let blocks = low
+            .chunks_exact(2 * LANES)
+            .zip(high.chunks_exact(2 * LANES));
+        let outs = r
+            .chunks_exact_mut(2 * LANES)
+            .zip(i.chunks_exact_mut(2 * LANES));
+        for ((low, high), (r, i)) in blocks.zip(outs) {
+            for k in 0..LANES {
+                r[k] = 0.5 * (low[k] + high[k]);
+                r[k + LANES] = 0.5 * (low[k + LANES] - high[k + LANES]);
+                i[k] = 0.5 * (low[k + LANES] + high[k + LANES]);
+                i[k + LANES] = 0.5 * (high[k] - low[k]);
+            }
+        }
+        (r[0], i[0]) = (low[0], low[LANES]);
+        (r[LANES], i[LANES]) = (high[0], high[LANES]);
+        for (part, spectrum) in bench.parts.iter_mut().zip(&mut bench.spectra) {
+            self.fft.inverse(spectrum, part, &mut bench.scratch);
+        }
+        let [re, im] = &bench.parts;
+        for (i, block) in leaf.chunks_exact_mut(2 * LANES).enumerate() {
+            block[..LANES].copy_from_slice(&re[i * LANES..][..LANES]);
+            for (to, x) in block[LANES..].iter_mut().zip(&im[i * LANES..]) {
+                *to = -x;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn blocked(values: &[(f64, f64)]) -> Aligned {
+        let mut to = Aligned::new(2 * values.len());
+        for (i, (re, im)) in values.iter().enumerate() {
+            let at = 2 * (i / LANES * LANES) + i % LANES;
+            (to[at], to[at + LANES]) = (*re as f32, *im as f32);
+        }
+        to
+    }
+
+    fn value(blocked: &[f32], i: usize) -> (f64, f64) {
+        let at = 2 * (i / LANES * LANES) + i % LANES;
+        (f64::from(blocked[at]), f64::from(blocked[at + LANES]))
+    }
+
+    fn z(size: usize) -> Vec<(f64, f64)> {
+        let x = |i: usize| ((i * 7919 + 13) % 1009) as f64 / 500.0 - 1.0;
+        (0..size).map(|i| (x(i), x(3 * i + 1))).collect()
+    }
+
+    /// Bin k of z turned by n/4M, by the definition.
+    fn bin(z: &[(f64, f64)], k: usize) -> (f64, f64) {
+        let size = z.len() as f64;
+        let terms = z.iter().enumerate().map(|(n, (re, im))| {
+            let angle = -TAU * n as f64 * (k as f64 / size + 0.25 / size);
+            let (sin, cos) = angle.sin_cos();
+            (re * cos - im * sin, re * sin + im * cos)
+        });
+        terms.fold((0.0, 0.0), |sum, term| (sum.0 + term.0, sum.1 + term.1))
+    }
+
+    #[test]
+    fn the_leaves_have_the_bins_of_the_whole_and_lead_back_to_it() {
+        for (size, radix) in [(128, [2, 1]), (256, [2, 2]), (256, [4, 1]), (512, [4, 4])] {
+            let plan = Decimation::new(size, radix, Kernels::best()).unwrap();
+            let values = z(size);
+            let input = blocked(&values);
+            let mut branches = Aligned::new(2 * size);
+            for at in (0..size).step_by(16) {
+                plan.take(at, &input[2 * at..2 * at + 32], &mut branches);
+            }
+            let mut back = Aligned::new(2 * size);
+            let m = plan.leaf();
+            let (mut leaf, mut spectrum) = (Aligned::new(2 * m), Aligned::new(2 * m));
+            let mut bench = plan.bench();
+            for number in 0..plan.leaves() {
+                plan.take_leaf(number, &branches, &mut leaf);
+                plan.forward(&leaf, &mut spectrum, &mut bench);
+                let (j, l) = (number / radix[1], number % radix[1]);
+                for k in [0, 1, 5, m / 2] {
+                    let place = if k == m / 2 { m / 2 } else { k };
+                    let (re, im) = value(&spectrum, place);
+                    let truth = bin(&values, j + radix[0] * (l + radix[1] * k));
+                    let off = (re - truth.0).hypot(im - truth.1);
+                    assert!(
+                        off < 1e-4 * size as f64,
+                        "{size} {radix:?} {number} {k}: {off}"
+                    );
+                }
+                plan.inverse(&spectrum, &mut leaf, &mut bench);
+                plan.give_leaf(number, &leaf, &mut back);
+            }
+            let mut out = [0.0; 32];
+            for at in (0..size).step_by(16) {
+                plan.give(at, &back, &mut out);
+                for i in 0..16 {
+                    let (re, im) = value(&out, i);
+                    let (re, im) = (re / size as f64, -im / size as f64);
+                    let truth = values[at + i];
+                    assert!((re - truth.0).hypot(im - truth.1) < 1e-4);
+                }
+            }
+        }
+    }
+}
