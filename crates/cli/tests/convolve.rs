@@ -403,3 +403,33 @@ fn what_the_disk_refuses_ends_with_1() {
         assert!(gave.err.contains("cannot"), "{}", gave.err);
     }
 }
+
+#[test]
+fn the_examples_are_heard_without_a_word() {
+    let here = Folder::new();
+    let examples = common::repository("examples");
+    let (voice, folder) = (
+        examples.join("media/loop.wav"),
+        examples.join("convolution"),
+    );
+    for name in ["hall.conf", "wide.conf"] {
+        let mut command = here.command("convolve -o out.wav");
+        let gave: Gave = command
+            .args([&voice, &folder.join(name)])
+            .output()
+            .unwrap()
+            .into();
+        assert_eq!(gave.code, Some(0), "{name}: {}", gave.err);
+        assert!(
+            !gave.err.contains("warning") && !gave.err.contains("note"),
+            "{}",
+            gave.err
+        );
+        let out = heard(&here, "out.wav");
+        assert_eq!(out.len(), 2, "{name}");
+        assert!(
+            out.iter()
+                .all(|channel| channel.iter().any(|x| x.abs() > 0.1))
+        );
+    }
+}

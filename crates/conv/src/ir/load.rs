@@ -2,7 +2,7 @@
 
 use super::resample::resample;
 use super::{Ir, IrError, Limit, not_finite};
-use media::{FarRates, Reader};
+use media::{FarRates, MediaError, Reader};
 use std::fmt;
 use std::path::Path;
 use units::SampleRate;
@@ -99,6 +99,7 @@ impl Ir {
     ) -> Result<Loaded, IrError> {
         let path = path.as_ref();
         let name = path.display().to_string();
+        plain(path)?;
         let mut reader = media::open(path)?;
         let from = reader.rate();
         let at_rate = |frames: u64| scaled(frames, from, rate);
@@ -147,6 +148,18 @@ impl Ir {
         let channels = channels.into_iter().map(Into::into).collect();
         let ir = Self::named(name, channels, rate)?;
         Ok(Loaded { ir, notes })
+    }
+}
+
+/// Refuses what is there and no plain file: to open a pipe would wait for whoever writes to it.
+fn plain(path: &Path) -> Result<(), MediaError> {
+    match path.metadata() {
+        Ok(facts) if !facts.is_file() => {
+            let error = std::io::Error::other("it is no plain file");
+            Err(MediaError::Open(path.to_path_buf(), error))
+        }
+        // Whoever opens it says what is wrong.
+        _ => Ok(()),
     }
 }
 

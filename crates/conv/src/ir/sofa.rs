@@ -8,6 +8,7 @@ use sofar::reader::{Filter, OpenOptions, Sofar};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use units::SampleRate;
+use workers::AudioThread;
 
 /// The largest file. What is packed within may be larger, which the reader does not bound.
 const MOST_BYTES: u64 = 1 << 30;
@@ -35,8 +36,11 @@ impl Ir {
             why: why.into(),
         };
         let bytes = bytes(path).map_err(|error| wrong(&error.to_string()))?;
-        // A reader that panics (it was not written for hostile files) has found damage.
-        let found = catch_unwind(AssertUnwindSafe(|| look(&bytes, direction)));
+        // A reader that panics (it was not written for hostile files) has found damage; nobody need see how.
+        let found = {
+            let _silent = AudioThread::begin();
+            catch_unwind(AssertUnwindSafe(|| look(&bytes, direction)))
+        };
         let ears = found.unwrap_or_else(|_| Err("its numbers make no sense".into()));
         let ears = ears.map_err(|why| wrong(&why))?;
         limit.check(&name, ears.channels[0].len() as u64, 2)?;
