@@ -2,6 +2,7 @@
 
 use crate::complex::{BLOCK, Complex, form::BLOCKED};
 use crate::vector::{HALF, Vector};
+use std::ops::Range;
 
 /// How many floats of factors a place in a pass of `radix` needs.
 pub(crate) const fn factors(radix: usize) -> usize {
@@ -220,26 +221,27 @@ pub(crate) unsafe fn join_8<V: Vector, const OUT: u8>(
     }
 }
 
-/// Every place of a join of four or eight transforms.
+/// Some places of a join of four or eight transforms.
 ///
 /// # Safety
-/// As for [`join_4`] and [`join_8`].
+/// As for [`join_4`] and [`join_8`]; the places are less than `size`.
 #[inline(always)]
-pub(crate) unsafe fn join_all<V: Vector, const OUT: u8>(
+pub(crate) unsafe fn join<V: Vector, const OUT: u8>(
     radix: usize,
     at: *const f32,
     size: usize,
     table: *const f32,
+    places: Range<usize>,
     to: To,
 ) {
     // SAFETY: the caller's promise.
     unsafe {
         if radix == 4 {
-            for place in 0..size {
+            for place in places {
                 join_4::<V, OUT>(at, size, table, place, to);
             }
         } else {
-            for place in 0..size {
+            for place in places {
                 join_8::<V, OUT>(at, size, table, place, to);
             }
         }

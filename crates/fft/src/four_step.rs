@@ -39,6 +39,11 @@ pub struct FourStep {
     splits: usize,
 }
 
+/// What a block weighs in the steps from columns to rows.
+const ACROSS: u32 = 30;
+/// What a pair of blocks weighs when it is taken apart.
+const PAIR: u32 = 34;
+
 /// What a piece does.
 enum Piece {
     Columns(usize),
@@ -109,14 +114,16 @@ impl FourStep {
         2 * (self.height / HALF) + self.splits
     }
 
-    /// Roughly how many vector instructions piece `i` of a forward transform is, or of an inverse one.
+    /// Roughly how many instructions piece `i` of a forward transform is, or of an inverse one, with a vector as wide as
+    /// half a block.
     pub fn weight(&self, i: usize, forward: bool) -> u32 {
-        let blocks = self.width as u32;
-        let levels = |len: usize| 3 * len.ilog2() + 8;
+        let all = |plan: &Vertical| (0..plan.steps()).map(|step| plan.weight(step)).sum::<u32>();
         match self.piece(i, forward) {
-            Piece::Columns(_) => blocks * (levels(self.height) + 22),
-            Piece::Rows(_) => blocks * levels(self.width),
-            Piece::Split(_) => 16 * (self.mirror.pairs() / self.splits) as u32,
+            Piece::Columns(_) => {
+                self.groups as u32 * all(&self.columns) + ACROSS * self.width as u32
+            }
+            Piece::Rows(_) => all(&self.rows),
+            Piece::Split(_) => PAIR * (self.mirror.pairs() / self.splits) as u32,
         }
     }
 
@@ -188,7 +195,10 @@ impl FourStep {
             };
             // SAFETY: row i of the group is block `group` of the `width / 16` blocks of row i of `from`, and `from` has
             // `height` of these rows; `local` has at least `height` blocks, and the three are different slices.
-            unsafe { self.columns.run::<IN, BLOCKED>(from, to.at, to) };
+            unsafe {
+                self.columns
+                    .run::<IN, BLOCKED>(0..self.columns.steps(), from, to.at, to)
+            };
             self.kernels.run(Across {
                 plan: self,
                 group,
@@ -211,7 +221,10 @@ impl FourStep {
         };
         // SAFETY: a group of rows has `width` blocks side by side; what comes out goes to block `group` of each of
         // `width` rows of `height / 16` blocks; `local` has `width` blocks, and the three are different slices.
-        unsafe { self.rows.run::<BLOCKED, OUT>(from, local.as_mut_ptr(), to) };
+        unsafe {
+            self.rows
+                .run::<BLOCKED, OUT>(0..self.rows.steps(), from, local.as_mut_ptr(), to)
+        };
     }
 
     fn split<const FORWARD: bool>(&self, i: usize, spectrum: &mut [f32]) {

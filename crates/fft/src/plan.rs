@@ -185,30 +185,35 @@ impl RealFft {
         }
     }
 
-    /// How many pieces a transform has, forward or back: one, but for large ones of one channel.
+    /// How many pieces a transform has, forward or back: several, if it is a large one of this crate's.
     pub fn pieces(&self) -> usize {
         match &self.way {
             Way::Mono(mono) => mono.pieces(),
-            Way::Batch(_) | Way::Peer(_) => 1,
+            Way::Batch(batch) => batch.pieces(),
+            Way::Peer(_) => 1,
         }
     }
 
-    /// Roughly how many vector instructions piece `i` of a forward transform is, or of an inverse one.
+    /// Roughly how many instructions piece `i` of a forward transform is, or of an inverse one, with vectors of sixteen
+    /// floats.
     pub fn weight(&self, i: usize, forward: bool) -> u32 {
         match &self.way {
             Way::Mono(mono) => mono.weight(i, forward),
-            Way::Batch(_) | Way::Peer(_) => {
-                (self.floats() / LANES) as u32 * (2 * self.bins.ilog2() + 8)
-            }
+            Way::Batch(batch) => batch.weight(i, forward),
+            Way::Peer(_) => (self.floats() / LANES) as u32 * (4 * self.bins.ilog2() + 16),
         }
     }
 
     /// Piece `i` of [`RealFft::forward`]: all are run in order with the same slices, whose contents must stay as they are
-    /// in between. *hot*
+    /// in between. All lengths are exact; with others, or without such a piece, nothing is done. *hot*
     pub fn forward_piece(&self, i: usize, time: &[f32], spectrum: &mut [f32], scratch: &mut [f32]) {
+        if !self.fit(time, spectrum, scratch) || i >= self.pieces() {
+            return;
+        }
         match &self.way {
             Way::Mono(mono) => mono.forward_piece(i, time, spectrum, scratch),
-            Way::Batch(_) | Way::Peer(_) => self.forward(time, spectrum, scratch),
+            Way::Batch(batch) => batch.forward_piece(i, time, spectrum),
+            Way::Peer(peer) => peer.forward(time, spectrum, scratch),
         }
     }
 
@@ -220,9 +225,13 @@ impl RealFft {
         time: &mut [f32],
         scratch: &mut [f32],
     ) {
+        if !self.fit(time, spectrum, scratch) || i >= self.pieces() {
+            return;
+        }
         match &self.way {
             Way::Mono(mono) => mono.inverse_piece(i, spectrum, time, scratch),
-            Way::Batch(_) | Way::Peer(_) => self.inverse(spectrum, time, scratch),
+            Way::Batch(batch) => batch.inverse_piece(i, spectrum, time),
+            Way::Peer(peer) => peer.inverse(spectrum, time, scratch),
         }
     }
 

@@ -5,14 +5,18 @@
 //! place, the last one may write elsewhere. What exceeds the first cache is done depth first. The order is a list of
 //! steps made beforehand, so that the code that runs is one loop.
 
-use crate::butterflies::{From, To, factors, join_all, leaf_4, leaf_8};
+use crate::butterflies::{From, To, factors, join, leaf_4, leaf_8};
 use crate::complex::{BLOCK, form::BLOCKED};
 use crate::kernels::{Kernels, Work};
 use crate::turn::turn;
 use crate::vector::Vector;
+use std::ops::Range;
 
 /// How many blocks (128 bytes each) are worked on together, pass after pass, before the next ones.
 const LOCAL: usize = 64;
+
+/// How many blocks one step of a larger join works on.
+const STEP: usize = 512;
 
 /// A transform of `len` blocks.
 pub(crate) struct Vertical {
@@ -24,7 +28,7 @@ pub(crate) struct Vertical {
     starts: Vec<u32>,
     levels: Vec<Level>,
     tables: Vec<f32>,
-    /// What to do, in order, but for the last level.
+    /// What to do, in order.
     steps: Vec<Step>,
 }
 
@@ -43,8 +47,14 @@ struct Level {
 enum Step {
     /// Leaves `first .. first + count`.
     Leaves { first: u32, count: u32 },
-    /// `count` joins of `level`, side by side, from block `at` on.
-    Join { level: u32, at: u32, count: u32 },
+    /// `count` joins of `level`, side by side, from block `at` on; of each, `places` places from `first` on.
+    Join {
+        level: u32,
+        at: u32,
+        count: u32,
+        first: u32,
+        places: u32,
+    },
 }
 
 /// The exponents of a transform of `2^log` blocks: the leaf's, then each level's.
@@ -91,15 +101,7 @@ impl Vertical {
             size <<= log;
         }
         plan.order(plan.levels.len(), 0, 1);
-        let last = plan.levels.len() - 1;
-        if len <= LOCAL {
-            plan.steps_together(last, 0, len);
-        } else {
-            let level = plan.levels[last];
-            for part in 0..level.radix {
-                plan.steps_below(last, part * level.size);
-            }
-        }
+        plan.steps_below(plan.levels.len(), 0);
         plan
     }
 
@@ -150,6 +152,8 @@ impl Vertical {
                 level: level as u32,
                 at: at as u32,
                 count: (len / (radix * size)) as u32,
+                first: 0,
+                places: size as u32,
             });
         }
     }
@@ -166,28 +170,57 @@ impl Vertical {
         for part in 0..radix {
             self.steps_below(top, at + part * size);
         }
-        self.steps.push(Step::Join {
-            level: top as u32,
-            at: at as u32,
-            count: 1,
-        });
+        let places = size.min(STEP / radix);
+        for first in (0..size).step_by(places) {
+            self.steps.push(Step::Join {
+                level: top as u32,
+                at: at as u32,
+                count: 1,
+                first: first as u32,
+                places: places as u32,
+            });
+        }
     }
 
-    /// The transform of the blocks at `from` to the blocks at `to`, through `work`. *hot*
+    /// How many steps there are.
+    pub(crate) fn steps(&self) -> usize {
+        self.steps.len()
+    }
+
+    /// Roughly how many instructions a step is, with a vector as wide as half a block.
+    pub(crate) fn weight(&self, step: usize) -> u32 {
+        match self.steps[step] {
+            Step::Leaves { count, .. } => count * if self.leaf == 4 { 32 } else { 86 },
+            Step::Join {
+                level,
+                count,
+                places,
+                ..
+            } => match self.levels[level as usize].radix {
+                4 => count * places * 46,
+                _ => count * places * 114,
+            },
+        }
+    }
+
+    /// Some steps of the transform of the blocks at `from` to the blocks at `to`, through `work`; all of them, in order,
+    /// are the transform. *hot*
     ///
     /// # Safety
     /// As many blocks as the plan has are good to read at `from` (of form `IN`), to write at `to` (of form `OUT`), and
     /// to read and write, next to each other, at `work`. `work` may be `to` if the blocks of `to` are next to each
-    /// other; else they do not overlap.
+    /// other; else they do not overlap. There are such steps.
     #[inline]
     pub(crate) unsafe fn run<const IN: u8, const OUT: u8>(
         &self,
+        steps: Range<usize>,
         from: From,
         work: *mut f32,
         to: To,
     ) {
         self.kernels.run(Run::<IN, OUT> {
             plan: self,
+            steps,
             from,
             work,
             to,
@@ -195,9 +228,10 @@ impl Vertical {
     }
 }
 
-/// One transform to be done; the pointers are as [`Vertical::run`] demands.
+/// Steps to be done; the pointers are as [`Vertical::run`] demands.
 struct Run<'a, const IN: u8, const OUT: u8> {
     plan: &'a Vertical,
+    steps: Range<usize>,
     from: From,
     work: *mut f32,
     to: To,
@@ -210,17 +244,27 @@ impl<const IN: u8, const OUT: u8> Work for Run<'_, IN, OUT> {
     unsafe fn run<V: Vector>(self) {
         // SAFETY: the pointers are good for all blocks of the plan, which its steps never leave.
         unsafe {
-            for step in &self.plan.steps {
+            for step in &self.plan.steps[self.steps.start..self.steps.end] {
                 match *step {
                     Step::Leaves { first, count } => {
                         self.leaves::<V>(first as usize, count as usize);
                     }
-                    Step::Join { level, at, count } => {
-                        self.join::<V>(level as usize, at as usize, count as usize);
+                    Step::Join {
+                        level,
+                        at,
+                        count,
+                        first,
+                        places,
+                    } => {
+                        let places = first as usize..(first + places) as usize;
+                        if level as usize + 1 == self.plan.levels.len() {
+                            self.last::<V>(places);
+                        } else {
+                            self.joins::<V>(level as usize, at as usize, count as usize, places);
+                        }
                     }
                 }
             }
-            self.last::<V>();
         }
     }
 }
@@ -252,9 +296,9 @@ impl<const IN: u8, const OUT: u8> Run<'_, IN, OUT> {
     }
 
     /// # Safety
-    /// The machine has `V`, and the plan has these blocks at that level.
+    /// The machine has `V`, and the plan has these blocks and places at that level.
     #[inline(always)]
-    unsafe fn join<V: Vector>(&self, level: usize, at: usize, count: usize) {
+    unsafe fn joins<V: Vector>(&self, level: usize, at: usize, count: usize, places: Range<usize>) {
         let Level { radix, size, table } = self.plan.levels[level];
         for i in 0..count {
             // SAFETY: the blocks are the plan's; the table has `size` places.
@@ -262,20 +306,20 @@ impl<const IN: u8, const OUT: u8> Run<'_, IN, OUT> {
                 let table = self.plan.tables.as_ptr().add(table);
                 let at = self.work.add((at + i * radix * size) * BLOCK);
                 let to = To { at, step: BLOCK };
-                join_all::<V, BLOCKED>(radix, at, size, table, to);
+                join::<V, BLOCKED>(radix, at, size, table, places.start..places.end, to);
             }
         }
     }
 
     /// # Safety
-    /// The machine has `V`.
+    /// The machine has `V`, and the last level has these places.
     #[inline(always)]
-    unsafe fn last<V: Vector>(&self) {
+    unsafe fn last<V: Vector>(&self, places: Range<usize>) {
         let Level { radix, size, table } = self.plan.levels[self.plan.levels.len() - 1];
         // SAFETY: the last level joins all blocks; the table has `size` places.
         unsafe {
             let table = self.plan.tables.as_ptr().add(table);
-            join_all::<V, OUT>(radix, self.work, size, table, self.to);
+            join::<V, OUT>(radix, self.work, size, table, places, self.to);
         }
     }
 }
@@ -311,6 +355,7 @@ mod tests {
                 }
             }
             let mut size = vec![0; plan.len]; // how large a transform each block belongs to
+            let mut joined = 0; // how many places of a large join have been done
             for step in &plan.steps {
                 match *step {
                     Step::Leaves { first, count } => {
@@ -318,18 +363,28 @@ mod tests {
                             (first as usize * plan.leaf, count as usize * plan.leaf);
                         size[first..first + count].fill(plan.leaf);
                     }
-                    Step::Join { level, at, count } => {
+                    Step::Join {
+                        level,
+                        at,
+                        count,
+                        first,
+                        places,
+                    } => {
                         let Level {
                             radix, size: part, ..
                         } = plan.levels[level as usize];
                         let blocks = &mut size[at as usize..][..radix * part * count as usize];
                         assert!(blocks.iter().all(|&s| s == part));
-                        blocks.fill(radix * part);
+                        assert_eq!(first as usize, joined);
+                        joined += places as usize;
+                        if joined == part {
+                            blocks.fill(radix * part);
+                            joined = 0;
+                        }
                     }
                 }
             }
-            let last = plan.levels.last().unwrap();
-            assert!(size.iter().all(|&s| s == last.size));
+            assert!(size.iter().all(|&s| s == plan.len));
         }
     }
 }

@@ -145,3 +145,42 @@ fn a_size_that_cannot_be_is_refused_with_its_reason() {
     assert_eq!(new(8), Some(SizeError::TooSmall(8)));
     assert_eq!(new(1 << 25), Some(SizeError::TooLarge(1 << 25)));
 }
+
+#[test]
+fn piece_after_piece_gives_the_bits_of_the_whole() {
+    for bins in [16, 256, 512, 1024, 2048, 8192] {
+        for (name, fft) in all(bins) {
+            let mut whole = Memory::of(&fft);
+            let mut cut = Memory::of(&fft);
+            whole.forward(&fft);
+            for i in 0..fft.pieces() {
+                fft.forward_piece(i, &cut.time, &mut cut.spectrum, &mut cut.scratch);
+            }
+            assert!(*cut.spectrum == *whole.spectrum, "{name}");
+            whole.inverse(&fft);
+            for i in 0..fft.pieces() {
+                fft.inverse_piece(i, &mut cut.spectrum, &mut cut.time, &mut cut.scratch);
+            }
+            assert!(*cut.time == *whole.time, "{name}");
+        }
+    }
+}
+
+#[test]
+fn no_piece_of_a_large_transform_is_much_heavier_than_the_others() {
+    let kernels = Kernels::best();
+    for (packing, sizes) in [
+        (Packing::Mono, 4096..=1 << 20),
+        (Packing::Batch, 1024..=8192),
+    ] {
+        for bins in sizes.filter(|bins: &usize| bins.is_power_of_two()) {
+            let fft = RealFft::new(bins, packing, kernels, Backend::Own).unwrap();
+            for forward in [true, false] {
+                let weights = (0..fft.pieces()).map(|i| f64::from(fft.weight(i, forward)));
+                let mean = weights.clone().sum::<f64>() / fft.pieces() as f64;
+                let worst = weights.fold(0.0, f64::max);
+                assert!(worst <= 1.5 * mean, "{packing:?} {bins}: {worst} of {mean}");
+            }
+        }
+    }
+}
