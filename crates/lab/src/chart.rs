@@ -1,6 +1,7 @@
-//! Figures that become pictures: curves, bars with whiskers, and how often something took how long.
+//! Figures that become pictures: curves, bars with whiskers, who ran when.
 
 use divisi::draw::plot::{self, Axis, BarSeries, Bars, Lines, Scale, Series, Value};
+use divisi::draw::{Lanes, schedule};
 
 /// One picture: the file it goes to, and what it shows.
 #[derive(Clone, Debug)]
@@ -30,6 +31,8 @@ pub(crate) enum Body {
         groups: Vec<String>,
         series: Vec<(String, Heights)>,
     },
+    /// Who ran when.
+    Lanes(Lanes),
 }
 
 impl Chart {
@@ -38,6 +41,7 @@ impl Chart {
         match &self.body {
             Body::Curves { curves, .. } => curves.iter().all(|(_, points)| points.is_empty()),
             Body::Bars { series, .. } => series.iter().all(|(_, v)| v.iter().all(Option::is_none)),
+            Body::Lanes(lanes) => lanes.lanes.iter().all(|lane| lane.boxes.is_empty()),
         }
     }
 
@@ -45,6 +49,7 @@ impl Chart {
     pub(crate) fn svg(&self) -> String {
         let y = self.axis(self.y);
         match &self.body {
+            Body::Lanes(lanes) => schedule(lanes).svg(),
             Body::Curves { log, curves } => {
                 let scale = |is_log| if is_log { Scale::Log } else { Scale::Linear };
                 let value = |(x, at): &(f64, f64)| {
@@ -162,5 +167,7 @@ mod tests {
             series: vec![("hlfet".into(), vec![None])],
         };
         assert!(chart.is_empty());
+        chart.body = Body::Lanes(Lanes::default());
+        assert!(chart.is_empty() && chart.svg().ends_with("</svg>\n"));
     }
 }

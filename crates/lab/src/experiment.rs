@@ -2,7 +2,7 @@
 
 use crate::chart::Chart;
 use crate::run::run_all;
-use crate::{Effort, LabError, Machine, Table, Watch, graphs, scale, session};
+use crate::{Effort, LabError, Machine, Table, Watch, convolution, graphs, scale, session};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -20,6 +20,8 @@ pub enum Experiment {
     Session,
     /// What a simulator says of 1 to 128 cores, from costs measured here.
     Scale,
+    /// Partitioned convolution on threads and without (Battenberg and Avižienis 2011).
+    Convolution,
 }
 
 /// What has been done.
@@ -36,7 +38,7 @@ pub struct Done {
 impl Experiment {
     /// Every one that there is.
     pub fn all() -> impl Iterator<Item = Self> {
-        [Self::Graphs, Self::Session, Self::Scale].into_iter()
+        [Self::Graphs, Self::Session, Self::Scale, Self::Convolution].into_iter()
     }
 
     /// Its name on the command line.
@@ -45,6 +47,7 @@ impl Experiment {
             Self::Graphs => "graphs",
             Self::Session => "session",
             Self::Scale => "scale",
+            Self::Convolution => "convolution",
         }
     }
 
@@ -69,6 +72,10 @@ impl Experiment {
             Self::Graphs => run_all(&graphs::cells(effort), effort, &mut table, watch)?,
             Self::Session => run_all(&session::cells(effort), effort, &mut table, watch)?,
             Self::Scale => run_all(&scale::cells(effort), effort, &mut table, watch)?,
+            Self::Convolution => {
+                convolution::take_peers(folder, &mut table)?;
+                run_all(&convolution::cells(effort), effort, &mut table, watch)?
+            }
         };
         self.write(folder, &table, &machine)?;
         Ok(done(folder, &table, is_whole))
@@ -95,6 +102,7 @@ impl Experiment {
             Self::Graphs => (graphs::COLUMNS, graphs::KEYS),
             Self::Session => (session::COLUMNS, session::KEYS),
             Self::Scale => (scale::COLUMNS, scale::KEYS),
+            Self::Convolution => (convolution::COLUMNS, convolution::KEYS),
         };
         Table::open(&folder.join(TABLE), &machine.name(), columns, keys)
     }
@@ -104,6 +112,7 @@ impl Experiment {
             Self::Graphs => graphs::page(table, machine),
             Self::Session => session::page(table, machine),
             Self::Scale => scale::page(table, machine),
+            Self::Convolution => convolution::page(table, machine),
         };
         write(folder, &page, &charts)
     }

@@ -7,6 +7,7 @@
 
 mod bench;
 mod chart;
+mod convolution;
 mod error;
 mod experiment;
 mod figures;

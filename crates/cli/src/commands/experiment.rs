@@ -15,9 +15,10 @@ Examples:
   divisi experiment session --out results/session
   divisi experiment session --out results/session --page
 
-  graphs   lines, diamonds and rakes under every schedule: threads, buffers, a machine in use
-  session  500 objects, 64 of them dear: takes from the queue, wakes, processor time, idle and playing
-  scale    what a simulator says of 1 to 128 cores, and how wrong it is on those that are here
+  graphs       lines, diamonds and rakes under every schedule: threads, buffers, a machine in use
+  session      500 objects, 64 of them dear: takes from the queue, wakes, processor time, idle and playing
+  scale        what a simulator says of 1 to 128 cores, and how wrong it is on those that are here
+  convolution  long impulse responses on threads and without: kernels, load, most channels, cores, jitter
 
 It writes results.csv with every run, the plots as SVG, and index.html, which explains itself. After Ctrl-C, or when it
 was broken off, the same call goes on where it ended.";
@@ -26,7 +27,7 @@ was broken off, the same call goes on where it ended.";
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Experiment {
-    /// Which: graphs, session or scale
+    /// Which: graphs, session, scale or convolution
     #[arg(value_parser = experiment)]
     name: lab::Experiment,
 

@@ -1,0 +1,125 @@
+//! The complex multiply-add in every layout and style that there is, timed as in figure 5: one partition, as a share of
+//! its level's period.
+
+use divisi::fft::compare::{Layout, Style, multiply_add};
+use divisi::fft::{Kernels, Packing};
+use divisi::rt::stamp::{self, Scale};
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+
+/// The paper's: µs a partition of 32 frames, naive and with SIMD unrolled.
+pub(super) const SEED_US: (f64, f64) = (0.18, 0.075);
+
+/// One way to multiply and add.
+#[derive(Clone, Copy)]
+pub(super) struct Kernel {
+    /// `None`: what convolution uses.
+    style: Option<Style>,
+    layout: Layout,
+}
+
+/// All that this machine has.
+pub(super) fn all() -> Vec<Kernel> {
+    let vectors = Kernels::here().flat_map(|k| [Style::Vectors(k), Style::VectorsByFour(k)]);
+    let styles = [Style::Type, Style::Naive, Style::NaiveByFour].into_iter();
+    let styles: Vec<Style> = styles.chain(vectors).collect();
+    let mut all = Vec::new();
+    for layout in Layout::ALL {
+        all.extend(styles.iter().map(|style| Kernel {
+            style: Some(*style),
+            layout,
+        }));
+    }
+    all.push(Kernel {
+        style: None,
+        layout: Layout::Blocked,
+    });
+    all
+}
+
+impl Kernel {
+    /// Its style in tables.
+    pub(super) fn name(self) -> String {
+        match self.style {
+            None => format!("used: {}", Kernels::best().name()),
+            Some(Style::Type) => "complex type".into(),
+            Some(Style::Naive) => "naive".into(),
+            Some(Style::NaiveByFour) => "naive by 4".into(),
+            Some(Style::Vectors(kernels)) => kernels.name().into(),
+            Some(Style::VectorsByFour(kernels)) => format!("{} by 4", kernels.name()),
+        }
+    }
+
+    /// Its layout in tables.
+    pub(super) fn layout(self) -> &'static str {
+        match self.layout {
+            Layout::Interleaved => "interleaved",
+            Layout::Split => "split",
+            Layout::Blocked => "blocked",
+        }
+    }
+
+    /// What one partition of `size` bins takes, in ns: the median of calls in `time`.
+    pub(super) fn time_ns(self, size: usize, time: Duration) -> f64 {
+        let (a, b) = (ramp(size, 0.25), ramp(size, -0.5));
+        let mut sum = vec![0.0; 2 * size];
+        let calls = (20_000 / size).clamp(1, 400);
+        let scale = Scale::of_this_machine();
+        let mut rounds = Vec::new();
+        let begun = Instant::now();
+        while rounds.len() < 5 || (begun.elapsed() < time && rounds.len() < 10_000) {
+            sum.fill(0.0);
+            let from = stamp::now();
+            for _ in 0..calls {
+                self.run(black_box(&mut sum), black_box(&a), black_box(&b));
+            }
+            rounds.push(scale.between(from, stamp::now()).0 as f64 / calls as f64);
+        }
+        rounds.sort_by(f64::total_cmp);
+        rounds[rounds.len() / 2]
+    }
+
+    #[inline]
+    fn run(self, sum: &mut [f32], a: &[f32], b: &[f32]) {
+        match self.style {
+            Some(style) => multiply_add(style, self.layout, sum, a, b),
+            None => Kernels::best().multiply_add(sum, a, b, Packing::Mono),
+        }
+    }
+}
+
+fn ramp(size: usize, step: f32) -> Vec<f32> {
+    let step = |k| step + k as f32 / size as f32;
+    (0..2 * size).map(step).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_kernel_multiplies_and_adds() {
+        for kernel in all() {
+            let (a, b) = (ramp(64, 0.25), ramp(64, -0.5));
+            let mut sum = ramp(64, 1.0);
+            let before = sum.clone();
+            kernel.run(&mut sum, &a, &b);
+            for k in 1..64 {
+                let (re, im) = kernel.layout.place(k, 64);
+                let [s, x, y, is] = [&before, &a, &b, &sum].map(|all| (all[re], all[im]));
+                let wanted = (s.0 + x.0 * y.0 - x.1 * y.1, s.1 + x.0 * y.1 + x.1 * y.0);
+                let off = (is.0 - wanted.0).abs() + (is.1 - wanted.1).abs();
+                assert!(off < 1e-4, "{} {} {k}", kernel.name(), kernel.layout());
+            }
+        }
+    }
+
+    #[test]
+    fn a_kernel_takes_some_time() {
+        let all = all().into_iter();
+        assert!(
+            all.into_iter()
+                .all(|kernel| kernel.time_ns(32, Duration::ZERO) > 0.0)
+        );
+    }
+}
