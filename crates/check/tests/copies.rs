@@ -258,18 +258,20 @@ struct Gate {
 
 impl Gate {
     fn pass(&self) {
-        let is_worker = std::thread::current()
-            .name()
-            .is_some_and(|name| name.starts_with("divisi-"));
-        let patience = Instant::now() + Duration::from_millis(50);
+        let thread = std::thread::current();
+        let is_worker = thread.name().is_some_and(|n| n.starts_with("divisi-"));
         if is_worker && self.armed.swap(false, Ordering::SeqCst) {
             self.caught.store(true, Ordering::SeqCst);
             while !self.open.load(Ordering::SeqCst) {
                 std::thread::sleep(Duration::from_millis(1));
             }
         }
-        // The host leaves the worker time to come.
-        while !is_worker && self.armed.load(Ordering::SeqCst) && Instant::now() < patience {
+    }
+
+    /// The host leaves the worker time to come.
+    fn wait(&self) {
+        let patience = Instant::now() + Duration::from_millis(50);
+        while self.armed.load(Ordering::SeqCst) && Instant::now() < patience {
             std::thread::yield_now();
         }
     }
@@ -278,7 +280,15 @@ impl Gate {
 /// Both sides are the noise `o` through the filter `f`, of which each worker has its own; one waits for the gated `x` too.
 fn gated(gate: &Arc<Gate>) -> (Graph, Registry) {
     let mut registry = registry();
-    let gate = gate.clone();
+    let (waits, gate) = (gate.clone(), gate.clone());
+    add(&mut registry, kind("waits", (1, 1)), move |_| {
+        let waits = waits.clone();
+        move |block: &mut Block<'_>| {
+            waits.wait();
+            pass(block);
+            Activity::Awake
+        }
+    });
     add(&mut registry, kind("gated", (0, 1)), move |_| {
         let gate = gate.clone();
         move |block: &mut Block<'_>| {
@@ -288,7 +298,7 @@ fn gated(gate: &Arc<Gate>) -> (Graph, Registry) {
         }
     });
     let text = r#"o = { kind: "noise", seed: 7, }; f = { kind: "svf", freq: 700, }; o.1 -> f.1;
-        a = { kind: "gain", }; s = { kind: "sink", }; f.1 -> a.1 -> s.1;
+        a = { kind: "waits", wcet: 0.03, }; s = { kind: "sink", }; f.1 -> a.1 -> s.1;
         x = { kind: "gated", }; y = { kind: "mix", in: 2, out: 1, }; t = { kind: "sink", };
         f.1 -> y.1; x.1 -> y.2; y.1 -> t.1;"#;
     (graph(text, &registry), registry)

@@ -28,6 +28,8 @@ pub(crate) struct Seat {
     pub(crate) cycle: AtomicU32,
     /// Set from outside: the step, plus 1, that `current` has been for too long; 0 for none.
     pub(crate) accused: AtomicU32,
+    /// What `current` was just before the last cycle that was given up was. The host's own.
+    pub(crate) held: AtomicU32,
     /// Takes from shared queues, all cycles together.
     pub(crate) takes: AtomicU64,
     /// Wakes inside cycles, all together.
@@ -42,6 +44,7 @@ pub(crate) fn seats(workers: usize) -> Seats {
     let seat = || {
         Padded(Seat {
             current: AtomicU32::new(NONE),
+            held: AtomicU32::new(NONE),
             ..Seat::default()
         })
     };
@@ -350,6 +353,11 @@ impl<'a> Hand<'a> {
             return;
         }
         if self.worker == 0 {
+            for seat in self.seats {
+                // Relaxed, both: who is found there later has been there all the time, and that is all it says.
+                seat.held
+                    .store(seat.current.load(Ordering::Relaxed), Ordering::Relaxed);
+            }
             self.progress.abandon(self.epoch);
             self.mark(Mark::Abandon, 0);
         }

@@ -31,10 +31,15 @@ use plan::{Mark, Plan};
 use processor::Event;
 use rt::ftz::FlushToZero;
 use rt::progress::Progress;
+use rt::stamp::Scale;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use units::Nanos;
 use workers::{Crew, Job, Posted, Recall};
+
+/// Between a worker's word that it is in a step and its finding out that the cycle was given up there is less.
+const DOUBT: Nanos = Nanos(1_000_000);
 
 /// A way of giving tasks to workers.
 ///
@@ -87,8 +92,10 @@ pub(crate) struct Parallel<S> {
     held_up: bool,
     /// Since then the heavy fence has been passed.
     fenced: bool,
-    /// Since then: in which step each worker was when the host last looked.
-    suspects: Box<[Option<u32>]>,
+    /// Since then: in which step each worker was when the host last looked, and since which stamp.
+    suspects: Box<[Option<(u32, u64)>]>,
+    /// For so many stamps one must be seen in a step.
+    doubt: u64,
     /// How many of them had not been seen there before, and so are not accused of it.
     unsure: usize,
     /// Steps that took too long and that their workers have left since, for others in which they are now.
@@ -124,6 +131,7 @@ impl<S: Strategy> Parallel<S> {
             held_up: false,
             fenced: false,
             suspects: vec![None; workers].into_boxed_slice(),
+            doubt: Scale::of_this_machine().ticks(DOUBT),
             unsure: 0,
             left_late: Vec::with_capacity(workers),
         }
@@ -170,8 +178,8 @@ impl<S: Strategy> Parallel<S> {
         !self.held_up
     }
 
-    /// After a cycle that was given up: how many workers are still in a step. Who is seen in one twice is accused of it: the
-    /// first look may meet a worker that is just finding out that it must not begin the step.
+    /// After a cycle that was given up: how many workers are still in a step. Who was in it before, or is seen in it for a
+    /// while, is accused of it: one look may meet a worker that is just finding out that it must not begin the step.
     fn who_is_in(&mut self) -> usize {
         if !self.fenced {
             // pairs with the light fence in `Hand::run_step`. A call to the kernel, once in a cycle that is lost anyway.
@@ -180,20 +188,24 @@ impl<S: Strategy> Parallel<S> {
             self.suspects.fill(None);
         }
         self.unsure = 0;
-        let mut inside = 0;
+        let (mut inside, now) = (0, rt::stamp::now());
         for (seat, suspect) in self.shared.seats.iter().zip(&mut self.suspects) {
-            let step = step_of(seat);
-            let Some(current) = step else { continue };
+            let Some(step) = step_of(seat) else { continue };
             inside += 1;
-            if *suspect == step {
+            let (_, since) = *suspect.insert(match *suspect {
+                Some((before, since)) if before == step => (step, since),
+                _ => (step, now),
+            });
+            // Relaxed: our own word.
+            let was_in_it = seat.held.load(Ordering::Relaxed) == step;
+            if was_in_it || now.wrapping_sub(since) > self.doubt {
                 // Relaxed: as in `Watch::look`, whose word it may overwrite.
-                let before = seat.accused.swap(current + 1, Ordering::Relaxed);
+                let before = seat.accused.swap(step + 1, Ordering::Relaxed);
                 let is_full = self.left_late.len() == self.left_late.capacity();
-                if before != 0 && before != current + 1 && !is_full {
+                if before != 0 && before != step + 1 && !is_full {
                     self.left_late.push(before - 1);
                 }
             } else {
-                *suspect = step;
                 self.unsure += 1;
             }
         }
