@@ -59,7 +59,8 @@ impl Engine {
         options: EngineOptions,
     ) -> Result<(Self, Player), EngineError> {
         let scale = Scale::of_this_machine();
-        let mut setting = Setting::new(registry, options)?;
+        let follows = options.mode.into();
+        let mut setting = Setting::new(registry, options, follows)?;
         setting.admit(&graph)?;
         let plan = setting.plan(&graph)?;
         let executor = setting.executor(&plan);

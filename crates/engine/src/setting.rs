@@ -9,13 +9,35 @@ use processor::{Background, Gauge, Mode, Processor, Registry, Tail, Turn};
 use rt::trace::Reader;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
-use units::Frames;
+use units::{Frames, Nanos};
 use workers::{Crew, CrewOptions, Next, Task, TaskId, Wait};
 
 /// How many trace records fit before the reader must have come: 100 ms of 10,000 steps at 48 kHz / 64 on one worker.
 const TRACE_ROOM: usize = 1 << 18;
 /// Without a trace the rings stay nearly empty.
 const NO_TRACE_ROOM: usize = 1 << 10;
+
+/// Where one cycle follows the other at once, workers look for it so long before they sleep: a multiple of what a sleep and
+/// a wake cost, and nobody else's loss, since the host computes meanwhile.
+const LINGER: Nanos = Nanos(50_000);
+
+/// When the next cycle comes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Follows {
+    /// As soon as the last is over.
+    AtOnce,
+    /// When its time has come.
+    InTime,
+}
+
+impl From<Mode> for Follows {
+    fn from(mode: Mode) -> Self {
+        match mode {
+            Mode::Offline => Self::AtOnce,
+            Mode::Live | Mode::Rehearsal => Self::InTime,
+        }
+    }
+}
 
 /// What stays when plans change.
 pub(crate) struct Setting {
@@ -66,6 +88,7 @@ impl Setting {
     pub(crate) fn new(
         registry: Arc<Registry>,
         options: EngineOptions,
+        follows: Follows,
     ) -> Result<Self, EngineError> {
         let workers = match options.scheduler {
             Scheduler::Sequential => 1,
@@ -76,6 +99,10 @@ impl Setting {
             priority: options.priority,
             pin: is_pinned(&options, workers).then(|| workers::cores().to_vec()),
             wait: options.wait,
+            linger: match follows {
+                Follows::AtOnce if workers <= workers::cores().len() => LINGER,
+                _ => Nanos(0),
+            },
             floors: options.scheduler == Scheduler::Deadline,
             ..CrewOptions::default()
         });

@@ -11,6 +11,8 @@ use std::sync::{Arc, OnceLock};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use units::Nanos;
+
 use crate::system::lower_priority;
 use crate::{CoreId, Priority, Refusal, cores};
 use board::Board;
@@ -53,6 +55,9 @@ pub struct CrewOptions {
     pub pin: Option<Vec<CoreId>>,
     /// What they do between cycles.
     pub wait: Wait,
+    /// For so long who has worked looks for the next cycle before it sleeps, where they [wait](Wait) by both. Right where
+    /// a cycle follows the other at once and each worker has a core; none by default.
+    pub linger: Nanos,
     /// Whether there may be [floors](Crew::floors).
     pub floors: bool,
     /// What they are called in the system's lists, with their number behind.
@@ -111,6 +116,7 @@ impl Default for CrewOptions {
             priority: Priority::Ordinary,
             pin: None,
             wait: Wait::Hybrid,
+            linger: Nanos(0),
             floors: false,
             name: "divisi".into(),
             on_thread_start: None,
@@ -125,6 +131,7 @@ impl fmt::Debug for CrewOptions {
             .field("priority", &self.priority)
             .field("pin", &self.pin)
             .field("wait", &self.wait)
+            .field("linger", &self.linger)
             .field("floors", &self.floors)
             .field("name", &self.name)
             .finish_non_exhaustive()
@@ -244,6 +251,7 @@ impl CrewOptions {
             priority: Priority::Ordinary,
             pin: Some(cores().to_vec()),
             wait: Wait::Hybrid,
+            linger: Nanos(0),
             floors: false,
             name: format!("{}-floor", self.name),
             on_thread_start: Some(Arc::new(move |thread| {

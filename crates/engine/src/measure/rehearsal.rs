@@ -31,10 +31,12 @@ impl Rehearsal {
         options: &EngineOptions,
     ) -> Result<Self, EngineError> {
         let mut options = options.clone();
+        // What is wished, not what is rehearsed, says how the workers wait.
+        let follows = options.mode.into();
         options.mode = Mode::Rehearsal;
         options.trace = false;
         let (block, inputs) = (options.block, options.inputs);
-        let mut setting = Setting::new(registry, options)?;
+        let mut setting = Setting::new(registry, options, follows)?;
         setting.admit(graph)?;
         let plan = setting.plan(graph)?;
         let executor = setting.executor(&plan);

@@ -24,6 +24,7 @@ use std::ptr;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rt::pad::Padded;
+use rt::stamp;
 use rt::wake::{Names, Sleeper};
 
 use super::Job;
@@ -144,12 +145,17 @@ impl Board {
         }
     }
 
-    /// Waits until the count of cycles is not `cycle`.
-    pub(super) fn rest(&self, worker: usize, cycle: u32, wait: Wait) {
+    /// Waits until the count of cycles is not `cycle`; one that may sleep looks for so many `ticks` first.
+    pub(super) fn rest(&self, worker: usize, cycle: u32, (wait, ticks): (Wait, u64)) {
+        let begin = if ticks > 0 { stamp::now() } else { 0 };
         while self.cycles.get() == cycle {
+            // A counter that goes back, where a machine sleeps in between, ends the looking.
+            let lingers = ticks > 0 && stamp::now().wrapping_sub(begin) < ticks;
             match wait {
-                Wait::Hybrid | Wait::Sleep => self.cycles.wait_named(cycle, Names::one(worker)),
-                Wait::Spin => std::hint::spin_loop(),
+                Wait::Hybrid | Wait::Sleep if !lingers => {
+                    self.cycles.wait_named(cycle, Names::one(worker));
+                }
+                _ => std::hint::spin_loop(),
             }
         }
     }

@@ -92,6 +92,23 @@ fn workers_beyond_the_jobs_number_stay_away() {
 }
 
 #[test]
+fn who_lingers_need_not_be_woken() {
+    let crew = Crew::new(CrewOptions {
+        linger: units::Nanos(600_000_000_000),
+        ..options(3, Wait::Hybrid)
+    });
+    let crew = crew.unwrap();
+    let job = Arc::new(Count::default());
+    let posted = crew.post(job.clone(), 3);
+    for epoch in 1..=100 {
+        let woken = posted.start(epoch);
+        assert!(epoch == 1 || woken == 0, "{epoch}: {woken}");
+        job.wait_for(1..3, epoch);
+    }
+    assert!(crew.stop(Duration::from_secs(20)).stuck.is_empty());
+}
+
+#[test]
 fn jobs_are_exchanged_between_cycles_and_come_back() {
     let crew = Crew::new(options(3, Wait::Hybrid)).unwrap();
     for round in 0..200 {

@@ -6,6 +6,8 @@ use std::sync::Arc;
 use std::sync::mpsc::Sender;
 use std::thread::{Builder, JoinHandle};
 
+use rt::stamp::Scale;
+
 use super::board::{Board, Turn};
 use super::{CrewOptions, Ready};
 use crate::{AudioThread, CoreId, Priority, Refusal, Wait, pin, set_priority, unpin};
@@ -28,7 +30,11 @@ pub(super) fn spawn(
         // Whoever asked for the crew has gone if this fails; then the board says stop.
         let _ = ready.send(facts);
         drop(ready);
-        live(worker, &board, options.wait);
+        let linger = match options.wait {
+            Wait::Hybrid => Scale::of_this_machine().ticks(options.linger),
+            Wait::Sleep | Wait::Spin => 0,
+        };
+        live(worker, &board, (options.wait, linger));
     })
 }
 
@@ -58,13 +64,16 @@ fn core_of(worker: usize, cores: &[CoreId]) -> Option<CoreId> {
     cores.get(worker.checked_rem(cores.len())?).copied()
 }
 
-fn live(worker: usize, board: &Board, wait: Wait) {
+/// Who has just worked lingers for so many ticks before it sleeps; who is not wanted sleeps at once.
+fn live(worker: usize, board: &Board, (wait, linger): (Wait, u64)) {
     let mut place = board.place(worker);
+    let mut ticks = 0;
     loop {
         match place.take() {
             Turn::Stop => return,
-            Turn::Rest(cycle) => board.rest(worker, cycle, wait),
+            Turn::Rest(cycle) => board.rest(worker, cycle, (wait, std::mem::take(&mut ticks))),
             Turn::Work(taken) => {
+                ticks = linger;
                 // The last resort: executors catch the panics of steps.
                 if let Err(panic) = catch_unwind(AssertUnwindSafe(|| taken.work())) {
                     // To free it here might do anything.

@@ -55,7 +55,7 @@ fn worker(board: &Arc<Board>) -> loom::thread::JoinHandle<u32> {
         loop {
             match place.take() {
                 Turn::Stop => return turns,
-                Turn::Rest(cycle) => board.rest(1, cycle, Wait::Sleep),
+                Turn::Rest(cycle) => board.rest(1, cycle, (Wait::Sleep, 0)),
                 Turn::Work(taken) => {
                     taken.work();
                     turns += 1;
@@ -153,7 +153,7 @@ fn who_has_left_a_cycle_is_called_back() {
                 while job.has_seen.load(Ordering::Relaxed) == 0 {
                     match place.take() {
                         Turn::Stop => return,
-                        Turn::Rest(cycle) => board.rest(1, cycle, Wait::Sleep),
+                        Turn::Rest(cycle) => board.rest(1, cycle, (Wait::Sleep, 0)),
                         Turn::Work(taken) => taken.work(),
                     }
                 }
