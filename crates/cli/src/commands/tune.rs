@@ -1,7 +1,7 @@
 //! `tune`: how this machine cuts impulse responses: what levels cost is measured, the best way of cutting is chosen, both
 //! are kept.
 
-mod kept;
+pub(super) mod kept;
 mod show;
 mod ways;
 

@@ -1,14 +1,15 @@
 //! How to convolve, and what to do to the response before.
 
 use super::response::Response;
+use crate::commands::tune::kept::Tuned;
 use crate::failure::{Failure, in_full};
 use clap::{Args, ValueEnum};
 use divisi::conv::ir::{Cut, Direction, Normal, Shape};
 use divisi::conv::{
-    Convolver, Hands, Inline, Latency, MOST_BLOCK, Options, Partition, PartitionError, Threads,
-    ThreadsOptions,
+    Convolver, Hands, Inline, Latency, MOST_BLOCK, Options, Partition, PartitionError, Space,
+    Threads, ThreadsOptions, least_sum,
 };
-use divisi::fft::Kernels;
+use divisi::fft::{Kernels, Packing};
 use divisi::units::SampleRate;
 use divisi::workers::Priority;
 use std::ops::Range;
@@ -31,7 +32,7 @@ pub(super) struct How {
     #[arg(long)]
     pub(super) realtime: bool,
 
-    /// nonuniform: partitions of several sizes; uniform: all as long as a block; direct: no transform at all
+    /// nonuniform: partitions of several sizes, as `divisi tune` has found them best; uniform: all as long as a block; direct: no transform at all
     #[arg(long, value_name = "METHOD", value_enum, default_value_t = Method::Nonuniform)]
     method: Method,
 
@@ -128,9 +129,20 @@ impl How {
         let frames = response.paths.frames();
         match (&self.partition, self.method) {
             (Some(text), _) => Partition::parse(block, self.latency, text),
-            (None, Method::Nonuniform) => Partition::typical(block, self.latency, frames),
+            (None, Method::Nonuniform) => self.chosen(block, frames),
             (None, Method::Uniform) => Partition::uniform(block, self.latency, frames),
             (None, Method::Direct) => Partition::new(block, self.latency, frames, &[]),
+        }
+    }
+
+    /// The partition with the least load at worst on this machine, as `tune` has measured it, or by the built-in table.
+    fn chosen(&self, block: usize, frames: usize) -> Result<Partition, PartitionError> {
+        let costs = Tuned::read().costs();
+        let worst = |size, count| costs.worst(Packing::Mono, size, count);
+        let space = Space::new(frames, block, self.latency);
+        match space.and_then(|space| least_sum(&space, &worst)) {
+            Some(found) => Ok(found.partition),
+            None => Partition::typical(block, self.latency, frames),
         }
     }
 

@@ -8,14 +8,14 @@ use divisi::report::{Costs, TunedLevel, TunedTransform, Tuning, costs_path, mach
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// What is known of this machine with these kernels.
-pub(super) struct Tuned {
+pub(in crate::commands) struct Tuned {
     costs: Costs,
     key: String,
 }
 
 impl Tuned {
     /// Reads it. A file that cannot be read is said, and counts as empty.
-    pub(super) fn read() -> Self {
+    pub(in crate::commands) fn read() -> Self {
         let read = costs_path().map_or(Ok(Costs::default()), |path| Costs::read(&path));
         let costs = read.unwrap_or_else(|error| {
             say::note(&format!("{}: nothing in it is used", in_full(&error)));
@@ -40,7 +40,7 @@ impl Tuned {
     }
 
     /// The costs: what was measured, and of what was not, the built-in table.
-    pub(super) fn costs(&self) -> conv::Costs {
+    pub(in crate::commands) fn costs(&self) -> conv::Costs {
         match self.tuning() {
             Some(tuning) => costs_of(tuning),
             None => conv::Costs::built_in(),
