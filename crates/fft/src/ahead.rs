@@ -27,7 +27,9 @@ impl Kernels {
     ///
     /// A delay line of P partitions with two sums, in every other period: `inputs` are the last P spectra, the newest
     /// first, and `filters` all partitions. The first sum is then whole; the second lacks what the next input brings,
-    /// times filter 0. *hot*
+    /// times filter 0.
+    ///
+    /// Real-time: hot.
     pub fn multiply_add_ahead(
         self,
         sums: &mut [&mut [f32]],
@@ -38,7 +40,9 @@ impl Kernels {
         self.ahead(sums, inputs, filters, packing);
     }
 
-    /// As [`Kernels::multiply_add_ahead`] with filters in half precision ([`crate::half`]). *hot*
+    /// As [`Kernels::multiply_add_ahead`] with filters in half precision ([`crate::half`]).
+    ///
+    /// Real-time: hot.
     pub fn multiply_add_ahead_half(
         self,
         sums: &mut [&mut [f32]],

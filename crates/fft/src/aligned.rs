@@ -16,7 +16,9 @@ pub struct Aligned {
 }
 
 impl Aligned {
-    /// Room for `len` values, all zero. *setup*
+    /// Room for `len` values, all zero.
+    ///
+    /// Real-time: setup.
     pub fn new(len: usize) -> Self {
         Self {
             lines: vec![Line([0.0; 16]); len.div_ceil(16)].into(),
@@ -26,7 +28,9 @@ impl Aligned {
 }
 
 impl From<&[f32]> for Aligned {
-    /// A copy. *setup*
+    /// A copy.
+    ///
+    /// Real-time: setup.
     fn from(values: &[f32]) -> Self {
         let mut copy = Self::new(values.len());
         copy.copy_from_slice(values);

@@ -35,7 +35,7 @@ enum Piece {
 }
 
 impl Batch {
-    /// *setup*
+    /// Real-time: setup.
     pub(crate) fn new(bins: usize, kernels: Kernels) -> Self {
         let inner = Vertical::new(bins, kernels);
         let mut steps: Vec<(usize, u32)> = Vec::new();
@@ -91,19 +91,23 @@ impl Batch {
         }
     }
 
-    /// All pieces. *hot*
+    /// All pieces.
+    ///
+    /// Real-time: hot.
     pub(crate) fn forward(&self, time: &[f32], spectrum: &mut [f32]) {
         self.forward_steps(0..self.inner.steps(), time, spectrum);
         self.bins::<true>(0..self.bins / 2, spectrum);
     }
 
-    /// All pieces. *hot*
+    /// All pieces.
+    ///
+    /// Real-time: hot.
     pub(crate) fn inverse(&self, spectrum: &mut [f32], time: &mut [f32]) {
         self.bins::<false>(0..self.bins / 2, spectrum);
         self.inverse_steps(0..self.inner.steps(), spectrum, time);
     }
 
-    /// *hot*
+    /// Real-time: hot.
     pub(crate) fn forward_piece(&self, i: usize, time: &[f32], spectrum: &mut [f32]) {
         match self.piece(i, true) {
             Piece::Steps(steps) => self.forward_steps(steps, time, spectrum),
@@ -111,7 +115,7 @@ impl Batch {
         }
     }
 
-    /// *hot*
+    /// Real-time: hot.
     pub(crate) fn inverse_piece(&self, i: usize, spectrum: &mut [f32], time: &mut [f32]) {
         match self.piece(i, false) {
             Piece::Steps(steps) => self.inverse_steps(steps, spectrum, time),

@@ -53,7 +53,8 @@ impl Layout {
 }
 
 /// `sum += a * b`. All have the same length, a whole number of 32 floats (16 numbers); what is over is left alone.
-/// *hot*
+///
+/// Real-time: hot.
 pub fn multiply_add(style: Style, layout: Layout, sum: &mut [f32], a: &[f32], b: &[f32]) {
     let len = sum.len().min(a.len()).min(b.len()) / BLOCK * BLOCK;
     let (sum, a, b) = (&mut sum[..len], &a[..len], &b[..len]);

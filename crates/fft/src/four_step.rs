@@ -55,7 +55,9 @@ impl FourStep {
     /// The fewest bins.
     pub const SMALLEST: usize = 256;
 
-    /// Prepares a transform with `bins` bins, a power of two. *setup*
+    /// Prepares a transform with `bins` bins, a power of two.
+    ///
+    /// Real-time: setup.
     pub fn new(bins: usize, kernels: Kernels) -> Result<Self, SizeError> {
         if !bins.is_power_of_two() {
             return Err(SizeError::NotAPowerOfTwo(bins));
@@ -141,7 +143,9 @@ impl FourStep {
     }
 
     /// Piece `i` of the transform of `time`. All lengths are exact; with others, or without such a piece, nothing is
-    /// done. *hot*
+    /// done.
+    ///
+    /// Real-time: hot.
     pub fn forward_piece(&self, i: usize, time: &[f32], spectrum: &mut [f32], scratch: &mut [f32]) {
         if !self.fit(i, time, spectrum, scratch) {
             return;
@@ -154,7 +158,9 @@ impl FourStep {
     }
 
     /// Piece `i` of the way back; the spectrum is destroyed. All lengths are exact; with others, or without such a
-    /// piece, nothing is done. *hot*
+    /// piece, nothing is done.
+    ///
+    /// Real-time: hot.
     pub fn inverse_piece(
         &self,
         i: usize,

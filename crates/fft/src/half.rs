@@ -1,6 +1,8 @@
 //! Sixteen-bit floats, for storage only: conversion in portable code.
 
-/// The nearest half-precision value, ties to even; what is too large becomes infinite. *hot*
+/// The nearest half-precision value, ties to even; what is too large becomes infinite.
+///
+/// Real-time: hot.
 pub fn from_f32(value: f32) -> u16 {
     let bits = value.to_bits();
     let sign = (bits >> 16) as u16 & 0x8000;
@@ -21,7 +23,9 @@ pub fn from_f32(value: f32) -> u16 {
     sign | (rounded >> 13) as u16
 }
 
-/// Exactly the value of a half-precision float. *hot*
+/// Exactly the value of a half-precision float.
+///
+/// Real-time: hot.
 #[inline]
 pub fn to_f32(half: u16) -> f32 {
     let sign = u32::from(half & 0x8000) << 16;

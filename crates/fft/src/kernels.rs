@@ -66,21 +66,27 @@ impl Kernels {
     /// The names that [`Kernels::named`] knows, on whatever machine.
     pub const NAMES: [&'static str; 5] = ["scalar", "sse3", "avx2", "avx512", "neon"];
 
-    /// The widest that this machine has. *setup*
+    /// The widest that this machine has.
+    ///
+    /// Real-time: setup.
     pub fn best() -> Self {
         let named = |name: &&str| Self::named(name).ok();
         let widest = ["avx512", "avx2", "sse3", "neon"].iter().find_map(named);
         widest.unwrap_or(Self(Set::Scalar))
     }
 
-    /// All that this machine has, the narrowest first. *setup*
+    /// All that this machine has, the narrowest first.
+    ///
+    /// Real-time: setup.
     pub fn here() -> impl Iterator<Item = Self> {
         Self::NAMES
             .into_iter()
             .filter_map(|name| Self::named(name).ok())
     }
 
-    /// Those of that name, for tests and for comparing; `auto` is [`Kernels::best`]. *setup*
+    /// Those of that name, for tests and for comparing; `auto` is [`Kernels::best`].
+    ///
+    /// Real-time: setup.
     pub fn named(name: &str) -> Result<Self, KernelsError> {
         match name {
             "auto" => Ok(Self::best()),
@@ -124,7 +130,9 @@ impl Kernels {
         }
     }
 
-    /// Does `work` with this set's vectors. *hot* as far as the work is
+    /// Does `work` with this set's vectors.
+    ///
+    /// Real-time: hot as far as the work is.
     #[inline]
     pub(crate) fn run<W: Work>(self, work: W) -> W::Out {
         // SAFETY: `named` has asked the machine for the instructions before it made the value.

@@ -19,7 +19,7 @@ pub(crate) struct Mirror {
 }
 
 impl Mirror {
-    /// *setup*
+    /// Real-time: setup.
     pub(crate) fn new(bins: usize, kernels: Kernels) -> Self {
         let mut table = vec![0.0; bins];
         for bin in 0..bins / 2 {
@@ -39,7 +39,9 @@ impl Mirror {
     }
 
     /// Pairs `first .. first + count` of the spectrum: the complex one becomes the real one, or back. Each
-    /// pair is done once, in whatever order. *hot*
+    /// pair is done once, in whatever order.
+    ///
+    /// Real-time: hot.
     pub(crate) fn run<const FORWARD: bool>(
         &self,
         spectrum: &mut [f32],

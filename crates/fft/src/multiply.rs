@@ -7,20 +7,26 @@ use crate::vector::{HALF, Vector};
 
 impl Kernels {
     /// `sum += a * b`, bin by bin. All three have the same length, a whole number of blocks (32 floats); `packing`
-    /// says where in block 0 the two real bins stand, which are multiplied for themselves. *hot*
+    /// says where in block 0 the two real bins stand, which are multiplied for themselves.
+    ///
+    /// Real-time: hot.
     #[inline]
     pub fn multiply_add(self, sum: &mut [f32], a: &[f32], b: &[f32], packing: Packing) {
         self.multiply_add_many(sum, &[(a, b)], packing);
     }
 
     /// `sum += a * b` for each pair in turn, with the bits of as many calls of [`Kernels::multiply_add`]; the sum
-    /// stays in registers over eight pairs. *hot*
+    /// stays in registers over eight pairs.
+    ///
+    /// Real-time: hot.
     pub fn multiply_add_many(self, sum: &mut [f32], pairs: &[(&[f32], &[f32])], packing: Packing) {
         self.add_pairs(sum, pairs, Some(packing));
     }
 
     /// As [`Kernels::multiply_add_many`] for some neighbouring blocks of longer spectra: `packing` where block 0 is
-    /// among them, `None` where they come later. *hot*
+    /// among them, `None` where they come later.
+    ///
+    /// Real-time: hot.
     pub fn multiply_add_within(
         self,
         sum: &mut [f32],
@@ -31,7 +37,9 @@ impl Kernels {
     }
 
     /// As [`Kernels::multiply_add_within`] with the second factors in half precision ([`crate::half`]). They are
-    /// converted exactly, so that only their storage rounds. *hot*
+    /// converted exactly, so that only their storage rounds.
+    ///
+    /// Real-time: hot.
     pub fn multiply_add_half(
         self,
         sum: &mut [f32],

@@ -95,7 +95,9 @@ impl RealFft {
     pub const LARGEST: usize = 1 << 24;
 
     /// Prepares a transform with `bins` bins, a power of two. The bits of its results depend on these arguments only
-    /// (with [`Backend::RealFft`], on the machine too). *setup*
+    /// (with [`Backend::RealFft`], on the machine too).
+    ///
+    /// Real-time: setup.
     pub fn new(
         bins: usize,
         packing: Packing,
@@ -156,7 +158,9 @@ impl RealFft {
     }
 
     /// The spectrum of `time`, not normalised: a bin is the plain sum of the values times `exp(-2 pi i n k / 2M)`. All
-    /// lengths are exact; with others, nothing is done. *hot*
+    /// lengths are exact; with others, nothing is done.
+    ///
+    /// Real-time: hot.
     pub fn forward(&self, time: &[f32], spectrum: &mut [f32], scratch: &mut [f32]) {
         if !self.fit(time, spectrum, scratch) {
             return;
@@ -171,7 +175,9 @@ impl RealFft {
     }
 
     /// The values whose spectrum this is, times 2 `M`. The spectrum is destroyed. All lengths are exact;
-    /// with others, nothing is done. *hot*
+    /// with others, nothing is done.
+    ///
+    /// Real-time: hot.
     pub fn inverse(&self, spectrum: &mut [f32], time: &mut [f32], scratch: &mut [f32]) {
         if !self.fit(time, spectrum, scratch) {
             return;
@@ -205,7 +211,9 @@ impl RealFft {
     }
 
     /// Piece `i` of [`RealFft::forward`]: all are run in order with the same slices, whose contents must stay as they are
-    /// in between. All lengths are exact; with others, or without such a piece, nothing is done. *hot*
+    /// in between. All lengths are exact; with others, or without such a piece, nothing is done.
+    ///
+    /// Real-time: hot.
     pub fn forward_piece(&self, i: usize, time: &[f32], spectrum: &mut [f32], scratch: &mut [f32]) {
         if !self.fit(time, spectrum, scratch) || i >= self.pieces() {
             return;
@@ -217,7 +225,9 @@ impl RealFft {
         }
     }
 
-    /// Piece `i` of [`RealFft::inverse`], likewise. *hot*
+    /// Piece `i` of [`RealFft::inverse`], likewise.
+    ///
+    /// Real-time: hot.
     pub fn inverse_piece(
         &self,
         i: usize,

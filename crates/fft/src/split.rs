@@ -21,7 +21,7 @@ pub(crate) fn factor(bin: usize, bins: usize) -> [f32; 2] {
 }
 
 impl Split {
-    /// *setup*
+    /// Real-time: setup.
     pub(crate) fn new(bins: usize) -> Self {
         Self {
             bins,

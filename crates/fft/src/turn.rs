@@ -1,7 +1,9 @@
 //! The factors of transforms, in double precision.
 
 /// `exp(-2 pi i part / whole)`. Angles are brought into the first eighth of the circle, where sine and cosine are at
-/// their best, so that equal factors have equal bits and right angles are exact. *setup*
+/// their best, so that equal factors have equal bits and right angles are exact.
+///
+/// Real-time: setup.
 pub(crate) fn turn(part: usize, whole: usize) -> (f64, f64) {
     let eighths = 8 * (part % whole);
     let (octant, rest) = (eighths / whole, eighths % whole);

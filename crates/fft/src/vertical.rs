@@ -82,7 +82,9 @@ fn exponents(log: u32, many_registers: bool) -> Vec<u32> {
 }
 
 impl Vertical {
-    /// Prepares a transform of `len` blocks, a power of two from 16 on. *setup*
+    /// Prepares a transform of `len` blocks, a power of two from 16 on.
+    ///
+    /// Real-time: setup.
     pub(crate) fn new(len: usize, kernels: Kernels) -> Self {
         let all = exponents(len.ilog2(), kernels.has_many_registers());
         let leaf = 1 << all[0];
@@ -204,7 +206,9 @@ impl Vertical {
     }
 
     /// Some steps of the transform of the blocks at `from` to the blocks at `to`, through `work`; all of them, in order,
-    /// are the transform. *hot*
+    /// are the transform.
+    ///
+    /// Real-time: hot.
     ///
     /// # Safety
     /// As many blocks as the plan has are good to read at `from` (of form `IN`), to write at `to` (of form `OUT`), and
