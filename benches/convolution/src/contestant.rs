@@ -1,6 +1,6 @@
 //! What is compared: anything that convolves every channel with a response of its own, block by block.
 
-use crate::ours::Ours;
+use crate::ours::{How, Ours};
 use crate::two_stage::TwoStage;
 use crate::zita::Zita;
 use std::error::Error;
@@ -13,6 +13,11 @@ pub trait Contestant {
     /// Convolves a block: `inputs` a channel each, `output` all channels one after another. Waits for all that is due if
     /// `waits`; otherwise gives silence for it.
     fn block(&mut self, inputs: &[&[f32]], output: &mut [f32], waits: bool) -> Late;
+
+    /// The bytes of the spectra of responses and inputs, which nobody can do without; if it tells.
+    fn spectra(&mut self) -> Option<usize> {
+        None
+    }
 }
 
 /// Whether something that was due was not there.
@@ -71,7 +76,11 @@ pub fn all() -> Vec<Maker> {
         },
         Maker {
             name: "ours",
-            make: |hall| Ok(Box::new(Ours::new(hall)?)),
+            make: |hall| Ok(Box::new(Ours::new(hall, How::for_hall(hall))?)),
+        },
+        Maker {
+            name: "ours-spread",
+            make: |hall| Ok(Box::new(Ours::new(hall, How::Spread)?)),
         },
         Maker {
             name: "two-stage",

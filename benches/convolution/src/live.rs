@@ -38,6 +38,17 @@ pub struct Seen {
     pub gaps: (usize, u64),
 }
 
+/// A run that used more than this of its core holds nothing: the system stops real-time threads for a while in each second
+/// in which they leave it less, and the probe takes that for a gap.
+const MOST_BUSY: f64 = 0.93;
+
+impl Seen {
+    /// Whether everything was there in time, or the machine was to blame.
+    pub fn holds(&self) -> bool {
+        self.unexplained == 0 && self.share < MOST_BUSY
+    }
+}
+
 /// A moment in which the probe did not run.
 #[derive(Clone, Copy, Debug)]
 struct Gap {

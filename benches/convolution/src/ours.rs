@@ -3,27 +3,84 @@
 
 use crate::BLOCK;
 use crate::contestant::{Contestant, Hall, Late};
-use conv::{Convolver, Costs, Inline, Latency, Options, Partition, Path, Space, least_sum};
+use conv::distributed::Evenly;
+use conv::{
+    Convolver, Costs, Hands, Inline, Latency, Options, Partition, Path, Space, Threads,
+    ThreadsOptions, least_sum,
+};
 use fft::Packing;
 use std::error::Error;
+use std::time::Duration;
+use workers::Priority;
 
-/// The convolver, all of its work in the callback.
+/// Whose hands do its work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum How {
+    /// The callback's, all at once.
+    Inline,
+    /// A thread's for each level, of less priority than this.
+    Threads(u8),
+    /// The callback's, the same share in each.
+    Spread,
+}
+
+impl How {
+    /// Threads where there is real-time priority, otherwise inline.
+    pub fn for_hall(hall: &Hall<'_>) -> Self {
+        match u8::try_from(hall.priority) {
+            Ok(priority) if priority > 0 => Self::Threads(priority),
+            _ => Self::Inline,
+        }
+    }
+}
+
+/// The convolver, and who does its work.
 pub struct Ours {
     convolver: Convolver,
+    hands: Box<dyn Hands>,
     batch: usize,
+    how: How,
+    late: u64,
 }
 
 impl Ours {
     /// Without added latency.
-    pub fn new(hall: &Hall<'_>) -> Result<Self, Box<dyn Error>> {
+    pub fn new(hall: &Hall<'_>, how: How) -> Result<Self, Box<dyn Error>> {
         let mut options = Options::new(partition(hall)?);
         options.batch = hall.batch.unwrap_or(options.batch);
+        if how == How::Spread {
+            options = Evenly::prepare(&options, hall.channels);
+        }
         let path = |channel| Path::new(channel, channel, (hall.response)(channel));
         let paths: Vec<_> = (0..hall.channels).map(path).collect();
+        let mut convolver = Convolver::new(hall.channels, hall.channels, &paths, &options)?;
+        let hands: Box<dyn Hands> = match how {
+            How::Inline => Box::new(Inline),
+            How::Spread => Box::new(Evenly::new(&mut convolver)),
+            How::Threads(priority) => Box::new(threads(&convolver, priority)?),
+        };
         Ok(Self {
-            convolver: Convolver::new(hall.channels, hall.channels, &paths, &options)?,
+            convolver,
+            hands,
             batch: options.batch,
+            how,
+            late: 0,
         })
+    }
+}
+
+/// On the cores of the thread that calls this.
+fn threads(convolver: &Convolver, priority: u8) -> Result<Threads, Box<dyn Error>> {
+    let options = ThreadsOptions {
+        priority: Priority::RealTime(priority),
+        // For a second: what is late by more than the beat has been seen by then.
+        patience: Some(Duration::from_secs(1)),
+        ..ThreadsOptions::default()
+    };
+    let threads = Threads::new(convolver, &options)?;
+    match threads.refused() {
+        [] => Ok(threads),
+        [refused, ..] => Err(refused.to_string().into()),
     }
 }
 
@@ -57,21 +114,32 @@ pub fn words(partition: &Partition) -> String {
 
 impl Contestant for Ours {
     fn setting(&self) -> String {
-        format!(
-            "{}; by sixteen up to {}; inline",
-            words(self.convolver.partition()),
-            self.batch
-        )
+        let how = match self.how {
+            How::Inline => "inline",
+            How::Threads(_) => "a thread a level",
+            How::Spread => "spread evenly",
+        };
+        let cut = words(self.convolver.partition());
+        format!("{cut}; by sixteen up to {}; {how}", self.batch)
     }
 
     fn block(&mut self, inputs: &[&[f32]], output: &mut [f32], _: bool) -> Late {
         for (channel, input) in inputs.iter().enumerate() {
             self.convolver.hear(channel, input);
         }
-        self.convolver.turn(&mut Inline);
+        self.convolver.turn(&mut *self.hands);
         for (channel, output) in output.chunks_exact_mut(BLOCK).enumerate() {
             output.copy_from_slice(self.convolver.played(channel));
         }
-        Late::default()
+        let before = std::mem::replace(&mut self.late, self.convolver.late());
+        let longest = self.convolver.partition().levels().last();
+        Late {
+            results: (self.late - before) as u32,
+            blocks: longest.map_or(1, |level| level.size() / BLOCK) as u32,
+        }
+    }
+
+    fn spectra(&mut self) -> Option<usize> {
+        Some(self.convolver.bytes().0)
     }
 }

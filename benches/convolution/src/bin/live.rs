@@ -125,7 +125,7 @@ impl Live {
         let mut held = None;
         while channels <= options.number("to")?.unwrap_or(1000) {
             let holds = (0..2).find_map(|_| match self.run(maker, channels, rows) {
-                Ok(seen) if seen.unexplained == 0 => Some(Ok(())),
+                Ok(seen) if seen.holds() => Some(Ok(())),
                 Ok(_) => None,
                 Err(error) => Some(Err(error)),
             });

@@ -1,7 +1,8 @@
 //! What each contestant costs, in ns of this process's processor time a channel a block: interleaved rounds, medians.
 //!
 //! `table [--quick] [--lengths 16384,65536] [--channels 32] [--only zita,ours] [--resident] [--csv FILE]
-//! [--partition "15x64 ..."] [--batch 256]`; the last two are for Divisi.
+//! [--partition "15x64 ..."] [--batch 256]`; the last two are for Divisi. Behind its
+//! bytes a channel stands how many times its spectra of responses and inputs they are.
 
 use divisi_bench_convolution::bound::{self, Cost};
 use divisi_bench_convolution::check::{BOUND_DB, difference_db};
@@ -87,7 +88,7 @@ fn compare(
         .first()
         .map_or(f64::NAN, |first| quartiles(&first.ns)[1]);
     println!(
-        "{:<12} {:>8} {:>17} {:>8} {:>8} {:>12}  set as",
+        "{:<12} {:>8} {:>17} {:>8} {:>8} {:>18}  set as",
         "", "ns", "quartiles", "ratio", "dB", "bytes a ch."
     );
     let mut rows = Vec::new();
@@ -96,7 +97,7 @@ fn compare(
         let bytes = resident_of(options, one.name, channels, length);
         let (ratio, db, setting) = (middle / ours_to, one.db, one.it.setting());
         println!(
-            "{:<12} {middle:>8.0} {low:>8.0} {high:>8.0} {ratio:>8.3} {db:>8.1} {bytes:>12}  {setting}",
+            "{:<12} {middle:>8.0} {low:>8.0} {high:>8.0} {ratio:>8.3} {db:>8.1} {bytes:>18}  {setting}",
             one.name
         );
         rows.push(format!(
@@ -208,6 +209,10 @@ fn resident(name: &str, channels: usize, length: usize) -> Result<(), Box<dyn Er
             .collect();
         it.block(&inputs, &mut output, true);
     }
-    println!("{}", (system::resident_bytes() - before) / channels as u64);
+    let bytes = system::resident_bytes() - before;
+    let over = it
+        .spectra()
+        .map(|spectra| format!(" ({:.2} x)", bytes as f64 / spectra as f64));
+    println!("{}{}", bytes / channels as u64, over.unwrap_or_default());
     Ok(())
 }
