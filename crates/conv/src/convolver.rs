@@ -9,11 +9,14 @@ use crate::ir_set::IrSet;
 use crate::line::Line;
 use crate::partition::Partition;
 use crate::recipe::{ConvolverError, Options, Path, Place, Recipe};
-use fft::{Aligned, LANES};
+use fft::{Aligned, Kernels, LANES};
 use rt::deferred::Runner;
 use rt::ftz::FlushToZero;
 use std::collections::HashSet;
 use std::sync::Arc;
+
+/// Sixteen frames of sixteen channels.
+const SQUARE: usize = LANES * LANES;
 
 /// See the module. One block at a time: every input is [heard](Self::hear), then comes the [turn](Self::turn), then
 /// every output can be [played](Self::played); [`process`](Self::process) does all three.
@@ -23,6 +26,7 @@ use std::sync::Arc;
 pub struct Convolver {
     recipe: Arc<Recipe>,
     block: usize,
+    kernels: Kernels,
     position: u64,
     late: u64,
     staged: Aligned,
@@ -61,6 +65,7 @@ impl Convolver {
         let lines = recipe.places.iter().zip(sets);
         Ok(Self {
             block,
+            kernels: options.kernels,
             position: 0,
             late: 0,
             staged: Aligned::new(inputs * block),
@@ -233,6 +238,7 @@ impl Convolver {
         let Self {
             recipe,
             block,
+            kernels,
             staged,
             frames,
             ..
@@ -250,7 +256,7 @@ impl Convolver {
                     }
                 } else {
                     if !is_gathered {
-                        gather(group, staged, *block, frames);
+                        gather(*kernels, group, staged, *block, frames);
                         is_gathered = true;
                     }
                     line.place(0).copy_from_slice(frames);
@@ -309,6 +315,7 @@ impl Convolver {
         let Self {
             recipe,
             block,
+            kernels,
             frames,
             played,
             ..
@@ -317,9 +324,10 @@ impl Convolver {
         self.head.play(played);
         for (number, group) in recipe.groups.iter().enumerate() {
             let mut is_any = false;
-            for heard in
-                lines_of(&mut self.lines, number).filter_map(|line| line.heard_side_by_side())
-            {
+            for line in lines_of(&mut self.lines, number).filter(|line| line.width > 1) {
+                let Some(heard) = line.all_heard() else {
+                    continue;
+                };
                 if is_any {
                     add(frames, heard);
                 } else {
@@ -328,14 +336,10 @@ impl Convolver {
                 }
             }
             if is_any {
-                scatter(group, frames, *block, played);
+                scatter(*kernels, group, frames, *block, played);
             }
             for line in lines_of(&mut self.lines, number).filter(|line| line.width == 1) {
-                for (place, output) in group.outputs.iter().enumerate() {
-                    if let Some(heard) = line.heard(place) {
-                        add(&mut played[output * *block..][..*block], heard);
-                    }
-                }
+                play(line, group, *block, played);
             }
         }
     }
@@ -439,6 +443,21 @@ fn line(recipe: &Recipe, place: &Place, set: IrSet) -> Line {
     Line::new(facts, &place.shape, level.slack(), inputs, work)
 }
 
+/// Adds what a line of single channels gives to a group's outputs.
+fn play(line: &Line, group: &Group, block: usize, played: &mut [f32]) {
+    if let Some(first) = group.first_of_row {
+        if let Some(heard) = line.all_heard() {
+            add(&mut played[first * block..], heard);
+        }
+        return;
+    }
+    for (place, output) in group.outputs.iter().enumerate() {
+        if let Some(heard) = line.heard(place) {
+            add(&mut played[output * block..][..block], heard);
+        }
+    }
+}
+
 #[inline]
 fn add(to: &mut [f32], from: &[f32]) {
     for (to, x) in to.iter_mut().zip(from) {
@@ -447,7 +466,17 @@ fn add(to: &mut [f32], from: &[f32]) {
 }
 
 /// The block of a group's inputs as frames of sixteen.
-fn gather(group: &Group, staged: &[f32], block: usize, frames: &mut [f32]) {
+fn gather(kernels: Kernels, group: &Group, staged: &[f32], block: usize, frames: &mut [f32]) {
+    if let (Some(first), true) = (group.first_input, block.is_multiple_of(LANES)) {
+        let staged = &staged[first * block..][..LANES * block];
+        for (at, frames) in (0..block)
+            .step_by(LANES)
+            .zip(frames.as_chunks_mut::<SQUARE>().0)
+        {
+            kernels.transpose(&staged[at..], block, frames, LANES);
+        }
+        return;
+    }
     for (lane, input) in group.inputs.iter().enumerate() {
         let heard = &staged[input * block..][..block];
         for (frame, x) in frames.as_chunks_mut::<LANES>().0.iter_mut().zip(heard) {
@@ -457,7 +486,27 @@ fn gather(group: &Group, staged: &[f32], block: usize, frames: &mut [f32]) {
 }
 
 /// Adds frames of sixteen to a group's outputs.
-fn scatter(group: &Group, frames: &[f32], block: usize, played: &mut [f32]) {
+fn scatter(kernels: Kernels, group: &Group, frames: &[f32], block: usize, played: &mut [f32]) {
+    if let (Some(first), true) = (
+        group.first_of_row,
+        group.outputs.len() == LANES && block.is_multiple_of(LANES),
+    ) {
+        let played = &mut played[first * block..][..LANES * block];
+        let mut turned = [0.0; SQUARE];
+        for (at, frames) in (0..block)
+            .step_by(LANES)
+            .zip(frames.as_chunks::<SQUARE>().0)
+        {
+            kernels.transpose(frames, LANES, &mut turned, LANES);
+            for (played, turned) in played
+                .chunks_exact_mut(block)
+                .zip(turned.as_chunks::<LANES>().0)
+            {
+                add(&mut played[at..], turned);
+            }
+        }
+        return;
+    }
     for (lane, output) in group.outputs.iter().enumerate() {
         let played = &mut played[output * block..][..block];
         for (y, frame) in played.iter_mut().zip(frames.as_chunks::<LANES>().0) {

@@ -6,8 +6,9 @@
 //!
 //! The work is a list of [pieces](Fdl::pieces), each short, to be done one after the other.
 //!
-//! Sound comes and goes *block by block*: for each block of the period all channels side by side, so that the callback
-//! reads and writes one short run of memory. Of a batch of 16 channels a block is frames of 16 samples.
+//! Sound comes channel by channel, so that it is read in long runs, and goes *block by block*: for each block of the
+//! period all channels side by side, so that the callback reads one short run of memory. Of a batch of 16 channels a
+//! block is frames of 16 samples.
 
 use crate::ir_set::IrSet;
 use crate::pieces::{List, Part};
@@ -47,6 +48,12 @@ impl Shape {
         self.size * self.width
     }
 
+    /// Floats from one input's period of sound to the next one's: not a power of two, so that neighbours do not crowd into
+    /// the same places of a cache.
+    pub(crate) fn stride(&self) -> usize {
+        self.half() + 16
+    }
+
     /// Floats of one channel in one block.
     pub(crate) fn run(&self) -> usize {
         self.block * self.width
@@ -70,7 +77,6 @@ struct Fade {
 /// See the module.
 pub struct Fdl {
     shape: Shape,
-    inputs: usize,
     /// Sorted by output.
     wires: Box<[Wire]>,
     /// For each output, which wires end there.
@@ -115,10 +121,9 @@ impl Fdl {
         let ends: Box<[_]> = (0..outputs).map(end).collect();
         let lists = List::both(&shape, inputs, wires, &ends);
         Self {
-            inputs,
             wires: wires.into(),
-            fresh: Aligned::new(inputs * shape.half()),
-            old: Aligned::new(inputs * shape.half()),
+            fresh: Aligned::new(inputs * shape.stride()),
+            old: Aligned::new(inputs * shape.stride()),
             fresh_from: 0,
             old_from: 0,
             past: Aligned::new(inputs * shape.count * shape.floats()),
@@ -276,18 +281,18 @@ impl Fdl {
 
     /// Blocks `from..to` of the window: the period before, then the new one.
     fn gather(&mut self, input: usize, from: usize, to: usize) {
-        let (run, width) = (self.shape.run(), self.shape.width);
-        let blocks = self.shape.size / self.shape.block;
-        for block in from..to {
-            let (sound, silent, block_of) = match block.checked_sub(blocks) {
-                None => (&self.old, self.old_from, block),
-                Some(block) => (&self.fresh, self.fresh_from, block),
-            };
-            let at = (block_of * self.inputs + input) * run;
-            let window = &mut self.window[block * run..][..run];
-            window.copy_from_slice(&sound[at..at + run]);
-            let silent = (silent * width).saturating_sub(block_of * run).min(run);
-            window[..silent].fill(0.0);
+        let (half, width) = (self.shape.half(), self.shape.width);
+        let (from, to) = (from * self.shape.run(), to * self.shape.run());
+        let first = input * self.shape.stride();
+        for (at, sound, silent) in [
+            (0, &self.old, self.old_from),
+            (half, &self.fresh, self.fresh_from),
+        ] {
+            let (from, to) = (from.clamp(at, at + half), to.clamp(at, at + half));
+            let window = &mut self.window[from..to];
+            let (from, to) = (from - at, to - at);
+            window.copy_from_slice(&sound[first + from..first + to]);
+            window[..(silent * width).clamp(from, to) - from].fill(0.0);
         }
     }
 

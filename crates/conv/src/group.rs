@@ -14,6 +14,10 @@ pub(crate) struct Group {
     pub(crate) outputs: Vec<usize>,
     /// Input and output by their place above, and which path it is; sorted by output.
     pub(crate) wires: Vec<(usize, usize, usize)>,
+    /// The first input, where there are sixteen neighbours in order.
+    pub(crate) first_input: Option<usize>,
+    /// The first output, where all are neighbours in order.
+    pub(crate) first_of_row: Option<usize>,
     /// Whether channel k of the inputs leads to channel k of the outputs, and nothing else does.
     pub(crate) is_straight: bool,
 }
@@ -49,11 +53,18 @@ fn group(paths: &[(usize, usize)], members: &[usize], is_straight: bool) -> Grou
     let mut wires: Vec<_> = members.iter().map(wire).collect();
     wires.sort_by_key(|&(input, output, path)| (output, input, path));
     Group {
+        first_input: first_of_row(&inputs).filter(|_| inputs.len() == LANES),
+        first_of_row: first_of_row(&outputs),
         inputs,
         outputs,
         wires,
         is_straight,
     }
+}
+
+fn first_of_row(ends: &[usize]) -> Option<usize> {
+    let is_row = ends.windows(2).all(|pair| pair[0] + 1 == pair[1]);
+    ends.first().copied().filter(|_| is_row)
 }
 
 /// Paths that hang together by their ends, in order of their first one.

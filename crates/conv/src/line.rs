@@ -15,7 +15,7 @@ pub(crate) struct Line {
     pub(crate) width: usize,
     block: usize,
     slack: usize,
-    inputs: usize,
+    stride: usize,
     incoming: Aligned,
     /// Frames at the begin of `incoming` that count as silence.
     incoming_from: usize,
@@ -52,8 +52,8 @@ impl Line {
             width: shape.width,
             block: shape.block,
             slack,
-            inputs,
-            incoming: Aligned::new(inputs * shape.half()),
+            stride: shape.stride(),
+            incoming: Aligned::new(inputs * shape.stride()),
             incoming_from: 0,
             at: 0,
             clock: 0,
@@ -85,9 +85,8 @@ impl Line {
     ///
     /// Real-time: hot.
     pub(crate) fn place(&mut self, input: usize) -> &mut [f32] {
-        let run = self.block * self.width;
-        let at = (self.at / self.block * self.inputs + input) * run;
-        &mut self.incoming[at..at + run]
+        let at = input * self.stride + self.at * self.width;
+        &mut self.incoming[at..at + self.block * self.width]
     }
 
     /// Counts the block that has been put in its place.
@@ -160,23 +159,25 @@ impl Line {
     ///
     /// Real-time: hot.
     pub(crate) fn heard(&self, output: usize) -> Option<&[f32]> {
+        self.part(output, 1)
+    }
+
+    /// The same for all output channels, side by side.
+    ///
+    /// Real-time: hot.
+    pub(crate) fn all_heard(&self) -> Option<&[f32]> {
+        let outputs = self.facts.outputs;
+        self.part(0, outputs)
+    }
+
+    fn part(&self, output: usize, outputs: usize) -> Option<&[f32]> {
         let size = self.facts.size as u64;
         let at = self.clock.checked_sub(self.slack as u64)?;
         let slot = (at / size % self.heard.len() as u64) as usize;
         let run = self.block * self.width;
         let block = (at % size) as usize / self.block;
         let from = (block * self.facts.outputs + output) * run;
-        self.has[slot].then(|| &self.heard[slot][from..from + run])
-    }
-
-    /// The same for a line of sixteen channels, all of them.
-    ///
-    /// Real-time: hot.
-    pub(crate) fn heard_side_by_side(&self) -> Option<&[f32]> {
-        if self.width == 1 {
-            return None;
-        }
-        self.heard(0)
+        self.has[slot].then(|| &self.heard[slot][from..from + outputs * run])
     }
 
     /// Does an urgent level's work, all of it now.

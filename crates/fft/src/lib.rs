@@ -33,6 +33,7 @@ mod multiply;
 mod peer;
 mod plan;
 mod split;
+mod transpose;
 mod turn;
 mod vector;
 mod vertical;
