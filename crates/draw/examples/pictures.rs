@@ -105,6 +105,7 @@ fn speed() -> plot::Lines {
             at: GuideAt::Y(2.0),
             label: "two workers' bound".into(),
         }],
+        ..plot::Lines::default()
     }
 }
 

@@ -192,6 +192,7 @@ impl Seed {
                         points: seed.many(9, |seed| (seed.number(), seed.value())),
                     }),
                     guides: self.many(3, Self::guide),
+                    labels: self.many(3, |seed| (seed.number(), seed.number(), seed.word())),
                 };
                 if kind == 4 {
                     plot::lines(&lines)

@@ -18,6 +18,9 @@ pub(crate) struct Chart {
 /// A bar a group: its height, and how far its whisker goes.
 pub(crate) type Heights = Vec<Option<(f64, f64)>>;
 
+/// A curve's points, and what is said at each.
+pub(crate) type Labelled = Vec<(f64, f64, String)>;
+
 /// What is in it.
 #[derive(Clone, Debug)]
 pub(crate) enum Body {
@@ -31,6 +34,8 @@ pub(crate) enum Body {
         groups: Vec<String>,
         series: Vec<(String, Heights)>,
     },
+    /// Values over numbers with words at each, both axes in powers.
+    Labelled(Vec<(String, Labelled)>),
     /// Who ran when.
     Lanes(Lanes),
 }
@@ -41,6 +46,7 @@ impl Chart {
         match &self.body {
             Body::Curves { curves, .. } => curves.iter().all(|(_, points)| points.is_empty()),
             Body::Bars { series, .. } => series.iter().all(|(_, v)| v.iter().all(Option::is_none)),
+            Body::Labelled(curves) => curves.iter().all(|(_, points)| points.is_empty()),
             Body::Lanes(lanes) => lanes.lanes.iter().all(|lane| lane.boxes.is_empty()),
         }
     }
@@ -50,6 +56,7 @@ impl Chart {
         let y = self.axis(self.y);
         match &self.body {
             Body::Lanes(lanes) => schedule(lanes).svg(),
+            Body::Labelled(curves) => plot::lines(&self.labelled(curves)).svg(),
             Body::Curves { log, curves } => {
                 let scale = |is_log| if is_log { Scale::Log } else { Scale::Linear };
                 let value = |(x, at): &(f64, f64)| {
@@ -104,6 +111,26 @@ impl Chart {
                 })
                 .svg()
             }
+        }
+    }
+
+    fn labelled(&self, curves: &[(String, Labelled)]) -> Lines {
+        let axis = |what| Axis {
+            scale: Scale::Log,
+            ..self.axis(what)
+        };
+        let series = curves.iter().map(|(name, points)| Series {
+            name: name.clone(),
+            points: points.iter().map(|(x, y, _)| (*x, (*y).into())).collect(),
+        });
+        let labels = curves.iter().flat_map(|(_, points)| points.iter().cloned());
+        Lines {
+            title: self.title.clone(),
+            x: axis(self.x),
+            y: axis(self.y),
+            series: series.filter(|s| !s.points.is_empty()).collect(),
+            labels: labels.collect(),
+            ..Lines::default()
         }
     }
 
@@ -167,6 +194,8 @@ mod tests {
             series: vec![("hlfet".into(), vec![None])],
         };
         assert!(chart.is_empty());
+        chart.body = Body::Labelled(vec![("etf".into(), vec![(1.0, 2.0, "82 %".into())])]);
+        assert!(!chart.is_empty() && chart.svg().contains("82 %"));
         chart.body = Body::Lanes(Lanes::default());
         assert!(chart.is_empty() && chart.svg().ends_with("</svg>\n"));
     }

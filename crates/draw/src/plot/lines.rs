@@ -2,11 +2,14 @@
 
 use super::field::{Around, Field, Range, can_show, noted};
 use super::{GuideAt, Lines, Series, Value, series};
-use crate::picture::{Look, Picture};
+use crate::ink;
+use crate::picture::{Anchor, Look, Picture, plain};
 use std::collections::HashSet;
 
 /// Lines with more points than this have none drawn.
 const MANY: usize = 80;
+/// More labels than this are not drawn.
+const MOST_LABELS: usize = 200;
 
 /// Series as lines from point to point.
 pub fn lines(plot: &Lines) -> Picture {
@@ -33,6 +36,7 @@ fn draw(plot: &Lines, is_joined: bool) -> Picture {
         let aside = shown.aside(i);
         one(&mut picture, &field, points, i, aside, is_joined);
     }
+    labels(&mut picture, &field, plot);
     let busy: Vec<(f64, f64)> = (shown.points())
         .flat_map(|(x, value)| value.all().map(|y| (field.px(*x), field.py(y))))
         .take(20_000)
@@ -105,6 +109,15 @@ impl<'a> Shown<'a> {
             true => (series as f64 - (self.good.len() as f64 - 1.0) / 2.0) * 3.0,
             false => 0.0,
         }
+    }
+}
+
+/// Words at points.
+fn labels(picture: &mut Picture, field: &Field, plot: &Lines) {
+    let can = |(x, y, _): &&(f64, f64, String)| can_show(&plot.x, *x) && can_show(&plot.y, *y);
+    for (x, y, words) in plot.labels.iter().filter(can).take(MOST_LABELS) {
+        let at = (field.px(*x) + 5.0, field.py(*y) - 6.0);
+        picture.text(at, words, plain(9.5), ink::FAINT, Anchor::Start);
     }
 }
 
@@ -197,13 +210,15 @@ mod tests {
     #[test]
     fn every_point_is_drawn_and_what_cannot_be_is_said() {
         let good = Value::between(1.0, 1.5, 1.8).worst(1.1);
-        let plot = plot(vec![
+        let mut plot = plot(vec![
             (16.0, good),
             (0.0, good),
             (32.0, f64::NAN.into()),
             (64.0, 1.9.into()),
         ]);
+        plot.labels = vec![(16.0, 1.5, "82 %".into()), (0.0, 1.5, "nowhere".into())];
         let svg = lines(&plot).svg();
+        assert!(svg.contains("82 %") && !svg.contains("nowhere"));
         assert!(svg.contains("2 values cannot be drawn") && svg.contains("speed-up &lt;1&gt;"));
         assert_eq!(
             svg.matches("<circle").count(),

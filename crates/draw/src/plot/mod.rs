@@ -95,6 +95,8 @@ pub struct Lines {
     pub series: Vec<Series>,
     /// Lines to compare with.
     pub guides: Vec<Guide>,
+    /// Words at points: where along x, where along y, what.
+    pub labels: Vec<(f64, f64, String)>,
 }
 
 /// Bars in groups: a group a case, a bar a series.

@@ -8,7 +8,7 @@ use super::kernels::SEED_US;
 use super::sync::SCHEMES;
 use super::ways::{Pin, Way};
 use super::{BLOCK, RATE_HZ};
-use crate::chart::{Body, Chart};
+use crate::chart::{Body, Chart, Labelled};
 use crate::page::Page;
 use crate::{Machine, Row, Table, state};
 
@@ -87,6 +87,24 @@ impl<'a> View<'a> {
             (way.name().to_owned(), points.collect())
         };
         Way::ALL.map(curve).into()
+    }
+
+    /// A curve for each of `ways`: the most channels over the lengths, with words at each.
+    fn labelled(
+        &self,
+        setting: &str,
+        ways: &[Way],
+        label: &dyn Fn(&Row<'_>) -> String,
+    ) -> Vec<(String, Labelled)> {
+        let lengths = self.all("most", "length");
+        let curve = |way: &Way| {
+            let points = lengths.iter().filter_map(|length| {
+                let row = self.find("most", way.name(), length, setting)?;
+                Some((length.parse().ok()?, row.number("held")?, label(&row)))
+            });
+            (way.name().to_owned(), points.collect())
+        };
+        ways.iter().map(curve).collect()
     }
 
     /// What the paper says of a figure's order, and what is so here.

@@ -167,12 +167,16 @@ impl View<'_> {
             title: "Most channels without a miss, one core".into(),
             x: "impulse response, frames",
             y: "channels",
-            body: Body::Curves {
-                log: (true, true),
-                curves: self.curves("most", "one-core", "held"),
-            },
+            body: Body::Labelled(self.labelled("one-core", &Way::ALL, &|row| {
+                format!("{:.0} %", row.number("percent").unwrap_or(0.0))
+            })),
         };
-        put(page, charts, chart, "Both axes are logarithmic.");
+        put(
+            page,
+            charts,
+            chart,
+            "At the points: how much of the core it used. Both axes are logarithmic.",
+        );
         self.by_length(
             page,
             "most",
@@ -192,20 +196,21 @@ impl View<'_> {
     pub(super) fn cores(&self, page: &mut Page, charts: &mut Vec<Chart>) {
         page.section("Figure 10: one core and two");
         let settings = [Pin::OneCore, Pin::ByLevel, Pin::ByChannel].map(Pin::name);
+        let threaded: Vec<Way> = Way::ALL
+            .into_iter()
+            .filter(|way| way.has_threads())
+            .collect();
         let curves = settings.iter().flat_map(|setting| {
-            let all = self.curves("most", setting, "held").into_iter();
-            all.filter(|(way, _)| Way::ALL.iter().any(|w| w.name() == way && w.has_threads()))
-                .map(move |(way, points)| (format!("{way}, {setting}"), points))
+            let levels = |row: &Row<'_>| row.text("levels").to_owned();
+            let all = self.labelled(setting, &threaded, &levels).into_iter();
+            all.map(move |(way, points)| (format!("{way}, {setting}"), points))
         });
         let chart = Chart {
             file: "figure-10-cores".into(),
             title: "Most channels without a miss, one core and two".into(),
             x: "impulse response, frames",
             y: "channels",
-            body: Body::Curves {
-                log: (true, true),
-                curves: curves.collect(),
-            },
+            body: Body::Labelled(curves.collect()),
         };
         put(
             page,
