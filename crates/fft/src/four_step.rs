@@ -15,6 +15,7 @@ use crate::plan::{RealFft, SizeError};
 use crate::turn::turn;
 use crate::vector::{HALF, Vector};
 use crate::vertical::Vertical;
+use std::ops::Range;
 
 /// A real transform of one channel in pieces; the bits are those of [`RealFft`] with [`crate::Packing::Mono`] and
 /// [`crate::Backend::Own`], which runs all pieces at once.
@@ -37,6 +38,8 @@ pub struct FourStep {
     mirror: Mirror,
     /// How many pieces take the spectrum apart.
     splits: usize,
+    /// Whether a piece is one step of the transform of a group of columns or rows, since a whole one would be long.
+    is_fine: bool,
 }
 
 /// What a block weighs in the steps from columns to rows.
@@ -44,10 +47,21 @@ const ACROSS: u32 = 30;
 /// What a pair of blocks weighs when it is taken apart.
 const PAIR: u32 = 34;
 
+/// From so many columns and rows on, pieces are fine.
+const TALL: usize = 128;
+/// How many fine pieces take a group of columns to the rows.
+const CROSSINGS: usize = 4;
+
 /// What a piece does.
 enum Piece {
     Columns(usize),
+    /// A step of a group of columns.
+    ColumnStep(usize, usize),
+    /// A part of the way of a group of columns to the rows.
+    Crossing(usize, usize),
     Rows(usize),
+    /// A step of a group of rows.
+    RowStep(usize, usize),
     Split(usize),
 }
 
@@ -92,7 +106,11 @@ impl FourStep {
             lanes,
             firsts: (0..width / HALF * height).flat_map(first).collect(),
             mirror: Mirror::new(bins, kernels),
-            splits: (height / HALF / 2).max(1),
+            splits: match height {
+                TALL.. => 2 * height / HALF,
+                _ => (height / HALF / 2).max(1),
+            },
+            is_fine: height >= TALL,
         })
     }
 
@@ -113,7 +131,21 @@ impl FourStep {
 
     /// How many pieces a transform has, forward or back.
     pub fn pieces(&self) -> usize {
-        2 * (self.height / HALF) + self.splits
+        self.column_pieces() + self.row_pieces() + self.splits
+    }
+
+    fn column_pieces(&self) -> usize {
+        match self.is_fine {
+            true => self.width / HALF * (self.columns.steps() + CROSSINGS),
+            false => self.height / HALF,
+        }
+    }
+
+    fn row_pieces(&self) -> usize {
+        match self.is_fine {
+            true => self.height / HALF * self.rows.steps(),
+            false => self.height / HALF,
+        }
     }
 
     /// Roughly how many instructions piece `i` of a forward transform is, or of an inverse one, with a vector as wide as
@@ -124,21 +156,35 @@ impl FourStep {
             Piece::Columns(_) => {
                 self.groups as u32 * all(&self.columns) + ACROSS * self.width as u32
             }
+            Piece::ColumnStep(_, step) => self.columns.weight(step),
+            Piece::Crossing(..) => ACROSS * (self.height / CROSSINGS) as u32,
             Piece::Rows(_) => all(&self.rows),
+            Piece::RowStep(_, step) => self.rows.weight(step),
             Piece::Split(_) => PAIR * (self.mirror.pairs() / self.splits) as u32,
         }
     }
 
     fn piece(&self, i: usize, forward: bool) -> Piece {
-        let each = self.height / HALF;
+        let (columns, rows) = (self.column_pieces(), self.row_pieces());
         let (split, i) = match forward {
-            true => (i.checked_sub(2 * each), i),
+            true => (i.checked_sub(columns + rows), i),
             false => ((i < self.splits).then_some(i), i.wrapping_sub(self.splits)),
         };
-        match split {
-            Some(i) => Piece::Split(i),
-            None if i < each => Piece::Columns(i),
-            None => Piece::Rows(i - each),
+        if let Some(i) = split {
+            return Piece::Split(i);
+        }
+        match i.checked_sub(columns) {
+            None if !self.is_fine => Piece::Columns(i),
+            None => {
+                let steps = self.columns.steps();
+                let (group, step) = (i / (steps + CROSSINGS), i % (steps + CROSSINGS));
+                match step.checked_sub(steps) {
+                    None => Piece::ColumnStep(group, step),
+                    Some(part) => Piece::Crossing(group, part),
+                }
+            }
+            Some(i) if !self.is_fine => Piece::Rows(i),
+            Some(i) => Piece::RowStep(i / self.rows.steps(), i % self.rows.steps()),
         }
     }
 
@@ -152,7 +198,12 @@ impl FourStep {
         }
         match self.piece(i, true) {
             Piece::Columns(i) => self.columns::<PAIRS>(i, time, scratch),
-            Piece::Rows(i) => self.rows::<BLOCKED>(i, scratch, spectrum),
+            Piece::ColumnStep(group, step) => {
+                self.column_steps::<PAIRS>(group, step..step + 1, time, scratch);
+            }
+            Piece::Crossing(group, part) => self.cross(group, self.tiles(part), scratch),
+            Piece::Rows(i) => self.rows::<BLOCKED>(i, 0..self.rows.steps(), scratch, spectrum),
+            Piece::RowStep(i, step) => self.rows::<BLOCKED>(i, step..step + 1, scratch, spectrum),
             Piece::Split(i) => self.split::<true>(i, spectrum),
         }
     }
@@ -173,7 +224,12 @@ impl FourStep {
         }
         match self.piece(i, false) {
             Piece::Columns(i) => self.columns::<SWAPPED>(i, spectrum, scratch),
-            Piece::Rows(i) => self.rows::<SWAPPED_PAIRS>(i, scratch, time),
+            Piece::ColumnStep(group, step) => {
+                self.column_steps::<SWAPPED>(group, step..step + 1, spectrum, scratch);
+            }
+            Piece::Crossing(group, part) => self.cross(group, self.tiles(part), scratch),
+            Piece::Rows(i) => self.rows::<SWAPPED_PAIRS>(i, 0..self.rows.steps(), scratch, time),
+            Piece::RowStep(i, step) => self.rows::<SWAPPED_PAIRS>(i, step..step + 1, scratch, time),
             Piece::Split(i) => self.split::<false>(i, spectrum),
         }
     }
@@ -189,33 +245,62 @@ impl FourStep {
 
     /// Transforms some groups of columns into the rows' memory.
     fn columns<const IN: u8>(&self, piece: usize, from: &[f32], scratch: &mut [f32]) {
-        let (rows, local) = scratch.split_at_mut(2 * self.bins);
         for group in piece * self.groups..(piece + 1) * self.groups {
-            let to = To {
-                at: local.as_mut_ptr(),
-                step: BLOCK,
-            };
-            let from = From {
-                at: from[group * BLOCK..].as_ptr(),
-                step: 2 * self.width,
-            };
-            // SAFETY: row i of the group is block `group` of the `width / 16` blocks of row i of `from`, and `from` has
-            // `height` of these rows; `local` has at least `height` blocks, and the three are different slices.
-            unsafe {
-                self.columns
-                    .run::<IN, BLOCKED>(0..self.columns.steps(), from, to.at, to)
-            };
-            self.kernels.run(Across {
-                plan: self,
-                group,
-                local: local.as_mut_ptr(),
-                rows: rows.as_mut_ptr(),
-            });
+            self.column_steps::<IN>(group, 0..self.columns.steps(), from, scratch);
+            self.cross(group, 0..self.height / HALF, scratch);
         }
     }
 
+    /// Some steps of a group of columns, which stay beside the rows.
+    fn column_steps<const IN: u8>(
+        &self,
+        group: usize,
+        steps: Range<usize>,
+        from: &[f32],
+        scratch: &mut [f32],
+    ) {
+        let (_, local) = scratch.split_at_mut(2 * self.bins);
+        let to = To {
+            at: local.as_mut_ptr(),
+            step: BLOCK,
+        };
+        let from = From {
+            at: from[group * BLOCK..].as_ptr(),
+            step: 2 * self.width,
+        };
+        // SAFETY: row i of the group is block `group` of the `width / 16` blocks of row i of `from`, and `from` has
+        // `height` of these rows; `local` has at least `height` blocks, and the three are different slices.
+        unsafe {
+            self.columns.run::<IN, BLOCKED>(steps, from, to.at, to);
+        }
+    }
+
+    /// Which tiles of a group of columns a part of its way to the rows has.
+    fn tiles(&self, part: usize) -> Range<usize> {
+        let tiles = self.height / HALF;
+        part * tiles / CROSSINGS..(part + 1) * tiles / CROSSINGS
+    }
+
+    /// Takes some tiles of a group of columns to the rows.
+    fn cross(&self, group: usize, tiles: Range<usize>, scratch: &mut [f32]) {
+        let (rows, local) = scratch.split_at_mut(2 * self.bins);
+        self.kernels.run(Across {
+            plan: self,
+            group,
+            tiles,
+            local: local.as_mut_ptr(),
+            rows: rows.as_mut_ptr(),
+        });
+    }
+
     /// Transforms a group of rows into its places in `to`.
-    fn rows<const OUT: u8>(&self, group: usize, scratch: &mut [f32], to: &mut [f32]) {
+    fn rows<const OUT: u8>(
+        &self,
+        group: usize,
+        steps: Range<usize>,
+        scratch: &mut [f32],
+        to: &mut [f32],
+    ) {
         let (rows, local) = scratch.split_at_mut(2 * self.bins);
         let from = From {
             at: rows[group * self.width * BLOCK..].as_ptr(),
@@ -229,7 +314,7 @@ impl FourStep {
         // `width` rows of `height / 16` blocks; `local` has `width` blocks, and the three are different slices.
         unsafe {
             self.rows
-                .run::<BLOCKED, OUT>(0..self.rows.steps(), from, local.as_mut_ptr(), to)
+                .run::<BLOCKED, OUT>(steps, from, local.as_mut_ptr(), to)
         };
     }
 
@@ -239,10 +324,11 @@ impl FourStep {
     }
 }
 
-/// Steps 2 and 3 for a group of columns: from `local` (`height` blocks) to `rows` (all blocks).
+/// Steps 2 and 3 for some tiles of a group of columns: from `local` (`height` blocks) to `rows` (all blocks).
 struct Across<'a> {
     plan: &'a FourStep,
     group: usize,
+    tiles: Range<usize>,
     local: *mut f32,
     rows: *mut f32,
 }
@@ -257,7 +343,7 @@ impl Work for Across<'_> {
         // SAFETY: `local` and `lanes` have `height` blocks; sixteen of them at a time become blocks
         // `tile * width + group * 16 ..` of `rows`, which has `height / 16 * width`; the machine has `V`.
         unsafe {
-            for tile in 0..height / HALF {
+            for tile in self.tiles {
                 for row in tile * HALF..(tile + 1) * HALF {
                     let block = self.local.add(row * BLOCK);
                     let first = Complex::<V>::splat(firsts.as_ptr().add(2 * row));
