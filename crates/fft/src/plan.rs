@@ -280,6 +280,7 @@ mod tests {
         for (bins, packing, backend) in [
             (64, Packing::Mono, Backend::Own),
             (1024, Packing::Mono, Backend::Own),
+            (32768, Packing::Mono, Backend::Own),
             (64, Packing::Batch, Backend::Own),
             (64, Packing::Mono, Backend::RealFft),
         ] {
