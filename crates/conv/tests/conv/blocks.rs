@@ -96,18 +96,18 @@ fn after_going_to_another_time_it_is_as_new_at_that_time() {
     for position in [0, 64, 640, 4096, 1 << 40] {
         let mut new = convolver(&response);
         new.seek(position);
-        let truth = play(&mut new, &[input.clone()], 9600, &mut Inline);
+        let truth = play(&mut new, std::slice::from_ref(&input), 9600, &mut Inline);
         let mut used = convolver(&response);
         play(&mut used, &[rng.noise(5000)], 5056, &mut Inline);
         used.seek(position);
         same(
-            &play(&mut used, &[input.clone()], 9600, &mut Inline),
+            &play(&mut used, std::slice::from_ref(&input), 9600, &mut Inline),
             &truth,
             &format!("{position}"),
         );
         let at_start = play(
             &mut convolver(&response),
-            &[input.clone()],
+            std::slice::from_ref(&input),
             9600,
             &mut Inline,
         );
@@ -124,7 +124,7 @@ fn after_its_tail_it_is_silent_and_holds_silence() {
     let mut rng = Rng(19);
     let (response, input) = (rng.response(7000), rng.noise(1000));
     let mut used = convolver(&response);
-    play(&mut used, &[input.clone()], 1024, &mut Inline);
+    play(&mut used, std::slice::from_ref(&input), 1024, &mut Inline);
     let tail = used.tail().next_multiple_of(64) as usize;
     play(&mut used, &[], tail, &mut Inline);
     let rest = play(&mut used, &[], 20_000, &mut Inline);
@@ -132,7 +132,7 @@ fn after_its_tail_it_is_silent_and_holds_silence() {
     // A new one at the same time gives the same bits from here.
     let mut new = convolver(&response);
     new.seek(used.position());
-    let truth = play(&mut new, &[input.clone()], 9600, &mut Inline);
+    let truth = play(&mut new, std::slice::from_ref(&input), 9600, &mut Inline);
     same(
         &play(&mut used, &[input], 9600, &mut Inline),
         &truth,

@@ -63,8 +63,8 @@ fn like_responses_pass_into_each_other_without_a_trace() {
     let input = rng.noise(20_000);
     for (text, block) in [(TEXT, 64), ("112 + 14x64 2x512 5x1024", 16)] {
         let still = play(
-            &mut convolver(&[response.clone()], text, block),
-            &[input.clone()],
+            &mut convolver(std::slice::from_ref(&response), text, block),
+            std::slice::from_ref(&input),
             20_000,
             &mut Inline,
         )
@@ -105,7 +105,7 @@ fn a_quieter_copy_comes_in_without_a_step() {
     let input: Vec<f32> = (0..30_000).map(|n| (n as f32 * 0.02).sin()).collect();
     let before = play(
         &mut convolver(&[path(&response)], TEXT, 64),
-        &[input.clone()],
+        std::slice::from_ref(&input),
         30_000,
         &mut Inline,
     )
@@ -139,7 +139,13 @@ fn of_several_that_wait_the_last_is_heard_and_others_come_back() {
             .is_some()
     );
     let input = rng.noise(16_000);
-    let played = play(&mut convolver, &[input.clone()], 16_000, &mut Inline).remove(0);
+    let played = play(
+        &mut convolver,
+        std::slice::from_ref(&input),
+        16_000,
+        &mut Inline,
+    )
+    .remove(0);
     for n in (10_000..16_000).step_by(41) {
         assert!((f64::from(played[n]) - truth(&input, &paths[2].ir, n)).abs() < 1e-4);
     }

@@ -16,6 +16,11 @@ fn count() {
     let _ = CALLS.try_with(|calls| calls.set(calls.get() + 1));
 }
 
+/// How often this thread has taken memory or given it back.
+pub(crate) fn calls() -> u64 {
+    CALLS.get()
+}
+
 // SAFETY: every call is passed on as it is.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
@@ -72,7 +77,7 @@ fn all_memory_is_at_most_thirty_percent_above_the_spectra() {
     let mut rng = Rng(21);
     let cuts = [
         "7x64 6x256 2x1024 7x2048",
-        "15x64 2x512 6x1024 6x4096 6x16384 1x65536",
+        "15x64 2x512 6x1024 6x4096 7x16384",
     ];
     for text in cuts {
         let partition = Partition::parse(64, Latency::None, text).unwrap();
@@ -91,7 +96,7 @@ fn all_memory_is_at_most_thirty_percent_above_the_spectra() {
         let (spectra, all) = convolver.bytes();
         let ratio = all as f64 / spectra as f64;
         assert!(spectra >= channels * reach * 16);
-        println!("{text}: {ratio:.3}");
+        assert!(ratio <= 1.3, "{text}: {ratio:.3}");
     }
 }
 
