@@ -55,8 +55,8 @@ pub struct Options {
     pub fade: usize,
     /// Whether periods of groups and levels end at different times, as far as they can.
     pub stagger: bool,
-    /// How many vector instructions a piece of a level's work has at most, roughly and where it can be. Less where the
-    /// callback does some pieces each time, and loads shall be even.
+    /// How many instructions (with vectors of eight) a piece of a level's work has at most, roughly and where it can be.
+    /// Less where the callback does some pieces each time, and loads shall be even.
     pub piece: u32,
 }
 
@@ -72,7 +72,7 @@ impl Options {
             batch: 256,
             fade: 1024,
             stagger: false,
-            piece: 8192,
+            piece: 16384,
         }
     }
 }

@@ -1,9 +1,9 @@
 //! Measures levels as they run: a forward transform, a multiply-add for each partition, an inverse transform, before each
-//! run the caches filled with something else. The worst that was observed is kept, without the runs that others took time
-//! from (`theft.rs`).
+//! run the caches filled with something else. The worst that was observed is kept, without what others took
+//! (`theft.rs`).
 
 use super::sweep::Sweep;
-use super::theft::{honest, median, put_aside};
+use super::theft::{median, mended, put_aside};
 use super::{Costs, LevelCost, TransformCost, backend_name};
 use crate::garcia::operations;
 use crate::search::{Space, least_sum};
@@ -46,8 +46,6 @@ const STAMPED: usize = 32 * 1024;
 const AT_ONCE: usize = 8;
 /// Of sixteen channels, larger levels go one by one: what [`Options::new`](crate::Options::new) says.
 const SIDE_BY_SIDE: usize = 256;
-/// How often a level is run again if thieves leave no run that stands.
-const TRIES: usize = 4;
 
 /// Measures all that the choice among the ways of `space` needs to know. `tell` is told how far it is, and may break it
 /// off: then there is nothing.
@@ -185,34 +183,34 @@ impl Bench {
         if self.memory.len() < needed {
             self.memory = noise(needed);
         }
-        let mut runs = Vec::new();
-        for _ in 0..TRIES {
-            let before = runs.len();
-            for _ in 0..self.options.runs {
-                runs.extend(self.run(count)?);
-            }
-            found.runs += self.options.runs;
-            found.stolen += self.options.runs - (runs.len() - before);
-            let stand = honest(&runs);
-            if 2 * stand.len() >= self.options.runs {
-                found.stolen += runs.len() - stand.len();
-                let sums: Vec<f64> = stand.iter().map(|i| runs[*i].iter().sum()).collect();
-                found.levels += 1;
-                found.costs.keep_level(LevelCost {
-                    packing: self.options.packing,
-                    size,
-                    count,
-                    worst_ns: sums.iter().copied().fold(0.0, f64::max),
-                    typical_ns: median(sums),
-                });
-                return Some(());
+        let (mut runs, mut aside) = (Vec::new(), Vec::new());
+        for _ in 0..self.options.runs {
+            let (was_aside, parts) = self.run(count)?;
+            match was_aside {
+                true => aside.push(parts),
+                false => runs.push(parts),
             }
         }
+        found.runs += self.options.runs;
+        found.stolen += aside.len();
+        if 2 * runs.len() < self.options.runs {
+            runs.append(&mut aside);
+        }
+        let (sums, gaps) = mended(&runs);
+        found.stolen = (found.stolen + gaps).min(found.runs);
+        found.levels += 1;
+        found.costs.keep_level(LevelCost {
+            packing: self.options.packing,
+            size,
+            count,
+            worst_ns: sums.iter().copied().fold(0.0, f64::max),
+            typical_ns: median(sums),
+        });
         Some(())
     }
 
-    /// One period of a level: the time of each part in ns. Nothing inside if the thread was put aside meanwhile.
-    fn run(&mut self, count: usize) -> Option<Option<Vec<f64>>> {
+    /// One period of a level: whether the thread was put aside meanwhile, and the time of each part in ns.
+    fn run(&mut self, count: usize) -> Option<(bool, Vec<f64>)> {
         let fft = self.fft.as_ref()?;
         let floats = fft.floats();
         let mut time = noise(floats);
@@ -238,12 +236,10 @@ impl Bench {
             black_box(&mut time);
         }
         stamps.push(stamp::now());
-        if aside != put_aside() {
-            return Some(None);
-        }
+        let was_aside = aside != put_aside();
         let parts = stamps.windows(2);
         let parts = parts.map(|two| self.scale.nanos(two[1] - two[0]).0 as f64);
-        Some(Some(parts.collect()))
+        Some((was_aside, parts.collect()))
     }
 }
 

@@ -23,9 +23,9 @@ pub struct Evenly {
 }
 
 /// How many vector instructions a piece has at most, roughly, for one channel.
-const PIECE: u32 = 512;
+const PIECE: u32 = 1024;
 /// The same for many channels: pieces may be heavier where there is more of everything.
-const MOST_PIECE: u32 = 8192;
+const MOST_PIECE: u32 = 16384;
 
 impl Evenly {
     /// `options` with pieces that are light enough to be spread evenly for so many channels.

@@ -20,6 +20,7 @@
 use super::decimation::{Bench, Decimation};
 use crate::{Convolver, ConvolverError, Inline, Latency, Options, Partition, Path};
 use fft::{Aligned, Kernels};
+use rt::ftz::FlushToZero;
 use std::fmt;
 
 /// Values in a block of a spectrum.
@@ -185,6 +186,7 @@ impl TwoLevels {
     ///
     /// Real-time: hot.
     pub fn process(&mut self, inputs: &[&[f32]], outputs: &mut [&mut [f32]]) {
+        let _floats = FlushToZero::on();
         self.short.process(inputs, outputs, &mut Inline);
         let channels = self.long.len().min(inputs.len()).min(outputs.len());
         let period = self.size / self.block();
