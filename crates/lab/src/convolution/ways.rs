@@ -133,7 +133,7 @@ enum Engine {
     /// Levels' work by somebody's hands.
     Levels(Convolver, Box<dyn Hands + Send>),
     /// Two levels by decimation in frequency, and what it plays.
-    Two(TwoLevels, Vec<f32>),
+    Two(Box<TwoLevels>, Vec<f32>),
 }
 
 /// A convolver that hears noise.
@@ -214,7 +214,7 @@ fn two(channels: usize, length: usize) -> Result<Engine, LabError> {
     let responses: Vec<&[f32]> = responses.iter().map(Vec::as_slice).collect();
     let made = TwoLevels::new(&responses, BLOCK, Ratio::ThirtyTwo, Kernels::best());
     let made = made.map_err(|error| LabError::Play(error.to_string()))?;
-    Ok(Engine::Two(made, vec![0.0; channels * BLOCK]))
+    Ok(Engine::Two(Box::new(made), vec![0.0; channels * BLOCK]))
 }
 
 impl Callback for Player {
