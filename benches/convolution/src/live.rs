@@ -155,11 +155,12 @@ fn miss(due: u64, done: u64, late: Late) -> Option<Miss> {
             ns: done - end,
         });
     }
-    // How late a level was is not known; a block of gaps in its period would do.
+    // How late a level was is not known; a block of gaps in its period would do, if that is a twentieth of it.
+    let time = u64::from(late.blocks) * PERIOD_NS;
     (late.results > 0).then(|| Miss {
-        since: due.saturating_sub(u64::from(late.blocks) * PERIOD_NS),
+        since: due.saturating_sub(time),
         until: done,
-        ns: PERIOD_NS,
+        ns: PERIOD_NS.max(time / 20),
     })
 }
 

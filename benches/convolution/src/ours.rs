@@ -140,6 +140,9 @@ impl Contestant for Ours {
     }
 
     fn spectra(&mut self) -> Option<usize> {
-        Some(self.convolver.bytes().0)
+        // A partition has as many bins as frames, of eight bytes, of the response and of the input.
+        let levels = self.convolver.partition().levels().iter();
+        let bins: usize = levels.map(|level| level.count() * level.size()).sum();
+        Some(16 * bins * self.convolver.inputs())
     }
 }

@@ -239,11 +239,12 @@ fn miss(due: u64, done: u64, period: u64, late: Late) -> Option<Miss> {
             ns: done - end,
         });
     }
-    // How late a result was is not known; a period of gaps in its time would do.
+    // How late a result was is not known; a period of gaps in its time would do, if that is a twentieth of it.
+    let time = u64::from(late.blocks) * period;
     (late.results > 0).then(|| Miss {
-        since: due.saturating_sub(u64::from(late.blocks) * period),
+        since: due.saturating_sub(time),
         until: done,
-        ns: period,
+        ns: period.max(time / 20),
     })
 }
 
