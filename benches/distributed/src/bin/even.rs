@@ -1,0 +1,185 @@
+//! How evenly the ways without a thread load the callbacks: instructions of each callback, counted under valgrind (which
+//! knows AVX2 and no AVX-512: so do the kernels here).
+//!
+//! ```text
+//! even                              all ways, a table
+//! even one WAY CHANNELS FRAMES      plays one way; what valgrind is given
+//! ```
+
+use conv::distributed::{Evenly, Ratio, TwoLevels};
+use conv::{Convolver, Costs, Inline, Latency, Options, Partition, Path, Space};
+use fft::Kernels;
+use std::env::args;
+use std::error::Error;
+use std::fs;
+use std::process::{Command, Stdio};
+
+const BLOCK: usize = 64;
+/// Callbacks that are not counted: until all levels work.
+const WARM: usize = 3;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let words: Vec<String> = args().skip(1).collect();
+    match words.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        ["one", way, channels, frames] => one(way, channels.parse()?, frames.parse()?),
+        [] => table(&[
+            ("4", 1, 16384),
+            ("8", 1, 16384),
+            ("8n", 1, 16384),
+            ("16", 1, 32768),
+            ("32", 1, 65536),
+            ("32", 1, 524_288),
+            ("evenly", 1, 524_288),
+            ("evenly", 4, 524_288),
+            ("evenly", 16, 524_288),
+            ("inline", 1, 524_288),
+        ]),
+        [way, channels, frames] => table(&[(way, channels.parse()?, frames.parse()?)]),
+        _ => Err("even [WAY CHANNELS FRAMES]".into()),
+    }
+}
+
+/// Counts each of these, and prints what came out.
+fn table(ways: &[(&str, usize, usize)]) -> Result<(), Box<dyn Error>> {
+    println!("way, channels, frames: callbacks, mean, worst, worst/mean, least/mean");
+    for (way, channels, frames) in ways {
+        let mut counts = count(way, *channels, *frames)?;
+        counts.sort_unstable();
+        let mean = counts.iter().sum::<u64>() as f64 / counts.len() as f64;
+        let (least, worst) = (counts[0], counts[counts.len() - 1]);
+        println!(
+            "{way}, {channels}, {frames}: {}, {mean:.0}, {worst}, {:.3}, {:.3}",
+            counts.len(),
+            worst as f64 / mean,
+            least as f64 / mean
+        );
+    }
+    Ok(())
+}
+
+/// The instructions of each callback.
+fn count(way: &str, channels: usize, frames: usize) -> Result<Vec<u64>, Box<dyn Error>> {
+    let folder = std::env::temp_dir().join(format!("divisi-even-{}", std::process::id()));
+    fs::create_dir_all(&folder)?;
+    let ended = Command::new("valgrind")
+        .args(["--tool=callgrind", "--toggle-collect=*one_callback*"])
+        .args(["--dump-after=*one_callback*", "--compress-strings=yes"])
+        .arg(format!("--callgrind-out-file={}/out", folder.display()))
+        .arg(std::env::current_exe()?)
+        .args(["one", way, &channels.to_string(), &frames.to_string()])
+        .stderr(Stdio::null())
+        .status()?;
+    if !ended.success() {
+        return Err("valgrind failed".into());
+    }
+    let mut counts = Vec::new();
+    for file in fs::read_dir(&folder)? {
+        let text = fs::read_to_string(file?.path())?;
+        let line = text.lines().find_map(|line| {
+            line.strip_prefix("summary:")
+                .or(line.strip_prefix("totals:"))
+        });
+        let count: u64 = line.unwrap_or("0").trim().parse()?;
+        if count > 100 {
+            counts.push(count);
+        }
+    }
+    fs::remove_dir_all(&folder)?;
+    Ok(counts)
+}
+
+enum Player {
+    Levels(Convolver, Option<Evenly>),
+    Two(TwoLevels),
+}
+
+/// One callback, to be counted; without the clearing of what comes in and goes out.
+#[inline(never)]
+fn one_callback(player: &mut Player, inputs: &[&[f32]], outputs: &mut [&mut [f32]]) {
+    match player {
+        Player::Levels(convolver, Some(hands)) => convolver.process(inputs, outputs, hands),
+        Player::Levels(convolver, None) => convolver.process(inputs, outputs, &mut Inline),
+        Player::Two(two) => two.process(inputs, outputs),
+    }
+}
+
+/// The same, not counted.
+#[inline(never)]
+fn warm_up(player: &mut Player, inputs: &[&[f32]], outputs: &mut [&mut [f32]]) {
+    match player {
+        Player::Levels(convolver, Some(hands)) => convolver.process(inputs, outputs, hands),
+        Player::Levels(convolver, None) => convolver.process(inputs, outputs, &mut Inline),
+        Player::Two(two) => two.process(inputs, outputs),
+    }
+}
+
+fn one(way: &str, channels: usize, frames: usize) -> Result<(), Box<dyn Error>> {
+    let kernels = Kernels::named("avx2").unwrap_or(Kernels::best());
+    let response: Vec<f32> = (0..frames)
+        .map(|n| ((n * 7919) % 1009) as f32 / 1e6)
+        .collect();
+    let ratio = match way {
+        "4" => Some(Ratio::Four),
+        "8" => Some(Ratio::Eight),
+        "8n" => Some(Ratio::EightNested),
+        "16" => Some(Ratio::Sixteen),
+        "32" => Some(Ratio::ThirtyTwo),
+        _ => None,
+    };
+    let (mut player, period) = match ratio {
+        Some(ratio) => {
+            let responses = vec![&response[..]; channels];
+            let two = TwoLevels::new(&responses, BLOCK, ratio, kernels)?;
+            (Player::Two(two), ratio.times())
+        }
+        None => levels(way, channels, response, kernels)?,
+    };
+    let input: Vec<f32> = (0..BLOCK).map(|n| (n as f32 * 0.1).sin()).collect();
+    let inputs = vec![&input[..]; channels];
+    let mut output = vec![0.0; BLOCK * channels];
+    for callback in 0..(WARM + 1) * period {
+        let mut outputs: Vec<&mut [f32]> = output.chunks_exact_mut(BLOCK).collect();
+        match callback < WARM * period {
+            true => warm_up(&mut player, &inputs, &mut outputs),
+            false => one_callback(&mut player, &inputs, &mut outputs),
+        }
+    }
+    Ok(())
+}
+
+fn levels(
+    way: &str,
+    channels: usize,
+    response: Vec<f32>,
+    kernels: Kernels,
+) -> Result<(Player, usize), Box<dyn Error>> {
+    let space = Space::new(response.len(), BLOCK, Latency::None).ok_or("no length")?;
+    let partition = match std::env::var("PARTITION") {
+        Ok(text) => Partition::parse(BLOCK, Latency::None, &text)?,
+        Err(_) => {
+            let found = Costs::built_in().choose(&space, channels, 1);
+            found.ok_or("no costs")?.partition
+        }
+    };
+    eprintln!("{partition}");
+    let period = partition.levels().last().map_or(1, |l| l.size() / BLOCK);
+    let shared: std::sync::Arc<[f32]> = response.into();
+    let path = |i| Path::new(i, i, shared.clone());
+    let paths: Vec<_> = (0..channels).map(path).collect();
+    let mut options = Options::new(partition);
+    options.kernels = kernels;
+    let is_even = way == "evenly";
+    if is_even {
+        options = Evenly::prepare(&options, channels);
+    }
+    let mut convolver = Convolver::new(channels, channels, &paths, &options)?;
+    let hands = is_even.then(|| Evenly::new(&mut convolver));
+    if let Some(hands) = &hands {
+        let (worst, mean) = (hands.spread().worst() as f64, hands.spread().mean());
+        eprintln!(
+            "as planned: worst {worst}, mean {mean:.0}, ratio {:.3}",
+            worst / mean
+        );
+    }
+    Ok((Player::Levels(convolver, hands), period))
+}
