@@ -131,7 +131,7 @@ pub(super) fn words(partition: &Partition) -> String {
 /// What convolves.
 enum Engine {
     /// Levels' work by somebody's hands.
-    Levels(Convolver, Box<dyn Hands + Send>),
+    Levels(Box<Convolver>, Box<dyn Hands + Send>),
     /// Two levels by decimation in frequency, and what it plays.
     Two(Box<TwoLevels>, Vec<f32>),
 }
@@ -204,7 +204,7 @@ fn levels(
         _ if way.has_threads() => Box::new(threads(&convolver, place, pin)?),
         _ => Box::new(Inline),
     };
-    Ok(Engine::Levels(convolver, hands))
+    Ok(Engine::Levels(Box::new(convolver), hands))
 }
 
 fn two(channels: usize, length: usize) -> Result<Engine, LabError> {
