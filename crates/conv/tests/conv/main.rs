@@ -2,6 +2,7 @@
 
 mod blocks;
 mod channels;
+mod distributed;
 mod exchanges;
 mod hands;
 mod kit;
