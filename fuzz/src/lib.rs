@@ -17,18 +17,28 @@ pub fn catalogue() -> &'static Catalogue {
 
 /// Every place is inside the text, and the diagnostics can be shown.
 pub fn check(reading: &Reading, bytes: &[u8]) {
+    for diagnostic in &reading.diagnostics {
+        assert!(diagnostic.place.is_somewhere(), "nowhere: {diagnostic:?}");
+    }
+    check_found(&reading.diagnostics, bytes);
+    for (_, node) in reading.session.graph.nodes() {
+        assert!(node.place.is_somewhere(), "`{}` stands nowhere", node.name);
+    }
+}
+
+/// The same, of what may be wrong with the text as a whole.
+pub fn check_found(diagnostics: &[Diagnostic], bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     let lines: Vec<usize> = text.split('\n').map(|line| line.chars().count()).collect();
-    for diagnostic in &reading.diagnostics {
-        inside(diagnostic.place, &lines, diagnostic);
+    for diagnostic in diagnostics {
+        if diagnostic.place.is_somewhere() {
+            inside(diagnostic.place, &lines, diagnostic);
+        }
         for (place, _) in &diagnostic.also {
             inside(*place, &lines, diagnostic);
         }
     }
-    for (_, node) in reading.session.graph.nodes() {
-        assert!(node.place.is_somewhere(), "`{}` stands nowhere", node.name);
-    }
-    let shown = render("file", &text, &reading.diagnostics);
+    let shown = render("file", &text, diagnostics);
     assert!(!shown.chars().any(|c| c.is_control() && c != '\n'));
 }
 
