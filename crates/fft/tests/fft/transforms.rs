@@ -166,20 +166,21 @@ fn piece_after_piece_gives_the_bits_of_the_whole() {
     }
 }
 
+/// Pieces are put together until they fill what is free in a callback; so the longest counts, not how even they are.
 #[test]
-fn no_piece_of_a_large_transform_is_much_heavier_than_the_others() {
+fn no_piece_of_a_large_transform_is_long() {
+    const MOST: u32 = 12_000;
     let kernels = Kernels::best();
     for (packing, sizes) in [
-        (Packing::Mono, 4096..=1 << 20),
-        (Packing::Batch, 1024..=8192),
+        (Packing::Mono, 256..=1 << 20),
+        (Packing::Batch, 64..=1 << 16),
     ] {
         for bins in sizes.filter(|bins: &usize| bins.is_power_of_two()) {
             let fft = RealFft::new(bins, packing, kernels, Backend::Own).unwrap();
             for forward in [true, false] {
-                let weights = (0..fft.pieces()).map(|i| f64::from(fft.weight(i, forward)));
-                let mean = weights.clone().sum::<f64>() / fft.pieces() as f64;
-                let worst = weights.fold(0.0, f64::max);
-                assert!(worst <= 1.5 * mean, "{packing:?} {bins}: {worst} of {mean}");
+                let weights = (0..fft.pieces()).map(|i| fft.weight(i, forward));
+                let worst = weights.max().unwrap();
+                assert!(worst <= MOST, "{packing:?} {bins}: {worst} instructions");
             }
         }
     }
