@@ -251,16 +251,28 @@ impl<'a> Assembler<'a> {
         (place, delay): (Place, Place),
         found: &mut Vec<Diagnostic>,
     ) -> Option<()> {
-        let most = self.new.as_ref()?.most_frames;
-        let Some(room) = most.checked_sub(part.delay).filter(|room| *room > 0) else {
-            let message = format!("the convolver holds {most} frames: nothing is heard of this");
+        let holds = self.new.as_ref()?.most_frames;
+        let Some(room) = holds.checked_sub(part.delay).filter(|room| *room > 0) else {
+            let message = format!("the convolver holds {holds} frames: nothing is heard of this");
             let wrong = Diagnostic::error(delay, message);
             found.push(wrong.help("raise the maximum length at `/convolver/new`, or delay less"));
             return None;
         };
+        // The silence before it is memory too.
+        let (frames, most) = (
+            (part.delay + part.ir.len().min(room)) as u64,
+            self.limit.frames,
+        );
+        if frames > most {
+            let name = "this".into();
+            let error = IrError::TooLong { name, frames, most };
+            found.push(Diagnostic::error(delay, error.to_string()));
+            return None;
+        }
+        self.charge(part.delay, delay, found)?;
         if part.ir.len() > room {
             let (needs, over) = (part.delay + part.ir.len(), part.ir.len() - room);
-            let message = format!("the convolver holds {most} frames: the last {over} are cut");
+            let message = format!("the convolver holds {holds} frames: the last {over} are cut");
             let cut = Diagnostic::warning(place, message);
             found.push(cut.help(format!(
                 "a maximum length of {needs} at `/convolver/new` keeps them"
@@ -338,8 +350,10 @@ impl<'a> Assembler<'a> {
         let file = match Ir::load(&source.path, self.rate, &self.limit) {
             Ok(loaded) => {
                 let samples = loaded.ir.frames() * loaded.ir.channels().len();
-                // It was held against the limit before; what resampling adds at its ends does not count.
-                let _ = self.limit.charge("", samples);
+                // It was held against the limit before; what resampling adds at its ends is let through, once.
+                if self.limit.charge("", samples).is_err() {
+                    self.limit.samples = 0;
+                }
                 let mut from = self.rate;
                 for note in &loaded.notes {
                     if let Note::Resampled { from: rate, .. } = note {

@@ -300,7 +300,7 @@ fn samples_that_are_no_numbers_are_refused_where_the_file_is_named() {
 #[test]
 fn what_a_text_asks_for_is_held_against_the_limit() {
     let here = Folder::new();
-    let many = "/impulse/hilbert 1 1 1 40000 65536\n".repeat(100);
+    let many = "/impulse/hilbert 1 1 1 32768 65536\n".repeat(100);
     let limit = Limit {
         samples: 1_000_000,
         ..Limit::default()
@@ -387,4 +387,48 @@ fn any_bytes_at_all_give_a_reading() {
         let is_wrong = reading.diagnostics.iter().any(Diagnostic::is_error);
         assert_eq!(reading.config.is_none(), is_wrong);
     }
+}
+
+#[test]
+fn a_delay_is_held_against_the_limit_like_anything_that_takes_memory() {
+    let folder = Folder::new();
+    let read = |text: &str, limit| {
+        let rate = SampleRate::new(48_000).unwrap();
+        let reading = read(text, &folder.0, rate, &limit);
+        let errors: Vec<_> = reading
+            .diagnostics
+            .into_iter()
+            .filter(Diagnostic::is_error)
+            .collect();
+        (reading.config.is_some(), errors)
+    };
+    let far = "/convolver/new 1 1 64 4294967295\n/impulse/dirac 1 1 1 4294967294";
+    let (is_read, errors) = read(far, Limit::default());
+    assert!(!is_read && errors.len() == 1, "{errors:?}");
+    assert_eq!((errors[0].place.line, errors[0].place.column), (2, 22));
+    assert!(
+        errors[0].message.contains("67108864 are the most"),
+        "{errors:?}"
+    );
+    let two = "/convolver/new 1 2 64 1000\n/impulse/dirac 1 1 1 500\n/impulse/dirac 1 2 1 501";
+    let samples = 1001;
+    assert!(
+        read(
+            two,
+            Limit {
+                samples,
+                ..Limit::default()
+            }
+        )
+        .0
+    );
+    let samples = 1000;
+    let (is_read, errors) = read(
+        two,
+        Limit {
+            samples,
+            ..Limit::default()
+        },
+    );
+    assert!(!is_read && errors[0].place.line == 3, "{errors:?}");
 }
