@@ -10,6 +10,11 @@
 //!
 //! The work itself is handed over by [`rt::deferred`]; the words only keep anybody from sleeping through it: each is
 //! read before the work is looked at, and slept on only while it is as it was read.
+//!
+//! A thread may take the whole of its level's period: when it is done changes nothing. Work that is not there when it is due
+//! is waited for as long as patience lasts. Then it is late: counted ([`Convolver::late`]), its level silent for one period,
+//! all others as they would be; and so is every period that its thread works over. What it brings then is thrown away, and
+//! the next work starts with the next period. A thread that is lost leaves its level silent, and everything else playing.
 
 use crate::{Convolver, Fdl, Hands};
 use rt::deferred::{Owner, Runner};
@@ -74,6 +79,7 @@ pub struct Threads {
     owners: Box<[usize]>,
     to_wake: Option<Names>,
     woken: u32,
+    waited: u64,
     patience: Option<Duration>,
     refused: Vec<Refusal>,
 }
@@ -107,6 +113,7 @@ impl Threads {
             owners,
             to_wake: None,
             woken: 0,
+            waited: 0,
             patience: options.patience,
             refused: Vec::new(),
         };
@@ -147,6 +154,11 @@ impl Threads {
     pub fn woken(&self) -> u32 {
         self.woken
     }
+
+    /// How many results were due and not there, and were waited for, so far.
+    pub fn waited(&self) -> u64 {
+        self.waited
+    }
 }
 
 impl Hands for Threads {
@@ -163,7 +175,19 @@ impl Hands for Threads {
     }
 
     fn finish(&mut self, line: usize, work: &mut Owner<Fdl>) -> bool {
-        let thread = self.owners[line];
+        if work.is_here() {
+            return true;
+        }
+        self.waited += 1;
+        self.wait(self.owners[line], work)
+    }
+}
+
+impl Threads {
+    /// Waits until `thread` has done `work`, or is lost, or patience is over.
+    ///
+    /// Real-time: waits, on that thread, as long as patience lasts.
+    fn wait(&self, thread: usize, work: &Owner<Fdl>) -> bool {
         let done = &self.shared.done[thread];
         let mut until = None;
         loop {
@@ -175,19 +199,17 @@ impl Hands for Threads {
             if self.shared.lost[thread].load(Ordering::Relaxed) {
                 return false;
             }
-            match self.patience {
-                None => done.wait(seen),
-                Some(patience) => {
-                    let now = Instant::now();
-                    let left = until
-                        .get_or_insert(now + patience)
-                        .saturating_duration_since(now);
-                    if left.is_zero() {
-                        return false;
-                    }
-                    done.wait_for(seen, Nanos(left.as_nanos() as u64));
-                }
+            let Some(patience) = self.patience else {
+                done.wait(seen);
+                continue;
+            };
+            let now = Instant::now();
+            let until = *until.get_or_insert(now + patience);
+            let left = until.saturating_duration_since(now);
+            if left.is_zero() {
+                return false;
             }
+            done.wait_for(seen, Nanos(left.as_nanos() as u64));
         }
     }
 }

@@ -2,6 +2,7 @@
 
 mod blocks;
 mod channels;
+mod deadlines;
 mod distributed;
 mod exchanges;
 mod hands;
