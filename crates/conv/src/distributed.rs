@@ -5,13 +5,17 @@
 //! | `evenly.rs` | any number of levels: some pieces of each in every callback |
 //! | `spread.rs` | which piece in which callback |
 //! | `two_levels.rs` | exactly two levels, by decimation in frequency: as even as can be |
+//! | `ratio.rs` `long.rs` | how long the second one is; its memory |
 //! | `decimation.rs` | a long transform as several short ones |
 
 mod decimation;
 mod evenly;
+mod long;
+mod ratio;
 mod spread;
 mod two_levels;
 
 pub use evenly::Evenly;
+pub use ratio::Ratio;
 pub use spread::{Job, Spread, Turn};
-pub use two_levels::{Ratio, TwoLevels};
+pub use two_levels::TwoLevels;

@@ -20,6 +20,10 @@ use std::f64::consts::TAU;
 
 /// Values in a block, and half its floats.
 const LANES: usize = 16;
+/// What a product of sixteen values costs, in instructions with a vector as wide as half a block.
+pub(super) const PRODUCT: u64 = 18;
+/// What sixteen floats cost that are copied.
+const COPY: u64 = 4;
 /// The most subsequences that a stage makes.
 pub(super) const MOST_RADIX: usize = 4;
 
@@ -89,6 +93,20 @@ impl Decimation {
     /// Values of a leaf.
     pub(super) fn leaf(&self) -> usize {
         self.size / self.leaves()
+    }
+
+    /// What the first stage weighs for a block, forth or back.
+    pub(super) fn stage_weight(&self, block: usize) -> u64 {
+        (self.radix[0] * block / LANES) as u64 * PRODUCT
+    }
+
+    /// What a leaf weighs, forth or back: the second stage, two real transforms, and what is copied between them.
+    pub(super) fn leaf_weight(&self, forward: bool) -> u64 {
+        let transform = |i: usize| u64::from(self.fft.weight(i, forward));
+        let transforms: u64 = (0..self.fft.pieces()).map(transform).sum();
+        let blocks = (self.leaf() / LANES) as u64;
+        let products = blocks * self.radix[1] as u64 * PRODUCT;
+        2 * transforms + products + 4 * blocks * COPY
     }
 
     /// Memory for a leaf's transform.

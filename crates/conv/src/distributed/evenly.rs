@@ -104,6 +104,7 @@ impl Hands for Evenly {
 mod tests {
     use super::*;
     use crate::{Latency, Partition, Path};
+    use fft::{Backend, Kernels, Packing, RealFft};
 
     /// Holds that nothing is left to do when it is due, and counts what is done.
     struct Watched {
@@ -191,15 +192,56 @@ mod tests {
         }
     }
 
-    #[test]
-    fn long_responses_load_all_callbacks_alike() {
+    /// Responses of 524288 frames, as far as the partition goes.
+    fn long(channels: usize) -> Convolver {
         let text = "15x64 2x512 6x1024 6x4096 6x16384 7x65536";
         let partition = Partition::parse(64, Latency::None, text).unwrap();
-        for channels in [4, 32] {
-            let path = |i: usize| Path::new(i, i, vec![1.0; 1 + 4000 * (channels < 4) as usize]);
-            let paths: Vec<_> = (0..channels).map(path).collect();
-            let options = Evenly::prepare(&Options::new(partition.clone()), channels);
-            let mut convolver = Convolver::new(channels, channels, &paths, &options).unwrap();
+        let response: std::sync::Arc<[f32]> = vec![1.0; 10].into();
+        let path = |i: usize| Path::new(i, i, response.clone());
+        let paths: Vec<_> = (0..channels).map(path).collect();
+        let options = Evenly::prepare(&Options::new(partition), channels);
+        Convolver::new(channels, channels, &paths, &options).unwrap()
+    }
+
+    /// What a transform of that size weighs.
+    fn transform(size: usize) -> u64 {
+        let fft = RealFft::new(size, Packing::Mono, Kernels::best(), Backend::Own).unwrap();
+        (0..fft.pieces())
+            .map(|i| u64::from(fft.weight(i, true)))
+            .sum()
+    }
+
+    #[test]
+    fn no_callback_does_a_transform_of_a_long_level() {
+        let mut convolver = long(1);
+        let hands = Evenly::new(&mut convolver);
+        let lines: Vec<_> = convolver.lines().collect();
+        let whole: Vec<_> = lines.iter().map(|line| transform(line.size)).collect();
+        let weights: Vec<_> = (0..lines.len()).map(|i| convolver.weights(i)).collect();
+        let mut done = vec![0; lines.len()];
+        for callback in 0..hands.spread().callbacks() {
+            for (done, line) in done.iter_mut().zip(&lines) {
+                if callback % (line.size / 64) == 0 {
+                    *done = 0;
+                }
+            }
+            for turn in hands.spread().turns(callback) {
+                let index = turn.job as usize;
+                let pieces = done[index]..done[index] + turn.pieces as usize;
+                done[index] = pieces.end;
+                let load: u64 = weights[index][pieces].iter().sum();
+                let size = lines[index].size;
+                assert!(size < 4096 || load < whole[index], "{size}: {load}");
+            }
+        }
+        let pieces: Vec<_> = weights.iter().map(Vec::len).collect();
+        assert_eq!(done[1..], pieces[1..], "all is done in the end");
+    }
+
+    #[test]
+    fn long_responses_load_all_callbacks_alike() {
+        for channels in [1, 4, 32] {
+            let mut convolver = long(channels);
             let hands = Evenly::new(&mut convolver);
             let (worst, mean) = (hands.spread().worst() as f64, hands.spread().mean());
             assert!(

@@ -17,68 +17,12 @@
 //! Avižienis, "Implementing real-time partitioned convolution algorithms on conventional operating systems" (2011), and
 //! Hurchalla, "A time distributed FFT for efficient low latency convolution" (2010).
 
-use super::decimation::{Bench, Decimation};
+use super::decimation::{Bench, Decimation, PRODUCT};
+use super::long::{LANES, Long};
+use super::ratio::Ratio;
 use crate::{Convolver, ConvolverError, Inline, Latency, Options, Partition, Path};
 use fft::{Aligned, Kernels};
 use rt::ftz::FlushToZero;
-use std::fmt;
-
-/// Values in a block of a spectrum.
-const LANES: usize = 16;
-/// So many multiplications at once keep the sum in registers.
-const AT_ONCE: usize = 8;
-
-/// How long the long level is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ratio {
-    /// 4 times as long as the short one.
-    Four,
-    /// 8 times, by one stage of radix 4.
-    Eight,
-    /// 8 times, by two nested stages of radix 2.
-    EightNested,
-    /// 16 times.
-    Sixteen,
-    /// 32 times.
-    ThirtyTwo,
-}
-
-impl Ratio {
-    /// All of them.
-    pub const ALL: [Self; 5] = [
-        Self::Four,
-        Self::Eight,
-        Self::EightNested,
-        Self::Sixteen,
-        Self::ThirtyTwo,
-    ];
-
-    /// How many times as long.
-    pub fn times(self) -> usize {
-        let [a, b] = self.radix();
-        2 * a * b
-    }
-
-    fn radix(self) -> [usize; 2] {
-        match self {
-            Self::Four => [2, 1],
-            Self::Eight => [4, 1],
-            Self::EightNested => [2, 2],
-            Self::Sixteen => [4, 2],
-            Self::ThirtyTwo => [4, 4],
-        }
-    }
-}
-
-impl fmt::Display for Ratio {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let radix = match self.radix() {
-            [a, 1] => format!("radix {a}"),
-            [a, b] => format!("radix {a} and {b}"),
-        };
-        write!(f, "{} times by {radix}", self.times())
-    }
-}
 
 /// Channels, each through an impulse response of its own. See the module.
 pub struct TwoLevels {
@@ -93,24 +37,6 @@ pub struct TwoLevels {
     size: usize,
     /// Which block of the period comes next.
     at: usize,
-}
-
-/// The long level of one channel.
-struct Long {
-    /// The input of the last period, block by block replaced by this one's.
-    past: Aligned,
-    /// Subsequences that are taken, and those whose leaves are being transformed.
-    taking: Aligned,
-    taken: Aligned,
-    /// Subsequences that come back, and those that are played.
-    coming: Aligned,
-    playing: Aligned,
-    /// Spectra of impulse response and input, partition by partition.
-    filters: Aligned,
-    spectra: Aligned,
-    sum: Aligned,
-    /// The partition that holds the newest input.
-    newest: usize,
 }
 
 impl TwoLevels {
@@ -180,6 +106,28 @@ impl TwoLevels {
             (short.size(), short.count()),
             (self.size, counts.max().unwrap_or(0)),
         ]
+    }
+
+    /// Roughly how many vector instructions each callback of a period has, by what the parts of its work weigh.
+    ///
+    /// Real-time: setup.
+    pub fn weights(&mut self) -> Vec<u64> {
+        let lines = self.short.lines().len();
+        let short: u64 = (0..lines).flat_map(|line| self.short.weights(line)).sum();
+        let channels = self.long.len() as u64;
+        let stages = 2 * self.plan.stage_weight(self.block());
+        let halves = [true, false].map(|forward| {
+            let long = self.products() + self.plan.leaf_weight(forward);
+            short + channels * (stages + long)
+        });
+        let callbacks = 0..self.size / self.block();
+        callbacks.map(|callback| halves[callback % 2]).collect()
+    }
+
+    /// What half the products of a leaf weigh, in the channel that has most.
+    fn products(&self) -> u64 {
+        let [_, (_, count)] = self.levels();
+        (count * self.plan.leaf() / LANES / 2) as u64 * PRODUCT
     }
 
     /// Plays one block of every channel.
@@ -258,82 +206,10 @@ impl TwoLevels {
     }
 }
 
-impl Long {
-    fn new(plan: &Decimation, response: &[f32]) -> Self {
-        let size = plan.size;
-        let count = response.len().div_ceil(size).max(1);
-        let memory = || Aligned::new(2 * size);
-        let mut long = Self {
-            past: Aligned::new(size),
-            taking: memory(),
-            taken: memory(),
-            coming: memory(),
-            playing: memory(),
-            filters: Aligned::new(2 * size * count),
-            spectra: Aligned::new(2 * size * count),
-            sum: Aligned::new(2 * plan.leaf()),
-            newest: 0,
-        };
-        let (mut z, mut leaf) = (memory(), Aligned::new(2 * plan.leaf()));
-        let mut bench = plan.bench();
-        let filters = long.filters.chunks_exact_mut(2 * size);
-        for (partition, spectra) in response.chunks(size).zip(filters) {
-            z.fill(0.0);
-            for (n, x) in partition.iter().enumerate() {
-                z[2 * (n / LANES * LANES) + n % LANES] = x / size as f32;
-            }
-            for at in (0..size).step_by(LANES) {
-                plan.take(at, &z[2 * at..][..2 * LANES], &mut long.taken);
-            }
-            for (number, spectrum) in spectra.chunks_exact_mut(leaf.len()).enumerate() {
-                plan.take_leaf(number, &long.taken, &mut leaf);
-                plan.forward(&leaf, spectrum, &mut bench);
-            }
-        }
-        long.taken.fill(0.0);
-        long
-    }
-
-    fn count(&self, size: usize) -> usize {
-        self.filters.len() / (2 * size)
-    }
-
-    /// A period's input is complete, and what came of the one before is.
-    fn next_period(&mut self, size: usize) {
-        std::mem::swap(&mut self.taking, &mut self.taken);
-        std::mem::swap(&mut self.coming, &mut self.playing);
-        self.newest = (self.newest + 1) % self.count(size);
-    }
-
-    /// Floats `range` of a leaf's spectra, all partitions.
-    fn multiply(
-        &mut self,
-        kernels: Kernels,
-        number: usize,
-        leaves: usize,
-        range: std::ops::Range<usize>,
-    ) {
-        let len = self.sum.len();
-        let count = self.filters.len() / (leaves * len);
-        let sum = &mut self.sum[range.clone()];
-        sum.fill(0.0);
-        let mut pairs: [(&[f32], &[f32]); AT_ONCE] = [(&[], &[]); AT_ONCE];
-        for first in (0..count).step_by(AT_ONCE) {
-            let some = AT_ONCE.min(count - first);
-            for (i, pair) in pairs[..some].iter_mut().enumerate() {
-                let slot = (self.newest + count - first - i) % count;
-                let input = &self.spectra[(slot * leaves + number) * len..][..len];
-                let filter = &self.filters[((first + i) * leaves + number) * len..][..len];
-                *pair = (&input[range.clone()], &filter[range.clone()]);
-            }
-            kernels.multiply_add_within(sum, &pairs[..some], None);
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fft::{Backend, Packing, RealFft};
 
     fn noise(frames: usize, seed: u32) -> Vec<f32> {
         let mut state = seed.wrapping_mul(977).wrapping_add(1);
@@ -377,6 +253,46 @@ mod tests {
                 let db = 10.0 * (error / power).log10();
                 assert!(db < -120.0, "{ratio}, channel {channel}: {db:.1} dB");
             }
+        }
+    }
+
+    /// The most that a callback has more, or less, than the mean.
+    fn unevenness(weights: &[u64]) -> f64 {
+        let mean = weights.iter().sum::<u64>() as f64 / weights.len() as f64;
+        let off = weights.iter().map(|w| (*w as f64 / mean - 1.0).abs());
+        off.fold(0.0, f64::max)
+    }
+
+    #[test]
+    fn callbacks_are_loaded_alike() {
+        for (ratio, frames, most) in [
+            (Ratio::ThirtyTwo, 65_536, 0.05),
+            (Ratio::ThirtyTwo, 524_288, 0.05),
+            (Ratio::Sixteen, 32_768, 0.05),
+            (Ratio::Eight, 16_384, 0.05),
+            (Ratio::EightNested, 16_384, 0.05),
+            (Ratio::Four, 16_384, 0.05),
+        ] {
+            let response = vec![1.0; frames];
+            let mut two = TwoLevels::new(&[&response], 64, ratio, Kernels::best()).unwrap();
+            let weights = two.weights();
+            assert_eq!(weights.len(), ratio.times());
+            let off = unevenness(&weights);
+            assert!(off <= most, "{ratio}: {off}");
+        }
+    }
+
+    #[test]
+    fn no_callback_does_a_transform_of_the_long_level() {
+        for ratio in Ratio::ALL {
+            let response = vec![1.0; 32_768];
+            let two = TwoLevels::new(&[&response], 64, ratio, Kernels::best()).unwrap();
+            let leaf = two.plan.leaf_weight(true).max(two.plan.leaf_weight(false));
+            let whole = RealFft::new(two.size, Packing::Mono, Kernels::best(), Backend::Own);
+            let whole = whole.unwrap();
+            let weight = |i| u64::from(whole.weight(i, true));
+            let whole: u64 = (0..whole.pieces()).map(weight).sum();
+            assert!(leaf < whole, "{ratio}: {leaf} of {whole}");
         }
     }
 
