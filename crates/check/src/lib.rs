@@ -6,6 +6,7 @@
 pub mod alloc;
 pub mod cast;
 pub mod hall;
+pub mod impulse;
 pub mod later;
 pub mod rig;
 pub mod rng;

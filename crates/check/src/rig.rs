@@ -281,9 +281,14 @@ impl Rig {
 
     /// Sets the processor up (again).
     pub fn set_up(&mut self, rate: SampleRate) {
+        self.set_up_for(rate, BLOCK);
+    }
+
+    /// The same for blocks of at most `block` frames, which is no more than [`BLOCK`].
+    pub fn set_up_for(&mut self, rate: SampleRate, block: Frames) {
         self.processor.setup(&mut Setup {
             rate,
-            block: BLOCK,
+            block,
             mode: Mode::Offline,
             services: &mut Asked {
                 gauges: &mut self.gauges,

@@ -6,6 +6,7 @@
 use divisi_check::alloc::{Counting, audio_calls};
 use divisi_check::cast::{add, graph, kind, pass, skip};
 use divisi_check::hall::{Hall, Manner, Way, rate, registry};
+use divisi_check::impulse::Impulses;
 use divisi_check::later;
 use driver::{Beat, Cycle};
 use engine::{Engine, EngineOptions, Scheduler};
@@ -52,8 +53,8 @@ fn kinds() -> Registry {
     registry
 }
 
-/// A graph with all kinds of work.
-fn everything(registry: &Registry) -> Graph {
+/// A graph with all kinds of work; responses are in `folder`.
+fn everything(registry: &Registry, folder: &Impulses) -> Graph {
     let mut text = String::from(
         r#"s = { kind: "sink", }; t = { kind: "sink", }; m = { kind: "mix", in: 8, out: 1, }; m.1 -> s.1; m.1 -> t.1;
         gs = { kind: "gain", split: 3, }; fs = { kind: "fir", taps: 33, split: 2, }; xs = { kind: "mixer", in: 2, split: 4, };
@@ -69,6 +70,16 @@ fn everything(registry: &Registry) -> Graph {
             r#"o{branch} = {{ kind: "osc", freq: {branch}10, }}; f{branch} = {{ kind: "svf", freq: 900, }};
             k{branch} = {{ kind: "forks", }}; h{branch} = {{ kind: "later", }};
             o{branch}.1 -> f{branch}.1 -> k{branch}.1 -> h{branch}.1 -> m.{branch};"#
+        );
+    }
+    let file = folder.write("one.wav", 1, 3000, 1);
+    for (i, work) in ["deferred", "threads", "spread", "callback"]
+        .into_iter()
+        .enumerate()
+    {
+        text += &format!(
+            r#"c{i} = {{ kind: "convolver", file: "{file}", partition: "7x64 6x256 2x1024", work: "{work}", }};
+            m.1 -> c{i}.1 -> t.1;"#
         );
     }
     graph(&text, registry)
@@ -144,7 +155,8 @@ fn settled() -> u64 {
 fn no_cycle_allocates_or_frees_on_any_thread_that_plays() {
     let _alone = alone();
     let registry = kinds();
-    let (everything, fork) = (everything(&registry), fork(&registry));
+    let folder = Impulses::new("hot");
+    let (everything, fork) = (everything(&registry, &folder), fork(&registry));
     for manner in manners() {
         let is_copied = manner.way == Way::Copied;
         let graph = if is_copied { &fork } else { &everything };
@@ -221,7 +233,8 @@ fn edits_while_it_plays_allocate_on_no_thread_that_plays() {
         (Scheduler::Stealing, 3),
     ] {
         let registry = kinds();
-        let graph = everything(&registry);
+        let folder = Impulses::new("edits");
+        let graph = everything(&registry, &folder);
         let knob = graph.find("o3").unwrap();
         let mut options = EngineOptions::new(Frames(64), rate());
         options.scheduler = scheduler;
@@ -309,7 +322,8 @@ fn with_its_memory_held_no_cycle_after_the_first_faults_a_page() {
         }
     };
     let registry = kinds();
-    let graph = everything(&registry);
+    let folder = Impulses::new("held");
+    let graph = everything(&registry, &folder);
     for manner in manners() {
         let mut hall = Hall::new(&graph, &registry, manner);
         faults_in(&mut hall, 1);

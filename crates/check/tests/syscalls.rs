@@ -9,6 +9,7 @@
 
 use divisi_check::cast::{add, graph, kind, pass, skip};
 use divisi_check::hall::{Hall, Manner, PIPELINES, WAYS, Way, registry};
+use divisi_check::impulse::Impulses;
 use divisi_check::later;
 use exec::{Now, Outcome, Ran};
 use graph::{Graph, NodeId};
@@ -22,6 +23,8 @@ use workers::{AudioThread, Wait};
 
 /// The variable that makes a test the child's: `WAY WORKERS CRIME`.
 const ORDERS: &str = "DIVISI_UNDER_FILTER";
+/// Where the child finds an impulse response.
+const RESPONSE: &str = "DIVISI_RESPONSE";
 /// How many cycles are played under the filter.
 const CYCLES: u64 = 1000;
 /// Marks calls that the handler makes itself: a number in an argument that these calls do not use.
@@ -202,7 +205,8 @@ fn kinds(workers: u32, crime: &Arc<AtomicBool>, told: &str) -> Registry {
     registry
 }
 
-fn stage(registry: &Registry) -> Graph {
+/// Convolvers work as `works` says, each in another way.
+fn stage(registry: &Registry, works: &[&str]) -> Graph {
     let mut text = String::from(
         r#"m = { kind: "mix", in: 6, out: 1, }; x = { kind: "tempted", }; s = { kind: "sink", }; m.1 -> x.1 -> s.1;
         l = { kind: "mix", in: 2, out: 1, }; g = { kind: "gain", gain: 0.5, }; d = { kind: "delay", time: 0.0005, };
@@ -216,6 +220,13 @@ fn stage(registry: &Registry) -> Graph {
             r#"o{branch} = {{ kind: "osc", freq: {branch}10, }}; f{branch} = {{ kind: "svf", freq: 900, }};
             k{branch} = {{ kind: "filters", }}; h{branch} = {{ kind: "later", }};
             o{branch}.1 -> k{branch}.1 -> f{branch}.1 -> h{branch}.1 -> m.{branch};"#
+        );
+    }
+    let file = std::env::var(RESPONSE).unwrap();
+    for (i, work) in works.iter().enumerate() {
+        text += &format!(
+            r#"c{i} = {{ kind: "convolver", file: "{file}", partition: "7x64 6x256 2x1024", work: "{work}", }};
+            x.1 -> c{i}.1 -> t.1;"#
         );
     }
     graph(&text, registry)
@@ -283,8 +294,13 @@ fn live(orders: &str) -> ! {
         wait: Wait::Hybrid,
     };
     let crime = Arc::new(AtomicBool::new(false));
-    let registry = kinds(manner.workers as u32, &crime, words.next().unwrap());
-    let graph = stage(&registry);
+    let told = words.next().unwrap();
+    let works: &[&str] = match told {
+        "threads" => &["threads"],
+        _ => &["deferred", "spread", "callback"],
+    };
+    let registry = kinds(manner.workers as u32, &crime, told);
+    let graph = stage(&registry, works);
     let hall = Hall::new(&graph, &registry, manner);
     let has_copies = hall.plan.steps.iter().any(|step| step.copy > 0);
     assert!(has_copies || manner.way != Way::Copied || manner.workers != 2);
@@ -376,9 +392,11 @@ fn cycle(hall: &mut Hall, knob: NodeId) -> Ran {
 
 /// Has `test`, which must be the caller, played by a child; what that found. `None` where filters are refused.
 fn in_a_child(test: &str, way: Way, workers: u32, crime: &str) -> Option<Found> {
+    let folder = Impulses::new(test);
     let output = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", test, "--nocapture", "--test-threads=1"])
         .env(ORDERS, format!("{way:?} {workers} {crime}"))
+        .env(RESPONSE, folder.write("one.wav", 1, 3000, 1))
         .output()
         .unwrap();
     let text = String::from_utf8_lossy(&output.stdout);
@@ -466,5 +484,21 @@ fn one_wait_in_a_thousand_cycles_is_seen() {
         assert!(found.is_whole && found.crimes == 0, "{way:?}, {workers}");
         let seen = found.host_waits + found.other_waits;
         assert!((1..=2).contains(&seen), "{way:?}, {workers}: {found:?}");
+    }
+}
+
+#[test]
+fn a_convolver_with_threads_of_its_own_calls_the_system_only_to_wake_them_and_to_wait() {
+    if let Ok(orders) = std::env::var(ORDERS) {
+        live(&orders);
+    }
+    for (way, workers) in [(Way::Sequential, 1), (Way::Fixed, 2), (Way::Stealing, 3)] {
+        let test =
+            "a_convolver_with_threads_of_its_own_calls_the_system_only_to_wake_them_and_to_wait";
+        let Some(found) = in_a_child(test, way, workers, "threads") else {
+            return;
+        };
+        let seen = (found.is_whole, found.crimes, found.first_crime);
+        assert_eq!(seen, (true, 0, -1), "{way:?}, {workers}: {found:?}");
     }
 }

@@ -106,7 +106,8 @@ impl Adapter {
         if !self.is_late && (frames < block || self.filled > 0) {
             self.is_late = true;
             self.broken += 1;
-            self.before.fill(0.0);
+            // What the turn before gave has been played already.
+            self.convolver.silence();
         }
         let take = frames.min(block - self.filled);
         self.part = (self.filled, self.filled + take);

@@ -125,15 +125,19 @@ impl Costs {
         self.of(packing, size, count, |cost| cost.typical_ns)
     }
 
+    /// Whether it knows what a level of every size costs that may be of use in `space` for so many channels.
+    pub fn knows(&self, space: &Space, channels: usize) -> bool {
+        let packing = packing_of(channels);
+        let mut sizes = space.sizes();
+        sizes.all(|size| self.worst(packing, size, 1).is_some())
+    }
+
     /// The way of cutting with the least worst-case load, of the busiest of `cores` cores, for so many channels; `None`
     /// where too little is known.
     ///
     /// Real-time: setup.
     pub fn choose(&self, space: &Space, channels: usize, cores: usize) -> Option<Found> {
-        let packing = match channels {
-            0..FEW => Packing::Mono,
-            _ => Packing::Batch,
-        };
+        let packing = packing_of(channels);
         least_peak(space, cores, &|size, count| {
             self.worst(packing, size, count)
         })
@@ -165,6 +169,13 @@ impl Costs {
         let slope = (high.1 - low.1) / (high.0 - low.0);
         // Noise must not make more partitions cheaper, nor anything free.
         Some((low.1 + slope.max(0.0) * (at - low.0)).max(0.05 * low.1))
+    }
+}
+
+fn packing_of(channels: usize) -> Packing {
+    match channels {
+        0..FEW => Packing::Mono,
+        _ => Packing::Batch,
     }
 }
 

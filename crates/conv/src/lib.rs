@@ -20,6 +20,7 @@
 //! |---|---|
 //! | `gardner.rs` `garcia.rs` `search.rs` | which levels: doubling, the fewest operations, the least measured load |
 //! | `costs.rs` `table.rs` | what levels cost here; a built-in table |
+//! | `choice.rs` | by which of the two a partition is chosen |
 //! | `distributed` | the work of long levels spread over the callbacks of their periods, without a thread |
 //! | `ir.rs` | impulse responses from files and memory, and the paths between inputs and outputs |
 //! | `jconvolver.rs` | jconvolver's configuration files |
@@ -34,9 +35,10 @@
 //! | `hands.rs` | who does the work |
 //! | `preemptive.rs` | threads that do it |
 //! | `adapter.rs` | host blocks of any length |
-//! | `unit.rs` | the node `convolver` |
+//! | `unit` | the node `convolver` |
 
 mod adapter;
+mod choice;
 mod convolver;
 mod costs;
 mod direct;
@@ -61,6 +63,7 @@ mod table;
 mod unit;
 
 pub use adapter::Adapter;
+pub use choice::{Source, choose};
 pub use convolver::Convolver;
 pub use costs::{
     Costs, LevelCost, MeasureOptions, Measured, TransformCost, backend_name, backend_named, measure,
@@ -76,4 +79,4 @@ pub use partition::{
 pub use preemptive::{Pinning, Threads, ThreadsOptions};
 pub use recipe::{ConvolverError, Options, Path};
 pub use search::{Cost, Found, Space, least_peak, least_sum};
-pub use unit::register;
+pub use unit::{register, register_with};

@@ -4,390 +4,146 @@
 //! for each its own; one of four for two is true stereo (LL LR RL RR). A file of another rate is converted. With a
 //! second file, `which` fades from one to the other while it plays.
 //!
-//! Long levels are deferred work of the graph's; the first plays in the step. Where the graph's block is a whole number
-//! of internal blocks no latency is added, else one internal block.
+//! The first level plays in the step; long ones are done by whom the node says (`ways.rs`), with the same bits. Where the
+//! graph's block is a whole number of internal blocks no latency is added, else one internal block. A block shorter than
+//! was promised (in a loop that is played in parts) costs one internal block from then on, and one gap.
+//!
+//! It is not copied, and so has no state to save: a copy would need all spectra once more, and do the long levels' work
+//! twice. A reset forgets the sound at once; from another response than the one it began with it fades back.
+//!
+//! | gauge | shows |
+//! |---|---|
+//! | `refused` | 1: the response cannot be played at this rate, and the node is silent |
+//! | `tuned` | what the partition is by: 1 what was measured on this machine, 0 the built-in table, -1 the node's own word |
+//! | `levels` | how many levels it has |
+//! | `threads` | how many threads of its own |
+//! | `late` | how many results were not there when they were due, and silence in their place |
+//!
+//! | file | holds |
+//! |---|---|
+//! | `kind.rs` | what a user can say |
+//! | `wish.rs` | what one node says, and what is built by it |
+//! | `ways.rs` | who does the long levels |
+//! | `change.rs` | which of two responses is heard |
 
-use crate::ir::{Ir, Limit, Normal, Paths, Shape};
-use crate::{Adapter, Convolver, Exchange, Fdl, Hands, Latency, Options, Partition, Path};
-use graph::{Kind, Param, PortSpec, Range};
+mod change;
+mod kind;
+mod ways;
+mod wish;
+
+use crate::choice::Source;
+use crate::{Adapter, Costs};
+use change::Change;
 use processor::{
-    Activity, Block, Body, Creation, MakeError, Processor, Registry, Setup, Tail, Target,
+    Activity, Block, Creation, Gauge, MakeError, Processor, Registry, Services, Setup, Tail,
 };
-use rt::deferred::Owner;
-use std::path::PathBuf;
-use units::{Frames, SampleRate};
+use std::sync::{Arc, LazyLock};
+use units::Frames;
+use ways::Crew;
+use wish::{Built, Wish};
 
-/// Adds the kind to `registry`.
+/// Adds the kind to `registry`, for a machine of which nothing is known: partitions are by the built-in table.
 ///
 /// Real-time: setup.
 pub fn register(registry: &mut Registry) {
-    registry.add(kind(), make);
+    register_with(registry, || None);
 }
 
-/// The internal block where the graph's has no useful power of two in it.
-const BLOCK: usize = 64;
-/// Blocks below this are worth it only where the graph's own is as small.
-const LEAST_BLOCK: usize = 16;
-
-const METHODS: &[&str] = &["nonuniform", "uniform", "direct"];
-const LATENCIES: &[&str] = &["none", "block"];
-const NORMALS: &[&str] = &["off", "peak", "energy"];
-
-fn kind() -> Kind {
-    Kind {
-        inputs: vec![PortSpec::audio("in")],
-        outputs: vec![PortSpec::audio("out")],
-        params: params(),
-        duplicable: false,
-        typical_ns: 3000,
-        ..Kind::new(
-            "convolver",
-            "Plays its input through an impulse response of any length.",
-        )
-    }
+/// Adds the kind to `registry`; nodes choose their partitions by what `measured` gives. It is asked once, when the first
+/// node wants to know: all nodes of a registry go by the same.
+///
+/// Real-time: setup.
+pub fn register_with(
+    registry: &mut Registry,
+    measured: impl Fn() -> Option<Costs> + Send + Sync + 'static,
+) {
+    let measured = LazyLock::new(move || measured().map(Arc::new));
+    registry.add(kind::kind(), move |creation| {
+        make(creation, || measured.clone())
+    });
 }
 
-fn params() -> Vec<Param> {
-    let param = |name, unit, range, doc| Param {
-        name,
-        unit,
-        range,
-        live: false,
-        doc,
-    };
-    let number = |name, unit, (least, most), default, doc| {
-        let range = Range::Number {
-            least,
-            most,
-            default,
-        };
-        param(name, unit, range, doc)
-    };
-    vec![
-        param(
-            "file",
-            "",
-            Range::File(true),
-            "The sound file with the impulse response.",
-        ),
-        param(
-            "other",
-            "",
-            Range::File(false),
-            "Another one, of as many channels, to change to.",
-        ),
-        Param {
-            live: true,
-            ..number(
-                "which",
-                "",
-                (0.0, 1.0),
-                0.0,
-                "Which of the two is heard: below 0.5 `file`, else `other`.",
-            )
-        },
-        number(
-            "fade",
-            "s",
-            (0.0, 10.0),
-            0.05,
-            "How long the change from one to the other takes.",
-        ),
-        number(
-            "gain_db",
-            "dB",
-            (-120.0, 60.0),
-            0.0,
-            "What the response is multiplied by.",
-        ),
-        number(
-            "predelay",
-            "s",
-            (0.0, 10.0),
-            0.0,
-            "Silence before the response.",
-        ),
-        param(
-            "reverse",
-            "",
-            Range::Flag,
-            "Whether the response is played backwards.",
-        ),
-        param(
-            "normalise",
-            "",
-            Range::Choice(NORMALS),
-            "How loud the response is made first: as it is, its loudest sample 1, or as loud as its input for noise.",
-        ),
-        param(
-            "method",
-            "",
-            Range::Choice(METHODS),
-            "Partitions of growing sizes, all as long as a block, or none at all: every product by itself.",
-        ),
-        param(
-            "partition",
-            "",
-            Range::Text,
-            "The partitions by count and size, as `7x64 6x256`, instead of a method's own.",
-        ),
-        number(
-            "block",
-            "frames",
-            (0.0, 4096.0),
-            0.0,
-            "The internal block, a power of two; 0: the largest that the graph's block is made of.",
-        ),
-        param(
-            "latency",
-            "",
-            Range::Choice(LATENCIES),
-            "None, or one internal block for less work at the peak.",
-        ),
-        number("channels", "", (1.0, 256.0), 1.0, "Channels of every port."),
-    ]
-}
-
-/// What the node says.
-struct Plan {
-    files: Vec<(PathBuf, Ir)>,
-    shape: Shape,
-    gain: f32,
-    predelay: f64,
-    fade: f64,
-    method: usize,
-    partition: Option<String>,
-    block: usize,
-    latency: Latency,
-    channels: usize,
-}
-
-struct Unit {
-    plan: Plan,
-    /// Its place among the parameters.
-    which: u16,
-    adapter: Option<Adapter>,
-    /// The responses that are not heard, while no change is under way.
-    spare: Option<Box<Exchange>>,
-    is_other: bool,
-    wants_other: bool,
-    starts_with_other: bool,
-    silent: u64,
-}
-
-fn make(creation: &Creation<'_>) -> Result<Box<dyn Processor>, MakeError> {
-    let plan = Plan::of(creation)?;
-    // What setup will do is tried now, where it can still be refused.
-    let rate = plan.files[0].1.rate();
-    plan.paths(&plan.files[0].1, rate)
-        .map_err(|why| MakeError::param("file", why))?;
-    if let Some((_, other)) = plan.files.get(1) {
-        let rate = other.rate();
-        plan.paths(other, rate)
-            .map_err(|why| MakeError::param("other", why))?;
-    }
-    plan.partition(BLOCK, 1)?;
+fn make(
+    creation: &Creation<'_>,
+    measured: impl FnOnce() -> Option<Arc<Costs>>,
+) -> Result<Box<dyn Processor>, MakeError> {
+    let wish = Wish::of(creation, measured)?;
     let (which, _) = creation.kind.param("which").expect("the kind has it");
-    let is_other = plan.files.len() > 1 && creation.number("which")? >= 0.5;
+    let is_other = creation.number("which")? >= 0.5;
     Ok(Box::new(Unit {
-        plan,
-        which,
+        change: Change::new(which, wish.files.len() > 1, is_other),
+        wish,
         adapter: None,
-        spare: None,
-        is_other,
-        wants_other: is_other,
-        starts_with_other: is_other,
+        crew: Crew::Callback,
         silent: u64::MAX,
+        late: Gauge::default(),
     }))
 }
 
-impl Plan {
-    fn of(creation: &Creation<'_>) -> Result<Self, MakeError> {
-        let text = |key| {
-            creation
-                .node
-                .text(key)
-                .map(str::trim)
-                .filter(|text| !text.is_empty())
-        };
-        let mut files = Vec::new();
-        for key in ["file", "other"] {
-            if let Some(file) = text(key) {
-                let path = creation.folder.join(file);
-                let ir = load(&path).map_err(|why| MakeError::param(key, why))?;
-                files.push((path, ir));
-            } else if key == "file" {
-                return Err(MakeError::param(key, "`convolver` needs `file`"));
-            }
-        }
-        let block = creation.number("block")? as usize;
-        if block > 0 && !block.is_power_of_two() {
-            return Err(MakeError::param(
-                "block",
-                format!("`block` is {block}; it is a power of two"),
-            ));
-        }
-        let gain_db = creation.number("gain_db")?;
-        Ok(Self {
-            files,
-            shape: Shape {
-                reverse: creation.node.flag("reverse"),
-                normal: [Normal::Off, Normal::Peak, Normal::Energy]
-                    [creation.choice("normalise")?],
-                ..Shape::default()
-            },
-            gain: if gain_db <= -120.0 {
-                0.0
-            } else {
-                libm::exp10(gain_db / 20.0) as f32
-            },
-            predelay: creation.number("predelay")?,
-            fade: creation.number("fade")?,
-            method: creation.choice("method")?,
-            partition: text("partition").map(str::to_owned),
-            block,
-            latency: [Latency::None, Latency::OneBlock][creation.choice("latency")?],
-            channels: creation.number("channels")? as usize,
-        })
-    }
-
-    /// The paths through `ir`, which is at `rate`.
-    fn paths(&self, ir: &Ir, rate: SampleRate) -> Result<Vec<Path>, String> {
-        let ir = self.shape.apply(ir.clone()).map_err(|e| told(&e))?;
-        let paths = Paths::lay(&ir, self.channels).map_err(|e| told(&e))?;
-        if paths.outputs() != self.channels {
-            let (channels, outputs) = (self.channels, paths.outputs());
-            return Err(format!(
-                "it gives {outputs} channels, and the node has {channels}"
-            ));
-        }
-        let delay = (self.predelay * f64::from(rate.hz())).round() as usize;
-        let paths = paths.with(self.gain, delay).map_err(|e| told(&e))?;
-        Ok(paths.ready())
-    }
-
-    fn partition(&self, block: usize, frames: usize) -> Result<Partition, MakeError> {
-        let (cut, key) = match (&self.partition, self.method) {
-            (Some(text), _) => (Partition::parse(block, self.latency, text), "partition"),
-            (None, 0) => (Partition::typical(block, self.latency, frames), "block"),
-            (None, 1) => (Partition::uniform(block, self.latency, frames), "block"),
-            (None, _) => (Partition::direct(block, frames), "block"),
-        };
-        cut.map_err(|e| MakeError::param(key, told(&e)))
-    }
-
-    /// The internal block for a graph's.
-    fn block(&self, graph: usize) -> usize {
-        let divides = (1 << graph.trailing_zeros()).min(crate::MOST_BLOCK);
-        match self.block {
-            0 if divides >= LEAST_BLOCK || divides == graph => divides,
-            0 => BLOCK,
-            block => block,
-        }
-    }
-
-    /// The convolver, and what it can change to.
-    fn build(
-        &self,
-        setup: &Setup<'_>,
-        first: usize,
-    ) -> Result<(Adapter, Option<Box<Exchange>>), String> {
-        let mut sets = Vec::new();
-        for (path, ir) in &self.files {
-            let at_rate = if ir.rate() == setup.rate {
-                ir.clone()
-            } else {
-                let loaded = Ir::load(path, setup.rate, &Limit::default());
-                loaded.map_err(|e| told(&e))?.ir
-            };
-            sets.push(self.paths(&at_rate, setup.rate)?);
-        }
-        let frames = sets.iter().flatten().map(|path| path.ir.len()).max();
-        let block = self.block(setup.block.count());
-        let partition = self
-            .partition(block, frames.unwrap_or(1))
-            .map_err(|e| e.message)?;
-        let mut options = Options::new(partition);
-        options.fade = (self.fade * f64::from(setup.rate.hz())) as usize;
-        let build = Convolver::new(self.channels, self.channels, &sets[first], &options);
-        let convolver = build.map_err(|e| told(&e))?;
-        let spare = match sets.get(1 - first) {
-            Some(other) => Some(convolver.preparer().prepare(other).map_err(|e| told(&e))?),
-            None => None,
-        };
-        Ok((Adapter::new(convolver, Some(setup.block.count())), spare))
-    }
-}
-
-fn load(path: &std::path::Path) -> Result<Ir, String> {
-    let rate = media::open(path).map_err(|e| told(&e))?.rate();
-    let loaded = Ir::load(path, rate, &Limit::default());
-    Ok(loaded.map_err(|e| told(&e))?.ir)
-}
-
-/// The error and what is behind it, in one line.
-fn told(error: &dyn std::error::Error) -> String {
-    match error.source() {
-        Some(source) => format!("{error}: {}", told(source)),
-        None => error.to_string(),
-    }
-}
-
-/// Deferred work of the graph's.
-struct Deferred<'a, 'b>(&'b Block<'a>);
-
-impl Hands for Deferred<'_, '_> {
-    fn started(&mut self, _line: usize, _work: &mut Owner<Fdl>) {}
-
-    fn finish(&mut self, _line: usize, work: &mut Owner<Fdl>) -> bool {
-        self.0.finish(work).is_some()
-    }
+struct Unit {
+    wish: Wish,
+    adapter: Option<Adapter>,
+    crew: Crew,
+    change: Change,
+    /// For how many frames the inputs have been silent.
+    silent: u64,
+    late: Gauge,
 }
 
 impl Unit {
-    fn listen(&mut self, block: &Block<'_>) {
-        for event in block.events().iter() {
-            if let (Target::Param(index), Body::Value(value)) = (event.target, event.body)
-                && index == self.which
-                && !value.is_nan()
-            {
-                self.wants_other = value >= 0.5 && self.plan.files.len() > 1;
-            }
-        }
+    /// Shows what was built, and keeps it.
+    fn take(&mut self, built: Built, setup: &mut Setup<'_>) {
+        let Built {
+            mut adapter,
+            spare,
+            source,
+        } = built;
+        let levels = adapter.convolver().partition().levels().len();
+        self.crew = self.wish.way.engage(adapter.convolver_mut(), setup);
+        let tuned = match source {
+            Source::Measured => 1.0,
+            Source::BuiltIn => 0.0,
+            Source::Given => -1.0,
+        };
+        show(setup.services, "tuned", tuned);
+        show(setup.services, "levels", levels as f32);
+        show(setup.services, "threads", self.crew.threads() as f32);
+        self.adapter = Some(adapter);
+        self.change.set_spare(spare);
     }
 
-    /// Begins a change that is wanted, and takes back what one that is over has left.
-    fn change(&mut self) {
-        let Some(adapter) = &mut self.adapter else {
-            return;
+    /// Whether it gives silence until something is heard or asked for.
+    ///
+    /// Real-time: hot.
+    fn is_at_rest(&mut self, block: &Block<'_>) -> bool {
+        let frames = block.frames() as u64;
+        self.silent = match block.is_silent() {
+            true => self.silent.saturating_add(frames),
+            false => 0,
         };
-        let convolver = adapter.convolver_mut();
-        if let Some(left) = convolver.take_retired() {
-            self.spare = Some(left);
-        }
-        if self.wants_other != self.is_other
-            && let Some(next) = self.spare.take()
-        {
-            // It is this convolver's, and none waits: nothing comes back.
-            self.spare = convolver.exchange(next);
-            self.is_other = self.wants_other;
-        }
+        self.adapter.as_ref().is_none_or(|adapter| {
+            self.silent > adapter.tail() + frames
+                && self.change.is_over(adapter.convolver())
+                && block.events().is_empty()
+        })
     }
+}
+
+/// Shows a number that does not change.
+fn show(services: &mut dyn Services, name: &str, value: f32) {
+    services.gauge(name).show(value);
 }
 
 impl Processor for Unit {
     fn setup(&mut self, setup: &mut Setup<'_>) {
-        self.starts_with_other = self.wants_other;
-        self.is_other = self.wants_other;
+        self.silent = u64::MAX;
+        self.late = setup.services.gauge("late");
+        // What was engaged for another rate goes before the next comes.
+        self.crew = Crew::Callback;
         let refused = setup.services.gauge("refused");
-        match self.plan.build(setup, usize::from(self.is_other)) {
-            Ok((adapter, spare)) => {
-                let lines = adapter.convolver().lines().enumerate();
-                for (index, _) in lines.filter(|(_, line)| !line.is_urgent) {
-                    setup.services.defer(adapter.convolver().runner(index));
-                }
-                self.adapter = Some(adapter);
-                self.spare = spare;
+        match self.wish.build(setup, self.change.first()) {
+            Ok(built) => {
+                self.take(built, setup);
                 refused.show(0.0);
             }
             Err(_) => {
@@ -396,27 +152,11 @@ impl Processor for Unit {
                 refused.show(1.0);
             }
         }
-        self.silent = u64::MAX;
     }
 
     fn process(&mut self, block: &mut Block<'_>) -> Activity {
-        self.listen(block);
-        let (frames, silent) = (block.frames(), block.is_silent());
-        self.silent = if silent {
-            self.silent.saturating_add(frames as u64)
-        } else {
-            0
-        };
-        let is_at_rest = self
-            .adapter
-            .as_ref()
-            .is_none_or(|a| self.silent > a.tail() + frames as u64);
-        if is_at_rest && self.wants_other == self.is_other {
-            block.silence();
-            return Activity::Asleep;
-        }
-        self.change();
-        let Some(adapter) = &mut self.adapter else {
+        let is_at_rest = self.is_at_rest(block);
+        let Some(adapter) = self.adapter.as_mut().filter(|_| !is_at_rest) else {
             block.silence();
             return Activity::Asleep;
         };
@@ -424,21 +164,24 @@ impl Processor for Unit {
             adapter.seek(block.position());
         }
         let mut at = 0;
-        while at < frames {
-            let take = adapter.room(frames - at);
-            for channel in 0..self.plan.channels {
-                adapter.hear(channel, &block.input(0).channel(channel)[at..at + take]);
+        while at < block.frames() {
+            let end = at + adapter.room(block.frames() - at);
+            self.change.listen(block, at..end);
+            self.change.go_on(adapter.convolver_mut());
+            for channel in 0..self.wish.channels {
+                adapter.hear(channel, &block.input(0).channel(channel)[at..end]);
             }
-            adapter.advance(&mut Deferred(block));
+            self.crew.advance(adapter, block);
             let mut output = block.output(0);
-            for channel in 0..self.plan.channels {
-                let to = &mut output.channel(channel)[at..at + take];
+            for channel in 0..self.wish.channels {
+                let to = &mut output.channel(channel)[at..end];
                 for (to, x) in to.iter_mut().zip(adapter.played(channel)) {
                     *to = if x.is_finite() { *x } else { 0.0 };
                 }
             }
-            at += take;
+            at = end;
         }
+        self.late.show(adapter.convolver().late() as f32);
         Activity::Awake
     }
 
@@ -446,7 +189,7 @@ impl Processor for Unit {
         if let Some(adapter) = &mut self.adapter {
             adapter.seek(0);
         }
-        self.wants_other = self.starts_with_other;
+        self.change.reset();
         self.silent = u64::MAX;
     }
 

@@ -97,6 +97,8 @@ pub use text;
 pub use units;
 pub use workers;
 
+pub mod tuned;
+
 /// What most programs need.
 pub mod prelude {
     pub use driver::{Beat, Cycle};
@@ -106,10 +108,11 @@ pub mod prelude {
     pub use units::{Channels, Frames, Nanos, SampleRate};
 }
 
-/// Every kind that this build can play.
+/// Every kind that this build can play. Convolvers are cut as `divisi tune` found best on this machine, where it has been
+/// run and a node says nothing else.
 pub fn registry() -> processor::Registry {
     let mut registry = processor::Registry::default();
     dsp::register(&mut registry);
-    conv::register(&mut registry);
+    conv::register_with(&mut registry, tuned::measured);
     registry
 }

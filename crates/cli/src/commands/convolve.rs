@@ -11,7 +11,7 @@ use crate::outcome::Json;
 use crate::progress::Progress;
 use crate::say;
 use clap::Args;
-use divisi::conv::Convolver;
+use divisi::conv::{Convolver, Source};
 use divisi::media::{Format, Reader, Writer, open};
 use divisi::units::Channels;
 use job::{Done, Job};
@@ -86,14 +86,14 @@ impl Convolve {
         )?;
         let frames = length(&input, response.paths.frames());
         check_size(frames, response.paths.outputs())?;
-        let convolver = self.how.convolver(&response)?;
+        let (convolver, source) = self.how.convolver(&response)?;
         let json = Json::open(self.json.as_deref())?;
         let interrupt = Interrupt::listen()?;
         let channels = Channels(response.paths.outputs() as u16);
         let rate = input.rate();
         let writer = Writer::create(&self.output, rate, channels, Format::F32)
             .map_err(|error| Failure::failed(in_full(&error)))?;
-        let facts = Facts::of(&convolver, &self.how, &response, rate.hz());
+        let facts = Facts::of((&convolver, source), &self.how, &response, rate.hz());
         let job = Job {
             input,
             tail: response.paths.frames() as u64 - 1,
@@ -154,6 +154,8 @@ fn check_size(frames: Option<u64>, channels: usize) -> Result<(), Failure> {
 struct Facts {
     method: &'static str,
     partition: String,
+    /// What the partition was chosen by.
+    cut_by: String,
     block: usize,
     latency: usize,
     kernels: &'static str,
@@ -167,10 +169,16 @@ struct Facts {
 }
 
 impl Facts {
-    fn of(convolver: &Convolver, how: &How, response: &Response, rate: u32) -> Self {
+    fn of(
+        (convolver, source): (&Convolver, Source),
+        how: &How,
+        response: &Response,
+        rate: u32,
+    ) -> Self {
         Self {
             method: how.method(),
             partition: convolver.partition().to_string(),
+            cut_by: source.to_string(),
             block: convolver.block(),
             latency: convolver.latency(),
             kernels: how.kernels.name(),
@@ -189,6 +197,7 @@ impl Facts {
             "version": env!("CARGO_PKG_VERSION"),
             "method": self.method,
             "partition": self.partition,
+            "partition_by": self.cut_by,
             "block": self.block,
             "latency_frames": self.latency,
             "kernels": self.kernels,

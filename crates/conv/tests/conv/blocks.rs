@@ -67,6 +67,7 @@ fn a_promise_that_is_broken_costs_a_gap_and_is_counted() {
         &[truth[..whole].to_vec()],
         "before",
     );
+    assert!(played[whole..whole + 64].iter().all(|x| *x == 0.0), "gap");
     same(
         &[played[whole + 64..].to_vec()],
         &[truth[whole..6400 - 64].to_vec()],

@@ -6,10 +6,10 @@ use crate::failure::{Failure, in_full};
 use clap::{Args, ValueEnum};
 use divisi::conv::ir::{Cut, Direction, Normal, Shape};
 use divisi::conv::{
-    Convolver, Hands, Inline, Latency, MOST_BLOCK, Options, Partition, PartitionError, Space,
-    Threads, ThreadsOptions, least_sum,
+    Convolver, Hands, Inline, Latency, MOST_BLOCK, Options, Partition, PartitionError, Source,
+    Space, Threads, ThreadsOptions, choose,
 };
-use divisi::fft::{Kernels, Packing};
+use divisi::fft::Kernels;
 use divisi::units::SampleRate;
 use divisi::workers::Priority;
 use std::ops::Range;
@@ -32,7 +32,7 @@ pub(super) struct How {
     #[arg(long)]
     pub(super) realtime: bool,
 
-    /// nonuniform: partitions of several sizes, as `divisi tune` has found them best; uniform: all as long as a block; direct: no transform at all
+    /// nonuniform: partitions of several sizes, as `divisi tune` has found them best, else by a built-in table; uniform: all as long as a block; direct: no transform at all
     #[arg(long, value_name = "METHOD", value_enum, default_value_t = Method::Nonuniform)]
     method: Method,
 
@@ -107,11 +107,11 @@ impl How {
         }
     }
 
-    /// A convolver for what was read.
-    pub(super) fn convolver(&self, response: &Response) -> Result<Convolver, Failure> {
+    /// A convolver for what was read, and what its partition was chosen by.
+    pub(super) fn convolver(&self, response: &Response) -> Result<(Convolver, Source), Failure> {
         let wrong = |error: &(dyn std::error::Error + 'static)| Failure::wrong(in_full(error));
         let paths = &response.paths;
-        let partition = self.cut(response).map_err(|error| wrong(&error))?;
+        let (partition, source) = self.cut(response).map_err(|error| wrong(&error))?;
         if partition.reach() < paths.frames() {
             let (reach, frames) = (partition.reach(), paths.frames());
             let told =
@@ -120,30 +120,23 @@ impl How {
         }
         let mut options = Options::new(partition);
         options.kernels = self.kernels;
-        Convolver::new(paths.inputs(), paths.outputs(), &paths.ready(), &options)
-            .map_err(|error| wrong(&error))
+        let convolver = Convolver::new(paths.inputs(), paths.outputs(), &paths.ready(), &options);
+        Ok((convolver.map_err(|error| wrong(&error))?, source))
     }
 
-    fn cut(&self, response: &Response) -> Result<Partition, PartitionError> {
+    fn cut(&self, response: &Response) -> Result<(Partition, Source), PartitionError> {
         let block = self.block.or(response.partition).unwrap_or(BLOCK);
         let frames = response.paths.frames();
-        match (&self.partition, self.method) {
+        let given = match (&self.partition, self.method) {
             (Some(text), _) => Partition::parse(block, self.latency, text),
-            (None, Method::Nonuniform) => self.chosen(block, frames),
+            (None, Method::Nonuniform) => match Space::new(frames, block, self.latency) {
+                Some(space) => return Ok(chosen(&space, response)),
+                None => Partition::typical(block, self.latency, frames),
+            },
             (None, Method::Uniform) => Partition::uniform(block, self.latency, frames),
             (None, Method::Direct) => Partition::new(block, self.latency, frames, &[]),
-        }
-    }
-
-    /// The partition with the least load at worst on this machine, as `tune` has measured it, or by the built-in table.
-    fn chosen(&self, block: usize, frames: usize) -> Result<Partition, PartitionError> {
-        let costs = Tuned::read().costs();
-        let worst = |size, count| costs.worst(Packing::Mono, size, count);
-        let space = Space::new(frames, block, self.latency);
-        match space.and_then(|space| least_sum(&space, &worst)) {
-            Some(found) => Ok(found.partition),
-            None => Partition::typical(block, self.latency, frames),
-        }
+        };
+        Ok((given?, Source::Given))
     }
 
     /// Who does the work of long partitions: threads of their own, where a device would have them. No block is due at
@@ -215,6 +208,17 @@ impl Shaping {
             None => Ok(()),
         }
     }
+}
+
+/// The partition with the least load at worst on this machine, as `tune` has measured it, or by the built-in table.
+fn chosen(space: &Space, response: &Response) -> (Partition, Source) {
+    let paths = &response.paths;
+    // Channels that meet go one by one.
+    let channels = match paths.paths().len() == paths.outputs() {
+        true => paths.outputs(),
+        false => 1,
+    };
+    choose(space, channels, Tuned::read().measured().as_ref())
 }
 
 /// Frames in so many milliseconds, to the nearest.

@@ -2,10 +2,9 @@
 
 use crate::failure::in_full;
 use crate::say;
-use divisi::conv::{self, LevelCost, TransformCost};
-use divisi::fft::{Kernels, LANES, Packing};
-use divisi::report::{Costs, TunedLevel, TunedTransform, Tuning, costs_path, machine_key};
-use std::time::{SystemTime, UNIX_EPOCH};
+use divisi::conv;
+use divisi::report::{Costs, Tuning, costs_path};
+use divisi::tuned::{costs_of, key, tuning_of};
 
 /// What is known of this machine with these kernels.
 pub(in crate::commands) struct Tuned {
@@ -21,10 +20,7 @@ impl Tuned {
             say::note(&format!("{}: nothing in it is used", in_full(&error)));
             Costs::default()
         });
-        Self {
-            costs,
-            key: machine_key(Kernels::best().name()),
-        }
+        Self { costs, key: key() }
     }
 
     fn tuning(&self) -> Option<&Tuning> {
@@ -39,12 +35,14 @@ impl Tuned {
         }
     }
 
-    /// The costs: what was measured, and of what was not, the built-in table.
-    pub(in crate::commands) fn costs(&self) -> conv::Costs {
-        match self.tuning() {
-            Some(tuning) => costs_of(tuning),
-            None => conv::Costs::built_in(),
-        }
+    /// What was measured; `None` where nobody has.
+    pub(in crate::commands) fn measured(&self) -> Option<conv::Costs> {
+        self.tuning().map(costs_of)
+    }
+
+    /// The costs: what was measured, else the built-in table.
+    pub(super) fn costs(&self) -> conv::Costs {
+        self.measured().unwrap_or_else(conv::Costs::built_in)
     }
 
     /// Keeps what was measured; where, or why not.
@@ -56,63 +54,5 @@ impl Tuned {
         let path = costs_path().ok_or("there is no home to keep it in")?;
         self.costs.write(&path).map_err(|error| in_full(&error))?;
         Ok(path.display().to_string())
-    }
-}
-
-fn costs_of(tuning: &Tuning) -> conv::Costs {
-    let mut costs = conv::Costs::default();
-    for level in &tuning.levels {
-        costs.keep_level(LevelCost {
-            packing: packing(level.channels),
-            size: level.size,
-            count: level.count,
-            worst_ns: level.worst_ns,
-            typical_ns: level.typical_ns,
-        });
-    }
-    for transform in &tuning.transforms {
-        costs.keep_transform(TransformCost {
-            packing: packing(transform.channels),
-            bins: transform.bins,
-            backend: transform.backend.clone(),
-            ns: transform.ns,
-        });
-    }
-    costs
-}
-
-fn tuning_of(costs: &conv::Costs) -> Tuning {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH);
-    let levels = costs.levels().iter().map(|cost| TunedLevel {
-        channels: channels(cost.packing),
-        size: cost.size,
-        count: cost.count,
-        worst_ns: cost.worst_ns,
-        typical_ns: cost.typical_ns,
-    });
-    let transforms = costs.transforms().iter().map(|cost| TunedTransform {
-        channels: channels(cost.packing),
-        bins: cost.bins,
-        backend: cost.backend.clone(),
-        ns: cost.ns,
-    });
-    Tuning {
-        at_s: now.map_or(0, |now| now.as_secs()),
-        levels: levels.collect(),
-        transforms: transforms.collect(),
-    }
-}
-
-fn packing(channels: u32) -> Packing {
-    match channels {
-        0 | 1 => Packing::Mono,
-        _ => Packing::Batch,
-    }
-}
-
-fn channels(packing: Packing) -> u32 {
-    match packing {
-        Packing::Mono => 1,
-        Packing::Batch => LANES as u32,
     }
 }

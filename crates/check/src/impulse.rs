@@ -1,0 +1,50 @@
+//! Impulse responses on disk, for tests of what plays them.
+
+use media::{Format, Writer};
+use std::path::PathBuf;
+use units::{Channels, SampleRate};
+
+/// A folder for them that is gone when the test is.
+pub struct Impulses(PathBuf);
+
+impl Impulses {
+    /// A folder for the test of this name.
+    pub fn new(test: &str) -> Self {
+        let name = format!("divisi-check-{}-{test}", std::process::id());
+        let folder = std::env::temp_dir().join(name);
+        std::fs::create_dir_all(&folder).expect("there is room for files");
+        Self(folder)
+    }
+
+    /// Samples of noise that dies away; of several channels one after the other, frame by frame.
+    pub fn noise(channels: u16, frames: usize, seed: usize) -> Vec<f32> {
+        let samples = frames * usize::from(channels);
+        let sample = |n: usize| {
+            let noise = ((n + seed) * 7919 % 65_521) as f32 / 65_536.0 - 0.5;
+            noise * (1.0 - n as f32 / samples as f32) * 0.05
+        };
+        (0..samples).map(sample).collect()
+    }
+
+    /// Writes such noise, at 48 kHz; where.
+    pub fn write(&self, name: &str, channels: u16, frames: usize, seed: usize) -> String {
+        let path = self.0.join(name);
+        let rate = SampleRate::new(48_000).expect("48000 is not zero");
+        let writer = Writer::create(&path, rate, Channels(channels), Format::F32);
+        let mut writer = writer.expect("there is room for files");
+        let samples = Self::noise(channels, frames, seed);
+        writer
+            .write_interleaved(&samples)
+            .expect("there is room for files");
+        writer.finish().expect("there is room for files");
+        path.to_str()
+            .expect("the folder's name is text")
+            .replace('\\', "/")
+    }
+}
+
+impl Drop for Impulses {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}

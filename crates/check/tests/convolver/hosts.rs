@@ -1,0 +1,205 @@
+//! What a node plays is the convolution, through all of its paths and in blocks of any length, as late as it says.
+
+use crate::{alone, graph};
+use divisi_check::hall::{Hall, Manner, registry};
+use divisi_check::impulse::Impulses;
+use divisi_check::rig::{Cut, Rig, Take};
+use divisi_check::rng::Rng;
+use divisi_check::unit::node;
+use graph::Value;
+use units::{Frames, SampleRate};
+
+const FRAMES: usize = 3200;
+
+fn rate() -> SampleRate {
+    SampleRate::new(48_000).unwrap()
+}
+
+fn rig(params: &[(&str, Value)]) -> Rig {
+    Rig::new(&registry(), &node("convolver", params), rate())
+}
+
+fn text(text: &str) -> Value {
+    Value::Text(text.into())
+}
+
+fn noise(channels: usize) -> Take {
+    let mut rng = Rng(5);
+    let mut channel = || (0..FRAMES).map(|_| rng.sample()).collect();
+    Take {
+        inputs: (0..channels).map(|_| channel()).collect(),
+        events: Vec::new(),
+        frames: FRAMES,
+    }
+}
+
+/// Channel `c` of a response of `channels` channels.
+fn response(channels: u16, frames: usize, seed: usize, c: usize) -> Vec<f32> {
+    let all = Impulses::noise(channels, frames, seed);
+    all.into_iter().skip(c).step_by(channels.into()).collect()
+}
+
+/// Adds the convolution of `input` and `response`, `late` frames late, in double precision.
+fn convolve(sum: &mut [f64], input: &[f32], response: &[f32], late: usize) {
+    for (n, y) in sum.iter_mut().enumerate().skip(late) {
+        let n = n - late;
+        for (k, h) in response.iter().enumerate().take(n + 1) {
+            *y += f64::from(input[n - k]) * f64::from(*h);
+        }
+    }
+}
+
+/// Holds what was played to 120 dB.
+fn holds(played: &[f32], truth: &[f64], how: &str) {
+    let error: f64 = (played.iter().zip(truth))
+        .map(|(a, b)| (f64::from(*a) - b).powi(2))
+        .sum();
+    let power: f64 = truth.iter().map(|x| x * x).sum();
+    let db = 10.0 * (error / power).log10();
+    assert!(db <= -120.0, "{how}: {db:.1} dB");
+}
+
+#[test]
+fn true_stereo_is_four_convolutions() {
+    let _alone = alone();
+    let folder = Impulses::new("stereo");
+    let file = folder.write("four.wav", 4, 1500, 9);
+    let take = noise(2);
+    let mut truth = [vec![0.0; FRAMES], vec![0.0; FRAMES]];
+    for (path, (from, to)) in [(0, 0), (0, 1), (1, 0), (1, 1)].into_iter().enumerate() {
+        let response = response(4, 1500, 9, path);
+        convolve(&mut truth[to], &take.inputs[from], &response, 0);
+    }
+    for work in ["deferred", "threads", "spread", "callback"] {
+        let mut rig = rig(&[
+            ("file", text(&file)),
+            ("channels", Value::Number(2.0)),
+            ("block", Value::Number(64.0)),
+            ("work", text(work)),
+        ]);
+        let played = rig.play(&take, Cut::Even(64));
+        for (c, truth) in truth.iter().enumerate() {
+            holds(&played.channel(c), truth, work);
+        }
+    }
+}
+
+#[test]
+fn one_response_is_for_all_channels_and_two_are_for_each_its_own() {
+    let folder = Impulses::new("straight");
+    let take = noise(2);
+    for channels in [1, 2] {
+        let file = folder.write("straight.wav", channels, 1200, 3);
+        let mut rig = rig(&[
+            ("file", text(&file)),
+            ("channels", Value::Number(2.0)),
+            ("block", Value::Number(64.0)),
+        ]);
+        let played = rig.play(&take, Cut::Even(64));
+        for c in 0..2 {
+            let mut truth = vec![0.0; FRAMES];
+            let response = response(channels, 1200, 3, c % usize::from(channels));
+            convolve(&mut truth, &take.inputs[c], &response, 0);
+            holds(&played.channel(c), &truth, "straight");
+        }
+    }
+}
+
+#[test]
+fn latency_is_none_or_one_internal_block_and_what_is_played_is_as_late_as_that() {
+    let folder = Impulses::new("latency");
+    let file = folder.write("one.wav", 1, 1500, 2);
+    let (take, response) = (noise(1), response(1, 1500, 2, 0));
+    // The graph's block, the node's (0: its own choice), whether a block of latency is asked for; what it comes to.
+    for (host, block, latency, expected) in [
+        (64, 0, "none", 0),
+        (1024, 64, "none", 0),
+        (48, 0, "none", 0),
+        (1, 0, "none", 0),
+        (100, 0, "none", 64),
+        (441, 0, "none", 64),
+        (441, 128, "none", 128),
+        (64, 256, "none", 256),
+        (64, 0, "block", 64),
+        (100, 0, "block", 128),
+        (96, 0, "block", 32),
+    ] {
+        let how = format!("{host} {block} {latency}");
+        let mut rig = rig(&[
+            ("file", text(&file)),
+            ("block", Value::Number(f64::from(block))),
+            ("latency", text(latency)),
+        ]);
+        rig.set_up_for(rate(), Frames(host));
+        let late = rig.processor.latency().count();
+        assert_eq!(late, expected, "{how}");
+        let frames = FRAMES / host as usize * host as usize;
+        let played = rig.play(
+            &Take {
+                frames,
+                ..take.clone()
+            },
+            Cut::Even(host as usize),
+        );
+        let mut truth = vec![0.0; frames];
+        convolve(&mut truth, &take.inputs[0], &response, late);
+        holds(&played.channel(0), &truth, &how);
+        assert_eq!(rig.processor.latency().count(), late);
+    }
+}
+
+#[test]
+fn changing_blocks_give_the_bits_of_even_ones() {
+    let folder = Impulses::new("changing");
+    let file = folder.write("one.wav", 1, 1500, 2);
+    let take = noise(1);
+    let play = |cut| {
+        let mut rig = rig(&[("file", text(&file))]);
+        rig.set_up_for(rate(), Frames(441));
+        let played = rig.play(&take, cut);
+        assert_eq!(rig.processor.latency(), Frames(64));
+        played.bits
+    };
+    let even = play(Cut::Even(441));
+    for seed in 0..8 {
+        assert!(play(Cut::Random(Rng(seed))) == even);
+        assert!(play(Cut::Parts(Rng(seed))) == even);
+    }
+    assert!(play(Cut::Even(1)) == even);
+}
+
+#[test]
+fn a_block_that_is_shorter_than_was_promised_costs_one_gap_and_is_reported() {
+    let folder = Impulses::new("shorter");
+    let file = folder.write("one.wav", 1, 1500, 2);
+    let take = noise(1);
+    let mut rig = rig(&[("file", text(&file)), ("block", Value::Number(64.0))]);
+    let whole = rig.play(&take, Cut::Even(64)).channel(0);
+    assert_eq!(rig.processor.latency(), Frames(0));
+    rig.reset();
+    let parts = rig.play(&take, Cut::Even(100)).channel(0);
+    assert_eq!(rig.processor.latency(), Frames(64));
+    assert!(parts[..64] == whole[..64]);
+    assert!(parts[64..128].iter().all(|x| *x == 0.0));
+    assert!(parts[128..] == whole[64..FRAMES - 64]);
+}
+
+#[test]
+fn a_graph_in_odd_blocks_plays_the_same_bits_one_internal_block_later() {
+    let folder = Impulses::new("odd");
+    let file = folder.write("one.wav", 1, 5000, 1);
+    let graph = graph(&format!(
+        r#"edges = ["n -> a", "a -> s"]
+        [nodes]
+        n = {{ kind = "noise", seed = 3 }}
+        a = {{ kind = "convolver", file = "{file}", block = 64 }}
+        s = {{ kind = "sink" }}"#
+    ));
+    let play = |block| Hall::new(&graph, &registry(), Manner::reference(block)).play(1, 9000);
+    let even = play(64);
+    for block in [100, 441] {
+        let odd = play(block);
+        assert!(odd[0][..64].iter().all(|x| *x == 0));
+        assert!(odd[0][64..] == even[0][..9000 - 64], "{block}");
+    }
+}

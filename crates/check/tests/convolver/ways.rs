@@ -1,0 +1,109 @@
+//! Whoever does the work: the same bits, and no memory.
+
+use crate::{alone, graph, patch};
+use divisi_check::alloc::audio_calls;
+use divisi_check::hall::{Hall, Manner, WAYS, Way, registry};
+use divisi_check::impulse::Impulses;
+use graph::Graph;
+use workers::{AudioThread, Wait};
+
+/// The count of calls, once it stands still: threads that have just been started still tidy up.
+fn settled() -> u64 {
+    loop {
+        let before = audio_calls();
+        std::thread::sleep(std::time::Duration::from_millis(5));
+        if audio_calls() == before {
+            return before;
+        }
+    }
+}
+
+fn manner(way: Way, workers: usize, block: u32) -> Manner {
+    Manner {
+        way,
+        workers,
+        block,
+        wait: Wait::Hybrid,
+    }
+}
+
+/// One sound through one response, once for each who can do the work.
+fn everybody(folder: &Impulses) -> (Graph, u16) {
+    let file = folder.write("one.wav", 1, 5000, 1);
+    let works = [
+        r#"work = "callback""#,
+        r#"work = "deferred""#,
+        r#"work = "spread""#,
+        r#"work = "threads""#,
+        r#"work = "threads", pin = "levels""#,
+        r#"work = "threads", pin = "channels""#,
+    ];
+    let (mut nodes, mut edges) = (String::new(), String::new());
+    for (i, work) in works.iter().enumerate() {
+        let cut = r#"block = 64, partition = "7x64 6x256 5x1024""#;
+        nodes += &format!("c{i} = {{ kind = \"convolver\", file = \"{file}\", {cut}, {work} }}\n");
+        nodes += &format!("s{i} = {{ kind = \"sink\" }}\n");
+        edges += &format!("\"n -> c{i}\", \"c{i} -> s{i}\", ");
+    }
+    let noise = r#"n = { kind = "noise", seed = 3 }"#;
+    let graph = graph(&format!("edges = [{edges}]\n[nodes]\n{noise}\n{nodes}"));
+    (graph, works.len() as u16)
+}
+
+/// Holds every executor to the bits of the reference, and to no memory in a cycle.
+fn holds(graph: &Graph, channels: u16, frames: usize) {
+    let registry = registry();
+    let reference = Hall::new(graph, &registry, Manner::reference(64)).play(channels, frames);
+    let is_heard = |channel: &Vec<u32>| channel.iter().any(|x| *x != 0);
+    assert!(reference.iter().all(is_heard));
+    for way in WAYS {
+        for workers in 1..=3 {
+            let mut hall = Hall::new(graph, &registry, manner(way, workers, 64));
+            let before = settled();
+            let plays = AudioThread::begin();
+            for _ in 0..frames / 64 {
+                assert_eq!(hall.run(&[]), exec::Outcome::Done);
+            }
+            drop(plays);
+            assert_eq!(settled(), before, "{way:?} {workers}");
+            let mut hall = Hall::new(graph, &registry, manner(way, workers, 64));
+            let played = hall.play(channels, frames);
+            assert!(played == reference, "{way:?} {workers}");
+            assert_eq!(hall.counts(), exec::Counts::default());
+        }
+    }
+}
+
+#[test]
+fn every_executor_gives_the_same_bits_and_none_takes_memory() {
+    let _alone = alone();
+    let folder = Impulses::new("ways");
+    holds(&patch(&folder), 3, 20_000);
+}
+
+#[test]
+fn everybody_who_can_do_the_work_gives_the_same_bits_in_every_executor() {
+    let _alone = alone();
+    let folder = Impulses::new("everybody");
+    let (graph, channels) = everybody(&folder);
+    let played = Hall::new(&graph, &registry(), Manner::reference(64)).play(channels, 9000);
+    assert!(played.iter().all(|channel| channel == &played[0]));
+    holds(&graph, channels, 9000);
+}
+
+#[test]
+fn blocks_of_many_internal_ones_give_the_same_bits() {
+    let _alone = alone();
+    let folder = Impulses::new("blocks");
+    let registry = registry();
+    for (graph, channels) in [(patch(&folder), 3), everybody(&folder)] {
+        let play = |block| {
+            let mut hall = Hall::new(&graph, &registry, Manner::reference(block));
+            hall.play(channels, 12_288)
+        };
+        let small = play(64);
+        for block in [128, 1024] {
+            assert!(play(block) == small, "{block}");
+        }
+    }
+}

@@ -1,0 +1,237 @@
+//! What a node says, and what is built by it.
+
+use super::kind::{LATENCIES, METHODS};
+use super::ways::Way;
+use crate::choice::{Source, choose};
+use crate::ir::{Ir, Limit, Normal, Paths, Shape};
+use crate::{Adapter, Convolver, Costs, Exchange, Latency, Options, Partition, Path, Space};
+use processor::{Creation, MakeError, Setup};
+use std::path::PathBuf;
+use std::sync::Arc;
+use units::SampleRate;
+
+/// The internal block where the graph's has no useful power of two in it.
+const BLOCK: usize = 64;
+/// Blocks below this are worth it only where the graph's own is as small.
+const LEAST_BLOCK: usize = 16;
+
+/// How the response is cut.
+enum Cut {
+    /// By what was measured here, or by the built-in table.
+    Chosen(Option<Arc<Costs>>),
+    Uniform,
+    Direct,
+    Text(String),
+}
+
+/// What the node says.
+pub(super) struct Wish {
+    pub(super) files: Vec<(PathBuf, Ir)>,
+    shape: Shape,
+    gain: f32,
+    predelay: f64,
+    fade: f64,
+    cut: Cut,
+    block: usize,
+    latency: Latency,
+    pub(super) channels: usize,
+    pub(super) way: Way,
+}
+
+/// What is built by it.
+pub(super) struct Built {
+    pub(super) adapter: Adapter,
+    /// What it can change to.
+    pub(super) spare: Option<Box<Exchange>>,
+    pub(super) source: Source,
+}
+
+impl Wish {
+    /// What `creation` says; `measured` is asked for only where it counts.
+    ///
+    /// Real-time: setup.
+    pub(super) fn of(
+        creation: &Creation<'_>,
+        measured: impl FnOnce() -> Option<Arc<Costs>>,
+    ) -> Result<Self, MakeError> {
+        let wish = Self {
+            files: files(creation)?,
+            shape: Shape {
+                reverse: creation.node.flag("reverse"),
+                normal: [Normal::Off, Normal::Peak, Normal::Energy]
+                    [creation.choice("normalise")?],
+                ..Shape::default()
+            },
+            gain: factor(creation.number("gain_db")?),
+            predelay: creation.number("predelay")?,
+            fade: creation.number("fade")?,
+            cut: cut(creation, measured)?,
+            block: block(creation)?,
+            latency: latency(creation.choice("latency")?),
+            channels: creation.number("channels")? as usize,
+            way: Way::of(
+                creation.choice("work")?,
+                creation.choice("pin")?,
+                creation.number("priority")? as u8,
+            ),
+        };
+        wish.try_out()?;
+        Ok(wish)
+    }
+
+    /// What setup will do is tried now, where it can still be refused.
+    fn try_out(&self) -> Result<(), MakeError> {
+        for ((_, ir), key) in self.files.iter().zip(["file", "other"]) {
+            let paths = self.paths(ir, ir.rate());
+            paths.map_err(|why| MakeError::param(key, why))?;
+        }
+        self.partition(BLOCK, 1).map(drop)
+    }
+
+    /// The paths through `ir`, which is at `rate`.
+    fn paths(&self, ir: &Ir, rate: SampleRate) -> Result<Vec<Path>, String> {
+        let ir = self.shape.apply(ir.clone()).map_err(|e| told(&e))?;
+        let paths = Paths::lay(&ir, self.channels).map_err(|e| told(&e))?;
+        if paths.outputs() != self.channels {
+            let (channels, outputs) = (self.channels, paths.outputs());
+            return Err(format!(
+                "it gives {outputs} channels, and the node has {channels}"
+            ));
+        }
+        let delay = (self.predelay * f64::from(rate.hz())).round() as usize;
+        let paths = paths.with(self.gain, delay).map_err(|e| told(&e))?;
+        Ok(paths.ready())
+    }
+
+    fn partition(&self, block: usize, frames: usize) -> Result<(Partition, Source), MakeError> {
+        let (cut, key) = match &self.cut {
+            Cut::Text(text) => (Partition::parse(block, self.latency, text), "partition"),
+            Cut::Uniform => (Partition::uniform(block, self.latency, frames), "block"),
+            Cut::Direct => (Partition::direct(block, frames), "block"),
+            Cut::Chosen(costs) => match Space::new(frames, block, self.latency) {
+                Some(space) => return Ok(choose(&space, self.channels, costs.as_deref())),
+                None => (Partition::typical(block, self.latency, frames), "block"),
+            },
+        };
+        let cut = cut.map_err(|e| MakeError::param(key, told(&e)))?;
+        Ok((cut, Source::Given))
+    }
+
+    /// The internal block for a graph's.
+    fn block(&self, graph: usize) -> usize {
+        let divides = (1 << graph.trailing_zeros()).min(crate::MOST_BLOCK);
+        match self.block {
+            0 if divides >= LEAST_BLOCK || divides == graph => divides,
+            0 => BLOCK,
+            block => block,
+        }
+    }
+
+    /// The convolver, whose response is number `first`, and what it can change to.
+    ///
+    /// Real-time: setup.
+    pub(super) fn build(&self, setup: &Setup<'_>, first: usize) -> Result<Built, String> {
+        let sets = self.files.iter().map(|file| self.set(file, setup.rate));
+        let sets = sets.collect::<Result<Vec<_>, _>>()?;
+        let frames = sets.iter().flatten().map(|path| path.ir.len()).max();
+        let block = self.block(setup.block.count());
+        let (partition, source) = self
+            .partition(block, frames.unwrap_or(1))
+            .map_err(|e| e.message)?;
+        let mut options = self.way.prepare(Options::new(partition), self.channels);
+        options.fade = (self.fade * f64::from(setup.rate.hz())) as usize;
+        let build = Convolver::new(self.channels, self.channels, &sets[first], &options);
+        let convolver = build.map_err(|e| told(&e))?;
+        let prepare = |other| convolver.preparer().prepare(other).map_err(|e| told(&e));
+        let spare = sets
+            .get(1 - first)
+            .map(|other| prepare(other))
+            .transpose()?;
+        Ok(Built {
+            adapter: Adapter::new(convolver, Some(setup.block.count())),
+            spare,
+            source,
+        })
+    }
+
+    /// The paths through a file, at another rate than its own if it must be.
+    fn set(&self, (path, ir): &(PathBuf, Ir), rate: SampleRate) -> Result<Vec<Path>, String> {
+        if ir.rate() == rate {
+            return self.paths(ir, rate);
+        }
+        let loaded = Ir::load(path, rate, &Limit::default()).map_err(|e| told(&e))?;
+        self.paths(&loaded.ir, rate)
+    }
+}
+
+/// What a text says, if it says anything.
+fn text<'a>(creation: &Creation<'a>, key: &str) -> Option<&'a str> {
+    let text = creation.node.text(key).map(str::trim);
+    text.filter(|text| !text.is_empty())
+}
+
+fn files(creation: &Creation<'_>) -> Result<Vec<(PathBuf, Ir)>, MakeError> {
+    let mut files = Vec::new();
+    for key in ["file", "other"] {
+        if let Some(file) = text(creation, key) {
+            let path = creation.folder.join(file);
+            let ir = load(&path).map_err(|why| MakeError::param(key, why))?;
+            files.push((path, ir));
+        } else if key == "file" {
+            return Err(MakeError::param(key, "`convolver` needs `file`"));
+        }
+    }
+    Ok(files)
+}
+
+fn load(path: &std::path::Path) -> Result<Ir, String> {
+    let rate = media::open(path).map_err(|e| told(&e))?.rate();
+    let loaded = Ir::load(path, rate, &Limit::default());
+    Ok(loaded.map_err(|e| told(&e))?.ir)
+}
+
+fn cut(
+    creation: &Creation<'_>,
+    measured: impl FnOnce() -> Option<Arc<Costs>>,
+) -> Result<Cut, MakeError> {
+    let method = METHODS[creation.choice("method")?];
+    Ok(match (text(creation, "partition"), method) {
+        (None, "uniform") => Cut::Uniform,
+        (None, "direct") => Cut::Direct,
+        (None | Some("tuned"), _) => Cut::Chosen(measured()),
+        (Some("built-in"), _) => Cut::Chosen(None),
+        (Some(text), _) => Cut::Text(text.to_owned()),
+    })
+}
+
+fn block(creation: &Creation<'_>) -> Result<usize, MakeError> {
+    let block = creation.number("block")? as usize;
+    if block > 0 && !block.is_power_of_two() {
+        let told = format!("`block` is {block}; it is a power of two");
+        return Err(MakeError::param("block", told));
+    }
+    Ok(block)
+}
+
+fn latency(choice: usize) -> Latency {
+    match LATENCIES[choice] {
+        "none" => Latency::None,
+        _ => Latency::OneBlock,
+    }
+}
+
+fn factor(gain_db: f64) -> f32 {
+    if gain_db <= -120.0 {
+        0.0
+    } else {
+        libm::exp10(gain_db / 20.0) as f32
+    }
+}
+
+/// The error and what is behind it, in one line.
+fn told(error: &dyn std::error::Error) -> String {
+    match error.source() {
+        Some(source) => format!("{error}: {}", told(source)),
+        None => error.to_string(),
+    }
+}
