@@ -2,33 +2,7 @@
 
 mod common;
 
-use common::{Folder, Gave, wav};
-
-/// A WAV file of 32-bit floats.
-fn sound(hz: u32, channels: &[&[f32]]) -> Vec<u8> {
-    let (width, frames) = (channels.len() as u32, channels[0].len());
-    let mut data = Vec::new();
-    for frame in 0..frames {
-        for channel in channels {
-            data.extend(channel[frame].to_le_bytes());
-        }
-    }
-    let mut bytes = Vec::new();
-    bytes.extend(b"RIFF");
-    bytes.extend((36 + data.len() as u32).to_le_bytes());
-    bytes.extend(b"WAVEfmt ");
-    bytes.extend(16_u32.to_le_bytes());
-    bytes.extend(3_u16.to_le_bytes());
-    bytes.extend((width as u16).to_le_bytes());
-    bytes.extend(hz.to_le_bytes());
-    bytes.extend((hz * width * 4).to_le_bytes());
-    bytes.extend((width as u16 * 4).to_le_bytes());
-    bytes.extend(32_u16.to_le_bytes());
-    bytes.extend(b"data");
-    bytes.extend((data.len() as u32).to_le_bytes());
-    bytes.extend(data);
-    bytes
-}
+use common::{Folder, Gave, sound, wav};
 
 /// Noise that dies away, another one for each seed.
 fn noise(seed: u64, frames: usize) -> Vec<f32> {

@@ -112,3 +112,29 @@ pub(crate) fn wav(bytes: &[u8]) -> (u16, Vec<u32>) {
 /// A graph that goes on forever.
 pub(crate) const BEEP: &str = "o = { kind: \"osc\", freq: 440, volume: 0.3, in: 0, out: 1, };\n\
     s = { kind: \"sink\", in: 1, out: 0, };\no.1 -> s.1;\n";
+
+/// A WAV file of 32-bit floats.
+pub(crate) fn sound(hz: u32, channels: &[&[f32]]) -> Vec<u8> {
+    let (width, frames) = (channels.len() as u32, channels[0].len());
+    let mut data = Vec::new();
+    for frame in 0..frames {
+        for channel in channels {
+            data.extend(channel[frame].to_le_bytes());
+        }
+    }
+    let mut bytes = Vec::new();
+    bytes.extend(b"RIFF");
+    bytes.extend((36 + data.len() as u32).to_le_bytes());
+    bytes.extend(b"WAVEfmt ");
+    bytes.extend(16_u32.to_le_bytes());
+    bytes.extend(3_u16.to_le_bytes());
+    bytes.extend((width as u16).to_le_bytes());
+    bytes.extend(hz.to_le_bytes());
+    bytes.extend((hz * width * 4).to_le_bytes());
+    bytes.extend((width as u16 * 4).to_le_bytes());
+    bytes.extend(32_u16.to_le_bytes());
+    bytes.extend(b"data");
+    bytes.extend((data.len() as u32).to_le_bytes());
+    bytes.extend(data);
+    bytes
+}

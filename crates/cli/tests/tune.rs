@@ -1,0 +1,103 @@
+//! `tune` measures, keeps what it finds, and shows it.
+
+mod common;
+
+use common::{Folder, sound};
+
+#[test]
+fn without_a_measurement_the_built_in_table_is_shown_and_drawn() {
+    let here = Folder::new();
+    let gave = here
+        .well("tune --length 16128 --block 128 --latency block --show=cut.svg --json tune.json");
+    assert!(gave.out.contains("built-in table"), "{}", gave.out);
+    let tune = here.json("tune.json");
+    let ways = tune["ways"].as_array().unwrap();
+    let partitions: Vec<_> = ways
+        .iter()
+        .map(|w| w["partition"].as_str().unwrap())
+        .collect();
+    assert_eq!(partitions[0], "2x128 2x256 2x512 2x1024 2x2048 2x4096");
+    assert_eq!(partitions[1], "14x128 14x1024");
+    assert_eq!(partitions.len(), 3);
+    let picture = String::from_utf8(here.read("cut.svg")).unwrap();
+    assert!(picture.contains("14 partitions of 1024 frames"));
+    assert!(picture.contains("arrivals and deadlines"));
+}
+
+#[test]
+fn what_was_measured_is_kept_and_the_choice_goes_by_it() {
+    let here = Folder::new();
+    let call = "tune --length 1000 --block 64";
+    let gave = here.well(&format!("{call} --runs 3 --cores 2"));
+    assert!(gave.err.contains("costs.json"), "{}", gave.err);
+    assert!(gave.out.contains("the busiest core"), "{}", gave.out);
+    let shown = here.well(&format!("{call} --show")).out;
+    assert!(shown.contains("measured on this machine"), "{shown}");
+    assert!(here.has("partition.svg"));
+    let costs = here.json(".cache/divisi/costs.json");
+    let machine = costs["machines"].as_object().unwrap().values().next();
+    let levels = machine.unwrap()["convolution"]["levels"].as_array();
+    assert!(levels.unwrap().len() > 4);
+}
+
+#[test]
+fn what_cannot_be_cut_is_refused() {
+    let here = Folder::new();
+    for wrong in [
+        "--block 100",
+        "--block 8192",
+        "--length 0",
+        "--cores 0",
+        "--channels 3",
+        "--runs 1",
+        "--show=cut.txt",
+        "--latency two",
+    ] {
+        let gave = here.call(&format!("tune {wrong}"));
+        assert_eq!(gave.code, Some(2), "{wrong}: {}", gave.err);
+    }
+}
+
+/// Samples without a pattern, that die away.
+fn noise(frames: usize) -> Vec<f32> {
+    let sample = |n: usize| (n * 7919 % 1009) as f32 / 1009.0 - 0.5;
+    (0..frames)
+        .map(|n| sample(n) * (1.0 - n as f32 / frames as f32))
+        .collect()
+}
+
+#[test]
+fn convolve_and_the_node_are_cut_by_what_was_measured_here() {
+    let here = Folder::new();
+    here.write("voice.wav", sound(48_000, &[&noise(5000)]));
+    here.write("ir.wav", sound(48_000, &[&noise(900)]));
+    let cut = |call: &str| {
+        here.well(&format!(
+            "convolve voice.wav ir.wav -o out.wav --json cut.json {call}"
+        ));
+        let facts = here.json("cut.json");
+        ["partition", "partition_by"].map(|key| facts[key].as_str().unwrap().to_owned())
+    };
+    assert_eq!(cut("")[1], "by the built-in table");
+    here.well("tune --length 1000 --block 64 --runs 3");
+    let [measured, by] = cut("");
+    assert_eq!(by, "as measured on this machine");
+    // Nobody has measured levels of 16 frames.
+    assert_eq!(cut("--block 16")[1], "by the built-in table");
+    assert_eq!(cut("--partition 20x64"), ["20x64", "as given"]);
+    let render = |name: &str, partition: &str| {
+        let graph = format!(
+            r#"p = {{ kind: "player", file: "voice.wav", }}; s = {{ kind: "sink", }};
+            c = {{ kind: "convolver", file: "ir.wav", block: 64, {partition} }}; p.1 -> c.1 -> s.1;"#
+        );
+        here.write(&format!("{name}.ag"), graph);
+        here.well(&format!("render {name}.ag -o {name}.wav --block 64"));
+        here.read(&format!("{name}.wav"))
+    };
+    let by_itself = render("itself", "");
+    let given = format!(r#"partition: "{measured}","#);
+    assert!(by_itself == render("given", &given));
+    // A machine that measures few levels may find the built-in table's best too.
+    let built_in = render("built-in", r#"partition: "built-in","#);
+    assert_eq!(built_in.len(), by_itself.len());
+}
