@@ -25,7 +25,7 @@ mod kernel;
 /// Which fences this process has. Both sides must use the same value, or copies of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Asymmetric {
-    has_barrier: bool,
+    reach: Option<kernel::Reach>,
 }
 
 impl Asymmetric {
@@ -34,18 +34,28 @@ impl Asymmetric {
     /// Real-time: setup.
     pub fn set_up() -> Self {
         Self {
-            has_barrier: kernel::register(),
+            reach: kernel::register(kernel::Reach::Process),
+        }
+    }
+
+    /// Asks the kernel for its barrier over all processes that have asked for it. Where it refuses one of two processes,
+    /// only that one's light halves are full fences, and its heavy ones do not reach the other.
+    ///
+    /// Real-time: setup.
+    pub fn between_processes() -> Self {
+        Self {
+            reach: kernel::register(kernel::Reach::Processes),
         }
     }
 
     /// Full fences on both sides, as where the kernel refuses.
     pub const fn symmetric() -> Self {
-        Self { has_barrier: false }
+        Self { reach: None }
     }
 
     /// Whether the light half costs nothing.
     pub fn is_asymmetric(self) -> bool {
-        self.has_barrier
+        self.reach.is_some()
     }
 
     /// The half for the side that passes often.
@@ -53,7 +63,7 @@ impl Asymmetric {
     /// Real-time: hot.
     #[inline]
     pub fn light(self) {
-        if self.has_barrier {
+        if self.reach.is_some() {
             // pairs with the kernel's barrier in `heavy`: only the compiler must keep the order here.
             std::sync::atomic::compiler_fence(Ordering::SeqCst);
         } else {
@@ -68,8 +78,8 @@ impl Asymmetric {
     pub fn heavy(self) {
         // pairs with the fence in `light`, and with other heavy halves.
         fence(Ordering::SeqCst);
-        if self.has_barrier {
-            kernel::barrier();
+        if let Some(reach) = self.reach {
+            kernel::barrier(reach);
         }
     }
 }

@@ -14,6 +14,8 @@ pub mod fork;
 pub mod ftz;
 pub mod lane;
 pub mod mailbox;
+#[cfg(unix)]
+pub mod mirror;
 pub mod pad;
 pub mod progress;
 pub mod ranks;

@@ -23,10 +23,10 @@ use crate::sync::atomic::{AtomicU32, Ordering, fence};
 
 #[cfg(any(loom, not(target_os = "linux")))]
 #[path = "wake/condvar.rs"]
-mod kernel;
+pub(crate) mod kernel;
 #[cfg(all(not(loom), target_os = "linux"))]
 #[path = "wake/futex.rs"]
-mod kernel;
+pub(crate) mod kernel;
 
 /// A 32-bit word that threads can sleep on.
 #[derive(Debug)]

@@ -12,27 +12,33 @@ use crate::sync::atomic::{AtomicU32, Ordering};
 use crate::sync::{Condvar, Mutex};
 
 #[derive(Debug)]
-pub(super) struct Kernel {
+pub(crate) struct Kernel {
     /// How many are asleep.
     asleep: Mutex<u32>,
     woken: Condvar,
 }
 
 impl Kernel {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self {
             asleep: Mutex::new(0),
             woken: Condvar::new(),
         }
     }
 
-    pub(super) fn wake(&self, _word: &AtomicU32, count: u32, _names: NonZeroU32) -> u32 {
+    /// Here no word is shared between processes.
+    #[cfg(unix)]
+    pub(crate) fn shared() -> Self {
+        Self::new()
+    }
+
+    pub(crate) fn wake(&self, _word: &AtomicU32, count: u32, _names: NonZeroU32) -> u32 {
         let asleep = self.asleep.lock().unwrap_or_else(PoisonError::into_inner);
         self.woken.notify_all();
         (*asleep).min(count)
     }
 
-    pub(super) fn sleep(
+    pub(crate) fn sleep(
         &self,
         word: &AtomicU32,
         expected: u32,

@@ -1,4 +1,4 @@
-//! Sleeping and waking by Linux: a futex, private to this process.
+//! Sleeping and waking by Linux: a futex, private to this process or shared with others.
 
 use std::num::NonZeroU32;
 use std::sync::atomic::AtomicU32;
@@ -7,21 +7,32 @@ use rustix::thread::futex::{self, Flags, Timespec};
 use units::Nanos;
 
 #[derive(Debug)]
-pub(super) struct Kernel;
+pub(crate) struct Kernel {
+    flags: Flags,
+}
 
 impl Kernel {
-    pub(super) fn new() -> Self {
-        Self
+    pub(crate) fn new() -> Self {
+        Self {
+            flags: Flags::PRIVATE,
+        }
+    }
+
+    /// For a word that other processes have too.
+    pub(crate) fn shared() -> Self {
+        Self {
+            flags: Flags::empty(),
+        }
     }
 
     /// One system call that does not block.
-    pub(super) fn wake(&self, word: &AtomicU32, count: u32, names: NonZeroU32) -> u32 {
+    pub(crate) fn wake(&self, word: &AtomicU32, count: u32, names: NonZeroU32) -> u32 {
         let count = count.min(i32::MAX as u32);
         // It fails only for a bad address, and this is a reference.
-        futex::wake_bitset(word, Flags::PRIVATE, count, names).map_or(0, |woken| woken as u32)
+        futex::wake_bitset(word, self.flags, count, names).map_or(0, |woken| woken as u32)
     }
 
-    pub(super) fn sleep(
+    pub(crate) fn sleep(
         &self,
         word: &AtomicU32,
         expected: u32,
@@ -30,9 +41,9 @@ impl Kernel {
     ) {
         // Each failure (the word has changed, a signal came, the time is over) means: look again.
         let _ = match limit {
-            None => futex::wait_bitset(word, Flags::PRIVATE, expected, None, names),
+            None => futex::wait_bitset(word, self.flags, expected, None, names),
             // The named form takes a date where this takes a span; who waits with a limit answers to all names.
-            Some(limit) => futex::wait(word, Flags::PRIVATE, expected, Some(&span(limit))),
+            Some(limit) => futex::wait(word, self.flags, expected, Some(&span(limit))),
         };
     }
 }

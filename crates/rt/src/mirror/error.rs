@@ -1,0 +1,136 @@
+//! Why there is no ring, and why there is no window of one.
+
+use std::{fmt, io};
+
+/// Why a ring was not made, or an end of it not taken.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum RingError {
+    /// No frames, no channels, or items without a size: ask for at least one of each.
+    Nothing,
+    /// More bytes than an address can count: ask for fewer frames or channels.
+    TooLarge {
+        /// Frames that were asked for.
+        frames: usize,
+        /// Items a frame.
+        channels: usize,
+        /// Bytes an item.
+        item: usize,
+    },
+    /// The memory is not there: ask for less, or free some.
+    Memory {
+        /// Bytes that were asked for.
+        bytes: usize,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// So many addresses in a row are not free: ask for less.
+    Addresses {
+        /// Addresses that were asked for, about twice the memory.
+        bytes: usize,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// No huge pages are set aside: `sysctl vm.nr_hugepages=N` sets N of 2 MB aside.
+    HugePages {
+        /// Bytes that were asked for.
+        bytes: usize,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// What was handed over is not a ring, or one of other items: the reason.
+    Foreign(&'static str),
+    /// This end has been taken already: a ring has one producer and one consumer.
+    Taken,
+    /// The system cannot hand a ring to another process.
+    Unsupported,
+    /// The system refused something else: what it said.
+    System(io::Error),
+}
+
+impl fmt::Display for RingError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Nothing => write!(f, "a ring has at least one frame, one channel, one byte"),
+            Self::TooLarge {
+                frames,
+                channels,
+                item,
+            } => write!(
+                f,
+                "a ring of {frames} frames with {channels} items of {item} bytes is larger than memory can be"
+            ),
+            Self::Memory { bytes, .. } => write!(f, "no {bytes} bytes of memory for a ring"),
+            Self::Addresses { bytes, .. } => {
+                write!(f, "no {bytes} free addresses in a row for a ring")
+            }
+            Self::HugePages { bytes, .. } => write!(
+                f,
+                "no huge pages for {bytes} bytes (`sysctl vm.nr_hugepages={}` sets them aside)",
+                bytes.div_ceil(2 << 20)
+            ),
+            Self::Foreign(reason) => write!(f, "this is not the ring that was expected: {reason}"),
+            Self::Taken => write!(f, "this end of the ring is taken"),
+            Self::Unsupported => write!(f, "this system hands no memory to another process"),
+            Self::System(_) => write!(f, "the system refused a ring"),
+        }
+    }
+}
+
+impl std::error::Error for RingError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Memory { source, .. }
+            | Self::Addresses { source, .. }
+            | Self::HugePages { source, .. }
+            | Self::System(source) => Some(source),
+            _ => None,
+        }
+    }
+}
+
+/// Why there is no room, or no window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Refusal {
+    /// Not yet: so many frames there are. Ask again later, or wait.
+    Short {
+        /// Frames that could be had now.
+        available: usize,
+    },
+    /// The other end has closed. A consumer can still take what is left; a producer writes for nobody.
+    Closed {
+        /// Frames that a consumer can still take; nothing for a producer.
+        left: usize,
+    },
+    /// The process of the other end is gone without having closed.
+    Dead {
+        /// Frames that a consumer can still take; nothing for a producer.
+        left: usize,
+    },
+    /// More frames than the ring has: they will never be there at once.
+    TooMany {
+        /// Frames that were asked for.
+        asked: usize,
+        /// Frames that the ring has.
+        capacity: usize,
+    },
+    /// The other end's count makes no sense: give the ring up.
+    Corrupt,
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Short { available } => write!(f, "only {available} frames yet"),
+            Self::Closed { left } => write!(f, "the other end has closed, {left} frames are left"),
+            Self::Dead { left } => write!(f, "the other process is gone, {left} frames are left"),
+            Self::TooMany { asked, capacity } => {
+                write!(f, "{asked} frames of a ring that has {capacity}")
+            }
+            Self::Corrupt => write!(f, "the other end's count makes no sense"),
+        }
+    }
+}
+
+impl std::error::Error for Refusal {}

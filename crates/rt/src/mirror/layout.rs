@@ -1,0 +1,113 @@
+//! Where everything lies in a ring's memory: a page of counts, then the channels, each a whole number of pages.
+
+use super::RingError;
+
+/// The sizes of a ring; they cannot overflow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Layout {
+    pub(super) frames: usize,
+    pub(super) channels: usize,
+    /// Bytes an item.
+    pub(super) item: usize,
+    /// Bytes a page.
+    pub(super) page: usize,
+}
+
+impl Layout {
+    /// The layout for at least `frames` frames: as many more as fill the pages.
+    pub(super) fn new(
+        frames: usize,
+        channels: usize,
+        item: usize,
+        page: usize,
+    ) -> Result<Self, RingError> {
+        if frames == 0 || channels == 0 || item == 0 {
+            return Err(RingError::Nothing);
+        }
+        // The fewest items that fill whole pages.
+        let group = page / gcd(page, item);
+        let too_large = RingError::TooLarge {
+            frames,
+            channels,
+            item,
+        };
+        let Some(frames) = frames.checked_next_multiple_of(group) else {
+            return Err(too_large);
+        };
+        let layout = Self {
+            frames,
+            channels,
+            item,
+            page,
+        };
+        match layout.checked_span() {
+            Some(span) if isize::try_from(span).is_ok() => Ok(layout),
+            _ => Err(too_large),
+        }
+    }
+
+    fn checked_span(&self) -> Option<usize> {
+        let channel = self.frames.checked_mul(self.item)?;
+        let channels = channel.checked_mul(2)?.checked_mul(self.channels)?;
+        channels.checked_add(2 * self.page)
+    }
+
+    /// Bytes a channel.
+    pub(super) fn channel(&self) -> usize {
+        self.frames * self.item
+    }
+
+    /// Bytes of memory.
+    pub(super) fn memory(&self) -> usize {
+        self.page + self.channels * self.channel()
+    }
+
+    /// Addresses that the mapping takes: each channel twice.
+    pub(super) fn span(&self) -> usize {
+        self.page + 2 * self.channels * self.channel()
+    }
+}
+
+fn gcd(a: usize, b: usize) -> usize {
+    match b {
+        0 => a,
+        _ => gcd(b, a % b),
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::{Layout, RingError};
+
+    #[test]
+    fn sizes_are_rounded_up_to_pages() {
+        let frames = |frames, item| Layout::new(frames, 2, item, 4096).unwrap().frames;
+        assert_eq!(
+            [frames(1, 1), frames(4097, 1), frames(1, 4)],
+            [4096, 8192, 1024]
+        );
+        assert_eq!(frames(1, 12), 1024, "three pages");
+        let layout = Layout::new(1, 3, 4, 4096).unwrap();
+        assert_eq!((layout.memory(), layout.span()), (4 * 4096, 7 * 4096));
+    }
+
+    #[test]
+    fn what_cannot_be_is_refused_with_its_numbers() {
+        assert!(matches!(
+            Layout::new(0, 1, 1, 4096),
+            Err(RingError::Nothing)
+        ));
+        assert!(matches!(
+            Layout::new(1, 0, 1, 4096),
+            Err(RingError::Nothing)
+        ));
+        assert!(matches!(
+            Layout::new(1, 1, 0, 4096),
+            Err(RingError::Nothing)
+        ));
+        for frames in [usize::MAX, usize::MAX / 4, usize::MAX / 16 + 1] {
+            let refused = Layout::new(frames, 2, 4, 4096).unwrap_err().to_string();
+            assert!(refused.contains(&frames.to_string()), "{refused}");
+        }
+    }
+}

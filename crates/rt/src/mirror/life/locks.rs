@@ -1,0 +1,53 @@
+//! Linux: locks of open file descriptions.
+
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+
+use rustix::fs::{Mode, OFlags};
+
+use super::super::RingError;
+
+/// The lock of one end.
+pub(in super::super) struct Life {
+    file: OwnedFd,
+    end: i64,
+}
+
+impl Life {
+    /// Locks the byte `end`; [`RingError::Taken`] where another descriptor has.
+    pub(in super::super) fn begin(file: BorrowedFd<'_>, end: i64) -> Result<Self, RingError> {
+        let system = |source: rustix::io::Errno| RingError::System(source.into());
+        // A copy of the descriptor would share its locks with the process that handed it over.
+        let path = format!("/proc/self/fd/{}", file.as_raw_fd());
+        let own = rustix::fs::open(path, OFlags::RDWR | OFlags::CLOEXEC, Mode::empty());
+        let own = own.map_err(system)?;
+        match lock(own.as_fd(), libc::F_OFD_SETLK, end) {
+            Ok(_) => Ok(Self { file: own, end }),
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Err(RingError::Taken),
+            Err(error) => Err(RingError::System(error)),
+        }
+    }
+
+    /// Whether the process of the other end holds its lock. One system call, which does not wait.
+    pub(in super::super) fn is_other_there(&self) -> bool {
+        let other = Self::PRODUCER + Self::CONSUMER - self.end;
+        // Where the kernel does not say, the other one is not given up.
+        lock(self.file.as_fd(), libc::F_OFD_GETLK, other)
+            .map_or(true, |kind| kind != libc::F_UNLCK as libc::c_short)
+    }
+}
+
+/// Asks for the lock of one byte, or who has it; the kind of lock that the kernel says.
+fn lock(file: BorrowedFd<'_>, command: libc::c_int, byte: i64) -> io::Result<libc::c_short> {
+    // SAFETY: all zero is a lock of this kind, and the kernel asks for its process to be zero.
+    let mut lock: libc::flock = unsafe { std::mem::zeroed() };
+    lock.l_type = libc::F_WRLCK as libc::c_short;
+    lock.l_whence = libc::SEEK_SET as libc::c_short;
+    lock.l_start = byte as libc::off_t;
+    lock.l_len = 1;
+    // SAFETY: the descriptor is open, and the kernel writes to nothing but `lock`.
+    match unsafe { libc::fcntl(file.as_raw_fd(), command, &mut lock) } {
+        -1 => Err(io::Error::last_os_error()),
+        _ => Ok(lock.l_type),
+    }
+}

@@ -1,0 +1,111 @@
+//! [`Mapping`]: the addresses of a ring. All that the system must promise for the slices to be sound is here.
+
+use std::ffi::c_void;
+use std::os::fd::BorrowedFd;
+use std::ptr::NonNull;
+
+use rustix::mm::{MapFlags, ProtFlags, mmap, mmap_anonymous, munmap};
+
+use super::RingError;
+use super::layout::Layout;
+
+/// A stretch of addresses: the first page of a file once, then each channel's pages twice, side by side.
+pub(super) struct Mapping {
+    /// What is unmapped in the end, from here on.
+    reserved: NonNull<u8>,
+    bytes: usize,
+    start: NonNull<u8>,
+}
+
+// SAFETY: addresses are the same in all threads; what lies there is reached through the protocol of `mirror` only.
+unsafe impl Send for Mapping {}
+// SAFETY: as above.
+unsafe impl Sync for Mapping {}
+
+impl Mapping {
+    /// Maps a file that has `layout.memory()` bytes and cannot become shorter.
+    pub(super) fn new(file: BorrowedFd<'_>, layout: &Layout) -> Result<Self, RingError> {
+        let mapping = Self::reserve(layout.span(), layout.page)?;
+        mapping.place(0, file, 0, layout.page)?;
+        let channel = layout.channel();
+        for i in 0..2 * layout.channels {
+            let from = layout.page + i / 2 * channel;
+            mapping.place(layout.page + i * channel, file, from, channel)?;
+        }
+        Ok(mapping)
+    }
+
+    /// Maps the first page of a file that has it and cannot become shorter.
+    pub(super) fn head(file: BorrowedFd<'_>, page: usize) -> Result<Self, RingError> {
+        let mapping = Self::reserve(page, page)?;
+        mapping.place(0, file, 0, page)?;
+        Ok(mapping)
+    }
+
+    /// Where it begins.
+    #[inline]
+    pub(super) fn start(&self) -> NonNull<u8> {
+        self.start
+    }
+
+    /// Takes `span` addresses that nobody else gets, from a multiple of `page` on; they cannot be read or written yet.
+    fn reserve(span: usize, page: usize) -> Result<Self, RingError> {
+        // With ordinary pages every address that the system gives is a multiple.
+        let spare = page - rustix::param::page_size();
+        let bytes = span + spare;
+        // SAFETY: the system chooses addresses that are free.
+        let reserved = unsafe {
+            mmap_anonymous(
+                std::ptr::null_mut(),
+                bytes,
+                ProtFlags::empty(),
+                MapFlags::PRIVATE,
+            )
+        };
+        let refused = |source: rustix::io::Errno| RingError::Addresses {
+            bytes,
+            source: source.into(),
+        };
+        let reserved = reserved.map_err(refused)?.cast::<u8>();
+        let reserved = NonNull::new(reserved).expect("no mapping begins at nothing");
+        let skipped = reserved.addr().get().next_multiple_of(page) - reserved.addr().get();
+        Ok(Self {
+            reserved,
+            bytes,
+            // SAFETY: at most `spare` further, within what was reserved.
+            start: unsafe { reserved.add(skipped) },
+        })
+    }
+
+    /// Puts `bytes` of the file, from `from` on, at `at` addresses after the start.
+    fn place(
+        &self,
+        at: usize,
+        file: BorrowedFd<'_>,
+        from: usize,
+        bytes: usize,
+    ) -> Result<(), RingError> {
+        let (access, flags) = (
+            ProtFlags::READ | ProtFlags::WRITE,
+            MapFlags::SHARED | MapFlags::FIXED,
+        );
+        // SAFETY: `at + bytes` is within the span that `new` reserved, so these addresses are ours, nothing was there
+        // before, and nobody has a reference into them yet.
+        let placed = unsafe {
+            let address = self.start.add(at).as_ptr().cast::<c_void>();
+            mmap(address, bytes, access, flags, file, from as u64)
+        };
+        placed.map(drop).map_err(|source| RingError::Memory {
+            bytes,
+            source: source.into(),
+        })
+    }
+}
+
+impl Drop for Mapping {
+    fn drop(&mut self) {
+        // SAFETY: ours since `reserve`, and no reference into it outlives its ring. If the system refuses, the addresses
+        // stay taken, which harms nobody.
+        let _ = unsafe { munmap(self.reserved.as_ptr().cast(), self.bytes) };
+    }
+}

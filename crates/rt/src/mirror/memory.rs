@@ -1,0 +1,29 @@
+//! Where the memory of a ring comes from: a file that has no name.
+
+#[cfg(target_os = "linux")]
+#[path = "memory/memfd.rs"]
+mod system;
+#[cfg(not(target_os = "linux"))]
+#[path = "memory/shm.rs"]
+mod system;
+
+pub(super) use system::{create, measure, seal};
+
+/// How large the pages of a ring are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Pages {
+    /// As large as the system's, mostly 4 KB.
+    #[default]
+    Usual,
+    /// 2 MB: fewer misses of the address cache in rings of many megabytes. They must have been set aside
+    /// (`sysctl vm.nr_hugepages`).
+    Huge,
+}
+
+/// Bytes a page.
+pub(super) fn page(pages: Pages) -> usize {
+    match pages {
+        Pages::Usual => rustix::param::page_size(),
+        Pages::Huge => 2 << 20,
+    }
+}

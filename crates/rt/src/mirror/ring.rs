@@ -1,0 +1,195 @@
+//! [`Ring`]: the memory, before and beside its two ends.
+
+use std::marker::PhantomData;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::ptr::NonNull;
+
+use units::Nanos;
+
+use super::ends::{Consumer, Producer};
+use super::header::Header;
+use super::layout::Layout;
+use super::life::Life;
+use super::mapping::Mapping;
+use super::memory::{self, Pages};
+use super::reach::LOOK;
+use super::{Plain, RingError};
+use crate::fence::Asymmetric;
+use crate::sync::Arc;
+use crate::wake::kernel::Kernel;
+
+/// A ring of frames with one item of `T` on each channel, whose ends are yet to be taken.
+pub struct Ring<T> {
+    shared: Arc<Shared>,
+    items: PhantomData<T>,
+}
+
+/// What both ends of one process hold: the memory is unmapped after the last of them.
+pub(super) struct Shared {
+    mapping: Mapping,
+    pub(super) layout: Layout,
+    pub(super) fences: Asymmetric,
+    pub(super) kernel: Kernel,
+    /// The memory's descriptor, where it can be handed on.
+    file: Option<OwnedFd>,
+}
+
+/// A ring for at least `frames` frames of one channel, between two threads, and its ends.
+///
+/// Real-time: setup.
+pub fn channel<T: Plain>(frames: usize) -> Result<(Producer<T>, Consumer<T>), RingError> {
+    let ring = Ring::new(1, frames, Pages::Usual)?;
+    Ok((ring.producer()?, ring.consumer()?))
+}
+
+impl<T: Plain> Ring<T> {
+    /// How often an end that waits looks whether the other one's process is still there.
+    pub const LOOK: Nanos = LOOK;
+
+    /// A ring of `channels` x at least `frames` items for threads of this process; each channel is rounded up to whole
+    /// pages.
+    ///
+    /// Real-time: setup.
+    pub fn new(channels: usize, frames: usize, pages: Pages) -> Result<Self, RingError> {
+        let layout = Layout::new(frames, channels, size_of::<T>(), memory::page(pages))?;
+        let file = memory::create(layout.memory(), pages)?;
+        let mut ring = Self::lay_out(layout, file, Asymmetric::set_up(), Kernel::new())?;
+        if let Some(shared) = Arc::get_mut(&mut ring.shared) {
+            shared.file = None;
+        }
+        Ok(ring)
+    }
+
+    /// As [`Ring::new`], for an end of this process and one of another: hand it [`Ring::file`].
+    ///
+    /// Real-time: setup.
+    pub fn shared(channels: usize, frames: usize, pages: Pages) -> Result<Self, RingError> {
+        let layout = Layout::new(frames, channels, size_of::<T>(), memory::page(pages))?;
+        let file = memory::create(layout.memory(), pages)?;
+        memory::seal(&file)?;
+        Self::lay_out(
+            layout,
+            file,
+            Asymmetric::between_processes(),
+            Kernel::shared(),
+        )
+    }
+
+    /// Opens the ring of another process. Nothing in it is believed unchecked: neither its size nor its counts.
+    ///
+    /// Real-time: setup.
+    pub fn open(file: OwnedFd) -> Result<Self, RingError> {
+        let (bytes, page) = memory::measure(&file)?;
+        let claim = {
+            let head = Mapping::head(file.as_fd(), page)?;
+            header(&head).description.read(T::TAG)
+        };
+        let claim = claim.map_err(RingError::Foreign)?;
+        let layout = Layout::new(claim.frames, claim.channels, size_of::<T>(), page)?;
+        let is_exact = layout.frames == claim.frames && layout.memory() == bytes;
+        if !is_exact || claim.page != page || claim.item != size_of::<T>() {
+            return Err(RingError::Foreign("its sizes contradict each other"));
+        }
+        Ok(Self {
+            shared: Arc::new(Shared {
+                mapping: Mapping::new(file.as_fd(), &layout)?,
+                layout,
+                fences: Asymmetric::between_processes(),
+                kernel: Kernel::shared(),
+                file: Some(file),
+            }),
+            items: PhantomData,
+        })
+    }
+
+    fn lay_out(
+        layout: Layout,
+        file: OwnedFd,
+        fences: Asymmetric,
+        kernel: Kernel,
+    ) -> Result<Self, RingError> {
+        let mapping = Mapping::new(file.as_fd(), &layout)?;
+        // SAFETY: the first page of the mapping is aligned, large enough for a header, and nobody else has it yet.
+        unsafe { mapping.start().cast::<Header>().write(Header::new()) };
+        header(&mapping).description.write(&layout, T::TAG);
+        Ok(Self {
+            shared: Arc::new(Shared {
+                mapping,
+                layout,
+                fences,
+                kernel,
+                file: Some(file),
+            }),
+            items: PhantomData,
+        })
+    }
+
+    /// The end that writes, once.
+    ///
+    /// Real-time: setup.
+    pub fn producer(&self) -> Result<Producer<T>, RingError> {
+        let life = self.live(Life::PRODUCER)?;
+        match self.shared.header().producer.take() {
+            true => Ok(Producer::new(self.shared.clone(), life)),
+            false => Err(RingError::Taken),
+        }
+    }
+
+    /// The end that reads, once.
+    ///
+    /// Real-time: setup.
+    pub fn consumer(&self) -> Result<Consumer<T>, RingError> {
+        let life = self.live(Life::CONSUMER)?;
+        match self.shared.header().consumer.take() {
+            true => Ok(Consumer::new(self.shared.clone(), life)),
+            false => Err(RingError::Taken),
+        }
+    }
+
+    fn live(&self, end: i64) -> Result<Option<Life>, RingError> {
+        let file = self.shared.file.as_ref();
+        file.map(|file| Life::begin(file.as_fd(), end)).transpose()
+    }
+
+    /// The descriptor to hand to another process, which calls [`Ring::open`]; none of a ring for threads.
+    pub fn file(&self) -> Option<BorrowedFd<'_>> {
+        self.shared.file.as_ref().map(AsFd::as_fd)
+    }
+
+    /// Frames that fit, rounded up to pages.
+    pub fn capacity(&self) -> usize {
+        self.shared.layout.frames
+    }
+
+    /// Items a frame.
+    pub fn channels(&self) -> usize {
+        self.shared.layout.channels
+    }
+}
+
+impl Shared {
+    #[inline]
+    pub(super) fn header(&self) -> &Header {
+        header(&self.mapping)
+    }
+
+    /// Where a channel begins; twice [`Layout::channel`] bytes are good from there on.
+    #[inline]
+    pub(super) fn channel(&self, channel: usize) -> NonNull<u8> {
+        assert!(channel < self.layout.channels, "there is such a channel");
+        let offset = self.layout.page + 2 * channel * self.layout.channel();
+        // SAFETY: less than the span of the mapping, since there is such a channel.
+        unsafe { self.mapping.start().add(offset) }
+    }
+}
+
+#[inline]
+fn header(mapping: &Mapping) -> &Header {
+    // SAFETY: a mapping begins with a page, which is aligned and large enough; any bits are a header, whose words are
+    // all atomic.
+    unsafe { mapping.start().cast::<Header>().as_ref() }
+}
+
+// The smallest pages are larger; loom's words are too.
+#[cfg(not(loom))]
+const _: () = assert!(size_of::<Header>() <= 4096 && align_of::<Header>() <= 4096);

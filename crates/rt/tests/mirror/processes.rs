@@ -1,0 +1,214 @@
+//! Two processes on one ring: this program starts itself again and hands it the descriptor.
+
+use divisi_rt::mirror::{Pages, Refusal, Ring, RingError};
+use rustix::io::{FdFlags, fcntl_setfd};
+use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+use units::Nanos;
+
+const ROLE: &str = "DIVISI_RING_ROLE";
+const FILE: &str = "DIVISI_RING_FILE";
+
+/// Starts this program again, as `role`.
+fn start(role: &str, file: BorrowedFd<'_>) -> Child {
+    fcntl_setfd(file, FdFlags::empty()).unwrap();
+    Command::new(std::env::current_exe().unwrap())
+        .args([
+            "--exact",
+            "processes::another_process",
+            "--ignored",
+            "--nocapture",
+        ])
+        .env(ROLE, role)
+        .env(FILE, file.as_raw_fd().to_string())
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap()
+}
+
+#[test]
+#[ignore = "what the other process does; the tests here start it"]
+fn another_process() {
+    let role = std::env::var(ROLE).expect("started by a test");
+    let file = std::env::var(FILE).unwrap().parse().unwrap();
+    // SAFETY: the descriptor was left open for this process, and nobody else here uses it.
+    let file = unsafe { OwnedFd::from_raw_fd(file) };
+    let ring = Ring::<u32>::open(file).unwrap();
+    match role.as_str() {
+        "counts" => {
+            let mut producer = ring.producer().unwrap();
+            for n in 0..50_000u32 {
+                let mut room = producer.wait_room(3, None).unwrap();
+                room.fill(n);
+                room.channel(1).fill(!n);
+                room.commit(3);
+            }
+        }
+        "writes and waits to be killed" => {
+            let mut producer = ring.producer().unwrap();
+            producer.room(5).unwrap().commit(5);
+            std::thread::sleep(Duration::from_secs(60));
+        }
+        "finds its end taken" => {
+            assert!(matches!(ring.consumer(), Err(RingError::Taken)));
+        }
+        other => panic!("no role {other}"),
+    }
+}
+
+#[test]
+fn frames_pass_from_one_process_to_another() {
+    let ring = Ring::<u32>::shared(2, 1000, Pages::Usual).unwrap();
+    let mut consumer = ring.consumer().unwrap();
+    let mut child = start("counts", ring.file().unwrap());
+    for n in 0..50_000 {
+        let window = consumer.wait_window(3, None).unwrap();
+        assert_eq!(
+            (window.channel(0), window.channel(1)),
+            (&[n; 3][..], &[!n; 3][..])
+        );
+        window.release(3);
+    }
+    assert_eq!(
+        consumer.wait_window(1, None).err(),
+        Some(Refusal::Closed { left: 0 })
+    );
+    assert!(child.wait().unwrap().success());
+}
+
+#[test]
+fn a_process_that_is_killed_is_noticed_with_what_it_left() {
+    let ring = Ring::<u32>::shared(1, 1, Pages::Usual).unwrap();
+    let mut consumer = ring.consumer().unwrap();
+    let mut child = start("writes and waits to be killed", ring.file().unwrap());
+    assert!(consumer.wait_window(5, None).is_ok());
+    assert_eq!(
+        consumer.window(6).err(),
+        Some(Refusal::Short { available: 5 })
+    );
+    let waiter = std::thread::spawn(move || {
+        let refusal = consumer.wait_window(6, None).err();
+        (consumer, refusal, Instant::now())
+    });
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let (mut consumer, refusal, _) = waiter.join().unwrap();
+    assert_eq!(refusal, Some(Refusal::Dead { left: 5 }));
+    assert_eq!(consumer.window(6).err(), Some(Refusal::Dead { left: 5 }));
+    assert_eq!(consumer.window(5).unwrap().len(), 5);
+    let limit = Some(Nanos(1_000_000));
+    assert_eq!(
+        consumer.wait_window(6, limit).err(),
+        Some(Refusal::Dead { left: 5 })
+    );
+}
+
+#[test]
+fn an_end_is_one_process_s_only() {
+    let ring = Ring::<u32>::shared(1, 1, Pages::Usual).unwrap();
+    let _consumer = ring.consumer().unwrap();
+    let mut child = start("finds its end taken", ring.file().unwrap());
+    assert!(child.wait().unwrap().success());
+}
+
+/// What is there to hand over, as another process would get it.
+fn copy<T: divisi_rt::mirror::Plain>(ring: &Ring<T>) -> OwnedFd {
+    ring.file().unwrap().try_clone_to_owned().unwrap()
+}
+
+#[test]
+fn what_is_no_ring_is_refused() {
+    let refused = |file: OwnedFd| Ring::<u32>::open(file).err().unwrap().to_string();
+    let null = std::fs::File::open("/dev/null").unwrap();
+    assert!(refused(null.into()).contains("it is not memory"));
+    let ring = Ring::<f32>::shared(1, 1, Pages::Usual).unwrap();
+    assert!(refused(copy(&ring)).contains("of another type"));
+    let flags = rustix::fs::MemfdFlags::ALLOW_SEALING;
+    let memory = |bytes: u64| {
+        let file = rustix::fs::memfd_create("test", flags).unwrap();
+        rustix::fs::ftruncate(&file, bytes).unwrap();
+        file
+    };
+    assert!(refused(memory(8192)).contains("could shrink"));
+    let sealed = |bytes| {
+        let file = memory(bytes);
+        rustix::fs::fcntl_add_seals(&file, rustix::fs::SealFlags::SHRINK).unwrap();
+        file
+    };
+    assert!(refused(sealed(8192)).contains("does not begin like"));
+    assert!(refused(sealed(0)).contains("less than a page"));
+    let ring = Ring::<u32>::shared(1, 1, Pages::Usual).unwrap();
+    let written = rustix::io::pwrite(copy(&ring), &u64::MAX.to_ne_bytes(), 16).unwrap();
+    assert_eq!(written, 8);
+    assert!(
+        Ring::<u32>::open(copy(&ring)).is_err(),
+        "frames beyond the file"
+    );
+}
+
+/// Bits from everywhere, the same in every run.
+fn noise(state: &mut u64) -> u64 {
+    *state = state
+        .wrapping_mul(6_364_136_223_846_793_005)
+        .wrapping_add(1_442_695_040_888_963_407);
+    let mixed = *state ^ (*state >> 33);
+    // Small numbers, large ones and those near the ends alike.
+    mixed >> (mixed % 64)
+}
+
+#[test]
+fn no_header_makes_an_end_read_or_write_outside() {
+    const ROUNDS: usize = 10_000_000;
+    let ring = Ring::<u32>::shared(1, 1000, Pages::Usual).unwrap();
+    let (mut producer, mut consumer) = (ring.producer().unwrap(), ring.consumer().unwrap());
+    let file = copy(&ring);
+    // The hostile process's own mapping of the first page.
+    // SAFETY: the system chooses free addresses, the file has a page, and every access below is to a word in it.
+    let page = unsafe {
+        use rustix::mm::{MapFlags, ProtFlags, mmap};
+        let access = ProtFlags::READ | ProtFlags::WRITE;
+        mmap(
+            std::ptr::null_mut(),
+            4096,
+            access,
+            MapFlags::SHARED,
+            &file,
+            0,
+        )
+        .unwrap()
+    };
+    let words = page.cast::<std::sync::atomic::AtomicU64>();
+    let (mut state, mut corrupt, mut served) = (1, 0, 0);
+    for _ in 0..ROUNDS {
+        let (place, value) = (noise(&mut state) as usize % 128, noise(&mut state));
+        // SAFETY: one of the 512 words of the page.
+        let word = unsafe { &*words.add(place) };
+        word.store(value, std::sync::atomic::Ordering::Relaxed);
+        let frames = noise(&mut state) as usize % 1200;
+        match consumer.window(frames) {
+            Ok(window) => {
+                assert_eq!(window.len(), frames);
+                // Reads the whole of it: outside there is nothing mapped, and the program would end.
+                std::hint::black_box(window.iter().fold(0, |a, b| a ^ b));
+                served += 1;
+                window.release(frames / 2);
+            }
+            Err(Refusal::Corrupt) => corrupt += 1,
+            Err(_) => (),
+        }
+        match producer.room(frames) {
+            Ok(mut room) => {
+                room.fill(frames as u32);
+                served += 1;
+                room.commit(frames / 2);
+            }
+            Err(Refusal::Corrupt) => corrupt += 1,
+            Err(_) => (),
+        }
+    }
+    assert!(
+        corrupt > 1000 && served > 1000,
+        "both happen: {corrupt}, {served}"
+    );
+}
