@@ -195,7 +195,7 @@ impl Threads {
             if work.is_here() {
                 return true;
             }
-            // Relaxed: nothing travels; a loss that is seen late is seen at the next look.
+            // Relaxed: travels with the count, which is read before.
             if self.shared.lost[thread].load(Ordering::Relaxed) {
                 return false;
             }
@@ -292,20 +292,31 @@ fn work(shared: &Shared, index: usize, runners: &[Runner]) {
         }
         let mut has_worked = false;
         for runner in runners {
-            let all = || while runner.run_piece() {};
-            let is_due = runner.due().is_some();
-            if catch_unwind(AssertUnwindSafe(all)).is_err() {
-                // Relaxed: nothing travels with it.
-                shared.lost[index].store(true, Ordering::Relaxed);
-            }
-            if is_due {
-                has_worked = true;
-                shared.done[index].add(1);
-                shared.done[index].wake(1);
-            }
+            has_worked |= work_off(shared, index, runner);
         }
         if !has_worked {
             shared.start.wait_named(seen, name);
         }
     }
+}
+
+/// Does what there is of a line; whether there was anything. Whoever waits for the line is told by what has been done,
+/// not by what was there to be done at first: it may have been started in between.
+fn work_off(shared: &Shared, index: usize, runner: &Runner) -> bool {
+    let mut has_worked = false;
+    let all = AssertUnwindSafe(|| {
+        while runner.run_piece() {
+            has_worked = true;
+        }
+    });
+    if catch_unwind(all).is_err() {
+        has_worked = true;
+        // Relaxed: travels with the count.
+        shared.lost[index].store(true, Ordering::Relaxed);
+    }
+    if has_worked {
+        shared.done[index].add(1);
+        shared.done[index].wake(1);
+    }
+    has_worked
 }
