@@ -53,7 +53,13 @@ impl TwoLevels {
         ratio: Ratio,
         kernels: Kernels,
     ) -> Result<Self, ConvolverError> {
-        let size = block * ratio.times();
+        for (path, response) in responses.iter().enumerate() {
+            if let Some(frame) = response.iter().position(|x| !x.is_finite()) {
+                let frame = Some(frame);
+                return Err(ConvolverError::NotFinite { path, frame });
+            }
+        }
+        let size = block.saturating_mul(ratio.times());
         let plan = Decimation::new(size, ratio.radix(), kernels)?;
         // Where the long level begins to be heard.
         let head = 2 * size - block;
@@ -312,5 +318,15 @@ mod tests {
         }
         assert!(TwoLevels::new(&[&[]], 64, Ratio::Four, Kernels::best()).is_err());
         assert!(TwoLevels::new(&[], 64, Ratio::Four, Kernels::best()).is_err());
+        assert!(TwoLevels::new(&[&[1.0]], 1 << 62, Ratio::Four, Kernels::best()).is_err());
+    }
+
+    #[test]
+    fn what_is_no_number_is_refused_in_the_long_level_too() {
+        let mut response = vec![0.5; 9000];
+        response[8000] = f32::INFINITY;
+        let refused = TwoLevels::new(&[&[1.0], &response], 64, Ratio::Four, Kernels::best()).err();
+        let (path, frame) = (1, Some(8000));
+        assert_eq!(refused, Some(ConvolverError::NotFinite { path, frame }));
     }
 }
