@@ -66,3 +66,26 @@ fn what_cannot_be_played_is_refused_at_its_parameter() {
         assert_eq!(refused.key, Some(key), "{refused}");
     }
 }
+
+#[test]
+fn a_partition_is_taken_if_it_holds_the_response_with_some_block() {
+    let folder = Impulses::new("partitions");
+    let text = |text: &str| Value::Text(text.into());
+    let one = text(&folder.write("one.wav", 1, 1000, 0));
+    let cut = |partition: &str| [("file", one.clone()), ("partition", text(partition))];
+    let short = refused(&cut("7x64"));
+    assert_eq!(short.key, Some("partition"));
+    assert!(short.message.contains("448 frames"), "{short}");
+    // For graphs of 128 frames; and no others, where the node says so.
+    let make = |params: &[(&str, Value)]| {
+        let made = registry().make(&node("convolver", params), Path::new("/nowhere"));
+        made.map(drop)
+    };
+    assert_eq!(make(&cut("8x128")), Ok(()));
+    let of_block = |frames| {
+        let [file, partition] = cut("8x128");
+        make(&[file, partition, ("block", Value::Number(frames))])
+    };
+    assert_eq!(of_block(128.0), Ok(()));
+    assert_eq!(of_block(64.0).unwrap_err().key, Some("partition"));
+}

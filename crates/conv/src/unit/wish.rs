@@ -4,7 +4,9 @@ use super::kind::{LATENCIES, METHODS};
 use super::ways::Way;
 use crate::choice::{Source, choose};
 use crate::ir::{Ir, Limit, Normal, Paths, Shape};
-use crate::{Adapter, Convolver, Costs, Exchange, Latency, Options, Partition, Path, Space};
+use crate::{
+    Adapter, Convolver, Costs, Exchange, Latency, MOST_BLOCK, Options, Partition, Path, Space,
+};
 use processor::{Creation, MakeError, Setup};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -81,11 +83,22 @@ impl Wish {
 
     /// What setup will do is tried now, where it can still be refused.
     fn try_out(&self) -> Result<(), MakeError> {
+        let mut frames = 1;
         for ((_, ir), key) in self.files.iter().zip(["file", "other"]) {
             let paths = self.paths(ir, ir.rate());
-            paths.map_err(|why| MakeError::param(key, why))?;
+            let paths = paths.map_err(|why| MakeError::param(key, why))?;
+            frames = paths
+                .iter()
+                .map(|path| path.ir.len())
+                .fold(frames, usize::max);
         }
-        self.partition(BLOCK, 1).map(drop)
+        // The graph's block is not known yet: a partition for any is one.
+        let blocks = (0..=MOST_BLOCK.ilog2()).map(|bits| 1 << bits);
+        let blocks = std::iter::once(BLOCK).chain(blocks);
+        let blocks = blocks.map(|block| if self.block > 0 { self.block } else { block });
+        let mut tried = blocks.map(|block| self.partition(block, frames).map(drop));
+        let first = tried.next().unwrap_or(Ok(()));
+        first.or_else(|wrong| tried.find(Result::is_ok).unwrap_or(Err(wrong)))
     }
 
     /// The paths through `ir`, which is at `rate`.
@@ -114,6 +127,11 @@ impl Wish {
             },
         };
         let cut = cut.map_err(|e| MakeError::param(key, told(&e)))?;
+        if cut.reach() < frames {
+            let reach = cut.reach();
+            let told = format!("`{cut}` has {reach} frames, and the response {frames}");
+            return Err(MakeError::param(key, told));
+        }
         Ok((cut, Source::Given))
     }
 
@@ -134,10 +152,15 @@ impl Wish {
         let sets = self.files.iter().map(|file| self.set(file, setup.rate));
         let sets = sets.collect::<Result<Vec<_>, _>>()?;
         let frames = sets.iter().flatten().map(|path| path.ir.len()).max();
-        let block = self.block(setup.block.count());
-        let (partition, source) = self
-            .partition(block, frames.unwrap_or(1))
-            .map_err(|e| e.message)?;
+        let (block, frames) = (self.block(setup.block.count()), frames.unwrap_or(1));
+        let (partition, source) = match self.partition(block, frames) {
+            Ok(found) => found,
+            // One that was said for another block or rate than there are now is no reason for silence.
+            Err(_) => {
+                let usual = Partition::typical(block, self.latency, frames);
+                (usual.map_err(|e| told(&e))?, Source::BuiltIn)
+            }
+        };
         let mut options = self.way.prepare(Options::new(partition), self.channels);
         options.fade = (self.fade * f64::from(setup.rate.hz())) as usize;
         let build = Convolver::new(self.channels, self.channels, &sets[first], &options);
