@@ -43,6 +43,10 @@ pub struct Hall<'a> {
     pub partition: Option<&'a str>,
     /// The greatest size of a level that does sixteen channels at a time.
     pub batch: Option<usize>,
+    /// Up to how many floats a level is near.
+    pub near: Option<usize>,
+    /// From which size on levels are in half precision.
+    pub half: Option<usize>,
 }
 
 impl<'a> Hall<'a> {
@@ -55,6 +59,8 @@ impl<'a> Hall<'a> {
             priority: 0,
             partition: None,
             batch: None,
+            near: None,
+            half: None,
         }
     }
 }

@@ -6,9 +6,8 @@ use crate::contestant::{Contestant, Hall, Late};
 use conv::distributed::Evenly;
 use conv::{
     Convolver, Costs, Hands, Inline, Latency, Options, Partition, Path, Space, Threads,
-    ThreadsOptions, least_sum,
+    ThreadsOptions,
 };
-use fft::Packing;
 use std::error::Error;
 use std::time::Duration;
 use workers::Priority;
@@ -48,6 +47,8 @@ impl Ours {
     pub fn new(hall: &Hall<'_>, how: How) -> Result<Self, Box<dyn Error>> {
         let mut options = Options::new(partition(hall)?);
         options.batch = hall.batch.unwrap_or(options.batch);
+        options.near = hall.near.unwrap_or(options.near);
+        options.half = hall.half;
         if how == How::Spread {
             options = Evenly::prepare(&options, hall.channels);
         }
@@ -90,11 +91,7 @@ pub fn partition(hall: &Hall<'_>) -> Result<Partition, Box<dyn Error>> {
         return Ok(Partition::parse(BLOCK, Latency::None, text)?);
     }
     let space = Space::new(hall.length, BLOCK, Latency::None).ok_or("it is too long")?;
-    let costs = Costs::built_in();
-    let found = least_sum(&space, &|size, count| {
-        costs.worst(Packing::Mono, size, count)
-    });
-    Ok(match found {
+    Ok(match Costs::built_in().choose(&space, hall.channels, 1) {
         Some(found) => found.partition,
         None => Partition::typical(BLOCK, Latency::None, hall.length)?,
     })

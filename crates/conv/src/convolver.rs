@@ -1,22 +1,19 @@
 //! [`Convolver`]: many channels through many impulse responses, a block at a time.
 
-use crate::exchange::{Exchange, Exchanges, Preparer, scaled};
+mod facts;
+mod frames;
+
+use crate::exchange::{Exchange, Exchanges, scaled};
 use crate::fdl::Fdl;
-use crate::group::Group;
 use crate::hands::{Hands, LineFacts};
 use crate::head::Head;
 use crate::ir_set::IrSet;
 use crate::line::Line;
-use crate::partition::Partition;
 use crate::recipe::{ConvolverError, Options, Path, Place, Recipe};
 use fft::{Aligned, Kernels, LANES};
-use rt::deferred::Runner;
+use frames::{add, gather, play, scatter};
 use rt::ftz::FlushToZero;
-use std::collections::HashSet;
 use std::sync::Arc;
-
-/// Sixteen frames of sixteen channels.
-const SQUARE: usize = LANES * LANES;
 
 /// See the module. One block at a time: every input is [heard](Self::hear), then comes the [turn](Self::turn), then
 /// every output can be [played](Self::played); [`process`](Self::process) does all three.
@@ -85,69 +82,6 @@ impl Convolver {
             exchanges: Exchanges::default(),
             recipe,
         })
-    }
-
-    /// How many frames are played at once.
-    ///
-    /// Real-time: hot.
-    pub fn block(&self) -> usize {
-        self.block
-    }
-
-    /// How many channels it hears.
-    pub fn inputs(&self) -> usize {
-        self.recipe.inputs
-    }
-
-    /// How many channels it plays.
-    pub fn outputs(&self) -> usize {
-        self.recipe.outputs
-    }
-
-    /// How impulse responses are cut.
-    pub fn partition(&self) -> &Partition {
-        &self.recipe.options.partition
-    }
-
-    /// How many frames the outputs lag behind the inputs.
-    ///
-    /// Real-time: hot.
-    pub fn latency(&self) -> usize {
-        self.partition().latency_frames()
-    }
-
-    /// How many results were not there when they were due, and silence in their place.
-    ///
-    /// Real-time: hot.
-    pub fn late(&self) -> u64 {
-        self.late
-    }
-
-    /// What lines of work there are, in the order of their numbers.
-    pub fn lines(&self) -> impl ExactSizeIterator<Item = LineFacts> + '_ {
-        self.lines.iter().map(|line| line.facts)
-    }
-
-    /// Roughly how many vector instructions each piece of line `index` has; none while its work is out.
-    ///
-    /// Real-time: setup.
-    pub fn weights(&mut self, index: usize) -> Vec<u64> {
-        let work = self.lines.get_mut(index).and_then(|l| l.work.get());
-        work.map(|work| work.weights()).unwrap_or_default()
-    }
-
-    /// What workers need for the work of line `index`.
-    ///
-    /// Real-time: setup.
-    pub fn runner(&self, index: usize) -> Runner {
-        self.lines[index].work.runner()
-    }
-
-    /// Who prepares other impulse responses for it.
-    ///
-    /// Real-time: setup.
-    pub fn preparer(&self) -> Preparer {
-        Preparer(self.recipe.clone())
     }
 
     /// Plays one block: so many frames in each of `inputs` and `outputs`, which may be fewer or more than there are
@@ -354,25 +288,6 @@ impl Convolver {
         self.lines.iter_mut().for_each(|line| line.seek(position));
     }
 
-    /// The frame that is heard next.
-    ///
-    /// Real-time: hot.
-    pub fn position(&self) -> u64 {
-        self.position
-    }
-
-    /// For how many frames after the last sound it must be played before it is silent and holds nothing but silence.
-    ///
-    /// Real-time: hot.
-    pub fn tail(&self) -> u64 {
-        let partition = self.partition();
-        let longest = partition
-            .levels()
-            .last()
-            .map_or(0, |l| 3 * l.size() + l.slack());
-        (partition.reach() + longest + partition.latency_frames()) as u64
-    }
-
     /// Fades to other impulse responses. Gives back one that was still waiting and will never be heard, or `next` itself
     /// if it is for another convolver.
     ///
@@ -390,33 +305,6 @@ impl Convolver {
     /// Real-time: hot.
     pub fn take_retired(&mut self) -> Option<Box<Exchange>> {
         self.exchanges.take_over()
-    }
-
-    /// Whether an exchange is under way.
-    ///
-    /// Real-time: hot.
-    pub fn is_exchanging(&self) -> bool {
-        self.exchanges.is_busy()
-    }
-
-    /// Bytes of the spectra of impulse responses and inputs, and of everything.
-    ///
-    /// Real-time: setup; while no work is out.
-    pub fn bytes(&mut self) -> (usize, usize) {
-        let (mut spectra, mut all) = (0, self.head.bytes());
-        all += 4 * (self.staged.len() + self.played.len() + self.frames.len());
-        let mut seen = HashSet::new();
-        for line in &mut self.lines {
-            all += line.bytes();
-            let Some(work) = line.work.get() else {
-                continue;
-            };
-            let (past, rest) = work.bytes();
-            let irs = work.irs().memory().filter(|(at, _)| seen.insert(*at));
-            spectra += past + irs.map(|(_, bytes)| bytes).sum::<usize>();
-            all += rest;
-        }
-        (spectra, all + spectra)
     }
 }
 
@@ -441,76 +329,4 @@ fn line(recipe: &Recipe, place: &Place, set: IrSet) -> Line {
         phase: place.phase,
     };
     Line::new(facts, &place.shape, level.slack(), inputs, work)
-}
-
-/// Adds what a line of single channels gives to a group's outputs.
-fn play(line: &Line, group: &Group, block: usize, played: &mut [f32]) {
-    if let Some(first) = group.first_of_row {
-        if let Some(heard) = line.all_heard() {
-            add(&mut played[first * block..], heard);
-        }
-        return;
-    }
-    for (place, output) in group.outputs.iter().enumerate() {
-        if let Some(heard) = line.heard(place) {
-            add(&mut played[output * block..][..block], heard);
-        }
-    }
-}
-
-#[inline]
-fn add(to: &mut [f32], from: &[f32]) {
-    for (to, x) in to.iter_mut().zip(from) {
-        *to += x;
-    }
-}
-
-/// The block of a group's inputs as frames of sixteen.
-fn gather(kernels: Kernels, group: &Group, staged: &[f32], block: usize, frames: &mut [f32]) {
-    if let (Some(first), true) = (group.first_input, block.is_multiple_of(LANES)) {
-        let staged = &staged[first * block..][..LANES * block];
-        for (at, frames) in (0..block)
-            .step_by(LANES)
-            .zip(frames.as_chunks_mut::<SQUARE>().0)
-        {
-            kernels.transpose(&staged[at..], block, frames, LANES);
-        }
-        return;
-    }
-    for (lane, input) in group.inputs.iter().enumerate() {
-        let heard = &staged[input * block..][..block];
-        for (frame, x) in frames.as_chunks_mut::<LANES>().0.iter_mut().zip(heard) {
-            frame[lane] = *x;
-        }
-    }
-}
-
-/// Adds frames of sixteen to a group's outputs.
-fn scatter(kernels: Kernels, group: &Group, frames: &[f32], block: usize, played: &mut [f32]) {
-    if let (Some(first), true) = (
-        group.first_of_row,
-        group.outputs.len() == LANES && block.is_multiple_of(LANES),
-    ) {
-        let played = &mut played[first * block..][..LANES * block];
-        let mut turned = [0.0; SQUARE];
-        for (at, frames) in (0..block)
-            .step_by(LANES)
-            .zip(frames.as_chunks::<SQUARE>().0)
-        {
-            kernels.transpose(frames, LANES, &mut turned, LANES);
-            for (played, turned) in played
-                .chunks_exact_mut(block)
-                .zip(turned.as_chunks::<LANES>().0)
-            {
-                add(&mut played[at..], turned);
-            }
-        }
-        return;
-    }
-    for (lane, output) in group.outputs.iter().enumerate() {
-        let played = &mut played[output * block..][..block];
-        for (y, frame) in played.iter_mut().zip(frames.as_chunks::<LANES>().0) {
-            *y += frame[lane];
-        }
-    }
 }

@@ -10,62 +10,14 @@
 //! period all channels side by side, so that the callback reads one short run of memory. Of a batch of 16 channels a
 //! block is frames of 16 samples.
 
+use crate::ahead::Ahead;
 use crate::ir_set::IrSet;
+use crate::past::Past;
 use crate::pieces::{List, Part};
-use fft::{Aligned, Kernels, Packing, RealFft};
+use crate::shape::{Shape, Wire};
+use fft::Aligned;
 use rt::deferred::Pieces;
 use rt::ftz::FlushToZero;
-use std::sync::Arc;
-
-/// So many multiplications at once keep the sum in registers.
-const AT_ONCE: usize = 8;
-
-/// What all lines of a level have in common.
-#[derive(Clone)]
-pub(crate) struct Shape {
-    pub(crate) size: usize,
-    pub(crate) count: usize,
-    pub(crate) block: usize,
-    /// Channels side by side in all memory: 1 or 16.
-    pub(crate) width: usize,
-    /// How many frames an exchange of impulse responses takes.
-    pub(crate) fade: usize,
-    /// How many vector instructions a piece has at most, roughly and where it can be.
-    pub(crate) piece: u32,
-    pub(crate) fft: Arc<RealFft>,
-    pub(crate) kernels: Kernels,
-    pub(crate) packing: Packing,
-}
-
-impl Shape {
-    /// Floats of one spectrum, or of two periods of sound.
-    pub(crate) fn floats(&self) -> usize {
-        2 * self.size * self.width
-    }
-
-    /// Floats of one period of sound.
-    pub(crate) fn half(&self) -> usize {
-        self.size * self.width
-    }
-
-    /// Floats from one input's period of sound to the next one's: not a power of two, so that neighbours do not crowd into
-    /// the same places of a cache.
-    pub(crate) fn stride(&self) -> usize {
-        self.half() + 16
-    }
-
-    /// Floats of one channel in one block.
-    pub(crate) fn run(&self) -> usize {
-        self.block * self.width
-    }
-}
-
-/// From which input to which output.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Wire {
-    pub(crate) input: usize,
-    pub(crate) output: usize,
-}
 
 /// How far an exchange has come.
 struct Fade {
@@ -88,6 +40,9 @@ pub struct Fdl {
     old_from: usize,
     past: Aligned,
     newest: usize,
+    /// The number of this period.
+    period: u64,
+    ahead: Ahead,
     /// How many of the spectra before the newest are to be forgotten.
     gap: usize,
     irs: IrSet,
@@ -128,6 +83,8 @@ impl Fdl {
             old_from: 0,
             past: Aligned::new(inputs * shape.count * shape.floats()),
             newest: 0,
+            period: 0,
+            ahead: Ahead::new(shape.ahead, shape.floats(), outputs),
             gap: 0,
             irs,
             fade: None,
@@ -169,7 +126,12 @@ impl Fdl {
             match self.list().part(at) {
                 Part::Gather(input, from, to) => self.gather(input, from, to),
                 Part::Forward(input, i) => self.forward(input, i),
-                Part::Multiply(output, from, to) => self.multiply(output, from, to),
+                Part::Multiply {
+                    output,
+                    phase,
+                    from,
+                    to,
+                } => self.multiply(output, phase, from, to),
                 Part::Inverse(i) => {
                     let fft = &self.shape.fft;
                     fft.inverse_piece(i, &mut self.sum, &mut self.window, &mut self.scratch);
@@ -180,6 +142,7 @@ impl Fdl {
         }
         if index + 1 == self.pieces() {
             self.gap = 0;
+            self.ahead.end_period();
         }
     }
 
@@ -195,7 +158,7 @@ impl Fdl {
     /// Bytes of the inputs' spectra, and of the rest but for the impulse responses.
     pub(crate) fn bytes(&self) -> (usize, usize) {
         let sound = self.fresh.len() + self.old.len() + self.heard.len();
-        let work = self.window.len() + self.sum.len() + self.scratch.len();
+        let work = self.window.len() + self.sum.len() + self.scratch.len() + self.ahead.floats();
         (4 * self.past.len(), 4 * (sound + work))
     }
 
@@ -203,11 +166,11 @@ impl Fdl {
         &self.lists[usize::from(self.fade.is_some())]
     }
 
-    /// Takes a period of input and gives memory for the next; the first `from` frames of it count as silence, and so
-    /// does all that was `gap` periods before.
+    /// Takes input of period number `period` and gives memory for the next; the first `from` frames of it count as
+    /// silence, and so does all that was `gap` periods before.
     ///
     /// Real-time: hot.
-    pub(crate) fn begin(&mut self, fresh: &mut Aligned, from: usize, gap: usize) {
+    pub(crate) fn begin(&mut self, fresh: &mut Aligned, from: usize, gap: usize, period: u64) {
         std::mem::swap(&mut self.old, &mut self.fresh);
         std::mem::swap(&mut self.fresh, fresh);
         self.old_from = if gap > 0 {
@@ -219,6 +182,14 @@ impl Fdl {
         self.newest = (self.newest + 1 + gap % self.shape.count) % self.shape.count;
         self.gap = self.gap.saturating_add(gap).min(self.shape.count - 1);
         self.at = 0;
+        self.period = period;
+        if self.fade.is_some() {
+            self.ahead.lose(period + 1);
+        } else if gap > 0 && self.gap == self.shape.count - 1 {
+            self.ahead.forget();
+        } else if gap > 0 {
+            self.ahead.lose(period);
+        }
     }
 
     /// Gives the sound of the last period, and takes memory for the next.
@@ -308,53 +279,43 @@ impl Fdl {
         fft.forward_piece(i, &self.window, &mut self.past[slot], &mut self.scratch);
     }
 
-    fn multiply(&mut self, output: usize, from: usize, to: usize) {
+    /// Floats `from..to` of the range that is in `phase`.
+    fn multiply(&mut self, output: usize, phase: usize, from: usize, to: usize) {
         let irs = match &self.fade {
             Some(fade) if self.is_next => &fade.next,
             _ => &self.irs,
         };
-        let floats = self.shape.floats();
-        let sum = &mut self.sum[from..to];
-        sum.fill(0.0);
-        let packing = (from == 0).then_some(self.shape.packing);
-        let mut pairs: [(&[f32], &[f32]); AT_ONCE] = [(&[], &[]); AT_ONCE];
-        let mut held = 0;
+        let first = self.ahead.first(self.period, phase);
+        let (part, now) = (first + from..first + to, (self.period, phase));
+        let packing = (part.start == 0).then_some(self.shape.packing);
+        let sum = &mut self.sum[part.clone()];
+        let is_alone = self.fade.is_some();
+        let mut sums = self.ahead.sums(output, now, from..to, sum, is_alone);
         let (first, end) = self.ends[output];
+        let (count, floats) = (self.shape.count, self.shape.floats());
         for (wire, ir) in self.wires[first..end].iter().zip(irs.of(first..end)) {
             let Some(ir) = ir else { continue };
-            let past = &self.past[wire.input * self.shape.count * floats..];
-            let partitions = ir.len() / floats;
-            let mut slot = self.newest;
-            for partition in 0..partitions {
-                pairs[held] = (
-                    &past[slot * floats + from..slot * floats + to],
-                    &ir[partition * floats + from..partition * floats + to],
-                );
-                slot = if slot == 0 {
-                    self.shape.count - 1
-                } else {
-                    slot - 1
-                };
-                held += 1;
-                if held == AT_ONCE {
-                    self.shape.kernels.multiply_add_within(sum, &pairs, packing);
-                    held = 0;
-                }
-            }
+            let past = Past {
+                spectra: &self.past[wire.input * count * floats..][..count * floats],
+                newest: self.newest,
+                floats,
+                part: part.clone(),
+            };
+            past.multiply(&mut sums, ir, self.shape.kernels, packing);
         }
-        self.shape
-            .kernels
-            .multiply_add_within(sum, &pairs[..held], packing);
     }
 
     /// Blocks `from..to` of the sound half of the window to where they are heard.
     fn scatter(&mut self, output: usize, from: usize, to: usize) {
         let (run, width) = (self.shape.run(), self.shape.width);
-        let sound = &self.window[self.shape.half()..];
         let outputs = self.ends.len();
         let fade = self.fade.as_ref().filter(|_| self.is_next);
-        for block in from..to {
-            let sound = &sound[block * run..][..run];
+        let scale = fade.map_or(&self.irs, |fade| &fade.next).scale();
+        let sound = &mut self.window[self.shape.half()..][from * run..to * run];
+        if scale != 1.0 {
+            sound.iter_mut().for_each(|x| *x *= scale);
+        }
+        for (block, sound) in (from..to).zip(sound.chunks_exact(run)) {
             let at = (block * outputs + output) * run;
             let heard = &mut self.heard[at..at + run];
             match fade {

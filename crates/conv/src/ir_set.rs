@@ -1,33 +1,61 @@
 //! Spectra of impulse responses, ready to be multiplied; those of one response are in memory once.
 
-use crate::fdl::Shape;
 use crate::partition::Level;
-use fft::Aligned;
+use crate::shape::Shape;
+use fft::{Aligned, LANES, half};
 use rt::ftz::FlushToZero;
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
+/// The spectra of an impulse response's partitions, one behind the other.
+pub(crate) enum Spectra {
+    Full(Aligned),
+    /// In half precision.
+    Half(Box<[u16]>),
+}
+
+impl Spectra {
+    /// Where it is in memory, and how many bytes it has.
+    fn memory(&self) -> (usize, usize) {
+        match self {
+            Self::Full(all) => (all.as_ptr().addr(), size_of_val(&**all)),
+            Self::Half(all) => (all.as_ptr().addr(), size_of_val(&**all)),
+        }
+    }
+}
+
 /// What the wires of a line are multiplied by: one place a wire, nothing where a wire is silent.
 #[derive(Clone)]
-pub(crate) struct IrSet(Box<[Option<Arc<Aligned>>]>);
+pub(crate) struct IrSet {
+    wires: Box<[Option<Arc<Spectra>>]>,
+    scale: f32,
+}
 
 impl IrSet {
+    /// What comes out of the transform back is to be multiplied by `scale`.
+    ///
+    /// Real-time: setup.
+    pub(crate) fn new(wires: Box<[Option<Arc<Spectra>>]>, scale: f32) -> Self {
+        Self { wires, scale }
+    }
+
     /// Real-time: hot.
-    pub(crate) fn of(&self, wires: Range<usize>) -> &[Option<Arc<Aligned>>] {
-        &self.0[wires]
+    pub(crate) fn of(&self, wires: Range<usize>) -> &[Option<Arc<Spectra>>] {
+        &self.wires[wires]
+    }
+
+    /// What comes out of the transform back is multiplied by this: a power of two.
+    ///
+    /// Real-time: hot.
+    pub(crate) fn scale(&self) -> f32 {
+        self.scale
     }
 
     /// Addresses and sizes, in bytes, of all that is kept.
     pub(crate) fn memory(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
-        let there = self.0.iter().flatten();
-        there.map(|ir| (ir.as_ptr().addr(), 4 * ir.len()))
-    }
-}
-
-impl FromIterator<Option<Arc<Aligned>>> for IrSet {
-    fn from_iter<T: IntoIterator<Item = Option<Arc<Aligned>>>>(irs: T) -> Self {
-        Self(irs.into_iter().collect())
+        let there = self.wires.iter().flatten();
+        there.map(|ir| ir.memory())
     }
 }
 
@@ -59,66 +87,129 @@ impl Scaled {
     }
 }
 
+/// What no number of a spectrum in half precision is above.
+const LARGEST: f64 = 32768.0;
+
 /// Transforms impulse responses, each once.
-#[derive(Default)]
-pub(crate) struct Press {
-    kept: HashMap<(usize, usize, u32), Arc<Aligned>>,
+pub(crate) struct Press<'a> {
+    irs: &'a [Scaled],
+    kept: HashMap<(usize, usize, u32), Arc<Spectra>>,
+    /// By size of the level: what its spectra are multiplied by beside their share of the transforms' gain.
+    scales: HashMap<usize, f32>,
 }
 
-impl Press {
-    /// The spectra of one response in a level that does one channel at a time; nothing where it does not reach so far.
+impl<'a> Press<'a> {
+    /// For the responses of all paths.
+    ///
+    /// Real-time: setup.
+    pub(crate) fn new(irs: &'a [Scaled]) -> Self {
+        Self {
+            irs,
+            kept: HashMap::new(),
+            scales: HashMap::new(),
+        }
+    }
+
+    /// The spectra of the response of `path` in a level that does one channel at a time; nothing where it does not reach
+    /// so far.
     ///
     /// Real-time: setup.
     pub(crate) fn mono(
         &mut self,
         shape: &Shape,
         level: &Level,
-        ir: &Scaled,
-    ) -> Option<Arc<Aligned>> {
+        path: usize,
+    ) -> Option<Arc<Spectra>> {
+        let ir = &self.irs[path];
         if !ir.reaches(level.start()) {
             return None;
         }
+        let scale = self.scale(shape, level);
         let (address, gain) = ir.name();
-        let make = || Arc::new(press(shape, level, &[Some(ir)]));
+        let make = || Arc::new(press(shape, level, &[Some(ir)], scale));
         let kept = self.kept.entry((level.size(), address, gain));
         Some(kept.or_insert_with(make).clone())
     }
+
+    /// The spectra of the responses of sixteen paths, side by side.
+    ///
+    /// Real-time: setup.
+    pub(crate) fn batch(
+        &mut self,
+        shape: &Shape,
+        level: &Level,
+        lanes: &[Option<usize>; LANES],
+    ) -> Option<Arc<Spectra>> {
+        let lanes = lanes.map(|path| path.map(|path| &self.irs[path]));
+        let reaches = |ir: &&Scaled| ir.reaches(level.start());
+        let any = lanes.iter().flatten().any(reaches);
+        let scale = self.scale(shape, level);
+        any.then(|| Arc::new(press(shape, level, &lanes, scale)))
+    }
+
+    /// What spectra of a level are multiplied by, so that half precision holds them: a power of two.
+    ///
+    /// Real-time: setup.
+    pub(crate) fn scale(&mut self, shape: &Shape, level: &Level) -> f32 {
+        if !shape.is_half {
+            return 1.0;
+        }
+        let make = || half_scale(level, self.irs);
+        *self.scales.entry(level.size()).or_insert_with(make)
+    }
 }
 
-/// The spectra of sixteen responses, side by side.
-///
-/// Real-time: setup.
-pub(crate) fn batch(
-    shape: &Shape,
-    level: &Level,
-    lanes: &[Option<&Scaled>],
-) -> Option<Arc<Aligned>> {
-    let reaches = |ir: &&Scaled| ir.reaches(level.start());
-    let any = lanes.iter().flatten().any(reaches);
-    any.then(|| Arc::new(press(shape, level, lanes)))
+/// A spectrum is nowhere above the sum of what it is made from.
+fn half_scale(level: &Level, irs: &[Scaled]) -> f32 {
+    let sum = |ir: &Scaled| {
+        let from = level.start().min(ir.frames.len());
+        let partitions = ir.frames[from..].chunks(level.size()).take(level.count());
+        let sum = |frames: &[f32]| frames.iter().map(|x| f64::from(x.abs())).sum::<f64>();
+        partitions.map(sum).fold(0.0, f64::max) * f64::from(ir.gain.abs())
+    };
+    let most = irs.iter().map(sum).fold(0.0, f64::max) / (2 * level.size()) as f64;
+    // Not beyond what a float can scale back.
+    let power = (LARGEST / most.max(1e-30)).log2().floor();
+    2.0f64.powf(power.clamp(-100.0, 100.0)) as f32
 }
 
-fn press(shape: &Shape, level: &Level, lanes: &[Option<&Scaled>]) -> Aligned {
+fn press(shape: &Shape, level: &Level, lanes: &[Option<&Scaled>], scale: f32) -> Spectra {
     let _floats = FlushToZero::on();
     let (size, floats) = (level.size(), shape.floats());
     let longest = lanes.iter().flatten().map(|ir| ir.frames.len()).max();
     let rest = longest.unwrap_or(0).saturating_sub(level.start());
     let partitions = rest.div_ceil(size).min(level.count());
-    let mut spectra = Aligned::new(partitions * floats);
     let mut time = Aligned::new(floats);
     let mut scratch = Aligned::new(shape.fft.scratch());
-    // There and back is 2M times the sound: that is taken out here, once and for all.
-    let scale = 1.0 / (2 * size) as f32;
-    for (k, spectrum) in spectra.chunks_exact_mut(floats).enumerate() {
+    let mut transform = |k: usize, spectrum: &mut [f32]| {
         let from = level.start() + k * size;
         time.fill(0.0);
         for (lane, ir) in lanes.iter().enumerate() {
             if let Some(ir) = ir {
                 let to = &mut time[lane..shape.half()];
-                ir.write(from..from + size, scale, to, shape.width);
+                // There and back is 2M times the sound: that is taken out here, once and for all.
+                ir.write(
+                    from..from + size,
+                    scale / (2 * size) as f32,
+                    to,
+                    shape.width,
+                );
             }
         }
         shape.fft.forward(&time, spectrum, &mut scratch);
+    };
+    if shape.is_half {
+        let mut spectrum = Aligned::new(floats);
+        let mut all = Vec::with_capacity(partitions * floats);
+        for k in 0..partitions {
+            transform(k, &mut spectrum);
+            all.extend(spectrum.iter().map(|x| half::from_f32(*x)));
+        }
+        return Spectra::Half(all.into());
     }
-    spectra
+    let mut spectra = Aligned::new(partitions * floats);
+    for (k, spectrum) in spectra.chunks_exact_mut(floats).enumerate() {
+        transform(k, spectrum);
+    }
+    Spectra::Full(spectra)
 }

@@ -28,7 +28,8 @@
 //! | `convolver.rs` | all of it, a block at a time |
 //! | `recipe.rs` `group.rs` | what it is made by: which channels together, which levels how many at a time |
 //! | `line.rs` | the callback's side of a level of a group of channels |
-//! | `fdl.rs` `pieces.rs` | its work, in pieces |
+//! | `shape.rs` `fdl.rs` `pieces.rs` | its work, in pieces |
+//! | `past.rs` `ahead.rs` | its products; which of them long lines sum up for periods to come |
 //! | `head.rs` `direct.rs` | what is convolved directly |
 //! | `ir_set.rs` | spectra of impulse responses |
 //! | `exchange.rs` | other impulse responses while it plays |
@@ -38,6 +39,7 @@
 //! | `unit` | the node `convolver` |
 
 mod adapter;
+mod ahead;
 mod choice;
 mod convolver;
 mod costs;
@@ -55,10 +57,12 @@ mod ir_set;
 pub mod jconvolver;
 mod line;
 mod partition;
+mod past;
 mod pieces;
 mod preemptive;
 mod recipe;
 mod search;
+mod shape;
 mod table;
 mod unit;
 

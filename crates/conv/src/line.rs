@@ -4,8 +4,9 @@
 //! complete, and job k - 1 is due (job k itself, where the level is urgent); what job k gives is heard from k M + slack
 //! on. Input and output travel by exchange of memory: nothing is copied, and who works owns what he works on.
 
-use crate::fdl::{Fdl, Shape};
+use crate::fdl::Fdl;
 use crate::hands::{Hands, LineFacts};
+use crate::shape::Shape;
 use fft::Aligned;
 use rt::deferred::Owner;
 
@@ -147,10 +148,11 @@ impl Line {
     /// Real-time: hot.
     pub(crate) fn start(&mut self, now: u64) {
         let Some(work) = self.work.get() else { return };
-        work.begin(&mut self.incoming, self.incoming_from, self.missed);
-        self.incoming_from = 0;
+        let period = self.clock / self.facts.size as u64;
+        let from = std::mem::take(&mut self.incoming_from);
+        work.begin(&mut self.incoming, from, self.missed, period);
         self.missed = 0;
-        self.job = Some(self.clock / self.facts.size as u64);
+        self.job = Some(period);
         self.work
             .start(now + self.slack.min(self.facts.size) as u64);
     }

@@ -4,7 +4,8 @@
 //! are copied. Pieces are runs of parts of about the same weight: light enough to be done beside other work, and not so
 //! light that handing them out costs more than doing them.
 
-use crate::fdl::{Shape, Wire};
+use crate::ahead::products;
+use crate::shape::{Shape, Wire};
 use std::ops::Range;
 
 /// The least that can be done by itself.
@@ -14,8 +15,13 @@ pub(crate) enum Part {
     Gather(usize, usize, usize),
     /// Does a piece, the second number, of the transform of an input.
     Forward(usize, usize),
-    /// Multiplies the floats `from..to` of all spectra that an output needs.
-    Multiply(usize, usize, usize),
+    /// Multiplies the spectra that an output needs: floats `from..to` of the range that is in `phase`.
+    Multiply {
+        output: usize,
+        phase: usize,
+        from: usize,
+        to: usize,
+    },
     /// Does a piece of the transform back.
     Inverse(usize),
     /// Puts blocks of what came back where an output is heard.
@@ -34,8 +40,10 @@ pub(crate) struct List {
 
 /// What a part costs beside its arithmetic, in instructions with a vector as wide as half a block.
 const EACH: u32 = 32;
-/// What sixteen bins of one partition cost: loads and multiply-adds.
+/// What sixteen bins of one product cost: loads and multiply-adds.
 const BINS: u32 = 18;
+/// The same where each input is taken for several outputs.
+const AHEAD: u32 = 14;
 /// What sixteen floats cost that are copied.
 const COPY: u32 = 4;
 
@@ -166,13 +174,8 @@ impl Making<'_> {
 
     fn output(&mut self, output: usize, wires: usize, fades: bool) {
         let shape = self.shape;
-        let floats = shape.floats();
-        let block = BINS * (shape.count * wires.max(1)) as u32;
-        let at_once = (shape.piece / block.max(1)).max(8) as usize * 32;
-        for from in (0..floats).step_by(at_once) {
-            let to = (from + at_once).min(floats);
-            let weight = (to - from) as u32 / 32 * block;
-            self.add(Part::Multiply(output, from, to), weight);
+        for phase in (0..shape.ahead).rev() {
+            self.range(output, phase, wires.max(1));
         }
         for i in 0..shape.fft.pieces() {
             self.add(Part::Inverse(i), shape.fft.weight(i, false));
@@ -180,6 +183,24 @@ impl Making<'_> {
         let blocks = shape.size / shape.block;
         let each = if fades { 4 * COPY } else { COPY };
         self.copies(blocks, each, |from, to| Part::Scatter(output, from, to));
+    }
+
+    fn range(&mut self, output: usize, phase: usize, wires: usize) {
+        let shape = self.shape;
+        let each = if shape.ahead == 1 { BINS } else { AHEAD };
+        let block = each * (products(shape.count, shape.ahead, phase) * wires) as u32;
+        let at_once = (shape.piece / block.max(1)).max(8) as usize * 32;
+        let span = shape.floats() / shape.ahead;
+        for from in (0..span).step_by(at_once) {
+            let to = (from + at_once).min(span);
+            let part = Part::Multiply {
+                output,
+                phase,
+                from,
+                to,
+            };
+            self.add(part, (to - from) as u32 / 32 * block);
+        }
     }
 
     fn end(mut self) -> List {
@@ -208,6 +229,8 @@ mod tests {
             width: 1,
             fade: 1000,
             piece,
+            ahead: if piece == 700 { 4 } else { 1 },
+            is_half: false,
             fft: Arc::new(RealFft::new(size, packing, kernels, Backend::Own).unwrap()),
             kernels,
             packing,
@@ -229,17 +252,23 @@ mod tests {
                 .flat_map(|i| plain.parts_of(i))
                 .collect();
             assert!(parts.iter().copied().eq(0..plain.parts.len()));
-            for output in 0..2 {
+            let span = shape.floats() / shape.ahead;
+            for of in (0..2).flat_map(|output| (0..shape.ahead).map(move |phase| (output, phase))) {
                 let mut at = 0;
                 for part in &plain.parts {
-                    if let Part::Multiply(_, from, to) = part
-                        && matches!(part, Part::Multiply(o, ..) if *o == output)
+                    if let Part::Multiply {
+                        output,
+                        phase,
+                        from,
+                        to,
+                    } = part
+                        && (*output, *phase) == of
                     {
                         assert_eq!((*from, from % 32), (at, 0));
                         at = *to;
                     }
                 }
-                assert_eq!(at, shape.floats());
+                assert_eq!(at, span);
             }
         }
         assert_eq!(lists(&shape(1024, u32::MAX / 4))[0].pieces(), 1);

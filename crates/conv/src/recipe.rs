@@ -1,12 +1,13 @@
 //! How a convolver is laid out: which channels together, which levels how many at a time, with which transforms. What a
 //! convolver is made by, and what any thread prepares its impulse responses by.
 
+use crate::ahead;
 use crate::exchange::Exchange;
-use crate::fdl::{Shape, Wire};
 use crate::group::{Group, groups};
 use crate::head::HeadSet;
-use crate::ir_set::{IrSet, Press, Scaled, batch};
+use crate::ir_set::{IrSet, Press, Scaled};
 use crate::partition::{Level, Partition};
+use crate::shape::{Shape, Wire};
 use fft::{Backend, Kernels, LANES, Packing, RealFft, SizeError};
 use std::collections::HashMap;
 use std::fmt;
@@ -14,6 +15,11 @@ use std::sync::Arc;
 
 /// How many straight channels make a batch worth its while; fewer go one by one.
 const FEW: usize = 6;
+
+/// Levels up to this size usually do sixteen straight channels at a time.
+pub(crate) const SIDE_BY_SIDE: usize = 256;
+/// Up to so many floats usually stay near the processor: half of a second-level cache of 2 MiB.
+pub(crate) const NEAR: usize = 1 << 18;
 
 /// One way from an input to an output.
 #[derive(Clone, Debug)]
@@ -58,6 +64,12 @@ pub struct Options {
     /// How many instructions (with vectors of eight) a piece of a level's work has at most, roughly and where it can be.
     /// Less where the callback does some pieces each time, and loads shall be even.
     pub piece: u32,
+    /// Up to so many floats, the spectra of a level (of all its impulse responses and inputs) stay near the processor. Of
+    /// larger levels products are summed up for several periods at once, so that less is read; the sums round otherwise.
+    pub near: usize,
+    /// Levels from this size on keep the spectra of impulse responses, not of inputs, in half precision: a quarter less to
+    /// keep and to read. What such a level gives is then within -70 dB of what it should be.
+    pub half: Option<usize>,
 }
 
 impl Options {
@@ -69,10 +81,12 @@ impl Options {
             partition,
             kernels: Kernels::best(),
             backend: Backend::Own,
-            batch: 256,
+            batch: SIDE_BY_SIDE,
             fade: 1024,
             stagger: false,
             piece: 16384,
+            near: NEAR,
+            half: None,
         }
     }
 }
@@ -276,10 +290,20 @@ impl Recipe {
             width: packing.channels(),
             fade: self.options.fade.max(1),
             piece: self.options.piece.max(1),
+            ahead: self.ahead(level, fft.floats()),
+            is_half: self.options.half.is_some_and(|from| level.size() >= from),
             fft,
             kernels: self.options.kernels,
             packing,
         }
+    }
+
+    /// For how many periods a level sums up at once; a spectrum has `floats` floats.
+    fn ahead(&self, level: &Level, floats: usize) -> usize {
+        let spectra = |group: &Group| group.wires.len() + group.inputs.len();
+        let spectra: usize = self.groups.iter().map(spectra).sum();
+        let level = (level.size(), level.count());
+        ahead::chosen(spectra, level, floats, self.options.near)
     }
 
     /// Urgent levels must not share a callback more than they have to; others end their periods one group, and one
@@ -306,27 +330,28 @@ impl Recipe {
         for (path, ir) in irs.iter().enumerate() {
             check_ir(path, ir, reach)?;
         }
-        let mut press = Press::default();
-        let set = |place: &Place| Some(self.set(place, irs, &mut press));
+        let mut press = Press::new(irs);
+        let set = |place: &Place| Some(self.set(place, &mut press));
         let sets = self.places.iter().map(set).collect();
         let head = HeadSet::new(self.options.partition.head(), irs);
         Ok(Box::new(Exchange::new(self.clone(), Some(head), sets)))
     }
 
-    fn set(&self, place: &Place, irs: &[Scaled], press: &mut Press) -> IrSet {
+    fn set(&self, place: &Place, press: &mut Press<'_>) -> IrSet {
         let level = &self.options.partition.levels()[place.level];
         let group = &self.groups[place.group];
+        let scale = 1.0 / press.scale(&place.shape, level);
         if place.shape.packing == Packing::Batch {
             let mut lanes = [None; LANES];
             for &(input, _, path) in &group.wires {
-                lanes[input] = Some(&irs[path]);
+                lanes[input] = Some(path);
             }
-            return [batch(&place.shape, level, &lanes)].into_iter().collect();
+            let spectra = press.batch(&place.shape, level, &lanes);
+            return IrSet::new([spectra].into(), scale);
         }
         let wires = group.wires.iter();
-        wires
-            .map(|&(_, _, path)| press.mono(&place.shape, level, &irs[path]))
-            .collect()
+        let spectra = wires.map(|&(_, _, path)| press.mono(&place.shape, level, path));
+        IrSet::new(spectra.collect(), scale)
     }
 
     /// The wires of a line, and how many inputs and outputs it has: a batch is one of each.

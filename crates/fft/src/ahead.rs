@@ -9,6 +9,7 @@ use crate::kernels::{Kernels, Work};
 use crate::multiply::Stored;
 use crate::plan::Packing;
 use crate::vector::{HALF, Vector};
+use std::ops::Range;
 
 /// How many floats of each spectrum are gone through at a time, so that what is needed again is still near.
 const NEAR: usize = 1024;
@@ -75,7 +76,7 @@ impl Kernels {
                     }
                     [a, b, c] => self.group([&mut a[..], b, c], inputs, filters, span, packing),
                     [a, b] => self.group([&mut a[..], b], inputs, filters, span, packing),
-                    [a] => self.group([&mut a[..]], inputs, filters, span, packing),
+                    [a] => self.one([a], inputs, filters, span, packing),
                     _ => {}
                 }
             }
@@ -88,36 +89,52 @@ impl Kernels {
         mut sums: [&mut [f32]; K],
         inputs: &[&[f32]],
         filters: &[&[T]],
+        span: (usize, usize),
+        packing: Option<Packing>,
+    ) {
+        // As long as every sum has filters for all inputs of a pass.
+        let whole = inputs.len().min((filters.len() + 1).saturating_sub(K));
+        let fours = whole / INPUTS * INPUTS;
+        self.passes::<T, INPUTS, K>(&mut sums, (inputs, filters), 0..fours, span, packing);
+        self.passes::<T, 1, K>(&mut sums, (inputs, filters), fours..whole, span, packing);
+        // The last inputs have no filters for the later sums.
+        for (k, sum) in sums.into_iter().enumerate() {
+            let rest = filters.get(whole + k..).unwrap_or_default();
+            self.one([sum], &inputs[whole..], rest, span, packing);
+        }
+    }
+
+    /// The same for one sum: as many inputs as there are filters.
+    fn one<T: Stored>(
+        self,
+        mut sum: [&mut [f32]; 1],
+        inputs: &[&[f32]],
+        filters: &[&[T]],
+        span: (usize, usize),
+        packing: Option<Packing>,
+    ) {
+        let all = inputs.len().min(filters.len());
+        let (fours, twos) = (all / INPUTS * INPUTS, all / 2 * 2);
+        let of = (inputs, filters);
+        self.passes::<T, INPUTS, 1>(&mut sum, of, 0..fours, span, packing);
+        self.passes::<T, 2, 1>(&mut sum, of, fours..twos, span, packing);
+        self.passes::<T, 1, 1>(&mut sum, of, twos..all, span, packing);
+    }
+
+    /// The inputs of `range`, `N` at a time: it is a multiple of `N` long, and for each of them there are `K` filters.
+    fn passes<T: Stored, const N: usize, const K: usize>(
+        self,
+        sums: &mut [&mut [f32]; K],
+        (inputs, filters): (&[&[f32]], &[&[T]]),
+        range: Range<usize>,
         (at, len): (usize, usize),
         packing: Option<Packing>,
     ) {
-        let mut sums: [*mut f32; K] = std::array::from_fn(|k| sums[k][at..at + len].as_mut_ptr());
-        let mut done = 0;
-        // As long as every sum has filters for all inputs of a pass.
-        while done + INPUTS <= inputs.len() && done + INPUTS + K - 1 <= filters.len() {
-            let mut work = Pass::<T, INPUTS, K>::new(sums, len, packing);
-            work.take(
-                &inputs[done..][..INPUTS],
-                &filters[done..][..INPUTS + K - 1],
-                at,
-            );
+        for first in range.step_by(N) {
+            let sums = std::array::from_fn(|k| sums[k][at..at + len].as_mut_ptr());
+            let mut work = Pass::<T, N, K>::new(sums, len, packing);
+            work.take(&inputs[first..][..N], &filters[first..][..N + K - 1], at);
             self.run(work);
-            done += INPUTS;
-        }
-        while done < inputs.len() && done + K <= filters.len() {
-            let mut work = Pass::<T, 1, K>::new(sums, len, packing);
-            work.take(&inputs[done..=done], &filters[done..done + K], at);
-            self.run(work);
-            done += 1;
-        }
-        // The last inputs have no filters for the later sums.
-        for (k, sum) in sums.iter_mut().enumerate() {
-            let rest = filters.get(done + k..).unwrap_or_default();
-            for (input, filter) in inputs[done..].iter().zip(rest) {
-                let mut work = Pass::<T, 1, 1>::new([*sum], len, packing);
-                work.take(&[input], &[filter], at);
-                self.run(work);
-            }
         }
     }
 }

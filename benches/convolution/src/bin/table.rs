@@ -1,7 +1,7 @@
 //! What each contestant costs, in ns of this process's processor time a channel a block: interleaved rounds, medians.
 //!
 //! `table [--quick] [--lengths 16384,65536] [--channels 32] [--only zita,ours] [--resident] [--csv FILE]
-//! [--partition "15x64 ..."] [--batch 256]`; the last two are for Divisi. Behind its
+//! [--partition "15x64 ..."] [--batch 256] [--near 262144] [--half 4096]`; the last four are for Divisi. Behind its
 //! bytes a channel stands how many times its spectra of responses and inputs they are.
 
 use divisi_bench_convolution::bound::{self, Cost};
@@ -71,6 +71,8 @@ fn compare(
     let hall = Hall {
         partition: options.text("partition"),
         batch: options.number("batch")?,
+        near: options.number("near")?,
+        half: options.number("half")?,
         ..Hall::new(channels, length, &response)
     };
     println!("\nresponses of {length} taps");

@@ -5,7 +5,11 @@
 use super::sweep::Sweep;
 use super::theft::{median, mended, put_aside};
 use super::{Costs, LevelCost, TransformCost, backend_name};
+use crate::ahead::{self, Ahead};
 use crate::garcia::operations;
+use crate::ir_set::Spectra;
+use crate::past::Past;
+use crate::recipe::{NEAR, SIDE_BY_SIDE};
 use crate::search::{Space, least_sum};
 use fft::{Aligned, Backend, Kernels, LANES, Packing, RealFft};
 use rt::stamp::{self, Scale};
@@ -42,10 +46,6 @@ pub struct Measured {
 const HOPELESS: f64 = 3.0;
 /// Floats of spectra that are read between two stamps of multiply-adds.
 const STAMPED: usize = 32 * 1024;
-/// So many multiplications at once keep the sum in registers.
-const AT_ONCE: usize = 8;
-/// Of sixteen channels, larger levels go one by one: what [`Options::new`](crate::Options::new) says.
-const SIDE_BY_SIDE: usize = 256;
 
 /// Measures all that the choice among the ways of `space` needs to know. `tell` is told how far it is, and may break it
 /// off: then there is nothing.
@@ -109,8 +109,11 @@ struct Bench {
     options: MeasureOptions,
     sweep: Sweep,
     scale: Scale,
-    /// Filters and input spectra, for whatever level is measured.
-    memory: Aligned,
+    /// Of each channel (or of all sixteen) input spectra and filters, for the level that is measured.
+    memory: Vec<(Aligned, Spectra)>,
+    ahead: Ahead,
+    /// How many periods have been run.
+    period: u64,
     fft: Option<RealFft>,
     /// How many channels go one after the other.
     row: usize,
@@ -125,7 +128,9 @@ impl Bench {
             },
             sweep: Sweep::new(),
             scale: Scale::of_this_machine(),
-            memory: Aligned::new(0),
+            memory: Vec::new(),
+            ahead: Ahead::new(1, 0, 0),
+            period: 0,
             fft: None,
             row: 1,
         }
@@ -179,13 +184,14 @@ impl Bench {
     /// Measures one level, and keeps what it costs.
     fn level(&mut self, size: usize, count: usize, found: &mut Measured) -> Option<()> {
         let floats = self.fft.as_ref()?.floats();
-        let needed = 2 * count * floats * self.row;
-        if self.memory.len() < needed {
-            self.memory = noise(needed);
-        }
+        let channels = self.options.packing.channels();
+        let ahead = ahead::chosen(2 * channels, (size, count), floats, NEAR);
+        self.ahead = Ahead::new(ahead, floats, self.row);
+        let channel = |_| (noise(count * floats), Spectra::Full(noise(count * floats)));
+        self.memory = (0..self.row).map(channel).collect();
         let (mut runs, mut aside) = (Vec::new(), Vec::new());
         for _ in 0..self.options.runs {
-            let (was_aside, parts) = self.run(count)?;
+            let (was_aside, parts) = self.run()?;
             match was_aside {
                 true => aside.push(parts),
                 false => runs.push(parts),
@@ -210,7 +216,7 @@ impl Bench {
     }
 
     /// One period of a level: whether the thread was put aside meanwhile, and the time of each part in ns.
-    fn run(&mut self, count: usize) -> Option<(bool, Vec<f64>)> {
+    fn run(&mut self) -> Option<(bool, Vec<f64>)> {
         let fft = self.fft.as_ref()?;
         let floats = fft.floats();
         let mut time = noise(floats);
@@ -218,23 +224,21 @@ impl Bench {
         let mut stamps = Vec::with_capacity(self.row * (floats / 256 + 4));
         let aside = put_aside();
         self.sweep.run();
-        for memory in
-            self.memory[..2 * count * floats * self.row].chunks_exact_mut(2 * count * floats)
-        {
+        for (channel, (inputs, filters)) in self.memory.iter_mut().enumerate() {
             stamps.push(stamp::now());
-            fft.forward(&time, &mut memory[..floats], &mut scratch);
+            fft.forward(&time, &mut inputs[..floats], &mut scratch);
             stamps.push(stamp::now());
-            let (inputs, filters) = memory.split_at(count * floats);
-            multiply(
-                self.options.kernels,
-                &mut sum,
-                (inputs, filters),
-                fft.packing(),
-                &mut stamps,
-            );
+            let multiply = Multiply {
+                kernels: self.options.kernels,
+                packing: fft.packing(),
+                now: self.period,
+                channel,
+            };
+            multiply.run(&mut self.ahead, &mut sum, inputs, filters, &mut stamps);
             fft.inverse(&mut sum, &mut time, &mut scratch);
             black_box(&mut time);
         }
+        self.period += 1;
         stamps.push(stamp::now());
         let was_aside = aside != put_aside();
         let parts = stamps.windows(2);
@@ -243,31 +247,45 @@ impl Bench {
     }
 }
 
-/// All partitions' multiply-adds, a stretch of all of them at a time, with a stamp behind each stretch.
-fn multiply(
+/// A period's multiply-adds of one channel, or of sixteen side by side.
+struct Multiply {
     kernels: Kernels,
-    sum: &mut [f32],
-    (inputs, filters): (&[f32], &[f32]),
     packing: Packing,
-    stamps: &mut Vec<u64>,
-) {
-    let floats = sum.len();
-    let count = inputs.len() / floats;
-    let part = (STAMPED / (2 * count) / 256 * 256).clamp(256, floats.max(256));
-    for from in (0..floats).step_by(part) {
-        let to = (from + part).min(floats);
-        let packing = (from == 0).then_some(packing);
-        let mut pairs: [(&[f32], &[f32]); AT_ONCE] = [(&[], &[]); AT_ONCE];
-        sum[from..to].fill(0.0);
-        for first in (0..count).step_by(AT_ONCE) {
-            let some = AT_ONCE.min(count - first);
-            for (i, pair) in pairs[..some].iter_mut().enumerate() {
-                let at = (first + i) * floats;
-                *pair = (&inputs[at + from..at + to], &filters[at + from..at + to]);
+    now: u64,
+    channel: usize,
+}
+
+impl Multiply {
+    /// A stretch at a time, with a stamp behind each.
+    fn run(
+        &self,
+        ahead: &mut Ahead,
+        sum: &mut [f32],
+        inputs: &[f32],
+        filters: &Spectra,
+        stamps: &mut Vec<u64>,
+    ) {
+        let (floats, many) = (sum.len(), ahead.many());
+        let stretch = STAMPED * floats / (2 * inputs.len()) / 256 * 256;
+        let span = floats / many;
+        for phase in (0..many).rev() {
+            let first = ahead.first(self.now, phase);
+            for from in (0..span).step_by(stretch.clamp(256, span.max(256))) {
+                let to = (from + stretch.max(256)).min(span);
+                let past = Past {
+                    spectra: inputs,
+                    newest: 0,
+                    floats,
+                    part: first + from..first + to,
+                };
+                let packing = (first + from == 0).then_some(self.packing);
+                let sum = &mut sum[past.part.clone()];
+                let now = (self.now, phase);
+                let mut sums = ahead.sums(self.channel, now, from..to, sum, false);
+                past.multiply(&mut sums, filters, self.kernels, packing);
+                stamps.push(stamp::now());
             }
-            kernels.multiply_add_within(&mut sum[from..to], &pairs[..some], packing);
         }
-        stamps.push(stamp::now());
     }
 }
 

@@ -1,5 +1,6 @@
 //! Convolvers against convolution by definition, and against each other.
 
+mod ahead;
 mod blocks;
 mod channels;
 mod deadlines;

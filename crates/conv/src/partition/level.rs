@@ -1,0 +1,43 @@
+//! One level of a partition.
+
+/// Some partitions of one size.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Level {
+    pub(super) size: usize,
+    pub(super) count: usize,
+    pub(super) start: usize,
+    pub(super) slack: usize,
+}
+
+impl Level {
+    /// Frames in a partition, which is also the level's period.
+    pub fn size(&self) -> usize {
+        self.size
+    }
+
+    /// How many partitions.
+    pub fn count(&self) -> usize {
+        self.count
+    }
+
+    /// The frame of the impulse response at which the first partition begins.
+    pub fn start(&self) -> usize {
+        self.start
+    }
+
+    /// The frame after the last partition.
+    pub fn end(&self) -> usize {
+        self.start + self.size * self.count
+    }
+
+    /// How many frames pass between the callback in which the level's input is complete and the one in which its output
+    /// is first heard: 0 (it runs inside the callback) or at least the level's size.
+    pub fn slack(&self) -> usize {
+        self.slack
+    }
+
+    /// Whether it must run inside the callback.
+    pub fn is_urgent(&self) -> bool {
+        self.slack == 0
+    }
+}

@@ -1,0 +1,235 @@
+//! Long levels, that sum up for periods to come, and half precision.
+
+use crate::kit::{Rng, error_db, play, same, truth};
+use divisi_conv::distributed::Evenly;
+use divisi_conv::{
+    Convolver, Fdl, Hands, Inline, Latency, Options, Partition, Path, Threads, ThreadsOptions,
+};
+use fft::Kernels;
+use rt::deferred::Owner;
+
+const CUTS: [&str; 3] = ["17x64 5x512", "7x64 6x256 3x1024", "3x64 16x128 3x1024"];
+
+/// All levels are taken for long ones.
+fn options(text: &str) -> Options {
+    let mut options = Options::new(Partition::parse(64, Latency::None, text).unwrap());
+    options.near = 0;
+    options
+}
+
+/// Straight channels, and two that mix.
+fn paths(straight: usize, length: usize, rng: &mut Rng) -> Vec<Path> {
+    let mut path = |i, o| Path::new(i, o, rng.response(length));
+    let mut paths: Vec<Path> = (0..straight).map(|c| path(c, c)).collect();
+    for (input, output) in [(0, 0), (0, 1), (1, 1)] {
+        paths.push(path(straight + input, straight + output));
+    }
+    paths
+}
+
+fn sound(channels: usize, frames: usize, seed: u64) -> Vec<Vec<f32>> {
+    let mut rng = Rng(seed);
+    (0..channels).map(|_| rng.noise(frames)).collect()
+}
+
+/// The worst of all outputs, in dB.
+fn worst_db(paths: &[Path], options: &Options) -> f64 {
+    let channels = paths.iter().map(|path| path.output + 1).max().unwrap();
+    let input = sound(channels, 5000, 41);
+    let mut convolver = Convolver::new(channels, channels, paths, options).unwrap();
+    let frames = 5000 + options.partition.reach();
+    let played = play(&mut convolver, &input, frames, &mut Inline);
+    let mut rng = Rng(42);
+    let at: Vec<usize> = (0..300).map(|_| rng.below(frames)).collect();
+    let db = played.iter().enumerate().map(|(output, played)| {
+        let into = paths.iter().filter(|path| path.output == output);
+        let sum = |n| {
+            into.clone()
+                .map(|path| f64::from(path.gain) * truth(&input[path.input], &path.ir, n))
+                .sum()
+        };
+        error_db(played, 0, sum, &at)
+    });
+    db.fold(f64::NEG_INFINITY, f64::max)
+}
+
+#[test]
+fn what_is_summed_up_ahead_is_the_convolution() {
+    let mut rng = Rng(43);
+    for text in CUTS {
+        let options = options(text);
+        for straight in [0, 1, 17] {
+            let paths = paths(straight, options.partition.reach() - 100, &mut rng);
+            let db = worst_db(&paths, &options);
+            assert!(db <= -120.0, "{text} {straight}: {db:.1} dB");
+        }
+    }
+}
+
+#[test]
+fn half_precision_is_within_its_bound_from_its_size_on_with_any_kernels() {
+    let mut rng = Rng(44);
+    for kernels in Kernels::here() {
+        for (near, gain) in [(0, 1.0), (usize::MAX, 1e-4)] {
+            let mut options = options(CUTS[1]);
+            (options.near, options.half, options.kernels) = (near, Some(256), kernels);
+            let mut paths = paths(16, options.partition.reach(), &mut rng);
+            // Only what is in half precision is heard.
+            for path in &mut paths {
+                let mut ir = path.ir.to_vec();
+                ir[..448].fill(0.0);
+                (path.ir, path.gain) = (ir.into(), gain);
+            }
+            let db = worst_db(&paths, &options);
+            assert!(
+                (-90.0..=-70.0).contains(&db),
+                "{kernels:?} {near}: {db:.1} dB"
+            );
+            options.half = Some(2048);
+            let db = worst_db(&paths, &options);
+            assert!(db <= -120.0, "{kernels:?} {near}: {db:.1} dB");
+        }
+    }
+}
+
+/// Pieces at any time.
+struct Whenever(Rng);
+
+impl Hands for Whenever {
+    fn started(&mut self, _line: usize, _work: &mut Owner<Fdl>) {}
+
+    fn finish(&mut self, line: usize, work: &mut Owner<Fdl>) -> bool {
+        Inline.finish(line, work)
+    }
+
+    fn tend(&mut self, lines: &mut dyn Iterator<Item = (usize, &mut Owner<Fdl>)>) {
+        for (_, work) in lines {
+            for _ in 0..self.0.below(4) {
+                work.help();
+            }
+        }
+    }
+}
+
+#[test]
+fn the_bits_are_the_same_from_all_hands_and_pieces() {
+    let mut rng = Rng(45);
+    let input = sound(19, 6000, 46);
+    for (text, half) in [(CUTS[0], None), (CUTS[1], Some(256)), (CUTS[2], None)] {
+        let mut options = options(text);
+        options.half = half;
+        let paths = paths(17, options.partition.reach(), &mut rng);
+        let make = |options: &Options| Convolver::new(19, 19, &paths, options).unwrap();
+        let truth = play(&mut make(&options), &input, 10_000, &mut Inline);
+        let mut again = make(&options);
+        let played = play(&mut again, &input, 10_000, &mut Whenever(Rng(47)));
+        same(&played, &truth, text);
+        let mut again = make(&Evenly::prepare(&options, 19));
+        let mut hands = Evenly::new(&mut again);
+        same(&play(&mut again, &input, 10_000, &mut hands), &truth, text);
+        let mut again = make(&options);
+        let patient = ThreadsOptions {
+            patience: None,
+            ..ThreadsOptions::default()
+        };
+        let mut hands = Threads::new(&again, &patient).unwrap();
+        same(&play(&mut again, &input, 10_000, &mut hands), &truth, text);
+    }
+}
+
+#[test]
+fn after_going_to_another_time_or_a_long_silence_nothing_waits_of_what_was() {
+    let mut rng = Rng(48);
+    for text in CUTS {
+        let options = options(text);
+        let paths = paths(1, options.partition.reach(), &mut rng);
+        let make = || Convolver::new(3, 3, &paths, &options).unwrap();
+        let input = sound(3, 6400, 49);
+        for position in [0, 64, 64 * 75, 1 << 40] {
+            let mut used = make();
+            play(&mut used, &sound(3, 7000, 50), 7040, &mut Inline);
+            used.seek(position);
+            let mut new = make();
+            new.seek(position);
+            let truth = play(&mut new, &input, 12_800, &mut Inline);
+            let played = play(&mut used, &input, 12_800, &mut Inline);
+            same(&played, &truth, &format!("{text} at {position}"));
+            let tail = used.tail().next_multiple_of(64) as usize;
+            let rest = play(&mut used, &[], tail, &mut Inline);
+            assert!(rest.iter().all(|rest| rest[tail - 64..] == [0.0; 64]));
+            let mut new = make();
+            new.seek(used.position());
+            let truth = play(&mut new, &input, 12_800, &mut Inline);
+            let played = play(&mut used, &input, 12_800, &mut Inline);
+            same(&played, &truth, &format!("{text} after silence"));
+        }
+    }
+}
+
+/// Gives up on all work in some callbacks.
+struct Sometimes(usize);
+
+impl Hands for Sometimes {
+    fn started(&mut self, _line: usize, _work: &mut Owner<Fdl>) {}
+
+    fn finish(&mut self, line: usize, work: &mut Owner<Fdl>) -> bool {
+        self.0 += 1;
+        match self.0 % 11 {
+            0 => work.is_here(),
+            _ => Inline.finish(line, work),
+        }
+    }
+}
+
+#[test]
+fn after_a_late_result_what_was_heard_before_is_heard_on() {
+    let mut rng = Rng(51);
+    let options = options("7x64 6x256 5x1024");
+    let paths = paths(1, options.partition.reach(), &mut rng);
+    let input = sound(3, 64 * 128, 52);
+    let mut convolver = Convolver::new(3, 3, &paths, &options).unwrap();
+    play(&mut convolver, &input, 64 * 128, &mut Sometimes(0));
+    assert!(convolver.late() > 3);
+    let tail = convolver.tail().next_multiple_of(4096) as usize;
+    let late = convolver.late();
+    play(&mut convolver, &[], tail, &mut Inline);
+    let played = play(&mut convolver, &input, 64 * 256, &mut Inline);
+    let mut new = Convolver::new(3, 3, &paths, &options).unwrap();
+    let truth = play(&mut new, &input, 64 * 256, &mut Inline);
+    same(&played, &truth, "afterwards");
+    assert_eq!(convolver.late(), late);
+}
+
+#[test]
+fn an_exchange_of_like_responses_leaves_no_trace_in_full_and_in_half_precision() {
+    let mut rng = Rng(53);
+    for (half, most) in [(None, 2e-5), (Some(64), 2e-3)] {
+        let mut options = options("7x64 6x256 5x1024");
+        options.half = half;
+        let paths = paths(1, 6000, &mut rng);
+        let input = sound(3, 20_032, 54);
+        let mut still = Convolver::new(3, 3, &paths, &options).unwrap();
+        let truth = play(&mut still, &input, 20_032, &mut Inline);
+        let mut faded = Convolver::new(3, 3, &paths, &options).unwrap();
+        let (first, second): (Vec<_>, Vec<_>) = input
+            .iter()
+            .map(|sound| (sound[..7040].to_vec(), sound[7040..].to_vec()))
+            .unzip();
+        let mut played = play(&mut faded, &first, 7040, &mut Inline);
+        let next = faded.preparer().prepare(&paths).unwrap();
+        assert!(faded.exchange(next).is_none());
+        for (all, rest) in
+            played
+                .iter_mut()
+                .zip(play(&mut faded, &second, 20_032 - 7040, &mut Inline))
+        {
+            all.extend(rest);
+        }
+        assert!(faded.take_retired().is_some());
+        for (truth, played) in truth.iter().zip(&played) {
+            let apart = truth.iter().zip(played).map(|(a, b)| (a - b).abs());
+            let apart = apart.fold(0.0, f32::max);
+            assert!(apart < most, "{half:?}: {apart}");
+        }
+    }
+}
