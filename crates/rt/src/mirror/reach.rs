@@ -10,7 +10,8 @@ use super::ring::Shared;
 use super::side::Side;
 use crate::sync::Arc;
 
-/// An end without the type of its items.
+/// An end without the type of its items, on cache lines of its own: the two ends are often made side by side.
+#[repr(align(128))]
 pub(super) struct Reach<const IS_PRODUCER: bool> {
     pub(super) shared: Arc<Shared>,
     side: Side<IS_PRODUCER>,
