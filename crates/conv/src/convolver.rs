@@ -85,7 +85,7 @@ impl Convolver {
     }
 
     /// Plays one block: so many frames in each of `inputs` and `outputs`, which may be fewer or more than there are
-    /// channels.
+    /// channels. Channels that are not given hear silence.
     ///
     /// Real-time: hot.
     pub fn process(
@@ -94,9 +94,11 @@ impl Convolver {
         outputs: &mut [&mut [f32]],
         hands: &mut dyn Hands,
     ) {
-        for (channel, input) in inputs.iter().enumerate().take(self.inputs()) {
+        let given = inputs.len().min(self.inputs());
+        for (channel, input) in inputs[..given].iter().enumerate() {
             self.hear(channel, input);
         }
+        self.staged[given * self.block..].fill(0.0);
         self.turn(hands);
         let channels = self.outputs();
         for (channel, output) in outputs.iter_mut().enumerate() {
@@ -279,10 +281,12 @@ impl Convolver {
     }
 
     /// Forgets all sound, and goes on as if the next frame were frame `position`: where it has been silent for longer
-    /// than its [tail](Self::tail), nothing but the time has changed. Long levels forget in their next jobs.
+    /// than its [tail](Self::tail), nothing but the time has changed. Long levels forget in their next jobs. A position
+    /// within a block counts as the block's begin.
     ///
     /// Real-time: hot.
     pub fn seek(&mut self, position: u64) {
+        let position = position - position % self.block as u64;
         self.position = position;
         self.head.forget();
         self.lines.iter_mut().for_each(|line| line.seek(position));

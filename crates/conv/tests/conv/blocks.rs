@@ -140,3 +140,25 @@ fn after_its_tail_it_is_silent_and_holds_silence() {
         "later",
     );
 }
+
+#[test]
+fn a_position_within_a_block_counts_as_the_block_s_begin() {
+    let mut rng = Rng(22);
+    let (response, input) = (rng.response(6000), rng.noise(6400));
+    let play_from = |position| {
+        let mut convolver = convolver(&response);
+        convolver.seek(position);
+        assert_eq!(convolver.position(), position / 64 * 64);
+        play(
+            &mut convolver,
+            std::slice::from_ref(&input),
+            9600,
+            &mut Inline,
+        )
+    };
+    same(
+        &play_from(12_345),
+        &play_from(12_345 / 64 * 64),
+        "within a block",
+    );
+}

@@ -79,3 +79,25 @@ fn a_direct_head_serves_a_matrix_too() {
         assert!(error_db(played, 16, sum, &at) <= -120.0);
     }
 }
+
+#[test]
+fn channels_that_are_not_given_hear_silence() {
+    let mut rng = Rng(21);
+    let paths = [0, 1].map(|c| Path::new(c, c, rng.response(300)));
+    let make = || Convolver::new(2, 2, &paths, &Options::new(partition(300))).unwrap();
+    let (mut few, mut all) = (make(), make());
+    let (heard, silence) = ([rng.noise(64), rng.noise(64)], [0.0; 64]);
+    let [mut a, mut b, mut c, mut d] = [[1.0; 64]; 4];
+    for both in [true, false, false, true] {
+        let inputs: [&[f32]; 2] = [&heard[0], &heard[1]];
+        let given = if both { 2 } else { 1 };
+        few.process(&inputs[..given], &mut [&mut a, &mut b], &mut Inline);
+        let inputs: [&[f32]; 2] = [&heard[0], if both { &heard[1] } else { &silence }];
+        all.process(&inputs, &mut [&mut c, &mut d], &mut Inline);
+        assert_eq!((a, b), (c, d));
+    }
+    // Outputs that are too many are silent.
+    let mut more = [1.0; 64];
+    few.process(&[], &mut [&mut a, &mut b, &mut more], &mut Inline);
+    assert_eq!(more, silence);
+}
