@@ -8,7 +8,7 @@
 mod error;
 mod limit;
 mod load;
-mod memory;
+pub(crate) mod memory;
 mod paths;
 mod resample;
 mod shape;

@@ -5,13 +5,17 @@ use crate::ahead;
 use crate::exchange::Exchange;
 use crate::group::{Group, groups};
 use crate::head::HeadSet;
+use crate::ir::memory;
 use crate::ir_set::{IrSet, Press, Scaled};
 use crate::partition::{Level, Partition};
 use crate::shape::{Shape, Wire};
 use fft::{Backend, Kernels, LANES, Packing, RealFft, SizeError};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::sync::Arc;
+
+/// So many bytes are asked for without looking whether they are there.
+const SURE: u64 = 1 << 26;
 
 /// How many straight channels make a batch worth its while; fewer go one by one.
 const FEW: usize = 6;
@@ -113,7 +117,8 @@ pub enum ConvolverError {
         /// The path, counted from 0.
         path: usize,
     },
-    /// A path's impulse response is not finite everywhere, or its gain is not.
+    /// A path's impulse response is not finite everywhere, or its gain is not, or with its gain it is louder than any
+    /// number.
     NotFinite {
         /// The path, counted from 0.
         path: usize,
@@ -128,6 +133,14 @@ pub enum ConvolverError {
         frames: usize,
         /// What the partition covers.
         reach: usize,
+    },
+    /// It takes more memory than the machine has left: shorter responses, fewer channels or a partition that reaches no
+    /// further than it must.
+    Memory {
+        /// Bytes that it takes.
+        bytes: u64,
+        /// Bytes that are left.
+        free: u64,
     },
     /// An exchange has other paths than the convolver.
     OtherPaths {
@@ -175,6 +188,13 @@ impl fmt::Display for ConvolverError {
                 f,
                 "the impulse response of path {path} has {frames} frames; the partition covers {reach}"
             ),
+            Self::Memory { bytes, free } => {
+                let (bytes, free) = (bytes >> 20, free >> 20);
+                write!(
+                    f,
+                    "the convolver takes {bytes} MiB, and {free} MiB are free"
+                )
+            }
             Self::OtherPaths { given, paths } => {
                 write!(f, "{given} impulse responses for {paths} paths")
             }
@@ -241,7 +261,46 @@ impl Recipe {
             places: Vec::new(),
         };
         recipe.places = recipe.lay_out()?;
+        recipe.check_memory(paths)?;
         Ok(recipe)
+    }
+
+    /// Refuses what no memory holds, before any of it is taken.
+    fn check_memory(&self, paths: &[Path]) -> Result<(), ConvolverError> {
+        let bytes = self.bytes(paths);
+        match memory::free().filter(|_| bytes > SURE) {
+            Some(free) if bytes > free => Err(ConvolverError::Memory { bytes, free }),
+            _ => Ok(()),
+        }
+    }
+
+    /// What the lines take: sound, spectra of inputs, and spectra of responses, each once.
+    fn bytes(&self, paths: &[Path]) -> u64 {
+        let mut seen = HashSet::new();
+        let mut floats = 0_u64;
+        for place in &self.places {
+            let (shape, group) = (&place.shape, &self.groups[place.group]);
+            let level = &self.options.partition.levels()[place.level];
+            let (_, inputs, outputs) = self.wires(place);
+            let sound = 3 * inputs * shape.stride() + 3 * outputs * shape.half();
+            let ahead = outputs * (shape.ahead - 1) * shape.half();
+            floats += (sound + ahead + inputs * shape.count * shape.floats()) as u64;
+            let partitions = |path: &Path| {
+                let rest = path.ir.len().saturating_sub(level.start());
+                rest.div_ceil(shape.size).min(shape.count)
+            };
+            let all = group.wires.iter().map(|&(_, _, path)| &paths[path]);
+            let spectra: usize = match shape.packing {
+                Packing::Batch => all.map(partitions).max().unwrap_or(0),
+                Packing::Mono => all
+                    .filter(|path| seen.insert((shape.size, path.ir.as_ptr(), path.gain.to_bits())))
+                    .map(partitions)
+                    .sum(),
+            };
+            let halved = u64::from(shape.is_half);
+            floats += (spectra * shape.floats()) as u64 >> halved;
+        }
+        4 * floats
     }
 
     fn lay_out(&self) -> Result<Vec<Place>, ConvolverError> {
@@ -402,9 +461,17 @@ fn check_ir(path: usize, ir: &Scaled, reach: usize) -> Result<(), ConvolverError
             reach,
         });
     }
-    let bad = ir.frames.iter().position(|x| !x.is_finite());
-    if bad.is_some() || !ir.gain.is_finite() {
-        return Err(ConvolverError::NotFinite { path, frame: bad });
+    if !ir.gain.is_finite() {
+        return Err(ConvolverError::NotFinite { path, frame: None });
     }
-    Ok(())
+    // A transform adds all of it: the sum must be a number too.
+    let mut sum = 0.0;
+    let is_too_much = |x: &f32| {
+        sum += f64::from(x * ir.gain).abs();
+        sum.is_nan() || sum > f64::from(f32::MAX)
+    };
+    match ir.frames.iter().position(is_too_much) {
+        None => Ok(()),
+        frame => Err(ConvolverError::NotFinite { path, frame }),
+    }
 }

@@ -5,7 +5,7 @@ use std::fs::read_to_string;
 /// Bytes that this process may still take without pushing others out; `None` where nobody says.
 ///
 /// Real-time: waits, on files that the kernel makes up.
-pub(super) fn free() -> Option<u64> {
+pub(crate) fn free() -> Option<u64> {
     let machine = read_to_string("/proc/meminfo").ok();
     let machine = machine.as_deref().and_then(available);
     let group = |name| read_to_string(format!("/sys/fs/cgroup/{name}")).ok();

@@ -69,3 +69,29 @@ fn an_exchange_has_as_many_responses_as_there_are_paths() {
     let error = convolver.preparer().prepare(&[]).err();
     assert_eq!(error, Some(ConvolverError::OtherPaths { given, paths }));
 }
+
+#[test]
+fn a_response_that_is_louder_than_any_number_with_its_gain_is_refused() {
+    use ConvolverError as E;
+    let mut loud = Path::new(0, 0, vec![0.0, 1e30, 0.5]);
+    loud.gain = 1e30;
+    let (path, frame) = (0, Some(1));
+    assert_eq!(refused(&[loud]), E::NotFinite { path, frame });
+    // Each frame is a number, and what a transform adds up is none.
+    let many = Path::new(0, 0, vec![f32::MAX / 3.0; 5]);
+    let frame = Some(3);
+    assert_eq!(refused(&[many]), E::NotFinite { path, frame });
+}
+
+#[test]
+#[cfg(target_os = "linux")] // where the system says how much is free
+fn what_no_memory_holds_is_refused_before_it_is_taken() {
+    let partition = Partition::parse(64, Latency::None, "1048576x64").unwrap();
+    let paths: Vec<Path> = (0..2048).map(|c| Path::new(c, c, vec![1.0])).collect();
+    let refused = Convolver::new(2048, 2048, &paths, &Options::new(partition)).err();
+    let Some(ConvolverError::Memory { bytes, free }) = refused else {
+        panic!("{refused:?}");
+    };
+    // A spectrum of sound for each partition of each channel: twice the frames, four bytes each.
+    assert!(bytes >= 2048 << 29 && free < bytes);
+}
