@@ -1,0 +1,36 @@
+//! Computational process networks: nodes with firing thresholds, joined by queues without copies.
+//!
+//! Takes nodes and queues, gives the same samples whatever the order in which the nodes fire; and says beforehand whether
+//! they fit and how large the queues must be. May: allocate, start threads, use `unsafe` where nodes change hands
+//! (`run/crew.rs`). May not: open files, read a clock for anything that is heard, know a graph but as its node.
+//!
+//! | file | holds |
+//! |---|---|
+//! | `shape.rs` `network.rs` | a network, as data and with what its nodes do |
+//! | `fire.rs` | what a node does: windows in, rooms out |
+//! | `checks` | what can be known before it runs |
+//! | `ends.rs` `live.rs` `started.rs` | a node and its queues while it runs |
+//! | `run` | the ways to run it |
+//! | `stuck.rs` | all nodes wait: a queue grows, or it is a deadlock |
+
+pub mod checks;
+mod ends;
+mod error;
+mod fire;
+mod live;
+mod network;
+mod run;
+mod shape;
+mod started;
+mod stuck;
+mod sync;
+
+pub use error::{Growth, RunError, RunOptions, Summary};
+pub use fire::{Fire, Flow, Inputs, Outputs, Room, View};
+pub use network::Network;
+pub use run::{Order, run_alone};
+#[cfg(not(loom))]
+pub use run::{run_on, run_threads};
+pub use shape::{
+    Input, NodeId, NodeShape, Output, Ports, QueueId, QueueShape, Rest, Shape, WiringError,
+};

@@ -1,0 +1,424 @@
+//! Every way of running a network gives the same samples, and says the same of those that do not run.
+#![cfg(not(loom))]
+
+mod common;
+
+use common::{From, Heard, Keep, Mix, Way, all_ways, from, keep, sample};
+use divisi_network::{
+    Fire, Flow, Input, Inputs, Network, NodeId, Order, Output, Outputs, Ports, QueueShape, Rest,
+    RunError, RunOptions,
+};
+use proptest::prelude::*;
+
+fn bits(heard: &Heard) -> Vec<Vec<u32>> {
+    let heard = heard.lock().unwrap();
+    let bits = |channel: &Vec<f32>| channel.iter().map(|x| x.to_bits()).collect();
+    heard.iter().map(bits).collect()
+}
+
+fn mix(inputs: Vec<Input>, outputs: Vec<Output>) -> Mix {
+    Mix {
+        ports: Ports { inputs, outputs },
+        state: 0.0,
+    }
+}
+
+/// A network of the random ones: who reads whom with which thresholds.
+#[derive(Clone, Debug)]
+struct Plan {
+    channels: usize,
+    /// A source's frames and piece.
+    sources: Vec<(usize, usize)>,
+    /// Each reads the open outputs it names, counted round.
+    nodes: Vec<Planned>,
+    /// A size for every queue, to be grown from.
+    size: Option<usize>,
+}
+
+#[derive(Clone, Debug)]
+struct Planned {
+    /// Which open output, window beyond what is consumed, consumed, lead.
+    inputs: Vec<(usize, usize, usize, usize)>,
+    /// Room beyond what is produced, produced.
+    outputs: Vec<(usize, usize)>,
+    /// A queue to itself with so many frames at first, and how many it moves.
+    to_itself: Option<(usize, usize)>,
+    rest: Rest,
+}
+
+fn plans() -> impl Strategy<Value = Plan> {
+    let rest = prop_oneof![Just(Rest::Drop), Just(Rest::Pad), Just(Rest::Silence)];
+    let input = (0..8usize, 0..20usize, 1..40usize, 0..20usize);
+    let node = (
+        proptest::collection::vec(input, 1..4),
+        proptest::collection::vec((0..10usize, 1..40usize), 1..3),
+        proptest::option::of((0..5usize, 1..5usize)),
+        rest,
+    );
+    let node = node.prop_map(|(inputs, outputs, to_itself, rest)| Planned {
+        inputs,
+        outputs,
+        to_itself,
+        rest,
+    });
+    let sources = proptest::collection::vec((1..900usize, 1..64usize), 1..4);
+    let size = proptest::option::of(1..80usize);
+    (
+        1..3usize,
+        sources,
+        proptest::collection::vec(node, 1..8),
+        size,
+    )
+        .prop_map(|(channels, sources, nodes, size)| Plan {
+            channels,
+            sources,
+            nodes,
+            size,
+        })
+}
+
+impl Plan {
+    fn build(&self) -> (Network, Vec<Heard>) {
+        let mut network = Network::new();
+        let mut open: Vec<(NodeId, usize)> = Vec::new();
+        for (i, (frames, piece)) in self.sources.iter().enumerate() {
+            let mut source = from(*piece, *frames);
+            (source.seed, source.output.channels) = (i as u32, self.channels);
+            open.push((network.add(format!("source{i}"), source).unwrap(), 0));
+        }
+        for (i, node) in self.nodes.iter().enumerate() {
+            self.add(&mut network, &mut open, i, node);
+        }
+        let mut all = Vec::new();
+        for (i, from) in open.into_iter().enumerate() {
+            let (mut sink, heard) = keep(1 + i * 3);
+            sink.input.channels = self.channels;
+            let to = network.add(format!("sink{i}"), sink).unwrap();
+            self.connect(&mut network, from, (to, 0), 0);
+            all.push(heard);
+        }
+        (network, all)
+    }
+
+    fn add(
+        &self,
+        network: &mut Network,
+        open: &mut Vec<(NodeId, usize)>,
+        i: usize,
+        node: &Planned,
+    ) {
+        let count = node.inputs.len().min(open.len());
+        let mut reads = Vec::new();
+        let mut ins: Vec<Input> = Vec::new();
+        for (p, (which, more, consume, lead)) in node.inputs[..count].iter().enumerate() {
+            reads.push(open.remove(which % open.len()));
+            let input = Input::new(format!("in{p}"), consume + more, *consume);
+            // One that hears itself for ever must hear of the end by another.
+            let rest = match node.to_itself {
+                Some(_) if node.rest == Rest::Silence => Rest::Pad,
+                _ => node.rest,
+            };
+            ins.push(input.channels(self.channels).lead(*lead).rest(rest));
+        }
+        let outs = node.outputs.iter().enumerate().map(|(p, (more, produce))| {
+            Output::new(format!("out{p}"), produce + more, *produce).channels(self.channels)
+        });
+        let mut outs: Vec<Output> = outs.collect();
+        if let Some((_, moved)) = node.to_itself {
+            ins.push(
+                Input::new("own", moved, moved)
+                    .channels(self.channels)
+                    .rest(Rest::Silence),
+            );
+            outs.push(Output::new("own", moved, moved).channels(self.channels));
+        }
+        let (own_in, own_out) = (ins.len() - 1, outs.len() - 1);
+        let id = network.add(format!("node{i}"), mix(ins, outs)).unwrap();
+        for (port, from) in reads.into_iter().enumerate() {
+            self.connect(network, from, (id, port), 0);
+        }
+        if let Some((first, _)) = node.to_itself {
+            self.connect(network, (id, own_out), (id, own_in), first);
+        }
+        open.extend((0..node.outputs.len()).map(|port| (id, port)));
+    }
+
+    fn connect(
+        &self,
+        network: &mut Network,
+        from: (NodeId, usize),
+        to: (NodeId, usize),
+        initial: usize,
+    ) {
+        let queue = QueueShape {
+            from,
+            to,
+            initial,
+            size: self.size,
+        };
+        network.connect_with(queue).unwrap();
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(40))]
+
+    #[test]
+    fn the_samples_do_not_depend_on_the_schedule(plan in plans()) {
+        let options = RunOptions { quantum: 3, ..RunOptions::default() };
+        let (network, heard) = plan.build();
+        let truth = Way::Alone(Order::Round).run(network, &options);
+        let expected: Vec<_> = heard.iter().map(bits).collect();
+        for (name, way) in all_ways() {
+            let (network, heard) = plan.build();
+            let told = way.run(network, &options);
+            match (&truth, &told) {
+                (Ok(a), Ok(b)) => prop_assert_eq!(&a.firings.len(), &b.firings.len()),
+                (Err(RunError::Deadlock { .. }), Err(RunError::Deadlock { .. })) => continue,
+                _ => prop_assert!(false, "{}: {:?} and not {:?}", name, told, truth),
+            }
+            let got: Vec<_> = heard.iter().map(bits).collect();
+            prop_assert!(got == expected, "{} differs", name);
+        }
+    }
+}
+
+/// A diamond one of whose arms sees `window` frames at once, while the other's queue has `size`.
+fn diamond(window: usize, size: usize) -> (Network, Heard) {
+    let mut network = Network::new();
+    let a = network.add("a", from(8, window + 1000)).unwrap();
+    let fork = mix(
+        vec![Input::new("in", 8, 8)],
+        vec![Output::new("l", 8, 8), Output::new("r", 8, 8)],
+    );
+    let fork = network.add("fork", fork).unwrap();
+    let slow = mix(
+        vec![Input::new("in", window, 8)],
+        vec![Output::new("out", 8, 8)],
+    );
+    let slow = network.add("slow", slow).unwrap();
+    let join = mix(
+        vec![Input::new("l", 8, 8), Input::new("r", 8, 8)],
+        vec![Output::new("out", 8, 8)],
+    );
+    let join = network.add("join", join).unwrap();
+    let (sink, heard) = keep(8);
+    let sink = network.add("sink", sink).unwrap();
+    network.connect((a, 0), (fork, 0)).unwrap();
+    network.connect((fork, 0), (slow, 0)).unwrap();
+    let short = QueueShape {
+        from: (fork, 1),
+        to: (join, 1),
+        initial: 0,
+        size: Some(size),
+    };
+    network.connect_with(short).unwrap();
+    network.connect((slow, 0), (join, 0)).unwrap();
+    network.connect((join, 0), (sink, 0)).unwrap();
+    (network, heard)
+}
+
+#[test]
+fn an_artificial_deadlock_makes_the_smallest_full_queue_grow() {
+    // Within a page of the ring, and beyond it.
+    for window in [400, 3000] {
+        let mut heard = Vec::new();
+        for (name, way) in all_ways() {
+            let (network, sink) = diamond(window, 8);
+            let summary = way.run(network, &RunOptions::default()).unwrap();
+            assert!(!summary.growths.is_empty(), "{name}");
+            let queue = "fork.r -> join.r";
+            assert!(
+                summary.growths.iter().all(|growth| growth.queue == queue),
+                "{name}"
+            );
+            let last = summary.growths.last().unwrap();
+            assert!(
+                (last.from < window) && (last.to >= window - 8),
+                "{name}: {last:?}"
+            );
+            assert_eq!(summary.sizes[2], last.to, "{name}");
+            heard.push(bits(&sink));
+        }
+        assert!(heard[0][0].len() >= 1000);
+        assert!(heard.windows(2).all(|pair| pair[0] == pair[1]));
+    }
+}
+
+#[test]
+fn queues_of_the_size_that_the_static_check_finds_never_grow() {
+    for (name, way) in all_ways() {
+        let (mut network, _) = diamond(3000, 8);
+        let mut shape = network.shape().clone();
+        shape.queues.iter_mut().for_each(|queue| queue.size = None);
+        let sizes = divisi_network::checks::sufficient_sizes(&shape).unwrap();
+        assert!(sizes[2] >= 2992, "{sizes:?}");
+        (network, _) = diamond(3000, sizes[2]);
+        let summary = way.run(network, &RunOptions::default()).unwrap();
+        assert_eq!(summary.growths, [], "{name}");
+    }
+}
+
+#[test]
+fn a_queue_that_may_not_grow_is_named() {
+    for (name, way) in all_ways() {
+        let (network, _) = diamond(100_000, 8);
+        let options = RunOptions {
+            memory: 450_000,
+            ..RunOptions::default()
+        };
+        let error = way.run(network, &options).unwrap_err();
+        let RunError::Memory {
+            queue,
+            bytes,
+            limit,
+        } = &error
+        else {
+            panic!("{name}: {error}");
+        };
+        assert!(queue.starts_with("fork."), "{name}: {error}");
+        assert!(bytes > limit && *limit == 450_000, "{name}: {error}");
+    }
+}
+
+#[test]
+fn a_true_deadlock_is_told_with_its_circle() {
+    for (name, way) in all_ways() {
+        let mut network = Network::new();
+        let source = network.add("source", from(4, 100)).unwrap();
+        let a = mix(
+            vec![Input::new("in", 4, 4), Input::new("back", 4, 4)],
+            vec![Output::new("out", 4, 4)],
+        );
+        let a = network.add("a", a).unwrap();
+        let b = mix(
+            vec![Input::new("in", 4, 4)],
+            vec![Output::new("out", 4, 4), Output::new("back", 4, 4)],
+        );
+        let b = network.add("b", b).unwrap();
+        let (sink, _) = keep(4);
+        let sink = network.add("sink", sink).unwrap();
+        network.connect((source, 0), (a, 0)).unwrap();
+        network.connect((a, 0), (b, 0)).unwrap();
+        network.connect((b, 1), (a, 1)).unwrap();
+        network.connect((b, 0), (sink, 0)).unwrap();
+        let error = way.run(network, &RunOptions::default()).unwrap_err();
+        let RunError::Deadlock { mut cycle } = error else {
+            panic!("{name}: {error}");
+        };
+        cycle.sort();
+        let (first, second) = (("a", "b.back -> a.back"), ("b", "a.out -> b.in"));
+        let expected = [first, second].map(|(node, queue)| (node.into(), queue.into()));
+        assert_eq!(cycle, expected, "{name}");
+    }
+}
+
+/// Panics, or gives up, at its third firing.
+struct Bad {
+    fired: u32,
+    panics: bool,
+}
+
+impl Fire for Bad {
+    fn ports(&self) -> Ports {
+        Ports::through(Input::new("in", 4, 4), Output::new("out", 4, 4))
+    }
+
+    fn fire(&mut self, _: &mut Inputs<'_>, _: &mut Outputs<'_>) -> Flow {
+        self.fired += 1;
+        match (self.fired, self.panics) {
+            (3, true) => panic!("no more of it"),
+            (3, false) => Flow::Fail("the disk is full".into()),
+            _ => Flow::Go,
+        }
+    }
+}
+
+fn with_bad(panics: bool) -> Network {
+    let mut network = Network::new();
+    let source = network.add("source", from(4, 1 << 40)).unwrap();
+    let bad = network.add("bad", Bad { fired: 0, panics }).unwrap();
+    let sink = network.add("sink", keep(4).0).unwrap();
+    network.chain(&[source, bad, sink]).unwrap();
+    network
+}
+
+#[test]
+fn a_node_that_panics_or_fails_ends_the_network_with_its_name() {
+    for (name, way) in all_ways() {
+        let error = way.run(with_bad(true), &RunOptions::default()).unwrap_err();
+        assert_eq!(error.to_string(), "`bad` panicked: no more of it", "{name}");
+        let error = way
+            .run(with_bad(false), &RunOptions::default())
+            .unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "`bad` failed: the disk is full",
+            "{name}"
+        );
+    }
+}
+
+#[test]
+fn the_end_of_a_stream_is_padded_dropped_or_silent() {
+    for (rest, expected) in [(Rest::Drop, 8), (Rest::Pad, 12), (Rest::Silence, 12)] {
+        let mut network = Network::new();
+        let source = network.add("source", from(5, 10)).unwrap();
+        let (mut sink, heard) = keep(4);
+        sink.input.rest = rest;
+        let sink = network.add("sink", sink).unwrap();
+        network.chain(&[source, sink]).unwrap();
+        Way::Crew(2).run(network, &RunOptions::default()).unwrap();
+        let heard = heard.lock().unwrap();
+        let mut all: Vec<f32> = (0..10).map(|frame| sample(1, 0, frame)).collect();
+        all.resize(12, 0.0);
+        assert_eq!(heard[0], all[..expected], "{rest:?}");
+    }
+}
+
+#[test]
+fn a_source_without_end_ends_when_nobody_listens() {
+    for (name, way) in all_ways() {
+        let mut network = Network::new();
+        let endless = From {
+            frames: 1 << 40,
+            ..from(16, 0)
+        };
+        let endless = network.add("endless", endless).unwrap();
+        let short = network.add("short", from(16, 160)).unwrap();
+        let both = mix(
+            vec![Input::new("a", 16, 16), Input::new("b", 16, 16)],
+            vec![Output::new("out", 16, 16)],
+        );
+        let both = network.add("both", both).unwrap();
+        let (sink, heard) = keep(16);
+        let sink: Keep = sink;
+        let sink = network.add("sink", sink).unwrap();
+        network.connect((endless, 0), (both, 0)).unwrap();
+        network.connect((short, 0), (both, 1)).unwrap();
+        network.connect((both, 0), (sink, 0)).unwrap();
+        let summary = way.run(network, &RunOptions::default()).unwrap();
+        assert_eq!(summary.firings[2], 10, "{name}");
+        assert_eq!(heard.lock().unwrap()[0].len(), 160, "{name}");
+    }
+}
+
+#[test]
+fn a_network_stops_when_it_is_told_to() {
+    for (name, way) in all_ways() {
+        let stop = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(true));
+        let options = RunOptions {
+            stop: Some(stop),
+            ..RunOptions::default()
+        };
+        let mut network = Network::new();
+        let endless = network.add("endless", from(16, 1 << 40)).unwrap();
+        let sink = network.add("sink", keep(16).0).unwrap();
+        network.chain(&[endless, sink]).unwrap();
+        let told = way.run(network, &options);
+        assert!(
+            matches!(told, Err(RunError::Interrupted)),
+            "{name}: {told:?}"
+        );
+    }
+}
