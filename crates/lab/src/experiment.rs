@@ -2,7 +2,7 @@
 
 use crate::chart::Chart;
 use crate::run::run_all;
-use crate::{Effort, LabError, Machine, Table, Watch, convolution, graphs, scale, session};
+use crate::{Effort, LabError, Machine, Table, Watch, convolution, graphs, queues, scale, session};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -22,6 +22,8 @@ pub enum Experiment {
     Scale,
     /// Partitioned convolution on threads and without (Battenberg and Avižienis 2011).
     Convolution,
+    /// Filters by FFT straight from mirrored rings (Allen, Zucknick and Evans).
+    Queues,
 }
 
 /// What has been done.
@@ -38,7 +40,14 @@ pub struct Done {
 impl Experiment {
     /// Every one that there is.
     pub fn all() -> impl Iterator<Item = Self> {
-        [Self::Graphs, Self::Session, Self::Scale, Self::Convolution].into_iter()
+        [
+            Self::Graphs,
+            Self::Session,
+            Self::Scale,
+            Self::Convolution,
+            Self::Queues,
+        ]
+        .into_iter()
     }
 
     /// Its name on the command line.
@@ -48,6 +57,7 @@ impl Experiment {
             Self::Session => "session",
             Self::Scale => "scale",
             Self::Convolution => "convolution",
+            Self::Queues => "queues",
         }
     }
 
@@ -76,6 +86,7 @@ impl Experiment {
                 convolution::take_peers(folder, &mut table)?;
                 run_all(&convolution::cells(effort), effort, &mut table, watch)?
             }
+            Self::Queues => run_all(&queues::cells(effort), effort, &mut table, watch)?,
         };
         self.write(folder, &table, &machine)?;
         Ok(done(folder, &table, is_whole))
@@ -103,6 +114,7 @@ impl Experiment {
             Self::Session => (session::COLUMNS, session::KEYS),
             Self::Scale => (scale::COLUMNS, scale::KEYS),
             Self::Convolution => (convolution::COLUMNS, convolution::KEYS),
+            Self::Queues => (queues::COLUMNS, queues::KEYS),
         };
         Table::open(&folder.join(TABLE), &machine.name(), columns, keys)
     }
@@ -113,6 +125,7 @@ impl Experiment {
             Self::Session => session::page(table, machine),
             Self::Scale => scale::page(table, machine),
             Self::Convolution => convolution::page(table, machine),
+            Self::Queues => queues::page(table, machine),
         };
         write(folder, &page, &charts)
     }

@@ -16,6 +16,7 @@ mod load;
 mod machine;
 mod page;
 mod play;
+mod queues;
 mod run;
 mod scale;
 mod session;
@@ -27,6 +28,7 @@ mod threads;
 pub use error::LabError;
 pub use experiment::{Done, Experiment};
 pub use machine::Machine;
+pub use queues::echo;
 pub use run::{Effort, Watch};
 pub use table::{Row, Table};
 

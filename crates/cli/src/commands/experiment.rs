@@ -19,6 +19,7 @@ Examples:
   session      500 objects, 64 of them dear: takes from the queue, wakes, processor time, idle and playing
   scale        what a simulator says of 1 to 128 cores, and how wrong it is on those that are here
   convolution  long impulse responses on threads and without: kernels, load, most channels, cores, jitter
+  queues       filters by FFT straight from mirrored rings beside copying ones; trips between threads and processes
 
 It writes results.csv with every run, the plots as SVG, and index.html, which explains itself. After Ctrl-C, or when it
 was broken off, the same call goes on where it ended.";
@@ -27,7 +28,7 @@ was broken off, the same call goes on where it ended.";
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Experiment {
-    /// Which: graphs, session, scale or convolution
+    /// Which: graphs, session, scale, convolution or queues
     #[arg(value_parser = experiment)]
     name: lab::Experiment,
 

@@ -10,6 +10,7 @@ mod measure;
 mod plan;
 mod play;
 mod render;
+mod ring_echo;
 mod schema;
 mod shape;
 mod tune;
@@ -46,6 +47,9 @@ pub(crate) enum Command {
     Doctor(doctor::Doctor),
     /// Prints the JSON Schema of .toml sessions
     Schema(schema::Schema),
+    /// What an experiment starts as its other process
+    #[command(hide = true)]
+    RingEcho(ring_echo::RingEcho),
 }
 
 impl Command {
@@ -65,6 +69,7 @@ impl Command {
             Self::Devices(devices) => devices.run(),
             Self::Doctor(doctor) => doctor.run(),
             Self::Schema(schema) => schema.run(),
+            Self::RingEcho(echo) => echo.run(),
         }
     }
 }
