@@ -83,13 +83,17 @@ impl InEnd {
         // Asked before the frames are counted: all that was ever given is counted then.
         let is_closed = self.consumer.is_closed();
         let left = self.consumer.available();
-        let has_new = left > self.want.overlap();
+        let seen = match self.want.rest {
+            Rest::Flush => 0,
+            _ => self.want.overlap(),
+        };
+        let has_new = left > seen;
         match self.want.rest {
             // A window larger than the ring, which will grow.
             _ if !is_closed => return Supply::Short,
             Rest::Drop => return Supply::Over,
-            Rest::Pad if !has_new => return Supply::Over,
-            Rest::Pad | Rest::Silence => self.pad(left),
+            Rest::Pad | Rest::Flush if !has_new => return Supply::Over,
+            Rest::Pad | Rest::Flush | Rest::Silence => self.pad(left),
         }
         match has_new {
             true => Supply::Ready,

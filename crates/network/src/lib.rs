@@ -11,12 +11,14 @@
 //! | `checks` | what can be known before it runs |
 //! | `ends.rs` `live.rs` `started.rs` | a node and its queues while it runs |
 //! | `run` | the ways to run it |
+//! | `kinds` | kinds of nodes |
 //! | `stuck.rs` | all nodes wait: a queue grows, or it is a deadlock |
 
 pub mod checks;
 mod ends;
 mod error;
 mod fire;
+pub mod kinds;
 mod live;
 mod network;
 mod run;

@@ -18,6 +18,8 @@ pub enum Rest {
     /// Silence is put behind them until each has been seen; then the node ends.
     #[default]
     Pad,
+    /// Silence is put behind them until each has been taken; then the node ends.
+    Flush,
     /// Silence is put behind them for as long as another input goes on; the node ends with the last of these.
     Silence,
 }

@@ -47,7 +47,12 @@ struct Planned {
 }
 
 fn plans() -> impl Strategy<Value = Plan> {
-    let rest = prop_oneof![Just(Rest::Drop), Just(Rest::Pad), Just(Rest::Silence)];
+    let rest = prop_oneof![
+        Just(Rest::Drop),
+        Just(Rest::Pad),
+        Just(Rest::Flush),
+        Just(Rest::Silence)
+    ];
     let input = (0..8usize, 0..20usize, 1..40usize, 0..20usize);
     let node = (
         proptest::collection::vec(input, 1..4),

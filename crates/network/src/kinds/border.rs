@@ -1,0 +1,192 @@
+//! Where samples come into a network and leave it: slices in memory, and whatever a caller reads and writes.
+
+use super::{KindError, some};
+use crate::fire::{Fire, Flow, Inputs, Outputs, Room, View};
+use crate::shape::{Input, Output, Ports};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// What a [`Collect`] has heard, a channel after the other.
+pub type Heard = Arc<Mutex<Vec<Vec<f32>>>>;
+
+/// Plays samples from memory, once.
+pub struct Play {
+    channels: Vec<Vec<f32>>,
+    piece: usize,
+    at: usize,
+}
+
+/// Keeps what it hears in memory.
+pub struct Collect {
+    channels: usize,
+    piece: usize,
+    heard: Heard,
+}
+
+/// Fills a room of so many frames; how many there were before the end.
+type Read = Box<dyn FnMut(&mut Room<'_>, usize) -> Result<usize, String> + Send>;
+
+/// Takes so many frames of a view.
+type Write = Box<dyn FnMut(&View<'_>, usize) -> Result<(), String> + Send>;
+
+/// Plays what a caller reads, from a file for instance.
+pub struct Feed {
+    channels: usize,
+    piece: usize,
+    read: Read,
+}
+
+/// Hands what it hears to a caller, who writes it to a file for instance.
+pub struct Tap {
+    channels: usize,
+    piece: usize,
+    write: Write,
+}
+
+impl Play {
+    /// `piece` frames a firing. Channels are as long as the first.
+    ///
+    /// # Errors
+    ///
+    /// No channels, or no frames a firing.
+    pub fn new(mut channels: Vec<Vec<f32>>, piece: usize) -> Result<Self, KindError> {
+        some(channels.len(), "channels")?;
+        let frames = channels[0].len();
+        channels
+            .iter_mut()
+            .for_each(|channel| channel.resize(frames, 0.0));
+        Ok(Self {
+            channels,
+            piece: some(piece, "piece")?,
+            at: 0,
+        })
+    }
+}
+
+impl Collect {
+    /// `piece` frames a firing.
+    ///
+    /// # Errors
+    ///
+    /// No channels, or no frames a firing.
+    pub fn new(channels: usize, piece: usize) -> Result<(Self, Heard), KindError> {
+        let heard = Arc::new(Mutex::new(vec![Vec::new(); some(channels, "channels")?]));
+        let sink = Self {
+            channels,
+            piece: some(piece, "piece")?,
+            heard: heard.clone(),
+        };
+        Ok((sink, heard))
+    }
+}
+
+impl Feed {
+    /// `piece` frames a firing, which `read` writes into the room; fewer are the last. Its error ends the network.
+    ///
+    /// # Errors
+    ///
+    /// No channels, or no frames a firing.
+    pub fn new(
+        channels: usize,
+        piece: usize,
+        read: impl FnMut(&mut Room<'_>, usize) -> Result<usize, String> + Send + 'static,
+    ) -> Result<Self, KindError> {
+        Ok(Self {
+            channels: some(channels, "channels")?,
+            piece: some(piece, "piece")?,
+            read: Box::new(read),
+        })
+    }
+}
+
+impl Tap {
+    /// `piece` frames a firing, which `write` takes. Its error ends the network.
+    ///
+    /// # Errors
+    ///
+    /// No channels, or no frames a firing.
+    pub fn new(
+        channels: usize,
+        piece: usize,
+        write: impl FnMut(&View<'_>, usize) -> Result<(), String> + Send + 'static,
+    ) -> Result<Self, KindError> {
+        Ok(Self {
+            channels: some(channels, "channels")?,
+            piece: some(piece, "piece")?,
+            write: Box::new(write),
+        })
+    }
+}
+
+fn source(channels: usize, piece: usize) -> Ports {
+    Ports::source(Output::new("out", piece, piece).channels(channels))
+}
+
+fn sink(channels: usize, piece: usize) -> Ports {
+    Ports::sink(Input::new("in", piece, piece).channels(channels))
+}
+
+impl Fire for Play {
+    fn ports(&self) -> Ports {
+        source(self.channels.len(), self.piece)
+    }
+
+    fn fire(&mut self, _: &mut Inputs<'_>, outputs: &mut Outputs<'_>) -> Flow {
+        let mut room = outputs.room(0);
+        let count = self.piece.min(self.channels[0].len() - self.at);
+        let end = self.at + count;
+        for (i, channel) in self.channels.iter().enumerate() {
+            room.channel(i)[..count].copy_from_slice(&channel[self.at..end]);
+        }
+        self.at = end;
+        match end < self.channels[0].len() {
+            true => Flow::Go,
+            false => Flow::End(count),
+        }
+    }
+
+    fn reset(&mut self) {
+        self.at = 0;
+    }
+}
+
+impl Fire for Collect {
+    fn ports(&self) -> Ports {
+        sink(self.channels, self.piece)
+    }
+
+    fn fire(&mut self, inputs: &mut Inputs<'_>, _: &mut Outputs<'_>) -> Flow {
+        let view = inputs.view(0);
+        let mut heard = self.heard.lock().unwrap_or_else(PoisonError::into_inner);
+        for (i, channel) in heard.iter_mut().enumerate() {
+            channel.extend_from_slice(view.channel(i));
+        }
+        Flow::Go
+    }
+}
+
+impl Fire for Feed {
+    fn ports(&self) -> Ports {
+        source(self.channels, self.piece)
+    }
+
+    fn fire(&mut self, _: &mut Inputs<'_>, outputs: &mut Outputs<'_>) -> Flow {
+        match (self.read)(&mut outputs.room(0), self.piece) {
+            Ok(frames) if frames >= self.piece => Flow::Go,
+            Ok(frames) => Flow::End(frames),
+            Err(why) => Flow::Fail(why),
+        }
+    }
+}
+
+impl Fire for Tap {
+    fn ports(&self) -> Ports {
+        sink(self.channels, self.piece)
+    }
+
+    fn fire(&mut self, inputs: &mut Inputs<'_>, _: &mut Outputs<'_>) -> Flow {
+        match (self.write)(&inputs.view(0), self.piece) {
+            Ok(()) => Flow::Go,
+            Err(why) => Flow::Fail(why),
+        }
+    }
+}

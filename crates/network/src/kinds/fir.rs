@@ -1,0 +1,213 @@
+//! FIR filters computed directly, that take every Nth frame or put N - 1 frames between.
+
+use super::{KindError, some};
+use crate::fire::{Fire, Flow, Inputs, Outputs};
+use crate::shape::{Input, Output, Ports};
+
+/// A filter of which every Nth frame is kept; with 1, a filter.
+pub struct Decimate {
+    /// The newest frame's last.
+    turned: Box<[f32]>,
+    factor: usize,
+    channels: usize,
+    piece: usize,
+}
+
+/// A filter after N - 1 silent frames behind each one.
+pub struct Interpolate {
+    /// For each of the N frames its own taps, the newest frame's last; all as long.
+    phases: Vec<Box<[f32]>>,
+    channels: usize,
+    piece: usize,
+}
+
+/// A windowed sinc (Blackman) that passes what is below `cutoff` of the sample rate, with a gain of 1 at the bottom.
+pub fn low_pass(taps: usize, cutoff: f64) -> Vec<f32> {
+    use std::f64::consts::PI;
+    let middle = (taps.max(1) - 1) as f64 / 2.0;
+    let tap = |i: usize| {
+        let x = i as f64 - middle;
+        let sinc = match x {
+            0.0 => 2.0 * cutoff,
+            x => libm::sin(2.0 * PI * cutoff * x) / (PI * x),
+        };
+        let phase = 2.0 * PI * (i as f64 + 0.5) / taps as f64;
+        sinc * (0.42 - 0.5 * libm::cos(phase) + 0.08 * libm::cos(2.0 * phase))
+    };
+    let sum: f64 = (0..taps).map(tap).sum();
+    (0..taps).map(|i| (tap(i) / sum) as f32).collect()
+}
+
+impl Decimate {
+    /// `piece` frames out a firing, `factor` times as many in. Frame k is that of the filter at input frame
+    /// k times `factor`, without delay.
+    ///
+    /// # Errors
+    ///
+    /// Something is 0.
+    pub fn new(
+        taps: &[f32],
+        factor: usize,
+        channels: usize,
+        piece: usize,
+    ) -> Result<Self, KindError> {
+        some(taps.len(), "taps")?;
+        Ok(Self {
+            turned: taps.iter().rev().copied().collect(),
+            factor: some(factor, "factor")?,
+            channels: some(channels, "channels")?,
+            piece: some(piece, "piece")?,
+        })
+    }
+}
+
+impl Interpolate {
+    /// `piece` frames in a firing, `factor` times as many out.
+    ///
+    /// # Errors
+    ///
+    /// Something is 0.
+    pub fn new(
+        taps: &[f32],
+        factor: usize,
+        channels: usize,
+        piece: usize,
+    ) -> Result<Self, KindError> {
+        some(taps.len(), "taps")?;
+        some(factor, "factor")?;
+        let length = taps.len().div_ceil(factor);
+        let phase = |phase: usize| {
+            let tap = |k: usize| taps.get(phase + k * factor).copied().unwrap_or(0.0);
+            (0..length).rev().map(tap).collect()
+        };
+        Ok(Self {
+            phases: (0..factor).map(phase).collect(),
+            channels: some(channels, "channels")?,
+            piece: some(piece, "piece")?,
+        })
+    }
+
+    fn length(&self) -> usize {
+        self.phases[0].len()
+    }
+}
+
+/// The sum of products, eight at a time.
+#[inline]
+fn dot(a: &[f32], b: &[f32]) -> f32 {
+    let mut sums = [0.0f32; 8];
+    let (a, b) = (a.chunks_exact(8), b.chunks_exact(8));
+    let rest = a.remainder().iter().zip(b.remainder());
+    let rest: f32 = rest.map(|(x, y)| x * y).sum();
+    for (x, y) in a.zip(b) {
+        for i in 0..8 {
+            sums[i] += x[i] * y[i];
+        }
+    }
+    sums.iter().sum::<f32>() + rest
+}
+
+impl Fire for Decimate {
+    fn ports(&self) -> Ports {
+        let (consume, taps) = (self.piece * self.factor, self.turned.len());
+        let input = Input::new("in", consume + taps - 1, consume).lead(taps - 1);
+        let output = Output::new("out", self.piece, self.piece);
+        Ports::through(
+            input.channels(self.channels),
+            output.channels(self.channels),
+        )
+    }
+
+    fn fire(&mut self, inputs: &mut Inputs<'_>, outputs: &mut Outputs<'_>) -> Flow {
+        let (view, mut room) = (inputs.view(0), outputs.room(0));
+        let taps = self.turned.len();
+        for channel in 0..self.channels {
+            let heard = view.channel(channel);
+            let starts = heard.windows(taps).step_by(self.factor);
+            let frames = room.channel(channel).iter_mut().zip(starts);
+            frames.for_each(|(to, heard)| *to = dot(heard, &self.turned));
+        }
+        Flow::Go
+    }
+}
+
+impl Fire for Interpolate {
+    fn ports(&self) -> Ports {
+        let (length, produce) = (self.length(), self.piece * self.phases.len());
+        let input = Input::new("in", self.piece + length - 1, self.piece).lead(length - 1);
+        let output = Output::new("out", produce, produce);
+        Ports::through(
+            input.channels(self.channels),
+            output.channels(self.channels),
+        )
+    }
+
+    fn fire(&mut self, inputs: &mut Inputs<'_>, outputs: &mut Outputs<'_>) -> Flow {
+        let (view, mut room) = (inputs.view(0), outputs.room(0));
+        let length = self.length();
+        for channel in 0..self.channels {
+            let heard = view.channel(channel).windows(length);
+            let groups = room.channel(channel).chunks_exact_mut(self.phases.len());
+            for (to, heard) in groups.zip(heard) {
+                let pairs = to.iter_mut().zip(&self.phases);
+                pairs.for_each(|(to, phase)| *to = dot(heard, phase));
+            }
+        }
+        Flow::Go
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::{Decimate, Interpolate, low_pass};
+    use crate::kinds::testing::{convolved, is_near, noise, through};
+
+    #[test]
+    fn a_decimator_keeps_every_nth_frame_of_the_filter() {
+        for (taps, factor, piece) in [(1, 1, 4), (7, 1, 16), (33, 4, 5), (5, 8, 3)] {
+            let (sound, taps) = (noise(200, 1), noise(taps, 2));
+            let node = Decimate::new(&taps, factor, 1, piece).unwrap();
+            let got = through(node, vec![sound.clone()]);
+            let expected: Vec<f64> = convolved(&sound, &taps)[..200]
+                .iter()
+                .step_by(factor)
+                .copied()
+                .collect();
+            is_near(&got[0][..expected.len()], &expected, 1e-5);
+        }
+    }
+
+    #[test]
+    fn an_interpolator_is_the_filter_of_a_stream_with_gaps() {
+        for (taps, factor, piece) in [(1, 1, 4), (7, 3, 16), (33, 4, 5), (5, 8, 3)] {
+            let (sound, taps) = (noise(100, 1), noise(taps, 2));
+            let node = Interpolate::new(&taps, factor, 2, piece).unwrap();
+            let got = through(node, vec![sound.clone(), sound.clone()]);
+            let mut gaps = vec![0.0; 100 * factor];
+            gaps.iter_mut()
+                .step_by(factor)
+                .zip(&sound)
+                .for_each(|(to, x)| *to = *x);
+            let expected = &convolved(&gaps, &taps)[..100 * factor];
+            is_near(&got[0][..expected.len()], expected, 1e-5);
+            assert_eq!(got[0], got[1]);
+        }
+    }
+
+    #[test]
+    fn a_low_pass_passes_what_is_low() {
+        let taps = low_pass(101, 0.1);
+        let gain = |freq: f64| {
+            let turn = |i: usize| 2.0 * std::f64::consts::PI * freq * i as f64;
+            let part = |f: fn(f64) -> f64| -> f64 {
+                taps.iter()
+                    .enumerate()
+                    .map(|(i, tap)| f64::from(*tap) * f(turn(i)))
+                    .sum()
+            };
+            part(f64::cos).hypot(part(f64::sin))
+        };
+        assert!((gain(0.0) - 1.0).abs() < 1e-6 && (gain(0.05) - 1.0).abs() < 1e-3);
+        assert!(gain(0.2) < 1e-3 && gain(0.45) < 1e-3);
+    }
+}

@@ -1,0 +1,118 @@
+//! A long FIR filter by overlap-save, from queue memory to queue memory.
+//!
+//! A window is one transform; its newest frames are taken, the others stay in the queue for the next. The response is
+//! turned round the transform so that the frames that count come first, and the inverse transform writes the room
+//! itself, of which only those are given away. So no sample is copied.
+
+use super::{KindError, some, transform};
+use crate::fire::{Fire, Flow, Inputs, Outputs};
+use crate::shape::{Input, Output, Ports};
+use fft::{Aligned, Kernels, Packing, RealFft};
+
+/// See the module.
+pub struct OverlapSave {
+    fft: RealFft,
+    kernels: Kernels,
+    response: Aligned,
+    taps: usize,
+    channels: usize,
+    spectrum: Aligned,
+    product: Aligned,
+    scratch: Aligned,
+}
+
+impl OverlapSave {
+    /// A filter of `taps` by transforms of `size` samples; `size` - `taps` + 1 frames a firing, without delay.
+    ///
+    /// # Errors
+    ///
+    /// No taps or channels, no such transform, or more taps than it has samples.
+    pub fn new(taps: &[f32], size: usize, channels: usize) -> Result<Self, KindError> {
+        some(taps.len(), "taps")?;
+        some(channels, "channels")?;
+        let fft = transform(size)?;
+        if taps.len() > size {
+            return Err(KindError::Taps {
+                taps: taps.len(),
+                size,
+            });
+        }
+        let mut scratch = Aligned::new(fft.scratch());
+        let mut turned = Aligned::new(size);
+        for (i, tap) in taps.iter().enumerate() {
+            turned[(i + size - (taps.len() - 1)) % size] = tap / size as f32;
+        }
+        let mut response = Aligned::new(size);
+        fft.forward(&turned, &mut response, &mut scratch);
+        Ok(Self {
+            kernels: Kernels::best(),
+            response,
+            taps: taps.len(),
+            channels,
+            spectrum: Aligned::new(size),
+            product: Aligned::new(size),
+            scratch,
+            fft,
+        })
+    }
+}
+
+impl Fire for OverlapSave {
+    fn ports(&self) -> Ports {
+        let (size, overlap) = (self.fft.floats(), self.taps - 1);
+        let input = Input::new("in", size, size - overlap).lead(overlap);
+        let output = Output::new("out", size, size - overlap);
+        Ports::through(
+            input.channels(self.channels),
+            output.channels(self.channels),
+        )
+    }
+
+    fn fire(&mut self, inputs: &mut Inputs<'_>, outputs: &mut Outputs<'_>) -> Flow {
+        let (view, mut room) = (inputs.view(0), outputs.room(0));
+        for channel in 0..self.channels {
+            let heard = view.channel(channel);
+            self.fft
+                .forward(heard, &mut self.spectrum, &mut self.scratch);
+            self.product.fill(0.0);
+            let (product, spectrum) = (&mut self.product, &self.spectrum);
+            self.kernels
+                .multiply_add(product, spectrum, &self.response, Packing::Mono);
+            let into = room.channel(channel);
+            self.fft.inverse(&mut self.product, into, &mut self.scratch);
+        }
+        Flow::Go
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::{KindError, OverlapSave};
+    use crate::kinds::testing::{convolved, is_near, noise, through};
+
+    #[test]
+    fn it_is_the_filter_computed_directly() {
+        for (taps, size) in [(1, 32), (20, 32), (32, 32), (100, 128), (1000, 4096)] {
+            let (sound, taps) = (noise(3000, 1), noise(taps, 2));
+            let node = OverlapSave::new(&taps, size, 2).unwrap();
+            let got = through(
+                node,
+                vec![sound.clone(), sound.iter().map(|x| -x).collect()],
+            );
+            let expected = &convolved(&sound, &taps)[..3000];
+            is_near(&got[0][..3000], expected, 1e-4);
+            let other: Vec<f32> = got[1].iter().map(|x| -x).collect();
+            is_near(&other[..3000], expected, 1e-4);
+        }
+    }
+
+    #[test]
+    fn what_does_not_fit_is_refused() {
+        let made = |taps: usize, size| OverlapSave::new(&vec![1.0; taps], size, 1).map(drop);
+        assert_eq!(made(0, 64), Err(KindError::None("taps")));
+        assert_eq!(made(65, 64), Err(KindError::Taps { taps: 65, size: 64 }));
+        for size in [0, 1, 16, 48, usize::MAX, 1 << 40] {
+            assert_eq!(made(1, size), Err(KindError::Transform(size)));
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! A chain of many rates, without a copy by hand: every way of running it gives the same samples, and the queues that the
+//! static check finds never grow.
+#![cfg(not(loom))]
+
+mod common;
+
+use common::all_ways;
+use divisi_network::kinds::{
+    Add, Collect, Decimate, Heard, Interpolate, InverseStft, OverlapSave, Play, Split, Stft,
+    low_pass,
+};
+use divisi_network::{Network, RunOptions, checks};
+
+fn chain() -> (Network, Heard) {
+    let sound: Vec<f32> = (0..5000).map(|i| common::sample(4, 0, i)).collect();
+    let taps = low_pass(31, 0.1);
+    let mut network = Network::new();
+    let mut add = |name: &str, node: Box<dyn divisi_network::Fire>| {
+        network.add_boxed(name.into(), node).unwrap()
+    };
+    let source = add("source", Box::new(Play::new(vec![sound], 100).unwrap()));
+    let split = add("split", Box::new(Split::new(2, 1, 64).unwrap()));
+    let down = add("down", Box::new(Decimate::new(&taps, 3, 1, 10).unwrap()));
+    let up = add("up", Box::new(Interpolate::new(&taps, 3, 1, 7).unwrap()));
+    let there = add("there", Box::new(Stft::new(64, 16, 1).unwrap()));
+    let back = add("back", Box::new(InverseStft::new(64, 16, 1).unwrap()));
+    let long = add(
+        "long",
+        Box::new(OverlapSave::new(&low_pass(500, 0.2), 1024, 1).unwrap()),
+    );
+    let both = add("both", Box::new(Add::new(2, 1, 48).unwrap()));
+    let (sink, heard) = Collect::new(1, 50).unwrap();
+    let sink = add("sink", Box::new(sink));
+    network
+        .chain(&[source, split, down, up, there, back, both, sink])
+        .unwrap();
+    network.connect((split, 1), (long, 0)).unwrap();
+    network.connect((long, 0), (both, 1)).unwrap();
+    (network, heard)
+}
+
+#[test]
+fn a_chain_of_many_rates_is_the_same_in_every_way() {
+    let mut first: Option<Vec<f32>> = None;
+    for (name, way) in all_ways() {
+        let (network, heard) = chain();
+        let summary = way.run(network, &RunOptions::default()).unwrap();
+        assert_eq!(summary.growths, [], "{name}");
+        let got = heard.lock().unwrap()[0].clone();
+        assert!(
+            got.len() >= 5000 && got.iter().any(|x| x.abs() > 0.01),
+            "{name}"
+        );
+        let expected = first.get_or_insert_with(|| got.clone());
+        assert!(got == *expected, "{name} differs");
+    }
+}
+
+#[test]
+fn its_verdict_says_how_often_each_node_fires() {
+    let (network, _) = chain();
+    let verdict = checks::check(network.shape()).unwrap();
+    let shape = network.shape();
+    for (queue, size) in shape.queue_ids().zip(&verdict.sizes) {
+        let ends = &shape.queues[queue.0];
+        let written = verdict.repetitions[ends.from.0.0] * shape.output(queue).produce as u64;
+        let read = verdict.repetitions[ends.to.0.0] * shape.input(queue).consume as u64;
+        assert_eq!(written, read, "{}", shape.queue_name(queue));
+        assert!(*size >= shape.least(queue));
+    }
+    assert!(checks::holds_with(shape, &verdict.sizes).is_ok());
+    if let Some(least) = verdict.least {
+        assert!(least.iter().sum::<usize>() <= verdict.sizes.iter().sum());
+        assert!(checks::holds_with(shape, &least).is_ok());
+    }
+}
