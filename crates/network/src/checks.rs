@@ -10,6 +10,7 @@ mod least;
 mod unroll;
 
 pub use balance::balance;
+pub(crate) use balance::gcd;
 pub use error::CheckError;
 pub use least::{MOST_QUEUES, least_sizes};
 

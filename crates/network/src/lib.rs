@@ -12,6 +12,7 @@
 //! | `ends.rs` `live.rs` `started.rs` | a node and its queues while it runs |
 //! | `run` | the ways to run it |
 //! | `kinds` | kinds of nodes |
+//! | `session` | a network as a session has it |
 //! | `stuck.rs` | all nodes wait: a queue grows, or it is a deadlock |
 
 pub mod checks;
@@ -22,6 +23,7 @@ pub mod kinds;
 mod live;
 mod network;
 mod run;
+pub mod session;
 mod shape;
 mod started;
 mod stuck;

@@ -145,7 +145,7 @@ fn too_long() -> CheckError {
     CheckError::TooLong { firings: u128::MAX }
 }
 
-pub(super) fn gcd(a: u128, b: u128) -> u128 {
+pub(crate) fn gcd(a: u128, b: u128) -> u128 {
     match b {
         0 => a,
         _ => gcd(b, a % b),

@@ -1,0 +1,247 @@
+//! A network as a session has it.
+//!
+//! ```toml
+//! [network]
+//! edges = ["in -> low -> half -> out"]
+//! channels = 2          # of nodes that do not say, 1 by default
+//! piece = 256           # frames a firing, likewise
+//!
+//! [network.nodes]
+//! in = { kind = "input" }
+//! low = { kind = "overlap_save", taps = 511, cutoff = 0.1, size = 4096 }
+//! half = { kind = "decimate", factor = 2, taps = 63 }
+//! out = { kind = "output" }
+//!
+//! [network.queues]
+//! "low -> half" = { size = 8192, initial = 0 }
+//! ```
+//!
+//! An edge is a chain as in a session's `edges`. A `cutoff` is a share of the rate at which the filter works; without
+//! one, it is what the factor asks for.
+
+mod edges;
+mod params;
+mod recipe;
+mod source;
+
+use crate::checks::{self, CheckError, Verdict};
+use crate::fire::{Fire, Flow, Inputs, Outputs};
+use crate::network::Network;
+use crate::shape::{NodeId, Ports, Shape};
+use graph::{Diagnostic, Place};
+use recipe::Recipe;
+use source::Source;
+use toml::de::DeTable;
+
+/// The most nodes that a session's network has.
+pub const MOST_NODES: usize = 256;
+
+/// What was found under `network` in a session.
+#[derive(Debug)]
+pub struct Reading {
+    /// The network, where nothing is wrong with it.
+    pub patch: Option<Patch>,
+    /// All that is wrong with it.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// A network that was read: its shape, and how its nodes are made.
+#[derive(Clone, Debug)]
+pub struct Patch {
+    shape: Shape,
+    recipes: Vec<Recipe>,
+    /// Where each node and each queue stands in the text.
+    nodes: Vec<Place>,
+    queues: Vec<Place>,
+    verdict: Verdict,
+}
+
+/// A node whose sound is elsewhere.
+struct Border(Ports);
+
+impl Fire for Border {
+    fn ports(&self) -> Ports {
+        self.0.clone()
+    }
+
+    fn fire(&mut self, _: &mut Inputs<'_>, _: &mut Outputs<'_>) -> Flow {
+        Flow::End(0)
+    }
+}
+
+/// Reads the network of a `.toml` session; `None` where it has none. What is no TOML is for the session's reader to say.
+pub fn read(text: &str) -> Option<Reading> {
+    let (table, _) = DeTable::parse_recoverable(text);
+    let network = table.get_ref().get("network")?;
+    let mut reader = Reader {
+        source: Source::new(text),
+        found: Vec::new(),
+    };
+    let place = reader.source.place(network.span());
+    let patch = match network.get_ref().as_table() {
+        Some(table) => reader.patch(table, place),
+        None => {
+            reader.error(place, "`network` is a table: [network]");
+            None
+        }
+    };
+    let has_errors = reader.found.iter().any(Diagnostic::is_error);
+    Some(Reading {
+        patch: patch.filter(|_| !has_errors),
+        diagnostics: reader.found,
+    })
+}
+
+/// What is read from, and what is wrong with it.
+struct Reader<'t> {
+    source: Source<'t>,
+    found: Vec<Diagnostic>,
+}
+
+impl<'t> Reader<'t> {
+    fn error(&mut self, place: Place, message: impl Into<String>) -> &mut Diagnostic {
+        self.found.push(Diagnostic::error(place, message));
+        self.found.last_mut().expect("it was put there")
+    }
+
+    fn patch(&mut self, table: &DeTable<'t>, place: Place) -> Option<Patch> {
+        let (mut network, recipes, nodes) = self.nodes(table, place)?;
+        let queues = self.edges(table, &mut network, place);
+        if self.found.iter().any(Diagnostic::is_error) {
+            return None;
+        }
+        let shape = network.shape().clone();
+        match checks::check(&shape) {
+            Ok(verdict) => Some(Patch {
+                shape,
+                recipes,
+                nodes,
+                queues,
+                verdict,
+            }),
+            Err(wrong) => {
+                self.contradicts(&wrong, (&shape, &nodes, &queues));
+                None
+            }
+        }
+    }
+
+    /// Says what the static check found.
+    fn contradicts(
+        &mut self,
+        wrong: &CheckError,
+        (shape, nodes, queues): (&Shape, &[Place], &[Place]),
+    ) {
+        let (place, help) = match wrong {
+            CheckError::Open(node, _) => (nodes[node.0], "lead an edge to it or from it"),
+            CheckError::Rates { queue, .. } => (
+                queues[queue.0],
+                "all ways between two nodes need the same rate: change a factor or a hop on one of them",
+            ),
+            CheckError::Deadlock { cycle, .. } => (
+                cycle
+                    .first()
+                    .map_or(Place::NOWHERE, |(_, queue)| queues[queue.0]),
+                "give an edge of the circle something to begin with: `initial` in [network.queues]",
+            ),
+            CheckError::TooSmall { queue, .. } => (
+                queues[queue.0],
+                "a larger `size`, or none: then it is found",
+            ),
+            _ => (nodes.first().copied().unwrap_or(Place::NOWHERE), ""),
+        };
+        let mut told = Diagnostic::error(place, wrong.to_string()).help(help);
+        if let CheckError::Deadlock { cycle, .. } = wrong {
+            for (node, queue) in &cycle[1.min(cycle.len())..] {
+                let why = format!("`{}` waits here", shape.nodes[node.0].name);
+                told = told.also(queues[queue.0], why);
+            }
+        }
+        self.found.push(told);
+    }
+}
+
+impl Patch {
+    /// The network as plain data.
+    pub fn shape(&self) -> &Shape {
+        &self.shape
+    }
+
+    /// What is known of it before it runs.
+    pub fn verdict(&self) -> &Verdict {
+        &self.verdict
+    }
+
+    /// Where a node stands in the text.
+    pub fn place(&self, node: NodeId) -> Place {
+        self.nodes[node.0]
+    }
+
+    /// Where an edge stands in the text.
+    pub fn queue_place(&self, queue: crate::QueueId) -> Place {
+        self.queues[queue.0]
+    }
+
+    fn border(&self, is_it: impl Fn(&Recipe) -> bool) -> usize {
+        let found = self.recipes.iter().position(is_it);
+        found.expect("a network is read with its input and its output only")
+    }
+
+    /// The node that sound comes in by.
+    pub fn input(&self) -> NodeId {
+        NodeId(self.border(|recipe| matches!(recipe, Recipe::Input(_))))
+    }
+
+    /// The node that sound goes out by.
+    pub fn output(&self) -> NodeId {
+        NodeId(self.border(|recipe| matches!(recipe, Recipe::Output(_))))
+    }
+
+    /// Channels and frames a firing of the input, and of the output.
+    pub fn borders(&self) -> [(usize, usize); 2] {
+        [self.input(), self.output()].map(|node| match &self.recipes[node.0] {
+            Recipe::Input(format) | Recipe::Output(format) => (format.channels, format.piece),
+            _ => unreachable!("it is a border"),
+        })
+    }
+
+    /// Frames that come out, in the time in which so many go in: a fraction in lowest terms.
+    pub fn ratio(&self) -> (u128, u128) {
+        let [into, out] = self.borders();
+        let count = |node: NodeId, piece: usize| {
+            u128::from(self.verdict.repetitions[node.0]) * piece as u128
+        };
+        let (over, under) = (count(self.output(), out.1), count(self.input(), into.1));
+        let common = checks::gcd(over, under).max(1);
+        (over / common, under / common)
+    }
+
+    /// The network, with what plays at its input and what listens at its output; they have the ports that
+    /// [`Patch::borders`] says.
+    pub fn network(&self, input: Box<dyn Fire>, output: Box<dyn Fire>) -> Network {
+        let (mut input, mut output) = (Some(input), Some(output));
+        let mut network = Network::new();
+        for (node, recipe) in self.shape.nodes.iter().zip(&self.recipes) {
+            let fire = match recipe {
+                Recipe::Input(_) => input.take(),
+                Recipe::Output(_) => output.take(),
+                _ => None,
+            };
+            let fire = fire
+                .or_else(|| recipe.make().ok())
+                .expect("it was made once");
+            let added = network.add_boxed(node.name.clone(), fire);
+            added.expect("its name was free when it was read");
+        }
+        for (queue, size) in self.shape.queues.iter().zip(&self.verdict.sizes) {
+            let mut queue = queue.clone();
+            queue.size = Some(*size);
+            let added = network.connect_with(queue);
+            added.expect("its ports were free when it was read");
+        }
+        network
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests;

@@ -1,0 +1,151 @@
+use super::*;
+use crate::kinds::{Collect, Play};
+use crate::{Order, RunOptions, run_alone};
+
+const GOOD: &str = r#"
+[settings]
+rate = 48000
+
+[network]
+edges = ["in -> split -> down -> up -> both -> out", "split.out2 -> both.in2"]
+piece = 32
+
+[network.nodes]
+in = { kind = "input" }
+split = { kind = "split" }
+down = { kind = "decimate", factor = 4, taps = 33 }
+up = { kind = "interpolate", factor = 4 }
+both = { kind = "add" }
+out = { kind = "output", piece = 48 }
+
+[network.queues]
+"split.out2 -> both.in2" = { size = 4096 }
+"#;
+
+fn wrong(text: &str) -> Vec<(u32, u32, String, String)> {
+    let reading = read(text).unwrap();
+    assert!(reading.patch.is_none());
+    let told = reading.diagnostics.into_iter();
+    told.map(|d| (d.place.line, d.place.column, d.message, d.help))
+        .collect()
+}
+
+#[test]
+fn a_network_is_read_and_runs() {
+    assert!(read("[nodes]\na = { kind = \"osc\" }\n").is_none());
+    let reading = read(GOOD).unwrap();
+    assert_eq!(reading.diagnostics, []);
+    let patch = reading.patch.unwrap();
+    assert_eq!(
+        (patch.ratio(), patch.borders()),
+        ((1, 1), [(1, 32), (1, 48)])
+    );
+    assert_eq!(patch.shape().queues.len(), 6);
+    assert_eq!(*patch.verdict().sizes.last().unwrap(), 4096);
+    assert_eq!(patch.place(patch.input()).line, 10);
+    let play = Play::new(vec![vec![1.0; 1000]], 32).unwrap();
+    let (collect, heard) = Collect::new(1, 48).unwrap();
+    let network = patch.network(Box::new(play), Box::new(collect));
+    let summary = run_alone(network, &RunOptions::default(), Order::Runs).unwrap();
+    assert_eq!(summary.growths, []);
+    let heard = &heard.lock().unwrap()[0];
+    // A constant goes through the low-passes as it is.
+    assert!(heard.len() >= 1000 && heard[400..900].iter().all(|x| (x - 2.0).abs() < 0.02));
+}
+
+#[test]
+fn every_mistake_is_told_with_its_place() {
+    let told = wrong(&GOOD.replace("\"split\" }", "\"splot\" }"));
+    let (line, column, message, help) = &told[0];
+    assert_eq!((*line, *column), (11, 18));
+    assert_eq!(message, "there is no kind `splot` in a network");
+    assert_eq!(help, "did you mean `split`?");
+
+    let told = wrong(&GOOD.replace(", \"split.out2 -> both.in2\"]", "]"));
+    assert_eq!(
+        (told[0].0, told[0].2.as_str()),
+        (11, "`split.out2` has no queue")
+    );
+
+    let told = wrong(&GOOD.replace("-> up ->", "->"));
+    assert!(
+        told.iter()
+            .any(|(_, _, message, _)| message.starts_with("`up.in` has no queue"))
+    );
+
+    let told = wrong(&GOOD.replace("factor = 4 }", "factor = 5 }"));
+    let (line, _, message, _) = &told[0];
+    assert_eq!(*line, 6);
+    assert!(
+        message.starts_with("the rates contradict each other at `"),
+        "{message}"
+    );
+
+    let told = wrong(&GOOD.replace("size = 4096", "size = 10"));
+    let (line, _, message, _) = &told[0];
+    assert_eq!(*line, 6);
+    assert!(
+        message.contains("has 10 frames and would have to grow to"),
+        "{message}"
+    );
+
+    let told = wrong(&GOOD.replace("factor = 4, taps", "factr = 4, taps"));
+    assert_eq!(told[0].2, "kind `decimate` has no `factr`");
+    assert_eq!(told[0].3, "did you mean `factor`?");
+    let told = wrong(&GOOD.replace("factor = 4, taps", "factor = -1, taps"));
+    assert_eq!(told[0].2, "`factor` is a whole number from 1 to 1024");
+
+    let told = wrong(&GOOD.replace("-> both ->", "-> bott ->"));
+    assert_eq!(told[0].2, "there is no node `bott`");
+    let told = wrong(&GOOD.replace("split.out2 ->", "split.out3 ->"));
+    assert_eq!(told[0].2, "`split` has no output `out3`");
+    assert_eq!(told[0].3, "there are out1, out2");
+}
+
+#[test]
+fn a_circle_without_a_beginning_is_a_deadlock() {
+    let circle = |queues: &str| {
+        format!(
+            "[network]\nedges = [\"in -> both -> split -> out\",\n  \"split.2 -> echo -> both.2\"]\n\
+             [network.nodes]\nin = {{ kind = \"input\" }}\nboth = {{ kind = \"add\" }}\n\
+             split = {{ kind = \"split\" }}\necho = {{ kind = \"gain\", gain_db = -6 }}\n\
+             out = {{ kind = \"output\" }}\n{queues}"
+        )
+    };
+    let reading = read(&circle("")).unwrap();
+    let [told] = &reading.diagnostics[..] else {
+        panic!("{:?}", reading.diagnostics);
+    };
+    assert!(
+        told.message
+            .starts_with("these wait for each other for ever:")
+    );
+    assert_eq!((told.also.len(), told.help.contains("initial")), (2, true));
+    let begun = "[network.queues]\n\"echo -> both.2\" = { initial = 256 }\n";
+    assert!(read(&circle(begun)).unwrap().patch.is_some());
+}
+
+#[test]
+fn what_is_far_too_large_is_refused_before_it_is_made() {
+    let nodes: String = (0..100)
+        .map(|i| format!("n{i} = {{ kind = \"stft\", size = 1048576 }}\n"))
+        .collect();
+    let told = wrong(&format!("[network]\nedges = []\n[network.nodes]\n{nodes}"));
+    assert!(
+        told.iter()
+            .any(|(.., message, _)| message.contains("too much memory"))
+    );
+    let nodes: String = (0..300)
+        .map(|i| format!("n{i} = {{ kind = \"gain\" }}\n"))
+        .collect();
+    let told = wrong(&format!("[network]\nedges = []\n[network.nodes]\n{nodes}"));
+    assert!(told[0].2.contains("1 to 256 nodes"));
+    for odd in [
+        "network = 3",
+        "[network]",
+        "[network]\nnodes = 3\nedges = 4",
+        "[network]\nedges=[3]\n[network.nodes]\na=1",
+    ] {
+        assert!(!wrong(odd).is_empty());
+    }
+}
