@@ -104,11 +104,6 @@ impl Ahead {
         }
     }
 
-    /// For how many periods it sums up at once.
-    pub(crate) fn many(&self) -> usize {
-        self.many
-    }
-
     /// Floats in memory.
     pub(crate) fn floats(&self) -> usize {
         self.memory.len()

@@ -51,6 +51,7 @@ pub struct Fdl {
     retired: Option<IrSet>,
     heard: Aligned,
     window: Aligned,
+    /// Of transforms that are not done in place; else the window is the sum's place too.
     sum: Aligned,
     scratch: Aligned,
     /// Without and with a fade.
@@ -91,7 +92,11 @@ impl Fdl {
             retired: None,
             heard: Aligned::new(outputs * shape.half()),
             window: Aligned::new(shape.floats()),
-            sum: Aligned::new(shape.floats()),
+            sum: Aligned::new(if shape.fft.is_in_place() {
+                0
+            } else {
+                shape.floats()
+            }),
             scratch: Aligned::new(shape.fft.scratch()),
             ends,
             lists,
@@ -132,10 +137,7 @@ impl Fdl {
                     from,
                     to,
                 } => self.multiply(output, phase, from, to),
-                Part::Inverse(i) => {
-                    let fft = &self.shape.fft;
-                    fft.inverse_piece(i, &mut self.sum, &mut self.window, &mut self.scratch);
-                }
+                Part::Inverse(i) => self.inverse(i),
                 Part::Scatter(output, from, to) => self.scatter(output, from, to),
                 Part::Next => self.is_next = !self.is_next,
             }
@@ -288,7 +290,10 @@ impl Fdl {
         let first = self.ahead.first(self.period, phase);
         let (part, now) = (first + from..first + to, (self.period, phase));
         let packing = (part.start == 0).then_some(self.shape.packing);
-        let sum = &mut self.sum[part.clone()];
+        let sum = match self.shape.fft.is_in_place() {
+            true => &mut self.window[part.clone()],
+            false => &mut self.sum[part.clone()],
+        };
         let is_alone = self.fade.is_some();
         let mut sums = self.ahead.sums(output, now, from..to, sum, is_alone);
         let (first, end) = self.ends[output];
@@ -302,6 +307,14 @@ impl Fdl {
                 part: part.clone(),
             };
             past.multiply(&mut sums, ir, self.shape.kernels, packing);
+        }
+    }
+
+    fn inverse(&mut self, i: usize) {
+        let (fft, window, scratch) = (&self.shape.fft, &mut self.window, &mut self.scratch);
+        match fft.is_in_place() {
+            true => fft.inverse_piece_in_place(i, window, scratch),
+            false => fft.inverse_piece(i, &mut self.sum, window, scratch),
         }
     }
 

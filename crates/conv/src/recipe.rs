@@ -21,9 +21,9 @@ const SURE: u64 = 1 << 26;
 const FEW: usize = 6;
 
 /// Levels up to this size usually do sixteen straight channels at a time.
-pub(crate) const SIDE_BY_SIDE: usize = 256;
-/// Up to so many floats usually stay near the processor: half of a second-level cache of 2 MiB.
-pub(crate) const NEAR: usize = 1 << 18;
+pub(crate) const SIDE_BY_SIDE: usize = 16384;
+/// Up to so many floats usually stay near the processor: what no other level is likely to push out of a second-level cache.
+pub(crate) const NEAR: usize = 1 << 16;
 
 /// One way from an input to an output.
 #[derive(Clone, Debug)]

@@ -234,6 +234,27 @@ impl FourStep {
         }
     }
 
+    /// Piece `i` of the way back of `data`, a spectrum before the first piece and values in time after the last; with the
+    /// bits of [`FourStep::inverse_piece`]. All lengths are exact; with others, or without such a piece, nothing is done.
+    ///
+    /// Real-time: hot.
+    pub fn inverse_piece_in_place(&self, i: usize, data: &mut [f32], scratch: &mut [f32]) {
+        if !self.fit(i, data, data, scratch) {
+            return;
+        }
+        // Before the first rows all columns have left for the scratch memory.
+        match self.piece(i, false) {
+            Piece::Columns(i) => self.columns::<SWAPPED>(i, data, scratch),
+            Piece::ColumnStep(group, step) => {
+                self.column_steps::<SWAPPED>(group, step..step + 1, data, scratch);
+            }
+            Piece::Crossing(group, part) => self.cross(group, self.tiles(part), scratch),
+            Piece::Rows(i) => self.rows::<SWAPPED_PAIRS>(i, 0..self.rows.steps(), scratch, data),
+            Piece::RowStep(i, step) => self.rows::<SWAPPED_PAIRS>(i, step..step + 1, scratch, data),
+            Piece::Split(i) => self.split::<false>(i, data),
+        }
+    }
+
     fn fit(&self, i: usize, time: &[f32], spectrum: &[f32], scratch: &[f32]) -> bool {
         let fit = time.len() == self.floats()
             && spectrum.len() == self.floats()

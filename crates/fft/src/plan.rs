@@ -245,6 +245,25 @@ impl RealFft {
         }
     }
 
+    /// Whether an inverse transform can be done in place.
+    pub fn is_in_place(&self) -> bool {
+        matches!(self.way, Way::Mono(_))
+    }
+
+    /// Piece `i` of [`RealFft::inverse`] in place, where that can be done: a spectrum becomes values in time, with the same
+    /// bits. All lengths are exact; with others, without such a piece, or where it cannot be done, nothing is done.
+    ///
+    /// Real-time: hot.
+    pub fn inverse_piece_in_place(&self, i: usize, data: &mut [f32], scratch: &mut [f32]) {
+        if !self.fit(data, data, scratch) || i >= self.pieces() {
+            return;
+        }
+        debug_assert!(self.is_in_place());
+        if let Way::Mono(mono) = &self.way {
+            mono.inverse_piece_in_place(i, data, scratch);
+        }
+    }
+
     /// Whether the lengths are the plan's; all that follows relies on it.
     fn fit(&self, time: &[f32], spectrum: &[f32], scratch: &[f32]) -> bool {
         debug_assert_eq!(time.len(), self.floats(), "the length of the time values");
@@ -298,7 +317,18 @@ mod tests {
             }
             assert_eq!(*whole, *parts);
             let mut back = Aligned::new(time.len());
+            let mut in_place = whole.clone();
             fft.inverse(&mut whole, &mut time, &mut scratch);
+            assert_eq!(
+                fft.is_in_place(),
+                packing == Packing::Mono && backend == Backend::Own && bins >= 256
+            );
+            if fft.is_in_place() {
+                for i in 0..fft.pieces() {
+                    fft.inverse_piece_in_place(i, &mut in_place, &mut scratch);
+                }
+                assert_eq!(*time, *in_place);
+            }
             for i in 0..fft.pieces() {
                 fft.inverse_piece(i, &mut parts, &mut back, &mut scratch);
             }

@@ -1,9 +1,12 @@
-//! Measures levels of every size and prints the rows of `crates/conv/src/table.rs`: for each size what a level costs
-//! beside its partitions and what each partition adds, at worst and typically.
+//! Measures levels of every size and prints the rows of `crates/conv/src/table.rs`: for each size, and some numbers of
+//! partitions, what a level costs at worst and typically, in µs.
 
 use conv::{Costs, Latency, MeasureOptions, Space, measure};
 use fft::{Kernels, Packing};
 use std::ops::ControlFlow;
+
+/// Numbers of partitions that have a place in the table.
+const COUNTS: [usize; 11] = [2, 3, 6, 7, 14, 15, 30, 31, 62, 63, 126];
 
 fn main() {
     let runs = std::env::args().nth(1).and_then(|n| n.parse().ok());
@@ -35,44 +38,21 @@ fn rows(costs: &Costs, packing: Packing) {
     while size <= 1 << 17 {
         let of_size = costs.levels().iter();
         let of_size = of_size.filter(|cost| cost.packing == packing && cost.size == size);
-        let (worst, typical): (Vec<_>, Vec<_>) = of_size
-            .map(|cost| {
-                let count = cost.count as f64;
-                ((count, cost.worst_ns), (count, cost.typical_ns))
-            })
-            .unzip();
-        if worst.len() > 1 {
-            let (worst, typical) = (line(&worst), line(&typical));
-            let backend = costs.backend(packing, size).unwrap_or("?");
-            let transforms = costs.transforms().iter();
-            let transforms = transforms.filter(|cost| cost.packing == packing && cost.bins == size);
-            let transforms: Vec<_> = transforms
-                .map(|cost| format!("{} {:.0}", cost.backend, cost.ns))
-                .collect();
-            println!(
-                "    ({size}, [{:.0}.0, {:.1}], [{:.0}.0, {:.1}], \"{backend}\"), // {}",
-                worst.0,
-                worst.1,
-                typical.0,
-                typical.1,
-                transforms.join(", ")
-            );
-        }
+        let mut known: Vec<_> = of_size
+            .filter(|cost| COUNTS.contains(&cost.count))
+            .map(|cost| (cost.count, cost.worst_ns, cost.typical_ns))
+            .collect();
+        known.sort_by_key(|cost| cost.0);
+        let rows = known.iter().map(|(count, worst, typical)| {
+            format!("({count}, {:.1}, {:.1})", worst / 1e3, typical / 1e3)
+        });
+        let transforms = costs.transforms().iter();
+        let transforms = transforms.filter(|cost| cost.packing == packing && cost.bins == size);
+        let transforms: Vec<_> = transforms
+            .map(|cost| format!("{} {:.0}", cost.backend, cost.ns))
+            .collect();
+        let rows = rows.collect::<Vec<_>>().join(", ");
+        println!("    ({size}, &[{rows}]), // {}", transforms.join(", "));
         size *= 2;
     }
-}
-
-/// The line that lies least off, relatively: what stands for no partition, and what each adds.
-fn line(points: &[(f64, f64)]) -> (f64, f64) {
-    let (mut w, mut x, mut y, mut xx, mut xy) = (0.0, 0.0, 0.0, 0.0, 0.0);
-    for (count, ns) in points {
-        let weight = 1.0 / (ns * ns);
-        w += weight;
-        x += weight * count;
-        y += weight * ns;
-        xx += weight * count * count;
-        xy += weight * count * ns;
-    }
-    let slope = ((w * xy - x * y) / (w * xx - x * x)).max(0.0);
-    ((y - slope * x) / w, slope)
 }

@@ -1,20 +1,21 @@
-//! Measures levels as they run: a forward transform, a multiply-add for each partition, an inverse transform, before each
-//! run the caches filled with something else. The worst that was observed is kept, without what others took
+//! Measures levels as they run: the work of a period of a delay line, piece by piece, before each run the caches filled
+//! with something else. The worst that was observed is kept, without what others took
 //! (`theft.rs`).
 
 use super::sweep::Sweep;
 use super::theft::{median, mended, put_aside};
 use super::{Costs, LevelCost, TransformCost, backend_name};
-use crate::ahead::{self, Ahead};
+use crate::ahead::chosen;
+use crate::fdl::Fdl;
 use crate::garcia::operations;
-use crate::ir_set::Spectra;
-use crate::past::Past;
+use crate::ir_set::{IrSet, Spectra};
 use crate::recipe::{NEAR, SIDE_BY_SIDE};
 use crate::search::{Space, least_sum};
+use crate::shape::{Shape, Wire};
 use fft::{Aligned, Backend, Kernels, LANES, Packing, RealFft};
 use rt::stamp::{self, Scale};
-use std::hint::black_box;
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
 /// What to measure.
 #[derive(Clone, Copy, Debug)]
@@ -43,9 +44,9 @@ pub struct Measured {
 }
 
 /// A level whose share of the operations is this often the optimum's whole is in nobody's choice.
-const HOPELESS: f64 = 3.0;
-/// Floats of spectra that are read between two stamps of multiply-adds.
-const STAMPED: usize = 32 * 1024;
+const HOPELESS: f64 = 5.0;
+/// How heavy a piece is, between two stamps.
+const PIECE: u32 = 4096;
 
 /// Measures all that the choice among the ways of `space` needs to know. `tell` is told how far it is, and may break it
 /// off: then there is nothing.
@@ -58,7 +59,7 @@ pub fn measure(
 ) -> Option<Measured> {
     let pairs = worth_knowing(space);
     let whole: f64 = pairs.iter().map(effort).sum();
-    let mut bench = Bench::new(options);
+    let mut bench = Bench::new(options, space.block());
     let mut found = Measured {
         swept_bytes: bench.sweep.bytes(),
         ..Measured::default()
@@ -109,18 +110,14 @@ struct Bench {
     options: MeasureOptions,
     sweep: Sweep,
     scale: Scale,
-    /// Of each channel (or of all sixteen) input spectra and filters, for the level that is measured.
-    memory: Vec<(Aligned, Spectra)>,
-    ahead: Ahead,
-    /// How many periods have been run.
-    period: u64,
-    fft: Option<RealFft>,
+    block: usize,
+    fft: Option<Arc<RealFft>>,
     /// How many channels go one after the other.
     row: usize,
 }
 
 impl Bench {
-    fn new(options: &MeasureOptions) -> Self {
+    fn new(options: &MeasureOptions, block: usize) -> Self {
         Self {
             options: MeasureOptions {
                 runs: options.runs.max(3),
@@ -128,9 +125,7 @@ impl Bench {
             },
             sweep: Sweep::new(),
             scale: Scale::of_this_machine(),
-            memory: Vec::new(),
-            ahead: Ahead::new(1, 0, 0),
-            period: 0,
+            block,
             fft: None,
             row: 1,
         }
@@ -160,7 +155,7 @@ impl Bench {
                 best = Some((ns, fft));
             }
         }
-        self.fft = best.map(|(_, fft)| fft);
+        self.fft = best.map(|(_, fft)| Arc::new(fft));
         self.fft.is_some().then_some(())
     }
 
@@ -183,15 +178,11 @@ impl Bench {
 
     /// Measures one level, and keeps what it costs.
     fn level(&mut self, size: usize, count: usize, found: &mut Measured) -> Option<()> {
-        let floats = self.fft.as_ref()?.floats();
-        let channels = self.options.packing.channels();
-        let ahead = ahead::chosen(2 * channels, (size, count), floats, NEAR);
-        self.ahead = Ahead::new(ahead, floats, self.row);
-        let channel = |_| (noise(count * floats), Spectra::Full(noise(count * floats)));
-        self.memory = (0..self.row).map(channel).collect();
+        let (mut line, mut fresh) = self.line(size, count)?;
         let (mut runs, mut aside) = (Vec::new(), Vec::new());
-        for _ in 0..self.options.runs {
-            let (was_aside, parts) = self.run()?;
+        for period in 0..self.options.runs {
+            line.begin(&mut fresh, 0, 0, period as u64);
+            let (was_aside, parts) = self.run(&mut line);
             match was_aside {
                 true => aside.push(parts),
                 false => runs.push(parts),
@@ -215,77 +206,50 @@ impl Bench {
         Some(())
     }
 
+    /// A delay line for the level, and memory for a period of input.
+    fn line(&self, size: usize, count: usize) -> Option<(Fdl, Aligned)> {
+        let fft = self.fft.clone()?;
+        let (floats, packing) = (fft.floats(), fft.packing());
+        let channels = self.options.packing.channels();
+        let shape = Shape {
+            size,
+            count,
+            block: self.block,
+            width: packing.channels(),
+            fade: 1,
+            piece: PIECE,
+            ahead: chosen(2 * channels, (size, count), floats, NEAR),
+            is_half: false,
+            fft,
+            kernels: self.options.kernels,
+            packing,
+        };
+        let wires: Vec<_> = (0..self.row)
+            .map(|n| Wire {
+                input: n,
+                output: n,
+            })
+            .collect();
+        let filters = |_| Some(Arc::new(Spectra::Full(noise(count * floats))));
+        let irs = IrSet::new((0..self.row).map(filters).collect(), 1.0);
+        let fresh = Aligned::new(self.row * shape.stride());
+        Some((Fdl::new(shape, self.row, self.row, &wires, irs), fresh))
+    }
+
     /// One period of a level: whether the thread was put aside meanwhile, and the time of each part in ns.
-    fn run(&mut self) -> Option<(bool, Vec<f64>)> {
-        let fft = self.fft.as_ref()?;
-        let floats = fft.floats();
-        let mut time = noise(floats);
-        let (mut sum, mut scratch) = (Aligned::new(floats), Aligned::new(fft.scratch()));
-        let mut stamps = Vec::with_capacity(self.row * (floats / 256 + 4));
+    fn run(&mut self, line: &mut Fdl) -> (bool, Vec<f64>) {
+        let mut stamps = Vec::with_capacity(line.pieces() + 1);
         let aside = put_aside();
         self.sweep.run();
-        for (channel, (inputs, filters)) in self.memory.iter_mut().enumerate() {
+        for piece in 0..line.pieces() {
             stamps.push(stamp::now());
-            fft.forward(&time, &mut inputs[..floats], &mut scratch);
-            stamps.push(stamp::now());
-            let multiply = Multiply {
-                kernels: self.options.kernels,
-                packing: fft.packing(),
-                now: self.period,
-                channel,
-            };
-            multiply.run(&mut self.ahead, &mut sum, inputs, filters, &mut stamps);
-            fft.inverse(&mut sum, &mut time, &mut scratch);
-            black_box(&mut time);
+            line.run_piece(piece);
         }
-        self.period += 1;
         stamps.push(stamp::now());
         let was_aside = aside != put_aside();
         let parts = stamps.windows(2);
         let parts = parts.map(|two| self.scale.nanos(two[1] - two[0]).0 as f64);
-        Some((was_aside, parts.collect()))
-    }
-}
-
-/// A period's multiply-adds of one channel, or of sixteen side by side.
-struct Multiply {
-    kernels: Kernels,
-    packing: Packing,
-    now: u64,
-    channel: usize,
-}
-
-impl Multiply {
-    /// A stretch at a time, with a stamp behind each.
-    fn run(
-        &self,
-        ahead: &mut Ahead,
-        sum: &mut [f32],
-        inputs: &[f32],
-        filters: &Spectra,
-        stamps: &mut Vec<u64>,
-    ) {
-        let (floats, many) = (sum.len(), ahead.many());
-        let stretch = STAMPED * floats / (2 * inputs.len()) / 256 * 256;
-        let span = floats / many;
-        for phase in (0..many).rev() {
-            let first = ahead.first(self.now, phase);
-            for from in (0..span).step_by(stretch.clamp(256, span.max(256))) {
-                let to = (from + stretch.max(256)).min(span);
-                let past = Past {
-                    spectra: inputs,
-                    newest: 0,
-                    floats,
-                    part: first + from..first + to,
-                };
-                let packing = (first + from == 0).then_some(self.packing);
-                let sum = &mut sum[past.part.clone()];
-                let now = (self.now, phase);
-                let mut sums = ahead.sums(self.channel, now, from..to, sum, false);
-                past.multiply(&mut sums, filters, self.kernels, packing);
-                stamps.push(stamp::now());
-            }
-        }
+        (was_aside, parts.collect())
     }
 }
 
