@@ -194,7 +194,7 @@ impl QueueCell {
             TRIP => 100.0 * (copying / mirrored - 1.0),
             _ => 100.0 * (mirrored / copying - 1.0),
         };
-        pairs.map(gain).collect()
+        pairs.map(gain).filter(|gain| gain.is_finite()).collect()
     }
 }
 

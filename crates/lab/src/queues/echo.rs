@@ -1,9 +1,9 @@
 //! The other process: the program starts itself again, hands it two rings, and it sends back whatever comes.
 
+use super::Patience;
 use super::pass::{Mirrored, Post, capacity, is_gone, ways};
 use divisi::rt::mirror::{Pages, Ring};
 use std::fs::{File, OpenOptions};
-use std::hint::spin_loop;
 use std::io;
 use std::os::fd::AsRawFd;
 use std::process::{Child, Command, Stdio};
@@ -94,13 +94,13 @@ pub fn echo(there: &str, back: &str, size: usize) -> io::Result<()> {
     let out = back.producer().map_err(io::Error::other)?;
     let (mut end, mut bytes) = (ways(out, home), vec![0; size]);
     loop {
-        let mut tries = 0_u32;
+        let (mut tries, mut patience) = (0_u32, Patience::default());
         while !end.take(&mut bytes) {
-            tries += 1;
-            if tries.is_multiple_of(10_000) && is_gone(&mut end) {
+            tries = tries.wrapping_add(1);
+            if tries.is_multiple_of(1_000) && is_gone(&mut end) {
                 return Ok(());
             }
-            spin_loop();
+            patience.wait();
         }
         end.put(&bytes);
     }

@@ -47,3 +47,21 @@ const STREAM: &str = "stream";
 const ONE: &str = "one thread";
 const TWO: &str = "two threads";
 const PROCESSES: &str = "two processes";
+
+/// Spins, and gives the core up where the other one seems to wait for it.
+#[derive(Default)]
+struct Patience(u32);
+
+impl Patience {
+    fn wait(&mut self) {
+        self.0 += 1;
+        match self.0 < 2_000 {
+            true => std::hint::spin_loop(),
+            false => std::thread::yield_now(),
+        }
+    }
+
+    fn end(&mut self) {
+        self.0 = 0;
+    }
+}

@@ -40,7 +40,7 @@ fn method(page: &mut Page) {
          the frames that are right come first. Copying: a ring of ordinary memory (the crate rtrb); the overlap is moved in \
          a buffer, the new frames are copied behind it, the result is copied into the second ring. Slices: a mirrored queue \
          for one thread (the crate slice-ring-buffer); windows in place, results copied in.",
-        "One thread feeds and filters by turns; or one thread feeds and another filters, both spinning while they wait. The \
+        "One thread feeds and filters by turns; or one thread feeds and another filters, both spinning for some microseconds while they wait. The \
          kinds of queue take turns; a figure is the mean of all turns with its standard deviation, and the gain that of \
          neighbouring turns.",
         "MFLOPS: half of 2 x 5 N log2 N + 6 N operations a block, since the signal is real (a complex signal would take \
@@ -224,7 +224,7 @@ impl<'a> View<'a> {
             "A slow memory: the seed's machine copied a few GB a second, this one several times that, so that less is to be \
              gained.",
             "A signal that somebody needs: what comes out is thrown away, and the signal is fed from the cache.",
-            "A queue that is asleep: nobody sleeps here, everybody spins.",
+            "A queue that is asleep: nobody sleeps here.",
         ]);
     }
 

@@ -1,9 +1,11 @@
 //! Memory that is passed on: there and back, and one way as fast as it goes; between threads and between processes.
 
+use super::Patience;
 use super::echo::Echo;
 use divisi::rt::mirror::{self, Consumer, Producer, Refusal};
 use divisi::rt::pad::Padded;
-use std::hint::{black_box, spin_loop};
+use std::hint::black_box;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 /// Bytes in each queue.
@@ -110,7 +112,7 @@ pub(super) fn trip(
     time: Duration,
     (mut here, mut far): (impl Post, impl Post),
 ) -> f64 {
-    let is_over = std::sync::atomic::AtomicBool::new(false);
+    let is_over = AtomicBool::new(false);
     std::thread::scope(|scope| {
         let is_over = &is_over;
         scope.spawn(move || {
@@ -121,7 +123,7 @@ pub(super) fn trip(
         });
         let took = trips(size, time, &mut here);
         // Relaxed: only when to end.
-        is_over.store(true, std::sync::atomic::Ordering::Relaxed);
+        is_over.store(true, Ordering::Relaxed);
         took
     })
 }
@@ -137,8 +139,9 @@ fn trips(size: usize, time: Duration, here: &mut impl Post) -> f64 {
     while begin.elapsed() < time || times == 0 {
         for _ in 0..8 {
             assert!(here.put(black_box(&from)), "what was sent has come back");
+            let mut patience = Patience::default();
             while !here.take(black_box(&mut to)) {
-                spin_loop();
+                patience.wait();
             }
         }
         times += 8;
@@ -152,7 +155,7 @@ pub(super) fn stream(
     time: Duration,
     (mut here, mut far): (impl Post, impl Post),
 ) -> f64 {
-    let is_over = std::sync::atomic::AtomicBool::new(false);
+    let is_over = AtomicBool::new(false);
     std::thread::scope(|scope| {
         let is_over = &is_over;
         scope.spawn(move || {
@@ -161,7 +164,7 @@ pub(super) fn stream(
         });
         let speed = sent(size, time, &mut here);
         // Relaxed: only when to end.
-        is_over.store(true, std::sync::atomic::Ordering::Relaxed);
+        is_over.store(true, Ordering::Relaxed);
         speed
     })
 }
@@ -169,24 +172,27 @@ pub(super) fn stream(
 fn sent(size: usize, time: Duration, here: &mut impl Post) -> f64 {
     let from = vec![7; size];
     let (mut times, begin) = (0_u64, Instant::now());
+    let mut patience = Patience::default();
     while begin.elapsed() < time || times == 0 {
         if here.put(black_box(&from)) {
             times += 1;
+            patience.end();
         } else {
-            spin_loop();
+            patience.wait();
         }
     }
     (times as usize * size) as f64 / begin.elapsed().as_secs_f64() / 1e6
 }
 
 /// Tries until it is done or over.
-fn until(mut done: impl FnMut() -> bool, is_over: &std::sync::atomic::AtomicBool) -> Option<()> {
+fn until(mut done: impl FnMut() -> bool, is_over: &AtomicBool) -> Option<()> {
+    let mut patience = Patience::default();
     while !done() {
         // Relaxed: only when to end.
-        if is_over.load(std::sync::atomic::Ordering::Relaxed) {
+        if is_over.load(Ordering::Relaxed) {
             return None;
         }
-        spin_loop();
+        patience.wait();
     }
     Some(())
 }

@@ -1,9 +1,9 @@
 //! A signal that runs through a filter, by three kinds of queue: blocks a second.
 
+use super::Patience;
 use super::filter::Filter;
 use divisi::rt::mirror::{self, Consumer, Producer};
 use slice_ring_buffer::SliceRingBuffer;
-use std::hint::spin_loop;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -181,22 +181,26 @@ pub(super) fn together(
     let is_over = AtomicBool::new(false);
     std::thread::scope(|scope| {
         scope.spawn(|| {
+            let mut patience = Patience::default();
             // Relaxed: only when to end.
             while !is_over.load(Ordering::Relaxed) {
-                if !feed(&frames) {
-                    spin_loop();
+                match feed(&frames) {
+                    true => patience.end(),
+                    false => patience.wait(),
                 }
             }
         });
         let (mut blocks, begin) = (0_u64, Instant::now());
+        let mut patience = Patience::default();
         let speed = loop {
             if run(filter) {
                 blocks += 1;
+                patience.end();
             } else {
-                spin_loop();
+                patience.wait();
             }
             let passed = begin.elapsed();
-            if passed >= time {
+            if passed >= time && blocks > 0 {
                 break blocks as f64 / passed.as_secs_f64();
             }
         };
