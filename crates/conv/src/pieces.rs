@@ -4,7 +4,7 @@
 //! are copied. Pieces are runs of parts of about the same weight: light enough to be done beside other work, and not so
 //! light that handing them out costs more than doing them.
 
-use crate::ahead::products;
+use crate::ahead::{products, takes};
 use crate::shape::{Shape, Wire};
 use std::ops::Range;
 
@@ -40,10 +40,14 @@ pub(crate) struct List {
 
 /// What a part costs beside its arithmetic, in instructions with a vector as wide as half a block.
 const EACH: u32 = 32;
+/// What it costs to come to a piece.
+const COME: u32 = 64;
 /// What sixteen bins of one product cost: loads and multiply-adds.
 const BINS: u32 = 18;
-/// The same where each input is taken for several outputs.
-const AHEAD: u32 = 14;
+/// The same where each input is taken for several outputs,
+const AHEAD: u32 = 10;
+/// and what each of these costs beside its products.
+const SUM: u32 = 13;
 /// What sixteen floats cost that are copied.
 const COPY: u32 = 4;
 
@@ -149,7 +153,8 @@ impl Making<'_> {
     }
 
     fn end_piece(&mut self) {
-        self.ends.push((self.parts.len() as u32, self.weight));
+        let weight = self.weight.saturating_add(COME);
+        self.ends.push((self.parts.len() as u32, weight));
         self.weight = 0;
     }
 
@@ -187,8 +192,13 @@ impl Making<'_> {
 
     fn range(&mut self, output: usize, phase: usize, wires: usize) {
         let shape = self.shape;
-        let each = if shape.ahead == 1 { BINS } else { AHEAD };
-        let block = each * (products(shape.count, shape.ahead, phase) * wires) as u32;
+        let products = products(shape.count, shape.ahead, phase) as u32;
+        let (_, outputs) = takes(shape.ahead, phase);
+        let block = match shape.ahead {
+            1 => BINS * products,
+            _ => AHEAD * products + SUM * outputs as u32,
+        };
+        let block = block * wires as u32;
         let at_once = (shape.piece / block.max(1)).max(8) as usize * 32;
         let span = shape.floats() / shape.ahead;
         for from in (0..span).step_by(at_once) {

@@ -205,6 +205,29 @@ impl Vertical {
         }
     }
 
+    /// How many blocks a step reads that no other has written.
+    pub(crate) fn read(&self, step: usize) -> u32 {
+        match self.steps[step] {
+            Step::Leaves { count, .. } => count * self.leaf as u32,
+            Step::Join { .. } => 0,
+        }
+    }
+
+    /// How many blocks a step writes that no other reads.
+    pub(crate) fn written(&self, step: usize) -> u32 {
+        match self.steps[step] {
+            Step::Join {
+                level,
+                count,
+                places,
+                ..
+            } if level as usize + 1 == self.levels.len() => {
+                count * places * self.levels[level as usize].radix as u32
+            }
+            _ => 0,
+        }
+    }
+
     /// Some steps of the transform of the blocks at `from` to the blocks at `to`, through `work`; all of them, in order,
     /// are the transform.
     ///
