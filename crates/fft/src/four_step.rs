@@ -46,6 +46,8 @@ pub struct FourStep {
 const ACROSS: u32 = 30;
 /// What a pair of blocks weighs when it is taken apart.
 const PAIR: u32 = 34;
+/// What a block weighs that is read from values in time, or written to them: there parts are side by side.
+const IN_TIME: u32 = 4;
 
 /// From so many columns and rows on, pieces are fine.
 const TALL: usize = 128;
@@ -151,15 +153,23 @@ impl FourStep {
     /// Roughly how many instructions piece `i` of a forward transform is, or of an inverse one, with a vector as wide as
     /// half a block.
     pub fn weight(&self, i: usize, forward: bool) -> u32 {
-        let all = |plan: &Vertical| (0..plan.steps()).map(|step| plan.weight(step)).sum::<u32>();
+        let columns = |step| {
+            let in_time = if forward { self.columns.read(step) } else { 0 };
+            self.columns.weight(step) + IN_TIME * in_time
+        };
+        let rows = |step| {
+            let in_time = if forward { 0 } else { self.rows.written(step) };
+            self.rows.weight(step) + IN_TIME * in_time
+        };
         match self.piece(i, forward) {
             Piece::Columns(_) => {
-                self.groups as u32 * all(&self.columns) + ACROSS * self.width as u32
+                let all: u32 = (0..self.columns.steps()).map(columns).sum();
+                self.groups as u32 * all + ACROSS * self.width as u32
             }
-            Piece::ColumnStep(_, step) => self.columns.weight(step),
+            Piece::ColumnStep(_, step) => columns(step),
             Piece::Crossing(..) => ACROSS * (self.height / CROSSINGS) as u32,
-            Piece::Rows(_) => all(&self.rows),
-            Piece::RowStep(_, step) => self.rows.weight(step),
+            Piece::Rows(_) => (0..self.rows.steps()).map(rows).sum(),
+            Piece::RowStep(_, step) => rows(step),
             Piece::Split(_) => PAIR * (self.mirror.pairs() / self.splits) as u32,
         }
     }
