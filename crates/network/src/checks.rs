@@ -6,12 +6,14 @@
 
 mod balance;
 mod error;
+mod latency;
 mod least;
 mod unroll;
 
 pub use balance::balance;
 pub(crate) use balance::gcd;
 pub use error::CheckError;
+pub use latency::{Lag, lag};
 pub use least::{MOST_QUEUES, least_sizes};
 
 use crate::shape::Shape;

@@ -150,6 +150,26 @@ impl InEnd {
         let _ = self.consumer.wait_window(self.want.window, Some(limit));
     }
 
+    /// Hands the oldest `frames` frames of each channel to `take`, and they are gone; whether there were so many.
+    ///
+    /// Real-time: hot.
+    pub(crate) fn pull(&mut self, frames: usize, mut take: impl FnMut(usize, &[f32])) -> bool {
+        let Ok(window) = self.consumer.window(frames) else {
+            return false;
+        };
+        (0..self.want.channels).for_each(|channel| take(channel, window.channel(channel)));
+        window.release(frames);
+        true
+    }
+
+    /// Forgets all that is in it.
+    ///
+    /// Real-time: hot.
+    pub(crate) fn clear(&mut self) {
+        let frames = self.consumer.available();
+        self.pull(frames, |_, _| {});
+    }
+
     /// Frames there are.
     pub(crate) fn fill(&mut self) -> usize {
         self.consumer.available()
@@ -246,6 +266,36 @@ impl OutEnd {
         // Whoever waited looks at the space.
         let asked = self.want.room + self.slack();
         let _ = self.producer.wait_room(asked, Some(limit));
+    }
+
+    /// Frames there is room for, in the queue and not only in the ring.
+    ///
+    /// Real-time: hot.
+    pub(crate) fn free(&mut self) -> usize {
+        self.producer.available().saturating_sub(self.slack())
+    }
+
+    /// Has `give` write `frames` frames of each channel, and gives them away; whether there was room.
+    ///
+    /// Real-time: hot.
+    pub(crate) fn push(&mut self, frames: usize, mut give: impl FnMut(usize, &mut [f32])) -> bool {
+        let Ok(mut room) = self.producer.room(frames) else {
+            return false;
+        };
+        (0..self.want.channels).for_each(|channel| give(channel, room.channel(channel)));
+        room.commit(frames);
+        true
+    }
+
+    /// Writes silence wherever there is room, in the whole ring, and gives `frames` of it away.
+    ///
+    /// Real-time: hot.
+    pub(crate) fn silence(&mut self, frames: usize) {
+        let all = self.producer.available();
+        if let Ok(mut room) = self.producer.room(all) {
+            (0..self.want.channels).for_each(|channel| room.channel(channel).fill(0.0));
+            room.commit(frames);
+        }
     }
 
     /// Frames it asks for at once.

@@ -13,6 +13,7 @@
 //! | `run` | the ways to run it |
 //! | `kinds` | kinds of nodes |
 //! | `session` | a network as a session has it |
+//! | `unit` | the node `network` of a graph |
 //! | `stuck.rs` | all nodes wait: a queue grows, or it is a deadlock |
 
 pub mod checks;
@@ -28,6 +29,8 @@ mod shape;
 mod started;
 mod stuck;
 mod sync;
+#[cfg(not(loom))]
+mod unit;
 
 pub use error::{Growth, RunError, RunOptions, Summary};
 pub use fire::{Fire, Flow, Inputs, Outputs, Room, View};
@@ -38,3 +41,5 @@ pub use run::{run_on, run_threads};
 pub use shape::{
     Input, NodeId, NodeShape, Output, Ports, QueueId, QueueShape, Rest, Shape, WiringError,
 };
+#[cfg(not(loom))]
+pub use unit::register_with;

@@ -57,7 +57,7 @@ pub struct Patch {
 }
 
 /// A node whose sound is elsewhere.
-struct Border(Ports);
+pub(crate) struct Border(pub(crate) Ports);
 
 impl Fire for Border {
     fn ports(&self) -> Ports {
@@ -214,6 +214,52 @@ impl Patch {
         let (over, under) = (count(self.output(), out.1), count(self.input(), into.1));
         let common = checks::gcd(over, under).max(1);
         (over / common, under / common)
+    }
+
+    /// The same with an input that gives one frame at a time and an output that takes one; without the least sizes.
+    ///
+    /// # Errors
+    ///
+    /// A size that was asked for is too small then.
+    pub(crate) fn frame_by_frame(&self) -> Result<Self, CheckError> {
+        let mut patch = self.clone();
+        let (input, output) = (self.input(), self.output());
+        for (node, recipe) in patch.shape.nodes.iter_mut().zip(&mut patch.recipes) {
+            if let Recipe::Input(format) | Recipe::Output(format) = recipe {
+                format.piece = 1;
+            }
+            let ports = &mut node.ports;
+            if ports.inputs.is_empty() {
+                ports
+                    .outputs
+                    .iter_mut()
+                    .for_each(|out| (out.room, out.produce) = (1, 1));
+            }
+            if ports.outputs.is_empty() {
+                ports
+                    .inputs
+                    .iter_mut()
+                    .for_each(|into| (into.window, into.consume) = (1, 1));
+            }
+        }
+        debug_assert_eq!((patch.input(), patch.output()), (input, output));
+        patch.verdict = Verdict {
+            repetitions: checks::balance(&patch.shape)?,
+            sizes: checks::fixed_sizes(&patch.shape)?,
+            least: None,
+        };
+        Ok(patch)
+    }
+
+    /// Has the queue at the output begin with so many silent frames, and hold at least `size`.
+    pub(crate) fn delay(&mut self, frames: usize, size: usize) {
+        let output = self.output();
+        let ends_there = |queue: &crate::QueueShape| queue.to.0 == output;
+        let found = self.shape.queues.iter().position(ends_there);
+        let queue = found.expect("a queue ends at the output");
+        self.shape.queues[queue].initial += frames;
+        let known = &mut self.verdict.sizes[queue];
+        *known = size.max(*known + frames);
     }
 
     /// The network, with what plays at its input and what listens at its output; they have the ports that

@@ -68,7 +68,10 @@ pub(crate) fn failed(shape: &Shape, node: usize, failure: Failure) -> RunError {
 
 /// What the queues have at first: what was asked for, else what the static check finds sufficient, else the least.
 fn sizes(shape: &Shape) -> Vec<usize> {
-    let sufficient = checks::sufficient_sizes(shape).ok();
+    let is_open = shape.queues.iter().any(|queue| queue.size.is_none());
+    let sufficient = is_open
+        .then(|| checks::sufficient_sizes(shape).ok())
+        .flatten();
     let size = |queue: QueueId| {
         let found = sufficient.as_ref().map(|sizes| sizes[queue.0]);
         let asked = shape.queues[queue.0].size;

@@ -13,7 +13,10 @@ use std::collections::BTreeSet;
 pub(super) type Bounds = [Option<u64>];
 
 /// The most firings that are played.
-const MOST_FIRINGS: u128 = 4_000_000;
+pub(super) const TOO_MANY: u128 = 4_000_000;
+
+/// As often as it can.
+const FREE: u64 = u64::MAX / 2;
 
 /// Why it did not come to repeat.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,7 +51,7 @@ struct Edge {
     peak: u64,
 }
 
-struct Play<'a> {
+pub(super) struct Play<'a> {
     edges: Vec<Edge>,
     ins: Vec<Vec<usize>>,
     outs: Vec<Vec<usize>>,
@@ -65,7 +68,7 @@ struct Play<'a> {
 /// Plays until the firings repeat; the frames that each queue needed for it.
 pub(super) fn unroll(shape: &Shape, counts: &[u64], bounds: &Bounds) -> Result<Vec<u64>, Stop> {
     let round: u128 = counts.iter().map(|count| u128::from(*count)).sum();
-    if round > MOST_FIRINGS {
+    if round > TOO_MANY {
         return Err(Stop::TooLong(round));
     }
     let mut play = Play::new(shape, counts, bounds);
@@ -79,7 +82,7 @@ pub(super) fn unroll(shape: &Shape, counts: &[u64], bounds: &Bounds) -> Result<V
 }
 
 impl<'a> Play<'a> {
-    fn new(shape: &Shape, counts: &'a [u64], bounds: &Bounds) -> Self {
+    pub(super) fn new(shape: &Shape, counts: &'a [u64], bounds: &Bounds) -> Self {
         let (mut ins, mut outs) = (
             vec![Vec::new(); counts.len()],
             vec![Vec::new(); counts.len()],
@@ -122,18 +125,48 @@ impl<'a> Play<'a> {
         }
         let all = (0..self.counts.len()).map(|node| (self.order[node], node));
         self.perhaps = all.collect();
-        while let Some((_, node)) = self.perhaps.pop_first() {
-            if self.left[node] > 0 && self.waits(node).is_none() {
-                self.fire(node);
-            }
-            if self.firings > MOST_FIRINGS {
-                return Err(Stop::TooLong(self.firings));
-            }
-        }
+        self.settle()?;
         match self.circle() {
             Some(circle) => Err(Stop::Stuck(circle)),
             None => Ok(()),
         }
+    }
+
+    /// Fires whatever can.
+    fn settle(&mut self) -> Result<(), Stop> {
+        while let Some((_, node)) = self.perhaps.pop_first() {
+            if self.left[node] > 0 && self.waits(node).is_none() {
+                self.fire(node);
+            }
+            if self.firings > TOO_MANY {
+                return Err(Stop::TooLong(self.firings));
+            }
+        }
+        Ok(())
+    }
+
+    /// All but one node may fire as often as they can.
+    pub(super) fn let_all_but(&mut self, node: usize) {
+        self.left.fill(FREE);
+        self.left[node] = 0;
+    }
+
+    /// Has that one fire, and then whatever can.
+    pub(super) fn fire_once(&mut self, node: usize) -> Result<(), Stop> {
+        self.left[node] = 1;
+        let all = (0..self.counts.len()).map(|node| (self.order[node], node));
+        self.perhaps = all.collect();
+        self.settle()
+    }
+
+    /// How often a node has fired that may as often as it can.
+    pub(super) fn fired(&self, node: usize) -> u64 {
+        FREE - self.left[node]
+    }
+
+    /// Frames in each queue.
+    pub(super) fn fills(&self) -> Vec<u64> {
+        self.edges.iter().map(|edge| edge.fill).collect()
     }
 
     /// At which queue a node must wait.

@@ -1,0 +1,155 @@
+//! `network`: a node of a graph that plays its input through the process network of a session file.
+//!
+//! The file's network has one input and one output, as wide as the node, and gives a frame for each that it takes. What
+//! it asks for at once makes it late; so many frames of silence stand in its last queue at first, and the node says so.
+//! Then a block of any length is there when it is due. Queues have the sizes that the static check finds: a file where
+//! one would have to grow is refused.
+//!
+//! Everything is played on the thread that plays the node, one firing after the other.
+
+mod flow;
+
+use crate::session::{self, Patch};
+use flow::Stream;
+use graph::{Kind, Param, PortSpec, Range};
+use processor::{Activity, Block, Creation, MakeError, Processor, Registry, Setup, Tail};
+use std::path::Path;
+use units::Frames;
+
+/// Latencies that a graph can make up for.
+const MOST_LATENCY: u64 = 1 << 24;
+
+fn kind() -> Kind {
+    Kind {
+        inputs: vec![PortSpec::audio("in")],
+        outputs: vec![PortSpec::audio("out")],
+        params: vec![Param {
+            name: "file",
+            unit: "",
+            range: Range::File(true),
+            live: false,
+            doc: "The .toml session whose [network] it is.",
+        }],
+        duplicable: false,
+        typical_ns: 5000,
+        ..Kind::new("network", "Plays its input through a process network.")
+    }
+}
+
+/// Adds the kind to `registry`; `read` gives the text of a session file, or says why not.
+///
+/// Real-time: setup.
+pub fn register_with(
+    registry: &mut Registry,
+    read: impl Fn(&Path) -> Result<String, String> + Send + Sync + 'static,
+) {
+    registry.add(kind(), move |creation| make(creation, &read));
+}
+
+fn make(
+    creation: &Creation<'_>,
+    read: &dyn Fn(&Path) -> Result<String, String>,
+) -> Result<Box<dyn Processor>, MakeError> {
+    let refuse = |why: String| MakeError::param("file", why);
+    let Some(file) = creation.node.text("file") else {
+        return Err(refuse("`network` needs `file`".into()));
+    };
+    let text = read(&creation.folder.join(file)).map_err(|why| refuse(format!("{file}: {why}")))?;
+    let Some(reading) = session::read(&text) else {
+        return Err(refuse(format!("{file} has no [network]")));
+    };
+    let Some(patch) = reading.patch else {
+        let first = reading.diagnostics.iter().find(|told| told.is_error());
+        let told = first.map_or(String::new(), |told| {
+            format!("{}: {}", told.place.line, told.message)
+        });
+        return Err(refuse(format!("{file}:{told}")));
+    };
+    let channels = creation
+        .node
+        .number("channels")
+        .map_or(1, |n| n.max(1.0) as usize);
+    let plan = Plan::new(&patch, channels).map_err(|why| refuse(format!("{file}: {why}")))?;
+    Ok(Box::new(Unit { plan, stream: None }))
+}
+
+/// What is known before it is set up.
+struct Plan {
+    patch: Patch,
+    channels: usize,
+    latency: u64,
+    /// Frames by which the network can be ahead of what is read, besides a block.
+    ahead: u64,
+}
+
+impl Plan {
+    fn new(patch: &Patch, channels: usize) -> Result<Self, String> {
+        let [(into, _), (out, _)] = patch.borders();
+        if (into, out) != (channels, channels) {
+            return Err(format!(
+                "its network has {into} channels in and {out} out, and the node {channels}"
+            ));
+        }
+        if patch.ratio() != (1, 1) {
+            let (over, under) = patch.ratio();
+            return Err(format!(
+                "its network gives {over} frames for {under}, and a node as many as it takes"
+            ));
+        }
+        let patch = patch.frame_by_frame().map_err(|wrong| wrong.to_string())?;
+        let lag = crate::checks::lag(patch.shape(), patch.input(), patch.output());
+        let lag = lag.map_err(|wrong| wrong.to_string())?;
+        if lag.most > MOST_LATENCY {
+            return Err(format!(
+                "its network is late by {} frames, which is too much",
+                lag.most
+            ));
+        }
+        Ok(Self {
+            patch,
+            channels,
+            latency: lag.most,
+            ahead: lag
+                .most
+                .saturating_add_signed(lag.least.min(0).saturating_neg()),
+        })
+    }
+}
+
+struct Unit {
+    plan: Plan,
+    /// From the first setup on.
+    stream: Option<Stream>,
+}
+
+impl Processor for Unit {
+    fn setup(&mut self, setup: &mut Setup<'_>) {
+        let refused = setup.services.gauge("refused");
+        let made = Stream::new(&self.plan, setup.block.0 as usize);
+        refused.show(if made.is_ok() { 0.0 } else { 1.0 });
+        self.stream = made.ok();
+    }
+
+    fn process(&mut self, block: &mut Block<'_>) -> Activity {
+        match &mut self.stream {
+            Some(stream) => stream.play(block, self.plan.channels),
+            None => block.silence(),
+        }
+        Activity::Awake
+    }
+
+    fn reset(&mut self) {
+        if let Some(stream) = &mut self.stream {
+            stream.reset();
+        }
+    }
+
+    fn latency(&self) -> Frames {
+        Frames(self.plan.latency as u32)
+    }
+
+    /// What its nodes remember is theirs to know.
+    fn tail(&self) -> Tail {
+        Tail::Endless
+    }
+}
