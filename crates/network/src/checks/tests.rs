@@ -1,3 +1,5 @@
+//! What the checks find in networks, and what sizes they give.
+
 use super::*;
 use crate::shape::{Input, NodeId, NodeShape, Output, Ports, QueueId, QueueShape};
 use proptest::prelude::*;

@@ -1,3 +1,5 @@
+//! Networks that are read and run, and mistakes in them with their places.
+
 use super::*;
 use crate::kinds::{Collect, Play};
 use crate::{Order, RunOptions, run_alone};
