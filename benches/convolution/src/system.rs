@@ -44,14 +44,15 @@ pub fn stay_awake() -> Option<fs::File> {
     Some(file)
 }
 
-/// How much memory of this process is there, in bytes.
+/// How much memory of this process is there that is not a file's, in bytes; what was given back to the allocator does not
+/// count.
 pub fn resident_bytes() -> u64 {
-    let text = fs::read_to_string("/proc/self/statm").unwrap_or_default();
-    let pages = text
-        .split_whitespace()
-        .nth(1)
-        .and_then(|n| n.parse::<u64>().ok());
-    pages.unwrap_or(0) * 4096
+    // SAFETY: it gives free pages back to the system, nothing else.
+    unsafe { libc::malloc_trim(0) };
+    let text = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = text.lines().find_map(|line| line.strip_prefix("RssAnon:"));
+    let kib = line.and_then(|line| line.trim().strip_suffix("kB"));
+    kib.and_then(|n| n.trim().parse::<u64>().ok()).unwrap_or(0) * 1024
 }
 
 /// The threads of this process: how many, and how many of them sleep.
