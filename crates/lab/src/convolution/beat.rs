@@ -18,11 +18,15 @@ use crate::threads::Spent;
 pub(super) const CALLBACK: u8 = 80;
 const PROBE: u8 = 90;
 pub(super) const LEVELS: u8 = 70;
+/// What its thread is called: what it uses is nobody's load.
+const PROBE_NAME: &str = "probe";
 /// How long the probe sleeps, and from which lateness on it notes a gap.
 const NAP: Duration = Duration::from_micros(250);
 const GAP: Duration = Duration::from_micros(40);
 /// The most gaps that are noted.
 const MOST_GAPS: usize = 1 << 16;
+/// A run with more misses than these is broken off: no machine is to blame for so many.
+const MOST_MISSES: usize = 1000;
 /// A run that used more than this of its cores holds nothing: the system stops real-time threads for a while in each
 /// second in which they leave it less.
 const MOST_BUSY: f64 = 0.93;
@@ -96,8 +100,10 @@ pub(super) struct Seen {
     pub(super) missed: usize,
     /// Of these, what the probe's gaps do not explain.
     pub(super) unexplained: usize,
-    /// Of its cores, what this process used.
+    /// Of its cores, what this process used, without the probe.
     pub(super) busy: f64,
+    /// And with it.
+    pub(super) taken: f64,
     /// The probe's gaps together.
     pub(super) gaps_ns: u64,
     /// Whether the callback had real-time priority.
@@ -107,7 +113,7 @@ pub(super) struct Seen {
 impl Seen {
     /// Whether everything was there in time, or the machine was to blame.
     pub(super) fn holds(&self) -> bool {
-        self.unexplained == 0 && self.busy < MOST_BUSY
+        self.unexplained == 0 && self.missed <= MOST_MISSES && self.taken < MOST_BUSY
     }
 
     /// So many per thousand of the calls took no longer.
@@ -135,7 +141,8 @@ pub(super) fn play(callback: &mut dyn Callback, beat: Beat) -> Seen {
     let clock = Clock::begin();
     let seen = Mutex::new((Seen::default(), Vec::new()));
     let gaps = thread::scope(|scope| {
-        let probe = scope.spawn(|| probe(&stop, clock, beat.place));
+        let named = thread::Builder::new().name(PROBE_NAME.into());
+        let probe = named.spawn_scoped(scope, || probe(&stop, clock, beat.place));
         let callback = scope.spawn(|| {
             beat.place.take(0, Priority::RealTime(CALLBACK));
             let played = calls(callback, beat, clock);
@@ -144,7 +151,7 @@ pub(super) fn play(callback: &mut dyn Callback, beat: Beat) -> Seen {
         let _ = callback.join();
         // Relaxed: nothing travels with it.
         stop.store(true, Ordering::Relaxed);
-        probe.join().unwrap_or_default()
+        probe.map_or(Vec::new(), |probe| probe.join().unwrap_or_default())
     });
     let (mut seen, misses) = seen.into_inner().unwrap_or_else(|e| e.into_inner());
     seen.missed = misses.len();
@@ -198,7 +205,7 @@ fn probe(stop: &AtomicBool, clock: Clock, place: Place) -> Vec<Gap> {
 fn calls(callback: &mut dyn Callback, beat: Beat, clock: Clock) -> (Seen, Vec<Miss>) {
     let _plays = AudioThread::begin();
     let period = beat.period.as_nanos() as u64;
-    let mut misses = Vec::with_capacity(beat.calls);
+    let mut misses = Vec::with_capacity(MOST_MISSES + 1);
     let mut seen = Seen {
         took_ns: Vec::with_capacity(beat.calls),
         is_real_time: workers::current_priority() != Priority::Ordinary,
@@ -206,10 +213,10 @@ fn calls(callback: &mut dyn Callback, beat: Beat, clock: Clock) -> (Seen, Vec<Mi
     };
     let mut late_by = Lateness::new(beat.jitter);
     let mut due = clock.ns() + period;
-    let mut before = (Spent::default(), 0);
+    let mut before = (used(), 0);
     for call in 0..beat.warm + beat.calls {
         if call == beat.warm {
-            before = (Spent::so_far(|_| true), clock.ns());
+            before = (used(), clock.ns());
         }
         clock.sleep_until(due + late_by.next());
         let begun = clock.ns();
@@ -218,15 +225,25 @@ fn calls(callback: &mut dyn Callback, beat: Beat, clock: Clock) -> (Seen, Vec<Mi
         if call >= beat.warm {
             seen.took_ns.push(done - begun);
             misses.extend(miss(due, done, period, late));
+            if misses.len() > MOST_MISSES {
+                break;
+            }
         }
         // Beats that have passed meanwhile are left out, as a device would.
         due += period + done.saturating_sub(due + period) / period * period;
     }
-    let used = Spent::so_far(|_| true).since(before.0).ran;
     let cores = beat.place.cores.clamp(1, workers::cores().len()) as f64;
-    seen.busy = used as f64 / (clock.ns() - before.1).max(1) as f64 / cores;
+    let time = (clock.ns() - before.1).max(1) as f64 * cores;
+    let [ours, probe] = used();
+    seen.busy = ours.since(before.0[0]).ran as f64 / time;
+    seen.taken = seen.busy + probe.since(before.0[1]).ran as f64 / time;
     seen.took_ns.sort_unstable();
     (seen, misses)
+}
+
+/// What our threads have used, and what the probe has.
+fn used() -> [Spent; 2] {
+    [false, true].map(|is_probe| Spent::so_far(|name| (name == PROBE_NAME) == is_probe))
 }
 
 /// What was missed in the call that was due at `due` and was done at `done`.

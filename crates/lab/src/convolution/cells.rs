@@ -5,7 +5,7 @@ use super::kernels::{self, Kernel};
 use super::search::most;
 use super::sync::{self, Periods, SCHEMES, Trial, Walk};
 use super::ways::{Pin, Player, Way};
-use super::{BLOCK, COLUMNS, KEYS, RATE_HZ, period};
+use super::{COLUMNS, KEYS, RATE_HZ, period};
 use crate::bench::Bench;
 use crate::machine::now;
 use crate::run::Cell;
@@ -13,12 +13,17 @@ use crate::threads::Spent;
 use crate::{Effort, LabError, Table};
 use std::time::{Duration, Instant};
 
-/// The lengths of figures 8 to 10.
+/// The lengths of figure 8.
 pub(super) const LENGTHS: [usize; 6] = [16_384, 32_768, 65_536, 131_072, 262_144, 524_288];
+/// Those of figures 9 and 10, in the full form.
+const HELD: [usize; 4] = [16_384, 65_536, 262_144, 524_288];
 /// How many channels figure 8 has.
 pub(super) const CHANNELS: usize = 16;
 /// By how much of a period callbacks come late.
 pub(super) const JITTERS: [u32; 4] = [0, 20, 40, 60];
+/// How long what is held is held, in ms; and the longest one, for which the paper has a minute.
+const HOLD_MS: u64 = 6000;
+const LONG_HOLD_MS: u64 = 20_000;
 /// Of what a way holds without jitter, so much plays with it.
 const JITTERED: f64 = 0.75;
 /// How levels' work is shared over cores.
@@ -85,7 +90,7 @@ pub(crate) fn cells(effort: Effort) -> Vec<ConvolutionCell> {
                         0,
                         *levels,
                         cores,
-                        effort.choose(2000, 150, 5),
+                        effort.choose(1000, 150, 5),
                     )
                 });
                 all.extend(trials);
@@ -100,22 +105,25 @@ pub(crate) fn cells(effort: Effort) -> Vec<ConvolutionCell> {
                 *length,
                 CHANNELS,
                 1,
-                effort.choose(5000, 400, 10),
+                effort.choose(3000, 400, 10),
             )
         }));
     }
-    let ms = effort.choose(60_000, 1500, 10);
-    for length in lengths {
+    let held: &[usize] = effort.choose(&HELD[..], lengths, lengths);
+    for length in held {
+        let ms = match length {
+            524_288 => effort.choose(LONG_HOLD_MS, 1500, 10),
+            _ => effort.choose(HOLD_MS, 1500, 10),
+        };
         all.extend(Way::ALL.map(|way| cell(What::Most(way, Pin::OneCore), *length, 0, 1, ms)));
     }
-    for length in lengths {
-        for pin in PINS {
-            let threaded = Way::ALL.into_iter().filter(|way| way.has_threads());
-            all.extend(threaded.map(|way| cell(What::Most(way, pin), *length, 0, 2, ms)));
-        }
+    let ms = effort.choose(HOLD_MS, 1500, 10);
+    for length in held {
+        let pinned = PINS.map(|pin| cell(What::Most(Way::Preemptive, pin), *length, 0, 2, ms));
+        all.extend(pinned);
     }
     for jitter in effort.choose(&JITTERS[..], &[0, 40], &[40]) {
-        let ms = effort.choose(10_000, 500, 10);
+        let ms = effort.choose(2000, 500, 10);
         let length = *lengths.last().expect("there are some");
         all.extend(Way::ALL.map(|way| cell(What::Jitter(way, *jitter), length, 0, 1, ms)));
     }
@@ -254,11 +262,13 @@ impl ConvolutionCell {
         let place = self.place();
         let mut player = Player::new(way, channels, self.length, (place, pin))?;
         let cut = player.partition();
-        let longest = self.length.min(1 << 16) / BLOCK;
+        // Until the longest level gives sound, nothing of it can be late.
+        let longest = player.longest() as usize;
+        let calls = (ms as f64 / 1e3 / period().as_secs_f64()).ceil() as usize;
         let beat = Beat {
             period: period(),
-            warm: self.effort.choose(longest, longest / 4, 4),
-            calls: (ms as f64 / 1e3 / period().as_secs_f64()).ceil() as usize,
+            warm: self.effort.choose(2 * longest, longest, 4),
+            calls: calls.max(self.effort.choose(2 * longest, longest, 4)),
             jitter: period() * jitter / 100,
             place,
         };
@@ -273,10 +283,11 @@ impl ConvolutionCell {
             .max(1);
         let cut = Player::new(way, 1, self.length, (self.place(), pin))?.partition();
         let try_for = |channels, ms| Ok::<_, LabError>(self.play(way, channels, ms, 0, pin)?.0);
+        let ms = self.effort.choose(700, 300, 10);
         let found = most(
             self.guess(way, table),
             limit,
-            |channels| try_for(channels, self.effort.choose(4000, 300, 10)),
+            |channels| try_for(channels, ms),
             |channels| try_for(channels, self.ms),
         )?;
         row.seen(&found.seen, &cut);

@@ -22,8 +22,8 @@ pub(super) fn most<E>(
     let (mut holds, mut fails) = (0, limit + 1);
     let mut next = guess.clamp(1, limit);
     while fails - holds > 1.max(holds / 16) {
-        // Twice: a machine has bad moments that a probe does not see whole.
-        let is_held = short(next)?.holds() || short(next)?.holds();
+        // More than once: a machine has bad moments that a probe does not see whole.
+        let is_held = short(next)?.holds() || short(next)?.holds() || short(next)?.holds();
         if is_held {
             holds = next;
         } else {
@@ -39,14 +39,16 @@ pub(super) fn most<E>(
         }
     }
     while holds > 0 {
-        let seen = last(holds)?;
-        if seen.holds() {
-            return Ok(Most {
-                channels: holds,
-                seen,
-            });
+        for _ in 0..2 {
+            let seen = last(holds)?;
+            if seen.holds() {
+                return Ok(Most {
+                    channels: holds,
+                    seen,
+                });
+            }
         }
-        holds -= holds.div_ceil(20);
+        holds -= holds.div_ceil(12);
     }
     Ok(Most {
         channels: 0,
@@ -82,7 +84,7 @@ mod tests {
                     most <= truth && most * 17 >= truth * 15,
                     "{truth} {guess}: {most}"
                 );
-                assert!(tried < 80);
+                assert!(tried < 120);
             }
         }
     }

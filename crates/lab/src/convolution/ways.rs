@@ -112,8 +112,9 @@ fn two_levels(length: usize) -> Option<Partition> {
 fn cheapest(length: usize) -> Option<Partition> {
     let costs = Costs::built_in();
     let space = Space::new(length, BLOCK, Latency::None)?;
+    // All that is compared has channels enough for sixteen at a time.
     let found = least_sum(&space, &|size, count| {
-        costs.worst(Packing::Mono, size, count)
+        costs.worst(Packing::Batch, size, count)
     });
     let typical = || Partition::typical(BLOCK, Latency::None, length).ok();
     found.map(|found| found.partition).or_else(typical)
@@ -177,6 +178,11 @@ impl Player {
             block: 0,
             late: 0,
         })
+    }
+
+    /// How many blocks the longest period has.
+    pub(super) fn longest(&self) -> u32 {
+        self.longest
     }
 
     /// The partition in words, and of how many levels it is.

@@ -105,7 +105,7 @@ impl View<'_> {
         let lanes = row.text("facts").split(';').enumerate();
         let lanes = lanes.map(|(at, spans)| Lane {
             name: if at == 0 {
-                "callback".into()
+                "callback, level 1".into()
             } else {
                 format!("level {}", at + 1)
             },
@@ -130,8 +130,9 @@ impl View<'_> {
             page,
             charts,
             chart,
-            "Eight callbacks of a trace. The second level has twice the callback's period, the third four times; each computes \
-             for 30 % of its period. The callback first waits for those due in it, then starts those that begin in it.",
+            "Eight callbacks of a trace. The first level is computed in the callback, the second has twice its period, the third \
+             four times; each computes for 30 % of its period. The callback first waits for those due in it, then starts those \
+             that begin in it.",
         );
     }
 

@@ -21,15 +21,16 @@ pub(super) fn method(page: &mut Page, machine: &Machine) {
              channel its own; {CHANNELS} channels for the load."
         ),
         "Two levels: of the block's size, and of 32 times that, as the paper's time-distributed version and its preemptive one \
-         with two levels. Otherwise the partition of the least load, by what levels were measured to cost with swept caches."
+         with two levels. Otherwise the partition of the least load, by what a level of sixteen channels was measured to cost with swept \
+         caches."
             .to_owned(),
-        "Most channels: more and more of them, until a short run has a miss; then a long run (60 s; 1.5 s if quick), with \
-         fewer channels until it has none. A miss is a callback that was not done when the next was due, or a level's result \
+        "Most channels: more and more of them, until a short run has a miss; then a longer run (6 s, at 524288 frames on one \
+         core 20 s; 1.5 s if quick; the paper's were 60 s), with fewer channels until it has none. A miss is a callback that was not done when the next was due, or a level's result \
          that was not there when it was due."
             .to_owned(),
         format!(
             "The callback has real-time priority, the levels' threads less. This is a virtual machine of {} cores that others use \
-             too: a probe, more urgent than anything here, sleeps on the callback's core and notes when it woke late. A miss \
+             too: a probe, more urgent than anything here, sleeps on the callback's core and notes when it woke late; what it uses counts for nobody. A miss \
              that such a gap makes up for is the machine's, and not counted against anybody. Who uses more than 93 % of a core \
              holds nothing.",
             machine.cores

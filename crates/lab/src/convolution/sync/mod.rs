@@ -85,7 +85,7 @@ pub(super) struct Trial<'a> {
     pub(super) periods: Periods,
     pub(super) calls: u32,
     pub(super) period: Duration,
-    /// What a level computes, as a share of its period.
+    /// What a level computes, the callback's own too, as a share of its period.
     pub(super) busy: f64,
     pub(super) place: Place,
 }
@@ -93,7 +93,8 @@ pub(super) struct Trial<'a> {
 /// What was seen, in ns since the first call that counts.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Walk {
-    /// For each call: when it began, when all that was due was there, when all that begins had been started.
+    /// For each call: when it began, when all that was due was there, when all that begins had been started and the
+    /// callback's own level was done.
     pub(super) calls: Vec<[u64; 3]>,
     /// For each level: when it ran.
     pub(super) levels: Vec<Vec<(u64, u64)>>,
@@ -161,6 +162,10 @@ fn callback_runs(scheme: &dyn Scheme, trial: Trial<'_>) -> Vec<[u64; 3]> {
                 }
                 let there = stamp::now();
                 scheme.start(call, count);
+                // The first level, which needs no thread.
+                if trial.busy > 0.0 {
+                    beat::burn(trial.period.mul_f64(trial.busy));
+                }
                 [begun, there, stamp::now()]
             }
             Periods::AtOnce => {
