@@ -54,6 +54,11 @@ impl Source {
         frames
     }
 
+    /// Frames of the file, at the rate at which it is heard.
+    pub(crate) fn frames(&self) -> u64 {
+        self.stream.frames()
+    }
+
     /// What was wrong with the file.
     pub(crate) fn damage(&self) -> Option<String> {
         self.stream.damage().map(ToString::to_string)

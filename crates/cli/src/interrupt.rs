@@ -22,6 +22,11 @@ impl Interrupt {
         Ok(Self(asked))
     }
 
+    /// What is set then.
+    pub(crate) fn flag(&self) -> Arc<AtomicBool> {
+        self.0.clone()
+    }
+
     /// Whether the end was asked for.
     pub(crate) fn is_asked(&self) -> bool {
         // Relaxed: nothing travels with it.

@@ -3,6 +3,7 @@
 use crate::failure::{Failure, in_full};
 use crate::say;
 use divisi::graph::{Diagnostic, Range, Signal};
+use divisi::network::{self, session::Reading};
 use divisi::plan::{Options, Plan};
 use divisi::prelude::{Engine, EngineError, EngineOptions, Player, Registry};
 use divisi::text::{self, Session};
@@ -36,24 +37,53 @@ impl Loaded {
         let registry = Arc::new(divisi::registry());
         let reading = text::read_any(&name, &bytes, registry.catalogue());
         let folder = path.parent().unwrap_or(Path::new(""));
-        Ok(Self {
+        let mut loaded = Self {
             session: reading.session,
             diagnostics: reading.diagnostics,
             registry,
             folder: folder.to_path_buf(),
             name,
             source: String::from_utf8_lossy(&bytes).into_owned(),
-        })
+        };
+        if loaded.is_network_alone() {
+            // A network needs no graph beside it.
+            let is_missed = |found: &Diagnostic| found.message == "there is no node";
+            loaded.diagnostics.retain(|found| !is_missed(found));
+        }
+        Ok(loaded)
     }
 
-    /// Reads `path`, shows what is wrong in it, and fails if it cannot be used.
+    /// Reads `path`, shows what is wrong in it, and fails if it is no graph that can be used.
     pub(crate) fn usable(path: &Path) -> Result<Self, Failure> {
+        let loaded = Self::usable_or_network(path)?;
+        match loaded.is_network_alone() {
+            true => Err(Failure::wrong(
+                "this session is a process network: `render` runs it over a file, `check` looks at it",
+            )),
+            false => Ok(loaded),
+        }
+    }
+
+    /// The same where a process network alone will do.
+    pub(crate) fn usable_or_network(path: &Path) -> Result<Self, Failure> {
         let loaded = Self::read(path)?;
         loaded.show(&loaded.diagnostics);
         if has_errors(&loaded.diagnostics) {
             return Err(Failure::said_wrong());
         }
         Ok(loaded)
+    }
+
+    /// The session's process network, if it has one.
+    pub(crate) fn network(&self) -> Option<Reading> {
+        // Large graphs are not read once more for what they cannot have.
+        let may_have = self.name.ends_with(".toml") && self.source.contains("network");
+        may_have.then(|| network::session::read(&self.source))?
+    }
+
+    /// Whether it is a process network and nothing else.
+    fn is_network_alone(&self) -> bool {
+        self.session.graph.is_empty() && self.network().is_some()
     }
 
     /// Shows diagnostics with the lines that they are about.

@@ -13,6 +13,7 @@ mod interrupt;
 mod kept;
 mod live;
 mod load;
+mod network;
 mod options;
 mod outcome;
 mod picture;

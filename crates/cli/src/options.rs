@@ -92,6 +92,11 @@ pub(crate) struct How {
 }
 
 impl How {
+    /// How many threads work at most, where the call says so.
+    pub(crate) fn workers(&self) -> Option<usize> {
+        self.workers.map(|workers| workers as usize)
+    }
+
     /// Frames in a block.
     pub(crate) fn block(&self, loaded: &Loaded) -> Frames {
         let said = self.block.or(loaded.session.settings.block);

@@ -89,6 +89,7 @@ pub use exec;
 pub use fft;
 pub use graph;
 pub use media;
+pub use network;
 pub use plan;
 pub use processor;
 pub use report;
@@ -114,5 +115,19 @@ pub fn registry() -> processor::Registry {
     let mut registry = processor::Registry::default();
     dsp::register(&mut registry);
     conv::register_with(&mut registry, tuned::measured);
+    network::register_with(&mut registry, session_text);
     registry
+}
+
+/// The text of a session that a node names. One that is too long to be one is refused.
+fn session_text(path: &std::path::Path) -> Result<String, String> {
+    use std::io::Read;
+    const MOST_BYTES: u64 = 1 << 20;
+    let file = std::fs::File::open(path).map_err(|error| error.to_string())?;
+    let mut text = String::new();
+    let read = file.take(MOST_BYTES + 1).read_to_string(&mut text);
+    match read.map_err(|error| error.to_string())? as u64 > MOST_BYTES {
+        true => Err("this is too large".into()),
+        false => Ok(text),
+    }
 }

@@ -2,6 +2,7 @@
 
 use crate::failure::Failure;
 use crate::load::{Loaded, has_errors, outputs};
+use crate::network::Verdict;
 use crate::outcome::Json;
 use clap::Args;
 use divisi::graph::{Diagnostic, Place, Severity};
@@ -33,19 +34,25 @@ impl Check {
         let loaded = Loaded::read(&self.file)?;
         let json = Json::open(self.json.as_deref())?;
         let mut found = loaded.diagnostics.clone();
+        let network = Verdict::of(&loaded, &mut found);
         // On a graph that was only half read, later passes find what is not there.
         let plan = if has_errors(&found) {
             None
         } else {
-            diagnose(&loaded, &mut found)
+            diagnose(&loaded, network.is_some(), &mut found)
         };
         loaded.show(&found);
         let counts = plan.as_ref().map(|plan| Counts::of(&loaded, plan));
-        let text = match &counts {
+        let mut text = match &counts {
             Some(counts) => counts.in_words(&self.file.display().to_string()),
             None => String::new(),
         };
-        json.tell(&text, &in_json(counts.as_ref(), &found).to_string())?;
+        let mut all = in_json(counts.as_ref(), &found);
+        if let Some(network) = network.filter(|_| counts.is_some()) {
+            text += &network.in_words();
+            all["network"] = network.in_json();
+        }
+        json.tell(&text, &all.to_string())?;
         match counts {
             Some(_) => Ok(()),
             None => Err(Failure::said_wrong()),
@@ -54,7 +61,7 @@ impl Check {
 }
 
 /// What makers and the planner find; the plan, if they find no error.
-fn diagnose(loaded: &Loaded, found: &mut Vec<Diagnostic>) -> Option<Plan> {
+fn diagnose(loaded: &Loaded, has_network: bool, found: &mut Vec<Diagnostic>) -> Option<Plan> {
     let settings = &loaded.session.settings;
     let usual = SampleRate::new(48_000).expect("48000 is not zero");
     let block = settings.block.unwrap_or(Frames(64));
@@ -71,7 +78,7 @@ fn diagnose(loaded: &Loaded, found: &mut Vec<Diagnostic>) -> Option<Plan> {
         }
     }
     let mut nodes = loaded.session.graph.nodes();
-    if !nodes.any(|(_, node)| node.outputs.is_empty()) {
+    if !has_network && !nodes.any(|(_, node)| node.outputs.is_empty()) {
         let nothing = Diagnostic::warning(
             Place::new(1, 1, 1),
             "nothing of it will be heard: it has no `sink`",

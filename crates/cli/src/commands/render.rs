@@ -5,6 +5,7 @@ use crate::feed::Source;
 use crate::files::is_sound;
 use crate::interrupt::Interrupt;
 use crate::load::{Loaded, outputs};
+use crate::network;
 use crate::options::How;
 use crate::outcome::Json;
 use crate::progress::Progress;
@@ -27,6 +28,7 @@ const EXAMPLES: &str = "\
 Examples:
   divisi render examples/04-diamond-16.ag -o diamond.wav --seconds 10
   divisi render session.toml -o session.wav --workers 2 --json report.json
+  divisi render network.toml -o out.wav --input in.wav
 
 The file is WAV, 32-bit float. The same session gives the same bits, whatever the scheduler and the workers.";
 
@@ -48,9 +50,12 @@ pub(crate) struct Render {
 impl Render {
     /// Does it.
     pub(crate) fn run(self) -> Result<(), Failure> {
-        let loaded = Loaded::usable(&self.how.file)?;
+        let loaded = Loaded::usable_or_network(&self.how.file)?;
         self.how.keep_apart(&loaded, &self.output)?;
         is_sound(&self.output)?;
+        if network::render(&loaded, &self.how, &self.output)? {
+            return Ok(());
+        }
         self.tracing.check(&self.how, &loaded)?;
         let json = Json::open(self.how.json.as_deref())?;
         let interrupt = Interrupt::listen()?;

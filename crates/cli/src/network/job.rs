@@ -1,0 +1,216 @@
+//! One run of a network over a sound file, in as much memory as its queues have.
+
+use crate::failure::{Failure, in_full};
+use crate::feed::Source;
+use crate::files::is_sound;
+use crate::interrupt::Interrupt;
+use crate::load::Loaded;
+use crate::options::How;
+use crate::progress::Progress;
+use divisi::media::{Format, Writer};
+use divisi::network::kinds::{Feed, Tap};
+use divisi::network::session::Patch;
+use divisi::network::{Fire, RunError, RunOptions, Summary, View, run_on};
+use divisi::prelude::SampleRate;
+use divisi::units::Channels;
+use divisi::workers::{Crew, CrewOptions};
+use serde_json::{Value, json};
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// What a WAV file holds, less what its header may take.
+const MOST_BYTES: u128 = u32::MAX as u128 - 4096;
+
+/// What is to be read and written.
+pub(super) struct Job {
+    source: Source,
+    rate_out: SampleRate,
+    frames_in: u64,
+    frames_out: u64,
+}
+
+/// The file that is written, and how far it is.
+struct Written {
+    writer: Writer,
+    progress: Progress,
+    left: u64,
+    planes: Vec<Vec<f32>>,
+}
+
+impl Job {
+    /// Opens the input, and refuses what there could be no file for.
+    pub(super) fn new(patch: &Patch, loaded: &Loaded, how: &How) -> Result<Self, Failure> {
+        let Some(path) = &how.input else {
+            let told = "a network is rendered over a sound file: --input IN.wav";
+            return Err(Failure::wrong(told));
+        };
+        let rate = match how.said_rate(loaded) {
+            Some(rate) => rate,
+            None => divisi::media::open(path)
+                .map_err(|error| Failure::wrong(in_full(&error)))?
+                .rate(),
+        };
+        let source = Source::open(path, rate).map_err(|error| Failure::wrong(in_full(&error)))?;
+        let frames_in = how
+            .frames(rate)
+            .map_or(source.frames(), |most| most.min(source.frames()));
+        let (over, under) = patch.ratio();
+        let told = || {
+            let hz = rate.hz();
+            Failure::wrong(format!(
+                "{over} frames for {under} at {hz} Hz is no rate that a file can have"
+            ))
+        };
+        let hz = u128::from(rate.hz())
+            .checked_mul(over)
+            .filter(|hz| hz % under == 0);
+        let hz = hz.and_then(|hz| u32::try_from(hz / under).ok());
+        let rate_out = hz.and_then(SampleRate::new).ok_or_else(told)?;
+        let frames_out = (u128::from(frames_in) * over).div_ceil(under);
+        let channels = patch.borders()[1].0;
+        if frames_out * channels as u128 * 4 > MOST_BYTES {
+            let told = "this would be more than a WAV file holds: render fewer --seconds";
+            return Err(Failure::wrong(told));
+        }
+        Ok(Self {
+            source,
+            rate_out,
+            frames_in,
+            frames_out: frames_out as u64,
+        })
+    }
+
+    /// Does it; what came of it, to people and to machines.
+    pub(super) fn run(
+        self,
+        patch: &Patch,
+        how: &How,
+        output: &Path,
+    ) -> Result<(String, Value), Failure> {
+        is_sound(output)?;
+        let interrupt = Interrupt::listen()?;
+        let (frames_in, frames_out, rate) = (self.frames_in, self.frames_out, self.rate_out);
+        let [into, out] = patch.borders();
+        let channels = Channels(out.0 as u16);
+        let writer = Writer::create(output, rate, channels, Format::F32);
+        let writer = writer.map_err(|error| Failure::failed(in_full(&error)))?;
+        let written = Arc::new(Mutex::new(Some(Written {
+            writer,
+            progress: Progress::new(rate.hz(), Some(frames_out)),
+            left: frames_out,
+            planes: vec![vec![0.0; out.1]; out.0],
+        })));
+        let (feed, tap) = (self.feed(into), tap(out, written.clone()));
+        let network = patch.network(feed, tap);
+        let crew = CrewOptions {
+            workers: how.workers().unwrap_or(CrewOptions::default().workers),
+            ..CrewOptions::default()
+        };
+        let workers = crew.workers;
+        let crew = Crew::new(crew).map_err(|error| Failure::failed(in_full(&error)))?;
+        let options = RunOptions {
+            memory: usize::MAX / 2,
+            stop: Some(interrupt.flag()),
+            ..RunOptions::default()
+        };
+        let ran = run_on(&crew, network, &options);
+        let path = output.display().to_string();
+        let got = finish(&written, &path)?;
+        let summary = ran.map_err(|error| match error {
+            RunError::Interrupted => {
+                Failure::failed(format!("interrupted: {path} holds the first {got} frames"))
+            }
+            error => Failure::failed(format!(
+                "{}; {path} keeps what came before",
+                in_full(&error)
+            )),
+        })?;
+        let text = format!("{path}: {got} frames at {} Hz\n", rate.hz());
+        Ok((text, report(patch, &summary, (frames_in, got, workers))))
+    }
+
+    /// The node that plays the file.
+    fn feed(self, (channels, piece): (usize, usize)) -> Box<dyn Fire> {
+        let (mut source, mut left) = (self.source, self.frames_in);
+        let mut planes = vec![vec![0.0; piece]; channels];
+        let feed = Feed::new(channels, piece, move |room, wanted| {
+            let mut slices: Vec<&mut [f32]> = planes.iter_mut().map(Vec::as_mut_slice).collect();
+            let got = source.read(&mut slices) as u64;
+            if let Some(damage) = source.damage() {
+                return Err(damage);
+            }
+            for (channel, plane) in planes.iter().enumerate() {
+                room.channel(channel).copy_from_slice(&plane[..wanted]);
+            }
+            let got = got.min(left);
+            left -= got;
+            Ok(got as usize)
+        });
+        Box::new(feed.expect("the network was read with channels and frames"))
+    }
+}
+
+/// The node that writes the file.
+fn tap((channels, piece): (usize, usize), written: Arc<Mutex<Option<Written>>>) -> Box<dyn Fire> {
+    let tap = Tap::new(channels, piece, move |view, frames| {
+        let mut written = written.lock().unwrap_or_else(PoisonError::into_inner);
+        written
+            .as_mut()
+            .map_or(Ok(()), |written| written.write(view, frames))
+    });
+    Box::new(tap.expect("the network was read with channels and frames"))
+}
+
+impl Written {
+    fn write(&mut self, view: &View<'_>, frames: usize) -> Result<(), String> {
+        let frames = self.left.min(frames as u64);
+        self.left -= frames;
+        let mut slices: Vec<&[f32]> = Vec::with_capacity(self.planes.len());
+        for (channel, plane) in self.planes.iter_mut().enumerate() {
+            // The view lends one channel after the other; a file wants them together.
+            plane[..frames as usize].copy_from_slice(&view.channel(channel)[..frames as usize]);
+            slices.push(&plane[..frames as usize]);
+        }
+        self.writer
+            .write(&slices)
+            .map_err(|error| in_full(&error))?;
+        self.progress.show(self.writer.frames());
+        Ok(())
+    }
+}
+
+/// Closes the file; how many frames it has.
+fn finish(written: &Mutex<Option<Written>>, path: &str) -> Result<u64, Failure> {
+    let written = written
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .take();
+    let Some(mut written) = written else {
+        return Err(Failure::failed(format!("{path} was not written")));
+    };
+    written.progress.end();
+    let frames = written.writer.frames();
+    written
+        .writer
+        .finish()
+        .map_err(|error| Failure::failed(in_full(&error)))?;
+    Ok(frames)
+}
+
+fn report(patch: &Patch, summary: &Summary, (into, out, workers): (u64, u64, usize)) -> Value {
+    let shape = patch.shape();
+    let nodes = shape.nodes.iter().zip(&summary.firings);
+    let nodes = nodes.map(|(node, firings)| json!({ "name": node.name, "firings": firings }));
+    let queues = shape.queue_ids().zip(&summary.sizes);
+    let queues =
+        queues.map(|(queue, size)| json!({ "name": shape.queue_name(queue), "frames": size }));
+    json!({
+        "version": env!("CARGO_PKG_VERSION"),
+        "workers": workers,
+        "frames_in": into,
+        "frames_out": out,
+        "growths": summary.growths.len(),
+        "nodes": nodes.collect::<Vec<_>>(),
+        "queues": queues.collect::<Vec<_>>(),
+    })
+}

@@ -1,0 +1,215 @@
+//! `check` and `render` on a session's process network: the verdict, the right sound, and the memory that it takes.
+
+mod common;
+
+use common::{Folder, repository, sound, wav};
+use std::path::Path;
+
+const HALF: &str = "\
+[network]
+edges = [\"in -> split -> low -> both -> half -> out\", \"split.out2 -> both.in2\"]
+piece = 128
+
+[network.nodes]
+in = { kind = \"input\" }
+split = { kind = \"split\" }
+low = { kind = \"overlap_save\", taps = 101, cutoff = 0.05, size = 1024 }
+both = { kind = \"add\" }
+half = { kind = \"decimate\", factor = 2, coefs = [1.0] }
+out = { kind = \"output\" }
+";
+
+fn ramp(frames: usize) -> Vec<f32> {
+    (0..frames)
+        .map(|i| (i % 1000) as f32 / 1000.0 - 0.5)
+        .collect()
+}
+
+#[test]
+fn check_gives_the_rates_and_the_sizes_of_queues() {
+    let here = Folder::new();
+    here.write("half.toml", HALF);
+    let gave = here.well("check half.toml");
+    assert!(
+        gave.out
+            .contains("network: 6 nodes, 6 queues; the rates fit: 1 frame out for 2 in"),
+        "{}",
+        gave.out
+    );
+    assert!(gave.out.contains("split.out2 -> both.in2"), "{}", gave.out);
+    here.well("check half.toml --json check.json");
+    let network = &here.json("check.json")["network"];
+    assert_eq!(
+        (&network["frames_out"], &network["frames_in"]),
+        (&1.into(), &2.into())
+    );
+    let queues = network["queues"].as_array().unwrap();
+    assert!(
+        queues.len() == 6
+            && queues
+                .iter()
+                .all(|queue| queue["sufficient"].as_u64() > Some(0))
+    );
+}
+
+#[test]
+fn mistakes_are_shown_where_they_are() {
+    let here = Folder::new();
+    for (wrong, right, told, line) in [
+        (
+            "\"adt\"",
+            "\"add\"",
+            "there is no kind `adt` in a network",
+            9,
+        ),
+        ("out3 ->", "out2 ->", "`split` has no output `out3`", 2),
+        (
+            ", factor = 2 }\nhalf",
+            " }\nhalf",
+            "kind `add` has no `factor`",
+            9,
+        ),
+    ] {
+        here.write("wrong.toml", HALF.replacen(right, wrong, 1));
+        let gave = here.call("check wrong.toml");
+        assert_eq!(gave.code, Some(2), "{}", gave.err);
+        assert!(gave.err.contains(told), "{}", gave.err);
+        assert!(
+            gave.err.contains(&format!("wrong.toml:{line}:")),
+            "{}",
+            gave.err
+        );
+        let gave = here.call("render wrong.toml -o out.wav --input in.wav");
+        assert_eq!(
+            (gave.code, here.has("out.wav")),
+            (Some(2), false),
+            "{}",
+            gave.err
+        );
+    }
+}
+
+#[test]
+fn render_gives_the_same_bits_for_any_number_of_workers() {
+    let here = Folder::new();
+    here.write("half.toml", HALF);
+    let left = ramp(10_001);
+    here.write("in.wav", sound(44_100, &[&left]));
+    let mut first = None;
+    for workers in 1..=3 {
+        here.well(&format!(
+            "render half.toml -o out.wav --input in.wav --workers {workers} --json run.json"
+        ));
+        let bytes = here.read("out.wav");
+        let (channels, bits) = wav(&bytes);
+        assert_eq!((channels, bits.len()), (1, 5001));
+        let run = here.json("run.json");
+        assert_eq!(
+            (&run["frames_out"], &run["growths"]),
+            (&5001.into(), &0.into())
+        );
+        assert_eq!(
+            *first.get_or_insert_with(|| bytes.clone()),
+            bytes,
+            "{workers} workers"
+        );
+        // What is slow passes the filter, later by its half: the sum is near twice the ramp.
+        let at = |frame: usize| f32::from_bits(bits[frame]);
+        assert!((at(350) - (left[700] + left[650])).abs() < 1e-3);
+    }
+}
+
+#[test]
+fn render_refuses_what_it_cannot_do() {
+    let here = Folder::new();
+    here.write("half.toml", HALF);
+    here.write("in.wav", sound(44_101, &[&ramp(100)]));
+    let gave = here.call("render half.toml -o out.wav");
+    assert!(
+        gave.code == Some(2) && gave.err.contains("--input IN.wav"),
+        "{}",
+        gave.err
+    );
+    let gave = here.call("render half.toml -o out.wav --input in.wav");
+    assert!(
+        gave.code == Some(2) && gave.err.contains("no rate that a file can have"),
+        "{}",
+        gave.err
+    );
+    let gave = here.call("play half.toml --driver clock");
+    assert!(
+        gave.code == Some(2) && gave.err.contains("a process network"),
+        "{}",
+        gave.err
+    );
+    let gave = here.call("render half.toml -o out.wav --input none.wav");
+    assert_eq!(gave.code, Some(2), "{}", gave.err);
+    assert!(!here.has("out.wav"));
+    here.write(
+        "both.toml",
+        format!("{HALF}\n[nodes]\no = {{ kind = \"sink\" }}\n"),
+    );
+    let gave = here.call("render both.toml -o out.wav --input in.wav");
+    assert!(
+        gave.code == Some(2) && gave.err.contains("nodes and a network"),
+        "{}",
+        gave.err
+    );
+}
+
+/// The most memory that a call had, in kB, as the kernel counts it while it runs.
+fn peak_kb(here: &Folder, line: &str) -> u64 {
+    let mut child = here.command(line).spawn().unwrap();
+    let status = format!("/proc/{}/status", child.id());
+    let mut peak = 0;
+    while child.try_wait().unwrap().is_none() {
+        let said = std::fs::read_to_string(Path::new(&status)).unwrap_or_default();
+        let line = said.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+        let kb = line.and_then(|line| line.trim().trim_end_matches(" kB").parse().ok());
+        peak = peak.max(kb.unwrap_or(0));
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    }
+    assert!(child.wait().unwrap().success());
+    peak
+}
+
+#[test]
+fn a_file_of_any_length_takes_the_same_memory() {
+    if !Path::new("/proc/self/status").exists() {
+        return;
+    }
+    let here = Folder::new();
+    here.write("half.toml", HALF);
+    here.write("short.wav", sound(48_000, &[&ramp(400_000)]));
+    here.write("long.wav", sound(48_000, &[&ramp(10_000_000)]));
+    let [short, long] = ["short", "long"].map(|name| {
+        peak_kb(
+            &here,
+            &format!("render half.toml -o {name}-out.wav --input {name}.wav --workers 2"),
+        )
+    });
+    // The file alone has 40 MB.
+    assert!(short > 0 && long < short + 4096, "{short} kB and {long} kB");
+    assert_eq!(wav(&here.read("long-out.wav")).1.len(), 5_000_000);
+}
+
+#[test]
+fn the_example_checks_and_renders() {
+    let here = Folder::new();
+    let example = repository("examples/network/spectra.toml");
+    let gave = here.well(&format!("check {}", example.display()));
+    assert!(
+        gave.out
+            .contains("network: 10 nodes, 10 queues; the rates fit: 1 frame out for 1 in"),
+        "{}",
+        gave.out
+    );
+    here.write("in.wav", sound(48_000, &[&ramp(5000)]));
+    here.well(&format!(
+        "render {} -o out.wav --input in.wav",
+        example.display()
+    ));
+    let (channels, bits) = wav(&here.read("out.wav"));
+    assert_eq!((channels, bits.len()), (1, 5000));
+    assert!(bits.iter().all(|bits| f32::from_bits(*bits).is_finite()));
+}
