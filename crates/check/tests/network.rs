@@ -1,0 +1,134 @@
+//! The node `network` in a graph: it gives what its network gives, as late as it says, allocates nothing while it plays,
+//! and is as new after a reset.
+
+use divisi_check::alloc::Counting;
+use divisi_check::rig::{Cut, Rig, Take};
+use divisi_check::rng::Rng;
+use divisi_check::unit::node;
+use graph::Value;
+use std::path::PathBuf;
+use units::SampleRate;
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// Sound through two arms, of which the one delays by what it must see at once; with nodes of several rates.
+const ARMS: &str = "\
+[network]
+edges = [\"in -> split -> there -> back -> both -> out\", \"split.out2 -> long -> down -> up -> both.in2\"]
+channels = 2
+piece = 12
+[network.nodes]
+in = { kind = \"input\" }
+split = { kind = \"split\" }
+there = { kind = \"stft\", size = 128, hop = 32 }
+back = { kind = \"istft\", size = 128, hop = 32 }
+long = { kind = \"overlap_save\", taps = 193, cutoff = 0.2, size = 512 }
+down = { kind = \"decimate\", factor = 3 }
+up = { kind = \"interpolate\", factor = 3, piece = 5 }
+both = { kind = \"add\", piece = 7 }
+out = { kind = \"output\" }
+";
+
+/// There and back again, which is the sound itself.
+const SAME: &str = "\
+[network]
+edges = [\"in -> there -> back -> out\"]
+channels = 2
+[network.nodes]
+in = { kind = \"input\" }
+there = { kind = \"stft\", size = 256, hop = 64 }
+back = { kind = \"istft\", size = 256, hop = 64 }
+out = { kind = \"output\" }
+";
+
+/// A session on disk, gone with this.
+struct File(PathBuf);
+
+impl File {
+    fn new(name: &str, text: &str) -> Self {
+        let name = format!("divisi-check-network-{}-{name}.toml", std::process::id());
+        let path = std::env::temp_dir().join(name);
+        std::fs::write(&path, text).expect("there is room for files");
+        Self(path)
+    }
+
+    fn rig(&self) -> Rig {
+        let file = Value::Text(self.0.to_str().expect("it is plain").into());
+        let params = [("file", file), ("channels", Value::Number(2.0))];
+        let rate = SampleRate::new(48_000).expect("48000 is not zero");
+        Rig::new(&divisi::registry(), &node("network", &params), rate)
+    }
+}
+
+impl Drop for File {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.0);
+    }
+}
+
+fn take(seed: u64, frames: usize) -> Take {
+    let mut rng = Rng(seed);
+    let mut channel = || (0..frames).map(|_| rng.sample()).collect();
+    Take {
+        inputs: vec![channel(), channel()],
+        events: Vec::new(),
+        frames,
+    }
+}
+
+#[test]
+fn blocks_of_any_cut_give_the_same_bits_and_nothing_is_allocated() {
+    for (name, text) in [("arms", ARMS), ("same", SAME)] {
+        let file = File::new(name, text);
+        let take = take(1, 3000);
+        let whole = file.rig().play(&take, Cut::Even(3000));
+        assert_eq!(whole.allocations, 0, "{name}");
+        assert!(whole.bits.iter().flatten().any(|bits| *bits != 0), "{name}");
+        for cut in [
+            Cut::Even(1),
+            Cut::Even(64),
+            Cut::Even(100),
+            Cut::Random(Rng(5)),
+        ] {
+            let played = file.rig().play(&take, cut);
+            assert!(played.bits == whole.bits, "{name} differs");
+            assert_eq!(played.allocations, 0, "{name}");
+        }
+    }
+}
+
+#[test]
+fn a_network_is_as_late_as_it_says() {
+    let file = File::new("late", SAME);
+    let mut rig = file.rig();
+    let latency = rig.processor.latency().count();
+    assert_eq!(latency, 255, "of 256 frames the first comes with the last");
+    let take = take(2, 3000);
+    let played = rig.play(&take, Cut::Even(64));
+    for (heard, sound) in played.bits.iter().zip(&take.inputs) {
+        let heard: Vec<f32> = heard.iter().map(|bits| f32::from_bits(*bits)).collect();
+        assert!(heard[..latency].iter().all(|x| *x == 0.0));
+        let pairs = heard[latency..].iter().zip(sound);
+        let worst = pairs.map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+        assert!(worst < 1e-4, "{worst}");
+    }
+}
+
+#[test]
+fn after_a_reset_it_is_as_new() {
+    let file = File::new("reset", ARMS);
+    let (first, other) = (take(3, 2000), take(4, 1777));
+    let mut rig = file.rig();
+    let new = rig.play(&first, Cut::Even(64));
+    rig.play(&other, Cut::Even(77));
+    rig.reset();
+    assert!(rig.play(&first, Cut::Even(64)).bits == new.bits);
+    rig.play(&other, Cut::Even(77));
+    rig.set_up(SampleRate::new(44_100).expect("44100 is not zero"));
+    rig.reset();
+    assert!(
+        rig.play(&first, Cut::Even(100)).bits == new.bits,
+        "set up again"
+    );
+}
