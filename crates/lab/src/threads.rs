@@ -66,7 +66,8 @@ impl Busy {
         let work = [0, 1, 2, 5, 6].map(|at| ticks.get(at).copied().unwrap_or(0));
         let own = fs::read_to_string("/proc/self/stat").unwrap_or_default();
         let behind = own.rsplit_once(')').map_or("", |(_, behind)| behind);
-        let own = behind.split_whitespace().skip(11).take(2);
+        // Of this process and of those that it started and waited for.
+        let own = behind.split_whitespace().skip(11).take(4);
         Self {
             all: work.iter().sum(),
             ours: own.map_while(|t| t.parse::<u64>().ok()).sum(),

@@ -102,7 +102,6 @@ impl Cell for QueueCell {
         for values in [&found.mirrored, &found.copying, &found.slices] {
             cells.extend(told(values));
         }
-        cells.extend(told(&self.gains(&found)));
         cells.push(begin.elapsed().as_millis().to_string());
         cells.push(format!("{:.0}", stolen as f64 / 1e6));
         debug_assert_eq!(cells.len(), COLUMNS.len() - KEYS - STATE);
@@ -185,16 +184,6 @@ impl QueueCell {
             TWO => streams::together(filter, self.time, feed, run),
             _ => streams::alone(filter, self.time, feed, run),
         }
-    }
-
-    /// By how much mirrored is better than copying, in %, run by run.
-    fn gains(&self, found: &Found) -> Vec<f64> {
-        let pairs = found.mirrored.iter().zip(&found.copying);
-        let gain = |(mirrored, copying): (&f64, &f64)| match self.what {
-            TRIP => 100.0 * (copying / mirrored - 1.0),
-            _ => 100.0 * (mirrored / copying - 1.0),
-        };
-        pairs.map(gain).filter(|gain| gain.is_finite()).collect()
     }
 }
 

@@ -28,8 +28,6 @@ pub(crate) const COLUMNS: &[&str] = &[
     "copying_sd",
     "slices",
     "slices_sd",
-    "gain",
-    "gain_sd",
     "ms",
     "stolen_ms",
     "loadavg",

@@ -41,8 +41,8 @@ fn method(page: &mut Page) {
          a buffer, the new frames are copied behind it, the result is copied into the second ring. Slices: a mirrored queue \
          for one thread (the crate slice-ring-buffer); windows in place, results copied in.",
         "One thread feeds and filters by turns; or one thread feeds and another filters, both spinning for some microseconds while they wait. The \
-         kinds of queue take turns; a figure is the mean of all turns with its standard deviation, and the gain that of \
-         neighbouring turns.",
+         kinds of queue take turns; a figure is the mean of all turns with its standard deviation; a gain is that of the \
+         means.",
         "MFLOPS: half of 2 x 5 N log2 N + 6 N operations a block, since the signal is real (a complex signal would take \
          all of them), whatever the overlap, times the blocks a second.",
         "The control is the copying way against itself.",
@@ -70,7 +70,7 @@ impl<'a> View<'a> {
         page.section("The control");
         let gains: Vec<f64> = (self.rows(CONTROL, ONE))
             .filter(|row| !self.is_void(row))
-            .filter_map(|row| row.number("gain"))
+            .filter_map(|row| gain(&row))
             .collect();
         match most(&gains) {
             None => page.text("The control has not been run yet, or only while the machine was in other use."),
@@ -86,13 +86,9 @@ impl<'a> View<'a> {
         for between in [ONE, TWO] {
             page.section(&format!("A filter by FFT, {between}"));
             let file = between.replace(' ', "-");
-            let gain = self.curves(between, "gain", &format!("gain-{file}"), "gain, %");
-            let speed = self.curves(
-                between,
-                "mirrored",
-                &format!("speed-{file}"),
-                "speed, MFLOPS",
-            );
+            let speed = |row: &Row<'_>| row.number("mirrored");
+            let gain = self.curves(between, gain, &format!("gain-{file}"), "gain, %");
+            let speed = self.curves(between, speed, &format!("speed-{file}"), "speed, MFLOPS");
             for (chart, caption) in [
                 (
                     gain,
@@ -116,12 +112,18 @@ impl<'a> View<'a> {
         }
     }
 
-    fn curves(&self, between: &'static str, column: &str, file: &str, y: &'static str) -> Chart {
+    fn curves(
+        &self,
+        between: &'static str,
+        value: fn(&Row<'_>) -> Option<f64>,
+        file: &str,
+        y: &'static str,
+    ) -> Chart {
         let curve = |overlap: usize| {
             let overlap_text = overlap.to_string();
             let rows = self.rows(FILTER, between).filter(|row| !self.is_void(row));
             let rows = rows.filter(|row| row.text("overlap") == overlap_text);
-            let points = rows.filter_map(|row| Some((row.number("size")?, row.number(column)?)));
+            let points = rows.filter_map(|row| Some((row.number("size")?, value(&row)?)));
             (format!("overlap {overlap} %"), points.collect())
         };
         Chart {
@@ -144,7 +146,7 @@ impl<'a> View<'a> {
             spread(row, "mirrored"),
             spread(row, "copying"),
             spread(row, "slices"),
-            spread(row, "gain"),
+            told(gain(row)),
             state.into(),
         ]
     }
@@ -199,7 +201,7 @@ impl<'a> View<'a> {
             row.text("between").into(),
             spread(row, "mirrored"),
             spread(row, "copying"),
-            spread(row, "gain"),
+            told(gain(row)),
             state.into(),
         ]
     }
@@ -241,7 +243,7 @@ impl<'a> View<'a> {
                 let (size, overlap) = (row.number("size"), row.number("overlap"));
                 is_in(size.unwrap_or(0.0), overlap.unwrap_or(0.0))
             })
-            .filter_map(|row| row.number("gain"))
+            .filter_map(|row| gain(&row))
             .collect();
         gains.sort_by(f64::total_cmp);
         let (least, most) = (gains.first()?, gains.last()?);
@@ -257,6 +259,21 @@ impl<'a> View<'a> {
 /// The greatest of what there is, whatever its sign.
 fn most(values: &[f64]) -> Option<f64> {
     values.iter().map(|value| value.abs()).reduce(f64::max)
+}
+
+/// By how much mirrored is better than copying, in %.
+fn gain(row: &Row<'_>) -> Option<f64> {
+    let (mirrored, copying) = (row.number("mirrored")?, row.number("copying")?);
+    let ratio = match row.text("what") {
+        TRIP => copying / mirrored,
+        _ => mirrored / copying,
+    };
+    let gain = 100.0 * (ratio - 1.0);
+    gain.is_finite().then_some(gain)
+}
+
+fn told(gain: Option<f64>) -> String {
+    gain.map_or("-".into(), |gain| format!("{gain:+.1} %"))
 }
 
 /// A mean and its standard deviation.
