@@ -94,8 +94,8 @@ impl<const IS_PRODUCER: bool> Side<IS_PRODUCER> {
         wanted: usize,
     ) {
         Self::own_bell(header).sleep_unless(fences, kernel, limit, || {
-            let enough = self.look(header).is_ok_and(|there| there < wanted);
-            !enough || Self::other_bell(header).is_closed()
+            let is_short = self.look(header).is_ok_and(|there| there < wanted);
+            !is_short || Self::other_bell(header).is_closed()
         });
     }
 }
