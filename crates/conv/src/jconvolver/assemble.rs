@@ -135,15 +135,8 @@ impl<'a> Assembler<'a> {
                 connect,
             } => {
                 let at = self.channel(is_input, channel, found)?;
-                let new = self.new.as_mut()?;
-                let ports = if is_input {
-                    &mut new.inputs
-                } else {
-                    &mut new.outputs
-                };
                 let name = Some(name);
-                ports[at] = PortName { name, connect };
-                Some(())
+                self.name(is_input, at, PortName { name, connect })
             }
             Command::Read {
                 pair,
@@ -196,23 +189,44 @@ impl<'a> Assembler<'a> {
                 length,
             } => {
                 let pair = self.pair(pair, found)?;
-                let (length, at) = (length.is as usize, delay.map_usize());
-                let Some(delay) = at.is.checked_sub(length / 2) else {
-                    let message =
-                        format!("half of {length} frames do not fit before frame {}", at.is);
-                    let wrong = Diagnostic::error(at.place, message);
-                    found.push(wrong.help(format!("the delay is {} or more", length / 2)));
-                    return None;
-                };
-                self.charge(length, place, found)?;
-                let ir = hilbert(length).into();
-                self.add(pair, Part { ir, gain, delay }, (place, at.place), found)
+                let times = (delay.map_usize(), length.is as usize);
+                self.hilbert(pair, gain, times, place, found)
             }
             Command::Copy { pair, from } => {
                 let (pair, from) = (self.pair(pair, found), self.pair(from, found));
                 self.copy((pair?, from?), place, found)
             }
         }
+    }
+
+    fn name(&mut self, is_input: bool, at: usize, name: PortName) -> Option<()> {
+        let new = self.new.as_mut()?;
+        let ports = match is_input {
+            true => &mut new.inputs,
+            false => &mut new.outputs,
+        };
+        ports[at] = name;
+        Some(())
+    }
+
+    /// Adds a Hilbert transform of `length` frames, whose middle comes after a delay.
+    fn hilbert(
+        &mut self,
+        pair: (usize, usize),
+        gain: f32,
+        (at, length): (At<usize>, usize),
+        place: Place,
+        found: &mut Vec<Diagnostic>,
+    ) -> Option<()> {
+        let Some(delay) = at.is.checked_sub(length / 2) else {
+            let message = format!("half of {length} frames do not fit before frame {}", at.is);
+            let wrong = Diagnostic::error(at.place, message);
+            found.push(wrong.help(format!("the delay is {} or more", length / 2)));
+            return None;
+        };
+        self.charge(length, place, found)?;
+        let ir = hilbert(length).into();
+        self.add(pair, Part { ir, gain, delay }, (place, at.place), found)
     }
 
     /// The index of a channel, where it was declared.
