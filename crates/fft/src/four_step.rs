@@ -265,6 +265,36 @@ impl FourStep {
         }
     }
 
+    /// How many pieces the complex transform has.
+    pub(crate) fn complex_pieces(&self) -> usize {
+        self.column_pieces() + self.row_pieces()
+    }
+
+    /// Piece `i` of the complex transform of as many values as there are bins, in blocks, as a forward one begins with.
+    ///
+    /// Real-time: hot.
+    pub(crate) fn complex_piece(
+        &self,
+        i: usize,
+        from: &[f32],
+        to: &mut [f32],
+        scratch: &mut [f32],
+    ) {
+        if !self.fit(i, from, to, scratch) || i >= self.complex_pieces() {
+            return;
+        }
+        match self.piece(i, true) {
+            Piece::Columns(i) => self.columns::<BLOCKED>(i, from, scratch),
+            Piece::ColumnStep(group, step) => {
+                self.column_steps::<BLOCKED>(group, step..step + 1, from, scratch);
+            }
+            Piece::Crossing(group, part) => self.cross(group, self.tiles(part), scratch),
+            Piece::Rows(i) => self.rows::<BLOCKED>(i, 0..self.rows.steps(), scratch, to),
+            Piece::RowStep(i, step) => self.rows::<BLOCKED>(i, step..step + 1, scratch, to),
+            Piece::Split(_) => {}
+        }
+    }
+
     fn fit(&self, i: usize, time: &[f32], spectrum: &[f32], scratch: &[f32]) -> bool {
         let fit = time.len() == self.floats()
             && spectrum.len() == self.floats()

@@ -1,0 +1,167 @@
+//! Spectra added to and taken from one another, number by number.
+
+use crate::complex::BLOCK;
+use crate::kernels::{Kernels, Work};
+use crate::vector::{HALF, Vector};
+use std::ops::Range;
+
+impl Kernels {
+    /// `sum = a + b`. All have one length, a multiple of sixteen; what exceeds that, or the shortest, is left alone.
+    ///
+    /// Real-time: hot.
+    pub fn add(self, sum: &mut [f32], a: &[f32], b: &[f32]) {
+        debug_assert!(sum.len() == a.len() && sum.len() == b.len(), "one length");
+        self.run(Add {
+            len: sum.len().min(a.len()).min(b.len()) / HALF * HALF,
+            sum: sum.as_mut_ptr(),
+            a: a.as_ptr(),
+            b: b.as_ptr(),
+        });
+    }
+
+    /// `sum += a`, likewise.
+    ///
+    /// Real-time: hot.
+    pub fn add_to(self, sum: &mut [f32], a: &[f32]) {
+        debug_assert!(sum.len() == a.len(), "one length");
+        self.run(Add {
+            len: sum.len().min(a.len()) / HALF * HALF,
+            sum: sum.as_mut_ptr(),
+            a: sum.as_ptr(),
+            b: a.as_ptr(),
+        });
+    }
+
+    /// `sum = a - b - c`, likewise.
+    ///
+    /// Real-time: hot.
+    pub fn subtract_two(self, sum: &mut [f32], a: &[f32], b: &[f32], c: &[f32]) {
+        let shortest = a.len().min(b.len()).min(c.len());
+        debug_assert!(sum.len() == shortest, "one length");
+        self.run(SubtractTwo {
+            len: sum.len().min(shortest) / HALF * HALF,
+            sum: sum.as_mut_ptr(),
+            a: a.as_ptr(),
+            b: b.as_ptr(),
+            c: c.as_ptr(),
+        });
+    }
+}
+
+impl Kernels {
+    /// Adds up blocks `part` of two spectra; those of `to` stand `step` blocks apart.
+    ///
+    /// Real-time: hot.
+    pub(crate) fn add_blocks(
+        self,
+        part: Range<usize>,
+        (a, b): (&[f32], &[f32]),
+        to: &mut [f32],
+        step: usize,
+    ) {
+        let blocks = a.len() / BLOCK;
+        assert!(a.len() == b.len() && to.len() >= blocks * step * BLOCK && part.end <= blocks);
+        self.run(AddBlocks {
+            part,
+            a: a.as_ptr(),
+            b: b.as_ptr(),
+            to: to.as_mut_ptr(),
+            step,
+        });
+    }
+}
+
+/// The pointers are good for the blocks of `part`, `to` for `step` times as many.
+struct AddBlocks {
+    part: Range<usize>,
+    a: *const f32,
+    b: *const f32,
+    to: *mut f32,
+    step: usize,
+}
+
+impl Work for AddBlocks {
+    type Out = ();
+
+    #[inline(always)]
+    unsafe fn run<V: Vector>(self) {
+        for block in self.part.clone() {
+            for lane in (0..BLOCK).step_by(V::LANES) {
+                let at = block * BLOCK + lane;
+                // SAFETY: the lanes of a vector divide a block; the machine has `V`.
+                unsafe {
+                    let sum = V::load(self.a.add(at)) + V::load(self.b.add(at));
+                    sum.store(self.to.add(block * self.step * BLOCK + lane));
+                }
+            }
+        }
+    }
+}
+
+/// All pointers are good for `len` floats, a multiple of sixteen, and `sum` is borrowed alone; `a` may be the same.
+struct Add {
+    len: usize,
+    sum: *mut f32,
+    a: *const f32,
+    b: *const f32,
+}
+
+impl Work for Add {
+    type Out = ();
+
+    #[inline(always)]
+    unsafe fn run<V: Vector>(self) {
+        for at in (0..self.len).step_by(V::LANES) {
+            // SAFETY: the lanes of a vector divide sixteen, so all of them are below `len`; the machine has `V`.
+            unsafe {
+                let sum = V::load(self.a.add(at)) + V::load(self.b.add(at));
+                sum.store(self.sum.add(at));
+            }
+        }
+    }
+}
+
+/// As [`Add`].
+struct SubtractTwo {
+    len: usize,
+    sum: *mut f32,
+    a: *const f32,
+    b: *const f32,
+    c: *const f32,
+}
+
+impl Work for SubtractTwo {
+    type Out = ();
+
+    #[inline(always)]
+    unsafe fn run<V: Vector>(self) {
+        for at in (0..self.len).step_by(V::LANES) {
+            // SAFETY: as for `Add`.
+            unsafe {
+                let rest = V::load(self.a.add(at)) - V::load(self.b.add(at));
+                (rest - V::load(self.c.add(at))).store(self.sum.add(at));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_added_and_taken_away_on_all_kernels() {
+        let row = |from: usize| (from..from + 48).map(|i| i as f32).collect::<Vec<_>>();
+        let (a, b, c) = (row(100), row(7), row(50));
+        for kernels in Kernels::here() {
+            let mut sum = vec![f32::NAN; 48];
+            kernels.add(&mut sum, &a, &b);
+            let truth = |f: &dyn Fn(usize) -> f32| (0..48).map(f).collect::<Vec<_>>();
+            assert_eq!(sum, truth(&|i| a[i] + b[i]), "{kernels:?}");
+            kernels.subtract_two(&mut sum, &a, &b, &c);
+            assert_eq!(sum, truth(&|i| a[i] - b[i] - c[i]), "{kernels:?}");
+            kernels.add_to(&mut sum, &c);
+            assert_eq!(sum, truth(&|i| a[i] - b[i]), "{kernels:?}");
+        }
+    }
+}

@@ -1,0 +1,322 @@
+//! The odd bins of a real spectrum, without the even ones.
+//!
+//! Of 2N values the even bins are those of N values, the first half and the second added: x[n] + x[n + N]. The odd ones
+//! come of the difference d[n] = x[n] - x[n + N]. Bin 4k + 1 is the sum over n < N of d[n] exp(-2πi n (4k + 1) / 2N); the
+//! values n and n + N/2 have factors that differ by -i, so it is bin k of the complex transform of
+//!
+//! z[n] = (d[n] - i d[n + N/2]) exp(-2πi n / 2N), n < N/2.
+//!
+//! Its upper half has bins 4k + 1 > N, and these are the conjugates of bins 2N - (4k + 1): so bin 4k + 3 is the conjugate
+//! of z's bin N/2 - 1 - k. One complex transform of N/2 values gives all odd bins, and none twice.
+
+use crate::butterflies::{From, To};
+use crate::complex::form::BLOCKED;
+use crate::complex::{BLOCK, Complex};
+use crate::four_step::FourStep;
+use crate::kernels::{Kernels, Work};
+use crate::plan::{Packing, SizeError};
+use crate::turn::turn;
+use crate::vector::{HALF, Vector};
+use crate::vertical::Vertical;
+use std::ops::Range;
+
+/// How the complex transform is done.
+enum Inner {
+    Batch(Vertical),
+    Mono(Box<FourStep>),
+}
+
+/// The odd bins of a spectrum of `bins` bins.
+pub(crate) struct Odd {
+    bins: usize,
+    packing: Packing,
+    kernels: Kernels,
+    inner: Inner,
+    /// The factors of z: of a batch two floats each, else in blocks.
+    table: Vec<f32>,
+}
+
+/// How many instructions sixteen values of z are, and sixteen odd bins and their even neighbours.
+pub(crate) const FOLD: u32 = 22;
+pub(crate) const MERGE: u32 = 20;
+
+impl Odd {
+    /// Real-time: setup.
+    pub(crate) fn new(bins: usize, packing: Packing, kernels: Kernels) -> Result<Self, SizeError> {
+        let half = bins / 2;
+        let inner = match packing {
+            Packing::Batch => Inner::Batch(Vertical::new(half, kernels)),
+            Packing::Mono => Inner::Mono(Box::new(FourStep::new(half, kernels)?)),
+        };
+        let factor = |n| {
+            let (re, im) = turn(n, 2 * bins);
+            (re as f32, im as f32)
+        };
+        let mut table = vec![0.0; 2 * half];
+        for n in 0..half {
+            let at = match packing {
+                Packing::Batch => [2 * n, 2 * n + 1],
+                Packing::Mono => {
+                    let re = n / HALF * BLOCK + n % HALF;
+                    [re, re + HALF]
+                }
+            };
+            (table[at[0]], table[at[1]]) = factor(n);
+        }
+        Ok(Self {
+            bins,
+            packing,
+            kernels,
+            inner,
+            table,
+        })
+    }
+
+    /// Floats of the values' half, and of z.
+    pub(crate) fn floats(&self) -> usize {
+        self.bins * self.packing.channels()
+    }
+
+    /// How many blocks z has.
+    pub(crate) fn blocks(&self) -> usize {
+        self.floats() / BLOCK
+    }
+
+    /// Floats of scratch memory for the complex transform.
+    pub(crate) fn scratch(&self) -> usize {
+        match &self.inner {
+            Inner::Batch(_) => 0,
+            Inner::Mono(inner) => inner.scratch(),
+        }
+    }
+
+    /// How many pieces the complex transform has, at most.
+    pub(crate) fn pieces(&self) -> usize {
+        match &self.inner {
+            Inner::Batch(inner) => inner.steps(),
+            Inner::Mono(inner) => inner.complex_pieces(),
+        }
+    }
+
+    /// How heavy one is.
+    pub(crate) fn weight(&self, i: usize) -> u32 {
+        match &self.inner {
+            Inner::Batch(inner) => inner.weight(i),
+            Inner::Mono(inner) => inner.weight(i, true),
+        }
+    }
+
+    /// Blocks `part` of z from the values, and as many of both halves of the values added, where somebody wants them.
+    ///
+    /// Real-time: hot.
+    pub(crate) fn fold(
+        &self,
+        part: Range<usize>,
+        time: &[f32],
+        z: &mut [f32],
+        even: Option<&mut [f32]>,
+    ) {
+        let floats = self.floats();
+        assert!(time.len() == 2 * floats && z.len() == floats && part.end <= self.blocks());
+        assert!(even.as_ref().is_none_or(|even| even.len() == floats));
+        self.kernels.run(Fold {
+            plan: self,
+            part,
+            time: time.as_ptr(),
+            z: z.as_mut_ptr(),
+            even: even.map(|even| even.as_mut_ptr()),
+        });
+    }
+
+    /// Piece `i` of the complex transform of `z`.
+    ///
+    /// Real-time: hot.
+    pub(crate) fn transform(&self, i: usize, z: &[f32], to: &mut [f32], scratch: &mut [f32]) {
+        assert!(z.len() == self.floats() && to.len() == self.floats() && i < self.pieces());
+        match &self.inner {
+            Inner::Batch(inner) => {
+                let from = From {
+                    at: z.as_ptr(),
+                    step: BLOCK,
+                };
+                let at = to.as_mut_ptr();
+                let to = To { at, step: BLOCK };
+                // SAFETY: both slices have as many blocks as the plan, and are different ones.
+                unsafe { inner.run::<BLOCKED, BLOCKED>(i..i + 1, from, at, to) };
+            }
+            Inner::Mono(inner) => inner.complex_piece(i, z, to, scratch),
+        }
+    }
+
+    /// Of a batch: blocks 4k + 1 and 4k + 3 of a spectrum, whose blocks stand `step` blocks apart, for the blocks k of
+    /// `part`, which is in the lower half.
+    ///
+    /// Real-time: hot.
+    pub(crate) fn spread(&self, part: Range<usize>, odd: &[f32], to: &mut [f32], step: usize) {
+        let blocks = self.blocks();
+        assert!(self.packing == Packing::Batch && part.end <= blocks / 2);
+        assert!(odd.len() == self.floats() && to.len() == 2 * step * self.floats());
+        self.kernels.run(Spread {
+            blocks,
+            part,
+            odd: odd.as_ptr(),
+            to: to.as_mut_ptr(),
+            step,
+        });
+    }
+
+    /// Of one channel: the spectrum `to` from the even bins and what the complex transform gave for the odd ones; for
+    /// each of the blocks of `part`, which is in the lower half, four blocks. The last bin is an even one, and comes along
+    /// as the first one's imaginary part.
+    ///
+    /// Real-time: hot.
+    pub(crate) fn merge(&self, part: Range<usize>, even: &[f32], odd: &[f32], to: &mut [f32]) {
+        let floats = self.floats();
+        assert!(self.packing == Packing::Mono && part.end <= self.blocks() / 2);
+        assert!(even.len() == floats && odd.len() == floats && to.len() == 2 * floats);
+        self.kernels.run(Merge {
+            blocks: self.blocks(),
+            part,
+            even: even.as_ptr(),
+            odd: odd.as_ptr(),
+            to: to.as_mut_ptr(),
+        });
+    }
+}
+
+/// Some blocks of z. `time` is good for twice as many floats as the plan says, `z` and `even` for as many.
+struct Fold<'a> {
+    plan: &'a Odd,
+    part: Range<usize>,
+    time: *const f32,
+    z: *mut f32,
+    even: Option<*mut f32>,
+}
+
+impl Work for Fold<'_> {
+    type Out = ();
+
+    #[inline(always)]
+    unsafe fn run<V: Vector>(self) {
+        let floats = self.plan.floats();
+        for block in self.part.clone() {
+            let mut lane = 0;
+            while lane < HALF {
+                let at = block * HALF + lane;
+                // SAFETY: `at` and a vector's lanes behind it are in the first quarter of the values, and of each half of
+                // `even`; the table has a factor for each block of a batch, or a block for each; the machine has `V`.
+                unsafe {
+                    let quarter = |i: usize| V::load(self.time.add(at + i * (floats / 2)));
+                    let (a, b, c, d) = (quarter(0), quarter(1), quarter(2), quarter(3));
+                    if let Some(even) = self.even {
+                        (a + c).store(even.add(at));
+                        (b + d).store(even.add(at + floats / 2));
+                    }
+                    let factor = match self.plan.packing {
+                        Packing::Batch => Complex::splat(self.plan.table.as_ptr().add(2 * block)),
+                        Packing::Mono => {
+                            let table = self.plan.table.as_ptr().add(block * BLOCK);
+                            Complex::load::<BLOCKED>(table, lane)
+                        }
+                    };
+                    let value = Complex {
+                        re: a - c,
+                        im: d - b,
+                    };
+                    value
+                        .mul(factor)
+                        .store::<BLOCKED>(self.z.add(block * BLOCK), lane);
+                }
+                lane += V::LANES;
+            }
+        }
+    }
+}
+
+/// Some blocks of z's spectrum, of `blocks`, to blocks of a spectrum of four times as many times `step`.
+struct Spread {
+    blocks: usize,
+    part: Range<usize>,
+    odd: *const f32,
+    to: *mut f32,
+    step: usize,
+}
+
+impl Work for Spread {
+    type Out = ();
+
+    #[inline(always)]
+    unsafe fn run<V: Vector>(self) {
+        for k in self.part.clone() {
+            let mut lane = 0;
+            while lane < HALF {
+                // SAFETY: `k` is below half of `blocks`, so all blocks are good; the machine has `V`.
+                unsafe {
+                    let low = Complex::<V>::load::<BLOCKED>(self.odd.add(k * BLOCK), lane);
+                    let mirror = self.odd.add((self.blocks - 1 - k) * BLOCK);
+                    let high = conjugate(Complex::load::<BLOCKED>(mirror, lane), V::splat(0.0));
+                    low.store::<BLOCKED>(self.to.add((4 * k + 1) * self.step * BLOCK), lane);
+                    high.store::<BLOCKED>(self.to.add((4 * k + 3) * self.step * BLOCK), lane);
+                }
+                lane += V::LANES;
+            }
+        }
+    }
+}
+
+/// Some blocks of z's spectrum and twice as many of even bins to four times as many of a spectrum.
+struct Merge {
+    blocks: usize,
+    part: Range<usize>,
+    even: *const f32,
+    odd: *const f32,
+    to: *mut f32,
+}
+
+impl Work for Merge {
+    type Out = ();
+
+    #[inline(always)]
+    unsafe fn run<V: Vector>(self) {
+        for block in self.part.clone() {
+            let mut lane = 0;
+            while lane < HALF {
+                // SAFETY: `block` is below half of `blocks`, `even` has as many as there are and `to` twice as many; a
+                // vector's lanes divide a block; the machine has `V`.
+                unsafe {
+                    let low = Complex::<V>::load::<BLOCKED>(self.odd.add(block * BLOCK), lane);
+                    let mirror = self.odd.add((self.blocks - 1 - block) * BLOCK);
+                    let high = Complex::<V>::load::<BLOCKED>(mirror, HALF - lane - V::LANES);
+                    let odds = zip(low, conjugate(high.reverse(), V::splat(0.0)));
+                    for (i, odd) in odds.into_iter().enumerate() {
+                        let at = block * BLOCK + 2 * lane + i * V::LANES;
+                        let even = Complex::<V>::load::<BLOCKED>(
+                            self.even.add(at / HALF * BLOCK),
+                            at % HALF,
+                        );
+                        for (j, bins) in zip(even, odd).into_iter().enumerate() {
+                            let at = 2 * at + j * V::LANES;
+                            bins.store::<BLOCKED>(self.to.add(at / HALF * BLOCK), at % HALF);
+                        }
+                    }
+                }
+                lane += V::LANES;
+            }
+        }
+    }
+}
+
+#[inline(always)]
+fn conjugate<V: Vector>(value: Complex<V>, zero: V) -> Complex<V> {
+    Complex {
+        re: value.re,
+        im: zero - value.im,
+    }
+}
+
+/// The two's numbers in turn.
+#[inline(always)]
+fn zip<V: Vector>(first: Complex<V>, second: Complex<V>) -> [Complex<V>; 2] {
+    let (re, im) = (first.re.zip(second.re), first.im.zip(second.im));
+    [(re.0, im.0), (re.1, im.1)].map(|(re, im)| Complex { re, im })
+}

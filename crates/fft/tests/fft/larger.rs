@@ -1,0 +1,151 @@
+//! Larger transforms from the spectra of smaller ones, beside the direct ones.
+
+use divisi_fft::{Backend, Kernels, LANES, Larger, Packing, RealFft, SizeError, Smaller};
+use std::sync::Arc;
+
+fn noise(len: usize, seed: u32) -> Vec<f32> {
+    let mut state = seed;
+    let mut next = || {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (state >> 8) as f32 / (1 << 23) as f32 - 1.0
+    };
+    (0..len).map(|_| next()).collect()
+}
+
+fn whole(bins: usize, packing: Packing, kernels: Kernels) -> Arc<RealFft> {
+    Arc::new(RealFft::new(bins, packing, kernels, Backend::Own).unwrap())
+}
+
+fn spectrum(fft: &RealFft, time: &[f32]) -> Vec<f32> {
+    let (mut spectrum, mut scratch) = (vec![0.0; fft.floats()], vec![0.0; fft.scratch()]);
+    fft.forward(time, &mut spectrum, &mut scratch);
+    spectrum
+}
+
+/// The spectrum of `time` from sums of those of both halves' windows; anything in the scratch memory.
+fn from_smaller(larger: &Larger, time: &[f32], sums: [&[f32]; 2]) -> Vec<f32> {
+    let mut spectrum = vec![f32::NAN; larger.floats()];
+    let mut scratch = vec![f32::NAN; larger.scratch()];
+    for i in 0..larger.pieces() {
+        assert!(larger.weight(i) > 0);
+        larger.piece(i, time, &mut spectrum, &mut scratch);
+    }
+    for i in 0..larger.last_pieces() {
+        assert!(larger.last_weight(i) > 0);
+        larger.last_piece(i, (sums[0], sums[1]), &mut spectrum, &mut scratch);
+    }
+    spectrum
+}
+
+fn apart_db(a: &[f32], b: &[f32]) -> f64 {
+    let square = |x: f64| x * x;
+    let apart: f64 = a.iter().zip(b).map(|(a, b)| square(f64::from(a - b))).sum();
+    let all: f64 = b.iter().map(|b| square(f64::from(*b))).sum();
+    10.0 * (apart / all).log10()
+}
+
+fn sums(smaller: &RealFft, time: &[f32]) -> [Vec<f32>; 2] {
+    let (first, second) = time.split_at(time.len() / 2);
+    [first, second].map(|half| {
+        let windows = half.chunks_exact(smaller.floats());
+        windows
+            .map(|window| spectrum(smaller, window))
+            .reduce(|a, b| a.iter().zip(&b).map(|(a, b)| a + b).collect())
+            .unwrap()
+    })
+}
+
+#[test]
+fn the_sums_of_smaller_spectra_are_every_second_or_fourth_bin_and_the_others_are_made() {
+    for kernels in Kernels::here() {
+        for (packing, below) in [
+            (Packing::Batch, 16),
+            (Packing::Batch, 32),
+            (Packing::Batch, 256),
+            (Packing::Mono, 256),
+            (Packing::Mono, 512),
+            (Packing::Mono, 4096),
+        ] {
+            for ratio in [2, 4, 8] {
+                let name = format!("{kernels:?} {packing:?} {ratio} x {below}");
+                let (small, direct) = (
+                    whole(below, packing, kernels),
+                    whole(below * ratio, packing, kernels),
+                );
+                let larger = Larger::new(Smaller::Whole(small.clone()), ratio, kernels).unwrap();
+                assert_eq!((larger.bins(), larger.ratio()), (below * ratio, ratio));
+                let time = noise(direct.floats(), 7);
+                let [first, second] = sums(&small, &time);
+                let made = from_smaller(&larger, &time, [&first, &second]);
+                let db = apart_db(&made, &spectrum(&direct, &time));
+                assert!(db < -130.0, "{name}: {db:.1} dB");
+            }
+        }
+    }
+}
+
+#[test]
+fn what_nobody_gives_is_made_alone_with_the_same_bits() {
+    let kernels = Kernels::best();
+    for (packing, below) in [(Packing::Batch, 16), (Packing::Mono, 256)] {
+        for ratio in [2, 4, 8] {
+            let small = whole(below, packing, kernels);
+            let larger = Larger::new(Smaller::Whole(small.clone()), ratio, kernels).unwrap();
+            let time = noise(larger.floats(), 9);
+            for (half, sum) in time.chunks_exact(time.len() / 2).zip(sums(&small, &time)) {
+                let mut alone = vec![f32::NAN; larger.given()];
+                larger.sum(half, &mut alone, &mut vec![f32::NAN; larger.sum_scratch()]);
+                assert_eq!(alone, sum);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_still_larger_one_takes_from_a_larger_one_and_makes_its_bits() {
+    let kernels = Kernels::best();
+    for (packing, below) in [(Packing::Batch, 16), (Packing::Mono, 256)] {
+        let small = whole(below, packing, kernels);
+        let middle = Arc::new(Larger::new(Smaller::Whole(small.clone()), 4, kernels).unwrap());
+        let largest = Larger::new(Smaller::Larger(middle.clone()), 2, kernels).unwrap();
+        let time = noise(largest.floats(), 11);
+        let mut made = Vec::new();
+        for half in time.chunks_exact(time.len() / 2) {
+            let [first, second] = sums(&small, half);
+            let given = from_smaller(&middle, half, [&first, &second]);
+            let mut alone = vec![f32::NAN; largest.given()];
+            largest.sum(half, &mut alone, &mut vec![f32::NAN; largest.sum_scratch()]);
+            assert_eq!(alone, given);
+            made.push(given);
+        }
+        let made = from_smaller(&largest, &time, [&made[0], &made[1]]);
+        let direct = whole(8 * below, packing, kernels);
+        let db = apart_db(&made, &spectrum(&direct, &time));
+        assert!(db < -130.0, "{packing:?}: {db:.1} dB");
+    }
+}
+
+#[test]
+fn what_cannot_be_is_refused() {
+    let kernels = Kernels::best();
+    let new = |packing, below, ratio| {
+        let small = whole(below, packing, kernels);
+        Larger::new(Smaller::Whole(small), ratio, kernels).map(|larger| larger.given())
+    };
+    assert_eq!(
+        new(Packing::Batch, 16, 3),
+        Err(SizeError::NotAPowerOfTwo(48))
+    );
+    assert_eq!(
+        new(Packing::Batch, 16, 1),
+        Err(SizeError::NotAPowerOfTwo(16))
+    );
+    assert_eq!(new(Packing::Mono, 128, 2), Err(SizeError::TooSmall(128)));
+    assert_eq!(new(Packing::Batch, 16, 2), Ok(2 * 16 * LANES));
+    let vast = Larger::new(
+        Smaller::Whole(whole(1 << 14, Packing::Mono, kernels)),
+        1 << 30,
+        kernels,
+    );
+    assert_eq!(vast.err(), Some(SizeError::TooLarge(1 << 44)));
+}
