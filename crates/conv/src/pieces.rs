@@ -38,7 +38,11 @@ pub(crate) struct List {
     ends: Box<[(u32, u32)]>,
 }
 
-/// What a part costs beside its arithmetic, in instructions with a vector as wide as half a block.
+// Weights are what things take in time, for work that comes to memory that others have used since: one is what an
+// instruction takes that multiplies and adds with vectors as wide as half a block, two thirds of a ns where it was measured
+// (`benches/distributed`, `--bin weigh`).
+
+/// What a part costs beside its arithmetic.
 const EACH: u32 = 32;
 /// What it costs to come to a piece.
 const COME: u32 = 64;
@@ -46,10 +50,12 @@ const COME: u32 = 64;
 const BINS: u32 = 18;
 /// The same where each input is taken for several outputs,
 const AHEAD: u32 = 10;
-/// and what each of these costs beside its products.
-const SUM: u32 = 13;
-/// What sixteen floats cost that are copied.
-const COPY: u32 = 4;
+/// and what each of these costs beside its products: it comes from far and goes back.
+const SUM: u32 = 40;
+/// What sixteen floats cost that are copied: hardly an instruction, from one far place to another.
+const COPY: u32 = 12;
+/// By how much a transform's instructions take longer: 3 / 2.
+const TRANSFORM: (u32, u32) = (3, 2);
 
 impl List {
     /// The parts of a period, and those of a period in which one impulse response fades into another. The second list
@@ -168,12 +174,18 @@ impl Making<'_> {
         }
     }
 
+    /// The weight of a piece of a transform.
+    fn transform(&self, i: usize, forward: bool) -> u32 {
+        let weight = self.shape.fft.weight(i, forward);
+        weight.saturating_mul(TRANSFORM.0) / TRANSFORM.1
+    }
+
     fn input(&mut self, input: usize) {
         let shape = self.shape;
         let blocks = 2 * shape.size / shape.block;
         self.copies(blocks, COPY, |from, to| Part::Gather(input, from, to));
         for i in 0..shape.fft.pieces() {
-            self.add(Part::Forward(input, i), shape.fft.weight(i, true));
+            self.add(Part::Forward(input, i), self.transform(i, true));
         }
     }
 
@@ -183,7 +195,7 @@ impl Making<'_> {
             self.range(output, phase, wires.max(1));
         }
         for i in 0..shape.fft.pieces() {
-            self.add(Part::Inverse(i), shape.fft.weight(i, false));
+            self.add(Part::Inverse(i), self.transform(i, false));
         }
         let blocks = shape.size / shape.block;
         let each = if fades { 4 * COPY } else { COPY };

@@ -4,6 +4,7 @@
 //! ```text
 //! even                              all ways, a table
 //! even one WAY CHANNELS FRAMES      plays one way; what valgrind is given
+//! even time WAY CHANNELS FRAMES     ns of each callback, the least of some periods: what memory costs is in them
 //! ```
 
 use conv::distributed::{Evenly, Ratio, TwoLevels};
@@ -13,6 +14,7 @@ use std::env::args;
 use std::error::Error;
 use std::fs;
 use std::process::{Command, Stdio};
+use std::time::Instant;
 
 const BLOCK: usize = 64;
 /// Valgrind counts an instruction that copies a string of bytes once for each byte: the C library is to take vectors.
@@ -20,11 +22,14 @@ const NO_STRINGS: &str =
     "glibc.cpu.x86_rep_movsb_threshold=1073741824:glibc.cpu.x86_rep_stosb_threshold=1073741824";
 /// Periods of the longest level that are not counted: until all levels work.
 const WARM: usize = 3;
+/// Of so many periods the least time of each callback counts.
+const ROUNDS: usize = 5;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let words: Vec<String> = args().skip(1).collect();
     match words.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["one", way, channels, frames] => one(way, channels.parse()?, frames.parse()?),
+        ["time", way, channels, frames] => times(way, channels.parse()?, frames.parse()?),
         [] => table(&[
             ("4", 1, 16384),
             ("8", 1, 16384),
@@ -119,25 +124,7 @@ fn warm_up(player: &mut Player, inputs: &[&[f32]], outputs: &mut [&mut [f32]]) {
 
 fn one(way: &str, channels: usize, frames: usize) -> Result<(), Box<dyn Error>> {
     let kernels = Kernels::named("avx2").unwrap_or(Kernels::best());
-    let response: Vec<f32> = (0..frames)
-        .map(|n| ((n * 7919) % 1009) as f32 / 1e6)
-        .collect();
-    let ratio = match way {
-        "4" => Some(Ratio::Four),
-        "8" => Some(Ratio::Eight),
-        "8n" => Some(Ratio::EightNested),
-        "16" => Some(Ratio::Sixteen),
-        "32" => Some(Ratio::ThirtyTwo),
-        _ => None,
-    };
-    let (mut player, period) = match ratio {
-        Some(ratio) => {
-            let responses = vec![&response[..]; channels];
-            let two = TwoLevels::new(&responses, BLOCK, ratio, kernels)?;
-            (Player::Two(two), ratio.times())
-        }
-        None => levels(way, channels, response, kernels)?,
-    };
+    let (mut player, period) = player(way, channels, frames, kernels)?;
     let input: Vec<f32> = (0..BLOCK).map(|n| (n as f32 * 0.1).sin()).collect();
     let inputs = vec![&input[..]; channels];
     let mut output = vec![0.0; BLOCK * channels];
@@ -149,6 +136,62 @@ fn one(way: &str, channels: usize, frames: usize) -> Result<(), Box<dyn Error>> 
         }
     }
     Ok(())
+}
+
+/// Prints what callbacks take, and which of them take most.
+fn times(way: &str, channels: usize, frames: usize) -> Result<(), Box<dyn Error>> {
+    let (mut player, period) = player(way, channels, frames, Kernels::best())?;
+    let input: Vec<f32> = (0..BLOCK).map(|n| (n as f32 * 0.1).sin()).collect();
+    let inputs = vec![&input[..]; channels];
+    let mut output = vec![0.0; BLOCK * channels];
+    let mut least = vec![u64::MAX; period];
+    for callback in 0..(WARM + ROUNDS) * period {
+        let mut outputs: Vec<&mut [f32]> = output.chunks_exact_mut(BLOCK).collect();
+        let begun = Instant::now();
+        warm_up(&mut player, &inputs, &mut outputs);
+        let ns = begun.elapsed().as_nanos() as u64;
+        if callback >= WARM * period {
+            let least = &mut least[callback % period];
+            *least = ns.min(*least);
+        }
+    }
+    let mean = least.iter().sum::<u64>() as f64 / period as f64;
+    let mut order: Vec<usize> = (0..period).collect();
+    order.sort_by_key(|at| std::cmp::Reverse(least[*at]));
+    let at = |percent: usize| least[order[period * (100 - percent) / 100]];
+    println!("mean {mean:.0} ns, median {}, p99 {}", at(50), at(99));
+    for at in order.iter().take(12) {
+        println!("{at}: {} ({:.2})", least[*at], least[*at] as f64 / mean);
+    }
+    Ok(())
+}
+
+/// What plays that way, each channel with a response of its own, and how many callbacks its longest period has.
+fn player(
+    way: &str,
+    channels: usize,
+    frames: usize,
+    kernels: Kernels,
+) -> Result<(Player, usize), Box<dyn Error>> {
+    let response: Vec<f32> = (0..frames)
+        .map(|n| ((n * 7919) % 1009) as f32 / 1e6)
+        .collect();
+    let ratio = match way {
+        "4" => Some(Ratio::Four),
+        "8" => Some(Ratio::Eight),
+        "8n" => Some(Ratio::EightNested),
+        "16" => Some(Ratio::Sixteen),
+        "32" => Some(Ratio::ThirtyTwo),
+        _ => None,
+    };
+    match ratio {
+        Some(ratio) => {
+            let responses = vec![&response[..]; channels];
+            let two = TwoLevels::new(&responses, BLOCK, ratio, kernels)?;
+            Ok((Player::Two(two), ratio.times()))
+        }
+        None => levels(way, channels, response, kernels),
+    }
 }
 
 fn levels(
@@ -167,8 +210,7 @@ fn levels(
     };
     eprintln!("{partition}");
     let period = partition.levels().last().map_or(1, |l| l.size() / BLOCK);
-    let shared: std::sync::Arc<[f32]> = response.into();
-    let path = |i| Path::new(i, i, shared.clone());
+    let path = |i| Path::new(i, i, &response[..]);
     let paths: Vec<_> = (0..channels).map(path).collect();
     let mut options = Options::new(partition);
     options.kernels = kernels;

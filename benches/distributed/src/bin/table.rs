@@ -12,14 +12,10 @@ fn main() {
     let runs = std::env::args().nth(1).and_then(|n| n.parse().ok());
     for packing in [Packing::Mono, Packing::Batch] {
         let mut costs = Costs::default();
-        let lengths = match packing {
-            Packing::Mono => [(1000, 16), (524_288, 16)],
-            Packing::Batch => [(1000, 16), (524_288, 16)],
-        };
-        for (length, block) in lengths {
-            let space = Space::new(length, block, Latency::None).expect("it is a length");
+        for length in [1000, 524_288] {
+            let space = Space::new(length, 16, Latency::None).expect("it is a length");
             let options = MeasureOptions {
-                packing,
+                packing: Some(packing),
                 kernels: Kernels::best(),
                 runs: runs.unwrap_or(24),
             };

@@ -1,0 +1,91 @@
+//! How long pieces take beside what they weigh: each piece after memory was swept that fills the second cache.
+//!
+//! ```text
+//! weigh CHANNELS FRAMES PARTITION
+//! ```
+
+use conv::distributed::Evenly;
+use conv::{Convolver, Hands, Latency, Options, Partition, Path};
+use rt::deferred::Owner;
+use std::env::args;
+use std::error::Error;
+use std::hint::black_box;
+use std::time::Instant;
+
+const BLOCK: usize = 64;
+
+struct Timed {
+    /// Least ns of each piece of each line.
+    least: Vec<Vec<u64>>,
+    sweep: Vec<u64>,
+}
+
+impl Hands for Timed {
+    fn started(&mut self, line: usize, work: &mut Owner<conv::Fdl>) {
+        self.finish(line, work);
+    }
+
+    fn finish(&mut self, line: usize, work: &mut Owner<conv::Fdl>) -> bool {
+        let mut piece = 0;
+        while !work.is_here() {
+            if self.least[line].len() > 1 {
+                for x in &mut self.sweep {
+                    *x += 1;
+                }
+                black_box(&mut self.sweep);
+            }
+            let begun = Instant::now();
+            work.help();
+            let ns = begun.elapsed().as_nanos() as u64;
+            if let Some(least) = self.least[line].get_mut(piece) {
+                *least = ns.min(*least);
+            }
+            piece += 1;
+        }
+        true
+    }
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let words: Vec<String> = args().skip(1).collect();
+    let [channels, frames, text] = &words[..] else {
+        return Err("weigh CHANNELS FRAMES PARTITION".into());
+    };
+    let (channels, frames): (usize, usize) = (channels.parse()?, frames.parse()?);
+    let partition = Partition::parse(BLOCK, Latency::None, text)?;
+    let longest = partition.levels().last().map_or(1, |l| l.size() / BLOCK);
+    let response: Vec<f32> = (0..frames)
+        .map(|n| ((n * 7919) % 1009) as f32 / 1e6)
+        .collect();
+    let paths: Vec<_> = (0..channels)
+        .map(|i| Path::new(i, i, &response[..]))
+        .collect();
+    let options = Evenly::prepare(&Options::new(partition), channels);
+    let mut convolver = Convolver::new(channels, channels, &paths, &options)?;
+    let facts: Vec<_> = convolver.lines().collect();
+    let weights: Vec<_> = (0..facts.len()).map(|i| convolver.weights(i)).collect();
+    let mut timed = Timed {
+        least: weights.iter().map(|w| vec![u64::MAX; w.len()]).collect(),
+        sweep: vec![0; 3 << 17],
+    };
+    let input: Vec<f32> = (0..BLOCK).map(|n| (n as f32 * 0.1).sin()).collect();
+    for _ in 0..8 * longest {
+        for channel in 0..channels {
+            convolver.hear(channel, &input);
+        }
+        convolver.turn(&mut timed);
+    }
+    for (line, facts) in facts.iter().enumerate() {
+        if facts.is_urgent {
+            continue;
+        }
+        println!(
+            "line {line}: {}x{}, {} outputs, {} pieces",
+            facts.count, facts.size, facts.outputs, facts.pieces
+        );
+        for (i, (w, ns)) in weights[line].iter().zip(&timed.least[line]).enumerate() {
+            println!("  {i} {w} {ns} {:.3}", *ns as f64 / *w as f64);
+        }
+    }
+    Ok(())
+}
