@@ -5,6 +5,7 @@ use graph::{Graph, NodeId};
 use plan::{Fuse, Link, Machine, Options, Plan, TraceRecord};
 use processor::{Background, Event, Mode, Registry, Turn};
 use rt::trace::Reader;
+use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 use units::{Frames, Nanos, SampleRate};
@@ -162,6 +163,7 @@ pub struct Hall {
     pub help: Option<u64>,
     background: Vec<Box<dyn Background>>,
     manner: Manner,
+    latencies: HashMap<NodeId, Frames>,
 }
 
 impl Hall {
@@ -179,7 +181,6 @@ impl Hall {
 
     /// As [`new`](Self::new), with this crew.
     pub fn with(graph: &Graph, registry: &Registry, manner: Manner, crew: Crew) -> Self {
-        let plan = plan(graph, registry, manner);
         let rings = (0..manner.workers).map(|_| rt::trace::ring(1 << 16));
         let (pens, traces) = rings.unzip();
         let floor = Arc::new(Floor::new(pens));
@@ -189,12 +190,16 @@ impl Hall {
         let mut pool = Pool::default();
         let mut lines = Lines::default();
         let mut background = Vec::new();
+        let mut latencies = HashMap::new();
         for (id, node) in graph.nodes() {
             let made = registry.make(node, Path::new("."));
             let made = made.expect("the test's parameters are right");
             let setting = (rate(), Frames(manner.block), Mode::Offline);
-            background.extend(pool.admit(id, made, setting).0.background);
+            let (asked, facts) = pool.admit(id, made, setting);
+            background.extend(asked.background);
+            latencies.insert(id, facts.latency);
         }
+        let plan = plan(graph, registry, (manner, &latencies));
         make_copies(&mut pool, (&plan, graph), registry, manner);
         let binding = Binding {
             plan: &plan,
@@ -217,13 +222,14 @@ impl Hall {
             help: None,
             background,
             manner,
+            latencies,
         }
     }
 
     /// Has another executor take over, which goes `way` and plays `graph`, whose nodes this hall must know; what played
     /// so far.
     pub fn change(&mut self, way: Way, graph: &Graph, registry: &Registry) -> Box<dyn Executor> {
-        self.plan = plan(graph, registry, self.manner);
+        self.plan = plan(graph, registry, (self.manner, &self.latencies));
         make_copies(&mut self.pool, (&self.plan, graph), registry, self.manner);
         let binding = Binding {
             plan: &self.plan,
@@ -286,11 +292,16 @@ impl Hall {
     }
 }
 
-fn plan(graph: &Graph, registry: &Registry, manner: Manner) -> Plan {
+fn plan(
+    graph: &Graph,
+    registry: &Registry,
+    (manner, latencies): (Manner, &HashMap<NodeId, Frames>),
+) -> Plan {
     let mut options = Options::new(Frames(manner.block), rate());
     options.lanes = manner.workers;
     options.fuse = manner.way.fuse(manner.workers);
     options.ahead = manner.way.ahead();
+    options.latencies.clone_from(latencies);
     let catalogue = registry.catalogue();
     let plan = match manner.way {
         Way::Copied => {

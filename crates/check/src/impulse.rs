@@ -1,7 +1,7 @@
 //! Impulse responses on disk, for tests of what plays them.
 
 use media::{Format, Writer};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use units::{Channels, SampleRate};
 
 /// A folder for them that is gone when the test is.
@@ -28,18 +28,36 @@ impl Impulses {
 
     /// Writes such noise, at 48 kHz; where.
     pub fn write(&self, name: &str, channels: u16, frames: usize, seed: usize) -> String {
+        self.write_sound(name, channels, &Self::noise(channels, frames, seed))
+    }
+
+    /// Writes these samples of one channel; where.
+    pub fn write_samples(&self, name: &str, samples: &[f32]) -> String {
+        self.write_sound(name, 1, samples)
+    }
+
+    /// Writes `text`; where.
+    pub fn write_text(&self, name: &str, text: &str) -> String {
+        let path = self.0.join(name);
+        std::fs::write(&path, text).expect("there is room for files");
+        Self::said(&path)
+    }
+
+    fn write_sound(&self, name: &str, channels: u16, samples: &[f32]) -> String {
         let path = self.0.join(name);
         let rate = SampleRate::new(48_000).expect("48000 is not zero");
         let writer = Writer::create(&path, rate, Channels(channels), Format::F32);
         let mut writer = writer.expect("there is room for files");
-        let samples = Self::noise(channels, frames, seed);
         writer
-            .write_interleaved(&samples)
+            .write_interleaved(samples)
             .expect("there is room for files");
         writer.finish().expect("there is room for files");
-        path.to_str()
-            .expect("the folder's name is text")
-            .replace('\\', "/")
+        Self::said(&path)
+    }
+
+    fn said(path: &Path) -> String {
+        let said = path.to_str().expect("the folder's name is text");
+        said.replace('\\', "/")
     }
 }
 

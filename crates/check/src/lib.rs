@@ -7,6 +7,7 @@ pub mod alloc;
 pub mod cast;
 pub mod hall;
 pub mod impulse;
+pub mod late;
 pub mod later;
 pub mod rig;
 pub mod rng;

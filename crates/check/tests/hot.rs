@@ -7,7 +7,7 @@ use divisi_check::alloc::{Counting, audio_calls};
 use divisi_check::cast::{add, graph, kind, pass, skip};
 use divisi_check::hall::{Hall, Manner, Way, rate, registry};
 use divisi_check::impulse::Impulses;
-use divisi_check::later;
+use divisi_check::{late, later};
 use driver::{Beat, Cycle};
 use engine::{Engine, EngineOptions, Scheduler};
 use exec::Outcome;
@@ -31,6 +31,7 @@ fn alone() -> MutexGuard<'static, ()> {
 fn kinds() -> Registry {
     let mut registry = registry();
     later::add(&mut registry, |_| {});
+    late::add(&mut registry);
     add(&mut registry, kind("forks", (1, 1)), |_| {
         |block: &mut Block<'_>| {
             block.fork(4, &|lane| {
@@ -63,7 +64,8 @@ fn everything(registry: &Registry, folder: &Impulses) -> Graph {
         z = { kind: "rests", }; zg = { kind: "gain", }; zf = { kind: "biquad", freq: 900, }; z.1 -> zg.1 -> zf.1 -> m.7;
         d = { kind: "delay", time: 0.0005, }; l = { kind: "mix", in: 2, out: 1, }; g = { kind: "gain", gain: 0.5, };
         m.1 -> l.1 -> g.1 -> d.1 -> l.2; l.1 -> t.1;
-        e.1 -> v.2; v.1 -> m.8;"#,
+        e.1 -> v.2; v.1 -> m.8;
+        y = { kind: "late", frames: 300, }; o2.1 -> y.1 -> m.2; y.1 -> v.1;"#,
     );
     for branch in 1..=6 {
         text += &format!(
@@ -199,7 +201,11 @@ fn one_allocation_on_the_host_or_on_a_worker_is_seen() {
 fn edits(graph: &Graph, round: usize) -> Vec<Edit> {
     let id = |name| graph.find(name).unwrap();
     let end = |node, port| End { node, port };
-    let mut edits = vec![Edit::Enable(id("k2"), !round.is_multiple_of(3))];
+    // Without `y` nothing of all this waits.
+    let mut edits = vec![
+        Edit::Enable(id("k2"), !round.is_multiple_of(3)),
+        Edit::Enable(id("y"), !round.is_multiple_of(4)),
+    ];
     match graph.find("extra") {
         Some(extra) => edits.push(Edit::Remove(extra)),
         None => {

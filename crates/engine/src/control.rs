@@ -1,5 +1,6 @@
 //! The half that stays with the user: edits, the watch, and the count of what happened.
 
+use crate::fades::Fades;
 use crate::notes::{Letter, Note, Posting, What};
 use crate::player::{Player, Wires};
 use crate::setting::Setting;
@@ -40,6 +41,7 @@ pub struct Engine {
     next: Option<(Watch, Steps)>,
     tracer: Option<Tracer>,
     summary: Summary,
+    fades: Fades,
     quarantined: Vec<String>,
     refused: Vec<String>,
     _latency: Option<DmaLatency>,
@@ -62,7 +64,7 @@ impl Engine {
         let follows = options.mode.into();
         let mut setting = Setting::new(registry, options, follows)?;
         setting.admit(&graph)?;
-        let plan = setting.plan(&graph)?;
+        let plan = setting.plan(&graph, None)?;
         let executor = setting.executor(&plan);
         let (letters, letters_in) = mailbox::mailbox();
         let (retired_out, retired) = mailbox::mailbox();
@@ -74,6 +76,7 @@ impl Engine {
             next: None,
             tracer: None,
             summary: Summary::default(),
+            fades: Fades::default(),
             quarantined: Vec::new(),
             refused: Vec::new(),
             _latency: None,
@@ -204,7 +207,9 @@ impl Engine {
             return Err(EngineError::Busy);
         }
         let prepared = self.setting.admit(&graph);
-        let plan = match prepared.and_then(|()| self.setting.plan(&graph)) {
+        let is_late = self.setting.is_late() || !self.plan.delayed.is_empty();
+        let before = is_late.then(|| self.fades.before(&self.graph, &self.plan));
+        let plan = match prepared.and_then(|()| self.setting.plan(&graph, before)) {
             Ok(plan) => plan,
             Err(error) => {
                 self.setting.dismiss(&self.graph);
@@ -212,6 +217,7 @@ impl Engine {
             }
         };
         let executor = self.setting.executor(&plan);
+        self.fades.swaps(&plan);
         let watch = executor.watch();
         let put = self.letters.put(executor);
         debug_assert!(put.is_ok(), "the box was empty, and only we fill it");
@@ -310,6 +316,7 @@ impl Engine {
                 tracer.missed(note.cycle as u32);
             }
             self.summary.add(&note);
+            self.fades.add(&note, self.setting.options.block);
         }
         drop(self.retired.take());
     }

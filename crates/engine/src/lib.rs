@@ -8,6 +8,7 @@
 mod choose;
 mod control;
 mod error;
+mod fades;
 mod machine;
 mod measure;
 mod notes;

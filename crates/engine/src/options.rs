@@ -115,6 +115,8 @@ pub struct EngineOptions {
     /// Whether all workers take part, be it that fewer would be faster: neither choosing nor fusing nor playing leaves any
     /// out. For who wants to see what a scheduler does.
     pub force_workers: bool,
+    /// Whether ways of different latencies are brought to one where they meet, and at the sinks.
+    pub compensate: bool,
     /// By how many blocks a pipeline's last stage lags behind its first: by so many more blocks the output is late.
     /// `None`: one live, and offline, where nobody hears it, one less than there are workers. More than one allows no
     /// edits.
@@ -145,6 +147,7 @@ impl EngineOptions {
             folder: PathBuf::from("."),
             fuse: true,
             force_workers: false,
+            compensate: true,
             ahead: None,
             costs: Costs::default(),
             machine: Facts::default(),

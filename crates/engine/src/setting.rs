@@ -4,7 +4,7 @@ use crate::machine::{fuse, machine};
 use crate::{EngineError, EngineOptions, Scheduler};
 use exec::{Binding, Executor, Floor, Idle, Lines, Pool};
 use graph::{Diagnostic, Graph, Node, NodeId};
-use plan::{Dag, Fuse, Machine, Options, Plan, TraceRecord};
+use plan::{Before, Dag, Fuse, Machine, Options, Plan, TraceRecord};
 use processor::{Background, Gauge, Mode, Processor, Registry, Tail, Turn};
 use rt::trace::Reader;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -207,10 +207,15 @@ impl Setting {
         }
     }
 
-    /// What to do for `graph`.
-    pub(crate) fn plan(&mut self, graph: &Graph) -> Result<Plan, EngineError> {
+    /// What to do for `graph`, after what was delayed before.
+    pub(crate) fn plan(
+        &mut self,
+        graph: &Graph,
+        before: Option<Before>,
+    ) -> Result<Plan, EngineError> {
         let machine = machine(self.workers(), &self.options.machine, self.options.comm);
-        let options = self.plan_options(&machine);
+        let mut options = self.plan_options(&machine);
+        options.before = before;
         if self.options.scheduler == Scheduler::Cpfd {
             return self.plan_with_copies(graph, options, &machine);
         }
@@ -262,6 +267,7 @@ impl Setting {
         let mut options = Options::new(self.options.block, self.options.rate);
         let latencies = self.residents.iter().map(|(id, r)| (*id, r.latency));
         options.latencies = latencies.collect();
+        options.compensate = self.options.compensate;
         options.costs = self.options.costs.clone();
         options.ahead = self.options.stages_behind(self.workers());
         let fuses = self.options.fuse && self.options.scheduler != Scheduler::Sequential;
@@ -294,6 +300,11 @@ impl Setting {
             Scheduler::Deadline => exec::deadline(binding, &self.crew),
             Scheduler::Mutex => exec::mutex(binding, &self.crew),
         }
+    }
+
+    /// Whether some node lags.
+    pub(crate) fn is_late(&self) -> bool {
+        self.residents.values().any(|it| it.latency > Frames(0))
     }
 
     /// What belongs to the nodes that play.

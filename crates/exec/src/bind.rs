@@ -1,5 +1,6 @@
 //! From a plan to a stage: every index becomes a place in memory. Here is where an executor allocates.
 
+use crate::aligners::{Aligners, Aligning};
 use crate::floor::Floor;
 use crate::lines::{LineMemory, Lines};
 use crate::passages::PassageMemory;
@@ -12,7 +13,7 @@ use crate::stage::{
 use crate::sum::Sum;
 use crate::table::Table;
 use graph::NodeId;
-use plan::{Feed, InPort, LineId, OutPort, PassageId, Plan, SlotId, Step, TaskId, Work};
+use plan::{AlignerId, Feed, InPort, LineId, OutPort, PassageId, Plan, SlotId, Step, TaskId, Work};
 use processor::{Io, IoMore, RawChannel, RawEvents, RawLine, RawPort, RawPorts};
 use rt::arena::Arena;
 use rt::countdown::Countdown;
@@ -57,6 +58,7 @@ pub(crate) fn bind(binding: &mut Binding<'_>) -> Stage {
     let passages: Vec<_> = passages
         .map(|p| Arc::new(PassageMemory::new(p, plan.block)))
         .collect();
+    binding.lines.aligners.tidy();
     let mut binder = Binder {
         plan,
         pool: binding.pool,
@@ -65,6 +67,7 @@ pub(crate) fn bind(binding: &mut Binding<'_>) -> Stage {
         sends: &sends,
         lines: &lines,
         passages: &passages,
+        aligners: &mut binding.lines.aligners,
         copied: (plan.steps.iter())
             .filter(|step| step.copy > 0)
             .filter_map(|step| node_of(step.work))
@@ -178,7 +181,8 @@ fn node_of(work: Work) -> Option<NodeId> {
         | Work::Keep { node }
         | Work::Mute { node }
         | Work::Send { node, .. }
-        | Work::Receive { node, .. } => Some(node),
+        | Work::Receive { node, .. }
+        | Work::Align { node, .. } => Some(node),
         Work::Loop(_) => None,
     }
 }
@@ -203,10 +207,10 @@ fn steps_of(steps: &[Bound], inner: &[Bound]) -> Box<[Option<(u32, bool)>]> {
             .enumerate()
             .map(|(i, t)| (t, (i as u32, false)));
         let inner = inner.iter().enumerate().map(|(i, t)| (t, (i as u32, true)));
-        // A delay has two steps, and a relay two more; events are for the one that has the processor.
+        // A delay has two steps, a relay two more, an aligner one; events are for the one that has the processor.
         outer
             .chain(inner)
-            .filter(|(t, _)| !matches!(t.act, Act::Write(_) | Act::Send(_) | Act::Receive(_)))
+            .filter(|(t, _)| t.act.is_own())
             // Copies are told by way of their original.
             .filter(|(t, _)| t.rare.copy == 0)
             .filter_map(|(t, at)| Some((t.rare.node?.0 as usize, at)))
@@ -227,6 +231,7 @@ struct Binder<'a> {
     sends: &'a [UnsafeCell<RawEvents>],
     lines: &'a [Arc<LineMemory>],
     passages: &'a [Arc<PassageMemory>],
+    aligners: &'a mut Aligners,
     /// The nodes that have copies.
     copied: HashSet<NodeId>,
     channels: Table<RawChannel>,
@@ -300,7 +305,7 @@ impl Binder<'_> {
         }
     }
 
-    fn act(&self, work: Work, resident: Option<&Resident>) -> Act {
+    fn act(&mut self, work: Work, resident: Option<&Resident>) -> Act {
         match (work, resident) {
             (Work::Node { .. }, Some(resident)) => Act::Process(resident.pointer()),
             (Work::Node { .. }, None) | (Work::Mute { .. }, _) => Act::Mute,
@@ -308,6 +313,7 @@ impl Binder<'_> {
             (Work::Keep { .. }, _) => Act::Keep,
             (Work::Send { passage, .. }, _) => Act::Send(self.passage(passage)),
             (Work::Receive { passage, .. }, _) => Act::Receive(self.passage(passage)),
+            (Work::Align { aligner, .. }, _) => Act::Align(Box::new(self.aligning(aligner))),
             (Work::Loop(id), _) => {
                 let run = self.plan.loops[id.0 as usize];
                 Act::Loop {
@@ -317,6 +323,11 @@ impl Binder<'_> {
                 }
             }
         }
+    }
+
+    fn aligning(&mut self, aligner: AlignerId) -> Aligning {
+        let aligner = &self.plan.aligners[aligner.0 as usize];
+        self.aligners.aligning(self.plan, aligner)
     }
 
     fn passage(&self, passage: PassageId) -> Arc<PassageMemory> {

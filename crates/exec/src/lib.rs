@@ -5,6 +5,7 @@
 //! May: allocate when an executor is made; use `unsafe`, by the rules at the head of `stage.rs`. May not: decide anything,
 //! allocate, lock or wait (but for the join) afterwards; the executor `mutex` is exempt, and there for comparison.
 
+mod aligners;
 mod bind;
 mod copies;
 mod deadline;

@@ -1,5 +1,6 @@
-//! Delay lines: rings that outlive a plan, one a delay node.
+//! Delay lines: rings that outlive a plan, one a delay node; and those that make up for latencies, one an output.
 
+use crate::aligners::Aligners;
 use graph::NodeId;
 use plan::Line;
 use processor::RawLine;
@@ -22,7 +23,7 @@ unsafe impl Sync for LineMemory {}
 unsafe impl Send for LineMemory {}
 
 impl LineMemory {
-    fn new(channels: u32, capacity: u32) -> Self {
+    pub(crate) fn new(channels: u32, capacity: u32) -> Self {
         let samples = channels as usize * capacity as usize;
         let line = Self {
             samples: (0..samples).map(|_| UnsafeCell::new(0.0)).collect(),
@@ -46,24 +47,43 @@ impl LineMemory {
             most: line.most.0,
         }
     }
+
+    /// The ring, all of which may be read.
+    pub(crate) fn ring(&self) -> RawLine {
+        RawLine {
+            data: UnsafeCell::raw_get(self.samples.as_ptr()),
+            capacity: self.capacity,
+            channels: self.channels,
+            least: 0,
+            most: self.capacity,
+        }
+    }
+}
+
+/// How many frames a ring has that holds `most` beside the block that is being written.
+pub(crate) fn capacity(most: Frames, block: Frames) -> u32 {
+    let frames = most.0.saturating_add(block.0).max(2);
+    frames.checked_next_power_of_two().unwrap_or(1 << 31)
 }
 
 /// The lines of one engine, by node. A plan that names a line of the same size takes it over with what is in it.
 #[derive(Default)]
-pub struct Lines(HashMap<NodeId, Weak<LineMemory>>);
+pub struct Lines {
+    delays: HashMap<NodeId, Weak<LineMemory>>,
+    pub(crate) aligners: Aligners,
+}
 
 impl Lines {
     /// The memory for `line` in a plan of `block` frames.
     pub(crate) fn memory(&mut self, line: &Line, block: Frames) -> Arc<LineMemory> {
-        let frames = line.most.0.saturating_add(block.0).max(2);
-        let capacity = frames.checked_next_power_of_two().unwrap_or(1 << 31);
+        let capacity = capacity(line.most, block);
         let channels = u32::from(line.channels.0);
-        let there = self.0.get(&line.node).and_then(Weak::upgrade);
+        let there = self.delays.get(&line.node).and_then(Weak::upgrade);
         if let Some(there) = there.filter(|l| (l.capacity, l.channels) == (capacity, channels)) {
             return there;
         }
         let memory = Arc::new(LineMemory::new(channels, capacity));
-        self.0.insert(line.node, Arc::downgrade(&memory));
+        self.delays.insert(line.node, Arc::downgrade(&memory));
         memory
     }
 }
@@ -83,5 +103,26 @@ pub(crate) unsafe fn write(line: &RawLine, channel: usize, position: u64, from: 
         ring.add(start)
             .copy_from_nonoverlapping(from.as_ptr(), first);
         ring.copy_from_nonoverlapping(from[first..].as_ptr(), from.len() - first);
+    }
+}
+
+/// Reads frames of channel `channel` of `line` into `to`, the first one from absolute frame `position`.
+///
+/// # Safety
+///
+/// `line` points to a line, and nobody writes these frames of it now.
+pub(crate) unsafe fn read(line: &RawLine, channel: usize, position: u64, to: &mut [f32]) {
+    let mask = line.capacity as usize - 1;
+    let start = position as usize & mask;
+    let first = to.len().min(line.capacity as usize - start);
+    let rest = to.len() - first;
+    // SAFETY: both stretches lie within channel `channel`'s ring, where nobody writes, says the caller.
+    unsafe {
+        let ring = line.data.add(channel * line.capacity as usize);
+        to.as_mut_ptr()
+            .copy_from_nonoverlapping(ring.add(start), first);
+        to.as_mut_ptr()
+            .add(first)
+            .copy_from_nonoverlapping(ring, rest);
     }
 }

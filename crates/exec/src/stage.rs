@@ -8,6 +8,7 @@
 //!    task, and the executor's protocol gives each task to one worker a cycle, after all it waits for.
 //! 3. What a task reads was written by tasks it waits for; the order is carried by the executor's counts.
 
+use crate::aligners::Aligning;
 use crate::executor::Counts;
 use crate::lines::LineMemory;
 use crate::passages::PassageMemory;
@@ -42,10 +43,20 @@ pub(crate) enum Act {
     Send(Arc<PassageMemory>),
     /// Takes up what an earlier stage has handed on.
     Receive(Arc<PassageMemory>),
+    /// Gives its input again, later.
+    Align(Box<Aligning>),
     /// Gives silence.
     Mute,
     /// Runs the inner steps `from .. to` on parts of at most `part` frames.
     Loop { from: u32, to: u32, part: u32 },
+}
+
+impl Act {
+    /// Whether it is what its node does, and not what is done with what goes into or out of it.
+    pub(crate) fn is_own(&self) -> bool {
+        let hands_on = matches!(self, Self::Write(_) | Self::Send(_) | Self::Receive(_));
+        !(hands_on || matches!(self, Self::Align(_)))
+    }
 }
 
 /// What belongs to the worker that runs a step.

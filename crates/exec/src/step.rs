@@ -106,6 +106,7 @@ impl Stage {
                     }
                 }
                 Act::Receive(passage) => receive(passage, own, moment),
+                Act::Align(aligning) => self.count_lost(aligning.run(own, moment)),
                 Act::Mute => silence(own, moment),
                 Act::Loop { from, to, part } => self.rounds((*from, *to), *part, moment),
             }
@@ -316,7 +317,7 @@ unsafe fn play(processor: *mut dyn Processor, flag: *mut u8, own: &mut Own, mome
 
 /// An output is taken as heard until somebody says that it is silent.
 #[inline]
-fn clear_flags(own: &Own) {
+pub(crate) fn clear_flags(own: &Own) {
     let ports = own.io.outputs;
     for p in 0..ports.count as usize {
         // SAFETY: there are so many ports, with so many channels each, and the outputs' flags are the running step's

@@ -2,7 +2,6 @@
 
 use crate::emit::emit;
 use crate::fuse::fuse;
-use crate::latency::latency;
 use crate::limits::check_slots;
 use crate::order::order as order_of;
 use crate::schedule::hlfet;
@@ -14,7 +13,7 @@ use crate::{Options, Plan, PlanError};
 use graph::{Catalogue, Graph};
 use units::{Frames, Nanos};
 
-/// Makes the plan of a graph: looks everything up, splits delays, orders, cuts cycles into loops, gives out slots,
+/// Makes the plan of a graph: looks everything up, makes up for latencies, splits delays, orders, cuts cycles into loops, gives out slots,
 /// staggers what runs seldom, schedules.
 ///
 /// The same graph and options give the same plan.
@@ -61,7 +60,7 @@ pub(crate) fn assemble(
     check_slots(&plan)?;
     activate(&mut plan);
     let lag = options.ahead.saturating_mul(options.block.0);
-    plan.latency = Frames(latency(wiring, options).0.saturating_add(lag));
+    plan.latency = Frames(wiring.latency.0.saturating_add(lag));
     plan.static_levels = plan.b_levels(|_, _| Nanos(0));
     Ok(plan)
 }

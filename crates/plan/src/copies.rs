@@ -56,16 +56,11 @@ pub fn compile_with_copies(
     Ok(copied)
 }
 
-fn member_of(wiring: &Wiring<'_>, node: NodeId) -> Option<u32> {
-    let found = wiring.members.binary_search_by_key(&node, |m| m.id);
-    found.ok().map(|at| at as u32)
-}
-
 fn is_duplicable(plan: &Plan, wiring: &Wiring<'_>, options: &Options, step: &Step) -> bool {
     let Work::Node { node, line: None } = step.work else {
         return false;
     };
-    let Some(member) = member_of(wiring, node) else {
+    let Some(member) = wiring.member_of(node) else {
         return false;
     };
     let member = &wiring.members[member as usize];
@@ -171,10 +166,13 @@ impl<'a> Cast<'a> {
 struct Name {
     what: u8,
     node: NodeId,
+    /// Of aligners: which. A node has several.
+    aligner: u32,
     copy: u16,
 }
 
 fn name(plan: &Plan, step: &Step) -> Name {
+    let mut number = 0;
     let (what, node) = match step.work {
         Work::Node { node, .. } => (0, node),
         Work::Write { node, .. } => (1, node),
@@ -182,6 +180,10 @@ fn name(plan: &Plan, step: &Step) -> Name {
         Work::Mute { node } => (3, node),
         Work::Send { node, .. } => (4, node),
         Work::Receive { node, .. } => (5, node),
+        Work::Align { node, aligner } => {
+            number = aligner.0;
+            (6, node)
+        }
         Work::Loop(id) => {
             // A loop is called by the first of its members.
             let members = plan.loops[id.0 as usize].steps.of(&plan.inner).iter();
@@ -193,6 +195,7 @@ fn name(plan: &Plan, step: &Step) -> Name {
     Name {
         what,
         node,
+        aligner: number,
         copy: step.copy,
     }
 }
@@ -211,9 +214,12 @@ impl<'a> Players<'a> {
         let mut giver = vec![None; wiring.members.len()];
         for (id, task) in (0..).map(TaskId).zip(&plan.tasks) {
             for step in members(plan, task.steps.of(&plan.steps)) {
-                if let Work::Node { node, .. } | Work::Mute { node } = step.work
-                    && let Some(member) = member_of(wiring, node)
-                {
+                let gives = match step.work {
+                    Work::Node { node, .. } | Work::Mute { node } => wiring.member_of(node),
+                    Work::Align { aligner, .. } => Some(wiring.aligner(aligner.0)),
+                    _ => None,
+                };
+                if let Some(member) = gives {
                     giver[member as usize] = Some(id);
                 }
             }
@@ -231,8 +237,9 @@ impl<'a> Players<'a> {
         let steps = self.plan.tasks[one.task.0 as usize].steps;
         members(self.plan, steps.of(&self.plan.steps)).filter_map(|step| match step.work {
             Work::Node { node, line: None } | Work::Write { node, .. } | Work::Keep { node } => {
-                member_of(self.wiring, node)
+                self.wiring.member_of(node)
             }
+            Work::Align { aligner, .. } => Some(self.wiring.aligner(aligner.0)),
             _ => None,
         })
     }

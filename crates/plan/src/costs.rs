@@ -23,6 +23,8 @@ pub(crate) fn stated_cost(member: &Member<'_>, turn: Turn, options: &Options) ->
     let typical = match turn.act {
         Act::Mute => return Nanos(0),
         Act::Write(_) | Act::Send(_) | Act::Receive(_) => scaled(COPY_NS, member, options),
+        // In, and out again.
+        Act::Align(_) => scaled(2 * COPY_NS, member, options),
         Act::Run | Act::Read(_) | Act::Keep => {
             scaled(u64::from(member.kind.typical_ns), member, options)
         }

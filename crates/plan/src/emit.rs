@@ -5,11 +5,11 @@ use crate::levels::sum;
 use crate::order::{Group, Order};
 use crate::phases::phases;
 use crate::slots::Slots;
-use crate::turns::{Act, Relay, Turns};
+use crate::turns::{Act, Relay, Turn, Turns};
 use crate::wiring::{Part, Wire, Wiring};
 use crate::{
-    Feed, InPort, LineId, Loop, LoopId, Options, OutPort, Output, Passage, PassageId, Plan, SendId,
-    SlotId, Span, Step, StepId, Work,
+    Aligner, AlignerId, Feed, InPort, LineId, Loop, LoopId, Options, OutPort, Output, Passage,
+    PassageId, Plan, SendId, SlotId, Span, Step, StepId, Work,
 };
 use graph::{NodeId, Signal};
 use std::collections::HashMap;
@@ -60,11 +60,13 @@ pub(crate) fn emit(wiring: &Wiring<'_>, turns: &Turns, order: &Order, options: &
         .iter()
         .map(|r| passage(wiring, turns, r))
         .collect();
+    emit.aligners();
     for (index, group) in order.groups.iter().enumerate() {
         emit.step(index as u32, *group);
     }
     let mut plan = emit.plan;
     plan.slots = emit.slots.count;
+    plan.delayed.clone_from(&wiring.delayed);
     plan.sinks.sort_by_key(|s| (s.channel, s.node));
     plan
 }
@@ -88,6 +90,9 @@ fn empty(options: &Options) -> Plan {
         slots: 0,
         sends: 0,
         lines: Vec::new(),
+        aligners: Vec::new(),
+        taps: Vec::new(),
+        delayed: Vec::new(),
         passages: Vec::new(),
         ahead: options.ahead,
         sinks: Vec::new(),
@@ -103,6 +108,7 @@ fn output_count(wiring: &Wiring<'_>, turns: &Turns, turn: u32) -> usize {
     match turn.act {
         Act::Write(_) | Act::Send(_) => 0,
         Act::Keep | Act::Receive(_) => 1,
+        Act::Align(aligner) => wiring.aligners[aligner as usize].taps.len(),
         _ => wiring.members[turn.member as usize].node.outputs.len(),
     }
 }
@@ -139,8 +145,7 @@ fn reads(wiring: &Wiring<'_>, turns: &Turns, order: &Order, contents: &[u32]) ->
 }
 
 fn passage(wiring: &Wiring<'_>, turns: &Turns, relay: &Relay) -> Passage {
-    let node = wiring.members[relay.member as usize].node;
-    let channels = match node.outputs[usize::from(relay.output)].signal {
+    let channels = match wiring.signal(relay.member, relay.output) {
         Signal::Audio(channels) => channels,
         _ => Channels(0),
     };
@@ -160,6 +165,19 @@ fn since<T>(all: &[T], start: usize) -> Span {
 }
 
 impl Emit<'_> {
+    fn aligners(&mut self) {
+        for aligner in &self.wiring.aligners {
+            let start = self.plan.taps.len();
+            self.plan.taps.extend_from_slice(&aligner.taps);
+            self.plan.aligners.push(Aligner {
+                node: self.wiring.members[aligner.of as usize].id,
+                output: aligner.output,
+                signal: self.wiring.signal(aligner.of, aligner.output),
+                taps: since(&self.plan.taps, start),
+            });
+        }
+    }
+
     fn step(&mut self, index: u32, group: Group) {
         self.slots.enter(index);
         let order = self.order;
@@ -240,6 +258,10 @@ impl Emit<'_> {
                 node,
                 passage: PassageId(relay),
             },
+            Act::Align(aligner) => Work::Align {
+                node,
+                aligner: AlignerId(aligner),
+            },
             Act::Read(_) => Work::Node {
                 node,
                 line: Some(self.line(it.member)),
@@ -270,10 +292,9 @@ impl Emit<'_> {
             self.plan.inputs.push(input);
         } else if !matches!(it.act, Act::Read(_) | Act::Mute | Act::Receive(_)) {
             let wires = self.wiring.wires_to(it.member);
-            let node = self.wiring.members[it.member as usize].node;
-            for (port, input) in node.inputs.iter().enumerate() {
+            for port in 0..self.input_count(it) {
                 let wires = Wiring::wires_at(wires, port as u16);
-                let input = match input.signal {
+                let input = match self.input_signal(it, port) {
                     Signal::Audio(channels) => self.audio(turn, channels, wires),
                     Signal::Control | Signal::Event => self.events(turn, wires),
                 };
@@ -281,6 +302,32 @@ impl Emit<'_> {
             }
         }
         since(&self.plan.inputs, start)
+    }
+
+    /// How many inputs a turn that has its member's has.
+    fn input_count(&self, turn: Turn) -> usize {
+        match turn.act {
+            Act::Align(_) => 1,
+            _ => self.wiring.members[turn.member as usize].node.inputs.len(),
+        }
+    }
+
+    fn input_signal(&self, turn: Turn, port: usize) -> Signal {
+        match turn.act {
+            Act::Align(_) => self.wiring.signal(turn.member, 0),
+            _ => self.wiring.members[turn.member as usize].node.inputs[port].signal,
+        }
+    }
+
+    fn output_signal(&self, turn: Turn, port: usize) -> Signal {
+        match turn.act {
+            Act::Keep => self.wiring.members[turn.member as usize].node.inputs[port].signal,
+            Act::Receive(relay) => {
+                let relay = self.turns.relays[relay as usize];
+                self.wiring.signal(relay.member, relay.output)
+            }
+            _ => self.wiring.signal(turn.member, port as u16),
+        }
     }
 
     fn source(&self, turn: u32, wire: &Wire) -> OutPort {
@@ -351,19 +398,11 @@ impl Emit<'_> {
     fn outputs(&mut self, turn: u32, kept: bool) -> Span {
         let it = self.turns.all[turn as usize];
         let member = &self.wiring.members[it.member as usize];
-        let ports = match it.act {
-            Act::Write(_) | Act::Send(_) => &[],
-            Act::Keep => member.node.inputs.as_slice(),
-            Act::Receive(relay) => {
-                let output = self.turns.relays[relay as usize].output;
-                std::slice::from_ref(&member.node.outputs[usize::from(output)])
-            }
-            _ => member.node.outputs.as_slice(),
-        };
+        let count = output_count(self.wiring, self.turns, turn);
         let start = self.plan.outputs.len();
-        for (port, content) in ports.iter().zip(self.contents[turn as usize]..) {
+        for (port, content) in (0..count).zip(self.contents[turn as usize]..) {
             let kept = kept || it.act == Act::Keep;
-            let out = match port.signal {
+            let out = match self.output_signal(it, port) {
                 Signal::Audio(channels) => self.sound(content, channels, kept),
                 Signal::Control | Signal::Event => {
                     self.plan.sends += 1;

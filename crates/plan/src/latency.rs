@@ -1,37 +1,142 @@
-//! By how much the outputs lag behind the inputs.
+//! By how much what a node hears and gives lags behind the inputs of the program.
+//!
+//! Nodes in a cycle (a strongly connected component of the wires) count as one to the outside: all that enters it is
+//! taken to come with the latest of it, and a member gives by so much later as is the least latency on a way to it within
+//! the cycle: sound goes round and comes again and again, and what counts is when it comes first. A cycle that nothing
+//! enters begins where its delays are heard.
 
 use crate::Options;
 use crate::arrows::Arrows;
-use crate::wiring::{Part, Wiring};
+use crate::wiring::{Part, Wire, Wiring};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 use units::Frames;
 
-/// The longest sum of latencies over the ways to a sink. A way does not go round a cycle: it ends where a delay feeds
-/// back.
-pub(crate) fn latency(wiring: &Wiring<'_>, options: &Options) -> Frames {
-    if options.latencies.is_empty() {
-        return Frames(0);
+/// The latencies of all members, in frames.
+#[derive(Debug)]
+pub(crate) struct Latencies {
+    /// By the smallest member of the cycle that each member is in; its own number where it is in none.
+    cycle: Vec<u32>,
+    /// By how much lags what each member hears, or what enters its cycle.
+    heard: Vec<u32>,
+    /// By how much lags what it gives.
+    given: Vec<u32>,
+}
+
+impl Latencies {
+    /// Of the wires as the graph has them.
+    pub(crate) fn of(wiring: &Wiring<'_>, options: &Options) -> Self {
+        let count = wiring.members.len();
+        let pairs = || wiring.wires.iter().map(|w| (w.from, w.to));
+        let cycle = Arrows::new(count, pairs().collect()).components();
+        let within = within(wiring, &cycle, options);
+        let of = |member: u32| cycle[member as usize];
+        let between = pairs().map(|(a, b)| (of(a), of(b)));
+        let between = Arrows::new(count, between.filter(|(a, b)| a != b).collect());
+        let mut members: Vec<Vec<u32>> = vec![Vec::new(); count];
+        for member in 0..count as u32 {
+            members[of(member) as usize].push(member);
+        }
+        let (mut heard, mut given) = (vec![0_u32; count], vec![0_u32; count]);
+        for name in between.topological() {
+            let inside = &members[name as usize];
+            let wires = inside.iter().flat_map(|member| wiring.wires_to(*member));
+            let entering = wires.filter(|wire| of(wire.from) != name);
+            let latest = entering.map(|wire| given[wire.from as usize]).max();
+            for &member in inside {
+                let at = member as usize;
+                heard[at] = latest.unwrap_or(0);
+                given[at] = heard[at].saturating_add(within[at]);
+            }
+        }
+        Self {
+            cycle,
+            heard,
+            given,
+        }
     }
-    let count = wiring.members.len();
-    let pairs = wiring.wires.iter().map(|w| (w.from, w.to));
-    let component = Arrows::new(count, pairs.clone().collect()).components();
-    let feeds_back = |from: u32, to: u32| {
-        component[from as usize] == component[to as usize]
-            && matches!(wiring.members[to as usize].part, Part::Delay(line) if line.least > Frames(0))
+
+    /// By how much the latest sink lags.
+    pub(crate) fn longest(&self, wiring: &Wiring<'_>) -> u32 {
+        let members = wiring.members.iter().zip(&self.given);
+        let sinks = members.filter(|(member, _)| matches!(member.part, Part::Sink { .. }));
+        sinks.map(|(_, given)| *given).max().unwrap_or(0)
+    }
+
+    /// By how many frames what a wire carries comes before the latest that its end hears. Within a cycle nothing is early,
+    /// nor is the silence of who is muted.
+    pub(crate) fn early(&self, wiring: &Wiring<'_>, wire: &Wire) -> Frames {
+        let [from, to] = [wire.from, wire.to].map(|member| member as usize);
+        if self.cycle[from] == self.cycle[to] || wiring.members[from].part == Part::Mute {
+            return Frames(0);
+        }
+        Frames(self.heard[to].saturating_sub(self.given[from]))
+    }
+
+    /// Has all sinks hear as late as the latest of them.
+    pub(crate) fn level_sinks(&mut self, wiring: &Wiring<'_>) {
+        let longest = self.longest(wiring);
+        for (at, member) in wiring.members.iter().enumerate() {
+            if matches!(member.part, Part::Sink { .. }) {
+                self.heard[at] += longest - self.given[at];
+                self.given[at] = longest;
+            }
+        }
+    }
+}
+
+/// What a member adds by itself.
+fn own(wiring: &Wiring<'_>, options: &Options, member: u32) -> u32 {
+    let member = &wiring.members[member as usize];
+    match member.part {
+        Part::Mute => 0,
+        _ => options.latencies.get(&member.id).map_or(0, |own| own.0),
+    }
+}
+
+/// By how much each member gives later than what enters its cycle comes: the least latency on a way to it (Dijkstra).
+fn within(wiring: &Wiring<'_>, cycle: &[u32], options: &Options) -> Vec<u32> {
+    let inside = |wire: &&Wire| cycle[wire.from as usize] == cycle[wire.to as usize];
+    let pairs = wiring.wires.iter().filter(inside).map(|w| (w.from, w.to));
+    let arrows = Arrows::new(cycle.len(), pairs.collect());
+    let mut least: Vec<Option<u32>> = vec![None; cycle.len()];
+    let mut next = BinaryHeap::new();
+    let mut reach = |next: &mut BinaryHeap<_>, member: u32, late: u32| {
+        if least[member as usize].is_none_or(|least| late < least) {
+            least[member as usize] = Some(late);
+            next.push(Reverse((late, member)));
+        }
     };
-    let forward = Arrows::new(count, pairs.filter(|(a, b)| !feeds_back(*a, *b)).collect());
-    let mut heard = vec![0u32; count];
-    let mut longest = 0;
-    for at in forward.topological() {
-        let member = &wiring.members[at as usize];
-        let own = options.latencies.get(&member.id).map_or(0, |l| l.0);
-        let own = if member.part == Part::Mute { 0 } else { own };
-        let given = heard[at as usize].saturating_add(own);
-        for to in forward.after(at) {
-            heard[*to as usize] = heard[*to as usize].max(given);
-        }
-        if matches!(member.part, Part::Sink { .. }) {
-            longest = longest.max(given);
+    for member in begins(wiring, cycle) {
+        reach(&mut next, member, own(wiring, options, member));
+    }
+    while let Some(Reverse((late, member))) = next.pop() {
+        for &to in arrows.after(member) {
+            reach(&mut next, to, late.saturating_add(own(wiring, options, to)));
         }
     }
-    Frames(longest)
+    // A cycle without a delay has no beginning, and is a mistake that a later pass tells of.
+    least.into_iter().map(Option::unwrap_or_default).collect()
+}
+
+/// Where cycles begin: members that something enters from outside; in a cycle without any, who hears its delays.
+fn begins(wiring: &Wiring<'_>, cycle: &[u32]) -> Vec<u32> {
+    let leaves = |wire: &&Wire| cycle[wire.from as usize] != cycle[wire.to as usize];
+    let mut all: Vec<u32> = wiring.wires.iter().filter(leaves).map(|w| w.to).collect();
+    let mut is_entered = vec![false; cycle.len()];
+    for member in &all {
+        is_entered[cycle[*member as usize] as usize] = true;
+    }
+    let mut is_large = vec![false; cycle.len()];
+    for wire in wiring.wires.iter().filter(|wire| !leaves(wire)) {
+        let name = cycle[wire.to as usize] as usize;
+        is_large[name] = true;
+        let from = &wiring.members[wire.from as usize];
+        if !is_entered[name] && matches!(from.part, Part::Delay(_)) {
+            all.push(wire.to);
+        }
+    }
+    let alone = (0..cycle.len()).filter(|at| !is_large[cycle[*at] as usize]);
+    all.extend(alone.map(|at| at as u32));
+    all
 }

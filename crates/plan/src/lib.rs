@@ -4,6 +4,7 @@
 //! May: allocate and take its time. May not: read a clock, start a thread, open a file, use `unsafe`.
 #![forbid(unsafe_code)]
 
+mod align;
 mod arrows;
 mod compile;
 mod copies;
@@ -36,6 +37,7 @@ mod turns;
 mod validate;
 mod wiring;
 
+pub use align::Before;
 pub use compile::compile;
 pub use copies::compile_with_copies;
 pub use cpfd::cpfd;
@@ -47,7 +49,8 @@ pub use optimum::optimum;
 pub use schedule::{Placed, Schedule, hlfet, random};
 pub use simulate::{Simulated, simulate};
 pub use steps::{
-    Costs, Feed, InPort, Line, LineId, Loop, LoopId, Options, OutPort, Output, Passage, PassageId,
-    Plan, PlanError, SendId, SlotId, Span, Step, StepId, Task, TaskId, Work,
+    Aligner, AlignerId, Costs, Delayed, Feed, InPort, Line, LineId, Loop, LoopId, Options, OutPort,
+    Output, Passage, PassageId, Plan, PlanError, SendId, SlotId, Span, Step, StepId, Tap, Task,
+    TaskId, Work,
 };
 pub use trace::{Mark, TraceRecord};

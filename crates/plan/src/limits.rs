@@ -1,6 +1,6 @@
 //! How large a plan may be: a number in a file is never an allocation without a bound.
 
-use crate::wiring::{Member, Part};
+use crate::wiring::{Member, Part, Wiring};
 use crate::{Options, Plan, PlanError};
 use graph::{Diagnostic, Place, Signal};
 use units::Frames;
@@ -38,15 +38,50 @@ pub(crate) fn too_large(members: &[Member<'_>], options: &Options) -> Vec<Diagno
         members,
         MOST_DELAYED,
         "samples in delays",
-        |member| match member.part {
-            Part::Delay(line) => {
-                let frames = u64::from(line.most.0) + u64::from(options.block.0);
-                frames.next_power_of_two() * u64::from(line.channels.0)
-            }
-            _ => 0,
-        },
+        |member| delayed(member, options),
     ));
     wrong
+}
+
+/// What the line of a delay holds.
+fn delayed(member: &Member<'_>, options: &Options) -> u64 {
+    match member.part {
+        Part::Delay(line) => held(line.most, line.channels.0, options),
+        _ => 0,
+    }
+}
+
+fn held(most: Frames, channels: u16, options: &Options) -> u64 {
+    let frames = u64::from(most.0) + u64::from(options.block.0);
+    frames.next_power_of_two() * u64::from(channels)
+}
+
+/// Refuses to make up for latencies that are too long.
+pub(crate) fn too_late(wiring: &Wiring<'_>, options: &Options) -> Result<(), PlanError> {
+    let members = wiring.members.iter();
+    let mut total: u64 = members.map(|member| delayed(member, options)).sum();
+    let first = wiring.aligners.iter().find(|aligner| {
+        let channels = match wiring.signal(aligner.of, aligner.output) {
+            Signal::Audio(channels) => channels.0,
+            // The moment and the event take the room of some samples.
+            Signal::Control | Signal::Event => 1,
+        };
+        let most = aligner.taps.iter().map(|tap| tap.most()).max();
+        total += held(most.unwrap_or_default(), channels, options);
+        total > MOST_DELAYED
+    });
+    let Some(first) = first else {
+        return Ok(());
+    };
+    let node = wiring.members[first.of as usize].node;
+    let words = format!(
+        "making up for latencies, with that of what meets `{}` there are more than {MOST_DELAYED} samples in delays",
+        node.name
+    );
+    let help = "some node is very late; latency compensation can be turned off";
+    Err(PlanError(vec![
+        Diagnostic::error(node.place, words).help(help),
+    ]))
 }
 
 fn excess(

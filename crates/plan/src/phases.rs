@@ -42,7 +42,7 @@ pub(crate) fn phases(wiring: &Wiring<'_>, options: &Options) -> Vec<(u32, u32)> 
 fn every(member: &crate::wiring::Member<'_>) -> u32 {
     match member.part {
         Part::Plain | Part::Sink { .. } => member.node.every.max(1),
-        Part::Delay(_) | Part::Mute => 1,
+        Part::Delay(_) | Part::Mute | Part::Align(_) => 1,
     }
 }
 
@@ -57,12 +57,9 @@ struct Knot {
 fn knots(wiring: &Wiring<'_>, all: &[(u32, u32)], options: &Options) -> Vec<Knot> {
     let seldom = |m: u32| all[m as usize].0 > 1;
     let mut parent: Vec<u32> = (0..all.len() as u32).collect();
-    for wire in wiring
-        .wires
-        .iter()
-        .filter(|w| seldom(w.from) && seldom(w.to))
-    {
-        let (a, b) = (root(&mut parent, wire.from), root(&mut parent, wire.to));
+    let ends = wiring.wires.iter().map(|w| (wiring.origin(w.from), w.to));
+    for (from, to) in ends.filter(|(from, to)| seldom(*from) && seldom(*to)) {
+        let (a, b) = (root(&mut parent, from), root(&mut parent, to));
         parent[a.max(b) as usize] = a.min(b);
     }
     let mut knots: Vec<Knot> = Vec::new();

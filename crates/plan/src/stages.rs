@@ -44,8 +44,7 @@ fn clusters(wiring: &Wiring<'_>, turns: &Turns) -> Vec<u32> {
 }
 
 fn is_audio(wiring: &Wiring<'_>, wire: &Wire) -> bool {
-    let port = &wiring.members[wire.from as usize].node.outputs[usize::from(wire.output)];
-    matches!(port.signal, Signal::Audio(_))
+    matches!(wiring.signal(wire.from, wire.output), Signal::Audio(_))
 }
 
 /// Where a cluster must be.

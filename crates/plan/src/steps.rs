@@ -1,7 +1,7 @@
 //! The plan itself: flat arrays that an executor follows.
 
-use crate::Fuse;
-use graph::{Diagnostic, NodeId};
+use crate::{Before, Fuse};
+use graph::{Diagnostic, End, NodeId, Signal};
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 use units::{Channels, Frames, Nanos, SampleRate};
@@ -25,6 +25,10 @@ pub struct SendId(pub u32);
 /// Which delay line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LineId(pub u32);
+
+/// Which aligner.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct AlignerId(pub u32);
 
 /// Which passage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -100,6 +104,13 @@ pub enum Work {
         node: NodeId,
         /// By which way.
         passage: PassageId,
+    },
+    /// Gives its only input again, later: on each of its outputs by as much as the tap of the same number says.
+    Align {
+        /// Whose output it is.
+        node: NodeId,
+        /// By which line.
+        aligner: AlignerId,
     },
     /// Runs other steps again and again on smaller blocks.
     Loop(LoopId),
@@ -217,6 +228,55 @@ pub struct Passage {
     pub stages: u32,
 }
 
+/// A line that makes up for latency: what one output gives is heard again later, once for each of its taps. It stands
+/// outside of loops and runs in every cycle.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Aligner {
+    /// Whose output; with the next, what the line's content survives a swap by.
+    pub node: NodeId,
+    /// Which of its outputs.
+    pub output: u16,
+    /// What travels: sound, or events.
+    pub signal: Signal,
+    /// Its taps, in [`Plan::taps`]: rising, each once.
+    pub taps: Span,
+}
+
+/// By how much something is delayed, and was before.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Tap {
+    /// So much later it is heard.
+    pub frames: Frames,
+    /// So much later it was heard in the plan that played before: from that it goes over by a fade, as soon as the line
+    /// has heard enough. Where nothing changes it is the same as `frames`.
+    pub was: Frames,
+    /// In which swap that changed: two changes by as much are not the same fade.
+    pub turn: u32,
+}
+
+impl Tap {
+    /// Whether it goes over from one to another.
+    pub fn changes(self) -> bool {
+        self.frames != self.was
+    }
+
+    /// The longest that is heard of it.
+    pub fn most(self) -> Frames {
+        self.frames.max(self.was)
+    }
+}
+
+/// An edge that is delayed, so that what it carries comes with what comes late by another way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Delayed {
+    /// Where it begins.
+    pub from: End,
+    /// Where it ends.
+    pub to: End,
+    /// By how much.
+    pub tap: Tap,
+}
+
 /// A slot that is an output channel of the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Output {
@@ -268,6 +328,12 @@ pub struct Plan {
     pub sends: u32,
     /// The delay lines.
     pub lines: Vec<Line>,
+    /// What makes up for latencies.
+    pub aligners: Vec<Aligner>,
+    /// See [`Aligner::taps`].
+    pub taps: Vec<Tap>,
+    /// Which edges are delayed by them, by where they end.
+    pub delayed: Vec<Delayed>,
     /// The ways between stages.
     pub passages: Vec<Passage>,
     /// By how many cycles the last stage lags behind the first: the sinks play block c - `ahead` in cycle c. 0 where
@@ -303,6 +369,10 @@ pub struct Options {
     pub lanes: usize,
     /// Latencies by node; absent is 0.
     pub latencies: HashMap<NodeId, Frames>,
+    /// Whether ways of different latencies are brought to one where they meet.
+    pub compensate: bool,
+    /// What was delayed in the plan that this one takes over from.
+    pub before: Option<Before>,
     /// Cut the graph into this many stages and one more, each a cycle behind the one before, so that they can run at the
     /// same time: the output lags by as many blocks.
     pub ahead: u32,
@@ -321,6 +391,8 @@ impl Options {
             costs: Costs::default(),
             lanes: 0,
             latencies: HashMap::new(),
+            compensate: true,
+            before: None,
             ahead: 0,
             fuse: None,
             single: HashSet::new(),

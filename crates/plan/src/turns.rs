@@ -25,6 +25,8 @@ pub(crate) enum Act {
     Send(u32),
     /// Takes it up there.
     Receive(u32),
+    /// Makes up for latency: an index into [`Wiring::aligners`].
+    Align(u32),
 }
 
 /// One thing to do: what becomes a step of the plan or of a loop.
@@ -144,6 +146,7 @@ pub(crate) fn split(wiring: &Wiring<'_>, options: &Options) -> Turns {
             Part::Plain => add(Act::Run),
             Part::Sink { .. } => add(Act::Keep),
             Part::Mute => add(Act::Mute),
+            Part::Align(aligner) => add(Act::Align(aligner)),
             Part::Delay(line) => {
                 add(Act::Read(line));
                 add(Act::Write(line));

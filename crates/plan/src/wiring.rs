@@ -1,11 +1,12 @@
-//! First pass: every node and every edge looked up and checked, all mistakes at once.
+//! First pass: every node and every edge looked up and checked, all mistakes at once; then latencies are made up for.
 
+use crate::align::{Align, align};
 use crate::limits::too_large;
 use crate::lines::line_of;
 use crate::outlets::Outlets;
-use crate::{Line, Options, PlanError};
+use crate::{Delayed, Line, Options, PlanError};
 use graph::{Catalogue, Diagnostic, Edge, End, Graph, Kind, Node, NodeId, Port, Role, Signal};
-use units::Channels;
+use units::{Channels, Frames};
 
 /// What becomes of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,6 +19,8 @@ pub(crate) enum Part {
     Sink { channel: u16 },
     /// A step that gives silence.
     Mute,
+    /// A step that makes up for latency: an index into [`Wiring::aligners`].
+    Align(u32),
 }
 
 /// One live node, looked up.
@@ -38,11 +41,18 @@ pub(crate) struct Wire {
     pub(crate) output: u16,
 }
 
-/// The graph with everything looked up: members by node id, wires sorted. Wires into muted members are left out.
+/// The graph with everything looked up: members by node id, wires sorted by where they end. Wires into muted members are
+/// left out.
 #[derive(Debug)]
 pub(crate) struct Wiring<'g> {
+    /// The nodes, and behind them the aligners, each under the name of the node whose output it delays.
     pub(crate) members: Vec<Member<'g>>,
     pub(crate) wires: Vec<Wire>,
+    pub(crate) aligners: Vec<Align>,
+    /// See [`Plan::delayed`](crate::Plan::delayed).
+    pub(crate) delayed: Vec<Delayed>,
+    /// By how much the latest sink lags.
+    pub(crate) latency: Frames,
 }
 
 impl Wiring<'_> {
@@ -53,6 +63,45 @@ impl Wiring<'_> {
         &self.wires[start..start + count]
     }
 
+    /// The member of a node.
+    pub(crate) fn member_of(&self, node: NodeId) -> Option<u32> {
+        let nodes = &self.members[..self.members.len() - self.aligners.len()];
+        let found = nodes.binary_search_by_key(&node, |m| m.id);
+        found.ok().map(|at| at as u32)
+    }
+
+    /// The member of an aligner.
+    pub(crate) fn aligner(&self, aligner: u32) -> u32 {
+        (self.members.len() - self.aligners.len()) as u32 + aligner
+    }
+
+    /// Who gives what `member` gives: itself, but where it only delays another's.
+    pub(crate) fn origin(&self, member: u32) -> u32 {
+        match self.members[member as usize].part {
+            Part::Align(aligner) => self.aligners[aligner as usize].of,
+            _ => member,
+        }
+    }
+
+    /// What travels from an output of a member.
+    pub(crate) fn signal(&self, member: u32, output: u16) -> Signal {
+        let it = &self.members[member as usize];
+        let port = match it.part {
+            Part::Align(aligner) => self.aligners[aligner as usize].output,
+            _ => output,
+        };
+        it.node.outputs[usize::from(port)].signal
+    }
+
+    /// Where a wire between nodes begins and ends.
+    pub(crate) fn ends(&self, wire: &Wire) -> (End, End) {
+        let end = |member: u32, port| End {
+            node: self.members[member as usize].id,
+            port,
+        };
+        (end(wire.from, wire.output), end(wire.to, wire.input))
+    }
+
     /// The wires into one input of a member, among `wires_to`'s.
     pub(crate) fn wires_at(wires: &[Wire], input: u16) -> &[Wire] {
         let start = wires.partition_point(|w| w.input < input);
@@ -61,7 +110,7 @@ impl Wiring<'_> {
     }
 }
 
-/// Looks everything up.
+/// Looks everything up, and makes up for latencies.
 pub(crate) fn wire<'g>(
     graph: &'g Graph,
     catalogue: &'g Catalogue,
@@ -87,7 +136,15 @@ pub(crate) fn wire<'g>(
     wrong.extend(too_large(&members, options));
     if wrong.is_empty() {
         wires.sort_unstable();
-        Ok(Wiring { members, wires })
+        let mut wiring = Wiring {
+            members,
+            wires,
+            aligners: Vec::new(),
+            delayed: Vec::new(),
+            latency: Frames(0),
+        };
+        align(&mut wiring, options)?;
+        Ok(wiring)
     } else {
         Err(PlanError(wrong))
     }

@@ -92,7 +92,7 @@ proptest! {
         let all = plan.steps.iter().chain(&plan.inner);
         let mut nodes: Vec<_> = all.filter_map(|s| match s.work {
             Work::Node { node, .. } | Work::Keep { node } | Work::Mute { node } => Some(node),
-            Work::Write { .. } | Work::Send { .. } | Work::Receive { .. } | Work::Loop(_) => None,
+            _ => None,
         }).collect();
         nodes.sort_unstable();
         let ids: Vec<_> = patch.graph.nodes().map(|(id, _)| id).collect();

@@ -15,7 +15,7 @@ fn steps_of(plan: &Plan, id: NodeId) -> Vec<(StepId, Step)> {
         | Work::Write { node, .. }
         | Work::Keep { node }
         | Work::Mute { node } => node == id,
-        Work::Loop(_) | Work::Send { .. } | Work::Receive { .. } => false,
+        _ => false,
     };
     let all = plan.ids().map(|(id, step)| (id, *step));
     all.filter(|(_, step)| own(step.work)).collect()

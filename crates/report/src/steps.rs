@@ -92,7 +92,8 @@ fn node(work: Work) -> Option<NodeId> {
         | Work::Keep { node }
         | Work::Mute { node }
         | Work::Send { node, .. }
-        | Work::Receive { node, .. } => Some(node),
+        | Work::Receive { node, .. }
+        | Work::Align { node, .. } => Some(node),
         Work::Loop(_) => None,
     }
 }
@@ -120,6 +121,7 @@ fn kind(graph: &Graph, work: Work) -> String {
         Work::Write { .. } => format!("{kind}, writing"),
         Work::Send { .. } => format!("{kind}, handing on"),
         Work::Receive { .. } => format!("{kind}, taking up"),
+        Work::Align { .. } => format!("{kind}, made late"),
         Work::Node { line: Some(_), .. } => format!("{kind}, reading"),
         Work::Mute { .. } => format!("{kind}, off"),
         _ => kind.to_owned(),
@@ -130,7 +132,8 @@ fn kind(graph: &Graph, work: Work) -> String {
 fn hue(graph: &Graph, work: Work) -> Hue {
     match (work, node(work).and_then(|id| graph.node(id))) {
         (Work::Keep { .. }, _) => Hue::Sink,
-        (Work::Write { .. } | Work::Node { line: Some(_), .. } | Work::Loop(_), _) => Hue::Delay,
+        (Work::Write { .. } | Work::Align { .. } | Work::Loop(_), _)
+        | (Work::Node { line: Some(_), .. }, _) => Hue::Delay,
         (_, Some(node)) if node.inputs.is_empty() => Hue::Source,
         (_, Some(node)) if node.outputs.is_empty() => Hue::Sink,
         (_, Some(node)) if node.inputs.len() + node.outputs.len() > 2 => Hue::Join,

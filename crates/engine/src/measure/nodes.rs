@@ -197,10 +197,12 @@ fn cycles(one: Duration, limit: Duration, steps: usize) -> usize {
 fn shared(plan: &Plan, step: &Step, cost: Cost) -> Vec<(NodeId, Cost)> {
     match step.work {
         Work::Node { node, .. } | Work::Keep { node } => vec![(node, cost)],
-        // A measured cost says nothing of these: a line's writing half is always a copy, and so is a relay.
-        Work::Write { .. } | Work::Mute { .. } | Work::Send { .. } | Work::Receive { .. } => {
-            Vec::new()
-        }
+        // A measured cost says nothing of these: a line's writing half is always a copy, and so are a relay and an aligner.
+        Work::Write { .. }
+        | Work::Mute { .. }
+        | Work::Send { .. }
+        | Work::Receive { .. }
+        | Work::Align { .. } => Vec::new(),
         Work::Loop(id) => {
             let members = plan.loops[id.0 as usize].steps.of(&plan.inner);
             let all: u64 = members.iter().map(|m| m.cost.0).sum();

@@ -38,7 +38,7 @@ impl Rehearsal {
         let (block, inputs) = (options.block, options.inputs);
         let mut setting = Setting::new(registry, options, follows)?;
         setting.admit(graph)?;
-        let plan = setting.plan(graph)?;
+        let plan = setting.plan(graph, None)?;
         let executor = setting.executor(&plan);
         Ok(Self {
             executor,

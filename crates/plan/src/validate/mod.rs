@@ -1,5 +1,6 @@
 //! A proof, independent of how the plan was made, that any executor can follow it.
 
+mod aligners;
 mod ancestry;
 mod lanes;
 mod lines;
@@ -18,6 +19,7 @@ impl Plan {
     /// - every step reads what a step before it wrote, never what is left of another;
     /// - what must outlast the cycle (sinks, steps that run seldom) has slots of its own;
     /// - lines are written and read as [`Line`](crate::Line) demands;
+    /// - aligners have one step each, in every cycle, that gives what it hears once for each tap;
     /// - stages of a pipeline meet in passages only, and those are as long as the stages are apart;
     /// - tasks are runs of the steps, every step in one, and wait for each other as their steps do;
     /// - lanes have every task once and cannot wait for each other in a circle.
@@ -38,6 +40,7 @@ impl Plan {
         traffic::check(self, &mut claims, &mut wrong);
         lines::check(self, &mut claims, &mut wrong);
         wrong.extend(ancestry::refuted(self, claims).map(|c| c.words()));
+        aligners::check(self, &mut wrong);
         stages::check(self, &mut wrong);
         tasks::check(self, &mut wrong);
         if wrong.is_empty() {

@@ -73,6 +73,9 @@ impl Shape<'_> {
             let holds = (id.0 as usize) < plan.steps.len();
             self.must(holds, || format!("there is no step {}", id.0));
         }
+        for (index, aligner) in plan.aligners.iter().enumerate() {
+            self.within(&format!("aligner {index}"), aligner.taps, &plan.taps);
+        }
         let levels = plan.static_levels.len() == plan.steps.len();
         self.must(levels, || "not every step has one static level".into());
     }
@@ -145,6 +148,10 @@ impl Shape<'_> {
             Work::Write { line, .. } => ports == (1, 0) && (line.0 as usize) < plan.lines.len(),
             Work::Keep { .. } => ports == (1, 1),
             Work::Mute { .. } => ports.0 == 0,
+            Work::Align { aligner, .. } => {
+                let aligner = plan.aligners.get(aligner.0 as usize);
+                aligner.is_some_and(|a| ports == (1, a.taps.len()))
+            }
             Work::Loop(id) => ports == (0, 0) && (id.0 as usize) < plan.loops.len(),
             Work::Send { passage, .. } => {
                 ports == (1, 0) && (passage.0 as usize) < plan.passages.len()

@@ -4,9 +4,10 @@ use super::Patch;
 use graph::{NodeId, Signal};
 use proptest::collection::vec;
 use proptest::prelude::*;
+use units::Frames;
 
-/// One node: kind, channels, delay in frames, `every`, whether it is enabled.
-type NodeSeed = (u8, u8, u8, u8, bool);
+/// One node: kind, channels, delay in frames, `every`, whether it is enabled, its latency.
+type NodeSeed = (u8, u8, u8, u8, bool, u32);
 /// One edge: from, output, to, input.
 type EdgeSeed = (u16, u8, u16, u8);
 
@@ -14,6 +15,11 @@ const KINDS: [&str; 12] = [
     "osc", "mod", "mod", "mod", "mod", "mix", "mix", "sink", "delay", "delay", "player", "synth",
 ];
 const DELAYS: [u32; 8] = [0, 1, 2, 20, 63, 64, 65, 1000];
+
+/// What a node lags: most not at all.
+fn latency() -> impl Strategy<Value = u32> {
+    prop_oneof![6 => Just(0), 1 => 1..200_u32, 1 => Just(64)]
+}
 
 /// A patch of up to `most` nodes.
 pub(crate) fn patches(most: usize) -> impl Strategy<Value = Patch> {
@@ -23,6 +29,7 @@ pub(crate) fn patches(most: usize) -> impl Strategy<Value = Patch> {
         any::<u8>(),
         prop_oneof![8 => Just(1), 1 => 2..4u8],
         prop::bool::weighted(0.9),
+        latency(),
     );
     let edge = (any::<u16>(), any::<u8>(), any::<u16>(), any::<u8>());
     (vec(node, 1..most), vec(edge, 0..4 * most)).prop_map(|(nodes, edges)| patch(&nodes, &edges))
@@ -36,6 +43,7 @@ pub(crate) fn wild_patches(most: usize) -> impl Strategy<Value = Patch> {
         any::<u8>(),
         Just(1),
         prop::bool::weighted(0.9),
+        latency(),
     );
     let edge = (any::<u16>(), any::<u8>(), any::<u16>(), any::<u8>());
     (vec(node, 1..most), vec(edge, 0..2 * most)).prop_map(|(nodes, edges)| {
@@ -58,7 +66,7 @@ fn patch(nodes: &[NodeSeed], edges: &[EdgeSeed]) -> Patch {
     patch
 }
 
-fn add(patch: &mut Patch, (kind, channels, delay, every, enabled): NodeSeed) {
+fn add(patch: &mut Patch, (kind, channels, delay, every, enabled, late): NodeSeed) {
     let kind = KINDS[usize::from(kind) % KINDS.len()];
     let frames = DELAYS[usize::from(delay) % DELAYS.len()];
     let params = [
@@ -69,6 +77,9 @@ fn add(patch: &mut Patch, (kind, channels, delay, every, enabled): NodeSeed) {
     let node = patch.graph.node_mut(id).expect("it was just added");
     node.every = every.into();
     node.enabled = enabled;
+    if late > 0 {
+        patch.options.latencies.insert(id, Frames(late));
+    }
 }
 
 /// Connects if the signals fit, and if the edge goes forward or into a delay of at least a frame, or anywhere if

@@ -101,6 +101,7 @@ impl<'a> Follower<'a> {
                 Work::Keep { .. } => inputs[0][channel],
                 Work::Mute { .. } => 0,
                 Work::Node { node, .. } => hash((node, port, channel, cycle, &inputs)),
+                Work::Align { .. } => inputs[0][channel],
                 Work::Receive { passage, .. } => {
                     let places = &self.passages[passage.0 as usize];
                     places[cycle as usize % places.len()][channel]

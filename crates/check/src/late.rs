@@ -1,0 +1,126 @@
+//! Nodes that lag: sound and events come out as many frames later as they say.
+
+use crate::cast;
+use graph::{Kind, Param, PortCount, PortSpec, Range, Width};
+use processor::{Activity, Block, Event, Processor, Registry, Setup, StateError, Tail};
+use std::collections::VecDeque;
+use units::Frames;
+
+/// The most that a node lags.
+pub const MOST: usize = 20_000;
+/// Events that can be on their way through one node.
+const EVENTS: usize = 1024;
+
+/// Gives its input so many frames later.
+struct Late {
+    frames: usize,
+    /// The last frames, the newest at `at`.
+    ring: Vec<f32>,
+    at: usize,
+    /// Where events that came are due.
+    events: VecDeque<(u64, Event)>,
+}
+
+impl Processor for Late {
+    fn setup(&mut self, _setup: &mut Setup<'_>) {
+        self.reset();
+    }
+
+    fn process(&mut self, block: &mut Block<'_>) -> Activity {
+        let (from, frames) = (block.position(), block.frames());
+        if block.outputs() == 2 {
+            for event in block.events().iter() {
+                let due = from + u64::from(event.frame) + self.frames as u64;
+                self.events.push_back((due, event));
+            }
+            let end = from + frames as u64;
+            while let Some((due, event)) = self.events.pop_front_if(|(due, _)| *due < end) {
+                block.send(1, (due - from) as u32, event.body);
+            }
+        }
+        let input = block.input(0).channel(0);
+        for (frame, x) in input.iter().enumerate() {
+            self.ring[self.at] = *x;
+            self.at = (self.at + 1) % self.ring.len();
+            block.output(0).channel(0)[frame] = self.ring[self.at];
+        }
+        Activity::Awake
+    }
+
+    fn reset(&mut self) {
+        self.ring.fill(0.0);
+        self.at = 0;
+        self.events.clear();
+    }
+
+    fn latency(&self) -> Frames {
+        Frames(self.frames as u32)
+    }
+
+    fn tail(&self) -> Tail {
+        Tail::Frames(self.frames as u64)
+    }
+
+    fn save(&self, state: &mut Vec<u8>) {
+        state.extend((self.at as u32).to_le_bytes());
+        state.extend(self.ring.iter().flat_map(|x| x.to_le_bytes()));
+    }
+
+    fn load(&mut self, state: &[u8]) -> Result<(), StateError> {
+        let (words, rest) = state.as_chunks::<4>();
+        if words.len() != self.ring.len() + 1 || !rest.is_empty() {
+            return Err(StateError("it is of another length".into()));
+        }
+        self.at = u32::from_le_bytes(words[0]) as usize % self.ring.len();
+        let samples = words[1..].iter().map(|word| f32::from_le_bytes(*word));
+        self.ring
+            .iter_mut()
+            .zip(samples)
+            .for_each(|(to, x)| *to = x);
+        Ok(())
+    }
+}
+
+/// Adds the kinds `late`, with one input and one output, and `late_events`, which has events beside; `frames` says by how
+/// much they lag.
+pub fn add(registry: &mut Registry) {
+    let frames = || Param {
+        name: "frames",
+        unit: "",
+        range: Range::Number {
+            least: 0.0,
+            most: MOST as f64,
+            default: 0.0,
+        },
+        live: false,
+        doc: "by how much it lags",
+    };
+    let sound = Kind {
+        params: vec![frames()],
+        duplicable: true,
+        typical_ns: 100,
+        ..cast::kind("late", (1, 1))
+    };
+    let event = |name| PortSpec {
+        name,
+        width: Width::Event,
+        count: PortCount::One,
+    };
+    let both = Kind {
+        inputs: vec![PortSpec::audio("in"), event("events")],
+        outputs: vec![PortSpec::audio("out"), event("sent")],
+        params: vec![frames()],
+        ..Kind::new("late_events", "Lags, and so do its events.")
+    };
+    for kind in [sound, both] {
+        registry.add(kind, |creation| {
+            let frames = creation.number("frames")? as usize;
+            Ok(Box::new(Late {
+                frames,
+                ring: vec![0.0; frames + 1],
+                at: 0,
+                events: VecDeque::with_capacity(EVENTS),
+            }))
+        });
+    }
+}

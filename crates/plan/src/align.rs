@@ -1,0 +1,159 @@
+//! Latency compensation: where ways of different latencies meet, what comes early waits for the latest.
+//!
+//! A member hears everything as late as the latest of what it hears, and all sinks hear as late as the latest of them. What
+//! a wire lacks to that, an *aligner* between its ends makes up for: a member of its own, one for an output, with a tap
+//! for each number of frames that is asked of it. To later passes it is a member like others, and it lies in no cycle.
+
+use crate::latency::Latencies;
+use crate::limits::too_late;
+use crate::wiring::{Member, Part, Wire, Wiring};
+use crate::{Delayed, Options, PlanError, Tap};
+use graph::{End, Graph};
+use std::collections::{BTreeMap, HashMap};
+use units::Frames;
+
+/// What makes up for what an output lacks.
+#[derive(Clone, Debug)]
+pub(crate) struct Align {
+    /// Whose output.
+    pub(crate) of: u32,
+    /// Which.
+    pub(crate) output: u16,
+    /// Rising.
+    pub(crate) taps: Vec<Tap>,
+}
+
+/// What was delayed in the plan that plays until now: an edge that was there before goes over from that by a fade.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Before {
+    edges: HashMap<(End, End), Tap>,
+    turn: u32,
+}
+
+impl Before {
+    /// Of `graph` as it was, delayed as its plan has it; `turn` is a number that no swap before had. If all fades are
+    /// known to be over, `is_settled`.
+    pub fn new(graph: &Graph, delayed: &[Delayed], turn: u32, is_settled: bool) -> Self {
+        let edges = graph.edges().iter();
+        let mut edges: HashMap<_, _> = edges
+            .map(|edge| ((edge.from, edge.to), Tap::default()))
+            .collect();
+        for it in delayed {
+            let tap = if is_settled {
+                Tap::still(it.tap.frames)
+            } else {
+                it.tap
+            };
+            edges.insert((it.from, it.to), tap);
+        }
+        Self { edges, turn }
+    }
+
+    /// The tap of an edge that is to be later by so many frames.
+    fn tap(&self, from: End, to: End, frames: Frames) -> Tap {
+        match self.edges.get(&(from, to)) {
+            Some(tap) if tap.frames == frames => *tap,
+            Some(tap) => Tap {
+                frames,
+                was: tap.frames,
+                turn: self.turn,
+            },
+            None => Tap::still(frames),
+        }
+    }
+
+    fn is_late(&self) -> bool {
+        self.edges.values().any(|tap| *tap != Tap::default())
+    }
+}
+
+impl Tap {
+    /// One that has always been so.
+    pub(crate) fn still(frames: Frames) -> Self {
+        Self {
+            frames,
+            was: frames,
+            turn: 0,
+        }
+    }
+}
+
+/// Says by how much the whole lags, and puts aligners between the ends of wires where they are needed.
+pub(crate) fn align(wiring: &mut Wiring<'_>, options: &Options) -> Result<(), PlanError> {
+    let has_latencies = options.latencies.values().any(|own| *own > Frames(0));
+    let was_late = options.before.as_ref().is_some_and(Before::is_late);
+    if !(has_latencies || was_late) {
+        return Ok(());
+    }
+    let mut latencies = Latencies::of(wiring, options);
+    wiring.latency = Frames(latencies.longest(wiring));
+    latencies.level_sinks(wiring);
+    let mut outlets: BTreeMap<(u32, u16), Vec<Tap>> = BTreeMap::new();
+    let mut late = Vec::new();
+    for (index, wire) in wiring.wires.iter().enumerate() {
+        let tap = tap(wiring, options, &latencies, wire);
+        if tap != Tap::default() {
+            outlets
+                .entry((wire.from, wire.output))
+                .or_default()
+                .push(tap);
+            late.push((index, tap));
+        }
+    }
+    let aligners = outlets.into_iter().map(|((of, output), mut taps)| {
+        taps.sort_unstable();
+        taps.dedup();
+        Align { of, output, taps }
+    });
+    wiring.aligners = aligners.collect();
+    too_late(wiring, options)?;
+    insert(wiring, &late);
+    Ok(())
+}
+
+/// What becomes of a wire; the default where nothing is to be made up for.
+fn tap(wiring: &Wiring<'_>, options: &Options, latencies: &Latencies, wire: &Wire) -> Tap {
+    let frames = match options.compensate {
+        true => latencies.early(wiring, wire),
+        false => Frames(0),
+    };
+    match &options.before {
+        Some(before) => {
+            let (from, to) = wiring.ends(wire);
+            before.tap(from, to, frames)
+        }
+        None => Tap::still(frames),
+    }
+}
+
+/// Leads the wires `late` by way of their aligners. Wires keep their places: sums their order.
+fn insert(wiring: &mut Wiring<'_>, late: &[(usize, Tap)]) {
+    let first = wiring.members.len() as u32;
+    for (index, tap) in late {
+        let (from, to) = wiring.ends(&wiring.wires[*index]);
+        let tap = *tap;
+        wiring.delayed.push(Delayed { from, to, tap });
+        let wire = &mut wiring.wires[*index];
+        let key = (wire.from, wire.output);
+        let at = wiring
+            .aligners
+            .binary_search_by_key(&key, |a| (a.of, a.output));
+        let at = at.expect("every output that is early has an aligner");
+        let output = wiring.aligners[at].taps.binary_search(&tap);
+        wire.output = output.expect("every wire that is early has a tap") as u16;
+        wire.from = first + at as u32;
+    }
+    for (at, aligner) in (0..).zip(&wiring.aligners) {
+        let source = wiring.members[aligner.of as usize];
+        wiring.members.push(Member {
+            part: Part::Align(at),
+            ..source
+        });
+        wiring.wires.push(Wire {
+            to: first + at,
+            input: 0,
+            from: aligner.of,
+            output: aligner.output,
+        });
+    }
+}

@@ -1,0 +1,64 @@
+//! Whether what makes up for latencies is there once, in every cycle, and as wide as what it delays.
+
+use crate::{Aligner, Delayed, InPort, OutPort, Plan, Step, Work};
+use graph::Signal;
+use std::collections::HashMap;
+
+/// All faults. The shape has been checked.
+pub(super) fn check(plan: &Plan, wrong: &mut Vec<String>) {
+    let mut steps: Vec<Vec<&Step>> = vec![Vec::new(); plan.aligners.len()];
+    for step in &plan.steps {
+        if let Work::Align { aligner, .. } = step.work {
+            steps[aligner.0 as usize].push(step);
+        }
+    }
+    let is_align = |step: &Step| matches!(step.work, Work::Align { .. });
+    if plan.inner.iter().any(is_align) {
+        wrong.push("an aligner is part of a loop".into());
+    }
+    for (index, (aligner, steps)) in plan.aligners.iter().zip(&steps).enumerate() {
+        let [step] = steps.as_slice() else {
+            wrong.push(format!("aligner {index} has not one step"));
+            continue;
+        };
+        if step.every != 1 || step.copy != 0 {
+            wrong.push(format!("aligner {index} does not run in every cycle"));
+        }
+        if !fits(plan, aligner, step) {
+            wrong.push(format!(
+                "aligner {index} does not give what its output gives"
+            ));
+        }
+        let taps = aligner.taps.of(&plan.taps);
+        if taps.is_empty() || !taps.is_sorted_by(|a, b| a < b) {
+            wrong.push(format!("the taps of aligner {index} do not rise"));
+        }
+    }
+    let ports = plan.aligners.iter().map(|a| ((a.node, a.output), a));
+    let ports: HashMap<_, &Aligner> = ports.collect();
+    let known = |it: &Delayed| {
+        let aligner = ports.get(&(it.from.node, it.from.port));
+        aligner.is_some_and(|a| a.taps.of(&plan.taps).contains(&it.tap))
+    };
+    if !plan.delayed.iter().all(known) {
+        wrong.push("an edge is delayed by what no aligner gives".into());
+    }
+}
+
+/// Whether all ports of the step carry the aligner's signal.
+fn fits(plan: &Plan, aligner: &Aligner, step: &Step) -> bool {
+    let width = match aligner.signal {
+        Signal::Audio(channels) => Some(channels.count()),
+        Signal::Control | Signal::Event => None,
+    };
+    let inputs = step.inputs.of(&plan.inputs).iter().map(|port| match port {
+        InPort::Audio(feeds) => Some(feeds.len()),
+        InPort::Events(_) => None,
+    });
+    let outputs = step.outputs.of(&plan.outputs).iter();
+    let outputs = outputs.map(|port| match port {
+        OutPort::Audio(slots) => Some(slots.len()),
+        OutPort::Events(_) => None,
+    });
+    inputs.chain(outputs).all(|port| port == width)
+}
