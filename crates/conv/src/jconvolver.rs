@@ -26,6 +26,8 @@
 mod assemble;
 mod command;
 mod hilbert;
+mod pairs;
+mod sources;
 mod words;
 
 #[cfg(test)]

@@ -1,11 +1,12 @@
-//! Commands to paths: which file, which channel, what is added and what is shared.
+//! Commands to a configuration: each is taken as far as it is right, and what is wrong is said where it is.
 
 use super::command::{At, Command, Pair, Said};
 use super::hilbert::hilbert;
+use super::pairs::{Pairs, Part};
+use super::sources::{Source, Sources};
 use super::{Config, PortName};
-use crate::ir::{Ir, IrError, Limit, Note, Paths};
+use crate::ir::{IrError, Limit};
 use graph::{Diagnostic, Place};
-use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use units::SampleRate;
@@ -15,15 +16,11 @@ pub(super) struct Assembler<'a> {
     /// Where the configuration lies, and where files are looked for now.
     home: &'a Path,
     folder: PathBuf,
-    rate: SampleRate,
-    /// What may still be taken.
-    limit: Limit,
+    sources: Sources,
     new: Option<New>,
     /// Whether it has been said that it is missing.
     is_missed: bool,
-    files: HashMap<PathBuf, File>,
-    parts: HashMap<(PathBuf, Range), Arc<[f32]>>,
-    pairs: BTreeMap<(usize, usize), Between>,
+    pairs: Pairs,
 }
 
 /// What `/convolver/new` said.
@@ -35,40 +32,15 @@ struct New {
     most_frames: usize,
 }
 
-/// A file that was opened, or why it cannot be used.
-#[derive(Clone)]
-enum File {
-    Good { ir: Ir, from: SampleRate },
-    Bad(String),
-}
-
-/// Channel, first frame and number of frames.
-type Range = (usize, usize, usize);
-
-/// What is between an input and an output.
-enum Between {
-    Sum(Vec<Part>),
-    Copy { of: (usize, usize), place: Place },
-}
-
-struct Part {
-    ir: Arc<[f32]>,
-    gain: f32,
-    delay: usize,
-}
-
 impl<'a> Assembler<'a> {
     pub(super) fn new(home: &'a Path, rate: SampleRate, limit: &Limit) -> Self {
         Self {
             home,
             folder: home.to_path_buf(),
-            rate,
-            limit: *limit,
+            sources: Sources::new(rate, limit),
             new: None,
             is_missed: false,
-            files: HashMap::new(),
-            parts: HashMap::new(),
-            pairs: BTreeMap::new(),
+            pairs: Pairs::default(),
         }
     }
 
@@ -155,7 +127,7 @@ impl<'a> Assembler<'a> {
                     offset,
                     length,
                 };
-                let ir = self.part(source, found);
+                let ir = self.sources.part(source, found);
                 let (pair, ir, delay) = (pair?, ir?, delay.map_usize());
                 self.add(
                     pair,
@@ -224,7 +196,7 @@ impl<'a> Assembler<'a> {
             found.push(wrong.help(format!("the delay is {} or more", length / 2)));
             return None;
         };
-        self.charge(length, place, found)?;
+        self.sources.charge(length, place, found)?;
         let ir = hilbert(length).into();
         self.add(pair, Part { ir, gain, delay }, (place, at.place), found)
     }
@@ -275,7 +247,7 @@ impl<'a> Assembler<'a> {
         // The silence before it is memory too.
         let (frames, most) = (
             (part.delay + part.ir.len().min(room)) as u64,
-            self.limit.frames,
+            self.sources.limit().frames,
         );
         if frames > most {
             let name = "this".into();
@@ -283,7 +255,7 @@ impl<'a> Assembler<'a> {
             found.push(Diagnostic::error(delay, error.to_string()));
             return None;
         }
-        self.charge(part.delay, delay, found)?;
+        self.sources.charge(part.delay, delay, found)?;
         if part.ir.len() > room {
             let (needs, over) = (part.delay + part.ir.len(), part.ir.len() - room);
             let message = format!("the convolver holds {holds} frames: the last {over} are cut");
@@ -291,23 +263,17 @@ impl<'a> Assembler<'a> {
             found.push(cut.help(format!(
                 "a maximum length of {needs} at `/convolver/new` keeps them"
             )));
-            self.charge(room, place, found)?;
+            self.sources.charge(room, place, found)?;
             part.ir = part.ir[..room].into();
         }
-        match self
-            .pairs
-            .entry(pair)
-            .or_insert_with(|| Between::Sum(Vec::new()))
-        {
-            Between::Sum(parts) => parts.push(part),
-            Between::Copy { place: first, .. } => {
+        let added = self.pairs.add(pair, part);
+        added
+            .map_err(|first| {
                 let message = "this pair is a copy: nothing can be added to it";
-                let wrong = Diagnostic::error(place, message).also(*first, "it is copied here");
+                let wrong = Diagnostic::error(place, message).also(first, "it is copied here");
                 found.push(wrong.help("add it to what is copied, or read the file for both"));
-                return None;
-            }
-        }
-        Some(())
+            })
+            .ok()
     }
 
     fn copy(
@@ -316,81 +282,9 @@ impl<'a> Assembler<'a> {
         place: Place,
         found: &mut Vec<Diagnostic>,
     ) -> Option<()> {
-        let (input, output) = (of.0 + 1, of.1 + 1);
-        let wrong = if pair == of {
-            "a pair cannot be a copy of itself".into()
-        } else if self.pairs.contains_key(&pair) {
-            "there is something between this pair already: a copy would replace it".into()
-        } else if !self.pairs.contains_key(&of) {
-            format!("there is nothing yet between input {input} and output {output} to copy")
-        } else {
-            self.pairs.insert(pair, Between::Copy { of, place });
-            return Some(());
-        };
-        found.push(Diagnostic::error(place, wrong));
-        None
-    }
-
-    /// The asked part of a file's channel, at the convolver's rate.
-    fn part(&mut self, source: Source, found: &mut Vec<Diagnostic>) -> Option<Arc<[f32]>> {
-        let (ir, from) = match self.file(&source, found) {
-            File::Good { ir, from } => (ir, from),
-            File::Bad(why) => {
-                found.push(Diagnostic::error(source.place, why));
-                return None;
-            }
-        };
-        let range = source.range(&ir, from, found)?;
-        let (channel, first, frames) = range;
-        let whole = &ir.channels()[channel];
-        if frames == whole.len() {
-            return Some(whole.clone());
-        }
-        let key = (source.path, range);
-        if let Some(part) = self.parts.get(&key) {
-            return Some(part.clone());
-        }
-        self.charge(frames, source.place, found)?;
-        let part: Arc<[f32]> = whole[first..first + frames].into();
-        self.parts.insert(key, part.clone());
-        Some(part)
-    }
-
-    /// The file, opened once; what it takes is taken from the limit.
-    fn file(&mut self, source: &Source, found: &mut Vec<Diagnostic>) -> File {
-        if let Some(file) = self.files.get(&source.path) {
-            return file.clone();
-        }
-        let file = match Ir::load(&source.path, self.rate, &self.limit) {
-            Ok(loaded) => {
-                let samples = loaded.ir.frames() * loaded.ir.channels().len();
-                // It was held against the limit before; what resampling adds at its ends is let through, once.
-                if self.limit.charge("", samples).is_err() {
-                    self.limit.samples = 0;
-                }
-                let mut from = self.rate;
-                for note in &loaded.notes {
-                    if let Note::Resampled { from: rate, .. } = note {
-                        from = *rate;
-                    }
-                    found.push(Diagnostic::warning(source.place, note.to_string()));
-                }
-                File::Good {
-                    ir: loaded.ir,
-                    from,
-                }
-            }
-            Err(error) => File::Bad(in_full(&error)),
-        };
-        self.files.insert(source.path.clone(), file.clone());
-        file
-    }
-
-    /// Takes `samples` of what may be taken, or says that there is no more.
-    fn charge(&mut self, samples: usize, place: Place, found: &mut Vec<Diagnostic>) -> Option<()> {
-        let taken = self.limit.charge("this", samples);
-        taken
-            .map_err(|error| found.push(Diagnostic::error(place, error.to_string())))
+        let copied = self.pairs.copy(pair, of, place);
+        copied
+            .map_err(|wrong| found.push(Diagnostic::error(place, wrong)))
             .ok()
     }
 
@@ -412,9 +306,10 @@ impl<'a> Assembler<'a> {
         if found.iter().any(Diagnostic::is_error) {
             return None;
         }
-        let mut files: Vec<PathBuf> = self.files.keys().cloned().collect();
-        files.sort();
-        let paths = self.paths(&new, found)?;
+        let files = self.sources.names();
+        let ends = (new.inputs.len(), new.outputs.len());
+        let limit = self.sources.limit();
+        let paths = std::mem::take(&mut self.pairs).paths(ends, new.place, limit, found)?;
         Some(Config {
             paths,
             partition: new.partition,
@@ -423,113 +318,6 @@ impl<'a> Assembler<'a> {
             outputs: new.outputs,
             files,
         })
-    }
-
-    fn paths(mut self, new: &New, found: &mut Vec<Diagnostic>) -> Option<Paths> {
-        let mut paths = Paths::new(new.inputs.len(), new.outputs.len());
-        let mut sums: BTreeMap<(usize, usize), Part> = BTreeMap::new();
-        let mut copies = Vec::new();
-        for (pair, between) in std::mem::take(&mut self.pairs) {
-            match between {
-                Between::Sum(parts) => {
-                    let sum = self.sum(parts).map_err(|error| {
-                        found.push(Diagnostic::error(new.place, in_full(&error)));
-                    });
-                    sums.insert(pair, sum.ok()?);
-                }
-                Between::Copy { of, .. } => copies.push((pair, of)),
-            }
-        }
-        let links: BTreeMap<_, _> = copies.iter().copied().collect();
-        // A copy is only ever made of what is there already, so that this ends.
-        let origin = |mut pair| {
-            while let Some(of) = links.get(&pair) {
-                pair = *of;
-            }
-            pair
-        };
-        let all = sums
-            .keys()
-            .copied()
-            .chain(copies.iter().map(|(pair, _)| *pair));
-        let mut all: Vec<(usize, usize)> = all.collect();
-        all.sort_unstable_by_key(|(input, output)| (*output, *input));
-        for pair in all {
-            let Part { ir, gain, delay } = sums.get(&origin(pair))?;
-            let path = crate::Path {
-                gain: *gain,
-                ..crate::Path::new(pair.0, pair.1, ir.clone())
-            };
-            if let Err(error) = paths.add(path, *delay) {
-                found.push(Diagnostic::error(new.place, error.to_string()));
-            }
-        }
-        Some(paths)
-    }
-
-    /// What is between one pair, as one response; a lone part keeps its memory.
-    fn sum(&mut self, mut parts: Vec<Part>) -> Result<Part, IrError> {
-        if parts.len() == 1 {
-            return Ok(parts.remove(0));
-        }
-        let end = |part: &Part| part.delay + part.ir.len();
-        let begin = parts.iter().map(|part| part.delay).min().unwrap_or(0);
-        let frames = parts.iter().map(end).max().unwrap_or(0) - begin;
-        let name = "the sum of what is read for one pair";
-        self.limit.check(name, frames as u64, 1)?;
-        self.limit.charge(name, frames)?;
-        let mut sum = vec![0.0; frames];
-        for part in &parts {
-            let to = sum[part.delay - begin..].iter_mut();
-            for (to, sample) in to.zip(part.ir.iter()) {
-                *to += sample * part.gain;
-            }
-        }
-        Ok(Part {
-            ir: sum.into(),
-            gain: 1.0,
-            delay: begin,
-        })
-    }
-}
-
-/// What `/impulse/read` wants of a file.
-struct Source {
-    path: PathBuf,
-    place: Place,
-    channel: At<u32>,
-    offset: At<u32>,
-    length: At<u32>,
-}
-
-impl Source {
-    /// Which part of it that is; OFFSET and LENGTH count the file's own frames, of which there were `from` a second.
-    fn range(&self, ir: &Ir, from: SampleRate, found: &mut Vec<Diagnostic>) -> Option<Range> {
-        let (channels, frames) = (ir.channels().len(), ir.frames());
-        let name = self.path.display();
-        let channel = self.channel.is as usize;
-        if channel > channels {
-            let message = format!("{name} has no channel {channel}: it has {channels}");
-            found.push(Diagnostic::error(self.channel.place, message));
-            return None;
-        }
-        let here =
-            |n: u32| (u64::from(n) * u64::from(ir.rate().hz()) / u64::from(from.hz())) as usize;
-        let first = here(self.offset.is);
-        if first >= frames {
-            let message = format!("{name} ends before frame {}", self.offset.is);
-            found.push(Diagnostic::error(self.offset.place, message));
-            return None;
-        }
-        let asked = match self.length.is {
-            0 => frames - first,
-            length => here(length).max(1),
-        };
-        if asked > frames - first {
-            let message = format!("{name} has fewer frames than that: the rest is silence");
-            found.push(Diagnostic::warning(self.length.place, message));
-        }
-        Some((channel - 1, first, asked.min(frames - first)))
     }
 }
 
@@ -540,11 +328,4 @@ impl At<u32> {
             place: self.place,
         }
     }
-}
-
-/// An error with what caused it.
-fn in_full(error: &(dyn std::error::Error + 'static)) -> String {
-    let causes = std::iter::successors(Some(error), |error| (*error).source());
-    let words: Vec<String> = causes.map(ToString::to_string).collect();
-    words.join(": ")
 }
