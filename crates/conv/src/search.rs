@@ -4,6 +4,10 @@
 //! level has as many partitions as reach to the next one's begin. The least sum of loads is then a shortest path over
 //! sizes; the least load of the busiest core tries every choice, of which there are a few thousand.
 
+mod cores;
+
+pub use cores::least_peak;
+
 use crate::partition::{LEAST_SIZE, Latency, MOST_BLOCK, MOST_FRAMES, Partition};
 
 /// All ways of cutting one impulse response.
@@ -213,124 +217,9 @@ fn direct(space: &Space, cost: Cost<'_>) -> Option<f64> {
     }
 }
 
-/// The way of cutting, and of giving its levels to `cores` cores, whose busiest core has the least load; of several such
-/// the one with the least sum. `None` if there is none whose costs are known.
-///
-/// Real-time: setup.
-pub fn least_peak(space: &Space, cores: usize, cost: Cost<'_>) -> Option<Found> {
-    let alone = least_sum(space, cost);
-    if cores <= 1 {
-        return alone;
-    }
-    let mut best = alone;
-    for path in paths(space) {
-        let head = path.first().and_then(|first| space.head(cost, *first));
-        let loads = path.iter().enumerate().map(|(at, i)| {
-            let load = space.load(cost, *i, path.get(at + 1).copied())?;
-            // The head and the first level are on the callback's core.
-            Some(load + if at == 0 { head? } else { 0.0 })
-        });
-        let Some(loads) = loads
-            .collect::<Option<Vec<f64>>>()
-            .filter(|all| !all.is_empty())
-        else {
-            continue;
-        };
-        let (peak, given) = share(&loads, cores, best.as_ref().map(|best| best.peak));
-        let sum = loads.iter().sum();
-        let is_better = |best: &Found| (peak, sum) < (best.peak, best.sum);
-        if best.as_ref().is_none_or(is_better) {
-            best = Some(Found {
-                partition: space.partition(&path),
-                sum,
-                peak,
-                cores: given,
-            });
-        }
-    }
-    best
-}
-
-/// Every choice of sizes that is a way of cutting.
-fn paths(space: &Space) -> impl Iterator<Item = Vec<usize>> + '_ {
-    let choices = 1..1usize << space.sizes;
-    let chosen = |bits: usize| (0..space.sizes).filter(move |i| bits >> i & 1 == 1);
-    let paths = choices.map(move |bits| chosen(bits).collect::<Vec<usize>>());
-    paths.filter(|path| path.first().is_some_and(|first| space.can_begin(*first)))
-}
-
-/// Gives levels to cores so that the busiest has the least: that load, and the core of each. No better than `enough` may
-/// be given up as soon as that is sure.
-fn share(loads: &[f64], cores: usize, enough: Option<f64>) -> (f64, Vec<usize>) {
-    let mut order: Vec<usize> = (0..loads.len()).collect();
-    order.sort_by(|a, b| loads[*b].total_cmp(&loads[*a]));
-    let sum: f64 = loads.iter().sum();
-    let least = (sum / cores as f64).max(loads[order[0]]);
-    let mut search = Share {
-        loads,
-        order: &order,
-        busy: vec![0.0; cores.min(loads.len())],
-        on: vec![0; loads.len()],
-        best: (f64::INFINITY, vec![0; loads.len()]),
-        least,
-    };
-    if enough.is_none_or(|enough| least <= enough) {
-        search.place(0);
-    }
-    let (peak, mut on) = search.best;
-    // The callback's own core is core 0.
-    let first = on[0];
-    for core in &mut on {
-        *core = match *core {
-            core if core == first => 0,
-            0 => first,
-            core => core,
-        };
-    }
-    (peak, on)
-}
-
-/// Every way of giving levels to cores, the heaviest levels first, as long as it may still be the best.
-struct Share<'a> {
-    loads: &'a [f64],
-    order: &'a [usize],
-    busy: Vec<f64>,
-    on: Vec<usize>,
-    best: (f64, Vec<usize>),
-    least: f64,
-}
-
-impl Share<'_> {
-    fn place(&mut self, at: usize) {
-        let Some(&level) = self.order.get(at) else {
-            let peak = self.busy.iter().copied().fold(0.0, f64::max);
-            if peak < self.best.0 {
-                self.best = (peak, self.on.clone());
-            }
-            return;
-        };
-        let mut has_tried_empty = false;
-        for core in 0..self.busy.len() {
-            let before = self.busy[core];
-            // Empty cores are alike, and what is no better than the best so far leads nowhere.
-            let is_empty = before == 0.0;
-            if (is_empty && has_tried_empty)
-                || before + self.loads[level] >= self.best.0
-                || self.best.0 <= self.least * (1.0 + 1e-9)
-            {
-                continue;
-            }
-            has_tried_empty |= is_empty;
-            self.busy[core] = before + self.loads[level];
-            self.on[level] = core;
-            self.place(at + 1);
-            self.busy[core] = before;
-        }
-    }
-}
-
 #[cfg(test)]
 pub(crate) mod tests {
+    use super::cores::paths;
     use super::*;
 
     pub(crate) fn cuts(partition: &Partition) -> Vec<(usize, usize)> {
@@ -346,7 +235,7 @@ pub(crate) mod tests {
     }
 
     /// Costs that follow no rule.
-    fn odd(size: usize, count: usize) -> Option<f64> {
+    pub(super) fn odd(size: usize, count: usize) -> Option<f64> {
         let noise = (size * 31 + count * 17) % 101;
         Some((size * (count + 9)) as f64 * (1.0 + noise as f64 / 50.0))
     }
@@ -388,33 +277,6 @@ pub(crate) mod tests {
             assert!((found.sum - sum).abs() < 1e-6 * sum);
             assert!((slow(&space, &odd) - sum).abs() < 1e-6 * sum);
         }
-    }
-
-    #[test]
-    fn more_cores_make_the_busiest_no_busier_and_never_beat_the_mean() {
-        let space = Space::new(100_000, 64, Latency::None).unwrap();
-        let mut last = f64::INFINITY;
-        for cores in 1..5 {
-            let found = least_peak(&space, cores, &odd).unwrap();
-            assert!(found.peak <= last && found.peak * cores as f64 >= found.sum * 0.999_999);
-            let levels = found.partition.levels();
-            let mut busy = vec![0.0; cores];
-            for (level, core) in levels.iter().zip(&found.cores) {
-                busy[*core] += odd(level.size(), level.count()).unwrap() / level.size() as f64;
-            }
-            let peak = busy.iter().copied().fold(0.0, f64::max);
-            assert!((peak - found.peak).abs() < 1e-6 * peak);
-            assert_eq!(found.cores[0], 0);
-            last = found.peak;
-        }
-    }
-
-    #[test]
-    fn levels_are_given_to_cores_as_evenly_as_can_be() {
-        let (peak, on) = share(&[3.0, 3.0, 2.0, 2.0, 2.0], 2, None);
-        assert_eq!(peak, 6.0);
-        assert_eq!(on[0], on[1]);
-        assert_eq!(share(&[1.0], 4, None), (1.0, vec![0]));
     }
 
     #[test]
