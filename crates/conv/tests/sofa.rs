@@ -52,6 +52,15 @@ fn another_rate_is_resampled_with_a_note_and_limits_hold() {
         load(0.0, 0.0, 48_000, &limit),
         Err(IrError::TooLong { .. })
     ));
+    // Five directions, two ears, eight frames: all of them are unpacked, whichever is heard.
+    let limit = Limit {
+        samples: 80,
+        ..Limit::default()
+    };
+    assert!(matches!(
+        load(0.0, 0.0, 48_000, &limit),
+        Err(IrError::TooLarge { samples: 81.., .. })
+    ));
 }
 
 #[test]

@@ -10,8 +10,23 @@ use std::path::Path;
 use units::SampleRate;
 use workers::AudioThread;
 
-/// The largest file. What is packed within may be larger, which the reader does not bound.
-const MOST_BYTES: u64 = 1 << 30;
+/// The largest file.
+const MOST_BYTES: u64 = 1 << 28;
+/// So many bytes all arrays may have together, unpacked. Of one array the reader unpacks 256 MiB at most, whatever the file
+/// says, and 20 MiB of it at a time.
+const MOST_UNPACKED: usize = 1 << 29;
+/// The arrays that the reader keeps.
+const ARRAYS: [&str; 9] = [
+    "ListenerPosition",
+    "ReceiverPosition",
+    "SourcePosition",
+    "EmitterPosition",
+    "ListenerUp",
+    "ListenerView",
+    "Data.IR",
+    "Data.SamplingRate",
+    "Data.Delay",
+];
 /// The longest delay that a file may put before a response, in seconds.
 const MOST_DELAY_S: f64 = 10.0;
 
@@ -39,10 +54,21 @@ impl Ir {
         // A reader that panics (it was not written for hostile files) has found damage; nobody need see how.
         let found = {
             let _silent = AudioThread::begin();
-            catch_unwind(AssertUnwindSafe(|| look(&bytes, direction)))
+            catch_unwind(AssertUnwindSafe(|| {
+                let values = values(&bytes)?;
+                if values as u64 > limit.samples {
+                    return Ok(Err(values));
+                }
+                look(&bytes, direction).map(Ok)
+            }))
         };
         let ears = found.unwrap_or_else(|_| Err("its numbers make no sense".into()));
         let ears = ears.map_err(|why| wrong(&why))?;
+        let ears = ears.map_err(|samples| IrError::TooLarge {
+            name: name.clone(),
+            samples: samples as u64,
+            most: limit.samples,
+        })?;
         limit.check(&name, ears.channels[0].len() as u64, 2)?;
         Ir::new(ears.channels.clone(), ears.rate).map_err(|error| wrong(&error.to_string()))?;
         let mut loaded = Self::at_rate(&name, ears.channels, ears.rate, rate)?;
@@ -57,7 +83,7 @@ impl Ir {
 
 fn bytes(path: &Path) -> std::io::Result<Vec<u8>> {
     if path.metadata()?.len() > MOST_BYTES {
-        return Err(std::io::Error::other("it is larger than 1 GiB"));
+        return Err(std::io::Error::other("it is larger than 256 MiB"));
     }
     std::fs::read(path)
 }
@@ -116,6 +142,20 @@ fn look(bytes: &[u8], direction: Direction) -> Result<Ears, String> {
         channels,
         heard,
     })
+}
+
+/// How many values all arrays have at most, found by unpacking one after the other; an error where they are too many.
+fn values(bytes: &[u8]) -> Result<usize, String> {
+    let file = hdf::parse_with_children(bytes).map_err(|_| "it is no SOFA file")?;
+    let mut all = 0_usize;
+    for name in ARRAYS {
+        let array = file.get_child(name).and_then(Result::ok);
+        all = all.saturating_add(array.map_or(0, |array| array.data.len()));
+        if all > MOST_UNPACKED {
+            return Err("unpacked it is larger than 512 MiB".into());
+        }
+    }
+    Ok(all / size_of::<f32>())
 }
 
 /// The file's own rate: one number.
