@@ -3,30 +3,21 @@
 //! The callback makes one call to wake the threads whose work it starts, and waits for a thread only if its work is due
 //! now and not yet here. Lines of one level share a thread; they may be dealt over a thread on each core.
 //!
-//! | word | written by | read by |
-//! |---|---|---|
-//! | `start` | the callback, after it has started work: counts up | threads: they look for work, and sleep while it stays |
-//! | `done`, one a thread | its thread, after each line: counts up | the callback, while it waits for a line of that thread |
-//!
-//! The work itself is handed over by [`rt::deferred`]; the words only keep anybody from sleeping through it: each is
-//! read before the work is looked at, and slept on only while it is as it was read.
+//! Work is handed over by [`rt::deferred`]; who is told of it, and who waits for it, is in [`rt::serve`].
 //!
 //! A thread may take the whole of its level's period: when it is done changes nothing. Work that is not there when it is due
 //! is waited for as long as patience lasts. Then it is late: counted ([`Convolver::late`]), its level silent for one period,
 //! all others as they would be; and so is every period that its thread works over. What it brings then is thrown away, and
-//! the next work starts with the next period. A thread that is lost leaves its level silent, and everything else playing.
+//! the next work starts with the next period. A line whose work panics stays silent, and everything else plays on.
 
 use crate::{Convolver, Fdl, Hands};
 use rt::deferred::{Owner, Runner};
-use rt::wake::{Names, Sleeper};
+use rt::serve::Service;
+use rt::wake::Names;
 use std::io;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc;
+use std::sync::{Arc, mpsc};
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
-use units::Nanos;
+use std::time::Duration;
 use workers::{AudioThread, CoreId, Priority, Refusal, pin, set_priority};
 
 /// Where the threads run.
@@ -62,18 +53,9 @@ impl Default for ThreadsOptions {
     }
 }
 
-/// What threads and callback share.
-struct Shared {
-    start: Sleeper,
-    done: Box<[Sleeper]>,
-    /// A piece panicked in this thread: its line never comes back.
-    lost: Box<[AtomicBool]>,
-    stop: AtomicBool,
-}
-
 /// Threads that do the work of one convolver's levels; dropped, they end.
 pub struct Threads {
-    shared: Arc<Shared>,
+    service: Arc<Service>,
     threads: Vec<JoinHandle<()>>,
     /// Each line's thread.
     owners: Box<[usize]>,
@@ -101,14 +83,9 @@ impl Threads {
     /// Real-time: setup.
     pub fn new(convolver: &Convolver, options: &ThreadsOptions) -> io::Result<Self> {
         let (plans, owners) = plans(convolver, &options.pinning);
-        let shared = Arc::new(Shared {
-            start: Sleeper::new(0),
-            done: plans.iter().map(|_| Sleeper::new(0)).collect(),
-            lost: plans.iter().map(|_| AtomicBool::new(false)).collect(),
-            stop: AtomicBool::new(false),
-        });
+        let service = Arc::new(Service::new(plans.len()));
         let mut threads = Self {
-            shared: shared.clone(),
+            service: service.clone(),
             threads: Vec::new(),
             owners,
             to_wake: None,
@@ -119,13 +96,13 @@ impl Threads {
         };
         let (sender, refused) = mpsc::channel();
         for (index, plan) in plans.into_iter().enumerate() {
-            let (shared, sender, priority) = (shared.clone(), sender.clone(), options.priority);
+            let (service, sender, priority) = (service.clone(), sender.clone(), options.priority);
             let builder = std::thread::Builder::new().name(format!("conv-{}", plan.level));
             let thread = builder.spawn(move || {
                 let _plays = AudioThread::begin();
                 let _ = sender.send(prepare(&plan, priority));
                 drop(sender);
-                work(&shared, index, &plan.runners);
+                service.serve(index, &plan.runners);
             })?;
             threads.threads.push(thread);
         }
@@ -169,8 +146,7 @@ impl Hands for Threads {
 
     fn go(&mut self) {
         if let Some(names) = self.to_wake.take() {
-            self.shared.start.add(1);
-            self.woken += self.shared.start.wake_named(names);
+            self.woken += self.service.tell(names);
         }
     }
 
@@ -179,47 +155,14 @@ impl Hands for Threads {
             return true;
         }
         self.waited += 1;
-        self.wait(self.owners[line], work)
-    }
-}
-
-impl Threads {
-    /// Waits until `thread` has done `work`, or is lost, or patience is over.
-    ///
-    /// Real-time: waits, on that thread, as long as patience lasts.
-    fn wait(&self, thread: usize, work: &Owner<Fdl>) -> bool {
-        let done = &self.shared.done[thread];
-        let mut until = None;
-        loop {
-            let seen = done.get();
-            if work.is_here() {
-                return true;
-            }
-            // Relaxed: travels with the count, which is read before.
-            if self.shared.lost[thread].load(Ordering::Relaxed) {
-                return false;
-            }
-            let Some(patience) = self.patience else {
-                done.wait(seen);
-                continue;
-            };
-            let now = Instant::now();
-            let until = *until.get_or_insert(now + patience);
-            let left = until.saturating_duration_since(now);
-            if left.is_zero() {
-                return false;
-            }
-            done.wait_for(seen, Nanos(left.as_nanos() as u64));
-        }
+        let thread = self.owners[line];
+        self.service.wait(thread, work, self.patience)
     }
 }
 
 impl Drop for Threads {
     fn drop(&mut self) {
-        // Relaxed: travels with the count.
-        self.shared.stop.store(true, Ordering::Relaxed);
-        self.shared.start.add(1);
-        self.shared.start.wake(u32::MAX >> 1);
+        self.service.stop();
         for thread in self.threads.drain(..) {
             // It catches what its pieces throw.
             let _ = thread.join();
@@ -280,43 +223,4 @@ fn prepare(plan: &Plan, priority: Priority) -> Vec<Refusal> {
         .into_iter()
         .filter_map(Result::err)
         .collect()
-}
-
-fn work(shared: &Shared, index: usize, runners: &[Runner]) {
-    let name = Names::one(index);
-    loop {
-        let seen = shared.start.get();
-        // Relaxed: travels with the count.
-        if shared.stop.load(Ordering::Relaxed) {
-            return;
-        }
-        let mut has_worked = false;
-        for runner in runners {
-            has_worked |= work_off(shared, index, runner);
-        }
-        if !has_worked {
-            shared.start.wait_named(seen, name);
-        }
-    }
-}
-
-/// Does what there is of a line; whether there was anything. Whoever waits for the line is told by what has been done,
-/// not by what was there to be done at first: it may have been started in between.
-fn work_off(shared: &Shared, index: usize, runner: &Runner) -> bool {
-    let mut has_worked = false;
-    let all = AssertUnwindSafe(|| {
-        while runner.run_piece() {
-            has_worked = true;
-        }
-    });
-    if catch_unwind(all).is_err() {
-        has_worked = true;
-        // Relaxed: travels with the count.
-        shared.lost[index].store(true, Ordering::Relaxed);
-    }
-    if has_worked {
-        shared.done[index].add(1);
-        shared.done[index].wake(1);
-    }
-    has_worked
 }

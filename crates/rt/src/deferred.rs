@@ -80,6 +80,14 @@ impl<T: Pieces> Owner<T> {
         self.0.state.load(Ordering::Acquire) == HERE
     }
 
+    /// Whether a piece of it has panicked: it never comes back.
+    ///
+    /// Real-time: hot.
+    pub fn is_lost(&self) -> bool {
+        // Relaxed: nothing travels, since nobody touches the job again.
+        self.0.state.load(Ordering::Relaxed) == LOST
+    }
+
     /// The job, while it is here.
     ///
     /// Real-time: hot.
@@ -230,7 +238,7 @@ mod tests {
         assert!(runner.run_piece());
         owner.help();
         assert!(owner.get().unwrap().0.is_empty());
-        assert!(!runner.run_piece());
+        assert!(!runner.run_piece() && !owner.is_lost());
     }
 
     #[test]
@@ -240,6 +248,6 @@ mod tests {
         let runner = owner.runner();
         let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| runner.run_piece()));
         assert!(caught.is_err());
-        assert!(owner.get().is_none() && !runner.run_piece());
+        assert!(owner.get().is_none() && owner.is_lost() && !runner.run_piece());
     }
 }

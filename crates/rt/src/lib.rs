@@ -20,6 +20,7 @@ pub mod pad;
 pub mod progress;
 pub mod ranks;
 pub mod ready;
+pub mod serve;
 pub mod spsc;
 pub mod stamp;
 mod sync;

@@ -1,0 +1,257 @@
+//! Threads that do jobs ([`deferred`](crate::deferred)) for one caller, who tells them of work and waits for it when it is
+//! due.
+//!
+//! | word | written by | read by |
+//! |---|---|---|
+//! | `start` | the caller, after it has started work: counts up | threads: they look for work, and sleep while it stays |
+//! | `done`, one a thread | its thread, after each job it worked on: counts up | the caller, while it waits for a job of that thread |
+//!
+//! The work itself is handed over by [`deferred`](crate::deferred); the words only keep anybody from sleeping through it:
+//! each is read before the work is looked at, and slept on only while it is as it was read. A thread counts up for what it
+//! *has done*, not for what it found there to do: a job may be started in between, and whoever waits for that would sleep on.
+
+use crate::deferred::{Owner, Pieces, Runner};
+use crate::sync::atomic::{AtomicBool, Ordering};
+use crate::wake::{Names, Sleeper};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::{Duration, Instant};
+use units::Nanos;
+
+/// What a caller and its threads share.
+#[derive(Debug)]
+pub struct Service {
+    start: Sleeper,
+    done: Box<[Sleeper]>,
+    stop: AtomicBool,
+}
+
+impl Service {
+    /// For so many threads, none of which serves yet.
+    ///
+    /// Real-time: setup.
+    pub fn new(threads: usize) -> Self {
+        Self {
+            start: Sleeper::new(0),
+            done: (0..threads).map(|_| Sleeper::new(0)).collect(),
+            stop: AtomicBool::new(false),
+        }
+    }
+
+    /// Tells the threads of these [names](Names::one) that jobs have been started; how many were asleep and are woken.
+    ///
+    /// Real-time: hot, wakes.
+    pub fn tell(&self, threads: Names) -> u32 {
+        self.start.add(1);
+        self.start.wake_named(threads)
+    }
+
+    /// Waits until `thread` has brought `job` back, which it has been told of; whether it has. `false` where a piece of it
+    /// panicked, and where `patience` is over.
+    ///
+    /// Real-time: waits, on that thread, as long as `patience` lasts; without one, until the job is back or lost.
+    pub fn wait<T: Pieces>(
+        &self,
+        thread: usize,
+        job: &Owner<T>,
+        patience: Option<Duration>,
+    ) -> bool {
+        let done = &self.done[thread];
+        let mut until = None;
+        loop {
+            let seen = done.get();
+            if job.is_here() {
+                return true;
+            }
+            if job.is_lost() {
+                return false;
+            }
+            let Some(patience) = patience else {
+                done.wait(seen);
+                continue;
+            };
+            let now = Instant::now();
+            let until = *until.get_or_insert(now + patience);
+            let left = until.saturating_duration_since(now);
+            if left.is_zero() {
+                return false;
+            }
+            done.wait_for(seen, Nanos(left.as_nanos() as u64));
+        }
+    }
+
+    /// On thread number `thread`: does the jobs of these runners whenever they are started, until it is [told to
+    /// stop](Self::stop). A piece that panics loses its job and no other.
+    ///
+    /// Real-time: waits, on the caller.
+    pub fn serve(&self, thread: usize, runners: &[Runner]) {
+        loop {
+            let seen = self.start.get();
+            // Relaxed: travels with the count.
+            if self.stop.load(Ordering::Relaxed) {
+                return;
+            }
+            let mut has_worked = false;
+            for runner in runners {
+                has_worked |= self.work_off(thread, runner);
+            }
+            if !has_worked {
+                self.start.wait_named(seen, Names::one(thread));
+            }
+        }
+    }
+
+    /// Does what there is of a job; whether there was anything.
+    fn work_off(&self, thread: usize, runner: &Runner) -> bool {
+        let mut has_worked = false;
+        let all = AssertUnwindSafe(|| {
+            while runner.run_piece() {
+                has_worked = true;
+            }
+        });
+        // Whoever waits sees that the job is lost.
+        has_worked |= catch_unwind(all).is_err();
+        if has_worked {
+            self.done[thread].add(1);
+            self.done[thread].wake(1);
+        }
+        has_worked
+    }
+
+    /// Tells all threads to stop, after what they are at.
+    ///
+    /// Real-time: hot, wakes.
+    pub fn stop(&self) {
+        // Relaxed: travels with the count.
+        self.stop.store(true, Ordering::Relaxed);
+        self.start.add(1);
+        self.start.wake(u32::MAX >> 1);
+    }
+}
+
+#[cfg(all(test, loom))]
+mod loom_tests {
+    use super::*;
+    use crate::sync::Arc;
+
+    struct Count(u32);
+    impl Pieces for Count {
+        fn piece(&mut self) -> bool {
+            self.0 += 1;
+            self.0.is_multiple_of(2)
+        }
+    }
+
+    /// Every way of switching threads at most twice. A wake that is missed leaves somebody asleep: loom calls that a
+    /// deadlock.
+    fn model(check: impl Fn() + Send + Sync + 'static) {
+        let mut model = loom::model::Builder::new();
+        model.preemption_bound = Some(2);
+        model.check(check);
+    }
+
+    #[test]
+    fn what_is_started_while_a_thread_looks_for_work_is_done_and_waited_for() {
+        model(|| {
+            let service = Arc::new(Service::new(1));
+            let mut job = Owner::new(Count(0));
+            let (serving, runner) = (service.clone(), job.runner());
+            let thread = loom::thread::spawn(move || serving.serve(0, &[runner]));
+            for round in 1..=2 {
+                job.start(0);
+                service.tell(Names::one(0));
+                assert!(service.wait(0, &job, None));
+                assert_eq!(job.get().unwrap().0, 2 * round);
+            }
+            service.stop();
+            thread.join().unwrap();
+        });
+    }
+
+    #[test]
+    fn two_jobs_of_one_thread_are_each_waited_for_in_either_order() {
+        model(|| {
+            let service = Arc::new(Service::new(1));
+            let (mut one, mut two) = (Owner::new(Count(0)), Owner::new(Count(0)));
+            let (serving, runners) = (service.clone(), [one.runner(), two.runner()]);
+            let thread = loom::thread::spawn(move || serving.serve(0, &runners));
+            one.start(0);
+            service.tell(Names::one(0));
+            two.start(0);
+            service.tell(Names::one(0));
+            assert!(service.wait(0, &two, None) && service.wait(0, &one, None));
+            service.stop();
+            thread.join().unwrap();
+        });
+    }
+
+    #[test]
+    fn two_threads_are_each_told_and_stopped() {
+        model(|| {
+            let service = Arc::new(Service::new(2));
+            let mut jobs = [0, 1].map(|_| Owner::new(Count(1)));
+            let threads = [0, 1].map(|thread| {
+                let (serving, runner) = (service.clone(), jobs[thread].runner());
+                loom::thread::spawn(move || serving.serve(thread, &[runner]))
+            });
+            jobs.iter_mut().for_each(|job| job.start(0));
+            service.tell(Names::one(0).and(Names::one(1)));
+            for (thread, job) in jobs.iter().enumerate() {
+                assert!(service.wait(thread, job, None));
+            }
+            service.stop();
+            threads
+                .into_iter()
+                .for_each(|thread| thread.join().unwrap());
+        });
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use std::sync::Arc;
+
+    /// So many pieces are left; or it is to fail.
+    struct Left(Option<u32>);
+    impl Pieces for Left {
+        fn piece(&mut self) -> bool {
+            let left = self.0.as_mut().expect("it is to fail");
+            *left -= 1;
+            *left == 0
+        }
+    }
+
+    #[test]
+    fn a_job_that_is_lost_is_given_up_and_others_of_its_thread_are_waited_for() {
+        let service = Arc::new(Service::new(1));
+        let mut jobs = [None, Some(20_000), None].map(|left| Owner::new(Left(left)));
+        let runners = jobs.each_ref().map(Owner::runner);
+        let serving = service.clone();
+        let thread = std::thread::spawn(move || serving.serve(0, &runners));
+        for _ in 0..3 {
+            jobs.iter_mut().for_each(|job| job.start(0));
+            service.tell(Names::one(0));
+            for (job, is_sound) in jobs.iter().zip([false, true, false]) {
+                assert_eq!(service.wait(0, job, None), is_sound);
+                assert_eq!(job.is_lost(), !is_sound);
+            }
+            jobs[1].get().unwrap().0 = Some(7);
+        }
+        service.stop();
+        thread.join().unwrap();
+    }
+
+    #[test]
+    fn patience_ends() {
+        let service = Service::new(1);
+        let mut job = Owner::new(Left(Some(1)));
+        job.start(0);
+        // Nobody serves.
+        for patience in [Duration::ZERO, Duration::from_micros(50)] {
+            assert!(!service.wait(0, &job, Some(patience)));
+        }
+        assert!(!job.is_lost());
+        job.help();
+        assert!(service.wait(0, &job, Some(Duration::ZERO)));
+    }
+}
