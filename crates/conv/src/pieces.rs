@@ -6,6 +6,7 @@
 
 use crate::ahead::{products, takes};
 use crate::shape::{Shape, Wire};
+use fft::Packing;
 use std::ops::Range;
 
 /// The least that can be done by itself.
@@ -38,24 +39,36 @@ pub(crate) struct List {
     ends: Box<[(u32, u32)]>,
 }
 
-// Weights are what things take in time, for work that comes to memory that others have used since: one is what an
-// instruction takes that multiplies and adds with vectors as wide as half a block, two thirds of a ns where it was measured
-// (`benches/distributed`, `--bin weigh`).
+/// What things weigh, in what an instruction takes that multiplies and adds with vectors as wide as half a block.
+struct Weights {
+    /// What sixteen floats cost that are copied.
+    copy: u32,
+    /// What sixteen bins of a sum cost beside its products, where each input is taken for several outputs.
+    sum: u32,
+    /// By how much a transform's instructions take longer, in halves.
+    transform: u32,
+}
 
+/// One channel by itself stays in the caches.
+const NEAR: Weights = Weights {
+    copy: 4,
+    sum: 13,
+    transform: 2,
+};
+/// Sixteen channels come to memory that others have used since: `benches/distributed`, `--bin weigh`, shows what that takes.
+const FAR: Weights = Weights {
+    copy: 12,
+    sum: 40,
+    transform: 3,
+};
 /// What a part costs beside its arithmetic.
 const EACH: u32 = 32;
 /// What it costs to come to a piece.
 const COME: u32 = 64;
 /// What sixteen bins of one product cost: loads and multiply-adds.
 const BINS: u32 = 18;
-/// The same where each input is taken for several outputs,
+/// The same where each input is taken for several outputs.
 const AHEAD: u32 = 10;
-/// and what each of these costs beside its products: it comes from far and goes back.
-const SUM: u32 = 40;
-/// What sixteen floats cost that are copied: hardly an instruction, from one far place to another.
-const COPY: u32 = 12;
-/// By how much a transform's instructions take longer: 3 / 2.
-const TRANSFORM: (u32, u32) = (3, 2);
 
 impl List {
     /// The parts of a period, and those of a period in which one impulse response fades into another. The second list
@@ -164,7 +177,7 @@ impl Making<'_> {
         self.weight = 0;
     }
 
-    /// Copies of `blocks` blocks, each with this many instructions for 16 floats.
+    /// Copies of `blocks` blocks, 16 floats of which weigh `each`.
     fn copies(&mut self, blocks: usize, each: u32, part: impl Fn(usize, usize) -> Part) {
         let weight = (self.shape.run() / 16) as u32 * each + EACH;
         let at_once = (self.shape.piece / weight).max(1) as usize;
@@ -174,16 +187,25 @@ impl Making<'_> {
         }
     }
 
+    fn weights(&self) -> &'static Weights {
+        match self.shape.packing {
+            Packing::Mono => &NEAR,
+            Packing::Batch => &FAR,
+        }
+    }
+
     /// The weight of a piece of a transform.
     fn transform(&self, i: usize, forward: bool) -> u32 {
         let weight = self.shape.fft.weight(i, forward);
-        weight.saturating_mul(TRANSFORM.0) / TRANSFORM.1
+        weight.saturating_mul(self.weights().transform) / 2
     }
 
     fn input(&mut self, input: usize) {
         let shape = self.shape;
         let blocks = 2 * shape.size / shape.block;
-        self.copies(blocks, COPY, |from, to| Part::Gather(input, from, to));
+        self.copies(blocks, self.weights().copy, |from, to| {
+            Part::Gather(input, from, to)
+        });
         for i in 0..shape.fft.pieces() {
             self.add(Part::Forward(input, i), self.transform(i, true));
         }
@@ -198,7 +220,7 @@ impl Making<'_> {
             self.add(Part::Inverse(i), self.transform(i, false));
         }
         let blocks = shape.size / shape.block;
-        let each = if fades { 4 * COPY } else { COPY };
+        let each = self.weights().copy * if fades { 4 } else { 1 };
         self.copies(blocks, each, |from, to| Part::Scatter(output, from, to));
     }
 
@@ -208,7 +230,7 @@ impl Making<'_> {
         let (_, outputs) = takes(shape.ahead, phase);
         let block = match shape.ahead {
             1 => BINS * products,
-            _ => AHEAD * products + SUM * outputs as u32,
+            _ => AHEAD * products + self.weights().sum * outputs as u32,
         };
         let block = block * wires as u32;
         let at_once = (shape.piece / block.max(1)).max(8) as usize * 32;
