@@ -89,6 +89,21 @@ pub(crate) struct Sums<'a> {
     pub(crate) inputs: usize,
 }
 
+impl<'a> Sums<'a> {
+    /// The output of this period alone, all of it.
+    ///
+    /// Real-time: hot.
+    pub(crate) fn one(sum: &'a mut [f32]) -> Self {
+        let mut sums: [&mut [f32]; MOST] = Default::default();
+        sums[0] = sum;
+        Self {
+            sums,
+            outputs: 1,
+            inputs: usize::MAX,
+        }
+    }
+}
+
 impl Ahead {
     /// For spectra of `floats` floats.
     ///
@@ -154,13 +169,7 @@ impl Ahead {
         let is_lost = phase > 0 && self.since > 0 && now < self.since + phase as u64;
         if is_alone || is_lost {
             sum.fill(0.0);
-            let mut sums: [&mut [f32]; MOST] = Default::default();
-            sums[0] = sum;
-            return Sums {
-                sums,
-                outputs: 1,
-                inputs: usize::MAX,
-            };
+            return Sums::one(sum);
         }
         let is_silent = self.is_silent || phase == 0;
         let (inputs, outputs) = takes(self.many, phase);

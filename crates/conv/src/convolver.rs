@@ -5,6 +5,7 @@ mod frames;
 
 use crate::exchange::{Exchange, Exchanges, scaled};
 use crate::fdl::Fdl;
+use crate::handed::handing_on;
 use crate::hands::{Hands, LineFacts};
 use crate::head::Head;
 use crate::ir_set::IrSet;
@@ -60,6 +61,10 @@ impl Convolver {
             .iter_mut()
             .map(|set| set.take().expect("it is new"));
         let lines = recipe.places.iter().zip(sets);
+        let mut lines: Box<[Line]> = lines
+            .map(|(place, set)| line(&recipe, place, set))
+            .collect();
+        connect(&recipe, &mut lines);
         Ok(Self {
             block,
             kernels: options.kernels,
@@ -76,9 +81,7 @@ impl Convolver {
                 options.fade,
                 head,
             ),
-            lines: lines
-                .map(|(place, set)| line(&recipe, place, set))
-                .collect(),
+            lines,
             exchanges: Exchanges::default(),
             recipe,
         })
@@ -158,9 +161,15 @@ impl Convolver {
         if let Some(head) = self.exchanges.turn(&mut self.lines) {
             self.head.exchange(head);
         }
+        let is_urgent_first = self.recipe.is_urgent_first;
+        if is_urgent_first {
+            self.play_urgent();
+        }
         self.start_what_is_here(hands);
         hands.go();
-        self.play_urgent();
+        if !is_urgent_first {
+            self.play_urgent();
+        }
         self.finish_what_is_due(hands);
         hands.tend(&mut self.lines.iter_mut().map(|line| &mut line.work).enumerate());
         self.read_out();
@@ -331,6 +340,24 @@ fn line(recipe: &Recipe, place: &Place, set: IrSet) -> Line {
         pieces: work.pieces(),
         is_urgent: level.is_urgent(),
         phase: place.phase,
+        takes_from: place.takes_from,
     };
     Line::new(facts, &place.shape, level.slack(), inputs, work)
+}
+
+/// Lets lines hand spectra on.
+fn connect(recipe: &Recipe, lines: &mut [Line]) {
+    for (index, place) in recipe.places.iter().enumerate() {
+        let (Some(larger), Some(from)) = (&place.shape.larger, place.takes_from) else {
+            continue;
+        };
+        let (_, inputs, _) = recipe.wires(place);
+        let (giver, taker) = handing_on(larger, inputs, recipe.options.kernels);
+        if let Some(work) = lines[from].work.get() {
+            work.give_to(giver);
+        }
+        if let Some(work) = lines[index].work.get() {
+            work.take_from(taker);
+        }
+    }
 }

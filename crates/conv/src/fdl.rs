@@ -10,8 +10,13 @@
 //! period all channels side by side, so that the callback reads one short run of memory. Of a batch of 16 channels a
 //! block is frames of 16 samples.
 
+mod fewer;
+mod larger;
+
 use crate::ahead::Ahead;
+use crate::handed::{Giver, Taker};
 use crate::ir_set::IrSet;
+use crate::nested::Nested;
 use crate::past::Past;
 use crate::pieces::{List, Part};
 use crate::shape::{Shape, Wire};
@@ -43,6 +48,14 @@ pub struct Fdl {
     /// The number of this period.
     period: u64,
     ahead: Ahead,
+    /// What is handed on to a larger line, and what is taken from a smaller one.
+    giver: Option<Giver>,
+    taker: Option<Taker>,
+    /// How often sound has been forgotten.
+    jumps: u64,
+    nested: Nested,
+    /// Beside each spectrum of `past` the sum of two, where products are nested.
+    pairs: Aligned,
     /// How many of the spectra before the newest are to be forgotten.
     gap: usize,
     irs: IrSet,
@@ -86,6 +99,14 @@ impl Fdl {
             newest: 0,
             period: 0,
             ahead: Ahead::new(shape.ahead, shape.floats(), outputs),
+            giver: None,
+            taker: None,
+            jumps: 0,
+            nested: Nested::new(if shape.is_nested { outputs } else { 0 }, shape.floats()),
+            pairs: Aligned::new(match shape.is_nested {
+                true => inputs * shape.count * shape.floats(),
+                false => 0,
+            }),
             gap: 0,
             irs,
             fade: None,
@@ -131,6 +152,11 @@ impl Fdl {
             match self.list().part(at) {
                 Part::Gather(input, from, to) => self.gather(input, from, to),
                 Part::Forward(input, i) => self.forward(input, i),
+                Part::Larger(input, i) => self.larger_piece(input, i, false),
+                Part::Take(input) => self.take(input),
+                Part::LargerLast(input, i) => self.larger_piece(input, i, true),
+                Part::Give(input, from, to) => self.give_part(input, from..to),
+                Part::Pair(input, from, to) => self.pair(input, from..to),
                 Part::Multiply {
                     output,
                     phase,
@@ -160,8 +186,11 @@ impl Fdl {
     /// Bytes of the inputs' spectra, and of the rest but for the impulse responses.
     pub(crate) fn bytes(&self) -> (usize, usize) {
         let sound = self.fresh.len() + self.old.len() + self.heard.len();
-        let work = self.window.len() + self.sum.len() + self.scratch.len() + self.ahead.floats();
-        (4 * self.past.len(), 4 * (sound + work))
+        let work = self.window.len() + self.sum.len() + self.scratch.len();
+        let taken = self.taker.as_ref().map_or(0, Taker::floats);
+        let waiting = self.ahead.floats() + self.nested.floats() + taken;
+        let past = self.past.len() + self.pairs.len();
+        (4 * past, 4 * (sound + work + waiting))
     }
 
     fn list(&self) -> &List {
@@ -185,6 +214,10 @@ impl Fdl {
         self.gap = self.gap.saturating_add(gap).min(self.shape.count - 1);
         self.at = 0;
         self.period = period;
+        self.begin_nested(gap);
+        if gap > 0 {
+            self.lose_handed();
+        }
         if self.fade.is_some() {
             self.ahead.lose(period + 1);
         } else if gap > 0 && self.gap == self.shape.count - 1 {
@@ -271,18 +304,29 @@ impl Fdl {
 
     fn forward(&mut self, input: usize, i: usize) {
         if i == 0 {
-            for age in 1..=self.gap {
-                let slot = self.slot(input, age);
-                self.past[slot].fill(0.0);
-            }
+            self.forget_gap(input);
         }
         let slot = self.slot(input, 0);
         let fft = &self.shape.fft;
-        fft.forward_piece(i, &self.window, &mut self.past[slot], &mut self.scratch);
+        let scratch = &mut self.scratch[..fft.scratch()];
+        fft.forward_piece(i, &self.window, &mut self.past[slot], scratch);
+    }
+
+    fn forget_gap(&mut self, input: usize) {
+        for age in 1..=self.gap {
+            let slot = self.slot(input, age);
+            if self.shape.is_nested {
+                self.pairs[slot.clone()].fill(0.0);
+            }
+            self.past[slot].fill(0.0);
+        }
     }
 
     /// Floats `from..to` of the range that is in `phase`.
     fn multiply(&mut self, output: usize, phase: usize, from: usize, to: usize) {
+        if self.shape.is_nested && self.fade.is_none() {
+            return self.multiply_nested(output, from..to);
+        }
         let irs = match &self.fade {
             Some(fade) if self.is_next => &fade.next,
             _ => &self.irs,
@@ -311,7 +355,8 @@ impl Fdl {
     }
 
     fn inverse(&mut self, i: usize) {
-        let (fft, window, scratch) = (&self.shape.fft, &mut self.window, &mut self.scratch);
+        let (fft, window) = (&self.shape.fft, &mut self.window);
+        let scratch = &mut self.scratch[..fft.scratch()];
         match fft.is_in_place() {
             true => fft.inverse_piece_in_place(i, window, scratch),
             false => fft.inverse_piece(i, &mut self.sum, window, scratch),

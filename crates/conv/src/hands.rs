@@ -33,6 +33,8 @@ pub struct LineFacts {
     pub is_urgent: bool,
     /// How many frames after the start of playing its first period ends: phases may be staggered.
     pub phase: usize,
+    /// The line whose spectra it makes its own from.
+    pub takes_from: Option<usize>,
 }
 
 /// A way of doing the levels' work.

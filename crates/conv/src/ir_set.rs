@@ -1,5 +1,6 @@
 //! Spectra of impulse responses, ready to be multiplied; those of one response are in memory once.
 
+use crate::nested;
 use crate::partition::Level;
 use crate::shape::Shape;
 use fft::{Aligned, LANES, half};
@@ -11,15 +12,41 @@ use std::sync::Arc;
 /// The spectra of an impulse response's partitions, one behind the other.
 pub(crate) enum Spectra {
     Full(Aligned),
+    /// So many, and behind them the sums of two that [`crate::nested`] has.
+    Nested(Aligned, usize),
     /// In half precision.
     Half(Box<[u16]>),
 }
 
 impl Spectra {
+    /// One spectrum for each partition, of `floats` floats, where they are in full precision.
+    ///
+    /// Real-time: hot.
+    pub(crate) fn full(&self, floats: usize) -> &[f32] {
+        match self {
+            Self::Full(all) => all,
+            Self::Nested(all, partitions) => &all[..partitions * floats],
+            Self::Half(_) => &[],
+        }
+    }
+
+    /// The sums of two for one phase of [`crate::nested`].
+    ///
+    /// Real-time: hot.
+    pub(crate) fn pairs(&self, floats: usize, phase: usize) -> &[f32] {
+        match self {
+            Self::Nested(all, partitions) => {
+                let pairs = nested::pairs_of(*partitions, phase);
+                &all[(partitions + pairs.start) * floats..(partitions + pairs.end) * floats]
+            }
+            _ => &[],
+        }
+    }
+
     /// Where it is in memory, and how many bytes it has.
     fn memory(&self) -> (usize, usize) {
         match self {
-            Self::Full(all) => (all.as_ptr().addr(), size_of_val(&**all)),
+            Self::Full(all) | Self::Nested(all, _) => (all.as_ptr().addr(), size_of_val(&**all)),
             Self::Half(all) => (all.as_ptr().addr(), size_of_val(&**all)),
         }
     }
@@ -207,9 +234,43 @@ fn press(shape: &Shape, level: &Level, lanes: &[Option<&Scaled>], scale: f32) ->
         }
         return Spectra::Half(all.into());
     }
-    let mut spectra = Aligned::new(partitions * floats);
-    for (k, spectrum) in spectra.chunks_exact_mut(floats).enumerate() {
+    let pairs = match shape.is_nested {
+        true => nested::pairs_of(partitions, nested::ROUND).start,
+        false => 0,
+    };
+    let mut spectra = Aligned::new((partitions + pairs) * floats);
+    for (k, spectrum) in spectra
+        .chunks_exact_mut(floats)
+        .take(partitions)
+        .enumerate()
+    {
         transform(k, spectrum);
     }
+    if shape.is_nested {
+        add_pairs(&mut spectra, partitions, floats);
+        return Spectra::Nested(spectra, partitions);
+    }
     Spectra::Full(spectra)
+}
+
+/// Fills what stands behind `partitions` spectra with their sums, two and two.
+fn add_pairs(spectra: &mut [f32], partitions: usize, floats: usize) {
+    let (plain, pairs) = spectra.split_at_mut(partitions * floats);
+    let mut pairs = pairs.chunks_exact_mut(floats);
+    for (first, second) in nested::FILTERS {
+        let firsts = plain
+            .chunks_exact(floats)
+            .skip(first)
+            .step_by(nested::ROUND);
+        let mut seconds = plain
+            .chunks_exact(floats)
+            .skip(second)
+            .step_by(nested::ROUND);
+        for (first, pair) in firsts.zip(&mut pairs) {
+            pair.copy_from_slice(first);
+            for (pair, x) in pair.iter_mut().zip(seconds.next().unwrap_or_default()) {
+                *pair += x;
+            }
+        }
+    }
 }

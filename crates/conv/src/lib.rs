@@ -30,6 +30,8 @@
 //! | `line.rs` | the callback's side of a level of a group of channels |
 //! | `shape.rs` `fdl.rs` `pieces.rs` | its work, in pieces |
 //! | `past.rs` `ahead.rs` | its products; which of them long lines sum up for periods to come |
+//! | `nested.rs` | the same from fewer products |
+//! | `handed.rs` | spectra handed on to the next larger level |
 //! | `head.rs` `direct.rs` | what is convolved directly |
 //! | `ir_set.rs` | spectra of impulse responses |
 //! | `exchange.rs` | other impulse responses while it plays |
@@ -50,12 +52,14 @@ mod fdl;
 mod garcia;
 mod gardner;
 mod group;
+mod handed;
 mod hands;
 mod head;
 pub mod ir;
 mod ir_set;
 pub mod jconvolver;
 mod line;
+mod nested;
 mod partition;
 mod past;
 mod pieces;

@@ -22,6 +22,8 @@ pub(crate) struct Line {
     incoming_from: usize,
     at: usize,
     clock: u64,
+    /// How often sound has been forgotten.
+    jumps: u64,
     /// The number of the job that is out, or whose result nobody wants any more.
     job: Option<u64>,
     /// How many periods have been lost to the job.
@@ -58,6 +60,7 @@ impl Line {
             incoming_from: 0,
             at: 0,
             clock: 0,
+            jumps: 0,
             job: None,
             missed: 0,
             heard: (0..depth).map(|_| heard()).collect(),
@@ -75,6 +78,7 @@ impl Line {
     /// Real-time: hot.
     pub(crate) fn seek(&mut self, position: u64) {
         self.clock = position + self.facts.phase as u64;
+        self.jumps += 1;
         self.at = (self.clock % self.facts.size as u64) as usize;
         self.incoming_from = self.at;
         self.missed = usize::MAX;
@@ -150,6 +154,7 @@ impl Line {
         let Some(work) = self.work.get() else { return };
         let period = self.clock / self.facts.size as u64;
         let from = std::mem::take(&mut self.incoming_from);
+        work.set_jumps(self.jumps);
         work.begin(&mut self.incoming, from, self.missed, period);
         self.missed = 0;
         self.job = Some(period);

@@ -20,7 +20,7 @@ pub(crate) struct Past<'a> {
     pub(crate) part: Range<usize>,
 }
 
-impl Past<'_> {
+impl<'p> Past<'p> {
     /// Adds to all sums what they take.
     ///
     /// Real-time: hot.
@@ -32,9 +32,11 @@ impl Past<'_> {
         packing: Option<Packing>,
     ) {
         match ir {
-            Spectra::Full(ir) => self.add(of, ir, |sums, inputs, filters| {
-                kernels.multiply_add_ahead(sums, inputs, filters, packing);
-            }),
+            Spectra::Full(_) | Spectra::Nested(..) => {
+                self.add(of, ir.full(self.floats), |sums, inputs, filters| {
+                    kernels.multiply_add_ahead(sums, inputs, filters, packing);
+                });
+            }
             Spectra::Half(ir) => self.add(of, ir, |sums, inputs, filters| {
                 kernels.multiply_add_ahead_half(sums, inputs, filters, packing);
             }),
@@ -65,7 +67,7 @@ impl Past<'_> {
     }
 
     /// The spectrum of `age` periods ago.
-    fn spectrum(&self, age: usize) -> &[f32] {
+    pub(crate) fn spectrum(&self, age: usize) -> &'p [f32] {
         let count = self.spectra.len() / self.floats;
         let place = match self.newest.checked_sub(age) {
             Some(place) => place,

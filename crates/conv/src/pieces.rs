@@ -5,6 +5,7 @@
 //! light that handing them out costs more than doing them.
 
 use crate::ahead::{products, takes};
+use crate::nested;
 use crate::shape::{Shape, Wire};
 use fft::Packing;
 use std::ops::Range;
@@ -16,6 +17,16 @@ pub(crate) enum Part {
     Gather(usize, usize, usize),
     /// Does a piece, the second number, of the transform of an input.
     Forward(usize, usize),
+    /// Does a piece, the second number, of what the transform of an input needs nothing of a smaller level for.
+    Larger(usize, usize),
+    /// Gets what a smaller level has for it.
+    Take(usize),
+    /// Does a piece of the rest.
+    LargerLast(usize, usize),
+    /// Hands on an input's spectrum to a larger level: floats from the second number up to the third.
+    Give(usize, usize, usize),
+    /// Adds up two spectra of an input, as [`crate::nested`] has it: floats from the second number up to the third.
+    Pair(usize, usize, usize),
     /// Multiplies the spectra that an output needs: floats `from..to` of the range that is in `phase`.
     Multiply {
         output: usize,
@@ -69,6 +80,10 @@ const COME: u32 = 64;
 const BINS: u32 = 18;
 /// The same where each input is taken for several outputs.
 const AHEAD: u32 = 10;
+/// What sixteen bins of two spectra take that are added up,
+const PAIR: u32 = 24;
+/// and those of the results of three periods.
+const RESULTS: u32 = 40;
 
 impl List {
     /// The parts of a period, and those of a period in which one impulse response fades into another. The second list
@@ -196,8 +211,12 @@ impl Making<'_> {
 
     /// The weight of a piece of a transform.
     fn transform(&self, i: usize, forward: bool) -> u32 {
-        let weight = self.shape.fft.weight(i, forward);
-        weight.saturating_mul(self.weights().transform) / 2
+        self.longer(self.shape.fft.weight(i, forward))
+    }
+
+    /// What so many instructions of a transform weigh.
+    fn longer(&self, instructions: u32) -> u32 {
+        instructions.saturating_mul(self.weights().transform) / 2
     }
 
     fn input(&mut self, input: usize) {
@@ -206,8 +225,42 @@ impl Making<'_> {
         self.copies(blocks, self.weights().copy, |from, to| {
             Part::Gather(input, from, to)
         });
-        for i in 0..shape.fft.pieces() {
-            self.add(Part::Forward(input, i), self.transform(i, true));
+        self.forward(input);
+        if shape.gives {
+            self.sums(|from, to| Part::Give(input, from, to));
+        }
+        if shape.is_nested {
+            self.sums(|from, to| Part::Pair(input, from, to));
+        }
+    }
+
+    fn forward(&mut self, input: usize) {
+        let shape = self.shape;
+        let Some(larger) = &shape.larger else {
+            for i in 0..shape.fft.pieces() {
+                self.add(Part::Forward(input, i), self.transform(i, true));
+            }
+            return;
+        };
+        for i in 0..larger.pieces() {
+            self.add(Part::Larger(input, i), self.longer(larger.weight(i)));
+        }
+        self.add(Part::Take(input), EACH);
+        for i in 0..larger.last_pieces() {
+            self.add(
+                Part::LargerLast(input, i),
+                self.longer(larger.last_weight(i)),
+            );
+        }
+    }
+
+    /// Sums of two numbers each, of a whole spectrum.
+    fn sums(&mut self, part: impl Fn(usize, usize) -> Part) {
+        let shape = self.shape;
+        let at_once = (shape.piece / PAIR).max(8) as usize * 32;
+        for from in (0..shape.floats()).step_by(at_once) {
+            let to = (from + at_once).min(shape.floats());
+            self.add(part(from, to), (to - from) as u32 / 32 * PAIR);
         }
     }
 
@@ -229,6 +282,7 @@ impl Making<'_> {
         let products = products(shape.count, shape.ahead, phase) as u32;
         let (_, outputs) = takes(shape.ahead, phase);
         let block = match shape.ahead {
+            1 if shape.is_nested => BINS * nested::products(shape.count) as u32 + RESULTS,
             1 => BINS * products,
             _ => AHEAD * products + self.weights().sum * outputs as u32,
         };
@@ -274,6 +328,9 @@ mod tests {
             fade: 1000,
             piece,
             ahead: if piece == 700 { 4 } else { 1 },
+            is_nested: piece == 900,
+            larger: None,
+            gives: piece == 900,
             is_half: false,
             fft: Arc::new(RealFft::new(size, packing, kernels, Backend::Own).unwrap()),
             kernels,
@@ -289,7 +346,7 @@ mod tests {
 
     #[test]
     fn every_part_is_in_one_piece_and_every_float_is_multiplied() {
-        for piece in [1, 700, 1 << 30] {
+        for piece in [1, 700, 900, 1 << 30] {
             let shape = shape(1024, piece);
             let [plain, _] = lists(&shape);
             let parts: Vec<usize> = (0..plain.pieces())

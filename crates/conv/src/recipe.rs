@@ -7,9 +7,10 @@ use crate::group::{Group, groups};
 use crate::head::HeadSet;
 use crate::ir::memory;
 use crate::ir_set::{IrSet, Press, Scaled};
+use crate::nested;
 use crate::partition::{Level, Partition};
 use crate::shape::{Shape, Wire};
-use fft::{Backend, Kernels, LANES, Packing, RealFft, SizeError};
+use fft::{Backend, Kernels, LANES, Larger, Packing, RealFft, SizeError, Smaller};
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::sync::Arc;
@@ -74,6 +75,14 @@ pub struct Options {
     /// Levels from this size on keep the spectra of impulse responses, not of inputs, in half precision: a quarter less to
     /// keep and to read. What such a level gives is then within -70 dB of what it should be.
     pub half: Option<usize>,
+    /// Whether levels of three partitions and more make their products three periods at a time, by Hurchalla's nested
+    /// convolution: a third fewer, from twice the spectra. Not those in half precision, nor those that sum up for periods to
+    /// come.
+    pub nested: bool,
+    /// Whether levels of two or four times the size of the one before make their transforms from that one's, as Gardner
+    /// says. Not where periods end at different times ([`Self::stagger`]), nor levels of sixteen channels at a time from
+    /// such as are not.
+    pub larger_from_smaller: bool,
 }
 
 impl Options {
@@ -91,6 +100,8 @@ impl Options {
             piece: 16384,
             near: NEAR,
             half: None,
+            nested: false,
+            larger_from_smaller: false,
         }
     }
 }
@@ -224,6 +235,8 @@ pub(crate) struct Place {
     pub(crate) group: usize,
     pub(crate) shape: Shape,
     pub(crate) phase: usize,
+    /// The place that spectra come from, among all.
+    pub(crate) takes_from: Option<usize>,
 }
 
 /// See the module.
@@ -235,6 +248,8 @@ pub(crate) struct Recipe {
     pub(crate) groups: Vec<Group>,
     /// Level by level, group by group.
     pub(crate) places: Vec<Place>,
+    /// Whether a level that must run in the callback hands spectra on: then it comes before those that take them.
+    pub(crate) is_urgent_first: bool,
 }
 
 impl Recipe {
@@ -259,8 +274,15 @@ impl Recipe {
             groups: groups(&ends),
             paths: ends,
             places: Vec::new(),
+            is_urgent_first: false,
         };
         recipe.places = recipe.lay_out()?;
+        if options.larger_from_smaller {
+            hand_on(&mut recipe.places, options)?;
+        }
+        let levels = options.partition.levels();
+        let is_first = |place: &Place| place.shape.gives && levels[place.level].is_urgent();
+        recipe.is_urgent_first = recipe.places.iter().any(is_first);
         recipe.check_memory(paths)?;
         Ok(recipe)
     }
@@ -283,8 +305,15 @@ impl Recipe {
             let level = &self.options.partition.levels()[place.level];
             let (_, inputs, outputs) = self.wires(place);
             let sound = 3 * inputs * shape.stride() + 3 * outputs * shape.half();
-            let ahead = outputs * (shape.ahead - 1) * shape.half();
-            floats += (sound + ahead + inputs * shape.count * shape.floats()) as u64;
+            let waiting = match shape.is_nested {
+                true => outputs * nested::ROUND * shape.floats(),
+                false => outputs * (shape.ahead - 1) * shape.half(),
+            };
+            let rows = if shape.is_nested { 2 } else { 1 };
+            let larger = shape.larger.as_ref();
+            let handed = larger.map_or(0, |larger| larger.scratch() + 5 * inputs * larger.given());
+            floats +=
+                (sound + waiting + handed + rows * inputs * shape.count * shape.floats()) as u64;
             let partitions = |path: &Path| {
                 let rest = path.ir.len().saturating_sub(level.start());
                 rest.div_ceil(shape.size).min(shape.count)
@@ -298,7 +327,7 @@ impl Recipe {
                     .sum(),
             };
             let halved = u64::from(shape.is_half);
-            floats += (spectra * shape.floats()) as u64 >> halved;
+            floats += (rows * spectra * shape.floats()) as u64 >> halved;
         }
         4 * floats
     }
@@ -330,6 +359,7 @@ impl Recipe {
                     group: number,
                     shape: self.shape(level, fft),
                     phase: self.phase(level, index, number),
+                    takes_from: None,
                 });
             }
         }
@@ -342,6 +372,9 @@ impl Recipe {
 
     fn shape(&self, level: &Level, fft: Arc<RealFft>) -> Shape {
         let packing = fft.packing();
+        let ahead = self.ahead(level, fft.floats());
+        let is_half = self.options.half.is_some_and(|from| level.size() >= from);
+        let may_nest = ahead == 1 && !is_half && level.count() >= nested::ROUND;
         Shape {
             size: level.size(),
             count: level.count(),
@@ -349,8 +382,11 @@ impl Recipe {
             width: packing.channels(),
             fade: self.options.fade.max(1),
             piece: self.options.piece.max(1),
-            ahead: self.ahead(level, fft.floats()),
-            is_half: self.options.half.is_some_and(|from| level.size() >= from),
+            ahead,
+            is_nested: self.options.nested && may_nest,
+            is_half,
+            larger: None,
+            gives: false,
             fft,
             kernels: self.options.kernels,
             packing,
@@ -430,6 +466,48 @@ impl Recipe {
         let wires = group.wires.iter().map(wire).collect();
         (wires, group.inputs.len(), group.outputs.len())
     }
+}
+
+/// Ratios at which a level takes from the one before.
+const RATIOS: [usize; 2] = [2, 4];
+
+/// Lets levels take from those before, group by group, where they can.
+fn hand_on(places: &mut [Place], options: &Options) -> Result<(), SizeError> {
+    let mut made: HashMap<(usize, bool), Arc<Larger>> = HashMap::new();
+    for index in 0..places.len() {
+        let place = &places[index];
+        let is_before =
+            |before: &Place| before.group == place.group && before.level + 1 == place.level;
+        let Some(from) = places[..index].iter().position(is_before) else {
+            continue;
+        };
+        let (before, shape) = (&places[from], &place.shape);
+        let ratio = shape.size / before.shape.size;
+        let is_alike = before.shape.packing == shape.packing && before.phase == place.phase;
+        let is_large = before.shape.size >= Larger::smallest(shape.packing);
+        if !is_alike || !is_large || !RATIOS.contains(&ratio) {
+            continue;
+        }
+        let name = (shape.size, shape.packing == Packing::Batch);
+        let larger = match made.get(&name) {
+            Some(larger) => larger.clone(),
+            None => {
+                let whole = || Smaller::Whole(before.shape.fft.clone());
+                let smaller = before
+                    .shape
+                    .larger
+                    .clone()
+                    .map_or_else(whole, Smaller::Larger);
+                let larger = Arc::new(Larger::new(smaller, ratio, options.kernels)?);
+                made.insert(name, larger.clone());
+                larger
+            }
+        };
+        places[from].shape.gives = true;
+        places[index].shape.larger = Some(larger);
+        places[index].takes_from = Some(from);
+    }
+    Ok(())
 }
 
 fn check_end(

@@ -1,6 +1,6 @@
 //! What all lines of a level have in common, and how a line's channels hang together.
 
-use fft::{Kernels, Packing, RealFft};
+use fft::{Kernels, Larger, Packing, RealFft};
 use std::sync::Arc;
 
 /// What all lines of a level have in common.
@@ -17,9 +17,15 @@ pub(crate) struct Shape {
     pub(crate) piece: u32,
     /// For how many periods products are summed at once: a power of two, up to [`crate::ahead::MOST`].
     pub(crate) ahead: usize,
+    /// Whether products are made three periods at a time ([`crate::nested`]).
+    pub(crate) is_nested: bool,
     /// Whether spectra of impulse responses are kept in half precision.
     pub(crate) is_half: bool,
     pub(crate) fft: Arc<RealFft>,
+    /// How spectra are made from those of the next smaller level, where they are.
+    pub(crate) larger: Option<Arc<Larger>>,
+    /// Whether spectra are handed on to the next larger level.
+    pub(crate) gives: bool,
     pub(crate) kernels: Kernels,
     pub(crate) packing: Packing,
 }

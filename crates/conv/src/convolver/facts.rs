@@ -57,6 +57,16 @@ impl Convolver {
         work.map(|work| work.weights()).unwrap_or_default()
     }
 
+    /// How many spectra a larger level has made by itself, though a smaller one was to hand them on: they came too late.
+    ///
+    /// Real-time: setup; while no work is out.
+    pub fn made_alone(&mut self) -> u64 {
+        let lines = self.lines.iter_mut();
+        lines
+            .filter_map(|line| Some(line.work.get()?.alone()))
+            .sum()
+    }
+
     /// What workers need for the work of line `index`.
     ///
     /// Real-time: setup.

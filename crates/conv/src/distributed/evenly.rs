@@ -57,6 +57,7 @@ impl Evenly {
             jobs.push(Job {
                 period: periods[index],
                 pieces: if line.is_urgent { Vec::new() } else { weights },
+                after: line.takes_from,
             });
         }
         Self {

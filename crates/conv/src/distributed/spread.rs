@@ -12,6 +12,8 @@ pub struct Job {
     pub period: usize,
     /// What each piece costs, in the order in which they must run; in whatever unit, the same for all jobs.
     pub pieces: Vec<u64>,
+    /// The job of a shorter period whose pieces all come first, of those that arrive at the same time.
+    pub after: Option<usize>,
 }
 
 /// So many pieces of one job.
@@ -136,9 +138,13 @@ fn play(jobs: &[Job], periods: &[usize], callbacks: usize, always: u64, ceiling:
         let mut load = always;
         // What must be done now comes first, or a ceiling that is reached by other work would be broken for it.
         for &i in &order {
+            let waits = waits_for(jobs, periods, &runs, i, callback);
             let (run, job) = (&mut runs[i], &jobs[i]);
             let must = run.due == callback + 1;
             let begin = run.next;
+            if waits && !must {
+                continue;
+            }
             while let Some(cost) = job.pieces.get(run.next) {
                 if !must && load + cost > ceiling {
                     break;
@@ -158,6 +164,15 @@ fn play(jobs: &[Job], periods: &[usize], callbacks: usize, always: u64, ceiling:
     spread
 }
 
+/// Whether another job must end before job `i` goes on.
+fn waits_for(jobs: &[Job], periods: &[usize], runs: &[Run], i: usize, callback: usize) -> bool {
+    let Some(before) = jobs[i].after.filter(|&before| before < jobs.len()) else {
+        return false;
+    };
+    let is_done = runs[before].next == jobs[before].pieces.len();
+    callback % periods[i] < periods[before] && !is_done
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -166,6 +181,7 @@ mod tests {
         Job {
             period,
             pieces: vec![cost; pieces],
+            after: None,
         }
     }
 
@@ -219,6 +235,7 @@ mod tests {
                 Job {
                     period: size / 64,
                     pieces: costs,
+                    after: None,
                 }
             })
             .collect();
@@ -237,6 +254,24 @@ mod tests {
         assert_eq!(follow(&jobs, &spread, 0).0, 8000);
         for callback in 0..4 {
             assert_eq!(spread.turns(callback).len(), 8);
+        }
+    }
+
+    #[test]
+    fn a_job_that_comes_after_another_waits_for_it() {
+        // Small pieces would fit in where the first job's large ones do not.
+        let mut jobs = [job(4, 3, 1000), job(16, 90, 10)];
+        let plain = Spread::new(&jobs, 0);
+        jobs[1].after = Some(0);
+        let spread = Spread::new(&jobs, 0);
+        follow(&jobs, &spread, 0);
+        assert!(spread.worst() <= 2 * plain.worst());
+        let mut done = 0;
+        for callback in 0..4 {
+            for turn in spread.turns(callback) {
+                done += if turn.job == 0 { turn.pieces } else { 0 };
+                assert!(turn.job == 0 || done == 3, "{callback}");
+            }
         }
     }
 

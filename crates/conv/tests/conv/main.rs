@@ -6,6 +6,7 @@ mod channels;
 mod deadlines;
 mod distributed;
 mod exchanges;
+mod fewer;
 mod hands;
 mod kit;
 mod memory;
