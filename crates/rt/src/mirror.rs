@@ -33,6 +33,17 @@
 //! only if it leaves this end between nothing and the capacity. So a process that writes nonsense into the shared
 //! memory changes what the other one reads there, and never where.
 //!
+//! # Who is noticed when
+//!
+//! | the other process | who waits | a call that cannot be served | a call that can |
+//! |---|---|---|---|
+//! | closed its end | is woken | says so | a consumer is served, a producer is told |
+//! | is gone | finds out within 100 ms | says so | is served |
+//!
+//! To ask the kernel at a call that can be served would cost fifty times the call. It could change little: what was given
+//! is good, and nothing more comes, so calls that take or give are served for a ring's length at most, until one is told.
+//! Who wants to know before asks by [`Producer::is_dead`] and [`Consumer::is_dead`].
+//!
 //! # Who sleeps, who wakes
 //!
 //! | who waits | who gives |
@@ -59,6 +70,8 @@ mod plain;
 mod reach;
 mod ring;
 mod side;
+#[cfg(all(test, unix, not(loom)))]
+mod tests;
 
 pub use ends::{Consumer, Producer, Room, Window};
 pub use error::{Refusal, RingError};

@@ -86,6 +86,14 @@ impl<T: Plain> Producer<T> {
         self.reach.is_closed()
     }
 
+    /// Whether the consumer's process is gone without having closed. A call that finds room does not ask; what is left
+    /// of the ring can be filled for nobody, and then it is told.
+    ///
+    /// Real-time: hot between threads, and never; between processes one system call that does not wait.
+    pub fn is_dead(&self) -> bool {
+        self.reach.is_dead()
+    }
+
     /// Frames that fit.
     ///
     /// Real-time: hot.
@@ -149,6 +157,14 @@ impl<T: Plain> Consumer<T> {
     /// Real-time: hot.
     pub fn is_closed(&self) -> bool {
         self.reach.is_closed()
+    }
+
+    /// Whether the producer's process is gone without having closed. A call that finds its window does not ask: what was
+    /// given before is still good, and when too little of it is left, it is told.
+    ///
+    /// Real-time: hot between threads, and never; between processes one system call that does not wait.
+    pub fn is_dead(&self) -> bool {
+        self.reach.is_dead()
     }
 
     /// Frames that fit.

@@ -1,6 +1,7 @@
 //! [`Mapping`]: the addresses of a ring. All that the system must promise for the slices to be sound is here.
 
 use std::ffi::c_void;
+use std::ops::Range;
 use std::os::fd::BorrowedFd;
 use std::ptr::NonNull;
 
@@ -15,6 +16,8 @@ pub(super) struct Mapping {
     reserved: NonNull<u8>,
     bytes: usize,
     start: NonNull<u8>,
+    /// Of these, from where to where the system refused to put the file: perhaps they are somebody else's by now.
+    lost: Range<usize>,
 }
 
 // SAFETY: addresses are the same in all threads; what lies there is reached through the protocol of `mirror` only.
@@ -25,7 +28,7 @@ unsafe impl Sync for Mapping {}
 impl Mapping {
     /// Maps a file that has `layout.memory()` bytes and cannot become shorter.
     pub(super) fn new(file: BorrowedFd<'_>, layout: &Layout) -> Result<Self, RingError> {
-        let mapping = Self::reserve(layout.span(), layout.page)?;
+        let mut mapping = Self::reserve(layout.span(), layout.page)?;
         mapping.place(0, file, 0, layout.page)?;
         let channel = layout.channel();
         for i in 0..2 * layout.channels {
@@ -37,7 +40,7 @@ impl Mapping {
 
     /// Maps the first page of a file that has it and cannot become shorter.
     pub(super) fn head(file: BorrowedFd<'_>, page: usize) -> Result<Self, RingError> {
-        let mapping = Self::reserve(page, page)?;
+        let mut mapping = Self::reserve(page, page)?;
         mapping.place(0, file, 0, page)?;
         Ok(mapping)
     }
@@ -74,12 +77,13 @@ impl Mapping {
             bytes,
             // SAFETY: at most `spare` further, within what was reserved.
             start: unsafe { reserved.add(skipped) },
+            lost: 0..0,
         })
     }
 
     /// Puts `bytes` of the file, from `from` on, at `at` addresses after the start.
     fn place(
-        &self,
+        &mut self,
         at: usize,
         file: BorrowedFd<'_>,
         from: usize,
@@ -95,17 +99,49 @@ impl Mapping {
             let address = self.start.add(at).as_ptr().cast::<c_void>();
             mmap(address, bytes, access, flags, file, from as u64)
         };
-        placed.map(drop).map_err(|source| RingError::Memory {
-            bytes,
-            source: source.into(),
+        placed.map(drop).map_err(|source| {
+            // What was there may be unmapped already.
+            let begin = self.start.addr().get() - self.reserved.addr().get() + at;
+            self.lost = begin..begin + bytes;
+            RingError::Memory {
+                bytes,
+                source: source.into(),
+            }
         })
     }
 }
 
 impl Drop for Mapping {
     fn drop(&mut self) {
-        // SAFETY: ours since `reserve`, and no reference into it outlives its ring. If the system refuses, the addresses
-        // stay taken, which harms nobody.
-        let _ = unsafe { munmap(self.reserved.as_ptr().cast(), self.bytes) };
+        for part in [0..self.lost.start, self.lost.end..self.bytes] {
+            if !part.is_empty() {
+                // SAFETY: ours since `reserve`, but for what was lost, and no reference into it outlives its ring. If the
+                // system refuses, the addresses stay taken, which harms nobody.
+                let _ =
+                    unsafe { munmap(self.reserved.add(part.start).as_ptr().cast(), part.len()) };
+            }
+        }
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::{Layout, Mapping, RingError};
+    use std::os::fd::AsFd;
+
+    #[test]
+    fn what_the_system_refuses_to_map_is_left_alone_and_the_rest_given_back() {
+        let layout = Layout::new(4096, 2, 1, 4096).unwrap();
+        let mut mapping = Mapping::reserve(layout.span(), 4096).unwrap();
+        // A folder cannot be mapped.
+        let folder = std::fs::File::open("/").unwrap();
+        let refused = mapping.place(4096, folder.as_fd(), 0, 8192);
+        assert!(matches!(
+            refused,
+            Err(RingError::Memory { bytes: 8192, .. })
+        ));
+        let begin = mapping.start.addr().get() - mapping.reserved.addr().get() + 4096;
+        assert_eq!(mapping.lost, begin..begin + 8192);
+        assert!(Mapping::new(folder.as_fd(), &layout).is_err());
     }
 }

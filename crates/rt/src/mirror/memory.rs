@@ -7,6 +7,11 @@ mod system;
 #[path = "memory/shm.rs"]
 mod system;
 
+/// The other systems' form, which Linux has too: there its tests are run.
+#[cfg(all(test, target_os = "linux", not(loom)))]
+#[path = "memory/shm.rs"]
+pub(super) mod shm;
+
 pub(super) use system::{create, measure, seal};
 
 /// How large the pages of a ring are.
@@ -16,7 +21,8 @@ pub enum Pages {
     #[default]
     Usual,
     /// 2 MB: fewer misses of the address cache in rings of many megabytes. They must have been set aside
-    /// (`sysctl vm.nr_hugepages`).
+    /// (`sysctl vm.nr_hugepages`). Between processes that trust each other: one that gives such memory back to the
+    /// system and takes all huge pages for itself leaves none for the other one's next access, which ends it.
     Huge,
 }
 

@@ -25,6 +25,8 @@ pub(super) struct Reach<const IS_PRODUCER: bool> {
 const SPINS: u32 = 64;
 /// How often an end that waits looks whether the other one's process is there.
 pub(super) const LOOK: Nanos = Nanos(50_000_000);
+// A process that is gone is noticed within 100 ms, and some of these are for waking up.
+const _: () = assert!(LOOK.0 <= 90_000_000);
 
 impl<const IS_PRODUCER: bool> Reach<IS_PRODUCER> {
     pub(super) fn new(shared: Arc<Shared>, life: Option<Life>) -> Self {
@@ -96,8 +98,8 @@ impl<const IS_PRODUCER: bool> Reach<IS_PRODUCER> {
         }
     }
 
-    /// Whether there was another process and is none now.
-    fn is_dead(&self) -> bool {
+    /// Whether there was another process and is none now. One system call between processes.
+    pub(super) fn is_dead(&self) -> bool {
         let life = self.life.as_ref();
         let bell = Side::<IS_PRODUCER>::other_bell(self.shared.header());
         life.is_some_and(|life| bell.is_taken() && !life.is_other_there())
@@ -106,26 +108,19 @@ impl<const IS_PRODUCER: bool> Reach<IS_PRODUCER> {
     /// Waits until `frames` are there, for `limit` at most.
     pub(super) fn wait(&mut self, frames: usize, limit: Option<Nanos>) -> Result<(), Refusal> {
         let begin = Instant::now();
-        loop {
-            match self.spin(frames) {
-                Err(Refusal::Short { .. }) => (),
-                found => return found,
-            }
-            let passed = Duration::as_nanos(&begin.elapsed()) as u64;
-            let left = limit.map_or(u64::MAX, |limit| limit.0.saturating_sub(passed));
-            if left == 0 {
-                return self.reach(frames);
-            }
-            let shared = &self.shared;
-            let limit = Nanos(left.min(LOOK.0));
-            self.side.sleep(
-                shared.header(),
-                shared.fences,
-                &shared.kernel,
-                limit,
-                frames,
-            );
-        }
+        let passed = || Nanos(Duration::as_nanos(&begin.elapsed()) as u64);
+        in_pieces(
+            self,
+            limit,
+            passed,
+            |end| end.spin(frames),
+            |end, piece| {
+                let shared = &end.shared;
+                let (header, fences) = (shared.header(), shared.fences);
+                end.side
+                    .sleep(header, fences, &shared.kernel, piece, frames);
+            },
+        )
     }
 
     fn spin(&mut self, frames: usize) -> Result<(), Refusal> {
@@ -152,10 +147,79 @@ impl<const IS_PRODUCER: bool> Reach<IS_PRODUCER> {
     }
 }
 
+/// Asks and sleeps by turns, until the answer is another than [`Refusal::Short`] or `limit` has passed. No sleep is longer
+/// than [`LOOK`], and after each it asks: so whatever asking can find out is known by then, though nobody wakes us.
+fn in_pieces<E>(
+    end: &mut E,
+    limit: Option<Nanos>,
+    passed: impl Fn() -> Nanos,
+    mut ask: impl FnMut(&mut E) -> Result<(), Refusal>,
+    mut sleep: impl FnMut(&mut E, Nanos),
+) -> Result<(), Refusal> {
+    loop {
+        match ask(end) {
+            Err(Refusal::Short { .. }) => (),
+            found => return found,
+        }
+        let left = limit.map_or(u64::MAX, |limit| limit.0.saturating_sub(passed().0));
+        if left == 0 {
+            return ask(end);
+        }
+        sleep(end, Nanos(left.min(LOOK.0)));
+    }
+}
+
 impl<const IS_PRODUCER: bool> Drop for Reach<IS_PRODUCER> {
     fn drop(&mut self) {
         let header = self.shared.header();
         Side::<IS_PRODUCER>::own_bell(header).close();
         Side::<IS_PRODUCER>::other_bell(header).ring(self.shared.fences, &self.shared.kernel);
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::{LOOK, in_pieces};
+    use crate::mirror::Refusal;
+    use units::Nanos;
+
+    const SHORT: Result<(), Refusal> = Err(Refusal::Short { available: 0 });
+    const DEAD: Result<(), Refusal> = Err(Refusal::Dead { left: 0 });
+
+    /// Waits on a clock of its own, where nobody ever wakes it and the other one is gone at `end`; what it came to, and
+    /// the times at which it asked.
+    fn waited(limit: Option<Nanos>, end: u64) -> (Result<(), Refusal>, Vec<u64>) {
+        let clock = std::cell::Cell::new(0);
+        let mut asked = Vec::new();
+        let ask = |asked: &mut Vec<u64>| {
+            asked.push(clock.get());
+            if clock.get() < end { SHORT } else { DEAD }
+        };
+        let sleep = |_: &mut Vec<u64>, piece: Nanos| clock.set(clock.get() + piece.0);
+        let came = in_pieces(&mut asked, limit, || Nanos(clock.get()), ask, sleep);
+        (came, asked)
+    }
+
+    #[test]
+    fn who_waits_asks_after_each_short_sleep_and_so_finds_out_in_time() {
+        for gone_at in [0, 1, LOOK.0 - 1, LOOK.0, 7 * LOOK.0 + 3] {
+            let (came, asked) = waited(None, gone_at);
+            assert_eq!(came, DEAD);
+            let noticed = *asked.last().unwrap();
+            assert!(noticed - gone_at < 100_000_000, "{gone_at}: {asked:?}");
+            assert!(asked.windows(2).all(|pair| pair[1] - pair[0] <= LOOK.0));
+        }
+    }
+
+    #[test]
+    fn a_limit_is_kept_and_asked_at_once_more() {
+        let limit = 2 * LOOK.0 + 5;
+        let (came, asked) = waited(Some(Nanos(limit)), u64::MAX);
+        assert_eq!(
+            (came, asked),
+            (SHORT, vec![0, LOOK.0, 2 * LOOK.0, limit, limit])
+        );
+        let (came, asked) = waited(Some(Nanos(0)), u64::MAX);
+        assert_eq!((came, asked), (SHORT, vec![0, 0]));
     }
 }

@@ -51,8 +51,18 @@ impl<T: Plain> Ring<T> {
     ///
     /// Real-time: setup.
     pub fn new(channels: usize, frames: usize, pages: Pages) -> Result<Self, RingError> {
+        Self::new_in(memory::create, channels, frames, pages)
+    }
+
+    /// As [`Ring::new`], in memory of one form or another.
+    pub(super) fn new_in(
+        create: impl FnOnce(usize, Pages) -> Result<OwnedFd, RingError>,
+        channels: usize,
+        frames: usize,
+        pages: Pages,
+    ) -> Result<Self, RingError> {
         let layout = Layout::new(frames, channels, size_of::<T>(), memory::page(pages))?;
-        let file = memory::create(layout.memory(), pages)?;
+        let file = create(layout.memory(), pages)?;
         let mut ring = Self::lay_out(layout, file, Asymmetric::set_up(), Kernel::new())?;
         if let Some(shared) = Arc::get_mut(&mut ring.shared) {
             shared.file = None;

@@ -5,7 +5,7 @@ use std::os::fd::OwnedFd;
 
 use rustix::fs::{
     FallocateFlags, MemfdFlags, SealFlags, fallocate, fcntl_add_seals, fcntl_get_seals, fstat,
-    ftruncate, memfd_create,
+    fstatfs, ftruncate, memfd_create,
 };
 use rustix::io::Errno;
 
@@ -71,12 +71,21 @@ pub(in super::super) fn measure(file: &OwnedFd) -> Result<(usize, usize), RingEr
         return Err(RingError::Foreign("it could shrink while it is read"));
     }
     let stat = fstat(file).map_err(|source| RingError::System(source.into()))?;
-    let page = match stat.st_blksize as usize {
-        huge if huge == super::page(Pages::Huge) => huge,
-        _ => super::page(Pages::Usual),
-    };
+    let page = page_of(file)?;
     match usize::try_from(stat.st_size) {
         Ok(bytes) if bytes >= page => Ok((bytes, page)),
         _ => Err(RingError::Foreign("it is less than a page")),
+    }
+}
+
+/// How large the memory's pages are. Its block size would not tell: where the system makes huge pages of usual memory by
+/// itself, that is theirs.
+fn page_of(file: &OwnedFd) -> Result<usize, RingError> {
+    const HUGETLBFS: u32 = 0x9584_58f6;
+    let stat = fstatfs(file).map_err(|source| RingError::System(source.into()))?;
+    match stat.f_bsize as usize {
+        _ if stat.f_type as u32 != HUGETLBFS => Ok(super::page(Pages::Usual)),
+        huge if huge == super::page(Pages::Huge) => Ok(huge),
+        _ => Err(RingError::Foreign("its pages are of another size")),
     }
 }
