@@ -1,6 +1,6 @@
 //! What is compared: anything that convolves every channel with a response of its own, block by block.
 
-use crate::ours::{How, Ours};
+use crate::ours::{Fewer, How, Ours};
 use crate::two_stage::TwoStage;
 use crate::zita::Zita;
 use std::error::Error;
@@ -71,26 +71,49 @@ pub struct Maker {
     pub name: &'static str,
     /// Makes it.
     pub make: fn(&Hall<'_>) -> Result<Box<dyn Contestant>, Box<dyn Error>>,
+    /// Whose gain or loss against whom it shows; nobody's where it takes part for itself, and without being asked for.
+    pub beside: Option<&'static str>,
 }
 
-/// Everyone who takes part. The first is whom the others are held against.
+/// Everyone who takes part. The first is whom the others are held against; those who are beside somebody come last.
 pub fn all() -> Vec<Maker> {
+    let maker = |name, make, beside| Maker { name, make, beside };
     vec![
-        Maker {
-            name: "zita",
-            make: |hall| Ok(Box::new(Zita::new(hall)?)),
-        },
-        Maker {
-            name: "ours",
-            make: |hall| Ok(Box::new(Ours::new(hall, How::for_hall(hall))?)),
-        },
-        Maker {
-            name: "ours-spread",
-            make: |hall| Ok(Box::new(Ours::new(hall, How::Spread)?)),
-        },
-        Maker {
-            name: "two-stage",
-            make: |hall| Ok(Box::new(TwoStage::new(hall)?)),
-        },
+        maker("zita", |hall| Ok(Box::new(Zita::new(hall)?)), None),
+        maker(
+            "ours",
+            |hall| ours(hall, How::for_hall(hall), Fewer::No),
+            None,
+        ),
+        maker(
+            "ours-spread",
+            |hall| ours(hall, How::Spread, Fewer::No),
+            None,
+        ),
+        maker("two-stage", |hall| Ok(Box::new(TwoStage::new(hall)?)), None),
+        maker(
+            "ours-gardner",
+            |hall| ours(hall, How::for_hall(hall), Fewer::Larger),
+            Some("ours"),
+        ),
+        maker(
+            "ours-nested",
+            |hall| ours(hall, How::for_hall(hall), Fewer::Nested),
+            Some("ours"),
+        ),
+        maker(
+            "ours-spread-gardner",
+            |hall| ours(hall, How::Spread, Fewer::Larger),
+            Some("ours-spread"),
+        ),
+        maker(
+            "ours-spread-nested",
+            |hall| ours(hall, How::Spread, Fewer::Nested),
+            Some("ours-spread"),
+        ),
     ]
+}
+
+fn ours(hall: &Hall<'_>, how: How, fewer: Fewer) -> Result<Box<dyn Contestant>, Box<dyn Error>> {
+    Ok(Box::new(Ours::new(hall, how, fewer)?))
 }

@@ -5,7 +5,7 @@ use crate::BLOCK;
 use crate::contestant::{Contestant, Hall, Late};
 use conv::distributed::Evenly;
 use conv::{
-    Convolver, Costs, Hands, Inline, Latency, Options, Partition, Path, Space, Threads,
+    Convolver, Costs, Hands, Inline, Latency, LineFacts, Options, Partition, Path, Space, Threads,
     ThreadsOptions,
 };
 use std::error::Error;
@@ -33,22 +33,36 @@ impl How {
     }
 }
 
+/// By which other way of computing it has fewer operations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fewer {
+    /// None.
+    No,
+    /// Larger transforms from smaller ones (Gardner).
+    Larger,
+    /// Nested convolution, three partitions at a time (Hurchalla).
+    Nested,
+}
+
 /// The convolver, and who does its work.
 pub struct Ours {
     convolver: Convolver,
     hands: Box<dyn Hands>,
     batch: usize,
     how: How,
+    fewer: Fewer,
     late: u64,
 }
 
 impl Ours {
     /// Without added latency.
-    pub fn new(hall: &Hall<'_>, how: How) -> Result<Self, Box<dyn Error>> {
+    pub fn new(hall: &Hall<'_>, how: How, fewer: Fewer) -> Result<Self, Box<dyn Error>> {
         let mut options = Options::new(partition(hall)?);
         options.batch = hall.batch.unwrap_or(options.batch);
         options.near = hall.near.unwrap_or(options.near);
         options.half = hall.half;
+        options.larger_from_smaller = fewer == Fewer::Larger;
+        options.nested = fewer == Fewer::Nested;
         if how == How::Spread {
             options = Evenly::prepare(&options, hall.channels);
         }
@@ -65,6 +79,7 @@ impl Ours {
             hands,
             batch: options.batch,
             how,
+            fewer,
             late: 0,
         })
     }
@@ -109,6 +124,20 @@ pub fn words(partition: &Partition) -> String {
     }
 }
 
+impl Ours {
+    /// Which levels take from smaller ones, in words.
+    fn taken(&self) -> String {
+        let lines: Vec<_> = self.convolver.lines().collect();
+        let first = |line: &&LineFacts| line.group == 0;
+        let takes = |line: &LineFacts| Some((line.size, lines[line.takes_from?].size));
+        let all = lines.iter().filter(first).filter_map(takes);
+        let all: Vec<_> = all
+            .map(|(size, from)| format!("{size} from {from}"))
+            .collect();
+        all.join(" ")
+    }
+}
+
 impl Contestant for Ours {
     fn setting(&self) -> String {
         let how = match self.how {
@@ -117,7 +146,12 @@ impl Contestant for Ours {
             How::Spread => "spread evenly",
         };
         let cut = words(self.convolver.partition());
-        format!("{cut}; by sixteen up to {}; {how}", self.batch)
+        let fewer = match self.fewer {
+            Fewer::No => String::new(),
+            Fewer::Nested => "; nested".to_owned(),
+            Fewer::Larger => format!("; {}", self.taken()),
+        };
+        format!("{cut}; by sixteen up to {}; {how}{fewer}", self.batch)
     }
 
     fn block(&mut self, inputs: &[&[f32]], output: &mut [f32], _: bool) -> Late {

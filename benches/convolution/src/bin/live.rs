@@ -3,7 +3,7 @@
 //! `live [--seconds 10] [--length 524288] [--core 1] [--NAME N] ... [--find [--from 40] [--step 10]] [--csv FILE]`
 //!
 //! With `--zita 110 --ours 200` these are played, one after another. With `--find`, each contestant (or those of `--only`)
-//! is given `step` channels more until it misses twice. Rows of the table are `contestant,length,channels,seconds,…`;
+//! is given `step` channels more until it misses twice; ways that are options of another only if asked for by `--only`. Rows of the table are `contestant,length,channels,seconds,…`;
 //! `divisi experiment convolution` shows them if they stand as `peers.csv` in its folder.
 
 use divisi_bench_convolution::contestant::{Hall, Maker, all};
@@ -47,7 +47,9 @@ fn main() -> Result<(), Box<dyn Error>> {
         } else if options.has("find")
             && options
                 .text("only")
-                .is_none_or(|names| names.split(',').any(|n| n == maker.name))
+                .map_or(maker.beside.is_none(), |names| {
+                    names.split(',').any(|n| n == maker.name)
+                })
         {
             table.find(&maker, &options, &mut rows)?;
         }

@@ -1,12 +1,15 @@
 //! What each contestant costs, in ns of this process's processor time a channel a block: interleaved rounds, medians.
 //!
 //! `table [--quick] [--lengths 16384,65536] [--channels 32] [--only zita,ours] [--resident] [--csv FILE]
-//! [--partition "15x64 ..."] [--batch 256] [--near 262144] [--half 4096]`; the last four are for Divisi. Behind its
+//! [--partition "15x64 ..."] [--batch 256] [--near 262144] [--half 4096] [--fewer]`; the last five are for Divisi. Behind its
 //! bytes a channel stands how many times its spectra of responses and inputs they are.
+//!
+//! With `--fewer` the options that save operations take part, each with what it gains over the same without it. The worst
+//! block is that of the block in a round whose fastest run took longest.
 
 use divisi_bench_convolution::bound::{self, Cost};
 use divisi_bench_convolution::check::{BOUND_DB, difference_db};
-use divisi_bench_convolution::clock::processor_ns;
+use divisi_bench_convolution::clock::{now_ns, processor_ns};
 use divisi_bench_convolution::contestant::{Contestant, Hall, Maker, all};
 use divisi_bench_convolution::feed::{Feed, response};
 use divisi_bench_convolution::options::Options;
@@ -18,6 +21,9 @@ use std::process::Command;
 
 /// Blocks in a round: the longest period of anybody, so that every round has the same work.
 const ROUND: usize = 65_536 / BLOCK;
+
+const HEAD: &str =
+    "length,contestant,ns,low,high,ratio,difference_db,resident,setting,worst_us,gain_percent";
 
 fn main() -> Result<(), Box<dyn Error>> {
     let options = Options::read()?;
@@ -38,8 +44,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!(
         "ns of processor time (all threads) a channel a block; quartiles of {rounds} interleaved rounds"
     );
-    let mut rows =
-        vec!["length,contestant,ns,low,high,ratio,difference_db,resident,setting".to_owned()];
+    let mut rows = vec![HEAD.to_owned()];
     let costs = bound::costs(channels);
     for length in options.numbers("lengths")?.unwrap_or(LENGTHS.to_vec()) {
         rows.extend(compare(&options, channels, length, rounds, &costs)?);
@@ -57,6 +62,19 @@ struct Ready {
     db: f64,
     at: usize,
     ns: Vec<f64>,
+    /// How long each block of a round took at least.
+    blocks: Vec<u64>,
+    beside: Option<&'static str>,
+}
+
+impl Ready {
+    fn median(&self) -> f64 {
+        quartiles(&self.ns)[1]
+    }
+
+    fn worst_us(&self) -> f64 {
+        self.blocks.iter().copied().max().unwrap_or(0) as f64 / 1e3
+    }
 }
 
 fn compare(
@@ -90,37 +108,37 @@ fn compare(
         .first()
         .map_or(f64::NAN, |first| quartiles(&first.ns)[1]);
     println!(
-        "{:<12} {:>8} {:>17} {:>8} {:>8} {:>18}  set as",
-        "", "ns", "quartiles", "ratio", "dB", "bytes a ch."
+        "{:<19} {:>8} {:>17} {:>8} {:>8} {:>9} {:>7} {:>18}  set as",
+        "", "ns", "quartiles", "ratio", "dB", "worst us", "gain %", "bytes a ch."
     );
     let mut rows = Vec::new();
     for one in &ready {
         let [low, middle, high] = quartiles(&one.ns);
         let bytes = resident_of(options, one.name, channels, length);
         let (ratio, db, setting) = (middle / ours_to, one.db, one.it.setting());
+        let (worst, gain) = (one.worst_us(), gain(&ready, one));
         println!(
-            "{:<12} {middle:>8.0} {low:>8.0} {high:>8.0} {ratio:>8.3} {db:>8.1} {bytes:>18}  {setting}",
+            "{:<19} {middle:>8.0} {low:>8.0} {high:>8.0} {ratio:>8.3} {db:>8.1} {worst:>9.1} {gain:>7} {bytes:>18}  {setting}",
             one.name
         );
         rows.push(format!(
-            "{length},{},{middle:.1},{low:.1},{high:.1},{ratio:.4},{db:.1},{bytes},{}",
+            "{length},{},{middle:.1},{low:.1},{high:.1},{ratio:.4},{db:.1},{bytes},{},{worst:.1},{gain}",
             one.name,
             setting.replace(',', ";")
         ));
     }
     let bound = bound::best(costs, length);
     println!(
-        "{:<12} {:>8.0} {:>17} {:>8.3} {:>8} {:>12}  {}",
+        "{:<19} {:>8.0} {:>17} {:>8.3} {:>46}  {}",
         "bound",
         bound.ns,
         "",
         bound.ns / ours_to,
         "",
-        "",
         bound.setting()
     );
     rows.push(format!(
-        "{length},bound,{:.1},,,{:.4},,,{}",
+        "{length},bound,{:.1},,,{:.4},,,{},,",
         bound.ns,
         bound.ns / ours_to,
         bound.setting()
@@ -128,11 +146,23 @@ fn compare(
     Ok(rows)
 }
 
+/// How much less one takes than the one that it is beside, in percent.
+fn gain(all: &[Ready], one: &Ready) -> String {
+    let other = all.iter().find(|other| Some(other.name) == one.beside);
+    other.map_or(String::new(), |other| {
+        format!("{:.1}", 100.0 * (1.0 - one.median() / other.median()))
+    })
+}
+
 fn chosen(options: &Options) -> Vec<Maker> {
     let only = options
         .text("only")
         .map(|names| names.split(',').collect::<Vec<_>>());
-    let is_chosen = |maker: &Maker| only.as_ref().is_none_or(|only| only.contains(&maker.name));
+    let usual = |maker: &Maker| maker.beside.is_none() || options.has("fewer");
+    let is_chosen = |maker: &Maker| match &only {
+        Some(only) => only.contains(&maker.name),
+        None => usual(maker),
+    };
     all().into_iter().filter(is_chosen).collect()
 }
 
@@ -153,16 +183,20 @@ fn make(maker: &Maker, hall: &Hall<'_>, feed: &Feed) -> Result<Ready, Box<dyn Er
         db,
         at,
         ns: Vec::new(),
+        blocks: vec![u64::MAX; ROUND],
+        beside: maker.beside,
     })
 }
 
 fn round(one: &mut Ready, channels: usize, feed: &Feed, output: &mut [f32]) {
     let mut inputs: Vec<&[f32]> = Vec::with_capacity(channels);
     let begun = processor_ns();
-    for block in one.at..one.at + ROUND {
+    for (nth, block) in (one.at..one.at + ROUND).enumerate() {
         inputs.clear();
         inputs.extend((0..channels).map(|channel| feed.block(channel, block)));
+        let from = now_ns();
         one.it.block(&inputs, output, true);
+        one.blocks[nth] = one.blocks[nth].min(now_ns() - from);
     }
     let used = processor_ns() - begun;
     one.at += ROUND;
