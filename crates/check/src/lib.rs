@@ -9,6 +9,7 @@ pub mod hall;
 pub mod impulse;
 pub mod late;
 pub mod later;
+pub mod network;
 pub mod rig;
 pub mod rng;
 pub mod unit;

@@ -250,7 +250,7 @@ fn expected(all: &[Made], frames: usize) -> Vec<Vec<f32>> {
 #[test]
 fn graphs_by_chance_play_what_they_should_to_the_frame_whoever_plays_them() {
     let registry = kinds();
-    let (mut delayed, mut heard) = (0, 0);
+    let (mut delayed, mut heard, mut copies) = (0, 0, 0);
     for seed in 0..30 {
         let mut rng = Rng(seed);
         let nodes = 5 + rng.below(40);
@@ -266,6 +266,7 @@ fn graphs_by_chance_play_what_they_should_to_the_frame_whoever_plays_them() {
             let mut hall = Hall::new(&graph, &registry, manner);
             assert_eq!(hall.plan.validate(), Ok(()));
             delayed += hall.plan.delayed.len();
+            copies += hall.plan.steps.iter().filter(|step| step.copy > 0).count();
             let played = hall.play(sinks, FRAMES);
             for (channel, expected) in played.iter().zip(&expected) {
                 let channel: Vec<f32> = channel.iter().map(|bits| f32::from_bits(*bits)).collect();
@@ -274,7 +275,41 @@ fn graphs_by_chance_play_what_they_should_to_the_frame_whoever_plays_them() {
             }
         }
     }
-    assert!(delayed > 1000 && heard > 1_000_000, "{delayed}, {heard}");
+    assert!(delayed > 1000 && copies > 0, "{delayed}, {copies}");
+    assert!(heard > 1_000_000, "{heard}");
+}
+
+#[test]
+fn what_enters_a_cycle_enters_at_one_time_and_feedback_keeps_its_own() {
+    let text = r#"x1 = { kind: "whole", }; x2 = { kind: "whole", }; l = { kind: "late", frames: 100, };
+        m = { kind: "mix", in: 3, out: 1, }; g = { kind: "gain", gain: 0.5, }; d = { kind: "delay", time: 0.0004166, };
+        s = { kind: "sink", }; t = { kind: "sink", };
+        x1.1 -> l.1 -> m.1; x2.1 -> m.2; m.1 -> g.1 -> d.1 -> m.3; m.1 -> s.1; x2.1 -> t.1;"#;
+    let registry = kinds();
+    let graph = graph(text, &registry);
+    let mut expected = [vec![0.0; FRAMES], vec![0.0; FRAMES]];
+    for at in 100..FRAMES {
+        let [a, b] = [1, 2].map(|seed| sample(seed, at as u64 - 100));
+        // 20 frames; a round of the loop is no longer.
+        expected[0][at] = a + b + 0.5 * expected[0][at - 20];
+        expected[1][at] = b;
+    }
+    for way in WAYS.into_iter().chain(PIPELINES) {
+        for block in [1, 7, 64, 300] {
+            let manner = manner(way, 2, block);
+            let mut hall = Hall::new(&graph, &registry, manner);
+            assert_eq!(
+                hall.plan.delayed.len(),
+                2,
+                "into the cycle, and to the other sink"
+            );
+            let played = hall.play(2, FRAMES);
+            for (played, expected) in played.iter().zip(&expected) {
+                let played: Vec<f32> = played.iter().map(|bits| f32::from_bits(*bits)).collect();
+                assert!(played == *expected, "{manner:?}");
+            }
+        }
+    }
 }
 
 #[test]

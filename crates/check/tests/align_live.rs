@@ -223,6 +223,22 @@ fn an_edit_in_the_middle_of_a_fade_lets_it_go_on() {
     }
 }
 
+#[test]
+fn what_is_undone_before_the_line_knows_enough_was_never_heard() {
+    for scheduler in schedulers() {
+        let mut take = Take::new(DIRECT, scheduler);
+        take.play(10);
+        take.engine.edit(take.lagging("a", 5000, "o", "t")).unwrap();
+        take.play(5);
+        take.engine.edit([Edit::Remove(take.id("a"))]).unwrap();
+        assert!(take.engine.plan().aligners.is_empty());
+        take.play(200);
+        let mut straight = Take::new(DIRECT, scheduler);
+        straight.play(215);
+        assert!(take.played == straight.played, "{scheduler:?}");
+    }
+}
+
 /// Two ways that cancel on channel 0, one of them later; and something else on channel 1.
 const CANCEL: &str = r#"n = { kind: "noise", seed: 5, }; x = { kind: "late", frames: 300, }; i = { kind: "gain", gain: "-1", };
     s = { kind: "sink", }; n.1 -> x.1 -> s.1; n.1 -> i.1 -> s.1;

@@ -7,7 +7,7 @@ use divisi_check::alloc::{Counting, audio_calls};
 use divisi_check::cast::{add, graph, kind, pass, skip};
 use divisi_check::hall::{Hall, Manner, Way, rate, registry};
 use divisi_check::impulse::Impulses;
-use divisi_check::{late, later};
+use divisi_check::{late, later, network};
 use driver::{Beat, Cycle};
 use engine::{Engine, EngineOptions, Scheduler};
 use exec::Outcome;
@@ -32,6 +32,7 @@ fn kinds() -> Registry {
     let mut registry = registry();
     later::add(&mut registry, |_| {});
     late::add(&mut registry);
+    network::add(&mut registry);
     add(&mut registry, kind("forks", (1, 1)), |_| {
         |block: &mut Block<'_>| {
             block.fork(4, &|lane| {
@@ -65,7 +66,8 @@ fn everything(registry: &Registry, folder: &Impulses) -> Graph {
         d = { kind: "delay", time: 0.0005, }; l = { kind: "mix", in: 2, out: 1, }; g = { kind: "gain", gain: 0.5, };
         m.1 -> l.1 -> g.1 -> d.1 -> l.2; l.1 -> t.1;
         e.1 -> v.2; v.1 -> m.8;
-        y = { kind: "late", frames: 300, }; o2.1 -> y.1 -> m.2; y.1 -> v.1;"#,
+        y = { kind: "late", frames: 300, }; o2.1 -> y.1 -> m.2; y.1 -> v.1;
+        w = { kind: "network", file: "any", }; m.1 -> w.1 -> t.1;"#,
     );
     for branch in 1..=6 {
         text += &format!(

@@ -10,7 +10,7 @@
 use divisi_check::cast::{add, graph, kind, pass, skip};
 use divisi_check::hall::{Hall, Manner, PIPELINES, WAYS, Way, registry};
 use divisi_check::impulse::Impulses;
-use divisi_check::later;
+use divisi_check::{late, later, network};
 use exec::{Now, Outcome, Ran};
 use graph::{Graph, NodeId};
 use processor::{Activity, Block, Body, Event, Registry, Target};
@@ -162,6 +162,8 @@ fn catch_calls() {
 fn kinds(workers: u32, crime: &Arc<AtomicBool>, told: &str) -> Registry {
     let mut registry = registry();
     later::add(&mut registry, |_| {});
+    late::add(&mut registry);
+    network::add(&mut registry);
     // Dear, so that the plan has use for all.
     let mut filters = kind("filters", (1, 1));
     filters.typical_ns = 20_000;
@@ -213,7 +215,10 @@ fn stage(registry: &Registry, works: &[&str]) -> Graph {
         x.1 -> l.1 -> g.1 -> d.1 -> l.2; t = { kind: "sink", }; l.1 -> t.1;
         co = { kind: "osc", freq: 99, }; cf = { kind: "svf", freq: 700, }; ca = { kind: "svf", freq: 300, };
         cb = { kind: "svf", freq: 900, }; co.1 -> cf.1 -> ca.1 -> s.1; cf.1 -> cb.1 -> t.1;
-        gs = { kind: "gain", split: 3, }; fs = { kind: "fir", taps: 33, split: 2, }; x.1 -> gs.1 -> fs.1 -> t.1;"#,
+        gs = { kind: "gain", split: 3, }; fs = { kind: "fir", taps: 33, split: 2, }; x.1 -> gs.1 -> fs.1 -> t.1;
+        w = { kind: "network", file: "any", }; x.1 -> w.1 -> t.1;
+        e = { kind: "metro", bpm: 6000, }; v = { kind: "envelope", }; y = { kind: "late", frames: 300, };
+        e.1 -> v.2; x.1 -> y.1 -> v.1 -> t.1;"#,
     );
     for branch in 1..=6 {
         text += &format!(

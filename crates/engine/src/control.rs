@@ -1,6 +1,5 @@
 //! The half that stays with the user: edits, the watch, and the count of what happened.
 
-use crate::fades::Fades;
 use crate::notes::{Letter, Note, Posting, What};
 use crate::player::{Player, Wires};
 use crate::setting::Setting;
@@ -8,7 +7,7 @@ use crate::summary::Summary;
 use crate::{EngineError, EngineOptions};
 use exec::Watch;
 use graph::{Edit, Graph, NodeId, Range, Value};
-use plan::Plan;
+use plan::{Before, Delayed, Plan};
 use processor::{Body, Event, Mode, Registry, Target};
 use report::{Course, Glance, Report, Steps, Tracer};
 use rt::stamp::Scale;
@@ -41,7 +40,10 @@ pub struct Engine {
     next: Option<(Watch, Steps)>,
     tracer: Option<Tracer>,
     summary: Summary,
-    fades: Fades,
+    /// Swaps so far.
+    turn: u32,
+    /// Frames that have been played, as far as is known.
+    position: u64,
     quarantined: Vec<String>,
     refused: Vec<String>,
     _latency: Option<DmaLatency>,
@@ -76,7 +78,8 @@ impl Engine {
             next: None,
             tracer: None,
             summary: Summary::default(),
-            fades: Fades::default(),
+            turn: 0,
+            position: 0,
             quarantined: Vec::new(),
             refused: Vec::new(),
             _latency: None,
@@ -208,7 +211,7 @@ impl Engine {
         }
         let prepared = self.setting.admit(&graph);
         let is_late = self.setting.is_late() || !self.plan.delayed.is_empty();
-        let before = is_late.then(|| self.fades.before(&self.graph, &self.plan));
+        let before = is_late.then(|| self.before());
         let plan = match prepared.and_then(|()| self.setting.plan(&graph, before)) {
             Ok(plan) => plan,
             Err(error) => {
@@ -217,7 +220,7 @@ impl Engine {
             }
         };
         let executor = self.setting.executor(&plan);
-        self.fades.swaps(&plan);
+        self.turn += 1;
         let watch = executor.watch();
         let put = self.letters.put(executor);
         debug_assert!(put.is_ok(), "the box was empty, and only we fill it");
@@ -225,6 +228,13 @@ impl Engine {
         self.graph = graph;
         self.plan = plan;
         Ok(())
+    }
+
+    /// What is delayed now, for the plan that comes next.
+    fn before(&self) -> Before {
+        let plan = &self.plan;
+        let gone = |it: &Delayed| self.setting.gone(plan, it, self.position);
+        Before::new(&self.graph, &plan.delayed, self.turn + 1, gone)
     }
 
     /// Turns a knob: from the next block on the parameter `name` of `node` goes to `value`.
@@ -316,7 +326,9 @@ impl Engine {
                 tracer.missed(note.cycle as u32);
             }
             self.summary.add(&note);
-            self.fades.add(&note, self.setting.options.block);
+            if matches!(note.what, What::Played | What::Missed) {
+                self.position += u64::from(self.setting.options.block.0);
+            }
         }
         drop(self.retired.take());
     }

@@ -8,7 +8,6 @@
 mod choose;
 mod control;
 mod error;
-mod fades;
 mod machine;
 mod measure;
 mod notes;

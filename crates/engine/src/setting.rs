@@ -4,7 +4,7 @@ use crate::machine::{fuse, machine};
 use crate::{EngineError, EngineOptions, Scheduler};
 use exec::{Binding, Executor, Floor, Idle, Lines, Pool};
 use graph::{Diagnostic, Graph, Node, NodeId};
-use plan::{Before, Dag, Fuse, Machine, Options, Plan, TraceRecord};
+use plan::{Before, Dag, Delayed, Fuse, Gone, Machine, Options, Plan, TraceRecord};
 use processor::{Background, Gauge, Mode, Processor, Registry, Tail, Turn};
 use rt::trace::Reader;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -300,6 +300,11 @@ impl Setting {
             Scheduler::Deadline => exec::deadline(binding, &self.crew),
             Scheduler::Mutex => exec::mutex(binding, &self.crew),
         }
+    }
+
+    /// How far an edge that `plan` delays, which plays, has gone over when `position` is played.
+    pub(crate) fn gone(&self, plan: &Plan, it: &Delayed, position: u64) -> Gone {
+        self.lines.gone(plan, it, position)
     }
 
     /// Whether some node lags.

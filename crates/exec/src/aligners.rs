@@ -16,7 +16,7 @@ use crate::lines::{LineMemory, capacity, read, write};
 use crate::stage::Own;
 use crate::step::clear_flags;
 use graph::{NodeId, Signal};
-use plan::{Aligner, Plan, Tap};
+use plan::{Aligner, Delayed, Gone, Plan, Tap};
 use processor::{Block, Event, Moment, RawLine};
 use std::cell::UnsafeCell;
 use std::collections::{HashMap, VecDeque};
@@ -113,7 +113,7 @@ impl Aligners {
             line,
             taps: taps.iter().map(|tap| self.tapped(outlet, *tap)).collect(),
             most: u64::from(most.0),
-            fade: u64::from(Frames::covering(FADE_S, plan.rate).0.max(1)),
+            fade: fade(plan),
         }
     }
 
@@ -147,11 +147,40 @@ impl Aligners {
         }
     }
 
+    /// How far an edge that `plan` delays has gone over at `position`.
+    pub(crate) fn gone(&self, plan: &Plan, it: &Delayed, position: u64) -> Gone {
+        let (outlet, tap) = ((it.from.node, it.from.port), it.tap);
+        if !tap.changes() {
+            return Gone::Over;
+        }
+        let start = self.starts.get(&(outlet, tap)).and_then(Weak::upgrade);
+        // Relaxed: a number of its own. It is not read before the step has begun, or a little later than it could be.
+        let start = start.map_or(NEVER, |start| start.load(Ordering::Relaxed));
+        let fade = fade(plan);
+        // Events that were due before have been heard by then too.
+        let over = start.saturating_add(u64::from(tap.most().0) + fade);
+        let aligners = &plan.aligners;
+        let aligner = aligners.binary_search_by_key(&outlet, |a| (a.node, a.output));
+        let is_sound = aligner.is_ok_and(|at| matches!(aligners[at].signal, Signal::Audio(_)));
+        if over <= position {
+            Gone::Over
+        } else if is_sound && position < start.saturating_add(fade / 2) {
+            Gone::Near(tap.was)
+        } else {
+            Gone::Near(tap.frames)
+        }
+    }
+
     /// Forgets what no executor has any more.
     pub(crate) fn tidy(&mut self) {
         self.lines.retain(|_, line| line.strong_count() > 0);
         self.starts.retain(|_, start| start.strong_count() > 0);
     }
+}
+
+/// The frames of a fade.
+fn fade(plan: &Plan) -> u64 {
+    u64::from(Frames::covering(FADE_S, plan.rate).0.max(1))
 }
 
 /// One tap: by how much it is later, and was before it began to change.

@@ -2,7 +2,7 @@
 
 use crate::aligners::Aligners;
 use graph::NodeId;
-use plan::Line;
+use plan::{Delayed, Gone, Line, Plan};
 use processor::RawLine;
 use std::cell::UnsafeCell;
 use std::collections::HashMap;
@@ -74,6 +74,13 @@ pub struct Lines {
 }
 
 impl Lines {
+    /// How far an edge that `plan` delays, which plays, has gone over when `position` is played.
+    ///
+    /// Real-time: setup.
+    pub fn gone(&self, plan: &Plan, it: &Delayed, position: u64) -> Gone {
+        self.aligners.gone(plan, it, position)
+    }
+
     /// The memory for `line` in a plan of `block` frames.
     pub(crate) fn memory(&mut self, line: &Line, block: Frames) -> Arc<LineMemory> {
         let capacity = capacity(line.most, block);

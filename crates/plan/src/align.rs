@@ -23,28 +23,42 @@ pub(crate) struct Align {
     pub(crate) taps: Vec<Tap>,
 }
 
+/// How far an edge whose delay changes has gone over from the old one to the new one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Gone {
+    /// All the way.
+    Over,
+    /// Not all the way yet: what is heard is nearest to this delay.
+    Near(Frames),
+}
+
 /// What was delayed in the plan that plays until now: an edge that was there before goes over from that by a fade.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Before {
-    edges: HashMap<(End, End), Tap>,
+    /// Each edge's tap, and the delay that is heard.
+    edges: HashMap<(End, End), (Tap, Frames)>,
     turn: u32,
 }
 
 impl Before {
-    /// Of `graph` as it was, delayed as its plan has it; `turn` is a number that no swap before had. If all fades are
-    /// known to be over, `is_settled`.
-    pub fn new(graph: &Graph, delayed: &[Delayed], turn: u32, is_settled: bool) -> Self {
+    /// Of `graph` as it was, delayed as its plan has it; `turn` is a number that no swap before had, and `gone` says how
+    /// far an edge that changes is.
+    pub fn new(
+        graph: &Graph,
+        delayed: &[Delayed],
+        turn: u32,
+        gone: impl Fn(&Delayed) -> Gone,
+    ) -> Self {
         let edges = graph.edges().iter();
-        let mut edges: HashMap<_, _> = edges
-            .map(|edge| ((edge.from, edge.to), Tap::default()))
-            .collect();
+        let undelayed = edges.map(|edge| ((edge.from, edge.to), Default::default()));
+        let mut edges: HashMap<_, _> = undelayed.collect();
         for it in delayed {
-            let tap = if is_settled {
-                Tap::still(it.tap.frames)
-            } else {
-                it.tap
+            let frames = it.tap.frames;
+            let now = match gone(it) {
+                Gone::Over => (Tap::still(frames), frames),
+                Gone::Near(heard) => (it.tap, heard),
             };
-            edges.insert((it.from, it.to), tap);
+            edges.insert((it.from, it.to), now);
         }
         Self { edges, turn }
     }
@@ -52,18 +66,18 @@ impl Before {
     /// The tap of an edge that is to be later by so many frames.
     fn tap(&self, from: End, to: End, frames: Frames) -> Tap {
         match self.edges.get(&(from, to)) {
-            Some(tap) if tap.frames == frames => *tap,
-            Some(tap) => Tap {
+            Some((tap, _)) if tap.frames == frames => *tap,
+            Some((_, heard)) if *heard != frames => Tap {
                 frames,
-                was: tap.frames,
+                was: *heard,
                 turn: self.turn,
             },
-            None => Tap::still(frames),
+            _ => Tap::still(frames),
         }
     }
 
     fn is_late(&self) -> bool {
-        self.edges.values().any(|tap| *tap != Tap::default())
+        self.edges.values().any(|(tap, _)| *tap != Tap::default())
     }
 }
 

@@ -37,7 +37,7 @@ mod turns;
 mod validate;
 mod wiring;
 
-pub use align::Before;
+pub use align::{Before, Gone};
 pub use compile::compile;
 pub use copies::compile_with_copies;
 pub use cpfd::cpfd;

@@ -328,7 +328,7 @@ pub struct Plan {
     pub sends: u32,
     /// The delay lines.
     pub lines: Vec<Line>,
-    /// What makes up for latencies.
+    /// What makes up for latencies, by node and output.
     pub aligners: Vec<Aligner>,
     /// See [`Aligner::taps`].
     pub taps: Vec<Tap>,

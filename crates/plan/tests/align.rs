@@ -3,7 +3,7 @@
 mod common;
 use common::Patch;
 use common::random::{patches, wild_patches};
-use divisi_plan::{Before, Feed, InPort, OutPort, Plan, Tap, Work, compile};
+use divisi_plan::{Before, Delayed, Feed, Gone, InPort, OutPort, Plan, Tap, Work, compile};
 use graph::{Edit, NodeId};
 use proptest::prelude::*;
 use std::collections::{HashMap, HashSet};
@@ -23,6 +23,14 @@ fn delays(plan: &Plan) -> Vec<(u32, u32, u32)> {
     let delayed = plan.delayed.iter();
     let delays = delayed.map(|it| (it.from.node.0, it.to.node.0, it.tap.frames.0));
     delays.collect()
+}
+
+/// All the way, or hardly.
+fn gone(is_over: bool) -> impl Fn(&Delayed) -> Gone {
+    move |it| match is_over {
+        true => Gone::Over,
+        false => Gone::Near(it.tap.was),
+    }
 }
 
 fn sound(patch: &Patch) -> Plan {
@@ -221,7 +229,12 @@ fn an_edge_that_was_there_goes_over_and_a_new_one_does_not() {
     let (mut patch, [osc, a, b, mix, sink]) = diamond();
     let plain = sound(&patch);
     let before = |patch: &Patch, plan: &Plan, turn, is_settled| {
-        Some(Before::new(&patch.graph, &plan.delayed, turn, is_settled))
+        Some(Before::new(
+            &patch.graph,
+            &plan.delayed,
+            turn,
+            gone(is_settled),
+        ))
     };
     let now = before(&patch, &plain, 1, true);
     late(&mut patch, a, 100);
@@ -376,7 +389,7 @@ proptest! {
     ) {
         let mut patch = patch;
         let first = patch.plan();
-        patch.options.before = Some(Before::new(&patch.graph, &first.delayed, 1, is_settled));
+        patch.options.before = Some(Before::new(&patch.graph, &first.delayed, 1, gone(is_settled)));
         for (id, frames) in (0..patch.graph.id_bound() as u32).zip(lates) {
             late(&mut patch, NodeId(id), frames);
         }

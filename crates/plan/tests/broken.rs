@@ -4,9 +4,12 @@ mod common;
 use common::random::patches;
 use common::symbols::Follower;
 use common::{Patch, chain};
-use divisi_plan::{Feed, OutPort, Plan, SlotId, Span, StepId, TaskId, compile};
-use graph::NodeId;
+use divisi_plan::{
+    AlignerId, Feed, OutPort, Plan, SlotId, Span, Step, StepId, TaskId, Work, compile,
+};
+use graph::{NodeId, Signal};
 use proptest::prelude::*;
+use units::{Channels, Frames};
 
 /// Two chains of three side by side, joined before a sink.
 fn two_chains() -> Plan {
@@ -66,6 +69,55 @@ fn steps_that_run_together_and_share_a_slot_are_found() {
         }
     }
     fault(&plan, "overwrites slot");
+}
+
+/// An oscillator to a mixer, straight and by way of a node that lags.
+fn aligned() -> Plan {
+    let mut patch = Patch::default();
+    let [osc, late, mix, sink] = ["osc", "mod", "mix", "sink"].map(|kind| patch.add(kind));
+    patch.wire(osc, late);
+    patch.wire(late, mix);
+    patch.wire_ports((osc, 0), (mix, 1));
+    patch.wire(mix, sink);
+    patch.options.latencies.insert(late, Frames(10));
+    patch.plan()
+}
+
+/// The step that makes up for latency.
+fn aligner(plan: &mut Plan) -> &mut Step {
+    let is_align = |step: &&mut Step| matches!(step.work, Work::Align { .. });
+    plan.steps.iter_mut().find(is_align).expect("it has one")
+}
+
+#[test]
+fn an_aligner_that_is_not_there_rests_or_gives_something_else_is_found() {
+    assert_eq!(aligned().validate(), Ok(()));
+    let mut plan = aligned();
+    let node = NodeId(0);
+    aligner(&mut plan).work = Work::Node { node, line: None };
+    fault(&plan, "aligner 0 has not one step");
+    let mut plan = aligned();
+    aligner(&mut plan).every = 2;
+    fault(&plan, "aligner 0 does not run in every cycle");
+    let mut plan = aligned();
+    plan.aligners[0].signal = Signal::Audio(Channels(2));
+    fault(&plan, "aligner 0 does not give what its output gives");
+    let mut plan = aligned();
+    plan.aligners[0].taps = Span::default();
+    fault(&plan, "has not what its work needs");
+    let mut plan = aligned();
+    let aligner_id = AlignerId(1);
+    aligner(&mut plan).work = Work::Align {
+        node,
+        aligner: aligner_id,
+    };
+    fault(&plan, "has not what its work needs");
+    let mut plan = aligned();
+    plan.delayed[0].tap.frames = Frames(11);
+    fault(&plan, "an edge is delayed by what no aligner gives");
+    let mut plan = aligned();
+    plan.aligners.push(plan.aligners[0]);
+    fault(&plan, "aligners are not in the order of their outputs");
 }
 
 #[test]

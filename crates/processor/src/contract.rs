@@ -92,7 +92,8 @@ pub trait Processor: Send {
     /// Real-time: hot.
     fn reset(&mut self);
 
-    /// How many frames the outputs lag behind the inputs.
+    /// How many frames the outputs lag behind the inputs. Asked once, after the setup: it may hang on the block, and does not
+    /// change while it plays. The plan has whatever meets these outputs wait as long.
     ///
     /// Real-time: hot.
     fn latency(&self) -> Frames {

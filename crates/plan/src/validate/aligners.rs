@@ -12,6 +12,10 @@ pub(super) fn check(plan: &Plan, wrong: &mut Vec<String>) {
             steps[aligner.0 as usize].push(step);
         }
     }
+    let outlet = |aligner: &Aligner| (aligner.node, aligner.output);
+    if !plan.aligners.is_sorted_by(|a, b| outlet(a) < outlet(b)) {
+        wrong.push("aligners are not in the order of their outputs".into());
+    }
     let is_align = |step: &Step| matches!(step.work, Work::Align { .. });
     if plan.inner.iter().any(is_align) {
         wrong.push("an aligner is part of a loop".into());
