@@ -11,6 +11,7 @@ mod feed;
 mod files;
 mod interrupt;
 mod kept;
+mod late;
 mod live;
 mod load;
 mod network;

@@ -86,6 +86,10 @@ pub(crate) struct How {
     #[arg(long, value_name = "BLOCKS", value_parser = clap::value_parser!(u32).range(0..=64))]
     ahead: Option<u32>,
 
+    /// Whether ways of different latencies are brought to one where they meet: on or off
+    #[arg(long, value_name = "on|off", default_value = "on", value_parser = switch, action = clap::ArgAction::Set)]
+    compensate: bool,
+
     /// Write the report as JSON; `-` is standard output
     #[arg(long, value_name = "FILE")]
     pub(crate) json: Option<PathBuf>,
@@ -154,6 +158,7 @@ impl How {
         options.inputs = loaded.inputs();
         options.fuse = self.fuse;
         options.force_workers = self.force_workers;
+        options.compensate = self.compensate;
         options.comm = self.comm.map(Nanos);
         options.ahead = self.ahead;
         if let Some(workers) = self.workers {

@@ -1,6 +1,7 @@
 //! `check`: everything that is wrong with a session, without changing or playing anything.
 
 use crate::failure::Failure;
+use crate::late::{ends, latencies};
 use crate::load::{Loaded, has_errors, outputs};
 use crate::network::Verdict;
 use crate::outcome::Json;
@@ -66,17 +67,9 @@ fn diagnose(loaded: &Loaded, has_network: bool, found: &mut Vec<Diagnostic>) -> 
     let usual = SampleRate::new(48_000).expect("48000 is not zero");
     let block = settings.block.unwrap_or(Frames(64));
     let mut options = Options::new(block, settings.rate.unwrap_or(usual));
-    for (id, node) in loaded.session.graph.nodes() {
-        match loaded.registry.make(node, &loaded.folder) {
-            Ok(processor) => {
-                options.latencies.insert(id, processor.latency());
-            }
-            Err(error) => {
-                let message = format!("`{}`: {error}", node.name);
-                found.push(Diagnostic::error(node.place, message));
-            }
-        }
-    }
+    let (latencies, wrong) = latencies(loaded, (options.block, options.rate));
+    options.latencies = latencies;
+    found.extend(wrong);
     let mut nodes = loaded.session.graph.nodes();
     if !has_network && !nodes.any(|(_, node)| node.outputs.is_empty()) {
         let nothing = Diagnostic::warning(
@@ -101,11 +94,21 @@ struct Counts {
     inputs: u16,
     outputs: u16,
     latency_frames: u32,
+    /// Edges that are delayed: from where, to where, by how much.
+    delayed: Vec<(String, String, u32)>,
 }
+
+/// More delayed edges are only counted.
+const LISTED: usize = 20;
 
 impl Counts {
     fn of(loaded: &Loaded, plan: &Plan) -> Self {
+        let delayed = plan.delayed.iter().map(|it| {
+            let (from, to) = ends(&loaded.session.graph, it);
+            (from, to, it.tap.frames.0)
+        });
         Self {
+            delayed: delayed.collect(),
             nodes: loaded.session.graph.len(),
             edges: loaded.session.graph.edges().len(),
             inputs: loaded.inputs(),
@@ -119,14 +122,22 @@ impl Counts {
             1 => format!("1 {what}"),
             n => format!("{n} {what}s"),
         };
-        format!(
+        let mut text = format!(
             "{name}: {}, {}, {}, {}, latency {}\n",
             count(self.nodes, "node"),
             count(self.edges, "edge"),
             count(self.inputs.into(), "input channel"),
             count(self.outputs.into(), "output channel"),
             count(self.latency_frames as usize, "frame"),
-        )
+        );
+        for (from, to, frames) in self.delayed.iter().take(LISTED) {
+            let frames = count(*frames as usize, "frame");
+            text += &format!("  {from} -> {to} waits {frames} for what comes late\n");
+        }
+        if let Some(more @ 1..) = self.delayed.len().checked_sub(LISTED) {
+            text += &format!("  … and {more} more\n");
+        }
+        text
     }
 }
 
@@ -139,6 +150,10 @@ fn in_json(counts: Option<&Counts>, found: &[Diagnostic]) -> Value {
         all["input_channels"] = counts.inputs.into();
         all["output_channels"] = counts.outputs.into();
         all["latency_frames"] = counts.latency_frames.into();
+        let delayed = counts.delayed.iter();
+        let delayed =
+            delayed.map(|(from, to, frames)| json!({ "from": from, "to": to, "frames": frames }));
+        all["delayed"] = delayed.collect();
     }
     all
 }

@@ -5,6 +5,7 @@ mod show;
 
 use crate::failure::{Failure, in_full};
 use crate::kept::{Kept, machine_of, patch_name};
+use crate::late::latencies;
 use crate::load::Loaded;
 use crate::options::{BLOCK, RATE_HZ, block, rate, switch};
 use crate::outcome::Json;
@@ -70,6 +71,10 @@ pub(crate) struct Plan {
     #[arg(long, value_name = "on|off", default_value = "off", value_parser = switch, action = clap::ArgAction::Set)]
     fuse: bool,
 
+    /// Whether ways of different latencies are brought to one where they meet: on or off
+    #[arg(long, value_name = "on|off", default_value = "on", value_parser = switch, action = clap::ArgAction::Set)]
+    compensate: bool,
+
     /// Draw the schedule, a lane a core: a .svg, .pdf or .png file
     #[arg(long, value_name = "OUT.svg")]
     svg: Option<PathBuf>,
@@ -101,6 +106,9 @@ impl Plan {
         }
         let json = Json::open(self.json.as_deref())?;
         let mut options = self.options(&loaded);
+        // A node that cannot be made is taken not to lag: `check` tells of it.
+        options.latencies = latencies(&loaded, (options.block, options.rate)).0;
+        options.compensate = self.compensate;
         let (costs, facts) = self.costs(&mut loaded.session.graph, options.block)?;
         let machine = engine::machine(self.cores(), &facts, self.comm.map(Nanos));
         options.fuse = self.fuse.then(|| Fuse {

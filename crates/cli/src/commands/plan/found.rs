@@ -158,6 +158,7 @@ fn name(plan: &Plan, steps: &Steps, task: &Task) -> String {
         let name = steps.name(index as usize).unwrap_or("?");
         match plan.steps[index as usize].work {
             Work::Write { .. } => format!("{name} (in)"),
+            Work::Align { .. } => format!("{name} (late)"),
             _ => name.to_owned(),
         }
     };
