@@ -46,10 +46,11 @@ impl Json {
         Ok(())
     }
 
-    /// The report. What was refused stands in the JSON and has been said to people.
+    /// The report. What was refused, and what was noted, stands in the JSON and has been said to people.
     pub(crate) fn report(self, report: &Report) -> Result<(), Failure> {
         let mut shown = report.clone();
         shown.refused.clear();
+        shown.notes.clear();
         self.tell(&shown.to_string(), &report.to_json())
     }
 }

@@ -8,6 +8,11 @@ pub(crate) fn result(text: &str) {
     let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
 }
 
+/// What was done that nobody asked for.
+pub(crate) fn notes(told: &[String]) {
+    told.iter().for_each(|told| note(&format!("note: {told}")));
+}
+
 /// Remarks, to standard error, a line each.
 pub(crate) fn note(line: &str) {
     let _ = writeln!(std::io::stderr().lock(), "{line}");

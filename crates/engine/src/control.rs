@@ -160,6 +160,11 @@ impl Engine {
         self.setting.gauges(&self.graph)
     }
 
+    /// What was done for nodes that nobody asked for, in words: a file that was brought to another rate.
+    pub fn notes(&self) -> Vec<String> {
+        self.setting.notes(&self.graph)
+    }
+
     /// After how many frames everything has ended by itself: the longest player, and all tails behind it. `None` for a
     /// graph that goes on forever.
     pub fn length(&self) -> Option<u64> {
@@ -405,6 +410,7 @@ impl Engine {
             kernels: "scalar".to_owned(),
             nodes: self.graph.len() as u64,
             refused: self.refused.clone(),
+            notes: self.notes(),
             speedup_bound: self.speedup_bound(),
             ..Report::default()
         };

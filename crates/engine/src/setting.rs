@@ -62,6 +62,7 @@ pub(crate) struct Belongings {
     made_of: Node,
     tasks: Vec<TaskId>,
     pub(crate) gauges: Vec<(String, Gauge)>,
+    notes: Vec<String>,
     latency: Frames,
     pub(crate) tail: Tail,
     pub(crate) length: Option<u64>,
@@ -179,6 +180,7 @@ impl Setting {
                 made_of,
                 tasks,
                 gauges: asked.gauges,
+                notes: asked.notes,
                 latency: facts.latency,
                 tail: facts.tail,
                 length: facts.length,
@@ -345,6 +347,18 @@ impl Setting {
             }
         }
         shown
+    }
+
+    /// What nodes have to say of what was done for them, each behind its node's name.
+    pub(crate) fn notes(&self, graph: &Graph) -> Vec<String> {
+        let mut all = Vec::new();
+        for (id, belongings) in self.belongings() {
+            let Some(node) = graph.node(id) else { continue };
+            let told = |note| format!("`{}`: {note}", node.name);
+            all.extend(belongings.notes.iter().map(told));
+        }
+        all.sort_unstable();
+        all
     }
 }
 

@@ -131,6 +131,8 @@ pub struct Asked {
     pub background: Vec<Box<dyn Background>>,
     /// Numbers to show, by name.
     pub gauges: Vec<(String, Gauge)>,
+    /// What the user should be told.
+    pub notes: Vec<String>,
     runners: Vec<Runner>,
 }
 
@@ -147,6 +149,10 @@ impl Services for Asked {
         let gauge = Gauge::default();
         self.gauges.push((name.to_owned(), gauge.clone()));
         gauge
+    }
+
+    fn note(&mut self, told: String) {
+        self.notes.push(told);
     }
 }
 

@@ -56,6 +56,10 @@ pub trait Services {
 
     /// A number to show under `name`.
     fn gauge(&mut self, name: &str) -> Gauge;
+
+    /// Has the user told something that was done and that nobody asked for: lower case, no full stop. Whoever has no
+    /// user to tell does nothing.
+    fn note(&mut self, _told: String) {}
 }
 
 /// A saved state that a processor cannot take up. It goes on with the state it has.

@@ -73,6 +73,8 @@ pub struct Report {
     pub speedup_bound: f64,
     /// Real-time guarantees that were refused, each with what to do.
     pub refused: Vec<String>,
+    /// What was done for nodes that nobody asked for.
+    pub notes: Vec<String>,
 }
 
 /// By how many frames the output lags behind the input.

@@ -17,7 +17,9 @@ impl fmt::Display for Report {
         self.show_nodes(f)?;
         self.refused
             .iter()
-            .try_for_each(|refused| writeln!(f, "refused: {refused}"))
+            .try_for_each(|refused| writeln!(f, "refused: {refused}"))?;
+        let mut notes = self.notes.iter();
+        notes.try_for_each(|note| writeln!(f, "note: {note}"))
     }
 }
 

@@ -206,6 +206,7 @@ impl Stage {
         interrupt: &Interrupt,
     ) -> Result<(Report, Result<(), Failure>), Failure> {
         let refused = refused(facts, &self.engine);
+        say::notes(&self.engine.notes());
         let played = self.deck.played();
         let started = opened.start(Box::new(self.deck));
         let running = started.map_err(|error| refusal(&error))?;

@@ -73,6 +73,7 @@ impl Render {
         self.how.decide(&loaded, &mut options);
         let scheduler = self.how.told(&options);
         let (mut engine, player) = loaded.engine(options)?;
+        say::notes(&engine.notes());
         request.outputs = outputs(engine.plan());
         check_channels(&request)?;
         let channels = Channels(request.outputs);
