@@ -40,12 +40,17 @@ fn slow(sound: &[f32], response: &[f32]) -> Vec<f64> {
 
 /// Asserts that `heard` is `right`, but for what is 120 dB below it.
 fn assert_alike(heard: &[f32], right: &[f64]) {
+    let below = below(heard, right);
+    assert!(below <= -120.0, "{below} dB");
+}
+
+/// The difference's RMS beside what is right, in dB.
+fn below(heard: &[f32], right: &[f64]) -> f64 {
     assert_eq!(heard.len(), right.len());
     let pairs = heard.iter().zip(right);
     let apart: f64 = pairs.map(|(a, b)| (f64::from(*a) - b).powi(2)).sum();
     let whole: f64 = right.iter().map(|b| b * b).sum();
-    let below = 10.0 * (apart / whole).log10();
-    assert!(below <= -120.0, "{below} dB");
+    10.0 * (apart / whole).log10()
 }
 
 /// A sound of two channels and one of one, responses of 1, 2, 3 and 4 channels.
@@ -88,6 +93,53 @@ fn every_method_gives_what_the_slow_way_gives_and_the_whole_tail() {
         let out = heard(&here, "out.wav");
         assert_eq!(out.len(), 1);
         assert_alike(&out[0], &right);
+    }
+}
+
+#[test]
+fn half_precision_is_had_where_it_is_asked_for_and_right_to_seventy_decibels() {
+    let here = folder();
+    let (voice, ir) = (heard(&here, "mono.wav"), heard(&here, "ir1.wav"));
+    let right = slow(&voice[0], &ir[0]);
+    let play = |half: &str| {
+        here.well(&format!("convolve mono.wav ir1.wav -o out.wav {half}"));
+        heard(&here, "out.wav").remove(0)
+    };
+    let below = |out: &[f32]| below(out, &right);
+    assert!((-100.0..=-70.0).contains(&below(&play("--half 64"))));
+    assert!(below(&play("--half 65536")) <= -120.0);
+}
+
+#[test]
+fn a_node_says_what_was_done_to_its_response() {
+    let here = folder();
+    here.write("slow.wav", sound(44_100, &[&noise(5, 1000)]));
+    let graph = |file: &str, more: &str| {
+        format!(
+            r#"p = {{ kind: "player", file: "mono.wav", }}; s = {{ kind: "sink", }};
+            c = {{ kind: "convolver", file: "{file}", {more} }}; p.1 -> c.1 -> s.1;"#
+        )
+    };
+    for (file, more, told) in [
+        (
+            "slow.wav",
+            "",
+            "`c`: slow.wav is at 44100 Hz and was resampled to 48000 Hz",
+        ),
+        ("ir1.wav", r#"partition: "6x256","#, "in its place"),
+        ("ir1.wav", "", ""),
+    ] {
+        here.write("c.ag", graph(file, more));
+        let gave = here.well("render c.ag -o out.wav --block 64 --json report.json");
+        let notes = here.json("report.json")["notes"].clone();
+        let notes = notes.as_array().unwrap();
+        let notes: Vec<&str> = notes.iter().map(|note| note.as_str().unwrap()).collect();
+        assert_eq!(notes.is_empty(), told.is_empty(), "{notes:?}");
+        let is_told = notes.iter().any(|note| note.contains(told));
+        assert!(is_told || told.is_empty(), "{notes:?}");
+        for note in notes {
+            assert!(gave.err.contains(&format!("note: {note}")), "{}", gave.err);
+        }
     }
 }
 

@@ -4,7 +4,7 @@
 //! internal block: what is played is what the turn before has given. One that was promised to fit and does not makes
 //! the adapter go over to that, with one gap of silence.
 
-use crate::{Convolver, Hands};
+use crate::{Convolver, Exchange, Hands};
 use fft::Aligned;
 
 /// What a sample may be at most: far beyond any sound, and still finite after every transform.
@@ -96,6 +96,14 @@ impl Adapter {
         self.convolver.silence();
         self.before.fill(0.0);
         self.part = (0, 0);
+    }
+
+    /// Becomes as new, at once; `back` as for [`Convolver::restart`].
+    ///
+    /// Real-time: hot.
+    pub(crate) fn restart(&mut self, back: Option<Box<Exchange>>) {
+        self.seek(0);
+        self.convolver.restart(back);
     }
 
     /// How many of the host block's last `frames` frames can be heard at once.

@@ -1,9 +1,10 @@
-//! Which partition where nobody says which: the one with the least load at worst, by what was measured on this machine
+//! Which partition, and which transforms, where nobody says which: the one with the least load at worst, by what was measured on this machine
 //! where that is enough to tell, else by the built-in table.
 //!
 //! A pure function of length, block, latency, number of channels and table: the same machine chooses the same until it is
 //! measured again, and by the built-in table all machines choose the same.
 
+use crate::backends::Backends;
 use crate::costs::Costs;
 use crate::partition::Partition;
 use crate::search::Space;
@@ -30,26 +31,54 @@ impl fmt::Display for Source {
     }
 }
 
+/// What was chosen, and by what. The bits hang on partition and transforms.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Choice {
+    /// How impulse responses are cut.
+    pub partition: Partition,
+    /// Who transforms.
+    pub backends: Backends,
+    /// By what both were chosen.
+    pub source: Source,
+}
+
+impl Choice {
+    /// A partition that somebody said; transforms are as by the built-in table, so that the same is heard everywhere.
+    pub fn given(partition: Partition) -> Self {
+        Self {
+            partition,
+            backends: Backends::default(),
+            source: Source::Given,
+        }
+    }
+}
+
 /// Chooses among the ways of `space` for so many channels. What was `measured` counts where it knows every size that may
 /// be of use: half a table would choose among half the ways.
 ///
 /// Real-time: setup.
-pub fn choose(space: &Space, channels: usize, measured: Option<&Costs>) -> (Partition, Source) {
+pub fn choose(space: &Space, channels: usize, measured: Option<&Costs>) -> Choice {
+    let choice = |costs: &Costs, source| {
+        let found = costs.choose(space, channels, 1)?;
+        Some(Choice {
+            partition: found.partition,
+            backends: costs.backends(),
+            source,
+        })
+    };
     let measured = measured.filter(|costs| costs.knows(space, channels));
-    let found = measured.and_then(|costs| costs.choose(space, channels, 1));
-    if let Some(found) = found {
-        return (found.partition, Source::Measured);
-    }
-    let found = Costs::built_in().choose(space, channels, 1);
-    let found = found.expect("the table knows every size that a space has");
-    (found.partition, Source::BuiltIn)
+    let found = measured.and_then(|costs| choice(costs, Source::Measured));
+    found.unwrap_or_else(|| {
+        let built_in = choice(&Costs::built_in(), Source::BuiltIn);
+        built_in.expect("the table knows every size that a space has")
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::Latency;
-    use crate::costs::LevelCost;
+    use crate::costs::{LevelCost, TransformCost};
     use fft::Packing;
 
     /// Costs of one channel at which few large partitions are dear, up to a size.
@@ -75,16 +104,29 @@ mod tests {
     #[test]
     fn what_was_measured_decides_where_it_knows_every_size() {
         let space = Space::new(5000, 64, Latency::None).unwrap();
-        let (partition, source) = choose(&space, 1, Some(&measured(4096)));
-        assert_eq!((partition.levels().len(), source), (1, Source::Measured));
-        let (built_in, source) = choose(&space, 1, None);
-        assert!(built_in.levels().len() > 1);
-        assert_eq!(source, Source::BuiltIn);
-        let expected = (built_in, Source::BuiltIn);
+        let mut costs = measured(4096);
+        for (backend, ns) in [("own", 2.0), ("realfft", 1.0)] {
+            costs.keep_transform(TransformCost {
+                packing: Packing::Mono,
+                bins: 256,
+                backend: backend.into(),
+                ns,
+            });
+        }
+        let chosen = choose(&space, 1, Some(&costs));
+        assert_eq!(chosen.partition.levels().len(), 1);
+        assert_eq!(chosen.source, Source::Measured);
+        assert_eq!(chosen.backends.to_string(), "own, but realfft for 256");
+        let built_in = choose(&space, 1, None);
+        assert!(built_in.partition.levels().len() > 1);
+        assert_eq!(built_in.source, Source::BuiltIn);
+        assert_eq!(built_in.backends, Backends::default());
         // A size is missing; of sixteen channels nothing is known.
-        assert_eq!(choose(&space, 1, Some(&measured(512))), expected);
-        assert_eq!(choose(&space, 1, Some(&Costs::default())), expected);
-        assert_eq!(choose(&space, 16, Some(&measured(4096))).1, Source::BuiltIn);
+        assert_eq!(choose(&space, 1, Some(&measured(512))), built_in);
+        assert_eq!(choose(&space, 1, Some(&Costs::default())), built_in);
+        let sixteen = choose(&space, 16, Some(&costs));
+        assert_eq!(sixteen.source, Source::BuiltIn);
+        assert_eq!(sixteen.backends, Backends::default());
     }
 
     #[test]
@@ -93,7 +135,7 @@ mod tests {
             for length in [1, 15, 1000, 70_000, 1 << 20] {
                 for latency in [Latency::None, Latency::OneBlock] {
                     let space = Space::new(length, 1 << bits, latency).unwrap();
-                    assert!(choose(&space, 2, None).0.reach() >= length);
+                    assert!(choose(&space, 2, None).partition.reach() >= length);
                 }
             }
         }

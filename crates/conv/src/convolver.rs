@@ -55,11 +55,15 @@ impl Convolver {
         let partition = &options.partition;
         let block = partition.block();
         let timing = (block, partition.latency_frames(), partition.head());
-        let head = first.head.take().expect("a new exchange has a head");
+        let head = first
+            .head
+            .take()
+            .expect("a new exchange has a head")
+            .first();
         let sets = first
             .sets
             .iter_mut()
-            .map(|set| set.take().expect("it is new"));
+            .map(|set| set.take().expect("it is new").first());
         let lines = recipe.places.iter().zip(sets);
         let mut lines: Box<[Line]> = lines
             .map(|(place, set)| line(&recipe, place, set))
@@ -299,6 +303,23 @@ impl Convolver {
         self.position = position;
         self.head.forget();
         self.lines.iter_mut().for_each(|line| line.seek(position));
+    }
+
+    /// Becomes as new, at once: forgets all sound, counts from frame 0, and hears what it was made with, even if something
+    /// else was exchanged for that. `back` is what came back of the only exchange that there is, if it did; it is kept.
+    ///
+    /// Real-time: hot.
+    pub(crate) fn restart(&mut self, back: Option<Box<Exchange>>) {
+        self.seek(0);
+        self.exchanges
+            .restart(back, &mut self.head, &mut self.lines);
+    }
+
+    /// Fades to what was kept when it became as new; whether there is any.
+    ///
+    /// Real-time: hot.
+    pub(crate) fn exchange_again(&mut self) -> bool {
+        self.exchanges.again()
     }
 
     /// Fades to other impulse responses. Gives back one that was still waiting and will never be heard, or `next` itself

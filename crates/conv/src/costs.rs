@@ -6,6 +6,7 @@ mod theft;
 
 pub use measure::{MeasureOptions, Measured, measure};
 
+use crate::backends::Backends;
 use crate::search::{Found, Space, least_peak};
 use fft::{Backend, Packing};
 
@@ -15,6 +16,11 @@ const FEW: usize = 6;
 const HEAD_NS: f64 = 1.0;
 /// and this for each of its taps.
 const HEAD_TAP_NS: f64 = 0.06;
+
+/// A transform of more floats takes too long for a piece of work.
+const MOST_WHOLE: usize = 2048;
+/// What is not faster by so much is as fast.
+const CLEARLY: f64 = 0.95;
 
 /// What a transform is called in tables and files.
 pub fn backend_name(backend: Backend) -> &'static str {
@@ -107,12 +113,35 @@ impl Costs {
         transforms.for_each(|cost| self.keep_transform(cost));
     }
 
-    /// The fastest transform for that many bins, by name; `None` where nobody measured.
-    pub fn backend(&self, packing: Packing, bins: usize) -> Option<&str> {
-        let fitting = self.transforms.iter();
-        let fitting = fitting.filter(|cost| cost.packing == packing && cost.bins == bins);
-        let best = fitting.min_by(|a, b| a.ns.total_cmp(&b.ns))?;
-        Some(&best.backend)
+    /// Who should transform with that many bins; `None` where nobody measured. Another than [`Backend::Own`] must be
+    /// faster by more than measurements differ; and since its transforms are not done in pieces, only small ones are for it.
+    pub fn backend(&self, packing: Packing, bins: usize) -> Option<Backend> {
+        let ns = |backend| {
+            let is_it = |cost: &&TransformCost| {
+                (cost.packing, cost.bins) == (packing, bins)
+                    && backend_named(&cost.backend) == Some(backend)
+            };
+            self.transforms.iter().find(is_it).map(|cost| cost.ns)
+        };
+        let is_small = bins.saturating_mul(2 * packing.channels()) <= MOST_WHOLE;
+        match (ns(Backend::Own), ns(Backend::RealFft)) {
+            (None, None) => None,
+            (Some(own), Some(peer)) if is_small && peer < CLEARLY * own => Some(Backend::RealFft),
+            // There is no other.
+            (None, Some(_)) if is_small => Some(Backend::RealFft),
+            _ => Some(Backend::Own),
+        }
+    }
+
+    /// The same for all sizes that were measured.
+    pub fn backends(&self) -> Backends {
+        let known = self.transforms.iter().map(|cost| (cost.packing, cost.bins));
+        known.fold(Backends::default(), |all, (packing, bins)| {
+            match self.backend(packing, bins) {
+                Some(backend) => all.with(packing, bins, backend),
+                None => all,
+            }
+        })
     }
 
     /// The worst time of a level for one of its periods, in ns; `None` where too little is known of that size.
@@ -222,19 +251,39 @@ mod tests {
         assert_eq!(costs.levels(), [level(64, 2, 200.0)]);
     }
 
-    #[test]
-    fn the_fastest_transform_is_chosen() {
-        let mut costs = Costs::default();
-        for (backend, ns) in [("one", 3.0), ("two", 2.0), ("one", 4.0), ("three", -1.0)] {
-            costs.keep_transform(TransformCost {
-                packing: Packing::Mono,
-                bins: 64,
-                backend: backend.into(),
-                ns,
-            });
+    fn transform(packing: Packing, bins: usize, backend: &str, ns: f64) -> TransformCost {
+        TransformCost {
+            packing,
+            bins,
+            backend: backend.into(),
+            ns,
         }
-        assert_eq!(costs.transforms().len(), 2);
-        assert_eq!(costs.backend(Packing::Mono, 64), Some("two"));
-        assert_eq!(costs.backend(Packing::Mono, 128), None);
+    }
+
+    #[test]
+    fn the_fastest_transform_is_chosen_where_it_is_clearly_that_and_short() {
+        let mut costs = Costs::default();
+        for (bins, own, peer, chosen) in [
+            (256, 3.0, 2.0, Backend::RealFft),
+            (512, 2.0, 3.0, Backend::Own),
+            (1024, 3.0, 2.9, Backend::Own),
+            (2048, 3.0, 2.0, Backend::Own),
+        ] {
+            costs.keep_transform(transform(Packing::Mono, bins, "own", own));
+            costs.keep_transform(transform(Packing::Mono, bins, "realfft", 9.0));
+            costs.keep_transform(transform(Packing::Mono, bins, "realfft", peer));
+            costs.keep_transform(transform(Packing::Mono, bins, "realfft", -1.0));
+            costs.keep_transform(transform(Packing::Mono, bins, "magic", 0.1));
+            assert_eq!(costs.backend(Packing::Mono, bins), Some(chosen), "{bins}");
+            assert_eq!(costs.backends().of(Packing::Mono, bins), chosen);
+            assert_eq!(costs.backend(Packing::Batch, bins), None);
+        }
+        assert_eq!(costs.transforms().len(), 12);
+        for (bins, chosen) in [(64, Backend::RealFft), (128, Backend::Own)] {
+            costs.keep_transform(transform(Packing::Batch, bins, "own", 3.0));
+            costs.keep_transform(transform(Packing::Batch, bins, "realfft", 2.0));
+            assert_eq!(costs.backends().of(Packing::Batch, bins), chosen);
+        }
+        assert_eq!(Costs::built_in().backends(), Backends::default());
     }
 }

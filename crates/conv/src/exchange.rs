@@ -7,8 +7,12 @@
 //! first frame; gains are linear and sum to one, so that responses that are alike pass into each other without a dip
 //! or a bump. Each level begins with its next period: the head and short levels at once, long ones as late as their
 //! period has it. An exchange that comes during another waits until that is over; of several that wait the last counts.
+//!
+//! A convolver that becomes as new hears at once what it was made with: each set, of responses to be heard and not to be
+//! heard, goes to its place where its line is, and with the line's next period where somebody else works on it. Nothing of
+//! that is heard, since everything before is forgotten.
 
-use crate::head::HeadSet;
+use crate::head::{Head, HeadSet};
 use crate::ir_set::{IrSet, Scaled};
 use crate::line::Line;
 use crate::recipe::{ConvolverError, Path, Recipe};
@@ -69,6 +73,8 @@ pub(crate) struct Exchanges {
     left: usize,
     pending: Option<Box<Exchange>>,
     over: Option<Box<Exchange>>,
+    /// What was not made with the convolver, after that became as new.
+    kept: Option<Box<Exchange>>,
 }
 
 impl Exchanges {
@@ -109,10 +115,16 @@ impl Exchanges {
     ///
     /// Real-time: hot.
     pub(crate) fn meet(&mut self, index: usize, line: &mut Line) {
+        let Some(work) = line.work.get() else { return };
+        if std::mem::take(&mut line.is_strange) {
+            let there = self.kept.as_mut().or(self.active.as_mut());
+            if let Some(there) = there.or(self.pending.as_mut()) {
+                work.restart(&mut there.sets[index]);
+            }
+        }
         let Some(active) = &mut self.active else {
             return;
         };
-        let Some(work) = line.work.get() else { return };
         if let Some(old) = work.take_retired() {
             active.sets[index] = Some(old);
             self.left -= 1;
@@ -122,6 +134,40 @@ impl Exchanges {
             }
             line.is_offered = true;
         }
+    }
+
+    /// Everything hears what it was made with. There is one exchange at most, `back` or here; it is kept.
+    ///
+    /// Real-time: hot.
+    pub(crate) fn restart(
+        &mut self,
+        back: Option<Box<Exchange>>,
+        head: &mut Head,
+        lines: &mut [Line],
+    ) {
+        let here = [&mut self.active, &mut self.pending, &mut self.over].map(Option::take);
+        let all = [back, self.kept.take()].into_iter().chain(here).flatten();
+        for mut one in all {
+            debug_assert!(self.kept.is_none(), "there is one exchange");
+            head.restart(&mut one.head);
+            for (set, line) in one.sets.iter_mut().zip(&mut *lines) {
+                match line.work.get() {
+                    Some(work) => work.restart(set),
+                    None => line.is_strange = true,
+                }
+            }
+            self.kept = Some(one);
+        }
+    }
+
+    /// Fades to what was kept; whether there is any.
+    ///
+    /// Real-time: hot.
+    pub(crate) fn again(&mut self) -> bool {
+        if self.kept.is_some() {
+            self.pending = self.kept.take();
+        }
+        self.pending.is_some()
     }
 
     /// The head's fade is over.

@@ -6,6 +6,8 @@
 //!
 //! The work is a list of [pieces](Fdl::pieces), each short, to be done one after the other.
 //!
+//! To forget spectra is to count: what was written before counts as zeros, with the bits that zeros in its place would give.
+//!
 //! Sound comes channel by channel, so that it is read in long runs, and goes *block by block*: for each block of the
 //! period all channels side by side, so that the callback reads one short run of memory. Of a batch of 16 channels a
 //! block is frames of 16 samples.
@@ -17,7 +19,7 @@ use crate::ahead::Ahead;
 use crate::handed::{Giver, Taker};
 use crate::ir_set::IrSet;
 use crate::nested::Nested;
-use crate::past::Past;
+use crate::past::{self, Past};
 use crate::pieces::{List, Part};
 use crate::shape::{Shape, Wire};
 use fft::Aligned;
@@ -44,6 +46,12 @@ pub struct Fdl {
     fresh_from: usize,
     old_from: usize,
     past: Aligned,
+    /// For each place in `past` the era in which it was written; 0: in none.
+    written: Box<[u32]>,
+    /// What was written in another era than this is forgotten: it counts as silence, whatever stands there.
+    era: u32,
+    /// How many periods ago something was forgotten last.
+    since: usize,
     newest: usize,
     /// The number of this period.
     period: u64,
@@ -56,8 +64,6 @@ pub struct Fdl {
     nested: Nested,
     /// Beside each spectrum of `past` the sum of two, where products are nested.
     pairs: Aligned,
-    /// How many of the spectra before the newest are to be forgotten.
-    gap: usize,
     irs: IrSet,
     fade: Option<Fade>,
     /// Impulse responses that are no longer heard.
@@ -88,6 +94,7 @@ impl Fdl {
             (from, wires.partition_point(|w| w.output <= o))
         };
         let ends: Box<[_]> = (0..outputs).map(end).collect();
+        past::touch();
         let lists = List::both(&shape, inputs, wires, &ends);
         Self {
             wires: wires.into(),
@@ -96,6 +103,9 @@ impl Fdl {
             fresh_from: 0,
             old_from: 0,
             past: Aligned::new(inputs * shape.count * shape.floats()),
+            written: vec![1; inputs * shape.count].into(),
+            era: 1,
+            since: usize::MAX,
             newest: 0,
             period: 0,
             ahead: Ahead::new(shape.ahead, shape.floats(), outputs),
@@ -107,7 +117,6 @@ impl Fdl {
                 true => inputs * shape.count * shape.floats(),
                 false => 0,
             }),
-            gap: 0,
             irs,
             fade: None,
             retired: None,
@@ -169,7 +178,6 @@ impl Fdl {
             }
         }
         if index + 1 == self.pieces() {
-            self.gap = 0;
             self.ahead.end_period();
         }
     }
@@ -198,7 +206,7 @@ impl Fdl {
     }
 
     /// Takes input of period number `period` and gives memory for the next; the first `from` frames of it count as
-    /// silence, and so does all that was `gap` periods before.
+    /// silence, and so do the `gap` periods before.
     ///
     /// Real-time: hot.
     pub(crate) fn begin(&mut self, fresh: &mut Aligned, from: usize, gap: usize, period: u64) {
@@ -210,20 +218,46 @@ impl Fdl {
             self.fresh_from
         };
         self.fresh_from = from;
-        self.newest = (self.newest + 1 + gap % self.shape.count) % self.shape.count;
-        self.gap = self.gap.saturating_add(gap).min(self.shape.count - 1);
+        let count = self.shape.count;
+        let is_all = gap > 0 && gap >= count - 1;
+        self.since = match gap {
+            0 => self.since.saturating_add(1),
+            _ => 0,
+        };
+        match is_all {
+            true => self.forget(),
+            false => self.lose(gap),
+        }
+        self.newest = (self.newest + 1 + gap % count) % count;
         self.at = 0;
         self.period = period;
-        self.begin_nested(gap);
-        if gap > 0 {
-            self.lose_handed();
-        }
+        self.begin_nested(gap, is_all);
+        self.begin_handed(gap);
         if self.fade.is_some() {
             self.ahead.lose(period + 1);
-        } else if gap > 0 && self.gap == self.shape.count - 1 {
+        } else if is_all {
             self.ahead.forget();
         } else if gap > 0 {
             self.ahead.lose(period);
+        }
+    }
+
+    /// All spectra count as silence.
+    fn forget(&mut self) {
+        self.era = self.era.wrapping_add(1);
+        if self.era == 0 {
+            // After years of it: what was written in the first era must not come back.
+            self.written.fill(0);
+            self.era = 1;
+        }
+    }
+
+    /// The places of the next `gap` spectra count as silence.
+    fn lose(&mut self, gap: usize) {
+        for input in self.written.chunks_exact_mut(self.shape.count) {
+            for place in self.newest + 1..=self.newest + gap {
+                input[place % self.shape.count] = 0;
+            }
         }
     }
 
@@ -278,11 +312,19 @@ impl Fdl {
         }
     }
 
-    fn slot(&self, input: usize, age: usize) -> std::ops::Range<usize> {
-        let Shape { count, .. } = self.shape;
-        let floats = self.shape.floats();
-        let from = (input * count + (self.newest + count - age) % count) * floats;
-        from..from + floats
+    /// Hears what it was made with, at once; what it heard, or was to hear, is put into `other`, which may hold what is to
+    /// be heard. There are two sets in all, wherever they are.
+    ///
+    /// Real-time: hot.
+    pub(crate) fn restart(&mut self, other: &mut Option<IrSet>) {
+        let coming = self.fade.take().map(|fade| fade.next);
+        let there = coming.or_else(|| self.retired.take());
+        if let Some(set) = there.or_else(|| other.take()) {
+            *other = Some(match set.is_first() {
+                true => std::mem::replace(&mut self.irs, set),
+                false => set,
+            });
+        }
     }
 
     /// Blocks `from..to` of the window: the period before, then the new one.
@@ -303,23 +345,12 @@ impl Fdl {
     }
 
     fn forward(&mut self, input: usize, i: usize) {
-        if i == 0 {
-            self.forget_gap(input);
-        }
-        let slot = self.slot(input, 0);
-        let fft = &self.shape.fft;
+        let place = input * self.shape.count + self.newest;
+        self.written[place] = self.era;
+        let (fft, floats) = (&self.shape.fft, self.shape.floats());
+        let spectrum = &mut self.past[place * floats..][..floats];
         let scratch = &mut self.scratch[..fft.scratch()];
-        fft.forward_piece(i, &self.window, &mut self.past[slot], scratch);
-    }
-
-    fn forget_gap(&mut self, input: usize) {
-        for age in 1..=self.gap {
-            let slot = self.slot(input, age);
-            if self.shape.is_nested {
-                self.pairs[slot.clone()].fill(0.0);
-            }
-            self.past[slot].fill(0.0);
-        }
+        fft.forward_piece(i, &self.window, spectrum, scratch);
     }
 
     /// Floats `from..to` of the range that is in `phase`.
@@ -344,8 +375,11 @@ impl Fdl {
         let (count, floats) = (self.shape.count, self.shape.floats());
         for (wire, ir) in self.wires[first..end].iter().zip(irs.of(first..end)) {
             let Some(ir) = ir else { continue };
+            let first = wire.input * count;
             let past = Past {
-                spectra: &self.past[wire.input * count * floats..][..count * floats],
+                spectra: &self.past[first * floats..][..count * floats],
+                written: (&self.written[first..][..count], self.era),
+                is_whole: self.since >= count,
                 newest: self.newest,
                 floats,
                 part: part.clone(),

@@ -6,7 +6,11 @@ use crate::ir_set::Scaled;
 use fft::Kernels;
 
 /// The first taps of each path's impulse response.
-pub(crate) struct HeadSet(Box<[Box<[f32]>]>);
+pub(crate) struct HeadSet {
+    taps: Box<[Box<[f32]>]>,
+    /// Whether the convolver was made with it.
+    is_first: bool,
+}
 
 impl HeadSet {
     /// Real-time: setup.
@@ -15,7 +19,20 @@ impl HeadSet {
             let end = head.min(ir.frames.len());
             ir.frames[..end].iter().map(|x| x * ir.gain).collect()
         };
-        Self(irs.iter().map(taps).collect())
+        Self {
+            taps: irs.iter().map(taps).collect(),
+            is_first: false,
+        }
+    }
+
+    /// As the one that a convolver is made with.
+    ///
+    /// Real-time: setup.
+    pub(crate) fn first(self) -> Self {
+        Self {
+            is_first: true,
+            ..self
+        }
     }
 }
 
@@ -84,7 +101,7 @@ impl Head {
             let sum = |set: &HeadSet, to: &mut [f32]| {
                 to.fill(0.0);
                 for &(input, _, path) in wires {
-                    let taps = &set.0[path];
+                    let taps = &set.taps[path];
                     let before = taps.len() - 1;
                     let heard = self.histories[input].last(before, self.block, self.late);
                     direct::add(self.kernels, taps, heard, to);
@@ -122,6 +139,20 @@ impl Head {
         Some(std::mem::replace(&mut self.set, next))
     }
 
+    /// Hears what it was made with, at once; what it heard, or was to hear, is put into `other`, which may hold what is to
+    /// be heard.
+    ///
+    /// Real-time: hot.
+    pub(crate) fn restart(&mut self, other: &mut Option<HeadSet>) {
+        let coming = self.fade.take().map(|(next, _)| next);
+        if let Some(set) = coming.or_else(|| other.take()) {
+            *other = Some(match set.is_first {
+                true => std::mem::replace(&mut self.set, set),
+                false => set,
+            });
+        }
+    }
+
     /// Real-time: hot.
     pub(crate) fn forget(&mut self) {
         self.histories.iter_mut().for_each(History::forget);
@@ -129,7 +160,7 @@ impl Head {
 
     /// Bytes of taps and past input.
     pub(crate) fn bytes(&self) -> usize {
-        let taps: usize = self.set.0.iter().map(|taps| taps.len()).sum();
+        let taps: usize = self.set.taps.iter().map(|taps| taps.len()).sum();
         4 * taps + self.histories.iter().map(History::bytes).sum::<usize>()
     }
 }

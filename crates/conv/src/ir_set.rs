@@ -57,6 +57,8 @@ impl Spectra {
 pub(crate) struct IrSet {
     wires: Box<[Option<Arc<Spectra>>]>,
     scale: f32,
+    /// Whether the convolver was made with it.
+    is_first: bool,
 }
 
 impl IrSet {
@@ -64,7 +66,26 @@ impl IrSet {
     ///
     /// Real-time: setup.
     pub(crate) fn new(wires: Box<[Option<Arc<Spectra>>]>, scale: f32) -> Self {
-        Self { wires, scale }
+        Self {
+            wires,
+            scale,
+            is_first: false,
+        }
+    }
+
+    /// As the one that a convolver is made with.
+    ///
+    /// Real-time: setup.
+    pub(crate) fn first(self) -> Self {
+        Self {
+            is_first: true,
+            ..self
+        }
+    }
+
+    /// Real-time: hot.
+    pub(crate) fn is_first(&self) -> bool {
+        self.is_first
     }
 
     /// Real-time: hot.

@@ -21,6 +21,7 @@
 //! | `gardner.rs` `garcia.rs` `search.rs` | which levels: doubling, the fewest operations, the least measured load |
 //! | `costs.rs` `table.rs` | what levels cost here; a built-in table |
 //! | `choice.rs` | by which of the two a partition is chosen |
+//! | `backends.rs` | who transforms levels of which size |
 //! | `distributed` | the work of long levels spread over the callbacks of their periods, without a thread |
 //! | `ir.rs` | impulse responses from files and memory, and the paths between inputs and outputs |
 //! | `jconvolver.rs` | jconvolver's configuration files |
@@ -42,6 +43,7 @@
 
 mod adapter;
 mod ahead;
+mod backends;
 mod choice;
 mod convolver;
 mod costs;
@@ -71,7 +73,8 @@ mod table;
 mod unit;
 
 pub use adapter::Adapter;
-pub use choice::{Source, choose};
+pub use backends::Backends;
+pub use choice::{Choice, Source, choose};
 pub use convolver::Convolver;
 pub use costs::{
     Costs, LevelCost, MeasureOptions, Measured, TransformCost, backend_name, backend_named, measure,

@@ -32,6 +32,8 @@ pub(crate) struct Line {
     has: Box<[bool]>,
     /// Whether the present exchange has reached it.
     pub(crate) is_offered: bool,
+    /// Whether it was out when the convolver became as new, and is to hear what that was made with.
+    pub(crate) is_strange: bool,
     /// Whether its new job was started before the callback's own work.
     pub(crate) is_done: bool,
 }
@@ -66,6 +68,7 @@ impl Line {
             heard: (0..depth).map(|_| heard()).collect(),
             has: vec![false; depth].into(),
             is_offered: false,
+            is_strange: false,
             is_done: false,
         };
         line.seek(0);

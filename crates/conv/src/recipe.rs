@@ -1,6 +1,13 @@
 //! How a convolver is laid out: which channels together, which levels how many at a time, with which transforms. What a
 //! convolver is made by, and what any thread prepares its impulse responses by.
 
+mod error;
+mod options;
+
+pub use error::ConvolverError;
+pub(crate) use options::{NEAR, SIDE_BY_SIDE};
+pub use options::{Options, Path};
+
 use crate::ahead;
 use crate::exchange::Exchange;
 use crate::group::{Group, groups};
@@ -8,11 +15,10 @@ use crate::head::HeadSet;
 use crate::ir::memory;
 use crate::ir_set::{IrSet, Press, Scaled};
 use crate::nested;
-use crate::partition::{Level, Partition};
+use crate::partition::Level;
 use crate::shape::{Shape, Wire};
-use fft::{Backend, Kernels, LANES, Larger, Packing, RealFft, SizeError, Smaller};
+use fft::{LANES, Larger, Packing, RealFft, SizeError, Smaller};
 use std::collections::{HashMap, HashSet};
-use std::fmt;
 use std::sync::Arc;
 
 /// So many bytes are asked for without looking whether they are there.
@@ -20,214 +26,6 @@ const SURE: u64 = 1 << 26;
 
 /// How many straight channels make a batch worth its while; fewer go one by one.
 const FEW: usize = 6;
-
-/// Levels up to this size usually do sixteen straight channels at a time.
-pub(crate) const SIDE_BY_SIDE: usize = 16384;
-/// Up to so many floats usually stay near the processor: what no other level is likely to push out of a second-level cache.
-pub(crate) const NEAR: usize = 1 << 16;
-
-/// One way from an input to an output.
-#[derive(Clone, Debug)]
-pub struct Path {
-    /// The input, counted from 0.
-    pub input: usize,
-    /// The output, counted from 0.
-    pub output: usize,
-    /// The impulse response. Paths that share one share its memory.
-    pub ir: Arc<[f32]>,
-    /// What it is multiplied by.
-    pub gain: f32,
-}
-
-impl Path {
-    /// A way through `ir` as it is.
-    pub fn new(input: usize, output: usize, ir: impl Into<Arc<[f32]>>) -> Self {
-        Self {
-            input,
-            output,
-            ir: ir.into(),
-            gain: 1.0,
-        }
-    }
-}
-
-/// How a convolver is to be.
-#[derive(Clone, Debug)]
-pub struct Options {
-    /// How impulse responses are cut.
-    pub partition: Partition,
-    /// Which instructions.
-    pub kernels: Kernels,
-    /// Who transforms.
-    pub backend: Backend,
-    /// Levels up to this size do sixteen straight channels at a time.
-    pub batch: usize,
-    /// How many frames an exchange of impulse responses takes.
-    pub fade: usize,
-    /// Whether periods of groups and levels end at different times, as far as they can.
-    pub stagger: bool,
-    /// How many instructions (with vectors of eight) a piece of a level's work has at most, roughly and where it can be.
-    /// Less where the callback does some pieces each time, and loads shall be even.
-    pub piece: u32,
-    /// Up to so many floats, the spectra of a level (of all its impulse responses and inputs) stay near the processor. Of
-    /// larger levels products are summed up for several periods at once, so that less is read; the sums round otherwise.
-    pub near: usize,
-    /// Levels from this size on keep the spectra of impulse responses, not of inputs, in half precision: a quarter less to
-    /// keep and to read. What such a level gives is then within -70 dB of what it should be.
-    pub half: Option<usize>,
-    /// Whether levels of three partitions and more make their products three periods at a time, by Hurchalla's nested
-    /// convolution: a third fewer, from twice the spectra. Not those in half precision, nor those that sum up for periods to
-    /// come.
-    pub nested: bool,
-    /// Whether levels of two or four times the size of the one before make their transforms from that one's, as Gardner
-    /// says. Not where periods end at different times ([`Self::stagger`]), nor levels of sixteen channels at a time from
-    /// such as are not.
-    pub larger_from_smaller: bool,
-}
-
-impl Options {
-    /// The usual ones, for this partition.
-    ///
-    /// Real-time: setup.
-    pub fn new(partition: Partition) -> Self {
-        Self {
-            partition,
-            kernels: Kernels::best(),
-            backend: Backend::Own,
-            batch: SIDE_BY_SIDE,
-            fade: 1024,
-            stagger: false,
-            piece: 16384,
-            near: NEAR,
-            half: None,
-            nested: false,
-            larger_from_smaller: false,
-        }
-    }
-}
-
-/// Why there is no such convolver.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum ConvolverError {
-    /// There are no paths.
-    NoPaths,
-    /// A path comes from an input, or goes to an output, that is not there.
-    NoChannel {
-        /// The path, counted from 0.
-        path: usize,
-        /// The channel it names.
-        channel: usize,
-        /// How many there are.
-        channels: usize,
-        /// Whether it is an input.
-        is_input: bool,
-    },
-    /// A path's impulse response is empty.
-    Empty {
-        /// The path, counted from 0.
-        path: usize,
-    },
-    /// A path's impulse response is not finite everywhere, or its gain is not, or with its gain it is louder than any
-    /// number.
-    NotFinite {
-        /// The path, counted from 0.
-        path: usize,
-        /// The frame; nothing where it is the gain.
-        frame: Option<usize>,
-    },
-    /// A path's impulse response is longer than the partition: take one that reaches further.
-    TooLong {
-        /// The path, counted from 0.
-        path: usize,
-        /// Its frames.
-        frames: usize,
-        /// What the partition covers.
-        reach: usize,
-    },
-    /// It takes more memory than the machine has left: shorter responses, fewer channels or a partition that reaches no
-    /// further than it must.
-    Memory {
-        /// Bytes that it takes.
-        bytes: u64,
-        /// Bytes that are left.
-        free: u64,
-    },
-    /// An exchange has other paths than the convolver.
-    OtherPaths {
-        /// How many were given.
-        given: usize,
-        /// How many there are.
-        paths: usize,
-    },
-    /// There is no transform of a level's size.
-    Size(SizeError),
-}
-
-impl fmt::Display for ConvolverError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NoPaths => write!(f, "there are no paths"),
-            Self::NoChannel {
-                path,
-                channel,
-                channels,
-                is_input,
-            } => {
-                let end = if *is_input { "input" } else { "output" };
-                write!(
-                    f,
-                    "path {path} names {end} {channel}; there are {channels}, counted from 0"
-                )
-            }
-            Self::Empty { path } => write!(f, "the impulse response of path {path} is empty"),
-            Self::NotFinite {
-                path,
-                frame: Some(frame),
-            } => write!(
-                f,
-                "the impulse response of path {path} is not finite at frame {frame}"
-            ),
-            Self::NotFinite { path, frame: None } => {
-                write!(f, "the gain of path {path} is not finite")
-            }
-            Self::TooLong {
-                path,
-                frames,
-                reach,
-            } => write!(
-                f,
-                "the impulse response of path {path} has {frames} frames; the partition covers {reach}"
-            ),
-            Self::Memory { bytes, free } => {
-                let (bytes, free) = (bytes >> 20, free >> 20);
-                write!(
-                    f,
-                    "the convolver takes {bytes} MiB, and {free} MiB are free"
-                )
-            }
-            Self::OtherPaths { given, paths } => {
-                write!(f, "{given} impulse responses for {paths} paths")
-            }
-            Self::Size(_) => write!(f, "there is no transform of a level's size"),
-        }
-    }
-}
-
-impl std::error::Error for ConvolverError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            Self::Size(error) => Some(error),
-            _ => None,
-        }
-    }
-}
-
-impl From<SizeError> for ConvolverError {
-    fn from(error: SizeError) -> Self {
-        Self::Size(error)
-    }
-}
 
 /// Where one line of work stands.
 pub(crate) struct Place {
@@ -347,8 +145,9 @@ impl Recipe {
                             Packing::Mono
                         };
                         let Options {
-                            kernels, backend, ..
+                            kernels, backends, ..
                         } = self.options;
+                        let backend = backends.of(packing, level.size());
                         let fft = Arc::new(RealFft::new(level.size(), packing, kernels, backend)?);
                         plans.insert((level.size(), is_batch), fft.clone());
                         fft

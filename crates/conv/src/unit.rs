@@ -8,8 +8,12 @@
 //! graph's block is a whole number of internal blocks no latency is added, else one internal block. A block shorter than
 //! was promised (in a loop that is played in parts) costs one internal block from then on, and one gap.
 //!
+//! After a reset it is as new at once, and hears the response again that it began with.
+//!
 //! It is not copied, and so has no state to save: a copy would need all spectra once more, and do the long levels' work
-//! twice. A reset forgets the sound at once; from another response than the one it began with it fades back.
+//! twice, and what it has heard lies in the hands of whoever works on a level, from where nothing could be read in time.
+//! An edit of the graph needs neither: the processor itself goes on. Since its state is what it has heard within the
+//! response's length, a session that is opened again has it back after that time.
 //!
 //! | gauge | shows |
 //! |---|---|
@@ -97,7 +101,9 @@ impl Unit {
             mut adapter,
             spare,
             source,
+            notes,
         } = built;
+        notes.into_iter().for_each(|note| setup.services.note(note));
         let levels = adapter.convolver().partition().levels().len();
         self.crew = self.wish.way.engage(adapter.convolver_mut(), setup);
         let tuned = match source {
@@ -146,8 +152,9 @@ impl Processor for Unit {
                 self.take(built, setup);
                 refused.show(0.0);
             }
-            Err(_) => {
-                // The file was there when the node was made: it has gone, or its rate is too far off. Silence.
+            Err(why) => {
+                // The file was there when the node was made: it has gone, or its rate is too far off.
+                setup.services.note(format!("{why}: it is silent"));
                 self.adapter = None;
                 refused.show(1.0);
             }
@@ -186,10 +193,10 @@ impl Processor for Unit {
     }
 
     fn reset(&mut self) {
+        let back = self.change.reset();
         if let Some(adapter) = &mut self.adapter {
-            adapter.seek(0);
+            adapter.restart(back);
         }
-        self.change.reset();
         self.silent = u64::MAX;
     }
 

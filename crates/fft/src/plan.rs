@@ -120,6 +120,10 @@ impl RealFft {
             }
             _ => Way::Peer(Peer::new(bins, packing)),
         };
+        let backend = match way {
+            Way::Peer(_) => Backend::RealFft,
+            Way::Mono(_) | Way::Batch(_) => Backend::Own,
+        };
         Ok(Self {
             bins,
             packing,
@@ -138,7 +142,7 @@ impl RealFft {
         self.packing
     }
 
-    /// Who transforms.
+    /// Who transforms in truth: small transforms of one channel are `realfft`'s, whoever is asked for.
     pub fn backend(&self) -> Backend {
         self.backend
     }

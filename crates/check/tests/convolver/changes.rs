@@ -1,12 +1,15 @@
 //! Another response while it plays, and what is refused.
 
-use crate::patch;
+use crate::{alone, patch};
 use divisi_check::hall::{Hall, Manner, registry};
 use divisi_check::impulse::Impulses;
+use divisi_check::rig::{Cut, Rig, Take};
+use divisi_check::rng::Rng;
 use divisi_check::unit::node;
 use graph::Value;
 use processor::{Body, Event, MakeError, Target};
 use std::path::Path;
+use units::SampleRate;
 
 #[test]
 fn a_change_while_it_plays_is_heard_and_comes_back() {
@@ -88,4 +91,63 @@ fn a_partition_is_taken_if_it_holds_the_response_with_some_block() {
     };
     assert_eq!(of_block(128.0), Ok(()));
     assert_eq!(of_block(64.0).unwrap_err().key, Some("partition"));
+}
+
+#[test]
+fn after_a_reset_it_is_as_new_wherever_a_change_is() {
+    let _alone = alone();
+    let folder = Impulses::new("reset");
+    let text = |text: &str| Value::Text(text.into());
+    let one = text(&folder.write("one.wav", 1, 4000, 1));
+    let other = text(&folder.write("other.wav", 1, 4000, 77));
+    let registry = registry();
+    let (which, _) = registry
+        .catalogue()
+        .get("convolver")
+        .and_then(|kind| kind.param("which"))
+        .unwrap();
+    let mut rng = Rng(11);
+    let noise: Vec<f32> = (0..6400).map(|_| rng.sample()).collect();
+    // A change to the response that it did not begin with, and one back.
+    let take = |frames: usize, first: f32, turns: [u32; 2]| Take {
+        inputs: vec![noise[..frames].to_vec()],
+        events: (turns.into_iter().zip([1.0 - first, first]))
+            .map(|(frame, value)| Event {
+                frame,
+                target: Target::Param(which),
+                body: Body::Value(value),
+            })
+            .collect(),
+        frames,
+    };
+    for (work, first) in [
+        ("deferred", 0.0),
+        ("threads", 0.0),
+        ("spread", 1.0),
+        ("callback", 0.0),
+    ] {
+        let params = [
+            ("file", one.clone()),
+            ("other", other.clone()),
+            ("which", Value::Number(f64::from(first))),
+            ("fade", Value::Number(0.02)),
+            ("block", Value::Number(64.0)),
+            ("partition", text("7x64 6x256 2x1024")),
+            ("work", text(work)),
+        ];
+        let rate = SampleRate::new(48_000).unwrap();
+        let rig = || Rig::new(&registry, &node("convolver", &params), rate);
+        let again = take(6400, first, [100, 3000]);
+        let new = rig().play(&again, Cut::Even(64));
+        // Before a change, on the way of one, behind it, on the way back, and twice so.
+        let mut used = rig();
+        for before in [64, 192, 320, 1216, 2560, 6400, 4928, 1088] {
+            used.play(&take(before, first, [128, 3712]), Cut::Even(64));
+            used.reset();
+            let played = used.play(&again, Cut::Even(64));
+            assert!(played.bits == new.bits, "{work}, {before}");
+            assert_eq!(played.allocations, 0, "{work}, {before}");
+            used.reset();
+        }
+    }
 }

@@ -49,13 +49,18 @@ fn convolve(sum: &mut [f64], input: &[f32], response: &[f32], late: usize) {
     }
 }
 
-/// Holds what was played to 120 dB.
-fn holds(played: &[f32], truth: &[f64], how: &str) {
+/// The RMS of what is wrong with what was played, beside that of the truth, in dB.
+fn wrong_db(played: &[f32], truth: &[f64]) -> f64 {
     let error: f64 = (played.iter().zip(truth))
         .map(|(a, b)| (f64::from(*a) - b).powi(2))
         .sum();
     let power: f64 = truth.iter().map(|x| x * x).sum();
-    let db = 10.0 * (error / power).log10();
+    10.0 * (error / power).log10()
+}
+
+/// Holds what was played to 120 dB.
+fn holds(played: &[f32], truth: &[f64], how: &str) {
+    let db = wrong_db(played, truth);
     assert!(db <= -120.0, "{how}: {db:.1} dB");
 }
 
@@ -102,6 +107,34 @@ fn one_response_is_for_all_channels_and_two_are_for_each_its_own() {
             convolve(&mut truth, &take.inputs[c], &response, 0);
             holds(&played.channel(c), &truth, "straight");
         }
+    }
+}
+
+#[test]
+fn half_precision_is_had_from_the_size_that_is_said_and_within_its_bound() {
+    let folder = Impulses::new("half");
+    let file = folder.write("one.wav", 1, 3000, 2);
+    let (take, response) = (noise(1), response(1, 3000, 2, 0));
+    let mut truth = vec![0.0; FRAMES];
+    convolve(&mut truth, &take.inputs[0], &response, 0);
+    let play = |half: f64, work: &str| {
+        let mut rig = rig(&[
+            ("file", text(&file)),
+            ("block", Value::Number(64.0)),
+            ("partition", text("7x64 11x256")),
+            ("half", Value::Number(half)),
+            ("work", text(work)),
+        ]);
+        rig.play(&take, Cut::Even(64)).channel(0)
+    };
+    let plain = play(0.0, "deferred");
+    holds(&plain, &truth, "none");
+    assert!(play(512.0, "deferred") == plain, "there are none so large");
+    for from in [64.0, 256.0] {
+        let halved = play(from, "deferred");
+        let db = wrong_db(&halved, &truth);
+        assert!((-110.0..=-70.0).contains(&db), "{from}: {db:.1} dB");
+        assert!(play(from, "spread") == halved, "{from}");
     }
 }
 

@@ -11,7 +11,7 @@ use crate::outcome::Json;
 use crate::progress::Progress;
 use crate::say;
 use clap::Args;
-use divisi::conv::{Convolver, Source};
+use divisi::conv::{Choice, Convolver};
 use divisi::media::{Format, Reader, Writer, open};
 use divisi::units::Channels;
 use job::{Done, Job};
@@ -86,14 +86,14 @@ impl Convolve {
         )?;
         let frames = length(&input, response.paths.frames());
         check_size(frames, response.paths.outputs())?;
-        let (convolver, source) = self.how.convolver(&response)?;
+        let (convolver, choice) = self.how.convolver(&response)?;
         let json = Json::open(self.json.as_deref())?;
         let interrupt = Interrupt::listen()?;
         let channels = Channels(response.paths.outputs() as u16);
         let rate = input.rate();
         let writer = Writer::create(&self.output, rate, channels, Format::F32)
             .map_err(|error| Failure::failed(in_full(&error)))?;
-        let facts = Facts::of((&convolver, source), &self.how, &response, rate.hz());
+        let facts = Facts::of((&convolver, &choice), &self.how, &response, rate.hz());
         let job = Job {
             input,
             tail: response.paths.frames() as u64 - 1,
@@ -156,6 +156,10 @@ struct Facts {
     partition: String,
     /// What the partition was chosen by.
     cut_by: String,
+    /// Whose transforms.
+    transforms: String,
+    /// From which size of partition on spectra are in half precision.
+    half: Option<usize>,
     block: usize,
     latency: usize,
     kernels: &'static str,
@@ -170,7 +174,7 @@ struct Facts {
 
 impl Facts {
     fn of(
-        (convolver, source): (&Convolver, Source),
+        (convolver, choice): (&Convolver, &Choice),
         how: &How,
         response: &Response,
         rate: u32,
@@ -178,7 +182,9 @@ impl Facts {
         Self {
             method: how.method(),
             partition: convolver.partition().to_string(),
-            cut_by: source.to_string(),
+            cut_by: choice.source.to_string(),
+            transforms: choice.backends.to_string(),
+            half: how.half,
             block: convolver.block(),
             latency: convolver.latency(),
             kernels: how.kernels.name(),
@@ -198,6 +204,8 @@ impl Facts {
             "method": self.method,
             "partition": self.partition,
             "partition_by": self.cut_by,
+            "transforms": self.transforms,
+            "half": self.half,
             "block": self.block,
             "latency_frames": self.latency,
             "kernels": self.kernels,

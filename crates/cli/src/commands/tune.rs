@@ -27,6 +27,9 @@ Examples:
   divisi tune --length 524288 --block 64 --cores 2
   divisi tune --length 16128 --block 128 --latency block --show=partition.svg
 
+All that convolvers look up is measured: one channel and sixteen side by side, partitions of every size, for any block;
+what was kept of a longer response counts for a shorter one. It takes half a minute or so.
+
 Before each run of a level the second-level cache is swept. `worst` is the largest time observed, without the runs in
 which the system put this thread aside or in which a part took more than twice its median and 2 µs: those were others'.
 With --show nothing is measured: what was kept is shown, or the built-in table.";
@@ -54,9 +57,9 @@ pub(crate) struct Tune {
     #[arg(long, value_name = "N", default_value = "1", value_parser = clap::value_parser!(u32).range(1..=64))]
     cores: u32,
 
-    /// How many channels are convolved side by side: 1 or 16
-    #[arg(long, value_name = "N", default_value = "1", value_parser = packing)]
-    channels: Packing,
+    /// How many channels are convolved side by side: 1 or 16; without it, both are measured and shown
+    #[arg(long, value_name = "N", value_parser = packing)]
+    channels: Option<Packing>,
 
     /// Frames a second
     #[arg(long, value_name = "HZ", value_parser = rate)]
@@ -96,16 +99,19 @@ impl Tune {
         if self.show.is_none() {
             self.measure(&space, &mut tuned)?;
         }
-        let ways = Ways::of(&space, &tuned.costs(), self.channels, self.cores as usize);
         let usual = SampleRate::new(RATE_HZ).expect("48000 is not zero");
         let rate = self.rate.unwrap_or(usual);
+        let packings = [Packing::Mono, Packing::Batch].into_iter();
+        let shown = packings.filter(|packing| self.channels.is_none_or(|one| one == *packing));
+        let of = |packing| Ways::of(&space, &tuned.costs(), packing, self.cores as usize);
+        let all: Vec<Ways> = shown.map(of).collect();
         if let Some(path) = &self.show {
-            write_picture(path, &ways.picture(rate))?;
+            write_picture(path, &all[0].picture(rate))?;
         }
         let source = tuned.source();
         json.tell(
-            &show::text(&ways, rate, source),
-            &show::json(&ways, rate, source).to_string(),
+            &show::text(&all, rate, source),
+            &show::json(&all, rate, source).to_string(),
         )
     }
 

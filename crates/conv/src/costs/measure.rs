@@ -9,6 +9,7 @@ use crate::ahead::chosen;
 use crate::fdl::Fdl;
 use crate::garcia::operations;
 use crate::ir_set::{IrSet, Spectra};
+use crate::partition::{LEAST_SIZE, MOST_BLOCK};
 use crate::recipe::{NEAR, SIDE_BY_SIDE};
 use crate::search::{Space, least_sum};
 use crate::shape::{Shape, Wire};
@@ -20,8 +21,8 @@ use std::sync::Arc;
 /// What to measure.
 #[derive(Clone, Copy, Debug)]
 pub struct MeasureOptions {
-    /// One channel, or sixteen: side by side where a convolver does so, else one after the other.
-    pub packing: Packing,
+    /// One channel, or sixteen: side by side where a convolver does so, else one after the other. `None`: both.
+    pub packing: Option<Packing>,
     /// Which kernels.
     pub kernels: Kernels,
     /// How many runs of each level; at least 3.
@@ -48,8 +49,8 @@ const HOPELESS: f64 = 5.0;
 /// How heavy a piece is, between two stamps.
 const PIECE: u32 = 4096;
 
-/// Measures all that the choice among the ways of `space` needs to know. `tell` is told how far it is, and may break it
-/// off: then there is nothing.
+/// Measures all that the choice among the ways of `space` needs to know, and among those of the same length with any other
+/// block. `tell` is told how far it is, and may break it off: then there is nothing.
 ///
 /// Real-time: setup.
 pub fn measure(
@@ -57,27 +58,52 @@ pub fn measure(
     options: &MeasureOptions,
     tell: &mut dyn FnMut(f64) -> ControlFlow<()>,
 ) -> Option<Measured> {
-    let pairs = worth_knowing(space);
-    let whole: f64 = pairs.iter().map(effort).sum();
+    let pairs = worth_knowing_with_any_block(space);
+    let both = [Packing::Mono, Packing::Batch];
+    let packings = options.packing.map_or(both.to_vec(), |one| vec![one]);
+    let all = packings.iter().flat_map(|packing| {
+        let of_packing = pairs.iter().map(|pair| (*packing, *pair));
+        of_packing.collect::<Vec<_>>()
+    });
+    let all: Vec<_> = all.collect();
+    let whole: f64 = all.iter().map(effort).sum();
     let mut bench = Bench::new(options, space.block());
     let mut found = Measured {
         swept_bytes: bench.sweep.bytes(),
         ..Measured::default()
     };
     let (mut done, mut last) = (0.0, None);
-    for pair in pairs {
-        let (size, count) = pair;
+    for one in all {
+        let (packing, (size, count)) = one;
         if tell(done / whole).is_break() {
             return None;
         }
-        if last != Some(size) {
-            bench.choose_transform(size, &mut found.costs)?;
-            last = Some(size);
+        if last != Some((packing, size)) {
+            bench.choose_transform(packing, size, &mut found.costs)?;
+            last = Some((packing, size));
         }
         bench.level(size, count, &mut found)?;
-        done += effort(&pair);
+        done += effort(&one);
     }
     Some(found)
+}
+
+/// The levels that are worth knowing of `space`, those with the smallest block, and of sizes that only larger blocks have.
+/// Other numbers of partitions, as of a level of a block's own size, are on the line between two that are known.
+fn worth_knowing_with_any_block(space: &Space) -> Vec<(usize, usize)> {
+    let mut pairs = worth_knowing(space);
+    for bits in LEAST_SIZE.ilog2()..=MOST_BLOCK.ilog2() {
+        let Some(other) = Space::new(space.length(), 1 << bits, space.latency()) else {
+            continue;
+        };
+        let known: Vec<usize> = pairs.iter().map(|pair| pair.0).collect();
+        let is_smallest = 1 << bits == LEAST_SIZE;
+        let more = worth_knowing(&other).into_iter();
+        pairs.extend(more.filter(|pair| is_smallest || !known.contains(&pair.0)));
+    }
+    pairs.sort_unstable();
+    pairs.dedup();
+    pairs
 }
 
 /// Which levels: all that can be in a good choice, as far as operations tell; and of each size two, for the line through
@@ -92,8 +118,10 @@ fn worth_knowing(space: &Space) -> Vec<(usize, usize)> {
         .collect();
     for size in space.sizes() {
         let of_size = pairs.iter().filter(|pair| pair.0 == size).count();
-        let more = [2, 8].into_iter().take(2usize.saturating_sub(of_size));
-        pairs.extend(more.map(|count| (size, count)));
+        let more = [2, 8].map(|count| (size, count)).into_iter();
+        let more = more.filter(|pair| !pairs.contains(pair));
+        let more: Vec<_> = more.take(2usize.saturating_sub(of_size)).collect();
+        pairs.extend(more);
     }
     pairs.sort_unstable();
     pairs.dedup();
@@ -101,13 +129,14 @@ fn worth_knowing(space: &Space) -> Vec<(usize, usize)> {
 }
 
 /// How long a pair takes, roughly: the sweep, and the level.
-fn effort((size, count): &(usize, usize)) -> f64 {
-    2e6 + operations(*size, *count)
+fn effort((packing, (size, count)): &(Packing, (usize, usize))) -> f64 {
+    2e6 + packing.channels() as f64 * operations(*size, *count)
 }
 
 /// What is measured with.
 struct Bench {
     options: MeasureOptions,
+    packing: Packing,
     sweep: Sweep,
     scale: Scale,
     block: usize,
@@ -123,6 +152,7 @@ impl Bench {
                 runs: options.runs.max(3),
                 ..*options
             },
+            packing: Packing::Mono,
             sweep: Sweep::new(),
             scale: Scale::of_this_machine(),
             block,
@@ -131,17 +161,16 @@ impl Bench {
         }
     }
 
-    /// Times every transform for levels of `size`, and takes the fastest; `None` if there is none.
-    fn choose_transform(&mut self, size: usize, costs: &mut Costs) -> Option<()> {
-        let MeasureOptions {
-            packing, kernels, ..
-        } = self.options;
+    /// Times every transform for levels of `size`, and takes the one that a convolver would; `None` if there is none.
+    fn choose_transform(&mut self, packing: Packing, size: usize, costs: &mut Costs) -> Option<()> {
+        let kernels = self.options.kernels;
+        self.packing = packing;
         let is_row = packing == Packing::Batch && size > SIDE_BY_SIDE;
         self.row = if is_row { LANES } else { 1 };
         let one = if is_row { Packing::Mono } else { packing };
-        let mut best: Option<(f64, RealFft)> = None;
+        let plan = |backend| RealFft::new(size, one, kernels, backend).ok();
         for backend in Backend::ALL {
-            let Ok(fft) = RealFft::new(size, one, kernels, backend) else {
+            let Some(fft) = plan(backend).filter(|fft| fft.backend() == backend) else {
                 continue;
             };
             let ns = self.transform(&fft) * self.row as f64;
@@ -151,11 +180,8 @@ impl Bench {
                 backend: backend_name(backend).to_owned(),
                 ns,
             });
-            if best.as_ref().is_none_or(|(least, _)| ns < *least) {
-                best = Some((ns, fft));
-            }
         }
-        self.fft = best.map(|(_, fft)| Arc::new(fft));
+        self.fft = plan(costs.backend(packing, size)?).map(Arc::new);
         self.fft.is_some().then_some(())
     }
 
@@ -197,7 +223,7 @@ impl Bench {
         found.stolen = (found.stolen + gaps).min(found.runs);
         found.levels += 1;
         found.costs.keep_level(LevelCost {
-            packing: self.options.packing,
+            packing: self.packing,
             size,
             count,
             worst_ns: sums.iter().copied().fold(0.0, f64::max),
@@ -210,7 +236,7 @@ impl Bench {
     fn line(&self, size: usize, count: usize) -> Option<(Fdl, Aligned)> {
         let fft = self.fft.clone()?;
         let (floats, packing) = (fft.floats(), fft.packing());
-        let channels = self.options.packing.channels();
+        let channels = self.packing.channels();
         let shape = Shape {
             size,
             count,
@@ -272,27 +298,43 @@ mod tests {
     use super::*;
     use crate::partition::Latency;
 
-    #[test]
-    fn what_a_choice_needs_is_measured_and_it_can_be_broken_off() {
-        let space = Space::new(1000, 64, Latency::None).unwrap();
-        let options = MeasureOptions {
-            packing: Packing::Mono,
+    fn options(packing: Option<Packing>) -> MeasureOptions {
+        MeasureOptions {
+            packing,
             kernels: Kernels::best(),
             runs: 3,
-        };
+        }
+    }
+
+    #[test]
+    fn what_a_choice_needs_is_measured_for_any_block_and_both_packings() {
+        let of_block = |block| Space::new(1000, block, Latency::None).unwrap();
         let mut shares = Vec::new();
-        let found = measure(&space, &options, &mut |share| {
+        let found = measure(&of_block(64), &options(None), &mut |share| {
             shares.push(share);
             ControlFlow::Continue(())
         });
         let found = found.unwrap();
         assert!(shares.windows(2).all(|two| two[0] <= two[1]) && shares[shares.len() - 1] < 1.0);
         assert_eq!(found.costs.levels().len(), found.levels);
-        let known = |size, count| found.costs.worst(Packing::Mono, size, count);
-        assert!(least_sum(&space, &known).is_some());
+        for block in [1, 8, 16, 32, 64, 128, 512, 4096] {
+            for channels in [1, 5, 6, 16] {
+                assert!(found.costs.knows(&of_block(block), channels), "{block}");
+                assert!(found.costs.choose(&of_block(block), channels, 1).is_some());
+            }
+        }
         let all = found.costs.levels().iter();
         assert!(all.clone().all(|cost| cost.worst_ns >= cost.typical_ns));
-        assert!(measure(&space, &options, &mut |_| ControlFlow::Break(())).is_none());
+    }
+
+    #[test]
+    fn one_packing_can_be_measured_alone_and_it_can_be_broken_off() {
+        let space = Space::new(100, 64, Latency::None).unwrap();
+        let mut go_on = |_| ControlFlow::Continue(());
+        let found = measure(&space, &options(Some(Packing::Batch)), &mut go_on).unwrap();
+        assert!(found.costs.knows(&space, 16) && !found.costs.knows(&space, 1));
+        let mut stop = |_| ControlFlow::Break(());
+        assert!(measure(&space, &options(None), &mut stop).is_none());
     }
 
     #[test]

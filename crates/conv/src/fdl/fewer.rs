@@ -4,7 +4,7 @@ use super::Fdl;
 use crate::ahead::Sums;
 use crate::ir_set::Spectra;
 use crate::nested::{self, ROUND};
-use crate::past::Past;
+use crate::past::{Past, SPAN};
 use fft::{Kernels, Packing};
 use std::ops::Range;
 
@@ -15,13 +15,12 @@ impl Fdl {
     /// After `gap` periods of silence, or in a fade, results are not what they should be.
     ///
     /// Real-time: hot.
-    pub(super) fn begin_nested(&mut self, gap: usize) {
-        let count = self.shape.count;
-        if gap > 0 && self.gap == count - 1 {
+    pub(super) fn begin_nested(&mut self, gap: usize, is_all: bool) {
+        if is_all {
             self.nested.forget(self.period);
         } else if gap > 0 {
             // Pairs of before are wrong too, until all have been made anew.
-            self.nested.lose(self.period + count as u64);
+            self.nested.lose(self.period + self.shape.count as u64);
         }
         if self.fade.is_some() {
             self.nested.lose(self.period + 1);
@@ -32,28 +31,44 @@ impl Fdl {
     ///
     /// Real-time: hot.
     pub(super) fn pair(&mut self, input: usize, part: Range<usize>) {
-        let within = |slot: Range<usize>| slot.start + part.start..slot.start + part.end;
         let (a, b) = nested::pair(self.period);
-        let (a, b) = (within(self.slot(input, a)), within(self.slot(input, b)));
-        let to = within(self.slot(input, 0));
-        let kernels = self.shape.kernels;
-        kernels.add(&mut self.pairs[to], &self.past[a], &self.past[b]);
+        let (count, floats) = (self.shape.count, self.shape.floats());
+        let first = input * count;
+        let newest = (first + self.newest) * floats;
+        for part in spans(part) {
+            let to = &mut self.pairs[newest + part.start..newest + part.end];
+            let past = Past {
+                spectra: &self.past[first * floats..][..count * floats],
+                written: (&self.written[first..][..count], self.era),
+                is_whole: false,
+                newest: self.newest,
+                floats,
+                part: part.clone(),
+            };
+            let (a, b) = (past.spectrum(a, part.clone()), past.spectrum(b, part));
+            self.shape.kernels.add(to, a, b);
+        }
     }
 
     /// Floats `part` of an output's spectrum.
     ///
     /// Real-time: hot.
     pub(super) fn multiply_nested(&mut self, output: usize, part: Range<usize>) {
+        spans(part).for_each(|span| self.multiply_span(output, span));
+    }
+
+    fn multiply_span(&mut self, output: usize, part: Range<usize>) {
         let (first, end) = self.ends[output];
-        let floats = self.shape.floats();
-        let each = self.shape.count * floats;
+        let (count, floats) = (self.shape.count, self.shape.floats());
         let sum = match self.shape.fft.is_in_place() {
             true => &mut self.window[part.clone()],
             false => &mut self.sum[part.clone()],
         };
-        let row = |all| Row {
+        let row = |all, input: usize| Row {
             past: Past {
-                spectra: all,
+                spectra: within(all, input * count * floats, count * floats),
+                written: (&self.written[input * count..][..count], self.era),
+                is_whole: self.since >= count,
                 newest: self.newest,
                 floats,
                 part: part.clone(),
@@ -66,20 +81,31 @@ impl Fdl {
         let irs = wires.zip(self.irs.of(first..end));
         let irs = || {
             irs.clone()
-                .filter_map(|(w, ir)| Some((w.input * each..(w.input + 1) * each, ir.as_deref()?)))
+                .filter_map(|(wire, ir)| Some((wire.input, ir.as_deref()?)))
         };
         let turn = self.nested.turn(output, self.period, part.clone());
-        for (of, ir) in irs() {
-            row(&self.past[of]).third(turn.result, ir);
+        for (input, ir) in irs() {
+            row(&self.past, input).third(turn.result, ir);
         }
         let is_whole = turn.begin(sum, self.period, self.shape.kernels);
-        for (of, ir) in irs() {
+        for (input, ir) in irs() {
             match is_whole {
-                true => row(&self.pairs[of]).pairs(sum, ir),
-                false => row(&self.past[of]).all(sum, ir),
+                true => row(&self.pairs, input).pairs(sum, ir),
+                false => row(&self.past, input).all(sum, ir),
             }
         }
     }
+}
+
+/// `part` in short stretches.
+fn spans(part: Range<usize>) -> impl Iterator<Item = Range<usize>> {
+    let end = part.end;
+    part.step_by(SPAN)
+        .map(move |from| from..end.min(from + SPAN))
+}
+
+fn within(all: &[f32], from: usize, len: usize) -> &[f32] {
+    &all[from..from + len]
 }
 
 /// Spectra of an input in a period, and how they are multiplied.
@@ -107,10 +133,9 @@ impl Row<'_> {
         let mut pairs: [(&[f32], &[f32]); AT_ONCE] = [(&[], &[]); AT_ONCE];
         let mut some = 0;
         for (n, filter) in filters.enumerate() {
-            pairs[some] = (
-                self.past.spectrum(ROUND * n),
-                &filter[self.past.part.clone()],
-            );
+            let part = self.past.part.clone();
+            let heard = self.past.spectrum(ROUND * n, part.clone());
+            pairs[some] = (heard, &filter[part]);
             some += 1;
             if some == AT_ONCE {
                 self.kernels.multiply_add_within(sum, &pairs, self.packing);

@@ -35,16 +35,23 @@ impl Fdl {
         self.jumps = jumps;
     }
 
+    /// Where the newest spectrum of an input is.
+    fn newest_of(&self, input: usize) -> Range<usize> {
+        let floats = self.shape.floats();
+        let from = (input * self.shape.count + self.newest) * floats;
+        from..from + floats
+    }
+
     fn time(&self) -> Time {
         (self.jumps, self.period)
     }
 
-    /// A period begins after a gap.
+    /// What a period's spectra lack after a gap is not handed on.
     ///
     /// Real-time: hot.
-    pub(super) fn lose_handed(&mut self) {
+    pub(super) fn begin_handed(&mut self, gap: usize) {
         let now = self.time();
-        if let Some(giver) = &mut self.giver {
+        if let Some(giver) = self.giver.as_mut().filter(|_| gap > 0) {
             giver.lose(now);
         }
     }
@@ -53,9 +60,9 @@ impl Fdl {
     ///
     /// Real-time: hot.
     pub(super) fn give_part(&mut self, input: usize, part: Range<usize>) {
-        let (slot, now) = (self.slot(input, 0), self.time());
+        let (newest, now) = (self.newest_of(input), self.time());
         if let Some(giver) = &mut self.giver {
-            giver.add(input, now, part, &self.past[slot]);
+            giver.add(input, now, part, &self.past[newest]);
         }
     }
 
@@ -66,7 +73,7 @@ impl Fdl {
         let now = self.time();
         let half = &self.window[self.shape.half()..];
         if let Some(taker) = &mut self.taker {
-            taker.take(input, now, half, self.gap > 0);
+            taker.take(input, now, half, self.since == 0);
         }
     }
 
@@ -74,12 +81,10 @@ impl Fdl {
     ///
     /// Real-time: hot.
     pub(super) fn larger_piece(&mut self, input: usize, i: usize, is_last: bool) {
-        if i == 0 && !is_last {
-            self.forget_gap(input);
-        }
-        let slot = self.slot(input, 0);
+        self.written[input * self.shape.count + self.newest] = self.era;
+        let newest = self.newest_of(input);
         let Some(taker) = &self.taker else { return };
-        let (larger, spectrum) = (taker.larger(), &mut self.past[slot]);
+        let (larger, spectrum) = (taker.larger(), &mut self.past[newest]);
         let scratch = &mut self.scratch[..larger.scratch()];
         match is_last {
             false => larger.piece(i, &self.window, spectrum, scratch),

@@ -79,19 +79,28 @@ impl Change {
         if let Some(left) = convolver.take_retired() {
             self.spare = Some(left);
         }
-        if self.wants_other != self.is_other
-            && let Some(next) = self.spare.take()
-        {
+        if self.wants_other == self.is_other {
+            return;
+        }
+        let is_begun = match self.spare.take() {
             // It is this convolver's, and none waits: nothing comes back.
-            self.spare = convolver.exchange(next);
+            Some(next) => {
+                self.spare = convolver.exchange(next);
+                true
+            }
+            None => convolver.exchange_again(),
+        };
+        if is_begun {
             self.is_other = self.wants_other;
         }
     }
 
-    /// Wants what it began with.
+    /// Hears what it began with, at once. Gives what the convolver needs for that.
     ///
     /// Real-time: hot.
-    pub(super) fn reset(&mut self) {
+    pub(super) fn reset(&mut self) -> Option<Box<Exchange>> {
         self.wants_other = self.starts_with_other;
+        self.is_other = self.starts_with_other;
+        self.spare.take()
     }
 }

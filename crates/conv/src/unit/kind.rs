@@ -1,6 +1,7 @@
 //! What a user can say of a `convolver`.
 
 use super::ways::{PINS, WAYS};
+use crate::MOST_SIZE;
 use graph::{Kind, Param, PortSpec, Range};
 
 pub(super) const METHODS: &[&str] = &["nonuniform", "uniform", "direct"];
@@ -130,6 +131,12 @@ fn cut() -> Vec<Param> {
             "",
             Range::Choice(LATENCIES),
             "None, or one internal block for less work at the peak.",
+        ),
+        param(
+            "half",
+            "frames",
+            number(0.0, MOST_SIZE as f64, 0.0),
+            "From partitions of so many frames on, the response's spectra in half precision: a quarter less to keep and to read, and what these partitions give is within -70 dB of what it should be. 0: none.",
         ),
     ]
 }

@@ -2,7 +2,7 @@
 
 use super::kind::{LATENCIES, METHODS};
 use super::ways::Way;
-use crate::choice::{Source, choose};
+use crate::choice::{Choice, Source, choose};
 use crate::ir::{Ir, Limit, Normal, Paths, Shape};
 use crate::{
     Adapter, Convolver, Costs, Exchange, Latency, MOST_BLOCK, Options, Partition, Path, Space,
@@ -36,6 +36,8 @@ pub(super) struct Wish {
     cut: Cut,
     block: usize,
     latency: Latency,
+    /// From partitions of so many frames on spectra are in half precision.
+    half: Option<usize>,
     pub(super) channels: usize,
     pub(super) way: Way,
 }
@@ -46,6 +48,8 @@ pub(super) struct Built {
     /// What it can change to.
     pub(super) spare: Option<Box<Exchange>>,
     pub(super) source: Source,
+    /// What was done that nobody asked for.
+    pub(super) notes: Vec<String>,
 }
 
 impl Wish {
@@ -70,6 +74,7 @@ impl Wish {
             cut: cut(creation, measured)?,
             block: block(creation)?,
             latency: latency(creation.choice("latency")?),
+            half: Some(creation.number("half")? as usize).filter(|from| *from > 0),
             channels: creation.number("channels")? as usize,
             way: Way::of(
                 creation.choice("work")?,
@@ -96,7 +101,7 @@ impl Wish {
         let blocks = (0..=MOST_BLOCK.ilog2()).map(|bits| 1 << bits);
         let blocks = std::iter::once(BLOCK).chain(blocks);
         let blocks = blocks.map(|block| if self.block > 0 { self.block } else { block });
-        let mut tried = blocks.map(|block| self.partition(block, frames).map(drop));
+        let mut tried = blocks.map(|block| self.choice(block, frames).map(drop));
         let first = tried.next().unwrap_or(Ok(()));
         first.or_else(|wrong| tried.find(Result::is_ok).unwrap_or(Err(wrong)))
     }
@@ -116,7 +121,7 @@ impl Wish {
         Ok(paths.ready())
     }
 
-    fn partition(&self, block: usize, frames: usize) -> Result<(Partition, Source), MakeError> {
+    fn choice(&self, block: usize, frames: usize) -> Result<Choice, MakeError> {
         let (cut, key) = match &self.cut {
             Cut::Text(text) => (Partition::parse(block, self.latency, text), "partition"),
             Cut::Uniform => (Partition::uniform(block, self.latency, frames), "block"),
@@ -132,7 +137,7 @@ impl Wish {
             let told = format!("`{cut}` has {reach} frames, and the response {frames}");
             return Err(MakeError::param(key, told));
         }
-        Ok((cut, Source::Given))
+        Ok(Choice::given(cut))
     }
 
     /// The internal block for a graph's.
@@ -149,19 +154,30 @@ impl Wish {
     ///
     /// Real-time: setup.
     pub(super) fn build(&self, setup: &Setup<'_>, first: usize) -> Result<Built, String> {
-        let sets = self.files.iter().map(|file| self.set(file, setup.rate));
+        let mut notes = Vec::new();
+        let files = self.files.iter();
+        let sets = files.map(|file| self.set(file, setup.rate, &mut notes));
         let sets = sets.collect::<Result<Vec<_>, _>>()?;
         let frames = sets.iter().flatten().map(|path| path.ir.len()).max();
         let (block, frames) = (self.block(setup.block.count()), frames.unwrap_or(1));
-        let (partition, source) = match self.partition(block, frames) {
+        let choice = match self.choice(block, frames) {
             Ok(found) => found,
             // One that was said for another block or rate than there are now is no reason for silence.
-            Err(_) => {
+            Err(why) => {
                 let usual = Partition::typical(block, self.latency, frames);
-                (usual.map_err(|e| told(&e))?, Source::BuiltIn)
+                let usual = usual.map_err(|e| told(&e))?;
+                notes.push(format!("{}: `{usual}` in its place", why.message));
+                Choice {
+                    source: Source::BuiltIn,
+                    ..Choice::given(usual)
+                }
             }
         };
-        let mut options = self.way.prepare(Options::new(partition), self.channels);
+        let mut options = self
+            .way
+            .prepare(Options::new(choice.partition), self.channels);
+        options.backends = choice.backends;
+        options.half = self.half;
         options.fade = (self.fade * f64::from(setup.rate.hz())) as usize;
         let build = Convolver::new(self.channels, self.channels, &sets[first], &options);
         let convolver = build.map_err(|e| told(&e))?;
@@ -173,16 +189,23 @@ impl Wish {
         Ok(Built {
             adapter: Adapter::new(convolver, Some(setup.block.count())),
             spare,
-            source,
+            source: choice.source,
+            notes,
         })
     }
 
     /// The paths through a file, at another rate than its own if it must be.
-    fn set(&self, (path, ir): &(PathBuf, Ir), rate: SampleRate) -> Result<Vec<Path>, String> {
+    fn set(
+        &self,
+        (path, ir): &(PathBuf, Ir),
+        rate: SampleRate,
+        notes: &mut Vec<String>,
+    ) -> Result<Vec<Path>, String> {
         if ir.rate() == rate {
             return self.paths(ir, rate);
         }
         let loaded = Ir::load(path, rate, &Limit::default()).map_err(|e| told(&e))?;
+        notes.extend(loaded.notes.iter().map(ToString::to_string));
         self.paths(&loaded.ir, rate)
     }
 }

@@ -85,7 +85,7 @@ fn all_memory_is_at_most_thirty_percent_above_the_spectra() {
     ];
     for (length, channels, most) in cases {
         let space = Space::new(length, 64, Latency::None).unwrap();
-        let (partition, _) = choose(&space, channels, None);
+        let partition = choose(&space, channels, None).partition;
         let text = format!("{channels} through {partition}");
         let response = rng.response(length);
         let mut path = |c| {

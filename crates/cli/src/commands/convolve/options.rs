@@ -6,7 +6,7 @@ use crate::failure::{Failure, in_full};
 use clap::{Args, ValueEnum};
 use divisi::conv::ir::{Cut, Direction, Normal, Shape};
 use divisi::conv::{
-    Convolver, Hands, Inline, Latency, MOST_BLOCK, Options, Partition, PartitionError, Source,
+    Choice, Convolver, Hands, Inline, Latency, MOST_BLOCK, Options, Partition, PartitionError,
     Space, Threads, ThreadsOptions, choose,
 };
 use divisi::fft::Kernels;
@@ -43,6 +43,10 @@ pub(super) struct How {
     /// What is added to the callback's own latency: none or block. The file begins with the sound in either case
     #[arg(long, value_name = "none|block", default_value = "none", value_parser = latency)]
     latency: Latency,
+
+    /// Keep spectra of the response in half precision where partitions have so many frames or more: what these give is then right to 70 dB only, and long responses take a quarter less memory
+    #[arg(long, value_name = "FRAMES")]
+    pub(super) half: Option<usize>,
 
     /// Which instructions: auto, or one by name as scalar or avx2
     #[arg(long, value_name = "NAME", default_value = "auto", value_parser = kernels)]
@@ -107,24 +111,27 @@ impl How {
         }
     }
 
-    /// A convolver for what was read, and what its partition was chosen by.
-    pub(super) fn convolver(&self, response: &Response) -> Result<(Convolver, Source), Failure> {
+    /// A convolver for what was read, and how it is cut.
+    pub(super) fn convolver(&self, response: &Response) -> Result<(Convolver, Choice), Failure> {
         let wrong = |error: &(dyn std::error::Error + 'static)| Failure::wrong(in_full(error));
         let paths = &response.paths;
-        let (partition, source) = self.cut(response).map_err(|error| wrong(&error))?;
+        let choice = self.cut(response).map_err(|error| wrong(&error))?;
+        let partition = &choice.partition;
         if partition.reach() < paths.frames() {
             let (reach, frames) = (partition.reach(), paths.frames());
             let told =
                 format!("the partition {partition} has {reach} frames, and the response {frames}");
             return Err(Failure::wrong(told));
         }
-        let mut options = Options::new(partition);
+        let mut options = Options::new(partition.clone());
         options.kernels = self.kernels;
+        options.backends = choice.backends;
+        options.half = self.half;
         let convolver = Convolver::new(paths.inputs(), paths.outputs(), &paths.ready(), &options);
-        Ok((convolver.map_err(|error| wrong(&error))?, source))
+        Ok((convolver.map_err(|error| wrong(&error))?, choice))
     }
 
-    fn cut(&self, response: &Response) -> Result<(Partition, Source), PartitionError> {
+    fn cut(&self, response: &Response) -> Result<Choice, PartitionError> {
         let block = self.block.or(response.partition).unwrap_or(BLOCK);
         let frames = response.paths.frames();
         let given = match (&self.partition, self.method) {
@@ -136,7 +143,7 @@ impl How {
             (None, Method::Uniform) => Partition::uniform(block, self.latency, frames),
             (None, Method::Direct) => Partition::new(block, self.latency, frames, &[]),
         };
-        Ok((given?, Source::Given))
+        Ok(Choice::given(given?))
     }
 
     /// Who does the work of long partitions: threads of their own, where a device would have them. No block is due at
@@ -211,7 +218,7 @@ impl Shaping {
 }
 
 /// The partition with the least load at worst on this machine, as `tune` has measured it, or by the built-in table.
-fn chosen(space: &Space, response: &Response) -> (Partition, Source) {
+fn chosen(space: &Space, response: &Response) -> Choice {
     let paths = &response.paths;
     // Channels that meet go one by one.
     let channels = match paths.paths().len() == paths.outputs() {

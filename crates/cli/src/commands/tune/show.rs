@@ -8,14 +8,24 @@ use serde_json::{Value, json};
 use std::fmt::Write;
 
 /// For people.
-pub(super) fn text(ways: &Ways, rate: SampleRate, source: &str) -> String {
-    let space = &ways.space;
+pub(super) fn text(all: &[Ways], rate: SampleRate, source: &str) -> String {
+    let space = &all[0].space;
     let mut out = format!(
-        "{} frames, blocks of {} frames at {rate}, {} frames of latency added\ncosts: {source}\n\n",
+        "{} frames, blocks of {} frames at {rate}, {} frames of latency added\ncosts: {source}\n",
         space.length(),
         space.block(),
-        ways.best().partition.latency_frames(),
+        all[0].best().partition.latency_frames(),
     );
+    all.iter().for_each(|ways| of_packing(&mut out, ways, rate));
+    out
+}
+
+fn of_packing(out: &mut String, ways: &Ways, rate: SampleRate) {
+    out.push_str(match ways.packing {
+        Packing::Mono => "\none channel:\n",
+        Packing::Batch => "\nsixteen channels side by side, costs for each of them:\n",
+    });
+    let space = &ways.space;
     let percent = |ns: Option<f64>| match ns {
         Some(ns) => format!("{:.3} %", share(ns, rate) * 100.0),
         None => "?".into(),
@@ -34,16 +44,12 @@ pub(super) fn text(ways: &Ways, rate: SampleRate, source: &str) -> String {
         ]
     });
     let head = ["way", "partition", "of a core", "a block, worst", "typical"];
-    table(&mut out, 2, head, rows.collect());
+    table(out, 2, head, rows.collect());
     let _ = writeln!(out, "\n{}:", ways.best().name);
-    levels(&mut out, ways, rate);
+    levels(out, ways, rate);
     if let Some((peak, _)) = ways.best().given.as_ref().filter(|_| ways.cores > 1) {
         let _ = writeln!(out, "the busiest core: {:.3} %", share(*peak, rate) * 100.0);
     }
-    if let Packing::Batch = ways.packing {
-        out.push_str("costs are for one channel of sixteen side by side\n");
-    }
-    out
 }
 
 fn levels(out: &mut String, ways: &Ways, rate: SampleRate) {
@@ -54,7 +60,7 @@ fn levels(out: &mut String, ways: &Ways, rate: SampleRate) {
         let backend = ways.backends.iter().find(|(size, _)| *size == level.size());
         [
             format!("{} × {}", level.count(), level.size()),
-            backend.map_or_else(|| "?".into(), |(_, name)| name.clone()),
+            backend.map_or("?", |(_, name)| name).to_owned(),
             level.start().to_string(),
             time(Frames(level.size() as u32).lasting(rate)),
             known.map_or_else(|| "?".into(), |(worst, _)| nanos(worst)),
@@ -83,41 +89,57 @@ fn nanos(ns: f64) -> String {
     time(Nanos(ns.round().max(0.0) as u64))
 }
 
-/// For programs.
-pub(super) fn json(ways: &Ways, rate: SampleRate, source: &str) -> Value {
-    let way = |way: &Way| {
-        let levels = way.partition.levels().iter().zip(&way.levels).enumerate();
-        let levels = levels.map(|(i, (level, known))| {
-            json!({
-                "size": level.size(),
-                "count": level.count(),
-                "start": level.start(),
-                "slack": level.slack(),
-                "worst_ns": known.map(|(worst, _)| worst),
-                "typical_ns": known.map(|(_, typical)| typical),
-                "core": way.given.as_ref().and_then(|(_, on)| on.get(i)),
-            })
-        });
+/// For programs: the first of them, and of both the second as `side_by_side`.
+pub(super) fn json(all: &[Ways], rate: SampleRate, source: &str) -> Value {
+    let of = |ways: &Ways| {
         json!({
-            "name": way.name,
-            "partition": way.partition.to_string(),
-            "head": way.partition.head(),
-            "levels": levels.collect::<Vec<_>>(),
-            "worst_ns_a_frame": way.worst,
-            "typical_ns_a_frame": way.typical,
-            "share_of_a_core": way.worst.map(|ns| share(ns, rate)),
-            "busiest_core": way.given.as_ref().map(|(peak, _)| share(*peak, rate)),
+            "channels": ways.packing.channels(),
+            "ways": ways.ways.iter().map(|one| way(one, rate)).collect::<Vec<_>>(),
+            "transforms": transforms(ways),
         })
     };
-    let backends = ways.backends.iter();
-    let backends = backends.map(|(size, name)| json!({ "bins": size, "backend": name }));
-    json!({
-        "length": ways.space.length(),
-        "block": ways.space.block(),
+    let space = &all[0].space;
+    let mut told = json!({
+        "length": space.length(),
+        "block": space.block(),
         "rate": rate.hz(),
-        "cores": ways.cores,
+        "cores": all[0].cores,
         "costs": source,
-        "ways": ways.ways.iter().map(way).collect::<Vec<_>>(),
-        "transforms": backends.collect::<Vec<_>>(),
+        "side_by_side": all.get(1).map(of),
+    });
+    if let (Value::Object(told), Value::Object(first)) = (&mut told, of(&all[0])) {
+        told.extend(first);
+    }
+    told
+}
+
+fn way(way: &Way, rate: SampleRate) -> Value {
+    let levels = way.partition.levels().iter().zip(&way.levels).enumerate();
+    let levels = levels.map(|(i, (level, known))| {
+        json!({
+            "size": level.size(),
+            "count": level.count(),
+            "start": level.start(),
+            "slack": level.slack(),
+            "worst_ns": known.map(|(worst, _)| worst),
+            "typical_ns": known.map(|(_, typical)| typical),
+            "core": way.given.as_ref().and_then(|(_, on)| on.get(i)),
+        })
+    });
+    json!({
+        "name": way.name,
+        "partition": way.partition.to_string(),
+        "head": way.partition.head(),
+        "levels": levels.collect::<Vec<_>>(),
+        "worst_ns_a_frame": way.worst,
+        "typical_ns_a_frame": way.typical,
+        "share_of_a_core": way.worst.map(|ns| share(ns, rate)),
+        "busiest_core": way.given.as_ref().map(|(peak, _)| share(*peak, rate)),
     })
+}
+
+fn transforms(ways: &Ways) -> Vec<Value> {
+    let backends = ways.backends.iter();
+    let one = |(size, name): &(usize, &str)| json!({ "bins": size, "backend": name });
+    backends.map(one).collect()
 }

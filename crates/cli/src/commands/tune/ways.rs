@@ -1,6 +1,6 @@
 //! The ways of cutting that are compared: doubling, the optimum by operations, the optimum by what was measured.
 
-use divisi::conv::{Costs, Found, Partition, Space, garcia, gardner, least_peak};
+use divisi::conv::{Costs, Found, Partition, Space, backend_name, garcia, gardner, least_peak};
 use divisi::draw::{Cut, Cutting, Partitions, Picture, partitions};
 use divisi::fft::{LANES, Packing};
 use divisi::prelude::SampleRate;
@@ -12,7 +12,7 @@ pub(super) struct Ways {
     pub(super) cores: usize,
     pub(super) ways: Vec<Way>,
     /// Which transform serves which size.
-    pub(super) backends: Vec<(usize, String)>,
+    pub(super) backends: Vec<(usize, &'static str)>,
 }
 
 /// One of them.
@@ -71,7 +71,7 @@ impl Ways {
         }
         let backends = space.sizes().filter_map(|size| {
             let backend = costs.backend(packing, size)?;
-            Some((size, backend.to_owned()))
+            Some((size, backend_name(backend)))
         });
         Self {
             space: *space,
