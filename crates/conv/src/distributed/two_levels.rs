@@ -3,8 +3,8 @@
 //!
 //! A period of the long level's input goes through three phases of a period each: (1) it is taken, block by block, and the
 //! first stage of the decimation done as it comes; (2) two callbacks for each leaf: the second stage for this leaf, its
-//! transform and the low half of its multiply-adds; then the high half, the transform back and the second stage back;
-//! (3) the first stage back, block by block, as it is played. All three go on at once, for three periods.
+//! transform and the low half of its multiply-adds; then the high half, the transform back and the second stage back (which
+//! multiply-adds these are is said in `long.rs`); (3) the first stage back, block by block, as it is played. All three go on at once, for three periods.
 //!
 //! | times | radices | leaves |
 //! |---|---|---|
@@ -17,7 +17,7 @@
 //! Avižienis, "Implementing real-time partitioned convolution algorithms on conventional operating systems" (2011), and
 //! Hurchalla, "A time distributed FFT for efficient low latency convolution" (2010).
 
-use super::decimation::{Bench, Decimation, PRODUCT};
+use super::decimation::{Bench, Decimation};
 use super::long::{LANES, Long};
 use super::ratio::Ratio;
 use crate::{Convolver, ConvolverError, Inline, Latency, Options, Partition, Path};
@@ -30,9 +30,10 @@ pub struct TwoLevels {
     plan: Decimation,
     kernels: Kernels,
     bench: Bench,
-    /// z and what comes of it, for one block; a leaf; a sum of spectra.
+    /// z and what comes of it, for one block; a leaf, and its spectrum.
     block: Aligned,
     leaf: Aligned,
+    spectrum: Aligned,
     long: Box<[Long]>,
     size: usize,
     /// Which block of the period comes next.
@@ -89,6 +90,7 @@ impl TwoLevels {
             bench: plan.bench(),
             block: Aligned::new(2 * block),
             leaf: Aligned::new(2 * plan.leaf()),
+            spectrum: Aligned::new(2 * plan.leaf()),
             long: long.collect(),
             plan,
             kernels,
@@ -107,7 +109,7 @@ impl TwoLevels {
     /// How many partitions of which size: the short level's, then the long one's.
     pub fn levels(&self) -> [(usize, usize); 2] {
         let short = self.short.partition().levels()[0];
-        let counts = self.long.iter().map(|long| long.count(self.size));
+        let counts = self.long.iter().map(Long::count);
         [
             (short.size(), short.count()),
             (self.size, counts.max().unwrap_or(0)),
@@ -132,8 +134,7 @@ impl TwoLevels {
 
     /// What half the products of a leaf weigh, in the channel that has most.
     fn products(&self) -> u64 {
-        let [_, (_, count)] = self.levels();
-        (count * self.plan.leaf() / LANES / 2) as u64 * PRODUCT
+        self.long.iter().map(Long::weight).max().unwrap_or(0)
     }
 
     /// Plays one block of every channel.
@@ -148,7 +149,7 @@ impl TwoLevels {
         for channel in 0..channels {
             self.take(channel, inputs[channel]);
             if is_last {
-                self.long[channel].next_period(self.size);
+                self.long[channel].next_period();
             }
             let step = (self.at + 1) % period;
             match step % 2 {
@@ -180,18 +181,16 @@ impl TwoLevels {
     fn first_half(&mut self, channel: usize, number: usize) {
         let long = &mut self.long[channel];
         self.plan.take_leaf(number, &long.taken, &mut self.leaf);
-        let len = self.leaf.len();
-        let slot = (long.newest * self.plan.leaves() + number) * len;
-        let spectrum = &mut long.spectra[slot..][..len];
-        self.plan.forward(&self.leaf, spectrum, &mut self.bench);
-        long.multiply(self.kernels, number, self.plan.leaves(), 0..len / 2);
+        self.plan
+            .forward(&self.leaf, &mut self.spectrum, &mut self.bench);
+        long.hear(number, &self.spectrum);
+        long.multiply(self.kernels, number, 0);
     }
 
     /// Phase 2, second callback of a leaf.
     fn second_half(&mut self, channel: usize, number: usize) {
         let long = &mut self.long[channel];
-        let len = self.leaf.len();
-        long.multiply(self.kernels, number, self.plan.leaves(), len / 2..len);
+        long.multiply(self.kernels, number, 1);
         self.plan
             .inverse(&long.sum, &mut self.leaf, &mut self.bench);
         self.plan.give_leaf(number, &self.leaf, &mut long.coming);
@@ -235,21 +234,22 @@ mod tests {
     #[test]
     fn what_is_played_is_the_convolution_at_every_ratio() {
         for ratio in Ratio::ALL {
-            let block = 32;
+            let block = 64;
             let size = block * ratio.times();
-            let lengths = [5 * size + 17, size + 3];
-            let responses = [noise(lengths[0], 1), noise(lengths[1], 2)];
+            // As long as it takes for sums of one, of two and of four periods.
+            let lengths = [14 * size + 17, 5 * size - 1, size + 3];
+            let responses = lengths.map(|frames| noise(frames, frames as u32));
             let slices: Vec<&[f32]> = responses.iter().map(|r| &r[..]).collect();
             let mut two = TwoLevels::new(&slices, block, ratio, Kernels::best()).unwrap();
-            let frames = 8 * size;
-            let inputs = [noise(frames, 3), noise(frames, 4)];
-            let mut outputs = [vec![0.0; frames], vec![0.0; frames]];
+            let frames = 17 * size;
+            let inputs = [noise(frames, 3), noise(frames, 4), noise(frames, 5)];
+            let mut outputs = [(); 3].map(|()| vec![0.0; frames]);
             for at in (0..frames).step_by(block) {
                 let heard = inputs.each_ref().map(|x| &x[at..at + block]);
                 let mut played = outputs.each_mut().map(|y| &mut y[at..at + block]);
                 two.process(&heard, &mut played);
             }
-            for channel in 0..2 {
+            for channel in 0..3 {
                 let (mut error, mut power) = (0.0, 0.0);
                 for n in (0..frames).step_by(97) {
                     let truth = truth(&inputs[channel], &responses[channel], n);
