@@ -20,7 +20,8 @@ The workspace's own commands.
     cargo xtask test [STEP...]       all that must hold before a change goes in: format, lints, docs, tests,
                                      loom models, a short run of each fuzzer (under 30 minutes on two cores);
                                      or only the steps that are named so
-    cargo xtask soak [--minutes N]   the long tier: ThreadSanitizer, long stress and privileged tests, many more
+    cargo xtask soak [--minutes N]   the long tier: ThreadSanitizer, AddressSanitizer, NEON under an emulator,
+                                     long stress and privileged tests, many more
                                      property cases, every loom interleaving, N minutes of each fuzzer (default 10)
     cargo xtask help                 this
 

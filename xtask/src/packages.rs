@@ -26,7 +26,12 @@ pub(crate) const FOR_TEST: &[Package] = &[
 ];
 
 /// Further ones, for `cargo xtask soak`.
-pub(crate) const FOR_SOAK: &[Package] = &[("valgrind", "counts instructions")];
+pub(crate) const FOR_SOAK: &[Package] = &[
+    ("valgrind", "counts instructions"),
+    ("qemu-user", "runs the kernels for NEON"),
+    ("gcc-aarch64-linux-gnu", "links them"),
+    ("libc6-dev-arm64-cross", "what they are linked to"),
+];
 
 /// Installs what is missing, where that is allowed; else says what is missing.
 pub(crate) fn install(summary: &mut Summary, wanted: &[Package]) {

@@ -4,14 +4,16 @@ use crate::commands::{cargo, crates_where, loom, packages_of, says, target};
 use crate::summary::Summary;
 use crate::{fuzz, packages};
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 /// Runs every step of the long tier; each fuzzer for `minutes`.
 pub(crate) fn run(minutes: u64) -> Summary {
     let mut summary = Summary::of(&[]);
     packages::install(&mut summary, packages::FOR_TEST);
     packages::install(&mut summary, packages::FOR_SOAK);
-    summary.run("ThreadSanitizer", thread_sanitizer(), 60);
+    summary.run("ThreadSanitizer", thread_sanitizer(), 90);
+    summary.run("AddressSanitizer", address_sanitizer(), 60);
+    neon(&mut summary);
     let mut cases = cargo(&["test", "--workspace", "--no-fail-fast"]);
     cases.env("PROPTEST_CASES", "20000");
     summary.run("many cases", cases, 120);
@@ -33,10 +35,17 @@ pub(crate) fn run(minutes: u64) -> Summary {
 
 /// Tests of every crate that uses `unsafe`, and the workspace's own, under ThreadSanitizer.
 ///
+/// The only target of the sanitizers here.
+const TARGET: &str = "x86_64-unknown-linux-gnu";
+/// Crates that use `unsafe`.
+fn unsafe_crates() -> Vec<String> {
+    crates_where(|folder| has_unsafe(&folder.join("src")))
+}
+
 /// With the compiler's sources the standard library is built for it too. Without them it is not instrumented: what its
 /// locks and channels order is not seen, and the suppressions keep those false alarms quiet.
 fn thread_sanitizer() -> Command {
-    let mut crates = crates_where(|folder| has_unsafe(&folder.join("src")));
+    let mut crates = unsafe_crates();
     crates.push("check".to_string());
     crates.sort();
     crates.dedup();
@@ -49,7 +58,7 @@ fn thread_sanitizer() -> Command {
     };
     let mut command = cargo(&["test", word, "--tests", "--no-fail-fast"]);
     command
-        .args(["--target", "x86_64-unknown-linux-gnu"])
+        .args(["--target", TARGET])
         .args(packages_of(&crates))
         .env("RUSTC_BOOTSTRAP", "1")
         .env("RUSTFLAGS", format!("-Zsanitizer=thread --cfg tsan{flag}"))
@@ -63,6 +72,49 @@ fn thread_sanitizer() -> Command {
 
 fn has_unsafe(folder: &Path) -> bool {
     let files = std::fs::read_dir(folder).into_iter().flatten().flatten();
+/// Tests of the same crates, without the workspace's own, under AddressSanitizer, whose standard library is as it comes.
+fn address_sanitizer() -> Command {
+    let mut command = cargo(&["test", "--quiet", "--tests", "--no-fail-fast"]);
+    command
+        .args(["--target", TARGET])
+        .args(packages_of(&unsafe_crates()))
+        .env("RUSTC_BOOTSTRAP", "1")
+        .env("RUSTFLAGS", "-Zsanitizer=address")
+        .env("CARGO_TARGET_DIR", target("asan"));
+    command
+}
+
+/// Kernels for other processors than this one are run by an emulator.
+fn neon(summary: &mut Summary) {
+    const NAME: &str = "NEON under qemu";
+    const ARM: &str = "aarch64-unknown-linux-gnu";
+    let libraries = packages::sysroot().join("lib/rustlib").join(ARM);
+    let runs = |program: &str| {
+        let mut command = Command::new(program);
+        let command = command.arg("--version").stdout(Stdio::null());
+        command.status().is_ok_and(|status| status.success())
+    };
+    if !runs("qemu-aarch64") || !runs("aarch64-linux-gnu-gcc") {
+        return summary.skip(NAME, "qemu-aarch64 or aarch64-linux-gnu-gcc is not there");
+    }
+    if !packages::toolchain(|| libraries.is_dir(), &["target", "add", ARM]) {
+        return summary.skip(NAME, &format!("rustup target add {ARM}"));
+    }
+    let mut command = cargo(&["test", "--tests", "--no-fail-fast", "--target", ARM]);
+    command
+        .args(packages_of(&["fft".to_string()]))
+        .env(
+            "CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER",
+            "aarch64-linux-gnu-gcc",
+        )
+        .env(
+            "CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER",
+            "qemu-aarch64 -L /usr/aarch64-linux-gnu",
+        )
+        .env("CARGO_TARGET_DIR", target("arm"));
+    summary.run(NAME, command, 60);
+}
+
     files.map(|file| file.path()).any(|path| {
         if path.is_dir() {
             has_unsafe(&path)
