@@ -33,8 +33,6 @@ pub(crate) fn run(minutes: u64) -> Summary {
     summary
 }
 
-/// Tests of every crate that uses `unsafe`, and the workspace's own, under ThreadSanitizer.
-///
 /// The only target of the sanitizers here.
 const TARGET: &str = "x86_64-unknown-linux-gnu";
 /// Crates that use `unsafe`.
@@ -42,6 +40,8 @@ fn unsafe_crates() -> Vec<String> {
     crates_where(|folder| has_unsafe(&folder.join("src")))
 }
 
+/// Tests of every crate that uses `unsafe`, and the workspace's own, under ThreadSanitizer.
+///
 /// With the compiler's sources the standard library is built for it too. Without them it is not instrumented: what its
 /// locks and channels order is not seen, and the suppressions keep those false alarms quiet.
 fn thread_sanitizer() -> Command {
@@ -70,8 +70,6 @@ fn thread_sanitizer() -> Command {
     command
 }
 
-fn has_unsafe(folder: &Path) -> bool {
-    let files = std::fs::read_dir(folder).into_iter().flatten().flatten();
 /// Tests of the same crates, without the workspace's own, under AddressSanitizer, whose standard library is as it comes.
 fn address_sanitizer() -> Command {
     let mut command = cargo(&["test", "--quiet", "--tests", "--no-fail-fast"]);
@@ -115,6 +113,8 @@ fn neon(summary: &mut Summary) {
     summary.run(NAME, command, 60);
 }
 
+fn has_unsafe(folder: &Path) -> bool {
+    let files = std::fs::read_dir(folder).into_iter().flatten().flatten();
     files.map(|file| file.path()).any(|path| {
         if path.is_dir() {
             has_unsafe(&path)
