@@ -2,10 +2,12 @@
 //! by many, as in the paper of Battenberg and Avižienis (2011): kernels, synchronisation, load, channels, cores, jitter.
 
 mod beat;
+mod cell;
 mod cells;
 mod kernels;
 mod page;
 mod peers;
+mod row;
 mod search;
 mod sync;
 mod ways;

@@ -1,5 +1,6 @@
 //! What the experiment *convolution* says: everything from its table.
 
+mod fewer;
 mod figures;
 mod words;
 
@@ -33,6 +34,7 @@ pub(crate) fn page(table: &Table, machine: &Machine) -> (String, Vec<Chart>) {
     view.most(&mut page, &mut charts);
     view.cores(&mut page, &mut charts);
     view.jitter(&mut page, &mut charts);
+    view.fewer(&mut page);
     view.reported(&mut page);
     view.shows(&mut page);
     words::limits(&mut page);

@@ -25,6 +25,14 @@ pub(super) enum Way {
     Distributed,
     /// Everything in the callback in which it comes up: the control.
     Inline,
+    /// As `Preemptive`, larger transforms from smaller ones (Gardner).
+    PreemptiveGardner,
+    /// As `Preemptive`, products three periods at a time (Hurchalla).
+    PreemptiveNested,
+    /// As `Distributed`, larger transforms from smaller ones.
+    DistributedGardner,
+    /// As `Distributed`, products three periods at a time.
+    DistributedNested,
 }
 
 impl Way {
@@ -37,6 +45,20 @@ impl Way {
         Self::Inline,
     ];
 
+    /// Those with fewer operations, each beside the one without.
+    pub(super) const FEWER: [(Self, Self); 4] = [
+        (Self::PreemptiveGardner, Self::Preemptive),
+        (Self::PreemptiveNested, Self::Preemptive),
+        (Self::DistributedGardner, Self::Distributed),
+        (Self::DistributedNested, Self::Distributed),
+    ];
+
+    /// The same without fewer operations.
+    fn plain(self) -> Self {
+        let found = Self::FEWER.into_iter().find(|(way, _)| *way == self);
+        found.map_or(self, |(_, plain)| plain)
+    }
+
     /// Its name in tables.
     pub(super) fn name(self) -> &'static str {
         match self {
@@ -45,12 +67,16 @@ impl Way {
             Self::DistributedTwo => "distributed-2",
             Self::Distributed => "distributed",
             Self::Inline => "inline",
+            Self::PreemptiveGardner => "preemptive-gardner",
+            Self::PreemptiveNested => "preemptive-nested",
+            Self::DistributedGardner => "distributed-gardner",
+            Self::DistributedNested => "distributed-nested",
         }
     }
 
     /// Whether levels have threads of their own.
     pub(super) fn has_threads(self) -> bool {
-        matches!(self, Self::PreemptiveTwo | Self::Preemptive)
+        matches!(self.plain(), Self::PreemptiveTwo | Self::Preemptive)
     }
 
     /// How responses of `length` are cut: by the paper into two levels, the second thirty-two times the first; or as the
@@ -198,14 +224,16 @@ fn levels(
     length: usize,
     (place, pin): (Place, Pin),
 ) -> Result<Engine, LabError> {
-    if way == Way::Distributed {
+    options.nested = matches!(way, Way::PreemptiveNested | Way::DistributedNested);
+    options.larger_from_smaller = matches!(way, Way::PreemptiveGardner | Way::DistributedGardner);
+    if way.plain() == Way::Distributed {
         options = Evenly::prepare(&options, channels);
     }
     let path = |channel| Path::new(channel, channel, response(channel, length));
     let paths: Vec<_> = (0..channels).map(path).collect();
     let made = Convolver::new(channels, channels, &paths, &options);
     let mut convolver = made.map_err(|error| LabError::Play(error.to_string()))?;
-    let hands: Box<dyn Hands + Send> = match way {
+    let hands: Box<dyn Hands + Send> = match way.plain() {
         Way::Distributed => Box::new(Evenly::new(&mut convolver)),
         _ if way.has_threads() => Box::new(threads(&convolver, place, pin)?),
         _ => Box::new(Inline),
@@ -317,6 +345,15 @@ mod tests {
         }
         let [_, preemptive, _, distributed, inline] = &heard;
         assert!(preemptive == distributed && preemptive == inline);
+        for (way, plain) in Way::FEWER {
+            let (heard, other) = (self::heard(way), self::heard(plain));
+            let apart = heard.iter().zip(&other).map(|(a, b)| (a - b).abs());
+            assert!(
+                heard != other && apart.fold(0.0, f32::max) < 1e-4,
+                "{}",
+                way.name()
+            );
+        }
     }
 
     fn heard(way: Way) -> Vec<f32> {
