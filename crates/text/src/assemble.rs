@@ -65,8 +65,8 @@ struct Assembler<'a, 'f, 't> {
     ports_left: usize,
 }
 
-/// How many ports or channels a node asks for, and where.
-pub(crate) type Count = Option<(u32, Span)>;
+/// How many ports or channels a node asks for, a whole number however large, and where.
+pub(crate) type Count = Option<(f64, Span)>;
 
 /// The counts that a node asks for.
 #[derive(Default)]
@@ -173,7 +173,7 @@ impl<'a> Assembler<'a, '_, '_> {
         counts: &Counts,
         node: &mut Node,
     ) -> Option<&'a Kind> {
-        let of = |count: &Count| count.as_ref().map_or(0, |(n, _)| *n);
+        let of = |count: &Count| count.as_ref().map_or(0, |(n, _)| *n as u32);
         let name = stand_in(of(&counts.inputs), of(&counts.outputs));
         let at = written.kind.as_ref().unwrap_or(&written.name).at.clone();
         let Some(kind) = self.catalogue.get(name) else {
@@ -216,7 +216,7 @@ impl<'a> Assembler<'a, '_, '_> {
         ];
         for (key, count, _) in &all {
             if let Some((n, _)) = count {
-                node.set(*key, Value::Number(f64::from(*n)));
+                node.set(*key, Value::Number(*n));
             }
         }
         for (key, message) in Catalogue::give_ports(kind, node) {
@@ -245,7 +245,7 @@ impl<'a> Assembler<'a, '_, '_> {
         let (key, Some((n, at)), false) = asked else {
             return;
         };
-        if *n as usize == has {
+        if *n == has as f64 {
             return;
         }
         let message = format!("`{}` has {has} {side}, not {n}", kind.name);
@@ -265,13 +265,13 @@ impl<'a> Assembler<'a, '_, '_> {
         let Some((n, at)) = count else {
             return;
         };
-        if !free && *n != 1 {
+        if !free && *n != 1.0 {
             let message = format!("`{}` has no `channels` to choose", kind.name);
             self.findings
                 .warning(at.clone(), message)
                 .help("leave it out");
-        } else if *n != 1 {
-            node.set("channels", Value::Number(f64::from(*n)));
+        } else if *n != 1.0 {
+            node.set("channels", Value::Number(*n));
         }
     }
 

@@ -35,9 +35,8 @@ pub(crate) fn counts(
 
 fn whole(entry: &Entry<'_>, dialect: Dialect, findings: &mut Findings<'_>) -> Count {
     let number = number(&entry.value, dialect);
-    // Saturates: 10^30 is as absurd as 4 billion.
     if let Some(n) = number.filter(|n| *n >= 0.0 && n.fract() == 0.0) {
-        return Some((n as u32, entry.value_at.clone()));
+        return Some((n, entry.value_at.clone()));
     }
     let message = format!("`{}` takes a whole number", entry.key.text);
     findings.error(entry.value_at.clone(), message);

@@ -203,3 +203,10 @@ fn what_ag_cannot_say_is_named() {
         ]
     );
 }
+
+#[test]
+fn a_count_beyond_all_measure_is_told_as_it_is_written() {
+    let reading = read("m = { kind: \"mix\", in: 5000000000, out: 1, };\n");
+    let told = "1:24: `in` is 5000000000; `mix` takes a whole number from 0 to 4096";
+    assert_eq!(said(&reading), [told]);
+}
