@@ -53,9 +53,10 @@ struct Ranges {
 impl Ranges {
     /// Of `count` partitions, half a leaf being `half` floats.
     fn new(count: usize, half: usize) -> Self {
+        // Fewer bytes are more calls: with many partitions only it is the bytes that count.
         let worth = match count {
             0..=2 => 1,
-            3..=11 => 2,
+            3..=63 => 2,
             _ => 4,
         };
         let many = worth.min(half / (2 * LANES)).max(1);

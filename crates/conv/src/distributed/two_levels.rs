@@ -236,12 +236,13 @@ mod tests {
         for ratio in Ratio::ALL {
             let block = 64;
             let size = block * ratio.times();
-            // As long as it takes for sums of one, of two and of four periods.
-            let lengths = [14 * size + 17, 5 * size - 1, size + 3];
+            // As long as it takes for sums of one period, of two, and once of four.
+            let long = if ratio == Ratio::Four { 68 } else { 5 };
+            let lengths = [long * size + 17, 5 * size - 1, size + 3];
             let responses = lengths.map(|frames| noise(frames, frames as u32));
             let slices: Vec<&[f32]> = responses.iter().map(|r| &r[..]).collect();
             let mut two = TwoLevels::new(&slices, block, ratio, Kernels::best()).unwrap();
-            let frames = 17 * size;
+            let frames = (long + 3) * size;
             let inputs = [noise(frames, 3), noise(frames, 4), noise(frames, 5)];
             let mut outputs = [(); 3].map(|()| vec![0.0; frames]);
             for at in (0..frames).step_by(block) {
