@@ -5,19 +5,25 @@
 //! theory of synchronous dataflow holds (Lee and Messerschmitt), with debts for what filters remember.
 
 mod balance;
+mod cover;
 mod error;
 mod latency;
 mod least;
+mod parts;
+mod series;
+mod steady;
 mod unroll;
 
 pub use balance::balance;
 pub(crate) use balance::gcd;
 pub use error::CheckError;
 pub use latency::{Lag, lag};
-pub use least::{MOST_QUEUES, least_sizes};
+pub use least::{Least, MOST_QUEUES, least_sizes};
 
 use crate::shape::Shape;
-use unroll::{Bounds, unroll};
+use parts::{Part, parts};
+use steady::steady_sizes;
+use unroll::{Bounds, Patience, Stop, TOO_MANY, unroll};
 
 /// What is known of a network before it runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,30 +32,23 @@ pub struct Verdict {
     pub repetitions: Vec<u64>,
     /// Frames of each queue with which it never waits for room for ever: what was asked for, where that was.
     pub sizes: Vec<usize>,
-    /// The sizes with the fewest samples in all, where there are few queues and they could be found.
-    pub least: Option<Vec<usize>>,
 }
 
-/// All that is known of a network before it runs. Queues that have a size keep it.
+/// All that is known of a network before it runs. Queues that have a size keep it. The least sizes that there are take
+/// longer: [`least_sizes`].
 ///
 /// # Errors
 ///
-/// Its rates contradict each other, it comes to a deadlock, or a size is too small.
+/// Its rates contradict each other, it comes to a deadlock, a size is too small, or it takes too long to find out.
 pub fn check(shape: &Shape) -> Result<Verdict, CheckError> {
-    let repetitions = balance(shape)?;
-    let sizes = fixed_sizes(shape)?;
-    let least = match shape.queues.len() {
-        0..=MOST_QUEUES => least_sizes(shape)?,
-        _ => None,
-    };
     Ok(Verdict {
-        repetitions,
-        sizes,
-        least,
+        repetitions: balance(shape)?,
+        sizes: fixed_sizes(shape)?,
     })
 }
 
-/// Sizes of the queues, in frames, with which the network goes on for ever, whatever was asked for.
+/// Sizes of the queues, in frames, with which the network goes on for ever, whatever was asked for. Where several ways
+/// join nodes whose rates meet again only after millions of firings, they are larger than they would have to be.
 ///
 /// # Errors
 ///
@@ -97,11 +96,45 @@ fn sizes(shape: &Shape, bounds: &Bounds) -> Result<Vec<usize>, CheckError> {
             return Err(CheckError::too_small(shape, queue, size, needed));
         }
     }
-    let peaks = unroll(shape, &repetitions, bounds).map_err(|stop| stop.error(shape))?;
-    let peaks = shape.queue_ids().zip(peaks);
-    Ok(peaks
-        .map(|(queue, peak)| (peak as usize).max(shape.least(queue)))
-        .collect())
+    let mut sizes: Vec<_> = shape.queue_ids().map(|queue| shape.least(queue)).collect();
+    let mut patience = Patience(TOO_MANY);
+    for part in parts(shape, &repetitions) {
+        for (queue, size) in part
+            .queues
+            .iter()
+            .zip(of_part(shape, &part, bounds, &mut patience)?)
+        {
+            sizes[queue.0] = sizes[queue.0].max(size as usize);
+        }
+    }
+    Ok(sizes)
+}
+
+/// The same of a part.
+fn of_part(
+    shape: &Shape,
+    part: &Part,
+    bounds: &Bounds,
+    patience: &mut Patience,
+) -> Result<Vec<u64>, CheckError> {
+    if let Some(queue) = part.single() {
+        let needed = least::alone(shape, queue);
+        return match bounds[queue.0] {
+            Some(size) if size < needed => Err(CheckError::too_small(shape, queue, size, needed)),
+            _ => Ok(vec![needed]),
+        };
+    }
+    let bounds: Vec<_> = part.queues.iter().map(|queue| bounds[queue.0]).collect();
+    match unroll(shape, part, &bounds, patience) {
+        // Sizes that are smaller than these may do as well, but nobody knows.
+        Err(stop @ Stop::TooLong(_)) => steady_sizes(shape, part)
+            .filter(|sizes| {
+                let mut each = bounds.iter().zip(sizes);
+                each.all(|(bound, size)| bound.is_none_or(|bound| bound >= *size))
+            })
+            .ok_or_else(|| stop.error(shape)),
+        played => played.map_err(|stop| stop.error(shape)),
+    }
 }
 
 #[cfg(all(test, not(loom)))]

@@ -107,7 +107,7 @@ pub struct Growth {
     pub to: usize,
 }
 
-/// What became of a network that ran to its end.
+/// What became of a network that ran to its end: until all its nodes had ended, or all those without outputs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Summary {
     /// How often each node fired, in the network's order.
@@ -116,6 +116,8 @@ pub struct Summary {
     pub sizes: Vec<usize>,
     /// Which queues grew, in order.
     pub growths: Vec<Growth>,
+    /// How many workers of a crew were woken meanwhile, counted each time.
+    pub wakes: u64,
 }
 
 /// What a network may use, and how it is stopped.

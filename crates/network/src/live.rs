@@ -16,6 +16,8 @@ pub(crate) struct Live {
     pub(crate) neighbours: Box<[usize]>,
     pub(crate) firings: u64,
     pub(crate) has_ended: bool,
+    /// Whether it has no outputs: what comes of a network comes of these.
+    pub(crate) is_sink: bool,
 }
 
 /// What a node waits for.

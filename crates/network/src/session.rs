@@ -22,6 +22,7 @@
 mod edges;
 mod params;
 mod recipe;
+mod schema;
 mod source;
 
 use crate::checks::{self, CheckError, Verdict};
@@ -29,10 +30,14 @@ use crate::fire::{Fire, Flow, Inputs, Outputs};
 use crate::network::Network;
 use crate::shape::{NodeId, Ports, Shape};
 use graph::{Diagnostic, Place};
-use recipe::Recipe;
+use recipe::{Nodes, Recipe};
 use source::Source;
 use toml::de::DeTable;
 
+pub use schema::extend_schema;
+
+/// The session's section that it is in.
+pub const SECTION: &str = "network";
 /// The most nodes that a session's network has.
 pub const MOST_NODES: usize = 256;
 
@@ -72,7 +77,7 @@ impl Fire for Border {
 /// Reads the network of a `.toml` session; `None` where it has none. What is no TOML is for the session's reader to say.
 pub fn read(text: &str) -> Option<Reading> {
     let (table, _) = DeTable::parse_recoverable(text);
-    let network = table.get_ref().get("network")?;
+    let network = table.get_ref().get(SECTION)?;
     let mut reader = Reader {
         source: Source::new(text),
         found: Vec::new(),
@@ -105,7 +110,12 @@ impl<'t> Reader<'t> {
     }
 
     fn patch(&mut self, table: &DeTable<'t>, place: Place) -> Option<Patch> {
-        let (mut network, recipes, nodes) = self.nodes(table, place)?;
+        let Nodes {
+            mut network,
+            recipes,
+            places: nodes,
+            ..
+        } = self.nodes(table, place)?;
         let queues = self.edges(table, &mut network, place);
         if self.found.iter().any(Diagnostic::is_error) {
             return None;
@@ -148,7 +158,10 @@ impl<'t> Reader<'t> {
                 queues[queue.0],
                 "a larger `size`, or none: then it is found",
             ),
-            _ => (nodes.first().copied().unwrap_or(Place::NOWHERE), ""),
+            _ => (
+                nodes.first().copied().unwrap_or(Place::NOWHERE),
+                "pieces and factors with larger common divisors meet earlier",
+            ),
         };
         let mut told = Diagnostic::error(place, wrong.to_string()).help(help);
         if let CheckError::Deadlock { cycle, .. } = wrong {
@@ -170,6 +183,11 @@ impl Patch {
     /// What is known of it before it runs.
     pub fn verdict(&self) -> &Verdict {
         &self.verdict
+    }
+
+    /// The name of a node's kind.
+    pub fn kind(&self, node: NodeId) -> &'static str {
+        self.recipes[node.0].kind()
     }
 
     /// Where a node stands in the text.
@@ -216,7 +234,7 @@ impl Patch {
         (over / common, under / common)
     }
 
-    /// The same with an input that gives one frame at a time and an output that takes one; without the least sizes.
+    /// The same with an input that gives one frame at a time and an output that takes one.
     ///
     /// # Errors
     ///
@@ -246,7 +264,6 @@ impl Patch {
         patch.verdict = Verdict {
             repetitions: checks::balance(&patch.shape)?,
             sizes: checks::fixed_sizes(&patch.shape)?,
-            least: None,
         };
         Ok(patch)
     }

@@ -327,6 +327,12 @@ impl Shape {
         if self.queues.iter().any(|q| q.to == queue.to) {
             return Err(WiringError::Taken(name(to, &read.name)));
         }
+        let asked = queue.initial.max(queue.size.unwrap_or(0));
+        if asked > Ports::MOST {
+            let port = name(to, &read.name);
+            let what = "its queue is too long";
+            return Err(WiringError::Threshold { port, what });
+        }
         if written.channels != read.channels {
             let (a, b) = (name(from, &written.name), name(to, &read.name));
             return Err(WiringError::Channels {
@@ -403,6 +409,10 @@ mod tests {
         assert!(shape.open_ports().is_empty());
         let taken = shape.connect(queue((0, 0), (1, 0)));
         assert_eq!(taken, Err(WiringError::Taken("a.out".into())));
+        let mut long = queue((0, 0), (1, 0));
+        long.initial = Ports::MOST + 1;
+        let too_long = chain().connect(long);
+        assert!(matches!(too_long, Err(WiringError::Threshold { .. })));
         for wrong in [
             queue((0, 1), (1, 0)),
             queue((0, 0), (1, 1)),

@@ -42,12 +42,19 @@ impl Started {
         })
     }
 
+    /// How many nodes without outputs there are. When the last of them has ended, all is over, whatever others still
+    /// could do: a circle of nodes that feeds itself would go on for ever and nobody hear it.
+    pub(crate) fn sinks(&self) -> usize {
+        self.lives.iter().filter(|live| live.is_sink).count()
+    }
+
     /// What became of it.
     pub(crate) fn summary(&self) -> Summary {
         Summary {
             firings: self.lives.iter().map(|live| live.firings).collect(),
             sizes: self.circuit.sizes.clone(),
             growths: self.circuit.growths.clone(),
+            wakes: 0,
         }
     }
 
@@ -90,6 +97,7 @@ fn live(fire: Box<dyn crate::Fire>) -> Live {
         neighbours: Box::default(),
         firings: 0,
         has_ended: false,
+        is_sink: true,
     }
 }
 
@@ -156,6 +164,7 @@ impl Circuit {
             (queue.from.1, queue.to.1)
         };
         let shape = &self.shape;
+        lives[from.0].is_sink = false;
         let outs = &mut lives[from.0].outs;
         let at = outs.partition_point(|end| place(shape, end.queue).0 < output_at);
         outs.insert(at, OutEnd::new(queue, output, ends.0, size));

@@ -5,7 +5,9 @@
 //! Then a block of any length is there when it is due. Queues have the sizes that the static check finds: a file where
 //! one would have to grow is refused.
 //!
-//! Everything is played on the thread that plays the node, one firing after the other.
+//! Everything is played on the thread that plays the node, one firing after the other. It never sleeps: silence moves the
+//! phases of its rates on too, and after a pause of any length they would be others. And it saves no state: it is not
+//! copied, so nobody asks for it.
 
 mod flow;
 

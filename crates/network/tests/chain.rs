@@ -69,7 +69,8 @@ fn its_verdict_says_how_often_each_node_fires() {
         assert!(*size >= shape.least(queue));
     }
     assert!(checks::holds_with(shape, &verdict.sizes).is_ok());
-    if let Some(least) = verdict.least {
+    // Its row of five queues moves other amounts everywhere: the least sizes may be given up.
+    if let Ok(checks::Least::Found(least)) = checks::least_sizes(shape) {
         assert!(least.iter().sum::<usize>() <= verdict.sizes.iter().sum());
         assert!(checks::holds_with(shape, &least).is_ok());
     }

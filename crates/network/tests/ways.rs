@@ -427,3 +427,39 @@ fn a_network_stops_when_it_is_told_to() {
         );
     }
 }
+
+#[test]
+fn a_circle_that_feeds_itself_ends_with_the_last_sink() {
+    let mut first = None;
+    for (name, way) in all_ways() {
+        let mut network = Network::new();
+        let node = |ins: &[&str], outs: &[&str]| {
+            mix(
+                ins.iter().map(|name| Input::new(*name, 16, 16)).collect(),
+                outs.iter().map(|name| Output::new(*name, 16, 16)).collect(),
+            )
+        };
+        let source = network.add("source", from(16, 320)).unwrap();
+        let round = network.add("round", node(&["in"], &["on", "off"])).unwrap();
+        let back = network.add("back", node(&["in"], &["out"])).unwrap();
+        let both = network.add("both", node(&["a", "b"], &["out"])).unwrap();
+        let (keep, heard) = keep(16);
+        let sink = network.add("sink", keep).unwrap();
+        network.connect((round, 0), (back, 0)).unwrap();
+        let begins = QueueShape {
+            from: (back, 0),
+            to: (round, 0),
+            initial: 16,
+            size: None,
+        };
+        network.connect_with(begins).unwrap();
+        network.connect((source, 0), (both, 0)).unwrap();
+        network.connect((round, 1), (both, 1)).unwrap();
+        network.connect((both, 0), (sink, 0)).unwrap();
+        // When the source has ended, `round` and `back` still feed each other.
+        let summary = way.run(network, &RunOptions::default()).unwrap();
+        assert_eq!(summary.firings[4], 20, "{name}");
+        let heard = heard.lock().unwrap()[0].clone();
+        assert_eq!(heard, *first.get_or_insert_with(|| heard.clone()), "{name}");
+    }
+}

@@ -1,25 +1,55 @@
 //! What the static check says of a network: the rates, and how large its queues must be.
 
 use crate::load::Loaded;
-use divisi::graph::Diagnostic;
+use divisi::graph::{Diagnostic, Place};
+use divisi::network::checks::{Least, MOST_QUEUES, least_sizes};
 use divisi::network::session::Patch;
 use serde_json::{Value, json};
 
 /// See the module.
-pub(crate) struct Verdict(Patch);
+pub(crate) struct Verdict {
+    patch: Patch,
+    least: Least,
+}
 
 impl Verdict {
     /// The verdict on the session's network, if there is one and it can run; what is wrong with it is put to the rest.
     pub(crate) fn of(loaded: &Loaded, found: &mut Vec<Diagnostic>) -> Option<Self> {
         let reading = loaded.network()?;
         found.extend(reading.diagnostics);
-        reading.patch.map(Self)
+        let patch = reading.patch?;
+        match least_sizes(patch.shape()) {
+            Ok(least) => Some(Self { patch, least }),
+            Err(wrong) => {
+                // The reader has found sizes, so this is not to be thought of.
+                found.push(Diagnostic::error(Place::new(1, 1, 1), wrong.to_string()));
+                None
+            }
+        }
+    }
+
+    fn least(&self) -> Option<&[usize]> {
+        match &self.least {
+            Least::Found(sizes) => Some(sizes),
+            _ => None,
+        }
+    }
+
+    /// Why the least sizes are not told.
+    fn no_least(&self) -> Option<String> {
+        match &self.least {
+            Least::Found(_) => None,
+            Least::TooMany { queues } => Some(format!(
+                "the least sizes are not looked for: {queues} queues hang together by several ways, more than {MOST_QUEUES}"
+            )),
+            _ => Some("the least sizes were not found with a reasonable effort".into()),
+        }
     }
 
     /// For people.
     pub(crate) fn in_words(&self) -> String {
-        let (shape, verdict) = (self.0.shape(), self.0.verdict());
-        let (over, under) = self.0.ratio();
+        let (shape, verdict) = (self.patch.shape(), self.patch.verdict());
+        let (over, under) = self.patch.ratio();
         let mut text = format!(
             "network: {} nodes, {} queues; the rates fit: {over} {} out for {under} in\n",
             shape.nodes.len(),
@@ -28,24 +58,27 @@ impl Verdict {
         );
         text += &format!(
             "sufficient sizes in frames, {} samples in all",
-            samples(&self.0, &verdict.sizes)
+            samples(&self.patch, &verdict.sizes)
         );
-        if let Some(least) = &verdict.least {
-            text += &format!(" (at least {})", samples(&self.0, least));
+        if let Some(least) = self.least() {
+            text += &format!(" (at least {})", samples(&self.patch, least));
         }
         text += ":\n";
         for (queue, size) in shape.queue_ids().zip(&verdict.sizes) {
-            let least = verdict.least.as_ref().map(|least| least[queue.0]);
+            let least = self.least().map(|least| least[queue.0]);
             let least = least.map_or(String::new(), |least| format!(" ({least})"));
             text += &format!("  {size}{least}  {}\n", shape.queue_name(queue));
+        }
+        if let Some(why) = self.no_least() {
+            text += &format!("{why}\n");
         }
         text
     }
 
     /// For machines.
     pub(crate) fn in_json(&self) -> Value {
-        let (shape, verdict) = (self.0.shape(), self.0.verdict());
-        let (over, under) = self.0.ratio();
+        let (shape, verdict) = (self.patch.shape(), self.patch.verdict());
+        let (over, under) = self.patch.ratio();
         let nodes = shape.nodes.iter().zip(&verdict.repetitions);
         let nodes = nodes.map(|(node, times)| json!({ "name": node.name, "repetitions": times }));
         let queues = shape.queue_ids().zip(&verdict.sizes).map(|(queue, size)| {
@@ -53,7 +86,7 @@ impl Verdict {
                 "name": shape.queue_name(queue),
                 "channels": shape.input(queue).channels,
                 "sufficient": size,
-                "least": verdict.least.as_ref().map(|least| least[queue.0]),
+                "least": self.least().map(|least| least[queue.0]),
             })
         });
         json!({
@@ -61,6 +94,7 @@ impl Verdict {
             "frames_in": u64::try_from(under).ok(),
             "nodes": nodes.collect::<Vec<_>>(),
             "queues": queues.collect::<Vec<_>>(),
+            "no_least": self.no_least(),
         })
     }
 }

@@ -39,7 +39,8 @@ pub enum CheckError {
         /// Frames it needs at least.
         needed: u64,
     },
-    /// The rates meet again only after more firings than can be looked at.
+    /// The rates meet again only after more firings than can be looked at, and no sizes were found otherwise: there is a
+    /// circle, or a size was asked for that perhaps would do.
     TooLong {
         /// Firings until they meet, or as many as can be counted.
         firings: u128,

@@ -1,6 +1,7 @@
 //! How late a network's output is, when its input comes frame by frame.
 
 use super::CheckError;
+use super::parts::Part;
 use super::unroll::{Play, Stop, TOO_MANY};
 use crate::shape::{NodeId, Shape};
 
@@ -22,7 +23,8 @@ pub fn lag(shape: &Shape, input: NodeId, output: NodeId) -> Result<Lag, CheckErr
     let counts = super::balance(shape)?;
     super::sufficient_sizes(shape)?;
     let free = vec![None; shape.queues.len()];
-    let mut play = Play::new(shape, &counts, &free);
+    let whole = Part::whole(shape, &counts);
+    let mut play = Play::new(shape, &whole, &free);
     play.let_all_but(input.0);
     let mut lag = Lag { most: 0, least: 0 };
     let (mut given, mut before) = (0u64, play.fills());

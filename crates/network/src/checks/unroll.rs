@@ -1,4 +1,4 @@
-//! Plays a network's firings through, without sound, until they repeat or stop.
+//! Plays the firings of a network, or of a part of one, through, without sound, until they repeat or stop.
 //!
 //! Round by round: in each, a node may fire as often more as the balance equations say. Whatever can fire does, the
 //! nodes near the outputs first. A node that lags behind the rounds may catch up; when no node lags more than a round
@@ -6,14 +6,18 @@
 //! still might fire in this round, wait for ever: no firing takes away another's chance.
 
 use super::CheckError;
+use super::parts::Part;
 use crate::shape::{NodeId, QueueId, Shape};
-use std::collections::BTreeSet;
 
-/// Frames that each queue may have; without number where there is none.
+/// Frames that each queue of a part may have; without number where there is none.
 pub(super) type Bounds = [Option<u64>];
 
-/// The most firings that are played.
-pub(super) const TOO_MANY: u128 = 4_000_000;
+/// The most firings that are played to find sizes.
+pub(super) const TOO_MANY: u128 = 16_000_000;
+
+/// How many firings may still be played.
+#[derive(Debug)]
+pub(super) struct Patience(pub(super) u128);
 
 /// As often as it can.
 const FREE: u64 = u64::MAX / 2;
@@ -30,6 +34,7 @@ pub(super) enum Stop {
 /// A node of a circle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Waiting {
+    /// As the network counts it, as the queue is.
     pub(super) node: NodeId,
     pub(super) queue: QueueId,
     /// Frames that the queue would have to have, if it is room that the node waits for.
@@ -38,8 +43,9 @@ pub(super) struct Waiting {
     pub(super) bound: Option<u64>,
 }
 
-/// A queue as the play sees it.
+/// A queue as the play sees it; nodes by their place in the part.
 struct Edge {
+    queue: QueueId,
     from: usize,
     to: usize,
     produce: u64,
@@ -51,50 +57,55 @@ struct Edge {
     peak: u64,
 }
 
+/// A network, or a part of one, that is being played.
 pub(super) struct Play<'a> {
+    part: &'a Part,
     edges: Vec<Edge>,
     ins: Vec<Vec<usize>>,
     outs: Vec<Vec<usize>>,
-    /// Where each node stands, those near the outputs first.
-    order: Vec<usize>,
-    counts: &'a [u64],
     /// How often each may fire yet in this round.
     left: Vec<u64>,
     firings: u128,
-    /// Those that perhaps can fire, by their place in the order.
-    perhaps: BTreeSet<(usize, usize)>,
+    /// Firings after which it is too long.
+    most: u128,
+    perhaps: Perhaps,
 }
 
 /// Plays until the firings repeat; the frames that each queue needed for it.
-pub(super) fn unroll(shape: &Shape, counts: &[u64], bounds: &Bounds) -> Result<Vec<u64>, Stop> {
-    let round: u128 = counts.iter().map(|count| u128::from(*count)).sum();
-    if round > TOO_MANY {
-        return Err(Stop::TooLong(round));
+pub(super) fn unroll(
+    shape: &Shape,
+    part: &Part,
+    bounds: &Bounds,
+    patience: &mut Patience,
+) -> Result<Vec<u64>, Stop> {
+    if part.round() > patience.0 {
+        return Err(Stop::TooLong(part.round()));
     }
-    let mut play = Play::new(shape, counts, bounds);
-    loop {
-        let lag = play.left.clone();
-        play.round()?;
-        if play.left == lag {
-            return Ok(play.edges.iter().map(|edge| edge.peak).collect());
-        }
-    }
+    let mut play = Play::new(shape, part, bounds);
+    play.most = patience.0;
+    let done = play.until_it_repeats();
+    patience.0 = patience.0.saturating_sub(play.firings.max(part.round()));
+    done.map(|()| play.edges.iter().map(|edge| edge.peak).collect())
 }
 
 impl<'a> Play<'a> {
-    pub(super) fn new(shape: &Shape, counts: &'a [u64], bounds: &Bounds) -> Self {
-        let (mut ins, mut outs) = (
-            vec![Vec::new(); counts.len()],
-            vec![Vec::new(); counts.len()],
-        );
+    pub(super) fn new(shape: &Shape, part: &'a Part, bounds: &Bounds) -> Self {
+        let nodes = part.nodes.len();
+        let place = |node: NodeId| {
+            let found = part.nodes.binary_search(&node);
+            found.expect("a part has the nodes of its queues")
+        };
+        let (mut ins, mut outs) = (vec![Vec::new(); nodes], vec![Vec::new(); nodes]);
         let mut edges = Vec::with_capacity(bounds.len());
-        for (queue, bound) in shape.queue_ids().zip(bounds) {
+        for (queue, bound) in part.queues.iter().copied().zip(bounds) {
             let (input, output) = (shape.input(queue), shape.output(queue));
-            let (from, to) = (shape.queues[queue.0].from.0.0, shape.queues[queue.0].to.0.0);
+            let ends = &shape.queues[queue.0];
+            let (from, to) = (place(ends.from.0), place(ends.to.0));
             let fill = shape.first(queue) as u64;
             ins[to].push(edges.len());
             outs[from].push(edges.len());
             edges.push(Edge {
+                queue,
                 from,
                 to,
                 produce: output.produce as u64,
@@ -106,25 +117,33 @@ impl<'a> Play<'a> {
                 peak: fill,
             });
         }
-        let order = from_the_outputs(&edges, &outs);
         Self {
+            perhaps: Perhaps::new(from_the_outputs(&edges, &outs)),
+            part,
             edges,
             ins,
             outs,
-            order,
-            counts,
-            left: vec![0; counts.len()],
+            left: vec![0; nodes],
             firings: 0,
-            perhaps: BTreeSet::new(),
+            most: TOO_MANY,
+        }
+    }
+
+    fn until_it_repeats(&mut self) -> Result<(), Stop> {
+        loop {
+            let lag = self.left.clone();
+            self.round()?;
+            if self.left == lag {
+                return Ok(());
+            }
         }
     }
 
     fn round(&mut self) -> Result<(), Stop> {
-        for (left, count) in self.left.iter_mut().zip(self.counts) {
+        for (left, count) in self.left.iter_mut().zip(&self.part.counts) {
             *left += count;
         }
-        let all = (0..self.counts.len()).map(|node| (self.order[node], node));
-        self.perhaps = all.collect();
+        self.perhaps.put_all();
         self.settle()?;
         match self.circle() {
             Some(circle) => Err(Stop::Stuck(circle)),
@@ -134,11 +153,11 @@ impl<'a> Play<'a> {
 
     /// Fires whatever can.
     fn settle(&mut self) -> Result<(), Stop> {
-        while let Some((_, node)) = self.perhaps.pop_first() {
+        while let Some(node) = self.perhaps.take_first() {
             if self.left[node] > 0 && self.waits(node).is_none() {
                 self.fire(node);
             }
-            if self.firings > TOO_MANY {
+            if self.firings > self.most {
                 return Err(Stop::TooLong(self.firings));
             }
         }
@@ -154,8 +173,7 @@ impl<'a> Play<'a> {
     /// Has that one fire, and then whatever can.
     pub(super) fn fire_once(&mut self, node: usize) -> Result<(), Stop> {
         self.left[node] = 1;
-        let all = (0..self.counts.len()).map(|node| (self.order[node], node));
-        self.perhaps = all.collect();
+        self.perhaps.put_all();
         self.settle()
     }
 
@@ -169,69 +187,104 @@ impl<'a> Play<'a> {
         self.edges.iter().map(|edge| edge.fill).collect()
     }
 
-    /// At which queue a node must wait.
-    fn waits(&self, node: usize) -> Option<Waiting> {
+    /// At which queue a node must wait; and how many frames that would have to have, if it is room that the node lacks.
+    fn waits(&self, node: usize) -> Option<(usize, Option<u64>)> {
         let short = self.ins[node].iter().find(|e| {
             let edge = &self.edges[**e];
             edge.fill < edge.window
         });
-        let waiting = |e: usize, needed| Waiting {
-            node: NodeId(node),
-            queue: QueueId(e),
-            needed,
-            bound: self.edges[e].bound,
-        };
         if let Some(e) = short {
-            return Some(waiting(*e, None));
+            return Some((*e, None));
         }
         self.outs[node].iter().find_map(|e| {
             let edge = &self.edges[*e];
             let needed = edge.fill + edge.room;
             let is_full = edge.bound.is_some_and(|bound| needed > bound);
-            is_full.then(|| waiting(*e, Some(needed)))
+            is_full.then_some((*e, Some(needed)))
         })
     }
 
     fn fire(&mut self, node: usize) {
         self.left[node] -= 1;
         self.firings += 1;
-        let again = |node: usize, order: &[usize]| (order[node], node);
-        self.perhaps.insert(again(node, &self.order));
+        self.perhaps.put(node);
         for e in &self.outs[node] {
             let edge = &mut self.edges[*e];
             edge.peak = edge.peak.max(edge.fill + edge.room);
             edge.fill += edge.produce;
-            self.perhaps.insert(again(edge.to, &self.order));
+            self.perhaps.put(edge.to);
         }
         for e in &self.ins[node] {
             let edge = &mut self.edges[*e];
             edge.fill -= edge.consume;
-            self.perhaps.insert(again(edge.from, &self.order));
+            self.perhaps.put(edge.from);
         }
     }
 
     /// Nodes that wait for each other and all might fire in this round.
     fn circle(&self) -> Option<Vec<Waiting>> {
-        let mut walk_of = vec![0; self.counts.len()];
-        for begin in 0..self.counts.len() {
+        let nodes = self.left.len();
+        let mut walk_of = vec![0; nodes];
+        for begin in 0..nodes {
             let (walk, mut at, mut path) = (begin + 1, begin, Vec::new());
             while walk_of[at] == 0 && self.left[at] > 0 {
                 walk_of[at] = walk;
-                let waiting = self.waits(at)?;
-                path.push(waiting);
-                let edge = &self.edges[waiting.queue.0];
-                at = if waiting.needed.is_some() {
-                    edge.to
-                } else {
-                    edge.from
-                };
+                let (e, needed) = self.waits(at)?;
+                let edge = &self.edges[e];
+                path.push(Waiting {
+                    node: self.part.nodes[at],
+                    queue: edge.queue,
+                    needed,
+                    bound: edge.bound,
+                });
+                at = if needed.is_some() { edge.to } else { edge.from };
             }
             if walk_of[at] == walk && self.left[at] > 0 {
-                let first = path.iter().position(|waiting| waiting.node.0 == at)?;
+                let met = |waiting: &Waiting| waiting.node == self.part.nodes[at];
+                let first = path.iter().position(met)?;
                 return Some(path.split_off(first));
             }
         }
         None
+    }
+}
+
+/// The nodes that perhaps can fire, in an order of theirs.
+struct Perhaps {
+    /// Each node's place, and the node of each place.
+    places: Vec<usize>,
+    nodes: Vec<usize>,
+    /// A bit for each place.
+    words: Vec<u64>,
+}
+
+impl Perhaps {
+    fn new(places: Vec<usize>) -> Self {
+        let mut nodes = vec![0; places.len()];
+        for (node, place) in places.iter().enumerate() {
+            nodes[*place] = node;
+        }
+        Self {
+            words: vec![0; places.len().div_ceil(64)],
+            places,
+            nodes,
+        }
+    }
+
+    fn put(&mut self, node: usize) {
+        let place = self.places[node];
+        self.words[place / 64] |= 1 << (place % 64);
+    }
+
+    fn put_all(&mut self) {
+        (0..self.places.len()).for_each(|node| self.put(node));
+    }
+
+    fn take_first(&mut self) -> Option<usize> {
+        let word = self.words.iter().position(|word| *word != 0)?;
+        let bit = self.words[word].trailing_zeros() as usize;
+        self.words[word] &= self.words[word] - 1;
+        Some(self.nodes[64 * word + bit])
     }
 }
 

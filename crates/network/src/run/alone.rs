@@ -35,7 +35,7 @@ pub fn run_alone(
         Order::Random(seed) => Dice(seed),
         Order::Round | Order::Runs => Dice(0),
     };
-    let count = started.lives.len();
+    let (count, mut sinks) = (started.lives.len(), started.sinks());
     // So many turns in a row without a firing; a node that is drawn at random may be drawn again.
     let (mut idle, mut next) = (0, 0);
     loop {
@@ -56,20 +56,37 @@ pub fn run_alone(
             Order::Round | Order::Runs => (node + 1) % count,
         };
         idle = match turn(&mut started, node, order)? {
-            true => 0,
-            false => idle + 1,
+            Turn::Idle => idle + 1,
+            Turn::Fired => 0,
+            Turn::Ended => {
+                let live = &started.lives[node];
+                sinks -= usize::from(live.is_sink);
+                if live.is_sink && sinks == 0 {
+                    return Ok(started.summary());
+                }
+                0
+            }
         };
     }
 }
 
-/// Whether the node did something.
-fn turn(started: &mut Started, node: usize, order: Order) -> Result<bool, RunError> {
-    let mut fired = false;
+/// What a node did in its turn.
+enum Turn {
+    Idle,
+    Fired,
+    Ended,
+}
+
+fn turn(started: &mut Started, node: usize, order: Order) -> Result<Turn, RunError> {
+    let mut turn = Turn::Idle;
     loop {
         match started.lives[node].step() {
-            Step::Fired if order == Order::Runs && !started.options.is_stopped() => fired = true,
-            Step::Fired | Step::Ended => return Ok(true),
-            Step::Held(_) => return Ok(fired),
+            Step::Fired if order == Order::Runs && !started.options.is_stopped() => {
+                turn = Turn::Fired;
+            }
+            Step::Fired => return Ok(Turn::Fired),
+            Step::Ended => return Ok(Turn::Ended),
+            Step::Held(_) => return Ok(turn),
             Step::Failed(failure) => return Err(started.failed(node, failure)),
         }
     }

@@ -11,7 +11,7 @@ use crate::run::ready::{Ready, Rest};
 use crate::started::{Started, failed};
 use crate::stuck::{Circuit, Way};
 use crate::sync::UnsafeCell;
-use crate::sync::atomic::{AtomicBool, Ordering};
+use crate::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use rt::pad::Padded;
 use rt::wake::Sleeper;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -30,6 +30,9 @@ struct Play {
     /// Changes whenever a node was put into the set.
     bell: Sleeper,
     is_over: AtomicBool,
+    /// Nodes without outputs that have not ended.
+    sinks: AtomicUsize,
+    wakes: AtomicU64,
     options: RunOptions,
 }
 
@@ -83,6 +86,8 @@ impl Play {
         let cell = |live| Padded(UnsafeCell::new(live));
         Self {
             ready: Ready::new(started.lives.len()),
+            sinks: AtomicUsize::new(started.sinks()),
+            wakes: AtomicU64::new(0),
             nodes: started.lives.into_iter().map(cell).collect(),
             circuit: Mutex::new(started.circuit),
             outcome: Mutex::new(None),
@@ -122,7 +127,10 @@ impl Play {
             self.ready.look(node);
             // SAFETY: this worker has it in hand.
             match self.nodes[node].with_mut(|live| unsafe { (*live).step() }) {
-                Step::Fired | Step::Ended => {
+                step @ (Step::Fired | Step::Ended) => {
+                    if matches!(step, Step::Ended) && self.was_last_sink(node) {
+                        return self.end(Ok(()));
+                    }
                     self.tell_neighbours(node);
                     left -= 1;
                     if left == 0 || self.options.is_stopped() {
@@ -140,6 +148,14 @@ impl Play {
                 },
             }
         }
+    }
+
+    /// Whether this node, which has ended, was the last without outputs.
+    fn was_last_sink(&self, node: usize) -> bool {
+        // SAFETY: this worker has it in hand, as in `turn`.
+        let is_sink = self.nodes[node].with_mut(|live| unsafe { (*live).is_sink });
+        // Relaxed: it only counts; what the nodes have done is not looked at before all workers have left.
+        is_sink && self.sinks.fetch_sub(1, Ordering::Relaxed) == 1
     }
 
     /// Others have their turn.
@@ -171,7 +187,11 @@ impl Play {
     /// Wakes so many workers, if they sleep.
     fn ring(&self, workers: u32) {
         self.bell.add(1);
-        self.bell.wake(workers);
+        let woken = self.bell.wake(workers);
+        if woken > 0 {
+            // Relaxed: it only counts.
+            self.wakes.fetch_add(woken.into(), Ordering::Relaxed);
+        }
     }
 
     /// This worker has all nodes.
@@ -227,6 +247,10 @@ impl Play {
                 .unwrap_or_else(PoisonError::into_inner),
             options: self.options,
         };
-        Ok(started.summary())
+        Ok(Summary {
+            // Relaxed: all workers have left.
+            wakes: self.wakes.load(Ordering::Relaxed),
+            ..started.summary()
+        })
     }
 }

@@ -30,6 +30,8 @@ struct Gate {
     called: Condvar,
     /// How many are in the hall, or about to look.
     coming: AtomicUsize,
+    /// Nodes without outputs that have not ended.
+    sinks: AtomicUsize,
     is_over: AtomicBool,
 }
 
@@ -49,12 +51,14 @@ struct Hall {
 ///
 /// Real-time: waits, on the nodes.
 pub fn run_threads(network: Network, options: &RunOptions) -> Result<Summary, RunError> {
+    let started = Started::new(network, options)?;
+    let sinks = started.sinks();
     let Started {
         lives,
         circuit,
         options,
-    } = Started::new(network, options)?;
-    let gate = Gate::new(lives.len(), circuit);
+    } = started;
+    let gate = Gate::new(lives.len(), sinks, circuit);
     std::thread::scope(|scope| {
         for (node, live) in lives.into_iter().enumerate() {
             let (gate, options) = (&gate, &options);
@@ -77,7 +81,7 @@ pub fn run_threads(network: Network, options: &RunOptions) -> Result<Summary, Ru
 }
 
 impl Gate {
-    fn new(nodes: usize, circuit: Circuit) -> Self {
+    fn new(nodes: usize, sinks: usize, circuit: Circuit) -> Self {
         Self {
             hall: Mutex::new(Hall {
                 seats: (0..nodes).map(|_| None).collect(),
@@ -87,6 +91,7 @@ impl Gate {
             }),
             called: Condvar::new(),
             coming: AtomicUsize::new(0),
+            sinks: AtomicUsize::new(sinks),
             is_over: AtomicBool::new(false),
         }
     }
@@ -101,6 +106,10 @@ impl Gate {
                 Step::Fired => self.nudge(&live),
                 Step::Ended => {
                     self.nudge(&live);
+                    // Relaxed: it only counts.
+                    if live.is_sink && self.sinks.fetch_sub(1, Ordering::Relaxed) == 1 {
+                        self.finish();
+                    }
                     return self.leave(node, live);
                 }
                 Step::Held(hold) => {

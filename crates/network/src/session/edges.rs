@@ -8,9 +8,9 @@ use graph::{Place, nearest};
 use toml::de::DeTable;
 
 /// The most frames that a queue may have, or begin with.
-const MOST_FRAMES: usize = 1 << 24;
+pub(super) const MOST_FRAMES: usize = 1 << 24;
 /// The most edges that are read.
-const MOST_EDGES: usize = 4096;
+pub(super) const MOST_EDGES: usize = 4096;
 
 /// One end as it is written: a node, and perhaps a port.
 #[derive(Clone, Copy)]

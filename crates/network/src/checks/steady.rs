@@ -1,0 +1,75 @@
+//! Sizes for parts whose rates meet again only after more firings than can be played: sufficient, and not the least.
+//!
+//! Have every node fire evenly, each a while after the nodes that it reads from. Let `R` frames pass along a queue in a
+//! round, and let its reader begin so much of a round after its writer that
+//!
+//! ```text
+//! R * while >= window - consume + produce - first
+//! ```
+//!
+//! Then the frames are there for each firing, however the firings of the two lie: of what the writer gives evenly, at most
+//! one firing's frames are still to come. And the queue never holds more than
+//!
+//! ```text
+//! R * while + first + consume - produce
+//! ```
+//!
+//! when the writer needs room. Since there is a way to go on with that, every way goes on. A circle of whiles that add
+//! up to more than nothing has no such way.
+
+use super::parts::Part;
+use crate::shape::{NodeId, Ports, QueueId, Shape};
+
+/// The sizes, in the part's order; none if there are none of this kind, or they are too large.
+pub(super) fn steady_sizes(shape: &Shape, part: &Part) -> Option<Vec<u64>> {
+    let begins = begins(shape, part)?;
+    let size = |queue: &QueueId| {
+        let (from, to) = ends(shape, part, *queue);
+        let (input, output) = (shape.input(*queue), shape.output(*queue));
+        let passes = passing(shape, part, *queue) * (begins[to] - begins[from]);
+        let more = shape.first(*queue) + input.consume + output.room - output.produce;
+        // One more for what was rounded.
+        let size = (passes + more as f64).ceil() + 1.0;
+        let is_right = size.is_finite() && size <= Ports::MOST as f64;
+        is_right.then(|| (size as u64).max(shape.least(*queue) as u64))
+    };
+    part.queues.iter().map(size).collect()
+}
+
+/// When each node begins, in rounds.
+fn begins(shape: &Shape, part: &Part) -> Option<Vec<f64>> {
+    let mut begins = vec![0.0_f64; part.nodes.len()];
+    for _ in 0..=part.nodes.len() {
+        let mut is_settled = true;
+        for queue in &part.queues {
+            let (from, to) = ends(shape, part, *queue);
+            let (input, output) = (shape.input(*queue), shape.output(*queue));
+            let frames = (input.overlap() + output.produce) as f64 - shape.first(*queue) as f64;
+            let earliest = begins[from] + frames / passing(shape, part, *queue);
+            // Circles that come out even may not go round for ever by what is rounded.
+            if earliest > begins[to] + 1e-12 * begins[to].abs() {
+                begins[to] = earliest;
+                is_settled = false;
+            }
+        }
+        if is_settled {
+            return Some(begins);
+        }
+    }
+    None
+}
+
+fn ends(shape: &Shape, part: &Part, queue: QueueId) -> (usize, usize) {
+    let place = |node: NodeId| {
+        let found = part.nodes.binary_search(&node);
+        found.expect("a part has the nodes of its queues")
+    };
+    let ends = &shape.queues[queue.0];
+    (place(ends.from.0), place(ends.to.0))
+}
+
+/// Frames that pass along a queue in a round.
+fn passing(shape: &Shape, part: &Part, queue: QueueId) -> f64 {
+    let (from, _) = ends(shape, part, queue);
+    part.counts[from] as f64 * shape.output(queue).produce as f64
+}
