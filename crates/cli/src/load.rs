@@ -2,7 +2,7 @@
 
 use crate::failure::{Failure, in_full};
 use crate::say;
-use divisi::graph::{Diagnostic, Range, Signal};
+use divisi::graph::{Diagnostic, Place, Range, Signal};
 use divisi::network::{self, session::Reading};
 use divisi::plan::{Options, Plan};
 use divisi::prelude::{Engine, EngineError, EngineOptions, Player, Registry};
@@ -45,10 +45,13 @@ impl Loaded {
             name,
             source: String::from_utf8_lossy(&bytes).into_owned(),
         };
-        if loaded.is_network_alone() {
-            // A network needs no graph beside it.
-            let is_missed = |found: &Diagnostic| found.message == "there is no node";
-            loaded.diagnostics.retain(|found| !is_missed(found));
+        // The reader cannot know which parts of a session can do without nodes.
+        let is_empty = loaded.session.graph.is_empty() && !loaded.has_network();
+        if is_empty && !has_errors(&loaded.diagnostics) {
+            let told =
+                Diagnostic::error(Place::new(1, 1, 1), "there is neither a node nor a network");
+            let help = "write one: [nodes.tone] and below it kind = \"osc\" and freq = 440";
+            loaded.diagnostics.push(told.help(help));
         }
         Ok(loaded)
     }
@@ -56,9 +59,9 @@ impl Loaded {
     /// Reads `path`, shows what is wrong in it, and fails if it is no graph that can be used.
     pub(crate) fn usable(path: &Path) -> Result<Self, Failure> {
         let loaded = Self::usable_or_network(path)?;
-        match loaded.is_network_alone() {
+        match loaded.session.graph.is_empty() {
             true => Err(Failure::wrong(
-                "this session is a process network: `render` runs it over a file, `check` looks at it",
+                "this session is a process network: `render` runs it over a file, `check` looks at it, `draw` draws it",
             )),
             false => Ok(loaded),
         }
@@ -76,14 +79,16 @@ impl Loaded {
 
     /// The session's process network, if it has one.
     pub(crate) fn network(&self) -> Option<Reading> {
-        // Large graphs are not read once more for what they cannot have.
-        let may_have = self.name.ends_with(".toml") && self.source.contains("network");
-        may_have.then(|| network::session::read(&self.source))?
+        // Large graphs are not read once more for what they do not have.
+        { self.has_network() }.then(|| network::session::read(&self.source))?
     }
 
-    /// Whether it is a process network and nothing else.
-    fn is_network_alone(&self) -> bool {
-        self.session.graph.is_empty() && self.network().is_some()
+    /// Whether the session has a section for a process network.
+    fn has_network(&self) -> bool {
+        let sections = &self.session.sections;
+        sections
+            .iter()
+            .any(|section| section.name == network::session::SECTION)
     }
 
     /// Shows diagnostics with the lines that they are about.

@@ -30,7 +30,7 @@ pub fn read(bytes: impl AsRef<[u8]>, catalogue: &Catalogue) -> Reading {
     let (text, not_utf8) = source::decode(bytes.as_ref());
     let mut findings = Findings::new(&text, &not_utf8);
     let (draft, deadline) = parser::parse(&text, &mut findings);
-    let graph = assemble(&draft, Dialect::Ag, catalogue, &mut findings);
+    let graph = assemble(&draft, Dialect::Ag, false, catalogue, &mut findings);
     Reading {
         session: Session {
             graph,

@@ -21,10 +21,12 @@ pub(crate) struct Nodes<'d> {
     pub(crate) has_ports: Vec<bool>,
 }
 
-/// Turns what is written into a graph; says what is wrong with it.
+/// Turns what is written into a graph; says what is wrong with it. A text without a node is a mistake, unless it
+/// `has_others`: parts that other readers own.
 pub(crate) fn assemble(
     draft: &Draft<'_>,
     dialect: Dialect,
+    has_others: bool,
     catalogue: &Catalogue,
     findings: &mut Findings<'_>,
 ) -> Graph {
@@ -43,7 +45,7 @@ pub(crate) fn assemble(
     for written in &draft.nodes {
         assembler.add(written, &mut nodes);
     }
-    if draft.nodes.is_empty() && assembler.findings.list.is_empty() {
+    if draft.nodes.is_empty() && !has_others && assembler.findings.list.is_empty() {
         let there_is = match assembler.findings.source.text.trim().is_empty() {
             true => "the file is empty",
             false => "there is no node",

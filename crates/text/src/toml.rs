@@ -23,7 +23,8 @@
 //! * A node has its kind's parameters, and for itself `kind`, `in` and `out` (how many ports, where the kind lets it
 //!   choose), `channels`, `cost_us` (what a block of it costs), `every` (it runs once in so many cycles), `enabled`
 //!   and `stand_in` (the kind that plays, where `kind` is not known).
-//! * Every other top-level part is a [`Section`](crate::Section): it passes through, as it was written, to the writer.
+//! * Every other top-level part is a [`Section`](crate::Section): it passes through, as it was written, to the writer. A
+//!   session may have such parts and no node; whether that makes sense is for who owns them.
 //!
 //! [`schema`] says the same to programs.
 
@@ -94,7 +95,8 @@ fn read_in(way: Way, bytes: &[u8], catalogue: &Catalogue) -> Reading {
             sections = sections::sections(&mended, sections::parts(&mended), &mut findings);
         }
     }
-    let graph = assemble(&draft, Dialect::Toml, catalogue, &mut findings);
+    let has_others = !sections.is_empty();
+    let graph = assemble(&draft, Dialect::Toml, has_others, catalogue, &mut findings);
     Reading {
         session: Session {
             graph,

@@ -3,6 +3,7 @@
 use crate::failure::Failure;
 use crate::say;
 use clap::Args;
+use divisi::network::session::extend_schema;
 use divisi::text::toml::schema;
 
 const EXAMPLES: &str = "\
@@ -20,7 +21,8 @@ pub(crate) struct Schema {}
 impl Schema {
     /// Does it.
     pub(crate) fn run(self) -> Result<(), Failure> {
-        let schema = schema(divisi::registry().catalogue());
+        let mut schema = schema(divisi::registry().catalogue());
+        extend_schema(&mut schema);
         say::result(&format!("{schema:#}\n"));
         Ok(())
     }

@@ -218,6 +218,15 @@ fn what_is_empty_or_not_utf8_is_said() {
 }
 
 #[test]
+fn a_text_of_other_readers_needs_no_node() {
+    let reading = read("[network]\nedges = []\n");
+    assert_eq!((said(&reading), reading.session.graph.len()), (vec![], 0));
+    assert_eq!(reading.session.sections[0].name, "network");
+    let reading = read("[settings]\nblock = 32\n");
+    assert_eq!(said(&reading), ["1:1: there is no node"]);
+}
+
+#[test]
 fn a_section_keeps_its_comments() {
     let text = "# file\n\n# mine\n[mine]\na = 1 # one\n# tail\n\n# yours\n[yours]\n# end";
     let sections = read(text).session.sections;
