@@ -1,6 +1,8 @@
-//! A session's process network: what `check` says of it, and how `render` runs it over a file.
+//! A session's process network: what `check` says of it, how `render` runs it over a file, and
+//! how `draw` draws it.
 
 mod job;
+pub(crate) mod picture;
 mod verdict;
 
 pub(crate) use verdict::Verdict;
@@ -14,7 +16,7 @@ use job::Job;
 use std::path::Path;
 
 /// The session's network; none where it has none, an error where it cannot run.
-fn usable(loaded: &Loaded) -> Result<Option<Patch>, Failure> {
+pub(crate) fn usable(loaded: &Loaded) -> Result<Option<Patch>, Failure> {
     let Some(Reading { patch, diagnostics }) = loaded.network() else {
         return Ok(None);
     };

@@ -213,3 +213,51 @@ fn the_example_checks_and_renders() {
     assert_eq!((channels, bits.len()), (1, 5000));
     assert!(bits.iter().all(|bits| f32::from_bits(*bits).is_finite()));
 }
+
+#[test]
+fn draw_shows_how_often_nodes_fire_and_what_queues_have() {
+    let here = Folder::new();
+    here.write("half.toml", HALF);
+    here.well("draw half.toml -o half.svg");
+    let svg = String::from_utf8(here.read("half.svg")).unwrap();
+    // 128 frames come at a time, 924 are right in a window of 1024.
+    for told in ["decimate x", "overlap_save x", ">128 to 924 of 1024: "] {
+        assert!(svg.contains(told), "{told}: {svg}");
+    }
+    here.well("draw half.toml -o half.dot");
+    let dot = String::from_utf8(here.read("half.dot")).unwrap();
+    assert_eq!(dot.matches(" [label=\"128 to 128").count(), 3, "{dot}");
+}
+
+#[test]
+fn a_network_alone_is_refused_where_a_graph_is_needed() {
+    let here = Folder::new();
+    here.write("half.toml", HALF);
+    for call in [
+        "plan half.toml",
+        "play half.toml --seconds 1",
+        "measure half.toml",
+    ] {
+        let gave = here.call(call);
+        assert_eq!(gave.code, Some(2), "{call}: {}", gave.err);
+        assert!(
+            gave.err.contains("`render` runs it over a file"),
+            "{call}: {}",
+            gave.err
+        );
+    }
+    here.write("none.toml", "[cells]\ncount = 2\n");
+    for call in [
+        "check none.toml",
+        "play none.toml",
+        "draw none.toml -o none.svg",
+    ] {
+        let gave = here.call(call);
+        assert_eq!(gave.code, Some(2), "{call}: {}", gave.err);
+        assert!(
+            gave.err.contains("there is neither a node nor a network"),
+            "{call}: {}",
+            gave.err
+        );
+    }
+}

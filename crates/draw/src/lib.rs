@@ -19,6 +19,6 @@ mod ticks;
 
 pub use lanes::{Crossing, Hue, Lane, LaneBox, Lanes, Mark, MarkKind, schedule};
 pub use partition::{Cut, Cutting, Partitions, partitions};
-pub use patch::{TooLarge, graph};
+pub use patch::{TooLarge, graph, labelled};
 pub use picture::Picture;
 pub use png::PngError;

@@ -10,7 +10,7 @@ use crate::layout::{Shape, Wire, lay_out};
 use crate::picture::{Anchor, Look, Pen, Picture, plain};
 use course::draw_wires;
 use face::{CLASSES, Face};
-use graph::{Catalogue, Graph, Node, NodeId};
+use graph::{Catalogue, Edge, Graph, Node, NodeId};
 use std::collections::HashMap;
 use std::fmt;
 
@@ -23,8 +23,17 @@ const LEGEND: f64 = 34.0;
 /// The graph: sources at the left, what they feed to the right, wires that close a cycle led back below the
 /// boxes. `catalogue` tells what is a delay or a sink, and units; a kind that it does not know is drawn by its ports.
 pub fn graph(graph: &Graph, catalogue: &Catalogue) -> Result<Picture, TooLarge> {
+    labelled(graph, catalogue, |_| None)
+}
+
+/// The same with words at edges, each above its end.
+pub fn labelled(
+    graph: &Graph,
+    catalogue: &Catalogue,
+    label: impl Fn(&Edge) -> Option<String>,
+) -> Result<Picture, TooLarge> {
     bounded(graph)?;
-    let boxes: Vec<Face> = graph
+    let mut boxes: Vec<Face> = graph
         .nodes()
         .map(|(id, node)| Face::new(id, node, catalogue))
         .collect();
@@ -33,6 +42,11 @@ pub fn graph(graph: &Graph, catalogue: &Catalogue) -> Result<Picture, TooLarge> 
         .enumerate()
         .map(|(i, face)| (face.id, i))
         .collect();
+    for edge in graph.edges() {
+        if let (Some(&to), Some(words)) = (index.get(&edge.to.node), label(edge)) {
+            boxes[to].label(edge.to.port, words);
+        }
+    }
     let wires = wires(graph, &boxes, &index);
     let shapes: Vec<Shape> = boxes.iter().map(Face::shape).collect();
     let layout = lay_out(&shapes, &wires);
@@ -94,7 +108,7 @@ fn bounded(graph: &Graph) -> Result<(), TooLarge> {
 
 /// The edges whose ports exist.
 fn wires(graph: &Graph, boxes: &[Face], index: &HashMap<NodeId, usize>) -> Vec<Wire> {
-    let wire = |edge: &graph::Edge| {
+    let wire = |edge: &Edge| {
         let (from, to) = (*index.get(&edge.from.node)?, *index.get(&edge.to.node)?);
         let (out, inlet) = (usize::from(edge.from.port), usize::from(edge.to.port));
         let is_there = out < boxes[from].node.outputs.len() && inlet < boxes[to].node.inputs.len();

@@ -1,10 +1,15 @@
 //! A graph for Graphviz.
 
-use graph::{Graph, Node, Port};
+use graph::{Edge, Graph, Node, Port};
 use std::fmt::Write;
 
 /// `graph` in the DOT language: nodes are records with a field a port, sources on the left.
 pub fn write(graph: &Graph) -> String {
+    write_labelled(graph, |_| None)
+}
+
+/// The same with words at edges.
+pub fn write_labelled(graph: &Graph, edge_label: impl Fn(&Edge) -> Option<String>) -> String {
     let mut text = String::from("digraph session {\n  rankdir=LR;\n  node [shape=record];\n");
     for (id, node) in graph.nodes() {
         let label = label(node);
@@ -16,10 +21,15 @@ pub fn write(graph: &Graph) -> String {
     }
     for edge in graph.edges() {
         let (from, to) = (edge.from, edge.to);
+        let words = edge_label(edge).map(|words| format!(" [label=\"{}\"]", quoted(&words)));
         writeln!(
             text,
-            "  n{}:o{} -> n{}:i{};",
-            from.node.0, from.port, to.node.0, to.port
+            "  n{}:o{} -> n{}:i{}{};",
+            from.node.0,
+            from.port,
+            to.node.0,
+            to.port,
+            words.unwrap_or_default()
         )
         .expect("a String takes all");
     }
@@ -55,6 +65,17 @@ fn escaped(text: &str) -> String {
     escaped
 }
 
+/// As a string may have it.
+fn quoted(text: &str) -> String {
+    text.chars().fold(String::new(), |mut quoted, c| {
+        if matches!(c, '"' | '\\') {
+            quoted.push('\\');
+        }
+        quoted.push(if c.is_control() { ' ' } else { c });
+        quoted
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -68,6 +89,16 @@ mod tests {
             "{text}"
         );
         assert!(text.contains("n1:o0 -> n2:i0;"));
+    }
+
+    #[test]
+    fn words_stand_at_edges_inside_their_quotes() {
+        let graph = shape::line(2, None).unwrap();
+        let text = write_labelled(&graph, |_| Some("a \"b\"\n".into()));
+        assert!(
+            text.contains("n0:o0 -> n1:i0 [label=\"a \\\"b\\\" \"];"),
+            "{text}"
+        );
     }
 
     #[test]

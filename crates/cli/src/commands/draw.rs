@@ -1,11 +1,13 @@
-//! `draw`: a session's graph as a picture.
+//! `draw`: a session's graph, or its process network, as a picture.
 
 use crate::failure::Failure;
 use crate::files::{extension, write};
 use crate::load::Loaded;
+use crate::network::{self, picture};
 use crate::say;
 use clap::Args;
 use divisi::draw::{self, Picture};
+use divisi::graph::Edge;
 use divisi::text::dot;
 use std::path::PathBuf;
 
@@ -15,7 +17,7 @@ Examples:
   divisi draw examples/05-session-64.toml -o session.pdf
   divisi draw session.toml -o session.png --scale 1";
 
-/// Draws a session's graph
+/// Draws a session's graph, or its process network
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Draw {
@@ -46,12 +48,19 @@ impl Draw {
         if !(self.scale > 0.0 && self.scale.is_finite()) {
             return Err(Failure::wrong("--scale is a number above 0"));
         }
-        let loaded = Loaded::usable(&self.file)?;
-        let graph = &loaded.session.graph;
+        let loaded = Loaded::usable_or_network(&self.file)?;
+        // A session that has both is drawn as the graph.
+        let network = match loaded.session.graph.is_empty() {
+            true => network::usable(&loaded)?,
+            false => None,
+        };
+        let drawn = network.as_ref().map(picture::graph);
+        let graph = drawn.as_ref().unwrap_or(&loaded.session.graph);
+        let label = |edge: &Edge| picture::label(network.as_ref()?, edge);
         if let Format::Dot = format {
-            return write(&self.output, dot::write(graph));
+            return write(&self.output, dot::write_labelled(graph, label));
         }
-        let picture = draw::graph(graph, loaded.registry.catalogue())
+        let picture = draw::labelled(graph, loaded.registry.catalogue(), label)
             .map_err(|refused| Failure::wrong(format!("{refused}; .dot has no such limit")))?;
         match format {
             Format::Pdf => write(&self.output, picture.pdf()),

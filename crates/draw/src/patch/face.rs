@@ -18,6 +18,10 @@ pub(super) struct Face<'a> {
     below: String,
     pub(super) class: Class,
     is_guess: bool,
+    /// What stands at the ends of wires that come in: the input and the words.
+    labels: Vec<(u16, String)>,
+    /// The room for it, to the left of the box.
+    lead: f64,
 }
 
 /// What sort of node it is, in the legend's order.
@@ -63,7 +67,16 @@ impl<'a> Face<'a> {
             below,
             class: class(node, kind),
             is_guess: node.stand_in.is_some(),
+            labels: Vec::new(),
+            lead: 0.0,
         }
+    }
+
+    /// Puts words at the end of the wire that comes in there.
+    pub(super) fn label(&mut self, input: u16, words: String) {
+        let words = plain(9.0).fit(&words, NAME);
+        self.lead = self.lead.max(plain(9.0).width(&words) + 12.0);
+        self.labels.push((input, words));
     }
 
     pub(super) fn shape(&self) -> Shape {
@@ -74,7 +87,7 @@ impl<'a> Face<'a> {
         let most = self.node.inputs.len().max(self.node.outputs.len());
         let height = f64::max(42.0, most as f64 * pitch(most) + 8.0);
         Shape {
-            width: (words + 24.0 + labels[0] + labels[1]).max(56.0),
+            width: self.lead + (words + 24.0 + labels[0] + labels[1]).max(56.0),
             height,
             ins: ports(self.node.inputs.len()),
             outs: ports(self.node.outputs.len()),
@@ -82,7 +95,10 @@ impl<'a> Face<'a> {
     }
 
     pub(super) fn draw(&self, picture: &mut Picture, (x, y): (f64, f64)) {
-        let shape = self.shape();
+        let mut shape = self.shape();
+        self.labels(picture, &shape, (x, y + shape.height / 2.0));
+        let x = x + self.lead;
+        shape.width -= self.lead;
         let pair = self.class.pair();
         let pen = if self.is_guess {
             Pen::dashed(pair.line, 1.25, (4.0, 3.0))
@@ -117,6 +133,22 @@ impl<'a> Face<'a> {
             true,
         );
         picture.close();
+    }
+
+    /// The ends of wires that have words at them, where the left side's middle is at `(x, y)`. The other wires end there.
+    fn labels(&self, picture: &mut Picture, shape: &Shape, (x, y): (f64, f64)) {
+        if self.lead > 0.0 {
+            for place in &shape.ins {
+                let pen = Pen::solid(ink::WIRE, 1.5);
+                picture.line((x, y + place), (x + self.lead, y + place), pen);
+            }
+        }
+        for (input, words) in &self.labels {
+            if let Some(place) = shape.ins.get(usize::from(*input)) {
+                let at = (x + self.lead - 7.0, y + place - 3.5);
+                picture.text(at, words, plain(9.0), ink::FAINT, Anchor::End);
+            }
+        }
     }
 
     /// The ports of one side, whose middle is at `(x, y)`.

@@ -121,3 +121,45 @@ fn an_empty_graph_and_broken_edges_are_drawn_too() {
     connect(&mut patch, (NodeId(1), 0), (NodeId(1), 0));
     assert_eq!(count(&graph(&patch, &none).unwrap()), count(&whole) + 1);
 }
+
+#[test]
+fn words_stand_at_the_ends_of_wires_and_before_no_box() {
+    let none = Catalogue::default();
+    let label =
+        |edge: &Edge| (edge.to.node != NodeId(3)).then(|| format!("{} frames", edge.to.port));
+    let picture = labelled(&echo(), &none, label).unwrap();
+    let svg = picture.svg();
+    assert_eq!(
+        (
+            svg.matches(">0 frames<").count(),
+            svg.matches(">1 frames<").count()
+        ),
+        (2, 1)
+    );
+    assert_eq!(
+        labelled(&echo(), &none, |_| None).unwrap().svg(),
+        graph(&echo(), &none).unwrap().svg()
+    );
+    // A word's end is left of its box: the box begins behind it.
+    let texts = picture.items.iter().filter_map(|item| match item {
+        Item::Text(text) if text.words.ends_with(" frames") => Some(text.at.0),
+        _ => None,
+    });
+    let lefts: Vec<f64> = picture
+        .items
+        .iter()
+        .filter_map(|item| match item {
+            Item::Shape(Form::Rect((x, _), (_, height), _), _) if *height >= 42.0 => Some(*x),
+            _ => None,
+        })
+        .collect();
+    let mut count = 0;
+    for x in texts {
+        assert!(
+            lefts.iter().any(|left| *left > x && left - x < 8.0),
+            "{x} {lefts:?}"
+        );
+        count += 1;
+    }
+    assert_eq!(count, 3);
+}

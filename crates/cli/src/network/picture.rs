@@ -1,0 +1,65 @@
+//! A network as a graph to be drawn: how often its nodes fire, and its queues at the edges.
+
+use divisi::graph::{Edge, End, Graph, Node, Port, Signal};
+use divisi::network::session::Patch;
+use divisi::network::{QueueId, Shape};
+use divisi::units::Channels;
+
+/// The network as a graph. Its edges are the queues, in order.
+pub(crate) fn graph(patch: &Patch) -> Graph {
+    let (shape, verdict) = (patch.shape(), patch.verdict());
+    let mut graph = Graph::default();
+    let mut ids = Vec::with_capacity(shape.nodes.len());
+    for (i, (one, times)) in shape.nodes.iter().zip(&verdict.repetitions).enumerate() {
+        let kind = patch.kind(divisi::network::NodeId(i));
+        let mut node = Node::new(one.name.clone(), format!("{kind} x {times}"));
+        let port = |name: &str, channels: usize| Port {
+            name: name.into(),
+            signal: Signal::Audio(Channels(channels as u16)),
+        };
+        let ins = one.ports.inputs.iter();
+        node.inputs = ins.map(|input| port(&input.name, input.channels)).collect();
+        let outs = one.ports.outputs.iter();
+        node.outputs = outs
+            .map(|output| port(&output.name, output.channels))
+            .collect();
+        ids.push(graph.add(node).expect("a network has no name twice"));
+    }
+    for queue in &shape.queues {
+        let end = |(node, port): (divisi::network::NodeId, usize)| End {
+            node: ids[node.0],
+            port: port as u16,
+        };
+        graph.connect(Edge {
+            from: end(queue.from),
+            to: end(queue.to),
+            place: divisi::graph::Place::NOWHERE,
+        });
+    }
+    graph
+}
+
+/// What stands at the edge of a queue: frames that a firing writes and reads, and how many the queue has.
+pub(crate) fn label(patch: &Patch, edge: &Edge) -> Option<String> {
+    let (shape, ids) = (patch.shape(), patch.shape().queue_ids());
+    // Nodes are numbered alike.
+    let to = (edge.to.node.0 as usize, usize::from(edge.to.port));
+    let is_it = |queue: &QueueId| {
+        let (node, port) = shape.queues[queue.0].to;
+        (node.0, port) == to
+    };
+    let queue = { ids }.find(is_it)?;
+    let size = patch.verdict().sizes[queue.0];
+    Some(format!("{}: {size}", rates(shape, queue)))
+}
+
+fn rates(shape: &Shape, queue: QueueId) -> String {
+    let (output, input) = (shape.output(queue), shape.input(queue));
+    match input.overlap() {
+        0 => format!("{} to {}", output.produce, input.consume),
+        _ => format!(
+            "{} to {} of {}",
+            output.produce, input.consume, input.window
+        ),
+    }
+}
