@@ -238,3 +238,26 @@ fn forced_workers_take_part_where_auto_would_leave_them_out() {
     assert_eq!(forced["workers"], 2);
     assert_ne!(forced["scheduler"], "sequential");
 }
+
+#[test]
+fn the_other_process_of_an_experiment_answers_until_the_first_one_is_gone() {
+    use std::io::{Read, Write};
+    for (role, answers) in [(None, 3), (Some("--sink"), 1)] {
+        let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_divisi"))
+            .args(["queue-peer", "64"])
+            .args(role)
+            .stdin(std::process::Stdio::piped())
+            .stdout(std::process::Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut to = child.stdin.take().unwrap();
+        to.write_all(&[7; 3 * 64]).unwrap();
+        drop(to);
+        let mut got = Vec::new();
+        { child.stdout.take().unwrap() }
+            .read_to_end(&mut got)
+            .unwrap();
+        assert_eq!(got, vec![7; answers * 64]);
+        assert!(child.wait().unwrap().success());
+    }
+}

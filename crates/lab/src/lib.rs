@@ -28,7 +28,7 @@ mod threads;
 pub use error::LabError;
 pub use experiment::{Done, Experiment};
 pub use machine::Machine;
-pub use queues::echo;
+pub use queues::{Role, peer};
 pub use run::{Effort, Watch};
 pub use table::{Row, Table};
 

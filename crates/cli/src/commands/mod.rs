@@ -9,8 +9,8 @@ mod experiment;
 mod measure;
 mod plan;
 mod play;
+mod queue_peer;
 mod render;
-mod ring_echo;
 mod schema;
 mod shape;
 mod tune;
@@ -49,7 +49,7 @@ pub(crate) enum Command {
     Schema(schema::Schema),
     /// What an experiment starts as its other process
     #[command(hide = true)]
-    RingEcho(ring_echo::RingEcho),
+    QueuePeer(queue_peer::QueuePeer),
 }
 
 impl Command {
@@ -69,7 +69,7 @@ impl Command {
             Self::Devices(devices) => devices.run(),
             Self::Doctor(doctor) => doctor.run(),
             Self::Schema(schema) => schema.run(),
-            Self::RingEcho(echo) => echo.run(),
+            Self::QueuePeer(peer) => peer.run(),
         }
     }
 }

@@ -1,9 +1,10 @@
 //! Which runs the experiment *queues* has.
 
-use super::echo::Echo;
 use super::filter::{Filter, operations};
+use super::pass::{self, Gone, Post};
+use super::peer::{self, Peer, Role};
 use super::streams::{self, Slices};
-use super::{COLUMNS, CONTROL, FILTER, KEYS, ONE, PROCESSES, STREAM, TRIP, TWO, pass};
+use super::{COLUMNS, CONTROL, FILTER, KEYS, ONE, PIPES, PROCESSES, STREAM, TRIP, TWO};
 use crate::bench::Bench;
 use crate::machine::now;
 use crate::run::Cell;
@@ -56,6 +57,7 @@ pub(crate) fn cells(effort: Effort) -> Vec<QueueCell> {
     for size in bytes.iter().map(|power| 1 << power) {
         all.extend([TWO, PROCESSES].map(|between| cell(TRIP, size, 0, between)));
         all.push(cell(STREAM, size, 0, TWO));
+        all.extend([TRIP, STREAM].map(|what| cell(what, size, 0, PIPES)));
     }
     all
 }
@@ -112,24 +114,47 @@ impl Cell for QueueCell {
 impl QueueCell {
     fn found(&self) -> Result<Found, LabError> {
         let mut found = Found::default();
-        let mut echo = None;
-        if self.between == PROCESSES {
-            let refused = |error: std::io::Error| LabError::Play(error.to_string());
-            echo = Echo::start(self.size).transpose().map_err(refused)?;
-        }
         for _ in 0..self.runs {
-            match (self.what, &mut echo) {
-                (TRIP, Some(echo)) => {
-                    let took = pass::trip_between_processes(self.size, self.time, echo);
-                    found.mirrored.push(took);
-                }
-                (TRIP, None) if self.between == PROCESSES => {}
-                (TRIP, None) => self.trip(&mut found),
+            match (self.what, self.between) {
+                (_, PROCESSES | PIPES) => self.between_processes(&mut found)?,
+                (TRIP, _) => self.trip(&mut found),
                 (STREAM, _) => self.stream(&mut found),
                 _ => self.filter(&mut found),
             }
         }
         Ok(found)
+    }
+
+    /// The other process lives for a turn only: so that of the other way does not spin beside it.
+    fn between_processes(&self, found: &mut Found) -> Result<(), LabError> {
+        let Some(program) = peer::program() else {
+            return Ok(());
+        };
+        let refused = |error: std::io::Error| LabError::Play(error.to_string());
+        let (size, role) = (self.size, self.role());
+        let mut rings = Peer::by_rings(&program, role, size).map_err(refused)?;
+        found.mirrored.push(self.pass(rings.end())?);
+        drop(rings);
+        if self.between == PIPES {
+            let mut pipes = Peer::by_pipes(&program, role, size).map_err(refused)?;
+            found.copying.push(self.pass(pipes.end())?);
+        }
+        Ok(())
+    }
+
+    fn role(&self) -> Role {
+        match self.what {
+            STREAM => Role::Sink,
+            _ => Role::Echo,
+        }
+    }
+
+    fn pass(&self, end: &mut impl Post) -> Result<f64, LabError> {
+        let done = match self.role() {
+            Role::Sink => pass::sent(self.size, self.time, end),
+            Role::Echo => pass::trips(self.size, self.time, end),
+        };
+        done.map_err(|Gone| LabError::Play("the other process has gone".into()))
     }
 
     fn trip(&self, found: &mut Found) {

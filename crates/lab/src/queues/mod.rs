@@ -2,15 +2,16 @@
 //! study of Allen, Zucknick and Evans; and what it takes to pass memory between threads and between processes.
 
 mod cells;
-mod echo;
 mod filter;
 mod page;
 mod pass;
+mod peer;
+mod pipe;
 mod streams;
 
 pub(crate) use cells::cells;
-pub use echo::echo;
 pub(crate) use page::page;
+pub use peer::{Role, peer};
 
 /// How many columns say which run it is.
 pub(crate) const KEYS: usize = 5;
@@ -45,6 +46,8 @@ const STREAM: &str = "stream";
 const ONE: &str = "one thread";
 const TWO: &str = "two threads";
 const PROCESSES: &str = "two processes";
+/// By rings, and by pipes in their stead: what stands under `copying` is the pipes.
+const PIPES: &str = "two processes, beside pipes";
 
 /// Spins, and gives the core up where the other one seems to wait for it.
 #[derive(Default)]

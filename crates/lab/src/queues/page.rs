@@ -1,7 +1,7 @@
 //! What the experiment *queues* says: everything from its table.
 
 use super::cells::OVERLAPS;
-use super::{CONTROL, FILTER, ONE, PROCESSES, STREAM, TRIP, TWO};
+use super::{CONTROL, FILTER, ONE, PIPES, PROCESSES, STREAM, TRIP, TWO};
 use crate::chart::{Body, Chart};
 use crate::page::Page;
 use crate::{Machine, Row, Table, state};
@@ -39,7 +39,8 @@ fn method(page: &mut Page) {
         "Mirrored: windows are read and results are written in place (`divisi::rt::mirror`); the response is turned so that \
          the frames that are right come first. Copying: a ring of ordinary memory (the crate rtrb); the overlap is moved in \
          a buffer, the new frames are copied behind it, the result is copied into the second ring. Slices: a mirrored queue \
-         for one thread (the crate slice-ring-buffer); windows in place, results copied in.",
+         for one thread (the crate slice-ring-buffer, which has one owner and no ends that two threads could have); windows \
+         in place, results copied in.",
         "One thread feeds and filters by turns; or one thread feeds and another filters, both spinning for some microseconds while they wait. The \
          kinds of queue take turns; a figure is the mean of all turns with its standard deviation; a gain is that of the \
          means.",
@@ -47,7 +48,8 @@ fn method(page: &mut Page) {
          all of them), whatever the overlap, times the blocks a second.",
         "The control is the copying way against itself.",
         "Passing memory on: portions are written into one ring and come back through another from a second thread, or from \
-         a second process that has mapped the same memory; and portions go one way as fast as they are read.",
+         a second process that has mapped the same memory; and portions go one way as fast as they are read. Beside the \
+         rings between processes stand pipes as the system makes them (64 KB), by turns, each with a process of its own.",
     ]);
 }
 
@@ -153,31 +155,22 @@ impl<'a> View<'a> {
 
     fn passing(&self, page: &mut Page, charts: &mut Vec<Chart>) {
         page.section("Passing memory on");
-        let points = |between, column: &str| {
-            let rows = self.rows(TRIP, between).filter(|row| !self.is_void(row));
-            rows.filter_map(|row| Some((row.number("size")?, row.number(column)? / 1e3)))
-                .collect()
-        };
-        let chart = Chart {
-            file: "trips".into(),
-            title: "there and back".into(),
-            x: "bytes",
-            y: "round trip, µs",
-            body: Body::Curves {
-                log: (true, true),
-                curves: vec![
-                    ("mirrored, threads".into(), points(TWO, "mirrored")),
-                    ("copying, threads".into(), points(TWO, "copying")),
-                    ("mirrored, processes".into(), points(PROCESSES, "mirrored")),
-                ],
-            },
-        };
-        if !chart.is_empty() {
-            page.figure(
-                &chart.svg(),
+        let trips = self.passed_curves(TRIP, ("trips", "there and back"), "round trip, µs", 1e-3);
+        let streams = self.passed_curves(STREAM, ("streams", "one way"), "MB/s", 1.0);
+        for (chart, caption) in [
+            (
+                trips,
                 "There and back between two threads and between two processes.",
-            );
-            charts.push(chart);
+            ),
+            (
+                streams,
+                "One way between two threads and between two processes.",
+            ),
+        ] {
+            if !chart.is_empty() {
+                page.figure(&chart.svg(), caption);
+                charts.push(chart);
+            }
         }
         for (what, caption) in [
             (TRIP, "There and back, in ns: mean and standard deviation"),
@@ -185,8 +178,48 @@ impl<'a> View<'a> {
         ] {
             let rows = self.table.rows().filter(|row| row.text("what") == what);
             let rows: Vec<_> = rows.map(|row| self.passed(&row)).collect();
-            let head = ["Bytes", "Between", "Mirrored", "Copying", "Gain", "State"];
+            let head = [
+                "Bytes",
+                "Between",
+                "Mirrored",
+                "Copying, or pipes",
+                "Gain",
+                "State",
+            ];
             page.table(caption, &head, &rows);
+        }
+    }
+
+    /// What passing memory on came to, over the bytes of a portion; in units of `unit` in the table.
+    fn passed_curves(
+        &self,
+        what: &'static str,
+        (file, title): (&str, &str),
+        y: &'static str,
+        unit: f64,
+    ) -> Chart {
+        // Round trips between processes have also been run without pipes beside them.
+        let processes = if what == TRIP { PROCESSES } else { PIPES };
+        let curve = |name: &str, between, column: &str| {
+            let rows = self.rows(what, between).filter(|row| !self.is_void(row));
+            let points =
+                rows.filter_map(|row| Some((row.number("size")?, row.number(column)? * unit)));
+            (name.to_owned(), points.collect())
+        };
+        Chart {
+            file: file.into(),
+            title: title.into(),
+            x: "bytes",
+            y,
+            body: Body::Curves {
+                log: (true, true),
+                curves: vec![
+                    curve("mirrored, threads", TWO, "mirrored"),
+                    curve("copying, threads", TWO, "copying"),
+                    curve("mirrored, processes", processes, "mirrored"),
+                    curve("pipes, processes", PIPES, "copying"),
+                ],
+            },
         }
     }
 
@@ -223,10 +256,10 @@ impl<'a> View<'a> {
         }
         page.section("What it does not show");
         page.list([
-            "A slow memory: the seed's machine copied a few GB a second, this one several times that, so that less is to be \
+            "A slow memory: the study's machine copied a few GB a second, this one several times that, so that less is to be \
              gained.",
             "A signal that somebody needs: what comes out is thrown away, and the signal is fed from the cache.",
-            "A queue that is asleep: nobody sleeps here.",
+            "A queue that is asleep: nobody sleeps here but in a pipe, whose readers and writers the system wakes.",
         ]);
     }
 

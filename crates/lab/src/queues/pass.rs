@@ -1,7 +1,6 @@
 //! Memory that is passed on: there and back, and one way as fast as it goes; between threads and between processes.
 
 use super::Patience;
-use super::echo::Echo;
 use divisi::rt::mirror::{self, Consumer, Producer, Refusal};
 use divisi::rt::pad::Padded;
 use std::hint::black_box;
@@ -22,57 +21,70 @@ pub(super) struct Ways<P, C> {
 pub(super) type Mirrored = Ways<Producer<u8>, Consumer<u8>>;
 pub(super) type Copying = Ways<rtrb::Producer<u8>, rtrb::Consumer<u8>>;
 
+/// The other end is gone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Gone;
+
 /// What a contestant can do.
 pub(super) trait Post: Send {
     /// Writes and gives away as much as `bytes` has; whether there was room.
-    fn put(&mut self, bytes: &[u8]) -> bool;
+    fn put(&mut self, bytes: &[u8]) -> Result<bool, Gone>;
 
     /// Reads as much as `bytes` has; whether it was there.
-    fn take(&mut self, bytes: &mut [u8]) -> bool;
+    fn take(&mut self, bytes: &mut [u8]) -> Result<bool, Gone>;
 }
 
 impl Post for Mirrored {
-    fn put(&mut self, bytes: &[u8]) -> bool {
-        let Ok(mut room) = self.out.room(bytes.len()) else {
-            return false;
+    fn put(&mut self, bytes: &[u8]) -> Result<bool, Gone> {
+        let mut room = match self.out.room(bytes.len()) {
+            Ok(room) => room,
+            Err(refusal) => return not_yet(refusal),
         };
         room.copy_from_slice(bytes);
         room.commit(bytes.len());
-        true
+        Ok(true)
     }
 
-    fn take(&mut self, bytes: &mut [u8]) -> bool {
-        let Ok(window) = self.home.window(bytes.len()) else {
-            return false;
+    fn take(&mut self, bytes: &mut [u8]) -> Result<bool, Gone> {
+        let window = match self.home.window(bytes.len()) {
+            Ok(window) => window,
+            Err(refusal) => return not_yet(refusal),
         };
         bytes.copy_from_slice(&window);
         window.release(bytes.len());
-        true
+        Ok(true)
+    }
+}
+
+fn not_yet(refusal: Refusal) -> Result<bool, Gone> {
+    match refusal {
+        Refusal::Short { .. } => Ok(false),
+        _ => Err(Gone),
     }
 }
 
 impl Post for Copying {
-    fn put(&mut self, bytes: &[u8]) -> bool {
+    fn put(&mut self, bytes: &[u8]) -> Result<bool, Gone> {
         let Ok(mut chunk) = self.out.write_chunk(bytes.len()) else {
-            return false;
+            return Ok(false);
         };
         let (first, second) = chunk.as_mut_slices();
         let middle = first.len();
         first.copy_from_slice(&bytes[..middle]);
         second.copy_from_slice(&bytes[middle..]);
         chunk.commit_all();
-        true
+        Ok(true)
     }
 
-    fn take(&mut self, bytes: &mut [u8]) -> bool {
+    fn take(&mut self, bytes: &mut [u8]) -> Result<bool, Gone> {
         let Ok(chunk) = self.home.read_chunk(bytes.len()) else {
-            return false;
+            return Ok(false);
         };
         let (first, second) = chunk.as_slices();
         bytes[..first.len()].copy_from_slice(first);
         bytes[first.len()..].copy_from_slice(second);
         chunk.commit_all();
-        true
+        Ok(true)
     }
 }
 
@@ -98,14 +110,6 @@ pub(super) fn ways<P, C>(out: P, home: C) -> Ways<P, C> {
     }
 }
 
-/// An end of a ring by mapped memory that sees the other process go.
-pub(super) fn is_gone(end: &mut Mirrored) -> bool {
-    matches!(
-        end.home.window(1),
-        Err(Refusal::Closed { .. } | Refusal::Dead { .. } | Refusal::Corrupt)
-    )
-}
-
 /// Nanoseconds there and back, on average over `time`; the other thread sends back whatever comes.
 pub(super) fn trip(
     size: usize,
@@ -117,36 +121,31 @@ pub(super) fn trip(
         let is_over = &is_over;
         scope.spawn(move || {
             let mut bytes = vec![0; size];
-            while let Some(()) = until(|| far.take(&mut bytes), is_over) {
-                far.put(&bytes);
-            }
+            while until(|| far.take(&mut bytes), is_over).is_some() && far.put(&bytes).is_ok() {}
         });
-        let took = trips(size, time, &mut here);
+        let took = trips(size, time, &mut here).expect("the other thread is there");
         // Relaxed: only when to end.
         is_over.store(true, Ordering::Relaxed);
         took
     })
 }
 
-/// The same with another process, which sends back by itself.
-pub(super) fn trip_between_processes(size: usize, time: Duration, echo: &mut Echo) -> f64 {
-    trips(size, time, echo.end())
-}
-
-fn trips(size: usize, time: Duration, here: &mut impl Post) -> f64 {
+/// The same, where somebody sends back by itself.
+pub(super) fn trips(size: usize, time: Duration, here: &mut impl Post) -> Result<f64, Gone> {
     let (from, mut to) = (vec![7; size], vec![0; size]);
     let (mut times, begin) = (0_u64, Instant::now());
     while begin.elapsed() < time || times == 0 {
         for _ in 0..8 {
-            assert!(here.put(black_box(&from)), "what was sent has come back");
+            let has_room = here.put(black_box(&from))?;
+            assert!(has_room, "what was sent has come back");
             let mut patience = Patience::default();
-            while !here.take(black_box(&mut to)) {
+            while !here.take(black_box(&mut to))? {
                 patience.wait();
             }
         }
         times += 8;
     }
-    begin.elapsed().as_nanos() as f64 / times as f64
+    Ok(begin.elapsed().as_nanos() as f64 / times as f64)
 }
 
 /// Megabytes a second one way, while the other thread reads them.
@@ -162,32 +161,33 @@ pub(super) fn stream(
             let mut bytes = vec![0; size];
             while until(|| far.take(black_box(&mut bytes)), is_over).is_some() {}
         });
-        let speed = sent(size, time, &mut here);
+        let speed = sent(size, time, &mut here).expect("the other thread is there");
         // Relaxed: only when to end.
         is_over.store(true, Ordering::Relaxed);
         speed
     })
 }
 
-fn sent(size: usize, time: Duration, here: &mut impl Post) -> f64 {
+/// The same, where somebody reads by itself. What is still on its way in the end counts too: so much as a queue holds.
+pub(super) fn sent(size: usize, time: Duration, here: &mut impl Post) -> Result<f64, Gone> {
     let from = vec![7; size];
     let (mut times, begin) = (0_u64, Instant::now());
     let mut patience = Patience::default();
     while begin.elapsed() < time || times == 0 {
-        if here.put(black_box(&from)) {
+        if here.put(black_box(&from))? {
             times += 1;
             patience.end();
         } else {
             patience.wait();
         }
     }
-    (times as usize * size) as f64 / begin.elapsed().as_secs_f64() / 1e6
+    Ok((times as usize * size) as f64 / begin.elapsed().as_secs_f64() / 1e6)
 }
 
 /// Tries until it is done or over.
-fn until(mut done: impl FnMut() -> bool, is_over: &AtomicBool) -> Option<()> {
+fn until(mut done: impl FnMut() -> Result<bool, Gone>, is_over: &AtomicBool) -> Option<()> {
     let mut patience = Patience::default();
-    while !done() {
+    while !done().ok()? {
         // Relaxed: only when to end.
         if is_over.load(Ordering::Relaxed) {
             return None;
