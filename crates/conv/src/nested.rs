@@ -17,7 +17,7 @@
 //! Each period's pair of inputs is kept beside its spectrum, so that what a convolution takes is three periods apart in
 //! both rows. What an exchange or a gap has spoiled is made good by two periods in which all partitions are multiplied.
 
-use fft::{Aligned, Kernels};
+use fft::{Aligned, Kernels, Plus};
 use std::ops::Range;
 
 /// So many periods make a round.
@@ -25,8 +25,8 @@ pub(crate) const ROUND: usize = 3;
 
 /// Whose sums a period adds up: its phase, and how many periods ago the inputs of its pair came.
 const PAIRS: [(usize, usize); ROUND] = [(2, 1), (1, 0), (2, 0)];
-/// Which result is the one that is not taken away, by how many periods ago it was made.
-const PLUS: [usize; ROUND] = [0, 2, 1];
+/// Which result is the one that is not taken away.
+const PLUS: [Plus; ROUND] = [Plus::Now, Plus::BeforeThat, Plus::Before];
 
 /// Which partitions a pair's filters add up.
 pub(crate) const FILTERS: [(usize, usize); ROUND] = [(1, 2), (0, 1), (0, 2)];
@@ -63,7 +63,7 @@ pub(crate) struct Nested {
 
 /// What a period makes of a part of an output's spectrum.
 pub(crate) struct Turn<'a> {
-    /// What this period multiplies its own third by; holds silence.
+    /// Where what it makes of its own third goes.
     pub(crate) result: &'a mut [f32],
     /// The results of one period ago and of two; nothing where either is lost, and all must be multiplied.
     pub(crate) before: Option<[&'a [f32]; 2]>,
@@ -113,7 +113,7 @@ impl Nested {
         for (made, spectrum) in all.chunks_exact_mut(self.floats).enumerate() {
             let age = (phase + ROUND - made) % ROUND;
             let result = &mut spectrum[part.clone()];
-            if age == 0 || is_silent(age as u64) {
+            if age > 0 && is_silent(age as u64) {
                 result.fill(0.0);
             }
             of[age] = result;
@@ -136,6 +136,11 @@ pub(crate) fn pair(now: u64) -> (usize, usize) {
     PAIRS[phase(now)]
 }
 
+/// Which result is not taken away in period `now`.
+pub(crate) fn plus(now: u64) -> Plus {
+    PLUS[phase(now)]
+}
+
 impl Turn<'_> {
     /// What the results give to `sum`, in period `now`; false where they are lost.
     ///
@@ -145,10 +150,10 @@ impl Turn<'_> {
             sum.fill(0.0);
             return false;
         };
-        let (plus, others) = match PLUS[phase(now)] {
-            0 => (&*self.result, [one, two]),
-            1 => (one, [&*self.result, two]),
-            _ => (two, [&*self.result, one]),
+        let (plus, others) = match plus(now) {
+            Plus::Now => (&*self.result, [one, two]),
+            Plus::Before => (one, [&*self.result, two]),
+            Plus::BeforeThat => (two, [&*self.result, one]),
         };
         kernels.subtract_two(sum, plus, others[0], others[1]);
         true
@@ -209,7 +214,6 @@ mod tests {
             let truth: f32 = heard.map(|((x, _), h)| x * h).sum();
             let mut sum = [f32::NAN; FLOATS];
             let turn = self.nested.turn(0, now, 0..FLOATS);
-            assert_eq!(turn.result, [0.0; FLOATS]);
             turn.result.fill(third);
             if turn.begin(&mut sum, now, Kernels::best()) {
                 self.made += 1;

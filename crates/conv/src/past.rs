@@ -104,7 +104,7 @@ impl<'p> Past<'p> {
     /// A part of the spectrum of `age` periods ago; no longer than [`SILENCE`], where that is forgotten.
     ///
     /// Real-time: hot.
-    pub(crate) fn spectrum(&self, age: usize, part: Range<usize>) -> &[f32] {
+    pub(crate) fn spectrum(&self, age: usize, part: Range<usize>) -> &'p [f32] {
         match self.is_known(age) {
             true => &self.spectra[self.place(age) * self.floats..][part],
             false => &SILENCE[..part.len()],

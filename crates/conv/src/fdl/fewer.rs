@@ -10,6 +10,8 @@ use std::ops::Range;
 
 /// So many products are added up at once.
 const AT_ONCE: usize = 8;
+/// Up to so many go into one pass.
+const FEW: usize = 32;
 
 impl Fdl {
     /// After `gap` periods of silence, or in a fade, results are not what they should be.
@@ -74,8 +76,6 @@ impl Fdl {
                 part: part.clone(),
             },
             phase: nested::phase(self.period),
-            kernels: self.shape.kernels,
-            packing: (part.start == 0).then_some(self.shape.packing),
         };
         let wires = self.wires[first..end].iter();
         let irs = wires.zip(self.irs.of(first..end));
@@ -84,14 +84,34 @@ impl Fdl {
                 .filter_map(|(wire, ir)| Some((wire.input, ir.as_deref()?)))
         };
         let turn = self.nested.turn(output, self.period, part.clone());
+        let (mut own, mut pairs) = (Products::new(), Products::new());
         for (input, ir) in irs() {
-            row(&self.past, input).third(turn.result, ir);
+            row(&self.past, input).third(&mut own, ir);
+            row(&self.pairs, input).pairs(&mut pairs, ir);
         }
-        let is_whole = turn.begin(sum, self.period, self.shape.kernels);
+        let kernels = self.shape.kernels;
+        let packing = (part.start == 0).then_some(self.shape.packing);
+        if let (Some(before), Some(own), Some(pairs)) = (turn.before, own.all(), pairs.all()) {
+            let plus = nested::plus(self.period);
+            kernels.nested((turn.result, sum), (own, pairs), before, plus, packing);
+            return;
+        }
+        // One after the other: there are too many, or not all is there.
+        turn.result.fill(0.0);
         for (input, ir) in irs() {
-            match is_whole {
-                true => row(&self.pairs, input).pairs(sum, ir),
-                false => row(&self.past, input).all(sum, ir),
+            let mut own = Sum::of(turn.result, kernels, packing);
+            row(&self.past, input).third(&mut own, ir);
+            own.end();
+        }
+        let is_whole = turn.begin(sum, self.period, kernels);
+        for (input, ir) in irs() {
+            if is_whole {
+                let mut pairs = Sum::of(sum, kernels, packing);
+                row(&self.pairs, input).pairs(&mut pairs, ir);
+                pairs.end();
+            } else {
+                let past = row(&self.past, input).past;
+                past.multiply(&mut Sums::one(sum), ir, kernels, packing);
             }
         }
     }
@@ -108,47 +128,105 @@ fn within(all: &[f32], from: usize, len: usize) -> &[f32] {
     &all[from..from + len]
 }
 
-/// Spectra of an input in a period, and how they are multiplied.
+/// Spectra of an input in a period.
 struct Row<'a> {
     past: Past<'a>,
     phase: usize,
-    kernels: Kernels,
-    packing: Option<Packing>,
 }
 
-impl Row<'_> {
+impl<'a> Row<'a> {
     /// The newest and every third before, times this phase's third of the partitions.
-    fn third(&self, sum: &mut [f32], ir: &Spectra) {
+    fn third(&self, to: &mut impl Take<'a>, ir: &'a Spectra) {
         let filters = ir.full(self.past.floats).chunks_exact(self.past.floats);
-        self.add(sum, filters.skip(self.phase).step_by(ROUND));
+        self.give(to, filters.skip(self.phase).step_by(ROUND));
     }
 
     /// Pairs, times those of this phase.
-    fn pairs(&self, sum: &mut [f32], ir: &Spectra) {
+    fn pairs(&self, to: &mut impl Take<'a>, ir: &'a Spectra) {
         let filters = ir.pairs(self.past.floats, self.phase);
-        self.add(sum, filters.chunks_exact(self.past.floats));
+        self.give(to, filters.chunks_exact(self.past.floats));
     }
 
-    fn add<'f>(&self, sum: &mut [f32], filters: impl Iterator<Item = &'f [f32]>) {
-        let mut pairs: [(&[f32], &[f32]); AT_ONCE] = [(&[], &[]); AT_ONCE];
-        let mut some = 0;
+    fn give(&self, to: &mut impl Take<'a>, filters: impl Iterator<Item = &'a [f32]>) {
         for (n, filter) in filters.enumerate() {
             let part = self.past.part.clone();
             let heard = self.past.spectrum(ROUND * n, part.clone());
-            pairs[some] = (heard, &filter[part]);
-            some += 1;
-            if some == AT_ONCE {
-                self.kernels.multiply_add_within(sum, &pairs, self.packing);
-                some = 0;
-            }
+            to.take((heard, &filter[part]));
         }
-        self.kernels
-            .multiply_add_within(sum, &pairs[..some], self.packing);
+    }
+}
+
+/// A spectrum and what it is multiplied by.
+type Product<'a> = (&'a [f32], &'a [f32]);
+
+/// What takes products.
+trait Take<'a> {
+    fn take(&mut self, product: Product<'a>);
+}
+
+/// All products of a sum, as long as they are few.
+struct Products<'a> {
+    few: [Product<'a>; FEW],
+    many: usize,
+}
+
+impl<'a> Products<'a> {
+    fn new() -> Self {
+        Self {
+            few: [(&[], &[]); FEW],
+            many: 0,
+        }
     }
 
-    /// All there are, times all partitions.
-    fn all(&self, sum: &mut [f32], ir: &Spectra) {
-        self.past
-            .multiply(&mut Sums::one(sum), ir, self.kernels, self.packing);
+    /// All; nothing where they are too many.
+    fn all(&self) -> Option<&[Product<'a>]> {
+        self.few.get(..self.many)
+    }
+}
+
+impl<'a> Take<'a> for Products<'a> {
+    fn take(&mut self, product: Product<'a>) {
+        if let Some(place) = self.few.get_mut(self.many) {
+            *place = product;
+        }
+        self.many += 1;
+    }
+}
+
+/// A sum to which products are added, some at once.
+struct Sum<'a, 's> {
+    sum: &'s mut [f32],
+    kernels: Kernels,
+    packing: Option<Packing>,
+    some: [Product<'a>; AT_ONCE],
+    many: usize,
+}
+
+impl<'s> Sum<'_, 's> {
+    fn of(sum: &'s mut [f32], kernels: Kernels, packing: Option<Packing>) -> Self {
+        Self {
+            sum,
+            kernels,
+            packing,
+            some: [(&[], &[]); AT_ONCE],
+            many: 0,
+        }
+    }
+
+    /// Adds what is left.
+    fn end(&mut self) {
+        let some = &self.some[..std::mem::take(&mut self.many)];
+        self.kernels
+            .multiply_add_within(self.sum, some, self.packing);
+    }
+}
+
+impl<'a> Take<'a> for Sum<'a, '_> {
+    fn take(&mut self, product: Product<'a>) {
+        self.some[self.many] = product;
+        self.many += 1;
+        if self.many == AT_ONCE {
+            self.end();
+        }
     }
 }

@@ -1,0 +1,253 @@
+//! One period of a delay line whose products are nested (Hurchalla): a third of the partitions, the same of sums of two,
+//! and what the two periods before gave, in one pass over memory.
+
+use crate::complex::{BLOCK, Complex, form::BLOCKED};
+use crate::kernels::{Kernels, Work};
+use crate::plan::Packing;
+use crate::vector::{HALF, Vector};
+
+/// Products that are added up: an input's spectrum and a filter's each.
+pub type Products<'a> = &'a [(&'a [f32], &'a [f32])];
+
+/// Which of three results the other two are taken away from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Plus {
+    /// The one that is made now.
+    Now,
+    /// The one before.
+    Before,
+    /// The one before that.
+    BeforeThat,
+}
+
+impl Kernels {
+    /// `result` becomes the sum of `own` products; `sum` one of the three results less the other two, as `plus` says, and
+    /// with the products of `pairs`. `before` are the results of the last two periods, the later one first. All spectra
+    /// have one length, a whole number of blocks; `packing` as for [`Kernels::multiply_add_within`].
+    ///
+    /// Real-time: hot.
+    pub fn nested(
+        self,
+        (result, sum): (&mut [f32], &mut [f32]),
+        (own, pairs): (Products<'_>, Products<'_>),
+        before: [&[f32]; 2],
+        plus: Plus,
+        packing: Option<Packing>,
+    ) {
+        let len = result.len().min(sum.len());
+        let len = before.iter().fold(len, |len, b| len.min(b.len()));
+        let products = own.iter().chain(pairs);
+        let len = products.fold(len, |len, (a, b)| len.min(a.len()).min(b.len()));
+        debug_assert!(len == sum.len() && len.is_multiple_of(BLOCK), "one length");
+        self.run(Nested {
+            blocks: len / BLOCK,
+            result: result.as_mut_ptr(),
+            sum: sum.as_mut_ptr(),
+            own,
+            pairs,
+            before: before.map(<[f32]>::as_ptr),
+            plus,
+            packing,
+        });
+    }
+}
+
+/// All slices and pointers are good for `blocks` blocks; `result` and `sum` are borrowed alone.
+struct Nested<'a> {
+    blocks: usize,
+    result: *mut f32,
+    sum: *mut f32,
+    own: Products<'a>,
+    pairs: Products<'a>,
+    before: [*const f32; 2],
+    plus: Plus,
+    packing: Option<Packing>,
+}
+
+impl Work for Nested<'_> {
+    type Out = ();
+
+    #[inline(always)]
+    unsafe fn run<V: Vector>(self) {
+        // SAFETY: the pointers are good for all blocks; the machine has `V`.
+        unsafe {
+            let mut block = 0;
+            while block + 2 <= self.blocks {
+                self.some::<V, 2>(block * BLOCK);
+                block += 2;
+            }
+            if block < self.blocks {
+                self.some::<V, 1>(block * BLOCK);
+            }
+            match self.packing.filter(|_| self.blocks > 0) {
+                Some(Packing::Batch) => {
+                    for at in (0..BLOCK).step_by(V::LANES) {
+                        let (result, sum) = self.real::<V>(at);
+                        result.store(self.result.add(at));
+                        sum.store(self.sum.add(at));
+                    }
+                }
+                Some(Packing::Mono) => {
+                    for at in [0, HALF] {
+                        let (result, sum) = self.real::<V>(at);
+                        self.result.add(at).write(result.first());
+                        self.sum.add(at).write(sum.first());
+                    }
+                }
+                None => {}
+            }
+        }
+    }
+}
+
+impl Nested<'_> {
+    /// `N` blocks from `at` on.
+    ///
+    /// # Safety
+    /// The machine has `V`; as many blocks begin at `at`.
+    #[inline(always)]
+    unsafe fn some<V: Vector, const N: usize>(&self, at: usize) {
+        let mut lane = 0;
+        while lane < HALF {
+            // SAFETY: the caller's promise.
+            unsafe {
+                let load = |from: *const f32, n: usize| {
+                    Complex::<V>::load::<BLOCKED>(from.add(at + n * BLOCK), lane)
+                };
+                let zero = Complex {
+                    re: V::splat(0.0),
+                    im: V::splat(0.0),
+                };
+                let mut sums = [zero; N];
+                self.add::<V, N>(self.own, at, lane, &mut sums);
+                for (n, sum) in sums.iter_mut().enumerate() {
+                    sum.store::<BLOCKED>(self.result.add(at + n * BLOCK), lane);
+                    let (one, two) = (load(self.before[0], n), load(self.before[1], n));
+                    *sum = match self.plus {
+                        Plus::Now => sum.sub(one).sub(two),
+                        Plus::Before => one.sub(*sum).sub(two),
+                        Plus::BeforeThat => two.sub(*sum).sub(one),
+                    };
+                }
+                self.add::<V, N>(self.pairs, at, lane, &mut sums);
+                for (n, sum) in sums.iter().enumerate() {
+                    sum.store::<BLOCKED>(self.sum.add(at + n * BLOCK), lane);
+                }
+            }
+            lane += V::LANES;
+        }
+    }
+
+    /// Adds products to the sums of `N` blocks.
+    ///
+    /// # Safety
+    /// As for [`Self::some`]; there is such a lane.
+    #[inline(always)]
+    unsafe fn add<V: Vector, const N: usize>(
+        &self,
+        products: Products<'_>,
+        at: usize,
+        lane: usize,
+        sums: &mut [Complex<V>; N],
+    ) {
+        for (a, b) in products {
+            // SAFETY: the caller's promise.
+            unsafe {
+                let (a, b) = (a.as_ptr().add(at), b.as_ptr().add(at));
+                for (n, sum) in sums.iter_mut().enumerate() {
+                    let a = Complex::<V>::load::<BLOCKED>(a.add(n * BLOCK), lane);
+                    let b = Complex::<V>::load::<BLOCKED>(b.add(n * BLOCK), lane);
+                    sum.re = a.im.fnma(b.im, a.re.fma(b.re, sum.re));
+                    sum.im = a.im.fma(b.re, a.re.fma(b.im, sum.im));
+                }
+            }
+        }
+    }
+
+    /// Result and sum of real numbers.
+    ///
+    /// # Safety
+    /// The machine has `V`; `at` and a vector's lanes behind it are in the first block.
+    #[inline(always)]
+    unsafe fn real<V: Vector>(&self, at: usize) -> (V, V) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let add = |products: Products<'_>, mut sum: V| {
+                for (a, b) in products {
+                    sum = V::load(a.as_ptr().add(at)).fma(V::load(b.as_ptr().add(at)), sum);
+                }
+                sum
+            };
+            let result = add(self.own, V::splat(0.0));
+            let [one, two] = self.before.map(|before| V::load(before.add(at)));
+            let rest = match self.plus {
+                Plus::Now => result - one - two,
+                Plus::Before => one - result - two,
+                Plus::BeforeThat => two - result - one,
+            };
+            (result, add(self.pairs, rest))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whole numbers, so that sums are exact.
+    fn spectrum(seed: usize, len: usize) -> Vec<f32> {
+        (0..len)
+            .map(|i| ((i * 31 + seed * 17) % 13) as f32 - 6.0)
+            .collect()
+    }
+
+    #[test]
+    fn a_pass_is_as_many_products_sums_and_differences_on_all_kernels() {
+        for kernels in Kernels::here() {
+            for (blocks, own, pairs) in [(1, 1, 1), (2, 0, 2), (5, 3, 4), (32, 9, 10)] {
+                for packing in [None, Some(Packing::Mono), Some(Packing::Batch)] {
+                    for plus in [Plus::Now, Plus::Before, Plus::BeforeThat] {
+                        check(kernels, blocks * BLOCK, (own, pairs), plus, packing);
+                    }
+                }
+            }
+        }
+    }
+
+    fn check(
+        kernels: Kernels,
+        len: usize,
+        (own, pairs): (usize, usize),
+        plus: Plus,
+        packing: Option<Packing>,
+    ) {
+        let all: Vec<_> = (0..2 * (own + pairs) + 2)
+            .map(|i| spectrum(i, len))
+            .collect();
+        let product = |i: usize| (&all[2 * i][..], &all[2 * i + 1][..]);
+        let first: Vec<_> = (0..own).map(product).collect();
+        let second: Vec<_> = (own..own + pairs).map(product).collect();
+        let before = [&all[2 * (own + pairs)][..], &all[2 * (own + pairs) + 1]];
+        let (mut result, mut sum) = (vec![f32::NAN; len], vec![f32::NAN; len]);
+        kernels.nested(
+            (&mut result, &mut sum),
+            (&first, &second),
+            before,
+            plus,
+            packing,
+        );
+
+        let mut slow = vec![0.0; len];
+        kernels.multiply_add_within(&mut slow, &first, packing);
+        assert_eq!(result, slow);
+        let three = match plus {
+            Plus::Now => [&slow[..], before[0], before[1]],
+            Plus::Before => [before[0], &slow, before[1]],
+            Plus::BeforeThat => [before[1], &slow, before[0]],
+        };
+        let mut whole = vec![0.0; len];
+        kernels.subtract_two(&mut whole, three[0], three[1], three[2]);
+        kernels.multiply_add_within(&mut whole, &second, packing);
+        assert_eq!(sum, whole, "{kernels:?} {plus:?} {packing:?}");
+    }
+}
