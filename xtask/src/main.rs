@@ -1,11 +1,13 @@
 //! The workspace's own commands.
 //!
 //! Takes the name of a command, gives a table of what was done and an exit code: 0, 1 (something failed), 2 (the call
-//! is wrong). May: start programs, install Debian packages where it is root. May not: stop at the first failure.
+//! is wrong). May: start programs, install Debian packages and set huge pages aside
+//! where it is root. May not: stop at the first failure.
 #![forbid(unsafe_code)]
 
 mod commands;
 mod fuzz;
+mod huge_pages;
 mod packages;
 mod soak;
 mod step;

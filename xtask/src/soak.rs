@@ -1,6 +1,7 @@
 //! `cargo xtask soak`: what takes long, or depends on timing, privilege or the sanitizer.
 
 use crate::commands::{cargo, crates_where, loom, packages_of, says, target};
+use crate::huge_pages::HugePages;
 use crate::summary::Summary;
 use crate::{fuzz, packages};
 use std::path::Path;
@@ -11,6 +12,7 @@ pub(crate) fn run(minutes: u64) -> Summary {
     let mut summary = Summary::of(&[]);
     packages::install(&mut summary, packages::FOR_TEST);
     packages::install(&mut summary, packages::FOR_SOAK);
+    let _huge_pages = HugePages::set_aside();
     summary.run("ThreadSanitizer", thread_sanitizer(), 90);
     summary.run("AddressSanitizer", address_sanitizer(), 60);
     neon(&mut summary);

@@ -1,6 +1,7 @@
 //! `cargo xtask test`: all that must hold before a change goes in.
 
 use crate::commands::{cargo, loom};
+use crate::huge_pages::HugePages;
 use crate::summary::Summary;
 use crate::{fuzz, packages};
 
@@ -16,6 +17,7 @@ const ELSEWHERE: &[&str] = &[
 pub(crate) fn run(only: &[&str]) -> Summary {
     let mut summary = Summary::of(only);
     packages::install(&mut summary, packages::FOR_TEST);
+    let _huge_pages = HugePages::set_aside();
     summary.run("format", cargo(&["fmt", "--all", "--check"]), 2);
     let lints = [
         "clippy",
