@@ -1,10 +1,12 @@
 //! Whoever does the work, and whenever: the same bits.
 
 use crate::kit::{Rng, play, same};
+use divisi_conv::distributed::Evenly;
 use divisi_conv::{
-    Convolver, Fdl, Hands, Inline, Latency, Options, Partition, Path, Pinning, Threads,
+    Backends, Convolver, Fdl, Hands, Inline, Latency, Options, Partition, Path, Pinning, Threads,
     ThreadsOptions,
 };
+use fft::{Backend, Packing};
 use rt::deferred::Owner;
 use workers::{Priority, cores};
 
@@ -149,4 +151,42 @@ fn work_that_nobody_does_is_silence_and_counted_and_forgotten_once_it_is_done() 
     let truth = play(&mut new, &input, 8192, &mut Inline);
     same(&again, &truth, "afterwards");
     assert_eq!(convolver.late(), late);
+}
+
+#[test]
+fn other_transforms_give_the_same_sound_with_bits_of_their_own_from_all_hands() {
+    let mut rng = Rng(61);
+    let partition = Partition::parse(64, Latency::None, "3x64 6x128 6x512 2x2048").unwrap();
+    let mixed = Backends::default()
+        .with(Packing::Mono, 512, Backend::RealFft)
+        .with(Packing::Batch, 128, Backend::RealFft);
+    for (channels, backends) in [
+        (1, Backends::all(Backend::RealFft)),
+        (1, mixed),
+        (16, Backends::all(Backend::RealFft)),
+        (16, mixed),
+    ] {
+        let path = |c| Path::new(c, c, rng.response(partition.reach()));
+        let paths: Vec<_> = (0..channels).map(path).collect();
+        let input: Vec<_> = (0..channels).map(|_| rng.noise(6000)).collect();
+        let mut options = Options::new(partition.clone());
+        let make = |options: &Options| Convolver::new(channels, channels, &paths, options).unwrap();
+        let own = play(&mut make(&options), &input, 12_800, &mut Inline);
+        options.backends = backends;
+        let other = play(&mut make(&options), &input, 12_800, &mut Inline);
+        let how = format!("{channels} by {backends}");
+        assert!(own != other, "{how}");
+        for (own, other) in own.iter().zip(&other) {
+            let power = |all: &mut dyn Iterator<Item = f64>| all.map(|x| x * x).sum::<f64>();
+            let error = power(&mut own.iter().zip(other).map(|(a, b)| f64::from(a - b)));
+            let whole = power(&mut own.iter().map(|x| f64::from(*x)));
+            assert!(error < 1e-12 * whole, "{how}: {error} of {whole}");
+        }
+        let mut again = make(&options);
+        let mut hands = Evenly::new(&mut again);
+        let played = play(&mut again, &input, 12_800, &mut hands);
+        same(&played, &other, &how);
+        let played = play(&mut make(&options), &input, 12_800, &mut Whenever(Rng(62)));
+        same(&played, &other, &how);
+    }
 }
