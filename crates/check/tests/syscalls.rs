@@ -335,13 +335,15 @@ fn live(orders: &str) -> ! {
     })
 }
 
-/// Plays until all threads have come under the filter, and then [`CYCLES`] cycles more.
+/// Plays until all threads have come under the filter and one has rested there, and then [`CYCLES`] cycles more.
 fn play(mut hall: Hall, knob: NodeId, crime: &AtomicBool, workers: u32) -> Found {
     IS_HOST.set(true);
     let _plays = AudioThread::begin();
     let is_filtered = || UNDER_FILTER.load(SeqCst) == workers;
+    // And until one of them has rested: the first word that is waited on is to be theirs.
+    let has_rested = || workers == 1 || WAITED_ON.load(SeqCst) != 0;
     for _ in 0..20_000 {
-        if is_filtered() {
+        if is_filtered() && has_rested() {
             break;
         }
         cycle(&mut hall, knob);

@@ -13,7 +13,7 @@
 //! executor after the other has such a step.
 
 use crate::lines::{LineMemory, capacity, read, write};
-use crate::stage::Own;
+use crate::stage::{EVENTS_A_PORT, Own};
 use crate::step::clear_flags;
 use graph::{NodeId, Signal};
 use plan::{Aligner, Delayed, Gone, Plan, Tap};
@@ -26,7 +26,7 @@ use units::Frames;
 
 /// How long a fade from one time to another lasts, in seconds.
 const FADE_S: f64 = 0.02;
-/// So many events can wait in one line; what comes beyond is counted as lost.
+/// So many events can wait in one line at most; what comes beyond is counted as lost.
 const WAITING: usize = 4096;
 /// Not yet.
 const NEVER: u64 = u64::MAX;
@@ -71,18 +71,18 @@ pub(crate) struct Line {
 unsafe impl Sync for Line {}
 
 impl Line {
-    fn new(channels: u32, capacity: u32, older: Option<Arc<Self>>) -> Self {
-        let room = if channels == 0 { WAITING } else { 0 };
+    /// With room for so many `frames` of sound, or so many events.
+    fn new((channels, frames): (u32, u32), events: usize, older: Option<Arc<Self>>) -> Self {
         let blank = Event {
             frame: 0,
             target: processor::Target::Input(0),
             body: processor::Body::Value(0.0),
         };
         // Written once, so that its pages are there.
-        let mut waiting: VecDeque<_> = std::iter::repeat_n((0, blank), room).collect();
+        let mut waiting: VecDeque<_> = std::iter::repeat_n((0, blank), events).collect();
         waiting.clear();
         Self {
-            ring: LineMemory::new(channels, capacity),
+            ring: LineMemory::new(channels, frames),
             older,
             course: UnsafeCell::new(Course {
                 since: 0,
@@ -106,7 +106,7 @@ impl Aligners {
             Signal::Control | Signal::Event => 0,
         };
         let most = most.unwrap_or_default();
-        let line = self.line(outlet, channels, capacity(most, plan.block));
+        let line = self.line(outlet, (channels, capacity(most, plan.block)), plan.block);
         Aligning {
             ring: line.ring.ring(),
             older: line.older.as_ref().map(|older| older.ring.ring()),
@@ -118,13 +118,18 @@ impl Aligners {
     }
 
     /// The line of an output: the one that is there if it is long enough, else a new one that takes over from it.
-    fn line(&mut self, outlet: Outlet, channels: u32, frames: u32) -> Arc<Line> {
+    fn line(&mut self, outlet: Outlet, (channels, frames): (u32, u32), block: Frames) -> Arc<Line> {
         let there = self.lines.get(&outlet).and_then(Weak::upgrade);
         let there = there.filter(|line| line.ring.ring().channels == channels);
         match there {
-            Some(line) if channels == 0 || line.ring.ring().capacity >= frames => line,
+            Some(line) if line.ring.ring().capacity >= frames => line,
             older => {
-                let line = Arc::new(Line::new(channels, frames, older));
+                let blocks = frames / block.0.max(1) + 1;
+                let events = match channels {
+                    0 => (blocks as usize).saturating_mul(EVENTS_A_PORT).min(WAITING),
+                    _ => 0,
+                };
+                let line = Arc::new(Line::new((channels, frames), events, older));
                 self.lines.insert(outlet, Arc::downgrade(&line));
                 line
             }
@@ -388,9 +393,18 @@ impl Aligning {
     ///
     /// As `run`.
     unsafe fn pass_events(&self, own: &mut Own, moment: &Moment<'_>) -> u64 {
-        // SAFETY: the caller's promise; the line is this step's.
-        let (mut block, waiting) =
-            unsafe { (Block::new(&own.io, moment), &mut *self.line.waiting.get()) };
+        // SAFETY: the caller's promise; the line is this step's, and so is the older one: who had it is at rest.
+        let (mut block, waiting, is_new) = unsafe {
+            let waiting = &mut *self.line.waiting.get();
+            let next = &mut (*self.line.course.get()).next;
+            let is_new = std::mem::replace(next, 0) == NEVER;
+            (Block::new(&own.io, moment), waiting, is_new)
+        };
+        if let Some(older) = self.line.older.as_ref().filter(|_| is_new) {
+            // SAFETY: as above.
+            let older = unsafe { &*older.waiting.get() };
+            waiting.extend(older.iter().take(waiting.capacity()));
+        }
         let (from, end) = (moment.position, moment.position + u64::from(moment.frames));
         // A cycle that was given up is played again.
         while waiting.pop_back_if(|(at, _)| *at >= from).is_some() {}
@@ -400,7 +414,7 @@ impl Aligning {
         {}
         let mut lost = 0;
         for event in block.events().iter() {
-            if waiting.len() == WAITING {
+            if waiting.len() == waiting.capacity() {
                 lost += 1;
             } else {
                 waiting.push_back((from + u64::from(event.frame), event));

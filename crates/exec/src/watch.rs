@@ -32,7 +32,7 @@ struct Seen {
 pub struct Stuck {
     /// On which worker; 0 is the callback thread.
     pub worker: usize,
-    /// Whose step; `None` for a loop.
+    /// Whose step; `None` for a loop, and for what only hands on what a node gives or hears.
     pub node: Option<NodeId>,
 }
 
@@ -82,7 +82,10 @@ impl Stage {
         Watch {
             seen: vec![None; seats.len()],
             seats: seats.clone(),
-            nodes: self.steps.iter().map(|t| t.rare.node).collect(),
+            // What only hands sound on has lost its core for a while: no node is to be blamed for that.
+            nodes: (self.steps.iter())
+                .map(|t| t.rare.node.filter(|_| t.act.is_own()))
+                .collect(),
         }
     }
 
