@@ -226,7 +226,7 @@ fn an_event_for_a_node_that_goes_vanishes_and_holds_up_no_other() {
 
 /// A node of some kind.
 fn some_node(rng: &mut Rng, name: String) -> Node {
-    match rng.below(6) {
+    match rng.below(7) {
         0 => node(&name, "osc", &[("freq", 100.0 + rng.below(900) as f64)]),
         1 => node(&name, "onepole", &[("freq", 500.0)]),
         2 => node(&name, "svf", &[("freq", 800.0)]),
@@ -236,6 +236,8 @@ fn some_node(rng: &mut Rng, name: String) -> Node {
             &[("time", (1 + rng.below(200)) as f64 / 48_000.0)],
         ),
         4 => node(&name, "mix", &[("in", 2.0), ("out", 1.0)]),
+        // It lags: what comes by other ways waits.
+        5 => node(&name, "fir", &[("taps", 1.0 + 2.0 * rng.below(300) as f64)]),
         _ => node(&name, "gain", &[("gain", 0.4)]),
     }
 }
@@ -285,11 +287,13 @@ fn two_hundred_edits_by_chance_sound_the_same_under_every_executor() {
         let mut reference = Take::new(TWO, first.0, first.1);
         let mut takes = others.map(|(scheduler, workers)| Take::new(TWO, scheduler, workers));
         let mut rng = Rng(seed);
-        let mut made = 0;
+        let (mut made, mut fades) = (0, 0);
         for round in 0..200 {
             let edits = some_edits(&mut rng, reference.engine.graph(), round);
             let is_made = reference.engine.edit(edits.clone()).is_ok();
             made += usize::from(is_made);
+            let delayed = &reference.engine.plan().delayed;
+            fades += delayed.iter().filter(|it| it.tap.changes()).count();
             reference.play(2);
             for take in &mut takes {
                 assert_eq!(
@@ -301,6 +305,10 @@ fn two_hundred_edits_by_chance_sound_the_same_under_every_executor() {
             }
         }
         assert!((100..200).contains(&made), "{made}");
+        assert!(
+            fades > 10,
+            "{fades} times an edge went over to another delay"
+        );
         let blocks = reference.played.iter().flat_map(|p| p.chunks(BLOCK));
         let heard = blocks.filter(|block| !is_silent(block)).count();
         assert!(heard > 400, "{heard} of 800 blocks are heard");
