@@ -3,6 +3,7 @@
 //!
 //! ```text
 //! even                              all ways, a table
+//! even fewer                        with larger transforms from smaller ones, with nested convolution, and with neither
 //! even one WAY CHANNELS FRAMES      plays one way; what valgrind is given
 //! even time WAY CHANNELS FRAMES     ns of each callback, the least of some periods: what memory costs is in them
 //! ```
@@ -30,28 +31,49 @@ fn main() -> Result<(), Box<dyn Error>> {
     match words.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["one", way, channels, frames] => one(way, channels.parse()?, frames.parse()?),
         ["time", way, channels, frames] => times(way, channels.parse()?, frames.parse()?),
-        [] => table(&[
-            ("4", 1, 16384),
-            ("8", 1, 16384),
-            ("8n", 1, 16384),
-            ("16", 1, 32768),
-            ("32", 1, 65536),
-            ("32", 1, 524_288),
-            ("evenly", 1, 524_288),
-            ("evenly", 4, 524_288),
-            ("evenly", 16, 524_288),
-            ("inline", 1, 524_288),
-        ]),
-        [way, channels, frames] => table(&[(way, channels.parse()?, frames.parse()?)]),
+        [] => table(
+            &[
+                ("4", 1, 16384),
+                ("8", 1, 16384),
+                ("8n", 1, 16384),
+                ("16", 1, 32768),
+                ("32", 1, 65536),
+                ("32", 1, 524_288),
+                ("evenly", 1, 524_288),
+                ("evenly", 4, 524_288),
+                ("evenly", 16, 524_288),
+                ("inline", 1, 524_288),
+            ],
+            None,
+        ),
+        ["fewer"] => fewer(),
+        [way, channels, frames] => table(&[(way, channels.parse()?, frames.parse()?)], None),
         _ => Err("even [WAY CHANNELS FRAMES]".into()),
     }
 }
 
-/// Counts each of these, and prints what came out.
-fn table(ways: &[(&str, usize, usize)]) -> Result<(), Box<dyn Error>> {
+/// Options with fewer operations, where each has something to do.
+fn fewer() -> Result<(), Box<dyn Error>> {
+    let cuts = [
+        ("7x64 6x256 15x1024", 16384),
+        ("3x64 2x128 2x256 14x512 9x1024", 16384),
+        ("63x64 24x2048", 53_184),
+    ];
+    for (cut, frames) in cuts {
+        println!("{cut}");
+        for channels in [1, 16] {
+            let ways = ["evenly", "evenly-gardner", "evenly-nested"];
+            table(&ways.map(|way| (way, channels, frames)), Some(cut))?;
+        }
+    }
+    Ok(())
+}
+
+/// Counts each of these, cut as said or as the table of costs has it, and prints what came out.
+fn table(ways: &[(&str, usize, usize)], cut: Option<&str>) -> Result<(), Box<dyn Error>> {
     println!("way, channels, frames: callbacks, mean, worst, worst/mean, least/mean");
     for (way, channels, frames) in ways {
-        let mut counts = count(way, *channels, *frames)?;
+        let mut counts = count(way, *channels, *frames, cut)?;
         counts.sort_unstable();
         let mean = counts.iter().sum::<u64>() as f64 / counts.len() as f64;
         let (least, worst) = (counts[0], counts[counts.len() - 1]);
@@ -66,7 +88,12 @@ fn table(ways: &[(&str, usize, usize)]) -> Result<(), Box<dyn Error>> {
 }
 
 /// The instructions of each callback.
-fn count(way: &str, channels: usize, frames: usize) -> Result<Vec<u64>, Box<dyn Error>> {
+fn count(
+    way: &str,
+    channels: usize,
+    frames: usize,
+    cut: Option<&str>,
+) -> Result<Vec<u64>, Box<dyn Error>> {
     let folder = std::env::temp_dir().join(format!("divisi-even-{}", std::process::id()));
     fs::create_dir_all(&folder)?;
     let ended = Command::new("valgrind")
@@ -76,6 +103,7 @@ fn count(way: &str, channels: usize, frames: usize) -> Result<Vec<u64>, Box<dyn 
         .arg(std::env::current_exe()?)
         .args(["one", way, &channels.to_string(), &frames.to_string()])
         .env("GLIBC_TUNABLES", NO_STRINGS)
+        .envs(cut.map(|cut| ("PARTITION", cut)))
         .stderr(Stdio::null())
         .status()?;
     if !ended.success() {
@@ -214,7 +242,13 @@ fn levels(
     let paths: Vec<_> = (0..channels).map(path).collect();
     let mut options = Options::new(partition);
     options.kernels = kernels;
-    let is_even = way == "evenly";
+    let is_even = way.starts_with("evenly");
+    options.larger_from_smaller = way.ends_with("gardner");
+    options.nested = way.ends_with("nested");
+    if options.nested {
+        // Else what is far sums up for periods to come, and nests nothing.
+        options.near = usize::MAX;
+    }
     if is_even {
         options = Evenly::prepare(&options, channels);
     }
