@@ -72,12 +72,13 @@ impl Work for Nested<'_> {
         // SAFETY: the pointers are good for all blocks; the machine has `V`.
         unsafe {
             let mut block = 0;
-            while block + 2 <= self.blocks {
-                self.some::<V, 2>(block * BLOCK);
-                block += 2;
+            while block + 4 <= self.blocks {
+                self.some::<V, 4>(block * BLOCK);
+                block += 4;
             }
-            if block < self.blocks {
+            while block < self.blocks {
                 self.some::<V, 1>(block * BLOCK);
+                block += 1;
             }
             match self.packing.filter(|_| self.blocks > 0) {
                 Some(Packing::Batch) => {
