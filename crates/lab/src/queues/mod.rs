@@ -47,7 +47,7 @@ const ONE: &str = "one thread";
 const TWO: &str = "two threads";
 const PROCESSES: &str = "two processes";
 /// By rings, and by pipes in their stead: what stands under `copying` is the pipes.
-const PIPES: &str = "two processes, beside pipes";
+const PIPES: &str = "two processes beside pipes";
 
 /// Spins, and gives the core up where the other one seems to wait for it.
 #[derive(Default)]
