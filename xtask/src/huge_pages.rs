@@ -1,4 +1,5 @@
-//! Huge pages for the tests that want some: set aside where that is allowed, and given back in the end.
+//! Huge pages for the tests that want some: set aside where that is allowed, and given back in the end. After
+//! Ctrl-C they stay set aside: `echo 0 > /proc/sys/vm/nr_hugepages`.
 
 use std::fs;
 

@@ -157,6 +157,26 @@ fn render_refuses_what_it_cannot_do() {
     );
 }
 
+#[test]
+fn queues_beyond_all_measure_are_refused_by_name_and_take_no_memory() {
+    let here = Folder::new();
+    let wide = "[network]\nedges = [\"in -> out\"]\n[network.nodes]\n\
+        in = { kind = \"input\", channels = 18 }\nout = { kind = \"output\", channels = 18 }\n\
+        [network.queues]\n\"in -> out\" = { size = 16777216 }\n";
+    here.write("wide.toml", wide);
+    let ramp = ramp(100);
+    here.write("in.wav", sound(48_000, &[&ramp[..]; 18]));
+    let gave = here.call("render wide.toml -o out.wav --input in.wav");
+    assert!(
+        gave.code == Some(1)
+            && gave.err.contains("in.out -> out.in")
+            && gave.err.contains("1073741824"),
+        "{:?} {}",
+        gave.code,
+        gave.err
+    );
+}
+
 /// The most memory that a call had, in kB, as the kernel counts it while it runs.
 fn peak_kb(here: &Folder, line: &str) -> u64 {
     let mut child = here.command(line).spawn().unwrap();

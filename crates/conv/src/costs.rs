@@ -96,7 +96,7 @@ impl Costs {
 
     /// Keeps what a transform costs, in place of what was known of the same one. What is no cost is not kept.
     pub fn keep_transform(&mut self, new: TransformCost) {
-        if !new.ns.is_finite() || new.ns <= 0.0 {
+        if !new.ns.is_finite() || new.ns <= 0.0 || !new.bins.is_power_of_two() {
             return;
         }
         let is_same = |old: &TransformCost| {
@@ -249,6 +249,10 @@ mod tests {
         newer.keep_level(level(64, 0, 1.0));
         costs.merge(&newer);
         assert_eq!(costs.levels(), [level(64, 2, 200.0)]);
+        for bins in [0, 257] {
+            costs.keep_transform(transform(Packing::Mono, bins, "realfft", 1.0));
+        }
+        assert!(costs.transforms().is_empty());
     }
 
     fn transform(packing: Packing, bins: usize, backend: &str, ns: f64) -> TransformCost {

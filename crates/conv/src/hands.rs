@@ -71,6 +71,9 @@ impl Hands for Inline {
 
     fn finish(&mut self, _line: usize, work: &mut Owner<Fdl>) -> bool {
         while !work.is_here() {
+            if work.is_lost() {
+                return false;
+            }
             work.help();
         }
         true

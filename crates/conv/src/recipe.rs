@@ -272,7 +272,8 @@ const RATIOS: [usize; 2] = [2, 4];
 
 /// Lets levels take from those before, group by group, where they can.
 fn hand_on(places: &mut [Place], options: &Options) -> Result<(), SizeError> {
-    let mut made: HashMap<(usize, bool), Arc<Larger>> = HashMap::new();
+    // What it is made of belongs to its name: other transforms of the same sound have other bits.
+    let mut made: HashMap<(usize, bool, Option<*const Larger>), Arc<Larger>> = HashMap::new();
     for index in 0..places.len() {
         let place = &places[index];
         let is_before =
@@ -287,7 +288,8 @@ fn hand_on(places: &mut [Place], options: &Options) -> Result<(), SizeError> {
         if !is_alike || !is_large || !RATIOS.contains(&ratio) {
             continue;
         }
-        let name = (shape.size, shape.packing == Packing::Batch);
+        let of = before.shape.larger.as_ref().map(Arc::as_ptr);
+        let name = (shape.size, shape.packing == Packing::Batch, of);
         let larger = match made.get(&name) {
             Some(larger) => larger.clone(),
             None => {

@@ -38,6 +38,8 @@ pub use schema::extend_schema;
 
 /// The session's section that it is in.
 pub const SECTION: &str = "network";
+/// The most bytes that the queues of a session's network have together.
+pub const MOST_MEMORY: usize = 1 << 30;
 /// The most nodes that a session's network has.
 pub const MOST_NODES: usize = 256;
 

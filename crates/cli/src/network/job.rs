@@ -9,7 +9,7 @@ use crate::options::How;
 use crate::progress::Progress;
 use divisi::media::{Format, Writer};
 use divisi::network::kinds::{Feed, Tap};
-use divisi::network::session::Patch;
+use divisi::network::session::{MOST_MEMORY, Patch};
 use divisi::network::{Fire, RunError, RunOptions, Summary, View, run_on};
 use divisi::prelude::SampleRate;
 use divisi::units::Channels;
@@ -109,7 +109,7 @@ impl Job {
         let workers = crew.workers;
         let crew = Crew::new(crew).map_err(|error| Failure::failed(in_full(&error)))?;
         let options = RunOptions {
-            memory: usize::MAX / 2,
+            memory: MOST_MEMORY,
             stop: Some(interrupt.flag()),
             ..RunOptions::default()
         };

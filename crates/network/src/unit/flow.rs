@@ -4,7 +4,7 @@ use super::Plan;
 use crate::ends::{InEnd, OutEnd};
 use crate::error::{RunError, RunOptions};
 use crate::live::{Live, Step};
-use crate::session::Border;
+use crate::session::{Border, MOST_MEMORY};
 use crate::started::Started;
 use processor::Block;
 
@@ -34,7 +34,7 @@ impl Stream {
         let [into, out] = borders;
         let network = patch.network(into, out);
         let options = RunOptions {
-            memory: usize::MAX / 2,
+            memory: MOST_MEMORY,
             ..RunOptions::default()
         };
         let mut started = Started::new(network, &options)?;

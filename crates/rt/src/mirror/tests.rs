@@ -93,7 +93,13 @@ fn memory_without_a_name_leaves_none() {
     };
     for (form, create) in FORMS {
         let ring = Ring::<u8>::new_in(*create, 1, 1, Pages::Usual).unwrap();
-        assert_eq!((count(), ring.capacity()), (0, 4096), "{form}");
+        assert_eq!(ring.capacity(), 4096);
+        // Other tests of this process make memory too: a name that is left over stays, theirs go.
+        let is_none = |_| {
+            std::thread::sleep(std::time::Duration::from_millis(1));
+            count() == 0
+        };
+        assert!((0..2000).any(is_none), "{form}");
     }
 }
 
