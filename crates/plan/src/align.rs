@@ -125,8 +125,12 @@ pub(crate) fn align(wiring: &mut Wiring<'_>, options: &Options) -> Result<(), Pl
     Ok(())
 }
 
-/// What becomes of a wire; the default where nothing is to be made up for.
+/// What becomes of a wire; the default where nothing is to be made up for. One that an edit has put into a cycle does not
+/// go over: an aligner would have to lie in the cycle for that.
 fn tap(wiring: &Wiring<'_>, options: &Options, latencies: &Latencies, wire: &Wire) -> Tap {
+    if latencies.is_within(wire) {
+        return Tap::default();
+    }
     let frames = match options.compensate {
         true => latencies.early(wiring, wire),
         false => Frames(0),

@@ -63,11 +63,16 @@ impl Latencies {
         sinks.map(|(_, given)| *given).max().unwrap_or(0)
     }
 
+    /// Whether both ends of a wire are in one cycle.
+    pub(crate) fn is_within(&self, wire: &Wire) -> bool {
+        self.cycle[wire.from as usize] == self.cycle[wire.to as usize]
+    }
+
     /// By how many frames what a wire carries comes before the latest that its end hears. Within a cycle nothing is early,
     /// nor is the silence of who is muted.
     pub(crate) fn early(&self, wiring: &Wiring<'_>, wire: &Wire) -> Frames {
         let [from, to] = [wire.from, wire.to].map(|member| member as usize);
-        if self.cycle[from] == self.cycle[to] || wiring.members[from].part == Part::Mute {
+        if self.is_within(wire) || wiring.members[from].part == Part::Mute {
             return Frames(0);
         }
         Frames(self.heard[to].saturating_sub(self.given[from]))

@@ -269,6 +269,26 @@ fn an_edge_that_was_there_goes_over_and_a_new_one_does_not() {
     assert_eq!(taps(&sound(&patch)), []);
 }
 
+#[test]
+fn an_edge_that_an_edit_puts_into_a_cycle_does_not_go_over() {
+    let (mut patch, [_, a, b, mix, _]) = diamond();
+    late(&mut patch, a, 100);
+    let first = sound(&patch);
+    assert_eq!(delays(&first), [(b.0, mix.0, 100)]);
+    for is_settled in [true, false] {
+        let (mut patch, [_, a, b, mix, _]) = diamond();
+        late(&mut patch, a, 100);
+        let before = Before::new(&patch.graph, &first.delayed, 1, gone(is_settled));
+        patch.options.before = Some(before);
+        let delay = patch.add_with("delay", &[("time", 0.0004)]);
+        patch.wire(mix, delay);
+        patch.wire(delay, b);
+        let second = sound(&patch);
+        let within = second.delayed.iter().find(|it| it.from.node == b);
+        assert_eq!(within, None, "{is_settled}");
+    }
+}
+
 /// The arrival times of everything, by following the plan; each node must hear all at one time.
 fn follow(patch: &Patch, plan: &Plan) -> Result<(), TestCaseError> {
     let mut slots: HashMap<u32, u32> = HashMap::new();
@@ -365,7 +385,25 @@ proptest! {
     }
 
     #[test]
-    fn in_any_graph_edges_within_a_cycle_are_not_delayed(patch in wild_patches(12)) {
+    fn in_any_graph_edges_within_a_cycle_are_not_delayed(
+        patch in prop_oneof![wild_patches(12), patches(20)], edit: prop::sample::Index, is_settled: bool,
+        lates in prop::collection::vec(prop_oneof![Just(0), 1..200_u32], 20),
+    ) {
+        let mut patch = patch;
+        for (id, frames) in (0..patch.graph.id_bound() as u32).zip(lates) {
+            late(&mut patch, NodeId(id), frames);
+        }
+        // What was there before an edge was added.
+        let edges = patch.graph.edges();
+        if let Some(edge) = edges.get(edit.index(edges.len().max(1))).copied() {
+            let whole = patch.graph.clone();
+            patch.graph.apply(Edit::Disconnect(edge.from, edge.to)).expect("it is there");
+            if let Ok(first) = compile(&patch.graph, &patch.catalogue, &patch.options) {
+                let before = Before::new(&patch.graph, &first.delayed, 1, gone(is_settled));
+                patch.options.before = Some(before);
+            }
+            patch.graph = whole;
+        }
         if let Ok(plan) = compile(&patch.graph, &patch.catalogue, &patch.options) {
             prop_assert_eq!(plan.validate(), Ok(()));
             for it in &plan.delayed {
