@@ -201,6 +201,32 @@ fn a_way_that_begins_to_wait_waits_longer_and_no_longer_goes_over_by_a_fade_each
 }
 
 #[test]
+fn a_line_that_grows_again_at_once_still_knows_what_the_first_one_held() {
+    for (scheduler, apart) in schedulers()
+        .into_iter()
+        .flat_map(|scheduler| [1, 2, 5].map(|apart| (scheduler, apart)))
+    {
+        let mut straight = Take::new(DIRECT, scheduler);
+        straight.play(720);
+        let x = &straight.played[0];
+        let mut take = Take::new(DIRECT, scheduler);
+        take.play(10);
+        take.engine.edit(take.lagging("a", 100, "o", "t")).unwrap();
+        take.play(30);
+        let second = take.position();
+        for (name, frames) in [("b", 5000), ("c", 12_000), ("d", 20_000)] {
+            take.engine
+                .edit(take.lagging(name, frames, "o", "t"))
+                .unwrap();
+            take.play(apart);
+        }
+        take.play(650);
+        let known = second - 256;
+        assert_goes_over(&take, x, second, (100, 20_000, known + 20_000));
+    }
+}
+
+#[test]
 fn an_edit_in_the_middle_of_a_fade_lets_it_go_on() {
     for scheduler in schedulers() {
         let mut straight = Take::new(DIRECT, scheduler);

@@ -3,7 +3,8 @@
 //! # Swaps
 //!
 //! A plan that delays the same output takes the line over, with what is in it. Where it needs a longer one, that begins
-//! empty, and what was heard before its beginning is read from the older one, which nobody writes any more. A tap that
+//! empty, and what was heard before its beginning is read from the older one, which nobody writes any more, or from the one
+//! before that: lengths are powers of two and each is longer than the last, so there are at most 31 in a row. A tap that
 //! changes goes over from the old time to the new one by a fade, as soon as the line knows enough for the new one: until
 //! then it goes on as it was. Events have no fade: each is heard once, one that is overdue at once.
 //!
@@ -46,7 +47,7 @@ pub(crate) struct Aligners {
 /// What one line knows of its sound. Positions are absolute frames.
 #[derive(Clone, Copy)]
 struct Course {
-    /// From here on all is known, be it in the older line.
+    /// From here on all is known, be it in older lines.
     since: u64,
     /// From here on it is in this line.
     begun: u64,
@@ -93,6 +94,18 @@ impl Line {
             waiting: UnsafeCell::new(waiting),
         }
     }
+
+    /// The older lines that have been written, the newest first: one that never was played knows nothing.
+    ///
+    /// # Safety
+    ///
+    /// The caller has this line; then the executors that had the older ones are at rest.
+    unsafe fn elders(&self) -> impl Iterator<Item = (&Self, Course)> {
+        let all = std::iter::successors(self.older.as_deref(), |line| line.older.as_deref());
+        // SAFETY: nobody writes it any more, says the caller.
+        let all = all.map(|line| (line, unsafe { *line.course.get() }));
+        all.filter(|(_, course)| course.next != NEVER)
+    }
 }
 
 impl Aligners {
@@ -109,7 +122,6 @@ impl Aligners {
         let line = self.line(outlet, (channels, capacity(most, plan.block)), plan.block);
         Aligning {
             ring: line.ring.ring(),
-            older: line.older.as_ref().map(|older| older.ring.ring()),
             line,
             taps: taps.iter().map(|tap| self.tapped(outlet, *tap)).collect(),
             most: u64::from(most.0),
@@ -214,8 +226,6 @@ impl Tapped {
 pub(crate) struct Aligning {
     line: Arc<Line>,
     ring: RawLine,
-    /// The ring of the line before it.
-    older: Option<RawLine>,
     taps: Box<[Tapped]>,
     most: u64,
     fade: u64,
@@ -259,14 +269,12 @@ impl Aligning {
             return;
         }
         let mut since = from;
-        if let Some(older) = &self.line.older {
-            // SAFETY: the executor that had it is at rest.
-            let before = unsafe { *older.course.get() };
+        // SAFETY: the line is this step's.
+        if let Some((older, before)) = unsafe { self.line.elders() }.next() {
             if goes_on(before.next) {
-                let held = before
-                    .next
-                    .saturating_sub(u64::from(older.ring.ring().capacity));
-                since = before.begun.max(held).min(from);
+                let capacity = u64::from(older.ring.ring().capacity);
+                let held = before.next.saturating_sub(capacity);
+                since = before.since.max(held).min(from);
             }
         }
         *course = Course {
@@ -342,20 +350,23 @@ impl Aligning {
         to: &mut [f32],
     ) {
         // How much of `to` comes before a position.
-        let before = |position: u64| {
-            let frames = (position + late).saturating_sub(from);
-            frames.min(to.len() as u64) as usize
-        };
-        let (unknown, old) = (before(course.since), before(course.begun));
+        let count = to.len() as u64;
+        let before = |position: u64| (position + late).saturating_sub(from).min(count) as usize;
+        let (unknown, mut old) = (before(course.since), before(course.begun));
         let at = |frame: usize| (from + frame as u64).wrapping_sub(late);
         to[..unknown].fill(0.0);
-        // SAFETY: the line is this step's, and nobody writes the older one any more. What is read is in them: `since` says
-        // so of the older one, and this one holds the longest tap beside a block.
+        // SAFETY: the line is this step's, and nobody writes the older ones any more. What is read is in them: `since` says
+        // so of the older ones, and this one holds the longest tap beside a block.
         unsafe {
-            if let Some(ring) = &self.older {
-                read(ring, channel, at(unknown), &mut to[unknown..old]);
-            }
             read(&self.ring, channel, at(old), &mut to[old..]);
+            if unknown == old {
+                return;
+            }
+            for (line, course) in self.line.elders() {
+                let begun = before(course.begun).clamp(unknown, old);
+                read(&line.ring.ring(), channel, at(begun), &mut to[begun..old]);
+                old = begun;
+            }
         }
     }
 
@@ -393,14 +404,16 @@ impl Aligning {
     ///
     /// As `run`.
     unsafe fn pass_events(&self, own: &mut Own, moment: &Moment<'_>) -> u64 {
-        // SAFETY: the caller's promise; the line is this step's, and so is the older one: who had it is at rest.
+        // SAFETY: the caller's promise; the line is this step's, and so are the older ones: who had them is at rest.
         let (mut block, waiting, is_new) = unsafe {
             let waiting = &mut *self.line.waiting.get();
             let next = &mut (*self.line.course.get()).next;
             let is_new = std::mem::replace(next, 0) == NEVER;
             (Block::new(&own.io, moment), waiting, is_new)
         };
-        if let Some(older) = self.line.older.as_ref().filter(|_| is_new) {
+        // SAFETY: as above.
+        let older = unsafe { self.line.elders() }.next();
+        if let Some((older, _)) = older.filter(|_| is_new) {
             // SAFETY: as above.
             let older = unsafe { &*older.waiting.get() };
             waiting.extend(older.iter().take(waiting.capacity()));
