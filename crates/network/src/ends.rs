@@ -13,6 +13,8 @@ pub(crate) struct InEnd {
     pub(crate) queue: QueueId,
     want: Input,
     consumer: Consumer<f32>,
+    /// What comes is what the node gave, by a circle: it does not keep the node going.
+    pub(crate) goes_round: bool,
     /// The last window, where silence was put behind the frames that are left.
     padded: Box<[Box<[f32]>]>,
     is_padded: bool,
@@ -60,6 +62,7 @@ impl InEnd {
             queue,
             want,
             consumer,
+            goes_round: false,
             padded: Box::default(),
             is_padded: false,
         }

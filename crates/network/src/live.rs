@@ -89,10 +89,10 @@ impl Live {
         let (mut waits, mut is_alive) = (None, self.ins.is_empty());
         for end in &mut self.ins {
             match end.supply() {
-                Supply::Ready => is_alive = true,
+                Supply::Ready => is_alive |= !end.goes_round,
                 Supply::Silent => {}
                 Supply::Short => {
-                    is_alive = true;
+                    is_alive |= !end.goes_round;
                     waits = waits.or(Some(Hold::Needs(end.queue)));
                 }
                 Supply::Over => return Chance::End,

@@ -20,7 +20,8 @@ pub enum Rest {
     Pad,
     /// Silence is put behind them until each has been taken; then the node ends.
     Flush,
-    /// Silence is put behind them for as long as another input goes on; the node ends with the last of these.
+    /// Silence is put behind them for as long as another input goes on; the node ends with the last of these. What it
+    /// gave itself, and hears again by a circle, does not keep it going where it hears anything else.
     Silence,
 }
 

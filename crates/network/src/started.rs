@@ -1,6 +1,7 @@
 //! [`Started`]: a network with its queues in memory, before the first firing and after the last.
 
 use crate::checks;
+use crate::circles::circles;
 use crate::ends::{InEnd, OutEnd};
 use crate::error::{RunError, RunOptions, Summary};
 use crate::live::{Failure, Live};
@@ -35,6 +36,7 @@ impl Started {
             }
             circuit.tie(&mut lives, queue, size, (producer, consumer));
         }
+        go_round(&circuit.shape, &mut lives);
         Ok(Self {
             lives,
             circuit,
@@ -98,6 +100,21 @@ fn live(fire: Box<dyn crate::Fire>) -> Live {
         firings: 0,
         has_ended: false,
         is_sink: true,
+    }
+}
+
+/// Tells the ends of queues in circles, but where a node hears nothing else.
+fn go_round(shape: &Shape, lives: &mut [Live]) {
+    let circle = circles(shape);
+    let is_round = |end: &InEnd| {
+        let queue = &shape.queues[end.queue.0];
+        circle[queue.from.0.0] == circle[queue.to.0.0]
+    };
+    for live in lives {
+        if !live.ins.iter().all(is_round) {
+            let ends = live.ins.iter_mut();
+            ends.for_each(|end| end.goes_round = is_round(end));
+        }
     }
 }
 

@@ -4,6 +4,7 @@
 mod common;
 
 use common::{From, Heard, Keep, Mix, Way, all_ways, from, keep, sample};
+use divisi_network::kinds::{Add, Gain, Split};
 use divisi_network::{
     Fire, Flow, Input, Inputs, Network, NodeId, Order, Output, Outputs, Ports, QueueShape, Rest,
     RunError, RunOptions,
@@ -460,6 +461,39 @@ fn a_circle_that_feeds_itself_ends_with_the_last_sink() {
         let summary = way.run(network, &RunOptions::default()).unwrap();
         assert_eq!(summary.firings[4], 20, "{name}");
         let heard = heard.lock().unwrap()[0].clone();
+        assert_eq!(heard, *first.get_or_insert_with(|| heard.clone()), "{name}");
+    }
+}
+
+#[test]
+fn an_echo_ends_with_what_is_echoed() {
+    let mut first = None;
+    for (name, way) in all_ways() {
+        let mut network = Network::new();
+        let source = network.add("source", from(16, 320)).unwrap();
+        let sum = network.add("sum", Add::new(2, 1, 16).unwrap()).unwrap();
+        let twice = network.add("twice", Split::new(2, 1, 16).unwrap()).unwrap();
+        let less = network.add("less", Gain::new(0.5, 1, 8).unwrap()).unwrap();
+        let (keep, heard) = keep(16);
+        let sink = network.add("sink", keep).unwrap();
+        network.connect((source, 0), (sum, 0)).unwrap();
+        network.connect((sum, 0), (twice, 0)).unwrap();
+        network.connect((twice, 0), (sink, 0)).unwrap();
+        network.connect((twice, 1), (less, 0)).unwrap();
+        let begins = QueueShape {
+            from: (less, 0),
+            to: (sum, 1),
+            initial: 32,
+            size: None,
+        };
+        network.connect_with(begins).unwrap();
+        let summary = way.run(network, &RunOptions::default()).unwrap();
+        assert_eq!(summary.firings[4], 20, "{name}");
+        let heard = heard.lock().unwrap()[0].clone();
+        // What was heard 32 frames ago comes again, half as loud.
+        let echo = |n: usize| n.checked_sub(32).map_or(0.0, |before| 0.5 * heard[before]);
+        let expected: Vec<f32> = (0..320).map(|n| sample(1, 0, n) + echo(n)).collect();
+        assert_eq!(heard, expected, "{name}");
         assert_eq!(heard, *first.get_or_insert_with(|| heard.clone()), "{name}");
     }
 }
