@@ -270,12 +270,11 @@ impl Aligning {
         }
         let mut since = from;
         // SAFETY: the line is this step's.
-        if let Some((older, before)) = unsafe { self.line.elders() }.next() {
-            if goes_on(before.next) {
-                let capacity = u64::from(older.ring.ring().capacity);
-                let held = before.next.saturating_sub(capacity);
-                since = before.since.max(held).min(from);
-            }
+        let before = unsafe { self.line.elders() }.next();
+        if let Some((older, before)) = before.filter(|(_, before)| goes_on(before.next)) {
+            let capacity = u64::from(older.ring.ring().capacity);
+            let held = before.next.saturating_sub(capacity);
+            since = before.since.max(held).min(from);
         }
         *course = Course {
             since,
