@@ -26,7 +26,12 @@ fn read(bytes: &[u8]) {
     };
     check_found(&reading.diagnostics, text.as_bytes());
     let is_wrong = reading.diagnostics.iter().any(Diagnostic::is_error);
-    assert_eq!(reading.patch.is_none(), is_wrong, "{:#?}", reading.diagnostics);
+    assert_eq!(
+        reading.patch.is_none(),
+        is_wrong,
+        "{:#?}",
+        reading.diagnostics
+    );
     if let Some(patch) = reading.patch {
         check(&patch);
     }
@@ -35,7 +40,10 @@ fn read(bytes: &[u8]) {
 fn check(patch: &Patch) {
     let (shape, verdict) = (patch.shape(), patch.verdict());
     assert_eq!(verdict.repetitions.len(), shape.nodes.len());
-    let firings = verdict.repetitions.iter().fold(0_u64, |sum, n| sum.saturating_add(*n));
+    let firings = verdict
+        .repetitions
+        .iter()
+        .fold(0_u64, |sum, n| sum.saturating_add(*n));
     holds_with(shape, &verdict.sizes).expect("these were found");
     if firings > MOST_FIRINGS {
         return;
