@@ -14,7 +14,7 @@
 //! executor after the other has such a step.
 
 use crate::lines::{LineMemory, capacity, read, write};
-use crate::stage::{EVENTS_A_PORT, Own};
+use crate::stage::Own;
 use crate::step::clear_flags;
 use graph::{NodeId, Signal};
 use plan::{Aligner, Delayed, Gone, Plan, Tap};
@@ -27,12 +27,13 @@ use units::Frames;
 
 /// How long a fade from one time to another lasts, in seconds.
 const FADE_S: f64 = 0.02;
-/// So many events can wait in one line at most; what comes beyond is counted as lost.
-const WAITING: usize = 4096;
 /// Not yet.
 const NEVER: u64 = u64::MAX;
 /// So many frames are mixed at once in a fade.
 const STRIP: usize = 64;
+
+// The plan's bound counts on it.
+const _: () = assert!(size_of::<(u64, Event)>() <= plan::SAMPLES_AN_EVENT * size_of::<f32>());
 
 /// Which output of which node.
 type Outlet = (NodeId, u16);
@@ -136,9 +137,8 @@ impl Aligners {
         match there {
             Some(line) if line.ring.ring().capacity >= frames => line,
             older => {
-                let blocks = frames / block.0.max(1) + 1;
                 let events = match channels {
-                    0 => (blocks as usize).saturating_mul(EVENTS_A_PORT).min(WAITING),
+                    0 => plan::waiting(frames, block),
                     _ => 0,
                 };
                 let line = Arc::new(Line::new((channels, frames), events, older));

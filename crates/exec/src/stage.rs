@@ -17,6 +17,7 @@ use crate::pool::Resident;
 use crate::sum::Sum;
 use crate::table::Table;
 use graph::NodeId;
+pub(crate) use plan::EVENTS_A_PORT;
 use processor::{Event, Io, Processor, RawChannel, RawEvents, RawLine, RawPort};
 use rt::arena::Arena;
 use rt::countdown::Countdown;
@@ -28,8 +29,6 @@ use workers::Deferred;
 
 /// How many events one step can receive in a block; what comes beyond is counted as lost.
 pub(crate) const EVENTS_A_STEP: usize = 256;
-/// How many events one port can send in a block.
-pub(crate) const EVENTS_A_PORT: usize = 64;
 
 /// What a step does when its turn comes.
 pub(crate) enum Act {

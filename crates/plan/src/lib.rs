@@ -44,6 +44,7 @@ pub use cpfd::cpfd;
 pub use dag::{Arc, Dag};
 pub use etf::etf;
 pub use fuse::Fuse;
+pub use limits::{EVENTS_A_PORT, SAMPLES_AN_EVENT, waiting};
 pub use machine::{Link, Machine};
 pub use optimum::optimum;
 pub use schedule::{Placed, Schedule, hlfet, random};

@@ -14,6 +14,19 @@ const MOST_DELAYED: u64 = 1 << 28;
 /// The most samples that all slots may hold together: 2 GiB.
 const MOST_IN_SLOTS: u64 = 1 << 29;
 
+/// How many events one port can send in a block.
+pub const EVENTS_A_PORT: usize = 64;
+/// So many events can wait in the line of one aligner at most.
+const WAITING: usize = 4096;
+/// An event that waits takes the room of so many samples, with its moment.
+pub const SAMPLES_AN_EVENT: usize = 6;
+
+/// How many events have room in the line of an aligner that holds so many `frames`.
+pub fn waiting(frames: u32, block: Frames) -> usize {
+    let blocks = (frames / block.0.max(1)).saturating_add(1);
+    (blocks as usize).saturating_mul(EVENTS_A_PORT).min(WAITING)
+}
+
 /// What is too large about the graph; each kind of excess once, at the node that is one too many.
 pub(crate) fn too_large(members: &[Member<'_>], options: &Options) -> Vec<Diagnostic> {
     let mut wrong = Vec::new();
@@ -61,13 +74,15 @@ pub(crate) fn too_late(wiring: &Wiring<'_>, options: &Options) -> Result<(), Pla
     let members = wiring.members.iter();
     let mut total: u64 = members.map(|member| delayed(member, options)).sum();
     let first = wiring.aligners.iter().find(|aligner| {
-        let channels = match wiring.signal(aligner.of, aligner.output) {
-            Signal::Audio(channels) => channels.0,
-            // The moment and the event take the room of some samples.
-            Signal::Control | Signal::Event => 1,
-        };
         let most = aligner.taps.iter().map(|tap| tap.most()).max();
-        total += held(most.unwrap_or_default(), channels, options);
+        let most = most.unwrap_or_default();
+        total += match wiring.signal(aligner.of, aligner.output) {
+            Signal::Audio(channels) => held(most, channels.0, options),
+            Signal::Control | Signal::Event => {
+                let frames = held(most, 1, options).try_into().unwrap_or(u32::MAX);
+                (waiting(frames, options.block) * SAMPLES_AN_EVENT) as u64
+            }
+        };
         total > MOST_DELAYED
     });
     let Some(first) = first else {

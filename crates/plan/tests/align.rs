@@ -225,6 +225,23 @@ fn latencies_beyond_all_measure_are_refused_and_not_allocated() {
 }
 
 #[test]
+fn events_that_wait_count_as_what_they_take() {
+    let mut patch = Patch::default();
+    let [first, second, sink] = nodes(&mut patch, ["synth", "synth", "sink"]);
+    patch.wire_ports((first, 1), (second, 1));
+    patch.wire(second, sink);
+    late(&mut patch, first, 4096);
+    // 4096 of 24 bytes each, the bound being 2^28 samples.
+    for _ in 0..11_000 {
+        let player = patch.add("player");
+        patch.wire_ports((player, 1), (second, 1));
+    }
+    let refused = compile(&patch.graph, &patch.catalogue, &patch.options).unwrap_err();
+    let words = &refused.0[0].message;
+    assert!(words.contains("samples in delays"), "{words}");
+}
+
+#[test]
 fn an_edge_that_was_there_goes_over_and_a_new_one_does_not() {
     let (mut patch, [osc, a, b, mix, sink]) = diamond();
     let plain = sound(&patch);
