@@ -14,6 +14,7 @@ const MOST_DELAYED: u64 = 1 << 28;
 /// The most samples that all slots may hold together: 2 GiB.
 const MOST_IN_SLOTS: u64 = 1 << 29;
 
+const CAN_BE_OFF: &str = "some node is very late; latency compensation can be turned off";
 /// How many events one port can send in a block.
 pub const EVENTS_A_PORT: usize = 64;
 /// So many events can wait in the line of one aligner at most.
@@ -69,8 +70,19 @@ fn held(most: Frames, channels: u16, options: &Options) -> u64 {
     frames.next_power_of_two() * u64::from(channels)
 }
 
-/// Refuses to make up for latencies that are too long.
+/// Refuses to make up for latencies that are too long, or too many.
 pub(crate) fn too_late(wiring: &Wiring<'_>, options: &Options) -> Result<(), PlanError> {
+    let is_many = |taps: usize| taps > usize::from(u16::MAX);
+    if let Some(many) = wiring.aligners.iter().find(|a| is_many(a.taps.len())) {
+        let node = wiring.members[many.of as usize].node;
+        let words = format!(
+            "making up for latencies, an output of `{}` would be heard at more than {} times",
+            node.name,
+            u16::MAX
+        );
+        let wrong = Diagnostic::error(node.place, words);
+        return Err(PlanError(vec![wrong.help(CAN_BE_OFF)]));
+    }
     let members = wiring.members.iter();
     let mut total: u64 = members.map(|member| delayed(member, options)).sum();
     let first = wiring.aligners.iter().find(|aligner| {
@@ -93,10 +105,8 @@ pub(crate) fn too_late(wiring: &Wiring<'_>, options: &Options) -> Result<(), Pla
         "making up for latencies, with that of what meets `{}` there are more than {MOST_DELAYED} samples in delays",
         node.name
     );
-    let help = "some node is very late; latency compensation can be turned off";
-    Err(PlanError(vec![
-        Diagnostic::error(node.place, words).help(help),
-    ]))
+    let wrong = Diagnostic::error(node.place, words);
+    Err(PlanError(vec![wrong.help(CAN_BE_OFF)]))
 }
 
 fn excess(

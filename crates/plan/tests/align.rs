@@ -242,6 +242,27 @@ fn events_that_wait_count_as_what_they_take() {
 }
 
 #[test]
+fn an_output_that_is_to_be_heard_at_more_times_than_can_be_counted_is_refused() {
+    let mut patch = Patch::default();
+    let osc = patch.add("osc");
+    let mut last = osc;
+    for _ in 0..=65_537 {
+        let next = patch.add("mod");
+        late(&mut patch, next, 1);
+        patch.wire(osc, next);
+        if last != osc {
+            patch.wire(last, next);
+        }
+        last = next;
+    }
+    let refused = compile(&patch.graph, &patch.catalogue, &patch.options).unwrap_err();
+    assert_eq!(refused.0.len(), 1);
+    assert_eq!(refused.0[0].place.line, 1, "at the oscillator");
+    let words = &refused.0[0].message;
+    assert!(words.contains("more than 65535 times"), "{words}");
+}
+
+#[test]
 fn an_edge_that_was_there_goes_over_and_a_new_one_does_not() {
     let (mut patch, [osc, a, b, mix, sink]) = diamond();
     let plain = sound(&patch);

@@ -116,6 +116,16 @@ fn an_aligner_that_is_not_there_rests_or_gives_something_else_is_found() {
     plan.delayed[0].tap.frames = Frames(11);
     fault(&plan, "an edge is delayed by what no aligner gives");
     let mut plan = aligned();
+    plan.taps = vec![plan.taps[0]; 65_536];
+    plan.aligners[0].taps.end = 65_536;
+    let start = plan.outputs.len() as u32;
+    let first = aligner(&mut plan).outputs.start as usize;
+    let port = plan.outputs[first];
+    plan.outputs.extend(std::iter::repeat_n(port, 65_536));
+    let end = start + 65_536;
+    aligner(&mut plan).outputs = Span { start, end };
+    fault(&plan, "aligner 0 has too many taps");
+    let mut plan = aligned();
     plan.aligners.push(plan.aligners[0]);
     fault(&plan, "aligners are not in the order of their outputs");
 }

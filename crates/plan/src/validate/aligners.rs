@@ -34,6 +34,9 @@ pub(super) fn check(plan: &Plan, wrong: &mut Vec<String>) {
             ));
         }
         let taps = aligner.taps.of(&plan.taps);
+        if taps.len() > usize::from(u16::MAX) {
+            wrong.push(format!("aligner {index} has too many taps"));
+        }
         if taps.is_empty() || !taps.is_sorted_by(|a, b| a < b) {
             wrong.push(format!("the taps of aligner {index} do not rise"));
         }
