@@ -53,64 +53,56 @@ impl Chart {
 
     /// The picture.
     pub(crate) fn svg(&self) -> String {
-        let y = self.axis(self.y);
         match &self.body {
             Body::Lanes(lanes) => schedule(lanes).svg(),
             Body::Labelled(curves) => plot::lines(&self.labelled(curves)).svg(),
-            Body::Curves { log, curves } => {
-                let scale = |is_log| if is_log { Scale::Log } else { Scale::Linear };
-                let value = |(x, at): &(f64, f64)| {
-                    let value = Value {
-                        at: *at,
-                        ..Value::default()
-                    };
-                    (*x, value)
-                };
-                let series = curves.iter().map(|(name, points)| Series {
-                    name: name.clone(),
-                    points: points.iter().map(value).collect(),
-                });
-                let x = Axis {
-                    scale: scale(log.0),
-                    ..self.axis(self.x)
-                };
-                plot::lines(&Lines {
-                    title: self.title.clone(),
-                    x,
-                    y: Axis {
-                        scale: scale(log.1),
-                        ..y
-                    },
-                    series: series.filter(|s| !s.points.is_empty()).collect(),
-                    ..Lines::default()
-                })
-                .svg()
-            }
-            Body::Bars { groups, series } => {
-                let value = |(at, worst): (f64, f64)| Value {
-                    at,
-                    worst: (worst > at).then_some(worst),
-                    ..Value::default()
-                };
-                let series = series.iter().map(|(name, values)| BarSeries {
-                    name: name.clone(),
-                    values: values.iter().map(|v| v.map(value)).collect(),
-                });
-                let is_wide = spread(&self.body) > 30.0;
-                plot::bars(&Bars {
-                    title: self.title.clone(),
-                    groups: groups.clone(),
-                    y: Axis {
-                        scale: if is_wide { Scale::Log } else { Scale::Linear },
-                        ..y
-                    },
-                    series: series
-                        .filter(|s| s.values.iter().any(Option::is_some))
-                        .collect(),
-                    ..Bars::default()
-                })
-                .svg()
-            }
+            Body::Curves { log, curves } => plot::lines(&self.curves(*log, curves)).svg(),
+            Body::Bars { groups, series } => plot::bars(&self.bars(groups, series)).svg(),
+        }
+    }
+
+    fn curves(&self, log: (bool, bool), curves: &[(String, Vec<(f64, f64)>)]) -> Lines {
+        let scale = |is_log| if is_log { Scale::Log } else { Scale::Linear };
+        let series = curves
+            .iter()
+            .map(|(name, points)| curve(name, points.iter().copied()));
+        Lines {
+            title: self.title.clone(),
+            x: Axis {
+                scale: scale(log.0),
+                ..self.axis(self.x)
+            },
+            y: Axis {
+                scale: scale(log.1),
+                ..self.axis(self.y)
+            },
+            series: series.filter(|s| !s.points.is_empty()).collect(),
+            ..Lines::default()
+        }
+    }
+
+    fn bars(&self, groups: &[String], series: &[(String, Heights)]) -> Bars {
+        let value = |(at, worst): (f64, f64)| Value {
+            at,
+            worst: (worst > at).then_some(worst),
+            ..Value::default()
+        };
+        let series = series.iter().map(|(name, values)| BarSeries {
+            name: name.clone(),
+            values: values.iter().map(|v| v.map(value)).collect(),
+        });
+        let is_wide = spread(&self.body) > 30.0;
+        Bars {
+            title: self.title.clone(),
+            groups: groups.to_vec(),
+            y: Axis {
+                scale: if is_wide { Scale::Log } else { Scale::Linear },
+                ..self.axis(self.y)
+            },
+            series: series
+                .filter(|s| s.values.iter().any(Option::is_some))
+                .collect(),
+            ..Bars::default()
         }
     }
 
@@ -119,10 +111,9 @@ impl Chart {
             scale: Scale::Log,
             ..self.axis(what)
         };
-        let series = curves.iter().map(|(name, points)| Series {
-            name: name.clone(),
-            points: points.iter().map(|(x, y, _)| (*x, (*y).into())).collect(),
-        });
+        let series = curves
+            .iter()
+            .map(|(name, points)| curve(name, points.iter().map(|(x, y, _)| (*x, *y))));
         let labels = curves.iter().flat_map(|(_, points)| points.iter().cloned());
         Lines {
             title: self.title.clone(),
@@ -142,6 +133,16 @@ impl Chart {
             unit: unit.into(),
             ..Axis::default()
         }
+    }
+}
+
+/// A curve from left to right: runs that were broken off stand in the table in the order in which they were made.
+fn curve(name: &str, points: impl Iterator<Item = (f64, f64)>) -> Series {
+    let mut points: Vec<_> = points.map(|(x, y)| (x, y.into())).collect();
+    points.sort_by(|(a, _): &(f64, Value), (b, _)| a.total_cmp(b));
+    Series {
+        name: name.into(),
+        points,
     }
 }
 
@@ -198,5 +199,25 @@ mod tests {
         assert!(!chart.is_empty() && chart.svg().contains("82 %"));
         chart.body = Body::Lanes(Lanes::default());
         assert!(chart.is_empty() && chart.svg().ends_with("</svg>\n"));
+    }
+
+    #[test]
+    fn a_curve_goes_from_left_to_right_whatever_was_measured_first() {
+        let mut chart = Chart {
+            file: "x".into(),
+            title: "x".into(),
+            x: "frames",
+            y: "channels",
+            body: Body::Lanes(Lanes::default()),
+        };
+        let pictures = [[1.0, 2.0, 8.0], [8.0, 1.0, 2.0]].map(|order| {
+            let points = order.map(|x| (x, 10.0 / x)).to_vec();
+            chart.body = Body::Curves {
+                log: (true, false),
+                curves: vec![("held".into(), points)],
+            };
+            chart.svg()
+        });
+        assert_eq!(pictures[0], pictures[1]);
     }
 }
