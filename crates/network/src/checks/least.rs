@@ -25,9 +25,9 @@ const MOST_WORK: u128 = 10_000_000;
 /// The most steps that are made to meet demands.
 const MOST_STEPS: u64 = 5_000_000;
 
-/// What became of the search for the least sizes. It comes to an end where rows of up to three queues have nodes that move
-/// different amounts, however many rows there are, and longer ones mostly the same; it gives up on longer rows of ever
-/// different amounts, where very many ways to share the room among them are as good.
+/// What became of the search for the least sizes. It comes to an end where rows of queues have nodes that mostly move the
+/// same amounts, however many rows there are, and nearly always where rows of up to three move different ones; it gives up
+/// on longer rows of ever different amounts, where very many ways to share the room among them are as good.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Least {
