@@ -1,12 +1,10 @@
 //! Long levels, that sum up for periods to come, and half precision.
 
-use crate::kit::{Rng, error_db, play, same, truth};
+use crate::kit::{Rng, play, same};
+use crate::mixed::{Sometimes, Whenever, exchanged, paths, sound, worst_db};
 use divisi_conv::distributed::Evenly;
-use divisi_conv::{
-    Convolver, Fdl, Hands, Inline, Latency, Options, Partition, Path, Threads, ThreadsOptions,
-};
+use divisi_conv::{Convolver, Inline, Latency, Options, Partition, Threads, ThreadsOptions};
 use fft::Kernels;
-use rt::deferred::Owner;
 
 const CUTS: [&str; 3] = ["17x64 5x512", "7x64 6x256 3x1024", "3x64 16x128 3x1024"];
 
@@ -15,42 +13,6 @@ fn options(text: &str) -> Options {
     let mut options = Options::new(Partition::parse(64, Latency::None, text).unwrap());
     options.near = 0;
     options
-}
-
-/// Straight channels, and two that mix.
-fn paths(straight: usize, length: usize, rng: &mut Rng) -> Vec<Path> {
-    let mut path = |i, o| Path::new(i, o, rng.response(length));
-    let mut paths: Vec<Path> = (0..straight).map(|c| path(c, c)).collect();
-    for (input, output) in [(0, 0), (0, 1), (1, 1)] {
-        paths.push(path(straight + input, straight + output));
-    }
-    paths
-}
-
-fn sound(channels: usize, frames: usize, seed: u64) -> Vec<Vec<f32>> {
-    let mut rng = Rng(seed);
-    (0..channels).map(|_| rng.noise(frames)).collect()
-}
-
-/// The worst of all outputs, in dB.
-fn worst_db(paths: &[Path], options: &Options) -> f64 {
-    let channels = paths.iter().map(|path| path.output + 1).max().unwrap();
-    let input = sound(channels, 5000, 41);
-    let mut convolver = Convolver::new(channels, channels, paths, options).unwrap();
-    let frames = 5000 + options.partition.reach();
-    let played = play(&mut convolver, &input, frames, &mut Inline);
-    let mut rng = Rng(42);
-    let at: Vec<usize> = (0..300).map(|_| rng.below(frames)).collect();
-    let db = played.iter().enumerate().map(|(output, played)| {
-        let into = paths.iter().filter(|path| path.output == output);
-        let sum = |n| {
-            into.clone()
-                .map(|path| f64::from(path.gain) * truth(&input[path.input], &path.ir, n))
-                .sum()
-        };
-        error_db(played, 0, sum, &at)
-    });
-    db.fold(f64::NEG_INFINITY, f64::max)
 }
 
 #[test]
@@ -88,25 +50,6 @@ fn half_precision_is_within_its_bound_from_its_size_on_with_any_kernels() {
             options.half = Some(2048);
             let db = worst_db(&paths, &options);
             assert!(db <= -120.0, "{kernels:?} {near}: {db:.1} dB");
-        }
-    }
-}
-
-/// Pieces at any time.
-struct Whenever(Rng);
-
-impl Hands for Whenever {
-    fn started(&mut self, _line: usize, _work: &mut Owner<Fdl>) {}
-
-    fn finish(&mut self, line: usize, work: &mut Owner<Fdl>) -> bool {
-        Inline.finish(line, work)
-    }
-
-    fn tend(&mut self, lines: &mut dyn Iterator<Item = (usize, &mut Owner<Fdl>)>) {
-        for (_, work) in lines {
-            for _ in 0..self.0.below(4) {
-                work.help();
-            }
         }
     }
 }
@@ -166,21 +109,6 @@ fn after_going_to_another_time_or_a_long_silence_nothing_waits_of_what_was() {
     }
 }
 
-/// Gives up on all work in some callbacks.
-struct Sometimes(usize);
-
-impl Hands for Sometimes {
-    fn started(&mut self, _line: usize, _work: &mut Owner<Fdl>) {}
-
-    fn finish(&mut self, line: usize, work: &mut Owner<Fdl>) -> bool {
-        self.0 += 1;
-        match self.0 % 11 {
-            0 => work.is_here(),
-            _ => Inline.finish(line, work),
-        }
-    }
-}
-
 #[test]
 fn after_a_late_result_what_was_heard_before_is_heard_on() {
     let mut rng = Rng(51);
@@ -207,29 +135,7 @@ fn an_exchange_of_like_responses_leaves_no_trace_in_full_and_in_half_precision()
         let mut options = options("7x64 6x256 5x1024");
         options.half = half;
         let paths = paths(1, 6000, &mut rng);
-        let input = sound(3, 20_032, 54);
-        let mut still = Convolver::new(3, 3, &paths, &options).unwrap();
-        let truth = play(&mut still, &input, 20_032, &mut Inline);
-        let mut faded = Convolver::new(3, 3, &paths, &options).unwrap();
-        let (first, second): (Vec<_>, Vec<_>) = input
-            .iter()
-            .map(|sound| (sound[..7040].to_vec(), sound[7040..].to_vec()))
-            .unzip();
-        let mut played = play(&mut faded, &first, 7040, &mut Inline);
-        let next = faded.preparer().prepare(&paths).unwrap();
-        assert!(faded.exchange(next).is_none());
-        for (all, rest) in
-            played
-                .iter_mut()
-                .zip(play(&mut faded, &second, 20_032 - 7040, &mut Inline))
-        {
-            all.extend(rest);
-        }
-        assert!(faded.take_retired().is_some());
-        for (truth, played) in truth.iter().zip(&played) {
-            let apart = truth.iter().zip(played).map(|(a, b)| (a - b).abs());
-            let apart = apart.fold(0.0, f32::max);
-            assert!(apart < most, "{half:?}: {apart}");
-        }
+        let apart = exchanged(&paths, &options, 20_032);
+        assert!(apart < most, "{half:?}: {apart}");
     }
 }

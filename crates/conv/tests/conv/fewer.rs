@@ -1,13 +1,11 @@
 //! Fewer operations by other ways of computing: the convolution, and the same bits whoever does it.
 
-use crate::kit::{Rng, error_db, play, same, truth};
+use crate::kit::{Rng, play, same};
 use crate::memory::calls;
+use crate::mixed::{Sometimes, Whenever, apart, exchanged, paths, sound, worst_db};
 use divisi_conv::distributed::Evenly;
-use divisi_conv::{
-    Convolver, Fdl, Hands, Inline, Latency, Options, Partition, Path, Threads, ThreadsOptions,
-};
+use divisi_conv::{Convolver, Inline, Latency, Options, Partition, Threads, ThreadsOptions};
 use fft::Kernels;
-use rt::deferred::Owner;
 
 const CUTS: [&str; 5] = [
     "17x64 5x512",
@@ -38,42 +36,6 @@ fn all() -> impl Iterator<Item = (String, Options)> {
         };
         kinds(text).map(named)
     })
-}
-
-/// Straight channels, and two that mix.
-fn paths(straight: usize, length: usize, rng: &mut Rng) -> Vec<Path> {
-    let mut path = |i, o| Path::new(i, o, rng.response(length));
-    let mut paths: Vec<Path> = (0..straight).map(|c| path(c, c)).collect();
-    for (input, output) in [(0, 0), (0, 1), (1, 1)] {
-        paths.push(path(straight + input, straight + output));
-    }
-    paths
-}
-
-fn sound(channels: usize, frames: usize, seed: u64) -> Vec<Vec<f32>> {
-    let mut rng = Rng(seed);
-    (0..channels).map(|_| rng.noise(frames)).collect()
-}
-
-/// The worst of all outputs, in dB.
-fn worst_db(paths: &[Path], options: &Options) -> f64 {
-    let channels = paths.iter().map(|path| path.output + 1).max().unwrap();
-    let input = sound(channels, 5000, 61);
-    let mut convolver = Convolver::new(channels, channels, paths, options).unwrap();
-    let frames = 5000 + options.partition.reach();
-    let played = play(&mut convolver, &input, frames, &mut Inline);
-    let mut rng = Rng(62);
-    let at: Vec<usize> = (0..200).map(|_| rng.below(frames)).collect();
-    let db = played.iter().enumerate().map(|(output, played)| {
-        let into = paths.iter().filter(|path| path.output == output);
-        let sum = |n| {
-            into.clone()
-                .map(|path| f64::from(path.gain) * truth(&input[path.input], &path.ir, n))
-                .sum()
-        };
-        error_db(played, 0, sum, &at)
-    });
-    db.fold(f64::NEG_INFINITY, f64::max)
 }
 
 #[test]
@@ -128,25 +90,6 @@ fn they_take_no_memory_in_a_callback() {
     }
 }
 
-/// Pieces at any time.
-struct Whenever(Rng);
-
-impl Hands for Whenever {
-    fn started(&mut self, _line: usize, _work: &mut Owner<Fdl>) {}
-
-    fn finish(&mut self, line: usize, work: &mut Owner<Fdl>) -> bool {
-        Inline.finish(line, work)
-    }
-
-    fn tend(&mut self, lines: &mut dyn Iterator<Item = (usize, &mut Owner<Fdl>)>) {
-        for (_, work) in lines {
-            for _ in 0..self.0.below(4) {
-                work.help();
-            }
-        }
-    }
-}
-
 #[test]
 fn the_bits_are_the_same_from_all_hands_and_pieces() {
     let mut rng = Rng(65);
@@ -187,21 +130,6 @@ fn the_bits_are_the_same_from_all_hands_and_pieces() {
 /// In so many frames all levels come round, and all ways to sum up.
 const ROUND: u64 = 2048 * 8 * 3;
 
-/// Does most of the work when it is due, and some never.
-struct Sometimes(usize);
-
-impl Hands for Sometimes {
-    fn started(&mut self, _line: usize, _work: &mut Owner<Fdl>) {}
-
-    fn finish(&mut self, line: usize, work: &mut Owner<Fdl>) -> bool {
-        self.0 += 1;
-        match self.0 % 11 {
-            0 => work.is_here(),
-            _ => Inline.finish(line, work),
-        }
-    }
-}
-
 #[test]
 fn after_late_results_and_after_a_jump_it_is_as_new() {
     let mut rng = Rng(68);
@@ -217,19 +145,11 @@ fn after_late_results_and_after_a_jump_it_is_as_new() {
         play(&mut convolver, &[], silence, &mut Inline);
         let mut new = Convolver::new(3, 3, &paths, &options).unwrap();
         let truth = play(&mut new, &input, 64 * 256, &mut Inline);
-        for position in [0, 6 * 2048 * 77] {
-            let mut jumped = match position {
-                0 => None,
-                position => {
-                    convolver.seek(position);
-                    Some(play(&mut convolver, &input, 64 * 256, &mut Inline))
-                }
-            };
-            let played = jumped
-                .take()
-                .unwrap_or_else(|| play(&mut convolver, &input, 64 * 256, &mut Inline));
-            same(&played, &truth, &text);
-        }
+        let played = play(&mut convolver, &input, 64 * 256, &mut Inline);
+        same(&played, &truth, &text);
+        convolver.seek(6 * 2048 * 77);
+        let played = play(&mut convolver, &input, 64 * 256, &mut Inline);
+        same(&played, &truth, &text);
         assert_eq!(convolver.late(), late);
     }
 }
@@ -256,10 +176,7 @@ fn a_result_that_is_late_spoils_no_later_one() {
         let played = play(&mut convolver, &input, 64 * 400, &mut Sometimes(3));
         let truth = play(&mut plain, &input, 64 * 400, &mut Sometimes(3));
         assert!(convolver.late() > 3 && convolver.late() == plain.late());
-        for (played, truth) in played.iter().zip(&truth) {
-            let apart = played.iter().zip(truth).map(|(a, b)| (a - b).abs());
-            assert!(apart.fold(0.0, f32::max) < 1e-4, "{text}");
-        }
+        assert!(apart(&played, &truth) < 1e-4, "{text}");
     }
 }
 
@@ -268,26 +185,7 @@ fn an_exchange_of_like_responses_leaves_no_trace() {
     let mut rng = Rng(72);
     for (text, options) in all() {
         let paths = paths(1, options.partition.reach(), &mut rng);
-        let input = sound(3, 64 * 600, 73);
-        let mut still = Convolver::new(3, 3, &paths, &options).unwrap();
-        let truth = play(&mut still, &input, 64 * 600, &mut Inline);
-        let mut faded = Convolver::new(3, 3, &paths, &options).unwrap();
-        let (first, second): (Vec<_>, Vec<_>) = input
-            .iter()
-            .map(|sound| (sound[..7040].to_vec(), sound[7040..].to_vec()))
-            .unzip();
-        let mut played = play(&mut faded, &first, 7040, &mut Inline);
-        let next = faded.preparer().prepare(&paths).unwrap();
-        assert!(faded.exchange(next).is_none());
-        let rest = play(&mut faded, &second, 64 * 600 - 7040, &mut Inline);
-        for (all, rest) in played.iter_mut().zip(rest) {
-            all.extend(rest);
-        }
-        assert!(faded.take_retired().is_some());
-        for (truth, played) in truth.iter().zip(&played) {
-            let apart = truth.iter().zip(played).map(|(a, b)| (a - b).abs());
-            let apart = apart.fold(0.0, f32::max);
-            assert!(apart < 1e-4, "{text}: {apart}");
-        }
+        let apart = exchanged(&paths, &options, 64 * 600);
+        assert!(apart < 1e-4, "{text}: {apart}");
     }
 }

@@ -1,6 +1,7 @@
 //! Whoever does the work, and whenever: the same bits.
 
 use crate::kit::{Rng, play, same};
+use crate::mixed::Whenever;
 use divisi_conv::distributed::Evenly;
 use divisi_conv::{
     Backends, Convolver, Fdl, Hands, Inline, Latency, Options, Partition, Path, Pinning, Threads,
@@ -9,25 +10,6 @@ use divisi_conv::{
 use fft::{Backend, Packing};
 use rt::deferred::Owner;
 use workers::{Priority, cores};
-
-/// Pieces at any time, as they come, and the rest when it is due.
-struct Whenever(Rng);
-
-impl Hands for Whenever {
-    fn started(&mut self, _line: usize, _work: &mut Owner<Fdl>) {}
-
-    fn finish(&mut self, line: usize, work: &mut Owner<Fdl>) -> bool {
-        Inline.finish(line, work)
-    }
-
-    fn tend(&mut self, lines: &mut dyn Iterator<Item = (usize, &mut Owner<Fdl>)>) {
-        for (_, work) in lines {
-            for _ in 0..self.0.below(4) {
-                work.help();
-            }
-        }
-    }
-}
 
 /// Never does anything: all work is late.
 struct Never;

@@ -11,4 +11,5 @@ mod hands;
 mod kit;
 mod memory;
 mod mistakes;
+mod mixed;
 mod oracle;
