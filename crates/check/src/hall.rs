@@ -115,6 +115,16 @@ pub struct Manner {
 }
 
 impl Manner {
+    /// As workers wait where nobody says otherwise.
+    pub fn new(way: Way, workers: usize, block: u32) -> Self {
+        Self {
+            way,
+            workers,
+            block,
+            wait: Wait::Hybrid,
+        }
+    }
+
     /// One worker in the plan's order: the reference.
     pub fn reference(block: u32) -> Self {
         Self {

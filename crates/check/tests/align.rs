@@ -7,7 +7,6 @@ use divisi_check::late;
 use divisi_check::rng::Rng;
 use graph::{Graph, shape};
 use processor::{Activity, Block, Registry};
-use workers::Wait;
 
 const FRAMES: usize = 3000;
 
@@ -76,15 +75,6 @@ fn parallel(node: &str) -> String {
     )
 }
 
-fn manner(way: Way, workers: usize, block: u32) -> Manner {
-    Manner {
-        way,
-        workers,
-        block,
-        wait: Wait::Hybrid,
-    }
-}
-
 /// One that gives what it is given, and lags: each with its name, its text and the block of the graph.
 fn lagging(folder: &Impulses) -> [(&'static str, String, u32); 3] {
     let one = folder.write_samples("one.wav", &[1.0]);
@@ -111,12 +101,15 @@ fn a_way_through_a_node_that_lags_cancels_with_its_inverse_to_digital_silence() 
     for (name, node, block) in lagging(&folder) {
         let text = parallel(&node);
         for way in WAYS.into_iter().chain(PIPELINES) {
-            assert!(is_silent(&text, manner(way, 2, block)), "{name}, {way:?}");
+            assert!(
+                is_silent(&text, Manner::new(way, 2, block)),
+                "{name}, {way:?}"
+            );
         }
         // The other way is heard, and where it lags by itself too it does not cancel.
         let alone = text.replace("i.1 -> s.1;", "i.1;");
         assert!(
-            !is_silent(&alone, manner(Way::Sequential, 1, block)),
+            !is_silent(&alone, Manner::new(Way::Sequential, 1, block)),
             "{name}"
         );
         let wrong = text.replace(
@@ -124,7 +117,7 @@ fn a_way_through_a_node_that_lags_cancels_with_its_inverse_to_digital_silence() 
             r#"d = { kind: "delay", time: 0.001, }; n.1 -> i.1 -> d.1 -> s.1;"#,
         );
         assert!(
-            !is_silent(&wrong, manner(Way::Sequential, 1, block)),
+            !is_silent(&wrong, Manner::new(Way::Sequential, 1, block)),
             "{name}"
         );
     }
@@ -138,7 +131,7 @@ fn two_sinks_hear_at_one_time() {
     let graph = graph(text, &registry);
     for block in [16, 64, 100] {
         let played =
-            Hall::new(&graph, &registry, manner(Way::Sequential, 1, block)).play(2, FRAMES);
+            Hall::new(&graph, &registry, Manner::new(Way::Sequential, 1, block)).play(2, FRAMES);
         assert!(played[0] == played[1], "{block}");
         assert!(played[0][..77].iter().all(|bits| *bits == 0));
         assert!(played[0][77..].iter().any(|bits| *bits != 0));
@@ -262,7 +255,7 @@ fn graphs_by_chance_play_what_they_should_to_the_frame_whoever_plays_them() {
             continue;
         }
         for way in WAYS.into_iter().chain(PIPELINES) {
-            let manner = manner(way, 1 + rng.below(3), 1 + rng.below(200) as u32);
+            let manner = Manner::new(way, 1 + rng.below(3), 1 + rng.below(200) as u32);
             let mut hall = Hall::new(&graph, &registry, manner);
             assert_eq!(hall.plan.validate(), Ok(()));
             delayed += hall.plan.delayed.len();
@@ -296,7 +289,7 @@ fn what_enters_a_cycle_enters_at_one_time_and_feedback_keeps_its_own() {
     }
     for way in WAYS.into_iter().chain(PIPELINES) {
         for block in [1, 7, 64, 300] {
-            let manner = manner(way, 2, block);
+            let manner = Manner::new(way, 2, block);
             let mut hall = Hall::new(&graph, &registry, manner);
             assert_eq!(
                 hall.plan.delayed.len(),
@@ -319,7 +312,7 @@ fn a_graph_without_latencies_has_no_step_more() {
         shape::random(100, 3, None).unwrap(),
         shape::diamond(156, None).unwrap(),
     ] {
-        let hall = Hall::new(&graph, &registry, manner(Way::Stealing, 2, 64));
+        let hall = Hall::new(&graph, &registry, Manner::new(Way::Stealing, 2, 64));
         assert!(hall.plan.aligners.is_empty() && hall.plan.delayed.is_empty());
         assert_eq!(hall.plan.steps.len(), steps_of(&graph));
     }

@@ -7,18 +7,8 @@ use exec::Outcome;
 use graph::Graph;
 use processor::{Body, Event, Target};
 use proptest::prelude::*;
-use workers::Wait;
 
 const FRAMES: usize = 5000;
-
-fn manner(way: Way, workers: usize, block: u32) -> Manner {
-    Manner {
-        way,
-        workers,
-        block,
-        wait: Wait::Hybrid,
-    }
-}
 
 fn play(graph: &Graph, manner: Manner, channels: u16) -> Vec<Vec<u32>> {
     Hall::new(graph, &registry(), manner).play(channels, FRAMES)
@@ -59,7 +49,7 @@ fn feedback_is_what_a_plain_loop_gives_at_any_block() {
         let graph = graph(&echo(delay), &registry());
         for block in [1, 2, 10, 64, 100, 1024, 4096] {
             for way in WAYS {
-                let manner = manner(way, 2, block);
+                let manner = Manner::new(way, 2, block);
                 let played = play(&graph, manner, 1);
                 assert!(played[0] == expected, "{delay} frames, {manner:?}");
             }
@@ -99,7 +89,7 @@ proptest! {
     ) {
         let graph = graph(&strips(&delays), &registry());
         let expected = play(&graph, Manner::reference(1), 3);
-        let manner = manner(way, workers, block);
+        let manner = Manner::new(way, workers, block);
         prop_assert!(play(&graph, manner, 3) == expected, "{delays:?}, {manner:?}");
     }
 }
@@ -111,7 +101,7 @@ fn what_is_in_the_lines_and_the_nodes_outlives_the_plan() {
         let graph = graph(&strips(&[3, 50, 1000]), &registry);
         let expected = play(&graph, Manner::reference(1), 3);
         let mut rng = Rng(5);
-        let mut hall = Hall::new(&graph, &registry, manner(Way::Stealing, 3, block));
+        let mut hall = Hall::new(&graph, &registry, Manner::new(Way::Stealing, 3, block));
         let mut played = vec![Vec::new(); 3];
         while played[0].len() < FRAMES {
             let part = hall.play(3, block as usize * (1 + rng.below(4)));
@@ -165,7 +155,7 @@ fn a_delay_that_is_turned_in_its_loop_is_exact_too() {
     assert!(expected != play(&graph, Manner::reference(1), 1)[0]);
     for block in [7, 64, 500, 4096] {
         for way in WAYS {
-            let manner = manner(way, 2, block);
+            let manner = Manner::new(way, 2, block);
             assert!(turned(&graph, manner) == expected, "{manner:?}");
         }
     }

@@ -2,6 +2,7 @@
 //! and is as new after a reset.
 
 use divisi_check::alloc::Counting;
+use divisi_check::network::arms;
 use divisi_check::rig::{Cut, Rig, Take};
 use divisi_check::rng::Rng;
 use divisi_check::unit::node;
@@ -11,24 +12,6 @@ use units::SampleRate;
 
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
-
-/// Sound through two arms, of which the one delays by what it must see at once; with nodes of several rates.
-const ARMS: &str = "\
-[network]
-edges = [\"in -> split -> there -> back -> both -> out\", \"split.out2 -> long -> down -> up -> both.in2\"]
-channels = 2
-piece = 12
-[network.nodes]
-in = { kind = \"input\" }
-split = { kind = \"split\" }
-there = { kind = \"stft\", size = 128, hop = 32 }
-back = { kind = \"istft\", size = 128, hop = 32 }
-long = { kind = \"overlap_save\", taps = 193, cutoff = 0.2, size = 512 }
-down = { kind = \"decimate\", factor = 3 }
-up = { kind = \"interpolate\", factor = 3, piece = 5 }
-both = { kind = \"add\", piece = 7 }
-out = { kind = \"output\" }
-";
 
 /// There and back again, which is the sound itself.
 const SAME: &str = "\
@@ -79,8 +62,8 @@ fn take(seed: u64, frames: usize) -> Take {
 
 #[test]
 fn blocks_of_any_cut_give_the_same_bits_and_nothing_is_allocated() {
-    for (name, text) in [("arms", ARMS), ("same", SAME)] {
-        let file = File::new(name, text);
+    for (name, text) in [("arms", arms(2)), ("same", SAME.into())] {
+        let file = File::new(name, &text);
         let take = take(1, 3000);
         let whole = file.rig().play(&take, Cut::Even(3000));
         assert_eq!(whole.allocations, 0, "{name}");
@@ -117,7 +100,7 @@ fn a_network_is_as_late_as_it_says() {
 
 #[test]
 fn after_a_reset_it_is_as_new() {
-    let file = File::new("reset", ARMS);
+    let file = File::new("reset", &arms(2));
     let (first, other) = (take(3, 2000), take(4, 1777));
     let mut rig = file.rig();
     let new = rig.play(&first, Cut::Even(64));

@@ -2,10 +2,10 @@
 
 use crate::{alone, graph, patch};
 use divisi_check::alloc::audio_calls;
-use divisi_check::hall::{Hall, Manner, WAYS, Way, registry};
+use divisi_check::hall::{Hall, Manner, WAYS, registry};
 use divisi_check::impulse::Impulses;
 use graph::Graph;
-use workers::{AudioThread, Wait};
+use workers::AudioThread;
 
 /// The count of calls, once it stands still: threads that have just been started still tidy up.
 fn settled() -> u64 {
@@ -15,15 +15,6 @@ fn settled() -> u64 {
         if audio_calls() == before {
             return before;
         }
-    }
-}
-
-fn manner(way: Way, workers: usize, block: u32) -> Manner {
-    Manner {
-        way,
-        workers,
-        block,
-        wait: Wait::Hybrid,
     }
 }
 
@@ -58,7 +49,7 @@ fn holds(graph: &Graph, channels: u16, frames: usize) {
     assert!(reference.iter().all(is_heard));
     for way in WAYS {
         for workers in 1..=3 {
-            let mut hall = Hall::new(graph, &registry, manner(way, workers, 64));
+            let mut hall = Hall::new(graph, &registry, Manner::new(way, workers, 64));
             let before = settled();
             let plays = AudioThread::begin();
             for _ in 0..frames / 64 {
@@ -66,7 +57,7 @@ fn holds(graph: &Graph, channels: u16, frames: usize) {
             }
             drop(plays);
             assert_eq!(settled(), before, "{way:?} {workers}");
-            let mut hall = Hall::new(graph, &registry, manner(way, workers, 64));
+            let mut hall = Hall::new(graph, &registry, Manner::new(way, workers, 64));
             let played = hall.play(channels, frames);
             assert!(played == reference, "{way:?} {workers}");
             assert_eq!(hall.counts(), exec::Counts::default());

@@ -81,6 +81,9 @@ fn piece() -> Value {
     count(1, MOST_PIECE, Some(USUAL_PIECE), "Frames a firing.")
 }
 
+/// A key, and what may stand there.
+type Key = (&'static str, Value);
+
 /// If a node is of this kind, then these are its keys besides those of all.
 fn of_kind(kind: &str) -> Value {
     let (about, keys) = keys(kind);
@@ -94,29 +97,27 @@ fn of_kind(kind: &str) -> Value {
     })
 }
 
-fn keys(kind: &str) -> (&'static str, Vec<(&'static str, Value)>) {
-    let factor = || {
-        (
-            "factor",
-            count(
-                1,
-                MOST_FACTOR,
-                Some(2),
-                "How many frames become one, or one becomes.",
-            ),
-        )
-    };
-    let size = |usual| {
-        (
-            "size",
-            count(
-                *SIZES.start(),
-                *SIZES.end(),
-                Some(usual),
-                "Frames of a transform: a power of two.",
-            ),
-        )
-    };
+/// How many frames become one, or one becomes.
+fn factor() -> Key {
+    let about = "How many frames become one, or one becomes.";
+    ("factor", count(1, MOST_FACTOR, Some(2), about))
+}
+
+fn size(usual: usize) -> Key {
+    let about = "Frames of a transform: a power of two.";
+    (
+        "size",
+        count(*SIZES.start(), *SIZES.end(), Some(usual), about),
+    )
+}
+
+fn hop() -> Key {
+    let about = "Frames from window to window: half of `size`, or a divisor of that.";
+    ("hop", count(1, *SIZES.end(), None, about))
+}
+
+/// What a kind does, and its keys.
+fn keys(kind: &str) -> (&'static str, Vec<Key>) {
     let with_taps = |mut keys: Vec<_>| {
         keys.extend(taps());
         keys
@@ -149,29 +150,13 @@ fn keys(kind: &str) -> (&'static str, Vec<(&'static str, Value)>) {
             with_taps(vec![factor()]),
         ),
         "overlap_save" => ("A long filter by transforms.", with_taps(vec![size(4096)])),
-        _ => (
-            match kind {
-                "stft" => "Spectra of windows that overlap.",
-                _ => "Sound from such spectra.",
-            },
-            vec![
-                size(1024),
-                (
-                    "hop",
-                    count(
-                        1,
-                        *SIZES.end(),
-                        None,
-                        "Frames from window to window: half of `size`, or a divisor of that.",
-                    ),
-                ),
-            ],
-        ),
+        "stft" => ("Spectra of windows that overlap.", vec![size(1024), hop()]),
+        _ => ("Sound from such spectra.", vec![size(1024), hop()]),
     }
 }
 
 /// A filter's taps, written or designed.
-fn taps() -> Vec<(&'static str, Value)> {
+fn taps() -> Vec<Key> {
     vec![
         (
             "coefs",
