@@ -3,6 +3,19 @@
 use super::*;
 use divisi::draw::{Hue, Lane, LaneBox, Lanes};
 
+/// What is told of callbacks that come late: columns, and what they are called.
+const LATE: [(&str, &str); 9] = [
+    ("way", "Way"),
+    ("length", "Frames"),
+    ("held", "Channels"),
+    ("setting", "Jitter"),
+    ("percent", "Processor, %"),
+    ("p99_us", "99 %, µs"),
+    ("worst_us", "Worst, µs"),
+    ("missed", "Missed"),
+    ("unexplained", "Unexplained"),
+];
+
 impl View<'_> {
     /// Figure 5.
     pub(super) fn kernels(&self, page: &mut Page, charts: &mut Vec<Chart>) {
@@ -285,40 +298,10 @@ impl View<'_> {
             },
         };
         put(page, charts, chart, "Fewer is better.");
-        let rows: Vec<_> = self
-            .rows("jitter")
-            .map(|row| {
-                [
-                    "way",
-                    "length",
-                    "held",
-                    "setting",
-                    "percent",
-                    "p99_us",
-                    "worst_us",
-                    "missed",
-                    "unexplained",
-                ]
-                .map(|c| row.text(c).to_owned())
-                .to_vec()
-            })
-            .collect();
-        let head = [
-            "Way",
-            "Frames",
-            "Channels",
-            "Jitter",
-            "Processor, %",
-            "99 %, µs",
-            "Worst, µs",
-            "Missed",
-            "Unexplained",
-        ];
-        page.table(
-            "How long callbacks took, and what they missed",
-            &head,
-            &rows,
-        );
+        let text = |row: Row<'_>| LATE.map(|(column, _)| row.text(column).to_owned()).to_vec();
+        let rows: Vec<_> = self.rows("jitter").map(text).collect();
+        let caption = "How long callbacks took, and what they missed";
+        page.table(caption, &LATE.map(|(_, head)| head), &rows);
     }
 
     /// The figures of the other paper, ours, and peers'.
