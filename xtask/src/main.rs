@@ -5,6 +5,7 @@
 //! where it is root. May not: stop at the first failure.
 #![forbid(unsafe_code)]
 
+mod bits;
 mod commands;
 mod fuzz;
 mod huge_pages;
@@ -25,6 +26,8 @@ The workspace's own commands.
     cargo xtask soak [--minutes N]   the long tier: ThreadSanitizer, AddressSanitizer, NEON under an emulator,
                                      long stress and privileged tests, many more
                                      property cases, every loom interleaving, N minutes of each fuzzer (default 10)
+    cargo xtask bits OLD NEW         compares the sound of two builds of the program `divisi`, bit for bit, in some
+                                     700 files by every executor: for changes that must not be heard
     cargo xtask help                 this
 
 Integration tests need Debian packages (jackd2 and others). They are installed where that is allowed (root and
@@ -42,6 +45,7 @@ fn main() -> ExitCode {
             Ok(minutes) => soak::run(minutes).finish(),
             Err(_) => wrong(&format!("`{n}` is not a number of minutes")),
         },
+        ["bits", old, new] => bits::run(old, new).finish(),
         ["help" | "--help" | "-h"] => {
             print!("{HELP}");
             ExitCode::SUCCESS
