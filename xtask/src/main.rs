@@ -7,6 +7,7 @@
 
 mod bits;
 mod commands;
+mod deny;
 mod fuzz;
 mod huge_pages;
 mod packages;

@@ -3,7 +3,7 @@
 use crate::commands::{cargo, crates_where, loom, packages_of, says, target};
 use crate::huge_pages::HugePages;
 use crate::summary::Summary;
-use crate::{fuzz, packages};
+use crate::{deny, fuzz, packages};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -31,6 +31,7 @@ pub(crate) fn run(minutes: u64) -> Summary {
     if let Some(models) = loom() {
         summary.run("loom models, unbounded", models, 240);
     }
+    deny::advisories(&mut summary);
     fuzz::run(&mut summary, 60 * minutes);
     summary
 }

@@ -3,7 +3,7 @@
 use crate::commands::{cargo, loom};
 use crate::huge_pages::HugePages;
 use crate::summary::Summary;
-use crate::{fuzz, packages};
+use crate::{deny, fuzz, packages};
 
 /// Crates that must compile everywhere, and where.
 const PURE: &[&str] = &["units", "graph", "plan", "text", "draw"];
@@ -36,6 +36,7 @@ pub(crate) fn run(only: &[&str]) -> Summary {
         cargo(&["test", "--workspace", "--no-fail-fast"]),
         20,
     );
+    deny::run(&mut summary);
     if let Some(mut models) = loom() {
         // Bugs that need more than three preemptions are rare; the long tier has no bound.
         models.env("LOOM_MAX_PREEMPTIONS", "3");

@@ -1,0 +1,71 @@
+//! `cargo deny`: holds the licences, duplicates and origins of all dependencies to `deny.toml`.
+
+use crate::commands::{cargo, root, target};
+use crate::summary::Summary;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+/// The version that is built where no cargo-deny is installed.
+const VERSION: &str = "0.20.2";
+
+/// Licences, bans and sources: needs no network but the registry's.
+pub(crate) fn run(summary: &mut Summary) {
+    check(summary, "dependencies", &["licenses", "bans", "sources"]);
+}
+
+/// Known weaknesses of dependencies: needs the advisory database, which is fetched.
+pub(crate) fn advisories(summary: &mut Summary) {
+    check(summary, "advisories", &["advisories"]);
+}
+
+fn check(summary: &mut Summary, step: &str, what: &[&str]) {
+    if !summary.wants(step) {
+        return;
+    }
+    match program() {
+        Some(program) => {
+            let mut command = Command::new(program);
+            command
+                .current_dir(root())
+                .args(["deny", "check"])
+                .args(what);
+            summary.run(step, command, 10);
+        }
+        None => summary.skip(step, &format!("needs `cargo install cargo-deny@{VERSION}`")),
+    }
+}
+
+/// Path of cargo-deny: the installed one, or the one that was built below the target folder, now if need be.
+fn program() -> Option<PathBuf> {
+    let own = target("tools");
+    let candidates = [PathBuf::from("cargo-deny"), own.join("bin/cargo-deny")];
+    let find = || candidates.iter().find(|program| answers(program)).cloned();
+    find().or_else(|| {
+        if std::env::var_os("DIVISI_NO_INSTALL").is_none() {
+            println!("building cargo-deny {VERSION}; this takes some minutes, once");
+            let mut build = cargo(&[
+                "install",
+                "--quiet",
+                "--locked",
+                "cargo-deny",
+                "--version",
+                VERSION,
+                "--root",
+            ]);
+            let _ = build
+                .arg(&own)
+                .env("CARGO_TARGET_DIR", own.join("build"))
+                .status();
+        }
+        find()
+    })
+}
+
+fn answers(program: &PathBuf) -> bool {
+    let mut version = Command::new(program);
+    version
+        .arg("--version")
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
+    version.status().is_ok_and(|status| status.success())
+}
