@@ -3,7 +3,7 @@
 //! `cargo run -p divisi-conv --example make_hall -- examples/convolution/hall.wav`. The same bytes on every machine: every
 //! number comes from a seed and from `libm`.
 
-use media::{Format, Writer};
+use media::{SampleFormat, Writer};
 use units::{Channels, SampleRate};
 
 const HZ: usize = 32_000;
@@ -21,7 +21,7 @@ fn main() {
     let path = std::env::args().nth(1).expect("the file to write");
     let (left, right) = (ear(1, |wall| wall.1), ear(2, |wall| wall.2));
     let rate = SampleRate::new(HZ as u32).expect("32000 is not zero");
-    let mut writer = Writer::create(&path, rate, Channels(2), Format::I16).expect("the file");
+    let mut writer = Writer::create(&path, rate, Channels(2), SampleFormat::I16).expect("the file");
     writer.write(&[&left, &right]).expect("room on the disk");
     writer.finish().expect("room on the disk");
     println!("{path}: {} frames", left.len());

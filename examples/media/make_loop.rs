@@ -3,7 +3,7 @@
 //! `cargo run -p divisi-media --example make_loop -- examples/media/loop.wav`. The same bytes on every machine: every
 //! sine comes from `libm`, every noise from a seed.
 
-use divisi_media::{Format, Writer};
+use divisi_media::{SampleFormat, Writer};
 use std::f64::consts::TAU;
 use units::{Channels, SampleRate};
 
@@ -19,7 +19,7 @@ fn main() {
         sound.extend(faded(notes, length));
     }
     let rate = SampleRate::new(HZ as u32).expect("32000 is not zero");
-    let mut writer = Writer::create(&path, rate, Channels(1), Format::I16).expect("the file");
+    let mut writer = Writer::create(&path, rate, Channels(1), SampleFormat::I16).expect("the file");
     writer.write_interleaved(&sound).expect("room on the disk");
     writer.finish().expect("room on the disk");
     println!("{path}: {} beats", sound.len() / BEAT);

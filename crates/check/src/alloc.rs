@@ -38,7 +38,7 @@ pub fn is_installed() -> bool {
 
 fn count() {
     CALLS.set(CALLS.get() + 1);
-    if AudioThread::is_here() {
+    if AudioThread::is_current() {
         // Relaxed: as above.
         AUDIO.fetch_add(1, Ordering::Relaxed);
     }

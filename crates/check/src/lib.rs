@@ -4,12 +4,12 @@
 //! May: lean on everything, use `unsafe` in order to stand in for an executor. May not: be leant on, assert on time.
 
 pub mod alloc;
-pub mod cast;
-pub mod hall;
-pub mod impulse;
-pub mod late;
-pub mod later;
+pub mod conformance;
+pub mod deferred_node;
+pub mod fixtures;
+pub mod impulse_files;
+pub mod latency_node;
 pub mod network;
-pub mod rig;
+pub mod processor_bench;
 pub mod rng;
-pub mod unit;
+pub mod test_bench;

@@ -1,12 +1,14 @@
 //! Latency compensation as it is heard: ways of different latencies meet to the frame, under every executor.
 
-use divisi_check::cast::{add, graph, kind};
-use divisi_check::hall::{Hall, Manner, PIPELINES, WAYS, Way, registry};
-use divisi_check::impulse::Impulses;
-use divisi_check::late;
+use divisi_check::fixtures::{add, graph, kind};
+use divisi_check::impulse_files::ImpulseFiles;
+use divisi_check::latency_node;
 use divisi_check::rng::Rng;
+use divisi_check::test_bench::{
+    ALL_STRATEGIES, PIPELINED, RunConfig, TestBench, TestStrategy, registry,
+};
 use graph::{Graph, shape};
-use processor::{Activity, Block, Registry};
+use processor::{Block, ProcessStatus, Registry};
 
 const FRAMES: usize = 3000;
 
@@ -24,10 +26,10 @@ fn folded(inputs: impl Iterator<Item = f32>) -> f32 {
     sum % 1009.0
 }
 
-/// The usual kinds, `late`, and whole numbers: `whole` gives some, `fold` makes one of three.
+/// The usual kinds, `latency_node`, and whole numbers: `whole` gives some, `fold` makes one of three.
 fn kinds() -> Registry {
     let mut registry = registry();
-    late::add(&mut registry);
+    latency_node::add(&mut registry);
     let seed = |node: &graph::Node| -> u64 { node.name[1..].parse().expect("its name ends so") };
     add(&mut registry, kind("whole", (0, 1)), move |node| {
         let seed = seed(node);
@@ -36,7 +38,7 @@ fn kinds() -> Registry {
             for (x, at) in block.output(0).channel(0).iter_mut().zip(from..) {
                 *x = sample(seed, at);
             }
-            Activity::Awake
+            ProcessStatus::Continue
         }
     });
     add(&mut registry, kind("fold", (3, 1)), |_| {
@@ -46,24 +48,24 @@ fn kinds() -> Registry {
                 let y = folded(inputs);
                 block.output(0).channel(0)[frame] = y;
             }
-            Activity::Awake
+            ProcessStatus::Continue
         }
     });
     registry
 }
 
 /// Whether channel 0 of what `text` says is silent throughout.
-fn is_silent(text: &str, manner: Manner) -> bool {
+fn is_silent(text: &str, manner: RunConfig) -> bool {
     let registry = divisi_kinds();
-    let mut hall = Hall::new(&graph(text, &registry), &registry, manner);
-    let played = hall.play(1, FRAMES);
+    let mut hall = TestBench::new(&graph(text, &registry), &registry, manner);
+    let played = hall.render(1, FRAMES);
     played[0].iter().all(|bits| f32::from_bits(*bits) == 0.0)
 }
 
-/// All kinds that there are, and `late`.
+/// All kinds that there are, and `latency_node`.
 fn divisi_kinds() -> Registry {
     let mut registry = divisi::registry();
-    late::add(&mut registry);
+    latency_node::add(&mut registry);
     registry
 }
 
@@ -76,7 +78,7 @@ fn parallel(node: &str) -> String {
 }
 
 /// One that gives what it is given, and lags: each with its name, its text and the block of the graph.
-fn lagging(folder: &Impulses) -> [(&'static str, String, u32); 3] {
+fn lagging(folder: &ImpulseFiles) -> [(&'static str, String, u32); 3] {
     let one = folder.write_samples("one.wav", &[1.0]);
     let text = "[network]\nedges = [\"in -> low -> out\"]\n[network.nodes]\nin = { kind = \"input\" }\n\
         low = { kind = \"gain\", piece = 100 }\nout = { kind = \"output\" }\n";
@@ -97,19 +99,19 @@ fn lagging(folder: &Impulses) -> [(&'static str, String, u32); 3] {
 
 #[test]
 fn a_way_through_a_node_that_lags_cancels_with_its_inverse_to_digital_silence() {
-    let folder = Impulses::new("align");
+    let folder = ImpulseFiles::new("align");
     for (name, node, block) in lagging(&folder) {
         let text = parallel(&node);
-        for way in WAYS.into_iter().chain(PIPELINES) {
+        for way in ALL_STRATEGIES.into_iter().chain(PIPELINED) {
             assert!(
-                is_silent(&text, Manner::new(way, 2, block)),
+                is_silent(&text, RunConfig::new(way, 2, block)),
                 "{name}, {way:?}"
             );
         }
         // The other way is heard, and where it lags by itself too it does not cancel.
         let alone = text.replace("i.1 -> s.1;", "i.1;");
         assert!(
-            !is_silent(&alone, Manner::new(Way::Sequential, 1, block)),
+            !is_silent(&alone, RunConfig::new(TestStrategy::Sequential, 1, block)),
             "{name}"
         );
         let wrong = text.replace(
@@ -117,7 +119,7 @@ fn a_way_through_a_node_that_lags_cancels_with_its_inverse_to_digital_silence() 
             r#"d = { kind: "delay", time: 0.001, }; n.1 -> i.1 -> d.1 -> s.1;"#,
         );
         assert!(
-            !is_silent(&wrong, Manner::new(Way::Sequential, 1, block)),
+            !is_silent(&wrong, RunConfig::new(TestStrategy::Sequential, 1, block)),
             "{name}"
         );
     }
@@ -130,8 +132,12 @@ fn two_sinks_hear_at_one_time() {
     let registry = divisi_kinds();
     let graph = graph(text, &registry);
     for block in [16, 64, 100] {
-        let played =
-            Hall::new(&graph, &registry, Manner::new(Way::Sequential, 1, block)).play(2, FRAMES);
+        let played = TestBench::new(
+            &graph,
+            &registry,
+            RunConfig::new(TestStrategy::Sequential, 1, block),
+        )
+        .render(2, FRAMES);
         assert!(played[0] == played[1], "{block}");
         assert!(played[0][..77].iter().all(|bits| *bits == 0));
         assert!(played[0][77..].iter().any(|bits| *bits != 0));
@@ -254,13 +260,13 @@ fn graphs_by_chance_play_what_they_should_to_the_frame_whoever_plays_them() {
         if sinks == 0 {
             continue;
         }
-        for way in WAYS.into_iter().chain(PIPELINES) {
-            let manner = Manner::new(way, 1 + rng.below(3), 1 + rng.below(200) as u32);
-            let mut hall = Hall::new(&graph, &registry, manner);
+        for way in ALL_STRATEGIES.into_iter().chain(PIPELINED) {
+            let manner = RunConfig::new(way, 1 + rng.below(3), 1 + rng.below(200) as u32);
+            let mut hall = TestBench::new(&graph, &registry, manner);
             assert_eq!(hall.plan.validate(), Ok(()));
-            delayed += hall.plan.delayed.len();
+            delayed += hall.plan.delayed_edges.len();
             copies += hall.plan.steps.iter().filter(|step| step.copy > 0).count();
-            let played = hall.play(sinks, FRAMES);
+            let played = hall.render(sinks, FRAMES);
             for (channel, expected) in played.iter().zip(&expected) {
                 let channel: Vec<f32> = channel.iter().map(|bits| f32::from_bits(*bits)).collect();
                 assert!(channel == *expected, "seed {seed}, {manner:?}");
@@ -287,16 +293,16 @@ fn what_enters_a_cycle_enters_at_one_time_and_feedback_keeps_its_own() {
         expected[0][at] = a + b + 0.5 * expected[0][at - 20];
         expected[1][at] = b;
     }
-    for way in WAYS.into_iter().chain(PIPELINES) {
+    for way in ALL_STRATEGIES.into_iter().chain(PIPELINED) {
         for block in [1, 7, 64, 300] {
-            let manner = Manner::new(way, 2, block);
-            let mut hall = Hall::new(&graph, &registry, manner);
+            let manner = RunConfig::new(way, 2, block);
+            let mut hall = TestBench::new(&graph, &registry, manner);
             assert_eq!(
-                hall.plan.delayed.len(),
+                hall.plan.delayed_edges.len(),
                 2,
                 "into the cycle, and to the other sink"
             );
-            let played = hall.play(2, FRAMES);
+            let played = hall.render(2, FRAMES);
             for (played, expected) in played.iter().zip(&expected) {
                 let played: Vec<f32> = played.iter().map(|bits| f32::from_bits(*bits)).collect();
                 assert!(played == *expected, "{manner:?}");
@@ -312,8 +318,12 @@ fn a_graph_without_latencies_has_no_step_more() {
         shape::random(100, 3, None).unwrap(),
         shape::diamond(156, None).unwrap(),
     ] {
-        let hall = Hall::new(&graph, &registry, Manner::new(Way::Stealing, 2, 64));
-        assert!(hall.plan.aligners.is_empty() && hall.plan.delayed.is_empty());
+        let hall = TestBench::new(
+            &graph,
+            &registry,
+            RunConfig::new(TestStrategy::Stealing, 2, 64),
+        );
+        assert!(hall.plan.aligners.is_empty() && hall.plan.delayed_edges.is_empty());
         assert_eq!(hall.plan.steps.len(), steps_of(&graph));
     }
 }

@@ -1,14 +1,15 @@
 //! Edits that change latencies while it plays: what waits goes over without a gap, and what stays keeps what it holds.
 
-use divisi_check::cast::graph;
-use divisi_check::hall::{rate, registry};
-use divisi_check::late;
-use driver::{Beat, Cycle};
-use engine::{Engine, EngineOptions, Player, Scheduler};
+use divisi_check::fixtures::graph;
+use divisi_check::latency_node;
+use divisi_check::test_bench::{rate, registry};
+use driver::{AudioCallback, CallbackInfo};
+use engine::{Engine, EngineCallback, EngineOptions, Scheduler};
 use graph::{
-    Catalogue, Edge, Edit, End, Kind, Node, NodeId, Place, PortCount, PortSpec, Value, Width,
+    Catalogue, Edge, Edit, Kind, Node, NodeId, ParamValue, PortCount, PortRef, PortSignal,
+    PortSpec, SourceSpan,
 };
-use processor::{Activity, Block, Body, Mode, Processor, Registry, Setup};
+use processor::{Block, EventBody, Mode, ProcessStatus, Processor, Registry, Setup};
 use std::sync::{Arc, Mutex};
 use units::Frames;
 
@@ -24,26 +25,26 @@ struct Hears(Heard);
 impl Processor for Hears {
     fn setup(&mut self, _setup: &mut Setup<'_>) {}
 
-    fn process(&mut self, block: &mut Block<'_>) -> Activity {
+    fn process(&mut self, block: &mut Block<'_>) -> ProcessStatus {
         let mut heard = self.0.lock().unwrap();
         for event in block.events().iter() {
-            if let Body::Value(value) = event.body {
+            if let EventBody::Value(value) = event.body {
                 heard.push((block.position() as usize + event.frame as usize, value));
             }
         }
-        Activity::Awake
+        ProcessStatus::Continue
     }
 
     fn reset(&mut self) {}
 }
 
-/// The usual kinds, `late`, and `hears`, which writes down in `heard`.
+/// The usual kinds, `latency_node`, and `hears`, which writes down in `heard`.
 fn kinds(heard: &Heard) -> Registry {
     let mut registry = registry();
-    late::add(&mut registry);
+    latency_node::add(&mut registry);
     let events = PortSpec {
         name: "events",
-        width: Width::Event,
+        signal: PortSignal::Event,
         count: PortCount::One,
     };
     let kind = Kind {
@@ -58,7 +59,7 @@ fn kinds(heard: &Heard) -> Registry {
 /// A graph that plays offline, and what its two channels have played so far.
 struct Take {
     engine: Engine,
-    player: Player,
+    player: EngineCallback,
     played: [Vec<f32>; 2],
     heard: Heard,
 }
@@ -76,8 +77,8 @@ impl Take {
         options.mode = Mode::Offline;
         options.scheduler = scheduler;
         options.workers = workers;
-        options.ahead = Some(1);
-        options.compensate = compensate;
+        options.latency_blocks = Some(1);
+        options.compensate_latency = compensate;
         let (engine, player) = Engine::new(graph, Arc::new(registry), options).unwrap();
         Self {
             engine,
@@ -92,11 +93,12 @@ impl Take {
         for _ in 0..blocks {
             let mut outs = [[0.0; BLOCK]; 2];
             let [left, right] = &mut outs;
-            self.player.cycle(Beat::default(), &[], &mut [left, right]);
+            self.player
+                .process(CallbackInfo::default(), &[], &mut [left, right]);
             for (played, out) in self.played.iter_mut().zip(outs) {
                 played.extend(out);
             }
-            self.engine.tend();
+            self.engine.update();
         }
     }
 
@@ -111,9 +113,9 @@ impl Take {
     /// Edits that add a node that lags between an output and an input.
     fn lagging(&self, name: &str, frames: usize, from: &str, to: &str) -> Vec<Edit> {
         let mut node = Node::new(name, "late");
-        node.set("frames", Value::Number(frames as f64));
+        node.set("frames", ParamValue::Number(frames as f64));
         let kinds = kinds(&self.heard);
-        let wrong = Catalogue::give_ports(kinds.catalogue().get("late").unwrap(), &mut node);
+        let wrong = Catalogue::assign_ports(kinds.catalogue().get("late").unwrap(), &mut node);
         assert!(wrong.is_empty(), "{wrong:?}");
         let new = NodeId(self.engine.graph().id_bound() as u32);
         let (from, to) = (self.id(from), self.id(to));
@@ -122,11 +124,11 @@ impl Take {
 }
 
 fn wire(from: NodeId, to: NodeId) -> Edit {
-    let end = |node| End { node, port: 0 };
+    let end = |node| PortRef { node, port: 0 };
     Edit::Connect(Edge {
         from: end(from),
         to: end(to),
-        place: Place::NOWHERE,
+        span: SourceSpan::NONE,
     })
 }
 

@@ -1,9 +1,9 @@
 //! A test that cannot fail proves nothing: units that break one promise each are found out.
 
 use divisi_check::alloc::Counting;
-use divisi_check::unit::{check, node};
+use divisi_check::conformance::{check, node};
 use graph::{Kind, PortSpec};
-use processor::{Activity, Block, Processor, Registry, Setup, StateError};
+use processor::{Block, ProcessStatus, Processor, Registry, Setup, StateError};
 
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
@@ -37,7 +37,7 @@ impl Processor for Broken {
         self.sum = 0.0;
     }
 
-    fn process(&mut self, block: &mut Block<'_>) -> Activity {
+    fn process(&mut self, block: &mut Block<'_>) -> ProcessStatus {
         if self.fault == Fault::Allocates {
             drop(std::hint::black_box(vec![0u8; block.frames()]));
         }
@@ -65,9 +65,9 @@ impl Processor for Broken {
             self.sum *= 0.5;
         }
         if silent && self.fault == Fault::SleepsTooSoon {
-            return Activity::Asleep;
+            return ProcessStatus::Sleep;
         }
-        Activity::Awake
+        ProcessStatus::Continue
     }
 
     fn reset(&mut self) {

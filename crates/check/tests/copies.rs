@@ -1,21 +1,21 @@
 //! Schedules in which nodes have copies, as they are played: the sequential bits, whatever is turned and edited.
 
-use divisi_check::cast::{add, graph, kind, pass};
-use divisi_check::hall::{Hall, Manner, Way, rate, registry};
-use divisi_check::later;
-use driver::{Beat, Cycle};
-use engine::{Engine, EngineOptions, Player, Scheduler};
-use exec::{Binding, Outcome, Pool};
-use graph::{Edge, Edit, End, Graph, Node, NodeId, Place, Value};
-use plan::{Plan, TaskId, Work};
-use processor::{Activity, Block, Mode, Registry};
+use divisi_check::deferred_node;
+use divisi_check::fixtures::{add, graph, kind, pass};
+use divisi_check::test_bench::{RunConfig, TestBench, TestStrategy, rate, registry};
+use driver::{AudioCallback, CallbackInfo};
+use engine::{Engine, EngineCallback, EngineOptions, Scheduler};
+use exec::{Binding, CycleStatus, ProcessorPool};
+use graph::{Edge, Edit, Graph, Node, NodeId, ParamValue, PortRef, SourceSpan};
+use plan::{Plan, StepOp, TaskId};
+use processor::{Block, Mode, ProcessStatus, Registry};
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use units::{Frames, Nanos};
-use workers::{AudioThread, Wait};
+use workers::{AudioThread, WaitPolicy};
 
 const BLOCK: usize = 48;
 
@@ -31,8 +31,8 @@ const FORK: &str = r#"o = { kind: "osc", freq: 440, volume: 0.3, }; r = { kind: 
 /// The names of the nodes that have copies.
 fn copied(plan: &Plan, graph: &Graph) -> BTreeSet<String> {
     let steps = plan.steps.iter().filter(|s| s.copy > 0);
-    let nodes = steps.filter_map(|s| match s.work {
-        Work::Node { node, .. } => graph.node(node),
+    let nodes = steps.filter_map(|s| match s.op {
+        StepOp::Process { node, .. } => graph.node(node),
         _ => None,
     });
     nodes.map(|n| n.name.clone()).collect()
@@ -41,7 +41,7 @@ fn copied(plan: &Plan, graph: &Graph) -> BTreeSet<String> {
 /// A graph that plays offline, and what its two channels have played so far.
 struct Take {
     engine: Engine,
-    player: Player,
+    player: EngineCallback,
     played: [Vec<u32>; 2],
 }
 
@@ -54,7 +54,7 @@ impl Take {
         options.scheduler = scheduler;
         options.workers = 2;
         options.fuse = false;
-        options.comm = Some(Nanos(5_000));
+        options.transfer_time = Some(Nanos(5_000));
         let (engine, player) = Engine::new(graph, Arc::new(registry), options).unwrap();
         Self {
             engine,
@@ -71,11 +71,12 @@ impl Take {
         for _ in 0..cycles {
             let mut outs = [[0.0_f32; BLOCK]; 2];
             let [left, right] = &mut outs;
-            self.player.cycle(Beat::default(), &[], &mut [left, right]);
+            self.player
+                .process(CallbackInfo::default(), &[], &mut [left, right]);
             for (played, out) in self.played.iter_mut().zip(outs) {
                 played.extend(out.iter().map(|x| x.to_bits()));
             }
-            self.engine.tend();
+            self.engine.update();
         }
     }
 
@@ -93,11 +94,11 @@ fn names<const N: usize>(names: [&str; N]) -> BTreeSet<String> {
 }
 
 fn wire(from: NodeId, to: NodeId) -> Edit {
-    let end = |node| End { node, port: 0 };
+    let end = |node| PortRef { node, port: 0 };
     Edit::Connect(Edge {
         from: end(from),
         to: end(to),
-        place: Place::NOWHERE,
+        span: SourceSpan::NONE,
     })
 }
 
@@ -123,9 +124,9 @@ fn what_is_turned_is_turned_in_every_copy() {
         let [o, f] = ["o", "f"].map(|name| take.id(name));
         for round in 0..50 {
             let value = 200.0 + 40.0 * round as f32;
-            take.engine.turn(o, "freq", value).unwrap();
+            take.engine.set_param(o, "freq", value).unwrap();
             if round % 3 == 0 {
-                take.engine.turn(f, "freq", 2.0 * value).unwrap();
+                take.engine.set_param(f, "freq", 2.0 * value).unwrap();
             }
             take.play(1 + round % 2);
         }
@@ -140,15 +141,15 @@ fn copies_that_come_and_go_keep_the_state() {
     for take in &mut takes {
         let [o, f, c] = ["o", "f", "c"].map(|name| take.id(name));
         take.play(10);
-        let cut = Edit::Disconnect(End { node: f, port: 0 }, End { node: c, port: 0 });
+        let cut = Edit::Disconnect(PortRef { node: f, port: 0 }, PortRef { node: c, port: 0 });
         for round in 0..6 {
             take.engine.edit([cut.clone()]).unwrap();
             // Half-way through a glide.
             let to = 300.0 + 100.0 * round as f32;
-            take.engine.turn(o, "freq", to).unwrap();
+            take.engine.set_param(o, "freq", to).unwrap();
             take.play(3);
             assert_eq!(take.copied(), names([]));
-            let set = Edit::Set(o, "freq".into(), Value::Number(500.0));
+            let set = Edit::Set(o, "freq".into(), ParamValue::Number(500.0));
             take.engine.edit([wire(f, c), set]).unwrap();
             take.play(1 + round);
         }
@@ -165,11 +166,11 @@ fn copies_made_while_knobs_glide_glide_along() {
     for take in &mut takes {
         let [r, f, c] = ["r", "f", "c"].map(|name| take.id(name));
         take.play(5);
-        let cut = Edit::Disconnect(End { node: f, port: 0 }, End { node: c, port: 0 });
+        let cut = Edit::Disconnect(PortRef { node: f, port: 0 }, PortRef { node: c, port: 0 });
         take.engine.edit([cut]).unwrap();
         take.play(5);
-        take.engine.turn(f, "freq", 2500.0).unwrap();
-        take.engine.turn(r, "volume", 0.2).unwrap();
+        take.engine.set_param(f, "freq", 2500.0).unwrap();
+        take.engine.set_param(r, "volume", 0.2).unwrap();
         take.play(2);
         take.engine.edit([wire(f, c)]).unwrap();
         take.play(60);
@@ -187,10 +188,10 @@ fn a_new_node_may_have_copies_at_once() {
         let bound = take.engine.graph().id_bound() as u32;
         let node = |name: &str| {
             let mut node = Node::new(name, "noise");
-            node.set("seed", Value::Number(3.0));
+            node.set("seed", ParamValue::Number(3.0));
             let registry = registry();
             let kind = registry.catalogue().get("noise").unwrap();
-            assert!(graph::Catalogue::give_ports(kind, &mut node).is_empty());
+            assert!(graph::Catalogue::assign_ports(kind, &mut node).is_empty());
             node
         };
         let new = NodeId(bound);
@@ -214,7 +215,7 @@ fn counters(breaks: Arc<AtomicBool>) -> Registry {
             pass(block);
             let mut out = block.output(0);
             out.channel(0).iter_mut().for_each(|x| *x += 0.25);
-            Activity::Awake
+            ProcessStatus::Continue
         }
     });
     registry
@@ -228,24 +229,24 @@ fn where_one_copy_breaks_all_are_silent_and_it_is_one_fault() {
         a = { kind: "gain", wcet: 9, }; s = { kind: "sink", }; k.1 -> a.1 -> s.1;
         b = { kind: "gain", wcet: 9, }; t = { kind: "sink", }; k.1 -> b.1 -> t.1;"#;
     let graph = graph(text, &registry);
-    let manner = Manner {
-        way: Way::Copied,
+    let manner = RunConfig {
+        strategy: TestStrategy::Copied,
         workers: 2,
         block: BLOCK as u32,
-        wait: Wait::Hybrid,
+        wait: WaitPolicy::Hybrid,
     };
-    let mut hall = Hall::new(&graph, &registry, manner);
+    let mut hall = TestBench::new(&graph, &registry, manner);
     assert_eq!(copied(&hall.plan, &graph), names(["k"]));
     let quarter = 0.25_f32.to_bits();
     let all = |bits: Vec<Vec<u32>>, what| bits.iter().flatten().all(|x| *x == what);
-    assert!(all(hall.play(2, BLOCK), quarter));
+    assert!(all(hall.render(2, BLOCK), quarter));
     breaks.store(true, Ordering::Relaxed);
-    let quiet = AudioThread::begin();
+    let quiet = AudioThread::enter();
     // In this one cycle the other copy may still have been heard.
-    hall.play(2, BLOCK);
-    assert!(all(hall.play(2, 3 * BLOCK), 0));
+    hall.render(2, BLOCK);
+    assert!(all(hall.render(2, 3 * BLOCK), 0));
     drop(quiet);
-    assert_eq!(hall.counts().faults, 1);
+    assert_eq!(hall.counts().node_faults, 1);
 }
 
 /// Holds the worker that comes by once it is armed, until it is let go.
@@ -286,15 +287,15 @@ fn gated(gate: &Arc<Gate>) -> (Graph, Registry) {
         move |block: &mut Block<'_>| {
             waits.wait();
             pass(block);
-            Activity::Awake
+            ProcessStatus::Continue
         }
     });
     add(&mut registry, kind("gated", (0, 1)), move |_| {
         let gate = gate.clone();
         move |block: &mut Block<'_>| {
             gate.pass();
-            block.silence();
-            Activity::Awake
+            block.silence_outputs();
+            ProcessStatus::Continue
         }
     });
     let text = r#"o = { kind: "noise", seed: 7, }; f = { kind: "svf", freq: 700, }; o.1 -> f.1;
@@ -305,54 +306,54 @@ fn gated(gate: &Arc<Gate>) -> (Graph, Registry) {
 }
 
 /// The next block of both channels, where all of it is played.
-fn sides(hall: &mut Hall) -> Option<[Vec<u32>; 2]> {
-    if hall.run(&[]) != Outcome::Done {
+fn sides(hall: &mut TestBench) -> Option<[Vec<u32>; 2]> {
+    if hall.run_cycle(&[]) != CycleStatus::Complete {
         return None;
     }
     Some([0, 1].map(|channel| {
         let mut out = [0.0; BLOCK];
-        hall.executor.output(channel, &mut out);
+        hall.executor.add_output(channel, &mut out);
         out.iter().map(|x| x.to_bits()).collect()
     }))
 }
 
 /// Has `x` stand first in the lane of worker 1: a cycle in which it is held is one in which the host's copies have played
 /// and the worker's have not.
-fn begin_with_the_gate(hall: &mut Hall, graph: &Graph) {
+fn begin_with_the_gate(hall: &mut TestBench, graph: &Graph) {
     let gate = graph.find("x").unwrap();
     let is_gate = |task: &TaskId| {
         let steps = hall.plan.tasks[task.0 as usize].steps;
-        let mut works = steps.of(&hall.plan.steps).iter().map(|step| step.work);
-        works.any(|work| matches!(work, Work::Node { node, .. } if node == gate))
+        let mut works = steps.of(&hall.plan.steps).iter().map(|step| step.op);
+        works.any(|work| matches!(work, StepOp::Process { node, .. } if node == gate))
     };
-    let mut lanes = hall.plan.lanes.clone();
+    let mut lanes = hall.plan.worker_tasks.clone();
     lanes.sort_by_key(|lane| lane.iter().any(is_gate));
     lanes[1].sort_by_key(|task| !is_gate(task));
-    hall.plan.lanes = lanes;
+    hall.plan.worker_tasks = lanes;
     let binding = Binding {
         plan: &hall.plan,
-        pool: &hall.pool,
-        lines: &mut hall.lines,
-        floor: hall.floor.clone(),
-        inputs: 0,
+        processors: &hall.pool,
+        delay_lines: &mut hall.lines,
+        runtime: hall.floor.clone(),
+        input_channels: 0,
     };
-    hall.executor = Way::Copied.executor(binding, &hall.crew);
+    hall.executor = TestStrategy::Copied.make_executor(binding, &hall.crew);
 }
 
 #[test]
 fn after_a_cycle_that_was_given_up_copies_go_on_with_their_originals() {
     let gate = Arc::new(Gate::default());
     let (graph, registry) = gated(&gate);
-    let manner = Manner {
-        way: Way::Copied,
+    let manner = RunConfig {
+        strategy: TestStrategy::Copied,
         workers: 2,
         block: BLOCK as u32,
-        wait: Wait::Hybrid,
+        wait: WaitPolicy::Hybrid,
     };
-    let mut hall = Hall::new(&graph, &registry, manner);
+    let mut hall = TestBench::new(&graph, &registry, manner);
     assert_eq!(copied(&hall.plan, &graph), names(["f", "o"]));
     begin_with_the_gate(&mut hall, &graph);
-    let scale = rt::stamp::Scale::of_this_machine();
+    let scale = rt::stamp::TickScale::calibrated();
     hall.limit = Some(scale.ticks(Nanos(300_000_000)));
     let is_one = |heard: [Vec<u32>; 2]| {
         assert!(heard[0].iter().any(|x| *x != 0));
@@ -377,7 +378,7 @@ fn after_a_cycle_that_was_given_up_copies_go_on_with_their_originals() {
         });
     }
     // Only what was held is lost.
-    assert_eq!(hall.counts().faults, 1);
+    assert_eq!(hall.counts().node_faults, 1);
 }
 
 #[test]
@@ -399,34 +400,34 @@ fn beside_a_loop_copies_give_the_bits_of_single_frames() {
     );
     let registry = registry();
     let graph = graph(&text, &registry);
-    let expected = Hall::new(&graph, &registry, Manner::reference(1)).play(3, 3000);
+    let expected = TestBench::new(&graph, &registry, RunConfig::reference(1)).render(3, 3000);
     for block in [7, 48, 100] {
-        let manner = Manner {
-            way: Way::Copied,
+        let manner = RunConfig {
+            strategy: TestStrategy::Copied,
             workers: 2,
             block,
-            wait: Wait::Hybrid,
+            wait: WaitPolicy::Hybrid,
         };
-        let mut hall = Hall::new(&graph, &registry, manner);
+        let mut hall = TestBench::new(&graph, &registry, manner);
         assert!(!copied(&hall.plan, &graph).is_empty());
         assert_eq!(hall.plan.loops.is_empty(), block < 24);
-        assert!(hall.play(3, 3000) == expected, "{block}");
+        assert!(hall.render(3, 3000) == expected, "{block}");
     }
 }
 
 #[test]
 fn who_defers_work_has_no_copies_since_it_is_in_no_state() {
     let mut registry = registry();
-    later::add(&mut registry, |_| {});
+    deferred_node::add(&mut registry, |_| {});
     let text = r#"a = { kind: "gain", }; b = { kind: "later", };"#;
     let graph = graph(text, &registry);
-    let mut pool = Pool::default();
+    let mut pool = ProcessorPool::default();
     for (name, may) in [("a", true), ("b", false)] {
         let id = graph.find(name).unwrap();
         let node = graph.node(id).unwrap();
         let make = || registry.make(node, Path::new(".")).unwrap();
         let told = (rate(), Frames(64), Mode::Offline);
-        pool.admit(id, make(), told);
-        assert_eq!(pool.admit_copy((id, 1), make(), told), may, "{name}");
+        pool.insert(id, make(), told);
+        assert_eq!(pool.insert_copy((id, 1), make(), told), may, "{name}");
     }
 }

@@ -1,17 +1,17 @@
 //! Due steps and deferred work on one worker, on a clock that the test makes: every step and every piece says how long it
 //! takes, and nothing else takes any time.
 
-use divisi_check::cast::{graph, kind};
-use divisi_check::hall::{Way, rate, registry};
-use exec::{Binding, Executor, Floor, Lines, Now, Outcome, Pool};
-use plan::Options;
-use processor::{Activity, Block, Mode, Processor, Registry, Setup};
-use rt::deferred::{Owner, Pieces};
+use divisi_check::fixtures::{graph, kind};
+use divisi_check::test_bench::{TestStrategy, rate, registry};
+use exec::{Binding, CycleInfo, CycleStatus, DelayLines, Executor, ProcessorPool, SharedRuntime};
+use plan::PlanOptions;
+use processor::{Block, Mode, ProcessStatus, Processor, Registry, Setup};
+use rt::deferred::{DeferredJob, PiecewiseJob};
 use std::cell::Cell;
 use std::path::Path;
 use std::sync::Arc;
 use units::Frames;
-use workers::{Crew, CrewOptions};
+use workers::{WorkerPool, WorkerPoolOptions};
 
 const BLOCK: u64 = 64;
 /// How long a period lasts.
@@ -44,11 +44,11 @@ struct Spends(u64);
 impl Processor for Spends {
     fn setup(&mut self, _setup: &mut Setup<'_>) {}
 
-    fn process(&mut self, block: &mut Block<'_>) -> Activity {
+    fn process(&mut self, block: &mut Block<'_>) -> ProcessStatus {
         spend(self.0);
         ENDED.set(NOW.get());
         block.output(0).channel(0).fill(0.5);
-        Activity::Awake
+        ProcessStatus::Continue
     }
 
     fn reset(&mut self) {}
@@ -64,8 +64,8 @@ struct Work {
 
 struct Left(u64, u64);
 
-impl Pieces for Left {
-    fn piece(&mut self) -> bool {
+impl PiecewiseJob for Left {
+    fn run_piece(&mut self) -> bool {
         spend(self.1);
         HELPED.set(HELPED.get() + u64::from(IS_WAITING.get()));
         self.0 -= 1;
@@ -75,19 +75,19 @@ impl Pieces for Left {
 
 struct Asks {
     work: Work,
-    owner: Owner<Left>,
+    owner: DeferredJob<Left>,
 }
 
 impl Processor for Asks {
     fn setup(&mut self, setup: &mut Setup<'_>) {
-        setup.services.defer(self.owner.runner());
+        setup.services.defer(self.owner.job_runner());
     }
 
-    fn process(&mut self, block: &mut Block<'_>) -> Activity {
+    fn process(&mut self, block: &mut Block<'_>) -> ProcessStatus {
         let now = block.position();
         if now.is_multiple_of(self.work.periods * BLOCK) {
             IS_WAITING.set(true);
-            let finished = block.finish(&mut self.owner);
+            let finished = block.take_deferred(&mut self.owner);
             IS_WAITING.set(false);
             if let Some(left) = finished {
                 left.0 = self.work.pieces;
@@ -95,8 +95,8 @@ impl Processor for Asks {
                 self.owner.start(now + self.work.periods * BLOCK);
             }
         }
-        block.silence();
-        Activity::Awake
+        block.silence_outputs();
+        ProcessStatus::Continue
     }
 
     fn reset(&mut self) {}
@@ -107,7 +107,7 @@ fn kinds(work: &[(&'static str, Work)]) -> Registry {
     registry.add(kind("spends", (1, 1)), |_| Ok(Box::new(Spends(100))));
     for &(name, work) in work {
         registry.add(kind(name, (0, 1)), move |_| {
-            let owner = Owner::new(Left(work.pieces, work.ticks));
+            let owner = DeferredJob::new(Left(work.pieces, work.ticks));
             Ok(Box::new(Asks { work, owner }))
         });
     }
@@ -127,7 +127,7 @@ struct Shown {
 }
 
 /// Plays `cycles` periods of three steps in a line, of 100 ticks each, beside nodes that ask for `work`.
-fn play(way: Way, work: &[(&'static str, Work)], cycles: u64) -> Shown {
+fn play(way: TestStrategy, work: &[(&'static str, Work)], cycles: u64) -> Shown {
     for cell in [&NOW, &ENDED, &ROUNDS, &HELPED] {
         cell.set(0);
     }
@@ -142,32 +142,32 @@ fn play(way: Way, work: &[(&'static str, Work)], cycles: u64) -> Shown {
         );
     }
     let graph = graph(&text, &registry);
-    let options = Options::new(Frames(BLOCK as u32), rate());
+    let options = PlanOptions::new(Frames(BLOCK as u32), rate());
     let plan = plan::compile(&graph, registry.catalogue(), &options).unwrap();
-    let mut pool = Pool::default();
+    let mut pool = ProcessorPool::default();
     for (id, node) in graph.nodes() {
         let made = registry.make(node, Path::new(".")).unwrap();
-        pool.admit(id, made, (rate(), Frames(BLOCK as u32), Mode::Live));
+        pool.insert(id, made, (rate(), Frames(BLOCK as u32), Mode::Live));
     }
-    let options = CrewOptions {
+    let options = WorkerPoolOptions {
         workers: 1,
-        ..CrewOptions::default()
+        ..WorkerPoolOptions::default()
     };
-    let crew = Crew::new(options).unwrap();
+    let crew = WorkerPool::new(options).unwrap();
     let binding = Binding {
         plan: &plan,
-        pool: &pool,
-        lines: &mut Lines::default(),
-        floor: Arc::new(Floor::new(vec![rt::trace::ring(16).0]).with_clock(clock)),
-        inputs: 0,
+        processors: &pool,
+        delay_lines: &mut DelayLines::default(),
+        runtime: Arc::new(SharedRuntime::new(vec![rt::trace::ring(16).0]).with_clock(clock)),
+        input_channels: 0,
     };
-    let mut executor = way.executor(binding, &crew);
+    let mut executor = way.make_executor(binding, &crew);
     let late_cycles = (0..cycles)
         .map(|cycle| u64::from(!is_in_time(&mut *executor, cycle)))
         .sum();
     Shown {
         late_cycles,
-        late_rounds: executor.counts().late,
+        late_rounds: executor.error_counts().late_results,
         rounds: ROUNDS.get(),
         helped: HELPED.get(),
     }
@@ -177,16 +177,16 @@ fn play(way: Way, work: &[(&'static str, Work)], cycles: u64) -> Shown {
 fn is_in_time(executor: &mut dyn Executor, cycle: u64) -> bool {
     let begin = cycle * PERIOD;
     NOW.set(NOW.get().max(begin));
-    let ran = executor.run(&Now {
+    let ran = executor.run_cycle(&CycleInfo {
         position: cycle * BLOCK,
         cycle,
-        first: 0,
-        end: u64::MAX,
-        device: &[],
-        give_up: u64::MAX,
+        first_frame: 0,
+        end_frame: u64::MAX,
+        inputs: &[],
+        abandon_at: u64::MAX,
         help_until: begin + MARGIN,
     });
-    assert_eq!(ran.outcome, Outcome::Done);
+    assert_eq!(ran.status, CycleStatus::Complete);
     ENDED.get() <= begin + PERIOD
 }
 
@@ -197,7 +197,7 @@ const LONG: Work = Work {
     periods: 40,
 };
 
-const WAYS: [Way; 2] = [Way::Deadline, Way::Sequential];
+const WAYS: [TestStrategy; 2] = [TestStrategy::Deadline, TestStrategy::Sequential];
 
 #[test]
 fn ten_periods_of_work_due_forty_periods_later_make_no_step_late() {

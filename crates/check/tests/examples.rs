@@ -1,18 +1,18 @@
 //! Every example that is shipped reads without a word, and has the size that its name says.
 
 use std::path::PathBuf;
-use text::Reading;
+use text::ParsedSession;
 
 fn examples() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../examples")
 }
 
-fn read(name: &str) -> Reading {
+fn read(name: &str) -> ParsedSession {
     let bytes = std::fs::read(examples().join(name)).unwrap();
     let catalogue = dsp::catalogue();
-    let reading = text::read_any(name, &bytes, &catalogue);
+    let reading = text::read_by_extension(name, &bytes, &catalogue);
     let source = String::from_utf8(bytes).unwrap();
-    let told = text::render(name, &source, &reading.diagnostics);
+    let told = text::render_diagnostics(name, &source, &reading.diagnostics);
     assert!(reading.diagnostics.is_empty(), "{told}");
     assert!(
         source.starts_with(['#', '/']),

@@ -1,10 +1,12 @@
 //! One suite, every executor: the sequential bits for every shape, worker count, block and waiting policy.
 
-use divisi_check::hall::{AHEAD, Hall, Manner, PIPELINES, WAYS, registry};
-use exec::{Now, Outcome};
+use divisi_check::test_bench::{
+    ALL_STRATEGIES, LATENCY_BLOCKS, PIPELINED, RunConfig, TestBench, registry,
+};
+use exec::{CycleInfo, CycleStatus};
 use graph::{Graph, shape};
 use proptest::prelude::*;
-use workers::Wait;
+use workers::WaitPolicy;
 
 const FRAMES: usize = 4096;
 
@@ -18,7 +20,7 @@ fn shapes() -> Vec<(&'static str, Graph)> {
 }
 
 fn reference(graph: &Graph, block: u32) -> Vec<Vec<u32>> {
-    Hall::new(graph, &registry(), Manner::reference(block)).play(2, FRAMES)
+    TestBench::new(graph, &registry(), RunConfig::reference(block)).render(2, FRAMES)
 }
 
 #[test]
@@ -26,16 +28,16 @@ fn every_way_gives_the_sequential_bits() {
     for (name, graph) in shapes() {
         let expected = reference(&graph, 64);
         assert!(expected[0].iter().any(|x| *x != 0), "{name} is silent");
-        for way in WAYS.into_iter().chain(PIPELINES) {
+        for way in ALL_STRATEGIES.into_iter().chain(PIPELINED) {
             for workers in 1..=4 {
-                for wait in [Wait::Hybrid, Wait::Sleep, Wait::Spin] {
-                    let manner = Manner {
-                        way,
+                for wait in [WaitPolicy::Hybrid, WaitPolicy::Sleep, WaitPolicy::Spin] {
+                    let manner = RunConfig {
+                        strategy: way,
                         workers,
                         block: 64,
                         wait,
                     };
-                    let got = Hall::new(&graph, &registry(), manner).play(2, FRAMES);
+                    let got = TestBench::new(&graph, &registry(), manner).render(2, FRAMES);
                     assert!(got == expected, "{name}, {manner:?}");
                 }
             }
@@ -47,31 +49,35 @@ fn every_way_gives_the_sequential_bits() {
 #[test]
 fn a_pipeline_that_begins_anew_is_silent_until_its_last_stage_plays() {
     let graph = shape::random(60, 7, None).unwrap();
-    for way in PIPELINES {
+    for way in PIPELINED {
         let workers = 2;
-        let manner = Manner {
-            way,
+        let manner = RunConfig {
+            strategy: way,
             workers,
-            ..Manner::reference(64)
+            ..RunConfig::reference(64)
         };
-        let mut hall = Hall::new(&graph, &registry(), manner);
-        hall.play(1, FRAMES);
+        let mut hall = TestBench::new(&graph, &registry(), manner);
+        hall.render(1, FRAMES);
         let first = hall.cycle;
         for cycle in first..first + 10 {
-            let ran = hall.executor.run(&Now {
+            let ran = hall.executor.run_cycle(&CycleInfo {
                 position: 64 * cycle,
-                first: 64 * first,
-                end: u64::MAX,
+                first_frame: 64 * first,
+                end_frame: u64::MAX,
                 cycle,
-                device: &[],
-                give_up: u64::MAX,
+                inputs: &[],
+                abandon_at: u64::MAX,
                 help_until: u64::MAX,
             });
-            assert_eq!(ran.outcome, Outcome::Done);
+            assert_eq!(ran.status, CycleStatus::Complete);
             let mut out = [0.0_f32; 64];
-            hall.executor.output(0, &mut out);
+            hall.executor.add_output(0, &mut out);
             let is_heard = out.iter().any(|x| *x != 0.0);
-            assert_eq!(is_heard, cycle >= first + u64::from(AHEAD), "{manner:?}");
+            assert_eq!(
+                is_heard,
+                cycle >= first + u64::from(LATENCY_BLOCKS),
+                "{manner:?}"
+            );
         }
     }
 }
@@ -84,13 +90,13 @@ proptest! {
         nodes in 3_usize..200,
         seed in any::<u64>(),
         block in prop_oneof![1_u32..16, 16_u32..300, 300_u32..=4096],
-        way in prop::sample::select([&WAYS[1..], &PIPELINES[..]].concat()),
+        strategy in prop::sample::select([&ALL_STRATEGIES[1..], &PIPELINED[..]].concat()),
         workers in 1_usize..=4,
     ) {
         let graph = shape::random(nodes, seed, None).unwrap();
         let expected = reference(&graph, 64);
-        let manner = Manner { way, workers, block, wait: Wait::Hybrid };
-        let got = Hall::new(&graph, &registry(), manner).play(2, FRAMES);
+        let manner = RunConfig { strategy, workers, block, wait: WaitPolicy::Hybrid };
+        let got = TestBench::new(&graph, &registry(), manner).render(2, FRAMES);
         prop_assert!(got == expected, "{manner:?}");
     }
 }

@@ -1,43 +1,44 @@
 //! What goes wrong in one node costs that node alone: a panic, what is no number, too much to do.
 
-use divisi_check::cast::{add, graph, kind, pass};
-use divisi_check::hall::{Hall, Manner, WAYS, rate, registry};
-use driver::{Beat, Cycle};
+use divisi_check::fixtures::{add, graph, kind, pass};
+use divisi_check::test_bench::{ALL_STRATEGIES, RunConfig, TestBench, rate, registry};
+use driver::{AudioCallback, CallbackInfo};
 use engine::{Engine, EngineOptions, Scheduler};
-use exec::Outcome;
-use graph::{Graph, Range, shape};
-use processor::{Activity, Block, Body, Event, Registry, Target};
+use exec::CycleStatus;
+use graph::{Graph, ParamRange, shape};
+use processor::{Block, Event, EventBody, EventTarget, ProcessStatus, Registry};
 use std::sync::Arc;
 use units::{Frames, Nanos};
-use workers::{AudioThread, Wait};
+use workers::{AudioThread, WaitPolicy};
 
 const BLOCK: usize = 64;
 /// The frame from which a bomb goes off: in the fifth block.
 const FUSE: u64 = 5 * BLOCK as u64 - 16;
 const FRAMES: usize = 20 * BLOCK;
 
-fn manners() -> impl Iterator<Item = Manner> {
-    let manner = |way, workers| Manner {
-        way,
+fn manners() -> impl Iterator<Item = RunConfig> {
+    let manner = |way, workers| RunConfig {
+        strategy: way,
         workers,
         block: BLOCK as u32,
-        wait: Wait::Hybrid,
+        wait: WaitPolicy::Hybrid,
     };
-    WAYS.into_iter()
+    ALL_STRATEGIES
+        .into_iter()
         .flat_map(move |way| (1..=3).map(move |workers| manner(way, workers)))
 }
 
-/// As [`Hall::play`], on a thread that plays, whose panics are silent.
-fn play(hall: &mut Hall, channels: u16) -> Vec<Vec<f32>> {
+/// As [`TestBench::render`], on a thread that plays, whose panics are silent.
+fn play(hall: &mut TestBench, channels: u16) -> Vec<Vec<f32>> {
     let mut played = vec![Vec::new(); channels.into()];
     for _ in 0..FRAMES / BLOCK {
-        let quiet = AudioThread::begin();
-        let outcome = hall.run(&[]);
+        let quiet = AudioThread::enter();
+        let outcome = hall.run_cycle(&[]);
         drop(quiet);
-        assert_eq!(outcome, Outcome::Done);
+        assert_eq!(outcome, CycleStatus::Complete);
         for (channel, played) in (0..channels).zip(&mut played) {
             let mut out = [0.0; BLOCK];
-            hall.executor.output(channel, &mut out);
+            hall.executor.add_output(channel, &mut out);
             played.extend(out);
         }
     }
@@ -52,7 +53,7 @@ fn bombs() -> Registry {
         move |block: &mut Block<'_>| {
             assert!(!goes_off(block), "a bomb goes off");
             pass(block);
-            Activity::Awake
+            ProcessStatus::Continue
         }
     });
     add(&mut registry, kind("forked", (1, 1)), move |_| {
@@ -62,13 +63,13 @@ fn bombs() -> Registry {
                 assert!(!(goes_off && lane == 2), "a bomb goes off");
             });
             pass(block);
-            Activity::Awake
+            ProcessStatus::Continue
         }
     });
     add(&mut registry, kind("calm", (1, 1)), |_| {
         |block: &mut Block<'_>| {
             pass(block);
-            Activity::Awake
+            ProcessStatus::Continue
         }
     });
     registry
@@ -100,7 +101,7 @@ fn goes_off(kind: &str, text: fn(&str) -> String, after: &[f32]) {
     let registry = bombs();
     let calm = graph(&text("calm"), &registry);
     let expected = play(
-        &mut Hall::new(&calm, &registry, Manner::reference(BLOCK as u32)),
+        &mut TestBench::new(&calm, &registry, RunConfig::reference(BLOCK as u32)),
         2,
     );
     let before = FUSE as usize / BLOCK * BLOCK;
@@ -109,9 +110,9 @@ fn goes_off(kind: &str, text: fn(&str) -> String, after: &[f32]) {
         after[before + 2 * BLOCK..]
     );
     for manner in manners() {
-        let mut hall = Hall::new(&graph(&text(kind), &registry), &registry, manner);
+        let mut hall = TestBench::new(&graph(&text(kind), &registry), &registry, manner);
         let played = play(&mut hall, 2);
-        assert_eq!(hall.counts().faults, 1, "{kind}, {manner:?}");
+        assert_eq!(hall.counts().node_faults, 1, "{kind}, {manner:?}");
         assert!(played[0] == expected[0], "{kind}, {manner:?}: a bystander");
         assert!(
             played[1][..before] == expected[1][..before],
@@ -138,9 +139,9 @@ fn a_lane_that_panics_costs_the_node_that_forked() {
 fn a_node_in_a_loop_that_panics_is_silent_and_the_loop_goes_on() {
     let text = r#"b = { kind: "osc", freq: 550, }; t = { kind: "sink", }; b.1 -> t.1;"#;
     let registry = registry();
-    let manner = Manner::reference(BLOCK as u32);
+    let manner = RunConfig::reference(BLOCK as u32);
     let open = play(
-        &mut Hall::new(&graph(text, &registry), &registry, manner),
+        &mut TestBench::new(&graph(text, &registry), &registry, manner),
         1,
     );
     goes_off("bomb", in_a_loop, &open[0]);
@@ -157,7 +158,7 @@ fn bad_samples() -> Registry {
                 if block.position() == 4 * BLOCK as u64 {
                     block.output(0).channel(0)[10..13].fill(bad);
                 }
-                Activity::Awake
+                ProcessStatus::Continue
             }
         });
     }
@@ -175,9 +176,9 @@ fn what_is_no_number_is_silent_at_a_sink_and_counted_and_filters_recover() {
     let graph = graph(text, &registry);
     let mut expected = None;
     for manner in manners() {
-        let mut hall = Hall::new(&graph, &registry, manner);
+        let mut hall = TestBench::new(&graph, &registry, manner);
         let played = play(&mut hall, 5);
-        let told = (played, hall.counts().not_finite);
+        let told = (played, hall.counts().non_finite_samples);
         assert!(told.0.iter().flatten().all(|x| x.is_finite()), "{manner:?}");
         let expected = expected.get_or_insert_with(|| told.clone());
         assert!(told == *expected, "{manner:?}");
@@ -198,9 +199,9 @@ fn what_is_no_number_is_silent_at_a_sink_and_counted_and_filters_recover() {
 
 /// Every kind with numbers that may be turned while it plays, fed with a sine, into a sink.
 fn knobs(registry: &Registry) -> Vec<(&'static str, Graph, Vec<u16>)> {
-    let live = |k: &&graph::Kind| k.params.iter().any(|p| p.live) && k.line.is_none();
+    let live = |k: &&graph::Kind| k.params.iter().any(|p| p.live) && k.delay.is_none();
     let kinds = registry.catalogue().kinds().filter(live);
-    let kinds = kinds.filter(|k| !k.params.iter().any(|p| p.range == Range::File(true)));
+    let kinds = kinds.filter(|k| !k.params.iter().any(|p| p.range == ParamRange::File(true)));
     let kinds = kinds.filter(|k| k.name != "work");
     kinds
         .map(|kind| {
@@ -217,11 +218,15 @@ fn knobs(registry: &Registry) -> Vec<(&'static str, Graph, Vec<u16>)> {
 /// A node `x` of `kind` in a graph.
 fn fed(kind: &graph::Kind, registry: &Registry) -> Graph {
     let needs = kind.params.iter().filter(
-        |p| matches!(p.range, Range::Number { default, .. } if default.is_nan() && p.name != "in"),
+        |p| matches!(p.range, ParamRange::Number { default, .. } if default.is_nan() && p.name != "in"),
     );
     let needs: String = needs
         .map(|p| match p.range {
-            Range::Number { least, most, .. } => {
+            ParamRange::Number {
+                min: least,
+                max: most,
+                ..
+            } => {
                 format!(
                     "{}: {}, ",
                     p.name,
@@ -236,9 +241,12 @@ fn fed(kind: &graph::Kind, registry: &Registry) -> Graph {
         r#"o = {{ kind: "osc", freq: 440, }}; x = {{ kind: "{name}", {needs} }}; s = {{ kind: "sink", }};"#
     );
     let is_sound = |ports: &[graph::PortSpec]| {
-        ports
-            .first()
-            .is_some_and(|p| matches!(p.width, graph::Width::AsNode | graph::Width::Fixed(_)))
+        ports.first().is_some_and(|p| {
+            matches!(
+                p.signal,
+                graph::PortSignal::AsNode | graph::PortSignal::Fixed(_)
+            )
+        })
     };
     if is_sound(&kind.inputs) {
         text += "o.1 -> x.1;";
@@ -254,20 +262,24 @@ fn a_knob_turned_to_what_is_no_number_does_no_lasting_harm() {
     let registry = registry();
     for (name, graph, params) in knobs(&registry) {
         let x = graph.find("x").unwrap();
-        let mut hall = Hall::new(&graph, &registry, Manner::reference(BLOCK as u32));
+        let mut hall = TestBench::new(&graph, &registry, RunConfig::reference(BLOCK as u32));
         for param in params {
             for value in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, f32::MAX, 1e-40] {
                 let event = Event {
                     frame: 7,
-                    target: Target::Param(param),
-                    body: Body::Value(value),
+                    target: EventTarget::Param(param),
+                    body: EventBody::Value(value),
                 };
-                hall.post(x, event);
+                hall.send_event(x, event);
                 play(&mut hall, 1);
             }
         }
         let counts = hall.counts();
-        assert_eq!((counts.not_finite, counts.faults), (0, 0), "{name}");
+        assert_eq!(
+            (counts.non_finite_samples, counts.node_faults),
+            (0, 0),
+            "{name}"
+        );
     }
 }
 
@@ -278,16 +290,16 @@ fn overloaded(scheduler: Scheduler, cycles: u32) -> (Vec<bool>, report::Report) 
     let mut options = EngineOptions::new(Frames(16), rate());
     options.scheduler = scheduler;
     options.workers = 2;
-    options.hold_latency = false;
+    options.prevent_cpu_sleep = false;
     let (mut engine, mut player) = Engine::new(graph, Arc::new(registry()), options).unwrap();
-    let beat = Beat {
+    let beat = CallbackInfo {
         budget: Some(Nanos(1)),
         xruns: 0,
     };
     let heard = (0..cycles).map(|_| {
         let mut out = [f32::NAN; 16];
-        player.cycle(beat, &[], &mut [&mut out]);
-        engine.tend();
+        player.process(beat, &[], &mut [&mut out]);
+        engine.update();
         out.iter().any(|x| *x != 0.0)
     });
     (heard.collect(), engine.report())

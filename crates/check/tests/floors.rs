@@ -1,21 +1,21 @@
 //! Floors: threads of the lowest priority, on which what is due later is worked on while all workers play.
 
-use divisi_check::cast::{add, graph, kind, pass};
-use divisi_check::hall::{Hall, Manner, Way, registry};
-use divisi_check::later;
-use exec::Counts;
-use processor::{Activity, Block};
+use divisi_check::deferred_node;
+use divisi_check::fixtures::{add, graph, kind, pass};
+use divisi_check::test_bench::{RunConfig, TestBench, TestStrategy, registry};
+use exec::ErrorCounts;
+use processor::{Block, ProcessStatus};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
 use std::time::{Duration, Instant};
-use workers::Wait;
+use workers::WaitPolicy;
 
 #[test]
 fn floors_do_deferred_work_beside_busy_workers_and_every_bit_is_right() {
     let on_a_floor = Arc::new(AtomicU32::new(0));
     let mut registry = registry();
     let counted = on_a_floor.clone();
-    later::add(&mut registry, move |_| {
+    deferred_node::add(&mut registry, move |_| {
         let thread = std::thread::current();
         let is_floor = thread.name().is_some_and(|n| n.contains("-floor"));
         counted.fetch_add(u32::from(is_floor), SeqCst);
@@ -26,7 +26,7 @@ fn floors_do_deferred_work_beside_busy_workers_and_every_bit_is_right() {
         |block: &mut Block<'_>| {
             (0..2_000).for_each(|_| std::hint::spin_loop());
             pass(block);
-            Activity::Awake
+            ProcessStatus::Continue
         }
     });
     let mut text =
@@ -38,21 +38,21 @@ fn floors_do_deferred_work_beside_busy_workers_and_every_bit_is_right() {
         );
     }
     let graph = graph(&text, &registry);
-    let manner = |way, workers| Manner {
-        way,
+    let manner = |way, workers| RunConfig {
+        strategy: way,
         workers,
         block: 32,
-        wait: Wait::Hybrid,
+        wait: WaitPolicy::Hybrid,
     };
     for workers in [1, 2, 3] {
         on_a_floor.store(0, SeqCst);
-        let mut hall = Hall::new(&graph, &registry, manner(Way::Deadline, workers));
-        let mut alone = Hall::new(&graph, &registry, manner(Way::Sequential, 1));
+        let mut hall = TestBench::new(&graph, &registry, manner(TestStrategy::Deadline, workers));
+        let mut alone = TestBench::new(&graph, &registry, manner(TestStrategy::Sequential, 1));
         let patience = Instant::now() + Duration::from_secs(60);
         while on_a_floor.load(SeqCst) < 100 {
             assert!(Instant::now() < patience, "{workers}: floors do nothing");
-            assert!(hall.play(1, 3200) == alone.play(1, 3200), "{workers}");
+            assert!(hall.render(1, 3200) == alone.render(1, 3200), "{workers}");
         }
-        assert_eq!(hall.counts(), Counts::default(), "{workers}");
+        assert_eq!(hall.counts(), ErrorCounts::default(), "{workers}");
     }
 }

@@ -4,19 +4,19 @@
 #![cfg(not(tsan))]
 
 use divisi_check::alloc::{Counting, audio_calls};
-use divisi_check::cast::{add, graph, kind, pass, skip};
-use divisi_check::hall::{Hall, Manner, Way, rate, registry};
-use divisi_check::impulse::Impulses;
-use divisi_check::{late, later, network};
-use driver::{Beat, Cycle};
+use divisi_check::fixtures::{add, graph, kind, pass, skip};
+use divisi_check::impulse_files::ImpulseFiles;
+use divisi_check::test_bench::{RunConfig, TestBench, TestStrategy, rate, registry};
+use divisi_check::{deferred_node, latency_node, network};
+use driver::{AudioCallback, CallbackInfo};
 use engine::{Engine, EngineOptions, Scheduler};
-use exec::Outcome;
-use graph::{Edge, Edit, End, Graph, Node, Place, Value};
-use processor::{Activity, Block, Body, Event, Registry, Target};
+use exec::CycleStatus;
+use graph::{Edge, Edit, Graph, Node, ParamValue, PortRef, SourceSpan};
+use processor::{Block, Event, EventBody, EventTarget, ProcessStatus, Registry};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use units::{Frames, Nanos};
-use workers::{AudioThread, MemoryLock, Wait};
+use workers::{AudioThread, MemoryLock, WaitPolicy};
 
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
@@ -27,11 +27,11 @@ fn alone() -> MutexGuard<'static, ()> {
     ALONE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The usual kinds, and those that lean on the executor: `forks`, `rests` (heard in one block of four), `later`.
+/// The usual kinds, and those that lean on the executor: `forks`, `rests` (heard in one block of four), `deferred_node`.
 fn kinds() -> Registry {
     let mut registry = registry();
-    later::add(&mut registry, |_| {});
-    late::add(&mut registry);
+    deferred_node::add(&mut registry, |_| {});
+    latency_node::add(&mut registry);
     network::add(&mut registry);
     add(&mut registry, kind("forks", (1, 1)), |_| {
         |block: &mut Block<'_>| {
@@ -39,7 +39,7 @@ fn kinds() -> Registry {
                 std::hint::black_box(lane);
             });
             pass(block);
-            Activity::Awake
+            ProcessStatus::Continue
         }
     });
     add(&mut registry, kind("rests", (0, 1)), |_| {
@@ -47,16 +47,16 @@ fn kinds() -> Registry {
             if (block.position() / 64).is_multiple_of(4) {
                 block.output(0).channel(0).fill(0.1);
             } else {
-                block.silence();
+                block.silence_outputs();
             }
-            Activity::Awake
+            ProcessStatus::Continue
         }
     });
     registry
 }
 
 /// A graph with all kinds of work; responses are in `folder`.
-fn everything(registry: &Registry, folder: &Impulses) -> Graph {
+fn everything(registry: &Registry, folder: &ImpulseFiles) -> Graph {
     let mut text = String::from(
         r#"s = { kind: "sink", }; t = { kind: "sink", }; m = { kind: "mix", in: 8, out: 1, }; m.1 -> s.1; m.1 -> t.1;
         gs = { kind: "gain", split: 3, }; fs = { kind: "fir", taps: 33, split: 2, }; xs = { kind: "mixer", in: 2, split: 4, };
@@ -97,48 +97,48 @@ fn fork(registry: &Registry) -> Graph {
     graph(text, registry)
 }
 
-fn manners() -> impl Iterator<Item = Manner> {
+fn manners() -> impl Iterator<Item = RunConfig> {
     let ways = [
-        Way::Sequential,
-        Way::Fixed,
-        Way::Global,
-        Way::Weighted,
-        Way::Stealing,
-        Way::Deadline,
-        Way::FusedStealing,
-        Way::PipedFixed,
-        Way::Copied,
+        TestStrategy::Sequential,
+        TestStrategy::Fixed,
+        TestStrategy::Global,
+        TestStrategy::Weighted,
+        TestStrategy::Stealing,
+        TestStrategy::Deadline,
+        TestStrategy::FusedStealing,
+        TestStrategy::PipelinedFixed,
+        TestStrategy::Copied,
     ];
-    let manner = |way, workers| Manner {
-        way,
+    let manner = |way, workers| RunConfig {
+        strategy: way,
         workers,
         block: 64,
-        wait: Wait::Hybrid,
+        wait: WaitPolicy::Hybrid,
     };
     ways.into_iter()
         .flat_map(move |way| (1..=4).map(move |workers| manner(way, workers)))
 }
 
 /// Plays `cycles` cycles as an audio thread does; calls to the allocator by all threads that play.
-fn calls_in(hall: &mut Hall, cycles: usize) -> u64 {
-    let knob = hall.plan.steps.iter().find_map(|step| match step.work {
-        plan::Work::Node { node, .. } => Some(node),
+fn calls_in(hall: &mut TestBench, cycles: usize) -> u64 {
+    let knob = hall.plan.steps.iter().find_map(|step| match step.op {
+        plan::StepOp::Process { node, .. } => Some(node),
         _ => None,
     });
     let turn = Event {
         frame: 3,
-        target: Target::Param(0),
-        body: Body::Value(500.0),
+        target: EventTarget::Param(0),
+        body: EventBody::Value(500.0),
     };
     let before = settled();
-    let plays = AudioThread::begin();
+    let plays = AudioThread::enter();
     let device = [0.25; 64];
     let mut out = [0.0; 64];
     for _ in 0..cycles {
-        hall.post(knob.unwrap(), turn);
-        let outcome = hall.run(&[&device]);
-        hall.executor.output(0, &mut out);
-        assert_eq!(outcome, Outcome::Done);
+        hall.send_event(knob.unwrap(), turn);
+        let outcome = hall.run_cycle(&[&device]);
+        hall.executor.add_output(0, &mut out);
+        assert_eq!(outcome, CycleStatus::Complete);
     }
     drop(plays);
     settled() - before
@@ -159,16 +159,16 @@ fn settled() -> u64 {
 fn no_cycle_allocates_or_frees_on_any_thread_that_plays() {
     let _alone = alone();
     let registry = kinds();
-    let folder = Impulses::new("hot");
+    let folder = ImpulseFiles::new("hot");
     let (everything, fork) = (everything(&registry, &folder), fork(&registry));
     for manner in manners() {
-        let is_copied = manner.way == Way::Copied;
+        let is_copied = manner.strategy == TestStrategy::Copied;
         let graph = if is_copied { &fork } else { &everything };
-        let mut hall = Hall::new(graph, &registry, manner);
+        let mut hall = TestBench::new(graph, &registry, manner);
         let has_copies = hall.plan.steps.iter().any(|step| step.copy > 0);
         assert_eq!(has_copies, is_copied && manner.workers > 1, "{manner:?}");
         assert_eq!(calls_in(&mut hall, 1000), 0, "{manner:?}");
-        assert_eq!(hall.counts(), exec::Counts::default(), "{manner:?}");
+        assert_eq!(hall.counts(), exec::ErrorCounts::default(), "{manner:?}");
     }
 }
 
@@ -182,7 +182,7 @@ fn one_allocation_on_the_host_or_on_a_worker_is_seen() {
             std::thread::sleep(Duration::from_millis(1));
             drop(std::hint::black_box(Box::new(block.position())));
             pass(block);
-            Activity::Awake
+            ProcessStatus::Continue
         }
     });
     let text = r#"a = { kind: "osc", freq: 440, }; x = { kind: "allocates", }; s = { kind: "sink", };
@@ -190,9 +190,9 @@ fn one_allocation_on_the_host_or_on_a_worker_is_seen() {
         a.1 -> x.1 -> s.1; b.1 -> y.1 -> t.1;"#;
     let graph = graph(text, &registry);
     for manner in manners() {
-        let mut hall = Hall::new(&graph, &registry, manner);
-        for _ in 0..manner.way.ahead() {
-            hall.run(&[]);
+        let mut hall = TestBench::new(&graph, &registry, manner);
+        for _ in 0..manner.strategy.latency_blocks() {
+            hall.run_cycle(&[]);
         }
         // Each of two boxes is made and freed in each of ten cycles, whoever does it.
         assert_eq!(calls_in(&mut hall, 10), 40, "{manner:?}");
@@ -202,7 +202,7 @@ fn one_allocation_on_the_host_or_on_a_worker_is_seen() {
 /// A node and its edge from `o1` to `m`, or both gone.
 fn edits(graph: &Graph, round: usize) -> Vec<Edit> {
     let id = |name| graph.find(name).unwrap();
-    let end = |node, port| End { node, port };
+    let end = |node, port| PortRef { node, port };
     // Without `y` nothing of all this waits.
     let mut edits = vec![
         Edit::Enable(id("k2"), !round.is_multiple_of(3)),
@@ -212,16 +212,16 @@ fn edits(graph: &Graph, round: usize) -> Vec<Edit> {
         Some(extra) => edits.push(Edit::Remove(extra)),
         None => {
             let mut extra = Node::new("extra", "gain");
-            extra.set("gain", Value::Number(0.3));
+            extra.set("gain", ParamValue::Number(0.3));
             let kinds = kinds();
             let kind = kinds.catalogue().get("gain").unwrap();
-            graph::Catalogue::give_ports(kind, &mut extra);
+            graph::Catalogue::assign_ports(kind, &mut extra);
             edits.push(Edit::Add(extra));
             let edge = |from, to| {
                 Edit::Connect(Edge {
                     from,
                     to,
-                    place: Place::NOWHERE,
+                    span: SourceSpan::NONE,
                 })
             };
             let extra = graph::NodeId(graph.id_bound() as u32);
@@ -241,25 +241,25 @@ fn edits_while_it_plays_allocate_on_no_thread_that_plays() {
         (Scheduler::Stealing, 3),
     ] {
         let registry = kinds();
-        let folder = Impulses::new("edits");
+        let folder = ImpulseFiles::new("edits");
         let graph = everything(&registry, &folder);
         let knob = graph.find("o3").unwrap();
         let mut options = EngineOptions::new(Frames(64), rate());
         options.scheduler = scheduler;
         options.workers = workers;
-        options.hold_latency = false;
+        options.prevent_cpu_sleep = false;
         options.trace = true;
         let (mut engine, mut player) = Engine::new(graph, Arc::new(registry), options).unwrap();
-        let beat = Beat {
+        let beat = CallbackInfo {
             budget: Some(Nanos(1_000_000_000_000)),
             xruns: 0,
         };
         let mut play = |cycles| {
-            let plays = AudioThread::begin();
+            let plays = AudioThread::enter();
             for _ in 0..cycles {
                 let mut out = [[0.0; 64]; 2];
                 let [left, right] = &mut out;
-                player.cycle(beat, &[], &mut [left, right]);
+                player.process(beat, &[], &mut [left, right]);
             }
             drop(plays);
         };
@@ -268,9 +268,11 @@ fn edits_while_it_plays_allocate_on_no_thread_that_plays() {
         for round in 0..60 {
             let edits = edits(engine.graph(), round);
             engine.edit(edits).unwrap();
-            engine.turn(knob, "freq", 300.0 + round as f32).unwrap();
+            engine
+                .set_param(knob, "freq", 300.0 + round as f32)
+                .unwrap();
             play(5);
-            engine.tend();
+            engine.update();
         }
         assert_eq!(settled() - before, 0, "{scheduler}");
         let report = engine.report();
@@ -305,12 +307,12 @@ fn workers_faults() -> Vec<u64> {
 }
 
 /// Page faults of each thread in `cycles` cycles.
-fn faults_in(hall: &mut Hall, cycles: usize) -> Vec<u64> {
-    let plays = AudioThread::begin();
+fn faults_in(hall: &mut TestBench, cycles: usize) -> Vec<u64> {
+    let plays = AudioThread::enter();
     let workers = workers_faults();
     let host = own_faults();
     for _ in 0..cycles {
-        assert_eq!(hall.run(&[]), Outcome::Done);
+        assert_eq!(hall.run_cycle(&[]), CycleStatus::Complete);
     }
     let host = own_faults() - host;
     drop(plays);
@@ -322,7 +324,7 @@ fn faults_in(hall: &mut Hall, cycles: usize) -> Vec<u64> {
 #[test]
 fn with_its_memory_held_no_cycle_after_the_first_faults_a_page() {
     let _alone = alone();
-    let _held = match MemoryLock::hold() {
+    let _held = match MemoryLock::acquire() {
         Ok(held) => held,
         Err(refusal) => {
             let name = "with_its_memory_held_no_cycle_after_the_first_faults_a_page";
@@ -330,10 +332,10 @@ fn with_its_memory_held_no_cycle_after_the_first_faults_a_page() {
         }
     };
     let registry = kinds();
-    let folder = Impulses::new("held");
+    let folder = ImpulseFiles::new("held");
     let graph = everything(&registry, &folder);
     for manner in manners() {
-        let mut hall = Hall::new(&graph, &registry, manner);
+        let mut hall = TestBench::new(&graph, &registry, manner);
         faults_in(&mut hall, 1);
         let faults = faults_in(&mut hall, 1000);
         // Floors count as well, where there are any.
@@ -355,7 +357,7 @@ fn a_page_that_is_touched_first_in_a_cycle_is_seen() {
             // Pages are large, perhaps.
             memory[(block.position() as usize / 64) << 21] = std::hint::black_box(1);
             pass(block);
-            Activity::Awake
+            ProcessStatus::Continue
         }
     });
     let text = r#"a = { kind: "osc", freq: 440, }; x = { kind: "touches", }; s = { kind: "sink", };
@@ -363,7 +365,7 @@ fn a_page_that_is_touched_first_in_a_cycle_is_seen() {
         a.1 -> x.1 -> s.1; b.1 -> y.1 -> t.1;"#;
     let graph = graph(text, &registry);
     for manner in manners() {
-        let mut hall = Hall::new(&graph, &registry, manner);
+        let mut hall = TestBench::new(&graph, &registry, manner);
         faults_in(&mut hall, 10);
         let faults: u64 = faults_in(&mut hall, 10).iter().sum();
         assert!(faults >= 10, "{manner:?}: {faults}");

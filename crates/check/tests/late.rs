@@ -1,13 +1,13 @@
 //! Traces of real executors: they are whole, and they name the node that was late.
 
-use divisi_check::cast::graph;
-use divisi_check::hall::{Hall, Manner, WAYS, Way, registry};
-use exec::Outcome;
-use graph::{Graph, Kind, Node, PortCount, PortSpec, Width, shape};
-use processor::{Activity, Block, Processor, Registry, Setup};
-use report::{Findings, Steps, Tracer};
+use divisi_check::fixtures::graph;
+use divisi_check::test_bench::{ALL_STRATEGIES, RunConfig, TestBench, TestStrategy, registry};
+use exec::CycleStatus;
+use graph::{Graph, Kind, Node, PortCount, PortSignal, PortSpec, shape};
+use processor::{Block, ProcessStatus, Processor, Registry, Setup};
+use report::{StepNames, TraceStats, Tracer};
 use rt::stamp;
-use rt::trace::Reader;
+use rt::trace::TraceReader;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -27,7 +27,7 @@ struct Busy(Arc<Plot>, u64);
 impl Processor for Busy {
     fn setup(&mut self, _setup: &mut Setup<'_>) {}
 
-    fn process(&mut self, block: &mut Block<'_>) -> Activity {
+    fn process(&mut self, block: &mut Block<'_>) -> ProcessStatus {
         let get = |value: &AtomicU64| value.load(Ordering::Relaxed);
         let extra = if get(&self.0.victim) == self.1 {
             get(&self.0.extra)
@@ -38,8 +38,8 @@ impl Processor for Busy {
         while stamp::now() < end {
             std::hint::spin_loop();
         }
-        block.silence();
-        Activity::Awake
+        block.silence_outputs();
+        ProcessStatus::Continue
     }
 
     fn reset(&mut self) {}
@@ -50,15 +50,15 @@ fn busy(plot: &Arc<Plot>) -> Registry {
     let mut registry = registry();
     let port = |name, count| PortSpec {
         name,
-        width: Width::Fixed(Channels(1)),
+        signal: PortSignal::Fixed(Channels(1)),
         count,
     };
     for name in ["mod", "mix"] {
         let plot = plot.clone();
         let many = PortCount::Many {
             default: 1,
-            least: 1,
-            most: 64,
+            min: 1,
+            max: 64,
         };
         let mut kind = Kind::new(name, "computes for a while");
         kind.inputs = vec![port("in", many)];
@@ -78,23 +78,25 @@ fn number(name: &str) -> u64 {
 
 /// A graph that plays and is traced.
 struct Traced {
-    hall: Hall,
+    hall: TestBench,
     tracer: Tracer,
 }
 
 impl Traced {
-    fn new(graph: &Graph, registry: &Registry, manner: Manner, deadline: Option<Nanos>) -> Self {
-        let hall = Hall::new(graph, registry, manner);
-        hall.floor.trace(true);
-        let scale = stamp::Scale::of_this_machine();
-        let tracer = Tracer::new(Steps::of(&hall.plan, graph), deadline, move |ticks| {
-            scale.nanos(ticks)
-        });
+    fn new(graph: &Graph, registry: &Registry, manner: RunConfig, deadline: Option<Nanos>) -> Self {
+        let hall = TestBench::new(graph, registry, manner);
+        hall.floor.set_traced(true);
+        let scale = stamp::TickScale::calibrated();
+        let tracer = Tracer::new(
+            StepNames::from_plan(&hall.plan, graph),
+            deadline,
+            move |ticks| scale.nanos(ticks),
+        );
         Self { hall, tracer }
     }
 
     fn run(&mut self) {
-        assert_eq!(self.hall.run(&[]), Outcome::Done);
+        assert_eq!(self.hall.run_cycle(&[]), CycleStatus::Complete);
         if self.hall.cycle.is_multiple_of(16) {
             self.read();
         }
@@ -104,11 +106,11 @@ impl Traced {
         for reader in &mut self.hall.traces {
             reader.drain(|record| self.tracer.feed(record));
         }
-        let dropped = self.hall.traces.iter().map(Reader::dropped);
-        self.tracer.pass(dropped.sum());
+        let dropped = self.hall.traces.iter().map(TraceReader::dropped);
+        self.tracer.end_pass(dropped.sum());
     }
 
-    fn finish(mut self) -> Findings {
+    fn finish(mut self) -> TraceStats {
         self.read();
         self.tracer.finish()
     }
@@ -126,29 +128,33 @@ fn every_executor_records_every_step_of_every_cycle() {
     let registry = busy(&plot);
     let fork = graph(FORK, &registry);
     let diamond = shape::diamond(36, None).unwrap();
-    for way in WAYS {
+    for way in ALL_STRATEGIES {
         for workers in 1..=3 {
-            let manner = Manner {
-                way,
+            let manner = RunConfig {
+                strategy: way,
                 workers,
-                ..Manner::reference(64)
+                ..RunConfig::reference(64)
             };
             is_whole(&diamond, &registry, manner);
             let copies = is_whole(&fork, &registry, manner);
-            assert_eq!(copies > 0, way == Way::Copied && workers > 1, "{manner:?}");
+            assert_eq!(
+                copies > 0,
+                way == TestStrategy::Copied && workers > 1,
+                "{manner:?}"
+            );
         }
     }
 }
 
 /// Plays, and looks whether the trace has every step of every cycle; how many steps are copies.
-fn is_whole(graph: &Graph, registry: &Registry, manner: Manner) -> usize {
+fn is_whole(graph: &Graph, registry: &Registry, manner: RunConfig) -> usize {
     let mut traced = Traced::new(graph, registry, manner, None);
     (0..200).for_each(|_| traced.run());
     let copies = traced.hall.plan.steps.iter().filter(|step| step.copy > 0);
     let copies = copies.count();
     let found = traced.finish();
     assert_eq!(
-        (found.cycles, found.dropped, found.holed),
+        (found.cycles, found.dropped, found.incomplete),
         (200, 0, 0),
         "{manner:?}"
     );
@@ -165,7 +171,7 @@ fn is_whole(graph: &Graph, registry: &Registry, manner: Manner) -> usize {
 fn of_a_thousand_overruns_all_are_counted_and_the_right_node_is_named() {
     let graph = shape::diamond(36, None).unwrap();
     let plot = Arc::new(Plot::default());
-    let ticks = |ns| stamp::Scale::of_this_machine().ticks(Nanos(ns));
+    let ticks = |ns| stamp::TickScale::calibrated().ticks(Nanos(ns));
     plot.usual.store(ticks(2_000), Ordering::Relaxed);
     plot.extra.store(ticks(10_000_000), Ordering::Relaxed);
     let inner: Vec<u64> = graph
@@ -173,12 +179,20 @@ fn of_a_thousand_overruns_all_are_counted_and_the_right_node_is_named() {
         .filter(|(_, node)| is_busy(node))
         .map(|(_, node)| number(&node.name))
         .collect();
-    for way in [Way::Sequential, Way::Stealing, Way::Fixed] {
-        let workers = if way == Way::Sequential { 1 } else { 2 };
-        let manner = Manner {
-            way,
+    for way in [
+        TestStrategy::Sequential,
+        TestStrategy::Stealing,
+        TestStrategy::Fixed,
+    ] {
+        let workers = if way == TestStrategy::Sequential {
+            1
+        } else {
+            2
+        };
+        let manner = RunConfig {
+            strategy: way,
             workers,
-            ..Manner::reference(64)
+            ..RunConfig::reference(64)
         };
         let mut traced = Traced::new(&graph, &busy(&plot), manner, Some(Nanos(5_000_000)));
         let mut truth = BTreeMap::<u64, u64>::new();

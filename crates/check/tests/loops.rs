@@ -1,17 +1,17 @@
 //! Feedback through delays is exact in frames, whatever the block, and outlives the plan.
 
-use divisi_check::cast::graph;
-use divisi_check::hall::{Hall, Manner, WAYS, Way, registry};
+use divisi_check::fixtures::graph;
 use divisi_check::rng::Rng;
-use exec::Outcome;
+use divisi_check::test_bench::{ALL_STRATEGIES, RunConfig, TestBench, TestStrategy, registry};
+use exec::CycleStatus;
 use graph::Graph;
-use processor::{Body, Event, Target};
+use processor::{Event, EventBody, EventTarget};
 use proptest::prelude::*;
 
 const FRAMES: usize = 5000;
 
-fn play(graph: &Graph, manner: Manner, channels: u16) -> Vec<Vec<u32>> {
-    Hall::new(graph, &registry(), manner).play(channels, FRAMES)
+fn play(graph: &Graph, manner: RunConfig, channels: u16) -> Vec<Vec<u32>> {
+    TestBench::new(graph, &registry(), manner).render(channels, FRAMES)
 }
 
 /// So many frames, in seconds.
@@ -34,7 +34,7 @@ fn echo(delay: u32) -> String {
 fn plain_echo(delay: u32) -> Vec<u32> {
     let text =
         r#"o = { kind: "osc", freq: 440, volume: 0.4, }; s = { kind: "sink", }; o.1 -> s.1;"#;
-    let dry = play(&graph(text, &registry()), Manner::reference(64), 1);
+    let dry = play(&graph(text, &registry()), RunConfig::reference(64), 1);
     let mut heard: Vec<f32> = dry[0].iter().map(|x| f32::from_bits(*x)).collect();
     for at in delay as usize..heard.len() {
         heard[at] += 0.5 * heard[at - delay as usize];
@@ -48,8 +48,8 @@ fn feedback_is_what_a_plain_loop_gives_at_any_block() {
         let expected = plain_echo(delay);
         let graph = graph(&echo(delay), &registry());
         for block in [1, 2, 10, 64, 100, 1024, 4096] {
-            for way in WAYS {
-                let manner = Manner::new(way, 2, block);
+            for way in ALL_STRATEGIES {
+                let manner = RunConfig::new(way, 2, block);
                 let played = play(&graph, manner, 1);
                 assert!(played[0] == expected, "{delay} frames, {manner:?}");
             }
@@ -84,12 +84,12 @@ proptest! {
     fn several_loops_give_the_bits_of_single_frames(
         delays in prop::collection::vec(1_u32..200, 1..5),
         block in prop_oneof![1_u32..16, 16_u32..300, 300_u32..=4096],
-        way in prop::sample::select(WAYS.to_vec()),
+        way in prop::sample::select(ALL_STRATEGIES.to_vec()),
         workers in 1_usize..=4,
     ) {
         let graph = graph(&strips(&delays), &registry());
-        let expected = play(&graph, Manner::reference(1), 3);
-        let manner = Manner::new(way, workers, block);
+        let expected = play(&graph, RunConfig::reference(1), 3);
+        let manner = RunConfig::new(way, workers, block);
         prop_assert!(play(&graph, manner, 3) == expected, "{delays:?}, {manner:?}");
     }
 }
@@ -99,17 +99,21 @@ fn what_is_in_the_lines_and_the_nodes_outlives_the_plan() {
     let registry = registry();
     for block in [16, 64, 100] {
         let graph = graph(&strips(&[3, 50, 1000]), &registry);
-        let expected = play(&graph, Manner::reference(1), 3);
+        let expected = play(&graph, RunConfig::reference(1), 3);
         let mut rng = Rng(5);
-        let mut hall = Hall::new(&graph, &registry, Manner::new(Way::Stealing, 3, block));
+        let mut hall = TestBench::new(
+            &graph,
+            &registry,
+            RunConfig::new(TestStrategy::Stealing, 3, block),
+        );
         let mut played = vec![Vec::new(); 3];
         while played[0].len() < FRAMES {
-            let part = hall.play(3, block as usize * (1 + rng.below(4)));
+            let part = hall.render(3, block as usize * (1 + rng.below(4)));
             played
                 .iter_mut()
                 .zip(part)
                 .for_each(|(all, part)| all.extend(part));
-            drop(hall.change(WAYS[rng.below(4)], &graph, &registry));
+            drop(hall.replace_executor(ALL_STRATEGIES[rng.below(4)], &graph, &registry));
         }
         played
             .iter_mut()
@@ -119,8 +123,8 @@ fn what_is_in_the_lines_and_the_nodes_outlives_the_plan() {
 }
 
 /// Plays with the delay turned now and then, each time at its frame.
-fn turned(graph: &Graph, manner: Manner) -> Vec<u32> {
-    let mut hall = Hall::new(graph, &registry(), manner);
+fn turned(graph: &Graph, manner: RunConfig) -> Vec<u32> {
+    let mut hall = TestBench::new(graph, &registry(), manner);
     let knob = graph.find("d").unwrap();
     let turns = [(333, 40), (1500, 90), (1800, 20), (4200, 33)];
     let block = manner.block as usize;
@@ -133,14 +137,14 @@ fn turned(graph: &Graph, manner: Manner) -> Vec<u32> {
         {
             let event = Event {
                 frame: (at - now) as u32,
-                target: Target::Param(0),
-                body: Body::Value(*frames as f32 / 48_000.0),
+                target: EventTarget::Param(0),
+                body: EventBody::Value(*frames as f32 / 48_000.0),
             };
-            hall.post(knob, event);
+            hall.send_event(knob, event);
         }
-        assert_eq!(hall.run(&[]), Outcome::Done);
+        assert_eq!(hall.run_cycle(&[]), CycleStatus::Complete);
         let mut out = vec![0.0; block];
-        hall.executor.output(0, &mut out);
+        hall.executor.add_output(0, &mut out);
         played.extend(out.iter().map(|x| x.to_bits()));
     }
     played.truncate(FRAMES);
@@ -151,11 +155,11 @@ fn turned(graph: &Graph, manner: Manner) -> Vec<u32> {
 fn a_delay_that_is_turned_in_its_loop_is_exact_too() {
     let text = echo(60).replace("time:", "least: 0.0004, most: 0.002, time:");
     let graph = graph(&text, &registry());
-    let expected = turned(&graph, Manner::reference(1));
-    assert!(expected != play(&graph, Manner::reference(1), 1)[0]);
+    let expected = turned(&graph, RunConfig::reference(1));
+    assert!(expected != play(&graph, RunConfig::reference(1), 1)[0]);
     for block in [7, 64, 500, 4096] {
-        for way in WAYS {
-            let manner = Manner::new(way, 2, block);
+        for way in ALL_STRATEGIES {
+            let manner = RunConfig::new(way, 2, block);
             assert!(turned(&graph, manner) == expected, "{manner:?}");
         }
     }

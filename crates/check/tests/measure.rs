@@ -1,6 +1,6 @@
 //! Measuring a graph: every node gets its costs, and nothing outside is changed.
 
-use engine::{EngineOptions, MeasureOptions, measure};
+use engine::{EngineOptions, MeasureOptions, measure_nodes};
 use graph::{Catalogue, Graph};
 use std::ops::ControlFlow;
 use std::path::PathBuf;
@@ -28,7 +28,7 @@ fn graph(text: &str, catalogue: &Catalogue) -> Graph {
 fn options(folder: PathBuf) -> MeasureOptions {
     let mut engine = EngineOptions::new(Frames(64), SampleRate::new(48_000).unwrap());
     engine.folder = folder;
-    engine.inputs = 1;
+    engine.input_channels = 1;
     MeasureOptions {
         engine,
         limit: Duration::from_millis(50),
@@ -43,13 +43,13 @@ fn every_node_is_measured_in_a_loop_too_and_no_file_is_written() {
     let folder = std::env::temp_dir().join(format!("divisi-measure-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
     let mut told = Vec::new();
-    let costs = measure(&graph, registry, &options(folder.clone()), &mut |share| {
+    let costs = measure_nodes(&graph, registry, &options(folder.clone()), &mut |share| {
         told.push(share);
         ControlFlow::Continue(())
     });
     let costs = costs.unwrap();
     assert_eq!((told.len(), costs.repeats), (2, 2));
-    let known = costs.typical().of_node;
+    let known = costs.typical().by_node;
     assert!(graph.nodes().all(|(id, _)| known.contains_key(&id)));
     let kinds = costs.kinds();
     assert_eq!(kinds.iter().map(|k| k.nodes).sum::<usize>(), graph.len());
@@ -64,6 +64,6 @@ fn measuring_ends_when_it_is_told_to() {
     let graph = graph(SESSION, registry.catalogue());
     let mut options = options(std::env::temp_dir());
     options.repeats = Some(1000);
-    let costs = measure(&graph, registry, &options, &mut |_| ControlFlow::Break(()));
+    let costs = measure_nodes(&graph, registry, &options, &mut |_| ControlFlow::Break(()));
     assert_eq!(costs.unwrap().repeats, 1);
 }

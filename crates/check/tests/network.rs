@@ -2,11 +2,11 @@
 //! and is as new after a reset.
 
 use divisi_check::alloc::Counting;
+use divisi_check::conformance::node;
 use divisi_check::network::arms;
-use divisi_check::rig::{Cut, Rig, Take};
+use divisi_check::processor_bench::{BlockSplit, ProcessorBench, TestInput};
 use divisi_check::rng::Rng;
-use divisi_check::unit::node;
-use graph::Value;
+use graph::ParamValue;
 use std::path::PathBuf;
 use units::SampleRate;
 
@@ -36,11 +36,11 @@ impl File {
         Self(path)
     }
 
-    fn rig(&self) -> Rig {
-        let file = Value::Text(self.0.to_str().expect("it is plain").into());
-        let params = [("file", file), ("channels", Value::Number(2.0))];
+    fn rig(&self) -> ProcessorBench {
+        let file = ParamValue::Text(self.0.to_str().expect("it is plain").into());
+        let params = [("file", file), ("channels", ParamValue::Number(2.0))];
         let rate = SampleRate::new(48_000).expect("48000 is not zero");
-        Rig::new(&divisi::registry(), &node("network", &params), rate)
+        ProcessorBench::new(&divisi::registry(), &node("network", &params), rate)
     }
 }
 
@@ -50,10 +50,10 @@ impl Drop for File {
     }
 }
 
-fn take(seed: u64, frames: usize) -> Take {
+fn take(seed: u64, frames: usize) -> TestInput {
     let mut rng = Rng(seed);
     let mut channel = || (0..frames).map(|_| rng.sample()).collect();
-    Take {
+    TestInput {
         inputs: vec![channel(), channel()],
         events: Vec::new(),
         frames,
@@ -65,16 +65,16 @@ fn blocks_of_any_cut_give_the_same_bits_and_nothing_is_allocated() {
     for (name, text) in [("arms", arms(2)), ("same", SAME.into())] {
         let file = File::new(name, &text);
         let take = take(1, 3000);
-        let whole = file.rig().play(&take, Cut::Even(3000));
+        let whole = file.rig().process(&take, BlockSplit::Even(3000));
         assert_eq!(whole.allocations, 0, "{name}");
         assert!(whole.bits.iter().flatten().any(|bits| *bits != 0), "{name}");
         for cut in [
-            Cut::Even(1),
-            Cut::Even(64),
-            Cut::Even(100),
-            Cut::Random(Rng(5)),
+            BlockSplit::Even(1),
+            BlockSplit::Even(64),
+            BlockSplit::Even(100),
+            BlockSplit::Random(Rng(5)),
         ] {
-            let played = file.rig().play(&take, cut);
+            let played = file.rig().process(&take, cut);
             assert!(played.bits == whole.bits, "{name} differs");
             assert_eq!(played.allocations, 0, "{name}");
         }
@@ -88,7 +88,7 @@ fn a_network_is_as_late_as_it_says() {
     let latency = rig.processor.latency().count();
     assert_eq!(latency, 255, "of 256 frames the first comes with the last");
     let take = take(2, 3000);
-    let played = rig.play(&take, Cut::Even(64));
+    let played = rig.process(&take, BlockSplit::Even(64));
     for (heard, sound) in played.bits.iter().zip(&take.inputs) {
         let heard: Vec<f32> = heard.iter().map(|bits| f32::from_bits(*bits)).collect();
         assert!(heard[..latency].iter().all(|x| *x == 0.0));
@@ -103,15 +103,15 @@ fn after_a_reset_it_is_as_new() {
     let file = File::new("reset", &arms(2));
     let (first, other) = (take(3, 2000), take(4, 1777));
     let mut rig = file.rig();
-    let new = rig.play(&first, Cut::Even(64));
-    rig.play(&other, Cut::Even(77));
+    let new = rig.process(&first, BlockSplit::Even(64));
+    rig.process(&other, BlockSplit::Even(77));
     rig.reset();
-    assert!(rig.play(&first, Cut::Even(64)).bits == new.bits);
-    rig.play(&other, Cut::Even(77));
+    assert!(rig.process(&first, BlockSplit::Even(64)).bits == new.bits);
+    rig.process(&other, BlockSplit::Even(77));
     rig.set_up(SampleRate::new(44_100).expect("44100 is not zero"));
     rig.reset();
     assert!(
-        rig.play(&first, Cut::Even(100)).bits == new.bits,
+        rig.process(&first, BlockSplit::Even(100)).bits == new.bits,
         "set up again"
     );
 }

@@ -1,9 +1,9 @@
 //! Players, recorders and inputs keep every promise too; they need files, so they stand apart.
 
 use divisi_check::alloc::Counting;
-use divisi_check::unit::{check, node};
-use graph::Value;
-use media::{Format, Writer};
+use divisi_check::conformance::{check, node};
+use graph::ParamValue;
+use media::{SampleFormat, Writer};
 use processor::Registry;
 use std::path::{Path, PathBuf};
 use units::{Channels, SampleRate};
@@ -11,8 +11,8 @@ use units::{Channels, SampleRate};
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-fn number(value: f64) -> Value {
-    Value::Number(value)
+fn number(value: f64) -> ParamValue {
+    ParamValue::Number(value)
 }
 
 fn in_folder(test: &str, run: impl FnOnce(&Path)) {
@@ -23,18 +23,18 @@ fn in_folder(test: &str, run: impl FnOnce(&Path)) {
     std::fs::remove_dir_all(&folder).unwrap();
 }
 
-fn wav(path: PathBuf, channels: u16, frames: usize) -> Value {
+fn wav(path: PathBuf, channels: u16, frames: usize) -> ParamValue {
     let rate = SampleRate::new(48_000).unwrap();
-    let mut writer = Writer::create(&path, rate, Channels(channels), Format::F32).unwrap();
+    let mut writer = Writer::create(&path, rate, Channels(channels), SampleFormat::F32).unwrap();
     let samples: Vec<f32> = (0..frames * usize::from(channels))
         .map(|n| (n * 7919 % 65_521) as f32 / 65_536.0 - 0.5)
         .collect();
     writer.write_interleaved(&samples).unwrap();
     writer.finish().unwrap();
-    Value::Text(path.to_str().unwrap().into())
+    ParamValue::Text(path.to_str().unwrap().into())
 }
 
-fn keeps_every_promise(kind: &str, params: &[(&str, Value)]) {
+fn keeps_every_promise(kind: &str, params: &[(&str, ParamValue)]) {
     let mut registry = Registry::default();
     dsp::register(&mut registry);
     check(&registry, &node(kind, params));
@@ -55,7 +55,7 @@ fn a_player_of_a_part_again_and_again() {
         let params = [
             ("file", file),
             ("channels", number(2.0)),
-            ("loop", Value::Flag(true)),
+            ("loop", ParamValue::Flag(true)),
             ("start", number(0.01)),
             ("length", number(0.005)),
             ("at", number(0.002)),
@@ -71,7 +71,7 @@ fn a_player_of_a_part_again_and_again() {
 #[test]
 fn a_recorder() {
     in_folder("take", |folder| {
-        let file = Value::Text(folder.join("take.wav").to_str().unwrap().into());
+        let file = ParamValue::Text(folder.join("take.wav").to_str().unwrap().into());
         keeps_every_promise("recorder", &[("file", file), ("channels", number(2.0))]);
     });
 }

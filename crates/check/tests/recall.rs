@@ -1,12 +1,12 @@
 //! A worker that has left a cycle to sleep is called back into it when there is something for it.
 
-use divisi_check::cast::{add, graph, kind, pass};
-use divisi_check::hall::{Hall, Manner, Way, registry};
-use processor::{Activity, Block};
+use divisi_check::fixtures::{add, graph, kind, pass};
+use divisi_check::test_bench::{RunConfig, TestBench, TestStrategy, registry};
+use processor::{Block, ProcessStatus};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
 use std::time::{Duration, Instant};
-use workers::Wait;
+use workers::WaitPolicy;
 
 #[test]
 fn who_has_left_a_cycle_of_weighted_batches_is_called_back() {
@@ -17,7 +17,7 @@ fn who_has_left_a_cycle_of_weighted_batches_is_called_back() {
         |block: &mut Block<'_>| {
             std::thread::sleep(Duration::from_millis(2));
             block.output(0).channel(0).fill(0.5);
-            Activity::Awake
+            ProcessStatus::Continue
         }
     });
     let mut dear = kind("dear", (1, 1));
@@ -31,7 +31,7 @@ fn who_has_left_a_cycle_of_weighted_batches_is_called_back() {
             let is_worker = thread.name().is_some_and(|n| n.starts_with("divisi-"));
             counted.fetch_add(u32::from(is_worker), SeqCst);
             pass(block);
-            Activity::Awake
+            ProcessStatus::Continue
         }
     });
     let mut text = String::from(r#"a = { kind: "slow", };"#);
@@ -41,18 +41,18 @@ fn who_has_left_a_cycle_of_weighted_batches_is_called_back() {
         );
     }
     let graph = graph(&text, &registry);
-    let manner = Manner {
-        way: Way::Weighted,
+    let manner = RunConfig {
+        strategy: TestStrategy::Weighted,
         workers: 2,
         block: 64,
-        wait: Wait::Hybrid,
+        wait: WaitPolicy::Hybrid,
     };
-    let expected = Hall::new(&graph, &registry, Manner::reference(64)).play(8, 64);
-    let mut hall = Hall::new(&graph, &registry, manner);
+    let expected = TestBench::new(&graph, &registry, RunConfig::reference(64)).render(8, 64);
+    let mut hall = TestBench::new(&graph, &registry, manner);
     let patience = Instant::now() + Duration::from_secs(60);
     // Half of the dear ones are put where the worker looks, when it has long gone.
     while on_a_worker.load(SeqCst) < 10 {
         assert!(Instant::now() < patience, "nobody came back");
-        assert!(hall.play(8, 64) == expected);
+        assert!(hall.render(8, 64) == expected);
     }
 }

@@ -1,21 +1,21 @@
 //! What was found by reading with suspicion: events, edits, and who lingers.
 
-use divisi_check::cast::{add, graph, kind};
-use divisi_check::hall::{Hall, Manner, WAYS, rate, registry};
-use driver::{Beat, Cycle};
-use engine::{Engine, EngineOptions, Player};
-use graph::{Edit, Graph, PortCount, PortSpec, Value, Width};
-use processor::{Activity, Block, Body, Mode, Registry};
+use divisi_check::fixtures::{add, graph, kind};
+use divisi_check::test_bench::{ALL_STRATEGIES, RunConfig, TestBench, rate, registry};
+use driver::{AudioCallback, CallbackInfo};
+use engine::{Engine, EngineCallback, EngineOptions};
+use graph::{Edit, Graph, ParamValue, PortCount, PortSignal, PortSpec};
+use processor::{Block, EventBody, Mode, ProcessStatus, Registry};
 use std::sync::Arc;
 use units::Frames;
-use workers::Wait;
+use workers::WaitPolicy;
 
 const BLOCK: u32 = 64;
 
 fn event(name: &'static str) -> PortSpec {
     PortSpec {
         name,
-        width: Width::Event,
+        signal: PortSignal::Event,
         count: PortCount::One,
     }
 }
@@ -29,10 +29,10 @@ fn ticking() -> Registry {
     add(&mut registry, tick, |_| {
         |block: &mut Block<'_>| {
             for frame in 0..block.frames() {
-                block.send(1, frame as u32, Body::Value(1.0));
+                block.send_event(1, frame as u32, EventBody::Value(1.0));
             }
-            divisi_check::cast::pass(block);
-            Activity::Awake
+            divisi_check::fixtures::pass(block);
+            ProcessStatus::Continue
         }
     });
     let mut tally = kind("tally", (1, 1));
@@ -42,31 +42,31 @@ fn ticking() -> Registry {
 }
 
 /// Each frame says how many events came with it.
-fn tally_up(block: &mut Block<'_>) -> Activity {
+fn tally_up(block: &mut Block<'_>) -> ProcessStatus {
     let mut counts = vec![0.0; block.frames()];
     for event in block.events().iter() {
         counts[event.frame as usize] += 1.0;
     }
     block.output(0).channel(0).copy_from_slice(&counts);
-    Activity::Awake
+    ProcessStatus::Continue
 }
 
 fn ones(played: &[u32]) -> usize {
     played.iter().filter(|x| **x == 1.0_f32.to_bits()).count()
 }
 
-fn heard(text: &str, registry: &Registry) -> Vec<(Manner, usize)> {
+fn heard(text: &str, registry: &Registry) -> Vec<(RunConfig, usize)> {
     let graph = graph(text, registry);
-    let manners = WAYS.map(|way| Manner {
-        way,
+    let manners = ALL_STRATEGIES.map(|way| RunConfig {
+        strategy: way,
         workers: 2,
         block: BLOCK,
-        wait: Wait::Hybrid,
+        wait: WaitPolicy::Hybrid,
     });
-    let play = |m: Manner| {
+    let play = |m: RunConfig| {
         (
             m,
-            ones(&Hall::new(&graph, registry, m).play(1, 10 * BLOCK as usize)[0]),
+            ones(&TestBench::new(&graph, registry, m).render(1, 10 * BLOCK as usize)[0]),
         )
     };
     manners.map(play).to_vec()
@@ -99,14 +99,14 @@ fn a_node_that_runs_every_other_cycle_hears_what_was_sent_in_between() {
     let mut graph = graph(text, &registry);
     let tally = graph.find("y").unwrap();
     graph.node_mut(tally).unwrap().every = 2;
-    let mut hall = Hall::new(&graph, &registry, Manner::reference(BLOCK));
-    let played = hall.play(1, 10 * BLOCK as usize);
+    let mut hall = TestBench::new(&graph, &registry, RunConfig::reference(BLOCK));
+    let played = hall.render(1, 10 * BLOCK as usize);
     let sum: f32 = played[0].iter().map(|x| f32::from_bits(*x)).sum();
     // It runs five times: hears one cycle's first and two cycles' then; and its slot keeps what it holds for two cycles.
     assert_eq!(sum, (1 + 2 * 4) as f32 * 2.0 * BLOCK as f32);
 }
 
-struct Live(Engine, Player);
+struct Live(Engine, EngineCallback);
 
 impl Live {
     fn new(graph: Graph) -> Self {
@@ -118,15 +118,15 @@ impl Live {
     }
 
     fn play(&mut self, blocks: usize) -> Vec<f32> {
-        let beat = Beat {
+        let beat = CallbackInfo {
             budget: None,
             xruns: 0,
         };
         let mut all = Vec::new();
         for _ in 0..blocks {
             let mut out = [0.0; BLOCK as usize];
-            self.1.cycle(beat, &[], &mut [&mut out]);
-            self.0.tend();
+            self.1.process(beat, &[], &mut [&mut out]);
+            self.0.update();
             all.extend(out);
         }
         all
@@ -140,7 +140,7 @@ fn a_parameter_that_is_set_by_an_edit_is_heard() {
     let mut live = Live::new(graph(text, &registry()));
     assert!(live.play(10).iter().any(|x| *x != 0.0));
     let gain = live.0.graph().find("g").unwrap();
-    let edit = Edit::Set(gain, "gain".into(), Value::Number(0.0));
+    let edit = Edit::Set(gain, "gain".into(), ParamValue::Number(0.0));
     live.0.edit([edit]).unwrap();
     live.play(100);
     assert!(live.play(10).iter().all(|x| *x == 0.0));
@@ -153,7 +153,7 @@ fn a_delay_whose_time_is_turned_still_sounds_after_an_edit() {
     let mut live = Live::new(graph(text, &registry()));
     live.play(10);
     let delay = live.0.graph().find("d").unwrap();
-    let _ = live.0.turn(delay, "time", 0.1);
+    let _ = live.0.set_param(delay, "time", 0.1);
     live.play(1);
     let other = live.0.graph().find("s").unwrap();
     live.0.edit([Edit::Enable(other, true)]).unwrap();

@@ -1,41 +1,41 @@
 //! Units held to what they should sound like, by slow and obvious means.
 
-use divisi_check::rig::{Cut, Played, Rig, Take};
-use divisi_check::unit::node;
-use graph::Value;
-use processor::{Body, Event, Registry, Target};
+use divisi_check::conformance::node;
+use divisi_check::processor_bench::{BlockSplit, ProcessorBench, TestInput, TestOutput};
+use graph::ParamValue;
+use processor::{Event, EventBody, EventTarget, Registry};
 use std::f64::consts::TAU;
 use units::SampleRate;
 
 const RATE: usize = 48_000;
 
-fn rig(kind: &str, params: &[(&str, Value)]) -> Rig {
+fn rig(kind: &str, params: &[(&str, ParamValue)]) -> ProcessorBench {
     let mut registry = Registry::default();
     dsp::register(&mut registry);
     let rate = SampleRate::new(RATE as u32).expect("a rate above 0");
-    Rig::new(&registry, &node(kind, params), rate)
+    ProcessorBench::new(&registry, &node(kind, params), rate)
 }
 
-fn number(value: f64) -> Value {
-    Value::Number(value)
+fn number(value: f64) -> ParamValue {
+    ParamValue::Number(value)
 }
 
-fn word(value: &str) -> Value {
-    Value::Text(value.into())
+fn word(value: &str) -> ParamValue {
+    ParamValue::Text(value.into())
 }
 
-/// Plays `input` on every channel of `rig`.
-fn play(rig: &mut Rig, input: &[f32], events: &[Event]) -> Played {
-    let take = Take {
+/// Plays `input` on every channel of `processor_bench`.
+fn play(rig: &mut ProcessorBench, input: &[f32], events: &[Event]) -> TestOutput {
+    let take = TestInput {
         inputs: vec![input.to_vec(); rig.input_channels()],
         events: events.to_vec(),
         frames: input.len(),
     };
-    rig.play(&take, Cut::Even(64))
+    rig.process(&take, BlockSplit::Even(64))
 }
 
 /// A second of a source.
-fn second(kind: &str, params: &[(&str, Value)]) -> Vec<f32> {
+fn second(kind: &str, params: &[(&str, ParamValue)]) -> Vec<f32> {
     play(&mut rig(kind, params), &[0.0; RATE], &[]).channel(0)
 }
 
@@ -57,8 +57,8 @@ fn level_db(samples: &[f32], hz: usize) -> f64 {
 fn turn_to(param: u16, frame: u32, value: f32) -> Event {
     Event {
         frame,
-        target: Target::Param(param),
-        body: Body::Value(value),
+        target: EventTarget::Param(param),
+        body: EventBody::Value(value),
     }
 }
 
@@ -171,7 +171,7 @@ fn a_meter_shows_a_full_scale_sine_at_3_decibels_below_its_peak() {
         let out = play(&mut meter, &sine, &[]).channel(0);
         assert_eq!(out, sine, "the sound passes untouched");
     }
-    let db = |name: &str| 20.0 * f64::from(meter.gauges[name].read()).log10();
+    let db = |name: &str| 20.0 * f64::from(meter.gauges[name].get()).log10();
     assert!((db("rms") + 3.01).abs() < 0.02, "{}", db("rms"));
     assert!(db("peak").abs() < 0.03, "{}", db("peak"));
 }
@@ -210,13 +210,13 @@ fn a_gain_glides_five_milliseconds() {
 
 #[test]
 fn mixers_add_what_comes_in() {
-    let take = Take {
+    let take = TestInput {
         inputs: [1.0, 2.0, 4.0, 8.0].map(|x| vec![x; 100]).into(),
         events: Vec::new(),
         frames: 100,
     };
-    let last = |kind, params: &[(&str, Value)]| -> Vec<f32> {
-        let played = rig(kind, params).play(&take, Cut::Even(64));
+    let last = |kind, params: &[(&str, ParamValue)]| -> Vec<f32> {
+        let played = rig(kind, params).process(&take, BlockSplit::Even(64));
         (0..played.bits.len())
             .map(|c| played.channel(c)[99])
             .collect()
@@ -226,7 +226,7 @@ fn mixers_add_what_comes_in() {
     let grouped = [
         ports[0].clone(),
         ports[1].clone(),
-        ("grouped", Value::Flag(true)),
+        ("grouped", ParamValue::Flag(true)),
     ];
     assert_eq!(last("mix", &grouped), [3.0, 12.0]);
     let faders = [
@@ -245,14 +245,14 @@ fn a_metronome_opens_an_envelope() {
         &[],
     );
     let frames: Vec<_> = beats.sent.iter().map(|(_, e)| (e.frame, e.body)).collect();
-    let (on, off) = (Body::Value(1.0), Body::Value(0.0));
+    let (on, off) = (EventBody::Value(1.0), EventBody::Value(0.0));
     assert_eq!(
         frames,
         [(0, on), (12_000, off), (24_000, on), (36_000, off)]
     );
     let notes: Vec<Event> = (beats.sent.iter())
         .map(|(_, e)| Event {
-            target: Target::Input(1),
+            target: EventTarget::Input(1),
             ..*e
         })
         .collect();
@@ -277,8 +277,8 @@ fn a_metronome_opens_an_envelope() {
 fn a_midi_note_holds_the_gate_until_its_own_end() {
     let midi = |frame, bytes| Event {
         frame,
-        target: Target::Input(1),
-        body: Body::Midi(bytes),
+        target: EventTarget::Input(1),
+        body: EventBody::Midi(bytes),
     };
     let notes = [
         midi(0, [0x90, 60, 100]),

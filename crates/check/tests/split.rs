@@ -1,12 +1,12 @@
 //! One block over several cores: the bits of a whole one, and really on several workers.
 
-use divisi_check::cast::graph;
-use divisi_check::hall::{Hall, Manner, Way, rate, registry};
-use divisi_check::rig::Rig;
+use divisi_check::fixtures::graph;
+use divisi_check::processor_bench::ProcessorBench;
+use divisi_check::test_bench::{RunConfig, TestBench, TestStrategy, rate, registry};
 use graph::Graph;
-use plan::Mark;
-use processor::{Body, Event, Target};
-use workers::Wait;
+use plan::TraceEvent;
+use processor::{Event, EventBody, EventTarget};
+use workers::WaitPolicy;
 
 /// Every kind that splits, as the words of a node, and how many inputs and outputs it has.
 const NODES: [(&str, usize, usize); 8] = [
@@ -38,8 +38,8 @@ fn around(words: &str, (inputs, outputs): (usize, usize), split: u32, ns: u32) -
 }
 
 /// What is heard while the first knob of `x` is turned now and then.
-fn played(graph: &Graph, manner: Manner, outputs: u16) -> Vec<Vec<u32>> {
-    let mut hall = Hall::new(graph, &registry(), manner);
+fn played(graph: &Graph, manner: RunConfig, outputs: u16) -> Vec<Vec<u32>> {
+    let mut hall = TestBench::new(graph, &registry(), manner);
     let x = graph.find("x").expect("it is there");
     let turns = [(10, -20.0), (700, 0.5), (1100, -1.0), (3000, -12.0)];
     let block = u64::from(manner.block);
@@ -52,12 +52,12 @@ fn played(graph: &Graph, manner: Manner, outputs: u16) -> Vec<Vec<u32>> {
         {
             let event = Event {
                 frame: (frame - from) as u32,
-                target: Target::Param(0),
-                body: Body::Value(value),
+                target: EventTarget::Param(0),
+                body: EventBody::Value(value),
             };
-            hall.post(x, event);
+            hall.send_event(x, event);
         }
-        let one = hall.play(outputs, manner.block as usize);
+        let one = hall.render(outputs, manner.block as usize);
         all.iter_mut()
             .zip(one)
             .for_each(|(all, one)| all.extend(one));
@@ -70,7 +70,7 @@ fn played(graph: &Graph, manner: Manner, outputs: u16) -> Vec<Vec<u32>> {
 fn a_split_block_has_the_bits_of_a_whole_one() {
     for (words, inputs, outputs) in NODES {
         let whole = around(words, (inputs, outputs), 1, 0);
-        let expected = played(&whole, Manner::reference(64), outputs as u16);
+        let expected = played(&whole, RunConfig::reference(64), outputs as u16);
         assert!(
             expected.iter().all(|c| c.iter().any(|x| *x != 0)),
             "{words}"
@@ -78,12 +78,16 @@ fn a_split_block_has_the_bits_of_a_whole_one() {
         for split in [1, 2, 3, 7] {
             let graph = around(words, (inputs, outputs), split, 0);
             for block in [1, 16, 100, 1024, 4096] {
-                for (way, workers) in [(Way::Sequential, 1), (Way::Stealing, 2), (Way::Fixed, 2)] {
-                    let manner = Manner {
-                        way,
+                for (way, workers) in [
+                    (TestStrategy::Sequential, 1),
+                    (TestStrategy::Stealing, 2),
+                    (TestStrategy::Fixed, 2),
+                ] {
+                    let manner = RunConfig {
+                        strategy: way,
                         workers,
                         block,
-                        wait: Wait::Hybrid,
+                        wait: WaitPolicy::Hybrid,
                     };
                     let same = played(&graph, manner, outputs as u16) == expected;
                     assert!(same, "{words} in {split}: {manner:?}");
@@ -95,22 +99,22 @@ fn a_split_block_has_the_bits_of_a_whole_one() {
 
 #[test]
 fn parts_of_every_kind_run_on_two_workers() {
-    let manner = Manner {
-        way: Way::Stealing,
+    let manner = RunConfig {
+        strategy: TestStrategy::Stealing,
         workers: 2,
         block: 4096,
-        wait: Wait::Hybrid,
+        wait: WaitPolicy::Hybrid,
     };
     for (words, inputs, outputs) in NODES {
         // So much work goes before that the other worker has come when the node's turn comes.
         let graph = around(words, (inputs, outputs), 7, 50_000);
-        let mut hall = Hall::new(&graph, &registry(), manner);
-        hall.floor.trace(true);
+        let mut hall = TestBench::new(&graph, &registry(), manner);
+        hall.floor.set_traced(true);
         let mut is_helped = || {
-            hall.play(outputs as u16, 4096);
+            hall.render(outputs as u16, 4096);
             let mut helped = false;
             for reader in &mut hall.traces {
-                reader.drain(|record| helped |= record.mark == Mark::Lane);
+                reader.drain(|record| helped |= record.event == TraceEvent::ForkLane);
             }
             helped
         };
@@ -125,7 +129,9 @@ fn what_splits_by_itself_says_so_and_what_is_cheap_stays_whole() {
         let graph = graph(&format!("x = {{ {words}, }};"), &registry());
         let (_, node) = graph.nodes().next().expect("it is there");
         // Blocks of 4096 frames.
-        Rig::new(&registry(), node, rate()).processor.lanes()
+        ProcessorBench::new(&registry(), node, rate())
+            .processor
+            .max_parallelism()
     };
     assert_eq!(lanes("kind: \"fir\", taps: 16"), 1);
     assert_eq!(lanes("kind: \"fir\", taps: 64"), 2);

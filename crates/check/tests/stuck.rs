@@ -1,17 +1,21 @@
 //! A step that does not return: the sound goes on without it, and nothing breaks when it does return.
 
-use divisi_check::cast::{add, graph, kind, pass, skip};
-use divisi_check::hall::{Hall, Manner, WAYS, Way, rate, registry};
-use driver::{Beat, Cycle};
-use engine::{Engine, EngineOptions, Player, Scheduler};
-use exec::{Counts, Outcome};
+use divisi_check::fixtures::{add, graph, kind, pass, skip};
+use divisi_check::test_bench::{
+    ALL_STRATEGIES, RunConfig, TestBench, TestStrategy, rate, registry,
+};
+use driver::{AudioCallback, CallbackInfo};
+use engine::{Engine, EngineCallback, EngineOptions, Scheduler};
+use exec::{CycleStatus, ErrorCounts};
 use graph::{Graph, Node};
-use processor::{Activity, Block, Registry};
+use processor::{Block, ProcessStatus, Registry};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::SeqCst};
 use std::time::{Duration, Instant};
 use units::{Frames, Nanos};
-use workers::{Crew, CrewOptions, Priority, Wait, cores, pin, set_priority, unpin};
+use workers::{
+    Priority, WaitPolicy, WorkerPool, WorkerPoolOptions, cores, pin, set_priority, unpin,
+};
 
 const BLOCK: usize = 64;
 /// What a step writes that returns too late. Nobody may ever hear it.
@@ -111,7 +115,7 @@ fn trapped(trap: &Arc<Trap>) -> (Graph, Registry) {
                 if is_late {
                     block.output(0).channel(0).fill(TOO_LATE);
                 }
-                Activity::Awake
+                ProcessStatus::Continue
             }
         },
     );
@@ -121,41 +125,43 @@ fn trapped(trap: &Arc<Trap>) -> (Graph, Registry) {
     (graph(text, &registry), registry)
 }
 
-fn manners() -> impl Iterator<Item = Manner> {
-    let ways = WAYS.into_iter().filter(|way| *way != Way::Sequential);
-    let manner = |way, workers| Manner {
-        way,
+fn manners() -> impl Iterator<Item = RunConfig> {
+    let ways = ALL_STRATEGIES
+        .into_iter()
+        .filter(|way| *way != TestStrategy::Sequential);
+    let manner = |way, workers| RunConfig {
+        strategy: way,
         workers,
         block: BLOCK as u32,
-        wait: Wait::Hybrid,
+        wait: WaitPolicy::Hybrid,
     };
     ways.into_iter()
         .flat_map(move |way| (2..=3).map(move |workers| manner(way, workers)))
 }
 
 /// The loudest sample of both channels in the next block.
-fn loudness(hall: &mut Hall) -> [f32; 2] {
-    assert_eq!(hall.run(&[]), Outcome::Done);
+fn loudness(hall: &mut TestBench) -> [f32; 2] {
+    assert_eq!(hall.run_cycle(&[]), CycleStatus::Complete);
     [0, 1].map(|channel| {
         let mut out = [0.0; BLOCK];
-        hall.executor.output(channel, &mut out);
+        hall.executor.add_output(channel, &mut out);
         out.iter().fold(0.0_f32, |most, x| most.max(x.abs()))
     })
 }
 
 /// Plays until a worker is in the trap, and that cycle has been given up.
-fn caught(trap: &Arc<Trap>, manner: Manner) -> (Hall, Graph, Registry) {
+fn caught(trap: &Arc<Trap>, manner: RunConfig) -> (TestBench, Graph, Registry) {
     let (graph, registry) = trapped(trap);
-    let mut hall = Hall::new(&graph, &registry, manner);
+    let mut hall = TestBench::new(&graph, &registry, manner);
     // Long enough for a worker that merely lost its core for a while.
-    let scale = rt::stamp::Scale::of_this_machine();
+    let scale = rt::stamp::TickScale::calibrated();
     hall.limit = Some(scale.ticks(Nanos(300_000_000)));
     for _ in 0..5 {
         assert!(loudness(&mut hall).iter().all(|x| *x > 0.2));
     }
     trap.set(A_WORKER);
     let patience = Instant::now() + Duration::from_secs(60);
-    while hall.run(&[]) == Outcome::Done {
+    while hall.run_cycle(&[]) == CycleStatus::Complete {
         assert!(Instant::now() < patience, "{manner:?}: nobody was caught");
     }
     assert_ne!(trap.caught(), 0, "{manner:?}");
@@ -174,33 +180,36 @@ fn until_a_step_returns_its_executor_is_silent_and_then_plays_without_that_node(
         let trap = Arc::new(Trap::default());
         let (mut hall, ..) = caught(&trap, manner);
         for _ in 0..20 {
-            assert_eq!(hall.run(&[]), Outcome::Abandoned, "{manner:?}");
+            assert_eq!(hall.run_cycle(&[]), CycleStatus::Abandoned, "{manner:?}");
             let mut out = [0.0; BLOCK];
-            hall.executor.output(0, &mut out);
+            hall.executor.add_output(0, &mut out);
             assert_eq!(out, [0.0; BLOCK], "{manner:?}");
         }
         trap.let_go();
-        wait_for("the next cycle", || hall.run(&[]) == Outcome::Done);
+        wait_for("the next cycle", || {
+            hall.run_cycle(&[]) == CycleStatus::Complete
+        });
         for _ in 0..50 {
             let heard = loudness(&mut hall);
             assert!(only_the_other(&trap, heard), "{manner:?}: {heard:?}");
         }
-        assert_eq!(hall.counts().faults, 1, "{manner:?}");
+        assert_eq!(hall.counts().node_faults, 1, "{manner:?}");
     }
 }
 
 /// Has an executor for the graph without the node that is caught take the place of the one that plays; what went wrong
 /// there.
 fn replace(
-    hall: &mut Hall,
+    hall: &mut TestBench,
     (graph, registry): (&Graph, &Registry),
-    way: Way,
+    way: TestStrategy,
     stuck: u32,
-) -> Counts {
+) -> ErrorCounts {
     let mut without = graph.clone();
     let victim = graph.find(&format!("x{stuck}")).unwrap();
     without.node_mut(victim).unwrap().enabled = false;
-    hall.change(way, &without, registry).counts()
+    hall.replace_executor(way, &without, registry)
+        .error_counts()
 }
 
 #[test]
@@ -208,9 +217,14 @@ fn another_plan_plays_without_the_node_while_it_is_stuck_and_after() {
     for manner in manners() {
         let trap = Arc::new(Trap::default());
         let (mut hall, graph, registry) = caught(&trap, manner);
-        assert_eq!(hall.run(&[]), Outcome::Abandoned);
-        let counts = replace(&mut hall, (&graph, &registry), manner.way, trap.caught());
-        assert_eq!(counts.faults, 1, "{manner:?}");
+        assert_eq!(hall.run_cycle(&[]), CycleStatus::Abandoned);
+        let counts = replace(
+            &mut hall,
+            (&graph, &registry),
+            manner.strategy,
+            trap.caught(),
+        );
+        assert_eq!(counts.node_faults, 1, "{manner:?}");
         for cycle in 0..100 {
             if cycle == 50 {
                 assert!(!trap.has_left.load(SeqCst));
@@ -219,14 +233,14 @@ fn another_plan_plays_without_the_node_while_it_is_stuck_and_after() {
             let heard = loudness(&mut hall);
             assert!(only_the_other(&trap, heard), "{manner:?}: {heard:?}");
         }
-        assert_eq!(hall.counts(), Counts::default(), "{manner:?}");
+        assert_eq!(hall.counts(), ErrorCounts::default(), "{manner:?}");
     }
 }
 
 /// An engine on long blocks, so that nobody but a trap holds a cycle up for four of them.
 struct Live {
     engine: Engine,
-    player: Player,
+    player: EngineCallback,
 }
 
 const LONG: u32 = 4096;
@@ -236,20 +250,20 @@ fn live(trap: &Arc<Trap>, scheduler: Scheduler) -> Live {
     let mut options = EngineOptions::new(Frames(LONG), rate());
     options.scheduler = scheduler;
     options.workers = 2;
-    options.hold_latency = false;
+    options.prevent_cpu_sleep = false;
     let (engine, player) = Engine::new(graph, Arc::new(registry), options).unwrap();
     Live { engine, player }
 }
 
 /// One block of `player`, with time enough; how loud its channels are.
-fn cycle(player: &mut Player) -> [f32; 2] {
-    let beat = Beat {
+fn cycle(player: &mut EngineCallback) -> [f32; 2] {
+    let beat = CallbackInfo {
         budget: Some(Nanos(1_000_000_000_000)),
         xruns: 0,
     };
     let mut outs = [[0.0; LONG as usize]; 2];
     let [left, right] = &mut outs;
-    player.cycle(beat, &[], &mut [left, right]);
+    player.process(beat, &[], &mut [left, right]);
     outs.map(|out| out.iter().fold(0.0_f32, |most, x| most.max(x.abs())))
 }
 
@@ -261,7 +275,7 @@ fn survive(live: &mut Live, trap: &Trap) {
         trap.caught() != 0
     });
     wait_for("sound", || {
-        live.engine.tend();
+        live.engine.update();
         only_the_other(trap, cycle(&mut live.player))
     });
 }
@@ -307,7 +321,7 @@ fn on_the_callback_thread_it_stalls_the_sound_until_it_returns_and_is_quarantine
                 }
             });
             wait_for("the accusation", || {
-                engine.tend();
+                engine.update();
                 !engine.quarantined().is_empty()
             });
             assert!(!host.is_finished());
@@ -317,7 +331,7 @@ fn on_the_callback_thread_it_stalls_the_sound_until_it_returns_and_is_quarantine
         for _ in 0..20 {
             let heard = cycle(&mut player);
             assert!(only_the_other(&trap, heard), "{scheduler}: {heard:?}");
-            engine.tend();
+            engine.update();
         }
         let report = engine.report();
         assert_eq!((report.faults, report.abandoned), (1, 0), "{scheduler}");
@@ -389,30 +403,30 @@ fn a_worker_that_a_higher_priority_starves_holds_up_no_cycle() {
     };
     let (graph, registry) = trapped(&Arc::default());
     for manner in manners().filter(|m| m.workers == 2) {
-        let reference = Manner::reference(BLOCK as u32);
-        let expected = Hall::new(&graph, &registry, reference).play(2, 60 * BLOCK);
-        let crew = Crew::new(CrewOptions {
+        let reference = RunConfig::reference(BLOCK as u32);
+        let expected = TestBench::new(&graph, &registry, reference).render(2, 60 * BLOCK);
+        let crew = WorkerPool::new(WorkerPoolOptions {
             workers: 2,
             pin: Some(cores().to_vec()),
             priority: Priority::RealTime(50),
-            ..CrewOptions::default()
+            ..WorkerPoolOptions::default()
         });
-        let mut hall = Hall::with(&graph, &registry, manner, crew.unwrap());
+        let mut hall = TestBench::with(&graph, &registry, manner, crew.unwrap());
         pin(cores()[0]).unwrap();
-        let mut played = hall.play(2, 20 * BLOCK);
+        let mut played = hall.render(2, 20 * BLOCK);
         let Some(hog) = Hog::on(core) else {
             unpin().unwrap();
             return skip(NAME, "real-time priority is refused");
         };
         // No cycle runs, so the worker holds no task now; the host must do all there is.
-        let starved = hall.play(2, 20 * BLOCK);
+        let starved = hall.render(2, 20 * BLOCK);
         drop(hog);
-        let after = hall.play(2, 20 * BLOCK);
+        let after = hall.render(2, 20 * BLOCK);
         unpin().unwrap();
         for (channel, played) in played.iter_mut().enumerate() {
             played.extend(starved[channel].iter().chain(&after[channel]));
         }
         assert!(played == expected, "{manner:?}");
-        assert_eq!(hall.counts(), Counts::default(), "{manner:?}");
+        assert_eq!(hall.counts(), ErrorCounts::default(), "{manner:?}");
     }
 }

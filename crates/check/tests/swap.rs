@@ -1,11 +1,11 @@
 //! Edits while it plays: what is not touched sounds as if nothing had happened, and every executor makes the same of them.
 
-use divisi_check::cast::graph;
-use divisi_check::hall::{rate, registry};
+use divisi_check::fixtures::graph;
 use divisi_check::rng::Rng;
-use driver::{Beat, Cycle};
-use engine::{Engine, EngineError, EngineOptions, Player, Scheduler};
-use graph::{Catalogue, Edge, Edit, End, Graph, Node, NodeId, Place, Value};
+use divisi_check::test_bench::{rate, registry};
+use driver::{AudioCallback, CallbackInfo};
+use engine::{Engine, EngineCallback, EngineError, EngineOptions, Scheduler};
+use graph::{Catalogue, Edge, Edit, Graph, Node, NodeId, ParamValue, PortRef, SourceSpan};
 use processor::Mode;
 use std::sync::Arc;
 use units::{Frames, Nanos};
@@ -15,7 +15,7 @@ const BLOCK: usize = 48;
 /// A graph that plays offline, and what its two channels have played so far.
 struct Take {
     engine: Engine,
-    player: Player,
+    player: EngineCallback,
     played: [Vec<f32>; 2],
 }
 
@@ -27,10 +27,10 @@ impl Take {
         options.mode = Mode::Offline;
         options.scheduler = scheduler;
         options.workers = workers;
-        options.ahead = Some(1);
+        options.latency_blocks = Some(1);
         if scheduler == Scheduler::Cpfd {
             // So dear that nodes are copied.
-            options.comm = Some(Nanos(2_000));
+            options.transfer_time = Some(Nanos(2_000));
             options.fuse = false;
         }
         let (engine, player) = Engine::new(graph, Arc::new(registry), options).unwrap();
@@ -47,11 +47,12 @@ impl Take {
         for _ in 0..cycles {
             let mut outs = [[0.0; BLOCK]; 2];
             let [left, right] = &mut outs;
-            self.player.cycle(Beat::default(), &[], &mut [left, right]);
+            self.player
+                .process(CallbackInfo::default(), &[], &mut [left, right]);
             for (played, out) in self.played.iter_mut().zip(outs) {
                 played.extend(out);
             }
-            self.engine.tend();
+            self.engine.update();
         }
         self.played[1][from..].to_vec()
     }
@@ -69,23 +70,23 @@ impl Take {
 fn node(name: &str, kind: &str, params: &[(&str, f64)]) -> Node {
     let mut node = Node::new(name, kind);
     for (key, value) in params {
-        node.set(*key, Value::Number(*value));
+        node.set(*key, ParamValue::Number(*value));
     }
     let registry = registry();
-    let wrong = Catalogue::give_ports(registry.catalogue().get(kind).unwrap(), &mut node);
+    let wrong = Catalogue::assign_ports(registry.catalogue().get(kind).unwrap(), &mut node);
     assert!(wrong.is_empty(), "{wrong:?}");
     node
 }
 
-fn end(node: NodeId, port: u16) -> End {
-    End { node, port }
+fn end(node: NodeId, port: u16) -> PortRef {
+    PortRef { node, port }
 }
 
 fn wire(from: NodeId, to: NodeId) -> Edit {
     Edit::Connect(Edge {
         from: end(from, 0),
         to: end(to, 0),
-        place: Place::NOWHERE,
+        span: SourceSpan::NONE,
     })
 }
 
@@ -204,13 +205,13 @@ fn an_event_for_a_node_that_goes_vanishes_and_holds_up_no_other() {
         // As if it had been turned a moment before it went.
         let mut late = Take::new(TWO, scheduler, workers);
         late.play(5);
-        (0..300).for_each(|n| late.engine.turn(g, "gain", n as f32 / 300.0).unwrap());
+        (0..300).for_each(|n| late.engine.set_param(g, "gain", n as f32 / 300.0).unwrap());
         late.engine.edit([Edit::Remove(g)]).unwrap();
-        let gone = take.engine.turn(g, "gain", 0.1);
+        let gone = take.engine.set_param(g, "gain", 0.1);
         assert!(matches!(gone, Err(EngineError::NoParam(_))), "{gone:?}");
         for take in [&mut expected, &mut take, &mut late] {
-            take.engine.turn(a, "freq", 220.0).unwrap();
-            take.engine.turn(b, "freq", 330.0).unwrap();
+            take.engine.set_param(a, "freq", 220.0).unwrap();
+            take.engine.set_param(b, "freq", 330.0).unwrap();
             take.play(20);
         }
         assert!(take.bits() == expected.bits(), "{scheduler}");
@@ -292,8 +293,8 @@ fn two_hundred_edits_by_chance_sound_the_same_under_every_executor() {
             let edits = some_edits(&mut rng, reference.engine.graph(), round);
             let is_made = reference.engine.edit(edits.clone()).is_ok();
             made += usize::from(is_made);
-            let delayed = &reference.engine.plan().delayed;
-            fades += delayed.iter().filter(|it| it.tap.changes()).count();
+            let delayed = &reference.engine.plan().delayed_edges;
+            fades += delayed.iter().filter(|it| it.tap.is_changing()).count();
             reference.play(2);
             for take in &mut takes {
                 assert_eq!(
@@ -325,7 +326,7 @@ fn a_pipeline_takes_edits_and_turns_and_sounds_the_same_a_block_later() {
     for (seed, workers) in [(4, 1), (5, 2), (6, 2), (7, 3)] {
         let mut reference = Take::new(TWO, Scheduler::Sequential, 1);
         let mut piped = Take::new(TWO, Scheduler::Pipelined, workers);
-        assert_eq!(piped.engine.ahead_frames(), BLOCK as u64);
+        assert_eq!(piped.engine.pipeline_latency(), BLOCK as u64);
         let mut rng = Rng(seed);
         let mut swaps = 0;
         for round in 0..200 {
@@ -336,7 +337,7 @@ fn a_pipeline_takes_edits_and_turns_and_sounds_the_same_a_block_later() {
             for take in [&mut reference, &mut piped] {
                 let is_made = take.engine.edit(edits.clone()).is_ok();
                 swaps += usize::from(is_made);
-                take.engine.turn(name, "freq", value).unwrap();
+                take.engine.set_param(name, "freq", value).unwrap();
                 take.play(blocks);
             }
         }
@@ -357,8 +358,11 @@ fn a_pipeline_of_more_stages_refuses_edits() {
     options.scheduler = Scheduler::Pipelined;
     options.workers = 3;
     let (mut engine, _player) = Engine::new(graph, Arc::new(registry), options).unwrap();
-    assert_eq!(engine.ahead_frames(), 128);
+    assert_eq!(engine.pipeline_latency(), 128);
     let id = engine.graph().find("g").unwrap();
     let refused = engine.edit([Edit::Enable(id, false)]);
-    assert!(matches!(refused, Err(EngineError::Ahead)), "{refused:?}");
+    assert!(
+        matches!(refused, Err(EngineError::PipelineTooDeep)),
+        "{refused:?}"
+    );
 }

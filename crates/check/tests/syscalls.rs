@@ -7,19 +7,21 @@
 // The sanitizer calls the system itself.
 #![cfg(all(target_os = "linux", target_arch = "x86_64", not(tsan)))]
 
-use divisi_check::cast::{add, graph, kind, pass, skip};
-use divisi_check::hall::{Hall, Manner, PIPELINES, WAYS, Way, registry};
-use divisi_check::impulse::Impulses;
-use divisi_check::{late, later, network};
-use exec::{Now, Outcome, Ran};
+use divisi_check::fixtures::{add, graph, kind, pass, skip};
+use divisi_check::impulse_files::ImpulseFiles;
+use divisi_check::test_bench::{
+    ALL_STRATEGIES, PIPELINED, RunConfig, TestBench, TestStrategy, registry,
+};
+use divisi_check::{deferred_node, latency_node, network};
+use exec::{CycleInfo, CycleResult, CycleStatus};
 use graph::{Graph, NodeId};
-use processor::{Activity, Block, Body, Event, Registry, Target};
+use processor::{Block, Event, EventBody, EventTarget, ProcessStatus, Registry};
 use std::cell::Cell;
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, AtomicU64, Ordering::SeqCst};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
-use workers::{AudioThread, Wait};
+use workers::{AudioThread, WaitPolicy};
 
 /// The variable that makes a test the child's: `WAY WORKERS CRIME`.
 const ORDERS: &str = "DIVISI_UNDER_FILTER";
@@ -161,8 +163,8 @@ fn catch_calls() {
 /// Nodes by which every thread that plays comes under the filter, and one that commits a crime when told.
 fn kinds(workers: u32, crime: &Arc<AtomicBool>, told: &str) -> Registry {
     let mut registry = registry();
-    later::add(&mut registry, |_| {});
-    late::add(&mut registry);
+    deferred_node::add(&mut registry, |_| {});
+    latency_node::add(&mut registry);
     network::add(&mut registry);
     // Dear, so that the plan has use for all.
     let mut filters = kind("filters", (1, 1));
@@ -180,7 +182,7 @@ fn kinds(workers: u32, crime: &Arc<AtomicBool>, told: &str) -> Registry {
                 std::hint::black_box(lane);
             });
             pass(block);
-            Activity::Awake
+            ProcessStatus::Continue
         }
     });
     let (crime, told) = (crime.clone(), told.to_owned());
@@ -201,7 +203,7 @@ fn kinds(workers: u32, crime: &Arc<AtomicBool>, told: &str) -> Registry {
                 }
             }
             pass(block);
-            Activity::Awake
+            ProcessStatus::Continue
         }
     });
     registry
@@ -290,13 +292,13 @@ fn live(orders: &str) -> ! {
     catch_calls();
     let mut words = orders.split(' ');
     let name = words.next().unwrap();
-    let mut ways = WAYS.into_iter().chain(PIPELINES);
+    let mut ways = ALL_STRATEGIES.into_iter().chain(PIPELINED);
     let way = ways.find(|way| format!("{way:?}") == name);
-    let manner = Manner {
-        way: way.unwrap(),
+    let manner = RunConfig {
+        strategy: way.unwrap(),
         workers: words.next().unwrap().parse().unwrap(),
         block: 64,
-        wait: Wait::Hybrid,
+        wait: WaitPolicy::Hybrid,
     };
     let crime = Arc::new(AtomicBool::new(false));
     let told = words.next().unwrap();
@@ -306,9 +308,9 @@ fn live(orders: &str) -> ! {
     };
     let registry = kinds(manner.workers as u32, &crime, told);
     let graph = stage(&registry, works);
-    let hall = Hall::new(&graph, &registry, manner);
+    let hall = TestBench::new(&graph, &registry, manner);
     let has_copies = hall.plan.steps.iter().any(|step| step.copy > 0);
-    assert!(has_copies || manner.way != Way::Copied || manner.workers != 2);
+    assert!(has_copies || manner.strategy != TestStrategy::Copied || manner.workers != 2);
     let knob = graph.find("o1").unwrap();
     let (is_over, result) = (AtomicBool::new(false), Mutex::new(None));
     std::thread::scope(|scope| {
@@ -336,9 +338,9 @@ fn live(orders: &str) -> ! {
 }
 
 /// Plays until all threads have come under the filter and one has rested there, and then [`CYCLES`] cycles more.
-fn play(mut hall: Hall, knob: NodeId, crime: &AtomicBool, workers: u32) -> Found {
+fn play(mut hall: TestBench, knob: NodeId, crime: &AtomicBool, workers: u32) -> Found {
     IS_HOST.set(true);
-    let _plays = AudioThread::begin();
+    let _plays = AudioThread::enter();
     let is_filtered = || UNDER_FILTER.load(SeqCst) == workers;
     // And until one of them has rested: the first word that is waited on is to be theirs.
     let has_rested = || workers == 1 || WAITED_ON.load(SeqCst) != 0;
@@ -355,7 +357,7 @@ fn play(mut hall: Hall, knob: NodeId, crime: &AtomicBool, workers: u32) -> Found
         crime.store(n == CYCLES / 2, SeqCst);
         let ran = cycle(&mut hall, knob);
         told += u64::from(ran.wakes);
-        done += u64::from(ran.outcome == Outcome::Done);
+        done += u64::from(ran.status == CycleStatus::Complete);
     }
     let found = Found {
         is_whole: is_whole && done == CYCLES,
@@ -372,34 +374,34 @@ fn play(mut hall: Hall, knob: NodeId, crime: &AtomicBool, workers: u32) -> Found
     found
 }
 
-fn cycle(hall: &mut Hall, knob: NodeId) -> Ran {
-    let now = Now {
+fn cycle(hall: &mut TestBench, knob: NodeId) -> CycleResult {
+    let now = CycleInfo {
         position: hall.cycle * 64,
-        first: 0,
-        end: u64::MAX,
+        first_frame: 0,
+        end_frame: u64::MAX,
         cycle: hall.cycle,
-        device: &[],
-        give_up: u64::MAX,
+        inputs: &[],
+        abandon_at: u64::MAX,
         help_until: u64::MAX,
     };
     hall.cycle += 1;
-    hall.post(
+    hall.send_event(
         knob,
         Event {
             frame: 3,
-            target: Target::Param(0),
-            body: Body::Value(500.0),
+            target: EventTarget::Param(0),
+            body: EventBody::Value(500.0),
         },
     );
-    let ran = hall.executor.run(&now);
+    let ran = hall.executor.run_cycle(&now);
     // Some microseconds without a call, so that workers get to rest.
     (0..3000).for_each(|_| std::hint::spin_loop());
     ran
 }
 
 /// Has `test`, which must be the caller, played by a child; what that found. `None` where filters are refused.
-fn in_a_child(test: &str, way: Way, workers: u32, crime: &str) -> Option<Found> {
-    let folder = Impulses::new(test);
+fn in_a_child(test: &str, way: TestStrategy, workers: u32, crime: &str) -> Option<Found> {
+    let folder = ImpulseFiles::new(test);
     let output = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", test, "--nocapture", "--test-threads=1"])
         .env(ORDERS, format!("{way:?} {workers} {crime}"))
@@ -416,19 +418,19 @@ fn in_a_child(test: &str, way: Way, workers: u32, crime: &str) -> Option<Found> 
     found
 }
 
-fn ways() -> impl Iterator<Item = (Way, u32)> {
+fn ways() -> impl Iterator<Item = (TestStrategy, u32)> {
     let many = [
-        Way::Fixed,
-        Way::Copied,
-        Way::Global,
-        Way::Weighted,
-        Way::Stealing,
-        Way::Deadline,
-        Way::PipedFixed,
+        TestStrategy::Fixed,
+        TestStrategy::Copied,
+        TestStrategy::Global,
+        TestStrategy::Weighted,
+        TestStrategy::Stealing,
+        TestStrategy::Deadline,
+        TestStrategy::PipelinedFixed,
     ];
     let many = many.into_iter();
     let many = many.flat_map(|way| (2..=4).map(move |workers| (way, workers)));
-    [(Way::Sequential, 1)].into_iter().chain(many)
+    [(TestStrategy::Sequential, 1)].into_iter().chain(many)
 }
 
 #[test]
@@ -454,8 +456,8 @@ fn a_cycle_calls_the_system_for_nothing_but_the_counted_wake() {
         // One at the start of a cycle; at its end one for the floors, where there are any; and batches by weight call
         // workers back that have left.
         let most = match way {
-            Way::Weighted => u64::MAX,
-            Way::Deadline => 2 * CYCLES,
+            TestStrategy::Weighted => u64::MAX,
+            TestStrategy::Deadline => 2 * CYCLES,
             _ => CYCLES,
         };
         assert!(u64::from(found.wake_calls) <= most, "{way:?}: {found:?}");
@@ -499,7 +501,11 @@ fn a_convolver_with_threads_of_its_own_calls_the_system_only_to_wake_them_and_to
     if let Ok(orders) = std::env::var(ORDERS) {
         live(&orders);
     }
-    for (way, workers) in [(Way::Sequential, 1), (Way::Fixed, 2), (Way::Stealing, 3)] {
+    for (way, workers) in [
+        (TestStrategy::Sequential, 1),
+        (TestStrategy::Fixed, 2),
+        (TestStrategy::Stealing, 3),
+    ] {
         let test =
             "a_convolver_with_threads_of_its_own_calls_the_system_only_to_wake_them_and_to_wait";
         let Some(found) = in_a_child(test, way, workers, "threads") else {

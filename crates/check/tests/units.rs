@@ -1,24 +1,24 @@
 //! Every unit keeps every promise: one line a unit.
 
 use divisi_check::alloc::Counting;
-use divisi_check::rig::Rig;
-use divisi_check::unit::{check, node};
-use graph::Value;
+use divisi_check::conformance::{check, node};
+use divisi_check::processor_bench::ProcessorBench;
+use graph::ParamValue;
 use processor::Registry;
 use units::SampleRate;
 
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-fn number(value: f64) -> Value {
-    Value::Number(value)
+fn number(value: f64) -> ParamValue {
+    ParamValue::Number(value)
 }
 
-fn word(value: &str) -> Value {
-    Value::Text(value.into())
+fn word(value: &str) -> ParamValue {
+    ParamValue::Text(value.into())
 }
 
-fn keeps_every_promise(kind: &str, params: &[(&str, Value)]) {
+fn keeps_every_promise(kind: &str, params: &[(&str, ParamValue)]) {
     let mut registry = Registry::default();
     dsp::register(&mut registry);
     check(&registry, &node(kind, params));
@@ -50,10 +50,10 @@ units! {
     pink_noise: "noise" { "color" = word("pink") };
     a_mix: "mix" { "in" = number(3.0), "out" = number(2.0), "channels" = number(2.0) };
     a_mix_of_nothing: "mix" { "in" = number(0.0), "out" = number(2.0) };
-    a_mix_in_groups: "mix" { "in" = number(4.0), "out" = number(2.0), "grouped" = Value::Flag(true) };
-    a_mix_that_copies_in_groups: "mix" { "in" = number(2.0), "out" = number(4.0), "grouped" = Value::Flag(true) };
+    a_mix_in_groups: "mix" { "in" = number(4.0), "out" = number(2.0), "grouped" = ParamValue::Flag(true) };
+    a_mix_that_copies_in_groups: "mix" { "in" = number(2.0), "out" = number(4.0), "grouped" = ParamValue::Flag(true) };
     a_mix_in_parts: "mix" { "in" = number(3.0), "out" = number(2.0), "split" = number(3.0) };
-    a_mix_in_groups_in_parts: "mix" { "in" = number(4.0), "out" = number(2.0), "grouped" = Value::Flag(true), "split" = number(7.0) };
+    a_mix_in_groups_in_parts: "mix" { "in" = number(4.0), "out" = number(2.0), "grouped" = ParamValue::Flag(true), "split" = number(7.0) };
     a_gain: "gain" { "gain_db" = number(-6.0), "channels" = number(2.0) };
     a_gain_that_turns_over: "gain" { "gain" = number(-2.0) };
     a_gain_in_parts: "gain" { "gain_db" = number(-6.0), "channels" = number(2.0), "split" = number(7.0) };
@@ -113,7 +113,7 @@ fn what_says_that_it_can_be_copied_can_be_copied() {
             "player" | "recorder" => continue,
             _ => &[],
         };
-        let rig = Rig::new(&registry, &node(kind.name, params), rate);
+        let rig = ProcessorBench::new(&registry, &node(kind.name, params), rate);
         let copy = rig.processor.duplicate();
         assert_eq!(copy.is_some(), kind.duplicable, "{}", kind.name);
     }

@@ -1,31 +1,35 @@
 //! The four kinds of work: steps that sleep, forks, deferred pieces and background, each with the sequential bits.
 
-use divisi_check::cast::{add, graph, kind, pass};
-use divisi_check::hall::{Hall, Manner, WAYS, Way, rate, registry};
-use divisi_check::later::{self, PART};
-use driver::{Beat, Cycle};
+use divisi_check::deferred_node::{self, PART};
+use divisi_check::fixtures::{add, graph, kind, pass};
+use divisi_check::test_bench::{
+    ALL_STRATEGIES, RunConfig, TestBench, TestStrategy, rate, registry,
+};
+use driver::{AudioCallback, CallbackInfo};
 use engine::{Engine, EngineOptions, Scheduler};
-use exec::Outcome;
+use exec::CycleStatus;
 use graph::Graph;
 use processor::{
-    Activity, Background, Block, Body, Event, Mode, Processor, Registry, Setup, Target, Turn,
+    BackgroundTask, Block, Event, EventBody, EventTarget, Mode, ProcessStatus, Processor, Registry,
+    Setup, TaskStatus,
 };
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::SeqCst};
 use std::time::{Duration, Instant};
 use units::{Frames, Nanos};
-use workers::Wait;
+use workers::WaitPolicy;
 
 const FRAMES: usize = 6400;
 
-fn manners(block: u32) -> impl Iterator<Item = Manner> {
-    let manner = move |way, workers| Manner {
-        way,
+fn manners(block: u32) -> impl Iterator<Item = RunConfig> {
+    let manner = move |way, workers| RunConfig {
+        strategy: way,
         workers,
         block,
-        wait: Wait::Hybrid,
+        wait: WaitPolicy::Hybrid,
     };
-    WAYS.into_iter()
+    ALL_STRATEGIES
+        .into_iter()
         .flat_map(move |way| (1..=4).map(move |workers| manner(way, workers)))
 }
 
@@ -78,15 +82,15 @@ fn a_fork_runs_every_lane_once_and_gives_the_sequential_bits() {
         let counted = counted.clone();
         move |block: &mut Block<'_>| {
             quarters(block, &counted);
-            Activity::Awake
+            ProcessStatus::Continue
         }
     });
     let graph = graph(&branches("quarters", 3), &registry);
-    let expected = Hall::new(&graph, &registry, Manner::reference(64)).play(3, FRAMES);
+    let expected = TestBench::new(&graph, &registry, RunConfig::reference(64)).render(3, FRAMES);
     assert!(expected.iter().flatten().all(|x| *x != 0));
     for manner in manners(64) {
         lanes_run.store(0, SeqCst);
-        let played = Hall::new(&graph, &registry, manner).play(3, FRAMES);
+        let played = TestBench::new(&graph, &registry, manner).render(3, FRAMES);
         assert!(played == expected, "{manner:?}");
         let lanes = lanes_run.load(SeqCst) as usize;
         assert_eq!(lanes, FRAMES / 64 * 3 * 4, "{manner:?}");
@@ -95,7 +99,7 @@ fn a_fork_runs_every_lane_once_and_gives_the_sequential_bits() {
 
 #[test]
 fn lanes_run_on_several_workers_at_once() {
-    for manner in manners(64).filter(|m| m.workers == 2 && m.way != Way::Sequential) {
+    for manner in manners(64).filter(|m| m.workers == 2 && m.strategy != TestStrategy::Sequential) {
         let met = Arc::new(AtomicBool::new(false));
         let mut registry = registry();
         let told = met.clone();
@@ -115,19 +119,19 @@ fn lanes_run_on_several_workers_at_once() {
                     }
                 });
                 pass(block);
-                Activity::Awake
+                ProcessStatus::Continue
             }
         });
         let graph = graph(&branches("meets", 2), &registry);
-        let mut hall = Hall::new(&graph, &registry, manner);
+        let mut hall = TestBench::new(&graph, &registry, manner);
         wait_for("two lanes at once", || {
-            assert_eq!(hall.run(&[]), Outcome::Done);
+            assert_eq!(hall.run_cycle(&[]), CycleStatus::Complete);
             met.load(SeqCst)
         });
     }
 }
 
-/// What the kind `later` must play for the input `dry`, by a plain loop.
+/// What the kind `deferred_node` must play for the input `dry`, by a plain loop.
 fn plain_later(dry: &[u32]) -> Vec<u32> {
     let mut played = vec![0_u32; dry.len() + 2 * PART];
     for (part, dry) in dry.chunks_exact(PART).enumerate() {
@@ -144,33 +148,33 @@ fn plain_later(dry: &[u32]) -> Vec<u32> {
 #[test]
 fn deferred_work_is_done_in_time_offline_whoever_does_it() {
     let mut registry = registry();
-    later::add(&mut registry, |_| {});
+    deferred_node::add(&mut registry, |_| {});
     let graph_of = |text: String| graph(&text, &registry);
     let dry = graph_of(branches("gain", 3));
-    let dry = Hall::new(&dry, &registry, Manner::reference(64)).play(3, FRAMES);
+    let dry = TestBench::new(&dry, &registry, RunConfig::reference(64)).render(3, FRAMES);
     let expected: Vec<_> = dry.iter().map(|dry| plain_later(dry)).collect();
     let graph = graph_of(branches("later", 3));
     for manner in [16, 64, 333, 2048].into_iter().flat_map(manners) {
-        let mut hall = Hall::new(&graph, &registry, manner);
-        assert!(hall.play(3, FRAMES) == expected, "{manner:?}");
-        assert_eq!(hall.counts().late, 0, "{manner:?}");
+        let mut hall = TestBench::new(&graph, &registry, manner);
+        assert!(hall.render(3, FRAMES) == expected, "{manner:?}");
+        assert_eq!(hall.counts().late_results, 0, "{manner:?}");
     }
 }
 
 #[test]
 fn deferred_work_for_which_there_is_no_time_is_silent_and_counted_and_goes_on_when_there_is() {
     let mut registry = registry();
-    later::add(&mut registry, |_| {});
+    deferred_node::add(&mut registry, |_| {});
     let graph = graph(&branches("later", 1), &registry);
-    let mut hall = Hall::new(&graph, &registry, Manner::reference(PART as u32));
+    let mut hall = TestBench::new(&graph, &registry, RunConfig::reference(PART as u32));
     hall.help = Some(0);
-    let played = hall.play(1, 11 * PART);
+    let played = hall.render(1, 11 * PART);
     // The first turn has nothing to wait for; the ten after it... the work that the first began never comes.
-    assert_eq!(hall.counts().late, 9);
+    assert_eq!(hall.counts().late_results, 9);
     assert!(played[0].iter().all(|x| *x == 0));
     hall.help = Some(u64::MAX / 4);
-    let played = hall.play(1, 10 * PART);
-    assert_eq!(hall.counts().late, 9);
+    let played = hall.render(1, 10 * PART);
+    assert_eq!(hall.counts().late_results, 9);
     // What comes now is too old; the part after it is heard.
     let (old, heard) = played[0].split_at(PART);
     assert!(old.iter().all(|x| *x == 0) && heard.iter().all(|x| *x != 0));
@@ -178,11 +182,13 @@ fn deferred_work_for_which_there_is_no_time_is_silent_and_counted_and_goes_on_wh
 
 #[test]
 fn a_piece_that_hangs_on_a_worker_holds_up_one_cycle_at_most() {
-    for manner in manners(PART as u32).filter(|m| m.workers > 1 && m.way != Way::Sequential) {
+    for manner in
+        manners(PART as u32).filter(|m| m.workers > 1 && m.strategy != TestStrategy::Sequential)
+    {
         let [is_armed, is_in, let_go] = [(); 3].map(|()| Arc::new(AtomicBool::new(false)));
         let mut registry = registry();
         let seen = [is_armed.clone(), is_in.clone(), let_go.clone()];
-        later::add(&mut registry, move |in_step| {
+        deferred_node::add(&mut registry, move |in_step| {
             let [is_armed, is_in, let_go] = &seen;
             if !in_step && is_on_a_worker() && is_armed.swap(false, SeqCst) {
                 is_in.store(true, SeqCst);
@@ -192,32 +198,32 @@ fn a_piece_that_hangs_on_a_worker_holds_up_one_cycle_at_most() {
             }
         });
         let graph = graph(&branches("later", 2), &registry);
-        let mut hall = Hall::new(&graph, &registry, manner);
-        let scale = rt::stamp::Scale::of_this_machine();
+        let mut hall = TestBench::new(&graph, &registry, manner);
+        let scale = rt::stamp::TickScale::calibrated();
         hall.help = Some(scale.ticks(Nanos(1_000_000)));
         hall.limit = Some(scale.ticks(Nanos(300_000_000)));
         is_armed.store(true, SeqCst);
         let mut given_up = 0;
         wait_for("a piece on a worker", || {
-            given_up += u32::from(hall.run(&[]) == Outcome::Abandoned);
+            given_up += u32::from(hall.run_cycle(&[]) == CycleStatus::Abandoned);
             is_in.load(SeqCst)
         });
-        let before = hall.counts().late;
+        let before = hall.counts().late_results;
         for _ in 0..10 {
-            given_up += u32::from(hall.run(&[]) == Outcome::Abandoned);
+            given_up += u32::from(hall.run_cycle(&[]) == CycleStatus::Abandoned);
         }
         // In a static schedule the worker may have helped while its own next step was not ready.
-        let most = u32::from(manner.way == Way::Fixed);
+        let most = u32::from(manner.strategy == TestStrategy::Fixed);
         assert!(given_up <= most, "{manner:?}: {given_up}");
-        let late = hall.counts().late - before;
+        let late = hall.counts().late_results - before;
         assert!((8..=20).contains(&late), "{manner:?}: {late}");
         let_go.store(true, SeqCst);
         hall.help = None;
-        hall.play(2, 4 * PART);
-        let before = hall.counts().late;
-        let played = hall.play(2, 4 * PART);
+        hall.render(2, 4 * PART);
+        let before = hall.counts().late_results;
+        let played = hall.render(2, 4 * PART);
         assert!(played.iter().flatten().all(|x| *x != 0), "{manner:?}");
-        assert_eq!(hall.counts().late, before, "{manner:?}");
+        assert_eq!(hall.counts().late_results, before, "{manner:?}");
     }
 }
 
@@ -231,13 +237,13 @@ struct Shelf {
 /// Puts some frames on the shelf a turn.
 struct Filler(Arc<Shelf>);
 
-impl Background for Filler {
-    fn turn(&mut self) -> Turn {
+impl BackgroundTask for Filler {
+    fn poll(&mut self) -> TaskStatus {
         if self.0.ready.load(SeqCst) >= self.0.wanted.load(SeqCst) {
-            return Turn::Later;
+            return TaskStatus::Idle;
         }
         self.0.ready.fetch_add(10, SeqCst);
-        Turn::Again
+        TaskStatus::More
     }
 }
 
@@ -247,19 +253,21 @@ struct Taker(Arc<Shelf>);
 impl Processor for Taker {
     fn setup(&mut self, setup: &mut Setup<'_>) {
         self.0.wanted.store(u64::from(setup.block.0), SeqCst);
-        setup.services.background(Box::new(Filler(self.0.clone())));
+        setup
+            .services
+            .spawn_background(Box::new(Filler(self.0.clone())));
     }
 
-    fn process(&mut self, block: &mut Block<'_>) -> Activity {
+    fn process(&mut self, block: &mut Block<'_>) -> ProcessStatus {
         let end = block.position() + block.frames() as u64;
         self.0.wanted.store(end + block.frames() as u64, SeqCst);
         if self.0.ready.load(SeqCst) < end {
             block.count_late();
-            block.silence();
+            block.silence_outputs();
         } else {
             block.output(0).channel(0).fill(0.5);
         }
-        Activity::Awake
+        ProcessStatus::Continue
     }
 
     fn reset(&mut self) {}
@@ -278,17 +286,17 @@ fn from_the_shelf(mode: Mode, scheduler: Scheduler) -> (usize, u64) {
     options.mode = mode;
     options.scheduler = scheduler;
     options.workers = 2;
-    options.hold_latency = false;
+    options.prevent_cpu_sleep = false;
     let (mut engine, mut player) = Engine::new(graph, Arc::new(registry), options).unwrap();
     let mut heard = 0;
     for _ in 0..200 {
         let mut outs = [[0.0; 64]; 2];
         let [left, right] = &mut outs;
-        player.cycle(Beat::default(), &[], &mut [left, right]);
+        player.process(CallbackInfo::default(), &[], &mut [left, right]);
         heard += outs.iter().flatten().filter(|x| **x == 0.5).count();
     }
     // The first blocks of a pipeline are silence: so much of what was played has not been heard yet.
-    let under_way = 2 * engine.ahead_frames() as usize;
+    let under_way = 2 * engine.pipeline_latency() as usize;
     (heard + under_way, engine.report().late)
 }
 
@@ -320,11 +328,11 @@ fn remembers(registry: &mut Registry, name: &'static str, may: bool) -> Arc<Atom
             let is_silent = block.is_silent();
             if is_silent && memory.abs() < 1e-6 {
                 memory = 0.0;
-                block.silence();
+                block.silence_outputs();
                 return if may {
-                    Activity::Asleep
+                    ProcessStatus::Sleep
                 } else {
-                    Activity::Awake
+                    ProcessStatus::Continue
                 };
             }
             let input = block.input(0).channel(0);
@@ -332,7 +340,7 @@ fn remembers(registry: &mut Registry, name: &'static str, may: bool) -> Arc<Atom
                 memory = 0.9 * memory + x;
                 *y = memory;
             }
-            Activity::Awake
+            ProcessStatus::Continue
         }
     });
     calls
@@ -345,30 +353,30 @@ fn bursts(registry: &mut Registry) {
             if block.position() / 64 % 25 == 3 {
                 block.output(0).channel(0).fill(0.25);
             } else {
-                block.silence();
+                block.silence_outputs();
             }
-            Activity::Awake
+            ProcessStatus::Continue
         }
     });
 }
 
 /// Three rememberers in a row and one that hears two of them; an event for the first in block 60.
-fn dozing(name: &str, registry: &Registry, manner: Manner) -> Vec<Vec<u32>> {
+fn dozing(name: &str, registry: &Registry, manner: RunConfig) -> Vec<Vec<u32>> {
     let text = format!(
         r#"b = {{ kind: "bursts", }}; x = {{ kind: "{name}", }}; y = {{ kind: "{name}", }}; z = {{ kind: "{name}", }};
         w = {{ kind: "{name}", }}; s = {{ kind: "sink", }}; t = {{ kind: "sink", }};
         b.1 -> x.1 -> y.1 -> z.1 -> s.1; x.1 -> w.1; z.1 -> w.1; w.1 -> t.1;"#
     );
     let graph: Graph = graph(&text, registry);
-    let mut hall = Hall::new(&graph, registry, manner);
-    let mut played = hall.play(2, 60 * 64);
+    let mut hall = TestBench::new(&graph, registry, manner);
+    let mut played = hall.render(2, 60 * 64);
     let event = Event {
         frame: 5,
-        target: Target::Param(0),
-        body: Body::Value(1.0),
+        target: EventTarget::Param(0),
+        body: EventBody::Value(1.0),
     };
-    hall.post(graph.find("x").unwrap(), event);
-    let after = hall.play(2, 40 * 64);
+    hall.send_event(graph.find("x").unwrap(), event);
+    let after = hall.render(2, 40 * 64);
     played.iter_mut().zip(after).for_each(|(p, a)| p.extend(a));
     played
 }
@@ -379,7 +387,7 @@ fn steps_that_sleep_are_skipped_and_nobody_hears_it() {
     let awake_calls = remembers(&mut registry, "awake", false);
     let calls = remembers(&mut registry, "dozes", true);
     bursts(&mut registry);
-    let expected = dozing("awake", &registry, Manner::reference(64));
+    let expected = dozing("awake", &registry, RunConfig::reference(64));
     assert_eq!(awake_calls.load(SeqCst), 4 * 100);
     let mut expected_calls = None;
     for manner in manners(64) {
@@ -388,7 +396,7 @@ fn steps_that_sleep_are_skipped_and_nobody_hears_it() {
         let called = calls.load(SeqCst);
         assert!(called < 2 * 100, "{called}");
         // Every copy of a node is called.
-        if manner.way != Way::Copied {
+        if manner.strategy != TestStrategy::Copied {
             assert_eq!(*expected_calls.get_or_insert(called), called, "{manner:?}");
         }
     }

@@ -3,14 +3,14 @@
 // Which node took longest hangs on time, and the sanitizer takes as much of it as it likes.
 #![cfg(not(tsan))]
 
-use divisi_check::cast::{add, graph, kind};
-use divisi_check::hall::{rate, registry};
-use driver::{Beat, Cycle};
+use divisi_check::fixtures::{add, graph, kind};
+use divisi_check::test_bench::{rate, registry};
+use driver::{AudioCallback, CallbackInfo};
 use engine::{Engine, EngineOptions, Scheduler};
 use graph::Node;
-use processor::{Activity, Block, Registry};
+use processor::{Block, ProcessStatus, Registry};
 use report::Report;
-use rt::stamp::{self, Scale};
+use rt::stamp::{self, TickScale};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
@@ -33,8 +33,8 @@ fn busy(victim: &Arc<AtomicU64>, burns: u64) -> Registry {
             while victim.load(SeqCst) == number && stamp::now() < end {
                 std::hint::spin_loop();
             }
-            block.silence();
-            Activity::Awake
+            block.silence_outputs();
+            ProcessStatus::Continue
         }
     });
     registry
@@ -63,11 +63,11 @@ fn rows() -> String {
 /// cycles are missed does not hang on this machine; which node took longest does, a little.
 fn overrun(scheduler: Scheduler, burns: Nanos) -> (BTreeMap<String, u64>, Report) {
     let victim = Arc::new(AtomicU64::new(0));
-    let registry = busy(&victim, Scale::of_this_machine().ticks(burns));
+    let registry = busy(&victim, TickScale::calibrated().ticks(burns));
     let mut options = EngineOptions::new(Frames(BLOCK), rate());
     options.scheduler = scheduler;
     options.workers = 2;
-    options.hold_latency = false;
+    options.prevent_cpu_sleep = false;
     options.trace = true;
     let graph = graph(&rows(), &registry);
     let (mut engine, mut player) = Engine::new(graph, Arc::new(registry), options).unwrap();
@@ -82,17 +82,17 @@ fn overrun(scheduler: Scheduler, burns: Nanos) -> (BTreeMap<String, u64>, Report
         };
         victim.store(number, SeqCst);
         let budget = Some(Nanos(if is_late { 1 } else { 1_000_000_000_000 }));
-        player.cycle(Beat { budget, xruns: 0 }, &[], &mut [&mut out]);
+        player.process(CallbackInfo { budget, xruns: 0 }, &[], &mut [&mut out]);
         if is_late {
             *truth.entry(format!("n{number}")).or_insert(0) += 1;
         }
         if cycle % 8 == 0 {
-            engine.tend();
+            engine.update();
         }
     }
     // What ended last is judged when every ring was read once more.
-    engine.tend();
-    engine.tend();
+    engine.update();
+    engine.update();
     (truth, engine.report())
 }
 

@@ -4,13 +4,13 @@ use crate::failure::{Failure, in_full};
 use crate::feed::{Feed, Feeder, Source, feed};
 use crate::tape::{Head, Tape, record};
 use divisi::media::Writer;
-use divisi::prelude::{Beat, Cycle, Frames, Player};
+use divisi::prelude::{AudioCallback, CallbackInfo, EngineCallback, Frames};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A player with a tape deck.
 pub(crate) struct Deck {
-    player: Player,
+    player: EngineCallback,
     feed: Option<Feed>,
     head: Option<Head>,
     blocks: Played,
@@ -30,7 +30,7 @@ impl Played {
 
 impl Deck {
     /// Only the player, so far.
-    pub(crate) fn new(player: Player) -> Self {
+    pub(crate) fn new(player: EngineCallback) -> Self {
         Self {
             player,
             feed: None,
@@ -71,11 +71,11 @@ impl Deck {
     }
 }
 
-impl Cycle for Deck {
-    fn cycle(&mut self, beat: Beat, inputs: &[&[f32]], outputs: &mut [&mut [f32]]) {
+impl AudioCallback for Deck {
+    fn process(&mut self, beat: CallbackInfo, inputs: &[&[f32]], outputs: &mut [&mut [f32]]) {
         match &mut self.feed {
-            Some(feed) => feed.with(|inputs| self.player.cycle(beat, inputs, outputs)),
-            None => self.player.cycle(beat, inputs, outputs),
+            Some(feed) => feed.with(|inputs| self.player.process(beat, inputs, outputs)),
+            None => self.player.process(beat, inputs, outputs),
         }
         if let Some(head) = &mut self.head {
             head.keep(outputs);
@@ -97,7 +97,7 @@ mod tests {
     use super::*;
     use crate::load::Loaded;
     use check::alloc::{Counting, calls, is_installed};
-    use divisi::media::Format;
+    use divisi::media::SampleFormat;
     use divisi::prelude::{EngineOptions, SampleRate};
     use divisi::units::Channels;
 
@@ -112,14 +112,15 @@ mod tests {
         let folder = std::env::temp_dir().join(format!("divisi-deck-{}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
         let (rate, block) = (SampleRate::new(48_000).unwrap(), Frames(64));
-        let wav = |name| Writer::create(folder.join(name), rate, Channels(1), Format::F32).unwrap();
+        let wav =
+            |name| Writer::create(folder.join(name), rate, Channels(1), SampleFormat::F32).unwrap();
         let mut heard = wav("in.wav");
         heard.write(&[&[0.5; 6400]]).unwrap();
         heard.finish().unwrap();
         std::fs::write(folder.join("ear.toml"), SESSION).unwrap();
         let loaded = Loaded::usable(&folder.join("ear.toml")).unwrap();
         let mut options = EngineOptions::new(block, rate);
-        (options.inputs, options.workers) = (1, 1);
+        (options.input_channels, options.workers) = (1, 1);
         let (engine, player) = loaded.engine(options).unwrap();
         let mut deck = Deck::new(player);
         let beat = (block, rate.hz());
@@ -130,7 +131,7 @@ mod tests {
         let before = calls();
         for _ in 0..100 {
             let mut out = [9.0; 64];
-            deck.cycle(Beat::default(), &[], &mut [&mut out]);
+            deck.process(CallbackInfo::default(), &[], &mut [&mut out]);
             assert_eq!(out, [0.5; 64]);
         }
         assert_eq!(calls(), before);

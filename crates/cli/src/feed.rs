@@ -3,7 +3,7 @@
 //! Offline it is read block by block. Live, a thread of its own reads ahead into a ring, whole blocks at a time; a block
 //! that is not there in time is silence and counted.
 
-use divisi::media::{MediaError, Stream};
+use divisi::media::{MediaError, ResamplingReader};
 use divisi::prelude::{Frames, SampleRate};
 use divisi::rt::spsc::{Receiver, Sender, channel};
 use std::path::Path;
@@ -24,14 +24,14 @@ const MOST_CHANNELS: usize = 512;
 
 /// A file, read for so many input channels: more than it has are silent.
 pub(crate) struct Source {
-    stream: Stream,
+    stream: ResamplingReader,
     samples: Vec<f32>,
 }
 
 impl Source {
     /// Opens `path`, to be heard at `rate`.
     pub(crate) fn open(path: &Path, rate: SampleRate) -> Result<Self, MediaError> {
-        let stream = Stream::open(path, rate)?;
+        let stream = ResamplingReader::open(path, rate)?;
         Ok(Self {
             stream,
             samples: Vec::new(),
@@ -61,7 +61,7 @@ impl Source {
 
     /// What was wrong with the file.
     pub(crate) fn damage(&self) -> Option<String> {
-        self.stream.damage().map(ToString::to_string)
+        self.stream.error().map(ToString::to_string)
     }
 }
 

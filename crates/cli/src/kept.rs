@@ -2,7 +2,7 @@
 
 use crate::failure::in_full;
 use crate::say;
-use divisi::report::{Costs, CostsError, Machine, costs_path, machine_key};
+use divisi::report::{CostsError, CostsFile, MachineCosts, costs_path, machine_key};
 use std::path::{Path, PathBuf};
 
 /// Which kernels compute.
@@ -10,7 +10,7 @@ const KERNELS: &str = "scalar";
 
 /// The costs file, and where it is.
 pub(crate) struct Kept {
-    costs: Costs,
+    costs: CostsFile,
     path: Option<PathBuf>,
 }
 
@@ -18,16 +18,18 @@ impl Kept {
     /// Reads it. One that cannot be read is said, and counts as empty.
     pub(crate) fn read() -> Self {
         let path = costs_path();
-        let read = path.as_deref().map_or(Ok(Costs::default()), Costs::read);
+        let read = path
+            .as_deref()
+            .map_or(Ok(CostsFile::default()), CostsFile::read);
         let costs = read.unwrap_or_else(|error| {
             say::note(&format!("{}: nothing in it is used", in_full(&error)));
-            Costs::default()
+            CostsFile::default()
         });
         Self { costs, path }
     }
 
     /// What was measured on this machine.
-    pub(crate) fn machine(&mut self) -> &mut Machine {
+    pub(crate) fn machine(&mut self) -> &mut MachineCosts {
         let key = machine_key(KERNELS);
         self.costs.machines.entry(key).or_default()
     }
@@ -44,14 +46,14 @@ impl Kept {
 }
 
 /// What the costs file `path` says of this machine, or of the only one it knows.
-pub(crate) fn machine_of(path: &Path) -> Result<Machine, CostsError> {
+pub(crate) fn machine_of(path: &Path) -> Result<MachineCosts, CostsError> {
     if !path.exists() {
         let missing = std::io::Error::from(std::io::ErrorKind::NotFound);
         return Err(CostsError::Io(path.into(), missing));
     }
-    let mut costs = Costs::read(path)?;
+    let mut costs = CostsFile::read(path)?;
     let here = costs.machines.remove(&machine_key(KERNELS));
-    let only = |costs: Costs| costs.machines.into_values().next();
+    let only = |costs: CostsFile| costs.machines.into_values().next();
     Ok(here.or_else(|| only(costs)).unwrap_or_default())
 }
 

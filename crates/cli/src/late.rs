@@ -2,19 +2,19 @@
 
 use crate::load::Loaded;
 use divisi::graph::{Diagnostic, Graph, NodeId};
-use divisi::plan::Delayed;
+use divisi::plan::DelayedEdge;
 use divisi::prelude::{Frames, SampleRate};
-use divisi::processor::{Background, Gauge, Mode, Services, Setup};
-use divisi::rt::deferred::Runner;
+use divisi::processor::{BackgroundTask, Gauge, Mode, Setup, SetupServices};
+use divisi::rt::deferred::JobRunner;
 use std::collections::HashMap;
 
 /// Lends nothing: what is set up here never plays.
 struct Nobody;
 
-impl Services for Nobody {
-    fn defer(&mut self, _work: Runner) {}
+impl SetupServices for Nobody {
+    fn defer(&mut self, _work: JobRunner) {}
 
-    fn background(&mut self, _task: Box<dyn Background>) {}
+    fn spawn_background(&mut self, _task: Box<dyn BackgroundTask>) {}
 
     fn gauge(&mut self, _name: &str) -> Gauge {
         Gauge::default()
@@ -34,14 +34,14 @@ pub(crate) fn latencies(
                 processor.setup(&mut Setup {
                     rate,
                     block,
-                    mode: Mode::Rehearsal,
+                    mode: Mode::DryRun,
                     services: &mut Nobody,
                 });
                 all.insert(id, processor.latency());
             }
             Err(error) => {
                 let message = format!("`{}`: {error}", node.name);
-                found.push(Diagnostic::error(node.place, message));
+                found.push(Diagnostic::error(node.span, message));
             }
         }
     }
@@ -50,8 +50,9 @@ pub(crate) fn latencies(
 }
 
 /// An edge that is delayed, for people: from which port to which.
-pub(crate) fn ends(graph: &Graph, it: &Delayed) -> (String, String) {
+pub(crate) fn ends(graph: &Graph, it: &DelayedEdge) -> (String, String) {
     let name = |id| graph.node(id).map_or("?", |node| node.name.as_str());
-    let end = |end: divisi::graph::End| format!("{}.{}", name(end.node), u32::from(end.port) + 1);
+    let end =
+        |end: divisi::graph::PortRef| format!("{}.{}", name(end.node), u32::from(end.port) + 1);
     (end(it.from), end(it.to))
 }

@@ -9,7 +9,7 @@ use crate::say;
 use crate::tape::Tape;
 use crate::trace::Tracer;
 use crate::watch::Watch;
-use divisi::driver::{Running, State};
+use divisi::driver::{DriverState, RunningDriver};
 use divisi::prelude::Engine;
 use std::time::Duration;
 
@@ -27,7 +27,7 @@ pub(crate) struct Files {
 pub(crate) struct Live<'a> {
     pub(crate) engine: &'a mut Engine,
     pub(crate) tracer: &'a mut Tracer,
-    pub(crate) running: &'a dyn Running,
+    pub(crate) running: &'a dyn RunningDriver,
     pub(crate) played: Played,
     /// Frames in a block, and a second.
     pub(crate) block: u64,
@@ -75,7 +75,7 @@ impl Live<'_> {
             if self.frames.is_some_and(|all| frames >= all) {
                 break;
             }
-            if let State::Ended { reason } = self.running.state() {
+            if let DriverState::Ended { reason } = self.running.state() {
                 return Err(Failure::failed(reason));
             }
             if let Some(told) = self.tracer.tend(self.engine) {

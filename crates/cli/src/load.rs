@@ -2,10 +2,10 @@
 
 use crate::failure::{Failure, in_full};
 use crate::say;
-use divisi::graph::{Diagnostic, Place, Range, Signal};
-use divisi::network::{self, session::Reading};
-use divisi::plan::{Options, Plan};
-use divisi::prelude::{Engine, EngineError, EngineOptions, Player, Registry};
+use divisi::graph::{Diagnostic, ParamRange, Signal, SourceSpan};
+use divisi::network::{self, session::NetworkReading};
+use divisi::plan::{Plan, PlanOptions};
+use divisi::prelude::{Engine, EngineCallback, EngineError, EngineOptions, Registry};
 use divisi::text::{self, Session};
 use std::fs::File;
 use std::io::Read;
@@ -35,7 +35,7 @@ impl Loaded {
         let bytes = bytes(path)?;
         let name = path.display().to_string();
         let registry = Arc::new(divisi::registry());
-        let reading = text::read_any(&name, &bytes, registry.catalogue());
+        let reading = text::read_by_extension(&name, &bytes, registry.catalogue());
         let folder = path.parent().unwrap_or(Path::new(""));
         let mut loaded = Self {
             session: reading.session,
@@ -48,8 +48,10 @@ impl Loaded {
         // The reader cannot know which parts of a session can do without nodes.
         let is_empty = loaded.session.graph.is_empty() && !loaded.has_network();
         if is_empty && !has_errors(&loaded.diagnostics) {
-            let told =
-                Diagnostic::error(Place::new(1, 1, 1), "there is neither a node nor a network");
+            let told = Diagnostic::error(
+                SourceSpan::new(1, 1, 1),
+                "there is neither a node nor a network",
+            );
             let help = "write one: [nodes.tone] and below it kind = \"osc\" and freq = 440";
             loaded.diagnostics.push(told.help(help));
         }
@@ -78,7 +80,7 @@ impl Loaded {
     }
 
     /// The session's process network, if it has one.
-    pub(crate) fn network(&self) -> Option<Reading> {
+    pub(crate) fn network(&self) -> Option<NetworkReading> {
         // Large graphs are not read once more for what they do not have.
         { self.has_network() }.then(|| network::session::read(&self.source))?
     }
@@ -93,14 +95,14 @@ impl Loaded {
 
     /// Shows diagnostics with the lines that they are about.
     pub(crate) fn show(&self, diagnostics: &[Diagnostic]) {
-        let shown = text::render(&self.name, &self.source, diagnostics);
+        let shown = text::render_diagnostics(&self.name, &self.source, diagnostics);
         if !shown.is_empty() {
             say::note(shown.trim_end());
         }
     }
 
     /// What to do for the session's graph, or everything that is wrong with it.
-    pub(crate) fn plan(&self, options: &Options) -> Result<Plan, Vec<Diagnostic>> {
+    pub(crate) fn plan(&self, options: &PlanOptions) -> Result<Plan, Vec<Diagnostic>> {
         let catalogue = self.registry.catalogue();
         divisi::plan::compile(&self.session.graph, catalogue, options).map_err(|wrong| wrong.0)
     }
@@ -108,14 +110,16 @@ impl Loaded {
     /// How many channels the session's `input` nodes listen to.
     pub(crate) fn inputs(&self) -> u16 {
         let nodes = self.session.graph.nodes().map(|(_, node)| node);
-        let heard = nodes.filter(|node| node.plays() == "input").map(|node| {
-            let first = node.number("channel").unwrap_or(1.0).max(1.0) as u16;
-            let width = node.outputs.iter().map(|port| match port.signal {
-                Signal::Audio(channels) => channels.0,
-                _ => 0,
+        let heard = nodes
+            .filter(|node| node.effective_kind() == "input")
+            .map(|node| {
+                let first = node.number("channel").unwrap_or(1.0).max(1.0) as u16;
+                let width = node.outputs.iter().map(|port| match port.signal {
+                    Signal::Audio(channels) => channels.0,
+                    _ => 0,
+                });
+                (first - 1).saturating_add(width.max().unwrap_or(0))
             });
-            (first - 1).saturating_add(width.max().unwrap_or(0))
-        });
         heard.max().unwrap_or(0)
     }
 
@@ -123,15 +127,18 @@ impl Loaded {
     pub(crate) fn files(&self) -> impl Iterator<Item = PathBuf> {
         let nodes = self.session.graph.nodes();
         nodes.flat_map(|(_, node)| {
-            let kind = self.registry.catalogue().get(node.plays());
+            let kind = self.registry.catalogue().get(node.effective_kind());
             let params = kind.into_iter().flat_map(|kind| &kind.params);
-            let files = params.filter(|param| matches!(param.range, Range::File(_)));
+            let files = params.filter(|param| matches!(param.range, ParamRange::File(_)));
             files.filter_map(|param| Some(self.folder.join(node.text(param.name)?)))
         })
     }
 
     /// An engine for the session; what is wrong with it is shown.
-    pub(crate) fn engine(&self, mut options: EngineOptions) -> Result<(Engine, Player), Failure> {
+    pub(crate) fn engine(
+        &self,
+        mut options: EngineOptions,
+    ) -> Result<(Engine, EngineCallback), Failure> {
         options.folder = self.folder.clone();
         let graph = self.session.graph.clone();
         Engine::new(graph, self.registry.clone(), options).map_err(|error| match error {
@@ -151,7 +158,10 @@ pub(crate) fn has_errors(diagnostics: &[Diagnostic]) -> bool {
 
 /// How many output channels a plan has.
 pub(crate) fn outputs(plan: &Plan) -> u16 {
-    let channels = plan.sinks.iter().map(|sink| sink.channel.saturating_add(1));
+    let channels = plan
+        .output_channels
+        .iter()
+        .map(|sink| sink.channel.saturating_add(1));
     channels.max().unwrap_or(0)
 }
 

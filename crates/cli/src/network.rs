@@ -11,13 +11,17 @@ use crate::failure::Failure;
 use crate::load::Loaded;
 use crate::options::How;
 use crate::outcome::Json;
-use divisi::network::session::{Patch, Reading};
+use divisi::network::session::{NetworkReading, NetworkSpec};
 use job::Job;
 use std::path::Path;
 
 /// The session's network; none where it has none, an error where it cannot run.
-pub(crate) fn usable(loaded: &Loaded) -> Result<Option<Patch>, Failure> {
-    let Some(Reading { patch, diagnostics }) = loaded.network() else {
+pub(crate) fn usable(loaded: &Loaded) -> Result<Option<NetworkSpec>, Failure> {
+    let Some(NetworkReading {
+        network: patch,
+        diagnostics,
+    }) = loaded.network()
+    else {
         return Ok(None);
     };
     loaded.show(&diagnostics);

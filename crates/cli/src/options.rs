@@ -6,11 +6,11 @@ use crate::kept::{Kept, patch_name};
 use crate::load::Loaded;
 use crate::say;
 use clap::Args;
-use divisi::engine::{ChooseOptions, Why, choose};
+use divisi::engine::{ChoiceReason, ChooseOptions, choose_scheduler};
 use divisi::prelude::{EngineError, EngineOptions, Frames, SampleRate, Scheduler};
 use divisi::text::Settings;
 use divisi::units::Nanos;
-use divisi::workers::Wait;
+use divisi::workers::WaitPolicy;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -68,7 +68,7 @@ pub(crate) struct How {
 
     /// What workers do between cycles: hybrid, sleep or spin
     #[arg(long, value_name = "POLICY", default_value = "hybrid", value_parser = wait)]
-    wait: Wait,
+    wait: WaitPolicy,
 
     /// Whether cheap nodes are given to a worker together: on or off
     #[arg(long, value_name = "on|off", default_value = "on", value_parser = switch, action = clap::ArgAction::Set)]
@@ -155,12 +155,12 @@ impl How {
             options.scheduler = scheduler;
         }
         options.wait = self.wait;
-        options.inputs = loaded.inputs();
+        options.input_channels = loaded.inputs();
         options.fuse = self.fuse;
-        options.force_workers = self.force_workers;
-        options.compensate = self.compensate;
-        options.comm = self.comm.map(Nanos);
-        options.ahead = self.ahead;
+        options.use_all_workers = self.force_workers;
+        options.compensate_latency = self.compensate;
+        options.transfer_time = self.comm.map(Nanos);
+        options.latency_blocks = self.ahead;
         if let Some(workers) = self.workers {
             options.workers = workers as usize;
         }
@@ -174,15 +174,15 @@ impl How {
         options.folder = loaded.folder.clone();
         if self.scheduler == Way::Auto {
             let mut wishes = ChooseOptions::new(options.clone(), patch.as_str());
-            wishes.limit = Duration::from_secs_f64(self.choose);
-            wishes.again = self.rechoose;
+            wishes.time_limit = Duration::from_secs_f64(self.choose);
+            wishes.ignore_cached = self.rechoose;
             let frames = self.frames(options.rate);
             wishes.blocks = frames.map(|frames| frames / u64::from(options.block.0.max(1)));
-            match choose(graph, &loaded.registry, &wishes, kept.machine()) {
+            match choose_scheduler(graph, &loaded.registry, &wishes, kept.machine()) {
                 Ok(choice) => {
                     say::note(&format!("auto: {choice}"));
                     choice.apply(options);
-                    if let (Why::Measured, Err(why)) = (choice.why, kept.write()) {
+                    if let (ChoiceReason::Measured, Err(why)) = (choice.reason, kept.write()) {
                         say::note(&format!("the choice is not kept: {why}"));
                     }
                 }
@@ -197,7 +197,7 @@ impl How {
                 }
             }
         }
-        options.know(kept.machine(), &patch, graph);
+        options.apply_measurements(kept.machine(), &patch, graph);
     }
 
     /// Which scheduler it has become, and who said so.
@@ -236,11 +236,11 @@ pub(crate) fn switch(name: &str) -> Result<bool, String> {
     }
 }
 
-fn wait(name: &str) -> Result<Wait, String> {
+fn wait(name: &str) -> Result<WaitPolicy, String> {
     match name {
-        "hybrid" => Ok(Wait::Hybrid),
-        "sleep" => Ok(Wait::Sleep),
-        "spin" => Ok(Wait::Spin),
+        "hybrid" => Ok(WaitPolicy::Hybrid),
+        "sleep" => Ok(WaitPolicy::Sleep),
+        "spin" => Ok(WaitPolicy::Spin),
         _ => Err("it is one of hybrid, sleep, spin".into()),
     }
 }

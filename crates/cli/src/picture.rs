@@ -15,7 +15,7 @@ pub(crate) fn write_picture(path: &Path, picture: &Picture) -> Result<(), Failur
         "svg" => picture.svg().into_bytes(),
         "pdf" => picture.pdf(),
         "png" => {
-            let drawn = picture.png_that_fits(SCALE);
+            let drawn = picture.png_within_limit(SCALE);
             drawn.map_err(|error| Failure::failed(in_full(&error)))?.0
         }
         _ => return Err(no_picture(path)),

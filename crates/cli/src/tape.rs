@@ -177,7 +177,7 @@ impl Reel {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use divisi::media::{Format, open};
+    use divisi::media::{SampleFormat, open};
     use divisi::prelude::SampleRate;
     use divisi::units::Channels;
 
@@ -189,7 +189,7 @@ mod tests {
         let (head, ring) = Head::new(2 * 7);
         let reel = Reel {
             ring,
-            writer: Writer::create(path, rate, Channels(2), Format::F32).unwrap(),
+            writer: Writer::create(path, rate, Channels(2), SampleFormat::F32).unwrap(),
             channels: 2,
             block: 3,
             left: frames,

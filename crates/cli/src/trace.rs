@@ -9,7 +9,7 @@ use crate::say;
 use clap::Args;
 use divisi::draw;
 use divisi::prelude::{Engine, Frames, SampleRate};
-use divisi::report::{Room, TraceFile};
+use divisi::report::{SizeLimit, TraceFile};
 use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -80,12 +80,12 @@ impl Tracing {
         let session = how.file.file_name().unwrap_or_default().to_string_lossy();
         let (block, hz) = (block.0, rate.hz());
         let about = format!("divisi: {session}, {scheduler}, {block} frames at {hz} Hz");
-        let room = Room {
+        let room = SizeLimit {
             all: u64::from(self.trace_room) << 20,
             missed: u64::from(self.trace_room) << 18,
         };
         let file = self.trace.as_ref().map(|path| {
-            let begun = File::create(path).and_then(|file| TraceFile::begin(file, &about, room));
+            let begun = File::create(path).and_then(|file| TraceFile::new(file, &about, room));
             let begun = begun.map_err(|error| cannot_write(path, &error))?;
             Ok((path.clone(), begun))
         });
@@ -115,13 +115,13 @@ impl Tracer {
     /// Looks after the engine, and writes what has come. What the user is to be told of it, once.
     pub(crate) fn tend(&mut self, engine: &mut Engine) -> Option<String> {
         let Some((path, file)) = &mut self.file else {
-            engine.tend();
+            engine.update();
             return None;
         };
-        engine.tend_telling(Some(&mut |course| file.cycle(course)));
-        let told = if file.is_broken() {
+        engine.update_with(Some(&mut |course| file.write_cycle(course)));
+        let told = if file.has_failed() {
             "cannot be written any more; it plays on".to_owned()
-        } else if file.written().full_at.is_some() {
+        } else if file.stats().full_at.is_some() {
             let mib = self.room_mib;
             format!("{mib} MiB are full: from here on only missed cycles (--trace-room MIB)")
         } else {
@@ -144,10 +144,10 @@ impl Tracer {
             None => Ok(()),
         };
         if let Some((path, file)) = self.file {
-            let written = file.end().map_err(|error| cannot_write(&path, &error))?;
+            let written = file.finish().map_err(|error| cannot_write(&path, &error))?;
             let (path, cycles) = (path.display(), written.cycles);
-            let all = cycles + written.left_out;
-            let share = match written.left_out {
+            let all = cycles + written.skipped;
+            let share = match written.skipped {
                 0 => format!("all {cycles} cycles"),
                 _ => format!("{cycles} of {all} cycles"),
             };
@@ -168,10 +168,10 @@ fn picture(path: &Path, file: &mut File, about: &str, engine: &Engine) -> Result
         ));
         return std::fs::remove_file(path).map_err(|error| Failure::failed(in_full(&error)));
     };
-    let svg = draw::schedule(&slowest.lanes(about)).svg();
+    let svg = draw::gantt(&slowest.gantt(about)).svg();
     file.write_all(svg.as_bytes())
         .map_err(|error| cannot_write(path, &error))?;
-    let (number, took) = (slowest.number, slowest.took().0 as f64 / 1e3);
+    let (number, took) = (slowest.number, slowest.duration().0 as f64 / 1e3);
     say::note(&format!(
         "{}: cycle {number}, the slowest, {took:.1} µs",
         path.display()

@@ -6,7 +6,7 @@ mod terminal;
 
 use crate::say;
 use divisi::prelude::Engine;
-use divisi::report::Glance;
+use divisi::report::LiveStats;
 use screen::{View, line, screen};
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
@@ -27,7 +27,7 @@ pub(crate) struct Watch {
     workers: usize,
     rate_hz: u32,
     /// Glances of the last second, the oldest first.
-    glances: VecDeque<Glance>,
+    glances: VecDeque<LiveStats>,
     last: Option<Instant>,
     notes: Vec<String>,
 }
@@ -41,7 +41,7 @@ impl Watch {
             facts,
             workers,
             rate_hz,
-            glances: VecDeque::from([Glance::default()]),
+            glances: VecDeque::from([LiveStats::default()]),
             last: None,
             notes: Vec::new(),
         }
@@ -58,7 +58,7 @@ impl Watch {
             return;
         }
         self.last = Some(Instant::now());
-        let now = engine.glance();
+        let now = engine.live_stats();
         let view = View {
             title: &self.title,
             facts: &self.facts,

@@ -4,39 +4,39 @@
 //! internal block: what is played is what the turn before has given. One that was promised to fit and does not makes
 //! the adapter go over to that, with one gap of silence.
 
-use crate::{Convolver, Exchange, Hands};
-use fft::Aligned;
+use crate::{Convolver, Exchange, LevelScheduler};
+use fft::AlignedBuffer;
 
 /// What a sample may be at most: far beyond any sound, and still finite after every transform.
 const MOST: f32 = 1e15;
 
 /// A convolver for blocks of any length. In each host block, until it is used up: ask how much [room](Self::room) there
 /// is, [hear](Self::hear) so much of every input, [advance](Self::advance), and take what is [played](Self::played).
-pub struct Adapter {
+pub struct ConvolverAdapter {
     convolver: Convolver,
     /// How much of the internal block has been heard.
     filled: usize,
     is_late: bool,
     /// What the turn before has given; used where it is late.
-    before: Aligned,
+    before: AlignedBuffer,
     /// The part that has just been heard.
     part: (usize, usize),
-    broken: u64,
+    misfit_count: u64,
 }
 
-impl Adapter {
+impl ConvolverAdapter {
     /// For a host whose blocks all have `host` frames, or are whole blocks of so many; `None` where they may be any.
     ///
     /// Real-time: setup.
     pub fn new(convolver: Convolver, host: Option<usize>) -> Self {
         let fits = host.is_some_and(|host| host > 0 && host.is_multiple_of(convolver.block()));
         Self {
-            before: Aligned::new(convolver.outputs() * convolver.block()),
+            before: AlignedBuffer::new(convolver.outputs() * convolver.block()),
             convolver,
             filled: 0,
             is_late: !fits,
             part: (0, 0),
-            broken: 0,
+            misfit_count: 0,
         }
     }
 
@@ -69,8 +69,8 @@ impl Adapter {
     /// How many blocks did not fit although that had been promised.
     ///
     /// Real-time: hot.
-    pub fn broken(&self) -> u64 {
-        self.broken
+    pub fn misfit_count(&self) -> u64 {
+        self.misfit_count
     }
 
     /// The frame that is heard next.
@@ -109,11 +109,11 @@ impl Adapter {
     /// How many of the host block's last `frames` frames can be heard at once.
     ///
     /// Real-time: hot.
-    pub fn room(&mut self, frames: usize) -> usize {
+    pub fn begin_chunk(&mut self, frames: usize) -> usize {
         let block = self.convolver.block();
         if !self.is_late && (frames < block || self.filled > 0) {
             self.is_late = true;
-            self.broken += 1;
+            self.misfit_count += 1;
             // What the turn before gave has been played already.
             self.convolver.silence();
         }
@@ -125,7 +125,7 @@ impl Adapter {
     /// Hears the next frames of input `channel`, as many as there is room for. What is no number is silence.
     ///
     /// Real-time: hot.
-    pub fn hear(&mut self, channel: usize, frames: &[f32]) {
+    pub fn write_input(&mut self, channel: usize, frames: &[f32]) {
         let (from, to) = self.part;
         let place = &mut self.convolver.place(channel)[from..to];
         for (to, x) in place.iter_mut().zip(frames) {
@@ -137,7 +137,7 @@ impl Adapter {
     /// Counts what has been heard, and convolves where a block is complete.
     ///
     /// Real-time: hot, wakes.
-    pub fn advance(&mut self, hands: &mut dyn Hands) {
+    pub fn process(&mut self, hands: &mut dyn LevelScheduler) {
         self.filled = self.part.1;
         if self.filled < self.convolver.block() {
             return;
@@ -146,17 +146,17 @@ impl Adapter {
         if self.is_late {
             self.before.copy_from_slice(self.convolver.all_played());
         }
-        self.convolver.turn(hands);
+        self.convolver.process_block(hands);
     }
 
     /// What output `channel` plays in the frames that were heard last.
     ///
     /// Real-time: hot.
-    pub fn played(&self, channel: usize) -> &[f32] {
+    pub fn output(&self, channel: usize) -> &[f32] {
         let (from, to) = self.part;
         let all = match (self.is_late, self.filled) {
             (true, 0) => &self.before[channel * self.convolver.block()..],
-            _ => self.convolver.played(channel),
+            _ => self.convolver.output(channel),
         };
         &all[from..to]
     }

@@ -12,7 +12,7 @@
 //! A spectrum is cut into K ranges of bins, of which in every period each is in another phase, so that all periods have the
 //! same work. A range's phase hangs on the number of the period only, and so do the bits of the sums.
 
-use fft::Aligned;
+use fft::AlignedBuffer;
 use std::ops::Range;
 
 /// The most periods.
@@ -72,7 +72,7 @@ pub(crate) struct Ahead {
     span: usize,
     /// For each output and each distance d from 1 to K - 1 the sums of d ranges: one range reaches each distance in each
     /// period, and after d periods its sum is heard.
-    memory: Aligned,
+    memory: AlignedBuffer,
     /// What ranges have summed up that were in phase 0 before this period does not count; 0: all counts.
     since: u64,
     /// All that waits is silence, whatever stands there.
@@ -113,7 +113,7 @@ impl Ahead {
         Self {
             many,
             span,
-            memory: Aligned::new(outputs * many * (many - 1) / 2 * span),
+            memory: AlignedBuffer::new(outputs * many * (many - 1) / 2 * span),
             since: 0,
             is_silent: false,
         }

@@ -5,14 +5,14 @@
 //! measured again, and by the built-in table all machines choose the same.
 
 use crate::backends::Backends;
-use crate::costs::Costs;
+use crate::costs::CostTable;
 use crate::partition::Partition;
-use crate::search::Space;
+use crate::search::PartitionSpace;
 use std::fmt;
 
 /// What a partition was chosen by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Source {
+pub enum PartitionOrigin {
     /// The user said it.
     Given,
     /// What was measured on this machine.
@@ -21,7 +21,7 @@ pub enum Source {
     BuiltIn,
 }
 
-impl fmt::Display for Source {
+impl fmt::Display for PartitionOrigin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Given => "as given",
@@ -33,22 +33,22 @@ impl fmt::Display for Source {
 
 /// What was chosen, and by what. The bits hang on partition and transforms.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Choice {
+pub struct PartitionChoice {
     /// How impulse responses are cut.
     pub partition: Partition,
     /// Who transforms.
     pub backends: Backends,
     /// By what both were chosen.
-    pub source: Source,
+    pub source: PartitionOrigin,
 }
 
-impl Choice {
+impl PartitionChoice {
     /// A partition that somebody said; transforms are as by the built-in table, so that the same is heard everywhere.
     pub fn given(partition: Partition) -> Self {
         Self {
             partition,
             backends: Backends::default(),
-            source: Source::Given,
+            source: PartitionOrigin::Given,
         }
     }
 }
@@ -57,19 +57,23 @@ impl Choice {
 /// be of use: half a table would choose among half the ways.
 ///
 /// Real-time: setup.
-pub fn choose(space: &Space, channels: usize, measured: Option<&Costs>) -> Choice {
-    let choice = |costs: &Costs, source| {
+pub fn choose_partition(
+    space: &PartitionSpace,
+    channels: usize,
+    measured: Option<&CostTable>,
+) -> PartitionChoice {
+    let choice = |costs: &CostTable, source| {
         let found = costs.choose(space, channels, 1)?;
-        Some(Choice {
+        Some(PartitionChoice {
             partition: found.partition,
             backends: costs.backends(),
             source,
         })
     };
-    let measured = measured.filter(|costs| costs.knows(space, channels));
-    let found = measured.and_then(|costs| choice(costs, Source::Measured));
+    let measured = measured.filter(|costs| costs.covers(space, channels));
+    let found = measured.and_then(|costs| choice(costs, PartitionOrigin::Measured));
     found.unwrap_or_else(|| {
-        let built_in = choice(&Costs::built_in(), Source::BuiltIn);
+        let built_in = choice(&CostTable::built_in(), PartitionOrigin::BuiltIn);
         built_in.expect("the table knows every size that a space has")
     })
 }
@@ -77,18 +81,18 @@ pub fn choose(space: &Space, channels: usize, measured: Option<&Costs>) -> Choic
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Latency;
+    use crate::AddedLatency;
     use crate::costs::{LevelCost, TransformCost};
     use fft::Packing;
 
     /// Costs of one channel at which few large partitions are dear, up to a size.
-    fn measured(largest: usize) -> Costs {
-        let mut costs = Costs::default();
+    fn measured(largest: usize) -> CostTable {
+        let mut costs = CostTable::default();
         let mut size = 64;
         while size <= largest {
             for count in [1, 2] {
                 let ns = (size * size * count) as f64;
-                costs.keep_level(LevelCost {
+                costs.insert_level(LevelCost {
                     packing: Packing::Mono,
                     size,
                     count,
@@ -103,7 +107,7 @@ mod tests {
 
     #[test]
     fn what_was_measured_decides_where_it_knows_every_size() {
-        let space = Space::new(5000, 64, Latency::None).unwrap();
+        let space = PartitionSpace::new(5000, 64, AddedLatency::None).unwrap();
         let mut costs = measured(4096);
         for (backend, ns) in [("own", 2.0), ("realfft", 1.0)] {
             costs.keep_transform(TransformCost {
@@ -113,19 +117,22 @@ mod tests {
                 ns,
             });
         }
-        let chosen = choose(&space, 1, Some(&costs));
+        let chosen = choose_partition(&space, 1, Some(&costs));
         assert_eq!(chosen.partition.levels().len(), 1);
-        assert_eq!(chosen.source, Source::Measured);
+        assert_eq!(chosen.source, PartitionOrigin::Measured);
         assert_eq!(chosen.backends.to_string(), "own, but realfft for 256");
-        let built_in = choose(&space, 1, None);
+        let built_in = choose_partition(&space, 1, None);
         assert!(built_in.partition.levels().len() > 1);
-        assert_eq!(built_in.source, Source::BuiltIn);
+        assert_eq!(built_in.source, PartitionOrigin::BuiltIn);
         assert_eq!(built_in.backends, Backends::default());
         // A size is missing; of sixteen channels nothing is known.
-        assert_eq!(choose(&space, 1, Some(&measured(512))), built_in);
-        assert_eq!(choose(&space, 1, Some(&Costs::default())), built_in);
-        let sixteen = choose(&space, 16, Some(&costs));
-        assert_eq!(sixteen.source, Source::BuiltIn);
+        assert_eq!(choose_partition(&space, 1, Some(&measured(512))), built_in);
+        assert_eq!(
+            choose_partition(&space, 1, Some(&CostTable::default())),
+            built_in
+        );
+        let sixteen = choose_partition(&space, 16, Some(&costs));
+        assert_eq!(sixteen.source, PartitionOrigin::BuiltIn);
         assert_eq!(sixteen.backends, Backends::default());
     }
 
@@ -133,9 +140,9 @@ mod tests {
     fn there_is_a_choice_for_any_length_and_block() {
         for bits in 0..=12 {
             for length in [1, 15, 1000, 70_000, 1 << 20] {
-                for latency in [Latency::None, Latency::OneBlock] {
-                    let space = Space::new(length, 1 << bits, latency).unwrap();
-                    assert!(choose(&space, 2, None).partition.reach() >= length);
+                for latency in [AddedLatency::None, AddedLatency::OneBlock] {
+                    let space = PartitionSpace::new(length, 1 << bits, latency).unwrap();
+                    assert!(choose_partition(&space, 2, None).partition.max_ir_frames() >= length);
                 }
             }
         }

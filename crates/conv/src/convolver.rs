@@ -6,12 +6,12 @@ mod frames;
 use crate::exchange::{Exchange, Exchanges, scaled};
 use crate::fdl::Fdl;
 use crate::handed::handing_on;
-use crate::hands::{Hands, LineFacts};
+use crate::hands::{FdlInfo, LevelScheduler};
 use crate::head::Head;
 use crate::ir_set::IrSet;
 use crate::line::Line;
-use crate::recipe::{ConvolverError, Options, Path, Place, Recipe};
-use fft::{Aligned, Kernels, LANES};
+use crate::recipe::{ConvolverError, ConvolverOptions, Path, Place, Recipe};
+use fft::{AlignedBuffer, Kernels, LANES};
 use frames::{add, gather, play, scatter};
 use rt::ftz::FlushToZero;
 use std::sync::Arc;
@@ -27,10 +27,10 @@ pub struct Convolver {
     kernels: Kernels,
     position: u64,
     late: u64,
-    staged: Aligned,
-    played: Aligned,
+    staged: AlignedBuffer,
+    output: AlignedBuffer,
     /// A block of sixteen channels, side by side.
-    frames: Aligned,
+    frames: AlignedBuffer,
     head: Head,
     lines: Box<[Line]>,
     exchanges: Exchanges,
@@ -48,7 +48,7 @@ impl Convolver {
         inputs: usize,
         outputs: usize,
         paths: &[Path],
-        options: &Options,
+        options: &ConvolverOptions,
     ) -> Result<Self, ConvolverError> {
         let recipe = Arc::new(Recipe::new(inputs, outputs, paths, options)?);
         let mut first = recipe.press(&scaled(paths))?;
@@ -74,15 +74,15 @@ impl Convolver {
             kernels: options.kernels,
             position: 0,
             late: 0,
-            staged: Aligned::new(inputs * block),
-            played: Aligned::new(outputs * block),
-            frames: Aligned::new(LANES * block),
+            staged: AlignedBuffer::new(inputs * block),
+            output: AlignedBuffer::new(outputs * block),
+            frames: AlignedBuffer::new(LANES * block),
             head: Head::new(
                 options.kernels,
                 timing,
                 inputs,
                 &recipe.paths,
-                options.fade,
+                options.fade_frames,
                 head,
             ),
             lines,
@@ -99,18 +99,18 @@ impl Convolver {
         &mut self,
         inputs: &[&[f32]],
         outputs: &mut [&mut [f32]],
-        hands: &mut dyn Hands,
+        hands: &mut dyn LevelScheduler,
     ) {
         let given = inputs.len().min(self.inputs());
         for (channel, input) in inputs[..given].iter().enumerate() {
-            self.hear(channel, input);
+            self.write_input(channel, input);
         }
         self.staged[given * self.block..].fill(0.0);
-        self.turn(hands);
+        self.process_block(hands);
         let channels = self.outputs();
         for (channel, output) in outputs.iter_mut().enumerate() {
             if channel < channels {
-                output.copy_from_slice(self.played(channel));
+                output.copy_from_slice(self.output(channel));
             } else {
                 output.fill(0.0);
             }
@@ -121,7 +121,7 @@ impl Convolver {
     ///
     /// Real-time: hot.
     #[inline]
-    pub fn hear(&mut self, channel: usize, frames: &[f32]) {
+    pub fn write_input(&mut self, channel: usize, frames: &[f32]) {
         self.staged[channel * self.block..][..self.block].copy_from_slice(frames);
     }
 
@@ -137,7 +137,7 @@ impl Convolver {
     ///
     /// Real-time: hot.
     pub(crate) fn all_played(&self) -> &[f32] {
-        &self.played
+        &self.output
     }
 
     /// Takes back what has been heard and not convolved, and what was played.
@@ -145,22 +145,22 @@ impl Convolver {
     /// Real-time: hot.
     pub(crate) fn silence(&mut self) {
         self.staged.fill(0.0);
-        self.played.fill(0.0);
+        self.output.fill(0.0);
     }
 
     /// What output `channel` plays.
     ///
     /// Real-time: hot.
     #[inline]
-    pub fn played(&self, channel: usize) -> &[f32] {
-        &self.played[channel * self.block..][..self.block]
+    pub fn output(&self, channel: usize) -> &[f32] {
+        &self.output[channel * self.block..][..self.block]
     }
 
     /// Convolves what has been heard.
     ///
     /// Real-time: hot, wakes.
-    pub fn turn(&mut self, hands: &mut dyn Hands) {
-        let _floats = FlushToZero::on();
+    pub fn process_block(&mut self, hands: &mut dyn LevelScheduler) {
+        let _floats = FlushToZero::enable();
         self.hand_in();
         if let Some(head) = self.exchanges.turn(&mut self.lines) {
             self.head.exchange(head);
@@ -170,12 +170,12 @@ impl Convolver {
             self.play_urgent();
         }
         self.start_what_is_here(hands);
-        hands.go();
+        hands.wake();
         if !is_urgent_first {
             self.play_urgent();
         }
         self.finish_what_is_due(hands);
-        hands.tend(&mut self.lines.iter_mut().map(|line| &mut line.work).enumerate());
+        hands.after_block(&mut self.lines.iter_mut().map(|line| &mut line.work).enumerate());
         self.read_out();
         if let Some(old) = self.head.fade_on() {
             self.exchanges.head_is_over(old);
@@ -216,13 +216,13 @@ impl Convolver {
         self.position += self.block as u64;
     }
 
-    fn start_what_is_here(&mut self, hands: &mut dyn Hands) {
+    fn start_what_is_here(&mut self, hands: &mut dyn LevelScheduler) {
         for (index, line) in self.lines.iter_mut().enumerate() {
-            if line.is_full() && !line.facts.is_urgent && line.is_here() {
+            if line.is_full() && !line.facts.is_in_callback && line.is_here() {
                 line.settle();
                 self.exchanges.meet(index, line);
                 line.start(self.position);
-                hands.started(index, &mut line.work);
+                hands.job_started(index, &mut line.work);
                 line.is_done = true;
             }
         }
@@ -230,18 +230,18 @@ impl Convolver {
 
     fn play_urgent(&mut self) {
         for (index, line) in self.lines.iter_mut().enumerate() {
-            if line.is_full() && line.facts.is_urgent {
+            if line.is_full() && line.facts.is_in_callback {
                 self.exchanges.meet(index, line);
                 line.play_now(self.position);
             }
         }
     }
 
-    fn finish_what_is_due(&mut self, hands: &mut dyn Hands) {
+    fn finish_what_is_due(&mut self, hands: &mut dyn LevelScheduler) {
         let mut is_any = false;
         for (index, line) in self.lines.iter_mut().enumerate() {
             let is_done = std::mem::take(&mut line.is_done);
-            if !line.is_full() || line.facts.is_urgent || is_done {
+            if !line.is_full() || line.facts.is_in_callback || is_done {
                 continue;
             }
             hands.finish(index, &mut line.work);
@@ -251,11 +251,11 @@ impl Convolver {
             }
             self.exchanges.meet(index, line);
             line.start(self.position);
-            hands.started(index, &mut line.work);
+            hands.job_started(index, &mut line.work);
             is_any = true;
         }
         if is_any {
-            hands.go();
+            hands.wake();
         }
     }
 
@@ -266,7 +266,7 @@ impl Convolver {
             block,
             kernels,
             frames,
-            played,
+            output: played,
             ..
         } = self;
         played.fill(0.0);
@@ -352,14 +352,14 @@ fn line(recipe: &Recipe, place: &Place, set: IrSet) -> Line {
     let level = &recipe.options.partition.levels()[place.level];
     let (wires, inputs, outputs) = recipe.wires(place);
     let work = Fdl::new(place.shape.clone(), inputs, outputs, &wires, set);
-    let facts = LineFacts {
+    let facts = FdlInfo {
         level: place.level,
         size: level.size(),
         count: level.count(),
         group: place.group,
         outputs,
-        pieces: work.pieces(),
-        is_urgent: level.is_urgent(),
+        piece_count: work.piece_count(),
+        is_in_callback: level.is_in_callback(),
         phase: place.phase,
         takes_from: place.takes_from,
     };

@@ -4,10 +4,10 @@ mod measure;
 mod sweep;
 mod theft;
 
-pub use measure::{MeasureOptions, Measured, measure};
+pub use measure::{CostMeasureOptions, CostMeasurement, measure_costs};
 
 use crate::backends::Backends;
-use crate::search::{Found, Space, least_peak};
+use crate::search::{FoundPartition, PartitionSpace, min_peak_load};
 use fft::{Backend, Packing};
 
 /// From so many channels on what was measured of sixteen says more than what was measured of one.
@@ -67,12 +67,12 @@ pub struct TransformCost {
 
 /// All that was measured, or the built-in table.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Costs {
+pub struct CostTable {
     levels: Vec<LevelCost>,
     transforms: Vec<TransformCost>,
 }
 
-impl Costs {
+impl CostTable {
     /// What levels cost, in any order.
     pub fn levels(&self) -> &[LevelCost] {
         &self.levels
@@ -84,7 +84,7 @@ impl Costs {
     }
 
     /// Keeps what a level costs, in place of what was known of the same one. What is no cost is not kept.
-    pub fn keep_level(&mut self, new: LevelCost) {
+    pub fn insert_level(&mut self, new: LevelCost) {
         let is_sane = |ns: f64| ns.is_finite() && ns > 0.0;
         if !is_sane(new.worst_ns) || !is_sane(new.typical_ns) || new.size == 0 || new.count == 0 {
             return;
@@ -108,7 +108,10 @@ impl Costs {
 
     /// Takes over all that `newer` knows.
     pub fn merge(&mut self, newer: &Self) {
-        newer.levels.iter().for_each(|cost| self.keep_level(*cost));
+        newer
+            .levels
+            .iter()
+            .for_each(|cost| self.insert_level(*cost));
         let transforms = newer.transforms.iter().cloned();
         transforms.for_each(|cost| self.keep_transform(cost));
     }
@@ -145,30 +148,35 @@ impl Costs {
     }
 
     /// The worst time of a level for one of its periods, in ns; `None` where too little is known of that size.
-    pub fn worst(&self, packing: Packing, size: usize, count: usize) -> Option<f64> {
+    pub fn worst_ns(&self, packing: Packing, size: usize, count: usize) -> Option<f64> {
         self.of(packing, size, count, |cost| cost.worst_ns)
     }
 
     /// The usual time of a level for one of its periods, in ns; `None` where too little is known of that size.
-    pub fn typical(&self, packing: Packing, size: usize, count: usize) -> Option<f64> {
+    pub fn typical_ns(&self, packing: Packing, size: usize, count: usize) -> Option<f64> {
         self.of(packing, size, count, |cost| cost.typical_ns)
     }
 
     /// Whether it knows what a level of every size costs that may be of use in `space` for so many channels.
-    pub fn knows(&self, space: &Space, channels: usize) -> bool {
+    pub fn covers(&self, space: &PartitionSpace, channels: usize) -> bool {
         let packing = packing_of(channels);
         let mut sizes = space.sizes();
-        sizes.all(|size| self.worst(packing, size, 1).is_some())
+        sizes.all(|size| self.worst_ns(packing, size, 1).is_some())
     }
 
     /// The way of cutting with the least worst-case load, of the busiest of `cores` cores, for so many channels; `None`
     /// where too little is known.
     ///
     /// Real-time: setup.
-    pub fn choose(&self, space: &Space, channels: usize, cores: usize) -> Option<Found> {
+    pub fn choose(
+        &self,
+        space: &PartitionSpace,
+        channels: usize,
+        cores: usize,
+    ) -> Option<FoundPartition> {
         let packing = packing_of(channels);
-        least_peak(space, cores, &|size, count| {
-            self.worst(packing, size, count)
+        min_peak_load(space, cores, &|size, count| {
+            self.worst_ns(packing, size, count)
         })
     }
 
@@ -224,29 +232,29 @@ mod tests {
 
     #[test]
     fn what_was_measured_is_repeated_and_what_was_not_is_on_the_line() {
-        let mut costs = Costs::default();
+        let mut costs = CostTable::default();
         for (count, ns) in [(2, 300.0), (6, 700.0), (14, 1900.0)] {
-            costs.keep_level(level(64, count, ns));
+            costs.insert_level(level(64, count, ns));
         }
-        let worst = |count| costs.worst(Packing::Mono, 64, count).unwrap();
+        let worst = |count| costs.worst_ns(Packing::Mono, 64, count).unwrap();
         assert_eq!([2, 6, 14].map(worst), [300.0, 700.0, 1900.0]);
         assert_eq!([1, 4, 10, 16].map(worst), [200.0, 500.0, 1300.0, 2200.0]);
-        assert_eq!(costs.typical(Packing::Mono, 64, 4), Some(250.0));
-        assert_eq!(costs.worst(Packing::Batch, 64, 4), None);
-        assert_eq!(costs.worst(Packing::Mono, 128, 4), None);
-        costs.keep_level(level(128, 2, 5.0));
-        assert_eq!(costs.worst(Packing::Mono, 128, 2), Some(5.0));
-        assert_eq!(costs.worst(Packing::Mono, 128, 4), None);
+        assert_eq!(costs.typical_ns(Packing::Mono, 64, 4), Some(250.0));
+        assert_eq!(costs.worst_ns(Packing::Batch, 64, 4), None);
+        assert_eq!(costs.worst_ns(Packing::Mono, 128, 4), None);
+        costs.insert_level(level(128, 2, 5.0));
+        assert_eq!(costs.worst_ns(Packing::Mono, 128, 2), Some(5.0));
+        assert_eq!(costs.worst_ns(Packing::Mono, 128, 4), None);
     }
 
     #[test]
     fn the_newest_counts_and_nonsense_is_not_kept() {
-        let mut costs = Costs::default();
-        costs.keep_level(level(64, 2, 300.0));
-        let mut newer = Costs::default();
-        newer.keep_level(level(64, 2, 200.0));
-        newer.keep_level(level(64, 3, f64::NAN));
-        newer.keep_level(level(64, 0, 1.0));
+        let mut costs = CostTable::default();
+        costs.insert_level(level(64, 2, 300.0));
+        let mut newer = CostTable::default();
+        newer.insert_level(level(64, 2, 200.0));
+        newer.insert_level(level(64, 3, f64::NAN));
+        newer.insert_level(level(64, 0, 1.0));
         costs.merge(&newer);
         assert_eq!(costs.levels(), [level(64, 2, 200.0)]);
         for bins in [0, 257] {
@@ -266,7 +274,7 @@ mod tests {
 
     #[test]
     fn the_fastest_transform_is_chosen_where_it_is_clearly_that_and_short() {
-        let mut costs = Costs::default();
+        let mut costs = CostTable::default();
         for (bins, own, peer, chosen) in [
             (256, 3.0, 2.0, Backend::RealFft),
             (512, 2.0, 3.0, Backend::Own),
@@ -288,6 +296,6 @@ mod tests {
             costs.keep_transform(transform(Packing::Batch, bins, "realfft", 2.0));
             assert_eq!(costs.backends().of(Packing::Batch, bins), chosen);
         }
-        assert_eq!(Costs::built_in().backends(), Backends::default());
+        assert_eq!(CostTable::built_in().backends(), Backends::default());
     }
 }

@@ -164,7 +164,7 @@ mod tests {
                     let truth = 1.0 + (0..taps).map(product).sum::<f64>();
                     assert!((truth - f64::from(*y)).abs() < 2e-5, "{taps} {frames} {n}");
                 }
-                for kernels in Kernels::here() {
+                for kernels in Kernels::available() {
                     let mut again = vec![1.0; frames];
                     add(kernels, &h, &x, &mut again);
                     assert_eq!(again, out, "{kernels:?}");

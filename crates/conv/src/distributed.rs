@@ -15,7 +15,7 @@ mod ratio;
 mod spread;
 mod two_levels;
 
-pub use evenly::Evenly;
-pub use ratio::Ratio;
-pub use spread::{Job, Spread, Turn};
-pub use two_levels::TwoLevels;
+pub use evenly::TimeDistributed;
+pub use ratio::LevelRatio;
+pub use spread::{CallbackSchedule, PeriodicJob, PieceRun};
+pub use two_levels::TwoLevelConvolver;

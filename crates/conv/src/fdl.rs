@@ -22,8 +22,8 @@ use crate::nested::Nested;
 use crate::past::{self, Past};
 use crate::pieces::{List, Part};
 use crate::shape::{Shape, Wire};
-use fft::Aligned;
-use rt::deferred::Pieces;
+use fft::AlignedBuffer;
+use rt::deferred::PiecewiseJob;
 use rt::ftz::FlushToZero;
 
 /// How far an exchange has come.
@@ -40,12 +40,12 @@ pub struct Fdl {
     wires: Box<[Wire]>,
     /// For each output, which wires end there.
     ends: Box<[(usize, usize)]>,
-    fresh: Aligned,
-    old: Aligned,
+    fresh: AlignedBuffer,
+    old: AlignedBuffer,
     /// Frames at the begin of `fresh` that count as silence, whatever stands there; so for `old`.
     fresh_from: usize,
     old_from: usize,
-    past: Aligned,
+    past: AlignedBuffer,
     /// For each place in `past` the era in which it was written; 0: in none.
     written: Box<[u32]>,
     /// What was written in another era than this is forgotten: it counts as silence, whatever stands there.
@@ -63,16 +63,16 @@ pub struct Fdl {
     jumps: u64,
     nested: Nested,
     /// Beside each spectrum of `past` the sum of two, where products are nested.
-    pairs: Aligned,
+    pairs: AlignedBuffer,
     irs: IrSet,
     fade: Option<Fade>,
     /// Impulse responses that are no longer heard.
     retired: Option<IrSet>,
-    heard: Aligned,
-    window: Aligned,
+    heard: AlignedBuffer,
+    window: AlignedBuffer,
     /// Of transforms that are not done in place; else the window is the sum's place too.
-    sum: Aligned,
-    scratch: Aligned,
+    sum: AlignedBuffer,
+    scratch: AlignedBuffer,
     /// Without and with a fade.
     lists: [List; 2],
     at: usize,
@@ -98,11 +98,11 @@ impl Fdl {
         let lists = List::both(&shape, inputs, wires, &ends);
         Self {
             wires: wires.into(),
-            fresh: Aligned::new(inputs * shape.stride()),
-            old: Aligned::new(inputs * shape.stride()),
+            fresh: AlignedBuffer::new(inputs * shape.stride()),
+            old: AlignedBuffer::new(inputs * shape.stride()),
             fresh_from: 0,
             old_from: 0,
-            past: Aligned::new(inputs * shape.count * shape.floats()),
+            past: AlignedBuffer::new(inputs * shape.count * shape.floats()),
             written: vec![1; inputs * shape.count].into(),
             era: 1,
             since: usize::MAX,
@@ -113,21 +113,21 @@ impl Fdl {
             taker: None,
             jumps: 0,
             nested: Nested::new(if shape.is_nested { outputs } else { 0 }, shape.floats()),
-            pairs: Aligned::new(match shape.is_nested {
+            pairs: AlignedBuffer::new(match shape.is_nested {
                 true => inputs * shape.count * shape.floats(),
                 false => 0,
             }),
             irs,
             fade: None,
             retired: None,
-            heard: Aligned::new(outputs * shape.half()),
-            window: Aligned::new(shape.floats()),
-            sum: Aligned::new(if shape.fft.is_in_place() {
+            heard: AlignedBuffer::new(outputs * shape.half()),
+            window: AlignedBuffer::new(shape.floats()),
+            sum: AlignedBuffer::new(if shape.fft.has_in_place_inverse() {
                 0
             } else {
                 shape.floats()
             }),
-            scratch: Aligned::new(shape.fft.scratch()),
+            scratch: AlignedBuffer::new(shape.fft.scratch_len()),
             ends,
             lists,
             at: 0,
@@ -139,14 +139,14 @@ impl Fdl {
     /// How many pieces the work of one period has.
     ///
     /// Real-time: hot.
-    pub fn pieces(&self) -> usize {
+    pub fn piece_count(&self) -> usize {
         self.list().pieces()
     }
 
     /// Roughly how many vector instructions each piece has, while no exchange is under way.
     ///
     /// Real-time: setup.
-    pub fn weights(&self) -> Vec<u64> {
+    pub fn piece_costs(&self) -> Vec<u64> {
         self.lists[0].weights()
     }
 
@@ -177,7 +177,7 @@ impl Fdl {
                 Part::Next => self.is_next = !self.is_next,
             }
         }
-        if index + 1 == self.pieces() {
+        if index + 1 == self.piece_count() {
             self.ahead.end_period();
         }
     }
@@ -209,7 +209,13 @@ impl Fdl {
     /// silence, and so do the `gap` periods before.
     ///
     /// Real-time: hot.
-    pub(crate) fn begin(&mut self, fresh: &mut Aligned, from: usize, gap: usize, period: u64) {
+    pub(crate) fn begin(
+        &mut self,
+        fresh: &mut AlignedBuffer,
+        from: usize,
+        gap: usize,
+        period: u64,
+    ) {
         std::mem::swap(&mut self.old, &mut self.fresh);
         std::mem::swap(&mut self.fresh, fresh);
         self.old_from = if gap > 0 {
@@ -264,7 +270,7 @@ impl Fdl {
     /// Gives the sound of the last period, and takes memory for the next.
     ///
     /// Real-time: hot.
-    pub(crate) fn give(&mut self, heard: &mut Aligned) {
+    pub(crate) fn give(&mut self, heard: &mut AlignedBuffer) {
         std::mem::swap(&mut self.heard, heard);
         self.skip();
     }
@@ -349,7 +355,7 @@ impl Fdl {
         self.written[place] = self.era;
         let (fft, floats) = (&self.shape.fft, self.shape.floats());
         let spectrum = &mut self.past[place * floats..][..floats];
-        let scratch = &mut self.scratch[..fft.scratch()];
+        let scratch = &mut self.scratch[..fft.scratch_len()];
         fft.forward_piece(i, &self.window, spectrum, scratch);
     }
 
@@ -365,7 +371,7 @@ impl Fdl {
         let first = self.ahead.first(self.period, phase);
         let (part, now) = (first + from..first + to, (self.period, phase));
         let packing = (part.start == 0).then_some(self.shape.packing);
-        let sum = match self.shape.fft.is_in_place() {
+        let sum = match self.shape.fft.has_in_place_inverse() {
             true => &mut self.window[part.clone()],
             false => &mut self.sum[part.clone()],
         };
@@ -390,8 +396,8 @@ impl Fdl {
 
     fn inverse(&mut self, i: usize) {
         let (fft, window) = (&self.shape.fft, &mut self.window);
-        let scratch = &mut self.scratch[..fft.scratch()];
-        match fft.is_in_place() {
+        let scratch = &mut self.scratch[..fft.scratch_len()];
+        match fft.has_in_place_inverse() {
             true => fft.inverse_piece_in_place(i, window, scratch),
             false => fft.inverse_piece(i, &mut self.sum, window, scratch),
         }
@@ -421,12 +427,12 @@ impl Fdl {
     }
 }
 
-impl Pieces for Fdl {
-    fn piece(&mut self) -> bool {
-        let _floats = FlushToZero::on();
+impl PiecewiseJob for Fdl {
+    fn run_piece(&mut self) -> bool {
+        let _floats = FlushToZero::enable();
         self.run_piece(self.at);
         self.at += 1;
-        self.at == self.pieces()
+        self.at == self.piece_count()
     }
 }
 

@@ -2,7 +2,7 @@
 //! input/output delay" (2002): a shortest path over sizes.
 
 use crate::partition::Partition;
-use crate::search::{Space, least_sum};
+use crate::search::{PartitionSpace, min_total_load};
 
 /// Operations for a real transform of n points: this times n log2 n.
 const TRANSFORM: f64 = 2.5;
@@ -14,7 +14,7 @@ const MULTIPLY_ADD: f64 = 8.0;
 /// a direct head of `count` frames for one frame of output.
 ///
 /// Real-time: setup.
-pub fn operations(size: usize, count: usize) -> f64 {
+pub fn level_operations(size: usize, count: usize) -> f64 {
     if size == 1 {
         return 2.0 * count as f64;
     }
@@ -25,33 +25,33 @@ pub fn operations(size: usize, count: usize) -> f64 {
 /// The partition that takes the fewest operations a frame.
 ///
 /// Real-time: setup.
-pub fn garcia(space: &Space) -> Partition {
-    let found = least_sum(space, &|size, count| Some(operations(size, count)));
+pub fn garcia_partition(space: &PartitionSpace) -> Partition {
+    let found = min_total_load(space, &|size, count| Some(level_operations(size, count)));
     found.expect("every size has a cost").partition
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::partition::Latency;
+    use crate::partition::AddedLatency;
     use crate::search::tests::cuts;
 
     #[test]
     fn an_impulse_response_of_16128_frames_has_two_levels_of_fourteen() {
-        let space = Space::new(16128, 128, Latency::OneBlock).unwrap();
-        assert_eq!(cuts(&garcia(&space)), [(128, 14), (1024, 14)]);
+        let space = PartitionSpace::new(16128, 128, AddedLatency::OneBlock).unwrap();
+        assert_eq!(cuts(&garcia_partition(&space)), [(128, 14), (1024, 14)]);
     }
 
     #[test]
     fn it_never_takes_more_operations_than_doubling() {
         for length in [1, 64, 1000, 16384, 65536, 524_288, 1 << 20] {
             for block in [16, 64, 1024] {
-                for latency in [Latency::None, Latency::OneBlock] {
-                    let space = Space::new(length, block, latency).unwrap();
-                    let load = |size: usize, count: usize| Some(operations(size, count));
-                    let sum = |partition: &Partition| space.sum(partition, &load).unwrap();
-                    let doubling = sum(&crate::gardner(&space));
-                    assert!(sum(&garcia(&space)) <= doubling * (1.0 + 1e-12));
+                for latency in [AddedLatency::None, AddedLatency::OneBlock] {
+                    let space = PartitionSpace::new(length, block, latency).unwrap();
+                    let load = |size: usize, count: usize| Some(level_operations(size, count));
+                    let sum = |partition: &Partition| space.total_load(partition, &load).unwrap();
+                    let doubling = sum(&crate::gardner_partition(&space));
+                    assert!(sum(&garcia_partition(&space)) <= doubling * (1.0 + 1e-12));
                 }
             }
         }

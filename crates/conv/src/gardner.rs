@@ -2,12 +2,12 @@
 //! of each size. Far from the optimum where the partitions of a level share their transforms.
 
 use crate::partition::Partition;
-use crate::search::Space;
+use crate::search::PartitionSpace;
 
 /// Doubles the size every two partitions, up to the largest size that `space` allows.
 ///
 /// Real-time: setup.
-pub fn gardner(space: &Space) -> Partition {
+pub fn gardner_partition(space: &PartitionSpace) -> Partition {
     let path: Vec<usize> = (0..space.sizes().count()).collect();
     space.partition(&path)
 }
@@ -15,15 +15,15 @@ pub fn gardner(space: &Space) -> Partition {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::partition::Latency;
-    use crate::search::Space;
+    use crate::partition::AddedLatency;
+    use crate::search::PartitionSpace;
     use crate::search::tests::cuts;
 
     #[test]
     fn an_impulse_response_of_16128_frames_has_six_levels_of_two() {
-        let space = Space::new(16128, 128, Latency::OneBlock).unwrap();
+        let space = PartitionSpace::new(16128, 128, AddedLatency::OneBlock).unwrap();
         assert_eq!(
-            cuts(&gardner(&space)),
+            cuts(&gardner_partition(&space)),
             [
                 (128, 2),
                 (256, 2),
@@ -37,12 +37,12 @@ mod tests {
 
     #[test]
     fn without_latency_the_first_level_has_one_more() {
-        let space = Space::new(1000, 64, Latency::None).unwrap();
+        let space = PartitionSpace::new(1000, 64, AddedLatency::None).unwrap();
         assert_eq!(
-            cuts(&gardner(&space)),
+            cuts(&gardner_partition(&space)),
             [(64, 3), (128, 2), (256, 2), (512, 1)]
         );
-        let short = Space::new(1, 64, Latency::None).unwrap();
-        assert_eq!(cuts(&gardner(&short)), [(64, 1)]);
+        let short = PartitionSpace::new(1, 64, AddedLatency::None).unwrap();
+        assert_eq!(cuts(&gardner_partition(&short)), [(64, 1)]);
     }
 }

@@ -1,4 +1,4 @@
-//! What a level hands on to the next larger one, which makes its spectra from it ([`fft::Larger`]).
+//! What a level hands on to the next larger one, which makes its spectra from it ([`fft::ComposedFft`]).
 //!
 //! A level of size M has the spectrum of every window of two periods. The next one, of R times that size, needs those of
 //! every other window. Their sum over one of its periods is handed on when the last one is there: that is in the smaller
@@ -13,7 +13,7 @@
 //! | a sum on its way, or what is free on its way back | nobody: in a ring |
 //! | the sums of the last two periods | [`Taker`] |
 
-use fft::{Aligned, Kernels, Larger};
+use fft::{AlignedBuffer, ComposedFft, Kernels};
 use rt::spsc::{Receiver, Sender, channel};
 use std::cmp::Ordering;
 use std::ops::Range;
@@ -28,7 +28,7 @@ pub(crate) type Time = (u64, u64);
 /// The sum of an input's spectra, up to and with those of a period.
 struct Given {
     time: Time,
-    sum: Aligned,
+    sum: AlignedBuffer,
 }
 
 /// The smaller level's side.
@@ -42,8 +42,8 @@ pub(crate) struct Giver {
 
 struct Giving {
     to: Sender<Given>,
-    back: Receiver<Aligned>,
-    sum: Option<Aligned>,
+    back: Receiver<AlignedBuffer>,
+    sum: Option<AlignedBuffer>,
     /// Whether anything is being added to it.
     is_adding: bool,
     /// Whose spectrum is to be added next.
@@ -52,27 +52,31 @@ struct Giving {
 
 /// The larger level's side.
 pub(crate) struct Taker {
-    larger: Arc<Larger>,
+    larger: Arc<ComposedFft>,
     inputs: Box<[Taking]>,
-    scratch: Aligned,
+    scratch: AlignedBuffer,
     alone: u64,
 }
 
 struct Taking {
     from: Receiver<Given>,
-    back: Sender<Aligned>,
+    back: Sender<AlignedBuffer>,
     /// What has come for a period that has not.
     early: Option<Given>,
     /// The sums of the window's two halves.
-    earlier: Aligned,
-    later: Aligned,
+    earlier: AlignedBuffer,
+    later: AlignedBuffer,
 }
 
 /// The two sides, for so many inputs.
 ///
 /// Real-time: setup.
-pub(crate) fn handing_on(larger: &Arc<Larger>, inputs: usize, kernels: Kernels) -> (Giver, Taker) {
-    let memory = || Aligned::new(larger.given());
+pub(crate) fn handing_on(
+    larger: &Arc<ComposedFft>,
+    inputs: usize,
+    kernels: Kernels,
+) -> (Giver, Taker) {
+    let memory = || AlignedBuffer::new(larger.sum_len());
     let ends = (0..inputs).map(|_| {
         let (to, from) = channel(OUT);
         let (mut free, back) = channel(OUT);
@@ -106,7 +110,7 @@ pub(crate) fn handing_on(larger: &Arc<Larger>, inputs: usize, kernels: Kernels) 
     let taker = Taker {
         larger: larger.clone(),
         inputs: taking.into(),
-        scratch: Aligned::new(larger.sum_scratch()),
+        scratch: AlignedBuffer::new(larger.sum_scratch_len()),
         alone: 0,
     };
     (giver, taker)
@@ -140,7 +144,7 @@ impl Giver {
         let to = &mut sum[part.clone()];
         match is_first {
             true => to.copy_from_slice(&spectrum[part.clone()]),
-            false => self.kernels.add_to(to, &spectrum[part.clone()]),
+            false => self.kernels.add_assign(to, &spectrum[part.clone()]),
         }
         if part.end < spectrum.len() {
             return;
@@ -171,7 +175,7 @@ impl Taker {
     /// The transform.
     ///
     /// Real-time: hot.
-    pub(crate) fn larger(&self) -> &Larger {
+    pub(crate) fn larger(&self) -> &ComposedFft {
         &self.larger
     }
 
@@ -188,7 +192,8 @@ impl Taker {
         }
         if !taking.get(time) {
             self.alone += 1;
-            self.larger.sum(half, &mut taking.later, &mut self.scratch);
+            self.larger
+                .sum_spectra(half, &mut taking.later, &mut self.scratch);
         }
     }
 
@@ -207,7 +212,7 @@ impl Taker {
 
     /// Floats in memory, with those on their way.
     pub(crate) fn floats(&self) -> usize {
-        (2 + OUT) * self.inputs.len() * self.larger.given() + self.scratch.len()
+        (2 + OUT) * self.inputs.len() * self.larger.sum_len() + self.scratch.len()
     }
 }
 

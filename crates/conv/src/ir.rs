@@ -3,7 +3,7 @@
 //! Takes files and samples, gives an [`Ir`], whose samples are all finite and at one rate, and [`Paths`], which say what
 //! goes from which input to which output. Whatever cannot be heard as it was meant is refused with its place and reason.
 //! May: open files, allocate, take its time. May not: run on an audio thread, allocate by a number that it has read
-//! before it has held that number against a [`Limit`].
+//! before it has held that number against a [`IrLimit`].
 
 mod error;
 mod limit;
@@ -20,10 +20,10 @@ mod sofa;
 mod sofa;
 
 pub use error::IrError;
-pub use limit::Limit;
-pub use load::{Direction, Loaded, Note};
-pub use paths::{Delayed, Paths, PathsError};
-pub use shape::{Cut, Normal, Shape};
+pub use limit::IrLimit;
+pub use load::{LoadNote, LoadedIr, SourceDirection};
+pub use paths::{DelayedPath, Paths, PathsError};
+pub use shape::{IrProcessing, Normalise, Trim};
 
 use std::sync::Arc;
 use units::SampleRate;

@@ -3,7 +3,7 @@
 use crate::nested;
 use crate::partition::Level;
 use crate::shape::Shape;
-use fft::{Aligned, LANES, half};
+use fft::{AlignedBuffer, LANES, half};
 use rt::ftz::FlushToZero;
 use std::collections::HashMap;
 use std::ops::Range;
@@ -11,9 +11,9 @@ use std::sync::Arc;
 
 /// The spectra of an impulse response's partitions, one behind the other.
 pub(crate) enum Spectra {
-    Full(Aligned),
+    Full(AlignedBuffer),
     /// So many, and behind them the sums of two that [`crate::nested`] has.
-    Nested(Aligned, usize),
+    Nested(AlignedBuffer, usize),
     /// In half precision.
     Half(Box<[u16]>),
 }
@@ -222,13 +222,13 @@ fn half_scale(level: &Level, irs: &[Scaled]) -> f32 {
 }
 
 fn press(shape: &Shape, level: &Level, lanes: &[Option<&Scaled>], scale: f32) -> Spectra {
-    let _floats = FlushToZero::on();
+    let _floats = FlushToZero::enable();
     let (size, floats) = (level.size(), shape.floats());
     let longest = lanes.iter().flatten().map(|ir| ir.frames.len()).max();
     let rest = longest.unwrap_or(0).saturating_sub(level.start());
     let partitions = rest.div_ceil(size).min(level.count());
-    let mut time = Aligned::new(floats);
-    let mut scratch = Aligned::new(shape.fft.scratch());
+    let mut time = AlignedBuffer::new(floats);
+    let mut scratch = AlignedBuffer::new(shape.fft.scratch_len());
     let mut transform = |k: usize, spectrum: &mut [f32]| {
         let from = level.start() + k * size;
         time.fill(0.0);
@@ -247,7 +247,7 @@ fn press(shape: &Shape, level: &Level, lanes: &[Option<&Scaled>], scale: f32) ->
         shape.fft.forward(&time, spectrum, &mut scratch);
     };
     if shape.is_half {
-        let mut spectrum = Aligned::new(floats);
+        let mut spectrum = AlignedBuffer::new(floats);
         let mut all = Vec::with_capacity(partitions * floats);
         for k in 0..partitions {
             transform(k, &mut spectrum);
@@ -259,7 +259,7 @@ fn press(shape: &Shape, level: &Level, lanes: &[Option<&Scaled>], scale: f32) ->
         true => nested::pairs_of(partitions, nested::ROUND).start,
         false => 0,
     };
-    let mut spectra = Aligned::new((partitions + pairs) * floats);
+    let mut spectra = AlignedBuffer::new((partitions + pairs) * floats);
     for (k, spectrum) in spectra
         .chunks_exact_mut(floats)
         .take(partitions)

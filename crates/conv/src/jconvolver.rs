@@ -2,7 +2,7 @@
 //!
 //! Takes the bytes of a file and the folder it lies in, gives a [`Config`] *and* everything that is wrong, each with its
 //! place: reading never fails half-way and never panics, and one bad line costs only itself.
-//! May: open the sound files that are named, allocate within a [`Limit`]. May not: run on an audio thread, use `unsafe`.
+//! May: open the sound files that are named, allocate within a [`IrLimit`]. May not: run on an audio thread, use `unsafe`.
 //!
 //! | line | means |
 //! |---|---|
@@ -33,8 +33,8 @@ mod words;
 #[cfg(test)]
 mod tests;
 
-use crate::ir::{Limit, Paths};
-use graph::{Diagnostic, Place};
+use crate::ir::{IrLimit, Paths};
+use graph::{Diagnostic, SourceSpan};
 use std::path::{Path, PathBuf};
 use units::SampleRate;
 
@@ -44,9 +44,9 @@ pub struct Config {
     /// What is heard where.
     pub paths: Paths,
     /// The smallest partition that it asks for: a power of two.
-    pub partition: usize,
+    pub min_partition_size: usize,
     /// How long a response may be; longer ones have been cut.
-    pub most_frames: usize,
+    pub max_frames: usize,
     /// One an input, from the first.
     pub inputs: Vec<PortName>,
     /// One an output.
@@ -66,7 +66,7 @@ pub struct PortName {
 
 /// What came of a text.
 #[derive(Clone, Debug)]
-pub struct Reading {
+pub struct ParsedConfig {
     /// What it says; `None` where something in it is an error.
     pub config: Option<Config>,
     /// Everything that is wrong or worth a word, by place.
@@ -76,7 +76,12 @@ pub struct Reading {
 /// Reads a configuration, and the sound files that it names, for a convolver at `rate`. `folder` is where it lies.
 ///
 /// Real-time: waits, on the disk.
-pub fn read(bytes: impl AsRef<[u8]>, folder: &Path, rate: SampleRate, limit: &Limit) -> Reading {
+pub fn read(
+    bytes: impl AsRef<[u8]>,
+    folder: &Path,
+    rate: SampleRate,
+    limit: &IrLimit,
+) -> ParsedConfig {
     let mut found = Vec::new();
     let mut assembler = assemble::Assembler::new(folder, rate, limit);
     for (line, bytes) in (1..).zip(bytes.as_ref().split(|byte| *byte == b'\n')) {
@@ -84,7 +89,7 @@ pub fn read(bytes: impl AsRef<[u8]>, folder: &Path, rate: SampleRate, limit: &Li
         let mut words = words::Words::new(text.trim_end_matches('\r'), line);
         if let Some(said) = command::parse(&mut words, &mut found) {
             if text.contains(char::REPLACEMENT_CHARACTER) && std::str::from_utf8(bytes).is_err() {
-                let not_utf8 = Diagnostic::error(Place::new(line, 1, 1), "this is not UTF-8");
+                let not_utf8 = Diagnostic::error(SourceSpan::new(line, 1, 1), "this is not UTF-8");
                 found.push(not_utf8.help("save the file as UTF-8 text"));
                 continue;
             }
@@ -94,8 +99,8 @@ pub fn read(bytes: impl AsRef<[u8]>, folder: &Path, rate: SampleRate, limit: &Li
         }
     }
     let config = assembler.end(&mut found);
-    found.sort_by_key(|diagnostic| (diagnostic.place.line, diagnostic.place.column));
-    Reading {
+    found.sort_by_key(|diagnostic| (diagnostic.span.line, diagnostic.span.column));
+    ParsedConfig {
         config: config.filter(|_| !found.iter().any(Diagnostic::is_error)),
         diagnostics: found,
     }

@@ -72,22 +72,24 @@ mod shape;
 mod table;
 mod unit;
 
-pub use adapter::Adapter;
+pub use adapter::ConvolverAdapter;
 pub use backends::Backends;
-pub use choice::{Choice, Source, choose};
+pub use choice::{PartitionChoice, PartitionOrigin, choose_partition};
 pub use convolver::Convolver;
 pub use costs::{
-    Costs, LevelCost, MeasureOptions, Measured, TransformCost, backend_name, backend_named, measure,
+    CostMeasureOptions, CostMeasurement, CostTable, LevelCost, TransformCost, backend_name,
+    backend_named, measure_costs,
 };
 pub use exchange::{Exchange, Preparer};
 pub use fdl::Fdl;
-pub use garcia::{garcia, operations};
-pub use gardner::gardner;
-pub use hands::{Hands, Inline, LineFacts};
+pub use garcia::{garcia_partition, level_operations};
+pub use gardner::gardner_partition;
+pub use hands::{FdlInfo, Inline, LevelScheduler};
 pub use partition::{
-    LEAST_SIZE, Latency, Level, MOST_BLOCK, MOST_FRAMES, MOST_SIZE, Partition, PartitionError,
+    AddedLatency, Level, MAX_BLOCK, MAX_IR_FRAMES, MAX_PARTITION_SIZE, MIN_PARTITION_SIZE,
+    Partition, PartitionError,
 };
-pub use preemptive::{Pinning, Threads, ThreadsOptions};
-pub use recipe::{ConvolverError, Options, Path};
-pub use search::{Cost, Found, Space, least_peak, least_sum};
+pub use preemptive::{LevelThreads, LevelThreadsOptions, Pinning};
+pub use recipe::{ConvolverError, ConvolverOptions, Path};
+pub use search::{CostFn, FoundPartition, PartitionSpace, min_peak_load, min_total_load};
 pub use unit::{register, register_with};

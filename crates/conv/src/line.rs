@@ -5,19 +5,19 @@
 //! on. Input and output travel by exchange of memory: nothing is copied, and who works owns what he works on.
 
 use crate::fdl::Fdl;
-use crate::hands::{Hands, LineFacts};
+use crate::hands::{FdlInfo, LevelScheduler};
 use crate::shape::Shape;
-use fft::Aligned;
-use rt::deferred::Owner;
+use fft::AlignedBuffer;
+use rt::deferred::DeferredJob;
 
 pub(crate) struct Line {
-    pub(crate) facts: LineFacts,
-    pub(crate) work: Owner<Fdl>,
+    pub(crate) facts: FdlInfo,
+    pub(crate) work: DeferredJob<Fdl>,
     pub(crate) width: usize,
     block: usize,
     slack: usize,
     stride: usize,
-    incoming: Aligned,
+    incoming: AlignedBuffer,
     /// Frames at the begin of `incoming` that count as silence.
     incoming_from: usize,
     at: usize,
@@ -28,7 +28,7 @@ pub(crate) struct Line {
     job: Option<u64>,
     /// How many periods have been lost to the job.
     missed: usize,
-    heard: Box<[Aligned]>,
+    heard: Box<[AlignedBuffer]>,
     has: Box<[bool]>,
     /// Whether the present exchange has reached it.
     pub(crate) is_offered: bool,
@@ -43,22 +43,22 @@ impl Line {
     ///
     /// Real-time: setup.
     pub(crate) fn new(
-        facts: LineFacts,
+        facts: FdlInfo,
         shape: &Shape,
         slack: usize,
         inputs: usize,
         work: Fdl,
     ) -> Self {
         let depth = slack.div_ceil(shape.size).max(1);
-        let heard = || Aligned::new(facts.outputs * shape.half());
+        let heard = || AlignedBuffer::new(facts.outputs * shape.half());
         let mut line = Self {
             facts,
-            work: Owner::new(work),
+            work: DeferredJob::new(work),
             width: shape.width,
             block: shape.block,
             slack,
             stride: shape.stride(),
-            incoming: Aligned::new(inputs * shape.stride()),
+            incoming: AlignedBuffer::new(inputs * shape.stride()),
             incoming_from: 0,
             at: 0,
             clock: 0,
@@ -119,7 +119,7 @@ impl Line {
     ///
     /// Real-time: hot.
     pub(crate) fn is_here(&self) -> bool {
-        self.work.is_here()
+        self.work.is_available()
     }
 
     /// Takes what the job has given that is due now. `false`: it is not there, and its time will be silence.
@@ -127,7 +127,7 @@ impl Line {
     /// Real-time: hot.
     pub(crate) fn settle(&mut self) -> bool {
         let now = self.clock / self.facts.size as u64;
-        let due = if self.facts.is_urgent {
+        let due = if self.facts.is_in_callback {
             now
         } else {
             now.wrapping_sub(1)

@@ -17,7 +17,7 @@
 //! Each period's pair of inputs is kept beside its spectrum, so that what a convolution takes is three periods apart in
 //! both rows. What an exchange or a gap has spoiled is made good by two periods in which all partitions are multiplied.
 
-use fft::{Aligned, Kernels, Plus};
+use fft::{AlignedBuffer, Kernels, Minuend};
 use std::ops::Range;
 
 /// So many periods make a round.
@@ -26,7 +26,7 @@ pub(crate) const ROUND: usize = 3;
 /// Whose sums a period adds up: its phase, and how many periods ago the inputs of its pair came.
 const PAIRS: [(usize, usize); ROUND] = [(2, 1), (1, 0), (2, 0)];
 /// Which result is the one that is not taken away.
-const PLUS: [Plus; ROUND] = [Plus::Now, Plus::BeforeThat, Plus::Before];
+const PLUS: [Minuend; ROUND] = [Minuend::Current, Minuend::BeforePrevious, Minuend::Previous];
 
 /// Which partitions a pair's filters add up.
 pub(crate) const FILTERS: [(usize, usize); ROUND] = [(1, 2), (0, 1), (0, 2)];
@@ -54,7 +54,7 @@ pub(crate) fn products(count: usize) -> usize {
 pub(crate) struct Nested {
     floats: usize,
     /// Of each output the results of the last three periods, by phase.
-    results: Aligned,
+    results: AlignedBuffer,
     /// What was made before this period is lost.
     since: u64,
     /// What was made before this period is silence, whatever stands there.
@@ -76,7 +76,7 @@ impl Nested {
     pub(crate) fn new(outputs: usize, floats: usize) -> Self {
         Self {
             floats,
-            results: Aligned::new(outputs * ROUND * floats),
+            results: AlignedBuffer::new(outputs * ROUND * floats),
             since: 0,
             silent: 0,
         }
@@ -137,7 +137,7 @@ pub(crate) fn pair(now: u64) -> (usize, usize) {
 }
 
 /// Which result is not taken away in period `now`.
-pub(crate) fn plus(now: u64) -> Plus {
+pub(crate) fn plus(now: u64) -> Minuend {
     PLUS[phase(now)]
 }
 
@@ -151,9 +151,9 @@ impl Turn<'_> {
             return false;
         };
         let (plus, others) = match plus(now) {
-            Plus::Now => (&*self.result, [one, two]),
-            Plus::Before => (one, [&*self.result, two]),
-            Plus::BeforeThat => (two, [&*self.result, one]),
+            Minuend::Current => (&*self.result, [one, two]),
+            Minuend::Previous => (one, [&*self.result, two]),
+            Minuend::BeforePrevious => (two, [&*self.result, one]),
         };
         kernels.subtract_two(sum, plus, others[0], others[1]);
         true

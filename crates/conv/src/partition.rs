@@ -21,17 +21,17 @@ pub use level::Level;
 use std::fmt;
 
 /// The least size of a level: what is shorter is done by the head.
-pub const LEAST_SIZE: usize = 16;
+pub const MIN_PARTITION_SIZE: usize = 16;
 /// The greatest size of a level.
-pub const MOST_SIZE: usize = 1 << 20;
+pub const MAX_PARTITION_SIZE: usize = 1 << 20;
 /// The greatest internal block.
-pub const MOST_BLOCK: usize = 4096;
+pub const MAX_BLOCK: usize = 4096;
 /// The longest impulse response.
-pub const MOST_FRAMES: usize = 1 << 26;
+pub const MAX_IR_FRAMES: usize = 1 << 26;
 
 /// What is added between input and output, beyond the callback itself.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Latency {
+pub enum AddedLatency {
     /// Nothing.
     #[default]
     None,
@@ -43,7 +43,7 @@ pub enum Latency {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Partition {
     block: usize,
-    latency: Latency,
+    latency: AddedLatency,
     head: usize,
     levels: Vec<Level>,
 }
@@ -58,11 +58,11 @@ impl Partition {
     /// Real-time: setup.
     pub fn new(
         block: usize,
-        latency: Latency,
+        latency: AddedLatency,
         head: usize,
         levels: &[(usize, usize)],
     ) -> Result<Self, PartitionError> {
-        if !block.is_power_of_two() || block > MOST_BLOCK {
+        if !block.is_power_of_two() || block > MAX_BLOCK {
             return Err(PartitionError::Block(block));
         }
         if head == 0 && levels.is_empty() {
@@ -77,14 +77,14 @@ impl Partition {
         for &(size, count) in levels {
             partition.add(size, count)?;
         }
-        if partition.reach() > MOST_FRAMES {
-            return Err(PartitionError::Long(partition.reach()));
+        if partition.max_ir_frames() > MAX_IR_FRAMES {
+            return Err(PartitionError::Long(partition.max_ir_frames()));
         }
         Ok(partition)
     }
 
     fn add(&mut self, size: usize, count: usize) -> Result<(), PartitionError> {
-        if !size.is_power_of_two() || !(LEAST_SIZE..=MOST_SIZE).contains(&size) {
+        if !size.is_power_of_two() || !(MIN_PARTITION_SIZE..=MAX_PARTITION_SIZE).contains(&size) {
             return Err(PartitionError::Size(size));
         }
         if size < self.block {
@@ -98,8 +98,8 @@ impl Partition {
         if size <= before {
             return Err(PartitionError::Order { before, size });
         }
-        let start = self.reach();
-        if count > MOST_FRAMES / size || start > MOST_FRAMES {
+        let start = self.max_ir_frames();
+        if count > MAX_IR_FRAMES / size || start > MAX_IR_FRAMES {
             return Err(PartitionError::Long(
                 start.saturating_add(size.saturating_mul(count)),
             ));
@@ -127,13 +127,13 @@ impl Partition {
                 size,
                 start,
                 urgent: size.saturating_sub(self.lead()),
-                least: Self::least_start(self.block, self.latency, size),
+                least: Self::min_start(self.block, self.latency, size),
             })
     }
 
     /// Where a level of `size` may start at the earliest to have a whole period: 2M - B, or 2M - 2B with a block of
     /// latency.
-    pub fn least_start(block: usize, latency: Latency, size: usize) -> usize {
+    pub fn min_start(block: usize, latency: AddedLatency, size: usize) -> usize {
         (2 * size).saturating_sub(lead(block, latency))
     }
 
@@ -143,7 +143,7 @@ impl Partition {
     ///
     /// The block or the length is out of range.
     pub fn direct(block: usize, length: usize) -> Result<Self, PartitionError> {
-        Self::new(block, Latency::None, length.max(1), &[])
+        Self::new(block, AddedLatency::None, length.max(1), &[])
     }
 
     /// One level, of the block's size: the uniform delay line. Below 16 frames a head makes up the difference.
@@ -151,8 +151,12 @@ impl Partition {
     /// # Errors
     ///
     /// The block or the length is out of range.
-    pub fn uniform(block: usize, latency: Latency, length: usize) -> Result<Self, PartitionError> {
-        let size = block.max(LEAST_SIZE);
+    pub fn uniform(
+        block: usize,
+        latency: AddedLatency,
+        length: usize,
+    ) -> Result<Self, PartitionError> {
+        let size = block.max(MIN_PARTITION_SIZE);
         let head = size.saturating_sub(lead(block, latency));
         let count = length.saturating_sub(head).div_ceil(size);
         if count == 0 {
@@ -167,14 +171,18 @@ impl Partition {
     /// # Errors
     ///
     /// The block or the length is out of range.
-    pub fn typical(block: usize, latency: Latency, length: usize) -> Result<Self, PartitionError> {
+    pub fn typical(
+        block: usize,
+        latency: AddedLatency,
+        length: usize,
+    ) -> Result<Self, PartitionError> {
         /// From so many partitions on a larger size is worth its transforms.
         const MANY: usize = 10;
-        let least = |size| Self::least_start(block, latency, size);
+        let least = |size| Self::min_start(block, latency, size);
         let first = block.max(64);
         // Small blocks are for the head, up to where a level has time; larger ones for a level in the callback.
         let head = if block < first { least(first) } else { 0 };
-        if length <= head.max(LEAST_SIZE) {
+        if length <= head.max(MIN_PARTITION_SIZE) {
             return Self::new(block, latency, length.max(1), &[]);
         }
         let (mut levels, mut size, mut at) = (Vec::new(), first, head);
@@ -182,7 +190,7 @@ impl Partition {
             let rest = (length - at).div_ceil(size);
             let next = 4 * size;
             let up_to_next = least(next).saturating_sub(at).div_ceil(size);
-            let is_last = rest <= MANY.max(up_to_next) || next > MOST_SIZE;
+            let is_last = rest <= MANY.max(up_to_next) || next > MAX_PARTITION_SIZE;
             let count = if is_last { rest } else { up_to_next };
             levels.push((size, count));
             at += size * count;
@@ -196,7 +204,7 @@ impl Partition {
     /// # Errors
     ///
     /// What is wrong with it.
-    pub fn parse(block: usize, latency: Latency, text: &str) -> Result<Self, PartitionError> {
+    pub fn parse(block: usize, latency: AddedLatency, text: &str) -> Result<Self, PartitionError> {
         let wrong = || PartitionError::Text(text.chars().take(80).collect());
         let (head, rest) = match text.split_once('+') {
             Some((head, rest)) => (head.trim().parse().map_err(|_| wrong())?, rest),
@@ -219,7 +227,7 @@ impl Partition {
     }
 
     /// What is added between input and output.
-    pub fn latency(&self) -> Latency {
+    pub fn latency(&self) -> AddedLatency {
         self.latency
     }
 
@@ -239,7 +247,7 @@ impl Partition {
     }
 
     /// How many frames of an impulse response it covers.
-    pub fn reach(&self) -> usize {
+    pub fn max_ir_frames(&self) -> usize {
         self.levels.last().map_or(self.head, Level::end)
     }
 
@@ -249,10 +257,10 @@ impl Partition {
     }
 }
 
-fn lead(block: usize, latency: Latency) -> usize {
+fn lead(block: usize, latency: AddedLatency) -> usize {
     match latency {
-        Latency::None => block,
-        Latency::OneBlock => 2 * block,
+        AddedLatency::None => block,
+        AddedLatency::OneBlock => 2 * block,
     }
 }
 
@@ -283,10 +291,13 @@ mod tests {
     #[test]
     fn levels_without_latency_start_two_sizes_less_a_block_behind() {
         let text = "7x64 6x256 2x1024 7x2048";
-        let partition = Partition::parse(64, Latency::None, text).unwrap();
+        let partition = Partition::parse(64, AddedLatency::None, text).unwrap();
         let expected = [(0, 0), (448, 256), (1984, 1024), (4032, 2048)];
         assert_eq!(starts(&partition), expected);
-        assert_eq!((partition.reach(), partition.latency_frames()), (18368, 0));
+        assert_eq!(
+            (partition.max_ir_frames(), partition.latency_frames()),
+            (18368, 0)
+        );
         assert_eq!(partition.to_string(), text);
     }
 
@@ -294,8 +305,8 @@ mod tests {
     fn with_a_block_of_latency_the_classic_partitions_are_valid() {
         let doubling = "2x128 2x256 2x512 2x1024 2x2048 2x4096";
         for text in [doubling, "14x128 14x1024"] {
-            let partition = Partition::parse(128, Latency::OneBlock, text).unwrap();
-            assert_eq!(partition.reach(), 16128);
+            let partition = Partition::parse(128, AddedLatency::OneBlock, text).unwrap();
+            assert_eq!(partition.max_ir_frames(), 16128);
             assert!(partition.levels().iter().all(|l| l.slack() == l.size()));
         }
     }
@@ -303,7 +314,8 @@ mod tests {
     #[test]
     fn what_is_wrong_is_said() {
         use PartitionError as E;
-        let new = |block, head, levels: &[_]| Partition::new(block, Latency::None, head, levels);
+        let new =
+            |block, head, levels: &[_]| Partition::new(block, AddedLatency::None, head, levels);
         assert_eq!(new(48, 0, &[(64, 1)]), Err(E::Block(48)));
         assert_eq!(new(8, 8, &[(8, 1)]), Err(E::Size(8)));
         let (size, block) = (32, 64);
@@ -326,7 +338,7 @@ mod tests {
         assert_eq!(new(64, 0, &[(64, 1), (256, 1)]), Err(late));
         assert!(matches!(new(64, 0, &[(64, usize::MAX)]), Err(E::Long(_))));
         assert!(matches!(
-            Partition::parse(64, Latency::None, "7y64"),
+            Partition::parse(64, AddedLatency::None, "7y64"),
             Err(E::Text(_))
         ));
     }
@@ -334,13 +346,16 @@ mod tests {
     #[test]
     fn there_is_a_partition_for_any_length_and_block() {
         for block in (0..=12).map(|bits| 1 << bits) {
-            for latency in [Latency::None, Latency::OneBlock] {
+            for latency in [AddedLatency::None, AddedLatency::OneBlock] {
                 for length in
                     (0..=20).flat_map(|bits| [(1 << bits) - 1, 1 << bits, (1 << bits) + 1])
                 {
                     for make in [Partition::typical, Partition::uniform] {
                         let partition = make(block, latency, length).unwrap();
-                        assert!(partition.reach() >= length, "{block} {length}: {partition}");
+                        assert!(
+                            partition.max_ir_frames() >= length,
+                            "{block} {length}: {partition}"
+                        );
                         let again = partition.to_string();
                         assert_eq!(Partition::parse(block, latency, &again).unwrap(), partition);
                     }

@@ -53,13 +53,13 @@ impl<'p> Past<'p> {
                     ir.full(self.floats),
                     |sums, inputs, filters, is_first| {
                         let packing = packing.filter(|_| is_first);
-                        kernels.multiply_add_ahead(sums, inputs, filters, packing);
+                        kernels.multiply_add_outputs(sums, inputs, filters, packing);
                     },
                 );
             }
             Spectra::Half(ir) => self.add(of, ir, |sums, inputs, filters, is_first| {
                 let packing = packing.filter(|_| is_first);
-                kernels.multiply_add_ahead_half(sums, inputs, filters, packing);
+                kernels.multiply_add_outputs_f16(sums, inputs, filters, packing);
             }),
         }
     }

@@ -211,7 +211,7 @@ impl Making<'_> {
 
     /// The weight of a piece of a transform.
     fn transform(&self, i: usize, forward: bool) -> u32 {
-        self.longer(self.shape.fft.weight(i, forward))
+        self.longer(self.shape.fft.piece_cost(i, forward))
     }
 
     /// What so many instructions of a transform weigh.
@@ -243,13 +243,13 @@ impl Making<'_> {
             return;
         };
         for i in 0..larger.pieces() {
-            self.add(Part::Larger(input, i), self.longer(larger.weight(i)));
+            self.add(Part::Larger(input, i), self.longer(larger.piece_cost(i)));
         }
         self.add(Part::Take(input), EACH);
-        for i in 0..larger.last_pieces() {
+        for i in 0..larger.final_pieces() {
             self.add(
                 Part::LargerLast(input, i),
-                self.longer(larger.last_weight(i)),
+                self.longer(larger.final_piece_cost(i)),
             );
         }
     }

@@ -3,17 +3,17 @@
 //! The callback makes one call to wake the threads whose work it starts, and waits for a thread only if its work is due
 //! now and not yet here. Lines of one level share a thread; they may be dealt over a thread on each core.
 //!
-//! Work is handed over by [`rt::deferred`]; who is told of it, and who waits for it, is in [`rt::serve`].
+//! Work is handed over by [`rt::deferred`]; who is told of it, and who waits for it, is in [`rt::job_service`].
 //!
 //! A thread may take the whole of its level's period: when it is done changes nothing. Work that is not there when it is due
-//! is waited for as long as patience lasts. Then it is late: counted ([`Convolver::late`]), its level silent for one period,
+//! is waited for as long as patience lasts. Then it is late: counted ([`Convolver::late_count`]), its level silent for one period,
 //! all others as they would be; and so is every period that its thread works over. What it brings then is thrown away, and
 //! the next work starts with the next period. A line whose work panics stays silent, and everything else plays on.
 
-use crate::{Convolver, Fdl, Hands};
-use rt::deferred::{Owner, Runner};
-use rt::serve::Service;
-use rt::wake::Names;
+use crate::{Convolver, Fdl, LevelScheduler};
+use rt::deferred::{DeferredJob, JobRunner};
+use rt::job_service::JobService;
+use rt::wake::WakeMask;
 use std::io;
 use std::sync::{Arc, mpsc};
 use std::thread::JoinHandle;
@@ -34,34 +34,34 @@ pub enum Pinning {
 
 /// How the threads are to be.
 #[derive(Clone, Debug)]
-pub struct ThreadsOptions {
+pub struct LevelThreadsOptions {
     /// Of the shortest level's thread; each longer one has one less. `Ordinary` for all alike.
     pub priority: Priority,
     /// Where they run.
     pub pinning: Pinning,
     /// How long the callback waits for work that is due, before it plays silence; `None`: until it is there.
-    pub patience: Option<Duration>,
+    pub max_wait: Option<Duration>,
 }
 
-impl Default for ThreadsOptions {
+impl Default for LevelThreadsOptions {
     fn default() -> Self {
         Self {
             priority: Priority::RealTime(60),
             pinning: Pinning::Free,
-            patience: None,
+            max_wait: None,
         }
     }
 }
 
 /// Threads that do the work of one convolver's levels; dropped, they end.
-pub struct Threads {
-    service: Arc<Service>,
+pub struct LevelThreads {
+    service: Arc<JobService>,
     threads: Vec<JoinHandle<()>>,
     /// Each line's thread.
     owners: Box<[usize]>,
-    to_wake: Option<Names>,
-    woken: u32,
-    waited: u64,
+    to_wake: Option<WakeMask>,
+    wake_count: u32,
+    wait_count: u64,
     patience: Option<Duration>,
     refused: Vec<Refusal>,
 }
@@ -70,10 +70,10 @@ pub struct Threads {
 struct Plan {
     level: usize,
     core: Option<CoreId>,
-    runners: Vec<Runner>,
+    runners: Vec<JobRunner>,
 }
 
-impl Threads {
+impl LevelThreads {
     /// Starts the threads for `convolver`, which they serve as long as they live.
     ///
     /// # Errors
@@ -81,17 +81,17 @@ impl Threads {
     /// The system's, where a thread cannot be started.
     ///
     /// Real-time: setup.
-    pub fn new(convolver: &Convolver, options: &ThreadsOptions) -> io::Result<Self> {
+    pub fn new(convolver: &Convolver, options: &LevelThreadsOptions) -> io::Result<Self> {
         let (plans, owners) = plans(convolver, &options.pinning);
-        let service = Arc::new(Service::new(plans.len()));
+        let service = Arc::new(JobService::new(plans.len()));
         let mut threads = Self {
             service: service.clone(),
             threads: Vec::new(),
             owners,
             to_wake: None,
-            woken: 0,
-            waited: 0,
-            patience: options.patience,
+            wake_count: 0,
+            wait_count: 0,
+            patience: options.max_wait,
             refused: Vec::new(),
         };
         let (sender, refused) = mpsc::channel();
@@ -99,7 +99,7 @@ impl Threads {
             let (service, sender, priority) = (service.clone(), sender.clone(), options.priority);
             let builder = std::thread::Builder::new().name(format!("conv-{}", plan.level));
             let thread = builder.spawn(move || {
-                let _plays = AudioThread::begin();
+                let _plays = AudioThread::enter();
                 let _ = sender.send(prepare(&plan, priority));
                 drop(sender);
                 service.serve(index, &plan.runners);
@@ -128,39 +128,39 @@ impl Threads {
     }
 
     /// How many threads were asleep and have been woken, so far.
-    pub fn woken(&self) -> u32 {
-        self.woken
+    pub fn wake_count(&self) -> u32 {
+        self.wake_count
     }
 
     /// How many results were due and not there, and were waited for, so far.
-    pub fn waited(&self) -> u64 {
-        self.waited
+    pub fn wait_count(&self) -> u64 {
+        self.wait_count
     }
 }
 
-impl Hands for Threads {
-    fn started(&mut self, line: usize, _work: &mut Owner<Fdl>) {
-        let name = Names::one(self.owners[line]);
-        self.to_wake = Some(self.to_wake.map_or(name, |names| names.and(name)));
+impl LevelScheduler for LevelThreads {
+    fn job_started(&mut self, line: usize, _work: &mut DeferredJob<Fdl>) {
+        let name = WakeMask::bit(self.owners[line]);
+        self.to_wake = Some(self.to_wake.map_or(name, |names| names.union(name)));
     }
 
-    fn go(&mut self) {
+    fn wake(&mut self) {
         if let Some(names) = self.to_wake.take() {
-            self.woken += self.service.tell(names);
+            self.wake_count += self.service.notify(names);
         }
     }
 
-    fn finish(&mut self, line: usize, work: &mut Owner<Fdl>) -> bool {
-        if work.is_here() {
+    fn finish(&mut self, line: usize, work: &mut DeferredJob<Fdl>) -> bool {
+        if work.is_available() {
             return true;
         }
-        self.waited += 1;
+        self.wait_count += 1;
         let thread = self.owners[line];
         self.service.wait(thread, work, self.patience)
     }
 }
 
-impl Drop for Threads {
+impl Drop for LevelThreads {
     fn drop(&mut self) {
         self.service.stop();
         for thread in self.threads.drain(..) {
@@ -192,8 +192,8 @@ fn plans(convolver: &Convolver, pinning: &Pinning) -> (Vec<Plan>, Box<[usize]>) 
         index
     };
     let mut known = Vec::new();
-    let owners = convolver.lines().enumerate().map(|(line, facts)| {
-        if facts.is_urgent {
+    let owners = convolver.fdls().enumerate().map(|(line, facts)| {
+        if facts.is_in_callback {
             return 0;
         }
         let (core, share) = match pinning {

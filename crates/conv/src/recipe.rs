@@ -5,8 +5,8 @@ mod error;
 mod options;
 
 pub use error::ConvolverError;
+pub use options::{ConvolverOptions, Path};
 pub(crate) use options::{NEAR, SIDE_BY_SIDE};
-pub use options::{Options, Path};
 
 use crate::ahead;
 use crate::exchange::Exchange;
@@ -17,7 +17,7 @@ use crate::ir_set::{IrSet, Press, Scaled};
 use crate::nested;
 use crate::partition::Level;
 use crate::shape::{Shape, Wire};
-use fft::{LANES, Larger, Packing, RealFft, SizeError, Smaller};
+use fft::{ComposedFft, LANES, Packing, RealFft, SizeError, SmallerFft};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
@@ -41,7 +41,7 @@ pub(crate) struct Place {
 pub(crate) struct Recipe {
     pub(crate) inputs: usize,
     pub(crate) outputs: usize,
-    pub(crate) options: Options,
+    pub(crate) options: ConvolverOptions,
     pub(crate) paths: Vec<(usize, usize)>,
     pub(crate) groups: Vec<Group>,
     /// Level by level, group by group.
@@ -55,7 +55,7 @@ impl Recipe {
         inputs: usize,
         outputs: usize,
         paths: &[Path],
-        options: &Options,
+        options: &ConvolverOptions,
     ) -> Result<Self, ConvolverError> {
         if paths.is_empty() {
             return Err(ConvolverError::NoPaths);
@@ -79,7 +79,7 @@ impl Recipe {
             hand_on(&mut recipe.places, options)?;
         }
         let levels = options.partition.levels();
-        let is_first = |place: &Place| place.shape.gives && levels[place.level].is_urgent();
+        let is_first = |place: &Place| place.shape.gives && levels[place.level].is_in_callback();
         recipe.is_urgent_first = recipe.places.iter().any(is_first);
         recipe.check_memory(paths)?;
         Ok(recipe)
@@ -109,7 +109,9 @@ impl Recipe {
             };
             let rows = if shape.is_nested { 2 } else { 1 };
             let larger = shape.larger.as_ref();
-            let handed = larger.map_or(0, |larger| larger.scratch() + 5 * inputs * larger.given());
+            let handed = larger.map_or(0, |larger| {
+                larger.scratch_len() + 5 * inputs * larger.sum_len()
+            });
             floats +=
                 (sound + waiting + handed + rows * inputs * shape.count * shape.floats()) as u64;
             let partitions = |path: &Path| {
@@ -144,7 +146,7 @@ impl Recipe {
                         } else {
                             Packing::Mono
                         };
-                        let Options {
+                        let ConvolverOptions {
                             kernels, backends, ..
                         } = self.options;
                         let backend = backends.of(packing, level.size());
@@ -166,21 +168,26 @@ impl Recipe {
     }
 
     fn is_batch(&self, level: &Level, group: &Group) -> bool {
-        level.size() <= self.options.batch && group.is_straight && group.outputs.len() >= FEW
+        level.size() <= self.options.max_batch_size
+            && group.is_straight
+            && group.outputs.len() >= FEW
     }
 
     fn shape(&self, level: &Level, fft: Arc<RealFft>) -> Shape {
         let packing = fft.packing();
-        let ahead = self.ahead(level, fft.floats());
-        let is_half = self.options.half.is_some_and(|from| level.size() >= from);
+        let ahead = self.ahead(level, fft.buffer_len());
+        let is_half = self
+            .options
+            .half_precision_from
+            .is_some_and(|from| level.size() >= from);
         let may_nest = ahead == 1 && !is_half && level.count() >= nested::ROUND;
         Shape {
             size: level.size(),
             count: level.count(),
             block: self.options.partition.block(),
             width: packing.channels(),
-            fade: self.options.fade.max(1),
-            piece: self.options.piece.max(1),
+            fade: self.options.fade_frames.max(1),
+            piece: self.options.max_piece_cost.max(1),
             ahead,
             is_nested: self.options.nested && may_nest,
             is_half,
@@ -197,7 +204,7 @@ impl Recipe {
         let spectra = |group: &Group| group.wires.len() + group.inputs.len();
         let spectra: usize = self.groups.iter().map(spectra).sum();
         let level = (level.size(), level.count());
-        ahead::chosen(spectra, level, floats, self.options.near)
+        ahead::chosen(spectra, level, floats, self.options.cached_floats)
     }
 
     /// Urgent levels must not share a callback more than they have to; others end their periods one group, and one
@@ -205,7 +212,7 @@ impl Recipe {
     fn phase(&self, level: &Level, index: usize, group: usize) -> usize {
         let block = self.options.partition.block();
         let blocks = level.size() / block;
-        if !self.options.stagger || level.is_urgent() || blocks < 2 {
+        if !self.options.stagger || level.is_in_callback() || blocks < 2 {
             return 0;
         }
         let lines = self.groups.len();
@@ -215,12 +222,12 @@ impl Recipe {
     /// Transforms an impulse response for each path.
     pub(crate) fn press(self: &Arc<Self>, irs: &[Scaled]) -> Result<Box<Exchange>, ConvolverError> {
         if irs.len() != self.paths.len() {
-            return Err(ConvolverError::OtherPaths {
+            return Err(ConvolverError::PathCount {
                 given: irs.len(),
                 paths: self.paths.len(),
             });
         }
-        let reach = self.options.partition.reach();
+        let reach = self.options.partition.max_ir_frames();
         for (path, ir) in irs.iter().enumerate() {
             check_ir(path, ir, reach)?;
         }
@@ -271,9 +278,10 @@ impl Recipe {
 const RATIOS: [usize; 2] = [2, 4];
 
 /// Lets levels take from those before, group by group, where they can.
-fn hand_on(places: &mut [Place], options: &Options) -> Result<(), SizeError> {
+fn hand_on(places: &mut [Place], options: &ConvolverOptions) -> Result<(), SizeError> {
     // What it is made of belongs to its name: other transforms of the same sound have other bits.
-    let mut made: HashMap<(usize, bool, Option<*const Larger>), Arc<Larger>> = HashMap::new();
+    let mut made: HashMap<(usize, bool, Option<*const ComposedFft>), Arc<ComposedFft>> =
+        HashMap::new();
     for index in 0..places.len() {
         let place = &places[index];
         let is_before =
@@ -284,7 +292,7 @@ fn hand_on(places: &mut [Place], options: &Options) -> Result<(), SizeError> {
         let (before, shape) = (&places[from], &place.shape);
         let ratio = shape.size / before.shape.size;
         let is_alike = before.shape.packing == shape.packing && before.phase == place.phase;
-        let is_large = before.shape.size >= Larger::smallest(shape.packing);
+        let is_large = before.shape.size >= ComposedFft::min_bins(shape.packing);
         if !is_alike || !is_large || !RATIOS.contains(&ratio) {
             continue;
         }
@@ -293,13 +301,13 @@ fn hand_on(places: &mut [Place], options: &Options) -> Result<(), SizeError> {
         let larger = match made.get(&name) {
             Some(larger) => larger.clone(),
             None => {
-                let whole = || Smaller::Whole(before.shape.fft.clone());
+                let whole = || SmallerFft::Direct(before.shape.fft.clone());
                 let smaller = before
                     .shape
                     .larger
                     .clone()
-                    .map_or_else(whole, Smaller::Larger);
-                let larger = Arc::new(Larger::new(smaller, ratio, options.kernels)?);
+                    .map_or_else(whole, SmallerFft::Composed);
+                let larger = Arc::new(ComposedFft::new(smaller, ratio, options.kernels)?);
                 made.insert(name, larger.clone());
                 larger
             }

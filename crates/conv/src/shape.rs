@@ -1,6 +1,6 @@
 //! What all lines of a level have in common, and how a line's channels hang together.
 
-use fft::{Kernels, Larger, Packing, RealFft};
+use fft::{ComposedFft, Kernels, Packing, RealFft};
 use std::sync::Arc;
 
 /// What all lines of a level have in common.
@@ -23,7 +23,7 @@ pub(crate) struct Shape {
     pub(crate) is_half: bool,
     pub(crate) fft: Arc<RealFft>,
     /// How spectra are made from those of the next smaller level, where they are.
-    pub(crate) larger: Option<Arc<Larger>>,
+    pub(crate) larger: Option<Arc<ComposedFft>>,
     /// Whether spectra are handed on to the next larger level.
     pub(crate) gives: bool,
     pub(crate) kernels: Kernels,

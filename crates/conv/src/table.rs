@@ -3,7 +3,7 @@
 //! Made with `benches/distributed` (`table 60`) on 2026-11-21 on a virtual machine with two cores (Xeon, AVX-512, 2 MiB of
 //! second-level cache): of three runs the least of each number, since others used the machine's memory meanwhile.
 
-use crate::costs::{Costs, LevelCost, TransformCost};
+use crate::costs::{CostTable, LevelCost, TransformCost};
 use fft::Packing;
 
 /// A size; then numbers of partitions, and what a level of so many costs at worst and typically, in µs.
@@ -47,7 +47,7 @@ const SIXTEEN: &[Row] = &[
     (131072, &[(2, 23316.3, 22513.9), (3, 25930.1, 25113.5)]),
 ];
 
-impl Costs {
+impl CostTable {
     /// What levels cost on the machine on which the table was made.
     ///
     /// Real-time: setup.
@@ -56,7 +56,7 @@ impl Costs {
         for (packing, rows) in [(Packing::Mono, ONE), (Packing::Batch, SIXTEEN)] {
             for &(size, known) in rows {
                 for &(count, worst, typical) in known {
-                    costs.keep_level(LevelCost {
+                    costs.insert_level(LevelCost {
                         packing,
                         size,
                         count,
@@ -79,18 +79,18 @@ impl Costs {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::partition::Latency;
-    use crate::search::Space;
+    use crate::partition::AddedLatency;
+    use crate::search::PartitionSpace;
 
     #[test]
     fn it_knows_a_way_of_cutting_for_any_length_block_and_number_of_channels() {
-        let costs = Costs::built_in();
+        let costs = CostTable::built_in();
         for length in [1, 100, 16384, 524_288, 1 << 22] {
             for block in [1, 16, 64, 4096] {
                 for channels in [1, 32] {
-                    let space = Space::new(length, block, Latency::None).unwrap();
+                    let space = PartitionSpace::new(length, block, AddedLatency::None).unwrap();
                     let found = costs.choose(&space, channels, 1).unwrap();
-                    assert!(found.partition.reach() >= length);
+                    assert!(found.partition.max_ir_frames() >= length);
                 }
             }
         }
@@ -99,8 +99,8 @@ mod tests {
     #[test]
     fn long_responses_have_several_levels_each_longer_than_the_last() {
         for channels in [1, 32] {
-            let space = Space::new(524_288, 64, Latency::None).unwrap();
-            let found = Costs::built_in().choose(&space, channels, 1).unwrap();
+            let space = PartitionSpace::new(524_288, 64, AddedLatency::None).unwrap();
+            let found = CostTable::built_in().choose(&space, channels, 1).unwrap();
             let levels = found.partition.levels();
             assert!((3..=8).contains(&levels.len()), "{}", found.partition);
         }

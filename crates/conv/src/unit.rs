@@ -35,16 +35,17 @@ mod kind;
 mod ways;
 mod wish;
 
-use crate::choice::Source;
-use crate::{Adapter, Costs};
+use crate::choice::PartitionOrigin;
+use crate::{ConvolverAdapter, CostTable};
 use change::Change;
 use processor::{
-    Activity, Block, Creation, Gauge, MakeError, Processor, Registry, Services, Setup, Tail,
+    Block, Gauge, MakeContext, MakeError, ProcessStatus, Processor, Registry, Setup, SetupServices,
+    Tail,
 };
 use std::sync::{Arc, LazyLock};
 use units::Frames;
 use ways::Crew;
-use wish::{Built, Wish};
+use wish::{Built, ConvolverConfig};
 
 /// Adds the kind to `registry`, for a machine of which nothing is known: partitions are by the built-in table.
 ///
@@ -59,7 +60,7 @@ pub fn register(registry: &mut Registry) {
 /// Real-time: setup.
 pub fn register_with(
     registry: &mut Registry,
-    measured: impl Fn() -> Option<Costs> + Send + Sync + 'static,
+    measured: impl Fn() -> Option<CostTable> + Send + Sync + 'static,
 ) {
     let measured = LazyLock::new(move || measured().map(Arc::new));
     registry.add(kind::kind(), move |creation| {
@@ -68,10 +69,10 @@ pub fn register_with(
 }
 
 fn make(
-    creation: &Creation<'_>,
-    measured: impl FnOnce() -> Option<Arc<Costs>>,
+    creation: &MakeContext<'_>,
+    measured: impl FnOnce() -> Option<Arc<CostTable>>,
 ) -> Result<Box<dyn Processor>, MakeError> {
-    let wish = Wish::of(creation, measured)?;
+    let wish = ConvolverConfig::of(creation, measured)?;
     let (which, _) = creation.kind.param("which").expect("the kind has it");
     let is_other = creation.number("which")? >= 0.5;
     Ok(Box::new(Unit {
@@ -85,8 +86,8 @@ fn make(
 }
 
 struct Unit {
-    wish: Wish,
-    adapter: Option<Adapter>,
+    wish: ConvolverConfig,
+    adapter: Option<ConvolverAdapter>,
     crew: Crew,
     change: Change,
     /// For how many frames the inputs have been silent.
@@ -103,13 +104,15 @@ impl Unit {
             source,
             notes,
         } = built;
-        notes.into_iter().for_each(|note| setup.services.note(note));
+        notes
+            .into_iter()
+            .for_each(|note| setup.services.notify_user(note));
         let levels = adapter.convolver().partition().levels().len();
         self.crew = self.wish.way.engage(adapter.convolver_mut(), setup);
         let tuned = match source {
-            Source::Measured => 1.0,
-            Source::BuiltIn => 0.0,
-            Source::Given => -1.0,
+            PartitionOrigin::Measured => 1.0,
+            PartitionOrigin::BuiltIn => 0.0,
+            PartitionOrigin::Given => -1.0,
         };
         show(setup.services, "tuned", tuned);
         show(setup.services, "levels", levels as f32);
@@ -136,8 +139,8 @@ impl Unit {
 }
 
 /// Shows a number that does not change.
-fn show(services: &mut dyn Services, name: &str, value: f32) {
-    services.gauge(name).show(value);
+fn show(services: &mut dyn SetupServices, name: &str, value: f32) {
+    services.gauge(name).set(value);
 }
 
 impl Processor for Unit {
@@ -150,46 +153,46 @@ impl Processor for Unit {
         match self.wish.build(setup, self.change.first()) {
             Ok(built) => {
                 self.take(built, setup);
-                refused.show(0.0);
+                refused.set(0.0);
             }
             Err(why) => {
                 // The file was there when the node was made: it has gone, or its rate is too far off.
-                setup.services.note(format!("{why}: it is silent"));
+                setup.services.notify_user(format!("{why}: it is silent"));
                 self.adapter = None;
-                refused.show(1.0);
+                refused.set(1.0);
             }
         }
     }
 
-    fn process(&mut self, block: &mut Block<'_>) -> Activity {
+    fn process(&mut self, block: &mut Block<'_>) -> ProcessStatus {
         let is_at_rest = self.is_at_rest(block);
         let Some(adapter) = self.adapter.as_mut().filter(|_| !is_at_rest) else {
-            block.silence();
-            return Activity::Asleep;
+            block.silence_outputs();
+            return ProcessStatus::Sleep;
         };
         if adapter.position() != block.position() {
             adapter.seek(block.position());
         }
         let mut at = 0;
         while at < block.frames() {
-            let end = at + adapter.room(block.frames() - at);
+            let end = at + adapter.begin_chunk(block.frames() - at);
             self.change.listen(block, at..end);
             self.change.go_on(adapter.convolver_mut());
             for channel in 0..self.wish.channels {
-                adapter.hear(channel, &block.input(0).channel(channel)[at..end]);
+                adapter.write_input(channel, &block.input(0).channel(channel)[at..end]);
             }
             self.crew.advance(adapter, block);
             let mut output = block.output(0);
             for channel in 0..self.wish.channels {
                 let to = &mut output.channel(channel)[at..end];
-                for (to, x) in to.iter_mut().zip(adapter.played(channel)) {
+                for (to, x) in to.iter_mut().zip(adapter.output(channel)) {
                     *to = if x.is_finite() { *x } else { 0.0 };
                 }
             }
             at = end;
         }
-        self.late.show(adapter.convolver().late() as f32);
-        Activity::Awake
+        self.late.set(adapter.convolver().late_count() as f32);
+        ProcessStatus::Continue
     }
 
     fn reset(&mut self) {
@@ -205,6 +208,6 @@ impl Processor for Unit {
     }
 
     fn tail(&self) -> Tail {
-        Tail::Frames(self.adapter.as_ref().map_or(0, Adapter::tail))
+        Tail::Frames(self.adapter.as_ref().map_or(0, ConvolverAdapter::tail))
     }
 }

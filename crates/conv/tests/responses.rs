@@ -1,7 +1,7 @@
 //! Impulse responses from real files, good and bad.
 
-use divisi_conv::ir::{Ir, IrError, Limit, Note};
-use media::{Format, Writer};
+use divisi_conv::ir::{Ir, IrError, IrLimit, LoadNote};
+use media::{SampleFormat, Writer};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
 use units::{Channels, SampleRate};
@@ -17,7 +17,7 @@ impl Temporary {
         Self(std::env::temp_dir().join(name))
     }
 
-    fn sound(hz: u32, format: Format, channels: &[&[f32]]) -> Self {
+    fn sound(hz: u32, format: SampleFormat, channels: &[&[f32]]) -> Self {
         let file = Self::new();
         let width = Channels(channels.len() as u16);
         let mut writer = Writer::create(&file.0, rate(hz), width, format).unwrap();
@@ -32,8 +32,8 @@ impl Temporary {
         file
     }
 
-    fn load(&self, hz: u32) -> Result<(Ir, Vec<Note>), IrError> {
-        let loaded = Ir::load(&self.0, rate(hz), &Limit::default())?;
+    fn load(&self, hz: u32) -> Result<(Ir, Vec<LoadNote>), IrError> {
+        let loaded = Ir::load(&self.0, rate(hz), &IrLimit::default())?;
         Ok((loaded.ir, loaded.notes))
     }
 }
@@ -55,7 +55,7 @@ fn a_file_at_the_same_rate_keeps_its_samples() {
         &[1.0, 0.0, -1.0],
         &[0.125, 0.125, 0.125],
     ];
-    for format in [Format::F32, Format::I24, Format::I16] {
+    for format in [SampleFormat::F32, SampleFormat::I24, SampleFormat::I16] {
         let (ir, notes) = Temporary::sound(48_000, format, &samples)
             .load(48_000)
             .unwrap();
@@ -71,21 +71,21 @@ fn a_file_at_the_same_rate_keeps_its_samples() {
 fn another_rate_is_resampled_and_that_is_said() {
     let mut click = [0.0; 300];
     click[200] = 1.0;
-    let (ir, notes) = Temporary::sound(44_100, Format::F32, &[&click])
+    let (ir, notes) = Temporary::sound(44_100, SampleFormat::F32, &[&click])
         .load(48_000)
         .unwrap();
     assert_eq!(ir.rate(), rate(48_000));
-    let [Note::Resampled { from, to, .. }] = &notes[..] else {
+    let [LoadNote::Resampled { from, to, .. }] = &notes[..] else {
         panic!("{notes:?}")
     };
     assert_eq!((*from, *to), (rate(44_100), rate(48_000)));
     let sum: f32 = ir.channels()[0].iter().sum();
     assert!((sum - 1.0).abs() < 1e-3, "{sum}");
-    let (_, notes) = Temporary::sound(44_100, Format::F32, &[&[1.0, 0.0]])
+    let (_, notes) = Temporary::sound(44_100, SampleFormat::F32, &[&[1.0, 0.0]])
         .load(48_000)
         .unwrap();
     assert!(
-        matches!(notes[..], [_, Note::CutBefore { .. }]),
+        matches!(notes[..], [_, LoadNote::CutBefore { .. }]),
         "{notes:?}"
     );
 }
@@ -94,7 +94,7 @@ fn another_rate_is_resampled_and_that_is_said() {
 fn what_is_no_number_is_refused_with_frame_and_channel_also_before_resampling() {
     let mut bad = vec![0.0; 10_000];
     bad[9_000] = f32::INFINITY;
-    let file = Temporary::sound(44_100, Format::F32, &[&vec![0.0; 10_000], &bad]);
+    let file = Temporary::sound(44_100, SampleFormat::F32, &[&vec![0.0; 10_000], &bad]);
     for hz in [44_100, 48_000] {
         let IrError::NotFinite { channel, frame, .. } = file.load(hz).unwrap_err() else {
             panic!("it has one");
@@ -105,10 +105,10 @@ fn what_is_no_number_is_refused_with_frame_and_channel_also_before_resampling() 
 
 #[test]
 fn a_response_beyond_a_limit_is_refused_before_it_is_read() {
-    let file = Temporary::sound(48_000, Format::F32, &[&[0.0; 1000], &[0.0; 1000]]);
+    let file = Temporary::sound(48_000, SampleFormat::F32, &[&[0.0; 1000], &[0.0; 1000]]);
     let load = |limit| Ir::load(&file.0, rate(96_000), &limit).unwrap_err();
-    let usual = Limit::default();
-    let frames = Limit {
+    let usual = IrLimit::default();
+    let frames = IrLimit {
         frames: 1999,
         ..usual
     };
@@ -116,7 +116,7 @@ fn a_response_beyond_a_limit_is_refused_before_it_is_read() {
         load(frames),
         IrError::TooLong { frames: 2000, .. }
     ));
-    let samples = Limit {
+    let samples = IrLimit {
         samples: 3999,
         ..usual
     };
@@ -125,10 +125,10 @@ fn a_response_beyond_a_limit_is_refused_before_it_is_read() {
         IrError::TooLarge { samples: 4000, .. }
     ));
     let bytes = Some(1000);
-    let memory = Limit { bytes, ..usual };
+    let memory = IrLimit { bytes, ..usual };
     assert!(matches!(load(memory), IrError::Memory { free: 1000, .. }));
     // One gigabyte of nothing, on a disk that holds only its head.
-    let huge = Temporary::sound(48_000, Format::F32, &[&[0.0; 10]]);
+    let huge = Temporary::sound(48_000, SampleFormat::F32, &[&[0.0; 10]]);
     let mut bytes = std::fs::read(&huge.0).unwrap();
     let at = bytes.windows(4).position(|tag| tag == b"data").unwrap();
     bytes[at + 4..at + 8].copy_from_slice(&(1_u32 << 30).to_le_bytes());
@@ -145,9 +145,9 @@ fn a_response_beyond_a_limit_is_refused_before_it_is_read() {
 
 #[test]
 fn what_is_missing_empty_or_no_sound_is_refused_by_its_name() {
-    let missing = Ir::load("no-such-file.wav", rate(48_000), &Limit::default()).unwrap_err();
+    let missing = Ir::load("no-such-file.wav", rate(48_000), &IrLimit::default()).unwrap_err();
     assert!(missing.to_string().contains("no-such-file.wav"));
-    let empty = Temporary::sound(48_000, Format::F32, &[&[]]);
+    let empty = Temporary::sound(48_000, SampleFormat::F32, &[&[]]);
     assert!(matches!(
         empty.load(48_000).unwrap_err(),
         IrError::Empty { .. }
@@ -161,11 +161,11 @@ fn what_is_missing_empty_or_no_sound_is_refused_by_its_name() {
         let told = file.load(48_000).unwrap_err().to_string();
         assert!(told.contains("divisi-response"), "{told}");
     }
-    let far = Temporary::sound(100, Format::F32, &[&[1.0]]);
+    let far = Temporary::sound(100, SampleFormat::F32, &[&[1.0]]);
     assert!(matches!(
         far.load(48_000).unwrap_err(),
         IrError::FarRates { .. }
     ));
-    let folder = Ir::load(std::env::temp_dir(), rate(48_000), &Limit::default());
+    let folder = Ir::load(std::env::temp_dir(), rate(48_000), &IrLimit::default());
     assert!(matches!(folder, Err(IrError::File(_))));
 }

@@ -1,7 +1,7 @@
 //! SOFA files, in a build that reads them.
 #![cfg(feature = "sofa")]
 
-use divisi_conv::ir::{Direction, Ir, IrError, Limit, Loaded, Note};
+use divisi_conv::ir::{Ir, IrError, IrLimit, LoadNote, LoadedIr, SourceDirection};
 use std::path::PathBuf;
 use units::SampleRate;
 

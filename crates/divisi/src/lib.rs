@@ -102,10 +102,10 @@ pub mod tuned;
 
 /// What most programs need.
 pub mod prelude {
-    pub use driver::{Beat, Cycle};
-    pub use engine::{Engine, EngineError, EngineOptions, Player, Scheduler};
-    pub use graph::{Edge, Edit, End, Graph, Node, NodeId, Value};
-    pub use processor::{Activity, Block, Mode, Processor, Registry, Setup};
+    pub use driver::{AudioCallback, CallbackInfo};
+    pub use engine::{Engine, EngineCallback, EngineError, EngineOptions, Scheduler};
+    pub use graph::{Edge, Edit, Graph, Node, NodeId, ParamValue, PortRef};
+    pub use processor::{Block, Mode, ProcessStatus, Processor, Registry, Setup};
     pub use units::{Channels, Frames, Nanos, SampleRate};
 }
 

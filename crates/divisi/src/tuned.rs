@@ -3,7 +3,7 @@
 
 use conv::{LevelCost, TransformCost};
 use fft::{Kernels, LANES, Packing};
-use report::{Costs, TunedLevel, TunedTransform, Tuning, costs_path, machine_key};
+use report::{CostsFile, TunedLevel, TunedTransform, Tuning, costs_path, machine_key};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// This machine's name in the costs file, with the kernels that convolution takes.
@@ -12,17 +12,17 @@ pub fn key() -> String {
 }
 
 /// What this user's costs file says of this machine; `None` where it has not been measured, or the file cannot be read.
-pub fn measured() -> Option<conv::Costs> {
-    let costs = Costs::read(&costs_path()?).ok()?;
+pub fn measured() -> Option<conv::CostTable> {
+    let costs = CostsFile::read(&costs_path()?).ok()?;
     let machine = costs.machines.get(&key())?;
     machine.convolution.as_ref().map(costs_of)
 }
 
 /// From the costs file.
-pub fn costs_of(tuning: &Tuning) -> conv::Costs {
-    let mut costs = conv::Costs::default();
+pub fn costs_of(tuning: &Tuning) -> conv::CostTable {
+    let mut costs = conv::CostTable::default();
     for level in &tuning.levels {
-        costs.keep_level(LevelCost {
+        costs.insert_level(LevelCost {
             packing: packing(level.channels),
             size: level.size,
             count: level.count,
@@ -42,7 +42,7 @@ pub fn costs_of(tuning: &Tuning) -> conv::Costs {
 }
 
 /// Into the costs file, as measured just now.
-pub fn tuning_of(costs: &conv::Costs) -> Tuning {
+pub fn tuning_of(costs: &conv::CostTable) -> Tuning {
     let now = SystemTime::now().duration_since(UNIX_EPOCH);
     let levels = costs.levels().iter().map(|cost| TunedLevel {
         channels: channels(cost.packing),
@@ -84,7 +84,7 @@ mod tests {
 
     #[test]
     fn what_is_kept_comes_back() {
-        let costs = conv::Costs::built_in();
+        let costs = conv::CostTable::built_in();
         assert_eq!(costs_of(&tuning_of(&costs)), costs);
     }
 }

@@ -1,9 +1,11 @@
 //! Draws known graphs, a schedule and plots into the folder that is named.
 
 use divisi_draw::plot::{
-    self, Axis, BarSeries, Bin, Guide, GuideAt, HistogramSeries, Series, Value,
+    self, Axis, BarSeries, Bin, DataPoint, Guide, GuideAt, HistogramSeries, Series,
 };
-use divisi_draw::{Crossing, Hue, Lane, LaneBox, Lanes, Mark, MarkKind, Picture};
+use divisi_draw::{
+    GanttArrow, GanttBar, GanttChart, GanttMarker, GanttRow, MarkerKind, NodeClass, Picture,
+};
 use graph::{Catalogue, shape};
 use std::path::Path;
 
@@ -13,7 +15,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let path = Path::new(&folder).join(name);
         std::fs::write(path.with_extension("svg"), picture.svg())?;
         std::fs::write(path.with_extension("pdf"), picture.pdf())?;
-        std::fs::write(path.with_extension("png"), picture.png_that_fits(1.0)?.0)?;
+        std::fs::write(path.with_extension("png"), picture.png_within_limit(1.0)?.0)?;
         Ok(())
     };
     let none = Catalogue::default();
@@ -30,7 +32,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     for (name, patch) in patches {
         write(name, divisi_draw::graph(&patch, &none)?)?;
     }
-    write("schedule", divisi_draw::schedule(&lanes()))?;
+    write("schedule", divisi_draw::gantt(&lanes()))?;
     write("cycles", plot::histogram(&cycles()))?;
     write("speed", plot::lines(&speed()))?;
     write("locks", plot::bars(&locks()))?;
@@ -71,7 +73,7 @@ fn cycles() -> plot::Histogram {
     }
 }
 
-fn speed() -> plot::Lines {
+fn speed() -> plot::LinePlot {
     let names = [
         "sequential",
         "hlfet",
@@ -90,12 +92,12 @@ fn speed() -> plot::Lines {
                 let at = 1.0 + (frames / 16.0).log2() * 0.07 * i as f64 + 0.05 * i as f64;
                 (
                     *frames,
-                    Value::between(at - 0.08, at, at + 0.06).worst(at + 0.3),
+                    DataPoint::between(at - 0.08, at, at + 0.06).worst(at + 0.3),
                 )
             })
             .collect(),
     };
-    plot::Lines {
+    plot::LinePlot {
         title: "Speed-up over sequential on two workers".into(),
         note: "rake of 101 nodes of 1 µs; median and quartiles, × the worst".into(),
         x: Axis::log("block", "frames").naming([16.0, 32.0, 64.0, 128.0, 256.0, 512.0]),
@@ -105,21 +107,21 @@ fn speed() -> plot::Lines {
             at: GuideAt::Y(2.0),
             label: "two workers' bound".into(),
         }],
-        ..plot::Lines::default()
+        ..plot::LinePlot::default()
     }
 }
 
-fn locks() -> plot::Bars {
+fn locks() -> plot::BarPlot {
     let series = |(i, name): (usize, &&str)| BarSeries {
         name: (*name).into(),
         values: (0..4)
             .map(|g| {
                 let at = 75.0 / (1.0 + 2.0 * i as f64) + f64::from(g) * 3.3;
-                Some(Value::between(at * 0.8, at, at * 1.1).worst(at * 1.3))
+                Some(DataPoint::between(at * 0.8, at, at * 1.1).worst(at * 1.3))
             })
             .collect(),
     };
-    plot::Bars {
+    plot::BarPlot {
         title: "Locks taken in a cycle".into(),
         note: "500 objects, 64 of them dear".into(),
         label: "threads".into(),
@@ -156,14 +158,14 @@ fn heat() -> plot::Heat {
 }
 
 /// A cycle on three workers.
-fn lanes() -> Lanes {
+fn lanes() -> GanttChart {
     let hues = [
-        Hue::Source,
-        Hue::Effect,
-        Hue::Join,
-        Hue::Delay,
-        Hue::Sink,
-        Hue::Aside,
+        NodeClass::Source,
+        NodeClass::Effect,
+        NodeClass::Join,
+        NodeClass::Delay,
+        NodeClass::Sink,
+        NodeClass::Other,
     ];
     let mut lanes = Vec::new();
     let mut crossings = Vec::new();
@@ -172,43 +174,43 @@ fn lanes() -> Lanes {
         let mut boxes = Vec::new();
         for i in 0..14u64 {
             let long = 900 + (i * 7919 + worker * 104_729) % 6200;
-            boxes.push(LaneBox {
+            boxes.push(GanttBar {
                 label: format!("voice-{worker}-{i}"),
                 start_ns: at,
                 end_ns: at + long,
                 critical: worker == i % 3,
                 copy: i == 5 && worker > 0,
-                hue: hues[(i % 6) as usize],
+                class: hues[(i % 6) as usize],
             });
             if i % 5 == 2 {
-                crossings.push(Crossing {
+                crossings.push(GanttArrow {
                     from: (worker as usize, at + long),
                     to: ((worker as usize + 1) % 3, at + long + 1200),
                 });
             }
             at += long + (i * 31 % 4) * 400;
         }
-        lanes.push(Lane {
+        lanes.push(GanttRow {
             name: format!("worker {worker}"),
-            boxes,
+            bars: boxes,
         });
     }
-    let mark = |lane, at_ns, what, label: &str| Mark {
-        lane,
-        at_ns,
-        what,
+    let mark = |lane, at_ns, what, label: &str| GanttMarker {
+        row: lane,
+        time_ns: at_ns,
+        kind: what,
         label: label.into(),
     };
-    Lanes {
+    GanttChart {
         title: "the slowest cycle".into(),
         note: "3 workers · 42 steps".into(),
-        lanes,
-        crossings,
-        marks: vec![
-            mark(Some(1), 3600, MarkKind::Wake, "wakes"),
-            mark(Some(1), 58_000, MarkKind::Sleep, "sleeps"),
-            mark(Some(2), 7400, MarkKind::Wake, "wakes"),
-            mark(None, 62_000, MarkKind::Miss, "missed"),
+        rows: lanes,
+        arrows: crossings,
+        markers: vec![
+            mark(Some(1), 3600, MarkerKind::Wake, "wakes"),
+            mark(Some(1), 58_000, MarkerKind::Sleep, "sleeps"),
+            mark(Some(2), 7400, MarkerKind::Wake, "wakes"),
+            mark(None, 62_000, MarkerKind::Miss, "missed"),
         ],
         deadline_ns: Some(62_000),
     }

@@ -15,33 +15,33 @@ use sheet::{Seen, Sheet};
 
 /// A schedule, or one cycle as it ran.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Lanes {
+pub struct GanttChart {
     /// What it is, in a few words.
     pub title: String,
     /// What else is to be said: makespan, scheduler, cores. May be empty.
     pub note: String,
     /// From top to bottom.
-    pub lanes: Vec<Lane>,
+    pub rows: Vec<GanttRow>,
     /// What is sent from lane to lane. Drawn where there are few.
-    pub crossings: Vec<Crossing>,
+    pub arrows: Vec<GanttArrow>,
     /// What happened at a moment.
-    pub marks: Vec<Mark>,
+    pub markers: Vec<GanttMarker>,
     /// When all must be done, in ns after the beginning.
     pub deadline_ns: Option<u64>,
 }
 
 /// One core or worker.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Lane {
+pub struct GanttRow {
     /// Its name.
     pub name: String,
     /// What it runs, in any order.
-    pub boxes: Vec<LaneBox>,
+    pub bars: Vec<GanttBar>,
 }
 
 /// One task, or one step as it ran.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct LaneBox {
+pub struct GanttBar {
     /// What is run.
     pub label: String,
     /// When it begins, in ns after the beginning of all.
@@ -53,12 +53,12 @@ pub struct LaneBox {
     /// Whether it is a second copy of what runs elsewhere too.
     pub copy: bool,
     /// Its colour.
-    pub hue: Hue,
+    pub class: NodeClass,
 }
 
 /// What colour a box has: the colours that a graph's picture has for the same sort of node.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Hue {
+pub enum NodeClass {
     /// One in, one out; and whatever is nothing else.
     #[default]
     Effect,
@@ -71,12 +71,12 @@ pub enum Hue {
     /// A sink.
     Sink,
     /// Work of a lower priority, deferred pieces, overhead.
-    Aside,
+    Other,
 }
 
 /// A message from a box's end to another's begin, by lane number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Crossing {
+pub struct GanttArrow {
     /// Where and when it is sent.
     pub from: (usize, u64),
     /// Where and when it is needed.
@@ -85,20 +85,20 @@ pub struct Crossing {
 
 /// Something that happened at a moment.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Mark {
+pub struct GanttMarker {
     /// On which lane, by number; on all of them if none.
-    pub lane: Option<usize>,
+    pub row: Option<usize>,
     /// When, in ns after the beginning.
-    pub at_ns: u64,
+    pub time_ns: u64,
     /// What.
-    pub what: MarkKind,
+    pub kind: MarkerKind,
     /// Words for who points at it.
     pub label: String,
 }
 
 /// What happened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum MarkKind {
+pub enum MarkerKind {
     /// A worker woke.
     Wake,
     /// A worker went to sleep.
@@ -111,9 +111,9 @@ pub enum MarkKind {
 
 /// A schedule, or a traced cycle, as lanes over a time axis in µs. What is idle stays empty; the critical path has a
 /// heavy border, copies a dashed one.
-pub fn schedule(lanes: &Lanes) -> Picture {
+pub fn gantt(lanes: &GanttChart) -> Picture {
     let sheet = Sheet::of(lanes);
-    let about = format!("{}: {} lanes", lanes.title, lanes.lanes.len());
+    let about = format!("{}: {} lanes", lanes.title, lanes.rows.len());
     let mut picture = Picture::new(sheet.width, sheet.height, &about);
     picture.is_for_night = true;
     sheet.head(&mut picture);

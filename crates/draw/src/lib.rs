@@ -17,8 +17,10 @@ mod png;
 mod svg;
 mod ticks;
 
-pub use lanes::{Crossing, Hue, Lane, LaneBox, Lanes, Mark, MarkKind, schedule};
-pub use partition::{Cut, Cutting, Partitions, partitions};
-pub use patch::{TooLarge, graph, labelled};
+pub use lanes::{
+    GanttArrow, GanttBar, GanttChart, GanttMarker, GanttRow, MarkerKind, NodeClass, gantt,
+};
+pub use partition::{PartitionChart, PartitionLevel, PartitionRow, partitions};
+pub use patch::{GraphTooLarge, graph, graph_with_labels};
 pub use picture::Picture;
 pub use png::PngError;

@@ -7,7 +7,7 @@ use crate::ticks;
 
 /// Ways of cutting an impulse response, and the deadlines of one of them.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Partitions {
+pub struct PartitionChart {
     /// What it is, in a few words.
     pub title: String,
     /// What else is to be said. May be empty.
@@ -19,25 +19,25 @@ pub struct Partitions {
     /// Frames a second; with 0, times are in frames only.
     pub rate_hz: u32,
     /// From top to bottom.
-    pub ways: Vec<Cutting>,
+    pub rows: Vec<PartitionRow>,
     /// Whose deadlines are drawn, by number; none if there is no such way.
-    pub due: Option<usize>,
+    pub deadlines_of: Option<usize>,
 }
 
 /// One way of cutting.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Cutting {
+pub struct PartitionRow {
     /// Its name.
     pub name: String,
     /// What else is to be said of it. May be empty.
     pub note: String,
     /// From the shortest partitions to the longest.
-    pub levels: Vec<Cut>,
+    pub levels: Vec<PartitionLevel>,
 }
 
 /// One level: partitions of one size, one behind the other.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Cut {
+pub struct PartitionLevel {
     /// The first frame of the impulse response that it has.
     pub start: u64,
     /// Frames in each partition, and frames between two deadlines.
@@ -45,7 +45,7 @@ pub struct Cut {
     /// How many there are.
     pub count: u64,
     /// Whether it is run whole inside each callback: its work is due at once.
-    pub at_once: bool,
+    pub in_callback: bool,
 }
 
 /// More ways than this are not drawn.
@@ -72,9 +72,9 @@ const HUES: [Pair; 6] = [
 
 /// The ways of cutting one above another over the same frames, and below them when the work of each level of one way
 /// arrives and is due: a line at each such moment, the work of one period as a bar between two.
-pub fn partitions(all: &Partitions) -> Picture {
-    let ways = &all.ways[..all.ways.len().min(MOST_WAYS)];
-    let due = all.due.and_then(|i| ways.get(i));
+pub fn partitions(all: &PartitionChart) -> Picture {
+    let ways = &all.rows[..all.rows.len().min(MOST_WAYS)];
+    let due = all.deadlines_of.and_then(|i| ways.get(i));
     let lanes = due.map_or(0, |way| way.levels.len().min(MOST_LEVELS));
     let below = TOP + ways.len() as f64 * ROW + 40.0;
     let height = match due {
@@ -93,7 +93,7 @@ pub fn partitions(all: &Partitions) -> Picture {
             &axis,
             TOP + i as f64 * ROW,
             way,
-            all.due == Some(i),
+            all.deadlines_of == Some(i),
         );
     }
     if let Some(way) = due {
@@ -102,7 +102,7 @@ pub fn partitions(all: &Partitions) -> Picture {
     picture
 }
 
-fn head(picture: &mut Picture, all: &Partitions) {
+fn head(picture: &mut Picture, all: &PartitionChart) {
     let title = bold(15.0).fit(&all.title, FIELD);
     picture.text((LEFT, 28.0), &title, bold(15.0), ink::DARK, Anchor::Start);
     let note = plain(11.5).fit(&all.note, FIELD);
@@ -118,7 +118,7 @@ struct Axis {
 }
 
 impl Axis {
-    fn of(all: &Partitions, ways: &[Cutting]) -> Self {
+    fn of(all: &PartitionChart, ways: &[PartitionRow]) -> Self {
         let cuts = ways.iter().flat_map(|way| way.levels.iter());
         let last = cuts.map(|cut| end_of(*cut)).max().unwrap_or(0);
         let end = last.max(all.length).max(1);
@@ -175,7 +175,7 @@ impl Axis {
 }
 
 /// One way of cutting: a box a partition.
-fn row(picture: &mut Picture, axis: &Axis, y: f64, way: &Cutting, is_due: bool) {
+fn row(picture: &mut Picture, axis: &Axis, y: f64, way: &PartitionRow, is_due: bool) {
     let font = if is_due { bold(12.0) } else { plain(12.0) };
     let name = font.fit(&way.name, FIELD / 3.0);
     picture.text((LEFT, y + 10.0), &name, font, ink::DARK, Anchor::Start);
@@ -194,7 +194,7 @@ fn row(picture: &mut Picture, axis: &Axis, y: f64, way: &Cutting, is_due: bool) 
 }
 
 /// The partitions of a level, one by one where they can be told apart.
-fn level(picture: &mut Picture, axis: &Axis, y: f64, cut: Cut, hue: Pair) {
+fn level(picture: &mut Picture, axis: &Axis, y: f64, cut: PartitionLevel, hue: Pair) {
     const HEIGHT: f64 = 30.0;
     let (left, right) = (axis.x(cut.start), axis.x(end_of(cut)));
     picture.open(story(cut));
@@ -231,7 +231,7 @@ fn level(picture: &mut Picture, axis: &Axis, y: f64, cut: Cut, hue: Pair) {
 }
 
 /// When the work of each level arrives and is due.
-fn deadlines(picture: &mut Picture, all: &Partitions, way: &Cutting, y: f64) {
+fn deadlines(picture: &mut Picture, all: &PartitionChart, way: &PartitionRow, y: f64) {
     let levels = &way.levels[..way.levels.len().min(MOST_LEVELS)];
     let title = format!("{}: arrivals and deadlines", way.name);
     let title = bold(13.0).fit(&title, FIELD);
@@ -269,7 +269,13 @@ fn deadlines(picture: &mut Picture, all: &Partitions, way: &Cutting, y: f64) {
     picture.text(at, &words, plain(11.0), ink::FAINT, Anchor::End);
 }
 
-fn lane(picture: &mut Picture, all: &Partitions, cut: Cut, window: u64, (y, hue): (f64, Pair)) {
+fn lane(
+    picture: &mut Picture,
+    all: &PartitionChart,
+    cut: PartitionLevel,
+    window: u64,
+    (y, hue): (f64, Pair),
+) {
     const HEIGHT: f64 = 22.0;
     let pitch = cut.size.max(1) as f64 / window as f64 * FIELD;
     let bottom = y + 14.0 + HEIGHT;
@@ -277,7 +283,7 @@ fn lane(picture: &mut Picture, all: &Partitions, cut: Cut, window: u64, (y, hue)
         0 => String::new(),
         hz => format!(" ({})", span(cut.size, hz)),
     };
-    let when = if cut.at_once {
+    let when = if cut.in_callback {
         ", run inside the callback"
     } else {
         ""
@@ -309,7 +315,7 @@ fn lane(picture: &mut Picture, all: &Partitions, cut: Cut, window: u64, (y, hue)
     let periods = (FIELD / pitch).round() as usize;
     for i in 0..periods {
         let x = LEFT + i as f64 * pitch;
-        let width = if cut.at_once {
+        let width = if cut.in_callback {
             (pitch * 0.25).min(6.0)
         } else {
             pitch
@@ -328,11 +334,11 @@ fn span(frames: u64, hz: u32) -> String {
     ticks::span(frames as f64 / f64::from(hz) * 1e9)
 }
 
-fn end_of(cut: Cut) -> u64 {
+fn end_of(cut: PartitionLevel) -> u64 {
     cut.start.saturating_add(cut.size.saturating_mul(cut.count))
 }
 
-fn story(cut: Cut) -> String {
+fn story(cut: PartitionLevel) -> String {
     let (start, end) = (cut.start, end_of(cut));
     format!(
         "{} partitions of {} frames\nframes {start} to {end}",
@@ -344,14 +350,14 @@ fn story(cut: Cut) -> String {
 mod tests {
     use super::*;
 
-    fn way(name: &str, cuts: &[(u64, u64, u64)]) -> Cutting {
-        let cut = |(start, size, count)| Cut {
+    fn way(name: &str, cuts: &[(u64, u64, u64)]) -> PartitionRow {
+        let cut = |(start, size, count)| PartitionLevel {
             start,
             size,
             count,
-            at_once: false,
+            in_callback: false,
         };
-        Cutting {
+        PartitionRow {
             name: name.into(),
             note: "so much".into(),
             levels: cuts.iter().copied().map(cut).collect(),
@@ -360,17 +366,17 @@ mod tests {
 
     #[test]
     fn every_level_is_drawn_in_its_way_and_in_its_lane() {
-        let picture = partitions(&Partitions {
+        let picture = partitions(&PartitionChart {
             title: "16128 frames".into(),
             length: 16128,
             block: 128,
             rate_hz: 44_100,
-            ways: vec![
+            rows: vec![
                 way("doubling", &[(0, 128, 2), (256, 256, 2), (768, 512, 2)]),
                 way("optimum", &[(0, 128, 14), (1792, 1024, 14)]),
             ],
-            due: Some(1),
-            ..Partitions::default()
+            deadlines_of: Some(1),
+            ..PartitionChart::default()
         });
         let svg = picture.svg();
         assert_eq!(svg.matches("14 partitions of 1024 frames").count(), 2);
@@ -382,17 +388,17 @@ mod tests {
     #[test]
     fn nonsense_is_drawn_without_nonsense() {
         let most = u64::MAX;
-        let svg = partitions(&Partitions {
+        let svg = partitions(&PartitionChart {
             title: "\u{0}".repeat(900),
             length: most,
-            ways: vec![way("x", &[(most, most, most), (0, 0, 0), (0, 0, most)]); 99],
-            due: Some(0),
-            ..Partitions::default()
+            rows: vec![way("x", &[(most, most, most), (0, 0, 0), (0, 0, most)]); 99],
+            deadlines_of: Some(0),
+            ..PartitionChart::default()
         })
         .svg();
         assert!(!svg.contains("NaN") && !svg.contains("inf"));
         assert!(
-            partitions(&Partitions::default())
+            partitions(&PartitionChart::default())
                 .svg()
                 .ends_with("</svg>\n")
         );

@@ -22,16 +22,16 @@ const LEGEND: f64 = 34.0;
 
 /// The graph: sources at the left, what they feed to the right, wires that close a cycle led back below the
 /// boxes. `catalogue` tells what is a delay or a sink, and units; a kind that it does not know is drawn by its ports.
-pub fn graph(graph: &Graph, catalogue: &Catalogue) -> Result<Picture, TooLarge> {
-    labelled(graph, catalogue, |_| None)
+pub fn graph(graph: &Graph, catalogue: &Catalogue) -> Result<Picture, GraphTooLarge> {
+    graph_with_labels(graph, catalogue, |_| None)
 }
 
 /// The same with words at edges, each above its end.
-pub fn labelled(
+pub fn graph_with_labels(
     graph: &Graph,
     catalogue: &Catalogue,
     label: impl Fn(&Edge) -> Option<String>,
-) -> Result<Picture, TooLarge> {
+) -> Result<Picture, GraphTooLarge> {
     bounded(graph)?;
     let mut boxes: Vec<Face> = graph
         .nodes()
@@ -68,7 +68,7 @@ pub fn labelled(
 
 /// The graph is too large for a picture that anybody could read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TooLarge {
+pub struct GraphTooLarge {
     /// How many nodes it has.
     pub nodes: usize,
     /// How many edges.
@@ -77,7 +77,7 @@ pub struct TooLarge {
     pub ports: usize,
 }
 
-impl fmt::Display for TooLarge {
+impl fmt::Display for GraphTooLarge {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (what, count, most) = if self.nodes > MOST_NODES {
             ("nodes", self.nodes, MOST_NODES)
@@ -93,11 +93,11 @@ impl fmt::Display for TooLarge {
     }
 }
 
-impl std::error::Error for TooLarge {}
+impl std::error::Error for GraphTooLarge {}
 
-fn bounded(graph: &Graph) -> Result<(), TooLarge> {
+fn bounded(graph: &Graph) -> Result<(), GraphTooLarge> {
     let ports = |(_, node): (NodeId, &Node)| node.inputs.len() + node.outputs.len();
-    let size = TooLarge {
+    let size = GraphTooLarge {
         nodes: graph.len(),
         edges: graph.edges().len(),
         ports: graph.nodes().map(ports).sum(),

@@ -1,7 +1,7 @@
 //! Pictures of graphs that nobody would draw by hand.
 
 use divisi_draw::graph as picture_of;
-use graph::{Catalogue, Edge, End, Graph, Node, NodeId, Place, Port, Signal};
+use graph::{Catalogue, Edge, Graph, Node, NodeId, Port, PortRef, Signal, SourceSpan};
 use units::Channels;
 
 /// A seeded generator: splitmix64.
@@ -32,7 +32,7 @@ fn wild(seed: u64, nodes: u64, edges: u64) -> Graph {
         graph.add(node).unwrap();
     }
     for _ in 0..edges {
-        let mut end = || End {
+        let mut end = || PortRef {
             node: NodeId(seed.below(nodes) as u32),
             port: 0,
         };
@@ -40,7 +40,7 @@ fn wild(seed: u64, nodes: u64, edges: u64) -> Graph {
         graph.connect(Edge {
             from,
             to,
-            place: Place::NOWHERE,
+            span: SourceSpan::NONE,
         });
     }
     graph

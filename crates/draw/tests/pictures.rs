@@ -1,7 +1,9 @@
 //! Pictures as files: small ones that are kept, and whatever bytes and words are thrown at every kind.
 
-use divisi_draw::plot::{self, Axis, Guide, GuideAt, Value};
-use divisi_draw::{Crossing, Hue, Lane, LaneBox, Lanes, Mark, MarkKind, Picture};
+use divisi_draw::plot::{self, Axis, DataPoint, Guide, GuideAt};
+use divisi_draw::{
+    GanttArrow, GanttBar, GanttChart, GanttMarker, GanttRow, MarkerKind, NodeClass, Picture,
+};
 use graph::{Catalogue, Graph, Node, Port, Signal};
 use std::path::Path;
 use units::Channels;
@@ -85,9 +87,9 @@ impl Seed {
         axis
     }
 
-    fn value(&mut self) -> Value {
+    fn value(&mut self) -> DataPoint {
         let some = |seed: &mut Self| seed.next().is_multiple_of(2).then(|| seed.number());
-        Value {
+        DataPoint {
             at: self.number(),
             low: some(self),
             high: some(self),
@@ -103,34 +105,34 @@ impl Seed {
         }
     }
 
-    fn lanes(&mut self) -> Lanes {
-        let one = |seed: &mut Self| LaneBox {
+    fn lanes(&mut self) -> GanttChart {
+        let one = |seed: &mut Self| GanttBar {
             label: seed.word(),
             start_ns: seed.ns(),
             end_ns: seed.ns(),
             critical: seed.next().is_multiple_of(2),
             copy: seed.next().is_multiple_of(2),
-            hue: seed.of(&[Hue::Source, Hue::Aside]),
+            class: seed.of(&[NodeClass::Source, NodeClass::Other]),
         };
-        Lanes {
+        GanttChart {
             title: self.word(),
             note: self.word(),
-            lanes: self.many(4, |seed| Lane {
+            rows: self.many(4, |seed| GanttRow {
                 name: seed.word(),
-                boxes: seed.many(9, one),
+                bars: seed.many(9, one),
             }),
-            crossings: self.many(4, |seed| Crossing {
+            arrows: self.many(4, |seed| GanttArrow {
                 from: (seed.of(&[0, 1, usize::MAX]), seed.ns()),
                 to: (seed.of(&[0, 1, 2]), seed.ns()),
             }),
-            marks: self.many(4, |seed| Mark {
-                lane: seed.of(&[None, Some(0), Some(usize::MAX)]),
-                at_ns: seed.ns(),
-                what: seed.of(&[
-                    MarkKind::Wake,
-                    MarkKind::Sleep,
-                    MarkKind::Miss,
-                    MarkKind::Note,
+            markers: self.many(4, |seed| GanttMarker {
+                row: seed.of(&[None, Some(0), Some(usize::MAX)]),
+                time_ns: seed.ns(),
+                kind: seed.of(&[
+                    MarkerKind::Wake,
+                    MarkerKind::Sleep,
+                    MarkerKind::Miss,
+                    MarkerKind::Note,
                 ]),
                 label: seed.word(),
             }),
@@ -142,7 +144,7 @@ impl Seed {
         let title = self.word();
         let note = self.word();
         match self.next() % 6 {
-            0 => divisi_draw::schedule(&self.lanes()),
+            0 => divisi_draw::gantt(&self.lanes()),
             1 => plot::histogram(&plot::Histogram {
                 title,
                 note,
@@ -159,7 +161,7 @@ impl Seed {
                 guides: self.many(3, Self::guide),
                 late_from: Some(self.number()),
             }),
-            2 => plot::bars(&plot::Bars {
+            2 => plot::bars(&plot::BarPlot {
                 title,
                 note,
                 label: self.word(),
@@ -182,7 +184,7 @@ impl Seed {
                 values: self.many(5, |seed| seed.many(6, Self::number)),
             }),
             kind => {
-                let lines = plot::Lines {
+                let lines = plot::LinePlot {
                     title,
                     note,
                     x: self.axis(),
@@ -312,50 +314,53 @@ fn nodes_with_any_name_are_drawn() {
 }
 
 fn kept() -> Vec<(&'static str, Picture)> {
-    let task = |label: &str, start_ns, end_ns, critical| LaneBox {
+    let task = |label: &str, start_ns, end_ns, critical| GanttBar {
         label: label.into(),
         start_ns,
         end_ns,
         critical,
-        ..LaneBox::default()
+        ..GanttBar::default()
     };
-    let lane = |name: &str, boxes| Lane {
+    let lane = |name: &str, boxes| GanttRow {
         name: name.into(),
-        boxes,
+        bars: boxes,
     };
-    let lanes = Lanes {
+    let lanes = GanttChart {
         title: "etf on two cores".into(),
-        lanes: vec![
+        rows: vec![
             lane(
                 "core 0",
                 vec![task("osc", 0, 4000, true), task("mix", 4000, 9500, true)],
             ),
             lane("core 1", vec![task("filter", 500, 3100, false)]),
         ],
-        crossings: vec![Crossing {
+        arrows: vec![GanttArrow {
             from: (1, 3100),
             to: (0, 4000),
         }],
         deadline_ns: Some(10_000),
-        ..Lanes::default()
+        ..GanttChart::default()
     };
-    let lines = plot::Lines {
+    let lines = plot::LinePlot {
         title: "Speed-up".into(),
         x: Axis::log("block", "frames").naming([16.0, 64.0]),
         y: Axis::linear("speed-up", ""),
         series: vec![plot::Series {
             name: "etf".into(),
-            points: vec![(16.0, Value::between(1.2, 1.3, 1.5)), (64.0, 1.9.into())],
+            points: vec![
+                (16.0, DataPoint::between(1.2, 1.3, 1.5)),
+                (64.0, 1.9.into()),
+            ],
         }],
         guides: vec![Guide {
             at: GuideAt::Y(2.0),
             label: "bound".into(),
         }],
-        ..plot::Lines::default()
+        ..plot::LinePlot::default()
     };
     let rake = graph::shape::rake(8, None).unwrap();
     vec![
-        ("schedule", divisi_draw::schedule(&lanes)),
+        ("schedule", divisi_draw::gantt(&lanes)),
         ("lines", plot::lines(&lines)),
         (
             "rake",

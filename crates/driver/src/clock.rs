@@ -1,7 +1,7 @@
 //! A real-time beat without a device: a thread and the system's clock.
 //!
 //! Block k begins at exactly k blocks after the first, in rational arithmetic: the period never drifts. Behind by up to
-//! [`PATIENCE`] blocks it catches up; further behind it leaves beats out and counts each as an xrun, as a device would.
+//! [`MAX_LATE_BLOCKS`] blocks it catches up; further behind it leaves beats out and counts each as an xrun, as a device would.
 
 #[cfg(target_os = "linux")]
 #[path = "clock/linux.rs"]
@@ -15,7 +15,7 @@ mod thread;
 use units::{Frames, Nanos, SampleRate};
 
 use crate::recycle::{Inputs, Outputs};
-use crate::{Beat, Cycle, DriverError, Facts, Opened, Request};
+use crate::{AudioCallback, CallbackInfo, DriverConfig, DriverError, DriverInfo, OpenDriver};
 
 pub use system::SystemClock;
 
@@ -23,7 +23,7 @@ pub use system::SystemClock;
 pub const DEFAULT_RATE: SampleRate = SampleRate::new(48_000).expect("48000 is not zero");
 
 /// How many blocks late a beat may come before beats are left out.
-pub const PATIENCE: u64 = 2;
+pub const MAX_LATE_BLOCKS: u64 = 2;
 
 /// What tells the time and waits for it. Tests drive their own by hand.
 pub trait Clock: Send + 'static {
@@ -35,13 +35,13 @@ pub trait Clock: Send + 'static {
     /// Returns at `moment` or later, at once if it is past.
     ///
     /// Real-time: waits, until `moment`.
-    fn wait_until(&mut self, moment: Nanos);
+    fn sleep_until(&mut self, moment: Nanos);
 }
 
 /// Opens the clock driver: its thread exists, with the priority it will play at, and waits for the player.
 ///
 /// Real-time: setup.
-pub fn open(request: &Request) -> Result<Box<dyn Opened>, DriverError> {
+pub fn open(request: &DriverConfig) -> Result<Box<dyn OpenDriver>, DriverError> {
     request.check()?;
     thread::open(request, SystemClock)
 }
@@ -49,9 +49,12 @@ pub fn open(request: &Request) -> Result<Box<dyn Opened>, DriverError> {
 /// As [`open`], on another clock, and at ordinary priority.
 ///
 /// Real-time: setup.
-pub fn open_on(request: &Request, clock: impl Clock) -> Result<Box<dyn Opened>, DriverError> {
+pub fn open_with_clock(
+    request: &DriverConfig,
+    clock: impl Clock,
+) -> Result<Box<dyn OpenDriver>, DriverError> {
     request.check()?;
-    let ordinary = Request {
+    let ordinary = DriverConfig {
         priority: None,
         ..request.clone()
     };
@@ -89,12 +92,12 @@ impl Score {
     }
 
     /// The beat to play at `now`; beats that are too long past are left out and counted.
-    fn take(&mut self, now: Nanos) -> Beat {
+    fn take(&mut self, now: Nanos) -> CallbackInfo {
         let behind = self.playing(now).saturating_sub(self.next);
-        let left_out = if behind > PATIENCE { behind } else { 0 };
+        let left_out = if behind > MAX_LATE_BLOCKS { behind } else { 0 };
         let beat = self.next + left_out;
         self.next = beat + 1;
-        Beat {
+        CallbackInfo {
             budget: Some(Nanos(self.begin(self.next).0.saturating_sub(now.0))),
             xruns: u32::try_from(left_out).unwrap_or(u32::MAX),
         }
@@ -111,7 +114,7 @@ struct Stage {
 }
 
 impl Stage {
-    fn new(request: &Request, rate: SampleRate) -> Self {
+    fn new(request: &DriverConfig, rate: SampleRate) -> Self {
         let channel = || vec![0.0; request.block.count()].into_boxed_slice();
         Self {
             score: Score {
@@ -133,24 +136,24 @@ impl Stage {
     }
 
     /// Waits for the next beat and plays it.
-    fn beat(&mut self, clock: &mut impl Clock, player: &mut dyn Cycle) {
-        clock.wait_until(self.score.begin(self.score.next));
+    fn beat(&mut self, clock: &mut impl Clock, player: &mut dyn AudioCallback) {
+        clock.sleep_until(self.score.begin(self.score.next));
         let beat = self.score.take(clock.now());
         let outputs = self.outputs.iter_mut().map(|channel| &mut channel[..]);
         self.input_list
             .with(self.inputs.iter().map(|channel| &channel[..]), |inputs| {
                 self.output_list
-                    .with(outputs, |outputs| player.cycle(beat, inputs, outputs))
+                    .with(outputs, |outputs| player.process(beat, inputs, outputs))
             });
     }
 
-    fn facts(&self, priority: Option<i32>, refused: Vec<String>) -> Facts {
-        Facts {
-            driver: "clock",
+    fn facts(&self, priority: Option<i32>, refused: Vec<String>) -> DriverInfo {
+        DriverInfo {
+            name: "clock",
             server: String::new(),
             rate: self.score.rate,
-            buffer: self.score.block,
-            fifo_latency: Frames(0),
+            buffer_size: self.score.block,
+            adapter_latency: Frames(0),
             device_latency: Frames(0),
             priority,
             refused,

@@ -8,19 +8,19 @@ use crate::DriverError;
 
 /// What a driver drives: exactly one engine block a call.
 ///
-/// The driver gives [`Request::inputs`] inputs and [`Request::outputs`] outputs, each one block long. Outputs hold
+/// The driver gives [`DriverConfig::inputs`] inputs and [`DriverConfig::outputs`] outputs, each one block long. Outputs hold
 /// anything when the call begins: the player writes every sample. A player that panics ends the sound, not the
-/// program: the driver stops calling it and says so in [`Running::state`].
-pub trait Cycle: Any + Send {
+/// program: the driver stops calling it and says so in [`RunningDriver::state`].
+pub trait AudioCallback: Any + Send {
     /// Plays one block.
     ///
     /// Real-time: hot.
-    fn cycle(&mut self, beat: Beat, inputs: &[&[f32]], outputs: &mut [&mut [f32]]);
+    fn process(&mut self, beat: CallbackInfo, inputs: &[&[f32]], outputs: &mut [&mut [f32]]);
 }
 
 /// What a driver knows about the block it asks for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Beat {
+pub struct CallbackInfo {
     /// Time until this block must be done; `None` where nobody waits for it (offline, freewheeling).
     pub budget: Option<Nanos>,
     /// Times that sound was lost on the device's side since the last call.
@@ -29,26 +29,26 @@ pub struct Beat {
 
 /// What is asked of a driver.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Request {
+pub struct DriverConfig {
     /// The name that other programs see.
     pub name: String,
     /// The sample rate, where the driver can choose: a server has its own.
     pub rate: Option<SampleRate>,
-    /// The engine's block, from 1 frame to [`Request::MAX_BLOCK`].
+    /// The engine's block, from 1 frame to [`DriverConfig::MAX_BLOCK`].
     pub block: Frames,
-    /// Channels in, at most [`Request::MAX_CHANNELS`].
+    /// Channels in, at most [`DriverConfig::MAX_CHANNELS`].
     pub inputs: u16,
-    /// Channels out, at most [`Request::MAX_CHANNELS`].
+    /// Channels out, at most [`DriverConfig::MAX_CHANNELS`].
     pub outputs: u16,
     /// The real-time priority (1 to 99) of a thread that the driver starts itself; `None` for an ordinary thread.
     pub priority: Option<u8>,
     /// The server to play on, where it is not the user's default: a JACK server's name, or a PipeWire socket's path.
     pub server: Option<String>,
     /// Whether to connect to the device's own inputs and outputs, where there is a choice.
-    pub connect: bool,
+    pub auto_connect: bool,
 }
 
-impl Request {
+impl DriverConfig {
     /// The longest block a driver plays.
     pub const MAX_BLOCK: Frames = Frames(65_536);
     /// The most channels a driver opens each way.
@@ -64,7 +64,7 @@ impl Request {
             outputs: 2,
             priority: Some(70),
             server: None,
-            connect: true,
+            auto_connect: true,
         }
     }
 
@@ -83,17 +83,17 @@ impl Request {
 
 /// What a driver got, to be known before the plan is made.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Facts {
+pub struct DriverInfo {
     /// The driver's own name: `clock`, `jack`.
-    pub driver: &'static str,
+    pub name: &'static str,
     /// Who answers on the other side, as `jackd 1.9.21` or `PipeWire`; empty where there is nobody.
     pub server: String,
     /// The sample rate that holds.
     pub rate: SampleRate,
     /// The device's buffer.
-    pub buffer: Frames,
+    pub buffer_size: Frames,
     /// Latency that the adaptation to the engine's block adds.
-    pub fifo_latency: Frames,
+    pub adapter_latency: Frames,
     /// Latency of the device itself, in and out together, as far as it tells.
     pub device_latency: Frames,
     /// The real-time priority of the thread that will call the player; `None` when it is an ordinary one or when
@@ -104,37 +104,40 @@ pub struct Facts {
 }
 
 /// A driver that is open and waits for its player.
-pub trait Opened: Send {
+pub trait OpenDriver: Send {
     /// What was got.
-    fn facts(&self) -> &Facts;
+    fn info(&self) -> &DriverInfo;
 
     /// Begins to play.
     ///
     /// Real-time: setup.
-    fn start(self: Box<Self>, player: Box<dyn Cycle>) -> Result<Box<dyn Running>, DriverError>;
+    fn start(
+        self: Box<Self>,
+        player: Box<dyn AudioCallback>,
+    ) -> Result<Box<dyn RunningDriver>, DriverError>;
 }
 
 /// A driver that plays.
-pub trait Running: Send {
+pub trait RunningDriver: Send {
     /// Whether it still plays.
     ///
     /// Real-time: setup.
-    fn state(&self) -> State;
+    fn state(&self) -> DriverState;
 
     /// Latency that the adaptation to the engine's block adds now: a device that changes its buffer may raise it.
     ///
     /// Real-time: setup.
-    fn fifo_latency(&self) -> Frames;
+    fn adapter_latency(&self) -> Frames;
 
     /// Ends the sound and gives the player back.
     ///
     /// Real-time: waits, on the block that is being played and on the server's answer.
-    fn stop(self: Box<Self>) -> Box<dyn Cycle>;
+    fn stop(self: Box<Self>) -> Box<dyn AudioCallback>;
 }
 
 /// Whether a driver still plays.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum State {
+pub enum DriverState {
     /// It does.
     Playing,
     /// It does not, and will not again.

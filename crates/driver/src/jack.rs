@@ -6,7 +6,7 @@
 //! the library at run time, because it can only load the first library of one name, and because it makes two
 //! exclusive references to one handler when an xrun and a process callback meet.
 //!
-//! # Who touches what, from [`Opened::start`] to [`Running::stop`]
+//! # Who touches what, from [`OpenDriver::start`] to [`RunningDriver::stop`]
 //!
 //! | what | by whom |
 //! |---|---|
@@ -26,7 +26,10 @@ use std::sync::Arc;
 
 use units::{Frames, SampleRate};
 
-use crate::{Cycle, DriverError, Facts, Fifo, Opened, Request, Running, State};
+use crate::{
+    AudioCallback, BlockAdapter, DriverConfig, DriverError, DriverInfo, DriverState, OpenDriver,
+    RunningDriver,
+};
 use callbacks::Stage;
 use client::Client;
 use library::{Library, Server};
@@ -37,7 +40,7 @@ pub(crate) use probe::probe;
 /// It never starts a server.
 ///
 /// Real-time: setup.
-pub fn open(request: &Request) -> Result<Box<dyn Opened>, DriverError> {
+pub fn open(request: &DriverConfig) -> Result<Box<dyn OpenDriver>, DriverError> {
     request.check()?;
     let jackd = Library::load(Server::Jackd).and_then(|library| open_in(library, request));
     match jackd {
@@ -51,12 +54,15 @@ pub fn open(request: &Request) -> Result<Box<dyn Opened>, DriverError> {
 /// Opens the JACK driver on PipeWire only.
 ///
 /// Real-time: setup.
-pub fn open_pipewire(request: &Request) -> Result<Box<dyn Opened>, DriverError> {
+pub fn open_pipewire(request: &DriverConfig) -> Result<Box<dyn OpenDriver>, DriverError> {
     request.check()?;
     Library::load(Server::PipeWire).and_then(|library| open_in(library, request))
 }
 
-fn open_in(library: &'static Library, request: &Request) -> Result<Box<dyn Opened>, DriverError> {
+fn open_in(
+    library: &'static Library,
+    request: &DriverConfig,
+) -> Result<Box<dyn OpenDriver>, DriverError> {
     let client = Client::open(library, &request.name, request.server.as_deref())?;
     let rate = SampleRate::new(client.rate()).ok_or(DriverError::NoServer)?;
     let buffer = Frames(client.buffer());
@@ -72,13 +78,13 @@ fn open_in(library: &'static Library, request: &Request) -> Result<Box<dyn Opene
             "real-time priority: the server runs without; start it with it (jackd -R)".to_owned(),
         );
     }
-    let fifo = Fifo::new(request.block, buffer, request.inputs, request.outputs);
-    let facts = Facts {
-        driver: "jack",
+    let fifo = BlockAdapter::new(request.block, buffer, request.inputs, request.outputs);
+    let facts = DriverInfo {
+        name: "jack",
         server: library.server(),
         rate,
-        buffer,
-        fifo_latency: fifo.latency(),
+        buffer_size: buffer,
+        adapter_latency: fifo.latency(),
         device_latency: client.device_latency(),
         priority,
         refused,
@@ -93,10 +99,10 @@ fn open_in(library: &'static Library, request: &Request) -> Result<Box<dyn Opene
 
 /// A client that is known to the server and not active.
 struct Ready {
-    facts: Facts,
-    fifo: Fifo,
+    facts: DriverInfo,
+    fifo: BlockAdapter,
     client: Client,
-    request: Request,
+    request: DriverConfig,
 }
 
 /// An active client. The client is dropped, and so closed, before the stage that its callbacks use.
@@ -105,12 +111,15 @@ struct Active {
     stage: Arc<Stage>,
 }
 
-impl Opened for Ready {
-    fn facts(&self) -> &Facts {
+impl OpenDriver for Ready {
+    fn info(&self) -> &DriverInfo {
         &self.facts
     }
 
-    fn start(self: Box<Self>, player: Box<dyn Cycle>) -> Result<Box<dyn Running>, DriverError> {
+    fn start(
+        self: Box<Self>,
+        player: Box<dyn AudioCallback>,
+    ) -> Result<Box<dyn RunningDriver>, DriverError> {
         let Ready {
             facts,
             fifo,
@@ -127,23 +136,23 @@ impl Opened for Ready {
         };
         // SAFETY: a stage in an `Arc` stays where it is, and `Active` closes the client before it lets go of it.
         unsafe { active.client.activate(&active.stage)? };
-        if request.connect {
+        if request.auto_connect {
             active.client.connect(&ports.0, &ports.1);
         }
         Ok(Box::new(active))
     }
 }
 
-impl Running for Active {
-    fn state(&self) -> State {
+impl RunningDriver for Active {
+    fn state(&self) -> DriverState {
         self.stage.shared.state()
     }
 
-    fn fifo_latency(&self) -> Frames {
+    fn adapter_latency(&self) -> Frames {
         self.stage.shared.latency()
     }
 
-    fn stop(self: Box<Self>) -> Box<dyn Cycle> {
+    fn stop(self: Box<Self>) -> Box<dyn AudioCallback> {
         let Active { client, stage } = *self;
         drop(client);
         let stage = Arc::into_inner(stage).expect("nobody else holds it");

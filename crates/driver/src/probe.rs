@@ -1,16 +1,16 @@
 //! What there is to play through, and the choice of it.
 
-use crate::{DriverError, Opened, Request, clock, jack};
+use crate::{DriverConfig, DriverError, OpenDriver, clock, jack};
 
 /// One way to play, or why there is none.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Found {
+pub struct ProbeResult {
     /// The driver that would play: `jack`, `clock`.
     pub driver: &'static str,
     /// What was found, in one line.
-    pub what: String,
+    pub description: String,
     /// Whether it can be played through now.
-    pub answers: bool,
+    pub is_available: bool,
     /// What to do so that it can.
     pub advice: Option<String>,
 }
@@ -18,34 +18,37 @@ pub struct Found {
 /// What there is to play through.
 ///
 /// Real-time: setup.
-pub fn probe() -> Vec<Found> {
+pub fn probe() -> Vec<ProbeResult> {
     let mut found = jack::probe();
-    found.push(Found {
+    found.push(ProbeResult {
         driver: "clock",
-        what: "the system's clock: a beat without sound".to_owned(),
-        answers: true,
+        description: "the system's clock: a beat without sound".to_owned(),
+        is_available: true,
         advice: None,
     });
     found
 }
 
 /// A driver that was chosen, and the choice in one line.
-pub struct Chosen {
+pub struct AutoDriver {
     /// The driver.
-    pub opened: Box<dyn Opened>,
+    pub driver: Box<dyn OpenDriver>,
     /// What was chosen, and why where it may surprise.
-    pub said: String,
+    pub message: String,
 }
 
 /// Opens JACK or PipeWire where one answers, else the clock.
 ///
 /// Real-time: setup.
-pub fn auto(request: &Request) -> Result<Chosen, DriverError> {
+pub fn open_auto(request: &DriverConfig) -> Result<AutoDriver, DriverError> {
     let refused = match jack::open(request) {
         Ok(opened) => {
-            let facts = opened.facts();
+            let facts = opened.info();
             let said = format!("playing through {}, {}", facts.server, facts.rate);
-            return Ok(Chosen { opened, said });
+            return Ok(AutoDriver {
+                driver: opened,
+                message: said,
+            });
         }
         // What is wrong with the request is wrong for the clock too.
         Err(refused @ (DriverError::Block(_) | DriverError::Channels(_))) => return Err(refused),
@@ -53,5 +56,8 @@ pub fn auto(request: &Request) -> Result<Chosen, DriverError> {
     };
     let opened = clock::open(request)?;
     let said = format!("playing by the clock, without a device: {refused}");
-    Ok(Chosen { opened, said })
+    Ok(AutoDriver {
+        driver: opened,
+        message: said,
+    })
 }

@@ -3,14 +3,14 @@
 use std::any::Any;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
-use divisi_driver::{Beat, Cycle, Request, State, clock};
+use divisi_driver::{AudioCallback, CallbackInfo, DriverConfig, DriverState, clock};
 use units::{Frames, Nanos, SampleRate};
 
 /// Tells every beat to the test.
-struct Teller(SyncSender<(Beat, usize, usize)>);
+struct Teller(SyncSender<(CallbackInfo, usize, usize)>);
 
-impl Cycle for Teller {
-    fn cycle(&mut self, beat: Beat, inputs: &[&[f32]], outputs: &mut [&mut [f32]]) {
+impl AudioCallback for Teller {
+    fn process(&mut self, beat: CallbackInfo, inputs: &[&[f32]], outputs: &mut [&mut [f32]]) {
         assert!(inputs.iter().all(|input| input.iter().all(|&x| x == 0.0)));
         outputs.iter_mut().for_each(|output| output.fill(1.0));
         let _ = self.0.send((beat, inputs.len(), outputs[0].len()));
@@ -28,17 +28,17 @@ impl clock::Clock for ByHand {
         self.now
     }
 
-    fn wait_until(&mut self, moment: Nanos) {
+    fn sleep_until(&mut self, moment: Nanos) {
         let late = self.hand.recv().unwrap_or(0);
         self.now = Nanos(self.now.0.max(moment.0) + late);
     }
 }
 
-fn request() -> Request {
-    Request {
+fn request() -> DriverConfig {
+    DriverConfig {
         rate: SampleRate::new(48_000),
         inputs: 1,
-        ..Request::new("test", Frames(48))
+        ..DriverConfig::new("test", Frames(48))
     }
 }
 
@@ -50,10 +50,10 @@ fn beats_come_by_the_clock_and_lost_ones_are_counted() {
         now: Nanos(5),
         hand: driven,
     };
-    let opened = clock::open_on(&request(), by_hand).unwrap();
-    assert_eq!(opened.facts().rate.hz(), 48_000);
+    let opened = clock::open_with_clock(&request(), by_hand).unwrap();
+    assert_eq!(opened.info().rate.hz(), 48_000);
     assert_eq!(
-        (opened.facts().driver, opened.facts().priority),
+        (opened.info().name, opened.info().priority),
         ("clock", None)
     );
     let running = opened.start(Box::new(Teller(tell))).unwrap();
@@ -61,7 +61,7 @@ fn beats_come_by_the_clock_and_lost_ones_are_counted() {
         hand.send(late).unwrap();
         told.recv().unwrap()
     };
-    let whole = Beat {
+    let whole = CallbackInfo {
         budget: Some(Nanos(1_000_000)),
         xruns: 0,
     };
@@ -72,7 +72,7 @@ fn beats_come_by_the_clock_and_lost_ones_are_counted() {
     let late = next(10_000_000).0;
     assert_eq!((late.budget, late.xruns), (Some(Nanos(1_000_000)), 10));
     assert_eq!(next(0).0, whole);
-    assert_eq!(running.state(), State::Playing);
+    assert_eq!(running.state(), DriverState::Playing);
     drop((hand, told));
     let player: Box<dyn Any> = running.stop();
     assert!(player.is::<Teller>());
@@ -82,7 +82,7 @@ fn beats_come_by_the_clock_and_lost_ones_are_counted() {
 fn the_system_clock_gives_the_beat() {
     let (tell, told) = sync_channel(1_000);
     let opened = clock::open(&request()).unwrap();
-    let facts = opened.facts();
+    let facts = opened.info();
     // Whatever this machine allows, it is said.
     assert_eq!(facts.priority.is_some(), facts.refused.is_empty());
     let running = opened.start(Box::new(Teller(tell))).unwrap();
@@ -96,14 +96,14 @@ fn the_system_clock_gives_the_beat() {
 fn a_driver_that_never_starts_lets_its_thread_go() {
     drop(clock::open(&request()).unwrap());
     let running = clock::open(&request()).unwrap();
-    assert_eq!(running.facts().buffer, Frames(48));
+    assert_eq!(running.info().buffer_size, Frames(48));
 }
 
 #[test]
 fn a_player_that_panics_ends_the_sound_and_comes_back() {
     struct Bomb;
-    impl Cycle for Bomb {
-        fn cycle(&mut self, _: Beat, _: &[&[f32]], _: &mut [&mut [f32]]) {
+    impl AudioCallback for Bomb {
+        fn process(&mut self, _: CallbackInfo, _: &[&[f32]], _: &mut [&mut [f32]]) {
             // Without the hook's message.
             std::panic::resume_unwind(Box::new("boom"));
         }
@@ -112,7 +112,7 @@ fn a_player_that_panics_ends_the_sound_and_comes_back() {
         .unwrap()
         .start(Box::new(Bomb))
         .unwrap();
-    while running.state() == State::Playing {
+    while running.state() == DriverState::Playing {
         std::thread::yield_now();
     }
     let player: Box<dyn Any> = running.stop();

@@ -7,21 +7,21 @@ use std::path::Path;
 use std::process::Command;
 
 use common::{Server, is_here, name, skip, surround};
-use divisi_driver::{Request, auto, probe};
+use divisi_driver::{DriverConfig, open_auto, probe};
 use units::Frames;
 
 /// What this program prints when it is the user's.
 #[test]
 #[ignore = "the other tests run it, each with a server of its own"]
 fn the_program_that_looks_around() {
-    let chosen = auto(&Request::new("looks-around", Frames(64))).unwrap();
-    assert!(!chosen.opened.facts().driver.is_empty());
-    println!("\nSAID {}", chosen.said);
+    let chosen = open_auto(&DriverConfig::new("looks-around", Frames(64))).unwrap();
+    assert!(!chosen.driver.info().name.is_empty());
+    println!("\nSAID {}", chosen.message);
     drop(chosen);
     for found in probe() {
         println!(
             "FOUND {} {:?} {:?}",
-            found.answers, found.what, found.advice
+            found.is_available, found.description, found.advice
         );
     }
 }
@@ -87,7 +87,7 @@ fn the_clock_is_chosen_where_nobody_answers() {
 }
 
 fn jack_library_of_pipewire() -> bool {
-    probe()
-        .iter()
-        .any(|found| found.what.contains("PipeWire ") && !found.what.contains("missing"))
+    probe().iter().any(|found| {
+        found.description.contains("PipeWire ") && !found.description.contains("missing")
+    })
 }

@@ -9,13 +9,15 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use common::{Counter, Server, is_here, name, skip, wait_for, wait_for_blocks};
-use divisi_driver::{Beat, Cycle, DriverError, Request, State, auto, jack};
+use divisi_driver::{
+    AudioCallback, CallbackInfo, DriverConfig, DriverError, DriverState, jack, open_auto,
+};
 use units::Frames;
 
-fn request(block: u32) -> Request {
-    Request {
+fn request(block: u32) -> DriverConfig {
+    DriverConfig {
         inputs: 2,
-        ..Request::new("divisi-test", Frames(block))
+        ..DriverConfig::new("divisi-test", Frames(block))
     }
 }
 
@@ -34,14 +36,14 @@ fn jackd_gives_the_beat() {
         return;
     };
     let opened = server.open(&request(64), jack::open);
-    let facts = opened.facts();
+    let facts = opened.info();
     assert!(facts.server.starts_with("jackd "), "{facts:?}");
-    assert_eq!((facts.driver, facts.rate.hz()), ("jack", 48_000));
-    assert_eq!((facts.buffer.0, facts.fifo_latency.0), (128, 0));
+    assert_eq!((facts.name, facts.rate.hz()), ("jack", 48_000));
+    assert_eq!((facts.buffer_size.0, facts.adapter_latency.0), (128, 0));
     let (player, counts) = Counter::new(Frames(64));
     let running = opened.start(player).unwrap();
     wait_for_blocks(&counts, 200);
-    assert_eq!(running.state(), State::Playing);
+    assert_eq!(running.state(), DriverState::Playing);
     let player: Box<dyn Any> = running.stop();
     assert!(player.is::<Counter>());
     assert_eq!(counts.wrong.load(Ordering::Relaxed), 0);
@@ -54,12 +56,12 @@ fn a_block_that_does_not_divide_the_buffer_plays_later_by_the_stated_latency() {
         return;
     };
     let opened = server.open(&request(64), jack::open);
-    assert_eq!(opened.facts().rate.hz(), 44_100);
-    assert_eq!(opened.facts().fifo_latency, Frames(32));
+    assert_eq!(opened.info().rate.hz(), 44_100);
+    assert_eq!(opened.info().adapter_latency, Frames(32));
     let (player, counts) = Counter::new(Frames(64));
     let running = opened.start(player).unwrap();
     wait_for_blocks(&counts, 200);
-    assert_eq!(running.fifo_latency(), Frames(32));
+    assert_eq!(running.adapter_latency(), Frames(32));
     running.stop();
     assert_eq!(counts.wrong.load(Ordering::Relaxed), 0);
 }
@@ -70,9 +72,9 @@ fn what_one_client_plays_another_hears_without_a_gap() {
     let Some(server) = jackd(test, 48_000, 160) else {
         return;
     };
-    let apart = |name: &str| Request {
+    let apart = |name: &str| DriverConfig {
         name: name.to_owned(),
-        connect: false,
+        auto_connect: false,
         ..request(64)
     };
     let (player, _) = Counter::new(Frames(64));
@@ -101,7 +103,7 @@ fn a_server_that_is_absent_is_a_clear_message() {
     let Some(_there) = jackd(test, 48_000, 128) else {
         return;
     };
-    let absent = Request {
+    let absent = DriverConfig {
         server: Some(name()),
         ..request(64)
     };
@@ -109,9 +111,9 @@ fn a_server_that_is_absent_is_a_clear_message() {
         panic!("nobody is there");
     };
     assert!(matches!(refused, DriverError::NoServer), "{refused:?}");
-    let chosen = auto(&absent).unwrap();
-    assert_eq!(chosen.opened.facts().driver, "clock");
-    assert!(chosen.said.contains("no JACK"), "{}", chosen.said);
+    let chosen = open_auto(&absent).unwrap();
+    assert_eq!(chosen.driver.info().name, "clock");
+    assert!(chosen.message.contains("no JACK"), "{}", chosen.message);
 }
 
 #[test]
@@ -125,8 +127,8 @@ fn a_server_that_goes_away_ends_the_sound_and_gives_the_player_back() {
     let running = running.start(player).unwrap();
     wait_for_blocks(&counts, 20);
     server.kill();
-    wait_for("the end", || running.state() != State::Playing);
-    let State::Ended { reason } = running.state() else {
+    wait_for("the end", || running.state() != DriverState::Playing);
+    let DriverState::Ended { reason } = running.state() else {
         unreachable!();
     };
     assert!(reason.contains("went away"), "{reason}");
@@ -159,8 +161,8 @@ fn a_server_that_changes_its_buffer_plays_on() {
             );
         }
         wait_for_blocks(&counts, 40);
-        assert_eq!(running.state(), State::Playing);
-        assert_eq!(running.fifo_latency(), Frames(latency));
+        assert_eq!(running.state(), DriverState::Playing);
+        assert_eq!(running.adapter_latency(), Frames(latency));
     }
     running.stop();
     assert_eq!(counts.wrong.load(Ordering::Relaxed), 0);
@@ -174,7 +176,7 @@ fn a_driver_that_never_starts_leaves_the_server() {
     };
     drop(server.open(&request(64), jack::open));
     let again = server.open(&request(64), jack::open);
-    assert_eq!(again.facts().buffer, Frames(128));
+    assert_eq!(again.info().buffer_size, Frames(128));
 }
 
 #[test]
@@ -184,7 +186,7 @@ fn a_second_server_at_the_same_time_is_refused() {
         return;
     };
     let opened = server.open(&request(64), jack::open);
-    let second = Request {
+    let second = DriverConfig {
         server: Some(name()),
         ..request(64)
     };
@@ -199,8 +201,8 @@ fn a_second_server_at_the_same_time_is_refused() {
 fn xruns_that_the_server_reports_reach_the_player() {
     /// Takes too long until it hears of an xrun.
     struct Late(Arc<AtomicU32>);
-    impl Cycle for Late {
-        fn cycle(&mut self, beat: Beat, _: &[&[f32]], outputs: &mut [&mut [f32]]) {
+    impl AudioCallback for Late {
+        fn process(&mut self, beat: CallbackInfo, _: &[&[f32]], outputs: &mut [&mut [f32]]) {
             outputs.iter_mut().for_each(|output| output.fill(0.0));
             if self.0.fetch_add(beat.xruns, Ordering::Relaxed) == 0 {
                 std::thread::sleep(Duration::from_millis(10));
@@ -215,15 +217,15 @@ fn xruns_that_the_server_reports_reach_the_player() {
     let running = server.open(&request(64), jack::open);
     let running = running.start(Box::new(Late(heard.clone()))).unwrap();
     wait_for("an xrun", || heard.load(Ordering::Relaxed) > 0);
-    assert_eq!(running.state(), State::Playing);
+    assert_eq!(running.state(), DriverState::Playing);
     running.stop();
 }
 
 #[test]
 fn a_player_that_panics_ends_the_sound_and_leaves_the_server_alone() {
     struct Bomb;
-    impl Cycle for Bomb {
-        fn cycle(&mut self, _: Beat, _: &[&[f32]], _: &mut [&mut [f32]]) {
+    impl AudioCallback for Bomb {
+        fn process(&mut self, _: CallbackInfo, _: &[&[f32]], _: &mut [&mut [f32]]) {
             // Without the hook's message.
             std::panic::resume_unwind(Box::new("boom"));
         }
@@ -234,7 +236,7 @@ fn a_player_that_panics_ends_the_sound_and_leaves_the_server_alone() {
     };
     let running = server.open(&request(64), jack::open);
     let running = running.start(Box::new(Bomb)).unwrap();
-    wait_for("the end", || running.state() != State::Playing);
+    wait_for("the end", || running.state() != DriverState::Playing);
     let player: Box<dyn Any> = running.stop();
     assert!(player.is::<Bomb>());
     drop(server.open(&request(64), jack::open));

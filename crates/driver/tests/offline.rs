@@ -2,15 +2,15 @@
 
 use std::ops::ControlFlow;
 
-use divisi_driver::file::{Cause, RenderError, Silence, render};
-use divisi_driver::{Beat, Cycle, Request};
+use divisi_driver::offline::{BoxError, RenderError, Silence, render};
+use divisi_driver::{AudioCallback, CallbackInfo, DriverConfig};
 use units::Frames;
 
 /// Adds one to its first input on its first output, and is nowhere in a hurry.
 struct PlusOne;
 
-impl Cycle for PlusOne {
-    fn cycle(&mut self, beat: Beat, inputs: &[&[f32]], outputs: &mut [&mut [f32]]) {
+impl AudioCallback for PlusOne {
+    fn process(&mut self, beat: CallbackInfo, inputs: &[&[f32]], outputs: &mut [&mut [f32]]) {
         assert_eq!((beat.budget, beat.xruns), (None, 0));
         assert_eq!(outputs[0].len(), 64);
         for (frame, out) in outputs[0].iter_mut().enumerate() {
@@ -19,11 +19,11 @@ impl Cycle for PlusOne {
     }
 }
 
-fn request(inputs: u16) -> Request {
-    Request {
+fn request(inputs: u16) -> DriverConfig {
+    DriverConfig {
         inputs,
         outputs: 1,
-        ..Request::new("test", Frames(64))
+        ..DriverConfig::new("test", Frames(64))
     }
 }
 
@@ -35,13 +35,13 @@ fn onward(_: u64) -> ControlFlow<()> {
 fn a_file_is_played_through_and_the_last_block_cut() {
     let mut left: Vec<f32> = (0..100).map(|n| n as f32).rev().collect();
     // A source that gives a little at a time, and ends before the run does.
-    let mut source = |into: &mut [&mut [f32]]| -> Result<usize, Cause> {
+    let mut source = |into: &mut [&mut [f32]]| -> Result<usize, BoxError> {
         let frames = into[0].len().min(left.len()).min(7);
         into[0][..frames].fill_with(|| left.pop().unwrap());
         Ok(frames)
     };
     let mut heard = Vec::new();
-    let mut sink = |block: &[&[f32]]| -> Result<(), Cause> {
+    let mut sink = |block: &[&[f32]]| -> Result<(), BoxError> {
         heard.extend_from_slice(block[0]);
         Ok(())
     };
@@ -69,7 +69,7 @@ fn a_file_is_played_through_and_the_last_block_cut() {
 #[test]
 fn a_run_ends_where_it_is_told_to() {
     let mut frames = 0;
-    let mut sink = |block: &[&[f32]]| -> Result<(), Cause> {
+    let mut sink = |block: &[&[f32]]| -> Result<(), BoxError> {
         frames += block[0].len();
         Ok(())
     };
@@ -93,7 +93,7 @@ fn a_run_ends_where_it_is_told_to() {
 
 #[test]
 fn a_full_disk_is_told_with_its_cause() {
-    let mut sink = |_: &[&[f32]]| -> Result<(), Cause> { Err("no space left".into()) };
+    let mut sink = |_: &[&[f32]]| -> Result<(), BoxError> { Err("no space left".into()) };
     let done = render(
         &request(0),
         (0, 64),
@@ -110,9 +110,9 @@ fn a_full_disk_is_told_with_its_cause() {
 
 #[test]
 fn absurd_requests_are_refused() {
-    let mut sink = |_: &[&[f32]]| -> Result<(), Cause> { Ok(()) };
+    let mut sink = |_: &[&[f32]]| -> Result<(), BoxError> { Ok(()) };
     for (block, inputs) in [(0, 0), (u32::MAX, 0), (64, u16::MAX)] {
-        let absurd = Request {
+        let absurd = DriverConfig {
             block: Frames(block),
             ..request(inputs)
         };

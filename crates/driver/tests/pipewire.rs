@@ -7,16 +7,16 @@ use std::any::Any;
 use std::sync::atomic::Ordering;
 
 use common::{Counter, Server, is_here, name, skip, wait_for, wait_for_blocks};
-use divisi_driver::{DriverError, Request, State, jack};
+use divisi_driver::{DriverConfig, DriverError, DriverState, jack};
 use units::Frames;
 
-fn request() -> Request {
-    Request::new("divisi-test", Frames(64))
+fn request() -> DriverConfig {
+    DriverConfig::new("divisi-test", Frames(64))
 }
 
 fn pipewire(test: &str) -> Option<Server> {
     // The library too: the server's program comes without it.
-    let absent = Request {
+    let absent = DriverConfig {
         server: Some("/nowhere".to_owned()),
         ..request()
     };
@@ -34,13 +34,13 @@ fn pipewire_is_found_by_itself_and_gives_the_beat() {
         return;
     };
     let opened = server.open(&request(), jack::open);
-    let facts = opened.facts();
+    let facts = opened.info();
     assert!(facts.server.starts_with("PipeWire"), "{facts:?}");
-    assert_eq!((facts.rate.hz(), facts.buffer.0), (48_000, 256));
+    assert_eq!((facts.rate.hz(), facts.buffer_size.0), (48_000, 256));
     let (player, counts) = Counter::new(Frames(64));
     let running = opened.start(player).unwrap();
     wait_for_blocks(&counts, 400);
-    assert_eq!(running.state(), State::Playing);
+    assert_eq!(running.state(), DriverState::Playing);
     let player: Box<dyn Any> = running.stop();
     assert!(player.is::<Counter>());
     assert_eq!(counts.wrong.load(Ordering::Relaxed), 0);
@@ -54,7 +54,7 @@ fn what_is_played_into_the_sink_comes_out_of_its_monitor() {
     };
     let (player, _) = Counter::new(Frames(64));
     let plays = server.open(&request(), jack::open).start(player).unwrap();
-    let listens = Request {
+    let listens = DriverConfig {
         name: "hears".to_owned(),
         inputs: 1,
         outputs: 0,
@@ -79,7 +79,7 @@ fn a_socket_that_nobody_answers_is_a_clear_message() {
         return;
     };
     drop(server);
-    let absent = Request {
+    let absent = DriverConfig {
         server: Some(format!("/tmp/{}", name())),
         ..request()
     };
@@ -99,7 +99,7 @@ fn pipewire_that_goes_away_ends_the_sound_and_gives_the_player_back() {
     let running = server.open(&request(), jack::open).start(player).unwrap();
     wait_for_blocks(&counts, 40);
     server.kill();
-    wait_for("the end", || running.state() != State::Playing);
+    wait_for("the end", || running.state() != DriverState::Playing);
     let player: Box<dyn Any> = running.stop();
     assert!(player.is::<Counter>());
 }
@@ -119,10 +119,10 @@ fn pipewire_that_changes_its_buffer_plays_on() {
             return skip(test, "needs pw-metadata (Debian: pipewire-bin)");
         }
         wait_for("the new latency", || {
-            running.fifo_latency() == Frames(latency)
+            running.adapter_latency() == Frames(latency)
         });
         wait_for_blocks(&counts, 100);
-        assert_eq!(running.state(), State::Playing);
+        assert_eq!(running.state(), DriverState::Playing);
     }
     running.stop();
     assert_eq!(counts.wrong.load(Ordering::Relaxed), 0);
@@ -141,8 +141,8 @@ fn another_sample_rate_ends_the_sound_and_says_so() {
     if !server.tool("pw-metadata", &to) {
         return skip(test, "needs pw-metadata (Debian: pipewire-bin)");
     }
-    wait_for("the end", || running.state() != State::Playing);
-    let State::Ended { reason } = running.state() else {
+    wait_for("the end", || running.state() != DriverState::Playing);
+    let DriverState::Ended { reason } = running.state() else {
         unreachable!();
     };
     assert!(

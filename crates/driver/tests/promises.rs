@@ -8,7 +8,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use common::{Server, is_here, skip, wait_for};
-use divisi_driver::{Beat, Cycle, Fifo, Request, Running, clock, jack};
+use divisi_driver::{
+    AudioCallback, BlockAdapter, CallbackInfo, DriverConfig, RunningDriver, clock, jack,
+};
 use units::Frames;
 
 thread_local! {
@@ -49,8 +51,8 @@ struct Seen {
 
 struct Watcher(Arc<Seen>);
 
-impl Cycle for Watcher {
-    fn cycle(&mut self, _: Beat, _: &[&[f32]], outputs: &mut [&mut [f32]]) {
+impl AudioCallback for Watcher {
+    fn process(&mut self, _: CallbackInfo, _: &[&[f32]], outputs: &mut [&mut [f32]]) {
         outputs.iter_mut().for_each(|output| output.fill(0.0));
         let calls = CALLS.with(Cell::get);
         // Never held for long: the test looks when the sound is over.
@@ -62,7 +64,7 @@ impl Cycle for Watcher {
 }
 
 /// Plays 500 blocks; how often their thread asked the allocator between the first and the last.
-fn calls_of(start: impl FnOnce(Box<dyn Cycle>) -> Box<dyn Running>) -> u64 {
+fn calls_of(start: impl FnOnce(Box<dyn AudioCallback>) -> Box<dyn RunningDriver>) -> u64 {
     let seen = Arc::new(Seen::default());
     let running = start(Box::new(Watcher(seen.clone())));
     wait_for("500 blocks", || seen.blocks.load(Ordering::Relaxed) >= 500);
@@ -71,10 +73,10 @@ fn calls_of(start: impl FnOnce(Box<dyn Cycle>) -> Box<dyn Running>) -> u64 {
     last - first.expect("it played")
 }
 
-fn request() -> Request {
-    Request {
+fn request() -> DriverConfig {
+    DriverConfig {
         inputs: 2,
-        ..Request::new("divisi-test", Frames(64))
+        ..DriverConfig::new("divisi-test", Frames(64))
     }
 }
 
@@ -87,7 +89,7 @@ fn the_counter_counts() {
 
 #[test]
 fn the_fifo_never_allocates() {
-    let mut fifo = Fifo::new(Frames(64), Frames(64), 2, 2);
+    let mut fifo = BlockAdapter::new(Frames(64), Frames(64), 2, 2);
     let input = [1.0f32; 3_000];
     let (mut left, mut right) = ([0.0f32; 3_000], [0.0f32; 3_000]);
     let before = CALLS.with(Cell::get);

@@ -6,7 +6,7 @@
 use crate::filter::{Coefs, FREQ, Filter, Knobs, Recipe, State};
 use crate::knob::{Knob, channels, choice};
 use graph::{Kind, PortSpec};
-use processor::{Creation, MakeError, Processor};
+use processor::{MakeContext, MakeError, Processor};
 use std::f64::consts::TAU;
 
 const MODES: &[&str] = &[
@@ -53,7 +53,7 @@ pub(crate) fn kind() -> Kind {
     }
 }
 
-pub(crate) fn make(creation: &Creation<'_>) -> Result<Box<dyn Processor>, MakeError> {
+pub(crate) fn make(creation: &MakeContext<'_>) -> Result<Box<dyn Processor>, MakeError> {
     let mode = creation.choice("mode")?;
     Filter::make(creation, Biquad(mode))
 }

@@ -10,9 +10,9 @@ use crate::knob::{Knob, channels, fixed};
 use crate::sample::{bounded, channels_of};
 use crate::state;
 use crate::steps::{Step, steps};
-use graph::{Kind, LineParams, PortSpec};
+use graph::{DelayParams, Kind, PortSpec};
 use processor::{
-    Activity, Block, Creation, LineView, MakeError, Processor, Setup, StateError, Tail,
+    Block, DelayLineView, MakeContext, MakeError, ProcessStatus, Processor, Setup, StateError, Tail,
 };
 use std::ops::Range;
 use units::{Frames, SampleRate};
@@ -47,17 +47,17 @@ pub(crate) fn kind() -> Kind {
             ),
             channels(),
         ],
-        line: Some(LineParams {
+        delay: Some(DelayParams {
             time: "time",
-            least: "least",
-            most: "most",
+            min: "least",
+            max: "most",
         }),
         typical_ns: 200,
         ..Kind::new("delay", "What goes in comes out later.")
     }
 }
 
-pub(crate) fn make(creation: &Creation<'_>) -> Result<Box<dyn Processor>, MakeError> {
+pub(crate) fn make(creation: &MakeContext<'_>) -> Result<Box<dyn Processor>, MakeError> {
     let time = TIME.of(creation)?;
     let bound = |key| match creation.node.param(key) {
         Some(_) => creation.number(key),
@@ -106,17 +106,17 @@ impl Fade {
 
     fn read(
         mut self,
-        line: LineView<'_>,
+        line: DelayLineView<'_>,
         channel: usize,
         range: Range<usize>,
         to: &mut [f32],
     ) -> Self {
         for (frame, y) in range.zip(to) {
             self.turn();
-            let new = line.ago(channel, frame, self.to);
+            let new = line.read(channel, frame, self.to);
             *y = new;
             if self.left > 0 {
-                let old = line.ago(channel, frame, self.from);
+                let old = line.read(channel, frame, self.from);
                 let weight = self.left as f32 / self.length as f32;
                 *y = bounded(old * weight + new * (1.0 - weight));
                 self.left -= 1;
@@ -136,8 +136,8 @@ impl Delay {
     }
 
     fn play(&mut self, block: &mut Block<'_>, range: Range<usize>) {
-        let Some(line) = block.line() else {
-            block.silence();
+        let Some(line) = block.delay_line() else {
+            block.silence_outputs();
             return;
         };
         let mut after = self.fade;
@@ -153,11 +153,11 @@ impl Delay {
 impl Processor for Delay {
     fn setup(&mut self, setup: &mut Setup<'_>) {
         self.rate = Some(setup.rate);
-        self.fade.length = Frames::covering(FADE_S, setup.rate).0.max(1);
+        self.fade.length = Frames::from_seconds_ceil(FADE_S, setup.rate).0.max(1);
         self.reset();
     }
 
-    fn process(&mut self, block: &mut Block<'_>) -> Activity {
+    fn process(&mut self, block: &mut Block<'_>) -> ProcessStatus {
         for step in steps(block) {
             match step {
                 Step::Event(event) => {
@@ -175,7 +175,7 @@ impl Processor for Delay {
             output.silence();
         }
         // What is still in the line is not known here.
-        Activity::Awake
+        ProcessStatus::Continue
     }
 
     fn reset(&mut self) {

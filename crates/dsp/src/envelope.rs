@@ -13,7 +13,8 @@ use crate::state;
 use crate::steps::{Step, steps};
 use graph::{Kind, PortSpec};
 use processor::{
-    Activity, Block, Body, Creation, Event, MakeError, Processor, Setup, StateError, Tail, Target,
+    Block, Event, EventBody, EventTarget, MakeContext, MakeError, ProcessStatus, Processor, Setup,
+    StateError, Tail,
 };
 
 /// The number of the event input among all inputs.
@@ -64,7 +65,7 @@ pub(crate) fn kind() -> Kind {
     }
 }
 
-pub(crate) fn make(creation: &Creation<'_>) -> Result<Box<dyn Processor>, MakeError> {
+pub(crate) fn make(creation: &MakeContext<'_>) -> Result<Box<dyn Processor>, MakeError> {
     let mut made = [0.0; 4];
     for (value, knob) in made.iter_mut().zip(&KNOBS) {
         *value = knob.of(creation)?;
@@ -146,10 +147,10 @@ impl Run {
     }
 
     /// Takes up what a note or a value says.
-    fn hear(&mut self, body: Body) {
+    fn hear(&mut self, body: EventBody) {
         let held = match body {
-            Body::Value(value) => u32::from(value > 0.5),
-            Body::Midi([status, note, velocity]) => {
+            EventBody::Value(value) => u32::from(value > 0.5),
+            EventBody::Midi([status, note, velocity]) => {
                 let note = 2 + u32::from(note);
                 match status & 0xf0 {
                     0x90 if velocity > 0 => note,
@@ -181,7 +182,7 @@ impl Envelope {
     }
 
     fn take_up(&mut self, event: &Event) {
-        if event.target == Target::Input(NOTES) {
+        if event.target == EventTarget::Input(NOTES) {
             self.run.hear(event.body);
             return;
         }
@@ -198,7 +199,7 @@ impl Processor for Envelope {
         self.reset();
     }
 
-    fn process(&mut self, block: &mut Block<'_>) -> Activity {
+    fn process(&mut self, block: &mut Block<'_>) -> ProcessStatus {
         let silent = block.input(0).is_silent();
         for step in steps(block) {
             match step {
@@ -217,15 +218,15 @@ impl Processor for Envelope {
             stage, held, open, ..
         } = self.run;
         if !silent || stage != Stage::Idle || held > 0 || open {
-            return Activity::Awake;
+            return ProcessStatus::Continue;
         }
         let mut output = block.output(0);
         if output.channel(0).iter().any(|y| *y != 0.0) {
             // The release has ended within this block.
-            return Activity::Awake;
+            return ProcessStatus::Continue;
         }
         output.silence();
-        Activity::Asleep
+        ProcessStatus::Sleep
     }
 
     fn reset(&mut self) {
@@ -236,7 +237,7 @@ impl Processor for Envelope {
 
     fn tail(&self) -> Tail {
         if self.run.held > 0 {
-            return Tail::Endless;
+            return Tail::Infinite;
         }
         // 100 dB, where the release time is for 60.
         let release = self.knobs[3] * self.rate * 5.0 / 3.0;

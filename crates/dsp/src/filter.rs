@@ -8,7 +8,9 @@ use crate::knob::Knob;
 use crate::sample::{channels_of, narrowed};
 use crate::state;
 use crate::steps::{Step, steps};
-use processor::{Activity, Block, Creation, Event, MakeError, Processor, Setup, StateError, Tail};
+use processor::{
+    Block, Event, MakeContext, MakeError, ProcessStatus, Processor, Setup, StateError, Tail,
+};
 use std::ops::Range;
 use units::{Frames, SampleRate};
 
@@ -109,7 +111,7 @@ impl<R: Recipe<OUTS>, const OUTS: usize> Filter<R, OUTS> {
     ///
     /// A knob stands outside its range.
     pub(crate) fn make(
-        creation: &Creation<'_>,
+        creation: &MakeContext<'_>,
         recipe: R,
     ) -> Result<Box<dyn Processor>, MakeError> {
         let mut made = [1000.0, std::f64::consts::FRAC_1_SQRT_2, 0.0];
@@ -186,15 +188,15 @@ impl<R: Recipe<OUTS>, const OUTS: usize> Filter<R, OUTS> {
 impl<R: Recipe<OUTS>, const OUTS: usize> Processor for Filter<R, OUTS> {
     fn setup(&mut self, setup: &mut Setup<'_>) {
         self.rate = Some(setup.rate);
-        self.glide.frames = Frames::covering(GLIDE_S, setup.rate).0.max(1);
+        self.glide.frames = Frames::from_seconds_ceil(GLIDE_S, setup.rate).0.max(1);
         self.reset();
     }
 
-    fn process(&mut self, block: &mut Block<'_>) -> Activity {
+    fn process(&mut self, block: &mut Block<'_>) -> ProcessStatus {
         let silent = block.is_silent();
         if silent && self.is_at_rest() && block.events().is_empty() {
-            block.silence();
-            return Activity::Asleep;
+            block.silence_outputs();
+            return ProcessStatus::Sleep;
         }
         for step in steps(block) {
             match step {
@@ -203,7 +205,7 @@ impl<R: Recipe<OUTS>, const OUTS: usize> Processor for Filter<R, OUTS> {
                 Step::Tidy => self.tidy(),
             }
         }
-        Activity::Awake
+        ProcessStatus::Continue
     }
 
     fn reset(&mut self) {

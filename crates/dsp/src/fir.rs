@@ -18,9 +18,11 @@ use crate::sample::channels_of;
 use crate::split::{Split, split};
 use crate::state;
 use design::{Recipe, Shape};
-use graph::{Kind, Param, PortSpec, Range};
+use graph::{Kind, Param, ParamRange, PortSpec};
 use history::History;
-use processor::{Activity, Block, Creation, MakeError, Part, Processor, Setup, StateError, Tail};
+use processor::{
+    Block, BlockPart, MakeContext, MakeError, ProcessStatus, Processor, Setup, StateError, Tail,
+};
 use std::sync::Arc;
 use units::Frames;
 
@@ -44,12 +46,12 @@ pub(crate) fn kind() -> Kind {
         params: vec![
             words(
                 "file",
-                Range::File(false),
+                ParamRange::File(false),
                 "A sound file of at most 65,536 frames whose samples are the coefficients.",
             ),
             words(
                 "coefs",
-                Range::Text,
+                ParamRange::Text,
                 "The coefficients, the one for the newest frame first, with blanks or commas between.",
             ),
             fixed(
@@ -82,7 +84,7 @@ pub(crate) fn kind() -> Kind {
     }
 }
 
-pub(crate) fn make(creation: &Creation<'_>) -> Result<Box<dyn Processor>, MakeError> {
+pub(crate) fn make(creation: &MakeContext<'_>) -> Result<Box<dyn Processor>, MakeError> {
     Ok(Box::new(Fir {
         recipe: Recipe::of(creation)?,
         shape: Arc::default(),
@@ -125,7 +127,7 @@ impl Fir {
         }
     }
 
-    fn play(&self, part: &mut Part<'_>, frames: usize) {
+    fn play(&self, part: &mut BlockPart<'_>, frames: usize) {
         let range = part.range();
         let mut output = part.output(0);
         for (c, line) in self.lines.iter().enumerate() {
@@ -149,18 +151,18 @@ impl Processor for Fir {
         self.split.set_up(setup, frame_ns, 2 * channels);
     }
 
-    fn process(&mut self, block: &mut Block<'_>) -> Activity {
+    fn process(&mut self, block: &mut Block<'_>) -> ProcessStatus {
         let silent = block.is_silent();
         let rested = self.is_at_rest();
         self.hear(block);
         if silent && rested {
-            block.silence();
-            return Activity::Asleep;
+            block.silence_outputs();
+            return ProcessStatus::Sleep;
         }
         let frames = block.frames();
         let split = self.split;
         split.play(block, 0..frames, |part| self.play(part, frames));
-        Activity::Awake
+        ProcessStatus::Continue
     }
 
     fn reset(&mut self) {
@@ -182,7 +184,7 @@ impl Processor for Fir {
         Tail::Frames(self.reach() as u64)
     }
 
-    fn lanes(&self) -> u32 {
+    fn max_parallelism(&self) -> u32 {
         self.split.lanes()
     }
 

@@ -10,7 +10,7 @@ use crate::split::{Split, split};
 use crate::state;
 use crate::steps::{Span, spans};
 use graph::{Kind, PortSpec};
-use processor::{Activity, Block, Creation, MakeError, Processor, Setup, StateError};
+use processor::{Block, MakeContext, MakeError, ProcessStatus, Processor, Setup, StateError};
 use std::ops::Range;
 
 const GAIN_DB: Knob = Knob {
@@ -46,7 +46,7 @@ pub(crate) fn kind() -> Kind {
     }
 }
 
-pub(crate) fn make(creation: &Creation<'_>) -> Result<Box<dyn Processor>, MakeError> {
+pub(crate) fn make(creation: &MakeContext<'_>) -> Result<Box<dyn Processor>, MakeError> {
     let (db, gain) = (GAIN_DB.of(creation)?, GAIN.of(creation)?);
     Ok(Box::new(Gain {
         split: Split::of(creation)?,
@@ -92,7 +92,7 @@ impl Processor for Gain {
             .set_up(setup, samples * SAMPLE_NS, 2 * self.channels);
     }
 
-    fn process(&mut self, block: &mut Block<'_>) -> Activity {
+    fn process(&mut self, block: &mut Block<'_>) -> ProcessStatus {
         let silent = block.is_silent();
         for span in spans(block) {
             match span {
@@ -106,17 +106,17 @@ impl Processor for Gain {
             }
         }
         if !silent {
-            return Activity::Awake;
+            return ProcessStatus::Continue;
         }
-        block.silence();
+        block.silence_outputs();
         if self.factor.is_still() {
-            Activity::Asleep
+            ProcessStatus::Sleep
         } else {
-            Activity::Awake
+            ProcessStatus::Continue
         }
     }
 
-    fn lanes(&self) -> u32 {
+    fn max_parallelism(&self) -> u32 {
         self.split.lanes()
     }
 

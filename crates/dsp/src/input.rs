@@ -6,7 +6,7 @@
 use crate::knob::{channels, fixed};
 use crate::sample::{bounded, channels_of};
 use graph::{Kind, PortSpec, Role};
-use processor::{Activity, Block, Creation, MakeError, Processor, Setup, Tail};
+use processor::{Block, MakeContext, MakeError, ProcessStatus, Processor, Setup, Tail};
 
 pub(crate) fn kind() -> Kind {
     Kind {
@@ -27,7 +27,7 @@ pub(crate) fn kind() -> Kind {
     }
 }
 
-pub(crate) fn make(creation: &Creation<'_>) -> Result<Box<dyn Processor>, MakeError> {
+pub(crate) fn make(creation: &MakeContext<'_>) -> Result<Box<dyn Processor>, MakeError> {
     Ok(Box::new(Input {
         first: creation.number("channel")? as usize - 1,
         channels: channels_of(creation.node),
@@ -43,13 +43,13 @@ struct Input {
 impl Processor for Input {
     fn setup(&mut self, _: &mut Setup<'_>) {}
 
-    fn process(&mut self, block: &mut Block<'_>) -> Activity {
-        if block.device(self.first).is_none() {
-            block.silence();
-            return Activity::Awake;
+    fn process(&mut self, block: &mut Block<'_>) -> ProcessStatus {
+        if block.device_input(self.first).is_none() {
+            block.silence_outputs();
+            return ProcessStatus::Continue;
         }
         for c in 0..self.channels {
-            let heard = block.device(self.first + c);
+            let heard = block.device_input(self.first + c);
             let mut output = block.output(0);
             let out = output.channel(c);
             match heard {
@@ -60,13 +60,13 @@ impl Processor for Input {
                 None => out.fill(0.0),
             }
         }
-        Activity::Awake
+        ProcessStatus::Continue
     }
 
     fn reset(&mut self) {}
 
     fn tail(&self) -> Tail {
-        Tail::Endless
+        Tail::Infinite
     }
 
     fn duplicate(&self) -> Option<Box<dyn Processor>> {

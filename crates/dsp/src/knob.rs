@@ -1,7 +1,7 @@
 //! Parameters: what a kind says about them, and the events that turn them while they play.
 
-use graph::{Param, Range};
-use processor::{Body, Creation, Event, MakeError, Target};
+use graph::{Param, ParamRange};
+use processor::{Event, EventBody, EventTarget, MakeContext, MakeError};
 
 /// A number that may change while it plays.
 pub(crate) struct Knob {
@@ -22,9 +22,9 @@ impl Knob {
         Param {
             name: self.name,
             unit: self.unit,
-            range: Range::Number {
-                least: self.least,
-                most: self.most,
+            range: ParamRange::Number {
+                min: self.least,
+                max: self.most,
                 default: self.default,
             },
             live: true,
@@ -33,7 +33,7 @@ impl Knob {
     }
 
     /// What the node says.
-    pub(crate) fn of(&self, creation: &Creation<'_>) -> Result<f64, MakeError> {
+    pub(crate) fn of(&self, creation: &MakeContext<'_>) -> Result<f64, MakeError> {
         creation.number(self.name)
     }
 
@@ -42,7 +42,7 @@ impl Knob {
     /// Real-time: hot.
     pub(crate) fn turned(&self, event: &Event) -> Option<f64> {
         match (event.target, event.body) {
-            (Target::Param(index), Body::Value(value))
+            (EventTarget::Param(index), EventBody::Value(value))
                 if index == self.index && !value.is_nan() =>
             {
                 Some(f64::from(value).clamp(self.least, self.most))
@@ -63,9 +63,9 @@ pub(crate) fn fixed(
     Param {
         name,
         unit,
-        range: Range::Number {
-            least,
-            most,
+        range: ParamRange::Number {
+            min: least,
+            max: most,
             default,
         },
         live: false,
@@ -82,7 +82,7 @@ pub(crate) fn choice(
     Param {
         name,
         unit: "",
-        range: Range::Choice(words),
+        range: ParamRange::Choice(words),
         live: false,
         doc,
     }
@@ -93,7 +93,7 @@ pub(crate) fn flag(name: &'static str, doc: &'static str) -> Param {
     Param {
         name,
         unit: "",
-        range: Range::Flag,
+        range: ParamRange::Flag,
         live: false,
         doc,
     }

@@ -9,7 +9,9 @@ use crate::sample::channels_of;
 use crate::state;
 use crate::steps::{Step, steps};
 use graph::{Kind, PortSpec};
-use processor::{Activity, Block, Creation, Gauge, MakeError, Processor, Setup, StateError};
+use processor::{
+    Block, Gauge, MakeContext, MakeError, ProcessStatus, Processor, Setup, StateError,
+};
 
 const PEAK_FALLS_DB_A_S: f64 = 20.0;
 const RMS_S: f64 = 0.3;
@@ -27,7 +29,7 @@ pub(crate) fn kind() -> Kind {
     }
 }
 
-pub(crate) fn make(creation: &Creation<'_>) -> Result<Box<dyn Processor>, MakeError> {
+pub(crate) fn make(creation: &MakeContext<'_>) -> Result<Box<dyn Processor>, MakeError> {
     let needles = vec![Needles::default(); channels_of(creation.node)];
     Ok(Box::new(Meter {
         needles: needles.into(),
@@ -69,8 +71,8 @@ impl Needles {
     }
 
     fn show(&self) {
-        self.shown[0].show(self.peak as f32);
-        self.shown[1].show(self.mean.sqrt() as f32);
+        self.shown[0].set(self.peak as f32);
+        self.shown[1].set(self.mean.sqrt() as f32);
     }
 }
 
@@ -92,7 +94,7 @@ impl Processor for Meter {
         self.reset();
     }
 
-    fn process(&mut self, block: &mut Block<'_>) -> Activity {
+    fn process(&mut self, block: &mut Block<'_>) -> ProcessStatus {
         let silent = block.is_silent();
         let input = block.input(0);
         for c in 0..self.needles.len() {
@@ -112,12 +114,12 @@ impl Processor for Meter {
         }
         self.needles.iter().for_each(Needles::show);
         if silent {
-            block.silence();
+            block.silence_outputs();
         }
         if silent && self.needles.iter().all(|n| n.peak == 0.0 && n.mean == 0.0) {
-            Activity::Asleep
+            ProcessStatus::Sleep
         } else {
-            Activity::Awake
+            ProcessStatus::Continue
         }
     }
 

@@ -6,8 +6,10 @@
 use crate::knob::Knob;
 use crate::state;
 use crate::steps::{Step, steps};
-use graph::{Kind, PortCount, PortSpec, Width};
-use processor::{Activity, Block, Body, Creation, MakeError, Processor, Setup, StateError, Tail};
+use graph::{Kind, PortCount, PortSignal, PortSpec};
+use processor::{
+    Block, EventBody, MakeContext, MakeError, ProcessStatus, Processor, Setup, StateError, Tail,
+};
 use units::SampleRate;
 
 const BPM: Knob = Knob {
@@ -24,7 +26,7 @@ const BPM: Knob = Knob {
 pub(crate) fn events(name: &'static str) -> PortSpec {
     PortSpec {
         name,
-        width: Width::Event,
+        signal: PortSignal::Event,
         count: PortCount::One,
     }
 }
@@ -38,7 +40,7 @@ pub(crate) fn kind() -> Kind {
     }
 }
 
-pub(crate) fn make(creation: &Creation<'_>) -> Result<Box<dyn Processor>, MakeError> {
+pub(crate) fn make(creation: &MakeContext<'_>) -> Result<Box<dyn Processor>, MakeError> {
     let bpm = BPM.of(creation)?;
     Ok(Box::new(Metro {
         made: bpm,
@@ -76,7 +78,7 @@ impl Metro {
     fn frame(&mut self, block: &mut Block<'_>, frame: usize) {
         if let Some(on) = self.due.take() {
             let value = if on { 1.0 } else { 0.0 };
-            block.send(0, frame as u32, Body::Value(value));
+            block.send_event(0, frame as u32, EventBody::Value(value));
         }
         let before = self.at;
         self.at = before.wrapping_add(self.step);
@@ -93,7 +95,7 @@ impl Processor for Metro {
         self.reset();
     }
 
-    fn process(&mut self, block: &mut Block<'_>) -> Activity {
+    fn process(&mut self, block: &mut Block<'_>) -> ProcessStatus {
         for step in steps(block) {
             match step {
                 Step::Event(event) => {
@@ -105,7 +107,7 @@ impl Processor for Metro {
                 Step::Tidy => {}
             }
         }
-        Activity::Awake
+        ProcessStatus::Continue
     }
 
     fn reset(&mut self) {
@@ -114,7 +116,7 @@ impl Processor for Metro {
     }
 
     fn tail(&self) -> Tail {
-        Tail::Endless
+        Tail::Infinite
     }
 
     fn save(&self, bytes: &mut Vec<u8>) {

@@ -8,19 +8,22 @@
 use crate::knob::{channels, flag};
 use crate::sample::{bounded, channels_of};
 use crate::split::{Split, split};
-use graph::{Kind, PortCount, PortSpec, Width};
-use processor::{Activity, Block, Creation, Input, MakeError, Output, Part, Processor, Setup};
+use graph::{Kind, PortCount, PortSignal, PortSpec};
+use processor::{
+    Block, BlockPart, InputBuffer, MakeContext, MakeError, OutputBuffer, ProcessStatus, Processor,
+    Setup,
+};
 use std::ops::Range;
 
 /// A run of like ports as wide as the node says.
 pub(crate) fn many(name: &'static str, default: u16, least: u16) -> PortSpec {
     PortSpec {
         name,
-        width: Width::AsNode,
+        signal: PortSignal::AsNode,
         count: PortCount::Many {
             default,
-            least,
-            most: 4096,
+            min: least,
+            max: 4096,
         },
     }
 }
@@ -39,7 +42,7 @@ pub(crate) fn kind() -> Kind {
     }
 }
 
-pub(crate) fn make(creation: &Creation<'_>) -> Result<Box<dyn Processor>, MakeError> {
+pub(crate) fn make(creation: &MakeContext<'_>) -> Result<Box<dyn Processor>, MakeError> {
     let node = creation.node;
     Ok(Box::new(Mix {
         grouped: node.flag("grouped"),
@@ -60,9 +63,9 @@ struct Mix {
 
 impl Mix {
     fn play_groups(&self, block: &mut Block<'_>) {
-        let (inputs, outputs) = (block.inputs(), block.outputs());
+        let (inputs, outputs) = (block.input_count(), block.output_count());
         let group = |port| share(inputs, outputs, port);
-        let is_heard = |input: Input<'_>| !input.is_silent();
+        let is_heard = |input: InputBuffer<'_>| !input.is_silent();
         for port in 0..outputs {
             if !group(port).any(|i| is_heard(block.input(i))) {
                 block.output(port).silence();
@@ -102,7 +105,7 @@ pub(crate) fn sum(block: &mut Block<'_>, from: Range<usize>, port: usize, channe
 }
 
 /// The part of [`sum`] that is heard.
-fn add(part: &mut Part<'_>, from: Range<usize>, port: usize, channels: usize) {
+fn add(part: &mut BlockPart<'_>, from: Range<usize>, port: usize, channels: usize) {
     let mut begun = false;
     for i in from {
         let input = part.input(i);
@@ -126,12 +129,12 @@ fn add(part: &mut Part<'_>, from: Range<usize>, port: usize, channels: usize) {
 ///
 /// Real-time: hot.
 pub(crate) fn spread(block: &mut Block<'_>, channels: usize) {
-    if block.outputs() > 1 {
-        copy(block.all_outputs(), channels);
+    if block.output_count() > 1 {
+        copy(block.outputs(), channels);
     }
 }
 
-fn copy<'a>(mut outputs: impl Iterator<Item = Output<'a>>, channels: usize) {
+fn copy<'a>(mut outputs: impl Iterator<Item = OutputBuffer<'a>>, channels: usize) {
     let Some(mut first) = outputs.next() else {
         return;
     };
@@ -149,12 +152,12 @@ impl Processor for Mix {
             .set_up(setup, samples as f64 * SAMPLE_NS, samples);
     }
 
-    fn process(&mut self, block: &mut Block<'_>) -> Activity {
+    fn process(&mut self, block: &mut Block<'_>) -> ProcessStatus {
         if block.is_silent() {
-            block.silence();
-            return Activity::Asleep;
+            block.silence_outputs();
+            return ProcessStatus::Sleep;
         }
-        let (inputs, outputs) = (block.inputs(), block.outputs());
+        let (inputs, outputs) = (block.input_count(), block.output_count());
         let (channels, all) = (self.channels, 0..block.frames());
         if self.grouped {
             self.play_groups(block);
@@ -162,14 +165,14 @@ impl Processor for Mix {
             self.split.play(block, all, |part| {
                 add(part, 0..inputs, 0, channels);
                 if outputs > 1 {
-                    copy(part.all_outputs(), channels);
+                    copy(part.outputs(), channels);
                 }
             });
         }
-        Activity::Awake
+        ProcessStatus::Continue
     }
 
-    fn lanes(&self) -> u32 {
+    fn max_parallelism(&self) -> u32 {
         self.split.lanes()
     }
 

@@ -11,7 +11,9 @@ use crate::split::{Split, split};
 use crate::state;
 use crate::steps::{Span, spans};
 use graph::{Kind, PortCount, PortSpec};
-use processor::{Activity, Block, Creation, Event, MakeError, Part, Processor, Setup, StateError};
+use processor::{
+    Block, BlockPart, Event, MakeContext, MakeError, ProcessStatus, Processor, Setup, StateError,
+};
 use std::ops::Range;
 
 macro_rules! levels {
@@ -50,8 +52,8 @@ pub(crate) fn kind() -> Kind {
     let inputs = PortSpec {
         count: PortCount::Many {
             default: 2,
-            least: 1,
-            most: NAMES.len() as u16,
+            min: 1,
+            max: NAMES.len() as u16,
         },
         ..many("in", 2, 1)
     };
@@ -68,7 +70,7 @@ pub(crate) fn kind() -> Kind {
     }
 }
 
-pub(crate) fn make(creation: &Creation<'_>) -> Result<Box<dyn Processor>, MakeError> {
+pub(crate) fn make(creation: &MakeContext<'_>) -> Result<Box<dyn Processor>, MakeError> {
     let level = |knob: &Knob| Ok(Smooth::new(from_db(knob.of(creation)?) as f32));
     let inputs = creation.node.inputs.len().min(NAMES.len());
     let faders: Result<_, MakeError> = (0..inputs).map(|i| level(&fader(i))).collect();
@@ -112,7 +114,7 @@ impl Mixer {
     }
 
     /// Plays a part of what begins at the frame `from`.
-    fn play_part(&self, part: &mut Part<'_>, from: usize) {
+    fn play_part(&self, part: &mut BlockPart<'_>, from: usize) {
         let passed = part.range().start - from;
         for c in 0..self.channels {
             part.output(0).channel(c).fill(0.0);
@@ -142,7 +144,7 @@ impl Processor for Mixer {
             .set_up(setup, samples as f64 * SAMPLE_NS, samples);
     }
 
-    fn process(&mut self, block: &mut Block<'_>) -> Activity {
+    fn process(&mut self, block: &mut Block<'_>) -> ProcessStatus {
         let silent = block.is_silent();
         for span in spans(block) {
             match span {
@@ -151,17 +153,17 @@ impl Processor for Mixer {
             }
         }
         if !silent {
-            return Activity::Awake;
+            return ProcessStatus::Continue;
         }
-        block.silence();
+        block.silence_outputs();
         if self.all().all(|smooth| smooth.is_still()) {
-            Activity::Asleep
+            ProcessStatus::Sleep
         } else {
-            Activity::Awake
+            ProcessStatus::Continue
         }
     }
 
-    fn lanes(&self) -> u32 {
+    fn max_parallelism(&self) -> u32 {
         self.split.lanes()
     }
 

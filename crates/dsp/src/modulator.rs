@@ -8,7 +8,7 @@ use crate::sample::bounded;
 use crate::sine::sine;
 use crate::steps::{Step, steps};
 use graph::{Kind, PortSpec};
-use processor::{Activity, Block, Creation, MakeError, Processor, Setup, StateError};
+use processor::{Block, MakeContext, MakeError, ProcessStatus, Processor, Setup, StateError};
 
 pub(crate) fn kind() -> Kind {
     Kind {
@@ -20,7 +20,7 @@ pub(crate) fn kind() -> Kind {
     }
 }
 
-pub(crate) fn make(creation: &Creation<'_>) -> Result<Box<dyn Processor>, MakeError> {
+pub(crate) fn make(creation: &MakeContext<'_>) -> Result<Box<dyn Processor>, MakeError> {
     Ok(Box::new(Modulator {
         voice: Voice::new(creation, 0.0)?,
     }))
@@ -51,7 +51,7 @@ impl Processor for Modulator {
         self.voice.set_up(setup.rate);
     }
 
-    fn process(&mut self, block: &mut Block<'_>) -> Activity {
+    fn process(&mut self, block: &mut Block<'_>) -> ProcessStatus {
         let silent = block.is_silent();
         for step in steps(block) {
             match step {
@@ -65,9 +65,9 @@ impl Processor for Modulator {
             }
         }
         if silent {
-            block.silence();
+            block.silence_outputs();
         }
-        Activity::Awake
+        ProcessStatus::Continue
     }
 
     fn reset(&mut self) {

@@ -7,7 +7,7 @@ use crate::knob::channels;
 use crate::mix::many;
 use crate::sample::{bounded, channels_of};
 use graph::{Kind, PortSpec};
-use processor::{Activity, Block, Creation, MakeError, Processor, Setup};
+use processor::{Block, MakeContext, MakeError, ProcessStatus, Processor, Setup};
 
 pub(crate) fn kind() -> Kind {
     Kind {
@@ -22,7 +22,7 @@ pub(crate) fn kind() -> Kind {
     }
 }
 
-pub(crate) fn make(creation: &Creation<'_>) -> Result<Box<dyn Processor>, MakeError> {
+pub(crate) fn make(creation: &MakeContext<'_>) -> Result<Box<dyn Processor>, MakeError> {
     Ok(Box::new(Multiply {
         channels: channels_of(creation.node),
     }))
@@ -36,12 +36,12 @@ struct Multiply {
 impl Processor for Multiply {
     fn setup(&mut self, _setup: &mut Setup<'_>) {}
 
-    fn process(&mut self, block: &mut Block<'_>) -> Activity {
-        let inputs = block.inputs();
+    fn process(&mut self, block: &mut Block<'_>) -> ProcessStatus {
+        let inputs = block.input_count();
         if (0..inputs).any(|port| block.input(port).is_silent()) {
-            block.silence();
+            block.silence_outputs();
             // The others may sound, and this one may be called for nothing; it has no state that could change.
-            return Activity::Asleep;
+            return ProcessStatus::Sleep;
         }
         for c in 0..self.channels {
             for port in 0..inputs {
@@ -55,7 +55,7 @@ impl Processor for Multiply {
                 }
             }
         }
-        Activity::Awake
+        ProcessStatus::Continue
     }
 
     fn reset(&mut self) {}

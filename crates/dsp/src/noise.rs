@@ -11,7 +11,7 @@ use crate::smooth::Smooth;
 use crate::state;
 use crate::steps::{Step, steps};
 use graph::{Kind, PortSpec};
-use processor::{Activity, Block, Creation, MakeError, Processor, Setup, StateError, Tail};
+use processor::{Block, MakeContext, MakeError, ProcessStatus, Processor, Setup, StateError, Tail};
 
 const VOLUME: Knob = Knob {
     index: 0,
@@ -37,7 +37,7 @@ pub(crate) fn kind() -> Kind {
     }
 }
 
-pub(crate) fn make(creation: &Creation<'_>) -> Result<Box<dyn Processor>, MakeError> {
+pub(crate) fn make(creation: &MakeContext<'_>) -> Result<Box<dyn Processor>, MakeError> {
     let seed = match creation.number("seed")? as u64 {
         0 => hash(&creation.node.name),
         seed => scramble(seed),
@@ -125,7 +125,7 @@ impl Processor for Noise {
         self.reset();
     }
 
-    fn process(&mut self, block: &mut Block<'_>) -> Activity {
+    fn process(&mut self, block: &mut Block<'_>) -> ProcessStatus {
         for step in steps(block) {
             match step {
                 Step::Event(event) => {
@@ -137,7 +137,7 @@ impl Processor for Noise {
                 Step::Tidy => {}
             }
         }
-        Activity::Awake
+        ProcessStatus::Continue
     }
 
     fn reset(&mut self) {
@@ -147,7 +147,7 @@ impl Processor for Noise {
     }
 
     fn tail(&self) -> Tail {
-        Tail::Endless
+        Tail::Infinite
     }
 
     fn save(&self, bytes: &mut Vec<u8>) {

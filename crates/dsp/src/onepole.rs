@@ -5,7 +5,7 @@
 use crate::filter::{Coefs, FREQ, Filter, Knobs, Recipe, State};
 use crate::knob::{Knob, channels, choice};
 use graph::{Kind, PortSpec};
-use processor::{Creation, MakeError, Processor};
+use processor::{MakeContext, MakeError, Processor};
 use std::f64::consts::PI;
 
 pub(crate) fn kind() -> Kind {
@@ -23,7 +23,7 @@ pub(crate) fn kind() -> Kind {
     }
 }
 
-pub(crate) fn make(creation: &Creation<'_>) -> Result<Box<dyn Processor>, MakeError> {
+pub(crate) fn make(creation: &MakeContext<'_>) -> Result<Box<dyn Processor>, MakeError> {
     let high = creation.choice("mode")? == 1;
     Filter::make(creation, OnePole { high })
 }

@@ -14,7 +14,7 @@ use crate::smooth::Smooth;
 use crate::state;
 use crate::steps::{Step, steps};
 use graph::{Kind, PortSpec};
-use processor::{Activity, Block, Creation, MakeError, Processor, Setup, StateError};
+use processor::{Block, MakeContext, MakeError, ProcessStatus, Processor, Setup, StateError};
 use units::SampleRate;
 
 const WAVES: &[&str] = &["sine", "saw", "square", "triangle"];
@@ -54,7 +54,7 @@ pub(crate) fn kind() -> Kind {
     }
 }
 
-pub(crate) fn make(creation: &Creation<'_>) -> Result<Box<dyn Processor>, MakeError> {
+pub(crate) fn make(creation: &MakeContext<'_>) -> Result<Box<dyn Processor>, MakeError> {
     let wave = match creation.choice("wave")? {
         0 => Wave::Sine,
         1 => Wave::Saw,
@@ -78,7 +78,7 @@ pub(crate) struct Voice {
 }
 
 impl Voice {
-    pub(crate) fn new(creation: &Creation<'_>, phase: f64) -> Result<Self, MakeError> {
+    pub(crate) fn new(creation: &MakeContext<'_>, phase: f64) -> Result<Self, MakeError> {
         let hz = FREQ.of(creation)?;
         Ok(Self {
             made: (hz, phase),
@@ -243,7 +243,7 @@ impl Processor for Osc {
         self.voice.set_up(setup.rate);
     }
 
-    fn process(&mut self, block: &mut Block<'_>) -> Activity {
+    fn process(&mut self, block: &mut Block<'_>) -> ProcessStatus {
         for step in steps(block) {
             match step {
                 Step::Event(event) => self.voice.take_up(&event),
@@ -251,7 +251,7 @@ impl Processor for Osc {
                 Step::Tidy => {}
             }
         }
-        Activity::Awake
+        ProcessStatus::Continue
     }
 
     fn reset(&mut self) {
@@ -259,7 +259,7 @@ impl Processor for Osc {
     }
 
     fn tail(&self) -> processor::Tail {
-        processor::Tail::Endless
+        processor::Tail::Infinite
     }
 
     fn save(&self, bytes: &mut Vec<u8>) {

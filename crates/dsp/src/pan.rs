@@ -10,7 +10,7 @@ use crate::split::{Split, split};
 use crate::state;
 use crate::steps::{Span, spans};
 use graph::{Kind, PortSpec};
-use processor::{Activity, Block, Creation, MakeError, Processor, Setup, StateError};
+use processor::{Block, MakeContext, MakeError, ProcessStatus, Processor, Setup, StateError};
 use std::ops::Range;
 
 const PAN: Knob = Knob {
@@ -36,7 +36,7 @@ pub(crate) fn kind() -> Kind {
     }
 }
 
-pub(crate) fn make(creation: &Creation<'_>) -> Result<Box<dyn Processor>, MakeError> {
+pub(crate) fn make(creation: &MakeContext<'_>) -> Result<Box<dyn Processor>, MakeError> {
     let sides = factors(PAN.of(creation)?).map(Smooth::new);
     Ok(Box::new(Pan {
         sides,
@@ -80,7 +80,7 @@ impl Processor for Pan {
         self.split.set_up(setup, FRAME_NS, 3);
     }
 
-    fn process(&mut self, block: &mut Block<'_>) -> Activity {
+    fn process(&mut self, block: &mut Block<'_>) -> ProcessStatus {
         let silent = block.is_silent();
         for span in spans(block) {
             match span {
@@ -94,17 +94,17 @@ impl Processor for Pan {
             }
         }
         if !silent {
-            return Activity::Awake;
+            return ProcessStatus::Continue;
         }
-        block.silence();
+        block.silence_outputs();
         if self.sides.iter().all(Smooth::is_still) {
-            Activity::Asleep
+            ProcessStatus::Sleep
         } else {
-            Activity::Awake
+            ProcessStatus::Continue
         }
     }
 
-    fn lanes(&self) -> u32 {
+    fn max_parallelism(&self) -> u32 {
         self.split.lanes()
     }
 

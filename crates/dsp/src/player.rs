@@ -21,7 +21,8 @@ use feed::{Tap, feed};
 use graph::{Kind, Param, PortSpec};
 use media::Sound;
 use processor::{
-    Activity, Background, Block, Creation, MakeError, Processor, Setup, StateError, Tail,
+    BackgroundTask, Block, MakeContext, MakeError, ProcessStatus, Processor, Setup, StateError,
+    Tail,
 };
 use std::ops::Range;
 use std::path::PathBuf;
@@ -61,7 +62,7 @@ pub(crate) fn kind() -> Kind {
     let file = Param {
         name: "file",
         unit: "",
-        range: graph::Range::File(true),
+        range: graph::ParamRange::File(true),
         live: false,
         doc: "A WAV, AIFF or FLAC file, from the session's folder.",
     };
@@ -110,11 +111,14 @@ pub(crate) fn kind() -> Kind {
     }
 }
 
-pub(crate) fn make(creation: &Creation<'_>) -> Result<Box<dyn Processor>, MakeError> {
+pub(crate) fn make(creation: &MakeContext<'_>) -> Result<Box<dyn Processor>, MakeError> {
     make_holding(creation, MOST_HELD)
 }
 
-fn make_holding(creation: &Creation<'_>, most_held: u64) -> Result<Box<dyn Processor>, MakeError> {
+fn make_holding(
+    creation: &MakeContext<'_>,
+    most_held: u64,
+) -> Result<Box<dyn Processor>, MakeError> {
     let Some(file) = creation.node.text("file").filter(|file| !file.is_empty()) else {
         return Err(MakeError::param("file", "`player` needs `file`"));
     };
@@ -221,7 +225,7 @@ impl Player {
             self.feed = Feed::Held(sound);
             return Ok(());
         }
-        let stream = media::Stream::open(&self.source.path, rate)?;
+        let stream = media::ResamplingReader::open(&self.source.path, rate)?;
         self.timeline = self.source.timeline(rate, stream.frames());
         let width = match stream.channels().count() {
             1 => 1,
@@ -230,8 +234,8 @@ impl Player {
         let block = setup.block.count();
         let room = (AHEAD_S * rate.hz() as usize).max(AHEAD_BLOCKS * block);
         let (mut feeder, tap) = feed(stream, self.timeline, (width, room), setup.mode);
-        feeder.turn();
-        setup.services.background(Box::new(feeder));
+        feeder.poll();
+        setup.services.spawn_background(Box::new(feeder));
         self.feed = Feed::Streamed(tap);
         Ok(())
     }
@@ -344,7 +348,7 @@ impl Processor for Player {
         }
     }
 
-    fn process(&mut self, block: &mut Block<'_>) -> Activity {
+    fn process(&mut self, block: &mut Block<'_>) -> ProcessStatus {
         let mut heard = Heard::default();
         for step in steps(block) {
             match step {
@@ -365,14 +369,14 @@ impl Processor for Player {
             block.count_late();
         }
         if heard.sound {
-            return Activity::Awake;
+            return ProcessStatus::Continue;
         }
-        block.silence();
+        block.silence_outputs();
         let ended = self.timeline.at(self.now) == Piece::End && self.factor.is_still();
         if ended && !matches!(self.feed, Feed::Nothing) {
-            Activity::Asleep
+            ProcessStatus::Sleep
         } else {
-            Activity::Awake
+            ProcessStatus::Continue
         }
     }
 
@@ -386,7 +390,7 @@ impl Processor for Player {
     }
 
     fn tail(&self) -> Tail {
-        self.timeline.end().map_or(Tail::Endless, Tail::Frames)
+        self.timeline.end().map_or(Tail::Infinite, Tail::Frames)
     }
 
     fn length(&self) -> Option<u64> {

@@ -11,10 +11,11 @@
 
 use crate::knob::{channels, choice};
 use crate::sample::channels_of;
-use graph::{Kind, Param, PortSpec, Range};
-use media::{Format, Writer};
+use graph::{Kind, Param, ParamRange, PortSpec};
+use media::{SampleFormat, Writer};
 use processor::{
-    Activity, Background, Block, Creation, Gauge, MakeError, Mode, Processor, Setup, Turn,
+    BackgroundTask, Block, Gauge, MakeContext, MakeError, Mode, ProcessStatus, Processor, Setup,
+    TaskStatus,
 };
 use rt::spsc::{Receiver, Sender, channel};
 use std::path::PathBuf;
@@ -36,7 +37,7 @@ pub(crate) fn kind() -> Kind {
             Param {
                 name: "file",
                 unit: "",
-                range: Range::File(true),
+                range: ParamRange::File(true),
                 live: false,
                 doc: "The WAV file, from the session's folder; what was there is overwritten.",
             },
@@ -49,7 +50,7 @@ pub(crate) fn kind() -> Kind {
     }
 }
 
-pub(crate) fn make(creation: &Creation<'_>) -> Result<Box<dyn Processor>, MakeError> {
+pub(crate) fn make(creation: &MakeContext<'_>) -> Result<Box<dyn Processor>, MakeError> {
     let Some(file) = creation.node.text("file").filter(|file| !file.is_empty()) else {
         return Err(MakeError::param("file", "`recorder` needs `file`"));
     };
@@ -62,7 +63,8 @@ pub(crate) fn make(creation: &Creation<'_>) -> Result<Box<dyn Processor>, MakeEr
     }
     Ok(Box::new(Recorder {
         path,
-        format: [Format::F32, Format::I24, Format::I16][creation.choice("format")?],
+        format: [SampleFormat::F32, SampleFormat::I24, SampleFormat::I16]
+            [creation.choice("format")?],
         channels: channels_of(creation.node),
         end: None,
     }))
@@ -70,7 +72,7 @@ pub(crate) fn make(creation: &Creation<'_>) -> Result<Box<dyn Processor>, MakeEr
 
 struct Recorder {
     path: PathBuf,
-    format: Format,
+    format: SampleFormat,
     channels: usize,
     end: Option<End>,
 }
@@ -117,13 +119,13 @@ impl Recorder {
     fn open(&self, setup: &mut Setup<'_>) -> Result<End, media::MediaError> {
         let writer = match setup.mode {
             Mode::Live | Mode::Offline => Some(self.create(setup)?),
-            Mode::Rehearsal => None,
+            Mode::DryRun => None,
         };
         let behind = BEHIND_S * setup.rate.hz() as usize;
         let room = behind.max(BEHIND_BLOCKS * setup.block.count());
         let (sender, receiver) = channel(room * self.channels);
         let shared = Arc::new(Shared::default());
-        setup.services.background(Box::new(Disk {
+        setup.services.spawn_background(Box::new(Disk {
             ring: receiver,
             shared: shared.clone(),
             writer,
@@ -188,7 +190,7 @@ impl End {
         self.lost += frames;
         // Relaxed: as above.
         self.shared.owed.store(self.owed, Ordering::Relaxed);
-        self.gauge.show(self.lost as f32);
+        self.gauge.set(self.lost as f32);
     }
 }
 
@@ -216,24 +218,24 @@ impl Disk {
         writer.finish()
     }
 
-    fn fail(&mut self) -> Turn {
+    fn fail(&mut self) -> TaskStatus {
         self.writer = None;
         // Relaxed: the word is all there is.
         self.shared.failed.store(true, Ordering::Relaxed);
-        Turn::Done
+        TaskStatus::Done
     }
 }
 
-impl Background for Disk {
-    fn turn(&mut self) -> Turn {
+impl BackgroundTask for Disk {
+    fn poll(&mut self) -> TaskStatus {
         let closed = self.ring.is_closed();
         match self.write() {
             Err(_) => self.fail(),
             Ok(()) if closed => {
                 self.end();
-                Turn::Done
+                TaskStatus::Done
             }
-            Ok(()) => Turn::Later,
+            Ok(()) => TaskStatus::Idle,
         }
     }
 
@@ -251,7 +253,7 @@ impl Processor for Recorder {
         self.end = self.open(setup).ok();
     }
 
-    fn process(&mut self, block: &mut Block<'_>) -> Activity {
+    fn process(&mut self, block: &mut Block<'_>) -> ProcessStatus {
         let kept = match &mut self.end {
             // Relaxed: the word is all there is.
             Some(end) if !end.shared.failed.load(Ordering::Relaxed) => {
@@ -263,15 +265,15 @@ impl Processor for Recorder {
             block.count_late();
         }
         if block.is_silent() {
-            block.silence();
-            return Activity::Awake;
+            block.silence_outputs();
+            return ProcessStatus::Continue;
         }
         let input = block.input(0);
         let mut output = block.output(0);
         for c in 0..self.channels {
             output.channel(c).copy_from_slice(input.channel(c));
         }
-        Activity::Awake
+        ProcessStatus::Continue
     }
 
     fn reset(&mut self) {}

@@ -11,7 +11,7 @@ use crate::split::{Split, split};
 use crate::state;
 use crate::steps::{Span, spans};
 use graph::{Kind, PortSpec};
-use processor::{Activity, Block, Creation, MakeError, Processor, Setup, StateError};
+use processor::{Block, MakeContext, MakeError, ProcessStatus, Processor, Setup, StateError};
 use std::ops::Range;
 
 const DRIVE: Knob = Knob {
@@ -43,7 +43,7 @@ pub(crate) fn kind() -> Kind {
     }
 }
 
-pub(crate) fn make(creation: &Creation<'_>) -> Result<Box<dyn Processor>, MakeError> {
+pub(crate) fn make(creation: &MakeContext<'_>) -> Result<Box<dyn Processor>, MakeError> {
     let hard = creation.choice("mode")? == 1;
     Ok(Box::new(Shape {
         hard,
@@ -97,7 +97,7 @@ impl Processor for Shape {
         self.split.set_up(setup, frame_ns, 2 * self.channels);
     }
 
-    fn process(&mut self, block: &mut Block<'_>) -> Activity {
+    fn process(&mut self, block: &mut Block<'_>) -> ProcessStatus {
         let silent = block.is_silent();
         for span in spans(block) {
             match span {
@@ -110,17 +110,17 @@ impl Processor for Shape {
             }
         }
         if !silent {
-            return Activity::Awake;
+            return ProcessStatus::Continue;
         }
-        block.silence();
+        block.silence_outputs();
         if self.drive.is_still() {
-            Activity::Asleep
+            ProcessStatus::Sleep
         } else {
-            Activity::Awake
+            ProcessStatus::Continue
         }
     }
 
-    fn lanes(&self) -> u32 {
+    fn max_parallelism(&self) -> u32 {
         self.split.lanes()
     }
 

@@ -5,7 +5,7 @@
 
 use crate::knob::fixed;
 use graph::{Kind, PortSpec, Role};
-use processor::{Activity, Block, Creation, MakeError, Processor, Setup};
+use processor::{Block, MakeContext, MakeError, ProcessStatus, Processor, Setup};
 
 pub(crate) fn kind() -> Kind {
     Kind {
@@ -23,7 +23,7 @@ pub(crate) fn kind() -> Kind {
     }
 }
 
-pub(crate) fn make(creation: &Creation<'_>) -> Result<Box<dyn Processor>, MakeError> {
+pub(crate) fn make(creation: &MakeContext<'_>) -> Result<Box<dyn Processor>, MakeError> {
     creation.number("channel")?;
     Ok(Box::new(Sink))
 }
@@ -33,8 +33,8 @@ struct Sink;
 impl Processor for Sink {
     fn setup(&mut self, _setup: &mut Setup<'_>) {}
 
-    fn process(&mut self, _block: &mut Block<'_>) -> Activity {
-        Activity::Asleep
+    fn process(&mut self, _block: &mut Block<'_>) -> ProcessStatus {
+        ProcessStatus::Sleep
     }
 
     fn reset(&mut self) {}

@@ -36,7 +36,7 @@ impl Smooth {
     /// As new, at `rate`.
     pub(crate) fn set_up(&mut self, rate: SampleRate) {
         *self = Self::new(self.made);
-        self.glide = Frames::covering(GLIDE_S, rate).0.max(1);
+        self.glide = Frames::from_seconds_ceil(GLIDE_S, rate).0.max(1);
     }
 
     /// As new.

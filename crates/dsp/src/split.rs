@@ -11,7 +11,7 @@
 
 use crate::knob::fixed;
 use graph::Param;
-use processor::{Block, Creation, MakeError, Part, Setup};
+use processor::{Block, BlockPart, MakeContext, MakeError, Setup};
 use std::ops::Range;
 
 /// The least that a part is worth: a wake of another worker, and some.
@@ -51,7 +51,7 @@ pub(crate) struct Split {
 
 impl Split {
     /// As the node says.
-    pub(crate) fn of(creation: &Creation<'_>) -> Result<Self, MakeError> {
+    pub(crate) fn of(creation: &MakeContext<'_>) -> Result<Self, MakeError> {
         Ok(Self {
             asked: creation.number("split")? as u32,
             frame_ns: 0.0,
@@ -107,7 +107,7 @@ impl Split {
     #[inline]
     pub(crate) fn play<F>(&self, block: &mut Block<'_>, range: Range<usize>, work: F)
     where
-        F: Fn(&mut Part<'_>) + Sync,
+        F: Fn(&mut BlockPart<'_>) + Sync,
     {
         let parts = self.parts(block, range.len());
         block.split(range, parts, work);

@@ -8,7 +8,7 @@ use crate::biquad::{Q, radius};
 use crate::filter::{Coefs, FREQ, Filter, Knobs, Recipe, State};
 use crate::knob::{Knob, channels};
 use graph::{Kind, PortSpec};
-use processor::{Creation, MakeError, Processor};
+use processor::{MakeContext, MakeError, Processor};
 use std::f64::consts::PI;
 
 pub(crate) fn kind() -> Kind {
@@ -26,7 +26,7 @@ pub(crate) fn kind() -> Kind {
     }
 }
 
-pub(crate) fn make(creation: &Creation<'_>) -> Result<Box<dyn Processor>, MakeError> {
+pub(crate) fn make(creation: &MakeContext<'_>) -> Result<Box<dyn Processor>, MakeError> {
     Filter::make(creation, Svf)
 }
 

@@ -9,8 +9,8 @@ use crate::knob::Knob;
 use crate::mix::{many, spread, sum};
 use crate::state;
 use crate::steps::{Step, steps};
-use graph::{Kind, PortSpec, Width};
-use processor::{Activity, Block, Creation, MakeError, Processor, Setup, StateError};
+use graph::{Kind, PortSignal, PortSpec};
+use processor::{Block, MakeContext, MakeError, ProcessStatus, Processor, Setup, StateError};
 use std::hint::black_box;
 use std::sync::OnceLock;
 use std::sync::atomic::{Ordering, fence};
@@ -29,7 +29,7 @@ const NS: Knob = Knob {
 
 pub(crate) fn kind() -> Kind {
     let mono = |spec: PortSpec| PortSpec {
-        width: Width::Fixed(Channels(1)),
+        signal: PortSignal::Fixed(Channels(1)),
         ..spec
     };
     Kind {
@@ -41,7 +41,7 @@ pub(crate) fn kind() -> Kind {
     }
 }
 
-pub(crate) fn make(creation: &Creation<'_>) -> Result<Box<dyn Processor>, MakeError> {
+pub(crate) fn make(creation: &MakeContext<'_>) -> Result<Box<dyn Processor>, MakeError> {
     let ns = NS.of(creation)?;
     Ok(Box::new(Work {
         made: ns,
@@ -98,7 +98,7 @@ impl Work {
     /// Holds the output back until the chain has ended.
     fn pass(&mut self, block: &mut Block<'_>) {
         let zero = self.burn(block.frames());
-        let (inputs, outputs) = (block.inputs(), block.outputs());
+        let (inputs, outputs) = (block.input_count(), block.output_count());
         if outputs == 0 {
             return;
         }
@@ -116,7 +116,7 @@ impl Processor for Work {
         self.ns = self.made;
     }
 
-    fn process(&mut self, block: &mut Block<'_>) -> Activity {
+    fn process(&mut self, block: &mut Block<'_>) -> ProcessStatus {
         for step in steps(block) {
             if let Step::Event(event) = step {
                 self.ns = NS.turned(&event).unwrap_or(self.ns);
@@ -131,10 +131,10 @@ impl Processor for Work {
             fence(Ordering::SeqCst);
         }
         if silent {
-            block.silence();
+            block.silence_outputs();
         }
         // It has work to do, sound or no sound.
-        Activity::Awake
+        ProcessStatus::Continue
     }
 
     fn reset(&mut self) {

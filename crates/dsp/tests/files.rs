@@ -2,20 +2,20 @@
 
 mod kit;
 
-use graph::Value;
+use graph::ParamValue;
 use kit::{Folder, Player, made, node};
-use media::{Format, Writer};
-use processor::{Activity, Mode, Tail};
+use media::{SampleFormat, Writer};
+use processor::{Mode, ProcessStatus, Tail};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use units::{Channels, SampleRate};
 
-fn text(path: &Path) -> Value {
-    Value::Text(path.to_str().unwrap().into())
+fn text(path: &Path) -> ParamValue {
+    ParamValue::Text(path.to_str().unwrap().into())
 }
 
-fn number(n: f64) -> Value {
-    Value::Number(n)
+fn number(n: f64) -> ParamValue {
+    ParamValue::Number(n)
 }
 
 /// Sample `frame` of channel `c` of every test file: no two alike for long.
@@ -29,7 +29,7 @@ fn wav(path: PathBuf, channels: usize, frames: usize) -> PathBuf {
         .flat_map(|frame| (0..channels).map(move |c| sample(frame, c)))
         .collect();
     let width = Channels(channels as u16);
-    let mut writer = Writer::create(&path, rate, width, Format::F32).unwrap();
+    let mut writer = Writer::create(&path, rate, width, SampleFormat::F32).unwrap();
     writer.write_interleaved(&samples).unwrap();
     writer.finish().unwrap();
     path
@@ -60,7 +60,7 @@ fn a_file_is_heard_from_the_first_frame_to_its_end() {
         assert_eq!(heard[..1000], expected(0..1000, c));
         assert_eq!(heard[1000..], [0.0; 200]);
     }
-    assert_eq!((player.last, player.late), (Activity::Asleep, 0));
+    assert_eq!((player.last, player.late), (ProcessStatus::Sleep, 0));
 }
 
 #[test]
@@ -88,7 +88,7 @@ fn a_part_waits_plays_rests_and_begins_again() {
         "player",
         &[
             ("file", text(&file)),
-            ("loop", Value::Flag(true)),
+            ("loop", ParamValue::Flag(true)),
             ("at", number(0.01)),
             ("start", number(0.02)),
             ("length", number(0.005)),
@@ -139,7 +139,7 @@ fn a_long_file_streams_without_a_gap_and_around_its_end() {
     let params = [
         ("file", text(&file)),
         ("channels", number(2.0)),
-        ("loop", Value::Flag(true)),
+        ("loop", ParamValue::Flag(true)),
         ("start", number(1.0)),
     ];
     let mut player = Player::new(&node("player", &params), 48_000, Mode::Offline);
@@ -235,11 +235,11 @@ fn a_file_that_is_missing_or_no_sound_is_told_with_its_name() {
     assert_eq!(error.key, Some("file"));
     let error = made(&node(
         "player",
-        &[("file", Value::Text("no/such.wav".into()))],
+        &[("file", ParamValue::Text("no/such.wav".into()))],
     ));
     let error = error.err().unwrap();
     assert!(error.message.contains("no/such.wav"), "{error}");
-    let missing = Value::Text("no/such/folder/take.wav".into());
+    let missing = ParamValue::Text("no/such/folder/take.wav".into());
     let error = made(&node("recorder", &[("file", missing)])).err().unwrap();
     assert!(error.message.contains("make its folder first"), "{error}");
 }
@@ -292,7 +292,7 @@ fn live_what_the_disk_did_not_take_is_silence_of_the_same_length() {
     // Room for 96000 frames: the last 4000 of the first go are lost, and half of the last one.
     player.play(100_000, 500, &sound);
     assert_eq!(player.late, 8);
-    assert_eq!(player.gauge.read(), 4000.0);
+    assert_eq!(player.gauge.get(), 4000.0);
     player.turns();
     player.play(20_000, 500, &part(0..20_000));
     player.processor.reset();
@@ -340,14 +340,14 @@ fn a_live_input_is_the_device_and_silent_where_it_ends() {
 fn a_stream_that_is_reset_again_and_again_never_plays_what_is_old() {
     let folder = Folder::new("stress");
     let file = long(&folder);
-    let params = [("file", text(&file)), ("loop", Value::Flag(true))];
+    let params = [("file", text(&file)), ("loop", ParamValue::Flag(true))];
     let mut player = Player::new(&node("player", &params), 48_000, Mode::Live);
     let mut disk = player.background.remove(0);
     let done = AtomicBool::new(false);
     std::thread::scope(|threads| {
         threads.spawn(|| {
             while !done.load(Ordering::Relaxed) {
-                disk.turn();
+                disk.poll();
             }
         });
         // By a panic too, or the disk would go on for ever.

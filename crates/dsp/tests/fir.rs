@@ -2,28 +2,28 @@
 
 mod kit;
 
-use graph::Value;
+use graph::ParamValue;
 use kit::{Folder, Player, made, node};
-use media::{Format, Writer};
-use processor::{Activity, Mode, Tail};
+use media::{SampleFormat, Writer};
+use processor::{Mode, ProcessStatus, Tail};
 use std::path::{Path, PathBuf};
 use units::{Channels, Frames, SampleRate};
 
-fn text(words: &str) -> Value {
-    Value::Text(words.into())
+fn text(words: &str) -> ParamValue {
+    ParamValue::Text(words.into())
 }
 
-fn path(path: &Path) -> Value {
+fn path(path: &Path) -> ParamValue {
     text(path.to_str().unwrap())
 }
 
-fn number(n: f64) -> Value {
-    Value::Number(n)
+fn number(n: f64) -> ParamValue {
+    ParamValue::Number(n)
 }
 
 fn wav(path: PathBuf, hz: u32, channels: u16, frames: usize) -> PathBuf {
     let rate = SampleRate::new(hz).unwrap();
-    let mut writer = Writer::create(&path, rate, Channels(channels), Format::F32).unwrap();
+    let mut writer = Writer::create(&path, rate, Channels(channels), SampleFormat::F32).unwrap();
     let samples: Vec<f32> = (0..frames * usize::from(channels)).map(coef).collect();
     writer.write_interleaved(&samples).unwrap();
     writer.finish().unwrap();
@@ -36,7 +36,7 @@ fn coef(index: usize) -> f32 {
 }
 
 /// What the node answers on every channel to one frame of 1 among silence.
-fn response(params: &[(&str, Value)], channels: usize, frames: usize) -> Vec<Vec<f32>> {
+fn response(params: &[(&str, ParamValue)], channels: usize, frames: usize) -> Vec<Vec<f32>> {
     let mut params = params.to_vec();
     params.push(("channels", number(channels as f64)));
     let mut player = Player::new(&node("fir", &params), 48_000, Mode::Offline);
@@ -110,7 +110,7 @@ fn a_file_that_has_gone_is_silence() {
 fn a_list_answers_at_once_and_a_design_after_half_of_it() {
     let answer = response(&[("coefs", text("0.5, -0.25 1"))], 1, 10);
     assert_eq!(answer, [[0.5, -0.25, 1.0, 0.0, 0.0]]);
-    let late = |params: &[(&str, Value)]| {
+    let late = |params: &[(&str, ParamValue)]| {
         let node = node("fir", params);
         let player = Player::new(&node, 48_000, Mode::Offline);
         player.processor.latency()
@@ -124,11 +124,11 @@ fn after_its_tail_it_sleeps() {
     let node = node("fir", &[("coefs", text("1 1 1"))]);
     let mut player = Player::new(&node, 48_000, Mode::Offline);
     player.play(64, 64, &[vec![1.0; 64]]);
-    assert_eq!(player.last, Activity::Awake);
+    assert_eq!(player.last, ProcessStatus::Continue);
     player.silent = true;
     let rest = player.play(192, 64, &[vec![0.0; 192]]);
     assert_eq!(rest[0][..3], [2.0, 1.0, 0.0]);
-    assert_eq!(player.last, Activity::Asleep);
+    assert_eq!(player.last, ProcessStatus::Sleep);
 }
 
 #[test]

@@ -19,12 +19,12 @@ use choice::kept;
 use contest::{Contest, Found};
 use graph::Graph;
 use processor::{Mode, Registry};
-use report::Machine;
+use report::MachineCosts;
 use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
-pub use choice::{Choice, Tried, Why};
+pub use choice::{ChoiceReason, SchedulerChoice, SchedulerTrial};
 
 /// Who does not answer within so much more than the limit is not waited for: some node does not return.
 const GRACE: Duration = Duration::from_secs(10);
@@ -37,11 +37,11 @@ pub struct ChooseOptions {
     /// What the graph is called in the costs file.
     pub patch: String,
     /// How long candidates may be tried, about. Offline it is less where there is less to gain.
-    pub limit: Duration,
+    pub time_limit: Duration,
     /// Offline: how many blocks will be played, where that is known.
     pub blocks: Option<u64>,
     /// Whether a choice that was made before counts for nothing.
-    pub again: bool,
+    pub ignore_cached: bool,
 }
 
 impl ChooseOptions {
@@ -50,9 +50,9 @@ impl ChooseOptions {
         Self {
             engine,
             patch: patch.into(),
-            limit: Duration::from_millis(500),
+            time_limit: Duration::from_millis(500),
             blocks: None,
-            again: false,
+            ignore_cached: false,
         }
     }
 }
@@ -67,31 +67,31 @@ impl ChooseOptions {
 ///
 /// Real-time: waits, on a thread that tries the graph, for `options.limit` and some; for ten seconds more if a node does
 /// not return.
-pub fn choose(
+pub fn choose_scheduler(
     graph: &Graph,
     registry: &Arc<Registry>,
     options: &ChooseOptions,
-    machine: &mut Machine,
-) -> Result<Choice, EngineError> {
+    machine: &mut MachineCosts,
+) -> Result<SchedulerChoice, EngineError> {
     if options.engine.workers <= 1 {
-        return Ok(Choice::sequential(Why::OneWorker));
+        return Ok(SchedulerChoice::sequential(ChoiceReason::OneWorker));
     }
     let key = fingerprint::key(graph, options);
-    let before = machine.choices.get(&key).filter(|_| !options.again);
+    let before = machine.choices.get(&key).filter(|_| !options.ignore_cached);
     if let Some(choice) = before.and_then(kept) {
         return Ok(choice);
     }
     let begun = Instant::now();
     let found = try_out(graph, registry, options, machine)?;
     let mut choice = found.choice;
-    choice.took = begun.elapsed();
+    choice.elapsed = begun.elapsed();
     if let Some(facts) = found.facts {
         machine.facts = Some(facts);
     }
     if let Some(costs) = found.costs {
-        costs.keep(machine, &options.patch, graph);
+        costs.store(machine, &options.patch, graph);
     }
-    if choice.why == Why::Measured {
+    if choice.reason == ChoiceReason::Measured {
         machine.keep_choice(key, choice.to_keep());
     }
     Ok(choice)
@@ -102,7 +102,7 @@ fn try_out(
     graph: &Graph,
     registry: &Arc<Registry>,
     options: &ChooseOptions,
-    machine: &Machine,
+    machine: &MachineCosts,
 ) -> Result<Found, EngineError> {
     let contest = Contest::new(graph, registry, options, machine);
     let (sender, found) = channel();
@@ -112,27 +112,27 @@ fn try_out(
         let _ = sender.send(contest.hold());
     });
     started.map_err(EngineError::Threads)?;
-    let why = match found.recv_timeout(options.limit + GRACE) {
+    let why = match found.recv_timeout(options.time_limit + GRACE) {
         Ok(found) => return found,
-        Err(RecvTimeoutError::Timeout) => Why::NoAnswer,
-        Err(RecvTimeoutError::Disconnected) => Why::Broken,
+        Err(RecvTimeoutError::Timeout) => ChoiceReason::Unresponsive,
+        Err(RecvTimeoutError::Disconnected) => ChoiceReason::Panicked,
     };
     Ok(Found::only(blind(&options.engine, why)))
 }
 
 /// What is chosen where nobody could be tried.
-fn blind(wished: &EngineOptions, why: Why) -> Choice {
-    match wished.force_workers {
-        true => Choice::of(Scheduler::Stealing, wished.workers, why),
-        false => Choice::sequential(why),
+fn blind(wished: &EngineOptions, why: ChoiceReason) -> SchedulerChoice {
+    match wished.use_all_workers {
+        true => SchedulerChoice::of(Scheduler::Stealing, wished.workers, why),
+        false => SchedulerChoice::sequential(why),
     }
 }
 
 impl EngineOptions {
     /// Takes over what is known of this machine, and of the nodes of the graph that is called `patch`.
-    pub fn know(&mut self, machine: &Machine, patch: &str, graph: &Graph) {
+    pub fn apply_measurements(&mut self, machine: &MachineCosts, patch: &str, graph: &Graph) {
         self.costs = machine.of_graph(patch, graph, self.block);
-        self.machine = machine.facts.clone().unwrap_or_default();
+        self.core_timings = machine.facts.clone().unwrap_or_default();
     }
 
     pub(crate) fn is_live(&self) -> bool {

@@ -1,16 +1,16 @@
 //! The half that stays with the user: edits, the watch, and the count of what happened.
 
 use crate::notes::{Letter, Note, Posting, What};
-use crate::player::{Player, Wires};
+use crate::player::{EngineCallback, Wires};
 use crate::setting::Setting;
 use crate::summary::Summary;
 use crate::{EngineError, EngineOptions};
-use exec::Watch;
-use graph::{Edit, Graph, NodeId, Range, Value};
-use plan::{Before, Delayed, Plan};
-use processor::{Body, Event, Mode, Registry, Target};
-use report::{Course, Glance, Report, Steps, Tracer};
-use rt::stamp::Scale;
+use exec::Watchdog;
+use graph::{Edit, Graph, NodeId, ParamRange, ParamValue};
+use plan::{DelayedEdge, Plan, PreviousDelays};
+use processor::{Event, EventBody, EventTarget, Mode, Registry};
+use report::{CycleTrace, LiveStats, Report, StepNames, Tracer};
+use rt::stamp::TickScale;
 use rt::{mailbox, spsc};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -36,12 +36,12 @@ pub struct Engine {
     postings: spsc::Sender<Posting>,
     notes: spsc::Receiver<Note>,
     /// The executor that plays, seen from outside; and the one that is on its way.
-    watch: Watch,
-    next: Option<(Watch, Steps)>,
+    watch: Watchdog,
+    next: Option<(Watchdog, StepNames)>,
     tracer: Option<Tracer>,
     summary: Summary,
     /// Swaps so far.
-    turn: u32,
+    set_param: u32,
     /// Frames that have been played, as far as is known.
     position: u64,
     quarantined: Vec<String>,
@@ -61,8 +61,8 @@ impl Engine {
         graph: Graph,
         registry: Arc<Registry>,
         options: EngineOptions,
-    ) -> Result<(Self, Player), EngineError> {
-        let scale = Scale::of_this_machine();
+    ) -> Result<(Self, EngineCallback), EngineError> {
+        let scale = TickScale::calibrated();
         let follows = options.mode.into();
         let mut setting = Setting::new(registry, options, follows)?;
         setting.admit(&graph)?;
@@ -74,11 +74,11 @@ impl Engine {
         let (notes_out, notes) = spsc::channel(NOTES);
         let offline = setting.options.mode != Mode::Live;
         let mut engine = Self {
-            watch: executor.watch(),
+            watch: executor.watchdog(),
             next: None,
             tracer: None,
             summary: Summary::default(),
-            turn: 0,
+            set_param: 0,
             position: 0,
             quarantined: Vec::new(),
             refused: Vec::new(),
@@ -100,25 +100,25 @@ impl Engine {
             background: offline.then(|| engine.setting.background.clone()),
         };
         let options = &engine.setting.options;
-        let player = Player::new(executor, wires, scale, (options.block, options.rate));
+        let player = EngineCallback::new(executor, wires, scale, (options.block, options.rate));
         Ok((engine, player))
     }
 
     /// What is held and counted while it plays.
-    fn begin(&mut self, scale: Scale) {
+    fn begin(&mut self, scale: TickScale) {
         let options = &self.setting.options;
-        let refused = self.setting.crew.facts().refused.iter();
+        let refused = self.setting.crew.status().refused.iter();
         self.refused = refused.map(|r| format!("{r}: {}", r.fix())).collect();
-        if options.hold_latency && options.mode == Mode::Live {
-            match DmaLatency::hold() {
+        if options.prevent_cpu_sleep && options.mode == Mode::Live {
+            match DmaLatency::acquire() {
                 Ok(held) => self._latency = Some(held),
                 Err(refusal) => self.refused.push(format!("{refusal}: {}", refusal.fix())),
             }
         }
         if options.trace {
             let deadline =
-                (options.mode == Mode::Live).then(|| options.block.lasting(options.rate));
-            let steps = Steps::of(&self.plan, &self.graph);
+                (options.mode == Mode::Live).then(|| options.block.duration(options.rate));
+            let steps = StepNames::from_plan(&self.plan, &self.graph);
             self.tracer = Some(Tracer::new(steps, deadline, move |ticks| {
                 scale.nanos(ticks)
             }));
@@ -141,8 +141,8 @@ impl Engine {
     }
 
     /// By how many frames a pipeline's output lags. So many frames of silence come first; offline they are to be left out.
-    pub fn ahead_frames(&self) -> u64 {
-        u64::from(self.plan.ahead) * u64::from(self.plan.block.0)
+    pub fn pipeline_latency(&self) -> u64 {
+        u64::from(self.plan.latency_blocks) * u64::from(self.plan.block.0)
     }
 
     /// Real-time guarantees that were refused, each with what to do.
@@ -177,12 +177,12 @@ impl Engine {
     ///
     /// What is wrong with them; then nothing has changed. A parameter that is set must be one that may change while it
     /// plays, as for [`turn`](Self::turn), unless its node is new. [`EngineError::Busy`] while the last change is on its way,
-    /// [`EngineError::Ahead`] where a pipeline has more than two stages.
+    /// [`EngineError::PipelineTooDeep`] where a pipeline has more than two stages.
     ///
     /// Real-time: setup.
     pub fn edit(&mut self, edits: impl IntoIterator<Item = Edit>) -> Result<(), EngineError> {
-        if self.plan.ahead > 1 {
-            return Err(EngineError::Ahead);
+        if self.plan.latency_blocks > 1 {
+            return Err(EngineError::PipelineTooDeep);
         }
         let mut graph = self.graph.clone();
         let mut postings = Vec::new();
@@ -190,7 +190,7 @@ impl Engine {
             if let Edit::Set(id, name, value) = &edit
                 && self.graph.node(*id).is_some()
             {
-                let Value::Number(value) = value else {
+                let ParamValue::Number(value) = value else {
                     return Err(EngineError::NoParam(name.clone()));
                 };
                 postings.push(self.turned(*id, name, *value as f32)?);
@@ -215,7 +215,7 @@ impl Engine {
             return Err(EngineError::Busy);
         }
         let prepared = self.setting.admit(&graph);
-        let is_late = self.setting.is_late() || !self.plan.delayed.is_empty();
+        let is_late = self.setting.is_late() || !self.plan.delayed_edges.is_empty();
         let before = is_late.then(|| self.before());
         let plan = match prepared.and_then(|()| self.setting.plan(&graph, before)) {
             Ok(plan) => plan,
@@ -225,21 +225,21 @@ impl Engine {
             }
         };
         let executor = self.setting.executor(&plan);
-        self.turn += 1;
-        let watch = executor.watch();
+        self.set_param += 1;
+        let watch = executor.watchdog();
         let put = self.letters.put(executor);
         debug_assert!(put.is_ok(), "the box was empty, and only we fill it");
-        self.next = Some((watch, Steps::of(&plan, &graph)));
+        self.next = Some((watch, StepNames::from_plan(&plan, &graph)));
         self.graph = graph;
         self.plan = plan;
         Ok(())
     }
 
     /// What is delayed now, for the plan that comes next.
-    fn before(&self) -> Before {
+    fn before(&self) -> PreviousDelays {
         let plan = &self.plan;
-        let gone = |it: &Delayed| self.setting.gone(plan, it, self.position);
-        Before::new(&self.graph, &plan.delayed, self.turn + 1, gone)
+        let gone = |it: &DelayedEdge| self.setting.gone(plan, it, self.position);
+        PreviousDelays::new(&self.graph, &plan.delayed_edges, self.set_param + 1, gone)
     }
 
     /// Turns a knob: from the next block on the parameter `name` of `node` goes to `value`.
@@ -250,12 +250,12 @@ impl Engine {
     /// too many turns are on their way.
     ///
     /// Real-time: setup.
-    pub fn turn(&mut self, node: NodeId, name: &str, value: f32) -> Result<(), EngineError> {
+    pub fn set_param(&mut self, node: NodeId, name: &str, value: f32) -> Result<(), EngineError> {
         let posting = self.turned(node, name, value)?;
         self.postings.push(posting).map_err(|_| EngineError::Busy)?;
         hold_line(&mut self.graph, &self.setting, node);
         if let Some(there) = self.graph.node_mut(node) {
-            there.set(name, Value::Number(f64::from(value)));
+            there.set(name, ParamValue::Number(f64::from(value)));
         }
         Ok(())
     }
@@ -264,28 +264,36 @@ impl Engine {
     fn turned(&self, node: NodeId, name: &str, value: f32) -> Result<Posting, EngineError> {
         let wrong = || EngineError::NoParam(name.to_owned());
         let there = self.graph.node(node).ok_or_else(wrong)?;
-        let kind = self.setting.registry.catalogue().get(there.plays());
+        let kind = self
+            .setting
+            .registry
+            .catalogue()
+            .get(there.effective_kind());
         let kind = kind.ok_or_else(wrong)?;
         let (index, param) = kind.param(name).ok_or_else(wrong)?;
         let wanted = f64::from(value);
         let mut fits = match param.range {
-            Range::Number { least, most, .. } => (least..=most).contains(&wanted),
+            ParamRange::Number {
+                min: least,
+                max: most,
+                ..
+            } => (least..=most).contains(&wanted),
             _ => true,
         };
-        if let Some(line) = kind.line.filter(|line| line.time == name) {
+        if let Some(line) = kind.delay.filter(|line| line.time == name) {
             let made = there.number(line.time);
             let bound = |key| there.number(key).or(made);
             // To the precision of the event: the processor clamps.
-            fits &= bound(line.least).is_none_or(|least| wanted >= least - 1e-6);
-            fits &= bound(line.most).is_none_or(|most| wanted <= most + 1e-6);
+            fits &= bound(line.min).is_none_or(|least| wanted >= least - 1e-6);
+            fits &= bound(line.max).is_none_or(|most| wanted <= most + 1e-6);
         }
         if !param.live || !fits {
             return Err(wrong());
         }
         let event = Event {
             frame: 0,
-            target: Target::Param(index),
-            body: Body::Value(value),
+            target: EventTarget::Param(index),
+            body: EventBody::Value(value),
         };
         Ok(Posting { node, event })
     }
@@ -293,15 +301,15 @@ impl Engine {
     /// Reads what the audio threads have told, frees what they have put away, and looks whether one of them is stuck.
     ///
     /// Real-time: setup.
-    pub fn tend(&mut self) {
-        self.tend_telling(None);
+    pub fn update(&mut self) {
+        self.update_with(None);
     }
 
     /// As [`tend`](Self::tend); with a trace, each cycle that is over goes to `tell`, in their order. A cycle is put together
     /// when all that belongs to it has come: after the last one, call this twice.
     ///
     /// Real-time: setup.
-    pub fn tend_telling(&mut self, tell: Option<&mut dyn FnMut(&Course)>) {
+    pub fn update_with(&mut self, tell: Option<&mut dyn FnMut(&CycleTrace)>) {
         self.collect();
         let mut dropped = 0;
         for reader in &mut self.setting.readers {
@@ -312,7 +320,7 @@ impl Engine {
             dropped += reader.dropped();
         }
         if let Some(tracer) = &mut self.tracer {
-            tracer.pass_telling(dropped, tell);
+            tracer.end_pass_with(dropped, tell);
         }
         if self.setting.options.mode == Mode::Live {
             self.look();
@@ -328,7 +336,7 @@ impl Engine {
             if note.what == What::Missed
                 && let Some(tracer) = &mut self.tracer
             {
-                tracer.missed(note.cycle as u32);
+                tracer.mark_missed(note.cycle as u32);
             }
             self.summary.add(&note);
             if matches!(note.what, What::Played | What::Missed) {
@@ -352,9 +360,9 @@ impl Engine {
     /// Looks whether a step has not returned for too long. Then a plan without its node is prepared.
     fn look(&mut self) {
         let options = &self.setting.options;
-        let period = options.block.lasting(options.rate);
+        let period = options.block.duration(options.rate);
         let limit = Nanos(period.0 * 4).max(Nanos(20_000_000));
-        for stuck in self.watch.look(Duration::from_nanos(limit.0)) {
+        for stuck in self.watch.find_stuck(Duration::from_nanos(limit.0)) {
             let Some(id) = stuck.node else { continue };
             let Some(node) = self.graph.node_mut(id) else {
                 continue;
@@ -375,14 +383,14 @@ impl Engine {
     /// How it goes now. Cheap enough for several times a second.
     ///
     /// Real-time: setup.
-    pub fn glance(&self) -> Glance {
+    pub fn live_stats(&self) -> LiveStats {
         let options = &self.setting.options;
         let mut glance = self.summary.glance();
-        glance.period_ns = options.block.lasting(options.rate).0;
+        glance.period_ns = options.block.duration(options.rate).0;
         glance.gauges = self.gauges();
         if let Some(tracer) = &self.tracer {
             glance.load = tracer.load().clone();
-            glance.misses_by_node = tracer.worst(WORST);
+            glance.misses_by_node = tracer.late_nodes(WORST);
         }
         let readers = self.setting.readers.iter();
         glance.trace_dropped = readers.map(|reader| reader.dropped()).sum();
@@ -390,7 +398,7 @@ impl Engine {
     }
 
     /// With a trace: the slowest cycle so far that was not given up.
-    pub fn slowest(&self) -> Option<&Course> {
+    pub fn slowest(&self) -> Option<&CycleTrace> {
         self.tracer.as_ref()?.slowest()
     }
 
@@ -398,7 +406,7 @@ impl Engine {
     ///
     /// Real-time: setup.
     pub fn report(&mut self) -> Report {
-        self.tend();
+        self.update();
         let options = &self.setting.options;
         let mut report = Report {
             version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -416,7 +424,7 @@ impl Engine {
         };
         report.latency_frames.graph = self.plan.latency.0;
         if options.mode == Mode::Live {
-            report.deadline_ns = Some(options.block.lasting(options.rate).0);
+            report.deadline_ns = Some(options.block.duration(options.rate).0);
         }
         self.summary.write(&mut report);
         if let Some(tracer) = &self.tracer {
@@ -426,8 +434,8 @@ impl Engine {
     }
 
     fn speedup_bound(&self) -> f64 {
-        let path = self.plan.bound(usize::MAX).0;
-        self.plan.total().0 as f64 / path.max(1) as f64
+        let path = self.plan.lower_bound(usize::MAX).0;
+        self.plan.total_cost().0 as f64 / path.max(1) as f64
     }
 }
 
@@ -437,13 +445,14 @@ fn hold_line(graph: &mut Graph, setting: &Setting, id: NodeId) {
     let Some(node) = graph.node_mut(id) else {
         return;
     };
-    let kind = setting.registry.catalogue().get(node.plays());
-    let Some((line, time)) = kind.and_then(|k| Some((k.line?, node.number(k.line?.time)?))) else {
+    let kind = setting.registry.catalogue().get(node.effective_kind());
+    let Some((line, time)) = kind.and_then(|k| Some((k.delay?, node.number(k.delay?.time)?)))
+    else {
         return;
     };
-    for key in [line.least, line.most] {
+    for key in [line.min, line.max] {
         if node.param(key).is_none() {
-            node.set(key, Value::Number(time));
+            node.set(key, ParamValue::Number(time));
         }
     }
 }

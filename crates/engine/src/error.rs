@@ -17,7 +17,7 @@ pub enum EngineError {
     Busy,
     /// A pipeline of more than two stages takes no edits: they would be heard in the midst of blocks that are under way.
     /// Play with fewer stages (`ahead`).
-    Ahead,
+    PipelineTooDeep,
     /// There is no such parameter, or it cannot be changed while it plays.
     NoParam(String),
 }
@@ -32,7 +32,9 @@ impl fmt::Display for EngineError {
             Self::Edit(_) => f.write_str("the edit cannot be made"),
             Self::Threads(_) => f.write_str("a worker thread cannot be started"),
             Self::Busy => f.write_str("the last edit is still on its way"),
-            Self::Ahead => f.write_str("a pipeline of more than two stages takes no edits"),
+            Self::PipelineTooDeep => {
+                f.write_str("a pipeline of more than two stages takes no edits")
+            }
             Self::NoParam(name) => {
                 write!(f, "`{name}` is no parameter that can change while it plays")
             }

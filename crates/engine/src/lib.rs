@@ -1,7 +1,7 @@
 //! Owns a graph that plays: makes its plan and its executor, swaps them while it sounds, and counts what happens.
 //!
 //! Takes a graph and a registry, gives two halves: an [`Engine`], which stays with the user and may take its time, and a
-//! [`Player`], which goes to the audio thread. May: start threads, allocate and wait in the engine's half. May not: do
+//! [`EngineCallback`], which goes to the audio thread. May: start threads, allocate and wait in the engine's half. May not: do
 //! any of that in the player's, use `unsafe`.
 #![forbid(unsafe_code)]
 
@@ -16,13 +16,13 @@ mod player;
 mod setting;
 mod summary;
 
-pub use choose::{Choice, ChooseOptions, Tried, Why, choose};
+pub use choose::{ChoiceReason, ChooseOptions, SchedulerChoice, SchedulerTrial, choose_scheduler};
 pub use control::Engine;
 pub use error::EngineError;
-pub use machine::machine;
+pub use machine::machine_model;
 pub use measure::{
-    Cost, KindCost, MeasureOptions, NodeCost, NodeCosts, Times, machine_key, measure,
-    measure_machine,
+    KindCost, MeasureOptions, NodeCost, NodeCosts, StepCost, StepTimes, machine_key,
+    measure_machine, measure_nodes,
 };
 pub use options::{EngineOptions, Scheduler};
-pub use player::Player;
+pub use player::EngineCallback;

@@ -1,7 +1,7 @@
 //! What planning is told of the machine: what was measured of it, or what is typical.
 
-use plan::{Fuse, Link, Machine};
-use report::Facts;
+use plan::{FusionOptions, Link, MachineModel};
+use report::CoreTimings;
 use units::Nanos;
 
 /// Until the machine has been measured: two cores of one processor in 2026.
@@ -14,21 +14,21 @@ const USUAL_BYTES: u32 = 256;
 
 /// So many workers on the cores that were measured; where nothing was, what is typical. `comm` overrides what handing
 /// over costs.
-pub fn machine(workers: usize, facts: &Facts, comm: Option<Nanos>) -> Machine {
+pub fn machine_model(workers: usize, facts: &CoreTimings, comm: Option<Nanos>) -> MachineModel {
     if let Some(base) = comm {
         let per_kib = Nanos(0);
-        return Machine::uniform(workers, Link { base, per_kib });
+        return MachineModel::uniform(workers, Link { base, per_kib });
     }
     let cores = workers::cores();
     let core = |worker: usize| cores.get(worker % cores.len().max(1)).map(|c| c.0);
     let pairs = (0..workers * workers).map(|at| (core(at / workers), core(at % workers)));
     let links = pairs.map(|(from, to)| link(facts, from, to)).collect();
-    Machine::new(workers, links).unwrap_or_else(|| Machine::uniform(workers, TYPICAL))
+    MachineModel::new(workers, links).unwrap_or_else(|| MachineModel::uniform(workers, TYPICAL))
 }
 
 /// The link between two cores: as measured, else like the mean of those that were.
-fn link(facts: &Facts, from: Option<usize>, to: Option<usize>) -> Link {
-    let is_it = |l: &&report::Crossing| {
+fn link(facts: &CoreTimings, from: Option<usize>, to: Option<usize>) -> Link {
+    let is_it = |l: &&report::CoreLink| {
         let ends = [(Some(l.from), Some(l.to)), (Some(l.to), Some(l.from))];
         ends.contains(&(from, to))
     };
@@ -39,7 +39,7 @@ fn link(facts: &Facts, from: Option<usize>, to: Option<usize>) -> Link {
         return TYPICAL;
     }
     let count = facts.links.len() as f64;
-    let mean = |of: fn(&report::Crossing) -> f64| facts.links.iter().map(of).sum::<f64>() / count;
+    let mean = |of: fn(&report::CoreLink) -> f64| facts.links.iter().map(of).sum::<f64>() / count;
     measured(mean(|l| l.base_ns), mean(|l| l.per_kib_ns))
 }
 
@@ -53,9 +53,9 @@ fn measured(base_ns: f64, per_kib_ns: f64) -> Link {
 }
 
 /// What fusing weighs.
-pub(crate) fn fuse(machine: &Machine) -> Fuse {
-    Fuse {
-        crossing: machine.mean(USUAL_BYTES),
-        ..Fuse::typical(machine.workers())
+pub(crate) fn fuse(machine: &MachineModel) -> FusionOptions {
+    FusionOptions {
+        transfer: machine.mean_transfer_time(USUAL_BYTES),
+        ..FusionOptions::typical(machine.workers())
     }
 }

@@ -13,7 +13,7 @@ mod rehearsal;
 mod sweep;
 mod wake;
 
-pub use costs::{Cost, KindCost, NodeCost, NodeCosts, Times};
+pub use costs::{KindCost, NodeCost, NodeCosts, StepCost, StepTimes};
 pub use machine::{machine_key, measure_machine};
-pub use nodes::{MeasureOptions, measure};
+pub use nodes::{MeasureOptions, measure_nodes};
 pub(crate) use rehearsal::Rehearsal;

@@ -1,7 +1,7 @@
 //! What the audio thread and the control thread tell each other. All of it goes through rings and boxes that never make
 //! the audio thread wait.
 
-use exec::{Counts, Executor, Outcome};
+use exec::{CycleStatus, ErrorCounts, Executor};
 use graph::NodeId;
 use processor::Event;
 
@@ -28,7 +28,7 @@ pub(crate) struct Note {
     /// Times that sound was lost on the device's side.
     pub(crate) xruns: u32,
     /// What went wrong so far, in executors that have been replaced too.
-    pub(crate) counts: Counts,
+    pub(crate) counts: ErrorCounts,
 }
 
 /// How a cycle went.
@@ -47,10 +47,10 @@ pub(crate) enum What {
 }
 
 impl What {
-    pub(crate) fn of(outcome: Outcome, missed: bool) -> Self {
+    pub(crate) fn of(outcome: CycleStatus, missed: bool) -> Self {
         match outcome {
-            Outcome::Done if missed => Self::Missed,
-            Outcome::Done => Self::Played,
+            CycleStatus::Complete if missed => Self::Missed,
+            CycleStatus::Complete => Self::Played,
             _ => Self::Abandoned,
         }
     }

@@ -1,13 +1,13 @@
 //! How a graph is to be played.
 
-use plan::Costs;
+use plan::MeasuredCosts;
 use processor::Mode;
-use report::Facts;
+use report::CoreTimings;
 use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
 use units::{Frames, Nanos, SampleRate};
-use workers::{Priority, Wait};
+use workers::{Priority, WaitPolicy};
 
 /// A way of executing a plan.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -93,7 +93,7 @@ pub struct EngineOptions {
     /// How many threads work, the callback's included.
     pub workers: usize,
     /// What workers do between cycles.
-    pub wait: Wait,
+    pub wait: WaitPolicy,
     /// The priority of the workers; the callback thread has its own.
     pub priority: Priority,
     /// Frames in a block.
@@ -103,30 +103,30 @@ pub struct EngineOptions {
     /// Whether somebody is listening.
     pub mode: Mode,
     /// How many input channels the driver gives.
-    pub inputs: u16,
+    pub input_channels: u16,
     /// Whether every step's time is recorded.
     pub trace: bool,
     /// Whether the machine's power saving is held off while it plays.
-    pub hold_latency: bool,
+    pub prevent_cpu_sleep: bool,
     /// Relative file names in the graph are meant from here.
     pub folder: PathBuf,
     /// Whether cheap steps are given out together.
     pub fuse: bool,
     /// Whether all workers take part, be it that fewer would be faster: neither choosing nor fusing nor playing leaves any
     /// out. For who wants to see what a scheduler does.
-    pub force_workers: bool,
+    pub use_all_workers: bool,
     /// Whether ways of different latencies are brought to one where they meet, and at the sinks.
-    pub compensate: bool,
+    pub compensate_latency: bool,
     /// By how many blocks a pipeline's last stage lags behind its first: by so many more blocks the output is late.
     /// `None`: one live, and offline, where nobody hears it, one less than there are workers. More than one allows no
     /// edits.
-    pub ahead: Option<u32>,
+    pub latency_blocks: Option<u32>,
     /// What nodes were measured to cost; where nothing is known, what the text says, then what the kind says.
-    pub costs: Costs,
+    pub costs: MeasuredCosts,
     /// What was measured of the machine.
-    pub machine: Facts,
+    pub core_timings: CoreTimings,
     /// What handing data from one worker to another is taken to cost, whatever was measured.
-    pub comm: Option<Nanos>,
+    pub transfer_time: Option<Nanos>,
 }
 
 impl EngineOptions {
@@ -136,33 +136,33 @@ impl EngineOptions {
             scheduler: Scheduler::default(),
             is_chosen: false,
             workers: workers::cores().len().max(1),
-            wait: Wait::Hybrid,
+            wait: WaitPolicy::Hybrid,
             priority: Priority::Ordinary,
             block,
             rate,
             mode: Mode::Live,
-            inputs: 0,
+            input_channels: 0,
             trace: false,
-            hold_latency: true,
+            prevent_cpu_sleep: true,
             folder: PathBuf::from("."),
             fuse: true,
-            force_workers: false,
-            compensate: true,
-            ahead: None,
-            costs: Costs::default(),
-            machine: Facts::default(),
-            comm: None,
+            use_all_workers: false,
+            compensate_latency: true,
+            latency_blocks: None,
+            costs: MeasuredCosts::default(),
+            core_timings: CoreTimings::default(),
+            transfer_time: None,
         }
     }
 
     /// By how many blocks the last stage lags with so many workers; 0 where there is no pipeline.
     pub(crate) fn stages_behind(&self, workers: usize) -> u32 {
         let usual = match self.mode {
-            Mode::Live | Mode::Rehearsal => 1,
+            Mode::Live | Mode::DryRun => 1,
             Mode::Offline => (workers as u32).saturating_sub(1),
         };
         match self.scheduler {
-            Scheduler::Pipelined => self.ahead.unwrap_or(usual),
+            Scheduler::Pipelined => self.latency_blocks.unwrap_or(usual),
             _ => 0,
         }
     }

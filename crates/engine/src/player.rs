@@ -1,13 +1,13 @@
 //! The half that plays: one block a call, on the driver's thread.
 
 use crate::notes::{Letter, Note, Posting, What};
-use driver::{Beat, Cycle};
-use exec::{Counts, Executor, Now, Outcome, Ran};
-use rt::stamp::Scale;
+use driver::{AudioCallback, CallbackInfo};
+use exec::{CycleInfo, CycleResult, CycleStatus, ErrorCounts, Executor};
+use rt::stamp::TickScale;
 use rt::{mailbox, spsc, stamp};
 use std::sync::Arc;
 use units::{Frames, Nanos, SampleRate};
-use workers::Background;
+use workers::BackgroundThread;
 
 /// After so many missed cycles in a row, each as long as its period, the engine falls silent for a while, to give the processor back.
 const PATIENCE: u32 = 8;
@@ -24,17 +24,17 @@ pub(crate) struct Wires {
     pub(crate) postings: spsc::Receiver<Posting>,
     pub(crate) notes: spsc::Sender<Note>,
     /// Offline: the work that may wait, done between blocks. None while somebody listens.
-    pub(crate) background: Option<Arc<Background>>,
+    pub(crate) background: Option<Arc<BackgroundThread>>,
 }
 
 /// The half of an engine that plays. A driver calls it once a block.
-pub struct Player {
+pub struct EngineCallback {
     executor: Box<dyn Executor>,
     /// The next one, while the last cannot go yet.
     next: Option<Letter>,
     wires: Wires,
     posting: Option<Posting>,
-    scale: Scale,
+    scale: TickScale,
     block: Frames,
     rate: SampleRate,
     cycle: u64,
@@ -46,14 +46,14 @@ pub struct Player {
     /// A note found no room: what it counted is told by the next one, and that it was the first of an executor.
     untold: (u32, bool),
     /// What went wrong in executors that have been replaced.
-    before: Counts,
+    before: ErrorCounts,
 }
 
-impl Player {
+impl EngineCallback {
     pub(crate) fn new(
         executor: Box<dyn Executor>,
         wires: Wires,
-        scale: Scale,
+        scale: TickScale,
         (block, rate): (Frames, SampleRate),
     ) -> Self {
         Self {
@@ -70,7 +70,7 @@ impl Player {
             missed_in_row: 0,
             silent_cycles: 0,
             untold: (0, false),
-            before: Counts::default(),
+            before: ErrorCounts::default(),
         }
     }
 
@@ -84,20 +84,20 @@ impl Player {
         let Some(next) = self.next.take().or_else(|| self.wires.letters.take()) else {
             return false;
         };
-        if self.executor.ahead() == 1 && self.position > self.first {
+        if self.executor.latency_blocks() == 1 && self.position > self.first {
             let end = self.position;
             self.run(budget, start, (&[], end));
             self.listen(outputs);
             // Played once, whether the last one can go now or not.
             self.first = end;
         }
-        if !self.executor.rest() {
+        if !self.executor.try_release() {
             self.next = Some(next);
             return false;
         }
         self.first = self.position;
         // Its last word: coming to rest may have cost it a node.
-        self.before = self.before + self.executor.counts();
+        self.before = self.before + self.executor.error_counts();
         let last = std::mem::replace(&mut self.executor, next);
         let full = self.wires.retired.put(last);
         // The box was empty, and only we fill it. Were it full all the same, better a leak than to free it here.
@@ -111,8 +111,11 @@ impl Player {
     /// executor that is on its way: the event may have been seen before the letter that was put in first.
     fn deliver(&mut self) {
         while let Some(posting) = self.posting.take().or_else(|| self.wires.postings.pop()) {
-            if self.executor.post(posting.node, posting.event).is_err()
-                && (self.executor.knows(posting.node) || self.is_expecting())
+            if self
+                .executor
+                .push_event(posting.node, posting.event)
+                .is_err()
+                && (self.executor.has_node(posting.node) || self.is_expecting())
             {
                 self.posting = Some(posting);
                 return;
@@ -128,22 +131,27 @@ impl Player {
     /// Adds what was played to `outputs`.
     fn listen(&self, outputs: &mut [&mut [f32]]) {
         for (channel, out) in (0..).zip(outputs.iter_mut()) {
-            self.executor.output(channel, out);
+            self.executor.add_output(channel, out);
         }
     }
 
     /// Runs the plan once, for blocks that begin before `end`.
-    fn run(&mut self, budget: Option<Nanos>, start: u64, (inputs, end): (&[&[f32]], u64)) -> Ran {
+    fn run(
+        &mut self,
+        budget: Option<Nanos>,
+        start: u64,
+        (inputs, end): (&[&[f32]], u64),
+    ) -> CycleResult {
         let later = |time: Nanos| start.saturating_add(self.scale.ticks(time));
-        let period = self.block.lasting(self.rate);
+        let period = self.block.duration(self.rate);
         let watch = Nanos(period.0 * PERIODS).max(LEAST_WATCH);
-        self.executor.run(&Now {
+        self.executor.run_cycle(&CycleInfo {
             position: self.position,
-            first: self.first,
-            end,
+            first_frame: self.first,
+            end_frame: end,
             cycle: self.cycle,
-            device: inputs,
-            give_up: budget.map_or(u64::MAX, |_| later(watch)),
+            inputs,
+            abandon_at: budget.map_or(u64::MAX, |_| later(watch)),
             help_until: budget.map_or(u64::MAX, |b| later(Nanos(b.0 / 5 * 4))),
         })
     }
@@ -151,7 +159,7 @@ impl Player {
     /// Counts misses in a row, and falls silent for a while after too many. A miss counts where the cycle itself took its
     /// whole period or more: one that began too late is the driver's, and no processor is to be given back for it.
     fn judge(&mut self, what: What, took: Nanos) {
-        let period = self.block.lasting(self.rate);
+        let period = self.block.duration(self.rate);
         let is_too_much = match what {
             What::Missed => took >= period,
             What::Abandoned => true,
@@ -179,9 +187,9 @@ impl Player {
     }
 
     /// Leaves a cycle out.
-    fn stay_silent(&mut self, beat: Beat) {
+    fn stay_silent(&mut self, beat: CallbackInfo) {
         let first =
-            self.silent_cycles == SILENCE.0.div_ceil(self.block.lasting(self.rate).0.max(1));
+            self.silent_cycles == SILENCE.0.div_ceil(self.block.duration(self.rate).0.max(1));
         self.silent_cycles -= 1;
         let note = Note {
             cycle: self.cycle,
@@ -195,28 +203,28 @@ impl Player {
             acquisitions: 0,
             swapped: false,
             xruns: beat.xruns,
-            counts: self.before + self.executor.counts(),
+            counts: self.before + self.executor.error_counts(),
         };
         self.tell(note);
     }
 }
 
-impl Cycle for Player {
-    fn cycle(&mut self, beat: Beat, inputs: &[&[f32]], outputs: &mut [&mut [f32]]) {
+impl AudioCallback for EngineCallback {
+    fn process(&mut self, beat: CallbackInfo, inputs: &[&[f32]], outputs: &mut [&mut [f32]]) {
         let start = stamp::now();
         outputs.iter_mut().for_each(|out| out.fill(0.0));
         if self.silent_cycles > 0 {
             return self.stay_silent(beat);
         }
         if let Some(background) = &self.wires.background {
-            background.turn_all_until_settled();
+            background.run_until_idle();
         }
         let swapped = self.swap((beat.budget, start), outputs);
         self.deliver();
         let ran = self.run(beat.budget, start, (inputs, u64::MAX));
         self.listen(outputs);
         let took = self.scale.between(start, stamp::now());
-        let what = What::of(ran.outcome, beat.budget.is_some_and(|b| took > b));
+        let what = What::of(ran.status, beat.budget.is_some_and(|b| took > b));
         self.tell(Note {
             cycle: self.cycle,
             took_ns: took.0,
@@ -225,13 +233,13 @@ impl Cycle for Player {
             acquisitions: ran.acquisitions,
             swapped,
             xruns: beat.xruns,
-            counts: self.before + self.executor.counts(),
+            counts: self.before + self.executor.error_counts(),
         });
         if beat.budget.is_some() {
             self.judge(what, took);
         }
         self.cycle += 1;
-        if ran.outcome == Outcome::Done {
+        if ran.status == CycleStatus::Complete {
             self.position += u64::from(self.block.0);
         }
     }

@@ -1,16 +1,19 @@
 //! What stays when plans change: processors, lines, threads, the trace.
 
-use crate::machine::{fuse, machine};
+use crate::machine::{fuse, machine_model};
 use crate::{EngineError, EngineOptions, Scheduler};
-use exec::{Binding, Executor, Floor, Idle, Lines, Pool};
+use exec::{BackoffPolicy, Binding, DelayLines, Executor, ProcessorPool, SharedRuntime};
 use graph::{Diagnostic, Graph, Node, NodeId};
-use plan::{Before, Dag, Delayed, Fuse, Gone, Machine, Options, Plan, TraceRecord};
-use processor::{Background, Gauge, Mode, Processor, Registry, Tail, Turn};
-use rt::trace::Reader;
+use plan::{
+    Dag, DelayedEdge, FadeState, FusionOptions, MachineModel, Plan, PlanOptions, PreviousDelays,
+    TraceRecord,
+};
+use processor::{BackgroundTask, Gauge, Mode, Processor, Registry, Tail, TaskStatus};
+use rt::trace::TraceReader;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 use units::{Frames, Nanos};
-use workers::{Crew, CrewOptions, Next, Task, TaskId, Wait};
+use workers::{BackgroundTaskId, Next, Task, WaitPolicy, WorkerPool, WorkerPoolOptions};
 
 /// How many trace records fit before the reader must have come: 100 ms of 10,000 steps at 48 kHz / 64 on one worker.
 const TRACE_ROOM: usize = 1 << 18;
@@ -34,7 +37,7 @@ impl From<Mode> for Follows {
     fn from(mode: Mode) -> Self {
         match mode {
             Mode::Offline => Self::AtOnce,
-            Mode::Live | Mode::Rehearsal => Self::InTime,
+            Mode::Live | Mode::DryRun => Self::InTime,
         }
     }
 }
@@ -43,12 +46,12 @@ impl From<Mode> for Follows {
 pub(crate) struct Setting {
     pub(crate) registry: Arc<Registry>,
     pub(crate) options: EngineOptions,
-    pool: Pool,
-    lines: Lines,
-    pub(crate) floor: Arc<Floor>,
-    pub(crate) crew: Crew,
-    pub(crate) readers: Vec<Reader<TraceRecord>>,
-    pub(crate) background: Arc<workers::Background>,
+    pool: ProcessorPool,
+    lines: DelayLines,
+    pub(crate) floor: Arc<SharedRuntime>,
+    pub(crate) crew: WorkerPool,
+    pub(crate) readers: Vec<TraceReader<TraceRecord>>,
+    pub(crate) background: Arc<workers::BackgroundThread>,
     /// What belongs to each node that plays.
     residents: HashMap<NodeId, Belongings>,
     /// Nodes whose processors turned out not to allow copies.
@@ -60,7 +63,7 @@ pub(crate) struct Belongings {
     /// The node as its processor was made of it: copies are made of the same, whatever was turned since. A state that is
     /// taken up from another node is glided away from.
     made_of: Node,
-    tasks: Vec<TaskId>,
+    tasks: Vec<BackgroundTaskId>,
     pub(crate) gauges: Vec<(String, Gauge)>,
     notes: Vec<String>,
     latency: Frames,
@@ -69,14 +72,14 @@ pub(crate) struct Belongings {
 }
 
 /// A processor's background work, as the pool of workers knows work.
-struct Chore(Box<dyn Background>);
+struct Chore(Box<dyn BackgroundTask>);
 
 impl Task for Chore {
     fn turn(&mut self) -> Next {
-        match self.0.turn() {
-            Turn::Again => Next::Again,
-            Turn::Later => Next::Later,
-            Turn::Done => Next::Done,
+        match self.0.poll() {
+            TaskStatus::More => Next::Again,
+            TaskStatus::Idle => Next::Later,
+            TaskStatus::Done => Next::Done,
         }
     }
 
@@ -95,17 +98,17 @@ impl Setting {
             Scheduler::Sequential => 1,
             _ => options.workers.max(1),
         };
-        let crew = Crew::new(CrewOptions {
+        let crew = WorkerPool::new(WorkerPoolOptions {
             workers,
             priority: options.priority,
             pin: is_pinned(&options, workers).then(|| workers::cores().to_vec()),
             wait: options.wait,
-            linger: match follows {
+            spin_before_sleep: match follows {
                 Follows::AtOnce if workers <= workers::cores().len() => LINGER,
                 _ => Nanos(0),
             },
-            floors: options.scheduler == Scheduler::Deadline,
-            ..CrewOptions::default()
+            low_priority_pool: options.scheduler == Scheduler::Deadline,
+            ..WorkerPoolOptions::default()
         });
         let crew = crew.map_err(EngineError::Threads)?;
         let room = if options.trace {
@@ -115,21 +118,23 @@ impl Setting {
         };
         let (pens, readers) = (0..workers).map(|_| rt::trace::ring(room)).unzip();
         let background = match options.mode {
-            Mode::Live => workers::Background::new("divisi-disk").map_err(EngineError::Threads)?,
-            Mode::Offline | Mode::Rehearsal => workers::Background::without_thread(),
+            Mode::Live => {
+                workers::BackgroundThread::new("divisi-disk").map_err(EngineError::Threads)?
+            }
+            Mode::Offline | Mode::DryRun => workers::BackgroundThread::without_thread(),
         };
-        let floor = Floor::new(pens);
-        floor.trace(options.trace);
-        floor.wake_all(options.force_workers);
-        floor.set_idle(match options.wait {
-            Wait::Sleep => Idle::Sleep,
-            _ if workers > workers::cores().len() => Idle::Yield,
-            _ => Idle::Spin,
+        let floor = SharedRuntime::new(pens);
+        floor.set_traced(options.trace);
+        floor.set_wake_all(options.use_all_workers);
+        floor.set_backoff(match options.wait {
+            WaitPolicy::Sleep => BackoffPolicy::Sleep,
+            _ if workers > workers::cores().len() => BackoffPolicy::Yield,
+            _ => BackoffPolicy::Spin,
         });
         Ok(Self {
             registry,
-            pool: Pool::default(),
-            lines: Lines::default(),
+            pool: ProcessorPool::default(),
+            lines: DelayLines::default(),
             floor: Arc::new(floor),
             crew,
             readers,
@@ -156,7 +161,7 @@ impl Setting {
                 Ok(made) => self.take_in(id, node.clone(), made),
                 Err(error) => {
                     let message = format!("`{}`: {error}", node.name);
-                    wrong.push(Diagnostic::error(node.place, message));
+                    wrong.push(Diagnostic::error(node.span, message));
                 }
             }
         }
@@ -169,7 +174,7 @@ impl Setting {
 
     fn take_in(&mut self, id: NodeId, made_of: Node, processor: Box<dyn Processor>) {
         let told = (self.options.rate, self.options.block, self.options.mode);
-        let (asked, facts) = self.pool.admit(id, processor, told);
+        let (asked, facts) = self.pool.insert(id, processor, told);
         let chores = asked.background.into_iter();
         let tasks = chores
             .map(|work| self.background.add(Box::new(Chore(work))))
@@ -200,7 +205,7 @@ impl Setting {
 
     /// Lets the processor of one node go.
     pub(crate) fn forget(&mut self, id: NodeId) {
-        self.pool.dismiss(id);
+        self.pool.remove(id);
         if let Some(there) = self.residents.remove(&id) {
             self.single.remove(&id);
             there.tasks.into_iter().for_each(|task| {
@@ -213,21 +218,27 @@ impl Setting {
     pub(crate) fn plan(
         &mut self,
         graph: &Graph,
-        before: Option<Before>,
+        before: Option<PreviousDelays>,
     ) -> Result<Plan, EngineError> {
-        let machine = machine(self.workers(), &self.options.machine, self.options.comm);
+        let machine = machine_model(
+            self.workers(),
+            &self.options.core_timings,
+            self.options.transfer_time,
+        );
         let mut options = self.plan_options(&machine);
-        options.before = before;
+        options.previous = before;
         if self.options.scheduler == Scheduler::Cpfd {
             return self.plan_with_copies(graph, options, &machine);
         }
         let compiled = plan::compile(graph, self.registry.catalogue(), &options);
         let mut plan = compiled.map_err(|wrong| EngineError::Graph(wrong.0))?;
-        let dag = Dag::of(&plan);
-        plan.lanes = match self.options.scheduler {
-            Scheduler::Hlfet | Scheduler::Pipelined => plan::hlfet(&dag, self.workers()).tasks(),
-            Scheduler::Etf => plan::etf(&dag, &machine).tasks(),
-            Scheduler::Random => plan::random(&dag, self.workers(), 1).tasks(),
+        let dag = Dag::from_plan(&plan);
+        plan.worker_tasks = match self.options.scheduler {
+            Scheduler::Hlfet | Scheduler::Pipelined => {
+                plan::hlfet(&dag, self.workers()).task_order()
+            }
+            Scheduler::Etf => plan::etf(&dag, &machine).task_order(),
+            Scheduler::Random => plan::random(&dag, self.workers(), 1).task_order(),
             _ => Vec::new(),
         };
         Ok(plan)
@@ -237,15 +248,15 @@ impl Setting {
     fn plan_with_copies(
         &mut self,
         graph: &Graph,
-        mut options: Options,
-        machine: &Machine,
+        mut options: PlanOptions,
+        machine: &MachineModel,
     ) -> Result<Plan, EngineError> {
         loop {
-            options.single.clone_from(&self.single);
+            options.not_duplicable.clone_from(&self.single);
             let catalogue = self.registry.catalogue();
             let compiled = plan::compile_with_copies(graph, catalogue, &options, machine);
             let plan = compiled.map_err(|wrong| EngineError::Graph(wrong.0))?;
-            let missing = self.pool.keep_copies(&plan).into_iter();
+            let missing = self.pool.retain_copies(&plan).into_iter();
             let refused: Vec<NodeId> = missing
                 .filter(|copy| !self.copy(*copy))
                 .map(|(node, _)| node)
@@ -262,19 +273,19 @@ impl Setting {
         let told = (self.options.rate, self.options.block, self.options.mode);
         let node = self.residents.get(&id).map(|there| &there.made_of);
         let made = node.and_then(|node| self.registry.make(node, &self.options.folder).ok());
-        made.is_some_and(|made| self.pool.admit_copy((id, copy), made, told))
+        made.is_some_and(|made| self.pool.insert_copy((id, copy), made, told))
     }
 
-    fn plan_options(&self, machine: &Machine) -> Options {
-        let mut options = Options::new(self.options.block, self.options.rate);
+    fn plan_options(&self, machine: &MachineModel) -> PlanOptions {
+        let mut options = PlanOptions::new(self.options.block, self.options.rate);
         let latencies = self.residents.iter().map(|(id, r)| (*id, r.latency));
         options.latencies = latencies.collect();
-        options.compensate = self.options.compensate;
+        options.compensate_latency = self.options.compensate_latency;
         options.costs = self.options.costs.clone();
-        options.ahead = self.options.stages_behind(self.workers());
+        options.latency_blocks = self.options.stages_behind(self.workers());
         let fuses = self.options.fuse && self.options.scheduler != Scheduler::Sequential;
-        options.fuse = fuses.then(|| Fuse {
-            spread: self.options.force_workers,
+        options.fusion = fuses.then(|| FusionOptions {
+            use_all_workers: self.options.use_all_workers,
             ..fuse(machine)
         });
         options
@@ -284,10 +295,10 @@ impl Setting {
     pub(crate) fn executor(&mut self, plan: &Plan) -> Box<dyn Executor> {
         let binding = Binding {
             plan,
-            pool: &self.pool,
-            lines: &mut self.lines,
-            floor: self.floor.clone(),
-            inputs: self.options.inputs,
+            processors: &self.pool,
+            delay_lines: &mut self.lines,
+            runtime: self.floor.clone(),
+            input_channels: self.options.input_channels,
         };
         match self.options.scheduler {
             Scheduler::Sequential => exec::sequential(binding),
@@ -295,7 +306,7 @@ impl Setting {
             | Scheduler::Etf
             | Scheduler::Cpfd
             | Scheduler::Random
-            | Scheduler::Pipelined => exec::fixed(binding, &self.crew),
+            | Scheduler::Pipelined => exec::static_schedule(binding, &self.crew),
             Scheduler::Global => exec::global(binding, &self.crew),
             Scheduler::Weighted => exec::weighted(binding, &self.crew),
             Scheduler::Stealing => exec::stealing(binding, &self.crew),
@@ -305,8 +316,8 @@ impl Setting {
     }
 
     /// How far an edge that `plan` delays, which plays, has gone over when `position` is played.
-    pub(crate) fn gone(&self, plan: &Plan, it: &Delayed, position: u64) -> Gone {
-        self.lines.gone(plan, it, position)
+    pub(crate) fn gone(&self, plan: &Plan, it: &DelayedEdge, position: u64) -> FadeState {
+        self.lines.fade_state(plan, it, position)
     }
 
     /// Whether some node lags.
@@ -343,7 +354,7 @@ impl Setting {
         for (id, belongings) in self.belongings() {
             let Some(node) = graph.node(id) else { continue };
             for (name, gauge) in &belongings.gauges {
-                shown.insert(format!("{}.{name}", node.name), gauge.read());
+                shown.insert(format!("{}.{name}", node.name), gauge.get());
             }
         }
         shown

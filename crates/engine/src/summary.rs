@@ -1,8 +1,8 @@
 //! The count of what happened, from the notes of the audio thread.
 
 use crate::notes::{Note, What};
-use exec::Counts;
-use report::{Glance, Histogram, Recent, Report};
+use exec::ErrorCounts;
+use report::{Histogram, LiveStats, RecentTimes, Report};
 use units::Nanos;
 
 /// What happened so far.
@@ -16,8 +16,8 @@ pub(crate) struct Summary {
     wakes: u64,
     acquisitions: u64,
     times: Histogram,
-    recent: Recent,
-    counts: Counts,
+    recent: RecentTimes,
+    counts: ErrorCounts,
 }
 
 impl Summary {
@@ -41,20 +41,20 @@ impl Summary {
         self.recent.add(Nanos(note.took_ns));
     }
 
-    pub(crate) fn glance(&self) -> Glance {
-        Glance {
+    pub(crate) fn glance(&self) -> LiveStats {
+        LiveStats {
             cycles: self.cycles,
             missed: self.missed,
-            late: self.counts.late,
+            late: self.counts.late_results,
             abandoned: self.abandoned,
-            faults: self.counts.faults,
+            faults: self.counts.node_faults,
             muted: self.muted,
             xruns: self.xruns,
             wakes: self.wakes,
             acquisitions: self.acquisitions,
             recent: self.recent.summary(),
-            longest_ns: self.times.summary().max,
-            ..Glance::default()
+            max_ns: self.times.summary().max,
+            ..LiveStats::default()
         }
     }
 
@@ -65,10 +65,10 @@ impl Summary {
         report.abandoned = self.abandoned;
         report.muted = self.muted;
         report.xruns = self.xruns;
-        report.events_lost = self.counts.events_lost;
-        report.not_finite = self.counts.not_finite;
-        report.late = self.counts.late;
-        report.faults = self.counts.faults;
+        report.events_lost = self.counts.lost_events;
+        report.not_finite = self.counts.non_finite_samples;
+        report.late = self.counts.late_results;
+        report.faults = self.counts.node_faults;
         report.wakes_per_cycle = a_cycle(self.wakes);
         report.acquisitions_per_cycle = a_cycle(self.acquisitions);
         report.set_cycles(&self.times);

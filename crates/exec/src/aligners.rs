@@ -17,8 +17,8 @@ use crate::lines::{LineMemory, capacity, read, write};
 use crate::stage::Own;
 use crate::step::clear_flags;
 use graph::{NodeId, Signal};
-use plan::{Aligner, Delayed, Gone, Plan, Tap};
-use processor::{Block, Event, Moment, RawLine};
+use plan::{Aligner, AlignerTap, DelayedEdge, FadeState, Plan};
+use processor::{Block, Event, ProcessInfo, RawDelayLine};
 use std::cell::UnsafeCell;
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -33,7 +33,7 @@ const NEVER: u64 = u64::MAX;
 const STRIP: usize = 64;
 
 // The plan's bound counts on it.
-const _: () = assert!(size_of::<(u64, Event)>() <= plan::SAMPLES_AN_EVENT * size_of::<f32>());
+const _: () = assert!(size_of::<(u64, Event)>() <= plan::SAMPLES_PER_EVENT * size_of::<f32>());
 
 /// Which output of which node.
 type Outlet = (NodeId, u16);
@@ -42,7 +42,7 @@ type Outlet = (NodeId, u16);
 #[derive(Default)]
 pub(crate) struct Aligners {
     lines: HashMap<Outlet, Weak<Line>>,
-    starts: HashMap<(Outlet, Tap), Weak<AtomicU64>>,
+    starts: HashMap<(Outlet, AlignerTap), Weak<AtomicU64>>,
 }
 
 /// What one line knows of its sound. Positions are absolute frames.
@@ -77,8 +77,8 @@ impl Line {
     fn new((channels, frames): (u32, u32), events: usize, older: Option<Arc<Self>>) -> Self {
         let blank = Event {
             frame: 0,
-            target: processor::Target::Input(0),
-            body: processor::Body::Value(0.0),
+            target: processor::EventTarget::Input(0),
+            body: processor::EventBody::Value(0.0),
         };
         // Written once, so that its pages are there.
         let mut waiting: VecDeque<_> = std::iter::repeat_n((0, blank), events).collect();
@@ -114,7 +114,7 @@ impl Aligners {
     pub(crate) fn aligning(&mut self, plan: &Plan, aligner: &Aligner) -> Aligning {
         let outlet = (aligner.node, aligner.output);
         let taps = aligner.taps.of(&plan.taps);
-        let most = taps.iter().map(|tap| tap.most()).max();
+        let most = taps.iter().map(|tap| tap.max_frames()).max();
         let channels = match aligner.signal {
             Signal::Audio(channels) => u32::from(channels.0),
             Signal::Control | Signal::Event => 0,
@@ -138,7 +138,7 @@ impl Aligners {
             Some(line) if line.ring.ring().capacity >= frames => line,
             older => {
                 let events = match channels {
-                    0 => plan::waiting(frames, block),
+                    0 => plan::event_capacity(frames, block),
                     _ => 0,
                 };
                 let line = Arc::new(Line::new((channels, frames), events, older));
@@ -148,8 +148,8 @@ impl Aligners {
         }
     }
 
-    fn tapped(&mut self, outlet: Outlet, tap: Tap) -> Tapped {
-        let start = tap.changes().then(|| {
+    fn tapped(&mut self, outlet: Outlet, tap: AlignerTap) -> Tapped {
+        let start = tap.is_changing().then(|| {
             let there = self.starts.get(&(outlet, tap)).and_then(Weak::upgrade);
             there.unwrap_or_else(|| {
                 let start = Arc::new(AtomicU64::new(NEVER));
@@ -159,32 +159,32 @@ impl Aligners {
         });
         Tapped {
             frames: tap.frames.0.into(),
-            was: tap.was.0.into(),
+            was: tap.previous.0.into(),
             start,
         }
     }
 
     /// How far an edge that `plan` delays has gone over at `position`.
-    pub(crate) fn gone(&self, plan: &Plan, it: &Delayed, position: u64) -> Gone {
+    pub(crate) fn gone(&self, plan: &Plan, it: &DelayedEdge, position: u64) -> FadeState {
         let (outlet, tap) = ((it.from.node, it.from.port), it.tap);
-        if !tap.changes() {
-            return Gone::Over;
+        if !tap.is_changing() {
+            return FadeState::Done;
         }
         let start = self.starts.get(&(outlet, tap)).and_then(Weak::upgrade);
         // Relaxed: a number of its own. It is not read before the step has begun, or a little later than it could be.
         let start = start.map_or(NEVER, |start| start.load(Ordering::Relaxed));
         let fade = fade(plan);
         // Events that were due before have been heard by then too.
-        let over = start.saturating_add(u64::from(tap.most().0) + fade);
+        let over = start.saturating_add(u64::from(tap.max_frames().0) + fade);
         let aligners = &plan.aligners;
         let aligner = aligners.binary_search_by_key(&outlet, |a| (a.node, a.output));
         let is_sound = aligner.is_ok_and(|at| matches!(aligners[at].signal, Signal::Audio(_)));
         if over <= position {
-            Gone::Over
+            FadeState::Done
         } else if is_sound && position < start.saturating_add(fade / 2) {
-            Gone::Near(tap.was)
+            FadeState::Fading(tap.previous)
         } else {
-            Gone::Near(tap.frames)
+            FadeState::Fading(tap.frames)
         }
     }
 
@@ -197,7 +197,7 @@ impl Aligners {
 
 /// The frames of a fade.
 fn fade(plan: &Plan) -> u64 {
-    u64::from(Frames::covering(FADE_S, plan.rate).0.max(1))
+    u64::from(Frames::from_seconds_ceil(FADE_S, plan.rate).0.max(1))
 }
 
 /// One tap: by how much it is later, and was before it began to change.
@@ -225,7 +225,7 @@ impl Tapped {
 /// What a step that makes up for latency has.
 pub(crate) struct Aligning {
     line: Arc<Line>,
-    ring: RawLine,
+    ring: RawDelayLine,
     taps: Box<[Tapped]>,
     most: u64,
     fade: u64,
@@ -239,7 +239,7 @@ impl Aligning {
     /// As `Stage::run`, for a step outside of loops.
     ///
     /// Real-time: hot.
-    pub(crate) unsafe fn run(&self, own: &mut Own, moment: &Moment<'_>) -> u64 {
+    pub(crate) unsafe fn run(&self, own: &mut Own, moment: &ProcessInfo<'_>) -> u64 {
         // SAFETY: the caller's promise, for each.
         unsafe {
             if self.ring.channels == 0 {
@@ -402,7 +402,7 @@ impl Aligning {
     /// # Safety
     ///
     /// As `run`.
-    unsafe fn pass_events(&self, own: &mut Own, moment: &Moment<'_>) -> u64 {
+    unsafe fn pass_events(&self, own: &mut Own, moment: &ProcessInfo<'_>) -> u64 {
         // SAFETY: the caller's promise; the line is this step's, and so are the older ones: who had them is at rest.
         let (mut block, waiting, is_new) = unsafe {
             let waiting = &mut *self.line.waiting.get();
@@ -438,7 +438,7 @@ impl Aligning {
             let is_over = |at: u64| due(at) < from || at + tap.was < start;
             let first = waiting.partition_point(|(at, _)| is_over(*at));
             for (at, event) in waiting.range(first..).take_while(|(at, _)| due(*at) < end) {
-                block.send(port, (due(*at) - from) as u32, event.body);
+                block.send_event(port, (due(*at) - from) as u32, event.body);
             }
         }
         lost

@@ -1,39 +1,42 @@
 //! From a plan to a stage: every index becomes a place in memory. Here is where an executor allocates.
 
 use crate::aligners::{Aligners, Aligning};
-use crate::floor::Floor;
-use crate::lines::{LineMemory, Lines};
+use crate::floor::SharedRuntime;
+use crate::lines::{DelayLines, LineMemory};
 use crate::passages::PassageMemory;
 use crate::pipeline::Lagged;
-use crate::pool::{Pool, Resident};
+use crate::pool::{ProcessorPool, Resident};
 use crate::stage::{
-    Act, Bound, EVENTS_A_PORT, EVENTS_A_STEP, Hears, Memory, Own, Rare, Stage, Task, Troubles,
+    Act, Bound, EVENTS_A_STEP, EVENTS_PER_PORT, Hears, Memory, Own, Rare, Stage, Task, Troubles,
     Voice, Waiting,
 };
 use crate::sum::Sum;
 use crate::table::Table;
 use graph::NodeId;
-use plan::{AlignerId, Feed, InPort, LineId, OutPort, PassageId, Plan, SlotId, Step, TaskId, Work};
-use processor::{Io, IoMore, RawChannel, RawEvents, RawLine, RawPort, RawPorts};
+use plan::{
+    AlignerId, ChannelSource, DelayLineId, Plan, SlotId, StageBufferId, Step, StepInput, StepOp,
+    StepOutput, TaskId,
+};
+use processor::{IoCold, RawChannel, RawDelayLine, RawEvents, RawPort, RawPorts, StepIo};
 use rt::arena::Arena;
 use rt::countdown::Countdown;
 use std::cell::UnsafeCell;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
-use workers::Deferred;
+use workers::DeferredJobs;
 
 /// What an executor is made of.
 pub struct Binding<'a> {
     /// What to do.
     pub plan: &'a Plan,
     /// Whom with. A node without a processor stays silent.
-    pub pool: &'a Pool,
+    pub processors: &'a ProcessorPool,
     /// The delay lines, which it takes over with what is in them.
-    pub lines: &'a mut Lines,
+    pub delay_lines: &'a mut DelayLines,
     /// Where.
-    pub floor: Arc<Floor>,
+    pub runtime: Arc<SharedRuntime>,
     /// How many of the device's input channels may be read.
-    pub inputs: u16,
+    pub input_channels: u16,
 }
 
 /// So many steps of later stages can be posted to between two cycles.
@@ -41,7 +44,7 @@ const UNDATED: usize = 4096;
 
 /// Binds a plan to processors and memory.
 pub(crate) fn bind(binding: &mut Binding<'_>) -> Stage {
-    let (plan, inputs) = (binding.plan, binding.inputs);
+    let (plan, inputs) = (binding.plan, binding.input_channels);
     let block = plan.block.count();
     let arena = Arena::new(plan.slots as usize + 1 + usize::from(inputs), block);
     let silence = RawChannel {
@@ -50,46 +53,52 @@ pub(crate) fn bind(binding: &mut Binding<'_>) -> Stage {
     };
     // SAFETY: the arena is ours alone still. This row, the first behind the plan's, stays +0.0: no step writes it.
     unsafe { *silence.silent = 1 };
-    let sends: Box<[_]> = (0..plan.sends).map(|_| UnsafeCell::new(room())).collect();
-    let lines: Vec<Arc<LineMemory>> = (plan.lines.iter())
-        .map(|l| binding.lines.memory(l, plan.block))
+    let sends: Box<[_]> = (0..plan.event_buffers)
+        .map(|_| UnsafeCell::new(room()))
         .collect();
-    let passages = plan.passages.iter();
+    let lines: Vec<Arc<LineMemory>> = (plan.delay_lines.iter())
+        .map(|l| binding.delay_lines.memory(l, plan.block))
+        .collect();
+    let passages = plan.stage_buffers.iter();
     let passages: Vec<_> = passages
         .map(|p| Arc::new(PassageMemory::new(p, plan.block)))
         .collect();
-    binding.lines.aligners.tidy();
+    binding.delay_lines.aligners.tidy();
     let mut binder = Binder {
         plan,
-        pool: binding.pool,
+        pool: binding.processors,
         arena: &arena,
         silence,
         sends: &sends,
         lines: &lines,
         passages: &passages,
-        aligners: &mut binding.lines.aligners,
+        aligners: &mut binding.delay_lines.aligners,
         copied: (plan.steps.iter())
             .filter(|step| step.copy > 0)
-            .filter_map(|step| node_of(step.work))
+            .filter_map(|step| node_of(step.op))
             .collect(),
         channels: Table::new(count_channels(plan), silence),
-        ports: Table::new(plan.inputs.len() + plan.outputs.len(), RawPort::of(&[])),
+        ports: Table::new(plan.inputs.len() + plan.outputs.len(), RawPort::new(&[])),
     };
     let steps: Box<[Bound]> = plan.steps.iter().map(|s| binder.step(s)).collect();
-    let inner: Box<[Bound]> = plan.inner.iter().map(|s| binder.step(s)).collect();
+    let inner: Box<[Bound]> = plan.loop_steps.iter().map(|s| binder.step(s)).collect();
     let (channels, ports) = (binder.channels, binder.ports);
-    let voices = plan.sinks.iter().map(|sink| Voice {
+    let voices = plan.output_channels.iter().map(|sink| Voice {
         channel: sink.channel,
         from: slot(&arena, sink.slot),
     });
     let stage = Stage {
         block: plan.block,
-        ahead: plan.ahead,
-        undated: UnsafeCell::new(Vec::with_capacity(if plan.ahead > 0 { UNDATED } else { 0 })),
+        ahead: plan.latency_blocks,
+        undated: UnsafeCell::new(Vec::with_capacity(if plan.latency_blocks > 0 {
+            UNDATED
+        } else {
+            0
+        })),
         steps_of: steps_of(&steps, &inner),
         copies: copies(&steps),
         tasks: plan.tasks.iter().map(task).collect(),
-        successors: (plan.released.iter())
+        successors: (plan.task_successors.iter())
             .map(|t| waiting(*t, &plan.tasks[t.0 as usize]))
             .collect(),
         voices: voices.collect(),
@@ -129,23 +138,23 @@ fn waiting(id: TaskId, task: &plan::Task) -> Waiting {
     }
 }
 
-fn deferred(steps: &[Bound], inner: &[Bound]) -> Deferred {
+fn deferred(steps: &[Bound], inner: &[Bound]) -> DeferredJobs {
     let residents = steps
         .iter()
         .chain(inner)
         .filter_map(|t| t.rare.resident.as_ref());
-    Deferred::new(residents.flat_map(|r| r.runners.iter().cloned()).collect())
+    DeferredJobs::new(residents.flat_map(|r| r.runners.iter().cloned()).collect())
 }
 
 fn raw_ports(ports: *const [RawPort]) -> RawPorts {
     // SAFETY: the table keeps the rows as long as the stage lives.
-    RawPorts::of(unsafe { &*ports })
+    RawPorts::new(unsafe { &*ports })
 }
 
 fn room() -> RawEvents {
     RawEvents {
-        sent: Vec::with_capacity(EVENTS_A_PORT),
-        lost: 0,
+        events: Vec::with_capacity(EVENTS_PER_PORT),
+        dropped: 0,
     }
 }
 
@@ -158,32 +167,32 @@ fn slot(arena: &Arena, slot: SlotId) -> RawChannel {
 
 /// How many channels all ports of all steps have together: their table must not move once ports point into it.
 fn count_channels(plan: &Plan) -> usize {
-    let steps = || plan.steps.iter().chain(&plan.inner);
+    let steps = || plan.steps.iter().chain(&plan.loop_steps);
     let inputs = steps().flat_map(|s| s.inputs.of(&plan.inputs));
     let outputs = steps().flat_map(|s| s.outputs.of(&plan.outputs));
-    let width = |span: &plan::Span| span.len();
+    let width = |span: &plan::IndexRange| span.len();
     inputs
         .map(|p| match p {
-            InPort::Audio(span) => width(span),
-            InPort::Events(_) => 0,
+            StepInput::Audio(span) => width(span),
+            StepInput::Events(_) => 0,
         })
         .chain(outputs.map(|p| match p {
-            OutPort::Audio(span) => width(span),
-            OutPort::Events(_) => 0,
+            StepOutput::Audio(span) => width(span),
+            StepOutput::Events(_) => 0,
         }))
         .sum()
 }
 
-fn node_of(work: Work) -> Option<NodeId> {
+fn node_of(work: StepOp) -> Option<NodeId> {
     match work {
-        Work::Node { node, .. }
-        | Work::Write { node, .. }
-        | Work::Keep { node }
-        | Work::Mute { node }
-        | Work::Send { node, .. }
-        | Work::Receive { node, .. }
-        | Work::Align { node, .. } => Some(node),
-        Work::Loop(_) => None,
+        StepOp::Process { node, .. }
+        | StepOp::WriteLine { node, .. }
+        | StepOp::Sink { node }
+        | StepOp::Silence { node }
+        | StepOp::Send { node, .. }
+        | StepOp::Receive { node, .. }
+        | StepOp::Align { node, .. } => Some(node),
+        StepOp::Loop(_) => None,
     }
 }
 
@@ -225,7 +234,7 @@ fn steps_of(steps: &[Bound], inner: &[Bound]) -> Box<[Option<(u32, bool)>]> {
 
 struct Binder<'a> {
     plan: &'a Plan,
-    pool: &'a Pool,
+    pool: &'a ProcessorPool,
     arena: &'a Arena,
     silence: RawChannel,
     sends: &'a [UnsafeCell<RawEvents>],
@@ -240,17 +249,17 @@ struct Binder<'a> {
 
 impl Binder<'_> {
     fn step(&mut self, step: &Step) -> Bound {
-        let node = node_of(step.work);
-        let line = match step.work {
-            Work::Node { line, .. } => line,
+        let node = node_of(step.op);
+        let line = match step.op {
+            StepOp::Process { line, .. } => line,
             _ => None,
         };
-        let runs = matches!(step.work, Work::Node { .. });
+        let runs = matches!(step.op, StepOp::Process { .. });
         let resident = node
             .filter(|_| runs)
             .and_then(|n| self.pool.get(n, step.copy))
             .cloned();
-        let act = self.act(step.work, resident.as_deref());
+        let act = self.act(step.op, resident.as_deref());
         let shared = runs && node.is_some_and(|n| self.copied.contains(&n));
         let mut sums = Vec::new();
         let mut hears = Vec::new();
@@ -274,14 +283,14 @@ impl Binder<'_> {
                 || step.every != 1
                 || !(sums.is_empty() && hears.is_empty() && sends.is_empty()),
             own: UnsafeCell::new(Own {
-                io: Io {
+                io: StepIo {
                     inputs: raw_ports(inputs),
                     outputs: raw_ports(outputs),
                     has_events: false,
-                    more: Box::new(IoMore {
-                        sends,
+                    cold: Box::new(IoCold {
+                        event_outputs: sends,
                         events: Vec::with_capacity(EVENTS_A_STEP),
-                        line: line.map(|l| self.line(l)),
+                        delay_line: line.map(|l| self.line(l)),
                     }),
                 },
                 asleep: false,
@@ -305,16 +314,16 @@ impl Binder<'_> {
         }
     }
 
-    fn act(&mut self, work: Work, resident: Option<&Resident>) -> Act {
+    fn act(&mut self, work: StepOp, resident: Option<&Resident>) -> Act {
         match (work, resident) {
-            (Work::Node { .. }, Some(resident)) => Act::Process(resident.pointer()),
-            (Work::Node { .. }, None) | (Work::Mute { .. }, _) => Act::Mute,
-            (Work::Write { line, .. }, _) => Act::Write(Box::new(self.line(line))),
-            (Work::Keep { .. }, _) => Act::Keep,
-            (Work::Send { passage, .. }, _) => Act::Send(self.passage(passage)),
-            (Work::Receive { passage, .. }, _) => Act::Receive(self.passage(passage)),
-            (Work::Align { aligner, .. }, _) => Act::Align(Box::new(self.aligning(aligner))),
-            (Work::Loop(id), _) => {
+            (StepOp::Process { .. }, Some(resident)) => Act::Process(resident.pointer()),
+            (StepOp::Process { .. }, None) | (StepOp::Silence { .. }, _) => Act::Mute,
+            (StepOp::WriteLine { line, .. }, _) => Act::Write(Box::new(self.line(line))),
+            (StepOp::Sink { .. }, _) => Act::Keep,
+            (StepOp::Send { passage, .. }, _) => Act::Send(self.passage(passage)),
+            (StepOp::Receive { passage, .. }, _) => Act::Receive(self.passage(passage)),
+            (StepOp::Align { aligner, .. }, _) => Act::Align(Box::new(self.aligning(aligner))),
+            (StepOp::Loop(id), _) => {
                 let run = self.plan.loops[id.0 as usize];
                 Act::Loop {
                     from: run.steps.start,
@@ -330,12 +339,12 @@ impl Binder<'_> {
         self.aligners.aligning(self.plan, aligner)
     }
 
-    fn passage(&self, passage: PassageId) -> Arc<PassageMemory> {
+    fn passage(&self, passage: StageBufferId) -> Arc<PassageMemory> {
         self.passages[passage.0 as usize].clone()
     }
 
-    fn line(&self, line: LineId) -> RawLine {
-        self.lines[line.0 as usize].raw(&self.plan.lines[line.0 as usize])
+    fn line(&self, line: DelayLineId) -> RawDelayLine {
+        self.lines[line.0 as usize].raw(&self.plan.delay_lines[line.0 as usize])
     }
 
     fn slot(&self, id: SlotId) -> RawChannel {
@@ -345,14 +354,14 @@ impl Binder<'_> {
     fn input(
         &mut self,
         port: u16,
-        input: &InPort,
+        input: &StepInput,
         sums: &mut Vec<Sum>,
         hears: &mut Vec<Hears>,
     ) -> RawPort {
         let feeds = match input {
-            InPort::Audio(feeds) => feeds.of(&self.plan.feeds),
-            InPort::Events(from) => {
-                let from = from.of(&self.plan.event_feeds);
+            StepInput::Audio(feeds) => feeds.of(&self.plan.channel_sources),
+            StepInput::Events(from) => {
+                let from = from.of(&self.plan.event_sources);
                 let rooms = from.iter().map(|s| self.sends[s.0 as usize].get());
                 hears.push(Hears {
                     port,
@@ -364,10 +373,10 @@ impl Binder<'_> {
         let mut channels = Vec::with_capacity(feeds.len());
         for feed in feeds {
             channels.push(match *feed {
-                Feed::Silent => self.silence,
-                Feed::Slot(id) => self.slot(id),
-                Feed::Sum { from, into } => {
-                    let from = from.of(&self.plan.summed);
+                ChannelSource::Silence => self.silence,
+                ChannelSource::Slot(id) => self.slot(id),
+                ChannelSource::Sum { from, into } => {
+                    let from = from.of(&self.plan.summed_slots);
                     sums.push(Sum {
                         from: from.iter().map(|s| self.slot(*s)).collect(),
                         into: self.slot(into),
@@ -381,26 +390,26 @@ impl Binder<'_> {
 
     fn port(&mut self, channels: &[RawChannel]) -> RawPort {
         // SAFETY: the table keeps the rows as long as the stage lives.
-        RawPort::of(unsafe { &*self.channels.add(channels) })
+        RawPort::new(unsafe { &*self.channels.add(channels) })
     }
 
-    fn output(&mut self, output: &OutPort) -> RawPort {
+    fn output(&mut self, output: &StepOutput) -> RawPort {
         let slots = match output {
-            OutPort::Audio(slots) => slots.of(&self.plan.written),
-            OutPort::Events(_) => &[],
+            StepOutput::Audio(slots) => slots.of(&self.plan.written_slots),
+            StepOutput::Events(_) => &[],
         };
         let channels: Vec<RawChannel> = slots.iter().map(|s| self.slot(*s)).collect();
         self.port(&channels)
     }
 
     /// Nothing where no port sends events.
-    fn sends_of(&self, outputs: &[OutPort]) -> Box<[*mut RawEvents]> {
-        if !outputs.iter().any(|o| matches!(o, OutPort::Events(_))) {
+    fn sends_of(&self, outputs: &[StepOutput]) -> Box<[*mut RawEvents]> {
+        if !outputs.iter().any(|o| matches!(o, StepOutput::Events(_))) {
             return Box::default();
         }
-        let room = |o: &OutPort| match o {
-            OutPort::Events(id) => self.sends[id.0 as usize].get(),
-            OutPort::Audio(_) => std::ptr::null_mut(),
+        let room = |o: &StepOutput| match o {
+            StepOutput::Events(id) => self.sends[id.0 as usize].get(),
+            StepOutput::Audio(_) => std::ptr::null_mut(),
         };
         outputs.iter().map(room).collect()
     }

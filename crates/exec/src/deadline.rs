@@ -3,7 +3,7 @@
 //! The latest start of a task is the end of the cycle less its static level (its own cost and that of the longest way
 //! behind it). All tasks of a cycle have one deadline, so the order of their latest starts never changes: it is counted
 //! out once, when the plan is bound, and a task's place in it is its *rank*. The ready ones are a set of ranks for all
-//! (`rt::ranks`). Of what a task releases the worker keeps the most urgent one, unless the set has a more urgent one
+//! (`rt::rank_set`). Of what a task releases the worker keeps the most urgent one, unless the set has a more urgent one
 //! still.
 //!
 //! Deferred pieces come after all that, the earliest deadline first: on workers that find no task; on a host that has no
@@ -16,20 +16,20 @@ use crate::hand::{Hand, Resume};
 use crate::parallel::{Parallel, Strategy};
 use crate::stage::Stage;
 use plan::Plan;
-use rt::ranks::Ranks;
+use rt::rank_set::RankSet;
 use std::cmp::Reverse;
-use workers::Crew;
+use workers::WorkerPool;
 
 /// Due steps by their latest start, deferred pieces by their deadline.
 ///
 /// Real-time: setup.
-pub fn deadline(binding: Binding<'_>, crew: &Crew) -> Box<dyn Executor> {
+pub fn deadline(binding: Binding<'_>, crew: &WorkerPool) -> Box<dyn Executor> {
     Box::new(Parallel::<Urgency>::new(binding, crew).with_floors(crew))
 }
 
 struct Urgency {
     /// The ready tasks, by rank.
-    ready: Ranks,
+    ready: RankSet,
     rank_of: Box<[u32]>,
     task_of: Box<[u32]>,
     /// Whether there is one worker only.
@@ -48,7 +48,7 @@ impl Strategy for Urgency {
         }
         let sources = stage.sources().map(|task| rank_of[task as usize]);
         Self {
-            ready: Ranks::new(task_of.len(), sources),
+            ready: RankSet::new(task_of.len(), sources),
             rank_of: rank_of.into_boxed_slice(),
             task_of: task_of.into_boxed_slice(),
             alone: workers == 1,
@@ -86,7 +86,7 @@ impl Strategy for Urgency {
 impl Urgency {
     #[inline]
     fn take(&self, hand: &mut Hand<'_>) -> Option<u32> {
-        let take = |hand: &mut Hand<'_>| self.ready.take(hand.epoch);
+        let take = |hand: &mut Hand<'_>| self.ready.pop(hand.epoch);
         let taken = take(hand).or_else(|| hand.seek(take));
         hand.takes += u64::from(taken.is_some());
         taken
@@ -107,7 +107,7 @@ impl Urgency {
         let best = kept?;
         if self
             .ready
-            .lowest(hand.epoch)
+            .peek(hand.epoch)
             .is_some_and(|other| other < best)
         {
             self.put(hand, best);
@@ -117,7 +117,7 @@ impl Urgency {
     }
 
     fn put(&self, hand: &mut Hand<'_>, rank: u32) {
-        self.ready.put(rank);
+        self.ready.insert(rank);
         hand.takes += 1;
     }
 }

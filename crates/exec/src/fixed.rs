@@ -9,15 +9,15 @@ use crate::executor::Executor;
 use crate::hand::{Hand, Resume};
 use crate::parallel::{Parallel, Strategy};
 use crate::stage::Stage;
-use plan::{Mark, Plan};
-use rt::lane::Lanes;
+use plan::{Plan, TraceEvent};
+use rt::static_queues::StaticQueues;
 use std::collections::HashSet;
-use workers::Crew;
+use workers::WorkerPool;
 
 /// The plan's own schedule; a plan without lanes is one lane.
 ///
 /// Real-time: setup.
-pub fn fixed(binding: Binding<'_>, crew: &Crew) -> Box<dyn Executor> {
+pub fn static_schedule(binding: Binding<'_>, crew: &WorkerPool) -> Box<dyn Executor> {
     Box::new(Parallel::<Schedule>::new(binding, crew))
 }
 
@@ -29,7 +29,7 @@ type Crossings = Box<[Box<[u32]>]>;
 
 struct Schedule {
     /// Whose each lane is, and how far.
-    lanes: Lanes,
+    lanes: StaticQueues,
     /// The tasks of each lane.
     tasks: Box<[Box<[u32]>]>,
     crossing: Crossings,
@@ -53,7 +53,7 @@ impl Strategy for Schedule {
             .map(Vec::into_boxed_slice)
             .collect();
         let schedule = Self {
-            lanes: Lanes::new(tasks.len(), workers),
+            lanes: StaticQueues::new(tasks.len(), workers),
             tasks,
             crossing,
             activation: activation.into_boxed_slice(),
@@ -66,7 +66,7 @@ impl Strategy for Schedule {
         match hand.resume() {
             Resume::Release(task) => self.release(hand.stage, task),
             Resume::Begin => {
-                self.lanes.take(hand.worker, hand.worker, hand.epoch);
+                self.lanes.try_claim(hand.worker, hand.worker, hand.epoch);
             }
             Resume::Stop => return,
         }
@@ -81,7 +81,7 @@ impl Strategy for Schedule {
 
     fn start_over(&self, stage: &Stage) {
         for (task, activation) in (0..).zip(&self.activation) {
-            stage.waits(task).arm(*activation);
+            stage.waits(task).reset(*activation);
         }
     }
 }
@@ -107,11 +107,11 @@ fn crossings(stage: &Stage, lists: &[Vec<u32>], lane_of: &[usize]) -> (Crossings
 }
 
 fn lists(plan: &Plan, stage: &Stage) -> Vec<Vec<u32>> {
-    if plan.lanes.is_empty() {
+    if plan.worker_tasks.is_empty() {
         return vec![(0..stage.tasks.len() as u32).collect()];
     }
     let lane = |l: &Vec<plan::TaskId>| l.iter().map(|s| s.0).collect();
-    plan.lanes.iter().map(lane).collect()
+    plan.worker_tasks.iter().map(lane).collect()
 }
 
 impl Schedule {
@@ -120,7 +120,7 @@ impl Schedule {
     fn release(&self, stage: &Stage, task: u32) {
         let activation = self.activation[task as usize];
         if activation > 0 {
-            stage.waits(task).arm(activation);
+            stage.waits(task).reset(activation);
         }
         for &waiting in &self.crossing[task as usize] {
             stage.waits(waiting).signal(1);
@@ -136,12 +136,12 @@ impl Schedule {
         }
     }
 
-    /// The next task of `lane`, if the lane is this worker's and the task waits for nothing.
+    /// The next task of `static_queues`, if the lane is this worker's and the task waits for nothing.
     #[inline]
     fn ready(&self, hand: &Hand<'_>, lane: usize) -> Option<u32> {
         let at = self.lanes.next(hand.worker, lane, hand.epoch)?;
         let task = *self.tasks[lane].get(at as usize)?;
-        if self.activation[task as usize] > 0 && !hand.stage.waits(task).is_down() {
+        if self.activation[task as usize] > 0 && !hand.stage.waits(task).is_zero() {
             return None;
         }
         self.lanes.advance(hand.worker, lane);
@@ -152,12 +152,12 @@ impl Schedule {
     fn wait(&self, hand: &mut Hand<'_>) -> Option<u32> {
         hand.count();
         hand.put_down();
-        hand.mark(Mark::Wait, 0);
+        hand.mark(TraceEvent::Wait, 0);
         let mut rounds = 0;
         while !hand.is_over() {
             let found = (0..self.tasks.len()).find_map(|lane| self.ready(hand, lane));
             if found.is_some() {
-                hand.mark(Mark::Resume, 0);
+                hand.mark(TraceEvent::Resume, 0);
                 return found;
             }
             if rounds > PATIENCE && self.take_over(hand) {
@@ -178,8 +178,8 @@ impl Schedule {
     fn take_over(&self, hand: &mut Hand<'_>) -> bool {
         let taken = (0..self.tasks.len()).any(|lane| {
             !self.tasks[lane].is_empty()
-                && self.lanes.looks_free(lane, hand.epoch)
-                && self.lanes.take(hand.worker, lane, hand.epoch)
+                && self.lanes.is_free(lane, hand.epoch)
+                && self.lanes.try_claim(hand.worker, lane, hand.epoch)
         });
         hand.takes += u64::from(taken);
         taken

@@ -4,31 +4,31 @@
 //! with its first cycle and gives it back when it comes to rest, with nobody in a task but those that are stuck for good. The exchange of the turn carries
 //! all that the last executor did to the next one.
 
-use plan::{Mark, TraceRecord};
-use rt::fence::Asymmetric;
-use rt::pad::Padded;
-use rt::trace::Writer;
+use plan::{TraceEvent, TraceRecord};
+use rt::fence::AsymmetricFence;
+use rt::pad::CachePadded;
+use rt::trace::TraceWriter;
 use std::cell::UnsafeCell;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 
 /// See the module.
-pub struct Floor {
+pub struct SharedRuntime {
     /// Whose turn it is; 0 for nobody's.
     turn: AtomicU64,
     names: AtomicU64,
     traced: AtomicBool,
     wakes_all: AtomicBool,
     idle: AtomicU8,
-    fence: Asymmetric,
+    fence: AsymmetricFence,
     clock: fn() -> u64,
     /// One a worker: written by that worker alone, inside a cycle of the executor that has the turn.
-    pens: Box<[Padded<UnsafeCell<Writer<TraceRecord>>>]>,
+    pens: Box<[CachePadded<UnsafeCell<TraceWriter<TraceRecord>>>]>,
 }
 
 /// What a worker does inside a cycle while it finds nothing to do.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(u8)]
-pub enum Idle {
+pub enum BackoffPolicy {
     /// It looks again and again, and never enters the kernel: right where every worker has a core.
     #[default]
     Spin,
@@ -51,26 +51,26 @@ pub(crate) enum Turn {
 }
 
 // SAFETY: a pen is reached only through `write`, under its rule.
-unsafe impl Sync for Floor {}
+unsafe impl Sync for SharedRuntime {}
 // SAFETY: as above.
-unsafe impl Send for Floor {}
+unsafe impl Send for SharedRuntime {}
 
-impl Floor {
+impl SharedRuntime {
     /// A floor for as many workers as there are `pens`.
     ///
     /// Real-time: setup.
-    pub fn new(pens: Vec<Writer<TraceRecord>>) -> Self {
+    pub fn new(pens: Vec<TraceWriter<TraceRecord>>) -> Self {
         Self {
             turn: AtomicU64::new(0),
             names: AtomicU64::new(1),
             traced: AtomicBool::new(false),
             wakes_all: AtomicBool::new(false),
-            idle: AtomicU8::new(Idle::Spin as u8),
-            fence: Asymmetric::set_up(),
+            idle: AtomicU8::new(BackoffPolicy::Spin as u8),
+            fence: AsymmetricFence::within_process(),
             clock: rt::stamp::now,
             pens: pens
                 .into_iter()
-                .map(|p| Padded(UnsafeCell::new(p)))
+                .map(|p| CachePadded(UnsafeCell::new(p)))
                 .collect(),
         }
     }
@@ -100,21 +100,21 @@ impl Floor {
     /// What workers do from now on while they find nothing to do inside a cycle.
     ///
     /// Real-time: hot.
-    pub fn set_idle(&self, idle: Idle) {
+    pub fn set_backoff(&self, idle: BackoffPolicy) {
         // Relaxed: nothing travels with it.
         self.idle.store(idle as u8, Ordering::Relaxed);
     }
 
-    pub(crate) fn idle(&self) -> Idle {
+    pub(crate) fn idle(&self) -> BackoffPolicy {
         // Relaxed: as above.
         match self.idle.load(Ordering::Relaxed) {
-            y if y == Idle::Yield as u8 => Idle::Yield,
-            s if s == Idle::Sleep as u8 => Idle::Sleep,
-            _ => Idle::Spin,
+            y if y == BackoffPolicy::Yield as u8 => BackoffPolicy::Yield,
+            s if s == BackoffPolicy::Sleep as u8 => BackoffPolicy::Sleep,
+            _ => BackoffPolicy::Spin,
         }
     }
 
-    pub(crate) fn fence(&self) -> Asymmetric {
+    pub(crate) fn fence(&self) -> AsymmetricFence {
         self.fence
     }
 
@@ -122,7 +122,7 @@ impl Floor {
     /// work for so many. Off by default.
     ///
     /// Real-time: hot.
-    pub fn wake_all(&self, on: bool) {
+    pub fn set_wake_all(&self, on: bool) {
         // Relaxed: nothing travels with it.
         self.wakes_all.store(on, Ordering::Relaxed);
     }
@@ -135,7 +135,7 @@ impl Floor {
     /// Switches the trace on or off, from the next cycle on.
     ///
     /// Real-time: hot.
-    pub fn trace(&self, on: bool) {
+    pub fn set_traced(&self, on: bool) {
         // Relaxed: nothing travels with it.
         self.traced.store(on, Ordering::Relaxed);
     }
@@ -193,7 +193,7 @@ impl Floor {
     ///
     /// The caller is `worker` of a cycle that runs now, of the executor that has the turn.
     #[inline]
-    pub(crate) unsafe fn write(&self, worker: usize, cycle: u64, mark: Mark, index: u32) {
+    pub(crate) unsafe fn write(&self, worker: usize, cycle: u64, mark: TraceEvent, index: u32) {
         // SAFETY: the caller's promise.
         unsafe { self.write_of(rt::stamp::now(), worker, cycle, mark, index) };
     }
@@ -209,7 +209,7 @@ impl Floor {
         stamp: u64,
         worker: usize,
         cycle: u64,
-        mark: Mark,
+        mark: TraceEvent,
         index: u32,
     ) {
         let record = TraceRecord {
@@ -217,7 +217,7 @@ impl Floor {
             cycle: cycle as u32,
             index,
             worker: worker as u16,
-            mark,
+            event: mark,
         };
         // SAFETY: each worker has its own pen, and is one thread, however often it comes to a cycle.
         unsafe { (*self.pens[worker].get()).record(record) };

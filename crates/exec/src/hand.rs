@@ -1,18 +1,18 @@
 //! One worker in one cycle: what it holds, and what it lends to the steps it runs.
 
-use crate::floor::{Floor, Idle};
+use crate::floor::{BackoffPolicy, SharedRuntime};
 use crate::stage::{Stage, Task};
 use crate::stealing::Debt;
-use plan::Mark;
-use processor::{Moment, Runtime};
-use rt::fence::Asymmetric;
+use plan::TraceEvent;
+use processor::{ProcessInfo, ProcessServices};
+use rt::fence::AsymmetricFence;
 use rt::fork::ForkCell;
-use rt::pad::Padded;
-use rt::progress::Progress;
+use rt::pad::CachePadded;
+use rt::progress::CycleProgress;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
-use workers::Recall;
+use workers::WorkerWaker;
 
 /// No step, or no task.
 pub(crate) const NONE: u32 = u32::MAX;
@@ -38,11 +38,11 @@ pub(crate) struct Seat {
 }
 
 /// The seats of a cycle.
-pub(crate) type Seats = Arc<[Padded<Seat>]>;
+pub(crate) type Seats = Arc<[CachePadded<Seat>]>;
 
 pub(crate) fn seats(workers: usize) -> Seats {
     let seat = || {
-        Padded(Seat {
+        CachePadded(Seat {
             current: AtomicU32::new(NONE),
             held: AtomicU32::new(NONE),
             ..Seat::default()
@@ -76,12 +76,12 @@ pub(crate) fn step_of(seat: &Seat) -> Option<u32> {
 pub(crate) struct Lent<'a> {
     pub(crate) stage: &'a Stage,
     pub(crate) seat: &'a Seat,
-    pub(crate) floor: &'a Floor,
+    pub(crate) floor: &'a SharedRuntime,
     pub(crate) workers: u32,
     pub(crate) help_until: u64,
 }
 
-impl Runtime for Lent<'_> {
+impl ProcessServices for Lent<'_> {
     fn fork(&self, lanes: u32, work: &(dyn Fn(u32) + Sync)) {
         self.seat.fork.fork(lanes, work);
     }
@@ -115,11 +115,11 @@ pub(crate) struct Hand<'a> {
     pub(crate) stage: &'a Stage,
     pub(crate) worker: usize,
     pub(crate) epoch: u32,
-    pub(crate) seats: &'a [Padded<Seat>],
+    pub(crate) seats: &'a [CachePadded<Seat>],
     seat: &'a Seat,
-    progress: &'a Progress,
-    floor: &'a Floor,
-    moment: Moment<'a>,
+    progress: &'a CycleProgress,
+    floor: &'a SharedRuntime,
+    moment: ProcessInfo<'a>,
     facts: Facts,
     /// Steps run since the last time they were counted.
     pub(crate) done: u32,
@@ -127,10 +127,10 @@ pub(crate) struct Hand<'a> {
     pub(crate) takes: u64,
     /// Workers that it has woken since then.
     wakes: u32,
-    recall: Option<Recall<'a>>,
+    recall: Option<WorkerWaker<'a>>,
     /// What work stealing has not counted off yet.
     pub(crate) debt: Debt,
-    fence: Asymmetric,
+    fence: AsymmetricFence,
     /// Which step it runs or ran last.
     pub(crate) current: u32,
     /// Of which task; [`NONE`] before the first.
@@ -151,15 +151,15 @@ impl<'a> Hand<'a> {
     /// The caller is the thread of worker `worker`, and runs tasks of `stage` that it was given for this epoch only.
     pub(crate) unsafe fn new(
         stage: &'a Stage,
-        floor: &'a Floor,
-        (worker, seats): (usize, &'a [Padded<Seat>]),
-        (progress, epoch): (&'a Progress, u32),
+        floor: &'a SharedRuntime,
+        (worker, seats): (usize, &'a [CachePadded<Seat>]),
+        (progress, epoch): (&'a CycleProgress, u32),
         facts: Facts,
         lent: &'a Lent<'a>,
     ) -> Self {
         let seat = &seats[worker];
         let partial = stage.is_partial(&facts);
-        // Relaxed: for whoever looks from outside (`Watch`).
+        // Relaxed: for whoever looks from outside (`Watchdog`).
         seat.cycle.store(facts.cycle as u32, Ordering::Relaxed);
         Self {
             stage,
@@ -169,14 +169,14 @@ impl<'a> Hand<'a> {
             seat,
             progress,
             floor,
-            moment: Moment {
+            moment: ProcessInfo {
                 frames: stage.block.0,
                 offset: 0,
                 position: facts.position,
-                whole: true,
+                is_whole_block: true,
                 cycle: facts.cycle,
-                device: &stage.device,
-                runtime: lent,
+                device_inputs: &stage.device,
+                services: lent,
             },
             facts,
             done: 0,
@@ -195,14 +195,14 @@ impl<'a> Hand<'a> {
     }
 
     /// With a way to call workers back.
-    pub(crate) fn with_recall(mut self, recall: Recall<'a>) -> Self {
+    pub(crate) fn with_recall(mut self, recall: WorkerWaker<'a>) -> Self {
         self.recall = Some(recall);
         self
     }
 
     /// Calls a worker back that has left this cycle.
     pub(crate) fn recall(&mut self, worker: usize) {
-        self.wakes += self.recall.map_or(0, |recall| recall.call(worker));
+        self.wakes += self.recall.map_or(0, |recall| recall.wake(worker));
     }
 
     /// Runs the steps of one task; `false` where the cycle was given up before all have run, and then nothing may be run
@@ -281,7 +281,7 @@ impl<'a> Hand<'a> {
         }
         self.done += 1;
         if self.facts.traced {
-            self.mark(Mark::Step, step);
+            self.mark(TraceEvent::Step, step);
         }
     }
 
@@ -294,7 +294,7 @@ impl<'a> Hand<'a> {
         self.done += 1;
         self.broke = true;
         if self.facts.traced {
-            self.mark(Mark::Step, self.current);
+            self.mark(TraceEvent::Step, self.current);
         }
     }
 
@@ -330,7 +330,7 @@ impl<'a> Hand<'a> {
             self.wakes = 0;
         }
         if self.done > 0 {
-            self.progress.count_off(self.done);
+            self.progress.finish(self.done);
             self.done = 0;
         }
     }
@@ -359,7 +359,7 @@ impl<'a> Hand<'a> {
                     .store(seat.current.load(Ordering::Relaxed), Ordering::Relaxed);
             }
             self.progress.abandon(self.epoch);
-            self.mark(Mark::Abandon, 0);
+            self.mark(TraceEvent::CycleAborted, 0);
         }
         self.gone = true;
     }
@@ -374,7 +374,7 @@ impl<'a> Hand<'a> {
 
     /// A line in the trace, if there is one.
     #[inline]
-    pub(crate) fn mark(&mut self, mark: Mark, index: u32) {
+    pub(crate) fn mark(&mut self, mark: TraceEvent, index: u32) {
         if self.facts.traced {
             // SAFETY: `new`'s promise: we are this worker, in this cycle.
             unsafe { self.floor.write(self.worker, self.facts.cycle, mark, index) };
@@ -383,7 +383,7 @@ impl<'a> Hand<'a> {
 
     /// As [`mark`](Self::mark), of something that was at `stamp`.
     #[cold]
-    pub(crate) fn mark_of(&mut self, stamp: u64, mark: Mark, index: u32) {
+    pub(crate) fn mark_of(&mut self, stamp: u64, mark: TraceEvent, index: u32) {
         if self.facts.traced {
             // SAFETY: as in `mark`.
             unsafe {
@@ -411,9 +411,9 @@ impl<'a> Hand<'a> {
     /// cores, gets it. Whether it did.
     fn leave_core(&self) -> bool {
         match self.floor.idle() {
-            Idle::Spin => return false,
-            Idle::Yield => std::thread::yield_now(),
-            Idle::Sleep => std::thread::sleep(Duration::from_micros(20)),
+            BackoffPolicy::Spin => return false,
+            BackoffPolicy::Yield => std::thread::yield_now(),
+            BackoffPolicy::Sleep => std::thread::sleep(Duration::from_micros(20)),
         }
         true
     }
@@ -423,12 +423,12 @@ impl<'a> Hand<'a> {
     pub(crate) fn seek(&mut self, look: impl Fn(&mut Self) -> Option<u32>) -> Option<u32> {
         self.count();
         self.put_down();
-        self.mark(Mark::Wait, 0);
+        self.mark(TraceEvent::Wait, 0);
         let mut rounds = 0;
         while !self.is_over() {
             let found = look(self);
             if found.is_some() {
-                self.mark(Mark::Resume, 0);
+                self.mark(TraceEvent::Resume, 0);
                 return found;
             }
             if self.help_others() {
@@ -447,16 +447,16 @@ impl<'a> Hand<'a> {
         let helped = self.seats.iter().find_map(|seat| {
             // Relaxed: only for the trace.
             let step = seat.current.load(Ordering::Relaxed);
-            (seat.fork.looks_open() && seat.fork.help()).then_some(step)
+            (seat.fork.has_branches() && seat.fork.help()).then_some(step)
         });
         let did = match helped {
-            Some(step) => Some((Mark::Lane, step)),
-            None => (self.stage.deferred.run_earliest()).then_some((Mark::Piece, 0)),
+            Some(step) => Some((TraceEvent::ForkLane, step)),
+            None => (self.stage.deferred.run_earliest()).then_some((TraceEvent::DeferredPiece, 0)),
         };
         if let Some((mark, index)) = did {
-            self.mark_of(begin, Mark::Resume, 0);
+            self.mark_of(begin, TraceEvent::Resume, 0);
             self.mark(mark, index);
-            self.mark(Mark::Wait, 0);
+            self.mark(TraceEvent::Wait, 0);
         }
         did.is_some()
     }
@@ -466,8 +466,8 @@ impl<'a> Hand<'a> {
         let begin = self.now_if_traced();
         let ran = self.stage.deferred.run_earliest();
         if ran {
-            self.mark_of(begin, Mark::Resume, 0);
-            self.mark(Mark::Piece, 0);
+            self.mark_of(begin, TraceEvent::Resume, 0);
+            self.mark(TraceEvent::DeferredPiece, 0);
         }
         ran
     }

@@ -1,7 +1,7 @@
 //! A plan and its processors to blocks of sound: one file per way of executing.
 //!
-//! Takes a [`Plan`](plan::Plan), a [`Pool`] of processors and a [`Floor`], gives an [`Executor`]:
-//! [`sequential`], [`fixed`], [`stealing`], [`global`], [`weighted`], [`deadline`], [`mutex`].
+//! Takes a [`Plan`](plan::Plan), a [`ProcessorPool`] of processors and a [`SharedRuntime`], gives an [`Executor`]:
+//! [`sequential`], [`static_schedule`], [`stealing`], [`global`], [`weighted`], [`deadline`], [`mutex`].
 //! May: allocate when an executor is made; use `unsafe`, by the rules at the head of `stage.rs`. May not: decide anything,
 //! allocate, lock or wait (but for the join) afterwards; the executor `mutex` is exempt, and there for comparison.
 
@@ -32,14 +32,14 @@ mod weighted;
 
 pub use bind::Binding;
 pub use deadline::deadline;
-pub use executor::{Counts, Executor, Now, Outcome, Ran};
-pub use fixed::fixed;
-pub use floor::{Floor, Idle};
+pub use executor::{CycleInfo, CycleResult, CycleStatus, ErrorCounts, Executor};
+pub use fixed::static_schedule;
+pub use floor::{BackoffPolicy, SharedRuntime};
 pub use global::global;
-pub use lines::Lines;
+pub use lines::DelayLines;
 pub use mutex::mutex;
-pub use pool::{Asked, Facts, Pool};
+pub use pool::{ProcessorPool, ProcessorTiming, RequestedServices};
 pub use sequential::sequential;
 pub use stealing::stealing;
-pub use watch::{Stuck, Watch};
+pub use watch::{StuckStep, Watchdog};
 pub use weighted::weighted;

@@ -2,8 +2,8 @@
 
 use crate::aligners::Aligners;
 use graph::NodeId;
-use plan::{Delayed, Gone, Line, Plan};
-use processor::RawLine;
+use plan::{DelayLine, DelayedEdge, FadeState, Plan};
+use processor::RawDelayLine;
 use std::cell::UnsafeCell;
 use std::collections::HashMap;
 use std::sync::{Arc, Weak};
@@ -17,7 +17,7 @@ pub(crate) struct LineMemory {
 }
 
 // SAFETY: reached only by steps of the executor that has the floor's turn; the plan orders or separates its reads and
-// writes (`plan::Line`).
+// writes (`plan::DelayLine`).
 unsafe impl Sync for LineMemory {}
 // SAFETY: plain memory.
 unsafe impl Send for LineMemory {}
@@ -38,24 +38,24 @@ impl LineMemory {
     }
 
     /// The line as `line` of a plan sees it.
-    pub(crate) fn raw(&self, line: &Line) -> RawLine {
-        RawLine {
+    pub(crate) fn raw(&self, line: &DelayLine) -> RawDelayLine {
+        RawDelayLine {
             data: UnsafeCell::raw_get(self.samples.as_ptr()),
             capacity: self.capacity,
             channels: self.channels,
-            least: line.least.0,
-            most: line.most.0,
+            min_delay: line.min.0,
+            max_delay: line.max.0,
         }
     }
 
     /// The ring, all of which may be read.
-    pub(crate) fn ring(&self) -> RawLine {
-        RawLine {
+    pub(crate) fn ring(&self) -> RawDelayLine {
+        RawDelayLine {
             data: UnsafeCell::raw_get(self.samples.as_ptr()),
             capacity: self.capacity,
             channels: self.channels,
-            least: 0,
-            most: self.capacity,
+            min_delay: 0,
+            max_delay: self.capacity,
         }
     }
 }
@@ -68,22 +68,22 @@ pub(crate) fn capacity(most: Frames, block: Frames) -> u32 {
 
 /// The lines of one engine, by node. A plan that names a line of the same size takes it over with what is in it.
 #[derive(Default)]
-pub struct Lines {
+pub struct DelayLines {
     delays: HashMap<NodeId, Weak<LineMemory>>,
     pub(crate) aligners: Aligners,
 }
 
-impl Lines {
+impl DelayLines {
     /// How far an edge that `plan` delays, which plays, has gone over when `position` is played.
     ///
     /// Real-time: setup.
-    pub fn gone(&self, plan: &Plan, it: &Delayed, position: u64) -> Gone {
+    pub fn fade_state(&self, plan: &Plan, it: &DelayedEdge, position: u64) -> FadeState {
         self.aligners.gone(plan, it, position)
     }
 
     /// The memory for `line` in a plan of `block` frames.
-    pub(crate) fn memory(&mut self, line: &Line, block: Frames) -> Arc<LineMemory> {
-        let capacity = capacity(line.most, block);
+    pub(crate) fn memory(&mut self, line: &DelayLine, block: Frames) -> Arc<LineMemory> {
+        let capacity = capacity(line.max, block);
         let channels = u32::from(line.channels.0);
         let there = self.delays.get(&line.node).and_then(Weak::upgrade);
         if let Some(there) = there.filter(|l| (l.capacity, l.channels) == (capacity, channels)) {
@@ -100,7 +100,7 @@ impl Lines {
 /// # Safety
 ///
 /// `line` points to a line, and nobody reads or writes these frames of it now.
-pub(crate) unsafe fn write(line: &RawLine, channel: usize, position: u64, from: &[f32]) {
+pub(crate) unsafe fn write(line: &RawDelayLine, channel: usize, position: u64, from: &[f32]) {
     let mask = line.capacity as usize - 1;
     let start = position as usize & mask;
     let first = from.len().min(line.capacity as usize - start);
@@ -118,7 +118,7 @@ pub(crate) unsafe fn write(line: &RawLine, channel: usize, position: u64, from: 
 /// # Safety
 ///
 /// `line` points to a line, and nobody writes these frames of it now.
-pub(crate) unsafe fn read(line: &RawLine, channel: usize, position: u64, to: &mut [f32]) {
+pub(crate) unsafe fn read(line: &RawDelayLine, channel: usize, position: u64, to: &mut [f32]) {
     let mask = line.capacity as usize - 1;
     let start = position as usize & mask;
     let first = to.len().min(line.capacity as usize - start);

@@ -10,12 +10,12 @@ use crate::stage::Stage;
 use plan::Plan;
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use workers::Crew;
+use workers::WorkerPool;
 
 /// One locked queue, for comparison.
 ///
 /// Real-time: setup.
-pub fn mutex(binding: Binding<'_>, crew: &Crew) -> Box<dyn Executor> {
+pub fn mutex(binding: Binding<'_>, crew: &WorkerPool) -> Box<dyn Executor> {
     Box::new(Parallel::<LockedQueue>::new(binding, crew))
 }
 
@@ -36,7 +36,7 @@ impl LockedQueue {
         hand.takes += 1;
         for waiting in hand.stage.successors(task) {
             let waits = &hand.stage.steps[waiting.first as usize].waits;
-            if waits.count_off(1, waiting.activation) {
+            if waits.decrement(1, waiting.activation) {
                 queue.ready.push_back(waiting.task);
             }
         }

@@ -21,22 +21,22 @@
 //! slots; a stuck step keeps the old ones, and its processor, for as long as it likes.
 
 use crate::bind::{Binding, bind};
-use crate::executor::{Counts, Executor, Now, Outcome, Ran};
-use crate::floor::{Floor, Turn};
+use crate::executor::{CycleInfo, CycleResult, CycleStatus, ErrorCounts, Executor};
+use crate::floor::{SharedRuntime, Turn};
 use crate::hand::{Facts, Hand, Lent, Seats, seats, step_of};
 use crate::stage::Stage;
-use crate::watch::Watch;
+use crate::watch::Watchdog;
 use graph::NodeId;
-use plan::{Mark, Plan};
+use plan::{Plan, TraceEvent};
 use processor::Event;
 use rt::ftz::FlushToZero;
-use rt::progress::Progress;
-use rt::stamp::Scale;
+use rt::progress::CycleProgress;
+use rt::stamp::TickScale;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use units::Nanos;
-use workers::{Crew, Job, Posted, Recall};
+use workers::{Job, JobHandle, WorkerPool, WorkerWaker};
 
 /// Between a worker's word that it is in a step and its finding out that the cycle was given up there is less.
 const DOUBT: Nanos = Nanos(1_000_000);
@@ -70,9 +70,9 @@ pub(crate) trait Strategy: Send + Sync + Sized + 'static {
 struct Shared<S> {
     name: u64,
     stage: Stage,
-    floor: Arc<Floor>,
+    floor: Arc<SharedRuntime>,
     seats: Seats,
-    progress: Progress,
+    progress: CycleProgress,
     facts: FactsCell,
     strategy: S,
 }
@@ -80,10 +80,10 @@ struct Shared<S> {
 /// An executor with a crew.
 pub(crate) struct Parallel<S> {
     shared: Arc<Shared<S>>,
-    posted: Posted,
+    posted: JobHandle,
     name: u64,
     /// On threads of lower priority, where there are deferred pieces for them.
-    floors: Option<Posted>,
+    floors: Option<JobHandle>,
     epoch: u32,
     done: bool,
     /// All has run, and the sinks hold the block that is to be heard.
@@ -103,11 +103,11 @@ pub(crate) struct Parallel<S> {
 }
 
 impl<S: Strategy> Parallel<S> {
-    pub(crate) fn new(mut binding: Binding<'_>, crew: &Crew) -> Self {
-        let workers = crew.workers().min(binding.floor.workers()).max(1);
+    pub(crate) fn new(mut binding: Binding<'_>, crew: &WorkerPool) -> Self {
+        let workers = crew.workers().min(binding.runtime.workers()).max(1);
         let stage = bind(&mut binding);
-        let name = binding.floor.name();
-        let wanted = match binding.floor.wakes_all() {
+        let name = binding.runtime.name();
+        let wanted = match binding.runtime.wakes_all() {
             true => workers,
             false => useful(binding.plan, &stage, workers),
         };
@@ -116,13 +116,13 @@ impl<S: Strategy> Parallel<S> {
             strategy: S::new(binding.plan, &stage, workers),
             stage,
             seats: seats(workers),
-            progress: Progress::default(),
+            progress: CycleProgress::default(),
             facts: FactsCell::default(),
-            floor: binding.floor,
+            floor: binding.runtime,
         });
         Self {
             name,
-            posted: crew.post(shared.clone(), wanted),
+            posted: crew.register(shared.clone(), wanted),
             shared,
             floors: None,
             epoch: 0,
@@ -131,19 +131,19 @@ impl<S: Strategy> Parallel<S> {
             held_up: false,
             fenced: false,
             suspects: vec![None; workers].into_boxed_slice(),
-            doubt: Scale::of_this_machine().ticks(DOUBT),
+            doubt: TickScale::calibrated().ticks(DOUBT),
             unsure: 0,
             left_late: Vec::with_capacity(workers),
         }
     }
 
     /// With the floors of `crew` for deferred pieces, where there are both.
-    pub(crate) fn with_floors(mut self, crew: &Crew) -> Self {
+    pub(crate) fn with_floors(mut self, crew: &WorkerPool) -> Self {
         if !self.shared.stage.deferred.is_empty()
-            && let Some(floors) = crew.floors()
+            && let Some(floors) = crew.low_priority_pool()
         {
             let beneath = Arc::new(Beneath(self.shared.clone()));
-            self.floors = Some(floors.post(beneath, floors.workers()));
+            self.floors = Some(floors.register(beneath, floors.workers()));
         }
         self
     }
@@ -199,7 +199,7 @@ impl<S: Strategy> Parallel<S> {
             // Relaxed: our own word.
             let was_in_it = seat.held.load(Ordering::Relaxed) == step;
             if was_in_it || now.wrapping_sub(since) > self.doubt {
-                // Relaxed: as in `Watch::look`, whose word it may overwrite.
+                // Relaxed: as in `Watchdog::find_stuck`, whose word it may overwrite.
                 let before = seat.accused.swap(step + 1, Ordering::Relaxed);
                 let is_full = self.left_late.len() == self.left_late.capacity();
                 if before != 0 && before != step + 1 && !is_full {
@@ -212,7 +212,7 @@ impl<S: Strategy> Parallel<S> {
         inside
     }
 
-    fn cycle(&mut self, now: &Now<'_>) -> u32 {
+    fn cycle(&mut self, now: &CycleInfo<'_>) -> u32 {
         let shared = &*self.shared;
         let facts = now.facts(shared.floor.is_traced());
         let begin = if facts.traced { rt::stamp::now() } else { 0 };
@@ -222,7 +222,7 @@ impl<S: Strategy> Parallel<S> {
             let left_late = self.left_late.drain(..);
             left_late.for_each(|step| shared.stage.bury(&shared.stage.steps[step as usize]));
             shared.stage.take_up();
-            shared.stage.take_device(now.device);
+            shared.stage.take_device(now.inputs);
             shared.stage.date_posts(now.position);
         }
         shared.facts.set(facts);
@@ -231,7 +231,7 @@ impl<S: Strategy> Parallel<S> {
         shared.progress.begin(epoch, shared.stage.len());
         shared.strategy.begin(&shared.stage, epoch);
         let wakes = self.posted.start(epoch);
-        shared.play((0, self.posted.recall()), epoch, (begin, wakes));
+        shared.play((0, self.posted.waker()), epoch, (begin, wakes));
         self.done = shared.progress.is_complete();
         self.heard = self.done && shared.stage.is_heard(&facts);
         self.held_up = !self.done;
@@ -296,8 +296,13 @@ impl FactsCell {
 impl<S: Strategy> Shared<S> {
     /// One worker's part of a cycle, which the host began at stamp `begin` with so many wakes. The caller is the host, or a
     /// worker that came for `epoch`.
-    fn play(&self, (worker, recall): (usize, Recall<'_>), epoch: u32, (begin, wakes): (u64, u32)) {
-        let _flush = FlushToZero::on();
+    fn play(
+        &self,
+        (worker, recall): (usize, WorkerWaker<'_>),
+        epoch: u32,
+        (begin, wakes): (u64, u32),
+    ) {
+        let _flush = FlushToZero::enable();
         let facts = self.facts.get();
         let lent = Lent {
             stage: &self.stage,
@@ -320,9 +325,9 @@ impl<S: Strategy> Shared<S> {
         }
         .with_recall(recall);
         if worker == 0 {
-            hand.mark_of(begin, Mark::Begin, wakes);
+            hand.mark_of(begin, TraceEvent::CycleBegin, wakes);
         }
-        hand.mark(Mark::Enter, 0);
+        hand.mark(TraceEvent::Enter, 0);
         // The work is caught as a whole, not each step: where nothing panics it costs nothing.
         while let Err(payload) = catch_unwind(AssertUnwindSafe(|| self.strategy.work(&mut hand))) {
             std::mem::forget(payload);
@@ -330,7 +335,14 @@ impl<S: Strategy> Shared<S> {
         }
         hand.count();
         hand.put_down();
-        hand.mark(if worker == 0 { Mark::End } else { Mark::Leave }, 0);
+        hand.mark(
+            if worker == 0 {
+                TraceEvent::CycleEnd
+            } else {
+                TraceEvent::Leave
+            },
+            0,
+        );
         // Deferred pieces, until the next cycle: nobody waits for this worker now. One that has left a cycle which is not over
         // may be called back, and sleeps until then.
         while worker > 0
@@ -343,7 +355,7 @@ impl<S: Strategy> Shared<S> {
 }
 
 impl<S: Strategy> Job for Shared<S> {
-    fn work(&self, worker: usize, epoch: u32, recall: Recall<'_>) {
+    fn work(&self, worker: usize, epoch: u32, recall: WorkerWaker<'_>) {
         if worker >= self.seats.len() {
             return;
         }
@@ -358,8 +370,8 @@ impl<S: Strategy> Job for Shared<S> {
 struct Beneath<S>(Arc<Shared<S>>);
 
 impl<S: Strategy> Job for Beneath<S> {
-    fn work(&self, _worker: usize, _epoch: u32, _recall: Recall<'_>) {
-        let _flush = FlushToZero::on();
+    fn work(&self, _worker: usize, _epoch: u32, _recall: WorkerWaker<'_>) {
+        let _flush = FlushToZero::enable();
         let Self(shared) = self;
         while shared.floor.has_turn(shared.name)
             && (shared.stage.deferred).run_earliest_from(shared.not_wanted_before())
@@ -375,10 +387,10 @@ impl<S> Shared<S> {
 }
 
 impl<S: Strategy> Executor for Parallel<S> {
-    fn run(&mut self, now: &Now<'_>) -> Ran {
+    fn run_cycle(&mut self, now: &CycleInfo<'_>) -> CycleResult {
         self.heard = false;
-        let mut ran = Ran {
-            outcome: Outcome::Refused,
+        let mut ran = CycleResult {
+            status: CycleStatus::Refused,
             wakes: 0,
             acquisitions: 0,
         };
@@ -389,7 +401,7 @@ impl<S: Strategy> Executor for Parallel<S> {
             Turn::Ours => {}
         }
         if !self.is_clear() {
-            ran.outcome = Outcome::Abandoned;
+            ran.status = CycleStatus::Abandoned;
             return ran;
         }
         let (takes, wakes) = self.counted();
@@ -397,26 +409,26 @@ impl<S: Strategy> Executor for Parallel<S> {
         let counted = self.counted();
         ran.acquisitions = (counted.0 - takes) as u32;
         ran.wakes += (counted.1 - wakes) as u32;
-        ran.outcome = if self.done {
-            Outcome::Done
+        ran.status = if self.done {
+            CycleStatus::Complete
         } else {
-            Outcome::Abandoned
+            CycleStatus::Abandoned
         };
         ran
     }
 
-    fn ahead(&self) -> u32 {
+    fn latency_blocks(&self) -> u32 {
         self.shared.stage.ahead
     }
 
-    fn output(&self, channel: u16, into: &mut [f32]) {
+    fn add_output(&self, channel: u16, into: &mut [f32]) {
         if self.heard {
             // SAFETY: all tasks have run, and only `&mut self` begins a cycle.
             unsafe { self.shared.stage.add_output(channel, into) };
         }
     }
 
-    fn post(&mut self, node: NodeId, event: Event) -> Result<(), Event> {
+    fn push_event(&mut self, node: NodeId, event: Event) -> Result<(), Event> {
         if self.held_up {
             return Err(event);
         }
@@ -424,11 +436,11 @@ impl<S: Strategy> Executor for Parallel<S> {
         unsafe { self.shared.stage.post(node, event) }
     }
 
-    fn knows(&self, node: NodeId) -> bool {
+    fn has_node(&self, node: NodeId) -> bool {
         self.shared.stage.knows(node)
     }
 
-    fn rest(&mut self) -> bool {
+    fn try_release(&mut self) -> bool {
         self.heard = false;
         let is_clear = self.is_clear();
         let shared = &*self.shared;
@@ -444,11 +456,11 @@ impl<S: Strategy> Executor for Parallel<S> {
         true
     }
 
-    fn counts(&self) -> Counts {
+    fn error_counts(&self) -> ErrorCounts {
         self.shared.stage.counts()
     }
 
-    fn watch(&self) -> Watch {
+    fn watchdog(&self) -> Watchdog {
         self.shared.stage.watch(&self.shared.seats)
     }
 }

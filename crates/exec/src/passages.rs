@@ -4,7 +4,7 @@
 //! sender writes the place of its block and the receiver reads the one of its own, which is as many blocks older as the
 //! stages are apart: never the same place.
 
-use plan::Passage;
+use plan::StageBuffer;
 use std::cell::UnsafeCell;
 use units::Frames;
 
@@ -25,9 +25,9 @@ unsafe impl Sync for PassageMemory {}
 unsafe impl Send for PassageMemory {}
 
 impl PassageMemory {
-    pub(crate) fn new(passage: &Passage, block: Frames) -> Self {
+    pub(crate) fn new(passage: &StageBuffer, block: Frames) -> Self {
         let (channels, block) = (passage.channels.count(), block.count());
-        let rows = channels * (passage.stages as usize + 1);
+        let rows = channels * (passage.lag as usize + 1);
         let samples: Box<[_]> = (0..rows * block).map(|_| UnsafeCell::new(0.0)).collect();
         for page in samples.iter().step_by(1024) {
             // SAFETY: nobody else has it yet; volatile, so that the page is really touched and no fault comes later.
@@ -36,7 +36,7 @@ impl PassageMemory {
         Self {
             samples,
             silent: (0..rows).map(|_| UnsafeCell::new(true)).collect(),
-            places: u64::from(passage.stages) + 1,
+            places: u64::from(passage.lag) + 1,
             channels,
             block,
         }

@@ -2,7 +2,7 @@
 
 use crate::hand::Facts;
 use crate::stage::{Bound, EVENTS_A_STEP, Own, Stage};
-use processor::{Event, Moment};
+use processor::{Event, ProcessInfo};
 use std::cell::UnsafeCell;
 
 /// What a step of a later stage has beside the others.
@@ -52,9 +52,9 @@ impl Stage {
     }
 
     /// The moment of a step that lags: an older block's.
-    pub(crate) fn earlier<'a>(&self, lagged: &Lagged, moment: &Moment<'a>) -> Moment<'a> {
+    pub(crate) fn earlier<'a>(&self, lagged: &Lagged, moment: &ProcessInfo<'a>) -> ProcessInfo<'a> {
         let lag = u64::from(lagged.by);
-        Moment {
+        ProcessInfo {
             position: moment
                 .position
                 .saturating_sub(lag * u64::from(self.block.0)),

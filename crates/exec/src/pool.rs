@@ -8,9 +8,9 @@
 //! cycle that was given up, in which perhaps not all of them have run.
 
 use graph::NodeId;
-use plan::{Plan, Work};
-use processor::{Background, Gauge, Mode, Processor, Services, Setup, Tail};
-use rt::deferred::Runner;
+use plan::{Plan, StepOp};
+use processor::{BackgroundTask, Gauge, Mode, Processor, Setup, SetupServices, Tail};
+use rt::deferred::JobRunner;
 use std::cell::UnsafeCell;
 use std::collections::{HashMap, HashSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -26,7 +26,7 @@ pub(crate) struct Resident {
     unsettled: AtomicBool,
     /// Room for the state that a copy takes up.
     state: UnsafeCell<Vec<u8>>,
-    pub(crate) runners: Vec<Runner>,
+    pub(crate) runners: Vec<JobRunner>,
     /// Into how many lanes it forks at most.
     pub(crate) lanes: u32,
 }
@@ -102,7 +102,7 @@ const STATE_MARGIN: usize = 4096;
 /// Sets `processor` up.
 fn set_up(
     processor: &mut dyn Processor,
-    asked: &mut Asked,
+    asked: &mut RequestedServices,
     (rate, block, mode): (SampleRate, Frames, Mode),
 ) {
     processor.setup(&mut Setup {
@@ -115,7 +115,7 @@ fn set_up(
 
 /// What a processor says of itself, once it is set up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Facts {
+pub struct ProcessorTiming {
     /// By how many frames its outputs lag behind its inputs.
     pub latency: Frames,
     /// How long they go on after them.
@@ -126,22 +126,22 @@ pub struct Facts {
 
 /// What a processor asked for in its setup, for the engine to take care of.
 #[derive(Default)]
-pub struct Asked {
+pub struct RequestedServices {
     /// Work that may wait.
-    pub background: Vec<Box<dyn Background>>,
+    pub background: Vec<Box<dyn BackgroundTask>>,
     /// Numbers to show, by name.
     pub gauges: Vec<(String, Gauge)>,
     /// What the user should be told.
     pub notes: Vec<String>,
-    runners: Vec<Runner>,
+    runners: Vec<JobRunner>,
 }
 
-impl Services for Asked {
-    fn defer(&mut self, work: Runner) {
+impl SetupServices for RequestedServices {
+    fn defer(&mut self, work: JobRunner) {
         self.runners.push(work);
     }
 
-    fn background(&mut self, task: Box<dyn Background>) {
+    fn spawn_background(&mut self, task: Box<dyn BackgroundTask>) {
         self.background.push(task);
     }
 
@@ -151,37 +151,37 @@ impl Services for Asked {
         gauge
     }
 
-    fn note(&mut self, told: String) {
+    fn notify_user(&mut self, told: String) {
         self.notes.push(told);
     }
 }
 
 /// The processors of one engine, by node.
 #[derive(Default)]
-pub struct Pool {
+pub struct ProcessorPool {
     residents: Vec<Option<Arc<Resident>>>,
     /// Copies of them, by node and number (from 1).
     copies: HashMap<(NodeId, u16), Arc<Resident>>,
 }
 
-impl Pool {
+impl ProcessorPool {
     /// Sets `processor` up and takes it in for `node`. One that was there is replaced.
     ///
     /// Real-time: setup.
-    pub fn admit(
+    pub fn insert(
         &mut self,
         node: NodeId,
         mut processor: Box<dyn Processor>,
         told: (SampleRate, Frames, Mode),
-    ) -> (Asked, Facts) {
-        let mut asked = Asked::default();
+    ) -> (RequestedServices, ProcessorTiming) {
+        let mut asked = RequestedServices::default();
         set_up(&mut *processor, &mut asked, told);
-        let facts = Facts {
+        let facts = ProcessorTiming {
             latency: processor.latency(),
             tail: processor.tail(),
             length: processor.length(),
         };
-        let lanes = processor.lanes();
+        let lanes = processor.max_parallelism();
         let index = node.0 as usize;
         if self.residents.len() <= index {
             self.residents.resize(index + 1, None);
@@ -204,7 +204,7 @@ impl Pool {
     /// was: what was turned since comes with the state.
     ///
     /// Real-time: setup.
-    pub fn admit_copy(
+    pub fn insert_copy(
         &mut self,
         (node, copy): (NodeId, u16),
         mut processor: Box<dyn Processor>,
@@ -213,7 +213,7 @@ impl Pool {
         let Some(original) = self.residents.get(node.0 as usize).and_then(Option::as_ref) else {
             return false;
         };
-        let mut asked = Asked::default();
+        let mut asked = RequestedServices::default();
         set_up(&mut *processor, &mut asked, told);
         let mut state = Vec::new();
         processor.save(&mut state);
@@ -223,7 +223,7 @@ impl Pool {
         }
         state.reserve(state.len() + STATE_MARGIN);
         let resident = Resident {
-            lanes: processor.lanes(),
+            lanes: processor.max_parallelism(),
             processor: UnsafeCell::new(processor),
             dead: original.dead.clone(),
             unsettled: AtomicBool::new(true),
@@ -238,10 +238,10 @@ impl Pool {
     /// play with the others does not know what they have played.
     ///
     /// Real-time: setup.
-    pub fn keep_copies(&mut self, plan: &Plan) -> Vec<(NodeId, u16)> {
+    pub fn retain_copies(&mut self, plan: &Plan) -> Vec<(NodeId, u16)> {
         let steps = plan.steps.iter().filter(|step| step.copy > 0);
-        let wanted = steps.filter_map(|step| match step.work {
-            Work::Node { node, .. } => Some((node, step.copy)),
+        let wanted = steps.filter_map(|step| match step.op {
+            StepOp::Process { node, .. } => Some((node, step.copy)),
             _ => None,
         });
         let wanted: HashSet<_> = wanted.collect();
@@ -255,7 +255,7 @@ impl Pool {
     /// Lets the processor of `node` go, once no plan names it.
     ///
     /// Real-time: setup.
-    pub fn dismiss(&mut self, node: NodeId) {
+    pub fn remove(&mut self, node: NodeId) {
         if let Some(place) = self.residents.get_mut(node.0 as usize) {
             *place = None;
         }
@@ -265,7 +265,7 @@ impl Pool {
     /// Whether there is a processor for `node`.
     ///
     /// Real-time: setup.
-    pub fn has(&self, node: NodeId) -> bool {
+    pub fn contains(&self, node: NodeId) -> bool {
         self.get(node, 0).is_some()
     }
 

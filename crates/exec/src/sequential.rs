@@ -1,16 +1,16 @@
 //! One worker, the plan's order: the reference that every other executor is held against.
 
 use crate::bind::{Binding, bind};
-use crate::executor::{Counts, Executor, Now, Outcome, Ran};
-use crate::floor::{Floor, Turn};
+use crate::executor::{CycleInfo, CycleResult, CycleStatus, ErrorCounts, Executor};
+use crate::floor::{SharedRuntime, Turn};
 use crate::hand::{Facts, Hand, Lent, Seats, seats};
 use crate::stage::Stage;
-use crate::watch::Watch;
+use crate::watch::Watchdog;
 use graph::NodeId;
-use plan::Mark;
+use plan::TraceEvent;
 use processor::Event;
 use rt::ftz::FlushToZero;
-use rt::progress::Progress;
+use rt::progress::CycleProgress;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
@@ -23,10 +23,10 @@ pub fn sequential(binding: Binding<'_>) -> Box<dyn Executor> {
 
 struct Sequential {
     stage: Stage,
-    floor: Arc<Floor>,
+    floor: Arc<SharedRuntime>,
     name: u64,
     seats: Seats,
-    progress: Progress,
+    progress: CycleProgress,
     /// The sinks hold the block that is to be heard.
     heard: bool,
 }
@@ -35,16 +35,16 @@ impl Sequential {
     fn new(mut binding: Binding<'_>) -> Self {
         Self {
             stage: bind(&mut binding),
-            name: binding.floor.name(),
-            floor: binding.floor,
+            name: binding.runtime.name(),
+            floor: binding.runtime,
             seats: seats(1),
-            progress: Progress::default(),
+            progress: CycleProgress::default(),
             heard: false,
         }
     }
 
     fn play(&self, facts: Facts) {
-        let _flush = FlushToZero::on();
+        let _flush = FlushToZero::enable();
         let lent = Lent {
             stage: &self.stage,
             seat: &self.seats[0],
@@ -64,8 +64,8 @@ impl Sequential {
                 &lent,
             )
         };
-        hand.mark(Mark::Begin, 0);
-        hand.mark(Mark::Enter, 0);
+        hand.mark(TraceEvent::CycleBegin, 0);
+        hand.mark(TraceEvent::Enter, 0);
         let mut next = 0;
         while next < self.stage.len() {
             // The loop is caught as a whole, not each step: where nothing panics it costs nothing.
@@ -82,15 +82,15 @@ impl Sequential {
             }
         }
         hand.put_down();
-        hand.mark(Mark::End, 0);
+        hand.mark(TraceEvent::CycleEnd, 0);
         hand.use_time();
     }
 }
 
 impl Executor for Sequential {
-    fn run(&mut self, now: &Now<'_>) -> Ran {
-        let mut ran = Ran {
-            outcome: Outcome::Refused,
+    fn run_cycle(&mut self, now: &CycleInfo<'_>) -> CycleResult {
+        let mut ran = CycleResult {
+            status: CycleStatus::Refused,
             wakes: 0,
             acquisitions: 0,
         };
@@ -104,7 +104,7 @@ impl Executor for Sequential {
         // SAFETY: we have the turn, and nobody else has tasks.
         unsafe {
             self.stage.take_up();
-            self.stage.take_device(now.device);
+            self.stage.take_device(now.inputs);
             self.stage.date_posts(now.position);
         }
         let facts = now.facts(self.floor.is_traced());
@@ -112,42 +112,42 @@ impl Executor for Sequential {
         // SAFETY: as above.
         unsafe { self.stage.bury_accused(&self.seats) };
         self.heard = self.stage.is_heard(&facts);
-        ran.outcome = Outcome::Done;
+        ran.status = CycleStatus::Complete;
         ran
     }
 
-    fn ahead(&self) -> u32 {
+    fn latency_blocks(&self) -> u32 {
         self.stage.ahead
     }
 
-    fn output(&self, channel: u16, into: &mut [f32]) {
+    fn add_output(&self, channel: u16, into: &mut [f32]) {
         if self.heard {
             // SAFETY: between cycles, with the turn.
             unsafe { self.stage.add_output(channel, into) };
         }
     }
 
-    fn post(&mut self, node: NodeId, event: Event) -> Result<(), Event> {
+    fn push_event(&mut self, node: NodeId, event: Event) -> Result<(), Event> {
         // SAFETY: between cycles; only this executor touches its steps' own parts.
         unsafe { self.stage.post(node, event) }
     }
 
-    fn knows(&self, node: NodeId) -> bool {
+    fn has_node(&self, node: NodeId) -> bool {
         self.stage.knows(node)
     }
 
-    fn rest(&mut self) -> bool {
+    fn try_release(&mut self) -> bool {
         self.heard = false;
         self.stage.disown_accused(&self.seats);
         self.floor.give_turn(self.name);
         true
     }
 
-    fn counts(&self) -> Counts {
+    fn error_counts(&self) -> ErrorCounts {
         self.stage.counts()
     }
 
-    fn watch(&self) -> Watch {
+    fn watchdog(&self) -> Watchdog {
         self.stage.watch(&self.seats)
     }
 }

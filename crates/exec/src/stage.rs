@@ -9,7 +9,7 @@
 //! 3. What a task reads was written by tasks it waits for; the order is carried by the executor's counts.
 
 use crate::aligners::Aligning;
-use crate::executor::Counts;
+use crate::executor::ErrorCounts;
 use crate::lines::LineMemory;
 use crate::passages::PassageMemory;
 use crate::pipeline::Lagged;
@@ -17,15 +17,15 @@ use crate::pool::Resident;
 use crate::sum::Sum;
 use crate::table::Table;
 use graph::NodeId;
-pub(crate) use plan::EVENTS_A_PORT;
-use processor::{Event, Io, Processor, RawChannel, RawEvents, RawLine, RawPort};
+pub(crate) use plan::EVENTS_PER_PORT;
+use processor::{Event, Processor, RawChannel, RawDelayLine, RawEvents, RawPort, StepIo};
 use rt::arena::Arena;
 use rt::countdown::Countdown;
 use std::cell::UnsafeCell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use units::Frames;
-use workers::Deferred;
+use workers::DeferredJobs;
 
 /// How many events one step can receive in a block; what comes beyond is counted as lost.
 pub(crate) const EVENTS_A_STEP: usize = 256;
@@ -35,7 +35,7 @@ pub(crate) enum Act {
     /// Runs a processor.
     Process(*mut dyn Processor),
     /// Copies its input to a line.
-    Write(Box<RawLine>),
+    Write(Box<RawDelayLine>),
     /// Copies its input to its output, with what is not finite made silent.
     Keep,
     /// Hands its input on to a later stage.
@@ -60,7 +60,7 @@ impl Act {
 
 /// What belongs to the worker that runs a step.
 pub(crate) struct Own {
-    pub(crate) io: Io,
+    pub(crate) io: StepIo,
     pub(crate) asleep: bool,
     /// Its processor panicked, did not return, or was never there.
     pub(crate) dead: bool,
@@ -162,7 +162,7 @@ pub(crate) struct Stage {
     pub(crate) steps_of: Box<[Option<(u32, bool)>]>,
     /// The steps of copies: (the original's, the copy's), sorted.
     pub(crate) copies: Box<[(u32, u32)]>,
-    pub(crate) deferred: Deferred,
+    pub(crate) deferred: DeferredJobs,
     pub(crate) troubles: Troubles,
     /// The device's input for this cycle, copied: a step that never returns may hold on to it.
     pub(crate) device: Box<[RawChannel]>,
@@ -200,7 +200,7 @@ impl Stage {
         // One that waits for one task only is ready when that has run: nothing to count.
         let ready = waiting.filter(|w| {
             let waits = &self.steps[w.first as usize].waits;
-            w.activation == 1 || waits.count_off(1, w.activation)
+            w.activation == 1 || waits.decrement(1, w.activation)
         });
         ready.map(|w| w.task)
     }
@@ -226,7 +226,7 @@ impl Stage {
     /// Every task waits for all it ever waits for.
     pub(crate) fn arm_all(&self) {
         for task in &self.tasks {
-            self.steps[task.from as usize].waits.arm(task.activation);
+            self.steps[task.from as usize].waits.reset(task.activation);
         }
     }
 }
@@ -297,13 +297,13 @@ impl Stage {
     }
 
     /// What went wrong so far.
-    pub(crate) fn counts(&self) -> Counts {
+    pub(crate) fn counts(&self) -> ErrorCounts {
         // Relaxed: only counts.
-        Counts {
-            late: self.troubles.late.load(Ordering::Relaxed),
-            faults: self.troubles.faults.load(Ordering::Relaxed),
-            not_finite: self.troubles.not_finite.load(Ordering::Relaxed),
-            events_lost: self.troubles.events_lost.load(Ordering::Relaxed),
+        ErrorCounts {
+            late_results: self.troubles.late.load(Ordering::Relaxed),
+            node_faults: self.troubles.faults.load(Ordering::Relaxed),
+            non_finite_samples: self.troubles.not_finite.load(Ordering::Relaxed),
+            lost_events: self.troubles.events_lost.load(Ordering::Relaxed),
         }
     }
 }

@@ -15,15 +15,15 @@ use crate::executor::Executor;
 use crate::hand::{Hand, NONE, Resume};
 use crate::parallel::{Parallel, Strategy};
 use crate::stage::{Stage, Waiting};
-use plan::{Mark, Plan};
-use rt::claim::Claim;
-use rt::deque::{Deque, Stolen};
-use workers::Crew;
+use plan::{Plan, TraceEvent};
+use rt::claim::EpochClaim;
+use rt::deque::{Deque, Steal};
+use workers::WorkerPool;
 
 /// Work stealing.
 ///
 /// Real-time: setup.
-pub fn stealing(binding: Binding<'_>, crew: &Crew) -> Box<dyn Executor> {
+pub fn stealing(binding: Binding<'_>, crew: &WorkerPool) -> Box<dyn Executor> {
     Box::new(Parallel::<Queues>::new(binding, crew))
 }
 
@@ -55,14 +55,14 @@ impl Debt {
 
 /// What one worker begins with; the last is taken first.
 struct Dealt {
-    claim: Claim,
+    claim: EpochClaim,
     tasks: Box<[u32]>,
 }
 
 impl Strategy for Queues {
     fn new(plan: &Plan, stage: &Stage, workers: usize) -> Self {
         let dealt = deal(plan, stage, workers).into_iter().map(|tasks| Dealt {
-            claim: Claim::new(),
+            claim: EpochClaim::new(),
             tasks: tasks.into_boxed_slice(),
         });
         Self {
@@ -134,16 +134,16 @@ impl Queues {
     fn is_ready(&self, stage: &Stage, waiting: &Waiting, tasks: u32) -> bool {
         let waits = &stage.steps[waiting.first as usize].waits;
         if self.alone {
-            waits.count_off_alone(tasks, waiting.activation)
+            waits.decrement_unsync(tasks, waiting.activation)
         } else {
-            waits.count_off(tasks, waiting.activation)
+            waits.decrement(tasks, waiting.activation)
         }
     }
 
     #[inline]
     fn pop(&self, worker: usize) -> Option<u32> {
         if self.alone {
-            self.queues[worker].pop_alone()
+            self.queues[worker].pop_unsync()
         } else {
             self.queues[worker].pop()
         }
@@ -186,7 +186,7 @@ impl Queues {
     /// The list of worker `of`, if nobody has it yet: its last task, and the others into the own queue.
     fn take_dealt(&self, hand: &Hand<'_>, of: usize) -> Option<u32> {
         let dealt = &self.dealt[of];
-        if dealt.tasks.is_empty() || !dealt.claim.claim(hand.epoch) {
+        if dealt.tasks.is_empty() || !dealt.claim.try_claim(hand.epoch) {
             return None;
         }
         let (last, others) = dealt.tasks.split_last()?;
@@ -203,11 +203,11 @@ impl Queues {
         }
         hand.count();
         hand.put_down();
-        hand.mark(Mark::Wait, 0);
+        hand.mark(TraceEvent::Wait, 0);
         let mut rounds = 0;
         while !hand.is_over() {
             if let Some(task) = self.steal(hand) {
-                hand.mark(Mark::Resume, 0);
+                hand.mark(TraceEvent::Resume, 0);
                 hand.takes += 1;
                 return Some(task);
             }
@@ -224,13 +224,13 @@ impl Queues {
         let workers = self.queues.len();
         let others = (1..workers).map(|i| (hand.worker + i) % workers);
         for other in others {
-            if self.dealt[other].claim.looks_free(hand.epoch)
+            if self.dealt[other].claim.is_free(hand.epoch)
                 && let Some(task) = self.take_dealt(hand, other)
             {
                 return Some(task);
             }
-            if self.queues[other].looks_full()
-                && let Stolen::Task(task) = self.queues[other].steal(hand.epoch)
+            if self.queues[other].has_tasks()
+                && let Steal::Success(task) = self.queues[other].steal(hand.epoch)
             {
                 return Some(task);
             }

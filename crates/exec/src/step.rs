@@ -4,7 +4,7 @@ use crate::lines;
 use crate::passages::PassageMemory;
 use crate::stage::{Act, Bound, Hears, Own, Rare, Stage};
 use crate::sum::set_flag;
-use processor::{Activity, Block, Event, Input, Moment, Processor, Target};
+use processor::{Block, Event, EventTarget, InputBuffer, ProcessInfo, ProcessStatus, Processor};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering;
 
@@ -17,7 +17,7 @@ impl Stage {
     ///
     /// Real-time: hot, as far as its processor is.
     #[inline(always)]
-    pub(crate) unsafe fn run(&self, index: u32, moment: &Moment<'_>) {
+    pub(crate) unsafe fn run(&self, index: u32, moment: &ProcessInfo<'_>) {
         let step = &self.steps[index as usize];
         if let (Act::Process(processor), false) = (&step.act, step.special) {
             // SAFETY: rule 2: the step's own part is ours for this cycle.
@@ -36,7 +36,7 @@ impl Stage {
     ///
     /// As `run`.
     #[inline(never)]
-    unsafe fn run_with_care(&self, step: &Bound, moment: &Moment<'_>) {
+    unsafe fn run_with_care(&self, step: &Bound, moment: &ProcessInfo<'_>) {
         if step.special
             && let Some(lagged) = &step.rare.lagged
         {
@@ -55,7 +55,7 @@ impl Stage {
     /// # Safety
     ///
     /// As `run`.
-    unsafe fn run_now(&self, step: &Bound, moment: &Moment<'_>) {
+    unsafe fn run_now(&self, step: &Bound, moment: &ProcessInfo<'_>) {
         // SAFETY: rule 2: the step's own part is ours for this cycle.
         let own = unsafe { &mut *step.own.get() };
         if step.special {
@@ -86,7 +86,7 @@ impl Stage {
     /// # Safety
     ///
     /// As `run`.
-    unsafe fn other(&self, step: &Bound, own: &mut Own, moment: &Moment<'_>) {
+    unsafe fn other(&self, step: &Bound, own: &mut Own, moment: &ProcessInfo<'_>) {
         // SAFETY: the caller's promise is ours, for each.
         unsafe {
             match &step.act {
@@ -118,13 +118,13 @@ impl Stage {
     /// # Safety
     ///
     /// As `run`.
-    unsafe fn prepare(&self, step: &Bound, own: &mut Own, moment: &Moment<'_>) -> bool {
+    unsafe fn prepare(&self, step: &Bound, own: &mut Own, moment: &ProcessInfo<'_>) -> bool {
         if moment.offset == 0 {
-            for send in own.io.more.sends.iter().filter(|s| !s.is_null()) {
+            for send in own.io.cold.event_outputs.iter().filter(|s| !s.is_null()) {
                 // SAFETY: rule 2: what the step sends is its own while it runs.
                 let room = unsafe { &mut **send };
-                room.sent.clear();
-                self.count_lost(std::mem::take(&mut room.lost));
+                room.events.clear();
+                self.count_lost(std::mem::take(&mut room.dropped));
             }
         }
         let rare = &step.rare;
@@ -139,7 +139,13 @@ impl Stage {
         }
         for sum in &rare.sums {
             // SAFETY: rules 2 and 3.
-            unsafe { sum.run(moment.offset as usize, moment.frames as usize, moment.whole) };
+            unsafe {
+                sum.run(
+                    moment.offset as usize,
+                    moment.frames as usize,
+                    moment.is_whole_block,
+                )
+            };
         }
         // Inside a loop members send in every round, so each round gathers anew, and sees its own part of it all.
         // SAFETY: rule 3.
@@ -161,13 +167,13 @@ impl Stage {
     /// # Safety
     ///
     /// As `run`.
-    unsafe fn keep(&self, own: &mut Own, moment: &Moment<'_>) {
+    unsafe fn keep(&self, own: &mut Own, moment: &ProcessInfo<'_>) {
         clear_flags(own);
         // SAFETY: as the caller promises.
         let mut block = unsafe { Block::new(&own.io, moment) };
         let input = block.input(0);
         if input.is_silent() {
-            return block.silence();
+            return block.silence_outputs();
         }
         let mut out = block.output(0);
         for c in 0..out.channels().count() {
@@ -191,16 +197,16 @@ impl Stage {
     /// # Safety
     ///
     /// As `run`, for each of them.
-    unsafe fn rounds(&self, (from, to): (u32, u32), part: u32, moment: &Moment<'_>) {
+    unsafe fn rounds(&self, (from, to): (u32, u32), part: u32, moment: &ProcessInfo<'_>) {
         let steps = &self.inner[from as usize..to as usize];
         let mut offset = 0;
         while offset < moment.frames {
             let frames = part.min(moment.frames - offset);
-            let round = Moment {
+            let round = ProcessInfo {
                 frames,
                 offset,
                 position: moment.position + u64::from(offset),
-                whole: frames == moment.frames,
+                is_whole_block: frames == moment.frames,
                 ..*moment
             };
             for step in steps {
@@ -227,7 +233,7 @@ impl Stage {
     /// # Safety
     ///
     /// As `run`.
-    unsafe fn run_inner(&self, step: &Bound, moment: &Moment<'_>) {
+    unsafe fn run_inner(&self, step: &Bound, moment: &ProcessInfo<'_>) {
         // SAFETY: rule 2: the loop is one step, and its members are its own.
         let own = unsafe { &mut *step.own.get() };
         // SAFETY: as the caller promises.
@@ -263,7 +269,7 @@ impl Stage {
     /// # Safety
     ///
     /// As `run`.
-    pub(crate) unsafe fn hush(&self, index: u32, moment: &Moment<'_>) {
+    pub(crate) unsafe fn hush(&self, index: u32, moment: &ProcessInfo<'_>) {
         // SAFETY: rule 2.
         let own = unsafe { &mut *self.steps[index as usize].own.get() };
         forget_events(own);
@@ -275,7 +281,7 @@ impl Stage {
 /// # Safety
 ///
 /// As `Stage::run`.
-unsafe fn process(processor: *mut dyn Processor, own: &mut Own, moment: &Moment<'_>) {
+unsafe fn process(processor: *mut dyn Processor, own: &mut Own, moment: &ProcessInfo<'_>) {
     if own.dead {
         // SAFETY: as the caller promises.
         return unsafe { silence(own, moment) };
@@ -285,7 +291,7 @@ unsafe fn process(processor: *mut dyn Processor, own: &mut Own, moment: &Moment<
     if own.asleep && !own.io.has_events && block.is_silent() {
         clear_flags(own);
         // SAFETY: as above.
-        return unsafe { Block::new(&own.io, moment) }.silence();
+        return unsafe { Block::new(&own.io, moment) }.silence_outputs();
     }
     // SAFETY: as above.
     unsafe { play(processor, std::ptr::null_mut(), own, moment) };
@@ -297,7 +303,12 @@ unsafe fn process(processor: *mut dyn Processor, own: &mut Own, moment: &Moment<
 ///
 /// As `Stage::run`.
 #[inline(always)]
-unsafe fn play(processor: *mut dyn Processor, flag: *mut u8, own: &mut Own, moment: &Moment<'_>) {
+unsafe fn play(
+    processor: *mut dyn Processor,
+    flag: *mut u8,
+    own: &mut Own,
+    moment: &ProcessInfo<'_>,
+) {
     if flag.is_null() {
         clear_flags(own);
     } else {
@@ -309,7 +320,7 @@ unsafe fn play(processor: *mut dyn Processor, flag: *mut u8, own: &mut Own, mome
     // SAFETY: rule 2: the processor is ours for this cycle.
     let activity = unsafe { (*processor).process(&mut block) };
     // Written only where it changes: whoever releases this step next cycle need not fetch the line then.
-    let asleep = activity == Activity::Asleep;
+    let asleep = activity == ProcessStatus::Sleep;
     if own.asleep != asleep {
         own.asleep = asleep;
     }
@@ -337,16 +348,16 @@ pub(crate) fn clear_flags(own: &Own) {
 /// # Safety
 ///
 /// As `Stage::run`.
-unsafe fn silence(own: &Own, moment: &Moment<'_>) {
+unsafe fn silence(own: &Own, moment: &ProcessInfo<'_>) {
     clear_flags(own);
     // SAFETY: as the caller promises.
-    unsafe { Block::new(&own.io, moment) }.silence();
+    unsafe { Block::new(&own.io, moment) }.silence_outputs();
 }
 
 /// # Safety
 ///
 /// As `Stage::run`.
-unsafe fn receive(passage: &PassageMemory, own: &Own, moment: &Moment<'_>) {
+unsafe fn receive(passage: &PassageMemory, own: &Own, moment: &ProcessInfo<'_>) {
     clear_flags(own);
     // SAFETY: as the caller promises.
     let mut block = unsafe { Block::new(&own.io, moment) };
@@ -354,7 +365,7 @@ unsafe fn receive(passage: &PassageMemory, own: &Own, moment: &Moment<'_>) {
     let handed_on = |c| unsafe { passage.receive(moment.position, c) };
     let channels = block.output(0).channels().count();
     if (0..channels).all(|c| handed_on(c).is_none()) {
-        return block.silence();
+        return block.silence_outputs();
     }
     let mut out = block.output(0);
     for c in 0..channels {
@@ -367,14 +378,14 @@ unsafe fn receive(passage: &PassageMemory, own: &Own, moment: &Moment<'_>) {
 }
 
 fn channel_or_silence<'a>(block: &Block<'a>, channel: usize) -> &'a [f32] {
-    let input: Input<'a> = block.input(0);
+    let input: InputBuffer<'a> = block.input(0);
     input.channel(channel.min(input.channels().count().saturating_sub(1)))
 }
 
 /// Makes what the user posted this cycle's events.
 #[cold]
 fn take_post(own: &mut Own) {
-    let (events, inbox) = (&mut own.io.more.events, &mut own.inbox);
+    let (events, inbox) = (&mut own.io.cold.events, &mut own.inbox);
     events.append(inbox);
     own.has_post = false;
     own.io.has_events = !events.is_empty();
@@ -382,7 +393,7 @@ fn take_post(own: &mut Own) {
 
 #[cold]
 fn forget_events(own: &mut Own) {
-    own.io.more.events.clear();
+    own.io.cold.events.clear();
     own.io.has_events = false;
 }
 
@@ -393,7 +404,7 @@ fn forget_events(own: &mut Own) {
 ///
 /// As `Stage::run`.
 unsafe fn gather(rare: &Rare, own: &mut Own) -> u64 {
-    let events = &mut own.io.more.events;
+    let events = &mut own.io.cold.events;
     let mut lost = 0;
     events.clear();
     for event in &own.inbox {
@@ -402,8 +413,8 @@ unsafe fn gather(rare: &Rare, own: &mut Own) -> u64 {
     for Hears { port, rooms } in &rare.hears {
         for room in rooms {
             // SAFETY: rule 3: sent by a step that we wait for.
-            for event in unsafe { &(**room).sent } {
-                let target = Target::Input(*port);
+            for event in unsafe { &(**room).events } {
+                let target = EventTarget::Input(*port);
                 lost += insert(events, Event { target, ..*event });
             }
         }
@@ -423,8 +434,8 @@ unsafe fn keep_for_later(rare: &Rare, own: &mut Own) -> u64 {
     for Hears { port, rooms } in &rare.hears {
         for room in rooms {
             // SAFETY: rule 3: sent by a step that we wait for.
-            for event in unsafe { &(**room).sent } {
-                let target = Target::Input(*port);
+            for event in unsafe { &(**room).events } {
+                let target = EventTarget::Input(*port);
                 lost += insert(&mut own.inbox, Event { target, ..*event });
             }
         }

@@ -7,13 +7,13 @@
 use crate::hand::{NONE, Seat, Seats, step_of};
 use crate::stage::{Act, Stage};
 use graph::NodeId;
-use rt::pad::Padded;
+use rt::pad::CachePadded;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 /// See the module.
-pub struct Watch {
+pub struct Watchdog {
     seats: Seats,
     nodes: Arc<[Option<NodeId>]>,
     seen: Vec<Option<Seen>>,
@@ -29,18 +29,18 @@ struct Seen {
 
 /// A step that has not returned for too long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Stuck {
+pub struct StuckStep {
     /// On which worker; 0 is the callback thread.
     pub worker: usize,
     /// Whose step; `None` for a loop, and for what only hands on what a node gives or hears.
     pub node: Option<NodeId>,
 }
 
-impl Watch {
+impl Watchdog {
     /// Looks once, and accuses what has run for longer than `limit`. Gives what it accuses for the first time.
     ///
     /// Real-time: setup.
-    pub fn look(&mut self, limit: Duration) -> Vec<Stuck> {
+    pub fn find_stuck(&mut self, limit: Duration) -> Vec<StuckStep> {
         let now = Instant::now();
         let mut stuck = Vec::new();
         for (worker, (seat, seen)) in self.seats.iter().zip(&mut self.seen).enumerate() {
@@ -54,7 +54,7 @@ impl Watch {
                 // finds another one current, or the cycle over, and looks at it all the same; it did take too long.
                 seat.accused.store(seen.step + 1, Ordering::Relaxed);
                 let node = self.nodes[seen.step as usize];
-                stuck.push(Stuck { worker, node });
+                stuck.push(StuckStep { worker, node });
             }
         }
         stuck
@@ -78,8 +78,8 @@ fn look_at(seat: &Seat, seen: Option<Seen>, now: Instant) -> Option<Seen> {
 }
 
 impl Stage {
-    pub(crate) fn watch(&self, seats: &Seats) -> Watch {
-        Watch {
+    pub(crate) fn watch(&self, seats: &Seats) -> Watchdog {
+        Watchdog {
             seen: vec![None; seats.len()],
             seats: seats.clone(),
             // What only hands sound on has lost its core for a while: no node is to be blamed for that.
@@ -92,7 +92,7 @@ impl Stage {
     /// Whether workers that are still in steps may be left behind there while another executor plays: they are in
     /// processors, which can be left out, and read no line that others write. The executor's own steps (a copy, a loop's
     /// rounds) have only lost their core for a while.
-    pub(crate) fn can_be_left(&self, seats: &[Padded<Seat>]) -> bool {
+    pub(crate) fn can_be_left(&self, seats: &[CachePadded<Seat>]) -> bool {
         seats.iter().filter_map(|seat| step_of(seat)).all(|step| {
             let step = &self.steps[step as usize];
             matches!(step.act, Act::Process(_)) && !step.rare.reads_line
@@ -101,7 +101,7 @@ impl Stage {
 
     /// Marks the processors of the accused steps as nobody's: the next executor plays without them. The steps themselves
     /// may belong to workers that are stuck in them.
-    pub(crate) fn disown_accused(&self, seats: &[Padded<Seat>]) {
+    pub(crate) fn disown_accused(&self, seats: &[CachePadded<Seat>]) {
         for seat in seats {
             // Relaxed: as in `look`.
             let accused = seat.accused.swap(0, Ordering::Relaxed);
@@ -142,7 +142,7 @@ impl Stage {
     /// # Safety
     ///
     /// Nobody has a step of this stage.
-    pub(crate) unsafe fn bury_accused(&self, seats: &[Padded<Seat>]) {
+    pub(crate) unsafe fn bury_accused(&self, seats: &[CachePadded<Seat>]) {
         for seat in seats {
             // Relaxed, both: as in `look`. The exchange is for the rare case: a line is not written for nothing.
             if seat.accused.load(Ordering::Relaxed) != 0 {

@@ -8,11 +8,11 @@
 //!
 //! Each worker:
 //!
-//! 1. claims as many of the oldest tasks of the master queue (`rt::ready`) as its share allows, at least one, with one
+//! 1. claims as many of the oldest tasks of the master queue (`rt::ready_queue`) as its share allows, at least one, with one
 //!    exchange, into a local queue that is its own;
 //! 2. runs the oldest of the local queue; what runs does not weigh any more;
 //! 3. appends what that releases to the local queue if that is empty or what waits there stays within the share;
-//! 4. puts it into the master queue otherwise, and calls a worker that has left, if one has (`rt::away`);
+//! 4. puts it into the master queue otherwise, and calls a worker that has left, if one has (`rt::idle_set`);
 //! 5. goes on with 2, and with 1 when nothing is left;
 //! 6. helps others or spins a little when there is nothing to claim; then, unless it is the host, leaves the cycle and
 //!    sleeps until it is called for this cycle, or for the next.
@@ -28,17 +28,17 @@ use crate::executor::Executor;
 use crate::hand::{Hand, Resume};
 use crate::parallel::{Parallel, Strategy};
 use crate::stage::Stage;
-use plan::{Mark, Plan};
-use rt::away::Away;
-use rt::pad::Padded;
-use rt::ready::{Ready, Took};
+use plan::{Plan, TraceEvent};
+use rt::idle_set::IdleSet;
+use rt::pad::CachePadded;
+use rt::ready_queue::{ReadyQueue, Steal};
 use std::sync::atomic::{AtomicU32, Ordering};
-use workers::Crew;
+use workers::WorkerPool;
 
 /// Batches by weight.
 ///
 /// Real-time: setup.
-pub fn weighted(binding: Binding<'_>, crew: &Crew) -> Box<dyn Executor> {
+pub fn weighted(binding: Binding<'_>, crew: &WorkerPool) -> Box<dyn Executor> {
     Box::new(Parallel::<Batches>::new(binding, crew))
 }
 
@@ -50,12 +50,12 @@ const DEARER: u64 = 10;
 const PATIENCE: u32 = 64;
 
 struct Batches {
-    master: Ready,
-    away: Away,
+    master: ReadyQueue,
+    away: IdleSet,
     weights: Box<[u32]>,
     /// A worker's share: what its local queue weighs at most.
     share: u32,
-    locals: Box<[Padded<Local>]>,
+    locals: Box<[CachePadded<Local>]>,
 }
 
 /// One worker's own queue. No other thread touches it, and it lives here only because a panic ends all else.
@@ -73,11 +73,11 @@ impl Strategy for Batches {
         let weights = weights(plan);
         let total: u64 = weights.iter().map(|w| u64::from(*w)).sum();
         Self {
-            master: Ready::new(sources, others),
-            away: Away::new(),
+            master: ReadyQueue::new(sources, others),
+            away: IdleSet::new(),
             share: u32::try_from(total / workers as u64).unwrap_or(u32::MAX),
             locals: (0..workers)
-                .map(|_| Padded(Local::new(weights.len())))
+                .map(|_| CachePadded(Local::new(weights.len())))
                 .collect(),
             weights,
         }
@@ -94,7 +94,7 @@ impl Strategy for Batches {
             Resume::Begin => {
                 local.clear();
                 // It may have left this cycle before.
-                self.away.come_back(hand.worker, hand.epoch);
+                self.away.remove(hand.worker, hand.epoch);
             }
             Resume::Release(task) => self.release(hand, task),
             Resume::Stop => return,
@@ -131,13 +131,13 @@ impl Batches {
         loop {
             local.clear();
             let append = |task| local.append(task, self.weights[task as usize], self.share);
-            match self.master.take(hand.epoch, append) {
-                Took::Tasks(_) => {
+            match self.master.pop_batch(hand.epoch, append) {
+                Steal::Success(_) => {
                     hand.takes += 1;
                     return local.next(&self.weights);
                 }
-                Took::Nothing => return None,
-                Took::Lost => {}
+                Steal::Empty => return None,
+                Steal::Retry => {}
             }
         }
     }
@@ -154,9 +154,9 @@ impl Batches {
 
     /// Gives `task` to others, and calls one.
     fn pass_on(&self, hand: &mut Hand<'_>, task: u32) {
-        self.master.put(hand.epoch, task);
+        self.master.push(hand.epoch, task);
         hand.takes += 1;
-        if let Some(worker) = self.away.call(hand.epoch) {
+        if let Some(worker) = self.away.pop(hand.epoch) {
             hand.recall(worker);
         }
     }
@@ -166,12 +166,12 @@ impl Batches {
     fn wait(&self, hand: &mut Hand<'_>) -> Option<u32> {
         hand.count();
         hand.put_down();
-        hand.mark(Mark::Wait, 0);
+        hand.mark(TraceEvent::Wait, 0);
         let mut rounds = 0;
         while !hand.is_over() {
             let found = self.claim(hand);
             if found.is_some() {
-                hand.mark(Mark::Resume, 0);
+                hand.mark(TraceEvent::Resume, 0);
                 return found;
             }
             if hand.help_others() {
@@ -190,10 +190,10 @@ impl Batches {
         if hand.worker == 0 {
             return false;
         }
-        self.away.leave(hand.worker, hand.epoch);
-        let stays = self.master.looks_full(hand.epoch);
+        self.away.insert(hand.worker, hand.epoch);
+        let stays = self.master.has_tasks(hand.epoch);
         if stays {
-            self.away.come_back(hand.worker, hand.epoch);
+            self.away.remove(hand.worker, hand.epoch);
         }
         !stays
     }

@@ -24,14 +24,14 @@ impl Kernels {
     /// `sums[k] += inputs[i] * filters[i + k]` for every `k` and `i` of which there is such a filter; each sum adds its
     /// products in the order of the inputs, with the bits of as many calls of [`Kernels::multiply_add`]. Two to four
     /// sums bring most. All spectra have one length, a whole number of blocks; `packing` as for
-    /// [`Kernels::multiply_add_within`].
+    /// [`Kernels::multiply_add_blocks`].
     ///
     /// A delay line of P partitions with two sums, in every other period: `inputs` are the last P spectra, the newest
     /// first, and `filters` all partitions. The first sum is then whole; the second lacks what the next input brings,
     /// times filter 0.
     ///
     /// Real-time: hot.
-    pub fn multiply_add_ahead(
+    pub fn multiply_add_outputs(
         self,
         sums: &mut [&mut [f32]],
         inputs: &[&[f32]],
@@ -41,10 +41,10 @@ impl Kernels {
         self.ahead(sums, inputs, filters, packing);
     }
 
-    /// As [`Kernels::multiply_add_ahead`] with filters in half precision ([`crate::half`]).
+    /// As [`Kernels::multiply_add_outputs`] with filters in half precision ([`crate::half`]).
     ///
     /// Real-time: hot.
-    pub fn multiply_add_ahead_half(
+    pub fn multiply_add_outputs_f16(
         self,
         sums: &mut [&mut [f32]],
         inputs: &[&[f32]],

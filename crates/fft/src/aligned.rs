@@ -11,17 +11,17 @@ const HUGE: usize = 2 << 20;
 
 /// A fixed number of values, zero at first, the first one at the begin of a cache line. Every page has been written
 /// to, so that reading or writing it later faults on none.
-pub struct Aligned {
+pub struct AlignedBuffer {
     values: NonNull<f32>,
     len: usize,
 }
 
 // SAFETY: it owns its values alone, as a `Box<[f32]>` would.
-unsafe impl Send for Aligned {}
-// SAFETY: as above; `&Aligned` only reads.
-unsafe impl Sync for Aligned {}
+unsafe impl Send for AlignedBuffer {}
+// SAFETY: as above; `&AlignedBuffer` only reads.
+unsafe impl Sync for AlignedBuffer {}
 
-impl Aligned {
+impl AlignedBuffer {
     /// Room for `len` values, all zero.
     ///
     /// Real-time: setup.
@@ -58,20 +58,20 @@ fn layout(len: usize) -> Layout {
     Layout::from_size_align(bytes, align).expect("no memory is so large")
 }
 
-impl Drop for Aligned {
+impl Drop for AlignedBuffer {
     fn drop(&mut self) {
         // SAFETY: made by `new` with the layout of the same length; nobody uses it after.
         unsafe { dealloc(self.values.as_ptr().cast(), layout(self.len)) };
     }
 }
 
-impl Clone for Aligned {
+impl Clone for AlignedBuffer {
     fn clone(&self) -> Self {
         Self::from(&**self)
     }
 }
 
-impl From<&[f32]> for Aligned {
+impl From<&[f32]> for AlignedBuffer {
     /// A copy.
     ///
     /// Real-time: setup.
@@ -82,7 +82,7 @@ impl From<&[f32]> for Aligned {
     }
 }
 
-impl Deref for Aligned {
+impl Deref for AlignedBuffer {
     type Target = [f32];
 
     #[inline]
@@ -92,7 +92,7 @@ impl Deref for Aligned {
     }
 }
 
-impl DerefMut for Aligned {
+impl DerefMut for AlignedBuffer {
     #[inline]
     fn deref_mut(&mut self) -> &mut [f32] {
         // SAFETY: as above; `&mut self` makes this the only borrow.
@@ -100,7 +100,7 @@ impl DerefMut for Aligned {
     }
 }
 
-impl std::fmt::Debug for Aligned {
+impl std::fmt::Debug for AlignedBuffer {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_list().entries(self.iter()).finish()
     }
@@ -113,7 +113,7 @@ mod tests {
     #[test]
     fn it_begins_a_cache_line_and_is_zero() {
         for len in [0, 1, 15, 16, 17, 4097, 1 << 19, (1 << 20) + 3] {
-            let mut memory = Aligned::new(len);
+            let mut memory = AlignedBuffer::new(len);
             assert_eq!(memory.len(), len);
             assert!(memory.as_ptr().addr().is_multiple_of(64));
             assert!(memory.iter().all(|&x| x == 0.0));

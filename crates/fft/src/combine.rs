@@ -22,7 +22,7 @@ impl Kernels {
     /// `sum += a`, likewise.
     ///
     /// Real-time: hot.
-    pub fn add_to(self, sum: &mut [f32], a: &[f32]) {
+    pub fn add_assign(self, sum: &mut [f32], a: &[f32]) {
         debug_assert!(sum.len() == a.len(), "one length");
         self.run(Add {
             len: sum.len().min(a.len()) / HALF * HALF,
@@ -153,14 +153,14 @@ mod tests {
     fn numbers_are_added_and_taken_away_on_all_kernels() {
         let row = |from: usize| (from..from + 48).map(|i| i as f32).collect::<Vec<_>>();
         let (a, b, c) = (row(100), row(7), row(50));
-        for kernels in Kernels::here() {
+        for kernels in Kernels::available() {
             let mut sum = vec![f32::NAN; 48];
             kernels.add(&mut sum, &a, &b);
             let truth = |f: &dyn Fn(usize) -> f32| (0..48).map(f).collect::<Vec<_>>();
             assert_eq!(sum, truth(&|i| a[i] + b[i]), "{kernels:?}");
             kernels.subtract_two(&mut sum, &a, &b, &c);
             assert_eq!(sum, truth(&|i| a[i] - b[i] - c[i]), "{kernels:?}");
-            kernels.add_to(&mut sum, &c);
+            kernels.add_assign(&mut sum, &c);
             assert_eq!(sum, truth(&|i| a[i] - b[i]), "{kernels:?}");
         }
     }

@@ -11,7 +11,7 @@ use std::ops::{Add, AddAssign, Mul};
 
 /// How complex numbers lie in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Layout {
+pub enum ComplexLayout {
     /// Each real part before its imaginary part.
     Interleaved,
     /// All real parts, then all imaginary ones.
@@ -22,25 +22,25 @@ pub enum Layout {
 
 /// How they are multiplied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Style {
+pub enum MultiplyVariant {
     /// A type with operators, as a compiler's or a library's complex numbers.
-    Type,
+    ComplexType,
     /// Four products and the sums, spelled out.
     Naive,
     /// The same four times a turn.
-    NaiveByFour,
+    NaiveUnrolled,
     /// With a set of kernels' vectors, one a turn.
-    Vectors(Kernels),
+    Simd(Kernels),
     /// The same four times a turn.
-    VectorsByFour(Kernels),
+    SimdUnrolled(Kernels),
 }
 
-impl Layout {
+impl ComplexLayout {
     /// All of them.
     pub const ALL: [Self; 3] = [Self::Interleaved, Self::Split, Self::Blocked];
 
     /// Where the parts of number `i` of `len` lie.
-    pub fn place(self, i: usize, len: usize) -> (usize, usize) {
+    pub fn position(self, i: usize, len: usize) -> (usize, usize) {
         match self {
             Self::Interleaved => (2 * i, 2 * i + 1),
             Self::Split => (i, len + i),
@@ -55,14 +55,20 @@ impl Layout {
 /// `sum += a * b`. All have the same length, a whole number of 32 floats (16 numbers); what is over is left alone.
 ///
 /// Real-time: hot.
-pub fn multiply_add(style: Style, layout: Layout, sum: &mut [f32], a: &[f32], b: &[f32]) {
+pub fn multiply_add(
+    style: MultiplyVariant,
+    layout: ComplexLayout,
+    sum: &mut [f32],
+    a: &[f32],
+    b: &[f32],
+) {
     let len = sum.len().min(a.len()).min(b.len()) / BLOCK * BLOCK;
     let (sum, a, b) = (&mut sum[..len], &a[..len], &b[..len]);
     match (style, layout) {
-        (Style::Type, Layout::Interleaved) => typed(sum, a, b),
-        (Style::Naive, Layout::Interleaved) => pairs::<1>(sum, a, b),
-        (Style::NaiveByFour, Layout::Interleaved) => pairs::<4>(sum, a, b),
-        (Style::Vectors(kernels), Layout::Interleaved) => {
+        (MultiplyVariant::ComplexType, ComplexLayout::Interleaved) => typed(sum, a, b),
+        (MultiplyVariant::Naive, ComplexLayout::Interleaved) => pairs::<1>(sum, a, b),
+        (MultiplyVariant::NaiveUnrolled, ComplexLayout::Interleaved) => pairs::<4>(sum, a, b),
+        (MultiplyVariant::Simd(kernels), ComplexLayout::Interleaved) => {
             kernels.run(Pairs {
                 sum,
                 a,
@@ -70,7 +76,7 @@ pub fn multiply_add(style: Style, layout: Layout, sum: &mut [f32], a: &[f32], b:
                 by_four: false,
             });
         }
-        (Style::VectorsByFour(kernels), Layout::Interleaved) => {
+        (MultiplyVariant::SimdUnrolled(kernels), ComplexLayout::Interleaved) => {
             kernels.run(Pairs {
                 sum,
                 a,
@@ -78,7 +84,7 @@ pub fn multiply_add(style: Style, layout: Layout, sum: &mut [f32], a: &[f32], b:
                 by_four: true,
             });
         }
-        (style, Layout::Split) => {
+        (style, ComplexLayout::Split) => {
             let half = len / 2;
             let (re, im) = sum.split_at_mut(half);
             parts(
@@ -88,11 +94,14 @@ pub fn multiply_add(style: Style, layout: Layout, sum: &mut [f32], a: &[f32], b:
                 [&b[..half], &b[half..]],
             );
         }
-        (Style::Vectors(kernels) | Style::VectorsByFour(kernels), Layout::Blocked) => {
-            let by_four = matches!(style, Style::VectorsByFour(_));
+        (
+            MultiplyVariant::Simd(kernels) | MultiplyVariant::SimdUnrolled(kernels),
+            ComplexLayout::Blocked,
+        ) => {
+            let by_four = matches!(style, MultiplyVariant::SimdUnrolled(_));
             kernels.run(Blocks { sum, a, b, by_four });
         }
-        (style, Layout::Blocked) => {
+        (style, ComplexLayout::Blocked) => {
             let blocks = sum.as_chunks_mut::<BLOCK>().0.iter_mut();
             let factors = a
                 .as_chunks::<BLOCK>()
@@ -178,9 +187,9 @@ fn pairs<const N: usize>(sum: &mut [f32], a: &[f32], b: &[f32]) {
 }
 
 /// Real and imaginary parts in arrays of their own.
-fn parts(style: Style, sum: [&mut [f32]; 2], a: [&[f32]; 2], b: [&[f32]; 2]) {
+fn parts(style: MultiplyVariant, sum: [&mut [f32]; 2], a: [&[f32]; 2], b: [&[f32]; 2]) {
     match style {
-        Style::Type => {
+        MultiplyVariant::ComplexType => {
             let [re, im] = sum;
             let a = a[0].iter().zip(a[1]);
             let factors = a.zip(b[0].iter().zip(b[1]));
@@ -190,15 +199,15 @@ fn parts(style: Style, sum: [&mut [f32]; 2], a: [&[f32]; 2], b: [&[f32]; 2]) {
                 (*re, *im) = (number.re, number.im);
             }
         }
-        Style::Naive => arrays::<1>(sum, a, b),
-        Style::NaiveByFour => arrays::<4>(sum, a, b),
-        Style::Vectors(kernels) => kernels.run(Arrays {
+        MultiplyVariant::Naive => arrays::<1>(sum, a, b),
+        MultiplyVariant::NaiveUnrolled => arrays::<4>(sum, a, b),
+        MultiplyVariant::Simd(kernels) => kernels.run(Arrays {
             sum,
             a,
             b,
             by_four: false,
         }),
-        Style::VectorsByFour(kernels) => kernels.run(Arrays {
+        MultiplyVariant::SimdUnrolled(kernels) => kernels.run(Arrays {
             sum,
             a,
             b,

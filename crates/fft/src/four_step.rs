@@ -76,12 +76,12 @@ impl FourStep {
     /// Real-time: setup.
     pub fn new(bins: usize, kernels: Kernels) -> Result<Self, SizeError> {
         if !bins.is_power_of_two() {
-            return Err(SizeError::NotAPowerOfTwo(bins));
+            return Err(SizeError::NotPowerOfTwo(bins));
         }
         if bins < Self::SMALLEST {
             return Err(SizeError::TooSmall(bins));
         }
-        if bins > RealFft::LARGEST {
+        if bins > RealFft::MAX_BINS {
             return Err(SizeError::TooLarge(bins));
         }
         let height = 1 << (bins.ilog2() / 2);

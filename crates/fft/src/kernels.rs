@@ -35,14 +35,14 @@ pub enum KernelsError {
     /// Nobody knows that name; [`Kernels::NAMES`] are known.
     Unknown,
     /// This machine has not the instructions; [`Kernels::best`] always runs.
-    NotHere,
+    Unsupported,
 }
 
 impl fmt::Display for KernelsError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Unknown => "there are no kernels of that name",
-            Self::NotHere => "this machine has not the instructions for these kernels",
+            Self::Unsupported => "this machine has not the instructions for these kernels",
         })
     }
 }
@@ -63,14 +63,14 @@ pub(crate) trait Work {
 }
 
 impl Kernels {
-    /// The names that [`Kernels::named`] knows, on whatever machine.
+    /// The names that [`Kernels::from_name`] knows, on whatever machine.
     pub const NAMES: [&'static str; 5] = ["scalar", "sse3", "avx2", "avx512", "neon"];
 
     /// The widest that this machine has.
     ///
     /// Real-time: setup.
     pub fn best() -> Self {
-        let named = |name: &&str| Self::named(name).ok();
+        let named = |name: &&str| Self::from_name(name).ok();
         let widest = ["avx512", "avx2", "sse3", "neon"].iter().find_map(named);
         widest.unwrap_or(Self(Set::Scalar))
     }
@@ -78,16 +78,16 @@ impl Kernels {
     /// All that this machine has, the narrowest first.
     ///
     /// Real-time: setup.
-    pub fn here() -> impl Iterator<Item = Self> {
+    pub fn available() -> impl Iterator<Item = Self> {
         Self::NAMES
             .into_iter()
-            .filter_map(|name| Self::named(name).ok())
+            .filter_map(|name| Self::from_name(name).ok())
     }
 
     /// Those of that name, for tests and for comparing; `auto` is [`Kernels::best`].
     ///
     /// Real-time: setup.
-    pub fn named(name: &str) -> Result<Self, KernelsError> {
+    pub fn from_name(name: &str) -> Result<Self, KernelsError> {
         match name {
             "auto" => Ok(Self::best()),
             "scalar" => Ok(Self(Set::Scalar)),
@@ -99,12 +99,12 @@ impl Kernels {
             "avx512" if has_avx2() && is_x86_feature_detected!("avx512f") => Ok(Self(Set::Avx512)),
             #[cfg(target_arch = "aarch64")]
             "neon" => Ok(Self(Set::Neon)),
-            name if Self::NAMES.contains(&name) => Err(KernelsError::NotHere),
+            name if Self::NAMES.contains(&name) => Err(KernelsError::Unsupported),
             _ => Err(KernelsError::Unknown),
         }
     }
 
-    /// What [`Kernels::named`] calls it.
+    /// What [`Kernels::from_name`] calls it.
     pub fn name(self) -> &'static str {
         match self.0 {
             Set::Scalar => "scalar",
@@ -193,14 +193,14 @@ mod tests {
     #[test]
     fn a_name_gives_kernels_of_that_name_or_says_why_not() {
         for name in Kernels::NAMES {
-            match Kernels::named(name) {
+            match Kernels::from_name(name) {
                 Ok(kernels) => assert_eq!(kernels.name(), name),
-                Err(why) => assert_eq!(why, KernelsError::NotHere),
+                Err(why) => assert_eq!(why, KernelsError::Unsupported),
             }
         }
-        assert_eq!(Kernels::named("mmx"), Err(KernelsError::Unknown));
-        assert_eq!(Kernels::named("auto"), Ok(Kernels::best()));
-        assert_eq!(Kernels::here().next().unwrap().name(), "scalar");
-        assert_eq!(Kernels::here().last(), Some(Kernels::best()));
+        assert_eq!(Kernels::from_name("mmx"), Err(KernelsError::Unknown));
+        assert_eq!(Kernels::from_name("auto"), Ok(Kernels::best()));
+        assert_eq!(Kernels::available().next().unwrap().name(), "scalar");
+        assert_eq!(Kernels::available().last(), Some(Kernels::best()));
     }
 }

@@ -1,4 +1,4 @@
-//! [`Larger`]: a transform that takes the bins which smaller ones have already (Gardner).
+//! [`ComposedFft`]: a transform that takes the bins which smaller ones have already (Gardner).
 //!
 //! A delay line of size M has, every other period, the spectra of windows of 2M values that follow one another. One of
 //! size RM needs that of a window of 2RM: R of those in a row. Its bin Rk is the sum over all values of
@@ -25,23 +25,23 @@ const PIECE: u32 = 12_000;
 
 /// Whose spectra are taken.
 #[derive(Clone)]
-pub enum Smaller {
+pub enum SmallerFft {
     /// A whole transform's.
-    Whole(Arc<RealFft>),
+    Direct(Arc<RealFft>),
     /// Those of one that takes from a still smaller one.
-    Larger(Arc<Larger>),
+    Composed(Arc<ComposedFft>),
 }
 
 /// A transform of a window, every `ratio`-th bin of which is already known. Shared freely.
 ///
 /// All [pieces](Self::piece) are run in order, then all [last pieces](Self::last_piece), with the sums of the spectra of
 /// the window's earlier and later half.
-pub struct Larger {
+pub struct ComposedFft {
     bins: usize,
     ratio: usize,
     packing: Packing,
     kernels: Kernels,
-    smaller: Smaller,
+    smaller: SmallerFft,
     /// The odd bins of all, of half, of a quarter.
     odds: Vec<Odd>,
     pieces: Vec<(Piece, u32)>,
@@ -70,44 +70,44 @@ struct Rooms<'a> {
     inner: &'a mut [f32],
 }
 
-impl Smaller {
+impl SmallerFft {
     fn bins(&self) -> usize {
         match self {
-            Self::Whole(fft) => fft.bins(),
-            Self::Larger(larger) => larger.bins,
+            Self::Direct(fft) => fft.bins(),
+            Self::Composed(larger) => larger.bins,
         }
     }
 
     fn packing(&self) -> Packing {
         match self {
-            Self::Whole(fft) => fft.packing(),
-            Self::Larger(larger) => larger.packing,
+            Self::Direct(fft) => fft.packing(),
+            Self::Composed(larger) => larger.packing,
         }
     }
 
     fn scratch(&self) -> usize {
         match self {
-            Self::Whole(fft) => fft.scratch(),
+            Self::Direct(fft) => fft.scratch_len(),
             // Itself, and two sums, of which one is added up from a spectrum.
-            Self::Larger(larger) => larger.scratch() + larger.alone(),
+            Self::Composed(larger) => larger.scratch_len() + larger.alone(),
         }
     }
 
     /// The spectrum of `time`, with the bits of whoever does it by itself.
     fn forward(&self, time: &[f32], spectrum: &mut [f32], scratch: &mut [f32]) {
         match self {
-            Self::Whole(fft) => fft.forward(time, spectrum, scratch),
-            Self::Larger(larger) => {
-                let (own, alone) = scratch.split_at_mut(larger.scratch());
+            Self::Direct(fft) => fft.forward(time, spectrum, scratch),
+            Self::Composed(larger) => {
+                let (own, alone) = scratch.split_at_mut(larger.scratch_len());
                 larger.forward(time, spectrum, own, alone);
             }
         }
     }
 }
 
-impl Larger {
+impl ComposedFft {
     /// The fewest bins that those taken from may have.
-    pub const fn smallest(packing: Packing) -> usize {
+    pub const fn min_bins(packing: Packing) -> usize {
         match packing {
             Packing::Mono => 256,
             Packing::Batch => 16,
@@ -121,16 +121,16 @@ impl Larger {
     /// # Errors
     ///
     /// `ratio` is not 2, 4 or another power of two, or there are too few bins, or too many.
-    pub fn new(smaller: Smaller, ratio: usize, kernels: Kernels) -> Result<Self, SizeError> {
+    pub fn new(smaller: SmallerFft, ratio: usize, kernels: Kernels) -> Result<Self, SizeError> {
         let (packing, below) = (smaller.packing(), smaller.bins());
         let bins = below.saturating_mul(ratio);
         if !ratio.is_power_of_two() || ratio < 2 {
-            return Err(SizeError::NotAPowerOfTwo(bins));
+            return Err(SizeError::NotPowerOfTwo(bins));
         }
-        if below < Self::smallest(packing) {
+        if below < Self::min_bins(packing) {
             return Err(SizeError::TooSmall(below));
         }
-        if bins > RealFft::LARGEST {
+        if bins > RealFft::MAX_BINS {
             return Err(SizeError::TooLarge(bins));
         }
         let rows = 0..ratio.ilog2();
@@ -167,7 +167,7 @@ impl Larger {
                 );
             }
         }
-        let blocks = self.given() / BLOCK;
+        let blocks = self.sum_len() / BLOCK;
         stretches(0..blocks, MERGE / 2, Piece::Fill, &mut last);
         if self.packing == Packing::Mono {
             for (row, odd) in self.odds.iter().enumerate().rev() {
@@ -194,25 +194,25 @@ impl Larger {
     }
 
     /// The length of a spectrum, and of the values in time.
-    pub fn floats(&self) -> usize {
+    pub fn buffer_len(&self) -> usize {
         2 * self.bins * self.packing.channels()
     }
 
     /// The length of each of the sums that are taken.
-    pub fn given(&self) -> usize {
-        self.floats() / self.ratio
+    pub fn sum_len(&self) -> usize {
+        self.buffer_len() / self.ratio
     }
 
     /// The length of the scratch memory, which may hold anything before the first piece.
-    pub fn scratch(&self) -> usize {
-        let half = self.floats() / 2;
+    pub fn scratch_len(&self) -> usize {
+        let half = self.buffer_len() / 2;
         let inner = self.odds.iter().map(Odd::scratch).max().unwrap_or(0);
         half + self.odds_room() + self.evens_room() + inner
     }
 
     fn odds_room(&self) -> usize {
         match self.packing {
-            Packing::Batch => self.floats() / 2,
+            Packing::Batch => self.buffer_len() / 2,
             Packing::Mono => self.odds.iter().map(Odd::floats).sum(),
         }
     }
@@ -232,7 +232,7 @@ impl Larger {
     }
 
     /// Roughly how many instructions piece `i` is, with vectors of sixteen floats.
-    pub fn weight(&self, i: usize) -> u32 {
+    pub fn piece_cost(&self, i: usize) -> u32 {
         self.pieces[i].1
     }
 
@@ -240,34 +240,34 @@ impl Larger {
     /// nothing is done.
     ///
     /// Real-time: hot.
-    pub fn piece(&self, i: usize, time: &[f32], spectrum: &mut [f32], scratch: &mut [f32]) {
-        let fit = time.len() == self.floats() && self.fit(spectrum, scratch);
+    pub fn run_piece(&self, i: usize, time: &[f32], spectrum: &mut [f32], scratch: &mut [f32]) {
+        let fit = time.len() == self.buffer_len() && self.fit(spectrum, scratch);
         if let Some((piece, _)) = self.pieces.get(i).filter(|_| fit) {
             self.run(piece, time, None, spectrum, scratch);
         }
     }
 
     /// How many pieces there are once the sums are there.
-    pub fn last_pieces(&self) -> usize {
+    pub fn final_pieces(&self) -> usize {
         self.last.len()
     }
 
     /// Roughly how many instructions last piece `i` is.
-    pub fn last_weight(&self, i: usize) -> u32 {
+    pub fn final_piece_cost(&self, i: usize) -> u32 {
         self.last[i].1
     }
 
     /// Last piece `i`, from the sums of the smaller spectra of the window's earlier and later half.
     ///
     /// Real-time: hot.
-    pub fn last_piece(
+    pub fn run_final_piece(
         &self,
         i: usize,
         (earlier, later): (&[f32], &[f32]),
         spectrum: &mut [f32],
         scratch: &mut [f32],
     ) {
-        let given = self.given();
+        let given = self.sum_len();
         let fit = earlier.len() == given && later.len() == given && self.fit(spectrum, scratch);
         if let Some((piece, _)) = self.last.get(i).filter(|_| fit) {
             self.run(piece, &[], Some((earlier, later)), spectrum, scratch);
@@ -275,33 +275,33 @@ impl Larger {
     }
 
     fn fit(&self, spectrum: &[f32], scratch: &[f32]) -> bool {
-        let fit = spectrum.len() == self.floats() && scratch.len() == self.scratch();
+        let fit = spectrum.len() == self.buffer_len() && scratch.len() == self.scratch_len();
         debug_assert!(fit, "the lengths are exact");
         fit
     }
 
     /// The length of the memory that [`Self::sum`] needs, and twice as much as [`Self::forward`] does beside its own.
     fn alone(&self) -> usize {
-        2 * self.given() + self.sum_scratch()
+        2 * self.sum_len() + self.sum_scratch_len()
     }
 
     /// The length of the scratch memory of [`Self::sum`].
-    pub fn sum_scratch(&self) -> usize {
-        self.given() + self.smaller.scratch()
+    pub fn sum_scratch_len(&self) -> usize {
+        self.sum_len() + self.smaller.scratch()
     }
 
     /// What a half of the window would be given as, made here: the smaller spectra of `half` added up, with the same
     /// bits. For when nobody gives it.
     ///
     /// Real-time: hot.
-    pub fn sum(&self, half: &[f32], sum: &mut [f32], scratch: &mut [f32]) {
-        let given = self.given();
-        let fit = 2 * half.len() == self.floats() && sum.len() == given;
+    pub fn sum_spectra(&self, half: &[f32], sum: &mut [f32], scratch: &mut [f32]) {
+        let given = self.sum_len();
+        let fit = 2 * half.len() == self.buffer_len() && sum.len() == given;
         debug_assert!(
-            fit && scratch.len() == self.sum_scratch(),
+            fit && scratch.len() == self.sum_scratch_len(),
             "the lengths are exact"
         );
-        if !fit || scratch.len() != self.sum_scratch() {
+        if !fit || scratch.len() != self.sum_scratch_len() {
             return;
         }
         let (spectrum, scratch) = scratch.split_at_mut(given);
@@ -310,25 +310,25 @@ impl Larger {
                 self.smaller.forward(window, sum, scratch);
             } else {
                 self.smaller.forward(window, spectrum, scratch);
-                self.kernels.add_to(sum, spectrum);
+                self.kernels.add_assign(sum, spectrum);
             }
         }
     }
 
     /// The whole spectrum, when nobody has given anything.
     fn forward(&self, time: &[f32], spectrum: &mut [f32], scratch: &mut [f32], alone: &mut [f32]) {
-        (0..self.pieces()).for_each(|i| self.piece(i, time, spectrum, scratch));
-        let (earlier, alone) = alone.split_at_mut(self.given());
-        let (later, alone) = alone.split_at_mut(self.given());
+        (0..self.pieces()).for_each(|i| self.run_piece(i, time, spectrum, scratch));
+        let (earlier, alone) = alone.split_at_mut(self.sum_len());
+        let (later, alone) = alone.split_at_mut(self.sum_len());
         let (first, second) = time.split_at(time.len() / 2);
-        self.sum(first, earlier, alone);
-        self.sum(second, later, alone);
+        self.sum_spectra(first, earlier, alone);
+        self.sum_spectra(second, later, alone);
         let sums = (&*earlier, &*later);
-        (0..self.last_pieces()).for_each(|i| self.last_piece(i, sums, spectrum, scratch));
+        (0..self.final_pieces()).for_each(|i| self.run_final_piece(i, sums, spectrum, scratch));
     }
 
     fn rooms<'a>(&self, scratch: &'a mut [f32]) -> Rooms<'a> {
-        let half = self.floats() / 2;
+        let half = self.buffer_len() / 2;
         let (z, rest) = scratch.split_at_mut(half);
         let (odds, rest) = rest.split_at_mut(self.odds_room());
         let (evens, inner) = rest.split_at_mut(self.evens_room());

@@ -42,9 +42,9 @@ mod turn;
 mod vector;
 mod vertical;
 
-pub use aligned::Aligned;
+pub use aligned::AlignedBuffer;
 pub use four_step::FourStep;
 pub use kernels::{Kernels, KernelsError};
-pub use larger::{Larger, Smaller};
-pub use nested::{Plus, Products};
+pub use larger::{ComposedFft, SmallerFft};
+pub use nested::{Minuend, SpectrumPairs};
 pub use plan::{Backend, LANES, Packing, RealFft, SizeError};

@@ -27,7 +27,7 @@ impl Kernels {
     /// among them, `None` where they come later.
     ///
     /// Real-time: hot.
-    pub fn multiply_add_within(
+    pub fn multiply_add_blocks(
         self,
         sum: &mut [f32],
         pairs: &[(&[f32], &[f32])],
@@ -36,11 +36,11 @@ impl Kernels {
         self.add_pairs(sum, pairs, packing);
     }
 
-    /// As [`Kernels::multiply_add_within`] with the second factors in half precision ([`crate::half`]). They are
+    /// As [`Kernels::multiply_add_blocks`] with the second factors in half precision ([`crate::half`]). They are
     /// converted exactly, so that only their storage rounds.
     ///
     /// Real-time: hot.
-    pub fn multiply_add_half(
+    pub fn multiply_add_f16(
         self,
         sum: &mut [f32],
         pairs: &[(&[f32], &[u16])],

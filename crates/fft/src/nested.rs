@@ -7,31 +7,31 @@ use crate::plan::Packing;
 use crate::vector::{HALF, Vector};
 
 /// Products that are added up: an input's spectrum and a filter's each.
-pub type Products<'a> = &'a [(&'a [f32], &'a [f32])];
+pub type SpectrumPairs<'a> = &'a [(&'a [f32], &'a [f32])];
 
 /// Which of three results the other two are taken away from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Plus {
+pub enum Minuend {
     /// The one that is made now.
-    Now,
+    Current,
     /// The one before.
-    Before,
+    Previous,
     /// The one before that.
-    BeforeThat,
+    BeforePrevious,
 }
 
 impl Kernels {
     /// `result` becomes the sum of `own` products; `sum` one of the three results less the other two, as `plus` says, and
     /// with the products of `pairs`. `before` are the results of the last two periods, the later one first. All spectra
-    /// have one length, a whole number of blocks; `packing` as for [`Kernels::multiply_add_within`].
+    /// have one length, a whole number of blocks; `packing` as for [`Kernels::multiply_add_blocks`].
     ///
     /// Real-time: hot.
-    pub fn nested(
+    pub fn nested_convolution(
         self,
         (result, sum): (&mut [f32], &mut [f32]),
-        (own, pairs): (Products<'_>, Products<'_>),
+        (own, pairs): (SpectrumPairs<'_>, SpectrumPairs<'_>),
         before: [&[f32]; 2],
-        plus: Plus,
+        plus: Minuend,
         packing: Option<Packing>,
     ) {
         let len = result.len().min(sum.len());
@@ -57,10 +57,10 @@ struct Nested<'a> {
     blocks: usize,
     result: *mut f32,
     sum: *mut f32,
-    own: Products<'a>,
-    pairs: Products<'a>,
+    own: SpectrumPairs<'a>,
+    pairs: SpectrumPairs<'a>,
     before: [*const f32; 2],
-    plus: Plus,
+    plus: Minuend,
     packing: Option<Packing>,
 }
 
@@ -125,9 +125,9 @@ impl Nested<'_> {
                     sum.store::<BLOCKED>(self.result.add(at + n * BLOCK), lane);
                     let (one, two) = (load(self.before[0], n), load(self.before[1], n));
                     *sum = match self.plus {
-                        Plus::Now => sum.sub(one).sub(two),
-                        Plus::Before => one.sub(*sum).sub(two),
-                        Plus::BeforeThat => two.sub(*sum).sub(one),
+                        Minuend::Current => sum.sub(one).sub(two),
+                        Minuend::Previous => one.sub(*sum).sub(two),
+                        Minuend::BeforePrevious => two.sub(*sum).sub(one),
                     };
                 }
                 self.add::<V, N>(self.pairs, at, lane, &mut sums);
@@ -146,7 +146,7 @@ impl Nested<'_> {
     #[inline(always)]
     unsafe fn add<V: Vector, const N: usize>(
         &self,
-        products: Products<'_>,
+        products: SpectrumPairs<'_>,
         at: usize,
         lane: usize,
         sums: &mut [Complex<V>; N],
@@ -173,7 +173,7 @@ impl Nested<'_> {
     unsafe fn real<V: Vector>(&self, at: usize) -> (V, V) {
         // SAFETY: the caller's promise.
         unsafe {
-            let add = |products: Products<'_>, mut sum: V| {
+            let add = |products: SpectrumPairs<'_>, mut sum: V| {
                 for (a, b) in products {
                     sum = V::load(a.as_ptr().add(at)).fma(V::load(b.as_ptr().add(at)), sum);
                 }
@@ -182,9 +182,9 @@ impl Nested<'_> {
             let result = add(self.own, V::splat(0.0));
             let [one, two] = self.before.map(|before| V::load(before.add(at)));
             let rest = match self.plus {
-                Plus::Now => result - one - two,
-                Plus::Before => one - result - two,
-                Plus::BeforeThat => two - result - one,
+                Minuend::Current => result - one - two,
+                Minuend::Previous => one - result - two,
+                Minuend::BeforePrevious => two - result - one,
             };
             (result, add(self.pairs, rest))
         }
@@ -204,10 +204,10 @@ mod tests {
 
     #[test]
     fn a_pass_is_as_many_products_sums_and_differences_on_all_kernels() {
-        for kernels in Kernels::here() {
+        for kernels in Kernels::available() {
             for (blocks, own, pairs) in [(1, 1, 1), (2, 0, 2), (5, 3, 4), (32, 9, 10)] {
                 for packing in [None, Some(Packing::Mono), Some(Packing::Batch)] {
-                    for plus in [Plus::Now, Plus::Before, Plus::BeforeThat] {
+                    for plus in [Minuend::Current, Minuend::Previous, Minuend::BeforePrevious] {
                         check(kernels, blocks * BLOCK, (own, pairs), plus, packing);
                     }
                 }
@@ -219,7 +219,7 @@ mod tests {
         kernels: Kernels,
         len: usize,
         (own, pairs): (usize, usize),
-        plus: Plus,
+        plus: Minuend,
         packing: Option<Packing>,
     ) {
         let all: Vec<_> = (0..2 * (own + pairs) + 2)
@@ -230,7 +230,7 @@ mod tests {
         let second: Vec<_> = (own..own + pairs).map(product).collect();
         let before = [&all[2 * (own + pairs)][..], &all[2 * (own + pairs) + 1]];
         let (mut result, mut sum) = (vec![f32::NAN; len], vec![f32::NAN; len]);
-        kernels.nested(
+        kernels.nested_convolution(
             (&mut result, &mut sum),
             (&first, &second),
             before,
@@ -239,16 +239,16 @@ mod tests {
         );
 
         let mut slow = vec![0.0; len];
-        kernels.multiply_add_within(&mut slow, &first, packing);
+        kernels.multiply_add_blocks(&mut slow, &first, packing);
         assert_eq!(result, slow);
         let three = match plus {
-            Plus::Now => [&slow[..], before[0], before[1]],
-            Plus::Before => [before[0], &slow, before[1]],
-            Plus::BeforeThat => [before[1], &slow, before[0]],
+            Minuend::Current => [&slow[..], before[0], before[1]],
+            Minuend::Previous => [before[0], &slow, before[1]],
+            Minuend::BeforePrevious => [before[1], &slow, before[0]],
         };
         let mut whole = vec![0.0; len];
         kernels.subtract_two(&mut whole, three[0], three[1], three[2]);
-        kernels.multiply_add_within(&mut whole, &second, packing);
+        kernels.multiply_add_blocks(&mut whole, &second, packing);
         assert_eq!(sum, whole, "{kernels:?} {plus:?} {packing:?}");
     }
 }

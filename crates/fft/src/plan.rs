@@ -51,21 +51,21 @@ impl Backend {
 #[non_exhaustive]
 pub enum SizeError {
     /// Not a power of two: take the next one.
-    NotAPowerOfTwo(usize),
-    /// Fewer than [`RealFft::SMALLEST`] bins: take that.
+    NotPowerOfTwo(usize),
+    /// Fewer than [`RealFft::MIN_BINS`] bins: take that.
     TooSmall(usize),
-    /// More than [`RealFft::LARGEST`] bins: cut the work into partitions.
+    /// More than [`RealFft::MAX_BINS`] bins: cut the work into partitions.
     TooLarge(usize),
 }
 
 impl fmt::Display for SizeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NotAPowerOfTwo(bins) => write!(f, "{bins} bins are not a power of two"),
+            Self::NotPowerOfTwo(bins) => write!(f, "{bins} bins are not a power of two"),
             Self::TooSmall(bins) => {
-                write!(f, "{bins} bins are fewer than {}", RealFft::SMALLEST)
+                write!(f, "{bins} bins are fewer than {}", RealFft::MIN_BINS)
             }
-            Self::TooLarge(bins) => write!(f, "{bins} bins are more than {}", RealFft::LARGEST),
+            Self::TooLarge(bins) => write!(f, "{bins} bins are more than {}", RealFft::MAX_BINS),
         }
     }
 }
@@ -90,9 +90,9 @@ enum Way {
 
 impl RealFft {
     /// The fewest bins.
-    pub const SMALLEST: usize = 16;
+    pub const MIN_BINS: usize = 16;
     /// The most bins.
-    pub const LARGEST: usize = 1 << 24;
+    pub const MAX_BINS: usize = 1 << 24;
 
     /// Prepares a transform with `bins` bins, a power of two. The bits of its results depend on these arguments only
     /// (with [`Backend::RealFft`], on the machine too).
@@ -105,12 +105,12 @@ impl RealFft {
         backend: Backend,
     ) -> Result<Self, SizeError> {
         if !bins.is_power_of_two() {
-            return Err(SizeError::NotAPowerOfTwo(bins));
+            return Err(SizeError::NotPowerOfTwo(bins));
         }
-        if bins < Self::SMALLEST {
+        if bins < Self::MIN_BINS {
             return Err(SizeError::TooSmall(bins));
         }
-        if bins > Self::LARGEST {
+        if bins > Self::MAX_BINS {
             return Err(SizeError::TooLarge(bins));
         }
         let way = match (backend, packing) {
@@ -148,12 +148,12 @@ impl RealFft {
     }
 
     /// The length of a spectrum, and of the values in time: 2 `M` a channel.
-    pub fn floats(&self) -> usize {
+    pub fn buffer_len(&self) -> usize {
         2 * self.bins * self.packing.channels()
     }
 
     /// The length of the scratch memory; it may hold anything, before and after.
-    pub fn scratch(&self) -> usize {
+    pub fn scratch_len(&self) -> usize {
         match &self.way {
             Way::Mono(mono) => mono.scratch(),
             Way::Batch(_) => 0,
@@ -206,11 +206,11 @@ impl RealFft {
 
     /// Roughly how many instructions piece `i` of a forward transform is, or of an inverse one, with vectors of sixteen
     /// floats.
-    pub fn weight(&self, i: usize, forward: bool) -> u32 {
+    pub fn piece_cost(&self, i: usize, forward: bool) -> u32 {
         match &self.way {
             Way::Mono(mono) => mono.weight(i, forward),
             Way::Batch(batch) => batch.weight(i, forward),
-            Way::Peer(_) => (self.floats() / LANES) as u32 * (4 * self.bins.ilog2() + 16),
+            Way::Peer(_) => (self.buffer_len() / LANES) as u32 * (4 * self.bins.ilog2() + 16),
         }
     }
 
@@ -250,7 +250,7 @@ impl RealFft {
     }
 
     /// Whether an inverse transform can be done in place.
-    pub fn is_in_place(&self) -> bool {
+    pub fn has_in_place_inverse(&self) -> bool {
         matches!(self.way, Way::Mono(_))
     }
 
@@ -262,7 +262,7 @@ impl RealFft {
         if !self.fit(data, data, scratch) || i >= self.pieces() {
             return;
         }
-        debug_assert!(self.is_in_place());
+        debug_assert!(self.has_in_place_inverse());
         if let Way::Mono(mono) = &self.way {
             mono.inverse_piece_in_place(i, data, scratch);
         }
@@ -270,16 +270,24 @@ impl RealFft {
 
     /// Whether the lengths are the plan's; all that follows relies on it.
     fn fit(&self, time: &[f32], spectrum: &[f32], scratch: &[f32]) -> bool {
-        debug_assert_eq!(time.len(), self.floats(), "the length of the time values");
-        debug_assert_eq!(spectrum.len(), self.floats(), "the length of the spectrum");
+        debug_assert_eq!(
+            time.len(),
+            self.buffer_len(),
+            "the length of the time values"
+        );
+        debug_assert_eq!(
+            spectrum.len(),
+            self.buffer_len(),
+            "the length of the spectrum"
+        );
         debug_assert_eq!(
             scratch.len(),
-            self.scratch(),
+            self.scratch_len(),
             "the length of the scratch memory"
         );
-        time.len() == self.floats()
-            && spectrum.len() == self.floats()
-            && scratch.len() == self.scratch()
+        time.len() == self.buffer_len()
+            && spectrum.len() == self.buffer_len()
+            && scratch.len() == self.scratch_len()
     }
 }
 
@@ -296,7 +304,7 @@ impl fmt::Debug for RealFft {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Aligned;
+    use crate::AlignedBuffer;
 
     #[test]
     fn all_pieces_in_order_are_the_whole() {
@@ -308,26 +316,29 @@ mod tests {
             (64, Packing::Mono, Backend::RealFft),
         ] {
             let fft = RealFft::new(bins, packing, Kernels::best(), backend).unwrap();
-            let mut time = Aligned::new(fft.floats());
+            let mut time = AlignedBuffer::new(fft.buffer_len());
             for (i, x) in time.iter_mut().enumerate() {
                 *x = (i * 7919 % 1000) as f32 / 500.0 - 1.0;
             }
-            let mut scratch = Aligned::new(fft.scratch());
-            let (mut whole, mut parts) = (Aligned::new(time.len()), Aligned::new(time.len()));
+            let mut scratch = AlignedBuffer::new(fft.scratch_len());
+            let (mut whole, mut parts) = (
+                AlignedBuffer::new(time.len()),
+                AlignedBuffer::new(time.len()),
+            );
             fft.forward(&time, &mut whole, &mut scratch);
             for i in 0..fft.pieces() {
                 fft.forward_piece(i, &time, &mut parts, &mut scratch);
-                assert!(fft.weight(i, true) > 0 && fft.weight(i, false) > 0);
+                assert!(fft.piece_cost(i, true) > 0 && fft.piece_cost(i, false) > 0);
             }
             assert_eq!(*whole, *parts);
-            let mut back = Aligned::new(time.len());
+            let mut back = AlignedBuffer::new(time.len());
             let mut in_place = whole.clone();
             fft.inverse(&mut whole, &mut time, &mut scratch);
             assert_eq!(
-                fft.is_in_place(),
+                fft.has_in_place_inverse(),
                 packing == Packing::Mono && backend == Backend::Own && bins >= 256
             );
-            if fft.is_in_place() {
+            if fft.has_in_place_inverse() {
                 for i in 0..fft.pieces() {
                     fft.inverse_piece_in_place(i, &mut in_place, &mut scratch);
                 }

@@ -1,6 +1,6 @@
 //! Every kind that is known, by name: what readers check texts against.
 
-use crate::{Kind, Node, Port, PortCount, PortSpec, Signal, Width};
+use crate::{Kind, Node, Port, PortCount, PortSignal, PortSpec, Signal};
 use std::collections::BTreeMap;
 use units::Channels;
 
@@ -15,7 +15,7 @@ const MOST_CHANNELS: u32 = 256;
 
 impl Catalogue {
     /// Adds `kind`; the one that had its name is given back.
-    pub fn add(&mut self, kind: Kind) -> Option<Kind> {
+    pub fn insert(&mut self, kind: Kind) -> Option<Kind> {
         self.0.insert(kind.name, kind)
     }
 
@@ -40,7 +40,7 @@ impl Catalogue {
     /// # Errors
     ///
     /// One sentence a wrong number, each with the key at fault; the node then has the nearest number that is right.
-    pub fn give_ports(kind: &Kind, node: &mut Node) -> Vec<(&'static str, String)> {
+    pub fn assign_ports(kind: &Kind, node: &mut Node) -> Vec<(&'static str, String)> {
         let mut wrong = Vec::new();
         let channels = count(node, "channels", 1, (1, MOST_CHANNELS), &mut wrong);
         let channels = Channels(channels as u16);
@@ -62,7 +62,7 @@ fn count(
     };
     let right = (asked as u32).clamp(least, most);
     if f64::from(right) != asked {
-        let kind = node.plays();
+        let kind = node.effective_kind();
         wrong.push((
             key,
             format!("`{key}` is {asked}; `{kind}` takes a whole number from {least} to {most}"),
@@ -81,11 +81,11 @@ fn ports(
     let single = specs.iter().filter(|s| s.count == PortCount::One).count() as u32;
     let mut all = Vec::with_capacity(specs.len());
     for spec in specs {
-        let signal = match spec.width {
-            Width::Fixed(channels) => Signal::Audio(channels),
-            Width::AsNode => Signal::Audio(channels),
-            Width::Control => Signal::Control,
-            Width::Event => Signal::Event,
+        let signal = match spec.signal {
+            PortSignal::Fixed(channels) => Signal::Audio(channels),
+            PortSignal::AsNode => Signal::Audio(channels),
+            PortSignal::Control => Signal::Control,
+            PortSignal::Event => Signal::Event,
         };
         match spec.count {
             PortCount::One => all.push(Port {
@@ -94,8 +94,8 @@ fn ports(
             }),
             PortCount::Many {
                 default,
-                least,
-                most,
+                min: least,
+                max: most,
             } => {
                 let range = (
                     single + u32::from(least),
@@ -157,17 +157,17 @@ fn distance(a: &str, b: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Value;
+    use crate::ParamValue;
 
     fn mixer() -> Kind {
         Kind {
             inputs: vec![PortSpec {
                 name: "in",
-                width: Width::AsNode,
+                signal: PortSignal::AsNode,
                 count: PortCount::Many {
                     default: 2,
-                    least: 1,
-                    most: 1000,
+                    min: 1,
+                    max: 1000,
                 },
             }],
             outputs: vec![PortSpec::audio("out")],
@@ -178,11 +178,11 @@ mod tests {
     #[test]
     fn ports_follow_the_node() {
         let mut node = Node::new("m", "mix");
-        assert!(Catalogue::give_ports(&mixer(), &mut node).is_empty());
+        assert!(Catalogue::assign_ports(&mixer(), &mut node).is_empty());
         assert_eq!(node.inputs.len(), 2);
-        node.set("in", Value::Number(3.0));
-        node.set("channels", Value::Number(2.0));
-        assert!(Catalogue::give_ports(&mixer(), &mut node).is_empty());
+        node.set("in", ParamValue::Number(3.0));
+        node.set("channels", ParamValue::Number(2.0));
+        assert!(Catalogue::assign_ports(&mixer(), &mut node).is_empty());
         assert_eq!(node.inputs[2].name, "in3");
         assert_eq!(node.outputs[0].signal, Signal::Audio(Channels(2)));
     }
@@ -190,8 +190,8 @@ mod tests {
     #[test]
     fn an_absurd_number_of_ports_is_said_and_not_made() {
         let mut node = Node::new("m", "mix");
-        node.set("in", Value::Number(1e9));
-        let wrong = Catalogue::give_ports(&mixer(), &mut node);
+        node.set("in", ParamValue::Number(1e9));
+        let wrong = Catalogue::assign_ports(&mixer(), &mut node);
         assert_eq!(wrong.len(), 1);
         assert_eq!(node.inputs.len(), 1000);
     }

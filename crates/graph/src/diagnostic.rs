@@ -1,6 +1,6 @@
 //! What is wrong with a text or a graph, where, and what to do about it.
 
-use crate::Place;
+use crate::SourceSpan;
 
 /// Whether the graph can still be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -19,31 +19,31 @@ pub struct Diagnostic {
     /// What is wrong: lower case, no full stop, names in backquotes.
     pub message: String,
     /// Where.
-    pub place: Place,
+    pub span: SourceSpan,
     /// What to do next; empty where there is nothing useful to say.
     pub help: String,
     /// Further places that belong to it, each with a word on why.
-    pub also: Vec<(Place, String)>,
+    pub related: Vec<(SourceSpan, String)>,
 }
 
 impl Diagnostic {
     /// An error at `place`.
-    pub fn error(place: Place, message: impl Into<String>) -> Self {
+    pub fn error(place: SourceSpan, message: impl Into<String>) -> Self {
         Self::new(Severity::Error, place, message)
     }
 
     /// A warning at `place`.
-    pub fn warning(place: Place, message: impl Into<String>) -> Self {
+    pub fn warning(place: SourceSpan, message: impl Into<String>) -> Self {
         Self::new(Severity::Warning, place, message)
     }
 
-    fn new(severity: Severity, place: Place, message: impl Into<String>) -> Self {
+    fn new(severity: Severity, span: SourceSpan, message: impl Into<String>) -> Self {
         Self {
             severity,
             message: message.into(),
-            place,
+            span,
             help: String::new(),
-            also: Vec::new(),
+            related: Vec::new(),
         }
     }
 
@@ -56,8 +56,8 @@ impl Diagnostic {
 
     /// The same, pointing at one more place.
     #[must_use]
-    pub fn also(mut self, place: Place, why: impl Into<String>) -> Self {
-        self.also.push((place, why.into()));
+    pub fn related(mut self, place: SourceSpan, why: impl Into<String>) -> Self {
+        self.related.push((place, why.into()));
         self
     }
 

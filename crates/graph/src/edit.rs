@@ -1,6 +1,6 @@
 //! Changes to a graph, as data: what a live edit is made of.
 
-use crate::{Edge, End, Graph, Node, NodeId, Value};
+use crate::{Edge, Graph, Node, NodeId, ParamValue, PortRef};
 use std::fmt;
 
 /// One change.
@@ -13,11 +13,11 @@ pub enum Edit {
     /// Add an edge.
     Connect(Edge),
     /// Take an edge out.
-    Disconnect(End, End),
+    Disconnect(PortRef, PortRef),
     /// Let a node play, or give silence.
     Enable(NodeId, bool),
     /// Write a parameter.
-    Set(NodeId, String, Value),
+    Set(NodeId, String, ParamValue),
 }
 
 /// Why an edit was not made; the graph is as it was.
@@ -29,11 +29,11 @@ pub enum EditError {
     /// The name is taken. Choose another.
     NameTaken(String),
     /// There is no such output. The node's ports say which there are.
-    NoOutput(End),
+    NoOutput(PortRef),
     /// There is no such input.
-    NoInput(End),
+    NoInput(PortRef),
     /// There is no such edge.
-    NoEdge(End, End),
+    NoEdge(PortRef, PortRef),
 }
 
 impl fmt::Display for EditError {
@@ -116,7 +116,7 @@ mod tests {
         let mut graph = Graph::default();
         graph.apply(Edit::Add(Node::new("a", "osc"))).unwrap();
         let before = graph.clone();
-        let end = |node| End {
+        let end = |node| PortRef {
             node: NodeId(node),
             port: 0,
         };
@@ -126,7 +126,7 @@ mod tests {
             Edit::Connect(Edge {
                 from: end(0),
                 to: end(0),
-                place: Default::default(),
+                span: Default::default(),
             }),
             Edit::Disconnect(end(0), end(0)),
             Edit::Enable(NodeId(1), false),

@@ -16,7 +16,7 @@ pub enum Role {
 
 /// How many channels a port carries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Width {
+pub enum PortSignal {
     /// Always so many.
     Fixed(Channels),
     /// As the node's `channels` parameter says; 1 where it says nothing.
@@ -37,9 +37,9 @@ pub enum PortCount {
         /// Where the node does not say.
         default: u16,
         /// The least.
-        least: u16,
+        min: u16,
         /// The most.
-        most: u16,
+        max: u16,
     },
 }
 
@@ -49,7 +49,7 @@ pub struct PortSpec {
     /// Its name; the stem of the names where there are many.
     pub name: &'static str,
     /// What it carries.
-    pub width: Width,
+    pub signal: PortSignal,
     /// How many there are.
     pub count: PortCount,
 }
@@ -59,7 +59,7 @@ impl PortSpec {
     pub const fn audio(name: &'static str) -> Self {
         Self {
             name,
-            width: Width::AsNode,
+            signal: PortSignal::AsNode,
             count: PortCount::One,
         }
     }
@@ -68,7 +68,7 @@ impl PortSpec {
     pub const fn mono(name: &'static str) -> Self {
         Self {
             name,
-            width: Width::Fixed(Channels(1)),
+            signal: PortSignal::Fixed(Channels(1)),
             count: PortCount::One,
         }
     }
@@ -76,13 +76,13 @@ impl PortSpec {
 
 /// What values a parameter takes.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Range {
+pub enum ParamRange {
     /// A number from `least` to `most`, `default` where the node says nothing (`NaN`: it must say).
     Number {
         /// Inclusive.
-        least: f64,
+        min: f64,
         /// Inclusive.
-        most: f64,
+        max: f64,
         /// `NaN` where the node must say.
         default: f64,
     },
@@ -104,7 +104,7 @@ pub struct Param {
     /// Its unit: `Hz`, `dB`, `s`, … ; empty for a plain number.
     pub unit: &'static str,
     /// What it may be.
-    pub range: Range,
+    pub range: ParamRange,
     /// Whether an event may change it while it plays. Its index among the kind's parameters is the event's target.
     pub live: bool,
     /// One sentence.
@@ -114,13 +114,13 @@ pub struct Param {
 /// The parameters, in seconds, that bound a delay line: what a plan needs in order to size the line and to break a
 /// cycle at it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LineParams {
+pub struct DelayParams {
     /// The delay itself.
     pub time: &'static str,
     /// The shortest it may become while it plays; the delay itself where the node says nothing.
-    pub least: &'static str,
+    pub min: &'static str,
     /// The longest it may become while it plays; the delay itself where the node says nothing.
-    pub most: &'static str,
+    pub max: &'static str,
 }
 
 /// One kind of node.
@@ -139,7 +139,7 @@ pub struct Kind {
     /// What the host does with it.
     pub role: Role,
     /// A delay: two steps on one line, read and write.
-    pub line: Option<LineParams>,
+    pub delay: Option<DelayParams>,
     /// Whether a scheduler may run copies of it on several workers.
     pub duplicable: bool,
     /// A typical cost of one 64-frame block of one channel, in ns, until one is measured.
@@ -156,7 +156,7 @@ impl Kind {
             outputs: Vec::new(),
             params: Vec::new(),
             role: Role::Inner,
-            line: None,
+            delay: None,
             duplicable: true,
             typical_ns: 100,
         }

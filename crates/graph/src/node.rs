@@ -1,6 +1,6 @@
 //! One box of the patch, its ports and its parameters.
 
-use crate::Place;
+use crate::SourceSpan;
 use units::{Channels, Nanos};
 
 /// What travels over an edge.
@@ -25,7 +25,7 @@ pub struct Port {
 
 /// A parameter's value as the text has it.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Value {
+pub enum ParamValue {
     /// Any number; integers too, exact up to 2^53.
     Number(f64),
     /// Words: a file name, a choice, or what a kind keeps for others.
@@ -48,7 +48,7 @@ pub struct Node {
     /// Its outputs, in order.
     pub outputs: Vec<Port>,
     /// Parameters in the order they were written; keys that no kind knows are kept.
-    pub params: Vec<(String, Value)>,
+    pub params: Vec<(String, ParamValue)>,
     /// What one block of it costs, where the text says so.
     pub cost: Option<Nanos>,
     /// Runs once in so many cycles; 1 is every cycle. Never 0.
@@ -56,7 +56,7 @@ pub struct Node {
     /// A node that is not enabled gives silence and costs nothing.
     pub enabled: bool,
     /// Where it was declared.
-    pub place: Place,
+    pub span: SourceSpan,
 }
 
 impl Node {
@@ -72,33 +72,33 @@ impl Node {
             cost: None,
             every: 1,
             enabled: true,
-            place: Place::NOWHERE,
+            span: SourceSpan::NONE,
         }
     }
 
     /// The kind that plays: the stand-in's, or the written one.
-    pub fn plays(&self) -> &str {
+    pub fn effective_kind(&self) -> &str {
         self.stand_in.as_deref().unwrap_or(&self.kind)
     }
 
     /// The value written for `key`.
-    pub fn param(&self, key: &str) -> Option<&Value> {
+    pub fn param(&self, key: &str) -> Option<&ParamValue> {
         self.params.iter().find(|(k, _)| k == key).map(|(_, v)| v)
     }
 
     /// The number written for `key`; a text that reads as a number counts, since `.ag` files quote them.
     pub fn number(&self, key: &str) -> Option<f64> {
         match self.param(key)? {
-            Value::Number(n) => Some(*n),
-            Value::Text(text) => text.trim().parse().ok().filter(|n: &f64| n.is_finite()),
-            Value::Flag(_) => None,
+            ParamValue::Number(n) => Some(*n),
+            ParamValue::Text(text) => text.trim().parse().ok().filter(|n: &f64| n.is_finite()),
+            ParamValue::Flag(_) => None,
         }
     }
 
     /// The words written for `key`.
     pub fn text(&self, key: &str) -> Option<&str> {
         match self.param(key)? {
-            Value::Text(text) => Some(text),
+            ParamValue::Text(text) => Some(text),
             _ => None,
         }
     }
@@ -106,15 +106,15 @@ impl Node {
     /// Whether `key` is on: true, a number other than 0, or the words "true", "yes", "on".
     pub fn flag(&self, key: &str) -> bool {
         match self.param(key) {
-            Some(Value::Flag(on)) => *on,
-            Some(Value::Number(n)) => *n != 0.0,
-            Some(Value::Text(text)) => matches!(text.as_str(), "true" | "yes" | "on" | "1"),
+            Some(ParamValue::Flag(on)) => *on,
+            Some(ParamValue::Number(n)) => *n != 0.0,
+            Some(ParamValue::Text(text)) => matches!(text.as_str(), "true" | "yes" | "on" | "1"),
             None => false,
         }
     }
 
     /// Writes `value` for `key`, in the place of the old one if there is one.
-    pub fn set(&mut self, key: impl Into<String>, value: Value) {
+    pub fn set(&mut self, key: impl Into<String>, value: ParamValue) {
         let key = key.into();
         match self.params.iter_mut().find(|(k, _)| *k == key) {
             Some((_, old)) => *old = value,

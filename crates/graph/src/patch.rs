@@ -1,6 +1,6 @@
 //! Nodes and edges together.
 
-use crate::{Node, Place};
+use crate::{Node, SourceSpan};
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
@@ -10,7 +10,7 @@ pub struct NodeId(pub u32);
 
 /// One end of an edge: a port of a node, counted from 0 among its inputs or its outputs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct End {
+pub struct PortRef {
     /// The node.
     pub node: NodeId,
     /// Its port.
@@ -21,11 +21,11 @@ pub struct End {
 #[derive(Clone, Copy, Debug)]
 pub struct Edge {
     /// An output.
-    pub from: End,
+    pub from: PortRef,
     /// An input.
-    pub to: End,
+    pub to: PortRef,
     /// Where it was written.
-    pub place: Place,
+    pub span: SourceSpan,
 }
 
 impl PartialEq for Edge {
@@ -81,7 +81,7 @@ impl Graph {
     }
 
     /// Takes out every edge from `from` to `to`; whether there was one.
-    pub fn disconnect(&mut self, from: End, to: End) -> bool {
+    pub fn disconnect(&mut self, from: PortRef, to: PortRef) -> bool {
         let before = self.edges.len();
         self.edges.retain(|e| (e.from, e.to) != (from, to));
         self.edges.len() < before
@@ -162,11 +162,11 @@ mod tests {
     fn an_id_is_never_given_twice() {
         let mut graph = Graph::default();
         let a = graph.add(Node::new("a", "osc")).unwrap();
-        let end = End { node: a, port: 0 };
+        let end = PortRef { node: a, port: 0 };
         graph.connect(Edge {
             from: end,
             to: end,
-            place: Place::NOWHERE,
+            span: SourceSpan::NONE,
         });
         graph.remove(a).unwrap();
         assert!(graph.is_empty() && graph.edges().is_empty());

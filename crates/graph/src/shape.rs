@@ -3,12 +3,12 @@
 //! Each is a [`Graph`] of the kinds `osc`, `mix`, `sink` and, in between, `mod`, or `work` where the caller says how
 //! many nanoseconds an inner node shall burn. The same call gives the same graph on every platform.
 
-use crate::{Edge, End, Graph, Node, NodeId, Place, Port, Signal, Value};
+use crate::{Edge, Graph, Node, NodeId, ParamValue, Port, PortRef, Signal, SourceSpan};
 use std::fmt;
 use units::Channels;
 
 /// The most nodes a shape may have.
-pub const MOST_NODES: usize = 1_000_000;
+pub const MAX_NODES: usize = 1_000_000;
 
 /// There is no such shape of that size.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,7 +38,7 @@ impl std::error::Error for SizeError {}
 ///
 /// [`SizeError`] for fewer than 2 nodes.
 pub fn line(nodes: usize, work_ns: Option<f64>) -> Result<Graph, SizeError> {
-    check("line", nodes, &[2, MOST_NODES])?;
+    check("line", nodes, &[2, MAX_NODES])?;
     let mut shape = Builder::new(work_ns);
     let mut last = shape.source(1.0);
     for _ in 2..nodes {
@@ -81,11 +81,11 @@ pub fn rake(nodes: usize, work_ns: Option<f64>) -> Result<Graph, SizeError> {
 /// [`SizeError`] for any other number.
 pub fn diamond(nodes: usize, work_ns: Option<f64>) -> Result<Graph, SizeError> {
     let (mut size, mut levels) = (6, 0);
-    while size * 2 + 4 <= nodes.min(MOST_NODES) {
+    while size * 2 + 4 <= nodes.min(MAX_NODES) {
         size = size * 2 + 4;
         levels += 1;
     }
-    let above = Some(size * 2 + 4).filter(|s| *s <= MOST_NODES);
+    let above = Some(size * 2 + 4).filter(|s| *s <= MAX_NODES);
     check("diamond", nodes, &[size, above.unwrap_or(size)])?;
     let mut shape = Builder::new(work_ns);
     let source = shape.source(0.5f64.powi(levels + 1));
@@ -101,7 +101,7 @@ pub fn diamond(nodes: usize, work_ns: Option<f64>) -> Result<Graph, SizeError> {
 ///
 /// [`SizeError`] for fewer than 3 nodes.
 pub fn random(nodes: usize, seed: u64, work_ns: Option<f64>) -> Result<Graph, SizeError> {
-    check("random graph", nodes, &[3, MOST_NODES])?;
+    check("random graph", nodes, &[3, MAX_NODES])?;
     let mut dice = Dice(seed);
     let mut shape = Builder::new(work_ns);
     let inner = nodes - 2;
@@ -157,7 +157,7 @@ const MOST_MIXED: usize = 4096;
 /// `nearest` are the sizes around `nodes`: it must be one of them, or within them where every size is one.
 fn check(shape: &'static str, asked: usize, nearest: &[usize; 2]) -> Result<(), SizeError> {
     let [least, most] = *nearest;
-    let every_size = most == MOST_NODES;
+    let every_size = most == MAX_NODES;
     if asked == least || asked == most || (every_size && (least..most).contains(&asked)) {
         return Ok(());
     }
@@ -204,7 +204,7 @@ impl Builder {
 
     fn set(&mut self, node: NodeId, key: &str, value: f64) {
         let node = self.graph.node_mut(node).expect("just added");
-        node.set(key, Value::Number(value));
+        node.set(key, ParamValue::Number(value));
     }
 
     /// The counts come last, as a reader leaves them.
@@ -249,14 +249,14 @@ impl Builder {
     }
 
     fn connect(&mut self, from: (NodeId, usize), to: (NodeId, usize)) {
-        let end = |(node, port): (NodeId, usize)| End {
+        let end = |(node, port): (NodeId, usize)| PortRef {
             node,
             port: u16::try_from(port).expect("a mix has at most 4096 inputs"),
         };
         self.graph.connect(Edge {
             from: end(from),
             to: end(to),
-            place: Place::NOWHERE,
+            span: SourceSpan::NONE,
         });
     }
 
@@ -399,7 +399,7 @@ mod tests {
         assert_eq!(nearest(rake(0, None)), [5]);
         assert_eq!(nearest(diamond(20, None)), [16, 36]);
         assert_eq!(nearest(diamond(1, None)), [6]);
-        assert_eq!(nearest(random(usize::MAX, 1, None)), [MOST_NODES]);
+        assert_eq!(nearest(random(usize::MAX, 1, None)), [MAX_NODES]);
         assert_eq!(
             diamond(17, None).unwrap_err().to_string(),
             "no diamond has 17 nodes; take 16 or 36"

@@ -3,9 +3,9 @@
 use crate::machine::RATE_HZ;
 use crate::{Effort, LabError};
 use divisi::engine::{self, MeasureOptions, NodeCosts};
-use divisi::plan::Costs;
+use divisi::plan::MeasuredCosts;
 use divisi::prelude::{EngineOptions, Frames, Graph, SampleRate};
-use divisi::report::Facts;
+use divisi::report::CoreTimings;
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -14,8 +14,8 @@ use std::time::Duration;
 /// What has been found out.
 pub(crate) struct Bench {
     effort: Effort,
-    facts: Option<Facts>,
-    costs: HashMap<String, Costs>,
+    facts: Option<CoreTimings>,
+    costs: HashMap<String, MeasuredCosts>,
 }
 
 impl Bench {
@@ -29,7 +29,7 @@ impl Bench {
     }
 
     /// What crossing, waking, claiming and stealing cost here.
-    pub(crate) fn facts(&mut self) -> Facts {
+    pub(crate) fn facts(&mut self) -> CoreTimings {
         let limit = Duration::from_millis(self.effort.choose(1000, 400, 20));
         let measure = || engine::measure_machine(limit);
         self.facts.get_or_insert_with(measure).clone()
@@ -41,7 +41,7 @@ impl Bench {
         name: &str,
         graph: &Graph,
         block: Frames,
-    ) -> Result<Costs, LabError> {
+    ) -> Result<MeasuredCosts, LabError> {
         if let Some(known) = self.costs.get(name) {
             return Ok(known.clone());
         }
@@ -61,6 +61,6 @@ pub(crate) fn measure(graph: &Graph, block: Frames, effort: Effort) -> Result<No
     };
     let registry = Arc::new(divisi::registry());
     let go_on = &mut |_: f64| ControlFlow::Continue(());
-    engine::measure(graph, registry, &options, go_on)
+    engine::measure_nodes(graph, registry, &options, go_on)
         .map_err(|error| LabError::Play(error.to_string()))
 }

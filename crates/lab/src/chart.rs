@@ -1,7 +1,7 @@
 //! Figures that become pictures: curves, bars with whiskers, who ran when.
 
-use divisi::draw::plot::{self, Axis, BarSeries, Bars, Lines, Scale, Series, Value};
-use divisi::draw::{Lanes, schedule};
+use divisi::draw::plot::{self, Axis, BarPlot, BarSeries, DataPoint, LinePlot, Scale, Series};
+use divisi::draw::{GanttChart, gantt};
 
 /// One picture: the file it goes to, and what it shows.
 #[derive(Clone, Debug)]
@@ -37,7 +37,7 @@ pub(crate) enum Body {
     /// Values over numbers with words at each, both axes in powers.
     Labelled(Vec<(String, Labelled)>),
     /// Who ran when.
-    Lanes(Lanes),
+    Lanes(GanttChart),
 }
 
 impl Chart {
@@ -47,26 +47,26 @@ impl Chart {
             Body::Curves { curves, .. } => curves.iter().all(|(_, points)| points.is_empty()),
             Body::Bars { series, .. } => series.iter().all(|(_, v)| v.iter().all(Option::is_none)),
             Body::Labelled(curves) => curves.iter().all(|(_, points)| points.is_empty()),
-            Body::Lanes(lanes) => lanes.lanes.iter().all(|lane| lane.boxes.is_empty()),
+            Body::Lanes(lanes) => lanes.rows.iter().all(|lane| lane.bars.is_empty()),
         }
     }
 
     /// The picture.
     pub(crate) fn svg(&self) -> String {
         match &self.body {
-            Body::Lanes(lanes) => schedule(lanes).svg(),
+            Body::Lanes(lanes) => gantt(lanes).svg(),
             Body::Labelled(curves) => plot::lines(&self.labelled(curves)).svg(),
             Body::Curves { log, curves } => plot::lines(&self.curves(*log, curves)).svg(),
             Body::Bars { groups, series } => plot::bars(&self.bars(groups, series)).svg(),
         }
     }
 
-    fn curves(&self, log: (bool, bool), curves: &[(String, Vec<(f64, f64)>)]) -> Lines {
+    fn curves(&self, log: (bool, bool), curves: &[(String, Vec<(f64, f64)>)]) -> LinePlot {
         let scale = |is_log| if is_log { Scale::Log } else { Scale::Linear };
         let series = curves
             .iter()
             .map(|(name, points)| curve(name, points.iter().copied()));
-        Lines {
+        LinePlot {
             title: self.title.clone(),
             x: Axis {
                 scale: scale(log.0),
@@ -77,22 +77,22 @@ impl Chart {
                 ..self.axis(self.y)
             },
             series: series.filter(|s| !s.points.is_empty()).collect(),
-            ..Lines::default()
+            ..LinePlot::default()
         }
     }
 
-    fn bars(&self, groups: &[String], series: &[(String, Heights)]) -> Bars {
-        let value = |(at, worst): (f64, f64)| Value {
+    fn bars(&self, groups: &[String], series: &[(String, Heights)]) -> BarPlot {
+        let value = |(at, worst): (f64, f64)| DataPoint {
             at,
             worst: (worst > at).then_some(worst),
-            ..Value::default()
+            ..DataPoint::default()
         };
         let series = series.iter().map(|(name, values)| BarSeries {
             name: name.clone(),
             values: values.iter().map(|v| v.map(value)).collect(),
         });
         let is_wide = spread(&self.body) > 30.0;
-        Bars {
+        BarPlot {
             title: self.title.clone(),
             groups: groups.to_vec(),
             y: Axis {
@@ -102,11 +102,11 @@ impl Chart {
             series: series
                 .filter(|s| s.values.iter().any(Option::is_some))
                 .collect(),
-            ..Bars::default()
+            ..BarPlot::default()
         }
     }
 
-    fn labelled(&self, curves: &[(String, Labelled)]) -> Lines {
+    fn labelled(&self, curves: &[(String, Labelled)]) -> LinePlot {
         let axis = |what| Axis {
             scale: Scale::Log,
             ..self.axis(what)
@@ -115,13 +115,13 @@ impl Chart {
             .iter()
             .map(|(name, points)| curve(name, points.iter().map(|(x, y, _)| (*x, *y))));
         let labels = curves.iter().flat_map(|(_, points)| points.iter().cloned());
-        Lines {
+        LinePlot {
             title: self.title.clone(),
             x: axis(self.x),
             y: axis(self.y),
             series: series.filter(|s| !s.points.is_empty()).collect(),
             labels: labels.collect(),
-            ..Lines::default()
+            ..LinePlot::default()
         }
     }
 
@@ -139,7 +139,7 @@ impl Chart {
 /// A curve from left to right: runs that were broken off stand in the table in the order in which they were made.
 fn curve(name: &str, points: impl Iterator<Item = (f64, f64)>) -> Series {
     let mut points: Vec<_> = points.map(|(x, y)| (x, y.into())).collect();
-    points.sort_by(|(a, _): &(f64, Value), (b, _)| a.total_cmp(b));
+    points.sort_by(|(a, _): &(f64, DataPoint), (b, _)| a.total_cmp(b));
     Series {
         name: name.into(),
         points,
@@ -197,7 +197,7 @@ mod tests {
         assert!(chart.is_empty());
         chart.body = Body::Labelled(vec![("etf".into(), vec![(1.0, 2.0, "82 %".into())])]);
         assert!(!chart.is_empty() && chart.svg().contains("82 %"));
-        chart.body = Body::Lanes(Lanes::default());
+        chart.body = Body::Lanes(GanttChart::default());
         assert!(chart.is_empty() && chart.svg().ends_with("</svg>\n"));
     }
 
@@ -208,7 +208,7 @@ mod tests {
             title: "x".into(),
             x: "frames",
             y: "channels",
-            body: Body::Lanes(Lanes::default()),
+            body: Body::Lanes(GanttChart::default()),
         };
         let pictures = [[1.0, 2.0, 8.0], [8.0, 1.0, 2.0]].map(|order| {
             let points = order.map(|x| (x, 10.0 / x)).to_vec();

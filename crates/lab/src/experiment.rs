@@ -2,7 +2,9 @@
 
 use crate::chart::Chart;
 use crate::run::run_all;
-use crate::{Effort, LabError, Machine, Table, Watch, convolution, graphs, queues, scale, session};
+use crate::{
+    Effort, LabError, MachineInfo, RunObserver, Table, convolution, graphs, queues, scale, session,
+};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -28,9 +30,9 @@ pub enum Experiment {
 
 /// What has been done.
 #[derive(Clone, Debug)]
-pub struct Done {
+pub struct ExperimentResult {
     /// Whether all runs are there; otherwise the same call goes on.
-    pub is_whole: bool,
+    pub is_complete: bool,
     /// How many runs are in the table.
     pub runs: usize,
     /// The page to read.
@@ -73,10 +75,10 @@ impl Experiment {
         self,
         effort: Effort,
         folder: &Path,
-        watch: &mut dyn Watch,
-    ) -> Result<Done, LabError> {
+        watch: &mut dyn RunObserver,
+    ) -> Result<ExperimentResult, LabError> {
         fs::create_dir_all(folder).map_err(LabError::io(folder))?;
-        let machine = Machine::this();
+        let machine = MachineInfo::detect();
         let mut table = self.table(folder, &machine)?;
         let is_whole = match self {
             Self::Graphs => run_all(&graphs::cells(effort), effort, &mut table, watch)?,
@@ -99,16 +101,16 @@ impl Experiment {
     /// [`LabError`]; where there is no table, nothing is written.
     ///
     /// Real-time: waits, for the disk.
-    pub fn explain(self, folder: &Path) -> Result<Done, LabError> {
+    pub fn write_page(self, folder: &Path) -> Result<ExperimentResult, LabError> {
         let path = folder.join(TABLE);
         fs::metadata(&path).map_err(LabError::io(&path))?;
-        let machine = Machine::this();
+        let machine = MachineInfo::detect();
         let table = self.table(folder, &machine)?;
         self.write(folder, &table, &machine)?;
         Ok(done(folder, &table, true))
     }
 
-    fn table(self, folder: &Path, machine: &Machine) -> Result<Table, LabError> {
+    fn table(self, folder: &Path, machine: &MachineInfo) -> Result<Table, LabError> {
         let (columns, keys) = match self {
             Self::Graphs => (graphs::COLUMNS, graphs::KEYS),
             Self::Session => (session::COLUMNS, session::KEYS),
@@ -119,7 +121,7 @@ impl Experiment {
         Table::open(&folder.join(TABLE), &machine.name(), columns, keys)
     }
 
-    fn write(self, folder: &Path, table: &Table, machine: &Machine) -> Result<(), LabError> {
+    fn write(self, folder: &Path, table: &Table, machine: &MachineInfo) -> Result<(), LabError> {
         let (page, charts) = match self {
             Self::Graphs => graphs::page(table, machine),
             Self::Session => session::page(table, machine),
@@ -131,9 +133,9 @@ impl Experiment {
     }
 }
 
-fn done(folder: &Path, table: &Table, is_whole: bool) -> Done {
-    Done {
-        is_whole,
+fn done(folder: &Path, table: &Table, is_whole: bool) -> ExperimentResult {
+    ExperimentResult {
+        is_complete: is_whole,
         runs: table.rows().count(),
         page: folder.join(PAGE),
     }
@@ -164,13 +166,13 @@ mod tests {
 
     struct Patient(usize);
 
-    impl Watch for Patient {
-        fn begins(&mut self, at: usize, of: usize, what: &str, _: Duration) {
+    impl RunObserver for Patient {
+        fn run_starts(&mut self, at: usize, of: usize, what: &str, _: Duration) {
             assert!(at <= of && !what.is_empty());
             self.0 += 1;
         }
 
-        fn is_over(&self) -> bool {
+        fn should_stop(&self) -> bool {
             false
         }
     }
@@ -183,9 +185,9 @@ mod tests {
             let _ = fs::remove_dir_all(&folder);
             let mut first = Patient(0);
             let done = experiment
-                .perform(Effort::Least, &folder, &mut first)
+                .perform(Effort::Minimal, &folder, &mut first)
                 .unwrap();
-            assert!(done.is_whole && done.runs > 0 && first.0 == done.runs);
+            assert!(done.is_complete && done.runs > 0 && first.0 == done.runs);
             let page = fs::read_to_string(&done.page).unwrap();
             assert_eq!(faults(&page), Vec::<String>::new());
             for word in [
@@ -203,7 +205,7 @@ mod tests {
             assert_eq!(svg.count(), page.matches("<figure>").count());
             let mut again = Patient(0);
             let twice = experiment
-                .perform(Effort::Least, &folder, &mut again)
+                .perform(Effort::Minimal, &folder, &mut again)
                 .unwrap();
             assert_eq!((again.0, twice.runs), (0, done.runs));
             assert_eq!(fs::read_to_string(&done.page).unwrap(), page);
@@ -212,12 +214,15 @@ mod tests {
                     fs::remove_file(file.path()).unwrap();
                 }
             }
-            let anew = experiment.explain(&folder).unwrap();
+            let anew = experiment.write_page(&folder).unwrap();
             assert_eq!(fs::read_to_string(anew.page).unwrap(), page);
             let files = fs::read_dir(&folder).unwrap();
             assert_eq!(files.count(), 2 + page.matches("<figure>").count());
             fs::remove_file(folder.join(TABLE)).unwrap();
-            assert!(matches!(experiment.explain(&folder), Err(LabError::Io(..))));
+            assert!(matches!(
+                experiment.write_page(&folder),
+                Err(LabError::Io(..))
+            ));
             fs::remove_dir_all(&folder).unwrap();
         }
     }

@@ -1,7 +1,7 @@
 //! What a run cost, and how that stands in a table.
 
 use crate::machine::period_us;
-use divisi::report::{Bucket, Summary};
+use divisi::report::{Bucket, TimeSummary};
 use divisi::units::Frames;
 
 /// What it cost.
@@ -10,7 +10,7 @@ pub(crate) struct Figures {
     /// Cycles that count.
     pub(crate) cycles: u64,
     /// How long they took.
-    pub(crate) took: Summary,
+    pub(crate) took: TimeSummary,
     pub(crate) bars: Vec<Bucket>,
     /// Cycles over the deadline.
     pub(crate) missed: u64,

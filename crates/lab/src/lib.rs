@@ -26,10 +26,10 @@ mod table;
 mod threads;
 
 pub use error::LabError;
-pub use experiment::{Done, Experiment};
-pub use machine::Machine;
-pub use queues::{Role, peer};
-pub use run::{Effort, Watch};
+pub use experiment::{Experiment, ExperimentResult};
+pub use machine::MachineInfo;
+pub use queues::{PeerRole, serve_peer};
+pub use run::{Effort, RunObserver};
 pub use table::{Row, Table};
 
 pub(crate) use experiment::dates;

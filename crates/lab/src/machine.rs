@@ -7,7 +7,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 /// The machine that this runs on.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Machine {
+pub struct MachineInfo {
     /// The processor's name.
     pub cpu: String,
     /// How many cores this process may run on.
@@ -20,10 +20,10 @@ pub struct Machine {
     pub wakes: String,
 }
 
-impl Machine {
+impl MachineInfo {
     /// Looks.
-    pub fn this() -> Self {
-        let grants = Grants::find();
+    pub fn detect() -> Self {
+        let grants = Grants::probe();
         let granted = |refused: Option<String>| match refused {
             None => "granted".to_owned(),
             Some(why) => format!("refused: {why}"),
@@ -116,7 +116,7 @@ mod tests {
 
     #[test]
     fn this_machine_has_a_name_and_a_core() {
-        let machine = Machine::this();
+        let machine = MachineInfo::detect();
         assert!(machine.cores > 0 && !machine.cpu.is_empty());
         assert!(!machine.name().contains('\n'));
     }

@@ -1,6 +1,6 @@
 //! A page that needs nothing else: no style sheet, no script, no picture from elsewhere.
 
-use crate::Machine;
+use crate::MachineInfo;
 use std::fmt::Write;
 
 const STYLE: &str = "\
@@ -75,7 +75,7 @@ impl Page {
     }
 
     /// On which machine, when, by which version.
-    pub(crate) fn machine(&mut self, machine: &Machine, dates: Option<(&str, &str)>) {
+    pub(crate) fn machine(&mut self, machine: &MachineInfo, dates: Option<(&str, &str)>) {
         self.section("The machine");
         let dates = match dates {
             Some((first, last)) if first == last => format!("{first} UTC"),
@@ -165,7 +165,7 @@ mod tests {
         page.table("t", &["<th>", "b"], &[vec!["</td>".into(), "1".into()]]);
         page.table("none", &["a"], &[]);
         page.figure("<svg width=\"1\"><rect/></svg>\n", "<");
-        page.machine(&Machine::this(), None);
+        page.machine(&MachineInfo::detect(), None);
         let page = page.finish();
         assert_eq!(faults(&page), Vec::<String>::new());
         assert!(!page.contains("none"));

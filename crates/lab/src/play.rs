@@ -7,11 +7,11 @@ use crate::LabError;
 use crate::figures::Figures;
 use crate::machine::RATE_HZ;
 use crate::threads::Spent;
-use divisi::driver::{self, Opened, Request};
-use divisi::plan::Costs;
+use divisi::driver::{self, DriverConfig, OpenDriver};
+use divisi::plan::MeasuredCosts;
 use divisi::prelude::*;
-use divisi::report::{Facts, Histogram, Report};
-use divisi::rt::stamp::{self, Scale};
+use divisi::report::{CoreTimings, Histogram, Report};
+use divisi::rt::stamp::{self, TickScale};
 use divisi::workers::{AudioThread, Priority};
 use std::any::Any;
 use std::sync::Arc;
@@ -57,8 +57,8 @@ pub(crate) struct Run<'a> {
     pub(crate) fuse: bool,
     pub(crate) pace: Pace,
     /// What is known of the machine and of the nodes.
-    pub(crate) facts: Facts,
-    pub(crate) costs: Costs,
+    pub(crate) facts: CoreTimings,
+    pub(crate) costs: MeasuredCosts,
     pub(crate) time: Duration,
 }
 
@@ -77,13 +77,13 @@ fn prepare(run: &Run<'_>, priority: Priority) -> Result<(Engine, Stopwatch), Lab
     options.workers = run.workers;
     options.priority = priority;
     options.fuse = run.fuse;
-    options.machine = run.facts.clone();
+    options.core_timings = run.facts.clone();
     options.costs = run.costs.clone();
     let made = Engine::new(run.graph.clone(), Arc::new(divisi::registry()), options);
     let (engine, player) = made.map_err(|error| LabError::Play(error.to_string()))?;
     let watch = Stopwatch {
         player,
-        scale: Scale::of_this_machine(),
+        scale: TickScale::calibrated(),
         warm: WARM,
         seen: Seen::default(),
         counted: Arc::default(),
@@ -93,8 +93,8 @@ fn prepare(run: &Run<'_>, priority: Priority) -> Result<(Engine, Stopwatch), Lab
 
 /// A player that is timed.
 struct Stopwatch {
-    player: Player,
-    scale: Scale,
+    player: EngineCallback,
+    scale: TickScale,
     warm: u32,
     seen: Seen,
     /// How many cycles have counted, for who waits for them.
@@ -108,14 +108,14 @@ struct Seen {
     xruns: u64,
 }
 
-impl Cycle for Stopwatch {
-    fn cycle(&mut self, beat: Beat, inputs: &[&[f32]], outputs: &mut [&mut [f32]]) {
+impl AudioCallback for Stopwatch {
+    fn process(&mut self, beat: CallbackInfo, inputs: &[&[f32]], outputs: &mut [&mut [f32]]) {
         let start = stamp::now();
-        let long = Beat {
+        let long = CallbackInfo {
             budget: Some(AGES),
             ..beat
         };
-        self.player.cycle(long, inputs, outputs);
+        self.player.process(long, inputs, outputs);
         let took = self.scale.between(start, stamp::now());
         if self.warm > 0 {
             self.warm -= 1;
@@ -166,7 +166,7 @@ fn behind(run: &Run<'_>) -> Result<Figures, LabError> {
     let (block, time) = (run.block, run.time);
     let thread = Builder::new().name(NAME.into());
     let playing = thread.spawn(move || {
-        let _plays = AudioThread::begin();
+        let _plays = AudioThread::enter();
         let passed = play_behind(&mut engine, &mut watch, block, time);
         (engine.report(), watch.seen, passed)
     });
@@ -184,19 +184,19 @@ fn play_behind(
     time: Duration,
 ) -> Passed {
     let rate = SampleRate::new(RATE_HZ).expect("48000 is not zero");
-    let beat = Beat {
-        budget: Some(block.lasting(rate)),
-        ..Beat::default()
+    let beat = CallbackInfo {
+        budget: Some(block.duration(rate)),
+        ..CallbackInfo::default()
     };
     let mut out = vec![0.0; block.0 as usize];
     while watch.warm > 0 {
-        watch.cycle(beat, &[], &mut [&mut out]);
+        watch.process(beat, &[], &mut [&mut out]);
     }
     let clock = Clock::begin();
     while clock.begun.elapsed() < time {
-        watch.cycle(beat, &[], &mut [&mut out]);
+        watch.process(beat, &[], &mut [&mut out]);
         if watch.seen.times.count().is_multiple_of(256) {
-            engine.tend();
+            engine.update();
         }
     }
     clock.end()
@@ -204,15 +204,15 @@ fn play_behind(
 
 fn beat(run: &Run<'_>) -> Result<Figures, LabError> {
     let refused = |error: driver::DriverError| LabError::Play(error.to_string());
-    let mut request = Request::new("divisi-lab", run.block);
+    let mut request = DriverConfig::new("divisi-lab", run.block);
     request.rate = SampleRate::new(RATE_HZ);
     request.outputs = 1;
     // More threads than cores that never let go would only take turns: those are ordinary ones.
     if run.workers > divisi::workers::cores().len() {
         request.priority = None;
     }
-    let opened: Box<dyn Opened> = driver::clock::open(&request).map_err(refused)?;
-    let level = opened.facts().priority.and_then(|l| u8::try_from(l).ok());
+    let opened: Box<dyn OpenDriver> = driver::clock::open(&request).map_err(refused)?;
+    let level = opened.info().priority.and_then(|l| u8::try_from(l).ok());
     let priority = level.map_or(Priority::Ordinary, Priority::RealTime);
     let (mut engine, watch) = prepare(run, priority)?;
     let counted = watch.counted.clone();
@@ -270,8 +270,8 @@ mod tests {
                     block: Frames(64),
                     fuse: false,
                     pace,
-                    facts: Facts::default(),
-                    costs: Costs::default(),
+                    facts: CoreTimings::default(),
+                    costs: MeasuredCosts::default(),
                     time: Duration::from_millis(20),
                 });
                 let figures = figures.unwrap();
@@ -295,8 +295,8 @@ mod tests {
             block: Frames(64),
             fuse: false,
             pace: Pace::Behind,
-            facts: Facts::default(),
-            costs: Costs::default(),
+            facts: CoreTimings::default(),
+            costs: MeasuredCosts::default(),
             time: Duration::ZERO,
         });
         assert!(matches!(refused, Err(LabError::Play(why)) if !why.is_empty()));

@@ -7,12 +7,12 @@ use crate::{LabError, Table};
 use std::time::{Duration, Instant};
 
 /// Who looks on while an experiment runs.
-pub trait Watch {
+pub trait RunObserver {
     /// Run number `at` of `of` begins, counted from 1; about so much time is left.
-    fn begins(&mut self, at: usize, of: usize, what: &str, left: Duration);
+    fn run_starts(&mut self, at: usize, of: usize, what: &str, left: Duration);
 
     /// Whether to end after the run that is being made.
-    fn is_over(&self) -> bool;
+    fn should_stop(&self) -> bool;
 }
 
 /// How thorough an experiment is.
@@ -24,7 +24,7 @@ pub enum Effort {
     /// What shows that it works, in under a minute.
     Quick,
     /// As little as can be, for tests.
-    Least,
+    Minimal,
 }
 
 impl Effort {
@@ -33,7 +33,7 @@ impl Effort {
         match self {
             Self::Full => "full",
             Self::Quick => "quick",
-            Self::Least => "least",
+            Self::Minimal => "least",
         }
     }
 
@@ -42,7 +42,7 @@ impl Effort {
         match self {
             Self::Full => full,
             Self::Quick => quick,
-            Self::Least => least,
+            Self::Minimal => least,
         }
     }
 }
@@ -70,7 +70,7 @@ pub(crate) fn run_all(
     cells: &[impl Cell],
     effort: Effort,
     table: &mut Table,
-    watch: &mut dyn Watch,
+    watch: &mut dyn RunObserver,
 ) -> Result<bool, LabError> {
     let begun = Instant::now();
     let mut load = None;
@@ -80,12 +80,12 @@ pub(crate) fn run_all(
     let all: Duration = to_do.iter().map(|(_, c)| c.lasts()).sum();
     let mut done = Duration::ZERO;
     for (at, cell) in to_do {
-        if watch.is_over() {
+        if watch.should_stop() {
             return Ok(false);
         }
         let key = cell.key();
         let left = left(begun.elapsed(), done, all);
-        watch.begins(at + 1, cells.len(), &key.join(" "), left);
+        watch.run_starts(at + 1, cells.len(), &key.join(" "), left);
         if !cell.is_loaded() {
             load = None;
         } else if load.is_none() {
@@ -140,12 +140,12 @@ mod tests {
 
     struct Until(usize, Vec<(usize, usize)>);
 
-    impl Watch for Until {
-        fn begins(&mut self, at: usize, of: usize, _: &str, _: Duration) {
+    impl RunObserver for Until {
+        fn run_starts(&mut self, at: usize, of: usize, _: &str, _: Duration) {
             self.1.push((at, of));
         }
 
-        fn is_over(&self) -> bool {
+        fn should_stop(&self) -> bool {
             self.1.len() >= self.0
         }
     }
@@ -159,11 +159,11 @@ mod tests {
         let cells: Vec<_> = (0..5).map(|n| Numbered(n, &ran)).collect();
         let open = || Table::open(&path, "m", COLUMNS, 1).unwrap();
         let mut some = Until(2, Vec::new());
-        assert!(!run_all(&cells, Effort::Least, &mut open(), &mut some).unwrap());
+        assert!(!run_all(&cells, Effort::Minimal, &mut open(), &mut some).unwrap());
         let mut rest = Until(9, Vec::new());
-        assert!(run_all(&cells, Effort::Least, &mut open(), &mut rest).unwrap());
+        assert!(run_all(&cells, Effort::Minimal, &mut open(), &mut rest).unwrap());
         assert_eq!(rest.1, [(3, 5), (4, 5), (5, 5)]);
-        assert!(run_all(&cells, Effort::Least, &mut open(), &mut rest).unwrap());
+        assert!(run_all(&cells, Effort::Minimal, &mut open(), &mut rest).unwrap());
         assert_eq!(*ran.borrow(), [0, 1, 2, 3, 4]);
         std::fs::remove_file(&path).unwrap();
     }

@@ -1,7 +1,7 @@
 //! A first look at a WAV or AIFF file: does any chunk claim more than the file has, or more than any file? A parser that
 //! believes such a number would allocate it, or multiply it until it overflows.
 
-use crate::{MOST_CHANNELS, MOST_HZ, MediaError};
+use crate::{MAX_CHANNELS, MAX_RATE_HZ, MediaError};
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
@@ -16,7 +16,7 @@ const MOST_PACKED: u64 = 8192;
 /// Walks the chunks up to the sound; how many frames the file can have at most, whatever it says. Of other formats only
 /// that is told.
 pub(crate) fn check(mut file: &File, path: &Path) -> Result<u64, MediaError> {
-    let transfer = |error| MediaError::Transfer(path.to_path_buf(), error);
+    let transfer = |error| MediaError::Io(path.to_path_buf(), error);
     let facts = file.metadata().map_err(transfer)?;
     if !facts.is_file() {
         let error = std::io::Error::other("it is no plain file");
@@ -63,7 +63,7 @@ impl Look<'_> {
             self.file
                 .seek(SeekFrom::Start(at))
                 .and_then(|_| self.file.read_exact(&mut head))
-                .map_err(|error| MediaError::Transfer(self.path.to_path_buf(), error))?;
+                .map_err(|error| MediaError::Io(self.path.to_path_buf(), error))?;
             let [a, b, c, d, size @ ..] = head;
             let size = u64::from(number(size));
             let begin = at + 8;
@@ -81,7 +81,7 @@ impl Look<'_> {
             }
         }
         let what = "it has more chunks than any sound file".to_owned();
-        Err(MediaError::Absurd(self.path.to_path_buf(), what))
+        Err(MediaError::Unsupported(self.path.to_path_buf(), what))
     }
 
     /// What a WAV file says about its samples; the file stands there.
@@ -95,14 +95,14 @@ impl Look<'_> {
         let hz = u32::from_le_bytes([h0, h1, h2, h3]);
         let bits = u16::from_le_bytes([b0, b1]);
         self.frame_bytes = u64::from(u16::from_le_bytes([a0, a1])).max(1);
-        if (1..=MOST_CHANNELS).contains(&channels) && (1..=MOST_HZ).contains(&hz) && bits <= 64 {
+        if (1..=MAX_CHANNELS).contains(&channels) && (1..=MAX_RATE_HZ).contains(&hz) && bits <= 64 {
             return Ok(());
         }
         let what = format!("{channels} channels of {bits} bits at {hz} Hz");
-        Err(MediaError::Absurd(self.path.to_path_buf(), what))
+        Err(MediaError::Unsupported(self.path.to_path_buf(), what))
     }
 
     fn broken(&self, what: String) -> MediaError {
-        MediaError::Broken(self.path.to_path_buf(), what)
+        MediaError::Damaged(self.path.to_path_buf(), what)
     }
 }

@@ -10,13 +10,13 @@ pub enum MediaError {
     /// The file cannot be opened or created. Check its name and the rights of its folder.
     Open(PathBuf, std::io::Error),
     /// The system gave up in the middle of the file: a full or failing disk.
-    Transfer(PathBuf, std::io::Error),
+    Io(PathBuf, std::io::Error),
     /// It is no sound file of a known format. Convert it to WAV, AIFF or FLAC.
-    Unknown(PathBuf, String),
+    UnknownFormat(PathBuf, String),
     /// It is damaged: what is said here is wrong in it. What was read before is good.
-    Broken(PathBuf, String),
+    Damaged(PathBuf, String),
     /// It says something about itself that no sound file says: 0 channels, 10^9 Hz.
-    Absurd(PathBuf, String),
+    Unsupported(PathBuf, String),
     /// A WAV file holds 4 GiB and this one is full. Record fewer channels, fewer bits, or into several files.
     Full(PathBuf),
 }
@@ -26,10 +26,10 @@ impl MediaError {
     pub fn path(&self) -> &Path {
         match self {
             Self::Open(path, _)
-            | Self::Transfer(path, _)
-            | Self::Unknown(path, _)
-            | Self::Broken(path, _)
-            | Self::Absurd(path, _)
+            | Self::Io(path, _)
+            | Self::UnknownFormat(path, _)
+            | Self::Damaged(path, _)
+            | Self::Unsupported(path, _)
             | Self::Full(path) => path,
         }
     }
@@ -40,13 +40,13 @@ impl fmt::Display for MediaError {
         let path = self.path().display();
         match self {
             Self::Open(..) => write!(f, "cannot open {path}"),
-            Self::Transfer(..) => write!(f, "cannot go on with {path}"),
-            Self::Unknown(_, why) => write!(
+            Self::Io(..) => write!(f, "cannot go on with {path}"),
+            Self::UnknownFormat(_, why) => write!(
                 f,
                 "{path} is no sound file that can be read ({why}): convert it to WAV, AIFF or FLAC"
             ),
-            Self::Broken(_, what) => write!(f, "{path} is damaged: {what}"),
-            Self::Absurd(_, what) => write!(f, "{path} cannot be right: {what}"),
+            Self::Damaged(_, what) => write!(f, "{path} is damaged: {what}"),
+            Self::Unsupported(_, what) => write!(f, "{path} cannot be right: {what}"),
             Self::Full(_) => write!(
                 f,
                 "{path} is full at 4 GiB: write fewer channels or bits, or several files"
@@ -58,7 +58,7 @@ impl fmt::Display for MediaError {
 impl std::error::Error for MediaError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
-            Self::Open(_, error) | Self::Transfer(_, error) => Some(error),
+            Self::Open(_, error) | Self::Io(_, error) => Some(error),
             _ => None,
         }
     }

@@ -1,6 +1,6 @@
 //! Sound files in and out, and from one sample rate to another.
 //!
-//! Takes paths, gives a [`Reader`] of WAV, AIFF and FLAC, a [`Stream`] of one at any rate, a whole [`Sound`] in memory,
+//! Takes paths, gives a [`Reader`] of WAV, AIFF and FLAC, a [`ResamplingReader`] of one at any rate, a whole [`Sound`] in memory,
 //! a [`Writer`] of WAV, and the [`Resampler`] beneath.
 //! May: open files, allocate, take its time. May not: run on an audio thread, trust a number that it found in a file,
 //! use `unsafe`.
@@ -18,12 +18,12 @@ mod writer;
 
 pub use error::MediaError;
 pub use reader::{Reader, open};
-pub use resample::{FarRates, Resampler};
+pub use resample::{RateRatioError, Resampler};
 pub use sound::Sound;
-pub use stream::Stream;
-pub use writer::{Format, Writer};
+pub use stream::ResamplingReader;
+pub use writer::{SampleFormat, Writer};
 
 /// The most channels that a file may have.
-pub const MOST_CHANNELS: u16 = 256;
+pub const MAX_CHANNELS: u16 = 256;
 /// The highest sample rate that a file may have.
-pub const MOST_HZ: u32 = 768_000;
+pub const MAX_RATE_HZ: u32 = 768_000;

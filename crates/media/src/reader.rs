@@ -1,6 +1,6 @@
 //! Sound from a WAV, AIFF or FLAC file, a piece at a time.
 
-use crate::{MOST_CHANNELS, MOST_HZ, MediaError, chunks};
+use crate::{MAX_CHANNELS, MAX_RATE_HZ, MediaError, chunks};
 use std::fs::File;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
@@ -69,21 +69,23 @@ impl Reader {
         format: Box<dyn FormatReader>,
         most_frames: u64,
     ) -> Result<Self, MediaError> {
-        let absurd = |what: String| MediaError::Absurd(path.clone(), what);
-        let track = format
-            .default_track(TrackType::Audio)
-            .ok_or_else(|| MediaError::Unknown(path.clone(), "there is no sound in it".into()))?;
+        let absurd = |what: String| MediaError::Unsupported(path.clone(), what);
+        let track = format.default_track(TrackType::Audio).ok_or_else(|| {
+            MediaError::UnknownFormat(path.clone(), "there is no sound in it".into())
+        })?;
         let codec = track
             .codec_params
             .as_ref()
             .and_then(|c| c.audio())
-            .ok_or_else(|| MediaError::Unknown(path.clone(), "of an unknown coding".into()))?;
+            .ok_or_else(|| {
+                MediaError::UnknownFormat(path.clone(), "of an unknown coding".into())
+            })?;
         let hz = codec.sample_rate.unwrap_or(0);
         let rate = SampleRate::new(hz)
-            .filter(|_| hz <= MOST_HZ)
+            .filter(|_| hz <= MAX_RATE_HZ)
             .ok_or_else(|| absurd(format!("a sample rate of {hz} Hz")))?;
         let channels = codec.channels.as_ref().map_or(0, |c| c.count());
-        if !(1..=usize::from(MOST_CHANNELS)).contains(&channels) {
+        if !(1..=usize::from(MAX_CHANNELS)).contains(&channels) {
             return Err(absurd(format!("{channels} channels")));
         }
         let frames = track.num_frames.map(|n| n.min(most_frames));
@@ -229,7 +231,7 @@ impl Reader {
         };
         if decoded.num_planes() != self.channels.count() {
             let what = format!("its channels change to {}", decoded.num_planes());
-            return Err(MediaError::Broken(self.path.clone(), what));
+            return Err(MediaError::Damaged(self.path.clone(), what));
         }
         decoded.copy_to_vec_interleaved(&mut self.pending);
         if let Some(sought) = self.sought {
@@ -274,18 +276,18 @@ impl Reader {
 fn unknown(path: &Path, error: Error) -> MediaError {
     match error {
         Error::IoError(e) if e.kind() == std::io::ErrorKind::UnexpectedEof => {
-            MediaError::Broken(path.to_path_buf(), "it ends before the sound begins".into())
+            MediaError::Damaged(path.to_path_buf(), "it ends before the sound begins".into())
         }
-        Error::IoError(error) => MediaError::Transfer(path.to_path_buf(), error),
-        error => MediaError::Unknown(path.to_path_buf(), error.to_string()),
+        Error::IoError(error) => MediaError::Io(path.to_path_buf(), error),
+        error => MediaError::UnknownFormat(path.to_path_buf(), error.to_string()),
     }
 }
 
 fn broken(path: &Path, error: Error) -> MediaError {
     match error {
         Error::IoError(error) if error.kind() != std::io::ErrorKind::UnexpectedEof => {
-            MediaError::Transfer(path.to_path_buf(), error)
+            MediaError::Io(path.to_path_buf(), error)
         }
-        error => MediaError::Broken(path.to_path_buf(), error.to_string()),
+        error => MediaError::Damaged(path.to_path_buf(), error.to_string()),
     }
 }

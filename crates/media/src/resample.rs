@@ -12,20 +12,20 @@ use units::SampleRate;
 
 /// Two rates with a ratio beyond 64, which nobody means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FarRates {
+pub struct RateRatioError {
     /// The original's.
     pub from: SampleRate,
     /// The one asked for.
     pub to: SampleRate,
 }
 
-impl fmt::Display for FarRates {
+impl fmt::Display for RateRatioError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} and {} are too far apart", self.from, self.to)
     }
 }
 
-impl std::error::Error for FarRates {}
+impl std::error::Error for RateRatioError {}
 
 /// What turns frames at one rate into frames at another.
 #[derive(Clone, Debug)]
@@ -58,10 +58,10 @@ impl Resampler {
     /// They are too far apart.
     ///
     /// Real-time: setup.
-    pub fn new(from: SampleRate, to: SampleRate) -> Result<Self, FarRates> {
+    pub fn new(from: SampleRate, to: SampleRate) -> Result<Self, RateRatioError> {
         let (low, high) = (from.hz().min(to.hz()), from.hz().max(to.hz()));
         if high / low > MOST_RATIO {
-            return Err(FarRates { from, to });
+            return Err(RateRatioError { from, to });
         }
         let common = divisor(from.hz(), to.hz());
         let (from, to) = (from.hz() / common, to.hz() / common);
@@ -82,7 +82,7 @@ impl Resampler {
     }
 
     /// How many frames come of `frames` frames; what does not fit becomes `u64::MAX`.
-    pub fn frames(&self, frames: u64) -> u64 {
+    pub fn output_frames(&self, frames: u64) -> u64 {
         let exact = (u128::from(frames) * u128::from(self.to)).div_ceil(u128::from(self.from));
         u64::try_from(exact).unwrap_or(u64::MAX)
     }
@@ -93,7 +93,7 @@ impl Resampler {
     }
 
     /// The first frame of the original that frame `n` of the result looks at; before the beginning there is silence.
-    pub fn first(&self, n: u64) -> i64 {
+    pub fn first_input(&self, n: u64) -> i64 {
         let at = u128::from(n) * u128::from(self.from) / u128::from(self.to);
         i64::try_from(at).unwrap_or(i64::MAX) - (self.half as i64 - 1)
     }
@@ -104,7 +104,7 @@ impl Resampler {
     /// # Panics
     ///
     /// There are fewer.
-    pub fn frame(&self, n: u64, original: &[f32]) -> f32 {
+    pub fn output_frame(&self, n: u64, original: &[f32]) -> f32 {
         let part = (u128::from(n) * u128::from(self.from) % u128::from(self.to)) as u64;
         let (row, rest) = (part * self.phases / self.to, part * self.phases % self.to);
         let here = dot(self.row(row), original);
@@ -194,11 +194,11 @@ mod tests {
         (0..400)
             .map(|i| {
                 let n = 1000 + i;
-                let first = resampler.first(n);
+                let first = resampler.first_input(n);
                 let original: Vec<f32> = (0..resampler.taps() as i64)
                     .map(|k| libm::sin(2.0 * PI * hz * (first + k) as f64 / f64::from(from)) as f32)
                     .collect();
-                f64::from(resampler.frame(n, &original))
+                f64::from(resampler.output_frame(n, &original))
             })
             .collect()
     }
@@ -235,9 +235,9 @@ mod tests {
     #[test]
     fn lengths_are_rounded_up_and_far_rates_refused() {
         let resampler = Resampler::new(rate(44_100), rate(48_000)).unwrap();
-        assert_eq!(resampler.frames(44_100), 48_000);
-        assert_eq!(resampler.frames(1), 2);
-        assert_eq!(resampler.frames(0), 0);
+        assert_eq!(resampler.output_frames(44_100), 48_000);
+        assert_eq!(resampler.output_frames(1), 2);
+        assert_eq!(resampler.output_frames(0), 0);
         assert!(Resampler::new(rate(1), rate(48_000)).is_err());
     }
 }

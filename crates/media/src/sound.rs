@@ -1,6 +1,6 @@
 //! A whole sound file in memory, shared by all who play it.
 
-use crate::{MediaError, Stream};
+use crate::{MediaError, ResamplingReader};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError, Weak};
@@ -22,7 +22,7 @@ impl Sound {
     /// All of `stream`, from its beginning.
     ///
     /// Real-time: waits, on the disk.
-    pub fn of(stream: &mut Stream) -> Self {
+    pub fn from_reader(stream: &mut ResamplingReader) -> Self {
         stream.seek(0);
         let width = stream.channels().count();
         let mut channels = vec![Vec::new(); width];
@@ -66,11 +66,11 @@ impl Sound {
             let samples = sound.frames() as u64 * u64::from(sound.channels().0);
             return Ok((samples <= most).then_some(sound));
         }
-        let mut stream = Stream::open(path, rate)?;
+        let mut stream = ResamplingReader::open(path, rate)?;
         if stream.frames() > most / u64::from(stream.channels().0) {
             return Ok(None);
         }
-        let sound = Arc::new(Self::of(&mut stream));
+        let sound = Arc::new(Self::from_reader(&mut stream));
         held.insert(key, Arc::downgrade(&sound));
         Ok(Some(sound))
     }

@@ -5,7 +5,7 @@ use std::path::Path;
 use units::{Channels, SampleRate};
 
 /// An open sound file, heard at a stated rate. Frame n of it is the same bits wherever reading began.
-pub struct Stream {
+pub struct ResamplingReader {
     reader: Reader,
     resampler: Option<Resampler>,
     rate: SampleRate,
@@ -15,13 +15,13 @@ pub struct Stream {
     /// Frames of the file that are at hand, a vector a channel, and which is the first.
     window: Vec<Vec<f32>>,
     begin: i64,
-    damage: Option<MediaError>,
+    error: Option<MediaError>,
 }
 
 /// Frames made at once.
 const PORTION: usize = 1024;
 
-impl Stream {
+impl ResamplingReader {
     /// Opens the file.
     ///
     /// # Errors
@@ -41,27 +41,28 @@ impl Stream {
     ///
     /// Real-time: waits, on the disk.
     pub fn new(mut reader: Reader, rate: SampleRate) -> Result<Self, MediaError> {
-        let resampler =
-            if reader.rate() == rate {
-                None
-            } else {
-                let resampler = Resampler::new(reader.rate(), rate);
-                Some(resampler.map_err(|far| {
-                    MediaError::Absurd(reader.path().to_path_buf(), far.to_string())
-                })?)
-            };
+        let resampler = if reader.rate() == rate {
+            None
+        } else {
+            let resampler = Resampler::new(reader.rate(), rate);
+            Some(resampler.map_err(|far| {
+                MediaError::Unsupported(reader.path().to_path_buf(), far.to_string())
+            })?)
+        };
         let original = match reader.frames() {
             Some(frames) => frames,
             None => count(&mut reader)?,
         };
         let mut stream = Self {
             rate,
-            frames: resampler.as_ref().map_or(original, |r| r.frames(original)),
+            frames: resampler
+                .as_ref()
+                .map_or(original, |r| r.output_frames(original)),
             resampler,
             position: 0,
             window: vec![Vec::new(); reader.channels().count()],
             begin: 0,
-            damage: None,
+            error: None,
             reader,
         };
         stream.seek(0);
@@ -89,8 +90,8 @@ impl Stream {
     }
 
     /// What was wrong with the file, if anything was yet; from there on it is silent.
-    pub fn damage(&self) -> Option<&MediaError> {
-        self.damage.as_ref()
+    pub fn error(&self) -> Option<&MediaError> {
+        self.error.as_ref()
     }
 
     /// Makes `frame` the one that is read next.
@@ -100,9 +101,9 @@ impl Stream {
         self.position = frame;
         self.begin = self.first(frame);
         self.window.iter_mut().for_each(Vec::clear);
-        self.damage = None;
+        self.error = None;
         if let Err(error) = self.reader.seek(self.begin.max(0) as u64) {
-            self.damage = Some(error);
+            self.error = Some(error);
         }
     }
 
@@ -131,7 +132,7 @@ impl Stream {
             for (to, original) in frame.iter_mut().zip(&self.window) {
                 *to = match &self.resampler {
                     None => original[first],
-                    Some(resampler) => resampler.frame(at, &original[first..]),
+                    Some(resampler) => resampler.output_frame(at, &original[first..]),
                 };
             }
         }
@@ -142,7 +143,7 @@ impl Stream {
     fn first(&self, n: u64) -> i64 {
         match &self.resampler {
             None => i64::try_from(n).unwrap_or(i64::MAX),
-            Some(resampler) => resampler.first(n),
+            Some(resampler) => resampler.first_input(n),
         }
     }
 
@@ -163,13 +164,13 @@ impl Stream {
 
     /// Fills the window from frame `at` of it; what the file does not have stays silent.
     fn read(&mut self, mut at: usize) {
-        while self.damage.is_none() && at < self.window[0].len() {
+        while self.error.is_none() && at < self.window[0].len() {
             let mut planes: Vec<&mut [f32]> =
                 self.window.iter_mut().map(|c| &mut c[at..]).collect();
             match self.reader.read(&mut planes) {
                 Ok(0) => return,
                 Ok(n) => at += n,
-                Err(error) => self.damage = Some(error),
+                Err(error) => self.error = Some(error),
             }
         }
     }

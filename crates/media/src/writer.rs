@@ -1,6 +1,6 @@
 //! Sound to a WAV file that is playable at every moment, even if the program is killed.
 
-use crate::{MOST_CHANNELS, MOST_HZ, MediaError};
+use crate::{MAX_CHANNELS, MAX_RATE_HZ, MediaError};
 use std::fs::File;
 use std::io::BufWriter;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use units::{Channels, SampleRate};
 
 /// How a sample is kept.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Format {
+pub enum SampleFormat {
     /// 32-bit float: the bits as they are.
     #[default]
     F32,
@@ -18,7 +18,7 @@ pub enum Format {
     I16,
 }
 
-impl Format {
+impl SampleFormat {
     fn bits(self) -> u16 {
         match self {
             Self::F32 => 32,
@@ -32,7 +32,7 @@ impl Format {
 pub struct Writer {
     path: PathBuf,
     wav: Option<hound::WavWriter<BufWriter<File>>>,
-    format: Format,
+    format: SampleFormat,
     channels: usize,
     room: u64,
     frames: u64,
@@ -55,26 +55,26 @@ impl Writer {
         path: impl AsRef<Path>,
         rate: SampleRate,
         channels: Channels,
-        format: Format,
+        format: SampleFormat,
     ) -> Result<Self, MediaError> {
         let path = path.as_ref().to_path_buf();
-        if !(1..=MOST_CHANNELS).contains(&channels.0) || rate.hz() > MOST_HZ {
+        if !(1..=MAX_CHANNELS).contains(&channels.0) || rate.hz() > MAX_RATE_HZ {
             let what = format!("{} channels at {rate}", channels.0);
-            return Err(MediaError::Absurd(path, what));
+            return Err(MediaError::Unsupported(path, what));
         }
         let spec = hound::WavSpec {
             channels: channels.0,
             sample_rate: rate.hz(),
             bits_per_sample: format.bits(),
             sample_format: match format {
-                Format::F32 => hound::SampleFormat::Float,
+                SampleFormat::F32 => hound::SampleFormat::Float,
                 _ => hound::SampleFormat::Int,
             },
         };
         let wav = match hound::WavWriter::create(&path, spec) {
             Ok(wav) => wav,
             Err(hound::Error::IoError(error)) => return Err(MediaError::Open(path, error)),
-            Err(error) => return Err(MediaError::Absurd(path, error.to_string())),
+            Err(error) => return Err(MediaError::Unsupported(path, error.to_string())),
         };
         let frame_bytes = u64::from(format.bits() / 8) * u64::from(channels.0);
         Ok(Self {
@@ -176,9 +176,9 @@ impl Writer {
             return Ok(());
         };
         let done = match self.format {
-            Format::F32 => wav.write_sample(sample),
-            Format::I24 => wav.write_sample(integer(sample, 23)),
-            Format::I16 => wav.write_sample(integer(sample, 15)),
+            SampleFormat::F32 => wav.write_sample(sample),
+            SampleFormat::I24 => wav.write_sample(integer(sample, 23)),
+            SampleFormat::I16 => wav.write_sample(integer(sample, 15)),
         };
         done.map_err(|error| transfer(&self.path, error))
     }
@@ -225,5 +225,5 @@ fn transfer(path: &Path, error: hound::Error) -> MediaError {
         hound::Error::IoError(error) => error,
         other => std::io::Error::other(other),
     };
-    MediaError::Transfer(path.to_path_buf(), error)
+    MediaError::Io(path.to_path_buf(), error)
 }

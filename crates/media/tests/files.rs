@@ -5,7 +5,7 @@ mod kit;
 use divisi_media as media;
 
 use kit::{Folder, Random, aiff, flac, heard, noise};
-use media::{Format, MediaError, Reader, Sound, Stream, Writer};
+use media::{MediaError, Reader, ResamplingReader, SampleFormat, Sound, Writer};
 use std::path::Path;
 use std::sync::Arc;
 use units::{Channels, SampleRate};
@@ -14,7 +14,7 @@ fn hz(hz: u32) -> SampleRate {
     SampleRate::new(hz).unwrap()
 }
 
-fn wav(path: &Path, channels: u16, format: Format, samples: &[f32]) {
+fn wav(path: &Path, channels: u16, format: SampleFormat, samples: &[f32]) {
     let mut writer = Writer::create(path, hz(48_000), Channels(channels), format).unwrap();
     writer.write_interleaved(samples).unwrap();
     writer.finish().unwrap();
@@ -51,14 +51,17 @@ fn a_float_file_keeps_its_bits() {
         .take(3 * 5000)
         .collect();
     samples.extend([-0.0, f32::MIN_POSITIVE / 8.0, f32::INFINITY]);
-    wav(&path, 3, Format::F32, &samples);
+    wav(&path, 3, SampleFormat::F32, &samples);
     assert_eq!(bits(&whole(&path)), bits(&samples));
 }
 
 #[test]
 fn sixteen_and_twenty_four_bits_are_exact_there_and_back() {
     let folder = Folder::new("integers");
-    for (format, full) in [(Format::I16, 32_768.0), (Format::I24, 8_388_608.0)] {
+    for (format, full) in [
+        (SampleFormat::I16, 32_768.0),
+        (SampleFormat::I24, 8_388_608.0),
+    ] {
         let path = folder.file("i.wav");
         let mut random = Random(2);
         let samples: Vec<f32> = (0..4000)
@@ -76,7 +79,7 @@ fn what_is_too_loud_for_integers_is_cut_to_full_scale() {
     wav(
         &path,
         1,
-        Format::I16,
+        SampleFormat::I16,
         &[2.0, -2.0, f32::NAN, f32::NEG_INFINITY],
     );
     assert_eq!(whole(&path), [32_767.0 / 32_768.0, -1.0, 0.0, -1.0]);
@@ -88,7 +91,7 @@ fn aiff_and_flac_are_read_and_sought_like_wav() {
     let frames = noise(5000);
     let want = heard(&frames);
     let wave = folder.file("n.wav");
-    wav(&wave, 2, Format::I16, &want);
+    wav(&wave, 2, SampleFormat::I16, &want);
     let files = [
         wave,
         folder.with("n.aiff", &aiff(&frames)),
@@ -115,7 +118,7 @@ fn planes_are_the_same_frames() {
     let folder = Folder::new("planes");
     let path = folder.file("p.wav");
     let (left, right) = ([0.5, 0.25, -0.5], [-1.0, 0.0, 0.75]);
-    let mut writer = Writer::create(&path, hz(44_100), Channels(2), Format::F32).unwrap();
+    let mut writer = Writer::create(&path, hz(44_100), Channels(2), SampleFormat::F32).unwrap();
     writer.write(&[&left, &right]).unwrap();
     writer.write_silence(2).unwrap();
     assert_eq!(writer.frames(), 5);
@@ -131,7 +134,7 @@ fn planes_are_the_same_frames() {
 fn a_program_that_dies_leaves_a_playable_file() {
     let folder = Folder::new("killed");
     let path = folder.file("k.wav");
-    let mut writer = Writer::create(&path, hz(1000), Channels(1), Format::I24).unwrap();
+    let mut writer = Writer::create(&path, hz(1000), Channels(1), SampleFormat::I24).unwrap();
     writer.write_interleaved(&vec![0.5; 2500]).unwrap();
     std::mem::forget(writer);
     assert_eq!(whole(&path), vec![0.5; 2000]);
@@ -141,13 +144,13 @@ fn a_program_that_dies_leaves_a_playable_file() {
 fn a_truncated_file_gives_what_it_has() {
     let folder = Folder::new("truncated");
     let path = folder.file("t.wav");
-    wav(&path, 2, Format::I16, &heard(&noise(4000)));
+    wav(&path, 2, SampleFormat::I16, &heard(&noise(4000)));
     let bytes = std::fs::read(&path).unwrap();
     let path = folder.with("t.wav", &bytes[..bytes.len() - 8001]);
     let mut reader = media::open(&path).unwrap();
     let mut samples = [0.0; 10_000];
     assert_eq!(reader.read_interleaved(&mut samples).unwrap(), 1999);
-    let mut stream = Stream::open(&path, hz(48_000)).unwrap();
+    let mut stream = ResamplingReader::open(&path, hz(48_000)).unwrap();
     assert_eq!(stream.frames(), 1999);
     assert_eq!(stream.read_interleaved(&mut samples), 1999);
     assert_eq!(samples[..3998], heard(&noise(4000))[..3998]);
@@ -158,7 +161,7 @@ fn a_stream_is_silent_from_where_its_file_is_damaged() {
     let folder = Folder::new("damaged");
     let bytes = flac(&noise(4096));
     let path = folder.with("d.flac", &bytes[..bytes.len() / 2]);
-    let mut stream = Stream::open(&path, hz(48_000)).unwrap();
+    let mut stream = ResamplingReader::open(&path, hz(48_000)).unwrap();
     let mut samples = [9.0; 2 * 4096];
     assert_eq!(stream.read_interleaved(&mut samples), 4096);
     assert_eq!(samples[..2048], heard(&noise(1024)));
@@ -172,7 +175,7 @@ fn a_file_that_does_not_say_how_long_it_is_is_counted() {
     bytes[8 + 14..8 + 18].fill(0);
     let unsaid = folder.with("u.flac", &bytes);
     let path = folder.file("u.wav");
-    wav(&path, 2, Format::I16, &heard(&noise(3000)));
+    wav(&path, 2, SampleFormat::I16, &heard(&noise(3000)));
     let mut bytes = std::fs::read(&path).unwrap();
     let data = bytes.windows(4).position(|w| w == b"data").unwrap();
     bytes[4..8].fill(0xff);
@@ -180,9 +183,9 @@ fn a_file_that_does_not_say_how_long_it_is_is_counted() {
     let piped = folder.with("u.wav", &bytes);
     for path in [unsaid, piped] {
         assert_eq!(media::open(&path).unwrap().frames(), None);
-        let mut stream = Stream::open(&path, hz(48_000)).unwrap();
+        let mut stream = ResamplingReader::open(&path, hz(48_000)).unwrap();
         assert_eq!(stream.frames(), 3000);
-        assert_eq!(Sound::of(&mut stream).channel(1).len(), 3000);
+        assert_eq!(Sound::from_reader(&mut stream).channel(1).len(), 3000);
     }
 }
 
@@ -197,7 +200,10 @@ fn a_file_that_is_not_there_is_named() {
 fn texts_folders_and_nothing_are_no_sound() {
     let folder = Folder::new("texts");
     let text = folder.with("t.wav", "nothing but words, ".repeat(1000).as_bytes());
-    assert!(matches!(media::open(text), Err(MediaError::Unknown(..))));
+    assert!(matches!(
+        media::open(text),
+        Err(MediaError::UnknownFormat(..))
+    ));
     let empty = folder.with("e.flac", &[]);
     assert!(media::open(empty).is_err());
     assert!(matches!(
@@ -210,7 +216,7 @@ fn texts_folders_and_nothing_are_no_sound() {
 fn forged(at: usize, number: &[u8]) -> Vec<u8> {
     let folder = Folder::new(&format!("forged{at}"));
     let path = folder.file("f.wav");
-    wav(&path, 2, Format::I16, &[0.0; 200]);
+    wav(&path, 2, SampleFormat::I16, &[0.0; 200]);
     let mut bytes = std::fs::read(path).unwrap();
     bytes[at..][..number.len()].copy_from_slice(number);
     bytes
@@ -223,7 +229,7 @@ fn a_chunk_that_claims_more_than_there_is_is_refused_before_it_is_believed() {
     let text = [b"LIST".as_slice(), &u32::MAX.to_le_bytes(), b"INFO"].concat();
     bytes.splice(12..12, text);
     let path = folder.with("c.wav", &bytes);
-    assert!(matches!(media::open(path), Err(MediaError::Broken(..))));
+    assert!(matches!(media::open(path), Err(MediaError::Damaged(..))));
 }
 
 #[test]
@@ -245,7 +251,7 @@ fn no_damage_panics_or_grows_a_file() {
     let folder = Folder::new("damage");
     let frames = noise(600);
     let path = folder.file("d.wav");
-    wav(&path, 2, Format::I16, &heard(&frames));
+    wav(&path, 2, SampleFormat::I16, &heard(&frames));
     let whole = [std::fs::read(path).unwrap(), aiff(&frames), flac(&frames)];
     let mut random = Random(3);
     let mut read = 0;
@@ -270,7 +276,7 @@ fn no_damage_panics_or_grows_a_file() {
         // Damage costs its packet; a reader that comes to no end would fail here.
         for _ in 0..10_000 {
             match reader.read_interleaved(&mut samples) {
-                Ok(0) | Err(MediaError::Transfer(..)) => break,
+                Ok(0) | Err(MediaError::Io(..)) => break,
                 Ok(n) => frames += n,
                 Err(_) => {}
             }
@@ -290,9 +296,9 @@ fn no_damage_panics_or_grows_a_file() {
 fn a_stream_is_the_same_from_any_frame_in_any_portions() {
     let folder = Folder::new("streams");
     let path = folder.file("s.wav");
-    wav(&path, 2, Format::I16, &heard(&noise(9000)));
+    wav(&path, 2, SampleFormat::I16, &heard(&noise(9000)));
     for rate in [48_000, 44_100, 96_000, 32_000, 8_000, 47_999] {
-        let mut stream = Stream::open(&path, hz(rate)).unwrap();
+        let mut stream = ResamplingReader::open(&path, hz(rate)).unwrap();
         let frames = stream.frames() as usize;
         assert_eq!(frames, (9000 * rate as usize).div_ceil(48_000));
         let mut all = vec![0.0; 2 * frames + 10];
@@ -319,7 +325,7 @@ fn a_stream_is_the_same_from_any_frame_in_any_portions() {
 fn a_sound_is_held_once_for_all() {
     let folder = Folder::new("sounds");
     let path = folder.file("h.wav");
-    wav(&path, 1, Format::F32, &[0.5, -0.5, 0.25]);
+    wav(&path, 1, SampleFormat::F32, &[0.5, -0.5, 0.25]);
     let load = |rate, most| Sound::load(&path, hz(rate), most).unwrap();
     let one = load(48_000, 3).unwrap();
     assert_eq!(one.channel(0), [0.5, -0.5, 0.25]);
@@ -331,6 +337,11 @@ fn a_sound_is_held_once_for_all() {
 #[test]
 fn no_wav_file_has_more_channels_than_ports_have() {
     let folder = Folder::new("wide");
-    let refused = Writer::create(folder.file("w.wav"), hz(48_000), Channels(257), Format::F32);
-    assert!(matches!(refused, Err(MediaError::Absurd(..))));
+    let refused = Writer::create(
+        folder.file("w.wav"),
+        hz(48_000),
+        Channels(257),
+        SampleFormat::F32,
+    );
+    assert!(matches!(refused, Err(MediaError::Unsupported(..))));
 }

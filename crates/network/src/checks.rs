@@ -1,5 +1,5 @@
 //! What can be known of a network before it runs: whether its rates fit, whether it can go on for ever, how large its
-//! queues must be. Pure functions of its [`Shape`].
+//! queues must be. Pure functions of its [`Topology`].
 //!
 //! A node that sees a window and takes less of it is one that takes as much, on a queue that owes the difference: so the
 //! theory of synchronous dataflow holds (Lee and Messerschmitt), with debts for what filters remember.
@@ -14,20 +14,20 @@ mod series;
 mod steady;
 mod unroll;
 
-pub use balance::balance;
 pub(crate) use balance::gcd;
+pub use balance::repetition_vector;
 pub use error::CheckError;
-pub use latency::{Lag, lag};
+pub use latency::{LagRange, lag_range};
 pub use least::{Least, MOST_QUEUES, least_sizes};
 
-use crate::shape::Shape;
+use crate::shape::Topology;
 use parts::{Part, parts};
 use steady::steady_sizes;
 use unroll::{Bounds, Patience, Stop, TOO_MANY, unroll};
 
 /// What is known of a network before it runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Verdict {
+pub struct CheckResult {
     /// How often each node fires until all queues hold as much again: the solution of the balance equations.
     pub repetitions: Vec<u64>,
     /// Frames of each queue with which it never waits for room for ever: what was asked for, where that was.
@@ -40,9 +40,9 @@ pub struct Verdict {
 /// # Errors
 ///
 /// Its rates contradict each other, it comes to a deadlock, a size is too small, or it takes too long to find out.
-pub fn check(shape: &Shape) -> Result<Verdict, CheckError> {
-    Ok(Verdict {
-        repetitions: balance(shape)?,
+pub fn check(shape: &Topology) -> Result<CheckResult, CheckError> {
+    Ok(CheckResult {
+        repetitions: repetition_vector(shape)?,
         sizes: fixed_sizes(shape)?,
     })
 }
@@ -53,7 +53,7 @@ pub fn check(shape: &Shape) -> Result<Verdict, CheckError> {
 /// # Errors
 ///
 /// Its rates contradict each other, or it comes to a deadlock.
-pub fn sufficient_sizes(shape: &Shape) -> Result<Vec<usize>, CheckError> {
+pub fn sufficient_sizes(shape: &Topology) -> Result<Vec<usize>, CheckError> {
     let free = vec![None; shape.queues.len()];
     sizes(shape, &free)
 }
@@ -63,7 +63,7 @@ pub fn sufficient_sizes(shape: &Shape) -> Result<Vec<usize>, CheckError> {
 /// # Errors
 ///
 /// As there, or a size is too small.
-pub fn fixed_sizes(shape: &Shape) -> Result<Vec<usize>, CheckError> {
+pub fn fixed_sizes(shape: &Topology) -> Result<Vec<usize>, CheckError> {
     let fixed: Vec<_> = shape
         .queues
         .iter()
@@ -81,22 +81,25 @@ pub fn fixed_sizes(shape: &Shape) -> Result<Vec<usize>, CheckError> {
 ///
 /// # Errors
 ///
-/// As for [`sufficient_sizes`]; where a size is too small, [`CheckError::TooSmall`].
-pub fn holds_with(shape: &Shape, sizes: &[usize]) -> Result<(), CheckError> {
+/// As for [`sufficient_sizes`]; where a size is too small, [`CheckError::QueueTooSmall`].
+pub fn verify_sizes(shape: &Topology, sizes: &[usize]) -> Result<(), CheckError> {
     let bounds: Vec<_> = sizes.iter().map(|size| Some(*size as u64)).collect();
     self::sizes(shape, &bounds).map(drop)
 }
 
 /// What each queue needs, within its bound.
-fn sizes(shape: &Shape, bounds: &Bounds) -> Result<Vec<usize>, CheckError> {
-    let repetitions = balance(shape)?;
+fn sizes(shape: &Topology, bounds: &Bounds) -> Result<Vec<usize>, CheckError> {
+    let repetitions = repetition_vector(shape)?;
     for (queue, bound) in shape.queue_ids().zip(bounds) {
-        let needed = shape.first(queue) as u64;
+        let needed = shape.initial_frames(queue) as u64;
         if let Some(size) = bound.filter(|size| *size < needed) {
             return Err(CheckError::too_small(shape, queue, size, needed));
         }
     }
-    let mut sizes: Vec<_> = shape.queue_ids().map(|queue| shape.least(queue)).collect();
+    let mut sizes: Vec<_> = shape
+        .queue_ids()
+        .map(|queue| shape.min_size(queue))
+        .collect();
     let mut patience = Patience(TOO_MANY);
     for part in parts(shape, &repetitions) {
         for (queue, size) in part
@@ -112,7 +115,7 @@ fn sizes(shape: &Shape, bounds: &Bounds) -> Result<Vec<usize>, CheckError> {
 
 /// The same of a part.
 fn of_part(
-    shape: &Shape,
+    shape: &Topology,
     part: &Part,
     bounds: &Bounds,
     patience: &mut Patience,

@@ -1,10 +1,10 @@
 //! Which nodes stand in a circle: each hears, by way of others, what it gave.
 
-use crate::shape::Shape;
+use crate::shape::Topology;
 
 /// For each node a number that it shares with all nodes of its circles and with no other one (strongly connected
 /// components, by Tarjan's way without recursion).
-pub(crate) fn circles(shape: &Shape) -> Vec<usize> {
+pub(crate) fn circles(shape: &Topology) -> Vec<usize> {
     let nodes = shape.nodes.len();
     let mut after: Vec<Vec<usize>> = vec![Vec::new(); nodes];
     for queue in &shape.queues {

@@ -3,15 +3,15 @@
 //! A ring has whole pages; a queue has the frames it was given. Its producer keeps the difference to itself: it asks the
 //! ring for so many frames more than it lends.
 
-use crate::fire::{Lent, Room, Seen, View};
-use crate::shape::{Input, Output, QueueId, Rest};
-use rt::mirror::{Consumer, Producer, Refusal};
+use crate::fire::{InputWindow, Lent, OutputWindow, Seen};
+use crate::shape::{EndOfStream, InputPort, OutputPort, QueueId};
+use rt::mirror::{ChunkError, Consumer, Producer};
 use units::Nanos;
 
 /// The end that a node reads from.
 pub(crate) struct InEnd {
     pub(crate) queue: QueueId,
-    want: Input,
+    want: InputPort,
     consumer: Consumer<f32>,
     /// What comes is what the node gave, by a circle: it does not keep the node going.
     pub(crate) goes_round: bool,
@@ -36,7 +36,7 @@ pub(crate) enum Supply {
 /// The end that a node writes to.
 pub(crate) struct OutEnd {
     pub(crate) queue: QueueId,
-    want: Output,
+    want: OutputPort,
     producer: Producer<f32>,
     /// Frames that the queue has, at most the ring's.
     limit: usize,
@@ -57,7 +57,7 @@ pub(crate) enum Space {
 }
 
 impl InEnd {
-    pub(crate) fn new(queue: QueueId, want: Input, consumer: Consumer<f32>) -> Self {
+    pub(crate) fn new(queue: QueueId, want: InputPort, consumer: Consumer<f32>) -> Self {
         Self {
             queue,
             want,
@@ -71,12 +71,12 @@ impl InEnd {
     /// Whether there is a window. At the end of the stream it allocates.
     #[inline]
     pub(crate) fn supply(&mut self) -> Supply {
-        match self.consumer.window(self.want.window) {
+        match self.consumer.read_chunk(self.want.window) {
             Ok(_) => {
                 self.is_padded = false;
                 Supply::Ready
             }
-            Err(Refusal::Short { .. }) => Supply::Short,
+            Err(ChunkError::TooFewFrames { .. }) => Supply::Short,
             Err(_) => self.at_the_end(),
         }
     }
@@ -86,17 +86,17 @@ impl InEnd {
         // Asked before the frames are counted: all that was ever given is counted then.
         let is_closed = self.consumer.is_closed();
         let left = self.consumer.available();
-        let seen = match self.want.rest {
-            Rest::Flush => 0,
+        let seen = match self.want.at_end {
+            EndOfStream::Flush => 0,
             _ => self.want.overlap(),
         };
         let has_new = left > seen;
-        match self.want.rest {
+        match self.want.at_end {
             // A window larger than the ring, which will grow.
             _ if !is_closed => return Supply::Short,
-            Rest::Drop => return Supply::Over,
-            Rest::Pad | Rest::Flush if !has_new => return Supply::Over,
-            Rest::Pad | Rest::Flush | Rest::Silence => self.pad(left),
+            EndOfStream::Drop => return Supply::Over,
+            EndOfStream::Pad | EndOfStream::Flush if !has_new => return Supply::Over,
+            EndOfStream::Pad | EndOfStream::Flush | EndOfStream::Extend => self.pad(left),
         }
         match has_new {
             true => Supply::Ready,
@@ -106,10 +106,10 @@ impl InEnd {
 
     /// Makes a window of what is left, with silence behind.
     fn pad(&mut self, left: usize) {
-        let Input {
+        let InputPort {
             window, channels, ..
         } = self.want;
-        let Ok(rest) = self.consumer.window(left) else {
+        let Ok(rest) = self.consumer.read_chunk(left) else {
             return;
         };
         let padded = (0..channels).map(|channel| {
@@ -123,12 +123,12 @@ impl InEnd {
 
     /// The window, after [`InEnd::supply`] has found one.
     #[inline]
-    pub(crate) fn view(&mut self) -> View<'_> {
+    pub(crate) fn view(&mut self) -> InputWindow<'_> {
         if self.is_padded {
-            return View(Seen::Padded(&self.padded));
+            return InputWindow(Seen::Padded(&self.padded));
         }
-        let window = self.consumer.window(self.want.window);
-        View(Seen::Ring(
+        let window = self.consumer.read_chunk(self.want.window);
+        InputWindow(Seen::Ring(
             window.expect("it was there, and only this takes from it"),
         ))
     }
@@ -140,7 +140,7 @@ impl InEnd {
             true => self.want.consume.min(self.consumer.available()),
             false => self.want.consume,
         };
-        if let Ok(window) = self.consumer.window(frames) {
+        if let Ok(window) = self.consumer.read_chunk(frames) {
             window.release(frames);
         }
     }
@@ -150,14 +150,14 @@ impl InEnd {
     /// Real-time: waits, on the producer, for `limit`.
     pub(crate) fn wait(&mut self, limit: Nanos) {
         // Whoever waited looks at the supply.
-        let _ = self.consumer.wait_window(self.want.window, Some(limit));
+        let _ = self.consumer.wait_read_chunk(self.want.window, Some(limit));
     }
 
     /// Hands the oldest `frames` frames of each channel to `take`, and they are gone; whether there were so many.
     ///
     /// Real-time: hot.
     pub(crate) fn pull(&mut self, frames: usize, mut take: impl FnMut(usize, &[f32])) -> bool {
-        let Ok(window) = self.consumer.window(frames) else {
+        let Ok(window) = self.consumer.read_chunk(frames) else {
             return false;
         };
         (0..self.want.channels).for_each(|channel| take(channel, window.channel(channel)));
@@ -181,7 +181,7 @@ impl InEnd {
     /// What is in it, a channel after the other.
     pub(crate) fn content(&mut self) -> Vec<Vec<f32>> {
         let frames = self.consumer.available();
-        let Ok(window) = self.consumer.window(frames) else {
+        let Ok(window) = self.consumer.read_chunk(frames) else {
             return Vec::new();
         };
         let channels = 0..self.want.channels;
@@ -197,7 +197,12 @@ impl InEnd {
 }
 
 impl OutEnd {
-    pub(crate) fn new(queue: QueueId, want: Output, producer: Producer<f32>, limit: usize) -> Self {
+    pub(crate) fn new(
+        queue: QueueId,
+        want: OutputPort,
+        producer: Producer<f32>,
+        limit: usize,
+    ) -> Self {
         Self {
             queue,
             want,
@@ -220,10 +225,10 @@ impl OutEnd {
         if self.is_scrap {
             return Space::Unheard;
         }
-        let asked = self.want.room + self.slack();
-        match self.producer.room(asked) {
+        let asked = self.want.window + self.slack();
+        match self.producer.write_chunk(asked) {
             Ok(_) => return Space::Ready,
-            Err(Refusal::Short { .. }) => return Space::Full,
+            Err(ChunkError::TooFewFrames { .. }) => return Space::Full,
             Err(_) => {}
         }
         match self.producer.is_closed() {
@@ -238,14 +243,14 @@ impl OutEnd {
 
     /// The room, after [`OutEnd::space`] has found one. Where the reader is gone, be it since a moment ago, it is scrap.
     #[inline]
-    pub(crate) fn lend(&mut self) -> Room<'_> {
+    pub(crate) fn lend(&mut self) -> OutputWindow<'_> {
         let room = match self.is_scrap {
-            false => self.producer.room(self.want.room),
-            true => Err(Refusal::Closed { left: 0 }),
+            false => self.producer.write_chunk(self.want.window),
+            true => Err(ChunkError::Closed { left: 0 }),
         };
         match room {
-            Ok(room) => Room(Lent::Ring(room)),
-            Err(_) => Room(Lent::Scrap(write_for_nobody(
+            Ok(room) => OutputWindow(Lent::Ring(room)),
+            Err(_) => OutputWindow(Lent::Scrap(write_for_nobody(
                 &self.want,
                 &mut self.scrap,
                 &mut self.is_scrap,
@@ -257,7 +262,7 @@ impl OutEnd {
     #[inline]
     pub(crate) fn advance(&mut self, frames: usize) {
         let frames = frames.min(self.want.produce);
-        if let Ok(room) = self.producer.room(frames) {
+        if let Ok(room) = self.producer.write_chunk(frames) {
             room.commit(frames);
         }
     }
@@ -267,8 +272,8 @@ impl OutEnd {
     /// Real-time: waits, on the consumer, for `limit`.
     pub(crate) fn wait(&mut self, limit: Nanos) {
         // Whoever waited looks at the space.
-        let asked = self.want.room + self.slack();
-        let _ = self.producer.wait_room(asked, Some(limit));
+        let asked = self.want.window + self.slack();
+        let _ = self.producer.wait_write_chunk(asked, Some(limit));
     }
 
     /// Frames there is room for, in the queue and not only in the ring.
@@ -282,7 +287,7 @@ impl OutEnd {
     ///
     /// Real-time: hot.
     pub(crate) fn push(&mut self, frames: usize, mut give: impl FnMut(usize, &mut [f32])) -> bool {
-        let Ok(mut room) = self.producer.room(frames) else {
+        let Ok(mut room) = self.producer.write_chunk(frames) else {
             return false;
         };
         (0..self.want.channels).for_each(|channel| give(channel, room.channel(channel)));
@@ -295,7 +300,7 @@ impl OutEnd {
     /// Real-time: hot.
     pub(crate) fn silence(&mut self, frames: usize) {
         let all = self.producer.available();
-        if let Ok(mut room) = self.producer.room(all) {
+        if let Ok(mut room) = self.producer.write_chunk(all) {
             (0..self.want.channels).for_each(|channel| room.channel(channel).fill(0.0));
             room.commit(frames);
         }
@@ -303,7 +308,7 @@ impl OutEnd {
 
     /// Frames it asks for at once.
     pub(crate) fn room(&self) -> usize {
-        self.want.room
+        self.want.window
     }
 
     /// Samples a frame.
@@ -323,8 +328,8 @@ impl OutEnd {
 
     /// What firings have written behind what they gave away, a channel after the other.
     pub(crate) fn pending(&mut self) -> Vec<Vec<f32>> {
-        let frames = (self.want.room - self.want.produce).min(self.producer.available());
-        let Ok(mut room) = self.producer.room(frames) else {
+        let frames = (self.want.window - self.want.produce).min(self.producer.available());
+        let Ok(mut room) = self.producer.write_chunk(frames) else {
             return Vec::new();
         };
         let channels = 0..self.want.channels;
@@ -348,12 +353,12 @@ impl OutEnd {
 /// Where to write when nobody reads.
 #[cold]
 fn write_for_nobody<'a>(
-    want: &Output,
+    want: &OutputPort,
     scrap: &'a mut Box<[Box<[f32]>]>,
     is_scrap: &mut bool,
 ) -> &'a mut [Box<[f32]>] {
     if !std::mem::replace(is_scrap, true) {
-        *scrap = vec![vec![0.0; want.room].into_boxed_slice(); want.channels].into();
+        *scrap = vec![vec![0.0; want.window].into_boxed_slice(); want.channels].into();
     }
     scrap
 }

@@ -98,7 +98,7 @@ impl From<WiringError> for RunError {
 
 /// A queue that had to grow, since all nodes waited and one of them for room in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Growth {
+pub struct QueueGrowth {
     /// The queue.
     pub queue: String,
     /// Frames it had.
@@ -109,13 +109,13 @@ pub struct Growth {
 
 /// What became of a network that ran to its end: until all its nodes had ended, or all those without outputs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Summary {
+pub struct RunSummary {
     /// How often each node fired, in the network's order.
     pub firings: Vec<u64>,
     /// Frames that each queue had in the end.
     pub sizes: Vec<usize>,
     /// Which queues grew, in order.
-    pub growths: Vec<Growth>,
+    pub growths: Vec<QueueGrowth>,
     /// How many workers of a crew were woken meanwhile, counted each time.
     pub wakes: u64,
 }

@@ -1,4 +1,4 @@
-//! [`Fire`]: what a node does, on windows and rooms that lie in its queues.
+//! [`Actor`]: what a node does, on windows and rooms that lie in its queues.
 
 use crate::ends::{InEnd, OutEnd};
 use crate::shape::Ports;
@@ -9,12 +9,16 @@ use rt::mirror;
 /// A firing sees one window of each input and one room of each output, and nothing else of the world that matters to
 /// the sound: then the network's output is the same whatever the schedule (Kahn). It may wait, on files of its own for
 /// instance; what waits with it is one thread.
-pub trait Fire: Send {
+pub trait Actor: Send {
     /// What a firing asks for, takes and gives. It never changes.
     fn ports(&self) -> Ports;
 
     /// Fires once: reads the windows, writes each room as far as it gives it away.
-    fn fire(&mut self, inputs: &mut Inputs<'_>, outputs: &mut Outputs<'_>) -> Flow;
+    fn fire(
+        &mut self,
+        inputs: &mut InputWindows<'_>,
+        outputs: &mut OutputWindows<'_>,
+    ) -> FireStatus;
 
     /// Becomes as new.
     fn reset(&mut self) {}
@@ -22,40 +26,40 @@ pub trait Fire: Send {
 
 /// How the node goes on after a firing.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Flow {
+pub enum FireStatus {
     /// It fires again when it can.
-    Go,
+    Continue,
     /// It has ended: of this firing, so many frames of each output count.
-    End(usize),
+    Finished(usize),
     /// It has failed, and the network ends: the reason.
-    Fail(String),
+    Failed(String),
 }
 
 /// One window of each input.
-pub struct Inputs<'a>(pub(crate) &'a mut [InEnd]);
+pub struct InputWindows<'a>(pub(crate) &'a mut [InEnd]);
 
 /// One room of each output.
-pub struct Outputs<'a>(pub(crate) &'a mut [OutEnd]);
+pub struct OutputWindows<'a>(pub(crate) &'a mut [OutEnd]);
 
 /// Frames to read in place.
-pub struct View<'a>(pub(crate) Seen<'a>);
+pub struct InputWindow<'a>(pub(crate) Seen<'a>);
 
 pub(crate) enum Seen<'a> {
-    Ring(mirror::Window<'a, f32>),
+    Ring(mirror::ReadChunk<'a, f32>),
     /// The last frames of a stream with silence behind.
     Padded(&'a [Box<[f32]>]),
 }
 
 /// Frames to write in place. What a firing wrote behind what it gave away is there again in the next.
-pub struct Room<'a>(pub(crate) Lent<'a>);
+pub struct OutputWindow<'a>(pub(crate) Lent<'a>);
 
 pub(crate) enum Lent<'a> {
-    Ring(mirror::Room<'a, f32>),
+    Ring(mirror::WriteChunk<'a, f32>),
     /// Nobody listens any more.
     Scrap(&'a mut [Box<[f32]>]),
 }
 
-impl Inputs<'_> {
+impl InputWindows<'_> {
     /// How many there are.
     pub fn count(&self) -> usize {
         self.0.len()
@@ -65,19 +69,19 @@ impl Inputs<'_> {
     ///
     /// Real-time: hot.
     #[inline]
-    pub fn view(&mut self, input: usize) -> View<'_> {
+    pub fn window(&mut self, input: usize) -> InputWindow<'_> {
         self.0[input].view()
     }
 
     /// The windows of all inputs, in order.
     ///
     /// Real-time: hot.
-    pub fn views(&mut self) -> impl Iterator<Item = View<'_>> {
+    pub fn windows(&mut self) -> impl Iterator<Item = InputWindow<'_>> {
         self.0.iter_mut().map(InEnd::view)
     }
 }
 
-impl Outputs<'_> {
+impl OutputWindows<'_> {
     /// How many there are.
     pub fn count(&self) -> usize {
         self.0.len()
@@ -87,19 +91,19 @@ impl Outputs<'_> {
     ///
     /// Real-time: hot.
     #[inline]
-    pub fn room(&mut self, output: usize) -> Room<'_> {
+    pub fn window(&mut self, output: usize) -> OutputWindow<'_> {
         self.0[output].lend()
     }
 
     /// The rooms of all outputs, in order.
     ///
     /// Real-time: hot.
-    pub fn rooms(&mut self) -> impl Iterator<Item = Room<'_>> {
+    pub fn windows(&mut self) -> impl Iterator<Item = OutputWindow<'_>> {
         self.0.iter_mut().map(OutEnd::lend)
     }
 }
 
-impl View<'_> {
+impl InputWindow<'_> {
     /// The frames of one channel.
     ///
     /// Real-time: hot.
@@ -112,7 +116,7 @@ impl View<'_> {
     }
 }
 
-impl Room<'_> {
+impl OutputWindow<'_> {
     /// The frames of one channel.
     ///
     /// Real-time: hot.

@@ -7,7 +7,7 @@ mod overlap_save;
 mod simple;
 mod stft;
 
-pub use border::{Collect, Feed, Heard, Play, Tap};
+pub use border::{CallbackSink, CallbackSource, MemorySink, MemorySource, Recording};
 pub use fir::{Decimate, Interpolate, low_pass};
 pub use overlap_save::OverlapSave;
 pub use simple::{Add, Gain, Split};
@@ -20,7 +20,7 @@ use std::fmt;
 #[non_exhaustive]
 pub enum KindError {
     /// It needs at least one of these.
-    None(&'static str),
+    Zero(&'static str),
     /// A transform has a power of two from 32 to 2^25 samples.
     Transform(usize),
     /// A filter of so many taps does not fit into a transform of so many samples: take a larger one.
@@ -42,7 +42,7 @@ pub enum KindError {
 impl fmt::Display for KindError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::None(what) => write!(f, "it needs at least one of `{what}`"),
+            Self::Zero(what) => write!(f, "it needs at least one of `{what}`"),
             Self::Transform(size) => {
                 write!(
                     f,
@@ -68,7 +68,7 @@ impl std::error::Error for KindError {}
 /// At least one.
 fn some(value: usize, what: &'static str) -> Result<usize, KindError> {
     match value {
-        0 => Err(KindError::None(what)),
+        0 => Err(KindError::Zero(what)),
         _ => Ok(value),
     }
 }

@@ -33,14 +33,15 @@ mod sync;
 #[cfg(not(loom))]
 mod unit;
 
-pub use error::{Growth, RunError, RunOptions, Summary};
-pub use fire::{Fire, Flow, Inputs, Outputs, Room, View};
+pub use error::{QueueGrowth, RunError, RunOptions, RunSummary};
+pub use fire::{Actor, FireStatus, InputWindow, InputWindows, OutputWindow, OutputWindows};
 pub use network::Network;
-pub use run::{Order, run_alone};
+pub use run::{FiringOrder, run_on_caller};
 #[cfg(not(loom))]
-pub use run::{run_on, run_threads};
+pub use run::{run_on_workers, run_threads};
 pub use shape::{
-    Input, NodeId, NodeShape, Output, Ports, QueueId, QueueShape, Rest, Shape, WiringError,
+    EndOfStream, InputPort, NodeId, NodeSpec, OutputPort, Ports, QueueId, QueueSpec, Topology,
+    WiringError,
 };
 #[cfg(not(loom))]
 pub use unit::register_with;

@@ -1,7 +1,7 @@
 //! [`Live`]: a node that runs, with its ends of the queues.
 
 use crate::ends::{InEnd, OutEnd, Space, Supply};
-use crate::fire::{Fire, Flow, Inputs, Outputs};
+use crate::fire::{Actor, FireStatus, InputWindows, OutputWindows};
 use crate::shape::QueueId;
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -9,7 +9,7 @@ use units::Nanos;
 
 /// A node that runs.
 pub(crate) struct Live {
-    pub(crate) fire: Box<dyn Fire>,
+    pub(crate) fire: Box<dyn Actor>,
     pub(crate) ins: Vec<InEnd>,
     pub(crate) outs: Vec<OutEnd>,
     /// The nodes at the other ends.
@@ -120,17 +120,17 @@ impl Live {
         let Self {
             fire, ins, outs, ..
         } = self;
-        let turn = || fire.fire(&mut Inputs(ins), &mut Outputs(outs));
+        let turn = || fire.fire(&mut InputWindows(ins), &mut OutputWindows(outs));
         match catch_unwind(AssertUnwindSafe(turn)) {
-            Ok(Flow::Go) => {
+            Ok(FireStatus::Continue) => {
                 self.advance(usize::MAX);
                 Step::Fired
             }
-            Ok(Flow::End(frames)) => {
+            Ok(FireStatus::Finished(frames)) => {
                 self.advance(frames);
                 self.end()
             }
-            Ok(Flow::Fail(why)) => Step::Failed(Failure::Told(why)),
+            Ok(FireStatus::Failed(why)) => Step::Failed(Failure::Told(why)),
             Err(panic) => Step::Failed(Failure::Panic(words(panic))),
         }
     }

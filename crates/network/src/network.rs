@@ -1,13 +1,13 @@
 //! [`Network`]: nodes and queues, put together by hand or read from a session.
 
-use crate::fire::Fire;
-use crate::shape::{NodeId, NodeShape, QueueId, QueueShape, Shape, WiringError};
+use crate::fire::Actor;
+use crate::shape::{NodeId, NodeSpec, QueueId, QueueSpec, Topology, WiringError};
 
 /// Nodes and the queues between them, ready to run.
 #[derive(Default)]
 pub struct Network {
-    shape: Shape,
-    pub(crate) fires: Vec<Box<dyn Fire>>,
+    topology: Topology,
+    pub(crate) fires: Vec<Box<dyn Actor>>,
 }
 
 impl Network {
@@ -24,7 +24,7 @@ impl Network {
     pub fn add(
         &mut self,
         name: impl Into<String>,
-        fire: impl Fire + 'static,
+        fire: impl Actor + 'static,
     ) -> Result<NodeId, WiringError> {
         self.add_boxed(name.into(), Box::new(fire))
     }
@@ -34,16 +34,16 @@ impl Network {
     /// # Errors
     ///
     /// As there.
-    pub fn add_boxed(&mut self, name: String, fire: Box<dyn Fire>) -> Result<NodeId, WiringError> {
+    pub fn add_boxed(&mut self, name: String, fire: Box<dyn Actor>) -> Result<NodeId, WiringError> {
         let ports = fire.ports();
-        if self.shape.nodes.iter().any(|node| node.name == name) {
-            return Err(WiringError::Twice(name));
+        if self.topology.nodes.iter().any(|node| node.name == name) {
+            return Err(WiringError::DuplicateNode(name));
         }
-        if let Some((port, what)) = ports.flaw() {
+        if let Some((port, what)) = ports.first_error() {
             let port = format!("{name}.{port}");
             return Err(WiringError::Threshold { port, what });
         }
-        self.shape.nodes.push(NodeShape { name, ports });
+        self.topology.nodes.push(NodeSpec { name, ports });
         self.fires.push(fire);
         Ok(NodeId(self.fires.len() - 1))
     }
@@ -58,7 +58,7 @@ impl Network {
         from: (NodeId, usize),
         to: (NodeId, usize),
     ) -> Result<QueueId, WiringError> {
-        self.connect_with(QueueShape {
+        self.connect_with(QueueSpec {
             from,
             to,
             initial: 0,
@@ -71,8 +71,8 @@ impl Network {
     /// # Errors
     ///
     /// As there.
-    pub fn connect_with(&mut self, queue: QueueShape) -> Result<QueueId, WiringError> {
-        self.shape.connect(queue)
+    pub fn connect_with(&mut self, queue: QueueSpec) -> Result<QueueId, WiringError> {
+        self.topology.connect(queue)
     }
 
     /// Queues from each node's first output to the next one's first input.
@@ -88,12 +88,12 @@ impl Network {
     }
 
     /// The same as plain data: what the static checks look at.
-    pub fn shape(&self) -> &Shape {
-        &self.shape
+    pub fn topology(&self) -> &Topology {
+        &self.topology
     }
 
     /// What a node does.
-    pub fn fire_mut(&mut self, node: NodeId) -> Option<&mut dyn Fire> {
+    pub fn actor_mut(&mut self, node: NodeId) -> Option<&mut dyn Actor> {
         match self.fires.get_mut(node.0) {
             Some(fire) => Some(fire.as_mut()),
             None => None,

@@ -7,8 +7,8 @@ mod ready;
 #[cfg(not(loom))]
 mod threads;
 
-pub use alone::{Order, run_alone};
+pub use alone::{FiringOrder, run_on_caller};
 #[cfg(not(loom))]
-pub use crew::run_on;
+pub use crew::run_on_workers;
 #[cfg(not(loom))]
 pub use threads::run_threads;

@@ -25,11 +25,11 @@ mod recipe;
 mod schema;
 mod source;
 
-use crate::checks::{self, CheckError, Verdict};
-use crate::fire::{Fire, Flow, Inputs, Outputs};
+use crate::checks::{self, CheckError, CheckResult};
+use crate::fire::{Actor, FireStatus, InputWindows, OutputWindows};
 use crate::network::Network;
-use crate::shape::{NodeId, Ports, Shape};
-use graph::{Diagnostic, Place};
+use crate::shape::{NodeId, Ports, Topology};
+use graph::{Diagnostic, SourceSpan};
 use recipe::{Nodes, Recipe};
 use source::Source;
 use toml::de::DeTable;
@@ -39,45 +39,45 @@ pub use schema::extend_schema;
 /// The session's section that it is in.
 pub const SECTION: &str = "network";
 /// The most bytes that the queues of a session's network have together.
-pub const MOST_MEMORY: usize = 1 << 30;
+pub const MAX_MEMORY: usize = 1 << 30;
 /// The most nodes that a session's network has.
-pub const MOST_NODES: usize = 256;
+pub const MAX_NODES: usize = 256;
 
 /// What was found under `network` in a session.
 #[derive(Debug)]
-pub struct Reading {
+pub struct NetworkReading {
     /// The network, where nothing is wrong with it.
-    pub patch: Option<Patch>,
+    pub network: Option<NetworkSpec>,
     /// All that is wrong with it.
     pub diagnostics: Vec<Diagnostic>,
 }
 
 /// A network that was read: its shape, and how its nodes are made.
 #[derive(Clone, Debug)]
-pub struct Patch {
-    shape: Shape,
+pub struct NetworkSpec {
+    topology: Topology,
     recipes: Vec<Recipe>,
     /// Where each node and each queue stands in the text.
-    nodes: Vec<Place>,
-    queues: Vec<Place>,
-    verdict: Verdict,
+    nodes: Vec<SourceSpan>,
+    queues: Vec<SourceSpan>,
+    check_result: CheckResult,
 }
 
 /// A node whose sound is elsewhere.
 pub(crate) struct Border(pub(crate) Ports);
 
-impl Fire for Border {
+impl Actor for Border {
     fn ports(&self) -> Ports {
         self.0.clone()
     }
 
-    fn fire(&mut self, _: &mut Inputs<'_>, _: &mut Outputs<'_>) -> Flow {
-        Flow::End(0)
+    fn fire(&mut self, _: &mut InputWindows<'_>, _: &mut OutputWindows<'_>) -> FireStatus {
+        FireStatus::Finished(0)
     }
 }
 
 /// Reads the network of a `.toml` session; `None` where it has none. What is no TOML is for the session's reader to say.
-pub fn read(text: &str) -> Option<Reading> {
+pub fn read(text: &str) -> Option<NetworkReading> {
     let (table, _) = DeTable::parse_recoverable(text);
     let network = table.get_ref().get(SECTION)?;
     let mut reader = Reader {
@@ -93,8 +93,8 @@ pub fn read(text: &str) -> Option<Reading> {
         }
     };
     let has_errors = reader.found.iter().any(Diagnostic::is_error);
-    Some(Reading {
-        patch: patch.filter(|_| !has_errors),
+    Some(NetworkReading {
+        network: patch.filter(|_| !has_errors),
         diagnostics: reader.found,
     })
 }
@@ -106,12 +106,12 @@ struct Reader<'t> {
 }
 
 impl<'t> Reader<'t> {
-    fn error(&mut self, place: Place, message: impl Into<String>) -> &mut Diagnostic {
+    fn error(&mut self, place: SourceSpan, message: impl Into<String>) -> &mut Diagnostic {
         self.found.push(Diagnostic::error(place, message));
         self.found.last_mut().expect("it was put there")
     }
 
-    fn patch(&mut self, table: &DeTable<'t>, place: Place) -> Option<Patch> {
+    fn patch(&mut self, table: &DeTable<'t>, place: SourceSpan) -> Option<NetworkSpec> {
         let Nodes {
             mut network,
             recipes,
@@ -122,14 +122,14 @@ impl<'t> Reader<'t> {
         if self.found.iter().any(Diagnostic::is_error) {
             return None;
         }
-        let shape = network.shape().clone();
+        let shape = network.topology().clone();
         match checks::check(&shape) {
-            Ok(verdict) => Some(Patch {
-                shape,
+            Ok(verdict) => Some(NetworkSpec {
+                topology: shape,
                 recipes,
                 nodes,
                 queues,
-                verdict,
+                check_result: verdict,
             }),
             Err(wrong) => {
                 self.contradicts(&wrong, (&shape, &nodes, &queues));
@@ -142,26 +142,26 @@ impl<'t> Reader<'t> {
     fn contradicts(
         &mut self,
         wrong: &CheckError,
-        (shape, nodes, queues): (&Shape, &[Place], &[Place]),
+        (shape, nodes, queues): (&Topology, &[SourceSpan], &[SourceSpan]),
     ) {
         let (place, help) = match wrong {
-            CheckError::Open(node, _) => (nodes[node.0], "lead an edge to it or from it"),
-            CheckError::Rates { queue, .. } => (
+            CheckError::Unconnected(node, _) => (nodes[node.0], "lead an edge to it or from it"),
+            CheckError::InconsistentRates { queue, .. } => (
                 queues[queue.0],
                 "all ways between two nodes need the same rate: change a factor or a hop on one of them",
             ),
             CheckError::Deadlock { cycle, .. } => (
                 cycle
                     .first()
-                    .map_or(Place::NOWHERE, |(_, queue)| queues[queue.0]),
+                    .map_or(SourceSpan::NONE, |(_, queue)| queues[queue.0]),
                 "give an edge of the circle something to begin with: `initial` in [network.queues]",
             ),
-            CheckError::TooSmall { queue, .. } => (
+            CheckError::QueueTooSmall { queue, .. } => (
                 queues[queue.0],
                 "a larger `size`, or none: then it is found",
             ),
             _ => (
-                nodes.first().copied().unwrap_or(Place::NOWHERE),
+                nodes.first().copied().unwrap_or(SourceSpan::NONE),
                 "pieces and factors with larger common divisors meet earlier",
             ),
         };
@@ -169,22 +169,22 @@ impl<'t> Reader<'t> {
         if let CheckError::Deadlock { cycle, .. } = wrong {
             for (node, queue) in &cycle[1.min(cycle.len())..] {
                 let why = format!("`{}` waits here", shape.nodes[node.0].name);
-                told = told.also(queues[queue.0], why);
+                told = told.related(queues[queue.0], why);
             }
         }
         self.found.push(told);
     }
 }
 
-impl Patch {
+impl NetworkSpec {
     /// The network as plain data.
-    pub fn shape(&self) -> &Shape {
-        &self.shape
+    pub fn topology(&self) -> &Topology {
+        &self.topology
     }
 
     /// What is known of it before it runs.
-    pub fn verdict(&self) -> &Verdict {
-        &self.verdict
+    pub fn check_result(&self) -> &CheckResult {
+        &self.check_result
     }
 
     /// The name of a node's kind.
@@ -193,12 +193,12 @@ impl Patch {
     }
 
     /// Where a node stands in the text.
-    pub fn place(&self, node: NodeId) -> Place {
+    pub fn place(&self, node: NodeId) -> SourceSpan {
         self.nodes[node.0]
     }
 
     /// Where an edge stands in the text.
-    pub fn queue_place(&self, queue: crate::QueueId) -> Place {
+    pub fn queue_place(&self, queue: crate::QueueId) -> SourceSpan {
         self.queues[queue.0]
     }
 
@@ -208,18 +208,18 @@ impl Patch {
     }
 
     /// The node that sound comes in by.
-    pub fn input(&self) -> NodeId {
+    pub fn input_node(&self) -> NodeId {
         NodeId(self.border(|recipe| matches!(recipe, Recipe::Input(_))))
     }
 
     /// The node that sound goes out by.
-    pub fn output(&self) -> NodeId {
+    pub fn output_node(&self) -> NodeId {
         NodeId(self.border(|recipe| matches!(recipe, Recipe::Output(_))))
     }
 
     /// Channels and frames a firing of the input, and of the output.
-    pub fn borders(&self) -> [(usize, usize); 2] {
-        [self.input(), self.output()].map(|node| match &self.recipes[node.0] {
+    pub fn io_formats(&self) -> [(usize, usize); 2] {
+        [self.input_node(), self.output_node()].map(|node| match &self.recipes[node.0] {
             Recipe::Input(format) | Recipe::Output(format) => (format.channels, format.piece),
             _ => unreachable!("it is a border"),
         })
@@ -227,11 +227,14 @@ impl Patch {
 
     /// Frames that come out, in the time in which so many go in: a fraction in lowest terms.
     pub fn ratio(&self) -> (u128, u128) {
-        let [into, out] = self.borders();
+        let [into, out] = self.io_formats();
         let count = |node: NodeId, piece: usize| {
-            u128::from(self.verdict.repetitions[node.0]) * piece as u128
+            u128::from(self.check_result.repetitions[node.0]) * piece as u128
         };
-        let (over, under) = (count(self.output(), out.1), count(self.input(), into.1));
+        let (over, under) = (
+            count(self.output_node(), out.1),
+            count(self.input_node(), into.1),
+        );
         let common = checks::gcd(over, under).max(1);
         (over / common, under / common)
     }
@@ -243,8 +246,8 @@ impl Patch {
     /// A size that was asked for is too small then.
     pub(crate) fn frame_by_frame(&self) -> Result<Self, CheckError> {
         let mut patch = self.clone();
-        let (input, output) = (self.input(), self.output());
-        for (node, recipe) in patch.shape.nodes.iter_mut().zip(&mut patch.recipes) {
+        let (input, output) = (self.input_node(), self.output_node());
+        for (node, recipe) in patch.topology.nodes.iter_mut().zip(&mut patch.recipes) {
             if let Recipe::Input(format) | Recipe::Output(format) = recipe {
                 format.piece = 1;
             }
@@ -253,7 +256,7 @@ impl Patch {
                 ports
                     .outputs
                     .iter_mut()
-                    .for_each(|out| (out.room, out.produce) = (1, 1));
+                    .for_each(|out| (out.window, out.produce) = (1, 1));
             }
             if ports.outputs.is_empty() {
                 ports
@@ -262,31 +265,31 @@ impl Patch {
                     .for_each(|into| (into.window, into.consume) = (1, 1));
             }
         }
-        debug_assert_eq!((patch.input(), patch.output()), (input, output));
-        patch.verdict = Verdict {
-            repetitions: checks::balance(&patch.shape)?,
-            sizes: checks::fixed_sizes(&patch.shape)?,
+        debug_assert_eq!((patch.input_node(), patch.output_node()), (input, output));
+        patch.check_result = CheckResult {
+            repetitions: checks::repetition_vector(&patch.topology)?,
+            sizes: checks::fixed_sizes(&patch.topology)?,
         };
         Ok(patch)
     }
 
     /// Has the queue at the output begin with so many silent frames, and hold at least `size`.
     pub(crate) fn delay(&mut self, frames: usize, size: usize) {
-        let output = self.output();
-        let ends_there = |queue: &crate::QueueShape| queue.to.0 == output;
-        let found = self.shape.queues.iter().position(ends_there);
+        let output = self.output_node();
+        let ends_there = |queue: &crate::QueueSpec| queue.to.0 == output;
+        let found = self.topology.queues.iter().position(ends_there);
         let queue = found.expect("a queue ends at the output");
-        self.shape.queues[queue].initial += frames;
-        let known = &mut self.verdict.sizes[queue];
+        self.topology.queues[queue].initial += frames;
+        let known = &mut self.check_result.sizes[queue];
         *known = size.max(*known + frames);
     }
 
     /// The network, with what plays at its input and what listens at its output; they have the ports that
-    /// [`Patch::borders`] says.
-    pub fn network(&self, input: Box<dyn Fire>, output: Box<dyn Fire>) -> Network {
+    /// [`NetworkSpec::io_formats`] says.
+    pub fn build(&self, input: Box<dyn Actor>, output: Box<dyn Actor>) -> Network {
         let (mut input, mut output) = (Some(input), Some(output));
         let mut network = Network::new();
-        for (node, recipe) in self.shape.nodes.iter().zip(&self.recipes) {
+        for (node, recipe) in self.topology.nodes.iter().zip(&self.recipes) {
             let fire = match recipe {
                 Recipe::Input(_) => input.take(),
                 Recipe::Output(_) => output.take(),
@@ -298,7 +301,7 @@ impl Patch {
             let added = network.add_boxed(node.name.clone(), fire);
             added.expect("its name was free when it was read");
         }
-        for (queue, size) in self.shape.queues.iter().zip(&self.verdict.sizes) {
+        for (queue, size) in self.topology.queues.iter().zip(&self.check_result.sizes) {
             let mut queue = queue.clone();
             queue.size = Some(*size);
             let added = network.connect_with(queue);

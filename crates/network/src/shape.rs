@@ -1,4 +1,4 @@
-//! [`Shape`]: a network as plain data, without what its nodes do. The static checks need no more.
+//! [`Topology`]: a network as plain data, without what its nodes do. The static checks need no more.
 
 use std::fmt;
 
@@ -12,7 +12,7 @@ pub struct QueueId(pub usize);
 
 /// What becomes of the last frames of an input, when there are fewer than a window and no more will come.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Rest {
+pub enum EndOfStream {
     /// They are dropped, and the node ends.
     Drop,
     /// Silence is put behind them until each has been seen; then the node ends.
@@ -22,12 +22,12 @@ pub enum Rest {
     Flush,
     /// Silence is put behind them for as long as another input goes on; the node ends with the last of these. What it
     /// gave itself, and hears again by a circle, does not keep it going where it hears anything else.
-    Silence,
+    Extend,
 }
 
 /// What one firing takes from an input.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Input {
+pub struct InputPort {
     /// Its name, unique among the node's inputs.
     pub name: String,
     /// Frames that must be there: the firing threshold.
@@ -35,20 +35,20 @@ pub struct Input {
     /// Frames that are gone afterwards, at most the window. The others are the first of the next window.
     pub consume: usize,
     /// Frames of silence before the first that comes: what a filter remembers.
-    pub lead: usize,
+    pub history: usize,
     /// Samples a frame.
     pub channels: usize,
     /// What becomes of the last frames.
-    pub rest: Rest,
+    pub at_end: EndOfStream,
 }
 
 /// What one firing gives to an output.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Output {
+pub struct OutputPort {
     /// Its name, unique among the node's outputs.
     pub name: String,
     /// Frames there must be room for.
-    pub room: usize,
+    pub window: usize,
     /// Frames that are given away, at most the room. What was written behind them is there again in the next room.
     pub produce: usize,
     /// Samples a frame.
@@ -59,14 +59,14 @@ pub struct Output {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Ports {
     /// Inputs, in order.
-    pub inputs: Vec<Input>,
+    pub inputs: Vec<InputPort>,
     /// Outputs, in order.
-    pub outputs: Vec<Output>,
+    pub outputs: Vec<OutputPort>,
 }
 
 /// A node without what it does.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NodeShape {
+pub struct NodeSpec {
     /// Its name, unique in the network.
     pub name: String,
     /// Where queues begin and end.
@@ -75,7 +75,7 @@ pub struct NodeShape {
 
 /// A queue between two nodes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct QueueShape {
+pub struct QueueSpec {
     /// The node that writes, and which of its outputs.
     pub from: (NodeId, usize),
     /// The node that reads, and which of its inputs.
@@ -88,11 +88,11 @@ pub struct QueueShape {
 
 /// A network as plain data.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Shape {
+pub struct Topology {
     /// The nodes.
-    pub nodes: Vec<NodeShape>,
+    pub nodes: Vec<NodeSpec>,
     /// The queues.
-    pub queues: Vec<QueueShape>,
+    pub queues: Vec<QueueSpec>,
 }
 
 /// Why a network is not whole, or a queue cannot be.
@@ -100,7 +100,7 @@ pub struct Shape {
 #[non_exhaustive]
 pub enum WiringError {
     /// There is a node of that name: name this one otherwise.
-    Twice(String),
+    DuplicateNode(String),
     /// A port takes nothing, gives nothing, or more than it asks for.
     Threshold {
         /// The port, as `node.port`.
@@ -109,11 +109,11 @@ pub enum WiringError {
         what: &'static str,
     },
     /// There is no such node or port.
-    Nowhere(String),
+    NoSuchPort(String),
     /// A queue begins or ends there already: put a node that splits in between.
-    Taken(String),
+    PortTaken(String),
     /// The two ports have different channels.
-    Channels {
+    ChannelMismatch {
         /// The queue.
         queue: String,
         /// Channels that are written.
@@ -122,26 +122,26 @@ pub enum WiringError {
         read: usize,
     },
     /// No queue begins or ends there.
-    Open(String),
+    Unconnected(String),
 }
 
-impl Input {
+impl InputPort {
     /// An input that sees `window` frames and takes `consume` of them.
     pub fn new(name: impl Into<String>, window: usize, consume: usize) -> Self {
         Self {
             name: name.into(),
             window,
             consume,
-            lead: 0,
+            history: 0,
             channels: 1,
-            rest: Rest::Pad,
+            at_end: EndOfStream::Pad,
         }
     }
 
     /// The same with so many frames of silence before the first.
     #[must_use]
-    pub fn lead(mut self, frames: usize) -> Self {
-        self.lead = frames;
+    pub fn history(mut self, frames: usize) -> Self {
+        self.history = frames;
         self
     }
 
@@ -154,8 +154,8 @@ impl Input {
 
     /// The same with another end.
     #[must_use]
-    pub fn rest(mut self, rest: Rest) -> Self {
-        self.rest = rest;
+    pub fn at_end(mut self, rest: EndOfStream) -> Self {
+        self.at_end = rest;
         self
     }
 
@@ -165,12 +165,12 @@ impl Input {
     }
 }
 
-impl Output {
+impl OutputPort {
     /// An output that has room for `room` frames and gives `produce` of them.
-    pub fn new(name: impl Into<String>, room: usize, produce: usize) -> Self {
+    pub fn new(name: impl Into<String>, window: usize, produce: usize) -> Self {
         Self {
             name: name.into(),
-            room,
+            window,
             produce,
             channels: 1,
         }
@@ -186,7 +186,7 @@ impl Output {
 
 impl Ports {
     /// One input, no output.
-    pub fn sink(input: Input) -> Self {
+    pub fn sink(input: InputPort) -> Self {
         Self {
             inputs: vec![input],
             outputs: Vec::new(),
@@ -194,7 +194,7 @@ impl Ports {
     }
 
     /// No input, one output.
-    pub fn source(output: Output) -> Self {
+    pub fn source(output: OutputPort) -> Self {
         Self {
             inputs: Vec::new(),
             outputs: vec![output],
@@ -202,7 +202,7 @@ impl Ports {
     }
 
     /// One of each.
-    pub fn through(input: Input, output: Output) -> Self {
+    pub fn through(input: InputPort, output: OutputPort) -> Self {
         Self {
             inputs: vec![input],
             outputs: vec![output],
@@ -210,10 +210,10 @@ impl Ports {
     }
 
     /// Samples a port may have in one frame, and frames it may ask for at once: more is a mistake.
-    pub const MOST: usize = 1 << 30;
+    pub const MAX: usize = 1 << 30;
 
     /// The first port whose numbers make no sense, with the reason.
-    pub fn flaw(&self) -> Option<(&str, &'static str)> {
+    pub fn first_error(&self) -> Option<(&str, &'static str)> {
         let inputs = self
             .inputs
             .iter()
@@ -221,7 +221,7 @@ impl Ports {
         let outputs = self
             .outputs
             .iter()
-            .map(|o| (&o.name, o.produce, o.room, o.channels));
+            .map(|o| (&o.name, o.produce, o.window, o.channels));
         let flawed = inputs
             .chain(outputs)
             .find_map(|(name, moved, asked, channels)| {
@@ -231,14 +231,14 @@ impl Ports {
                     (moved, asked, _) if moved > asked => {
                         "a firing moves more frames than it asks for"
                     }
-                    (_, asked, channels) if asked.max(channels) > Self::MOST => {
+                    (_, asked, channels) if asked.max(channels) > Self::MAX => {
                         "it asks for too much"
                     }
                     _ => return None,
                 };
                 Some((name.as_str(), what))
             });
-        let far = |i: &&Input| i.lead > Self::MOST;
+        let far = |i: &&InputPort| i.history > Self::MAX;
         let lead = self
             .inputs
             .iter()
@@ -248,33 +248,36 @@ impl Ports {
     }
 }
 
-impl Shape {
+impl Topology {
     /// The input that a queue ends at.
-    pub fn input(&self, queue: QueueId) -> &Input {
+    pub fn input(&self, queue: QueueId) -> &InputPort {
         let (node, port) = self.queues[queue.0].to;
         &self.nodes[node.0].ports.inputs[port]
     }
 
     /// The output that a queue begins at.
-    pub fn output(&self, queue: QueueId) -> &Output {
+    pub fn output(&self, queue: QueueId) -> &OutputPort {
         let (node, port) = self.queues[queue.0].from;
         &self.nodes[node.0].ports.outputs[port]
     }
 
     /// Frames of silence that a queue begins with.
-    pub fn first(&self, queue: QueueId) -> usize {
-        self.queues[queue.0].initial + self.input(queue).lead
+    pub fn initial_frames(&self, queue: QueueId) -> usize {
+        self.queues[queue.0].initial + self.input(queue).history
     }
 
     /// The fewest frames with which a queue can ever move: what its two ports ask for at once, and what it begins with.
-    pub fn least(&self, queue: QueueId) -> usize {
+    pub fn min_size(&self, queue: QueueId) -> usize {
         let (input, output) = (self.input(queue), self.output(queue));
-        input.window.max(output.room).max(self.first(queue))
+        input
+            .window
+            .max(output.window)
+            .max(self.initial_frames(queue))
     }
 
     /// A queue in words: `a.out -> b.in`.
     pub fn queue_name(&self, queue: QueueId) -> String {
-        let QueueShape { from, to, .. } = &self.queues[queue.0];
+        let QueueSpec { from, to, .. } = &self.queues[queue.0];
         let (from_node, to_node) = (&self.nodes[from.0.0].name, &self.nodes[to.0.0].name);
         let (output, input) = (self.output(queue), self.input(queue));
         format!("{from_node}.{} -> {to_node}.{}", output.name, input.name)
@@ -286,7 +289,7 @@ impl Shape {
     }
 
     /// Every port without a queue.
-    pub fn open_ports(&self) -> Vec<(NodeId, WiringError)> {
+    pub fn unconnected_ports(&self) -> Vec<(NodeId, WiringError)> {
         let mut open = Vec::new();
         for (i, node) in self.nodes.iter().enumerate() {
             let id = NodeId(i);
@@ -297,7 +300,7 @@ impl Shape {
             let named = ins
                 .chain(outs)
                 .map(|(_, port)| format!("{}.{port}", node.name));
-            open.extend(named.map(|port| (id, WiringError::Open(port))));
+            open.extend(named.map(|port| (id, WiringError::Unconnected(port))));
         }
         open
     }
@@ -307,7 +310,7 @@ impl Shape {
     /// # Errors
     ///
     /// There is no such port, it is taken, or the channels differ.
-    pub fn connect(&mut self, queue: QueueShape) -> Result<QueueId, WiringError> {
+    pub fn connect(&mut self, queue: QueueSpec) -> Result<QueueId, WiringError> {
         let ((from, output), (to, input)) = (queue.from, queue.to);
         let node = |id: NodeId| self.nodes.get(id.0).ok_or_else(|| nowhere(id, "node"));
         let (from, to) = (node(from)?, node(to)?);
@@ -321,22 +324,22 @@ impl Shape {
             .inputs
             .get(input)
             .ok_or_else(|| nowhere(queue.to.0, "input"))?;
-        let name = |node: &NodeShape, port: &str| format!("{}.{port}", node.name);
+        let name = |node: &NodeSpec, port: &str| format!("{}.{port}", node.name);
         if self.queues.iter().any(|q| q.from == queue.from) {
-            return Err(WiringError::Taken(name(from, &written.name)));
+            return Err(WiringError::PortTaken(name(from, &written.name)));
         }
         if self.queues.iter().any(|q| q.to == queue.to) {
-            return Err(WiringError::Taken(name(to, &read.name)));
+            return Err(WiringError::PortTaken(name(to, &read.name)));
         }
         let asked = queue.initial.max(queue.size.unwrap_or(0));
-        if asked > Ports::MOST {
+        if asked > Ports::MAX {
             let port = name(to, &read.name);
             let what = "its queue is too long";
             return Err(WiringError::Threshold { port, what });
         }
         if written.channels != read.channels {
             let (a, b) = (name(from, &written.name), name(to, &read.name));
-            return Err(WiringError::Channels {
+            return Err(WiringError::ChannelMismatch {
                 queue: format!("{a} -> {b}"),
                 written: written.channels,
                 read: read.channels,
@@ -348,17 +351,17 @@ impl Shape {
 }
 
 fn nowhere(node: NodeId, what: &str) -> WiringError {
-    WiringError::Nowhere(format!("there is no such {what} (node {})", node.0))
+    WiringError::NoSuchPort(format!("there is no such {what} (node {})", node.0))
 }
 
 impl fmt::Display for WiringError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Twice(name) => write!(f, "there are two nodes called `{name}`"),
+            Self::DuplicateNode(name) => write!(f, "there are two nodes called `{name}`"),
             Self::Threshold { port, what } => write!(f, "`{port}`: {what}"),
-            Self::Nowhere(what) => f.write_str(what),
-            Self::Taken(port) => write!(f, "`{port}` has a queue already"),
-            Self::Channels {
+            Self::NoSuchPort(what) => f.write_str(what),
+            Self::PortTaken(port) => write!(f, "`{port}` has a queue already"),
+            Self::ChannelMismatch {
                 queue,
                 written,
                 read,
@@ -366,7 +369,7 @@ impl fmt::Display for WiringError {
                 f,
                 "`{queue}`: {written} channels are written and {read} are read"
             ),
-            Self::Open(port) => write!(f, "`{port}` has no queue"),
+            Self::Unconnected(port) => write!(f, "`{port}` has no queue"),
         }
     }
 }
@@ -377,22 +380,22 @@ impl std::error::Error for WiringError {}
 mod tests {
     use super::*;
 
-    fn chain() -> Shape {
-        let node = |name: &str, ports| NodeShape {
+    fn chain() -> Topology {
+        let node = |name: &str, ports| NodeSpec {
             name: name.into(),
             ports,
         };
-        Shape {
+        Topology {
             nodes: vec![
-                node("a", Ports::source(Output::new("out", 4, 4))),
-                node("b", Ports::sink(Input::new("in", 8, 2).lead(6))),
+                node("a", Ports::source(OutputPort::new("out", 4, 4))),
+                node("b", Ports::sink(InputPort::new("in", 8, 2).history(6))),
             ],
             queues: Vec::new(),
         }
     }
 
-    fn queue(from: (usize, usize), to: (usize, usize)) -> QueueShape {
-        QueueShape {
+    fn queue(from: (usize, usize), to: (usize, usize)) -> QueueSpec {
+        QueueSpec {
             from: (NodeId(from.0), from.1),
             to: (NodeId(to.0), to.1),
             initial: 1,
@@ -403,15 +406,15 @@ mod tests {
     #[test]
     fn a_queue_joins_two_ports_once() {
         let mut shape = chain();
-        assert_eq!(shape.open_ports().len(), 2);
+        assert_eq!(shape.unconnected_ports().len(), 2);
         let id = shape.connect(queue((0, 0), (1, 0))).unwrap();
         assert_eq!(shape.queue_name(id), "a.out -> b.in");
-        assert_eq!((shape.first(id), shape.least(id)), (7, 8));
-        assert!(shape.open_ports().is_empty());
+        assert_eq!((shape.initial_frames(id), shape.min_size(id)), (7, 8));
+        assert!(shape.unconnected_ports().is_empty());
         let taken = shape.connect(queue((0, 0), (1, 0)));
-        assert_eq!(taken, Err(WiringError::Taken("a.out".into())));
+        assert_eq!(taken, Err(WiringError::PortTaken("a.out".into())));
         let mut long = queue((0, 0), (1, 0));
-        long.initial = Ports::MOST + 1;
+        long.initial = Ports::MAX + 1;
         let too_long = chain().connect(long);
         assert!(matches!(too_long, Err(WiringError::Threshold { .. })));
         for wrong in [
@@ -419,7 +422,10 @@ mod tests {
             queue((0, 0), (1, 1)),
             queue((2, 0), (1, 0)),
         ] {
-            assert!(matches!(shape.connect(wrong), Err(WiringError::Nowhere(_))));
+            assert!(matches!(
+                shape.connect(wrong),
+                Err(WiringError::NoSuchPort(_))
+            ));
         }
     }
 
@@ -439,10 +445,13 @@ mod tests {
 
     #[test]
     fn ports_that_cannot_move_are_found() {
-        let flaw = |input: Input| Ports::sink(input).flaw().is_some();
-        assert!(!flaw(Input::new("in", 3, 3)));
-        assert!(flaw(Input::new("in", 3, 0)) && flaw(Input::new("in", 3, 4)));
-        assert!(flaw(Input::new("in", 3, 3).channels(0)) && flaw(Input::new("in", usize::MAX, 1)));
-        assert!(flaw(Input::new("in", 3, 3).lead(usize::MAX)));
+        let flaw = |input: InputPort| Ports::sink(input).first_error().is_some();
+        assert!(!flaw(InputPort::new("in", 3, 3)));
+        assert!(flaw(InputPort::new("in", 3, 0)) && flaw(InputPort::new("in", 3, 4)));
+        assert!(
+            flaw(InputPort::new("in", 3, 3).channels(0))
+                && flaw(InputPort::new("in", usize::MAX, 1))
+        );
+        assert!(flaw(InputPort::new("in", 3, 3).history(usize::MAX)));
     }
 }

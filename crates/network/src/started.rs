@@ -3,12 +3,12 @@
 use crate::checks;
 use crate::circles::circles;
 use crate::ends::{InEnd, OutEnd};
-use crate::error::{RunError, RunOptions, Summary};
+use crate::error::{RunError, RunOptions, RunSummary};
 use crate::live::{Failure, Live};
 use crate::network::Network;
-use crate::shape::{QueueId, Shape};
+use crate::shape::{QueueId, Topology};
 use crate::stuck::Circuit;
-use rt::mirror::{Consumer, Pages, Producer, Ring};
+use rt::mirror::{Consumer, PageSize, Producer, Ring};
 
 /// A network with its queues in memory.
 pub(crate) struct Started {
@@ -20,8 +20,8 @@ pub(crate) struct Started {
 impl Started {
     /// Makes the queues.
     pub(crate) fn new(network: Network, options: &RunOptions) -> Result<Self, RunError> {
-        let shape = network.shape().clone();
-        if let Some((_, open)) = shape.open_ports().into_iter().next() {
+        let shape = network.topology().clone();
+        if let Some((_, open)) = shape.unconnected_ports().into_iter().next() {
             return Err(open.into());
         }
         let sizes = sizes(&shape);
@@ -30,8 +30,8 @@ impl Started {
         for (queue, size) in circuit.shape.queue_ids().zip(sizes) {
             let channels = circuit.shape.input(queue).channels;
             let (mut producer, consumer) = circuit.ring(queue, channels, size, 0)?;
-            let first = circuit.shape.first(queue);
-            if let Ok(room) = producer.room(first) {
+            let first = circuit.shape.initial_frames(queue);
+            if let Ok(room) = producer.write_chunk(first) {
                 room.commit(first); // new memory is silent
             }
             circuit.tie(&mut lives, queue, size, (producer, consumer));
@@ -51,8 +51,8 @@ impl Started {
     }
 
     /// What became of it.
-    pub(crate) fn summary(&self) -> Summary {
-        Summary {
+    pub(crate) fn summary(&self) -> RunSummary {
+        RunSummary {
             firings: self.lives.iter().map(|live| live.firings).collect(),
             sizes: self.circuit.sizes.clone(),
             growths: self.circuit.growths.clone(),
@@ -67,7 +67,7 @@ impl Started {
 }
 
 /// Why node `node` ended the network.
-pub(crate) fn failed(shape: &Shape, node: usize, failure: Failure) -> RunError {
+pub(crate) fn failed(shape: &Topology, node: usize, failure: Failure) -> RunError {
     let node = shape.nodes[node].name.clone();
     match failure {
         Failure::Panic(message) => RunError::Panicked { node, message },
@@ -76,7 +76,7 @@ pub(crate) fn failed(shape: &Shape, node: usize, failure: Failure) -> RunError {
 }
 
 /// What the queues have at first: what was asked for, else what the static check finds sufficient, else the least.
-fn sizes(shape: &Shape) -> Vec<usize> {
+fn sizes(shape: &Topology) -> Vec<usize> {
     let is_open = shape.queues.iter().any(|queue| queue.size.is_none());
     let sufficient = is_open
         .then(|| checks::sufficient_sizes(shape).ok())
@@ -85,13 +85,13 @@ fn sizes(shape: &Shape) -> Vec<usize> {
         let found = sufficient.as_ref().map(|sizes| sizes[queue.0]);
         let asked = shape.queues[queue.0].size;
         // A queue that begins with more has more.
-        let asked = asked.map(|size| size.max(shape.first(queue)).max(1));
-        asked.or(found).unwrap_or_else(|| shape.least(queue))
+        let asked = asked.map(|size| size.max(shape.initial_frames(queue)).max(1));
+        asked.or(found).unwrap_or_else(|| shape.min_size(queue))
     };
     shape.queue_ids().map(size).collect()
 }
 
-fn live(fire: Box<dyn crate::Fire>) -> Live {
+fn live(fire: Box<dyn crate::Actor>) -> Live {
     Live {
         fire,
         ins: Vec::new(),
@@ -104,7 +104,7 @@ fn live(fire: Box<dyn crate::Fire>) -> Live {
 }
 
 /// Tells the ends of queues in circles, but where a node hears nothing else.
-fn go_round(shape: &Shape, lives: &mut [Live]) {
+fn go_round(shape: &Topology, lives: &mut [Live]) {
     let circle = circles(shape);
     let is_round = |end: &InEnd| {
         let queue = &shape.queues[end.queue.0];
@@ -145,7 +145,7 @@ impl Circuit {
             queue: self.shape.queue_name(queue),
             source,
         };
-        let ring = Ring::<f32>::new(channels, frames, Pages::Usual).map_err(refused)?;
+        let ring = Ring::<f32>::new(channels, frames, PageSize::Default).map_err(refused)?;
         let bytes = self.bytes - of(old) + of(ring.capacity());
         if bytes > self.memory {
             return Err(self.too_large(queue, bytes));
@@ -176,7 +176,7 @@ impl Circuit {
             let shape = &self.shape.queues[queue.0];
             (shape.from, shape.to)
         };
-        let place = |shape: &Shape, queue: QueueId| {
+        let place = |shape: &Topology, queue: QueueId| {
             let queue = &shape.queues[queue.0];
             (queue.from.1, queue.to.1)
         };

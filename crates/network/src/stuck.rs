@@ -5,20 +5,20 @@
 //! frames is for ever. In any other one there is a queue whose size alone is in the way: the smallest of these grows.
 
 use crate::ends::{InEnd, OutEnd};
-use crate::error::{Growth, RunError};
+use crate::error::{QueueGrowth, RunError};
 use crate::live::{Hold, Live};
-use crate::shape::{QueueId, Shape};
+use crate::shape::{QueueId, Topology};
 
 /// What is known of a running network besides its nodes.
 pub(crate) struct Circuit {
-    pub(crate) shape: Shape,
+    pub(crate) shape: Topology,
     /// Bytes that the rings may have.
     pub(crate) memory: usize,
     /// Bytes that they have.
     pub(crate) bytes: usize,
     /// Frames that each queue has.
     pub(crate) sizes: Vec<usize>,
-    pub(crate) growths: Vec<Growth>,
+    pub(crate) growths: Vec<QueueGrowth>,
 }
 
 /// What is to be done when all nodes have stopped.
@@ -31,7 +31,7 @@ pub(crate) enum Way {
 }
 
 impl Circuit {
-    pub(crate) fn new(shape: Shape, memory: usize) -> Self {
+    pub(crate) fn new(shape: Topology, memory: usize) -> Self {
         Self {
             shape,
             memory,
@@ -160,7 +160,7 @@ impl Circuit {
             }
         };
         out_end(lives[from], queue).widen(size);
-        self.growths.push(Growth {
+        self.growths.push(QueueGrowth {
             queue: self.shape.queue_name(queue),
             from: old,
             to: size,
@@ -191,7 +191,7 @@ fn move_queue(
     let pending = out_end(lives[from], queue).pending();
     for (frames, is_given) in [(content, true), (pending, false)] {
         let count = frames.first().map_or(0, Vec::len);
-        if let Ok(mut room) = producer.room(count) {
+        if let Ok(mut room) = producer.write_chunk(count) {
             for (channel, samples) in frames.iter().enumerate() {
                 room.channel(channel).copy_from_slice(samples);
             }

@@ -11,10 +11,10 @@
 
 mod flow;
 
-use crate::session::{self, Patch};
+use crate::session::{self, NetworkSpec};
 use flow::Stream;
-use graph::{Kind, Param, PortSpec, Range};
-use processor::{Activity, Block, Creation, MakeError, Processor, Registry, Setup, Tail};
+use graph::{Kind, Param, ParamRange, PortSpec};
+use processor::{Block, MakeContext, MakeError, ProcessStatus, Processor, Registry, Setup, Tail};
 use std::path::Path;
 use units::Frames;
 
@@ -28,7 +28,7 @@ fn kind() -> Kind {
         params: vec![Param {
             name: "file",
             unit: "",
-            range: Range::File(true),
+            range: ParamRange::File(true),
             live: false,
             doc: "The .toml session whose [network] it is.",
         }],
@@ -49,7 +49,7 @@ pub fn register_with(
 }
 
 fn make(
-    creation: &Creation<'_>,
+    creation: &MakeContext<'_>,
     read: &dyn Fn(&Path) -> Result<String, String>,
 ) -> Result<Box<dyn Processor>, MakeError> {
     let refuse = |why: String| MakeError::param("file", why);
@@ -60,10 +60,10 @@ fn make(
     let Some(reading) = session::read(&text) else {
         return Err(refuse(format!("{file} has no [network]")));
     };
-    let Some(patch) = reading.patch else {
+    let Some(patch) = reading.network else {
         let first = reading.diagnostics.iter().find(|told| told.is_error());
         let told = first.map_or(String::new(), |told| {
-            format!("{}: {}", told.place.line, told.message)
+            format!("{}: {}", told.span.line, told.message)
         });
         return Err(refuse(format!("{file}:{told}")));
     };
@@ -77,7 +77,7 @@ fn make(
 
 /// What is known before it is set up.
 struct Plan {
-    patch: Patch,
+    patch: NetworkSpec,
     channels: usize,
     latency: u64,
     /// Frames by which the network can be ahead of what is read, besides a block.
@@ -85,8 +85,8 @@ struct Plan {
 }
 
 impl Plan {
-    fn new(patch: &Patch, channels: usize) -> Result<Self, String> {
-        let [(into, _), (out, _)] = patch.borders();
+    fn new(patch: &NetworkSpec, channels: usize) -> Result<Self, String> {
+        let [(into, _), (out, _)] = patch.io_formats();
         if (into, out) != (channels, channels) {
             return Err(format!(
                 "its network has {into} channels in and {out} out, and the node {channels}"
@@ -99,21 +99,22 @@ impl Plan {
             ));
         }
         let patch = patch.frame_by_frame().map_err(|wrong| wrong.to_string())?;
-        let lag = crate::checks::lag(patch.shape(), patch.input(), patch.output());
+        let lag =
+            crate::checks::lag_range(patch.topology(), patch.input_node(), patch.output_node());
         let lag = lag.map_err(|wrong| wrong.to_string())?;
-        if lag.most > MOST_LATENCY {
+        if lag.max > MOST_LATENCY {
             return Err(format!(
                 "its network is late by {} frames, which is too much",
-                lag.most
+                lag.max
             ));
         }
         Ok(Self {
             patch,
             channels,
-            latency: lag.most,
+            latency: lag.max,
             ahead: lag
-                .most
-                .saturating_add_signed(lag.least.min(0).saturating_neg()),
+                .max
+                .saturating_add_signed(lag.min.min(0).saturating_neg()),
         })
     }
 }
@@ -128,16 +129,16 @@ impl Processor for Unit {
     fn setup(&mut self, setup: &mut Setup<'_>) {
         let refused = setup.services.gauge("refused");
         let made = Stream::new(&self.plan, setup.block.0 as usize);
-        refused.show(if made.is_ok() { 0.0 } else { 1.0 });
+        refused.set(if made.is_ok() { 0.0 } else { 1.0 });
         self.stream = made.ok();
     }
 
-    fn process(&mut self, block: &mut Block<'_>) -> Activity {
+    fn process(&mut self, block: &mut Block<'_>) -> ProcessStatus {
         match &mut self.stream {
             Some(stream) => stream.play(block, self.plan.channels),
-            None => block.silence(),
+            None => block.silence_outputs(),
         }
-        Activity::Awake
+        ProcessStatus::Continue
     }
 
     fn reset(&mut self) {
@@ -152,6 +153,6 @@ impl Processor for Unit {
 
     /// What its nodes remember is theirs to know.
     fn tail(&self) -> Tail {
-        Tail::Endless
+        Tail::Infinite
     }
 }

@@ -6,19 +6,22 @@ mod common;
 
 use common::all_ways;
 use divisi_network::kinds::{
-    Add, Collect, Decimate, Heard, Interpolate, InverseStft, OverlapSave, Play, Split, Stft,
-    low_pass,
+    Add, Decimate, Interpolate, InverseStft, MemorySink, MemorySource, OverlapSave, Recording,
+    Split, Stft, low_pass,
 };
 use divisi_network::{Network, RunOptions, checks};
 
-fn chain() -> (Network, Heard) {
+fn chain() -> (Network, Recording) {
     let sound: Vec<f32> = (0..5000).map(|i| common::sample(4, 0, i)).collect();
     let taps = low_pass(31, 0.1);
     let mut network = Network::new();
-    let mut add = |name: &str, node: Box<dyn divisi_network::Fire>| {
+    let mut add = |name: &str, node: Box<dyn divisi_network::Actor>| {
         network.add_boxed(name.into(), node).unwrap()
     };
-    let source = add("source", Box::new(Play::new(vec![sound], 100).unwrap()));
+    let source = add(
+        "source",
+        Box::new(MemorySource::new(vec![sound], 100).unwrap()),
+    );
     let split = add("split", Box::new(Split::new(2, 1, 64).unwrap()));
     let down = add("down", Box::new(Decimate::new(&taps, 3, 1, 10).unwrap()));
     let up = add("up", Box::new(Interpolate::new(&taps, 3, 1, 7).unwrap()));
@@ -29,7 +32,7 @@ fn chain() -> (Network, Heard) {
         Box::new(OverlapSave::new(&low_pass(500, 0.2), 1024, 1).unwrap()),
     );
     let both = add("both", Box::new(Add::new(2, 1, 48).unwrap()));
-    let (sink, heard) = Collect::new(1, 50).unwrap();
+    let (sink, heard) = MemorySink::new(1, 50).unwrap();
     let sink = add("sink", Box::new(sink));
     network
         .chain(&[source, split, down, up, there, back, both, sink])
@@ -59,19 +62,19 @@ fn a_chain_of_many_rates_is_the_same_in_every_way() {
 #[test]
 fn its_verdict_says_how_often_each_node_fires() {
     let (network, _) = chain();
-    let verdict = checks::check(network.shape()).unwrap();
-    let shape = network.shape();
+    let verdict = checks::check(network.topology()).unwrap();
+    let shape = network.topology();
     for (queue, size) in shape.queue_ids().zip(&verdict.sizes) {
         let ends = &shape.queues[queue.0];
         let written = verdict.repetitions[ends.from.0.0] * shape.output(queue).produce as u64;
         let read = verdict.repetitions[ends.to.0.0] * shape.input(queue).consume as u64;
         assert_eq!(written, read, "{}", shape.queue_name(queue));
-        assert!(*size >= shape.least(queue));
+        assert!(*size >= shape.min_size(queue));
     }
-    assert!(checks::holds_with(shape, &verdict.sizes).is_ok());
+    assert!(checks::verify_sizes(shape, &verdict.sizes).is_ok());
     // Its row of five queues moves other amounts everywhere: the least sizes may be given up.
     if let Ok(checks::Least::Found(least)) = checks::least_sizes(shape) {
         assert!(least.iter().sum::<usize>() <= verdict.sizes.iter().sum());
-        assert!(checks::holds_with(shape, &least).is_ok());
+        assert!(checks::verify_sizes(shape, &least).is_ok());
     }
 }

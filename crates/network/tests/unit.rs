@@ -19,9 +19,9 @@ fn registry(text: &'static str) -> Registry {
 fn make(text: &'static str, file: Option<&str>, channels: f64) -> Result<u32, MakeError> {
     let mut node = graph::Node::new("n", "network");
     if let Some(file) = file {
-        node.set("file", graph::Value::Text(file.into()));
+        node.set("file", graph::ParamValue::Text(file.into()));
     }
-    node.set("channels", graph::Value::Number(channels));
+    node.set("channels", graph::ParamValue::Number(channels));
     let made = registry(text).make(&node, Path::new("/somewhere"));
     made.map(|processor| processor.latency().0)
 }

@@ -6,8 +6,8 @@ mod common;
 use common::{From, Heard, Keep, Mix, Way, all_ways, from, keep, sample};
 use divisi_network::kinds::{Add, Gain, Split};
 use divisi_network::{
-    Fire, Flow, Input, Inputs, Network, NodeId, Order, Output, Outputs, Ports, QueueShape, Rest,
-    RunError, RunOptions,
+    Actor, EndOfStream, FireStatus, FiringOrder, InputPort, InputWindows, Network, NodeId,
+    OutputPort, OutputWindows, Ports, QueueSpec, RunError, RunOptions,
 };
 use proptest::prelude::*;
 
@@ -17,7 +17,7 @@ fn bits(heard: &Heard) -> Vec<Vec<u32>> {
     heard.iter().map(bits).collect()
 }
 
-fn mix(inputs: Vec<Input>, outputs: Vec<Output>) -> Mix {
+fn mix(inputs: Vec<InputPort>, outputs: Vec<OutputPort>) -> Mix {
     Mix {
         ports: Ports { inputs, outputs },
         state: 0.0,
@@ -44,15 +44,15 @@ struct Planned {
     outputs: Vec<(usize, usize)>,
     /// A queue to itself with so many frames at first, and how many it moves.
     to_itself: Option<(usize, usize)>,
-    rest: Rest,
+    rest: EndOfStream,
 }
 
 fn plans() -> impl Strategy<Value = Plan> {
     let rest = prop_oneof![
-        Just(Rest::Drop),
-        Just(Rest::Pad),
-        Just(Rest::Flush),
-        Just(Rest::Silence)
+        Just(EndOfStream::Drop),
+        Just(EndOfStream::Pad),
+        Just(EndOfStream::Flush),
+        Just(EndOfStream::Extend)
     ];
     let input = (0..8usize, 0..20usize, 1..40usize, 0..20usize);
     let node = (
@@ -115,28 +115,28 @@ impl Plan {
     ) {
         let count = node.inputs.len().min(open.len());
         let mut reads = Vec::new();
-        let mut ins: Vec<Input> = Vec::new();
+        let mut ins: Vec<InputPort> = Vec::new();
         for (p, (which, more, consume, lead)) in node.inputs[..count].iter().enumerate() {
             reads.push(open.remove(which % open.len()));
-            let input = Input::new(format!("in{p}"), consume + more, *consume);
+            let input = InputPort::new(format!("in{p}"), consume + more, *consume);
             // One that hears itself for ever must hear of the end by another.
             let rest = match node.to_itself {
-                Some(_) if node.rest == Rest::Silence => Rest::Pad,
+                Some(_) if node.rest == EndOfStream::Extend => EndOfStream::Pad,
                 _ => node.rest,
             };
-            ins.push(input.channels(self.channels).lead(*lead).rest(rest));
+            ins.push(input.channels(self.channels).history(*lead).at_end(rest));
         }
         let outs = node.outputs.iter().enumerate().map(|(p, (more, produce))| {
-            Output::new(format!("out{p}"), produce + more, *produce).channels(self.channels)
+            OutputPort::new(format!("out{p}"), produce + more, *produce).channels(self.channels)
         });
-        let mut outs: Vec<Output> = outs.collect();
+        let mut outs: Vec<OutputPort> = outs.collect();
         if let Some((_, moved)) = node.to_itself {
             ins.push(
-                Input::new("own", moved, moved)
+                InputPort::new("own", moved, moved)
                     .channels(self.channels)
-                    .rest(Rest::Silence),
+                    .at_end(EndOfStream::Extend),
             );
-            outs.push(Output::new("own", moved, moved).channels(self.channels));
+            outs.push(OutputPort::new("own", moved, moved).channels(self.channels));
         }
         let (own_in, own_out) = (ins.len() - 1, outs.len() - 1);
         let id = network.add(format!("node{i}"), mix(ins, outs)).unwrap();
@@ -156,7 +156,7 @@ impl Plan {
         to: (NodeId, usize),
         initial: usize,
     ) {
-        let queue = QueueShape {
+        let queue = QueueSpec {
             from,
             to,
             initial,
@@ -173,7 +173,7 @@ proptest! {
     fn the_samples_do_not_depend_on_the_schedule(plan in plans()) {
         let options = RunOptions { quantum: 3, ..RunOptions::default() };
         let (network, heard) = plan.build();
-        let truth = Way::Alone(Order::Round).run(network, &options);
+        let truth = Way::Alone(FiringOrder::RoundRobin).run(network, &options);
         let expected: Vec<_> = heard.iter().map(bits).collect();
         for (name, way) in all_ways() {
             let (network, heard) = plan.build();
@@ -194,25 +194,25 @@ fn diamond(window: usize, size: usize) -> (Network, Heard) {
     let mut network = Network::new();
     let a = network.add("a", from(8, window + 1000)).unwrap();
     let fork = mix(
-        vec![Input::new("in", 8, 8)],
-        vec![Output::new("l", 8, 8), Output::new("r", 8, 8)],
+        vec![InputPort::new("in", 8, 8)],
+        vec![OutputPort::new("l", 8, 8), OutputPort::new("r", 8, 8)],
     );
     let fork = network.add("fork", fork).unwrap();
     let slow = mix(
-        vec![Input::new("in", window, 8)],
-        vec![Output::new("out", 8, 8)],
+        vec![InputPort::new("in", window, 8)],
+        vec![OutputPort::new("out", 8, 8)],
     );
     let slow = network.add("slow", slow).unwrap();
     let join = mix(
-        vec![Input::new("l", 8, 8), Input::new("r", 8, 8)],
-        vec![Output::new("out", 8, 8)],
+        vec![InputPort::new("l", 8, 8), InputPort::new("r", 8, 8)],
+        vec![OutputPort::new("out", 8, 8)],
     );
     let join = network.add("join", join).unwrap();
     let (sink, heard) = keep(8);
     let sink = network.add("sink", sink).unwrap();
     network.connect((a, 0), (fork, 0)).unwrap();
     network.connect((fork, 0), (slow, 0)).unwrap();
-    let short = QueueShape {
+    let short = QueueSpec {
         from: (fork, 1),
         to: (join, 1),
         initial: 0,
@@ -255,7 +255,7 @@ fn an_artificial_deadlock_makes_the_smallest_full_queue_grow() {
 fn queues_of_the_size_that_the_static_check_finds_never_grow() {
     for (name, way) in all_ways() {
         let (mut network, _) = diamond(3000, 8);
-        let mut shape = network.shape().clone();
+        let mut shape = network.topology().clone();
         shape.queues.iter_mut().for_each(|queue| queue.size = None);
         let sizes = divisi_network::checks::sufficient_sizes(&shape).unwrap();
         assert!(sizes[2] >= 2992, "{sizes:?}");
@@ -293,13 +293,13 @@ fn a_true_deadlock_is_told_with_its_circle() {
         let mut network = Network::new();
         let source = network.add("source", from(4, 100)).unwrap();
         let a = mix(
-            vec![Input::new("in", 4, 4), Input::new("back", 4, 4)],
-            vec![Output::new("out", 4, 4)],
+            vec![InputPort::new("in", 4, 4), InputPort::new("back", 4, 4)],
+            vec![OutputPort::new("out", 4, 4)],
         );
         let a = network.add("a", a).unwrap();
         let b = mix(
-            vec![Input::new("in", 4, 4)],
-            vec![Output::new("out", 4, 4), Output::new("back", 4, 4)],
+            vec![InputPort::new("in", 4, 4)],
+            vec![OutputPort::new("out", 4, 4), OutputPort::new("back", 4, 4)],
         );
         let b = network.add("b", b).unwrap();
         let (sink, _) = keep(4);
@@ -325,17 +325,17 @@ struct Bad {
     panics: bool,
 }
 
-impl Fire for Bad {
+impl Actor for Bad {
     fn ports(&self) -> Ports {
-        Ports::through(Input::new("in", 4, 4), Output::new("out", 4, 4))
+        Ports::through(InputPort::new("in", 4, 4), OutputPort::new("out", 4, 4))
     }
 
-    fn fire(&mut self, _: &mut Inputs<'_>, _: &mut Outputs<'_>) -> Flow {
+    fn fire(&mut self, _: &mut InputWindows<'_>, _: &mut OutputWindows<'_>) -> FireStatus {
         self.fired += 1;
         match (self.fired, self.panics) {
             (3, true) => panic!("no more of it"),
-            (3, false) => Flow::Fail("the disk is full".into()),
-            _ => Flow::Go,
+            (3, false) => FireStatus::Failed("the disk is full".into()),
+            _ => FireStatus::Continue,
         }
     }
 }
@@ -367,11 +367,15 @@ fn a_node_that_panics_or_fails_ends_the_network_with_its_name() {
 
 #[test]
 fn the_end_of_a_stream_is_padded_dropped_or_silent() {
-    for (rest, expected) in [(Rest::Drop, 8), (Rest::Pad, 12), (Rest::Silence, 12)] {
+    for (rest, expected) in [
+        (EndOfStream::Drop, 8),
+        (EndOfStream::Pad, 12),
+        (EndOfStream::Extend, 12),
+    ] {
         let mut network = Network::new();
         let source = network.add("source", from(5, 10)).unwrap();
         let (mut sink, heard) = keep(4);
-        sink.input.rest = rest;
+        sink.input.at_end = rest;
         let sink = network.add("sink", sink).unwrap();
         network.chain(&[source, sink]).unwrap();
         Way::Crew(2).run(network, &RunOptions::default()).unwrap();
@@ -393,8 +397,8 @@ fn a_source_without_end_ends_when_nobody_listens() {
         let endless = network.add("endless", endless).unwrap();
         let short = network.add("short", from(16, 160)).unwrap();
         let both = mix(
-            vec![Input::new("a", 16, 16), Input::new("b", 16, 16)],
-            vec![Output::new("out", 16, 16)],
+            vec![InputPort::new("a", 16, 16), InputPort::new("b", 16, 16)],
+            vec![OutputPort::new("out", 16, 16)],
         );
         let both = network.add("both", both).unwrap();
         let (sink, heard) = keep(16);
@@ -436,8 +440,12 @@ fn a_circle_that_feeds_itself_ends_with_the_last_sink() {
         let mut network = Network::new();
         let node = |ins: &[&str], outs: &[&str]| {
             mix(
-                ins.iter().map(|name| Input::new(*name, 16, 16)).collect(),
-                outs.iter().map(|name| Output::new(*name, 16, 16)).collect(),
+                ins.iter()
+                    .map(|name| InputPort::new(*name, 16, 16))
+                    .collect(),
+                outs.iter()
+                    .map(|name| OutputPort::new(*name, 16, 16))
+                    .collect(),
             )
         };
         let source = network.add("source", from(16, 320)).unwrap();
@@ -447,7 +455,7 @@ fn a_circle_that_feeds_itself_ends_with_the_last_sink() {
         let (keep, heard) = keep(16);
         let sink = network.add("sink", keep).unwrap();
         network.connect((round, 0), (back, 0)).unwrap();
-        let begins = QueueShape {
+        let begins = QueueSpec {
             from: (back, 0),
             to: (round, 0),
             initial: 16,
@@ -480,7 +488,7 @@ fn an_echo_ends_with_what_is_echoed() {
         network.connect((sum, 0), (twice, 0)).unwrap();
         network.connect((twice, 0), (sink, 0)).unwrap();
         network.connect((twice, 1), (less, 0)).unwrap();
-        let begins = QueueShape {
+        let begins = QueueSpec {
             from: (less, 0),
             to: (sum, 1),
             initial: 32,

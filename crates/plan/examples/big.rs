@@ -1,8 +1,9 @@
 //! How long big graphs take to compile and to prove: `cargo run --release -p divisi-plan --example big`.
 
-use divisi_plan::{Options, Plan, compile};
+use divisi_plan::{Plan, PlanOptions, compile};
 use graph::{
-    Catalogue, Edge, End, Graph, Kind, Node, NodeId, Place, PortCount, PortSpec, Role, Value, Width,
+    Catalogue, Edge, Graph, Kind, Node, NodeId, ParamValue, PortCount, PortRef, PortSignal,
+    PortSpec, Role, SourceSpan,
 };
 use std::time::Instant;
 use units::{Frames, SampleRate};
@@ -10,8 +11,8 @@ use units::{Frames, SampleRate};
 fn main() {
     let catalogue = catalogue();
     let rate = SampleRate::new(48_000).expect("48000 is not zero");
-    let mut options = Options::new(Frames(64), rate);
-    options.lanes = 4;
+    let mut options = PlanOptions::new(Frames(64), rate);
+    options.workers = 4;
     let graphs = [
         ("line of 100,000", line(&catalogue, 100_000)),
         (
@@ -38,20 +39,20 @@ fn main() {
 fn catalogue() -> Catalogue {
     let many = |name| PortSpec {
         name,
-        width: Width::AsNode,
+        signal: PortSignal::AsNode,
         count: PortCount::Many {
             default: 1,
-            least: 0,
-            most: 4096,
+            min: 0,
+            max: 4096,
         },
     };
     let mut all = Catalogue::default();
-    all.add(Kind {
+    all.insert(Kind {
         inputs: vec![many("in")],
         outputs: vec![many("out")],
         ..Kind::new("mix", "adds")
     });
-    all.add(Kind {
+    all.insert(Kind {
         inputs: vec![PortSpec::mono("in")],
         role: Role::Sink,
         ..Kind::new("sink", "keeps")
@@ -61,20 +62,20 @@ fn catalogue() -> Catalogue {
 
 fn add(catalogue: &Catalogue, graph: &mut Graph, kind: &str, inputs: usize) -> NodeId {
     let mut node = Node::new(format!("n{}", graph.id_bound()), kind);
-    node.set("in", Value::Number(inputs as f64));
+    node.set("in", ParamValue::Number(inputs as f64));
     let kind = catalogue.get(kind).expect("it is in the catalogue");
-    assert_eq!(Catalogue::give_ports(kind, &mut node), []);
+    assert_eq!(Catalogue::assign_ports(kind, &mut node), []);
     graph.add(node).expect("names are numbered")
 }
 
 fn wire(graph: &mut Graph, from: NodeId, to: NodeId, port: u16) {
     graph.connect(Edge {
-        from: End {
+        from: PortRef {
             node: from,
             port: 0,
         },
-        to: End { node: to, port },
-        place: Place::NOWHERE,
+        to: PortRef { node: to, port },
+        span: SourceSpan::NONE,
     });
 }
 

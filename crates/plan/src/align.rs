@@ -7,8 +7,8 @@
 use crate::latency::Latencies;
 use crate::limits::too_late;
 use crate::wiring::{Member, Part, Wire, Wiring};
-use crate::{Delayed, Options, PlanError, Tap};
-use graph::{End, Graph};
+use crate::{AlignerTap, DelayedEdge, PlanError, PlanOptions};
+use graph::{Graph, PortRef};
 use std::collections::{BTreeMap, HashMap};
 use units::Frames;
 
@@ -20,34 +20,34 @@ pub(crate) struct Align {
     /// Which.
     pub(crate) output: u16,
     /// Rising.
-    pub(crate) taps: Vec<Tap>,
+    pub(crate) taps: Vec<AlignerTap>,
 }
 
 /// How far an edge whose delay changes has gone over from the old one to the new one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Gone {
+pub enum FadeState {
     /// All the way.
-    Over,
+    Done,
     /// Not all the way yet: what is heard is nearest to this delay.
-    Near(Frames),
+    Fading(Frames),
 }
 
 /// What was delayed in the plan that plays until now: an edge that was there before goes over from that by a fade.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Before {
+pub struct PreviousDelays {
     /// Each edge's tap, and the delay that is heard.
-    edges: HashMap<(End, End), (Tap, Frames)>,
+    edges: HashMap<(PortRef, PortRef), (AlignerTap, Frames)>,
     turn: u32,
 }
 
-impl Before {
+impl PreviousDelays {
     /// Of `graph` as it was, delayed as its plan has it; `turn` is a number that no swap before had, and `gone` says how
     /// far an edge that changes is.
     pub fn new(
         graph: &Graph,
-        delayed: &[Delayed],
+        delayed: &[DelayedEdge],
         turn: u32,
-        gone: impl Fn(&Delayed) -> Gone,
+        gone: impl Fn(&DelayedEdge) -> FadeState,
     ) -> Self {
         let edges = graph.edges().iter();
         let undelayed = edges.map(|edge| ((edge.from, edge.to), Default::default()));
@@ -55,8 +55,8 @@ impl Before {
         for it in delayed {
             let frames = it.tap.frames;
             let now = match gone(it) {
-                Gone::Over => (Tap::still(frames), frames),
-                Gone::Near(heard) => (it.tap, heard),
+                FadeState::Done => (AlignerTap::still(frames), frames),
+                FadeState::Fading(heard) => (it.tap, heard),
             };
             edges.insert((it.from, it.to), now);
         }
@@ -64,49 +64,54 @@ impl Before {
     }
 
     /// The tap of an edge that is to be later by so many frames.
-    fn tap(&self, from: End, to: End, frames: Frames) -> Tap {
+    fn tap(&self, from: PortRef, to: PortRef, frames: Frames) -> AlignerTap {
         match self.edges.get(&(from, to)) {
             Some((tap, _)) if tap.frames == frames => *tap,
-            Some((_, heard)) if *heard != frames => Tap {
+            Some((_, heard)) if *heard != frames => AlignerTap {
                 frames,
-                was: *heard,
-                turn: self.turn,
+                previous: *heard,
+                swap: self.turn,
             },
-            _ => Tap::still(frames),
+            _ => AlignerTap::still(frames),
         }
     }
 
     fn is_late(&self) -> bool {
-        self.edges.values().any(|(tap, _)| *tap != Tap::default())
+        self.edges
+            .values()
+            .any(|(tap, _)| *tap != AlignerTap::default())
     }
 }
 
-impl Tap {
+impl AlignerTap {
     /// One that has always been so.
     pub(crate) fn still(frames: Frames) -> Self {
         Self {
             frames,
-            was: frames,
-            turn: 0,
+            previous: frames,
+            swap: 0,
         }
     }
 }
 
 /// Says by how much the whole lags, and puts aligners between the ends of wires where they are needed.
-pub(crate) fn align(wiring: &mut Wiring<'_>, options: &Options) -> Result<(), PlanError> {
+pub(crate) fn align(wiring: &mut Wiring<'_>, options: &PlanOptions) -> Result<(), PlanError> {
     let has_latencies = options.latencies.values().any(|own| *own > Frames(0));
-    let was_late = options.before.as_ref().is_some_and(Before::is_late);
+    let was_late = options
+        .previous
+        .as_ref()
+        .is_some_and(PreviousDelays::is_late);
     if !(has_latencies || was_late) {
         return Ok(());
     }
     let mut latencies = Latencies::of(wiring, options);
     wiring.latency = Frames(latencies.longest(wiring));
     latencies.level_sinks(wiring);
-    let mut outlets: BTreeMap<(u32, u16), Vec<Tap>> = BTreeMap::new();
+    let mut outlets: BTreeMap<(u32, u16), Vec<AlignerTap>> = BTreeMap::new();
     let mut late = Vec::new();
     for (index, wire) in wiring.wires.iter().enumerate() {
         let tap = tap(wiring, options, &latencies, wire);
-        if tap != Tap::default() {
+        if tap != AlignerTap::default() {
             outlets
                 .entry((wire.from, wire.output))
                 .or_default()
@@ -127,30 +132,35 @@ pub(crate) fn align(wiring: &mut Wiring<'_>, options: &Options) -> Result<(), Pl
 
 /// What becomes of a wire; the default where nothing is to be made up for. One that an edit has put into a cycle does not
 /// go over: an aligner would have to lie in the cycle for that.
-fn tap(wiring: &Wiring<'_>, options: &Options, latencies: &Latencies, wire: &Wire) -> Tap {
+fn tap(
+    wiring: &Wiring<'_>,
+    options: &PlanOptions,
+    latencies: &Latencies,
+    wire: &Wire,
+) -> AlignerTap {
     if latencies.is_within(wire) {
-        return Tap::default();
+        return AlignerTap::default();
     }
-    let frames = match options.compensate {
+    let frames = match options.compensate_latency {
         true => latencies.early(wiring, wire),
         false => Frames(0),
     };
-    match &options.before {
+    match &options.previous {
         Some(before) => {
             let (from, to) = wiring.ends(wire);
             before.tap(from, to, frames)
         }
-        None => Tap::still(frames),
+        None => AlignerTap::still(frames),
     }
 }
 
 /// Leads the wires `late` by way of their aligners. Wires keep their places: sums their order.
-fn insert(wiring: &mut Wiring<'_>, late: &[(usize, Tap)]) {
+fn insert(wiring: &mut Wiring<'_>, late: &[(usize, AlignerTap)]) {
     let first = wiring.members.len() as u32;
     for (index, tap) in late {
         let (from, to) = wiring.ends(&wiring.wires[*index]);
         let tap = *tap;
-        wiring.delayed.push(Delayed { from, to, tap });
+        wiring.delayed.push(DelayedEdge { from, to, tap });
         let wire = &mut wiring.wires[*index];
         let key = (wire.from, wire.output);
         let at = wiring

@@ -9,7 +9,7 @@ use crate::stages::pipeline;
 use crate::tasks::single;
 use crate::turns::{Turns, split};
 use crate::wiring::{Wiring, wire};
-use crate::{Options, Plan, PlanError};
+use crate::{Plan, PlanError, PlanOptions};
 use graph::{Catalogue, Graph};
 use units::{Frames, Nanos};
 
@@ -24,25 +24,32 @@ use units::{Frames, Nanos};
 /// right.
 ///
 /// Real-time: setup.
-pub fn compile(graph: &Graph, catalogue: &Catalogue, options: &Options) -> Result<Plan, PlanError> {
+pub fn compile(
+    graph: &Graph,
+    catalogue: &Catalogue,
+    options: &PlanOptions,
+) -> Result<Plan, PlanError> {
     let wiring = wire(graph, catalogue, options)?;
     let (_, mut plan) = plain(&wiring, options)?;
-    if options.lanes > 0 {
-        plan.lanes = hlfet(&crate::Dag::of(&plan), options.lanes).tasks();
+    if options.workers > 0 {
+        plan.worker_tasks = hlfet(&crate::Dag::from_plan(&plan), options.workers).task_order();
     }
     Ok(plan)
 }
 
 /// The plan without lanes, and the turns that its steps are.
-pub(crate) fn plain(wiring: &Wiring<'_>, options: &Options) -> Result<(Turns, Plan), PlanError> {
+pub(crate) fn plain(
+    wiring: &Wiring<'_>,
+    options: &PlanOptions,
+) -> Result<(Turns, Plan), PlanError> {
     let mut turns = split(wiring, options);
-    if options.ahead > 0 {
+    if options.latency_blocks > 0 {
         // Only what has an order can be cut into stages.
         order_of(wiring, &turns)?;
         pipeline(wiring, &mut turns, options);
     }
     let mut plan = assemble(wiring, &turns, options)?;
-    match options.fuse {
+    match options.fusion {
         Some(how) => fuse(&mut plan, how),
         None => single(&mut plan),
     }
@@ -53,13 +60,13 @@ pub(crate) fn plain(wiring: &Wiring<'_>, options: &Options) -> Result<(Turns, Pl
 pub(crate) fn assemble(
     wiring: &Wiring<'_>,
     turns: &Turns,
-    options: &Options,
+    options: &PlanOptions,
 ) -> Result<Plan, PlanError> {
     let order = order_of(wiring, turns)?;
     let mut plan = emit(wiring, turns, &order, options);
     check_slots(&plan)?;
     activate(&mut plan);
-    let lag = options.ahead.saturating_mul(options.block.0);
+    let lag = options.latency_blocks.saturating_mul(options.block.0);
     plan.latency = Frames(wiring.latency.0.saturating_add(lag));
     plan.static_levels = plan.b_levels(|_, _| Nanos(0));
     Ok(plan)

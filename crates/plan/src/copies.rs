@@ -11,7 +11,8 @@ use crate::tasks::runs;
 use crate::turns::{Act, Turn, Turns};
 use crate::wiring::{Part, Wiring, wire};
 use crate::{
-    Dag, Machine, Options, OutPort, Plan, PlanError, Schedule, Step, StepId, TaskId, Work, cpfd,
+    Dag, MachineModel, Plan, PlanError, PlanOptions, Schedule, Step, StepId, StepOp, StepOutput,
+    TaskId, cpfd,
 };
 use graph::{Catalogue, Graph, NodeId, Role};
 use std::collections::HashMap;
@@ -21,7 +22,7 @@ use units::Nanos;
 /// copies that it wants.
 ///
 /// Copied are nodes of duplicable kinds that are no devices, send no events, lie in no loop and are not in
-/// [`Options::single`]; nothing in a pipeline.
+/// [`PlanOptions::not_duplicable`]; nothing in a pipeline.
 ///
 /// # Errors
 ///
@@ -31,22 +32,22 @@ use units::Nanos;
 pub fn compile_with_copies(
     graph: &Graph,
     catalogue: &Catalogue,
-    options: &Options,
-    machine: &Machine,
+    options: &PlanOptions,
+    machine: &MachineModel,
 ) -> Result<Plan, PlanError> {
     let wiring = wire(graph, catalogue, options)?;
     let (mut turns, mut plan) = plain(&wiring, options)?;
     let may = |task: TaskId| {
         let steps = plan.tasks[task.0 as usize].steps.of(&plan.steps);
-        options.ahead == 0
+        options.latency_blocks == 0
             && steps
                 .iter()
                 .all(|s| is_duplicable(&plan, &wiring, options, s))
     };
-    let dag = Dag::of(&plan).duplicable(may);
+    let dag = Dag::from_plan(&plan).with_duplicable(may);
     let schedule = cpfd(&dag, machine);
-    if schedule.duplicates() == 0 {
-        plan.lanes = schedule.tasks();
+    if schedule.duplicate_count() == 0 {
+        plan.worker_tasks = schedule.task_order();
         return Ok(plan);
     }
     let cast = Cast::new(&dag, machine, &schedule);
@@ -56,20 +57,20 @@ pub fn compile_with_copies(
     Ok(copied)
 }
 
-fn is_duplicable(plan: &Plan, wiring: &Wiring<'_>, options: &Options, step: &Step) -> bool {
-    let Work::Node { node, line: None } = step.work else {
+fn is_duplicable(plan: &Plan, wiring: &Wiring<'_>, options: &PlanOptions, step: &Step) -> bool {
+    let StepOp::Process { node, line: None } = step.op else {
         return false;
     };
     let Some(member) = wiring.member_of(node) else {
         return false;
     };
     let member = &wiring.members[member as usize];
-    let sends = |out: &OutPort| matches!(out, OutPort::Events(_));
+    let sends = |out: &StepOutput| matches!(out, StepOutput::Events(_));
     member.part == Part::Plain
         && member.kind.duplicable
         && member.kind.role == Role::Inner
         && !step.outputs.of(&plan.outputs).iter().any(sends)
-        && !options.single.contains(&node)
+        && !options.not_duplicable.contains(&node)
 }
 
 /// A task of the schedule: the original or a copy.
@@ -85,15 +86,15 @@ struct Instance {
 /// Everything that the schedule has, in the order of time: who is read stands before who reads.
 struct Cast<'a> {
     dag: &'a Dag,
-    machine: &'a Machine,
+    machine: &'a MachineModel,
     all: Vec<Instance>,
     /// By task: its instances, in `all`; by copy.
     of: Vec<Vec<usize>>,
 }
 
 impl<'a> Cast<'a> {
-    fn new(dag: &'a Dag, machine: &'a Machine, schedule: &Schedule) -> Self {
-        let lanes = schedule.lanes.iter().enumerate();
+    fn new(dag: &'a Dag, machine: &'a MachineModel, schedule: &Schedule) -> Self {
+        let lanes = schedule.by_worker.iter().enumerate();
         let mut all: Vec<Instance> = lanes
             .flat_map(|(lane, all)| {
                 all.iter().map(move |placed| Instance {
@@ -125,12 +126,12 @@ impl<'a> Cast<'a> {
         if hearer.task == task {
             return hearer.copy;
         }
-        let arcs = self.dag.before(hearer.task).iter();
+        let arcs = self.dag.predecessors(hearer.task).iter();
         let bytes = arcs.filter(|arc| arc.task == task).map(|arc| arc.bytes);
         let bytes = bytes.sum();
         let copies = self.of[task.0 as usize].iter().map(|at| self.all[*at]);
         let arrival = |copy: &Instance| {
-            let way = self.machine.crossing(copy.lane, hearer.lane, bytes);
+            let way = self.machine.transfer_time(copy.lane, hearer.lane, bytes);
             let is_local = copy.lane == hearer.lane && copy.finish <= hearer.start;
             (!is_local, sum(copy.finish, way), copy.copy)
         };
@@ -139,7 +140,9 @@ impl<'a> Cast<'a> {
 
     /// Makes tasks and lanes of `copied` as they are in the schedule for `plan`.
     fn deal(&self, plan: &Plan, copied: &mut Plan) {
-        let known = copied.ids().map(|(id, step)| (name(copied, step), id));
+        let known = copied
+            .steps_with_ids()
+            .map(|(id, step)| (name(copied, step), id));
         let known: HashMap<Name, StepId> = known.collect();
         let mut order = Vec::with_capacity(copied.steps.len());
         let mut ends = Vec::with_capacity(self.all.len());
@@ -154,9 +157,9 @@ impl<'a> Cast<'a> {
             ends.push(order.len() as u32);
         }
         runs(copied, &order, &ends);
-        copied.lanes = vec![Vec::new(); self.machine.workers()];
+        copied.worker_tasks = vec![Vec::new(); self.machine.workers()];
         for (task, one) in (0..).map(TaskId).zip(&self.all) {
-            copied.lanes[one.lane].push(task);
+            copied.worker_tasks[one.lane].push(task);
         }
     }
 }
@@ -173,20 +176,20 @@ struct Name {
 
 fn name(plan: &Plan, step: &Step) -> Name {
     let mut number = 0;
-    let (what, node) = match step.work {
-        Work::Node { node, .. } => (0, node),
-        Work::Write { node, .. } => (1, node),
-        Work::Keep { node } => (2, node),
-        Work::Mute { node } => (3, node),
-        Work::Send { node, .. } => (4, node),
-        Work::Receive { node, .. } => (5, node),
-        Work::Align { node, aligner } => {
+    let (what, node) = match step.op {
+        StepOp::Process { node, .. } => (0, node),
+        StepOp::WriteLine { node, .. } => (1, node),
+        StepOp::Sink { node } => (2, node),
+        StepOp::Silence { node } => (3, node),
+        StepOp::Send { node, .. } => (4, node),
+        StepOp::Receive { node, .. } => (5, node),
+        StepOp::Align { node, aligner } => {
             number = aligner.0;
             (6, node)
         }
-        Work::Loop(id) => {
+        StepOp::Loop(id) => {
             // A loop is called by the first of its members.
-            let members = plan.loops[id.0 as usize].steps.of(&plan.inner).iter();
+            let members = plan.loops[id.0 as usize].steps.of(&plan.loop_steps).iter();
             let first = members.map(|member| name(plan, member)).min();
             let first = first.expect("a loop has steps");
             (10 + first.what, first.node)
@@ -214,9 +217,11 @@ impl<'a> Players<'a> {
         let mut giver = vec![None; wiring.members.len()];
         for (id, task) in (0..).map(TaskId).zip(&plan.tasks) {
             for step in members(plan, task.steps.of(&plan.steps)) {
-                let gives = match step.work {
-                    Work::Node { node, .. } | Work::Mute { node } => wiring.member_of(node),
-                    Work::Align { aligner, .. } => Some(wiring.aligner(aligner.0)),
+                let gives = match step.op {
+                    StepOp::Process { node, .. } | StepOp::Silence { node } => {
+                        wiring.member_of(node)
+                    }
+                    StepOp::Align { aligner, .. } => Some(wiring.aligner(aligner.0)),
                     _ => None,
                 };
                 if let Some(member) = gives {
@@ -235,11 +240,11 @@ impl<'a> Players<'a> {
     /// The members whose inputs an instance has.
     fn hearing(&self, one: &Instance) -> impl Iterator<Item = u32> + '_ {
         let steps = self.plan.tasks[one.task.0 as usize].steps;
-        members(self.plan, steps.of(&self.plan.steps)).filter_map(|step| match step.work {
-            Work::Node { node, line: None } | Work::Write { node, .. } | Work::Keep { node } => {
-                self.wiring.member_of(node)
-            }
-            Work::Align { aligner, .. } => Some(self.wiring.aligner(aligner.0)),
+        members(self.plan, steps.of(&self.plan.steps)).filter_map(|step| match step.op {
+            StepOp::Process { node, line: None }
+            | StepOp::WriteLine { node, .. }
+            | StepOp::Sink { node } => self.wiring.member_of(node),
+            StepOp::Align { aligner, .. } => Some(self.wiring.aligner(aligner.0)),
             _ => None,
         })
     }
@@ -285,8 +290,8 @@ impl<'a> Players<'a> {
 
 /// The steps, and in the stead of a loop its members.
 fn members<'a>(plan: &'a Plan, steps: &'a [Step]) -> impl Iterator<Item = &'a Step> {
-    steps.iter().flat_map(|step| match step.work {
-        Work::Loop(id) => plan.loops[id.0 as usize].steps.of(&plan.inner),
+    steps.iter().flat_map(|step| match step.op {
+        StepOp::Loop(id) => plan.loops[id.0 as usize].steps.of(&plan.loop_steps),
         _ => std::slice::from_ref(step),
     })
 }

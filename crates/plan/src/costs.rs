@@ -1,6 +1,6 @@
 //! What a turn is thought to cost.
 
-use crate::Options;
+use crate::PlanOptions;
 use crate::turns::{Act, Turn};
 use crate::wiring::{Member, Wiring};
 use graph::Signal;
@@ -10,16 +10,16 @@ use units::Nanos;
 const COPY_NS: u64 = 8;
 
 /// What a turn is thought to cost: what was measured, else what the text says, else what its kind says.
-pub(crate) fn cost(wiring: &Wiring<'_>, turn: Turn, options: &Options) -> Nanos {
+pub(crate) fn cost(wiring: &Wiring<'_>, turn: Turn, options: &PlanOptions) -> Nanos {
     let member = &wiring.members[turn.member as usize];
-    match options.costs.of_node.get(&member.id) {
+    match options.costs.by_node.get(&member.id) {
         Some(measured) if matches!(turn.act, Act::Run | Act::Read(_) | Act::Keep) => *measured,
         _ => stated_cost(member, turn, options),
     }
 }
 
 /// The same without what was measured: equal on every machine.
-pub(crate) fn stated_cost(member: &Member<'_>, turn: Turn, options: &Options) -> Nanos {
+pub(crate) fn stated_cost(member: &Member<'_>, turn: Turn, options: &PlanOptions) -> Nanos {
     let typical = match turn.act {
         Act::Mute => return Nanos(0),
         Act::Write(_) | Act::Send(_) | Act::Receive(_) => scaled(COPY_NS, member, options),
@@ -36,7 +36,7 @@ pub(crate) fn stated_cost(member: &Member<'_>, turn: Turn, options: &Options) ->
 }
 
 /// From 64 frames of one channel to the block and the node's widest port.
-fn scaled(ns: u64, member: &Member<'_>, options: &Options) -> Nanos {
+fn scaled(ns: u64, member: &Member<'_>, options: &PlanOptions) -> Nanos {
     let ports = member.node.inputs.iter().chain(&member.node.outputs);
     let widths = ports.map(|p| match p.signal {
         Signal::Audio(channels) => u64::from(channels.0),

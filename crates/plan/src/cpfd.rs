@@ -5,9 +5,9 @@
 
 use crate::levels::sum;
 use crate::merge::merge;
-use crate::schedule::{Placed, Schedule};
+use crate::schedule::{Schedule, ScheduledTask};
 use crate::sequence::sequence;
-use crate::{Dag, Machine, TaskId};
+use crate::{Dag, MachineModel, TaskId};
 use std::collections::HashMap;
 use units::Nanos;
 
@@ -30,8 +30,8 @@ const GENERATIONS: u32 = 500;
 /// The time grows with the square of the tasks and more: from some thousand tasks on (after a fixed number of looks) no
 /// more copies are made, and tasks are tried on two cores only; and where copies are many, only those go that nobody
 /// reads. The schedule then says that it is [abridged](Schedule::abridged).
-pub fn cpfd(dag: &Dag, machine: &Machine) -> Schedule {
-    let sequence = sequence(dag, |bytes| machine.mean(bytes));
+pub fn cpfd(dag: &Dag, machine: &MachineModel) -> Schedule {
+    let sequence = sequence(dag, |bytes| machine.mean_transfer_time(bytes));
     let mut search = Search::new(dag, machine);
     for (at, task) in sequence.tasks.iter().enumerate() {
         search.place(*task, at >= sequence.dominant);
@@ -44,15 +44,15 @@ pub fn cpfd(dag: &Dag, machine: &Machine) -> Schedule {
 /// One change of a core that is being tried.
 #[derive(Clone, Copy)]
 enum Change {
-    Put(Placed),
-    Take(Placed),
+    Put(ScheduledTask),
+    Take(ScheduledTask),
 }
 
 struct Search<'a> {
     dag: &'a Dag,
-    machine: &'a Machine,
+    machine: &'a MachineModel,
     /// By virtual core, in order of time.
-    cores: Vec<Vec<Placed>>,
+    cores: Vec<Vec<ScheduledTask>>,
     /// By task and core: when the copy there is over.
     here: HashMap<(TaskId, usize), Nanos>,
     /// By task: the cores that have it, and when the first copy is over. What is only tried is not among them.
@@ -66,7 +66,7 @@ struct Search<'a> {
 }
 
 impl<'a> Search<'a> {
-    fn new(dag: &'a Dag, machine: &'a Machine) -> Self {
+    fn new(dag: &'a Dag, machine: &'a MachineModel) -> Self {
         Self {
             cores: Vec::new(),
             here: HashMap::new(),
@@ -112,7 +112,7 @@ impl<'a> Search<'a> {
     /// The cores to try, the unused one last.
     fn candidates(&mut self, task: TaskId, is_out_branch: bool, unused: usize) -> Vec<usize> {
         let dag = self.dag;
-        let parents = || dag.before(task).iter();
+        let parents = || dag.predecessors(task).iter();
         let mut cores: Vec<usize> = if self.is_tired() {
             let last = parents().max_by_key(|arc| self.sent(arc.task, arc.bytes));
             let cores = last.map(|arc| self.copies[arc.task.index()].iter());
@@ -179,7 +179,7 @@ impl<'a> Search<'a> {
     /// Of the parents that are not on the core the one whose data comes last; `None` where the task waits at least as
     /// long for one that is, or where there may be no copy of it.
     fn last_to_come(&mut self, task: TaskId) -> Option<TaskId> {
-        let parents = self.dag.before(task);
+        let parents = self.dag.predecessors(task);
         self.looks += parents.len() as u64;
         let mut last: Option<(Nanos, TaskId)> = None;
         let mut local = Nanos(0);
@@ -197,12 +197,15 @@ impl<'a> Search<'a> {
 
     /// When what `task` gives is on a core that has no copy of it.
     fn sent(&self, task: TaskId, bytes: u32) -> Nanos {
-        sum(self.first[task.index()], self.machine.mean(bytes))
+        sum(
+            self.first[task.index()],
+            self.machine.mean_transfer_time(bytes),
+        )
     }
 
     /// The earliest start of `task` on the core: when its data is there and a place long enough is free.
     fn earliest(&mut self, task: TaskId) -> Nanos {
-        let parents = self.dag.before(task);
+        let parents = self.dag.predecessors(task);
         let arrivals = parents.iter().map(|arc| {
             let sent = self.sent(arc.task, arc.bytes);
             let here = self.here.get(&(arc.task, self.core));
@@ -219,8 +222,8 @@ impl<'a> Search<'a> {
         self.dag.cost(task).max(Nanos(1))
     }
 
-    fn placed(&self, task: TaskId, start: Nanos) -> Placed {
-        Placed {
+    fn placed(&self, task: TaskId, start: Nanos) -> ScheduledTask {
+        ScheduledTask {
             task,
             start,
             finish: sum(start, self.cost(task)),
@@ -275,7 +278,7 @@ impl<'a> Search<'a> {
     /// Makes what was tried so.
     fn keep(&mut self) {
         for change in std::mem::take(&mut self.changes) {
-            let Change::Put(Placed { task, .. }) = change else {
+            let Change::Put(ScheduledTask { task, .. }) = change else {
                 continue;
             };
             let copies = &mut self.copies[task.index()];
@@ -289,7 +292,7 @@ impl<'a> Search<'a> {
 }
 
 /// The first place in `lane` from `ready` on that is so long, and how many it took to look at.
-pub(crate) fn gap(lane: &[Placed], ready: Nanos, long: Nanos) -> (Nanos, usize) {
+pub(crate) fn gap(lane: &[ScheduledTask], ready: Nanos, long: Nanos) -> (Nanos, usize) {
     let from = lane.partition_point(|p| p.finish <= ready);
     let mut start = ready;
     for (steps, placed) in lane[from..].iter().enumerate() {

@@ -1,12 +1,12 @@
 //! What a scheduler sees: tasks, what they cost, and who hands how many bytes to whom.
 
 use crate::levels::sum;
-use crate::{Span, TaskId};
+use crate::{IndexRange, TaskId};
 use units::Nanos;
 
 /// One end of an edge between two tasks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Arc {
+pub struct DagEdge {
     /// The task at the other end.
     pub task: TaskId,
     /// How many bytes are handed over in a block.
@@ -17,16 +17,16 @@ pub struct Arc {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Dag {
     costs: Vec<Nanos>,
-    duplicable: Vec<bool>,
-    after: Arcs,
-    before: Arcs,
+    with_duplicable: Vec<bool>,
+    successors: Arcs,
+    predecessors: Arcs,
 }
 
 /// The edges at one of their ends, by task.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Arcs {
-    spans: Vec<Span>,
-    all: Vec<Arc>,
+    spans: Vec<IndexRange>,
+    all: Vec<DagEdge>,
 }
 
 impl Dag {
@@ -51,17 +51,17 @@ impl Dag {
         });
         let flipped = edges.iter().map(|(from, to, bytes)| (*to, *from, *bytes));
         Some(Self {
-            duplicable: vec![false; costs.len()],
-            before: Arcs::new(costs.len(), flipped),
-            after: Arcs::new(costs.len(), edges.iter().copied()),
+            with_duplicable: vec![false; costs.len()],
+            predecessors: Arcs::new(costs.len(), flipped),
+            successors: Arcs::new(costs.len(), edges.iter().copied()),
             costs,
         })
     }
 
     /// The same with copies allowed of the tasks that `may` says.
-    pub fn duplicable(mut self, may: impl Fn(TaskId) -> bool) -> Self {
+    pub fn with_duplicable(mut self, may: impl Fn(TaskId) -> bool) -> Self {
         let ids = (0..).map(TaskId);
-        self.duplicable = ids.take(self.len()).map(may).collect();
+        self.with_duplicable = ids.take(self.len()).map(may).collect();
         self
     }
 
@@ -76,7 +76,7 @@ impl Dag {
     }
 
     /// Every task, sources first.
-    pub fn ids(&self) -> impl DoubleEndedIterator<Item = TaskId> + ExactSizeIterator + use<> {
+    pub fn tasks(&self) -> impl DoubleEndedIterator<Item = TaskId> + ExactSizeIterator + use<> {
         (0..self.costs.len() as u32).map(TaskId)
     }
 
@@ -87,21 +87,21 @@ impl Dag {
 
     /// Whether there may be several of `task`.
     pub fn is_duplicable(&self, task: TaskId) -> bool {
-        self.duplicable[task.index()]
+        self.with_duplicable[task.index()]
     }
 
     /// The tasks that wait for `task`, each once, by number.
-    pub fn after(&self, task: TaskId) -> &[Arc] {
-        self.after.of(task)
+    pub fn successors(&self, task: TaskId) -> &[DagEdge] {
+        self.successors.of(task)
     }
 
     /// The tasks that `task` waits for, each once, by number.
-    pub fn before(&self, task: TaskId) -> &[Arc] {
-        self.before.of(task)
+    pub fn predecessors(&self, task: TaskId) -> &[DagEdge] {
+        self.predecessors.of(task)
     }
 
     /// What all tasks cost together: the time of one worker.
-    pub fn total(&self) -> Nanos {
+    pub fn total_cost(&self) -> Nanos {
         self.costs
             .iter()
             .fold(Nanos(0), |all, cost| sum(all, *cost))
@@ -111,7 +111,7 @@ impl Dag {
 impl Arcs {
     /// From (here, there, bytes); the order of equal `here` is kept.
     fn new(count: usize, edges: impl Iterator<Item = (TaskId, TaskId, u32)> + Clone) -> Self {
-        let mut spans = vec![Span::default(); count];
+        let mut spans = vec![IndexRange::default(); count];
         let mut total = 0;
         for (here, ..) in edges.clone() {
             spans[here.index()].end += 1;
@@ -121,20 +121,20 @@ impl Arcs {
             total += span.end;
             span.end = span.start;
         }
-        let blank = Arc {
+        let blank = DagEdge {
             task: TaskId(0),
             bytes: 0,
         };
         let mut all = vec![blank; total as usize];
         for (here, task, bytes) in edges {
             let span = &mut spans[here.index()];
-            all[span.end as usize] = Arc { task, bytes };
+            all[span.end as usize] = DagEdge { task, bytes };
             span.end += 1;
         }
         Self { spans, all }
     }
 
-    fn of(&self, task: TaskId) -> &[Arc] {
+    fn of(&self, task: TaskId) -> &[DagEdge] {
         self.spans[task.index()].of(&self.all)
     }
 }
@@ -178,15 +178,15 @@ mod tests {
             ],
         );
         let dag = dag.expect("all lead forward");
-        let arc = |task, bytes| Arc {
+        let arc = |task, bytes| DagEdge {
             task: TaskId(task),
             bytes,
         };
-        assert_eq!(dag.after(TaskId(0)), [arc(1, 2), arc(3, 12)]);
+        assert_eq!(dag.successors(TaskId(0)), [arc(1, 2), arc(3, 12)]);
         assert_eq!(
-            dag.before(TaskId(3)),
+            dag.predecessors(TaskId(3)),
             [arc(0, 12), arc(1, u32::MAX), arc(2, 1)]
         );
-        assert_eq!(dag.before(TaskId(0)), []);
+        assert_eq!(dag.predecessors(TaskId(0)), []);
     }
 }

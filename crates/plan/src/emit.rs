@@ -8,8 +8,9 @@ use crate::slots::Slots;
 use crate::turns::{Act, Relay, Turn, Turns};
 use crate::wiring::{Part, Wire, Wiring};
 use crate::{
-    Aligner, AlignerId, Feed, InPort, LineId, Loop, LoopId, Options, OutPort, Output, Passage,
-    PassageId, Plan, SendId, SlotId, Span, Step, StepId, Work,
+    Aligner, AlignerId, ChannelSource, DelayLineId, EventBufferId, IndexRange, Loop, LoopId,
+    OutputChannel, Plan, PlanOptions, SlotId, StageBuffer, StageBufferId, Step, StepId, StepInput,
+    StepOp, StepOutput,
 };
 use graph::{NodeId, Signal};
 use std::collections::HashMap;
@@ -20,24 +21,29 @@ struct Emit<'a> {
     wiring: &'a Wiring<'a>,
     turns: &'a Turns,
     order: &'a Order,
-    options: &'a Options,
+    options: &'a PlanOptions,
     /// By member: how often it runs, and when.
     phases: Vec<(u32, u32)>,
     /// The first content of each turn: outputs counted through.
     contents: Vec<u32>,
     /// What each output became, by content.
-    outs: Vec<OutPort>,
+    outs: Vec<StepOutput>,
     slots: Slots,
     /// By step: see [`Slots::heirs`].
     heirs: Vec<Option<u32>>,
     /// Slots that the current step has for itself.
     own: Vec<SlotId>,
-    lines: HashMap<u32, LineId>,
+    lines: HashMap<u32, DelayLineId>,
     plan: Plan,
 }
 
 /// Makes the plan's arrays; levels, phases and lanes are for later passes.
-pub(crate) fn emit(wiring: &Wiring<'_>, turns: &Turns, order: &Order, options: &Options) -> Plan {
+pub(crate) fn emit(
+    wiring: &Wiring<'_>,
+    turns: &Turns,
+    order: &Order,
+    options: &PlanOptions,
+) -> Plan {
     let contents = number_contents(wiring, turns);
     let reads = reads(wiring, turns, order, &contents);
     let total = *contents.last().expect("there is one more than turns") as usize;
@@ -50,12 +56,12 @@ pub(crate) fn emit(wiring: &Wiring<'_>, turns: &Turns, order: &Order, options: &
         slots: Slots::new(order.groups.len(), total, reads),
         heirs: Slots::heirs(&order.waits),
         contents,
-        outs: vec![OutPort::Events(SendId(u32::MAX)); total],
+        outs: vec![StepOutput::Events(EventBufferId(u32::MAX)); total],
         own: Vec::new(),
         lines: HashMap::new(),
         plan: empty(options),
     };
-    emit.plan.passages = turns
+    emit.plan.stage_buffers = turns
         .relays
         .iter()
         .map(|r| passage(wiring, turns, r))
@@ -66,38 +72,38 @@ pub(crate) fn emit(wiring: &Wiring<'_>, turns: &Turns, order: &Order, options: &
     }
     let mut plan = emit.plan;
     plan.slots = emit.slots.count;
-    plan.delayed.clone_from(&wiring.delayed);
-    plan.sinks.sort_by_key(|s| (s.channel, s.node));
+    plan.delayed_edges.clone_from(&wiring.delayed);
+    plan.output_channels.sort_by_key(|s| (s.channel, s.node));
     plan
 }
 
-fn empty(options: &Options) -> Plan {
+fn empty(options: &PlanOptions) -> Plan {
     Plan {
         block: options.block,
         rate: options.rate,
         steps: Vec::new(),
-        inner: Vec::new(),
+        loop_steps: Vec::new(),
         loops: Vec::new(),
         successors: Vec::new(),
         tasks: Vec::new(),
-        released: Vec::new(),
+        task_successors: Vec::new(),
         inputs: Vec::new(),
-        feeds: Vec::new(),
-        summed: Vec::new(),
-        event_feeds: Vec::new(),
+        channel_sources: Vec::new(),
+        summed_slots: Vec::new(),
+        event_sources: Vec::new(),
         outputs: Vec::new(),
-        written: Vec::new(),
+        written_slots: Vec::new(),
         slots: 0,
-        sends: 0,
-        lines: Vec::new(),
+        event_buffers: 0,
+        delay_lines: Vec::new(),
         aligners: Vec::new(),
         taps: Vec::new(),
-        delayed: Vec::new(),
-        passages: Vec::new(),
-        ahead: options.ahead,
-        sinks: Vec::new(),
+        delayed_edges: Vec::new(),
+        stage_buffers: Vec::new(),
+        latency_blocks: options.latency_blocks,
+        output_channels: Vec::new(),
         static_levels: Vec::new(),
-        lanes: Vec::new(),
+        worker_tasks: Vec::new(),
         latency: Frames(0),
     }
 }
@@ -144,21 +150,21 @@ fn reads(wiring: &Wiring<'_>, turns: &Turns, order: &Order, contents: &[u32]) ->
     reads
 }
 
-fn passage(wiring: &Wiring<'_>, turns: &Turns, relay: &Relay) -> Passage {
+fn passage(wiring: &Wiring<'_>, turns: &Turns, relay: &Relay) -> StageBuffer {
     let channels = match wiring.signal(relay.member, relay.output) {
         Signal::Audio(channels) => channels,
         _ => Channels(0),
     };
     let given = turns.all[turns.giving(relay.member) as usize].lag;
-    Passage {
+    StageBuffer {
         channels,
-        stages: relay.stage - given,
+        lag: relay.stage - given,
     }
 }
 
 /// The part of an array that has been added since it was `start` long.
-fn since<T>(all: &[T], start: usize) -> Span {
-    Span {
+fn since<T>(all: &[T], start: usize) -> IndexRange {
+    IndexRange {
         start: start as u32,
         end: all.len() as u32,
     }
@@ -199,19 +205,19 @@ impl Emit<'_> {
     }
 
     fn looped(&mut self, steps: Vec<Step>, sub_block: Frames) -> Step {
-        let start = self.plan.inner.len();
+        let start = self.plan.loop_steps.len();
         let cost = steps.iter().fold(Nanos(0), |all, s| sum(all, s.cost));
         let lag = steps[0].lag;
-        self.plan.inner.extend(steps);
+        self.plan.loop_steps.extend(steps);
         self.plan.loops.push(Loop {
-            steps: since(&self.plan.inner, start),
+            steps: since(&self.plan.loop_steps, start),
             sub_block,
         });
         Step {
-            work: Work::Loop(LoopId(self.plan.loops.len() as u32 - 1)),
-            inputs: Span::default(),
-            outputs: Span::default(),
-            successors: Span::default(),
+            op: StepOp::Loop(LoopId(self.plan.loops.len() as u32 - 1)),
+            inputs: IndexRange::default(),
+            outputs: IndexRange::default(),
+            successors: IndexRange::default(),
             activation: 0,
             every: 1,
             phase: 0,
@@ -230,10 +236,10 @@ impl Emit<'_> {
         // Inputs first: they find what earlier turns wrote, and a sum's room must not be an output's.
         let inputs = self.inputs(turn);
         Step {
-            work: self.work(turn),
+            op: self.work(turn),
             inputs,
             outputs: self.outputs(turn, every > 1),
-            successors: Span::default(),
+            successors: IndexRange::default(),
             activation: 0,
             every,
             phase,
@@ -243,48 +249,48 @@ impl Emit<'_> {
         }
     }
 
-    fn work(&mut self, turn: u32) -> Work {
+    fn work(&mut self, turn: u32) -> StepOp {
         let it = self.turns.all[turn as usize];
         let node = self.wiring.members[it.member as usize].id;
         match it.act {
-            Act::Run => Work::Node { node, line: None },
-            Act::Keep => Work::Keep { node },
-            Act::Mute => Work::Mute { node },
-            Act::Send(relay) => Work::Send {
+            Act::Run => StepOp::Process { node, line: None },
+            Act::Keep => StepOp::Sink { node },
+            Act::Mute => StepOp::Silence { node },
+            Act::Send(relay) => StepOp::Send {
                 node,
-                passage: PassageId(relay),
+                passage: StageBufferId(relay),
             },
-            Act::Receive(relay) => Work::Receive {
+            Act::Receive(relay) => StepOp::Receive {
                 node,
-                passage: PassageId(relay),
+                passage: StageBufferId(relay),
             },
-            Act::Align(aligner) => Work::Align {
+            Act::Align(aligner) => StepOp::Align {
                 node,
                 aligner: AlignerId(aligner),
             },
-            Act::Read(_) => Work::Node {
+            Act::Read(_) => StepOp::Process {
                 node,
                 line: Some(self.line(it.member)),
             },
-            Act::Write(_) => Work::Write {
+            Act::Write(_) => StepOp::WriteLine {
                 node,
                 line: self.line(it.member),
             },
         }
     }
 
-    fn line(&mut self, member: u32) -> LineId {
-        let lines = &mut self.plan.lines;
+    fn line(&mut self, member: u32) -> DelayLineId {
+        let lines = &mut self.plan.delay_lines;
         let part = self.wiring.members[member as usize].part;
         *self.lines.entry(member).or_insert_with(|| {
             if let Part::Delay(line) = part {
                 lines.push(line);
             }
-            LineId(lines.len() as u32 - 1)
+            DelayLineId(lines.len() as u32 - 1)
         })
     }
 
-    fn inputs(&mut self, turn: u32) -> Span {
+    fn inputs(&mut self, turn: u32) -> IndexRange {
         let it = self.turns.all[turn as usize];
         let start = self.plan.inputs.len();
         if let Act::Send(relay) = it.act {
@@ -330,72 +336,74 @@ impl Emit<'_> {
         }
     }
 
-    fn source(&self, turn: u32, wire: &Wire) -> OutPort {
+    fn source(&self, turn: u32, wire: &Wire) -> StepOutput {
         self.out(self.turns.source(turn, wire))
     }
 
     /// What an output of a turn became.
-    fn out(&self, (turn, output): (u32, u16)) -> OutPort {
+    fn out(&self, (turn, output): (u32, u16)) -> StepOutput {
         let first = self.contents[turn as usize];
         self.outs[first as usize + usize::from(output)]
     }
 
     /// The input of a relay's first half.
-    fn handed_on(&mut self, relay: u32) -> InPort {
+    fn handed_on(&mut self, relay: u32) -> StepInput {
         let it = self.turns.relays[relay as usize];
-        let start = self.plan.feeds.len();
-        if let OutPort::Audio(slots) = self.out((self.turns.giving(it.member), it.output)) {
-            let slots = slots.of(&self.plan.written).iter();
-            self.plan.feeds.extend(slots.map(|slot| Feed::Slot(*slot)));
+        let start = self.plan.channel_sources.len();
+        if let StepOutput::Audio(slots) = self.out((self.turns.giving(it.member), it.output)) {
+            let slots = slots.of(&self.plan.written_slots).iter();
+            self.plan
+                .channel_sources
+                .extend(slots.map(|slot| ChannelSource::Slot(*slot)));
         }
-        InPort::Audio(since(&self.plan.feeds, start))
+        StepInput::Audio(since(&self.plan.channel_sources, start))
     }
 
-    fn audio(&mut self, turn: u32, channels: Channels, wires: &[Wire]) -> InPort {
-        let start = self.plan.feeds.len();
+    fn audio(&mut self, turn: u32, channels: Channels, wires: &[Wire]) -> StepInput {
+        let start = self.plan.channel_sources.len();
         for channel in 0..channels.count() {
             let feed = self.feed(turn, channel, wires);
-            self.plan.feeds.push(feed);
+            self.plan.channel_sources.push(feed);
         }
-        InPort::Audio(since(&self.plan.feeds, start))
+        StepInput::Audio(since(&self.plan.channel_sources, start))
     }
 
-    fn feed(&mut self, turn: u32, channel: usize, wires: &[Wire]) -> Feed {
-        let start = self.plan.summed.len();
+    fn feed(&mut self, turn: u32, channel: usize, wires: &[Wire]) -> ChannelSource {
+        let start = self.plan.summed_slots.len();
         for wire in wires {
-            if let OutPort::Audio(slots) = self.source(turn, wire) {
+            if let StepOutput::Audio(slots) = self.source(turn, wire) {
                 // One channel spreads over all.
                 let at = channel.min(slots.len() - 1);
-                let slot = slots.of(&self.plan.written)[at];
-                self.plan.summed.push(slot);
+                let slot = slots.of(&self.plan.written_slots)[at];
+                self.plan.summed_slots.push(slot);
             }
         }
-        match self.plan.summed[start..] {
-            [] => Feed::Silent,
+        match self.plan.summed_slots[start..] {
+            [] => ChannelSource::Silence,
             [one] => {
-                self.plan.summed.pop();
-                Feed::Slot(one)
+                self.plan.summed_slots.pop();
+                ChannelSource::Slot(one)
             }
             _ => {
-                let from = since(&self.plan.summed, start);
+                let from = since(&self.plan.summed_slots, start);
                 let into = self.slots.take();
                 self.own.push(into);
-                Feed::Sum { from, into }
+                ChannelSource::Sum { from, into }
             }
         }
     }
 
-    fn events(&mut self, turn: u32, wires: &[Wire]) -> InPort {
-        let start = self.plan.event_feeds.len();
+    fn events(&mut self, turn: u32, wires: &[Wire]) -> StepInput {
+        let start = self.plan.event_sources.len();
         for wire in wires {
-            if let OutPort::Events(send) = self.source(turn, wire) {
-                self.plan.event_feeds.push(send);
+            if let StepOutput::Events(send) = self.source(turn, wire) {
+                self.plan.event_sources.push(send);
             }
         }
-        InPort::Events(since(&self.plan.event_feeds, start))
+        StepInput::Events(since(&self.plan.event_sources, start))
     }
 
-    fn outputs(&mut self, turn: u32, kept: bool) -> Span {
+    fn outputs(&mut self, turn: u32, kept: bool) -> IndexRange {
         let it = self.turns.all[turn as usize];
         let member = &self.wiring.members[it.member as usize];
         let count = output_count(self.wiring, self.turns, turn);
@@ -405,13 +413,13 @@ impl Emit<'_> {
             let out = match self.output_signal(it, port) {
                 Signal::Audio(channels) => self.sound(content, channels, kept),
                 Signal::Control | Signal::Event => {
-                    self.plan.sends += 1;
-                    OutPort::Events(SendId(self.plan.sends - 1))
+                    self.plan.event_buffers += 1;
+                    StepOutput::Events(EventBufferId(self.plan.event_buffers - 1))
                 }
             };
             self.outs[content as usize] = out;
             self.plan.outputs.push(out);
-            if let (Part::Sink { channel }, OutPort::Audio(slots)) = (member.part, out) {
+            if let (Part::Sink { channel }, StepOutput::Audio(slots)) = (member.part, out) {
                 self.play(slots, channel, member.id);
             }
         }
@@ -419,20 +427,20 @@ impl Emit<'_> {
     }
 
     /// Makes the slots of a sink the program's outputs.
-    fn play(&mut self, slots: Span, first: u16, node: NodeId) {
-        let slots = slots.of(&self.plan.written).iter().copied();
-        let outputs = slots.zip(first..).map(|(slot, channel)| Output {
+    fn play(&mut self, slots: IndexRange, first: u16, node: NodeId) {
+        let slots = slots.of(&self.plan.written_slots).iter().copied();
+        let outputs = slots.zip(first..).map(|(slot, channel)| OutputChannel {
             channel,
             slot,
             node,
         });
-        self.plan.sinks.extend(outputs);
+        self.plan.output_channels.extend(outputs);
     }
 
-    fn sound(&mut self, content: u32, channels: Channels, kept: bool) -> OutPort {
-        let start = self.plan.written.len();
+    fn sound(&mut self, content: u32, channels: Channels, kept: bool) -> StepOutput {
+        let start = self.plan.written_slots.len();
         let slots = self.slots.write(content, channels.0, kept);
-        self.plan.written.extend_from_slice(slots);
-        OutPort::Audio(since(&self.plan.written, start))
+        self.plan.written_slots.extend_from_slice(slots);
+        StepOutput::Audio(since(&self.plan.written_slots, start))
     }
 }

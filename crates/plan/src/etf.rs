@@ -5,8 +5,8 @@
 //! data is there, by level, and those whose data is still under way, by its arrival. The best pair is among the heads.
 
 use crate::levels::sum;
-use crate::schedule::{Placed, Schedule};
-use crate::{Dag, Machine, TaskId};
+use crate::schedule::{Schedule, ScheduledTask};
+use crate::{Dag, MachineModel, TaskId};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use units::Nanos;
@@ -14,7 +14,7 @@ use units::Nanos;
 /// Places, one after the other, the ready task and the worker that give the earliest start: when the worker is free
 /// and all data is there. Of equal ones the task with the higher static level, then the first task, then the first
 /// worker.
-pub fn etf(dag: &Dag, machine: &Machine) -> Schedule {
+pub fn etf(dag: &Dag, machine: &MachineModel) -> Schedule {
     let mut search = Search::new(dag, machine);
     while let Some((worker, task, start)) = search.best() {
         search.place(worker, task, start);
@@ -37,7 +37,7 @@ struct Desk {
 
 struct Search<'a> {
     dag: &'a Dag,
-    machine: &'a Machine,
+    machine: &'a MachineModel,
     levels: Vec<Nanos>,
     waits: Vec<u32>,
     /// By task: the worker, and when it is over there.
@@ -47,17 +47,20 @@ struct Search<'a> {
 }
 
 impl<'a> Search<'a> {
-    fn new(dag: &'a Dag, machine: &'a Machine) -> Self {
+    fn new(dag: &'a Dag, machine: &'a MachineModel) -> Self {
         let mut search = Self {
             dag,
             machine,
             levels: dag.static_levels(),
-            waits: dag.ids().map(|t| dag.before(t).len() as u32).collect(),
+            waits: dag
+                .tasks()
+                .map(|t| dag.predecessors(t).len() as u32)
+                .collect(),
             placed: vec![None; dag.len()],
             desks: (0..machine.workers()).map(|_| Desk::default()).collect(),
             schedule: Schedule::new(machine.workers()),
         };
-        for task in dag.ids().filter(|t| dag.before(*t).is_empty()) {
+        for task in dag.tasks().filter(|t| dag.predecessors(*t).is_empty()) {
             search.offer(task);
         }
         search
@@ -79,10 +82,13 @@ impl<'a> Search<'a> {
 
     /// When all that `task` reads is at `worker`.
     fn arrival(&self, task: TaskId, worker: usize) -> Nanos {
-        let parents = self.dag.before(task).iter();
+        let parents = self.dag.predecessors(task).iter();
         let arrivals = parents.filter_map(|arc| {
             let (from, finish) = self.placed[arc.task.index()]?;
-            Some(sum(finish, self.machine.crossing(from, worker, arc.bytes)))
+            Some(sum(
+                finish,
+                self.machine.transfer_time(from, worker, arc.bytes),
+            ))
         });
         arrivals.max().unwrap_or_default()
     }
@@ -108,14 +114,14 @@ impl<'a> Search<'a> {
         self.desks[worker].go_on(finish);
         self.schedule.push(
             worker,
-            Placed {
+            ScheduledTask {
                 task,
                 start,
                 finish,
             },
         );
         let dag = self.dag;
-        for arc in dag.after(task) {
+        for arc in dag.successors(task) {
             let waits = &mut self.waits[arc.task.index()];
             *waits -= 1;
             if *waits == 0 {

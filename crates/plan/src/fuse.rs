@@ -16,28 +16,28 @@ use units::Nanos;
 
 /// What fusing weighs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Fuse {
+pub struct FusionOptions {
     /// How many workers there are.
     pub workers: usize,
     /// What handing one task to a worker costs, beyond the task.
-    pub task: Nanos,
+    pub task_overhead: Nanos,
     /// What a task waits longer for data from another worker than from its own.
-    pub crossing: Nanos,
+    pub transfer: Nanos,
     /// After what time from the start of the cycle other workers than the first begin.
-    pub start: Nanos,
+    pub wake_delay: Nanos,
     /// Whether there is to be work for all workers, be it that one alone would be done sooner.
-    pub spread: bool,
+    pub use_all_workers: bool,
 }
 
-impl Fuse {
+impl FusionOptions {
     /// What was typical of two cores of one processor in 2026: for machines that nobody has measured.
     pub const fn typical(workers: usize) -> Self {
         Self {
             workers,
-            task: Nanos(15),
-            crossing: Nanos(150),
-            start: Nanos(1_000),
-            spread: false,
+            task_overhead: Nanos(15),
+            transfer: Nanos(150),
+            wake_delay: Nanos(1_000),
+            use_all_workers: false,
         }
     }
 }
@@ -46,7 +46,7 @@ impl Fuse {
 const WORTH: u64 = 50;
 
 /// Makes tasks of steps.
-pub(crate) fn fuse(plan: &mut Plan, fuse: Fuse) {
+pub(crate) fn fuse(plan: &mut Plan, fuse: FusionOptions) {
     let orders = [deep(plan), wide(plan)];
     if fuse.workers <= 1 {
         let end = plan.steps.len() as u32;
@@ -73,10 +73,10 @@ pub(crate) fn fuse(plan: &mut Plan, fuse: Fuse) {
 }
 
 /// Grains to try, from the whole graph, where one worker may have it all, down to single steps.
-fn grains(plan: &Plan, fuse: Fuse) -> Vec<Nanos> {
-    let total = plan.total().0;
+fn grains(plan: &Plan, fuse: FusionOptions) -> Vec<Nanos> {
+    let total = plan.total_cost().0;
     let finest = plan.steps.iter().map(|s| s.cost.0).min().unwrap_or(0);
-    let whole = (!fuse.spread).then_some(Nanos(u64::MAX));
+    let whole = (!fuse.use_all_workers).then_some(Nanos(u64::MAX));
     let mut grains = Vec::from_iter(whole);
     let mut grain = total / (2 * fuse.workers as u64);
     while grain > finest && grains.len() < 16 {
@@ -111,13 +111,13 @@ fn deep(plan: &Plan) -> Vec<StepId> {
     let level = |id: &StepId| (plan.static_levels[id.0 as usize], Reverse(*id));
     let mut stack: Vec<StepId> = Vec::new();
     let mut order = Vec::with_capacity(plan.steps.len());
-    let sources = plan.ids().filter(|(_, s)| s.activation == 0);
+    let sources = plan.steps_with_ids().filter(|(_, s)| s.activation == 0);
     for (source, _) in sources {
         stack.push(source);
         while let Some(step) = stack.pop() {
             order.push(step);
             let from = stack.len();
-            for next in plan.after(step) {
+            for next in plan.successors_of(step) {
                 waits[next.0 as usize] -= 1;
                 if waits[next.0 as usize] == 0 {
                     stack.push(*next);
@@ -132,12 +132,12 @@ fn deep(plan: &Plan) -> Vec<StepId> {
 /// All steps of one depth, then those of the next.
 fn wide(plan: &Plan) -> Vec<StepId> {
     let mut depth = vec![0u32; plan.steps.len()];
-    for (id, _) in plan.ids() {
-        for next in plan.after(id) {
+    for (id, _) in plan.steps_with_ids() {
+        for next in plan.successors_of(id) {
             depth[next.0 as usize] = depth[next.0 as usize].max(depth[id.0 as usize] + 1);
         }
     }
-    let mut order: Vec<StepId> = plan.ids().map(|(id, _)| id).collect();
+    let mut order: Vec<StepId> = plan.steps_with_ids().map(|(id, _)| id).collect();
     order.sort_by_key(|id| depth[id.0 as usize]);
     order
 }
@@ -145,7 +145,7 @@ fn wide(plan: &Plan) -> Vec<StepId> {
 /// Plays candidates through.
 struct Trial<'a> {
     plan: &'a Plan,
-    fuse: Fuse,
+    fuse: FusionOptions,
     task_of: Vec<u32>,
     /// By task: cost; for how many it waits; on which worker its latest data is, and when; when it may start there.
     tasks: Vec<Played>,
@@ -165,7 +165,7 @@ struct Played {
 }
 
 impl<'a> Trial<'a> {
-    fn new(plan: &'a Plan, fuse: Fuse) -> Self {
+    fn new(plan: &'a Plan, fuse: FusionOptions) -> Self {
         Self {
             plan,
             fuse,
@@ -178,7 +178,7 @@ impl<'a> Trial<'a> {
     /// How long a cycle would take.
     fn play(&mut self, order: &[StepId], ends: &[u32]) -> Nanos {
         self.build(order, ends);
-        let mut free = vec![self.fuse.start; self.fuse.workers];
+        let mut free = vec![self.fuse.wake_delay; self.fuse.workers];
         free[0] = Nanos(0);
         let ready = (0..).zip(&self.tasks).filter(|(_, t)| t.waits == 0);
         let mut ready: BinaryHeap<(Nanos, Reverse<u32>)> =
@@ -186,12 +186,15 @@ impl<'a> Trial<'a> {
         let mut over = Nanos(0);
         while let Some((_, Reverse(task))) = ready.pop() {
             let (worker, start) = self.place(task, &free);
-            let finish = sum(start, sum(self.tasks[task as usize].cost, self.fuse.task));
+            let finish = sum(
+                start,
+                sum(self.tasks[task as usize].cost, self.fuse.task_overhead),
+            );
             free[worker] = finish;
             over = over.max(finish);
             for next in &self.after[task as usize] {
                 let there = &mut self.tasks[*next as usize];
-                there.hear(worker as u32, finish, self.fuse.crossing);
+                there.hear(worker as u32, finish, self.fuse.transfer);
                 if there.waits == 0 {
                     ready.push((there.level, Reverse(*next)));
                 }
@@ -231,7 +234,7 @@ impl<'a> Trial<'a> {
     fn connect(&mut self, order: &[StepId]) {
         for step in order {
             let task = self.task_of[step.0 as usize];
-            for next in self.plan.after(*step) {
+            for next in self.plan.successors_of(*step) {
                 let to = self.task_of[next.0 as usize];
                 if to != task {
                     self.after[task as usize].push(to);

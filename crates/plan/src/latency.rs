@@ -5,7 +5,7 @@
 //! the cycle: sound goes round and comes again and again, and what counts is when it comes first. A cycle that nothing
 //! enters begins where its delays are heard.
 
-use crate::Options;
+use crate::PlanOptions;
 use crate::arrows::Arrows;
 use crate::wiring::{Part, Wire, Wiring};
 use std::cmp::Reverse;
@@ -25,7 +25,7 @@ pub(crate) struct Latencies {
 
 impl Latencies {
     /// Of the wires as the graph has them.
-    pub(crate) fn of(wiring: &Wiring<'_>, options: &Options) -> Self {
+    pub(crate) fn of(wiring: &Wiring<'_>, options: &PlanOptions) -> Self {
         let count = wiring.members.len();
         let pairs = || wiring.wires.iter().map(|w| (w.from, w.to));
         let cycle = Arrows::new(count, pairs().collect()).components();
@@ -91,7 +91,7 @@ impl Latencies {
 }
 
 /// What a member adds by itself.
-fn own(wiring: &Wiring<'_>, options: &Options, member: u32) -> u32 {
+fn own(wiring: &Wiring<'_>, options: &PlanOptions, member: u32) -> u32 {
     let member = &wiring.members[member as usize];
     match member.part {
         Part::Mute => 0,
@@ -100,7 +100,7 @@ fn own(wiring: &Wiring<'_>, options: &Options, member: u32) -> u32 {
 }
 
 /// By how much each member gives later than what enters its cycle comes: the least latency on a way to it (Dijkstra).
-fn within(wiring: &Wiring<'_>, cycle: &[u32], options: &Options) -> Vec<u32> {
+fn within(wiring: &Wiring<'_>, cycle: &[u32], options: &PlanOptions) -> Vec<u32> {
     let inside = |wire: &&Wire| cycle[wire.from as usize] == cycle[wire.to as usize];
     let pairs = wiring.wires.iter().filter(inside).map(|w| (w.from, w.to));
     let arrows = Arrows::new(cycle.len(), pairs.collect());

@@ -5,12 +5,12 @@ use units::Nanos;
 
 impl Plan {
     /// The steps that wait for `step`.
-    pub fn after(&self, step: StepId) -> &[StepId] {
+    pub fn successors_of(&self, step: StepId) -> &[StepId] {
         self.steps[step.0 as usize].successors.of(&self.successors)
     }
 
     /// Every step with its id, in order.
-    pub fn ids(&self) -> impl Iterator<Item = (StepId, &Step)> {
+    pub fn steps_with_ids(&self) -> impl Iterator<Item = (StepId, &Step)> {
         let ids = (0u32..).map(StepId);
         ids.zip(&self.steps)
     }
@@ -18,9 +18,9 @@ impl Plan {
     /// For each step the longest way from a source to its start, where an edge costs `edge`: its t-level.
     pub fn t_levels(&self, edge: impl Fn(StepId, StepId) -> Nanos) -> Vec<Nanos> {
         let mut levels = vec![Nanos(0); self.steps.len()];
-        for (id, step) in self.ids() {
+        for (id, step) in self.steps_with_ids() {
             let end = sum(levels[id.0 as usize], step.cost);
-            for next in self.after(id) {
+            for next in self.successors_of(id) {
                 let level = &mut levels[next.0 as usize];
                 *level = (*level).max(sum(end, edge(id, *next)));
             }
@@ -34,7 +34,7 @@ impl Plan {
         let mut levels = vec![Nanos(0); self.steps.len()];
         for (index, step) in self.steps.iter().enumerate().rev() {
             let id = StepId(index as u32);
-            let rest = self.after(id).iter();
+            let rest = self.successors_of(id).iter();
             let rest = rest.map(|next| sum(edge(id, *next), levels[next.0 as usize]));
             levels[index] = sum(step.cost, rest.max().unwrap_or_default());
         }
@@ -45,24 +45,24 @@ impl Plan {
     pub fn critical_path(&self) -> Vec<StepId> {
         let level = |id: &StepId| self.static_levels[id.0 as usize];
         // `max_by_key` gives the last of equals, so the search goes backward.
-        let mut next = self.ids().map(|(id, _)| id).rev_max(level);
+        let mut next = self.steps_with_ids().map(|(id, _)| id).rev_max(level);
         let mut path = Vec::new();
         while let Some(id) = next {
             path.push(id);
-            next = self.after(id).iter().copied().rev_max(level);
+            next = self.successors_of(id).iter().copied().rev_max(level);
         }
         path
     }
 
     /// What all steps cost together: the time of one worker.
-    pub fn total(&self) -> Nanos {
+    pub fn total_cost(&self) -> Nanos {
         self.steps.iter().fold(Nanos(0), |all, s| sum(all, s.cost))
     }
 
     /// No schedule on so many workers is shorter: the critical path, or an equal share of all costs.
-    pub fn bound(&self, workers: usize) -> Nanos {
+    pub fn lower_bound(&self, workers: usize) -> Nanos {
         let longest = self.static_levels.iter().copied().max().unwrap_or_default();
-        let share = self.total().0.div_ceil(workers.max(1) as u64);
+        let share = self.total_cost().0.div_ceil(workers.max(1) as u64);
         longest.max(Nanos(share))
     }
 }
@@ -72,9 +72,9 @@ impl Dag {
     /// t-level.
     pub fn t_levels(&self, edge: impl Fn(u32) -> Nanos) -> Vec<Nanos> {
         let mut levels = vec![Nanos(0); self.len()];
-        for task in self.ids() {
+        for task in self.tasks() {
             let end = sum(levels[task.index()], self.cost(task));
-            for arc in self.after(task) {
+            for arc in self.successors(task) {
                 let level = &mut levels[arc.task.index()];
                 *level = (*level).max(sum(end, edge(arc.bytes)));
             }
@@ -86,8 +86,8 @@ impl Dag {
     /// `edge`: its b-level.
     pub fn b_levels(&self, edge: impl Fn(u32) -> Nanos) -> Vec<Nanos> {
         let mut levels = vec![Nanos(0); self.len()];
-        for task in self.ids().rev() {
-            let rest = self.after(task).iter();
+        for task in self.tasks().rev() {
+            let rest = self.successors(task).iter();
             let rest = rest.map(|arc| sum(edge(arc.bytes), levels[arc.task.index()]));
             levels[task.index()] = sum(self.cost(task), rest.max().unwrap_or_default());
         }
@@ -103,10 +103,10 @@ impl Dag {
     pub fn critical_path(&self, edge: impl Fn(u32) -> Nanos) -> Vec<TaskId> {
         let levels = self.b_levels(&edge);
         let mut path = Vec::new();
-        let mut next = first_greatest(self.ids().map(|task| (task, levels[task.index()])));
+        let mut next = first_greatest(self.tasks().map(|task| (task, levels[task.index()])));
         while let Some(task) = next {
             path.push(task);
-            let ways = self.after(task).iter();
+            let ways = self.successors(task).iter();
             next = first_greatest(
                 ways.map(|arc| (arc.task, sum(edge(arc.bytes), levels[arc.task.index()]))),
             );
@@ -115,9 +115,9 @@ impl Dag {
     }
 
     /// No schedule on so many workers is shorter: the longest way, or an equal share of all costs.
-    pub fn bound(&self, workers: usize) -> Nanos {
+    pub fn lower_bound(&self, workers: usize) -> Nanos {
         let longest = self.static_levels().into_iter().max().unwrap_or_default();
-        let share = self.total().0.div_ceil(workers.max(1) as u64);
+        let share = self.total_cost().0.div_ceil(workers.max(1) as u64);
         longest.max(Nanos(share))
     }
 }

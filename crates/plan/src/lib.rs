@@ -37,21 +37,22 @@ mod turns;
 mod validate;
 mod wiring;
 
-pub use align::{Before, Gone};
+pub use align::{FadeState, PreviousDelays};
 pub use compile::compile;
 pub use copies::compile_with_copies;
 pub use cpfd::cpfd;
-pub use dag::{Arc, Dag};
+pub use dag::{Dag, DagEdge};
 pub use etf::etf;
-pub use fuse::Fuse;
-pub use limits::{EVENTS_A_PORT, SAMPLES_AN_EVENT, waiting};
-pub use machine::{Link, Machine};
-pub use optimum::optimum;
-pub use schedule::{Placed, Schedule, hlfet, random};
-pub use simulate::{Simulated, simulate};
+pub use fuse::FusionOptions;
+pub use limits::{EVENTS_PER_PORT, SAMPLES_PER_EVENT, event_capacity};
+pub use machine::{Link, MachineModel};
+pub use optimum::optimal;
+pub use schedule::{Schedule, ScheduledTask, hlfet, random};
+pub use simulate::{SimulatedRun, simulate};
 pub use steps::{
-    Aligner, AlignerId, Costs, Delayed, Feed, InPort, Line, LineId, Loop, LoopId, Options, OutPort,
-    Output, Passage, PassageId, Plan, PlanError, SendId, SlotId, Span, Step, StepId, Tap, Task,
-    TaskId, Work,
+    Aligner, AlignerId, AlignerTap, ChannelSource, DelayLine, DelayLineId, DelayedEdge,
+    EventBufferId, IndexRange, Loop, LoopId, MeasuredCosts, OutputChannel, Plan, PlanError,
+    PlanOptions, SlotId, StageBuffer, StageBufferId, Step, StepId, StepInput, StepOp, StepOutput,
+    Task, TaskId,
 };
-pub use trace::{Mark, TraceRecord};
+pub use trace::{TraceEvent, TraceRecord};

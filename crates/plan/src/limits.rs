@@ -1,8 +1,8 @@
 //! How large a plan may be: a number in a file is never an allocation without a bound.
 
 use crate::wiring::{Member, Part, Wiring};
-use crate::{Options, Plan, PlanError};
-use graph::{Diagnostic, Place, Signal};
+use crate::{Plan, PlanError, PlanOptions};
+use graph::{Diagnostic, Signal, SourceSpan};
 use units::Frames;
 
 /// The longest block.
@@ -16,24 +16,26 @@ const MOST_IN_SLOTS: u64 = 1 << 29;
 
 const CAN_BE_OFF: &str = "some node is very late; latency compensation can be turned off";
 /// How many events one port can send in a block.
-pub const EVENTS_A_PORT: usize = 64;
+pub const EVENTS_PER_PORT: usize = 64;
 /// So many events can wait in the line of one aligner at most.
 const WAITING: usize = 4096;
 /// An event that waits takes the room of so many samples, with its moment.
-pub const SAMPLES_AN_EVENT: usize = 6;
+pub const SAMPLES_PER_EVENT: usize = 6;
 
 /// How many events have room in the line of an aligner that holds so many `frames`.
-pub fn waiting(frames: u32, block: Frames) -> usize {
+pub fn event_capacity(frames: u32, block: Frames) -> usize {
     let blocks = (frames / block.0.max(1)).saturating_add(1);
-    (blocks as usize).saturating_mul(EVENTS_A_PORT).min(WAITING)
+    (blocks as usize)
+        .saturating_mul(EVENTS_PER_PORT)
+        .min(WAITING)
 }
 
 /// What is too large about the graph; each kind of excess once, at the node that is one too many.
-pub(crate) fn too_large(members: &[Member<'_>], options: &Options) -> Vec<Diagnostic> {
+pub(crate) fn too_large(members: &[Member<'_>], options: &PlanOptions) -> Vec<Diagnostic> {
     let mut wrong = Vec::new();
     if options.block == Frames(0) || options.block > LONGEST_BLOCK {
         let words = format!("a block has 1 to {} frames", LONGEST_BLOCK.0);
-        wrong.push(Diagnostic::error(Place::NOWHERE, words));
+        wrong.push(Diagnostic::error(SourceSpan::NONE, words));
     }
     wrong.extend(excess(
         members,
@@ -58,20 +60,20 @@ pub(crate) fn too_large(members: &[Member<'_>], options: &Options) -> Vec<Diagno
 }
 
 /// What the line of a delay holds.
-fn delayed(member: &Member<'_>, options: &Options) -> u64 {
+fn delayed(member: &Member<'_>, options: &PlanOptions) -> u64 {
     match member.part {
-        Part::Delay(line) => held(line.most, line.channels.0, options),
+        Part::Delay(line) => held(line.max, line.channels.0, options),
         _ => 0,
     }
 }
 
-fn held(most: Frames, channels: u16, options: &Options) -> u64 {
+fn held(most: Frames, channels: u16, options: &PlanOptions) -> u64 {
     let frames = u64::from(most.0) + u64::from(options.block.0);
     frames.next_power_of_two() * u64::from(channels)
 }
 
 /// Refuses to make up for latencies that are too long, or too many.
-pub(crate) fn too_late(wiring: &Wiring<'_>, options: &Options) -> Result<(), PlanError> {
+pub(crate) fn too_late(wiring: &Wiring<'_>, options: &PlanOptions) -> Result<(), PlanError> {
     let is_many = |taps: usize| taps > usize::from(u16::MAX);
     if let Some(many) = wiring.aligners.iter().find(|a| is_many(a.taps.len())) {
         let node = wiring.members[many.of as usize].node;
@@ -80,19 +82,19 @@ pub(crate) fn too_late(wiring: &Wiring<'_>, options: &Options) -> Result<(), Pla
             node.name,
             u16::MAX
         );
-        let wrong = Diagnostic::error(node.place, words);
+        let wrong = Diagnostic::error(node.span, words);
         return Err(PlanError(vec![wrong.help(CAN_BE_OFF)]));
     }
     let members = wiring.members.iter();
     let mut total: u64 = members.map(|member| delayed(member, options)).sum();
     let first = wiring.aligners.iter().find(|aligner| {
-        let most = aligner.taps.iter().map(|tap| tap.most()).max();
+        let most = aligner.taps.iter().map(|tap| tap.max_frames()).max();
         let most = most.unwrap_or_default();
         total += match wiring.signal(aligner.of, aligner.output) {
             Signal::Audio(channels) => held(most, channels.0, options),
             Signal::Control | Signal::Event => {
                 let frames = held(most, 1, options).try_into().unwrap_or(u32::MAX);
-                (waiting(frames, options.block) * SAMPLES_AN_EVENT) as u64
+                (event_capacity(frames, options.block) * SAMPLES_PER_EVENT) as u64
             }
         };
         total > MOST_DELAYED
@@ -105,7 +107,7 @@ pub(crate) fn too_late(wiring: &Wiring<'_>, options: &Options) -> Result<(), Pla
         "making up for latencies, with that of what meets `{}` there are more than {MOST_DELAYED} samples in delays",
         node.name
     );
-    let wrong = Diagnostic::error(node.place, words);
+    let wrong = Diagnostic::error(node.span, words);
     Err(PlanError(vec![wrong.help(CAN_BE_OFF)]))
 }
 
@@ -122,7 +124,7 @@ fn excess(
     })?;
     let name = &first.node.name;
     let words = format!("with `{name}` there are more than {most} {what}");
-    Some(Diagnostic::error(first.node.place, words))
+    Some(Diagnostic::error(first.node.span, words))
 }
 
 /// Refuses a plan whose slots do not fit.
@@ -135,6 +137,6 @@ pub(crate) fn check_slots(plan: &Plan) -> Result<(), PlanError> {
         plan.slots, plan.block.0
     );
     Err(PlanError(vec![
-        Diagnostic::error(Place::NOWHERE, words).help("take a shorter block"),
+        Diagnostic::error(SourceSpan::NONE, words).help("take a shorter block"),
     ]))
 }

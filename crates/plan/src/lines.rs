@@ -1,7 +1,7 @@
 //! How long a delay's line must be, from its parameters in seconds.
 
-use crate::{Line, Options};
-use graph::{Diagnostic, Kind, LineParams, Node, NodeId, Range, Signal};
+use crate::{DelayLine, PlanOptions};
+use graph::{DelayParams, Diagnostic, Kind, Node, NodeId, ParamRange, Signal};
 use units::{Channels, Frames, SampleRate};
 
 /// The longest line, about 23 minutes at 48 kHz: a larger number in a file is an error and never an allocation.
@@ -12,27 +12,27 @@ pub(crate) fn line_of(
     id: NodeId,
     node: &Node,
     kind: &Kind,
-    params: &LineParams,
-    options: &Options,
-) -> Result<Line, Diagnostic> {
+    params: &DelayParams,
+    options: &PlanOptions,
+) -> Result<DelayLine, Diagnostic> {
     let channels = width(node)?;
-    let wrong = |message: String| Err(Diagnostic::error(node.place, message));
+    let wrong = |message: String| Err(Diagnostic::error(node.span, message));
     let Some(time) = seconds(node, params.time)?.or_else(|| default(kind, params.time)) else {
         return wrong(format!("`{}` needs `{}`", node.name, params.time));
     };
-    let least = seconds(node, params.least)?.unwrap_or(time).min(time);
-    let most = seconds(node, params.most)?.unwrap_or(time).max(time);
-    let most = Frames::covering(most, options.rate);
+    let least = seconds(node, params.min)?.unwrap_or(time).min(time);
+    let most = seconds(node, params.max)?.unwrap_or(time).max(time);
+    let most = Frames::from_seconds_ceil(most, options.rate);
     if most > LONGEST {
         return wrong(format!(
             "`{}` delays by {} frames; {} is the most",
             node.name, most.0, LONGEST.0
         ));
     }
-    Ok(Line {
+    Ok(DelayLine {
         channels,
-        least: within(least, options.rate),
-        most,
+        min: within(least, options.rate),
+        max: most,
         node: id,
     })
 }
@@ -47,7 +47,7 @@ fn width(node: &Node) -> Result<Channels, Diagnostic> {
         return Ok(channels);
     }
     Err(Diagnostic::error(
-        node.place,
+        node.span,
         format!(
             "`{}` is a delay and needs one audio input and one output as wide",
             node.name
@@ -63,7 +63,7 @@ fn seconds(node: &Node, key: &str) -> Result<Option<f64>, Diagnostic> {
     let time = node.number(key).filter(|t| *t >= 0.0 && t.is_finite());
     time.map(Some).ok_or_else(|| {
         Diagnostic::error(
-            node.place,
+            node.span,
             format!("`{key}` of `{}` is not a time in seconds", node.name),
         )
     })
@@ -71,14 +71,14 @@ fn seconds(node: &Node, key: &str) -> Result<Option<f64>, Diagnostic> {
 
 fn default(kind: &Kind, key: &str) -> Option<f64> {
     match kind.param(key)?.1.range {
-        Range::Number { default, .. } if default >= 0.0 => Some(default),
+        ParamRange::Number { default, .. } if default >= 0.0 => Some(default),
         _ => None,
     }
 }
 
-/// The most whole frames that last no longer than `seconds`: [`Frames::covering`], rounded the other way.
+/// The most whole frames that last no longer than `seconds`: [`Frames::from_seconds_ceil`], rounded the other way.
 fn within(seconds: f64, rate: SampleRate) -> Frames {
-    let up = Frames::covering(seconds, rate);
+    let up = Frames::from_seconds_ceil(seconds, rate);
     let exact = seconds * f64::from(rate.hz());
     Frames(up.0 - u32::from(f64::from(up.0) > exact + 1e-6))
 }

@@ -14,7 +14,7 @@ pub struct Link {
 
 impl Link {
     /// What so many bytes cost, rounded up.
-    pub fn carries(self, bytes: u32) -> Nanos {
+    pub fn transfer_time(self, bytes: u32) -> Nanos {
         let all = u128::from(self.per_kib.0) * u128::from(bytes);
         let part = u64::try_from(all.div_ceil(1024)).unwrap_or(u64::MAX);
         sum(self.base, Nanos(part))
@@ -23,15 +23,15 @@ impl Link {
 
 /// So many workers, and what it costs to hand data between any two.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Machine {
+pub struct MachineModel {
     workers: usize,
     /// From each to each, row by row.
     links: Vec<Link>,
-    mean: Link,
-    slowest: Link,
+    mean_transfer_time: Link,
+    max_transfer_time: Link,
 }
 
-impl Machine {
+impl MachineModel {
     /// All links alike. At least one worker.
     pub fn uniform(workers: usize, link: Link) -> Self {
         let workers = workers.max(1);
@@ -39,7 +39,7 @@ impl Machine {
     }
 
     /// Handing over costs nothing.
-    pub fn free(workers: usize) -> Self {
+    pub fn without_transfer_cost(workers: usize) -> Self {
         Self::uniform(workers, Link::default())
     }
 
@@ -64,11 +64,11 @@ impl Machine {
         let most = |of: fn(&Link) -> Nanos| across().map(of).max().unwrap_or_default();
         let [base, per_kib]: [fn(&Link) -> Nanos; 2] = [|l| l.base, |l| l.per_kib];
         Self {
-            mean: Link {
+            mean_transfer_time: Link {
                 base: mean(base),
                 per_kib: mean(per_kib),
             },
-            slowest: Link {
+            max_transfer_time: Link {
                 base: most(base),
                 per_kib: most(per_kib),
             },
@@ -83,26 +83,26 @@ impl Machine {
     }
 
     /// What it costs to hand `bytes` from one worker to another; nothing from a worker to itself.
-    pub fn crossing(&self, from: usize, to: usize, bytes: u32) -> Nanos {
+    pub fn transfer_time(&self, from: usize, to: usize, bytes: u32) -> Nanos {
         if from == to {
             return Nanos(0);
         }
-        self.links[from * self.workers + to].carries(bytes)
+        self.links[from * self.workers + to].transfer_time(bytes)
     }
 
     /// What it costs on average over all links, rounded up.
-    pub fn mean(&self, bytes: u32) -> Nanos {
-        self.mean.carries(bytes)
+    pub fn mean_transfer_time(&self, bytes: u32) -> Nanos {
+        self.mean_transfer_time.transfer_time(bytes)
     }
 
     /// No link is slower.
-    pub fn slowest(&self, bytes: u32) -> Nanos {
-        self.slowest.carries(bytes)
+    pub fn max_transfer_time(&self, bytes: u32) -> Nanos {
+        self.max_transfer_time.transfer_time(bytes)
     }
 
     /// Whether no two workers differ in their links.
     pub(crate) fn is_uniform(&self) -> bool {
-        self.mean == self.slowest
+        self.mean_transfer_time == self.max_transfer_time
     }
 }
 
@@ -119,23 +119,26 @@ mod tests {
 
     #[test]
     fn a_link_costs_by_begun_bytes() {
-        assert_eq!(link(100, 1024).carries(0), Nanos(100));
-        assert_eq!(link(100, 1024).carries(256), Nanos(356));
-        assert_eq!(link(100, 10).carries(1), Nanos(101));
-        assert_eq!(link(1, u64::MAX).carries(u32::MAX), Nanos(u64::MAX));
+        assert_eq!(link(100, 1024).transfer_time(0), Nanos(100));
+        assert_eq!(link(100, 1024).transfer_time(256), Nanos(356));
+        assert_eq!(link(100, 10).transfer_time(1), Nanos(101));
+        assert_eq!(link(1, u64::MAX).transfer_time(u32::MAX), Nanos(u64::MAX));
     }
 
     #[test]
     fn mean_and_slowest_leave_out_a_worker_and_itself() {
         let links = vec![link(900, 900), link(10, 1), link(30, 3), link(900, 900)];
-        let machine = Machine::new(2, links).expect("they are four");
-        assert_eq!(machine.crossing(0, 1, 1024), Nanos(11));
-        assert_eq!(machine.crossing(1, 0, 1024), Nanos(33));
-        assert_eq!(machine.crossing(1, 1, 1024), Nanos(0));
-        assert_eq!(machine.mean(1024), Nanos(22));
-        assert_eq!(machine.slowest(1024), Nanos(33));
-        assert_eq!(Machine::uniform(1, link(5, 5)).mean(9), Nanos(0));
-        assert_eq!(Machine::new(2, vec![link(1, 1); 3]), None);
-        assert_eq!(Machine::new(0, vec![]), None);
+        let machine = MachineModel::new(2, links).expect("they are four");
+        assert_eq!(machine.transfer_time(0, 1, 1024), Nanos(11));
+        assert_eq!(machine.transfer_time(1, 0, 1024), Nanos(33));
+        assert_eq!(machine.transfer_time(1, 1, 1024), Nanos(0));
+        assert_eq!(machine.mean_transfer_time(1024), Nanos(22));
+        assert_eq!(machine.max_transfer_time(1024), Nanos(33));
+        assert_eq!(
+            MachineModel::uniform(1, link(5, 5)).mean_transfer_time(9),
+            Nanos(0)
+        );
+        assert_eq!(MachineModel::new(2, vec![link(1, 1); 3]), None);
+        assert_eq!(MachineModel::new(0, vec![]), None);
     }
 }

@@ -17,8 +17,8 @@
 
 use crate::cpfd::gap;
 use crate::levels::sum;
-use crate::schedule::{Placed, Schedule};
-use crate::{Dag, Machine, Simulated, TaskId, simulate};
+use crate::schedule::{Schedule, ScheduledTask};
+use crate::{Dag, MachineModel, SimulatedRun, TaskId, simulate};
 use std::cmp::Reverse;
 use units::Nanos;
 
@@ -26,10 +26,10 @@ use units::Nanos;
 const MOST_TRIED: usize = 400_000;
 
 /// Puts what runs on `cores` on the workers of `machine`.
-pub(crate) fn merge(dag: &Dag, machine: &Machine, cores: &[Vec<Placed>]) -> Schedule {
-    let levels = dag.b_levels(|bytes| machine.mean(bytes));
+pub(crate) fn merge(dag: &Dag, machine: &MachineModel, cores: &[Vec<ScheduledTask>]) -> Schedule {
+    let levels = dag.b_levels(|bytes| machine.mean_transfer_time(bytes));
     let mut ways = vec![vec![Vec::new(); machine.workers()]];
-    ways[0][0] = dag.ids().collect();
+    ways[0][0] = dag.tasks().collect();
     for cut in [Cut::Never, Cut::AtPauses, Cut::Everywhere, Cut::Single] {
         let mut runs = cut_up(cores, cut);
         if cut == Cut::Single {
@@ -76,10 +76,10 @@ enum Cut {
 }
 
 /// A task on a virtual core, and which piece it belongs to.
-type Run = (usize, Placed);
+type Run = (usize, ScheduledTask);
 
 /// The pieces are counted through.
-fn cut_up(cores: &[Vec<Placed>], cut: Cut) -> Vec<Run> {
+fn cut_up(cores: &[Vec<ScheduledTask>], cut: Cut) -> Vec<Run> {
     let mut runs: Vec<Run> = Vec::new();
     for lane in cores {
         let mut free = None;
@@ -99,7 +99,7 @@ fn cut_up(cores: &[Vec<Placed>], cut: Cut) -> Vec<Run> {
     runs
 }
 
-fn replay(dag: &Dag, machine: &Machine, lanes: &[Vec<TaskId>]) -> Option<Simulated> {
+fn replay(dag: &Dag, machine: &MachineModel, lanes: &[Vec<TaskId>]) -> Option<SimulatedRun> {
     simulate(dag, machine, lanes, |task| dag.cost(task))
 }
 
@@ -126,17 +126,17 @@ fn balance(runs: &[Run], pieces: usize, workers: usize) -> Vec<Option<usize>> {
 /// The workers, as they are filled.
 struct Floor<'a> {
     dag: &'a Dag,
-    machine: &'a Machine,
+    machine: &'a MachineModel,
     /// By piece: its worker, once that is known.
     homes: Vec<Option<usize>>,
-    lanes: Vec<Vec<Placed>>,
+    lanes: Vec<Vec<ScheduledTask>>,
     loads: Vec<Nanos>,
     /// By task: the workers that have it, and when it is over there.
     copies: Vec<Vec<(usize, Nanos)>>,
 }
 
 impl<'a> Floor<'a> {
-    fn new(dag: &'a Dag, machine: &'a Machine, homes: Vec<Option<usize>>) -> Self {
+    fn new(dag: &'a Dag, machine: &'a MachineModel, homes: Vec<Option<usize>>) -> Self {
         Self {
             lanes: vec![Vec::new(); machine.workers()],
             loads: vec![Nanos(0); machine.workers()],
@@ -149,22 +149,25 @@ impl<'a> Floor<'a> {
 
     /// Places `runs`, of which each stands behind a copy of all it reads.
     fn fill(mut self, runs: &[Run]) -> Vec<Vec<TaskId>> {
-        for (piece, Placed { task, .. }) in runs {
+        for (piece, ScheduledTask { task, .. }) in runs {
             let worker = self.homes[*piece].unwrap_or_else(|| self.soonest(*task));
             self.homes[*piece] = Some(worker);
             if self.copies[task.index()].iter().all(|(w, _)| *w != worker) {
                 self.put(*task, worker);
             }
         }
-        let ids = |lane: Vec<Placed>| lane.iter().map(|p| p.task).collect();
+        let ids = |lane: Vec<ScheduledTask>| lane.iter().map(|p| p.task).collect();
         self.lanes.into_iter().map(ids).collect()
     }
 
     fn start(&self, task: TaskId, worker: usize) -> Nanos {
-        let arrivals = self.dag.before(task).iter().filter_map(|arc| {
+        let arrivals = self.dag.predecessors(task).iter().filter_map(|arc| {
             let copies = self.copies[arc.task.index()].iter();
             let ways = copies.map(|(from, finish)| {
-                sum(*finish, self.machine.crossing(*from, worker, arc.bytes))
+                sum(
+                    *finish,
+                    self.machine.transfer_time(*from, worker, arc.bytes),
+                )
             });
             ways.min()
         });
@@ -190,7 +193,7 @@ impl<'a> Floor<'a> {
         let at = lane.partition_point(|p| p.start < start);
         lane.insert(
             at,
-            Placed {
+            ScheduledTask {
                 task,
                 start,
                 finish,
@@ -204,25 +207,25 @@ impl<'a> Floor<'a> {
 /// Takes copies out of `lanes` that nobody reads, until there are none. `None` where the lanes get stuck.
 fn drop_unread(
     dag: &Dag,
-    machine: &Machine,
+    machine: &MachineModel,
     mut lanes: Vec<Vec<TaskId>>,
 ) -> Option<Vec<Vec<TaskId>>> {
     loop {
         let replay = replay(dag, machine, &lanes)?;
         let mut copies: Vec<Vec<(Nanos, usize)>> = vec![Vec::new(); dag.len()];
-        for (lane, all) in replay.lanes.iter().enumerate() {
+        for (lane, all) in replay.by_worker.iter().enumerate() {
             for placed in all {
                 copies[placed.task.index()].push((placed.finish, lane));
             }
         }
         let mut read: Vec<Vec<usize>> = vec![Vec::new(); dag.len()];
-        for (lane, placed) in (replay.lanes.iter().enumerate())
+        for (lane, placed) in (replay.by_worker.iter().enumerate())
             .flat_map(|(lane, all)| all.iter().map(move |placed| (lane, placed)))
         {
-            for arc in dag.before(placed.task) {
+            for arc in dag.predecessors(placed.task) {
                 let parents = copies[arc.task.index()].iter();
                 let source = parents.min_by_key(|(finish, from)| {
-                    let way = machine.crossing(*from, lane, arc.bytes);
+                    let way = machine.transfer_time(*from, lane, arc.bytes);
                     (sum(*finish, way), *from != lane, *from)
                 });
                 read[arc.task.index()].extend(source.map(|(_, from)| *from));
@@ -245,13 +248,13 @@ fn drop_unread(
 }
 
 /// Tries to do without each copy, the last first. The schedule is abridged where there are too many.
-fn drop_useless(dag: &Dag, machine: &Machine, mut best: Simulated) -> Schedule {
-    let mut schedule = best.schedule();
-    schedule.abridged = schedule.duplicates() * dag.len() > MOST_TRIED;
+fn drop_useless(dag: &Dag, machine: &MachineModel, mut best: SimulatedRun) -> Schedule {
+    let mut schedule = best.to_schedule();
+    schedule.abridged = schedule.duplicate_count() * dag.len() > MOST_TRIED;
     if schedule.abridged {
         return schedule;
     }
-    let mut lanes = schedule.tasks();
+    let mut lanes = schedule.task_order();
     let mut count = vec![0; dag.len()];
     lanes.iter().flatten().for_each(|t| count[t.index()] += 1);
     for lane in (0..lanes.len()).rev() {
@@ -270,5 +273,5 @@ fn drop_useless(dag: &Dag, machine: &Machine, mut best: Simulated) -> Schedule {
             }
         }
     }
-    best.schedule()
+    best.to_schedule()
 }

@@ -2,8 +2,8 @@
 
 use crate::etf::etf;
 use crate::levels::sum;
-use crate::schedule::{Placed, Schedule};
-use crate::{Dag, Machine, TaskId};
+use crate::schedule::{Schedule, ScheduledTask};
+use crate::{Dag, MachineModel, TaskId};
 use std::collections::HashSet;
 use units::Nanos;
 
@@ -12,7 +12,7 @@ use units::Nanos;
 ///
 /// Branch and bound: tasks are placed in the order of their starts, each ready one on each worker; a partial schedule
 /// is given up where the work that is left, or the longest way that is left, cannot end before the best one known.
-pub fn optimum(dag: &Dag, machine: &Machine, limit: u64) -> Option<Schedule> {
+pub fn optimal(dag: &Dag, machine: &MachineModel, limit: u64) -> Option<Schedule> {
     let mut best = etf(dag, machine);
     let one = alone(dag, machine);
     if one.makespan < best.makespan {
@@ -20,9 +20,9 @@ pub fn optimum(dag: &Dag, machine: &Machine, limit: u64) -> Option<Schedule> {
     }
     let mut search = Search {
         levels: dag.static_levels(),
-        bound: dag.bound(machine.workers()),
+        bound: dag.lower_bound(machine.workers()),
         placed: vec![None; dag.len()],
-        lanes: Schedule::new(machine.workers()).lanes,
+        lanes: Schedule::new(machine.workers()).by_worker,
         looked_at: 0,
         seen: HashSet::new(),
         dag,
@@ -30,19 +30,19 @@ pub fn optimum(dag: &Dag, machine: &Machine, limit: u64) -> Option<Schedule> {
         limit,
         best,
     };
-    search.go(dag.len(), dag.total(), Nanos(0));
+    search.go(dag.len(), dag.total_cost(), Nanos(0));
     (search.looked_at <= limit).then_some(search.best)
 }
 
 /// All tasks on the first worker.
-fn alone(dag: &Dag, machine: &Machine) -> Schedule {
+fn alone(dag: &Dag, machine: &MachineModel) -> Schedule {
     let mut schedule = Schedule::new(machine.workers());
-    for task in dag.ids() {
+    for task in dag.tasks() {
         let start = schedule.makespan;
         let finish = sum(start, dag.cost(task));
         schedule.push(
             0,
-            Placed {
+            ScheduledTask {
                 task,
                 start,
                 finish,
@@ -57,11 +57,11 @@ type Rest = (Vec<Option<(usize, Nanos)>>, Vec<Nanos>, Nanos);
 
 struct Search<'a> {
     dag: &'a Dag,
-    machine: &'a Machine,
+    machine: &'a MachineModel,
     levels: Vec<Nanos>,
     bound: Nanos,
     placed: Vec<Option<(usize, Nanos)>>,
-    lanes: Vec<Vec<Placed>>,
+    lanes: Vec<Vec<ScheduledTask>>,
     looked_at: u64,
     limit: u64,
     /// Partial schedules from which the same follows as from one that was tried: (where each task that others wait for
@@ -87,7 +87,7 @@ impl Search<'_> {
             let cost = self.dag.cost(task);
             let finish = sum(start, cost);
             self.placed[task.index()] = Some((worker, finish));
-            self.lanes[worker].push(Placed {
+            self.lanes[worker].push(ScheduledTask {
                 task,
                 start,
                 finish,
@@ -102,7 +102,7 @@ impl Search<'_> {
         let makespan = self.lanes.iter().map(|lane| end(lane)).max();
         let makespan = makespan.unwrap_or_default();
         if makespan < self.best.makespan {
-            self.best.lanes.clone_from(&self.lanes);
+            self.best.by_worker.clone_from(&self.lanes);
             self.best.makespan = makespan;
         }
     }
@@ -111,9 +111,12 @@ impl Search<'_> {
     fn is_hopeless(&self, work: Nanos, now: Nanos) -> bool {
         let free = self.lanes.iter().map(|lane| end(lane).max(now));
         let share = free.fold(work, sum).0.div_ceil(self.lanes.len() as u64);
-        let ways = self.dag.ids().filter(|t| self.placed[t.index()].is_none());
+        let ways = self
+            .dag
+            .tasks()
+            .filter(|t| self.placed[t.index()].is_none());
         let ways = ways.map(|task| {
-            let parents = self.dag.before(task).iter();
+            let parents = self.dag.predecessors(task).iter();
             let there = parents.filter_map(|arc| self.placed[arc.task.index()]);
             let ready = there.map(|(_, finish)| finish).max().unwrap_or(now);
             sum(ready.max(now), self.levels[task.index()])
@@ -125,22 +128,26 @@ impl Search<'_> {
     fn rest(&self, now: Nanos) -> Rest {
         let free = self.lanes.iter().map(|lane| end(lane)).collect();
         let matters = |task: TaskId| {
-            let after = self.dag.after(task);
-            let waits = |arc: &crate::Arc| self.placed[arc.task.index()].is_none();
+            let after = self.dag.successors(task);
+            let waits = |arc: &crate::DagEdge| self.placed[arc.task.index()].is_none();
             match self.placed[task.index()] {
                 Some(_) if !after.iter().any(waits) => Some((usize::MAX, Nanos(0))),
                 there => there,
             }
         };
-        (self.dag.ids().map(matters).collect(), free, now)
+        (self.dag.tasks().map(matters).collect(), free, now)
     }
 
     /// Every ready task on every worker where it starts no earlier than `now`; the earliest first. Of workers with
     /// nothing to do and equal links the first will do.
     fn ways(&self, now: Nanos) -> Vec<(Nanos, usize, TaskId)> {
         let mut ways = Vec::new();
-        for task in self.dag.ids().filter(|t| self.placed[t.index()].is_none()) {
-            let parents = self.dag.before(task).iter();
+        for task in self
+            .dag
+            .tasks()
+            .filter(|t| self.placed[t.index()].is_none())
+        {
+            let parents = self.dag.predecessors(task).iter();
             let parents = parents.map(|arc| Some((self.placed[arc.task.index()]?, arc.bytes)));
             let Some(parents) = parents.collect::<Option<Vec<_>>>() else {
                 continue;
@@ -152,7 +159,7 @@ impl Search<'_> {
                 }
                 has_empty |= lane.is_empty();
                 let there = parents.iter().map(|((from, finish), bytes)| {
-                    sum(*finish, self.machine.crossing(*from, worker, *bytes))
+                    sum(*finish, self.machine.transfer_time(*from, worker, *bytes))
                 });
                 let start = there.fold(end(lane), Nanos::max);
                 if start >= now {
@@ -165,6 +172,6 @@ impl Search<'_> {
     }
 }
 
-fn end(lane: &[Placed]) -> Nanos {
+fn end(lane: &[ScheduledTask]) -> Nanos {
     lane.last().map_or(Nanos(0), |placed| placed.finish)
 }

@@ -160,16 +160,16 @@ fn without_delay(wiring: &Wiring<'_>, turns: &Turns, way: &[u32]) -> Diagnostic 
     let names = members.iter().chain(members.first());
     let names: Vec<&str> = names.map(|m| node(m).name.as_str()).collect();
     let words = format!("a cycle without a delay: `{}`", names.join(" → "));
-    let mut mistake = Diagnostic::error(node(&members[0]).place, words)
+    let mut mistake = Diagnostic::error(node(&members[0]).span, words)
         .help("put a `delay` of at least one frame into it");
     for node in members[1..].iter().map(node) {
-        mistake = mistake.also(node.place, format!("`{}` is part of it", node.name));
+        mistake = mistake.related(node.span, format!("`{}` is part of it", node.name));
     }
     let zero = |t: &&u32| matches!(turns.all[**t as usize].act, Act::Read(_));
     if let Some(turn) = way.iter().find(zero) {
         let node = node(&member(turn));
-        mistake = mistake.also(
-            node.place,
+        mistake = mistake.related(
+            node.span,
             format!("`{}` may be shorter than a frame", node.name),
         );
     }

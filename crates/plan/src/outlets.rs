@@ -25,7 +25,7 @@ impl Outlets {
         };
         if first.saturating_add(u32::from(channels.0)) > MOST_OUTLETS {
             return Err(Diagnostic::error(
-                node.place,
+                node.span,
                 format!("`{}` is beyond output channel {MOST_OUTLETS}", node.name),
             )
             .help("give it a `channel`; several sinks of one channel add up"));
@@ -40,7 +40,7 @@ fn said(node: &Node) -> Result<u32, Diagnostic> {
         return Ok(channel as u32 - 1);
     }
     Err(Diagnostic::error(
-        node.place,
+        node.span,
         format!(
             "`channel` of `{}` is not a whole number from 1 to {MOST_OUTLETS}",
             node.name

@@ -4,14 +4,14 @@
 //! each goes where there is least so far. Costs measured on a machine do not count here: a phase is heard, and a graph
 //! sounds the same everywhere.
 
-use crate::Options;
+use crate::PlanOptions;
 use crate::costs::stated_cost;
 use crate::turns::{Act, Turn};
 use crate::wiring::{Part, Wiring};
 use std::collections::HashMap;
 
 /// For each member how often it runs, and when: (`every`, `phase`).
-pub(crate) fn phases(wiring: &Wiring<'_>, options: &Options) -> Vec<(u32, u32)> {
+pub(crate) fn phases(wiring: &Wiring<'_>, options: &PlanOptions) -> Vec<(u32, u32)> {
     let mut all: Vec<(u32, u32)> = wiring.members.iter().map(|m| (every(m), 0)).collect();
     let mut knots = knots(wiring, &all, options);
     // How many of each period there are bounds the phases that can be of use.
@@ -54,7 +54,7 @@ struct Knot {
     cost: u64,
 }
 
-fn knots(wiring: &Wiring<'_>, all: &[(u32, u32)], options: &Options) -> Vec<Knot> {
+fn knots(wiring: &Wiring<'_>, all: &[(u32, u32)], options: &PlanOptions) -> Vec<Knot> {
     let seldom = |m: u32| all[m as usize].0 > 1;
     let mut parent: Vec<u32> = (0..all.len() as u32).collect();
     let ends = wiring.wires.iter().map(|w| (wiring.origin(w.from), w.to));

@@ -1,14 +1,14 @@
 //! Schedules, what makes one sound, and the list schedulers that know nothing of links.
 
 use crate::levels::sum;
-use crate::{Dag, Machine, TaskId};
+use crate::{Dag, MachineModel, TaskId};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use units::Nanos;
 
 /// One task in a schedule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Placed {
+pub struct ScheduledTask {
     /// Which.
     pub task: TaskId,
     /// When it starts, from the start of the cycle.
@@ -21,7 +21,7 @@ pub struct Placed {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Schedule {
     /// A worker's tasks, in order. A task that stands on several lanes has copies.
-    pub lanes: Vec<Vec<Placed>>,
+    pub by_worker: Vec<Vec<ScheduledTask>>,
     /// When the last one is over.
     pub makespan: Nanos,
     /// Whether the scheduler left out part of what it would have tried, because the graph is too large for it.
@@ -32,27 +32,27 @@ impl Schedule {
     /// Nothing yet.
     pub(crate) fn new(workers: usize) -> Self {
         Self {
-            lanes: vec![Vec::new(); workers],
+            by_worker: vec![Vec::new(); workers],
             makespan: Nanos(0),
             abridged: false,
         }
     }
 
     /// Adds to the end of a lane.
-    pub(crate) fn push(&mut self, lane: usize, placed: Placed) {
+    pub(crate) fn push(&mut self, lane: usize, placed: ScheduledTask) {
         self.makespan = self.makespan.max(placed.finish);
-        self.lanes[lane].push(placed);
+        self.by_worker[lane].push(placed);
     }
 
-    /// The order alone: what [`Plan::lanes`](crate::Plan::lanes) has.
-    pub fn tasks(&self) -> Vec<Vec<TaskId>> {
-        let ids = |lane: &Vec<Placed>| lane.iter().map(|p| p.task).collect();
-        self.lanes.iter().map(ids).collect()
+    /// The order alone: what [`Plan::worker_tasks`](crate::Plan::worker_tasks) has.
+    pub fn task_order(&self) -> Vec<Vec<TaskId>> {
+        let ids = |lane: &Vec<ScheduledTask>| lane.iter().map(|p| p.task).collect();
+        self.by_worker.iter().map(ids).collect()
     }
 
     /// How many copies there are beside the first of each task.
-    pub fn duplicates(&self) -> usize {
-        let mut all: Vec<TaskId> = self.lanes.iter().flatten().map(|p| p.task).collect();
+    pub fn duplicate_count(&self) -> usize {
+        let mut all: Vec<TaskId> = self.by_worker.iter().flatten().map(|p| p.task).collect();
         let placed = all.len();
         all.sort_unstable();
         all.dedup();
@@ -66,13 +66,13 @@ impl Schedule {
     /// # Errors
     ///
     /// The first thing that is wrong, in words.
-    pub fn check(&self, dag: &Dag, machine: &Machine) -> Result<(), String> {
-        if self.lanes.len() != machine.workers() {
-            return Err(format!("{} lanes", self.lanes.len()));
+    pub fn check(&self, dag: &Dag, machine: &MachineModel) -> Result<(), String> {
+        if self.by_worker.len() != machine.workers() {
+            return Err(format!("{} lanes", self.by_worker.len()));
         }
-        let mut copies: Vec<Vec<(usize, Placed)>> = vec![Vec::new(); dag.len()];
+        let mut copies: Vec<Vec<(usize, ScheduledTask)>> = vec![Vec::new(); dag.len()];
         let mut last = Nanos(0);
-        for (lane, all) in self.lanes.iter().enumerate() {
+        for (lane, all) in self.by_worker.iter().enumerate() {
             let mut free = Nanos(0);
             for placed in all {
                 let task = placed.task;
@@ -89,7 +89,7 @@ impl Schedule {
             }
             last = last.max(free);
         }
-        for task in dag.ids() {
+        for task in dag.tasks() {
             check_copies(dag, machine, &copies, task)?;
         }
         match last == self.makespan {
@@ -102,8 +102,8 @@ impl Schedule {
 /// Checks one task, with its copies by lane.
 fn check_copies(
     dag: &Dag,
-    machine: &Machine,
-    copies: &[Vec<(usize, Placed)>],
+    machine: &MachineModel,
+    copies: &[Vec<(usize, ScheduledTask)>],
     task: TaskId,
 ) -> Result<(), String> {
     let own = &copies[task.index()];
@@ -114,10 +114,10 @@ fn check_copies(
         return Err(format!("{task:?} must not have copies"));
     }
     for (lane, placed) in own {
-        for arc in dag.before(task) {
+        for arc in dag.predecessors(task) {
             let from = copies[arc.task.index()].iter();
             let arrivals = from.map(|(other, parent)| {
-                let way = machine.crossing(*other, *lane, arc.bytes);
+                let way = machine.transfer_time(*other, *lane, arc.bytes);
                 sum(parent.finish, way)
             });
             if arrivals.min().is_none_or(|first| first > placed.start) {
@@ -133,7 +133,7 @@ fn check_copies(
 pub fn hlfet(dag: &Dag, workers: usize) -> Schedule {
     let levels = dag.static_levels();
     list(dag, workers, |task| {
-        (levels[task.index()].0, dag.after(task).len() as u64)
+        (levels[task.index()].0, dag.successors(task).len() as u64)
     })
 }
 
@@ -149,8 +149,11 @@ pub fn random(dag: &Dag, workers: usize, seed: u64) -> Schedule {
 /// the first of the workers that are free.
 fn list(dag: &Dag, workers: usize, priority: impl Fn(TaskId) -> (u64, u64)) -> Schedule {
     let entry = |task: TaskId| (priority(task), Reverse(task));
-    let mut waits: Vec<u32> = dag.ids().map(|t| dag.before(t).len() as u32).collect();
-    let starts = dag.ids().filter(|t| dag.before(*t).is_empty());
+    let mut waits: Vec<u32> = dag
+        .tasks()
+        .map(|t| dag.predecessors(t).len() as u32)
+        .collect();
+    let starts = dag.tasks().filter(|t| dag.predecessors(*t).is_empty());
     let mut ready: BinaryHeap<_> = starts.map(entry).collect();
     let mut crew = Crew::new(workers.max(1));
     loop {
@@ -163,7 +166,7 @@ fn list(dag: &Dag, workers: usize, priority: impl Fn(TaskId) -> (u64, u64)) -> S
         if over.is_empty() {
             return crew.schedule;
         }
-        for next in over.iter().flat_map(|task| dag.after(*task)) {
+        for next in over.iter().flat_map(|task| dag.successors(*task)) {
             let waits = &mut waits[next.task.index()];
             *waits -= 1;
             if *waits == 0 {
@@ -201,7 +204,7 @@ impl Crew {
         };
         let (start, finish) = (self.now, sum(self.now, cost));
         self.busy.push(Reverse((finish, worker, task)));
-        let placed = Placed {
+        let placed = ScheduledTask {
             task,
             start,
             finish,

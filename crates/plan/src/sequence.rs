@@ -24,7 +24,7 @@ pub(crate) fn sequence(dag: &Dag, edge: impl Fn(u32) -> Nanos) -> Sequence {
     for critical in dag.critical_path(&edge) {
         stack.push(critical);
         while let Some(&task) = stack.last() {
-            let parents = dag.before(task).iter().map(|arc| arc.task);
+            let parents = dag.predecessors(task).iter().map(|arc| arc.task);
             let missing = parents.filter(|parent| !is_in[parent.index()]);
             let key = |p: &TaskId| (Reverse(b[p.index()]), t[p.index()], *p);
             if let Some(parent) = missing.min_by_key(key) {
@@ -37,7 +37,7 @@ pub(crate) fn sequence(dag: &Dag, edge: impl Fn(u32) -> Nanos) -> Sequence {
         }
     }
     let dominant = tasks.len();
-    tasks.extend(dag.ids().filter(|task| !is_in[task.index()]));
+    tasks.extend(dag.tasks().filter(|task| !is_in[task.index()]));
     // Stable: a task of no cost stands behind its parents.
     tasks[dominant..].sort_by_key(|task| Reverse(b[task.index()]));
     Sequence { tasks, dominant }

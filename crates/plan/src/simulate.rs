@@ -1,13 +1,13 @@
 //! What becomes of a schedule when tasks take other times than it thought.
 
 use crate::levels::sum;
-use crate::schedule::{Placed, Schedule};
-use crate::{Dag, Machine, TaskId};
+use crate::schedule::{Schedule, ScheduledTask};
+use crate::{Dag, MachineModel, TaskId};
 use units::Nanos;
 
 /// When each task ran.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Simulated {
+pub struct SimulatedRun {
     /// By task: when it started; of copies, the first.
     pub start: Vec<Nanos>,
     /// By task: when it was over; of copies, the first that was.
@@ -15,14 +15,14 @@ pub struct Simulated {
     /// When the last one was over.
     pub makespan: Nanos,
     /// The lanes as they were, with times.
-    pub lanes: Vec<Vec<Placed>>,
+    pub by_worker: Vec<Vec<ScheduledTask>>,
 }
 
-impl Simulated {
+impl SimulatedRun {
     /// The lanes as a schedule.
-    pub fn schedule(&self) -> Schedule {
+    pub fn to_schedule(&self) -> Schedule {
         Schedule {
-            lanes: self.lanes.clone(),
+            by_worker: self.by_worker.clone(),
             makespan: self.makespan,
             abridged: false,
         }
@@ -34,10 +34,10 @@ impl Simulated {
 /// in a lane, or there are more lanes than workers.
 pub fn simulate(
     dag: &Dag,
-    machine: &Machine,
+    machine: &MachineModel,
     lanes: &[Vec<TaskId>],
     cost: impl Fn(TaskId) -> Nanos,
-) -> Option<Simulated> {
+) -> Option<SimulatedRun> {
     let mut replay = Replay::new(dag, machine, lanes)?;
     // Always the earliest start there is: whatever has not run yet is over no earlier, so it cannot bring that forward.
     while let Some((start, lane)) = replay.first() {
@@ -48,14 +48,14 @@ pub fn simulate(
 
 struct Replay<'a> {
     dag: &'a Dag,
-    machine: &'a Machine,
+    machine: &'a MachineModel,
     lanes: &'a [Vec<TaskId>],
     /// By task, in the order in which they ended: the copies that have run, by lane.
     done: Vec<Vec<(usize, Nanos)>>,
     /// By task: for how many tasks it waits of which no copy has run.
     waits: Vec<u32>,
     heads: Vec<Head>,
-    times: Vec<Vec<Placed>>,
+    times: Vec<Vec<ScheduledTask>>,
 }
 
 /// How far a lane has come.
@@ -68,7 +68,7 @@ struct Head {
 }
 
 impl<'a> Replay<'a> {
-    fn new(dag: &'a Dag, machine: &'a Machine, lanes: &'a [Vec<TaskId>]) -> Option<Self> {
+    fn new(dag: &'a Dag, machine: &'a MachineModel, lanes: &'a [Vec<TaskId>]) -> Option<Self> {
         if lanes.len() > machine.workers() {
             return None;
         }
@@ -87,7 +87,10 @@ impl<'a> Replay<'a> {
         }
         let mut replay = Self {
             done: vec![Vec::new(); dag.len()],
-            waits: dag.ids().map(|t| dag.before(t).len() as u32).collect(),
+            waits: dag
+                .tasks()
+                .map(|t| dag.predecessors(t).len() as u32)
+                .collect(),
             heads: vec![Head::default(); lanes.len()],
             times: lanes.iter().map(|l| Vec::with_capacity(l.len())).collect(),
             dag,
@@ -108,10 +111,11 @@ impl<'a> Replay<'a> {
             self.heads[lane].start = None;
             return;
         };
-        let arrivals = self.dag.before(task).iter().filter_map(|arc| {
+        let arrivals = self.dag.predecessors(task).iter().filter_map(|arc| {
             let copies = self.done[arc.task.index()].iter();
-            let ways = copies
-                .map(|(from, finish)| sum(*finish, self.machine.crossing(*from, lane, arc.bytes)));
+            let ways = copies.map(|(from, finish)| {
+                sum(*finish, self.machine.transfer_time(*from, lane, arc.bytes))
+            });
             ways.min()
         });
         let ready = arrivals.max().unwrap_or_default();
@@ -130,7 +134,7 @@ impl<'a> Replay<'a> {
     fn run(&mut self, lane: usize, start: Nanos, cost: impl Fn(TaskId) -> Nanos) {
         let Some(task) = self.head(lane) else { return };
         let finish = sum(start, cost(task));
-        self.times[lane].push(Placed {
+        self.times[lane].push(ScheduledTask {
             task,
             start,
             finish,
@@ -142,13 +146,13 @@ impl<'a> Replay<'a> {
         self.heads[lane].free = finish;
         let dag = self.dag;
         if is_first {
-            for arc in dag.after(task) {
+            for arc in dag.successors(task) {
                 self.waits[arc.task.index()] -= 1;
             }
         }
         for other in 0..self.lanes.len() {
             let reads = |next: TaskId| {
-                let parents = dag.before(next);
+                let parents = dag.predecessors(next);
                 parents.binary_search_by_key(&task, |arc| arc.task).is_ok()
             };
             if other == lane || self.head(other).is_some_and(reads) {
@@ -157,17 +161,17 @@ impl<'a> Replay<'a> {
         }
     }
 
-    fn end(self) -> Option<Simulated> {
+    fn end(self) -> Option<SimulatedRun> {
         let all = self.times.iter().zip(self.lanes);
         if !all.into_iter().all(|(run, lane)| run.len() == lane.len()) {
             return None;
         }
         let never = Nanos(u64::MAX);
-        let mut simulated = Simulated {
+        let mut simulated = SimulatedRun {
             start: vec![never; self.dag.len()],
             finish: vec![never; self.dag.len()],
             makespan: Nanos(0),
-            lanes: Vec::new(),
+            by_worker: Vec::new(),
         };
         for placed in self.times.iter().flatten() {
             let at = placed.task.index();
@@ -175,7 +179,7 @@ impl<'a> Replay<'a> {
             simulated.finish[at] = simulated.finish[at].min(placed.finish);
             simulated.makespan = simulated.makespan.max(placed.finish);
         }
-        simulated.lanes = self.times;
+        simulated.by_worker = self.times;
         Some(simulated)
     }
 }

@@ -8,7 +8,7 @@
 //! never meet), none is wrong. Bags are merged smaller into larger.
 
 use crate::arrows::Arrows;
-use crate::{SlotId, Span};
+use crate::{IndexRange, SlotId};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ struct Content {
     /// How many tokens make it free; `u32::MAX` for never.
     needed: u32,
     /// In [`Slots::given`].
-    slots: Span,
+    slots: IndexRange,
 }
 
 /// Tokens and free slots on their way down.
@@ -77,7 +77,7 @@ impl Slots {
             self.given.push(slot);
         }
         let entry = &mut self.contents[content as usize];
-        entry.slots = Span {
+        entry.slots = IndexRange {
             start: start as u32,
             end: self.given.len() as u32,
         };

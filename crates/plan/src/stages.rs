@@ -5,7 +5,7 @@
 //! that wait for nothing of each other. Both halves of a delay, what is connected by events, and what lies in one loop
 //! stay in one stage; what the device gives is in the first, sinks are in the last.
 
-use crate::Options;
+use crate::PlanOptions;
 use crate::arrows::Arrows;
 use crate::costs::cost;
 use crate::levels::sum;
@@ -15,7 +15,7 @@ use graph::{Role, Signal};
 use units::Nanos;
 
 /// Gives every turn its stage, and adds relays where wires cross.
-pub(crate) fn pipeline(wiring: &Wiring<'_>, turns: &mut Turns, options: &Options) {
+pub(crate) fn pipeline(wiring: &Wiring<'_>, turns: &mut Turns, options: &PlanOptions) {
     let clusters = clusters(wiring, turns);
     let stages = stages(wiring, turns, &clusters, options);
     for (turn, stage) in turns.all.iter_mut().zip(stages) {
@@ -57,7 +57,7 @@ enum Where {
 
 /// The stage of each turn: clusters in order, cut where equal shares of the cost end. Of the orders to cut the one with
 /// fewer crossings.
-fn stages(wiring: &Wiring<'_>, turns: &Turns, clusters: &[u32], options: &Options) -> Vec<u32> {
+fn stages(wiring: &Wiring<'_>, turns: &Turns, clusters: &[u32], options: &PlanOptions) -> Vec<u32> {
     let count = turns.all.len();
     let ends = |(a, b): &(u32, u32)| (clusters[*a as usize], clusters[*b as usize]);
     let pairs = turns.waits.iter().map(ends).filter(|(a, b)| a != b);
@@ -84,7 +84,7 @@ fn stages(wiring: &Wiring<'_>, turns: &Turns, clusters: &[u32], options: &Option
         }
     }
     let cut = |order: &[u32]| {
-        let by_cluster = cut(order, &arrows, (&costs, &places), options.ahead);
+        let by_cluster = cut(order, &arrows, (&costs, &places), options.latency_blocks);
         let of = |turn: &u32| by_cluster[*turn as usize];
         clusters.iter().map(of).collect::<Vec<u32>>()
     };

@@ -1,7 +1,7 @@
 //! The plan itself: flat arrays that an executor follows.
 
-use crate::{Before, Fuse};
-use graph::{Diagnostic, End, NodeId, Signal};
+use crate::{FusionOptions, PreviousDelays};
+use graph::{Diagnostic, NodeId, PortRef, Signal};
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 use units::{Channels, Frames, Nanos, SampleRate};
@@ -20,11 +20,11 @@ pub struct SlotId(pub u32);
 
 /// Which room for events: one for each event or control output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct SendId(pub u32);
+pub struct EventBufferId(pub u32);
 
 /// Which delay line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct LineId(pub u32);
+pub struct DelayLineId(pub u32);
 
 /// Which aligner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -32,7 +32,7 @@ pub struct AlignerId(pub u32);
 
 /// Which passage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct PassageId(pub u32);
+pub struct StageBufferId(pub u32);
 
 /// Which loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -40,14 +40,14 @@ pub struct LoopId(pub u32);
 
 /// A run of one of the plan's flat arrays.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Span {
+pub struct IndexRange {
     /// First index.
     pub start: u32,
     /// One past the last.
     pub end: u32,
 }
 
-impl Span {
+impl IndexRange {
     /// The run itself.
     pub fn of<T>(self, all: &[T]) -> &[T] {
         &all[self.start as usize..self.end as usize]
@@ -66,28 +66,28 @@ impl Span {
 
 /// What a step does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Work {
+pub enum StepOp {
     /// Runs the processor of a node. A delay's is its reading half: then the step has a `line`.
-    Node {
+    Process {
         /// Whose.
         node: NodeId,
         /// The line it reads, if it is a delay's reading half.
-        line: Option<LineId>,
+        line: Option<DelayLineId>,
     },
     /// Copies its only input to a line: a delay's writing half.
-    Write {
+    WriteLine {
         /// Whose.
         node: NodeId,
         /// The line.
-        line: LineId,
+        line: DelayLineId,
     },
     /// Copies its only input, so that it is kept until the cycle ends: a sink.
-    Keep {
+    Sink {
         /// Whose.
         node: NodeId,
     },
     /// Gives silence on every output: a node that is not enabled.
-    Mute {
+    Silence {
         /// Whose.
         node: NodeId,
     },
@@ -96,14 +96,14 @@ pub enum Work {
         /// Whose output it is.
         node: NodeId,
         /// By which way.
-        passage: PassageId,
+        passage: StageBufferId,
     },
     /// Takes up, in a later stage, what was handed on as many cycles ago as the stages are apart.
     Receive {
         /// Whose output it is.
         node: NodeId,
         /// By which way.
-        passage: PassageId,
+        passage: StageBufferId,
     },
     /// Gives its only input again, later: on each of its outputs by as much as the tap of the same number says.
     Align {
@@ -118,15 +118,15 @@ pub enum Work {
 
 /// One channel of an input: where its frames come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Feed {
+pub enum ChannelSource {
     /// Nothing is connected: silence.
-    Silent,
+    Silence,
     /// One slot, read in place.
     Slot(SlotId),
     /// Several slots, added in this order into a slot that is this step's own while it runs.
     Sum {
-        /// Which, in [`Plan::summed`].
-        from: Span,
+        /// Which, in [`Plan::summed_slots`].
+        from: IndexRange,
         /// Into which. Never one of them.
         into: SlotId,
     },
@@ -134,33 +134,33 @@ pub enum Feed {
 
 /// One input of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum InPort {
-    /// Sound: one [`Feed`] a channel, in [`Plan::feeds`].
-    Audio(Span),
-    /// Events: merged by frame from these, in [`Plan::event_feeds`]; for equal frames in this order.
-    Events(Span),
+pub enum StepInput {
+    /// Sound: one [`ChannelSource`] a channel, in [`Plan::channel_sources`].
+    Audio(IndexRange),
+    /// Events: merged by frame from these, in [`Plan::event_sources`]; for equal frames in this order.
+    Events(IndexRange),
 }
 
 /// One output of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum OutPort {
-    /// Sound: one slot a channel, in [`Plan::written`].
-    Audio(Span),
+pub enum StepOutput {
+    /// Sound: one slot a channel, in [`Plan::written_slots`].
+    Audio(IndexRange),
     /// Events.
-    Events(SendId),
+    Events(EventBufferId),
 }
 
 /// One node's turn, or a loop's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Step {
     /// What it does.
-    pub work: Work,
+    pub op: StepOp,
     /// Its inputs, in [`Plan::inputs`].
-    pub inputs: Span,
+    pub inputs: IndexRange,
     /// Its outputs, in [`Plan::outputs`].
-    pub outputs: Span,
+    pub outputs: IndexRange,
     /// The steps that wait for it, each once, in [`Plan::successors`]. Empty inside a loop.
-    pub successors: Span,
+    pub successors: IndexRange,
     /// For how many steps it waits. 0 inside a loop.
     pub activation: u32,
     /// Runs once in so many cycles; never 0. On other cycles its successors are released and its outputs hold.
@@ -181,9 +181,9 @@ pub struct Step {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Task {
     /// Which, in [`Plan::steps`]; never none.
-    pub steps: Span,
-    /// The tasks that wait for it, each once, in [`Plan::released`].
-    pub successors: Span,
+    pub steps: IndexRange,
+    /// The tasks that wait for it, each once, in [`Plan::task_successors`].
+    pub successors: IndexRange,
     /// For how many tasks it waits.
     pub activation: u32,
     /// What its steps are thought to cost together.
@@ -193,8 +193,8 @@ pub struct Task {
 /// A run of steps on one worker, repeated on parts of the block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Loop {
-    /// Which steps, in order, in [`Plan::inner`].
-    pub steps: Span,
+    /// Which steps, in order, in [`Plan::loop_steps`].
+    pub steps: IndexRange,
     /// How many frames a round has; the last round has what is left.
     pub sub_block: Frames,
 }
@@ -207,13 +207,13 @@ pub struct Loop {
 /// shorter than the block, and there the plan orders them (write before read, or both in one loop whose sub-block is no
 /// longer than `least`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Line {
+pub struct DelayLine {
     /// How wide.
     pub channels: Channels,
     /// The shortest delay that will be read.
-    pub least: Frames,
+    pub min: Frames,
     /// The longest.
-    pub most: Frames,
+    pub max: Frames,
     /// The node whose line it is; the line's content survives a swap by it.
     pub node: NodeId,
 }
@@ -221,11 +221,11 @@ pub struct Line {
 /// A way from one stage of a pipeline to a later one, for one output. It holds one block more than the stages are apart:
 /// block b lies in place b modulo that, so what is written in a cycle and what is read in it never meet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Passage {
+pub struct StageBuffer {
     /// How wide.
     pub channels: Channels,
     /// How many stages, and so cycles, lie between its ends; never 0.
-    pub stages: u32,
+    pub lag: u32,
 }
 
 /// A line that makes up for latency: what one output gives is heard again later, once for each of its taps. It stands
@@ -239,47 +239,47 @@ pub struct Aligner {
     /// What travels: sound, or events.
     pub signal: Signal,
     /// Its taps, in [`Plan::taps`]: rising, each once.
-    pub taps: Span,
+    pub taps: IndexRange,
 }
 
 /// By how much something is delayed, and was before.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Tap {
+pub struct AlignerTap {
     /// So much later it is heard.
     pub frames: Frames,
     /// So much later it was heard in the plan that played before: from that it goes over by a fade, as soon as the line
     /// has heard enough. Where nothing changes it is the same as `frames`.
-    pub was: Frames,
+    pub previous: Frames,
     /// In which swap that changed: two changes by as much are not the same fade.
-    pub turn: u32,
+    pub swap: u32,
 }
 
-impl Tap {
+impl AlignerTap {
     /// Whether it goes over from one to another.
-    pub fn changes(self) -> bool {
-        self.frames != self.was
+    pub fn is_changing(self) -> bool {
+        self.frames != self.previous
     }
 
     /// The longest that is heard of it.
-    pub fn most(self) -> Frames {
-        self.frames.max(self.was)
+    pub fn max_frames(self) -> Frames {
+        self.frames.max(self.previous)
     }
 }
 
 /// An edge that is delayed, so that what it carries comes with what comes late by another way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Delayed {
+pub struct DelayedEdge {
     /// Where it begins.
-    pub from: End,
+    pub from: PortRef,
     /// Where it ends.
-    pub to: End,
+    pub to: PortRef,
     /// By how much.
-    pub tap: Tap,
+    pub tap: AlignerTap,
 }
 
 /// A slot that is an output channel of the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Output {
+pub struct OutputChannel {
     /// Which channel, from 0. Several outputs of one channel add up, in this order.
     pub channel: u16,
     /// What it plays; kept until the cycle ends.
@@ -301,7 +301,7 @@ pub struct Plan {
     /// The steps, sources first.
     pub steps: Vec<Step>,
     /// Steps inside loops.
-    pub inner: Vec<Step>,
+    pub loop_steps: Vec<Step>,
     /// The loops.
     pub loops: Vec<Loop>,
     /// See [`Step::successors`].
@@ -309,93 +309,93 @@ pub struct Plan {
     /// The steps again, as they are given to workers: every step is in one task, in the same order.
     pub tasks: Vec<Task>,
     /// See [`Task::successors`].
-    pub released: Vec<TaskId>,
+    pub task_successors: Vec<TaskId>,
     /// See [`Step::inputs`].
-    pub inputs: Vec<InPort>,
-    /// See [`InPort::Audio`].
-    pub feeds: Vec<Feed>,
-    /// See [`Feed::Sum`].
-    pub summed: Vec<SlotId>,
-    /// See [`InPort::Events`].
-    pub event_feeds: Vec<SendId>,
+    pub inputs: Vec<StepInput>,
+    /// See [`StepInput::Audio`].
+    pub channel_sources: Vec<ChannelSource>,
+    /// See [`ChannelSource::Sum`].
+    pub summed_slots: Vec<SlotId>,
+    /// See [`StepInput::Events`].
+    pub event_sources: Vec<EventBufferId>,
     /// See [`Step::outputs`].
-    pub outputs: Vec<OutPort>,
-    /// See [`OutPort::Audio`].
-    pub written: Vec<SlotId>,
+    pub outputs: Vec<StepOutput>,
+    /// See [`StepOutput::Audio`].
+    pub written_slots: Vec<SlotId>,
     /// How many slots there are.
     pub slots: u32,
     /// How many rooms for events there are.
-    pub sends: u32,
+    pub event_buffers: u32,
     /// The delay lines.
-    pub lines: Vec<Line>,
+    pub delay_lines: Vec<DelayLine>,
     /// What makes up for latencies, by node and output.
     pub aligners: Vec<Aligner>,
     /// See [`Aligner::taps`].
-    pub taps: Vec<Tap>,
+    pub taps: Vec<AlignerTap>,
     /// Which edges are delayed by them, by where they end.
-    pub delayed: Vec<Delayed>,
+    pub delayed_edges: Vec<DelayedEdge>,
     /// The ways between stages.
-    pub passages: Vec<Passage>,
+    pub stage_buffers: Vec<StageBuffer>,
     /// By how many cycles the last stage lags behind the first: the sinks play block c - `ahead` in cycle c. 0 where
     /// nothing is pipelined.
-    pub ahead: u32,
+    pub latency_blocks: u32,
     /// The program's output channels, by channel and then by sink.
-    pub sinks: Vec<Output>,
+    pub output_channels: Vec<OutputChannel>,
     /// The static level of each step: the longest sum of costs from its start to the end of the graph.
     pub static_levels: Vec<Nanos>,
     /// A schedule: for each worker the tasks it runs, in order. Empty where nobody asked for one.
-    pub lanes: Vec<Vec<TaskId>>,
-    /// By how many frames the latest output lags behind the inputs, from the latencies in [`Options`].
+    pub worker_tasks: Vec<Vec<TaskId>>,
+    /// By how many frames the latest output lags behind the inputs, from the latencies in [`PlanOptions`].
     pub latency: Frames,
 }
 
 /// What nodes cost, for a block of the plan's size.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Costs {
+pub struct MeasuredCosts {
     /// Measured, by node.
-    pub of_node: HashMap<NodeId, Nanos>,
+    pub by_node: HashMap<NodeId, Nanos>,
 }
 
 /// What a plan is made for.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Options {
+pub struct PlanOptions {
     /// Frames in a block.
     pub block: Frames,
     /// Frames a second.
     pub rate: SampleRate,
     /// Measured costs; where there are none, what the text says, and then what the kind says.
-    pub costs: Costs,
+    pub costs: MeasuredCosts,
     /// Make a static schedule for so many workers; 0 for none.
-    pub lanes: usize,
+    pub workers: usize,
     /// Latencies by node; absent is 0.
     pub latencies: HashMap<NodeId, Frames>,
     /// Whether ways of different latencies are brought to one where they meet.
-    pub compensate: bool,
+    pub compensate_latency: bool,
     /// What was delayed in the plan that this one takes over from.
-    pub before: Option<Before>,
+    pub previous: Option<PreviousDelays>,
     /// Cut the graph into this many stages and one more, each a cycle behind the one before, so that they can run at the
     /// same time: the output lags by as many blocks.
-    pub ahead: u32,
+    pub latency_blocks: u32,
     /// Whether and how cheap steps are given out together; `None`: each is a task of its own.
-    pub fuse: Option<Fuse>,
+    pub fusion: Option<FusionOptions>,
     /// Nodes that have no copies, whatever their kind allows.
-    pub single: HashSet<NodeId>,
+    pub not_duplicable: HashSet<NodeId>,
 }
 
-impl Options {
+impl PlanOptions {
     /// Nothing measured, no schedule.
     pub fn new(block: Frames, rate: SampleRate) -> Self {
         Self {
             block,
             rate,
-            costs: Costs::default(),
-            lanes: 0,
+            costs: MeasuredCosts::default(),
+            workers: 0,
             latencies: HashMap::new(),
-            compensate: true,
-            before: None,
-            ahead: 0,
-            fuse: None,
-            single: HashSet::new(),
+            compensate_latency: true,
+            previous: None,
+            latency_blocks: 0,
+            fusion: None,
+            not_duplicable: HashSet::new(),
         }
     }
 }

@@ -1,20 +1,22 @@
 //! Steps become tasks: each alone, or in runs.
 
 use crate::levels::sum;
-use crate::{Plan, Span, StepId, Task, TaskId};
+use crate::{IndexRange, Plan, StepId, Task, TaskId};
 use units::Nanos;
 
 impl Plan {
     /// The tasks that wait for `task`.
-    pub fn freed(&self, task: TaskId) -> &[TaskId] {
-        self.tasks[task.0 as usize].successors.of(&self.released)
+    pub fn task_successors_of(&self, task: TaskId) -> &[TaskId] {
+        self.tasks[task.0 as usize]
+            .successors
+            .of(&self.task_successors)
     }
 
     /// For each task the longest sum of costs from its start to the end of the graph.
     pub fn task_levels(&self) -> Vec<Nanos> {
         let mut levels = vec![Nanos(0); self.tasks.len()];
         for (index, task) in self.tasks.iter().enumerate().rev() {
-            let rest = task.successors.of(&self.released).iter();
+            let rest = task.successors.of(&self.task_successors).iter();
             let rest = rest.map(|next| levels[next.0 as usize]).max();
             levels[index] = sum(task.cost, rest.unwrap_or_default());
         }
@@ -25,7 +27,7 @@ impl Plan {
 /// Makes each step a task of its own.
 pub(crate) fn single(plan: &mut Plan) {
     let task = |(index, step): (usize, &crate::Step)| Task {
-        steps: Span {
+        steps: IndexRange {
             start: index as u32,
             end: index as u32 + 1,
         },
@@ -34,7 +36,7 @@ pub(crate) fn single(plan: &mut Plan) {
         cost: step.cost,
     };
     plan.tasks = plan.steps.iter().enumerate().map(task).collect();
-    plan.released = plan.successors.iter().map(|s| TaskId(s.0)).collect();
+    plan.task_successors = plan.successors.iter().map(|s| TaskId(s.0)).collect();
 }
 
 /// Puts the steps into `order`, in which each stands after those it waits for, and makes a task of each run of them that
@@ -45,12 +47,12 @@ pub(crate) fn runs(plan: &mut Plan, order: &[StepId], ends: &[u32]) {
     let mut start = 0;
     plan.tasks.clear();
     for (task, &end) in ends.iter().enumerate() {
-        let steps = Span { start, end };
+        let steps = IndexRange { start, end };
         task_of[start as usize..end as usize].fill(task as u32);
         let costs = steps.of(&plan.steps).iter().map(|s| s.cost);
         plan.tasks.push(Task {
             steps,
-            successors: Span::default(),
+            successors: IndexRange::default(),
             activation: 0,
             cost: costs.fold(Nanos(0), sum),
         });
@@ -61,7 +63,7 @@ pub(crate) fn runs(plan: &mut Plan, order: &[StepId], ends: &[u32]) {
 
 /// Finds who waits for whom among tasks.
 fn release(plan: &mut Plan, task_of: &[u32]) {
-    plan.released.clear();
+    plan.task_successors.clear();
     for task in 0..plan.tasks.len() {
         let steps = plan.tasks[task].steps;
         let after = steps.of(&plan.steps).iter();
@@ -70,13 +72,13 @@ fn release(plan: &mut Plan, task_of: &[u32]) {
         next.retain(|to| *to as usize != task);
         next.sort_unstable();
         next.dedup();
-        let start = plan.released.len() as u32;
+        let start = plan.task_successors.len() as u32;
         for to in next {
             plan.tasks[to as usize].activation += 1;
-            plan.released.push(TaskId(to));
+            plan.task_successors.push(TaskId(to));
         }
-        let end = plan.released.len() as u32;
-        plan.tasks[task].successors = Span { start, end };
+        let end = plan.task_successors.len() as u32;
+        plan.tasks[task].successors = IndexRange { start, end };
     }
 }
 
@@ -96,7 +98,7 @@ fn renumber(plan: &mut Plan, order: &[StepId]) {
         let after = step.successors.of(&plan.successors).iter();
         successors.extend(after.map(|s| place[s.0 as usize]));
         successors[start..].sort_unstable();
-        step.successors = Span {
+        step.successors = IndexRange {
             start: start as u32,
             end: successors.len() as u32,
         };

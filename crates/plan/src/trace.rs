@@ -3,29 +3,29 @@
 /// What a record tells of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-pub enum Mark {
+pub enum TraceEvent {
     /// `worker` ended step `index`, which it began when its record before this one ends (or at its `Enter`): one time
     /// stamp a step is enough.
     Step,
     /// `worker` entered the cycle.
     Enter,
-    /// `worker` began to wait: nothing was ready. The next record's begin is unknown, so [`Mark::Resume`] follows.
+    /// `worker` began to wait: nothing was ready. The next record's begin is unknown, so [`TraceEvent::Resume`] follows.
     Wait,
     /// `worker` has found something to do.
     Resume,
     /// `worker` left the cycle.
     Leave,
     /// The callback thread began the cycle, before it woke anybody; `index` is how many workers it woke.
-    Begin,
+    CycleBegin,
     /// The callback thread ended the cycle; `index` is how many takes from shared queues it took all workers together.
-    End,
-    /// `worker` ended one piece of deferred work, which it began at its [`Mark::Resume`] before. Between two cycles too:
+    CycleEnd,
+    /// `worker` ended one piece of deferred work, which it began at its [`TraceEvent::Resume`] before. Between two cycles too:
     /// then it counts to the cycle before.
-    Piece,
+    DeferredPiece,
     /// `worker` ended a lane of the fork that step `index` made on another worker, likewise.
-    Lane,
+    ForkLane,
     /// The cycle was given up.
-    Abandon,
+    CycleAborted,
 }
 
 /// One line of a trace.
@@ -35,10 +35,10 @@ pub struct TraceRecord {
     pub stamp: u64,
     /// In which cycle (its low 32 bits).
     pub cycle: u32,
-    /// Which step; for marks of the cycle as [`Mark`] says.
+    /// Which step; for marks of the cycle as [`TraceEvent`] says.
     pub index: u32,
     /// Which worker; 0 is the callback thread.
     pub worker: u16,
     /// What.
-    pub mark: Mark,
+    pub event: TraceEvent,
 }

@@ -1,6 +1,8 @@
 //! From a plan's tasks to what schedulers see: who hands how many bytes to whom.
 
-use crate::{Dag, Feed, InPort, OutPort, Plan, SendId, SlotId, Step, TaskId, Work};
+use crate::{
+    ChannelSource, Dag, EventBufferId, Plan, SlotId, Step, StepInput, StepOp, StepOutput, TaskId,
+};
 use std::collections::{HashMap, HashSet};
 
 /// What an event connection is counted as.
@@ -10,7 +12,7 @@ const EVENT_BYTES: u32 = 64;
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Thing {
     Slot(SlotId),
-    Send(SendId),
+    Send(EventBufferId),
 }
 
 impl Dag {
@@ -18,10 +20,14 @@ impl Dag {
     /// and 64 for each room of events; none where the later one only waits. No task is duplicable.
     ///
     /// The plan is one that [`Plan::validate`] finds no broken shape in.
-    pub fn of(plan: &Plan) -> Self {
+    pub fn from_plan(plan: &Plan) -> Self {
         let costs = plan.tasks.iter().map(|t| t.cost).collect();
         let ids = || (0..plan.tasks.len() as u32).map(TaskId);
-        let waits = ids().flat_map(|task| plan.freed(task).iter().map(move |to| (task, *to, 0)));
+        let waits = ids().flat_map(|task| {
+            plan.task_successors_of(task)
+                .iter()
+                .map(move |to| (task, *to, 0))
+        });
         let handed = handed(plan);
         let waiting: HashSet<_> = waits.clone().map(|(from, to, _)| (from, to)).collect();
         let handed = handed
@@ -60,8 +66,8 @@ fn handed(plan: &Plan) -> Vec<(TaskId, TaskId, u32)> {
 
 /// The step itself, or a loop's.
 fn members<'a>(plan: &'a Plan, step: &'a Step) -> &'a [Step] {
-    match step.work {
-        Work::Loop(id) => plan.loops[id.0 as usize].steps.of(&plan.inner),
+    match step.op {
+        StepOp::Loop(id) => plan.loops[id.0 as usize].steps.of(&plan.loop_steps),
         _ => std::slice::from_ref(step),
     }
 }
@@ -70,19 +76,19 @@ fn things_read(plan: &Plan, step: &Step) -> Vec<Thing> {
     let mut all = Vec::new();
     for input in step.inputs.of(&plan.inputs) {
         let feeds = match *input {
-            InPort::Events(span) => {
-                let sends = span.of(&plan.event_feeds).iter();
+            StepInput::Events(span) => {
+                let sends = span.of(&plan.event_sources).iter();
                 all.extend(sends.map(|send| Thing::Send(*send)));
                 continue;
             }
-            InPort::Audio(span) => span.of(&plan.feeds),
+            StepInput::Audio(span) => span.of(&plan.channel_sources),
         };
         for feed in feeds {
             match *feed {
-                Feed::Silent => {}
-                Feed::Slot(slot) => all.push(Thing::Slot(slot)),
-                Feed::Sum { from, .. } => {
-                    let slots = from.of(&plan.summed).iter();
+                ChannelSource::Silence => {}
+                ChannelSource::Slot(slot) => all.push(Thing::Slot(slot)),
+                ChannelSource::Sum { from, .. } => {
+                    let slots = from.of(&plan.summed_slots).iter();
                     all.extend(slots.map(|slot| Thing::Slot(*slot)));
                 }
             }
@@ -95,9 +101,9 @@ fn things_written(plan: &Plan, step: &Step) -> Vec<Thing> {
     let mut all = Vec::new();
     for output in step.outputs.of(&plan.outputs) {
         match *output {
-            OutPort::Events(send) => all.push(Thing::Send(send)),
-            OutPort::Audio(span) => {
-                let slots = span.of(&plan.written).iter();
+            StepOutput::Events(send) => all.push(Thing::Send(send)),
+            StepOutput::Audio(span) => {
+                let slots = span.of(&plan.written_slots).iter();
                 all.extend(slots.map(|slot| Thing::Slot(*slot)));
             }
         }

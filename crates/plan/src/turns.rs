@@ -5,7 +5,7 @@
 
 use crate::arrows::Arrows;
 use crate::wiring::{Part, Wire, Wiring};
-use crate::{Line, Options};
+use crate::{DelayLine, PlanOptions};
 use std::collections::HashMap;
 
 /// What a turn does.
@@ -14,9 +14,9 @@ pub(crate) enum Act {
     /// Runs the member's processor.
     Run,
     /// The same for a delay, from its line.
-    Read(Line),
+    Read(DelayLine),
     /// A delay's other half.
-    Write(Line),
+    Write(DelayLine),
     /// A sink's.
     Keep,
     /// A muted member's.
@@ -121,7 +121,7 @@ impl Turns {
 }
 
 /// Splits members into turns.
-pub(crate) fn split(wiring: &Wiring<'_>, options: &Options) -> Turns {
+pub(crate) fn split(wiring: &Wiring<'_>, options: &PlanOptions) -> Turns {
     let mut turns = Turns {
         all: Vec::with_capacity(wiring.members.len()),
         first: Vec::with_capacity(wiring.members.len()),
@@ -150,12 +150,12 @@ pub(crate) fn split(wiring: &Wiring<'_>, options: &Options) -> Turns {
             Part::Delay(line) => {
                 add(Act::Read(line));
                 add(Act::Write(line));
-                if line.least < options.block {
+                if line.min < options.block {
                     turns.waits.push((first + 1, first));
                     turns.short.push(Short {
                         write: first + 1,
                         read: first,
-                        least: line.least,
+                        least: line.min,
                     });
                 }
             }

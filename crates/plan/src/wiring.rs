@@ -4,8 +4,8 @@ use crate::align::{Align, align};
 use crate::limits::too_large;
 use crate::lines::line_of;
 use crate::outlets::Outlets;
-use crate::{Delayed, Line, Options, PlanError};
-use graph::{Catalogue, Diagnostic, Edge, End, Graph, Kind, Node, NodeId, Port, Role, Signal};
+use crate::{DelayLine, DelayedEdge, PlanError, PlanOptions};
+use graph::{Catalogue, Diagnostic, Edge, Graph, Kind, Node, NodeId, Port, PortRef, Role, Signal};
 use units::{Channels, Frames};
 
 /// What becomes of a node.
@@ -14,7 +14,7 @@ pub(crate) enum Part {
     /// One step that runs its processor.
     Plain,
     /// Two steps on one line.
-    Delay(Line),
+    Delay(DelayLine),
     /// A step that keeps what it hears, for the program's outputs from `channel` on.
     Sink { channel: u16 },
     /// A step that gives silence.
@@ -49,8 +49,8 @@ pub(crate) struct Wiring<'g> {
     pub(crate) members: Vec<Member<'g>>,
     pub(crate) wires: Vec<Wire>,
     pub(crate) aligners: Vec<Align>,
-    /// See [`Plan::delayed`](crate::Plan::delayed).
-    pub(crate) delayed: Vec<Delayed>,
+    /// See [`Plan::delayed_edges`](crate::Plan::delayed_edges).
+    pub(crate) delayed: Vec<DelayedEdge>,
     /// By how much the latest sink lags.
     pub(crate) latency: Frames,
 }
@@ -94,8 +94,8 @@ impl Wiring<'_> {
     }
 
     /// Where a wire between nodes begins and ends.
-    pub(crate) fn ends(&self, wire: &Wire) -> (End, End) {
-        let end = |member: u32, port| End {
+    pub(crate) fn ends(&self, wire: &Wire) -> (PortRef, PortRef) {
+        let end = |member: u32, port| PortRef {
             node: self.members[member as usize].id,
             port,
         };
@@ -114,7 +114,7 @@ impl Wiring<'_> {
 pub(crate) fn wire<'g>(
     graph: &'g Graph,
     catalogue: &'g Catalogue,
-    options: &Options,
+    options: &PlanOptions,
 ) -> Result<Wiring<'g>, PlanError> {
     let mut wrong = Vec::new();
     let members = members(graph, catalogue, options, &mut wrong);
@@ -182,7 +182,7 @@ fn looked_up(graph: &Graph, edge: &Edge, index: &[Index]) -> Result<Option<Wire>
 fn members<'g>(
     graph: &'g Graph,
     catalogue: &'g Catalogue,
-    options: &Options,
+    options: &PlanOptions,
     wrong: &mut Vec<Diagnostic>,
 ) -> Vec<Member<'g>> {
     let mut outlets = Outlets::default();
@@ -200,13 +200,13 @@ fn member<'g>(
     id: NodeId,
     node: &'g Node,
     catalogue: &'g Catalogue,
-    options: &Options,
+    options: &PlanOptions,
     outlets: &mut Outlets,
 ) -> Result<Member<'g>, Diagnostic> {
     let kind = catalogue
-        .get(node.plays())
+        .get(node.effective_kind())
         .ok_or_else(|| unknown(node, catalogue))?;
-    let mut part = match (kind.role, &kind.line) {
+    let mut part = match (kind.role, &kind.delay) {
         (Role::Sink, _) => Part::Sink {
             channel: outlets.next(node, only_input(node)?)?,
         },
@@ -234,16 +234,16 @@ fn only_input(node: &Node) -> Result<Channels, Diagnostic> {
             },
         ] => Ok(*channels),
         _ => Err(Diagnostic::error(
-            node.place,
+            node.span,
             format!("`{}` is a sink and needs one audio input", node.name),
         )),
     }
 }
 
 fn unknown(node: &Node, catalogue: &Catalogue) -> Diagnostic {
-    let name = node.plays();
+    let name = node.effective_kind();
     let mistake = Diagnostic::error(
-        node.place,
+        node.span,
         format!("`{}` is of unknown kind `{name}`", node.name),
     );
     match catalogue.nearest(name) {
@@ -263,7 +263,7 @@ fn check_edge(graph: &Graph, edge: &Edge) -> Result<(), Diagnostic> {
         return Ok(());
     }
     Err(Diagnostic::error(
-        edge.place,
+        edge.span,
         format!(
             "output `{}` of `{}` carries {}, input `{}` of `{}` takes {}",
             from.1.name,
@@ -280,13 +280,13 @@ fn check_edge(graph: &Graph, edge: &Edge) -> Result<(), Diagnostic> {
 fn end<'g>(
     graph: &'g Graph,
     edge: &Edge,
-    end: End,
+    end: PortRef,
     side: &str,
     ports: impl Fn(&'g Node) -> &'g [Port],
 ) -> Result<(&'g Node, &'g Port), Diagnostic> {
     let Some(node) = graph.node(end.node) else {
         return Err(Diagnostic::error(
-            edge.place,
+            edge.span,
             format!("an edge names node {}, which is not there", end.node.0),
         ));
     };
@@ -295,7 +295,7 @@ fn end<'g>(
         .map(|p| (node, p))
         .ok_or_else(|| {
             Diagnostic::error(
-                edge.place,
+                edge.span,
                 format!(
                     "`{}` has no {side} {}; it has {}",
                     node.name,
@@ -303,7 +303,7 @@ fn end<'g>(
                     all.len()
                 ),
             )
-            .also(node.place, format!("`{}` is declared here", node.name))
+            .related(node.span, format!("`{}` is declared here", node.name))
         })
 }
 

@@ -3,7 +3,10 @@
 mod common;
 use common::Patch;
 use common::random::{patches, wild_patches};
-use divisi_plan::{Before, Delayed, Feed, Gone, InPort, OutPort, Plan, Tap, Work, compile};
+use divisi_plan::{
+    AlignerTap, ChannelSource, DelayedEdge, FadeState, Plan, PreviousDelays, StepInput, StepOp,
+    StepOutput, compile,
+};
 use graph::{Edit, NodeId};
 use proptest::prelude::*;
 use std::collections::{HashMap, HashSet};
@@ -20,16 +23,16 @@ fn late(patch: &mut Patch, id: NodeId, frames: u32) {
 
 /// Which edges are delayed, by the ends' nodes, and by how much.
 fn delays(plan: &Plan) -> Vec<(u32, u32, u32)> {
-    let delayed = plan.delayed.iter();
+    let delayed = plan.delayed_edges.iter();
     let delays = delayed.map(|it| (it.from.node.0, it.to.node.0, it.tap.frames.0));
     delays.collect()
 }
 
 /// All the way, or hardly.
-fn gone(is_over: bool) -> impl Fn(&Delayed) -> Gone {
+fn gone(is_over: bool) -> impl Fn(&DelayedEdge) -> FadeState {
     move |it| match is_over {
-        true => Gone::Over,
-        false => Gone::Near(it.tap.was),
+        true => FadeState::Done,
+        false => FadeState::Fading(it.tap.previous),
     }
 }
 
@@ -65,7 +68,7 @@ fn the_early_way_of_two_waits_for_the_late_one() {
     assert_eq!(delays(&sound(&patch)), [(b.0, mix.0, 70)]);
     late(&mut patch, b, 100);
     let plan = sound(&patch);
-    assert!(plan.aligners.is_empty() && plan.delayed.is_empty());
+    assert!(plan.aligners.is_empty() && plan.delayed_edges.is_empty());
     assert_eq!(plan.latency, Frames(100));
 }
 
@@ -105,7 +108,7 @@ fn readers_that_hear_an_output_equally_late_share_a_tap_and_all_of_an_output_a_l
         patch.wire_ports((osc, 0), (mix, 1));
     }
     let plan = sound(&patch);
-    assert_eq!(plan.delayed.len(), 3);
+    assert_eq!(plan.delayed_edges.len(), 3);
     assert_eq!(plan.aligners.len(), 1);
     let taps: Vec<u32> = plan.taps.iter().map(|tap| tap.frames.0).collect();
     assert_eq!(taps, [10, 300]);
@@ -200,12 +203,12 @@ fn without_latencies_or_when_it_is_off_nothing_is_delayed() {
     late(&mut patch, a, 0);
     assert_eq!(sound(&patch), plain);
     late(&mut patch, a, 100);
-    patch.options.compensate = false;
+    patch.options.compensate_latency = false;
     let mut off = sound(&patch);
     assert_eq!(off.latency, Frames(100), "it is late all the same");
     off.latency = Frames(0);
     assert_eq!(off, plain);
-    patch.options.compensate = true;
+    patch.options.compensate_latency = true;
     late(&mut patch, b, 100);
     let mut level = sound(&patch);
     level.latency = Frames(0);
@@ -220,7 +223,7 @@ fn latencies_beyond_all_measure_are_refused_and_not_allocated() {
     assert_eq!(refused.0.len(), 1);
     let words = &refused.0[0].message;
     assert!(words.contains("samples in delays"), "{words}");
-    patch.options.compensate = false;
+    patch.options.compensate_latency = false;
     assert_eq!(sound(&patch).latency, Frames(u32::MAX));
 }
 
@@ -257,7 +260,7 @@ fn an_output_that_is_to_be_heard_at_more_times_than_can_be_counted_is_refused() 
     }
     let refused = compile(&patch.graph, &patch.catalogue, &patch.options).unwrap_err();
     assert_eq!(refused.0.len(), 1);
-    assert_eq!(refused.0[0].place.line, 1, "at the oscillator");
+    assert_eq!(refused.0[0].span.line, 1, "at the oscillator");
     let words = &refused.0[0].message;
     assert!(words.contains("more than 65535 times"), "{words}");
 }
@@ -267,9 +270,9 @@ fn an_edge_that_was_there_goes_over_and_a_new_one_does_not() {
     let (mut patch, [osc, a, b, mix, sink]) = diamond();
     let plain = sound(&patch);
     let before = |patch: &Patch, plan: &Plan, turn, is_settled| {
-        Some(Before::new(
+        Some(PreviousDelays::new(
             &patch.graph,
-            &plan.delayed,
+            &plan.delayed_edges,
             turn,
             gone(is_settled),
         ))
@@ -277,33 +280,33 @@ fn an_edge_that_was_there_goes_over_and_a_new_one_does_not() {
     let now = before(&patch, &plain, 1, true);
     late(&mut patch, a, 100);
     patch.wire(osc, sink);
-    patch.options.before = now;
+    patch.options.previous = now;
     let on = sound(&patch);
     let taps = |plan: &Plan| {
-        let delayed = plan.delayed.iter();
+        let delayed = plan.delayed_edges.iter();
         let taps = delayed.map(|it| (it.from.node, it.to.node, it.tap));
         taps.collect::<Vec<_>>()
     };
-    let tap = |frames, was, turn| Tap {
+    let tap = |frames, was, turn| AlignerTap {
         frames: Frames(frames),
-        was: Frames(was),
-        turn,
+        previous: Frames(was),
+        swap: turn,
     };
     let expected = [(b, mix, tap(100, 0, 1)), (osc, sink, tap(100, 100, 0))];
     assert_eq!(taps(&on), expected);
     // Nothing changes: the fade goes on, or is over.
-    patch.options.before = before(&patch, &on, 2, false);
+    patch.options.previous = before(&patch, &on, 2, false);
     assert_eq!(taps(&sound(&patch)), expected);
-    patch.options.before = before(&patch, &on, 2, true);
+    patch.options.previous = before(&patch, &on, 2, true);
     assert_eq!(taps(&sound(&patch))[0].2, tap(100, 100, 0));
     // Back again: the step stays until that is over.
     let now = before(&patch, &on, 3, true);
     late(&mut patch, a, 0);
-    patch.options.before = now;
+    patch.options.previous = now;
     let back = sound(&patch);
     assert_eq!(taps(&back)[0].2, tap(0, 100, 3));
     assert_eq!(back.latency, Frames(0));
-    patch.options.before = before(&patch, &back, 4, true);
+    patch.options.previous = before(&patch, &back, 4, true);
     assert_eq!(taps(&sound(&patch)), []);
 }
 
@@ -316,13 +319,13 @@ fn an_edge_that_an_edit_puts_into_a_cycle_does_not_go_over() {
     for is_settled in [true, false] {
         let (mut patch, [_, a, b, mix, _]) = diamond();
         late(&mut patch, a, 100);
-        let before = Before::new(&patch.graph, &first.delayed, 1, gone(is_settled));
-        patch.options.before = Some(before);
+        let before = PreviousDelays::new(&patch.graph, &first.delayed_edges, 1, gone(is_settled));
+        patch.options.previous = Some(before);
         let delay = patch.add_with("delay", &[("time", 0.0004)]);
         patch.wire(mix, delay);
         patch.wire(delay, b);
         let second = sound(&patch);
-        let within = second.delayed.iter().find(|it| it.from.node == b);
+        let within = second.delayed_edges.iter().find(|it| it.from.node == b);
         assert_eq!(within, None, "{is_settled}");
     }
 }
@@ -336,17 +339,17 @@ fn follow(patch: &Patch, plan: &Plan) -> Result<(), TestCaseError> {
         let mut times = HashSet::new();
         for input in step.inputs.of(&plan.inputs) {
             match input {
-                InPort::Events(from) => {
-                    let from = from.of(&plan.event_feeds).iter();
+                StepInput::Events(from) => {
+                    let from = from.of(&plan.event_sources).iter();
                     times.extend(from.filter_map(|send| sends.get(&send.0)));
                 }
-                InPort::Audio(feeds) => {
-                    for feed in feeds.of(&plan.feeds) {
+                StepInput::Audio(feeds) => {
+                    for feed in feeds.of(&plan.channel_sources) {
                         match feed {
-                            Feed::Silent => {}
-                            Feed::Slot(slot) => times.extend(slots.get(&slot.0)),
-                            Feed::Sum { from, .. } => {
-                                let from = from.of(&plan.summed).iter();
+                            ChannelSource::Silence => {}
+                            ChannelSource::Slot(slot) => times.extend(slots.get(&slot.0)),
+                            ChannelSource::Sum { from, .. } => {
+                                let from = from.of(&plan.summed_slots).iter();
                                 times.extend(from.filter_map(|slot| slots.get(&slot.0)));
                             }
                         }
@@ -354,26 +357,26 @@ fn follow(patch: &Patch, plan: &Plan) -> Result<(), TestCaseError> {
                 }
             }
         }
-        prop_assert!(times.len() <= 1, "{:?} hears {:?}", step.work, times);
+        prop_assert!(times.len() <= 1, "{:?} hears {:?}", step.op, times);
         let time = times.into_iter().next();
         let lag = |id| patch.options.latencies.get(&id).map_or(0, |l| l.0);
         for (port, output) in step.outputs.of(&plan.outputs).iter().enumerate() {
-            let given = match step.work {
-                Work::Mute { .. } => None,
-                Work::Align { aligner, .. } => {
+            let given = match step.op {
+                StepOp::Silence { .. } => None,
+                StepOp::Align { aligner, .. } => {
                     let taps = plan.aligners[aligner.0 as usize].taps.of(&plan.taps);
                     time.map(|time| time + taps[port].frames.0)
                 }
-                Work::Node { node, .. } => Some(time.unwrap_or(0) + lag(node)),
+                StepOp::Process { node, .. } => Some(time.unwrap_or(0) + lag(node)),
                 _ => {
                     ends.extend(time);
                     time
                 }
             };
             let (all, indices): (_, Vec<u32>) = match output {
-                OutPort::Events(send) => (&mut sends, vec![send.0]),
-                OutPort::Audio(span) => {
-                    let slots_of = span.of(&plan.written).iter();
+                StepOutput::Events(send) => (&mut sends, vec![send.0]),
+                StepOutput::Audio(span) => {
+                    let slots_of = span.of(&plan.written_slots).iter();
                     (&mut slots, slots_of.map(|slot| slot.0).collect())
                 }
             };
@@ -437,14 +440,14 @@ proptest! {
             let whole = patch.graph.clone();
             patch.graph.apply(Edit::Disconnect(edge.from, edge.to)).expect("it is there");
             if let Ok(first) = compile(&patch.graph, &patch.catalogue, &patch.options) {
-                let before = Before::new(&patch.graph, &first.delayed, 1, gone(is_settled));
-                patch.options.before = Some(before);
+                let before = PreviousDelays::new(&patch.graph, &first.delayed_edges, 1, gone(is_settled));
+                patch.options.previous = Some(before);
             }
             patch.graph = whole;
         }
         if let Ok(plan) = compile(&patch.graph, &patch.catalogue, &patch.options) {
             prop_assert_eq!(plan.validate(), Ok(()));
-            for it in &plan.delayed {
+            for it in &plan.delayed_edges {
                 let mut seen = HashSet::new();
                 let mut next = vec![it.to.node];
                 while let Some(at) = next.pop() {
@@ -465,15 +468,15 @@ proptest! {
     ) {
         let mut patch = patch;
         let first = patch.plan();
-        patch.options.before = Some(Before::new(&patch.graph, &first.delayed, 1, gone(is_settled)));
+        patch.options.previous = Some(PreviousDelays::new(&patch.graph, &first.delayed_edges, 1, gone(is_settled)));
         for (id, frames) in (0..patch.graph.id_bound() as u32).zip(lates) {
             late(&mut patch, NodeId(id), frames);
         }
         let second = patch.plan();
         prop_assert_eq!(second.validate(), Ok(()));
-        for it in &second.delayed {
-            let was = first.delayed.iter().find(|was| (was.from, was.to) == (it.from, it.to));
-            prop_assert_eq!(it.tap.was, was.map_or(Frames(0), |was| was.tap.frames));
+        for it in &second.delayed_edges {
+            let was = first.delayed_edges.iter().find(|was| (was.from, was.to) == (it.from, it.to));
+            prop_assert_eq!(it.tap.previous, was.map_or(Frames(0), |was| was.tap.frames));
         }
     }
 }

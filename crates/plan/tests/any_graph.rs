@@ -3,7 +3,9 @@
 mod common;
 use common::random::{patches, wild_patches};
 use common::symbols::{Follower, Oracle};
-use divisi_plan::{Dag, Machine, Plan, PlanError, StepId, Work, compile, hlfet, random, simulate};
+use divisi_plan::{
+    Dag, MachineModel, Plan, PlanError, StepId, StepOp, compile, hlfet, random, simulate,
+};
 use proptest::prelude::*;
 use units::Nanos;
 
@@ -57,10 +59,10 @@ proptest! {
 
     #[test]
     fn its_plan_is_valid(mut patch in patches(60), lanes in 0..5usize) {
-        patch.options.lanes = lanes;
+        patch.options.workers = lanes;
         let plan = plan_of(&patch);
         prop_assert_eq!(plan.validate(), Ok(()));
-        prop_assert_eq!(plan.lanes.len(), lanes);
+        prop_assert_eq!(plan.worker_tasks.len(), lanes);
     }
 
     #[test]
@@ -89,9 +91,9 @@ proptest! {
     #[test]
     fn every_node_has_its_steps_once(patch in patches(60)) {
         let plan = plan_of(&patch);
-        let all = plan.steps.iter().chain(&plan.inner);
-        let mut nodes: Vec<_> = all.filter_map(|s| match s.work {
-            Work::Node { node, .. } | Work::Keep { node } | Work::Mute { node } => Some(node),
+        let all = plan.steps.iter().chain(&plan.loop_steps);
+        let mut nodes: Vec<_> = all.filter_map(|s| match s.op {
+            StepOp::Process { node, .. } | StepOp::Sink { node } | StepOp::Silence { node } => Some(node),
             _ => None,
         }).collect();
         nodes.sort_unstable();
@@ -104,24 +106,24 @@ proptest! {
         patch in patches(60), workers in 1..6usize, seed: u64,
     ) {
         let plan = plan_of(&patch);
-        let (dag, bound) = (Dag::of(&plan), plan.bound(workers));
+        let (dag, bound) = (Dag::from_plan(&plan), plan.lower_bound(workers));
         for schedule in [hlfet(&dag, workers), random(&dag, workers, seed)] {
             prop_assert!(bound <= schedule.makespan);
             prop_assert!(schedule.makespan.0 <= 2 * bound.0);
         }
         let one = hlfet(&dag, 1);
-        prop_assert_eq!(one.makespan, plan.total());
+        prop_assert_eq!(one.makespan, plan.total_cost());
     }
 
     #[test]
     fn a_schedule_is_what_its_replay_gives(patch in patches(60), workers in 1..6usize) {
         let plan = plan_of(&patch);
-        let dag = Dag::of(&plan);
+        let dag = Dag::from_plan(&plan);
         let schedule = hlfet(&dag, workers);
-        let replay = simulate(&dag, &Machine::free(workers), &schedule.tasks(), |id| dag.cost(id));
+        let replay = simulate(&dag, &MachineModel::without_transfer_cost(workers), &schedule.task_order(), |id| dag.cost(id));
         let replay = replay.expect("it comes to an end");
         prop_assert_eq!(replay.makespan, schedule.makespan);
-        for placed in schedule.lanes.iter().flatten() {
+        for placed in schedule.by_worker.iter().flatten() {
             let at = placed.task.0 as usize;
             prop_assert_eq!(replay.start[at], placed.start);
             prop_assert_eq!(replay.finish[at], placed.finish);
@@ -133,12 +135,12 @@ proptest! {
         let plan = plan_of(&patch);
         let path = plan.critical_path();
         for pair in path.windows(2) {
-            prop_assert!(plan.after(pair[0]).contains(&pair[1]));
+            prop_assert!(plan.successors_of(pair[0]).contains(&pair[1]));
         }
         let length = path.iter().map(|id| own_cost(&plan)(*id).0).sum();
         prop_assert_eq!(plan.static_levels.iter().max(), Some(&Nanos(length)));
         let t = plan.t_levels(|_, _| Nanos(0));
-        let longest = plan.ids().map(|(id, _)| t[id.0 as usize].0 + plan.static_levels[id.0 as usize].0);
+        let longest = plan.steps_with_ids().map(|(id, _)| t[id.0 as usize].0 + plan.static_levels[id.0 as usize].0);
         prop_assert_eq!(longest.max(), Some(length));
     }
 }

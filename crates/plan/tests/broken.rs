@@ -5,7 +5,8 @@ use common::random::patches;
 use common::symbols::Follower;
 use common::{Patch, chain};
 use divisi_plan::{
-    AlignerId, Feed, OutPort, Plan, SlotId, Span, Step, StepId, TaskId, Work, compile,
+    AlignerId, ChannelSource, IndexRange, Plan, SlotId, Step, StepId, StepOp, StepOutput, TaskId,
+    compile,
 };
 use graph::{NodeId, Signal};
 use proptest::prelude::*;
@@ -20,16 +21,16 @@ fn two_chains() -> Plan {
     patch.wire_ports((ends[1], 0), (mix, 1));
     let sink = patch.add("sink");
     patch.wire(mix, sink);
-    patch.options.lanes = 2;
+    patch.options.workers = 2;
     patch.plan()
 }
 
 /// The slot that a step writes first.
 fn written(plan: &mut Plan, step: usize) -> &mut SlotId {
-    let OutPort::Audio(span) = plan.outputs[plan.steps[step].outputs.start as usize] else {
+    let StepOutput::Audio(span) = plan.outputs[plan.steps[step].outputs.start as usize] else {
         panic!("it gives no sound");
     };
-    &mut plan.written[span.start as usize]
+    &mut plan.written_slots[span.start as usize]
 }
 
 fn fault(plan: &Plan, words: &str) {
@@ -63,9 +64,9 @@ fn steps_that_run_together_and_share_a_slot_are_found() {
     let other = *written(&mut plan, 3);
     assert_ne!(shared, other);
     *written(&mut plan, 3) = shared;
-    for feed in &mut plan.feeds {
-        if *feed == Feed::Slot(other) {
-            *feed = Feed::Slot(shared);
+    for feed in &mut plan.channel_sources {
+        if *feed == ChannelSource::Slot(other) {
+            *feed = ChannelSource::Slot(shared);
         }
     }
     fault(&plan, "overwrites slot");
@@ -85,7 +86,7 @@ fn aligned() -> Plan {
 
 /// The step that makes up for latency.
 fn aligner(plan: &mut Plan) -> &mut Step {
-    let is_align = |step: &&mut Step| matches!(step.work, Work::Align { .. });
+    let is_align = |step: &&mut Step| matches!(step.op, StepOp::Align { .. });
     plan.steps.iter_mut().find(is_align).expect("it has one")
 }
 
@@ -94,7 +95,7 @@ fn an_aligner_that_is_not_there_rests_or_gives_something_else_is_found() {
     assert_eq!(aligned().validate(), Ok(()));
     let mut plan = aligned();
     let node = NodeId(0);
-    aligner(&mut plan).work = Work::Node { node, line: None };
+    aligner(&mut plan).op = StepOp::Process { node, line: None };
     fault(&plan, "aligner 0 has not one step");
     let mut plan = aligned();
     aligner(&mut plan).every = 2;
@@ -103,17 +104,17 @@ fn an_aligner_that_is_not_there_rests_or_gives_something_else_is_found() {
     plan.aligners[0].signal = Signal::Audio(Channels(2));
     fault(&plan, "aligner 0 does not give what its output gives");
     let mut plan = aligned();
-    plan.aligners[0].taps = Span::default();
+    plan.aligners[0].taps = IndexRange::default();
     fault(&plan, "has not what its work needs");
     let mut plan = aligned();
     let aligner_id = AlignerId(1);
-    aligner(&mut plan).work = Work::Align {
+    aligner(&mut plan).op = StepOp::Align {
         node,
         aligner: aligner_id,
     };
     fault(&plan, "has not what its work needs");
     let mut plan = aligned();
-    plan.delayed[0].tap.frames = Frames(11);
+    plan.delayed_edges[0].tap.frames = Frames(11);
     fault(&plan, "an edge is delayed by what no aligner gives");
     let mut plan = aligned();
     plan.taps = vec![plan.taps[0]; 65_536];
@@ -123,7 +124,7 @@ fn an_aligner_that_is_not_there_rests_or_gives_something_else_is_found() {
     let port = plan.outputs[first];
     plan.outputs.extend(std::iter::repeat_n(port, 65_536));
     let end = start + 65_536;
-    aligner(&mut plan).outputs = Span { start, end };
+    aligner(&mut plan).outputs = IndexRange { start, end };
     fault(&plan, "aligner 0 has too many taps");
     let mut plan = aligned();
     plan.aligners.push(plan.aligners[0]);
@@ -161,8 +162,11 @@ fn a_read_of_nothing_is_found() {
     let mut plan = two_chains();
     plan.slots += 1;
     let nobodys = SlotId(plan.slots - 1);
-    let feed = plan.feeds.iter_mut().find(|f| matches!(f, Feed::Slot(_)));
-    *feed.expect("somebody reads") = Feed::Slot(nobodys);
+    let feed = plan
+        .channel_sources
+        .iter_mut()
+        .find(|f| matches!(f, ChannelSource::Slot(_)));
+    *feed.expect("somebody reads") = ChannelSource::Slot(nobodys);
     fault(&plan, "which nobody wrote for it");
 }
 
@@ -172,21 +176,21 @@ fn a_sink_that_is_overwritten_is_found() {
     let last = plan.steps.len() - 1;
     let shared = *written(&mut plan, 0);
     *written(&mut plan, last) = shared;
-    plan.sinks[0].slot = shared;
+    plan.output_channels[0].slot = shared;
     fault(&plan, "which must be held");
 }
 
 #[test]
 fn lanes_that_wait_for_each_other_are_found() {
     let mut plan = two_chains();
-    plan.lanes = vec![vec![TaskId(1), TaskId(3)], vec![TaskId(4), TaskId(0)]];
+    plan.worker_tasks = vec![vec![TaskId(1), TaskId(3)], vec![TaskId(4), TaskId(0)]];
     for step in [2, 5, 6, 7] {
-        plan.lanes[0].push(TaskId(step));
+        plan.worker_tasks[0].push(TaskId(step));
     }
     fault(&plan, "the lanes get stuck");
-    plan.lanes = vec![(0..plan.tasks.len() as u32).map(TaskId).collect()];
+    plan.worker_tasks = vec![(0..plan.tasks.len() as u32).map(TaskId).collect()];
     assert_eq!(plan.validate(), Ok(()));
-    plan.lanes[0].push(TaskId(0));
+    plan.worker_tasks[0].push(TaskId(0));
     fault(&plan, "exactly once");
 }
 
@@ -211,13 +215,13 @@ fn indices_out_of_bounds_are_found_and_do_not_panic() {
     plan.steps[0].outputs.end = 1000;
     fault(&plan, "points outside");
     let mut plan = two_chains();
-    plan.steps[0].inputs = Span { start: 3, end: 2 };
+    plan.steps[0].inputs = IndexRange { start: 3, end: 2 };
     fault(&plan, "points outside");
     let mut plan = two_chains();
     plan.successors[0] = StepId(1000);
     fault(&plan, "there is no step");
     let mut plan = two_chains();
-    plan.sinks[0].slot = SlotId(1000);
+    plan.output_channels[0].slot = SlotId(1000);
     fault(&plan, "names slot 1000");
 }
 
@@ -228,13 +232,15 @@ fn spoil(plan: &mut Plan, (what, a, b): (u8, usize, usize)) {
     }
     match what % 5 {
         0 => {
-            if let (Some(a), Some(b)) = (pick(&plan.written, a), pick(&plan.written, b)) {
-                plan.written.swap(a, b);
+            if let (Some(a), Some(b)) = (pick(&plan.written_slots, a), pick(&plan.written_slots, b))
+            {
+                plan.written_slots.swap(a, b);
             }
         }
         1 => {
-            if let (Some(a), Some(b)) = (pick(&plan.written, a), pick(&plan.written, b)) {
-                plan.written[a] = plan.written[b];
+            if let (Some(a), Some(b)) = (pick(&plan.written_slots, a), pick(&plan.written_slots, b))
+            {
+                plan.written_slots[a] = plan.written_slots[b];
             }
         }
         2 => {
@@ -243,13 +249,17 @@ fn spoil(plan: &mut Plan, (what, a, b): (u8, usize, usize)) {
             }
         }
         3 => {
-            if let (Some(a), Some(b)) = (pick(&plan.feeds, a), pick(&plan.feeds, b)) {
-                plan.feeds.swap(a, b);
+            if let (Some(a), Some(b)) = (
+                pick(&plan.channel_sources, a),
+                pick(&plan.channel_sources, b),
+            ) {
+                plan.channel_sources.swap(a, b);
             }
         }
         _ => {
-            if let (Some(a), Some(b)) = (pick(&plan.summed, a), pick(&plan.written, b)) {
-                plan.summed[a] = plan.written[b];
+            if let (Some(a), Some(b)) = (pick(&plan.summed_slots, a), pick(&plan.written_slots, b))
+            {
+                plan.summed_slots[a] = plan.written_slots[b];
             }
         }
     }

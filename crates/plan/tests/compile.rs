@@ -3,22 +3,23 @@
 mod common;
 use common::{Patch, chain};
 use divisi_plan::{
-    Arc, Dag, Feed, InPort, Machine, OutPort, Plan, Step, StepId, TaskId, Work, hlfet, simulate,
+    ChannelSource, Dag, DagEdge, MachineModel, Plan, Step, StepId, StepInput, StepOp, StepOutput,
+    TaskId, hlfet, simulate,
 };
-use graph::{NodeId, Value};
+use graph::{NodeId, ParamValue};
 use units::{Frames, Nanos};
 
 /// The steps of a node, in order: where in the plan, and the step.
 fn steps_of(plan: &Plan, id: NodeId) -> Vec<(StepId, Step)> {
     let own = |work| match work {
-        Work::Node { node, .. }
-        | Work::Write { node, .. }
-        | Work::Keep { node }
-        | Work::Mute { node } => node == id,
+        StepOp::Process { node, .. }
+        | StepOp::WriteLine { node, .. }
+        | StepOp::Sink { node }
+        | StepOp::Silence { node } => node == id,
         _ => false,
     };
-    let all = plan.ids().map(|(id, step)| (id, *step));
-    all.filter(|(_, step)| own(step.work)).collect()
+    let all = plan.steps_with_ids().map(|(id, step)| (id, *step));
+    all.filter(|(_, step)| own(step.op)).collect()
 }
 
 fn step_of(plan: &Plan, id: NodeId) -> Step {
@@ -28,10 +29,10 @@ fn step_of(plan: &Plan, id: NodeId) -> Step {
 }
 
 /// The feeds of the first input of a step.
-fn feeds<'a>(plan: &'a Plan, step: &Step) -> &'a [Feed] {
+fn feeds<'a>(plan: &'a Plan, step: &Step) -> &'a [ChannelSource] {
     match step.inputs.of(&plan.inputs)[0] {
-        InPort::Audio(span) => span.of(&plan.feeds),
-        InPort::Events(_) => panic!("it hears events"),
+        StepInput::Audio(span) => span.of(&plan.channel_sources),
+        StepInput::Events(_) => panic!("it hears events"),
     }
 }
 
@@ -49,7 +50,7 @@ fn a_line_runs_in_order_through_two_slots() {
     sound(&plan);
     assert_eq!(plan.steps.len(), 101);
     assert_eq!(plan.slots, 3, "two, and the sink's own");
-    assert_eq!(plan.steps[100].work, Work::Keep { node: sink });
+    assert_eq!(plan.steps[100].op, StepOp::Sink { node: sink });
     assert!(plan.steps[1..].iter().all(|step| step.activation == 1));
 }
 
@@ -83,21 +84,21 @@ fn a_short_feedback_is_one_loop_of_rounds_as_long_as_the_delay() {
     sound(&plan);
     assert_eq!(plan.loops.len(), 1);
     assert_eq!(plan.loops[0].sub_block, Frames(20));
-    let works: Vec<Work> = plan.inner.iter().map(|step| step.work).collect();
-    let line = divisi_plan::LineId(0);
-    let read = Work::Node {
+    let works: Vec<StepOp> = plan.loop_steps.iter().map(|step| step.op).collect();
+    let line = divisi_plan::DelayLineId(0);
+    let read = StepOp::Process {
         node: delay,
         line: Some(line),
     };
-    let inner = Work::Node {
+    let inner = StepOp::Process {
         node: mix,
         line: None,
     };
-    let write = Work::Write { node: delay, line };
+    let write = StepOp::WriteLine { node: delay, line };
     assert_eq!(works, [read, inner, write]);
     assert_eq!(plan.steps.len(), 3);
-    assert_eq!(plan.after(StepId(0)), [StepId(1)]);
-    assert_eq!(plan.after(StepId(1)), [StepId(2)]);
+    assert_eq!(plan.successors_of(StepId(0)), [StepId(1)]);
+    assert_eq!(plan.successors_of(StepId(1)), [StepId(2)]);
 }
 
 #[test]
@@ -115,11 +116,15 @@ fn a_loop_is_as_short_as_the_range_of_its_shortest_delay_allows() {
     let plan = patch.plan();
     sound(&plan);
     assert_eq!(plan.loops[0].sub_block, Frames(10));
-    let spans: Vec<_> = plan.lines.iter().map(|l| (l.least.0, l.most.0)).collect();
+    let spans: Vec<_> = plan
+        .delay_lines
+        .iter()
+        .map(|l| (l.min.0, l.max.0))
+        .collect();
     assert!(spans.contains(&(10, 28_800)) && spans.contains(&(48_000, 48_000)));
     // The long one needs no loop: its halves are steps of their own.
     assert_eq!(steps_of(&plan, long).len(), 2);
-    assert_eq!(plan.inner.len(), 5);
+    assert_eq!(plan.loop_steps.len(), 5);
 }
 
 #[test]
@@ -136,7 +141,7 @@ fn a_feedback_as_long_as_the_block_needs_no_loop_and_no_order() {
         panic!("a delay is two steps");
     };
     assert!(read < write);
-    assert!(plan.after(write).is_empty());
+    assert!(plan.successors_of(write).is_empty());
 }
 
 #[test]
@@ -151,9 +156,13 @@ fn a_delay_outside_cycles_is_ordered_only_where_it_is_shorter_than_the_block() {
         let halves = steps_of(&plan, delay);
         let write = halves
             .iter()
-            .find(|(_, s)| matches!(s.work, Work::Write { .. }));
+            .find(|(_, s)| matches!(s.op, StepOp::WriteLine { .. }));
         let write = write.expect("one half writes").0;
-        assert_eq!(!plan.after(write).is_empty(), ordered, "{frames} frames");
+        assert_eq!(
+            !plan.successors_of(write).is_empty(),
+            ordered,
+            "{frames} frames"
+        );
     }
 }
 
@@ -166,7 +175,7 @@ fn a_delay_of_zero_passes_within_a_loop_that_another_cuts() {
     patch.wire(short, zero);
     let plan = patch.plan();
     sound(&plan);
-    assert_eq!((plan.loops.len(), plan.inner.len()), (1, 4));
+    assert_eq!((plan.loops.len(), plan.loop_steps.len()), (1, 4));
     assert_eq!(plan.loops[0].sub_block, Frames(4));
 }
 
@@ -185,12 +194,16 @@ fn sinks_count_through_unless_they_say_a_channel() {
     }
     let plan = patch.plan();
     sound(&plan);
-    let heard: Vec<_> = plan.sinks.iter().map(|s| (s.channel, s.node)).collect();
+    let heard: Vec<_> = plan
+        .output_channels
+        .iter()
+        .map(|s| (s.channel, s.node))
+        .collect();
     let [a, b, c, d] = sinks;
     assert_eq!(heard, [(0, a), (0, c), (1, b), (2, b), (4, d)]);
     // One channel spreads over two.
     let both = feeds(&plan, &step_of(&plan, b));
-    assert!(matches!(both, [Feed::Slot(x), Feed::Slot(y)] if x == y));
+    assert!(matches!(both, [ChannelSource::Slot(x), ChannelSource::Slot(y)] if x == y));
 }
 
 #[test]
@@ -208,14 +221,20 @@ fn a_muted_node_gives_silence_and_a_muted_sink_keeps_its_place_free() {
     let plan = patch.plan();
     sound(&plan);
     let muted = step_of(&plan, through);
-    assert_eq!(muted.work, Work::Mute { node: through });
+    assert_eq!(muted.op, StepOp::Silence { node: through });
     assert!(muted.inputs.is_empty() && muted.activation == 0);
     assert_eq!(muted.cost, Nanos(0));
-    assert_eq!(plan.sinks.len(), 1);
-    assert_eq!((plan.sinks[0].channel, plan.sinks[0].node), (1, two));
+    assert_eq!(plan.output_channels.len(), 1);
+    assert_eq!(
+        (
+            plan.output_channels[0].channel,
+            plan.output_channels[0].node
+        ),
+        (1, two)
+    );
     assert!(matches!(
         feeds(&plan, &step_of(&plan, two)),
-        [Feed::Slot(_)]
+        [ChannelSource::Slot(_)]
     ));
 }
 
@@ -239,16 +258,16 @@ fn sums_go_by_source_and_not_by_the_order_of_edges() {
     }
     let plan = patch.plan();
     sound(&plan);
-    let [Feed::Sum { from, into }] = *feeds(&plan, &step_of(&plan, sink)) else {
+    let [ChannelSource::Sum { from, into }] = *feeds(&plan, &step_of(&plan, sink)) else {
         panic!("three make a sum");
     };
     let slots = oscs.map(|osc| {
-        let [OutPort::Audio(span)] = *step_of(&plan, osc).outputs.of(&plan.outputs) else {
+        let [StepOutput::Audio(span)] = *step_of(&plan, osc).outputs.of(&plan.outputs) else {
             panic!("it gives one sound");
         };
-        span.of(&plan.written)[0]
+        span.of(&plan.written_slots)[0]
     });
-    assert_eq!(from.of(&plan.summed), slots);
+    assert_eq!(from.of(&plan.summed_slots), slots);
     assert!(!slots.contains(&into));
 }
 
@@ -263,7 +282,7 @@ fn events_go_from_sender_to_hearers() {
     }
     let plan = patch.plan();
     sound(&plan);
-    assert_eq!(plan.sends, 4);
+    assert_eq!(plan.event_buffers, 4);
     let sends = step_of(&plan, player).outputs.of(&plan.outputs).to_vec();
     for synth in synths {
         for (input, send) in step_of(&plan, synth)
@@ -272,10 +291,10 @@ fn events_go_from_sender_to_hearers() {
             .iter()
             .zip(&sends)
         {
-            let (InPort::Events(heard), OutPort::Events(send)) = (input, send) else {
+            let (StepInput::Events(heard), StepOutput::Events(send)) = (input, send) else {
                 panic!("both are events");
             };
-            assert_eq!(heard.of(&plan.event_feeds), [*send]);
+            assert_eq!(heard.of(&plan.event_sources), [*send]);
         }
     }
 }
@@ -302,7 +321,7 @@ fn what_runs_seldom_is_spread_and_what_is_connected_runs_together() {
     patch
         .options
         .costs
-        .of_node
+        .by_node
         .insert(lone[2], Nanos(1_000_000));
     let measured = patch.plan();
     for id in lone {
@@ -327,7 +346,7 @@ fn a_measured_cost_goes_before_the_texts_and_that_before_the_kinds() {
     assert_eq!(step_of(&patch.plan(), osc).cost, Nanos(400));
     patch.graph.node_mut(osc).unwrap().cost = Some(Nanos(7));
     assert_eq!(step_of(&patch.plan(), osc).cost, Nanos(7));
-    patch.options.costs.of_node.insert(osc, Nanos(9));
+    patch.options.costs.by_node.insert(osc, Nanos(9));
     assert_eq!(step_of(&patch.plan(), osc).cost, Nanos(9));
 }
 
@@ -338,10 +357,10 @@ fn costs_beyond_all_measure_do_not_overflow() {
     for id in 0..3 {
         patch.graph.node_mut(NodeId(id)).unwrap().cost = Some(Nanos(u64::MAX));
     }
-    patch.options.lanes = 2;
+    patch.options.workers = 2;
     let plan = patch.plan();
     sound(&plan);
-    assert_eq!(plan.bound(2), Nanos(u64::MAX));
+    assert_eq!(plan.lower_bound(2), Nanos(u64::MAX));
 }
 
 #[test]
@@ -370,20 +389,20 @@ fn hlfet_places_as_by_hand() {
     let costs = [2, 3, 1, 4, 2, 1, 1];
     let nodes = costs.map(|cost| {
         let id = patch.add("mix");
-        patch.options.costs.of_node.insert(id, Nanos(cost));
+        patch.options.costs.by_node.insert(id, Nanos(cost));
         id
     });
     for (from, to) in [(0, 1), (0, 2), (1, 4), (2, 3), (2, 6), (3, 5), (4, 5)] {
         patch.wire(nodes[from], nodes[to]);
     }
-    patch.options.lanes = 2;
+    patch.options.workers = 2;
     let plan = patch.plan();
     sound(&plan);
     assert_eq!(plan.static_levels, [8, 6, 6, 5, 3, 1, 1].map(Nanos));
-    let dag = Dag::of(&plan);
+    let dag = Dag::from_plan(&plan);
     let schedule = hlfet(&dag, 2);
     let times: Vec<Vec<_>> = schedule
-        .lanes
+        .by_worker
         .iter()
         .map(|lane| {
             lane.iter()
@@ -394,12 +413,15 @@ fn hlfet_places_as_by_hand() {
     assert_eq!(times[0], [(0, 0, 2), (2, 2, 3), (3, 3, 7), (5, 7, 8)]);
     assert_eq!(times[1], [(1, 2, 5), (4, 5, 7), (6, 7, 8)]);
     assert_eq!(schedule.makespan, Nanos(8));
-    assert_eq!(plan.lanes, schedule.tasks());
-    assert_eq!(plan.bound(2), Nanos(8));
+    assert_eq!(plan.worker_tasks, schedule.task_order());
+    assert_eq!(plan.lower_bound(2), Nanos(8));
     assert_eq!(plan.critical_path(), [0, 1, 4, 5].map(StepId));
-    let slower = simulate(&dag, &Machine::free(2), &plan.lanes, |id| {
-        Nanos(if id.0 == 1 { 10 } else { 1 })
-    });
+    let slower = simulate(
+        &dag,
+        &MachineModel::without_transfer_cost(2),
+        &plan.worker_tasks,
+        |id| Nanos(if id.0 == 1 { 10 } else { 1 }),
+    );
     assert_eq!(slower.expect("it ends").makespan, Nanos(13));
 }
 
@@ -418,14 +440,23 @@ fn an_edge_between_tasks_has_the_bytes_that_cross() {
     patch.wire(synth, delay);
     let plan = patch.plan();
     let task = |id, nth: usize| TaskId(steps_of(&plan, id)[nth].0.0);
-    let dag = Dag::of(&plan);
-    let arc = |task, bytes| Arc { task, bytes };
+    let dag = Dag::from_plan(&plan);
+    let arc = |task, bytes| DagEdge { task, bytes };
     assert_eq!(dag.len(), plan.tasks.len());
-    assert_eq!(dag.after(task(wide, 0)), [arc(task(sum, 0), 4 * 64 * 4)]);
-    assert_eq!(dag.after(task(player, 0)), [arc(task(synth, 0), 2 * 64)]);
+    assert_eq!(
+        dag.successors(task(wide, 0)),
+        [arc(task(sum, 0), 4 * 64 * 4)]
+    );
+    assert_eq!(
+        dag.successors(task(player, 0)),
+        [arc(task(synth, 0), 2 * 64)]
+    );
     // The reading half only waits.
-    assert_eq!(dag.after(task(delay, 0)), [arc(task(delay, 1), 0)]);
-    assert_eq!(dag.before(task(delay, 0)), [arc(task(synth, 0), 64 * 4)]);
+    assert_eq!(dag.successors(task(delay, 0)), [arc(task(delay, 1), 0)]);
+    assert_eq!(
+        dag.predecessors(task(delay, 0)),
+        [arc(task(synth, 0), 64 * 4)]
+    );
 }
 
 #[test]
@@ -433,16 +464,16 @@ fn a_number_in_quotes_is_a_number() {
     let mut patch = Patch::default();
     let sink = patch.add("sink");
     let node = patch.graph.node_mut(sink).unwrap();
-    node.set("channel", Value::Text("3".into()));
-    assert_eq!(patch.plan().sinks[0].channel, 2);
+    node.set("channel", ParamValue::Text("3".into()));
+    assert_eq!(patch.plan().output_channels[0].channel, 2);
 }
 
 #[test]
 fn an_empty_graph_is_an_empty_plan() {
     let mut patch = Patch::default();
-    patch.options.lanes = 2;
+    patch.options.workers = 2;
     let plan = patch.plan();
     sound(&plan);
-    assert!(plan.steps.is_empty() && plan.lanes.len() == 2);
-    assert_eq!(plan.bound(2), Nanos(0));
+    assert!(plan.steps.is_empty() && plan.worker_tasks.len() == 2);
+    assert_eq!(plan.lower_bound(2), Nanos(0));
 }

@@ -5,23 +5,25 @@ use common::Patch;
 use common::dags::machines;
 use common::random::patches;
 use common::symbols::{Follower, Oracle};
-use divisi_plan::{Dag, Fuse, Link, Machine, Plan, Work, compile, compile_with_copies, simulate};
+use divisi_plan::{
+    Dag, FusionOptions, Link, MachineModel, Plan, StepOp, compile, compile_with_copies, simulate,
+};
 use graph::NodeId;
 use proptest::prelude::*;
 use units::Nanos;
 
-fn dear(workers: usize) -> Machine {
+fn dear(workers: usize) -> MachineModel {
     let link = Link {
         base: Nanos(10_000),
         per_kib: Nanos(0),
     };
-    Machine::uniform(workers, link)
+    MachineModel::uniform(workers, link)
 }
 
 fn copies(plan: &Plan) -> Vec<(NodeId, u16)> {
     let nodes = plan.steps.iter().filter(|s| s.copy > 0);
-    let nodes = nodes.filter_map(|s| match s.work {
-        Work::Node { node, .. } => Some((node, s.copy)),
+    let nodes = nodes.filter_map(|s| match s.op {
+        StepOp::Process { node, .. } => Some((node, s.copy)),
         _ => None,
     });
     nodes.collect()
@@ -30,12 +32,12 @@ fn copies(plan: &Plan) -> Vec<(NodeId, u16)> {
 /// An oscillator feeds two long chains that end in a sink each: where handing over is dear, each has one of its own.
 fn fork(patch: &mut Patch) -> NodeId {
     let source = patch.add("osc");
-    patch.options.costs.of_node.insert(source, Nanos(500));
+    patch.options.costs.by_node.insert(source, Nanos(500));
     for _ in 0..2 {
         let mut last = source;
         for _ in 0..3 {
             let next = patch.add("mod");
-            patch.options.costs.of_node.insert(next, Nanos(5_000));
+            patch.options.costs.by_node.insert(next, Nanos(5_000));
             patch.wire(last, next);
             last = next;
         }
@@ -45,7 +47,7 @@ fn fork(patch: &mut Patch) -> NodeId {
     source
 }
 
-fn planned(patch: &Patch, machine: &Machine) -> Plan {
+fn planned(patch: &Patch, machine: &MachineModel) -> Plan {
     compile_with_copies(&patch.graph, &patch.catalogue, &patch.options, machine)
         .expect("it has no mistakes")
 }
@@ -57,11 +59,18 @@ fn a_source_of_two_chains_has_a_copy_for_each() {
     let plan = planned(&patch, &dear(2));
     assert_eq!(plan.validate(), Ok(()));
     assert_eq!(copies(&plan), [(source, 1)]);
-    assert_eq!(plan.lanes.iter().map(Vec::len).collect::<Vec<_>>(), [5, 5]);
+    assert_eq!(
+        plan.worker_tasks.iter().map(Vec::len).collect::<Vec<_>>(),
+        [5, 5]
+    );
     // Nothing crosses: every task waits only for those of its lane.
-    for lane in &plan.lanes {
+    for lane in &plan.worker_tasks {
         for task in lane {
-            assert!(plan.freed(*task).iter().all(|next| lane.contains(next)));
+            assert!(
+                plan.task_successors_of(*task)
+                    .iter()
+                    .all(|next| lane.contains(next))
+            );
         }
     }
 }
@@ -70,18 +79,18 @@ fn a_source_of_two_chains_has_a_copy_for_each() {
 fn what_must_stay_single_has_no_copies() {
     let mut patch = Patch::default();
     let source = fork(&mut patch);
-    patch.options.single.insert(source);
+    patch.options.not_duplicable.insert(source);
     assert_eq!(copies(&planned(&patch, &dear(2))), []);
-    patch.options.single.clear();
-    patch.options.ahead = 1;
+    patch.options.not_duplicable.clear();
+    patch.options.latency_blocks = 1;
     assert_eq!(copies(&planned(&patch, &dear(2))), []);
     // One that sends events.
     let mut patch = Patch::default();
     let player = patch.add("player");
-    patch.options.costs.of_node.insert(player, Nanos(500));
+    patch.options.costs.by_node.insert(player, Nanos(500));
     for _ in 0..2 {
         let synth = patch.add("synth");
-        patch.options.costs.of_node.insert(synth, Nanos(20_000));
+        patch.options.costs.by_node.insert(synth, Nanos(20_000));
         patch.wire_ports((player, 1), (synth, 1));
     }
     assert_eq!(copies(&planned(&patch, &dear(2))), []);
@@ -91,10 +100,10 @@ fn what_must_stay_single_has_no_copies() {
 fn where_handing_over_is_free_nothing_is_copied() {
     let mut patch = Patch::default();
     fork(&mut patch);
-    let plan = planned(&patch, &Machine::free(2));
+    let plan = planned(&patch, &MachineModel::without_transfer_cost(2));
     assert_eq!(plan.validate(), Ok(()));
     let mut without = compile(&patch.graph, &patch.catalogue, &patch.options).expect("as before");
-    without.lanes.clone_from(&plan.lanes);
+    without.worker_tasks.clone_from(&plan.worker_tasks);
     assert_eq!(plan, without);
 }
 
@@ -106,11 +115,11 @@ proptest! {
         mut patch in patches(40), machine in machines(4), is_dear: bool, fuses: bool, seed: u64,
     ) {
         let machine = if is_dear { dear(machine.workers()) } else { machine };
-        patch.options.fuse = fuses.then(|| Fuse::typical(machine.workers()));
+        patch.options.fusion = fuses.then(|| FusionOptions::typical(machine.workers()));
         let plan = planned(&patch, &machine);
         prop_assert_eq!(plan.validate(), Ok(()));
-        let dag = Dag::of(&plan);
-        prop_assert!(simulate(&dag, &machine, &plan.lanes, |t| dag.cost(t)).is_some());
+        let dag = Dag::from_plan(&plan);
+        prop_assert!(simulate(&dag, &machine, &plan.worker_tasks, |t| dag.cost(t)).is_some());
         let mut follower = Follower::new(&plan);
         let mut oracle = Oracle::default();
         for cycle in 0..6 {

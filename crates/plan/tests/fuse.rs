@@ -4,13 +4,13 @@ mod common;
 use common::random::patches;
 use common::symbols::Follower;
 use common::{Patch, chain};
-use divisi_plan::{Fuse, Plan};
+use divisi_plan::{FusionOptions, Plan};
 use graph::NodeId;
 use proptest::prelude::*;
 use units::Nanos;
 
 fn fused(patch: &mut Patch, workers: usize) -> Plan {
-    patch.options.fuse = Some(Fuse::typical(workers));
+    patch.options.fusion = Some(FusionOptions::typical(workers));
     let plan = patch.plan();
     assert_eq!(plan.validate(), Ok(()));
     plan
@@ -34,7 +34,7 @@ fn rake(branches: usize, length: usize, cost: u64) -> Patch {
         patch
             .options
             .costs
-            .of_node
+            .by_node
             .insert(NodeId(id as u32), Nanos(cost));
     }
     patch
@@ -71,7 +71,7 @@ fn an_empty_graph_has_no_tasks() {
 #[test]
 fn costs_beyond_all_measure_do_not_overflow() {
     let plan = fused(&mut rake(5, 3, u64::MAX), 3);
-    assert_eq!(plan.total(), Nanos(u64::MAX));
+    assert_eq!(plan.total_cost(), Nanos(u64::MAX));
 }
 
 proptest! {
@@ -82,11 +82,11 @@ proptest! {
         mut patch in patches(60), workers in 1..6usize, seed: u64, lanes in 0..4usize,
     ) {
         let plan = patch.plan();
-        patch.options.fuse = Some(Fuse { task: Nanos(seed % 300), ..Fuse::typical(workers) });
-        patch.options.lanes = lanes;
+        patch.options.fusion = Some(FusionOptions { task_overhead: Nanos(seed % 300), ..FusionOptions::typical(workers) });
+        patch.options.workers = lanes;
         let fused = patch.plan();
         prop_assert_eq!(fused.validate(), Ok(()));
-        prop_assert_eq!(fused.total(), plan.total());
+        prop_assert_eq!(fused.total_cost(), plan.total_cost());
         prop_assert!(fused.tasks.len() <= plan.tasks.len());
         let [mut one, mut other] = [Follower::new(&plan), Follower::new(&fused)];
         for cycle in 0..5 {

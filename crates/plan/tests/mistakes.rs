@@ -3,7 +3,7 @@
 mod common;
 use common::Patch;
 use divisi_plan::{PlanError, compile};
-use graph::{Diagnostic, NodeId, Place, Signal, Value};
+use graph::{Diagnostic, NodeId, ParamValue, Signal, SourceSpan};
 use units::{Channels, Frames};
 
 fn mistakes(patch: &Patch) -> Vec<Diagnostic> {
@@ -30,8 +30,8 @@ fn a_cycle_without_a_delay_is_named_node_by_node() {
         mistake.message,
         "a cycle without a delay: `mix0 → mod1 → mod2 → mix0`"
     );
-    assert_eq!(mistake.place, Place::new(1, 1, 1));
-    assert_eq!(mistake.also.len(), 2);
+    assert_eq!(mistake.span, SourceSpan::new(1, 1, 1));
+    assert_eq!(mistake.related.len(), 2);
     assert_eq!(mistake.help, "put a `delay` of at least one frame into it");
 }
 
@@ -56,7 +56,7 @@ fn a_delay_that_may_be_zero_does_not_cut_a_cycle() {
         "{mistake:?}"
     );
     let why = "`delay1` may be shorter than a frame";
-    assert!(mistake.also.iter().any(|(_, words)| words == why));
+    assert!(mistake.related.iter().any(|(_, words)| words == why));
 }
 
 #[test]
@@ -102,8 +102,8 @@ fn all_mistakes_are_told_at_once_with_their_places() {
         ]
     );
     assert_eq!(all[0].help, "did you mean `osc`?");
-    assert_eq!(all[0].place, Place::new(3, 1, 1));
-    assert_eq!(all[4].place, Place::new(1001, 1, 1));
+    assert_eq!(all[0].span, SourceSpan::new(3, 1, 1));
+    assert_eq!(all[4].span, SourceSpan::new(1001, 1, 1));
 }
 
 #[test]
@@ -135,7 +135,7 @@ fn absurd_times_and_channels_are_refused_and_not_made_room_for() {
     let mut patch = Patch::default();
     let delay = patch.add_with("delay", &[("time", 1.0)]);
     let node = patch.graph.node_mut(delay).unwrap();
-    node.set("most", Value::Text("long".into()));
+    node.set("most", ParamValue::Text("long".into()));
     assert_eq!(mistakes(&patch).len(), 1);
 }
 
@@ -146,9 +146,9 @@ fn what_is_too_large_as_a_whole_is_refused_at_the_node_that_is_one_too_many() {
         patch.add_with("delay", &[("time", 1000.0)]);
     }
     // 2^26 samples each.
-    assert_eq!(patch.plan().lines.len(), 4);
+    assert_eq!(patch.plan().delay_lines.len(), 4);
     patch.add_with("delay", &[("time", 1000.0)]);
-    assert_eq!(only_mistake(&patch).place, Place::new(5, 1, 1));
+    assert_eq!(only_mistake(&patch).span, SourceSpan::new(5, 1, 1));
     for _ in 0..20 {
         patch.add_with("mix", &[("channels", 256.0), ("in", 1000.0)]);
     }

@@ -3,7 +3,7 @@
 mod common;
 use common::dags::{dags, machines};
 use divisi_plan::{
-    Dag, Link, Machine, Schedule, TaskId, cpfd, etf, hlfet, optimum, random, simulate,
+    Dag, Link, MachineModel, Schedule, TaskId, cpfd, etf, hlfet, optimal, random, simulate,
 };
 use proptest::prelude::*;
 use units::Nanos;
@@ -15,36 +15,36 @@ fn dag(costs: &[u64], edges: &[(u32, u32, u32)]) -> Dag {
 }
 
 /// A link that costs a nanosecond a byte.
-fn by_byte(workers: usize) -> Machine {
+fn by_byte(workers: usize) -> MachineModel {
     let link = Link {
         base: Nanos(0),
         per_kib: Nanos(1024),
     };
-    Machine::uniform(workers, link)
+    MachineModel::uniform(workers, link)
 }
 
 /// (task, start, finish) by lane.
 fn times(schedule: &Schedule) -> Vec<Vec<(u32, u64, u64)>> {
-    let lanes = schedule.lanes.iter();
+    let lanes = schedule.by_worker.iter();
     let lanes = lanes.map(|l| l.iter().map(|p| (p.task.0, p.start.0, p.finish.0)));
     lanes.map(Iterator::collect).collect()
 }
 
 /// The obvious way: every ready task on every worker, anew for each placement.
-fn slow_etf(dag: &Dag, machine: &Machine) -> Vec<Vec<(u32, u64, u64)>> {
+fn slow_etf(dag: &Dag, machine: &MachineModel) -> Vec<Vec<(u32, u64, u64)>> {
     let levels = dag.static_levels();
     let mut lanes = vec![Vec::new(); machine.workers()];
     let mut placed: Vec<Option<(usize, u64)>> = vec![None; dag.len()];
     for _ in 0..dag.len() {
         let mut best = None;
-        for task in dag.ids().filter(|t| placed[t.0 as usize].is_none()) {
-            let from = |a: &divisi_plan::Arc| placed[a.task.0 as usize].map(|p| (p, a.bytes));
-            let parents: Option<Vec<_>> = dag.before(task).iter().map(from).collect();
+        for task in dag.tasks().filter(|t| placed[t.0 as usize].is_none()) {
+            let from = |a: &divisi_plan::DagEdge| placed[a.task.0 as usize].map(|p| (p, a.bytes));
+            let parents: Option<Vec<_>> = dag.predecessors(task).iter().map(from).collect();
             let Some(parents) = parents else { continue };
             for (worker, lane) in lanes.iter().enumerate() {
                 let free = lane.last().map_or(0, |(_, _, finish)| *finish);
                 let there = parents.iter().map(|((from, finish), bytes)| {
-                    finish + machine.crossing(*from, worker, *bytes).0
+                    finish + machine.transfer_time(*from, worker, *bytes).0
                 });
                 let start = there.fold(free, u64::max);
                 let level = std::cmp::Reverse(levels[task.0 as usize]);
@@ -61,13 +61,13 @@ fn slow_etf(dag: &Dag, machine: &Machine) -> Vec<Vec<(u32, u64, u64)>> {
 }
 
 /// The most that handing over can cost along one way.
-fn longest_handing(dag: &Dag, machine: &Machine) -> u64 {
+fn longest_handing(dag: &Dag, machine: &MachineModel) -> u64 {
     let free = vec![Nanos(0); dag.len()];
     let edges = dag
-        .ids()
-        .flat_map(|t| dag.after(t).iter().map(move |a| (t, a.task, a.bytes)));
+        .tasks()
+        .flat_map(|t| dag.successors(t).iter().map(move |a| (t, a.task, a.bytes)));
     let bare = Dag::new(free, edges).expect("as before");
-    let levels = bare.b_levels(|bytes| machine.slowest(bytes));
+    let levels = bare.b_levels(|bytes| machine.max_transfer_time(bytes));
     levels.iter().map(|l| l.0).max().unwrap_or(0)
 }
 
@@ -83,7 +83,7 @@ fn etf_places_as_by_hand() {
         [vec![(0, 0, 2), (1, 2, 5)], vec![(2, 3, 6), (3, 7, 11)]]
     );
     assert_eq!(schedule.makespan, Nanos(11));
-    let free = etf(&dag, &Machine::free(2));
+    let free = etf(&dag, &MachineModel::without_transfer_cost(2));
     assert_eq!(free.makespan, Nanos(9));
 }
 
@@ -95,7 +95,7 @@ fn etf_knows_each_way_between_two_workers() {
         base: Nanos(base),
         per_kib: Nanos(0),
     };
-    let machine = Machine::new(2, [0, 50, 1, 0].map(link).to_vec()).expect("they are four");
+    let machine = MachineModel::new(2, [0, 50, 1, 0].map(link).to_vec()).expect("they are four");
     let schedule = etf(&dag, &machine);
     // Task 3 waits for worker 0 rather than for the way to worker 1.
     assert_eq!(
@@ -118,7 +118,7 @@ fn cpfd_places_as_by_hand() {
     let costs = [2, 2, 4, 8, 5];
     let dag = dag(&costs, &[(0, 2, 3), (0, 3, 6), (1, 4, 3), (2, 4, 4)]);
     let machine = by_byte(2);
-    let all = dag.clone().duplicable(|_| true);
+    let all = dag.clone().with_duplicable(|_| true);
     let schedule = cpfd(&all, &machine);
     assert_eq!(
         times(&schedule),
@@ -128,14 +128,14 @@ fn cpfd_places_as_by_hand() {
         ]
     );
     assert_eq!(schedule.makespan, Nanos(12));
-    assert_eq!(schedule.duplicates(), 1);
+    assert_eq!(schedule.duplicate_count(), 1);
     assert_eq!(schedule.check(&all, &machine), Ok(()));
     assert!(!schedule.abridged);
     // Without copies no schedule is as short.
-    let best = optimum(&dag, &machine, 1_000_000).expect("it is small");
+    let best = optimal(&dag, &machine, 1_000_000).expect("it is small");
     assert_eq!(best.makespan, Nanos(14));
     let single = cpfd(&dag, &machine);
-    assert_eq!(single.duplicates(), 0);
+    assert_eq!(single.duplicate_count(), 0);
     assert!(single.makespan >= Nanos(14));
 }
 
@@ -143,16 +143,23 @@ fn cpfd_places_as_by_hand() {
 fn the_optimum_of_a_fork_is_found() {
     // 3 + 3 beside 2 + 2 + 2: no list order by level alone finds it.
     let dag = dag(&[3, 3, 2, 2, 2], &[]);
-    let best = optimum(&dag, &Machine::free(2), 1_000_000).expect("it is small");
+    let best =
+        optimal(&dag, &MachineModel::without_transfer_cost(2), 1_000_000).expect("it is small");
     assert_eq!(best.makespan, Nanos(6));
-    assert_eq!(best.check(&dag, &Machine::free(2)), Ok(()));
+    assert_eq!(
+        best.check(&dag, &MachineModel::without_transfer_cost(2)),
+        Ok(())
+    );
     assert_eq!(hlfet(&dag, 2).makespan, Nanos(7));
-    assert_eq!(optimum(&dag, &Machine::free(2), 3), None);
+    assert_eq!(
+        optimal(&dag, &MachineModel::without_transfer_cost(2), 3),
+        None
+    );
 }
 
 #[test]
 fn what_is_wrong_with_a_schedule_is_said() {
-    let dag = dag(&[1, 2], &[(0, 1, 5)]).duplicable(|t| t.0 == 0);
+    let dag = dag(&[1, 2], &[(0, 1, 5)]).with_duplicable(|t| t.0 == 0);
     let machine = by_byte(2);
     let right = etf(&dag, &machine);
     assert_eq!(right.check(&dag, &machine), Ok(()));
@@ -161,23 +168,23 @@ fn what_is_wrong_with_a_schedule_is_said() {
         change(&mut schedule);
         schedule.check(&dag, &machine).expect_err("it is wrong")
     };
-    assert!(wrong(|s| s.lanes.truncate(1)).contains("1 lanes"));
+    assert!(wrong(|s| s.by_worker.truncate(1)).contains("1 lanes"));
     assert!(wrong(|s| s.makespan = Nanos(9)).contains("makespan"));
-    assert!(wrong(|s| s.lanes[0].truncate(1)).contains("is missing"));
-    assert!(wrong(|s| s.lanes[0][1].start = Nanos(0)).contains("does not fit"));
-    assert!(wrong(|s| s.lanes[0][1].task = TaskId(7)).contains("there is no"));
-    assert!(wrong(|s| s.lanes[0][1].task = TaskId(0)).contains("does not fit"));
+    assert!(wrong(|s| s.by_worker[0].truncate(1)).contains("is missing"));
+    assert!(wrong(|s| s.by_worker[0][1].start = Nanos(0)).contains("does not fit"));
+    assert!(wrong(|s| s.by_worker[0][1].task = TaskId(7)).contains("there is no"));
+    assert!(wrong(|s| s.by_worker[0][1].task = TaskId(0)).contains("does not fit"));
     assert!(
         wrong(|s| {
-            let late = s.lanes[0].pop().expect("it has two");
-            s.lanes[1].push(late);
+            let late = s.by_worker[0].pop().expect("it has two");
+            s.by_worker[1].push(late);
         })
         .contains("is there")
     );
     assert!(
         wrong(|s| {
-            let copy = s.lanes[0][1];
-            s.lanes[1].push(copy);
+            let copy = s.by_worker[0][1];
+            s.by_worker[1].push(copy);
         })
         .contains("must not have copies")
     );
@@ -186,7 +193,7 @@ fn what_is_wrong_with_a_schedule_is_said() {
 #[test]
 fn a_replay_takes_what_comes_first_from_any_copy() {
     // 0 and 1 feed 2; 0 is copied.
-    let dag = dag(&[4, 2, 3], &[(0, 2, 10), (1, 2, 1)]).duplicable(|t| t.0 == 0);
+    let dag = dag(&[4, 2, 3], &[(0, 2, 10), (1, 2, 1)]).with_duplicable(|t| t.0 == 0);
     let ids = |all: &[u32]| all.iter().copied().map(TaskId).collect::<Vec<_>>();
     let machine = by_byte(2);
     let replay = |lanes: &[Vec<TaskId>]| simulate(&dag, &machine, lanes, |t| dag.cost(t));
@@ -195,7 +202,7 @@ fn a_replay_takes_what_comes_first_from_any_copy() {
     let double = replay(&[ids(&[0]), ids(&[1, 0, 2])]).expect("it ends");
     assert_eq!((double.start[2], double.makespan), (Nanos(6), Nanos(9)));
     assert_eq!((double.start[0], double.finish[0]), (Nanos(0), Nanos(4)));
-    assert_eq!(double.schedule().check(&dag, &machine), Ok(()));
+    assert_eq!(double.to_schedule().check(&dag, &machine), Ok(()));
     // A copy that comes too late is not waited for.
     let late = replay(&[ids(&[0, 2]), ids(&[1, 0])]).expect("it ends");
     assert_eq!((late.start[2], late.makespan), (Nanos(4), Nanos(7)));
@@ -222,7 +229,7 @@ proptest! {
         let schedule = etf(&dag, &machine);
         prop_assert_eq!(schedule.check(&dag, &machine), Ok(()));
         let workers = machine.workers() as u64;
-        let most = (2 * workers - 1) * dag.bound(machine.workers()).0;
+        let most = (2 * workers - 1) * dag.lower_bound(machine.workers()).0;
         let handing = workers * longest_handing(&dag, &machine);
         prop_assert!(workers * schedule.makespan.0 <= most + handing);
     }
@@ -232,7 +239,7 @@ proptest! {
         dag in dags(40, 0..60), machine in machines(5), seed: u64,
     ) {
         let workers = machine.workers();
-        let free = Machine::free(workers);
+        let free = MachineModel::without_transfer_cost(workers);
         let all = [
             (hlfet(&dag, workers), &free),
             (random(&dag, workers, seed), &free),
@@ -241,9 +248,9 @@ proptest! {
         ];
         for (schedule, machine) in all {
             prop_assert_eq!(schedule.check(&dag, machine), Ok(()));
-            prop_assert!(schedule.makespan >= dag.bound(workers));
-            let replay = simulate(&dag, machine, &schedule.tasks(), |t| dag.cost(t));
-            prop_assert_eq!(replay.map(|r| r.schedule()), Some(schedule));
+            prop_assert!(schedule.makespan >= dag.lower_bound(workers));
+            let replay = simulate(&dag, machine, &schedule.task_order(), |t| dag.cost(t));
+            prop_assert_eq!(replay.map(|r| r.to_schedule()), Some(schedule));
         }
     }
 
@@ -251,14 +258,14 @@ proptest! {
     fn copies_are_sound_and_only_of_what_is_duplicable(
         dag in dags(40, 0..60), machine in machines(5), which: u64,
     ) {
-        let dag = dag.duplicable(|t| which >> (t.0 % 64) & 1 == 1);
+        let dag = dag.with_duplicable(|t| which >> (t.0 % 64) & 1 == 1);
         let schedule = cpfd(&dag, &machine);
         prop_assert_eq!(schedule.check(&dag, &machine), Ok(()));
-        prop_assert!(schedule.makespan >= dag.bound(machine.workers()));
-        prop_assert!(schedule.makespan <= dag.total());
+        prop_assert!(schedule.makespan >= dag.lower_bound(machine.workers()));
+        prop_assert!(schedule.makespan <= dag.total_cost());
         prop_assert!(!schedule.abridged);
-        let replay = simulate(&dag, &machine, &schedule.tasks(), |t| dag.cost(t));
-        prop_assert_eq!(replay.map(|r| r.schedule()), Some(schedule));
+        let replay = simulate(&dag, &machine, &schedule.task_order(), |t| dag.cost(t));
+        prop_assert_eq!(replay.map(|r| r.to_schedule()), Some(schedule));
     }
 }
 
@@ -268,7 +275,7 @@ proptest! {
     /// All ways to deal tasks out, each in all orders.
     #[test]
     fn the_optimum_is_the_least_of_all_lanes(dag in dags(5, 0..60), machine in machines(2)) {
-        let best = optimum(&dag, &machine, 1_000_000).expect("it is small");
+        let best = optimal(&dag, &machine, 1_000_000).expect("it is small");
         prop_assert_eq!(best.check(&dag, &machine), Ok(()));
         let mut least = u64::MAX;
         let workers = machine.workers();
@@ -290,18 +297,18 @@ proptest! {
     fn nothing_without_copies_beats_the_optimum(
         dag in dags(9, 0..60), machine in machines(3), seed: u64,
     ) {
-        let Some(best) = optimum(&dag, &machine, 300_000) else { return Ok(()) };
+        let Some(best) = optimal(&dag, &machine, 300_000) else { return Ok(()) };
         prop_assert_eq!(best.check(&dag, &machine), Ok(()));
         let workers = machine.workers();
-        prop_assert!(best.makespan >= dag.bound(workers));
+        prop_assert!(best.makespan >= dag.lower_bound(workers));
         for schedule in [hlfet(&dag, workers), random(&dag, workers, seed), cpfd(&dag, &machine)] {
-            let replay = simulate(&dag, &machine, &schedule.tasks(), |t| dag.cost(t));
+            let replay = simulate(&dag, &machine, &schedule.task_order(), |t| dag.cost(t));
             prop_assert!(best.makespan <= replay.expect("it ends").makespan);
         }
         let etf = etf(&dag, &machine);
         prop_assert!(best.makespan <= etf.makespan);
         // Hwang, Chow, Anger and Lee 1989.
-        let bare = optimum(&dag, &Machine::free(workers), 300_000);
+        let bare = optimal(&dag, &MachineModel::without_transfer_cost(workers), 300_000);
         if let Some(bare) = bare {
             let w = workers as u64;
             let most = (2 * w - 1) * bare.makespan.0 + w * longest_handing(&dag, &machine);

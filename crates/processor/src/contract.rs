@@ -1,6 +1,6 @@
 //! What every processor promises.
 
-use crate::{Background, Block, Gauge};
+use crate::{BackgroundTask, Block, Gauge};
 use std::fmt;
 use units::{Frames, SampleRate};
 
@@ -12,17 +12,17 @@ pub enum Mode {
     /// As fast as it goes: nothing is dropped, whoever must wait waits.
     Offline,
     /// As offline, but only to see what it costs: files are read, and nothing outside the process is changed.
-    Rehearsal,
+    DryRun,
 }
 
 /// Whether a processor needs to be called while nothing reaches it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Activity {
+pub enum ProcessStatus {
     /// Call again next block.
-    Awake,
+    Continue,
     /// Until an input is not silent or an event comes, every output would be exactly silent and no state would change:
     /// the executor may skip the step and give silence. Whoever says this has just given silence on every output.
-    Asleep,
+    Sleep,
 }
 
 /// How long the outputs may go on after the inputs have become silent.
@@ -31,7 +31,7 @@ pub enum Tail {
     /// At most this long. Zero: silence in gives silence out in the same frame.
     Frames(u64),
     /// Forever: a source, or feedback that may ring on.
-    Endless,
+    Infinite,
 }
 
 /// Everything a processor is told before it plays.
@@ -43,23 +43,23 @@ pub struct Setup<'a> {
     /// Whether somebody is listening.
     pub mode: Mode,
     /// Where it registers work beside the step, and what it shows.
-    pub services: &'a mut dyn Services,
+    pub services: &'a mut dyn SetupServices,
 }
 
 /// What a processor may ask for in [`Processor::setup`], and only there.
-pub trait Services {
+pub trait SetupServices {
     /// Has `work` run in pieces beside the graph; see [`rt::deferred`].
-    fn defer(&mut self, work: rt::deferred::Runner);
+    fn defer(&mut self, work: rt::deferred::JobRunner);
 
     /// Has `task` run on a thread that may wait.
-    fn background(&mut self, task: Box<dyn Background>);
+    fn spawn_background(&mut self, task: Box<dyn BackgroundTask>);
 
     /// A number to show under `name`.
     fn gauge(&mut self, name: &str) -> Gauge;
 
     /// Has the user told something that was done and that nobody asked for: lower case, no full stop. Whoever has no
     /// user to tell does nothing.
-    fn note(&mut self, _told: String) {}
+    fn notify_user(&mut self, _told: String) {}
 }
 
 /// A saved state that a processor cannot take up. It goes on with the state it has.
@@ -89,7 +89,7 @@ pub trait Processor: Send {
     /// Plays one block, or one part of it: reads the inputs, writes every frame of every output.
     ///
     /// Real-time: hot.
-    fn process(&mut self, block: &mut Block<'_>) -> Activity;
+    fn process(&mut self, block: &mut Block<'_>) -> ProcessStatus;
 
     /// Becomes as new, at once.
     ///
@@ -115,7 +115,7 @@ pub trait Processor: Send {
     /// that workers beyond those that the graph keeps busy are of use.
     ///
     /// Real-time: setup.
-    fn lanes(&self) -> u32 {
+    fn max_parallelism(&self) -> u32 {
         1
     }
 

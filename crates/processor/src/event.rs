@@ -2,7 +2,7 @@
 
 /// Whom an event is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Target {
+pub enum EventTarget {
     /// The parameter with this index in the node's [`Kind`](graph::Kind).
     Param(u16),
     /// The event or control input with this port number, counted from 0 among all inputs.
@@ -12,7 +12,7 @@ pub enum Target {
 /// What an event says.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
-pub enum Body {
+pub enum EventBody {
     /// A number, in the target's unit.
     Value(f32),
     /// A MIDI channel message; unused bytes are 0.
@@ -25,9 +25,9 @@ pub struct Event {
     /// When, in frames from the start of the block.
     pub frame: u32,
     /// For whom.
-    pub target: Target,
+    pub target: EventTarget,
     /// What.
-    pub body: Body,
+    pub body: EventBody,
 }
 
 /// The events of one block, or of one part of a block, in the order of their frames.
@@ -41,7 +41,7 @@ impl<'a> Events<'a> {
     /// Those of `sorted` that fall into the `frames` frames from `offset`.
     ///
     /// Real-time: hot.
-    pub fn within(sorted: &'a [Event], offset: u32, frames: u32) -> Self {
+    pub fn in_range(sorted: &'a [Event], offset: u32, frames: u32) -> Self {
         let from = sorted.partition_point(|e| e.frame < offset);
         let to = sorted.partition_point(|e| e.frame < offset.saturating_add(frames));
         Self {
@@ -77,12 +77,12 @@ mod tests {
     fn a_part_of_a_block_sees_its_own_events_from_its_own_start() {
         let at = |frame| Event {
             frame,
-            target: Target::Param(0),
-            body: Body::Value(frame as f32),
+            target: EventTarget::Param(0),
+            body: EventBody::Value(frame as f32),
         };
         let all = [at(0), at(3), at(4), at(7)];
         let frames = |offset, n| -> Vec<u32> {
-            let events = Events::within(&all, offset, n);
+            let events = Events::in_range(&all, offset, n);
             events.iter().map(|e| e.frame).collect()
         };
         assert_eq!(frames(0, 4), [0, 3]);

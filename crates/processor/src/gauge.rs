@@ -11,7 +11,7 @@ impl Gauge {
     /// Shows `value`.
     ///
     /// Real-time: hot.
-    pub fn show(&self, value: f32) {
+    pub fn set(&self, value: f32) {
         // Relaxed: the number is all there is; nothing travels with it.
         self.0.store(value.to_bits(), Ordering::Relaxed);
     }
@@ -19,7 +19,7 @@ impl Gauge {
     /// What is shown.
     ///
     /// Real-time: hot.
-    pub fn read(&self) -> f32 {
+    pub fn get(&self) -> f32 {
         // Relaxed: as above.
         f32::from_bits(self.0.load(Ordering::Relaxed))
     }

@@ -12,8 +12,8 @@
 //! |---|---|---|
 //! | the step itself | [`Processor::process`] | once a block, when its inputs are there |
 //! | fork and join | [`Block::fork`], [`Block::split`] | inside the step, over idle workers too |
-//! | deferred | [`Services::defer`], [`Block::finish`] | in pieces of about 20 µs, by a stated frame |
-//! | background | [`Services::background`] | some time, on a thread that may wait |
+//! | deferred | [`SetupServices::defer`], [`Block::take_deferred`] | in pieces of about 20 µs, by a stated frame |
+//! | background | [`SetupServices::spawn_background`] | some time, on a thread that may wait |
 
 mod contract;
 mod event;
@@ -23,13 +23,13 @@ mod split;
 mod view;
 mod work;
 
-pub use contract::{Activity, Mode, Processor, Services, Setup, StateError, Tail};
-pub use event::{Body, Event, Events, Target};
+pub use contract::{Mode, ProcessStatus, Processor, Setup, SetupServices, StateError, Tail};
+pub use event::{Event, EventBody, EventTarget, Events};
 pub use gauge::Gauge;
-pub use registry::{Creation, MakeError, Registry};
-pub use split::Part;
+pub use registry::{MakeContext, MakeError, Registry};
+pub use split::BlockPart;
 pub use view::{
-    Block, Input, Io, IoMore, LineView, Moment, Output, RawChannel, RawEvents, RawLine, RawPort,
-    RawPorts,
+    Block, DelayLineView, InputBuffer, IoCold, OutputBuffer, ProcessInfo, RawChannel, RawDelayLine,
+    RawEvents, RawPort, RawPorts, StepIo,
 };
-pub use work::{Background, Runtime, Turn};
+pub use work::{BackgroundTask, ProcessServices, TaskStatus};

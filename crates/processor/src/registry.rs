@@ -1,13 +1,13 @@
 //! From the name of a kind to what makes its processor.
 
 use crate::Processor;
-use graph::{Catalogue, Kind, Node, Range};
+use graph::{Catalogue, Kind, Node, ParamRange};
 use std::collections::HashMap;
 use std::fmt;
 use std::path::Path;
 
 /// What a maker has to go by.
-pub struct Creation<'a> {
+pub struct MakeContext<'a> {
     /// The node, with its ports and parameters.
     pub node: &'a Node,
     /// Its kind.
@@ -43,7 +43,7 @@ impl fmt::Display for MakeError {
 
 impl std::error::Error for MakeError {}
 
-impl Creation<'_> {
+impl MakeContext<'_> {
     /// The number that the node has for `key`, or the kind's default.
     ///
     /// # Errors
@@ -57,9 +57,9 @@ impl Creation<'_> {
                 format!("`{kind}` has no number `{key}`"),
             ));
         };
-        let Range::Number {
-            least,
-            most,
+        let ParamRange::Number {
+            min: least,
+            max: most,
             default,
         } = param.range
         else {
@@ -105,7 +105,7 @@ impl Creation<'_> {
                 format!("`{}` has no choice `{key}`", self.kind.name),
             ));
         };
-        let Range::Choice(choices) = param.range else {
+        let ParamRange::Choice(choices) = param.range else {
             return Err(MakeError::param(key, format!("`{key}` is not a choice")));
         };
         let Some(word) = self.node.text(key) else {
@@ -120,7 +120,7 @@ impl Creation<'_> {
     }
 }
 
-type Maker = Box<dyn Fn(&Creation<'_>) -> Result<Box<dyn Processor>, MakeError> + Send + Sync>;
+type Maker = Box<dyn Fn(&MakeContext<'_>) -> Result<Box<dyn Processor>, MakeError> + Send + Sync>;
 
 /// Every kind that can play, with its maker.
 #[derive(Default)]
@@ -134,10 +134,10 @@ impl Registry {
     pub fn add(
         &mut self,
         kind: Kind,
-        make: impl Fn(&Creation<'_>) -> Result<Box<dyn Processor>, MakeError> + Send + Sync + 'static,
+        make: impl Fn(&MakeContext<'_>) -> Result<Box<dyn Processor>, MakeError> + Send + Sync + 'static,
     ) {
         self.makers.insert(kind.name, Box::new(make));
-        self.catalogue.add(kind);
+        self.catalogue.insert(kind);
     }
 
     /// The kinds alone: what readers need.
@@ -153,13 +153,13 @@ impl Registry {
     ///
     /// Real-time: setup.
     pub fn make(&self, node: &Node, folder: &Path) -> Result<Box<dyn Processor>, MakeError> {
-        let name = node.plays();
+        let name = node.effective_kind();
         let (Some(kind), Some(maker)) = (self.catalogue.get(name), self.makers.get(name)) else {
             return Err(MakeError {
                 message: format!("there is no kind `{name}`"),
                 key: None,
             });
         };
-        maker(&Creation { node, kind, folder })
+        maker(&MakeContext { node, kind, folder })
     }
 }

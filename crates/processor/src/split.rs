@@ -7,19 +7,19 @@
 //!    inputs, which nobody writes.
 //! 3. Cuts lie where cache lines begin, so that no two workers write one line.
 
-use crate::{Block, Input, Io, Moment, Output, Runtime};
+use crate::{Block, InputBuffer, OutputBuffer, ProcessInfo, ProcessServices, StepIo};
 use std::ops::Range;
 
 /// Frames in a cache line.
 const LINE: usize = 16;
 
 /// Some frames of a block, as whoever plays them sees them.
-pub struct Part<'a> {
+pub struct BlockPart<'a> {
     block: Block<'a>,
     from: usize,
 }
 
-impl<'a> Part<'a> {
+impl<'a> BlockPart<'a> {
     /// Which frames of the block: at least one.
     ///
     /// Real-time: hot.
@@ -32,7 +32,7 @@ impl<'a> Part<'a> {
     ///
     /// Real-time: hot.
     #[inline]
-    pub fn input(&self, port: usize) -> Input<'a> {
+    pub fn input(&self, port: usize) -> InputBuffer<'a> {
         self.block.input(port)
     }
 
@@ -40,22 +40,22 @@ impl<'a> Part<'a> {
     ///
     /// Real-time: hot.
     #[inline]
-    pub fn output(&mut self, port: usize) -> Output<'_> {
+    pub fn output(&mut self, port: usize) -> OutputBuffer<'_> {
         self.block.output(port)
     }
 
     /// These frames of every output, all at once.
     ///
     /// Real-time: hot.
-    pub fn all_outputs(&mut self) -> impl ExactSizeIterator<Item = Output<'_>> {
-        self.block.all_outputs()
+    pub fn outputs(&mut self) -> impl ExactSizeIterator<Item = OutputBuffer<'_>> {
+        self.block.outputs()
     }
 }
 
 /// What a part is lent: nobody's help, since the help is busy with the parts.
 struct Nobody;
 
-impl Runtime for Nobody {
+impl ProcessServices for Nobody {
     fn fork(&self, lanes: u32, work: &(dyn Fn(u32) + Sync)) {
         (0..lanes).for_each(work);
     }
@@ -115,7 +115,7 @@ impl Block<'_> {
     #[inline]
     pub fn split<F>(&mut self, range: Range<usize>, parts: u32, work: F)
     where
-        F: Fn(&mut Part<'_>) + Sync,
+        F: Fn(&mut BlockPart<'_>) + Sync,
     {
         assert!(
             range.start <= range.end && range.end <= self.frames(),
@@ -131,11 +131,16 @@ impl Block<'_> {
     }
 
     #[inline(never)]
-    fn split_by(&mut self, range: Range<usize>, parts: u32, work: &(dyn Fn(&mut Part<'_>) + Sync)) {
+    fn split_by(
+        &mut self,
+        range: Range<usize>,
+        parts: u32,
+        work: &(dyn Fn(&mut BlockPart<'_>) + Sync),
+    ) {
         let (io, place) = (self.io, self.place());
         let offset = place.offset as usize;
         let cuts = Cuts::of(offset + range.start, offset + range.end, parts);
-        self.moment.runtime.fork(cuts.count(), &|part| {
+        self.info.services.fork(cuts.count(), &|part| {
             let at = cuts.part(part);
             // SAFETY: rules 1 and 2: this block lives until all parts are played, and each is given out once
             // (`Block::new`'s promise about the runtime).
@@ -146,9 +151,9 @@ impl Block<'_> {
     #[inline]
     fn place(&self) -> Place {
         Place {
-            position: self.moment.position,
-            cycle: self.moment.cycle,
-            offset: self.moment.offset,
+            position: self.info.position,
+            cycle: self.info.cycle,
+            offset: self.info.offset,
         }
     }
 }
@@ -167,24 +172,24 @@ struct Place {
 ///
 /// As for [`Block::new`], for these frames of the outputs alone.
 #[inline]
-unsafe fn play<F>(io: &Io, place: Place, range: Range<usize>, work: &F)
+unsafe fn play<F>(io: &StepIo, place: Place, range: Range<usize>, work: &F)
 where
-    F: Fn(&mut Part<'_>) + ?Sized,
+    F: Fn(&mut BlockPart<'_>) + ?Sized,
 {
-    let moment = Moment {
+    let moment = ProcessInfo {
         frames: range.len() as u32,
         offset: place.offset + range.start as u32,
         position: place.position + range.start as u64,
         // A part speaks for no slot as a whole.
-        whole: false,
+        is_whole_block: false,
         cycle: place.cycle,
-        device: &[],
-        runtime: &Nobody,
+        device_inputs: &[],
+        services: &Nobody,
     };
     // SAFETY: the caller's promise; a part gives out no flag to write, no device and no room for events.
     let block = unsafe { Block::new(io, &moment) };
     let from = range.start;
-    work(&mut Part { block, from });
+    work(&mut BlockPart { block, from });
 }
 
 #[cfg(test)]

@@ -2,14 +2,14 @@
 //!
 //! # Who may touch what
 //!
-//! 1. An executor binds an [`Io`] to memory once, when it is made. The plan has proved that no two steps which may run
+//! 1. An executor binds an [`StepIo`] to memory once, when it is made. The plan has proved that no two steps which may run
 //!    together share a slot, and that no step reads a slot that it writes.
-//! 2. While a step runs, it alone reads its `Io` and writes its outputs; its inputs were written by steps that have
+//! 2. While a step runs, it alone reads its `StepIo` and writes its outputs; its inputs were written by steps that have
 //!    finished, and the count that released the step made those writes visible.
-//! 3. Between cycles nobody runs, and the executor may change what an `Io` points to.
+//! 3. Between cycles nobody runs, and the executor may change what an `StepIo` points to.
 
-use crate::{Body, Event, Events, Runtime, Target};
-use rt::deferred::{Owner, Pieces};
+use crate::{Event, EventBody, EventTarget, Events, ProcessServices};
+use rt::deferred::{DeferredJob, PiecewiseJob};
 use units::Channels;
 
 /// One channel of one slot.
@@ -34,7 +34,7 @@ pub struct RawPort {
 
 impl RawPort {
     /// The port whose channels are `channels`, which must not move as long as the port is used.
-    pub fn of(channels: &[RawChannel]) -> Self {
+    pub fn new(channels: &[RawChannel]) -> Self {
         const NOWHERE: RawChannel = RawChannel {
             data: std::ptr::null_mut(),
             silent: std::ptr::null_mut(),
@@ -58,7 +58,7 @@ pub struct RawPorts {
 
 /// A delay line: a ring of frames for each channel, addressed by absolute frame.
 #[derive(Clone, Copy, Debug)]
-pub struct RawLine {
+pub struct RawDelayLine {
     /// The first frame of the first channel; the others follow, `capacity` frames each.
     pub data: *mut f32,
     /// Frames in the ring: a power of two.
@@ -66,23 +66,23 @@ pub struct RawLine {
     /// How many channels.
     pub channels: u32,
     /// The shortest delay that may be asked for, in frames: what is more recent may be being written.
-    pub least: u32,
+    pub min_delay: u32,
     /// The longest.
-    pub most: u32,
+    pub max_delay: u32,
 }
 
 /// Room for the events that a step sends from one port.
 #[derive(Debug)]
 pub struct RawEvents {
     /// As many as were sent this cycle; its capacity is all there is room for.
-    pub sent: Vec<Event>,
+    pub events: Vec<Event>,
     /// How many found no room, since the start.
-    pub lost: u64,
+    pub dropped: u64,
 }
 
 impl RawPorts {
     /// These ports, which must not move as long as they are used.
-    pub fn of(ports: &[RawPort]) -> Self {
+    pub fn new(ports: &[RawPort]) -> Self {
         Self {
             first: ports.as_ptr(),
             count: ports.len() as u32,
@@ -92,7 +92,7 @@ impl RawPorts {
 
 /// What one step reads and writes, bound to memory. Small, since every step's is read in every cycle.
 #[derive(Debug)]
-pub struct Io {
+pub struct StepIo {
     /// Input ports, in order; event ports have no channels.
     pub inputs: RawPorts,
     /// Output ports, in order.
@@ -100,24 +100,24 @@ pub struct Io {
     /// Whether there are events in this cycle.
     pub has_events: bool,
     /// What most steps do without.
-    pub more: Box<IoMore>,
+    pub cold: Box<IoCold>,
 }
 
-/// The rarer part of an [`Io`].
+/// The rarer part of an [`StepIo`].
 #[derive(Debug, Default)]
-pub struct IoMore {
+pub struct IoCold {
     /// For each output port the room for its events; null for audio. Nothing where no port sends.
-    pub sends: Box<[*mut RawEvents]>,
+    pub event_outputs: Box<[*mut RawEvents]>,
     /// This cycle's events for the step, sorted by frame.
     pub events: Vec<Event>,
     /// The line it reads, if it is a delay's reading half.
-    pub line: Option<RawLine>,
+    pub delay_line: Option<RawDelayLine>,
 }
 
-impl Io {
+impl StepIo {
     #[inline]
     fn inputs(&self) -> &[RawPort] {
-        // SAFETY: the executor that binds an `Io` makes `inputs` point to so many ports, which live as long as it.
+        // SAFETY: the executor that binds an `StepIo` makes `inputs` point to so many ports, which live as long as it.
         unsafe { std::slice::from_raw_parts(self.inputs.first, self.inputs.count as usize) }
     }
 
@@ -129,14 +129,14 @@ impl Io {
 }
 
 // SAFETY: the rules at the head of this file let one thread at a time follow the pointers, and hand over by a count or
-// a gate that orders memory; the executor that binds an `Io` keeps the memory alive as long.
-unsafe impl Send for Io {}
-// SAFETY: as above; an `Io` is only read while steps run.
-unsafe impl Sync for Io {}
+// a gate that orders memory; the executor that binds an `StepIo` keeps the memory alive as long.
+unsafe impl Send for StepIo {}
+// SAFETY: as above; an `StepIo` is only read while steps run.
+unsafe impl Sync for StepIo {}
 
 /// What is the same for every step of a cycle (or of one round of a loop).
 #[derive(Clone, Copy)]
-pub struct Moment<'a> {
+pub struct ProcessInfo<'a> {
     /// Frames in this block, or this part of it.
     pub frames: u32,
     /// Where this part begins in the block; 0 for a whole one.
@@ -144,19 +144,19 @@ pub struct Moment<'a> {
     /// Frames played before this part's first one, since the start.
     pub position: u64,
     /// Whether this is the whole block: only then may a slot be marked silent.
-    pub whole: bool,
+    pub is_whole_block: bool,
     /// The cycle's number.
     pub cycle: u64,
     /// The device's input channels for the whole block; nobody writes them during the cycle.
-    pub device: &'a [RawChannel],
+    pub device_inputs: &'a [RawChannel],
     /// What the executor lends.
-    pub runtime: &'a dyn Runtime,
+    pub services: &'a dyn ProcessServices,
 }
 
 /// One block as one step sees it.
 pub struct Block<'a> {
-    pub(crate) io: &'a Io,
-    pub(crate) moment: &'a Moment<'a>,
+    pub(crate) io: &'a StepIo,
+    pub(crate) info: &'a ProcessInfo<'a>,
 }
 
 impl<'a> Block<'a> {
@@ -169,8 +169,8 @@ impl<'a> Block<'a> {
     ///
     /// Real-time: hot.
     #[inline]
-    pub unsafe fn new(io: &'a Io, moment: &'a Moment<'a>) -> Self {
-        Self { io, moment }
+    pub unsafe fn new(io: &'a StepIo, info: &'a ProcessInfo<'a>) -> Self {
+        Self { io, info }
     }
 
     /// How many frames to play now: at least 1, at most what `setup` said.
@@ -178,7 +178,7 @@ impl<'a> Block<'a> {
     /// Real-time: hot.
     #[inline]
     pub fn frames(&self) -> usize {
-        self.moment.frames as usize
+        self.info.frames as usize
     }
 
     /// Frames played since the start, before this block's first one.
@@ -186,14 +186,14 @@ impl<'a> Block<'a> {
     /// Real-time: hot.
     #[inline]
     pub fn position(&self) -> u64 {
-        self.moment.position
+        self.info.position
     }
 
     /// How many inputs there are.
     ///
     /// Real-time: hot.
     #[inline]
-    pub fn inputs(&self) -> usize {
+    pub fn input_count(&self) -> usize {
         self.io.inputs.count as usize
     }
 
@@ -201,10 +201,10 @@ impl<'a> Block<'a> {
     ///
     /// Real-time: hot.
     #[inline]
-    pub fn input(&self, port: usize) -> Input<'a> {
-        Input {
+    pub fn input(&self, port: usize) -> InputBuffer<'a> {
+        InputBuffer {
             port: &self.io.inputs()[port],
-            moment: self.moment,
+            moment: self.info,
         }
     }
 
@@ -212,7 +212,7 @@ impl<'a> Block<'a> {
     ///
     /// Real-time: hot.
     #[inline]
-    pub fn outputs(&self) -> usize {
+    pub fn output_count(&self) -> usize {
         self.io.outputs.count as usize
     }
 
@@ -220,37 +220,37 @@ impl<'a> Block<'a> {
     ///
     /// Real-time: hot.
     #[inline]
-    pub fn output(&mut self, port: usize) -> Output<'_> {
-        Output {
+    pub fn output(&mut self, port: usize) -> OutputBuffer<'_> {
+        OutputBuffer {
             port: &self.io.outputs()[port],
-            moment: self.moment,
+            moment: self.info,
         }
     }
 
     /// Every output, all at once.
     ///
     /// Real-time: hot.
-    pub fn all_outputs(&mut self) -> impl ExactSizeIterator<Item = Output<'_>> {
-        let moment = self.moment;
+    pub fn outputs(&mut self) -> impl ExactSizeIterator<Item = OutputBuffer<'_>> {
+        let moment = self.info;
         // Each port has channels of its own (rule 1), so the outputs do not overlap.
         self.io
             .outputs()
             .iter()
-            .map(move |port| Output { port, moment })
+            .map(move |port| OutputBuffer { port, moment })
     }
 
     /// Fills every output with silence and marks it so.
     ///
     /// Real-time: hot.
-    pub fn silence(&mut self) {
-        self.all_outputs().for_each(|mut out| out.silence());
+    pub fn silence_outputs(&mut self) {
+        self.outputs().for_each(|mut out| out.silence());
     }
 
     /// Whether every channel of every input is known to be silent.
     ///
     /// Real-time: hot.
     pub fn is_silent(&self) -> bool {
-        (0..self.inputs()).all(|port| self.input(port).is_silent())
+        (0..self.input_count()).all(|port| self.input(port).is_silent())
     }
 
     /// This block's events.
@@ -259,30 +259,36 @@ impl<'a> Block<'a> {
     #[inline]
     pub fn events(&self) -> Events<'a> {
         let all: &[Event] = if self.io.has_events {
-            &self.io.more.events
+            &self.io.cold.events
         } else {
             &[]
         };
-        Events::within(all, self.moment.offset, self.moment.frames)
+        Events::in_range(all, self.info.offset, self.info.frames)
     }
 
     /// Sends an event from the event output `port` at `frame` of this block; frames must not go back within a block.
     /// Without room (64 a port and block) it is lost and counted.
     ///
     /// Real-time: hot.
-    pub fn send(&mut self, port: usize, frame: u32, body: Body) {
-        let Some(room) = self.io.more.sends.get(port).filter(|room| !room.is_null()) else {
+    pub fn send_event(&mut self, port: usize, frame: u32, body: EventBody) {
+        let Some(room) = self
+            .io
+            .cold
+            .event_outputs
+            .get(port)
+            .filter(|room| !room.is_null())
+        else {
             return;
         };
         // SAFETY: rule 2: while the step runs, what it sends is its own; `&mut self` keeps a second borrow out.
         let room = unsafe { &mut **room };
-        if room.sent.len() == room.sent.capacity() {
-            room.lost += 1;
+        if room.events.len() == room.events.capacity() {
+            room.dropped += 1;
             return;
         }
-        room.sent.push(Event {
-            frame: self.moment.offset + frame,
-            target: Target::Input(0),
+        room.events.push(Event {
+            frame: self.info.offset + frame,
+            target: EventTarget::Input(0),
             body,
         });
     }
@@ -290,21 +296,21 @@ impl<'a> Block<'a> {
     /// The device's input `channel` for this block, counted from 0; `None` where the device has fewer.
     ///
     /// Real-time: hot.
-    pub fn device(&self, channel: usize) -> Option<&'a [f32]> {
-        let raw = self.moment.device.get(channel)?;
+    pub fn device_input(&self, channel: usize) -> Option<&'a [f32]> {
+        let raw = self.info.device_inputs.get(channel)?;
         // SAFETY: `Block::new`'s promise: the channel holds the whole block and nobody writes it now.
         Some(unsafe {
-            std::slice::from_raw_parts(raw.data.add(self.moment.offset as usize), self.frames())
+            std::slice::from_raw_parts(raw.data.add(self.info.offset as usize), self.frames())
         })
     }
 
     /// The delay line that this step reads; `None` but in a delay.
     ///
     /// Real-time: hot.
-    pub fn line(&self) -> Option<LineView<'a>> {
-        Some(LineView {
-            line: self.io.more.line.as_ref()?,
-            position: self.moment.position,
+    pub fn delay_line(&self) -> Option<DelayLineView<'a>> {
+        Some(DelayLineView {
+            line: self.io.cold.delay_line.as_ref()?,
+            position: self.info.position,
         })
     }
 
@@ -312,26 +318,29 @@ impl<'a> Block<'a> {
     ///
     /// Real-time: hot.
     pub fn fork(&self, lanes: u32, work: &(dyn Fn(u32) + Sync)) {
-        self.moment.runtime.fork(lanes, work);
+        self.info.services.fork(lanes, work);
     }
 
     /// How many workers there are to play this cycle, this one included: with one alone nothing is gained by a fork.
     ///
     /// Real-time: hot.
     pub fn workers(&self) -> u32 {
-        self.moment.runtime.workers()
+        self.info.services.workers()
     }
 
     /// The result of deferred work that is due now. Where it is not there yet, the work is helped: offline to its end,
     /// live until 20 % of the period is left; then it is counted as late and `None`.
     ///
     /// Real-time: hot.
-    pub fn finish<'o, T: Pieces>(&self, owner: &'o mut Owner<T>) -> Option<&'o mut T> {
-        while !owner.is_here() && self.moment.runtime.may_help() {
-            owner.help();
+    pub fn take_deferred<'o, T: PiecewiseJob>(
+        &self,
+        owner: &'o mut DeferredJob<T>,
+    ) -> Option<&'o mut T> {
+        while !owner.is_available() && self.info.services.may_help() {
+            owner.run_piece();
         }
-        if !owner.is_here() {
-            self.moment.runtime.count_late();
+        if !owner.is_available() {
+            self.info.services.count_late();
         }
         owner.get()
     }
@@ -340,18 +349,18 @@ impl<'a> Block<'a> {
     ///
     /// Real-time: hot.
     pub fn count_late(&self) {
-        self.moment.runtime.count_late();
+        self.info.services.count_late();
     }
 }
 
 /// One input of one block.
 #[derive(Clone, Copy)]
-pub struct Input<'a> {
+pub struct InputBuffer<'a> {
     port: &'a RawPort,
-    moment: &'a Moment<'a>,
+    moment: &'a ProcessInfo<'a>,
 }
 
-impl<'a> Input<'a> {
+impl<'a> InputBuffer<'a> {
     /// How many channels it has.
     ///
     /// Real-time: hot.
@@ -388,12 +397,12 @@ impl<'a> Input<'a> {
 }
 
 /// One output of one block. It holds what an earlier step left there: every frame must be written.
-pub struct Output<'a> {
+pub struct OutputBuffer<'a> {
     port: &'a RawPort,
-    moment: &'a Moment<'a>,
+    moment: &'a ProcessInfo<'a>,
 }
 
-impl Output<'_> {
+impl OutputBuffer<'_> {
     /// How many channels it has.
     ///
     /// Real-time: hot.
@@ -425,7 +434,7 @@ impl Output<'_> {
         for c in 0..self.port.channels as usize {
             self.channel(c).fill(0.0);
             // A flag speaks for the whole slot, so a part of a block must not raise it.
-            if self.moment.whole {
+            if self.moment.is_whole_block {
                 // SAFETY: as for the samples: flags belong to whoever may write the slot.
                 unsafe { *raw_channel(self.port, c).silent = 1 };
             }
@@ -448,12 +457,12 @@ fn raw_channel(port: &RawPort, channel: usize) -> &RawChannel {
 
 /// A delay line as its reading half sees it: what was written, by how long ago.
 #[derive(Clone, Copy)]
-pub struct LineView<'a> {
-    line: &'a RawLine,
+pub struct DelayLineView<'a> {
+    line: &'a RawDelayLine,
     position: u64,
 }
 
-impl LineView<'_> {
+impl DelayLineView<'_> {
     /// How many channels it has.
     ///
     /// Real-time: hot.
@@ -464,15 +473,15 @@ impl LineView<'_> {
     /// The shortest delay that can be read, in frames.
     ///
     /// Real-time: hot.
-    pub fn least(&self) -> u32 {
-        self.line.least
+    pub fn min_delay(&self) -> u32 {
+        self.line.min_delay
     }
 
     /// The longest delay that can be read, in frames.
     ///
     /// Real-time: hot.
-    pub fn most(&self) -> u32 {
-        self.line.most
+    pub fn max_delay(&self) -> u32 {
+        self.line.max_delay
     }
 
     /// The frame of `channel` that was written `delay` frames before frame `frame` of this block; 0 before the start.
@@ -481,14 +490,15 @@ impl LineView<'_> {
     ///
     /// Real-time: hot.
     #[inline]
-    pub fn ago(&self, channel: usize, frame: usize, delay: u32) -> f32 {
+    pub fn read(&self, channel: usize, frame: usize, delay: u32) -> f32 {
         assert!(
             channel < self.line.channels as usize,
             "a line has no such channel"
         );
         let now = self.position + frame as u64;
-        let Some(then) = now.checked_sub(u64::from(delay.max(self.line.least).min(self.line.most)))
-        else {
+        let Some(then) = now.checked_sub(u64::from(
+            delay.max(self.line.min_delay).min(self.line.max_delay),
+        )) else {
             return 0.0;
         };
         let index = then as usize & (self.line.capacity as usize - 1);

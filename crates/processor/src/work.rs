@@ -2,23 +2,23 @@
 
 /// What a background task wants next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Turn {
+pub enum TaskStatus {
     /// There is more to do at once.
-    Again,
+    More,
     /// Nothing to do now; ask again in a few milliseconds.
-    Later,
+    Idle,
     /// Nothing to do ever again.
     Done,
 }
 
 /// Work that may wait: reading and writing files, decoding. Runs on an ordinary thread, never at real-time priority.
 /// Live, each task has a turn every few milliseconds; offline, every task has turns between two blocks until it
-/// answers [`Turn::Later`] or [`Turn::Done`], so that nothing is ever missing.
-pub trait Background: Send {
+/// answers [`TaskStatus::Idle`] or [`TaskStatus::Done`], so that nothing is ever missing.
+pub trait BackgroundTask: Send {
     /// Does a bounded part of the work (some 10 ms).
     ///
     /// Real-time: waits, on the task's own files.
-    fn turn(&mut self) -> Turn;
+    fn poll(&mut self) -> TaskStatus;
 
     /// The last turn: the engine is about to be dropped. Flush what is written.
     ///
@@ -27,7 +27,7 @@ pub trait Background: Send {
 }
 
 /// What an executor lends to the steps it runs. Units reach it through [`Block`](crate::Block).
-pub trait Runtime: Sync {
+pub trait ProcessServices: Sync {
     /// Runs `work(0)` to `work(lanes - 1)`, on idle workers too, and comes back when all have run.
     ///
     /// Real-time: hot; the wait for the last lane is the join of the cycle, bounded by the watchdog.

@@ -13,23 +13,23 @@ use units::{Frames, Nanos};
 /// What was measured, by machine.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Costs {
+pub struct CostsFile {
     /// See [`machine_key`].
-    pub machines: BTreeMap<String, Machine>,
+    pub machines: BTreeMap<String, MachineCosts>,
 }
 
 /// What was measured on one machine.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Machine {
+pub struct MachineCosts {
     /// A node of a kind.
-    pub kinds: BTreeMap<String, Vec<Measured>>,
+    pub kinds: BTreeMap<String, Vec<BlockCost>>,
     /// The nodes of a patch, by the patch's name and the node's.
-    pub patches: BTreeMap<String, BTreeMap<String, Vec<Measured>>>,
+    pub patches: BTreeMap<String, BTreeMap<String, Vec<BlockCost>>>,
     /// The machine itself; `None` until it has been measured.
-    pub facts: Option<Facts>,
+    pub facts: Option<CoreTimings>,
     /// How graphs are to be played, by what the engine knows them again by.
-    pub choices: BTreeMap<String, Chosen>,
+    pub choices: BTreeMap<String, ChosenSchedule>,
     /// What partitioned convolution costs; `None` until it has been measured.
     pub convolution: Option<crate::Tuning>,
 }
@@ -37,7 +37,7 @@ pub struct Machine {
 /// How a graph is to be played: what was tried and was best.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Chosen {
+pub struct ChosenSchedule {
     /// When that was chosen, in seconds since 1970.
     pub at_s: u64,
     /// The scheduler's name.
@@ -59,11 +59,11 @@ pub struct Chosen {
 /// What passing something on costs between cores: what was measured of the machine itself.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Facts {
+pub struct CoreTimings {
     /// When it was measured, in seconds since 1970.
     pub at_s: u64,
     /// Each pair of cores that was measured. A pair stands for both directions.
-    pub links: Vec<Crossing>,
+    pub links: Vec<CoreLink>,
     /// What it costs a worker to wake another that sleeps; `None` where there is only one core.
     pub wake_ns: Option<f64>,
     /// How long it takes from then until the other runs.
@@ -78,7 +78,7 @@ pub struct Facts {
 
 /// What data costs on its way from one core to another: more than it would on one core alone.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Crossing {
+pub struct CoreLink {
     /// The system's number of one core.
     pub from: usize,
     /// And of the other.
@@ -91,7 +91,7 @@ pub struct Crossing {
 
 /// What one block costs.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Measured {
+pub struct BlockCost {
     /// Frames in the block.
     pub block: u32,
     /// Nanoseconds, typically.
@@ -117,12 +117,12 @@ const MOST_CHOICES: usize = 1000;
 /// The largest file that is read; a real one is far smaller.
 const LARGEST: u64 = 64 << 20;
 
-impl Costs {
+impl CostsFile {
     /// Reads the file `path`; one that is not there is an empty one.
     ///
     /// # Errors
     ///
-    /// [`CostsError`]: go on with [`Costs::default`] and say so.
+    /// [`CostsError`]: go on with [`MeasuredCosts::default`] and say so.
     pub fn read(path: &Path) -> Result<Self, CostsError> {
         let broken = |error| CostsError::Broken(path.into(), error);
         match fs::metadata(path) {
@@ -157,10 +157,10 @@ impl Costs {
     }
 }
 
-impl Machine {
+impl MachineCosts {
     /// What the nodes of `graph` cost in blocks of `block` frames: as measured in the patch called `patch`, else as
     /// measured for their kind. Nodes of which neither is known are left out.
-    pub fn of_graph(&self, patch: &str, graph: &Graph, block: Frames) -> plan::Costs {
+    pub fn of_graph(&self, patch: &str, graph: &Graph, block: Frames) -> plan::MeasuredCosts {
         let patch = self.patches.get(patch);
         let ns = |name: &str, kind: &str| {
             let own = patch
@@ -170,18 +170,18 @@ impl Machine {
         };
         let known = graph
             .nodes()
-            .filter_map(|(id, node)| Some((id, Nanos(ns(&node.name, node.plays())?))));
-        plan::Costs {
-            of_node: known.collect(),
+            .filter_map(|(id, node)| Some((id, Nanos(ns(&node.name, node.effective_kind())?))));
+        plan::MeasuredCosts {
+            by_node: known.collect(),
         }
     }
 
     /// Keeps what the nodes of `graph` were measured to cost in the patch called `patch`.
-    pub fn keep(
+    pub fn keep_patch(
         &mut self,
         patch: &str,
         graph: &Graph,
-        costs: impl IntoIterator<Item = (NodeId, Measured)>,
+        costs: impl IntoIterator<Item = (NodeId, BlockCost)>,
     ) {
         let nodes = self.patches.entry(patch.into()).or_default();
         for (id, cost) in costs {
@@ -192,7 +192,7 @@ impl Machine {
     }
 
     /// Keeps how a graph is to be played; of very many the oldest is forgotten.
-    pub fn keep_choice(&mut self, key: String, chosen: Chosen) {
+    pub fn keep_choice(&mut self, key: String, chosen: ChosenSchedule) {
         self.choices.insert(key, chosen);
         while self.choices.len() > MOST_CHOICES {
             let oldest = self.choices.iter().min_by_key(|(_, chosen)| chosen.at_s);
@@ -204,19 +204,19 @@ impl Machine {
     }
 
     /// Keeps what a node of a kind was measured to cost.
-    pub fn keep_kind(&mut self, kind: &str, cost: Measured) {
+    pub fn keep_kind(&mut self, kind: &str, cost: BlockCost) {
         replace(self.kinds.entry(kind.into()).or_default(), cost);
     }
 }
 
 /// One measurement for each size of block: the newest.
-fn replace(all: &mut Vec<Measured>, new: Measured) {
+fn replace(all: &mut Vec<BlockCost>, new: BlockCost) {
     all.retain(|one| one.block != new.block);
     all.push(new);
 }
 
 /// The cost at just this block size; sizes are not scaled, since costs are not proportional.
-fn at(all: &[Measured], block: Frames) -> Option<u64> {
+fn at(all: &[BlockCost], block: Frames) -> Option<u64> {
     let found = all.iter().find(|one| one.block == block.0);
     found.map(|one| one.ns)
 }
@@ -279,8 +279,8 @@ mod tests {
         folder
     }
 
-    fn measured(ns: u64) -> Measured {
-        Measured {
+    fn measured(ns: u64) -> BlockCost {
+        BlockCost {
             block: 64,
             ns,
             worst_ns: None,
@@ -293,23 +293,23 @@ mod tests {
         let osc = graph.add(Node::new("a", "osc")).unwrap();
         let mix = graph.add(Node::new("m", "mix")).unwrap();
         graph.add(Node::new("x", "unknown")).unwrap();
-        let mut costs = Costs::default();
+        let mut costs = CostsFile::default();
         let machine = costs.machines.entry(machine_key("scalar")).or_default();
         machine.kinds.insert("osc".into(), vec![measured(100)]);
-        machine.keep("piece", &graph, [(mix, measured(7)), (mix, measured(8))]);
+        machine.keep_patch("piece", &graph, [(mix, measured(7)), (mix, measured(8))]);
         let folder = folder("round");
         let path = folder.join("deep/costs.json");
         costs.write(&path).unwrap();
         costs.write(&path).unwrap();
-        let read = Costs::read(&path).unwrap();
+        let read = CostsFile::read(&path).unwrap();
         assert_eq!(read, costs);
         let machine = &read.machines[&machine_key("scalar")];
-        let found = machine.of_graph("piece", &graph, Frames(64)).of_node;
+        let found = machine.of_graph("piece", &graph, Frames(64)).by_node;
         assert_eq!(found, [(osc, Nanos(100)), (mix, Nanos(8))].into());
         assert!(
             machine
                 .of_graph("piece", &graph, Frames(128))
-                .of_node
+                .by_node
                 .is_empty()
         );
         assert_eq!(
@@ -325,16 +325,16 @@ mod tests {
         let folder = folder("broken");
         fs::create_dir_all(&folder).unwrap();
         let path = folder.join("costs.json");
-        assert_eq!(Costs::read(&path).unwrap(), Costs::default());
+        assert_eq!(CostsFile::read(&path).unwrap(), CostsFile::default());
         for text in ["", "{", "{\"machines\": 3}", "\u{0}\u{1}"] {
             fs::write(&path, text).unwrap();
             assert!(
-                matches!(Costs::read(&path), Err(CostsError::Broken(..))),
+                matches!(CostsFile::read(&path), Err(CostsError::Broken(..))),
                 "{text:?}"
             );
         }
         fs::write(&path, "{\"machines\": {}, \"of a later version\": 1}").unwrap();
-        assert_eq!(Costs::read(&path).unwrap(), Costs::default());
+        assert_eq!(CostsFile::read(&path).unwrap(), CostsFile::default());
         fs::remove_dir_all(folder).unwrap();
     }
 }

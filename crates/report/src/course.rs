@@ -1,14 +1,14 @@
 //! One cycle as it is shown: who did what, when.
 
-use crate::Steps;
-use crate::cycle::{Cycle, Did};
-use plan::Mark;
+use crate::StepNames;
+use crate::cycle::{Cycle, SliceKind};
+use plan::TraceEvent;
 use std::sync::Arc;
 use units::Nanos;
 
 /// One cycle, over and put together. All times are since the trace began.
 #[derive(Clone, Debug)]
-pub struct Course {
+pub struct CycleTrace {
     /// Which cycle (its low 32 bits).
     pub number: u32,
     /// When it began.
@@ -18,26 +18,26 @@ pub struct Course {
     /// When it should have ended; none offline.
     pub deadline: Option<Nanos>,
     /// How it ended.
-    pub fate: Fate,
+    pub outcome: Outcome,
     /// The step that made it late or did not return, where one did.
     pub blamed: Option<usize>,
     /// How many workers had to be woken.
-    pub woken: u32,
+    pub wakes: u32,
     /// Takes from queues that workers share.
     pub takes: u32,
     /// Whether records of it were dropped: then it has no slices, since those would be wrong.
-    pub is_holed: bool,
+    pub is_incomplete: bool,
     /// What was done: each worker's in its order, and no two of one worker overlap.
     pub slices: Vec<Slice>,
     /// When workers came and went.
-    pub visits: Vec<Visit>,
+    pub visits: Vec<WorkerEvent>,
     /// The steps of the plan that it followed.
-    pub steps: Arc<Steps>,
+    pub steps: Arc<StepNames>,
 }
 
 /// How a cycle ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fate {
+pub enum Outcome {
     /// Before its deadline, or it had none.
     InTime,
     /// After its deadline.
@@ -52,7 +52,7 @@ pub struct Slice {
     /// Who; 0 is the callback thread.
     pub worker: u16,
     /// What.
-    pub did: Did,
+    pub kind: SliceKind,
     /// From when.
     pub from: Nanos,
     /// Until when.
@@ -61,28 +61,30 @@ pub struct Slice {
 
 /// A worker came into the cycle, or went.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Visit {
+pub struct WorkerEvent {
     /// Who.
     pub worker: u16,
     /// When.
     pub at: Nanos,
     /// Whether it came.
-    pub came: bool,
+    pub entered: bool,
 }
 
-impl Course {
+impl CycleTrace {
     /// How long it took.
-    pub fn took(&self) -> Nanos {
+    pub fn duration(&self) -> Nanos {
         Nanos(self.end.0.saturating_sub(self.begin.0))
     }
 
     /// What a slice is called.
-    pub fn name(&self, slice: &Slice) -> &str {
-        match slice.did {
-            Did::Step(step) | Did::Lane(step) => self.steps.name(step).unwrap_or("an unknown step"),
-            Did::Piece => "deferred piece",
-            Did::Start => "start",
-            Did::Wait => "wait",
+    pub fn slice_name(&self, slice: &Slice) -> &str {
+        match slice.kind {
+            SliceKind::Step(step) | SliceKind::Lane(step) => {
+                self.steps.name(step).unwrap_or("an unknown step")
+            }
+            SliceKind::Piece => "deferred piece",
+            SliceKind::Start => "start",
+            SliceKind::Wait => "wait",
         }
     }
 
@@ -93,22 +95,22 @@ impl Course {
 
     /// Fills in what a cycle has shown; `time` says when a stamp was.
     pub(crate) fn with(mut self, cycle: &Cycle, time: impl Fn(u64) -> Nanos) -> Self {
-        if self.is_holed {
+        if self.is_incomplete {
             return self;
         }
         let known = cycle.spans.iter().filter_map(|span| {
             Some(Slice {
                 worker: span.worker,
-                did: span.did,
+                kind: span.did,
                 from: time(span.from?),
                 to: time(span.to),
             })
         });
         self.slices.extend(known);
-        let visits = cycle.visits.iter().map(|(worker, mark, at)| Visit {
+        let visits = cycle.visits.iter().map(|(worker, mark, at)| WorkerEvent {
             worker: *worker,
             at: time(*at),
-            came: *mark == Mark::Enter,
+            entered: *mark == TraceEvent::Enter,
         });
         self.visits.extend(visits);
         self

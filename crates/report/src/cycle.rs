@@ -1,6 +1,6 @@
 //! One cycle, put together from what several workers recorded.
 
-use plan::{Mark, TraceRecord};
+use plan::{TraceEvent, TraceRecord};
 use std::collections::BTreeMap;
 
 /// What is known of a cycle so far.
@@ -18,7 +18,7 @@ pub(crate) struct Cycle {
     /// What was seen to end, each worker's in its order.
     pub(crate) spans: Vec<Span>,
     /// When each worker entered and left, in ticks.
-    pub(crate) visits: Vec<(u16, Mark, u64)>,
+    pub(crate) visits: Vec<(u16, TraceEvent, u64)>,
     /// In which pass over the rings its end was seen.
     pub(crate) ended_in: Option<u64>,
     /// For each worker, what its last record here says of what follows.
@@ -29,7 +29,7 @@ pub(crate) struct Cycle {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Span {
     pub(crate) worker: u16,
-    pub(crate) did: Did,
+    pub(crate) did: SliceKind,
     /// None where its begin is not known.
     pub(crate) from: Option<u64>,
     pub(crate) to: u64,
@@ -37,7 +37,7 @@ pub(crate) struct Span {
 
 /// What a worker spent its time on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Did {
+pub enum SliceKind {
     /// It ran the plan's step of this index.
     Step(usize),
     /// It helped the step of this index, which another worker ran.
@@ -69,20 +69,20 @@ impl Span {
 impl Cycle {
     pub(crate) fn add(&mut self, record: TraceRecord, pass: u64) {
         let (worker, at) = (record.worker, record.stamp);
-        match record.mark {
-            Mark::Begin => {
+        match record.event {
+            TraceEvent::CycleBegin => {
                 self.begin = Some(at);
                 self.wakes = record.index;
             }
-            Mark::End | Mark::Abandon => {
+            TraceEvent::CycleEnd | TraceEvent::CycleAborted => {
                 self.end = Some(at);
-                self.is_abandoned |= record.mark == Mark::Abandon;
-                if record.mark == Mark::End {
+                self.is_abandoned |= record.event == TraceEvent::CycleAborted;
+                if record.event == TraceEvent::CycleEnd {
                     self.takes = record.index;
                 }
                 self.ended_in.get_or_insert(pass);
             }
-            Mark::Enter | Mark::Leave => self.visits.push((worker, record.mark, at)),
+            TraceEvent::Enter | TraceEvent::Leave => self.visits.push((worker, record.event, at)),
             _ => {}
         }
         let before = self.last.remove(&worker);
@@ -94,20 +94,20 @@ impl Cycle {
     /// Keeps what `record` ends; what follows it.
     fn follow(&mut self, record: TraceRecord, before: Option<Since>) -> Option<Since> {
         let at = record.stamp;
-        let did = match (record.mark, before) {
-            (Mark::Step, _) => Did::Step(record.index as usize),
-            (Mark::Lane, _) => Did::Lane(record.index as usize),
-            (Mark::Piece, _) => Did::Piece,
-            (Mark::Enter, Some(Since::Busy(_))) => Did::Start,
-            _ => Did::Wait,
+        let did = match (record.event, before) {
+            (TraceEvent::Step, _) => SliceKind::Step(record.index as usize),
+            (TraceEvent::ForkLane, _) => SliceKind::Lane(record.index as usize),
+            (TraceEvent::DeferredPiece, _) => SliceKind::Piece,
+            (TraceEvent::Enter, Some(Since::Busy(_))) => SliceKind::Start,
+            _ => SliceKind::Wait,
         };
         let from = match (did, before) {
-            (Did::Wait, Some(Since::Waiting(from))) => Some(from),
-            (Did::Wait, _) => None,
+            (SliceKind::Wait, Some(Since::Waiting(from))) => Some(from),
+            (SliceKind::Wait, _) => None,
             (_, Some(Since::Busy(from))) => Some(from),
             _ => None,
         };
-        if from.is_some() || matches!(did, Did::Step(_)) {
+        if from.is_some() || matches!(did, SliceKind::Step(_)) {
             self.spans.push(Span {
                 worker: record.worker,
                 did,
@@ -115,9 +115,9 @@ impl Cycle {
                 to: at,
             });
         }
-        match record.mark {
-            Mark::Wait => Some(Since::Waiting(at)),
-            Mark::Leave | Mark::End | Mark::Abandon => None,
+        match record.event {
+            TraceEvent::Wait => Some(Since::Waiting(at)),
+            TraceEvent::Leave | TraceEvent::CycleEnd | TraceEvent::CycleAborted => None,
             _ => Some(Since::Busy(at)),
         }
     }
@@ -130,7 +130,7 @@ impl Cycle {
     /// Each step that was seen to end, with its ticks; `None` where its begin is not known.
     pub(crate) fn steps(&self) -> impl Iterator<Item = (usize, Option<u64>)> + '_ {
         self.spans.iter().filter_map(|span| match span.did {
-            Did::Step(step) => Some((step, span.ticks())),
+            SliceKind::Step(step) => Some((step, span.ticks())),
             _ => None,
         })
     }

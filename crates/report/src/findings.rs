@@ -8,7 +8,7 @@ use units::Nanos;
 
 /// What a trace has shown.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Findings {
+pub struct TraceStats {
     /// Cycles whose begin and end were seen.
     pub cycles: u64,
     /// How long they took.
@@ -30,12 +30,12 @@ pub struct Findings {
     /// Workers that had to be woken, in all cycles.
     pub wakes: u64,
     /// Cycles of which nothing was learned, because records were dropped.
-    pub holed: u64,
+    pub incomplete: u64,
     /// Records that found no room.
     pub dropped: u64,
 }
 
-impl Findings {
+impl TraceStats {
     /// Adds what one plan's steps took. A node's several steps of one cycle are one block.
     pub(crate) fn add(&mut self, played: &Played) {
         let mut nodes = BTreeMap::<&str, NodeTimes>::new();

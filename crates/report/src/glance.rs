@@ -1,12 +1,12 @@
 //! How it goes while it plays: what a live view shows.
 
-use crate::{Load, Summary};
+use crate::{TimeSummary, WorkerLoad};
 use std::collections::{BTreeMap, VecDeque};
 use units::Nanos;
 
 /// How it goes. Counts are since the beginning: two glances tell what happened between them.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Glance {
+pub struct LiveStats {
     /// Cycles that were begun.
     pub cycles: u64,
     /// Those that ended after their deadline.
@@ -25,14 +25,14 @@ pub struct Glance {
     pub wakes: u64,
     /// Takes from queues that workers share.
     pub acquisitions: u64,
-    /// How long the last cycles took, in ns; see [`Recent`].
-    pub recent: Summary,
+    /// How long the last cycles took, in ns; see [`RecentTimes`].
+    pub recent: TimeSummary,
     /// The longest of all, in ns.
-    pub longest_ns: u64,
+    pub max_ns: u64,
     /// How long a block lasts, in ns: by then a cycle that plays live has to be done.
     pub period_ns: u64,
     /// How busy workers were; nothing without a trace.
-    pub load: Load,
+    pub load: WorkerLoad,
     /// Missed cycles by the node that was late, the worst first; nothing without a trace.
     pub misses_by_node: Vec<(String, u64)>,
     /// What meters show.
@@ -41,11 +41,11 @@ pub struct Glance {
     pub trace_dropped: u64,
 }
 
-/// The times of the last [`Recent::CYCLES`] cycles.
+/// The times of the last [`RecentTimes::CYCLES`] cycles.
 #[derive(Clone, Debug, Default)]
-pub struct Recent(VecDeque<u64>);
+pub struct RecentTimes(VecDeque<u64>);
 
-impl Recent {
+impl RecentTimes {
     /// How many are kept.
     pub const CYCLES: usize = 1024;
 
@@ -58,14 +58,14 @@ impl Recent {
     }
 
     /// What they come to; zeros where there is nothing.
-    pub fn summary(&self) -> Summary {
+    pub fn summary(&self) -> TimeSummary {
         let mut times: Vec<u64> = self.0.iter().copied().collect();
         times.sort_unstable();
         let Some(last) = times.len().checked_sub(1) else {
-            return Summary::default();
+            return TimeSummary::default();
         };
         let at = |share: f64| times[(last as f64 * share).ceil() as usize];
-        Summary {
+        TimeSummary {
             mean: times.iter().map(|t| *t as f64).sum::<f64>() / times.len() as f64,
             p50: at(0.5),
             p99: at(0.99),
@@ -81,11 +81,11 @@ mod tests {
 
     #[test]
     fn only_the_last_cycles_count() {
-        let mut recent = Recent::default();
-        assert_eq!(recent.summary(), Summary::default());
+        let mut recent = RecentTimes::default();
+        assert_eq!(recent.summary(), TimeSummary::default());
         recent.add(Nanos(1_000_000));
         assert_eq!(recent.summary().p50, 1_000_000);
-        (1..=Recent::CYCLES as u64).for_each(|n| recent.add(Nanos(n)));
+        (1..=RecentTimes::CYCLES as u64).for_each(|n| recent.add(Nanos(n)));
         let summary = recent.summary();
         assert_eq!((summary.p50, summary.p99, summary.max), (513, 1014, 1024));
     }

@@ -11,7 +11,7 @@ const LONGEST_NS: u64 = 60_000_000_000;
 
 /// What a histogram comes to, in ns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Summary {
+pub struct TimeSummary {
     /// The mean.
     pub mean: f64,
     /// Half took no longer.
@@ -70,8 +70,8 @@ impl Histogram {
     }
 
     /// Mean, percentiles and maximum; zeros where there is nothing.
-    pub fn summary(&self) -> Summary {
-        Summary {
+    pub fn summary(&self) -> TimeSummary {
+        TimeSummary {
             mean: self.0.mean(),
             p50: self.0.value_at_quantile(0.5),
             p99: self.0.value_at_quantile(0.99),

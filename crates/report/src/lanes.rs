@@ -1,19 +1,19 @@
 //! A cycle as a picture: a lane for each worker.
 
 use crate::show::span;
-use crate::{Course, Did, Fate, Slice};
-use draw::{Hue, Lane, LaneBox, Lanes, Mark, MarkKind};
+use crate::{CycleTrace, Outcome, Slice, SliceKind};
+use draw::{GanttBar, GanttChart, GanttMarker, GanttRow, MarkerKind, NodeClass};
 
-impl Course {
-    /// The cycle as lanes, for [`draw::schedule`]: time counts from its begin. `about` says what played.
-    pub fn lanes(&self, about: &str) -> Lanes {
-        let took = span(self.took().0 as f64);
+impl CycleTrace {
+    /// The cycle as lanes, for [`draw::gantt`]: time counts from its begin. `about` says what played.
+    pub fn gantt(&self, about: &str) -> GanttChart {
+        let took = span(self.duration().0 as f64);
         let mut title = format!("Cycle {}: {took}", self.number);
         let deadline_ns = self.deadline.map(|at| at.0.saturating_sub(self.begin.0));
         if let Some(deadline) = deadline_ns {
             title += &format!(" of {}", span(deadline as f64));
         }
-        if self.fate == Fate::Missed {
+        if self.outcome == Outcome::Missed {
             title += match self.blamed {
                 Some(_) => ", missed",
                 None => ", missed by no one node",
@@ -22,12 +22,12 @@ impl Course {
         let slices = self.slices.iter().map(|slice| slice.worker);
         let visits = self.visits.iter().map(|visit| visit.worker);
         let last = slices.chain(visits).max().unwrap_or(0);
-        Lanes {
+        GanttChart {
             title,
             note: self.note(about),
-            lanes: (0..=last).map(|worker| self.lane(worker)).collect(),
-            crossings: Vec::new(),
-            marks: self.marks(),
+            rows: (0..=last).map(|worker| self.lane(worker)).collect(),
+            arrows: Vec::new(),
+            markers: self.marks(),
             deadline_ns,
         }
     }
@@ -37,62 +37,64 @@ impl Course {
         if let Some(name) = self.blamed_name() {
             notes.push(format!("`{name}` took much longer than usual"));
         }
-        let (woken, takes) = (self.woken, self.takes);
+        let (woken, takes) = (self.wakes, self.takes);
         notes.push(format!("{woken} woken, {takes} takes from shared queues"));
         notes.retain(|note| !note.is_empty());
         notes.join(" · ")
     }
 
     /// What one worker did. Waits stay empty.
-    fn lane(&self, worker: u16) -> Lane {
+    fn lane(&self, worker: u16) -> GanttRow {
         let own = self.slices.iter().filter(|slice| slice.worker == worker);
-        let did = own.filter(|slice| slice.did != Did::Wait);
+        let did = own.filter(|slice| slice.kind != SliceKind::Wait);
         let name = match worker {
             0 => "worker 0 (callback)".to_owned(),
             _ => format!("worker {worker}"),
         };
-        Lane {
+        GanttRow {
             name,
-            boxes: did.map(|slice| self.boxed(slice)).collect(),
+            bars: did.map(|slice| self.boxed(slice)).collect(),
         }
     }
 
-    fn boxed(&self, slice: &Slice) -> LaneBox {
-        let (critical, hue) = match slice.did {
-            Did::Step(step) | Did::Lane(step) => (self.blamed == Some(step), self.steps.hue(step)),
-            _ => (false, Hue::Aside),
+    fn boxed(&self, slice: &Slice) -> GanttBar {
+        let (critical, hue) = match slice.kind {
+            SliceKind::Step(step) | SliceKind::Lane(step) => {
+                (self.blamed == Some(step), self.steps.hue(step))
+            }
+            _ => (false, NodeClass::Other),
         };
-        LaneBox {
-            label: self.name(slice).to_owned(),
+        GanttBar {
+            label: self.slice_name(slice).to_owned(),
             start_ns: slice.from.0.saturating_sub(self.begin.0),
             end_ns: slice.to.0.saturating_sub(self.begin.0),
             critical,
             copy: false,
-            hue,
+            class: hue,
         }
     }
 
-    fn marks(&self) -> Vec<Mark> {
+    fn marks(&self) -> Vec<GanttMarker> {
         let visits = self.visits.iter().filter(|visit| visit.worker > 0);
-        let mut marks: Vec<Mark> = visits
+        let mut marks: Vec<GanttMarker> = visits
             .map(|visit| {
-                let (what, label) = match visit.came {
-                    true => (MarkKind::Wake, "came into the cycle"),
-                    false => (MarkKind::Sleep, "left the cycle"),
+                let (what, label) = match visit.entered {
+                    true => (MarkerKind::Wake, "came into the cycle"),
+                    false => (MarkerKind::Sleep, "left the cycle"),
                 };
-                Mark {
-                    lane: Some(visit.worker.into()),
-                    at_ns: visit.at.0.saturating_sub(self.begin.0),
-                    what,
+                GanttMarker {
+                    row: Some(visit.worker.into()),
+                    time_ns: visit.at.0.saturating_sub(self.begin.0),
+                    kind: what,
                     label: label.to_owned(),
                 }
             })
             .collect();
-        if self.fate == Fate::Missed {
-            marks.push(Mark {
-                lane: None,
-                at_ns: self.took().0,
-                what: MarkKind::Miss,
+        if self.outcome == Outcome::Missed {
+            marks.push(GanttMarker {
+                row: None,
+                time_ns: self.duration().0,
+                kind: MarkerKind::Miss,
                 label: "the cycle ended here".to_owned(),
             });
         }
@@ -103,14 +105,14 @@ impl Course {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Steps, Visit};
+    use crate::{StepNames, WorkerEvent};
     use std::sync::Arc;
     use units::Nanos;
 
-    fn slice(worker: u16, did: Did, from: u64, to: u64) -> Slice {
+    fn slice(worker: u16, did: SliceKind, from: u64, to: u64) -> Slice {
         Slice {
             worker,
-            did,
+            kind: did,
             from: Nanos(from),
             to: Nanos(to),
         }
@@ -118,46 +120,46 @@ mod tests {
 
     #[test]
     fn a_cycle_has_a_lane_a_worker_a_box_a_step_and_its_time_from_its_begin() {
-        let visit = Visit {
+        let visit = WorkerEvent {
             worker: 1,
             at: Nanos(5400),
-            came: true,
+            entered: true,
         };
-        let course = Course {
+        let course = CycleTrace {
             number: 7,
             begin: Nanos(5000),
             end: Nanos(7500),
             deadline: Some(Nanos(7000)),
-            fate: Fate::Missed,
+            outcome: Outcome::Missed,
             blamed: Some(1),
-            woken: 1,
+            wakes: 1,
             takes: 2,
-            is_holed: false,
+            is_incomplete: false,
             slices: vec![
-                slice(0, Did::Step(0), 5000, 5300),
-                slice(0, Did::Wait, 5300, 7400),
-                slice(1, Did::Step(1), 5400, 7400),
-                slice(1, Did::Piece, 7400, 7500),
+                slice(0, SliceKind::Step(0), 5000, 5300),
+                slice(0, SliceKind::Wait, 5300, 7400),
+                slice(1, SliceKind::Step(1), 5400, 7400),
+                slice(1, SliceKind::Piece, 7400, 7500),
             ],
             visits: vec![visit],
-            steps: Arc::new(Steps::named(["osc <1>", "reverb"])),
+            steps: Arc::new(StepNames::from_names(["osc <1>", "reverb"])),
         };
-        let lanes = course.lanes("session.toml");
+        let lanes = course.gantt("session.toml");
         assert_eq!(lanes.title, "Cycle 7: 2.5 µs of 2.0 µs, missed");
         assert_eq!(
             lanes.note,
             "session.toml · `reverb` took much longer than usual · 1 woken, 2 takes from shared queues"
         );
         assert_eq!(lanes.deadline_ns, Some(2000));
-        let boxes: Vec<_> = lanes.lanes.iter().map(|lane| lane.boxes.len()).collect();
+        let boxes: Vec<_> = lanes.rows.iter().map(|lane| lane.bars.len()).collect();
         assert_eq!(boxes, [1, 2]);
-        let late = &lanes.lanes[1].boxes[0];
+        let late = &lanes.rows[1].bars[0];
         assert_eq!(
             (late.start_ns, late.end_ns, late.critical),
             (400, 2400, true)
         );
-        assert_eq!(lanes.marks.len(), 2);
-        let picture = draw::schedule(&lanes).svg();
+        assert_eq!(lanes.markers.len(), 2);
+        let picture = draw::gantt(&lanes).svg();
         assert!(picture.contains("reverb") && picture.contains("osc &lt;1&gt;"));
     }
 }

@@ -20,15 +20,16 @@ mod tracer;
 mod tuning;
 
 pub use costs::{
-    Chosen, Costs, CostsError, Crossing, Facts, Machine, Measured, costs_path, machine_key,
+    BlockCost, ChosenSchedule, CoreLink, CoreTimings, CostsError, CostsFile, MachineCosts,
+    costs_path, machine_key,
 };
-pub use course::{Course, Fate, Slice, Visit};
-pub use cycle::Did;
-pub use findings::Findings;
-pub use glance::{Glance, Recent};
-pub use histogram::{Bucket, Histogram, Summary};
-pub use perfetto::{Room, TraceFile, Written};
-pub use report::{Latency, NodeTimes, Report};
-pub use steps::Steps;
-pub use tracer::{Load, Tracer};
+pub use course::{CycleTrace, Outcome, Slice, WorkerEvent};
+pub use cycle::SliceKind;
+pub use findings::TraceStats;
+pub use glance::{LiveStats, RecentTimes};
+pub use histogram::{Bucket, Histogram, TimeSummary};
+pub use perfetto::{SizeLimit, TraceFile, TraceFileStats};
+pub use report::{LatencyFrames, NodeTimes, Report};
+pub use steps::StepNames;
+pub use tracer::{Tracer, WorkerLoad};
 pub use tuning::{TunedLevel, TunedTransform, Tuning};

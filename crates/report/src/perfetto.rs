@@ -5,9 +5,9 @@
 //!
 //! The file is written while it plays, a part at a time, and whatever happens it is whole up to the last part: its last
 //! bytes close what is open, and the next part is written over them. Memory does not grow, and the file has a bound:
-//! when the [`Room`] for all cycles is used up, only those go in that were missed or given up, into a room of their own.
+//! when the [`SizeLimit`] for all cycles is used up, only those go in that were missed or given up, into a room of their own.
 
-use crate::{Course, Did, Fate, Steps};
+use crate::{CycleTrace, Outcome, SliceKind, StepNames};
 use std::collections::BTreeSet;
 use std::io::{self, Seek, SeekFrom, Write};
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use units::Nanos;
 
 /// How much a file may hold, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Room {
+pub struct SizeLimit {
     /// Of all cycles, from the first.
     pub all: u64,
     /// And after that, of those that were missed or given up.
@@ -24,11 +24,11 @@ pub struct Room {
 
 /// What a file has come to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Written {
+pub struct TraceFileStats {
     /// Cycles that are in it.
     pub cycles: u64,
     /// Cycles that found no room.
-    pub left_out: u64,
+    pub skipped: u64,
     /// When it began to keep only missed cycles, since the trace began; none if it has all.
     pub full_at: Option<Nanos>,
 }
@@ -40,13 +40,13 @@ pub struct TraceFile<W: Write + Seek> {
     part: Vec<u8>,
     /// Where the next part goes: over the closing bytes of the last.
     at: u64,
-    room: Room,
+    room: SizeLimit,
     /// The steps that `heads` are of.
-    steps: Option<Arc<Steps>>,
+    steps: Option<Arc<StepNames>>,
     /// For each step its name and kind, as JSON.
     heads: Vec<String>,
     workers: BTreeSet<u16>,
-    written: Written,
+    stats: TraceFileStats,
     broke: Option<io::Error>,
 }
 
@@ -63,7 +63,7 @@ impl<W: Write + Seek> TraceFile<W> {
     /// # Errors
     ///
     /// The file cannot be written.
-    pub fn begin(out: W, about: &str, room: Room) -> io::Result<Self> {
+    pub fn new(out: W, about: &str, room: SizeLimit) -> io::Result<Self> {
         let mut file = Self {
             out,
             part: Vec::with_capacity(PART + PART / 4),
@@ -72,7 +72,7 @@ impl<W: Write + Seek> TraceFile<W> {
             steps: None,
             heads: Vec::new(),
             workers: BTreeSet::new(),
-            written: Written::default(),
+            stats: TraceFileStats::default(),
             broke: None,
         };
         let about = json(about);
@@ -90,10 +90,10 @@ impl<W: Write + Seek> TraceFile<W> {
     }
 
     /// Puts a cycle in, if there is room. Whether anything went wrong is said at the [`end`](Self::end).
-    pub fn cycle(&mut self, course: &Course) {
+    pub fn write_cycle(&mut self, course: &CycleTrace) {
         let length = self.at + self.part.len() as u64;
-        let is_bad = course.fate != Fate::InTime;
-        let room = match self.written.full_at {
+        let is_bad = course.outcome != Outcome::InTime;
+        let room = match self.stats.full_at {
             None => self.room.all,
             Some(_) if is_bad => self.room.all.saturating_add(self.room.missed),
             Some(_) => 0,
@@ -103,19 +103,19 @@ impl<W: Write + Seek> TraceFile<W> {
         }
         self.learn(course);
         self.events(course);
-        self.written.cycles += 1;
+        self.stats.cycles += 1;
         if self.part.len() >= PART {
             self.broke = self.flush().err();
         }
     }
 
     /// What has been written so far.
-    pub fn written(&self) -> Written {
-        self.written
+    pub fn stats(&self) -> TraceFileStats {
+        self.stats
     }
 
     /// Whether it takes no more because writing failed.
-    pub fn is_broken(&self) -> bool {
+    pub fn has_failed(&self) -> bool {
         self.broke.is_some()
     }
 
@@ -124,30 +124,30 @@ impl<W: Write + Seek> TraceFile<W> {
     /// # Errors
     ///
     /// The file could not be written, now or before; it is whole up to there.
-    pub fn end(mut self) -> io::Result<Written> {
+    pub fn finish(mut self) -> io::Result<TraceFileStats> {
         if let Some(error) = self.broke.take() {
             return Err(error);
         }
         self.flush()?;
-        Ok(self.written)
+        Ok(self.stats)
     }
 
-    fn leave_out(&mut self, course: &Course) {
-        self.written.left_out += 1;
-        if self.written.full_at.is_none() && self.broke.is_none() {
-            self.written.full_at = Some(course.begin);
+    fn leave_out(&mut self, course: &CycleTrace) {
+        self.stats.skipped += 1;
+        if self.stats.full_at.is_none() && self.broke.is_none() {
+            self.stats.full_at = Some(course.begin);
             let said = "\"from here on: only missed cycles\"";
             self.mark(CYCLES, course.begin, said, 'g');
-            if course.fate != Fate::InTime {
-                self.written.left_out -= 1;
-                self.cycle(course);
+            if course.outcome != Outcome::InTime {
+                self.stats.skipped -= 1;
+                self.write_cycle(course);
             }
         }
     }
 
     /// Learns the names of a plan's steps and gives new workers their lanes.
-    fn learn(&mut self, course: &Course) {
-        let is_known = |steps: &Arc<Steps>| Arc::ptr_eq(steps, &course.steps);
+    fn learn(&mut self, course: &CycleTrace) {
+        let is_known = |steps: &Arc<StepNames>| Arc::ptr_eq(steps, &course.steps);
         if !self.steps.as_ref().is_some_and(is_known) {
             let steps = &course.steps;
             let known = (0..steps.len()).filter_map(|i| Some((steps.name(i)?, steps.kind(i)?)));
@@ -165,24 +165,28 @@ impl<W: Write + Seek> TraceFile<W> {
         }
     }
 
-    fn events(&mut self, course: &Course) {
+    fn events(&mut self, course: &CycleTrace) {
         self.whole(course);
         for slice in &course.slices {
-            self.slice(slice.worker, (slice.from, slice.to), slice.did);
+            self.slice(slice.worker, (slice.from, slice.to), slice.kind);
         }
         // The callback thread is there in any case.
         for visit in course.visits.iter().filter(|visit| visit.worker > 0) {
-            let name = if visit.came { "\"wake\"" } else { "\"sleep\"" };
+            let name = if visit.entered {
+                "\"wake\""
+            } else {
+                "\"sleep\""
+            };
             self.mark(lane(visit.worker), visit.at, name, 't');
         }
         if let Some(deadline) = course.deadline {
             self.mark(CYCLES, deadline, "\"deadline\"", 't');
         }
-        let what = match (course.fate, course.is_holed) {
-            (Fate::InTime, false) => return,
-            (Fate::InTime, true) => "records dropped",
-            (Fate::Missed, _) => "missed",
-            (Fate::Abandoned, _) => "abandoned",
+        let what = match (course.outcome, course.is_incomplete) {
+            (Outcome::InTime, false) => return,
+            (Outcome::InTime, true) => "records dropped",
+            (Outcome::Missed, _) => "missed",
+            (Outcome::Abandoned, _) => "abandoned",
         };
         let said = match course.blamed_name() {
             Some(name) => json(&format!("{what}: {name}")),
@@ -192,10 +196,10 @@ impl<W: Write + Seek> TraceFile<W> {
     }
 
     /// The cycle itself, and its time as a curve.
-    fn whole(&mut self, course: &Course) {
-        let Course {
+    fn whole(&mut self, course: &CycleTrace) {
+        let CycleTrace {
             number,
-            woken,
+            wakes: woken,
             takes,
             ..
         } = course;
@@ -205,34 +209,34 @@ impl<W: Write + Seek> TraceFile<W> {
         };
         self.open('X', CYCLES, course.begin);
         self.raw(",\"dur\":");
-        self.time(course.took());
+        self.time(course.duration());
         self.raw(&format!(
             ",\"name\":\"cycle\",\"cat\":\"cycle\",\"args\":{{\"number\":{number},\"woken\":{woken},\"takes\":{takes}{late}}}}}"
         ));
         self.open('C', CYCLES, course.begin);
         self.raw(",\"name\":\"cycle time\",\"args\":{\"µs\":");
-        self.time(course.took());
+        self.time(course.duration());
         self.raw("}}");
     }
 
-    fn slice(&mut self, worker: u16, (from, to): (Nanos, Nanos), did: Did) {
+    fn slice(&mut self, worker: u16, (from, to): (Nanos, Nanos), did: SliceKind) {
         self.open('X', lane(worker), from);
         self.raw(",\"dur\":");
         self.time(Nanos(to.0.saturating_sub(from.0)));
         self.raw(",\"name\":");
         match did {
-            Did::Step(step) => match self.heads.get(step) {
+            SliceKind::Step(step) => match self.heads.get(step) {
                 Some(head) => self.part.extend_from_slice(head.as_bytes()),
                 None => self.raw("\"unknown\",\"cat\":\"\""),
             },
-            Did::Lane(step) => {
+            SliceKind::Lane(step) => {
                 let name = self.steps.as_ref().and_then(|steps| steps.name(step));
                 let name = json(&format!("{}, a part", name.unwrap_or("unknown")));
                 self.raw(&format!("{name},\"cat\":\"part\""));
             }
-            Did::Start => self.raw("\"start\",\"cat\":\"start\""),
-            Did::Piece => self.raw("\"deferred piece\",\"cat\":\"deferred\""),
-            Did::Wait => self.raw("\"wait\",\"cat\":\"wait\""),
+            SliceKind::Start => self.raw("\"start\",\"cat\":\"start\""),
+            SliceKind::Piece => self.raw("\"deferred piece\",\"cat\":\"deferred\""),
+            SliceKind::Wait => self.raw("\"wait\",\"cat\":\"wait\""),
         }
         self.raw("}");
     }
@@ -311,7 +315,7 @@ fn lane(worker: u16) -> u32 {
 }
 
 /// What a cycle takes, about.
-fn bytes(course: &Course) -> u64 {
+fn bytes(course: &CycleTrace) -> u64 {
     (course.slices.len() + course.visits.len() + 8) as u64 * 100
 }
 

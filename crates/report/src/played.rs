@@ -1,6 +1,6 @@
 //! What the steps of one plan took, and which of them was late.
 
-use crate::Steps;
+use crate::StepNames;
 use crate::cycle::Cycle;
 use std::sync::Arc;
 use units::Nanos;
@@ -8,7 +8,7 @@ use units::Nanos;
 /// One plan's steps and what they took.
 #[derive(Debug)]
 pub(crate) struct Played {
-    pub(crate) steps: Arc<Steps>,
+    pub(crate) steps: Arc<StepNames>,
     pub(crate) times: Vec<Times>,
 }
 
@@ -25,7 +25,7 @@ pub(crate) struct Times {
 
 impl Played {
     /// Nothing yet.
-    pub(crate) fn new(steps: Steps) -> Self {
+    pub(crate) fn new(steps: StepNames) -> Self {
         let times = vec![Times::default(); steps.len()];
         Self {
             steps: Arc::new(steps),

@@ -1,6 +1,6 @@
 //! What is said after playing or rendering.
 
-use crate::{Bucket, Findings, Histogram, Summary};
+use crate::{Bucket, Histogram, TimeSummary, TraceStats};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -56,7 +56,7 @@ pub struct Report {
     /// Trace records that found no room.
     pub trace_dropped: u64,
     /// How long a cycle took, in ns.
-    pub cycle_ns: Summary,
+    pub cycle_ns: TimeSummary,
     /// The same as bars: eight for each doubling.
     pub cycle_histogram: Vec<Bucket>,
     /// By when a cycle had to be done, in ns; none offline.
@@ -68,7 +68,7 @@ pub struct Report {
     /// Workers that had to be woken.
     pub wakes_per_cycle: f64,
     /// By how much the output lags.
-    pub latency_frames: Latency,
+    pub latency_frames: LatencyFrames,
     /// How many times as fast as on one worker it could be at best: all costs over the critical path's.
     pub speedup_bound: f64,
     /// Real-time guarantees that were refused, each with what to do.
@@ -79,7 +79,7 @@ pub struct Report {
 
 /// By how many frames the output lags behind the input.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Latency {
+pub struct LatencyFrames {
     /// Nodes' own.
     pub graph: u32,
     /// What adapting block sizes added, and the device.
@@ -120,7 +120,7 @@ impl NodeTimes {
 
 impl Report {
     /// Writes what a trace has shown into it. What the engine counts itself stays as it is.
-    pub fn set_trace(&mut self, found: &Findings) {
+    pub fn set_trace(&mut self, found: &TraceStats) {
         self.misses_by_node = found.misses_by_node.clone();
         self.misses_of_no_node = found.misses_of_no_node;
         self.abandoned_by_node = found.abandoned_by_node.clone();

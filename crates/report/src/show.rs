@@ -1,6 +1,6 @@
 //! A report for people: a few lines, and the histogram as bars.
 
-use crate::{Bucket, Latency, Report};
+use crate::{Bucket, LatencyFrames, Report};
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -29,7 +29,7 @@ impl Report {
         write!(f, "{} on {} worker{s}", self.scheduler, self.workers)?;
         write!(f, ", {} frames at {} Hz", self.block, self.rate)?;
         write!(f, ", {}, {} kernels", self.driver, self.kernels)?;
-        let Latency { graph, driver } = self.latency_frames;
+        let LatencyFrames { graph, driver } = self.latency_frames;
         if graph + driver > 0 {
             write!(f, ", latency {graph} (graph) + {driver} (driver) frames")?;
         }

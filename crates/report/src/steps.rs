@@ -1,29 +1,29 @@
 //! What steps of a plan are called, and when each is due.
 
-use draw::Hue;
+use draw::NodeClass;
 use graph::{Graph, NodeId};
-use plan::{Plan, Work};
+use plan::{Plan, StepOp};
 
 /// The names of a plan's steps.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Steps(Vec<Named>);
+pub struct StepNames(Vec<Named>);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Named {
     name: String,
     kind: String,
-    hue: Hue,
+    hue: NodeClass,
     every: u32,
     phase: u32,
 }
 
-impl Steps {
+impl StepNames {
     /// The steps of `plan`, called as the nodes of `graph`; a loop is called by its members.
-    pub fn of(plan: &Plan, graph: &Graph) -> Self {
+    pub fn from_plan(plan: &Plan, graph: &Graph) -> Self {
         let named = plan.steps.iter().map(|step| Named {
-            name: name(plan, graph, step.work),
-            kind: kind(graph, step.work),
-            hue: hue(graph, step.work),
+            name: name(plan, graph, step.op),
+            kind: kind(graph, step.op),
+            hue: hue(graph, step.op),
             every: step.every.max(1),
             phase: step.phase,
         });
@@ -31,11 +31,11 @@ impl Steps {
     }
 
     /// Steps with these names, each due in every cycle.
-    pub fn named<N: Into<String>>(names: impl IntoIterator<Item = N>) -> Self {
+    pub fn from_names<N: Into<String>>(names: impl IntoIterator<Item = N>) -> Self {
         let named = names.into_iter().map(|name| Named {
             name: name.into(),
             kind: String::new(),
-            hue: Hue::default(),
+            hue: NodeClass::default(),
             every: 1,
             phase: 0,
         });
@@ -64,8 +64,10 @@ impl Steps {
 
     /// Which colour it has in pictures.
     /// The colour of a step in pictures.
-    pub fn hue(&self, step: usize) -> Hue {
-        self.0.get(step).map_or(Hue::default(), |step| step.hue)
+    pub fn hue(&self, step: usize) -> NodeClass {
+        self.0
+            .get(step)
+            .map_or(NodeClass::default(), |step| step.hue)
     }
 
     /// Which steps cycle `cycle` must have run.
@@ -85,23 +87,23 @@ impl Steps {
 const MEMBERS: usize = 3;
 
 /// Whose step it is; none for a loop's.
-fn node(work: Work) -> Option<NodeId> {
+fn node(work: StepOp) -> Option<NodeId> {
     match work {
-        Work::Node { node, .. }
-        | Work::Write { node, .. }
-        | Work::Keep { node }
-        | Work::Mute { node }
-        | Work::Send { node, .. }
-        | Work::Receive { node, .. }
-        | Work::Align { node, .. } => Some(node),
-        Work::Loop(_) => None,
+        StepOp::Process { node, .. }
+        | StepOp::WriteLine { node, .. }
+        | StepOp::Sink { node }
+        | StepOp::Silence { node }
+        | StepOp::Send { node, .. }
+        | StepOp::Receive { node, .. }
+        | StepOp::Align { node, .. } => Some(node),
+        StepOp::Loop(_) => None,
     }
 }
 
-fn name(plan: &Plan, graph: &Graph, work: Work) -> String {
-    if let Work::Loop(id) = work {
-        let members = plan.loops[id.0 as usize].steps.of(&plan.inner);
-        let names = members.iter().map(|step| name(plan, graph, step.work));
+fn name(plan: &Plan, graph: &Graph, work: StepOp) -> String {
+    if let StepOp::Loop(id) = work {
+        let members = plan.loops[id.0 as usize].steps.of(&plan.loop_steps);
+        let names = members.iter().map(|step| name(plan, graph, step.op));
         let mut names: Vec<String> = names.collect();
         names.dedup();
         let more = if names.len() > MEMBERS { ", …" } else { "" };
@@ -113,31 +115,31 @@ fn name(plan: &Plan, graph: &Graph, work: Work) -> String {
     there.unwrap_or_else(|| format!("node {}", id.0))
 }
 
-fn kind(graph: &Graph, work: Work) -> String {
+fn kind(graph: &Graph, work: StepOp) -> String {
     let there = node(work).and_then(|id| graph.node(id));
-    let kind = there.map_or("", |node| node.plays());
+    let kind = there.map_or("", |node| node.effective_kind());
     match work {
-        Work::Loop(_) => "loop".to_owned(),
-        Work::Write { .. } => format!("{kind}, writing"),
-        Work::Send { .. } => format!("{kind}, handing on"),
-        Work::Receive { .. } => format!("{kind}, taking up"),
-        Work::Align { .. } => format!("{kind}, made late"),
-        Work::Node { line: Some(_), .. } => format!("{kind}, reading"),
-        Work::Mute { .. } => format!("{kind}, off"),
+        StepOp::Loop(_) => "loop".to_owned(),
+        StepOp::WriteLine { .. } => format!("{kind}, writing"),
+        StepOp::Send { .. } => format!("{kind}, handing on"),
+        StepOp::Receive { .. } => format!("{kind}, taking up"),
+        StepOp::Align { .. } => format!("{kind}, made late"),
+        StepOp::Process { line: Some(_), .. } => format!("{kind}, reading"),
+        StepOp::Silence { .. } => format!("{kind}, off"),
         _ => kind.to_owned(),
     }
 }
 
 /// As in the graph's picture.
-fn hue(graph: &Graph, work: Work) -> Hue {
+fn hue(graph: &Graph, work: StepOp) -> NodeClass {
     match (work, node(work).and_then(|id| graph.node(id))) {
-        (Work::Keep { .. }, _) => Hue::Sink,
-        (Work::Write { .. } | Work::Align { .. } | Work::Loop(_), _)
-        | (Work::Node { line: Some(_), .. }, _) => Hue::Delay,
-        (_, Some(node)) if node.inputs.is_empty() => Hue::Source,
-        (_, Some(node)) if node.outputs.is_empty() => Hue::Sink,
-        (_, Some(node)) if node.inputs.len() + node.outputs.len() > 2 => Hue::Join,
-        _ => Hue::Effect,
+        (StepOp::Sink { .. }, _) => NodeClass::Sink,
+        (StepOp::WriteLine { .. } | StepOp::Align { .. } | StepOp::Loop(_), _)
+        | (StepOp::Process { line: Some(_), .. }, _) => NodeClass::Delay,
+        (_, Some(node)) if node.inputs.is_empty() => NodeClass::Source,
+        (_, Some(node)) if node.outputs.is_empty() => NodeClass::Sink,
+        (_, Some(node)) if node.inputs.len() + node.outputs.len() > 2 => NodeClass::Join,
+        _ => NodeClass::Effect,
     }
 }
 
@@ -145,15 +147,15 @@ fn hue(graph: &Graph, work: Work) -> Hue {
 mod tests {
     use super::*;
     use graph::Node;
-    use plan::{Loop, LoopId, Options, Span, Step};
+    use plan::{IndexRange, Loop, LoopId, PlanOptions, Step};
     use units::{Frames, Nanos, SampleRate};
 
-    fn step(work: Work, every: u32, phase: u32) -> Step {
+    fn step(work: StepOp, every: u32, phase: u32) -> Step {
         Step {
-            work,
-            inputs: Span::default(),
-            outputs: Span::default(),
-            successors: Span::default(),
+            op: work,
+            inputs: IndexRange::default(),
+            outputs: IndexRange::default(),
+            successors: IndexRange::default(),
             activation: 0,
             every,
             phase,
@@ -165,11 +167,11 @@ mod tests {
 
     /// A plan without anything, to which steps are given.
     fn plan(steps: Vec<Step>, inner: Vec<Step>, loops: Vec<Loop>) -> Plan {
-        let options = Options::new(Frames(64), SampleRate::new(48_000).unwrap());
+        let options = PlanOptions::new(Frames(64), SampleRate::new(48_000).unwrap());
         let empty = plan::compile(&Graph::default(), &graph::Catalogue::default(), &options);
         Plan {
             steps,
-            inner,
+            loop_steps: inner,
             loops,
             ..empty.unwrap()
         }
@@ -179,22 +181,22 @@ mod tests {
     fn steps_are_called_as_their_nodes_and_loops_by_their_members() {
         let mut graph = Graph::default();
         let ids = ["a", "b", "c", "d", "e"].map(|name| graph.add(Node::new(name, "mix")).unwrap());
-        let node = |i: usize| Work::Node {
+        let node = |i: usize| StepOp::Process {
             node: ids[i],
             line: None,
         };
         let inner = (1..5).map(|i| step(node(i), 1, 0)).collect();
         let loops = vec![Loop {
-            steps: Span { start: 0, end: 4 },
+            steps: IndexRange { start: 0, end: 4 },
             sub_block: Frames(8),
         }];
-        let off = Work::Mute { node: ids[1] };
+        let off = StepOp::Silence { node: ids[1] };
         let steps = vec![
             step(node(0), 4, 3),
-            step(Work::Loop(LoopId(0)), 1, 0),
+            step(StepOp::Loop(LoopId(0)), 1, 0),
             step(off, 1, 0),
         ];
-        let named = Steps::of(&plan(steps, inner, loops), &graph);
+        let named = StepNames::from_plan(&plan(steps, inner, loops), &graph);
         let names: Vec<_> = (0..4).map(|i| named.name(i)).collect();
         assert_eq!(
             names,

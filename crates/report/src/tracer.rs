@@ -7,10 +7,10 @@
 //! taken as long as all that is missing. So while drops are being counted a cycle must show every step that was due,
 //! or nothing is learned from it and nobody is blamed.
 
-use crate::course::{Course, Fate};
-use crate::cycle::{Cycle, Did, Span};
+use crate::course::{CycleTrace, Outcome};
+use crate::cycle::{Cycle, SliceKind, Span};
 use crate::played::{Played, Usual};
-use crate::{Findings, Steps};
+use crate::{StepNames, TraceStats};
 use plan::TraceRecord;
 use std::collections::BTreeMap;
 use units::Nanos;
@@ -27,21 +27,21 @@ pub struct Tracer {
     open: BTreeMap<u32, Cycle>,
     /// Cycles before this one have been judged.
     judged: Option<u32>,
-    pass: u64,
+    end_pass: u64,
     dropped: u64,
     /// Up to which pass a cycle that ends may have a hole.
     doubtful_until: u64,
     usual_cycle: Usual,
-    found: Findings,
+    found: TraceStats,
     /// The stamp of the first record: the trace's begin.
     zero: Option<u64>,
-    load: Load,
-    slowest: Option<Course>,
+    load: WorkerLoad,
+    slowest: Option<CycleTrace>,
 }
 
 /// How busy workers were, in cycles of which all is known.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Load {
+pub struct WorkerLoad {
     /// How many cycles.
     pub cycles: u64,
     /// For each worker, how long it ran steps, parts of steps and deferred pieces in them.
@@ -49,13 +49,13 @@ pub struct Load {
 }
 
 /// What is done with each cycle that is over.
-type Tell<'a> = Option<&'a mut dyn FnMut(&Course)>;
+type Tell<'a> = Option<&'a mut dyn FnMut(&CycleTrace)>;
 
 impl Tracer {
     /// For a plan with `steps`, cycles that should end within `deadline` (none offline), and stamps of which `nanos`
     /// says how long a span of them is.
     pub fn new(
-        steps: Steps,
+        steps: StepNames,
         deadline: Option<Nanos>,
         nanos: impl Fn(u64) -> Nanos + Send + 'static,
     ) -> Self {
@@ -65,24 +65,24 @@ impl Tracer {
             plans: vec![(0, Played::new(steps))],
             open: BTreeMap::new(),
             judged: None,
-            pass: 0,
+            end_pass: 0,
             dropped: 0,
             doubtful_until: 0,
             usual_cycle: Usual::default(),
-            found: Findings::default(),
+            found: TraceStats::default(),
             zero: None,
-            load: Load::default(),
+            load: WorkerLoad::default(),
             slowest: None,
         }
     }
 
     /// From cycle `from` on another plan is followed.
-    pub fn swap(&mut self, from: u32, steps: Steps) {
+    pub fn swap(&mut self, from: u32, steps: StepNames) {
         self.plans.push((from, Played::new(steps)));
     }
 
     /// Somebody who knows says that cycle `cycle` ended too late.
-    pub fn missed(&mut self, cycle: u32) {
+    pub fn mark_missed(&mut self, cycle: u32) {
         if let Some(cycle) = self.cycle(cycle) {
             cycle.is_told_missed = true;
         }
@@ -90,7 +90,7 @@ impl Tracer {
 
     /// One record. Those of one worker come in their order.
     pub fn feed(&mut self, record: TraceRecord) {
-        let pass = self.pass;
+        let pass = self.end_pass;
         self.zero.get_or_insert(record.stamp);
         if let Some(cycle) = self.cycle(record.cycle) {
             cycle.add(record, pass);
@@ -98,18 +98,18 @@ impl Tracer {
     }
 
     /// Every ring has been read once; `dropped` is how many records all of them have lost so far.
-    pub fn pass(&mut self, dropped: u64) {
-        self.pass_telling(dropped, None);
+    pub fn end_pass(&mut self, dropped: u64) {
+        self.end_pass_with(dropped, None);
     }
 
     /// As [`pass`](Self::pass); every cycle that is over now is shown to `tell`, in their order.
-    pub fn pass_telling(&mut self, dropped: u64, mut tell: Tell<'_>) {
+    pub fn end_pass_with(&mut self, dropped: u64, mut tell: Tell<'_>) {
         if dropped > self.dropped {
             self.dropped = dropped;
             // What was lost since the pass before belongs to a cycle that is open, or whose end the next pass shows.
-            self.doubtful_until = self.pass + 1;
+            self.doubtful_until = self.end_pass + 1;
         }
-        let pass = self.pass;
+        let pass = self.end_pass;
         let is_over = |cycle: &Cycle| cycle.ended_in.is_some_and(|ended| ended < pass);
         while let Some((number, cycle)) = self.open.pop_first() {
             // A cycle without an end, because that was dropped, is over when one after it is.
@@ -120,11 +120,11 @@ impl Tracer {
             // Written out: what is lent on must not live as long as the loan.
             self.judge(number, cycle, tell.as_mut().map(|tell| &mut **tell as _));
         }
-        self.pass += 1;
+        self.end_pass += 1;
     }
 
     /// What was found, all that is still open included.
-    pub fn finish(mut self) -> Findings {
+    pub fn finish(mut self) -> TraceStats {
         while let Some((number, cycle)) = self.open.pop_first() {
             self.judge(number, cycle, None);
         }
@@ -132,7 +132,7 @@ impl Tracer {
     }
 
     /// What was found so far.
-    pub fn findings(&self) -> Findings {
+    pub fn findings(&self) -> TraceStats {
         let mut found = self.found.clone();
         found.dropped = self.dropped;
         self.plans.iter().for_each(|(_, played)| found.add(played));
@@ -140,17 +140,17 @@ impl Tracer {
     }
 
     /// How busy workers were so far.
-    pub fn load(&self) -> &Load {
+    pub fn load(&self) -> &WorkerLoad {
         &self.load
     }
 
     /// The slowest cycle so far that was not given up, and of which all is known.
-    pub fn slowest(&self) -> Option<&Course> {
+    pub fn slowest(&self) -> Option<&CycleTrace> {
         self.slowest.as_ref()
     }
 
     /// Missed cycles so far by the node that was late, the worst first, `most` at most.
-    pub fn worst(&self, most: usize) -> Vec<(String, u64)> {
+    pub fn late_nodes(&self, most: usize) -> Vec<(String, u64)> {
         let mut found = self.found.misses_by_node.clone();
         for (_, played) in &self.plans {
             let late = played.times.iter().enumerate().filter(|(_, t)| t.late > 0);
@@ -181,18 +181,18 @@ impl Tracer {
         let is_late =
             matches!((time, self.deadline), (Some(time), Some(deadline)) if time > deadline);
         let fate = match cycle.is_abandoned {
-            true => Fate::Abandoned,
-            false if is_late || cycle.is_told_missed => Fate::Missed,
-            false => Fate::InTime,
+            true => Outcome::Abandoned,
+            false if is_late || cycle.is_told_missed => Outcome::Missed,
+            false => Outcome::InTime,
         };
         let blamed = match is_holed {
             true => None,
             false => self.blame(number, &cycle, fate),
         };
         self.found.count(&cycle, time);
-        self.found.holed += u64::from(is_holed && fate != Fate::Abandoned);
-        self.found.missed += u64::from(fate == Fate::Missed);
-        self.found.misses_of_no_node += u64::from(fate == Fate::Missed && blamed.is_none());
+        self.found.incomplete += u64::from(is_holed && fate != Outcome::Abandoned);
+        self.found.missed += u64::from(fate == Outcome::Missed);
+        self.found.misses_of_no_node += u64::from(fate == Outcome::Missed && blamed.is_none());
         if !is_holed {
             self.load.add(&cycle, &self.nanos);
         }
@@ -211,9 +211,9 @@ impl Tracer {
     }
 
     /// Learns from a cycle without holes; which step was late, or did not return.
-    fn blame(&mut self, number: u32, cycle: &Cycle, fate: Fate) -> Option<usize> {
+    fn blame(&mut self, number: u32, cycle: &Cycle, fate: Outcome) -> Option<usize> {
         let played = &mut self.plans[0].1;
-        if fate == Fate::Abandoned {
+        if fate == Outcome::Abandoned {
             let stuck = cycle.first_missing(played.steps.due(number))?;
             played.times[stuck].stuck += 1;
             return Some(stuck);
@@ -222,7 +222,7 @@ impl Tracer {
         let enough = enough(time.0, self.usual_cycle.or(time.0), self.deadline);
         let late = played.learn((number, cycle), &self.nanos, enough);
         self.usual_cycle.add(time.0);
-        let late = late.filter(|_| fate == Fate::Missed)?;
+        let late = late.filter(|_| fate == Outcome::Missed)?;
         played.times[late].late += 1;
         Some(late)
     }
@@ -231,32 +231,32 @@ impl Tracer {
     fn show(
         &mut self,
         (number, cycle): (u32, &Cycle),
-        (fate, blamed, is_holed): (Fate, Option<usize>, bool),
+        (fate, blamed, is_holed): (Outcome, Option<usize>, bool),
         tell: Tell<'_>,
     ) {
         let (Some(begin), Some(end)) = (cycle.begin, cycle.end) else {
             return;
         };
         let took = (self.nanos)(end.saturating_sub(begin));
-        let slowest = self.slowest.as_ref().map_or(Nanos(0), Course::took);
-        let is_slowest = !is_holed && fate != Fate::Abandoned && took > slowest;
+        let slowest = self.slowest.as_ref().map_or(Nanos(0), CycleTrace::duration);
+        let is_slowest = !is_holed && fate != Outcome::Abandoned && took > slowest;
         if !is_slowest && tell.is_none() {
             return;
         }
         let zero = self.zero.unwrap_or(begin);
         let time = |stamp: u64| (self.nanos)(stamp.saturating_sub(zero));
-        let course = Course {
+        let course = CycleTrace {
             number,
             begin: time(begin),
             end: time(end),
             deadline: self
                 .deadline
                 .map(|d| Nanos(time(begin).0.saturating_add(d.0))),
-            fate,
+            outcome: fate,
             blamed,
-            woken: cycle.wakes,
+            wakes: cycle.wakes,
             takes: cycle.takes,
-            is_holed,
+            is_incomplete: is_holed,
             slices: Vec::with_capacity(cycle.spans.len()),
             visits: Vec::with_capacity(cycle.visits.len()),
             steps: self.plans[0].1.steps.clone(),
@@ -280,10 +280,10 @@ impl Tracer {
     }
 }
 
-impl Load {
+impl WorkerLoad {
     fn add(&mut self, cycle: &Cycle, nanos: &dyn Fn(u64) -> Nanos) {
         self.cycles += 1;
-        let ran = |span: &&Span| !matches!(span.did, Did::Wait | Did::Start);
+        let ran = |span: &&Span| !matches!(span.did, SliceKind::Wait | SliceKind::Start);
         for span in cycle.spans.iter().filter(ran) {
             let worker = usize::from(span.worker);
             if worker >= self.busy.len() {

@@ -4,31 +4,31 @@
 //! from an older one; so it is claimed once a cycle, and one who lost its core in an old cycle cannot claim it for that
 //! any more: a cycle ends only after everything in it has been claimed.
 
-use crate::pad::Padded;
+use crate::pad::CachePadded;
 use crate::sync::atomic::{AtomicU32, Ordering};
 
 /// See the module.
-pub struct Claim(Padded<AtomicU32>);
+pub struct EpochClaim(CachePadded<AtomicU32>);
 
-impl Default for Claim {
+impl Default for EpochClaim {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl Claim {
+impl EpochClaim {
     /// Claimed for epoch 0.
     ///
     /// Real-time: setup.
     pub fn new() -> Self {
-        Self(Padded(AtomicU32::new(0)))
+        Self(CachePadded(AtomicU32::new(0)))
     }
 
     /// Whether it is the caller's for the cycle `epoch`, from now on.
     ///
     /// Real-time: hot.
     #[inline]
-    pub fn claim(&self, epoch: u32) -> bool {
+    pub fn try_claim(&self, epoch: u32) -> bool {
         // Relaxed: the exchange decides.
         let last = self.0.load(Ordering::Relaxed);
         // Acquire pairs with the Release of the last claimer, whose use of the thing is over: the cycle has ended.
@@ -43,7 +43,7 @@ impl Claim {
     ///
     /// Real-time: hot.
     #[inline]
-    pub fn looks_free(&self, epoch: u32) -> bool {
+    pub fn is_free(&self, epoch: u32) -> bool {
         // Relaxed: a hint; `claim` decides.
         is_before(self.0.load(Ordering::Relaxed), epoch)
     }
@@ -62,7 +62,7 @@ mod loom_tests {
     #[test]
     fn a_cycle_has_one_claimer_and_a_late_one_comes_too_late() {
         loom::model(|| {
-            let claim = Arc::new(Claim::new());
+            let claim = Arc::new(EpochClaim::new());
             let late = {
                 let claim = claim.clone();
                 loom::thread::spawn(move || u32::from(claim.claim(1)))
@@ -78,13 +78,13 @@ mod loom_tests {
 
 #[cfg(all(test, not(loom)))]
 mod tests {
-    use super::Claim;
+    use super::EpochClaim;
 
     #[test]
     fn epochs_wrap_around() {
-        let claim = Claim::new();
-        assert!(claim.claim(0x7fff_ffff) && claim.claim(0xffff_fffe));
-        assert!(!claim.claim(0xffff_fffe) && !claim.claim(0xffff_fff0));
-        assert!(claim.looks_free(3) && claim.claim(3));
+        let claim = EpochClaim::new();
+        assert!(claim.try_claim(0x7fff_ffff) && claim.try_claim(0xffff_fffe));
+        assert!(!claim.try_claim(0xffff_fffe) && !claim.try_claim(0xffff_fff0));
+        assert!(claim.is_free(3) && claim.try_claim(3));
     }
 }

@@ -27,10 +27,10 @@ impl Countdown {
     ///
     /// Real-time: hot.
     #[inline]
-    pub fn count_off(&self, steps: u32, all: u32) -> bool {
+    pub fn decrement(&self, steps: u32, all: u32) -> bool {
         let is_last = self.0.fetch_sub(steps, Ordering::AcqRel) == steps;
         if is_last {
-            self.arm(all);
+            self.reset(all);
         }
         is_last
     }
@@ -39,7 +39,7 @@ impl Countdown {
     ///
     /// Real-time: hot.
     #[inline]
-    pub fn count_off_alone(&self, steps: u32, all: u32) -> bool {
+    pub fn decrement_unsync(&self, steps: u32, all: u32) -> bool {
         // Relaxed, both: there is no other thread.
         let left = self.0.load(Ordering::Relaxed) - steps;
         self.0
@@ -60,7 +60,7 @@ impl Countdown {
     ///
     /// Real-time: hot.
     #[inline]
-    pub fn is_down(&self) -> bool {
+    pub fn is_zero(&self) -> bool {
         // Acquire pairs with `signal`: each one's, through the chain of exchanges.
         self.0.load(Ordering::Acquire) == 0
     }
@@ -69,7 +69,7 @@ impl Countdown {
     ///
     /// Real-time: hot.
     #[inline]
-    pub fn arm(&self, all: u32) {
+    pub fn reset(&self, all: u32) {
         // Relaxed: the next cycle's start publishes it.
         self.0.store(all, Ordering::Relaxed);
     }
@@ -136,8 +136,8 @@ mod tests {
     fn it_arms_itself() {
         let count = Countdown::new(2);
         for _ in 0..3 {
-            assert!(!count.count_off(1, 2) && count.count_off(1, 2));
-            assert!(!count.count_off_alone(1, 2) && count.count_off_alone(1, 2));
+            assert!(!count.decrement(1, 2) && count.decrement(1, 2));
+            assert!(!count.decrement_unsync(1, 2) && count.decrement_unsync(1, 2));
         }
     }
 }

@@ -2,13 +2,13 @@
 //!
 //! A job is a value that can be worked on in small pieces. Its owner (a processor) fills it in, [starts](Owner::start)
 //! it with the frame by which it is due, and takes it back when it is done; in between any worker with nothing better
-//! to do runs one piece at a time through the [`Runner`].
+//! to do runs one piece at a time through the [`JobRunner`].
 //!
 //! # Who owns the job
 //!
 //! | state | the job belongs to | who leaves the state, by |
 //! |---|---|---|
-//! | `HERE` | the owner | owner, [`Owner::start`]: to `WAITING` |
+//! | `HERE` | the owner | owner, [`DeferredJob::start`]: to `WAITING` |
 //! | `WAITING` | nobody | whoever wins the exchange in `run_piece`: to `RUNNING` |
 //! | `RUNNING` | the winner, for one piece | winner, at the end of the piece: to `WAITING` or to `HERE` |
 //!
@@ -25,11 +25,11 @@ const RUNNING: u8 = 2;
 const LOST: u8 = 3;
 
 /// Work that can be done in pieces.
-pub trait Pieces: Send + 'static {
+pub trait PiecewiseJob: Send + 'static {
     /// Does one piece, of about 20 µs at most; whether that was the last.
     ///
     /// Real-time: hot.
-    fn piece(&mut self) -> bool;
+    fn run_piece(&mut self) -> bool;
 }
 
 struct Shared<T> {
@@ -42,18 +42,18 @@ struct Shared<T> {
 unsafe impl<T: Send> Sync for Shared<T> {}
 
 /// The end that fills a job in and takes it back.
-pub struct Owner<T>(Arc<Shared<T>>);
+pub struct DeferredJob<T>(Arc<Shared<T>>);
 
-/// The end that works on a job, whatever it is. What [`Owner::runner`] gives.
+/// The end that works on a job, whatever it is. What [`DeferredJob::job_runner`] gives.
 #[derive(Clone)]
-pub struct Runner(std::sync::Arc<dyn Run>);
+pub struct JobRunner(std::sync::Arc<dyn Run>);
 
 trait Run: Send + Sync {
     fn due(&self) -> Option<u64>;
     fn run_piece(&self) -> bool;
 }
 
-impl<T: Pieces> Owner<T> {
+impl<T: PiecewiseJob> DeferredJob<T> {
     /// A job that is here and not started.
     ///
     /// Real-time: setup.
@@ -68,14 +68,14 @@ impl<T: Pieces> Owner<T> {
     /// What workers need.
     ///
     /// Real-time: setup.
-    pub fn runner(&self) -> Runner {
-        Runner(std::sync::Arc::new(Link(self.0.clone())))
+    pub fn job_runner(&self) -> JobRunner {
+        JobRunner(std::sync::Arc::new(Link(self.0.clone())))
     }
 
     /// Whether the job is done or not started.
     ///
     /// Real-time: hot.
-    pub fn is_here(&self) -> bool {
+    pub fn is_available(&self) -> bool {
         // pairs with the store at the end of the last piece: the job comes with it.
         self.0.state.load(Ordering::Acquire) == HERE
     }
@@ -83,7 +83,7 @@ impl<T: Pieces> Owner<T> {
     /// Whether a piece of it has panicked: it never comes back.
     ///
     /// Real-time: hot.
-    pub fn is_lost(&self) -> bool {
+    pub fn has_panicked(&self) -> bool {
         // Relaxed: nothing travels, since nobody touches the job again.
         self.0.state.load(Ordering::Relaxed) == LOST
     }
@@ -92,7 +92,7 @@ impl<T: Pieces> Owner<T> {
     ///
     /// Real-time: hot.
     pub fn get(&mut self) -> Option<&mut T> {
-        if !self.is_here() {
+        if !self.is_available() {
             return None;
         }
         // SAFETY: the state is `HERE`, so the job is ours, and only `&mut self` can start it again.
@@ -103,7 +103,7 @@ impl<T: Pieces> Owner<T> {
     ///
     /// Real-time: hot.
     pub fn start(&mut self, due: u64) {
-        if self.is_here() {
+        if self.is_available() {
             // Relaxed: travels with the state below.
             self.0.due.store(due, Ordering::Relaxed);
             // pairs with the exchange in `run_piece`: what we filled in goes along.
@@ -114,16 +114,16 @@ impl<T: Pieces> Owner<T> {
     /// Does one piece oneself, unless somebody else is at it.
     ///
     /// Real-time: hot.
-    pub fn help(&mut self) {
+    pub fn run_piece(&mut self) {
         self.0.run_piece();
     }
 }
 
-impl Runner {
+impl JobRunner {
     /// By which frame the job must be done, if a piece of it can be run now.
     ///
     /// Real-time: hot.
-    pub fn due(&self) -> Option<u64> {
+    pub fn deadline(&self) -> Option<u64> {
         self.0.due()
     }
 
@@ -137,7 +137,7 @@ impl Runner {
 
 struct Link<T>(Arc<Shared<T>>);
 
-impl<T: Pieces> Run for Link<T> {
+impl<T: PiecewiseJob> Run for Link<T> {
     fn due(&self) -> Option<u64> {
         // pairs with `start`, for the due frame; it may be stale, then the exchange in `run_piece` fails or a piece
         // of the job's next round is run, which is as good.
@@ -150,7 +150,7 @@ impl<T: Pieces> Run for Link<T> {
     }
 }
 
-impl<T: Pieces> Shared<T> {
+impl<T: PiecewiseJob> Shared<T> {
     fn run_piece(&self) -> bool {
         // Acquire pairs with `start` and with the end of the piece before: the job comes with it.
         let won =
@@ -164,7 +164,7 @@ impl<T: Pieces> Shared<T> {
             next: LOST,
         };
         // SAFETY: we moved the state to `RUNNING`, so the job is ours until `piece` moves it on.
-        let done = self.job.with_mut(|job| unsafe { (*job).piece() });
+        let done = self.job.with_mut(|job| unsafe { (*job).run_piece() });
         piece.next = if done { HERE } else { WAITING };
         true
     }
@@ -188,7 +188,7 @@ mod loom_tests {
     use super::{Owner, Pieces};
 
     struct Count(u32);
-    impl Pieces for Count {
+    impl PiecewiseJob for Count {
         fn piece(&mut self) -> bool {
             self.0 += 1;
             self.0 == 2
@@ -198,7 +198,7 @@ mod loom_tests {
     #[test]
     fn owner_and_worker_do_each_piece_once() {
         loom::model(|| {
-            let mut owner = Owner::new(Count(0));
+            let mut owner = DeferredJob::new(Count(0));
             let runner = owner.runner();
             owner.start(1);
             let worker = loom::thread::spawn(move || {
@@ -220,8 +220,8 @@ mod tests {
     use super::*;
 
     struct Parts(Vec<u32>);
-    impl Pieces for Parts {
-        fn piece(&mut self) -> bool {
+    impl PiecewiseJob for Parts {
+        fn run_piece(&mut self) -> bool {
             assert_ne!(self.0.pop(), Some(13), "a piece that panics");
             self.0.is_empty()
         }
@@ -229,25 +229,25 @@ mod tests {
 
     #[test]
     fn a_job_comes_back_after_its_last_piece() {
-        let mut owner = Owner::new(Parts(vec![1, 2]));
-        let runner = owner.runner();
-        assert_eq!(runner.due(), None);
+        let mut owner = DeferredJob::new(Parts(vec![1, 2]));
+        let runner = owner.job_runner();
+        assert_eq!(runner.deadline(), None);
         owner.start(640);
-        assert_eq!(runner.due(), Some(640));
+        assert_eq!(runner.deadline(), Some(640));
         assert!(owner.get().is_none());
         assert!(runner.run_piece());
-        owner.help();
+        owner.run_piece();
         assert!(owner.get().unwrap().0.is_empty());
-        assert!(!runner.run_piece() && !owner.is_lost());
+        assert!(!runner.run_piece() && !owner.has_panicked());
     }
 
     #[test]
     fn a_job_whose_piece_panics_never_comes_back() {
-        let mut owner = Owner::new(Parts(vec![1, 13]));
+        let mut owner = DeferredJob::new(Parts(vec![1, 13]));
         owner.start(0);
-        let runner = owner.runner();
+        let runner = owner.job_runner();
         let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| runner.run_piece()));
         assert!(caught.is_err());
-        assert!(owner.get().is_none() && owner.is_lost() && !runner.run_piece());
+        assert!(owner.get().is_none() && owner.has_panicked() && !runner.run_piece());
     }
 }

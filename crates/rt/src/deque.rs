@@ -18,27 +18,27 @@
 //! A task is an index; what it stands for is published by whoever makes it ready: every store of `bottom` is `Release`
 //! and pairs with the `Acquire` in `steal`.
 
-use crate::pad::Padded;
+use crate::pad::CachePadded;
 use crate::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
 
 /// See the module.
 pub struct Deque {
     /// One past the newest task; only the owner writes it.
-    bottom: Padded<AtomicU32>,
+    bottom: CachePadded<AtomicU32>,
     /// epoch: 32 bits | the oldest task: 32. Whoever takes that moves it on.
-    top: Padded<AtomicU64>,
+    top: CachePadded<AtomicU64>,
     tasks: Box<[AtomicU32]>,
 }
 
 /// What became of an attempt to steal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stolen {
+pub enum Steal {
     /// This task is the thief's now.
-    Task(u32),
+    Success(u32),
     /// There was nothing of this epoch.
-    Nothing,
+    Empty,
     /// Somebody else was faster; there may be more.
-    Lost,
+    Retry,
 }
 
 impl Deque {
@@ -47,8 +47,8 @@ impl Deque {
     /// Real-time: setup.
     pub fn new(capacity: usize) -> Self {
         Self {
-            bottom: Padded(AtomicU32::new(0)),
-            top: Padded(AtomicU64::new(0)),
+            bottom: CachePadded(AtomicU32::new(0)),
+            top: CachePadded(AtomicU64::new(0)),
             tasks: (0..capacity).map(|_| AtomicU32::new(0)).collect(),
         }
     }
@@ -111,7 +111,7 @@ impl Deque {
     ///
     /// Real-time: hot.
     #[inline]
-    pub fn pop_alone(&self) -> Option<u32> {
+    pub fn pop_unsync(&self) -> Option<u32> {
         // Relaxed throughout: there is no other thread.
         let last = self.bottom.load(Ordering::Relaxed).checked_sub(1)?;
         self.bottom.store(last, Ordering::Relaxed);
@@ -136,17 +136,17 @@ impl Deque {
     ///
     /// Real-time: hot.
     #[inline]
-    pub fn steal(&self, epoch: u32) -> Stolen {
+    pub fn steal(&self, epoch: u32) -> Steal {
         // Acquire pairs with `begin`.
         let top = self.top.load(Ordering::Acquire);
         if (top >> 32) as u32 != epoch {
-            return Stolen::Nothing;
+            return Steal::Empty;
         }
         // pairs with `lower_bottom`.
         fence(Ordering::SeqCst);
         // Acquire pairs with `push`.
         if top as u32 >= self.bottom.load(Ordering::Acquire) {
-            return Stolen::Nothing;
+            return Steal::Empty;
         }
         // Relaxed: valid only if the exchange below succeeds, and then it was published by the bottom we read. The
         // bottom may be of a newer epoch, and the index beyond what was pushed there; then the exchange fails.
@@ -155,8 +155,8 @@ impl Deque {
             .top
             .compare_exchange(top, top + 1, Ordering::SeqCst, Ordering::Relaxed)
         {
-            Ok(_) => Stolen::Task(task),
-            Err(_) => Stolen::Lost,
+            Ok(_) => Steal::Success(task),
+            Err(_) => Steal::Retry,
         }
     }
 
@@ -164,7 +164,7 @@ impl Deque {
     ///
     /// Real-time: hot.
     #[inline]
-    pub fn looks_full(&self) -> bool {
+    pub fn has_tasks(&self) -> bool {
         // Relaxed: a hint; `steal` decides.
         (self.top.load(Ordering::Relaxed) as u32) < self.bottom.load(Ordering::Relaxed)
     }
@@ -188,7 +188,7 @@ mod loom_tests {
                 let (deque, taken) = (deque.clone(), taken.clone());
                 loom::thread::spawn(move || {
                     for _ in 0..tries {
-                        if let Stolen::Task(task) = deque.steal(epoch) {
+                        if let Steal::Success(task) = deque.steal(epoch) {
                             assert_eq!(task < first, epoch == 1);
                             taken[task as usize].fetch_add(1, Ordering::Relaxed);
                         }
@@ -225,24 +225,24 @@ mod loom_tests {
 
 #[cfg(all(test, not(loom)))]
 mod tests {
-    use super::{Deque, Stolen};
+    use super::{Deque, Steal};
 
     #[test]
     fn owner_takes_the_newest_and_thief_the_oldest() {
         let deque = Deque::new(4);
         deque.begin(1);
         [7, 8, 9].into_iter().for_each(|t| deque.push(t));
-        assert_eq!(deque.steal(2), Stolen::Nothing);
-        assert_eq!(deque.steal(1), Stolen::Task(7));
+        assert_eq!(deque.steal(2), Steal::Empty);
+        assert_eq!(deque.steal(1), Steal::Success(7));
         assert_eq!(deque.pop(), Some(9));
         deque.push(10);
         assert_eq!(deque.pop(), Some(10));
         assert_eq!(deque.pop(), Some(8));
         assert_eq!(deque.pop(), None);
-        assert_eq!(deque.steal(1), Stolen::Nothing);
+        assert_eq!(deque.steal(1), Steal::Empty);
         deque.begin(2);
         deque.push(1);
-        assert_eq!(deque.steal(1), Stolen::Nothing);
+        assert_eq!(deque.steal(1), Steal::Empty);
         assert_eq!(deque.pop(), Some(1));
     }
 }

@@ -24,15 +24,15 @@ mod kernel;
 
 /// Which fences this process has. Both sides must use the same value, or copies of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Asymmetric {
+pub struct AsymmetricFence {
     reach: Option<kernel::Reach>,
 }
 
-impl Asymmetric {
+impl AsymmetricFence {
     /// Asks the kernel for its barrier.
     ///
     /// Real-time: setup.
-    pub fn set_up() -> Self {
+    pub fn within_process() -> Self {
         Self {
             reach: kernel::register(kernel::Reach::Process),
         }
@@ -42,7 +42,7 @@ impl Asymmetric {
     /// only that one's light halves are full fences, and its heavy ones do not reach the other.
     ///
     /// Real-time: setup.
-    pub fn between_processes() -> Self {
+    pub fn across_processes() -> Self {
         Self {
             reach: kernel::register(kernel::Reach::Processes),
         }
@@ -93,7 +93,7 @@ mod loom_tests {
     #[test]
     fn of_two_that_store_and_look_at_least_one_sees_the_other() {
         loom::model(|| {
-            let fences = Asymmetric::set_up();
+            let fences = AsymmetricFence::set_up();
             let words = Arc::new((AtomicU32::new(0), AtomicU32::new(0)));
             let often = {
                 let words = words.clone();
@@ -113,11 +113,11 @@ mod loom_tests {
 
 #[cfg(all(test, not(loom)))]
 mod tests {
-    use super::Asymmetric;
+    use super::AsymmetricFence;
     use std::sync::Barrier;
     use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
-    fn both_miss_each_other(fences: Asymmetric) -> u32 {
+    fn both_miss_each_other(fences: AsymmetricFence) -> u32 {
         const ROUNDS: usize = 2000;
         let words: Vec<[AtomicU32; 4]> = (0..ROUNDS).map(|_| Default::default()).collect();
         let start = Barrier::new(2);
@@ -143,12 +143,12 @@ mod tests {
 
     #[test]
     fn light_against_heavy_never_misses() {
-        assert_eq!(both_miss_each_other(Asymmetric::set_up()), 0);
+        assert_eq!(both_miss_each_other(AsymmetricFence::within_process()), 0);
     }
 
     #[test]
     fn without_the_kernel_s_help_it_never_misses_either() {
-        assert!(!Asymmetric::symmetric().is_asymmetric());
-        assert_eq!(both_miss_each_other(Asymmetric::symmetric()), 0);
+        assert!(!AsymmetricFence::symmetric().is_asymmetric());
+        assert_eq!(both_miss_each_other(AsymmetricFence::symmetric()), 0);
     }
 }

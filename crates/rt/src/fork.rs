@@ -13,7 +13,7 @@
 //! The word carries the round, so that a claim made on an old look at it fails. The owner writes the job only between
 //! rounds: after every lane of the last one is counted in `done`, which each helper does as its last act.
 
-use crate::pad::Padded;
+use crate::pad::CachePadded;
 use crate::sync::UnsafeCell;
 use crate::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
@@ -22,8 +22,8 @@ type Job = *const (dyn Fn(u32) + Sync);
 /// Where one worker offers lanes.
 pub struct ForkCell {
     /// round: 32 bits | next lane: 16 | lanes: 16.
-    word: Padded<AtomicU64>,
-    done: Padded<AtomicU32>,
+    word: CachePadded<AtomicU64>,
+    done: CachePadded<AtomicU32>,
     panicked: AtomicU32,
     job: UnsafeCell<Option<Job>>,
 }
@@ -55,8 +55,8 @@ impl ForkCell {
     /// Real-time: setup.
     pub fn new() -> Self {
         Self {
-            word: Padded(AtomicU64::new(0)),
-            done: Padded(AtomicU32::new(0)),
+            word: CachePadded(AtomicU64::new(0)),
+            done: CachePadded(AtomicU32::new(0)),
             panicked: AtomicU32::new(0),
             job: UnsafeCell::new(None),
         }
@@ -126,7 +126,7 @@ impl ForkCell {
     ///
     /// Real-time: hot.
     #[inline]
-    pub fn looks_open(&self) -> bool {
+    pub fn has_branches(&self) -> bool {
         // Relaxed: a hint; the claim decides.
         let word = self.word.load(Ordering::Relaxed);
         next(word) < lanes(word)
@@ -210,7 +210,7 @@ mod tests {
             sum.fetch_add(lane, Ordering::Relaxed);
         });
         assert_eq!(sum.load(Ordering::Relaxed), 10);
-        assert!(!cell.looks_open() && !cell.help());
+        assert!(!cell.has_branches() && !cell.help());
     }
 
     #[test]

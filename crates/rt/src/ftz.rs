@@ -28,7 +28,7 @@ impl FlushToZero {
     /// Switches the mode on for the calling thread.
     ///
     /// Real-time: hot.
-    pub fn on() -> Self {
+    pub fn enable() -> Self {
         let before = mode::get();
         mode::set(mode::flushing(before));
         Self {
@@ -40,7 +40,7 @@ impl FlushToZero {
     /// Whether the calling thread flushes denormals now.
     ///
     /// Real-time: hot.
-    pub fn is_on() -> bool {
+    pub fn is_enabled() -> bool {
         mode::CAN_FLUSH && mode::flushing(mode::get()) == mode::get()
     }
 }
@@ -62,21 +62,21 @@ mod tests {
 
     #[test]
     fn denormals_are_zero_under_a_guard_and_not_after_it() {
-        assert!(!FlushToZero::is_on());
-        let guard = FlushToZero::on();
-        let inner = FlushToZero::on();
+        assert!(!FlushToZero::is_enabled());
+        let guard = FlushToZero::enable();
+        let inner = FlushToZero::enable();
         drop(inner);
         let under = half_of_the_smallest_normal();
-        assert_eq!(FlushToZero::is_on(), mode::CAN_FLUSH);
+        assert_eq!(FlushToZero::is_enabled(), mode::CAN_FLUSH);
         drop(guard);
         assert_eq!(under == 0.0, mode::CAN_FLUSH);
-        assert!(half_of_the_smallest_normal() > 0.0 && !FlushToZero::is_on());
+        assert!(half_of_the_smallest_normal() > 0.0 && !FlushToZero::is_enabled());
     }
 
     #[test]
     fn denormals_that_come_in_are_zero_too() {
         let denormal = black_box(f32::MIN_POSITIVE) * black_box(0.25);
-        let guard = FlushToZero::on();
+        let guard = FlushToZero::enable();
         let product = black_box(denormal) * black_box(1e30);
         drop(guard);
         assert_eq!(product == 0.0, mode::CAN_FLUSH);

@@ -4,7 +4,6 @@
 //! beside it and a loom test below it. May not: know audio.
 
 pub mod arena;
-pub mod away;
 pub mod claim;
 pub mod countdown;
 pub mod deferred;
@@ -12,17 +11,18 @@ pub mod deque;
 pub mod fence;
 pub mod fork;
 pub mod ftz;
-pub mod lane;
+pub mod idle_set;
+pub mod job_service;
 pub mod mailbox;
 #[cfg(unix)]
 pub mod mirror;
 pub mod pad;
 pub mod progress;
-pub mod ranks;
-pub mod ready;
-pub mod serve;
+pub mod rank_set;
+pub mod ready_queue;
 pub mod spsc;
 pub mod stamp;
+pub mod static_queues;
 mod sync;
 pub mod trace;
 pub mod wake;

@@ -42,7 +42,7 @@
 //!
 //! To ask the kernel at a call that can be served would cost fifty times the call. It could change little: what was given
 //! is good, and nothing more comes, so calls that take or give are served for a ring's length at most, until one is told.
-//! Who wants to know before asks by [`Producer::is_dead`] and [`Consumer::is_dead`].
+//! Who wants to know before asks by [`Producer::is_peer_dead`] and [`Consumer::is_peer_dead`].
 //!
 //! # Who sleeps, who wakes
 //!
@@ -56,7 +56,7 @@
 //!
 //! By the fences one of the two sees the other. Between processes the heavy fence is a barrier of the kernel for all
 //! that have registered; where it refuses one of them, a wake can be lost, and the sleep is over after
-//! [`Ring::LOOK`] all the same.
+//! [`Ring::LIVENESS_INTERVAL`] all the same.
 
 mod bell;
 mod ends;
@@ -66,15 +66,15 @@ mod layout;
 mod life;
 mod mapping;
 mod memory;
-mod plain;
+mod pod;
 mod reach;
 mod ring;
 mod side;
 #[cfg(all(test, unix, not(loom)))]
 mod tests;
 
-pub use ends::{Consumer, Producer, Room, Window};
-pub use error::{Refusal, RingError};
-pub use memory::Pages;
-pub use plain::Plain;
+pub use ends::{Consumer, Producer, ReadChunk, WriteChunk};
+pub use error::{ChunkError, RingError};
+pub use memory::PageSize;
+pub use pod::Pod;
 pub use ring::{Ring, channel};

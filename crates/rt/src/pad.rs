@@ -3,9 +3,9 @@
 /// Two lines: the adjacent-line prefetcher of x86 fetches pairs.
 #[derive(Debug, Default)]
 #[repr(align(128))]
-pub struct Padded<T>(pub T);
+pub struct CachePadded<T>(pub T);
 
-impl<T> std::ops::Deref for Padded<T> {
+impl<T> std::ops::Deref for CachePadded<T> {
     type Target = T;
 
     #[inline]
@@ -14,7 +14,7 @@ impl<T> std::ops::Deref for Padded<T> {
     }
 }
 
-impl<T> std::ops::DerefMut for Padded<T> {
+impl<T> std::ops::DerefMut for CachePadded<T> {
     #[inline]
     fn deref_mut(&mut self) -> &mut T {
         &mut self.0

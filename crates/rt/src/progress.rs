@@ -10,32 +10,32 @@
 //! Only who holds tasks of the epoch counts, so a cycle is never over while somebody still owes a count. Counting off is
 //! `AcqRel` and pairs with the `Acquire` of whoever finds 0: all that all tasks did is seen.
 
-use crate::pad::Padded;
+use crate::pad::CachePadded;
 use crate::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 /// So many epochs after one that was given up its number is brought up; a quarter of all there are.
 const FAR: u32 = 1 << 30;
 
 /// See the module.
-pub struct Progress {
-    left: Padded<AtomicU64>,
-    abandoned: Padded<AtomicU32>,
+pub struct CycleProgress {
+    left: CachePadded<AtomicU64>,
+    abandoned: CachePadded<AtomicU32>,
 }
 
-impl Default for Progress {
+impl Default for CycleProgress {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl Progress {
+impl CycleProgress {
     /// Epoch 0 is over.
     ///
     /// Real-time: setup.
     pub fn new() -> Self {
         Self {
-            left: Padded(AtomicU64::new(0)),
-            abandoned: Padded(AtomicU32::new(0)),
+            left: CachePadded(AtomicU64::new(0)),
+            abandoned: CachePadded(AtomicU32::new(0)),
         }
     }
 
@@ -57,7 +57,7 @@ impl Progress {
     ///
     /// Real-time: hot.
     #[inline]
-    pub fn count_off(&self, tasks: u32) {
+    pub fn finish(&self, tasks: u32) {
         // AcqRel: what we did travels, and what the others did comes.
         self.left.fetch_sub(u64::from(tasks), Ordering::AcqRel);
     }
@@ -111,8 +111,8 @@ impl Progress {
 #[cfg(all(test, loom))]
 mod loom_tests {
     use super::Progress;
-    use crate::claim::Claim;
-    use crate::fence::Asymmetric;
+    use crate::claim::EpochClaim;
+    use crate::fence::AsymmetricFence;
     use crate::sync::atomic::{AtomicU32, Ordering};
     use crate::sync::{Arc, UnsafeCell};
 
@@ -120,8 +120,8 @@ mod loom_tests {
     #[test]
     fn the_host_may_begin_again_when_a_cycle_is_complete_whoever_lingers() {
         loom::model(|| {
-            let shared = Arc::new((Progress::new(), Claim::new(), UnsafeCell::new(0_u32)));
-            let play = |s: &(Progress, Claim, UnsafeCell<u32>), epoch| {
+            let shared = Arc::new((CycleProgress::new(), Claim::new(), UnsafeCell::new(0_u32)));
+            let play = |s: &(CycleProgress, Claim, UnsafeCell<u32>), epoch| {
                 while !s.0.is_over(epoch) {
                     if s.1.claim(epoch) {
                         // SAFETY: claimed, for this epoch: ours until it is counted.
@@ -151,7 +151,11 @@ mod loom_tests {
     fn after_giving_up_the_host_sees_who_is_in_a_task() {
         loom::model(|| {
             let fence = Asymmetric::symmetric();
-            let shared = Arc::new((Progress::new(), AtomicU32::new(0), UnsafeCell::new(0_u32)));
+            let shared = Arc::new((
+                CycleProgress::new(),
+                AtomicU32::new(0),
+                UnsafeCell::new(0_u32),
+            ));
             shared.0.begin(1, 1);
             let worker = {
                 let shared = shared.clone();
@@ -178,15 +182,15 @@ mod loom_tests {
 
 #[cfg(all(test, not(loom)))]
 mod tests {
-    use super::Progress;
+    use super::CycleProgress;
 
     #[test]
     fn an_epoch_is_over_when_all_is_counted_or_another_begins() {
-        let progress = Progress::new();
+        let progress = CycleProgress::new();
         progress.begin(1, 2);
-        progress.count_off(1);
+        progress.finish(1);
         assert!(!progress.is_over(1) && progress.is_over(2));
-        progress.count_off(1);
+        progress.finish(1);
         assert!(progress.is_over(1) && progress.is_complete());
         progress.begin(2, 1);
         assert!(progress.is_over(1) && !progress.is_over(2));
@@ -196,7 +200,7 @@ mod tests {
 
     #[test]
     fn who_lingers_from_before_two_that_were_given_up_begins_nothing() {
-        let progress = Progress::new();
+        let progress = CycleProgress::new();
         for epoch in [1, 2] {
             progress.begin(epoch, 1);
             progress.abandon(epoch);
@@ -207,7 +211,7 @@ mod tests {
 
     #[test]
     fn epochs_wrap_around() {
-        let progress = Progress::new();
+        let progress = CycleProgress::new();
         for epoch in (1..=u32::MAX).step_by(1 << 28).chain([u32::MAX, 0, 5]) {
             progress.begin(epoch, 1);
             assert!(!progress.is_abandoned(epoch));

@@ -15,7 +15,7 @@
 
 use std::mem::MaybeUninit;
 
-use crate::pad::Padded;
+use crate::pad::CachePadded;
 use crate::sync::Arc;
 use crate::sync::UnsafeCell;
 use crate::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -23,8 +23,8 @@ use crate::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 type Slot<T> = UnsafeCell<MaybeUninit<T>>;
 
 struct Shared<T> {
-    head: Padded<AtomicUsize>,
-    tail: Padded<AtomicUsize>,
+    head: CachePadded<AtomicUsize>,
+    tail: CachePadded<AtomicUsize>,
     /// One of the ends is gone.
     closed: AtomicBool,
     capacity: usize,
@@ -61,8 +61,8 @@ pub fn channel<T>(capacity: usize) -> (Sender<T>, Receiver<T>) {
         .map(|_| UnsafeCell::new(MaybeUninit::uninit()))
         .collect();
     let shared = Arc::new(Shared {
-        head: Padded(AtomicUsize::new(0)),
-        tail: Padded(AtomicUsize::new(0)),
+        head: CachePadded(AtomicUsize::new(0)),
+        tail: CachePadded(AtomicUsize::new(0)),
         closed: AtomicBool::new(false),
         capacity,
         slots,

@@ -23,7 +23,7 @@ const COMPARED: Duration = Duration::from_millis(20);
 
 /// Ticks since some moment before.
 ///
-/// Real-time: hot, once [`Scale::of_this_machine`] has been asked for.
+/// Real-time: hot, once [`TickScale::calibrated`] has been asked for.
 #[inline]
 pub fn now() -> u64 {
     counter::now()
@@ -31,7 +31,7 @@ pub fn now() -> u64 {
 
 /// How long a tick lasts.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Scale {
+pub struct TickScale {
     ticks_per_second: u64,
     /// Nanoseconds a tick, times 2^32, rounded to the nearest.
     nanos: u64,
@@ -39,13 +39,13 @@ pub struct Scale {
     ticks: u64,
 }
 
-impl Scale {
+impl TickScale {
     /// The scale of [`now`] on this machine. The first call may compare the counter with the clock, for 20 ms; the others
     /// repeat its answer.
     ///
     /// Real-time: setup.
-    pub fn of_this_machine() -> Self {
-        static SCALE: OnceLock<Scale> = OnceLock::new();
+    pub fn calibrated() -> Self {
+        static SCALE: OnceLock<TickScale> = OnceLock::new();
         *SCALE.get_or_init(|| {
             let hz = counter::ticks_per_second().unwrap_or_else(compare);
             Self::new(hz).expect("a counter that ticks was chosen")
@@ -133,12 +133,12 @@ fn both() -> (u64, Instant) {
 
 #[cfg(all(test, not(loom)))]
 mod tests {
-    use super::{Scale, now};
+    use super::{TickScale, now};
     use units::Nanos;
 
     #[test]
     fn stamps_of_one_thread_never_go_back() {
-        Scale::of_this_machine();
+        TickScale::calibrated();
         let stamps: Vec<u64> = (0..1000).map(|_| now()).collect();
         assert!(stamps.is_sorted() && stamps[999] > stamps[0]);
     }
@@ -146,7 +146,7 @@ mod tests {
     #[test]
     fn conversions_are_monotone_and_keep_their_word() {
         for hz in [1, 24_000_000, 1_000_000_000, 2_999_999_999, 5_000_000_000] {
-            let scale = Scale::new(hz).unwrap();
+            let scale = TickScale::new(hz).unwrap();
             assert_eq!(scale.ticks_per_second(), hz);
             let points = (0..64).flat_map(|bit| [(1u64 << bit) - 1, 1 << bit, (1 << bit) + 1]);
             let mut points: Vec<u64> = points.collect();
@@ -161,19 +161,22 @@ mod tests {
 
     #[test]
     fn absurd_counters_are_refused() {
-        assert_eq!(Scale::new(0), None);
-        assert_eq!(Scale::new(u64::MAX).map(|s| s.nanos(u64::MAX).0 > 0), None);
+        assert_eq!(TickScale::new(0), None);
+        assert_eq!(
+            TickScale::new(u64::MAX).map(|s| s.nanos(u64::MAX).0 > 0),
+            None
+        );
     }
 
     #[test]
     fn a_stamp_before_another_is_no_time_after_it() {
-        let scale = Scale::new(1_000_000_000).unwrap();
+        let scale = TickScale::new(1_000_000_000).unwrap();
         assert_eq!(scale.between(5, 12), Nanos(7));
         assert_eq!(scale.between(12, 5), Nanos(0));
     }
 
     #[test]
     fn every_caller_is_told_the_same_scale() {
-        assert_eq!(Scale::of_this_machine(), Scale::of_this_machine());
+        assert_eq!(TickScale::calibrated(), TickScale::calibrated());
     }
 }

@@ -1,20 +1,20 @@
 //! A ring for records: the writer never waits, and what does not fit is counted.
 //!
 //! The records go through a [`spsc`] ring, whose table says who owns what. The count of the dropped has one
-//! writer, the [`Writer`], and nothing travels with it.
+//! writer, the [`TraceWriter`], and nothing travels with it.
 
 use crate::spsc;
 use crate::sync::Arc;
 use crate::sync::atomic::{AtomicU64, Ordering};
 
 /// The end that records: one for each worker.
-pub struct Writer<R> {
+pub struct TraceWriter<R> {
     records: spsc::Sender<R>,
     dropped: Arc<AtomicU64>,
 }
 
 /// The end that reads the records, on a thread that has time.
-pub struct Reader<R> {
+pub struct TraceReader<R> {
     records: spsc::Receiver<R>,
     dropped: Arc<AtomicU64>,
 }
@@ -22,21 +22,21 @@ pub struct Reader<R> {
 /// A ring for `capacity` records that have not been read yet, and its two ends.
 ///
 /// Real-time: setup.
-pub fn ring<R: Copy>(capacity: usize) -> (Writer<R>, Reader<R>) {
+pub fn ring<R: Copy>(capacity: usize) -> (TraceWriter<R>, TraceReader<R>) {
     let (sender, receiver) = spsc::channel(capacity);
     let dropped = Arc::new(AtomicU64::new(0));
-    let writer = Writer {
+    let writer = TraceWriter {
         records: sender,
         dropped: dropped.clone(),
     };
-    let reader = Reader {
+    let reader = TraceReader {
         records: receiver,
         dropped,
     };
     (writer, reader)
 }
 
-impl<R: Copy> Writer<R> {
+impl<R: Copy> TraceWriter<R> {
     /// Keeps `record`, or counts it where there is no room.
     ///
     /// Real-time: hot.
@@ -50,7 +50,7 @@ impl<R: Copy> Writer<R> {
     }
 }
 
-impl<R: Copy> Reader<R> {
+impl<R: Copy> TraceReader<R> {
     /// Passes to `each` the records that were there at the call, oldest first; how many.
     ///
     /// Real-time: hot, if `each` is.

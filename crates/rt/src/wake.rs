@@ -4,7 +4,7 @@
 //!
 //! # Who may miss whom
 //!
-//! | sleeper, in [`Sleeper::wait`] | waker, in [`Sleeper::set`] and [`Sleeper::wake`] |
+//! | sleeper, in [`Futex::wait`] | waker, in [`Futex::store`] and [`Futex::wake`] |
 //! |---|---|
 //! | counts itself in `asleep` | stores the word |
 //! | full fence | full fence |
@@ -18,7 +18,7 @@ use std::num::NonZeroU32;
 
 use units::Nanos;
 
-use crate::pad::Padded;
+use crate::pad::CachePadded;
 use crate::sync::atomic::{AtomicU32, Ordering, fence};
 
 #[cfg(any(loom, not(target_os = "linux")))]
@@ -30,24 +30,24 @@ pub(crate) mod kernel;
 
 /// A 32-bit word that threads can sleep on.
 #[derive(Debug)]
-pub struct Sleeper {
-    word: Padded<AtomicU32>,
-    asleep: Padded<AtomicU32>,
+pub struct Futex {
+    word: CachePadded<AtomicU32>,
+    asleep: CachePadded<AtomicU32>,
     kernel: kernel::Kernel,
 }
 
 /// Which sleepers a wake is for: one bit a sleeper, of its choice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Names(NonZeroU32);
+pub struct WakeMask(NonZeroU32);
 
-impl Names {
+impl WakeMask {
     /// Every sleeper.
     pub const ALL: Self = Self(NonZeroU32::MAX);
 
     /// The sleeper `index`, and those that share its bit: every 32nd.
     ///
     /// Real-time: hot.
-    pub fn one(index: usize) -> Self {
+    pub fn bit(index: usize) -> Self {
         Self(NonZeroU32::new(1 << (index % 32)).unwrap_or(NonZeroU32::MIN))
     }
 
@@ -55,19 +55,19 @@ impl Names {
     ///
     /// Real-time: hot.
     #[must_use]
-    pub fn and(self, other: Self) -> Self {
+    pub fn union(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
 }
 
-impl Sleeper {
+impl Futex {
     /// A word with nobody asleep on it.
     ///
     /// Real-time: setup.
     pub fn new(value: u32) -> Self {
         Self {
-            word: Padded(AtomicU32::new(value)),
-            asleep: Padded(AtomicU32::new(0)),
+            word: CachePadded(AtomicU32::new(value)),
+            asleep: CachePadded(AtomicU32::new(0)),
             kernel: kernel::Kernel::new(),
         }
     }
@@ -76,7 +76,7 @@ impl Sleeper {
     ///
     /// Real-time: hot.
     #[inline]
-    pub fn get(&self) -> u32 {
+    pub fn load(&self) -> u32 {
         // pairs with the store in `set` and the addition in `add`: what was done before them is seen.
         self.word.load(Ordering::Acquire)
     }
@@ -85,7 +85,7 @@ impl Sleeper {
     ///
     /// Real-time: hot.
     #[inline]
-    pub fn set(&self, value: u32) {
+    pub fn store(&self, value: u32) {
         // pairs with the load in `get`.
         self.word.store(value, Ordering::Release);
     }
@@ -94,7 +94,7 @@ impl Sleeper {
     ///
     /// Real-time: hot.
     #[inline]
-    pub fn add(&self, value: u32) -> u32 {
+    pub fn fetch_add(&self, value: u32) -> u32 {
         // pairs with the load in `get`, and with other additions: all that each adder did before travels on.
         self.word.fetch_add(value, Ordering::AcqRel)
     }
@@ -103,13 +103,13 @@ impl Sleeper {
     ///
     /// Real-time: hot, wakes.
     pub fn wake(&self, count: u32) -> u32 {
-        self.wake_some(count, Names::ALL)
+        self.wake_some(count, WakeMask::ALL)
     }
 
     /// Wakes all sleepers that go by one of `names`; how many it woke. No system call where nobody sleeps.
     ///
     /// Real-time: hot, wakes.
-    pub fn wake_named(&self, names: Names) -> u32 {
+    pub fn wake_masked(&self, names: WakeMask) -> u32 {
         self.wake_some(u32::MAX, names)
     }
 
@@ -117,24 +117,24 @@ impl Sleeper {
     ///
     /// Real-time: waits, on whoever changes the word, without limit.
     pub fn wait(&self, expected: u32) {
-        self.sleep(expected, Names::ALL, None);
+        self.sleep(expected, WakeMask::ALL, None);
     }
 
     /// As [`wait`](Self::wait), woken only for one of `names`.
     ///
     /// Real-time: waits, on whoever changes the word, without limit.
-    pub fn wait_named(&self, expected: u32, names: Names) {
+    pub fn wait_masked(&self, expected: u32, names: WakeMask) {
         self.sleep(expected, names, None);
     }
 
     /// As [`wait`](Self::wait), but for about `limit` at most.
     ///
     /// Real-time: waits, on whoever changes the word, for `limit`.
-    pub fn wait_for(&self, expected: u32, limit: Nanos) {
-        self.sleep(expected, Names::ALL, Some(limit));
+    pub fn wait_timeout(&self, expected: u32, limit: Nanos) {
+        self.sleep(expected, WakeMask::ALL, Some(limit));
     }
 
-    fn wake_some(&self, count: u32, names: Names) -> u32 {
+    fn wake_some(&self, count: u32, names: WakeMask) -> u32 {
         // pairs with the fence in `sleep`, as the table says.
         fence(Ordering::SeqCst);
         // Relaxed: ordered by the fence.
@@ -144,7 +144,7 @@ impl Sleeper {
         self.kernel.wake(&self.word, count, names.0)
     }
 
-    fn sleep(&self, expected: u32, names: Names, limit: Option<Nanos>) {
+    fn sleep(&self, expected: u32, names: WakeMask, limit: Option<Nanos>) {
         // Relaxed: ordered by the fence.
         self.asleep.fetch_add(1, Ordering::Relaxed);
         // pairs with the fence in `wake_some`, as the table says.
@@ -166,7 +166,7 @@ mod loom_tests {
     #[test]
     fn a_sleeper_never_misses_the_change() {
         loom::model(|| {
-            let word = Arc::new(Sleeper::new(0));
+            let word = Arc::new(Futex::new(0));
             let sleeper = {
                 let word = word.clone();
                 loom::thread::spawn(move || {
@@ -189,7 +189,7 @@ mod loom_tests {
         let mut model = loom::model::Builder::new();
         model.preemption_bound = Some(3);
         model.check(|| {
-            let word = Arc::new(Sleeper::new(0));
+            let word = Arc::new(Futex::new(0));
             let sleepers = [0, 1].map(|name| {
                 let word = word.clone();
                 loom::thread::spawn(move || {
@@ -198,13 +198,13 @@ mod loom_tests {
                         if seen == 2 {
                             return;
                         }
-                        word.wait_named(seen, Names::one(name));
+                        word.wait_named(seen, WakeMask::one(name));
                     }
                 })
             });
             for value in [1, 2] {
                 word.set(value);
-                word.wake_named(Names::one(0).and(Names::one(1)));
+                word.wake_named(WakeMask::one(0).and(WakeMask::one(1)));
             }
             sleepers.into_iter().for_each(|s| s.join().unwrap());
             assert_eq!(word.get(), 2);
@@ -214,52 +214,52 @@ mod loom_tests {
 
 #[cfg(all(test, not(loom)))]
 mod tests {
-    use super::{Names, Sleeper};
+    use super::{Futex, WakeMask};
     use std::sync::Arc;
     use units::Nanos;
 
     #[test]
     fn nobody_asleep_is_nobody_woken() {
-        let word = Sleeper::new(3);
-        assert_eq!((word.wake(8), word.add(1), word.get()), (0, 3, 4));
+        let word = Futex::new(3);
+        assert_eq!((word.wake(8), word.fetch_add(1), word.load()), (0, 3, 4));
         word.wait(3); // comes back, since the word is 4
-        word.wait_for(4, Nanos(1));
+        word.wait_timeout(4, Nanos(1));
     }
 
     #[test]
     #[cfg(target_os = "linux")] // elsewhere a wake is for all
     fn a_sleeper_wakes_for_its_own_name_only() {
-        let word = Arc::new(Sleeper::new(0));
+        let word = Arc::new(Futex::new(0));
         let sleeper = {
             let word = word.clone();
             std::thread::spawn(move || {
-                while word.get() == 0 {
-                    word.wait_named(0, Names::one(33));
+                while word.load() == 0 {
+                    word.wait_masked(0, WakeMask::bit(33));
                 }
             })
         };
-        assert_eq!(word.wake_named(Names::one(2)), 0);
+        assert_eq!(word.wake_masked(WakeMask::bit(2)), 0);
         // Until the sleeper is in the kernel a wake finds nobody.
-        while word.wake_named(Names::one(1)) == 0 {
+        while word.wake_masked(WakeMask::bit(1)) == 0 {
             std::thread::yield_now();
         }
-        word.set(1);
-        word.wake_named(Names::one(1));
+        word.store(1);
+        word.wake_masked(WakeMask::bit(1));
         sleeper.join().unwrap();
     }
 
     #[test]
     fn threads_that_pass_a_turn_to_and_fro_all_finish() {
         const TURNS: u32 = 2000;
-        let word = Arc::new(Sleeper::new(0));
+        let word = Arc::new(Futex::new(0));
         let threads = [0, 1].map(|me| {
             let word = word.clone();
             std::thread::spawn(move || {
                 loop {
-                    match word.get() {
+                    match word.load() {
                         TURNS => return,
                         turn if turn % 2 == me => {
-                            word.add(1);
+                            word.fetch_add(1);
                             word.wake(1);
                         }
                         turn => word.wait(turn),
@@ -268,6 +268,6 @@ mod tests {
             })
         });
         threads.into_iter().for_each(|t| t.join().unwrap());
-        assert_eq!(word.get(), TURNS);
+        assert_eq!(word.load(), TURNS);
     }
 }

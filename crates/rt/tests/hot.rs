@@ -2,7 +2,7 @@
 
 #![cfg(all(unix, not(loom)))]
 
-use divisi_rt::mirror::{Refusal, channel};
+use divisi_rt::mirror::{ChunkError, channel};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use units::Nanos;
@@ -48,17 +48,17 @@ fn rooms_and_windows_allocate_nothing() {
     let (capacity, before) = (producer.capacity(), calls());
     for round in 0..10_000 {
         let frames = round % capacity + 1;
-        let mut room = producer.room(frames).unwrap();
+        let mut room = producer.write_chunk(frames).unwrap();
         room.fill(round as f32);
         room.commit(frames);
-        let window = consumer.window(frames).unwrap();
+        let window = consumer.read_chunk(frames).unwrap();
         std::hint::black_box(&window[..]);
         window.release(frames);
-        let short = Refusal::Short { available: 0 };
-        assert_eq!(consumer.window(1).err(), Some(short));
+        let short = ChunkError::TooFewFrames { available: 0 };
+        assert_eq!(consumer.read_chunk(1).err(), Some(short));
     }
     let limit = Some(Nanos(1000));
-    assert!(consumer.wait_window(1, limit).is_err());
+    assert!(consumer.wait_read_chunk(1, limit).is_err());
     assert_eq!(calls(), before);
     drop(std::hint::black_box(vec![0_u8; 100]));
     assert_eq!(calls(), before + 2, "an allocation would be seen");

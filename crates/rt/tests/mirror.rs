@@ -2,7 +2,7 @@
 
 #![cfg(all(unix, not(loom)))]
 
-use divisi_rt::mirror::{Pages, Refusal, Ring, RingError, channel};
+use divisi_rt::mirror::{ChunkError, PageSize, Ring, RingError, channel};
 use proptest::prelude::*;
 use std::collections::VecDeque;
 use units::Nanos;
@@ -16,39 +16,45 @@ fn a_window_over_the_end_is_one_slice() {
     let (mut producer, mut consumer) = channel::<u32>(1).unwrap();
     let capacity = producer.capacity();
     assert_eq!(capacity * 4 % 4096, 0, "whole pages");
-    producer.room(capacity - 2).unwrap().commit(capacity - 2);
-    consumer.window(capacity - 2).unwrap().release(capacity - 2);
-    let mut room = producer.room(5).unwrap();
+    producer
+        .write_chunk(capacity - 2)
+        .unwrap()
+        .commit(capacity - 2);
+    consumer
+        .read_chunk(capacity - 2)
+        .unwrap()
+        .release(capacity - 2);
+    let mut room = producer.write_chunk(5).unwrap();
     room.copy_from_slice(&[1, 2, 3, 4, 5]);
     room.commit(4);
-    let window = consumer.window(4).unwrap();
+    let window = consumer.read_chunk(4).unwrap();
     assert_eq!(window[..], [1, 2, 3, 4]);
     window.release(1);
     assert_eq!(
-        consumer.window(3).unwrap()[..],
+        consumer.read_chunk(3).unwrap()[..],
         [2, 3, 4],
         "what was kept is there again"
     );
     assert_eq!(
-        consumer.window(4).err(),
-        Some(Refusal::Short { available: 3 })
+        consumer.read_chunk(4).err(),
+        Some(ChunkError::TooFewFrames { available: 3 })
     );
 }
 
 #[test]
 fn a_frame_has_an_item_on_every_channel() {
-    let ring = Ring::<f64>::new(3, 600, Pages::Usual).unwrap();
+    let ring = Ring::<f64>::new(3, 600, PageSize::Default).unwrap();
     let (mut producer, mut consumer) = (ring.producer().unwrap(), ring.consumer().unwrap());
     let mut next = 0;
     for _ in 0..20 {
-        let mut room = producer.room(500).unwrap();
+        let mut room = producer.write_chunk(500).unwrap();
         for c in 0..3 {
             for (i, item) in room.channel(c).iter_mut().enumerate() {
                 *item = (10 * (next + i) + c) as f64;
             }
         }
         room.commit(500);
-        let window = consumer.window(500).unwrap();
+        let window = consumer.read_chunk(500).unwrap();
         for c in 0..3 {
             let right = |(i, item): (usize, &f64)| *item == (10 * (next + i) + c) as f64;
             assert!(window.channel(c).iter().enumerate().all(right));
@@ -61,37 +67,43 @@ fn a_frame_has_an_item_on_every_channel() {
 #[test]
 fn what_was_not_committed_is_not_there() {
     let (mut producer, mut consumer) = channel::<u8>(10).unwrap();
-    producer.room(10).unwrap().fill(1);
+    producer.write_chunk(10).unwrap().fill(1);
     assert_eq!(consumer.available(), 0);
-    producer.room(10).unwrap().commit(2);
-    assert_eq!(consumer.window(2).unwrap()[..], [1, 1]);
-    assert!(consumer.window(2).is_ok());
+    producer.write_chunk(10).unwrap().commit(2);
+    assert_eq!(consumer.read_chunk(2).unwrap()[..], [1, 1]);
+    assert!(consumer.read_chunk(2).is_ok());
     assert_eq!(consumer.available(), 2);
 }
 
 #[test]
 fn there_are_two_ends_and_they_see_each_other_go() {
-    let ring = Ring::<u8>::new(1, 1, Pages::Usual).unwrap();
+    let ring = Ring::<u8>::new(1, 1, PageSize::Default).unwrap();
     let (mut producer, mut consumer) = (ring.producer().unwrap(), ring.consumer().unwrap());
     assert!(matches!(ring.producer(), Err(RingError::Taken)));
     assert!(matches!(ring.consumer(), Err(RingError::Taken)));
-    producer.room(3).unwrap().commit(3);
+    producer.write_chunk(3).unwrap().commit(3);
     drop(producer);
-    assert_eq!(consumer.window(4).err(), Some(Refusal::Closed { left: 3 }));
-    consumer.window(3).unwrap().release(3);
     assert_eq!(
-        consumer.wait_window(1, None).err(),
-        Some(Refusal::Closed { left: 0 })
+        consumer.read_chunk(4).err(),
+        Some(ChunkError::Closed { left: 3 })
+    );
+    consumer.read_chunk(3).unwrap().release(3);
+    assert_eq!(
+        consumer.wait_read_chunk(1, None).err(),
+        Some(ChunkError::Closed { left: 0 })
     );
     let (mut producer, consumer) = channel::<u8>(1).unwrap();
     drop(consumer);
-    assert_eq!(producer.room(1).err(), Some(Refusal::Closed { left: 0 }));
+    assert_eq!(
+        producer.write_chunk(1).err(),
+        Some(ChunkError::Closed { left: 0 })
+    );
 }
 
 #[test]
 fn sizes_that_cannot_be_are_refused_with_their_numbers() {
-    assert!(matches!(channel::<f32>(0), Err(RingError::Nothing)));
-    assert!(matches!(channel::<[f32; 0]>(1), Err(RingError::Nothing)));
+    assert!(matches!(channel::<f32>(0), Err(RingError::ZeroSize)));
+    assert!(matches!(channel::<[f32; 0]>(1), Err(RingError::ZeroSize)));
     assert_eq!(channel::<u8>(1).unwrap().0.capacity(), 4096);
     let said = |frames| channel::<f32>(frames).err().unwrap().to_string();
     assert!(said(usize::MAX / 2).contains(&(usize::MAX / 2).to_string()));
@@ -104,12 +116,12 @@ fn sizes_that_cannot_be_are_refused_with_their_numbers() {
         );
     }
     let (mut producer, _consumer) = channel::<u8>(1).unwrap();
-    let too_many = Refusal::TooMany {
+    let too_many = ChunkError::ExceedsCapacity {
         asked: 5000,
         capacity: 4096,
     };
-    assert_eq!(producer.room(5000).err(), Some(too_many));
-    assert_eq!(producer.wait_room(5000, None).err(), Some(too_many));
+    assert_eq!(producer.write_chunk(5000).err(), Some(too_many));
+    assert_eq!(producer.wait_write_chunk(5000, None).err(), Some(too_many));
 }
 
 #[test]
@@ -117,13 +129,13 @@ fn a_limit_ends_the_waiting() {
     let (mut producer, mut consumer) = channel::<u8>(4096).unwrap();
     let limit = Some(Nanos(2_000_000));
     assert_eq!(
-        consumer.wait_window(1, limit).err(),
-        Some(Refusal::Short { available: 0 })
+        consumer.wait_read_chunk(1, limit).err(),
+        Some(ChunkError::TooFewFrames { available: 0 })
     );
-    producer.room(4096).unwrap().commit(4096);
+    producer.write_chunk(4096).unwrap().commit(4096);
     assert_eq!(
-        producer.wait_room(1, limit).err(),
-        Some(Refusal::Short { available: 0 })
+        producer.wait_write_chunk(1, limit).err(),
+        Some(ChunkError::TooFewFrames { available: 0 })
     );
 }
 
@@ -136,7 +148,7 @@ fn threads_that_wait_for_each_other_pass_all_frames() {
         let mut next = 0;
         while next < FRAMES {
             let frames = (next * 7 % 501 + 1).min(FRAMES - next) as usize;
-            let mut room = producer.wait_room(frames, None).unwrap();
+            let mut room = producer.wait_write_chunk(frames, None).unwrap();
             room.iter_mut().zip(next..).for_each(|(item, n)| *item = n);
             room.commit(frames);
             next += frames as u64;
@@ -145,9 +157,9 @@ fn threads_that_wait_for_each_other_pass_all_frames() {
     let mut next = 0;
     loop {
         let frames = (next * 5 % 503 + 1) as usize;
-        let window = match consumer.wait_window(frames, None) {
+        let window = match consumer.wait_read_chunk(frames, None) {
             Ok(window) => window,
-            Err(Refusal::Closed { left }) => consumer.window(left).unwrap(),
+            Err(ChunkError::Closed { left }) => consumer.read_chunk(left).unwrap(),
             Err(other) => panic!("{other}"),
         };
         assert!(window.iter().zip(next..).all(|(item, n)| *item == n));
@@ -165,8 +177,8 @@ fn threads_that_wait_for_each_other_pass_all_frames() {
     }
     writer.join().unwrap();
     assert_eq!(
-        consumer.wait_window(1, None).err(),
-        Some(Refusal::Closed { left: 0 })
+        consumer.wait_read_chunk(1, None).err(),
+        Some(ChunkError::Closed { left: 0 })
     );
 }
 
@@ -198,7 +210,7 @@ proptest! {
             match act {
                 Act::Write { lent, given } => {
                     let there = capacity - oracle.len();
-                    let Ok(mut room) = producer.room(lent) else {
+                    let Ok(mut room) = producer.write_chunk(lent) else {
                         prop_assert!(lent > there);
                         continue;
                     };
@@ -209,7 +221,7 @@ proptest! {
                     next = next.wrapping_add(given as u16);
                 }
                 Act::Read { lent, given } => {
-                    let Ok(window) = consumer.window(lent) else {
+                    let Ok(window) = consumer.read_chunk(lent) else {
                         prop_assert!(lent > oracle.len());
                         continue;
                     };

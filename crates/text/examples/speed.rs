@@ -1,7 +1,7 @@
 //! How long both readers take for large sessions: `cargo run --release -p divisi-text --example speed`.
 
 use divisi_text::{Session, ag, toml};
-use graph::{Catalogue, Graph, Kind, Param, PortCount, PortSpec, Range, Width, shape};
+use graph::{Catalogue, Graph, Kind, Param, ParamRange, PortCount, PortSignal, PortSpec, shape};
 use std::time::Instant;
 
 fn main() {
@@ -50,18 +50,18 @@ fn catalogue() -> Catalogue {
     let many = |name| PortSpec {
         count: PortCount::Many {
             default: 1,
-            least: 0,
-            most: 4096,
+            min: 0,
+            max: 4096,
         },
-        width: Width::AsNode,
+        signal: PortSignal::AsNode,
         ..PortSpec::mono(name)
     };
     let number = |name, unit| Param {
         name,
         unit,
-        range: Range::Number {
-            least: 0.0,
-            most: 1e9,
+        range: ParamRange::Number {
+            min: 0.0,
+            max: 1e9,
             default: 1000.0,
         },
         live: false,
@@ -69,7 +69,7 @@ fn catalogue() -> Catalogue {
     };
     let mut all = Catalogue::default();
     for name in ["work", "mix"] {
-        all.add(Kind {
+        all.insert(Kind {
             inputs: vec![many("in")],
             outputs: vec![many("out")],
             params: vec![number("ns", "ns")],
@@ -77,12 +77,12 @@ fn catalogue() -> Catalogue {
         });
     }
     let mono = PortSpec::mono;
-    all.add(Kind {
+    all.insert(Kind {
         outputs: vec![mono("out")],
         params: vec![number("freq", "Hz"), number("volume", "")],
         ..Kind::new("osc", "One output.")
     });
-    all.add(Kind {
+    all.insert(Kind {
         inputs: vec![mono("in")],
         ..Kind::new("sink", "One input.")
     });

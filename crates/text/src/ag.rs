@@ -17,21 +17,21 @@ mod lexer;
 mod parser;
 mod write;
 
-pub use write::{CannotSay, write};
+pub use write::{Unsupported, write};
 
 use crate::assemble::assemble;
 use crate::draft::Dialect;
 use crate::findings::Findings;
-use crate::{Reading, Session, Settings, source};
+use crate::{ParsedSession, Session, Settings, source};
 use graph::Catalogue;
 
 /// Reads one `.ag` text.
-pub fn read(bytes: impl AsRef<[u8]>, catalogue: &Catalogue) -> Reading {
+pub fn read(bytes: impl AsRef<[u8]>, catalogue: &Catalogue) -> ParsedSession {
     let (text, not_utf8) = source::decode(bytes.as_ref());
     let mut findings = Findings::new(&text, &not_utf8);
     let (draft, deadline) = parser::parse(&text, &mut findings);
     let graph = assemble(&draft, Dialect::Ag, false, catalogue, &mut findings);
-    Reading {
+    ParsedSession {
         session: Session {
             graph,
             settings: Settings {

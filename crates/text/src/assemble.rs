@@ -4,7 +4,7 @@ use crate::draft::{Dialect, Draft, DraftNode, Word};
 use crate::findings::Findings;
 use crate::params;
 use crate::source::Span;
-use graph::{Catalogue, Graph, Kind, Node, PortCount, PortSpec, Value, Width};
+use graph::{Catalogue, Graph, Kind, Node, ParamValue, PortCount, PortSignal, PortSpec};
 
 /// Among so many findings an unknown kind is answered with the list of all.
 const LISTS: usize = 16;
@@ -106,7 +106,7 @@ impl<'a> Assembler<'a, '_, '_> {
         let mut node = Node::new(written.name.text.as_ref(), kind);
         node.params
             .reserve_exact(written.entries.len().min(params::MOST_KEYS) + 2);
-        node.place = self.findings.source.place(written.name.at.clone());
+        node.span = self.findings.source.place(written.name.at.clone());
         node.cost = written.cost;
         node.every = written.every;
         node.enabled = written.enabled;
@@ -218,10 +218,10 @@ impl<'a> Assembler<'a, '_, '_> {
         ];
         for (key, count, _) in &all {
             if let Some((n, _)) = count {
-                node.set(*key, Value::Number(*n));
+                node.set(*key, ParamValue::Number(*n));
             }
         }
-        for (key, message) in Catalogue::give_ports(kind, node) {
+        for (key, message) in Catalogue::assign_ports(kind, node) {
             let at = all.iter().find(|(k, ..)| *k == key);
             let at = at.and_then(|(_, count, _)| count.as_ref().map(|(_, at)| at.clone()));
             let at = at.unwrap_or_else(|| written.name.at.clone());
@@ -233,10 +233,10 @@ impl<'a> Assembler<'a, '_, '_> {
         self.count_of(kind, "inputs", node.inputs.len(), &inputs);
         self.count_of(kind, "outputs", node.outputs.len(), &outputs);
         if inputs.2 {
-            node.set("in", Value::Number(node.inputs.len() as f64));
+            node.set("in", ParamValue::Number(node.inputs.len() as f64));
         }
         if outputs.2 {
-            node.set("out", Value::Number(node.outputs.len() as f64));
+            node.set("out", ParamValue::Number(node.outputs.len() as f64));
         }
         self.channels(kind, &channels, node);
         self.has_room(written, node)
@@ -273,7 +273,7 @@ impl<'a> Assembler<'a, '_, '_> {
                 .warning(at.clone(), message)
                 .help("leave it out");
         } else if *n != 1.0 {
-            node.set("channels", Value::Number(*n));
+            node.set("channels", ParamValue::Number(*n));
         }
     }
 
@@ -312,5 +312,5 @@ fn has_many(specs: &[PortSpec]) -> bool {
 /// Whether the node may choose how wide they are.
 fn has_width(kind: &Kind) -> bool {
     let mut specs = kind.inputs.iter().chain(&kind.outputs);
-    specs.any(|spec| spec.width == Width::AsNode)
+    specs.any(|spec| spec.signal == PortSignal::AsNode)
 }

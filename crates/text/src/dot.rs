@@ -5,11 +5,11 @@ use std::fmt::Write;
 
 /// `graph` in the DOT language: nodes are records with a field a port, sources on the left.
 pub fn write(graph: &Graph) -> String {
-    write_labelled(graph, |_| None)
+    write_with_labels(graph, |_| None)
 }
 
 /// The same with words at edges.
-pub fn write_labelled(graph: &Graph, edge_label: impl Fn(&Edge) -> Option<String>) -> String {
+pub fn write_with_labels(graph: &Graph, edge_label: impl Fn(&Edge) -> Option<String>) -> String {
     let mut text = String::from("digraph session {\n  rankdir=LR;\n  node [shape=record];\n");
     for (id, node) in graph.nodes() {
         let label = label(node);
@@ -94,7 +94,7 @@ mod tests {
     #[test]
     fn words_stand_at_edges_inside_their_quotes() {
         let graph = shape::line(2, None).unwrap();
-        let text = write_labelled(&graph, |_| Some("a \"b\"\n".into()));
+        let text = write_with_labels(&graph, |_| Some("a \"b\"\n".into()));
         assert!(
             text.contains("n0:o0 -> n1:i0 [label=\"a \\\"b\\\" \"];"),
             "{text}"

@@ -1,7 +1,7 @@
 //! What a text says, word for word, before anyone asks whether it makes sense.
 
 use crate::source::Span;
-use graph::Value;
+use graph::ParamValue;
 use std::borrow::Cow;
 use units::Nanos;
 
@@ -16,7 +16,7 @@ pub(crate) struct Word<'t> {
 #[derive(Clone, Debug)]
 pub(crate) struct Entry<'t> {
     pub(crate) key: Word<'t>,
-    pub(crate) value: Value,
+    pub(crate) value: ParamValue,
     pub(crate) value_at: Span,
 }
 

@@ -3,7 +3,7 @@
 use crate::assemble::Nodes;
 use crate::draft::{Draft, DraftEnd, PortWord};
 use crate::findings::Findings;
-use graph::{Edge, End, Node, NodeId, Port, Signal};
+use graph::{Edge, Node, NodeId, Port, PortRef, Signal};
 use std::collections::HashSet;
 use units::Channels;
 
@@ -88,12 +88,12 @@ impl Resolver<'_, '_, '_, '_> {
         Some(Edge {
             from: a,
             to: b,
-            place,
+            span: place,
         })
     }
 
     /// `None` is said, or there is nothing to say: the node's ports are not known.
-    fn end(&mut self, written: &DraftEnd<'_>, side: Side) -> Option<(End, Signal)> {
+    fn end(&mut self, written: &DraftEnd<'_>, side: Side) -> Option<(PortRef, Signal)> {
         let Some(id) = self.nodes.graph.find(&written.node.text) else {
             self.undeclared(written);
             return None;
@@ -117,7 +117,7 @@ impl Resolver<'_, '_, '_, '_> {
             return None;
         };
         let port_index = u16::try_from(index).ok()?;
-        let end = End {
+        let end = PortRef {
             node: id,
             port: port_index,
         };

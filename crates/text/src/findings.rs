@@ -75,7 +75,7 @@ impl<'t> Findings<'t> {
 
     /// Everything that was found, by place.
     pub(crate) fn sorted(mut self) -> Vec<Diagnostic> {
-        self.list.sort_by_key(|d| (d.place.line, d.place.column));
+        self.list.sort_by_key(|d| (d.span.line, d.span.column));
         self.list
     }
 }
@@ -103,7 +103,7 @@ impl More<'_, '_> {
 
     pub(crate) fn also(mut self, at: Span, why: &str) -> Self {
         let place = self.0.source.place(at);
-        self.last().also.push((place, why.into()));
+        self.last().related.push((place, why.into()));
         self
     }
 }

@@ -30,22 +30,26 @@ mod round_trip;
 #[cfg(test)]
 mod sample;
 
-pub use render::{MOST_SHOWN, render};
+pub use render::{MAX_SHOWN, render_diagnostics};
 pub use session::Session;
-pub use session::{Reading, Section, Settings};
+pub use session::{ParsedSession, Section, Settings};
 
-use graph::{Catalogue, Diagnostic, Place};
+use graph::{Catalogue, Diagnostic, SourceSpan};
 
 /// Reads `bytes` in the format that the extension of `name` says.
-pub fn read_any(name: &str, bytes: impl AsRef<[u8]>, catalogue: &Catalogue) -> Reading {
+pub fn read_by_extension(
+    name: &str,
+    bytes: impl AsRef<[u8]>,
+    catalogue: &Catalogue,
+) -> ParsedSession {
     let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension);
     match extension.to_ascii_lowercase().as_str() {
         "ag" => ag::read(bytes, catalogue),
         "toml" => toml::read(bytes, catalogue),
-        _ => Reading {
+        _ => ParsedSession {
             session: Session::default(),
             diagnostics: vec![
-                Diagnostic::error(Place::NOWHERE, "this is no kind of session that is known")
+                Diagnostic::error(SourceSpan::NONE, "this is no kind of session that is known")
                     .help("give a file whose name ends in `.ag` or `.toml`"),
             ],
         },

@@ -3,7 +3,7 @@
 use crate::assemble::{Count, Counts};
 use crate::draft::{Dialect, DraftNode, Entry};
 use crate::findings::Findings;
-use graph::{Kind, Node, Param, Range, Value};
+use graph::{Kind, Node, Param, ParamRange, ParamValue};
 
 /// Keys that say how many ports or channels; they are no parameters of the kind.
 const COUNTS: [&str; 3] = ["in", "out", "channels"];
@@ -151,8 +151,8 @@ fn mandatory(
 ) {
     for param in &kind.params {
         let must = match param.range {
-            Range::Number { default, .. } => default.is_nan(),
-            Range::File(must) => must,
+            ParamRange::Number { default, .. } => default.is_nan(),
+            ParamRange::File(must) => must,
             _ => false,
         };
         let is_written = |e: &Entry<'_>| e.key.text == param.name;
@@ -160,8 +160,8 @@ fn mandatory(
             continue;
         }
         match (stands_in, kind.name, param.name) {
-            (true, "osc", "freq") => node.set("freq", Value::Number(440.0)),
-            (true, "mod", "freq") => node.set("freq", Value::Number(110.0)),
+            (true, "osc", "freq") => node.set("freq", ParamValue::Number(440.0)),
+            (true, "mod", "freq") => node.set("freq", ParamValue::Number(110.0)),
             // A wrong value has been said already.
             _ if written.is_damaged || written.entries.iter().any(is_written) => {}
             _ => {
@@ -176,21 +176,23 @@ fn mandatory(
 }
 
 /// The number that `value` is.
-fn number(value: &Value, dialect: Dialect) -> Option<f64> {
+fn number(value: &ParamValue, dialect: Dialect) -> Option<f64> {
     match value {
-        Value::Number(n) => Some(*n),
-        Value::Text(text) if dialect == Dialect::Ag => {
+        ParamValue::Number(n) => Some(*n),
+        ParamValue::Text(text) if dialect == Dialect::Ag => {
             text.trim().parse().ok().filter(|n: &f64| n.is_finite())
         }
         _ => None,
     }
 }
 
-fn flag(value: &Value, dialect: Dialect) -> Option<bool> {
+fn flag(value: &ParamValue, dialect: Dialect) -> Option<bool> {
     match value {
-        Value::Flag(on) => Some(*on),
-        Value::Number(n) if dialect == Dialect::Ag && (*n == 0.0 || *n == 1.0) => Some(*n == 1.0),
-        Value::Text(text) if dialect == Dialect::Ag => match text.as_str() {
+        ParamValue::Flag(on) => Some(*on),
+        ParamValue::Number(n) if dialect == Dialect::Ag && (*n == 0.0 || *n == 1.0) => {
+            Some(*n == 1.0)
+        }
+        ParamValue::Text(text) if dialect == Dialect::Ag => match text.as_str() {
             "true" | "yes" | "on" | "1" => Some(true),
             "false" | "no" | "off" | "0" => Some(false),
             _ => None,
@@ -200,14 +202,23 @@ fn flag(value: &Value, dialect: Dialect) -> Option<bool> {
 }
 
 /// The value as `param` asks for it, or why it does not fit.
-fn fit(entry: &Entry<'_>, param: &Param, kind: &Kind, dialect: Dialect) -> Result<Value, String> {
+fn fit(
+    entry: &Entry<'_>,
+    param: &Param,
+    kind: &Kind,
+    dialect: Dialect,
+) -> Result<ParamValue, String> {
     let (key, value) = (param.name, &entry.value);
     match &param.range {
-        Range::Number { least, most, .. } => {
+        ParamRange::Number {
+            min: least,
+            max: most,
+            ..
+        } => {
             let n = number(value, dialect)
                 .ok_or_else(|| format!("`{key}` takes a number, not {}", told(value)))?;
             if (*least..=*most).contains(&n) {
-                return Ok(Value::Number(n));
+                return Ok(ParamValue::Number(n));
             }
             let unit = match param.unit {
                 "" => String::new(),
@@ -218,20 +229,20 @@ fn fit(entry: &Entry<'_>, param: &Param, kind: &Kind, dialect: Dialect) -> Resul
                 "`{key}` is {n}{unit}; `{name}` takes {least} to {most}{unit}"
             ))
         }
-        Range::Choice(words) => match value {
-            Value::Text(text) if words.contains(&text.as_str()) => Ok(value.clone()),
+        ParamRange::Choice(words) => match value {
+            ParamValue::Text(text) if words.contains(&text.as_str()) => Ok(value.clone()),
             _ => Err(format!(
                 "`{key}` takes {}, not {}",
                 listed(words),
                 told(value)
             )),
         },
-        Range::Flag => match flag(value, dialect) {
-            Some(on) => Ok(Value::Flag(on)),
+        ParamRange::Flag => match flag(value, dialect) {
+            Some(on) => Ok(ParamValue::Flag(on)),
             None => Err(format!("`{key}` takes true or false, not {}", told(value))),
         },
-        Range::File(_) | Range::Text => match value {
-            Value::Text(_) => Ok(value.clone()),
+        ParamRange::File(_) | ParamRange::Text => match value {
+            ParamValue::Text(_) => Ok(value.clone()),
             _ => Err(format!(
                 "`{key}` takes words in quotes, not {}",
                 told(value)
@@ -240,11 +251,11 @@ fn fit(entry: &Entry<'_>, param: &Param, kind: &Kind, dialect: Dialect) -> Resul
     }
 }
 
-fn told(value: &Value) -> String {
+fn told(value: &ParamValue) -> String {
     match value {
-        Value::Number(n) => n.to_string(),
-        Value::Text(text) => format!("{text:?}"),
-        Value::Flag(on) => on.to_string(),
+        ParamValue::Number(n) => n.to_string(),
+        ParamValue::Text(text) => format!("{text:?}"),
+        ParamValue::Flag(on) => on.to_string(),
     }
 }
 

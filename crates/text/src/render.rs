@@ -3,11 +3,11 @@
 //! Whatever stands in the text, the terminal is safe: control characters and those that turn the writing around are
 //! shown by their numbers, and of a long line only the part around the mistake.
 
-use graph::{Diagnostic, Place, Severity};
+use graph::{Diagnostic, Severity, SourceSpan};
 use std::fmt::Write;
 
 /// How many diagnostics are shown; the rest is counted.
-pub const MOST_SHOWN: usize = 100;
+pub const MAX_SHOWN: usize = 100;
 
 /// The most columns of a line that are shown.
 const WIDEST: usize = 100;
@@ -15,15 +15,15 @@ const WIDEST: usize = 100;
 const BEFORE: usize = 40;
 
 /// Shows `diagnostics`, found in `source` (what is not UTF-8 replaced by U+FFFD), as the file `name`.
-pub fn render(name: &str, source: &str, diagnostics: &[Diagnostic]) -> String {
+pub fn render_diagnostics(name: &str, source: &str, diagnostics: &[Diagnostic]) -> String {
     let mut text = String::new();
     let name = tame(name);
     let lines: Vec<&str> = source.split('\n').collect();
-    for diagnostic in diagnostics.iter().take(MOST_SHOWN) {
+    for diagnostic in diagnostics.iter().take(MAX_SHOWN) {
         one(&mut text, &name, &lines, diagnostic);
     }
     let (mut errors, mut warnings) = (0, 0);
-    for diagnostic in diagnostics.iter().skip(MOST_SHOWN) {
+    for diagnostic in diagnostics.iter().skip(MAX_SHOWN) {
         match diagnostic.severity {
             Severity::Error => errors += 1,
             Severity::Warning => warnings += 1,
@@ -45,7 +45,7 @@ fn one(text: &mut String, name: &str, lines: &[&str], diagnostic: &Diagnostic) {
         text,
         name,
         lines,
-        diagnostic.place,
+        diagnostic.span,
         severity,
         &diagnostic.message,
     );
@@ -53,19 +53,26 @@ fn one(text: &mut String, name: &str, lines: &[&str], diagnostic: &Diagnostic) {
         let help = tame(&diagnostic.help);
         writeln!(text, "  help: {help}").expect("a String takes all");
     }
-    for (place, why) in &diagnostic.also {
+    for (place, why) in &diagnostic.related {
         excerpt(text, name, lines, *place, "note", why);
     }
 }
 
 /// The head line, the line of the text and the carets below it.
-fn excerpt(text: &mut String, name: &str, lines: &[&str], place: Place, what: &str, message: &str) {
+fn excerpt(
+    text: &mut String,
+    name: &str,
+    lines: &[&str],
+    place: SourceSpan,
+    what: &str,
+    message: &str,
+) {
     let message = tame(message);
-    if !place.is_somewhere() {
+    if !place.is_known() {
         writeln!(text, "{name}: {what}: {message}").expect("a String takes all");
         return;
     }
-    let Place { line, column, .. } = place;
+    let SourceSpan { line, column, .. } = place;
     writeln!(text, "{name}:{line}:{column}: {what}: {message}").expect("a String takes all");
     let Some(written) = lines.get(line as usize - 1) else {
         return;
@@ -77,9 +84,9 @@ fn excerpt(text: &mut String, name: &str, lines: &[&str], place: Place, what: &s
 }
 
 /// The part of `line` around `place`, and carets below what is at `place`.
-fn window(line: &str, place: Place) -> (String, String) {
+fn window(line: &str, place: SourceSpan) -> (String, String) {
     let start = place.column.max(1) as usize - 1;
-    let end = start.saturating_add(place.width.max(1) as usize);
+    let end = start.saturating_add(place.len.max(1) as usize);
     let skipped = start.saturating_sub(BEFORE);
     let (mut shown, mut carets) = (String::new(), String::new());
     if skipped > 0 {
@@ -145,16 +152,16 @@ mod tests {
     use super::*;
 
     fn error(line: u32, column: u32, width: u32) -> Diagnostic {
-        Diagnostic::error(Place::new(line, column, width), "wrong")
+        Diagnostic::error(SourceSpan::new(line, column, width), "wrong")
     }
 
     #[test]
     fn a_caret_points_at_the_mistake() {
         let found = error(2, 3, 4)
             .help("do it right")
-            .also(Place::new(1, 1, 1), "the first one is here");
+            .related(SourceSpan::new(1, 1, 1), "the first one is here");
         assert_eq!(
-            render("a.ag", "x\n\tabüüxy\r\n", &[found]),
+            render_diagnostics("a.ag", "x\n\tabüüxy\r\n", &[found]),
             "a.ag:2:3: error: wrong
  2 |     abüüxy
    |      ^^^^
@@ -171,7 +178,7 @@ a.ag:1:1: note: the first one is here
         let text = "\u{1b}[31m\u{202e}\0日x";
         let mut found = error(1, 9, 1);
         found.message = "a \u{1b} in a name".into();
-        let shown = render("\u{7}", text, &[found]);
+        let shown = render_diagnostics("\u{7}", text, &[found]);
         assert!(!shown.chars().any(|c| c.is_control() && c != '\n'));
         assert!(!shown.contains('\u{202e}'));
         let mut lines = shown.lines().skip(1);
@@ -186,7 +193,7 @@ a.ag:1:1: note: the first one is here
     #[test]
     fn a_long_line_is_cut_around_the_mistake() {
         let text = "é".repeat(5000);
-        let shown = render(
+        let shown = render_diagnostics(
             "a",
             &text,
             &[error(1, 2500, 2), error(1, 5001, 1), error(9, 9, 9)],
@@ -198,9 +205,9 @@ a.ag:1:1: note: the first one is here
     #[test]
     fn what_is_not_shown_is_counted() {
         let mut all = vec![error(1, 1, 1); 150];
-        all.push(Diagnostic::warning(Place::NOWHERE, "odd"));
-        let shown = render("a", "x", &all);
+        all.push(Diagnostic::warning(SourceSpan::NONE, "odd"));
+        let shown = render_diagnostics("a", "x", &all);
         assert!(shown.ends_with("a: and 50 more errors, 1 more warnings\n"));
-        assert_eq!(shown.matches("error: wrong").count(), MOST_SHOWN);
+        assert_eq!(shown.matches("error: wrong").count(), MAX_SHOWN);
     }
 }

@@ -2,7 +2,9 @@
 
 use crate::sample::catalogue;
 use crate::{Section, Session, Settings, ag, toml};
-use graph::{Catalogue, Edge, End, Graph, Kind, Node, NodeId, Place, Range, Signal, Value};
+use graph::{
+    Catalogue, Edge, Graph, Kind, Node, NodeId, ParamRange, ParamValue, PortRef, Signal, SourceSpan,
+};
 use proptest::prelude::*;
 use units::{Channels, Frames, Nanos, SampleRate};
 
@@ -53,24 +55,28 @@ fn node(draw: &Draw, plain: bool, catalogue: &Catalogue) -> Node {
     let mut node = Node::new(draw.name.clone(), kind.name);
     for (param, draw_01) in kind.params.iter().zip(draw.numbers) {
         let value = match &param.range {
-            Range::Number { least, most, .. } => Value::Number(least + (most - least) * draw_01),
-            Range::Choice(words) => Value::Text(words[(draw_01 * 1.9) as usize].into()),
-            Range::Flag => Value::Flag(draw_01 > 0.5),
-            Range::File(_) | Range::Text => Value::Text(draw.words.clone()),
+            ParamRange::Number {
+                min: least,
+                max: most,
+                ..
+            } => ParamValue::Number(least + (most - least) * draw_01),
+            ParamRange::Choice(words) => ParamValue::Text(words[(draw_01 * 1.9) as usize].into()),
+            ParamRange::Flag => ParamValue::Flag(draw_01 > 0.5),
+            ParamRange::File(_) | ParamRange::Text => ParamValue::Text(draw.words.clone()),
         };
         node.set(param.name, value);
     }
-    node.set("my-own", Value::Text(draw.words.clone()));
+    node.set("my-own", ParamValue::Text(draw.words.clone()));
     let [inputs, outputs, channels] = draw.counts.map(f64::from);
     let has_many = matches!(kind.name, "mix" | "work");
     if has_many {
-        node.set("in", Value::Number(inputs));
-        node.set("out", Value::Number(outputs));
+        node.set("in", ParamValue::Number(inputs));
+        node.set("out", ParamValue::Number(outputs));
     }
     if !plain && (has_many || kind.name == "gain") && channels > 1.0 {
-        node.set("channels", Value::Number(channels));
+        node.set("channels", ParamValue::Number(channels));
     }
-    assert!(Catalogue::give_ports(kind, &mut node).is_empty());
+    assert!(Catalogue::assign_ports(kind, &mut node).is_empty());
     node.cost = draw.cost.map(Nanos);
     if !plain {
         node.every = draw.every;
@@ -104,14 +110,14 @@ fn graph(draws: &[Draw], ends: &[[prop::sample::Index; 4]], plain: bool) -> Grap
         let (output, input) = (output.index(a.outputs.len()), input.index(b.inputs.len()));
         let (sent, heard) = (a.outputs[output].signal, b.inputs[input].signal);
         if fits(sent, heard) && (!plain || sent != Signal::Event) {
-            let end = |node, port: usize| End {
+            let end = |node, port: usize| PortRef {
                 node,
                 port: port as u16,
             };
             graph.connect(Edge {
                 from: end(from, output),
                 to: end(to, input),
-                place: Place::NOWHERE,
+                span: SourceSpan::NONE,
             });
         }
     }
@@ -148,7 +154,7 @@ proptest! {
         let settings = Settings { rate, block: block.map(Frames), deadline: None };
         let mine = |name: &str, text: &str| Section {
             name: name.into(),
-            place: Place::NOWHERE,
+            place: SourceSpan::NONE,
             text: text.into(),
         };
         let sections = vec![

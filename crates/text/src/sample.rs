@@ -1,9 +1,9 @@
 //! A small catalogue for this crate's tests: ports and parameters of every sort.
 
-use graph::{Catalogue, Kind, Param, PortCount, PortSpec, Range, Role, Width};
+use graph::{Catalogue, Kind, Param, ParamRange, PortCount, PortSignal, PortSpec, Role};
 use units::Channels;
 
-fn param(name: &'static str, unit: &'static str, range: Range) -> Param {
+fn param(name: &'static str, unit: &'static str, range: ParamRange) -> Param {
     Param {
         name,
         unit,
@@ -13,10 +13,10 @@ fn param(name: &'static str, unit: &'static str, range: Range) -> Param {
     }
 }
 
-fn number(least: f64, most: f64, default: f64) -> Range {
-    Range::Number {
-        least,
-        most,
+fn number(least: f64, most: f64, default: f64) -> ParamRange {
+    ParamRange::Number {
+        min: least,
+        max: most,
         default,
     }
 }
@@ -24,18 +24,18 @@ fn number(least: f64, most: f64, default: f64) -> Range {
 fn many(name: &'static str, default: u16) -> PortSpec {
     PortSpec {
         name,
-        width: Width::AsNode,
+        signal: PortSignal::AsNode,
         count: PortCount::Many {
             default,
-            least: 0,
-            most: 4096,
+            min: 0,
+            max: 4096,
         },
     }
 }
 
 const EVENT: PortSpec = PortSpec {
     name: "gate",
-    width: Width::Event,
+    signal: PortSignal::Event,
     count: PortCount::One,
 };
 
@@ -46,7 +46,7 @@ pub(crate) fn catalogue() -> Catalogue {
     let volume = || param("volume", "", number(-100.0, 100.0, 1.0));
     let mut all = Catalogue::default();
     let mut add = |name, inputs: &[PortSpec], outputs: &[PortSpec], params: &[Param]| {
-        all.add(Kind {
+        all.insert(Kind {
             inputs: inputs.to_vec(),
             outputs: outputs.to_vec(),
             params: params.to_vec(),
@@ -58,7 +58,7 @@ pub(crate) fn catalogue() -> Catalogue {
             ..Kind::new(name, "A kind.")
         });
     };
-    let wave = Range::Choice(&["sine", "saw"]);
+    let wave = ParamRange::Choice(&["sine", "saw"]);
     add(
         "osc",
         &[],
@@ -72,7 +72,7 @@ pub(crate) fn catalogue() -> Catalogue {
         &[],
         &[param("channel", "", number(0.0, 63.0, 0.0))],
     );
-    let grouped = param("grouped", "", Range::Flag);
+    let grouped = param("grouped", "", ParamRange::Flag);
     add("mix", &[many("in", 2)], &[many("out", 1)], &[grouped]);
     let db = param("gain_db", "dB", number(-120.0, 40.0, 0.0));
     add(
@@ -84,12 +84,12 @@ pub(crate) fn catalogue() -> Catalogue {
     let ns = param("ns", "ns", number(0.0, 1e10, 1000.0));
     add("work", &[many("in", 1)], &[many("out", 1)], &[ns]);
     let stereo = PortSpec {
-        width: Width::Fixed(Channels(2)),
+        signal: PortSignal::Fixed(Channels(2)),
         ..mono("out")
     };
     let file = [
-        param("file", "", Range::File(true)),
-        param("note", "", Range::Text),
+        param("file", "", ParamRange::File(true)),
+        param("note", "", ParamRange::Text),
     ];
     add("player", &[], &[stereo], &file);
     add("metro", &[], &[EVENT], &[]);

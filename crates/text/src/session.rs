@@ -1,6 +1,6 @@
 //! What a text holds: a graph, settings, and sections that others own.
 
-use graph::{Diagnostic, Graph, Place};
+use graph::{Diagnostic, Graph, SourceSpan};
 use units::{Frames, Nanos, SampleRate};
 
 /// What a text holds.
@@ -38,7 +38,7 @@ pub struct Section {
     /// Its first key: `cells` for `[cells]`, for `[[cells]]`, for `[cells.left]` and for `cells = …`.
     pub name: String,
     /// Where it begins.
-    pub place: Place,
+    pub place: SourceSpan,
     /// Every line of it as it was written, headers and comments included.
     pub text: String,
 }
@@ -52,14 +52,14 @@ impl PartialEq for Section {
 
 /// What a reader gives.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Reading {
+pub struct ParsedSession {
     /// As much as could be read.
     pub session: Session,
     /// All that is wrong, by place. Empty where the text is clean.
     pub diagnostics: Vec<Diagnostic>,
 }
 
-impl Reading {
+impl ParsedSession {
     /// Whether the session cannot be used.
     pub fn has_errors(&self) -> bool {
         self.diagnostics.iter().any(Diagnostic::is_error)

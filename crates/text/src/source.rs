@@ -1,6 +1,6 @@
 //! A text, and where in it a byte stands.
 
-use graph::Place;
+use graph::SourceSpan;
 use std::borrow::Cow;
 use std::cell::Cell;
 use std::ops::Range;
@@ -74,7 +74,7 @@ impl<'t> Source<'t> {
     }
 
     /// The part of `span` that stands on its first line; what begins past the text stands at its end.
-    pub(crate) fn place(&self, span: Span) -> Place {
+    pub(crate) fn place(&self, span: Span) -> SourceSpan {
         let start = span.start.min(self.text.len());
         let line = self.line_of(start);
         let line_end = match self.lines.get(line + 1) {
@@ -86,7 +86,7 @@ impl<'t> Source<'t> {
         let column = before - self.chars_before(self.lines[line]) + 1;
         let width = (self.chars_before(end) - before).max(1);
         let small = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
-        Place::new(small(line + 1), small(column), small(width))
+        SourceSpan::new(small(line + 1), small(column), small(width))
     }
 }
 
@@ -104,12 +104,12 @@ mod tests {
         let text = format!("a\r\n{}x = y\nz", "é".repeat(1000));
         let source = Source::new(&text);
         let x = text.find('x').unwrap();
-        assert_eq!(source.place(x..x + 5), Place::new(2, 1001, 5));
-        assert_eq!(source.place(x..x + 99), Place::new(2, 1001, 5));
+        assert_eq!(source.place(x..x + 5), SourceSpan::new(2, 1001, 5));
+        assert_eq!(source.place(x..x + 99), SourceSpan::new(2, 1001, 5));
         let end = text.len();
-        assert_eq!(source.place(end..end), Place::new(3, 2, 1));
-        assert_eq!(source.place(end + 7..end + 9), Place::new(3, 2, 1));
-        assert_eq!(Source::new("").place(0..0), Place::new(1, 1, 1));
+        assert_eq!(source.place(end..end), SourceSpan::new(3, 2, 1));
+        assert_eq!(source.place(end + 7..end + 9), SourceSpan::new(3, 2, 1));
+        assert_eq!(Source::new("").place(0..0), SourceSpan::new(1, 1, 1));
     }
 
     #[test]

@@ -45,7 +45,7 @@ pub use write::write;
 use crate::assemble::assemble;
 use crate::draft::Dialect;
 use crate::findings::Findings;
-use crate::{Reading, Session, source};
+use crate::{ParsedSession, Session, source};
 use ::toml::de::DeTable;
 use graph::Catalogue;
 
@@ -53,7 +53,7 @@ use graph::Catalogue;
 const OWN: [&str; 3] = ["edges", "nodes", "settings"];
 
 /// Reads one `.toml` text.
-pub fn read(bytes: impl AsRef<[u8]>, catalogue: &Catalogue) -> Reading {
+pub fn read(bytes: impl AsRef<[u8]>, catalogue: &Catalogue) -> ParsedSession {
     let reading = read_in(Way::Pieces, bytes.as_ref(), catalogue);
     #[cfg(fuzzing)]
     assert_eq!(reading, read_in(Way::Whole, bytes.as_ref(), catalogue));
@@ -70,7 +70,7 @@ enum Way {
     Whole,
 }
 
-fn read_in(way: Way, bytes: &[u8], catalogue: &Catalogue) -> Reading {
+fn read_in(way: Way, bytes: &[u8], catalogue: &Catalogue) -> ParsedSession {
     let (text, not_utf8) = source::decode(bytes);
     let mut findings = Findings::new(&text, &not_utf8);
     let parts = sections::parts(&text);
@@ -97,7 +97,7 @@ fn read_in(way: Way, bytes: &[u8], catalogue: &Catalogue) -> Reading {
     }
     let has_others = !sections.is_empty();
     let graph = assemble(&draft, Dialect::Toml, has_others, catalogue, &mut findings);
-    Reading {
+    ParsedSession {
         session: Session {
             graph,
             settings,

@@ -46,7 +46,7 @@ impl Frames {
     /// let rate = SampleRate::new(48_000).unwrap();
     /// assert_eq!(Frames(64).lasting(rate), Nanos(1_333_333));
     /// ```
-    pub const fn lasting(self, rate: SampleRate) -> Nanos {
+    pub const fn duration(self, rate: SampleRate) -> Nanos {
         Nanos(self.0 as u64 * 1_000_000_000 / rate.hz() as u64)
     }
 
@@ -59,7 +59,7 @@ impl Frames {
     /// assert_eq!(Frames::covering(0.5, rate), Frames(24_000));
     /// assert_eq!(Frames::covering(f64::NAN, rate), Frames(0));
     /// ```
-    pub fn covering(seconds: f64, rate: SampleRate) -> Self {
+    pub fn from_seconds_ceil(seconds: f64, rate: SampleRate) -> Self {
         let exact = seconds * f64::from(rate.hz());
         // A time written as a decimal lies a rounding error above a whole frame as often as below it.
         let nearest = (exact + 0.5) as u32;

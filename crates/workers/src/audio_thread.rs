@@ -28,19 +28,19 @@ impl AudioThread {
     /// there; it is silent for threads that play and passes on all others.
     ///
     /// Real-time: setup.
-    pub fn begin() -> Self {
+    pub fn enter() -> Self {
         static HOOK: Once = Once::new();
         HOOK.call_once(|| {
             let others = std::panic::take_hook();
             std::panic::set_hook(Box::new(move |panic| {
-                if !Self::is_here() {
+                if !Self::is_current() {
                     others(panic);
                 }
             }));
         });
         touch_stack();
         Self {
-            _floats: FlushToZero::on(),
+            _floats: FlushToZero::enable(),
             before: PLAYS.replace(true),
             here: PhantomData,
         }
@@ -49,7 +49,7 @@ impl AudioThread {
     /// Whether the calling thread is one that plays.
     ///
     /// Real-time: hot.
-    pub fn is_here() -> bool {
+    pub fn is_current() -> bool {
         PLAYS.try_with(Cell::get).unwrap_or(false)
     }
 }
@@ -72,11 +72,11 @@ mod tests {
 
     #[test]
     fn a_thread_plays_while_the_guard_lives() {
-        let outer = AudioThread::begin();
-        drop(AudioThread::begin());
-        assert!(AudioThread::is_here());
-        std::thread::scope(|s| assert!(!s.spawn(AudioThread::is_here).join().unwrap()));
+        let outer = AudioThread::enter();
+        drop(AudioThread::enter());
+        assert!(AudioThread::is_current());
+        std::thread::scope(|s| assert!(!s.spawn(AudioThread::is_current).join().unwrap()));
         drop(outer);
-        assert!(!AudioThread::is_here() && !FlushToZero::is_on());
+        assert!(!AudioThread::is_current() && !FlushToZero::is_enabled());
     }
 }

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
-use rt::wake::Sleeper;
+use rt::wake::Futex;
 use units::Nanos;
 
 use crate::{Priority, set_priority, unpin};
@@ -40,12 +40,12 @@ pub enum Next {
     Done,
 }
 
-/// Names a task in its [`Background`].
+/// Names a task in its [`BackgroundThread`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct TaskId(u64);
+pub struct BackgroundTaskId(u64);
 
 /// The tasks, and the thread that gives them turns.
-pub struct Background {
+pub struct BackgroundThread {
     tasks: Arc<Tasks>,
     thread: Option<JoinHandle<()>>,
 }
@@ -55,22 +55,22 @@ type Seat = Arc<Mutex<Option<Box<dyn Task>>>>;
 
 #[derive(Default)]
 struct Tasks {
-    seats: Mutex<Vec<(TaskId, Seat)>>,
+    seats: Mutex<Vec<(BackgroundTaskId, Seat)>>,
     next: AtomicU64,
     panics: AtomicU64,
     stop: Stop,
 }
 
 /// 0 until the thread is to end.
-struct Stop(Sleeper);
+struct Stop(Futex);
 
 impl Default for Stop {
     fn default() -> Self {
-        Self(Sleeper::new(0))
+        Self(Futex::new(0))
     }
 }
 
-impl Background {
+impl BackgroundThread {
     /// No tasks, and a thread that waits for some.
     ///
     /// # Errors
@@ -102,9 +102,9 @@ impl Background {
     /// Takes a task in; it has its first turn within a few milliseconds.
     ///
     /// Real-time: setup.
-    pub fn add(&self, task: Box<dyn Task>) -> TaskId {
+    pub fn add(&self, task: Box<dyn Task>) -> BackgroundTaskId {
         // Relaxed: only a number that no other task has.
-        let id = TaskId(self.tasks.next.fetch_add(1, Ordering::Relaxed));
+        let id = BackgroundTaskId(self.tasks.next.fetch_add(1, Ordering::Relaxed));
         let seat = Arc::new(Mutex::new(Some(task)));
         lock(&self.tasks.seats).push((id, seat));
         id
@@ -113,7 +113,7 @@ impl Background {
     /// Ends a task; whether it was still there.
     ///
     /// Real-time: waits, on the turn that the task may be having.
-    pub fn remove(&self, id: TaskId) -> bool {
+    pub fn remove(&self, id: BackgroundTaskId) -> bool {
         let seat = self.tasks.leave(id);
         seat.is_some_and(|seat| self.tasks.end(&mut lock(&seat)))
     }
@@ -138,14 +138,14 @@ impl Background {
     /// nothing may come late.
     ///
     /// Real-time: waits, on the tasks; for ever, if one always wants more.
-    pub fn turn_all_until_settled(&self) {
+    pub fn run_until_idle(&self) {
         while self.tasks.turn_all() {}
     }
 }
 
-impl Drop for Background {
+impl Drop for BackgroundThread {
     fn drop(&mut self) {
-        self.tasks.stop.0.set(1);
+        self.tasks.stop.0.store(1);
         self.tasks.stop.0.wake(1);
         if let Some(thread) = self.thread.take() {
             // The panics of tasks are caught; its own has been printed.
@@ -162,9 +162,9 @@ impl Tasks {
         // It inherits from whoever started it, perhaps a thread that plays. Where this is refused it had none to lose.
         let _ = set_priority(Priority::Ordinary);
         let _ = unpin();
-        while self.stop.0.get() == 0 {
+        while self.stop.0.load() == 0 {
             if !self.turn_all() {
-                self.stop.0.wait_for(0, REST);
+                self.stop.0.wait_timeout(0, REST);
             }
         }
     }
@@ -176,7 +176,7 @@ impl Tasks {
         turns.fold(false, |any, wants| any | wants)
     }
 
-    fn turn(&self, id: TaskId, seat: &Seat) -> bool {
+    fn turn(&self, id: BackgroundTaskId, seat: &Seat) -> bool {
         let mut task = lock(seat);
         let Some(running) = task.as_mut() else {
             return false;
@@ -191,7 +191,7 @@ impl Tasks {
         false
     }
 
-    fn leave(&self, id: TaskId) -> Option<Seat> {
+    fn leave(&self, id: BackgroundTaskId) -> Option<Seat> {
         let mut seats = lock(&self.seats);
         let place = seats.iter().position(|(other, _)| *other == id)?;
         Some(seats.remove(place).1)
@@ -221,7 +221,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 #[cfg(all(test, not(loom)))]
 mod tests {
-    use super::{Background, Next, Task};
+    use super::{BackgroundThread, Next, Task};
     use std::sync::Arc;
     use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
@@ -255,12 +255,12 @@ mod tests {
 
     #[test]
     fn by_hand_every_task_has_turns_until_none_wants_more() {
-        let background = Background::without_thread();
+        let background = BackgroundThread::without_thread();
         let [short, long, over] = std::array::from_fn(|_| Seen::default());
         background.add(script(&short, &[]));
         background.add(script(&long, &[Next::Again, Next::Again, Next::Later]));
         background.add(script(&over, &[Next::Done]));
-        background.turn_all_until_settled();
+        background.run_until_idle();
         assert_eq!((short.of(), long.of(), over.of()), ((3, 0), (3, 0), (1, 1)));
         assert_eq!(background.len(), 2);
         drop(background);
@@ -269,7 +269,7 @@ mod tests {
 
     #[test]
     fn the_thread_gives_turns_and_a_removed_task_has_no_more() {
-        let background = Background::new("test").unwrap();
+        let background = BackgroundThread::new("test").unwrap();
         let seen = Seen::default();
         let id = background.add(script(&seen, &[]));
         while seen.of().0 < 3 {
@@ -277,7 +277,7 @@ mod tests {
         }
         assert!(background.remove(id) && !background.remove(id));
         let after = seen.of();
-        background.turn_all_until_settled();
+        background.run_until_idle();
         drop(background);
         assert_eq!((after.1, seen.of()), (1, after));
     }
@@ -285,19 +285,19 @@ mod tests {
     struct Panics;
     impl Task for Panics {
         fn turn(&mut self) -> Next {
-            let _silent = crate::AudioThread::begin();
+            let _silent = crate::AudioThread::enter();
             panic!("on purpose");
         }
     }
 
     #[test]
     fn a_task_that_panics_costs_only_itself() {
-        let background = Background::without_thread();
+        let background = BackgroundThread::without_thread();
         let seen = Seen::default();
         background.add(Box::new(Panics));
         background.add(script(&seen, &[]));
-        background.turn_all_until_settled();
-        background.turn_all_until_settled();
+        background.run_until_idle();
+        background.run_until_idle();
         assert_eq!(
             (background.len(), background.panics(), seen.of()),
             (1, 1, (2, 0))

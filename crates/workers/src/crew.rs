@@ -1,6 +1,6 @@
 //! The threads that play beside the callback's: one broadcast starts them, and between cycles they sleep.
 //!
-//! A crew outlives plans. Each plan's executor is a [`Job`] that is [posted](Crew::post) once, on a thread with time;
+//! A crew outlives plans. Each plan's executor is a [`Job`] that is [posted](Crew::register) once, on a thread with time;
 //! the callback thread then [starts](Posted::start) one posted job in each cycle. [`board`] says how a job is exchanged
 //! for the next without a lock, and when it may be freed.
 
@@ -20,7 +20,7 @@ use board::Board;
 mod board;
 mod thread;
 
-pub use board::{Posted, Recall};
+pub use board::{JobHandle, WorkerWaker};
 
 /// What a crew does in a cycle.
 pub trait Job: Send + Sync + 'static {
@@ -29,12 +29,12 @@ pub trait Job: Send + Sync + 'static {
     /// must find out by itself.
     ///
     /// Real-time: hot.
-    fn work(&self, worker: usize, epoch: u32, recall: Recall<'_>);
+    fn work(&self, worker: usize, epoch: u32, recall: WorkerWaker<'_>);
 }
 
 /// What workers do between cycles.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Wait {
+pub enum WaitPolicy {
     /// Sleep; within a cycle the join spins.
     #[default]
     Hybrid,
@@ -46,7 +46,7 @@ pub enum Wait {
 
 /// What a crew is wished to be.
 #[derive(Clone)]
-pub struct CrewOptions {
+pub struct WorkerPoolOptions {
     /// How many workers, the caller's thread included.
     pub workers: usize,
     /// The priority of the threads that the crew starts.
@@ -54,12 +54,12 @@ pub struct CrewOptions {
     /// Worker `w` stays on core `w` of these, counted round; none: the system decides.
     pub pin: Option<Vec<CoreId>>,
     /// What they do between cycles.
-    pub wait: Wait,
+    pub wait: WaitPolicy,
     /// For so long who has worked looks for the next cycle before it sleeps, where they [wait](Wait) by both. Right where
     /// a cycle follows the other at once and each worker has a core; none by default.
-    pub linger: Nanos,
+    pub spin_before_sleep: Nanos,
     /// Whether there may be [floors](Crew::floors).
-    pub floors: bool,
+    pub low_priority_pool: bool,
     /// What they are called in the system's lists, with their number behind.
     pub name: String,
     /// Called by each of the threads, with its number, before its first cycle.
@@ -68,7 +68,7 @@ pub struct CrewOptions {
 
 /// What a crew became.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CrewFacts {
+pub struct WorkerPoolStatus {
     /// The priority that every one of its threads has at least.
     pub granted: Priority,
     /// What was refused, each once.
@@ -78,25 +78,25 @@ pub struct CrewFacts {
 }
 
 /// Threads that wait for cycles. Dropped, it [stops](Self::stop) them and waits 2 s at most.
-pub struct Crew {
+pub struct WorkerPool {
     board: Arc<Board>,
     threads: Vec<JoinHandle<()>>,
-    facts: CrewFacts,
+    status: WorkerPoolStatus,
     workers: usize,
     /// Where there may be any.
-    floors: Option<Floors>,
+    low_priority_pool: Option<Floors>,
 }
 
 /// A crew's floors: how they are made, and they themselves once somebody has asked.
 struct Floors {
-    options: CrewOptions,
-    crew: OnceLock<Option<Box<Crew>>>,
+    options: WorkerPoolOptions,
+    crew: OnceLock<Option<Box<WorkerPool>>>,
 }
 
 /// How a crew ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use = "a worker that is stuck keeps its job and its memory"]
-pub struct Stopped {
+pub struct StopResult {
     /// The workers that did not come back in time; they end by themselves if they ever do.
     pub stuck: Vec<usize>,
 }
@@ -109,36 +109,36 @@ struct Ready {
     refused: Vec<Refusal>,
 }
 
-impl Default for CrewOptions {
+impl Default for WorkerPoolOptions {
     fn default() -> Self {
         Self {
             workers: cores().len(),
             priority: Priority::Ordinary,
             pin: None,
-            wait: Wait::Hybrid,
-            linger: Nanos(0),
-            floors: false,
+            wait: WaitPolicy::Hybrid,
+            spin_before_sleep: Nanos(0),
+            low_priority_pool: false,
             name: "divisi".into(),
             on_thread_start: None,
         }
     }
 }
 
-impl fmt::Debug for CrewOptions {
+impl fmt::Debug for WorkerPoolOptions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("CrewOptions")
             .field("workers", &self.workers)
             .field("priority", &self.priority)
             .field("pin", &self.pin)
             .field("wait", &self.wait)
-            .field("linger", &self.linger)
-            .field("floors", &self.floors)
+            .field("linger", &self.spin_before_sleep)
+            .field("floors", &self.low_priority_pool)
             .field("name", &self.name)
             .finish_non_exhaustive()
     }
 }
 
-impl Crew {
+impl WorkerPool {
     /// Starts the threads and waits until they are ready. Real-time priority is given up, and listed as refused, where
     /// the workers outnumber the cores or spin between cycles.
     ///
@@ -147,20 +147,20 @@ impl Crew {
     /// The system's, if a thread cannot be started: ask for fewer workers.
     ///
     /// Real-time: setup.
-    pub fn new(options: CrewOptions) -> io::Result<Self> {
+    pub fn new(options: WorkerPoolOptions) -> io::Result<Self> {
         let mut options = options;
         let refused = options.give_up_real_time();
         let workers = options.workers.max(1);
         let mut crew = Self {
             board: Arc::new(Board::new(workers)),
             threads: Vec::with_capacity(workers - 1),
-            facts: CrewFacts {
+            status: WorkerPoolStatus {
                 granted: options.priority,
                 refused,
                 pinned: vec![None; workers - 1],
             },
             workers,
-            floors: options.floors.then(|| Floors {
+            low_priority_pool: options.low_priority_pool.then(|| Floors {
                 options: options.beneath(),
                 crew: OnceLock::new(),
             }),
@@ -171,7 +171,7 @@ impl Crew {
             crew.threads.push(thread);
         }
         drop(sender);
-        ready.iter().for_each(|ready| crew.facts.add(ready));
+        ready.iter().for_each(|ready| crew.status.add(ready));
         Ok(crew)
     }
 
@@ -185,21 +185,21 @@ impl Crew {
     /// options have none or the system refuses threads.
     ///
     /// Real-time: setup.
-    pub fn floors(&self) -> Option<&Crew> {
-        let Floors { options, crew } = self.floors.as_ref()?;
-        let start = || Crew::new(options.clone()).ok().map(Box::new);
+    pub fn low_priority_pool(&self) -> Option<&WorkerPool> {
+        let Floors { options, crew } = self.low_priority_pool.as_ref()?;
+        let start = || WorkerPool::new(options.clone()).ok().map(Box::new);
         crew.get_or_init(start).as_deref()
     }
 
     /// What was granted and refused.
-    pub fn facts(&self) -> &CrewFacts {
-        &self.facts
+    pub fn status(&self) -> &WorkerPoolStatus {
+        &self.status
     }
 
     /// Shows `job` to the crew, for workers below `workers`. Nothing happens before it is started.
     ///
     /// Real-time: setup.
-    pub fn post(&self, job: Arc<dyn Job>, workers: usize) -> Posted {
+    pub fn register(&self, job: Arc<dyn Job>, workers: usize) -> JobHandle {
         Board::post(&self.board, job, workers)
     }
 
@@ -213,11 +213,11 @@ impl Crew {
     /// Ends the threads. One that is stuck in a job for longer than `limit` is left to itself.
     ///
     /// Real-time: waits, on the workers, for `limit`.
-    pub fn stop(mut self, limit: Duration) -> Stopped {
+    pub fn stop(mut self, limit: Duration) -> StopResult {
         self.end(limit)
     }
 
-    fn end(&mut self, limit: Duration) -> Stopped {
+    fn end(&mut self, limit: Duration) -> StopResult {
         self.board.stop();
         let until = Instant::now() + limit;
         while Instant::now() < until && !self.threads.iter().all(JoinHandle::is_finished) {
@@ -232,17 +232,17 @@ impl Crew {
                 stuck.push(worker);
             }
         }
-        Stopped { stuck }
+        StopResult { stuck }
     }
 }
 
-impl Drop for Crew {
+impl Drop for WorkerPool {
     fn drop(&mut self) {
         let _ = self.end(Duration::from_secs(2));
     }
 }
 
-impl CrewOptions {
+impl WorkerPoolOptions {
     /// What this crew's floors are: on each core one.
     fn beneath(&self) -> Self {
         let start = self.on_thread_start.clone();
@@ -250,9 +250,9 @@ impl CrewOptions {
             workers: cores().len() + 1,
             priority: Priority::Ordinary,
             pin: Some(cores().to_vec()),
-            wait: Wait::Hybrid,
-            linger: Nanos(0),
-            floors: false,
+            wait: WaitPolicy::Hybrid,
+            spin_before_sleep: Nanos(0),
+            low_priority_pool: false,
             name: format!("{}-floor", self.name),
             on_thread_start: Some(Arc::new(move |thread| {
                 lower_priority();
@@ -274,7 +274,7 @@ impl CrewOptions {
         if workers > cores {
             refused.push(Refusal::MoreWorkersThanCores { workers, cores });
         }
-        if self.wait == Wait::Spin {
+        if self.wait == WaitPolicy::Spin {
             refused.push(Refusal::SpinAtRealTime);
         }
         if !refused.is_empty() {
@@ -284,7 +284,7 @@ impl CrewOptions {
     }
 }
 
-impl CrewFacts {
+impl WorkerPoolStatus {
     fn add(&mut self, ready: Ready) {
         if ready.granted == Priority::Ordinary {
             self.granted = Priority::Ordinary;

@@ -3,23 +3,23 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use rt::deferred::Runner;
+use rt::deferred::JobRunner;
 
 /// The jobs that may have pieces to run. Fixed at setup; shared by all workers.
 #[derive(Default)]
-pub struct Deferred {
-    runners: Vec<Runner>,
-    lost: AtomicU32,
+pub struct DeferredJobs {
+    runners: Vec<JobRunner>,
+    panicked: AtomicU32,
 }
 
-impl Deferred {
+impl DeferredJobs {
     /// A table of these jobs.
     ///
     /// Real-time: setup.
-    pub fn new(runners: Vec<Runner>) -> Self {
+    pub fn new(runners: Vec<JobRunner>) -> Self {
         Self {
             runners,
-            lost: AtomicU32::new(0),
+            panicked: AtomicU32::new(0),
         }
     }
 
@@ -51,9 +51,9 @@ impl Deferred {
     /// How many jobs were lost by a panic.
     ///
     /// Real-time: hot.
-    pub fn lost(&self) -> u32 {
+    pub fn panicked(&self) -> u32 {
         // Relaxed: only a count.
-        self.lost.load(Ordering::Relaxed)
+        self.panicked.load(Ordering::Relaxed)
     }
 
     /// Whether a job can be worked on that is not due before frame `from`.
@@ -68,18 +68,18 @@ impl Deferred {
         self.runners.is_empty()
     }
 
-    fn earliest(&self, from: u64) -> Option<(u64, &Runner)> {
-        let waiting = self.runners.iter().filter_map(|r| Some((r.due()?, r)));
+    fn earliest(&self, from: u64) -> Option<(u64, &JobRunner)> {
+        let waiting = self.runners.iter().filter_map(|r| Some((r.deadline()?, r)));
         let waiting = waiting.filter(|(due, _)| *due >= from);
         waiting.min_by_key(|(due, _)| *due)
     }
 
-    fn run_piece(&self, runner: &Runner) -> bool {
+    fn run_piece(&self, runner: &JobRunner) -> bool {
         catch_unwind(AssertUnwindSafe(|| runner.run_piece())).unwrap_or_else(|panic| {
             // To free it here might do anything.
             std::mem::forget(panic);
             // Relaxed: only a count.
-            self.lost.fetch_add(1, Ordering::Relaxed);
+            self.panicked.fetch_add(1, Ordering::Relaxed);
             true
         })
     }
@@ -87,12 +87,12 @@ impl Deferred {
 
 #[cfg(all(test, not(loom)))]
 mod tests {
-    use super::Deferred;
-    use rt::deferred::{Owner, Pieces};
+    use super::DeferredJobs;
+    use rt::deferred::{DeferredJob, PiecewiseJob};
 
     struct Steps(u32);
-    impl Pieces for Steps {
-        fn piece(&mut self) -> bool {
+    impl PiecewiseJob for Steps {
+        fn run_piece(&mut self) -> bool {
             self.0 = self.0.checked_sub(1).expect("a job with no steps panics");
             self.0 == 0
         }
@@ -100,8 +100,8 @@ mod tests {
 
     #[test]
     fn the_earliest_job_is_finished_first() {
-        let mut owners = [3, 2, 1].map(|steps| Owner::new(Steps(steps)));
-        let deferred = Deferred::new(owners.iter().map(Owner::runner).collect());
+        let mut owners = [3, 2, 1].map(|steps| DeferredJob::new(Steps(steps)));
+        let deferred = DeferredJobs::new(owners.iter().map(DeferredJob::job_runner).collect());
         assert!(!deferred.run_earliest());
         for (owner, due) in owners.iter_mut().zip([300, 100, 200]) {
             owner.start(due);
@@ -110,7 +110,7 @@ mod tests {
         assert!(deferred.has_due_from(300) && !deferred.run_earliest_from(301));
         while let Some(due) = deferred.earliest_due() {
             assert!(deferred.run_earliest());
-            let here = owners.iter().filter(|o| o.is_here()).count();
+            let here = owners.iter().filter(|o| o.is_available()).count();
             if here > finished.len() {
                 finished.push(due);
             }
@@ -120,11 +120,11 @@ mod tests {
 
     #[test]
     fn a_piece_that_panics_costs_only_its_job() {
-        let mut owners = [0, 1].map(|steps| Owner::new(Steps(steps)));
-        let deferred = Deferred::new(owners.iter().map(Owner::runner).collect());
+        let mut owners = [0, 1].map(|steps| DeferredJob::new(Steps(steps)));
+        let deferred = DeferredJobs::new(owners.iter().map(DeferredJob::job_runner).collect());
         owners.iter_mut().for_each(|owner| owner.start(0));
         assert!(deferred.run_earliest() && deferred.run_earliest());
-        assert!(!deferred.run_earliest() && owners[1].is_here());
-        assert_eq!(deferred.lost(), 1);
+        assert!(!deferred.run_earliest() && owners[1].is_available());
+        assert_eq!(deferred.panicked(), 1);
     }
 }

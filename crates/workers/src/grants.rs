@@ -36,7 +36,7 @@ impl Grants {
     /// Asks the system. Takes some milliseconds at most.
     ///
     /// Real-time: setup.
-    pub fn find() -> Self {
+    pub fn probe() -> Self {
         Self {
             real_time: try_real_time(),
             memory_lock: may_lock(),
@@ -129,14 +129,14 @@ mod tests {
 
     #[test]
     fn asking_changes_nothing() {
-        let grants = Grants::find();
+        let grants = Grants::probe();
         assert_eq!(current_priority(), Priority::Ordinary);
-        assert_eq!(grants, Grants::find());
+        assert_eq!(grants, Grants::probe());
     }
 
     #[test]
     fn every_refusal_comes_with_a_fix() {
-        let mut grants = Grants::find();
+        let mut grants = Grants::probe();
         grants.real_time = Err(Refusal::RealTime {
             wanted: 70,
             allowed: 0,

@@ -1,6 +1,6 @@
 //! Threads that play: pinned, prioritised, woken, put to sleep.
 //!
-//! Takes jobs, gives them threads: a [`Crew`] for each cycle, a [`Background`] for what may wait, pieces of [`Deferred`]
+//! Takes jobs, gives them threads: a [`WorkerPool`] for each cycle, a [`BackgroundThread`] for what may wait, pieces of [`DeferredJobs`]
 //! work by deadline; and says what the system refused, with the fix ([`Refusal`], [`Grants`]). May: start threads, ask
 //! the system for priority, cores and memory, use `unsafe`. May not: know graphs, or sound.
 
@@ -14,9 +14,12 @@ mod sync;
 mod system;
 
 pub use audio_thread::AudioThread;
-pub use background::{Background, Next, Task, TaskId};
-pub use crew::{Crew, CrewFacts, CrewOptions, Job, Posted, Recall, Stopped, Wait};
-pub use deferred::Deferred;
+pub use background::{BackgroundTaskId, BackgroundThread, Next, Task};
+pub use crew::{
+    Job, JobHandle, StopResult, WaitPolicy, WorkerPool, WorkerPoolOptions, WorkerPoolStatus,
+    WorkerWaker,
+};
+pub use deferred::DeferredJobs;
 pub use grants::{Finding, Grants};
 pub use refusal::Refusal;
 pub use system::{

@@ -111,7 +111,7 @@ impl MemoryLock {
     /// Locks all memory of this process, and touches it.
     ///
     /// Real-time: setup.
-    pub fn hold() -> Result<Self, Refusal> {
+    pub fn acquire() -> Result<Self, Refusal> {
         kernel::lock_memory().map(|()| Self(()))
     }
 }

@@ -6,7 +6,7 @@ use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use divisi_workers::{Crew, CrewOptions, Job, Recall, Wait};
+use divisi_workers::{Job, WaitPolicy, WorkerPool, WorkerPoolOptions, WorkerWaker};
 
 thread_local! {
     static IS_WATCHED: Cell<bool> = const { Cell::new(false) };
@@ -44,7 +44,7 @@ static WATCH: Watch = Watch;
 struct Played(AtomicU32);
 
 impl Job for Played {
-    fn work(&self, _worker: usize, epoch: u32, _: Recall<'_>) {
+    fn work(&self, _worker: usize, epoch: u32, _: WorkerWaker<'_>) {
         IS_WATCHED.set(epoch != 0);
         self.0.store(epoch, Ordering::Release);
     }
@@ -52,15 +52,15 @@ impl Job for Played {
 
 #[test]
 fn a_cycle_allocates_and_frees_nothing_on_either_side() {
-    for wait in [Wait::Hybrid, Wait::Spin] {
-        let crew = Crew::new(CrewOptions {
+    for wait in [WaitPolicy::Hybrid, WaitPolicy::Spin] {
+        let crew = WorkerPool::new(WorkerPoolOptions {
             workers: 2,
             wait,
-            ..CrewOptions::default()
+            ..WorkerPoolOptions::default()
         })
         .unwrap();
         let job = Arc::new(Played(AtomicU32::new(u32::MAX)));
-        let posted = [(); 2].map(|()| crew.post(job.clone(), 2));
+        let posted = [(); 2].map(|()| crew.register(job.clone(), 2));
         for epoch in (1..500).chain([0]) {
             IS_WATCHED.set(true);
             posted[epoch as usize % 2].start(epoch);

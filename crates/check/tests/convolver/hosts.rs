@@ -1,12 +1,12 @@
 //! What a node plays is the convolution, through all of its paths and in blocks of any length, as late as it says.
 
 use crate::{alone, graph};
-use divisi_check::hall::{Hall, Manner, registry};
-use divisi_check::impulse::Impulses;
-use divisi_check::rig::{Cut, Rig, Take};
+use divisi_check::conformance::node;
+use divisi_check::impulse_files::ImpulseFiles;
+use divisi_check::processor_bench::{BlockSplit, ProcessorBench, TestInput};
 use divisi_check::rng::Rng;
-use divisi_check::unit::node;
-use graph::Value;
+use divisi_check::test_bench::{RunConfig, TestBench, registry};
+use graph::ParamValue;
 use units::{Frames, SampleRate};
 
 const FRAMES: usize = 3200;
@@ -15,18 +15,18 @@ fn rate() -> SampleRate {
     SampleRate::new(48_000).unwrap()
 }
 
-fn rig(params: &[(&str, Value)]) -> Rig {
-    Rig::new(&registry(), &node("convolver", params), rate())
+fn rig(params: &[(&str, ParamValue)]) -> ProcessorBench {
+    ProcessorBench::new(&registry(), &node("convolver", params), rate())
 }
 
-fn text(text: &str) -> Value {
-    Value::Text(text.into())
+fn text(text: &str) -> ParamValue {
+    ParamValue::Text(text.into())
 }
 
-fn noise(channels: usize) -> Take {
+fn noise(channels: usize) -> TestInput {
     let mut rng = Rng(5);
     let mut channel = || (0..FRAMES).map(|_| rng.sample()).collect();
-    Take {
+    TestInput {
         inputs: (0..channels).map(|_| channel()).collect(),
         events: Vec::new(),
         frames: FRAMES,
@@ -35,7 +35,7 @@ fn noise(channels: usize) -> Take {
 
 /// Channel `c` of a response of `channels` channels.
 fn response(channels: u16, frames: usize, seed: usize, c: usize) -> Vec<f32> {
-    let all = Impulses::noise(channels, frames, seed);
+    let all = ImpulseFiles::noise(channels, frames, seed);
     all.into_iter().skip(c).step_by(channels.into()).collect()
 }
 
@@ -67,7 +67,7 @@ fn holds(played: &[f32], truth: &[f64], how: &str) {
 #[test]
 fn true_stereo_is_four_convolutions() {
     let _alone = alone();
-    let folder = Impulses::new("stereo");
+    let folder = ImpulseFiles::new("stereo");
     let file = folder.write("four.wav", 4, 1500, 9);
     let take = noise(2);
     let mut truth = [vec![0.0; FRAMES], vec![0.0; FRAMES]];
@@ -78,11 +78,11 @@ fn true_stereo_is_four_convolutions() {
     for work in ["deferred", "threads", "spread", "callback"] {
         let mut rig = rig(&[
             ("file", text(&file)),
-            ("channels", Value::Number(2.0)),
-            ("block", Value::Number(64.0)),
+            ("channels", ParamValue::Number(2.0)),
+            ("block", ParamValue::Number(64.0)),
             ("work", text(work)),
         ]);
-        let played = rig.play(&take, Cut::Even(64));
+        let played = rig.process(&take, BlockSplit::Even(64));
         for (c, truth) in truth.iter().enumerate() {
             holds(&played.channel(c), truth, work);
         }
@@ -91,16 +91,16 @@ fn true_stereo_is_four_convolutions() {
 
 #[test]
 fn one_response_is_for_all_channels_and_two_are_for_each_its_own() {
-    let folder = Impulses::new("straight");
+    let folder = ImpulseFiles::new("straight");
     let take = noise(2);
     for channels in [1, 2] {
         let file = folder.write("straight.wav", channels, 1200, 3);
         let mut rig = rig(&[
             ("file", text(&file)),
-            ("channels", Value::Number(2.0)),
-            ("block", Value::Number(64.0)),
+            ("channels", ParamValue::Number(2.0)),
+            ("block", ParamValue::Number(64.0)),
         ]);
-        let played = rig.play(&take, Cut::Even(64));
+        let played = rig.process(&take, BlockSplit::Even(64));
         for c in 0..2 {
             let mut truth = vec![0.0; FRAMES];
             let response = response(channels, 1200, 3, c % usize::from(channels));
@@ -112,7 +112,7 @@ fn one_response_is_for_all_channels_and_two_are_for_each_its_own() {
 
 #[test]
 fn half_precision_is_had_from_the_size_that_is_said_and_within_its_bound() {
-    let folder = Impulses::new("half");
+    let folder = ImpulseFiles::new("half");
     let file = folder.write("one.wav", 1, 3000, 2);
     let (take, response) = (noise(1), response(1, 3000, 2, 0));
     let mut truth = vec![0.0; FRAMES];
@@ -120,12 +120,12 @@ fn half_precision_is_had_from_the_size_that_is_said_and_within_its_bound() {
     let play = |half: f64, work: &str| {
         let mut rig = rig(&[
             ("file", text(&file)),
-            ("block", Value::Number(64.0)),
+            ("block", ParamValue::Number(64.0)),
             ("partition", text("7x64 11x256")),
-            ("half", Value::Number(half)),
+            ("half", ParamValue::Number(half)),
             ("work", text(work)),
         ]);
-        rig.play(&take, Cut::Even(64)).channel(0)
+        rig.process(&take, BlockSplit::Even(64)).channel(0)
     };
     let plain = play(0.0, "deferred");
     holds(&plain, &truth, "none");
@@ -140,7 +140,7 @@ fn half_precision_is_had_from_the_size_that_is_said_and_within_its_bound() {
 
 #[test]
 fn latency_is_none_or_one_internal_block_and_what_is_played_is_as_late_as_that() {
-    let folder = Impulses::new("latency");
+    let folder = ImpulseFiles::new("latency");
     let file = folder.write("one.wav", 1, 1500, 2);
     let (take, response) = (noise(1), response(1, 1500, 2, 0));
     // The graph's block, the node's (0: its own choice), whether a block of latency is asked for; what it comes to.
@@ -160,19 +160,19 @@ fn latency_is_none_or_one_internal_block_and_what_is_played_is_as_late_as_that()
         let how = format!("{host} {block} {latency}");
         let mut rig = rig(&[
             ("file", text(&file)),
-            ("block", Value::Number(f64::from(block))),
+            ("block", ParamValue::Number(f64::from(block))),
             ("latency", text(latency)),
         ]);
         rig.set_up_for(rate(), Frames(host));
         let late = rig.processor.latency().count();
         assert_eq!(late, expected, "{how}");
         let frames = FRAMES / host as usize * host as usize;
-        let played = rig.play(
-            &Take {
+        let played = rig.process(
+            &TestInput {
                 frames,
                 ..take.clone()
             },
-            Cut::Even(host as usize),
+            BlockSplit::Even(host as usize),
         );
         let mut truth = vec![0.0; frames];
         convolve(&mut truth, &take.inputs[0], &response, late);
@@ -183,34 +183,34 @@ fn latency_is_none_or_one_internal_block_and_what_is_played_is_as_late_as_that()
 
 #[test]
 fn changing_blocks_give_the_bits_of_even_ones() {
-    let folder = Impulses::new("changing");
+    let folder = ImpulseFiles::new("changing");
     let file = folder.write("one.wav", 1, 1500, 2);
     let take = noise(1);
     let play = |cut| {
         let mut rig = rig(&[("file", text(&file))]);
         rig.set_up_for(rate(), Frames(441));
-        let played = rig.play(&take, cut);
+        let played = rig.process(&take, cut);
         assert_eq!(rig.processor.latency(), Frames(64));
         played.bits
     };
-    let even = play(Cut::Even(441));
+    let even = play(BlockSplit::Even(441));
     for seed in 0..8 {
-        assert!(play(Cut::Random(Rng(seed))) == even);
-        assert!(play(Cut::Parts(Rng(seed))) == even);
+        assert!(play(BlockSplit::Random(Rng(seed))) == even);
+        assert!(play(BlockSplit::Parts(Rng(seed))) == even);
     }
-    assert!(play(Cut::Even(1)) == even);
+    assert!(play(BlockSplit::Even(1)) == even);
 }
 
 #[test]
 fn a_block_that_is_shorter_than_was_promised_costs_one_gap_and_is_reported() {
-    let folder = Impulses::new("shorter");
+    let folder = ImpulseFiles::new("shorter");
     let file = folder.write("one.wav", 1, 1500, 2);
     let take = noise(1);
-    let mut rig = rig(&[("file", text(&file)), ("block", Value::Number(64.0))]);
-    let whole = rig.play(&take, Cut::Even(64)).channel(0);
+    let mut rig = rig(&[("file", text(&file)), ("block", ParamValue::Number(64.0))]);
+    let whole = rig.process(&take, BlockSplit::Even(64)).channel(0);
     assert_eq!(rig.processor.latency(), Frames(0));
     rig.reset();
-    let parts = rig.play(&take, Cut::Even(100)).channel(0);
+    let parts = rig.process(&take, BlockSplit::Even(100)).channel(0);
     assert_eq!(rig.processor.latency(), Frames(64));
     assert!(parts[..64] == whole[..64]);
     assert!(parts[64..128].iter().all(|x| *x == 0.0));
@@ -219,7 +219,7 @@ fn a_block_that_is_shorter_than_was_promised_costs_one_gap_and_is_reported() {
 
 #[test]
 fn a_graph_in_odd_blocks_plays_the_same_bits_one_internal_block_later() {
-    let folder = Impulses::new("odd");
+    let folder = ImpulseFiles::new("odd");
     let file = folder.write("one.wav", 1, 5000, 1);
     let graph = graph(&format!(
         r#"edges = ["n -> a", "a -> s"]
@@ -228,7 +228,8 @@ fn a_graph_in_odd_blocks_plays_the_same_bits_one_internal_block_later() {
         a = {{ kind = "convolver", file = "{file}", block = 64 }}
         s = {{ kind = "sink" }}"#
     ));
-    let play = |block| Hall::new(&graph, &registry(), Manner::reference(block)).play(1, 9000);
+    let play =
+        |block| TestBench::new(&graph, &registry(), RunConfig::reference(block)).render(1, 9000);
     let even = play(64);
     for block in [100, 441] {
         let odd = play(block);

@@ -9,8 +9,8 @@ mod measured;
 mod ways;
 
 use divisi_check::alloc::Counting;
-use divisi_check::hall::registry;
-use divisi_check::impulse::Impulses;
+use divisi_check::impulse_files::ImpulseFiles;
+use divisi_check::test_bench::registry;
 use graph::Graph;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -31,7 +31,7 @@ fn graph(text: &str) -> Graph {
 }
 
 /// Three convolvers beside each other: short and long, one that changes, one with a block of latency, one cut by hand.
-fn patch(folder: &Impulses) -> Graph {
+fn patch(folder: &ImpulseFiles) -> Graph {
     let one = folder.write("one.wav", 1, 9000, 1);
     let other = folder.write("other.wav", 1, 9000, 77);
     let short = folder.write("short.wav", 1, 5000, 5);

@@ -1,24 +1,24 @@
 //! What was measured on this machine decides how a node is cut, where it is known and nothing else is said.
 
-use conv::{Costs, LevelCost};
-use divisi_check::impulse::Impulses;
-use divisi_check::rig::{Cut, Rig, Take};
+use conv::{CostTable, LevelCost};
+use divisi_check::conformance::node;
+use divisi_check::impulse_files::ImpulseFiles;
+use divisi_check::processor_bench::{BlockSplit, ProcessorBench, TestInput};
 use divisi_check::rng::Rng;
-use divisi_check::unit::node;
 use fft::Packing;
-use graph::Value;
+use graph::ParamValue;
 use processor::Registry;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use units::SampleRate;
 
 /// Costs at which one level is best.
-fn costs() -> Costs {
-    let mut costs = Costs::default();
+fn costs() -> CostTable {
+    let mut costs = CostTable::default();
     for size in (6..=17).map(|bits| 1 << bits) {
         for count in [1, 2] {
             let ns = (size * size * count) as f64;
-            costs.keep_level(LevelCost {
+            costs.insert_level(LevelCost {
                 packing: Packing::Mono,
                 size,
                 count,
@@ -33,28 +33,25 @@ fn costs() -> Costs {
 /// What plays in blocks of 64 frames, and what it shows: by what it is cut, and how many levels it has.
 fn play(registry: &Registry, file: &str, partition: Option<&str>) -> (Vec<Vec<u32>>, [f32; 2]) {
     let mut params = vec![
-        ("file", Value::Text(file.into())),
-        ("block", Value::Number(64.0)),
+        ("file", ParamValue::Text(file.into())),
+        ("block", ParamValue::Number(64.0)),
     ];
-    params.extend(partition.map(|text| ("partition", Value::Text(text.into()))));
+    params.extend(partition.map(|text| ("partition", ParamValue::Text(text.into()))));
     let rate = SampleRate::new(48_000).unwrap();
-    let mut rig = Rig::new(registry, &node("convolver", &params), rate);
+    let mut rig = ProcessorBench::new(registry, &node("convolver", &params), rate);
     let mut rng = Rng(3);
-    let take = Take {
+    let take = TestInput {
         inputs: vec![(0..6400).map(|_| rng.sample()).collect()],
         events: Vec::new(),
         frames: 6400,
     };
-    let bits = rig.play(&take, Cut::Even(64)).bits;
-    (
-        bits,
-        ["tuned", "levels"].map(|name| rig.gauges[name].read()),
-    )
+    let bits = rig.process(&take, BlockSplit::Even(64)).bits;
+    (bits, ["tuned", "levels"].map(|name| rig.gauges[name].get()))
 }
 
 #[test]
 fn a_node_is_cut_by_what_was_measured_unless_it_says_otherwise() {
-    let folder = Impulses::new("measured");
+    let folder = ImpulseFiles::new("measured");
     let file = folder.write("one.wav", 1, 5000, 1);
     let (mut here, mut nowhere) = (Registry::default(), Registry::default());
     conv::register_with(&mut here, || Some(costs()));
@@ -75,7 +72,7 @@ fn a_node_is_cut_by_what_was_measured_unless_it_says_otherwise() {
 
 #[test]
 fn what_was_measured_is_asked_for_once_and_only_where_it_counts() {
-    let folder = Impulses::new("asked");
+    let folder = ImpulseFiles::new("asked");
     let file = folder.write("one.wav", 1, 5000, 1);
     let asked = Arc::new(AtomicU32::new(0));
     let mut registry = Registry::default();

@@ -2,8 +2,8 @@
 
 use crate::{alone, graph, patch};
 use divisi_check::alloc::audio_calls;
-use divisi_check::hall::{Hall, Manner, WAYS, registry};
-use divisi_check::impulse::Impulses;
+use divisi_check::impulse_files::ImpulseFiles;
+use divisi_check::test_bench::{ALL_STRATEGIES, RunConfig, TestBench, registry};
 use graph::Graph;
 use workers::AudioThread;
 
@@ -19,7 +19,7 @@ fn settled() -> u64 {
 }
 
 /// One sound through one response, once for each who can do the work.
-fn everybody(folder: &Impulses) -> (Graph, u16) {
+fn everybody(folder: &ImpulseFiles) -> (Graph, u16) {
     let file = folder.write("one.wav", 1, 5000, 1);
     let works = [
         r#"work = "callback""#,
@@ -44,23 +44,24 @@ fn everybody(folder: &Impulses) -> (Graph, u16) {
 /// Holds every executor to the bits of the reference, and to no memory in a cycle.
 fn holds(graph: &Graph, channels: u16, frames: usize) {
     let registry = registry();
-    let reference = Hall::new(graph, &registry, Manner::reference(64)).play(channels, frames);
+    let reference =
+        TestBench::new(graph, &registry, RunConfig::reference(64)).render(channels, frames);
     let is_heard = |channel: &Vec<u32>| channel.iter().any(|x| *x != 0);
     assert!(reference.iter().all(is_heard));
-    for way in WAYS {
+    for way in ALL_STRATEGIES {
         for workers in 1..=3 {
-            let mut hall = Hall::new(graph, &registry, Manner::new(way, workers, 64));
+            let mut hall = TestBench::new(graph, &registry, RunConfig::new(way, workers, 64));
             let before = settled();
-            let plays = AudioThread::begin();
+            let plays = AudioThread::enter();
             for _ in 0..frames / 64 {
-                assert_eq!(hall.run(&[]), exec::Outcome::Done);
+                assert_eq!(hall.run_cycle(&[]), exec::CycleStatus::Complete);
             }
             drop(plays);
             assert_eq!(settled(), before, "{way:?} {workers}");
-            let mut hall = Hall::new(graph, &registry, Manner::new(way, workers, 64));
-            let played = hall.play(channels, frames);
+            let mut hall = TestBench::new(graph, &registry, RunConfig::new(way, workers, 64));
+            let played = hall.render(channels, frames);
             assert!(played == reference, "{way:?} {workers}");
-            assert_eq!(hall.counts(), exec::Counts::default());
+            assert_eq!(hall.counts(), exec::ErrorCounts::default());
         }
     }
 }
@@ -68,16 +69,17 @@ fn holds(graph: &Graph, channels: u16, frames: usize) {
 #[test]
 fn every_executor_gives_the_same_bits_and_none_takes_memory() {
     let _alone = alone();
-    let folder = Impulses::new("ways");
+    let folder = ImpulseFiles::new("ways");
     holds(&patch(&folder), 3, 20_000);
 }
 
 #[test]
 fn everybody_who_can_do_the_work_gives_the_same_bits_in_every_executor() {
     let _alone = alone();
-    let folder = Impulses::new("everybody");
+    let folder = ImpulseFiles::new("everybody");
     let (graph, channels) = everybody(&folder);
-    let played = Hall::new(&graph, &registry(), Manner::reference(64)).play(channels, 9000);
+    let played =
+        TestBench::new(&graph, &registry(), RunConfig::reference(64)).render(channels, 9000);
     assert!(played.iter().all(|channel| channel == &played[0]));
     holds(&graph, channels, 9000);
 }
@@ -85,12 +87,12 @@ fn everybody_who_can_do_the_work_gives_the_same_bits_in_every_executor() {
 #[test]
 fn blocks_of_many_internal_ones_give_the_same_bits() {
     let _alone = alone();
-    let folder = Impulses::new("blocks");
+    let folder = ImpulseFiles::new("blocks");
     let registry = registry();
     for (graph, channels) in [(patch(&folder), 3), everybody(&folder)] {
         let play = |block| {
-            let mut hall = Hall::new(&graph, &registry, Manner::reference(block));
-            hall.play(channels, 12_288)
+            let mut hall = TestBench::new(&graph, &registry, RunConfig::reference(block));
+            hall.render(channels, 12_288)
         };
         let small = play(64);
         for block in [128, 1024] {

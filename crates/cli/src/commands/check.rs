@@ -6,8 +6,8 @@ use crate::load::{Loaded, has_errors, outputs};
 use crate::network::Verdict;
 use crate::outcome::Json;
 use clap::Args;
-use divisi::graph::{Diagnostic, Place, Severity};
-use divisi::plan::{Options, Plan};
+use divisi::graph::{Diagnostic, Severity, SourceSpan};
+use divisi::plan::{Plan, PlanOptions};
 use divisi::prelude::{Frames, SampleRate};
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -66,14 +66,14 @@ fn diagnose(loaded: &Loaded, has_network: bool, found: &mut Vec<Diagnostic>) -> 
     let settings = &loaded.session.settings;
     let usual = SampleRate::new(48_000).expect("48000 is not zero");
     let block = settings.block.unwrap_or(Frames(64));
-    let mut options = Options::new(block, settings.rate.unwrap_or(usual));
+    let mut options = PlanOptions::new(block, settings.rate.unwrap_or(usual));
     let (latencies, wrong) = latencies(loaded, (options.block, options.rate));
     options.latencies = latencies;
     found.extend(wrong);
     let mut nodes = loaded.session.graph.nodes();
     if !has_network && !nodes.any(|(_, node)| node.outputs.is_empty()) {
         let nothing = Diagnostic::warning(
-            Place::new(1, 1, 1),
+            SourceSpan::new(1, 1, 1),
             "nothing of it will be heard: it has no `sink`",
         );
         found.push(nothing.help("lead what is to be heard to a node of kind `sink`"));
@@ -103,7 +103,7 @@ const LISTED: usize = 20;
 
 impl Counts {
     fn of(loaded: &Loaded, plan: &Plan) -> Self {
-        let delayed = plan.delayed.iter().map(|it| {
+        let delayed = plan.delayed_edges.iter().map(|it| {
             let (from, to) = ends(&loaded.session.graph, it);
             (from, to, it.tap.frames.0)
         });
@@ -159,7 +159,7 @@ fn in_json(counts: Option<&Counts>, found: &[Diagnostic]) -> Value {
 }
 
 fn diagnostic(found: &Diagnostic) -> Value {
-    let also = found.also.iter().map(|(at, why)| {
+    let also = found.related.iter().map(|(at, why)| {
         let mut note = json!({ "message": why });
         place(&mut note, *at);
         note
@@ -174,15 +174,15 @@ fn diagnostic(found: &Diagnostic) -> Value {
         "help": found.help,
         "also": also.collect::<Vec<Value>>(),
     });
-    place(&mut all, found.place);
+    place(&mut all, found.span);
     all
 }
 
 /// Where it is, if it is somewhere.
-fn place(into: &mut Value, at: Place) {
-    if at.is_somewhere() {
+fn place(into: &mut Value, at: SourceSpan) {
+    if at.is_known() {
         into["line"] = at.line.into();
         into["column"] = at.column.into();
-        into["width"] = at.width.into();
+        into["width"] = at.len.into();
     }
 }

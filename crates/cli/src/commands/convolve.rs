@@ -11,8 +11,8 @@ use crate::outcome::Json;
 use crate::progress::Progress;
 use crate::say;
 use clap::Args;
-use divisi::conv::{Choice, Convolver};
-use divisi::media::{Format, Reader, Writer, open};
+use divisi::conv::{Convolver, PartitionChoice};
+use divisi::media::{Reader, SampleFormat, Writer, open};
 use divisi::units::Channels;
 use job::{Done, Job};
 use options::{How, Shaping};
@@ -91,7 +91,7 @@ impl Convolve {
         let interrupt = Interrupt::listen()?;
         let channels = Channels(response.paths.outputs() as u16);
         let rate = input.rate();
-        let writer = Writer::create(&self.output, rate, channels, Format::F32)
+        let writer = Writer::create(&self.output, rate, channels, SampleFormat::F32)
             .map_err(|error| Failure::failed(in_full(&error)))?;
         let facts = Facts::of((&convolver, &choice), &self.how, &response, rate.hz());
         let job = Job {
@@ -135,7 +135,7 @@ fn length(input: &Reader, response: usize) -> Option<u64> {
 
 /// Refuses what no WAV file holds, before the work and not after it.
 fn check_size(frames: Option<u64>, channels: usize) -> Result<(), Failure> {
-    let most = divisi::media::MOST_CHANNELS;
+    let most = divisi::media::MAX_CHANNELS;
     if channels > usize::from(most) {
         let told =
             format!("a sound file has at most {most} channels, and this would have {channels}");
@@ -174,7 +174,7 @@ struct Facts {
 
 impl Facts {
     fn of(
-        (convolver, choice): (&Convolver, &Choice),
+        (convolver, choice): (&Convolver, &PartitionChoice),
         how: &How,
         response: &Response,
         rate: u32,

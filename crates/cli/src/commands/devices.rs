@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use crate::outcome::Json;
 use clap::Args;
-use divisi::driver::{Found, probe};
+use divisi::driver::{ProbeResult, probe};
 use serde_json::{Value, json};
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -32,11 +32,11 @@ impl Devices {
     }
 }
 
-fn in_words(found: &[Found]) -> String {
+fn in_words(found: &[ProbeResult]) -> String {
     let mut text = String::new();
     for one in found {
-        let mark = if one.answers { "✓" } else { "·" };
-        let _ = writeln!(text, "{mark} {:<6} {}", one.driver, one.what);
+        let mark = if one.is_available { "✓" } else { "·" };
+        let _ = writeln!(text, "{mark} {:<6} {}", one.driver, one.description);
         if let Some(advice) = &one.advice {
             let _ = writeln!(text, "         {advice}");
         }
@@ -44,11 +44,11 @@ fn in_words(found: &[Found]) -> String {
     text
 }
 
-fn in_json(found: &Found) -> Value {
+fn in_json(found: &ProbeResult) -> Value {
     json!({
         "driver": found.driver,
-        "what": found.what,
-        "answers": found.answers,
+        "what": found.description,
+        "answers": found.is_available,
         "advice": found.advice,
     })
 }

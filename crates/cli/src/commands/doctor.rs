@@ -28,7 +28,7 @@ impl Doctor {
     /// Does it.
     pub(crate) fn run(self) -> Result<(), Failure> {
         let json = Json::open(self.json.as_deref())?;
-        let findings = Grants::find().findings();
+        let findings = Grants::probe().findings();
         let all: Vec<Value> = findings.iter().map(in_json).collect();
         json.tell(&in_words(&findings), &Value::from(all).to_string())
     }

@@ -58,9 +58,9 @@ impl Draw {
         let graph = drawn.as_ref().unwrap_or(&loaded.session.graph);
         let label = |edge: &Edge| picture::label(network.as_ref()?, edge);
         if let Format::Dot = format {
-            return write(&self.output, dot::write_labelled(graph, label));
+            return write(&self.output, dot::write_with_labels(graph, label));
         }
-        let picture = draw::labelled(graph, loaded.registry.catalogue(), label)
+        let picture = draw::graph_with_labels(graph, loaded.registry.catalogue(), label)
             .map_err(|refused| Failure::wrong(format!("{refused}; .dot has no such limit")))?;
         match format {
             Format::Pdf => write(&self.output, picture.pdf()),
@@ -85,7 +85,7 @@ impl Draw {
 
     /// As large as is asked for, or as may be; and said if that is less.
     fn png(&self, picture: &Picture) -> Result<Vec<u8>, Failure> {
-        let made = picture.png_that_fits(self.scale);
+        let made = picture.png_within_limit(self.scale);
         let (png, scale) = made.map_err(|refused| Failure::wrong(refused.to_string()))?;
         if scale < self.scale {
             say::note(&format!(

@@ -4,7 +4,7 @@ use crate::failure::{Failure, in_full};
 use crate::interrupt::Interrupt;
 use crate::say;
 use clap::Args;
-use lab::{Effort, LabError, Watch};
+use lab::{Effort, LabError, RunObserver};
 use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -60,14 +60,14 @@ impl Experiment {
             is_there: false,
         };
         let done = match self.page {
-            true => self.name.explain(&folder),
+            true => self.name.write_page(&folder),
             false => self.name.perform(effort, &folder, &mut line),
         };
         line.end();
         let done = done.map_err(|error| refusal(&error))?;
         let page = done.page.display();
         say::result(&format!("{} runs, explained in {page}\n", done.runs));
-        if done.is_whole {
+        if done.is_complete {
             return Ok(());
         }
         let told = "it was broken off; the same call goes on from there";
@@ -110,8 +110,8 @@ impl Line {
     }
 }
 
-impl Watch for Line {
-    fn begins(&mut self, at: usize, of: usize, what: &str, left: Duration) {
+impl RunObserver for Line {
+    fn run_starts(&mut self, at: usize, of: usize, what: &str, left: Duration) {
         if self.is_shown {
             self.is_there = true;
             let line = line(at, of, what, left);
@@ -119,7 +119,7 @@ impl Watch for Line {
         }
     }
 
-    fn is_over(&self) -> bool {
+    fn should_stop(&self) -> bool {
         self.interrupt.is_asked()
     }
 }

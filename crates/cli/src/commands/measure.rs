@@ -1,4 +1,4 @@
-//! `measure`: what each node costs, and what this machine takes to pass things between its cores.
+//! `measure_nodes`: what each node costs, and what this machine takes to pass things between its cores.
 
 mod show;
 
@@ -66,7 +66,7 @@ impl Measure {
         let facts = engine::measure_machine(MACHINE);
         let mut kept = Kept::read();
         let machine = kept.machine();
-        costs.keep(machine, &patch_name(&self.file), &loaded.session.graph);
+        costs.store(machine, &patch_name(&self.file), &loaded.session.graph);
         machine.facts = Some(facts.clone());
         let name = self.file.display().to_string();
         json.tell(
@@ -87,7 +87,7 @@ impl Measure {
         let rate = self.rate.or(settings.rate).unwrap_or(usual);
         let mut options = EngineOptions::new(block, rate);
         options.folder = loaded.folder.clone();
-        options.inputs = loaded.inputs();
+        options.input_channels = loaded.inputs();
         let options = MeasureOptions {
             engine: options,
             limit: Duration::from_secs_f64(self.seconds),
@@ -102,7 +102,7 @@ impl Measure {
             }
         };
         let (graph, registry) = (&loaded.session.graph, loaded.registry.clone());
-        let found = engine::measure(graph, registry, &options, &mut tell);
+        let found = engine::measure_nodes(graph, registry, &options, &mut tell);
         progress.end();
         found.map_err(|error| match error {
             EngineError::Graph(wrong) => {

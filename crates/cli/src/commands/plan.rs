@@ -13,9 +13,9 @@ use crate::picture::{is_picture, write_picture};
 use clap::{Args, ValueEnum};
 use divisi::engine;
 use divisi::graph::Graph;
-use divisi::plan::{self, Costs, Fuse, Machine, Options};
+use divisi::plan::{self, FusionOptions, MachineModel, MeasuredCosts, PlanOptions};
 use divisi::prelude::{Frames, Nanos, SampleRate};
-use divisi::report::{self, Facts};
+use divisi::report::{self, CoreTimings};
 use found::Found;
 use std::path::PathBuf;
 
@@ -108,14 +108,14 @@ impl Plan {
         let mut options = self.options(&loaded);
         // A node that cannot be made is taken not to lag: `check` tells of it.
         options.latencies = latencies(&loaded, (options.block, options.rate)).0;
-        options.compensate = self.compensate;
+        options.compensate_latency = self.compensate;
         let (costs, facts) = self.costs(&mut loaded.session.graph, options.block)?;
-        let machine = engine::machine(self.cores(), &facts, self.comm.map(Nanos));
-        options.fuse = self.fuse.then(|| Fuse {
-            crossing: machine.mean(USUAL_BYTES),
-            ..Fuse::typical(machine.workers())
+        let machine = engine::machine_model(self.cores(), &facts, self.comm.map(Nanos));
+        options.fusion = self.fuse.then(|| FusionOptions {
+            transfer: machine.mean_transfer_time(USUAL_BYTES),
+            ..FusionOptions::typical(machine.workers())
         });
-        let measured = costs.of_node.len();
+        let measured = costs.by_node.len();
         options.costs = costs;
         let plan = loaded.plan(&options).map_err(|wrong| {
             loaded.show(&wrong);
@@ -150,23 +150,28 @@ impl Plan {
         self.cores.map_or(here, |cores| cores as usize)
     }
 
-    fn options(&self, loaded: &Loaded) -> Options {
+    fn options(&self, loaded: &Loaded) -> PlanOptions {
         let settings = &loaded.session.settings;
         let usual = SampleRate::new(RATE_HZ).expect("48000 is not zero");
         let block = self.block.or(settings.block).unwrap_or(BLOCK);
-        Options::new(block, self.rate.or(settings.rate).unwrap_or(usual))
+        PlanOptions::new(block, self.rate.or(settings.rate).unwrap_or(usual))
     }
 
     /// What nodes cost and what was measured of the machine, as `--costs` says.
-    fn costs(&self, graph: &mut Graph, block: Frames) -> Result<(Costs, Facts), Failure> {
+    fn costs(
+        &self,
+        graph: &mut Graph,
+        block: Frames,
+    ) -> Result<(MeasuredCosts, CoreTimings), Failure> {
         let mut kept = Kept::read();
         let here = kept.machine();
         let facts = here.facts.clone().unwrap_or_default();
-        let of =
-            |machine: &report::Machine| machine.of_graph(&patch_name(&self.file), graph, block);
+        let of = |machine: &report::MachineCosts| {
+            machine.of_graph(&patch_name(&self.file), graph, block)
+        };
         match self.costs.to_str() {
             Some("measured") => Ok((of(here), facts)),
-            Some("text") => Ok((Costs::default(), facts)),
+            Some("text") => Ok((MeasuredCosts::default(), facts)),
             Some("kind") => {
                 let all: Vec<_> = graph.nodes().map(|(id, _)| id).collect();
                 for id in all {
@@ -174,7 +179,7 @@ impl Plan {
                         node.cost = None;
                     }
                 }
-                Ok((Costs::default(), facts))
+                Ok((MeasuredCosts::default(), facts))
             }
             _ => {
                 let machine =
@@ -188,7 +193,7 @@ impl Plan {
 
 impl Who {
     /// A schedule of `dag`.
-    fn schedule(self, dag: &plan::Dag, machine: &Machine, seed: u64) -> plan::Schedule {
+    fn schedule(self, dag: &plan::Dag, machine: &MachineModel, seed: u64) -> plan::Schedule {
         match self {
             Self::Hlfet => plan::hlfet(dag, machine.workers()),
             Self::Etf => plan::etf(dag, machine),

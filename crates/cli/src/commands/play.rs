@@ -11,9 +11,9 @@ use crate::outcome::Json;
 use crate::say;
 use crate::trace::{Tracer, Tracing};
 use clap::{Args, ValueEnum};
-use divisi::driver::{self, DriverError, Facts, Opened, Request};
-use divisi::media::{Format, Writer};
-use divisi::plan::Options;
+use divisi::driver::{self, DriverConfig, DriverError, DriverInfo, OpenDriver};
+use divisi::media::{SampleFormat, Writer};
+use divisi::plan::PlanOptions;
 use divisi::prelude::{Engine, Frames};
 use divisi::report::Report;
 use divisi::units::Channels;
@@ -85,7 +85,7 @@ impl Play {
         let interrupt = Interrupt::listen()?;
         let request = self.request(&loaded)?;
         let (opened, said) = self.open(&request)?;
-        let facts = opened.facts().clone();
+        let facts = opened.info().clone();
         let stage = self.stage(&loaded, &facts)?;
         say::note(&said);
         let (report, played) = stage.play(opened, &facts, &interrupt)?;
@@ -94,9 +94,9 @@ impl Play {
     }
 
     /// What is asked of the driver. A graph that cannot play is refused before anything is opened.
-    fn request(&self, loaded: &Loaded) -> Result<Request, Failure> {
-        let mut request = Request::new("divisi", self.how.block(loaded));
-        let options = Options::new(request.block, self.how.rate(loaded));
+    fn request(&self, loaded: &Loaded) -> Result<DriverConfig, Failure> {
+        let mut request = DriverConfig::new("divisi", self.how.block(loaded));
+        let options = PlanOptions::new(request.block, self.how.rate(loaded));
         let plan = loaded.plan(&options).map_err(|wrong| {
             loaded.show(&wrong);
             Failure::said_wrong()
@@ -116,11 +116,11 @@ impl Play {
     }
 
     /// Opens what gives the beat, and says what it is.
-    fn open(&self, request: &Request) -> Result<(Box<dyn Opened>, String), Failure> {
+    fn open(&self, request: &DriverConfig) -> Result<(Box<dyn OpenDriver>, String), Failure> {
         let opened = match self.driver {
             Driver::Auto => {
-                return match driver::auto(request) {
-                    Ok(chosen) => Ok((chosen.opened, chosen.said)),
+                return match driver::open_auto(request) {
+                    Ok(chosen) => Ok((chosen.driver, chosen.message)),
                     Err(error) => Err(refusal(&error)),
                 };
             }
@@ -128,23 +128,23 @@ impl Play {
             Driver::Clock => driver::clock::open(request),
         };
         let opened = opened.map_err(|error| refusal(&error))?;
-        let facts = opened.facts();
+        let facts = opened.info();
         let said = match facts.server.as_str() {
-            "" => format!("playing by the {}, without a device", facts.driver),
+            "" => format!("playing by the {}, without a device", facts.name),
             server => format!("playing through {server}, {}", facts.rate),
         };
         Ok((opened, said))
     }
 
     /// The engine, the half that plays with what stands around it, and the files.
-    fn stage(&self, loaded: &Loaded, facts: &Facts) -> Result<Stage, Failure> {
+    fn stage(&self, loaded: &Loaded, facts: &DriverInfo) -> Result<Stage, Failure> {
         let mut options = self.how.engine(loaded, facts.rate);
         options.trace = self.tracing.is_on() || self.watch;
-        options.hold_latency = self.latency_request == Switch::On;
+        options.prevent_cpu_sleep = self.latency_request == Switch::On;
         if let Some(level) = facts.priority.and_then(|level| u8::try_from(level).ok()) {
             options.priority = Priority::RealTime(level);
         }
-        let inputs = options.inputs;
+        let inputs = options.input_channels;
         let beat = (options.block, facts.rate.hz());
         self.how.decide(loaded, &mut options);
         let scheduler = self.how.told(&options);
@@ -159,7 +159,7 @@ impl Play {
         }
         if let Some(path) = &self.record {
             let channels = outputs(engine.plan());
-            let writer = Writer::create(path, facts.rate, Channels(channels), Format::F32)
+            let writer = Writer::create(path, facts.rate, Channels(channels), SampleFormat::F32)
                 .map_err(|error| Failure::failed(in_full(&error)))?;
             files.tape = Some(deck.record(writer, channels, beat, frames)?);
         }
@@ -176,11 +176,11 @@ impl Play {
     }
 
     /// What the live view has in its head.
-    fn watched(&self, scheduler: &str, facts: &Facts, engine: &Engine) -> (String, String) {
+    fn watched(&self, scheduler: &str, facts: &DriverInfo, engine: &Engine) -> (String, String) {
         let session = self.how.file.file_name().unwrap_or_default();
         let workers = engine.workers();
         let s = if workers == 1 { "" } else { "s" };
-        let (block, rate, driver) = (engine.plan().block, facts.rate, facts.driver);
+        let (block, rate, driver) = (engine.plan().block, facts.rate, facts.name);
         let how = format!("{scheduler}, {workers} worker{s}, {block} at {rate}, {driver}");
         (format!("divisi  {}", session.to_string_lossy()), how)
     }
@@ -201,8 +201,8 @@ impl Stage {
     /// Plays to the end; what came out, and whether it ended well.
     fn play(
         mut self,
-        opened: Box<dyn Opened>,
-        facts: &Facts,
+        opened: Box<dyn OpenDriver>,
+        facts: &DriverInfo,
         interrupt: &Interrupt,
     ) -> Result<(Report, Result<(), Failure>), Failure> {
         let refused = refused(facts, &self.engine);
@@ -221,11 +221,11 @@ impl Stage {
             watched: self.watched,
         };
         let ended = live.play(&self.files, interrupt);
-        let fifo = running.fifo_latency();
+        let fifo = running.adapter_latency();
         drop(running.stop());
         let traced = self.tracer.end(&mut self.engine);
         let mut report = self.engine.report();
-        report.driver = facts.driver.to_owned();
+        report.driver = facts.name.to_owned();
         report.latency_frames.driver = fifo.0.saturating_add(facts.device_latency.0);
         report.refused = refused;
         Ok((report, ended.and(self.files.end()).and(traced)))
@@ -233,7 +233,7 @@ impl Stage {
 }
 
 /// What was refused by anyone, said once.
-fn refused(facts: &Facts, engine: &Engine) -> Vec<String> {
+fn refused(facts: &DriverInfo, engine: &Engine) -> Vec<String> {
     let mut all = facts.refused.clone();
     for what in engine.refused() {
         if !all.contains(what) {

@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use clap::Args;
-use lab::Role;
+use lab::PeerRole;
 
 /// Sends back what comes by shared memory or by pipes, or reads it
 #[derive(Args)]
@@ -23,10 +23,10 @@ impl QueuePeer {
     /// Does it.
     pub(crate) fn run(self) -> Result<(), Failure> {
         let role = match self.sink {
-            true => Role::Sink,
-            false => Role::Echo,
+            true => PeerRole::Sink,
+            false => PeerRole::Echo,
         };
         let rings = self.there.as_deref().zip(self.back.as_deref());
-        lab::peer(role, self.bytes, rings).map_err(|error| Failure::failed(error.to_string()))
+        lab::serve_peer(role, self.bytes, rings).map_err(|error| Failure::failed(error.to_string()))
     }
 }

@@ -12,10 +12,10 @@ use crate::progress::Progress;
 use crate::say;
 use crate::trace::{Tracer, Tracing};
 use clap::Args;
-use divisi::driver::file::{self, RenderError};
-use divisi::driver::{DriverError, Request};
-use divisi::media::{Format, Writer};
-use divisi::prelude::{Engine, EngineOptions, Mode, Player, Scheduler};
+use divisi::driver::offline::{self, RenderError};
+use divisi::driver::{DriverConfig, DriverError};
+use divisi::media::{SampleFormat, Writer};
+use divisi::prelude::{Engine, EngineCallback, EngineOptions, Mode, Scheduler};
 use divisi::units::Channels;
 use divisi::workers::AudioThread;
 use std::ops::ControlFlow;
@@ -68,8 +68,8 @@ impl Render {
             Some(frames) => frames,
             None => length(&loaded, &options)?,
         };
-        let mut request = Request::new("divisi", options.block);
-        request.inputs = options.inputs;
+        let mut request = DriverConfig::new("divisi", options.block);
+        request.inputs = options.input_channels;
         self.how.decide(&loaded, &mut options);
         let scheduler = self.how.told(&options);
         let (mut engine, player) = loaded.engine(options)?;
@@ -79,12 +79,12 @@ impl Render {
         let channels = Channels(request.outputs);
         check_size(frames, channels)?;
         let source = self.how.source(rate)?;
-        let writer = Writer::create(&self.output, rate, channels, Format::F32)
+        let writer = Writer::create(&self.output, rate, channels, SampleFormat::F32)
             .map_err(|error| Failure::failed(in_full(&error)))?;
         let mut tracer = self.tracing.open(&self.how, (&scheduler, block, rate))?;
         let progress = Progress::new(rate.hz(), Some(frames));
         let job = Job {
-            late: engine.ahead_frames(),
+            late: engine.pipeline_latency(),
             request,
             frames,
             source,
@@ -104,7 +104,7 @@ impl Render {
 /// How many frames a session has by itself. One that goes on forever is refused before anything is tried or written.
 fn length(loaded: &Loaded, options: &EngineOptions) -> Result<u64, Failure> {
     let mut options = options.clone();
-    options.mode = Mode::Rehearsal;
+    options.mode = Mode::DryRun;
     options.scheduler = Scheduler::Sequential;
     options.trace = false;
     let (engine, _) = loaded.engine(options)?;
@@ -114,12 +114,12 @@ fn length(loaded: &Loaded, options: &EngineOptions) -> Result<u64, Failure> {
 }
 
 /// Refuses what there is no file for, before one is made.
-fn check_channels(request: &Request) -> Result<(), Failure> {
+fn check_channels(request: &DriverConfig) -> Result<(), Failure> {
     match request.outputs.max(request.inputs) {
         _ if request.outputs == 0 => Err(Failure::wrong(
             "there is nothing to hear: the session has no `sink`",
         )),
-        most if most > Request::MAX_CHANNELS => {
+        most if most > DriverConfig::MAX_CHANNELS => {
             Err(Failure::wrong(DriverError::Channels(most).to_string()))
         }
         _ => Ok(()),
@@ -140,7 +140,7 @@ fn check_size(frames: u64, channels: Channels) -> Result<(), Failure> {
 
 /// One run, from source to file.
 struct Job {
-    request: Request,
+    request: DriverConfig,
     /// By so many frames a pipeline's output lags; they are left out.
     late: u64,
     frames: u64,
@@ -156,7 +156,7 @@ impl Job {
         mut self,
         engine: &mut Engine,
         tracer: &mut Tracer,
-        player: Player,
+        player: EngineCallback,
     ) -> Result<(), Failure> {
         let rendered = self.play(engine, tracer, player);
         self.progress.end();
@@ -185,9 +185,9 @@ impl Job {
         &mut self,
         engine: &mut Engine,
         tracer: &mut Tracer,
-        mut player: Player,
+        mut player: EngineCallback,
     ) -> Result<u64, RenderError> {
-        let _plays = AudioThread::begin();
+        let _plays = AudioThread::enter();
         let (writer, progress) = (&mut self.writer, &mut self.progress);
         let mut sink = |block: &[&[f32]]| writer.write(block).map_err(Into::into);
         let mut tell = |done| {
@@ -209,7 +209,7 @@ impl Job {
             }
         };
         let (request, frames) = (&self.request, (self.late, self.frames));
-        file::render(
+        offline::render(
             request,
             frames,
             &mut player,

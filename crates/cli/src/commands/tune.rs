@@ -13,7 +13,7 @@ use crate::picture::{is_picture, write_picture};
 use crate::progress::Progress;
 use crate::say;
 use clap::{Args, ValueEnum};
-use divisi::conv::{Latency, MeasureOptions, Space, measure};
+use divisi::conv::{AddedLatency, CostMeasureOptions, PartitionSpace, measure_costs};
 use divisi::fft::{Kernels, Packing};
 use divisi::prelude::SampleRate;
 use kept::Tuned;
@@ -115,25 +115,25 @@ impl Tune {
         )
     }
 
-    fn space(&self) -> Result<Space, Failure> {
+    fn space(&self) -> Result<PartitionSpace, Failure> {
         let latency = match self.latency {
-            Added::None => Latency::None,
-            Added::Block => Latency::OneBlock,
+            Added::None => AddedLatency::None,
+            Added::Block => AddedLatency::OneBlock,
         };
-        let space = Space::new(self.length as usize, self.block, latency);
+        let space = PartitionSpace::new(self.length as usize, self.block, latency);
         space.ok_or_else(|| Failure::wrong("there is no way of cutting that"))
     }
 
     /// Measures, keeps, and says so.
-    fn measure(&self, space: &Space, tuned: &mut Tuned) -> Result<(), Failure> {
+    fn measure(&self, space: &PartitionSpace, tuned: &mut Tuned) -> Result<(), Failure> {
         let interrupt = Interrupt::listen()?;
         let mut progress = Progress::of_work();
-        let options = MeasureOptions {
+        let options = CostMeasureOptions {
             packing: self.channels,
             kernels: Kernels::best(),
             runs: self.runs,
         };
-        let found = measure(space, &options, &mut |share| {
+        let found = measure_costs(space, &options, &mut |share| {
             progress.show_share(share);
             match interrupt.is_asked() {
                 true => ControlFlow::Break(()),
@@ -144,9 +144,9 @@ impl Tune {
         let found = found.ok_or_else(|| Failure::failed("it was broken off, nothing is kept"))?;
         say::note(&format!(
             "{} levels, {} runs, of which others took time from {}; {} KiB swept before each",
-            found.levels,
+            found.level_count,
             found.runs,
-            found.stolen,
+            found.preempted_runs,
             found.swept_bytes >> 10
         ));
         match tuned.keep(&found.costs) {

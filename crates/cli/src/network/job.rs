@@ -7,13 +7,13 @@ use crate::interrupt::Interrupt;
 use crate::load::Loaded;
 use crate::options::How;
 use crate::progress::Progress;
-use divisi::media::{Format, Writer};
-use divisi::network::kinds::{Feed, Tap};
-use divisi::network::session::{MOST_MEMORY, Patch};
-use divisi::network::{Fire, RunError, RunOptions, Summary, View, run_on};
+use divisi::media::{SampleFormat, Writer};
+use divisi::network::kinds::{CallbackSink, CallbackSource};
+use divisi::network::session::{MAX_MEMORY, NetworkSpec};
+use divisi::network::{Actor, InputWindow, RunError, RunOptions, RunSummary, run_on_workers};
 use divisi::prelude::SampleRate;
 use divisi::units::Channels;
-use divisi::workers::{Crew, CrewOptions};
+use divisi::workers::{WorkerPool, WorkerPoolOptions};
 use serde_json::{Value, json};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -39,7 +39,7 @@ struct Written {
 
 impl Job {
     /// Opens the input, and refuses what there could be no file for.
-    pub(super) fn new(patch: &Patch, loaded: &Loaded, how: &How) -> Result<Self, Failure> {
+    pub(super) fn new(patch: &NetworkSpec, loaded: &Loaded, how: &How) -> Result<Self, Failure> {
         let Some(path) = &how.input else {
             let told = "a network is rendered over a sound file: --input IN.wav";
             return Err(Failure::wrong(told));
@@ -67,7 +67,7 @@ impl Job {
         let hz = hz.and_then(|hz| u32::try_from(hz / under).ok());
         let rate_out = hz.and_then(SampleRate::new).ok_or_else(told)?;
         let frames_out = (u128::from(frames_in) * over).div_ceil(under);
-        let channels = patch.borders()[1].0;
+        let channels = patch.io_formats()[1].0;
         if frames_out * channels as u128 * 4 > MOST_BYTES {
             let told = "this would be more than a WAV file holds: render fewer --seconds";
             return Err(Failure::wrong(told));
@@ -83,16 +83,16 @@ impl Job {
     /// Does it; what came of it, to people and to machines.
     pub(super) fn run(
         self,
-        patch: &Patch,
+        patch: &NetworkSpec,
         how: &How,
         output: &Path,
     ) -> Result<(String, Value), Failure> {
         is_sound(output)?;
         let interrupt = Interrupt::listen()?;
         let (frames_in, frames_out, rate) = (self.frames_in, self.frames_out, self.rate_out);
-        let [into, out] = patch.borders();
+        let [into, out] = patch.io_formats();
         let channels = Channels(out.0 as u16);
-        let writer = Writer::create(output, rate, channels, Format::F32);
+        let writer = Writer::create(output, rate, channels, SampleFormat::F32);
         let writer = writer.map_err(|error| Failure::failed(in_full(&error)))?;
         let written = Arc::new(Mutex::new(Some(Written {
             writer,
@@ -101,19 +101,21 @@ impl Job {
             planes: vec![vec![0.0; out.1]; out.0],
         })));
         let (feed, tap) = (self.feed(into), tap(out, written.clone()));
-        let network = patch.network(feed, tap);
-        let crew = CrewOptions {
-            workers: how.workers().unwrap_or(CrewOptions::default().workers),
-            ..CrewOptions::default()
+        let network = patch.build(feed, tap);
+        let crew = WorkerPoolOptions {
+            workers: how
+                .workers()
+                .unwrap_or(WorkerPoolOptions::default().workers),
+            ..WorkerPoolOptions::default()
         };
         let workers = crew.workers;
-        let crew = Crew::new(crew).map_err(|error| Failure::failed(in_full(&error)))?;
+        let crew = WorkerPool::new(crew).map_err(|error| Failure::failed(in_full(&error)))?;
         let options = RunOptions {
-            memory: MOST_MEMORY,
+            memory: MAX_MEMORY,
             stop: Some(interrupt.flag()),
             ..RunOptions::default()
         };
-        let ran = run_on(&crew, network, &options);
+        let ran = run_on_workers(&crew, network, &options);
         let path = output.display().to_string();
         let got = finish(&written, &path)?;
         let summary = ran.map_err(|error| match error {
@@ -130,10 +132,10 @@ impl Job {
     }
 
     /// The node that plays the file.
-    fn feed(self, (channels, piece): (usize, usize)) -> Box<dyn Fire> {
+    fn feed(self, (channels, piece): (usize, usize)) -> Box<dyn Actor> {
         let (mut source, mut left) = (self.source, self.frames_in);
         let mut planes = vec![vec![0.0; piece]; channels];
-        let feed = Feed::new(channels, piece, move |room, wanted| {
+        let feed = CallbackSource::new(channels, piece, move |room, wanted| {
             let mut slices: Vec<&mut [f32]> = planes.iter_mut().map(Vec::as_mut_slice).collect();
             let got = source.read(&mut slices) as u64;
             if let Some(damage) = source.damage() {
@@ -151,8 +153,8 @@ impl Job {
 }
 
 /// The node that writes the file.
-fn tap((channels, piece): (usize, usize), written: Arc<Mutex<Option<Written>>>) -> Box<dyn Fire> {
-    let tap = Tap::new(channels, piece, move |view, frames| {
+fn tap((channels, piece): (usize, usize), written: Arc<Mutex<Option<Written>>>) -> Box<dyn Actor> {
+    let tap = CallbackSink::new(channels, piece, move |view, frames| {
         let mut written = written.lock().unwrap_or_else(PoisonError::into_inner);
         written
             .as_mut()
@@ -162,7 +164,7 @@ fn tap((channels, piece): (usize, usize), written: Arc<Mutex<Option<Written>>>) 
 }
 
 impl Written {
-    fn write(&mut self, view: &View<'_>, frames: usize) -> Result<(), String> {
+    fn write(&mut self, view: &InputWindow<'_>, frames: usize) -> Result<(), String> {
         let frames = self.left.min(frames as u64);
         self.left -= frames;
         let mut slices: Vec<&[f32]> = Vec::with_capacity(self.planes.len());
@@ -197,8 +199,12 @@ fn finish(written: &Mutex<Option<Written>>, path: &str) -> Result<u64, Failure> 
     Ok(frames)
 }
 
-fn report(patch: &Patch, summary: &Summary, (into, out, workers): (u64, u64, usize)) -> Value {
-    let shape = patch.shape();
+fn report(
+    patch: &NetworkSpec,
+    summary: &RunSummary,
+    (into, out, workers): (u64, u64, usize),
+) -> Value {
+    let shape = patch.topology();
     let nodes = shape.nodes.iter().zip(&summary.firings);
     let nodes = nodes.map(|(node, firings)| json!({ "name": node.name, "firings": firings }));
     let queues = shape.queue_ids().zip(&summary.sizes);

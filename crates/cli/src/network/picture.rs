@@ -1,13 +1,13 @@
 //! A network as a graph to be drawn: how often its nodes fire, and its queues at the edges.
 
-use divisi::graph::{Edge, End, Graph, Node, Port, Signal};
-use divisi::network::session::Patch;
-use divisi::network::{QueueId, Shape};
+use divisi::graph::{Edge, Graph, Node, Port, PortRef, Signal};
+use divisi::network::session::NetworkSpec;
+use divisi::network::{QueueId, Topology};
 use divisi::units::Channels;
 
 /// The network as a graph. Its edges are the queues, in order.
-pub(crate) fn graph(patch: &Patch) -> Graph {
-    let (shape, verdict) = (patch.shape(), patch.verdict());
+pub(crate) fn graph(patch: &NetworkSpec) -> Graph {
+    let (shape, verdict) = (patch.topology(), patch.check_result());
     let mut graph = Graph::default();
     let mut ids = Vec::with_capacity(shape.nodes.len());
     for (i, (one, times)) in shape.nodes.iter().zip(&verdict.repetitions).enumerate() {
@@ -26,22 +26,22 @@ pub(crate) fn graph(patch: &Patch) -> Graph {
         ids.push(graph.add(node).expect("a network has no name twice"));
     }
     for queue in &shape.queues {
-        let end = |(node, port): (divisi::network::NodeId, usize)| End {
+        let end = |(node, port): (divisi::network::NodeId, usize)| PortRef {
             node: ids[node.0],
             port: port as u16,
         };
         graph.connect(Edge {
             from: end(queue.from),
             to: end(queue.to),
-            place: divisi::graph::Place::NOWHERE,
+            span: divisi::graph::SourceSpan::NONE,
         });
     }
     graph
 }
 
 /// What stands at the edge of a queue: frames that a firing writes and reads, and how many the queue has.
-pub(crate) fn label(patch: &Patch, edge: &Edge) -> Option<String> {
-    let (shape, ids) = (patch.shape(), patch.shape().queue_ids());
+pub(crate) fn label(patch: &NetworkSpec, edge: &Edge) -> Option<String> {
+    let (shape, ids) = (patch.topology(), patch.topology().queue_ids());
     // Nodes are numbered alike.
     let to = (edge.to.node.0 as usize, usize::from(edge.to.port));
     let is_it = |queue: &QueueId| {
@@ -49,11 +49,11 @@ pub(crate) fn label(patch: &Patch, edge: &Edge) -> Option<String> {
         (node.0, port) == to
     };
     let queue = { ids }.find(is_it)?;
-    let size = patch.verdict().sizes[queue.0];
+    let size = patch.check_result().sizes[queue.0];
     Some(format!("{}: {size}", rates(shape, queue)))
 }
 
-fn rates(shape: &Shape, queue: QueueId) -> String {
+fn rates(shape: &Topology, queue: QueueId) -> String {
     let (output, input) = (shape.output(queue), shape.input(queue));
     match input.overlap() {
         0 => format!("{} to {}", output.produce, input.consume),

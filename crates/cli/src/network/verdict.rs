@@ -1,14 +1,14 @@
 //! What the static check says of a network: the rates, and how large its queues must be.
 
 use crate::load::Loaded;
-use divisi::graph::{Diagnostic, Place};
+use divisi::graph::{Diagnostic, SourceSpan};
 use divisi::network::checks::{Least, MOST_QUEUES, least_sizes};
-use divisi::network::session::Patch;
+use divisi::network::session::NetworkSpec;
 use serde_json::{Value, json};
 
 /// See the module.
 pub(crate) struct Verdict {
-    patch: Patch,
+    patch: NetworkSpec,
     least: Least,
 }
 
@@ -17,12 +17,15 @@ impl Verdict {
     pub(crate) fn of(loaded: &Loaded, found: &mut Vec<Diagnostic>) -> Option<Self> {
         let reading = loaded.network()?;
         found.extend(reading.diagnostics);
-        let patch = reading.patch?;
-        match least_sizes(patch.shape()) {
+        let patch = reading.network?;
+        match least_sizes(patch.topology()) {
             Ok(least) => Some(Self { patch, least }),
             Err(wrong) => {
                 // The reader has found sizes, so this is not to be thought of.
-                found.push(Diagnostic::error(Place::new(1, 1, 1), wrong.to_string()));
+                found.push(Diagnostic::error(
+                    SourceSpan::new(1, 1, 1),
+                    wrong.to_string(),
+                ));
                 None
             }
         }
@@ -48,7 +51,7 @@ impl Verdict {
 
     /// For people.
     pub(crate) fn in_words(&self) -> String {
-        let (shape, verdict) = (self.patch.shape(), self.patch.verdict());
+        let (shape, verdict) = (self.patch.topology(), self.patch.check_result());
         let (over, under) = self.patch.ratio();
         let mut text = format!(
             "network: {} nodes, {} queues; the rates fit: {over} {} out for {under} in\n",
@@ -77,7 +80,7 @@ impl Verdict {
 
     /// For machines.
     pub(crate) fn in_json(&self) -> Value {
-        let (shape, verdict) = (self.patch.shape(), self.patch.verdict());
+        let (shape, verdict) = (self.patch.topology(), self.patch.check_result());
         let (over, under) = self.patch.ratio();
         let nodes = shape.nodes.iter().zip(&verdict.repetitions);
         let nodes = nodes.map(|(node, times)| json!({ "name": node.name, "repetitions": times }));
@@ -99,8 +102,8 @@ impl Verdict {
     }
 }
 
-fn samples(patch: &Patch, sizes: &[usize]) -> usize {
-    let shape = patch.shape();
+fn samples(patch: &NetworkSpec, sizes: &[usize]) -> usize {
+    let shape = patch.topology();
     let each = shape.queue_ids().zip(sizes);
     each.map(|(queue, size)| size * shape.input(queue).channels)
         .sum()

@@ -1,7 +1,7 @@
 //! What the live view shows: lines made from a glance, for any size of terminal.
 
 use super::ink::{Ink, Line};
-use divisi::report::{Glance, Load};
+use divisi::report::{LiveStats, WorkerLoad};
 
 /// What there is to show.
 pub(crate) struct View<'a> {
@@ -13,9 +13,9 @@ pub(crate) struct View<'a> {
     pub(crate) seconds: f64,
     /// How many threads work.
     pub(crate) workers: usize,
-    pub(crate) now: &'a Glance,
+    pub(crate) now: &'a LiveStats,
     /// About a second ago.
-    pub(crate) before: &'a Glance,
+    pub(crate) before: &'a LiveStats,
     /// What is to be said beside.
     pub(crate) notes: &'a [String],
 }
@@ -55,7 +55,7 @@ pub(crate) fn screen(view: &View<'_>, columns: usize, rows: usize) -> Vec<Line> 
 
 /// The same in one line, for who has no screen.
 pub(crate) fn line(view: &View<'_>) -> String {
-    let Glance {
+    let LiveStats {
         missed,
         late,
         abandoned,
@@ -108,7 +108,7 @@ fn cycle(view: &View<'_>, columns: usize) -> Vec<Line> {
     line.push(judge(max), &format!("{:>SHARE$}", percent(max)));
     let times = [recent.p50, recent.p99, recent.max, view.now.period_ns].map(time);
     let [p50, p99, max, period] = times;
-    let longest = time(view.now.longest_ns);
+    let longest = time(view.now.max_ns);
     let below = format!("p50 {p50}, p99 {p99}, max {max} of {period}; ever {longest}");
     let indent = if columns < 60 { 0 } else { LABEL };
     let below = format!("{}{below}", " ".repeat(indent));
@@ -150,7 +150,7 @@ fn loads(view: &View<'_>) -> Vec<f64> {
     let (now, before) = (&view.now.load, &view.before.load);
     let cycles = now.cycles.saturating_sub(before.cycles).max(1);
     let time = (cycles * view.now.period_ns.max(1)) as f64;
-    let busy = |load: &Load, worker: usize| load.busy.get(worker).map_or(0, |t| t.0);
+    let busy = |load: &WorkerLoad, worker: usize| load.busy.get(worker).map_or(0, |t| t.0);
     (0..view.workers.max(now.busy.len()))
         .map(|worker| busy(now, worker).saturating_sub(busy(before, worker)) as f64 / time)
         .collect()

@@ -2,9 +2,9 @@
 
 use super::Convolver;
 use crate::exchange::Preparer;
-use crate::hands::LineFacts;
+use crate::hands::FdlInfo;
 use crate::partition::Partition;
-use rt::deferred::Runner;
+use rt::deferred::JobRunner;
 use std::collections::HashSet;
 
 impl Convolver {
@@ -40,21 +40,21 @@ impl Convolver {
     /// How many results were not there when they were due, and silence in their place.
     ///
     /// Real-time: hot.
-    pub fn late(&self) -> u64 {
+    pub fn late_count(&self) -> u64 {
         self.late
     }
 
     /// What lines of work there are, in the order of their numbers.
-    pub fn lines(&self) -> impl ExactSizeIterator<Item = LineFacts> + '_ {
+    pub fn fdls(&self) -> impl ExactSizeIterator<Item = FdlInfo> + '_ {
         self.lines.iter().map(|line| line.facts)
     }
 
     /// Roughly how many vector instructions each piece of line `index` has; none while its work is out.
     ///
     /// Real-time: setup.
-    pub fn weights(&mut self, index: usize) -> Vec<u64> {
+    pub fn piece_costs(&mut self, index: usize) -> Vec<u64> {
         let work = self.lines.get_mut(index).and_then(|l| l.work.get());
-        work.map(|work| work.weights()).unwrap_or_default()
+        work.map(|work| work.piece_costs()).unwrap_or_default()
     }
 
     /// How many spectra a larger level has made by itself, though a smaller one was to hand them on: they came too late.
@@ -70,8 +70,8 @@ impl Convolver {
     /// What workers need for the work of line `index`.
     ///
     /// Real-time: setup.
-    pub fn runner(&self, index: usize) -> Runner {
-        self.lines[index].work.runner()
+    pub fn runner(&self, index: usize) -> JobRunner {
+        self.lines[index].work.job_runner()
     }
 
     /// Who prepares other impulse responses for it.
@@ -97,7 +97,7 @@ impl Convolver {
             .levels()
             .last()
             .map_or(0, |l| 3 * l.size() + l.slack());
-        (partition.reach() + longest + partition.latency_frames()) as u64
+        (partition.max_ir_frames() + longest + partition.latency_frames()) as u64
     }
 
     /// Whether an exchange is under way.
@@ -112,7 +112,7 @@ impl Convolver {
     /// Real-time: setup; while no work is out.
     pub fn bytes(&mut self) -> (usize, usize) {
         let (mut spectra, mut all) = (0, self.head.bytes());
-        all += 4 * (self.staged.len() + self.played.len() + self.frames.len());
+        all += 4 * (self.staged.len() + self.output.len() + self.frames.len());
         let mut seen = HashSet::new();
         for line in &mut self.lines {
             all += line.bytes();

@@ -4,23 +4,23 @@
 
 use super::sweep::Sweep;
 use super::theft::{median, mended, put_aside};
-use super::{Costs, LevelCost, TransformCost, backend_name};
+use super::{CostTable, LevelCost, TransformCost, backend_name};
 use crate::ahead::chosen;
 use crate::fdl::Fdl;
-use crate::garcia::operations;
+use crate::garcia::level_operations;
 use crate::ir_set::{IrSet, Spectra};
-use crate::partition::{LEAST_SIZE, MOST_BLOCK};
+use crate::partition::{MAX_BLOCK, MIN_PARTITION_SIZE};
 use crate::recipe::{NEAR, SIDE_BY_SIDE};
-use crate::search::{Space, least_sum};
+use crate::search::{PartitionSpace, min_total_load};
 use crate::shape::{Shape, Wire};
-use fft::{Aligned, Backend, Kernels, LANES, Packing, RealFft};
-use rt::stamp::{self, Scale};
+use fft::{AlignedBuffer, Backend, Kernels, LANES, Packing, RealFft};
+use rt::stamp::{self, TickScale};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
 /// What to measure.
 #[derive(Clone, Copy, Debug)]
-pub struct MeasureOptions {
+pub struct CostMeasureOptions {
     /// One channel, or sixteen: side by side where a convolver does so, else one after the other. `None`: both.
     pub packing: Option<Packing>,
     /// Which kernels.
@@ -31,15 +31,15 @@ pub struct MeasureOptions {
 
 /// What came out.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Measured {
+pub struct CostMeasurement {
     /// The costs.
-    pub costs: Costs,
+    pub costs: CostTable,
     /// How many runs there were in all.
     pub runs: usize,
     /// How many of them count for nothing, since others took time from them.
-    pub stolen: usize,
+    pub preempted_runs: usize,
     /// How many levels were measured.
-    pub levels: usize,
+    pub level_count: usize,
     /// Bytes that were swept before each run.
     pub swept_bytes: usize,
 }
@@ -53,11 +53,11 @@ const PIECE: u32 = 4096;
 /// block. `tell` is told how far it is, and may break it off: then there is nothing.
 ///
 /// Real-time: setup.
-pub fn measure(
-    space: &Space,
-    options: &MeasureOptions,
+pub fn measure_costs(
+    space: &PartitionSpace,
+    options: &CostMeasureOptions,
     tell: &mut dyn FnMut(f64) -> ControlFlow<()>,
-) -> Option<Measured> {
+) -> Option<CostMeasurement> {
     let pairs = worth_knowing_with_any_block(space);
     let both = [Packing::Mono, Packing::Batch];
     let packings = options.packing.map_or(both.to_vec(), |one| vec![one]);
@@ -68,9 +68,9 @@ pub fn measure(
     let all: Vec<_> = all.collect();
     let whole: f64 = all.iter().map(effort).sum();
     let mut bench = Bench::new(options, space.block());
-    let mut found = Measured {
+    let mut found = CostMeasurement {
         swept_bytes: bench.sweep.bytes(),
-        ..Measured::default()
+        ..CostMeasurement::default()
     };
     let (mut done, mut last) = (0.0, None);
     for one in all {
@@ -90,14 +90,14 @@ pub fn measure(
 
 /// The levels that are worth knowing of `space`, those with the smallest block, and of sizes that only larger blocks have.
 /// Other numbers of partitions, as of a level of a block's own size, are on the line between two that are known.
-fn worth_knowing_with_any_block(space: &Space) -> Vec<(usize, usize)> {
+fn worth_knowing_with_any_block(space: &PartitionSpace) -> Vec<(usize, usize)> {
     let mut pairs = worth_knowing(space);
-    for bits in LEAST_SIZE.ilog2()..=MOST_BLOCK.ilog2() {
-        let Some(other) = Space::new(space.length(), 1 << bits, space.latency()) else {
+    for bits in MIN_PARTITION_SIZE.ilog2()..=MAX_BLOCK.ilog2() {
+        let Some(other) = PartitionSpace::new(space.length(), 1 << bits, space.latency()) else {
             continue;
         };
         let known: Vec<usize> = pairs.iter().map(|pair| pair.0).collect();
-        let is_smallest = 1 << bits == LEAST_SIZE;
+        let is_smallest = 1 << bits == MIN_PARTITION_SIZE;
         let more = worth_knowing(&other).into_iter();
         pairs.extend(more.filter(|pair| is_smallest || !known.contains(&pair.0)));
     }
@@ -108,10 +108,10 @@ fn worth_knowing_with_any_block(space: &Space) -> Vec<(usize, usize)> {
 
 /// Which levels: all that can be in a good choice, as far as operations tell; and of each size two, for the line through
 /// them.
-fn worth_knowing(space: &Space) -> Vec<(usize, usize)> {
-    let best = least_sum(space, &|size, count| Some(operations(size, count)));
-    let enough = best.map_or(f64::INFINITY, |best| best.sum * HOPELESS);
-    let load = |(size, count): (usize, usize)| operations(size, count) / size as f64;
+fn worth_knowing(space: &PartitionSpace) -> Vec<(usize, usize)> {
+    let best = min_total_load(space, &|size, count| Some(level_operations(size, count)));
+    let enough = best.map_or(f64::INFINITY, |best| best.total_load * HOPELESS);
+    let load = |(size, count): (usize, usize)| level_operations(size, count) / size as f64;
     let levels = space.levels().into_iter();
     let mut pairs: Vec<_> = levels
         .filter(|pair| pair.0 > 1 && load(*pair) <= enough)
@@ -130,15 +130,15 @@ fn worth_knowing(space: &Space) -> Vec<(usize, usize)> {
 
 /// How long a pair takes, roughly: the sweep, and the level.
 fn effort((packing, (size, count)): &(Packing, (usize, usize))) -> f64 {
-    2e6 + packing.channels() as f64 * operations(*size, *count)
+    2e6 + packing.channels() as f64 * level_operations(*size, *count)
 }
 
 /// What is measured with.
 struct Bench {
-    options: MeasureOptions,
+    options: CostMeasureOptions,
     packing: Packing,
     sweep: Sweep,
-    scale: Scale,
+    scale: TickScale,
     block: usize,
     fft: Option<Arc<RealFft>>,
     /// How many channels go one after the other.
@@ -146,15 +146,15 @@ struct Bench {
 }
 
 impl Bench {
-    fn new(options: &MeasureOptions, block: usize) -> Self {
+    fn new(options: &CostMeasureOptions, block: usize) -> Self {
         Self {
-            options: MeasureOptions {
+            options: CostMeasureOptions {
                 runs: options.runs.max(3),
                 ..*options
             },
             packing: Packing::Mono,
             sweep: Sweep::new(),
-            scale: Scale::of_this_machine(),
+            scale: TickScale::calibrated(),
             block,
             fft: None,
             row: 1,
@@ -162,7 +162,12 @@ impl Bench {
     }
 
     /// Times every transform for levels of `size`, and takes the one that a convolver would; `None` if there is none.
-    fn choose_transform(&mut self, packing: Packing, size: usize, costs: &mut Costs) -> Option<()> {
+    fn choose_transform(
+        &mut self,
+        packing: Packing,
+        size: usize,
+        costs: &mut CostTable,
+    ) -> Option<()> {
         let kernels = self.options.kernels;
         self.packing = packing;
         let is_row = packing == Packing::Batch && size > SIDE_BY_SIDE;
@@ -187,9 +192,12 @@ impl Bench {
 
     /// The median of a forward and an inverse transform.
     fn transform(&mut self, fft: &RealFft) -> f64 {
-        let floats = fft.floats();
+        let floats = fft.buffer_len();
         let mut time = noise(floats);
-        let (mut spectrum, mut scratch) = (Aligned::new(floats), Aligned::new(fft.scratch()));
+        let (mut spectrum, mut scratch) = (
+            AlignedBuffer::new(floats),
+            AlignedBuffer::new(fft.scratch_len()),
+        );
         let times = (0..self.options.runs).map(|_| {
             self.sweep.run();
             let begin = stamp::now();
@@ -203,7 +211,7 @@ impl Bench {
     }
 
     /// Measures one level, and keeps what it costs.
-    fn level(&mut self, size: usize, count: usize, found: &mut Measured) -> Option<()> {
+    fn level(&mut self, size: usize, count: usize, found: &mut CostMeasurement) -> Option<()> {
         let (mut line, mut fresh) = self.line(size, count)?;
         let (mut runs, mut aside) = (Vec::new(), Vec::new());
         for period in 0..self.options.runs {
@@ -215,14 +223,14 @@ impl Bench {
             }
         }
         found.runs += self.options.runs;
-        found.stolen += aside.len();
+        found.preempted_runs += aside.len();
         if 2 * runs.len() < self.options.runs {
             runs.append(&mut aside);
         }
         let (sums, gaps) = mended(&runs);
-        found.stolen = (found.stolen + gaps).min(found.runs);
-        found.levels += 1;
-        found.costs.keep_level(LevelCost {
+        found.preempted_runs = (found.preempted_runs + gaps).min(found.runs);
+        found.level_count += 1;
+        found.costs.insert_level(LevelCost {
             packing: self.packing,
             size,
             count,
@@ -233,9 +241,9 @@ impl Bench {
     }
 
     /// A delay line for the level, and memory for a period of input.
-    fn line(&self, size: usize, count: usize) -> Option<(Fdl, Aligned)> {
+    fn line(&self, size: usize, count: usize) -> Option<(Fdl, AlignedBuffer)> {
         let fft = self.fft.clone()?;
-        let (floats, packing) = (fft.floats(), fft.packing());
+        let (floats, packing) = (fft.buffer_len(), fft.packing());
         let channels = self.packing.channels();
         let shape = Shape {
             size,
@@ -261,16 +269,16 @@ impl Bench {
             .collect();
         let filters = |_| Some(Arc::new(Spectra::Full(noise(count * floats))));
         let irs = IrSet::new((0..self.row).map(filters).collect(), 1.0);
-        let fresh = Aligned::new(self.row * shape.stride());
+        let fresh = AlignedBuffer::new(self.row * shape.stride());
         Some((Fdl::new(shape, self.row, self.row, &wires, irs), fresh))
     }
 
     /// One period of a level: whether the thread was put aside meanwhile, and the time of each part in ns.
     fn run(&mut self, line: &mut Fdl) -> (bool, Vec<f64>) {
-        let mut stamps = Vec::with_capacity(line.pieces() + 1);
+        let mut stamps = Vec::with_capacity(line.piece_count() + 1);
         let aside = put_aside();
         self.sweep.run();
-        for piece in 0..line.pieces() {
+        for piece in 0..line.piece_count() {
             stamps.push(stamp::now());
             line.run_piece(piece);
         }
@@ -283,8 +291,8 @@ impl Bench {
 }
 
 /// Values that are neither zero nor so small that arithmetic on them is slow.
-fn noise(len: usize) -> Aligned {
-    let mut memory = Aligned::new(len);
+fn noise(len: usize) -> AlignedBuffer {
+    let mut memory = AlignedBuffer::new(len);
     let mut state = 1u32;
     for value in memory.iter_mut() {
         state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
@@ -296,10 +304,10 @@ fn noise(len: usize) -> Aligned {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::partition::Latency;
+    use crate::partition::AddedLatency;
 
-    fn options(packing: Option<Packing>) -> MeasureOptions {
-        MeasureOptions {
+    fn options(packing: Option<Packing>) -> CostMeasureOptions {
+        CostMeasureOptions {
             packing,
             kernels: Kernels::best(),
             runs: 3,
@@ -308,18 +316,18 @@ mod tests {
 
     #[test]
     fn what_a_choice_needs_is_measured_for_any_block_and_both_packings() {
-        let of_block = |block| Space::new(1000, block, Latency::None).unwrap();
+        let of_block = |block| PartitionSpace::new(1000, block, AddedLatency::None).unwrap();
         let mut shares = Vec::new();
-        let found = measure(&of_block(64), &options(None), &mut |share| {
+        let found = measure_costs(&of_block(64), &options(None), &mut |share| {
             shares.push(share);
             ControlFlow::Continue(())
         });
         let found = found.unwrap();
         assert!(shares.windows(2).all(|two| two[0] <= two[1]) && shares[shares.len() - 1] < 1.0);
-        assert_eq!(found.costs.levels().len(), found.levels);
+        assert_eq!(found.costs.levels().len(), found.level_count);
         for block in [1, 8, 16, 32, 64, 128, 512, 4096] {
             for channels in [1, 5, 6, 16] {
-                assert!(found.costs.knows(&of_block(block), channels), "{block}");
+                assert!(found.costs.covers(&of_block(block), channels), "{block}");
                 assert!(found.costs.choose(&of_block(block), channels, 1).is_some());
             }
         }
@@ -329,17 +337,17 @@ mod tests {
 
     #[test]
     fn one_packing_can_be_measured_alone_and_it_can_be_broken_off() {
-        let space = Space::new(100, 64, Latency::None).unwrap();
+        let space = PartitionSpace::new(100, 64, AddedLatency::None).unwrap();
         let mut go_on = |_| ControlFlow::Continue(());
-        let found = measure(&space, &options(Some(Packing::Batch)), &mut go_on).unwrap();
-        assert!(found.costs.knows(&space, 16) && !found.costs.knows(&space, 1));
+        let found = measure_costs(&space, &options(Some(Packing::Batch)), &mut go_on).unwrap();
+        assert!(found.costs.covers(&space, 16) && !found.costs.covers(&space, 1));
         let mut stop = |_| ControlFlow::Break(());
-        assert!(measure(&space, &options(None), &mut stop).is_none());
+        assert!(measure_costs(&space, &options(None), &mut stop).is_none());
     }
 
     #[test]
     fn only_levels_that_may_be_chosen_are_measured_and_two_of_each_size() {
-        let space = Space::new(524_288, 64, Latency::None).unwrap();
+        let space = PartitionSpace::new(524_288, 64, AddedLatency::None).unwrap();
         let pairs = worth_knowing(&space);
         assert!(pairs.len() < space.levels().len());
         assert!(!pairs.contains(&(64, 8192)) && pairs.contains(&(64, 15)));

@@ -15,7 +15,7 @@
 //! All complex values lie in blocks: 16 real parts, then 16 imaginary ones. A shortest transform (*leaf*) of m complex
 //! values is two real ones of m values, those of the real and of the imaginary parts.
 
-use fft::{Aligned, Backend, Kernels, Packing, RealFft, SizeError};
+use fft::{AlignedBuffer, Backend, Kernels, Packing, RealFft, SizeError};
 use std::f64::consts::TAU;
 
 /// Values in a block, and half its floats.
@@ -37,17 +37,17 @@ pub(super) struct Decimation {
     kernels: Kernels,
     fft: RealFft,
     /// For each subsequence of the first stage, what each value of z is turned by.
-    first: Aligned,
+    first: AlignedBuffer,
     /// For each of the second, what each value of a subsequence is turned by.
-    second: Aligned,
+    second: AlignedBuffer,
 }
 
 /// Memory that a leaf's transform needs; it holds nothing in between.
 #[derive(Debug)]
 pub(super) struct Bench {
-    parts: [Aligned; 2],
-    spectra: [Aligned; 2],
-    scratch: Aligned,
+    parts: [AlignedBuffer; 2],
+    spectra: [AlignedBuffer; 2],
+    scratch: AlignedBuffer,
 }
 
 impl Decimation {
@@ -58,7 +58,7 @@ impl Decimation {
         let leaf = size / (radix[0] * radix[1]);
         let fft = RealFft::new(leaf / 2, Packing::Mono, kernels, Backend::Own)?;
         let stage = |len: usize, radix: usize, whole: f64| {
-            let mut table = Aligned::new(2 * len * radix);
+            let mut table = AlignedBuffer::new(2 * len * radix);
             for j in 0..radix {
                 for at in 0..len {
                     let (q, n) = (at / (len / radix), at % (len / radix));
@@ -102,7 +102,7 @@ impl Decimation {
 
     /// What a leaf weighs, forth or back: the second stage, two real transforms, and what is copied between them.
     pub(super) fn leaf_weight(&self, forward: bool) -> u64 {
-        let transform = |i: usize| u64::from(self.fft.weight(i, forward));
+        let transform = |i: usize| u64::from(self.fft.piece_cost(i, forward));
         let transforms: u64 = (0..self.fft.pieces()).map(transform).sum();
         let blocks = (self.leaf() / LANES) as u64;
         let products = blocks * self.radix[1] as u64 * PRODUCT;
@@ -115,9 +115,9 @@ impl Decimation {
     pub(super) fn bench(&self) -> Bench {
         let leaf = self.leaf();
         Bench {
-            parts: [Aligned::new(leaf), Aligned::new(leaf)],
-            spectra: [Aligned::new(leaf), Aligned::new(leaf)],
-            scratch: Aligned::new(self.fft.scratch()),
+            parts: [AlignedBuffer::new(leaf), AlignedBuffer::new(leaf)],
+            spectra: [AlignedBuffer::new(leaf), AlignedBuffer::new(leaf)],
+            scratch: AlignedBuffer::new(self.fft.scratch_len()),
         }
     }
 
@@ -133,7 +133,7 @@ impl Decimation {
                 to.fill(0.0);
             }
             let turns = &self.first[2 * (j * self.size + at)..][..len];
-            self.kernels.multiply_add_within(to, &[(z, turns)], None);
+            self.kernels.multiply_add_blocks(to, &[(z, turns)], None);
         }
     }
 
@@ -150,7 +150,7 @@ impl Decimation {
         }
         z.fill(0.0);
         let pairs = &pairs[..self.radix[0]];
-        self.kernels.multiply_add_within(z, pairs, None);
+        self.kernels.multiply_add_blocks(z, pairs, None);
     }
 
     /// A leaf, by number, from the subsequences of the first stage.
@@ -168,7 +168,7 @@ impl Decimation {
         }
         leaf.fill(0.0);
         let pairs = &pairs[..self.radix[1]];
-        self.kernels.multiply_add_within(leaf, pairs, None);
+        self.kernels.multiply_add_blocks(leaf, pairs, None);
     }
 
     /// Adds a conjugated leaf to the conjugated subsequences of the first stage; the first of a subsequence begins it.
@@ -183,7 +183,7 @@ impl Decimation {
         }
         let turns = &self.second[2 * l * branch..][..2 * branch];
         for (to, turns) in to.chunks_exact_mut(len).zip(turns.chunks_exact(len)) {
-            self.kernels.multiply_add_within(to, &[(leaf, turns)], None);
+            self.kernels.multiply_add_blocks(to, &[(leaf, turns)], None);
         }
     }
 
@@ -256,8 +256,8 @@ impl Decimation {
 mod tests {
     use super::*;
 
-    fn blocked(values: &[(f64, f64)]) -> Aligned {
-        let mut to = Aligned::new(2 * values.len());
+    fn blocked(values: &[(f64, f64)]) -> AlignedBuffer {
+        let mut to = AlignedBuffer::new(2 * values.len());
         for (i, (re, im)) in values.iter().enumerate() {
             let at = 2 * (i / LANES * LANES) + i % LANES;
             (to[at], to[at + LANES]) = (*re as f32, *im as f32);
@@ -292,13 +292,13 @@ mod tests {
             let plan = Decimation::new(size, radix, Kernels::best()).unwrap();
             let values = z(size);
             let input = blocked(&values);
-            let mut branches = Aligned::new(2 * size);
+            let mut branches = AlignedBuffer::new(2 * size);
             for at in (0..size).step_by(16) {
                 plan.take(at, &input[2 * at..2 * at + 32], &mut branches);
             }
-            let mut back = Aligned::new(2 * size);
+            let mut back = AlignedBuffer::new(2 * size);
             let m = plan.leaf();
-            let (mut leaf, mut spectrum) = (Aligned::new(2 * m), Aligned::new(2 * m));
+            let (mut leaf, mut spectrum) = (AlignedBuffer::new(2 * m), AlignedBuffer::new(2 * m));
             let mut bench = plan.bench();
             for number in 0..plan.leaves() {
                 plan.take_leaf(number, &branches, &mut leaf);

@@ -6,7 +6,7 @@
 
 use super::decimation::{Decimation, PRODUCT};
 use crate::ahead::{Ahead, MOST, Sums, products, takes};
-use fft::{Aligned, Kernels};
+use fft::{AlignedBuffer, Kernels};
 
 /// Values in a block of a spectrum.
 pub(super) const LANES: usize = 16;
@@ -20,18 +20,18 @@ const SUM: u64 = 13;
 /// The long level of one channel.
 pub(super) struct Long {
     /// The input of the last period, block by block replaced by this one's.
-    pub(super) past: Aligned,
+    pub(super) past: AlignedBuffer,
     /// Subsequences that are taken, and those whose leaves are being transformed.
-    pub(super) taking: Aligned,
-    pub(super) taken: Aligned,
+    pub(super) taking: AlignedBuffer,
+    pub(super) taken: AlignedBuffer,
     /// Subsequences that come back, and those that are played.
-    pub(super) coming: Aligned,
-    pub(super) playing: Aligned,
+    pub(super) coming: AlignedBuffer,
+    pub(super) playing: AlignedBuffer,
     /// Spectra of impulse response and input: of each leaf each range, of that each partition.
-    filters: Aligned,
-    spectra: Aligned,
+    filters: AlignedBuffer,
+    spectra: AlignedBuffer,
     /// A sum of products, of a whole leaf.
-    pub(super) sum: Aligned,
+    pub(super) sum: AlignedBuffer,
     ahead: Ahead,
     ranges: Ranges,
     /// The partition that holds the newest input, and the number of its period.
@@ -95,25 +95,25 @@ impl Long {
     pub(super) fn new(plan: &Decimation, response: &[f32]) -> Self {
         let size = plan.size;
         let count = response.len().div_ceil(size).max(1);
-        let memory = || Aligned::new(2 * size);
+        let memory = || AlignedBuffer::new(2 * size);
         let ranges = Ranges::new(count, plan.leaf());
         let mut long = Self {
-            past: Aligned::new(size),
+            past: AlignedBuffer::new(size),
             taking: memory(),
             taken: memory(),
             coming: memory(),
             playing: memory(),
-            filters: Aligned::new(2 * size * count),
-            spectra: Aligned::new(2 * size * count),
-            sum: Aligned::new(2 * plan.leaf()),
+            filters: AlignedBuffer::new(2 * size * count),
+            spectra: AlignedBuffer::new(2 * size * count),
+            sum: AlignedBuffer::new(2 * plan.leaf()),
             ahead: Ahead::new(ranges.many, plan.leaf(), 2 * plan.leaves()),
             ranges,
             newest: 0,
             period: 0,
         };
-        let (mut z, mut leaf) = (memory(), Aligned::new(2 * plan.leaf()));
+        let (mut z, mut leaf) = (memory(), AlignedBuffer::new(2 * plan.leaf()));
         let mut bench = plan.bench();
-        let mut spectrum = Aligned::new(2 * plan.leaf());
+        let mut spectrum = AlignedBuffer::new(2 * plan.leaf());
         for (at, partition) in response.chunks(size).enumerate() {
             z.fill(0.0);
             for (n, x) in partition.iter().enumerate() {
@@ -203,6 +203,6 @@ fn add<'a>(
             *to = filter(at);
         }
         let sums = &mut of.sums[..of.outputs];
-        kernels.multiply_add_ahead(sums, &inputs_now[..some], &filters[..with], None);
+        kernels.multiply_add_outputs(sums, &inputs_now[..some], &filters[..with], None);
     }
 }

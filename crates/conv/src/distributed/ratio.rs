@@ -4,7 +4,7 @@ use std::fmt;
 
 /// How long the long level is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ratio {
+pub enum LevelRatio {
     /// 4 times as long as the short one.
     Four,
     /// 8 times, by one stage of radix 4.
@@ -17,7 +17,7 @@ pub enum Ratio {
     ThirtyTwo,
 }
 
-impl Ratio {
+impl LevelRatio {
     /// All of them.
     pub const ALL: [Self; 5] = [
         Self::Four,
@@ -28,7 +28,7 @@ impl Ratio {
     ];
 
     /// How many times as long.
-    pub fn times(self) -> usize {
+    pub fn factor(self) -> usize {
         let [a, b] = self.radix();
         2 * a * b
     }
@@ -45,12 +45,12 @@ impl Ratio {
     }
 }
 
-impl fmt::Display for Ratio {
+impl fmt::Display for LevelRatio {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let radix = match self.radix() {
             [a, 1] => format!("radix {a}"),
             [a, b] => format!("radix {a} and {b}"),
         };
-        write!(f, "{} times by {radix}", self.times())
+        write!(f, "{} times by {radix}", self.factor())
     }
 }

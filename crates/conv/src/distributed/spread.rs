@@ -7,47 +7,47 @@
 
 /// Work that comes back every `period` callbacks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Job {
+pub struct PeriodicJob {
     /// How many callbacks it has; a power of two.
     pub period: usize,
     /// What each piece costs, in the order in which they must run; in whatever unit, the same for all jobs.
-    pub pieces: Vec<u64>,
+    pub piece_costs: Vec<u64>,
     /// The job of a shorter period whose pieces all come first, of those that arrive at the same time.
     pub after: Option<usize>,
 }
 
 /// So many pieces of one job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Turn {
+pub struct PieceRun {
     /// Which job, by number.
     pub job: u32,
     /// How many of its next pieces.
-    pub pieces: u32,
+    pub count: u32,
 }
 
 /// What is done in each callback.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Spread {
+pub struct CallbackSchedule {
     /// Turns of all callbacks, one behind the other.
-    turns: Vec<Turn>,
+    runs: Vec<PieceRun>,
     /// Where each callback's turns end.
     ends: Vec<u32>,
-    worst: u64,
-    mean: f64,
+    max_load: u64,
+    mean_load: f64,
 }
 
 /// After how many halvings the ceiling is good enough.
 const HALVINGS: usize = 24;
 
-impl Spread {
+impl CallbackSchedule {
     /// Spreads `jobs`, where each callback already has to do `always`. A period of 0 counts as 1, one that is no power of
     /// two as the next smaller: that is early and never late.
     ///
     /// Real-time: setup.
-    pub fn new(jobs: &[Job], always: u64) -> Self {
+    pub fn new(jobs: &[PeriodicJob], always: u64) -> Self {
         let periods: Vec<usize> = jobs.iter().map(|job| tame(job.period)).collect();
         let callbacks = periods.iter().copied().max().unwrap_or(1);
-        let sum = |job: &Job| job.pieces.iter().sum::<u64>();
+        let sum = |job: &PeriodicJob| job.piece_costs.iter().sum::<u64>();
         let rounds = jobs.iter().zip(&periods);
         let work: u64 = rounds
             .map(|(job, period)| sum(job) * (callbacks / period) as u64)
@@ -63,15 +63,15 @@ impl Spread {
             }
             let middle = low + (high - low) / 2;
             let found = play(middle);
-            match found.worst <= middle {
+            match found.max_load <= middle {
                 true => high = middle,
                 false => low = middle,
             }
-            if found.worst < best.worst {
+            if found.max_load < best.max_load {
                 best = found;
             }
         }
-        best.mean = mean;
+        best.mean_load = mean;
         best
     }
 
@@ -85,24 +85,24 @@ impl Spread {
     /// What is done in a callback, counted from any at which all jobs arrive.
     ///
     /// Real-time: hot.
-    pub fn turns(&self, callback: usize) -> &[Turn] {
+    pub fn runs(&self, callback: usize) -> &[PieceRun] {
         let i = callback % self.callbacks();
         let begin = match i {
             0 => 0,
             _ => self.ends[i - 1] as usize,
         };
         let end = self.ends.get(i).map_or(0, |end| *end as usize);
-        &self.turns[begin..end]
+        &self.runs[begin..end]
     }
 
     /// What the fullest callback has to do.
-    pub fn worst(&self) -> u64 {
-        self.worst
+    pub fn max_load(&self) -> u64 {
+        self.max_load
     }
 
     /// What a callback has to do on average.
-    pub fn mean(&self) -> f64 {
-        self.mean
+    pub fn mean_load(&self) -> f64 {
+        self.mean_load
     }
 }
 
@@ -120,8 +120,14 @@ struct Run {
 }
 
 /// Plays all callbacks through under a ceiling. What is due is done, ceiling or not: then `worst` is above it.
-fn play(jobs: &[Job], periods: &[usize], callbacks: usize, always: u64, ceiling: u64) -> Spread {
-    let mut spread = Spread::default();
+fn play(
+    jobs: &[PeriodicJob],
+    periods: &[usize],
+    callbacks: usize,
+    always: u64,
+    ceiling: u64,
+) -> CallbackSchedule {
+    let mut spread = CallbackSchedule::default();
     let mut runs: Vec<Run> = jobs.iter().map(|_| Run { next: 0, due: 0 }).collect();
     // Sorted by period once: the order of deadlines changes only among jobs of different periods.
     let mut order: Vec<usize> = (0..jobs.len()).collect();
@@ -145,7 +151,7 @@ fn play(jobs: &[Job], periods: &[usize], callbacks: usize, always: u64, ceiling:
             if waits && !must {
                 continue;
             }
-            while let Some(cost) = job.pieces.get(run.next) {
+            while let Some(cost) = job.piece_costs.get(run.next) {
                 if !must && load + cost > ceiling {
                     break;
                 }
@@ -155,21 +161,27 @@ fn play(jobs: &[Job], periods: &[usize], callbacks: usize, always: u64, ceiling:
             if run.next > begin {
                 let pieces = (run.next - begin) as u32;
                 let job = i as u32;
-                spread.turns.push(Turn { job, pieces });
+                spread.runs.push(PieceRun { job, count: pieces });
             }
         }
-        spread.ends.push(spread.turns.len() as u32);
-        spread.worst = spread.worst.max(load);
+        spread.ends.push(spread.runs.len() as u32);
+        spread.max_load = spread.max_load.max(load);
     }
     spread
 }
 
 /// Whether another job must end before job `i` goes on.
-fn waits_for(jobs: &[Job], periods: &[usize], runs: &[Run], i: usize, callback: usize) -> bool {
+fn waits_for(
+    jobs: &[PeriodicJob],
+    periods: &[usize],
+    runs: &[Run],
+    i: usize,
+    callback: usize,
+) -> bool {
     let Some(before) = jobs[i].after.filter(|&before| before < jobs.len()) else {
         return false;
     };
-    let is_done = runs[before].next == jobs[before].pieces.len();
+    let is_done = runs[before].next == jobs[before].piece_costs.len();
     callback % periods[i] < periods[before] && !is_done
 }
 
@@ -177,30 +189,30 @@ fn waits_for(jobs: &[Job], periods: &[usize], runs: &[Run], i: usize, callback: 
 mod tests {
     use super::*;
 
-    fn job(period: usize, pieces: usize, cost: u64) -> Job {
-        Job {
+    fn job(period: usize, pieces: usize, cost: u64) -> PeriodicJob {
+        PeriodicJob {
             period,
-            pieces: vec![cost; pieces],
+            piece_costs: vec![cost; pieces],
             after: None,
         }
     }
 
     /// Follows the turns as an executor would: every job's pieces are all done within each of its periods.
-    fn follow(jobs: &[Job], spread: &Spread, always: u64) -> (u64, u64) {
+    fn follow(jobs: &[PeriodicJob], spread: &CallbackSchedule, always: u64) -> (u64, u64) {
         let mut done = vec![0; jobs.len()];
         let (mut worst, mut sum) = (0, 0);
         for callback in 0..2 * spread.callbacks() {
             for (i, job) in jobs.iter().enumerate() {
                 if callback % job.period == 0 {
-                    assert!(callback == 0 || done[i] == job.pieces.len(), "late");
+                    assert!(callback == 0 || done[i] == job.piece_costs.len(), "late");
                     done[i] = 0;
                 }
             }
             let mut load = always;
-            for turn in spread.turns(callback) {
+            for turn in spread.runs(callback) {
                 let i = turn.job as usize;
-                for _ in 0..turn.pieces {
-                    load += jobs[i].pieces[done[i]];
+                for _ in 0..turn.count {
+                    load += jobs[i].piece_costs[done[i]];
                     done[i] += 1;
                 }
             }
@@ -213,18 +225,21 @@ mod tests {
     #[test]
     fn nothing_is_late_and_the_load_is_as_it_says() {
         let jobs = [job(8, 14, 900), job(16, 40, 1000), job(1024, 9000, 1100)];
-        let spread = Spread::new(&jobs, 2000);
+        let spread = CallbackSchedule::new(&jobs, 2000);
         let (worst, mean) = follow(&jobs, &spread, 2000);
-        assert_eq!(worst, spread.worst());
-        assert!((mean as f64 - spread.mean()).abs() < 2.0);
-        assert!(worst as f64 <= 1.1 * spread.mean(), "{worst} of {mean}");
+        assert_eq!(worst, spread.max_load());
+        assert!((mean as f64 - spread.mean_load()).abs() < 2.0);
+        assert!(
+            worst as f64 <= 1.1 * spread.mean_load(),
+            "{worst} of {mean}"
+        );
     }
 
     #[test]
     fn pieces_larger_than_what_the_mean_leaves_are_interleaved_over_levels() {
         // Six levels of an impulse response of 524288 frames in blocks of 64: transforms in pieces, then multiply-adds.
         let levels = [(512, 2), (1024, 6), (4096, 6), (16384, 6), (65536, 7)];
-        let jobs: Vec<Job> = levels
+        let jobs: Vec<PeriodicJob> = levels
             .iter()
             .map(|&(size, count)| {
                 let fft = 5 * 2 * size as u64 * (2 * size as u64).ilog2() as u64 / 8;
@@ -232,28 +247,28 @@ mod tests {
                 let mut costs = vec![fft / 2 / pieces as u64; pieces];
                 costs.extend(vec![size as u64; count]);
                 costs.extend(vec![fft / 2 / pieces as u64; pieces]);
-                Job {
+                PeriodicJob {
                     period: size / 64,
-                    pieces: costs,
+                    piece_costs: costs,
                     after: None,
                 }
             })
             .collect();
-        let spread = Spread::new(&jobs, 15 * 64 + 1000);
+        let spread = CallbackSchedule::new(&jobs, 15 * 64 + 1000);
         let (worst, _) = follow(&jobs, &spread, 15 * 64 + 1000);
-        let most = jobs[4].pieces.iter().max().unwrap();
+        let most = jobs[4].piece_costs.iter().max().unwrap();
         assert!(*most > 10_000, "a multiply-add over a whole level is large");
-        assert!(worst as f64 <= spread.mean() + *most as f64);
+        assert!(worst as f64 <= spread.mean_load() + *most as f64);
     }
 
     #[test]
     fn channels_of_one_level_take_turns() {
         let jobs = vec![job(4, 1, 1000); 32];
-        let spread = Spread::new(&jobs, 0);
-        assert_eq!((spread.worst(), spread.mean()), (8000, 8000.0));
+        let spread = CallbackSchedule::new(&jobs, 0);
+        assert_eq!((spread.max_load(), spread.mean_load()), (8000, 8000.0));
         assert_eq!(follow(&jobs, &spread, 0).0, 8000);
         for callback in 0..4 {
-            assert_eq!(spread.turns(callback).len(), 8);
+            assert_eq!(spread.runs(callback).len(), 8);
         }
     }
 
@@ -261,15 +276,15 @@ mod tests {
     fn a_job_that_comes_after_another_waits_for_it() {
         // Small pieces would fit in where the first job's large ones do not.
         let mut jobs = [job(4, 3, 1000), job(16, 90, 10)];
-        let plain = Spread::new(&jobs, 0);
+        let plain = CallbackSchedule::new(&jobs, 0);
         jobs[1].after = Some(0);
-        let spread = Spread::new(&jobs, 0);
+        let spread = CallbackSchedule::new(&jobs, 0);
         follow(&jobs, &spread, 0);
-        assert!(spread.worst() <= 2 * plain.worst());
+        assert!(spread.max_load() <= 2 * plain.max_load());
         let mut done = 0;
         for callback in 0..4 {
-            for turn in spread.turns(callback) {
-                done += if turn.job == 0 { turn.pieces } else { 0 };
+            for turn in spread.runs(callback) {
+                done += if turn.job == 0 { turn.count } else { 0 };
                 assert!(turn.job == 0 || done == 3, "{callback}");
             }
         }
@@ -277,11 +292,11 @@ mod tests {
 
     #[test]
     fn nothing_to_do_and_odd_periods_are_no_trouble() {
-        let none = Spread::new(&[], 7);
-        assert_eq!((none.callbacks(), none.worst()), (1, 7));
-        assert!(none.turns(99).is_empty());
-        let spread = Spread::new(&[job(0, 3, 5), job(6, 4, 5), job(4, 0, 0)], 0);
+        let none = CallbackSchedule::new(&[], 7);
+        assert_eq!((none.callbacks(), none.max_load()), (1, 7));
+        assert!(none.runs(99).is_empty());
+        let spread = CallbackSchedule::new(&[job(0, 3, 5), job(6, 4, 5), job(4, 0, 0)], 0);
         assert_eq!(spread.callbacks(), 4);
-        assert_eq!(spread.worst(), 20);
+        assert_eq!(spread.max_load(), 20);
     }
 }

@@ -19,28 +19,28 @@
 
 use super::decimation::{Bench, Decimation};
 use super::long::{LANES, Long};
-use super::ratio::Ratio;
-use crate::{Convolver, ConvolverError, Inline, Latency, Options, Partition, Path};
-use fft::{Aligned, Kernels};
+use super::ratio::LevelRatio;
+use crate::{AddedLatency, Convolver, ConvolverError, ConvolverOptions, Inline, Partition, Path};
+use fft::{AlignedBuffer, Kernels};
 use rt::ftz::FlushToZero;
 
 /// Channels, each through an impulse response of its own. See the module.
-pub struct TwoLevels {
+pub struct TwoLevelConvolver {
     short: Convolver,
     plan: Decimation,
     kernels: Kernels,
     bench: Bench,
     /// z and what comes of it, for one block; a leaf, and its spectrum.
-    block: Aligned,
-    leaf: Aligned,
-    spectrum: Aligned,
+    block: AlignedBuffer,
+    leaf: AlignedBuffer,
+    spectrum: AlignedBuffer,
     long: Box<[Long]>,
     size: usize,
     /// Which block of the period comes next.
     at: usize,
 }
 
-impl TwoLevels {
+impl TwoLevelConvolver {
     /// One channel for each of `responses`, in blocks of `block` frames, a power of two from 16 to 4096.
     ///
     /// # Errors
@@ -51,7 +51,7 @@ impl TwoLevels {
     pub fn new(
         responses: &[&[f32]],
         block: usize,
-        ratio: Ratio,
+        ratio: LevelRatio,
         kernels: Kernels,
     ) -> Result<Self, ConvolverError> {
         for (path, response) in responses.iter().enumerate() {
@@ -60,7 +60,7 @@ impl TwoLevels {
                 return Err(ConvolverError::NotFinite { path, frame });
             }
         }
-        let size = block.saturating_mul(ratio.times());
+        let size = block.saturating_mul(ratio.factor());
         let plan = Decimation::new(size, ratio.radix(), kernels)?;
         // Where the long level begins to be heard.
         let head = 2 * size - block;
@@ -75,12 +75,12 @@ impl TwoLevels {
         let longest = paths.iter().map(|path| path.ir.len()).max().unwrap_or(1);
         let partition = Partition::new(
             block,
-            Latency::None,
+            AddedLatency::None,
             0,
             &[(block, longest.div_ceil(block).max(1))],
         )
         .map_err(|_| ConvolverError::NoPaths)?;
-        let mut options = Options::new(partition);
+        let mut options = ConvolverOptions::new(partition);
         options.kernels = kernels;
         let long = responses
             .iter()
@@ -88,9 +88,9 @@ impl TwoLevels {
         Ok(Self {
             short: Convolver::new(responses.len(), responses.len(), &paths, &options)?,
             bench: plan.bench(),
-            block: Aligned::new(2 * block),
-            leaf: Aligned::new(2 * plan.leaf()),
-            spectrum: Aligned::new(2 * plan.leaf()),
+            block: AlignedBuffer::new(2 * block),
+            leaf: AlignedBuffer::new(2 * plan.leaf()),
+            spectrum: AlignedBuffer::new(2 * plan.leaf()),
             long: long.collect(),
             plan,
             kernels,
@@ -119,9 +119,11 @@ impl TwoLevels {
     /// Roughly how many vector instructions each callback of a period has, by what the parts of its work weigh.
     ///
     /// Real-time: setup.
-    pub fn weights(&mut self) -> Vec<u64> {
-        let lines = self.short.lines().len();
-        let short: u64 = (0..lines).flat_map(|line| self.short.weights(line)).sum();
+    pub fn callback_costs(&mut self) -> Vec<u64> {
+        let lines = self.short.fdls().len();
+        let short: u64 = (0..lines)
+            .flat_map(|line| self.short.piece_costs(line))
+            .sum();
         let channels = self.long.len() as u64;
         let stages = 2 * self.plan.stage_weight(self.block());
         let halves = [true, false].map(|forward| {
@@ -141,7 +143,7 @@ impl TwoLevels {
     ///
     /// Real-time: hot.
     pub fn process(&mut self, inputs: &[&[f32]], outputs: &mut [&mut [f32]]) {
-        let _floats = FlushToZero::on();
+        let _floats = FlushToZero::enable();
         self.short.process(inputs, outputs, &mut Inline);
         let channels = self.long.len().min(inputs.len()).min(outputs.len());
         let period = self.size / self.block();
@@ -233,15 +235,15 @@ mod tests {
 
     #[test]
     fn what_is_played_is_the_convolution_at_every_ratio() {
-        for ratio in Ratio::ALL {
+        for ratio in LevelRatio::ALL {
             let block = 64;
-            let size = block * ratio.times();
+            let size = block * ratio.factor();
             // As long as it takes for sums of one period, of two, and once of four.
-            let long = if ratio == Ratio::Four { 68 } else { 5 };
+            let long = if ratio == LevelRatio::Four { 68 } else { 5 };
             let lengths = [long * size + 17, 5 * size - 1, size + 3];
             let responses = lengths.map(|frames| noise(frames, frames as u32));
             let slices: Vec<&[f32]> = responses.iter().map(|r| &r[..]).collect();
-            let mut two = TwoLevels::new(&slices, block, ratio, Kernels::best()).unwrap();
+            let mut two = TwoLevelConvolver::new(&slices, block, ratio, Kernels::best()).unwrap();
             let frames = (long + 3) * size;
             let inputs = [noise(frames, 3), noise(frames, 4), noise(frames, 5)];
             let mut outputs = [(); 3].map(|()| vec![0.0; frames]);
@@ -273,17 +275,17 @@ mod tests {
     #[test]
     fn callbacks_are_loaded_alike() {
         for (ratio, frames, most) in [
-            (Ratio::ThirtyTwo, 65_536, 0.05),
-            (Ratio::ThirtyTwo, 524_288, 0.05),
-            (Ratio::Sixteen, 32_768, 0.05),
-            (Ratio::Eight, 16_384, 0.05),
-            (Ratio::EightNested, 16_384, 0.05),
-            (Ratio::Four, 16_384, 0.05),
+            (LevelRatio::ThirtyTwo, 65_536, 0.05),
+            (LevelRatio::ThirtyTwo, 524_288, 0.05),
+            (LevelRatio::Sixteen, 32_768, 0.05),
+            (LevelRatio::Eight, 16_384, 0.05),
+            (LevelRatio::EightNested, 16_384, 0.05),
+            (LevelRatio::Four, 16_384, 0.05),
         ] {
             let response = vec![1.0; frames];
-            let mut two = TwoLevels::new(&[&response], 64, ratio, Kernels::best()).unwrap();
-            let weights = two.weights();
-            assert_eq!(weights.len(), ratio.times());
+            let mut two = TwoLevelConvolver::new(&[&response], 64, ratio, Kernels::best()).unwrap();
+            let weights = two.callback_costs();
+            assert_eq!(weights.len(), ratio.factor());
             let off = unevenness(&weights);
             assert!(off <= most, "{ratio}: {off}");
         }
@@ -291,13 +293,13 @@ mod tests {
 
     #[test]
     fn no_callback_does_a_transform_of_the_long_level() {
-        for ratio in Ratio::ALL {
+        for ratio in LevelRatio::ALL {
             let response = vec![1.0; 32_768];
-            let two = TwoLevels::new(&[&response], 64, ratio, Kernels::best()).unwrap();
+            let two = TwoLevelConvolver::new(&[&response], 64, ratio, Kernels::best()).unwrap();
             let leaf = two.plan.leaf_weight(true).max(two.plan.leaf_weight(false));
             let whole = RealFft::new(two.size, Packing::Mono, Kernels::best(), Backend::Own);
             let whole = whole.unwrap();
-            let weight = |i| u64::from(whole.weight(i, true));
+            let weight = |i| u64::from(whole.piece_cost(i, true));
             let whole: u64 = (0..whole.pieces()).map(weight).sum();
             assert!(leaf < whole, "{ratio}: {leaf} of {whole}");
         }
@@ -305,28 +307,35 @@ mod tests {
 
     #[test]
     fn a_leaf_has_two_blocks_whatever_the_ratio() {
-        for ratio in Ratio::ALL {
-            let two = TwoLevels::new(&[&[1.0; 9000]], 64, ratio, Kernels::best()).unwrap();
+        for ratio in LevelRatio::ALL {
+            let two = TwoLevelConvolver::new(&[&[1.0; 9000]], 64, ratio, Kernels::best()).unwrap();
             assert_eq!(two.plan.leaf(), 128);
-            assert_eq!(two.levels()[0], (64, 2 * ratio.times() - 1));
+            assert_eq!(two.levels()[0], (64, 2 * ratio.factor() - 1));
         }
     }
 
     #[test]
     fn odd_blocks_and_empty_responses_are_refused() {
         for block in [0, 8, 48] {
-            assert!(TwoLevels::new(&[&[1.0; 9]], block, Ratio::Four, Kernels::best()).is_err());
+            assert!(
+                TwoLevelConvolver::new(&[&[1.0; 9]], block, LevelRatio::Four, Kernels::best())
+                    .is_err()
+            );
         }
-        assert!(TwoLevels::new(&[&[]], 64, Ratio::Four, Kernels::best()).is_err());
-        assert!(TwoLevels::new(&[], 64, Ratio::Four, Kernels::best()).is_err());
-        assert!(TwoLevels::new(&[&[1.0]], 1 << 62, Ratio::Four, Kernels::best()).is_err());
+        assert!(TwoLevelConvolver::new(&[&[]], 64, LevelRatio::Four, Kernels::best()).is_err());
+        assert!(TwoLevelConvolver::new(&[], 64, LevelRatio::Four, Kernels::best()).is_err());
+        assert!(
+            TwoLevelConvolver::new(&[&[1.0]], 1 << 62, LevelRatio::Four, Kernels::best()).is_err()
+        );
     }
 
     #[test]
     fn what_is_no_number_is_refused_in_the_long_level_too() {
         let mut response = vec![0.5; 9000];
         response[8000] = f32::INFINITY;
-        let refused = TwoLevels::new(&[&[1.0], &response], 64, Ratio::Four, Kernels::best()).err();
+        let refused =
+            TwoLevelConvolver::new(&[&[1.0], &response], 64, LevelRatio::Four, Kernels::best())
+                .err();
         let (path, frame) = (1, Some(8000));
         assert_eq!(refused, Some(ConvolverError::NotFinite { path, frame }));
     }

@@ -62,7 +62,7 @@ impl Fdl {
     fn multiply_span(&mut self, output: usize, part: Range<usize>) {
         let (first, end) = self.ends[output];
         let (count, floats) = (self.shape.count, self.shape.floats());
-        let sum = match self.shape.fft.is_in_place() {
+        let sum = match self.shape.fft.has_in_place_inverse() {
             true => &mut self.window[part.clone()],
             false => &mut self.sum[part.clone()],
         };
@@ -93,7 +93,7 @@ impl Fdl {
         let packing = (part.start == 0).then_some(self.shape.packing);
         if let (Some(before), Some(own), Some(pairs)) = (turn.before, own.all(), pairs.all()) {
             let plus = nested::plus(self.period);
-            kernels.nested((turn.result, sum), (own, pairs), before, plus, packing);
+            kernels.nested_convolution((turn.result, sum), (own, pairs), before, plus, packing);
             return;
         }
         // One after the other: there are too many, or not all is there.
@@ -217,7 +217,7 @@ impl<'s> Sum<'_, 's> {
     fn end(&mut self) {
         let some = &self.some[..std::mem::take(&mut self.many)];
         self.kernels
-            .multiply_add_within(self.sum, some, self.packing);
+            .multiply_add_blocks(self.sum, some, self.packing);
     }
 }
 

@@ -16,8 +16,8 @@ impl Fdl {
     ///
     /// Real-time: setup.
     pub(crate) fn take_from(&mut self, taker: Taker) {
-        let scratch = self.scratch.len().max(taker.larger().scratch());
-        self.scratch = fft::Aligned::new(scratch);
+        let scratch = self.scratch.len().max(taker.larger().scratch_len());
+        self.scratch = fft::AlignedBuffer::new(scratch);
         self.taker = Some(taker);
     }
 
@@ -85,10 +85,10 @@ impl Fdl {
         let newest = self.newest_of(input);
         let Some(taker) = &self.taker else { return };
         let (larger, spectrum) = (taker.larger(), &mut self.past[newest]);
-        let scratch = &mut self.scratch[..larger.scratch()];
+        let scratch = &mut self.scratch[..larger.scratch_len()];
         match is_last {
-            false => larger.piece(i, &self.window, spectrum, scratch),
-            true => larger.last_piece(i, taker.sums(input), spectrum, scratch),
+            false => larger.run_piece(i, &self.window, spectrum, scratch),
+            true => larger.run_final_piece(i, taker.sums(input), spectrum, scratch),
         }
     }
 }

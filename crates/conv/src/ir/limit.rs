@@ -1,11 +1,11 @@
 //! How long an impulse response may be, asked before anything is allocated for it.
 
 use super::{IrError, memory};
-use crate::partition::MOST_FRAMES;
+use crate::partition::MAX_IR_FRAMES;
 
 /// What an impulse response may take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limit {
+pub struct IrLimit {
     /// Frames of one channel.
     pub frames: u64,
     /// Samples of all channels together.
@@ -18,18 +18,18 @@ pub struct Limit {
 /// those of as much input (8 each), and the double of a response that is exchanged.
 const BYTES: u64 = 32;
 
-impl Default for Limit {
+impl Default for IrLimit {
     /// As many frames as any partition has (2^26, 23 minutes at 48 kHz), 2^28 samples, and what memory is free.
     fn default() -> Self {
         Self {
-            frames: MOST_FRAMES as u64,
+            frames: MAX_IR_FRAMES as u64,
             samples: 1 << 28,
             bytes: None,
         }
     }
 }
 
-impl Limit {
+impl IrLimit {
     /// Takes `samples` of what is left; for many small things, so that the system is not asked.
     pub(crate) fn charge(&mut self, name: &str, samples: usize) -> Result<(), IrError> {
         let samples = samples as u64;
@@ -88,7 +88,7 @@ mod tests {
 
     #[test]
     fn each_limit_is_held_and_named() {
-        let limit = Limit {
+        let limit = IrLimit {
             frames: 1000,
             samples: 1500,
             bytes: Some(1200 * BYTES),
@@ -103,7 +103,7 @@ mod tests {
 
     #[test]
     fn the_usual_limit_is_below_any_machine_that_can_hold_it() {
-        assert!(Limit::default().check("a", 1 << 16, 2).is_ok());
-        assert!(Limit::default().check("a", 1 << 26, 256).is_err());
+        assert!(IrLimit::default().check("a", 1 << 16, 2).is_ok());
+        assert!(IrLimit::default().check("a", 1 << 26, 256).is_err());
     }
 }

@@ -1,25 +1,25 @@
 //! An impulse response from a sound file: looked at sample by sample, at the rate it will be used at.
 
 use super::resample::resample;
-use super::{Ir, IrError, Limit, not_finite};
-use media::{FarRates, MediaError, Reader};
+use super::{Ir, IrError, IrLimit, not_finite};
+use media::{MediaError, RateRatioError, Reader};
 use std::fmt;
 use std::path::Path;
 use units::SampleRate;
 
 /// What was read, and what the user should be told of it.
 #[derive(Clone, Debug)]
-pub struct Loaded {
+pub struct LoadedIr {
     /// The response.
     pub ir: Ir,
     /// What was done to it that nobody asked for.
-    pub notes: Vec<Note>,
+    pub notes: Vec<LoadNote>,
 }
 
 /// Something that was done to a response, and is no mistake.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
-pub enum Note {
+pub enum LoadNote {
     /// It was at another rate.
     Resampled {
         /// Which file.
@@ -49,7 +49,7 @@ pub enum Note {
 
 /// Where a source is, as a listener sees it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Direction {
+pub struct SourceDirection {
     /// Degrees to the left of straight ahead.
     pub azimuth_deg: f32,
     /// Degrees above the ears.
@@ -61,7 +61,7 @@ const HEARD_DB: f64 = -60.0;
 /// Frames read at once.
 const PORTION: usize = 4096;
 
-impl fmt::Display for Note {
+impl fmt::Display for LoadNote {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Resampled { name, from, to } => {
@@ -95,8 +95,8 @@ impl Ir {
     pub fn load(
         path: impl AsRef<Path>,
         rate: SampleRate,
-        limit: &Limit,
-    ) -> Result<Loaded, IrError> {
+        limit: &IrLimit,
+    ) -> Result<LoadedIr, IrError> {
         let path = path.as_ref();
         let name = path.display().to_string();
         plain(path)?;
@@ -122,24 +122,24 @@ impl Ir {
         channels: Vec<Vec<f32>>,
         from: SampleRate,
         rate: SampleRate,
-    ) -> Result<Loaded, IrError> {
+    ) -> Result<LoadedIr, IrError> {
         let mut notes = Vec::new();
         let mut channels = channels;
         if from != rate {
             let name = || name.to_owned();
             let (made, lost_db) =
-                resample(&channels, from, rate).map_err(|FarRates { from, to }| {
+                resample(&channels, from, rate).map_err(|RateRatioError { from, to }| {
                     let name = name();
                     IrError::FarRates { name, from, to }
                 })?;
             channels = made;
-            notes.push(Note::Resampled {
+            notes.push(LoadNote::Resampled {
                 name: name(),
                 from,
                 to: rate,
             });
             if lost_db > HEARD_DB {
-                notes.push(Note::CutBefore {
+                notes.push(LoadNote::CutBefore {
                     name: name(),
                     lost_db,
                 });
@@ -147,7 +147,7 @@ impl Ir {
         }
         let channels = channels.into_iter().map(Into::into).collect();
         let ir = Self::named(name, channels, rate)?;
-        Ok(Loaded { ir, notes })
+        Ok(LoadedIr { ir, notes })
     }
 }
 

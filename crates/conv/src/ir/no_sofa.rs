@@ -1,6 +1,6 @@
 //! SOFA files, in a build without them.
 
-use super::{Direction, Ir, IrError, Limit, Loaded};
+use super::{Ir, IrError, IrLimit, LoadedIr, SourceDirection};
 use std::path::Path;
 use units::SampleRate;
 
@@ -15,10 +15,10 @@ impl Ir {
     /// Real-time: setup.
     pub fn load_sofa(
         path: impl AsRef<Path>,
-        _direction: Direction,
+        _direction: SourceDirection,
         _rate: SampleRate,
-        _limit: &Limit,
-    ) -> Result<Loaded, IrError> {
+        _limit: &IrLimit,
+    ) -> Result<LoadedIr, IrError> {
         Err(IrError::Sofa {
             name: path.as_ref().display().to_string(),
             why: "this build reads no SOFA files: build with `--features sofa`".into(),

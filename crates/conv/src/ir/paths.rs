@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 /// A path whose response comes later.
 #[derive(Clone, Debug)]
-pub struct Delayed {
+pub struct DelayedPath {
     /// The path.
     pub path: Path,
     /// Frames of silence before its response.
@@ -21,7 +21,7 @@ pub struct Delayed {
 pub struct Paths {
     inputs: usize,
     outputs: usize,
-    paths: Vec<Delayed>,
+    paths: Vec<DelayedPath>,
 }
 
 /// Why a path cannot be, or a response not be laid.
@@ -81,7 +81,7 @@ impl fmt::Display for PathsError {
 
 impl std::error::Error for PathsError {}
 
-impl Delayed {
+impl DelayedPath {
     /// How many frames behind a sample it is still heard.
     pub fn frames(&self) -> usize {
         self.delay + self.path.ir.len()
@@ -133,7 +133,7 @@ impl Paths {
         if !path.gain.is_finite() || path.ir.iter().any(|sample| !sample.is_finite()) {
             return Err(PathsError::NotFinite);
         }
-        self.paths.push(Delayed { path, delay });
+        self.paths.push(DelayedPath { path, delay });
         Ok(())
     }
 
@@ -151,7 +151,7 @@ impl Paths {
     /// There is no rule for these numbers.
     ///
     /// Real-time: setup.
-    pub fn lay(ir: &Ir, inputs: usize) -> Result<Self, PathsError> {
+    pub fn from_ir(ir: &Ir, inputs: usize) -> Result<Self, PathsError> {
         let all = ir.channels();
         let (ends, outputs): (Vec<(usize, usize)>, _) = match (inputs, all.len()) {
             (n, 1) if n > 0 => ((0..n).map(|k| (k, k)).collect(), n),
@@ -178,7 +178,7 @@ impl Paths {
     }
 
     /// Every path, as they were added.
-    pub fn paths(&self) -> &[Delayed] {
+    pub fn paths(&self) -> &[DelayedPath] {
         &self.paths
     }
 
@@ -186,9 +186,9 @@ impl Paths {
     /// shared a response and a delay still do.
     ///
     /// Real-time: setup.
-    pub fn ready(&self) -> Vec<Path> {
+    pub fn resolve(&self) -> Vec<Path> {
         let mut later: HashMap<(*const f32, usize), Arc<[f32]>> = HashMap::new();
-        let ready = self.paths.iter().map(|Delayed { path, delay }| {
+        let ready = self.paths.iter().map(|DelayedPath { path, delay }| {
             let mut path = path.clone();
             if *delay > 0 {
                 let silent = || std::iter::repeat_n(0.0, *delay);
@@ -203,7 +203,11 @@ impl Paths {
 
     /// How many frames behind a sample it is still heard; 0 where there is no path.
     pub fn frames(&self) -> usize {
-        self.paths.iter().map(Delayed::frames).max().unwrap_or(0)
+        self.paths
+            .iter()
+            .map(DelayedPath::frames)
+            .max()
+            .unwrap_or(0)
     }
 
     /// The same, `gain` times as loud and `frames` later.
@@ -212,8 +216,8 @@ impl Paths {
     ///
     /// A gain is no finite number any more.
     #[must_use = "the paths are given back"]
-    pub fn with(mut self, gain: f32, frames: usize) -> Result<Self, PathsError> {
-        for Delayed { path, delay } in &mut self.paths {
+    pub fn with_gain_and_delay(mut self, gain: f32, frames: usize) -> Result<Self, PathsError> {
+        for DelayedPath { path, delay } in &mut self.paths {
             path.gain *= gain;
             *delay += frames;
             if !path.gain.is_finite() {
@@ -235,9 +239,9 @@ mod tests {
     }
 
     fn ends(inputs: usize, channels: usize) -> Vec<(usize, usize, f32)> {
-        let paths = Paths::lay(&ir(channels), inputs).unwrap();
+        let paths = Paths::from_ir(&ir(channels), inputs).unwrap();
         let ends = paths
-            .ready()
+            .resolve()
             .into_iter()
             .map(|p| (p.input, p.output, p.ir[0]));
         ends.collect()
@@ -261,7 +265,7 @@ mod tests {
             let refused = if channels == 0 {
                 Err(PathsError::NoRule { inputs, channels })
             } else {
-                Paths::lay(&ir(channels), inputs)
+                Paths::from_ir(&ir(channels), inputs)
             };
             assert_eq!(
                 refused.unwrap_err(),
@@ -272,9 +276,9 @@ mod tests {
 
     #[test]
     fn one_response_for_many_channels_is_one_piece_of_memory() {
-        let paths = Paths::lay(&ir(1), 8).unwrap();
-        for paths in [paths.clone(), paths.with(0.5, 3).unwrap()] {
-            let all = paths.ready();
+        let paths = Paths::from_ir(&ir(1), 8).unwrap();
+        for paths in [paths.clone(), paths.with_gain_and_delay(0.5, 3).unwrap()] {
+            let all = paths.resolve();
             assert!(all.iter().all(|path| Arc::ptr_eq(&path.ir, &all[0].ir)));
         }
     }
@@ -304,16 +308,19 @@ mod tests {
     #[test]
     fn gain_and_delay_are_of_the_path_and_leave_the_response_alone() {
         let ir = ir(1);
-        let paths = Paths::lay(&ir, 2).unwrap().with(0.25, 2).unwrap();
+        let paths = Paths::from_ir(&ir, 2)
+            .unwrap()
+            .with_gain_and_delay(0.25, 2)
+            .unwrap();
         assert!(Arc::ptr_eq(&paths.paths()[1].path.ir, &ir.channels()[0]));
-        assert_eq!(*paths.ready()[1].ir, [0.0, 0.0, 1.0]);
+        assert_eq!(*paths.resolve()[1].ir, [0.0, 0.0, 1.0]);
         assert_eq!(*paths.paths()[1].taps(), [0.0, 0.0, 0.25]);
         assert!(
             paths
                 .clone()
-                .with(f32::MAX, 0)
+                .with_gain_and_delay(f32::MAX, 0)
                 .unwrap()
-                .with(f32::MAX, 0)
+                .with_gain_and_delay(f32::MAX, 0)
                 .is_err()
         );
     }

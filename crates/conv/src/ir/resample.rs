@@ -3,7 +3,7 @@
 //! A response at twice the rate has twice the samples, and each counts: all of them are made quieter by the ratio of the
 //! rates, so that what is convolved with it is as loud as it was.
 
-use media::{FarRates, Resampler};
+use media::{RateRatioError, Resampler};
 use units::SampleRate;
 
 /// All channels at `to`, and how much of it would have to be heard before its beginning, and is not, in dB of the whole.
@@ -13,7 +13,7 @@ pub(super) fn resample(
     channels: &[Vec<f32>],
     from: SampleRate,
     to: SampleRate,
-) -> Result<(Vec<Vec<f32>>, f64), FarRates> {
+) -> Result<(Vec<Vec<f32>>, f64), RateRatioError> {
     let resampler = Resampler::new(from, to)?;
     let plan = Ahead::new(&resampler, from, to);
     let scale = f64::from(from.hz()) / f64::from(to.hz());
@@ -57,15 +57,15 @@ impl Ahead {
 
     /// The response with what rings before and behind it.
     fn make(&self, resampler: &Resampler, channel: &[f32]) -> Vec<f32> {
-        let before = usize::try_from(-resampler.first(0)).unwrap_or(0);
+        let before = usize::try_from(-resampler.first_input(0)).unwrap_or(0);
         let rings = resampler.taps() / 2;
-        let frames = resampler.frames((self.given + channel.len() + rings) as u64);
+        let frames = resampler.output_frames((self.given + channel.len() + rings) as u64);
         let mut original = vec![0.0; before + self.given];
         original.extend_from_slice(channel);
         original.resize(original.len() + rings + resampler.taps() + 1, 0.0);
         let frame = |n| {
-            let first = resampler.first(n) + before as i64;
-            resampler.frame(n, &original[first as usize..])
+            let first = resampler.first_input(n) + before as i64;
+            resampler.output_frame(n, &original[first as usize..])
         };
         (0..frames).map(frame).collect()
     }

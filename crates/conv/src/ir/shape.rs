@@ -9,9 +9,9 @@ use std::sync::Arc;
 
 /// What to do to a response, in the order of the fields. The default leaves it as it is.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Shape {
+pub struct IrProcessing {
     /// Which part of it.
-    pub cut: Cut,
+    pub trim: Trim,
     /// Whether it is played backwards.
     pub reverse: bool,
     /// Frames over which it comes in, on half a cosine.
@@ -19,12 +19,12 @@ pub struct Shape {
     /// Frames over which it goes out.
     pub fade_out: usize,
     /// How loud it is made.
-    pub normal: Normal,
+    pub normalise: Normalise,
 }
 
 /// A part of a response.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub enum Cut {
+pub enum Trim {
     /// All of it.
     #[default]
     Whole,
@@ -39,7 +39,7 @@ pub enum Cut {
 
 /// How loud a response is made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Normal {
+pub enum Normalise {
     /// As it is.
     #[default]
     Off,
@@ -49,7 +49,7 @@ pub enum Normal {
     Energy,
 }
 
-impl Shape {
+impl IrProcessing {
     /// The response, shaped. Where nothing is to be done it is the same memory.
     ///
     /// # Errors
@@ -61,7 +61,7 @@ impl Shape {
         if *self == Self::default() {
             return Ok(ir);
         }
-        let range = self.cut.range(&ir)?;
+        let range = self.trim.range(&ir)?;
         let parts = ir
             .channels
             .iter()
@@ -74,7 +74,7 @@ impl Shape {
             fade(channel.iter_mut(), self.fade_in);
             fade(channel.iter_mut().rev(), self.fade_out);
         }
-        if let Some(factor) = self.normal.factor(&channels)? {
+        if let Some(factor) = self.normalise.factor(&channels)? {
             for sample in channels.iter_mut().flatten() {
                 *sample = (f64::from(*sample) * factor) as f32;
             }
@@ -84,7 +84,7 @@ impl Shape {
     }
 }
 
-impl Cut {
+impl Trim {
     /// The frames that are left: at least one.
     fn range(&self, ir: &Ir) -> Result<Range<usize>, IrError> {
         let frames = ir.frames();
@@ -125,7 +125,7 @@ fn heard(ir: &Ir, below_db: f64) -> Result<Range<usize>, IrError> {
     }
 }
 
-impl Normal {
+impl Normalise {
     /// What to multiply by, where there is anything to do.
     fn factor(self, channels: &[Vec<f32>]) -> Result<Option<f64>, IrError> {
         let size = match self {
@@ -174,7 +174,7 @@ mod tests {
         Ir::new(channels, SampleRate::new(48_000).unwrap()).unwrap()
     }
 
-    fn shaped(shape: Shape, channels: &[&[f32]]) -> Vec<Vec<f32>> {
+    fn shaped(shape: IrProcessing, channels: &[&[f32]]) -> Vec<Vec<f32>> {
         let ir = shape.apply(ir(channels)).unwrap();
         ir.channels()
             .iter()
@@ -185,16 +185,16 @@ mod tests {
     #[test]
     fn what_is_not_to_be_shaped_stays_where_it_is() {
         let ir = ir(&[&[1.0, 2.0]]);
-        let same = Shape::default().apply(ir.clone()).unwrap();
+        let same = IrProcessing::default().apply(ir.clone()).unwrap();
         assert!(Arc::ptr_eq(&ir.channels()[0], &same.channels()[0]));
     }
 
     #[test]
     fn silence_is_trimmed_where_all_channels_have_it() {
-        let cut = Cut::Silence { below_db: -40.0 };
-        let shape = Shape {
-            cut,
-            ..Shape::default()
+        let cut = Trim::Silence { below_db: -40.0 };
+        let shape = IrProcessing {
+            trim: cut,
+            ..IrProcessing::default()
         };
         let left = [0.001, 0.0, 1.0, 0.0, 0.5, 0.009, 0.0];
         let right = [0.0, 0.02, 0.0, 0.0, 0.0, 0.0, 0.001];
@@ -209,10 +209,10 @@ mod tests {
 
     #[test]
     fn a_part_is_taken_before_it_is_turned_round() {
-        let shape = Shape {
-            cut: Cut::Frames(1..4),
+        let shape = IrProcessing {
+            trim: Trim::Frames(1..4),
             reverse: true,
-            ..Shape::default()
+            ..IrProcessing::default()
         };
         assert_eq!(
             shaped(shape.clone(), &[&[1.0, 2.0, 3.0, 4.0]]),
@@ -224,10 +224,10 @@ mod tests {
 
     #[test]
     fn fades_rise_and_fall_and_leave_the_middle() {
-        let shape = Shape {
+        let shape = IrProcessing {
             fade_in: 3,
             fade_out: 2,
-            ..Shape::default()
+            ..IrProcessing::default()
         };
         let channels = shaped(shape, &[&[1.0; 7]]);
         let [a, b, c, d, e, f, g] = channels[0][..] else {
@@ -235,28 +235,28 @@ mod tests {
         };
         assert!(0.0 < a && a < b && b < c && c < 1.0 && (d, e) == (1.0, 1.0));
         assert!(1.0 > f && f > g && g > 0.0);
-        let all = Shape {
+        let all = IrProcessing {
             fade_in: 100,
-            ..Shape::default()
+            ..IrProcessing::default()
         };
         assert!(shaped(all, &[&[1.0; 7]])[0][6] < 0.02);
     }
 
     #[test]
     fn peak_and_energy_keep_the_balance_of_the_channels() {
-        let normal = |normal| Shape {
-            normal,
-            ..Shape::default()
+        let normal = |normal| IrProcessing {
+            normalise: normal,
+            ..IrProcessing::default()
         };
         let channels: &[&[f32]] = &[&[3.0, -4.0], &[0.0, 2.0]];
         assert_eq!(
-            shaped(normal(Normal::Peak), channels),
+            shaped(normal(Normalise::Peak), channels),
             [[0.75, -1.0], [0.0, 0.5]]
         );
         assert_eq!(
-            shaped(normal(Normal::Energy), channels),
+            shaped(normal(Normalise::Energy), channels),
             [[0.6, -0.8], [0.0, 0.4]]
         );
-        assert!(normal(Normal::Peak).apply(ir(&[&[0.0]])).is_err());
+        assert!(normal(Normalise::Peak).apply(ir(&[&[0.0]])).is_err());
     }
 }

@@ -5,8 +5,8 @@ use super::hilbert::hilbert;
 use super::pairs::{Pairs, Part};
 use super::sources::{Source, Sources};
 use super::{Config, PortName};
-use crate::ir::{IrError, Limit};
-use graph::{Diagnostic, Place};
+use crate::ir::{IrError, IrLimit};
+use graph::{Diagnostic, SourceSpan};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use units::SampleRate;
@@ -25,7 +25,7 @@ pub(super) struct Assembler<'a> {
 
 /// What `/convolver/new` said.
 struct New {
-    place: Place,
+    place: SourceSpan,
     inputs: Vec<PortName>,
     outputs: Vec<PortName>,
     partition: usize,
@@ -33,7 +33,7 @@ struct New {
 }
 
 impl<'a> Assembler<'a> {
-    pub(super) fn new(home: &'a Path, rate: SampleRate, limit: &Limit) -> Self {
+    pub(super) fn new(home: &'a Path, rate: SampleRate, limit: &IrLimit) -> Self {
         Self {
             home,
             folder: home.to_path_buf(),
@@ -83,7 +83,7 @@ impl<'a> Assembler<'a> {
         };
         if let Some(first) = &self.new {
             let wrong = Diagnostic::error(said.place, "there is a second `/convolver/new`");
-            found.push(wrong.also(first.place, "the first one is here"));
+            found.push(wrong.related(first.place, "the first one is here"));
             return;
         }
         self.new = Some(New {
@@ -187,7 +187,7 @@ impl<'a> Assembler<'a> {
         pair: (usize, usize),
         gain: f32,
         (at, length): (At<usize>, usize),
-        place: Place,
+        place: SourceSpan,
         found: &mut Vec<Diagnostic>,
     ) -> Option<()> {
         let Some(delay) = at.is.checked_sub(length / 2) else {
@@ -219,7 +219,7 @@ impl<'a> Assembler<'a> {
         }
         let message = format!("there is no {what} {at}: {has} are declared");
         let wrong = Diagnostic::error(number.place, message);
-        found.push(wrong.also(new.place, "they are declared here"));
+        found.push(wrong.related(new.place, "they are declared here"));
         None
     }
 
@@ -234,7 +234,7 @@ impl<'a> Assembler<'a> {
         &mut self,
         pair: (usize, usize),
         mut part: Part,
-        (place, delay): (Place, Place),
+        (place, delay): (SourceSpan, SourceSpan),
         found: &mut Vec<Diagnostic>,
     ) -> Option<()> {
         let holds = self.new.as_ref()?.most_frames;
@@ -270,7 +270,7 @@ impl<'a> Assembler<'a> {
         added
             .map_err(|first| {
                 let message = "this pair is a copy: nothing can be added to it";
-                let wrong = Diagnostic::error(place, message).also(first, "it is copied here");
+                let wrong = Diagnostic::error(place, message).related(first, "it is copied here");
                 found.push(wrong.help("add it to what is copied, or read the file for both"));
             })
             .ok()
@@ -279,7 +279,7 @@ impl<'a> Assembler<'a> {
     fn copy(
         &mut self,
         (pair, of): ((usize, usize), (usize, usize)),
-        place: Place,
+        place: SourceSpan,
         found: &mut Vec<Diagnostic>,
     ) -> Option<()> {
         let copied = self.pairs.copy(pair, of, place);
@@ -292,7 +292,7 @@ impl<'a> Assembler<'a> {
     pub(super) fn end(mut self, found: &mut Vec<Diagnostic>) -> Option<Config> {
         let Some(new) = self.new.take() else {
             if !self.is_missed {
-                let wrong = Diagnostic::error(Place::NOWHERE, "there is no `/convolver/new`");
+                let wrong = Diagnostic::error(SourceSpan::NONE, "there is no `/convolver/new`");
                 found.push(wrong.help("/convolver/new INPUTS OUTPUTS PARTITION MAXSIZE"));
             }
             return None;
@@ -312,8 +312,8 @@ impl<'a> Assembler<'a> {
         let paths = std::mem::take(&mut self.pairs).paths(ends, new.place, limit, found)?;
         Some(Config {
             paths,
-            partition: new.partition,
-            most_frames: new.most_frames,
+            min_partition_size: new.partition,
+            max_frames: new.most_frames,
             inputs: new.inputs,
             outputs: new.outputs,
             files,

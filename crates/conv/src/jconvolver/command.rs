@@ -1,14 +1,14 @@
 //! One line to one command, its numbers checked as far as a line alone can tell.
 
 use super::words::{Word, Words};
-use graph::{Diagnostic, Place, nearest};
+use graph::{Diagnostic, SourceSpan, nearest};
 use std::ops::RangeInclusive;
 
 /// Something and where it stands.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct At<T> {
     pub(super) is: T,
-    pub(super) place: Place,
+    pub(super) place: SourceSpan,
 }
 
 /// An input and an output, from 1.
@@ -17,7 +17,7 @@ pub(super) type Pair = (At<u32>, At<u32>);
 /// A command and where it stands.
 #[derive(Debug, PartialEq)]
 pub(super) struct Said {
-    pub(super) place: Place,
+    pub(super) place: SourceSpan,
     pub(super) command: Command,
 }
 
@@ -75,7 +75,7 @@ const COMMANDS: [&str; 8] = [
 ];
 
 /// The most inputs or outputs; a sound file has no more channels.
-const MOST_CHANNELS: u32 = media::MOST_CHANNELS as u32;
+const MOST_CHANNELS: u32 = media::MAX_CHANNELS as u32;
 /// The sizes that the smallest partition may have.
 const PARTITIONS: RangeInclusive<u32> = 64..=8192;
 /// The lengths that a Hilbert response may have.

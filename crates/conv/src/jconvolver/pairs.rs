@@ -1,8 +1,8 @@
 //! What is between inputs and outputs: sums of responses, and copies of them.
 
 use super::sources::in_full;
-use crate::ir::{IrError, Limit, Paths};
-use graph::{Diagnostic, Place};
+use crate::ir::{IrError, IrLimit, Paths};
+use graph::{Diagnostic, SourceSpan};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -13,7 +13,10 @@ pub(super) struct Pairs(BTreeMap<(usize, usize), Between>);
 /// What is between an input and an output.
 enum Between {
     Sum(Vec<Part>),
-    Copy { of: (usize, usize), place: Place },
+    Copy {
+        of: (usize, usize),
+        place: SourceSpan,
+    },
 }
 
 /// A response, how loud and how late.
@@ -30,7 +33,7 @@ impl Pairs {
     }
 
     /// Adds a response; where the pair is a copy, where that was said.
-    pub(super) fn add(&mut self, pair: (usize, usize), part: Part) -> Result<(), Place> {
+    pub(super) fn add(&mut self, pair: (usize, usize), part: Part) -> Result<(), SourceSpan> {
         let sum = || Between::Sum(Vec::new());
         match self.0.entry(pair).or_insert_with(sum) {
             Between::Sum(parts) => parts.push(part),
@@ -44,7 +47,7 @@ impl Pairs {
         &mut self,
         pair: (usize, usize),
         of: (usize, usize),
-        place: Place,
+        place: SourceSpan,
     ) -> Result<(), String> {
         let (input, output) = (of.0 + 1, of.1 + 1);
         if pair == of {
@@ -69,8 +72,8 @@ impl Pairs {
     pub(super) fn paths(
         self,
         (inputs, outputs): (usize, usize),
-        place: Place,
-        limit: &mut Limit,
+        place: SourceSpan,
+        limit: &mut IrLimit,
         found: &mut Vec<Diagnostic>,
     ) -> Option<Paths> {
         let mut paths = Paths::new(inputs, outputs);
@@ -116,7 +119,7 @@ impl Pairs {
 }
 
 /// What is between one pair, as one response; a lone part keeps its memory.
-fn sum(mut parts: Vec<Part>, limit: &mut Limit) -> Result<Part, IrError> {
+fn sum(mut parts: Vec<Part>, limit: &mut IrLimit) -> Result<Part, IrError> {
     if parts.len() == 1 {
         return Ok(parts.remove(0));
     }

@@ -1,8 +1,8 @@
 //! The files that a configuration names, each opened once, and the parts of them that are asked for; what they take.
 
 use super::command::At;
-use crate::ir::{Ir, Limit, Note};
-use graph::{Diagnostic, Place};
+use crate::ir::{Ir, IrLimit, LoadNote};
+use graph::{Diagnostic, SourceSpan};
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use units::SampleRate;
 /// What has been opened, and what may still be taken.
 pub(super) struct Sources {
     rate: SampleRate,
-    limit: Limit,
+    limit: IrLimit,
     files: HashMap<PathBuf, File>,
     parts: HashMap<(PathBuf, Range), Arc<[f32]>>,
 }
@@ -27,7 +27,7 @@ enum File {
 type Range = (usize, usize, usize);
 
 impl Sources {
-    pub(super) fn new(rate: SampleRate, limit: &Limit) -> Self {
+    pub(super) fn new(rate: SampleRate, limit: &IrLimit) -> Self {
         Self {
             rate,
             limit: *limit,
@@ -37,7 +37,7 @@ impl Sources {
     }
 
     /// What may still be taken.
-    pub(super) fn limit(&mut self) -> &mut Limit {
+    pub(super) fn limit(&mut self) -> &mut IrLimit {
         &mut self.limit
     }
 
@@ -91,7 +91,7 @@ impl Sources {
                 }
                 let mut from = self.rate;
                 for note in &loaded.notes {
-                    if let Note::Resampled { from: rate, .. } = note {
+                    if let LoadNote::Resampled { from: rate, .. } = note {
                         from = *rate;
                     }
                     found.push(Diagnostic::warning(source.place, note.to_string()));
@@ -111,7 +111,7 @@ impl Sources {
     pub(super) fn charge(
         &mut self,
         samples: usize,
-        place: Place,
+        place: SourceSpan,
         found: &mut Vec<Diagnostic>,
     ) -> Option<()> {
         let taken = self.limit.charge("this", samples);
@@ -124,7 +124,7 @@ impl Sources {
 /// What `/impulse/read` wants of a file.
 pub(super) struct Source {
     pub(super) path: PathBuf,
-    pub(super) place: Place,
+    pub(super) place: SourceSpan,
     pub(super) channel: At<u32>,
     pub(super) offset: At<u32>,
     pub(super) length: At<u32>,

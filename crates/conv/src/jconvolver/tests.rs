@@ -1,9 +1,9 @@
 //! Whole configurations, with real files in a folder of their own.
 
-use super::{PortName, Reading, read};
-use crate::ir::{Limit, Paths};
+use super::{ParsedConfig, PortName, read};
+use crate::ir::{IrLimit, Paths};
 use graph::Diagnostic;
-use media::{Format, Writer};
+use media::{SampleFormat, Writer};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -38,14 +38,14 @@ impl Folder {
             SampleRate::new(hz).unwrap(),
             Channels(channels.len() as u16),
         );
-        let mut writer = Writer::create(self.0.join(name), rate, width, Format::F32).unwrap();
+        let mut writer = Writer::create(self.0.join(name), rate, width, SampleFormat::F32).unwrap();
         writer.write(channels).unwrap();
         writer.finish().unwrap();
     }
 
-    fn read(&self, text: &str) -> Reading {
+    fn read(&self, text: &str) -> ParsedConfig {
         let rate = SampleRate::new(48_000).unwrap();
-        read(text, &self.0, rate, &Limit::default())
+        read(text, &self.0, rate, &IrLimit::default())
     }
 
     /// What is heard, of a text in which nothing is wrong.
@@ -59,7 +59,7 @@ impl Folder {
     fn wrong(&self, lines: &str) -> Vec<(u32, u32, String)> {
         let reading = self.read(&format!("/convolver/new 2 2 64 1000\n{lines}"));
         let errors = reading.diagnostics.iter().filter(|d| d.is_error());
-        let errors = errors.map(|d| (d.place.line, d.place.column, d.message.clone()));
+        let errors = errors.map(|d| (d.span.line, d.span.column, d.message.clone()));
         let errors: Vec<_> = errors.collect();
         assert_eq!(reading.config.is_none(), !errors.is_empty());
         errors
@@ -97,7 +97,7 @@ fn a_configuration_is_read_as_it_is() {
     let reading = here.read(text);
     assert_eq!(reading.diagnostics, []);
     let config = reading.config.unwrap();
-    assert_eq!((config.partition, config.most_frames), (256, 4096));
+    assert_eq!((config.min_partition_size, config.max_frames), (256, 4096));
     assert_eq!((config.paths.inputs(), config.paths.outputs()), (2, 3));
     let named = |name: &str, connect: Option<&str>| PortName {
         name: Some(name.into()),
@@ -233,7 +233,7 @@ fn a_convolver_must_be_declared_before_anything_is_heard_and_be_possible() {
         let reading = here.read(text);
         assert!(reading.config.is_none(), "{text}");
         let first = &reading.diagnostics[0];
-        assert_eq!(first.place.line, line, "{text}");
+        assert_eq!(first.span.line, line, "{text}");
         assert!(first.message.contains(word), "{first:?}");
     }
 }
@@ -301,9 +301,9 @@ fn samples_that_are_no_numbers_are_refused_where_the_file_is_named() {
 fn what_a_text_asks_for_is_held_against_the_limit() {
     let here = Folder::new();
     let many = "/impulse/hilbert 1 1 1 32768 65536\n".repeat(100);
-    let limit = Limit {
+    let limit = IrLimit {
         samples: 1_000_000,
-        ..Limit::default()
+        ..IrLimit::default()
     };
     let text = format!("/convolver/new 1 1 64 1000000\n{many}");
     let reading = read(text, &here.0, SampleRate::new(48_000).unwrap(), &limit);
@@ -332,14 +332,14 @@ fn other_alphabets_in_comments_are_nobody_s_business() {
     let mut text = b"# Gr\xfc\xdfe\n/convolver/new 2 2 64 1000\n/impulse/dirac 1 1 1 0\n".to_vec();
     let rate = SampleRate::new(48_000).unwrap();
     assert!(
-        read(&text, &here.0, rate, &Limit::default())
+        read(&text, &here.0, rate, &IrLimit::default())
             .config
             .is_some()
     );
     text.extend(b"/impulse/read 1 1 1 0 0 0 1 Gr\xfc\xdfe.wav\n");
-    let found = read(&text, &here.0, rate, &Limit::default()).diagnostics;
+    let found = read(&text, &here.0, rate, &IrLimit::default()).diagnostics;
     assert_eq!(
-        (found[0].place.line, found[0].message.as_str()),
+        (found[0].span.line, found[0].message.as_str()),
         (4, "this is not UTF-8")
     );
 }
@@ -403,9 +403,9 @@ fn a_delay_is_held_against_the_limit_like_anything_that_takes_memory() {
         (reading.config.is_some(), errors)
     };
     let far = "/convolver/new 1 1 64 4294967295\n/impulse/dirac 1 1 1 4294967294";
-    let (is_read, errors) = read(far, Limit::default());
+    let (is_read, errors) = read(far, IrLimit::default());
     assert!(!is_read && errors.len() == 1, "{errors:?}");
-    assert_eq!((errors[0].place.line, errors[0].place.column), (2, 22));
+    assert_eq!((errors[0].span.line, errors[0].span.column), (2, 22));
     assert!(
         errors[0].message.contains("67108864 are the most"),
         "{errors:?}"
@@ -415,9 +415,9 @@ fn a_delay_is_held_against_the_limit_like_anything_that_takes_memory() {
     assert!(
         read(
             two,
-            Limit {
+            IrLimit {
                 samples,
-                ..Limit::default()
+                ..IrLimit::default()
             }
         )
         .0
@@ -425,10 +425,10 @@ fn a_delay_is_held_against_the_limit_like_anything_that_takes_memory() {
     let samples = 1000;
     let (is_read, errors) = read(
         two,
-        Limit {
+        IrLimit {
             samples,
-            ..Limit::default()
+            ..IrLimit::default()
         },
     );
-    assert!(!is_read && errors[0].place.line == 3, "{errors:?}");
+    assert!(!is_read && errors[0].span.line == 3, "{errors:?}");
 }

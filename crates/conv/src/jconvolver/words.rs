@@ -1,6 +1,6 @@
 //! A line, word by word: numbers end at a space, names may be quoted.
 
-use graph::Place;
+use graph::SourceSpan;
 use std::ops::Range;
 
 /// What is left of a line.
@@ -14,13 +14,13 @@ pub(super) struct Words<'t> {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Word {
     pub(super) text: String,
-    pub(super) place: Place,
+    pub(super) place: SourceSpan,
 }
 
 /// A name that never ends, or has a quote within.
 #[derive(Debug, PartialEq)]
 pub(super) struct BadName {
-    pub(super) place: Place,
+    pub(super) place: SourceSpan,
     pub(super) why: &'static str,
 }
 
@@ -79,7 +79,7 @@ impl<'t> Words<'t> {
     }
 
     /// What nobody has asked for, if it is no comment.
-    pub(super) fn rest(&mut self) -> Option<Place> {
+    pub(super) fn rest(&mut self) -> Option<SourceSpan> {
         self.skip_spaces();
         let rest = self.text[self.at..].trim_end();
         let is_said = !rest.is_empty() && !rest.starts_with('#');
@@ -87,7 +87,7 @@ impl<'t> Words<'t> {
     }
 
     /// Behind all that has been read.
-    pub(super) fn here(&self) -> Place {
+    pub(super) fn here(&self) -> SourceSpan {
         self.place(self.at..self.at)
     }
 
@@ -106,10 +106,10 @@ impl<'t> Words<'t> {
         BadName { place, why }
     }
 
-    fn place(&self, span: Range<usize>) -> Place {
+    fn place(&self, span: Range<usize>) -> SourceSpan {
         let chars = |text: &str| u32::try_from(text.chars().count()).unwrap_or(u32::MAX);
         let column = chars(&self.text[..span.start]).saturating_add(1);
-        Place::new(self.line, column, chars(&self.text[span]).max(1))
+        SourceSpan::new(self.line, column, chars(&self.text[span]).max(1))
     }
 }
 
@@ -152,9 +152,9 @@ mod tests {
     #[test]
     fn places_count_characters_and_comments_are_no_words() {
         let mut words = Words::new("é 12  x # more", 7);
-        assert_eq!(words.word().unwrap().place, Place::new(7, 1, 1));
-        assert_eq!(words.word().unwrap().place, Place::new(7, 3, 2));
-        assert_eq!(words.rest(), Some(Place::new(7, 7, 8)));
+        assert_eq!(words.word().unwrap().place, SourceSpan::new(7, 1, 1));
+        assert_eq!(words.word().unwrap().place, SourceSpan::new(7, 3, 2));
+        assert_eq!(words.rest(), Some(SourceSpan::new(7, 7, 8)));
         assert_eq!(words.word().unwrap().text, "x");
         assert_eq!(words.rest(), None);
         assert_eq!(Words::new("", 1).word(), None);

@@ -1,6 +1,6 @@
 //! Why there is no such partition.
 
-use super::{LEAST_SIZE, MOST_BLOCK, MOST_FRAMES, MOST_SIZE};
+use super::{MAX_BLOCK, MAX_IR_FRAMES, MAX_PARTITION_SIZE, MIN_PARTITION_SIZE};
 use std::fmt;
 
 /// Why there is no such partition.
@@ -58,11 +58,11 @@ impl fmt::Display for PartitionError {
         match self {
             Self::Block(block) => write!(
                 f,
-                "a block of {block} is not a power of two from 1 to {MOST_BLOCK}"
+                "a block of {block} is not a power of two from 1 to {MAX_BLOCK}"
             ),
             Self::Size(size) => write!(
                 f,
-                "a size of {size} is not a power of two from {LEAST_SIZE} to {MOST_SIZE}"
+                "a size of {size} is not a power of two from {MIN_PARTITION_SIZE} to {MAX_PARTITION_SIZE}"
             ),
             Self::BelowBlock { size, block } => {
                 write!(f, "a size of {size} is below the block of {block}")
@@ -91,7 +91,7 @@ impl fmt::Display for PartitionError {
             Self::Nothing => write!(f, "there is neither a head nor a level"),
             Self::Long(frames) => write!(
                 f,
-                "{frames} frames are more than the {MOST_FRAMES} that can be played"
+                "{frames} frames are more than the {MAX_IR_FRAMES} that can be played"
             ),
             Self::Text(text) => write!(f, "`{text}` is not of the form `7x64 6x256`"),
         }

@@ -37,7 +37,7 @@ impl Level {
     }
 
     /// Whether it must run inside the callback.
-    pub fn is_urgent(&self) -> bool {
+    pub fn is_in_callback(&self) -> bool {
         self.slack == 0
     }
 }

@@ -51,7 +51,7 @@ pub enum ConvolverError {
         free: u64,
     },
     /// An exchange has other paths than the convolver.
-    OtherPaths {
+    PathCount {
         /// How many were given.
         given: usize,
         /// How many there are.
@@ -103,7 +103,7 @@ impl fmt::Display for ConvolverError {
                     "the convolver takes {bytes} MiB, and {free} MiB are free"
                 )
             }
-            Self::OtherPaths { given, paths } => {
+            Self::PathCount { given, paths } => {
                 write!(f, "{given} impulse responses for {paths} paths")
             }
             Self::Size(_) => write!(f, "there is no transform of a level's size"),

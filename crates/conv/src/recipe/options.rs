@@ -37,7 +37,7 @@ impl Path {
 
 /// How a convolver is to be.
 #[derive(Clone, Debug)]
-pub struct Options {
+pub struct ConvolverOptions {
     /// How impulse responses are cut.
     pub partition: Partition,
     /// Which instructions.
@@ -45,20 +45,20 @@ pub struct Options {
     /// Who transforms levels of which size.
     pub backends: Backends,
     /// Levels up to this size do sixteen straight channels at a time.
-    pub batch: usize,
+    pub max_batch_size: usize,
     /// How many frames an exchange of impulse responses takes.
-    pub fade: usize,
+    pub fade_frames: usize,
     /// Whether periods of groups and levels end at different times, as far as they can.
     pub stagger: bool,
     /// How many instructions (with vectors of eight) a piece of a level's work has at most, roughly and where it can be.
     /// Less where the callback does some pieces each time, and loads shall be even.
-    pub piece: u32,
+    pub max_piece_cost: u32,
     /// Up to so many floats, the spectra of a level (of all its impulse responses and inputs) stay near the processor. Of
     /// larger levels products are summed up for several periods at once, so that less is read; the sums round otherwise.
-    pub near: usize,
+    pub cached_floats: usize,
     /// Levels from this size on keep the spectra of impulse responses, not of inputs, in half precision: a quarter less to
     /// keep and to read. What such a level gives is then within -70 dB of what it should be.
-    pub half: Option<usize>,
+    pub half_precision_from: Option<usize>,
     /// Whether levels of three partitions and more make their products three periods at a time, by Hurchalla's nested
     /// convolution: a third fewer, from twice the spectra. Not those in half precision, nor those that sum up for periods to
     /// come.
@@ -69,7 +69,7 @@ pub struct Options {
     pub larger_from_smaller: bool,
 }
 
-impl Options {
+impl ConvolverOptions {
     /// The usual ones, for this partition.
     ///
     /// Real-time: setup.
@@ -78,12 +78,12 @@ impl Options {
             partition,
             kernels: Kernels::best(),
             backends: Backends::default(),
-            batch: SIDE_BY_SIDE,
-            fade: 1024,
+            max_batch_size: SIDE_BY_SIDE,
+            fade_frames: 1024,
             stagger: false,
-            piece: 16384,
-            near: NEAR,
-            half: None,
+            max_piece_cost: 16384,
+            cached_floats: NEAR,
+            half_precision_from: None,
             nested: false,
             larger_from_smaller: false,
         }

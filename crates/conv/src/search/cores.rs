@@ -1,13 +1,17 @@
 //! Levels on several cores: every way of cutting, and of giving its levels to cores, for the least load of the busiest.
 
-use super::{Cost, Found, Space, least_sum};
+use super::{CostFn, FoundPartition, PartitionSpace, min_total_load};
 
 /// The way of cutting, and of giving its levels to `cores` cores, whose busiest core has the least load; of several such
 /// the one with the least sum. `None` if there is none whose costs are known.
 ///
 /// Real-time: setup.
-pub fn least_peak(space: &Space, cores: usize, cost: Cost<'_>) -> Option<Found> {
-    let alone = least_sum(space, cost);
+pub fn min_peak_load(
+    space: &PartitionSpace,
+    cores: usize,
+    cost: CostFn<'_>,
+) -> Option<FoundPartition> {
+    let alone = min_total_load(space, cost);
     if cores <= 1 {
         return alone;
     }
@@ -25,15 +29,15 @@ pub fn least_peak(space: &Space, cores: usize, cost: Cost<'_>) -> Option<Found> 
         else {
             continue;
         };
-        let (peak, given) = share(&loads, cores, best.as_ref().map(|best| best.peak));
+        let (peak, given) = share(&loads, cores, best.as_ref().map(|best| best.peak_load));
         let sum = loads.iter().sum();
-        let is_better = |best: &Found| (peak, sum) < (best.peak, best.sum);
+        let is_better = |best: &FoundPartition| (peak, sum) < (best.peak_load, best.total_load);
         if best.as_ref().is_none_or(is_better) {
-            best = Some(Found {
+            best = Some(FoundPartition {
                 partition: space.partition(&path),
-                sum,
-                peak,
-                cores: given,
+                total_load: sum,
+                peak_load: peak,
+                level_cores: given,
             });
         }
     }
@@ -41,7 +45,7 @@ pub fn least_peak(space: &Space, cores: usize, cost: Cost<'_>) -> Option<Found> 
 }
 
 /// Every choice of sizes that is a way of cutting.
-pub(super) fn paths(space: &Space) -> impl Iterator<Item = Vec<usize>> + '_ {
+pub(super) fn paths(space: &PartitionSpace) -> impl Iterator<Item = Vec<usize>> + '_ {
     let choices = 1..1usize << space.sizes;
     let chosen = |bits: usize| (0..space.sizes).filter(move |i| bits >> i & 1 == 1);
     let paths = choices.map(move |bits| chosen(bits).collect::<Vec<usize>>());
@@ -122,24 +126,27 @@ impl Share<'_> {
 mod tests {
     use super::super::tests::odd;
     use super::*;
-    use crate::partition::Latency;
+    use crate::partition::AddedLatency;
 
     #[test]
     fn more_cores_make_the_busiest_no_busier_and_never_beat_the_mean() {
-        let space = Space::new(100_000, 64, Latency::None).unwrap();
+        let space = PartitionSpace::new(100_000, 64, AddedLatency::None).unwrap();
         let mut last = f64::INFINITY;
         for cores in 1..5 {
-            let found = least_peak(&space, cores, &odd).unwrap();
-            assert!(found.peak <= last && found.peak * cores as f64 >= found.sum * 0.999_999);
+            let found = min_peak_load(&space, cores, &odd).unwrap();
+            assert!(
+                found.peak_load <= last
+                    && found.peak_load * cores as f64 >= found.total_load * 0.999_999
+            );
             let levels = found.partition.levels();
             let mut busy = vec![0.0; cores];
-            for (level, core) in levels.iter().zip(&found.cores) {
+            for (level, core) in levels.iter().zip(&found.level_cores) {
                 busy[*core] += odd(level.size(), level.count()).unwrap() / level.size() as f64;
             }
             let peak = busy.iter().copied().fold(0.0, f64::max);
-            assert!((peak - found.peak).abs() < 1e-6 * peak);
-            assert_eq!(found.cores[0], 0);
-            last = found.peak;
+            assert!((peak - found.peak_load).abs() < 1e-6 * peak);
+            assert_eq!(found.level_cores[0], 0);
+            last = found.peak_load;
         }
     }
 

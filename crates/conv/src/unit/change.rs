@@ -4,7 +4,7 @@
 //! there.
 
 use crate::{Convolver, Exchange};
-use processor::{Block, Body, Target};
+use processor::{Block, EventBody, EventTarget};
 use std::ops::Range;
 
 /// See the module.
@@ -62,7 +62,7 @@ impl Change {
     /// Real-time: hot.
     pub(super) fn listen(&mut self, block: &Block<'_>, range: Range<usize>) {
         for event in block.events().iter() {
-            if let (Target::Param(index), Body::Value(value)) = (event.target, event.body)
+            if let (EventTarget::Param(index), EventBody::Value(value)) = (event.target, event.body)
                 && index == self.which
                 && range.contains(&(event.frame as usize))
                 && !value.is_nan()

@@ -1,8 +1,8 @@
 //! What a user can say of a `convolver`.
 
 use super::ways::{PINS, WAYS};
-use crate::MOST_SIZE;
-use graph::{Kind, Param, PortSpec, Range};
+use crate::MAX_PARTITION_SIZE;
+use graph::{Kind, Param, ParamRange, PortSpec};
 
 pub(super) const METHODS: &[&str] = &["nonuniform", "uniform", "direct"];
 pub(super) const LATENCIES: &[&str] = &["none", "block"];
@@ -23,7 +23,7 @@ pub(super) fn kind() -> Kind {
     }
 }
 
-fn param(name: &'static str, unit: &'static str, range: Range, doc: &'static str) -> Param {
+fn param(name: &'static str, unit: &'static str, range: ParamRange, doc: &'static str) -> Param {
     Param {
         name,
         unit,
@@ -34,10 +34,10 @@ fn param(name: &'static str, unit: &'static str, range: Range, doc: &'static str
 }
 
 /// From one number to another, and what it is where nobody says.
-fn number(least: f64, most: f64, default: f64) -> Range {
-    Range::Number {
-        least,
-        most,
+fn number(least: f64, most: f64, default: f64) -> ParamRange {
+    ParamRange::Number {
+        min: least,
+        max: most,
         default,
     }
 }
@@ -48,13 +48,13 @@ fn response() -> Vec<Param> {
         param(
             "file",
             "",
-            Range::File(true),
+            ParamRange::File(true),
             "The sound file with the impulse response.",
         ),
         param(
             "other",
             "",
-            Range::File(false),
+            ParamRange::File(false),
             "Another one, of as many channels, to change to.",
         ),
         Param {
@@ -87,13 +87,13 @@ fn response() -> Vec<Param> {
         param(
             "reverse",
             "",
-            Range::Flag,
+            ParamRange::Flag,
             "Whether the response is played backwards.",
         ),
         param(
             "normalise",
             "",
-            Range::Choice(NORMALS),
+            ParamRange::Choice(NORMALS),
             "How loud the response is made first: as it is, its loudest sample 1, or as loud as its input for noise.",
         ),
         param(
@@ -111,13 +111,13 @@ fn cut() -> Vec<Param> {
         param(
             "method",
             "",
-            Range::Choice(METHODS),
+            ParamRange::Choice(METHODS),
             "Partitions of growing sizes, all as long as a block, or none at all: every product by itself.",
         ),
         param(
             "partition",
             "",
-            Range::Text,
+            ParamRange::Text,
             "`tuned`: as `divisi tune` found best on this machine, else by a built-in table; `built-in`: by that table, the same on every machine; or itself by count and size, as `7x64 6x256`.",
         ),
         param(
@@ -129,13 +129,13 @@ fn cut() -> Vec<Param> {
         param(
             "latency",
             "",
-            Range::Choice(LATENCIES),
+            ParamRange::Choice(LATENCIES),
             "None, or one internal block for less work at the peak.",
         ),
         param(
             "half",
             "frames",
-            number(0.0, MOST_SIZE as f64, 0.0),
+            number(0.0, MAX_PARTITION_SIZE as f64, 0.0),
             "From partitions of so many frames on, the response's spectra in half precision: a quarter less to keep and to read, and what these partitions give is within -70 dB of what it should be. 0: none.",
         ),
     ]
@@ -147,13 +147,13 @@ fn work() -> Vec<Param> {
         param(
             "work",
             "",
-            Range::Choice(WAYS),
+            ParamRange::Choice(WAYS),
             "Who does the long partitions: the graph's workers beside it, threads of the node's own, each step a little without any thread, or the step in which they come.",
         ),
         param(
             "pin",
             "",
-            Range::Choice(PINS),
+            ParamRange::Choice(PINS),
             "Of its own threads: one for each size of partition where the system wants, each of these on a core, or on every core one for each size for its share of the channels.",
         ),
         param(

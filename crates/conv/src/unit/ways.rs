@@ -1,9 +1,12 @@
 //! Who does a node's long levels. The same bits from all of them.
 
-use crate::distributed::Evenly;
-use crate::{Adapter, Convolver, Fdl, Hands, Inline, Options, Pinning, Threads, ThreadsOptions};
+use crate::distributed::TimeDistributed;
+use crate::{
+    Convolver, ConvolverAdapter, ConvolverOptions, Fdl, Inline, LevelScheduler, LevelThreads,
+    LevelThreadsOptions, Pinning,
+};
 use processor::{Block, Mode, Setup};
-use rt::deferred::Owner;
+use rt::deferred::DeferredJob;
 use std::time::Duration;
 use workers::{Priority, cores};
 
@@ -33,8 +36,8 @@ pub(super) enum Way {
 /// Who does it, while it plays.
 pub(super) enum Crew {
     Deferred,
-    Threads(Box<Threads>),
-    Spread(Box<Evenly>),
+    Threads(Box<LevelThreads>),
+    Spread(Box<TimeDistributed>),
     Callback,
 }
 
@@ -50,9 +53,9 @@ impl Way {
     }
 
     /// `options` with pieces as this way wants them.
-    pub(super) fn prepare(self, options: Options, channels: usize) -> Options {
+    pub(super) fn prepare(self, options: ConvolverOptions, channels: usize) -> ConvolverOptions {
         match self {
-            Self::Spread => Evenly::prepare(&options, channels),
+            Self::Spread => TimeDistributed::adapt_options(&options, channels),
             _ => options,
         }
     }
@@ -63,25 +66,30 @@ impl Way {
     pub(super) fn engage(self, convolver: &mut Convolver, setup: &mut Setup<'_>) -> Crew {
         match self {
             Self::Deferred => {
-                let lines = convolver.lines().enumerate();
-                for (index, _) in lines.filter(|(_, line)| !line.is_urgent) {
+                let lines = convolver.fdls().enumerate();
+                for (index, _) in lines.filter(|(_, line)| !line.is_in_callback) {
                     setup.services.defer(convolver.runner(index));
                 }
                 Crew::Deferred
             }
             Self::Threads { pin, priority } => {
                 let options = options(convolver, pin, priority, setup);
-                let threads = Threads::new(convolver, &options);
+                let threads = LevelThreads::new(convolver, &options);
                 threads.map_or(Crew::Callback, |threads| Crew::Threads(Box::new(threads)))
             }
-            Self::Spread => Crew::Spread(Box::new(Evenly::new(convolver))),
+            Self::Spread => Crew::Spread(Box::new(TimeDistributed::new(convolver))),
             Self::Callback => Crew::Callback,
         }
     }
 }
 
 /// Where nobody listens threads are ordinary ones and are waited for; else they are waited for half a block at most.
-fn options(convolver: &Convolver, pin: usize, priority: u8, setup: &Setup<'_>) -> ThreadsOptions {
+fn options(
+    convolver: &Convolver,
+    pin: usize,
+    priority: u8,
+    setup: &Setup<'_>,
+) -> LevelThreadsOptions {
     let pinning = match pin {
         0 => Pinning::Free,
         1 => Pinning::ByLevel(cores().to_vec()),
@@ -93,24 +101,24 @@ fn options(convolver: &Convolver, pin: usize, priority: u8, setup: &Setup<'_>) -
         priority => priority,
     };
     let is_live = setup.mode == Mode::Live;
-    ThreadsOptions {
+    LevelThreadsOptions {
         pinning,
         priority: match is_live {
             true => Priority::RealTime(top),
             false => Priority::Ordinary,
         },
-        patience: is_live.then(|| Duration::from_nanos(setup.block.lasting(setup.rate).0 / 2)),
+        max_wait: is_live.then(|| Duration::from_nanos(setup.block.duration(setup.rate).0 / 2)),
     }
 }
 
 /// Deferred work of the graph's.
 struct Deferred<'a, 'b>(&'b Block<'a>);
 
-impl Hands for Deferred<'_, '_> {
-    fn started(&mut self, _line: usize, _work: &mut Owner<Fdl>) {}
+impl LevelScheduler for Deferred<'_, '_> {
+    fn job_started(&mut self, _line: usize, _work: &mut DeferredJob<Fdl>) {}
 
-    fn finish(&mut self, _line: usize, work: &mut Owner<Fdl>) -> bool {
-        self.0.finish(work).is_some()
+    fn finish(&mut self, _line: usize, work: &mut DeferredJob<Fdl>) -> bool {
+        self.0.take_deferred(work).is_some()
     }
 }
 
@@ -127,16 +135,16 @@ impl Crew {
     ///
     /// Real-time: hot; with threads of its own it wakes those whose work it starts, and waits for those whose work is due
     /// and not there, for half a block at most where somebody listens.
-    pub(super) fn advance(&mut self, adapter: &mut Adapter, block: &Block<'_>) {
+    pub(super) fn advance(&mut self, adapter: &mut ConvolverAdapter, block: &Block<'_>) {
         match self {
-            Self::Deferred => adapter.advance(&mut Deferred(block)),
-            Self::Callback => adapter.advance(&mut Inline),
-            Self::Spread(evenly) => adapter.advance(evenly.as_mut()),
+            Self::Deferred => adapter.process(&mut Deferred(block)),
+            Self::Callback => adapter.process(&mut Inline),
+            Self::Spread(evenly) => adapter.process(evenly.as_mut()),
             Self::Threads(threads) => {
-                let late = adapter.convolver().late();
-                adapter.advance(threads.as_mut());
+                let late = adapter.convolver().late_count();
+                adapter.process(threads.as_mut());
                 // Of deferred work the graph counts what is late.
-                (late..adapter.convolver().late()).for_each(|_| block.count_late());
+                (late..adapter.convolver().late_count()).for_each(|_| block.count_late());
             }
         }
     }

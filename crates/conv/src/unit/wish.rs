@@ -2,12 +2,13 @@
 
 use super::kind::{LATENCIES, METHODS};
 use super::ways::Way;
-use crate::choice::{Choice, Source, choose};
-use crate::ir::{Ir, Limit, Normal, Paths, Shape};
+use crate::choice::{PartitionChoice, PartitionOrigin, choose_partition};
+use crate::ir::{Ir, IrLimit, IrProcessing, Normalise, Paths};
 use crate::{
-    Adapter, Convolver, Costs, Exchange, Latency, MOST_BLOCK, Options, Partition, Path, Space,
+    AddedLatency, Convolver, ConvolverAdapter, ConvolverOptions, CostTable, Exchange, MAX_BLOCK,
+    Partition, PartitionSpace, Path,
 };
-use processor::{Creation, MakeError, Setup};
+use processor::{MakeContext, MakeError, Setup};
 use std::path::PathBuf;
 use std::sync::Arc;
 use units::SampleRate;
@@ -20,22 +21,22 @@ const LEAST_BLOCK: usize = 16;
 /// How the response is cut.
 enum Cut {
     /// By what was measured here, or by the built-in table.
-    Chosen(Option<Arc<Costs>>),
+    Chosen(Option<Arc<CostTable>>),
     Uniform,
     Direct,
     Text(String),
 }
 
 /// What the node says.
-pub(super) struct Wish {
+pub(super) struct ConvolverConfig {
     pub(super) files: Vec<(PathBuf, Ir)>,
-    shape: Shape,
+    shape: IrProcessing,
     gain: f32,
     predelay: f64,
     fade: f64,
     cut: Cut,
     block: usize,
-    latency: Latency,
+    latency: AddedLatency,
     /// From partitions of so many frames on spectra are in half precision.
     half: Option<usize>,
     pub(super) channels: usize,
@@ -44,29 +45,29 @@ pub(super) struct Wish {
 
 /// What is built by it.
 pub(super) struct Built {
-    pub(super) adapter: Adapter,
+    pub(super) adapter: ConvolverAdapter,
     /// What it can change to.
     pub(super) spare: Option<Box<Exchange>>,
-    pub(super) source: Source,
+    pub(super) source: PartitionOrigin,
     /// What was done that nobody asked for.
     pub(super) notes: Vec<String>,
 }
 
-impl Wish {
+impl ConvolverConfig {
     /// What `creation` says; `measured` is asked for only where it counts.
     ///
     /// Real-time: setup.
     pub(super) fn of(
-        creation: &Creation<'_>,
-        measured: impl FnOnce() -> Option<Arc<Costs>>,
+        creation: &MakeContext<'_>,
+        measured: impl FnOnce() -> Option<Arc<CostTable>>,
     ) -> Result<Self, MakeError> {
         let wish = Self {
             files: files(creation)?,
-            shape: Shape {
+            shape: IrProcessing {
                 reverse: creation.node.flag("reverse"),
-                normal: [Normal::Off, Normal::Peak, Normal::Energy]
+                normalise: [Normalise::Off, Normalise::Peak, Normalise::Energy]
                     [creation.choice("normalise")?],
-                ..Shape::default()
+                ..IrProcessing::default()
             },
             gain: factor(creation.number("gain_db")?),
             predelay: creation.number("predelay")?,
@@ -98,7 +99,7 @@ impl Wish {
                 .fold(frames, usize::max);
         }
         // The graph's block is not known yet: a partition for any is one.
-        let blocks = (0..=MOST_BLOCK.ilog2()).map(|bits| 1 << bits);
+        let blocks = (0..=MAX_BLOCK.ilog2()).map(|bits| 1 << bits);
         let blocks = std::iter::once(BLOCK).chain(blocks);
         let blocks = blocks.map(|block| if self.block > 0 { self.block } else { block });
         let mut tried = blocks.map(|block| self.choice(block, frames).map(drop));
@@ -109,7 +110,7 @@ impl Wish {
     /// The paths through `ir`, which is at `rate`.
     fn paths(&self, ir: &Ir, rate: SampleRate) -> Result<Vec<Path>, String> {
         let ir = self.shape.apply(ir.clone()).map_err(|e| told(&e))?;
-        let paths = Paths::lay(&ir, self.channels).map_err(|e| told(&e))?;
+        let paths = Paths::from_ir(&ir, self.channels).map_err(|e| told(&e))?;
         if paths.outputs() != self.channels {
             let (channels, outputs) = (self.channels, paths.outputs());
             return Err(format!(
@@ -117,32 +118,36 @@ impl Wish {
             ));
         }
         let delay = (self.predelay * f64::from(rate.hz())).round() as usize;
-        let paths = paths.with(self.gain, delay).map_err(|e| told(&e))?;
-        Ok(paths.ready())
+        let paths = paths
+            .with_gain_and_delay(self.gain, delay)
+            .map_err(|e| told(&e))?;
+        Ok(paths.resolve())
     }
 
-    fn choice(&self, block: usize, frames: usize) -> Result<Choice, MakeError> {
+    fn choice(&self, block: usize, frames: usize) -> Result<PartitionChoice, MakeError> {
         let (cut, key) = match &self.cut {
             Cut::Text(text) => (Partition::parse(block, self.latency, text), "partition"),
             Cut::Uniform => (Partition::uniform(block, self.latency, frames), "block"),
             Cut::Direct => (Partition::direct(block, frames), "block"),
-            Cut::Chosen(costs) => match Space::new(frames, block, self.latency) {
-                Some(space) => return Ok(choose(&space, self.channels, costs.as_deref())),
+            Cut::Chosen(costs) => match PartitionSpace::new(frames, block, self.latency) {
+                Some(space) => {
+                    return Ok(choose_partition(&space, self.channels, costs.as_deref()));
+                }
                 None => (Partition::typical(block, self.latency, frames), "block"),
             },
         };
         let cut = cut.map_err(|e| MakeError::param(key, told(&e)))?;
-        if cut.reach() < frames {
-            let reach = cut.reach();
+        if cut.max_ir_frames() < frames {
+            let reach = cut.max_ir_frames();
             let told = format!("`{cut}` has {reach} frames, and the response {frames}");
             return Err(MakeError::param(key, told));
         }
-        Ok(Choice::given(cut))
+        Ok(PartitionChoice::given(cut))
     }
 
     /// The internal block for a graph's.
     fn block(&self, graph: usize) -> usize {
-        let divides = (1 << graph.trailing_zeros()).min(crate::MOST_BLOCK);
+        let divides = (1 << graph.trailing_zeros()).min(crate::MAX_BLOCK);
         match self.block {
             0 if divides >= LEAST_BLOCK || divides == graph => divides,
             0 => BLOCK,
@@ -167,18 +172,18 @@ impl Wish {
                 let usual = Partition::typical(block, self.latency, frames);
                 let usual = usual.map_err(|e| told(&e))?;
                 notes.push(format!("{}: `{usual}` in its place", why.message));
-                Choice {
-                    source: Source::BuiltIn,
-                    ..Choice::given(usual)
+                PartitionChoice {
+                    source: PartitionOrigin::BuiltIn,
+                    ..PartitionChoice::given(usual)
                 }
             }
         };
         let mut options = self
             .way
-            .prepare(Options::new(choice.partition), self.channels);
+            .prepare(ConvolverOptions::new(choice.partition), self.channels);
         options.backends = choice.backends;
-        options.half = self.half;
-        options.fade = (self.fade * f64::from(setup.rate.hz())) as usize;
+        options.half_precision_from = self.half;
+        options.fade_frames = (self.fade * f64::from(setup.rate.hz())) as usize;
         let build = Convolver::new(self.channels, self.channels, &sets[first], &options);
         let convolver = build.map_err(|e| told(&e))?;
         let prepare = |other| convolver.preparer().prepare(other).map_err(|e| told(&e));
@@ -187,7 +192,7 @@ impl Wish {
             .map(|other| prepare(other))
             .transpose()?;
         Ok(Built {
-            adapter: Adapter::new(convolver, Some(setup.block.count())),
+            adapter: ConvolverAdapter::new(convolver, Some(setup.block.count())),
             spare,
             source: choice.source,
             notes,
@@ -204,19 +209,19 @@ impl Wish {
         if ir.rate() == rate {
             return self.paths(ir, rate);
         }
-        let loaded = Ir::load(path, rate, &Limit::default()).map_err(|e| told(&e))?;
+        let loaded = Ir::load(path, rate, &IrLimit::default()).map_err(|e| told(&e))?;
         notes.extend(loaded.notes.iter().map(ToString::to_string));
         self.paths(&loaded.ir, rate)
     }
 }
 
 /// What a text says, if it says anything.
-fn text<'a>(creation: &Creation<'a>, key: &str) -> Option<&'a str> {
+fn text<'a>(creation: &MakeContext<'a>, key: &str) -> Option<&'a str> {
     let text = creation.node.text(key).map(str::trim);
     text.filter(|text| !text.is_empty())
 }
 
-fn files(creation: &Creation<'_>) -> Result<Vec<(PathBuf, Ir)>, MakeError> {
+fn files(creation: &MakeContext<'_>) -> Result<Vec<(PathBuf, Ir)>, MakeError> {
     let mut files = Vec::new();
     for key in ["file", "other"] {
         if let Some(file) = text(creation, key) {
@@ -232,13 +237,13 @@ fn files(creation: &Creation<'_>) -> Result<Vec<(PathBuf, Ir)>, MakeError> {
 
 fn load(path: &std::path::Path) -> Result<Ir, String> {
     let rate = media::open(path).map_err(|e| told(&e))?.rate();
-    let loaded = Ir::load(path, rate, &Limit::default());
+    let loaded = Ir::load(path, rate, &IrLimit::default());
     Ok(loaded.map_err(|e| told(&e))?.ir)
 }
 
 fn cut(
-    creation: &Creation<'_>,
-    measured: impl FnOnce() -> Option<Arc<Costs>>,
+    creation: &MakeContext<'_>,
+    measured: impl FnOnce() -> Option<Arc<CostTable>>,
 ) -> Result<Cut, MakeError> {
     let method = METHODS[creation.choice("method")?];
     Ok(match (text(creation, "partition"), method) {
@@ -250,7 +255,7 @@ fn cut(
     })
 }
 
-fn block(creation: &Creation<'_>) -> Result<usize, MakeError> {
+fn block(creation: &MakeContext<'_>) -> Result<usize, MakeError> {
     let block = creation.number("block")? as usize;
     if block > 0 && !block.is_power_of_two() {
         let told = format!("`block` is {block}; it is a power of two");
@@ -259,10 +264,10 @@ fn block(creation: &Creation<'_>) -> Result<usize, MakeError> {
     Ok(block)
 }
 
-fn latency(choice: usize) -> Latency {
+fn latency(choice: usize) -> AddedLatency {
     match LATENCIES[choice] {
-        "none" => Latency::None,
-        _ => Latency::OneBlock,
+        "none" => AddedLatency::None,
+        _ => AddedLatency::OneBlock,
     }
 }
 

@@ -2,16 +2,19 @@
 
 use crate::kit::{Rng, play, same};
 use crate::mixed::{Sometimes, Whenever, exchanged, paths, sound, worst_db};
-use divisi_conv::distributed::Evenly;
-use divisi_conv::{Convolver, Inline, Latency, Options, Partition, Threads, ThreadsOptions};
+use divisi_conv::distributed::TimeDistributed;
+use divisi_conv::{
+    AddedLatency, Convolver, ConvolverOptions, Inline, LevelThreads, LevelThreadsOptions, Partition,
+};
 use fft::Kernels;
 
 const CUTS: [&str; 3] = ["17x64 5x512", "7x64 6x256 3x1024", "3x64 16x128 3x1024"];
 
 /// All levels are taken for long ones.
-fn options(text: &str) -> Options {
-    let mut options = Options::new(Partition::parse(64, Latency::None, text).unwrap());
-    options.near = 0;
+fn options(text: &str) -> ConvolverOptions {
+    let mut options =
+        ConvolverOptions::new(Partition::parse(64, AddedLatency::None, text).unwrap());
+    options.cached_floats = 0;
     options
 }
 
@@ -21,7 +24,7 @@ fn what_is_summed_up_ahead_is_the_convolution() {
     for text in CUTS {
         let options = options(text);
         for straight in [0, 1, 17] {
-            let paths = paths(straight, options.partition.reach() - 100, &mut rng);
+            let paths = paths(straight, options.partition.max_ir_frames() - 100, &mut rng);
             let db = worst_db(&paths, &options);
             assert!(db <= -120.0, "{text} {straight}: {db:.1} dB");
         }
@@ -31,11 +34,15 @@ fn what_is_summed_up_ahead_is_the_convolution() {
 #[test]
 fn half_precision_is_within_its_bound_from_its_size_on_with_any_kernels() {
     let mut rng = Rng(44);
-    for kernels in Kernels::here() {
+    for kernels in Kernels::available() {
         for (near, gain) in [(0, 1.0), (usize::MAX, 1e-4)] {
             let mut options = options(CUTS[1]);
-            (options.near, options.half, options.kernels) = (near, Some(256), kernels);
-            let mut paths = paths(16, options.partition.reach(), &mut rng);
+            (
+                options.cached_floats,
+                options.half_precision_from,
+                options.kernels,
+            ) = (near, Some(256), kernels);
+            let mut paths = paths(16, options.partition.max_ir_frames(), &mut rng);
             // Only what is in half precision is heard.
             for path in &mut paths {
                 let mut ir = path.ir.to_vec();
@@ -47,7 +54,7 @@ fn half_precision_is_within_its_bound_from_its_size_on_with_any_kernels() {
                 (-90.0..=-70.0).contains(&db),
                 "{kernels:?} {near}: {db:.1} dB"
             );
-            options.half = Some(2048);
+            options.half_precision_from = Some(2048);
             let db = worst_db(&paths, &options);
             assert!(db <= -120.0, "{kernels:?} {near}: {db:.1} dB");
         }
@@ -60,22 +67,22 @@ fn the_bits_are_the_same_from_all_hands_and_pieces() {
     let input = sound(19, 6000, 46);
     for (text, half) in [(CUTS[0], None), (CUTS[1], Some(256)), (CUTS[2], None)] {
         let mut options = options(text);
-        options.half = half;
-        let paths = paths(17, options.partition.reach(), &mut rng);
-        let make = |options: &Options| Convolver::new(19, 19, &paths, options).unwrap();
+        options.half_precision_from = half;
+        let paths = paths(17, options.partition.max_ir_frames(), &mut rng);
+        let make = |options: &ConvolverOptions| Convolver::new(19, 19, &paths, options).unwrap();
         let truth = play(&mut make(&options), &input, 10_000, &mut Inline);
         let mut again = make(&options);
         let played = play(&mut again, &input, 10_000, &mut Whenever(Rng(47)));
         same(&played, &truth, text);
-        let mut again = make(&Evenly::prepare(&options, 19));
-        let mut hands = Evenly::new(&mut again);
+        let mut again = make(&TimeDistributed::adapt_options(&options, 19));
+        let mut hands = TimeDistributed::new(&mut again);
         same(&play(&mut again, &input, 10_000, &mut hands), &truth, text);
         let mut again = make(&options);
-        let patient = ThreadsOptions {
-            patience: None,
-            ..ThreadsOptions::default()
+        let patient = LevelThreadsOptions {
+            max_wait: None,
+            ..LevelThreadsOptions::default()
         };
-        let mut hands = Threads::new(&again, &patient).unwrap();
+        let mut hands = LevelThreads::new(&again, &patient).unwrap();
         same(&play(&mut again, &input, 10_000, &mut hands), &truth, text);
     }
 }
@@ -85,7 +92,7 @@ fn after_going_to_another_time_or_a_long_silence_nothing_waits_of_what_was() {
     let mut rng = Rng(48);
     for text in CUTS {
         let options = options(text);
-        let paths = paths(1, options.partition.reach(), &mut rng);
+        let paths = paths(1, options.partition.max_ir_frames(), &mut rng);
         let make = || Convolver::new(3, 3, &paths, &options).unwrap();
         let input = sound(3, 6400, 49);
         for position in [0, 64, 64 * 75, 1 << 40] {
@@ -113,19 +120,19 @@ fn after_going_to_another_time_or_a_long_silence_nothing_waits_of_what_was() {
 fn after_a_late_result_what_was_heard_before_is_heard_on() {
     let mut rng = Rng(51);
     let options = options("7x64 6x256 5x1024");
-    let paths = paths(1, options.partition.reach(), &mut rng);
+    let paths = paths(1, options.partition.max_ir_frames(), &mut rng);
     let input = sound(3, 64 * 128, 52);
     let mut convolver = Convolver::new(3, 3, &paths, &options).unwrap();
     play(&mut convolver, &input, 64 * 128, &mut Sometimes(0));
-    assert!(convolver.late() > 3);
+    assert!(convolver.late_count() > 3);
     let tail = convolver.tail().next_multiple_of(4096) as usize;
-    let late = convolver.late();
+    let late = convolver.late_count();
     play(&mut convolver, &[], tail, &mut Inline);
     let played = play(&mut convolver, &input, 64 * 256, &mut Inline);
     let mut new = Convolver::new(3, 3, &paths, &options).unwrap();
     let truth = play(&mut new, &input, 64 * 256, &mut Inline);
     same(&played, &truth, "afterwards");
-    assert_eq!(convolver.late(), late);
+    assert_eq!(convolver.late_count(), late);
 }
 
 #[test]
@@ -133,7 +140,7 @@ fn an_exchange_of_like_responses_leaves_no_trace_in_full_and_in_half_precision()
     let mut rng = Rng(53);
     for (half, most) in [(None, 2e-5), (Some(64), 2e-3)] {
         let mut options = options("7x64 6x256 5x1024");
-        options.half = half;
+        options.half_precision_from = half;
         let paths = paths(1, 6000, &mut rng);
         let apart = exchanged(&paths, &options, 20_032);
         assert!(apart < most, "{half:?}: {apart}");

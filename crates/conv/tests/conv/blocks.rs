@@ -1,24 +1,36 @@
 //! Host blocks of any length, and going to another time.
 
 use crate::kit::{Rng, mono, play, same};
-use divisi_conv::{Adapter, Convolver, Inline, Latency, Options, Partition, Path};
+use divisi_conv::{
+    AddedLatency, Convolver, ConvolverAdapter, ConvolverOptions, Inline, Partition, Path,
+};
 
 const TEXT: &str = "7x64 6x256 5x1024";
 
 fn convolver(response: &[f32]) -> Convolver {
-    let partition = Partition::parse(64, Latency::None, TEXT).unwrap();
-    Convolver::new(1, 1, &[Path::new(0, 0, response)], &Options::new(partition)).unwrap()
+    let partition = Partition::parse(64, AddedLatency::None, TEXT).unwrap();
+    Convolver::new(
+        1,
+        1,
+        &[Path::new(0, 0, response)],
+        &ConvolverOptions::new(partition),
+    )
+    .unwrap()
 }
 
-fn adapted(adapter: &mut Adapter, input: &[f32], mut next: impl FnMut() -> usize) -> Vec<f32> {
+fn adapted(
+    adapter: &mut ConvolverAdapter,
+    input: &[f32],
+    mut next: impl FnMut() -> usize,
+) -> Vec<f32> {
     let mut played = Vec::new();
     while played.len() < input.len() {
         let end = (played.len() + next()).min(input.len());
         while played.len() < end {
-            let room = adapter.room(end - played.len());
-            adapter.hear(0, &input[played.len()..played.len() + room]);
-            adapter.advance(&mut Inline);
-            played.extend_from_slice(adapter.played(0));
+            let room = adapter.begin_chunk(end - played.len());
+            adapter.write_input(0, &input[played.len()..played.len() + room]);
+            adapter.process(&mut Inline);
+            played.extend_from_slice(adapter.output(0));
         }
     }
     played
@@ -28,10 +40,10 @@ fn adapted(adapter: &mut Adapter, input: &[f32], mut next: impl FnMut() -> usize
 fn odd_and_changing_blocks_cost_one_internal_block_and_no_bit() {
     let mut rng = Rng(15);
     let (response, input) = (rng.response(6000), rng.noise(9600));
-    let partition = Partition::parse(64, Latency::None, TEXT).unwrap();
+    let partition = Partition::parse(64, AddedLatency::None, TEXT).unwrap();
     let truth = mono(partition, &response, &input, 9600);
     for block in [1, 7, 48, 100, 441, 4096] {
-        let mut adapter = Adapter::new(convolver(&response), Some(block));
+        let mut adapter = ConvolverAdapter::new(convolver(&response), Some(block));
         let late = adapter.latency();
         assert_eq!(late, if block % 64 == 0 { 0 } else { 64 });
         let played = adapted(&mut adapter, &input[..9600 / block * block], || block);
@@ -42,7 +54,7 @@ fn odd_and_changing_blocks_cost_one_internal_block_and_no_bit() {
         );
         assert!(played[..late].iter().all(|x| *x == 0.0));
     }
-    let mut adapter = Adapter::new(convolver(&response), None);
+    let mut adapter = ConvolverAdapter::new(convolver(&response), None);
     let played = adapted(&mut adapter, &input, || 1 + rng.below(300));
     same(
         &[played[64..].to_vec()],
@@ -55,11 +67,11 @@ fn odd_and_changing_blocks_cost_one_internal_block_and_no_bit() {
 fn a_promise_that_is_broken_costs_a_gap_and_is_counted() {
     let mut rng = Rng(16);
     let (response, input) = (rng.response(3000), rng.noise(6400));
-    let mut adapter = Adapter::new(convolver(&response), Some(128));
+    let mut adapter = ConvolverAdapter::new(convolver(&response), Some(128));
     let mut blocks = [128, 128, 100].into_iter().chain(std::iter::repeat(128));
     let played = adapted(&mut adapter, &input, || blocks.next().unwrap());
-    assert_eq!((adapter.broken(), adapter.latency()), (1, 64));
-    let partition = Partition::parse(64, Latency::None, TEXT).unwrap();
+    assert_eq!((adapter.misfit_count(), adapter.latency()), (1, 64));
+    let partition = Partition::parse(64, AddedLatency::None, TEXT).unwrap();
     let truth = mono(partition, &response, &input, 6400);
     let whole = 256 + 64;
     same(
@@ -82,7 +94,7 @@ fn what_is_not_a_number_is_not_heard() {
     input[100] = f32::NAN;
     input[200] = f32::INFINITY;
     input[300] = -f32::MAX;
-    let mut adapter = Adapter::new(convolver(&rng.response(500)), Some(64));
+    let mut adapter = ConvolverAdapter::new(convolver(&rng.response(500)), Some(64));
     assert!(
         adapted(&mut adapter, &input, || 64)
             .iter()

@@ -1,18 +1,18 @@
 //! Many channels: side by side, meshed, sharing what they can.
 
 use crate::kit::{Rng, error_db, play, truth};
-use divisi_conv::{Convolver, Inline, Latency, Options, Partition, Path};
+use divisi_conv::{AddedLatency, Convolver, ConvolverOptions, Inline, Partition, Path};
 
 fn partition(length: usize) -> Partition {
-    Partition::typical(64, Latency::None, length).unwrap()
+    Partition::typical(64, AddedLatency::None, length).unwrap()
 }
 
 /// Holds every output to the sum of its paths.
-fn holds(inputs: usize, outputs: usize, paths: &[Path], options: &Options) {
+fn holds(inputs: usize, outputs: usize, paths: &[Path], options: &ConvolverOptions) {
     let mut rng = Rng(7);
     let sound: Vec<Vec<f32>> = (0..inputs).map(|_| rng.noise(2500)).collect();
     let mut convolver = Convolver::new(inputs, outputs, paths, options).unwrap();
-    let frames = 2500 + options.partition.reach();
+    let frames = 2500 + options.partition.max_ir_frames();
     let played = play(&mut convolver, &sound, frames, &mut Inline);
     let at: Vec<usize> = (0..300).map(|_| rng.below(frames)).collect();
     for (output, played) in played.iter().enumerate() {
@@ -36,7 +36,12 @@ fn straight_channels_of_any_number_are_each_their_own() {
                 Path::new(c, channels - 1 - c, rng.response(length))
             })
             .collect();
-        holds(channels, channels, &paths, &Options::new(partition(4000)));
+        holds(
+            channels,
+            channels,
+            &paths,
+            &ConvolverOptions::new(partition(4000)),
+        );
     }
 }
 
@@ -55,17 +60,17 @@ fn a_matrix_adds_what_goes_to_one_output() {
     paths.push(Path::new(3, 5, rng.response(100)));
     // Two ways between the same ends.
     paths.push(Path::new(0, 0, rng.response(77)));
-    holds(4, 7, &paths, &Options::new(partition(3000)));
+    holds(4, 7, &paths, &ConvolverOptions::new(partition(3000)));
 }
 
 #[test]
 fn a_direct_head_serves_a_matrix_too() {
     let mut rng = Rng(10);
-    let partition = Partition::parse(16, Latency::OneBlock, "96 + 6x64 2x256").unwrap();
+    let partition = Partition::parse(16, AddedLatency::OneBlock, "96 + 6x64 2x256").unwrap();
     let ends = [(0, 0), (0, 1), (1, 0), (1, 1)];
     let paths = ends.map(|(i, o)| Path::new(i, o, rng.response(500)));
-    let mut options = Options::new(partition);
-    options.batch = 16;
+    let mut options = ConvolverOptions::new(partition);
+    options.max_batch_size = 16;
     let sound = [rng.noise(1000), rng.noise(1000)];
     let mut convolver = Convolver::new(2, 2, &paths, &options).unwrap();
     let played = play(&mut convolver, &sound, 1600, &mut Inline);
@@ -84,7 +89,7 @@ fn a_direct_head_serves_a_matrix_too() {
 fn channels_that_are_not_given_hear_silence() {
     let mut rng = Rng(21);
     let paths = [0, 1].map(|c| Path::new(c, c, rng.response(300)));
-    let make = || Convolver::new(2, 2, &paths, &Options::new(partition(300))).unwrap();
+    let make = || Convolver::new(2, 2, &paths, &ConvolverOptions::new(partition(300))).unwrap();
     let (mut few, mut all) = (make(), make());
     let (heard, silence) = ([rng.noise(64), rng.noise(64)], [0.0; 64]);
     let [mut a, mut b, mut c, mut d] = [[1.0; 64]; 4];

@@ -2,9 +2,10 @@
 
 use crate::kit::{Rng, play, same};
 use divisi_conv::{
-    Convolver, Fdl, Hands, Inline, Latency, Options, Partition, Path, Threads, ThreadsOptions,
+    AddedLatency, Convolver, ConvolverOptions, Fdl, Inline, LevelScheduler, LevelThreads,
+    LevelThreadsOptions, Partition, Path,
 };
-use rt::deferred::Owner;
+use rt::deferred::DeferredJob;
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 use workers::Priority;
@@ -17,10 +18,10 @@ const CUTS: [&str; 3] = [
 
 fn convolver(text: &str) -> Convolver {
     let mut rng = Rng(41);
-    let partition = Partition::parse(64, Latency::None, text).unwrap();
-    let mut path = |from, to| Path::new(from, to, rng.response(partition.reach()));
+    let partition = Partition::parse(64, AddedLatency::None, text).unwrap();
+    let mut path = |from, to| Path::new(from, to, rng.response(partition.max_ir_frames()));
     let paths = [path(0, 0), path(0, 1), path(1, 1)];
-    Convolver::new(2, 2, &paths, &Options::new(partition)).unwrap()
+    Convolver::new(2, 2, &paths, &ConvolverOptions::new(partition)).unwrap()
 }
 
 fn sound() -> Vec<Vec<f32>> {
@@ -34,18 +35,18 @@ fn truth(text: &str) -> Vec<Vec<f32>> {
     play(&mut convolver(text), &sound(), FRAMES, &mut Inline)
 }
 
-fn threads(convolver: &Convolver, patience: Option<Duration>) -> Threads {
-    let options = ThreadsOptions {
+fn threads(convolver: &Convolver, patience: Option<Duration>) -> LevelThreads {
+    let options = LevelThreadsOptions {
         priority: Priority::Ordinary,
-        patience,
-        ..ThreadsOptions::default()
+        max_wait: patience,
+        ..LevelThreadsOptions::default()
     };
-    Threads::new(convolver, &options).unwrap()
+    LevelThreads::new(convolver, &options).unwrap()
 }
 
 /// Tells the threads of work only in the last callbacks of its time, or in that in which it is due.
 struct Delayed {
-    threads: Threads,
+    threads: LevelThreads,
     /// In how many callbacks each line's thread is told.
     left: HashMap<usize, usize>,
     /// How long each line waits at most.
@@ -54,27 +55,27 @@ struct Delayed {
 }
 
 impl Delayed {
-    fn tell(&mut self, line: usize, work: &mut Owner<Fdl>) {
+    fn tell(&mut self, line: usize, work: &mut DeferredJob<Fdl>) {
         self.left.remove(&line);
-        self.threads.started(line, work);
-        self.threads.go();
+        self.threads.job_started(line, work);
+        self.threads.wake();
     }
 }
 
-impl Hands for Delayed {
-    fn started(&mut self, line: usize, _work: &mut Owner<Fdl>) {
+impl LevelScheduler for Delayed {
+    fn job_started(&mut self, line: usize, _work: &mut DeferredJob<Fdl>) {
         let late = self.rng.below(3);
         self.left.insert(line, self.most[line] - late);
     }
 
-    fn finish(&mut self, line: usize, work: &mut Owner<Fdl>) -> bool {
+    fn finish(&mut self, line: usize, work: &mut DeferredJob<Fdl>) -> bool {
         if self.left.contains_key(&line) {
             self.tell(line, work);
         }
         self.threads.finish(line, work)
     }
 
-    fn tend(&mut self, lines: &mut dyn Iterator<Item = (usize, &mut Owner<Fdl>)>) {
+    fn after_block(&mut self, lines: &mut dyn Iterator<Item = (usize, &mut DeferredJob<Fdl>)>) {
         for (line, work) in lines {
             if let Some(left) = self.left.get_mut(&line) {
                 *left = left.saturating_sub(1);
@@ -93,35 +94,35 @@ fn levels_that_begin_when_they_are_nearly_due_give_the_same_bits() {
         let mut hands = Delayed {
             threads: threads(&convolver, None),
             left: HashMap::new(),
-            most: convolver.lines().map(|line| line.size / 64 + 1).collect(),
+            most: convolver.fdls().map(|line| line.size / 64 + 1).collect(),
             rng: Rng(43),
         };
         let played = play(&mut convolver, &sound(), FRAMES, &mut hands);
         same(&played, &truth(text), text);
-        assert_eq!(convolver.late(), 0);
+        assert_eq!(convolver.late_count(), 0);
     }
 }
 
 /// Looks away until all work is done.
-struct Idle(Threads, u32);
+struct Idle(LevelThreads, u32);
 
-impl Hands for Idle {
-    fn started(&mut self, line: usize, work: &mut Owner<Fdl>) {
+impl LevelScheduler for Idle {
+    fn job_started(&mut self, line: usize, work: &mut DeferredJob<Fdl>) {
         self.1 += 1;
-        self.0.started(line, work);
+        self.0.job_started(line, work);
     }
 
-    fn go(&mut self) {
-        self.0.go();
+    fn wake(&mut self) {
+        self.0.wake();
     }
 
-    fn finish(&mut self, line: usize, work: &mut Owner<Fdl>) -> bool {
+    fn finish(&mut self, line: usize, work: &mut DeferredJob<Fdl>) -> bool {
         self.0.finish(line, work)
     }
 
-    fn tend(&mut self, lines: &mut dyn Iterator<Item = (usize, &mut Owner<Fdl>)>) {
+    fn after_block(&mut self, lines: &mut dyn Iterator<Item = (usize, &mut DeferredJob<Fdl>)>) {
         for (_, work) in lines {
-            while !work.is_here() {
+            while !work.is_available() {
                 std::thread::yield_now();
             }
         }
@@ -135,8 +136,8 @@ fn a_callback_waits_for_nobody_whose_work_is_done_and_wakes_no_more_than_it_star
         let mut hands = Idle(threads(&convolver, None), 0);
         let played = play(&mut convolver, &sound(), FRAMES, &mut hands);
         same(&played, &truth(text), text);
-        assert_eq!(hands.0.waited(), 0, "{text}");
-        assert!(hands.0.woken() <= hands.1, "{text}");
+        assert_eq!(hands.0.wait_count(), 0, "{text}");
+        assert!(hands.0.wake_count() <= hands.1, "{text}");
     }
 }
 
@@ -146,14 +147,14 @@ struct Missing {
     turn: u64,
 }
 
-impl Hands for Missing {
-    fn started(&mut self, _line: usize, _work: &mut Owner<Fdl>) {}
+impl LevelScheduler for Missing {
+    fn job_started(&mut self, _line: usize, _work: &mut DeferredJob<Fdl>) {}
 
-    fn finish(&mut self, line: usize, work: &mut Owner<Fdl>) -> bool {
+    fn finish(&mut self, line: usize, work: &mut DeferredJob<Fdl>) -> bool {
         !self.missed.contains(&(line, self.turn)) && Inline.finish(line, work)
     }
 
-    fn tend(&mut self, _lines: &mut dyn Iterator<Item = (usize, &mut Owner<Fdl>)>) {
+    fn after_block(&mut self, _lines: &mut dyn Iterator<Item = (usize, &mut DeferredJob<Fdl>)>) {
         self.turn += 1;
     }
 }
@@ -165,13 +166,16 @@ fn threads_that_never_answer_cost_their_levels_and_nothing_else_until_they_do() 
     // These serve the other one: here no work is ever done.
     let mut deaf = threads(&other, Some(Duration::from_micros(50)));
     let played = play(&mut convolver, &sound(), 6400, &mut deaf);
-    let lines: Vec<_> = convolver.lines().collect();
+    let lines: Vec<_> = convolver.fdls().collect();
     let due = |size: usize| (2..=6400 / size).map(move |n| (n * size / 64 - 1) as u64);
-    let late = lines.iter().enumerate().filter(|(_, line)| !line.is_urgent);
+    let late = lines
+        .iter()
+        .enumerate()
+        .filter(|(_, line)| !line.is_in_callback);
     let missed: HashSet<_> = late
         .flat_map(|(index, line)| due(line.size).map(move |turn| (index, turn)))
         .collect();
-    assert_eq!(convolver.late(), missed.len() as u64);
+    assert_eq!(convolver.late_count(), missed.len() as u64);
     let mut again = self::convolver(text);
     let mut hands = Missing { missed, turn: 0 };
     same(
@@ -195,21 +199,21 @@ fn threads_that_never_answer_cost_their_levels_and_nothing_else_until_they_do() 
 
 /// Waits for nobody, and keeps which results were not there.
 struct Hasty {
-    threads: Threads,
+    threads: LevelThreads,
     missed: HashSet<(usize, u64)>,
     turn: u64,
 }
 
-impl Hands for Hasty {
-    fn started(&mut self, line: usize, work: &mut Owner<Fdl>) {
-        self.threads.started(line, work);
+impl LevelScheduler for Hasty {
+    fn job_started(&mut self, line: usize, work: &mut DeferredJob<Fdl>) {
+        self.threads.job_started(line, work);
     }
 
-    fn go(&mut self) {
-        self.threads.go();
+    fn wake(&mut self) {
+        self.threads.wake();
     }
 
-    fn finish(&mut self, line: usize, work: &mut Owner<Fdl>) -> bool {
+    fn finish(&mut self, line: usize, work: &mut DeferredJob<Fdl>) -> bool {
         let is_here = self.threads.finish(line, work);
         if !is_here {
             self.missed.insert((line, self.turn));
@@ -217,7 +221,7 @@ impl Hands for Hasty {
         is_here
     }
 
-    fn tend(&mut self, _lines: &mut dyn Iterator<Item = (usize, &mut Owner<Fdl>)>) {
+    fn after_block(&mut self, _lines: &mut dyn Iterator<Item = (usize, &mut DeferredJob<Fdl>)>) {
         self.turn += 1;
     }
 }
@@ -233,7 +237,7 @@ fn whatever_comes_too_late_is_missing_and_everything_else_is_there_to_the_bit() 
                 turn: 0,
             };
             let played = play(&mut convolver, &sound(), FRAMES, &mut hands);
-            if convolver.late() != hands.missed.len() as u64 {
+            if convolver.late_count() != hands.missed.len() as u64 {
                 // A result came in the moment between the question and the taking.
                 continue;
             }
@@ -244,7 +248,7 @@ fn whatever_comes_too_late_is_missing_and_everything_else_is_there_to_the_bit() 
             };
             let truth = play(&mut again, &sound(), FRAMES, &mut hands);
             same(&played, &truth, text);
-            assert_eq!(again.late(), convolver.late());
+            assert_eq!(again.late_count(), convolver.late_count());
         }
     }
 }

@@ -2,26 +2,28 @@
 
 use crate::kit::{Rng, same};
 use crate::memory::calls;
-use divisi_conv::distributed::{Evenly, Ratio, TwoLevels};
-use divisi_conv::{Convolver, Fdl, Hands, Inline, Latency, Options, Partition, Path};
+use divisi_conv::distributed::{LevelRatio, TimeDistributed, TwoLevelConvolver};
+use divisi_conv::{
+    AddedLatency, Convolver, ConvolverOptions, Fdl, Inline, LevelScheduler, Partition, Path,
+};
 use fft::Kernels;
-use rt::deferred::Owner;
+use rt::deferred::DeferredJob;
 
 /// Counts what was left to do when it was due.
-struct Watched(Evenly, usize);
+struct Watched(TimeDistributed, usize);
 
-impl Hands for Watched {
-    fn started(&mut self, line: usize, work: &mut Owner<Fdl>) {
-        self.0.started(line, work);
+impl LevelScheduler for Watched {
+    fn job_started(&mut self, line: usize, work: &mut DeferredJob<Fdl>) {
+        self.0.job_started(line, work);
     }
 
-    fn finish(&mut self, line: usize, work: &mut Owner<Fdl>) -> bool {
-        self.1 += usize::from(!work.is_here());
+    fn finish(&mut self, line: usize, work: &mut DeferredJob<Fdl>) -> bool {
+        self.1 += usize::from(!work.is_available());
         self.0.finish(line, work)
     }
 
-    fn tend(&mut self, lines: &mut dyn Iterator<Item = (usize, &mut Owner<Fdl>)>) {
-        self.0.tend(lines);
+    fn after_block(&mut self, lines: &mut dyn Iterator<Item = (usize, &mut DeferredJob<Fdl>)>) {
+        self.0.after_block(lines);
     }
 }
 
@@ -32,23 +34,23 @@ fn paths(rng: &mut Rng) -> Vec<Path> {
 
 #[test]
 fn an_exchange_while_work_is_spread_changes_no_bit_and_leaves_nothing_undone() {
-    let partition = Partition::parse(64, Latency::None, "7x64 6x256 2x1024 4x2048").unwrap();
+    let partition = Partition::parse(64, AddedLatency::None, "7x64 6x256 2x1024 4x2048").unwrap();
     let mut rng = Rng(31);
     let (first, second) = (paths(&mut rng), paths(&mut rng));
-    let options = Evenly::prepare(&Options::new(partition), 3);
+    let options = TimeDistributed::adapt_options(&ConvolverOptions::new(partition), 3);
     let run = |is_even: bool| {
         let mut convolver = Convolver::new(3, 2, &first, &options).unwrap();
-        let mut hands = Watched(Evenly::new(&mut convolver), 0);
+        let mut hands = Watched(TimeDistributed::new(&mut convolver), 0);
         let mut next = convolver.preparer().prepare(&second).ok();
         let mut rng = Rng(32);
         let mut played = vec![Vec::new(); 2];
         for turn in 0..400 {
             for channel in 0..3 {
-                convolver.hear(channel, &rng.noise(64));
+                convolver.write_input(channel, &rng.noise(64));
             }
             match is_even {
-                true => convolver.turn(&mut hands),
-                false => convolver.turn(&mut Inline),
+                true => convolver.process_block(&mut hands),
+                false => convolver.process_block(&mut Inline),
             }
             if turn == 120 {
                 let refused = next.take().and_then(|next| convolver.exchange(next));
@@ -56,7 +58,7 @@ fn an_exchange_while_work_is_spread_changes_no_bit_and_leaves_nothing_undone() {
             }
             drop(convolver.take_retired());
             for (channel, played) in played.iter_mut().enumerate() {
-                played.extend_from_slice(convolver.played(channel));
+                played.extend_from_slice(convolver.output(channel));
             }
         }
         assert!(!convolver.is_exchanging());
@@ -70,18 +72,18 @@ fn an_exchange_while_work_is_spread_changes_no_bit_and_leaves_nothing_undone() {
 #[test]
 fn spreading_takes_no_memory_in_a_callback() {
     let mut rng = Rng(33);
-    let partition = Partition::parse(64, Latency::None, "7x64 6x256 2x1024 4x2048").unwrap();
-    let options = Evenly::prepare(&Options::new(partition), 3);
+    let partition = Partition::parse(64, AddedLatency::None, "7x64 6x256 2x1024 4x2048").unwrap();
+    let options = TimeDistributed::adapt_options(&ConvolverOptions::new(partition), 3);
     let mut convolver = Convolver::new(3, 2, &paths(&mut rng), &options).unwrap();
-    let mut hands = Evenly::new(&mut convolver);
+    let mut hands = TimeDistributed::new(&mut convolver);
     let response = rng.response(9000);
     let kernels = Kernels::best();
-    let mut two = TwoLevels::new(&[&response], 64, Ratio::Sixteen, kernels).unwrap();
+    let mut two = TwoLevelConvolver::new(&[&response], 64, LevelRatio::Sixteen, kernels).unwrap();
     let heard = [0.5; 64];
     let mut played = [0.0; 64];
     let before = calls();
     for _ in 0..100 {
-        convolver.turn(&mut hands);
+        convolver.process_block(&mut hands);
         two.process(&[&heard], &mut [&mut played]);
     }
     assert_eq!(calls(), before);

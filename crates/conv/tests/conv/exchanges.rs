@@ -1,11 +1,11 @@
 //! Other impulse responses while it plays.
 
 use crate::kit::{Rng, play, truth};
-use divisi_conv::{Convolver, Inline, Latency, Options, Partition, Path};
+use divisi_conv::{AddedLatency, Convolver, ConvolverOptions, Inline, Partition, Path};
 
 fn convolver(paths: &[Path], text: &str, block: usize) -> Convolver {
-    let partition = Partition::parse(block, Latency::None, text).unwrap();
-    Convolver::new(1, 1, paths, &Options::new(partition)).unwrap()
+    let partition = Partition::parse(block, AddedLatency::None, text).unwrap();
+    Convolver::new(1, 1, paths, &ConvolverOptions::new(partition)).unwrap()
 }
 
 const TEXT: &str = "7x64 6x256 5x1024";
@@ -46,7 +46,7 @@ fn exchanged(
     while let Some(old) = convolver.take_retired() {
         drop(old);
         over += 1;
-        convolver.turn(&mut Inline);
+        convolver.process_block(&mut Inline);
     }
     assert!(over >= 1);
     played

@@ -2,36 +2,36 @@
 
 use crate::kit::{Rng, play, same};
 use crate::mixed::Whenever;
-use divisi_conv::distributed::Evenly;
+use divisi_conv::distributed::TimeDistributed;
 use divisi_conv::{
-    Backends, Convolver, Fdl, Hands, Inline, Latency, Options, Partition, Path, Pinning, Threads,
-    ThreadsOptions,
+    AddedLatency, Backends, Convolver, ConvolverOptions, Fdl, Inline, LevelScheduler, LevelThreads,
+    LevelThreadsOptions, Partition, Path, Pinning,
 };
 use fft::{Backend, Packing};
-use rt::deferred::Owner;
+use rt::deferred::DeferredJob;
 use workers::{Priority, cores};
 
 /// Never does anything: all work is late.
 struct Never;
 
-impl Hands for Never {
-    fn started(&mut self, _line: usize, _work: &mut Owner<Fdl>) {}
+impl LevelScheduler for Never {
+    fn job_started(&mut self, _line: usize, _work: &mut DeferredJob<Fdl>) {}
 
-    fn finish(&mut self, _line: usize, work: &mut Owner<Fdl>) -> bool {
-        work.is_here()
+    fn finish(&mut self, _line: usize, work: &mut DeferredJob<Fdl>) -> bool {
+        work.is_available()
     }
 }
 
-const CUTS: [(usize, Latency, &str); 4] = [
-    (64, Latency::None, "7x64 6x256 4x1024"),
-    (64, Latency::OneBlock, "6x64 6x256 3x1024"),
-    (16, Latency::None, "112 + 14x64 3x512"),
-    (64, Latency::None, "960 + 4x256 2x1024"),
+const CUTS: [(usize, AddedLatency, &str); 4] = [
+    (64, AddedLatency::None, "7x64 6x256 4x1024"),
+    (64, AddedLatency::OneBlock, "6x64 6x256 3x1024"),
+    (16, AddedLatency::None, "112 + 14x64 3x512"),
+    (64, AddedLatency::None, "960 + 4x256 2x1024"),
 ];
 
 fn convolver(
     block: usize,
-    latency: Latency,
+    latency: AddedLatency,
     text: &str,
     channels: usize,
     stagger: bool,
@@ -39,7 +39,7 @@ fn convolver(
     let mut rng = Rng(5);
     let partition = Partition::parse(block, latency, text).unwrap();
     let mut path = |channel| {
-        let length = partition.reach() - rng.below(700);
+        let length = partition.max_ir_frames() - rng.below(700);
         Path::new(channel, channel, rng.response(length))
     };
     let mut paths: Vec<Path> = (0..channels).map(&mut path).collect();
@@ -48,7 +48,7 @@ fn convolver(
         let ir = paths[output].ir.clone();
         paths.push(Path::new(channels + input, channels + output, ir));
     }
-    let mut options = Options::new(partition);
+    let mut options = ConvolverOptions::new(partition);
     options.stagger = stagger;
     Convolver::new(channels + 2, channels + 2, &paths, &options).unwrap()
 }
@@ -69,7 +69,7 @@ fn pieces_at_any_time_give_the_same_bits() {
                 let mut again = make();
                 let played = play(&mut again, &input, 12_000, &mut Whenever(Rng(seed)));
                 same(&played, &truth, text);
-                assert_eq!(again.late(), 0);
+                assert_eq!(again.late_count(), 0);
             }
         }
     }
@@ -92,12 +92,12 @@ fn threads_give_the_same_bits_wherever_they_are_pinned() {
             Priority::RealTime(1),
         ]) {
             let mut again = make();
-            let options = ThreadsOptions {
+            let options = LevelThreadsOptions {
                 priority,
                 pinning: pinning.clone(),
-                patience: None,
+                max_wait: None,
             };
-            let mut threads = Threads::new(&again, &options).unwrap();
+            let mut threads = LevelThreads::new(&again, &options).unwrap();
             assert!(!threads.is_empty());
             let played = play(&mut again, &input, 12_000, &mut threads);
             same(&played, &truth, &format!("{text} {options:?}"));
@@ -108,8 +108,8 @@ fn threads_give_the_same_bits_wherever_they_are_pinned() {
 #[test]
 fn staggered_levels_end_their_periods_at_different_times() {
     let phases = |stagger| {
-        let convolver = convolver(64, Latency::None, "7x64 6x256 4x1024", 40, stagger);
-        let phases: std::collections::HashSet<_> = convolver.lines().map(|l| l.phase).collect();
+        let convolver = convolver(64, AddedLatency::None, "7x64 6x256 4x1024", 40, stagger);
+        let phases: std::collections::HashSet<_> = convolver.fdls().map(|l| l.phase).collect();
         phases.len()
     };
     assert_eq!(phases(false), 1);
@@ -122,23 +122,23 @@ fn work_that_nobody_does_is_silence_and_counted_and_forgotten_once_it_is_done() 
     let input = sound(3, 4096);
     let mut convolver = convolver(block, latency, text, 1, false);
     let played = play(&mut convolver, &input, 4096, &mut Never);
-    assert!(convolver.late() > 10);
+    assert!(convolver.late_count() > 10);
     assert!(played.iter().flatten().all(|x| x.is_finite()));
     // What comes after all that was missed has died away is as if nothing had been.
     let tail = convolver.tail() as usize / 1024 * 1024 + 1024;
     play(&mut convolver, &[], tail, &mut Inline);
-    let late = convolver.late();
+    let late = convolver.late_count();
     let again = play(&mut convolver, &input, 8192, &mut Inline);
     let mut new = self::convolver(block, latency, text, 1, false);
     let truth = play(&mut new, &input, 8192, &mut Inline);
     same(&again, &truth, "afterwards");
-    assert_eq!(convolver.late(), late);
+    assert_eq!(convolver.late_count(), late);
 }
 
 #[test]
 fn other_transforms_give_the_same_sound_with_bits_of_their_own_from_all_hands() {
     let mut rng = Rng(61);
-    let partition = Partition::parse(64, Latency::None, "3x64 6x128 6x512 2x2048").unwrap();
+    let partition = Partition::parse(64, AddedLatency::None, "3x64 6x128 6x512 2x2048").unwrap();
     let mixed = Backends::default()
         .with(Packing::Mono, 512, Backend::RealFft)
         .with(Packing::Batch, 128, Backend::RealFft);
@@ -148,11 +148,13 @@ fn other_transforms_give_the_same_sound_with_bits_of_their_own_from_all_hands() 
         (16, Backends::all(Backend::RealFft)),
         (16, mixed),
     ] {
-        let path = |c| Path::new(c, c, rng.response(partition.reach()));
+        let path = |c| Path::new(c, c, rng.response(partition.max_ir_frames()));
         let paths: Vec<_> = (0..channels).map(path).collect();
         let input: Vec<_> = (0..channels).map(|_| rng.noise(6000)).collect();
-        let mut options = Options::new(partition.clone());
-        let make = |options: &Options| Convolver::new(channels, channels, &paths, options).unwrap();
+        let mut options = ConvolverOptions::new(partition.clone());
+        let make = |options: &ConvolverOptions| {
+            Convolver::new(channels, channels, &paths, options).unwrap()
+        };
         let own = play(&mut make(&options), &input, 12_800, &mut Inline);
         options.backends = backends;
         let other = play(&mut make(&options), &input, 12_800, &mut Inline);
@@ -165,7 +167,7 @@ fn other_transforms_give_the_same_sound_with_bits_of_their_own_from_all_hands() 
             assert!(error < 1e-12 * whole, "{how}: {error} of {whole}");
         }
         let mut again = make(&options);
-        let mut hands = Evenly::new(&mut again);
+        let mut hands = TimeDistributed::new(&mut again);
         let played = play(&mut again, &input, 12_800, &mut hands);
         same(&played, &other, &how);
         let played = play(&mut make(&options), &input, 12_800, &mut Whenever(Rng(62)));

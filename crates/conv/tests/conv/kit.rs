@@ -1,6 +1,6 @@
 //! Noise, impulse responses, and what a convolver plays.
 
-use divisi_conv::{Convolver, Hands, Inline, Options, Partition, Path};
+use divisi_conv::{Convolver, ConvolverOptions, Inline, LevelScheduler, Partition, Path};
 
 /// Numbers that are the same in every run.
 pub(crate) struct Rng(pub(crate) u64);
@@ -45,7 +45,7 @@ pub(crate) fn play(
     convolver: &mut Convolver,
     inputs: &[Vec<f32>],
     frames: usize,
-    hands: &mut dyn Hands,
+    hands: &mut dyn LevelScheduler,
 ) -> Vec<Vec<f32>> {
     let block = convolver.block();
     let mut outputs = vec![Vec::with_capacity(frames + block); convolver.outputs()];
@@ -56,11 +56,11 @@ pub(crate) fn play(
             let input = inputs.get(channel).map_or(&[][..], |input| input);
             let from = &input[at.min(input.len())..(at + block).min(input.len())];
             heard[..from.len()].copy_from_slice(from);
-            convolver.hear(channel, &heard);
+            convolver.write_input(channel, &heard);
         }
-        convolver.turn(hands);
+        convolver.process_block(hands);
         for (channel, output) in outputs.iter_mut().enumerate() {
-            output.extend_from_slice(convolver.played(channel));
+            output.extend_from_slice(convolver.output(channel));
         }
     }
     outputs
@@ -74,7 +74,7 @@ pub(crate) fn mono(
     frames: usize,
 ) -> Vec<f32> {
     let path = Path::new(0, 0, response);
-    let mut convolver = Convolver::new(1, 1, &[path], &Options::new(partition)).unwrap();
+    let mut convolver = Convolver::new(1, 1, &[path], &ConvolverOptions::new(partition)).unwrap();
     play(&mut convolver, &[input.to_vec()], frames, &mut Inline).remove(0)
 }
 

@@ -1,7 +1,10 @@
 //! How much memory it takes, and that a callback takes none.
 
 use crate::kit::{Rng, play};
-use divisi_conv::{Convolver, Inline, Latency, Options, Partition, Path, Space, choose};
+use divisi_conv::{
+    AddedLatency, Convolver, ConvolverOptions, Inline, Partition, PartitionSpace, Path,
+    choose_partition,
+};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::sync::Arc;
@@ -42,10 +45,10 @@ static ALLOCATOR: Counting = Counting;
 #[test]
 fn no_callback_takes_or_gives_back_memory() {
     let mut rng = Rng(20);
-    let partition = Partition::parse(16, Latency::None, "112 + 6x64 6x256 2x1024").unwrap();
+    let partition = Partition::parse(16, AddedLatency::None, "112 + 6x64 6x256 2x1024").unwrap();
     let mut path = |c: usize| Path::new(c / 2, c % 18, rng.response(3000));
     let paths: Vec<Path> = (0..20).map(&mut path).collect();
-    let mut convolver = Convolver::new(18, 18, &paths, &Options::new(partition)).unwrap();
+    let mut convolver = Convolver::new(18, 18, &paths, &ConvolverOptions::new(partition)).unwrap();
     let preparer = convolver.preparer();
     let mut next = Some(preparer.prepare(&paths).unwrap());
     let mut last = Some(preparer.prepare(&paths).unwrap());
@@ -84,8 +87,8 @@ fn all_memory_is_at_most_thirty_percent_above_the_spectra() {
         (524_288, 1, 1.3),
     ];
     for (length, channels, most) in cases {
-        let space = Space::new(length, 64, Latency::None).unwrap();
-        let partition = choose(&space, channels, None).partition;
+        let space = PartitionSpace::new(length, 64, AddedLatency::None).unwrap();
+        let partition = choose_partition(&space, channels, None).partition;
         let text = format!("{channels} through {partition}");
         let response = rng.response(length);
         let mut path = |c| {
@@ -94,8 +97,13 @@ fn all_memory_is_at_most_thirty_percent_above_the_spectra() {
             Path::new(c, c, own)
         };
         let paths: Vec<Path> = (0..channels).map(&mut path).collect();
-        let mut convolver =
-            Convolver::new(channels, channels, &paths, &Options::new(partition)).unwrap();
+        let mut convolver = Convolver::new(
+            channels,
+            channels,
+            &paths,
+            &ConvolverOptions::new(partition),
+        )
+        .unwrap();
         drop(paths);
         let (spectra, all) = convolver.bytes();
         let ratio = all as f64 / spectra as f64;
@@ -107,7 +115,7 @@ fn all_memory_is_at_most_thirty_percent_above_the_spectra() {
 #[test]
 fn paths_that_share_a_response_share_its_spectra() {
     let mut rng = Rng(22);
-    let partition = Partition::typical(64, Latency::None, 20_000).unwrap();
+    let partition = Partition::typical(64, AddedLatency::None, 20_000).unwrap();
     let response: Arc<[f32]> = rng.response(20_000).into();
     let bytes = |own: bool| {
         let ir = |k: usize| {
@@ -118,7 +126,8 @@ fn paths_that_share_a_response_share_its_spectra() {
             }
         };
         let paths: Vec<Path> = (0..16).map(|k| Path::new(k / 4, k % 4, ir(k))).collect();
-        let mut convolver = Convolver::new(4, 4, &paths, &Options::new(partition.clone())).unwrap();
+        let mut convolver =
+            Convolver::new(4, 4, &paths, &ConvolverOptions::new(partition.clone())).unwrap();
         play(&mut convolver, &[], 64, &mut Inline);
         convolver.bytes().0
     };

@@ -1,10 +1,10 @@
 //! What cannot be played is refused, and said.
 
-use divisi_conv::{Convolver, ConvolverError, Latency, Options, Partition, Path};
+use divisi_conv::{AddedLatency, Convolver, ConvolverError, ConvolverOptions, Partition, Path};
 
 fn refused(paths: &[Path]) -> ConvolverError {
-    let partition = Partition::uniform(64, Latency::None, 128).unwrap();
-    match Convolver::new(2, 2, paths, &Options::new(partition)) {
+    let partition = Partition::uniform(64, AddedLatency::None, 128).unwrap();
+    match Convolver::new(2, 2, paths, &ConvolverOptions::new(partition)) {
         Ok(_) => panic!("it was taken"),
         Err(error) => error,
     }
@@ -62,12 +62,12 @@ fn a_path_that_leads_nowhere_or_through_nothing_is_refused() {
 
 #[test]
 fn an_exchange_has_as_many_responses_as_there_are_paths() {
-    let partition = Partition::uniform(64, Latency::None, 128).unwrap();
+    let partition = Partition::uniform(64, AddedLatency::None, 128).unwrap();
     let path = Path::new(0, 0, vec![1.0]);
-    let convolver = Convolver::new(1, 1, &[path], &Options::new(partition)).unwrap();
+    let convolver = Convolver::new(1, 1, &[path], &ConvolverOptions::new(partition)).unwrap();
     let (given, paths) = (0, 1);
     let error = convolver.preparer().prepare(&[]).err();
-    assert_eq!(error, Some(ConvolverError::OtherPaths { given, paths }));
+    assert_eq!(error, Some(ConvolverError::PathCount { given, paths }));
 }
 
 #[test]
@@ -86,9 +86,9 @@ fn a_response_that_is_louder_than_any_number_with_its_gain_is_refused() {
 #[test]
 #[cfg(target_os = "linux")] // where the system says how much is free
 fn what_no_memory_holds_is_refused_before_it_is_taken() {
-    let partition = Partition::parse(64, Latency::None, "1048576x64").unwrap();
+    let partition = Partition::parse(64, AddedLatency::None, "1048576x64").unwrap();
     let paths: Vec<Path> = (0..2048).map(|c| Path::new(c, c, vec![1.0])).collect();
-    let refused = Convolver::new(2048, 2048, &paths, &Options::new(partition)).err();
+    let refused = Convolver::new(2048, 2048, &paths, &ConvolverOptions::new(partition)).err();
     let Some(ConvolverError::Memory { bytes, free }) = refused else {
         panic!("{refused:?}");
     };

@@ -1,8 +1,8 @@
 //! Channels of which some are straight and two mix, what becomes of an exchange, and hands that work when they like.
 
 use crate::kit::{Rng, error_db, play, truth};
-use divisi_conv::{Convolver, Fdl, Hands, Inline, Options, Path};
-use rt::deferred::Owner;
+use divisi_conv::{Convolver, ConvolverOptions, Fdl, Inline, LevelScheduler, Path};
+use rt::deferred::DeferredJob;
 
 /// Straight channels, and two that mix.
 pub(crate) fn paths(straight: usize, length: usize, rng: &mut Rng) -> Vec<Path> {
@@ -20,11 +20,11 @@ pub(crate) fn sound(channels: usize, frames: usize, seed: u64) -> Vec<Vec<f32>> 
 }
 
 /// The worst of all outputs, in dB.
-pub(crate) fn worst_db(paths: &[Path], options: &Options) -> f64 {
+pub(crate) fn worst_db(paths: &[Path], options: &ConvolverOptions) -> f64 {
     let channels = paths.iter().map(|path| path.output + 1).max().unwrap();
     let input = sound(channels, 5000, 41);
     let mut convolver = Convolver::new(channels, channels, paths, options).unwrap();
-    let frames = 5000 + options.partition.reach();
+    let frames = 5000 + options.partition.max_ir_frames();
     let played = play(&mut convolver, &input, frames, &mut Inline);
     let mut rng = Rng(42);
     let at: Vec<usize> = (0..300).map(|_| rng.below(frames)).collect();
@@ -48,7 +48,7 @@ pub(crate) fn apart(a: &[Vec<f32>], b: &[Vec<f32>]) -> f32 {
 }
 
 /// How far what three channels play through an exchange of responses for the same ones is from what they play without.
-pub(crate) fn exchanged(paths: &[Path], options: &Options, frames: usize) -> f32 {
+pub(crate) fn exchanged(paths: &[Path], options: &ConvolverOptions, frames: usize) -> f32 {
     const BEFORE: usize = 7040;
     let input = sound(3, frames, 54);
     let mut still = Convolver::new(3, 3, paths, options).unwrap();
@@ -72,17 +72,17 @@ pub(crate) fn exchanged(paths: &[Path], options: &Options, frames: usize) -> f32
 /// Pieces at any time.
 pub(crate) struct Whenever(pub(crate) Rng);
 
-impl Hands for Whenever {
-    fn started(&mut self, _line: usize, _work: &mut Owner<Fdl>) {}
+impl LevelScheduler for Whenever {
+    fn job_started(&mut self, _line: usize, _work: &mut DeferredJob<Fdl>) {}
 
-    fn finish(&mut self, line: usize, work: &mut Owner<Fdl>) -> bool {
+    fn finish(&mut self, line: usize, work: &mut DeferredJob<Fdl>) -> bool {
         Inline.finish(line, work)
     }
 
-    fn tend(&mut self, lines: &mut dyn Iterator<Item = (usize, &mut Owner<Fdl>)>) {
+    fn after_block(&mut self, lines: &mut dyn Iterator<Item = (usize, &mut DeferredJob<Fdl>)>) {
         for (_, work) in lines {
             for _ in 0..self.0.below(4) {
-                work.help();
+                work.run_piece();
             }
         }
     }
@@ -91,13 +91,13 @@ impl Hands for Whenever {
 /// Does the work when it is due, and every eleventh never.
 pub(crate) struct Sometimes(pub(crate) usize);
 
-impl Hands for Sometimes {
-    fn started(&mut self, _line: usize, _work: &mut Owner<Fdl>) {}
+impl LevelScheduler for Sometimes {
+    fn job_started(&mut self, _line: usize, _work: &mut DeferredJob<Fdl>) {}
 
-    fn finish(&mut self, line: usize, work: &mut Owner<Fdl>) -> bool {
+    fn finish(&mut self, line: usize, work: &mut DeferredJob<Fdl>) -> bool {
         self.0 += 1;
         match self.0 % 11 {
-            0 => work.is_here(),
+            0 => work.is_available(),
             _ => Inline.finish(line, work),
         }
     }

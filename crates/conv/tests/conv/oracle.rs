@@ -1,9 +1,9 @@
 //! Every length, every block, every partition: what is played is the convolution, to 120 dB.
 
 use crate::kit::{Rng, error_db, mono, truth};
-use divisi_conv::{Latency, Partition};
+use divisi_conv::{AddedLatency, Partition};
 
-const LATENCIES: [Latency; 2] = [Latency::None, Latency::OneBlock];
+const LATENCIES: [AddedLatency; 2] = [AddedLatency::None, AddedLatency::OneBlock];
 
 fn holds(partition: Partition, response: &[f32], rng: &mut Rng) {
     let name = format!(
@@ -45,7 +45,7 @@ fn a_million_frames_are_the_convolution() {
     let mut rng = Rng(2);
     for (block, length) in [(64, 1 << 20), (1024, (1 << 20) - 1), (16, 600_001)] {
         let response = rng.response(length);
-        let partition = Partition::typical(block, Latency::None, length).unwrap();
+        let partition = Partition::typical(block, AddedLatency::None, length).unwrap();
         holds(partition, &response, &mut rng);
     }
 }
@@ -54,22 +54,22 @@ fn a_million_frames_are_the_convolution() {
 fn every_way_of_cutting_is_the_convolution() {
     let mut rng = Rng(3);
     let cuts = [
-        (64, Latency::None, "7x64 6x256 2x1024 1x2048"),
-        (64, Latency::None, "64 + 6x64 3x256"),
-        (64, Latency::None, "448 + 6x256"),
-        (64, Latency::None, "960 + 2x256"),
-        (64, Latency::None, "1x64 1x128 3x256"),
-        (128, Latency::OneBlock, "2x128 2x256 2x512 2x1024"),
-        (128, Latency::OneBlock, "14x128 3x1024"),
-        (16, Latency::None, "40x16"),
-        (1, Latency::None, "15 + 31x16 4x256"),
-        (8, Latency::OneBlock, "48 + 8x16 2x64"),
-        (32, Latency::None, "700"),
-        (1, Latency::None, "70"),
+        (64, AddedLatency::None, "7x64 6x256 2x1024 1x2048"),
+        (64, AddedLatency::None, "64 + 6x64 3x256"),
+        (64, AddedLatency::None, "448 + 6x256"),
+        (64, AddedLatency::None, "960 + 2x256"),
+        (64, AddedLatency::None, "1x64 1x128 3x256"),
+        (128, AddedLatency::OneBlock, "2x128 2x256 2x512 2x1024"),
+        (128, AddedLatency::OneBlock, "14x128 3x1024"),
+        (16, AddedLatency::None, "40x16"),
+        (1, AddedLatency::None, "15 + 31x16 4x256"),
+        (8, AddedLatency::OneBlock, "48 + 8x16 2x64"),
+        (32, AddedLatency::None, "700"),
+        (1, AddedLatency::None, "70"),
     ];
     for (block, latency, text) in cuts {
         let partition = Partition::parse(block, latency, text).unwrap();
-        let reach = partition.reach();
+        let reach = partition.max_ir_frames();
         for length in [1, reach / 3, reach] {
             let response = rng.response(length);
             holds(partition.clone(), &response, &mut rng);
@@ -81,7 +81,7 @@ fn every_way_of_cutting_is_the_convolution() {
 fn silence_and_a_lone_impulse_at_the_very_end_are_what_they_are() {
     let mut rng = Rng(4);
     for length in [1, 63, 64, 5000, 70_001] {
-        let partition = Partition::typical(64, Latency::None, length).unwrap();
+        let partition = Partition::typical(64, AddedLatency::None, length).unwrap();
         let zeros = vec![0.0; length];
         let played = mono(partition.clone(), &zeros, &rng.noise(2000), length + 2000);
         assert!(played.iter().all(|y| y.to_bits() == 0));

@@ -1,6 +1,6 @@
 //! What stands around the lanes: title, axis, deadline, legend.
 
-use super::MarkKind;
+use super::MarkerKind;
 use super::marks::{MOST_CROSSINGS, MOST_MARKS, sign};
 use super::sheet::{Seen, Sheet, TOP, is_near, last_ns};
 use crate::ink;
@@ -18,16 +18,16 @@ impl Sheet<'_> {
         {
             notes.push(format!("deadline after {}", ticks::span(deadline as f64)));
         }
-        let hidden = self.all.lanes.len() - self.lanes.len();
+        let hidden = self.all.rows.len() - self.lanes.len();
         if hidden > 0 {
             notes.push(format!("{hidden} more lanes are not drawn"));
         }
-        if self.all.crossings.len() > MOST_CROSSINGS {
-            let count = self.all.crossings.len();
+        if self.all.arrows.len() > MOST_CROSSINGS {
+            let count = self.all.arrows.len();
             notes.push(format!("{count} messages between lanes are not drawn"));
         }
-        if self.all.marks.len() > MOST_MARKS {
-            let hidden = self.all.marks.len() - MOST_MARKS;
+        if self.all.markers.len() > MOST_MARKS {
+            let hidden = self.all.markers.len() - MOST_MARKS;
             notes.push(format!("{hidden} more marks are not drawn"));
         }
         notes.retain(|note| !note.is_empty());
@@ -114,10 +114,10 @@ impl Sheet<'_> {
             });
         }
         let marks = [
-            (seen.wake, MarkKind::Wake, "wakes"),
-            (seen.sleep, MarkKind::Sleep, "sleeps"),
-            (seen.miss, MarkKind::Miss, "misses"),
-            (seen.note, MarkKind::Note, "note"),
+            (seen.wake, MarkerKind::Wake, "wakes"),
+            (seen.sleep, MarkerKind::Sleep, "sleeps"),
+            (seen.miss, MarkerKind::Miss, "misses"),
+            (seen.note, MarkerKind::Note, "note"),
         ];
         for (_, what, words) in marks.into_iter().filter(|mark| mark.0) {
             say(words, &|picture, x| sign(picture, (x + 7.0, y - 4.0), what));

@@ -1,7 +1,7 @@
 //! The tasks of a lane: boxes with their words, and those too narrow to be seen one by one.
 
 use super::sheet::{Seen, Sheet, last_ns, name};
-use super::{Hue, Lane, LaneBox};
+use super::{GanttBar, GanttRow, NodeClass};
 use crate::ink::{self, Pair};
 use crate::picture::{Anchor, Look, Pen, Picture, plain};
 use crate::ticks;
@@ -11,7 +11,7 @@ const NARROW: f64 = 0.8;
 
 impl Sheet<'_> {
     /// A lane with its boxes, and at its right how much of the time it is busy.
-    pub(super) fn lane(&self, picture: &mut Picture, i: usize, lane: &Lane, seen: &mut Seen) {
+    pub(super) fn lane(&self, picture: &mut Picture, i: usize, lane: &GanttRow, seen: &mut Seen) {
         let (y, height) = (self.y(i), self.lane_height);
         let size = (self.right - self.left, height);
         picture.rect((self.left, y), size, 3.0, Look::filled(ink::IDLE));
@@ -19,7 +19,7 @@ impl Sheet<'_> {
         let middle = y + height / 2.0 + font.size * 0.35;
         let at = (self.left - 12.0, middle);
         picture.text(at, &name(lane), font, ink::DARK, Anchor::End);
-        let mut boxes: Vec<&LaneBox> = lane.boxes.iter().collect();
+        let mut boxes: Vec<&GanttBar> = lane.bars.iter().collect();
         boxes.sort_by_key(|item| (item.start_ns, item.end_ns));
         let busy = busy_ns(&boxes) / last_ns(self.all) * 100.0;
         let words = format!("{busy:.0} % busy");
@@ -47,16 +47,16 @@ impl Sheet<'_> {
     }
 
     /// How many boxes at the head of `boxes` are too narrow to be drawn one by one.
-    fn narrow(&self, boxes: &[&LaneBox]) -> usize {
+    fn narrow(&self, boxes: &[&GanttBar]) -> usize {
         let begin = self.x(boxes[0].start_ns);
-        let is_in = |item: &&&LaneBox| {
+        let is_in = |item: &&&GanttBar| {
             let (x0, x1) = (self.x(item.start_ns), self.x(item.end_ns));
             x1 - x0 < NARROW && x0 - begin < NARROW
         };
         boxes.iter().take_while(is_in).count()
     }
 
-    fn together(&self, picture: &mut Picture, y: f64, boxes: &[&LaneBox]) {
+    fn together(&self, picture: &mut Picture, y: f64, boxes: &[&GanttBar]) {
         let (x, end) = (
             self.x(boxes[0].start_ns),
             boxes.iter().map(|item| item.end_ns).max(),
@@ -69,10 +69,10 @@ impl Sheet<'_> {
         picture.close();
     }
 
-    fn task(&self, picture: &mut Picture, y: f64, item: &LaneBox) {
+    fn task(&self, picture: &mut Picture, y: f64, item: &GanttBar) {
         let (x, end) = (self.x(item.start_ns), self.x(item.end_ns));
         let width = (end - x).max(NARROW);
-        let pair = pair(item.hue);
+        let pair = pair(item.class);
         let pen = match (item.critical, item.copy) {
             (true, true) => Pen::dashed(ink::ALARM, 2.0, (4.0, 3.0)),
             (true, false) => Pen::solid(ink::ALARM, 2.0),
@@ -99,7 +99,7 @@ impl Sheet<'_> {
         picture.close();
     }
 
-    fn label(&self, picture: &mut Picture, (x, y): (f64, f64), room: f64, item: &LaneBox) {
+    fn label(&self, picture: &mut Picture, (x, y): (f64, f64), room: f64, item: &GanttBar) {
         let font = plain(if self.lane_height > 20.0 { 11.0 } else { 8.5 });
         let words = font.fit(&item.label, room);
         if words.chars().count() < 3 && words != item.label {
@@ -126,18 +126,18 @@ impl Sheet<'_> {
     }
 }
 
-fn pair(hue: Hue) -> Pair {
+fn pair(hue: NodeClass) -> Pair {
     match hue {
-        Hue::Effect => ink::BLUE,
-        Hue::Source => ink::GREEN,
-        Hue::Join => ink::AMBER,
-        Hue::Delay => ink::PINK,
-        Hue::Sink => ink::VIOLET,
-        Hue::Aside => ink::GREY,
+        NodeClass::Effect => ink::BLUE,
+        NodeClass::Source => ink::GREEN,
+        NodeClass::Join => ink::AMBER,
+        NodeClass::Delay => ink::PINK,
+        NodeClass::Sink => ink::VIOLET,
+        NodeClass::Other => ink::GREY,
     }
 }
 
-fn story(item: &LaneBox) -> String {
+fn story(item: &GanttBar) -> String {
     let times = [item.start_ns, item.end_ns].map(|ns| ticks::span(ns as f64));
     let span = ticks::span(item.end_ns.saturating_sub(item.start_ns) as f64);
     let mut story = format!("{}\n{span}: {} to {}", item.label, times[0], times[1]);
@@ -151,7 +151,7 @@ fn story(item: &LaneBox) -> String {
 }
 
 /// How much of the time at least one of `boxes`, sorted by their begin, runs.
-fn busy_ns(boxes: &[&LaneBox]) -> f64 {
+fn busy_ns(boxes: &[&GanttBar]) -> f64 {
     let (mut sum, mut until) = (0, 0);
     for item in boxes {
         let begin = item.start_ns.max(until);

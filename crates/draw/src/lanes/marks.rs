@@ -1,7 +1,7 @@
 //! What happened at a moment, and what was sent from lane to lane.
 
 use super::sheet::{Seen, Sheet};
-use super::{Crossing, MarkKind};
+use super::{GanttArrow, MarkerKind};
 use crate::ink;
 use crate::picture::{Look, Pen, Picture, Verb};
 use crate::ticks;
@@ -13,12 +13,12 @@ pub(super) const MOST_MARKS: usize = 4000;
 
 impl Sheet<'_> {
     pub(super) fn crossings(&self, picture: &mut Picture, seen: &mut Seen) {
-        if self.all.crossings.len() > MOST_CROSSINGS {
+        if self.all.arrows.len() > MOST_CROSSINGS {
             return;
         }
         let is_there =
-            |c: &&Crossing| c.from.0.max(c.to.0) < self.lanes.len() && c.from.0 != c.to.0;
-        for crossing in self.all.crossings.iter().filter(is_there) {
+            |c: &&GanttArrow| c.from.0.max(c.to.0) < self.lanes.len() && c.from.0 != c.to.0;
+        for crossing in self.all.arrows.iter().filter(is_there) {
             let is_down = crossing.from.0 < crossing.to.0;
             let edge = |lane: usize, is_low: bool| {
                 self.y(lane) + if is_low { self.lane_height } else { 0.0 }
@@ -32,43 +32,43 @@ impl Sheet<'_> {
     }
 
     pub(super) fn marks(&self, picture: &mut Picture, seen: &mut Seen) {
-        for mark in self.all.marks.iter().take(MOST_MARKS) {
-            let x = self.x(mark.at_ns);
-            let y = match mark.lane {
+        for mark in self.all.markers.iter().take(MOST_MARKS) {
+            let x = self.x(mark.time_ns);
+            let y = match mark.row {
                 Some(lane) if lane < self.lanes.len() => self.y(lane) + self.lane_height,
                 Some(_) => continue,
                 None => self.bottom() + 8.0,
             };
-            match mark.what {
-                MarkKind::Wake => seen.wake = true,
-                MarkKind::Sleep => seen.sleep = true,
-                MarkKind::Miss => seen.miss = true,
-                MarkKind::Note => seen.note = true,
+            match mark.kind {
+                MarkerKind::Wake => seen.wake = true,
+                MarkerKind::Sleep => seen.sleep = true,
+                MarkerKind::Miss => seen.miss = true,
+                MarkerKind::Note => seen.note = true,
             }
             picture.open(format!(
                 "{} at {}",
                 mark.label,
-                ticks::span(mark.at_ns as f64)
+                ticks::span(mark.time_ns as f64)
             ));
-            sign(picture, (x, y), mark.what);
+            sign(picture, (x, y), mark.kind);
             picture.close();
         }
     }
 }
 
 /// The sign of a mark, with its middle at `at`.
-pub(super) fn sign(picture: &mut Picture, (x, y): (f64, f64), what: MarkKind) {
+pub(super) fn sign(picture: &mut Picture, (x, y): (f64, f64), what: MarkerKind) {
     let triangle = |tip: f64| [(x - 4.0, y - tip), (x + 4.0, y - tip), (x, y + tip)];
     match what {
-        MarkKind::Wake => {
+        MarkerKind::Wake => {
             let look = Look::both(ink::GREEN.line, Pen::solid(ink::GREEN.line, 1.0));
             picture.polyline(&triangle(-4.0), look);
         }
-        MarkKind::Sleep => {
+        MarkerKind::Sleep => {
             let look = Look::both(ink::SHEET, Pen::solid(ink::VIOLET.line, 1.2));
             picture.polyline(&triangle(4.0), look);
         }
-        MarkKind::Miss => {
+        MarkerKind::Miss => {
             let cross = vec![
                 Verb::Move(x - 4.0, y - 4.0),
                 Verb::Line(x + 4.0, y + 4.0),
@@ -77,6 +77,6 @@ pub(super) fn sign(picture: &mut Picture, (x, y): (f64, f64), what: MarkKind) {
             ];
             picture.path(cross, Look::drawn(Pen::solid(ink::ALARM, 2.2)));
         }
-        MarkKind::Note => picture.circle((x, y), 3.0, Look::filled(ink::AMBER.line)),
+        MarkerKind::Note => picture.circle((x, y), 3.0, Look::filled(ink::AMBER.line)),
     }
 }

@@ -1,6 +1,6 @@
 //! Where everything is.
 
-use super::{Lane, Lanes};
+use super::{GanttChart, GanttRow};
 use crate::picture::plain;
 
 /// More lanes than this are not drawn.
@@ -24,8 +24,8 @@ pub(super) struct Seen {
 
 /// Where everything is.
 pub(super) struct Sheet<'a> {
-    pub(super) all: &'a Lanes,
-    pub(super) lanes: &'a [Lane],
+    pub(super) all: &'a GanttChart,
+    pub(super) lanes: &'a [GanttRow],
     /// Where time 0 is.
     pub(super) left: f64,
     /// Where the last moment is.
@@ -38,8 +38,8 @@ pub(super) struct Sheet<'a> {
 }
 
 impl<'a> Sheet<'a> {
-    pub(super) fn of(all: &'a Lanes) -> Self {
-        let lanes = &all.lanes[..all.lanes.len().min(MOST_LANES)];
+    pub(super) fn of(all: &'a GanttChart) -> Self {
+        let lanes = &all.rows[..all.rows.len().min(MOST_LANES)];
         let names = lanes.iter().map(|lane| plain(12.0).width(&name(lane)));
         let left = 24.0 + names.fold(24.0, f64::max) + 12.0;
         let last = last_ns(all);
@@ -47,7 +47,7 @@ impl<'a> Sheet<'a> {
             Some(deadline) if is_near(deadline, last) => last.max(deadline as f64) * 1.02,
             _ => last,
         };
-        let most = lanes.iter().map(|lane| lane.boxes.len()).max().unwrap_or(0);
+        let most = lanes.iter().map(|lane| lane.bars.len()).max().unwrap_or(0);
         let field = (most as f64 * 22.0).clamp(760.0, 2400.0);
         let (lane_height, pitch) = match lanes.len() {
             0..=16 => (40.0, 56.0),
@@ -81,15 +81,15 @@ impl<'a> Sheet<'a> {
     }
 }
 
-pub(super) fn name(lane: &Lane) -> String {
+pub(super) fn name(lane: &GanttRow) -> String {
     plain(12.0).fit(&lane.name, 150.0)
 }
 
 /// When the last box is done; at least 1.
-pub(super) fn last_ns(all: &Lanes) -> f64 {
-    let boxes = all.lanes.iter().flat_map(|lane| &lane.boxes);
+pub(super) fn last_ns(all: &GanttChart) -> f64 {
+    let boxes = all.rows.iter().flat_map(|lane| &lane.bars);
     let ends = boxes.map(|item| item.end_ns.max(item.start_ns));
-    let marks = all.marks.iter().map(|mark| mark.at_ns);
+    let marks = all.markers.iter().map(|mark| mark.time_ns);
     ends.chain(marks).max().unwrap_or(1).max(1) as f64
 }
 

@@ -2,18 +2,18 @@
 
 use super::*;
 
-fn task(label: &str, start_ns: u64, end_ns: u64) -> LaneBox {
-    LaneBox {
+fn task(label: &str, start_ns: u64, end_ns: u64) -> GanttBar {
+    GanttBar {
         label: label.into(),
         start_ns,
         end_ns,
-        ..LaneBox::default()
+        ..GanttBar::default()
     }
 }
 
-fn lane(boxes: Vec<LaneBox>) -> Lane {
+fn lane(boxes: Vec<GanttBar>) -> GanttRow {
     let name = "core 0".into();
-    Lane { name, boxes }
+    GanttRow { name, bars: boxes }
 }
 
 #[test]
@@ -22,23 +22,23 @@ fn every_task_and_mark_is_drawn_with_what_it_is() {
     first.critical = true;
     let mut second = task("mix", 5000, 9000);
     second.copy = true;
-    let all = Lanes {
+    let all = GanttChart {
         title: "etf".into(),
-        lanes: vec![lane(vec![first]), lane(vec![second])],
-        crossings: vec![Crossing {
+        rows: vec![lane(vec![first]), lane(vec![second])],
+        arrows: vec![GanttArrow {
             from: (0, 4000),
             to: (1, 5000),
         }],
-        marks: vec![Mark {
-            lane: Some(1),
-            at_ns: 4800,
-            what: MarkKind::Wake,
+        markers: vec![GanttMarker {
+            row: Some(1),
+            time_ns: 4800,
+            kind: MarkerKind::Wake,
             label: "wakes".into(),
         }],
         deadline_ns: Some(10_000),
-        ..Lanes::default()
+        ..GanttChart::default()
     };
-    let svg = schedule(&all).svg();
+    let svg = gantt(&all).svg();
     for words in [
         "osc &amp; &lt;co&gt;",
         "critical path",
@@ -49,7 +49,7 @@ fn every_task_and_mark_is_drawn_with_what_it_is() {
         assert!(svg.contains(words), "{words}");
     }
     assert!(svg.contains("deadline 10 µs") && svg.contains("44 % busy"));
-    assert_eq!(svg, schedule(&all).svg());
+    assert_eq!(svg, gantt(&all).svg());
 }
 
 #[test]
@@ -58,9 +58,9 @@ fn a_hundred_thousand_tasks_make_no_larger_a_picture_than_the_sheet_has_room_for
         .map(|i| task("n", i * 10, i * 10 + 9))
         .collect();
     let lanes = vec![lane(boxes)];
-    let picture = schedule(&Lanes {
-        lanes,
-        ..Lanes::default()
+    let picture = gantt(&GanttChart {
+        rows: lanes,
+        ..GanttChart::default()
     });
     assert!(picture.items.len() < 20_000);
     assert!(picture.svg().contains("many short tasks"));
@@ -68,18 +68,18 @@ fn a_hundred_thousand_tasks_make_no_larger_a_picture_than_the_sheet_has_room_for
 
 #[test]
 fn nonsense_is_drawn_without_nonsense() {
-    let mut all = Lanes::default();
-    assert!(schedule(&all).svg().ends_with("</svg>\n"));
+    let mut all = GanttChart::default();
+    assert!(gantt(&all).svg().ends_with("</svg>\n"));
     all.title = "\u{0}\u{202e}x".repeat(9000);
-    all.lanes = vec![lane(vec![task("back", 900, 100), task("late", 0, u64::MAX)]); 1000];
-    all.marks.push(Mark {
-        lane: Some(5000),
-        at_ns: u64::MAX,
-        what: MarkKind::Miss,
+    all.rows = vec![lane(vec![task("back", 900, 100), task("late", 0, u64::MAX)]); 1000];
+    all.markers.push(GanttMarker {
+        row: Some(5000),
+        time_ns: u64::MAX,
+        kind: MarkerKind::Miss,
         label: String::new(),
     });
     all.deadline_ns = Some(0);
-    let svg = schedule(&all).svg();
+    let svg = gantt(&all).svg();
     assert!(!svg.contains("NaN") && !svg.contains("inf"));
     assert!(svg.contains("744 more lanes"));
 }

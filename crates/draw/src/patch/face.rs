@@ -3,7 +3,7 @@
 use crate::ink::{self, Pair};
 use crate::layout::Shape;
 use crate::picture::{Anchor, Look, Pen, Picture, bold, plain};
-use graph::{Catalogue, Kind, Node, NodeId, Port, Role, Value};
+use graph::{Catalogue, Kind, Node, NodeId, ParamValue, Port, Role};
 
 /// The most room for a name, and for what stands below it.
 const NAME: f64 = 170.0;
@@ -53,7 +53,7 @@ impl Class {
 
 impl<'a> Face<'a> {
     pub(super) fn new(id: NodeId, node: &'a Node, catalogue: &Catalogue) -> Self {
-        let kind = catalogue.get(node.plays());
+        let kind = catalogue.get(node.effective_kind());
         let mut below = plain(11.0).fit(&node.kind, NAME);
         if let Some(other) = &node.stand_in {
             below = format!("{below} as {}", plain(11.0).fit(other, NAME));
@@ -198,7 +198,7 @@ fn class(node: &Node, kind: Option<&Kind>) -> Class {
     let role = kind.map(|kind| kind.role).unwrap_or_default();
     if !node.enabled {
         Class::Off
-    } else if kind.is_some_and(|kind| kind.line.is_some()) {
+    } else if kind.is_some_and(|kind| kind.delay.is_some()) {
         Class::Delay
     } else if role == Role::Source || node.inputs.is_empty() {
         Class::Source
@@ -230,20 +230,20 @@ fn first_value(node: &Node, kind: Option<&Kind>) -> Option<String> {
     };
     let value = match value {
         // As exact as a label may be; the tooltip has all of it.
-        Value::Number(n) if n.abs() >= 0.001 => {
-            words(&Value::Number((n * 1000.0).round() / 1000.0))
+        ParamValue::Number(n) if n.abs() >= 0.001 => {
+            words(&ParamValue::Number((n * 1000.0).round() / 1000.0))
         }
         value => words(value),
     };
     Some(format!("{name}{value}{unit}"))
 }
 
-fn words(value: &Value) -> String {
+fn words(value: &ParamValue) -> String {
     match value {
-        Value::Number(n) => format!("{n}"),
-        Value::Text(text) => text.clone(),
-        Value::Flag(true) => "yes".into(),
-        Value::Flag(false) => "no".into(),
+        ParamValue::Number(n) => format!("{n}"),
+        ParamValue::Text(text) => text.clone(),
+        ParamValue::Flag(true) => "yes".into(),
+        ParamValue::Flag(false) => "no".into(),
     }
 }
 

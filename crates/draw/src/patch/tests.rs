@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::picture::{Form, Item};
-use graph::{Edge, End, Place, Port, Signal};
+use graph::{Edge, Port, PortRef, Signal, SourceSpan};
 use units::Channels;
 
 fn node(graph: &mut Graph, name: &str, kind: &str, ins: usize, outs: usize) -> NodeId {
@@ -18,15 +18,15 @@ fn node(graph: &mut Graph, name: &str, kind: &str, ins: usize, outs: usize) -> N
 
 fn connect(graph: &mut Graph, from: (NodeId, u16), to: (NodeId, u16)) {
     graph.connect(Edge {
-        from: End {
+        from: PortRef {
             node: from.0,
             port: from.1,
         },
-        to: End {
+        to: PortRef {
             node: to.0,
             port: to.1,
         },
-        place: Place::NOWHERE,
+        span: SourceSpan::NONE,
     });
 }
 
@@ -127,7 +127,7 @@ fn words_stand_at_the_ends_of_wires_and_before_no_box() {
     let none = Catalogue::default();
     let label =
         |edge: &Edge| (edge.to.node != NodeId(3)).then(|| format!("{} frames", edge.to.port));
-    let picture = labelled(&echo(), &none, label).unwrap();
+    let picture = graph_with_labels(&echo(), &none, label).unwrap();
     let svg = picture.svg();
     assert_eq!(
         (
@@ -137,7 +137,7 @@ fn words_stand_at_the_ends_of_wires_and_before_no_box() {
         (2, 1)
     );
     assert_eq!(
-        labelled(&echo(), &none, |_| None).unwrap().svg(),
+        graph_with_labels(&echo(), &none, |_| None).unwrap().svg(),
         graph(&echo(), &none).unwrap().svg()
     );
     // A word's end is left of its box: the box begins behind it.

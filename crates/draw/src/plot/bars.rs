@@ -1,7 +1,7 @@
 //! Bars in groups.
 
 use super::field::{Around, Field, Range, can_show, noted};
-use super::{Axis, BarSeries, Bars, GuideAt, Value, series};
+use super::{Axis, BarPlot, BarSeries, DataPoint, GuideAt, series};
 use crate::ink;
 use crate::picture::{Anchor, Picture, plain};
 use crate::ticks;
@@ -10,7 +10,7 @@ use crate::ticks;
 const MOST_GROUPS: usize = 200;
 
 /// A group of bars for each case, a bar for each series.
-pub fn bars(plot: &Bars) -> Picture {
+pub fn bars(plot: &BarPlot) -> Picture {
     let shown = Shown::of(plot);
     let names = Names::of(shown.groups);
     let around = Around {
@@ -41,13 +41,13 @@ pub fn bars(plot: &Bars) -> Picture {
 
 /// What of a plot can be drawn.
 struct Shown<'a> {
-    plot: &'a Bars,
+    plot: &'a BarPlot,
     series: &'a [BarSeries],
     groups: &'a [String],
 }
 
 impl<'a> Shown<'a> {
-    fn of(plot: &'a Bars) -> Self {
+    fn of(plot: &'a BarPlot) -> Self {
         Self {
             plot,
             series: &plot.series[..plot.series.len().min(series::MOST)],
@@ -55,11 +55,11 @@ impl<'a> Shown<'a> {
         }
     }
 
-    fn given(&self, series: usize, group: usize) -> Option<Value> {
+    fn given(&self, series: usize, group: usize) -> Option<DataPoint> {
         self.series[series].values.get(group).copied().flatten()
     }
 
-    fn value(&self, series: usize, group: usize) -> Option<Value> {
+    fn value(&self, series: usize, group: usize) -> Option<DataPoint> {
         let value = self.given(series, group)?;
         can_show(&self.plot.y, value.at).then_some(value)
     }
@@ -89,7 +89,7 @@ impl<'a> Shown<'a> {
             GuideAt::X(_) => None,
         });
         let values = self.all().filter_map(|(s, g)| self.value(s, g));
-        let values = values.flat_map(Value::all).chain(levels);
+        let values = values.flat_map(DataPoint::all).chain(levels);
         Range::of(&self.plot.y, values, true)
     }
 
@@ -115,7 +115,7 @@ impl<'a> Shown<'a> {
 }
 
 /// Points all over a bar and what stands on it.
-fn column(field: &Field, (x, width): (f64, f64), value: Value) -> Vec<(f64, f64)> {
+fn column(field: &Field, (x, width): (f64, f64), value: DataPoint) -> Vec<(f64, f64)> {
     let tops = [Some(value.at), value.high, value.worst]
         .into_iter()
         .flatten();
@@ -127,7 +127,7 @@ fn column(field: &Field, (x, width): (f64, f64), value: Value) -> Vec<(f64, f64)
         .collect()
 }
 
-fn bar(picture: &mut Picture, field: &Field, (x, width): (f64, f64), value: Value, s: usize) {
+fn bar(picture: &mut Picture, field: &Field, (x, width): (f64, f64), value: DataPoint, s: usize) {
     let (y, ground) = (field.py(value.at), field.ground());
     let inner = (width * 0.92).max(0.5);
     series::bar(picture, (x, y.min(ground)), (inner, (y - ground).abs()), s);
@@ -199,17 +199,17 @@ mod tests {
     use super::*;
     use crate::plot::Guide;
 
-    fn plot(groups: usize) -> Bars {
+    fn plot(groups: usize) -> BarPlot {
         let value = |i: usize| match i % 5 {
             4 => None,
             3 => Some(f64::NAN.into()),
-            i => Some(Value::between(1.0, 2.0 + i as f64, 5.0).worst(9.0)),
+            i => Some(DataPoint::between(1.0, 2.0 + i as f64, 5.0).worst(9.0)),
         };
         let series = |name: &str| BarSeries {
             name: name.into(),
             values: (0..groups).map(value).collect(),
         };
-        Bars {
+        BarPlot {
             title: "locks".into(),
             groups: (0..groups).map(|i| format!("group {i}")).collect(),
             y: Axis::linear("acquisitions", "per cycle"),
@@ -218,7 +218,7 @@ mod tests {
                 at: GuideAt::Y(60.0),
                 label: "about 60".into(),
             }],
-            ..Bars::default()
+            ..BarPlot::default()
         }
     }
 
@@ -236,7 +236,7 @@ mod tests {
     #[test]
     fn many_groups_and_none_at_all_are_drawn_too() {
         assert!(bars(&plot(3000)).svg().contains("2800 more groups"));
-        let svg = bars(&Bars::default()).svg();
+        let svg = bars(&BarPlot::default()).svg();
         assert!(!svg.contains("NaN") && svg.ends_with("</svg>\n"));
     }
 }

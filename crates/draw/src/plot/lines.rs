@@ -1,7 +1,7 @@
 //! Lines and points over two axes.
 
 use super::field::{Around, Field, Range, can_show, noted};
-use super::{GuideAt, Lines, Series, Value, series};
+use super::{DataPoint, GuideAt, LinePlot, Series, series};
 use crate::ink;
 use crate::picture::{Anchor, Look, Picture, plain};
 use std::collections::HashSet;
@@ -12,16 +12,16 @@ const MANY: usize = 80;
 const MOST_LABELS: usize = 200;
 
 /// Series as lines from point to point.
-pub fn lines(plot: &Lines) -> Picture {
+pub fn lines(plot: &LinePlot) -> Picture {
     draw(plot, true)
 }
 
 /// Series as points alone.
-pub fn scatter(plot: &Lines) -> Picture {
+pub fn scatter(plot: &LinePlot) -> Picture {
     draw(plot, false)
 }
 
-fn draw(plot: &Lines, is_joined: bool) -> Picture {
+fn draw(plot: &LinePlot, is_joined: bool) -> Picture {
     let shown = Shown::of(plot);
     let around = Around {
         title: &plot.title,
@@ -56,16 +56,17 @@ fn draw(plot: &Lines, is_joined: bool) -> Picture {
 struct Shown<'a> {
     series: &'a [Series],
     /// By series, the points that both axes can show.
-    good: Vec<Vec<(f64, Value)>>,
+    good: Vec<Vec<(f64, DataPoint)>>,
     left_out: [(usize, &'static str); 2],
 }
 
 impl<'a> Shown<'a> {
-    fn of(plot: &'a Lines) -> Self {
+    fn of(plot: &'a LinePlot) -> Self {
         let series = &plot.series[..plot.series.len().min(series::MOST)];
-        let can = |(x, value): &&(f64, Value)| can_show(&plot.x, *x) && can_show(&plot.y, value.at);
+        let can =
+            |(x, value): &&(f64, DataPoint)| can_show(&plot.x, *x) && can_show(&plot.y, value.at);
         let good = |series: &Series| series.points.iter().filter(can).copied().collect();
-        let good: Vec<Vec<(f64, Value)>> = series.iter().map(good).collect();
+        let good: Vec<Vec<(f64, DataPoint)>> = series.iter().map(good).collect();
         let all: usize = series.iter().map(|series| series.points.len()).sum();
         let drawn: usize = good.iter().map(Vec::len).sum();
         let more = plot.series.len() - series.len();
@@ -79,12 +80,12 @@ impl<'a> Shown<'a> {
         }
     }
 
-    fn points(&self) -> impl Iterator<Item = &(f64, Value)> {
+    fn points(&self) -> impl Iterator<Item = &(f64, DataPoint)> {
         self.good.iter().flatten()
     }
 
     /// Both axes, with room for the guides.
-    fn ranges(&self, plot: &Lines) -> (Range, Range) {
+    fn ranges(&self, plot: &LinePlot) -> (Range, Range) {
         let guides = || plot.guides.iter().take(16);
         let upright = guides().filter_map(|guide| match guide.at {
             GuideAt::X(x) => Some(x),
@@ -104,7 +105,7 @@ impl<'a> Shown<'a> {
 
     /// How far a series is moved to the right: spreads at the same place stand beside one another.
     fn aside(&self, series: usize) -> f64 {
-        let is_spread = |(_, v): &(f64, Value)| v.low.or(v.high).or(v.worst).is_some();
+        let is_spread = |(_, v): &(f64, DataPoint)| v.low.or(v.high).or(v.worst).is_some();
         match self.points().any(is_spread) {
             true => (series as f64 - (self.good.len() as f64 - 1.0) / 2.0) * 3.0,
             false => 0.0,
@@ -113,7 +114,7 @@ impl<'a> Shown<'a> {
 }
 
 /// Words at points.
-fn labels(picture: &mut Picture, field: &Field, plot: &Lines) {
+fn labels(picture: &mut Picture, field: &Field, plot: &LinePlot) {
     let can = |(x, y, _): &&(f64, f64, String)| can_show(&plot.x, *x) && can_show(&plot.y, *y);
     for (x, y, words) in plot.labels.iter().filter(can).take(MOST_LABELS) {
         let at = (field.px(*x) + 5.0, field.py(*y) - 6.0);
@@ -124,12 +125,12 @@ fn labels(picture: &mut Picture, field: &Field, plot: &Lines) {
 fn one(
     picture: &mut Picture,
     field: &Field,
-    points: &[(f64, Value)],
+    points: &[(f64, DataPoint)],
     i: usize,
     aside: f64,
     is_joined: bool,
 ) {
-    let place = |point: &(f64, Value)| (field.px(point.0) + aside, field.py(point.1.at));
+    let place = |point: &(f64, DataPoint)| (field.px(point.0) + aside, field.py(point.1.at));
     if is_joined {
         let course = thinned(points.iter().map(place));
         picture.polyline(&course, Look::drawn(series::pen(i)));
@@ -190,8 +191,8 @@ mod tests {
     use super::*;
     use crate::plot::{Axis, Guide};
 
-    fn plot(points: Vec<(f64, Value)>) -> Lines {
-        Lines {
+    fn plot(points: Vec<(f64, DataPoint)>) -> LinePlot {
+        LinePlot {
             title: "speed-up <1>".into(),
             x: Axis::log("block", "frames"),
             y: Axis::linear("speed-up", ""),
@@ -203,13 +204,13 @@ mod tests {
                 at: GuideAt::Y(2.0),
                 label: "bound".into(),
             }],
-            ..Lines::default()
+            ..LinePlot::default()
         }
     }
 
     #[test]
     fn every_point_is_drawn_and_what_cannot_be_is_said() {
-        let good = Value::between(1.0, 1.5, 1.8).worst(1.1);
+        let good = DataPoint::between(1.0, 1.5, 1.8).worst(1.1);
         let mut plot = plot(vec![
             (16.0, good),
             (0.0, good),
@@ -257,6 +258,6 @@ mod tests {
                 ..Axis::default()
             };
         }
-        assert!(lines(&Lines::default()).svg().ends_with("</svg>\n"));
+        assert!(lines(&LinePlot::default()).svg().ends_with("</svg>\n"));
     }
 }

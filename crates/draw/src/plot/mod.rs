@@ -42,7 +42,7 @@ pub enum Scale {
 
 /// One value, perhaps with its spread.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Value {
+pub struct DataPoint {
     /// The value itself: the median, the mean.
     pub at: f64,
     /// The lower quartile, or whatever the whisker's lower end shall mean.
@@ -59,7 +59,7 @@ pub struct Series {
     /// Its name in the legend.
     pub name: String,
     /// Where along x, and what. Drawn in this order.
-    pub points: Vec<(f64, Value)>,
+    pub points: Vec<(f64, DataPoint)>,
 }
 
 /// A line across the field: a deadline, a bound, a figure from elsewhere.
@@ -82,7 +82,7 @@ pub enum GuideAt {
 
 /// Lines, or points, over two axes.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Lines {
+pub struct LinePlot {
     /// What it shows.
     pub title: String,
     /// How it was got: machine, settings. May be empty.
@@ -101,7 +101,7 @@ pub struct Lines {
 
 /// Bars in groups: a group a case, a bar a series.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Bars {
+pub struct BarPlot {
     /// What it shows.
     pub title: String,
     /// How it was got. May be empty.
@@ -124,7 +124,7 @@ pub struct BarSeries {
     /// Its name in the legend.
     pub name: String,
     /// A value for each group, in the groups' order; none where there is none.
-    pub values: Vec<Option<Value>>,
+    pub values: Vec<Option<DataPoint>>,
 }
 
 /// How often what was measured: one series as bars, several as stepped lines.
@@ -187,7 +187,7 @@ pub struct Heat {
     pub values: Vec<Vec<f64>>,
 }
 
-impl From<f64> for Value {
+impl From<f64> for DataPoint {
     fn from(at: f64) -> Self {
         Self {
             at,
@@ -229,7 +229,7 @@ impl Axis {
     }
 }
 
-impl Value {
+impl DataPoint {
     /// The value with a whisker from `low` to `high`.
     pub fn between(low: f64, at: f64, high: f64) -> Self {
         Self {

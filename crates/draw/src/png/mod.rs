@@ -70,7 +70,7 @@ impl Picture {
     }
 
     /// As PNG at `scale`, or at the largest smaller one at which it is not too large; with the scale it got.
-    pub fn png_that_fits(&self, scale: f32) -> Result<(Vec<u8>, f32), PngError> {
+    pub fn png_within_limit(&self, scale: f32) -> Result<(Vec<u8>, f32), PngError> {
         let most = (MOST_PIXELS * 0.98 / (self.width * self.height)).sqrt() as f32;
         let scale = scale.min(most);
         Ok((self.png(scale)?, scale))
@@ -228,6 +228,6 @@ mod tests {
         for scale in [0.0, f32::NAN, -1.0, f32::INFINITY] {
             assert_eq!(picture.png(scale), Err(PngError::Scale));
         }
-        assert!(Picture::new(1e9, 10.0, "").png_that_fits(2.0).unwrap().1 < 2.0);
+        assert!(Picture::new(1e9, 10.0, "").png_within_limit(2.0).unwrap().1 < 2.0);
     }
 }

@@ -19,7 +19,7 @@ impl Clock for SystemClock {
         Nanos(time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64)
     }
 
-    fn wait_until(&mut self, moment: Nanos) {
+    fn sleep_until(&mut self, moment: Nanos) {
         let time = libc::timespec {
             tv_sec: (moment.0 / 1_000_000_000) as libc::time_t,
             tv_nsec: (moment.0 % 1_000_000_000) as _,

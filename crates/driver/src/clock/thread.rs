@@ -10,19 +10,21 @@ use units::Frames;
 use workers::{AudioThread, Priority};
 
 use super::{Clock, DEFAULT_RATE, Stage};
-use crate::{Cycle, DriverError, Facts, Opened, Request, Running, State};
+use crate::{
+    AudioCallback, DriverConfig, DriverError, DriverInfo, DriverState, OpenDriver, RunningDriver,
+};
 
 /// The thread and the way to hand it the player. Dropping the sender unstarted ends the thread.
 struct Waiting {
-    facts: Facts,
-    give: SyncSender<Box<dyn Cycle>>,
+    facts: DriverInfo,
+    give: SyncSender<Box<dyn AudioCallback>>,
     flags: Arc<Flags>,
-    thread: JoinHandle<Option<Box<dyn Cycle>>>,
+    thread: JoinHandle<Option<Box<dyn AudioCallback>>>,
 }
 
 struct Beating {
     flags: Arc<Flags>,
-    thread: JoinHandle<Option<Box<dyn Cycle>>>,
+    thread: JoinHandle<Option<Box<dyn AudioCallback>>>,
 }
 
 /// Relaxed throughout: nothing travels with them, the player comes back through the thread's end.
@@ -33,9 +35,9 @@ struct Flags {
 }
 
 pub(super) fn open(
-    request: &Request,
+    request: &DriverConfig,
     mut clock: impl Clock,
-) -> Result<Box<dyn Opened>, DriverError> {
+) -> Result<Box<dyn OpenDriver>, DriverError> {
     let rate = request.rate.unwrap_or(DEFAULT_RATE);
     let mut stage = Stage::new(request, rate);
     let flags = Arc::new(Flags::default());
@@ -47,7 +49,7 @@ pub(super) fn open(
         .name("divisi-clock".to_owned())
         .spawn(move || {
             let _ = tell.send(raise_priority(priority));
-            let _plays = AudioThread::begin();
+            let _plays = AudioThread::enter();
             play(&mut stage, &mut clock, &player, &theirs)
         })
         .map_err(DriverError::Thread)?;
@@ -81,9 +83,9 @@ fn raise_priority(wanted: Option<u8>) -> Result<Option<i32>, String> {
 fn play(
     stage: &mut Stage,
     clock: &mut impl Clock,
-    player: &Receiver<Box<dyn Cycle>>,
+    player: &Receiver<Box<dyn AudioCallback>>,
     flags: &Flags,
-) -> Option<Box<dyn Cycle>> {
+) -> Option<Box<dyn AudioCallback>> {
     let mut player = player.recv().ok()?;
     stage.begin(clock);
     while !flags.stop.load(Ordering::Relaxed) {
@@ -96,12 +98,15 @@ fn play(
     Some(player)
 }
 
-impl Opened for Waiting {
-    fn facts(&self) -> &Facts {
+impl OpenDriver for Waiting {
+    fn info(&self) -> &DriverInfo {
         &self.facts
     }
 
-    fn start(self: Box<Self>, player: Box<dyn Cycle>) -> Result<Box<dyn Running>, DriverError> {
+    fn start(
+        self: Box<Self>,
+        player: Box<dyn AudioCallback>,
+    ) -> Result<Box<dyn RunningDriver>, DriverError> {
         self.give.send(player).expect("the thread waits for it");
         Ok(Box::new(Beating {
             flags: self.flags,
@@ -110,21 +115,21 @@ impl Opened for Waiting {
     }
 }
 
-impl Running for Beating {
-    fn state(&self) -> State {
+impl RunningDriver for Beating {
+    fn state(&self) -> DriverState {
         if self.flags.panicked.load(Ordering::Relaxed) {
-            return State::Ended {
+            return DriverState::Ended {
                 reason: "the player panicked".to_owned(),
             };
         }
-        State::Playing
+        DriverState::Playing
     }
 
-    fn fifo_latency(&self) -> Frames {
+    fn adapter_latency(&self) -> Frames {
         Frames(0)
     }
 
-    fn stop(self: Box<Self>) -> Box<dyn Cycle> {
+    fn stop(self: Box<Self>) -> Box<dyn AudioCallback> {
         self.flags.stop.store(true, Ordering::Relaxed);
         let player = self.thread.join().expect("panics are caught in `play`");
         player.expect("it was given in `start`")

@@ -12,7 +12,7 @@ use units::{Frames, Nanos, SampleRate};
 use super::client::Client;
 use super::library::{Functions, Library, RawClient, RawPort};
 use crate::recycle::{Inputs, Outputs};
-use crate::{Beat, Cycle, Fifo, State};
+use crate::{AudioCallback, BlockAdapter, CallbackInfo, DriverState};
 
 const PLAYING: u8 = 0;
 const SERVER_GONE: u8 = 1;
@@ -44,8 +44,8 @@ pub(crate) struct Shared {
 
 /// What the process callback alone touches.
 struct Part {
-    player: Box<dyn Cycle>,
-    fifo: Fifo,
+    player: Box<dyn AudioCallback>,
+    fifo: BlockAdapter,
     library: &'static Library,
     client: *mut RawClient,
     inputs: Vec<*mut RawPort>,
@@ -69,9 +69,9 @@ impl Shared {
     }
 
     /// Whether the client still plays, in words.
-    pub(crate) fn state(&self) -> State {
+    pub(crate) fn state(&self) -> DriverState {
         let reason = match self.ended.load(Ordering::Relaxed) {
-            PLAYING => return State::Playing,
+            PLAYING => return DriverState::Playing,
             SERVER_GONE => "the JACK server went away: start it again, then play again".to_owned(),
             RATE_CHANGED => format!(
                 "the JACK server went from {} Hz to {} Hz: play again at the new rate",
@@ -80,7 +80,7 @@ impl Shared {
             ),
             _ => "the player panicked".to_owned(),
         };
-        State::Ended { reason }
+        DriverState::Ended { reason }
     }
 
     /// The FIFO's latency after the last callback.
@@ -103,10 +103,10 @@ impl Stage {
     pub(crate) fn new(
         client: &Client,
         rate: SampleRate,
-        fifo: Fifo,
+        fifo: BlockAdapter,
         inputs: Vec<*mut RawPort>,
         outputs: Vec<*mut RawPort>,
-        player: Box<dyn Cycle>,
+        player: Box<dyn AudioCallback>,
     ) -> Self {
         let shared = Shared::new(rate.hz(), fifo.latency());
         let part = Part {
@@ -128,7 +128,7 @@ impl Stage {
     }
 
     /// The player, after the client was closed.
-    pub(crate) fn into_player(self) -> Box<dyn Cycle> {
+    pub(crate) fn into_player(self) -> Box<dyn AudioCallback> {
         self.part.into_inner().player
     }
 }
@@ -159,11 +159,11 @@ impl Part {
             self.output_list.with(said, |outputs| {
                 self.fifo
                     .exchange(frames as usize, inputs, outputs, |inputs, outputs| {
-                        let beat = Beat {
+                        let beat = CallbackInfo {
                             budget: watch.share(),
                             xruns: std::mem::take(&mut xruns),
                         };
-                        self.player.cycle(beat, inputs, outputs);
+                        self.player.process(beat, inputs, outputs);
                     });
             });
         });
@@ -187,11 +187,11 @@ impl Part {
         if shared.freewheel.load(Ordering::Relaxed) {
             return None;
         }
-        let whole = Frames(frames).lasting(self.rate);
+        let whole = Frames(frames).duration(self.rate);
         let f = &self.library.functions;
         // SAFETY: the client is open and calls us.
         let gone = unsafe { (f.jack_frames_since_cycle_start)(self.client) };
-        let gone = Frames(gone.min(frames)).lasting(self.rate);
+        let gone = Frames(gone.min(frames)).duration(self.rate);
         Some(Nanos(whole.0.saturating_sub(gone.0)))
     }
 
@@ -277,7 +277,7 @@ unsafe fn stage<'a>(arg: *mut c_void) -> &'a Stage {
 /// Real-time: setup.
 pub(crate) unsafe extern "C" fn thread_begins(_: *mut c_void) {
     // The thread is the server's library's, and plays until it ends: nothing is to be put back.
-    std::mem::forget(workers::AudioThread::begin());
+    std::mem::forget(workers::AudioThread::enter());
 }
 
 /// Real-time: hot.
@@ -357,11 +357,11 @@ mod tests {
     #[test]
     fn the_first_reason_to_end_stands() {
         let shared = Shared::new(48_000, Frames(0));
-        assert_eq!(shared.state(), State::Playing);
+        assert_eq!(shared.state(), DriverState::Playing);
         shared.new_rate.store(44_100, Ordering::Relaxed);
         shared.end(RATE_CHANGED);
         shared.end(SERVER_GONE);
-        let State::Ended { reason } = shared.state() else {
+        let DriverState::Ended { reason } = shared.state() else {
             panic!("it ended");
         };
         assert!(

@@ -2,18 +2,18 @@
 
 use super::client::Client;
 use super::library::{self, Library, Server};
-use crate::{DriverError, Found};
+use crate::{DriverError, ProbeResult};
 
 /// Looks for both servers. A JACK server sees a client come and go.
-pub(crate) fn probe() -> Vec<Found> {
+pub(crate) fn probe() -> Vec<ProbeResult> {
     vec![jackd(), pipewire()]
 }
 
-fn jackd() -> Found {
-    let found = |what: String, answers, advice: Option<&str>| Found {
+fn jackd() -> ProbeResult {
+    let found = |what: String, answers, advice: Option<&str>| ProbeResult {
         driver: "jack",
-        what,
-        answers,
+        description: what,
+        is_available: answers,
         advice: advice.map(str::to_owned),
     };
     let Ok(library) = Library::load(Server::Jackd) else {
@@ -43,7 +43,7 @@ fn jackd() -> Found {
     }
 }
 
-fn pipewire() -> Found {
+fn pipewire() -> ProbeResult {
     let answers = library::pipewire_answers(None);
     let library = Library::load(Server::PipeWire).ok();
     let (what, advice) = match (answers, library) {
@@ -61,10 +61,10 @@ fn pipewire() -> Found {
         ),
         (false, None) => ("PipeWire: not here".to_owned(), None),
     };
-    Found {
+    ProbeResult {
         driver: "jack",
-        what,
-        answers: answers && library.is_some(),
+        description: what,
+        is_available: answers && library.is_some(),
         advice: advice.map(str::to_owned),
     }
 }

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use divisi_driver::{Beat, Cycle, DriverError, Opened, Request, jack};
+use divisi_driver::{AudioCallback, CallbackInfo, DriverConfig, DriverError, OpenDriver, jack};
 use units::Frames;
 
 /// Says why a test could not be made here, also in the file that the runner counts such tests by.
@@ -102,7 +102,7 @@ impl Server {
 
     /// Waits until it answers.
     pub(crate) fn settle(&self) {
-        drop(self.open(&Request::new("divisi-waits", Frames(64)), jack::open));
+        drop(self.open(&DriverConfig::new("divisi-waits", Frames(64)), jack::open));
     }
 
     /// Has the server end also where these tests are killed.
@@ -149,10 +149,10 @@ impl Server {
     /// Opens `request` on this server as soon as it answers.
     pub(crate) fn open(
         &self,
-        request: &Request,
-        open: fn(&Request) -> Result<Box<dyn Opened>, DriverError>,
-    ) -> Box<dyn Opened> {
-        let request = Request {
+        request: &DriverConfig,
+        open: fn(&DriverConfig) -> Result<Box<dyn OpenDriver>, DriverError>,
+    ) -> Box<dyn OpenDriver> {
+        let request = DriverConfig {
             server: Some(self.name.clone()),
             ..request.clone()
         };
@@ -268,8 +268,8 @@ impl Counter {
     }
 }
 
-impl Cycle for Counter {
-    fn cycle(&mut self, beat: Beat, inputs: &[&[f32]], outputs: &mut [&mut [f32]]) {
+impl AudioCallback for Counter {
+    fn process(&mut self, beat: CallbackInfo, inputs: &[&[f32]], outputs: &mut [&mut [f32]]) {
         let frames = self.block.count();
         let inputs_fit = inputs.iter().all(|input| input.len() == frames);
         let outputs_fit = outputs.iter().all(|output| output.len() == frames);

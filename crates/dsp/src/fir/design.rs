@@ -5,8 +5,8 @@
 //! some 5.5 sample rates divided by `taps` wide.
 
 use super::MOST_TAPS;
-use media::Stream;
-use processor::{Creation, MakeError};
+use media::ResamplingReader;
+use processor::{MakeContext, MakeError};
 use std::f64::consts::PI;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -75,7 +75,7 @@ pub(crate) enum Recipe {
 
 impl Recipe {
     /// What the node of `creation` says.
-    pub(crate) fn of(creation: &Creation<'_>) -> Result<Self, MakeError> {
+    pub(crate) fn of(creation: &MakeContext<'_>) -> Result<Self, MakeError> {
         let text = |key| {
             creation
                 .node
@@ -130,7 +130,7 @@ fn file_of(path: PathBuf) -> Result<Recipe, MakeError> {
 
 /// The first 65,536 frames of the file at `rate`; none where it cannot be read.
 fn read(path: &PathBuf, own: SampleRate, rate: SampleRate) -> Option<Vec<Vec<f32>>> {
-    let mut stream = Stream::open(path, rate).ok()?;
+    let mut stream = ResamplingReader::open(path, rate).ok()?;
     let width = stream.channels().count();
     // At twice the rate there are twice as many coefficients for one and the same gain.
     let scale = (f64::from(own.hz()) / f64::from(rate.hz())) as f32;

@@ -13,7 +13,7 @@
 //! what the tap reads belongs to its last order.
 
 use super::timeline::{Piece, Timeline};
-use processor::{Background, Mode, Turn};
+use processor::{BackgroundTask, Mode, TaskStatus};
 use rt::spsc::{Receiver, Sender, channel};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -27,7 +27,7 @@ struct Orders {
 
 /// The end that waits on the disk.
 pub(super) struct Feeder {
-    stream: media::Stream,
+    stream: media::ResamplingReader,
     timeline: Timeline,
     /// The next frame of the timeline.
     next: u64,
@@ -61,7 +61,7 @@ const HASTE: usize = 16;
 
 /// Both ends, for the first `width` channels of `stream`; room for `room` frames.
 pub(super) fn feed(
-    stream: media::Stream,
+    stream: media::ResamplingReader,
     timeline: Timeline,
     (width, room): (usize, usize),
     mode: Mode,
@@ -91,20 +91,20 @@ pub(super) fn feed(
     (feeder, tap)
 }
 
-impl Background for Feeder {
-    fn turn(&mut self) -> Turn {
+impl BackgroundTask for Feeder {
+    fn poll(&mut self) -> TaskStatus {
         loop {
             if self.ring.is_closed() {
-                return Turn::Done;
+                return TaskStatus::Done;
             }
             if !self.obey() {
-                return Turn::Later;
+                return TaskStatus::Idle;
             }
             let room = (self.ring.room() / self.width).min(PORTION);
             match self.timeline.at(self.next) {
-                Piece::End => return Turn::Later,
+                Piece::End => return TaskStatus::Idle,
                 Piece::Silence(frames) => self.next += frames,
-                Piece::Sound(..) if room == 0 => return Turn::Later,
+                Piece::Sound(..) if room == 0 => return TaskStatus::Idle,
                 Piece::Sound(from, frames) => self.fill(from, frames.min(room as u64) as usize),
             }
         }
@@ -195,7 +195,7 @@ impl Tap {
     fn most(&self, frames: usize) -> usize {
         match self.mode {
             Mode::Live => HASTE * frames,
-            Mode::Offline | Mode::Rehearsal => usize::MAX,
+            Mode::Offline | Mode::DryRun => usize::MAX,
         }
     }
 

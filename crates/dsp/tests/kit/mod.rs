@@ -1,10 +1,10 @@
 //! One processor and its background work, played block by block, live or offline.
 
 use divisi_dsp as dsp;
-use graph::{Catalogue, Node, Value};
+use graph::{Catalogue, Node, ParamValue};
 use processor::{
-    Activity, Background, Block, Gauge, Io, MakeError, Mode, Moment, Processor, RawChannel,
-    RawPort, RawPorts, Registry, Runtime, Services, Setup, Turn,
+    BackgroundTask, Block, Gauge, MakeError, Mode, ProcessInfo, ProcessServices, ProcessStatus,
+    Processor, RawChannel, RawPort, RawPorts, Registry, Setup, SetupServices, StepIo, TaskStatus,
 };
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -33,13 +33,13 @@ impl Drop for Folder {
 }
 
 /// A node of `kind`, with its ports.
-pub(crate) fn node(kind: &str, params: &[(&str, Value)]) -> Node {
+pub(crate) fn node(kind: &str, params: &[(&str, ParamValue)]) -> Node {
     let mut node = Node::new("n", kind);
     for (key, value) in params {
         node.set(*key, value.clone());
     }
     let catalogue = dsp::catalogue();
-    assert!(Catalogue::give_ports(catalogue.get(kind).unwrap(), &mut node).is_empty());
+    assert!(Catalogue::assign_ports(catalogue.get(kind).unwrap(), &mut node).is_empty());
     node
 }
 
@@ -51,10 +51,10 @@ pub(crate) fn made(node: &Node) -> Result<Box<dyn Processor>, MakeError> {
 
 pub(crate) struct Player {
     pub(crate) processor: Box<dyn Processor>,
-    pub(crate) background: Vec<Box<dyn Background>>,
+    pub(crate) background: Vec<Box<dyn BackgroundTask>>,
     pub(crate) gauge: Gauge,
     pub(crate) late: u32,
-    pub(crate) last: Activity,
+    pub(crate) last: ProcessStatus,
     channels: usize,
     position: u64,
     live: bool,
@@ -62,11 +62,11 @@ pub(crate) struct Player {
     pub(crate) silent: bool,
 }
 
-struct Asked<'a>(&'a mut Vec<Box<dyn Background>>, &'a Gauge);
+struct Asked<'a>(&'a mut Vec<Box<dyn BackgroundTask>>, &'a Gauge);
 
-impl Services for Asked<'_> {
-    fn defer(&mut self, _: rt::deferred::Runner) {}
-    fn background(&mut self, task: Box<dyn Background>) {
+impl SetupServices for Asked<'_> {
+    fn defer(&mut self, _: rt::deferred::JobRunner) {}
+    fn spawn_background(&mut self, task: Box<dyn BackgroundTask>) {
         self.0.push(task);
     }
     fn gauge(&mut self, _: &str) -> Gauge {
@@ -77,7 +77,7 @@ impl Services for Asked<'_> {
 #[derive(Default)]
 struct Alone(AtomicU32);
 
-impl Runtime for Alone {
+impl ProcessServices for Alone {
     fn fork(&self, lanes: u32, work: &(dyn Fn(u32) + Sync)) {
         (0..lanes).for_each(work);
     }
@@ -101,7 +101,7 @@ impl Player {
             background: Vec::new(),
             gauge: Gauge::default(),
             late: 0,
-            last: Activity::Awake,
+            last: ProcessStatus::Continue,
             channels: node.number("channels").unwrap_or(1.0) as usize,
             position: 0,
             live: mode == Mode::Live,
@@ -118,7 +118,7 @@ impl Player {
 
     /// All background work there is to do now.
     pub(crate) fn turns(&mut self) {
-        let busy = |task: &mut Box<dyn Background>| task.turn() == Turn::Again;
+        let busy = |task: &mut Box<dyn BackgroundTask>| task.poll() == TaskStatus::More;
         self.background
             .iter_mut()
             .for_each(|task| while busy(task) {});
@@ -160,22 +160,22 @@ impl Player {
             })
             .collect();
         let (ins, outs) = channels.split_at(heard.len());
-        let ports = [RawPort::of(ins), RawPort::of(outs)];
-        let io = Io {
-            inputs: RawPorts::of(&ports[..1]),
-            outputs: RawPorts::of(&ports[1..]),
+        let ports = [RawPort::new(ins), RawPort::new(outs)];
+        let io = StepIo {
+            inputs: RawPorts::new(&ports[..1]),
+            outputs: RawPorts::new(&ports[1..]),
             has_events: false,
-            more: Box::default(),
+            cold: Box::default(),
         };
         let runtime = Alone::default();
-        let moment = Moment {
+        let moment = ProcessInfo {
             frames: frames as u32,
             offset: 0,
             position: self.position,
-            whole: true,
+            is_whole_block: true,
             cycle: 0,
-            device: ins,
-            runtime: &runtime,
+            device_inputs: ins,
+            services: &runtime,
         };
         // SAFETY: every pointer leads into the vectors above, which have `frames` frames and are nobody else's.
         let mut block = unsafe { Block::new(&io, &moment) };

@@ -28,7 +28,7 @@ impl Candidate {
         let mut options = wished.clone();
         options.scheduler = self.scheduler;
         options.workers = self.workers;
-        options.ahead = self.ahead;
+        options.latency_blocks = self.ahead;
         options
     }
 }
@@ -38,16 +38,17 @@ impl Candidate {
 pub(super) fn candidates(wished: &EngineOptions) -> Vec<Candidate> {
     let most = wished.workers;
     let doubled = std::iter::successors(Some(2), |w: &usize| w.checked_mul(2));
-    let fewer = doubled.take_while(|w| *w < most && !wished.force_workers);
-    let alone = (!wished.force_workers).then_some(Candidate::SEQUENTIAL);
+    let fewer = doubled.take_while(|w| *w < most && !wished.use_all_workers);
+    let alone = (!wished.use_all_workers).then_some(Candidate::SEQUENTIAL);
     let mut all = Vec::from_iter(alone);
     for workers in fewer.chain([most]) {
         for scheduler in Scheduler::all() {
             let name = scheduler.name();
-            let pipelines = name == OFFLINE && (!wished.is_live() || wished.ahead.is_some());
+            let pipelines =
+                name == OFFLINE && (!wished.is_live() || wished.latency_blocks.is_some());
             if LIVE.contains(&name) || pipelines {
                 let usual = (workers as u32).saturating_sub(1);
-                let ahead = pipelines.then(|| wished.ahead.unwrap_or(usual));
+                let ahead = pipelines.then(|| wished.latency_blocks.unwrap_or(usual));
                 all.push(Candidate {
                     scheduler,
                     workers,
@@ -86,7 +87,7 @@ mod tests {
     #[test]
     fn forced_workers_all_take_part() {
         let mut wished = EngineOptions::new(Frames(64), SampleRate::new(48_000).unwrap());
-        (wished.workers, wished.force_workers) = (6, true);
+        (wished.workers, wished.use_all_workers) = (6, true);
         let all = candidates(&wished);
         assert!(all.len() > 3 && all.iter().all(|c| c.workers == 6));
         assert!(all.iter().any(|c| c.scheduler == Scheduler::Cpfd));

@@ -2,14 +2,14 @@
 
 use super::ChooseOptions;
 use super::candidates::{Candidate, candidates};
-use super::choice::{Choice, Tried, Why};
+use super::choice::{ChoiceReason, SchedulerChoice, SchedulerTrial};
 use super::judge::{Readings, best, is_out};
-use crate::measure::{MeasureOptions, NodeCosts, Rehearsal, measure, measure_machine};
+use crate::measure::{MeasureOptions, NodeCosts, Rehearsal, measure_machine, measure_nodes};
 use crate::{EngineError, EngineOptions, Scheduler};
 use graph::Graph;
 use processor::Registry;
-use report::{Facts, Machine};
-use rt::stamp::{self, Scale};
+use report::{CoreTimings, MachineCosts};
+use rt::stamp::{self, TickScale};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -40,14 +40,14 @@ const WAKE_NS: (f64, f64) = (500.0, 1000.0);
 
 /// What was found.
 pub(super) struct Found {
-    pub(super) choice: Choice,
+    pub(super) choice: SchedulerChoice,
     /// What had to be measured for it.
-    pub(super) facts: Option<Facts>,
+    pub(super) facts: Option<CoreTimings>,
     pub(super) costs: Option<NodeCosts>,
 }
 
 impl Found {
-    pub(super) fn only(choice: Choice) -> Self {
+    pub(super) fn only(choice: SchedulerChoice) -> Self {
         Self {
             choice,
             facts: None,
@@ -67,7 +67,7 @@ pub(super) struct Contest {
     limit: Duration,
     blocks: Option<u64>,
     begun: Instant,
-    scale: Scale,
+    scale: TickScale,
 }
 
 impl Contest {
@@ -75,34 +75,34 @@ impl Contest {
         graph: &Graph,
         registry: &Arc<Registry>,
         options: &ChooseOptions,
-        machine: &Machine,
+        machine: &MachineCosts,
     ) -> Self {
         let mut wished = options.engine.clone();
-        wished.know(machine, &options.patch, graph);
+        wished.apply_measurements(machine, &options.patch, graph);
         let priority = std::mem::replace(&mut wished.priority, Priority::Ordinary);
         Self {
             priority,
             graph: graph.clone(),
             registry: registry.clone(),
             wished,
-            limit: options.limit,
+            limit: options.time_limit,
             blocks: options.blocks,
             begun: Instant::now(),
-            scale: Scale::of_this_machine(),
+            scale: TickScale::calibrated(),
         }
     }
 
     /// Holds it.
     pub(super) fn hold(mut self) -> Result<Found, EngineError> {
-        let _plays = AudioThread::begin();
+        let _plays = AudioThread::enter();
         let is_live = self.wished.is_live();
-        let _held = (is_live && self.wished.hold_latency).then(DmaLatency::hold);
+        let _held = (is_live && self.wished.prevent_cpu_sleep).then(DmaLatency::acquire);
         // Where that is refused it is measured all the same. Threads inherit a priority: whoever starts us may have one.
         let _ = workers::set_priority(Priority::Ordinary);
         let _ = workers::pin(workers::cores()[0]);
         let one = self.trial()?;
         if let Some(why) = self.is_vain(one) {
-            return Ok(Found::only(Choice::sequential(why)));
+            return Ok(Found::only(SchedulerChoice::sequential(why)));
         }
         let facts = self.learn_machine();
         let costs = self.learn_nodes()?;
@@ -129,38 +129,39 @@ impl Contest {
 
     /// Why nothing needs to be tried, if a cycle on one worker takes `one`. Shortens the time where there is little to
     /// gain.
-    fn is_vain(&mut self, one: Nanos) -> Option<Why> {
-        if self.wished.force_workers {
+    fn is_vain(&mut self, one: Nanos) -> Option<ChoiceReason> {
+        if self.wished.use_all_workers {
             return None;
         }
         let share = 1.0 - 1.0 / self.wished.workers as f64;
         let gain_ns = one.0 as f64 * share;
         if self.wished.is_live() {
-            let wake = self.wished.machine.wake_ns.unwrap_or(WAKE_NS.0);
-            return (gain_ns <= wake.clamp(WAKE_NS.0, WAKE_NS.1)).then_some(Why::Small);
+            let wake = self.wished.core_timings.wake_ns.unwrap_or(WAKE_NS.0);
+            return (gain_ns <= wake.clamp(WAKE_NS.0, WAKE_NS.1))
+                .then_some(ChoiceReason::CycleTooShort);
         }
         if gain_ns <= WAKE_NS.0 {
-            return Some(Why::Small);
+            return Some(ChoiceReason::CycleTooShort);
         }
         if let Some(blocks) = self.blocks {
             let all = Duration::from_secs_f64((gain_ns * blocks as f64 / 1e9).min(1e6));
             self.limit = self.limit.min(all / STAKE);
         }
-        (self.limit < LEAST).then_some(Why::Short)
+        (self.limit < LEAST).then_some(ChoiceReason::RunTooShort)
     }
 
-    fn learn_machine(&mut self) -> Option<Facts> {
-        if !self.wished.machine.links.is_empty() || self.wished.comm.is_some() {
+    fn learn_machine(&mut self) -> Option<CoreTimings> {
+        if !self.wished.core_timings.links.is_empty() || self.wished.transfer_time.is_some() {
             return None;
         }
         let facts = measure_machine(MACHINE.min(self.limit / 4));
-        self.wished.machine = facts.clone();
+        self.wished.core_timings = facts.clone();
         Some(facts)
     }
 
     /// Static schedules need to know what nodes cost.
     fn learn_nodes(&mut self) -> Result<Option<NodeCosts>, EngineError> {
-        let known = &self.wished.costs.of_node;
+        let known = &self.wished.costs.by_node;
         let unknown = |(id, _): &(graph::NodeId, &graph::Node)| !known.contains_key(id);
         if !self.graph.nodes().any(|node| unknown(&node)) {
             return Ok(None);
@@ -171,16 +172,20 @@ impl Contest {
             repeats: None,
         };
         let go_on = &mut |_| ControlFlow::Continue(());
-        let costs = measure(&self.graph, self.registry.clone(), &options, go_on)?;
+        let costs = measure_nodes(&self.graph, self.registry.clone(), &options, go_on)?;
         self.wished.costs = costs.typical();
         Ok(Some(costs))
     }
 
-    fn choice(&self, one: Nanos) -> Result<Choice, EngineError> {
+    fn choice(&self, one: Nanos) -> Result<SchedulerChoice, EngineError> {
         let all = candidates(&self.wished);
         let Some(cycles) = self.cycles(one, all.len()) else {
             let workers = self.wished.workers;
-            return Ok(Choice::of(Scheduler::Stealing, workers, Why::TooLong));
+            return Ok(SchedulerChoice::of(
+                Scheduler::Stealing,
+                workers,
+                ChoiceReason::CycleTooLong,
+            ));
         };
         let mut still: Vec<_> = all.iter().map(|c| (*c, Readings::new(cycles))).collect();
         let mut turns = 0;
@@ -201,28 +206,28 @@ impl Contest {
         Ok(self.judge(&still))
     }
 
-    fn judge(&self, all: &[(Candidate, Readings)]) -> Choice {
-        let tried = |(candidate, readings): &(Candidate, Readings)| Tried {
+    fn judge(&self, all: &[(Candidate, Readings)]) -> SchedulerChoice {
+        let tried = |(candidate, readings): &(Candidate, Readings)| SchedulerTrial {
             scheduler: candidate.scheduler,
             workers: candidate.workers,
             worst: readings.worst(),
             mean: readings.mean(),
         };
-        let tried: Vec<Tried> = all.iter().map(tried).collect();
+        let tried: Vec<SchedulerTrial> = all.iter().map(tried).collect();
         let Some(best) = best(&tried, self.wished.is_live()) else {
-            return super::blind(&self.wished, Why::Broken);
+            return super::blind(&self.wished, ChoiceReason::Panicked);
         };
         let is_it = |c: &Candidate| (c.scheduler, c.workers) == (best.scheduler, best.workers);
         let ahead = all
             .iter()
             .find(|(c, _)| is_it(c))
             .and_then(|(c, _)| c.ahead);
-        Choice {
-            ahead,
+        SchedulerChoice {
+            latency_blocks: ahead,
             times: Some(best),
             sequential: tried.iter().find(|t| t.workers == 1).copied(),
             tried,
-            ..Choice::of(best.scheduler, best.workers, Why::Measured)
+            ..SchedulerChoice::of(best.scheduler, best.workers, ChoiceReason::Measured)
         }
     }
 

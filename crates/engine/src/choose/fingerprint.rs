@@ -1,17 +1,17 @@
 //! What makes a choice good for another start: the graph without its names, and everything else that is the same.
 
 use super::ChooseOptions;
-use graph::{Graph, Node, Signal, Value};
+use graph::{Graph, Node, ParamValue, Signal};
 use std::collections::HashMap;
-use workers::{Priority, Wait};
+use workers::{Priority, WaitPolicy};
 
 /// What a choice is kept by.
 pub(super) fn key(graph: &Graph, options: &ChooseOptions) -> String {
     let engine = &options.engine;
     let wait = match engine.wait {
-        Wait::Hybrid => "hybrid",
-        Wait::Sleep => "sleep",
-        Wait::Spin => "spin",
+        WaitPolicy::Hybrid => "hybrid",
+        WaitPolicy::Sleep => "sleep",
+        WaitPolicy::Spin => "spin",
     };
     let priority = match engine.priority {
         Priority::Ordinary => "ordinary",
@@ -25,9 +25,9 @@ pub(super) fn key(graph: &Graph, options: &ChooseOptions) -> String {
         engine.rate,
         engine.workers,
         engine.fuse,
-        engine.force_workers,
-        engine.comm.map(|ns| ns.0),
-        engine.ahead,
+        engine.use_all_workers,
+        engine.transfer_time.map(|ns| ns.0),
+        engine.latency_blocks,
         env!("CARGO_PKG_VERSION"),
     )
 }
@@ -50,7 +50,7 @@ fn fingerprint(graph: &Graph) -> u64 {
 }
 
 fn add_node(print: &mut Print, node: &Node) {
-    print.words(node.plays());
+    print.words(node.effective_kind());
     print.number(u64::from(node.every) << 1 | u64::from(node.enabled));
     print.number(node.cost.map_or(u64::MAX, |cost| cost.0));
     for ports in [&node.inputs, &node.outputs] {
@@ -67,9 +67,9 @@ fn add_node(print: &mut Print, node: &Node) {
     for (key, value) in &node.params {
         print.words(key);
         match value {
-            Value::Number(number) => print.number(number.to_bits()),
-            Value::Text(text) => print.words(text),
-            Value::Flag(flag) => print.number(u64::from(*flag)),
+            ParamValue::Number(number) => print.number(number.to_bits()),
+            ParamValue::Text(text) => print.words(text),
+            ParamValue::Flag(flag) => print.number(u64::from(*flag)),
         }
     }
 }
@@ -122,7 +122,10 @@ mod tests {
         assert_eq!(print, changed(&|node| node.name = "else".into()));
         assert_ne!(print, changed(&|node| node.enabled = false));
         assert_ne!(print, changed(&|node| node.every = 2));
-        assert_ne!(print, changed(&|node| node.set("freq", Value::Number(1.5))));
+        assert_ne!(
+            print,
+            changed(&|node| node.set("freq", ParamValue::Number(1.5)))
+        );
         assert_ne!(
             print,
             fingerprint(&shape::diamond(16, Some(501.0)).unwrap())

@@ -1,6 +1,6 @@
 //! Who of those that were tried is best.
 
-use super::choice::Tried;
+use super::choice::SchedulerTrial;
 use units::Nanos;
 
 /// So much better, in parts of a thousand and in nanoseconds, is not better: readings are no more exact.
@@ -46,13 +46,13 @@ fn is_level(a: Nanos, b: Nanos) -> bool {
 
 /// The best: live by the worst cycle and then the mean one, offline the other way round. The first, which is the
 /// sequential one, needs only not to be beaten.
-pub(super) fn best(tried: &[Tried], is_live: bool) -> Option<Tried> {
-    let first: fn(&Tried) -> Nanos = if is_live { |t| t.worst } else { |t| t.mean };
-    let then: fn(&Tried) -> Nanos = if is_live { |t| t.mean } else { |t| t.worst };
+pub(super) fn best(tried: &[SchedulerTrial], is_live: bool) -> Option<SchedulerTrial> {
+    let first: fn(&SchedulerTrial) -> Nanos = if is_live { |t| t.worst } else { |t| t.mean };
+    let then: fn(&SchedulerTrial) -> Nanos = if is_live { |t| t.mean } else { |t| t.worst };
     let least = tried.iter().map(first).min()?;
-    let level: Vec<&Tried> = tried.iter().filter(|t| is_level(first(t), least)).collect();
+    let level: Vec<&SchedulerTrial> = tried.iter().filter(|t| is_level(first(t), least)).collect();
     let best = level.iter().copied().min_by_key(|t| then(t))?;
-    let stays = |t: &&Tried| t.workers == 1 && is_level(then(t), then(best));
+    let stays = |t: &&SchedulerTrial| t.workers == 1 && is_level(then(t), then(best));
     Some(*level.iter().copied().find(stays).unwrap_or(best))
 }
 
@@ -66,8 +66,8 @@ mod tests {
     use super::*;
     use crate::Scheduler;
 
-    fn tried(scheduler: Scheduler, workers: usize, worst: u64, mean: u64) -> Tried {
-        Tried {
+    fn tried(scheduler: Scheduler, workers: usize, worst: u64, mean: u64) -> SchedulerTrial {
+        SchedulerTrial {
             scheduler,
             workers,
             worst: Nanos(worst),

@@ -6,7 +6,7 @@ use units::{Frames, Nanos, SampleRate};
 
 /// What something takes, in one state of the caches.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Times {
+pub struct StepTimes {
     /// The median of all readings.
     pub typical: Nanos,
     /// The dearest cycle, each cycle taken at its best: the largest over the cycles of a run of the least over its
@@ -16,11 +16,11 @@ pub struct Times {
 
 /// What something takes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Cost {
+pub struct StepCost {
     /// One cycle right behind the other.
-    pub warm: Times,
+    pub warm: StepTimes,
     /// After other data have gone through the caches.
-    pub polluted: Times,
+    pub polluted: StepTimes,
 }
 
 /// What one node takes for a block.
@@ -34,7 +34,7 @@ pub struct NodeCost {
     pub kind: String,
     /// What it takes. Of a delay it is the reading half; of nodes in a loop, all rounds, shared out as their stated
     /// costs are.
-    pub cost: Cost,
+    pub cost: StepCost,
 }
 
 /// What the nodes of one kind take.
@@ -45,7 +45,7 @@ pub struct KindCost {
     /// How many nodes of it there are.
     pub nodes: usize,
     /// What is typical for the middle one, and what was worst for any.
-    pub cost: Cost,
+    pub cost: StepCost,
 }
 
 /// What the nodes of a graph take.
@@ -58,7 +58,7 @@ pub struct NodeCosts {
     /// Each node, in the order in which they run.
     pub nodes: Vec<NodeCost>,
     /// A whole cycle on one worker.
-    pub cycle: Cost,
+    pub cycle: StepCost,
     /// How many cycles a run had.
     pub cycles: u32,
     /// How often it was repeated, with the caches warm and again with them polluted.
@@ -71,32 +71,32 @@ pub struct NodeCosts {
 
 impl NodeCosts {
     /// Typical costs with warm caches: what to expect.
-    pub fn typical(&self) -> plan::Costs {
+    pub fn typical(&self) -> plan::MeasuredCosts {
         self.each(|cost| cost.warm.typical)
     }
 
     /// The worst, with polluted caches: what to be ready for.
-    pub fn worst(&self) -> plan::Costs {
+    pub fn worst(&self) -> plan::MeasuredCosts {
         self.each(|cost| cost.polluted.worst)
     }
 
-    fn each(&self, which: impl Fn(&Cost) -> Nanos) -> plan::Costs {
+    fn each(&self, which: impl Fn(&StepCost) -> Nanos) -> plan::MeasuredCosts {
         let all = self.nodes.iter().map(|n| (n.node, which(&n.cost)));
-        plan::Costs {
-            of_node: all.collect(),
+        plan::MeasuredCosts {
+            by_node: all.collect(),
         }
     }
 
     /// The same by kind, dearest first.
     pub fn kinds(&self) -> Vec<KindCost> {
-        let mut by_kind = BTreeMap::<&str, Vec<Cost>>::new();
+        let mut by_kind = BTreeMap::<&str, Vec<StepCost>>::new();
         for node in &self.nodes {
             by_kind.entry(&node.kind).or_default().push(node.cost);
         }
         let kinds = by_kind.into_iter().map(|(kind, all)| KindCost {
             kind: kind.to_owned(),
             nodes: all.len(),
-            cost: Cost {
+            cost: StepCost {
                 warm: middle(&all, |c| c.warm),
                 polluted: middle(&all, |c| c.polluted),
             },
@@ -107,31 +107,31 @@ impl NodeCosts {
     }
 
     /// Keeps them in the costs file's part of this machine, under the patch's name and for each kind.
-    pub fn keep(&self, machine: &mut report::Machine, patch: &str, graph: &Graph) {
+    pub fn store(&self, machine: &mut report::MachineCosts, patch: &str, graph: &Graph) {
         let of_nodes = self
             .nodes
             .iter()
             .map(|n| (n.node, measured(self.block, &n.cost)));
-        machine.keep(patch, graph, of_nodes);
+        machine.keep_patch(patch, graph, of_nodes);
         for kind in self.kinds() {
             machine.keep_kind(&kind.kind, measured(self.block, &kind.cost));
         }
     }
 }
 
-fn measured(block: Frames, cost: &Cost) -> report::Measured {
-    report::Measured {
+fn measured(block: Frames, cost: &StepCost) -> report::BlockCost {
+    report::BlockCost {
         block: block.0,
         ns: cost.warm.typical.0,
         worst_ns: Some(cost.polluted.worst.0),
     }
 }
 
-fn middle(all: &[Cost], of: impl Fn(&Cost) -> Times) -> Times {
+fn middle(all: &[StepCost], of: impl Fn(&StepCost) -> StepTimes) -> StepTimes {
     let mut typical: Vec<Nanos> = all.iter().map(|c| of(c).typical).collect();
     typical.sort_unstable();
     let worst = all.iter().map(|c| of(c).worst).max();
-    Times {
+    StepTimes {
         typical: typical.get(typical.len() / 2).copied().unwrap_or_default(),
         worst: worst.unwrap_or_default(),
     }
@@ -141,12 +141,12 @@ fn middle(all: &[Cost], of: impl Fn(&Cost) -> Times) -> Times {
 mod tests {
     use super::*;
 
-    fn cost(ns: u64) -> Cost {
-        let times = Times {
+    fn cost(ns: u64) -> StepCost {
+        let times = StepTimes {
             typical: Nanos(ns),
             worst: Nanos(10 * ns),
         };
-        Cost {
+        StepCost {
             warm: times,
             polluted: times,
         }

@@ -4,9 +4,9 @@
 //! the other's flag; half a round is one crossing. What the same reading and writing costs on one core is taken off.
 
 use super::pair::{Over, await_flag, quartile, rounds, stamp_after};
-use report::Crossing;
-use rt::pad::Padded;
-use rt::stamp::Scale;
+use report::CoreLink;
+use rt::pad::CachePadded;
+use rt::stamp::TickScale;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
 use workers::CoreId;
@@ -23,7 +23,7 @@ struct Line(AtomicU64);
 
 /// A block on its way in one direction.
 struct Way {
-    flag: Padded<AtomicU32>,
+    flag: CachePadded<AtomicU32>,
     lines: Box<[Line]>,
 }
 
@@ -31,7 +31,7 @@ impl Way {
     fn new(bytes: usize) -> Self {
         let lines = (0..bytes.div_ceil(LINE)).map(|_| Line::default());
         Self {
-            flag: Padded(AtomicU32::new(0)),
+            flag: CachePadded(AtomicU32::new(0)),
             lines: lines.collect(),
         }
     }
@@ -65,7 +65,11 @@ impl Way {
 }
 
 /// Between two cores, within about `limit`; `None` where nothing could be measured.
-pub(super) fn crossing(cores: (CoreId, CoreId), limit: Duration, scale: Scale) -> Option<Crossing> {
+pub(super) fn crossing(
+    cores: (CoreId, CoreId),
+    limit: Duration,
+    scale: TickScale,
+) -> Option<CoreLink> {
     let share = limit / SIZES.len() as u32;
     let measured = SIZES.map(|bytes| one_way(cores, bytes, share, scale));
     let points: Vec<(f64, f64)> = SIZES
@@ -74,7 +78,7 @@ pub(super) fn crossing(cores: (CoreId, CoreId), limit: Duration, scale: Scale) -
         .filter_map(|(b, ns)| Some((*b as f64 / 1024.0, ns?)))
         .collect();
     let (base_ns, per_kib_ns) = line_through(&points)?;
-    Some(Crossing {
+    Some(CoreLink {
         from: cores.0.0,
         to: cores.1.0,
         base_ns,
@@ -83,7 +87,12 @@ pub(super) fn crossing(cores: (CoreId, CoreId), limit: Duration, scale: Scale) -
 }
 
 /// How much longer `bytes` bytes take to the other core than on one core, in ns.
-fn one_way(cores: (CoreId, CoreId), bytes: usize, limit: Duration, scale: Scale) -> Option<f64> {
+fn one_way(
+    cores: (CoreId, CoreId),
+    bytes: usize,
+    limit: Duration,
+    scale: TickScale,
+) -> Option<f64> {
     let (there, back) = (Way::new(bytes), Way::new(bytes));
     let never = Over::default();
     let round = |number| {
@@ -118,7 +127,7 @@ fn on_one_core(bytes: usize) -> Option<f64> {
 }
 
 /// How long a tick lasts.
-pub(super) fn nanos_a_tick(scale: Scale) -> f64 {
+pub(super) fn nanos_a_tick(scale: TickScale) -> f64 {
     1e9 / scale.ticks_per_second() as f64
 }
 

@@ -3,9 +3,9 @@
 use super::crossing::{crossing, nanos_a_tick};
 use super::pair::stamp_after;
 use super::wake::{claim, steal, wake};
-use plan::{Mark, TraceRecord};
-use report::{Crossing, Facts};
-use rt::stamp::{self, Scale};
+use plan::{TraceEvent, TraceRecord};
+use report::{CoreLink, CoreTimings};
+use rt::stamp::{self, TickScale};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use workers::{CoreId, DmaLatency};
 
@@ -21,9 +21,9 @@ const MARKS: usize = 4096;
 /// power saving is held off where that is allowed, as it is while sound is played.
 ///
 /// Real-time: waits, for `limit`.
-pub fn measure_machine(limit: Duration) -> Facts {
-    let scale = Scale::of_this_machine();
-    let _held = DmaLatency::hold().ok();
+pub fn measure_machine(limit: Duration) -> CoreTimings {
+    let scale = TickScale::calibrated();
+    let _held = DmaLatency::acquire().ok();
     let tick = nanos_a_tick(scale);
     let links = links(limit / 2, scale);
     let share = limit / PARTS;
@@ -33,7 +33,7 @@ pub fn measure_machine(limit: Duration) -> Facts {
     // Its thief says that it has stolen, and that is one more crossing.
     let answer = links.first().map_or(0.0, |link| link.base_ns);
     let at = SystemTime::now().duration_since(UNIX_EPOCH);
-    Facts {
+    CoreTimings {
         at_s: at.map_or(0, |at| at.as_secs()),
         wake_ns: asked.map(|(waker, _)| waker * tick),
         woken_ns: asked.map(|(_, sleeper)| sleeper * tick),
@@ -57,7 +57,7 @@ fn first_two() -> Option<(CoreId, CoreId)> {
 }
 
 /// Every pair of cores, or as many as fit: those of the first core before the others.
-fn links(limit: Duration, scale: Scale) -> Vec<Crossing> {
+fn links(limit: Duration, scale: TickScale) -> Vec<CoreLink> {
     let cores = workers::cores();
     let pairs =
         (0..cores.len()).flat_map(|a| (a + 1..cores.len()).map(move |b| (cores[a], cores[b])));
@@ -71,19 +71,19 @@ fn links(limit: Duration, scale: Scale) -> Vec<Crossing> {
 }
 
 /// What it costs to take the time of a step and to keep it, as every traced step does: the least of many.
-pub(crate) fn mark_ns(scale: Scale) -> f64 {
+pub(crate) fn mark_ns(scale: TickScale) -> f64 {
     const RUN: u32 = 64;
     let (mut pen, mut reader) = rt::trace::ring(2 * RUN as usize);
     let mut run = || {
         let start = stamp_after();
         for index in 0..RUN {
-            let (stamp, mark) = (stamp::now(), Mark::Step);
+            let (stamp, mark) = (stamp::now(), TraceEvent::Step);
             pen.record(TraceRecord {
                 stamp,
                 cycle: 0,
                 index,
                 worker: 0,
-                mark,
+                event: mark,
             });
         }
         let ticks = stamp_after() - start;

@@ -4,16 +4,16 @@
 //! least of their times is what that work costs when nobody disturbs it. The caches are left as the cycle before has
 //! left them, or swept before each cycle.
 
-use super::costs::{Cost, NodeCost, NodeCosts};
+use super::costs::{NodeCost, NodeCosts, StepCost};
 use super::machine::mark_ns;
 use super::readings::Readings;
 use super::rehearsal::Rehearsal;
 use super::sweep::Sweep;
 use crate::{EngineError, EngineOptions};
 use graph::{Graph, NodeId};
-use plan::{Plan, Step, Work};
+use plan::{Plan, Step, StepOp};
 use processor::Registry;
-use rt::stamp::Scale;
+use rt::stamp::TickScale;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -50,13 +50,13 @@ pub struct MeasureOptions {
 /// What is wrong with the graph, as for [`Engine::new`](crate::Engine::new).
 ///
 /// Real-time: waits, for `options.limit`.
-pub fn measure(
+pub fn measure_nodes(
     graph: &Graph,
     registry: Arc<Registry>,
     options: &MeasureOptions,
     tell: &mut dyn FnMut(f64) -> ControlFlow<()>,
 ) -> Result<NodeCosts, EngineError> {
-    let _plays = AudioThread::begin();
+    let _plays = AudioThread::enter();
     let begun = Instant::now();
     let mut bench = Bench::new(graph, registry, options)?;
     let most = bench.most_repeats(options.repeats);
@@ -145,12 +145,12 @@ impl<'a> Bench<'a> {
     }
 
     fn costs(self, repeats: u32) -> NodeCosts {
-        let scale = Scale::of_this_machine();
+        let scale = TickScale::calibrated();
         let mark_ns = mark_ns(scale);
         let of_step = |index: usize, step: &Step| {
             let is_due =
                 |cycle| (WARM_UP + cycle) as u64 % u64::from(step.every) == u64::from(step.phase);
-            Cost {
+            StepCost {
                 warm: self.warm.step(index, scale, mark_ns, is_due),
                 polluted: self.polluted.step(index, scale, mark_ns, is_due),
             }
@@ -162,7 +162,7 @@ impl<'a> Bench<'a> {
             Some(NodeCost {
                 node: id,
                 name: node.name.clone(),
-                kind: node.plays().to_owned(),
+                kind: node.effective_kind().to_owned(),
                 cost,
             })
         });
@@ -170,7 +170,7 @@ impl<'a> Bench<'a> {
             block: self.plan.block,
             rate: self.plan.rate,
             nodes: nodes.collect(),
-            cycle: Cost {
+            cycle: StepCost {
                 warm: self.warm.cycle(scale, mark_ns),
                 polluted: self.polluted.cycle(scale, mark_ns),
             },
@@ -194,17 +194,17 @@ fn cycles(one: Duration, limit: Duration, steps: usize) -> usize {
 }
 
 /// Whose cost a step's is: its node's, or that of a loop's members.
-fn shared(plan: &Plan, step: &Step, cost: Cost) -> Vec<(NodeId, Cost)> {
-    match step.work {
-        Work::Node { node, .. } | Work::Keep { node } => vec![(node, cost)],
+fn shared(plan: &Plan, step: &Step, cost: StepCost) -> Vec<(NodeId, StepCost)> {
+    match step.op {
+        StepOp::Process { node, .. } | StepOp::Sink { node } => vec![(node, cost)],
         // A measured cost says nothing of these: a line's writing half is always a copy, and so are a relay and an aligner.
-        Work::Write { .. }
-        | Work::Mute { .. }
-        | Work::Send { .. }
-        | Work::Receive { .. }
-        | Work::Align { .. } => Vec::new(),
-        Work::Loop(id) => {
-            let members = plan.loops[id.0 as usize].steps.of(&plan.inner);
+        StepOp::WriteLine { .. }
+        | StepOp::Silence { .. }
+        | StepOp::Send { .. }
+        | StepOp::Receive { .. }
+        | StepOp::Align { .. } => Vec::new(),
+        StepOp::Loop(id) => {
+            let members = plan.loops[id.0 as usize].steps.of(&plan.loop_steps);
             let all: u64 = members.iter().map(|m| m.cost.0).sum();
             let share = |member: &Step| member.cost.0 as f64 / all.max(1) as f64;
             let each = members
@@ -215,7 +215,7 @@ fn shared(plan: &Plan, step: &Step, cost: Cost) -> Vec<(NodeId, Cost)> {
     }
 }
 
-fn part(mut cost: Cost, share: f64) -> Cost {
+fn part(mut cost: StepCost, share: f64) -> StepCost {
     for times in [&mut cost.warm, &mut cost.polluted] {
         for ns in [&mut times.typical, &mut times.worst] {
             *ns = Nanos((ns.0 as f64 * share).round() as u64);

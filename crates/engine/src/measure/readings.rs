@@ -1,8 +1,8 @@
 //! The times of a plan's steps, from many repeats of one run.
 
-use super::costs::Times;
-use plan::{Mark, TraceRecord};
-use rt::stamp::Scale;
+use super::costs::StepTimes;
+use plan::{TraceEvent, TraceRecord};
+use rt::stamp::TickScale;
 use units::Nanos;
 
 /// The times of a plan's steps and of whole cycles, in ticks.
@@ -27,9 +27,9 @@ impl Readings {
 
     /// One record of cycle `cycle` of the run; one worker alone makes them.
     pub(super) fn feed(&mut self, cycle: usize, record: TraceRecord) {
-        match record.mark {
-            Mark::Begin => (self.first, self.steps) = (record.stamp, 0),
-            Mark::Step => {
+        match record.event {
+            TraceEvent::CycleBegin => (self.first, self.steps) = (record.stamp, 0),
+            TraceEvent::Step => {
                 self.steps += 1;
                 self.add(
                     record.index as usize,
@@ -37,7 +37,7 @@ impl Readings {
                     record.stamp.saturating_sub(self.last),
                 );
             }
-            Mark::End => {
+            TraceEvent::CycleEnd => {
                 let whole = record.stamp.saturating_sub(self.first);
                 self.add(self.things.len() - 1, cycle, whole);
             }
@@ -57,15 +57,15 @@ impl Readings {
     pub(super) fn step(
         &self,
         step: usize,
-        scale: Scale,
+        scale: TickScale,
         mark_ns: f64,
         is_due: impl Fn(usize) -> bool,
-    ) -> Times {
+    ) -> StepTimes {
         times(&self.things[step], scale, mark_ns, is_due)
     }
 
     /// What a whole cycle of `steps` steps took, less `mark_ns` for each and for its end.
-    pub(super) fn cycle(&self, scale: Scale, mark_ns: f64) -> Times {
+    pub(super) fn cycle(&self, scale: TickScale, mark_ns: f64) -> StepTimes {
         let steps = self.things.len();
         times(
             &self.things[steps - 1],
@@ -76,7 +76,12 @@ impl Readings {
     }
 }
 
-fn times(cycles: &[Vec<u32>], scale: Scale, less_ns: f64, is_due: impl Fn(usize) -> bool) -> Times {
+fn times(
+    cycles: &[Vec<u32>],
+    scale: TickScale,
+    less_ns: f64,
+    is_due: impl Fn(usize) -> bool,
+) -> StepTimes {
     let due = || {
         (cycles.iter().enumerate())
             .filter(|(cycle, _)| is_due(*cycle))
@@ -93,7 +98,7 @@ fn times(cycles: &[Vec<u32>], scale: Scale, less_ns: f64, is_due: impl Fn(usize)
         let ns = f64::from(ticks) * super::crossing::nanos_a_tick(scale) - less_ns;
         Nanos(ns.round().max(0.0) as u64)
     };
-    Times {
+    StepTimes {
         typical: ns(typical),
         worst: ns(worst.copied().unwrap_or(0)),
     }
@@ -103,13 +108,13 @@ fn times(cycles: &[Vec<u32>], scale: Scale, less_ns: f64, is_due: impl Fn(usize)
 mod tests {
     use super::*;
 
-    fn record(mark: Mark, index: u32, stamp: u64) -> TraceRecord {
+    fn record(mark: TraceEvent, index: u32, stamp: u64) -> TraceRecord {
         TraceRecord {
             stamp,
             cycle: 0,
             index,
             worker: 0,
-            mark,
+            event: mark,
         }
     }
 
@@ -117,17 +122,20 @@ mod tests {
     fn the_worst_is_the_dearest_cycle_at_its_best() {
         let mut readings = Readings::new(1, 2);
         for (cycle, took) in [(0, 100), (1, 30), (0, 900), (1, 40), (0, 110), (1, 31)] {
-            readings.feed(cycle, record(Mark::Begin, 0, 1000));
-            readings.feed(cycle, record(Mark::Enter, 0, 1010));
-            readings.feed(cycle, record(Mark::Step, 0, 1010 + took));
-            readings.feed(cycle, record(Mark::End, 0, 1020 + took));
+            readings.feed(cycle, record(TraceEvent::CycleBegin, 0, 1000));
+            readings.feed(cycle, record(TraceEvent::Enter, 0, 1010));
+            readings.feed(cycle, record(TraceEvent::Step, 0, 1010 + took));
+            readings.feed(cycle, record(TraceEvent::CycleEnd, 0, 1020 + took));
         }
-        let scale = Scale::new(1_000_000_000).unwrap();
+        let scale = TickScale::new(1_000_000_000).unwrap();
         let step = readings.step(0, scale, 5.0, |_| true);
         assert_eq!((step.typical, step.worst), (Nanos(95), Nanos(95)));
         let second = readings.step(0, scale, 5.0, |cycle| cycle == 1);
         assert_eq!((second.typical, second.worst), (Nanos(26), Nanos(25)));
         assert_eq!(readings.cycle(scale, 5.0).worst, Nanos(110));
-        assert_eq!(readings.step(0, scale, 5.0, |_| false), Times::default());
+        assert_eq!(
+            readings.step(0, scale, 5.0, |_| false),
+            StepTimes::default()
+        );
     }
 }

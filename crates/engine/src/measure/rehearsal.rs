@@ -2,12 +2,12 @@
 
 use crate::setting::Setting;
 use crate::{EngineError, EngineOptions};
-use exec::{Executor, Floor, Now};
+use exec::{CycleInfo, Executor, SharedRuntime};
 use graph::Graph;
 use plan::{Plan, TraceRecord};
 use processor::{Mode, Registry};
 use rt::stamp;
-use rt::trace::Reader;
+use rt::trace::TraceReader;
 use std::sync::Arc;
 
 /// The height of the noise that is played in place of a device's input, so that what hears it has something to do.
@@ -18,7 +18,7 @@ pub(crate) struct Rehearsal {
     executor: Box<dyn Executor>,
     pub(crate) plan: Plan,
     setting: Setting,
-    reader: Option<Reader<TraceRecord>>,
+    reader: Option<TraceReader<TraceRecord>>,
     device: Vec<Vec<f32>>,
     cycle: u64,
 }
@@ -33,9 +33,9 @@ impl Rehearsal {
         let mut options = options.clone();
         // What is wished, not what is rehearsed, says how the workers wait.
         let follows = options.mode.into();
-        options.mode = Mode::Rehearsal;
+        options.mode = Mode::DryRun;
         options.trace = false;
-        let (block, inputs) = (options.block, options.inputs);
+        let (block, inputs) = (options.block, options.input_channels);
         let mut setting = Setting::new(registry, options, follows)?;
         setting.admit(graph)?;
         let plan = setting.plan(graph, None)?;
@@ -61,8 +61,8 @@ impl Rehearsal {
         options.workers = 1;
         let mut this = Self::new(graph, registry, &options)?;
         let (pen, reader) = rt::trace::ring(this.plan.steps.len() + 16);
-        let floor = Floor::new(vec![pen]);
-        floor.trace(true);
+        let floor = SharedRuntime::new(vec![pen]);
+        floor.set_traced(true);
         this.setting.floor = Arc::new(floor);
         this.executor = this.setting.executor(&this.plan);
         this.reader = Some(reader);
@@ -71,20 +71,20 @@ impl Rehearsal {
 
     /// Plays one block; how many ticks that took, without what is done in the background between two blocks.
     pub(crate) fn cycle(&mut self) -> u64 {
-        self.setting.background.turn_all_until_settled();
+        self.setting.background.run_until_idle();
         let device: Vec<&[f32]> = self.device.iter().map(Vec::as_slice).collect();
         let block = u64::from(self.setting.options.block.0);
-        let now = Now {
+        let now = CycleInfo {
             position: self.cycle * block,
-            first: 0,
-            end: u64::MAX,
+            first_frame: 0,
+            end_frame: u64::MAX,
             cycle: self.cycle,
-            device: &device,
-            give_up: u64::MAX,
+            inputs: &device,
+            abandon_at: u64::MAX,
             help_until: u64::MAX,
         };
         let start = stamp::now();
-        self.executor.run(&now);
+        self.executor.run_cycle(&now);
         let took = stamp::now().saturating_sub(start);
         self.cycle += 1;
         took

@@ -1,10 +1,10 @@
 //! What it costs to wake a worker, and to take something that another core has.
 
 use super::pair::{Over, await_flag, quartile, rounds, stamp_after};
-use rt::deque::{Deque, Stolen};
-use rt::pad::Padded;
+use rt::deque::{Deque, Steal};
+use rt::pad::CachePadded;
 use rt::stamp;
-use rt::wake::Sleeper;
+use rt::wake::Futex;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
 use units::Nanos;
@@ -18,11 +18,11 @@ const LOOK: Nanos = Nanos(20_000_000);
 /// What waking costs, in ticks: the waker's own time, and how long until the other runs. `None` where no wake found
 /// anybody asleep.
 pub(super) fn wake(cores: (CoreId, CoreId), limit: Duration) -> Option<(f64, f64)> {
-    let (word, ran, seen) = (Sleeper::new(0), AtomicU64::new(0), AtomicU32::new(0));
+    let (word, ran, seen) = (Futex::new(0), AtomicU64::new(0), AtomicU32::new(0));
     let never = Over::default();
     let round = |number| {
         std::thread::sleep(APART);
-        word.set(number);
+        word.store(number);
         let start = stamp_after();
         let woken = word.wake(1);
         let end = stamp_after();
@@ -33,11 +33,11 @@ pub(super) fn wake(cores: (CoreId, CoreId), limit: Duration) -> Option<(f64, f64
     };
     let other = |over: &Over| {
         for number in 1.. {
-            while word.get() != number {
+            while word.load() != number {
                 if over.is_said() {
                     return;
                 }
-                word.wait_for(number - 1, LOOK);
+                word.wait_timeout(number - 1, LOOK);
             }
             // Relaxed: published by the flag.
             ran.store(stamp::now(), Ordering::Relaxed);
@@ -52,7 +52,7 @@ pub(super) fn wake(cores: (CoreId, CoreId), limit: Duration) -> Option<(f64, f64
 
 /// What it costs to change a word that the other core has changed last, in ticks.
 pub(super) fn claim(cores: (CoreId, CoreId), limit: Duration) -> Option<f64> {
-    let (word, never) = (Padded(AtomicU32::new(0)), Over::default());
+    let (word, never) = (CachePadded(AtomicU32::new(0)), Over::default());
     let take = |value: u32, over: &Over| {
         let came = await_flag(&word, value, over);
         // AcqRel: what each has done before travels on, as with every claim.
@@ -77,7 +77,7 @@ pub(super) fn claim(cores: (CoreId, CoreId), limit: Duration) -> Option<f64> {
 
 /// How long it takes from the push of a task until another core has stolen it and has said so, in ticks.
 pub(super) fn steal(cores: (CoreId, CoreId), limit: Duration) -> Option<f64> {
-    let (queue, stolen) = (Deque::new(1), Padded(AtomicU32::new(0)));
+    let (queue, stolen) = (Deque::new(1), CachePadded(AtomicU32::new(0)));
     let never = Over::default();
     let round = |epoch: u32| {
         queue.begin(epoch);
@@ -88,7 +88,7 @@ pub(super) fn steal(cores: (CoreId, CoreId), limit: Duration) -> Option<f64> {
     };
     let other = |over: &Over| {
         for epoch in 1.. {
-            while !matches!(queue.steal(epoch), Stolen::Task(_)) {
+            while !matches!(queue.steal(epoch), Steal::Success(_)) {
                 if over.is_said() {
                     return;
                 }

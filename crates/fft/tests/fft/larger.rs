@@ -1,6 +1,6 @@
 //! Larger transforms from the spectra of smaller ones, beside the direct ones.
 
-use divisi_fft::{Backend, Kernels, LANES, Larger, Packing, RealFft, SizeError, Smaller};
+use divisi_fft::{Backend, ComposedFft, Kernels, LANES, Packing, RealFft, SizeError, SmallerFft};
 use std::sync::Arc;
 
 fn noise(len: usize, seed: u32) -> Vec<f32> {
@@ -17,22 +17,22 @@ fn whole(bins: usize, packing: Packing, kernels: Kernels) -> Arc<RealFft> {
 }
 
 fn spectrum(fft: &RealFft, time: &[f32]) -> Vec<f32> {
-    let (mut spectrum, mut scratch) = (vec![0.0; fft.floats()], vec![0.0; fft.scratch()]);
+    let (mut spectrum, mut scratch) = (vec![0.0; fft.buffer_len()], vec![0.0; fft.scratch_len()]);
     fft.forward(time, &mut spectrum, &mut scratch);
     spectrum
 }
 
 /// The spectrum of `time` from sums of those of both halves' windows; anything in the scratch memory.
-fn from_smaller(larger: &Larger, time: &[f32], sums: [&[f32]; 2]) -> Vec<f32> {
-    let mut spectrum = vec![f32::NAN; larger.floats()];
-    let mut scratch = vec![f32::NAN; larger.scratch()];
+fn from_smaller(larger: &ComposedFft, time: &[f32], sums: [&[f32]; 2]) -> Vec<f32> {
+    let mut spectrum = vec![f32::NAN; larger.buffer_len()];
+    let mut scratch = vec![f32::NAN; larger.scratch_len()];
     for i in 0..larger.pieces() {
-        assert!(larger.weight(i) > 0);
-        larger.piece(i, time, &mut spectrum, &mut scratch);
+        assert!(larger.piece_cost(i) > 0);
+        larger.run_piece(i, time, &mut spectrum, &mut scratch);
     }
-    for i in 0..larger.last_pieces() {
-        assert!(larger.last_weight(i) > 0);
-        larger.last_piece(i, (sums[0], sums[1]), &mut spectrum, &mut scratch);
+    for i in 0..larger.final_pieces() {
+        assert!(larger.final_piece_cost(i) > 0);
+        larger.run_final_piece(i, (sums[0], sums[1]), &mut spectrum, &mut scratch);
     }
     spectrum
 }
@@ -47,7 +47,7 @@ fn apart_db(a: &[f32], b: &[f32]) -> f64 {
 fn sums(smaller: &RealFft, time: &[f32]) -> [Vec<f32>; 2] {
     let (first, second) = time.split_at(time.len() / 2);
     [first, second].map(|half| {
-        let windows = half.chunks_exact(smaller.floats());
+        let windows = half.chunks_exact(smaller.buffer_len());
         windows
             .map(|window| spectrum(smaller, window))
             .reduce(|a, b| a.iter().zip(&b).map(|(a, b)| a + b).collect())
@@ -57,7 +57,7 @@ fn sums(smaller: &RealFft, time: &[f32]) -> [Vec<f32>; 2] {
 
 #[test]
 fn the_sums_of_smaller_spectra_are_every_second_or_fourth_bin_and_the_others_are_made() {
-    for kernels in Kernels::here() {
+    for kernels in Kernels::available() {
         for (packing, below) in [
             (Packing::Batch, 16),
             (Packing::Batch, 32),
@@ -72,9 +72,10 @@ fn the_sums_of_smaller_spectra_are_every_second_or_fourth_bin_and_the_others_are
                     whole(below, packing, kernels),
                     whole(below * ratio, packing, kernels),
                 );
-                let larger = Larger::new(Smaller::Whole(small.clone()), ratio, kernels).unwrap();
+                let larger =
+                    ComposedFft::new(SmallerFft::Direct(small.clone()), ratio, kernels).unwrap();
                 assert_eq!((larger.bins(), larger.ratio()), (below * ratio, ratio));
-                let time = noise(direct.floats(), 7);
+                let time = noise(direct.buffer_len(), 7);
                 let [first, second] = sums(&small, &time);
                 let made = from_smaller(&larger, &time, [&first, &second]);
                 let db = apart_db(&made, &spectrum(&direct, &time));
@@ -90,11 +91,16 @@ fn what_nobody_gives_is_made_alone_with_the_same_bits() {
     for (packing, below) in [(Packing::Batch, 16), (Packing::Mono, 256)] {
         for ratio in [2, 4, 8] {
             let small = whole(below, packing, kernels);
-            let larger = Larger::new(Smaller::Whole(small.clone()), ratio, kernels).unwrap();
-            let time = noise(larger.floats(), 9);
+            let larger =
+                ComposedFft::new(SmallerFft::Direct(small.clone()), ratio, kernels).unwrap();
+            let time = noise(larger.buffer_len(), 9);
             for (half, sum) in time.chunks_exact(time.len() / 2).zip(sums(&small, &time)) {
-                let mut alone = vec![f32::NAN; larger.given()];
-                larger.sum(half, &mut alone, &mut vec![f32::NAN; larger.sum_scratch()]);
+                let mut alone = vec![f32::NAN; larger.sum_len()];
+                larger.sum_spectra(
+                    half,
+                    &mut alone,
+                    &mut vec![f32::NAN; larger.sum_scratch_len()],
+                );
                 assert_eq!(alone, sum);
             }
         }
@@ -106,15 +112,20 @@ fn a_still_larger_one_takes_from_a_larger_one_and_makes_its_bits() {
     let kernels = Kernels::best();
     for (packing, below) in [(Packing::Batch, 16), (Packing::Mono, 256)] {
         let small = whole(below, packing, kernels);
-        let middle = Arc::new(Larger::new(Smaller::Whole(small.clone()), 4, kernels).unwrap());
-        let largest = Larger::new(Smaller::Larger(middle.clone()), 2, kernels).unwrap();
-        let time = noise(largest.floats(), 11);
+        let middle =
+            Arc::new(ComposedFft::new(SmallerFft::Direct(small.clone()), 4, kernels).unwrap());
+        let largest = ComposedFft::new(SmallerFft::Composed(middle.clone()), 2, kernels).unwrap();
+        let time = noise(largest.buffer_len(), 11);
         let mut made = Vec::new();
         for half in time.chunks_exact(time.len() / 2) {
             let [first, second] = sums(&small, half);
             let given = from_smaller(&middle, half, [&first, &second]);
-            let mut alone = vec![f32::NAN; largest.given()];
-            largest.sum(half, &mut alone, &mut vec![f32::NAN; largest.sum_scratch()]);
+            let mut alone = vec![f32::NAN; largest.sum_len()];
+            largest.sum_spectra(
+                half,
+                &mut alone,
+                &mut vec![f32::NAN; largest.sum_scratch_len()],
+            );
             assert_eq!(alone, given);
             made.push(given);
         }
@@ -130,20 +141,20 @@ fn what_cannot_be_is_refused() {
     let kernels = Kernels::best();
     let new = |packing, below, ratio| {
         let small = whole(below, packing, kernels);
-        Larger::new(Smaller::Whole(small), ratio, kernels).map(|larger| larger.given())
+        ComposedFft::new(SmallerFft::Direct(small), ratio, kernels).map(|larger| larger.sum_len())
     };
     assert_eq!(
         new(Packing::Batch, 16, 3),
-        Err(SizeError::NotAPowerOfTwo(48))
+        Err(SizeError::NotPowerOfTwo(48))
     );
     assert_eq!(
         new(Packing::Batch, 16, 1),
-        Err(SizeError::NotAPowerOfTwo(16))
+        Err(SizeError::NotPowerOfTwo(16))
     );
     assert_eq!(new(Packing::Mono, 128, 2), Err(SizeError::TooSmall(128)));
     assert_eq!(new(Packing::Batch, 16, 2), Ok(2 * 16 * LANES));
-    let vast = Larger::new(
-        Smaller::Whole(whole(1 << 14, Packing::Mono, kernels)),
+    let vast = ComposedFft::new(
+        SmallerFft::Direct(whole(1 << 14, Packing::Mono, kernels)),
         1 << 30,
         kernels,
     );

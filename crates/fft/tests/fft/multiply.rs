@@ -1,7 +1,7 @@
 //! The multiply-adds beside the same sums in double precision.
 
 use crate::oracle::{noise, place};
-use divisi_fft::compare::{Layout, Style, multiply_add};
+use divisi_fft::compare::{ComplexLayout, MultiplyVariant, multiply_add};
 use divisi_fft::{Kernels, LANES, Packing, half};
 
 /// `sum` plus all products, in double precision.
@@ -54,7 +54,7 @@ fn sums_of_products_are_those_in_double_precision() {
         let (start, pairs) = (noise(1, len), pairs(count, len));
         for packing in [Packing::Mono, Packing::Batch] {
             let want = oracle(&start, &pairs, packing);
-            for kernels in Kernels::here() {
+            for kernels in Kernels::available() {
                 let mut sum = start.clone();
                 kernels.multiply_add_many(&mut sum, &borrowed(&pairs), packing);
                 assert_near(
@@ -73,7 +73,7 @@ fn many_at_once_have_the_bits_of_one_after_another() {
     let len = 7 * 2 * LANES;
     let (start, pairs) = (noise(1, len), pairs(15, len));
     for packing in [Packing::Mono, Packing::Batch] {
-        for kernels in Kernels::here() {
+        for kernels in Kernels::available() {
             let (mut one_by_one, mut at_once) = (start.clone(), start.clone());
             for (a, b) in &pairs {
                 kernels.multiply_add(&mut one_by_one, a, b, packing);
@@ -107,9 +107,9 @@ fn factors_in_half_precision_are_taken_for_what_they_are() {
         .map(|((a, _), b)| (&**a, &**b))
         .collect();
     for packing in [Packing::Mono, Packing::Batch] {
-        for kernels in Kernels::here() {
+        for kernels in Kernels::available() {
             let (mut half, mut float) = (start.clone(), start.clone());
-            kernels.multiply_add_half(&mut half, &as_half, Some(packing));
+            kernels.multiply_add_f16(&mut half, &as_half, Some(packing));
             kernels.multiply_add_many(&mut float, &as_float, packing);
             assert!(half == float, "{kernels:?} {packing:?}");
         }
@@ -119,7 +119,7 @@ fn factors_in_half_precision_are_taken_for_what_they_are() {
 #[test]
 fn nothing_to_add_leaves_the_sum_alone() {
     let start = noise(1, 64);
-    for kernels in Kernels::here() {
+    for kernels in Kernels::available() {
         let mut sum = start.clone();
         kernels.multiply_add_many(&mut sum, &[], Packing::Mono);
         kernels.multiply_add(&mut [], &[], &[], Packing::Batch);
@@ -135,14 +135,21 @@ fn every_style_in_every_layout_gives_the_same_sums() {
         noise(2, 2 * numbers),
         noise(3, 2 * numbers),
     );
-    let mut styles = vec![Style::Type, Style::Naive, Style::NaiveByFour];
-    styles.extend(Kernels::here().flat_map(|k| [Style::Vectors(k), Style::VectorsByFour(k)]));
+    let mut styles = vec![
+        MultiplyVariant::ComplexType,
+        MultiplyVariant::Naive,
+        MultiplyVariant::NaiveUnrolled,
+    ];
+    styles.extend(
+        Kernels::available()
+            .flat_map(|k| [MultiplyVariant::Simd(k), MultiplyVariant::SimdUnrolled(k)]),
+    );
     for style in styles {
-        for layout in Layout::ALL {
+        for layout in ComplexLayout::ALL {
             let mut sum = start.clone();
             multiply_add(style, layout, &mut sum, &a, &b);
             for i in 0..numbers {
-                let (re, im) = layout.place(i, numbers);
+                let (re, im) = layout.position(i, numbers);
                 let of = |v: &[f32]| (f64::from(v[re]), f64::from(v[im]));
                 let ((ar, ai), (br, bi), (sr, si)) = (of(&a), of(&b), of(&start));
                 let want = (sr + ar * br - ai * bi, si + ar * bi + ai * br);
@@ -176,13 +183,13 @@ fn outputs_ahead_have_the_bits_of_one_product_after_another() {
             .map(|b| b.iter().map(|&x| half::from_f32(x)).collect())
             .collect();
         for packing in [None, Some(Packing::Mono), Some(Packing::Batch)] {
-            for kernels in Kernels::here() {
+            for kernels in Kernels::available() {
                 let (mut want, mut got) = (sums.clone(), sums.clone());
                 let (mut want_half, mut got_half) = (sums.clone(), sums.clone());
                 for k in 0..outputs {
                     for i in (0..inputs).filter(|i| i + k < filters) {
-                        kernels.multiply_add_within(&mut want[k], &[(&a[i], &b[i + k])], packing);
-                        kernels.multiply_add_half(
+                        kernels.multiply_add_blocks(&mut want[k], &[(&a[i], &b[i + k])], packing);
+                        kernels.multiply_add_f16(
                             &mut want_half[k],
                             &[(&a[i], &halves[i + k])],
                             packing,
@@ -193,9 +200,9 @@ fn outputs_ahead_have_the_bits_of_one_product_after_another() {
                 let b: Vec<&[f32]> = b.iter().map(|b| &**b).collect();
                 let halves: Vec<&[u16]> = halves.iter().map(|b| &**b).collect();
                 let mut sums: Vec<&mut [f32]> = got.iter_mut().map(|s| &mut **s).collect();
-                kernels.multiply_add_ahead(&mut sums, &a, &b, packing);
+                kernels.multiply_add_outputs(&mut sums, &a, &b, packing);
                 let mut sums: Vec<&mut [f32]> = got_half.iter_mut().map(|s| &mut **s).collect();
-                kernels.multiply_add_ahead_half(&mut sums, &a, &halves, packing);
+                kernels.multiply_add_outputs_f16(&mut sums, &a, &halves, packing);
                 assert!(
                     got == want,
                     "{kernels:?} {packing:?} {outputs} {inputs} {filters}"

@@ -1,7 +1,7 @@
 //! Every size, packing, back-end and set of kernels beside a transform in double precision.
 
 use crate::oracle::{error, noise, place, spectrum};
-use divisi_fft::{Aligned, Backend, Kernels, Packing, RealFft, SizeError};
+use divisi_fft::{AlignedBuffer, Backend, Kernels, Packing, RealFft, SizeError};
 
 /// The stated bound of the difference's RMS beside the spectrum's: 2^-24 a level, and some.
 fn bound(bins: usize) -> f64 {
@@ -15,7 +15,7 @@ fn all(bins: usize) -> impl Iterator<Item = (String, RealFft)> {
         .into_iter()
         .flat_map(|p| Backend::ALL.map(|b| (p, b)));
     ways.flat_map(move |(packing, backend)| {
-        Kernels::here().map(move |kernels| {
+        Kernels::available().map(move |kernels| {
             let name = format!("{bins} {packing:?} {backend:?} {kernels:?}");
             (name, RealFft::new(bins, packing, kernels, backend).unwrap())
         })
@@ -24,19 +24,19 @@ fn all(bins: usize) -> impl Iterator<Item = (String, RealFft)> {
 
 /// Memory for one transform.
 struct Memory {
-    time: Aligned,
-    spectrum: Aligned,
-    scratch: Aligned,
+    time: AlignedBuffer,
+    spectrum: AlignedBuffer,
+    scratch: AlignedBuffer,
 }
 
 impl Memory {
     /// Noise in time, rubbish in the scratch memory.
     fn of(fft: &RealFft) -> Self {
-        let mut scratch = Aligned::new(fft.scratch());
+        let mut scratch = AlignedBuffer::new(fft.scratch_len());
         scratch.fill(f32::NAN);
         Self {
-            time: Aligned::from(&*noise(fft.bins() as u64, fft.floats())),
-            spectrum: Aligned::new(fft.floats()),
+            time: AlignedBuffer::from(&*noise(fft.bins() as u64, fft.buffer_len())),
+            spectrum: AlignedBuffer::new(fft.buffer_len()),
             scratch,
         }
     }
@@ -123,9 +123,11 @@ fn bits_do_not_depend_on_where_the_memory_lies() {
     for bins in [16, 32, 64, 256, 1024] {
         for (name, fft) in all(bins) {
             let mut memory = Memory::of(&fft);
-            let (mut time, mut spectrum) =
-                (vec![0.0; fft.floats() + 1], vec![0.0; fft.floats() + 3]);
-            let mut scratch = vec![0.0; fft.scratch() + 5];
+            let (mut time, mut spectrum) = (
+                vec![0.0; fft.buffer_len() + 1],
+                vec![0.0; fft.buffer_len() + 3],
+            );
+            let mut scratch = vec![0.0; fft.scratch_len() + 5];
             time[1..].copy_from_slice(&memory.time);
             memory.forward(&fft);
             fft.forward(&time[1..], &mut spectrum[3..], &mut scratch[5..]);
@@ -140,8 +142,8 @@ fn bits_do_not_depend_on_where_the_memory_lies() {
 #[test]
 fn a_size_that_cannot_be_is_refused_with_its_reason() {
     let new = |bins| RealFft::new(bins, Packing::Mono, Kernels::best(), Backend::Own).err();
-    assert_eq!(new(0), Some(SizeError::NotAPowerOfTwo(0)));
-    assert_eq!(new(48), Some(SizeError::NotAPowerOfTwo(48)));
+    assert_eq!(new(0), Some(SizeError::NotPowerOfTwo(0)));
+    assert_eq!(new(48), Some(SizeError::NotPowerOfTwo(48)));
     assert_eq!(new(8), Some(SizeError::TooSmall(8)));
     assert_eq!(new(1 << 25), Some(SizeError::TooLarge(1 << 25)));
 }
@@ -178,7 +180,7 @@ fn no_piece_of_a_large_transform_is_long() {
         for bins in sizes.filter(|bins: &usize| bins.is_power_of_two()) {
             let fft = RealFft::new(bins, packing, kernels, Backend::Own).unwrap();
             for forward in [true, false] {
-                let weights = (0..fft.pieces()).map(|i| fft.weight(i, forward));
+                let weights = (0..fft.pieces()).map(|i| fft.piece_cost(i, forward));
                 let worst = weights.max().unwrap();
                 assert!(worst <= MOST, "{packing:?} {bins}: {worst} instructions");
             }

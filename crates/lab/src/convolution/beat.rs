@@ -4,7 +4,7 @@
 //! millisecond at a time on the callback's core and notes by how much it woke late: nothing of ours stands before it, so
 //! what it misses is the machine's doing. A miss is explained where the probe's gaps in its time make up for it.
 
-use divisi::rt::stamp::{self, Scale};
+use divisi::rt::stamp::{self, TickScale};
 use divisi::workers::{self, AudioThread, Priority};
 use std::hint::black_box;
 use std::sync::Mutex;
@@ -164,11 +164,11 @@ pub(super) fn play(callback: &mut dyn Callback, beat: Beat) -> Seen {
 }
 
 #[derive(Clone, Copy)]
-struct Clock(u64, Scale);
+struct Clock(u64, TickScale);
 
 impl Clock {
     fn begin() -> Self {
-        Self(stamp::now(), Scale::of_this_machine())
+        Self(stamp::now(), TickScale::calibrated())
     }
 
     fn ns(self) -> u64 {
@@ -203,7 +203,7 @@ fn probe(stop: &AtomicBool, clock: Clock, place: Place) -> Vec<Gap> {
 }
 
 fn calls(callback: &mut dyn Callback, beat: Beat, clock: Clock) -> (Seen, Vec<Miss>) {
-    let _plays = AudioThread::begin();
+    let _plays = AudioThread::enter();
     let period = beat.period.as_nanos() as u64;
     let mut misses = Vec::with_capacity(MOST_MISSES + 1);
     let mut seen = Seen {

@@ -111,7 +111,7 @@ impl ConvolutionCell {
     fn place(&self) -> Place {
         Place {
             cores: self.cores,
-            is_urgent: self.effort != Effort::Least,
+            is_urgent: self.effort != Effort::Minimal,
         }
     }
 

@@ -170,7 +170,7 @@ mod tests {
 
     #[test]
     fn no_two_runs_have_one_key() {
-        for effort in [Effort::Full, Effort::Quick, Effort::Least] {
+        for effort in [Effort::Full, Effort::Quick, Effort::Minimal] {
             let all = cells(effort);
             let keys: HashSet<_> = all.iter().map(ConvolutionCell::key).collect();
             assert_eq!(keys.len(), all.len());

@@ -11,7 +11,7 @@ use super::ways::{Pin, Way};
 use super::{BLOCK, RATE_HZ};
 use crate::chart::{Body, Chart, Labelled};
 use crate::page::Page;
-use crate::{Machine, Row, Table, state};
+use crate::{MachineInfo, Row, Table, state};
 
 /// Instances of 524288 frames that were reported to play without dropouts (Colmenares and others 2010): preemptive, and
 /// time-distributed.
@@ -20,7 +20,7 @@ const REPORTED: [(&str, u32); 2] = [("preemptive", 82), ("time-distributed", 22)
 const GAIN: (f64, f64) = (1.3, 1.7);
 
 /// The page and its pictures.
-pub(crate) fn page(table: &Table, machine: &Machine) -> (String, Vec<Chart>) {
+pub(crate) fn page(table: &Table, machine: &MachineInfo) -> (String, Vec<Chart>) {
     let view = View { table };
     let mut page = Page::new("Partitioned convolution on a conventional system");
     let mut charts = Vec::new();

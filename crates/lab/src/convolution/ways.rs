@@ -3,10 +3,10 @@
 use super::beat::{self, Callback, Late, Place};
 use super::{BLOCK, period};
 use crate::LabError;
-use divisi::conv::distributed::{Evenly, Ratio, TwoLevels};
+use divisi::conv::distributed::{LevelRatio, TimeDistributed, TwoLevelConvolver};
 use divisi::conv::{
-    Convolver, Costs, Hands, Inline, Latency, Options, Partition, Path, Pinning, Space, Threads,
-    ThreadsOptions, least_sum,
+    AddedLatency, Convolver, ConvolverOptions, CostTable, Inline, LevelScheduler, LevelThreads,
+    LevelThreadsOptions, Partition, PartitionSpace, Path, Pinning, min_total_load,
 };
 use divisi::fft::{Kernels, Packing};
 use divisi::workers::{self, Priority};
@@ -127,22 +127,22 @@ impl Pin {
 
 fn two_levels(length: usize) -> Option<Partition> {
     let long = 32 * BLOCK;
-    let start = Partition::least_start(BLOCK, Latency::None, long);
+    let start = Partition::min_start(BLOCK, AddedLatency::None, long);
     let first = start.min(length).div_ceil(BLOCK);
     let rest = length.saturating_sub(start).div_ceil(long);
     let levels = [(BLOCK, first), (long, rest)];
     let levels = &levels[..if rest > 0 { 2 } else { 1 }];
-    Partition::new(BLOCK, Latency::None, 0, levels).ok()
+    Partition::new(BLOCK, AddedLatency::None, 0, levels).ok()
 }
 
 fn cheapest(length: usize) -> Option<Partition> {
-    let costs = Costs::built_in();
-    let space = Space::new(length, BLOCK, Latency::None)?;
+    let costs = CostTable::built_in();
+    let space = PartitionSpace::new(length, BLOCK, AddedLatency::None)?;
     // All that is compared has channels enough for sixteen at a time.
-    let found = least_sum(&space, &|size, count| {
-        costs.worst(Packing::Batch, size, count)
+    let found = min_total_load(&space, &|size, count| {
+        costs.worst_ns(Packing::Batch, size, count)
     });
-    let typical = || Partition::typical(BLOCK, Latency::None, length).ok();
+    let typical = || Partition::typical(BLOCK, AddedLatency::None, length).ok();
     found.map(|found| found.partition).or_else(typical)
 }
 
@@ -158,9 +158,9 @@ pub(super) fn words(partition: &Partition) -> String {
 /// What convolves.
 enum Engine {
     /// Levels' work by somebody's hands.
-    Levels(Box<Convolver>, Box<dyn Hands + Send>),
+    Levels(Box<Convolver>, Box<dyn LevelScheduler + Send>),
     /// Two levels by decimation in frequency, and what it plays.
-    Two(Box<TwoLevels>, Vec<f32>),
+    Two(Box<TwoLevelConvolver>, Vec<f32>),
 }
 
 /// A convolver that hears noise.
@@ -193,7 +193,13 @@ impl Player {
         let cut = (words(&partition), partition.levels().len());
         let engine = match way {
             Way::DistributedTwo => two(channels, length)?,
-            _ => levels(way, Options::new(partition), channels, length, (place, pin))?,
+            _ => levels(
+                way,
+                ConvolverOptions::new(partition),
+                channels,
+                length,
+                (place, pin),
+            )?,
         };
         Ok(Self {
             engine,
@@ -219,7 +225,7 @@ impl Player {
 
 fn levels(
     way: Way,
-    mut options: Options,
+    mut options: ConvolverOptions,
     channels: usize,
     length: usize,
     (place, pin): (Place, Pin),
@@ -227,14 +233,14 @@ fn levels(
     options.nested = matches!(way, Way::PreemptiveNested | Way::DistributedNested);
     options.larger_from_smaller = matches!(way, Way::PreemptiveGardner | Way::DistributedGardner);
     if way.plain() == Way::Distributed {
-        options = Evenly::prepare(&options, channels);
+        options = TimeDistributed::adapt_options(&options, channels);
     }
     let path = |channel| Path::new(channel, channel, response(channel, length));
     let paths: Vec<_> = (0..channels).map(path).collect();
     let made = Convolver::new(channels, channels, &paths, &options);
     let mut convolver = made.map_err(|error| LabError::Play(error.to_string()))?;
-    let hands: Box<dyn Hands + Send> = match way.plain() {
-        Way::Distributed => Box::new(Evenly::new(&mut convolver)),
+    let hands: Box<dyn LevelScheduler + Send> = match way.plain() {
+        Way::Distributed => Box::new(TimeDistributed::new(&mut convolver)),
         _ if way.has_threads() => Box::new(threads(&convolver, place, pin)?),
         _ => Box::new(Inline),
     };
@@ -246,7 +252,7 @@ fn two(channels: usize, length: usize) -> Result<Engine, LabError> {
         .map(|channel| response(channel, length))
         .collect();
     let responses: Vec<&[f32]> = responses.iter().map(Vec::as_slice).collect();
-    let made = TwoLevels::new(&responses, BLOCK, Ratio::ThirtyTwo, Kernels::best());
+    let made = TwoLevelConvolver::new(&responses, BLOCK, LevelRatio::ThirtyTwo, Kernels::best());
     let made = made.map_err(|error| LabError::Play(error.to_string()))?;
     Ok(Engine::Two(Box::new(made), vec![0.0; channels * BLOCK]))
 }
@@ -263,10 +269,10 @@ impl Callback for Player {
         match &mut self.engine {
             Engine::Levels(convolver, hands) => {
                 for channel in 0..self.channels {
-                    convolver.hear(channel, heard(channel));
+                    convolver.write_input(channel, heard(channel));
                 }
-                convolver.turn(&mut **hands);
-                late = convolver.late();
+                convolver.process_block(&mut **hands);
+                late = convolver.late_count();
             }
             Engine::Two(two, played) => {
                 let inputs: Vec<&[f32]> = (0..self.channels).map(heard).collect();
@@ -282,17 +288,17 @@ impl Callback for Player {
     }
 }
 
-fn threads(convolver: &Convolver, place: Place, pin: Pin) -> Result<Threads, LabError> {
-    let options = ThreadsOptions {
+fn threads(convolver: &Convolver, place: Place, pin: Pin) -> Result<LevelThreads, LabError> {
+    let options = LevelThreadsOptions {
         priority: match place.is_urgent {
             true => Priority::RealTime(beat::LEVELS),
             false => Priority::Ordinary,
         },
         pinning: pin.pinning(place),
         // Without priority nothing is promised: then it waits.
-        patience: place.is_urgent.then(period),
+        max_wait: place.is_urgent.then(period),
     };
-    Threads::new(convolver, &options).map_err(|error| LabError::Play(error.to_string()))
+    LevelThreads::new(convolver, &options).map_err(|error| LabError::Play(error.to_string()))
 }
 
 /// Noise that fades by 60 dB.
@@ -328,7 +334,7 @@ mod tests {
     fn every_way_covers_every_length_and_two_levels_are_thirty_two_apart() {
         for length in [64, 4000, 16_384, 524_288] {
             for way in Way::ALL {
-                assert!(way.partition(length).unwrap().reach() >= length);
+                assert!(way.partition(length).unwrap().max_ir_frames() >= length);
             }
         }
         assert_eq!(words(&two_levels(16_384).unwrap()), "63x64 7x2048");
@@ -362,7 +368,7 @@ mod tests {
         for _ in 0..300 {
             assert_eq!(player.call().results, 0, "{}", way.name());
             match &player.engine {
-                Engine::Levels(convolver, _) => all.extend_from_slice(convolver.played(1)),
+                Engine::Levels(convolver, _) => all.extend_from_slice(convolver.output(1)),
                 Engine::Two(_, played) => all.extend_from_slice(&played[BLOCK..2 * BLOCK]),
             }
         }

@@ -196,7 +196,7 @@ fn own(effort: Effort, load: bool, all: &mut Vec<GraphCell>) {
             let graph = (*shape, inner);
             let fuse = effort == Effort::Full;
             add(all, graph, (3, 128), Pace::Beat, true);
-            if load || effort == Effort::Least {
+            if load || effort == Effort::Minimal {
                 continue;
             }
             for threads in THREADS {
@@ -319,7 +319,7 @@ mod tests {
 
     #[test]
     fn no_run_is_there_twice_and_each_has_its_control() {
-        for effort in [Effort::Full, Effort::Quick, Effort::Least] {
+        for effort in [Effort::Full, Effort::Quick, Effort::Minimal] {
             let all = cells(effort);
             let keys: HashSet<_> = all.iter().map(Cell::key).collect();
             assert_eq!(keys.len(), all.len());

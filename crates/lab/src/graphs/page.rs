@@ -8,11 +8,11 @@ mod view;
 use super::cells::{CONTROL, DEAR_NS};
 use crate::chart::Chart;
 use crate::page::Page;
-use crate::{Machine, Table, state};
+use crate::{MachineInfo, Table, state};
 use view::View;
 
 /// The page and its pictures.
-pub(crate) fn page(table: &Table, machine: &Machine) -> (String, Vec<Chart>) {
+pub(crate) fn page(table: &Table, machine: &MachineInfo) -> (String, Vec<Chart>) {
     let view = View {
         table,
         cores: machine.cores,
@@ -29,7 +29,7 @@ pub(crate) fn page(table: &Table, machine: &Machine) -> (String, Vec<Chart>) {
     (page.finish(), charts)
 }
 
-fn method(page: &mut Page, machine: &Machine) {
+fn method(page: &mut Page, machine: &MachineInfo) {
     page.text(
         "An audio engine plays a graph of nodes (oscillators, modulators, mixers, outputs) a block of frames at a time. \
          Each block must be done before the device asks for the next: its period is the deadline. The nodes of one block can \

@@ -2,7 +2,7 @@
 
 use super::filter::{Filter, operations};
 use super::pass::{self, Gone, Post};
-use super::peer::{self, Peer, Role};
+use super::peer::{self, Peer, PeerRole};
 use super::streams::{self, Slices};
 use super::{COLUMNS, CONTROL, FILTER, KEYS, ONE, PIPES, PROCESSES, STREAM, TRIP, TWO};
 use crate::bench::Bench;
@@ -142,17 +142,17 @@ impl QueueCell {
         Ok(())
     }
 
-    fn role(&self) -> Role {
+    fn role(&self) -> PeerRole {
         match self.what {
-            STREAM => Role::Sink,
-            _ => Role::Echo,
+            STREAM => PeerRole::Sink,
+            _ => PeerRole::Echo,
         }
     }
 
     fn pass(&self, end: &mut impl Post) -> Result<f64, LabError> {
         let done = match self.role() {
-            Role::Sink => pass::sent(self.size, self.time, end),
-            Role::Echo => pass::trips(self.size, self.time, end),
+            PeerRole::Sink => pass::sent(self.size, self.time, end),
+            PeerRole::Echo => pass::trips(self.size, self.time, end),
         };
         done.map_err(|Gone| LabError::Play("the other process has gone".into()))
     }
@@ -233,7 +233,7 @@ mod tests {
 
     #[test]
     fn no_two_runs_have_one_key() {
-        for effort in [Effort::Full, Effort::Quick, Effort::Least] {
+        for effort in [Effort::Full, Effort::Quick, Effort::Minimal] {
             let all = cells(effort);
             let keys: HashSet<_> = all.iter().map(QueueCell::key).collect();
             assert_eq!(keys.len(), all.len());

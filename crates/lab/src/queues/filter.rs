@@ -1,15 +1,15 @@
 //! One block of a filter by FFT: overlap-save, from any slice to any slice.
 
-use divisi::fft::{Aligned, Backend, Kernels, Packing, RealFft};
+use divisi::fft::{AlignedBuffer, Backend, Kernels, Packing, RealFft};
 
 /// A filter that takes a window of a whole FFT and gives what is right of it at the front of another.
 pub(super) struct Filter {
     fft: RealFft,
     kernels: Kernels,
-    response: Aligned,
-    spectrum: Aligned,
-    product: Aligned,
-    scratch: Aligned,
+    response: AlignedBuffer,
+    spectrum: AlignedBuffer,
+    product: AlignedBuffer,
+    scratch: AlignedBuffer,
     hop: usize,
 }
 
@@ -20,8 +20,8 @@ impl Filter {
         let fft = RealFft::new(size / 2, Packing::Mono, kernels, Backend::Own);
         let fft = fft.expect("the experiment's sizes are sizes of it");
         let [mut time, mut response, spectrum, product] =
-            [(); 4].map(|()| Aligned::new(fft.floats()));
-        let mut scratch = Aligned::new(fft.scratch());
+            [(); 4].map(|()| AlignedBuffer::new(fft.buffer_len()));
+        let mut scratch = AlignedBuffer::new(fft.scratch_len());
         // Turned back by the overlap, so that the frames that are right come first. The transforms' gain is taken out.
         for tap in 0..=overlap {
             let place = (size + tap - overlap) % size;

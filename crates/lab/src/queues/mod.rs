@@ -11,7 +11,7 @@ mod streams;
 
 pub(crate) use cells::cells;
 pub(crate) use page::page;
-pub use peer::{Role, peer};
+pub use peer::{PeerRole, serve_peer};
 
 /// How many columns say which run it is.
 pub(crate) const KEYS: usize = 5;

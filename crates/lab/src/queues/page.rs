@@ -4,10 +4,10 @@ use super::cells::OVERLAPS;
 use super::{CONTROL, FILTER, ONE, PIPES, PROCESSES, STREAM, TRIP, TWO};
 use crate::chart::{Body, Chart};
 use crate::page::Page;
-use crate::{Machine, Row, Table, state};
+use crate::{MachineInfo, Row, Table, state};
 
 /// The page and its pictures.
-pub(crate) fn page(table: &Table, machine: &Machine) -> (String, Vec<Chart>) {
+pub(crate) fn page(table: &Table, machine: &MachineInfo) -> (String, Vec<Chart>) {
     let view = View {
         table,
         cores: machine.cores,

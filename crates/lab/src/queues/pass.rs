@@ -1,8 +1,8 @@
 //! Memory that is passed on: there and back, and one way as fast as it goes; between threads and between processes.
 
 use super::Patience;
-use divisi::rt::mirror::{self, Consumer, Producer, Refusal};
-use divisi::rt::pad::Padded;
+use divisi::rt::mirror::{self, ChunkError, Consumer, Producer};
+use divisi::rt::pad::CachePadded;
 use std::hint::black_box;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -14,8 +14,8 @@ pub(super) fn capacity(size: usize) -> usize {
 
 /// Two ends by which bytes go, and two by which they come back.
 pub(super) struct Ways<P, C> {
-    out: Padded<P>,
-    home: Padded<C>,
+    out: CachePadded<P>,
+    home: CachePadded<C>,
 }
 
 pub(super) type Mirrored = Ways<Producer<u8>, Consumer<u8>>;
@@ -36,7 +36,7 @@ pub(super) trait Post: Send {
 
 impl Post for Mirrored {
     fn put(&mut self, bytes: &[u8]) -> Result<bool, Gone> {
-        let mut room = match self.out.room(bytes.len()) {
+        let mut room = match self.out.write_chunk(bytes.len()) {
             Ok(room) => room,
             Err(refusal) => return not_yet(refusal),
         };
@@ -46,7 +46,7 @@ impl Post for Mirrored {
     }
 
     fn take(&mut self, bytes: &mut [u8]) -> Result<bool, Gone> {
-        let window = match self.home.window(bytes.len()) {
+        let window = match self.home.read_chunk(bytes.len()) {
             Ok(window) => window,
             Err(refusal) => return not_yet(refusal),
         };
@@ -56,9 +56,9 @@ impl Post for Mirrored {
     }
 }
 
-fn not_yet(refusal: Refusal) -> Result<bool, Gone> {
+fn not_yet(refusal: ChunkError) -> Result<bool, Gone> {
     match refusal {
-        Refusal::Short { .. } => Ok(false),
+        ChunkError::TooFewFrames { .. } => Ok(false),
         _ => Err(Gone),
     }
 }
@@ -105,8 +105,8 @@ pub(super) fn copying(size: usize) -> (Copying, Copying) {
 /// An end from its halves.
 pub(super) fn ways<P, C>(out: P, home: C) -> Ways<P, C> {
     Ways {
-        out: Padded(out),
-        home: Padded(home),
+        out: CachePadded(out),
+        home: CachePadded(home),
     }
 }
 

@@ -4,7 +4,7 @@
 use super::Patience;
 use super::pass::{Gone, Mirrored, Post, capacity, ways};
 use super::pipe::Pipes;
-use divisi::rt::mirror::{Pages, Ring};
+use divisi::rt::mirror::{PageSize, Ring};
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::fd::AsRawFd;
@@ -19,7 +19,7 @@ const MOST: usize = 1 << 26;
 
 /// What the other process does with what comes. The first portion comes back in any case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Role {
+pub enum PeerRole {
     /// Sends it back.
     Echo,
     /// Reads it.
@@ -39,10 +39,10 @@ pub(super) fn program() -> Option<PathBuf> {
     is_it.then_some(program)
 }
 
-fn command(program: &PathBuf, role: Role, size: usize) -> Command {
+fn command(program: &PathBuf, role: PeerRole, size: usize) -> Command {
     let mut command = Command::new(program);
     command.arg(COMMAND).arg(size.to_string());
-    if role == Role::Sink {
+    if role == PeerRole::Sink {
         command.arg("--sink");
     }
     command
@@ -50,8 +50,9 @@ fn command(program: &PathBuf, role: Role, size: usize) -> Command {
 
 impl Peer<Mirrored> {
     /// Starts `program` again, which gets two rings.
-    pub(super) fn by_rings(program: &PathBuf, role: Role, size: usize) -> io::Result<Self> {
-        let ring = || Ring::<u8>::shared(1, capacity(size), Pages::Usual).map_err(io::Error::other);
+    pub(super) fn by_rings(program: &PathBuf, role: PeerRole, size: usize) -> io::Result<Self> {
+        let ring =
+            || Ring::<u8>::shared(1, capacity(size), PageSize::Default).map_err(io::Error::other);
         let (there, back) = (ring()?, ring()?);
         let out = there.producer().map_err(io::Error::other)?;
         let home = back.consumer().map_err(io::Error::other)?;
@@ -71,7 +72,7 @@ impl Peer<Mirrored> {
 
 impl Peer<Pipes> {
     /// Starts `program` again, which gets a pipe for each way.
-    pub(super) fn by_pipes(program: &PathBuf, role: Role, size: usize) -> io::Result<Self> {
+    pub(super) fn by_pipes(program: &PathBuf, role: PeerRole, size: usize) -> io::Result<Self> {
         let mut child = command(program, role, size)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -123,7 +124,7 @@ impl<E> Drop for Peer<E> {
 /// A path leads to no ring, or a pipe is none.
 ///
 /// Real-time: waits, for the first process.
-pub fn peer(role: Role, size: usize, rings: Option<(&str, &str)>) -> io::Result<()> {
+pub fn serve_peer(role: PeerRole, size: usize, rings: Option<(&str, &str)>) -> io::Result<()> {
     let Some((there, back)) = rings else {
         serve(role, size.clamp(1, MOST), &mut Pipes::of_this_process()?);
         return Ok(());
@@ -141,10 +142,10 @@ pub fn peer(role: Role, size: usize, rings: Option<(&str, &str)>) -> io::Result<
 }
 
 /// Serves until the other one is gone.
-fn serve(role: Role, size: usize, end: &mut impl Post) {
+fn serve(role: PeerRole, size: usize, end: &mut impl Post) {
     let (mut bytes, mut is_first) = (vec![0; size], true);
     while arrive(end, &mut bytes).is_ok() {
-        if (role == Role::Echo || is_first) && end.put(&bytes).is_err() {
+        if (role == PeerRole::Echo || is_first) && end.put(&bytes).is_err() {
             return;
         }
         is_first = false;
@@ -166,7 +167,7 @@ mod tests {
 
     #[test]
     fn an_echo_answers_everything_and_a_sink_the_first_portion_only() {
-        for (role, wanted) in [(Role::Echo, 3), (Role::Sink, 1)] {
+        for (role, wanted) in [(PeerRole::Echo, 3), (PeerRole::Sink, 1)] {
             let (mut here, mut far) = mirrored(64);
             for _ in 0..3 {
                 assert_eq!(here.put(&[5; 64]), Ok(true));

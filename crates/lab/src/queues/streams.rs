@@ -24,7 +24,7 @@ pub(super) fn mirrored(
     let ((mut input, mut from), (mut to, mut output)) = (ring(), ring());
     first_overlap(&mut input, overlap);
     let feed = move |frames: &[f32]| {
-        let Ok(mut room) = input.room(frames.len()) else {
+        let Ok(mut room) = input.write_chunk(frames.len()) else {
             return false;
         };
         room.copy_from_slice(frames);
@@ -32,7 +32,7 @@ pub(super) fn mirrored(
         true
     };
     let run = move |filter: &mut Filter| {
-        let (Ok(window), Ok(mut room)) = (from.window(size), to.room(size)) else {
+        let (Ok(window), Ok(mut room)) = (from.read_chunk(size), to.write_chunk(size)) else {
             return false;
         };
         filter.run(&window, &mut room);
@@ -45,13 +45,16 @@ pub(super) fn mirrored(
 }
 
 fn first_overlap(input: &mut Producer<f32>, overlap: usize) {
-    let mut room = input.room(overlap).expect("it is empty");
+    let mut room = input.write_chunk(overlap).expect("it is empty");
     room.fill(0.0);
     room.commit(overlap);
 }
 
 fn drain(output: &mut Consumer<f32>, hop: usize) {
-    output.window(hop).expect("it was just filled").release(hop);
+    output
+        .read_chunk(hop)
+        .expect("it was just filled")
+        .release(hop);
 }
 
 /// Rings that hand out their contents in two pieces: the window is kept beside them, and its overlap is moved to its front

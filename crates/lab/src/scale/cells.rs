@@ -7,10 +7,10 @@ use crate::machine::{RATE_HZ, now};
 use crate::play::{Pace, Run, play};
 use crate::run::Cell;
 use crate::session;
-use crate::simulator::{Moves, Predicted, Way, simulate};
+use crate::simulator::{DispatchPolicy, MoveCosts, Prediction, simulate};
 use crate::{Effort, LabError, Table};
 use divisi::graph::shape;
-use divisi::plan::{self, Costs, Dag, Link, Machine, Options, Schedule};
+use divisi::plan::{self, Dag, Link, MachineModel, MeasuredCosts, PlanOptions, Schedule};
 use divisi::prelude::{Frames, Graph, SampleRate, Scheduler};
 use divisi::units::Nanos;
 use std::sync::Arc;
@@ -214,7 +214,7 @@ impl Cell for ScaleCell {
 struct Found {
     date: String,
     facts: String,
-    predicted: Option<Predicted>,
+    predicted: Option<Prediction>,
     measured: Option<Figures>,
 }
 
@@ -222,7 +222,7 @@ impl Found {
     fn cells(self) -> Vec<String> {
         let us = |ns: f64| format!("{:.2}", ns / 1e3);
         let told =
-            |of: &dyn Fn(&Predicted) -> String| self.predicted.as_ref().map_or(String::new(), of);
+            |of: &dyn Fn(&Prediction) -> String| self.predicted.as_ref().map_or(String::new(), of);
         let seen =
             |of: &dyn Fn(&Figures) -> String| self.measured.as_ref().map_or(String::new(), of);
         vec![
@@ -286,7 +286,7 @@ impl ScaleCell {
     }
 
     fn median_ns(&self, bench: &mut Bench, piece: Piece, cores: usize) -> Result<f64, LabError> {
-        let seen = self.played(bench, piece, cores, Costs::default())?;
+        let seen = self.played(bench, piece, cores, MeasuredCosts::default())?;
         Ok(seen.took.p50 as f64)
     }
 
@@ -295,7 +295,7 @@ impl ScaleCell {
         bench: &mut Bench,
         piece: Piece,
         cores: usize,
-        costs: Costs,
+        costs: MeasuredCosts,
     ) -> Result<Figures, LabError> {
         let scheduler = scheduler(self.way).unwrap_or(Scheduler::Sequential);
         play(Run {
@@ -319,13 +319,13 @@ impl ScaleCell {
         let moves = moves(table, self.way);
         let schedule = lanes(self.way, &dag, self.cores, moves.link);
         let way = match (&schedule, self.way) {
-            (Some(schedule), _) => Way::Lanes(schedule),
-            (None, "stealing") => Way::Stealing,
-            (None, "deadline") => Way::Deadline,
-            (None, "global") => Way::Global,
-            (None, "weighted") => Way::Weighted,
-            (None, "mutex") => Way::Mutex,
-            _ => Way::Sequential,
+            (Some(schedule), _) => DispatchPolicy::Lanes(schedule),
+            (None, "stealing") => DispatchPolicy::Stealing,
+            (None, "deadline") => DispatchPolicy::Deadline,
+            (None, "global") => DispatchPolicy::Global,
+            (None, "weighted") => DispatchPolicy::Weighted,
+            (None, "mutex") => DispatchPolicy::Mutex,
+            _ => DispatchPolicy::Sequential,
         };
         found.predicted = Some(simulate(&dag, &moves, self.cores, &way));
         if self.is_played() {
@@ -337,7 +337,7 @@ impl ScaleCell {
 
 /// The lanes of a static schedule; `None` for what has none.
 fn lanes(way: &str, dag: &Dag, cores: usize, link: Link) -> Option<Schedule> {
-    let machine = Machine::uniform(cores, link);
+    let machine = MachineModel::uniform(cores, link);
     match way {
         "hlfet" | "pipelined" => Some(plan::hlfet(dag, cores)),
         "etf" => Some(plan::etf(dag, &machine)),
@@ -348,31 +348,31 @@ fn lanes(way: &str, dag: &Dag, cores: usize, link: Link) -> Option<Schedule> {
 }
 
 /// What nodes were measured to cost, each as its kind.
-fn costs(table: &Table, piece: Piece, graph: &Graph) -> Costs {
+fn costs(table: &Table, piece: Piece, graph: &Graph) -> MeasuredCosts {
     let known = facts::read(table, "nodes", piece.name, "-");
     let of_node = graph.nodes().filter_map(|(id, node)| {
         let ns = facts::get(&known, &node.kind)?;
         Some((id, Nanos(ns.round() as u64)))
     });
-    Costs {
-        of_node: of_node.collect(),
+    MeasuredCosts {
+        by_node: of_node.collect(),
     }
 }
 
 /// The tasks of a cycle, the last of them so many blocks behind the first.
-fn dag(graph: &Graph, costs: &Costs, ahead: u32) -> Result<Dag, LabError> {
+fn dag(graph: &Graph, costs: &MeasuredCosts, ahead: u32) -> Result<Dag, LabError> {
     let rate = SampleRate::new(RATE_HZ).expect("48000 is not zero");
-    let mut options = Options::new(BLOCK, rate);
+    let mut options = PlanOptions::new(BLOCK, rate);
     options.costs = costs.clone();
-    options.ahead = ahead;
+    options.latency_blocks = ahead;
     let registry = Arc::new(divisi::registry());
     let compiled = plan::compile(graph, registry.catalogue(), &options);
     let plan = compiled.map_err(|wrong| LabError::Play(wrong.to_string()))?;
-    Ok(Dag::of(&plan))
+    Ok(Dag::from_plan(&plan))
 }
 
 /// What moves cost under one way of playing, from the table.
-fn moves(table: &Table, way: &str) -> Moves {
+fn moves(table: &Table, way: &str) -> MoveCosts {
     let machine = facts::read(table, "machine", "-", "-");
     let fact = |name| facts::get(&machine, name).unwrap_or(0.0);
     let overhead = |way: &str| facts::read(table, "overhead", LONG.name, way);
@@ -393,7 +393,7 @@ fn moves(table: &Table, way: &str) -> Moves {
         "mutex" => (alone, (task - alone).max(0.0) / 2.0),
         _ => (task, 0.0),
     };
-    Moves {
+    MoveCosts {
         dispatch,
         cycle: of_way("cycle"),
         link: Link {

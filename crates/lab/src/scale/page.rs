@@ -3,10 +3,10 @@
 use super::cells::{BLOCK, WAYS};
 use crate::chart::{Body, Chart};
 use crate::page::Page;
-use crate::{Machine, Row, Table, state};
+use crate::{MachineInfo, Row, Table, state};
 
 /// The page and its pictures.
-pub(crate) fn page(table: &Table, machine: &Machine) -> (String, Vec<Chart>) {
+pub(crate) fn page(table: &Table, machine: &MachineInfo) -> (String, Vec<Chart>) {
     let view = View {
         table,
         here: machine.cores,
@@ -23,7 +23,7 @@ pub(crate) fn page(table: &Table, machine: &Machine) -> (String, Vec<Chart>) {
     (page.finish(), charts)
 }
 
-fn method(page: &mut Page, machine: &Machine) {
+fn method(page: &mut Page, machine: &MachineInfo) {
     page.text(
         "How long would a cycle of an audio graph take on 4, 16 or 128 cores, under each way of sharing it out? A simulator \
          plays the graph's tasks move by move under each executor's own protocol: lanes that wait for one another, halves of \

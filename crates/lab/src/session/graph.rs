@@ -1,6 +1,6 @@
 //! A session of 64 plug-ins and just 500 objects, as a host would wire it.
 
-use divisi::graph::{Edge, End, Graph, Node, NodeId, Place, Port, Signal, Value};
+use divisi::graph::{Edge, Graph, Node, NodeId, ParamValue, Port, PortRef, Signal, SourceSpan};
 use divisi::units::{Channels, Nanos};
 
 /// Tracks, each with a plug-in.
@@ -67,8 +67,8 @@ impl Session {
         node.inputs = (1..=inputs).map(|i| port(format!("in{i}"))).collect();
         node.outputs = (1..=outputs).map(|i| port(format!("out{i}"))).collect();
         if matches!(kind, "mix" | "work") {
-            node.set("in", Value::Number(inputs as f64));
-            node.set("out", Value::Number(outputs as f64));
+            node.set("in", ParamValue::Number(inputs as f64));
+            node.set("out", ParamValue::Number(outputs as f64));
         }
         node.cost = Some(Nanos(LIGHT_NS));
         self.graph.add(node).expect("the number makes it new")
@@ -76,7 +76,7 @@ impl Session {
 
     fn set(&mut self, node: NodeId, key: &str, value: f64) {
         if let Some(node) = self.graph.node_mut(node) {
-            node.set(key, Value::Number(value));
+            node.set(key, ParamValue::Number(value));
         }
     }
 
@@ -88,14 +88,14 @@ impl Session {
     }
 
     fn connect(&mut self, from: (NodeId, usize), to: (NodeId, usize)) {
-        let end = |(node, port): (NodeId, usize)| End {
+        let end = |(node, port): (NodeId, usize)| PortRef {
             node,
             port: port as u16,
         };
         self.graph.connect(Edge {
             from: end(from),
             to: end(to),
-            place: Place::NOWHERE,
+            span: SourceSpan::NONE,
         });
     }
 }
@@ -103,7 +103,7 @@ impl Session {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use divisi::plan::{self, Options};
+    use divisi::plan::{self, PlanOptions};
     use divisi::units::{Frames, SampleRate};
 
     #[test]
@@ -114,7 +114,7 @@ mod tests {
         assert_eq!(dear.count(), TRACKS);
         let rate = SampleRate::new(48_000).unwrap();
         let registry = divisi::registry();
-        let options = Options::new(Frames(128), rate);
+        let options = PlanOptions::new(Frames(128), rate);
         let plan = plan::compile(&graph, registry.catalogue(), &options).unwrap();
         assert_eq!(plan.steps.len(), 500);
         let dear = plan.steps.iter().filter(|s| s.cost.0 == 100 * LIGHT_NS);

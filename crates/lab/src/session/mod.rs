@@ -11,7 +11,7 @@ use crate::play::{Pace, Run, play};
 use crate::run::Cell;
 use crate::{Effort, LabError, Table};
 use divisi::graph::shape;
-use divisi::plan::Costs;
+use divisi::plan::MeasuredCosts;
 use divisi::prelude::{Frames, Graph, Scheduler};
 use std::time::Duration;
 
@@ -85,7 +85,7 @@ impl Cell for SessionCell {
             pace: Pace::Beat,
             facts: bench.facts(),
             // As the article: what a thing weighs is said, not measured.
-            costs: Costs::default(),
+            costs: MeasuredCosts::default(),
             time: Duration::from_millis(self.ms),
         })?;
         Ok(seen.cells(date, Frames(BLOCK)))

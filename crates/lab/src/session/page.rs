@@ -4,11 +4,11 @@ use super::{BLOCK, CONTROL, IDLE_NS, PLAYING_NS, STATES, THREADS, ways};
 use crate::chart::{Body, Chart};
 use crate::machine::period_us;
 use crate::page::Page;
-use crate::{Machine, Row, Table, state};
+use crate::{MachineInfo, Row, Table, state};
 use divisi::units::Frames;
 
 /// The page and its pictures.
-pub(crate) fn page(table: &Table, machine: &Machine) -> (String, Vec<Chart>) {
+pub(crate) fn page(table: &Table, machine: &MachineInfo) -> (String, Vec<Chart>) {
     let view = View {
         table,
         cores: machine.cores,
@@ -25,7 +25,7 @@ pub(crate) fn page(table: &Table, machine: &Machine) -> (String, Vec<Chart>) {
     (page.finish(), charts)
 }
 
-fn method(page: &mut Page, machine: &Machine) {
+fn method(page: &mut Page, machine: &MachineInfo) {
     page.text(
         "In 2016 Brad Robinson told how he made the audio engine of Cantabile 3 take fewer locks. A session with 64 plug-ins \
          is a graph of about 500 objects. Before, every object was taken from one locked queue, and threads without work \

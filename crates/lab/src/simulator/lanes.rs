@@ -1,7 +1,7 @@
 //! Static schedules: each worker runs its lane in order and waits for what comes from others.
 
 use super::world::{Time, time};
-use super::{At, Moves, Predicted};
+use super::{At, MoveCosts, Prediction};
 use divisi::plan::{Dag, Schedule, TaskId};
 
 /// Where one copy of a task stands.
@@ -12,8 +12,8 @@ struct Copy {
 }
 
 /// Plays a schedule; tasks may have copies on several lanes.
-pub(super) fn play(dag: &Dag, moves: &Moves, schedule: &Schedule) -> Predicted {
-    let lanes: Vec<Vec<TaskId>> = schedule.tasks();
+pub(super) fn play(dag: &Dag, moves: &MoveCosts, schedule: &Schedule) -> Prediction {
+    let lanes: Vec<Vec<TaskId>> = schedule.task_order();
     let lanes: Vec<Vec<TaskId>> = lanes.into_iter().filter(|lane| !lane.is_empty()).collect();
     let mut copies: Vec<Vec<Copy>> = vec![Vec::new(); dag.len()];
     for (lane, tasks) in lanes.iter().enumerate() {
@@ -50,7 +50,7 @@ pub(super) fn play(dag: &Dag, moves: &Moves, schedule: &Schedule) -> Predicted {
 
 struct Replay<'a> {
     dag: &'a Dag,
-    moves: &'a Moves,
+    moves: &'a MoveCosts,
     /// By lane: when each of its tasks so far was over, and when it is free.
     over: Vec<Vec<Time>>,
     free: Vec<Time>,
@@ -62,7 +62,7 @@ impl Replay<'_> {
     fn run(&mut self, lane: usize, task: TaskId) -> bool {
         let mut start = self.free[lane];
         let mut bytes = None;
-        for arc in self.dag.before(task) {
+        for arc in self.dag.predecessors(task) {
             let copies = &self.copies[arc.task.at()];
             let own = copies
                 .iter()
@@ -79,7 +79,9 @@ impl Replay<'_> {
             start = start.max(*over);
             bytes = Some(bytes.unwrap_or(0_u32).saturating_add(arc.bytes));
         }
-        let fetched = bytes.map_or(0, |bytes| time(self.moves.link.carries(bytes).0 as f64));
+        let fetched = bytes.map_or(0, |bytes| {
+            time(self.moves.link.transfer_time(bytes).0 as f64)
+        });
         let cost = time(self.moves.dispatch) + time(self.dag.cost(task).0 as f64);
         let over = start + fetched + cost;
         self.over[lane].push(over);
@@ -87,15 +89,15 @@ impl Replay<'_> {
         true
     }
 
-    fn predicted(&self) -> Predicted {
-        let seen = time(self.moves.link.carries(0).0 as f64);
+    fn predicted(&self) -> Prediction {
+        let seen = time(self.moves.link.transfer_time(0).0 as f64);
         let ends = self.over.iter().enumerate().filter_map(|(lane, over)| {
             let seen = if lane == 0 { 0 } else { seen };
             Some(over.last()? + seen)
         });
         let all = ends.max().unwrap_or(0) as f64 / 1000.0;
-        let busy = self.dag.total().0 as f64;
-        Predicted {
+        let busy = self.dag.total_cost().0 as f64;
+        Prediction {
             cycle_ns: all + self.moves.cycle,
             takes: 0,
             busy: busy / (all * self.over.len() as f64).max(1.0),
@@ -104,11 +106,11 @@ impl Replay<'_> {
 }
 
 /// When the worker of a lane begins: the first wakes the others, one after another.
-fn starts(moves: &Moves, lanes: usize, lane: usize) -> Time {
+fn starts(moves: &MoveCosts, lanes: usize, lane: usize) -> Time {
     let (wake, woken) = moves.wake;
     match lane {
         0 => time(wake) * (lanes as u64 - 1),
         _ if woken > 0.0 => time(wake) * lane as u64 + time(woken),
-        _ => time(moves.link.carries(0).0 as f64),
+        _ => time(moves.link.transfer_time(0).0 as f64),
     }
 }

@@ -17,7 +17,7 @@ use world::World;
 
 /// What moves cost on a machine, in ns.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Moves {
+pub struct MoveCosts {
     /// Giving one task to the worker that has it already.
     pub dispatch: f64,
     /// All that a cycle costs however few tasks it has.
@@ -36,7 +36,7 @@ pub struct Moves {
 
 /// How tasks come to workers.
 #[derive(Clone, Debug)]
-pub enum Way<'a> {
+pub enum DispatchPolicy<'a> {
     /// One worker, one task after the other.
     Sequential,
     /// Each worker follows its lane.
@@ -55,7 +55,7 @@ pub enum Way<'a> {
 
 /// What became of it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Predicted {
+pub struct Prediction {
     /// How long a cycle takes, in ns.
     pub cycle_ns: f64,
     /// Takes from what workers share.
@@ -65,21 +65,26 @@ pub struct Predicted {
 }
 
 /// Plays `dag` once on `cores` cores.
-pub fn simulate(dag: &Dag, moves: &Moves, cores: usize, way: &Way<'_>) -> Predicted {
+pub fn simulate(
+    dag: &Dag,
+    moves: &MoveCosts,
+    cores: usize,
+    way: &DispatchPolicy<'_>,
+) -> Prediction {
     let cores = match way {
-        Way::Sequential => 1,
-        Way::Lanes(schedule) => return lanes::play(dag, moves, schedule),
+        DispatchPolicy::Sequential => 1,
+        DispatchPolicy::Lanes(schedule) => return lanes::play(dag, moves, schedule),
         _ => useful(dag, cores),
     };
     let mut world = World::new(dag, moves, cores);
     match way {
-        Way::Sequential | Way::Stealing | Way::Lanes(_) => {
+        DispatchPolicy::Sequential | DispatchPolicy::Stealing | DispatchPolicy::Lanes(_) => {
             world.play(&mut Stealing::new(dag, cores));
         }
-        Way::Global => world.play(&mut Shared::global(dag)),
-        Way::Weighted => world.play(&mut Shared::weighted(dag, cores)),
-        Way::Deadline => world.play(&mut Shared::deadline(dag)),
-        Way::Mutex => world.play(&mut Shared::mutex(dag)),
+        DispatchPolicy::Global => world.play(&mut Shared::global(dag)),
+        DispatchPolicy::Weighted => world.play(&mut Shared::weighted(dag, cores)),
+        DispatchPolicy::Deadline => world.play(&mut Shared::deadline(dag)),
+        DispatchPolicy::Mutex => world.play(&mut Shared::mutex(dag)),
     }
     world.predicted()
 }
@@ -87,7 +92,7 @@ pub fn simulate(dag: &Dag, moves: &Moves, cores: usize, way: &Way<'_>) -> Predic
 /// More workers than this can never be busy at once on average; the executors wake no more either.
 fn useful(dag: &Dag, cores: usize) -> usize {
     let path = path(dag);
-    match dag.total().0.div_ceil(path.max(1)) {
+    match dag.total_cost().0.div_ceil(path.max(1)) {
         0 => 1,
         most => cores.clamp(1, usize::try_from(most).unwrap_or(usize::MAX)),
     }
@@ -101,8 +106,8 @@ fn path(dag: &Dag) -> u64 {
 /// For each task the longest sum of costs from its start to the end.
 fn levels(dag: &Dag) -> Vec<u64> {
     let mut levels = vec![0; dag.len()];
-    for task in dag.ids().rev() {
-        let rest = dag.after(task).iter().map(|arc| levels[arc.task.at()]);
+    for task in dag.tasks().rev() {
+        let rest = dag.successors(task).iter().map(|arc| levels[arc.task.at()]);
         levels[task.at()] = rest.max().unwrap_or(0) + dag.cost(task).0;
     }
     levels

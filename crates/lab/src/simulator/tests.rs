@@ -5,7 +5,7 @@ use divisi::plan::{TaskId, hlfet};
 use divisi::units::Nanos;
 
 /// Moves that cost nothing.
-const FREE: Moves = Moves {
+const FREE: MoveCosts = MoveCosts {
     dispatch: 0.0,
     cycle: 0.0,
     link: Link {
@@ -38,21 +38,21 @@ fn rake(teeth: u32) -> Dag {
     dag(&costs, &edges)
 }
 
-const DYNAMIC: [Way<'static>; 5] = [
-    Way::Stealing,
-    Way::Global,
-    Way::Weighted,
-    Way::Deadline,
-    Way::Mutex,
+const DYNAMIC: [DispatchPolicy<'static>; 5] = [
+    DispatchPolicy::Stealing,
+    DispatchPolicy::Global,
+    DispatchPolicy::Weighted,
+    DispatchPolicy::Deadline,
+    DispatchPolicy::Mutex,
 ];
 
-fn cycle(dag: &Dag, moves: &Moves, cores: usize, way: &Way<'_>) -> f64 {
+fn cycle(dag: &Dag, moves: &MoveCosts, cores: usize, way: &DispatchPolicy<'_>) -> f64 {
     simulate(dag, moves, cores, way).cycle_ns
 }
 
 #[test]
 fn one_core_takes_the_sum_of_all_costs_and_dispatches() {
-    let moves = Moves {
+    let moves = MoveCosts {
         dispatch: 10.0,
         cycle: 300.0,
         link: Link {
@@ -64,25 +64,25 @@ fn one_core_takes_the_sum_of_all_costs_and_dispatches() {
         ..FREE
     };
     for dag in [line(5), rake(20)] {
-        let sum = dag.total().0 as f64 + 10.0 * dag.len() as f64 + 300.0;
+        let sum = dag.total_cost().0 as f64 + 10.0 * dag.len() as f64 + 300.0;
         let all = [
-            Way::Sequential,
-            Way::Stealing,
-            Way::Global,
-            Way::Weighted,
-            Way::Deadline,
+            DispatchPolicy::Sequential,
+            DispatchPolicy::Stealing,
+            DispatchPolicy::Global,
+            DispatchPolicy::Weighted,
+            DispatchPolicy::Deadline,
         ];
         for way in all {
             assert_eq!(cycle(&dag, &moves, 1, &way), sum, "{way:?}");
         }
         let lanes = hlfet(&dag, 1);
-        assert_eq!(cycle(&dag, &moves, 1, &Way::Lanes(&lanes)), sum);
+        assert_eq!(cycle(&dag, &moves, 1, &DispatchPolicy::Lanes(&lanes)), sum);
         // The lock is taken twice a task.
-        let locked = Moves {
+        let locked = MoveCosts {
             lock: 20.0,
             ..moves
         };
-        let told = simulate(&dag, &locked, 1, &Way::Mutex);
+        let told = simulate(&dag, &locked, 1, &DispatchPolicy::Mutex);
         assert_eq!(told.takes, 2 * dag.len() as u64);
         // The last release comes after the last task.
         assert_eq!(told.cycle_ns, sum + 20.0 * (told.takes - 1) as f64);
@@ -97,7 +97,7 @@ fn a_line_gains_nothing_from_any_number_of_cores() {
         }
         let lanes = hlfet(&line(50), cores);
         assert_eq!(
-            cycle(&line(50), &FREE, cores, &Way::Lanes(&lanes)),
+            cycle(&line(50), &FREE, cores, &DispatchPolicy::Lanes(&lanes)),
             50_000.0
         );
     }
@@ -107,12 +107,19 @@ fn a_line_gains_nothing_from_any_number_of_cores() {
 fn a_rake_on_many_cores_comes_down_to_its_longest_tooth() {
     for (cores, should) in [(2, 64_000.0), (16, 8_000.0), (128, 1_000.0)] {
         let rake = rake(128);
-        for way in [Way::Stealing, Way::Global, Way::Deadline] {
+        for way in [
+            DispatchPolicy::Stealing,
+            DispatchPolicy::Global,
+            DispatchPolicy::Deadline,
+        ] {
             let took = cycle(&rake, &FREE, cores, &way);
             assert_eq!(took, should, "{way:?} on {cores}");
         }
         let lanes = hlfet(&rake, cores);
-        assert_eq!(cycle(&rake, &FREE, cores, &Way::Lanes(&lanes)), should);
+        assert_eq!(
+            cycle(&rake, &FREE, cores, &DispatchPolicy::Lanes(&lanes)),
+            should
+        );
     }
 }
 
@@ -122,13 +129,13 @@ fn nothing_is_shorter_than_the_bound_or_runs_a_task_twice() {
     let costs: Vec<u64> = (0..60).map(|i| 100 + i * 37 % 900).collect();
     let dag = dag(&costs, &edges);
     for cores in [1, 2, 3, 8, 64] {
-        let bound = path(&dag).max(dag.total().0.div_ceil(cores)) as f64;
+        let bound = path(&dag).max(dag.total_cost().0.div_ceil(cores)) as f64;
         for way in &DYNAMIC {
             let told = simulate(&dag, &FREE, cores as usize, way);
             assert!(told.cycle_ns >= bound - 1.0, "{way:?}: {told:?} {bound}");
             assert!(told.busy <= 1.0 + 1e-9);
             assert!(
-                told.cycle_ns <= dag.total().0 as f64 * 2.0,
+                told.cycle_ns <= dag.total_cost().0 as f64 * 2.0,
                 "{way:?} {told:?}"
             );
         }
@@ -139,7 +146,7 @@ fn nothing_is_shorter_than_the_bound_or_runs_a_task_twice() {
 fn data_from_another_core_costs_its_crossing() {
     // Two sources on two cores, and one that needs both: it is begun a crossing after.
     let dag = dag(&[1000, 1000, 500], &[(0, 2), (1, 2)]);
-    let moves = Moves {
+    let moves = MoveCosts {
         link: Link {
             base: Nanos(100),
             per_kib: Nanos(50),
@@ -148,35 +155,35 @@ fn data_from_another_core_costs_its_crossing() {
     };
     let lanes = hlfet(&dag, 2);
     // The second core begins a crossing late, and the third task has 1 KiB to fetch from it.
-    let took = cycle(&dag, &moves, 2, &Way::Lanes(&lanes));
+    let took = cycle(&dag, &moves, 2, &DispatchPolicy::Lanes(&lanes));
     assert_eq!(took, 100.0 + 1000.0 + 150.0 + 500.0);
 }
 
 #[test]
 fn waking_costs_the_waker_for_each_and_the_sleepers_begin_later() {
-    let moves = Moves {
+    let moves = MoveCosts {
         wake: (1000.0, 4000.0),
         ..FREE
     };
     let rake = rake(4);
     // Two cores: the first begins after 1 µs, the other after 5, when the first has run four.
-    assert_eq!(cycle(&rake, &moves, 2, &Way::Global), 5000.0);
-    assert_eq!(cycle(&rake, &FREE, 2, &Way::Global), 2000.0);
+    assert_eq!(cycle(&rake, &moves, 2, &DispatchPolicy::Global), 5000.0);
+    assert_eq!(cycle(&rake, &FREE, 2, &DispatchPolicy::Global), 2000.0);
 }
 
 #[test]
 fn a_shared_queue_is_had_by_one_core_at_a_time() {
     // Every take after another core's costs 1 µs on the one line: 64 tasks on 64 cores come one after another.
-    let moves = Moves {
+    let moves = MoveCosts {
         claim: 1000.0,
         ..FREE
     };
     let rake = rake(64);
-    let told = simulate(&rake, &moves, 64, &Way::Global);
+    let told = simulate(&rake, &moves, 64, &DispatchPolicy::Global);
     assert!(told.cycle_ns >= 63_000.0, "{told:?}");
     // With two workers a batch is half of all.
     let loose = dag(&[1000; 64], &[]);
-    let told = simulate(&loose, &moves, 2, &Way::Weighted);
+    let told = simulate(&loose, &moves, 2, &DispatchPolicy::Weighted);
     assert!(told.takes <= 4 && told.cycle_ns < 36_000.0, "{told:?}");
 }
 
@@ -184,14 +191,19 @@ fn a_shared_queue_is_had_by_one_core_at_a_time() {
 fn the_most_urgent_goes_first_under_deadline_and_the_oldest_under_global() {
     // Three sources on one core and a long way behind the last: only a second core that gets it at once is in time.
     let dag = dag(&[1000, 1000, 1000, 5000], &[(2, 3)]);
-    assert_eq!(cycle(&dag, &FREE, 2, &Way::Deadline), 6000.0);
-    assert_eq!(cycle(&dag, &FREE, 2, &Way::Global), 7000.0);
+    assert_eq!(cycle(&dag, &FREE, 2, &DispatchPolicy::Deadline), 6000.0);
+    assert_eq!(cycle(&dag, &FREE, 2, &DispatchPolicy::Global), 7000.0);
 }
 
 #[test]
 fn idle_workers_of_a_locked_queue_poll_it() {
     let dag = dag(&[10_000, 1000, 1000], &[(0, 1), (0, 2)]);
-    let told = simulate(&dag, &Moves { lock: 20.0, ..FREE }, 2, &Way::Mutex);
+    let told = simulate(
+        &dag,
+        &MoveCosts { lock: 20.0, ..FREE },
+        2,
+        &DispatchPolicy::Mutex,
+    );
     // Useful workers: 12 µs over a path of 11 is two; the second polls for 10 µs.
     assert!(told.takes > 20, "{told:?}");
 }

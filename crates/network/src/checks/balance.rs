@@ -1,7 +1,7 @@
 //! The balance equations: along each queue as much is written as is read.
 
 use super::CheckError;
-use crate::shape::{QueueId, Shape};
+use crate::shape::{QueueId, Topology};
 use std::collections::VecDeque;
 
 /// A positive fraction in lowest terms.
@@ -17,9 +17,9 @@ struct Rate {
 /// # Errors
 ///
 /// A port is open, the rates contradict each other, or the numbers are too large.
-pub fn balance(shape: &Shape) -> Result<Vec<u64>, CheckError> {
-    if let Some((node, open)) = shape.open_ports().into_iter().next() {
-        return Err(CheckError::Open(node, open));
+pub fn repetition_vector(shape: &Topology) -> Result<Vec<u64>, CheckError> {
+    if let Some((node, open)) = shape.unconnected_ports().into_iter().next() {
+        return Err(CheckError::Unconnected(node, open));
     }
     let touching = touching(shape);
     let mut rates: Vec<Option<Rate>> = vec![None; shape.nodes.len()];
@@ -34,7 +34,7 @@ pub fn balance(shape: &Shape) -> Result<Vec<u64>, CheckError> {
 }
 
 /// The queues of each node.
-fn touching(shape: &Shape) -> Vec<Vec<QueueId>> {
+fn touching(shape: &Topology) -> Vec<Vec<QueueId>> {
     let mut touching = vec![Vec::new(); shape.nodes.len()];
     for (queue, ends) in shape.queue_ids().zip(&shape.queues) {
         touching[ends.from.0.0].push(queue);
@@ -45,7 +45,7 @@ fn touching(shape: &Shape) -> Vec<Vec<QueueId>> {
 
 /// Gives every node that hangs together with `begin` its rate, by that of `begin`; who they are.
 fn spread(
-    shape: &Shape,
+    shape: &Topology,
     touching: &[Vec<QueueId>],
     begin: usize,
     rates: &mut [Option<Rate>],
@@ -79,7 +79,11 @@ fn spread(
     Ok(part)
 }
 
-fn contradiction(shape: &Shape, queue: QueueId, rates: (Option<Rate>, Option<Rate>)) -> CheckError {
+fn contradiction(
+    shape: &Topology,
+    queue: QueueId,
+    rates: (Option<Rate>, Option<Rate>),
+) -> CheckError {
     let one = Rate { over: 1, under: 1 };
     let (from, to) = (rates.0.unwrap_or(one), rates.1.unwrap_or(one));
     let written = from.times(shape.output(queue).produce as u128, 1);
@@ -90,7 +94,7 @@ fn contradiction(shape: &Shape, queue: QueueId, rates: (Option<Rate>, Option<Rat
     let Some(ratio) = ratio else {
         return too_long();
     };
-    CheckError::Rates {
+    CheckError::InconsistentRates {
         queue,
         name: shape.queue_name(queue),
         written: ratio.over,
@@ -122,7 +126,8 @@ fn scale(part: &[usize], rates: &[Option<Rate>], counts: &mut [u64]) -> Result<(
         .max(1);
     for (node, count) in part.iter().zip(whole) {
         let count = count / common;
-        counts[*node] = u64::try_from(count).map_err(|_| CheckError::TooLong { firings: count })?;
+        counts[*node] =
+            u64::try_from(count).map_err(|_| CheckError::TooManyFirings { firings: count })?;
     }
     Ok(())
 }
@@ -142,7 +147,7 @@ impl Rate {
 }
 
 fn too_long() -> CheckError {
-    CheckError::TooLong { firings: u128::MAX }
+    CheckError::TooManyFirings { firings: u128::MAX }
 }
 
 pub(crate) fn gcd(a: u128, b: u128) -> u128 {

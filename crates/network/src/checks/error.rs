@@ -1,6 +1,6 @@
 //! Why a network cannot go on for ever, as far as can be told before it runs.
 
-use crate::shape::{NodeId, QueueId, Shape, WiringError};
+use crate::shape::{NodeId, QueueId, Topology, WiringError};
 use std::fmt;
 
 /// Why a network cannot go on for ever.
@@ -8,10 +8,10 @@ use std::fmt;
 #[non_exhaustive]
 pub enum CheckError {
     /// It is not whole: connect what is named.
-    Open(NodeId, WiringError),
+    Unconnected(NodeId, WiringError),
     /// Along this queue more is written than read, or less, for as long as the rest of the network keeps its rates:
     /// change an amount at one of its ends.
-    Rates {
+    InconsistentRates {
         /// The queue.
         queue: QueueId,
         /// Its name.
@@ -29,7 +29,7 @@ pub enum CheckError {
         names: Vec<(String, String)>,
     },
     /// A queue is too small for the network to go on.
-    TooSmall {
+    QueueTooSmall {
         /// The queue.
         queue: QueueId,
         /// Its name.
@@ -41,15 +41,15 @@ pub enum CheckError {
     },
     /// The rates meet again only after more firings than can be looked at, and no sizes were found otherwise: there is a
     /// circle, or a size was asked for that perhaps would do.
-    TooLong {
+    TooManyFirings {
         /// Firings until they meet, or as many as can be counted.
         firings: u128,
     },
 }
 
 impl CheckError {
-    pub(super) fn too_small(shape: &Shape, queue: QueueId, size: u64, needed: u64) -> Self {
-        Self::TooSmall {
+    pub(super) fn too_small(shape: &Topology, queue: QueueId, size: u64, needed: u64) -> Self {
+        Self::QueueTooSmall {
             queue,
             name: shape.queue_name(queue),
             size,
@@ -61,8 +61,8 @@ impl CheckError {
 impl fmt::Display for CheckError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Open(_, error) => error.fmt(f),
-            Self::Rates {
+            Self::Unconnected(_, error) => error.fmt(f),
+            Self::InconsistentRates {
                 name,
                 written,
                 read,
@@ -78,13 +78,13 @@ impl fmt::Display for CheckError {
                     write!(f, "{comma} `{node}` at `{queue}`")
                 })
             }
-            Self::TooSmall {
+            Self::QueueTooSmall {
                 name, size, needed, ..
             } => write!(
                 f,
                 "`{name}` has {size} frames and would have to grow to {needed}"
             ),
-            Self::TooLong { firings } => {
+            Self::TooManyFirings { firings } => {
                 write!(
                     f,
                     "the rates meet again only after {firings} firings, which is too long to look at"

@@ -11,12 +11,12 @@
 //! makes it right (a synchronous dataflow graph; the dependencies are those of Stuijk, Geilen and Basten).
 
 use super::CheckError;
-use super::balance::{balance, gcd};
+use super::balance::{gcd, repetition_vector};
 use super::cover::{Cover, Demand};
 use super::parts::{Part, parts};
 use super::series::stand_ins;
 use super::unroll::{Patience, Stop, unroll};
-use crate::shape::{QueueId, Shape};
+use crate::shape::{QueueId, Topology};
 
 /// A part with more queues than these is not searched.
 pub const MOST_QUEUES: usize = 16;
@@ -47,8 +47,8 @@ pub enum Least {
 /// # Errors
 ///
 /// The rates contradict each other, or there is a deadlock that no size resolves.
-pub fn least_sizes(shape: &Shape) -> Result<Least, CheckError> {
-    let counts = balance(shape)?;
+pub fn least_sizes(shape: &Topology) -> Result<Least, CheckError> {
+    let counts = repetition_vector(shape)?;
     let mut sizes = vec![0; shape.queues.len()];
     let mut effort = Effort {
         firings: Patience(MOST_WORK),
@@ -80,9 +80,9 @@ pub fn least_sizes(shape: &Shape) -> Result<Least, CheckError> {
 /// What a queue needs by itself. It holds, at all times, what it began with but for multiples of the common divisor of
 /// what is written and read; going round, it comes to hold each such number of frames near the window, also the largest
 /// with which the reader cannot fire: then the writer must have room.
-pub(super) fn alone(shape: &Shape, queue: QueueId) -> u64 {
+pub(super) fn alone(shape: &Topology, queue: QueueId) -> u64 {
     let with_room = Grid::of(shape, queue).base;
-    with_room.max(shape.least(queue) as u64)
+    with_room.max(shape.min_size(queue) as u64)
 }
 
 /// The sizes of a queue that differ in what can be done with them: every `step` frames.
@@ -94,13 +94,13 @@ struct Grid {
 }
 
 impl Grid {
-    fn of(shape: &Shape, queue: QueueId) -> Self {
+    fn of(shape: &Topology, queue: QueueId) -> Self {
         let (input, output) = (shape.input(queue), shape.output(queue));
-        let (first, window) = (shape.first(queue) as i128, input.window as i128);
+        let (first, window) = (shape.initial_frames(queue) as i128, input.window as i128);
         let step = gcd(output.produce as u128, input.consume as u128) as i128;
         let too_few = window - 1 - (window - 1 - first).rem_euclid(step);
         Self {
-            base: (too_few + output.room as i128) as u64,
+            base: (too_few + output.window as i128) as u64,
             step: step as u64,
         }
     }
@@ -127,7 +127,7 @@ enum End {
 
 /// The search in one part. Queues are counted as the part has them.
 struct Search<'a> {
-    shape: &'a Shape,
+    shape: &'a Topology,
     part: &'a Part,
     effort: &'a mut Effort,
     grids: Vec<Grid>,
@@ -145,7 +145,7 @@ enum Played {
 }
 
 impl<'a> Search<'a> {
-    fn new(shape: &'a Shape, part: &'a Part, effort: &'a mut Effort) -> Self {
+    fn new(shape: &'a Topology, part: &'a Part, effort: &'a mut Effort) -> Self {
         let queues = part.queues.iter();
         let least = queues.clone().map(|queue| alone(shape, *queue)).collect();
         let price = queues

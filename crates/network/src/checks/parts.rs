@@ -8,7 +8,7 @@
 //! each queue is a part of its own.
 
 use super::gcd;
-use crate::shape::{NodeId, QueueId, Shape};
+use crate::shape::{NodeId, QueueId, Topology};
 
 /// Queues of which each two are on a circle, or a single one.
 #[derive(Debug)]
@@ -23,7 +23,7 @@ pub(super) struct Part {
 
 impl Part {
     /// All of a network.
-    pub(super) fn whole(shape: &Shape, counts: &[u64]) -> Self {
+    pub(super) fn whole(shape: &Topology, counts: &[u64]) -> Self {
         Self {
             nodes: (0..shape.nodes.len()).map(NodeId).collect(),
             queues: shape.queue_ids().collect(),
@@ -31,7 +31,7 @@ impl Part {
         }
     }
 
-    fn new(shape: &Shape, counts: &[u64], mut queues: Vec<QueueId>) -> Self {
+    fn new(shape: &Topology, counts: &[u64], mut queues: Vec<QueueId>) -> Self {
         queues.sort();
         let ends = queues.iter().map(|queue| &shape.queues[queue.0]);
         let mut nodes: Vec<NodeId> = ends.flat_map(|ends| [ends.from.0, ends.to.0]).collect();
@@ -63,7 +63,7 @@ impl Part {
 }
 
 /// All parts of a network whose nodes fire so often. Each queue is in one of them.
-pub(super) fn parts(shape: &Shape, counts: &[u64]) -> Vec<Part> {
+pub(super) fn parts(shape: &Topology, counts: &[u64]) -> Vec<Part> {
     let ends = shape.queues.iter().map(|q| (q.from.0.0, q.to.0.0));
     let ends: Vec<_> = ends.collect();
     let blocks = Blocks::of(shape.nodes.len(), &ends).found.into_iter();

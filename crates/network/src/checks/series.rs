@@ -8,10 +8,10 @@
 //! there.
 
 use super::parts::Part;
-use crate::shape::{NodeId, QueueId, Shape};
+use crate::shape::{NodeId, QueueId, Topology};
 
 /// Which queues of a part may stay as small as they can be by themselves, in the part's order.
-pub(super) fn stand_ins(shape: &Shape, part: &Part) -> Vec<bool> {
+pub(super) fn stand_ins(shape: &Topology, part: &Part) -> Vec<bool> {
     let row = Row { shape, part };
     let mut stays = vec![false; part.queues.len()];
     for (i, &queue) in part.queues.iter().enumerate() {
@@ -28,7 +28,7 @@ pub(super) fn stand_ins(shape: &Shape, part: &Part) -> Vec<bool> {
 }
 
 struct Row<'a> {
-    shape: &'a Shape,
+    shape: &'a Topology,
     part: &'a Part,
 }
 

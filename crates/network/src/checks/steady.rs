@@ -18,33 +18,34 @@
 //! up to more than nothing has no such way.
 
 use super::parts::Part;
-use crate::shape::{NodeId, Ports, QueueId, Shape};
+use crate::shape::{NodeId, Ports, QueueId, Topology};
 
 /// The sizes, in the part's order; none if there are none of this kind, or they are too large.
-pub(super) fn steady_sizes(shape: &Shape, part: &Part) -> Option<Vec<u64>> {
+pub(super) fn steady_sizes(shape: &Topology, part: &Part) -> Option<Vec<u64>> {
     let begins = begins(shape, part)?;
     let size = |queue: &QueueId| {
         let (from, to) = ends(shape, part, *queue);
         let (input, output) = (shape.input(*queue), shape.output(*queue));
         let passes = passing(shape, part, *queue) * (begins[to] - begins[from]);
-        let more = shape.first(*queue) + input.consume + output.room - output.produce;
+        let more = shape.initial_frames(*queue) + input.consume + output.window - output.produce;
         // One more for what was rounded.
         let size = (passes + more as f64).ceil() + 1.0;
-        let is_right = size.is_finite() && size <= Ports::MOST as f64;
-        is_right.then(|| (size as u64).max(shape.least(*queue) as u64))
+        let is_right = size.is_finite() && size <= Ports::MAX as f64;
+        is_right.then(|| (size as u64).max(shape.min_size(*queue) as u64))
     };
     part.queues.iter().map(size).collect()
 }
 
 /// When each node begins, in rounds.
-fn begins(shape: &Shape, part: &Part) -> Option<Vec<f64>> {
+fn begins(shape: &Topology, part: &Part) -> Option<Vec<f64>> {
     let mut begins = vec![0.0_f64; part.nodes.len()];
     for _ in 0..=part.nodes.len() {
         let mut is_settled = true;
         for queue in &part.queues {
             let (from, to) = ends(shape, part, *queue);
             let (input, output) = (shape.input(*queue), shape.output(*queue));
-            let frames = (input.overlap() + output.produce) as f64 - shape.first(*queue) as f64;
+            let frames =
+                (input.overlap() + output.produce) as f64 - shape.initial_frames(*queue) as f64;
             let earliest = begins[from] + frames / passing(shape, part, *queue);
             // Circles that come out even may not go round for ever by what is rounded.
             if earliest > begins[to] + 1e-12 * begins[to].abs() {
@@ -59,7 +60,7 @@ fn begins(shape: &Shape, part: &Part) -> Option<Vec<f64>> {
     None
 }
 
-fn ends(shape: &Shape, part: &Part, queue: QueueId) -> (usize, usize) {
+fn ends(shape: &Topology, part: &Part, queue: QueueId) -> (usize, usize) {
     let place = |node: NodeId| {
         let found = part.nodes.binary_search(&node);
         found.expect("a part has the nodes of its queues")
@@ -69,7 +70,7 @@ fn ends(shape: &Shape, part: &Part, queue: QueueId) -> (usize, usize) {
 }
 
 /// Frames that pass along a queue in a round.
-fn passing(shape: &Shape, part: &Part, queue: QueueId) -> f64 {
+fn passing(shape: &Topology, part: &Part, queue: QueueId) -> f64 {
     let (from, _) = ends(shape, part, queue);
     part.counts[from] as f64 * shape.output(queue).produce as f64
 }

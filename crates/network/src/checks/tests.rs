@@ -1,29 +1,29 @@
 //! What the checks find in networks, and what sizes they give.
 
 use super::*;
-use crate::shape::{Input, NodeId, NodeShape, Output, Ports, QueueId, QueueShape};
+use crate::shape::{InputPort, NodeId, NodeSpec, OutputPort, Ports, QueueId, QueueSpec};
 use proptest::prelude::*;
 
 /// A network by its queues: from, to, (room, produce), (window, consume), initial.
 type Line = (usize, usize, (usize, usize), (usize, usize), usize);
 
-fn shape(nodes: usize, lines: &[Line]) -> Shape {
-    let node = |i: usize| NodeShape {
+fn shape(nodes: usize, lines: &[Line]) -> Topology {
+    let node = |i: usize| NodeSpec {
         name: format!("n{i}"),
         ports: Ports::default(),
     };
-    let mut shape = Shape {
+    let mut shape = Topology {
         nodes: (0..nodes).map(node).collect(),
         queues: Vec::new(),
     };
     for &(from, to, (room, produce), (window, consume), initial) in lines {
         let outs = &mut shape.nodes[from].ports.outputs;
-        outs.push(Output::new(format!("out{}", outs.len()), room, produce));
+        outs.push(OutputPort::new(format!("out{}", outs.len()), room, produce));
         let from = (NodeId(from), outs.len() - 1);
         let ins = &mut shape.nodes[to].ports.inputs;
-        ins.push(Input::new(format!("in{}", ins.len()), window, consume));
+        ins.push(InputPort::new(format!("in{}", ins.len()), window, consume));
         let to = (NodeId(to), ins.len() - 1);
-        let queue = QueueShape {
+        let queue = QueueSpec {
             from,
             to,
             initial,
@@ -41,9 +41,9 @@ fn plain(from: usize, to: usize, produce: usize, consume: usize, initial: usize)
 #[test]
 fn the_balance_equations_are_solved_in_least_numbers() {
     let chain = shape(3, &[plain(0, 1, 2, 3, 0), plain(1, 2, 4, 6, 0)]);
-    assert_eq!(balance(&chain), Ok(vec![9, 6, 4]));
+    assert_eq!(repetition_vector(&chain), Ok(vec![9, 6, 4]));
     let apart = shape(4, &[plain(0, 1, 4, 2, 0), plain(2, 3, 1, 5, 0)]);
-    assert_eq!(balance(&apart), Ok(vec![1, 2, 5, 1]));
+    assert_eq!(repetition_vector(&apart), Ok(vec![1, 2, 5, 1]));
 }
 
 #[test]
@@ -56,8 +56,8 @@ fn rates_that_contradict_each_other_name_their_queue() {
             plain(0, 2, 3, 2, 0),
         ],
     );
-    let wrong = balance(&diamond).unwrap_err();
-    let CheckError::Rates {
+    let wrong = repetition_vector(&diamond).unwrap_err();
+    let CheckError::InconsistentRates {
         written,
         read,
         queue,
@@ -79,13 +79,19 @@ fn numbers_that_are_too_large_are_refused() {
         .map(|i| plain(i, i + 1, 997 + i, 1 + i, 0))
         .collect();
     let wrong = check(&shape(41, &lines)).unwrap_err();
-    assert!(matches!(wrong, CheckError::TooLong { .. }), "{wrong}");
+    assert!(
+        matches!(wrong, CheckError::TooManyFirings { .. }),
+        "{wrong}"
+    );
 }
 
 #[test]
 fn an_open_port_is_named() {
     let mut open = shape(2, &[plain(0, 1, 1, 1, 0)]);
-    open.nodes[1].ports.outputs.push(Output::new("out", 1, 1));
+    open.nodes[1]
+        .ports
+        .outputs
+        .push(OutputPort::new("out", 1, 1));
     assert_eq!(
         check(&open).unwrap_err().to_string(),
         "`n1.out` has no queue"
@@ -123,7 +129,7 @@ fn what_a_filter_remembers_is_a_debt_and_no_deadlock() {
     let filter = shape(3, &[(0, 1, (7, 7), (100, 1), 0), plain(1, 2, 1, 14, 0)]);
     let verdict = check(&filter).unwrap();
     assert_eq!(verdict.repetitions, [2, 14, 1]);
-    assert!(holds_with(&filter, &verdict.sizes).is_ok());
+    assert!(verify_sizes(&filter, &verdict.sizes).is_ok());
     let Least::Found(least) = least_sizes(&filter).unwrap() else {
         panic!("a chain has a formula");
     };
@@ -149,11 +155,11 @@ fn a_size_that_is_too_small_says_what_it_would_need() {
 }
 
 /// The fewest samples by trying every size up to `most`.
-fn by_force(shape: &Shape, most: usize) -> Option<usize> {
+fn by_force(shape: &Topology, most: usize) -> Option<usize> {
     let mut sizes = vec![1; shape.queues.len()];
     let mut least: Option<usize> = None;
     loop {
-        if holds_with(shape, &sizes).is_ok() {
+        if verify_sizes(shape, &sizes).is_ok() {
             let sum = sizes.iter().sum();
             least = Some(least.map_or(sum, |least| least.min(sum)));
         }
@@ -166,7 +172,7 @@ fn by_force(shape: &Shape, most: usize) -> Option<usize> {
 }
 
 /// Two or three nodes with rates that fit, and up to three queues between them, cycles included.
-fn tiny() -> impl Strategy<Value = Shape> {
+fn tiny() -> impl Strategy<Value = Topology> {
     let queue = (
         0..3usize,
         0..3usize,
@@ -195,7 +201,7 @@ fn tiny() -> impl Strategy<Value = Shape> {
 }
 
 /// The least sizes, where the search comes to an end.
-fn found_of(shape: &Shape) -> Vec<usize> {
+fn found_of(shape: &Topology) -> Vec<usize> {
     match least_sizes(shape).unwrap() {
         Least::Found(sizes) => sizes,
         other => panic!("{other:?}"),
@@ -203,8 +209,8 @@ fn found_of(shape: &Shape) -> Vec<usize> {
 }
 
 /// The sizes of nodes that fire evenly, in all parts.
-fn steady(shape: &Shape) -> Option<Vec<usize>> {
-    let counts = balance(shape).unwrap();
+fn steady(shape: &Topology) -> Option<Vec<usize>> {
+    let counts = repetition_vector(shape).unwrap();
     let mut sizes = vec![0; shape.queues.len()];
     for part in parts(shape, &counts) {
         for (queue, size) in part.queues.iter().zip(steady_sizes(shape, &part)?) {
@@ -214,7 +220,7 @@ fn steady(shape: &Shape) -> Option<Vec<usize>> {
     Some(sizes)
 }
 
-fn samples(shape: &Shape, sizes: &[usize]) -> usize {
+fn samples(shape: &Topology, sizes: &[usize]) -> usize {
     let each = shape.queue_ids().zip(sizes);
     each.map(|(queue, size)| size * shape.input(queue).channels)
         .sum()
@@ -222,14 +228,17 @@ fn samples(shape: &Shape, sizes: &[usize]) -> usize {
 
 /// The fewest samples by trying all sizes in the order of their samples, each one frame of one queue above another one
 /// that stopped: slow, and obviously right.
-fn by_steps(shape: &Shape) -> usize {
+fn by_steps(shape: &Topology) -> usize {
     use std::cmp::Reverse;
     use std::collections::{BinaryHeap, HashSet};
-    let first: Vec<usize> = shape.queue_ids().map(|queue| shape.least(queue)).collect();
+    let first: Vec<usize> = shape
+        .queue_ids()
+        .map(|queue| shape.min_size(queue))
+        .collect();
     let mut seen = HashSet::from([first.clone()]);
     let mut next = BinaryHeap::from([Reverse((samples(shape, &first), first))]);
     while let Some(Reverse((sum, sizes))) = next.pop() {
-        if holds_with(shape, &sizes).is_ok() {
+        if verify_sizes(shape, &sizes).is_ok() {
             return sum;
         }
         for queue in 0..sizes.len() {
@@ -245,7 +254,7 @@ fn by_steps(shape: &Shape) -> usize {
 
 /// A splitting node, branches of some nodes each, and one where they meet; all move as many frames, in pieces of their
 /// own, and some see more than they take. `tail` puts a queue before and behind.
-fn diamond(ends: (usize, usize), branches: &[Vec<(usize, usize)>], tail: bool) -> Shape {
+fn diamond(ends: (usize, usize), branches: &[Vec<(usize, usize)>], tail: bool) -> Topology {
     let (mut lines, mut nodes): (Vec<Line>, usize) = (Vec::new(), 2);
     for branch in branches {
         let mut before = (0, ends.0);
@@ -344,12 +353,12 @@ proptest! {
     ) {
         let mut shape = diamond(ends, &[long, short], false);
         for (queue, channels) in (0..shape.queues.len()).zip(channels) {
-            let QueueShape { from, to, .. } = shape.queues[queue];
+            let QueueSpec { from, to, .. } = shape.queues[queue];
             shape.nodes[from.0.0].ports.outputs[from.1].channels = channels;
             shape.nodes[to.0.0].ports.inputs[to.1].channels = channels;
         }
         let found = found_of(&shape);
-        prop_assert!(holds_with(&shape, &found).is_ok());
+        prop_assert!(verify_sizes(&shape, &found).is_ok());
         prop_assert_eq!(samples(&shape, &found), by_steps(&shape));
     }
 
@@ -361,7 +370,7 @@ proptest! {
     ) {
         let shape = diamond(ends, &branches, true);
         let steady = steady(&shape).expect("there is no circle");
-        prop_assert!(holds_with(&shape, &steady).is_ok(), "{:?}", steady);
+        prop_assert!(verify_sizes(&shape, &steady).is_ok(), "{:?}", steady);
     }
 
     #[test]
@@ -381,11 +390,11 @@ proptest! {
             Least::GaveUp => return Ok(()),
             other => panic!("{other:?}"),
         };
-        prop_assert!(holds_with(&shape, &found).is_ok());
+        prop_assert!(verify_sizes(&shape, &found).is_ok());
         for queue in 0..10 {
             let mut less = found.clone();
             less[queue] -= 1;
-            prop_assert!(holds_with(&shape, &less).is_err(), "{:?} at {}", found, queue);
+            prop_assert!(verify_sizes(&shape, &less).is_err(), "{:?} at {}", found, queue);
         }
     }
 
@@ -403,7 +412,7 @@ proptest! {
         let shape = diamond((piece, piece), &branches, false);
         prop_assert_eq!(shape.queues.len(), 10);
         let found = found_of(&shape);
-        prop_assert!(holds_with(&shape, &found).is_ok());
+        prop_assert!(verify_sizes(&shape, &found).is_ok());
     }
 }
 
@@ -437,7 +446,7 @@ fn ten_queues_of_usual_nodes_are_not_too_many() {
         let shape = diamond((256, 256), &branches, false);
         assert_eq!(shape.queues.len(), 10);
         let found = found_of(&shape);
-        assert!(holds_with(&shape, &found).is_ok(), "{found:?}");
+        assert!(verify_sizes(&shape, &found).is_ok(), "{found:?}");
     }
 }
 
@@ -450,12 +459,12 @@ proptest! {
             prop_assert!(least_sizes(&shape).is_err());
             return Ok(());
         };
-        prop_assert!(holds_with(&shape, &sizes).is_ok());
+        prop_assert!(verify_sizes(&shape, &sizes).is_ok());
         if let Some(steady) = steady(&shape) {
-            prop_assert!(holds_with(&shape, &steady).is_ok(), "{:?}", steady);
+            prop_assert!(verify_sizes(&shape, &steady).is_ok(), "{:?}", steady);
         }
         let found = found_of(&shape);
-        prop_assert!(holds_with(&shape, &found).is_ok());
+        prop_assert!(verify_sizes(&shape, &found).is_ok());
         let sum: usize = found.iter().sum();
         prop_assert!(sum <= sizes.iter().sum());
         let most = *found.iter().max().unwrap();

@@ -7,7 +7,7 @@
 
 use super::CheckError;
 use super::parts::Part;
-use crate::shape::{NodeId, QueueId, Shape};
+use crate::shape::{NodeId, QueueId, Topology};
 
 /// Frames that each queue of a part may have; without number where there is none.
 pub(super) type Bounds = [Option<u64>];
@@ -73,7 +73,7 @@ pub(super) struct Play<'a> {
 
 /// Plays until the firings repeat; the frames that each queue needed for it.
 pub(super) fn unroll(
-    shape: &Shape,
+    shape: &Topology,
     part: &Part,
     bounds: &Bounds,
     patience: &mut Patience,
@@ -89,7 +89,7 @@ pub(super) fn unroll(
 }
 
 impl<'a> Play<'a> {
-    pub(super) fn new(shape: &Shape, part: &'a Part, bounds: &Bounds) -> Self {
+    pub(super) fn new(shape: &Topology, part: &'a Part, bounds: &Bounds) -> Self {
         let nodes = part.nodes.len();
         let place = |node: NodeId| {
             let found = part.nodes.binary_search(&node);
@@ -101,7 +101,7 @@ impl<'a> Play<'a> {
             let (input, output) = (shape.input(queue), shape.output(queue));
             let ends = &shape.queues[queue.0];
             let (from, to) = (place(ends.from.0), place(ends.to.0));
-            let fill = shape.first(queue) as u64;
+            let fill = shape.initial_frames(queue) as u64;
             ins[to].push(edges.len());
             outs[from].push(edges.len());
             edges.push(Edge {
@@ -109,7 +109,7 @@ impl<'a> Play<'a> {
                 from,
                 to,
                 produce: output.produce as u64,
-                room: output.room as u64,
+                room: output.window as u64,
                 consume: input.consume as u64,
                 window: input.window as u64,
                 bound: *bound,
@@ -316,9 +316,9 @@ fn from_the_outputs(edges: &[Edge], outs: &[Vec<usize>]) -> Vec<usize> {
 
 impl Stop {
     /// The same in the user's words.
-    pub(super) fn error(self, shape: &Shape) -> CheckError {
+    pub(super) fn error(self, shape: &Topology) -> CheckError {
         let circle = match self {
-            Self::TooLong(firings) => return CheckError::TooLong { firings },
+            Self::TooLong(firings) => return CheckError::TooManyFirings { firings },
             Self::Stuck(circle) => circle,
         };
         let full = circle

@@ -1,48 +1,48 @@
 //! Where samples come into a network and leave it: slices in memory, and whatever a caller reads and writes.
 
 use super::{KindError, some};
-use crate::fire::{Fire, Flow, Inputs, Outputs, Room, View};
-use crate::shape::{Input, Output, Ports};
+use crate::fire::{Actor, FireStatus, InputWindow, InputWindows, OutputWindow, OutputWindows};
+use crate::shape::{InputPort, OutputPort, Ports};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// What a [`Collect`] has heard, a channel after the other.
-pub type Heard = Arc<Mutex<Vec<Vec<f32>>>>;
+/// What a [`MemorySink`] has heard, a channel after the other.
+pub type Recording = Arc<Mutex<Vec<Vec<f32>>>>;
 
 /// Plays samples from memory, once.
-pub struct Play {
+pub struct MemorySource {
     channels: Vec<Vec<f32>>,
     piece: usize,
     at: usize,
 }
 
 /// Keeps what it hears in memory.
-pub struct Collect {
+pub struct MemorySink {
     channels: usize,
     piece: usize,
-    heard: Heard,
+    heard: Recording,
 }
 
 /// Fills a room of so many frames; how many there were before the end.
-type Read = Box<dyn FnMut(&mut Room<'_>, usize) -> Result<usize, String> + Send>;
+type Read = Box<dyn FnMut(&mut OutputWindow<'_>, usize) -> Result<usize, String> + Send>;
 
 /// Takes so many frames of a view.
-type Write = Box<dyn FnMut(&View<'_>, usize) -> Result<(), String> + Send>;
+type Write = Box<dyn FnMut(&InputWindow<'_>, usize) -> Result<(), String> + Send>;
 
 /// Plays what a caller reads, from a file for instance.
-pub struct Feed {
+pub struct CallbackSource {
     channels: usize,
     piece: usize,
     read: Read,
 }
 
 /// Hands what it hears to a caller, who writes it to a file for instance.
-pub struct Tap {
+pub struct CallbackSink {
     channels: usize,
     piece: usize,
     write: Write,
 }
 
-impl Play {
+impl MemorySource {
     /// `piece` frames a firing. Channels are as long as the first.
     ///
     /// # Errors
@@ -62,13 +62,13 @@ impl Play {
     }
 }
 
-impl Collect {
+impl MemorySink {
     /// `piece` frames a firing.
     ///
     /// # Errors
     ///
     /// No channels, or no frames a firing.
-    pub fn new(channels: usize, piece: usize) -> Result<(Self, Heard), KindError> {
+    pub fn new(channels: usize, piece: usize) -> Result<(Self, Recording), KindError> {
         let heard = Arc::new(Mutex::new(vec![Vec::new(); some(channels, "channels")?]));
         let sink = Self {
             channels,
@@ -79,7 +79,7 @@ impl Collect {
     }
 }
 
-impl Feed {
+impl CallbackSource {
     /// `piece` frames a firing, which `read` writes into the room; fewer are the last. Its error ends the network.
     ///
     /// # Errors
@@ -88,7 +88,7 @@ impl Feed {
     pub fn new(
         channels: usize,
         piece: usize,
-        read: impl FnMut(&mut Room<'_>, usize) -> Result<usize, String> + Send + 'static,
+        read: impl FnMut(&mut OutputWindow<'_>, usize) -> Result<usize, String> + Send + 'static,
     ) -> Result<Self, KindError> {
         Ok(Self {
             channels: some(channels, "channels")?,
@@ -98,7 +98,7 @@ impl Feed {
     }
 }
 
-impl Tap {
+impl CallbackSink {
     /// `piece` frames a firing, which `write` takes. Its error ends the network.
     ///
     /// # Errors
@@ -107,7 +107,7 @@ impl Tap {
     pub fn new(
         channels: usize,
         piece: usize,
-        write: impl FnMut(&View<'_>, usize) -> Result<(), String> + Send + 'static,
+        write: impl FnMut(&InputWindow<'_>, usize) -> Result<(), String> + Send + 'static,
     ) -> Result<Self, KindError> {
         Ok(Self {
             channels: some(channels, "channels")?,
@@ -118,20 +118,20 @@ impl Tap {
 }
 
 fn source(channels: usize, piece: usize) -> Ports {
-    Ports::source(Output::new("out", piece, piece).channels(channels))
+    Ports::source(OutputPort::new("out", piece, piece).channels(channels))
 }
 
 fn sink(channels: usize, piece: usize) -> Ports {
-    Ports::sink(Input::new("in", piece, piece).channels(channels))
+    Ports::sink(InputPort::new("in", piece, piece).channels(channels))
 }
 
-impl Fire for Play {
+impl Actor for MemorySource {
     fn ports(&self) -> Ports {
         source(self.channels.len(), self.piece)
     }
 
-    fn fire(&mut self, _: &mut Inputs<'_>, outputs: &mut Outputs<'_>) -> Flow {
-        let mut room = outputs.room(0);
+    fn fire(&mut self, _: &mut InputWindows<'_>, outputs: &mut OutputWindows<'_>) -> FireStatus {
+        let mut room = outputs.window(0);
         let count = self.piece.min(self.channels[0].len() - self.at);
         let end = self.at + count;
         for (i, channel) in self.channels.iter().enumerate() {
@@ -139,8 +139,8 @@ impl Fire for Play {
         }
         self.at = end;
         match end < self.channels[0].len() {
-            true => Flow::Go,
-            false => Flow::End(count),
+            true => FireStatus::Continue,
+            false => FireStatus::Finished(count),
         }
     }
 
@@ -149,44 +149,44 @@ impl Fire for Play {
     }
 }
 
-impl Fire for Collect {
+impl Actor for MemorySink {
     fn ports(&self) -> Ports {
         sink(self.channels, self.piece)
     }
 
-    fn fire(&mut self, inputs: &mut Inputs<'_>, _: &mut Outputs<'_>) -> Flow {
-        let view = inputs.view(0);
+    fn fire(&mut self, inputs: &mut InputWindows<'_>, _: &mut OutputWindows<'_>) -> FireStatus {
+        let view = inputs.window(0);
         let mut heard = self.heard.lock().unwrap_or_else(PoisonError::into_inner);
         for (i, channel) in heard.iter_mut().enumerate() {
             channel.extend_from_slice(view.channel(i));
         }
-        Flow::Go
+        FireStatus::Continue
     }
 }
 
-impl Fire for Feed {
+impl Actor for CallbackSource {
     fn ports(&self) -> Ports {
         source(self.channels, self.piece)
     }
 
-    fn fire(&mut self, _: &mut Inputs<'_>, outputs: &mut Outputs<'_>) -> Flow {
-        match (self.read)(&mut outputs.room(0), self.piece) {
-            Ok(frames) if frames >= self.piece => Flow::Go,
-            Ok(frames) => Flow::End(frames),
-            Err(why) => Flow::Fail(why),
+    fn fire(&mut self, _: &mut InputWindows<'_>, outputs: &mut OutputWindows<'_>) -> FireStatus {
+        match (self.read)(&mut outputs.window(0), self.piece) {
+            Ok(frames) if frames >= self.piece => FireStatus::Continue,
+            Ok(frames) => FireStatus::Finished(frames),
+            Err(why) => FireStatus::Failed(why),
         }
     }
 }
 
-impl Fire for Tap {
+impl Actor for CallbackSink {
     fn ports(&self) -> Ports {
         sink(self.channels, self.piece)
     }
 
-    fn fire(&mut self, inputs: &mut Inputs<'_>, _: &mut Outputs<'_>) -> Flow {
-        match (self.write)(&inputs.view(0), self.piece) {
-            Ok(()) => Flow::Go,
-            Err(why) => Flow::Fail(why),
+    fn fire(&mut self, inputs: &mut InputWindows<'_>, _: &mut OutputWindows<'_>) -> FireStatus {
+        match (self.write)(&inputs.window(0), self.piece) {
+            Ok(()) => FireStatus::Continue,
+            Err(why) => FireStatus::Failed(why),
         }
     }
 }

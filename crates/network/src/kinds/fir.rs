@@ -1,8 +1,8 @@
 //! FIR filters computed directly, that take every Nth frame or put N - 1 frames between.
 
 use super::{KindError, some};
-use crate::fire::{Fire, Flow, Inputs, Outputs};
-use crate::shape::{Input, Output, Ports};
+use crate::fire::{Actor, FireStatus, InputWindows, OutputWindows};
+use crate::shape::{InputPort, OutputPort, Ports};
 
 /// A filter of which every Nth frame is kept; with 1, a filter.
 pub struct Decimate {
@@ -107,19 +107,23 @@ fn dot(a: &[f32], b: &[f32]) -> f32 {
     sums.iter().sum::<f32>() + rest
 }
 
-impl Fire for Decimate {
+impl Actor for Decimate {
     fn ports(&self) -> Ports {
         let (consume, taps) = (self.piece * self.factor, self.turned.len());
-        let input = Input::new("in", consume + taps - 1, consume).lead(taps - 1);
-        let output = Output::new("out", self.piece, self.piece);
+        let input = InputPort::new("in", consume + taps - 1, consume).history(taps - 1);
+        let output = OutputPort::new("out", self.piece, self.piece);
         Ports::through(
             input.channels(self.channels),
             output.channels(self.channels),
         )
     }
 
-    fn fire(&mut self, inputs: &mut Inputs<'_>, outputs: &mut Outputs<'_>) -> Flow {
-        let (view, mut room) = (inputs.view(0), outputs.room(0));
+    fn fire(
+        &mut self,
+        inputs: &mut InputWindows<'_>,
+        outputs: &mut OutputWindows<'_>,
+    ) -> FireStatus {
+        let (view, mut room) = (inputs.window(0), outputs.window(0));
         let taps = self.turned.len();
         for channel in 0..self.channels {
             let heard = view.channel(channel);
@@ -127,23 +131,27 @@ impl Fire for Decimate {
             let frames = room.channel(channel).iter_mut().zip(starts);
             frames.for_each(|(to, heard)| *to = dot(heard, &self.turned));
         }
-        Flow::Go
+        FireStatus::Continue
     }
 }
 
-impl Fire for Interpolate {
+impl Actor for Interpolate {
     fn ports(&self) -> Ports {
         let (length, produce) = (self.length(), self.piece * self.phases.len());
-        let input = Input::new("in", self.piece + length - 1, self.piece).lead(length - 1);
-        let output = Output::new("out", produce, produce);
+        let input = InputPort::new("in", self.piece + length - 1, self.piece).history(length - 1);
+        let output = OutputPort::new("out", produce, produce);
         Ports::through(
             input.channels(self.channels),
             output.channels(self.channels),
         )
     }
 
-    fn fire(&mut self, inputs: &mut Inputs<'_>, outputs: &mut Outputs<'_>) -> Flow {
-        let (view, mut room) = (inputs.view(0), outputs.room(0));
+    fn fire(
+        &mut self,
+        inputs: &mut InputWindows<'_>,
+        outputs: &mut OutputWindows<'_>,
+    ) -> FireStatus {
+        let (view, mut room) = (inputs.window(0), outputs.window(0));
         let length = self.length();
         for channel in 0..self.channels {
             let heard = view.channel(channel).windows(length);
@@ -153,7 +161,7 @@ impl Fire for Interpolate {
                 pairs.for_each(|(to, phase)| *to = dot(heard, phase));
             }
         }
-        Flow::Go
+        FireStatus::Continue
     }
 }
 

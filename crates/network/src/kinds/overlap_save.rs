@@ -5,20 +5,20 @@
 //! itself, of which only those are given away. So no sample is copied.
 
 use super::{KindError, some, transform};
-use crate::fire::{Fire, Flow, Inputs, Outputs};
-use crate::shape::{Input, Output, Ports};
-use fft::{Aligned, Kernels, Packing, RealFft};
+use crate::fire::{Actor, FireStatus, InputWindows, OutputWindows};
+use crate::shape::{InputPort, OutputPort, Ports};
+use fft::{AlignedBuffer, Kernels, Packing, RealFft};
 
 /// See the module.
 pub struct OverlapSave {
     fft: RealFft,
     kernels: Kernels,
-    response: Aligned,
+    response: AlignedBuffer,
     taps: usize,
     channels: usize,
-    spectrum: Aligned,
-    product: Aligned,
-    scratch: Aligned,
+    spectrum: AlignedBuffer,
+    product: AlignedBuffer,
+    scratch: AlignedBuffer,
 }
 
 impl OverlapSave {
@@ -37,39 +37,43 @@ impl OverlapSave {
                 size,
             });
         }
-        let mut scratch = Aligned::new(fft.scratch());
-        let mut turned = Aligned::new(size);
+        let mut scratch = AlignedBuffer::new(fft.scratch_len());
+        let mut turned = AlignedBuffer::new(size);
         for (i, tap) in taps.iter().enumerate() {
             turned[(i + size - (taps.len() - 1)) % size] = tap / size as f32;
         }
-        let mut response = Aligned::new(size);
+        let mut response = AlignedBuffer::new(size);
         fft.forward(&turned, &mut response, &mut scratch);
         Ok(Self {
             kernels: Kernels::best(),
             response,
             taps: taps.len(),
             channels,
-            spectrum: Aligned::new(size),
-            product: Aligned::new(size),
+            spectrum: AlignedBuffer::new(size),
+            product: AlignedBuffer::new(size),
             scratch,
             fft,
         })
     }
 }
 
-impl Fire for OverlapSave {
+impl Actor for OverlapSave {
     fn ports(&self) -> Ports {
-        let (size, overlap) = (self.fft.floats(), self.taps - 1);
-        let input = Input::new("in", size, size - overlap).lead(overlap);
-        let output = Output::new("out", size, size - overlap);
+        let (size, overlap) = (self.fft.buffer_len(), self.taps - 1);
+        let input = InputPort::new("in", size, size - overlap).history(overlap);
+        let output = OutputPort::new("out", size, size - overlap);
         Ports::through(
             input.channels(self.channels),
             output.channels(self.channels),
         )
     }
 
-    fn fire(&mut self, inputs: &mut Inputs<'_>, outputs: &mut Outputs<'_>) -> Flow {
-        let (view, mut room) = (inputs.view(0), outputs.room(0));
+    fn fire(
+        &mut self,
+        inputs: &mut InputWindows<'_>,
+        outputs: &mut OutputWindows<'_>,
+    ) -> FireStatus {
+        let (view, mut room) = (inputs.window(0), outputs.window(0));
         for channel in 0..self.channels {
             let heard = view.channel(channel);
             self.fft
@@ -81,7 +85,7 @@ impl Fire for OverlapSave {
             let into = room.channel(channel);
             self.fft.inverse(&mut self.product, into, &mut self.scratch);
         }
-        Flow::Go
+        FireStatus::Continue
     }
 }
 
@@ -109,7 +113,7 @@ mod tests {
     #[test]
     fn what_does_not_fit_is_refused() {
         let made = |taps: usize, size| OverlapSave::new(&vec![1.0; taps], size, 1).map(drop);
-        assert_eq!(made(0, 64), Err(KindError::None("taps")));
+        assert_eq!(made(0, 64), Err(KindError::Zero("taps")));
         assert_eq!(made(65, 64), Err(KindError::Taps { taps: 65, size: 64 }));
         for size in [0, 1, 16, 48, usize::MAX, 1 << 40] {
             assert_eq!(made(1, size), Err(KindError::Transform(size)));

@@ -1,8 +1,8 @@
 //! Kinds that look at one frame at a time: gain, sum, and the node that gives one stream to several.
 
 use super::{KindError, some};
-use crate::fire::{Fire, Flow, Inputs, Outputs};
-use crate::shape::{Input, Output, Ports, Rest};
+use crate::fire::{Actor, FireStatus, InputWindows, OutputWindows};
+use crate::shape::{EndOfStream, InputPort, OutputPort, Ports};
 
 /// A stream times a number.
 pub struct Gain {
@@ -70,31 +70,31 @@ impl Split {
     }
 }
 
-fn inputs(count: usize, channels: usize, piece: usize) -> Vec<Input> {
+fn inputs(count: usize, channels: usize, piece: usize) -> Vec<InputPort> {
     let input = |i: usize| {
         let name = if count == 1 {
             "in".into()
         } else {
             format!("in{}", i + 1)
         };
-        Input::new(name, piece, piece).channels(channels)
+        InputPort::new(name, piece, piece).channels(channels)
     };
     (0..count).map(input).collect()
 }
 
-fn outputs(count: usize, channels: usize, piece: usize) -> Vec<Output> {
+fn outputs(count: usize, channels: usize, piece: usize) -> Vec<OutputPort> {
     let output = |i: usize| {
         let name = if count == 1 {
             "out".into()
         } else {
             format!("out{}", i + 1)
         };
-        Output::new(name, piece, piece).channels(channels)
+        OutputPort::new(name, piece, piece).channels(channels)
     };
     (0..count).map(output).collect()
 }
 
-impl Fire for Gain {
+impl Actor for Gain {
     fn ports(&self) -> Ports {
         Ports {
             inputs: inputs(1, self.channels, self.piece),
@@ -102,31 +102,39 @@ impl Fire for Gain {
         }
     }
 
-    fn fire(&mut self, inputs: &mut Inputs<'_>, outputs: &mut Outputs<'_>) -> Flow {
-        let (view, mut room) = (inputs.view(0), outputs.room(0));
+    fn fire(
+        &mut self,
+        inputs: &mut InputWindows<'_>,
+        outputs: &mut OutputWindows<'_>,
+    ) -> FireStatus {
+        let (view, mut room) = (inputs.window(0), outputs.window(0));
         for channel in 0..self.channels {
             let pairs = room.channel(channel).iter_mut().zip(view.channel(channel));
             pairs.for_each(|(to, x)| *to = x * self.factor);
         }
-        Flow::Go
+        FireStatus::Continue
     }
 }
 
-impl Fire for Add {
+impl Actor for Add {
     fn ports(&self) -> Ports {
         let inputs = inputs(self.inputs, self.channels, self.piece);
         Ports {
             inputs: inputs
                 .into_iter()
-                .map(|input| input.rest(Rest::Silence))
+                .map(|input| input.at_end(EndOfStream::Extend))
                 .collect(),
             outputs: outputs(1, self.channels, self.piece),
         }
     }
 
-    fn fire(&mut self, inputs: &mut Inputs<'_>, outputs: &mut Outputs<'_>) -> Flow {
-        let mut room = outputs.room(0);
-        for (i, view) in inputs.views().enumerate() {
+    fn fire(
+        &mut self,
+        inputs: &mut InputWindows<'_>,
+        outputs: &mut OutputWindows<'_>,
+    ) -> FireStatus {
+        let mut room = outputs.window(0);
+        for (i, view) in inputs.windows().enumerate() {
             for channel in 0..self.channels {
                 let to = room.channel(channel);
                 match i {
@@ -138,11 +146,11 @@ impl Fire for Add {
                 }
             }
         }
-        Flow::Go
+        FireStatus::Continue
     }
 }
 
-impl Fire for Split {
+impl Actor for Split {
     fn ports(&self) -> Ports {
         Ports {
             inputs: inputs(1, self.channels, self.piece),
@@ -150,14 +158,18 @@ impl Fire for Split {
         }
     }
 
-    fn fire(&mut self, inputs: &mut Inputs<'_>, outputs: &mut Outputs<'_>) -> Flow {
-        let view = inputs.view(0);
-        for mut room in outputs.rooms() {
+    fn fire(
+        &mut self,
+        inputs: &mut InputWindows<'_>,
+        outputs: &mut OutputWindows<'_>,
+    ) -> FireStatus {
+        let view = inputs.window(0);
+        for mut room in outputs.windows() {
             for channel in 0..self.channels {
                 room.channel(channel).copy_from_slice(view.channel(channel));
             }
         }
-        Flow::Go
+        FireStatus::Continue
     }
 }
 
@@ -165,7 +177,7 @@ impl Fire for Split {
 mod tests {
     use super::{Add, Gain, KindError, Split};
     use crate::kinds::testing::{noise, through};
-    use crate::{Network, Order, RunOptions, kinds, run_alone};
+    use crate::{FiringOrder, Network, RunOptions, kinds, run_on_caller};
 
     #[test]
     fn gain_multiplies_every_channel() {
@@ -177,11 +189,11 @@ mod tests {
         }
         assert!(matches!(
             Gain::new(1.0, 0, 16),
-            Err(KindError::None("channels"))
+            Err(KindError::Zero("channels"))
         ));
         assert!(matches!(
             Gain::new(1.0, 1, 0),
-            Err(KindError::None("piece"))
+            Err(KindError::Zero("piece"))
         ));
     }
 
@@ -189,16 +201,16 @@ mod tests {
     fn what_is_split_and_added_is_twice_as_much() {
         let sound = noise(100, 3);
         let mut network = Network::new();
-        let source = kinds::Play::new(vec![sound.clone()], 7).unwrap();
+        let source = kinds::MemorySource::new(vec![sound.clone()], 7).unwrap();
         let source = network.add("source", source).unwrap();
         let split = network.add("split", Split::new(2, 1, 16).unwrap()).unwrap();
         let gain = network.add("gain", Gain::new(1.0, 1, 5).unwrap()).unwrap();
         let add = network.add("add", Add::new(2, 1, 8).unwrap()).unwrap();
-        let (sink, heard) = kinds::Collect::new(1, 3).unwrap();
+        let (sink, heard) = kinds::MemorySink::new(1, 3).unwrap();
         let sink = network.add("sink", sink).unwrap();
         network.chain(&[source, split, gain, add, sink]).unwrap();
         network.connect((split, 1), (add, 1)).unwrap();
-        run_alone(network, &RunOptions::default(), Order::Round).unwrap();
+        run_on_caller(network, &RunOptions::default(), FiringOrder::RoundRobin).unwrap();
         let expected: Vec<f32> = sound.iter().map(|x| x + x).collect();
         assert_eq!(heard.lock().unwrap()[0][..100], expected);
     }

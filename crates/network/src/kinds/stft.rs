@@ -5,9 +5,9 @@
 //! fewer windows overlap, the inverse makes up for it.
 
 use super::{KindError, some, transform};
-use crate::fire::{Fire, Flow, Inputs, Outputs};
-use crate::shape::{Input, Output, Ports, Rest};
-use fft::{Aligned, RealFft};
+use crate::fire::{Actor, FireStatus, InputWindows, OutputWindows};
+use crate::shape::{EndOfStream, InputPort, OutputPort, Ports};
+use fft::{AlignedBuffer, RealFft};
 use std::f64::consts::PI;
 
 /// Sound to spectra.
@@ -31,26 +31,26 @@ pub struct InverseStft {
 /// What one transform needs.
 struct Frame {
     fft: RealFft,
-    window: Aligned,
+    window: AlignedBuffer,
     /// The window's samples, or a spectrum.
-    samples: Aligned,
-    sound: Aligned,
-    scratch: Aligned,
+    samples: AlignedBuffer,
+    sound: AlignedBuffer,
+    scratch: AlignedBuffer,
 }
 
 impl Frame {
     /// The window is times `scale`.
     fn new(size: usize, scale: f64) -> Result<Self, KindError> {
         let fft = transform(size)?;
-        let mut window = Aligned::new(size);
+        let mut window = AlignedBuffer::new(size);
         for (i, x) in window.iter_mut().enumerate() {
             *x = (libm::sin(PI * (i as f64 + 0.5) / size as f64) * scale) as f32;
         }
         Ok(Self {
             window,
-            samples: Aligned::new(size),
-            sound: Aligned::new(size),
-            scratch: Aligned::new(fft.scratch()),
+            samples: AlignedBuffer::new(size),
+            sound: AlignedBuffer::new(size),
+            scratch: AlignedBuffer::new(fft.scratch_len()),
             fft,
         })
     }
@@ -58,7 +58,7 @@ impl Frame {
 
 fn check(size: usize, hop: usize) -> Result<(), KindError> {
     match hop {
-        0 => Err(KindError::None("hop")),
+        0 => Err(KindError::Zero("hop")),
         hop if hop > size / 2 || !size.is_multiple_of(hop) => Err(KindError::Hop { hop, size }),
         _ => Ok(()),
     }
@@ -114,19 +114,23 @@ fn first(window: &[f32], hop: usize) -> Box<[f32]> {
     (0..window.len() - hop).map(factor).collect()
 }
 
-impl Fire for Stft {
+impl Actor for Stft {
     fn ports(&self) -> Ports {
-        let size = self.frame.fft.floats();
-        let input = Input::new("in", size, self.hop).rest(Rest::Flush);
-        let output = Output::new("out", size, size);
+        let size = self.frame.fft.buffer_len();
+        let input = InputPort::new("in", size, self.hop).at_end(EndOfStream::Flush);
+        let output = OutputPort::new("out", size, size);
         Ports::through(
             input.channels(self.channels),
             output.channels(self.channels),
         )
     }
 
-    fn fire(&mut self, inputs: &mut Inputs<'_>, outputs: &mut Outputs<'_>) -> Flow {
-        let (view, mut room) = (inputs.view(0), outputs.room(0));
+    fn fire(
+        &mut self,
+        inputs: &mut InputWindows<'_>,
+        outputs: &mut OutputWindows<'_>,
+    ) -> FireStatus {
+        let (view, mut room) = (inputs.window(0), outputs.window(0));
         let Frame {
             fft,
             window,
@@ -140,23 +144,27 @@ impl Fire for Stft {
             windowed.for_each(|(to, (x, w))| *to = x * w);
             fft.forward(samples, room.channel(channel), scratch);
         }
-        Flow::Go
+        FireStatus::Continue
     }
 }
 
-impl Fire for InverseStft {
+impl Actor for InverseStft {
     fn ports(&self) -> Ports {
-        let size = self.frame.fft.floats();
-        let output = Output::new("out", size, self.hop);
+        let size = self.frame.fft.buffer_len();
+        let output = OutputPort::new("out", size, self.hop);
         Ports::through(
-            Input::new("in", size, size).channels(self.channels),
+            InputPort::new("in", size, size).channels(self.channels),
             output.channels(self.channels),
         )
     }
 
     /// What later windows add to lies in the room behind what is given away.
-    fn fire(&mut self, inputs: &mut Inputs<'_>, outputs: &mut Outputs<'_>) -> Flow {
-        let (view, mut room) = (inputs.view(0), outputs.room(0));
+    fn fire(
+        &mut self,
+        inputs: &mut InputWindows<'_>,
+        outputs: &mut OutputWindows<'_>,
+    ) -> FireStatus {
+        let (view, mut room) = (inputs.window(0), outputs.window(0));
         let Frame {
             fft,
             window,
@@ -164,7 +172,7 @@ impl Fire for InverseStft {
             sound,
             scratch,
         } = &mut self.frame;
-        let overlap = fft.floats() - self.hop;
+        let overlap = fft.buffer_len() - self.hop;
         for channel in 0..self.channels {
             // The inverse transform destroys what it reads, and others may see it yet.
             samples.copy_from_slice(view.channel(channel));
@@ -184,7 +192,7 @@ impl Fire for InverseStft {
             given.for_each(|(to, factor)| *to *= factor);
         }
         self.given = (self.given + self.hop).min(self.first.len());
-        Flow::Go
+        FireStatus::Continue
     }
 
     fn reset(&mut self) {
@@ -203,7 +211,7 @@ mod tests {
             let sound = noise(1000, 5);
             let there = Stft::new(size, hop, 2).unwrap();
             let back = InverseStft::new(size, hop, 2).unwrap();
-            let nodes: Vec<Box<dyn crate::Fire>> = vec![Box::new(there), Box::new(back)];
+            let nodes: Vec<Box<dyn crate::Actor>> = vec![Box::new(there), Box::new(back)];
             let got = through_all(nodes, vec![sound.clone(), sound.clone()]);
             let expected: Vec<f64> = sound.iter().map(|x| f64::from(*x)).collect();
             is_near(&got[0][..expected.len()], &expected, 1e-4);
@@ -233,7 +241,7 @@ mod tests {
 
     #[test]
     fn hops_that_do_not_add_up_are_refused() {
-        assert_eq!(Stft::new(64, 0, 1).map(drop), Err(KindError::None("hop")));
+        assert_eq!(Stft::new(64, 0, 1).map(drop), Err(KindError::Zero("hop")));
         for hop in [3, 64, 33] {
             let refused = Err(KindError::Hop { hop, size: 64 });
             assert_eq!(Stft::new(64, hop, 1).map(drop), refused);

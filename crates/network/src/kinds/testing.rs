@@ -1,7 +1,7 @@
 //! What the tests of kinds have in common: noise, a slow convolution, and a way through one node.
 
-use super::{Collect, Play};
-use crate::{Fire, Network, Order, RunOptions, run_alone};
+use super::{MemorySink, MemorySource};
+use crate::{Actor, FiringOrder, Network, RunOptions, run_on_caller};
 
 /// Numbers from -1 to 1.
 pub(crate) fn noise(count: usize, seed: u32) -> Vec<f32> {
@@ -37,26 +37,26 @@ pub(crate) fn is_near(got: &[f32], expected: &[f64], limit: f64) {
 }
 
 /// What comes out of one node.
-pub(crate) fn through(node: impl Fire + 'static, sound: Vec<Vec<f32>>) -> Vec<Vec<f32>> {
+pub(crate) fn through(node: impl Actor + 'static, sound: Vec<Vec<f32>>) -> Vec<Vec<f32>> {
     through_all(vec![Box::new(node)], sound)
 }
 
 /// What comes out of a chain of nodes.
-pub(crate) fn through_all(nodes: Vec<Box<dyn Fire>>, sound: Vec<Vec<f32>>) -> Vec<Vec<f32>> {
+pub(crate) fn through_all(nodes: Vec<Box<dyn Actor>>, sound: Vec<Vec<f32>>) -> Vec<Vec<f32>> {
     let mut network = Network::new();
     let channels = sound.len();
     let mut chain = vec![
         network
-            .add("source", Play::new(sound, 13).unwrap())
+            .add("source", MemorySource::new(sound, 13).unwrap())
             .unwrap(),
     ];
     for (i, node) in nodes.into_iter().enumerate() {
         chain.push(network.add_boxed(format!("node{i}"), node).unwrap());
     }
-    let (sink, heard) = Collect::new(channels, 1).unwrap();
+    let (sink, heard) = MemorySink::new(channels, 1).unwrap();
     chain.push(network.add("sink", sink).unwrap());
     network.chain(&chain).unwrap();
-    run_alone(network, &RunOptions::default(), Order::Round).unwrap();
+    run_on_caller(network, &RunOptions::default(), FiringOrder::RoundRobin).unwrap();
     let heard = heard.lock().unwrap();
     heard.clone()
 }

@@ -1,6 +1,6 @@
 //! On one thread: the simplest schedule, and what the others are held against.
 
-use crate::error::{RunError, RunOptions, Summary};
+use crate::error::{RunError, RunOptions, RunSummary};
 use crate::live::{Live, Step};
 use crate::network::Network;
 use crate::started::Started;
@@ -8,12 +8,12 @@ use crate::stuck::Way;
 
 /// Which node has its turn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Order {
+pub enum FiringOrder {
     /// One after the other, one firing each.
     #[default]
-    Round,
+    RoundRobin,
     /// One after the other, each for as long as it can.
-    Runs,
+    UntilBlocked,
     /// Any, as this number has it; one firing each.
     Random(u64),
 }
@@ -25,15 +25,15 @@ pub enum Order {
 /// It did not come to its end.
 ///
 /// Real-time: waits, on the nodes.
-pub fn run_alone(
+pub fn run_on_caller(
     network: Network,
     options: &RunOptions,
-    order: Order,
-) -> Result<Summary, RunError> {
+    order: FiringOrder,
+) -> Result<RunSummary, RunError> {
     let mut started = Started::new(network, options)?;
     let mut dice = match order {
-        Order::Random(seed) => Dice(seed),
-        Order::Round | Order::Runs => Dice(0),
+        FiringOrder::Random(seed) => Dice(seed),
+        FiringOrder::RoundRobin | FiringOrder::UntilBlocked => Dice(0),
     };
     let (count, mut sinks) = (started.lives.len(), started.sinks());
     // So many turns in a row without a firing; a node that is drawn at random may be drawn again.
@@ -52,8 +52,8 @@ pub fn run_alone(
         }
         let node = next;
         next = match order {
-            Order::Random(_) => dice.below(count),
-            Order::Round | Order::Runs => (node + 1) % count,
+            FiringOrder::Random(_) => dice.below(count),
+            FiringOrder::RoundRobin | FiringOrder::UntilBlocked => (node + 1) % count,
         };
         idle = match turn(&mut started, node, order)? {
             Turn::Idle => idle + 1,
@@ -77,11 +77,11 @@ enum Turn {
     Ended,
 }
 
-fn turn(started: &mut Started, node: usize, order: Order) -> Result<Turn, RunError> {
+fn turn(started: &mut Started, node: usize, order: FiringOrder) -> Result<Turn, RunError> {
     let mut turn = Turn::Idle;
     loop {
         match started.lives[node].step() {
-            Step::Fired if order == Order::Runs && !started.options.is_stopped() => {
+            Step::Fired if order == FiringOrder::UntilBlocked && !started.options.is_stopped() => {
                 turn = Turn::Fired;
             }
             Step::Fired => return Ok(Turn::Fired),

@@ -4,7 +4,7 @@
 //! most), and tells its neighbours. Who finds all nodes at rest resolves it, alone. A worker without a node spins for a
 //! moment, then sleeps until one is put into the set.
 
-use crate::error::{RunError, RunOptions, Summary};
+use crate::error::{RunError, RunOptions, RunSummary};
 use crate::live::{Live, Step};
 use crate::network::Network;
 use crate::run::ready::{Ready, Rest};
@@ -12,10 +12,10 @@ use crate::started::{Started, failed};
 use crate::stuck::{Circuit, Way};
 use crate::sync::UnsafeCell;
 use crate::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use rt::pad::Padded;
-use rt::wake::Sleeper;
+use rt::pad::CachePadded;
+use rt::wake::Futex;
 use std::sync::{Arc, Mutex, PoisonError};
-use workers::{Crew, Job, Posted, Recall};
+use workers::{Job, JobHandle, WorkerPool, WorkerWaker};
 
 /// So often a worker looks for a node before it sleeps.
 const SPINS: u32 = 256;
@@ -23,12 +23,12 @@ const SPINS: u32 = 256;
 /// A network that a crew plays.
 struct Play {
     ready: Ready,
-    nodes: Box<[Padded<UnsafeCell<Live>>]>,
+    nodes: Box<[CachePadded<UnsafeCell<Live>>]>,
     /// Touched by who has all nodes, and at the end.
     circuit: Mutex<Circuit>,
     outcome: Mutex<Option<Result<(), RunError>>>,
     /// Changes whenever a node was put into the set.
-    bell: Sleeper,
+    bell: Futex,
     is_over: AtomicBool,
     /// Nodes without outputs that have not ended.
     sinks: AtomicUsize,
@@ -47,7 +47,11 @@ unsafe impl Sync for Play {}
 /// It did not come to its end.
 ///
 /// Real-time: waits, on the nodes.
-pub fn run_on(crew: &Crew, network: Network, options: &RunOptions) -> Result<Summary, RunError> {
+pub fn run_on_workers(
+    crew: &WorkerPool,
+    network: Network,
+    options: &RunOptions,
+) -> Result<RunSummary, RunError> {
     let started = Started::new(network, options)?;
     let play = Arc::new(Play::new(started));
     // All are the caller's before the first is told.
@@ -57,7 +61,7 @@ pub fn run_on(crew: &Crew, network: Network, options: &RunOptions) -> Result<Sum
     if play.nodes.is_empty() {
         play.end(Ok(()));
     }
-    let posted = crew.post(play.clone(), crew.workers());
+    let posted = crew.register(play.clone(), crew.workers());
     posted.start(1);
     play.work_as(0);
     take_back(posted);
@@ -68,7 +72,7 @@ pub fn run_on(crew: &Crew, network: Network, options: &RunOptions) -> Result<Sum
 }
 
 /// Waits until no worker is at the job.
-fn take_back(mut posted: Posted) {
+fn take_back(mut posted: JobHandle) {
     while let Err(busy) = posted.retire() {
         posted = busy;
         std::thread::yield_now();
@@ -76,14 +80,14 @@ fn take_back(mut posted: Posted) {
 }
 
 impl Job for Play {
-    fn work(&self, worker: usize, _epoch: u32, _recall: Recall<'_>) {
+    fn work(&self, worker: usize, _epoch: u32, _recall: WorkerWaker<'_>) {
         self.work_as(worker);
     }
 }
 
 impl Play {
     fn new(started: Started) -> Self {
-        let cell = |live| Padded(UnsafeCell::new(live));
+        let cell = |live| CachePadded(UnsafeCell::new(live));
         Self {
             ready: Ready::new(started.lives.len()),
             sinks: AtomicUsize::new(started.sinks()),
@@ -91,7 +95,7 @@ impl Play {
             nodes: started.lives.into_iter().map(cell).collect(),
             circuit: Mutex::new(started.circuit),
             outcome: Mutex::new(None),
-            bell: Sleeper::new(0),
+            bell: Futex::new(0),
             is_over: AtomicBool::new(false),
             options: started.options,
         }
@@ -102,7 +106,7 @@ impl Play {
         let mut next = worker;
         let mut spins = 0;
         loop {
-            let seen = self.bell.get();
+            let seen = self.bell.load();
             // Relaxed: what came of it is under a lock.
             if self.is_over.load(Ordering::Relaxed) {
                 return;
@@ -186,7 +190,7 @@ impl Play {
 
     /// Wakes so many workers, if they sleep.
     fn ring(&self, workers: u32) {
-        self.bell.add(1);
+        self.bell.fetch_add(1);
         let woken = self.bell.wake(workers);
         if woken > 0 {
             // Relaxed: it only counts.
@@ -198,7 +202,7 @@ impl Play {
     #[cold]
     fn all_are_at_rest(&self) {
         loop {
-            let live = |node: &Padded<UnsafeCell<Live>>| {
+            let live = |node: &CachePadded<UnsafeCell<Live>>| {
                 // SAFETY: all are at rest, and this worker found out; so all are its own until it tells one.
                 node.with_mut(|live| unsafe { &mut *live })
             };
@@ -232,7 +236,7 @@ impl Play {
         self.ring(u32::MAX);
     }
 
-    fn finish(self) -> Result<Summary, RunError> {
+    fn finish(self) -> Result<RunSummary, RunError> {
         let outcome = self
             .outcome
             .into_inner()
@@ -247,7 +251,7 @@ impl Play {
                 .unwrap_or_else(PoisonError::into_inner),
             options: self.options,
         };
-        Ok(Summary {
+        Ok(RunSummary {
             // Relaxed: all workers have left.
             wakes: self.wakes.load(Ordering::Relaxed),
             ..started.summary()

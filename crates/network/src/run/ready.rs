@@ -22,7 +22,7 @@
 //! at rest and that worker's alone.
 
 use crate::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
-use rt::pad::Padded;
+use rt::pad::CachePadded;
 
 const HELD: u32 = 1;
 const NEWS: u32 = 2;
@@ -31,10 +31,10 @@ const WORD: usize = u64::BITS as usize;
 
 /// See the module.
 pub(crate) struct Ready {
-    words: Box<[Padded<AtomicU64>]>,
+    words: Box<[CachePadded<AtomicU64>]>,
     nodes: Box<[AtomicU32]>,
     /// Nodes that are not at rest.
-    awake: Padded<AtomicUsize>,
+    awake: CachePadded<AtomicUsize>,
 }
 
 /// What became of a node that was let go.
@@ -53,9 +53,9 @@ impl Ready {
     pub(crate) fn new(nodes: usize) -> Self {
         let words = nodes.div_ceil(WORD);
         Self {
-            words: (0..words).map(|_| Padded(AtomicU64::new(0))).collect(),
+            words: (0..words).map(|_| CachePadded(AtomicU64::new(0))).collect(),
             nodes: (0..nodes).map(|_| AtomicU32::new(0)).collect(),
-            awake: Padded(AtomicUsize::new(0)),
+            awake: CachePadded(AtomicUsize::new(0)),
         }
     }
 

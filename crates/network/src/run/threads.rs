@@ -11,7 +11,7 @@
 //!
 //! By the fences one of the two sees the other.
 
-use crate::error::{RunError, RunOptions, Summary};
+use crate::error::{RunError, RunOptions, RunSummary};
 use crate::live::{Hold, Live, Step};
 use crate::network::Network;
 use crate::started::{Started, failed};
@@ -50,7 +50,7 @@ struct Hall {
 /// It did not come to its end.
 ///
 /// Real-time: waits, on the nodes.
-pub fn run_threads(network: Network, options: &RunOptions) -> Result<Summary, RunError> {
+pub fn run_threads(network: Network, options: &RunOptions) -> Result<RunSummary, RunError> {
     let started = Started::new(network, options)?;
     let sinks = started.sinks();
     let Started {
@@ -241,7 +241,7 @@ impl Gate {
         self.called.notify_all();
     }
 
-    fn end(self, options: RunOptions) -> Result<Summary, RunError> {
+    fn end(self, options: RunOptions) -> Result<RunSummary, RunError> {
         let hall = self
             .hall
             .into_inner()

@@ -3,8 +3,8 @@
 use super::Reader;
 use super::params::{Params, words};
 use crate::network::Network;
-use crate::shape::{NodeId, QueueId, QueueShape, Shape};
-use graph::{Place, nearest};
+use crate::shape::{NodeId, QueueId, QueueSpec, Topology};
+use graph::{SourceSpan, nearest};
 use toml::de::DeTable;
 
 /// The most frames that a queue may have, or begin with.
@@ -35,9 +35,9 @@ impl<'t> Reader<'t> {
         &mut self,
         table: &DeTable<'t>,
         network: &mut Network,
-        at: Place,
-    ) -> Vec<Place> {
-        let wishes = self.wishes(table, network.shape());
+        at: SourceSpan,
+    ) -> Vec<SourceSpan> {
+        let wishes = self.wishes(table, network.topology());
         let list = table
             .get("edges")
             .and_then(|edges| edges.get_ref().as_array());
@@ -51,10 +51,10 @@ impl<'t> Reader<'t> {
             let Some((text, place)) = words(self, value, "an edge") else {
                 continue;
             };
-            for (from, to) in self.chain(text, place, network.shape()) {
+            for (from, to) in self.chain(text, place, network.topology()) {
                 let wish = wishes.iter().find(|(ends, _)| *ends == (from, to));
                 let wish = wish.map_or(Wish::default(), |(_, wish)| *wish);
-                let queue = QueueShape {
+                let queue = QueueSpec {
                     from,
                     to,
                     initial: wish.initial,
@@ -75,7 +75,7 @@ impl<'t> Reader<'t> {
     }
 
     /// What `[network.queues]` says.
-    fn wishes(&mut self, table: &DeTable<'t>, shape: &Shape) -> Vec<(Ends, Wish)> {
+    fn wishes(&mut self, table: &DeTable<'t>, shape: &Topology) -> Vec<(Ends, Wish)> {
         let queues = table
             .get("queues")
             .and_then(|queues| queues.get_ref().as_table());
@@ -98,7 +98,7 @@ impl<'t> Reader<'t> {
     }
 
     /// The queues of one chain.
-    fn chain(&mut self, text: &str, place: Place, shape: &Shape) -> Vec<Ends> {
+    fn chain(&mut self, text: &str, place: SourceSpan, shape: &Topology) -> Vec<Ends> {
         let ends: Vec<_> = text
             .split("->")
             .map(|end| self.end(end.trim(), place, shape))
@@ -120,7 +120,7 @@ impl<'t> Reader<'t> {
         queues
     }
 
-    fn end<'a>(&mut self, text: &'a str, place: Place, shape: &Shape) -> Option<End<'a>> {
+    fn end<'a>(&mut self, text: &'a str, place: SourceSpan, shape: &Topology) -> Option<End<'a>> {
         let known = |name: &str| shape.nodes.iter().position(|node| node.name == name);
         // A node's name may have a dot itself.
         let whole = known(text).map(|node| (node, ""));
@@ -149,8 +149,8 @@ impl<'t> Reader<'t> {
         end: End<'_>,
         is_output: bool,
         in_chain: bool,
-        place: Place,
-        shape: &Shape,
+        place: SourceSpan,
+        shape: &Topology,
     ) -> Option<usize> {
         let node = &shape.nodes[end.node.0];
         let ins: Vec<&str> = node

@@ -1,7 +1,7 @@
 //! A table of numbers, words and lists, each asked for once; what nobody asked for is a mistake.
 
 use super::Reader;
-use graph::{Place, nearest};
+use graph::{SourceSpan, nearest};
 use std::ops::RangeInclusive;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -125,7 +125,7 @@ pub(super) fn words<'a>(
     reader: &mut Reader<'_>,
     value: &'a Spanned<DeValue<'_>>,
     what: &str,
-) -> Option<(&'a str, Place)> {
+) -> Option<(&'a str, SourceSpan)> {
     let place = reader.source.place(value.span());
     match value.get_ref().as_str() {
         Some(text) => Some((text, place)),

@@ -1,14 +1,14 @@
 //! The kinds that a session can name, and what each is made by.
 
 use super::params::{Params, words};
-use super::{Border, MOST_NODES, Reader};
-use crate::fire::Fire;
+use super::{Border, MAX_NODES, Reader};
+use crate::fire::Actor;
 use crate::kinds::{
     Add, Decimate, Gain, Interpolate, InverseStft, KindError, OverlapSave, Split, Stft, low_pass,
 };
 use crate::network::Network;
-use crate::shape::{Input, Output, Ports};
-use graph::{Place, nearest};
+use crate::shape::{InputPort, OutputPort, Ports};
+use graph::{SourceSpan, nearest};
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 use toml::de::{DeTable, DeValue};
@@ -69,14 +69,14 @@ pub(super) enum Recipe {
 pub(super) struct Nodes {
     pub(super) network: Network,
     pub(super) recipes: Vec<Recipe>,
-    pub(super) places: Vec<Place>,
+    pub(super) places: Vec<SourceSpan>,
     /// Samples that they need for themselves.
     samples: usize,
 }
 
 impl<'t> Reader<'t> {
     /// The nodes of a network.
-    pub(super) fn nodes(&mut self, table: &DeTable<'t>, place: Place) -> Option<Nodes> {
+    pub(super) fn nodes(&mut self, table: &DeTable<'t>, place: SourceSpan) -> Option<Nodes> {
         let mut all = Params::new(table);
         let usual = Format {
             channels: all.count(self, "channels", 1, 1..=MOST_CHANNELS),
@@ -87,8 +87,8 @@ impl<'t> Reader<'t> {
             .and_then(|nodes| nodes.get_ref().as_table());
         let _ = (all.get("edges"), all.get("queues"));
         all.end(self, "`network`");
-        let Some(written) = written.filter(|nodes| (1..=MOST_NODES).contains(&nodes.len())) else {
-            let told = format!("a network has 1 to {MOST_NODES} nodes: [network.nodes]");
+        let Some(written) = written.filter(|nodes| (1..=MAX_NODES).contains(&nodes.len())) else {
+            let told = format!("a network has 1 to {MAX_NODES} nodes: [network.nodes]");
             self.error(place, told);
             return None;
         };
@@ -108,7 +108,7 @@ impl<'t> Reader<'t> {
         &mut self,
         name: String,
         value: &DeValue<'t>,
-        at: Place,
+        at: SourceSpan,
         usual: Format,
         nodes: &mut Nodes,
     ) -> Option<()> {
@@ -137,7 +137,7 @@ impl<'t> Reader<'t> {
         Some(())
     }
 
-    fn one_of_each(&mut self, recipes: &[Recipe], place: Place) {
+    fn one_of_each(&mut self, recipes: &[Recipe], place: SourceSpan) {
         let count = |is_it: fn(&&Recipe) -> bool| recipes.iter().filter(is_it).count();
         let inputs = count(|recipe| matches!(recipe, Recipe::Input(_)));
         let outputs = count(|recipe| matches!(recipe, Recipe::Output(_)));
@@ -154,7 +154,7 @@ impl<'t> Reader<'t> {
         &mut self,
         name: &str,
         table: &DeTable<'t>,
-        at: Place,
+        at: SourceSpan,
         usual: Format,
     ) -> Option<Recipe> {
         let mut params = Params::new(table);
@@ -268,14 +268,14 @@ impl Recipe {
     }
 
     /// The node; a border that is silent, where its sound is elsewhere.
-    pub(super) fn make(&self) -> Result<Box<dyn Fire>, KindError> {
+    pub(super) fn make(&self) -> Result<Box<dyn Actor>, KindError> {
         Ok(match self {
             Self::Input(f) => {
-                let output = Output::new("out", f.piece, f.piece).channels(f.channels);
+                let output = OutputPort::new("out", f.piece, f.piece).channels(f.channels);
                 Box::new(Border(Ports::source(output)))
             }
             Self::Output(f) => {
-                let input = Input::new("in", f.piece, f.piece).channels(f.channels);
+                let input = InputPort::new("in", f.piece, f.piece).channels(f.channels);
                 Box::new(Border(Ports::sink(input)))
             }
             Self::Gain(factor, f) => Box::new(Gain::new(*factor, f.channels, f.piece)?),

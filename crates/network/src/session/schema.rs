@@ -5,7 +5,7 @@ use super::recipe::{
     CUTOFFS, GAINS_DB, KINDS, MOST_CHANNELS, MOST_FACTOR, MOST_PIECE, MOST_PORTS, MOST_TAPS, SIZES,
     USUAL_PIECE,
 };
-use super::{MOST_NODES, SECTION};
+use super::{MAX_NODES, SECTION};
 use serde_json::{Map, Value, json};
 
 /// Adds the network to the schema of a session, which may then have it in place of nodes.
@@ -36,7 +36,7 @@ fn network() -> Value {
             "nodes": {
                 "type": "object",
                 "minProperties": 1,
-                "maxProperties": MOST_NODES,
+                "maxProperties": MAX_NODES,
                 "additionalProperties": {
                     "type": "object",
                     "required": ["kind"],

@@ -1,6 +1,6 @@
 //! Where in a text a byte stands.
 
-use graph::Place;
+use graph::SourceSpan;
 use std::ops::Range;
 
 /// A text and its lines.
@@ -19,7 +19,7 @@ impl<'t> Source<'t> {
     }
 
     /// The stretch `at`, on the line where it begins.
-    pub(super) fn place(&self, at: Range<usize>) -> Place {
+    pub(super) fn place(&self, at: Range<usize>) -> SourceSpan {
         let begin = at.start.min(self.text.len());
         let line = self.lines.partition_point(|start| *start <= begin);
         let start = self.lines[line - 1];
@@ -27,6 +27,6 @@ impl<'t> Source<'t> {
         let rest = self.text.get(begin..at.end.min(self.text.len()));
         let rest = rest.map(|rest| rest.split('\n').next().unwrap_or(""));
         let column = count(self.text.get(start..begin)) + 1;
-        Place::new(line as u32, column, count(rest).max(1))
+        SourceSpan::new(line as u32, column, count(rest).max(1))
     }
 }

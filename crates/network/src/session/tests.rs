@@ -1,8 +1,8 @@
 //! Networks that are read and run, and mistakes in them with their places.
 
 use super::*;
-use crate::kinds::{Collect, Play};
-use crate::{Order, RunOptions, run_alone};
+use crate::kinds::{MemorySink, MemorySource};
+use crate::{FiringOrder, RunOptions, run_on_caller};
 
 const GOOD: &str = r#"
 [settings]
@@ -26,9 +26,9 @@ out = { kind = "output", piece = 48 }
 
 fn wrong(text: &str) -> Vec<(u32, u32, String, String)> {
     let reading = read(text).unwrap();
-    assert!(reading.patch.is_none());
+    assert!(reading.network.is_none());
     let told = reading.diagnostics.into_iter();
-    told.map(|d| (d.place.line, d.place.column, d.message, d.help))
+    told.map(|d| (d.span.line, d.span.column, d.message, d.help))
         .collect()
 }
 
@@ -37,18 +37,19 @@ fn a_network_is_read_and_runs() {
     assert!(read("[nodes]\na = { kind = \"osc\" }\n").is_none());
     let reading = read(GOOD).unwrap();
     assert_eq!(reading.diagnostics, []);
-    let patch = reading.patch.unwrap();
+    let patch = reading.network.unwrap();
     assert_eq!(
-        (patch.ratio(), patch.borders()),
+        (patch.ratio(), patch.io_formats()),
         ((1, 1), [(1, 32), (1, 48)])
     );
-    assert_eq!(patch.shape().queues.len(), 6);
-    assert_eq!(*patch.verdict().sizes.last().unwrap(), 4096);
-    assert_eq!(patch.place(patch.input()).line, 10);
-    let play = Play::new(vec![vec![1.0; 1000]], 32).unwrap();
-    let (collect, heard) = Collect::new(1, 48).unwrap();
-    let network = patch.network(Box::new(play), Box::new(collect));
-    let summary = run_alone(network, &RunOptions::default(), Order::Runs).unwrap();
+    assert_eq!(patch.topology().queues.len(), 6);
+    assert_eq!(*patch.check_result().sizes.last().unwrap(), 4096);
+    assert_eq!(patch.place(patch.input_node()).line, 10);
+    let play = MemorySource::new(vec![vec![1.0; 1000]], 32).unwrap();
+    let (collect, heard) = MemorySink::new(1, 48).unwrap();
+    let network = patch.build(Box::new(play), Box::new(collect));
+    let summary =
+        run_on_caller(network, &RunOptions::default(), FiringOrder::UntilBlocked).unwrap();
     assert_eq!(summary.growths, []);
     let heard = &heard.lock().unwrap()[0];
     // A constant goes through the low-passes as it is.
@@ -122,9 +123,12 @@ fn a_circle_without_a_beginning_is_a_deadlock() {
         told.message
             .starts_with("these wait for each other for ever:")
     );
-    assert_eq!((told.also.len(), told.help.contains("initial")), (2, true));
+    assert_eq!(
+        (told.related.len(), told.help.contains("initial")),
+        (2, true)
+    );
     let begun = "[network.queues]\n\"echo -> both.2\" = { initial = 256 }\n";
-    assert!(read(&circle(begun)).unwrap().patch.is_some());
+    assert!(read(&circle(begun)).unwrap().network.is_some());
 }
 
 #[test]

@@ -4,7 +4,7 @@ use super::Plan;
 use crate::ends::{InEnd, OutEnd};
 use crate::error::{RunError, RunOptions};
 use crate::live::{Live, Step};
-use crate::session::{Border, MOST_MEMORY};
+use crate::session::{Border, MAX_MEMORY};
 use crate::started::Started;
 use processor::Block;
 
@@ -28,17 +28,17 @@ impl Stream {
         let mut patch = plan.patch.clone();
         let size = plan.ahead as usize + block + 1;
         patch.delay(plan.latency as usize, size);
-        let (input, output) = (patch.input(), patch.output());
-        let ports = |node: crate::NodeId| patch.shape().nodes[node.0].ports.clone();
+        let (input, output) = (patch.input_node(), patch.output_node());
+        let ports = |node: crate::NodeId| patch.topology().nodes[node.0].ports.clone();
         let borders = [input, output].map(|node| Box::new(Border(ports(node))));
         let [into, out] = borders;
-        let network = patch.network(into, out);
+        let network = patch.build(into, out);
         let options = RunOptions {
-            memory: MOST_MEMORY,
+            memory: MAX_MEMORY,
             ..RunOptions::default()
         };
         let mut started = Started::new(network, &options)?;
-        let shape = patch.shape();
+        let shape = patch.topology();
         let into = started.lives[input.0]
             .outs
             .pop()
@@ -56,7 +56,10 @@ impl Stream {
             into,
             out,
             nodes: inner.filter_map(|node| lives[node].take()).collect(),
-            first: shape.queue_ids().map(|queue| shape.first(queue)).collect(),
+            first: shape
+                .queue_ids()
+                .map(|queue| shape.initial_frames(queue))
+                .collect(),
             has_failed: false,
         };
         stream.touch();

@@ -2,18 +2,18 @@
 #![allow(dead_code, reason = "each test uses some")]
 
 use divisi_network::{
-    Fire, Flow, Input, Inputs, Network, Order, Output, Outputs, Ports, RunError, RunOptions,
-    Summary, run_alone, run_on, run_threads,
+    Actor, FireStatus, FiringOrder, InputPort, InputWindows, Network, OutputPort, OutputWindows,
+    Ports, RunError, RunOptions, RunSummary, run_on_caller, run_on_workers, run_threads,
 };
 use std::sync::{Arc, Mutex};
-use workers::{Crew, CrewOptions};
+use workers::{WorkerPool, WorkerPoolOptions};
 
 /// What a sink has heard, a channel after the other.
 pub(crate) type Heard = Arc<Mutex<Vec<Vec<f32>>>>;
 
 /// Gives so many frames, in pieces.
 pub(crate) struct From {
-    pub(crate) output: Output,
+    pub(crate) output: OutputPort,
     pub(crate) frames: usize,
     pub(crate) at: usize,
     pub(crate) seed: u32,
@@ -21,7 +21,7 @@ pub(crate) struct From {
 
 /// Keeps what it hears.
 pub(crate) struct Keep {
-    pub(crate) input: Input,
+    pub(crate) input: InputPort,
     pub(crate) heard: Heard,
 }
 
@@ -33,7 +33,7 @@ pub(crate) struct Mix {
 
 pub(crate) fn from(produce: usize, frames: usize) -> From {
     From {
-        output: Output::new("out", produce, produce),
+        output: OutputPort::new("out", produce, produce),
         frames,
         at: 0,
         seed: 1,
@@ -42,7 +42,7 @@ pub(crate) fn from(produce: usize, frames: usize) -> From {
 
 pub(crate) fn keep(window: usize) -> (Keep, Heard) {
     let heard = Heard::default();
-    let input = Input::new("in", window, window);
+    let input = InputPort::new("in", window, window);
     let keep = Keep {
         input,
         heard: heard.clone(),
@@ -59,14 +59,14 @@ pub(crate) fn sample(seed: u32, channel: usize, frame: usize) -> f32 {
     ((x ^ (x >> 15)) % 2001) as f32 / 1000.0 - 1.0
 }
 
-impl Fire for From {
+impl Actor for From {
     fn ports(&self) -> Ports {
         Ports::source(self.output.clone())
     }
 
-    fn fire(&mut self, _: &mut Inputs<'_>, outputs: &mut Outputs<'_>) -> Flow {
+    fn fire(&mut self, _: &mut InputWindows<'_>, outputs: &mut OutputWindows<'_>) -> FireStatus {
         let count = self.output.produce.min(self.frames - self.at);
-        let mut room = outputs.room(0);
+        let mut room = outputs.window(0);
         for channel in 0..self.output.channels {
             for (i, x) in room.channel(channel)[..count].iter_mut().enumerate() {
                 *x = sample(self.seed, channel, self.at + i);
@@ -74,36 +74,40 @@ impl Fire for From {
         }
         self.at += count;
         match self.at < self.frames {
-            true => Flow::Go,
-            false => Flow::End(count),
+            true => FireStatus::Continue,
+            false => FireStatus::Finished(count),
         }
     }
 }
 
-impl Fire for Keep {
+impl Actor for Keep {
     fn ports(&self) -> Ports {
         Ports::sink(self.input.clone())
     }
 
-    fn fire(&mut self, inputs: &mut Inputs<'_>, _: &mut Outputs<'_>) -> Flow {
-        let view = inputs.view(0);
+    fn fire(&mut self, inputs: &mut InputWindows<'_>, _: &mut OutputWindows<'_>) -> FireStatus {
+        let view = inputs.window(0);
         let mut heard = self.heard.lock().unwrap();
         heard.resize(self.input.channels, Vec::new());
         for (channel, heard) in heard.iter_mut().enumerate() {
             heard.extend_from_slice(&view.channel(channel)[..self.input.consume]);
         }
-        Flow::Go
+        FireStatus::Continue
     }
 }
 
-impl Fire for Mix {
+impl Actor for Mix {
     fn ports(&self) -> Ports {
         self.ports.clone()
     }
 
-    fn fire(&mut self, inputs: &mut Inputs<'_>, outputs: &mut Outputs<'_>) -> Flow {
+    fn fire(
+        &mut self,
+        inputs: &mut InputWindows<'_>,
+        outputs: &mut OutputWindows<'_>,
+    ) -> FireStatus {
         let mut sum = self.state * 0.5;
-        for (view, input) in inputs.views().zip(&self.ports.inputs) {
+        for (view, input) in inputs.windows().zip(&self.ports.inputs) {
             for channel in 0..input.channels {
                 for (i, x) in view.channel(channel).iter().enumerate() {
                     sum = 0.9 * sum + x * (1.0 + (i % 5) as f32);
@@ -111,25 +115,28 @@ impl Fire for Mix {
             }
         }
         self.state = sum % 3.0;
-        for (i, (mut room, output)) in outputs.rooms().zip(&self.ports.outputs).enumerate() {
+        for (i, (mut room, output)) in outputs.windows().zip(&self.ports.outputs).enumerate() {
             for channel in 0..output.channels {
-                let kept = output.room - output.produce;
+                let kept = output.window - output.produce;
                 for (f, x) in room.channel(channel).iter_mut().enumerate() {
                     let new = (self.state + (f * (i + 1)) as f32 * 0.01).sin();
                     *x = if f < kept { *x * 0.5 + new } else { new };
                 }
             }
         }
-        Flow::Go
+        FireStatus::Continue
     }
 }
 
 /// All ways to run a network, each with its name.
 pub(crate) fn all_ways() -> Vec<(&'static str, Way)> {
     vec![
-        ("alone, runs", Way::Alone(Order::Runs)),
-        ("alone, at random", Way::Alone(Order::Random(3))),
-        ("alone, at random otherwise", Way::Alone(Order::Random(99))),
+        ("alone, runs", Way::Alone(FiringOrder::UntilBlocked)),
+        ("alone, at random", Way::Alone(FiringOrder::Random(3))),
+        (
+            "alone, at random otherwise",
+            Way::Alone(FiringOrder::Random(99)),
+        ),
         ("threads", Way::Threads),
         ("one worker", Way::Crew(1)),
         ("two workers", Way::Crew(2)),
@@ -139,23 +146,27 @@ pub(crate) fn all_ways() -> Vec<(&'static str, Way)> {
 
 #[derive(Clone, Copy)]
 pub(crate) enum Way {
-    Alone(Order),
+    Alone(FiringOrder),
     Threads,
     Crew(usize),
 }
 
 impl Way {
-    pub(crate) fn run(self, network: Network, options: &RunOptions) -> Result<Summary, RunError> {
+    pub(crate) fn run(
+        self,
+        network: Network,
+        options: &RunOptions,
+    ) -> Result<RunSummary, RunError> {
         match self {
-            Self::Alone(order) => run_alone(network, options, order),
+            Self::Alone(order) => run_on_caller(network, options, order),
             Self::Threads => run_threads(network, options),
             Self::Crew(workers) => {
-                let options_of_crew = CrewOptions {
+                let options_of_crew = WorkerPoolOptions {
                     workers,
-                    ..CrewOptions::default()
+                    ..WorkerPoolOptions::default()
                 };
-                let crew = Crew::new(options_of_crew).unwrap();
-                run_on(&crew, network, options)
+                let crew = WorkerPool::new(options_of_crew).unwrap();
+                run_on_workers(&crew, network, options)
             }
         }
     }

@@ -1,6 +1,6 @@
 //! Whether what makes up for latencies is there once, in every cycle, and as wide as what it delays.
 
-use crate::{Aligner, Delayed, InPort, OutPort, Plan, Step, Work};
+use crate::{Aligner, DelayedEdge, Plan, Step, StepInput, StepOp, StepOutput};
 use graph::Signal;
 use std::collections::HashMap;
 
@@ -8,7 +8,7 @@ use std::collections::HashMap;
 pub(super) fn check(plan: &Plan, wrong: &mut Vec<String>) {
     let mut steps: Vec<Vec<&Step>> = vec![Vec::new(); plan.aligners.len()];
     for step in &plan.steps {
-        if let Work::Align { aligner, .. } = step.work {
+        if let StepOp::Align { aligner, .. } = step.op {
             steps[aligner.0 as usize].push(step);
         }
     }
@@ -16,8 +16,8 @@ pub(super) fn check(plan: &Plan, wrong: &mut Vec<String>) {
     if !plan.aligners.is_sorted_by(|a, b| outlet(a) < outlet(b)) {
         wrong.push("aligners are not in the order of their outputs".into());
     }
-    let is_align = |step: &Step| matches!(step.work, Work::Align { .. });
-    if plan.inner.iter().any(is_align) {
+    let is_align = |step: &Step| matches!(step.op, StepOp::Align { .. });
+    if plan.loop_steps.iter().any(is_align) {
         wrong.push("an aligner is part of a loop".into());
     }
     for (index, (aligner, steps)) in plan.aligners.iter().zip(&steps).enumerate() {
@@ -43,11 +43,11 @@ pub(super) fn check(plan: &Plan, wrong: &mut Vec<String>) {
     }
     let ports = plan.aligners.iter().map(|a| ((a.node, a.output), a));
     let ports: HashMap<_, &Aligner> = ports.collect();
-    let known = |it: &Delayed| {
+    let known = |it: &DelayedEdge| {
         let aligner = ports.get(&(it.from.node, it.from.port));
         aligner.is_some_and(|a| a.taps.of(&plan.taps).contains(&it.tap))
     };
-    if !plan.delayed.iter().all(known) {
+    if !plan.delayed_edges.iter().all(known) {
         wrong.push("an edge is delayed by what no aligner gives".into());
     }
 }
@@ -59,13 +59,13 @@ fn fits(plan: &Plan, aligner: &Aligner, step: &Step) -> bool {
         Signal::Control | Signal::Event => None,
     };
     let inputs = step.inputs.of(&plan.inputs).iter().map(|port| match port {
-        InPort::Audio(feeds) => Some(feeds.len()),
-        InPort::Events(_) => None,
+        StepInput::Audio(feeds) => Some(feeds.len()),
+        StepInput::Events(_) => None,
     });
     let outputs = step.outputs.of(&plan.outputs).iter();
     let outputs = outputs.map(|port| match port {
-        OutPort::Audio(slots) => Some(slots.len()),
-        OutPort::Events(_) => None,
+        StepOutput::Audio(slots) => Some(slots.len()),
+        StepOutput::Events(_) => None,
     });
     inputs.chain(outputs).all(|port| port == width)
 }

@@ -1,7 +1,7 @@
-//! Whether lines are written and read in the order that [`Line`](crate::Line) demands.
+//! Whether lines are written and read in the order that [`DelayLine`](crate::Line) demands.
 
 use super::ancestry::{Claim, Why};
-use crate::{LineId, Plan, Step, Work};
+use crate::{DelayLineId, Plan, Step, StepOp};
 use units::Frames;
 
 /// Where a half of a delay is: which step, which of its members.
@@ -16,11 +16,11 @@ struct Halves {
 
 /// Says what must be ordered, and what is wrong in any order.
 pub(super) fn check(plan: &Plan, claims: &mut Vec<Claim>, wrong: &mut Vec<String>) {
-    let mut halves = vec![Halves::default(); plan.lines.len()];
+    let mut halves = vec![Halves::default(); plan.delay_lines.len()];
     for (index, step) in plan.steps.iter().enumerate() {
-        match step.work {
-            Work::Loop(id) => {
-                let members = plan.loops[id.0 as usize].steps.of(&plan.inner);
+        match step.op {
+            StepOp::Loop(id) => {
+                let members = plan.loops[id.0 as usize].steps.of(&plan.loop_steps);
                 for (place, member) in members.iter().enumerate() {
                     note(member, (index as u32, place), &mut halves);
                 }
@@ -30,36 +30,36 @@ pub(super) fn check(plan: &Plan, claims: &mut Vec<Claim>, wrong: &mut Vec<String
     }
     for (line, halves) in halves.iter().enumerate() {
         match (halves.reads.as_slice(), halves.writes.as_slice()) {
-            ([read], [write]) => one(plan, LineId(line as u32), *read, *write, claims, wrong),
+            ([read], [write]) => one(plan, DelayLineId(line as u32), *read, *write, claims, wrong),
             _ => wrong.push(format!("line {line} has not one reader and one writer")),
         }
     }
 }
 
 fn note(step: &Step, at: At, halves: &mut [Halves]) {
-    match step.work {
-        Work::Node {
+    match step.op {
+        StepOp::Process {
             line: Some(line), ..
         } => halves[line.0 as usize].reads.push(at),
-        Work::Write { line, .. } => halves[line.0 as usize].writes.push(at),
+        StepOp::WriteLine { line, .. } => halves[line.0 as usize].writes.push(at),
         _ => {}
     }
 }
 
 fn one(
     plan: &Plan,
-    id: LineId,
+    id: DelayLineId,
     read: At,
     write: At,
     claims: &mut Vec<Claim>,
     wrong: &mut Vec<String>,
 ) {
-    let line = &plan.lines[id.0 as usize];
-    if line.most < line.least {
+    let line = &plan.delay_lines[id.0 as usize];
+    if line.max < line.min {
         wrong.push(format!("line {} is shorter than its least", id.0));
     }
     if read.0 != write.0 {
-        if line.least < plan.block {
+        if line.min < plan.block {
             claims.push(Claim {
                 earlier: write.0,
                 later: read.0,
@@ -68,11 +68,11 @@ fn one(
         }
         return;
     }
-    let round = match plan.steps[read.0 as usize].work {
-        Work::Loop(id) => plan.loops[id.0 as usize].sub_block,
+    let round = match plan.steps[read.0 as usize].op {
+        StepOp::Loop(id) => plan.loops[id.0 as usize].sub_block,
         _ => Frames(u32::MAX),
     };
-    if line.least < round && write.1 > read.1 {
+    if line.min < round && write.1 > read.1 {
         wrong.push(format!("line {} is read before it is written", id.0));
     }
 }

@@ -18,7 +18,7 @@ impl Plan {
     /// - no two steps that may run together touch a slot that one of them writes;
     /// - every step reads what a step before it wrote, never what is left of another;
     /// - what must outlast the cycle (sinks, steps that run seldom) has slots of its own;
-    /// - lines are written and read as [`Line`](crate::Line) demands;
+    /// - lines are written and read as [`DelayLine`](crate::Line) demands;
     /// - aligners have one step each, in every cycle, that gives what it hears once for each tap;
     /// - stages of a pipeline meet in passages only, and those are as long as the stages are apart;
     /// - tasks are runs of the steps, every step in one, and wait for each other as their steps do;

@@ -1,6 +1,6 @@
 //! Whether spans lie in their arrays, ids count something, counts count right.
 
-use crate::{Feed, InPort, OutPort, Plan, SlotId, Span, Step, Work};
+use crate::{ChannelSource, IndexRange, Plan, SlotId, Step, StepInput, StepOp, StepOutput};
 
 /// All faults of the shape; where there are none, looking up cannot panic.
 pub(super) fn check(plan: &Plan) -> Result<(), Vec<String>> {
@@ -12,12 +12,12 @@ pub(super) fn check(plan: &Plan) -> Result<(), Vec<String>> {
     for (index, step) in plan.steps.iter().enumerate() {
         shape.step(&format!("step {index}"), step);
     }
-    for (index, step) in plan.inner.iter().enumerate() {
+    for (index, step) in plan.loop_steps.iter().enumerate() {
         let name = format!("inner step {index}");
         shape.step(&name, step);
         let free = step.activation == 0 && step.successors.is_empty();
         shape.must(free, || format!("{name} waits for its own"));
-        let nested = matches!(step.work, Work::Loop(_));
+        let nested = matches!(step.op, StepOp::Loop(_));
         shape.must(!nested, || format!("{name} is a loop"));
     }
     shape.loops();
@@ -43,7 +43,7 @@ impl Shape<'_> {
         }
     }
 
-    fn within<T>(&mut self, name: &str, span: Span, all: &[T]) -> bool {
+    fn within<T>(&mut self, name: &str, span: IndexRange, all: &[T]) -> bool {
         let holds = span.start <= span.end && span.end as usize <= all.len();
         self.must(holds, || format!("{name} points outside its array"));
         holds
@@ -58,14 +58,14 @@ impl Shape<'_> {
 
     fn arrays(&mut self) {
         let plan = self.plan;
-        for slot in plan.written.iter().chain(&plan.summed) {
+        for slot in plan.written_slots.iter().chain(&plan.summed_slots) {
             self.slot("a port", *slot);
         }
-        for sink in &plan.sinks {
+        for sink in &plan.output_channels {
             self.slot("an output", sink.slot);
         }
-        for send in &plan.event_feeds {
-            self.must(send.0 < plan.sends, || {
+        for send in &plan.event_sources {
+            self.must(send.0 < plan.event_buffers, || {
                 format!("there is no send {}", send.0)
             });
         }
@@ -100,35 +100,35 @@ impl Shape<'_> {
         self.work(name, step);
     }
 
-    fn output(&mut self, name: &str, port: OutPort) {
+    fn output(&mut self, name: &str, port: StepOutput) {
         match port {
-            OutPort::Audio(span) => {
-                self.within(name, span, &self.plan.written);
+            StepOutput::Audio(span) => {
+                self.within(name, span, &self.plan.written_slots);
             }
-            OutPort::Events(send) => {
-                let holds = send.0 < self.plan.sends;
+            StepOutput::Events(send) => {
+                let holds = send.0 < self.plan.event_buffers;
                 self.must(holds, || format!("{name} sends what is no send"));
             }
         }
     }
 
-    fn input(&mut self, name: &str, port: InPort) {
+    fn input(&mut self, name: &str, port: StepInput) {
         let plan = self.plan;
         match port {
-            InPort::Events(span) => {
-                self.within(name, span, &plan.event_feeds);
+            StepInput::Events(span) => {
+                self.within(name, span, &plan.event_sources);
             }
-            InPort::Audio(span) => {
-                if !self.within(name, span, &plan.feeds) {
+            StepInput::Audio(span) => {
+                if !self.within(name, span, &plan.channel_sources) {
                     return;
                 }
-                for feed in span.of(&plan.feeds) {
+                for feed in span.of(&plan.channel_sources) {
                     match *feed {
-                        Feed::Silent => {}
-                        Feed::Slot(slot) => self.slot(name, slot),
-                        Feed::Sum { from, into } => {
+                        ChannelSource::Silence => {}
+                        ChannelSource::Slot(slot) => self.slot(name, slot),
+                        ChannelSource::Sum { from, into } => {
                             self.slot(name, into);
-                            self.within(name, from, &plan.summed);
+                            self.within(name, from, &plan.summed_slots);
                         }
                     }
                 }
@@ -140,24 +140,26 @@ impl Shape<'_> {
     fn work(&mut self, name: &str, step: &Step) {
         let plan = self.plan;
         let ports = (step.inputs.len(), step.outputs.len());
-        let holds = match step.work {
-            Work::Node { line: None, .. } => true,
-            Work::Node {
+        let holds = match step.op {
+            StepOp::Process { line: None, .. } => true,
+            StepOp::Process {
                 line: Some(line), ..
-            } => ports == (0, 1) && (line.0 as usize) < plan.lines.len(),
-            Work::Write { line, .. } => ports == (1, 0) && (line.0 as usize) < plan.lines.len(),
-            Work::Keep { .. } => ports == (1, 1),
-            Work::Mute { .. } => ports.0 == 0,
-            Work::Align { aligner, .. } => {
+            } => ports == (0, 1) && (line.0 as usize) < plan.delay_lines.len(),
+            StepOp::WriteLine { line, .. } => {
+                ports == (1, 0) && (line.0 as usize) < plan.delay_lines.len()
+            }
+            StepOp::Sink { .. } => ports == (1, 1),
+            StepOp::Silence { .. } => ports.0 == 0,
+            StepOp::Align { aligner, .. } => {
                 let aligner = plan.aligners.get(aligner.0 as usize);
                 aligner.is_some_and(|a| ports == (1, a.taps.len()))
             }
-            Work::Loop(id) => ports == (0, 0) && (id.0 as usize) < plan.loops.len(),
-            Work::Send { passage, .. } => {
-                ports == (1, 0) && (passage.0 as usize) < plan.passages.len()
+            StepOp::Loop(id) => ports == (0, 0) && (id.0 as usize) < plan.loops.len(),
+            StepOp::Send { passage, .. } => {
+                ports == (1, 0) && (passage.0 as usize) < plan.stage_buffers.len()
             }
-            Work::Receive { passage, .. } => {
-                ports == (0, 1) && (passage.0 as usize) < plan.passages.len()
+            StepOp::Receive { passage, .. } => {
+                ports == (0, 1) && (passage.0 as usize) < plan.stage_buffers.len()
             }
         };
         self.must(holds, || format!("{name} has not what its work needs"));
@@ -168,7 +170,7 @@ impl Shape<'_> {
         let plan = self.plan;
         let mut used = vec![0; plan.loops.len()];
         for step in &plan.steps {
-            if let Work::Loop(id) = step.work
+            if let StepOp::Loop(id) = step.op
                 && let Some(used) = used.get_mut(id.0 as usize)
             {
                 *used += 1;
@@ -177,11 +179,11 @@ impl Shape<'_> {
         self.must(used.iter().all(|n| *n == 1), || {
             "not every loop is the work of one step".into()
         });
-        let mut runs = vec![0; plan.inner.len()];
+        let mut runs = vec![0; plan.loop_steps.len()];
         for (index, it) in plan.loops.iter().enumerate() {
             let name = format!("loop {index}");
             self.must(it.sub_block.0 > 0, || format!("{name} has no frames"));
-            if self.within(&name, it.steps, &plan.inner) {
+            if self.within(&name, it.steps, &plan.loop_steps) {
                 let range = it.steps.start as usize..it.steps.end as usize;
                 runs[range].iter_mut().for_each(|n| *n += 1);
             }
@@ -195,19 +197,19 @@ impl Shape<'_> {
     fn order(&mut self) {
         let plan = self.plan;
         let mut counts = vec![0; plan.steps.len()];
-        for (id, step) in plan.ids() {
-            let after = plan.after(id);
+        for (id, step) in plan.steps_with_ids() {
+            let after = plan.successors_of(id);
             let first = after.first().is_none_or(|next| id < *next);
             self.must(first && after.is_sorted_by(|a, b| a < b), || {
                 format!("what waits for step {} is not in order after it", id.0)
             });
             after.iter().for_each(|next| counts[next.0 as usize] += 1);
-            let alone = step.work;
-            if let Work::Loop(_) = alone {
+            let alone = step.op;
+            if let StepOp::Loop(_) = alone {
                 self.must(step.every == 1, || format!("loop step {} rests", id.0));
             }
         }
-        for (id, step) in plan.ids() {
+        for (id, step) in plan.steps_with_ids() {
             let waits = counts[id.0 as usize];
             self.must(step.activation == waits, || {
                 format!(

@@ -1,6 +1,6 @@
 //! Whether the stages of a pipeline are kept apart.
 
-use crate::{InPort, OutPort, Passage, PassageId, Plan, Step, Work};
+use crate::{Plan, StageBuffer, StageBufferId, Step, StepInput, StepOp, StepOutput};
 
 /// The ends of a passage: by how many cycles each lags, and how wide it is.
 #[derive(Clone, Default)]
@@ -11,11 +11,11 @@ struct Ends {
 
 /// All faults. The shape has been checked.
 pub(super) fn check(plan: &Plan, wrong: &mut Vec<String>) {
-    let mut lag_of_line = vec![None; plan.lines.len()];
-    let mut ends = vec![Ends::default(); plan.passages.len()];
-    for (id, step) in plan.ids() {
-        let after = plan.after(id).iter();
-        if step.lag > plan.ahead {
+    let mut lag_of_line = vec![None; plan.delay_lines.len()];
+    let mut ends = vec![Ends::default(); plan.stage_buffers.len()];
+    for (id, step) in plan.steps_with_ids() {
+        let after = plan.successors_of(id).iter();
+        if step.lag > plan.latency_blocks {
             wrong.push(format!("step {} lags more than the plan", id.0));
         }
         for next in after.filter(|n| plan.steps[n.0 as usize].lag != step.lag) {
@@ -24,18 +24,18 @@ pub(super) fn check(plan: &Plan, wrong: &mut Vec<String>) {
                 next.0, id.0
             ));
         }
-        if matches!(step.work, Work::Keep { .. }) && step.lag != plan.ahead {
+        if matches!(step.op, StepOp::Sink { .. }) && step.lag != plan.latency_blocks {
             wrong.push(format!("step {} is a sink and not in the last stage", id.0));
         }
-        let members = match step.work {
-            Work::Loop(id) => plan.loops[id.0 as usize].steps.of(&plan.inner),
+        let members = match step.op {
+            StepOp::Loop(id) => plan.loops[id.0 as usize].steps.of(&plan.loop_steps),
             _ => std::slice::from_ref(step),
         };
         for member in members {
-            if let Work::Node {
+            if let StepOp::Process {
                 line: Some(line), ..
             }
-            | Work::Write { line, .. } = member.work
+            | StepOp::WriteLine { line, .. } = member.op
             {
                 let there = &mut lag_of_line[line.0 as usize];
                 if there.is_some_and(|lag| lag != step.lag) {
@@ -49,7 +49,7 @@ pub(super) fn check(plan: &Plan, wrong: &mut Vec<String>) {
         }
         note(plan, step, &mut ends);
     }
-    for (index, (ends, passage)) in ends.iter().zip(&plan.passages).enumerate() {
+    for (index, (ends, passage)) in ends.iter().zip(&plan.stage_buffers).enumerate() {
         if !fits(ends, *passage) {
             wrong.push(format!("passage {index} has not the ends it should have"));
         }
@@ -57,16 +57,18 @@ pub(super) fn check(plan: &Plan, wrong: &mut Vec<String>) {
 }
 
 fn note(plan: &Plan, step: &Step, ends: &mut [Ends]) {
-    let width = |id: PassageId| usize::from(plan.passages[id.0 as usize].channels.0);
-    match step.work {
-        Work::Send { passage, .. } => {
-            let is_wide = |p: &InPort| matches!(p, InPort::Audio(s) if s.len() == width(passage));
+    let width = |id: StageBufferId| usize::from(plan.stage_buffers[id.0 as usize].channels.0);
+    match step.op {
+        StepOp::Send { passage, .. } => {
+            let is_wide =
+                |p: &StepInput| matches!(p, StepInput::Audio(s) if s.len() == width(passage));
             let inputs = step.inputs.of(&plan.inputs).iter();
             let found = inputs.filter(|p| is_wide(p)).count();
             ends[passage.0 as usize].sends.push((step.lag, found));
         }
-        Work::Receive { passage, .. } => {
-            let is_wide = |p: &OutPort| matches!(p, OutPort::Audio(s) if s.len() == width(passage));
+        StepOp::Receive { passage, .. } => {
+            let is_wide =
+                |p: &StepOutput| matches!(p, StepOutput::Audio(s) if s.len() == width(passage));
             let outputs = step.outputs.of(&plan.outputs).iter();
             let found = outputs.filter(|p| is_wide(p)).count();
             ends[passage.0 as usize].receives.push((step.lag, found));
@@ -75,10 +77,10 @@ fn note(plan: &Plan, step: &Step, ends: &mut [Ends]) {
     }
 }
 
-fn fits(ends: &Ends, passage: Passage) -> bool {
+fn fits(ends: &Ends, passage: StageBuffer) -> bool {
     let Ends { sends, receives } = ends;
     match (sends.as_slice(), receives.as_slice()) {
-        ([(from, 1)], [(to, 1)]) => passage.stages > 0 && from + passage.stages == *to,
+        ([(from, 1)], [(to, 1)]) => passage.lag > 0 && from + passage.lag == *to,
         _ => false,
     }
 }

@@ -11,7 +11,7 @@ pub(super) fn check(plan: &Plan, wrong: &mut Vec<String>) {
     let mut counts = vec![0; plan.tasks.len()];
     for (index, task) in plan.tasks.iter().enumerate() {
         let spans = task.successors;
-        if spans.start > spans.end || spans.end as usize > plan.released.len() {
+        if spans.start > spans.end || spans.end as usize > plan.task_successors.len() {
             wrong.push(format!("task {index} points outside its array"));
             return;
         }
@@ -21,7 +21,7 @@ pub(super) fn check(plan: &Plan, wrong: &mut Vec<String>) {
         after.retain(|to| to.0 as usize != index);
         after.sort_unstable();
         after.dedup();
-        if spans.of(&plan.released) != after {
+        if spans.of(&plan.task_successors) != after {
             wrong.push(format!("task {index} does not release what its steps do"));
         }
         after.iter().for_each(|to| counts[to.0 as usize] += 1);

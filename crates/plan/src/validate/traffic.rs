@@ -1,7 +1,7 @@
 //! Who writes and reads which slot and which send.
 
 use super::ancestry::{Claim, Why};
-use crate::{Feed, InPort, OutPort, Plan, SlotId, Step, Work};
+use crate::{ChannelSource, Plan, SlotId, Step, StepInput, StepOp, StepOutput};
 use std::collections::HashMap;
 
 /// What a step does to a slot. A loop counts as one step here.
@@ -28,8 +28,8 @@ pub(super) fn check(plan: &Plan, claims: &mut Vec<Claim>, wrong: &mut Vec<String
     };
     for (index, step) in plan.steps.iter().enumerate() {
         let one = std::slice::from_ref(step);
-        let members = match step.work {
-            Work::Loop(id) => plan.loops[id.0 as usize].steps.of(&plan.inner),
+        let members = match step.op {
+            StepOp::Loop(id) => plan.loops[id.0 as usize].steps.of(&plan.loop_steps),
             _ => one,
         };
         traffic.step(index as u32, members);
@@ -37,7 +37,7 @@ pub(super) fn check(plan: &Plan, claims: &mut Vec<Claim>, wrong: &mut Vec<String
     for (slot, touches) in traffic.touches.iter().enumerate() {
         follow(slot as u32, touches, traffic.claims, traffic.wrong);
     }
-    for sink in &plan.sinks {
+    for sink in &plan.output_channels {
         let kept = traffic.touches[sink.slot.0 as usize].as_slice();
         if !matches!(kept, [(_, Touch::Hold)]) {
             let slot = sink.slot.0;
@@ -64,9 +64,9 @@ impl Traffic<'_> {
         for member in members {
             for input in member.inputs.of(&self.plan.inputs) {
                 match *input {
-                    InPort::Events(span) => self.hear(index, span.of(&self.plan.event_feeds)),
-                    InPort::Audio(span) => {
-                        let feeds = span.of(&self.plan.feeds);
+                    StepInput::Events(span) => self.hear(index, span.of(&self.plan.event_sources)),
+                    StepInput::Audio(span) => {
+                        let feeds = span.of(&self.plan.channel_sources);
                         self.feeds(index, feeds, &mut here);
                     }
                 }
@@ -80,13 +80,13 @@ impl Traffic<'_> {
         }
     }
 
-    fn feeds(&mut self, index: u32, feeds: &[Feed], here: &mut HashMap<SlotId, Touch>) {
+    fn feeds(&mut self, index: u32, feeds: &[ChannelSource], here: &mut HashMap<SlotId, Touch>) {
         for feed in feeds {
             match *feed {
-                Feed::Silent => {}
-                Feed::Slot(slot) => self.read(index, slot, here),
-                Feed::Sum { from, into } => {
-                    for slot in from.of(&self.plan.summed) {
+                ChannelSource::Silence => {}
+                ChannelSource::Slot(slot) => self.read(index, slot, here),
+                ChannelSource::Sum { from, into } => {
+                    for slot in from.of(&self.plan.summed_slots) {
                         self.read(index, *slot, here);
                     }
                     self.write(index, into, Touch::Own, here);
@@ -99,30 +99,30 @@ impl Traffic<'_> {
         &mut self,
         index: u32,
         member: &Step,
-        output: OutPort,
+        output: StepOutput,
         here: &mut HashMap<SlotId, Touch>,
     ) {
         match output {
-            OutPort::Events(send) => {
+            StepOutput::Events(send) => {
                 if self.senders.insert(send.0, index).is_some() {
                     self.wrong.push(format!("send {} has two senders", send.0));
                 }
             }
-            OutPort::Audio(span) => {
-                let keeps = matches!(member.work, Work::Keep { .. });
+            StepOutput::Audio(span) => {
+                let keeps = matches!(member.op, StepOp::Sink { .. });
                 let touch = if keeps || member.every > 1 {
                     Touch::Hold
                 } else {
                     Touch::Write
                 };
-                for slot in span.of(&self.plan.written) {
+                for slot in span.of(&self.plan.written_slots) {
                     self.write(index, *slot, touch, here);
                 }
             }
         }
     }
 
-    fn hear(&mut self, index: u32, sends: &[crate::SendId]) {
+    fn hear(&mut self, index: u32, sends: &[crate::EventBufferId]) {
         for send in sends {
             match self.senders.get(&send.0) {
                 // Earlier in the same loop.

@@ -1,6 +1,6 @@
 //! Random dags and machines.
 
-use divisi_plan::{Dag, Link, Machine, TaskId};
+use divisi_plan::{Dag, Link, MachineModel, TaskId};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use units::Nanos;
@@ -22,15 +22,15 @@ pub(crate) fn dags(most: usize, dense: std::ops::Range<u32>) -> impl Strategy<Va
 }
 
 /// A machine of one to `most` workers; half have links of their own each.
-pub(crate) fn machines(most: usize) -> impl Strategy<Value = Machine> {
+pub(crate) fn machines(most: usize) -> impl Strategy<Value = MachineModel> {
     let link = (0..100u64, 0..50u64).prop_map(|(base, per_kib)| Link {
         base: Nanos(base),
         per_kib: Nanos(per_kib),
     });
     (1..=most, any::<bool>()).prop_flat_map(move |(workers, own)| {
         vec(link.clone(), workers * workers).prop_map(move |links| match own {
-            true => Machine::new(workers, links).expect("they are as many as it takes"),
-            false => Machine::uniform(workers, links[0]),
+            true => MachineModel::new(workers, links).expect("they are as many as it takes"),
+            false => MachineModel::uniform(workers, links[0]),
         })
     })
 }

@@ -5,10 +5,10 @@ pub(crate) mod dags;
 pub(crate) mod random;
 pub(crate) mod symbols;
 
-use divisi_plan::{Options, Plan, compile};
+use divisi_plan::{Plan, PlanOptions, compile};
 use graph::{
-    Catalogue, Edge, End, Graph, Kind, LineParams, Node, NodeId, Param, Place, PortCount, PortSpec,
-    Range, Role, Value, Width,
+    Catalogue, DelayParams, Edge, Graph, Kind, Node, NodeId, Param, ParamRange, ParamValue,
+    PortCount, PortRef, PortSignal, PortSpec, Role, SourceSpan,
 };
 use units::{Frames, SampleRate};
 
@@ -17,7 +17,7 @@ use units::{Frames, SampleRate};
 pub(crate) struct Patch {
     pub(crate) graph: Graph,
     pub(crate) catalogue: Catalogue,
-    pub(crate) options: Options,
+    pub(crate) options: PlanOptions,
 }
 
 impl Default for Patch {
@@ -26,7 +26,7 @@ impl Default for Patch {
         Self {
             graph: Graph::default(),
             catalogue: catalogue(),
-            options: Options::new(Frames(64), rate),
+            options: PlanOptions::new(Frames(64), rate),
         }
     }
 }
@@ -42,11 +42,11 @@ impl Patch {
         let name = format!("{kind}{}", self.graph.id_bound());
         let mut node = Node::new(name, kind);
         for (key, value) in params {
-            node.set(*key, Value::Number(*value));
+            node.set(*key, ParamValue::Number(*value));
         }
-        node.place = Place::new(self.graph.id_bound() as u32 + 1, 1, 1);
+        node.span = SourceSpan::new(self.graph.id_bound() as u32 + 1, 1, 1);
         if let Some(kind) = self.catalogue.get(kind) {
-            assert_eq!(Catalogue::give_ports(kind, &mut node), []);
+            assert_eq!(Catalogue::assign_ports(kind, &mut node), []);
         }
         self.graph.add(node).expect("names are numbered")
     }
@@ -63,11 +63,11 @@ impl Patch {
 
     /// Any output to any input.
     pub(crate) fn wire_ports(&mut self, from: (NodeId, u16), to: (NodeId, u16)) {
-        let end = |(node, port)| End { node, port };
+        let end = |(node, port)| PortRef { node, port };
         self.graph.connect(Edge {
             from: end(from),
             to: end(to),
-            place: Place::new(1000 + self.graph.edges().len() as u32, 1, 1),
+            span: SourceSpan::new(1000 + self.graph.edges().len() as u32, 1, 1),
         });
     }
 }
@@ -86,19 +86,19 @@ pub(crate) fn chain(patch: &mut Patch, nodes: usize) -> NodeId {
 fn many(name: &'static str) -> PortSpec {
     PortSpec {
         name,
-        width: Width::AsNode,
+        signal: PortSignal::AsNode,
         count: PortCount::Many {
             default: 2,
-            least: 1,
-            most: 1000,
+            min: 1,
+            max: 1000,
         },
     }
 }
 
-fn port(name: &'static str, width: Width) -> PortSpec {
+fn port(name: &'static str, width: PortSignal) -> PortSpec {
     PortSpec {
         name,
-        width,
+        signal: width,
         count: PortCount::One,
     }
 }
@@ -107,9 +107,9 @@ fn time(name: &'static str, default: f64) -> Param {
     Param {
         name,
         unit: "s",
-        range: Range::Number {
-            least: 0.0,
-            most: 100.0,
+        range: ParamRange::Number {
+            min: 0.0,
+            max: 100.0,
             default,
         },
         live: false,
@@ -148,25 +148,25 @@ fn catalogue() -> Catalogue {
                 time("least", f64::NAN),
                 time("most", f64::NAN),
             ],
-            line: Some(LineParams {
+            delay: Some(DelayParams {
                 time: "time",
-                least: "least",
-                most: "most",
+                min: "least",
+                max: "most",
             }),
             ..Kind::new("delay", "waits")
         },
         Kind {
-            outputs: vec![port("c", Width::Control), port("e", Width::Event)],
+            outputs: vec![port("c", PortSignal::Control), port("e", PortSignal::Event)],
             ..Kind::new("player", "sends")
         },
         Kind {
-            inputs: vec![port("c", Width::Control), port("e", Width::Event)],
-            outputs: vec![PortSpec::audio("a"), port("e", Width::Event)],
+            inputs: vec![port("c", PortSignal::Control), port("e", PortSignal::Event)],
+            outputs: vec![PortSpec::audio("a"), port("e", PortSignal::Event)],
             ..Kind::new("synth", "plays what it is sent")
         },
     ];
     for kind in kinds {
-        all.add(kind);
+        all.insert(kind);
     }
     all
 }

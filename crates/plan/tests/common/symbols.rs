@@ -2,7 +2,7 @@
 //! must give what the graph says.
 
 use super::Patch;
-use divisi_plan::{Feed, InPort, OutPort, Plan, SlotId, Step, StepId, Work};
+use divisi_plan::{ChannelSource, Plan, SlotId, Step, StepId, StepInput, StepOp, StepOutput};
 use graph::{NodeId, Role, Signal};
 use std::collections::{BTreeMap, HashMap};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -40,9 +40,9 @@ impl<'a> Follower<'a> {
         Self {
             plan,
             slots: vec![0; plan.slots as usize],
-            sends: vec![0; plan.sends as usize],
-            passages: (plan.passages.iter())
-                .map(|p| vec![vec![0; p.channels.count()]; p.stages as usize + 1])
+            sends: vec![0; plan.event_buffers as usize],
+            passages: (plan.stage_buffers.iter())
+                .map(|p| vec![vec![0; p.channels.count()]; p.lag as usize + 1])
                 .collect(),
             outcome: Outcome::new(),
         }
@@ -51,22 +51,25 @@ impl<'a> Follower<'a> {
     /// One cycle, its steps in one of the orders that the successors allow.
     pub(crate) fn cycle(&mut self, cycle: u32, seed: u64) -> Outcome {
         let mut waits: Vec<u32> = self.plan.steps.iter().map(|s| s.activation).collect();
-        let ready = self.plan.ids().filter(|(_, s)| s.activation == 0);
+        let ready = self
+            .plan
+            .steps_with_ids()
+            .filter(|(_, s)| s.activation == 0);
         let mut ready: Vec<StepId> = ready.map(|(id, _)| id).collect();
         while !ready.is_empty() {
             let pick = hash((seed, cycle, ready.len())) as usize % ready.len();
             let id = ready.swap_remove(pick);
             let step = self.plan.steps[id.0 as usize];
-            match step.work {
-                Work::Loop(id) => {
+            match step.op {
+                StepOp::Loop(id) => {
                     let members = self.plan.loops[id.0 as usize].steps;
-                    for member in members.of(&self.plan.inner) {
+                    for member in members.of(&self.plan.loop_steps) {
                         self.step(member, (cycle, step.lag));
                     }
                 }
                 _ => self.step(&step, (cycle, step.lag)),
             }
-            for next in self.plan.after(id) {
+            for next in self.plan.successors_of(id) {
                 waits[next.0 as usize] -= 1;
                 if waits[next.0 as usize] == 0 {
                     ready.push(*next);
@@ -75,7 +78,7 @@ impl<'a> Follower<'a> {
         }
         let mut outcome = self.outcome.clone();
         let mut first = HashMap::new();
-        for sink in &self.plan.sinks {
+        for sink in &self.plan.output_channels {
             let base = *first.entry(sink.node).or_insert(sink.channel);
             let channel = usize::from(sink.channel - base);
             outcome.insert((sink.node, channel), self.slots[sink.slot.0 as usize]);
@@ -97,57 +100,61 @@ impl<'a> Follower<'a> {
             .map(|port| self.input(*port))
             .collect();
         for (port, output) in step.outputs.of(&self.plan.outputs).iter().enumerate() {
-            let value = |channel| match step.work {
-                Work::Keep { .. } => inputs[0][channel],
-                Work::Mute { .. } => 0,
-                Work::Node { node, .. } => hash((node, port, channel, cycle, &inputs)),
-                Work::Align { .. } => inputs[0][channel],
-                Work::Receive { passage, .. } => {
+            let value = |channel| match step.op {
+                StepOp::Sink { .. } => inputs[0][channel],
+                StepOp::Silence { .. } => 0,
+                StepOp::Process { node, .. } => hash((node, port, channel, cycle, &inputs)),
+                StepOp::Align { .. } => inputs[0][channel],
+                StepOp::Receive { passage, .. } => {
                     let places = &self.passages[passage.0 as usize];
                     places[cycle as usize % places.len()][channel]
                 }
                 _ => unreachable!("the others have no outputs"),
             };
             match output {
-                OutPort::Events(send) => self.sends[send.0 as usize] = value(0),
-                OutPort::Audio(span) => {
-                    for (channel, slot) in span.of(&self.plan.written).iter().enumerate() {
+                StepOutput::Events(send) => self.sends[send.0 as usize] = value(0),
+                StepOutput::Audio(span) => {
+                    for (channel, slot) in span.of(&self.plan.written_slots).iter().enumerate() {
                         self.slots[slot.0 as usize] = value(channel);
                     }
                 }
             }
         }
-        if let Work::Send { passage, .. } = step.work {
+        if let StepOp::Send { passage, .. } = step.op {
             let places = &mut self.passages[passage.0 as usize];
             let place = cycle as usize % places.len();
             places[place].clone_from(&inputs[0]);
         }
-        if let Work::Write { node, .. } = step.work {
+        if let StepOp::WriteLine { node, .. } = step.op {
             for (channel, value) in inputs[0].iter().enumerate() {
                 self.outcome.insert((node, channel), *value);
             }
         }
     }
 
-    fn input(&mut self, port: InPort) -> Vec<u64> {
+    fn input(&mut self, port: StepInput) -> Vec<u64> {
         let plan = self.plan;
         match port {
-            InPort::Events(span) => {
-                let heard = span.of(&plan.event_feeds).iter();
+            StepInput::Events(span) => {
+                let heard = span.of(&plan.event_sources).iter();
                 let heard: Vec<u64> = heard.map(|s| self.sends[s.0 as usize]).collect();
                 vec![sum(&heard)]
             }
-            InPort::Audio(span) => span.of(&plan.feeds).iter().map(|f| self.feed(*f)).collect(),
+            StepInput::Audio(span) => span
+                .of(&plan.channel_sources)
+                .iter()
+                .map(|f| self.feed(*f))
+                .collect(),
         }
     }
 
-    fn feed(&mut self, feed: Feed) -> u64 {
+    fn feed(&mut self, feed: ChannelSource) -> u64 {
         let slot = |id: SlotId| self.slots[id.0 as usize];
         match feed {
-            Feed::Silent => 0,
-            Feed::Slot(id) => slot(id),
-            Feed::Sum { from, into } => {
-                let all = from.of(&self.plan.summed).iter();
+            ChannelSource::Silence => 0,
+            ChannelSource::Slot(id) => slot(id),
+            ChannelSource::Sum { from, into } => {
+                let all = from.of(&self.plan.summed_slots).iter();
                 let value = sum(&all.map(|s| slot(*s)).collect::<Vec<_>>());
                 self.slots[into.0 as usize] = value;
                 value
@@ -236,11 +243,13 @@ impl Oracle {
 
 /// Whether the plan lets a node rest in this cycle. What has never run yet gives silence.
 fn rests(plan: &Plan, id: NodeId, cycle: u32) -> bool {
-    let own = |step: &&Step| match step.work {
-        Work::Node { node, .. } | Work::Keep { node } | Work::Mute { node } => node == id,
+    let own = |step: &&Step| match step.op {
+        StepOp::Process { node, .. } | StepOp::Sink { node } | StepOp::Silence { node } => {
+            node == id
+        }
         _ => false,
     };
-    let step = plan.steps.iter().chain(&plan.inner).find(own);
+    let step = plan.steps.iter().chain(&plan.loop_steps).find(own);
     let step = step.expect("every node has a step");
     cycle % step.every != step.phase
 }

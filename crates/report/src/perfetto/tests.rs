@@ -2,41 +2,41 @@
 
 use super::*;
 use crate::Tracer;
-use plan::{Mark, TraceRecord};
+use plan::{TraceEvent, TraceRecord};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Cursor;
 
-const WHOLE: Room = Room {
+const WHOLE: SizeLimit = SizeLimit {
     all: u64::MAX,
     missed: 0,
 };
 
 /// Two workers, 4 steps a cycle, a wait and a deferred piece; every tenth cycle step 2 takes 10 µs longer than it may.
-fn play(cycles: u32, names: [&str; 4], tell: &mut dyn FnMut(&Course)) -> Tracer {
-    let mut tracer = Tracer::new(Steps::named(names), Some(Nanos(10_000)), Nanos);
+fn play(cycles: u32, names: [&str; 4], tell: &mut dyn FnMut(&CycleTrace)) -> Tracer {
+    let mut tracer = Tracer::new(StepNames::from_names(names), Some(Nanos(10_000)), Nanos);
     for cycle in 0..cycles {
         let begin = 5_000 + u64::from(cycle) * 20_000;
         let late = if cycle % 10 == 9 { 10_000 } else { 0 };
         let records = [
-            (0, 0, Mark::Begin, 1),
-            (0, 10, Mark::Enter, 0),
-            (0, 1010, Mark::Step, 0),
-            (0, 2010, Mark::Step, 1),
-            (0, 2020, Mark::Wait, 0),
-            (0, 3400 + late, Mark::End, 2),
-            (1, 900, Mark::Enter, 0),
-            (1, 910, Mark::Wait, 0),
-            (1, 1100, Mark::Resume, 0),
-            (1, 1500, Mark::Piece, 0),
-            (1, 1500, Mark::Wait, 0),
-            (1, 1520, Mark::Resume, 0),
-            (1, 1580, Mark::Lane, 1),
-            (1, 1580, Mark::Wait, 0),
-            (1, 1600, Mark::Resume, 0),
-            (1, 2400 + late, Mark::Step, 2),
-            (1, 3300 + late, Mark::Step, 3),
-            (1, 3500 + late, Mark::Leave, 0),
+            (0, 0, TraceEvent::CycleBegin, 1),
+            (0, 10, TraceEvent::Enter, 0),
+            (0, 1010, TraceEvent::Step, 0),
+            (0, 2010, TraceEvent::Step, 1),
+            (0, 2020, TraceEvent::Wait, 0),
+            (0, 3400 + late, TraceEvent::CycleEnd, 2),
+            (1, 900, TraceEvent::Enter, 0),
+            (1, 910, TraceEvent::Wait, 0),
+            (1, 1100, TraceEvent::Resume, 0),
+            (1, 1500, TraceEvent::DeferredPiece, 0),
+            (1, 1500, TraceEvent::Wait, 0),
+            (1, 1520, TraceEvent::Resume, 0),
+            (1, 1580, TraceEvent::ForkLane, 1),
+            (1, 1580, TraceEvent::Wait, 0),
+            (1, 1600, TraceEvent::Resume, 0),
+            (1, 2400 + late, TraceEvent::Step, 2),
+            (1, 3300 + late, TraceEvent::Step, 3),
+            (1, 3500 + late, TraceEvent::Leave, 0),
         ];
         for (worker, after, mark, index) in records {
             tracer.feed(TraceRecord {
@@ -44,21 +44,21 @@ fn play(cycles: u32, names: [&str; 4], tell: &mut dyn FnMut(&Course)) -> Tracer 
                 cycle,
                 index,
                 worker,
-                mark,
+                event: mark,
             });
         }
-        tracer.pass_telling(0, Some(tell));
+        tracer.end_pass_with(0, Some(tell));
     }
-    tracer.pass_telling(0, Some(tell));
+    tracer.end_pass_with(0, Some(tell));
     tracer
 }
 
 /// The file of so many cycles, and what it came to.
-fn file(cycles: u32, names: [&str; 4], room: Room) -> (String, Written) {
+fn file(cycles: u32, names: [&str; 4], room: SizeLimit) -> (String, TraceFileStats) {
     let mut bytes = Cursor::new(Vec::new());
-    let mut file = TraceFile::begin(&mut bytes, "a \"session\"", room).unwrap();
-    play(cycles, names, &mut |course| file.cycle(course));
-    let written = file.end().unwrap();
+    let mut file = TraceFile::new(&mut bytes, "a \"session\"", room).unwrap();
+    play(cycles, names, &mut |course| file.write_cycle(course));
+    let written = file.finish().unwrap();
     (String::from_utf8(bytes.into_inner()).unwrap(), written)
 }
 
@@ -80,7 +80,7 @@ fn ns(time: &Value) -> u64 {
 fn a_file_is_read_back_with_a_slice_for_each_step_and_no_two_of_a_lane_overlap() {
     let names = ["a", "b", "\"c\"\n\\\u{1b}[2J", "ß"];
     let (text, written) = file(100, names, WHOLE);
-    assert_eq!((written.cycles, written.left_out), (100, 0));
+    assert_eq!((written.cycles, written.skipped), (100, 0));
     let events = events(&text);
     let mut lanes = BTreeMap::<u64, Vec<(u64, u64)>>::new();
     let mut called = BTreeMap::<String, u32>::new();
@@ -209,7 +209,7 @@ fn a_full_file_keeps_what_was_missed_and_then_nothing() {
     let (text, written) = file(
         400,
         names,
-        Room {
+        SizeLimit {
             all,
             missed: all / 4,
         },
@@ -220,7 +220,7 @@ fn a_full_file_keeps_what_was_missed_and_then_nothing() {
         "{} of {all}",
         text.len()
     );
-    assert_eq!(written.cycles + written.left_out, 400);
+    assert_eq!(written.cycles + written.skipped, 400);
     let events = events(&text);
     let after = events
         .iter()
@@ -236,8 +236,10 @@ fn a_full_file_keeps_what_was_missed_and_then_nothing() {
 #[test]
 fn whatever_happens_the_file_is_whole_up_to_its_last_part() {
     let mut bytes = Cursor::new(Vec::new());
-    let mut file = TraceFile::begin(&mut bytes, "", WHOLE).unwrap();
-    play(3000, ["a", "b", "c", "d"], &mut |course| file.cycle(course));
+    let mut file = TraceFile::new(&mut bytes, "", WHOLE).unwrap();
+    play(3000, ["a", "b", "c", "d"], &mut |course| {
+        file.write_cycle(course)
+    });
     // Nobody ends it.
     drop(file);
     let text = String::from_utf8(bytes.into_inner()).unwrap();
@@ -252,20 +254,24 @@ fn whatever_happens_the_file_is_whole_up_to_its_last_part() {
 #[test]
 fn a_cycle_with_dropped_records_has_no_slices_rather_than_wrong_ones() {
     let mut bytes = Cursor::new(Vec::new());
-    let mut file = TraceFile::begin(&mut bytes, "", WHOLE).unwrap();
-    let mut tracer = Tracer::new(Steps::named(["a", "b"]), None, Nanos);
-    for (at, mark, index) in [(0, Mark::Begin, 0), (90, Mark::Step, 1), (99, Mark::End, 0)] {
+    let mut file = TraceFile::new(&mut bytes, "", WHOLE).unwrap();
+    let mut tracer = Tracer::new(StepNames::from_names(["a", "b"]), None, Nanos);
+    for (at, mark, index) in [
+        (0, TraceEvent::CycleBegin, 0),
+        (90, TraceEvent::Step, 1),
+        (99, TraceEvent::CycleEnd, 0),
+    ] {
         tracer.feed(TraceRecord {
             stamp: at,
             cycle: 0,
             index,
             worker: 0,
-            mark,
+            event: mark,
         });
     }
-    tracer.pass(1);
-    tracer.pass_telling(1, Some(&mut |course| file.cycle(course)));
-    file.end().unwrap();
+    tracer.end_pass(1);
+    tracer.end_pass_with(1, Some(&mut |course| file.write_cycle(course)));
+    file.finish().unwrap();
     let events = events(std::str::from_utf8(bytes.get_ref()).unwrap());
     let slices = events.iter().filter(|event| is(event, "X"));
     assert_eq!(
@@ -303,8 +309,10 @@ impl Seek for Disk {
 
 #[test]
 fn a_full_disk_is_told_at_the_end_and_nothing_more_is_written() {
-    let mut file = TraceFile::begin(Disk(1000, Cursor::default()), "", WHOLE).unwrap();
-    play(3000, ["a", "b", "c", "d"], &mut |course| file.cycle(course));
-    assert!(file.is_broken() && file.written().left_out > 0);
-    assert_eq!(file.end().unwrap_err().to_string(), "no space left");
+    let mut file = TraceFile::new(Disk(1000, Cursor::default()), "", WHOLE).unwrap();
+    play(3000, ["a", "b", "c", "d"], &mut |course| {
+        file.write_cycle(course)
+    });
+    assert!(file.has_failed() && file.stats().skipped > 0);
+    assert_eq!(file.finish().unwrap_err().to_string(), "no space left");
 }

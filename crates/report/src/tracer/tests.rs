@@ -1,7 +1,7 @@
 //! Traces of which the truth is known.
 
 use super::*;
-use plan::Mark;
+use plan::TraceEvent;
 
 /// A seeded generator: splitmix64.
 struct Seed(u64);
@@ -25,12 +25,14 @@ const WORKERS: u16 = 2;
 
 /// Cycles of 20 steps on two workers, each step 1 to 3 µs by noise around its own cost; every 10th cycle one step
 /// takes 200 µs longer. Rings hold `room` records and are read every `every` cycles.
-fn play(cycles: u32, room: usize, every: u32, seed: u64) -> (Findings, BTreeMap<String, u64>) {
+fn play(cycles: u32, room: usize, every: u32, seed: u64) -> (TraceStats, BTreeMap<String, u64>) {
     let mut seed = Seed(seed);
     let names = (0..STEPS).map(|i| format!("n{i}"));
-    let mut tracer = Tracer::new(Steps::named(names), Some(Nanos(100_000)), |ticks| {
-        Nanos(ticks / 2)
-    });
+    let mut tracer = Tracer::new(
+        StepNames::from_names(names),
+        Some(Nanos(100_000)),
+        |ticks| Nanos(ticks / 2),
+    );
     let mut rings: Vec<Vec<TraceRecord>> = vec![Vec::new(); usize::from(WORKERS)];
     let mut truth = BTreeMap::new();
     let (mut now, mut dropped) = (1000, 0);
@@ -54,14 +56,14 @@ fn play(cycles: u32, room: usize, every: u32, seed: u64) -> (Findings, BTreeMap<
                 let read = ring.len().saturating_sub(leave);
                 ring.drain(..read).for_each(|record| tracer.feed(record));
             }
-            tracer.pass(dropped);
+            tracer.end_pass(dropped);
         }
     }
     rings
         .iter_mut()
         .flat_map(|ring| ring.drain(..))
         .for_each(|record| tracer.feed(record));
-    tracer.pass(dropped);
+    tracer.end_pass(dropped);
     (tracer.finish(), truth)
 }
 
@@ -78,36 +80,36 @@ fn records(
             cycle,
             index,
             worker,
-            mark,
+            event: mark,
         };
         all.push((usize::from(worker), record));
     };
     let begin = *now;
-    note(0, begin, Mark::Begin, 1);
+    note(0, begin, TraceEvent::CycleBegin, 1);
     let mut clocks = [begin + 10, begin + 2000 + seed.below(2000)];
-    note(0, clocks[0], Mark::Enter, 0);
-    note(1, clocks[1], Mark::Enter, 0);
+    note(0, clocks[0], TraceEvent::Enter, 0);
+    note(1, clocks[1], TraceEvent::Enter, 0);
     for step in 0..STEPS {
         let worker = if clocks[0] <= clocks[1] { 0 } else { 1 };
         if seed.below(4) == 0 {
-            note(worker, clocks[usize::from(worker)], Mark::Wait, 0);
+            note(worker, clocks[usize::from(worker)], TraceEvent::Wait, 0);
             clocks[usize::from(worker)] += seed.below(3000);
-            note(worker, clocks[usize::from(worker)], Mark::Resume, 0);
+            note(worker, clocks[usize::from(worker)], TraceEvent::Resume, 0);
         }
         let extra = if victim == Some(step) { 400_000 } else { 0 };
         clocks[usize::from(worker)] += 2000 + seed.below(4000) + u64::from(step) * 100 + extra;
-        note(worker, clocks[usize::from(worker)], Mark::Step, step);
+        note(worker, clocks[usize::from(worker)], TraceEvent::Step, step);
     }
     let end = clocks[0].max(clocks[1]) + 50;
-    note(1, clocks[1] + 5, Mark::Leave, 0);
-    note(0, end - 5, Mark::Leave, 0);
-    note(0, end, Mark::End, 3);
+    note(1, clocks[1] + 5, TraceEvent::Leave, 0);
+    note(0, end - 5, TraceEvent::Leave, 0);
+    note(0, end, TraceEvent::CycleEnd, 3);
     *now = end + 100_000;
     all
 }
 
 /// How many of the blamed were rightly blamed.
-fn right(found: &Findings, truth: &BTreeMap<String, u64>) -> u64 {
+fn right(found: &TraceStats, truth: &BTreeMap<String, u64>) -> u64 {
     let both = found
         .misses_by_node
         .iter()
@@ -118,7 +120,10 @@ fn right(found: &Findings, truth: &BTreeMap<String, u64>) -> u64 {
 #[test]
 fn a_thousand_overruns_are_all_counted_and_the_right_node_is_named() {
     let (found, truth) = play(10_000, usize::MAX, 7, 1);
-    assert_eq!((found.cycles, found.missed, found.holed), (10_000, 1000, 0));
+    assert_eq!(
+        (found.cycles, found.missed, found.incomplete),
+        (10_000, 1000, 0)
+    );
     assert_eq!((found.acquisitions, found.wakes), (30_000, 10_000));
     assert!(right(&found, &truth) >= 990, "{found:?}");
     assert!((found.node_ns["n0"].mean - 2000.0).abs() < 3000.0);
@@ -129,7 +134,7 @@ fn a_thousand_overruns_are_all_counted_and_the_right_node_is_named() {
 fn a_hole_in_the_records_blames_nobody_wrongly() {
     let (found, truth) = play(10_000, 80, 7, 2);
     let blamed: u64 = found.misses_by_node.values().sum();
-    assert!(found.dropped > 1000 && found.holed > 100, "{found:?}");
+    assert!(found.dropped > 1000 && found.incomplete > 100, "{found:?}");
     assert!(
         blamed > 100 && right(&found, &truth) * 100 >= blamed * 99,
         "{found:?}"
@@ -141,7 +146,7 @@ fn a_hole_in_the_records_blames_nobody_wrongly() {
 
 #[test]
 fn too_much_work_in_all_is_nobodys_fault() {
-    let mut tracer = Tracer::new(Steps::named(["a", "b"]), Some(Nanos(100)), Nanos);
+    let mut tracer = Tracer::new(StepNames::from_names(["a", "b"]), Some(Nanos(100)), Nanos);
     for cycle in 0..50 {
         let begin = u64::from(cycle) * 10_000;
         let mut note = |at, mark, index| {
@@ -150,14 +155,14 @@ fn too_much_work_in_all_is_nobodys_fault() {
                 cycle,
                 index,
                 worker: 0,
-                mark,
+                event: mark,
             });
         };
-        note(0, Mark::Begin, 0);
-        note(500, Mark::Step, 0);
-        note(1000, Mark::Step, 1);
-        note(1000, Mark::End, 0);
-        tracer.pass(0);
+        note(0, TraceEvent::CycleBegin, 0);
+        note(500, TraceEvent::Step, 0);
+        note(1000, TraceEvent::Step, 1);
+        note(1000, TraceEvent::CycleEnd, 0);
+        tracer.end_pass(0);
     }
     let found = tracer.finish();
     assert_eq!(found.missed, 50);
@@ -166,22 +171,22 @@ fn too_much_work_in_all_is_nobodys_fault() {
 
 #[test]
 fn cycle_numbers_wrap_and_plans_change_between_two_cycles() {
-    let mut tracer = Tracer::new(Steps::named(["old"]), Some(Nanos(100)), Nanos);
-    tracer.swap(2, Steps::named(["new", "old"]));
+    let mut tracer = Tracer::new(StepNames::from_names(["old"]), Some(Nanos(100)), Nanos);
+    tracer.swap(2, StepNames::from_names(["new", "old"]));
     for n in 0..6u32 {
         let cycle = n.wrapping_sub(3);
         let step = u32::from(n >= 5);
         let begin = u64::from(n) * 1000;
         for (at, mark, index) in [
-            (0, Mark::Begin, 0),
-            (10 + u64::from(n == 5) * 500, Mark::Step, step),
+            (0, TraceEvent::CycleBegin, 0),
+            (10 + u64::from(n == 5) * 500, TraceEvent::Step, step),
         ] {
             tracer.feed(TraceRecord {
                 stamp: begin + at,
                 cycle,
                 index,
                 worker: 0,
-                mark,
+                event: mark,
             });
         }
         tracer.feed(TraceRecord {
@@ -189,10 +194,10 @@ fn cycle_numbers_wrap_and_plans_change_between_two_cycles() {
             cycle,
             index: 0,
             worker: 0,
-            mark: Mark::End,
+            event: TraceEvent::CycleEnd,
         });
-        tracer.pass(0);
-        tracer.pass(0);
+        tracer.end_pass(0);
+        tracer.end_pass(0);
     }
     let found = tracer.finish();
     assert_eq!((found.cycles, found.missed), (6, 1));
@@ -206,15 +211,15 @@ fn cycle_numbers_wrap_and_plans_change_between_two_cycles() {
 #[test]
 fn records_that_make_no_sense_do_no_harm() {
     let mut seed = Seed(5);
-    let mut tracer = Tracer::new(Steps::named(["a", "b"]), Some(Nanos(1000)), Nanos);
+    let mut tracer = Tracer::new(StepNames::from_names(["a", "b"]), Some(Nanos(1000)), Nanos);
     let marks = [
-        Mark::Step,
-        Mark::Enter,
-        Mark::Begin,
-        Mark::End,
-        Mark::Abandon,
-        Mark::Wait,
-        Mark::Piece,
+        TraceEvent::Step,
+        TraceEvent::Enter,
+        TraceEvent::CycleBegin,
+        TraceEvent::CycleEnd,
+        TraceEvent::CycleAborted,
+        TraceEvent::Wait,
+        TraceEvent::DeferredPiece,
     ];
     for _ in 0..20_000 {
         tracer.feed(TraceRecord {
@@ -222,10 +227,10 @@ fn records_that_make_no_sense_do_no_harm() {
             cycle: seed.next() as u32,
             index: seed.below(5) as u32,
             worker: seed.below(4) as u16,
-            mark: marks[seed.below(7) as usize],
+            event: marks[seed.below(7) as usize],
         });
         if seed.below(100) == 0 {
-            tracer.pass(seed.below(50));
+            tracer.end_pass(seed.below(50));
         }
     }
     assert!(tracer.open.len() <= 2 * OPEN);
@@ -236,19 +241,19 @@ fn records_that_make_no_sense_do_no_harm() {
 fn stuck(cycle: u32) -> Vec<TraceRecord> {
     let begin = u64::from(cycle) * 10_000;
     let records = [
-        (0, 0, Mark::Begin, 1),
-        (0, 10, Mark::Step, 0),
-        (0, 20, Mark::Wait, 0),
-        (1, 15, Mark::Enter, 0),
-        (0, 5000, Mark::Abandon, 0),
-        (0, 5010, Mark::End, 0),
+        (0, 0, TraceEvent::CycleBegin, 1),
+        (0, 10, TraceEvent::Step, 0),
+        (0, 20, TraceEvent::Wait, 0),
+        (1, 15, TraceEvent::Enter, 0),
+        (0, 5000, TraceEvent::CycleAborted, 0),
+        (0, 5010, TraceEvent::CycleEnd, 0),
     ];
     let record = |(worker, after, mark, index)| TraceRecord {
         stamp: begin + after,
         cycle,
         index,
         worker,
-        mark,
+        event: mark,
     };
     records.map(record).to_vec()
 }
@@ -256,7 +261,7 @@ fn stuck(cycle: u32) -> Vec<TraceRecord> {
 #[test]
 fn a_cycle_that_is_given_up_names_the_node_that_did_not_return() {
     let mut tracer = Tracer::new(
-        Steps::named(["first", "stuck", "last"]),
+        StepNames::from_names(["first", "stuck", "last"]),
         Some(Nanos(100)),
         Nanos,
     );
@@ -269,7 +274,7 @@ fn a_cycle_that_is_given_up_names_the_node_that_did_not_return() {
 
 #[test]
 fn the_slowest_cycle_is_kept_whole_and_the_work_of_each_worker_summed() {
-    let steps = Steps::named((0..STEPS).map(|i| format!("n{i}")));
+    let steps = StepNames::from_names((0..STEPS).map(|i| format!("n{i}")));
     let mut tracer = Tracer::new(steps, Some(Nanos(100_000)), |ticks| Nanos(ticks / 2));
     let (mut seed, mut now) = (Seed(3), 1000);
     let mut busy = 0;
@@ -278,25 +283,25 @@ fn the_slowest_cycle_is_kept_whole_and_the_work_of_each_worker_summed() {
         for (_, record) in records(cycle, victim, &mut now, &mut seed) {
             tracer.feed(record);
         }
-        tracer.pass_telling(
+        tracer.end_pass_with(
             0,
             Some(&mut |course| {
-                let steps = |s: &&crate::Slice| matches!(s.did, Did::Step(_));
+                let steps = |s: &&crate::Slice| matches!(s.kind, SliceKind::Step(_));
                 let ran = course.slices.iter().filter(steps);
                 busy += ran.map(|s| s.to.0 - s.from.0).sum::<u64>();
             }),
         );
     }
     let slowest = tracer.slowest().unwrap();
-    assert_eq!((slowest.number, slowest.fate), (30, Fate::Missed));
+    assert_eq!((slowest.number, slowest.outcome), (30, Outcome::Missed));
     assert_eq!(slowest.blamed_name(), Some("n7"));
     let ran = slowest.slices.iter();
-    let ran = ran.filter(|s| matches!(s.did, Did::Step(_)));
+    let ran = ran.filter(|s| matches!(s.kind, SliceKind::Step(_)));
     assert_eq!(ran.count(), STEPS as usize);
     let load = tracer.load();
     assert_eq!((load.cycles, load.busy.len()), (49, 2));
     let sum: u64 = load.busy.iter().map(|b| b.0).sum();
     // Rounded slice by slice.
     assert!(sum.abs_diff(busy) <= 50 * u64::from(STEPS), "{sum} {busy}");
-    assert_eq!(tracer.worst(3), [("n7".to_string(), 1)]);
+    assert_eq!(tracer.late_nodes(3), [("n7".to_string(), 1)]);
 }

@@ -2,7 +2,7 @@
 
 use units::Nanos;
 
-use crate::fence::Asymmetric;
+use crate::fence::AsymmetricFence;
 use crate::sync::atomic::{AtomicU32, Ordering};
 use crate::wake::kernel::Kernel;
 
@@ -53,7 +53,7 @@ impl Bell {
 
     /// Wakes who sleeps here, after a count was stored. No system call where nobody sleeps.
     #[inline]
-    pub(super) fn ring(&self, fences: Asymmetric, kernel: &Kernel) {
+    pub(super) fn ring(&self, fences: AsymmetricFence, kernel: &Kernel) {
         // pairs with the heavy fence in `sleep_unless`, as the table in `mirror` says.
         fences.light();
         // Relaxed: ordered by the fence.
@@ -72,7 +72,7 @@ impl Bell {
     /// Sleeps for `limit` or until it is rung, unless `there` says that what is waited for has come.
     pub(super) fn sleep_unless(
         &self,
-        fences: Asymmetric,
+        fences: AsymmetricFence,
         kernel: &Kernel,
         limit: Nanos,
         there: impl FnOnce() -> bool,

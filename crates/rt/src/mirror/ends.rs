@@ -1,4 +1,4 @@
-//! [`Producer`] and [`Consumer`], and what they lend: [`Room`] and [`Window`].
+//! [`Producer`] and [`Consumer`], and what they lend: [`WriteChunk`] and [`ReadChunk`].
 
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
@@ -8,7 +8,7 @@ use units::Nanos;
 use super::life::Life;
 use super::reach::Reach;
 use super::ring::Shared;
-use super::{Plain, Refusal};
+use super::{ChunkError, Pod};
 use crate::sync::Arc;
 
 /// The end that writes.
@@ -24,19 +24,19 @@ pub struct Consumer<T> {
 }
 
 /// Frames to write in place; as a slice, those of channel 0. What was there before is still there. Dropped without
-/// [`Room::commit`], nothing is given away.
-pub struct Room<'a, T> {
+/// [`WriteChunk::commit`], nothing is given away.
+pub struct WriteChunk<'a, T> {
     producer: &'a mut Producer<T>,
     frames: usize,
 }
 
-/// Frames to read in place; as a slice, those of channel 0. Dropped without [`Window::release`], it can be had again.
-pub struct Window<'a, T> {
+/// Frames to read in place; as a slice, those of channel 0. Dropped without [`ReadChunk::release`], it can be had again.
+pub struct ReadChunk<'a, T> {
     consumer: &'a mut Consumer<T>,
     frames: usize,
 }
 
-impl<T: Plain> Producer<T> {
+impl<T: Pod> Producer<T> {
     pub(super) fn new(shared: Arc<Shared>, life: Option<Life>) -> Self {
         Self {
             reach: Reach::new(shared, life),
@@ -49,24 +49,24 @@ impl<T: Plain> Producer<T> {
     /// Real-time: hot. Between processes, where there is too little room, one system call that does not wait asks
     /// whether the other one still is.
     #[inline]
-    pub fn room(&mut self, frames: usize) -> Result<Room<'_, T>, Refusal> {
+    pub fn write_chunk(&mut self, frames: usize) -> Result<WriteChunk<'_, T>, ChunkError> {
         self.reach.reach(frames)?;
-        Ok(Room {
+        Ok(WriteChunk {
             producer: self,
             frames,
         })
     }
 
-    /// As [`Producer::room`], waiting for it; [`Refusal::Short`] when `limit` is over.
+    /// As [`Producer::write_chunk`], waiting for it; [`ChunkError::TooFewFrames`] when `limit` is over.
     ///
     /// Real-time: waits, on the consumer, for `limit`, or without limit.
-    pub fn wait_room(
+    pub fn wait_write_chunk(
         &mut self,
         frames: usize,
         limit: Option<Nanos>,
-    ) -> Result<Room<'_, T>, Refusal> {
+    ) -> Result<WriteChunk<'_, T>, ChunkError> {
         self.reach.wait(frames, limit)?;
-        Ok(Room {
+        Ok(WriteChunk {
             producer: self,
             frames,
         })
@@ -90,7 +90,7 @@ impl<T: Plain> Producer<T> {
     /// of the ring can be filled for nobody, and then it is told.
     ///
     /// Real-time: hot between threads, and never; between processes one system call that does not wait.
-    pub fn is_dead(&self) -> bool {
+    pub fn is_peer_dead(&self) -> bool {
         self.reach.is_dead()
     }
 
@@ -109,7 +109,7 @@ impl<T: Plain> Producer<T> {
     }
 }
 
-impl<T: Plain> Consumer<T> {
+impl<T: Pod> Consumer<T> {
     pub(super) fn new(shared: Arc<Shared>, life: Option<Life>) -> Self {
         Self {
             reach: Reach::new(shared, life),
@@ -122,24 +122,24 @@ impl<T: Plain> Consumer<T> {
     /// Real-time: hot. Between processes, where there are too few, one system call that does not wait asks whether the
     /// other one still is.
     #[inline]
-    pub fn window(&mut self, frames: usize) -> Result<Window<'_, T>, Refusal> {
+    pub fn read_chunk(&mut self, frames: usize) -> Result<ReadChunk<'_, T>, ChunkError> {
         self.reach.reach(frames)?;
-        Ok(Window {
+        Ok(ReadChunk {
             consumer: self,
             frames,
         })
     }
 
-    /// As [`Consumer::window`], waiting for it; [`Refusal::Short`] when `limit` is over.
+    /// As [`Consumer::read_chunk`], waiting for it; [`ChunkError::TooFewFrames`] when `limit` is over.
     ///
     /// Real-time: waits, on the producer, for `limit`, or without limit.
-    pub fn wait_window(
+    pub fn wait_read_chunk(
         &mut self,
         frames: usize,
         limit: Option<Nanos>,
-    ) -> Result<Window<'_, T>, Refusal> {
+    ) -> Result<ReadChunk<'_, T>, ChunkError> {
         self.reach.wait(frames, limit)?;
-        Ok(Window {
+        Ok(ReadChunk {
             consumer: self,
             frames,
         })
@@ -163,7 +163,7 @@ impl<T: Plain> Consumer<T> {
     /// given before is still good, and when too little of it is left, it is told.
     ///
     /// Real-time: hot between threads, and never; between processes one system call that does not wait.
-    pub fn is_dead(&self) -> bool {
+    pub fn is_peer_dead(&self) -> bool {
         self.reach.is_dead()
     }
 
@@ -182,7 +182,7 @@ impl<T: Plain> Consumer<T> {
     }
 }
 
-impl<T: Plain> Room<'_, T> {
+impl<T: Pod> WriteChunk<'_, T> {
     /// The frames of one channel, of those that the ring has.
     ///
     /// Real-time: hot.
@@ -206,7 +206,7 @@ impl<T: Plain> Room<'_, T> {
     }
 }
 
-impl<T: Plain> Window<'_, T> {
+impl<T: Pod> ReadChunk<'_, T> {
     /// The frames of one channel, of those that the ring has.
     ///
     /// Real-time: hot.
@@ -214,7 +214,7 @@ impl<T: Plain> Window<'_, T> {
     pub fn channel(&self, channel: usize) -> &[T] {
         let reach = &self.consumer.reach;
         let first = reach.shared.channel(channel).cast::<T>();
-        // SAFETY: as in `Room::channel`; the protocol gives these frames to the consumer alone, which this borrows. A
+        // SAFETY: as in `WriteChunk::channel`; the protocol gives these frames to the consumer alone, which this borrows. A
         // process that breaks the protocol changes values, which stay values.
         unsafe { std::slice::from_raw_parts(first.add(reach.position()).as_ptr(), self.frames) }
     }
@@ -229,26 +229,26 @@ impl<T: Plain> Window<'_, T> {
     }
 }
 
-impl<T: Plain> Deref for Room<'_, T> {
+impl<T: Pod> Deref for WriteChunk<'_, T> {
     type Target = [T];
 
     #[inline]
     fn deref(&self) -> &[T] {
         let reach = &self.producer.reach;
         let first = reach.shared.channel(0).cast::<T>();
-        // SAFETY: as in `Room::channel`.
+        // SAFETY: as in `WriteChunk::channel`.
         unsafe { std::slice::from_raw_parts(first.add(reach.position()).as_ptr(), self.frames) }
     }
 }
 
-impl<T: Plain> DerefMut for Room<'_, T> {
+impl<T: Pod> DerefMut for WriteChunk<'_, T> {
     #[inline]
     fn deref_mut(&mut self) -> &mut [T] {
         self.channel(0)
     }
 }
 
-impl<T: Plain> Deref for Window<'_, T> {
+impl<T: Pod> Deref for ReadChunk<'_, T> {
     type Target = [T];
 
     #[inline]

@@ -7,7 +7,7 @@ use std::{fmt, io};
 #[non_exhaustive]
 pub enum RingError {
     /// No frames, no channels, or items without a size: ask for at least one of each.
-    Nothing,
+    ZeroSize,
     /// More bytes than an address can count: ask for fewer frames or channels.
     TooLarge {
         /// Frames that were asked for.
@@ -39,7 +39,7 @@ pub enum RingError {
         source: io::Error,
     },
     /// What was handed over is not a ring, or one of other items: the reason.
-    Foreign(&'static str),
+    Incompatible(&'static str),
     /// This end has been taken already: a ring has one producer and one consumer.
     Taken,
     /// The system cannot hand a ring to another process.
@@ -51,7 +51,7 @@ pub enum RingError {
 impl fmt::Display for RingError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Nothing => write!(f, "a ring has at least one frame, one channel, one byte"),
+            Self::ZeroSize => write!(f, "a ring has at least one frame, one channel, one byte"),
             Self::TooLarge {
                 frames,
                 channels,
@@ -69,7 +69,9 @@ impl fmt::Display for RingError {
                 "no huge pages for {bytes} bytes (`sysctl vm.nr_hugepages={}` sets them aside)",
                 bytes.div_ceil(2 << 20)
             ),
-            Self::Foreign(reason) => write!(f, "this is not the ring that was expected: {reason}"),
+            Self::Incompatible(reason) => {
+                write!(f, "this is not the ring that was expected: {reason}")
+            }
             Self::Taken => write!(f, "this end of the ring is taken"),
             Self::Unsupported => write!(f, "this system hands no memory to another process"),
             Self::System(_) => write!(f, "the system refused a ring"),
@@ -92,9 +94,9 @@ impl std::error::Error for RingError {
 /// Why there is no room, or no window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Refusal {
+pub enum ChunkError {
     /// Not yet: so many frames there are. Ask again later, or wait.
-    Short {
+    TooFewFrames {
         /// Frames that could be had now.
         available: usize,
     },
@@ -104,12 +106,12 @@ pub enum Refusal {
         left: usize,
     },
     /// The process of the other end is gone without having closed.
-    Dead {
+    PeerDead {
         /// Frames that a consumer can still take; nothing for a producer.
         left: usize,
     },
     /// More frames than the ring has: they will never be there at once.
-    TooMany {
+    ExceedsCapacity {
         /// Frames that were asked for.
         asked: usize,
         /// Frames that the ring has.
@@ -119,13 +121,15 @@ pub enum Refusal {
     Corrupt,
 }
 
-impl fmt::Display for Refusal {
+impl fmt::Display for ChunkError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Short { available } => write!(f, "only {available} frames yet"),
+            Self::TooFewFrames { available } => write!(f, "only {available} frames yet"),
             Self::Closed { left } => write!(f, "the other end has closed, {left} frames are left"),
-            Self::Dead { left } => write!(f, "the other process is gone, {left} frames are left"),
-            Self::TooMany { asked, capacity } => {
+            Self::PeerDead { left } => {
+                write!(f, "the other process is gone, {left} frames are left")
+            }
+            Self::ExceedsCapacity { asked, capacity } => {
                 write!(f, "{asked} frames of a ring that has {capacity}")
             }
             Self::Corrupt => write!(f, "the other end's count makes no sense"),
@@ -133,4 +137,4 @@ impl fmt::Display for Refusal {
     }
 }
 
-impl std::error::Error for Refusal {}
+impl std::error::Error for ChunkError {}

@@ -2,7 +2,7 @@
 
 use super::bell::Bell;
 use super::layout::Layout;
-use crate::pad::Padded;
+use crate::pad::CachePadded;
 use crate::sync::atomic::{AtomicU64, Ordering};
 
 /// The counts and bells of the two ends. Whatever another process writes here is a value of its type.
@@ -10,11 +10,11 @@ use crate::sync::atomic::{AtomicU64, Ordering};
 pub(super) struct Header {
     pub(super) description: Description,
     /// Frames ever committed. The producer stores it.
-    pub(super) written: Padded<AtomicU64>,
+    pub(super) written: CachePadded<AtomicU64>,
     /// Frames ever released. The consumer stores it.
-    pub(super) released: Padded<AtomicU64>,
-    pub(super) producer: Padded<Bell>,
-    pub(super) consumer: Padded<Bell>,
+    pub(super) released: CachePadded<AtomicU64>,
+    pub(super) producer: CachePadded<Bell>,
+    pub(super) consumer: CachePadded<Bell>,
 }
 
 /// What is needed to open a ring, each word read once.
@@ -44,10 +44,10 @@ impl Header {
                 item: zero(),
                 page: zero(),
             },
-            written: Padded(zero()),
-            released: Padded(zero()),
-            producer: Padded(Bell::new()),
-            consumer: Padded(Bell::new()),
+            written: CachePadded(zero()),
+            released: CachePadded(zero()),
+            producer: CachePadded(Bell::new()),
+            consumer: CachePadded(Bell::new()),
         }
     }
 }

@@ -22,7 +22,7 @@ impl Layout {
         page: usize,
     ) -> Result<Self, RingError> {
         if frames == 0 || channels == 0 || item == 0 {
-            return Err(RingError::Nothing);
+            return Err(RingError::ZeroSize);
         }
         // The fewest items that fill whole pages.
         let group = page / gcd(page, item);
@@ -95,15 +95,15 @@ mod tests {
     fn what_cannot_be_is_refused_with_its_numbers() {
         assert!(matches!(
             Layout::new(0, 1, 1, 4096),
-            Err(RingError::Nothing)
+            Err(RingError::ZeroSize)
         ));
         assert!(matches!(
             Layout::new(1, 0, 1, 4096),
-            Err(RingError::Nothing)
+            Err(RingError::ZeroSize)
         ));
         assert!(matches!(
             Layout::new(1, 1, 0, 4096),
-            Err(RingError::Nothing)
+            Err(RingError::ZeroSize)
         ));
         for frames in [usize::MAX, usize::MAX / 4, usize::MAX / 16 + 1] {
             let refused = Layout::new(frames, 2, 4, 4096).unwrap_err().to_string();

@@ -16,10 +16,10 @@ pub(super) use system::{create, measure, seal};
 
 /// How large the pages of a ring are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Pages {
+pub enum PageSize {
     /// As large as the system's, mostly 4 KB.
     #[default]
-    Usual,
+    Default,
     /// 2 MB: fewer misses of the address cache in rings of many megabytes. They must have been set aside
     /// (`sysctl vm.nr_hugepages`). Between processes that trust each other: one that gives such memory back to the
     /// system and takes all huge pages for itself leaves none for the other one's next access, which ends it.
@@ -27,9 +27,9 @@ pub enum Pages {
 }
 
 /// Bytes a page.
-pub(super) fn page(pages: Pages) -> usize {
+pub(super) fn page(pages: PageSize) -> usize {
     match pages {
-        Pages::Usual => rustix::param::page_size(),
-        Pages::Huge => 2 << 20,
+        PageSize::Default => rustix::param::page_size(),
+        PageSize::Huge => 2 << 20,
     }
 }

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use units::Nanos;
 
-use super::Refusal;
+use super::ChunkError;
 use super::life::Life;
 use super::ring::Shared;
 use super::side::Side;
@@ -57,17 +57,17 @@ impl<const IS_PRODUCER: bool> Reach<IS_PRODUCER> {
 
     /// Makes sure that `frames` are there.
     #[inline]
-    pub(super) fn reach(&mut self, frames: usize) -> Result<(), Refusal> {
+    pub(super) fn reach(&mut self, frames: usize) -> Result<(), ChunkError> {
         if frames <= self.side.known() && !(IS_PRODUCER && self.is_closed()) {
             return Ok(());
         }
         self.look(frames)
     }
 
-    fn look(&mut self, frames: usize) -> Result<(), Refusal> {
+    fn look(&mut self, frames: usize) -> Result<(), ChunkError> {
         let capacity = self.shared.layout.frames;
         if frames > capacity {
-            return Err(Refusal::TooMany {
+            return Err(ChunkError::ExceedsCapacity {
                 asked: frames,
                 capacity,
             });
@@ -75,26 +75,26 @@ impl<const IS_PRODUCER: bool> Reach<IS_PRODUCER> {
         // First whether it has closed, then how much it gave: all it ever gave is seen.
         let is_closed = self.is_closed();
         if IS_PRODUCER && is_closed {
-            return Err(Refusal::Closed { left: 0 });
+            return Err(ChunkError::Closed { left: 0 });
         }
         let available = self.side.look(self.shared.header())?;
         if frames <= available {
             return Ok(());
         }
         match is_closed {
-            true => Err(Refusal::Closed { left: available }),
+            true => Err(ChunkError::Closed { left: available }),
             false if self.is_dead() => self.last_look(frames),
-            false => Err(Refusal::Short { available }),
+            false => Err(ChunkError::TooFewFrames { available }),
         }
     }
 
     /// What a process gave before it was gone.
     #[cold]
-    fn last_look(&mut self, frames: usize) -> Result<(), Refusal> {
+    fn last_look(&mut self, frames: usize) -> Result<(), ChunkError> {
         match self.side.look(self.shared.header())? {
             available if !IS_PRODUCER && frames <= available => Ok(()),
-            _ if IS_PRODUCER => Err(Refusal::Dead { left: 0 }),
-            left => Err(Refusal::Dead { left }),
+            _ if IS_PRODUCER => Err(ChunkError::PeerDead { left: 0 }),
+            left => Err(ChunkError::PeerDead { left }),
         }
     }
 
@@ -106,7 +106,7 @@ impl<const IS_PRODUCER: bool> Reach<IS_PRODUCER> {
     }
 
     /// Waits until `frames` are there, for `limit` at most.
-    pub(super) fn wait(&mut self, frames: usize, limit: Option<Nanos>) -> Result<(), Refusal> {
+    pub(super) fn wait(&mut self, frames: usize, limit: Option<Nanos>) -> Result<(), ChunkError> {
         let begin = Instant::now();
         let passed = || Nanos(Duration::as_nanos(&begin.elapsed()) as u64);
         in_pieces(
@@ -123,7 +123,7 @@ impl<const IS_PRODUCER: bool> Reach<IS_PRODUCER> {
         )
     }
 
-    fn spin(&mut self, frames: usize) -> Result<(), Refusal> {
+    fn spin(&mut self, frames: usize) -> Result<(), ChunkError> {
         for _ in 0..SPINS {
             if frames <= self.side.known() || self.side.look(self.shared.header())? >= frames {
                 break;
@@ -147,18 +147,18 @@ impl<const IS_PRODUCER: bool> Reach<IS_PRODUCER> {
     }
 }
 
-/// Asks and sleeps by turns, until the answer is another than [`Refusal::Short`] or `limit` has passed. No sleep is longer
+/// Asks and sleeps by turns, until the answer is another than [`ChunkError::TooFewFrames`] or `limit` has passed. No sleep is longer
 /// than [`LOOK`], and after each it asks: so whatever asking can find out is known by then, though nobody wakes us.
 fn in_pieces<E>(
     end: &mut E,
     limit: Option<Nanos>,
     passed: impl Fn() -> Nanos,
-    mut ask: impl FnMut(&mut E) -> Result<(), Refusal>,
+    mut ask: impl FnMut(&mut E) -> Result<(), ChunkError>,
     mut sleep: impl FnMut(&mut E, Nanos),
-) -> Result<(), Refusal> {
+) -> Result<(), ChunkError> {
     loop {
         match ask(end) {
-            Err(Refusal::Short { .. }) => (),
+            Err(ChunkError::TooFewFrames { .. }) => (),
             found => return found,
         }
         let left = limit.map_or(u64::MAX, |limit| limit.0.saturating_sub(passed().0));
@@ -180,15 +180,15 @@ impl<const IS_PRODUCER: bool> Drop for Reach<IS_PRODUCER> {
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::{LOOK, in_pieces};
-    use crate::mirror::Refusal;
+    use crate::mirror::ChunkError;
     use units::Nanos;
 
-    const SHORT: Result<(), Refusal> = Err(Refusal::Short { available: 0 });
-    const DEAD: Result<(), Refusal> = Err(Refusal::Dead { left: 0 });
+    const SHORT: Result<(), ChunkError> = Err(ChunkError::TooFewFrames { available: 0 });
+    const DEAD: Result<(), ChunkError> = Err(ChunkError::PeerDead { left: 0 });
 
     /// Waits on a clock of its own, where nobody ever wakes it and the other one is gone at `end`; what it came to, and
     /// the times at which it asked.
-    fn waited(limit: Option<Nanos>, end: u64) -> (Result<(), Refusal>, Vec<u64>) {
+    fn waited(limit: Option<Nanos>, end: u64) -> (Result<(), ChunkError>, Vec<u64>) {
         let clock = std::cell::Cell::new(0);
         let mut asked = Vec::new();
         let ask = |asked: &mut Vec<u64>| {

@@ -11,10 +11,10 @@ use super::header::Header;
 use super::layout::Layout;
 use super::life::Life;
 use super::mapping::Mapping;
-use super::memory::{self, Pages};
+use super::memory::{self, PageSize};
 use super::reach::LOOK;
-use super::{Plain, RingError};
-use crate::fence::Asymmetric;
+use super::{Pod, RingError};
+use crate::fence::AsymmetricFence;
 use crate::sync::Arc;
 use crate::wake::kernel::Kernel;
 
@@ -28,7 +28,7 @@ pub struct Ring<T> {
 pub(super) struct Shared {
     mapping: Mapping,
     pub(super) layout: Layout,
-    pub(super) fences: Asymmetric,
+    pub(super) fences: AsymmetricFence,
     pub(super) kernel: Kernel,
     /// The memory's descriptor, where it can be handed on.
     file: Option<OwnedFd>,
@@ -37,33 +37,38 @@ pub(super) struct Shared {
 /// A ring for at least `frames` frames of one channel, between two threads, and its ends.
 ///
 /// Real-time: setup.
-pub fn channel<T: Plain>(frames: usize) -> Result<(Producer<T>, Consumer<T>), RingError> {
-    let ring = Ring::new(1, frames, Pages::Usual)?;
+pub fn channel<T: Pod>(frames: usize) -> Result<(Producer<T>, Consumer<T>), RingError> {
+    let ring = Ring::new(1, frames, PageSize::Default)?;
     Ok((ring.producer()?, ring.consumer()?))
 }
 
-impl<T: Plain> Ring<T> {
+impl<T: Pod> Ring<T> {
     /// How often an end that waits looks whether the other one's process is still there.
-    pub const LOOK: Nanos = LOOK;
+    pub const LIVENESS_INTERVAL: Nanos = LOOK;
 
     /// A ring of `channels` x at least `frames` items for threads of this process; each channel is rounded up to whole
     /// pages.
     ///
     /// Real-time: setup.
-    pub fn new(channels: usize, frames: usize, pages: Pages) -> Result<Self, RingError> {
+    pub fn new(channels: usize, frames: usize, pages: PageSize) -> Result<Self, RingError> {
         Self::new_in(memory::create, channels, frames, pages)
     }
 
     /// As [`Ring::new`], in memory of one form or another.
     pub(super) fn new_in(
-        create: impl FnOnce(usize, Pages) -> Result<OwnedFd, RingError>,
+        create: impl FnOnce(usize, PageSize) -> Result<OwnedFd, RingError>,
         channels: usize,
         frames: usize,
-        pages: Pages,
+        pages: PageSize,
     ) -> Result<Self, RingError> {
         let layout = Layout::new(frames, channels, size_of::<T>(), memory::page(pages))?;
         let file = create(layout.memory(), pages)?;
-        let mut ring = Self::lay_out(layout, file, Asymmetric::set_up(), Kernel::new())?;
+        let mut ring = Self::lay_out(
+            layout,
+            file,
+            AsymmetricFence::within_process(),
+            Kernel::new(),
+        )?;
         if let Some(shared) = Arc::get_mut(&mut ring.shared) {
             shared.file = None;
         }
@@ -73,14 +78,14 @@ impl<T: Plain> Ring<T> {
     /// As [`Ring::new`], for an end of this process and one of another: hand it [`Ring::file`].
     ///
     /// Real-time: setup.
-    pub fn shared(channels: usize, frames: usize, pages: Pages) -> Result<Self, RingError> {
+    pub fn shared(channels: usize, frames: usize, pages: PageSize) -> Result<Self, RingError> {
         let layout = Layout::new(frames, channels, size_of::<T>(), memory::page(pages))?;
         let file = memory::create(layout.memory(), pages)?;
         memory::seal(&file)?;
         Self::lay_out(
             layout,
             file,
-            Asymmetric::between_processes(),
+            AsymmetricFence::across_processes(),
             Kernel::shared(),
         )
     }
@@ -94,17 +99,17 @@ impl<T: Plain> Ring<T> {
             let head = Mapping::head(file.as_fd(), page)?;
             header(&head).description.read(T::TAG)
         };
-        let claim = claim.map_err(RingError::Foreign)?;
+        let claim = claim.map_err(RingError::Incompatible)?;
         let layout = Layout::new(claim.frames, claim.channels, size_of::<T>(), page)?;
         let is_exact = layout.frames == claim.frames && layout.memory() == bytes;
         if !is_exact || claim.page != page || claim.item != size_of::<T>() {
-            return Err(RingError::Foreign("its sizes contradict each other"));
+            return Err(RingError::Incompatible("its sizes contradict each other"));
         }
         Ok(Self {
             shared: Arc::new(Shared {
                 mapping: Mapping::new(file.as_fd(), &layout)?,
                 layout,
-                fences: Asymmetric::between_processes(),
+                fences: AsymmetricFence::across_processes(),
                 kernel: Kernel::shared(),
                 file: Some(file),
             }),
@@ -115,7 +120,7 @@ impl<T: Plain> Ring<T> {
     fn lay_out(
         layout: Layout,
         file: OwnedFd,
-        fences: Asymmetric,
+        fences: AsymmetricFence,
         kernel: Kernel,
     ) -> Result<Self, RingError> {
         let mapping = Mapping::new(file.as_fd(), &layout)?;

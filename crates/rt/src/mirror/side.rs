@@ -2,10 +2,10 @@
 
 use units::Nanos;
 
-use super::Refusal;
+use super::ChunkError;
 use super::bell::Bell;
 use super::header::Header;
-use crate::fence::Asymmetric;
+use crate::fence::AsymmetricFence;
 use crate::sync::atomic::{AtomicU64, Ordering};
 use crate::wake::kernel::Kernel;
 
@@ -62,7 +62,7 @@ impl<const IS_PRODUCER: bool> Side<IS_PRODUCER> {
 
     /// Frames this end has, looked up anew.
     #[inline]
-    pub(super) fn look(&mut self, header: &Header) -> Result<usize, Refusal> {
+    pub(super) fn look(&mut self, header: &Header) -> Result<usize, ChunkError> {
         let lead = if IS_PRODUCER { self.capacity } else { 0 };
         // pairs with the store in `advance` of the other end: its frames come with it, or it is done with ours.
         let limit = Self::counts(header)
@@ -70,7 +70,7 @@ impl<const IS_PRODUCER: bool> Side<IS_PRODUCER> {
             .load(Ordering::Acquire)
             .wrapping_add(lead);
         if limit.wrapping_sub(self.own) > self.capacity {
-            return Err(Refusal::Corrupt);
+            return Err(ChunkError::Corrupt);
         }
         self.limit = limit;
         Ok(self.known())
@@ -88,7 +88,7 @@ impl<const IS_PRODUCER: bool> Side<IS_PRODUCER> {
     pub(super) fn sleep(
         &mut self,
         header: &Header,
-        fences: Asymmetric,
+        fences: AsymmetricFence,
         kernel: &Kernel,
         limit: Nanos,
         wanted: usize,
@@ -103,7 +103,7 @@ impl<const IS_PRODUCER: bool> Side<IS_PRODUCER> {
 #[cfg(all(test, loom))]
 mod loom_tests {
     use super::Side;
-    use crate::fence::Asymmetric;
+    use crate::fence::AsymmetricFence;
     use crate::mirror::header::Header;
     use crate::sync::{Arc, UnsafeCell};
     use crate::wake::kernel::Kernel;
@@ -140,7 +140,7 @@ mod loom_tests {
             if is_closed {
                 return false;
             }
-            let fences = Asymmetric::set_up();
+            let fences = AsymmetricFence::set_up();
             side.sleep(&ring.header, fences, &ring.kernel, Nanos(1_000_000), 1);
         }
     }
@@ -148,13 +148,13 @@ mod loom_tests {
     fn give<const IS_PRODUCER: bool>(side: &mut Side<IS_PRODUCER>, ring: &Ring) {
         side.advance(&ring.header, 1);
         let other = Side::<IS_PRODUCER>::other_bell(&ring.header);
-        other.ring(Asymmetric::set_up(), &ring.kernel);
+        other.ring(AsymmetricFence::set_up(), &ring.kernel);
     }
 
     fn close<const IS_PRODUCER: bool>(ring: &Ring) {
         Side::<IS_PRODUCER>::own_bell(&ring.header).close();
         let other = Side::<IS_PRODUCER>::other_bell(&ring.header);
-        other.ring(Asymmetric::set_up(), &ring.kernel);
+        other.ring(AsymmetricFence::set_up(), &ring.kernel);
     }
 
     fn write(ring: &Arc<Ring>, count: u32) -> loom::thread::JoinHandle<()> {
@@ -213,7 +213,7 @@ mod loom_tests {
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::Side;
-    use crate::mirror::Refusal;
+    use crate::mirror::ChunkError;
     use crate::mirror::header::Header;
     use crate::sync::atomic::Ordering::Relaxed;
 
@@ -225,12 +225,12 @@ mod tests {
         assert_eq!(consumer.look(&header), Ok(3));
         for nonsense in [9, u64::MAX, 1 << 63] {
             header.written.store(nonsense, Relaxed);
-            assert_eq!(consumer.look(&header), Err(Refusal::Corrupt));
+            assert_eq!(consumer.look(&header), Err(ChunkError::Corrupt));
             assert_eq!(consumer.known(), 3);
         }
         for nonsense in [4, u64::MAX - 8, 1 << 63] {
             header.released.store(nonsense, Relaxed);
-            assert_eq!(producer.look(&header), Err(Refusal::Corrupt));
+            assert_eq!(producer.look(&header), Err(ChunkError::Corrupt));
         }
     }
 

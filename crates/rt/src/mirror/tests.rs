@@ -1,13 +1,13 @@
 //! What every form of memory must do, whichever the system takes: a memfd, POSIX shared memory, huge pages.
 
 use super::memory;
-use super::{Consumer, Pages, Producer, Ring, RingError};
+use super::{Consumer, PageSize, Producer, Ring, RingError};
 use proptest::prelude::*;
 use std::collections::VecDeque;
 use std::os::fd::OwnedFd;
 
 /// A way to get memory.
-type Create = fn(usize, Pages) -> Result<OwnedFd, RingError>;
+type Create = fn(usize, PageSize) -> Result<OwnedFd, RingError>;
 
 /// All that this system has.
 const FORMS: &[(&str, Create)] = &[
@@ -16,12 +16,12 @@ const FORMS: &[(&str, Create)] = &[
     ("POSIX shared memory", memory::shm::create),
 ];
 
-fn ends<T: super::Plain>(
+fn ends<T: super::Pod>(
     create: Create,
     channels: usize,
     frames: usize,
 ) -> (Producer<T>, Consumer<T>) {
-    let ring = Ring::new_in(create, channels, frames, Pages::Usual).unwrap();
+    let ring = Ring::new_in(create, channels, frames, PageSize::Default).unwrap();
     (ring.producer().unwrap(), ring.consumer().unwrap())
 }
 
@@ -30,13 +30,13 @@ fn goes_round(producer: &mut Producer<u32>, consumer: &mut Consumer<u32>) {
     let (capacity, channels) = (producer.capacity(), producer.channels());
     let (frames, mut next) = (capacity / 3 * 2 + 1, 0);
     for _ in 0..8 {
-        let mut room = producer.room(frames).unwrap();
+        let mut room = producer.write_chunk(frames).unwrap();
         for channel in 0..channels {
             let items = room.channel(channel).iter_mut().zip(next..);
             items.for_each(|(item, n)| *item = n * 8 + channel as u32);
         }
         room.commit(frames);
-        let window = consumer.window(frames).unwrap();
+        let window = consumer.read_chunk(frames).unwrap();
         for channel in 0..channels {
             let mut items = window.channel(channel).iter().zip(next..);
             assert!(items.all(|(item, n)| *item == n * 8 + channel as u32));
@@ -64,7 +64,7 @@ fn threads_pass_frames_in_every_form() {
         let (mut producer, mut consumer) = ends::<u64>(*create, 1, 512);
         let writer = std::thread::spawn(move || {
             for n in 0..FRAMES / 50 {
-                let mut room = producer.wait_room(50, None).unwrap();
+                let mut room = producer.wait_write_chunk(50, None).unwrap();
                 room.iter_mut()
                     .zip(50 * n..)
                     .for_each(|(item, n)| *item = n);
@@ -72,7 +72,7 @@ fn threads_pass_frames_in_every_form() {
             }
         });
         for n in 0..FRAMES / 100 {
-            let window = consumer.wait_window(100, None).unwrap();
+            let window = consumer.wait_read_chunk(100, None).unwrap();
             assert!(window.iter().copied().eq(100 * n..100 * n + 100), "{form}");
             window.release(100);
         }
@@ -92,7 +92,7 @@ fn memory_without_a_name_leaves_none() {
         })
     };
     for (form, create) in FORMS {
-        let ring = Ring::<u8>::new_in(*create, 1, 1, Pages::Usual).unwrap();
+        let ring = Ring::<u8>::new_in(*create, 1, 1, PageSize::Default).unwrap();
         assert_eq!(ring.capacity(), 4096);
         // Other tests of this process make memory too: a name that is left over stays, theirs go.
         let is_none = |_| {
@@ -106,9 +106,9 @@ fn memory_without_a_name_leaves_none() {
 #[test]
 #[cfg(target_os = "linux")]
 fn posix_memory_has_no_huge_pages_and_cannot_be_handed_on_unsealed() {
-    let refused = Ring::<u8>::new_in(memory::shm::create, 1, 1, Pages::Huge).err();
+    let refused = Ring::<u8>::new_in(memory::shm::create, 1, 1, PageSize::Huge).err();
     assert!(matches!(refused, Some(RingError::Unsupported)));
-    let file = memory::shm::create(8192, Pages::Usual).unwrap();
+    let file = memory::shm::create(8192, PageSize::Default).unwrap();
     assert!(matches!(
         memory::shm::seal(&file),
         Err(RingError::Unsupported)
@@ -118,12 +118,15 @@ fn posix_memory_has_no_huge_pages_and_cannot_be_handed_on_unsealed() {
         Err(RingError::Unsupported)
     ));
     // Whoever is handed such memory refuses it: it could shrink.
-    assert!(matches!(Ring::<u8>::open(file), Err(RingError::Foreign(_))));
+    assert!(matches!(
+        Ring::<u8>::open(file),
+        Err(RingError::Incompatible(_))
+    ));
 }
 
 /// A ring on huge pages; none where the machine has set none aside, which is said.
 fn huge(test: &str, channels: usize, frames: usize) -> Option<Ring<u32>> {
-    match Ring::shared(channels, frames, Pages::Huge) {
+    match Ring::shared(channels, frames, PageSize::Huge) {
         Ok(ring) => Some(ring),
         Err(why @ (RingError::HugePages { .. } | RingError::Unsupported)) => {
             println!("SKIPPED {test}: {why}");
@@ -147,7 +150,7 @@ fn huge_pages_are_whole_and_go_over_the_end_and_to_whoever_opens_them() {
     let (mut producer, mut consumer) = (ring.producer().unwrap(), other.consumer().unwrap());
     goes_round(&mut producer, &mut consumer);
     // More than anybody sets aside.
-    let refused = Ring::<u32>::new(1, 1 << 38, Pages::Huge).err().unwrap();
+    let refused = Ring::<u32>::new(1, 1 << 38, PageSize::Huge).err().unwrap();
     let RingError::HugePages { bytes, .. } = refused else {
         panic!("{refused}");
     };
@@ -169,14 +172,14 @@ proptest! {
             for &(writes, lent, given) in &acts {
                 let given = given.min(lent);
                 if writes {
-                    let Ok(mut room) = producer.room(lent) else {
+                    let Ok(mut room) = producer.write_chunk(lent) else {
                         continue;
                     };
                     room.iter_mut().zip(0..).for_each(|(item, i)| *item = next.wrapping_add(i));
                     oracle.extend(room[..given].iter().copied());
                     room.commit(given);
                     next = next.wrapping_add(given as u16);
-                } else if let Ok(window) = consumer.window(lent) {
+                } else if let Ok(window) = consumer.read_chunk(lent) {
                     prop_assert!(window.iter().eq(oracle.iter().take(lent)), "{form}");
                     oracle.drain(..given);
                     window.release(given);

@@ -1,6 +1,6 @@
 //! Two processes on one ring: this program starts itself again and hands it the descriptor.
 
-use divisi_rt::mirror::{Pages, Refusal, Ring, RingError};
+use divisi_rt::mirror::{ChunkError, PageSize, Ring, RingError};
 use rustix::io::{FdFlags, fcntl_setfd};
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::process::{Child, Command, Stdio};
@@ -36,7 +36,7 @@ fn another_process() {
         "counts" => {
             let mut producer = ring.producer().unwrap();
             for n in 0..50_000u32 {
-                let mut room = producer.wait_room(3, None).unwrap();
+                let mut room = producer.wait_write_chunk(3, None).unwrap();
                 room.fill(n);
                 room.channel(1).fill(!n);
                 room.commit(3);
@@ -44,7 +44,7 @@ fn another_process() {
         }
         "writes and waits to be killed" => {
             let mut producer = ring.producer().unwrap();
-            producer.room(5).unwrap().commit(5);
+            producer.write_chunk(5).unwrap().commit(5);
             std::thread::sleep(Duration::from_secs(60));
         }
         "finds its end taken" => {
@@ -56,11 +56,11 @@ fn another_process() {
 
 #[test]
 fn frames_pass_from_one_process_to_another() {
-    let ring = Ring::<u32>::shared(2, 1000, Pages::Usual).unwrap();
+    let ring = Ring::<u32>::shared(2, 1000, PageSize::Default).unwrap();
     let mut consumer = ring.consumer().unwrap();
     let mut child = start("counts", ring.file().unwrap());
     for n in 0..50_000 {
-        let window = consumer.wait_window(3, None).unwrap();
+        let window = consumer.wait_read_chunk(3, None).unwrap();
         assert_eq!(
             (window.channel(0), window.channel(1)),
             (&[n; 3][..], &[!n; 3][..])
@@ -68,49 +68,52 @@ fn frames_pass_from_one_process_to_another() {
         window.release(3);
     }
     assert_eq!(
-        consumer.wait_window(1, None).err(),
-        Some(Refusal::Closed { left: 0 })
+        consumer.wait_read_chunk(1, None).err(),
+        Some(ChunkError::Closed { left: 0 })
     );
     assert!(child.wait().unwrap().success());
 }
 
 #[test]
 fn a_process_that_is_killed_is_noticed_with_what_it_left() {
-    let ring = Ring::<u32>::shared(1, 1, Pages::Usual).unwrap();
+    let ring = Ring::<u32>::shared(1, 1, PageSize::Default).unwrap();
     let mut consumer = ring.consumer().unwrap();
     let mut child = start("writes and waits to be killed", ring.file().unwrap());
-    assert!(consumer.wait_window(5, None).is_ok());
+    assert!(consumer.wait_read_chunk(5, None).is_ok());
     assert_eq!(
-        consumer.window(6).err(),
-        Some(Refusal::Short { available: 5 })
+        consumer.read_chunk(6).err(),
+        Some(ChunkError::TooFewFrames { available: 5 })
     );
     let waiter = std::thread::spawn(move || {
-        let refusal = consumer.wait_window(6, None).err();
+        let refusal = consumer.wait_read_chunk(6, None).err();
         (consumer, refusal, Instant::now())
     });
     child.kill().unwrap();
     child.wait().unwrap();
     let (mut consumer, refusal, _) = waiter.join().unwrap();
-    assert_eq!(refusal, Some(Refusal::Dead { left: 5 }));
-    assert_eq!(consumer.window(6).err(), Some(Refusal::Dead { left: 5 }));
-    assert_eq!(consumer.window(5).unwrap().len(), 5);
+    assert_eq!(refusal, Some(ChunkError::PeerDead { left: 5 }));
+    assert_eq!(
+        consumer.read_chunk(6).err(),
+        Some(ChunkError::PeerDead { left: 5 })
+    );
+    assert_eq!(consumer.read_chunk(5).unwrap().len(), 5);
     let limit = Some(Nanos(1_000_000));
     assert_eq!(
-        consumer.wait_window(6, limit).err(),
-        Some(Refusal::Dead { left: 5 })
+        consumer.wait_read_chunk(6, limit).err(),
+        Some(ChunkError::PeerDead { left: 5 })
     );
 }
 
 #[test]
 fn an_end_is_one_process_s_only() {
-    let ring = Ring::<u32>::shared(1, 1, Pages::Usual).unwrap();
+    let ring = Ring::<u32>::shared(1, 1, PageSize::Default).unwrap();
     let _consumer = ring.consumer().unwrap();
     let mut child = start("finds its end taken", ring.file().unwrap());
     assert!(child.wait().unwrap().success());
 }
 
 /// What is there to hand over, as another process would get it.
-fn copy<T: divisi_rt::mirror::Plain>(ring: &Ring<T>) -> OwnedFd {
+fn copy<T: divisi_rt::mirror::Pod>(ring: &Ring<T>) -> OwnedFd {
     ring.file().unwrap().try_clone_to_owned().unwrap()
 }
 
@@ -119,7 +122,7 @@ fn what_is_no_ring_is_refused() {
     let refused = |file: OwnedFd| Ring::<u32>::open(file).err().unwrap().to_string();
     let null = std::fs::File::open("/dev/null").unwrap();
     assert!(refused(null.into()).contains("it is not memory"));
-    let ring = Ring::<f32>::shared(1, 1, Pages::Usual).unwrap();
+    let ring = Ring::<f32>::shared(1, 1, PageSize::Default).unwrap();
     assert!(refused(copy(&ring)).contains("of another type"));
     let flags = rustix::fs::MemfdFlags::ALLOW_SEALING;
     let memory = |bytes: u64| {
@@ -135,7 +138,7 @@ fn what_is_no_ring_is_refused() {
     };
     assert!(refused(sealed(8192)).contains("does not begin like"));
     assert!(refused(sealed(0)).contains("less than a page"));
-    let ring = Ring::<u32>::shared(1, 1, Pages::Usual).unwrap();
+    let ring = Ring::<u32>::shared(1, 1, PageSize::Default).unwrap();
     let written = rustix::io::pwrite(copy(&ring), &u64::MAX.to_ne_bytes(), 16).unwrap();
     assert_eq!(written, 8);
     assert!(
@@ -157,7 +160,7 @@ fn noise(state: &mut u64) -> u64 {
 #[test]
 fn no_header_makes_an_end_read_or_write_outside() {
     const ROUNDS: usize = 10_000_000;
-    let ring = Ring::<u32>::shared(1, 1000, Pages::Usual).unwrap();
+    let ring = Ring::<u32>::shared(1, 1000, PageSize::Default).unwrap();
     let (mut producer, mut consumer) = (ring.producer().unwrap(), ring.consumer().unwrap());
     let file = copy(&ring);
     // The hostile process's own mapping of the first page.
@@ -183,7 +186,7 @@ fn no_header_makes_an_end_read_or_write_outside() {
         let word = unsafe { &*words.add(place) };
         word.store(value, std::sync::atomic::Ordering::Relaxed);
         let frames = noise(&mut state) as usize % 1200;
-        match consumer.window(frames) {
+        match consumer.read_chunk(frames) {
             Ok(window) => {
                 assert_eq!(window.len(), frames);
                 // Reads the whole of it: outside there is nothing mapped, and the program would end.
@@ -191,16 +194,16 @@ fn no_header_makes_an_end_read_or_write_outside() {
                 served += 1;
                 window.release(frames / 2);
             }
-            Err(Refusal::Corrupt) => corrupt += 1,
+            Err(ChunkError::Corrupt) => corrupt += 1,
             Err(_) => (),
         }
-        match producer.room(frames) {
+        match producer.write_chunk(frames) {
             Ok(mut room) => {
                 room.fill(frames as u32);
                 served += 1;
                 room.commit(frames / 2);
             }
-            Err(Refusal::Corrupt) => corrupt += 1,
+            Err(ChunkError::Corrupt) => corrupt += 1,
             Err(_) => (),
         }
     }

@@ -5,7 +5,7 @@ use crate::draft::{Draft, DraftEnd, DraftNode, Entry, PortWord, Word};
 use crate::findings::Findings;
 use crate::number::micros;
 use crate::source::Span;
-use graph::Value;
+use graph::ParamValue;
 use std::borrow::Cow;
 use units::Nanos;
 
@@ -264,8 +264,8 @@ impl<'t> Parser<'t, '_, '_> {
         }
         let value_at = self.at();
         let value = match self.token() {
-            Token::Number => self.number().map(Value::Number),
-            Token::Text => self.quoted().map(Value::Text),
+            Token::Number => self.number().map(ParamValue::Number),
+            Token::Text => self.quoted().map(ParamValue::Text),
             _ => return Err(self.expected("a number or a text in quotes")),
         };
         match value {
@@ -314,13 +314,13 @@ impl<'t> Parser<'t, '_, '_> {
     fn keep(&mut self, node: &mut DraftNode<'t>, entry: Entry<'t>) {
         let at = entry.value_at.clone();
         match (entry.key.text.as_ref(), entry.value) {
-            ("kind", Value::Text(text)) if node.kind.is_none() => {
+            ("kind", ParamValue::Text(text)) if node.kind.is_none() => {
                 node.kind = Some(Word {
                     text: Cow::Owned(text),
                     at,
                 });
             }
-            ("kind", Value::Text(_)) => {
+            ("kind", ParamValue::Text(_)) => {
                 self.findings.error(entry.key.at, "`kind` is written twice");
             }
             ("kind", _) => {
@@ -328,9 +328,9 @@ impl<'t> Parser<'t, '_, '_> {
             }
             ("wcet", value) => {
                 let number = match value {
-                    Value::Number(n) => Some(n),
-                    Value::Text(text) => text.trim().parse().ok(),
-                    Value::Flag(_) => None,
+                    ParamValue::Number(n) => Some(n),
+                    ParamValue::Text(text) => text.trim().parse().ok(),
+                    ParamValue::Flag(_) => None,
                 };
                 match number {
                     Some(n) => node.cost = self.time("wcet", n, at),

@@ -2,16 +2,16 @@
 
 use super::*;
 use crate::sample::catalogue;
-use graph::{Severity, Value, shape};
+use graph::{ParamValue, Severity, shape};
 
-fn read(text: impl AsRef<[u8]>) -> Reading {
+fn read(text: impl AsRef<[u8]>) -> ParsedSession {
     super::read(text, &catalogue())
 }
 
 /// "line:column: message" of everything found.
-fn said(reading: &Reading) -> Vec<String> {
+fn said(reading: &ParsedSession) -> Vec<String> {
     let all = reading.diagnostics.iter();
-    all.map(|d| format!("{}:{}: {}", d.place.line, d.place.column, d.message))
+    all.map(|d| format!("{}:{}: {}", d.span.line, d.span.column, d.message))
         .collect()
 }
 
@@ -34,8 +34,11 @@ fn a_clean_text_is_read_whole() {
     let (_, mix) = session.graph.nodes().nth(1).unwrap();
     assert_eq!(mix.cost, Some(units::Nanos(282)));
     assert_eq!(mix.inputs[1].name, "in2");
-    assert_eq!(mix.place, graph::Place::new(2, 1, 1));
-    assert_eq!(session.graph.edges()[1].place, graph::Place::new(5, 1, 10));
+    assert_eq!(mix.span, graph::SourceSpan::new(2, 1, 1));
+    assert_eq!(
+        session.graph.edges()[1].span,
+        graph::SourceSpan::new(5, 1, 10)
+    );
 }
 
 #[test]
@@ -84,7 +87,7 @@ a.1 -> b.1 -> c.1; c.2 -> d.1;";
     assert_eq!(found, [Severity::Warning; 4]);
     assert_eq!(reading.diagnostics[2].help, "did you mean `mix`?");
     let nodes: Vec<_> = reading.session.graph.nodes().map(|(_, n)| n).collect();
-    let plays: Vec<&str> = nodes.iter().map(|n| n.plays()).collect();
+    let plays: Vec<&str> = nodes.iter().map(|n| n.effective_kind()).collect();
     assert_eq!(plays, ["osc", "mod", "mix", "sink"]);
     assert_eq!(nodes[1].kind, "zita_reverb");
     assert_eq!(nodes[1].number("freq"), Some(110.0));
@@ -105,7 +108,7 @@ o.1 -> m.5000;";
     assert_eq!(errors[0], "1:37: `osc` has 0 inputs, not 3");
     assert!(errors[7].contains("`m` has 4096 inputs; there is no input 5000"));
     let (_, o) = reading.session.graph.nodes().next().unwrap();
-    assert_eq!(o.param("freq"), Some(&Value::Number(440.0)));
+    assert_eq!(o.param("freq"), Some(&ParamValue::Number(440.0)));
 }
 
 #[test]
@@ -181,14 +184,14 @@ fn what_ag_cannot_say_is_named() {
     let node = session.graph.node_mut(id).unwrap();
     node.every = 2;
     node.enabled = false;
-    node.set("channels", Value::Number(2.0));
-    node.set("an odd key", Value::Text("x".into()));
-    node.set("mine", Value::Number(-1.0));
+    node.set("channels", ParamValue::Number(2.0));
+    node.set("an odd key", ParamValue::Text("x".into()));
+    node.set("mine", ParamValue::Number(-1.0));
     session.graph.add(graph::Node::new("ö", "osc")).unwrap();
     let said: Vec<String> = write(&session, &catalogue())
         .unwrap_err()
         .iter()
-        .map(CannotSay::to_string)
+        .map(Unsupported::to_string)
         .collect();
     assert_eq!(
         said,

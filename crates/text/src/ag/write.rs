@@ -4,13 +4,13 @@ use crate::Session;
 use crate::assemble::stand_in;
 use crate::number::write_micros;
 use crate::params::TOML_ONLY;
-use graph::{Catalogue, Edge, Graph, Node, Range, Signal, Value};
+use graph::{Catalogue, Edge, Graph, Node, ParamRange, ParamValue, Signal};
 use std::fmt;
 
 /// One thing that `.ag` has no words for. Take it out of the session, or write it as `.toml`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum CannotSay {
+pub enum Unsupported {
     /// A setting; the format has only `deadline`.
     Setting(&'static str),
     /// A section, by name.
@@ -33,7 +33,7 @@ pub enum CannotSay {
     },
 }
 
-impl fmt::Display for CannotSay {
+impl fmt::Display for Unsupported {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, ".ag has no words for ")?;
         match self {
@@ -46,7 +46,7 @@ impl fmt::Display for CannotSay {
     }
 }
 
-impl std::error::Error for CannotSay {}
+impl std::error::Error for Unsupported {}
 
 /// Writes `session`; reading it gives an equal one. The catalogue says which keys are numbers: a negative one stands in
 /// quotes.
@@ -54,7 +54,7 @@ impl std::error::Error for CannotSay {}
 /// # Errors
 ///
 /// Everything that the format cannot say.
-pub fn write(session: &Session, catalogue: &Catalogue) -> Result<String, Vec<CannotSay>> {
+pub fn write(session: &Session, catalogue: &Catalogue) -> Result<String, Vec<Unsupported>> {
     let mut writer = Writer {
         text: String::new(),
         cannot: Vec::new(),
@@ -75,7 +75,7 @@ pub fn write(session: &Session, catalogue: &Catalogue) -> Result<String, Vec<Can
 
 struct Writer<'c> {
     text: String,
-    cannot: Vec<CannotSay>,
+    cannot: Vec<Unsupported>,
     catalogue: &'c Catalogue,
 }
 
@@ -83,13 +83,13 @@ impl Writer<'_> {
     fn settings(&mut self, session: &Session) {
         let settings = &session.settings;
         if settings.rate.is_some() {
-            self.cannot.push(CannotSay::Setting("rate"));
+            self.cannot.push(Unsupported::Setting("rate"));
         }
         if settings.block.is_some() {
-            self.cannot.push(CannotSay::Setting("block"));
+            self.cannot.push(Unsupported::Setting("block"));
         }
         for section in &session.sections {
-            self.cannot.push(CannotSay::Section(section.name.clone()));
+            self.cannot.push(Unsupported::Section(section.name.clone()));
         }
         if let Some(deadline) = settings.deadline {
             self.text += &format!("deadline = {};\n", write_micros(deadline));
@@ -97,7 +97,7 @@ impl Writer<'_> {
     }
 
     fn cannot(&mut self, node: &Node, what: impl Into<String>) {
-        self.cannot.push(CannotSay::Node {
+        self.cannot.push(Unsupported::Node {
             node: node.name.clone(),
             what: what.into(),
         });
@@ -105,7 +105,7 @@ impl Writer<'_> {
 
     fn node(&mut self, node: &Node) {
         if !is_name(&node.name) {
-            self.cannot.push(CannotSay::Name(node.name.clone()));
+            self.cannot.push(Unsupported::Name(node.name.clone()));
         }
         if node.every != 1 {
             self.cannot(node, "`every`");
@@ -132,21 +132,24 @@ impl Writer<'_> {
         self.text += "};\n";
     }
 
-    fn param(&mut self, node: &Node, key: &str, value: &Value) {
+    fn param(&mut self, node: &Node, key: &str, value: &ParamValue) {
         if matches!(key, "in" | "out") {
             return;
         }
-        let range = self.catalogue.get(node.plays()).and_then(|k| k.param(key));
+        let range = self
+            .catalogue
+            .get(node.effective_kind())
+            .and_then(|k| k.param(key));
         let range = range.map(|(_, param)| &param.range);
         let is_free = is_name(key) && !matches!(key, "kind" | "wcet") && !TOML_ONLY.contains(&key);
         let written = match value {
-            Value::Text(text) => Some(quoted(text)),
-            Value::Number(n) if !n.is_finite() => None,
-            Value::Number(n) if n.is_sign_positive() => Some(n.to_string()),
-            Value::Number(n) if matches!(range, Some(Range::Number { .. })) => {
+            ParamValue::Text(text) => Some(quoted(text)),
+            ParamValue::Number(n) if !n.is_finite() => None,
+            ParamValue::Number(n) if n.is_sign_positive() => Some(n.to_string()),
+            ParamValue::Number(n) if matches!(range, Some(ParamRange::Number { .. })) => {
                 Some(format!("\"{n}\""))
             }
-            Value::Flag(on) if range == Some(&Range::Flag) => Some(format!("\"{on}\"")),
+            ParamValue::Flag(on) if range == Some(&ParamRange::Flag) => Some(format!("\"{on}\"")),
             _ => None,
         };
         match written.filter(|_| is_free) {
@@ -161,7 +164,7 @@ impl Writer<'_> {
         };
         let port = from.outputs.get(usize::from(edge.from.port));
         if port.is_none_or(|port| !matches!(port.signal, Signal::Audio(_))) {
-            self.cannot.push(CannotSay::Edge {
+            self.cannot.push(Unsupported::Edge {
                 from: from.name.clone(),
                 to: to.name.clone(),
             });

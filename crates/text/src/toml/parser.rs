@@ -10,7 +10,7 @@ use crate::number::micros;
 use crate::source::Span;
 use ::toml::Spanned;
 use ::toml::de::{DeString, DeTable, DeValue};
-use graph::Value;
+use graph::ParamValue;
 use std::borrow::Cow;
 use units::{Frames, SampleRate};
 
@@ -295,9 +295,9 @@ impl<'t, 'f, 's> Parser<'t, 'f, 's> {
 
     fn param(&mut self, node: &mut DraftNode<'t>, key: Word<'t>, scalar: Scalar<'t>, at: Span) {
         let value = match &scalar {
-            Scalar::Text(text) => Some(Value::Text(text.to_string())),
-            Scalar::Flag(on) => Some(Value::Flag(*on)),
-            _ => scalar.number().map(Value::Number),
+            Scalar::Text(text) => Some(ParamValue::Text(text.to_string())),
+            Scalar::Flag(on) => Some(ParamValue::Flag(*on)),
+            _ => scalar.number().map(ParamValue::Number),
         };
         if let Some(value) = value {
             return node.entries.push(Entry {

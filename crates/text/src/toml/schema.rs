@@ -1,7 +1,7 @@
 //! The JSON Schema of a `.toml` session: for editors that complete and check while one types.
 
 use crate::Settings;
-use graph::{Catalogue, Kind, Param, PortCount, PortSpec, Range, Width};
+use graph::{Catalogue, Kind, Param, ParamRange, PortCount, PortSignal, PortSpec};
 use serde_json::{Map, Value, json};
 
 /// The schema of a session whose nodes are of the kinds in `catalogue`.
@@ -70,7 +70,7 @@ fn node_of_kind(kind: &Kind) -> Value {
         }
     }
     let mut specs = kind.inputs.iter().chain(&kind.outputs);
-    if specs.any(|spec| spec.width == Width::AsNode) {
+    if specs.any(|spec| spec.signal == PortSignal::AsNode) {
         let channels = json!({ "type": "integer", "minimum": 1, "maximum": 256, "default": 1, "description": "How many channels its ports carry." });
         keys.insert("channels".into(), channels);
     }
@@ -98,9 +98,9 @@ fn port(spec: &PortSpec) -> String {
         PortCount::One => spec.name.to_string(),
         PortCount::Many { .. } => format!("{0}1, {0}2, …", spec.name),
     };
-    match spec.width {
-        Width::Event => format!("{name} (events)"),
-        Width::Control => format!("{name} (control)"),
+    match spec.signal {
+        PortSignal::Event => format!("{name} (events)"),
+        PortSignal::Control => format!("{name} (control)"),
         _ => name,
     }
 }
@@ -108,9 +108,9 @@ fn port(spec: &PortSpec) -> String {
 /// The values of a parameter, and whether it must be there.
 fn of_param(param: &Param) -> (Value, bool) {
     let (mut value, must) = match &param.range {
-        Range::Number {
-            least,
-            most,
+        ParamRange::Number {
+            min: least,
+            max: most,
             default,
         } => {
             let mut number = json!({ "type": "number", "minimum": least, "maximum": most });
@@ -119,10 +119,10 @@ fn of_param(param: &Param) -> (Value, bool) {
             }
             (number, default.is_nan())
         }
-        Range::Choice(words) => (json!({ "enum": words, "default": words.first() }), false),
-        Range::File(must) => (json!({ "type": "string" }), *must),
-        Range::Flag => (json!({ "type": "boolean", "default": false }), false),
-        Range::Text => (json!({ "type": "string" }), false),
+        ParamRange::Choice(words) => (json!({ "enum": words, "default": words.first() }), false),
+        ParamRange::File(must) => (json!({ "type": "string" }), *must),
+        ParamRange::Flag => (json!({ "type": "boolean", "default": false }), false),
+        ParamRange::Text => (json!({ "type": "string" }), false),
     };
     let unit = match param.unit {
         "" => String::new(),
@@ -138,8 +138,8 @@ fn of_count(specs: &[PortSpec]) -> Option<Value> {
         PortCount::One => None,
         PortCount::Many {
             default,
-            least,
-            most,
+            min: least,
+            max: most,
         } => Some(json!({
             "type": "integer",
             "minimum": single + u32::from(least),

@@ -3,17 +3,17 @@
 use super::*;
 use crate::sample::catalogue;
 use crate::{Section, Settings, ag};
-use graph::{Place, Value, shape};
+use graph::{ParamValue, SourceSpan, shape};
 use units::{Frames, Nanos, SampleRate};
 
-fn read(text: impl AsRef<[u8]>) -> Reading {
+fn read(text: impl AsRef<[u8]>) -> ParsedSession {
     super::read(text, &catalogue())
 }
 
 /// "line:column: message" of everything found.
-fn said(reading: &Reading) -> Vec<String> {
+fn said(reading: &ParsedSession) -> Vec<String> {
     let all = reading.diagnostics.iter();
-    all.map(|d| format!("{}:{}: {}", d.place.line, d.place.column, d.message))
+    all.map(|d| format!("{}:{}: {}", d.span.line, d.span.column, d.message))
         .collect()
 }
 
@@ -63,7 +63,7 @@ fn a_clean_session_is_read_whole() {
     assert_eq!(names, ["tone", "quiet", "an odd.name", "both", "out"]);
     assert_eq!(graph.edges().len(), 4);
     assert_eq!(graph.edges()[1].to.port, 1);
-    assert_eq!(graph.edges()[1].place, Place::new(4, 19, 18));
+    assert_eq!(graph.edges()[1].span, SourceSpan::new(4, 19, 18));
     let expected = Settings {
         rate: SampleRate::new(48_000),
         block: Some(Frames(64)),
@@ -195,7 +195,7 @@ kind = \"sink\"
 kind = \"sink\"
 ";
     let reading = read(text);
-    let lines: Vec<u32> = reading.diagnostics.iter().map(|d| d.place.line).collect();
+    let lines: Vec<u32> = reading.diagnostics.iter().map(|d| d.span.line).collect();
     for line in [4, 6, 8, 11] {
         assert!(lines.contains(&line), "{:#?}", said(&reading));
     }
@@ -203,9 +203,9 @@ kind = \"sink\"
     assert!(graph.find("t").is_some());
     let a = graph.node(graph.find("a").unwrap()).unwrap();
     assert_eq!(a.kind, "osc");
-    assert_eq!(a.param("volume"), Some(&Value::Number(0.5)));
-    let twice = reading.diagnostics.iter().find(|d| d.place.line == 11);
-    assert_eq!(twice.unwrap().also.len(), 1, "{twice:?}");
+    assert_eq!(a.param("volume"), Some(&ParamValue::Number(0.5)));
+    let twice = reading.diagnostics.iter().find(|d| d.span.line == 11);
+    assert_eq!(twice.unwrap().related.len(), 1, "{twice:?}");
 }
 
 #[test]
@@ -232,7 +232,7 @@ fn a_section_keeps_its_comments() {
     let sections = read(text).session.sections;
     let section = |name: &str, text: &str| Section {
         name: name.into(),
-        place: Place::NOWHERE,
+        place: SourceSpan::NONE,
         text: text.into(),
     };
     assert_eq!(

@@ -4,7 +4,7 @@ use super::chain;
 use super::sections::is_table;
 use crate::Session;
 use crate::number::write_micros;
-use graph::{Edge, Graph, Node, Value};
+use graph::{Edge, Graph, Node, ParamValue};
 use std::fmt::Write;
 
 /// Writes `session`; reading it gives an equal one.
@@ -81,9 +81,9 @@ fn node(text: &mut String, node: &Node) {
     }
     for (key, value) in &node.params {
         match value {
-            Value::Number(n) => line(text, key, number(*n)),
-            Value::Text(words) => line(text, key, quoted(words)),
-            Value::Flag(on) => line(text, key, on),
+            ParamValue::Number(n) => line(text, key, number(*n)),
+            ParamValue::Text(words) => line(text, key, quoted(words)),
+            ParamValue::Flag(on) => line(text, key, on),
         }
     }
     if let Some(cost) = node.cost {

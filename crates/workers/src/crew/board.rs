@@ -7,14 +7,14 @@
 //!
 //! | who | what | so that |
 //! |---|---|---|
-//! | the callback thread, [`Posted::start`] | writes the cycle on the notice, points `current` to it, changes the word that workers sleep on, wakes them | one store and at most one call start a cycle |
+//! | the callback thread, [`JobHandle::start`] | writes the cycle on the notice, points `current` to it, changes the word that workers sleep on, wakes them | one store and at most one call start a cycle |
 //! | worker, [`Place::take`] | puts `current` into its hand, *full fence*, looks whether `current` still is that; then reads and works | what is in a hand and still current will not be freed |
 //! | worker, when the work is done | empties its hand | it touches the notice no more |
-//! | who works, [`Recall::call`] | counts a recall on the notice, changes the word, wakes one worker | one that has left the cycle comes once more |
-//! | a control thread, [`Posted::retire`] | takes `current` away from the notice, *full fence*, looks into every hand; frees the notice if it is in none | only what no worker has or can get is freed |
+//! | who works, [`WorkerWaker::wake`] | counts a recall on the notice, changes the word, wakes one worker | one that has left the cycle comes once more |
+//! | a control thread, [`JobHandle::retire`] | takes `current` away from the notice, *full fence*, looks into every hand; frees the notice if it is in none | only what no worker has or can get is freed |
 //!
 //! By the two fences at least one sees what the other did: the worker finds `current` changed and lets go, or the
-//! retirer finds the notice in its hand and leaves it for later. A [`Posted`] is owned, so nobody starts a job that is
+//! retirer finds the notice in its hand and leaves it for later. A [`JobHandle`] is owned, so nobody starts a job that is
 //! being retired. A worker that wakes late holds a notice whose cycle may be over, but whose job is alive; the job
 //! itself (by the epoch, which all that can be taken in it carries: `rt::claim`) gives it nothing to do.
 //!
@@ -23,12 +23,12 @@
 use std::ptr;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use rt::pad::Padded;
+use rt::pad::CachePadded;
 use rt::stamp;
-use rt::wake::{Names, Sleeper};
+use rt::wake::{Futex, WakeMask};
 
 use super::Job;
-use crate::Wait;
+use crate::WaitPolicy;
 use crate::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering, fence};
 
 /// What a job is posted on.
@@ -36,7 +36,7 @@ struct Notice {
     job: Arc<dyn Job>,
     /// For workers below this.
     workers: usize,
-    names: Option<Names>,
+    names: Option<WakeMask>,
     /// The crew's count of the cycle in the upper half, the job's epoch in the lower.
     cycle: AtomicU64,
     /// How often workers were called back, in all its cycles.
@@ -45,9 +45,9 @@ struct Notice {
 
 pub(super) struct Board {
     /// Counts cycles; workers sleep on it.
-    cycles: Sleeper,
-    current: Padded<AtomicPtr<Notice>>,
-    hands: Box<[Padded<AtomicPtr<Notice>>]>,
+    cycles: Futex,
+    current: CachePadded<AtomicPtr<Notice>>,
+    hands: Box<[CachePadded<AtomicPtr<Notice>>]>,
     is_stopping: AtomicBool,
     panics: AtomicU32,
     /// Notices that were dropped while in a hand. Touched by control threads only.
@@ -63,16 +63,16 @@ unsafe impl Send for Left {}
 /// A job that the crew has been shown. Retire it, or drop it, on a thread with time; if a worker is stuck in it then,
 /// its memory stays until a later post or retirement finds the worker gone, or the crew ends.
 #[must_use = "a job that is dropped is retired"]
-pub struct Posted {
+pub struct JobHandle {
     board: Arc<Board>,
     /// Ours to free; null once that is settled.
     notice: *mut Notice,
 }
 
 // SAFETY: what it points to is `Send` and `Sync`, and the table says when it is freed.
-unsafe impl Send for Posted {}
+unsafe impl Send for JobHandle {}
 // SAFETY: as above; by a shared reference it is only read and started, which writes atomics.
-unsafe impl Sync for Posted {}
+unsafe impl Sync for JobHandle {}
 
 /// One worker's place at the board.
 pub(super) struct Place<'a> {
@@ -102,17 +102,17 @@ pub(super) struct Taken<'a> {
 
 /// How who works in a job's cycle calls workers back that have left it.
 #[derive(Clone, Copy)]
-pub struct Recall<'a> {
+pub struct WorkerWaker<'a> {
     board: &'a Board,
     notice: &'a Notice,
 }
 
 impl Board {
     pub(super) fn new(workers: usize) -> Self {
-        let hand = |_| Padded(AtomicPtr::new(ptr::null_mut()));
+        let hand = |_| CachePadded(AtomicPtr::new(ptr::null_mut()));
         Self {
-            cycles: Sleeper::new(0),
-            current: Padded(AtomicPtr::new(ptr::null_mut())),
+            cycles: Futex::new(0),
+            current: CachePadded(AtomicPtr::new(ptr::null_mut())),
             hands: (0..workers).map(hand).collect(),
             is_stopping: AtomicBool::new(false),
             panics: AtomicU32::new(0),
@@ -120,17 +120,17 @@ impl Board {
         }
     }
 
-    pub(super) fn post(board: &Arc<Self>, job: Arc<dyn Job>, workers: usize) -> Posted {
+    pub(super) fn post(board: &Arc<Self>, job: Arc<dyn Job>, workers: usize) -> JobHandle {
         board.sweep();
         let workers = workers.min(board.hands.len());
         let notice = Notice {
             job,
             workers,
-            names: (1..workers).map(Names::one).reduce(Names::and),
+            names: (1..workers).map(WakeMask::bit).reduce(WakeMask::union),
             cycle: AtomicU64::new(0),
             recalls: AtomicU32::new(0),
         };
-        Posted {
+        JobHandle {
             board: board.clone(),
             notice: Box::into_raw(Box::new(notice)),
         }
@@ -146,14 +146,14 @@ impl Board {
     }
 
     /// Waits until the count of cycles is not `cycle`; one that may sleep looks for so many `ticks` first.
-    pub(super) fn rest(&self, worker: usize, cycle: u32, (wait, ticks): (Wait, u64)) {
+    pub(super) fn rest(&self, worker: usize, cycle: u32, (wait, ticks): (WaitPolicy, u64)) {
         let begin = if ticks > 0 { stamp::now() } else { 0 };
-        while self.cycles.get() == cycle {
+        while self.cycles.load() == cycle {
             // A counter that goes back, where a machine sleeps in between, ends the looking.
             let lingers = ticks > 0 && stamp::now().wrapping_sub(begin) < ticks;
             match wait {
-                Wait::Hybrid | Wait::Sleep if !lingers => {
-                    self.cycles.wait_named(cycle, Names::one(worker));
+                WaitPolicy::Hybrid | WaitPolicy::Sleep if !lingers => {
+                    self.cycles.wait_masked(cycle, WakeMask::bit(worker));
                 }
                 _ => std::hint::spin_loop(),
             }
@@ -163,7 +163,7 @@ impl Board {
     pub(super) fn stop(&self) {
         // Relaxed: seen with the count below.
         self.is_stopping.store(true, Ordering::Relaxed);
-        self.cycles.add(1);
+        self.cycles.fetch_add(1);
         self.cycles.wake(u32::MAX);
     }
 
@@ -178,17 +178,17 @@ impl Board {
     }
 
     fn start(&self, notice: *mut Notice, epoch: u32) -> u32 {
-        // SAFETY: called by its `Posted`, which keeps it.
+        // SAFETY: called by its `JobHandle`, which keeps it.
         let Notice { names, cycle, .. } = unsafe { &*notice };
-        let count = self.cycles.get().wrapping_add(1);
+        let count = self.cycles.load().wrapping_add(1);
         // pairs with the load in `take`: what the caller prepared for this epoch goes along.
         cycle.store(u64::from(count) << 32 | u64::from(epoch), Ordering::Release);
         // pairs with the loads in `hold`: the notice is whole.
         self.current.store(notice, Ordering::Release);
         // Whoever sees the new count sees the two stores above. It is added, not set: after a `stop` in between, whoever
         // sees it sees that too.
-        self.cycles.add(1);
-        names.map_or(0, |names| self.cycles.wake_named(names))
+        self.cycles.fetch_add(1);
+        names.map_or(0, |names| self.cycles.wake_masked(names))
     }
 
     /// Puts the current notice, if there is one, into the worker's hand.
@@ -233,7 +233,7 @@ impl Board {
         // pairs with the fence in `hold`, as the table says.
         fence(Ordering::SeqCst);
         // pairs with the store in `let_go`: the worker's use of the notice is over.
-        let in_hand = |hand: &Padded<AtomicPtr<_>>| hand.load(Ordering::Acquire) == notice;
+        let in_hand = |hand: &CachePadded<AtomicPtr<_>>| hand.load(Ordering::Acquire) == notice;
         self.hands.iter().any(in_hand)
     }
 
@@ -262,7 +262,7 @@ impl Drop for Board {
     }
 }
 
-impl Posted {
+impl JobHandle {
     /// Starts the job's cycle `epoch`: every worker below the number it was posted for will call [`Job::work`] once. How
     /// many had to be woken. Only the thread that is worker 0 may, one cycle after the other, for all jobs of a crew.
     ///
@@ -274,8 +274,8 @@ impl Posted {
     /// How the thread that started it calls workers back.
     ///
     /// Real-time: hot.
-    pub fn recall(&self) -> Recall<'_> {
-        Recall {
+    pub fn waker(&self) -> WorkerWaker<'_> {
+        WorkerWaker {
             board: &self.board,
             // SAFETY: it is ours to free, and we have not.
             notice: unsafe { &*self.notice },
@@ -313,7 +313,7 @@ impl Posted {
     }
 }
 
-impl Drop for Posted {
+impl Drop for JobHandle {
     fn drop(&mut self) {
         if self.notice.is_null() {
             return;
@@ -335,7 +335,7 @@ impl<'a> Place<'a> {
     /// What to do next.
     pub(super) fn take(&mut self) -> Turn<'a> {
         // First the count, then the notice: a start after this look changes the count and ends the rest.
-        let seen = self.board.cycles.get();
+        let seen = self.board.cycles.load();
         // Relaxed: stored before the count was changed.
         if self.board.is_stopping.load(Ordering::Relaxed) {
             return Turn::Stop;
@@ -376,7 +376,7 @@ impl<'a> Place<'a> {
 impl Taken<'_> {
     /// Real-time: hot.
     pub(super) fn work(self) {
-        let recall = Recall {
+        let recall = WorkerWaker {
             board: self.board,
             notice: self.notice,
         };
@@ -384,17 +384,17 @@ impl Taken<'_> {
     }
 }
 
-impl Recall<'_> {
+impl WorkerWaker<'_> {
     /// Has [`Job::work`] called once more for `worker`, in the cycle that was started last; how many workers had to be
     /// woken for it. Others may be called too.
     ///
     /// Real-time: hot, wakes.
-    pub fn call(self, worker: usize) -> u32 {
+    pub fn wake(self, worker: usize) -> u32 {
         // pairs with the load in `take_current`: what the caller has put where workers look goes along.
         self.notice.recalls.fetch_add(1, Ordering::AcqRel);
         // Whoever sees the new count sees the recall.
-        self.board.cycles.add(1);
-        self.board.cycles.wake_named(Names::one(worker))
+        self.board.cycles.fetch_add(1);
+        self.board.cycles.wake_masked(WakeMask::bit(worker))
     }
 }
 

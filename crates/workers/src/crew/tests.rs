@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;
 
-use super::{Crew, CrewOptions, Job, Posted, Recall, Wait};
+use super::{Job, JobHandle, WaitPolicy, WorkerPool, WorkerPoolOptions, WorkerWaker};
 use crate::{AudioThread, Priority, Refusal, cores};
 
 /// Counts the calls of each worker.
@@ -15,8 +15,8 @@ struct Count {
 }
 
 impl Job for Count {
-    fn work(&self, worker: usize, epoch: u32, _: Recall<'_>) {
-        assert!(AudioThread::is_here());
+    fn work(&self, worker: usize, epoch: u32, _: WorkerWaker<'_>) {
+        assert!(AudioThread::is_current());
         self.latest.store(epoch, Ordering::Relaxed);
         if let Some(calls) = self.calls.get(worker) {
             calls.fetch_add(1, Ordering::Release);
@@ -34,15 +34,15 @@ impl Count {
     }
 }
 
-fn options(workers: usize, wait: Wait) -> CrewOptions {
-    CrewOptions {
+fn options(workers: usize, wait: WaitPolicy) -> WorkerPoolOptions {
+    WorkerPoolOptions {
         workers,
         wait,
-        ..CrewOptions::default()
+        ..WorkerPoolOptions::default()
     }
 }
 
-fn retire(mut posted: Posted) -> Arc<dyn Job> {
+fn retire(mut posted: JobHandle) -> Arc<dyn Job> {
     loop {
         match posted.retire() {
             Ok(job) => return job,
@@ -54,11 +54,11 @@ fn retire(mut posted: Posted) -> Arc<dyn Job> {
 
 #[test]
 fn every_worker_comes_once_for_each_start() {
-    for wait in [Wait::Hybrid, Wait::Sleep, Wait::Spin] {
+    for wait in [WaitPolicy::Hybrid, WaitPolicy::Sleep, WaitPolicy::Spin] {
         for workers in 1..=4 {
-            let crew = Crew::new(options(workers, wait)).unwrap();
+            let crew = WorkerPool::new(options(workers, wait)).unwrap();
             let job = Arc::new(Count::default());
-            let posted = crew.post(job.clone(), workers);
+            let posted = crew.register(job.clone(), workers);
             for epoch in 1..=100 {
                 assert!(posted.start(epoch) < workers as u32);
                 job.wait_for(1..workers, epoch);
@@ -79,9 +79,9 @@ fn every_worker_comes_once_for_each_start() {
 
 #[test]
 fn workers_beyond_the_jobs_number_stay_away() {
-    let crew = Crew::new(options(4, Wait::Hybrid)).unwrap();
+    let crew = WorkerPool::new(options(4, WaitPolicy::Hybrid)).unwrap();
     let job = Arc::new(Count::default());
-    let posted = crew.post(job.clone(), 2);
+    let posted = crew.register(job.clone(), 2);
     for epoch in 1..=100 {
         assert!(posted.start(epoch) <= 1);
         job.wait_for(1..2, epoch);
@@ -93,13 +93,13 @@ fn workers_beyond_the_jobs_number_stay_away() {
 
 #[test]
 fn who_lingers_need_not_be_woken() {
-    let crew = Crew::new(CrewOptions {
-        linger: units::Nanos(600_000_000_000),
-        ..options(3, Wait::Hybrid)
+    let crew = WorkerPool::new(WorkerPoolOptions {
+        spin_before_sleep: units::Nanos(600_000_000_000),
+        ..options(3, WaitPolicy::Hybrid)
     });
     let crew = crew.unwrap();
     let job = Arc::new(Count::default());
-    let posted = crew.post(job.clone(), 3);
+    let posted = crew.register(job.clone(), 3);
     for epoch in 1..=100 {
         let woken = posted.start(epoch);
         assert!(epoch == 1 || woken == 0, "{epoch}: {woken}");
@@ -110,10 +110,10 @@ fn who_lingers_need_not_be_woken() {
 
 #[test]
 fn jobs_are_exchanged_between_cycles_and_come_back() {
-    let crew = Crew::new(options(3, Wait::Hybrid)).unwrap();
+    let crew = WorkerPool::new(options(3, WaitPolicy::Hybrid)).unwrap();
     for round in 0..200 {
         let job = Arc::new(Count::default());
-        let posted = crew.post(job.clone(), 3);
+        let posted = crew.register(job.clone(), 3);
         for epoch in 1..=round % 3 {
             posted.start(epoch);
             job.wait_for(1..3, epoch);
@@ -135,7 +135,7 @@ struct Stuck {
 }
 
 impl Job for Stuck {
-    fn work(&self, _worker: usize, _epoch: u32, _: Recall<'_>) {
+    fn work(&self, _worker: usize, _epoch: u32, _: WorkerWaker<'_>) {
         self.is_in.store(true, Ordering::Release);
         while !self.may_go.load(Ordering::Acquire) {
             std::thread::yield_now();
@@ -145,9 +145,9 @@ impl Job for Stuck {
 
 #[test]
 fn a_stuck_worker_keeps_its_job_alive_and_holds_nobody_up() {
-    let crew = Crew::new(options(2, Wait::Hybrid)).unwrap();
+    let crew = WorkerPool::new(options(2, WaitPolicy::Hybrid)).unwrap();
     let job = Arc::new(Stuck::default());
-    let posted = crew.post(job.clone(), 2);
+    let posted = crew.register(job.clone(), 2);
     posted.start(1);
     while !job.is_in.load(Ordering::Acquire) {
         std::thread::yield_now();
@@ -167,15 +167,15 @@ fn a_stuck_worker_keeps_its_job_alive_and_holds_nobody_up() {
 
 struct Panics;
 impl Job for Panics {
-    fn work(&self, _worker: usize, _epoch: u32, _: Recall<'_>) {
+    fn work(&self, _worker: usize, _epoch: u32, _: WorkerWaker<'_>) {
         panic!("on purpose, and nobody hears of it");
     }
 }
 
 #[test]
 fn a_panic_is_contained_and_counted() {
-    let crew = Crew::new(options(2, Wait::Hybrid)).unwrap();
-    let posted = crew.post(Arc::new(Panics), 2);
+    let crew = WorkerPool::new(options(2, WaitPolicy::Hybrid)).unwrap();
+    let posted = crew.register(Arc::new(Panics), 2);
     for epoch in 1..=3 {
         posted.start(epoch);
         while crew.panics() < epoch {
@@ -188,11 +188,11 @@ fn a_panic_is_contained_and_counted() {
 #[test]
 fn more_workers_than_cores_and_spinning_have_no_real_time_priority() {
     let (workers, cores) = (cores().len() + 1, cores().len());
-    let crew = Crew::new(CrewOptions {
+    let crew = WorkerPool::new(WorkerPoolOptions {
         priority: Priority::RealTime(60),
-        ..options(workers, Wait::Spin)
+        ..options(workers, WaitPolicy::Spin)
     });
-    let facts = crew.unwrap().facts().clone();
+    let facts = crew.unwrap().status().clone();
     let refused = [
         Refusal::MoreWorkersThanCores { workers, cores },
         Refusal::SpinAtRealTime,
@@ -205,39 +205,39 @@ fn more_workers_than_cores_and_spinning_have_no_real_time_priority() {
 fn pinned_workers_say_where_they_are_and_their_hook_has_run() {
     let starts = Arc::new(AtomicU32::new(0));
     let counted = starts.clone();
-    let crew = Crew::new(CrewOptions {
+    let crew = WorkerPool::new(WorkerPoolOptions {
         pin: Some(cores().to_vec()),
         on_thread_start: Some(Arc::new(move |worker| {
             counted.fetch_add(worker as u32, Ordering::Relaxed);
         })),
-        ..options(3, Wait::Hybrid)
+        ..options(3, WaitPolicy::Hybrid)
     })
     .unwrap();
     assert_eq!(starts.load(Ordering::Relaxed), 1 + 2);
     let expected = [1, 2].map(|w| Some(cores()[w % cores().len()]));
-    assert_eq!(crew.facts().pinned, expected);
+    assert_eq!(crew.status().pinned, expected);
 }
 
 #[test]
 fn floors_are_started_when_asked_for_one_a_core() {
     assert!(
-        Crew::new(options(1, Wait::Hybrid))
+        WorkerPool::new(options(1, WaitPolicy::Hybrid))
             .unwrap()
-            .floors()
+            .low_priority_pool()
             .is_none()
     );
-    let options = CrewOptions {
-        floors: true,
-        ..options(1, Wait::Hybrid)
+    let options = WorkerPoolOptions {
+        low_priority_pool: true,
+        ..options(1, WaitPolicy::Hybrid)
     };
-    let crew = Crew::new(options).unwrap();
-    let floors = crew.floors().unwrap();
+    let crew = WorkerPool::new(options).unwrap();
+    let floors = crew.low_priority_pool().unwrap();
     assert_eq!(floors.workers(), cores().len() + 1);
     let count = Arc::new(Count::default());
-    let posted = floors.post(count.clone(), floors.workers());
+    let posted = floors.register(count.clone(), floors.workers());
     posted.start(1);
     count.wait_for(1..floors.workers().min(8), 1);
     retire(posted);
-    let again = crew.floors().unwrap();
+    let again = crew.low_priority_pool().unwrap();
     assert!(std::ptr::eq(again, floors));
 }

@@ -6,23 +6,23 @@ use std::sync::Arc;
 use std::sync::mpsc::Sender;
 use std::thread::{Builder, JoinHandle};
 
-use rt::stamp::Scale;
+use rt::stamp::TickScale;
 
 use super::board::{Board, Turn};
-use super::{CrewOptions, Ready};
-use crate::{AudioThread, CoreId, Priority, Refusal, Wait, pin, set_priority, unpin};
+use super::{Ready, WorkerPoolOptions};
+use crate::{AudioThread, CoreId, Priority, Refusal, WaitPolicy, pin, set_priority, unpin};
 
 /// Starts worker `worker`, which says by `ready` what it was granted.
 pub(super) fn spawn(
     worker: usize,
-    options: &CrewOptions,
+    options: &WorkerPoolOptions,
     board: Arc<Board>,
     ready: Sender<Ready>,
 ) -> io::Result<JoinHandle<()>> {
     let options = options.clone();
     let name = format!("{}-{worker}", options.name.replace('\0', ""));
     Builder::new().name(name).spawn(move || {
-        let _plays = AudioThread::begin();
+        let _plays = AudioThread::enter();
         let facts = get_ready(worker, &options);
         if let Some(start) = &options.on_thread_start {
             start(worker);
@@ -31,15 +31,15 @@ pub(super) fn spawn(
         let _ = ready.send(facts);
         drop(ready);
         let linger = match options.wait {
-            Wait::Hybrid => Scale::of_this_machine().ticks(options.linger),
-            Wait::Sleep | Wait::Spin => 0,
+            WaitPolicy::Hybrid => TickScale::calibrated().ticks(options.spin_before_sleep),
+            WaitPolicy::Sleep | WaitPolicy::Spin => 0,
         };
         live(worker, &board, (options.wait, linger));
     })
 }
 
 /// Sets what threads inherit: core and priority, both.
-fn get_ready(worker: usize, options: &CrewOptions) -> Ready {
+fn get_ready(worker: usize, options: &WorkerPoolOptions) -> Ready {
     let mut refused = Vec::new();
     let mut granted = |asked: Result<(), Refusal>| asked.map_err(|why| refused.push(why)).is_ok();
     let core = options
@@ -65,7 +65,7 @@ fn core_of(worker: usize, cores: &[CoreId]) -> Option<CoreId> {
 }
 
 /// Who has just worked lingers for so many ticks before it sleeps; who is not wanted sleeps at once.
-fn live(worker: usize, board: &Board, (wait, linger): (Wait, u64)) {
+fn live(worker: usize, board: &Board, (wait, linger): (WaitPolicy, u64)) {
     let mut place = board.place(worker);
     let mut ticks = 0;
     loop {

@@ -166,7 +166,7 @@ impl DmaLatency {
     /// Asks for wake-ups without delay.
     ///
     /// Real-time: setup.
-    pub fn hold() -> Result<Self, Refusal> {
+    pub fn acquire() -> Result<Self, Refusal> {
         let mut request = open_request()?;
         let written = request.write_all(&0u32.to_ne_bytes());
         written.map_err(|error| why_no_request(&error))?;
@@ -174,7 +174,7 @@ impl DmaLatency {
     }
 }
 
-/// Whether [`DmaLatency::hold`] would be granted.
+/// Whether [`DmaLatency::acquire`] would be granted.
 pub(crate) fn may_hold_dma_latency() -> Result<(), Refusal> {
     // Opening asks for nothing; the request that comes with it is dropped at once.
     open_request().map(drop)

@@ -62,7 +62,7 @@ impl DmaLatency {
     }
 }
 
-/// Whether [`DmaLatency::hold`] would be granted.
+/// Whether [`DmaLatency::acquire`] would be granted.
 pub(crate) fn may_hold_dma_latency() -> Result<(), Refusal> {
     Err(Refusal::Unsupported("request for short wake-ups"))
 }

@@ -5,7 +5,7 @@ use crate::failure::{Failure, in_full};
 use crate::interrupt::Interrupt;
 use crate::progress::Progress;
 use crate::say;
-use divisi::conv::{Convolver, Hands};
+use divisi::conv::{Convolver, LevelScheduler};
 use divisi::media::{Reader, Writer};
 use divisi::workers::AudioThread;
 use std::path::Path;
@@ -19,7 +19,7 @@ pub(super) struct Job {
     /// Which convolver.
     pub(super) convolver: Convolver,
     /// Who does the work of its long partitions.
-    pub(super) hands: Box<dyn Hands>,
+    pub(super) hands: Box<dyn LevelScheduler>,
     /// Where to.
     pub(super) writer: Writer,
     /// How far it is.
@@ -71,7 +71,7 @@ impl Job {
     }
 
     fn play(&mut self) -> Result<Done, Failure> {
-        let _plays = AudioThread::begin();
+        let _plays = AudioThread::enter();
         let block = self.convolver.block();
         let (inputs, outputs) = (self.convolver.inputs(), self.convolver.outputs());
         let mut heard = vec![vec![0.0; block]; inputs];
@@ -102,7 +102,7 @@ impl Job {
             left = left.map(|left| left - (end - skip));
             self.progress.show(self.writer.frames());
         }
-        let late = self.convolver.late();
+        let late = self.convolver.late_count();
         if late > 0 {
             let told = format!("{late} parts were not there when they were due and are silent");
             return Err(Failure::failed(told));

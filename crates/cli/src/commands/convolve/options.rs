@@ -4,10 +4,11 @@ use super::response::Response;
 use crate::commands::tune::kept::Tuned;
 use crate::failure::{Failure, in_full};
 use clap::{Args, ValueEnum};
-use divisi::conv::ir::{Cut, Direction, Normal, Shape};
+use divisi::conv::ir::{IrProcessing, Normalise, SourceDirection, Trim};
 use divisi::conv::{
-    Choice, Convolver, Hands, Inline, Latency, MOST_BLOCK, Options, Partition, PartitionError,
-    Space, Threads, ThreadsOptions, choose,
+    AddedLatency, Convolver, ConvolverOptions, Inline, LevelScheduler, LevelThreads,
+    LevelThreadsOptions, MAX_BLOCK, Partition, PartitionChoice, PartitionError, PartitionSpace,
+    choose_partition,
 };
 use divisi::fft::Kernels;
 use divisi::units::SampleRate;
@@ -42,7 +43,7 @@ pub(super) struct How {
 
     /// What is added to the callback's own latency: none or block. The file begins with the sound in either case
     #[arg(long, value_name = "none|block", default_value = "none", value_parser = latency)]
-    latency: Latency,
+    latency: AddedLatency,
 
     /// Keep spectra of the response in half precision where partitions have so many frames or more: what these give is then right to 70 dB only, and long responses take a quarter less memory
     #[arg(long, value_name = "FRAMES")]
@@ -94,11 +95,11 @@ pub(super) struct Shaping {
 
     /// Make the response's loudest sample 1 (peak), or white noise as loud behind it as before (energy)
     #[arg(long, value_name = "peak|energy", value_parser = normal)]
-    normalise: Option<Normal>,
+    normalise: Option<Normalise>,
 
     /// Of a .sofa file, where the source is: degrees to the left, and up, as 30,0
     #[arg(long, value_name = "LEFT,UP", allow_hyphen_values = true, value_parser = direction)]
-    direction: Option<Direction>,
+    direction: Option<SourceDirection>,
 }
 
 impl How {
@@ -112,52 +113,55 @@ impl How {
     }
 
     /// A convolver for what was read, and how it is cut.
-    pub(super) fn convolver(&self, response: &Response) -> Result<(Convolver, Choice), Failure> {
+    pub(super) fn convolver(
+        &self,
+        response: &Response,
+    ) -> Result<(Convolver, PartitionChoice), Failure> {
         let wrong = |error: &(dyn std::error::Error + 'static)| Failure::wrong(in_full(error));
         let paths = &response.paths;
         let choice = self.cut(response).map_err(|error| wrong(&error))?;
         let partition = &choice.partition;
-        if partition.reach() < paths.frames() {
-            let (reach, frames) = (partition.reach(), paths.frames());
+        if partition.max_ir_frames() < paths.frames() {
+            let (reach, frames) = (partition.max_ir_frames(), paths.frames());
             let told =
                 format!("the partition {partition} has {reach} frames, and the response {frames}");
             return Err(Failure::wrong(told));
         }
-        let mut options = Options::new(partition.clone());
+        let mut options = ConvolverOptions::new(partition.clone());
         options.kernels = self.kernels;
         options.backends = choice.backends;
-        options.half = self.half;
-        let convolver = Convolver::new(paths.inputs(), paths.outputs(), &paths.ready(), &options);
+        options.half_precision_from = self.half;
+        let convolver = Convolver::new(paths.inputs(), paths.outputs(), &paths.resolve(), &options);
         Ok((convolver.map_err(|error| wrong(&error))?, choice))
     }
 
-    fn cut(&self, response: &Response) -> Result<Choice, PartitionError> {
+    fn cut(&self, response: &Response) -> Result<PartitionChoice, PartitionError> {
         let block = self.block.or(response.partition).unwrap_or(BLOCK);
         let frames = response.paths.frames();
         let given = match (&self.partition, self.method) {
             (Some(text), _) => Partition::parse(block, self.latency, text),
-            (None, Method::Nonuniform) => match Space::new(frames, block, self.latency) {
+            (None, Method::Nonuniform) => match PartitionSpace::new(frames, block, self.latency) {
                 Some(space) => return Ok(chosen(&space, response)),
                 None => Partition::typical(block, self.latency, frames),
             },
             (None, Method::Uniform) => Partition::uniform(block, self.latency, frames),
             (None, Method::Direct) => Partition::new(block, self.latency, frames, &[]),
         };
-        Ok(Choice::given(given?))
+        Ok(PartitionChoice::given(given?))
     }
 
     /// Who does the work of long partitions: threads of their own, where a device would have them. No block is due at
     /// any time here, so they are ordinary ones and are waited for.
-    pub(super) fn hands(&self, convolver: &Convolver) -> Result<Box<dyn Hands>, Failure> {
+    pub(super) fn hands(&self, convolver: &Convolver) -> Result<Box<dyn LevelScheduler>, Failure> {
         if !self.realtime {
             return Ok(Box::new(Inline));
         }
-        let options = ThreadsOptions {
+        let options = LevelThreadsOptions {
             priority: Priority::Ordinary,
-            patience: None,
-            ..ThreadsOptions::default()
+            max_wait: None,
+            ..LevelThreadsOptions::default()
         };
-        match Threads::new(convolver, &options) {
+        match LevelThreads::new(convolver, &options) {
             Ok(threads) => Ok(Box::new(threads)),
             Err(error) => Err(Failure::failed(format!("cannot start a thread: {error}"))),
         }
@@ -166,18 +170,18 @@ impl How {
 
 impl Shaping {
     /// What is done to the samples of a response at `rate`.
-    pub(super) fn shape(&self, rate: SampleRate) -> Shape {
+    pub(super) fn shape(&self, rate: SampleRate) -> IrProcessing {
         let cut = match (self.trim, &self.range) {
-            (Some(below_db), _) => Cut::Silence { below_db },
-            (None, Some(range)) => Cut::Frames(range.clone()),
-            (None, None) => Cut::Whole,
+            (Some(below_db), _) => Trim::Silence { below_db },
+            (None, Some(range)) => Trim::Frames(range.clone()),
+            (None, None) => Trim::Whole,
         };
-        Shape {
-            cut,
+        IrProcessing {
+            trim: cut,
             reverse: self.reverse,
             fade_in: frames(self.fade_in, rate),
             fade_out: frames(self.fade_out, rate),
-            normal: self.normalise.unwrap_or_default(),
+            normalise: self.normalise.unwrap_or_default(),
         }
     }
 
@@ -192,14 +196,14 @@ impl Shaping {
     }
 
     /// Where the source of a SOFA file is.
-    pub(super) fn direction(&self) -> Direction {
+    pub(super) fn direction(&self) -> SourceDirection {
         self.direction.unwrap_or_default()
     }
 
     /// The options that only a response of one file has.
     pub(super) fn refuse(&self, for_what: &str) -> Result<(), Failure> {
         let is_shaped = self.shape(SampleRate::new(1000).expect("1000 is not zero"));
-        if is_shaped == Shape::default() && self.direction.is_none() {
+        if is_shaped == IrProcessing::default() && self.direction.is_none() {
             return Ok(());
         }
         let told = format!(
@@ -218,14 +222,14 @@ impl Shaping {
 }
 
 /// The partition with the least load at worst on this machine, as `tune` has measured it, or by the built-in table.
-fn chosen(space: &Space, response: &Response) -> Choice {
+fn chosen(space: &PartitionSpace, response: &Response) -> PartitionChoice {
     let paths = &response.paths;
     // Channels that meet go one by one.
     let channels = match paths.paths().len() == paths.outputs() {
         true => paths.outputs(),
         false => 1,
     };
-    choose(space, channels, Tuned::read().measured().as_ref())
+    choose_partition(space, channels, Tuned::read().measured().as_ref())
 }
 
 /// Frames in so many milliseconds, to the nearest.
@@ -235,14 +239,14 @@ fn frames(ms: f64, rate: SampleRate) -> usize {
 
 fn block(text: &str) -> Result<usize, String> {
     let block = text.parse().ok();
-    let block = block.filter(|block: &usize| block.is_power_of_two() && *block <= MOST_BLOCK);
-    block.ok_or_else(|| format!("a block is a power of two from 1 to {MOST_BLOCK}"))
+    let block = block.filter(|block: &usize| block.is_power_of_two() && *block <= MAX_BLOCK);
+    block.ok_or_else(|| format!("a block is a power of two from 1 to {MAX_BLOCK}"))
 }
 
-fn latency(text: &str) -> Result<Latency, String> {
+fn latency(text: &str) -> Result<AddedLatency, String> {
     match text {
-        "none" => Ok(Latency::None),
-        "block" => Ok(Latency::OneBlock),
+        "none" => Ok(AddedLatency::None),
+        "block" => Ok(AddedLatency::OneBlock),
         _ => Err("it is none or block".into()),
     }
 }
@@ -250,14 +254,14 @@ fn latency(text: &str) -> Result<Latency, String> {
 fn kernels(text: &str) -> Result<Kernels, String> {
     match text {
         "auto" => Ok(Kernels::best()),
-        name => Kernels::named(name).map_err(|error| error.to_string()),
+        name => Kernels::from_name(name).map_err(|error| error.to_string()),
     }
 }
 
-fn normal(text: &str) -> Result<Normal, String> {
+fn normal(text: &str) -> Result<Normalise, String> {
     match text {
-        "peak" => Ok(Normal::Peak),
-        "energy" => Ok(Normal::Energy),
+        "peak" => Ok(Normalise::Peak),
+        "energy" => Ok(Normalise::Energy),
         _ => Err("it is peak or energy".into()),
     }
 }
@@ -274,7 +278,7 @@ fn range(text: &str) -> Result<Range<usize>, String> {
     }
 }
 
-fn direction(text: &str) -> Result<Direction, String> {
+fn direction(text: &str) -> Result<SourceDirection, String> {
     let wrong = || "degrees to the left, and up, as 30,0".to_owned();
     let (left, up) = text.split_once(',').ok_or_else(wrong)?;
     let number = |text: &str, most: f32| {
@@ -285,7 +289,7 @@ fn direction(text: &str) -> Result<Direction, String> {
             Err(wrong())
         }
     };
-    Ok(Direction {
+    Ok(SourceDirection {
         azimuth_deg: number(left, 360.0)?,
         elevation_deg: number(up, 90.0)?,
     })

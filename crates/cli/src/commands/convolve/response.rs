@@ -6,7 +6,7 @@ use crate::failure::{Failure, in_full};
 use crate::files::extension;
 use crate::load::has_errors;
 use crate::say;
-use divisi::conv::ir::{Ir, IrError, Limit, Loaded, Paths};
+use divisi::conv::ir::{Ir, IrError, IrLimit, LoadedIr, Paths};
 use divisi::conv::jconvolver;
 use divisi::media::Reader;
 use divisi::text;
@@ -32,7 +32,7 @@ pub(super) struct Response {
 impl Response {
     /// What `path` says is to be done to `input`.
     pub(super) fn read(path: &Path, shaping: &Shaping, input: &Reader) -> Result<Self, Failure> {
-        let limit = Limit::default();
+        let limit = IrLimit::default();
         let response = match extension(path).as_str() {
             "conf" => {
                 let name = path.display();
@@ -49,7 +49,7 @@ impl Response {
             }
         };
         let (factor, delay) = (shaping.factor(), shaping.delay(input.rate()));
-        let paths = response.paths.with(factor, delay);
+        let paths = response.paths.with_gain_and_delay(factor, delay);
         let paths = paths.map_err(|error| Failure::wrong(in_full(&error)))?;
         // Every input and every path has spectra of its own.
         let name = path.display().to_string();
@@ -60,12 +60,12 @@ impl Response {
     }
 
     fn laid(
-        loaded: Result<Loaded, IrError>,
+        loaded: Result<LoadedIr, IrError>,
         shaping: &Shaping,
         input: &Reader,
     ) -> Result<Self, Failure> {
         let wrong = |error: &(dyn std::error::Error + 'static)| Failure::wrong(in_full(error));
-        let Loaded { ir, notes } = loaded.map_err(|error| wrong(&error))?;
+        let LoadedIr { ir, notes } = loaded.map_err(|error| wrong(&error))?;
         let notes: Vec<String> = notes.iter().map(ToString::to_string).collect();
         notes.iter().for_each(|told| note(told));
         let ir = shaping
@@ -73,7 +73,7 @@ impl Response {
             .apply(ir)
             .map_err(|error| wrong(&error))?;
         let channels = input.channels().count();
-        let paths = Paths::lay(&ir, channels).map_err(|error| wrong(&error))?;
+        let paths = Paths::from_ir(&ir, channels).map_err(|error| wrong(&error))?;
         Ok(Self {
             paths,
             partition: None,
@@ -82,13 +82,13 @@ impl Response {
         })
     }
 
-    fn configured(path: &Path, input: &Reader, limit: &Limit) -> Result<Self, Failure> {
+    fn configured(path: &Path, input: &Reader, limit: &IrLimit) -> Result<Self, Failure> {
         let name = path.display().to_string();
         let bytes = bytes(path)?;
         let folder = path.parent().unwrap_or(Path::new(""));
         let reading = jconvolver::read(&bytes, folder, input.rate(), limit);
         let source = String::from_utf8_lossy(&bytes);
-        let shown = text::render(&name, &source, &reading.diagnostics);
+        let shown = text::render_diagnostics(&name, &source, &reading.diagnostics);
         if !shown.is_empty() {
             say::note(shown.trim_end());
         }
@@ -101,11 +101,11 @@ impl Response {
             return Err(Failure::wrong(told));
         }
         let notes = reading.diagnostics.iter().map(|warning| {
-            let line = warning.place.line;
+            let line = warning.span.line;
             format!("{name}:{line}: {}", warning.message)
         });
         Ok(Self {
-            partition: Some(config.partition),
+            partition: Some(config.min_partition_size),
             paths: config.paths,
             files: config.files,
             notes: notes.collect(),

@@ -1,8 +1,8 @@
 //! What was measured, as text and as JSON.
 
 use crate::table::{table, time};
-use divisi::engine::{Cost, NodeCosts, Times};
-use divisi::report::Facts;
+use divisi::engine::{NodeCosts, StepCost, StepTimes};
+use divisi::report::CoreTimings;
 use serde_json::{Value, json};
 use std::fmt::Write;
 
@@ -10,7 +10,7 @@ use std::fmt::Write;
 const LISTED: usize = 50;
 
 /// For people.
-pub(super) fn text(name: &str, costs: &NodeCosts, facts: &Facts) -> String {
+pub(super) fn text(name: &str, costs: &NodeCosts, facts: &CoreTimings) -> String {
     let mut out = format!(
         "{name}: {} nodes, blocks of {} frames at {}\n\n",
         costs.nodes.len(),
@@ -63,12 +63,12 @@ fn kinds(out: &mut String, costs: &NodeCosts) {
     );
 }
 
-fn row(name: &str, second: &str, cost: &Cost) -> [String; 4] {
+fn row(name: &str, second: &str, cost: &StepCost) -> [String; 4] {
     let (typical, worst) = (cost.warm.typical, cost.polluted.worst);
     [name.into(), second.into(), time(typical), time(worst)]
 }
 
-fn machine(out: &mut String, facts: &Facts) {
+fn machine(out: &mut String, facts: &CoreTimings) {
     for link in &facts.links {
         let what = format!("core {} to core {}", link.from, link.to);
         line(
@@ -98,7 +98,7 @@ fn line(out: &mut String, what: &str, told: &str) {
 }
 
 /// For programs.
-pub(super) fn json(costs: &NodeCosts, facts: &Facts) -> Value {
+pub(super) fn json(costs: &NodeCosts, facts: &CoreTimings) -> Value {
     let nodes = costs
         .nodes
         .iter()
@@ -121,7 +121,7 @@ pub(super) fn json(costs: &NodeCosts, facts: &Facts) -> Value {
     })
 }
 
-fn cost(cost: &Cost) -> Value {
-    let times = |t: Times| json!({ "typical": t.typical.0, "worst": t.worst.0 });
+fn cost(cost: &StepCost) -> Value {
+    let times = |t: StepTimes| json!({ "typical": t.typical.0, "worst": t.worst.0 });
     json!({ "warm": times(cost.warm), "polluted": times(cost.polluted) })
 }

@@ -1,17 +1,17 @@
 //! What there is to say of a plan and its schedule.
 
 use super::{USUAL_BYTES, Who};
-use divisi::draw::Hue;
+use divisi::draw::NodeClass;
 use divisi::graph::Graph;
-use divisi::plan::{self, Dag, Machine, Plan, Task, TaskId, Work};
+use divisi::plan::{self, Dag, MachineModel, Plan, StepOp, Task, TaskId};
 use divisi::prelude::Nanos;
-use divisi::report::Steps;
+use divisi::report::StepNames;
 
 /// One task: a node's turn, or several that are given out together.
 pub(super) struct Row {
     pub(super) name: String,
     pub(super) kind: String,
-    pub(super) hue: Hue,
+    pub(super) hue: NodeClass,
     pub(super) cost: Nanos,
     pub(super) t_level: Nanos,
     pub(super) b_level: Nanos,
@@ -54,15 +54,15 @@ impl Found {
     pub(super) fn of(
         plan: &Plan,
         graph: &Graph,
-        machine: &Machine,
+        machine: &MachineModel,
         who: Who,
         seed: u64,
     ) -> Option<Self> {
-        let dag = Dag::of(plan);
+        let dag = Dag::from_plan(plan);
         let schedule = who.schedule(&dag, machine, seed);
-        let ran = plan::simulate(&dag, machine, &schedule.tasks(), |task| dag.cost(task))?;
+        let ran = plan::simulate(&dag, machine, &schedule.task_order(), |task| dag.cost(task))?;
         let mut rows = rows(plan, graph, &dag, machine);
-        for (core, lane) in ran.lanes.iter().enumerate() {
+        for (core, lane) in ran.by_worker.iter().enumerate() {
             for placed in lane {
                 let (start, finish) = (placed.start, placed.finish);
                 rows[index(placed.task)].runs.push(Run {
@@ -76,19 +76,19 @@ impl Found {
         for task in &critical {
             rows[index(*task)].is_critical = true;
         }
-        let base = machine.mean(0);
+        let base = machine.mean_transfer_time(0);
         Some(Self {
             who,
             block: plan.block.0,
             rate_hz: plan.rate.hz(),
             cores: machine.workers(),
             critical: critical.into_iter().map(index).collect(),
-            longest: dag.bound(usize::MAX),
-            total: dag.total(),
-            bound: dag.bound(machine.workers()),
+            longest: dag.lower_bound(usize::MAX),
+            total: dag.total_cost(),
+            bound: dag.lower_bound(machine.workers()),
             makespan: ran.makespan,
             base,
-            per_kib: Nanos(machine.mean(1024).0.saturating_sub(base.0)),
+            per_kib: Nanos(machine.mean_transfer_time(1024).0.saturating_sub(base.0)),
             is_abridged: schedule.abridged,
             rows,
         })
@@ -132,11 +132,11 @@ fn ratio(all: Nanos, part: Nanos) -> f64 {
 }
 
 /// Every task with its levels; it has not been placed yet.
-fn rows(plan: &Plan, graph: &Graph, dag: &Dag, machine: &Machine) -> Vec<Row> {
-    let edge = |bytes| machine.mean(bytes);
+fn rows(plan: &Plan, graph: &Graph, dag: &Dag, machine: &MachineModel) -> Vec<Row> {
+    let edge = |bytes| machine.mean_transfer_time(bytes);
     let (t, b, s) = (dag.t_levels(edge), dag.b_levels(edge), dag.static_levels());
-    let steps = Steps::of(plan, graph);
-    let tasks = plan.tasks.iter().zip(dag.ids());
+    let steps = StepNames::from_plan(plan, graph);
+    let tasks = plan.tasks.iter().zip(dag.tasks());
     let rows = tasks.map(|(task, id)| Row {
         name: name(plan, &steps, task),
         kind: kind(&steps, task),
@@ -147,18 +147,22 @@ fn rows(plan: &Plan, graph: &Graph, dag: &Dag, machine: &Machine) -> Vec<Row> {
         static_level: s[index(id)],
         is_critical: false,
         runs: Vec::new(),
-        before: dag.before(id).iter().map(|arc| index(arc.task)).collect(),
+        before: dag
+            .predecessors(id)
+            .iter()
+            .map(|arc| index(arc.task))
+            .collect(),
     });
     rows.collect()
 }
 
 /// A node's name; of several the first and the last, and how many.
-fn name(plan: &Plan, steps: &Steps, task: &Task) -> String {
+fn name(plan: &Plan, steps: &StepNames, task: &Task) -> String {
     let of = |index: u32| {
         let name = steps.name(index as usize).unwrap_or("?");
-        match plan.steps[index as usize].work {
-            Work::Write { .. } => format!("{name} (in)"),
-            Work::Align { .. } => format!("{name} (late)"),
+        match plan.steps[index as usize].op {
+            StepOp::WriteLine { .. } => format!("{name} (in)"),
+            StepOp::Align { .. } => format!("{name} (late)"),
             _ => name.to_owned(),
         }
     };
@@ -170,7 +174,7 @@ fn name(plan: &Plan, steps: &Steps, task: &Task) -> String {
     }
 }
 
-fn kind(steps: &Steps, task: &Task) -> String {
+fn kind(steps: &StepNames, task: &Task) -> String {
     let mut kinds = (task.steps.start..task.steps.end).map(|s| steps.kind(s as usize));
     let first = kinds.next().flatten();
     match first {

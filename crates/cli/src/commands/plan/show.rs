@@ -2,7 +2,7 @@
 
 use super::found::{Found, Row, usual};
 use crate::table::{table, time};
-use divisi::draw::{self, Crossing, Lane, LaneBox, Lanes, Picture};
+use divisi::draw::{self, GanttArrow, GanttBar, GanttChart, GanttRow, Picture};
 use serde_json::{Value, json};
 use std::fmt::Write;
 
@@ -213,11 +213,11 @@ fn in_json(found: &Found, row: &Row) -> Value {
 
 /// A lane a core.
 pub(super) fn picture(found: &Found, told: &Told) -> Picture {
-    let lanes = (0..found.cores).map(|core| Lane {
+    let lanes = (0..found.cores).map(|core| GanttRow {
         name: format!("core {core}"),
-        boxes: boxes(found, core),
+        bars: boxes(found, core),
     });
-    draw::schedule(&Lanes {
+    draw::gantt(&GanttChart {
         title: format!(
             "{}: {} on {}",
             told.name,
@@ -231,18 +231,18 @@ pub(super) fn picture(found: &Found, told: &Told) -> Picture {
             found.most(),
             time(usual(found.base, found.per_kib)),
         ),
-        lanes: lanes.collect(),
-        crossings: crossings(found),
-        marks: Vec::new(),
+        rows: lanes.collect(),
+        arrows: crossings(found),
+        markers: Vec::new(),
         deadline_ns: None,
     })
 }
 
-fn boxes(found: &Found, core: usize) -> Vec<LaneBox> {
+fn boxes(found: &Found, core: usize) -> Vec<GanttBar> {
     let lane = found.lane(core).into_iter();
     let boxes = lane.map(|(index, run)| {
         let row = &found.rows[index];
-        LaneBox {
+        GanttBar {
             label: row.name.clone(),
             start_ns: run.start.0,
             end_ns: run.finish.0,
@@ -252,14 +252,14 @@ fn boxes(found: &Found, core: usize) -> Vec<LaneBox> {
                 .runs
                 .iter()
                 .any(|other| (other.finish, other.core) < (run.finish, run.core)),
-            hue: row.hue,
+            class: row.hue,
         }
     });
     boxes.collect()
 }
 
 /// What is handed from core to core: to each run that has no copy of what it reads on its own core.
-fn crossings(found: &Found) -> Vec<Crossing> {
+fn crossings(found: &Found) -> Vec<GanttArrow> {
     let mut all = Vec::new();
     for row in &found.rows {
         for run in &row.runs {
@@ -272,7 +272,7 @@ fn crossings(found: &Found) -> Vec<Crossing> {
                     continue;
                 }
                 if let Some(from) = before.runs.iter().min_by_key(|b| b.finish) {
-                    all.push(Crossing {
+                    all.push(GanttArrow {
                         from: (from.core, from.finish.0),
                         to: (run.core, run.start.0),
                     });

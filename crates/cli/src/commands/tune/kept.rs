@@ -3,22 +3,22 @@
 use crate::failure::in_full;
 use crate::say;
 use divisi::conv;
-use divisi::report::{Costs, Tuning, costs_path};
+use divisi::report::{CostsFile, Tuning, costs_path};
 use divisi::tuned::{costs_of, key, tuning_of};
 
 /// What is known of this machine with these kernels.
 pub(in crate::commands) struct Tuned {
-    costs: Costs,
+    costs: CostsFile,
     key: String,
 }
 
 impl Tuned {
     /// Reads it. A file that cannot be read is said, and counts as empty.
     pub(in crate::commands) fn read() -> Self {
-        let read = costs_path().map_or(Ok(Costs::default()), |path| Costs::read(&path));
+        let read = costs_path().map_or(Ok(CostsFile::default()), |path| CostsFile::read(&path));
         let costs = read.unwrap_or_else(|error| {
             say::note(&format!("{}: nothing in it is used", in_full(&error)));
-            Costs::default()
+            CostsFile::default()
         });
         Self { costs, key: key() }
     }
@@ -36,17 +36,17 @@ impl Tuned {
     }
 
     /// What was measured; `None` where nobody has.
-    pub(in crate::commands) fn measured(&self) -> Option<conv::Costs> {
+    pub(in crate::commands) fn measured(&self) -> Option<conv::CostTable> {
         self.tuning().map(costs_of)
     }
 
     /// The costs: what was measured, else the built-in table.
-    pub(super) fn costs(&self) -> conv::Costs {
-        self.measured().unwrap_or_else(conv::Costs::built_in)
+    pub(super) fn costs(&self) -> conv::CostTable {
+        self.measured().unwrap_or_else(conv::CostTable::built_in)
     }
 
     /// Keeps what was measured; where, or why not.
-    pub(super) fn keep(&mut self, found: &conv::Costs) -> Result<String, String> {
+    pub(super) fn keep(&mut self, found: &conv::CostTable) -> Result<String, String> {
         let mut all = self.tuning().map(costs_of).unwrap_or_default();
         all.merge(found);
         let machine = self.costs.machines.entry(self.key.clone()).or_default();

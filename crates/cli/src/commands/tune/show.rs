@@ -62,7 +62,7 @@ fn levels(out: &mut String, ways: &Ways, rate: SampleRate) {
             format!("{} × {}", level.count(), level.size()),
             backend.map_or("?", |(_, name)| name).to_owned(),
             level.start().to_string(),
-            time(Frames(level.size() as u32).lasting(rate)),
+            time(Frames(level.size() as u32).duration(rate)),
             known.map_or_else(|| "?".into(), |(worst, _)| nanos(worst)),
             known.map_or_else(|| "?".into(), |(_, typical)| nanos(typical)),
             core(way, i),

@@ -1,13 +1,16 @@
 //! The ways of cutting that are compared: doubling, the optimum by operations, the optimum by what was measured.
 
-use divisi::conv::{Costs, Found, Partition, Space, backend_name, garcia, gardner, least_peak};
-use divisi::draw::{Cut, Cutting, Partitions, Picture, partitions};
+use divisi::conv::{
+    CostTable, FoundPartition, Partition, PartitionSpace, backend_name, garcia_partition,
+    gardner_partition, min_peak_load,
+};
+use divisi::draw::{PartitionChart, PartitionLevel, PartitionRow, Picture, partitions};
 use divisi::fft::{LANES, Packing};
 use divisi::prelude::SampleRate;
 
 /// All of them.
 pub(super) struct Ways {
-    pub(super) space: Space,
+    pub(super) space: PartitionSpace,
     pub(super) packing: Packing,
     pub(super) cores: usize,
     pub(super) ways: Vec<Way>,
@@ -30,17 +33,22 @@ pub(super) struct Way {
 
 impl Ways {
     /// Chooses.
-    pub(super) fn of(space: &Space, costs: &Costs, packing: Packing, cores: usize) -> Self {
+    pub(super) fn of(
+        space: &PartitionSpace,
+        costs: &CostTable,
+        packing: Packing,
+        cores: usize,
+    ) -> Self {
         let lanes = match packing {
             Packing::Mono => 1.0,
             Packing::Batch => LANES as f64,
         };
-        let worst = |size, count| Some(costs.worst(packing, size, count)? / lanes);
-        let typical = |size, count| Some(costs.typical(packing, size, count)? / lanes);
+        let worst = |size, count| Some(costs.worst_ns(packing, size, count)? / lanes);
+        let typical = |size, count| Some(costs.typical_ns(packing, size, count)? / lanes);
         let way = |name: &str, partition: Partition| Way {
             name: name.into(),
-            worst: space.sum(&partition, &worst),
-            typical: space.sum(&partition, &typical),
+            worst: space.total_load(&partition, &worst),
+            typical: space.total_load(&partition, &typical),
             levels: {
                 let levels = partition.levels().iter();
                 let cost = |size, count| Some((worst(size, count)?, typical(size, count)?));
@@ -50,14 +58,14 @@ impl Ways {
             given: None,
         };
         let mut ways = vec![
-            way("doubling (Gardner)", gardner(space)),
-            way("fewest operations (Garcia)", garcia(space)),
+            way("doubling (Gardner)", gardner_partition(space)),
+            way("fewest operations (Garcia)", garcia_partition(space)),
         ];
-        if let Some(found) = least_peak(space, cores, &worst) {
-            let Found {
+        if let Some(found) = min_peak_load(space, cores, &worst) {
+            let FoundPartition {
                 partition,
-                peak,
-                cores: on,
+                peak_load: peak,
+                level_cores: on,
                 ..
             } = found;
             let name = match cores {
@@ -93,12 +101,12 @@ impl Ways {
             Some(ns) => format!("{:.3} % of a core at worst", share(ns, rate) * 100.0),
             None => "cost not known".into(),
         };
-        let ways = self.ways.iter().map(|way| Cutting {
+        let ways = self.ways.iter().map(|way| PartitionRow {
             name: way.name.clone(),
             note: format!("{} · {}", way.partition, percent(way.worst)),
             levels: cuts(&way.partition),
         });
-        partitions(&Partitions {
+        partitions(&PartitionChart {
             title: format!("An impulse response of {} frames", self.space.length()),
             note: format!(
                 "blocks of {} frames, {} frames of latency added, {rate}",
@@ -108,8 +116,8 @@ impl Ways {
             length: self.space.length() as u64,
             block: self.space.block() as u64,
             rate_hz: rate.hz(),
-            ways: ways.collect(),
-            due: Some(self.ways.len() - 1),
+            rows: ways.collect(),
+            deadlines_of: Some(self.ways.len() - 1),
         })
     }
 }
@@ -119,18 +127,18 @@ pub(super) fn share(ns_a_frame: f64, rate: SampleRate) -> f64 {
     ns_a_frame * f64::from(rate.hz()) * 1e-9
 }
 
-fn cuts(partition: &Partition) -> Vec<Cut> {
-    let head = (partition.head() > 0).then(|| Cut {
+fn cuts(partition: &Partition) -> Vec<PartitionLevel> {
+    let head = (partition.head() > 0).then(|| PartitionLevel {
         start: 0,
         size: 1,
         count: partition.head() as u64,
-        at_once: true,
+        in_callback: true,
     });
-    let levels = partition.levels().iter().map(|level| Cut {
+    let levels = partition.levels().iter().map(|level| PartitionLevel {
         start: level.start() as u64,
         size: level.size() as u64,
         count: level.count() as u64,
-        at_once: level.is_urgent(),
+        in_callback: level.is_in_callback(),
     });
     head.into_iter().chain(levels).collect()
 }

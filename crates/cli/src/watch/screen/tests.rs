@@ -1,44 +1,44 @@
 //! What stands on terminals of several sizes.
 
 use super::*;
-use divisi::report::Summary;
+use divisi::report::TimeSummary;
 use divisi::units::Nanos;
 use std::collections::BTreeMap;
 
 /// After 12.3 s: 750 cycles of 1.33 ms since the glance before.
-fn glances(workers: usize) -> (Glance, Glance) {
-    let before = Glance {
+fn glances(workers: usize) -> (LiveStats, LiveStats) {
+    let before = LiveStats {
         cycles: 8475,
         acquisitions: 90_000,
         wakes: 8475,
-        load: Load {
+        load: WorkerLoad {
             cycles: 8470,
             busy: vec![Nanos(1_000_000); workers],
         },
-        ..Glance::default()
+        ..LiveStats::default()
     };
     let busy = |worker: usize| Nanos(1_000_000 + 750 * 100_000 * (worker as u64 + 9));
-    let now = Glance {
+    let now = LiveStats {
         cycles: 9225,
         missed: 4,
         wakes: 9225,
         acquisitions: 99_225,
-        recent: Summary {
+        recent: TimeSummary {
             mean: 0.0,
             p50: 600_000,
             p99: 900_000,
             p99_9: 1_000_000,
             max: 1_100_000,
         },
-        longest_ns: 2_400_000,
+        max_ns: 2_400_000,
         period_ns: 1_333_333,
-        load: Load {
+        load: WorkerLoad {
             cycles: 9220,
             busy: (0..workers).map(busy).collect(),
         },
         misses_by_node: vec![("reverb".into(), 3), ("\u{1b}[2Jevil".into(), 1)],
         gauges: BTreeMap::from([("vu.peak".into(), 0.75), ("vu.rms".into(), 0.5)]),
-        ..Glance::default()
+        ..LiveStats::default()
     };
     (now, before)
 }
@@ -118,7 +118,7 @@ fn no_size_is_too_small_and_no_line_too_wide() {
 
 #[test]
 fn nothing_yet_is_shown_without_nonsense() {
-    let nothing = Glance::default();
+    let nothing = LiveStats::default();
     let view = View {
         title: "divisi",
         facts: "",

@@ -1,7 +1,7 @@
 //! The paper's figures, from the table.
 
 use super::*;
-use divisi::draw::{Hue, Lane, LaneBox, Lanes};
+use divisi::draw::{GanttBar, GanttChart, GanttRow, NodeClass};
 
 /// What is told of callbacks that come late: columns, and what they are called.
 const LATE: [(&str, &str); 9] = [
@@ -116,13 +116,13 @@ impl View<'_> {
             return page.text("It has not been run yet.");
         };
         let lanes = row.text("facts").split(';').enumerate();
-        let lanes = lanes.map(|(at, spans)| Lane {
+        let lanes = lanes.map(|(at, spans)| GanttRow {
             name: if at == 0 {
                 "callback, level 1".into()
             } else {
                 format!("level {}", at + 1)
             },
-            boxes: spans
+            bars: spans
                 .split_whitespace()
                 .filter_map(|span| lane_box(at, span))
                 .collect(),
@@ -133,10 +133,10 @@ impl View<'_> {
             title: title.into(),
             x: "",
             y: "",
-            body: Body::Lanes(Lanes {
+            body: Body::Lanes(GanttChart {
                 title: title.into(),
-                lanes: lanes.collect(),
-                ..Lanes::default()
+                rows: lanes.collect(),
+                ..GanttChart::default()
             }),
         };
         put(
@@ -399,15 +399,19 @@ fn put(page: &mut Page, charts: &mut Vec<Chart>, chart: Chart, caption: &str) {
     }
 }
 
-fn lane_box(lane: usize, span: &str) -> Option<LaneBox> {
+fn lane_box(lane: usize, span: &str) -> Option<GanttBar> {
     let (from, to) = span.split_once('-')?;
     let ns = |text: &str| Some((text.parse::<f64>().ok()? * 1e3) as u64);
-    Some(LaneBox {
+    Some(GanttBar {
         label: String::new(),
         start_ns: ns(from)?,
         end_ns: ns(to)?,
-        hue: if lane == 0 { Hue::Sink } else { Hue::Aside },
-        ..LaneBox::default()
+        class: if lane == 0 {
+            NodeClass::Sink
+        } else {
+            NodeClass::Other
+        },
+        ..GanttBar::default()
     })
 }
 

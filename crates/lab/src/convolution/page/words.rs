@@ -1,11 +1,11 @@
 //! What was done, and what it does not show.
 
 use super::{BLOCK, CHANNELS, RATE_HZ};
-use crate::Machine;
+use crate::MachineInfo;
 use crate::page::Page;
 
 /// What was done.
-pub(super) fn method(page: &mut Page, machine: &Machine) {
+pub(super) fn method(page: &mut Page, machine: &MachineInfo) {
     page.text(
         "Convolution with an impulse response of many seconds, and no latency: the response is cut into partitions, short ones \
          first, and each size (a level, in the paper an FDL) has a period of its own to compute. In 2011 Eric Battenberg and \

@@ -10,7 +10,7 @@ mod counted;
 mod futex;
 
 use super::beat::{self, Place};
-use divisi::rt::stamp::{self, Scale};
+use divisi::rt::stamp::{self, TickScale};
 use divisi::workers::Priority;
 use std::sync::Mutex;
 use std::thread;
@@ -41,7 +41,7 @@ fn scheme(name: &str, levels: usize) -> Box<dyn Scheme> {
         "condvars" => Box::new(condvars::Condvars::new(levels)),
         "counter-mutex" => Box::new(counted::Counted::new(levels, counted::Guarded::default())),
         "counter-atomic" => Box::new(counted::Counted::new(levels, counted::Atomic::default())),
-        _ => Box::new(futex::Futex::default()),
+        _ => Box::new(futex::FutexScheme::default()),
     }
 }
 
@@ -103,7 +103,7 @@ pub(super) struct Walk {
 /// Tries it.
 pub(super) fn walk(trial: Trial<'_>) -> Walk {
     let scheme = scheme(trial.scheme, trial.levels);
-    let scale = Scale::of_this_machine();
+    let scale = TickScale::calibrated();
     let begun = stamp::now();
     let since = |at| scale.between(begun, at).0;
     let calls = Mutex::new(Vec::new());

@@ -10,27 +10,27 @@ use rustix::fs::{
 use rustix::io::Errno;
 
 use super::super::RingError;
-use super::Pages;
+use super::PageSize;
 
 /// Memory that can neither shrink nor grow once it is sealed.
-pub(in super::super) fn create(bytes: usize, pages: Pages) -> Result<OwnedFd, RingError> {
+pub(in super::super) fn create(bytes: usize, pages: PageSize) -> Result<OwnedFd, RingError> {
     let refused = |source: Errno| match pages {
-        Pages::Usual => RingError::Memory {
+        PageSize::Default => RingError::Memory {
             bytes,
             source: source.into(),
         },
-        Pages::Huge => RingError::HugePages {
+        PageSize::Huge => RingError::HugePages {
             bytes,
             source: source.into(),
         },
     };
     let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
     let flags = match pages {
-        Pages::Usual => {
+        PageSize::Default => {
             leave_some(bytes)?;
             flags
         }
-        Pages::Huge => flags | MemfdFlags::HUGETLB | MemfdFlags::HUGE_2MB,
+        PageSize::Huge => flags | MemfdFlags::HUGETLB | MemfdFlags::HUGE_2MB,
     };
     let file = memfd_create("divisi-ring", flags).map_err(refused)?;
     ftruncate(&file, bytes as u64).map_err(refused)?;
@@ -66,15 +66,15 @@ pub(in super::super) fn seal(file: &OwnedFd) -> Result<(), RingError> {
 
 /// The bytes and the page size of memory that another process made, if it cannot shrink.
 pub(in super::super) fn measure(file: &OwnedFd) -> Result<(usize, usize), RingError> {
-    let seals = fcntl_get_seals(file).map_err(|_| RingError::Foreign("it is not memory"))?;
+    let seals = fcntl_get_seals(file).map_err(|_| RingError::Incompatible("it is not memory"))?;
     if !seals.contains(SealFlags::SHRINK) {
-        return Err(RingError::Foreign("it could shrink while it is read"));
+        return Err(RingError::Incompatible("it could shrink while it is read"));
     }
     let stat = fstat(file).map_err(|source| RingError::System(source.into()))?;
     let page = page_of(file)?;
     match usize::try_from(stat.st_size) {
         Ok(bytes) if bytes >= page => Ok((bytes, page)),
-        _ => Err(RingError::Foreign("it is less than a page")),
+        _ => Err(RingError::Incompatible("it is less than a page")),
     }
 }
 
@@ -84,8 +84,8 @@ fn page_of(file: &OwnedFd) -> Result<usize, RingError> {
     const HUGETLBFS: u32 = 0x9584_58f6;
     let stat = fstatfs(file).map_err(|source| RingError::System(source.into()))?;
     match stat.f_bsize as usize {
-        _ if stat.f_type as u32 != HUGETLBFS => Ok(super::page(Pages::Usual)),
-        huge if huge == super::page(Pages::Huge) => Ok(huge),
-        _ => Err(RingError::Foreign("its pages are of another size")),
+        _ if stat.f_type as u32 != HUGETLBFS => Ok(super::page(PageSize::Default)),
+        huge if huge == super::page(PageSize::Huge) => Ok(huge),
+        _ => Err(RingError::Incompatible("its pages are of another size")),
     }
 }

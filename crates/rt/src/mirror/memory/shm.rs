@@ -8,18 +8,18 @@ use rustix::io::Errno;
 use rustix::shm;
 
 use super::super::RingError;
-use super::Pages;
+use super::PageSize;
 
 /// Names that are tried.
 const TRIES: u32 = 16;
 
-pub(in super::super) fn create(bytes: usize, pages: Pages) -> Result<OwnedFd, RingError> {
+pub(in super::super) fn create(bytes: usize, pages: PageSize) -> Result<OwnedFd, RingError> {
     static MADE: AtomicU32 = AtomicU32::new(0);
     let refused = |source: Errno| RingError::Memory {
         bytes,
         source: source.into(),
     };
-    if pages == Pages::Huge {
+    if pages == PageSize::Huge {
         return Err(RingError::Unsupported);
     }
     // A name that was left by a process that was killed between these two calls is passed by.

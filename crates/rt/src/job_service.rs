@@ -10,29 +10,29 @@
 //! each is read before the work is looked at, and slept on only while it is as it was read. A thread counts up for what it
 //! *has done*, not for what it found there to do: a job may be started in between, and whoever waits for that would sleep on.
 
-use crate::deferred::{Owner, Pieces, Runner};
+use crate::deferred::{DeferredJob, JobRunner, PiecewiseJob};
 use crate::sync::atomic::{AtomicBool, Ordering};
-use crate::wake::{Names, Sleeper};
+use crate::wake::{Futex, WakeMask};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 use units::Nanos;
 
 /// What a caller and its threads share.
 #[derive(Debug)]
-pub struct Service {
-    start: Sleeper,
-    done: Box<[Sleeper]>,
+pub struct JobService {
+    start: Futex,
+    done: Box<[Futex]>,
     stop: AtomicBool,
 }
 
-impl Service {
+impl JobService {
     /// For so many threads, none of which serves yet.
     ///
     /// Real-time: setup.
     pub fn new(threads: usize) -> Self {
         Self {
-            start: Sleeper::new(0),
-            done: (0..threads).map(|_| Sleeper::new(0)).collect(),
+            start: Futex::new(0),
+            done: (0..threads).map(|_| Futex::new(0)).collect(),
             stop: AtomicBool::new(false),
         }
     }
@@ -40,29 +40,29 @@ impl Service {
     /// Tells the threads of these [names](Names::one) that jobs have been started; how many were asleep and are woken.
     ///
     /// Real-time: hot, wakes.
-    pub fn tell(&self, threads: Names) -> u32 {
-        self.start.add(1);
-        self.start.wake_named(threads)
+    pub fn notify(&self, threads: WakeMask) -> u32 {
+        self.start.fetch_add(1);
+        self.start.wake_masked(threads)
     }
 
     /// Waits until `thread` has brought `job` back, which it has been told of; whether it has. `false` where a piece of it
     /// panicked, and where `patience` is over.
     ///
     /// Real-time: waits, on that thread, as long as `patience` lasts; without one, until the job is back or lost.
-    pub fn wait<T: Pieces>(
+    pub fn wait<T: PiecewiseJob>(
         &self,
         thread: usize,
-        job: &Owner<T>,
+        job: &DeferredJob<T>,
         patience: Option<Duration>,
     ) -> bool {
         let done = &self.done[thread];
         let mut until = None;
         loop {
-            let seen = done.get();
-            if job.is_here() {
+            let seen = done.load();
+            if job.is_available() {
                 return true;
             }
-            if job.is_lost() {
+            if job.has_panicked() {
                 return false;
             }
             let Some(patience) = patience else {
@@ -75,7 +75,7 @@ impl Service {
             if left.is_zero() {
                 return false;
             }
-            done.wait_for(seen, Nanos(left.as_nanos() as u64));
+            done.wait_timeout(seen, Nanos(left.as_nanos() as u64));
         }
     }
 
@@ -83,9 +83,9 @@ impl Service {
     /// stop](Self::stop). A piece that panics loses its job and no other.
     ///
     /// Real-time: waits, on the caller.
-    pub fn serve(&self, thread: usize, runners: &[Runner]) {
+    pub fn serve(&self, thread: usize, runners: &[JobRunner]) {
         loop {
-            let seen = self.start.get();
+            let seen = self.start.load();
             // Relaxed: travels with the count.
             if self.stop.load(Ordering::Relaxed) {
                 return;
@@ -95,13 +95,13 @@ impl Service {
                 has_worked |= self.work_off(thread, runner);
             }
             if !has_worked {
-                self.start.wait_named(seen, Names::one(thread));
+                self.start.wait_masked(seen, WakeMask::bit(thread));
             }
         }
     }
 
     /// Does what there is of a job; whether there was anything.
-    fn work_off(&self, thread: usize, runner: &Runner) -> bool {
+    fn work_off(&self, thread: usize, runner: &JobRunner) -> bool {
         let mut has_worked = false;
         let all = AssertUnwindSafe(|| {
             while runner.run_piece() {
@@ -111,7 +111,7 @@ impl Service {
         // Whoever waits sees that the job is lost.
         has_worked |= catch_unwind(all).is_err();
         if has_worked {
-            self.done[thread].add(1);
+            self.done[thread].fetch_add(1);
             self.done[thread].wake(1);
         }
         has_worked
@@ -123,7 +123,7 @@ impl Service {
     pub fn stop(&self) {
         // Relaxed: travels with the count.
         self.stop.store(true, Ordering::Relaxed);
-        self.start.add(1);
+        self.start.fetch_add(1);
         self.start.wake(u32::MAX >> 1);
     }
 }
@@ -134,7 +134,7 @@ mod loom_tests {
     use crate::sync::Arc;
 
     struct Count(u32);
-    impl Pieces for Count {
+    impl PiecewiseJob for Count {
         fn piece(&mut self) -> bool {
             self.0 += 1;
             self.0.is_multiple_of(2)
@@ -152,13 +152,13 @@ mod loom_tests {
     #[test]
     fn what_is_started_while_a_thread_looks_for_work_is_done_and_waited_for() {
         model(|| {
-            let service = Arc::new(Service::new(1));
-            let mut job = Owner::new(Count(0));
+            let service = Arc::new(JobService::new(1));
+            let mut job = DeferredJob::new(Count(0));
             let (serving, runner) = (service.clone(), job.runner());
             let thread = loom::thread::spawn(move || serving.serve(0, &[runner]));
             for round in 1..=2 {
                 job.start(0);
-                service.tell(Names::one(0));
+                service.tell(WakeMask::one(0));
                 assert!(service.wait(0, &job, None));
                 assert_eq!(job.get().unwrap().0, 2 * round);
             }
@@ -170,14 +170,14 @@ mod loom_tests {
     #[test]
     fn two_jobs_of_one_thread_are_each_waited_for_in_either_order() {
         model(|| {
-            let service = Arc::new(Service::new(1));
-            let (mut one, mut two) = (Owner::new(Count(0)), Owner::new(Count(0)));
+            let service = Arc::new(JobService::new(1));
+            let (mut one, mut two) = (DeferredJob::new(Count(0)), DeferredJob::new(Count(0)));
             let (serving, runners) = (service.clone(), [one.runner(), two.runner()]);
             let thread = loom::thread::spawn(move || serving.serve(0, &runners));
             one.start(0);
-            service.tell(Names::one(0));
+            service.tell(WakeMask::one(0));
             two.start(0);
-            service.tell(Names::one(0));
+            service.tell(WakeMask::one(0));
             assert!(service.wait(0, &two, None) && service.wait(0, &one, None));
             service.stop();
             thread.join().unwrap();
@@ -187,14 +187,14 @@ mod loom_tests {
     #[test]
     fn two_threads_are_each_told_and_stopped() {
         model(|| {
-            let service = Arc::new(Service::new(2));
-            let mut jobs = [0, 1].map(|_| Owner::new(Count(1)));
+            let service = Arc::new(JobService::new(2));
+            let mut jobs = [0, 1].map(|_| DeferredJob::new(Count(1)));
             let threads = [0, 1].map(|thread| {
                 let (serving, runner) = (service.clone(), jobs[thread].runner());
                 loom::thread::spawn(move || serving.serve(thread, &[runner]))
             });
             jobs.iter_mut().for_each(|job| job.start(0));
-            service.tell(Names::one(0).and(Names::one(1)));
+            service.tell(WakeMask::one(0).and(WakeMask::one(1)));
             for (thread, job) in jobs.iter().enumerate() {
                 assert!(service.wait(thread, job, None));
             }
@@ -213,8 +213,8 @@ mod tests {
 
     /// So many pieces are left; or it is to fail.
     struct Left(Option<u32>);
-    impl Pieces for Left {
-        fn piece(&mut self) -> bool {
+    impl PiecewiseJob for Left {
+        fn run_piece(&mut self) -> bool {
             let left = self.0.as_mut().expect("it is to fail");
             *left -= 1;
             *left == 0
@@ -223,17 +223,17 @@ mod tests {
 
     #[test]
     fn a_job_that_is_lost_is_given_up_and_others_of_its_thread_are_waited_for() {
-        let service = Arc::new(Service::new(1));
-        let mut jobs = [None, Some(20_000), None].map(|left| Owner::new(Left(left)));
-        let runners = jobs.each_ref().map(Owner::runner);
+        let service = Arc::new(JobService::new(1));
+        let mut jobs = [None, Some(20_000), None].map(|left| DeferredJob::new(Left(left)));
+        let runners = jobs.each_ref().map(DeferredJob::job_runner);
         let serving = service.clone();
         let thread = std::thread::spawn(move || serving.serve(0, &runners));
         for _ in 0..3 {
             jobs.iter_mut().for_each(|job| job.start(0));
-            service.tell(Names::one(0));
+            service.notify(WakeMask::bit(0));
             for (job, is_sound) in jobs.iter().zip([false, true, false]) {
                 assert_eq!(service.wait(0, job, None), is_sound);
-                assert_eq!(job.is_lost(), !is_sound);
+                assert_eq!(job.has_panicked(), !is_sound);
             }
             jobs[1].get().unwrap().0 = Some(7);
         }
@@ -243,15 +243,15 @@ mod tests {
 
     #[test]
     fn patience_ends() {
-        let service = Service::new(1);
-        let mut job = Owner::new(Left(Some(1)));
+        let service = JobService::new(1);
+        let mut job = DeferredJob::new(Left(Some(1)));
         job.start(0);
         // Nobody serves.
         for patience in [Duration::ZERO, Duration::from_micros(50)] {
             assert!(!service.wait(0, &job, Some(patience)));
         }
-        assert!(!job.is_lost());
-        job.help();
+        assert!(!job.has_panicked());
+        job.run_piece();
         assert!(service.wait(0, &job, Some(Duration::ZERO)));
     }
 }

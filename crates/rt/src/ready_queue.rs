@@ -18,14 +18,14 @@
 //! nothing of a newer one: its exchange of `head` fails, and the cells it has looked at are copies. What was done to make
 //! a task ready travels by its cell: a `Release` store, seen by the `Acquire` load of whoever takes it.
 
-use crate::pad::Padded;
+use crate::pad::CachePadded;
 use crate::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 /// See the module.
-pub struct Ready {
+pub struct ReadyQueue {
     /// epoch: 32 bits | the first place not taken: 32.
-    head: Padded<AtomicU64>,
-    tail: Padded<AtomicU32>,
+    head: CachePadded<AtomicU64>,
+    tail: CachePadded<AtomicU32>,
     /// What is there at the start of each cycle, in the first places.
     first: Box<[u32]>,
     /// The places behind: epoch: 32 bits | task: 32.
@@ -37,23 +37,23 @@ const FAR: u32 = 1 << 31;
 
 /// What became of an attempt to take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Took {
+pub enum Steal {
     /// So many tasks, those that were shown: they are the taker's now.
-    Tasks(u32),
+    Success(u32),
     /// There was nothing of this epoch.
-    Nothing,
+    Empty,
     /// Somebody else was faster: what was shown is theirs. There may be more.
-    Lost,
+    Retry,
 }
 
-impl Ready {
+impl ReadyQueue {
     /// Each cycle begins with `first`, and `more` tasks at most come to them. Its epoch is 0, in which it is empty.
     ///
     /// Real-time: setup.
     pub fn new(first: Box<[u32]>, more: usize) -> Self {
         Self {
-            head: Padded(AtomicU64::new(first.len() as u64)),
-            tail: Padded(AtomicU32::new(0)),
+            head: CachePadded(AtomicU64::new(first.len() as u64)),
+            tail: CachePadded(AtomicU32::new(0)),
             first,
             cells: (0..more).map(|_| AtomicU64::new(of(FAR, 0))).collect(),
         }
@@ -78,7 +78,7 @@ impl Ready {
     ///
     /// Real-time: hot.
     #[inline]
-    pub fn put(&self, epoch: u32, task: u32) {
+    pub fn push(&self, epoch: u32, task: u32) {
         // Relaxed: it only gives out places.
         let place = self.tail.fetch_add(1, Ordering::Relaxed);
         // pairs with the load in `take`: what was done to make the task ready travels.
@@ -87,15 +87,15 @@ impl Ready {
 
     /// Takes the oldest tasks of the cycle `epoch`, all with one exchange: at least one, and more for as long as
     /// `wants_too` says of the next that it is wanted too. Each is shown to `wants_too` in turn, the first as well (what
-    /// it says of that one does not matter); those it wanted are the caller's if it comes back with [`Took::Tasks`].
+    /// it says of that one does not matter); those it wanted are the caller's if it comes back with [`Steal::Success`].
     ///
     /// Real-time: hot.
     #[inline]
-    pub fn take(&self, epoch: u32, mut wants_too: impl FnMut(u32) -> bool) -> Took {
+    pub fn pop_batch(&self, epoch: u32, mut wants_too: impl FnMut(u32) -> bool) -> Steal {
         // Acquire pairs with `begin`.
         let head = self.head.load(Ordering::Acquire);
         if epoch_of(head) != epoch {
-            return Took::Nothing;
+            return Steal::Empty;
         }
         let mut count = 0;
         while let Some(task) = self.at(head as u32 + count, epoch) {
@@ -105,7 +105,7 @@ impl Ready {
             count += 1;
         }
         if count == 0 {
-            return Took::Nothing;
+            return Steal::Empty;
         }
         // AcqRel: nothing travels by it but the order of takers. Within an epoch a place is never filled twice, so an
         // unchanged head means that what we saw is still there, and nobody else's.
@@ -115,14 +115,14 @@ impl Ready {
             Ordering::AcqRel,
             Ordering::Relaxed,
         );
-        moved.map_or(Took::Lost, |_| Took::Tasks(count))
+        moved.map_or(Steal::Retry, |_| Steal::Success(count))
     }
 
     /// Takes the oldest task of the cycle `epoch`; `None` if there is none.
     ///
     /// Real-time: hot.
     #[inline]
-    pub fn take_one(&self, epoch: u32) -> Option<u32> {
+    pub fn pop(&self, epoch: u32) -> Option<u32> {
         // Acquire pairs with `begin`.
         let mut head = self.head.load(Ordering::Acquire);
         loop {
@@ -147,7 +147,7 @@ impl Ready {
     ///
     /// Real-time: hot.
     #[inline]
-    pub fn looks_full(&self, epoch: u32) -> bool {
+    pub fn has_tasks(&self, epoch: u32) -> bool {
         // Relaxed: a hint; `take` decides.
         let head = self.head.load(Ordering::Relaxed);
         epoch_of(head) == epoch && self.at(head as u32, epoch).is_some()
@@ -178,11 +178,11 @@ const fn epoch_of(word: u64) -> u32 {
 #[cfg(all(test, loom))]
 mod loom_tests {
     use super::{Ready, Took};
-    use crate::progress::Progress;
+    use crate::progress::CycleProgress;
     use crate::sync::{Arc, UnsafeCell};
 
     /// Takes at most `most` at a time; what it took.
-    fn take(ready: &Ready, epoch: u32, most: usize) -> Vec<u32> {
+    fn take(ready: &ReadyQueue, epoch: u32, most: usize) -> Vec<u32> {
         if most == 1 {
             return ready.take_one(epoch).into_iter().collect();
         }
@@ -195,14 +195,14 @@ mod loom_tests {
             wants
         });
         match took {
-            Took::Tasks(count) => assert_eq!(count as usize, shown.len()),
+            Steal::Success(count) => assert_eq!(count as usize, shown.len()),
             _ => shown.clear(),
         }
         shown
     }
 
     struct Shared {
-        ready: Ready,
+        ready: ReadyQueue,
         progress: Progress,
         /// How often each task was run. Loom sees to it that no two touch one at once.
         runs: Vec<UnsafeCell<u32>>,
@@ -230,7 +230,7 @@ mod loom_tests {
 
     fn set_up() -> Arc<Shared> {
         Arc::new(Shared {
-            ready: Ready::new(Box::new([0, 1]), 2),
+            ready: ReadyQueue::new(Box::new([0, 1]), 2),
             progress: Progress::new(),
             runs: (0..4).map(|_| UnsafeCell::new(0)).collect(),
         })
@@ -300,45 +300,45 @@ mod loom_tests {
 
 #[cfg(all(test, not(loom)))]
 mod tests {
-    use super::{Ready, Took};
+    use super::{ReadyQueue, Steal};
 
     #[test]
     fn tasks_come_in_order_and_several_at_once() {
-        let ready = Ready::new(Box::new([7, 8]), 3);
-        assert_eq!(ready.take(0, |_| true), Took::Nothing);
+        let ready = ReadyQueue::new(Box::new([7, 8]), 3);
+        assert_eq!(ready.pop_batch(0, |_| true), Steal::Empty);
         ready.begin(1);
-        ready.put(1, 9);
-        assert_eq!(ready.take(2, |_| true), Took::Nothing);
+        ready.push(1, 9);
+        assert_eq!(ready.pop_batch(2, |_| true), Steal::Empty);
         let mut shown = Vec::new();
         let most_two = |task| {
             shown.push(task);
             shown.len() <= 2
         };
-        assert_eq!(ready.take(1, most_two), Took::Tasks(2));
+        assert_eq!(ready.pop_batch(1, most_two), Steal::Success(2));
         assert_eq!(shown, [7, 8, 9]);
-        assert!(ready.looks_full(1));
+        assert!(ready.has_tasks(1));
         // The first is taken whether it is wanted or not.
-        assert_eq!(ready.take(1, |_| false), Took::Tasks(1));
+        assert_eq!(ready.pop_batch(1, |_| false), Steal::Success(1));
         assert_eq!(
-            (ready.take(1, |_| true), ready.take_one(1)),
-            (Took::Nothing, None)
+            (ready.pop_batch(1, |_| true), ready.pop(1)),
+            (Steal::Empty, None)
         );
-        ready.put(1, 4);
-        assert_eq!((ready.take_one(2), ready.take_one(1)), (None, Some(4)));
+        ready.push(1, 4);
+        assert_eq!((ready.pop(2), ready.pop(1)), (None, Some(4)));
         ready.begin(2);
-        assert!(!ready.looks_full(1) && ready.looks_full(2));
-        assert_eq!(ready.take(2, |_| true), Took::Tasks(2));
-        assert_eq!(ready.take(2, |_| true), Took::Nothing);
+        assert!(!ready.has_tasks(1) && ready.has_tasks(2));
+        assert_eq!(ready.pop_batch(2, |_| true), Steal::Success(2));
+        assert_eq!(ready.pop_batch(2, |_| true), Steal::Empty);
     }
 
     #[test]
     fn no_cell_is_mistaken_for_full_when_epochs_have_gone_round() {
-        let ready = Ready::new(Box::new([0]), 2);
+        let ready = ReadyQueue::new(Box::new([0]), 2);
         ready.begin(5);
-        [1, 2].into_iter().for_each(|task| ready.put(5, task));
+        [1, 2].into_iter().for_each(|task| ready.push(5, task));
         // As many cycles as there are cells, and then the same number again.
         [6, 7, 5].into_iter().for_each(|epoch| ready.begin(epoch));
-        assert_eq!(ready.take(5, |_| true), Took::Tasks(1));
-        assert_eq!(ready.take(5, |_| true), Took::Nothing);
+        assert_eq!(ready.pop_batch(5, |_| true), Steal::Success(1));
+        assert_eq!(ready.pop_batch(5, |_| true), Steal::Empty);
     }
 }

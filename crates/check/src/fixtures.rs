@@ -1,25 +1,25 @@
 //! Actors: nodes that do in a test what a line of the test says, graphs that hold them, and what to say where a test
 //! cannot be made.
 
-use graph::{Graph, Kind, Node, PortCount, PortSpec, Width};
-use processor::{Activity, Block, Processor, Registry, Setup, Tail};
+use graph::{Graph, Kind, Node, PortCount, PortSignal, PortSpec};
+use processor::{Block, ProcessStatus, Processor, Registry, Setup, Tail};
 use std::io::Write;
 use units::Channels;
 
 /// A node that does what a function says.
 struct Actor<F>(F);
 
-impl<F: FnMut(&mut Block<'_>) -> Activity + Send> Processor for Actor<F> {
+impl<F: FnMut(&mut Block<'_>) -> ProcessStatus + Send> Processor for Actor<F> {
     fn setup(&mut self, _setup: &mut Setup<'_>) {}
 
-    fn process(&mut self, block: &mut Block<'_>) -> Activity {
+    fn process(&mut self, block: &mut Block<'_>) -> ProcessStatus {
         (self.0)(block)
     }
 
     fn reset(&mut self) {}
 
     fn tail(&self) -> Tail {
-        Tail::Endless
+        Tail::Infinite
     }
 }
 
@@ -27,11 +27,11 @@ impl<F: FnMut(&mut Block<'_>) -> Activity + Send> Processor for Actor<F> {
 pub fn kind(name: &'static str, (inputs, outputs): (u16, u16)) -> Kind {
     let ports = |name, count| PortSpec {
         name,
-        width: Width::Fixed(Channels(1)),
+        signal: PortSignal::Fixed(Channels(1)),
         count: PortCount::Many {
             default: count,
-            least: count,
-            most: count,
+            min: count,
+            max: count,
         },
     };
     Kind {
@@ -47,7 +47,7 @@ pub fn add<F>(
     kind: Kind,
     make: impl Fn(&Node) -> F + Send + Sync + 'static,
 ) where
-    F: FnMut(&mut Block<'_>) -> Activity + Send + 'static,
+    F: FnMut(&mut Block<'_>) -> ProcessStatus + Send + 'static,
 {
     registry.add(kind, move |creation| {
         Ok(Box::new(Actor(make(creation.node))))

@@ -3,10 +3,10 @@
 //! A unit is given as a node: its kind and parameters. Inputs, events and cuts are random but the same in every run.
 
 use crate::alloc;
-use crate::rig::{Cut, Played, Rig, Take};
+use crate::processor_bench::{BlockSplit, ProcessorBench, TestInput, TestOutput};
 use crate::rng::Rng;
-use graph::{Node, Range, Signal, Value};
-use processor::{Body, Event, Registry, Tail, Target};
+use graph::{Node, ParamRange, ParamValue, Signal};
+use processor::{Event, EventBody, EventTarget, Registry, Tail};
 use rt::ftz::FlushToZero;
 use units::SampleRate;
 
@@ -18,7 +18,7 @@ pub struct Unit<'a> {
 }
 
 /// A node of `kind` with these parameters.
-pub fn node(kind: &str, params: &[(&str, Value)]) -> Node {
+pub fn node(kind: &str, params: &[(&str, ParamValue)]) -> Node {
     let mut node = Node::new(format!("a {kind}"), kind);
     for (key, value) in params {
         node.set(*key, value.clone());
@@ -41,7 +41,7 @@ pub fn check(registry: &Registry, node: &Node) {
         alloc::is_installed(),
         "the test installs the counting allocator"
     );
-    let _flush = FlushToZero::on();
+    let _flush = FlushToZero::enable();
     for rate in [44_100, 96_000] {
         let unit = Unit {
             registry,
@@ -61,15 +61,15 @@ pub fn check(registry: &Registry, node: &Node) {
 }
 
 impl Unit<'_> {
-    fn rig(&self) -> Rig {
-        Rig::new(self.registry, &self.node, self.rate)
+    fn rig(&self) -> ProcessorBench {
+        ProcessorBench::new(self.registry, &self.node, self.rate)
     }
 
     /// Sound with gaps, and every knob turned now and then.
-    fn take(&self, seed: u64) -> Take {
+    fn take(&self, seed: u64) -> TestInput {
         let mut rng = Rng(seed);
         let channels = self.rig().input_channels();
-        Take {
+        TestInput {
             inputs: (0..channels).map(|_| gappy(&mut rng, FRAMES)).collect(),
             events: self.events(&mut rng),
             frames: FRAMES,
@@ -77,12 +77,17 @@ impl Unit<'_> {
     }
 
     fn events(&self, rng: &mut Rng) -> Vec<Event> {
-        let kind = self.registry.catalogue().get(self.node.plays());
+        let kind = self.registry.catalogue().get(self.node.effective_kind());
         let params = kind.expect("the kind is known").params.iter().enumerate();
         let mut all = Vec::new();
         let frame = |rng: &mut Rng| rng.below(FRAMES) as u32;
         for (index, param) in params.filter(|(_, p)| p.live) {
-            let Range::Number { least, most, .. } = param.range else {
+            let ParamRange::Number {
+                min: least,
+                max: most,
+                ..
+            } = param.range
+            else {
                 continue;
             };
             // Work for ten seconds would prove nothing more.
@@ -92,8 +97,8 @@ impl Unit<'_> {
                 let share = rng.unit().powi(4) * 1.05;
                 all.push(Event {
                     frame: frame(rng),
-                    target: Target::Param(index as u16),
-                    body: Body::Value((least + (most - least) * share) as f32),
+                    target: EventTarget::Param(index as u16),
+                    body: EventBody::Value((least + (most - least) * share) as f32),
                 });
             }
         }
@@ -102,8 +107,8 @@ impl Unit<'_> {
         for (index, _) in ports.filter(|(_, p)| !matches!(p.signal, Signal::Audio(_))) {
             all.extend((0..6).map(|i| Event {
                 frame: frame(rng),
-                target: Target::Input(index as u16),
-                body: Body::Value((i % 2) as f32),
+                target: EventTarget::Input(index as u16),
+                body: EventBody::Value((i % 2) as f32),
             }));
         }
         all.sort_by_key(|e| e.frame);
@@ -112,30 +117,42 @@ impl Unit<'_> {
 
     fn blocks_of_any_cut_give_the_same_bits(&self) {
         let take = self.take(1);
-        let whole = self.rig().play(&take, Cut::Even(FRAMES));
+        let whole = self.rig().process(&take, BlockSplit::Even(FRAMES));
         assert_eq!(whole.allocations, 0, "process does not allocate");
-        let mut cuts = vec![Cut::Even(1), Cut::Even(64), Cut::Even(100)];
+        let mut cuts = vec![
+            BlockSplit::Even(1),
+            BlockSplit::Even(64),
+            BlockSplit::Even(100),
+        ];
         for seed in 0..6 {
-            cuts.extend([Cut::Random(Rng(seed)), Cut::Parts(Rng(seed))]);
+            cuts.extend([BlockSplit::Random(Rng(seed)), BlockSplit::Parts(Rng(seed))]);
         }
         for cut in cuts {
             let name = format!("{} cut {cut:?}", self.node.kind);
-            same(&self.rig().play(&take, cut), &whole, &name);
+            same(&self.rig().process(&take, cut), &whole, &name);
         }
     }
 
     fn reset_equals_new(&self) {
         let take = self.take(2);
         let mut rig = self.rig();
-        let new = rig.play(&take, Cut::Even(64));
-        rig.play(&self.take(3), Cut::Even(77));
+        let new = rig.process(&take, BlockSplit::Even(64));
+        rig.process(&self.take(3), BlockSplit::Even(77));
         rig.reset();
-        same(&rig.play(&take, Cut::Even(64)), &new, "after reset");
-        rig.play(&self.take(3), Cut::Even(77));
+        same(
+            &rig.process(&take, BlockSplit::Even(64)),
+            &new,
+            "after reset",
+        );
+        rig.process(&self.take(3), BlockSplit::Even(77));
         rig.reset();
         rig.set_up(SampleRate::new(22_050).expect("a rate above 0"));
         rig.set_up(self.rate);
-        same(&rig.play(&take, Cut::Even(64)), &new, "set up again");
+        same(
+            &rig.process(&take, BlockSplit::Even(64)),
+            &new,
+            "set up again",
+        );
     }
 
     fn silence_follows_the_tail(&self) {
@@ -144,15 +161,15 @@ impl Unit<'_> {
         if self.is_gated() {
             take.events.clear();
         }
-        rig.play(&take, Cut::Even(64));
+        rig.process(&take, BlockSplit::Even(64));
         let Tail::Frames(tail) = rig.processor.tail() else {
             return;
         };
         if tail > PATIENCE {
             return;
         }
-        rig.play(&self.silence(tail as usize), Cut::Even(64));
-        let after = rig.play(&self.silence(FRAMES), Cut::Even(64));
+        rig.process(&self.silence(tail as usize), BlockSplit::Even(64));
+        let after = rig.process(&self.silence(FRAMES), BlockSplit::Even(64));
         let silent = after.bits.iter().flatten().all(|b| *b == 0);
         assert!(silent, "{} is silent {tail} frames on", self.node.kind);
     }
@@ -164,8 +181,8 @@ impl Unit<'_> {
         inputs.iter().any(|p| p.signal == Signal::Event)
     }
 
-    fn silence(&self, frames: usize) -> Take {
-        Take {
+    fn silence(&self, frames: usize) -> TestInput {
+        TestInput {
             inputs: vec![vec![0.0; frames]; self.rig().input_channels()],
             events: Vec::new(),
             frames,
@@ -173,7 +190,7 @@ impl Unit<'_> {
     }
 
     fn nothing_is_denormal(&self) {
-        if !FlushToZero::is_on() {
+        if !FlushToZero::is_enabled() {
             return;
         }
         let mut rig = self.rig();
@@ -183,9 +200,9 @@ impl Unit<'_> {
             // What comes in is as an executor has it: flushed already.
             *x = if x.is_normal() { *x } else { 0.0 };
         }
-        let played = rig.play(&take, Cut::Even(64));
-        let after = rig.play(&self.silence(20_000), Cut::Even(64));
-        let denormal = |p: &Played| p.samples().any(|x| x.is_subnormal());
+        let played = rig.process(&take, BlockSplit::Even(64));
+        let after = rig.process(&self.silence(20_000), BlockSplit::Even(64));
+        let denormal = |p: &TestOutput| p.samples().any(|x| x.is_subnormal());
         assert!(
             !denormal(&played) && !denormal(&after),
             "denormals are flushed"
@@ -209,7 +226,7 @@ impl Unit<'_> {
             input.fill_with(|| hard[rng.below(hard.len())]);
             input[..500].fill(f32::MAX);
         }
-        let played = rig.play(&take, Cut::Even(64));
+        let played = rig.process(&take, BlockSplit::Even(64));
         assert!(played.samples().all(f32::is_finite), "finite gives finite");
     }
 
@@ -220,19 +237,19 @@ impl Unit<'_> {
             for input in &mut take.inputs {
                 input[100..110].fill(bad);
             }
-            rig.play(&take, Cut::Even(64));
+            rig.process(&take, BlockSplit::Even(64));
             let wait = match rig.processor.tail() {
                 Tail::Frames(tail) => tail.min(PATIENCE) as usize,
-                Tail::Endless => 0,
+                Tail::Infinite => 0,
             };
-            rig.play(&self.silence(wait + 128), Cut::Even(64));
-            let after = rig.play(&self.take(9), Cut::Even(64));
+            rig.process(&self.silence(wait + 128), BlockSplit::Even(64));
+            let after = rig.process(&self.take(9), BlockSplit::Even(64));
             assert!(after.samples().all(f32::is_finite), "{bad} is forgotten");
         }
     }
 
     /// A rig that has played for a while, and its state.
-    fn played(&self) -> (Rig, Vec<u8>) {
+    fn played(&self) -> (ProcessorBench, Vec<u8>) {
         let mut rig = self.rig();
         let mut take = self.take(10);
         let mut rng = Rng(15);
@@ -240,7 +257,7 @@ impl Unit<'_> {
             // It ends in the middle of a sound, not in a gap.
             input[FRAMES - 100..].fill_with(|| rng.sample());
         }
-        rig.play(&take, Cut::Even(50));
+        rig.process(&take, BlockSplit::Even(50));
         let mut state = Vec::new();
         rig.processor.save(&mut state);
         (rig, state)
@@ -263,15 +280,15 @@ impl Unit<'_> {
         let elsewhere = [None, Some(16), Some(17)].map(|seed| {
             let mut other = self.rig();
             if let Some(seed) = seed {
-                other.play(&self.take(seed), Cut::Even(77));
+                other.process(&self.take(seed), BlockSplit::Even(77));
             }
             let before = alloc::calls();
             other.processor.load(&again).expect("its own state");
             assert_eq!(alloc::calls(), before, "load does not allocate");
-            let mut other = rig.handed_to(other.processor);
-            other.play(&take, Cut::Even(64))
+            let mut other = rig.continue_with(other.processor);
+            other.process(&take, BlockSplit::Even(64))
         });
-        let goes_on = rig.play(&take, Cut::Even(64));
+        let goes_on = rig.process(&take, BlockSplit::Even(64));
         for other in elsewhere {
             same(&other, &goes_on, "after load");
         }
@@ -282,10 +299,14 @@ impl Unit<'_> {
         let Some(copy) = rig.processor.duplicate() else {
             return;
         };
-        let mut other = rig.handed_to(copy);
+        let mut other = rig.continue_with(copy);
         let take = self.take(12);
-        let goes_on = rig.play(&take, Cut::Even(64));
-        same(&other.play(&take, Cut::Even(64)), &goes_on, "in a copy");
+        let goes_on = rig.process(&take, BlockSplit::Even(64));
+        same(
+            &other.process(&take, BlockSplit::Even(64)),
+            &goes_on,
+            "in a copy",
+        );
     }
 
     fn a_bad_state_is_refused_or_survived(&self) {
@@ -294,10 +315,10 @@ impl Unit<'_> {
         for length in 0..state.len() {
             let mut rig = self.rig();
             assert!(rig.processor.load(&state[..length]).is_err(), "too short");
-            let refused = rig.play(&take, Cut::Even(64));
+            let refused = rig.process(&take, BlockSplit::Even(64));
             same(
                 &refused,
-                &self.rig().play(&take, Cut::Even(64)),
+                &self.rig().process(&take, BlockSplit::Even(64)),
                 "a refused state",
             );
         }
@@ -312,7 +333,7 @@ impl Unit<'_> {
             }
             let mut rig = self.rig();
             let _may_be_refused = rig.processor.load(&bad);
-            let played = rig.play(&take, Cut::Even(64));
+            let played = rig.process(&take, BlockSplit::Even(64));
             assert_eq!(played.allocations, 0, "after a bad state");
         }
     }
@@ -332,7 +353,7 @@ fn gappy(rng: &mut Rng, frames: usize) -> Vec<f32> {
 }
 
 /// Holds `played` to the bits and the events of `truth`.
-fn same(played: &Played, truth: &Played, how: &str) {
+fn same(played: &TestOutput, truth: &TestOutput, how: &str) {
     for (c, (a, b)) in played.bits.iter().zip(&truth.bits).enumerate() {
         if let Some(frame) = a.iter().zip(b).position(|(a, b)| a != b) {
             let (a, b) = (f32::from_bits(a[frame]), f32::from_bits(b[frame]));

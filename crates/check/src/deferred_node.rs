@@ -1,9 +1,9 @@
 //! A node whose work is deferred: it gathers a part of its input, has it folded in pieces beside the graph, and plays
 //! the result two parts later.
 
-use crate::cast;
-use processor::{Activity, Block, Processor, Registry, Setup, Tail};
-use rt::deferred::{Owner, Pieces};
+use crate::fixtures;
+use processor::{Block, ProcessStatus, Processor, Registry, Setup, Tail};
+use rt::deferred::{DeferredJob, PiecewiseJob};
 use std::cell::Cell;
 use std::sync::Arc;
 
@@ -26,8 +26,8 @@ struct Fold {
     each: Each,
 }
 
-impl Pieces for Fold {
-    fn piece(&mut self) -> bool {
+impl PiecewiseJob for Fold {
+    fn run_piece(&mut self) -> bool {
         (self.each)(IN_STEP.get());
         for _ in 0..PART / PIECES {
             let last = self.at.checked_sub(1).map_or(0.0, |i| self.output[i]);
@@ -39,7 +39,7 @@ impl Pieces for Fold {
 }
 
 struct Later {
-    owner: Owner<Fold>,
+    owner: DeferredJob<Fold>,
     input: Vec<f32>,
     output: Vec<f32>,
     /// The work that is out is for the next part.
@@ -50,7 +50,7 @@ impl Later {
     fn turn(&mut self, block: &Block<'_>, now: u64) {
         let is_due = self.is_due;
         IN_STEP.set(true);
-        let fold = block.finish(&mut self.owner);
+        let fold = block.take_deferred(&mut self.owner);
         IN_STEP.set(false);
         let Some(fold) = fold else {
             // What comes now comes too late.
@@ -71,10 +71,10 @@ impl Later {
 
 impl Processor for Later {
     fn setup(&mut self, setup: &mut Setup<'_>) {
-        setup.services.defer(self.owner.runner());
+        setup.services.defer(self.owner.job_runner());
     }
 
-    fn process(&mut self, block: &mut Block<'_>) -> Activity {
+    fn process(&mut self, block: &mut Block<'_>) -> ProcessStatus {
         let input = block.input(0).channel(0);
         for (frame, (x, now)) in input.iter().zip(block.position()..).enumerate() {
             let at = now as usize % PART;
@@ -84,7 +84,7 @@ impl Processor for Later {
             self.input[at] = *x;
             block.output(0).channel(0)[frame] = self.output[at];
         }
-        Activity::Awake
+        ProcessStatus::Continue
     }
 
     fn reset(&mut self) {}
@@ -98,7 +98,7 @@ impl Processor for Later {
 /// work which runs it.
 pub fn add(registry: &mut Registry, each: impl Fn(bool) + Send + Sync + 'static) {
     let each: Each = Arc::new(each);
-    registry.add(cast::kind("later", (1, 1)), move |_| {
+    registry.add(fixtures::kind("later", (1, 1)), move |_| {
         let part = || vec![0.0; PART];
         let fold = Fold {
             input: part(),
@@ -107,7 +107,7 @@ pub fn add(registry: &mut Registry, each: impl Fn(bool) + Send + Sync + 'static)
             each: each.clone(),
         };
         Ok(Box::new(Later {
-            owner: Owner::new(fold),
+            owner: DeferredJob::new(fold),
             input: part(),
             output: part(),
             is_due: false,

@@ -10,9 +10,9 @@ use crate::recycle::{Inputs, Outputs};
 /// the first is full. With N frames gone by, block B and latency L, what waits to come out is L - (N mod B) frames:
 /// never more than one block, so the second is always empty when the player is about to fill it, and never less than
 /// none, as L is B - gcd(n, B) for a device of n frames: 0 where n is a multiple of B, else at most B - 1. A device
-/// that changes n may need more; then that much silence comes in between, once, and [`Fifo::latency`] says so.
+/// that changes n may need more; then that much silence comes in between, once, and [`BlockAdapter::latency`] says so.
 #[derive(Debug)]
-pub struct Fifo {
+pub struct BlockAdapter {
     block: usize,
     latency: usize,
     device: usize,
@@ -24,7 +24,7 @@ pub struct Fifo {
     output_list: Outputs,
 }
 
-impl Fifo {
+impl BlockAdapter {
     /// Between blocks of `block` frames (not 0) and a device whose buffers hold `device`.
     ///
     /// Real-time: setup.
@@ -163,7 +163,7 @@ mod tests {
 
     /// A player that hands its input on and remembers it.
     fn through(
-        fifo: &mut Fifo,
+        fifo: &mut BlockAdapter,
         input: &[f32],
         heard: &mut Vec<f32>,
         seen: &mut Vec<f32>,
@@ -190,21 +190,30 @@ mod tests {
 
     #[test]
     fn whole_multiples_of_the_block_add_no_latency() {
-        let mut fifo = Fifo::new(Frames(64), Frames(256), 1, 1);
+        let mut fifo = BlockAdapter::new(Frames(64), Frames(256), 1, 1);
         assert_eq!(fifo.latency(), Frames(0));
         assert_eq!(fifo.blocks(256), 4);
         let (mut heard, mut seen) = (vec![], vec![]);
         let blocks = through(&mut fifo, &signal(0, 256), &mut heard, &mut seen);
         assert_eq!(blocks, [64; 4]);
         assert_eq!(heard, signal(0, 256));
-        assert_eq!(Fifo::new(Frames(64), Frames(32), 1, 1).latency().0, 32);
-        assert_eq!(Fifo::new(Frames(64), Frames(441), 1, 1).latency().0, 63);
-        assert_eq!(Fifo::new(Frames(64), Frames(96), 1, 1).latency().0, 32);
+        assert_eq!(
+            BlockAdapter::new(Frames(64), Frames(32), 1, 1).latency().0,
+            32
+        );
+        assert_eq!(
+            BlockAdapter::new(Frames(64), Frames(441), 1, 1).latency().0,
+            63
+        );
+        assert_eq!(
+            BlockAdapter::new(Frames(64), Frames(96), 1, 1).latency().0,
+            32
+        );
     }
 
     #[test]
     fn missing_channels_are_silent_and_surplus_ones_silenced() {
-        let mut fifo = Fifo::new(Frames(4), Frames(4), 2, 1);
+        let mut fifo = BlockAdapter::new(Frames(4), Frames(4), 2, 1);
         let (mut a, mut b) = ([9.0; 4], [9.0; 4]);
         fifo.exchange(4, &[&[1.0; 4]], &mut [&mut a, &mut b], |inputs, outputs| {
             assert_eq!((inputs[0], inputs[1]), (&[1.0; 4][..], &[0.0; 4][..]));
@@ -218,7 +227,7 @@ mod tests {
         fn a_steady_device_hears_the_engine_late_by_the_stated_latency(
             block in 1u32..200, device in 1u32..500, calls in 1usize..40,
         ) {
-            let mut fifo = Fifo::new(Frames(block), Frames(device), 1, 1);
+            let mut fifo = BlockAdapter::new(Frames(block), Frames(device), 1, 1);
             let (mut heard, mut seen, mut sent) = (vec![], vec![], vec![]);
             for _ in 0..calls {
                 let input = signal(sent.len(), device as usize);
@@ -240,7 +249,7 @@ mod tests {
             block in 1u32..100, first in 1u32..300,
             sizes in prop::collection::vec(0usize..300, 1..60),
         ) {
-            let mut fifo = Fifo::new(Frames(block), Frames(first), 1, 1);
+            let mut fifo = BlockAdapter::new(Frames(block), Frames(first), 1, 1);
             let (mut heard, mut seen, mut sent) = (vec![], vec![], vec![]);
             // The obvious version: an endless queue that starts with the latency's silence.
             let mut queue: Vec<f32> = vec![0.0; fifo.latency().count()];

@@ -4,8 +4,9 @@ use crate::alloc;
 use crate::rng::Rng;
 use graph::{Catalogue, Kind, Node, Port, Signal};
 use processor::{
-    Activity, Background, Block, Event, Gauge, Io, IoMore, Mode, Moment, Processor, RawChannel,
-    RawEvents, RawLine, RawPort, RawPorts, Registry, Runtime, Services, Setup, Turn,
+    BackgroundTask, Block, Event, Gauge, IoCold, Mode, ProcessInfo, ProcessServices, ProcessStatus,
+    Processor, RawChannel, RawDelayLine, RawEvents, RawPort, RawPorts, Registry, Setup,
+    SetupServices, StepIo, TaskStatus,
 };
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -16,7 +17,7 @@ pub const BLOCK: Frames = Frames(4096);
 
 /// How a take is cut into blocks.
 #[derive(Clone, Debug)]
-pub enum Cut {
+pub enum BlockSplit {
     /// Blocks of so many frames.
     Even(usize),
     /// Whole blocks of random lengths. Silent inputs are marked in half of them; a sleeping processor is left asleep.
@@ -27,7 +28,7 @@ pub enum Cut {
 
 /// What a processor is given.
 #[derive(Clone, Debug, Default)]
-pub struct Take {
+pub struct TestInput {
     /// For each channel of each audio input, in order, the same number of samples.
     pub inputs: Vec<Vec<f32>>,
     /// Sorted by frame.
@@ -38,7 +39,7 @@ pub struct Take {
 
 /// What came out.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Played {
+pub struct TestOutput {
     /// The bits of each channel of each audio output, in order.
     pub bits: Vec<Vec<u32>>,
     /// The events that were sent, with their output port, their frames counted from the take's start.
@@ -49,7 +50,7 @@ pub struct Played {
     pub allocations: u64,
 }
 
-impl Played {
+impl TestOutput {
     /// The samples of channel `index`, counted over all outputs.
     pub fn channel(&self, index: usize) -> Vec<f32> {
         self.bits[index]
@@ -65,7 +66,7 @@ impl Played {
 }
 
 /// One processor, set up.
-pub struct Rig {
+pub struct ProcessorBench {
     /// The processor.
     pub processor: Box<dyn Processor>,
     /// What it shows, by name.
@@ -73,7 +74,7 @@ pub struct Rig {
     /// What came after the start.
     pub position: u64,
     node: Node,
-    background: Vec<Box<dyn Background>>,
+    background: Vec<Box<dyn BackgroundTask>>,
     line: Option<Line>,
 }
 
@@ -88,9 +89,9 @@ struct Line {
 
 impl Line {
     fn of(node: &Node, kind: &Kind, rate: SampleRate) -> Option<Self> {
-        let params = kind.line?;
+        let params = kind.delay?;
         let seconds = |key| node.number(key).unwrap_or(0.0);
-        let most = Frames::covering(seconds(params.most).max(seconds(params.time)), rate).0;
+        let most = Frames::from_seconds_ceil(seconds(params.max).max(seconds(params.time)), rate).0;
         let channels = widths(&node.inputs).sum();
         let capacity = (most as usize + BLOCK.count()).next_power_of_two();
         Some(Self {
@@ -120,13 +121,13 @@ fn widths(ports: &[Port]) -> impl Iterator<Item = usize> {
 
 struct Asked<'a> {
     gauges: &'a mut BTreeMap<String, Gauge>,
-    background: &'a mut Vec<Box<dyn Background>>,
+    background: &'a mut Vec<Box<dyn BackgroundTask>>,
 }
 
-impl Services for Asked<'_> {
-    fn defer(&mut self, _work: rt::deferred::Runner) {}
+impl SetupServices for Asked<'_> {
+    fn defer(&mut self, _work: rt::deferred::JobRunner) {}
 
-    fn background(&mut self, task: Box<dyn Background>) {
+    fn spawn_background(&mut self, task: Box<dyn BackgroundTask>) {
         self.background.push(task);
     }
 
@@ -138,7 +139,7 @@ impl Services for Asked<'_> {
 /// Lends no workers, and time without end.
 struct Alone;
 
-impl Runtime for Alone {
+impl ProcessServices for Alone {
     fn fork(&self, lanes: u32, work: &(dyn Fn(u32) + Sync)) {
         (0..lanes).for_each(work);
     }
@@ -161,7 +162,7 @@ struct Memory {
 }
 
 impl Memory {
-    fn new(node: &Node, take: &Take, has_line: bool) -> Self {
+    fn new(node: &Node, take: &TestInput, has_line: bool) -> Self {
         let outputs = widths(&node.outputs).sum();
         let inputs = if has_line {
             Vec::new()
@@ -170,8 +171,8 @@ impl Memory {
         };
         let room = |port: &Port| {
             (port.signal == Signal::Event).then(|| RawEvents {
-                sent: Vec::with_capacity(BLOCK.count()),
-                lost: 0,
+                events: Vec::with_capacity(BLOCK.count()),
+                dropped: 0,
             })
         };
         Self {
@@ -203,12 +204,12 @@ impl Memory {
     }
 
     /// The ports of `node` on these channels. It is good until the next `bind`.
-    fn io(&mut self, node: &Node, line: Option<&mut Line>, events: &[Event]) -> Io {
+    fn io(&mut self, node: &Node, line: Option<&mut Line>, events: &[Event]) -> StepIo {
         let mut at = 0;
         let mut ports = |ports: &[Port]| -> Box<[RawPort]> {
             let port = |width: usize| {
                 at += width;
-                RawPort::of(&self.channels[at - width..at])
+                RawPort::new(&self.channels[at - width..at])
             };
             widths(ports).map(port).collect()
         };
@@ -218,21 +219,21 @@ impl Memory {
             &node.inputs
         };
         self.ports = [ports(inputs), ports(&node.outputs)];
-        Io {
-            inputs: RawPorts::of(&self.ports[0]),
-            outputs: RawPorts::of(&self.ports[1]),
+        StepIo {
+            inputs: RawPorts::new(&self.ports[0]),
+            outputs: RawPorts::new(&self.ports[1]),
             has_events: !events.is_empty(),
-            more: Box::new(IoMore {
-                sends: (self.sends.iter_mut())
+            cold: Box::new(IoCold {
+                event_outputs: (self.sends.iter_mut())
                     .map(|s| s.as_mut().map_or(std::ptr::null_mut(), std::ptr::from_mut))
                     .collect(),
                 events: events.to_vec(),
-                line: line.map(|line| RawLine {
+                delay_line: line.map(|line| RawDelayLine {
                     data: line.data.as_mut_ptr(),
                     capacity: line.capacity as u32,
                     channels: line.channels as u32,
-                    least: 0,
-                    most: line.most,
+                    min_delay: 0,
+                    max_delay: line.most,
                 }),
             }),
         }
@@ -241,7 +242,7 @@ impl Memory {
 
 const UNWRITTEN: u32 = 0x7fc0_dead;
 
-impl Rig {
+impl ProcessorBench {
     /// The processor of `node`, which is given its ports, set up for `rate` and blocks of at most [`BLOCK`].
     ///
     /// # Panics
@@ -251,9 +252,9 @@ impl Rig {
         let mut node = node.clone();
         let kind = registry
             .catalogue()
-            .get(node.plays())
+            .get(node.effective_kind())
             .expect("the kind is known");
-        let wrong = Catalogue::give_ports(kind, &mut node);
+        let wrong = Catalogue::assign_ports(kind, &mut node);
         assert!(wrong.is_empty(), "{wrong:?}");
         let made = registry.make(&node, Path::new("."));
         let processor = made.unwrap_or_else(|e| panic!("`{}`: {e}", node.kind));
@@ -307,7 +308,7 @@ impl Rig {
     }
 
     /// Another rig that goes on with `processor` from where this one is, with a copy of the line.
-    pub fn handed_to(&self, processor: Box<dyn Processor>) -> Self {
+    pub fn continue_with(&self, processor: Box<dyn Processor>) -> Self {
         Self {
             processor,
             gauges: BTreeMap::new(),
@@ -334,15 +335,15 @@ impl Rig {
     ///
     /// A frame was not written, an output that is marked silent or given by a sleeping processor is not +0.0, or an
     /// event was sent out of order or outside its block.
-    pub fn play(&mut self, take: &Take, cut: Cut) -> Played {
+    pub fn process(&mut self, take: &TestInput, cut: BlockSplit) -> TestOutput {
         let mut memory = Memory::new(&self.node, take, self.line.is_some());
-        let mut played = Played::default();
+        let mut played = TestOutput::default();
         let (mut from, mut cut) = (0, cut);
         while from < take.frames {
             let left = take.frames - from;
             let frames = match &mut cut {
-                Cut::Even(frames) => *frames,
-                Cut::Random(rng) | Cut::Parts(rng) => match rng.below(3) {
+                BlockSplit::Even(frames) => *frames,
+                BlockSplit::Random(rng) | BlockSplit::Parts(rng) => match rng.below(3) {
                     0 => 1 + rng.below(4),
                     1 => 64,
                     _ => 1 + rng.below(300),
@@ -362,17 +363,17 @@ impl Rig {
 
     fn block(
         &mut self,
-        take: &Take,
+        take: &TestInput,
         range: std::ops::Range<usize>,
-        cut: &mut Cut,
+        cut: &mut BlockSplit,
         memory: &mut Memory,
-        played: &mut Played,
+        played: &mut TestOutput,
     ) {
         let frames = range.len();
         let (parts, mark, may_skip) = match cut {
-            Cut::Even(_) => (false, true, false),
-            Cut::Random(rng) => (false, rng.below(2) == 0, true),
-            Cut::Parts(_) => (true, false, false),
+            BlockSplit::Even(_) => (false, true, false),
+            BlockSplit::Random(rng) => (false, rng.below(2) == 0, true),
+            BlockSplit::Parts(_) => (true, false, false),
         };
         let (base, offset) = if parts {
             (0, range.start)
@@ -395,25 +396,25 @@ impl Rig {
             line.write(&take.inputs, range.clone(), self.position);
         }
         let io = memory.io(&self.node, self.line.as_mut(), &events);
-        let moment = Moment {
+        let moment = ProcessInfo {
             frames: frames as u32,
             offset: offset as u32,
             position: self.position,
-            whole: !parts,
+            is_whole_block: !parts,
             cycle: 0,
-            device: &[],
-            runtime: &Alone,
+            device_inputs: &[],
+            services: &Alone,
         };
         // SAFETY: `io` points into `memory` and the line, which live on and are touched by nobody else until the block
         // is played; all of them hold the frames from `base + offset` on.
         let mut block = unsafe { Block::new(&io, &moment) };
         if may_skip && played.asleep && events.is_empty() && block.is_silent() {
-            block.silence();
+            block.silence_outputs();
         } else {
             let before = alloc::calls();
             let activity = self.processor.process(&mut block);
             played.allocations += alloc::calls() - before;
-            played.asleep = activity == Activity::Asleep;
+            played.asleep = activity == ProcessStatus::Sleep;
         }
         self.position += frames as u64;
         let inputs = memory.inputs.len();
@@ -426,16 +427,21 @@ impl Rig {
 }
 
 /// Gives `task` turns until it has nothing to do.
-fn settle(task: &mut dyn Background) {
-    while task.turn() == Turn::Again {}
+fn settle(task: &mut dyn BackgroundTask) {
+    while task.poll() == TaskStatus::More {}
 }
 
-fn collect(memory: &mut Memory, base: usize, range: &std::ops::Range<usize>, played: &mut Played) {
+fn collect(
+    memory: &mut Memory,
+    base: usize,
+    range: &std::ops::Range<usize>,
+    played: &mut TestOutput,
+) {
     for (port, room) in memory.sends.iter_mut().enumerate() {
         let Some(room) = room else { continue };
-        assert_eq!(room.lost, 0, "there is room for every event");
+        assert_eq!(room.dropped, 0, "there is room for every event");
         let mut last = range.start;
-        for event in room.sent.drain(..) {
+        for event in room.events.drain(..) {
             let frame = event.frame as usize + base;
             assert!(
                 range.contains(&frame) && frame >= last,

@@ -1,8 +1,8 @@
 //! Nodes that lag: sound and events come out as many frames later as they say.
 
-use crate::cast;
-use graph::{Kind, Param, PortCount, PortSpec, Range, Width};
-use processor::{Activity, Block, Event, Processor, Registry, Setup, StateError, Tail};
+use crate::fixtures;
+use graph::{Kind, Param, ParamRange, PortCount, PortSignal, PortSpec};
+use processor::{Block, Event, ProcessStatus, Processor, Registry, Setup, StateError, Tail};
 use std::collections::VecDeque;
 use units::Frames;
 
@@ -26,16 +26,16 @@ impl Processor for Late {
         self.reset();
     }
 
-    fn process(&mut self, block: &mut Block<'_>) -> Activity {
+    fn process(&mut self, block: &mut Block<'_>) -> ProcessStatus {
         let (from, frames) = (block.position(), block.frames());
-        if block.outputs() == 2 {
+        if block.output_count() == 2 {
             for event in block.events().iter() {
                 let due = from + u64::from(event.frame) + self.frames as u64;
                 self.events.push_back((due, event));
             }
             let end = from + frames as u64;
             while let Some((due, event)) = self.events.pop_front_if(|(due, _)| *due < end) {
-                block.send(1, (due - from) as u32, event.body);
+                block.send_event(1, (due - from) as u32, event.body);
             }
         }
         let input = block.input(0).channel(0);
@@ -44,7 +44,7 @@ impl Processor for Late {
             self.at = (self.at + 1) % self.ring.len();
             block.output(0).channel(0)[frame] = self.ring[self.at];
         }
-        Activity::Awake
+        ProcessStatus::Continue
     }
 
     fn reset(&mut self) {
@@ -87,9 +87,9 @@ pub fn add(registry: &mut Registry) {
     let frames = || Param {
         name: "frames",
         unit: "",
-        range: Range::Number {
-            least: 0.0,
-            most: MOST as f64,
+        range: ParamRange::Number {
+            min: 0.0,
+            max: MOST as f64,
             default: 0.0,
         },
         live: false,
@@ -99,11 +99,11 @@ pub fn add(registry: &mut Registry) {
         params: vec![frames()],
         duplicable: true,
         typical_ns: 100,
-        ..cast::kind("late", (1, 1))
+        ..fixtures::kind("late", (1, 1))
     };
     let event = |name| PortSpec {
         name,
-        width: Width::Event,
+        signal: PortSignal::Event,
         count: PortCount::One,
     };
     let both = Kind {

@@ -27,7 +27,7 @@ const BITS: usize = 32;
 const BITS: usize = 2;
 
 /// See the module.
-pub struct Ranks {
+pub struct RankSet {
     /// epoch: 32 bits | a bit a rank: 32.
     words: Box<[AtomicU64]>,
     /// epoch: 32 bits | a bit a word: 32.
@@ -37,7 +37,7 @@ pub struct Ranks {
     first_summaries: Box<[u32]>,
 }
 
-impl Ranks {
+impl RankSet {
     /// Room for ranks below `ranks`; each cycle begins with those of `first`. Its epoch is 0, in which it is empty.
     ///
     /// Real-time: setup.
@@ -75,7 +75,7 @@ impl Ranks {
     ///
     /// Real-time: hot.
     #[inline]
-    pub fn put(&self, rank: u32) {
+    pub fn insert(&self, rank: u32) {
         let word = rank as usize / BITS;
         // Release pairs with the load in `take`: what was done to make the task ready travels, and by the chain of
         // exchanges it stays visible whoever else puts and takes here.
@@ -87,7 +87,7 @@ impl Ranks {
     ///
     /// Real-time: hot.
     #[inline]
-    pub fn take(&self, epoch: u32) -> Option<u32> {
+    pub fn pop(&self, epoch: u32) -> Option<u32> {
         for (at, summary) in self.summaries.iter().enumerate() {
             // Relaxed: a hint.
             let mut shown = bits_of(summary.load(Ordering::Relaxed), epoch);
@@ -107,7 +107,7 @@ impl Ranks {
     ///
     /// Real-time: hot.
     #[inline]
-    pub fn lowest(&self, epoch: u32) -> Option<u32> {
+    pub fn peek(&self, epoch: u32) -> Option<u32> {
         // Relaxed throughout: a look, from which nothing follows but what to try.
         for (at, summary) in self.summaries.iter().enumerate() {
             let mut shown = bits_of(summary.load(Ordering::Relaxed), epoch);
@@ -210,11 +210,11 @@ const fn bits_of(word: u64, epoch: u32) -> u32 {
 #[cfg(all(test, loom))]
 mod loom_tests {
     use super::Ranks;
-    use crate::progress::Progress;
+    use crate::progress::CycleProgress;
     use crate::sync::{Arc, UnsafeCell};
 
     struct Shared {
-        ranks: Ranks,
+        ranks: RankSet,
         progress: Progress,
         /// How often each was run. Loom sees to it that no two touch one at once.
         runs: Vec<UnsafeCell<u32>>,
@@ -242,7 +242,7 @@ mod loom_tests {
 
     fn set_up() -> Arc<Shared> {
         Arc::new(Shared {
-            ranks: Ranks::new(4, [0, 1]),
+            ranks: RankSet::new(4, [0, 1]),
             progress: Progress::new(),
             runs: (0..4).map(|_| UnsafeCell::new(0)).collect(),
         })
@@ -305,36 +305,38 @@ mod loom_tests {
 
 #[cfg(all(test, not(loom)))]
 mod tests {
-    use super::Ranks;
+    use super::RankSet;
 
     #[test]
     fn the_lowest_comes_first() {
-        let ranks = Ranks::new(10_000, [9_999, 40, 31]);
+        let ranks = RankSet::new(10_000, [9_999, 40, 31]);
         ranks.begin(1);
-        assert_eq!((ranks.take(2), ranks.lowest(2)), (None, None));
-        assert_eq!((ranks.lowest(1), ranks.take(1)), (Some(31), Some(31)));
-        [5, 1_024, 63].into_iter().for_each(|rank| ranks.put(rank));
-        let taken: Vec<_> = std::iter::from_fn(|| ranks.take(1)).collect();
+        assert_eq!((ranks.pop(2), ranks.peek(2)), (None, None));
+        assert_eq!((ranks.peek(1), ranks.pop(1)), (Some(31), Some(31)));
+        [5, 1_024, 63]
+            .into_iter()
+            .for_each(|rank| ranks.insert(rank));
+        let taken: Vec<_> = std::iter::from_fn(|| ranks.pop(1)).collect();
         assert_eq!(taken, [5, 40, 63, 1_024, 9_999]);
-        assert_eq!(ranks.lowest(1), None);
-        ranks.put(7);
+        assert_eq!(ranks.peek(1), None);
+        ranks.insert(7);
         ranks.begin(2);
-        let taken: Vec<_> = std::iter::from_fn(|| ranks.take(2)).collect();
+        let taken: Vec<_> = std::iter::from_fn(|| ranks.pop(2)).collect();
         assert_eq!(taken, [31, 40, 9_999]);
     }
 
     #[test]
     fn two_threads_take_each_rank_once_a_cycle() {
         const RANKS: u32 = 3000;
-        let ranks = Ranks::new(2 * RANKS as usize, 0..RANKS);
+        let ranks = RankSet::new(2 * RANKS as usize, 0..RANKS);
         for epoch in 1..=20 {
             ranks.begin(epoch);
             let play = || {
                 let mut taken = Vec::new();
-                while let Some(rank) = ranks.take(epoch) {
+                while let Some(rank) = ranks.pop(epoch) {
                     taken.push(rank);
                     if rank < RANKS {
-                        ranks.put(2 * RANKS - 1 - rank);
+                        ranks.insert(2 * RANKS - 1 - rank);
                     }
                 }
                 taken

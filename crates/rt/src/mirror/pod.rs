@@ -5,25 +5,25 @@
 /// # Safety
 /// Every pattern of bits is a valid value, no byte is padding, nothing in it is a reference, and dropping it does
 /// nothing.
-pub unsafe trait Plain: Copy + Send + Sync + 'static {
+pub unsafe trait Pod: Copy + Send + Sync + 'static {
     /// Tells types of one size apart when a ring is opened by another process.
     const TAG: u64;
 }
 
-macro_rules! plain {
+macro_rules! pod {
     ($($kind:ty => $tag:literal),*) => {
         $(
             // SAFETY: a number of the machine.
-            unsafe impl Plain for $kind {
+            unsafe impl Pod for $kind {
                 const TAG: u64 = $tag;
             }
         )*
     };
 }
 
-plain!(u8 => 1, i8 => 2, u16 => 3, i16 => 4, u32 => 5, i32 => 6, u64 => 7, i64 => 8, f32 => 9, f64 => 10);
+pod!(u8 => 1, i8 => 2, u16 => 3, i16 => 4, u32 => 5, i32 => 6, u64 => 7, i64 => 8, f32 => 9, f64 => 10);
 
 // SAFETY: items of an array lie next to each other without padding.
-unsafe impl<T: Plain, const N: usize> Plain for [T; N] {
+unsafe impl<T: Pod, const N: usize> Pod for [T; N] {
     const TAG: u64 = T::TAG.wrapping_mul(1_000_003).wrapping_add(N as u64);
 }

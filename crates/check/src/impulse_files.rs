@@ -1,13 +1,13 @@
 //! Impulse responses on disk, for tests of what plays them.
 
-use media::{Format, Writer};
+use media::{SampleFormat, Writer};
 use std::path::{Path, PathBuf};
 use units::{Channels, SampleRate};
 
 /// A folder for them that is gone when the test is.
-pub struct Impulses(PathBuf);
+pub struct ImpulseFiles(PathBuf);
 
-impl Impulses {
+impl ImpulseFiles {
     /// A folder for the test of this name.
     pub fn new(test: &str) -> Self {
         let name = format!("divisi-check-{}-{test}", std::process::id());
@@ -46,7 +46,7 @@ impl Impulses {
     fn write_sound(&self, name: &str, channels: u16, samples: &[f32]) -> String {
         let path = self.0.join(name);
         let rate = SampleRate::new(48_000).expect("48000 is not zero");
-        let writer = Writer::create(&path, rate, Channels(channels), Format::F32);
+        let writer = Writer::create(&path, rate, Channels(channels), SampleFormat::F32);
         let mut writer = writer.expect("there is room for files");
         writer
             .write_interleaved(samples)
@@ -61,7 +61,7 @@ impl Impulses {
     }
 }
 
-impl Drop for Impulses {
+impl Drop for ImpulseFiles {
     fn drop(&mut self) {
         let _ = std::fs::remove_dir_all(&self.0);
     }

@@ -10,31 +10,31 @@ use std::ops::{ControlFlow, Range};
 use units::Frames;
 
 use crate::recycle::{Inputs, Outputs};
-use crate::{Beat, Cycle, DriverError, Request};
+use crate::{AudioCallback, CallbackInfo, DriverConfig, DriverError};
 
-/// What went wrong on the other side of a [`Source`] or a [`Sink`].
-pub type Cause = Box<dyn Error + Send + Sync>;
+/// What went wrong on the other side of a [`OfflineSource`] or a [`OfflineSink`].
+pub type BoxError = Box<dyn Error + Send + Sync>;
 
 /// Where an offline run hears from.
-pub trait Source {
+pub trait OfflineSource {
     /// Fills each channel from its start; how many frames there were. Fewer than asked is the end: silence follows.
-    fn read(&mut self, into: &mut [&mut [f32]]) -> Result<usize, Cause>;
+    fn read(&mut self, into: &mut [&mut [f32]]) -> Result<usize, BoxError>;
 }
 
 /// Where an offline run plays to.
-pub trait Sink {
+pub trait OfflineSink {
     /// Takes one block, all channels of one length.
-    fn write(&mut self, block: &[&[f32]]) -> Result<(), Cause>;
+    fn write(&mut self, block: &[&[f32]]) -> Result<(), BoxError>;
 }
 
-impl<F: FnMut(&mut [&mut [f32]]) -> Result<usize, Cause>> Source for F {
-    fn read(&mut self, into: &mut [&mut [f32]]) -> Result<usize, Cause> {
+impl<F: FnMut(&mut [&mut [f32]]) -> Result<usize, BoxError>> OfflineSource for F {
+    fn read(&mut self, into: &mut [&mut [f32]]) -> Result<usize, BoxError> {
         self(into)
     }
 }
 
-impl<F: FnMut(&[&[f32]]) -> Result<(), Cause>> Sink for F {
-    fn write(&mut self, block: &[&[f32]]) -> Result<(), Cause> {
+impl<F: FnMut(&[&[f32]]) -> Result<(), BoxError>> OfflineSink for F {
+    fn write(&mut self, block: &[&[f32]]) -> Result<(), BoxError> {
         self(block)
     }
 }
@@ -43,8 +43,8 @@ impl<F: FnMut(&[&[f32]]) -> Result<(), Cause>> Sink for F {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Silence;
 
-impl Source for Silence {
-    fn read(&mut self, _: &mut [&mut [f32]]) -> Result<usize, Cause> {
+impl OfflineSource for Silence {
+    fn read(&mut self, _: &mut [&mut [f32]]) -> Result<usize, BoxError> {
         Ok(0)
     }
 }
@@ -56,9 +56,9 @@ pub enum RenderError {
     /// It never began; the cause says what to change.
     Request(DriverError),
     /// The source could not be read; what came before it is in the sink.
-    Source(Cause),
+    Source(BoxError),
     /// The sink takes no more; the disk may be full.
-    Sink(Cause),
+    Sink(BoxError),
 }
 
 /// Plays `frames` frames from `source` through `player` to `sink`; how many were written. Of what is played the first
@@ -68,11 +68,11 @@ pub enum RenderError {
 ///
 /// Real-time: waits, on the source, the player and the sink.
 pub fn render(
-    request: &Request,
+    request: &DriverConfig,
     (late, frames): (u64, u64),
-    player: &mut dyn Cycle,
-    source: &mut dyn Source,
-    sink: &mut dyn Sink,
+    player: &mut dyn AudioCallback,
+    source: &mut dyn OfflineSource,
+    sink: &mut dyn OfflineSink,
     progress: &mut dyn FnMut(u64) -> ControlFlow<()>,
 ) -> Result<u64, RenderError> {
     request.check().map_err(RenderError::Request)?;
@@ -107,7 +107,7 @@ struct Desk {
 }
 
 impl Desk {
-    fn new(request: &Request) -> Self {
+    fn new(request: &DriverConfig) -> Self {
         let channel = || vec![0.0; request.block.count()].into_boxed_slice();
         Self {
             block: request.block,
@@ -121,7 +121,7 @@ impl Desk {
     }
 
     /// Fills the inputs, with silence after the source's end.
-    fn read(&mut self, source: &mut dyn Source) -> Result<(), Cause> {
+    fn read(&mut self, source: &mut dyn OfflineSource) -> Result<(), BoxError> {
         let mut have = 0;
         while have < self.block.count() && !self.ended {
             let inputs = self.inputs.iter_mut().map(|channel| &mut channel[have..]);
@@ -135,17 +135,17 @@ impl Desk {
         Ok(())
     }
 
-    fn play(&mut self, player: &mut dyn Cycle) {
+    fn play(&mut self, player: &mut dyn AudioCallback) {
         let outputs = self.outputs.iter_mut().map(|channel| &mut channel[..]);
         self.input_list
             .with(self.inputs.iter().map(|channel| &channel[..]), |inputs| {
                 self.output_list.with(outputs, |outputs| {
-                    player.cycle(Beat::default(), inputs, outputs);
+                    player.process(CallbackInfo::default(), inputs, outputs);
                 });
             });
     }
 
-    fn write(&mut self, heard: Range<usize>, sink: &mut dyn Sink) -> Result<(), Cause> {
+    fn write(&mut self, heard: Range<usize>, sink: &mut dyn OfflineSink) -> Result<(), BoxError> {
         if heard.is_empty() {
             return Ok(());
         }

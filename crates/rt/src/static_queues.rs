@@ -2,32 +2,32 @@
 //!
 //! | word | written by | says |
 //! |---|---|---|
-//! | a list's [`Claim`] | whoever claims the list for a cycle | for which epoch it was claimed last |
+//! | a list's [`EpochClaim`] | whoever claims the list for a cycle | for which epoch it was claimed last |
 //! | a worker's place in a list | that worker alone | epoch, and the next item: only in that epoch is the list the worker's |
 //!
 //! A place that all workers shared would not do: a worker that lost its core between finding the list its own and reading
 //! how far it is would go on, in a later cycle, with the place of the list's next owner. So each keeps its own, and what
 //! it left in an old cycle is all it ever finds.
 
-use crate::claim::Claim;
-use crate::pad::Padded;
+use crate::claim::EpochClaim;
+use crate::pad::CachePadded;
 use crate::sync::atomic::{AtomicU64, Ordering};
 
 /// See the module.
-pub struct Lanes {
-    claims: Box<[Claim]>,
+pub struct StaticQueues {
+    claims: Box<[EpochClaim]>,
     /// A row for each worker: epoch: 32 bits | the next item: 32.
-    places: Box<[Padded<Box<[AtomicU64]>>]>,
+    places: Box<[CachePadded<Box<[AtomicU64]>>]>,
 }
 
-impl Lanes {
+impl StaticQueues {
     /// So many lists for so many workers; nobody has one.
     ///
     /// Real-time: setup.
     pub fn new(lists: usize, workers: usize) -> Self {
-        let row = || Padded((0..lists).map(|_| AtomicU64::new(0)).collect());
+        let row = || CachePadded((0..lists).map(|_| AtomicU64::new(0)).collect());
         Self {
-            claims: (0..lists).map(|_| Claim::new()).collect(),
+            claims: (0..lists).map(|_| EpochClaim::new()).collect(),
             places: (0..workers).map(|_| row()).collect(),
         }
     }
@@ -36,8 +36,8 @@ impl Lanes {
     ///
     /// Real-time: hot.
     #[inline]
-    pub fn take(&self, worker: usize, list: usize, epoch: u32) -> bool {
-        let taken = self.claims[list].claim(epoch);
+    pub fn try_claim(&self, worker: usize, list: usize, epoch: u32) -> bool {
+        let taken = self.claims[list].try_claim(epoch);
         if taken {
             // Relaxed: ours alone.
             self.places[worker][list].store(u64::from(epoch) << 32, Ordering::Relaxed);
@@ -69,15 +69,15 @@ impl Lanes {
     ///
     /// Real-time: hot.
     #[inline]
-    pub fn looks_free(&self, list: usize, epoch: u32) -> bool {
-        self.claims[list].looks_free(epoch)
+    pub fn is_free(&self, list: usize, epoch: u32) -> bool {
+        self.claims[list].is_free(epoch)
     }
 }
 
 #[cfg(all(test, loom))]
 mod loom_tests {
     use super::Lanes;
-    use crate::progress::Progress;
+    use crate::progress::CycleProgress;
     use crate::sync::{Arc, UnsafeCell};
 
     /// One list of two items; worker 1 may have it in epoch 1, perhaps losing its core at any point; the host takes it
@@ -89,8 +89,8 @@ mod loom_tests {
         model.preemption_bound = Some(3);
         model.check(|| {
             let cells = [0, 1].map(|_| UnsafeCell::new(0_u32));
-            let shared = Arc::new((Lanes::new(1, 2), Progress::new(), cells));
-            let follow = |s: &(Lanes, Progress, [UnsafeCell<u32>; 2]), worker, epoch| {
+            let shared = Arc::new((StaticQueues::new(1, 2), Progress::new(), cells));
+            let follow = |s: &(StaticQueues, Progress, [UnsafeCell<u32>; 2]), worker, epoch| {
                 s.0.take(worker, 0, epoch);
                 while let Some(item) = s.0.next(worker, 0, epoch).filter(|item| *item < 2) {
                     s.0.advance(worker, 0);
@@ -121,16 +121,16 @@ mod loom_tests {
 
 #[cfg(all(test, not(loom)))]
 mod tests {
-    use super::Lanes;
+    use super::StaticQueues;
 
     #[test]
     fn a_list_is_one_workers_and_begins_anew_each_cycle() {
-        let lanes = Lanes::new(2, 2);
-        assert!(lanes.looks_free(1, 1) && lanes.take(0, 1, 1) && !lanes.take(1, 1, 1));
+        let lanes = StaticQueues::new(2, 2);
+        assert!(lanes.is_free(1, 1) && lanes.try_claim(0, 1, 1) && !lanes.try_claim(1, 1, 1));
         assert_eq!((lanes.next(0, 1, 1), lanes.next(1, 1, 1)), (Some(0), None));
         lanes.advance(0, 1);
         assert_eq!(lanes.next(0, 1, 1), Some(1));
-        assert!(lanes.take(1, 1, 2));
+        assert!(lanes.try_claim(1, 1, 2));
         assert_eq!((lanes.next(1, 1, 2), lanes.next(0, 1, 2)), (Some(0), None));
     }
 }

@@ -2,33 +2,33 @@
 //!
 //! The word holds the epoch and a bit for each worker that is away and has not been called.
 //!
-//! | who leaves, in [`Away::leave`] | who has put something where others look, in [`Away::call`] |
+//! | who leaves, in [`IdleSet::insert`] | who has put something where others look, in [`IdleSet::pop`] |
 //! |---|---|
 //! | sets its bit | has put it there |
 //! | full fence | full fence |
-//! | looks once more whether there is something; if so, [`comes back`](Away::come_back) | looks at the bits, and clears one: that worker is its to wake |
+//! | looks once more whether there is something; if so, [`comes back`](Away::remove) | looks at the bits, and clears one: that worker is its to wake |
 //!
 //! By the two fences at least one sees what the other did. The epoch makes that nobody is called for a cycle that is
 //! over, and that one who lingers there leaves no trace in a newer one.
 
-use crate::pad::Padded;
+use crate::pad::CachePadded;
 use crate::sync::atomic::{AtomicU64, Ordering, fence};
 
 /// See the module.
-pub struct Away(Padded<AtomicU64>);
+pub struct IdleSet(CachePadded<AtomicU64>);
 
-impl Default for Away {
+impl Default for IdleSet {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl Away {
+impl IdleSet {
     /// Nobody, in epoch 0.
     ///
     /// Real-time: setup.
     pub fn new() -> Self {
-        Self(Padded(AtomicU64::new(0)))
+        Self(CachePadded(AtomicU64::new(0)))
     }
 
     /// Begins the cycle `epoch`: nobody has left it. Host only.
@@ -43,7 +43,7 @@ impl Away {
     /// worker shares a bit: of those only one may be called, and the others sleep on.
     ///
     /// Real-time: hot.
-    pub fn leave(&self, worker: usize, epoch: u32) {
+    pub fn insert(&self, worker: usize, epoch: u32) {
         self.change(epoch, |bits| bits | bit(worker));
         // pairs with the fence in `call`, as the table says.
         fence(Ordering::SeqCst);
@@ -52,14 +52,14 @@ impl Away {
     /// Says that `worker` is there.
     ///
     /// Real-time: hot.
-    pub fn come_back(&self, worker: usize, epoch: u32) {
+    pub fn remove(&self, worker: usize, epoch: u32) {
         self.change(epoch, |bits| bits & !bit(worker));
     }
 
     /// A worker that has left the cycle `epoch`, if there is one; the caller is to wake it, and nobody else will.
     ///
     /// Real-time: hot.
-    pub fn call(&self, epoch: u32) -> Option<usize> {
+    pub fn pop(&self, epoch: u32) -> Option<usize> {
         // pairs with the fence in `leave`, as the table says.
         fence(Ordering::SeqCst);
         let before = self.change(epoch, |bits| bits & bits.wrapping_sub(1));
@@ -100,7 +100,7 @@ mod loom_tests {
     #[test]
     fn who_leaves_sees_what_there_is_to_do_or_is_called() {
         loom::model(|| {
-            let shared = Arc::new((Away::new(), AtomicU32::new(0)));
+            let shared = Arc::new((IdleSet::new(), AtomicU32::new(0)));
             shared.0.begin(1);
             let leaver = {
                 let shared = shared.clone();
@@ -124,7 +124,7 @@ mod loom_tests {
     #[test]
     fn one_of_two_calls_a_worker_and_who_lingers_leaves_no_newer_cycle() {
         loom::model(|| {
-            let away = Arc::new(Away::new());
+            let away = Arc::new(IdleSet::new());
             away.begin(1);
             away.leave(3, 1);
             let other = {
@@ -147,16 +147,16 @@ mod loom_tests {
 
 #[cfg(all(test, not(loom)))]
 mod tests {
-    use super::Away;
+    use super::IdleSet;
 
     #[test]
     fn who_is_away_is_called_once() {
-        let away = Away::new();
+        let away = IdleSet::new();
         away.begin(7);
-        [1, 2].into_iter().for_each(|worker| away.leave(worker, 7));
-        away.leave(3, 6);
-        assert_eq!((away.call(6), away.call(7)), (None, Some(1)));
-        away.come_back(2, 7);
-        assert_eq!(away.call(7), None);
+        [1, 2].into_iter().for_each(|worker| away.insert(worker, 7));
+        away.insert(3, 6);
+        assert_eq!((away.pop(6), away.pop(7)), (None, Some(1)));
+        away.remove(2, 7);
+        assert_eq!(away.pop(7), None);
     }
 }

@@ -1,19 +1,22 @@
 //! Graphs played by any executor, for tests that compare them.
 
-use exec::{Binding, Counts, Executor, Floor, Lines, Now, Outcome, Pool};
+use exec::{
+    Binding, CycleInfo, CycleStatus, DelayLines, ErrorCounts, Executor, ProcessorPool,
+    SharedRuntime,
+};
 use graph::{Graph, NodeId};
-use plan::{Fuse, Link, Machine, Options, Plan, TraceRecord};
-use processor::{Background, Event, Mode, Registry, Turn};
-use rt::trace::Reader;
+use plan::{FusionOptions, Link, MachineModel, Plan, PlanOptions, TraceRecord};
+use processor::{BackgroundTask, Event, Mode, Registry, TaskStatus};
+use rt::trace::TraceReader;
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 use units::{Frames, Nanos, SampleRate};
-use workers::{Crew, CrewOptions, Wait};
+use workers::{WaitPolicy, WorkerPool, WorkerPoolOptions};
 
 /// The ways of executing that there are. A new one is done when a line here makes every suite green.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Way {
+pub enum TestStrategy {
     /// The reference.
     Sequential,
     /// The plan's own schedule.
@@ -35,42 +38,46 @@ pub enum Way {
     /// Work stealing with fused tasks.
     FusedStealing,
     /// A pipeline on one worker.
-    PipedSequential,
+    PipelinedSequential,
     /// A pipeline, by a schedule of fused tasks.
-    PipedFixed,
+    PipelinedFixed,
     /// A pipeline, by work stealing.
-    PipedStealing,
+    PipelinedStealing,
 }
 
 /// All of them.
-pub const WAYS: [Way; 10] = [
-    Way::Sequential,
-    Way::Fixed,
-    Way::Global,
-    Way::Weighted,
-    Way::Stealing,
-    Way::Deadline,
-    Way::Mutex,
-    Way::FusedFixed,
-    Way::FusedStealing,
-    Way::Copied,
+pub const ALL_STRATEGIES: [TestStrategy; 10] = [
+    TestStrategy::Sequential,
+    TestStrategy::Fixed,
+    TestStrategy::Global,
+    TestStrategy::Weighted,
+    TestStrategy::Stealing,
+    TestStrategy::Deadline,
+    TestStrategy::Mutex,
+    TestStrategy::FusedFixed,
+    TestStrategy::FusedStealing,
+    TestStrategy::Copied,
 ];
 
-/// Ways through a plan that is a pipeline: what they play is heard [`AHEAD`] blocks later.
-pub const PIPELINES: [Way; 3] = [Way::PipedSequential, Way::PipedFixed, Way::PipedStealing];
+/// Ways through a plan that is a pipeline: what they play is heard [`LATENCY_BLOCKS`] blocks later.
+pub const PIPELINED: [TestStrategy; 3] = [
+    TestStrategy::PipelinedSequential,
+    TestStrategy::PipelinedFixed,
+    TestStrategy::PipelinedStealing,
+];
 
 /// By how many blocks the last stage of a pipeline lags.
-pub const AHEAD: u32 = 2;
+pub const LATENCY_BLOCKS: u32 = 2;
 
-impl Way {
+impl TestStrategy {
     /// An executor that goes this way.
-    pub fn executor(self, binding: Binding<'_>, crew: &Crew) -> Box<dyn Executor> {
+    pub fn make_executor(self, binding: Binding<'_>, crew: &WorkerPool) -> Box<dyn Executor> {
         match self {
-            Self::Sequential | Self::PipedSequential => exec::sequential(binding),
-            Self::Fixed | Self::FusedFixed | Self::PipedFixed | Self::Copied => {
-                exec::fixed(binding, crew)
+            Self::Sequential | Self::PipelinedSequential => exec::sequential(binding),
+            Self::Fixed | Self::FusedFixed | Self::PipelinedFixed | Self::Copied => {
+                exec::static_schedule(binding, crew)
             }
-            Self::Stealing | Self::FusedStealing | Self::PipedStealing => {
+            Self::Stealing | Self::FusedStealing | Self::PipelinedStealing => {
                 exec::stealing(binding, crew)
             }
             Self::Global => exec::global(binding, crew),
@@ -81,57 +88,61 @@ impl Way {
     }
 
     /// Whether cheap steps are given out together: even where handing over costs nothing, so that there are many tasks.
-    fn fuse(self, workers: usize) -> Option<Fuse> {
+    fn fuse(self, workers: usize) -> Option<FusionOptions> {
         let fuses = matches!(
             self,
-            Self::FusedFixed | Self::FusedStealing | Self::PipedFixed
+            Self::FusedFixed | Self::FusedStealing | Self::PipelinedFixed
         );
-        fuses.then_some(Fuse {
+        fuses.then_some(FusionOptions {
             workers: workers.max(2),
-            task: Nanos(0),
-            crossing: Nanos(0),
-            start: Nanos(0),
-            spread: false,
+            task_overhead: Nanos(0),
+            transfer: Nanos(0),
+            wake_delay: Nanos(0),
+            use_all_workers: false,
         })
     }
 
     /// By how many blocks its last stage lags.
-    pub fn ahead(self) -> u32 {
-        if PIPELINES.contains(&self) { AHEAD } else { 0 }
+    pub fn latency_blocks(self) -> u32 {
+        if PIPELINED.contains(&self) {
+            LATENCY_BLOCKS
+        } else {
+            0
+        }
     }
 }
 
 /// How to play.
 #[derive(Clone, Copy, Debug)]
-pub struct Manner {
+pub struct RunConfig {
     /// With which executor.
-    pub way: Way,
+    pub strategy: TestStrategy,
     /// How many workers, this thread included.
     pub workers: usize,
     /// Frames in a block.
     pub block: u32,
     /// What workers do between cycles.
-    pub wait: Wait,
+    pub wait: WaitPolicy,
 }
 
-impl Manner {
+impl RunConfig {
     /// As workers wait where nobody says otherwise.
-    pub fn new(way: Way, workers: usize, block: u32) -> Self {
+    pub fn new(strategy: TestStrategy, workers: usize, block: u32) -> Self {
         Self {
-            way,
+            strategy,
             workers,
             block,
-            wait: Wait::Hybrid,
+            wait: WaitPolicy::Hybrid,
         }
     }
 
     /// One worker in the plan's order: the reference.
     pub fn reference(block: u32) -> Self {
         Self {
-            way: Way::Sequential,
+            strategy: TestStrategy::Sequential,
             workers: 1,
             block,
-            wait: Wait::Hybrid,
+            wait: WaitPolicy::Hybrid,
         }
     }
 }
@@ -150,62 +161,62 @@ pub fn registry() -> Registry {
 }
 
 /// A graph that plays.
-pub struct Hall {
+pub struct TestBench {
     /// What plays it.
     pub executor: Box<dyn Executor>,
     /// What it plays by.
     pub plan: Plan,
     /// Where.
-    pub floor: Arc<Floor>,
+    pub floor: Arc<SharedRuntime>,
     /// Who is there.
-    pub pool: Pool,
+    pub pool: ProcessorPool,
     /// Their lines.
-    pub lines: Lines,
+    pub lines: DelayLines,
     /// The other workers.
-    pub crew: Crew,
+    pub crew: WorkerPool,
     /// What each worker wrote into the trace, if the floor's is on.
-    pub traces: Vec<Reader<TraceRecord>>,
+    pub traces: Vec<TraceReader<TraceRecord>>,
     /// The next cycle's number.
     pub cycle: u64,
     /// The stamps a cycle may take; none for as long as it takes.
     pub limit: Option<u64>,
     /// For how many stamps of a cycle late deferred work is helped; none for as long as it takes.
     pub help: Option<u64>,
-    background: Vec<Box<dyn Background>>,
-    manner: Manner,
+    background: Vec<Box<dyn BackgroundTask>>,
+    manner: RunConfig,
     latencies: HashMap<NodeId, Frames>,
 }
 
-impl Hall {
+impl TestBench {
     /// Sets up every node of `graph` and makes an executor, with a crew of its own.
-    pub fn new(graph: &Graph, registry: &Registry, manner: Manner) -> Self {
-        let crew = Crew::new(CrewOptions {
+    pub fn new(graph: &Graph, registry: &Registry, manner: RunConfig) -> Self {
+        let crew = WorkerPool::new(WorkerPoolOptions {
             workers: manner.workers,
             wait: manner.wait,
-            floors: manner.way == Way::Deadline,
-            ..CrewOptions::default()
+            low_priority_pool: manner.strategy == TestStrategy::Deadline,
+            ..WorkerPoolOptions::default()
         });
         let crew = crew.expect("threads can be started");
         Self::with(graph, registry, manner, crew)
     }
 
     /// As [`new`](Self::new), with this crew.
-    pub fn with(graph: &Graph, registry: &Registry, manner: Manner, crew: Crew) -> Self {
+    pub fn with(graph: &Graph, registry: &Registry, manner: RunConfig, crew: WorkerPool) -> Self {
         let rings = (0..manner.workers).map(|_| rt::trace::ring(1 << 16));
         let (pens, traces) = rings.unzip();
-        let floor = Arc::new(Floor::new(pens));
-        if manner.wait == Wait::Sleep {
-            floor.set_idle(exec::Idle::Sleep);
+        let floor = Arc::new(SharedRuntime::new(pens));
+        if manner.wait == WaitPolicy::Sleep {
+            floor.set_backoff(exec::BackoffPolicy::Sleep);
         }
-        let mut pool = Pool::default();
-        let mut lines = Lines::default();
+        let mut pool = ProcessorPool::default();
+        let mut lines = DelayLines::default();
         let mut background = Vec::new();
         let mut latencies = HashMap::new();
         for (id, node) in graph.nodes() {
             let made = registry.make(node, Path::new("."));
             let made = made.expect("the test's parameters are right");
             let setting = (rate(), Frames(manner.block), Mode::Offline);
-            let (asked, facts) = pool.admit(id, made, setting);
+            let (asked, facts) = pool.insert(id, made, setting);
             background.extend(asked.background);
             latencies.insert(id, facts.latency);
         }
@@ -213,12 +224,12 @@ impl Hall {
         make_copies(&mut pool, (&plan, graph), registry, manner);
         let binding = Binding {
             plan: &plan,
-            pool: &pool,
-            lines: &mut lines,
-            floor: floor.clone(),
-            inputs: 2,
+            processors: &pool,
+            delay_lines: &mut lines,
+            runtime: floor.clone(),
+            input_channels: 2,
         };
-        let executor = manner.way.executor(binding, &crew);
+        let executor = manner.strategy.make_executor(binding, &crew);
         Self {
             executor,
             plan,
@@ -238,52 +249,57 @@ impl Hall {
 
     /// Has another executor take over, which goes `way` and plays `graph`, whose nodes this hall must know; what played
     /// so far.
-    pub fn change(&mut self, way: Way, graph: &Graph, registry: &Registry) -> Box<dyn Executor> {
+    pub fn replace_executor(
+        &mut self,
+        way: TestStrategy,
+        graph: &Graph,
+        registry: &Registry,
+    ) -> Box<dyn Executor> {
         self.plan = plan(graph, registry, (self.manner, &self.latencies));
         make_copies(&mut self.pool, (&self.plan, graph), registry, self.manner);
         let binding = Binding {
             plan: &self.plan,
-            pool: &self.pool,
-            lines: &mut self.lines,
-            floor: self.floor.clone(),
-            inputs: 2,
+            processors: &self.pool,
+            delay_lines: &mut self.lines,
+            runtime: self.floor.clone(),
+            input_channels: 2,
         };
-        let next = way.executor(binding, &self.crew);
-        assert!(self.executor.rest(), "an executor comes to rest");
+        let next = way.make_executor(binding, &self.crew);
+        assert!(self.executor.try_release(), "an executor comes to rest");
         std::mem::replace(&mut self.executor, next)
     }
 
     /// Plays one block; how it went.
-    pub fn run(&mut self, device: &[&[f32]]) -> Outcome {
+    pub fn run_cycle(&mut self, device: &[&[f32]]) -> CycleStatus {
         for task in &mut self.background {
-            while task.turn() == Turn::Again {}
+            while task.poll() == TaskStatus::More {}
         }
         let until = |span: Option<u64>| span.map_or(u64::MAX, |s| rt::stamp::now() + s);
-        let now = Now {
+        let now = CycleInfo {
             position: self.cycle * u64::from(self.manner.block),
-            first: 0,
-            end: u64::MAX,
+            first_frame: 0,
+            end_frame: u64::MAX,
             cycle: self.cycle,
-            device,
-            give_up: until(self.limit),
+            inputs: device,
+            abandon_at: until(self.limit),
             help_until: until(self.help),
         };
         self.cycle += 1;
-        self.executor.run(&now).outcome
+        self.executor.run_cycle(&now).status
     }
 
     /// The bits of what the output channels below `channels` play, for at least `frames` frames.
-    pub fn play(&mut self, channels: u16, frames: usize) -> Vec<Vec<u32>> {
+    pub fn render(&mut self, channels: u16, frames: usize) -> Vec<Vec<u32>> {
         let block = self.manner.block as usize;
-        for _ in self.cycle..u64::from(self.manner.way.ahead()) {
-            assert_eq!(self.run(&[]), Outcome::Done);
+        for _ in self.cycle..u64::from(self.manner.strategy.latency_blocks()) {
+            assert_eq!(self.run_cycle(&[]), CycleStatus::Complete);
         }
         let mut played = vec![Vec::new(); channels.into()];
         while played[0].len() < frames {
-            assert_eq!(self.run(&[]), Outcome::Done);
+            assert_eq!(self.run_cycle(&[]), CycleStatus::Complete);
             for (channel, played) in (0..channels).zip(&mut played) {
                 let mut out = vec![0.0_f32; block];
-                self.executor.output(channel, &mut out);
+                self.executor.add_output(channel, &mut out);
                 played.extend(out.iter().map(|x| x.to_bits()));
             }
         }
@@ -292,35 +308,37 @@ impl Hall {
     }
 
     /// Gives a node an event for the next block.
-    pub fn post(&mut self, node: NodeId, event: Event) {
-        self.executor.post(node, event).expect("there is room");
+    pub fn send_event(&mut self, node: NodeId, event: Event) {
+        self.executor
+            .push_event(node, event)
+            .expect("there is room");
     }
 
     /// What went wrong.
-    pub fn counts(&self) -> Counts {
-        self.executor.counts()
+    pub fn counts(&self) -> ErrorCounts {
+        self.executor.error_counts()
     }
 }
 
 fn plan(
     graph: &Graph,
     registry: &Registry,
-    (manner, latencies): (Manner, &HashMap<NodeId, Frames>),
+    (manner, latencies): (RunConfig, &HashMap<NodeId, Frames>),
 ) -> Plan {
-    let mut options = Options::new(Frames(manner.block), rate());
-    options.lanes = manner.workers;
-    options.fuse = manner.way.fuse(manner.workers);
-    options.ahead = manner.way.ahead();
+    let mut options = PlanOptions::new(Frames(manner.block), rate());
+    options.workers = manner.workers;
+    options.fusion = manner.strategy.fuse(manner.workers);
+    options.latency_blocks = manner.strategy.latency_blocks();
     options.latencies.clone_from(latencies);
     let catalogue = registry.catalogue();
-    let plan = match manner.way {
-        Way::Copied => {
+    let plan = match manner.strategy {
+        TestStrategy::Copied => {
             // So dear that there are copies.
             let link = Link {
                 base: Nanos(2_000),
                 per_kib: Nanos(0),
             };
-            let machine = Machine::uniform(manner.workers, link);
+            let machine = MachineModel::uniform(manner.workers, link);
             plan::compile_with_copies(graph, catalogue, &options, &machine)
         }
         _ => plan::compile(graph, catalogue, &options),
@@ -330,16 +348,16 @@ fn plan(
 
 /// Makes the processors of copies that `plan` has.
 fn make_copies(
-    pool: &mut Pool,
+    pool: &mut ProcessorPool,
     (plan, graph): (&Plan, &Graph),
     registry: &Registry,
-    manner: Manner,
+    manner: RunConfig,
 ) {
-    for (id, copy) in pool.keep_copies(plan) {
+    for (id, copy) in pool.retain_copies(plan) {
         let node = graph.node(id).expect("the plan is of this graph");
         let made = registry.make(node, Path::new("."));
         let made = made.expect("the test's parameters are right");
         let told = (rate(), Frames(manner.block), Mode::Offline);
-        assert!(pool.admit_copy((id, copy), made, told), "it is duplicable");
+        assert!(pool.insert_copy((id, copy), made, told), "it is duplicable");
     }
 }
