@@ -98,7 +98,7 @@ impl BlockAdapter {
             return;
         }
         // From here N is `filled` plus multiples of the common divisor: this is the greatest N mod B it can reach.
-        let common = gcd(device, self.block);
+        let common = units::gcd(device as u128, self.block as u128) as usize;
         let needed = self.block - common + self.filled % common;
         let silence = needed.saturating_sub(self.latency);
         let from = self.taken - silence;
@@ -150,10 +150,6 @@ impl BlockAdapter {
         self.filled = 0;
         self.taken = 0;
     }
-}
-
-fn gcd(a: usize, b: usize) -> usize {
-    if b == 0 { a } else { gcd(b, a % b) }
 }
 
 #[cfg(test)]

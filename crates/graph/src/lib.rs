@@ -4,6 +4,7 @@
 //! May: allocate. May not: know processors, threads, files or time; use `unsafe`.
 #![forbid(unsafe_code)]
 
+mod adjacency;
 mod catalogue;
 mod diagnostic;
 mod edit;
@@ -13,6 +14,7 @@ mod patch;
 mod place;
 pub mod shape;
 
+pub use adjacency::Adjacency;
 pub use catalogue::{Catalogue, nearest};
 pub use diagnostic::{Diagnostic, Severity};
 pub use edit::{Edit, EditError};

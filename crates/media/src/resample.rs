@@ -63,7 +63,7 @@ impl Resampler {
         if high / low > MOST_RATIO {
             return Err(RateRatioError { from, to });
         }
-        let common = divisor(from.hz(), to.hz());
+        let common = units::gcd(from.hz().into(), to.hz().into()) as u32;
         let (from, to) = (from.hz() / common, to.hz() / common);
         let thinning = (f64::from(to) / f64::from(from)).min(1.0);
         let half = (HALF / thinning) as usize + 1;
@@ -118,10 +118,6 @@ impl Resampler {
     fn row(&self, phase: u64) -> &[f32] {
         &self.table[phase as usize * self.taps()..][..self.taps()]
     }
-}
-
-fn divisor(a: u32, b: u32) -> u32 {
-    if b == 0 { a } else { divisor(b, a % b) }
 }
 
 /// The taps for a frame that lies `part` of a frame behind the last one on the left.

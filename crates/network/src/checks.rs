@@ -14,7 +14,6 @@ mod series;
 mod steady;
 mod unroll;
 
-pub(crate) use balance::gcd;
 pub use balance::repetition_vector;
 pub use error::CheckError;
 pub use latency::{LagRange, lag_range};

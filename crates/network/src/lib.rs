@@ -17,7 +17,6 @@
 //! | `stuck.rs` | all nodes wait: a queue grows, or it is a deadlock |
 
 pub mod checks;
-mod circles;
 mod ends;
 mod error;
 mod fire;

@@ -235,7 +235,7 @@ impl NetworkSpec {
             count(self.output_node(), out.1),
             count(self.input_node(), into.1),
         );
-        let common = checks::gcd(over, under).max(1);
+        let common = units::gcd(over, under).max(1);
         (over / common, under / common)
     }
 

@@ -1,7 +1,6 @@
 //! [`Started`]: a network with its queues in memory, before the first firing and after the last.
 
 use crate::checks;
-use crate::circles::circles;
 use crate::ends::{InEnd, OutEnd};
 use crate::error::{RunError, RunOptions, RunSummary};
 use crate::live::{Failure, Live};
@@ -105,7 +104,11 @@ fn live(fire: Box<dyn crate::Actor>) -> Live {
 
 /// Tells the ends of queues in circles, but where a node hears nothing else.
 fn go_round(shape: &Topology, lives: &mut [Live]) {
-    let circle = circles(shape);
+    let pairs = shape
+        .queues
+        .iter()
+        .map(|queue| (queue.from.0.0 as u32, queue.to.0.0 as u32));
+    let circle = graph::Adjacency::new(shape.nodes.len(), pairs.collect()).strong_components();
     let is_round = |end: &InEnd| {
         let queue = &shape.queues[end.queue.0];
         circle[queue.from.0.0] == circle[queue.to.0.0]

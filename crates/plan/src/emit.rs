@@ -193,7 +193,7 @@ impl Emit<'_> {
             Some(round) => self.looped(steps, round),
             None => steps[0],
         };
-        let after = order.waits.after(index);
+        let after = order.waits.successors(index);
         let start = self.plan.successors.len();
         self.plan
             .successors

@@ -6,8 +6,8 @@
 //! enters begins where its delays are heard.
 
 use crate::PlanOptions;
-use crate::arrows::Arrows;
 use crate::wiring::{Part, Wire, Wiring};
+use graph::Adjacency;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use units::Frames;
@@ -28,17 +28,17 @@ impl Latencies {
     pub(crate) fn of(wiring: &Wiring<'_>, options: &PlanOptions) -> Self {
         let count = wiring.members.len();
         let pairs = || wiring.wires.iter().map(|w| (w.from, w.to));
-        let cycle = Arrows::new(count, pairs().collect()).components();
+        let cycle = Adjacency::new(count, pairs().collect()).strong_components();
         let within = within(wiring, &cycle, options);
         let of = |member: u32| cycle[member as usize];
         let between = pairs().map(|(a, b)| (of(a), of(b)));
-        let between = Arrows::new(count, between.filter(|(a, b)| a != b).collect());
+        let between = Adjacency::new(count, between.filter(|(a, b)| a != b).collect());
         let mut members: Vec<Vec<u32>> = vec![Vec::new(); count];
         for member in 0..count as u32 {
             members[of(member) as usize].push(member);
         }
         let (mut heard, mut given) = (vec![0_u32; count], vec![0_u32; count]);
-        for name in between.topological() {
+        for name in between.topological_order() {
             let inside = &members[name as usize];
             let wires = inside.iter().flat_map(|member| wiring.wires_to(*member));
             let entering = wires.filter(|wire| of(wire.from) != name);
@@ -103,7 +103,7 @@ fn own(wiring: &Wiring<'_>, options: &PlanOptions, member: u32) -> u32 {
 fn within(wiring: &Wiring<'_>, cycle: &[u32], options: &PlanOptions) -> Vec<u32> {
     let inside = |wire: &&Wire| cycle[wire.from as usize] == cycle[wire.to as usize];
     let pairs = wiring.wires.iter().filter(inside).map(|w| (w.from, w.to));
-    let arrows = Arrows::new(cycle.len(), pairs.collect());
+    let arrows = Adjacency::new(cycle.len(), pairs.collect());
     let mut least: Vec<Option<u32>> = vec![None; cycle.len()];
     let mut next = BinaryHeap::new();
     let mut reach = |next: &mut BinaryHeap<_>, member: u32, late: u32| {
@@ -116,7 +116,7 @@ fn within(wiring: &Wiring<'_>, cycle: &[u32], options: &PlanOptions) -> Vec<u32>
         reach(&mut next, member, own(wiring, options, member));
     }
     while let Some(Reverse((late, member))) = next.pop() {
-        for &to in arrows.after(member) {
+        for &to in arrows.successors(member) {
             reach(&mut next, to, late.saturating_add(own(wiring, options, to)));
         }
     }

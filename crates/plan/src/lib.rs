@@ -5,7 +5,6 @@
 #![forbid(unsafe_code)]
 
 mod align;
-mod arrows;
 mod compile;
 mod copies;
 mod costs;

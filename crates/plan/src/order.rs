@@ -4,9 +4,9 @@
 //! becomes one loop, on blocks no longer than the shortest of its delays; a cycle without a delay is an error.
 
 use crate::PlanError;
-use crate::arrows::Arrows;
 use crate::turns::{Act, Short, Turns};
 use crate::wiring::Wiring;
+use graph::Adjacency;
 use graph::Diagnostic;
 use std::collections::{HashMap, HashSet};
 use units::Frames;
@@ -32,7 +32,7 @@ pub(crate) struct Order {
     /// The step of each turn.
     pub(crate) step_of: Vec<u32>,
     /// Which step waits for which.
-    pub(crate) waits: Arrows,
+    pub(crate) waits: Adjacency,
 }
 
 impl Order {
@@ -54,7 +54,7 @@ impl Order {
 
 /// Finds the order.
 pub(crate) fn order(wiring: &Wiring<'_>, turns: &Turns) -> Result<Order, PlanError> {
-    let component = turns.arrows().components();
+    let component = turns.arrows().strong_components();
     let inside = uncut(turns, &component);
     let wrong = name_cycles(wiring, turns, &inside);
     if !wrong.is_empty() {
@@ -78,16 +78,16 @@ fn cuts<'a>(turns: &'a Turns, component: &'a [u32]) -> impl Iterator<Item = &'a 
 }
 
 /// What is left within components once cycles are cut.
-fn uncut(turns: &Turns, component: &[u32]) -> Arrows {
+fn uncut(turns: &Turns, component: &[u32]) -> Adjacency {
     let cut: HashSet<(u32, u32)> = cuts(turns, component).map(|s| (s.write, s.read)).collect();
     let pairs = turns.waits.iter().copied();
     let inside = pairs.filter(|(a, b)| component[*a as usize] == component[*b as usize]);
     let left = inside.filter(|pair| !cut.contains(pair));
-    Arrows::new(component.len(), left.collect())
+    Adjacency::new(component.len(), left.collect())
 }
 
 /// Every component with a cycle, by name.
-fn knots(turns: &Turns, component: &[u32], inside: &Arrows) -> HashMap<u32, Knot> {
+fn knots(turns: &Turns, component: &[u32], inside: &Adjacency) -> HashMap<u32, Knot> {
     let mut knots: HashMap<u32, Knot> = HashMap::new();
     for cut in cuts(turns, component) {
         let knot = knots.entry(component[cut.read as usize]).or_insert(Knot {
@@ -97,7 +97,7 @@ fn knots(turns: &Turns, component: &[u32], inside: &Arrows) -> HashMap<u32, Knot
         knot.round = knot.round.min(cut.least);
     }
     if !knots.is_empty() {
-        for turn in inside.topological() {
+        for turn in inside.topological_order() {
             if let Some(knot) = knots.get_mut(&component[turn as usize]) {
                 knot.turns.push(turn);
             }
@@ -121,15 +121,15 @@ fn arrange(turns: &Turns, component: &[u32], mut knots: HashMap<u32, Knot>) -> O
     let between = |step: &[u32]| {
         let ends = |(a, b): &(u32, u32)| (step[*a as usize], step[*b as usize]);
         let pairs = turns.waits.iter().map(ends).filter(|(a, b)| a != b);
-        Arrows::new(names.len(), pairs.collect())
+        Adjacency::new(names.len(), pairs.collect())
     };
     let mut order = Order {
         turns: Vec::with_capacity(component.len()),
         groups: Vec::with_capacity(names.len()),
         step_of: vec![0; component.len()],
-        waits: Arrows::new(0, Vec::new()),
+        waits: Adjacency::new(0, Vec::new()),
     };
-    for group in between(&group_of).topological() {
+    for group in between(&group_of).topological_order() {
         let name = names[group as usize];
         match knots.remove(&name) {
             Some(knot) => order.push(&knot.turns, Some(knot.round)),
@@ -141,10 +141,11 @@ fn arrange(turns: &Turns, component: &[u32], mut knots: HashMap<u32, Knot>) -> O
 }
 
 /// One mistake for each component that is still a cycle.
-fn name_cycles(wiring: &Wiring<'_>, turns: &Turns, left: &Arrows) -> Vec<Diagnostic> {
-    let component = left.components();
-    let firsts = (0..left.count() as u32).filter(|turn| component[*turn as usize] == *turn);
-    let ways = firsts.filter_map(|turn| left.cycle(turn, |to| component[to as usize] == turn));
+fn name_cycles(wiring: &Wiring<'_>, turns: &Turns, left: &Adjacency) -> Vec<Diagnostic> {
+    let component = left.strong_components();
+    let firsts = (0..left.len() as u32).filter(|turn| component[*turn as usize] == *turn);
+    let ways =
+        firsts.filter_map(|turn| left.shortest_cycle(turn, |to| component[to as usize] == turn));
     ways.map(|way| without_delay(wiring, turns, &way)).collect()
 }
 

@@ -7,8 +7,8 @@
 //! the tokens of all readers, the slots are free for B and whoever inherits from it. Some reuse is missed (heirs that
 //! never meet), none is wrong. Bags are merged smaller into larger.
 
-use crate::arrows::Arrows;
 use crate::{IndexRange, SlotId};
+use graph::Adjacency;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
@@ -36,7 +36,7 @@ pub(crate) struct Slots {
     given: Vec<SlotId>,
     contents: Vec<Content>,
     /// By step: what it reads of other steps.
-    reads: Arrows,
+    reads: Adjacency,
     bags: Vec<Bag>,
     /// The bag of the step whose turn it is.
     bag: Bag,
@@ -47,8 +47,8 @@ pub(crate) struct Slots {
 impl Slots {
     /// For `steps` steps and `contents` outputs; `reads` says which step reads which content (not its own).
     pub(crate) fn new(steps: usize, contents: usize, reads: Vec<(u32, u32)>) -> Self {
-        let reads = Arrows::new(steps.max(contents), reads);
-        let readers = reads.incoming();
+        let reads = Adjacency::new(steps.max(contents), reads);
+        let readers = reads.in_degrees();
         let mut all = vec![Content::default(); contents];
         for (content, needed) in all.iter_mut().zip(readers) {
             content.needed = needed;
@@ -104,12 +104,16 @@ impl Slots {
     }
 
     /// Who inherits from each step that someone waits for.
-    pub(crate) fn heirs(waits: &Arrows) -> Vec<Option<u32>> {
-        let mut heights = vec![0u32; waits.count()];
-        let mut heirs = vec![None; waits.count()];
-        for step in (0..waits.count()).rev() {
+    pub(crate) fn heirs(waits: &Adjacency) -> Vec<Option<u32>> {
+        let mut heights = vec![0u32; waits.len()];
+        let mut heirs = vec![None; waits.len()];
+        for step in (0..waits.len()).rev() {
             let height = |next: &u32| (heights[*next as usize], Reverse(*next));
-            let heir = waits.after(step as u32).iter().copied().max_by_key(height);
+            let heir = waits
+                .successors(step as u32)
+                .iter()
+                .copied()
+                .max_by_key(height);
             heights[step] = heir.map_or(0, |next| heights[next as usize] + 1);
             heirs[step] = heir;
         }
@@ -123,7 +127,7 @@ impl Slots {
         let Some(heir) = heir else {
             return;
         };
-        for content in self.reads.after(step).iter().chain(&unread) {
+        for content in self.reads.successors(step).iter().chain(&unread) {
             drop_tokens(&mut bag, *content, 1, &self.contents, &self.given);
         }
         bag.free.extend_from_slice(own);

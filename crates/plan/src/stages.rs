@@ -6,11 +6,11 @@
 //! stay in one stage; what the device gives is in the first, sinks are in the last.
 
 use crate::PlanOptions;
-use crate::arrows::Arrows;
 use crate::costs::cost;
 use crate::levels::sum;
 use crate::turns::{Act, Relay, Turn, Turns};
 use crate::wiring::{Wire, Wiring};
+use graph::Adjacency;
 use graph::{Role, Signal};
 use units::Nanos;
 
@@ -40,7 +40,7 @@ fn clusters(wiring: &Wiring<'_>, turns: &Turns) -> Vec<u32> {
             pairs.extend([(read, read + 1), (read + 1, read)]);
         }
     }
-    Arrows::new(turns.all.len(), pairs).components()
+    Adjacency::new(turns.all.len(), pairs).strong_components()
 }
 
 fn is_audio(wiring: &Wiring<'_>, wire: &Wire) -> bool {
@@ -61,7 +61,7 @@ fn stages(wiring: &Wiring<'_>, turns: &Turns, clusters: &[u32], options: &PlanOp
     let count = turns.all.len();
     let ends = |(a, b): &(u32, u32)| (clusters[*a as usize], clusters[*b as usize]);
     let pairs = turns.waits.iter().map(ends).filter(|(a, b)| a != b);
-    let arrows = Arrows::new(count, pairs.collect());
+    let arrows = Adjacency::new(count, pairs.collect());
     let mut costs = vec![Nanos(0); count];
     let mut places = vec![Where::Anywhere; count];
     for (index, turn) in turns.all.iter().enumerate() {
@@ -73,10 +73,10 @@ fn stages(wiring: &Wiring<'_>, turns: &Turns, clusters: &[u32], options: &PlanOp
             places[cluster] = Where::Last;
         }
     }
-    let kahn = arrows.topological();
+    let kahn = arrows.topological_order();
     for at in kahn.iter().rev() {
         if arrows
-            .after(*at)
+            .successors(*at)
             .iter()
             .any(|to| places[*to as usize] == Where::First)
         {
@@ -101,11 +101,11 @@ fn stages(wiring: &Wiring<'_>, turns: &Turns, clusters: &[u32], options: &PlanOp
 /// The stage of each cluster.
 fn cut(
     order: &[u32],
-    arrows: &Arrows,
+    arrows: &Adjacency,
     (costs, places): (&[Nanos], &[Where]),
     ahead: u32,
 ) -> Vec<u32> {
-    let mut stages = vec![0; arrows.count()];
+    let mut stages = vec![0; arrows.len()];
     let total = order
         .iter()
         .fold(Nanos(0), |all, at| sum(all, costs[*at as usize]));
@@ -121,7 +121,7 @@ fn cut(
         };
         stages[it] = stage.max(stages[it]);
         before = sum(before, costs[it]);
-        for to in arrows.after(at) {
+        for to in arrows.successors(at) {
             stages[*to as usize] = stages[*to as usize].max(stages[it]);
         }
     }
@@ -129,8 +129,8 @@ fn cut(
 }
 
 /// An order that follows a way to its end before it begins another.
-fn deep(arrows: &Arrows, starts: &[u32]) -> Vec<u32> {
-    let mut waits = arrows.incoming();
+fn deep(arrows: &Adjacency, starts: &[u32]) -> Vec<u32> {
+    let mut waits = arrows.in_degrees();
     let mut order = Vec::with_capacity(starts.len());
     let mut stack = Vec::new();
     let sources: Vec<u32> = starts
@@ -142,7 +142,7 @@ fn deep(arrows: &Arrows, starts: &[u32]) -> Vec<u32> {
         stack.push(source);
         while let Some(at) = stack.pop() {
             order.push(at);
-            for to in arrows.after(at).iter().rev() {
+            for to in arrows.successors(at).iter().rev() {
                 waits[*to as usize] -= 1;
                 if waits[*to as usize] == 0 {
                     stack.push(*to);

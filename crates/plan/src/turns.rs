@@ -3,9 +3,9 @@
 //! A delay is two turns, read and write. Where its shortest time is no shorter than the block they are independent;
 //! elsewhere the read waits for the write, and a cycle that this closes is for the next pass to cut.
 
-use crate::arrows::Arrows;
 use crate::wiring::{Part, Wire, Wiring};
 use crate::{DelayLine, PlanOptions};
+use graph::Adjacency;
 use std::collections::HashMap;
 
 /// What a turn does.
@@ -115,8 +115,8 @@ impl Turns {
     }
 
     /// The graph of all turns.
-    pub(crate) fn arrows(&self) -> Arrows {
-        Arrows::new(self.all.len(), self.waits.clone())
+    pub(crate) fn arrows(&self) -> Adjacency {
+        Adjacency::new(self.all.len(), self.waits.clone())
     }
 }
 

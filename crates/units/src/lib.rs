@@ -44,7 +44,7 @@ impl Frames {
     /// ```
     /// # use divisi_units::*;
     /// let rate = SampleRate::new(48_000).unwrap();
-    /// assert_eq!(Frames(64).lasting(rate), Nanos(1_333_333));
+    /// assert_eq!(Frames(64).duration(rate), Nanos(1_333_333));
     /// ```
     pub const fn duration(self, rate: SampleRate) -> Nanos {
         Nanos(self.0 as u64 * 1_000_000_000 / rate.hz() as u64)
@@ -56,8 +56,8 @@ impl Frames {
     /// ```
     /// # use divisi_units::*;
     /// let rate = SampleRate::new(48_000).unwrap();
-    /// assert_eq!(Frames::covering(0.5, rate), Frames(24_000));
-    /// assert_eq!(Frames::covering(f64::NAN, rate), Frames(0));
+    /// assert_eq!(Frames::from_seconds_ceil(0.5, rate), Frames(24_000));
+    /// assert_eq!(Frames::from_seconds_ceil(f64::NAN, rate), Frames(0));
     /// ```
     pub fn from_seconds_ceil(seconds: f64, rate: SampleRate) -> Self {
         let exact = seconds * f64::from(rate.hz());
@@ -102,6 +102,30 @@ impl Nanos {
     /// In microseconds.
     pub fn micros(self) -> f64 {
         self.0 as f64 * 1e-3
+    }
+}
+
+/// Greatest common divisor (Euclid); `gcd(a, 0)` is `a`.
+///
+/// ```
+/// assert_eq!(divisi_units::gcd(44_100, 48_000), 300);
+/// ```
+pub const fn gcd(mut a: u128, mut b: u128) -> u128 {
+    while b != 0 {
+        (a, b) = (b, a % b);
+    }
+    a
+}
+
+/// Least common multiple; `None` where it does not fit or both numbers are 0.
+///
+/// ```
+/// assert_eq!(divisi_units::lcm(64, 160), Some(320));
+/// ```
+pub const fn lcm(a: u128, b: u128) -> Option<u128> {
+    match gcd(a, b) {
+        0 => None,
+        common => (a / common).checked_mul(b),
     }
 }
 

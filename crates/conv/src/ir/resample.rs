@@ -46,7 +46,7 @@ struct Ahead {
 
 impl Ahead {
     fn new(resampler: &Resampler, from: SampleRate, to: SampleRate) -> Self {
-        let common = divisor(from.hz(), to.hz());
+        let common = units::gcd(from.hz().into(), to.hz().into()) as u32;
         let (given, made) = (from.hz() / common, to.hz() / common);
         let times = resampler.taps().div_ceil(given as usize);
         Self {
@@ -73,10 +73,6 @@ impl Ahead {
 
 fn energy(samples: &[f32]) -> f64 {
     samples.iter().map(|s| f64::from(*s) * f64::from(*s)).sum()
-}
-
-fn divisor(a: u32, b: u32) -> u32 {
-    if b == 0 { a } else { divisor(b, a % b) }
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use super::CheckError;
 use crate::shape::{QueueId, Topology};
 use std::collections::VecDeque;
+use units::{gcd, lcm};
 
 /// A positive fraction in lowest terms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -109,8 +110,7 @@ fn scale(part: &[usize], rates: &[Option<Rate>], counts: &mut [u64]) -> Result<(
         .map(|node| rates[*node].expect("the part has its rates"));
     let mut all: u128 = 1;
     for rate in rates.clone() {
-        let factor = rate.under / gcd(all, rate.under);
-        all = all.checked_mul(factor).ok_or_else(too_long)?;
+        all = lcm(all, rate.under).ok_or_else(too_long)?;
     }
     let mut whole = Vec::with_capacity(part.len());
     for rate in rates {
@@ -148,11 +148,4 @@ impl Rate {
 
 fn too_long() -> CheckError {
     CheckError::TooManyFirings { firings: u128::MAX }
-}
-
-pub(crate) fn gcd(a: u128, b: u128) -> u128 {
-    match b {
-        0 => a,
-        _ => gcd(b, a % b),
-    }
 }

@@ -11,12 +11,13 @@
 //! makes it right (a synchronous dataflow graph; the dependencies are those of Stuijk, Geilen and Basten).
 
 use super::CheckError;
-use super::balance::{gcd, repetition_vector};
+use super::balance::repetition_vector;
 use super::cover::{Cover, Demand};
 use super::parts::{Part, parts};
 use super::series::stand_ins;
 use super::unroll::{Patience, Stop, unroll};
 use crate::shape::{QueueId, Topology};
+use units::gcd;
 
 /// A part with more queues than these is not searched.
 pub const MOST_QUEUES: usize = 16;

@@ -7,8 +7,8 @@
 //! goes on for ever if each of its parts does, and no part needs to know how often the others' nodes fire. In a chain
 //! each queue is a part of its own.
 
-use super::gcd;
 use crate::shape::{NodeId, QueueId, Topology};
+use units::gcd;
 
 /// Queues of which each two are on a circle, or a single one.
 #[derive(Debug)]

@@ -25,7 +25,7 @@ impl Layout {
             return Err(RingError::ZeroSize);
         }
         // The fewest items that fill whole pages.
-        let group = page / gcd(page, item);
+        let group = page / units::gcd(page as u128, item as u128) as usize;
         let too_large = RingError::TooLarge {
             frames,
             channels,
@@ -65,13 +65,6 @@ impl Layout {
     /// Addresses that the mapping takes: each channel twice.
     pub(super) fn span(&self) -> usize {
         self.page + 2 * self.channels * self.channel()
-    }
-}
-
-fn gcd(a: usize, b: usize) -> usize {
-    match b {
-        0 => a,
-        _ => gcd(b, a % b),
     }
 }
 
