@@ -1,162 +1,148 @@
-//! Figures that become pictures: curves, bars with whiskers, who ran when.
+//! Charts of a page: curves, bars with whiskers, and Gantt charts of threads.
 
-use divisi::draw::plot::{self, Axis, BarPlot, BarSeries, DataPoint, LinePlot, Scale, Series};
-use divisi::draw::{GanttChart, gantt};
+use divisi::draw::plot::{self, Axis, BarSeries, Bars, Lines, Scale, Series, Value};
+use divisi::draw::{Lanes, schedule};
 
-/// One picture: the file it goes to, and what it shows.
+/// One chart, drawn by `draw`.
 #[derive(Clone, Debug)]
 pub(crate) struct Chart {
-    /// The file's name, without its ending.
+    /// Name of its file, without the extension.
     pub(crate) file: String,
-    pub(crate) title: String,
-    /// What stands on the axes.
-    pub(crate) x: &'static str,
-    pub(crate) y: &'static str,
-    pub(crate) body: Body,
+    plot: Plot,
 }
 
-/// A bar a group: its height, and how far its whisker goes.
-pub(crate) type Heights = Vec<Option<(f64, f64)>>;
-
-/// A curve's points, and what is said at each.
-pub(crate) type Labelled = Vec<(f64, f64, String)>;
-
-/// What is in it.
 #[derive(Clone, Debug)]
-pub(crate) enum Body {
-    /// Values over numbers; both axes may be in powers.
-    Curves {
-        log: (bool, bool),
-        curves: Vec<(String, Vec<(f64, f64)>)>,
-    },
-    /// For each series a value a group, and how far its whisker goes; `None` where there is none.
-    Bars {
-        groups: Vec<String>,
-        series: Vec<(String, Heights)>,
-    },
-    /// Values over numbers with words at each, both axes in powers.
-    Labelled(Vec<(String, Labelled)>),
-    /// Who ran when.
-    Lanes(GanttChart),
+enum Plot {
+    Lines(Lines),
+    Bars(Bars),
+    Gantt(Lanes),
 }
+
+/// A curve: its name in the legend, and its points.
+pub(crate) type Curve = (String, Vec<(f64, f64)>);
+
+/// Bars of one series, one for each group: the height, and the end of the whisker. `None` where there is no bar.
+pub(crate) type BarRow = (String, Vec<Option<(f64, f64)>>);
+
+/// Bars of which the highest is more than this many times the lowest have a logarithmic axis.
+const MAX_LINEAR_RATIO: f64 = 30.0;
 
 impl Chart {
-    /// Whether there is anything to be seen.
-    pub(crate) fn is_empty(&self) -> bool {
-        match &self.body {
-            Body::Curves { curves, .. } => curves.iter().all(|(_, points)| points.is_empty()),
-            Body::Bars { series, .. } => series.iter().all(|(_, v)| v.iter().all(Option::is_none)),
-            Body::Labelled(curves) => curves.iter().all(|(_, points)| points.is_empty()),
-            Body::Lanes(lanes) => lanes.rows.iter().all(|lane| lane.bars.is_empty()),
+    /// Curves. An axis is what it shows, with a unit after a comma: `mean, µs`. `log`: true for an axis in powers.
+    pub(crate) fn curves(
+        file: impl Into<String>,
+        title: impl Into<String>,
+        [x, y]: [&str; 2],
+        log: [bool; 2],
+        curves: impl IntoIterator<Item = Curve>,
+    ) -> Self {
+        let [x_scale, y_scale] = log.map(|log| if log { Scale::Log } else { Scale::Linear });
+        let series = curves.into_iter().map(series);
+        Self {
+            file: file.into(),
+            plot: Plot::Lines(Lines {
+                title: title.into(),
+                x: axis(x, x_scale),
+                y: axis(y, y_scale),
+                series: series.filter(|s| !s.points.is_empty()).collect(),
+                ..Lines::default()
+            }),
         }
     }
 
-    /// The picture.
-    pub(crate) fn svg(&self) -> String {
-        match &self.body {
-            Body::Lanes(lanes) => gantt(lanes).svg(),
-            Body::Labelled(curves) => plot::lines(&self.labelled(curves)).svg(),
-            Body::Curves { log, curves } => plot::lines(&self.curves(*log, curves)).svg(),
-            Body::Bars { groups, series } => plot::bars(&self.bars(groups, series)).svg(),
+    /// Writes words at points of the curves.
+    pub(crate) fn with_labels(mut self, labels: Vec<(f64, f64, String)>) -> Self {
+        if let Plot::Lines(lines) = &mut self.plot {
+            lines.labels = labels;
         }
+        self
     }
 
-    fn curves(&self, log: (bool, bool), curves: &[(String, Vec<(f64, f64)>)]) -> LinePlot {
-        let scale = |is_log| if is_log { Scale::Log } else { Scale::Linear };
-        let series = curves
-            .iter()
-            .map(|(name, points)| curve(name, points.iter().copied()));
-        LinePlot {
-            title: self.title.clone(),
-            x: Axis {
-                scale: scale(log.0),
-                ..self.axis(self.x)
-            },
-            y: Axis {
-                scale: scale(log.1),
-                ..self.axis(self.y)
-            },
-            series: series.filter(|s| !s.points.is_empty()).collect(),
-            ..LinePlot::default()
-        }
-    }
-
-    fn bars(&self, groups: &[String], series: &[(String, Heights)]) -> BarPlot {
-        let value = |(at, worst): (f64, f64)| DataPoint {
+    /// A group of bars for each of `groups`, in it a bar for each of `rows`.
+    pub(crate) fn bars(
+        file: impl Into<String>,
+        title: impl Into<String>,
+        y: &str,
+        groups: Vec<String>,
+        rows: impl IntoIterator<Item = BarRow>,
+    ) -> Self {
+        let rows: Vec<BarRow> = rows.into_iter().collect();
+        let is_wide = spread(&rows) > MAX_LINEAR_RATIO;
+        let value = |(at, worst): (f64, f64)| Value {
             at,
             worst: (worst > at).then_some(worst),
-            ..DataPoint::default()
+            ..Value::default()
         };
-        let series = series.iter().map(|(name, values)| BarSeries {
-            name: name.clone(),
-            values: values.iter().map(|v| v.map(value)).collect(),
+        let series = rows.into_iter().map(|(name, values)| BarSeries {
+            name,
+            values: values.into_iter().map(|v| v.map(value)).collect(),
         });
-        let is_wide = spread(&self.body) > 30.0;
-        BarPlot {
-            title: self.title.clone(),
-            groups: groups.to_vec(),
-            y: Axis {
-                scale: if is_wide { Scale::Log } else { Scale::Linear },
-                ..self.axis(self.y)
-            },
-            series: series
-                .filter(|s| s.values.iter().any(Option::is_some))
-                .collect(),
-            ..BarPlot::default()
+        let series = series.filter(|s| s.values.iter().any(Option::is_some));
+        Self {
+            file: file.into(),
+            plot: Plot::Bars(Bars {
+                title: title.into(),
+                groups,
+                y: axis(y, if is_wide { Scale::Log } else { Scale::Linear }),
+                series: series.collect(),
+                ..Bars::default()
+            }),
         }
     }
 
-    fn labelled(&self, curves: &[(String, Labelled)]) -> LinePlot {
-        let axis = |what| Axis {
-            scale: Scale::Log,
-            ..self.axis(what)
-        };
-        let series = curves
-            .iter()
-            .map(|(name, points)| curve(name, points.iter().map(|(x, y, _)| (*x, *y))));
-        let labels = curves.iter().flat_map(|(_, points)| points.iter().cloned());
-        LinePlot {
-            title: self.title.clone(),
-            x: axis(self.x),
-            y: axis(self.y),
-            series: series.filter(|s| !s.points.is_empty()).collect(),
-            labels: labels.collect(),
-            ..LinePlot::default()
+    /// A Gantt chart.
+    pub(crate) fn gantt(file: impl Into<String>, chart: Lanes) -> Self {
+        Self {
+            file: file.into(),
+            plot: Plot::Gantt(chart),
         }
     }
 
-    /// An axis that shows `what`, which may end in its unit: `mean, µs`.
-    fn axis(&self, what: &str) -> Axis {
-        let (label, unit) = what.rsplit_once(", ").unwrap_or((what, ""));
-        Axis {
-            label: label.into(),
-            unit: unit.into(),
-            ..Axis::default()
+    /// Returns true if the chart shows no value.
+    pub(crate) fn is_empty(&self) -> bool {
+        match &self.plot {
+            Plot::Lines(lines) => lines.series.is_empty(),
+            Plot::Bars(bars) => bars.series.is_empty(),
+            Plot::Gantt(chart) => chart.lanes.iter().all(|lane| lane.boxes.is_empty()),
+        }
+    }
+
+    /// The chart as SVG.
+    pub(crate) fn svg(&self) -> String {
+        match &self.plot {
+            Plot::Lines(lines) => plot::lines(lines).svg(),
+            Plot::Bars(bars) => plot::bars(bars).svg(),
+            Plot::Gantt(chart) => schedule(chart).svg(),
         }
     }
 }
 
-/// A curve from left to right: runs that were broken off stand in the table in the order in which they were made.
-fn curve(name: &str, points: impl Iterator<Item = (f64, f64)>) -> Series {
-    let mut points: Vec<_> = points.map(|(x, y)| (x, y.into())).collect();
-    points.sort_by(|(a, _): &(f64, DataPoint), (b, _)| a.total_cmp(b));
+fn axis(name: &str, scale: Scale) -> Axis {
+    let (label, unit) = name.rsplit_once(", ").unwrap_or((name, ""));
+    Axis {
+        label: label.into(),
+        unit: unit.into(),
+        scale,
+        ..Axis::default()
+    }
+}
+
+/// A curve from left to right: an experiment that was interrupted has its rows in another order.
+fn series((name, mut points): Curve) -> Series {
+    points.sort_by(|(a, _), (b, _)| a.total_cmp(b));
     Series {
-        name: name.into(),
-        points,
+        name,
+        points: points.into_iter().map(|(x, y)| (x, y.into())).collect(),
     }
 }
 
-/// The greatest over the least of what bars show, where nothing is 0.
-fn spread(body: &Body) -> f64 {
-    let Body::Bars { series, .. } = body else {
-        return 1.0;
-    };
-    let all = series.iter().flat_map(|(_, values)| values).flatten();
-    let (least, most) = all.fold((f64::INFINITY, 0.0_f64), |(least, most), (at, worst)| {
-        (least.min(*at), most.max(*worst))
-    });
-    if least > 0.0 && most > 0.0 {
-        most / least
+/// The greatest value over the least; 1 where there is none or a value is 0.
+fn spread(rows: &[BarRow]) -> f64 {
+    let values = || rows.iter().flat_map(|(_, values)| values).flatten();
+    let min = values().map(|(at, _)| *at).fold(f64::INFINITY, f64::min);
+    let max = values().map(|(_, worst)| *worst).fold(0.0, f64::max);
+    if min > 0.0 && max > 0.0 {
+        max / min
     } else {
         1.0
     }
@@ -166,58 +152,40 @@ fn spread(body: &Body) -> f64 {
 mod tests {
     use super::*;
 
-    #[test]
-    fn curves_and_bars_are_drawn_with_every_name_and_nothing_without_figures() {
-        let curves = vec![
-            ("etf".into(), vec![(1.0, 2.0), (2.0, 4.0)]),
-            ("nobody".into(), vec![]),
-        ];
-        let mut chart = Chart {
-            file: "x".into(),
-            title: "a < b".into(),
-            x: "nodes",
-            y: "mean, µs",
-            body: Body::Curves {
-                log: (true, true),
-                curves,
-            },
-        };
-        let svg = chart.svg();
-        assert!(svg.contains("etf") && svg.contains("a &lt; b") && !svg.contains("nobody"));
-        assert!(!chart.is_empty());
-        chart.body = Body::Bars {
-            groups: vec!["2 threads".into()],
-            series: vec![("hlfet".into(), vec![Some((1.0, 100.0))])],
-        };
-        assert!(chart.svg().contains("hlfet") && spread(&chart.body) == 100.0);
-        chart.body = Body::Bars {
-            groups: Vec::new(),
-            series: vec![("hlfet".into(), vec![None])],
-        };
-        assert!(chart.is_empty());
-        chart.body = Body::Labelled(vec![("etf".into(), vec![(1.0, 2.0, "82 %".into())])]);
-        assert!(!chart.is_empty() && chart.svg().contains("82 %"));
-        chart.body = Body::Lanes(GanttChart::default());
-        assert!(chart.is_empty() && chart.svg().ends_with("</svg>\n"));
+    fn curves(points: Vec<(f64, f64)>) -> Chart {
+        let curves = [("etf".into(), points), ("nobody".into(), vec![])];
+        Chart::curves("x", "a < b", ["nodes", "mean, µs"], [true; 2], curves)
     }
 
     #[test]
-    fn a_curve_goes_from_left_to_right_whatever_was_measured_first() {
-        let mut chart = Chart {
-            file: "x".into(),
-            title: "x".into(),
-            x: "frames",
-            y: "channels",
-            body: Body::Lanes(GanttChart::default()),
-        };
-        let pictures = [[1.0, 2.0, 8.0], [8.0, 1.0, 2.0]].map(|order| {
-            let points = order.map(|x| (x, 10.0 / x)).to_vec();
-            chart.body = Body::Curves {
-                log: (true, false),
-                curves: vec![("held".into(), points)],
-            };
-            chart.svg()
-        });
-        assert_eq!(pictures[0], pictures[1]);
+    fn charts_show_every_name_and_nothing_without_values() {
+        let chart =
+            curves(vec![(1.0, 2.0), (2.0, 4.0)]).with_labels(vec![(1.0, 2.0, "82 %".into())]);
+        let svg = chart.svg();
+        assert!(
+            ["etf", "a &lt; b", "82 %"]
+                .iter()
+                .all(|word| svg.contains(word))
+        );
+        assert!(!svg.contains("nobody") && !chart.is_empty() && curves(vec![]).is_empty());
+
+        let rows = vec![
+            ("hlfet".into(), vec![Some((1.0, 100.0))]),
+            ("nobody".into(), vec![None]),
+        ];
+        assert_eq!(spread(&rows), 100.0);
+        let bars =
+            |rows: Vec<BarRow>| Chart::bars("x", "x", "mean, µs", vec!["2 threads".into()], rows);
+        let svg = bars(rows).svg();
+        assert!(svg.contains("hlfet") && !svg.contains("nobody"));
+        assert!(bars(vec![("hlfet".into(), vec![None])]).is_empty());
+        assert!(Chart::gantt("x", Lanes::default()).is_empty());
+    }
+
+    #[test]
+    fn a_curve_goes_from_left_to_right_in_whatever_order_it_was_measured() {
+        let [a, b] = [[1.0, 2.0, 8.0], [8.0, 1.0, 2.0]]
+            .map(|order| curves(order.map(|x| (x, 10.0 / x)).into()).svg());
+        assert_eq!(a, b);
     }
 }

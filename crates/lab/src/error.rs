@@ -1,24 +1,24 @@
-//! Why an experiment could not be done.
+//! Errors of experiments.
 
 use std::path::{Path, PathBuf};
 use std::{error, fmt, io};
 
-/// Why an experiment could not be done.
+/// Reason why an experiment could not be made.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum LabError {
-    /// A file of the folder cannot be read or written. What is in the table stays.
+    /// A file of the folder cannot be read or written. The table keeps its runs.
     Io(PathBuf, io::Error),
-    /// The table in the folder is another experiment's, or of another version. Take another folder.
-    Foreign(PathBuf),
-    /// The table in the folder was made on another machine, which it names. Take another folder.
-    Elsewhere(PathBuf, String),
-    /// A graph cannot be played. The message says why.
+    /// The table in the folder is of another experiment, or of a later version. Choose another folder.
+    OtherExperiment(PathBuf),
+    /// The table in the folder was made on another machine, which is named. Choose another folder.
+    OtherMachine(PathBuf, String),
+    /// A graph cannot be played; the message has the reason.
     Play(String),
 }
 
 impl LabError {
-    /// For `map_err` on what was done with `path`.
+    /// For `map_err` on an operation on `path`.
     pub(crate) fn io(path: &Path) -> impl FnOnce(io::Error) -> Self {
         let path = path.to_path_buf();
         |error| Self::Io(path, error)
@@ -29,14 +29,14 @@ impl fmt::Display for LabError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Io(path, _) => write!(f, "{} cannot be read or written", path.display()),
-            Self::Foreign(path) => {
+            Self::OtherExperiment(path) => {
                 let path = path.display();
                 write!(
                     f,
-                    "{path} is no table of this experiment: choose another folder"
+                    "{path} is not a table of this experiment: choose another folder"
                 )
             }
-            Self::Elsewhere(path, machine) => {
+            Self::OtherMachine(path, machine) => {
                 let path = path.display();
                 write!(
                     f,

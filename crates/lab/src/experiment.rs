@@ -1,46 +1,66 @@
-//! An experiment by its name: its runs, its pictures, its page.
+//! An experiment by its name: its runs, its charts, its page.
 
-use crate::chart::Chart;
-use crate::run::run_all;
-use crate::{
-    Effort, LabError, MachineInfo, RunObserver, Table, convolution, graphs, queues, scale, session,
-};
+use crate::page::Page;
+use crate::results::Results;
+use crate::run::{Run, make_missing_runs};
+use crate::{Effort, LabError, MachineInfo, RunObserver, Table, state};
+use crate::{convolution, graphs, queues, scale, session};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The files of a folder of results.
+/// The files of a folder of results, beside one for each chart.
 const TABLE: &str = "results.csv";
 const PAGE: &str = "index.html";
 
-/// What can be done again.
+/// An experiment that can be repeated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Experiment {
-    /// Lines, diamonds and rakes under every schedule (Chen-yen-su and Delgado 2019).
+    /// Lines, diamonds and rakes under every scheduler (Chen-yen-su and Delgado 2019).
     Graphs,
-    /// 500 objects, 64 of them dear, idle and playing (Robinson 2016).
+    /// 500 objects, 64 of them expensive, idle and playing (Robinson 2016).
     Session,
-    /// What a simulator says of 1 to 128 cores, from costs measured here.
+    /// Cycle times on 1 to 128 cores, simulated from costs measured here.
     Scale,
-    /// Partitioned convolution on threads and without (Battenberg and Avižienis 2011).
+    /// Partitioned convolution with and without threads (Battenberg and Avižienis 2011).
     Convolution,
-    /// Filters by FFT straight from mirrored rings (Allen, Zucknick and Evans).
+    /// FFT filters that read from mirrored rings in place (Allen, Zucknick and Evans).
     Queues,
 }
 
-/// What has been done.
+/// The parts in which experiments differ; each experiment's module has one as `DEFINITION`.
+pub(crate) struct Definition {
+    /// Name on the command line.
+    pub(crate) name: &'static str,
+    /// Title of the page.
+    pub(crate) title: &'static str,
+    /// Template of the page; see [`crate::page`].
+    pub(crate) template: &'static str,
+    /// The table's columns, as the head of a CSV file. Later versions only append.
+    pub(crate) columns: &'static str,
+    /// Number of columns, the first ones, that identify a run.
+    pub(crate) keys: usize,
+    /// Every run, in the order in which they need one another.
+    pub(crate) runs: fn(Effort) -> Vec<Box<dyn Run>>,
+    /// Takes over results from other files of the folder, before the runs.
+    pub(crate) import: fn(&Path, &mut Table) -> Result<(), LabError>,
+    /// Fills the page's template from the runs.
+    pub(crate) fill: fn(&Results<'_>, &mut Page),
+}
+
+/// Outcome of an experiment.
 #[derive(Clone, Debug)]
 pub struct ExperimentResult {
-    /// Whether all runs are there; otherwise the same call goes on.
+    /// True if all runs are there; otherwise the same call continues.
     pub is_complete: bool,
-    /// How many runs are in the table.
+    /// Number of runs in the table.
     pub runs: usize,
     /// The page to read.
     pub page: PathBuf,
 }
 
 impl Experiment {
-    /// Every one that there is.
+    /// Every experiment.
     pub fn all() -> impl Iterator<Item = Self> {
         [
             Self::Graphs,
@@ -52,19 +72,23 @@ impl Experiment {
         .into_iter()
     }
 
-    /// Its name on the command line.
-    pub fn name(self) -> &'static str {
+    fn definition(self) -> &'static Definition {
         match self {
-            Self::Graphs => "graphs",
-            Self::Session => "session",
-            Self::Scale => "scale",
-            Self::Convolution => "convolution",
-            Self::Queues => "queues",
+            Self::Graphs => &graphs::DEFINITION,
+            Self::Session => &session::DEFINITION,
+            Self::Scale => &scale::DEFINITION,
+            Self::Convolution => &convolution::DEFINITION,
+            Self::Queues => &queues::DEFINITION,
         }
     }
 
-    /// Makes the runs that are not in `folder` yet, and writes there what they show: `results.csv`, the plots, and
-    /// `index.html`. Ends early where `watch` says so; what has been done stays, and the same call goes on.
+    /// Name on the command line.
+    pub fn name(self) -> &'static str {
+        self.definition().name
+    }
+
+    /// Makes the runs that `folder` lacks, then writes its table (`results.csv`), charts and page (`index.html`).
+    /// Ends early where `observer` says so; the runs made stay, and the same call continues.
     ///
     /// # Errors
     ///
@@ -75,26 +99,18 @@ impl Experiment {
         self,
         effort: Effort,
         folder: &Path,
-        watch: &mut dyn RunObserver,
+        observer: &mut dyn RunObserver,
     ) -> Result<ExperimentResult, LabError> {
         fs::create_dir_all(folder).map_err(LabError::io(folder))?;
+        let Definition { runs, import, .. } = self.definition();
         let machine = MachineInfo::detect();
-        let mut table = self.table(folder, &machine)?;
-        let is_whole = match self {
-            Self::Graphs => run_all(&graphs::cells(effort), effort, &mut table, watch)?,
-            Self::Session => run_all(&session::cells(effort), effort, &mut table, watch)?,
-            Self::Scale => run_all(&scale::cells(effort), effort, &mut table, watch)?,
-            Self::Convolution => {
-                convolution::take_peers(folder, &mut table)?;
-                run_all(&convolution::cells(effort), effort, &mut table, watch)?
-            }
-            Self::Queues => run_all(&queues::cells(effort), effort, &mut table, watch)?,
-        };
-        self.write(folder, &table, &machine)?;
-        Ok(done(folder, &table, is_whole))
+        let mut table = self.open_table(folder, &machine)?;
+        import(folder, &mut table)?;
+        let is_complete = make_missing_runs(&runs(effort), effort, &mut table, observer)?;
+        self.write_results(folder, &table, &machine, is_complete)
     }
 
-    /// Writes the plots and the page anew from the runs that are in `folder`, and makes none.
+    /// Writes charts and page anew from the runs in `folder`; makes no runs.
     ///
     /// # Errors
     ///
@@ -105,63 +121,48 @@ impl Experiment {
         let path = folder.join(TABLE);
         fs::metadata(&path).map_err(LabError::io(&path))?;
         let machine = MachineInfo::detect();
-        let table = self.table(folder, &machine)?;
-        self.write(folder, &table, &machine)?;
-        Ok(done(folder, &table, true))
+        let table = self.open_table(folder, &machine)?;
+        self.write_results(folder, &table, &machine, true)
     }
 
-    fn table(self, folder: &Path, machine: &MachineInfo) -> Result<Table, LabError> {
-        let (columns, keys) = match self {
-            Self::Graphs => (graphs::COLUMNS, graphs::KEYS),
-            Self::Session => (session::COLUMNS, session::KEYS),
-            Self::Scale => (scale::COLUMNS, scale::KEYS),
-            Self::Convolution => (convolution::COLUMNS, convolution::KEYS),
-            Self::Queues => (queues::COLUMNS, queues::KEYS),
+    fn open_table(self, folder: &Path, machine: &MachineInfo) -> Result<Table, LabError> {
+        let Definition { columns, keys, .. } = self.definition();
+        Table::open(&folder.join(TABLE), &machine.name(), columns, *keys)
+    }
+
+    fn write_results(
+        self,
+        folder: &Path,
+        table: &Table,
+        machine: &MachineInfo,
+        is_complete: bool,
+    ) -> Result<ExperimentResult, LabError> {
+        let definition = self.definition();
+        let results = Results { table, machine };
+        let mut page = Page::new(definition.title, definition.template);
+        state::fill(&results, &mut page);
+        (definition.fill)(&results, &mut page);
+        let (page, charts) = page.finish();
+        let write = |name: &str, text: &str| {
+            let path = folder.join(name);
+            fs::write(&path, text).map_err(LabError::io(&path))?;
+            Ok(path)
         };
-        Table::open(&folder.join(TABLE), &machine.name(), columns, keys)
+        for chart in charts {
+            write(&format!("{}.svg", chart.file), &chart.svg())?;
+        }
+        Ok(ExperimentResult {
+            is_complete,
+            runs: table.rows().count(),
+            page: write(PAGE, &page)?,
+        })
     }
-
-    fn write(self, folder: &Path, table: &Table, machine: &MachineInfo) -> Result<(), LabError> {
-        let (page, charts) = match self {
-            Self::Graphs => graphs::page(table, machine),
-            Self::Session => session::page(table, machine),
-            Self::Scale => scale::page(table, machine),
-            Self::Convolution => convolution::page(table, machine),
-            Self::Queues => queues::page(table, machine),
-        };
-        write(folder, &page, &charts)
-    }
-}
-
-fn done(folder: &Path, table: &Table, is_whole: bool) -> ExperimentResult {
-    ExperimentResult {
-        is_complete: is_whole,
-        runs: table.rows().count(),
-        page: folder.join(PAGE),
-    }
-}
-
-fn write(folder: &Path, page: &str, charts: &[Chart]) -> Result<(), LabError> {
-    let put = |name: String, text: &str| {
-        let path = folder.join(name);
-        fs::write(&path, text).map_err(LabError::io(&path))
-    };
-    for chart in charts {
-        put(format!("{}.svg", chart.file), &chart.svg())?;
-    }
-    put(PAGE.into(), page)
-}
-
-/// When the first and the last run was made.
-pub(crate) fn dates(table: &Table) -> Option<(&str, &str)> {
-    let dates = || table.rows().map(|row| row.text("date"));
-    Some((dates().min()?, dates().max()?))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::page::faults;
+    use crate::page::page_faults;
     use std::time::Duration;
 
     struct Patient(usize);
@@ -177,38 +178,42 @@ mod tests {
         }
     }
 
+    /// Headings and words that every page has.
+    const ON_EVERY_PAGE: [&str; 6] = [
+        "The machine",
+        "What was done",
+        "What it shows",
+        "What it does not show",
+        "The state of the machine",
+        "control",
+    ];
+
     #[test]
     fn every_experiment_writes_a_table_and_a_page_that_needs_nothing_else_and_is_done_once() {
         for experiment in Experiment::all() {
             let name = format!("divisi-lab-{}-{}", experiment.name(), std::process::id());
             let folder = std::env::temp_dir().join(name);
             let _ = fs::remove_dir_all(&folder);
+            let perform = |observer: &mut Patient| {
+                experiment
+                    .perform(Effort::Minimal, &folder, observer)
+                    .unwrap()
+            };
             let mut first = Patient(0);
-            let done = experiment
-                .perform(Effort::Minimal, &folder, &mut first)
-                .unwrap();
+            let done = perform(&mut first);
             assert!(done.is_complete && done.runs > 0 && first.0 == done.runs);
             let page = fs::read_to_string(&done.page).unwrap();
-            assert_eq!(faults(&page), Vec::<String>::new());
-            for word in [
-                "The machine",
-                "What was done",
-                "What it shows",
-                "What it does not show",
-                "The state of the machine",
-                "control",
-            ] {
-                assert!(page.contains(word), "{}: {word}", experiment.name());
+            assert_eq!(page_faults(&page), Vec::<String>::new());
+            for words in ON_EVERY_PAGE {
+                assert!(page.contains(words), "{}: {words}", experiment.name());
             }
-            let files = fs::read_dir(&folder).unwrap().flatten();
-            let svg = files.filter(|f| f.path().extension().is_some_and(|e| e == "svg"));
-            assert_eq!(svg.count(), page.matches("<figure>").count());
+            let files = 2 + page.matches("<figure>").count();
+            assert_eq!(fs::read_dir(&folder).unwrap().count(), files);
+
             let mut again = Patient(0);
-            let twice = experiment
-                .perform(Effort::Minimal, &folder, &mut again)
-                .unwrap();
-            assert_eq!((again.0, twice.runs), (0, done.runs));
+            assert_eq!((perform(&mut again).runs, again.0), (done.runs, 0));
             assert_eq!(fs::read_to_string(&done.page).unwrap(), page);
+
             for file in fs::read_dir(&folder).unwrap().flatten() {
                 if file.file_name() != TABLE {
                     fs::remove_file(file.path()).unwrap();
@@ -216,14 +221,26 @@ mod tests {
             }
             let anew = experiment.write_page(&folder).unwrap();
             assert_eq!(fs::read_to_string(anew.page).unwrap(), page);
-            let files = fs::read_dir(&folder).unwrap();
-            assert_eq!(files.count(), 2 + page.matches("<figure>").count());
+            assert_eq!(fs::read_dir(&folder).unwrap().count(), files);
+
             fs::remove_file(folder.join(TABLE)).unwrap();
-            assert!(matches!(
-                experiment.write_page(&folder),
-                Err(LabError::Io(..))
-            ));
+            let without_table = experiment.write_page(&folder);
+            assert!(matches!(without_table, Err(LabError::Io(..))));
             fs::remove_dir_all(&folder).unwrap();
+        }
+    }
+
+    #[test]
+    fn no_two_runs_have_one_key_and_every_key_fits_its_columns() {
+        for definition in Experiment::all().map(Experiment::definition) {
+            for effort in [Effort::Full, Effort::Quick, Effort::Minimal] {
+                let runs = (definition.runs)(effort);
+                let keys: std::collections::HashSet<_> = runs.iter().map(|r| r.key()).collect();
+                assert_eq!(keys.len(), runs.len(), "{}", definition.name);
+                assert!(keys.iter().all(|key| key.len() == definition.keys));
+                // A cell with a comma is changed in the table: its run would never be found again.
+                assert!(keys.iter().flatten().all(|cell| !cell.contains(',')));
+            }
         }
     }
 }

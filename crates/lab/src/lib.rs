@@ -1,35 +1,49 @@
-//! The experiments of the works that Divisi builds on, done again: runs, figures, pictures, and a page that explains them.
+//! The experiments of the works that Divisi builds on, repeated: runs, charts, and a page that explains them.
 //!
-//! Takes the name of an experiment and a folder, gives there a table of every run, its plots and one page that can be
-//! read without anything else. May: start threads that load the machine, take minutes, write files in that folder. May
-//! not: compute what a page says from anything but the table, use `unsafe`.
+//! Takes the name of an experiment and a folder. Gives a table of every run in that folder, the charts, and one page that
+//! needs nothing else. May: start threads that load the machine, take minutes, write files in that folder. May not:
+//! compute anything on a page from other data than the table, use `unsafe`.
+//!
+//! ```text
+//! experiment   a name  ->  runs  ->  results.csv  ->  page  ->  index.html and *.svg
+//! ├─ run          makes the runs that the table lacks
+//! ├─ table        results.csv: one row for each run; an interrupted experiment continues
+//! ├─ state        the machine's state during runs; which runs are void
+//! ├─ results      the table as pages read it
+//! ├─ page, chart  HTML templates; curves, bars, Gantt charts
+//! └─ graphs, session, scale, convolution, queues      one folder for each experiment: mod.rs, runs.rs, page.rs, page.html
+//!
+//! playback             plays a graph for a while and measures its cycles
+//! calibration          costs of the machine and of nodes, measured once
+//! simulator            cycles on machines that are not here
+//! background_load, usage, machine      load, processor time, description of the machine
+//! ```
 #![forbid(unsafe_code)]
 
-mod bench;
+mod background_load;
+mod calibration;
 mod chart;
 mod convolution;
 mod error;
 mod experiment;
-mod figures;
 mod graphs;
-mod load;
 mod machine;
 mod page;
-mod play;
+mod playback;
 mod queues;
+mod results;
 mod run;
 mod scale;
 mod session;
 pub mod simulator;
 mod state;
 mod table;
-mod threads;
+mod usage;
 
 pub use error::LabError;
 pub use experiment::{Experiment, ExperimentResult};
-pub use machine::MachineInfo;
 pub use queues::{PeerRole, serve_peer};
 pub use run::{Effort, RunObserver};
-pub use table::{Row, Table};
 
-pub(crate) use experiment::dates;
+pub(crate) use machine::MachineInfo;
+pub(crate) use table::{Row, Table};

@@ -1,29 +1,29 @@
-//! Which machine it was: what a page must say so that its figures mean something.
+//! The machine that makes the runs: without it their numbers mean nothing.
 
 use divisi::units::Frames;
 use divisi::workers::{Grants, cores};
 use std::fs;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// The machine that this runs on.
+/// The machine that this process runs on.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct MachineInfo {
-    /// The processor's name.
-    pub cpu: String,
-    /// How many cores this process may run on.
-    pub cores: usize,
+pub(crate) struct MachineInfo {
+    /// Name of the processor.
+    pub(crate) cpu: String,
+    /// Number of cores that this process may run on.
+    pub(crate) cores: usize,
     /// The system and its version.
-    pub kernel: String,
-    /// Whether real-time priority is granted, in words.
-    pub priority: String,
-    /// Whether the processor may be kept from deep sleep, in words.
-    pub wakes: String,
+    pub(crate) kernel: String,
+    /// `granted`, or why real-time priority is refused.
+    pub(crate) priority: String,
+    /// `granted`, or why the processor cannot be kept out of deep sleep.
+    pub(crate) wakes: String,
 }
 
 impl MachineInfo {
-    /// Looks.
-    pub fn detect() -> Self {
-        let grants = Grants::probe();
+    /// Asks the system.
+    pub(crate) fn detect() -> Self {
+        let grants = Grants::find();
         let granted = |refused: Option<String>| match refused {
             None => "granted".to_owned(),
             Some(why) => format!("refused: {why}"),
@@ -37,8 +37,8 @@ impl MachineInfo {
         }
     }
 
-    /// What must be the same for two runs to be comparable.
-    pub fn name(&self) -> String {
+    /// Processor, cores and system: two runs are comparable only if these are the same.
+    pub(crate) fn name(&self) -> String {
         let Self {
             cpu, cores, kernel, ..
         } = self;
@@ -70,13 +70,14 @@ fn kernel() -> String {
         .to_owned()
 }
 
-/// The date and time now, in UTC, as 2026-11-21 13:50.
+/// Date and time now, in UTC, as 2026-11-21 13:50.
 pub(crate) fn now() -> String {
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
     date(since.map_or(0, |d| d.as_secs()))
 }
 
-/// The civil date of so many seconds after 1970 (Hinnant's algorithm for days).
+/// Civil date of a number of seconds since 1970 (Hinnant, "chrono-compatible low-level date algorithms",
+/// `civil_from_days`).
 fn date(seconds: u64) -> String {
     let days = seconds / 86_400 + 719_468;
     let (era, day) = (days / 146_097, days % 146_097);
@@ -94,12 +95,12 @@ fn date(seconds: u64) -> String {
     format!("{year}-{month:02}-{day:02} {hour:02}:{minute:02}")
 }
 
-/// How long a block lasts at the experiments' rate, in µs.
+/// Period of a block at [`RATE_HZ`], in µs.
 pub(crate) fn period_us(block: Frames) -> f64 {
     f64::from(block.0) * 1e6 / f64::from(RATE_HZ)
 }
 
-/// Every experiment plays at this rate.
+/// Sample rate of every experiment but *convolution*, which has its paper's.
 pub(crate) const RATE_HZ: u32 = 48_000;
 
 #[cfg(test)]
@@ -107,7 +108,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn dates_are_the_calendars() {
+    fn dates_agree_with_the_calendar() {
         assert_eq!(date(0), "1970-01-01 00:00");
         assert_eq!(date(951_782_399), "2000-02-28 23:59");
         assert_eq!(date(951_868_800), "2000-03-01 00:00");

@@ -1,146 +1,174 @@
-//! Going through the cells of an experiment: those that are not in the table yet, one after another.
+//! Making the runs of an experiment: those that its table lacks, one after another.
+//!
+//! ```text
+//! for each run without a row:  load the machine, or stop that  ->  measure  ->  add a row to the table
+//! ```
+//!
+//! An experiment that was interrupted continues with the first run that has no row.
 
-use crate::bench::Bench;
-use crate::load::Load;
-use crate::state::State;
+use crate::background_load::BackgroundLoad;
+use crate::calibration::Calibration;
+use crate::state::StateProbe;
 use crate::{LabError, Table};
+use std::collections::BTreeMap;
+use std::fmt::Display;
 use std::time::{Duration, Instant};
 
-/// Who looks on while an experiment runs.
+/// Observer of an experiment while it runs.
 pub trait RunObserver {
-    /// Run number `at` of `of` begins, counted from 1; about so much time is left.
+    /// Run number `at` of `of` starts, counted from 1; about `left` remains for all.
     fn run_starts(&mut self, at: usize, of: usize, what: &str, left: Duration);
 
-    /// Whether to end after the run that is being made.
+    /// Returns true if the experiment is to end after the current run.
     fn should_stop(&self) -> bool;
 }
 
-/// How thorough an experiment is.
+/// Thoroughness of an experiment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Effort {
-    /// Everything, for minutes.
+    /// Every run, for minutes.
     Full,
-    /// What shows that it works, in under a minute.
+    /// A choice of runs, in under a minute.
     Quick,
-    /// As little as can be, for tests.
+    /// As few runs as possible, for tests.
     Minimal,
 }
 
 impl Effort {
-    /// Its name in tables.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Full => "full",
-            Self::Quick => "quick",
-            Self::Minimal => "least",
-        }
-    }
-
-    /// One of three.
-    pub(crate) fn choose<T>(self, full: T, quick: T, least: T) -> T {
+    /// The value for this effort.
+    pub(crate) fn choose<T>(self, full: T, quick: T, minimal: T) -> T {
         match self {
             Self::Full => full,
             Self::Quick => quick,
-            Self::Minimal => least,
+            Self::Minimal => minimal,
         }
     }
 }
 
-/// One run of an experiment.
-pub(crate) trait Cell {
-    /// What says which one it is: the table's first columns.
+/// One run of an experiment: a row of its table.
+pub(crate) trait Run {
+    /// Values of the table's first columns, which identify the run.
     fn key(&self) -> Vec<String>;
 
-    /// Whether the machine is to be loaded meanwhile.
-    fn is_loaded(&self) -> bool;
+    /// Returns true if the machine is to be under load meanwhile.
+    fn needs_load(&self) -> bool {
+        false
+    }
 
-    /// About how long it lasts.
-    fn lasts(&self) -> Duration;
+    /// Expected duration, for the time left that an observer shows.
+    fn duration(&self) -> Duration;
 
-    /// Makes it; gives the other columns, but those of the machine's state.
-    fn run(&self, bench: &mut Bench, table: &Table) -> Result<Vec<String>, LabError>;
+    /// Makes the run and records the other columns. `table` has the rows of the runs before.
+    fn measure(
+        &self,
+        calibration: &mut Calibration,
+        table: &Table,
+        record: &mut Record,
+    ) -> Result<(), LabError>;
 }
 
-/// How long a load is there before anything is measured.
-const SETTLE: Duration = Duration::from_millis(100);
+/// Values of one row, by column. A column without a value stays empty.
+#[derive(Debug, Default)]
+pub(crate) struct Record(BTreeMap<&'static str, String>);
 
-/// Makes every run that `table` has not. Whether all are there now.
-pub(crate) fn run_all(
-    cells: &[impl Cell],
+impl Record {
+    /// Sets a column.
+    pub(crate) fn set(&mut self, column: &'static str, value: impl Display) {
+        self.0.insert(column, value.to_string());
+    }
+
+    /// Sets a column to a number with so many decimals.
+    pub(crate) fn set_number(&mut self, column: &'static str, value: f64, decimals: usize) {
+        self.set(column, format!("{value:.decimals$}"));
+    }
+
+    /// Sets a column that the run itself left empty.
+    pub(crate) fn set_default(&mut self, column: &'static str, value: String) {
+        self.0.entry(column).or_insert(value);
+    }
+
+    /// The value of a column.
+    pub(crate) fn get(&self, column: &str) -> &str {
+        self.0.get(column).map_or("", String::as_str)
+    }
+}
+
+/// Time under load before the first measurement.
+const SETTLING: Duration = Duration::from_millis(100);
+
+/// Makes every run that `table` lacks. Returns true if it lacks none now, false if the observer stopped it.
+pub(crate) fn make_missing_runs(
+    runs: &[Box<dyn Run>],
     effort: Effort,
     table: &mut Table,
-    watch: &mut dyn RunObserver,
+    observer: &mut dyn RunObserver,
 ) -> Result<bool, LabError> {
     let begun = Instant::now();
     let mut load = None;
-    let mut bench = Bench::new(effort);
-    let to_do = cells.iter().enumerate();
-    let to_do: Vec<_> = to_do.filter(|(_, c)| !table.has(&c.key())).collect();
-    let all: Duration = to_do.iter().map(|(_, c)| c.lasts()).sum();
+    let mut calibration = Calibration::new(effort);
+    let missing = runs.iter().enumerate();
+    let missing: Vec<_> = missing.filter(|(_, r)| !table.has(&r.key())).collect();
+    let expected: Duration = missing.iter().map(|(_, r)| r.duration()).sum();
     let mut done = Duration::ZERO;
-    for (at, cell) in to_do {
-        if watch.should_stop() {
+    for (at, run) in missing {
+        if observer.should_stop() {
             return Ok(false);
         }
-        let key = cell.key();
-        let left = left(begun.elapsed(), done, all);
-        watch.run_starts(at + 1, cells.len(), &key.join(" "), left);
-        if !cell.is_loaded() {
+        let key = run.key();
+        let left = time_left(begun.elapsed(), done, expected);
+        observer.run_starts(at + 1, runs.len(), &key.join(" "), left);
+        if !run.needs_load() {
             load = None;
         } else if load.is_none() {
-            load = Some(Load::begin(divisi::workers::cores().len()));
-            std::thread::sleep(SETTLE);
+            load = Some(BackgroundLoad::start(divisi::workers::cores().len()));
+            std::thread::sleep(SETTLING);
         }
-        let state = State::begin();
-        let figures = cell.run(&mut bench, table)?;
-        let cells = key.into_iter().chain(figures).chain(state.end());
-        table.add(cells.collect())?;
-        done += cell.lasts();
+        let probe = StateProbe::start();
+        let mut record = Record::default();
+        run.measure(&mut calibration, table, &mut record)?;
+        probe.finish(&mut record);
+        table.add(key, &record)?;
+        done += run.duration();
     }
     Ok(true)
 }
 
-/// How long it will go on, where `done` of `all` was thought to be done by now and took `took`.
-fn left(took: Duration, done: Duration, all: Duration) -> Duration {
-    let rest = all.saturating_sub(done);
+/// Time left, where runs expected to take `done` of `expected` took `elapsed`. Never below what was expected.
+fn time_left(elapsed: Duration, done: Duration, expected: Duration) -> Duration {
+    let rest = expected.saturating_sub(done);
     if done.is_zero() {
         return rest;
     }
-    rest.mul_f64((took.as_secs_f64() / done.as_secs_f64()).max(1.0))
+    rest.mul_f64((elapsed.as_secs_f64() / done.as_secs_f64()).max(1.0))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::cell::RefCell;
+    use std::rc::Rc;
 
-    const COLUMNS: &[&str] = &["n", "state", "loadavg", "nice", "others_ms"];
+    struct Numbered(u32, Rc<RefCell<Vec<u32>>>);
 
-    struct Numbered<'a>(u32, &'a RefCell<Vec<u32>>);
-
-    impl Cell for Numbered<'_> {
+    impl Run for Numbered {
         fn key(&self) -> Vec<String> {
             vec![self.0.to_string()]
         }
 
-        fn is_loaded(&self) -> bool {
-            false
-        }
-
-        fn lasts(&self) -> Duration {
+        fn duration(&self) -> Duration {
             Duration::from_secs(1)
         }
 
-        fn run(&self, _: &mut Bench, _: &Table) -> Result<Vec<String>, LabError> {
+        fn measure(&self, _: &mut Calibration, _: &Table, _: &mut Record) -> Result<(), LabError> {
             self.1.borrow_mut().push(self.0);
-            Ok(vec!["done".into()])
+            Ok(())
         }
     }
 
-    struct Until(usize, Vec<(usize, usize)>);
+    struct StopAfter(usize, Vec<(usize, usize)>);
 
-    impl RunObserver for Until {
+    impl RunObserver for StopAfter {
         fn run_starts(&mut self, at: usize, of: usize, _: &str, _: Duration) {
             self.1.push((at, of));
         }
@@ -151,28 +179,31 @@ mod tests {
     }
 
     #[test]
-    fn what_was_done_is_not_done_again_and_an_interrupted_row_is_gone_on_with() {
+    fn an_interrupted_experiment_continues_and_repeats_no_run() {
         let name = format!("divisi-lab-run-{}.csv", std::process::id());
         let path = std::env::temp_dir().join(name);
         let _ = std::fs::remove_file(&path);
-        let ran = RefCell::new(Vec::new());
-        let cells: Vec<_> = (0..5).map(|n| Numbered(n, &ran)).collect();
-        let open = || Table::open(&path, "m", COLUMNS, 1).unwrap();
-        let mut some = Until(2, Vec::new());
-        assert!(!run_all(&cells, Effort::Minimal, &mut open(), &mut some).unwrap());
-        let mut rest = Until(9, Vec::new());
-        assert!(run_all(&cells, Effort::Minimal, &mut open(), &mut rest).unwrap());
+        let made = Rc::new(RefCell::new(Vec::new()));
+        let runs: Vec<Box<dyn Run>> = (0..5)
+            .map(|n| Box::new(Numbered(n, made.clone())) as _)
+            .collect();
+        let make = |observer: &mut StopAfter| {
+            let mut table = Table::open(&path, "m", "n,loadavg,nice,others_ms", 1).unwrap();
+            make_missing_runs(&runs, Effort::Minimal, &mut table, observer).unwrap()
+        };
+        assert!(!make(&mut StopAfter(2, Vec::new())));
+        let mut rest = StopAfter(9, Vec::new());
+        assert!(make(&mut rest) && make(&mut rest));
         assert_eq!(rest.1, [(3, 5), (4, 5), (5, 5)]);
-        assert!(run_all(&cells, Effort::Minimal, &mut open(), &mut rest).unwrap());
-        assert_eq!(*ran.borrow(), [0, 1, 2, 3, 4]);
+        assert_eq!(*made.borrow(), [0, 1, 2, 3, 4]);
         std::fs::remove_file(&path).unwrap();
     }
 
     #[test]
-    fn time_left_follows_how_fast_it_goes() {
+    fn time_left_follows_the_speed_so_far() {
         let s = Duration::from_secs;
-        assert_eq!(left(s(0), s(0), s(10)), s(10));
-        assert_eq!(left(s(4), s(2), s(10)), s(16));
-        assert_eq!(left(s(9), s(10), s(10)), s(0));
+        assert_eq!(time_left(s(0), s(0), s(10)), s(10));
+        assert_eq!(time_left(s(4), s(2), s(10)), s(16));
+        assert_eq!(time_left(s(9), s(10), s(10)), s(0));
     }
 }

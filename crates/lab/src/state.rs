@@ -1,58 +1,79 @@
-//! In what state the machine was while runs were made, and which runs are void for it.
+//! The machine's state during runs, and which runs are void because of it.
+//!
+//! | reason | measured by | void above |
+//! |---|---|---|
+//! | the host of a virtual machine took cores | `steal` in `/proc/stat` | a tenth of the cores' time, and 30 ms |
+//! | other programs ran | busy time in `/proc/stat` less that in `/proc/self/stat` | the same |
+//! | threads were ready and had no core | `/proc/self/task/*/schedstat` | a tenth of the run |
+//!
+//! The third counts only where the run had no more threads than there are cores and the machine was not put under load:
+//! otherwise waiting for a core is what the run is about.
 
+use crate::machine::now;
 use crate::page::Page;
-use crate::threads::Busy;
-use crate::{Row, Table};
+use crate::results::Results;
+use crate::run::Record;
+use crate::usage::{CpuTime, ThreadTimes};
+use crate::{MachineInfo, Row, Table};
 use std::collections::BTreeMap;
 use std::fs;
+use std::time::Instant;
 
-/// Of what a run could have had, so much, and no less than that many ms, may go to others.
-const SHARE: f64 = 0.1;
-const LEAST_MS: f64 = 30.0;
-/// For so much of a run its threads may be ready and have no core, where there are enough.
-const WAITED: f64 = 0.1;
-/// More minutes than these are put together by tens.
-const MINUTES: usize = 60;
+/// Share of the cores' time that others may take, and the time that they may take in any case.
+const MAX_OTHERS_SHARE: f64 = 0.1;
+const MIN_OTHERS_MS: f64 = 30.0;
+/// Share of a run for which its threads may be ready without a core.
+const MAX_WAITED: f64 = 0.1;
+/// Upper bound on rows of one minute each; of more minutes ten are one row.
+const MAX_MINUTES: usize = 60;
 
-/// What is known of the machine when a run begins.
-pub(crate) struct State {
-    load: String,
-    busy: Busy,
+/// The machine's state when a run began.
+pub(crate) struct StateProbe {
+    begun: Instant,
+    date: String,
+    load_average: String,
+    cpu: CpuTime,
+    stolen_ns: u64,
 }
 
-impl State {
-    /// Looks.
-    pub(crate) fn begin() -> Self {
+impl StateProbe {
+    /// Reads the state at the begin of a run.
+    pub(crate) fn start() -> Self {
         let load = fs::read_to_string("/proc/loadavg").unwrap_or_default();
         Self {
-            load: load.split(' ').next().unwrap_or_default().to_owned(),
-            busy: Busy::so_far(),
+            begun: Instant::now(),
+            date: now(),
+            load_average: load.split(' ').next().unwrap_or_default().to_owned(),
+            cpu: CpuTime::so_far(),
+            stolen_ns: ThreadTimes::so_far(|_| false).stolen_ns,
         }
     }
 
-    /// The cells of the run that has ended, for the columns `loadavg`, `nice` and `others_ms`.
-    pub(crate) fn end(self) -> [String; 3] {
-        let others = Busy::so_far().others_since(self.busy);
-        let nice = niceness().map_or(String::new(), |nice| nice.to_string());
-        [
-            self.load,
-            nice,
-            format!("{:.0}", others.as_secs_f64() * 1e3),
-        ]
+    /// Records the state over the run that ends now. Of `ms` and `stolen_ms` a run's own values stay: it may have
+    /// measured a part of itself only.
+    pub(crate) fn finish(self, record: &mut Record) {
+        let stolen_ns = ThreadTimes::so_far(|_| false).stolen_ns - self.stolen_ns;
+        let others = CpuTime::so_far().others_since(self.cpu);
+        record.set("date", self.date);
+        record.set_default("ms", self.begun.elapsed().as_millis().to_string());
+        record.set_default("stolen_ms", format!("{:.0}", stolen_ns as f64 / 1e6));
+        record.set("loadavg", self.load_average);
+        record.set("nice", niceness().map_or(String::new(), |n| n.to_string()));
+        record.set_number("others_ms", others.as_secs_f64() * 1e3, 0);
     }
 }
 
-/// How nice this process is to others.
+/// Niceness of this process.
 fn niceness() -> Option<i32> {
     let stat = fs::read_to_string("/proc/self/stat").ok()?;
-    // The name may hold anything; behind it, niceness is the 17th word.
+    // The process's name may hold anything; behind it, niceness is the 17th word.
     let (_, behind) = stat.rsplit_once(')')?;
     behind.split_whitespace().nth(16)?.parse().ok()
 }
 
-/// Why a run says nothing.
+/// Reason why a run is void.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Void {
+pub(crate) enum VoidReason {
     /// The host of a virtual machine gave its cores to others.
     Host,
     /// Other programs ran.
@@ -61,38 +82,35 @@ pub(crate) enum Void {
     Waited,
 }
 
-/// Whether a run is void on a machine of so many cores.
-pub(crate) fn void(run: &Row<'_>, cores: usize) -> Option<Void> {
-    let most = (SHARE * run.number("ms")? * cores as f64).max(LEAST_MS);
-    let took = |column: &str| run.number(column).is_some_and(|ms| ms > most);
+/// The reason why a run is void on a machine of so many cores; `None` for a valid run.
+pub(crate) fn void_reason(run: &Row<'_>, cores: usize) -> Option<VoidReason> {
+    let max_ms = (MAX_OTHERS_SHARE * run.number("ms")? * cores as f64).max(MIN_OTHERS_MS);
+    let exceeds = |column: &str| run.number(column).is_some_and(|ms| ms > max_ms);
     let threads = run.number("threads").or(run.number("cores")).unwrap_or(1.0);
     let has_cores = threads <= cores as f64 && run.text("load") != "video";
-    let waited = run.number("waited").is_some_and(|share| share > WAITED);
+    let waited = run.number("waited").is_some_and(|share| share > MAX_WAITED);
     match () {
-        () if took("stolen_ms") => Some(Void::Host),
-        () if took("others_ms") => Some(Void::Others),
-        () if has_cores && waited => Some(Void::Waited),
+        () if exceeds("stolen_ms") => Some(VoidReason::Host),
+        () if exceeds("others_ms") => Some(VoidReason::Others),
+        () if has_cores && waited => Some(VoidReason::Waited),
         () => None,
     }
 }
 
-/// What a page says of it: minute by minute, so that every run is in it.
-pub(crate) fn section(page: &mut Page, table: &Table, cores: usize) {
-    page.section("The state of the machine");
-    page.text(
-        "A run is void if while it was made the host of the machine or other programs took more than a tenth of what its \
-         cores could do, or if its own threads, no more than there are cores and on a machine at rest, were ready and had no \
-         core for more than a tenth of the time. Tables mark void runs; nothing else counts them.",
-    );
+/// Fills the part of a page that all experiments share: the machine, and its state minute by minute.
+pub(crate) fn fill(results: &Results<'_>, page: &mut Page) {
+    let Results { table, machine } = *results;
+    fill_machine(page, machine, table);
     let mut spans = BTreeMap::<&str, Span>::new();
-    let minutes = minutes(table);
+    let is_long = minutes(table) > MAX_MINUTES;
     for row in table.rows() {
         let date = row.text("date");
-        let name = if minutes > MINUTES { tens(date) } else { date };
-        spans.entry(name).or_default().add(&row, cores);
+        // Without its last digit a date is ten minutes.
+        let tens = &date[..date.len().saturating_sub(1)];
+        let name = if is_long { tens } else { date };
+        spans.entry(name).or_default().add(&row, machine.cores);
     }
-    let rows: Vec<_> = spans.iter().map(|(name, span)| span.cells(name)).collect();
-    let caption = match minutes > MINUTES {
+    let caption = match is_long {
         true => "Ten minutes a row (the last digit is left out), UTC",
         false => "A minute a row, UTC",
     };
@@ -108,9 +126,31 @@ pub(crate) fn section(page: &mut Page, table: &Table, cores: usize) {
         "Void: others",
         "Void: waited",
     ];
-    page.table(caption, &head, &rows);
+    let rows = spans.iter().map(|(name, span)| span.cells(name));
+    page.table("states", caption, &head, rows);
 }
 
+fn fill_machine(page: &mut Page, machine: &MachineInfo, table: &Table) {
+    let dates = || table.rows().map(|row| row.text("date"));
+    let dates = match (dates().min(), dates().max()) {
+        (Some(first), Some(last)) if first == last => format!("{first} UTC"),
+        (Some(first), Some(last)) => format!("{first} to {last} UTC"),
+        _ => "no run yet".to_owned(),
+    };
+    let rows = [
+        ("Processor", machine.cpu.clone()),
+        ("Cores", machine.cores.to_string()),
+        ("System", machine.kernel.clone()),
+        ("Real-time priority", machine.priority.clone()),
+        ("Short wake-ups", machine.wakes.clone()),
+        ("Runs made", dates),
+        ("Divisi", env!("CARGO_PKG_VERSION").to_owned()),
+    ];
+    let rows = rows.map(|(name, value)| vec![name.to_owned(), value]);
+    page.table("machine", "Where the runs were made", &["", ""], rows);
+}
+
+/// Number of different minutes in which runs began.
 fn minutes(table: &Table) -> usize {
     let mut dates: Vec<_> = table.rows().map(|row| row.text("date")).collect();
     dates.sort_unstable();
@@ -118,14 +158,7 @@ fn minutes(table: &Table) -> usize {
     dates.len()
 }
 
-/// A date without its last digit.
-fn tens(date: &str) -> &str {
-    let mut chars = date.chars();
-    chars.next_back();
-    chars.as_str()
-}
-
-/// What is said of the runs of a minute.
+/// The runs of a minute, or of ten.
 #[derive(Default)]
 struct Span {
     runs: usize,
@@ -134,6 +167,7 @@ struct Span {
     nice: Vec<String>,
     others_ms: Option<f64>,
     stolen_ms: Option<f64>,
+    /// Void runs by [`VoidReason`].
     void: [usize; 3],
 }
 
@@ -146,25 +180,23 @@ impl Span {
         if !nice.is_empty() && !self.nice.contains(&nice) {
             self.nice.push(nice);
         }
-        let sum = |all: &mut Option<f64>, column| {
+        let add = |sum: &mut Option<f64>, column| {
             if let Some(ms) = row.number(column) {
-                *all = Some(all.unwrap_or(0.0) + ms);
+                *sum = Some(sum.unwrap_or(0.0) + ms);
             }
         };
-        sum(&mut self.others_ms, "others_ms");
-        sum(&mut self.stolen_ms, "stolen_ms");
-        if let Some(void) = void(row, cores) {
-            self.void[void as usize] += 1;
+        add(&mut self.others_ms, "others_ms");
+        add(&mut self.stolen_ms, "stolen_ms");
+        if let Some(reason) = void_reason(row, cores) {
+            self.void[reason as usize] += 1;
         }
     }
 
     fn cells(&self, name: &str) -> Vec<String> {
         let unknown = || "not kept".to_owned();
-        let least = self.loads.iter().copied().reduce(f64::min);
-        let most = self.loads.iter().copied().reduce(f64::max);
-        let load = least
-            .zip(most)
-            .map_or_else(unknown, |(least, most)| format!("{least:.2} to {most:.2}"));
+        let min = self.loads.iter().copied().reduce(f64::min);
+        let max = self.loads.iter().copied().reduce(f64::max);
+        let load = min.zip(max);
         let nice = match self.nice.is_empty() {
             true => unknown(),
             false => self.nice.join(", "),
@@ -173,7 +205,7 @@ impl Span {
         let mut cells = vec![
             name.to_owned(),
             self.runs.to_string(),
-            load,
+            load.map_or_else(unknown, |(min, max)| format!("{min:.2} to {max:.2}")),
             nice,
             self.real_time.to_string(),
             ms(self.others_ms),
@@ -187,39 +219,46 @@ impl Span {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::path::PathBuf;
 
-    const HEAD: &[&str] = &[
-        "threads",
-        "load",
-        "ms",
-        "date",
-        "waited",
-        "stolen_ms",
-        "loadavg",
-        "nice",
-        "others_ms",
-    ];
+    const COLUMNS: [&str; 5] = ["waited", "stolen_ms", "others_ms", "loadavg", "nice"];
 
-    /// A table of runs of 1000 ms.
-    fn table(rows: &[[&str; 5]]) -> (Table, PathBuf) {
+    /// A table of runs of 1000 ms: threads, load, then the first three of [`COLUMNS`].
+    fn table(rows: &[[&str; 5]]) -> Table {
         let name = format!("divisi-lab-state-{}-{}.csv", std::process::id(), rows.len());
         let path = std::env::temp_dir().join(name);
         let _ = fs::remove_file(&path);
-        let mut table = Table::open(&path, "m", HEAD, 4).unwrap();
+        let head = "threads,load,ms,date,waited,stolen_ms,loadavg,nice,others_ms";
+        let mut table = Table::open(&path, "m", head, 4).unwrap();
         for (at, [threads, load, waited, stolen, others]) in rows.iter().enumerate() {
             let date = format!("2026-11-21 15:{at:02}");
-            let cells = [
-                threads, load, "1000", &date, waited, stolen, "1.5", "0", others,
-            ];
-            table.add(cells.map(str::to_owned).to_vec()).unwrap();
+            let mut record = Record::default();
+            for (column, value) in COLUMNS
+                .into_iter()
+                .zip([waited, stolen, others, &"1.5", &"0"])
+            {
+                record.set(column, value);
+            }
+            let key = [threads, load, "1000", &date].map(str::to_owned);
+            table.add(key.into(), &record).unwrap();
         }
-        (table, path)
+        fs::remove_file(path).unwrap();
+        table
+    }
+
+    fn page(table: &Table) -> String {
+        let machine = MachineInfo {
+            cores: 2,
+            ..MachineInfo::detect()
+        };
+        let machine = &machine;
+        let mut page = Page::new("x", "{{environment}}");
+        fill(&Results { table, machine }, &mut page);
+        page.finish().0
     }
 
     #[test]
     fn a_run_is_void_where_others_had_its_cores() {
-        let (table, path) = table(&[
+        let table = table(&[
             ["2", "rest", "0.01", "0", "10"],
             ["2", "rest", "0.01", "500", "10"],
             ["2", "rest", "0.01", "0", "500"],
@@ -228,47 +267,36 @@ mod tests {
             ["2", "video", "0.5", "0", "10"],
             ["2", "rest", "", "", ""],
         ]);
-        let found: Vec<_> = table.rows().map(|row| void(&row, 2)).collect();
-        let (host, others, waited) = (Void::Host, Void::Others, Void::Waited);
-        let expected = [
-            None,
-            Some(host),
-            Some(others),
-            Some(waited),
-            None,
-            None,
-            None,
-        ];
-        assert_eq!(found, expected);
-        let mut page = Page::new("x");
-        section(&mut page, &table, 2);
-        let page = page.finish();
-        assert_eq!(page.matches("2026-11-21 15:0").count(), 7);
+        let found: Vec<_> = table.rows().map(|row| void_reason(&row, 2)).collect();
+        let [host, others, waited] =
+            [VoidReason::Host, VoidReason::Others, VoidReason::Waited].map(Some);
+        assert_eq!(found, [None, host, others, waited, None, None, None]);
+        let page = page(&table);
+        assert_eq!(page.matches("<tr><td>2026-11-21 15:0").count(), 7);
         assert!(page.contains("1.50 to 1.50"));
-        fs::remove_file(path).unwrap();
     }
 
     #[test]
-    fn many_minutes_are_put_together() {
-        let rows = [["2", "rest", "0", "0", "0"]; 75];
-        let (table, path) = table(&rows);
-        let mut page = Page::new("x");
-        section(&mut page, &table, 2);
-        let page = page.finish();
+    fn of_many_minutes_ten_are_a_row() {
+        let page = page(&table(&[["2", "rest", "0", "0", "0"]; 75]));
         assert!(
             page.contains("<td>2026-11-21 15:7</td><td>5</td>"),
             "{page}"
         );
-        fs::remove_file(path).unwrap();
     }
 
     #[test]
-    fn the_state_is_told_in_a_cell_a_column() {
-        let cells = State::begin().end();
-        let told = fs::read_to_string("/proc/loadavg").is_ok();
-        assert!(
-            !told || cells.iter().all(|cell| cell.parse::<f64>().is_ok()),
-            "{cells:?}"
-        );
+    fn the_state_is_recorded_as_numbers() {
+        let mut record = Record::default();
+        record.set("stolen_ms", "own");
+        StateProbe::start().finish(&mut record);
+        let is_readable = fs::read_to_string("/proc/loadavg").is_ok();
+        for column in ["loadavg", "nice", "others_ms", "ms"] {
+            assert!(
+                !is_readable || record.get(column).parse::<f64>().is_ok(),
+                "{column}"
+            );
+        }
+        assert_eq!(record.get("stolen_ms"), "own");
     }
 }

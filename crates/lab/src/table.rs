@@ -1,26 +1,33 @@
-//! The table of every run: a CSV file that grows by a line a run, and from which an experiment goes on.
+//! The table of runs: a CSV file that grows by one line for each run, from which an experiment continues.
 //!
-//! The first line names the machine, the second the columns. Cells hold neither commas nor line ends. What is not a whole
-//! line of as many cells as there are columns (a run that was broken off) is dropped when the file is opened. A table of an
-//! earlier version, which has not the last columns yet, gets them, and they are empty.
+//! ```text
+//! # machine: Intel(R) ...; 2 cores; Linux 6.18      the machine that made the runs
+//! shape,nodes,...,date,...                          the columns; the first ones are the key
+//! line,100,...,2026-11-21 18:08,...                 one run
+//! ```
+//!
+//! Cells hold neither commas nor line ends. A line that is not whole (its run was interrupted), or has another number of
+//! cells, is dropped when the file is opened. A table of an earlier version may lack the last columns: it gets them, and
+//! they are empty.
 
 use crate::LabError;
+use crate::run::Record;
 use std::collections::HashSet;
 use std::fs::{self, File, OpenOptions};
 use std::io::{ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 
-/// The largest table that is read; a real one has a megabyte or two.
-const LARGEST: u64 = 64 << 20;
-/// How the first line begins.
+/// Upper bound on the bytes that are read; a real table has a megabyte or two.
+const MAX_BYTES: u64 = 64 << 20;
+/// Begin of the first line.
 const MACHINE: &str = "# machine: ";
 
 /// Every run of an experiment.
 #[derive(Debug)]
-pub struct Table {
+pub(crate) struct Table {
     path: PathBuf,
-    columns: &'static [&'static str],
-    /// So many columns, the first ones, say which run it is.
+    columns: Vec<&'static str>,
+    /// Number of columns, the first ones, that identify a run.
     keys: usize,
     known: HashSet<Vec<String>>,
     rows: Vec<Vec<String>>,
@@ -28,78 +35,85 @@ pub struct Table {
 
 /// One run.
 #[derive(Clone, Copy, Debug)]
-pub struct Row<'a> {
-    columns: &'static [&'static str],
+pub(crate) struct Row<'a> {
+    columns: &'a [&'static str],
     cells: &'a [String],
 }
 
 impl<'a> Row<'a> {
-    /// What stands in a column; nothing where there is no such column.
-    pub fn text(&self, column: &str) -> &'a str {
+    /// The text of a column; nothing where there is no such column.
+    pub(crate) fn text(&self, column: &str) -> &'a str {
         let at = self.columns.iter().position(|name| *name == column);
         at.map_or("", |at| &self.cells[at])
     }
 
-    /// The same as a number; `None` where it is none.
-    pub fn number(&self, column: &str) -> Option<f64> {
+    /// The number in a column; `None` where it has none.
+    pub(crate) fn number(&self, column: &str) -> Option<f64> {
         let number: f64 = self.text(column).parse().ok()?;
         number.is_finite().then_some(number)
+    }
+
+    /// Returns true if each of these columns has its value.
+    pub(crate) fn matches(&self, filter: &[(&str, &str)]) -> bool {
+        filter
+            .iter()
+            .all(|(column, value)| self.text(column) == *value)
     }
 }
 
 impl Table {
-    /// Opens the table `path`, or begins it. The first `keys` columns say which run a line is.
+    /// Opens the table `path`, or creates it. `head` is the CSV head, of which the first `keys` columns identify a run.
     ///
     /// # Errors
     ///
     /// It is of another machine or of another experiment, or the system refuses.
-    pub fn open(
+    pub(crate) fn open(
         path: &Path,
         machine: &str,
-        columns: &'static [&'static str],
+        head: &'static str,
         keys: usize,
     ) -> Result<Self, LabError> {
         let mut table = Self {
             path: path.to_path_buf(),
-            columns,
+            columns: head.split(',').collect(),
             keys,
             known: HashSet::new(),
             rows: Vec::new(),
         };
-        let head = format!("{MACHINE}{}\n{}\n", clean(machine), columns.join(","));
-        let there = match read(path) {
+        let head = format!("{MACHINE}{}\n{head}\n", clean(machine));
+        let found = match read(path) {
             Ok(text) => text,
             Err(error) if error.kind() == ErrorKind::NotFound => String::new(),
             Err(error) => return Err(LabError::Io(path.into(), error)),
         };
-        let missing = table.missing(&there, &head);
-        if missing.is_none() && !head.starts_with(&there) {
-            return Err(whose(path, &there, &head));
+        let missing = table.missing_columns(&found, &head);
+        if missing.is_none() && !head.starts_with(&found) {
+            return Err(mismatch(path, &found, &head));
         }
-        let body = there.splitn(3, '\n').nth(2).unwrap_or_default();
-        let kept = table.take(body, missing.unwrap_or(0));
+        let body = found.splitn(3, '\n').nth(2).unwrap_or_default();
+        let kept = table.load(body, missing.unwrap_or(0));
         let whole = format!("{head}{kept}");
-        if whole != there {
+        if whole != found {
             replace(path, &whole).map_err(LabError::io(path))?;
         }
         Ok(table)
     }
 
-    /// How many of the last columns are not in the table yet that begins as `there`; `None` if it is not this one.
-    fn missing(&self, there: &str, head: &str) -> Option<usize> {
-        let mut lines = there.split_inclusive('\n');
+    /// Number of the last columns that the table that begins as `found` lacks; `None` if it is not this table.
+    fn missing_columns(&self, found: &str, head: &str) -> Option<usize> {
+        let mut lines = found.split_inclusive('\n');
         let machine = lines.next()?;
         let columns = lines.next()?.strip_suffix('\n')?;
         let count = columns.split(',').count();
-        let is_it = head.starts_with(machine)
+        let is_this = head.starts_with(machine)
             && count > self.keys
             && count <= self.columns.len()
             && self.columns[..count].join(",") == columns;
-        is_it.then(|| self.columns.len() - count)
+        is_this.then(|| self.columns.len() - count)
     }
 
-    /// Takes every whole line that is not there yet, with so many cells less than there are columns; gives these lines.
-    fn take(&mut self, body: &str, missing: usize) -> String {
+    /// Loads every whole line of a new run, with `missing` cells fewer than there are columns. Returns those lines.
+    fn load(&mut self, body: &str, missing: usize) -> String {
         let mut kept = String::with_capacity(body.len());
         for line in body.split_inclusive('\n') {
             let Some(line) = line.strip_suffix('\n') else {
@@ -116,8 +130,8 @@ impl Table {
         kept
     }
 
-    /// Whether the run that `key` names has been done.
-    pub fn has(&self, key: &[String]) -> bool {
+    /// Returns true if the table has the run with this key.
+    pub(crate) fn has(&self, key: &[String]) -> bool {
         self.known.contains(key)
     }
 
@@ -129,10 +143,16 @@ impl Table {
     ///
     /// # Panics
     ///
-    /// The run has not as many cells as the table has columns.
-    pub fn add(&mut self, cells: Vec<String>) -> Result<(), LabError> {
-        assert_eq!(cells.len(), self.columns.len(), "a cell a column");
-        let cells: Vec<String> = cells.iter().map(|cell| clean(cell)).collect();
+    /// The key has more or fewer values than the table has columns for it.
+    pub(crate) fn add(&mut self, key: Vec<String>, record: &Record) -> Result<(), LabError> {
+        assert_eq!(key.len(), self.keys, "a value for each column of the key");
+        let rest = self.columns[self.keys..].iter();
+        let rest = rest.map(|column| record.get(column).to_owned());
+        let cells: Vec<String> = key
+            .into_iter()
+            .chain(rest)
+            .map(|cell| clean(&cell))
+            .collect();
         let line = format!("{}\n", cells.join(","));
         let opened = OpenOptions::new().append(true).open(&self.path);
         opened
@@ -143,42 +163,43 @@ impl Table {
         Ok(())
     }
 
-    /// Every run, in the order in which they were done.
-    pub fn rows(&self) -> impl Iterator<Item = Row<'_>> {
-        let columns = self.columns;
+    /// Every run, in the order in which they were made.
+    pub(crate) fn rows(&self) -> impl Iterator<Item = Row<'_>> {
+        let columns = &self.columns;
         self.rows.iter().map(move |cells| Row { columns, cells })
     }
 
     /// The last run whose columns have these values.
-    pub fn find(&self, wanted: &[(&str, &str)]) -> Option<Row<'_>> {
-        let fits = |row: &Row<'_>| wanted.iter().all(|(name, is)| row.text(name) == *is);
-        self.rows().filter(fits).last()
+    pub(crate) fn find(&self, filter: &[(&str, &str)]) -> Option<Row<'_>> {
+        self.rows().filter(|row| row.matches(filter)).last()
     }
 }
 
+/// The file's text, up to [`MAX_BYTES`].
 fn read(path: &Path) -> std::io::Result<String> {
     let mut bytes = Vec::new();
-    File::open(path)?.take(LARGEST).read_to_end(&mut bytes)?;
+    File::open(path)?.take(MAX_BYTES).read_to_end(&mut bytes)?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// At once and whole: who reads it meanwhile sees the old one or the new one.
+/// Replaces a file as a whole: a reader sees the old text or the new one, never a part.
 fn replace(path: &Path, text: &str) -> std::io::Result<()> {
     let new = path.with_extension(format!("new-{}", std::process::id()));
     fs::write(&new, text).and_then(|()| fs::rename(&new, path))
 }
 
-/// Why the table that begins as `there` cannot be gone on with.
-fn whose(path: &Path, there: &str, head: &str) -> LabError {
+/// Why the table that begins as `found` cannot be continued.
+fn mismatch(path: &Path, found: &str, head: &str) -> LabError {
     let columns = head.lines().nth(1).unwrap_or_default();
-    match there.lines().next().and_then(|l| l.strip_prefix(MACHINE)) {
-        Some(machine) if there.lines().nth(1) == Some(columns) => {
-            LabError::Elsewhere(path.into(), machine.chars().take(200).collect())
+    match found.lines().next().and_then(|l| l.strip_prefix(MACHINE)) {
+        Some(machine) if found.lines().nth(1) == Some(columns) => {
+            LabError::OtherMachine(path.into(), machine.chars().take(200).collect())
         }
-        _ => LabError::Foreign(path.into()),
+        _ => LabError::OtherExperiment(path.into()),
     }
 }
 
+/// A cell without commas and line ends, which become spaces.
 fn clean(cell: &str) -> String {
     let bad = |c: char| c == ',' || c.is_control();
     cell.replace(bad, " ")
@@ -188,7 +209,7 @@ fn clean(cell: &str) -> String {
 mod tests {
     use super::*;
 
-    const COLUMNS: &[&str] = &["shape", "threads", "mean_us"];
+    const HEAD: &str = "shape,threads,mean_us";
 
     struct Folder(PathBuf);
 
@@ -202,7 +223,7 @@ mod tests {
         }
 
         fn table(&self) -> Result<Table, LabError> {
-            Table::open(&self.file(), "a machine, 2 cores", COLUMNS, 2)
+            Table::open(&self.file(), "a machine, 2 cores", HEAD, 2)
         }
 
         fn file(&self) -> PathBuf {
@@ -216,20 +237,26 @@ mod tests {
         }
     }
 
-    fn cells(shape: &str, threads: &str, mean: &str) -> Vec<String> {
-        [shape, threads, mean].map(str::to_owned).to_vec()
+    fn key(shape: &str, threads: &str) -> Vec<String> {
+        [shape, threads].map(str::to_owned).to_vec()
+    }
+
+    fn add(table: &mut Table, shape: &str, threads: &str, mean: &str) {
+        let mut record = Record::default();
+        record.set("mean_us", mean);
+        table.add(key(shape, threads), &record).unwrap();
     }
 
     #[test]
-    fn what_was_added_is_there_when_it_is_opened_again() {
+    fn an_added_run_is_there_when_the_table_is_opened_again() {
         let here = Folder::new("again");
         let mut table = here.table().unwrap();
-        table.add(cells("line", "2", "1.5")).unwrap();
-        table.add(cells("a,b\nc", "3", "x")).unwrap();
+        add(&mut table, "line", "2", "1.5");
+        add(&mut table, "a,b\nc", "3", "x");
         let table = here.table().unwrap();
         assert_eq!(table.rows().count(), 2);
-        assert!(table.has(&cells("line", "2", "")[..2]));
-        assert!(!table.has(&cells("line", "3", "")[..2]));
+        assert!(table.has(&key("line", "2")));
+        assert!(!table.has(&key("line", "3")));
         let row = table.find(&[("shape", "line")]).unwrap();
         assert_eq!(row.number("mean_us"), Some(1.5));
         let odd = table.find(&[("threads", "3")]).unwrap();
@@ -240,12 +267,9 @@ mod tests {
     }
 
     #[test]
-    fn a_broken_last_line_and_lines_of_nonsense_cost_only_themselves() {
+    fn a_broken_line_costs_only_itself() {
         let here = Folder::new("broken");
-        here.table()
-            .unwrap()
-            .add(cells("line", "2", "1.5"))
-            .unwrap();
+        add(&mut here.table().unwrap(), "line", "2", "1.5");
         let mut text = fs::read(here.file()).unwrap();
         text.extend(b"\n,,,,,\n\xff\xfe,1\nline,2,9\nrake,2,7\nrake,3,");
         fs::write(here.file(), text).unwrap();
@@ -255,7 +279,7 @@ mod tests {
             table.find(&[("shape", "line")]).unwrap().text("mean_us"),
             "1.5"
         );
-        table.add(cells("rake", "3", "8")).unwrap();
+        add(&mut table, "rake", "3", "8");
         let whole = fs::read_to_string(here.file()).unwrap();
         assert!(
             whole.ends_with("line,2,1.5\nrake,2,7\nrake,3,8\n"),
@@ -264,12 +288,12 @@ mod tests {
     }
 
     #[test]
-    fn a_table_of_an_earlier_version_gets_the_columns_that_came_later() {
+    fn a_table_of_an_earlier_version_gets_the_later_columns() {
         let here = Folder::new("earlier");
         let earlier = "# machine: a machine  2 cores\nshape,threads,mean_us\nline,2,1\nline,3\n";
         fs::write(here.file(), earlier).unwrap();
-        let columns = &["shape", "threads", "mean_us", "loadavg", "nice"];
-        let open = || Table::open(&here.file(), "a machine, 2 cores", columns, 2).unwrap();
+        let head = "shape,threads,mean_us,loadavg,nice";
+        let open = || Table::open(&here.file(), "a machine, 2 cores", head, 2).unwrap();
         for _ in 0..2 {
             let table = open();
             let row = table.rows().next().unwrap();
@@ -281,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn a_head_that_was_broken_off_is_begun_anew() {
+    fn an_incomplete_head_is_written_anew() {
         let here = Folder::new("head");
         for head in [
             "",
@@ -294,15 +318,15 @@ mod tests {
     }
 
     #[test]
-    fn a_table_of_another_machine_or_of_something_else_is_refused_and_kept() {
+    fn a_table_of_another_machine_or_experiment_is_refused_and_kept() {
         let here = Folder::new("foreign");
         let other = "# machine: b\nshape,threads,mean_us\nline,2,1\n";
         fs::write(here.file(), other).unwrap();
-        assert!(matches!(here.table(), Err(LabError::Elsewhere(_, m)) if m == "b"));
+        assert!(matches!(here.table(), Err(LabError::OtherMachine(_, m)) if m == "b"));
         for other in ["hello", "# machine: a machine  2 cores\nx,y\n", "\u{0}"] {
             fs::write(here.file(), other).unwrap();
             assert!(
-                matches!(here.table(), Err(LabError::Foreign(_))),
+                matches!(here.table(), Err(LabError::OtherExperiment(_))),
                 "{other:?}"
             );
             assert_eq!(fs::read_to_string(here.file()).unwrap(), other);

@@ -82,7 +82,7 @@ impl Experiment {
 
 fn refusal(error: &LabError) -> Failure {
     match error {
-        LabError::Foreign(_) | LabError::Elsewhere(..) => Failure::wrong(in_full(error)),
+        LabError::OtherExperiment(_) | LabError::OtherMachine(..) => Failure::wrong(in_full(error)),
         _ => Failure::failed(in_full(error)),
     }
 }

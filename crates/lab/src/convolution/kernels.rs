@@ -1,36 +1,30 @@
-//! The complex multiply-add in every layout and style that there is, timed as in figure 5: one partition, as a share of
-//! its level's period.
+//! The complex multiply-add in every layout and style, timed as in figure 5: one partition, as a share of its level's
+//! period.
 
-use divisi::fft::compare::{ComplexLayout, MultiplyVariant, multiply_add};
+use divisi::fft::compare::{Layout, Style, multiply_add};
 use divisi::fft::{Kernels, Packing};
-use divisi::rt::stamp::{self, TickScale};
+use divisi::rt::stamp::{self, Scale};
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-/// The paper's: µs a partition of 32 frames, naive and with SIMD unrolled.
-pub(super) const SEED_US: (f64, f64) = (0.18, 0.075);
+/// The paper's times of a partition of 32 frames, naive and with SIMD unrolled.
+pub(super) const PAPER_US: (f64, f64) = (0.18, 0.075);
 
-/// One way to multiply and add.
+/// One implementation of the multiply-add.
 #[derive(Clone, Copy)]
 pub(super) struct Kernel {
-    /// `None`: what convolution uses.
-    style: Option<MultiplyVariant>,
-    layout: ComplexLayout,
+    /// `None`: the kernel that convolvers use.
+    style: Option<Style>,
+    layout: Layout,
 }
 
-/// All that this machine has.
+/// Every kernel that this machine can run.
 pub(super) fn all() -> Vec<Kernel> {
-    let vectors = Kernels::available()
-        .flat_map(|k| [MultiplyVariant::Simd(k), MultiplyVariant::SimdUnrolled(k)]);
-    let styles = [
-        MultiplyVariant::ComplexType,
-        MultiplyVariant::Naive,
-        MultiplyVariant::NaiveUnrolled,
-    ]
-    .into_iter();
-    let styles: Vec<MultiplyVariant> = styles.chain(vectors).collect();
+    let vectors = Kernels::here().flat_map(|k| [Style::Vectors(k), Style::VectorsByFour(k)]);
+    let styles = [Style::Type, Style::Naive, Style::NaiveByFour].into_iter();
+    let styles: Vec<Style> = styles.chain(vectors).collect();
     let mut all = Vec::new();
-    for layout in ComplexLayout::ALL {
+    for layout in Layout::ALL {
         all.extend(styles.iter().map(|style| Kernel {
             style: Some(*style),
             layout,
@@ -38,46 +32,46 @@ pub(super) fn all() -> Vec<Kernel> {
     }
     all.push(Kernel {
         style: None,
-        layout: ComplexLayout::Blocked,
+        layout: Layout::Blocked,
     });
     all
 }
 
 impl Kernel {
-    /// Its style in tables.
+    /// Name of the style in tables.
     pub(super) fn name(self) -> String {
         match self.style {
             None => format!("used: {}", Kernels::best().name()),
-            Some(MultiplyVariant::ComplexType) => "complex type".into(),
-            Some(MultiplyVariant::Naive) => "naive".into(),
-            Some(MultiplyVariant::NaiveUnrolled) => "naive by 4".into(),
-            Some(MultiplyVariant::Simd(kernels)) => kernels.name().into(),
-            Some(MultiplyVariant::SimdUnrolled(kernels)) => format!("{} by 4", kernels.name()),
+            Some(Style::Type) => "complex type".into(),
+            Some(Style::Naive) => "naive".into(),
+            Some(Style::NaiveByFour) => "naive by 4".into(),
+            Some(Style::Vectors(kernels)) => kernels.name().into(),
+            Some(Style::VectorsByFour(kernels)) => format!("{} by 4", kernels.name()),
         }
     }
 
-    /// Its layout in tables.
+    /// Name of the layout in tables.
     pub(super) fn layout(self) -> &'static str {
         match self.layout {
-            ComplexLayout::Interleaved => "interleaved",
-            ComplexLayout::Split => "split",
-            ComplexLayout::Blocked => "blocked",
+            Layout::Interleaved => "interleaved",
+            Layout::Split => "split",
+            Layout::Blocked => "blocked",
         }
     }
 
-    /// What one partition of `size` bins takes, in ns: the median of calls in `time`.
-    pub(super) fn time_ns(self, size: usize, time: Duration) -> f64 {
+    /// Time of one partition of `size` bins: the median of the calls in `time`.
+    pub(super) fn median_ns(self, size: usize, time: Duration) -> f64 {
         let (a, b) = (ramp(size, 0.25), ramp(size, -0.5));
         let mut sum = vec![0.0; 2 * size];
         let calls = (20_000 / size).clamp(1, 400);
-        let scale = TickScale::calibrated();
+        let scale = Scale::of_this_machine();
         let mut rounds = Vec::new();
         let begun = Instant::now();
         while rounds.len() < 5 || (begun.elapsed() < time && rounds.len() < 10_000) {
             sum.fill(0.0);
             let from = stamp::now();
             for _ in 0..calls {
-                self.run(black_box(&mut sum), black_box(&a), black_box(&b));
+                self.multiply_add(black_box(&mut sum), black_box(&a), black_box(&b));
             }
             rounds.push(scale.between(from, stamp::now()).0 as f64 / calls as f64);
         }
@@ -86,7 +80,7 @@ impl Kernel {
     }
 
     #[inline]
-    fn run(self, sum: &mut [f32], a: &[f32], b: &[f32]) {
+    fn multiply_add(self, sum: &mut [f32], a: &[f32], b: &[f32]) {
         match self.style {
             Some(style) => multiply_add(style, self.layout, sum, a, b),
             None => Kernels::best().multiply_add(sum, a, b, Packing::Mono),
@@ -109,9 +103,9 @@ mod tests {
             let (a, b) = (ramp(64, 0.25), ramp(64, -0.5));
             let mut sum = ramp(64, 1.0);
             let before = sum.clone();
-            kernel.run(&mut sum, &a, &b);
+            kernel.multiply_add(&mut sum, &a, &b);
             for k in 1..64 {
-                let (re, im) = kernel.layout.position(k, 64);
+                let (re, im) = kernel.layout.place(k, 64);
                 let [s, x, y, is] = [&before, &a, &b, &sum].map(|all| (all[re], all[im]));
                 let wanted = (s.0 + x.0 * y.0 - x.1 * y.1, s.1 + x.0 * y.1 + x.1 * y.0);
                 let off = (is.0 - wanted.0).abs() + (is.1 - wanted.1).abs();
@@ -125,7 +119,7 @@ mod tests {
         let all = all().into_iter();
         assert!(
             all.into_iter()
-                .all(|kernel| kernel.time_ns(32, Duration::ZERO) > 0.0)
+                .all(|kernel| kernel.median_ns(32, Duration::ZERO) > 0.0)
         );
     }
 }

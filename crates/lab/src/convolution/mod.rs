@@ -1,56 +1,46 @@
-//! The experiment *convolution*: partitioned convolution on threads of its own, spread over callbacks, by two levels and
-//! by many, as in the paper of Battenberg and Avižienis (2011): kernels, synchronisation, load, channels, cores, jitter.
+//! The experiment *convolution*: how an ordinary system schedules partitioned convolution.
+//!
+//! | | |
+//! |---|---|
+//! | source | Battenberg and Avižienis, "Implementing real-time partitioned convolution algorithms on conventional operating systems" (DAFx 2011): figure 5 (multiply-add), section 3.3 (synchronisation), figure 6 (walk through), figure 8 (load), figures 9 and 10 (channels on one core and more). Gardner (1995) and Hurchalla (2010) for fewer operations. Colmenares and others (2010) for 524288 frames |
+//! | varied | method, length of the response, channels, cores, synchronisation scheme, delay of callbacks |
+//! | measured | time of a callback, misses, load of the core, the maximum of channels without a miss |
+//! | how | `callback`: a real-time thread at the period of 64 frames at 44.1 kHz, beside a probe of higher priority |
+//! | control | everything in the callback (inline) |
+//! | void | a miss that a gap of the probe explains is not counted; for the rest see [`crate::state`] |
+//!
+//! `methods` has what is compared, `kernels` and `sync` the two figures on parts of it, `search` looks for the maximum of
+//! channels, and `peers` takes over the results of `benches/convolution`.
 
-mod beat;
-mod cell;
-mod cells;
+mod callback;
 mod kernels;
+mod methods;
 mod page;
 mod peers;
-mod row;
+mod runs;
 mod search;
 mod sync;
-mod ways;
 
-pub(crate) use cells::cells;
-pub(crate) use page::page;
-pub(crate) use peers::take as take_peers;
+use crate::experiment::Definition;
+use std::time::Duration;
 
-/// Frames in a block, frames a second, as in the paper.
+pub(crate) const DEFINITION: Definition = Definition {
+    name: "convolution",
+    title: "Partitioned convolution on a conventional system",
+    template: include_str!("page.html"),
+    columns: "what,way,length,channels,cores,setting,asked_ms,date,priority,partition,levels,held,p50_us,p99_us,worst_us,\
+              missed,unexplained,percent,gaps_us,facts,ms,stolen_ms,loadavg,nice,others_ms",
+    keys: 7,
+    runs: runs::runs,
+    import: peers::import,
+    fill: page::fill,
+};
+
+/// Frames in a block and sample rate, as in the paper.
 const BLOCK: usize = 64;
 const RATE_HZ: f64 = 44_100.0;
 
-/// How many columns say which run it is.
-pub(crate) const KEYS: usize = 7;
-pub(crate) const COLUMNS: &[&str] = &[
-    "what",
-    "way",
-    "length",
-    "channels",
-    "cores",
-    "setting",
-    "asked_ms",
-    "date",
-    "priority",
-    "partition",
-    "levels",
-    "held",
-    "p50_us",
-    "p99_us",
-    "worst_us",
-    "missed",
-    "unexplained",
-    "percent",
-    "gaps_us",
-    "facts",
-    "ms",
-    "stolen_ms",
-    "loadavg",
-    "nice",
-    "others_ms",
-];
-
-/// How long a block lasts.
-fn period() -> std::time::Duration {
-    std::time::Duration::from_nanos((BLOCK as f64 * 1e9 / RATE_HZ) as u64)
+/// Period of a block.
+fn period() -> Duration {
+    Duration::from_nanos((BLOCK as f64 * 1e9 / RATE_HZ) as u64)
 }

@@ -1,141 +1,465 @@
-//! What the experiment *convolution* says: everything from its table.
+//! The page of the experiment *convolution*: the paper's figures, from the table.
 
-mod fewer;
-mod figures;
-mod words;
-
-use super::cells::{CHANNELS, JITTERS, LENGTHS};
-use super::kernels::SEED_US;
+use super::kernels::PAPER_US;
+use super::methods::{Method, ThreadCores};
+use super::runs::{CHANNELS, JITTERS, LENGTHS};
 use super::sync::SCHEMES;
-use super::ways::{Pin, Way};
 use super::{BLOCK, RATE_HZ};
-use crate::chart::{Body, Chart, Labelled};
+use crate::Row;
+use crate::chart::{Chart, Curve};
 use crate::page::Page;
-use crate::{MachineInfo, Row, Table, state};
+use crate::results::{Results, decimals};
+use divisi::draw::{Hue, Lane, LaneBox, Lanes};
 
-/// Instances of 524288 frames that were reported to play without dropouts (Colmenares and others 2010): preemptive, and
-/// time-distributed.
+/// Instances of 524288 frames that were reported to play without dropouts (Colmenares and others 2010).
 const REPORTED: [(&str, u32); 2] = [("preemptive", 82), ("time-distributed", 22)];
-/// How many times as many channels two cores held as one.
-const GAIN: (f64, f64) = (1.3, 1.7);
+/// Channels on the paper's two cores and more, over those on one.
+const PAPER_GAIN: (f64, f64) = (1.3, 1.7);
 
-/// The page and its pictures.
-pub(crate) fn page(table: &Table, machine: &MachineInfo) -> (String, Vec<Chart>) {
-    let view = View { table };
-    let mut page = Page::new("Partitioned convolution on a conventional system");
-    let mut charts = Vec::new();
-    words::method(&mut page, machine);
-    page.machine(machine, crate::dates(table));
-    state::section(&mut page, table, machine.cores);
-    view.kernels(&mut page, &mut charts);
-    view.sync(&mut page);
-    view.walk(&mut page, &mut charts);
-    view.load(&mut page, &mut charts);
-    view.most(&mut page, &mut charts);
-    view.cores(&mut page, &mut charts);
-    view.jitter(&mut page, &mut charts);
-    view.fewer(&mut page);
-    view.reported(&mut page);
-    view.shows(&mut page);
-    words::limits(&mut page);
-    (page.finish(), charts)
+/// Heading and column of the table of synchronisation; the mean is in the column `facts`.
+const SYNC_COLUMNS: [(&str, &str); 8] = [
+    ("Scheme", "way"),
+    ("Periods", "setting"),
+    ("Levels", "levels"),
+    ("Cores", "cores"),
+    ("Mean, µs", "facts"),
+    ("Median", "p50_us"),
+    ("99 %", "p99_us"),
+    ("Worst", "worst_us"),
+];
+/// The same of late callbacks.
+const JITTER_COLUMNS: [(&str, &str); 9] = [
+    ("Method", "way"),
+    ("Frames", "length"),
+    ("Channels", "held"),
+    ("Jitter", "setting"),
+    ("Processor, %", "percent"),
+    ("99 %, µs", "p99_us"),
+    ("Worst, µs", "worst_us"),
+    ("Missed", "missed"),
+    ("Unexplained", "unexplained"),
+];
+const RESPONSE_AXIS: &str = "impulse response, frames";
+/// Shown where `peers.csv` is not there.
+const NO_PEERS: &str = "zita-convolver is not linked by this program. The bench in benches/convolution measures it beside \
+    Divisi; its table, put here as peers.csv, is shown by the next call.";
+
+/// Fills the template.
+pub(super) fn fill(results: &Results<'_>, page: &mut Page) {
+    page.text("block", BLOCK);
+    page.text("period_us", format!("{:.0}", BLOCK as f64 * 1e6 / RATE_HZ));
+    page.text("channels", CHANNELS);
+    page.text("cores", results.machine.cores);
+    let view = View(results);
+    view.kernels(page);
+    view.sync(page);
+    view.walk(page);
+    view.load(page);
+    view.max_channels(page);
+    view.cores_compared(page);
+    view.jitter(page);
+    view.fewer_operations(page);
+    view.reported(page);
+    view.findings(page);
 }
 
-struct View<'a> {
-    table: &'a Table,
-}
+struct View<'a>(&'a Results<'a>);
 
 impl<'a> View<'a> {
     fn rows(&self, what: &'static str) -> impl Iterator<Item = Row<'a>> {
-        self.table
+        self.0
+            .table
             .rows()
             .filter(move |row| row.text("what") == what)
     }
 
-    /// Different texts of a column, in the order in which they come.
-    fn all(&self, what: &'static str, column: &str) -> Vec<&'a str> {
-        let mut all = Vec::new();
-        for row in self.rows(what) {
-            let text = row.text(column);
-            if !all.contains(&text) {
-                all.push(text);
-            }
-        }
-        all
+    /// The different lengths of a subject.
+    fn lengths(&self, what: &str) -> Vec<&'a str> {
+        self.0.distinct(&[("what", what)], "length")
     }
 
-    fn find(&self, what: &str, way: &str, length: &str, setting: &str) -> Option<Row<'a>> {
-        self.table.find(&[
+    fn find(&self, what: &str, method: Method, length: &str, setting: &str) -> Option<Row<'a>> {
+        self.0.find(&[
             ("what", what),
-            ("way", way),
+            ("way", method.name()),
             ("length", length),
             ("setting", setting),
         ])
     }
 
-    /// A curve for each way: a column over the lengths.
-    fn curves(
-        &self,
-        what: &'static str,
-        setting: &str,
-        column: &str,
-    ) -> Vec<(String, Vec<(f64, f64)>)> {
-        let lengths = self.all(what, "length");
-        let curve = |way: Way| {
-            let points = lengths.iter().filter_map(|length| {
-                let row = self.find(what, way.name(), length, setting)?;
-                Some((length.parse().ok()?, row.number(column)?))
-            });
-            (way.name().to_owned(), points.collect())
-        };
-        Way::ALL.map(curve).into()
+    fn max_on_one_core(&self, method: Method, length: &str) -> Option<Row<'a>> {
+        self.find("most", method, length, ThreadCores::One.name())
     }
 
-    /// A curve for each of `ways`: the most channels over the lengths, with words at each.
-    fn labelled(
-        &self,
-        setting: &str,
-        ways: &[Way],
-        label: &dyn Fn(&Row<'_>) -> String,
-    ) -> Vec<(String, Labelled)> {
-        let lengths = self.all("most", "length");
-        let curve = |way: &Way| {
-            let points = lengths.iter().filter_map(|length| {
-                let row = self.find("most", way.name(), length, setting)?;
-                Some((length.parse().ok()?, row.number("held")?, label(&row)))
-            });
-            (way.name().to_owned(), points.collect())
-        };
-        ways.iter().map(curve).collect()
-    }
-
-    /// What the paper says of a figure's order, and what is so here.
-    fn shows(&self, page: &mut Page) {
-        page.section("What it shows");
-        let mut said = Vec::new();
-        said.extend(self.best_kernel());
-        said.extend(self.best_scheme());
-        let longest = LENGTHS[LENGTHS.len() - 1].to_string();
-        let length = self
-            .all("most", "length")
-            .last()
-            .copied()
-            .unwrap_or(&longest);
-        for way in Way::ALL {
-            if let Some(row) = self.find("most", way.name(), length, "one-core") {
-                said.push(format!(
-                    "{length} frames on one core, {}: {} channels without a miss, at {} % of the core, cut into {}.",
-                    way.name(),
-                    row.text("held"),
-                    row.text("percent"),
-                    row.text("partition")
-                ));
+    /// Figure 5.
+    fn kernels(&self, page: &mut Page) {
+        let mut curves: Vec<Curve> = Vec::new();
+        for row in self.rows("kernel").filter(is_kernel_drawn) {
+            let name = format!("{} {}", row.text("way"), row.text("setting"));
+            let point = row.number("length").zip(row.number("percent"));
+            match curves.iter_mut().find(|(known, _)| *known == name) {
+                Some((_, points)) => points.extend(point),
+                None => curves.push((name, point.into_iter().collect())),
             }
         }
-        if said.is_empty() {
-            said.push("Nothing yet: too few runs have been made.".into());
+        let title = "Multiply-add of one partition, of its period";
+        let axes = ["size, frames", "of the period, %"];
+        let chart = Chart::curves("figure-5-kernels", title, axes, [true; 2], curves);
+        page.chart(
+            "kernels",
+            chart,
+            "Lower is better. Both axes are logarithmic.",
+        );
+        let rows = self.rows("kernel").filter(|row| row.text("length") == "32");
+        let rows = rows.map(|row| {
+            let kernel = format!("{}, {}", row.text("way"), row.text("setting"));
+            vec![
+                kernel,
+                row.text("p50_us").into(),
+                row.text("percent").into(),
+            ]
+        });
+        let caption = format!(
+            "One partition of 32 frames. The paper, on a Core 2 of 2.66 GHz: naive {} µs, SIMD unrolled {} µs",
+            PAPER_US.0, PAPER_US.1
+        );
+        page.table(
+            "kernels",
+            &caption,
+            &["Kernel", "µs", "% of the period"],
+            rows,
+        );
+    }
+
+    /// Section 3.3.
+    fn sync(&self, page: &mut Page) {
+        let cell = |row: &Row<'_>, column| match column {
+            "facts" => decimals(mean_us(row), 2),
+            _ => row.text(column).to_owned(),
+        };
+        let rows = self
+            .rows("sync")
+            .map(|row| SYNC_COLUMNS.map(|(_, column)| cell(&row, column)).into());
+        let head = SYNC_COLUMNS.map(|(head, _)| head);
+        let caption = "Time of a callback; the paper measured 3 to 40 µs for each operation on a condition variable";
+        page.table("sync", caption, &head, rows);
+    }
+
+    /// Figure 6.
+    fn walk(&self, page: &mut Page) {
+        let Some(row) = self.rows("walk").last() else {
+            return page.paragraph("walk", "It has not been run yet.");
+        };
+        let threads = row.text("facts").split(';').enumerate();
+        let lanes = threads.map(|(at, spans)| Lane {
+            name: match at {
+                0 => "callback, level 1".into(),
+                _ => format!("level {}", at + 1),
+            },
+            boxes: spans
+                .split_whitespace()
+                .filter_map(|span| lane_box(at, span))
+                .collect(),
+        });
+        let chart = Lanes {
+            title: "Callbacks and levels, as they ran".into(),
+            lanes: lanes.collect(),
+            ..Lanes::default()
+        };
+        page.chart(
+            "walk",
+            Chart::gantt("figure-6-walk", chart),
+            "Eight callbacks of a trace. The first level is computed in the callback; the second has twice its period, the third \
+             four times; each computes for 30 % of its period. The callback first waits for the levels that are due, then starts \
+             those that begin.",
+        );
+    }
+
+    /// Figure 8.
+    fn load(&self, page: &mut Page) {
+        let lengths = self.lengths("load");
+        let curves = Method::ALL.map(|method| {
+            let points = lengths.iter().filter_map(|length| {
+                let row = self.find("load", method, length, "one-core")?;
+                Some((length.parse().ok()?, row.number("percent")?))
+            });
+            (method.name().to_owned(), points.collect())
+        });
+        let title = format!("{CHANNELS} channels on one core");
+        let axes = [RESPONSE_AXIS, "processor, %"];
+        let chart = Chart::curves("figure-8-load", title, axes, [true; 2], curves);
+        page.chart(
+            "load",
+            chart,
+            "All threads together. Both axes are logarithmic.",
+        );
+        let percent = |row: &Row<'_>| row.text("percent").to_owned();
+        self.table_by_length(page, "load", "load", "Processor, %", percent);
+    }
+
+    /// Figure 9.
+    fn max_channels(&self, page: &mut Page) {
+        let label = |row: &Row<'_>| format!("{:.0} %", row.number("percent").unwrap_or(0.0));
+        let (curves, labels) = self.channel_curves("one-core", &Method::ALL, "", label);
+        let title = "Most channels without a miss, one core";
+        let axes = [RESPONSE_AXIS, "channels"];
+        let chart = Chart::curves("figure-9-most", title, axes, [true; 2], curves);
+        page.chart(
+            "max_channels",
+            chart.with_labels(labels),
+            "At the points: load of the core. Both axes are logarithmic.",
+        );
+        self.table_by_length(
+            page,
+            "max_channels",
+            "most",
+            "Channels (% of the core)",
+            |row| format!("{} ({})", row.text("held"), label(row)),
+        );
+    }
+
+    /// Figure 10.
+    fn cores_compared(&self, page: &mut Page) {
+        let settings = [
+            ThreadCores::One,
+            ThreadCores::ByLevel,
+            ThreadCores::ByChannel,
+        ]
+        .map(ThreadCores::name);
+        let threaded: Vec<Method> = Method::ALL
+            .into_iter()
+            .filter(|m| m.has_threads())
+            .collect();
+        let (mut curves, mut labels) = (Vec::new(), Vec::new());
+        for setting in settings {
+            let levels = |row: &Row<'_>| row.text("levels").to_owned();
+            let found = self.channel_curves(setting, &threaded, &format!(", {setting}"), levels);
+            curves.extend(found.0);
+            labels.extend(found.1);
         }
-        page.list(said);
+        let title = "Most channels without a miss, one core and two";
+        let axes = [RESPONSE_AXIS, "channels"];
+        let chart = Chart::curves("figure-10-cores", title, axes, [true; 2], curves);
+        let caption = "Pinned by level: each level's thread on one core. By channel: a thread for each level on each core. At \
+            each point the number of levels.";
+        page.chart("cores_compared", chart.with_labels(labels), caption);
+
+        let rows = self.lengths("most").into_iter().flat_map(|length| {
+            threaded.iter().map(move |method| {
+                let found = settings.map(|setting| self.find("most", *method, length, setting));
+                let held = found.map(|row| row?.number("held"));
+                let gain = |at: usize| Some(held[at]? / held[0].filter(|n| *n > 0.0)?);
+                vec![
+                    format!("{length}, {}", method.name()),
+                    found[0].map_or(String::new(), |row| row.text("levels").into()),
+                    decimals(held[0], 0),
+                    decimals(held[1], 0),
+                    decimals(gain(1), 2),
+                    decimals(held[2], 0),
+                    decimals(gain(2), 2),
+                ]
+            })
+        });
+        let head = [
+            "Frames, method",
+            "Levels",
+            "One core",
+            "Two, by level",
+            "gain",
+            "Two, by channel",
+            "gain",
+        ];
+        let (min, max) = PAPER_GAIN;
+        let caption = format!(
+            "Channels. The paper's two cores and more held {min} to {max} times as many as one"
+        );
+        page.table("cores_compared", &caption, &head, rows);
+    }
+
+    /// Curves of the maximum of channels over the lengths, and a label at each point.
+    fn channel_curves(
+        &self,
+        setting: &str,
+        methods: &[Method],
+        suffix: &str,
+        label: impl Fn(&Row<'_>) -> String,
+    ) -> (Vec<Curve>, Vec<(f64, f64, String)>) {
+        let (mut curves, mut labels) = (Vec::new(), Vec::new());
+        for method in methods {
+            let rows = self.lengths("most").into_iter();
+            let rows: Vec<Row<'_>> = rows
+                .filter_map(|length| self.find("most", *method, length, setting))
+                .collect();
+            let point = |row: &Row<'_>| Some((row.number("length")?, row.number("held")?));
+            let points = rows.iter().filter_map(point).collect();
+            curves.push((format!("{}{suffix}", method.name()), points));
+            labels.extend(
+                rows.iter()
+                    .filter_map(|row| point(row).map(|(x, y)| (x, y, label(row)))),
+            );
+        }
+        (curves, labels)
+    }
+
+    /// Late callbacks.
+    fn jitter(&self, page: &mut Page) {
+        let curves = Method::ALL.map(|method| {
+            let points = JITTERS.iter().filter_map(|percent| {
+                let setting = format!("{percent}%");
+                let filter = [
+                    ("what", "jitter"),
+                    ("way", method.name()),
+                    ("setting", &setting),
+                ];
+                Some((
+                    f64::from(*percent),
+                    self.0.find(&filter)?.number("unexplained")?,
+                ))
+            });
+            (method.name().to_owned(), points.collect())
+        });
+        let axes = ["jitter, % of a period", "unexplained misses"];
+        let chart = Chart::curves("jitter", "Misses under jitter", axes, [false; 2], curves);
+        page.chart("jitter", chart, "Fewer is better.");
+        let caption = "Times of callbacks, and their misses";
+        page.columns("jitter", caption, &JITTER_COLUMNS, self.rows("jitter"));
+    }
+
+    /// Load, worst callback and maximum of channels, with fewer operations and without.
+    fn fewer_operations(&self, page: &mut Page) {
+        let head = [
+            "Method, frames",
+            "Processor, %",
+            "without",
+            "gain, %",
+            "Worst callback, µs",
+            "without",
+            "Most channels",
+            "without",
+        ];
+        let lengths = self.lengths("load");
+        let rows = Method::FEWER_OPERATIONS
+            .into_iter()
+            .flat_map(|(method, plain)| {
+                lengths
+                    .iter()
+                    .filter_map(move |length| self.fewer_row([method, plain], length))
+            });
+        let caption = format!(
+            "{CHANNELS} channels on one core, and the most that are held; each method beside itself without"
+        );
+        page.table("fewer", &caption, &head, rows);
+    }
+
+    fn fewer_row(&self, methods: [Method; 2], length: &str) -> Option<Vec<String>> {
+        let [with, without] = methods.map(|method| self.find("load", method, length, "one-core"));
+        let (with, without) = (with?, without?);
+        let loads = with.number("percent").zip(without.number("percent"));
+        let gain = loads.map(|(with, without)| 100.0 * (1.0 - with / without));
+        let held = methods.map(|method| {
+            self.max_on_one_core(method, length)
+                .map(|row| row.text("held"))
+        });
+        // One alone says nothing.
+        let held = match held {
+            [Some(with), Some(without)] => [with, without],
+            _ => ["", ""],
+        };
+        let mut cells = vec![format!("{}, {length}", methods[0].name())];
+        cells.extend([with, without].map(|row| row.text("percent").to_owned()));
+        cells.push(decimals(gain, 1));
+        cells.extend([with, without].map(|row| row.text("worst_us").to_owned()));
+        cells.extend(held.map(str::to_owned));
+        Some(cells)
+    }
+
+    /// The results of another paper, Divisi's, and those of peers.
+    fn reported(&self, page: &mut Page) {
+        let cells = |name: String, row: &Row<'_>| {
+            let columns =
+                ["held", "percent", "partition"].map(|column| row.text(column).to_owned());
+            std::iter::once(name).chain(columns).collect::<Vec<_>>()
+        };
+        let reported = REPORTED.iter().map(|(method, channels)| {
+            let name = format!("reported in 2010, {method}");
+            vec![name, channels.to_string(), String::new(), String::new()]
+        });
+        let divisi = Method::ALL.into_iter().filter_map(|method| {
+            let row = self.max_on_one_core(method, "524288")?;
+            Some(cells(format!("Divisi, {}", method.name()), &row))
+        });
+        let peers = self
+            .0
+            .distinct(&[("what", "peer")], "way")
+            .into_iter()
+            .filter_map(|peer| {
+                let filter = [("what", "peer"), ("way", peer), ("length", "524288")];
+                let held = |row: &Row<'_>| row.number("held").unwrap_or(0.0);
+                let row = self
+                    .0
+                    .rows(&filter)
+                    .max_by(|a, b| held(a).total_cmp(&held(b)))?;
+                let s = row.number("asked_ms").unwrap_or(0.0) / 1000.0;
+                Some(cells(
+                    format!("{peer}, measured by benches/convolution, {s} s"),
+                    &row,
+                ))
+            });
+        let head = ["", "Channels", "% of the core", "Partition"];
+        let rows = reported.chain(divisi).chain(peers);
+        page.table("reported", "Channels without a miss", &head, rows);
+        if self.rows("peer").next().is_none() {
+            page.paragraph("reported", NO_PEERS);
+        }
+    }
+
+    fn table_by_length(
+        &self,
+        page: &mut Page,
+        section: &'static str,
+        what: &str,
+        caption: &str,
+        cell: impl Fn(&Row<'_>) -> String,
+    ) {
+        let lengths = self.lengths(what);
+        let rows = Method::ALL.into_iter().map(|method| {
+            let cells = lengths.iter().map(|length| {
+                let row = self.find(what, method, length, "one-core");
+                row.map_or(String::new(), |row| cell(&row))
+            });
+            std::iter::once(method.name().to_owned())
+                .chain(cells)
+                .collect::<Vec<_>>()
+        });
+        let rows = rows.filter(|row| row[1..].iter().any(|cell| !cell.is_empty()));
+        let head: Vec<&str> = std::iter::once("Frames")
+            .chain(lengths.iter().copied())
+            .collect();
+        page.table(section, caption, &head, rows);
+    }
+
+    fn findings(&self, page: &mut Page) {
+        let longest = LENGTHS[LENGTHS.len() - 1].to_string();
+        let length = self
+            .lengths("most")
+            .last()
+            .copied()
+            .unwrap_or(&longest)
+            .to_owned();
+        let held = Method::ALL.into_iter().filter_map(|method| {
+            let row = self.max_on_one_core(method, &length)?;
+            Some(format!(
+                "{length} frames on one core, {}: {} channels without a miss, at {} % of the core, cut into {}.",
+                method.name(),
+                row.text("held"),
+                row.text("percent"),
+                row.text("partition")
+            ))
+        });
+        let parts = [self.best_kernel(), self.best_scheme()]
+            .into_iter()
+            .flatten();
+        page.findings("findings", &parts.chain(held).collect::<Vec<_>>());
     }
 
     fn best_kernel(&self) -> Option<String> {
@@ -153,28 +477,50 @@ impl<'a> View<'a> {
             row.text("way"),
             row.text("setting"),
             complex / best,
-            SEED_US.1,
-            SEED_US.0
+            PAPER_US.1,
+            PAPER_US.0
         ))
     }
 
     fn best_scheme(&self) -> Option<String> {
         let means = SCHEMES.map(|scheme| {
             let rows = self.rows("sync").filter(|row| row.text("way") == scheme);
-            let means: Vec<f64> = rows.filter_map(|row| mean(&row)).collect();
+            let means: Vec<f64> = rows.filter_map(|row| mean_us(&row)).collect();
             means.iter().sum::<f64>() / means.len() as f64
         });
-        let [naive, .., ours] = means;
-        (naive.is_finite() && ours.is_finite()).then(|| {
+        let [naive, .., own] = means;
+        (naive.is_finite() && own.is_finite()).then(|| {
             format!(
-                "Starting and waiting for levels takes {naive:.1} µs of a callback with a condition variable each, {ours:.1} µs \
-                 with words that threads sleep on; on average over all cases."
+                "Starting and waiting for levels takes {naive:.1} µs of a callback with a condition variable for each, {own:.1} µs \
+                 with futexes; on average over all cases."
             )
         })
     }
 }
 
-/// What a call of a scheme took on average, in µs.
-fn mean(row: &Row<'_>) -> Option<f64> {
+/// Mean time of a call of a synchronisation scheme, in µs.
+fn mean_us(row: &Row<'_>) -> Option<f64> {
     row.text("facts").strip_prefix("mean ")?.parse().ok()
+}
+
+fn lane_box(thread: usize, span: &str) -> Option<LaneBox> {
+    let (from, to) = span.split_once('-')?;
+    let ns = |text: &str| Some((text.parse::<f64>().ok()? * 1e3) as u64);
+    Some(LaneBox {
+        label: String::new(),
+        start_ns: ns(from)?,
+        end_ns: ns(to)?,
+        hue: if thread == 0 { Hue::Sink } else { Hue::Aside },
+        ..LaneBox::default()
+    })
+}
+
+/// Returns true for kernels that figure 5 shows: the paper's, those with vectors by four, and the one in use.
+fn is_kernel_drawn(row: &Row<'_>) -> bool {
+    let (name, layout) = (row.text("way"), row.text("setting"));
+    match layout {
+        "interleaved" => !name.starts_with("scalar") && !name.starts_with("avx"),
+        "split" => name == "naive",
+        _ => name.starts_with("used") || (name.ends_with("by 4") && name.starts_with("avx")),
+    }
 }

@@ -1,96 +1,104 @@
-//! Others' figures, measured here by the bench that links them: `peers.csv` in the folder of the results, with the columns
-//! `contestant,length,channels,seconds,missed,unexplained,worst_us,percent,gaps,gap_us`.
+//! Results of other convolvers, which `benches/convolution` measured on this machine: `peers.csv` in the folder of results.
 
-use super::COLUMNS;
 use crate::machine::now;
+use crate::run::Record;
 use crate::{LabError, Table};
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-/// The largest file that is read.
-const LARGEST: u64 = 1 << 20;
-const HEAD: &str =
-    "contestant,length,channels,seconds,missed,unexplained,worst_us,percent,gaps,gap_us";
+/// Upper bound on the bytes that are read.
+const MAX_BYTES: u64 = 1 << 20;
+/// Head of the file; later versions of the bench may call the first column otherwise.
+const HEAD: [&str; 2] = [
+    "contestant,length,channels,seconds,missed,unexplained,worst_us,percent,gaps,gap_us",
+    "engine,length,channels,seconds,missed,unexplained,worst_us,percent,gaps,gap_us",
+];
 
-/// Takes what the table has not yet. No file is no mistake; a line that is none costs only itself.
-pub(crate) fn take(folder: &Path, table: &mut Table) -> Result<(), LabError> {
+/// Adds the results that the table lacks. The file may be absent; a line that cannot be read costs only itself.
+pub(super) fn import(folder: &Path, table: &mut Table) -> Result<(), LabError> {
     let mut text = String::new();
     let Ok(file) = File::open(folder.join("peers.csv")) else {
         return Ok(());
     };
-    if file.take(LARGEST).read_to_string(&mut text).is_err() || text.lines().next() != Some(HEAD) {
+    if file.take(MAX_BYTES).read_to_string(&mut text).is_err()
+        || !HEAD.contains(&text.lines().next().unwrap_or_default())
+    {
         return Ok(());
     }
-    for row in text.lines().skip(1).filter_map(row) {
-        if !table.has(&row[..super::KEYS]) {
-            table.add(row)?;
+    for (key, record) in text.lines().skip(1).filter_map(run) {
+        if !table.has(&key) {
+            table.add(key, &record)?;
         }
     }
     Ok(())
 }
 
-/// A line as a row of the table.
-fn row(line: &str) -> Option<Vec<String>> {
+/// A line as a run: its key, and its other columns.
+fn run(line: &str) -> Option<(Vec<String>, Record)> {
     let cells: Vec<&str> = line.split(',').collect();
-    let [
+    let &[
         name,
         length,
         channels,
         seconds,
         missed,
         unexplained,
-        worst,
+        worst_us,
         percent,
         _,
-        gaps,
-    ] = cells[..]
+        gaps_us,
+    ] = &cells[..]
     else {
         return None;
     };
     let ms = seconds.parse::<u64>().ok()?.checked_mul(1000)?;
     let is_held = unexplained == "0" && percent.parse::<f64>().ok()? < 93.0;
-    let held = if is_held { channels } else { "0" };
-    let value = |column: &&str| {
-        match *column {
-            "what" => "peer",
-            "way" => name,
-            "length" => length,
-            "channels" => channels,
-            "cores" => "1",
-            "held" => held,
-            "worst_us" => worst,
-            "missed" => missed,
-            "unexplained" => unexplained,
-            "percent" => percent,
-            "gaps_us" => gaps,
-            "asked_ms" | "ms" => return ms.to_string(),
-            "date" => return now(),
-            _ => "",
-        }
-        .to_owned()
-    };
-    Some(COLUMNS.iter().map(value).collect())
+    let mut record = Record::default();
+    for (column, value) in [
+        ("held", if is_held { channels } else { "0" }),
+        ("worst_us", worst_us),
+        ("missed", missed),
+        ("unexplained", unexplained),
+        ("percent", percent),
+        ("gaps_us", gaps_us),
+    ] {
+        record.set(column, value);
+    }
+    record.set("ms", ms);
+    record.set("date", now());
+    let key = ["peer", name, length, channels, "1", "", &ms.to_string()];
+    Some((key.map(str::to_owned).into(), record))
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::DEFINITION;
     use super::*;
     use std::fs;
 
     #[test]
-    fn peers_are_taken_once_and_nonsense_costs_only_itself() {
+    fn results_are_imported_once_and_a_bad_line_costs_only_itself() {
         let folder = std::env::temp_dir().join(format!("divisi-lab-peers-{}", std::process::id()));
         fs::create_dir_all(&folder).unwrap();
-        let open = || Table::open(&folder.join("t.csv"), "m", COLUMNS, super::super::KEYS).unwrap();
-        take(&folder, &mut open()).unwrap();
+        let open = || {
+            Table::open(
+                &folder.join("t.csv"),
+                "m",
+                DEFINITION.columns,
+                DEFINITION.keys,
+            )
+            .unwrap()
+        };
+        import(&folder, &mut open()).unwrap();
         let lines = format!(
-            "{HEAD}\nzita,524288,110,60,2,0,1400.0,80.2,3,900\nzita,x\n,,,,,,,,,\nours,524288,200,60,1,1,1,80,0,0\n"
+            "{}\nzita,524288,110,60,2,0,1400.0,80.2,3,900\nzita,x\n,,,,,,,,,\nours,524288,200,60,1,1,1,80,0,0\n",
+            HEAD[0]
         );
         fs::write(folder.join("peers.csv"), lines).unwrap();
         let mut table = open();
-        take(&folder, &mut table).unwrap();
-        take(&folder, &mut table).unwrap();
+        import(&folder, &mut table).unwrap();
+        import(&folder, &mut table).unwrap();
         assert_eq!(table.rows().count(), 2);
         let zita = table.find(&[("what", "peer"), ("way", "zita")]).unwrap();
         assert_eq!(
@@ -102,7 +110,7 @@ mod tests {
             Some(0.0)
         );
         fs::write(folder.join("peers.csv"), "hello").unwrap();
-        take(&folder, &mut table).unwrap();
+        import(&folder, &mut table).unwrap();
         assert_eq!(table.rows().count(), 2);
         fs::remove_dir_all(&folder).unwrap();
     }

@@ -1,28 +1,28 @@
-//! The most channels that are held: where it begins to fail, found by trying.
+//! Search for the maximum of channels that a method plays without a miss.
 
-use super::beat::Seen;
+use super::callback::CallbackStats;
 
-/// What was found.
+/// Result of the search.
 #[derive(Clone, Debug)]
-pub(super) struct Most {
-    /// None if not even one is held.
+pub(super) struct MaxChannels {
+    /// 0 if not even one is held.
     pub(super) channels: usize,
-    /// How that went.
-    pub(super) seen: Seen,
+    /// The last try with them.
+    pub(super) stats: CallbackStats,
 }
 
-/// Looks for it, beginning at `guess`, with at most `limit` channels: until what holds and what does not are a
-/// sixteenth apart. Then `last` tries what held for longer, with fewer channels until it holds again.
-pub(super) fn most<E>(
+/// Searches from `guess` up to `limit`, by `short` tries of a number of channels, until the number that holds and the one
+/// that fails are a sixteenth apart. Then makes `long` tries, with fewer channels until one holds.
+pub(super) fn find_max_channels<E>(
     guess: usize,
     limit: usize,
-    mut short: impl FnMut(usize) -> Result<Seen, E>,
-    mut last: impl FnMut(usize) -> Result<Seen, E>,
-) -> Result<Most, E> {
+    mut short: impl FnMut(usize) -> Result<CallbackStats, E>,
+    mut long: impl FnMut(usize) -> Result<CallbackStats, E>,
+) -> Result<MaxChannels, E> {
     let (mut holds, mut fails) = (0, limit + 1);
     let mut next = guess.clamp(1, limit);
     while fails - holds > 1.max(holds / 16) {
-        // More than once: a machine has bad moments that a probe does not see whole.
+        // Up to three tries: a machine has bad moments that the probe does not see whole.
         let is_held = short(next)?.holds() || short(next)?.holds() || short(next)?.holds();
         if is_held {
             holds = next;
@@ -40,19 +40,19 @@ pub(super) fn most<E>(
     }
     while holds > 0 {
         for _ in 0..2 {
-            let seen = last(holds)?;
-            if seen.holds() {
-                return Ok(Most {
+            let stats = long(holds)?;
+            if stats.holds() {
+                return Ok(MaxChannels {
                     channels: holds,
-                    seen,
+                    stats,
                 });
             }
         }
         holds -= holds.div_ceil(12);
     }
-    Ok(Most {
+    Ok(MaxChannels {
         channels: 0,
-        seen: Seen::default(),
+        stats: CallbackStats::default(),
     })
 }
 
@@ -62,27 +62,27 @@ mod tests {
 
     fn found(truth: usize, guess: usize, limit: usize, longer: usize) -> (usize, usize) {
         let mut tried = 0;
-        let seen = |holds: bool| Seen {
+        let stats = |holds: bool| CallbackStats {
             unexplained: usize::from(!holds),
-            ..Seen::default()
+            ..CallbackStats::default()
         };
         let short = |n: usize| {
             assert!((1..=limit).contains(&n));
             tried += 1;
-            Ok::<_, ()>(seen(n <= truth))
+            Ok::<_, ()>(stats(n <= truth))
         };
-        let most = most(guess, limit, short, |n| Ok(seen(n <= longer))).unwrap();
-        (most.channels, tried)
+        let found = find_max_channels(guess, limit, short, |n| Ok(stats(n <= longer))).unwrap();
+        (found.channels, tried)
     }
 
     #[test]
-    fn it_comes_near_to_the_truth_from_wherever_it_begins() {
+    fn it_comes_near_to_the_maximum_from_every_guess() {
         for truth in [1, 2, 7, 40, 200] {
             for guess in [1, 10, 60, 500] {
-                let (most, tried) = found(truth, guess, 400, 400);
+                let (found, tried) = found(truth, guess, 400, 400);
                 assert!(
-                    most <= truth && most * 17 >= truth * 15,
-                    "{truth} {guess}: {most}"
+                    found <= truth && found * 17 >= truth * 15,
+                    "{truth} {guess}: {found}"
                 );
                 assert!(tried < 120);
             }
@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn it_stops_at_the_limit_gives_way_where_it_fails_later_and_may_find_nothing() {
+    fn it_stops_at_the_limit_takes_fewer_where_long_tries_fail_and_may_find_none() {
         assert!(found(1000, 5, 64, 1000).0 >= 60);
         assert!(found(100, 90, 400, 80).0 <= 80);
         assert_eq!(found(0, 10, 400, 400).0, 0);

@@ -1,17 +1,31 @@
-//! The experiment *graphs*: lines, diamonds and rakes under every schedule, as in the report of Chen-yen-su and Delgado
-//! (2019): threads, buffers, a machine in use, and everything with everything.
+//! The experiment *graphs*: lines, diamonds and rakes under every scheduler.
+//!
+//! | | |
+//! |---|---|
+//! | source | Chen-yen-su and Delgado, student's report (2019): cycle times of test graphs under sequential, HLFET, ETF and work-stealing execution, by threads, by buffer size and with a video playing; histograms at 2048 frames |
+//! | varied | shape and size of the graph, cost of its inner nodes, threads, block size, load of the machine, scheduler, fusion, pace |
+//! | measured | cycle time (mean, p50, p99, worst), missed cycles, takes from shared queues, wakes, time on a core |
+//! | how | `playback`: at the period of a clock driver, or block after block; the first 8 cycles do not count |
+//! | control | an oscillator into an output on one thread, with the same settings |
+//! | void | see [`crate::state`] |
 
-mod cells;
 mod page;
+mod runs;
 
-use crate::figures::columns;
+use crate::experiment::Definition;
+use crate::playback::playback_columns;
 
-/// How many columns say which run it is.
-pub(crate) const KEYS: usize = 10;
-pub(crate) const COLUMNS: &[&str] = columns!(
-    "shape", "nodes", "inner", "threads", "block", "load", "scheduler", "fuse", "pace", "ms";
-    "bars"
-);
-
-pub(crate) use cells::cells;
-pub(crate) use page::page;
+pub(crate) const DEFINITION: Definition = Definition {
+    name: "graphs",
+    title: "Audio graphs under every scheduler",
+    template: include_str!("page.html"),
+    columns: concat!(
+        "shape,nodes,inner,threads,block,load,scheduler,fuse,pace,ms,",
+        playback_columns!(),
+        ",bars,loadavg,nice,others_ms"
+    ),
+    keys: 10,
+    runs: runs::runs,
+    import: |_, _| Ok(()),
+    fill: page::fill,
+};

@@ -1,28 +1,28 @@
-//! One block of a filter by FFT: overlap-save, from any slice to any slice.
+//! One block of an FFT filter: overlap-save, from one slice to another.
 
-use divisi::fft::{AlignedBuffer, Backend, Kernels, Packing, RealFft};
+use divisi::fft::{Aligned, Backend, Kernels, Packing, RealFft};
 
-/// A filter that takes a window of a whole FFT and gives what is right of it at the front of another.
+/// A filter from a window of a whole FFT to another, of which the first frames are valid.
 pub(super) struct Filter {
     fft: RealFft,
     kernels: Kernels,
-    response: AlignedBuffer,
-    spectrum: AlignedBuffer,
-    product: AlignedBuffer,
-    scratch: AlignedBuffer,
+    response: Aligned,
+    spectrum: Aligned,
+    product: Aligned,
+    scratch: Aligned,
     hop: usize,
 }
 
 impl Filter {
-    /// One of `size` frames, a power of two, whose windows share `overlap` frames: so many taps but one.
+    /// A filter of `overlap + 1` taps on windows of `size` frames, a power of two, which share `overlap` frames.
     pub(super) fn new(size: usize, overlap: usize) -> Self {
         let kernels = Kernels::best();
         let fft = RealFft::new(size / 2, Packing::Mono, kernels, Backend::Own);
         let fft = fft.expect("the experiment's sizes are sizes of it");
         let [mut time, mut response, spectrum, product] =
-            [(); 4].map(|()| AlignedBuffer::new(fft.buffer_len()));
-        let mut scratch = AlignedBuffer::new(fft.scratch_len());
-        // Turned back by the overlap, so that the frames that are right come first. The transforms' gain is taken out.
+            [(); 4].map(|()| Aligned::new(fft.floats()));
+        let mut scratch = Aligned::new(fft.scratch());
+        // Rotated back by the overlap, so that the valid frames come first; scaled by the transforms' gain.
         for tap in 0..=overlap {
             let place = (size + tap - overlap) % size;
             time[place] = tap_of(tap, overlap) / size as f32;
@@ -39,13 +39,14 @@ impl Filter {
         }
     }
 
-    /// How many frames come out of a window.
+    /// Number of frames that a window gives.
     pub(super) fn hop(&self) -> usize {
         self.hop
     }
 
-    /// The first [`Filter::hop`] frames of `to` become the filtered last ones of `from`; those behind are of no use.
-    pub(super) fn run(&mut self, from: &[f32], to: &mut [f32]) {
+    /// Filters a window: the first [`Filter::hop`] frames of `to` become the filtered last ones of `from`; those behind are
+    /// not valid.
+    pub(super) fn process_window(&mut self, from: &[f32], to: &mut [f32]) {
         self.fft
             .forward(from, &mut self.spectrum, &mut self.scratch);
         self.product.fill(0.0);
@@ -59,14 +60,14 @@ impl Filter {
     }
 }
 
-/// A short decay.
+/// Tap of a short decay.
 fn tap_of(tap: usize, overlap: usize) -> f32 {
     let along = tap as f32 / (overlap + 1) as f32;
     (1.0 - along) * if tap.is_multiple_of(3) { 1.0 } else { -0.5 }
 }
 
-/// Floating-point operations of a block, as they are counted for real signals: half of two complex transforms of length N
-/// at 5 N log2 N and a complex product at 6 N.
+/// Floating-point operations of a block, as is usual for real signals: half of two complex transforms of length N at
+/// 5 N log2 N and a complex product at 6 N.
 pub(super) fn operations(size: usize) -> f64 {
     let n = size as f64;
     (2.0 * 5.0 * n * n.log2() + 6.0 * n) / 2.0
@@ -83,7 +84,7 @@ mod tests {
             let signal: Vec<f32> = (0..4 * size).map(|i| ((i * i) % 17) as f32 - 8.0).collect();
             let mut out = vec![0.0; size];
             for begin in (0..=3 * size).step_by(filter.hop()) {
-                filter.run(&signal[begin..begin + size], &mut out);
+                filter.process_window(&signal[begin..begin + size], &mut out);
                 for (i, got) in out[..filter.hop()].iter().enumerate() {
                     let at = begin + overlap + i;
                     let taps = (0..=overlap).map(|tap| tap_of(tap, overlap) * signal[at - tap]);

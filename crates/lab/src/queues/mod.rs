@@ -1,59 +1,59 @@
-//! The experiment *queues*: a filter by FFT straight from a mirrored ring beside one that copies its overlap, as in the
-//! study of Allen, Zucknick and Evans; and what it takes to pass memory between threads and between processes.
+//! The experiment *queues*: an FFT filter that reads overlapping windows in place, beside one that copies the overlap.
+//!
+//! | | |
+//! |---|---|
+//! | source | Allen, Zucknick and Evans, study of signal-processing queues on mirrored memory: MFLOPS of an overlap-save filter by FFT length and overlap, with and without copies |
+//! | varied | FFT length 2^6 to 2^17, overlap 10 to 90 %, one thread or two; message size for transfers between threads and processes |
+//! | measured | MFLOPS of the filter; round-trip time and throughput of messages |
+//! | how | the kinds of queue take turns; a cell is the mean of 10 turns with its standard deviation |
+//! | control | the copying queue against itself |
+//! | void | see [`crate::state`] |
+//!
+//! `filtering` has the two queues with a filter between them, `transfer` messages between two ends, `peer` the second
+//! process and `pipes` its other transport. The columns `slices` and `slices_sd` hold values in older tables only.
 
-mod cells;
 mod filter;
+mod filtering;
 mod page;
-mod pass;
 mod peer;
-mod pipe;
-mod streams;
+mod pipes;
+mod runs;
+mod transfer;
 
-pub(crate) use cells::cells;
-pub(crate) use page::page;
+use crate::experiment::Definition;
+
 pub use peer::{PeerRole, serve_peer};
 
-/// How many columns say which run it is.
-pub(crate) const KEYS: usize = 5;
-pub(crate) const COLUMNS: &[&str] = &[
-    "what",
-    "size",
-    "overlap",
-    "between",
-    "runs",
-    "date",
-    "unit",
-    "mirrored",
-    "mirrored_sd",
-    "copying",
-    "copying_sd",
-    "slices",
-    "slices_sd",
-    "ms",
-    "stolen_ms",
-    "loadavg",
-    "nice",
-    "others_ms",
-];
+pub(crate) const DEFINITION: Definition = Definition {
+    name: "queues",
+    title: "Queues without copies",
+    template: include_str!("page.html"),
+    columns: "what,size,overlap,between,runs,date,unit,mirrored,mirrored_sd,copying,copying_sd,slices,slices_sd,ms,\
+              stolen_ms,loadavg,nice,others_ms",
+    keys: 5,
+    runs: runs::runs,
+    import: |_, _| Ok(()),
+    fill: page::fill,
+};
 
-/// What is found out.
+/// Values of the column `what`.
 const FILTER: &str = "filter";
 const CONTROL: &str = "control";
-const TRIP: &str = "trip";
-const STREAM: &str = "stream";
+const ROUND_TRIP: &str = "trip";
+const THROUGHPUT: &str = "stream";
 
-/// Between whom.
-const ONE: &str = "one thread";
-const TWO: &str = "two threads";
+/// Values of the column `between`.
+const ONE_THREAD: &str = "one thread";
+const TWO_THREADS: &str = "two threads";
 const PROCESSES: &str = "two processes";
-/// By rings, and by pipes in their stead: what stands under `copying` is the pipes.
+/// Rings beside pipes: the columns `copying` are the pipes.
 const PIPES: &str = "two processes beside pipes";
 
-/// Spins, and gives the core up where the other one seems to wait for it.
+/// Spins, and after a while offers the core to the thread that it waits for.
 #[derive(Default)]
-struct Patience(u32);
+struct Backoff(u32);
 
-impl Patience {
+impl Backoff {
     fn wait(&mut self) {
         self.0 += 1;
         match self.0 < 2_000 {
@@ -62,7 +62,7 @@ impl Patience {
         }
     }
 
-    fn end(&mut self) {
+    fn reset(&mut self) {
         self.0 = 0;
     }
 }

@@ -1,42 +1,42 @@
 //! The other process: the program starts itself again, which sends back what comes or only reads it, by two rings that it
 //! is handed or by pipes.
 
-use super::Patience;
-use super::pass::{Gone, Mirrored, Post, capacity, ways};
-use super::pipe::Pipes;
-use divisi::rt::mirror::{PageSize, Ring};
+use super::Backoff;
+use super::pipes::Pipes;
+use super::transfer::{Disconnected, Endpoint, MirroredEnd, capacity, queue_end};
+use divisi::rt::mirror::{Pages, Ring};
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::fd::AsRawFd;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 
-/// The name by which the program is asked to be the other process.
+/// Command of the program `divisi` that makes it the other process.
 const COMMAND: &str = "queue-peer";
 
-/// The longest portion that it takes by pipes: more is a mistake.
-const MOST: usize = 1 << 26;
+/// Upper bound on a message by pipes: more is a mistake.
+const MAX_MESSAGE: usize = 1 << 26;
 
-/// What the other process does with what comes. The first portion comes back in any case.
+/// What the other process does with a message. The first one comes back in any case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PeerRole {
-    /// Sends it back.
+    /// Returns it.
     Echo,
-    /// Reads it.
+    /// Only reads it.
     Sink,
 }
 
-/// The other process and this end of its ways. Dropped, it ends.
+/// The other process, and this process's end of the connection. The process ends when this is dropped.
 pub(super) struct Peer<E> {
     end: Option<E>,
     child: Child,
 }
 
-/// The program, where this is it and not a test or a host.
+/// The program `divisi`; `None` in a test or another program.
 pub(super) fn program() -> Option<PathBuf> {
     let program = std::env::current_exe().ok()?;
-    let is_it = program.file_stem().is_some_and(|name| name == "divisi");
-    is_it.then_some(program)
+    let is_divisi = program.file_stem().is_some_and(|name| name == "divisi");
+    is_divisi.then_some(program)
 }
 
 fn command(program: &PathBuf, role: PeerRole, size: usize) -> Command {
@@ -48,62 +48,62 @@ fn command(program: &PathBuf, role: PeerRole, size: usize) -> Command {
     command
 }
 
-impl Peer<Mirrored> {
-    /// Starts `program` again, which gets two rings.
-    pub(super) fn by_rings(program: &PathBuf, role: PeerRole, size: usize) -> io::Result<Self> {
-        let ring =
-            || Ring::<u8>::shared(1, capacity(size), PageSize::Default).map_err(io::Error::other);
-        let (there, back) = (ring()?, ring()?);
-        let out = there.producer().map_err(io::Error::other)?;
-        let home = back.consumer().map_err(io::Error::other)?;
+impl Peer<MirroredEnd> {
+    /// Starts `program` once more, connected by two rings.
+    pub(super) fn with_rings(program: &PathBuf, role: PeerRole, size: usize) -> io::Result<Self> {
+        let ring = || Ring::<u8>::shared(1, capacity(size), Pages::Usual).map_err(io::Error::other);
+        let (to_peer, from_peer) = (ring()?, ring()?);
+        let outgoing = to_peer.producer().map_err(io::Error::other)?;
+        let incoming = from_peer.consumer().map_err(io::Error::other)?;
         let path = |ring: &Ring<u8>| {
             let file = ring.file().map_or(-1, |file| file.as_raw_fd());
             format!("/proc/{}/fd/{file}", std::process::id())
         };
         let child = command(program, role, size)
-            .args([path(&there), path(&back)])
+            .args([path(&to_peer), path(&from_peer)])
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .spawn()?;
-        // Until it has opened both rings, which its answer shows, they stay open here.
-        Self::greeted(ways(out, home), child, size)
+        // Both rings stay open here until the peer has opened them, which its first answer shows.
+        Self::connected(queue_end(outgoing, incoming), child, size)
     }
 }
 
 impl Peer<Pipes> {
-    /// Starts `program` again, which gets a pipe for each way.
-    pub(super) fn by_pipes(program: &PathBuf, role: PeerRole, size: usize) -> io::Result<Self> {
+    /// Starts `program` once more, connected by two pipes.
+    pub(super) fn with_pipes(program: &PathBuf, role: PeerRole, size: usize) -> io::Result<Self> {
         let mut child = command(program, role, size)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()?;
-        let (out, home) = (child.stdin.take(), child.stdout.take());
+        let (outgoing, incoming) = (child.stdin.take(), child.stdout.take());
         let missing = || io::Error::other("the other process has no pipes");
-        let end = Pipes::of_child(out.ok_or_else(missing)?, home.ok_or_else(missing)?);
-        Self::greeted(end, child, size)
+        let end = Pipes::of_child(outgoing.ok_or_else(missing)?, incoming.ok_or_else(missing)?);
+        Self::connected(end, child, size)
     }
 }
 
-impl<E: Post> Peer<E> {
-    /// Sends the first portion and waits until it is back.
-    fn greeted(end: E, child: Child, size: usize) -> io::Result<Self> {
+impl<E: Endpoint> Peer<E> {
+    /// Sends a first message and waits until it is back.
+    fn connected(end: E, child: Child, size: usize) -> io::Result<Self> {
         let mut peer = Self {
             end: Some(end),
             child,
         };
-        let gone = |Gone: Gone| io::Error::other("the other process has gone");
-        let mut bytes = vec![0; size];
-        peer.end().put(&bytes).map_err(gone)?;
-        while !peer.end().take(&mut bytes).map_err(gone)? {
+        let ended = |Disconnected| io::Error::other("the other process has ended");
+        let mut message = vec![0; size];
+        peer.end().send(&message).map_err(ended)?;
+        while !peer.end().receive(&mut message).map_err(ended)? {
             if let Some(status) = peer.child.try_wait()? {
-                let told = format!("the other process has ended: {status}");
-                return Err(io::Error::other(told));
+                let message = format!("the other process has ended: {status}");
+                return Err(io::Error::other(message));
             }
             std::thread::yield_now();
         }
         Ok(peer)
     }
 
+    /// This process's end.
     pub(super) fn end(&mut self) -> &mut E {
         self.end.as_mut().expect("it is there until it is dropped")
     }
@@ -116,46 +116,52 @@ impl<E> Drop for Peer<E> {
     }
 }
 
-/// What the other process does, until the first one is gone: with portions of `size` bytes that come by the ring behind
-/// the first of two paths, and go back by the other's; or by standard input and output.
+/// Serves messages of `size` bytes as the other process, until the first one ends.
+///
+/// `rings`: paths of a ring to this process and of one from it; without them, standard input and output.
+
 ///
 /// # Errors
 ///
-/// A path leads to no ring, or a pipe is none.
+/// A path leads to no ring, or standard input or output is closed.
 ///
 /// Real-time: waits, for the first process.
 pub fn serve_peer(role: PeerRole, size: usize, rings: Option<(&str, &str)>) -> io::Result<()> {
-    let Some((there, back)) = rings else {
-        serve(role, size.clamp(1, MOST), &mut Pipes::of_this_process()?);
+    let Some((to_peer, from_peer)) = rings else {
+        serve(
+            role,
+            size.clamp(1, MAX_MESSAGE),
+            &mut Pipes::of_this_process()?,
+        );
         return Ok(());
     };
     let open = |path: &str| -> io::Result<Ring<u8>> {
         let file: File = OpenOptions::new().read(true).write(true).open(path)?;
         Ring::open(file.into()).map_err(io::Error::other)
     };
-    let (there, back) = (open(there)?, open(back)?);
-    let size = size.clamp(1, there.capacity().min(back.capacity()));
-    let home = there.consumer().map_err(io::Error::other)?;
-    let out = back.producer().map_err(io::Error::other)?;
-    serve(role, size, &mut ways(out, home));
+    let (to_peer, from_peer) = (open(to_peer)?, open(from_peer)?);
+    let size = size.clamp(1, to_peer.capacity().min(from_peer.capacity()));
+    let incoming = to_peer.consumer().map_err(io::Error::other)?;
+    let outgoing = from_peer.producer().map_err(io::Error::other)?;
+    serve(role, size, &mut queue_end(outgoing, incoming));
     Ok(())
 }
 
-/// Serves until the other one is gone.
-fn serve(role: PeerRole, size: usize, end: &mut impl Post) {
-    let (mut bytes, mut is_first) = (vec![0; size], true);
-    while arrive(end, &mut bytes).is_ok() {
-        if (role == PeerRole::Echo || is_first) && end.put(&bytes).is_err() {
+/// Serves until the other end is gone.
+fn serve(role: PeerRole, size: usize, end: &mut impl Endpoint) {
+    let (mut message, mut is_first) = (vec![0; size], true);
+    while wait_for(end, &mut message).is_ok() {
+        if (role == PeerRole::Echo || is_first) && end.send(&message).is_err() {
             return;
         }
         is_first = false;
     }
 }
 
-fn arrive(end: &mut impl Post, bytes: &mut [u8]) -> Result<(), Gone> {
-    let mut patience = Patience::default();
-    while !end.take(bytes)? {
-        patience.wait();
+fn wait_for(end: &mut impl Endpoint, message: &mut [u8]) -> Result<(), Disconnected> {
+    let mut backoff = Backoff::default();
+    while !end.receive(message)? {
+        backoff.wait();
     }
     Ok(())
 }
@@ -163,24 +169,24 @@ fn arrive(end: &mut impl Post, bytes: &mut [u8]) -> Result<(), Gone> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::queues::pass::mirrored;
+    use crate::queues::transfer::mirrored_pair;
 
     #[test]
-    fn an_echo_answers_everything_and_a_sink_the_first_portion_only() {
+    fn an_echo_answers_every_message_and_a_sink_the_first_only() {
         for (role, wanted) in [(PeerRole::Echo, 3), (PeerRole::Sink, 1)] {
-            let (mut here, mut far) = mirrored(64);
+            let (mut near, mut far) = mirrored_pair(64);
             for _ in 0..3 {
-                assert_eq!(here.put(&[5; 64]), Ok(true));
+                assert_eq!(near.send(&[5; 64]), Ok(true));
             }
             let mut answers = 0;
             std::thread::scope(|scope| {
                 let served = scope.spawn(move || serve(role, 64, &mut far));
                 let mut bytes = [0; 64];
                 while answers < wanted {
-                    answers += u32::from(here.take(&mut bytes).unwrap());
+                    answers += u32::from(near.receive(&mut bytes).unwrap());
                 }
                 assert_eq!(bytes, [5; 64]);
-                drop(here);
+                drop(near);
                 served.join().unwrap();
             });
         }

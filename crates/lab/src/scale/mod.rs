@@ -1,33 +1,31 @@
-//! The experiment *scale*: what a simulator says of up to 128 cores, from costs measured here, and how far it is off on
-//! the cores that are here.
+//! The experiment *scale*: simulated cycle times on up to 128 cores, and the simulator's error on the cores here.
+//!
+//! | | |
+//! |---|---|
+//! | source | none: the sources measured few cores; the question is theirs, how the schedulers compare on many |
+//! | varied | graph, scheduler, 1 to 128 cores |
+//! | measured | node costs by kind; transfer, claim, steal and wake between two cores; overhead of each executor per task and cycle, from lines of empty nodes of two lengths |
+//! | simulated | [`crate::simulator`] on those costs; on 1 and 2 cores the graph is played too, and the medians compared |
+//! | control | the line, which no distribution can shorten |
+//! | void | see [`crate::state`]; a void playback gives no error |
+//!
+//! Rows of `what` = `machine`, `nodes` and `overhead` are the measurements, which the rows `cycle` read from the table:
+//! so their order is fixed.
 
-mod cells;
-mod facts;
+mod measured;
 mod page;
+mod runs;
 
-pub(crate) use cells::cells;
-pub(crate) use page::page;
+use crate::experiment::Definition;
 
-/// How many columns say which run it is.
-pub(crate) const KEYS: usize = 6;
-pub(crate) const COLUMNS: &[&str] = &[
-    "what",
-    "graph",
-    "nodes",
-    "scheduler",
-    "cores",
-    "ms",
-    "date",
-    "facts",
-    "predicted_us",
-    "predicted_takes",
-    "predicted_busy",
-    "measured_us",
-    "worst_us",
-    "measured_takes",
-    "waited",
-    "stolen_ms",
-    "loadavg",
-    "nice",
-    "others_ms",
-];
+pub(crate) const DEFINITION: Definition = Definition {
+    name: "scale",
+    title: "From 1 to 128 cores",
+    template: include_str!("page.html"),
+    columns: "what,graph,nodes,scheduler,cores,ms,date,facts,predicted_us,predicted_takes,predicted_busy,measured_us,\
+              worst_us,measured_takes,waited,stolen_ms,loadavg,nice,others_ms",
+    keys: 6,
+    runs: runs::runs,
+    import: |_, _| Ok(()),
+    fill: page::fill,
+};

@@ -1,300 +1,206 @@
-//! What the experiment *scale* says: everything from its table.
+//! The page of the experiment *scale*.
 
-use super::cells::{BLOCK, WAYS};
-use crate::chart::{Body, Chart};
+use super::runs::{BLOCK, SCHEDULERS};
+use crate::Row;
+use crate::chart::Chart;
 use crate::page::Page;
-use crate::{MachineInfo, Row, Table, state};
+use crate::results::{Results, decimals};
 
-/// The page and its pictures.
-pub(crate) fn page(table: &Table, machine: &MachineInfo) -> (String, Vec<Chart>) {
-    let view = View {
-        table,
-        here: machine.cores,
-    };
-    let mut page = Page::new("From 1 to 128 cores");
-    let mut charts = Vec::new();
-    method(&mut page, machine);
-    page.machine(machine, crate::dates(table));
-    state::section(&mut page, table, machine.cores);
-    view.costs(&mut page);
-    view.beside(&mut page);
-    view.curves(&mut page, &mut charts);
-    view.shows(&mut page);
-    (page.finish(), charts)
+/// Explains the measurements of the machine.
+const MACHINE_TIMES: &str = "(base: until the other core sees the data; kib: for each 1024 bytes; claim: a count that the \
+    other changed last; wake: the waker's cost; woken: until the sleeper runs.)";
+
+/// Fills the template.
+pub(super) fn fill(results: &Results<'_>, page: &mut Page) {
+    page.text("block", BLOCK.0);
+    page.text("cores", results.machine.cores);
+    let view = View(results);
+    view.costs(page);
+    for graph in view.graphs() {
+        view.errors(page, graph);
+        view.curves(page, graph);
+    }
+    view.findings(page);
 }
 
-fn method(page: &mut Page, machine: &MachineInfo) {
-    page.text(
-        "How long would a cycle of an audio graph take on 4, 16 or 128 cores, under each way of sharing it out? A simulator \
-         plays the graph's tasks move by move under each executor's own protocol: lanes that wait for one another, halves of \
-         the graph a block apart, one queue without a lock, weighted batches, own queues that are stolen from, one locked \
-         queue. What its moves cost was measured on this machine. On the cores that are here, the same graphs are also \
-         played, and the simulator's error is printed.",
-    );
-    page.section("What was done");
-    page.list([
-        format!(
-            "Nodes that burn 1 µs (line, diamond, rake, random), a session of 500 objects with 64 plug-ins of 16 µs, and a rake \
-             of modulators that cost far less; blocks of {} frames at 48 kHz; one task a node (no fusion).",
-            BLOCK.0
-        ),
-        "Measured: what a node of each kind costs; handing data between two cores; taking a count that another core had; \
-         stealing a task; and, on lines of nodes that burn nothing, what each executor costs a task and a cycle."
-            .to_owned(),
-        "Calculated: when each worker does what. A task is begun when its worker has it and all that it waits for is there; \
-         what other cores wrote is fetched first. A queue, a lock, a count is had by one core at a time. As many workers take \
-         part as could be busy at once on average, as in the executors."
-            .to_owned(),
-        format!(
-            "Played: the same graphs on 1 and 2 of the {} cores here, block after block, by ordinary threads; the median of \
-             the cycles counts.",
-            machine.cores
-        ),
-        "The control is the line: no way of sharing out a block can shorten it, so whatever differs there is overhead. Only \
-         `pipelined`, which plays the second half of the graph a block later, shares out a line too."
-            .to_owned(),
-    ]);
-}
+/// A graph: its name and its number of nodes.
+type GraphName<'a> = (&'a str, &'a str);
 
-struct View<'a> {
-    table: &'a Table,
-    /// How many cores the machine has.
-    here: usize,
-}
+struct View<'a>(&'a Results<'a>);
 
 impl<'a> View<'a> {
-    fn rows(&self, what: &'static str) -> impl Iterator<Item = Row<'a>> {
-        self.table
+    /// The graphs in the table.
+    fn graphs(&self) -> Vec<GraphName<'a>> {
+        let cycles = self
+            .0
+            .table
             .rows()
-            .filter(move |row| row.text("what") == what)
-    }
-
-    /// The graphs in the table, each with its number of nodes.
-    fn graphs(&self) -> Vec<(&'a str, &'a str)> {
-        let mut all: Vec<_> = self
-            .rows("cycle")
+            .filter(|row| row.text("what") == "cycle");
+        let mut graphs: Vec<_> = cycles
             .map(|row| (row.text("graph"), row.text("nodes")))
             .collect();
-        all.dedup();
-        all
-    }
-
-    /// What was calculated for a graph on so many cores; the sequential way has only one.
-    fn cycle(&self, graph: &str, way: &str, cores: usize) -> Option<f64> {
-        let cores = if way == "sequential" { 1 } else { cores };
-        let wanted = [
-            ("what", "cycle"),
-            ("graph", graph),
-            ("scheduler", way),
-            ("cores", &cores.to_string()),
-        ];
-        self.table.find(&wanted)?.number("predicted_us")
-    }
-
-    /// How many times as fast as sequential.
-    fn gain(&self, graph: &str, way: &str, cores: usize) -> Option<f64> {
-        Some(self.cycle(graph, "sequential", 1)? / self.cycle(graph, way, cores)?)
+        graphs.dedup();
+        graphs
     }
 
     fn cores(&self) -> Vec<usize> {
-        let cores = self
-            .rows("cycle")
-            .filter_map(|row| row.text("cores").parse().ok());
-        let mut cores: Vec<usize> = cores.collect();
-        cores.sort_unstable();
-        cores.dedup();
-        cores
+        self.0.distinct_numbers(&[("what", "cycle")], "cores")
+    }
+
+    /// A simulated cycle; a sequential one has one core only.
+    fn cycle(&self, graph: &str, scheduler: &str, cores: usize) -> Option<Row<'a>> {
+        let cores = if scheduler == "sequential" { 1 } else { cores };
+        self.0.find(&[
+            ("what", "cycle"),
+            ("graph", graph),
+            ("scheduler", scheduler),
+            ("cores", &cores.to_string()),
+        ])
+    }
+
+    /// Simulated speed-up over sequential.
+    fn speed_up(&self, graph: &str, scheduler: &str, cores: usize) -> Option<f64> {
+        let us = |scheduler, cores| self.cycle(graph, scheduler, cores)?.number("predicted_us");
+        Some(us("sequential", 1)? / us(scheduler, cores)?)
+    }
+
+    /// Error of a simulated cycle in percent; none where the playback is void.
+    fn error(&self, row: &Row<'_>) -> Option<f64> {
+        let (simulated, played) = (row.number("predicted_us")?, row.number("measured_us")?);
+        (played > 0.0 && !self.0.is_void(row)).then(|| 100.0 * (simulated / played - 1.0))
     }
 
     fn costs(&self, page: &mut Page) {
-        page.section("What was measured");
-        let list = |facts: &str| facts.replace(';', ", ");
-        if let Some(row) = self.rows("machine").last() {
-            page.text(&format!(
-                "Between two cores, in ns: {}. (base: until the other sees it; kib: for each 1024 bytes; claim: a count that the \
-                 other took last; wake: what waking costs the waker; woken: until the sleeper runs.)",
-                list(row.text("facts"))
-            ));
+        let list = |row: &Row<'_>| row.text("facts").replace(';', ", ");
+        if let Some(row) = self.0.find(&[("what", "machine")]) {
+            let times = format!("Between two cores, in ns: {}. {MACHINE_TIMES}", list(&row));
+            page.paragraph("costs", &times);
         }
+        let overhead = [("what", "overhead")];
         let rows = self
-            .rows("overhead")
-            .map(|row| vec![row.text("scheduler").to_owned(), list(row.text("facts"))]);
-        let rows: Vec<_> = rows.collect();
-        page.table(
-            "What each executor costs besides the nodes, in ns a task and a cycle",
-            &["Schedule", "Cost, ns"],
-            &rows,
-        );
-        let rows = self.rows("nodes").map(|row| {
+            .0
+            .rows(&overhead)
+            .map(|row| vec![row.text("scheduler").to_owned(), list(&row)]);
+        let caption = "Overhead of each executor, in ns a task and a cycle";
+        page.table("costs", caption, &["Scheduler", "Cost, ns"], rows);
+        let nodes = [("what", "nodes")];
+        let rows = self.0.rows(&nodes).map(|row| {
             let graph = format!("{} {}", row.text("graph"), row.text("nodes"));
-            vec![graph, list(row.text("facts"))]
+            vec![graph, list(&row)]
         });
-        let rows: Vec<_> = rows.collect();
-        page.table(
-            "What a node of each kind costs, in ns a block",
-            &["Graph", "Cost, ns"],
-            &rows,
-        );
+        let caption = "Cost of a node by kind, in ns a block";
+        page.table("costs", caption, &["Graph", "Cost, ns"], rows);
     }
 
-    /// How far a calculated cycle is off the played one, in percent.
-    fn error(&self, row: &Row<'_>) -> Option<f64> {
-        if state::void(row, self.here).is_some() {
-            return None;
-        }
-        let (told, seen) = (row.number("predicted_us")?, row.number("measured_us")?);
-        (seen > 0.0).then(|| 100.0 * (told / seen - 1.0))
-    }
-
-    fn beside(&self, page: &mut Page) {
-        page.section("How wrong it is here");
-        page.text("For each graph and way: calculated, played (the median), and how far the calculation is off. A minus says that it is too hopeful.");
-        for (graph, nodes) in self.graphs() {
-            let mut rows = Vec::new();
-            for way in WAYS {
-                let mut cells = vec![way.to_owned()];
-                for cores in ["1", "2"] {
-                    let wanted = [
-                        ("what", "cycle"),
-                        ("graph", graph),
-                        ("scheduler", way),
-                        ("cores", cores),
-                    ];
-                    let row = self.table.find(&wanted);
-                    let error = row.as_ref().and_then(|row| self.error(row));
-                    let text =
-                        |column: &str| row.map_or(String::new(), |row| row.text(column).to_owned());
-                    cells.extend(["predicted_us", "measured_us"].map(text));
-                    let is_void = row.is_some_and(|row| state::void(&row, self.here).is_some());
-                    cells.push(match error {
-                        Some(error) => format!("{error:+.1} %"),
-                        None if is_void => "void".to_owned(),
-                        None => String::new(),
-                    });
-                }
-                if cells[1..].iter().any(|cell| !cell.is_empty()) {
-                    rows.push(cells);
-                }
+    fn errors(&self, page: &mut Page, (graph, nodes): GraphName<'_>) {
+        let head = [
+            "Scheduler",
+            "1 core, simulated µs",
+            "played µs",
+            "error",
+            "2 cores, simulated µs",
+            "played µs",
+            "error",
+        ];
+        let rows = SCHEDULERS.into_iter().map(|scheduler| {
+            let mut cells = vec![scheduler.to_owned()];
+            for cores in ["1", "2"] {
+                let filter = [
+                    ("what", "cycle"),
+                    ("graph", graph),
+                    ("scheduler", scheduler),
+                    ("cores", cores),
+                ];
+                let Some(row) = self.0.find(&filter) else {
+                    cells.extend([const { String::new() }; 3]);
+                    continue;
+                };
+                cells.extend(
+                    ["predicted_us", "measured_us"].map(|column| row.text(column).to_owned()),
+                );
+                let error = self.error(&row).map(|error| format!("{error:+.1} %"));
+                cells.push(error.unwrap_or_else(|| self.0.state(&row).to_owned()));
             }
-            let head = [
-                "Schedule",
-                "1 core, calculated µs",
-                "played µs",
-                "error",
-                "2 cores, calculated µs",
-                "played µs",
-                "error",
-            ];
-            page.table(&format!("{graph} of {nodes} nodes"), &head, &rows);
-        }
-    }
-
-    fn curves(&self, page: &mut Page, charts: &mut Vec<Chart>) {
-        page.section("How it would go on");
-        page.text("How many times as fast as sequential, as calculated. Up to two cores this can be checked above; beyond that it is a calculation.");
-        for (graph, nodes) in self.graphs() {
-            let curves =
-                WAYS.into_iter()
-                    .filter(|way| *way != "sequential")
-                    .map(|way| {
-                        let points = self.cores().into_iter().filter_map(|cores| {
-                            Some((cores as f64, self.gain(graph, way, cores)?))
-                        });
-                        (way.to_owned(), points.collect())
-                    });
-            let chart = Chart {
-                file: format!("scale-{}", graph.replace(' ', "-")),
-                title: format!("{graph} of {nodes} nodes: times the speed of sequential"),
-                x: "cores",
-                y: "speed-up",
-                body: Body::Curves {
-                    log: (true, true),
-                    curves: curves.collect(),
-                },
-            };
-            if !chart.is_empty() {
-                page.figure(&chart.svg(), "Calculated. Both axes are logarithmic.");
-                charts.push(chart);
-            }
-            self.table(page, graph);
-        }
-    }
-
-    fn table(&self, page: &mut Page, graph: &str) {
-        let all = self.cores();
-        let shown: Vec<usize> = all.into_iter().filter(|c| c.is_power_of_two()).collect();
-        let head: Vec<String> = shown.iter().map(|cores| format!("{cores}")).collect();
-        let head: Vec<&str> = std::iter::once("Schedule")
-            .chain(head.iter().map(String::as_str))
-            .collect();
-        let rows = WAYS.into_iter().map(|way| {
-            let gains = shown.iter().map(|cores| {
-                let gain = self.gain(graph, way, *cores);
-                gain.map_or(String::new(), |gain| format!("{gain:.2}"))
-            });
-            std::iter::once(way.to_owned()).chain(gains).collect()
+            cells
         });
-        let rows: Vec<Vec<String>> = rows.collect();
-        page.table(
-            "Calculated: times the speed of sequential, by cores",
-            &head,
-            &rows,
-        );
+        let rows = rows.filter(|cells| cells[1..].iter().any(|cell| !cell.is_empty()));
+        page.table("errors", &format!("{graph} of {nodes} nodes"), &head, rows);
     }
 
-    fn shows(&self, page: &mut Page) {
-        page.section("What it shows");
-        let mut said = Vec::new();
-        for cores in ["1", "2"] {
-            let errors = self.rows("cycle").filter(|row| row.text("cores") == cores);
-            let mut errors: Vec<f64> = errors
-                .filter_map(|row| self.error(&row))
-                .map(f64::abs)
-                .collect();
-            errors.sort_by(f64::total_cmp);
-            if let (Some(middle), Some(worst)) = (errors.get(errors.len() / 2), errors.last()) {
-                let count = errors.len();
-                said.push(format!(
-                    "On {cores} core{}: the error of {count} calculations is {middle:.1} % in the median, {worst:.1} % at worst.",
-                    if cores == "1" { "" } else { "s" }
-                ));
-            }
-        }
-        for (graph, nodes) in self.graphs() {
-            said.extend(self.peak(graph, nodes));
-        }
-        if said.is_empty() {
-            said.push("Nothing yet: too few runs have been made.".into());
-        }
-        page.list(said);
-        page.section("What it does not show");
-        page.list([
-            "Real machines of many cores: their cores are not all equally near, share caches and memory, and slow down when many are busy. Here every pair of cores is taken to be like the one pair that was measured.",
-            "Caches: a task costs the same on every core, wherever its state was in the cycle before. That makes every way that moves tasks about look better than it is.",
-            "Waking: everybody is taken to be awake, as block after block. At a device's beat each cycle begins with waking the others, one after another.",
-            "Other work: no cycle is interrupted.",
-        ]);
-    }
-
-    /// Where a graph goes fastest, in a sentence.
-    fn peak(&self, graph: &str, nodes: &str) -> Option<String> {
+    fn curves(&self, page: &mut Page, (graph, nodes): GraphName<'_>) {
         let cores = self.cores();
-        let most = *cores.last()?;
-        let all = WAYS
+        let parallel = SCHEDULERS.into_iter().filter(|s| *s != "sequential");
+        let curves = parallel.map(|scheduler| {
+            let points = cores.iter();
+            let points =
+                points.filter_map(|n| Some((*n as f64, self.speed_up(graph, scheduler, *n)?)));
+            (scheduler.to_owned(), points.collect())
+        });
+        let file = format!("scale-{}", graph.replace(' ', "-"));
+        let title = format!("{graph} of {nodes} nodes: speed-up over sequential");
+        let chart = Chart::curves(file, title, ["cores", "speed-up"], [true; 2], curves);
+        page.chart("curves", chart, "Simulated. Both axes are logarithmic.");
+
+        let shown: Vec<usize> = cores.into_iter().filter(|n| n.is_power_of_two()).collect();
+        let head: Vec<String> = std::iter::once("Scheduler".to_owned())
+            .chain(shown.iter().map(usize::to_string))
+            .collect();
+        let rows = SCHEDULERS.into_iter().map(|scheduler| {
+            let speed_up = |n: &usize| decimals(self.speed_up(graph, scheduler, *n), 2);
+            std::iter::once(scheduler.to_owned())
+                .chain(shown.iter().map(speed_up))
+                .collect()
+        });
+        page.table(
+            "curves",
+            "Simulated: speed-up over sequential, by cores",
+            &head,
+            rows,
+        );
+    }
+
+    fn findings(&self, page: &mut Page) {
+        let errors = ["1", "2"]
             .into_iter()
-            .filter(|way| *way != "sequential")
-            .flat_map(|way| {
-                let gains = cores
-                    .iter()
-                    .filter_map(move |cores| Some((self.gain(graph, way, *cores)?, way, *cores)));
-                gains.collect::<Vec<_>>()
-            });
-        let best = all.max_by(|a, b| a.0.total_cmp(&b.0))?;
-        let locked = self.gain(graph, "mutex", most)?;
+            .filter_map(|cores| self.errors_summary(cores));
+        let best = self
+            .graphs()
+            .into_iter()
+            .filter_map(|graph| self.best(graph));
+        page.findings("findings", &errors.chain(best).collect::<Vec<_>>());
+    }
+
+    /// The simulator's error over all graphs and schedulers, in a sentence.
+    fn errors_summary(&self, cores: &str) -> Option<String> {
+        let filter = [("what", "cycle"), ("cores", cores)];
+        let errors = self.0.rows(&filter).filter_map(|row| self.error(&row));
+        let mut errors: Vec<f64> = errors.map(f64::abs).collect();
+        errors.sort_by(f64::total_cmp);
+        let (count, median, worst) = (errors.len(), errors.get(errors.len() / 2)?, errors.last()?);
+        let s = if cores == "1" { "" } else { "s" };
         Some(format!(
-            "{graph} of {nodes} nodes: at best {:.1} times the speed of sequential, by {} on {} cores; the locked queue comes to \
-             {locked:.2} on {most}.",
-            best.0, best.1, best.2
+            "On {cores} core{s}: the error of {count} simulations is {median:.1} % in the median, {worst:.1} % at worst."
+        ))
+    }
+
+    /// The highest speed-up of a graph, in a sentence.
+    fn best(&self, (graph, nodes): GraphName<'_>) -> Option<String> {
+        let cores = self.cores();
+        let max_cores = *cores.last()?;
+        let mut best = (0.0, "", 0);
+        for scheduler in SCHEDULERS.into_iter().filter(|s| *s != "sequential") {
+            for cores in &cores {
+                let speed_up = self.speed_up(graph, scheduler, *cores).unwrap_or(0.0);
+                if speed_up >= best.0 {
+                    best = (speed_up, scheduler, *cores);
+                }
+            }
+        }
+        let (speed_up, scheduler, cores) = best;
+        let locked = self.speed_up(graph, "mutex", max_cores)?;
+        Some(format!(
+            "{graph} of {nodes} nodes: at best {speed_up:.1} times the speed of sequential, by {scheduler} on {cores} cores; \
+             the locked queue comes to {locked:.2} on {max_cores}."
         ))
     }
 }

@@ -1,18 +1,25 @@
-//! A session of 64 plug-ins and just 500 objects, as a host would wire it.
+//! A session of 64 plug-ins and exactly 500 objects, wired as in a plug-in host.
+//!
+//! ```text
+//! 64 x  osc -> gain -> mix -> work -> meter -> gain -> pan      a track; `work` is its plug-in
+//!                                                       |
+//!  8 x  2 x  mix -> gain -> meter                               a group, left and right
+//!                             |
+//!       2 x  mix -> sink                                        the master
+//! ```
 
-use divisi::graph::{Edge, Graph, Node, NodeId, ParamValue, Port, PortRef, Signal, SourceSpan};
+use divisi::graph::{Edge, End, Graph, Node, NodeId, Place, Port, Signal, Value};
 use divisi::units::{Channels, Nanos};
 
-/// Tracks, each with a plug-in.
-pub(crate) const TRACKS: usize = 64;
-/// Groups of tracks.
+/// Number of tracks, each with a plug-in.
+const TRACKS: usize = 64;
+/// Number of groups of tracks.
 const GROUPS: usize = 8;
-/// What an object costs that is not dear; a dear one weighs a hundred.
-const LIGHT_NS: u64 = 160;
+/// Cost of an object that the planner is given; a plug-in has a hundred times that.
+const OBJECT_NS: u64 = 160;
 
-/// 64 tracks of an oscillator, a trim, an input mixer, a plug-in, a meter, a fader and a pan; eight groups of a mixer, a
-/// fader and a meter on either side; a master: 500 nodes. A plug-in burns `dear_ns` a block.
-pub(crate) fn graph(dear_ns: f64) -> Graph {
+/// The session; each plug-in burns `plugin_ns` a block.
+pub(super) fn session(plugin_ns: f64) -> Graph {
     let mut session = Session::default();
     let sums = [(); GROUPS].map(|()| [(); 2].map(|()| session.add("mix", TRACKS / GROUPS, 1)));
     for track in 0..TRACKS {
@@ -24,8 +31,8 @@ pub(crate) fn graph(dear_ns: f64) -> Graph {
             let outs = if kind == "pan" { 2 } else { 1 };
             let next = session.add(kind, 1, outs);
             if kind == "work" {
-                session.set(next, "ns", dear_ns);
-                session.weigh(next, 100 * LIGHT_NS);
+                session.set(next, "ns", plugin_ns);
+                session.set_cost(next, 100 * OBJECT_NS);
             }
             session.connect((last, 0), (next, 0));
             last = next;
@@ -67,35 +74,35 @@ impl Session {
         node.inputs = (1..=inputs).map(|i| port(format!("in{i}"))).collect();
         node.outputs = (1..=outputs).map(|i| port(format!("out{i}"))).collect();
         if matches!(kind, "mix" | "work") {
-            node.set("in", ParamValue::Number(inputs as f64));
-            node.set("out", ParamValue::Number(outputs as f64));
+            node.set("in", Value::Number(inputs as f64));
+            node.set("out", Value::Number(outputs as f64));
         }
-        node.cost = Some(Nanos(LIGHT_NS));
+        node.cost = Some(Nanos(OBJECT_NS));
         self.graph.add(node).expect("the number makes it new")
     }
 
     fn set(&mut self, node: NodeId, key: &str, value: f64) {
         if let Some(node) = self.graph.node_mut(node) {
-            node.set(key, ParamValue::Number(value));
+            node.set(key, Value::Number(value));
         }
     }
 
-    /// What the planner is to think that it costs.
-    fn weigh(&mut self, node: NodeId, ns: u64) {
+    /// Sets the cost that the planner is given.
+    fn set_cost(&mut self, node: NodeId, ns: u64) {
         if let Some(node) = self.graph.node_mut(node) {
             node.cost = Some(Nanos(ns));
         }
     }
 
     fn connect(&mut self, from: (NodeId, usize), to: (NodeId, usize)) {
-        let end = |(node, port): (NodeId, usize)| PortRef {
+        let end = |(node, port): (NodeId, usize)| End {
             node,
             port: port as u16,
         };
         self.graph.connect(Edge {
             from: end(from),
             to: end(to),
-            span: SourceSpan::NONE,
+            place: Place::NOWHERE,
         });
     }
 }
@@ -103,21 +110,21 @@ impl Session {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use divisi::plan::{self, PlanOptions};
+    use divisi::plan::{self, Options};
     use divisi::units::{Frames, SampleRate};
 
     #[test]
-    fn it_has_500_objects_64_of_them_dear_and_can_be_played() {
-        let graph = graph(1000.0);
+    fn it_has_500_objects_and_64_plug_ins_and_can_be_planned() {
+        let graph = session(1000.0);
         assert_eq!(graph.len(), 500);
-        let dear = graph.nodes().filter(|(_, node)| node.kind == "work");
-        assert_eq!(dear.count(), TRACKS);
+        let plug_ins = graph.nodes().filter(|(_, node)| node.kind == "work");
+        assert_eq!(plug_ins.count(), TRACKS);
         let rate = SampleRate::new(48_000).unwrap();
         let registry = divisi::registry();
-        let options = PlanOptions::new(Frames(128), rate);
+        let options = Options::new(Frames(128), rate);
         let plan = plan::compile(&graph, registry.catalogue(), &options).unwrap();
         assert_eq!(plan.steps.len(), 500);
-        let dear = plan.steps.iter().filter(|s| s.cost.0 == 100 * LIGHT_NS);
-        assert_eq!(dear.count(), TRACKS);
+        let expensive = plan.steps.iter().filter(|s| s.cost.0 == 100 * OBJECT_NS);
+        assert_eq!(expensive.count(), TRACKS);
     }
 }

@@ -1,40 +1,56 @@
-//! The experiment *session*: 500 objects, 64 of them plug-ins, as in the article of Brad Robinson (2016) on the engine of
-//! Cantabile: how often a shared queue is taken from, how often workers are woken, how much of the processor it uses.
+//! The experiment *session*: 500 objects, 64 of them plug-ins.
+//!
+//! | | |
+//! |---|---|
+//! | source | Brad Robinson, article on the audio engine of Cantabile 3 (2016): takes from the shared queue and processor time of a session of 500 objects with six threads, before and after weighted batches |
+//! | varied | executor, fusion, two threads or six, idle or playing plug-ins |
+//! | measured | takes and wakes per cycle, processor time, cycle time, missed cycles |
+//! | how | `playback` at the period of a clock driver, 128 frames; the engine counts takes and wakes |
+//! | control | an oscillator into an output on one thread, for as long |
+//! | void | see [`crate::state`] |
 
 mod graph;
 mod page;
 
-use crate::bench::Bench;
-use crate::figures::columns;
-use crate::machine::{now, period_us};
-use crate::play::{Pace, Run, play};
-use crate::run::Cell;
+use crate::calibration::Calibration;
+use crate::experiment::Definition;
+use crate::machine::period_us;
+use crate::playback::{Pace, Playback, compared_schedulers, measure_playback, playback_columns};
+use crate::run::{Record, Run};
 use crate::{Effort, LabError, Table};
 use divisi::graph::shape;
-use divisi::plan::MeasuredCosts;
+use divisi::plan::Costs;
 use divisi::prelude::{Frames, Graph, Scheduler};
 use std::time::Duration;
 
-pub(crate) use page::page;
+pub(crate) const DEFINITION: Definition = Definition {
+    name: "session",
+    title: "A session of 500 objects",
+    template: include_str!("page.html"),
+    columns: concat!(
+        "state,threads,scheduler,fuse,ms,",
+        playback_columns!(),
+        ",loadavg,nice,others_ms"
+    ),
+    keys: 5,
+    runs,
+    import: |_, _| Ok(()),
+    fill: page::fill,
+};
 
-/// Frames in a block.
-const BLOCK: u32 = 128;
-/// What one plug-in burns a block, in ns, while nothing plays and while something does.
+const BLOCK: Frames = Frames(128);
+/// Time that one plug-in burns per block, by state.
 const IDLE_NS: f64 = 2_000.0;
 const PLAYING_NS: f64 = 16_000.0;
 
-/// How many columns say which run it is.
-pub(crate) const KEYS: usize = 5;
-pub(crate) const COLUMNS: &[&str] = columns!("state", "threads", "scheduler", "fuse", "ms";);
-
-/// What plays.
+/// States of the session; the control is a graph of two nodes.
 const CONTROL: &str = "control";
 const STATES: [&str; 2] = ["idle", "playing"];
-/// How many threads.
+/// Numbers of threads.
 const THREADS: [usize; 2] = [2, 6];
 
 /// One run.
-pub(crate) struct SessionCell {
+struct SessionRun {
     state: &'static str,
     threads: usize,
     scheduler: Scheduler,
@@ -42,84 +58,80 @@ pub(crate) struct SessionCell {
     ms: u64,
 }
 
-impl SessionCell {
+impl SessionRun {
     fn graph(&self) -> Graph {
         match self.state {
-            "idle" => graph::graph(IDLE_NS),
-            "playing" => graph::graph(PLAYING_NS),
+            "idle" => graph::session(IDLE_NS),
+            "playing" => playing(),
             _ => shape::line(2, None).expect("a line may have two nodes"),
         }
     }
 }
 
-impl Cell for SessionCell {
+impl Run for SessionRun {
     fn key(&self) -> Vec<String> {
-        let key = [
+        vec![
             self.state.to_owned(),
             self.threads.to_string(),
             self.scheduler.to_string(),
             if self.fuse { "on" } else { "off" }.to_owned(),
             self.ms.to_string(),
-        ];
-        debug_assert_eq!(key.len(), KEYS);
-        key.into()
+        ]
     }
 
-    fn is_loaded(&self) -> bool {
-        false
+    fn duration(&self) -> Duration {
+        let warm_up = Duration::from_micros(10 * period_us(BLOCK) as u64);
+        Duration::from_millis(self.ms + 20) + warm_up
     }
 
-    fn lasts(&self) -> Duration {
-        let warm = 10.0 * period_us(Frames(BLOCK));
-        Duration::from_millis(self.ms + 20) + Duration::from_micros(warm as u64)
-    }
-
-    fn run(&self, bench: &mut Bench, _: &Table) -> Result<Vec<String>, LabError> {
-        let date = now();
-        let seen = play(Run {
+    fn measure(
+        &self,
+        calibration: &mut Calibration,
+        _: &Table,
+        record: &mut Record,
+    ) -> Result<(), LabError> {
+        let stats = measure_playback(&Playback {
             graph: &self.graph(),
             scheduler: self.scheduler,
             workers: self.threads,
-            block: Frames(BLOCK),
+            block: BLOCK,
             fuse: self.fuse,
             pace: Pace::Beat,
-            facts: bench.facts(),
-            // As the article: what a thing weighs is said, not measured.
-            costs: MeasuredCosts::default(),
-            time: Duration::from_millis(self.ms),
+            core_timings: calibration.core_timings(),
+            // As in the article, weights are given, not measured.
+            costs: Costs::default(),
+            duration: Duration::from_millis(self.ms),
         })?;
-        Ok(seen.cells(date, Frames(BLOCK)))
+        stats.record(BLOCK, record);
+        Ok(())
     }
 }
 
-/// The session while something plays.
+/// The session while its plug-ins play.
 pub(crate) fn playing() -> Graph {
-    graph::graph(PLAYING_NS)
-}
-
-/// Every way of playing, and the one that is only for comparison.
-fn ways() -> Vec<Scheduler> {
-    let all = Scheduler::all();
-    all.filter(|way| way.name() != "auto").collect()
+    graph::session(PLAYING_NS)
 }
 
 /// Every run, the control first.
-pub(crate) fn cells(effort: Effort) -> Vec<SessionCell> {
-    let ms = effort.choose(2500, 250, 5);
-    let cell = |state, threads, scheduler, fuse| SessionCell {
-        state,
-        threads,
-        scheduler,
-        fuse,
-        ms,
+fn runs(effort: Effort) -> Vec<Box<dyn Run>> {
+    let mut all: Vec<Box<dyn Run>> = Vec::new();
+    let mut add = |state, threads, scheduler, fuse| {
+        all.push(Box::new(SessionRun {
+            state,
+            threads,
+            scheduler,
+            fuse,
+            ms: effort.choose(2500, 250, 5),
+        }));
     };
-    let mut all = vec![cell(CONTROL, 1, Scheduler::Sequential, false)];
+    add(CONTROL, 1, Scheduler::Sequential, false);
     for state in STATES {
         for fuse in [false, true] {
-            all.push(cell(state, 1, Scheduler::Sequential, fuse));
+            add(state, 1, Scheduler::Sequential, fuse);
             for threads in THREADS {
-                let ways = ways().into_iter().filter(|w| *w != Scheduler::Sequential);
-                all.extend(ways.map(|way| cell(state, threads, way, fuse)));
+                let schedulers = compared_schedulers().into_iter();
+                let parallel = schedulers.filter(|s| *s != Scheduler::Sequential);
+                parallel.for_each(|scheduler| add(state, threads, scheduler, fuse));
             }
         }
     }

@@ -1,148 +1,118 @@
-//! What the experiment *session* says: everything from its table.
+//! The page of the experiment *session*.
 
-use super::{BLOCK, CONTROL, IDLE_NS, PLAYING_NS, STATES, THREADS, ways};
-use crate::chart::{Body, Chart};
+use super::{BLOCK, CONTROL, IDLE_NS, PLAYING_NS, STATES, THREADS};
+use crate::Row;
+use crate::chart::Chart;
 use crate::machine::period_us;
 use crate::page::Page;
-use crate::{MachineInfo, Row, Table, state};
-use divisi::units::Frames;
+use crate::playback::compared_schedulers;
+use crate::results::{Results, decimals, scheduler_label};
 
-/// The page and its pictures.
-pub(crate) fn page(table: &Table, machine: &MachineInfo) -> (String, Vec<Chart>) {
-    let view = View {
-        table,
-        cores: machine.cores,
-    };
-    let mut page = Page::new("A session of 500 objects");
-    let mut charts = Vec::new();
-    method(&mut page, machine);
-    page.machine(machine, crate::dates(table));
-    state::section(&mut page, table, machine.cores);
-    view.control(&mut page);
-    view.beside(&mut page);
-    view.all(&mut page, &mut charts);
-    view.shows(&mut page);
-    (page.finish(), charts)
+/// Takes per thread and cycle, takes per cycle, processor idle and playing, as the article has them.
+const ARTICLE: [[&str; 5]; 2] = [
+    [
+        "article, before: one locked queue",
+        "70 to 80",
+        "not told",
+        "12 %",
+        "40 %",
+    ],
+    [
+        "article, after: weighted batches",
+        "7 to 10 on the main thread, 10 to 15 on the others",
+        "about 60",
+        "3 %",
+        "25 %",
+    ],
+];
+
+/// The article's two methods here: the executor, and what it is.
+const METHODS: [(&str, &str); 2] = [
+    ("mutex", "one locked queue"),
+    ("weighted", "weighted batches"),
+];
+
+/// Fills the template.
+pub(super) fn fill(results: &Results<'_>, page: &mut Page) {
+    let period_us = period_us(BLOCK);
+    for (us, percent, ns) in [
+        ("idle_us", "idle_percent", IDLE_NS),
+        ("playing_us", "playing_percent", PLAYING_NS),
+    ] {
+        page.text(us, ns / 1e3);
+        page.text(percent, format!("{:.0}", 64.0 * ns / period_us / 10.0));
+    }
+    page.text("block", BLOCK.0);
+    page.text("period_us", format!("{period_us:.0}"));
+    page.text("cores", results.machine.cores);
+    let view = View(results);
+    page.paragraph("control", &view.control());
+    view.article(page);
+    view.tables(page);
+    view.charts(page);
+    let findings = view.batches_beside_lock().into_iter();
+    let findings = findings.chain(THREADS.iter().filter_map(|threads| view.best(*threads)));
+    page.findings("findings", &findings.collect::<Vec<_>>());
 }
 
-fn method(page: &mut Page, machine: &MachineInfo) {
-    page.text(
-        "In 2016 Brad Robinson told how he made the audio engine of Cantabile 3 take fewer locks. A session with 64 plug-ins \
-         is a graph of about 500 objects. Before, every object was taken from one locked queue, and threads without work \
-         polled it. After, a thread takes as many objects at once as make up its share of the whole weight (a plug-in \
-         weighs 100, anything else 1), keeps what it releases while it fits, and sleeps when there is nothing. Here a \
-         session of the same size is played by every executor of Divisi, his first one (`mutex`) among them.",
-    );
-    page.section("What was done");
-    let period = period_us(Frames(BLOCK));
-    page.list([
-        "64 tracks of an oscillator, a trim, an input mixer, a plug-in, a meter, a fader and a pan; eight groups with a \
-         mixer, a fader and a meter on either side; a master: 500 nodes. The plug-ins are nodes that burn a known time."
-            .to_owned(),
-        format!(
-            "Idle, a plug-in burns {} µs a block, playing {} µs: 64 of them make {:.0} % and {:.0} % of one core at blocks of \
-             {BLOCK} frames at 48 kHz (a period of {period:.0} µs). The planner is told that a plug-in costs 100 times as much \
-             as anything else.",
-            IDLE_NS / 1e3,
-            PLAYING_NS / 1e3,
-            64.0 * IDLE_NS / period / 10.0,
-            64.0 * PLAYING_NS / period / 10.0
-        ),
-        format!(
-            "Two threads and six (the article had six), at the beat of a clock. This machine has {} cores: six threads take \
-             turns on them and have no real-time priority; two have, where it is granted.",
-            machine.cores
-        ),
-        "Takes: how often in a cycle a worker took work from something that it shares with others; under `mutex` every \
-         taking of the lock. Wakes: how many sleeping threads a cycle had to wake. Both are counted by the engine."
-            .to_owned(),
-        "Processor: what the system says that all threads of the engine ran, as a share of all cores, over the whole run."
-            .to_owned(),
-    ]);
-}
-
-struct View<'a> {
-    table: &'a Table,
-    cores: usize,
-}
+struct View<'a>(&'a Results<'a>);
 
 impl<'a> View<'a> {
-    /// A run that is not void.
-    fn run(&self, state: &str, threads: usize, way: &str, fuse: &str) -> Option<Row<'a>> {
-        let run = self.any(state, threads, way, fuse);
-        run.filter(|run| state::void(run, self.cores).is_none())
-    }
-
-    fn any(&self, state: &str, threads: usize, way: &str, fuse: &str) -> Option<Row<'a>> {
-        let threads = if way == "sequential" { 1 } else { threads };
-        self.table.find(&[
+    /// A run, void or not.
+    fn find(&self, state: &str, threads: usize, scheduler: &str, fuse: &str) -> Option<Row<'a>> {
+        let threads = if scheduler == "sequential" {
+            1
+        } else {
+            threads
+        };
+        self.0.find(&[
             ("state", state),
             ("threads", &threads.to_string()),
-            ("scheduler", way),
+            ("scheduler", scheduler),
             ("fuse", fuse),
         ])
     }
 
-    /// The share of all cores that its threads ran.
-    fn share(&self, run: &Row<'_>) -> Option<f64> {
-        Some(100.0 * run.number("ran")? / self.cores as f64)
+    /// A run that is not void.
+    fn valid(&self, state: &str, threads: usize, scheduler: &str, fuse: &str) -> Option<Row<'a>> {
+        let run = self.find(state, threads, scheduler, fuse);
+        run.filter(|run| !self.0.is_void(run))
     }
 
-    fn control(&self, page: &mut Page) {
-        page.section("The control");
-        let Some(run) = self.table.find(&[("state", CONTROL)]) else {
-            return page.text("The control has not been run yet.");
+    /// Share of all cores that its threads used, in percent.
+    fn processor(&self, run: &Row<'_>) -> Option<f64> {
+        Some(100.0 * run.number("ran")? / self.0.machine.cores as f64)
+    }
+
+    fn control(&self) -> String {
+        let Some(run) = self.0.find(&[("state", CONTROL)]) else {
+            return "The control has not been run yet.".into();
         };
-        page.text(&format!(
-            "An oscillator into an output on one thread, played for as long at the same beat: {} cycles, the worst {} µs, {} \
-             missed, {:.2} % of the cores. So much of the figures below is the machine's doing and not an executor's.",
+        format!(
+            "An oscillator into an output on one thread, played for as long at the same period: {} cycles, the worst {} µs, {} \
+             missed, {} % of the cores. That much of the numbers below is due to the machine and not to an executor.",
             run.text("cycles"),
             run.text("worst_us"),
             run.text("missed"),
-            self.share(&run).unwrap_or(0.0)
-        ));
+            decimals(self.processor(&run), 2)
+        )
     }
 
-    fn beside(&self, page: &mut Page) {
-        page.section("Beside the article");
-        let said = |cells: [&str; 5]| cells.map(str::to_owned).to_vec();
-        let mut rows = vec![
-            said([
-                "article, before: one locked queue",
-                "70 to 80",
-                "not told",
-                "12 %",
-                "40 %",
-            ]),
-            said([
-                "article, after: weighted batches",
-                "7 to 10 on the main thread, 10 to 15 on the others",
-                "about 60",
-                "3 %",
-                "25 %",
-            ]),
-        ];
-        for (way, is) in [
-            ("mutex", "one locked queue"),
-            ("weighted", "weighted batches"),
-        ] {
-            let (idle, playing) = (
-                self.run("idle", 6, way, "off"),
-                self.run("playing", 6, way, "off"),
-            );
-            let (Some(idle), Some(playing)) = (idle, playing) else {
-                continue;
-            };
+    fn article(&self, page: &mut Page) {
+        let here = METHODS.into_iter().filter_map(|(scheduler, method)| {
+            let [idle, playing] = STATES.map(|state| self.valid(state, 6, scheduler, "off"));
+            let (idle, playing) = (idle?, playing?);
             let takes = playing.number("takes").unwrap_or(0.0);
-            let share = |run: &Row<'_>| format!("{:.1} %", self.share(run).unwrap_or(0.0));
-            rows.push(vec![
-                format!("here, `{way}`: {is}, six threads"),
+            let percent = |run| format!("{} %", decimals(self.processor(&run), 1));
+            Some(vec![
+                format!("here, {scheduler}: {method}, six threads"),
                 format!("{:.1} on average", takes / 6.0),
                 format!("{takes:.1}"),
-                share(&idle),
-                share(&playing),
-            ]);
-        }
+                percent(idle),
+                percent(playing),
+            ])
+        });
+        let article = ARTICLE.map(|cells| cells.map(str::to_owned).to_vec());
         let head = [
             "",
             "Takes a thread and cycle",
@@ -150,211 +120,161 @@ impl<'a> View<'a> {
             "Processor, idle",
             "Processor, playing",
         ];
-        page.table("Six threads, not fused", &head, &rows);
-        page.text(
-            "The article does not say on how many cores, at which buffer and with which plug-ins its shares were measured, so \
-             only the directions can be compared: how many takes a plug-in costs, and how much less of the processor is \
-             spent around the plug-ins.",
-        );
+        let rows = article.into_iter().chain(here);
+        page.table("article", "Six threads, not fused", &head, rows);
     }
 
-    fn all(&self, page: &mut Page, charts: &mut Vec<Chart>) {
-        page.section("Every executor");
+    fn tables(&self, page: &mut Page) {
+        let head = [
+            "Scheduler",
+            "Takes",
+            "Takes a thread",
+            "Wakes",
+            "Processor",
+            "Mean µs",
+            "Worst µs",
+            "Missed",
+            "Cycles",
+            "Priority",
+            "Load average",
+            "State",
+        ];
         for threads in THREADS {
             for state in STATES {
-                let rows = self.rows(state, threads);
-                let head = [
-                    "Schedule",
-                    "Takes",
-                    "Takes a thread",
-                    "Wakes",
-                    "Processor",
-                    "Mean µs",
-                    "Worst µs",
-                    "Missed",
-                    "Cycles",
-                    "Priority",
-                    "Load average",
-                    "State",
-                ];
-                page.table(&format!("{state}, {threads} threads"), &head, &rows);
-            }
-        }
-        for (file, title, y, value) in [
-            (
-                "takes",
-                "Takes from shared queues a cycle, playing",
-                "takes",
-                Value::Takes,
-            ),
-            (
-                "wakes",
-                "Threads woken a cycle, playing",
-                "wakes",
-                Value::Wakes,
-            ),
-            (
-                "processor-idle",
-                "Share of the processor, idle",
-                "%",
-                Value::Idle,
-            ),
-            (
-                "processor-playing",
-                "Share of the processor, playing",
-                "%",
-                Value::Playing,
-            ),
-        ] {
-            let chart = Chart {
-                file: file.into(),
-                title: title.into(),
-                x: "",
-                y,
-                body: self.bars(value),
-            };
-            if !chart.is_empty() {
-                page.figure(&chart.svg(), "Not fused.");
-                charts.push(chart);
+                let rows = compared_schedulers().into_iter().flat_map(|scheduler| {
+                    ["off", "on"]
+                        .map(|fuse| self.row(&self.find(state, threads, scheduler.name(), fuse)?))
+                });
+                page.table(
+                    "executors",
+                    &format!("{state}, {threads} threads"),
+                    &head,
+                    rows.flatten(),
+                );
             }
         }
     }
 
-    fn rows(&self, state: &str, threads: usize) -> Vec<Vec<String>> {
-        let mut rows = Vec::new();
-        for way in ways() {
-            for fuse in ["off", "on"] {
-                let Some(run) = self.any(state, threads, way.name(), fuse) else {
-                    continue;
-                };
-                let fused = if fuse == "on" { ", fused" } else { "" };
-                let takes = run.number("takes").unwrap_or(0.0);
-                let of: f64 = run.number("threads").unwrap_or(1.0);
-                rows.push(vec![
-                    format!("{way}{fused}"),
-                    format!("{takes:.1}"),
-                    format!("{:.1}", takes / of),
-                    run.text("wakes").into(),
-                    format!("{:.1} %", self.share(&run).unwrap_or(0.0)),
-                    run.text("mean_us").into(),
-                    run.text("worst_us").into(),
-                    run.text("missed").into(),
-                    run.text("cycles").into(),
-                    run.text("priority").into(),
-                    run.text("loadavg").into(),
-                    match state::void(&run, self.cores) {
-                        Some(_) => "void".into(),
-                        None => String::new(),
-                    },
-                ]);
-            }
-        }
-        rows
+    fn row(&self, run: &Row<'_>) -> Option<Vec<String>> {
+        let (takes, threads) = (run.number("takes")?, run.number("threads")?);
+        let mut cells = vec![
+            scheduler_label(run.text("scheduler"), run.text("fuse")),
+            format!("{takes:.1}"),
+            format!("{:.1}", takes / threads),
+            run.text("wakes").into(),
+            format!("{} %", decimals(self.processor(run), 1)),
+        ];
+        let columns = [
+            "mean_us", "worst_us", "missed", "cycles", "priority", "loadavg",
+        ];
+        cells.extend(columns.map(|column| run.text(column).to_owned()));
+        cells.push(self.0.state(run).into());
+        Some(cells)
     }
 
-    fn bars(&self, value: Value) -> Body {
-        let series = ways().into_iter().map(|way| {
+    fn charts(&self, page: &mut Page) {
+        self.chart(
+            page,
+            "takes",
+            "Takes from shared queues a cycle, playing",
+            "takes",
+            "playing",
+            |run| run.number("takes"),
+        );
+        self.chart(
+            page,
+            "wakes",
+            "Threads woken a cycle, playing",
+            "wakes",
+            "playing",
+            |run| run.number("wakes"),
+        );
+        self.chart(
+            page,
+            "processor-idle",
+            "Share of the processor, idle",
+            "%",
+            "idle",
+            |run| self.processor(run),
+        );
+        self.chart(
+            page,
+            "processor-playing",
+            "Share of the processor, playing",
+            "%",
+            "playing",
+            |run| self.processor(run),
+        );
+    }
+
+    /// Bars of a value of each executor, in a group for each number of threads.
+    fn chart(
+        &self,
+        page: &mut Page,
+        file: &str,
+        title: &str,
+        y: &str,
+        state: &str,
+        value: impl Fn(&Row<'_>) -> Option<f64>,
+    ) {
+        let groups = THREADS.map(|threads| format!("{threads} threads")).to_vec();
+        let rows = compared_schedulers().into_iter().map(|scheduler| {
             let values = THREADS.map(|threads| {
-                let state = if matches!(value, Value::Idle) {
-                    "idle"
-                } else {
-                    "playing"
-                };
-                let run = self.run(state, threads, way.name(), "off")?;
-                let height = match value {
-                    Value::Takes => run.number("takes")?,
-                    Value::Wakes => run.number("wakes")?,
-                    Value::Idle | Value::Playing => self.share(&run)?,
-                };
+                let run = self.valid(state, threads, scheduler.name(), "off")?;
+                let height = value(&run)?;
                 Some((height, height))
             });
-            (way.to_string(), values.to_vec())
+            (scheduler.to_string(), values.to_vec())
         });
-        Body::Bars {
-            groups: THREADS.map(|threads| format!("{threads} threads")).to_vec(),
-            series: series.collect(),
-        }
-    }
-
-    fn shows(&self, page: &mut Page) {
-        page.section("What it shows");
-        let mut said = Vec::new();
-        said.extend(self.fewer_takes());
-        for threads in THREADS {
-            said.extend(self.least(threads));
-        }
-        if said.is_empty() {
-            said.push("Nothing yet: too few runs have been made.".into());
-        }
-        page.list(said);
-        page.section("What it does not show");
-        page.list([
-            "Real plug-ins: theirs are not of one length, they use memory, and some have threads of their own.",
-            "How Cantabile does: its program was not run, and its session is not public.",
-            "How it would be on six cores: here six threads share fewer, so that waiting for one another costs more.",
-        ]);
-    }
-
-    /// The second engine of the article beside its first, here.
-    fn fewer_takes(&self) -> Option<String> {
-        let before = self.run("playing", 6, "mutex", "off")?;
-        let after = self.run("playing", 6, "weighted", "off")?;
-        let (idle_before, idle_after) = (
-            self.run("idle", 6, "mutex", "off")?,
-            self.run("idle", 6, "weighted", "off")?,
+        page.chart(
+            "executors",
+            Chart::bars(file, title, y, groups, rows),
+            "Not fused.",
         );
+    }
+
+    /// The article's second method beside its first, here, in a sentence.
+    fn batches_beside_lock(&self) -> Option<String> {
+        let [before, after] = ["mutex", "weighted"].map(|s| self.valid("playing", 6, s, "off"));
+        let [idle_before, idle_after] =
+            ["mutex", "weighted"].map(|s| self.valid("idle", 6, s, "off"));
+        let (before, after) = (before?, after?);
         Some(format!(
             "With six threads weighted batches take {:.1} times a cycle where the locked queue takes {:.0} times; the share of \
              the processor goes from {:.1} to {:.1} % idle, and from {:.1} to {:.1} % playing.",
             after.number("takes")?,
             before.number("takes")?,
-            self.share(&idle_before)?,
-            self.share(&idle_after)?,
-            self.share(&before)?,
-            self.share(&after)?
+            self.processor(&idle_before?)?,
+            self.processor(&idle_after?)?,
+            self.processor(&before)?,
+            self.processor(&after)?
         ))
     }
 
-    /// Who needs least of the processor, and who is fastest, in a sentence.
-    fn least(&self, threads: usize) -> Option<String> {
-        let runs = ways().into_iter().flat_map(|way| {
-            ["off", "on"].map(|fuse| self.run("playing", threads, way.name(), fuse))
-        });
-        let runs: Vec<Row<'_>> = runs
-            .flatten()
-            .filter(|r| r.text("scheduler") != "sequential")
-            .collect();
-        let by = |key: &dyn Fn(&Row<'_>) -> f64| {
-            runs.iter()
-                .copied()
-                .min_by(|a, b| key(a).total_cmp(&key(b)))
+    /// The fastest executor and the one that uses least of the processor, in a sentence.
+    fn best(&self, threads: usize) -> Option<String> {
+        let parallel = compared_schedulers()
+            .into_iter()
+            .filter(|s| s.name() != "sequential");
+        let runs = parallel
+            .flat_map(|s| ["off", "on"].map(|fuse| self.valid("playing", threads, s.name(), fuse)));
+        let runs: Vec<Row<'_>> = runs.flatten().collect();
+        let min_by = |column: &str| {
+            let number = |run: &Row<'_>| run.number(column).unwrap_or(f64::INFINITY);
+            runs.iter().min_by(|a, b| number(a).total_cmp(&number(b)))
         };
-        let of = |run: &Row<'_>, column: &str| run.number(column).unwrap_or(f64::INFINITY);
-        let fused = |run: &Row<'_>| match run.text("fuse") {
-            "on" => format!("{} (fused)", run.text("scheduler")),
-            _ => run.text("scheduler").to_owned(),
-        };
-        let fast = by(&|run| of(run, "mean_us"))?;
-        let thrifty = by(&|run| of(run, "ran"))?;
-        let alone = self.run("playing", 1, "sequential", "off")?;
+        let label = |run: &Row<'_>| scheduler_label(run.text("scheduler"), run.text("fuse"));
+        let (fastest, cheapest) = (min_by("mean_us")?, min_by("ran")?);
+        let sequential = self.valid("playing", 1, "sequential", "off")?;
         Some(format!(
-            "Playing with {threads} threads, {} is done first, after {} µs on average (sequential {} µs), and {} uses least of \
-             the processor, {:.1} % (sequential {:.1} %).",
-            fused(&fast),
-            fast.text("mean_us"),
-            alone.text("mean_us"),
-            fused(&thrifty),
-            self.share(&thrifty)?,
-            self.share(&alone)?
+            "Playing with {threads} threads, {} is fastest, with {} µs on average (sequential {} µs), and {} uses least of the \
+             processor, {:.1} % (sequential {:.1} %).",
+            label(fastest),
+            fastest.text("mean_us"),
+            sequential.text("mean_us"),
+            label(cheapest),
+            self.processor(cheapest)?,
+            self.processor(&sequential)?
         ))
     }
-}
-
-/// What bars show.
-#[derive(Clone, Copy)]
-enum Value {
-    Takes,
-    Wakes,
-    Idle,
-    Playing,
 }

@@ -1,13 +1,13 @@
-//! A condition variable for each level and another for each answer: the naive scheme.
+//! The naive scheme: a condition variable for each level, and another for each answer.
 
 use super::Scheme;
 use std::sync::{Condvar, Mutex, MutexGuard};
 
-/// A number that can be waited for.
+/// A call number that threads wait for.
 #[derive(Default)]
 struct Flag {
     value: Mutex<u32>,
-    bell: Condvar,
+    changed: Condvar,
 }
 
 impl Flag {
@@ -15,21 +15,23 @@ impl Flag {
         self.value.lock().unwrap_or_else(|e| e.into_inner())
     }
 
-    fn ring(&self, value: u32) {
+    fn set(&self, value: u32) {
         *self.value() = value;
-        self.bell.notify_one();
+        self.changed.notify_one();
     }
 
-    /// Waits until the number is at least `wanted`; gives it.
+    /// Waits until the number is at least `wanted`. Returns it.
     fn wait(&self, wanted: u32) -> u32 {
-        let waited = self.bell.wait_while(self.value(), |value| *value < wanted);
+        let waited = self
+            .changed
+            .wait_while(self.value(), |value| *value < wanted);
         *waited.unwrap_or_else(|e| e.into_inner())
     }
 }
 
-/// The scheme.
+/// The scheme: a flag in each direction for each level.
 pub(super) struct Condvars {
-    go: Vec<Flag>,
+    start: Vec<Flag>,
     done: Vec<Flag>,
 }
 
@@ -37,7 +39,7 @@ impl Condvars {
     pub(super) fn new(levels: usize) -> Self {
         let flags = || (0..levels).map(|_| Flag::default()).collect();
         Self {
-            go: flags(),
+            start: flags(),
             done: flags(),
         }
     }
@@ -45,28 +47,28 @@ impl Condvars {
 
 impl Scheme for Condvars {
     fn start(&self, call: u32, count: usize) {
-        self.go
+        self.start
             .iter()
             .take(count)
-            .for_each(|flag| flag.ring(call + 1));
+            .for_each(|flag| flag.set(call + 1));
     }
 
-    fn finish(&self, call: u32, count: usize) {
+    fn wait_done(&self, call: u32, count: usize) {
         self.done
             .iter()
             .take(count)
             .for_each(|flag| _ = flag.wait(call));
     }
 
-    fn begins(&self, me: usize, call: u32, _: usize) -> bool {
-        self.go[me].wait(call + 1) != u32::MAX
+    fn wait_start(&self, level: usize, call: u32, _: usize) -> bool {
+        self.start[level].wait(call + 1) != u32::MAX
     }
 
-    fn done(&self, me: usize, due: u32, _: usize) {
-        self.done[me].ring(due);
+    fn done(&self, level: usize, due: u32, _: usize) {
+        self.done[level].set(due);
     }
 
     fn stop(&self) {
-        self.go.iter().for_each(|flag| flag.ring(u32::MAX));
+        self.start.iter().for_each(|flag| flag.set(u32::MAX));
     }
 }

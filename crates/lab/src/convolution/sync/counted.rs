@@ -1,141 +1,138 @@
-//! One broadcast for all that begin in a call, one count of all that are due in it: with the count behind a lock, or as
-//! one atomic number.
+//! One broadcast for all levels that start in a call, and one count of those that are due in it: behind a lock, or as an
+//! atomic number.
 
-use super::{MOST_LEVELS, Scheme};
+use super::{COUNTED_CALLS, Scheme};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard};
 
-/// Calls that can be told apart.
-const APART: usize = 2 << MOST_LEVELS;
-
-/// How many of those due in a call are done.
+/// Number of levels due in a call that are done.
 pub(super) trait Count: Sync {
-    /// Another one is. Whoever completes `all` says so.
+    /// Counts one more; the level that completes `all` wakes the callback.
     fn add(&self, due: u32, all: usize);
-    /// Waits for all; counts anew.
+    /// Waits for all, and resets the count.
     fn wait(&self, due: u32, all: usize);
 }
 
-/// Behind a lock.
-pub(super) struct Guarded {
-    counts: Mutex<[usize; APART]>,
-    bell: Condvar,
+/// Counts behind a lock.
+pub(super) struct LockedCount {
+    counts: Mutex<[usize; COUNTED_CALLS]>,
+    complete: Condvar,
 }
 
-impl Default for Guarded {
+impl Default for LockedCount {
     fn default() -> Self {
         Self {
-            counts: Mutex::new([0; APART]),
-            bell: Condvar::new(),
+            counts: Mutex::new([0; COUNTED_CALLS]),
+            complete: Condvar::new(),
         }
     }
 }
 
-impl Guarded {
-    fn counts(&self) -> MutexGuard<'_, [usize; APART]> {
+impl LockedCount {
+    fn counts(&self) -> MutexGuard<'_, [usize; COUNTED_CALLS]> {
         self.counts.lock().unwrap_or_else(|e| e.into_inner())
     }
 }
 
-impl Count for Guarded {
+impl Count for LockedCount {
     fn add(&self, due: u32, all: usize) {
         let mut counts = self.counts();
-        counts[due as usize % APART] += 1;
-        if counts[due as usize % APART] == all {
-            self.bell.notify_one();
+        counts[due as usize % COUNTED_CALLS] += 1;
+        if counts[due as usize % COUNTED_CALLS] == all {
+            self.complete.notify_one();
         }
     }
 
     fn wait(&self, due: u32, all: usize) {
-        let at = due as usize % APART;
+        let at = due as usize % COUNTED_CALLS;
         let waited = self
-            .bell
+            .complete
             .wait_while(self.counts(), |counts| counts[at] < all);
         waited.unwrap_or_else(|e| e.into_inner())[at] = 0;
     }
 }
 
-/// As atomic numbers: no lock on the way of whoever is not the last.
-pub(super) struct Atomic {
-    counts: [AtomicU32; APART],
+/// Atomic counts: only the last level takes the lock.
+pub(super) struct AtomicCount {
+    counts: [AtomicU32; COUNTED_CALLS],
     last: Mutex<()>,
-    bell: Condvar,
+    complete: Condvar,
 }
 
-impl Default for Atomic {
+impl Default for AtomicCount {
     fn default() -> Self {
         Self {
-            counts: [const { AtomicU32::new(0) }; APART],
+            counts: [const { AtomicU32::new(0) }; COUNTED_CALLS],
             last: Mutex::new(()),
-            bell: Condvar::new(),
+            complete: Condvar::new(),
         }
     }
 }
 
-impl Count for Atomic {
+impl Count for AtomicCount {
     fn add(&self, due: u32, all: usize) {
-        // pairs with the load in `wait`: what the level has written is seen by whoever finds the count full.
-        let before = self.counts[due as usize % APART].fetch_add(1, Ordering::AcqRel);
+        // pairs with the load in `wait`: the callback that finds the count complete sees what the level wrote.
+        let before = self.counts[due as usize % COUNTED_CALLS].fetch_add(1, Ordering::AcqRel);
         if before as usize + 1 == all {
-            // Nobody is between looking at the count and falling asleep while this is held.
+            // While this is held, the callback is not between reading the count and falling asleep.
             let _held = self.last.lock().unwrap_or_else(|e| e.into_inner());
-            self.bell.notify_one();
+            self.complete.notify_one();
         }
     }
 
     fn wait(&self, due: u32, all: usize) {
-        let count = &self.counts[due as usize % APART];
+        let count = &self.counts[due as usize % COUNTED_CALLS];
         // pairs with the addition in `add`.
         let is_short = || (count.load(Ordering::Acquire) as usize) < all;
         if is_short() {
             let held = self.last.lock().unwrap_or_else(|e| e.into_inner());
-            drop(self.bell.wait_while(held, |()| is_short()));
+            drop(self.complete.wait_while(held, |()| is_short()));
         }
-        // Relaxed: nobody counts here before the callback has started them again, which carries this along.
+        // Relaxed: no level counts here before the callback starts it again, which publishes this.
         count.store(0, Ordering::Relaxed);
     }
 }
 
-/// The scheme, over either count.
+/// The scheme, with either count.
 pub(super) struct Counted<C> {
-    /// One more than the last call in which anybody began.
-    begun: Mutex<u32>,
-    /// For each number of levels that may begin together, where these wait.
-    bells: Vec<Condvar>,
+    /// One more than the last call in which a level started; `u32::MAX` to end.
+    started: Mutex<u32>,
+    /// Where levels wait, by the number of levels that start together.
+    start: Vec<Condvar>,
     count: C,
 }
 
 impl<C: Count> Counted<C> {
     pub(super) fn new(levels: usize, count: C) -> Self {
         Self {
-            begun: Mutex::new(0),
-            bells: (0..=levels).map(|_| Condvar::new()).collect(),
+            started: Mutex::new(0),
+            start: (0..=levels).map(|_| Condvar::new()).collect(),
             count,
         }
     }
 
-    fn begin(&self, value: u32) {
-        *self.begun.lock().unwrap_or_else(|e| e.into_inner()) = value;
+    fn set_started(&self, value: u32) {
+        *self.started.lock().unwrap_or_else(|e| e.into_inner()) = value;
     }
 }
 
 impl<C: Count> Scheme for Counted<C> {
     fn start(&self, call: u32, count: usize) {
         if count > 0 {
-            self.begin(call + 1);
-            self.bells[count].notify_all();
+            self.set_started(call + 1);
+            self.start[count].notify_all();
         }
     }
 
-    fn finish(&self, call: u32, count: usize) {
+    fn wait_done(&self, call: u32, count: usize) {
         if count > 0 {
             self.count.wait(call, count);
         }
     }
 
-    fn begins(&self, _: usize, call: u32, count: usize) -> bool {
-        let begun = self.begun.lock().unwrap_or_else(|e| e.into_inner());
-        let waited = self.bells[count].wait_while(begun, |begun| *begun <= call);
+    fn wait_start(&self, _: usize, call: u32, count: usize) -> bool {
+        let started = self.started.lock().unwrap_or_else(|e| e.into_inner());
+        let waited = self.start[count].wait_while(started, |started| *started <= call);
         *waited.unwrap_or_else(|e| e.into_inner()) != u32::MAX
     }
 
@@ -144,7 +141,7 @@ impl<C: Count> Scheme for Counted<C> {
     }
 
     fn stop(&self) {
-        self.begin(u32::MAX);
-        self.bells.iter().for_each(Condvar::notify_all);
+        self.set_started(u32::MAX);
+        self.start.iter().for_each(Condvar::notify_all);
     }
 }

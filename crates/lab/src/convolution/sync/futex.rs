@@ -1,76 +1,72 @@
-//! Words that threads sleep on: one wake call for all that begin, an atomic count of those due, no lock anywhere.
+//! Futexes: one wake call for all levels that start, an atomic count of those that are due, no lock.
 
-use super::{MOST_LEVELS, Scheme};
-use divisi::rt::wake::{Futex, WakeMask};
+use super::{COUNTED_CALLS, Scheme};
+use divisi::rt::wake::{Names, Sleeper};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-const APART: usize = 2 << MOST_LEVELS;
-
-/// The scheme.
-pub(super) struct FutexScheme {
-    /// One more than the last call in which anybody began.
-    begun: Futex,
-    counts: [AtomicU32; APART],
-    /// The last call whose count became full.
-    full: Futex,
+/// The scheme: levels sleep on one word, the callback on another.
+pub(super) struct Futex {
+    /// One more than the last call in which a level started; `u32::MAX` to end.
+    started: Sleeper,
+    counts: [AtomicU32; COUNTED_CALLS],
+    /// The last call whose count became complete.
+    complete: Sleeper,
 }
 
-impl Default for FutexScheme {
+impl Default for Futex {
     fn default() -> Self {
         Self {
-            begun: Futex::new(0),
-            counts: [const { AtomicU32::new(0) }; APART],
-            full: Futex::new(0),
+            started: Sleeper::new(0),
+            counts: [const { AtomicU32::new(0) }; COUNTED_CALLS],
+            complete: Sleeper::new(0),
         }
     }
 }
 
-impl Scheme for FutexScheme {
+impl Scheme for Futex {
     fn start(&self, call: u32, count: usize) {
-        let names = (1..count).fold(WakeMask::bit(0), |names, level| {
-            names.union(WakeMask::bit(level))
-        });
+        let names = (1..count).fold(Names::one(0), |names, level| names.and(Names::one(level)));
         if count > 0 {
-            self.begun.store(call + 1);
-            self.begun.wake_masked(names);
+            self.started.set(call + 1);
+            self.started.wake_named(names);
         }
     }
 
-    fn finish(&self, call: u32, count: usize) {
-        let done = &self.counts[call as usize % APART];
+    fn wait_done(&self, call: u32, count: usize) {
+        let done = &self.counts[call as usize % COUNTED_CALLS];
         loop {
-            let full = self.full.load();
-            // pairs with the addition in `done`: what the levels have written is seen.
+            let complete = self.complete.get();
+            // pairs with the addition in `done`: what the levels wrote is visible.
             if done.load(Ordering::Acquire) as usize >= count {
                 break;
             }
-            self.full.wait(full);
+            self.complete.wait(complete);
         }
-        // Relaxed: nobody counts here before they are started again, which carries this along.
+        // Relaxed: no level counts here before it is started again, which publishes this.
         done.store(0, Ordering::Relaxed);
     }
 
-    fn begins(&self, me: usize, call: u32, _: usize) -> bool {
+    fn wait_start(&self, level: usize, call: u32, _: usize) -> bool {
         loop {
-            let begun = self.begun.load();
-            if begun > call {
-                return begun != u32::MAX;
+            let started = self.started.get();
+            if started > call {
+                return started != u32::MAX;
             }
-            self.begun.wait_masked(begun, WakeMask::bit(me));
+            self.started.wait_named(started, Names::one(level));
         }
     }
 
     fn done(&self, _: usize, due: u32, count: usize) {
-        // pairs with the load in `finish`.
-        let before = self.counts[due as usize % APART].fetch_add(1, Ordering::AcqRel);
+        // pairs with the load in `wait_done`.
+        let before = self.counts[due as usize % COUNTED_CALLS].fetch_add(1, Ordering::AcqRel);
         if before as usize + 1 == count {
-            self.full.store(due);
-            self.full.wake(1);
+            self.complete.set(due);
+            self.complete.wake(1);
         }
     }
 
     fn stop(&self) {
-        self.begun.store(u32::MAX);
-        self.begun.wake_masked(WakeMask::ALL);
+        self.started.set(u32::MAX);
+        self.started.wake_named(Names::ALL);
     }
 }

@@ -1,61 +1,84 @@
-//! What it costs to start the threads of levels and to wait for them: the three schemes of Battenberg and Avižienis
-//! (2011, section 3.3), and this engine's own.
+//! Starting the threads of levels and waiting for them: the three schemes of Battenberg and Avižienis (2011, section
+//! 3.3), and one with futexes as in this engine.
 //!
-//! The callback numbers its calls. Level `j` begins in every call whose number its period divides, and is due one period
-//! later; periods double from level to level, or are all one call. So those that are due in a call are also those that
-//! begin in it: the first so many of all.
+//! The callback numbers its calls. A level starts in every call whose number is a multiple of its period, and is due one
+//! period later. Periods double from level to level, or are all one call. So the levels that are due in a call are also
+//! those that start in it, and they are always the first ones, 0 to `count - 1`:
+//!
+//! ```text
+//! call       0  1  2  3  4  5  6  7  8
+//! level 0    x     x     x     x     x      period 2
+//! level 1    x           x           x      period 4
+//! level 2    x                       x      period 8
+//! count      3  0  1  0  2  0  1  0  3
+//! ```
+//!
+//! | who | calls | meaning |
+//! |---|---|---|
+//! | callback | `wait_done(call, count)` | waits until the first `count` levels have done what is due in `call` |
+//! | callback | `start(call, count)` | starts them again |
+//! | level | `wait_start(level, call, count)` | waits for `call`; returns false if it is to end |
+//! | level | `done(level, due, count)` | reports what is due in call `due` |
 
 mod condvars;
 mod counted;
 mod futex;
 
-use super::beat::{self, Place};
-use divisi::rt::stamp::{self, TickScale};
+use super::callback::{self, Placement};
+use divisi::rt::stamp::{self, Scale};
 use divisi::workers::Priority;
 use std::sync::Mutex;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// A way to start levels and to wait for them.
-pub(super) trait Scheme: Sync {
-    /// From the callback: the first `count` levels begin in call `call`.
+/// A scheme of synchronisation between the callback and levels; see the module's table.
+trait Scheme: Sync {
+    /// Callback: starts the first `count` levels in call `call`.
     fn start(&self, call: u32, count: usize);
-    /// From the callback: waits until the first `count` levels, due in call `call`, are done.
-    fn finish(&self, call: u32, count: usize);
-    /// From level `me`: waits until `call`, in which the first `count` begin, has come. Whether it goes on at all.
-    fn begins(&self, me: usize, call: u32, count: usize) -> bool;
-    /// From level `me`: done with what is due in call `due`, together with the first `count`.
-    fn done(&self, me: usize, due: u32, count: usize);
-    /// From the callback: nobody goes on.
+    /// Callback: waits until the first `count` levels, due in call `call`, are done.
+    fn wait_done(&self, call: u32, count: usize);
+    /// Level: waits for `call`, in which the first `count` levels start. Returns false after [`stop`](Self::stop).
+    fn wait_start(&self, level: usize, call: u32, count: usize) -> bool;
+    /// Level: reports that what is due in call `due` is done; so do all of the first `count` levels.
+    fn done(&self, level: usize, due: u32, count: usize);
+    /// Callback: ends every level.
     fn stop(&self);
 }
 
-/// The schemes by their names in tables, worst first.
+/// The schemes by their names in tables, slowest first.
 pub(super) const SCHEMES: [&str; 4] = ["condvars", "counter-mutex", "counter-atomic", "futex"];
 
-/// The most levels: a due call is told from others by its number modulo 64.
-pub(super) const MOST_LEVELS: usize = 5;
+/// Upper bound on levels.
+const MAX_LEVELS: usize = 5;
+/// Number of calls that a scheme with counts keeps apart: twice the longest period.
+const COUNTED_CALLS: usize = 2 << MAX_LEVELS;
 
 fn scheme(name: &str, levels: usize) -> Box<dyn Scheme> {
     match name {
         "condvars" => Box::new(condvars::Condvars::new(levels)),
-        "counter-mutex" => Box::new(counted::Counted::new(levels, counted::Guarded::default())),
-        "counter-atomic" => Box::new(counted::Counted::new(levels, counted::Atomic::default())),
-        _ => Box::new(futex::FutexScheme::default()),
+        "counter-mutex" => Box::new(counted::Counted::new(
+            levels,
+            counted::LockedCount::default(),
+        )),
+        "counter-atomic" => Box::new(counted::Counted::new(
+            levels,
+            counted::AtomicCount::default(),
+        )),
+        _ => Box::new(futex::Futex::default()),
     }
 }
 
-/// How the levels' periods are.
+/// Periods of the levels, in calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Periods {
-    /// Two calls, four, eight.
+pub(super) enum PeriodPattern {
+    /// 2, 4, 8.
     Doubling,
-    /// Every call, and waited for in the call itself.
+    /// 1, waited for in the call itself.
     AtOnce,
 }
 
-impl Periods {
-    /// Its name in tables.
+impl PeriodPattern {
+    /// Name in tables.
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Doubling => "doubling",
@@ -70,61 +93,65 @@ impl Periods {
         }
     }
 
-    /// How many of `levels` begin in a call.
+    /// Number of `levels` that start in a call.
     fn count(self, call: u32, levels: usize) -> usize {
-        let begins = |level: &usize| call.is_multiple_of(self.of(*level));
-        (0..levels).take_while(begins).count()
+        let starts = |level: &usize| call.is_multiple_of(self.of(*level));
+        (0..levels).take_while(starts).count()
     }
 }
 
-/// What to try.
+/// Settings of a trial.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Trial<'a> {
     pub(super) scheme: &'a str,
     pub(super) levels: usize,
-    pub(super) periods: Periods,
+    pub(super) periods: PeriodPattern,
     pub(super) calls: u32,
     pub(super) period: Duration,
-    /// What a level computes, the callback's own too, as a share of its period.
-    pub(super) busy: f64,
-    pub(super) place: Place,
+    /// Computation of a level, the callback's own too, as a share of its period.
+    pub(super) load: f64,
+    pub(super) placement: Placement,
 }
 
-/// What was seen, in ns since the first call that counts.
+/// Times of a trial, in ns since its begin.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Walk {
-    /// For each call: when it began, when all that was due was there, when all that begins had been started and the
-    /// callback's own level was done.
+pub(super) struct SyncTrace {
+    /// For each call: its begin, the end of waiting for due levels, and the end of starting levels and of the callback's
+    /// own level.
     pub(super) calls: Vec<[u64; 3]>,
-    /// For each level: when it ran.
+    /// For each level: begin and end of each of its computations.
     pub(super) levels: Vec<Vec<(u64, u64)>>,
 }
 
-/// Tries it.
-pub(super) fn walk(trial: Trial<'_>) -> Walk {
+/// Makes a trial.
+///
+/// Real-time: waits, for all calls.
+pub(super) fn trace(trial: Trial<'_>) -> SyncTrace {
     let scheme = scheme(trial.scheme, trial.levels);
-    let scale = TickScale::calibrated();
-    let begun = stamp::now();
-    let since = |at| scale.between(begun, at).0;
+    let scale = Scale::of_this_machine();
+    let zero = stamp::now();
+    let since = |at| scale.between(zero, at).0;
     let calls = Mutex::new(Vec::new());
     let levels = thread::scope(|scope| {
         let scheme = &*scheme;
         let run = |level| {
             move || {
+                let priority = callback::LEVEL_PRIORITY - level as u8;
                 trial
-                    .place
-                    .take(level + 1, Priority::RealTime(beat::LEVELS - level as u8));
-                level_runs(scheme, trial, level)
+                    .placement
+                    .apply(level + 1, Priority::RealTime(priority));
+                run_level(scheme, trial, level)
             }
         };
         let levels: Vec<_> = (0..trial.levels)
             .map(|level| scope.spawn(run(level)))
             .collect();
         let callback = scope.spawn(|| {
-            trial.place.take(0, Priority::RealTime(beat::CALLBACK));
-            let seen = callback_runs(scheme, trial);
+            let priority = Priority::RealTime(callback::CALLBACK_PRIORITY);
+            trial.placement.apply(0, priority);
+            let times = run_callback(scheme, trial);
             scheme.stop();
-            *calls.lock().unwrap_or_else(|e| e.into_inner()) = seen;
+            *calls.lock().unwrap_or_else(|e| e.into_inner()) = times;
         });
         let _ = callback.join();
         levels
@@ -133,60 +160,58 @@ pub(super) fn walk(trial: Trial<'_>) -> Walk {
             .collect::<Vec<_>>()
     });
     let calls = calls.into_inner().unwrap_or_else(|e| e.into_inner());
-    Walk {
+    let span = |(from, to): &(u64, u64)| (since(*from), since(*to));
+    let levels = levels.iter();
+    SyncTrace {
         calls: calls.into_iter().map(|at| at.map(since)).collect(),
         levels: levels
-            .into_iter()
-            .map(|spans| {
-                spans
-                    .into_iter()
-                    .map(|(from, to)| (since(from), since(to)))
-                    .collect()
-            })
+            .map(|spans| spans.iter().map(span).collect())
             .collect(),
     }
 }
 
-fn callback_runs(scheme: &dyn Scheme, trial: Trial<'_>) -> Vec<[u64; 3]> {
-    let mut seen = Vec::with_capacity(trial.calls as usize);
+/// The callback: begin, end of waiting and end of starting of each call.
+fn run_callback(scheme: &dyn Scheme, trial: Trial<'_>) -> Vec<[u64; 3]> {
+    let mut times = Vec::with_capacity(trial.calls as usize);
     let mut next = Instant::now() + Duration::from_millis(5);
     for call in 0..trial.calls {
         thread::sleep(next.saturating_duration_since(Instant::now()));
         next += trial.period;
         let count = trial.periods.count(call, trial.levels);
         let begun = stamp::now();
-        seen.push(match trial.periods {
-            Periods::Doubling => {
+        times.push(match trial.periods {
+            PeriodPattern::Doubling => {
                 if call > 0 {
-                    scheme.finish(call, count);
+                    scheme.wait_done(call, count);
                 }
-                let there = stamp::now();
+                let waited = stamp::now();
                 scheme.start(call, count);
-                // The first level, which needs no thread.
-                if trial.busy > 0.0 {
-                    beat::burn(trial.period.mul_f64(trial.busy));
+                // The level in the callback, which needs no thread.
+                if trial.load > 0.0 {
+                    callback::burn(trial.period.mul_f64(trial.load));
                 }
-                [begun, there, stamp::now()]
+                [begun, waited, stamp::now()]
             }
-            Periods::AtOnce => {
+            PeriodPattern::AtOnce => {
                 scheme.start(call, count);
                 let started = stamp::now();
-                scheme.finish(call + 1, count);
+                scheme.wait_done(call + 1, count);
                 [begun, stamp::now(), started]
             }
         });
     }
-    seen
+    times
 }
 
-fn level_runs(scheme: &dyn Scheme, trial: Trial<'_>, level: usize) -> Vec<(u64, u64)> {
+/// A level's thread: begin and end of each computation.
+fn run_level(scheme: &dyn Scheme, trial: Trial<'_>, level: usize) -> Vec<(u64, u64)> {
     let period = trial.periods.of(level);
-    let work = trial.period.mul_f64(f64::from(period) * trial.busy);
+    let work = trial.period.mul_f64(f64::from(period) * trial.load);
     let mut spans = Vec::with_capacity((trial.calls / period) as usize + 1);
     let mut call = 0;
-    while scheme.begins(level, call, trial.periods.count(call, trial.levels)) {
+    while scheme.wait_start(level, call, trial.periods.count(call, trial.levels)) {
         let begun = stamp::now();
-        beat::burn(work);
+        callback::burn(work);
         spans.push((begun, stamp::now()));
         call += period;
         scheme.done(level, call, trial.periods.count(call, trial.levels));
@@ -200,15 +225,15 @@ mod tests {
     use std::sync::atomic::{AtomicU32, Ordering};
 
     #[test]
-    fn under_every_scheme_what_is_due_is_there_and_everything_that_begins_is_done_once() {
+    fn under_every_scheme_due_levels_are_done_and_started_ones_run_once() {
         for name in SCHEMES {
-            for periods in [Periods::Doubling, Periods::AtOnce] {
-                due_is_there(name, periods, 4, 200);
+            for periods in [PeriodPattern::Doubling, PeriodPattern::AtOnce] {
+                check_scheme(name, periods, 4, 200);
             }
         }
     }
 
-    fn due_is_there(name: &str, periods: Periods, levels: usize, calls: u32) {
+    fn check_scheme(name: &str, periods: PeriodPattern, levels: usize, calls: u32) {
         let scheme = scheme(name, levels);
         let done: Vec<AtomicU32> = (0..levels).map(|_| AtomicU32::new(0)).collect();
         thread::scope(|scope| {
@@ -216,7 +241,7 @@ mod tests {
                 let (scheme, done) = (&scheme, &done);
                 scope.spawn(move || {
                     let mut call = 0;
-                    while scheme.begins(level, call, periods.count(call, levels)) {
+                    while scheme.wait_start(level, call, periods.count(call, levels)) {
                         call += periods.of(level);
                         assert!(call <= calls + periods.of(level));
                         done[level].store(call, Ordering::SeqCst);
@@ -227,7 +252,7 @@ mod tests {
             for call in 0..calls {
                 let count = periods.count(call, levels);
                 if call > 0 {
-                    scheme.finish(call, count);
+                    scheme.wait_done(call, count);
                     let due = done.iter().take(count).map(|d| d.load(Ordering::SeqCst));
                     assert!(
                         due.into_iter().all(|at| at == call),
@@ -241,30 +266,30 @@ mod tests {
     }
 
     #[test]
-    fn levels_begin_as_their_periods_say() {
+    fn levels_start_in_the_calls_of_their_periods() {
         let counts: Vec<_> = (0..9)
-            .map(|call| Periods::Doubling.count(call, 3))
+            .map(|call| PeriodPattern::Doubling.count(call, 3))
             .collect();
         assert_eq!(counts, [3, 0, 1, 0, 2, 0, 1, 0, 3]);
-        assert_eq!(Periods::AtOnce.count(5, 3), 3);
+        assert_eq!(PeriodPattern::AtOnce.count(5, 3), 3);
     }
 
     #[test]
-    fn a_walk_sees_every_call_and_every_level() {
+    fn a_trace_has_every_call_and_every_level() {
         let trial = Trial {
             scheme: "counter-atomic",
             levels: 2,
-            periods: Periods::Doubling,
+            periods: PeriodPattern::Doubling,
             calls: 16,
             period: Duration::from_micros(300),
-            busy: 0.05,
-            place: Place::default(),
+            load: 0.05,
+            placement: Placement::default(),
         };
-        let walk = super::walk(trial);
-        assert_eq!(walk.calls.len(), 16);
-        assert!(walk.calls.iter().all(|[a, b, c]| a <= b && b <= c));
-        // Whoever has not begun for the last time when all is stopped does not.
-        let runs: Vec<_> = walk.levels.iter().map(Vec::len).collect();
+        let trace = super::trace(trial);
+        assert_eq!(trace.calls.len(), 16);
+        assert!(trace.calls.iter().all(|[a, b, c]| a <= b && b <= c));
+        // A level that has not started for the last time when the trial ends does not start.
+        let runs: Vec<_> = trace.levels.iter().map(Vec::len).collect();
         assert!(
             (7..=8).contains(&runs[0]) && (3..=4).contains(&runs[1]),
             "{runs:?}"

@@ -1,58 +1,62 @@
-//! What is found out about the machine and the graphs before they are played: once, and only when it is needed.
+//! Measurements of the machine and of graphs before they are played: each made once, when it is first needed.
 
 use crate::machine::RATE_HZ;
 use crate::{Effort, LabError};
 use divisi::engine::{self, MeasureOptions, NodeCosts};
-use divisi::plan::MeasuredCosts;
+use divisi::plan::Costs;
 use divisi::prelude::{EngineOptions, Frames, Graph, SampleRate};
-use divisi::report::CoreTimings;
+use divisi::report::Facts;
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What has been found out.
-pub(crate) struct Bench {
+/// Measurements so far.
+pub(crate) struct Calibration {
     effort: Effort,
-    facts: Option<CoreTimings>,
-    costs: HashMap<String, MeasuredCosts>,
+    core_timings: Option<Facts>,
+    costs: HashMap<String, Costs>,
 }
 
-impl Bench {
-    /// Nothing yet.
+impl Calibration {
+    /// Without measurements.
     pub(crate) fn new(effort: Effort) -> Self {
         Self {
             effort,
-            facts: None,
+            core_timings: None,
             costs: HashMap::new(),
         }
     }
 
-    /// What crossing, waking, claiming and stealing cost here.
-    pub(crate) fn facts(&mut self) -> CoreTimings {
+    /// Costs of transfer, wake-up, claim and steal between cores.
+    pub(crate) fn core_timings(&mut self) -> Facts {
         let limit = Duration::from_millis(self.effort.choose(1000, 400, 20));
         let measure = || engine::measure_machine(limit);
-        self.facts.get_or_insert_with(measure).clone()
+        self.core_timings.get_or_insert_with(measure).clone()
     }
 
-    /// What the nodes of the graph called `name` cost with warm caches.
-    pub(crate) fn costs(
+    /// Costs of the nodes of the graph called `name`, with warm caches.
+    pub(crate) fn node_costs(
         &mut self,
         name: &str,
         graph: &Graph,
         block: Frames,
-    ) -> Result<MeasuredCosts, LabError> {
+    ) -> Result<Costs, LabError> {
         if let Some(known) = self.costs.get(name) {
             return Ok(known.clone());
         }
-        let costs = measure(graph, block, self.effort)?.typical();
+        let costs = measure_nodes(graph, block, self.effort)?.typical();
         self.costs.insert(name.to_owned(), costs.clone());
         Ok(costs)
     }
 }
 
 /// Measures the nodes of a graph.
-pub(crate) fn measure(graph: &Graph, block: Frames, effort: Effort) -> Result<NodeCosts, LabError> {
+pub(crate) fn measure_nodes(
+    graph: &Graph,
+    block: Frames,
+    effort: Effort,
+) -> Result<NodeCosts, LabError> {
     let rate = SampleRate::new(RATE_HZ).expect("48000 is not zero");
     let options = MeasureOptions {
         engine: EngineOptions::new(block, rate),
@@ -60,7 +64,7 @@ pub(crate) fn measure(graph: &Graph, block: Frames, effort: Effort) -> Result<No
         repeats: None,
     };
     let registry = Arc::new(divisi::registry());
-    let go_on = &mut |_: f64| ControlFlow::Continue(());
-    engine::measure_nodes(graph, registry, &options, go_on)
+    let proceed = &mut |_: f64| ControlFlow::Continue(());
+    engine::measure(graph, registry, &options, proceed)
         .map_err(|error| LabError::Play(error.to_string()))
 }

@@ -1,8 +1,8 @@
-//! A machine that is in use: threads that do what a player of video does, as long as this value lives.
+//! A machine in use: threads that load it like a video player.
 //!
-//! For each core one thread. Thirty times a second it takes a picture apart for some 20 ms: half of that it streams
-//! through more memory than the caches hold, half it computes. They are ordinary threads of this process, so they end
-//! with it, however that ends.
+//! One thread for each core. Thirty times a second it decodes a frame for some 20 ms: half of that time it streams
+//! through more memory than the caches hold, half it computes. These are ordinary threads of this process, so they end
+//! with it, however it ends.
 
 use std::hint::black_box;
 use std::sync::Arc;
@@ -10,30 +10,30 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
-/// How often a picture comes.
-const PICTURE: Duration = Duration::from_micros(33_333);
-/// How long one keeps a core busy.
+/// Period of the video.
+const FRAME_PERIOD: Duration = Duration::from_micros(33_333);
+/// Time for which a frame keeps a core busy.
 const BUSY: Duration = Duration::from_millis(20);
-/// Words that one thread streams through: 32 MiB.
+/// Words of 8 bytes that one thread streams through: 32 MiB.
 const WORDS: usize = 4 << 20;
 
-/// What these threads are called.
+/// Name of these threads.
 const NAME: &str = "lab-load";
 
-/// The load. Dropped, it ends.
-pub(crate) struct Load {
+/// The load; it ends when this is dropped.
+pub(crate) struct BackgroundLoad {
     stop: Arc<AtomicBool>,
     threads: Vec<JoinHandle<()>>,
 }
 
-impl Load {
-    /// Begins, on as many threads as there are cores. Without those that the system does not start.
-    pub(crate) fn begin(cores: usize) -> Self {
+impl BackgroundLoad {
+    /// Starts a thread for each core; does without those that the system refuses.
+    pub(crate) fn start(cores: usize) -> Self {
         let stop = Arc::new(AtomicBool::new(false));
         let threads = (0..cores).filter_map(|_| {
             let stop = stop.clone();
             let thread = Builder::new().name(NAME.into());
-            thread.spawn(move || play_pictures(&stop)).ok()
+            thread.spawn(move || decode_frames(&stop)).ok()
         });
         Self {
             threads: threads.collect(),
@@ -42,9 +42,9 @@ impl Load {
     }
 }
 
-impl Drop for Load {
+impl Drop for BackgroundLoad {
     fn drop(&mut self) {
-        // Relaxed: nothing travels with it.
+        // Relaxed: a stop request alone, no data is published with it.
         self.stop.store(true, Ordering::Relaxed);
         for thread in self.threads.drain(..) {
             let _ = thread.join();
@@ -52,7 +52,7 @@ impl Drop for Load {
     }
 }
 
-fn play_pictures(stop: &AtomicBool) {
+fn decode_frames(stop: &AtomicBool) {
     let mut words = vec![1_u64; WORDS];
     let mut at = 0;
     while !stop.load(Ordering::Relaxed) {
@@ -61,11 +61,11 @@ fn play_pictures(stop: &AtomicBool) {
             at = stream(&mut words, at);
             compute();
         }
-        std::thread::sleep(PICTURE.saturating_sub(begun.elapsed()));
+        std::thread::sleep(FRAME_PERIOD.saturating_sub(begun.elapsed()));
     }
 }
 
-/// Half a MiB of memory, read and written: about as long as [`compute`].
+/// Reads and writes half a MiB of memory, which takes about as long as [`compute`]. Returns where to continue.
 fn stream(words: &mut [u64], at: usize) -> usize {
     let end = (at + (1 << 16)).min(words.len());
     for word in &mut words[at..end] {
@@ -74,6 +74,7 @@ fn stream(words: &mut [u64], at: usize) -> usize {
     if end == words.len() { 0 } else { end }
 }
 
+/// Computes without touching memory.
 fn compute() {
     let mut x = black_box(1_u64);
     for _ in 0..40_000 {
@@ -87,8 +88,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_runs_while_it_lives_and_is_gone_after() {
-        let load = Load::begin(2);
+    fn threads_run_until_the_load_is_dropped() {
+        let load = BackgroundLoad::start(2);
         assert_eq!(load.threads.len(), 2);
         let held = load.stop.clone();
         assert_eq!(Arc::strong_count(&held), 4);
