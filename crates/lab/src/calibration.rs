@@ -3,9 +3,9 @@
 use crate::machine::RATE_HZ;
 use crate::{Effort, LabError};
 use divisi::engine::{self, MeasureOptions, NodeCosts};
-use divisi::plan::Costs;
+use divisi::plan::MeasuredCosts;
 use divisi::prelude::{EngineOptions, Frames, Graph, SampleRate};
-use divisi::report::Facts;
+use divisi::report::CoreTimings;
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -14,8 +14,8 @@ use std::time::Duration;
 /// Measurements so far.
 pub(crate) struct Calibration {
     effort: Effort,
-    core_timings: Option<Facts>,
-    costs: HashMap<String, Costs>,
+    core_timings: Option<CoreTimings>,
+    costs: HashMap<String, MeasuredCosts>,
 }
 
 impl Calibration {
@@ -28,20 +28,20 @@ impl Calibration {
         }
     }
 
-    /// Costs of transfer, wake-up, claim and steal between cores.
-    pub(crate) fn core_timings(&mut self) -> Facts {
+    /// MeasuredCosts of transfer, wake-up, claim and steal between cores.
+    pub(crate) fn core_timings(&mut self) -> CoreTimings {
         let limit = Duration::from_millis(self.effort.choose(1000, 400, 20));
         let measure = || engine::measure_machine(limit);
         self.core_timings.get_or_insert_with(measure).clone()
     }
 
-    /// Costs of the nodes of the graph called `name`, with warm caches.
+    /// MeasuredCosts of the nodes of the graph called `name`, with warm caches.
     pub(crate) fn node_costs(
         &mut self,
         name: &str,
         graph: &Graph,
         block: Frames,
-    ) -> Result<Costs, LabError> {
+    ) -> Result<MeasuredCosts, LabError> {
         if let Some(known) = self.costs.get(name) {
             return Ok(known.clone());
         }
@@ -65,6 +65,6 @@ pub(crate) fn measure_nodes(
     };
     let registry = Arc::new(divisi::registry());
     let proceed = &mut |_: f64| ControlFlow::Continue(());
-    engine::measure(graph, registry, &options, proceed)
+    engine::measure_nodes(graph, registry, &options, proceed)
         .map_err(|error| LabError::Play(error.to_string()))
 }

@@ -1,7 +1,7 @@
 //! Charts of a page: curves, bars with whiskers, and Gantt charts of threads.
 
-use divisi::draw::plot::{self, Axis, BarSeries, Bars, Lines, Scale, Series, Value};
-use divisi::draw::{Lanes, schedule};
+use divisi::draw::plot::{self, Axis, BarSeries, BarPlot, LinePlot, Scale, Series, DataPoint};
+use divisi::draw::{GanttChart, gantt};
 
 /// One chart, drawn by `draw`.
 #[derive(Clone, Debug)]
@@ -13,18 +13,18 @@ pub(crate) struct Chart {
 
 #[derive(Clone, Debug)]
 enum Plot {
-    Lines(Lines),
-    Bars(Bars),
-    Gantt(Lanes),
+    Lines(LinePlot),
+    Bars(BarPlot),
+    Gantt(GanttChart),
 }
 
 /// A curve: its name in the legend, and its points.
 pub(crate) type Curve = (String, Vec<(f64, f64)>);
 
-/// Bars of one series, one for each group: the height, and the end of the whisker. `None` where there is no bar.
+/// BarPlot of one series, one for each group: the height, and the end of the whisker. `None` where there is no bar.
 pub(crate) type BarRow = (String, Vec<Option<(f64, f64)>>);
 
-/// Bars of which the highest is more than this many times the lowest have a logarithmic axis.
+/// BarPlot of which the highest is more than this many times the lowest have a logarithmic axis.
 const MAX_LINEAR_RATIO: f64 = 30.0;
 
 impl Chart {
@@ -40,12 +40,12 @@ impl Chart {
         let series = curves.into_iter().map(series);
         Self {
             file: file.into(),
-            plot: Plot::Lines(Lines {
+            plot: Plot::Lines(LinePlot {
                 title: title.into(),
                 x: axis(x, x_scale),
                 y: axis(y, y_scale),
                 series: series.filter(|s| !s.points.is_empty()).collect(),
-                ..Lines::default()
+                ..LinePlot::default()
             }),
         }
     }
@@ -68,10 +68,10 @@ impl Chart {
     ) -> Self {
         let rows: Vec<BarRow> = rows.into_iter().collect();
         let is_wide = spread(&rows) > MAX_LINEAR_RATIO;
-        let value = |(at, worst): (f64, f64)| Value {
+        let value = |(at, worst): (f64, f64)| DataPoint {
             at,
             worst: (worst > at).then_some(worst),
-            ..Value::default()
+            ..DataPoint::default()
         };
         let series = rows.into_iter().map(|(name, values)| BarSeries {
             name,
@@ -80,18 +80,18 @@ impl Chart {
         let series = series.filter(|s| s.values.iter().any(Option::is_some));
         Self {
             file: file.into(),
-            plot: Plot::Bars(Bars {
+            plot: Plot::Bars(BarPlot {
                 title: title.into(),
                 groups,
                 y: axis(y, if is_wide { Scale::Log } else { Scale::Linear }),
                 series: series.collect(),
-                ..Bars::default()
+                ..BarPlot::default()
             }),
         }
     }
 
     /// A Gantt chart.
-    pub(crate) fn gantt(file: impl Into<String>, chart: Lanes) -> Self {
+    pub(crate) fn gantt(file: impl Into<String>, chart: GanttChart) -> Self {
         Self {
             file: file.into(),
             plot: Plot::Gantt(chart),
@@ -103,7 +103,7 @@ impl Chart {
         match &self.plot {
             Plot::Lines(lines) => lines.series.is_empty(),
             Plot::Bars(bars) => bars.series.is_empty(),
-            Plot::Gantt(chart) => chart.lanes.iter().all(|lane| lane.boxes.is_empty()),
+            Plot::Gantt(chart) => chart.rows.iter().all(|row| row.bars.is_empty()),
         }
     }
 
@@ -112,7 +112,7 @@ impl Chart {
         match &self.plot {
             Plot::Lines(lines) => plot::lines(lines).svg(),
             Plot::Bars(bars) => plot::bars(bars).svg(),
-            Plot::Gantt(chart) => schedule(chart).svg(),
+            Plot::Gantt(chart) => gantt(chart).svg(),
         }
     }
 }
@@ -179,7 +179,7 @@ mod tests {
         let svg = bars(rows).svg();
         assert!(svg.contains("hlfet") && !svg.contains("nobody"));
         assert!(bars(vec![("hlfet".into(), vec![None])]).is_empty());
-        assert!(Chart::gantt("x", Lanes::default()).is_empty());
+        assert!(Chart::gantt("x", GanttChart::default()).is_empty());
     }
 
     #[test]

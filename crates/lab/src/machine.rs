@@ -23,7 +23,7 @@ pub(crate) struct MachineInfo {
 impl MachineInfo {
     /// Asks the system.
     pub(crate) fn detect() -> Self {
-        let grants = Grants::find();
+        let grants = Grants::probe();
         let granted = |refused: Option<String>| match refused {
             None => "granted".to_owned(),
             Some(why) => format!("refused: {why}"),

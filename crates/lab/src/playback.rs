@@ -12,11 +12,11 @@ use crate::LabError;
 use crate::machine::{RATE_HZ, period_us};
 use crate::run::Record;
 use crate::usage::ThreadTimes;
-use divisi::driver::{self, Opened, Request};
-use divisi::plan::Costs;
+use divisi::driver::{self, OpenDriver, DriverConfig};
+use divisi::plan::MeasuredCosts;
 use divisi::prelude::*;
-use divisi::report::{Bucket, Facts, Histogram, Report, Summary};
-use divisi::rt::stamp::{self, Scale};
+use divisi::report::{Bucket, CoreTimings, Histogram, Report, TimeSummary};
+use divisi::rt::stamp::{self, TickScale};
 use divisi::workers::{AudioThread, Priority};
 use std::any::Any;
 use std::sync::Arc;
@@ -67,8 +67,8 @@ pub(crate) struct Playback<'a> {
     pub(crate) fuse: bool,
     pub(crate) pace: Pace,
     /// Measured costs, for the scheduler: of the machine, and of the graph's nodes.
-    pub(crate) core_timings: Facts,
-    pub(crate) costs: Costs,
+    pub(crate) core_timings: CoreTimings,
+    pub(crate) costs: MeasuredCosts,
     pub(crate) duration: Duration,
 }
 
@@ -78,7 +78,7 @@ pub(crate) struct PlaybackStats {
     /// Cycles after the first [`WARM_UP_CYCLES`].
     pub(crate) cycles: u64,
     /// Their durations.
-    pub(crate) cycle_ns: Summary,
+    pub(crate) cycle_ns: TimeSummary,
     pub(crate) histogram: Vec<Bucket>,
     /// Cycles longer than the period.
     pub(crate) missed: u64,
@@ -152,13 +152,13 @@ fn prepare(run: &Playback<'_>, priority: Priority) -> Result<(Engine, TimedPlaye
     options.workers = run.workers;
     options.priority = priority;
     options.fuse = run.fuse;
-    options.machine = run.core_timings.clone();
+    options.core_timings = run.core_timings.clone();
     options.costs = run.costs.clone();
     let made = Engine::new(run.graph.clone(), Arc::new(divisi::registry()), options);
     let (engine, player) = made.map_err(|error| LabError::Play(error.to_string()))?;
     let timed = TimedPlayer {
         player,
-        scale: Scale::of_this_machine(),
+        scale: TickScale::calibrated(),
         warm_up: WARM_UP_CYCLES,
         seen: Seen::default(),
         counted: Arc::default(),
@@ -168,8 +168,8 @@ fn prepare(run: &Playback<'_>, priority: Priority) -> Result<(Engine, TimedPlaye
 
 /// A player whose cycles are timed.
 struct TimedPlayer {
-    player: Player,
-    scale: Scale,
+    player: EngineCallback,
+    scale: TickScale,
     /// Cycles left that do not count.
     warm_up: u32,
     seen: Seen,
@@ -185,14 +185,14 @@ struct Seen {
     xruns: u64,
 }
 
-impl Cycle for TimedPlayer {
-    fn cycle(&mut self, beat: Beat, inputs: &[&[f32]], outputs: &mut [&mut [f32]]) {
+impl AudioCallback for TimedPlayer {
+    fn process(&mut self, info: CallbackInfo, inputs: &[&[f32]], outputs: &mut [&mut [f32]]) {
         let start = stamp::now();
-        let long = Beat {
+        let endless = CallbackInfo {
             budget: Some(ENDLESS),
-            ..beat
+            ..info
         };
-        self.player.cycle(long, inputs, outputs);
+        self.player.process(endless, inputs, outputs);
         let took = self.scale.between(start, stamp::now());
         if self.warm_up > 0 {
             self.warm_up -= 1;
@@ -201,8 +201,8 @@ impl Cycle for TimedPlayer {
         self.seen.times.record(took);
         // Relaxed: a count alone, no data is published with it.
         self.counted.fetch_add(1, Ordering::Relaxed);
-        self.seen.missed += u64::from(beat.budget.is_some_and(|budget| took > budget));
-        self.seen.xruns += u64::from(beat.xruns);
+        self.seen.missed += u64::from(info.budget.is_some_and(|budget| took > budget));
+        self.seen.xruns += u64::from(info.xruns);
     }
 }
 
@@ -244,7 +244,7 @@ fn block_after_block(run: &Playback<'_>) -> Result<PlaybackStats, LabError> {
     let (block, duration) = (run.block, run.duration);
     let thread = Builder::new().name(NAME.into());
     let playing = thread.spawn(move || {
-        let _plays = AudioThread::begin();
+        let _plays = AudioThread::enter();
         let elapsed = play_blocks(&mut engine, &mut timed, block, duration);
         (engine.report(), timed.seen, elapsed)
     });
@@ -262,19 +262,19 @@ fn play_blocks(
     duration: Duration,
 ) -> Elapsed {
     let rate = SampleRate::new(RATE_HZ).expect("48000 is not zero");
-    let beat = Beat {
-        budget: Some(block.lasting(rate)),
-        ..Beat::default()
+    let info = CallbackInfo {
+        budget: Some(block.duration(rate)),
+        ..CallbackInfo::default()
     };
     let mut out = vec![0.0; block.0 as usize];
     while timed.warm_up > 0 {
-        timed.cycle(beat, &[], &mut [&mut out]);
+        timed.process(info, &[], &mut [&mut out]);
     }
     let watch = Stopwatch::start();
     while watch.begun.elapsed() < duration {
-        timed.cycle(beat, &[], &mut [&mut out]);
+        timed.process(info, &[], &mut [&mut out]);
         if timed.seen.times.count().is_multiple_of(256) {
-            engine.tend();
+            engine.update();
         }
     }
     watch.elapsed()
@@ -283,15 +283,15 @@ fn play_blocks(
 /// Plays under the clock driver.
 fn at_the_beat(run: &Playback<'_>) -> Result<PlaybackStats, LabError> {
     let refused = |error: driver::DriverError| LabError::Play(error.to_string());
-    let mut request = Request::new("divisi-lab", run.block);
+    let mut request = DriverConfig::new("divisi-lab", run.block);
     request.rate = SampleRate::new(RATE_HZ);
     request.outputs = 1;
     // More real-time threads than cores would keep one another from running: those are ordinary ones.
     if run.workers > divisi::workers::cores().len() {
         request.priority = None;
     }
-    let opened: Box<dyn Opened> = driver::clock::open(&request).map_err(refused)?;
-    let level = opened.facts().priority.and_then(|l| u8::try_from(l).ok());
+    let opened: Box<dyn OpenDriver> = driver::clock::open(&request).map_err(refused)?;
+    let level = opened.info().priority.and_then(|l| u8::try_from(l).ok());
     let priority = level.map_or(Priority::Ordinary, Priority::RealTime);
     let (mut engine, timed) = prepare(run, priority)?;
     let counted = timed.counted.clone();
@@ -345,8 +345,8 @@ mod tests {
             block: Frames(64),
             fuse: false,
             pace,
-            core_timings: Facts::default(),
-            costs: Costs::default(),
+            core_timings: CoreTimings::default(),
+            costs: MeasuredCosts::default(),
             duration: Duration::from_millis(20),
         }
     }

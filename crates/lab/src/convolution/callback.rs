@@ -9,7 +9,7 @@
 //! No thread of this process runs before the probe. So its gaps are due to the machine: other programs, interrupts, the
 //! host. A miss is explained if the probe's gaps in its time are together at least as long.
 
-use divisi::rt::stamp::{self, Scale};
+use divisi::rt::stamp::{self, TickScale};
 use divisi::workers::{self, AudioThread, Priority};
 use std::hint::black_box;
 use std::sync::Mutex;
@@ -173,11 +173,11 @@ pub(super) fn measure_callbacks(callback: &mut dyn Callback, beat: Beat) -> Call
 
 /// Nanoseconds since it was started.
 #[derive(Clone, Copy)]
-struct Clock(u64, Scale);
+struct Clock(u64, TickScale);
 
 impl Clock {
     fn start() -> Self {
-        Self(stamp::now(), Scale::of_this_machine())
+        Self(stamp::now(), TickScale::calibrated())
     }
 
     fn ns(self) -> u64 {
@@ -215,7 +215,7 @@ fn run_callback(
     beat: Beat,
     clock: Clock,
 ) -> (CallbackStats, Vec<Miss>) {
-    let _audio_thread = AudioThread::begin();
+    let _audio_thread = AudioThread::enter();
     let period = beat.period.as_nanos() as u64;
     let mut misses = Vec::with_capacity(MAX_MISSES + 1);
     let mut stats = CallbackStats {

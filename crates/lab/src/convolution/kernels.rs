@@ -1,9 +1,9 @@
 //! The complex multiply-add in every layout and style, timed as in figure 5: one partition, as a share of its level's
 //! period.
 
-use divisi::fft::compare::{Layout, Style, multiply_add};
+use divisi::fft::compare::{ComplexLayout, MultiplyVariant, multiply_add};
 use divisi::fft::{Kernels, Packing};
-use divisi::rt::stamp::{self, Scale};
+use divisi::rt::stamp::{self, TickScale};
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
@@ -14,17 +14,17 @@ pub(super) const PAPER_US: (f64, f64) = (0.18, 0.075);
 #[derive(Clone, Copy)]
 pub(super) struct Kernel {
     /// `None`: the kernel that convolvers use.
-    style: Option<Style>,
-    layout: Layout,
+    style: Option<MultiplyVariant>,
+    layout: ComplexLayout,
 }
 
 /// Every kernel that this machine can run.
 pub(super) fn all() -> Vec<Kernel> {
-    let vectors = Kernels::here().flat_map(|k| [Style::Vectors(k), Style::VectorsByFour(k)]);
-    let styles = [Style::Type, Style::Naive, Style::NaiveByFour].into_iter();
-    let styles: Vec<Style> = styles.chain(vectors).collect();
+    let vectors = Kernels::available().flat_map(|k| [MultiplyVariant::Simd(k), MultiplyVariant::SimdUnrolled(k)]);
+    let styles = [MultiplyVariant::ComplexType, MultiplyVariant::Naive, MultiplyVariant::NaiveUnrolled].into_iter();
+    let styles: Vec<MultiplyVariant> = styles.chain(vectors).collect();
     let mut all = Vec::new();
-    for layout in Layout::ALL {
+    for layout in ComplexLayout::ALL {
         all.extend(styles.iter().map(|style| Kernel {
             style: Some(*style),
             layout,
@@ -32,7 +32,7 @@ pub(super) fn all() -> Vec<Kernel> {
     }
     all.push(Kernel {
         style: None,
-        layout: Layout::Blocked,
+        layout: ComplexLayout::Blocked,
     });
     all
 }
@@ -42,20 +42,20 @@ impl Kernel {
     pub(super) fn name(self) -> String {
         match self.style {
             None => format!("used: {}", Kernels::best().name()),
-            Some(Style::Type) => "complex type".into(),
-            Some(Style::Naive) => "naive".into(),
-            Some(Style::NaiveByFour) => "naive by 4".into(),
-            Some(Style::Vectors(kernels)) => kernels.name().into(),
-            Some(Style::VectorsByFour(kernels)) => format!("{} by 4", kernels.name()),
+            Some(MultiplyVariant::ComplexType) => "complex type".into(),
+            Some(MultiplyVariant::Naive) => "naive".into(),
+            Some(MultiplyVariant::NaiveUnrolled) => "naive by 4".into(),
+            Some(MultiplyVariant::Simd(kernels)) => kernels.name().into(),
+            Some(MultiplyVariant::SimdUnrolled(kernels)) => format!("{} by 4", kernels.name()),
         }
     }
 
     /// Name of the layout in tables.
     pub(super) fn layout(self) -> &'static str {
         match self.layout {
-            Layout::Interleaved => "interleaved",
-            Layout::Split => "split",
-            Layout::Blocked => "blocked",
+            ComplexLayout::Interleaved => "interleaved",
+            ComplexLayout::Split => "split",
+            ComplexLayout::Blocked => "blocked",
         }
     }
 
@@ -64,7 +64,7 @@ impl Kernel {
         let (a, b) = (ramp(size, 0.25), ramp(size, -0.5));
         let mut sum = vec![0.0; 2 * size];
         let calls = (20_000 / size).clamp(1, 400);
-        let scale = Scale::of_this_machine();
+        let scale = TickScale::calibrated();
         let mut rounds = Vec::new();
         let begun = Instant::now();
         while rounds.len() < 5 || (begun.elapsed() < time && rounds.len() < 10_000) {
@@ -105,7 +105,7 @@ mod tests {
             let before = sum.clone();
             kernel.multiply_add(&mut sum, &a, &b);
             for k in 1..64 {
-                let (re, im) = kernel.layout.place(k, 64);
+                let (re, im) = kernel.layout.position(k, 64);
                 let [s, x, y, is] = [&before, &a, &b, &sum].map(|all| (all[re], all[im]));
                 let wanted = (s.0 + x.0 * y.0 - x.1 * y.1, s.1 + x.0 * y.1 + x.1 * y.0);
                 let off = (is.0 - wanted.0).abs() + (is.1 - wanted.1).abs();

@@ -3,10 +3,10 @@
 use super::callback::{self, Callback, LateResults, Placement};
 use super::{BLOCK, period};
 use crate::LabError;
-use divisi::conv::distributed::{Evenly, Ratio, TwoLevels};
+use divisi::conv::distributed::{TimeDistributed, LevelRatio, TwoLevelConvolver};
 use divisi::conv::{
-    Convolver, Costs, Hands, Inline, Latency, Options, Partition, Path, Pinning, Space, Threads,
-    ThreadsOptions, least_sum,
+    Convolver, CostTable, LevelScheduler, Inline, AddedLatency, ConvolverOptions, Partition, Path, Pinning, PartitionSpace, LevelThreads,
+    LevelThreadsOptions, min_total_load,
 };
 use divisi::fft::{Kernels, Packing};
 use divisi::workers::{self, Priority};
@@ -129,22 +129,22 @@ impl ThreadCores {
 
 fn two_levels(length: usize) -> Option<Partition> {
     let long = 32 * BLOCK;
-    let start = Partition::least_start(BLOCK, Latency::None, long);
+    let start = Partition::min_start(BLOCK, AddedLatency::None, long);
     let first = start.min(length).div_ceil(BLOCK);
     let rest = length.saturating_sub(start).div_ceil(long);
     let levels = [(BLOCK, first), (long, rest)];
     let levels = &levels[..if rest > 0 { 2 } else { 1 }];
-    Partition::new(BLOCK, Latency::None, 0, levels).ok()
+    Partition::new(BLOCK, AddedLatency::None, 0, levels).ok()
 }
 
 fn least_load(length: usize) -> Option<Partition> {
-    let costs = Costs::built_in();
-    let space = Space::new(length, BLOCK, Latency::None)?;
+    let costs = CostTable::built_in();
+    let space = PartitionSpace::new(length, BLOCK, AddedLatency::None)?;
     // All methods compared have channels enough for sixteen at a time.
-    let found = least_sum(&space, &|size, count| {
-        costs.worst(Packing::Batch, size, count)
+    let found = min_total_load(&space, &|size, count| {
+        costs.worst_ns(Packing::Batch, size, count)
     });
-    let typical = || Partition::typical(BLOCK, Latency::None, length).ok();
+    let typical = || Partition::typical(BLOCK, AddedLatency::None, length).ok();
     found.map(|found| found.partition).or_else(typical)
 }
 
@@ -160,9 +160,9 @@ fn partition_words(partition: &Partition) -> String {
 /// A convolver of either kind.
 enum Engine {
     /// Levels and their scheduler.
-    Levels(Box<Convolver>, Box<dyn Hands + Send>),
+    Levels(Box<Convolver>, Box<dyn LevelScheduler + Send>),
     /// Two levels by decimation in frequency, and its output.
-    Two(Box<TwoLevels>, Vec<f32>),
+    Two(Box<TwoLevelConvolver>, Vec<f32>),
 }
 
 /// A convolver whose input is noise.
@@ -198,7 +198,7 @@ impl Player {
         let engine = match method {
             Method::DistributedTwo => two_level_engine(channels, length)?,
             _ => {
-                let options = Options::new(partition);
+                let options = ConvolverOptions::new(partition);
                 level_engine(method, options, channels, length, placement, cores)?
             }
         };
@@ -226,7 +226,7 @@ impl Player {
 
 fn level_engine(
     method: Method,
-    mut options: Options,
+    mut options: ConvolverOptions,
     channels: usize,
     length: usize,
     placement: Placement,
@@ -238,18 +238,18 @@ fn level_engine(
         Method::PreemptiveGardner | Method::DistributedGardner
     );
     if method.plain() == Method::Distributed {
-        options = Evenly::prepare(&options, channels);
+        options = TimeDistributed::adapt_options(&options, channels);
     }
     let path = |channel| Path::new(channel, channel, response(channel, length));
     let paths: Vec<_> = (0..channels).map(path).collect();
     let made = Convolver::new(channels, channels, &paths, &options);
     let mut convolver = made.map_err(|error| LabError::Play(error.to_string()))?;
-    let hands: Box<dyn Hands + Send> = match method.plain() {
-        Method::Distributed => Box::new(Evenly::new(&mut convolver)),
+    let scheduler: Box<dyn LevelScheduler + Send> = match method.plain() {
+        Method::Distributed => Box::new(TimeDistributed::new(&mut convolver)),
         _ if method.has_threads() => Box::new(level_threads(&convolver, placement, cores)?),
         _ => Box::new(Inline),
     };
-    Ok(Engine::Levels(Box::new(convolver), hands))
+    Ok(Engine::Levels(Box::new(convolver), scheduler))
 }
 
 fn two_level_engine(channels: usize, length: usize) -> Result<Engine, LabError> {
@@ -257,7 +257,7 @@ fn two_level_engine(channels: usize, length: usize) -> Result<Engine, LabError> 
         .map(|channel| response(channel, length))
         .collect();
     let responses: Vec<&[f32]> = responses.iter().map(Vec::as_slice).collect();
-    let made = TwoLevels::new(&responses, BLOCK, Ratio::ThirtyTwo, Kernels::best());
+    let made = TwoLevelConvolver::new(&responses, BLOCK, LevelRatio::ThirtyTwo, Kernels::best());
     let made = made.map_err(|error| LabError::Play(error.to_string()))?;
     Ok(Engine::Two(Box::new(made), vec![0.0; channels * BLOCK]))
 }
@@ -273,12 +273,12 @@ impl Callback for Player {
             &noise[at..at + BLOCK]
         };
         match &mut self.engine {
-            Engine::Levels(convolver, hands) => {
+            Engine::Levels(convolver, scheduler) => {
                 for channel in 0..self.channels {
-                    convolver.hear(channel, input(channel));
+                    convolver.write_input(channel, input(channel));
                 }
-                convolver.turn(&mut **hands);
-                late = convolver.late();
+                convolver.process_block(&mut **scheduler);
+                late = convolver.late_count();
             }
             Engine::Two(two, output) => {
                 let inputs: Vec<&[f32]> = (0..self.channels).map(input).collect();
@@ -298,17 +298,17 @@ fn level_threads(
     convolver: &Convolver,
     placement: Placement,
     cores: ThreadCores,
-) -> Result<Threads, LabError> {
-    let options = ThreadsOptions {
+) -> Result<LevelThreads, LabError> {
+    let options = LevelThreadsOptions {
         priority: match placement.is_real_time {
             true => Priority::RealTime(callback::LEVEL_PRIORITY),
             false => Priority::Ordinary,
         },
         pinning: cores.pinning(placement),
         // Without real-time priority there is no deadline: then the callback waits.
-        patience: placement.is_real_time.then(period),
+        max_wait: placement.is_real_time.then(period),
     };
-    Threads::new(convolver, &options).map_err(|error| LabError::Play(error.to_string()))
+    LevelThreads::new(convolver, &options).map_err(|error| LabError::Play(error.to_string()))
 }
 
 /// Noise that decays by 60 dB.
@@ -344,7 +344,7 @@ mod tests {
     fn every_method_covers_every_length_and_two_levels_are_thirty_two_apart() {
         for length in [64, 4000, 16_384, 524_288] {
             for method in Method::ALL {
-                assert!(method.partition(length).unwrap().reach() >= length);
+                assert!(method.partition(length).unwrap().max_ir_frames() >= length);
             }
         }
         assert_eq!(
@@ -383,7 +383,7 @@ mod tests {
         for _ in 0..300 {
             assert_eq!(player.process_block().count, 0, "{}", method.name());
             match &player.engine {
-                Engine::Levels(convolver, _) => all.extend_from_slice(convolver.played(1)),
+                Engine::Levels(convolver, _) => all.extend_from_slice(convolver.output(1)),
                 Engine::Two(_, output) => all.extend_from_slice(&output[BLOCK..2 * BLOCK]),
             }
         }

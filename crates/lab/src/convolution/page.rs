@@ -9,7 +9,7 @@ use crate::Row;
 use crate::chart::{Chart, Curve};
 use crate::page::Page;
 use crate::results::{Results, decimals};
-use divisi::draw::{Hue, Lane, LaneBox, Lanes};
+use divisi::draw::{NodeClass, GanttRow, GanttBar, GanttChart};
 
 /// Instances of 524288 frames that were reported to play without dropouts (Colmenares and others 2010).
 const REPORTED: [(&str, u32); 2] = [("preemptive", 82), ("time-distributed", 22)];
@@ -151,20 +151,20 @@ impl<'a> View<'a> {
             return page.paragraph("walk", "It has not been run yet.");
         };
         let threads = row.text("facts").split(';').enumerate();
-        let lanes = threads.map(|(at, spans)| Lane {
+        let lanes = threads.map(|(at, spans)| GanttRow {
             name: match at {
                 0 => "callback, level 1".into(),
                 _ => format!("level {}", at + 1),
             },
-            boxes: spans
+            bars: spans
                 .split_whitespace()
-                .filter_map(|span| lane_box(at, span))
+                .filter_map(|span| gantt_bar(at, span))
                 .collect(),
         });
-        let chart = Lanes {
+        let chart = GanttChart {
             title: "Callbacks and levels, as they ran".into(),
-            lanes: lanes.collect(),
-            ..Lanes::default()
+            rows: lanes.collect(),
+            ..GanttChart::default()
         };
         page.chart(
             "walk",
@@ -503,15 +503,15 @@ fn mean_us(row: &Row<'_>) -> Option<f64> {
     row.text("facts").strip_prefix("mean ")?.parse().ok()
 }
 
-fn lane_box(thread: usize, span: &str) -> Option<LaneBox> {
+fn gantt_bar(thread: usize, span: &str) -> Option<GanttBar> {
     let (from, to) = span.split_once('-')?;
     let ns = |text: &str| Some((text.parse::<f64>().ok()? * 1e3) as u64);
-    Some(LaneBox {
+    Some(GanttBar {
         label: String::new(),
         start_ns: ns(from)?,
         end_ns: ns(to)?,
-        hue: if thread == 0 { Hue::Sink } else { Hue::Aside },
-        ..LaneBox::default()
+        class: if thread == 0 { NodeClass::Sink } else { NodeClass::Other },
+        ..GanttBar::default()
     })
 }
 

@@ -1,15 +1,15 @@
 //! One block of an FFT filter: overlap-save, from one slice to another.
 
-use divisi::fft::{Aligned, Backend, Kernels, Packing, RealFft};
+use divisi::fft::{AlignedBuffer, Backend, Kernels, Packing, RealFft};
 
 /// A filter from a window of a whole FFT to another, of which the first frames are valid.
 pub(super) struct Filter {
     fft: RealFft,
     kernels: Kernels,
-    response: Aligned,
-    spectrum: Aligned,
-    product: Aligned,
-    scratch: Aligned,
+    response: AlignedBuffer,
+    spectrum: AlignedBuffer,
+    product: AlignedBuffer,
+    scratch: AlignedBuffer,
     hop: usize,
 }
 
@@ -20,8 +20,8 @@ impl Filter {
         let fft = RealFft::new(size / 2, Packing::Mono, kernels, Backend::Own);
         let fft = fft.expect("the experiment's sizes are sizes of it");
         let [mut time, mut response, spectrum, product] =
-            [(); 4].map(|()| Aligned::new(fft.floats()));
-        let mut scratch = Aligned::new(fft.scratch());
+            [(); 4].map(|()| AlignedBuffer::new(fft.buffer_len()));
+        let mut scratch = AlignedBuffer::new(fft.scratch_len());
         // Rotated back by the overlap, so that the valid frames come first; scaled by the transforms' gain.
         for tap in 0..=overlap {
             let place = (size + tap - overlap) % size;

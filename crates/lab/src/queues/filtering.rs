@@ -29,7 +29,7 @@ pub(super) fn mirrored(
     let ((mut input, mut from), (mut to, mut output)) = (ring(), ring());
     write_silence(&mut input, overlap);
     let feed = move |frames: &[f32]| {
-        let Ok(mut room) = input.room(frames.len()) else {
+        let Ok(mut room) = input.write_chunk(frames.len()) else {
             return false;
         };
         room.copy_from_slice(frames);
@@ -37,7 +37,7 @@ pub(super) fn mirrored(
         true
     };
     let run = move |filter: &mut Filter| {
-        let (Ok(window), Ok(mut room)) = (from.window(size), to.room(size)) else {
+        let (Ok(window), Ok(mut room)) = (from.read_chunk(size), to.write_chunk(size)) else {
             return false;
         };
         filter.process_window(&window, &mut room);
@@ -50,13 +50,13 @@ pub(super) fn mirrored(
 }
 
 fn write_silence(input: &mut Producer<f32>, frames: usize) {
-    let mut room = input.room(frames).expect("it is empty");
+    let mut room = input.write_chunk(frames).expect("it is empty");
     room.fill(0.0);
     room.commit(frames);
 }
 
 fn discard(output: &mut Consumer<f32>, frames: usize) {
-    let window = output.window(frames).expect("it was just filled");
+    let window = output.read_chunk(frames).expect("it was just filled");
     window.release(frames);
 }
 

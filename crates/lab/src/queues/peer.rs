@@ -4,7 +4,7 @@
 use super::Backoff;
 use super::pipes::Pipes;
 use super::transfer::{Disconnected, Endpoint, MirroredEnd, capacity, queue_end};
-use divisi::rt::mirror::{Pages, Ring};
+use divisi::rt::mirror::{PageSize, Ring};
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::fd::AsRawFd;
@@ -51,7 +51,7 @@ fn command(program: &PathBuf, role: PeerRole, size: usize) -> Command {
 impl Peer<MirroredEnd> {
     /// Starts `program` once more, connected by two rings.
     pub(super) fn with_rings(program: &PathBuf, role: PeerRole, size: usize) -> io::Result<Self> {
-        let ring = || Ring::<u8>::shared(1, capacity(size), Pages::Usual).map_err(io::Error::other);
+        let ring = || Ring::<u8>::shared(1, capacity(size), PageSize::Default).map_err(io::Error::other);
         let (to_peer, from_peer) = (ring()?, ring()?);
         let outgoing = to_peer.producer().map_err(io::Error::other)?;
         let incoming = from_peer.consumer().map_err(io::Error::other)?;

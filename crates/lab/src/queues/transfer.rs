@@ -2,8 +2,8 @@
 
 use super::filtering::write_copy;
 use super::{Backoff, PeerRole};
-use divisi::rt::mirror::{self, Consumer, Producer, Refusal};
-use divisi::rt::pad::Padded;
+use divisi::rt::mirror::{self, Consumer, Producer, ChunkError};
+use divisi::rt::pad::CachePadded;
 use std::hint::black_box;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -15,8 +15,8 @@ pub(super) fn capacity(size: usize) -> usize {
 
 /// One of two connected ends: a queue to the other end, and one from it.
 pub(super) struct QueueEnd<P, C> {
-    outgoing: Padded<P>,
-    incoming: Padded<C>,
+    outgoing: CachePadded<P>,
+    incoming: CachePadded<C>,
 }
 
 pub(super) type MirroredEnd = QueueEnd<Producer<u8>, Consumer<u8>>;
@@ -37,7 +37,7 @@ pub(super) trait Endpoint: Send {
 
 impl Endpoint for MirroredEnd {
     fn send(&mut self, message: &[u8]) -> Result<bool, Disconnected> {
-        let mut room = match self.outgoing.room(message.len()) {
+        let mut room = match self.outgoing.write_chunk(message.len()) {
             Ok(room) => room,
             Err(refusal) => return not_yet(refusal),
         };
@@ -47,7 +47,7 @@ impl Endpoint for MirroredEnd {
     }
 
     fn receive(&mut self, message: &mut [u8]) -> Result<bool, Disconnected> {
-        let window = match self.incoming.window(message.len()) {
+        let window = match self.incoming.read_chunk(message.len()) {
             Ok(window) => window,
             Err(refusal) => return not_yet(refusal),
         };
@@ -57,9 +57,9 @@ impl Endpoint for MirroredEnd {
     }
 }
 
-fn not_yet(refusal: Refusal) -> Result<bool, Disconnected> {
+fn not_yet(refusal: ChunkError) -> Result<bool, Disconnected> {
     match refusal {
-        Refusal::Short { .. } => Ok(false),
+        ChunkError::TooFewFrames { .. } => Ok(false),
         _ => Err(Disconnected),
     }
 }
@@ -98,8 +98,8 @@ pub(super) fn copying_pair(size: usize) -> (CopyingEnd, CopyingEnd) {
 /// An end of two queues.
 pub(super) fn queue_end<P, C>(outgoing: P, incoming: C) -> QueueEnd<P, C> {
     QueueEnd {
-        outgoing: Padded(outgoing),
-        incoming: Padded(incoming),
+        outgoing: CachePadded(outgoing),
+        incoming: CachePadded(incoming),
     }
 }
 

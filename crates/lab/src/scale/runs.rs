@@ -9,7 +9,7 @@ use crate::session;
 use crate::simulator::{DispatchPolicy, MoveCosts, simulate};
 use crate::{Effort, LabError, Table};
 use divisi::graph::shape;
-use divisi::plan::{self, Costs, Dag, Link, Machine, Options, Schedule};
+use divisi::plan::{self, MeasuredCosts, Dag, Link, MachineModel, PlanOptions, Schedule};
 use divisi::prelude::{Frames, Graph, SampleRate, Scheduler};
 use divisi::units::Nanos;
 use std::time::Duration;
@@ -102,9 +102,9 @@ fn core_counts(effort: Effort) -> &'static [usize] {
 enum Subject {
     /// Transfer, claim, steal and wake between two cores.
     Machine,
-    /// Costs of a graph's nodes, by kind.
+    /// MeasuredCosts of a graph's nodes, by kind.
     Nodes,
-    /// Costs of an executor besides the nodes.
+    /// MeasuredCosts of an executor besides the nodes.
     Overhead,
     /// Duration of a cycle.
     Cycle,
@@ -226,7 +226,7 @@ impl ScaleRun {
         self.scheduler.parse().ok()
     }
 
-    /// Costs of nodes by kind, as a cell.
+    /// MeasuredCosts of nodes by kind, as a cell.
     fn node_times(&self) -> Result<String, LabError> {
         let costs = measure_nodes(&self.graph.graph(), BLOCK, self.effort)?;
         let kinds = costs.kinds();
@@ -240,7 +240,7 @@ impl ScaleRun {
     /// worker that finds nothing to do. A line of n nodes takes `cycle + n * (task + node)`.
     fn overhead(&self, calibration: &mut Calibration, table: &Table) -> Result<String, LabError> {
         let mut median_ns = |graph| {
-            let stats = self.play(calibration, graph, 2, Costs::default())?;
+            let stats = self.play(calibration, graph, 2, MeasuredCosts::default())?;
             Ok::<_, LabError>(stats.cycle_ns.p50 as f64)
         };
         let (short_ns, long_ns) = (median_ns(SHORT)?, median_ns(LONG)?);
@@ -258,7 +258,7 @@ impl ScaleRun {
         calibration: &mut Calibration,
         graph: TestGraph,
         cores: usize,
-        costs: Costs,
+        costs: MeasuredCosts,
     ) -> Result<PlaybackStats, LabError> {
         measure_playback(&Playback {
             graph: &graph.graph(),
@@ -312,7 +312,7 @@ impl ScaleRun {
 
 /// The plan of a static scheduler; `None` for a dynamic one.
 fn static_schedule(scheduler: &str, dag: &Dag, cores: usize, link: Link) -> Option<Schedule> {
-    let machine = Machine::uniform(cores, link);
+    let machine = MachineModel::uniform(cores, link);
     match scheduler {
         PIPELINE_SCHEDULER | PIPELINED => Some(plan::hlfet(dag, cores)),
         "etf" => Some(plan::etf(dag, &machine)),
@@ -323,29 +323,29 @@ fn static_schedule(scheduler: &str, dag: &Dag, cores: usize, link: Link) -> Opti
 }
 
 /// Measured costs of a graph's nodes, each by its kind.
-fn node_costs(table: &Table, name: TestGraph, graph: &Graph) -> Costs {
+fn node_costs(table: &Table, name: TestGraph, graph: &Graph) -> MeasuredCosts {
     let measured = Measured::find(table, "nodes", name.name, "-");
     let of_node = graph.nodes().filter_map(|(id, node)| {
         let ns = measured.get(&node.kind)?;
         Some((id, Nanos(ns.round() as u64)))
     });
-    Costs {
-        of_node: of_node.collect(),
+    MeasuredCosts {
+        by_node: of_node.collect(),
     }
 }
 
 /// The tasks of a cycle, of which the last may lag some blocks behind the first.
-fn dag(graph: &Graph, costs: &Costs, latency_blocks: u32) -> Result<Dag, LabError> {
+fn dag(graph: &Graph, costs: &MeasuredCosts, latency_blocks: u32) -> Result<Dag, LabError> {
     let rate = SampleRate::new(RATE_HZ).expect("48000 is not zero");
-    let mut options = Options::new(BLOCK, rate);
+    let mut options = PlanOptions::new(BLOCK, rate);
     options.costs = costs.clone();
-    options.ahead = latency_blocks;
+    options.latency_blocks = latency_blocks;
     let compiled = plan::compile(graph, divisi::registry().catalogue(), &options);
     let plan = compiled.map_err(|error| LabError::Play(error.to_string()))?;
-    Ok(Dag::of(&plan))
+    Ok(Dag::from_plan(&plan))
 }
 
-/// Costs of the moves of an executor, from the table's measurements.
+/// MeasuredCosts of the moves of an executor, from the table's measurements.
 fn move_costs(table: &Table, scheduler: &str) -> MoveCosts {
     let machine = Measured::find(table, "machine", "-", "-");
     let between_cores = |name| machine.get(name).unwrap_or(0.0);

@@ -8,7 +8,7 @@
 //!       2 x  mix -> sink                                        the master
 //! ```
 
-use divisi::graph::{Edge, End, Graph, Node, NodeId, Place, Port, Signal, Value};
+use divisi::graph::{Edge, PortRef, Graph, Node, NodeId, SourceSpan, Port, Signal, ParamValue};
 use divisi::units::{Channels, Nanos};
 
 /// Number of tracks, each with a plug-in.
@@ -74,8 +74,8 @@ impl Session {
         node.inputs = (1..=inputs).map(|i| port(format!("in{i}"))).collect();
         node.outputs = (1..=outputs).map(|i| port(format!("out{i}"))).collect();
         if matches!(kind, "mix" | "work") {
-            node.set("in", Value::Number(inputs as f64));
-            node.set("out", Value::Number(outputs as f64));
+            node.set("in", ParamValue::Number(inputs as f64));
+            node.set("out", ParamValue::Number(outputs as f64));
         }
         node.cost = Some(Nanos(OBJECT_NS));
         self.graph.add(node).expect("the number makes it new")
@@ -83,7 +83,7 @@ impl Session {
 
     fn set(&mut self, node: NodeId, key: &str, value: f64) {
         if let Some(node) = self.graph.node_mut(node) {
-            node.set(key, Value::Number(value));
+            node.set(key, ParamValue::Number(value));
         }
     }
 
@@ -95,14 +95,14 @@ impl Session {
     }
 
     fn connect(&mut self, from: (NodeId, usize), to: (NodeId, usize)) {
-        let end = |(node, port): (NodeId, usize)| End {
+        let end = |(node, port): (NodeId, usize)| PortRef {
             node,
             port: port as u16,
         };
         self.graph.connect(Edge {
             from: end(from),
             to: end(to),
-            place: Place::NOWHERE,
+            span: SourceSpan::NONE,
         });
     }
 }
@@ -110,7 +110,7 @@ impl Session {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use divisi::plan::{self, Options};
+    use divisi::plan::{self, PlanOptions};
     use divisi::units::{Frames, SampleRate};
 
     #[test]
@@ -121,7 +121,7 @@ mod tests {
         assert_eq!(plug_ins.count(), TRACKS);
         let rate = SampleRate::new(48_000).unwrap();
         let registry = divisi::registry();
-        let options = Options::new(Frames(128), rate);
+        let options = PlanOptions::new(Frames(128), rate);
         let plan = plan::compile(&graph, registry.catalogue(), &options).unwrap();
         assert_eq!(plan.steps.len(), 500);
         let expensive = plan.steps.iter().filter(|s| s.cost.0 == 100 * OBJECT_NS);

@@ -19,7 +19,7 @@ use crate::playback::{Pace, Playback, compared_schedulers, measure_playback, pla
 use crate::run::{Record, Run};
 use crate::{Effort, LabError, Table};
 use divisi::graph::shape;
-use divisi::plan::Costs;
+use divisi::plan::MeasuredCosts;
 use divisi::prelude::{Frames, Graph, Scheduler};
 use std::time::Duration;
 
@@ -99,7 +99,7 @@ impl Run for SessionRun {
             pace: Pace::Beat,
             core_timings: calibration.core_timings(),
             // As in the article, weights are given, not measured.
-            costs: Costs::default(),
+            costs: MeasuredCosts::default(),
             duration: Duration::from_millis(self.ms),
         })?;
         stats.record(BLOCK, record);

@@ -13,7 +13,7 @@ struct Copy {
 
 /// Plays a schedule; tasks may have copies on several lanes.
 pub(super) fn play(dag: &Dag, moves: &MoveCosts, schedule: &Schedule) -> Prediction {
-    let lanes: Vec<Vec<TaskId>> = schedule.tasks();
+    let lanes: Vec<Vec<TaskId>> = schedule.task_order();
     let lanes: Vec<Vec<TaskId>> = lanes.into_iter().filter(|lane| !lane.is_empty()).collect();
     let mut copies: Vec<Vec<Copy>> = vec![Vec::new(); dag.len()];
     for (lane, tasks) in lanes.iter().enumerate() {
@@ -62,7 +62,7 @@ impl Replay<'_> {
     fn run(&mut self, lane: usize, task: TaskId) -> bool {
         let mut start = self.free[lane];
         let mut bytes = None;
-        for arc in self.dag.before(task) {
+        for arc in self.dag.predecessors(task) {
             let copies = &self.copies[arc.task.at()];
             let own = copies
                 .iter()
@@ -79,7 +79,7 @@ impl Replay<'_> {
             start = start.max(*over);
             bytes = Some(bytes.unwrap_or(0_u32).saturating_add(arc.bytes));
         }
-        let fetched = bytes.map_or(0, |bytes| time(self.moves.link.carries(bytes).0 as f64));
+        let fetched = bytes.map_or(0, |bytes| time(self.moves.link.transfer_time(bytes).0 as f64));
         let cost = time(self.moves.dispatch) + time(self.dag.cost(task).0 as f64);
         let over = start + fetched + cost;
         self.over[lane].push(over);
@@ -88,13 +88,13 @@ impl Replay<'_> {
     }
 
     fn predicted(&self) -> Prediction {
-        let seen = time(self.moves.link.carries(0).0 as f64);
+        let seen = time(self.moves.link.transfer_time(0).0 as f64);
         let ends = self.over.iter().enumerate().filter_map(|(lane, over)| {
             let seen = if lane == 0 { 0 } else { seen };
             Some(over.last()? + seen)
         });
         let all = ends.max().unwrap_or(0) as f64 / 1000.0;
-        let busy = self.dag.total().0 as f64;
+        let busy = self.dag.total_cost().0 as f64;
         Prediction {
             cycle_ns: all + self.moves.cycle,
             takes: 0,
@@ -109,6 +109,6 @@ fn starts(moves: &MoveCosts, lanes: usize, lane: usize) -> Time {
     match lane {
         0 => time(wake) * (lanes as u64 - 1),
         _ if woken > 0.0 => time(wake) * lane as u64 + time(woken),
-        _ => time(moves.link.carries(0).0 as f64),
+        _ => time(moves.link.transfer_time(0).0 as f64),
     }
 }

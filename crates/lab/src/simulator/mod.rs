@@ -92,7 +92,7 @@ pub fn simulate(
 /// More workers than this can never be busy at once on average; the executors wake no more either.
 fn useful(dag: &Dag, cores: usize) -> usize {
     let path = path(dag);
-    match dag.total().0.div_ceil(path.max(1)) {
+    match dag.total_cost().0.div_ceil(path.max(1)) {
         0 => 1,
         most => cores.clamp(1, usize::try_from(most).unwrap_or(usize::MAX)),
     }
@@ -106,8 +106,8 @@ fn path(dag: &Dag) -> u64 {
 /// For each task the longest sum of costs from its start to the end.
 fn levels(dag: &Dag) -> Vec<u64> {
     let mut levels = vec![0; dag.len()];
-    for task in dag.ids().rev() {
-        let rest = dag.after(task).iter().map(|arc| levels[arc.task.at()]);
+    for task in dag.tasks().rev() {
+        let rest = dag.successors(task).iter().map(|arc| levels[arc.task.at()]);
         levels[task.at()] = rest.max().unwrap_or(0) + dag.cost(task).0;
     }
     levels

@@ -63,7 +63,7 @@ impl Shared {
             urgency: (kind == Kind::Deadline).then(|| levels(dag)),
             ..Master::default()
         };
-        let sources = dag.ids().filter(|task| dag.before(*task).is_empty());
+        let sources = dag.tasks().filter(|task| dag.predecessors(*task).is_empty());
         sources.for_each(|task| master.put(task));
         Self {
             kind,
@@ -144,7 +144,7 @@ impl Protocol for Shared {
             now = self.touch(world, worker, now);
         }
         let mut ready = Vec::new();
-        for arc in world.dag.after(task) {
+        for arc in world.dag.successors(task) {
             let (cost, is_ready) = world.count_off(arc.task, worker, 1);
             now += cost;
             ready.extend(is_ready.then_some(arc.task));
@@ -217,7 +217,7 @@ impl Master {
 
 /// What each task weighs.
 fn weights(dag: &Dag) -> Vec<u64> {
-    let mut costs: Vec<u64> = dag.ids().map(|task| dag.cost(task).0).collect();
+    let mut costs: Vec<u64> = dag.tasks().map(|task| dag.cost(task).0).collect();
     costs.sort_unstable();
     let cheap = costs.get(costs.len() / 4).copied().unwrap_or(0).max(1);
     let weight = |task| {
@@ -227,5 +227,5 @@ fn weights(dag: &Dag) -> Vec<u64> {
             1
         }
     };
-    dag.ids().map(weight).collect()
+    dag.tasks().map(weight).collect()
 }

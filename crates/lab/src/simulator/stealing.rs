@@ -73,8 +73,8 @@ impl Protocol for Stealing {
     fn finish(&mut self, world: &mut World<'_>, worker: usize, task: TaskId, now: Time) -> Time {
         let mut now = now;
         let queued = self.queues[worker].len();
-        for arc in world.dag.after(task) {
-            let waits_for = world.dag.before(arc.task).len();
+        for arc in world.dag.successors(task) {
+            let waits_for = world.dag.predecessors(arc.task).len();
             if waits_for >= WIDE {
                 if self.debts[worker].is_some_and(|(meeting, _)| meeting != arc.task) {
                     now += self.pay(world, worker);
@@ -129,8 +129,8 @@ impl Protocol for Stealing {
 fn deal(dag: &Dag, workers: usize) -> Vec<Vec<TaskId>> {
     let levels = levels(dag);
     let sources: Vec<TaskId> = dag
-        .ids()
-        .filter(|task| dag.before(*task).is_empty())
+        .tasks()
+        .filter(|task| dag.predecessors(*task).is_empty())
         .collect();
     let weight = |task: TaskId| levels[task.at()].max(1);
     let total: u64 = sources.iter().map(|task| weight(*task)).sum();
@@ -151,9 +151,9 @@ fn deal(dag: &Dag, workers: usize) -> Vec<Vec<TaskId>> {
 /// For each task, the first wide meeting on some way from it to the end.
 fn meetings(dag: &Dag) -> Vec<Option<TaskId>> {
     let mut meetings: Vec<Option<TaskId>> = vec![None; dag.len()];
-    for task in dag.ids().rev() {
-        let next = dag.after(task).iter().filter_map(|arc| {
-            if dag.before(arc.task).len() >= WIDE {
+    for task in dag.tasks().rev() {
+        let next = dag.successors(task).iter().filter_map(|arc| {
+            if dag.predecessors(arc.task).len() >= WIDE {
                 Some(arc.task)
             } else {
                 meetings[arc.task.at()]

@@ -64,7 +64,7 @@ fn one_core_takes_the_sum_of_all_costs_and_dispatches() {
         ..FREE
     };
     for dag in [line(5), rake(20)] {
-        let sum = dag.total().0 as f64 + 10.0 * dag.len() as f64 + 300.0;
+        let sum = dag.total_cost().0 as f64 + 10.0 * dag.len() as f64 + 300.0;
         let all = [
             DispatchPolicy::Sequential,
             DispatchPolicy::Stealing,
@@ -129,13 +129,13 @@ fn nothing_is_shorter_than_the_bound_or_runs_a_task_twice() {
     let costs: Vec<u64> = (0..60).map(|i| 100 + i * 37 % 900).collect();
     let dag = dag(&costs, &edges);
     for cores in [1, 2, 3, 8, 64] {
-        let bound = path(&dag).max(dag.total().0.div_ceil(cores)) as f64;
+        let bound = path(&dag).max(dag.total_cost().0.div_ceil(cores)) as f64;
         for way in &DYNAMIC {
             let told = simulate(&dag, &FREE, cores as usize, way);
             assert!(told.cycle_ns >= bound - 1.0, "{way:?}: {told:?} {bound}");
             assert!(told.busy <= 1.0 + 1e-9);
             assert!(
-                told.cycle_ns <= dag.total().0 as f64 * 2.0,
+                told.cycle_ns <= dag.total_cost().0 as f64 * 2.0,
                 "{way:?} {told:?}"
             );
         }

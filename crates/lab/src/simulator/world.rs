@@ -63,7 +63,7 @@ impl<'a> World<'a> {
             running: vec![None; cores],
             idle: vec![false; cores],
             ran_on: vec![usize::MAX; dag.len()],
-            waits: dag.ids().map(|task| dag.before(task).len()).collect(),
+            waits: dag.tasks().map(|task| dag.predecessors(task).len()).collect(),
             counted_by: vec![None; dag.len()],
             done: 0,
             end: 0,
@@ -133,12 +133,12 @@ impl<'a> World<'a> {
 
     /// What handing so many bytes to another core costs.
     fn crossing(&self, bytes: u32) -> Time {
-        time(self.moves.link.carries(bytes).0 as f64)
+        time(self.moves.link.transfer_time(bytes).0 as f64)
     }
 
     /// How long `task` keeps `worker`: with what it must fetch from other cores.
     fn lasts(&self, task: TaskId, worker: usize) -> Time {
-        let from_others = self.dag.before(task).iter();
+        let from_others = self.dag.predecessors(task).iter();
         let from_others = from_others.filter(|arc| self.ran_on[arc.task.at()] != worker);
         let bytes = from_others.map(|arc| arc.bytes).reduce(u32::saturating_add);
         let fetched = bytes.map_or(0, |bytes| self.crossing(bytes));
@@ -158,7 +158,7 @@ impl<'a> World<'a> {
     /// What came of it.
     pub(super) fn predicted(&self) -> Prediction {
         let all = self.end as f64 / 1000.0;
-        let busy = self.dag.total().0 as f64;
+        let busy = self.dag.total_cost().0 as f64;
         Prediction {
             cycle_ns: all + self.moves.cycle,
             takes: self.takes,

@@ -25,7 +25,7 @@ mod counted;
 mod futex;
 
 use super::callback::{self, Placement};
-use divisi::rt::stamp::{self, Scale};
+use divisi::rt::stamp::{self, TickScale};
 use divisi::workers::Priority;
 use std::sync::Mutex;
 use std::thread;
@@ -64,7 +64,7 @@ fn scheme(name: &str, levels: usize) -> Box<dyn Scheme> {
             levels,
             counted::AtomicCount::default(),
         )),
-        _ => Box::new(futex::Futex::default()),
+        _ => Box::new(futex::FutexScheme::default()),
     }
 }
 
@@ -128,7 +128,7 @@ pub(super) struct SyncTrace {
 /// Real-time: waits, for all calls.
 pub(super) fn trace(trial: Trial<'_>) -> SyncTrace {
     let scheme = scheme(trial.scheme, trial.levels);
-    let scale = Scale::of_this_machine();
+    let scale = TickScale::calibrated();
     let zero = stamp::now();
     let since = |at| scale.between(zero, at).0;
     let calls = Mutex::new(Vec::new());
