@@ -1,6 +1,6 @@
 //! Charts of a page: curves, bars with whiskers, and Gantt charts of threads.
 
-use divisi::draw::plot::{self, Axis, BarSeries, BarPlot, LinePlot, Scale, Series, DataPoint};
+use divisi::draw::plot::{self, Axis, BarPlot, BarSeries, DataPoint, LinePlot, Scale, Series};
 use divisi::draw::{GanttChart, gantt};
 
 /// One chart, drawn by `draw`.

@@ -12,7 +12,7 @@ use crate::LabError;
 use crate::machine::{RATE_HZ, period_us};
 use crate::run::Record;
 use crate::usage::ThreadTimes;
-use divisi::driver::{self, OpenDriver, DriverConfig};
+use divisi::driver::{self, DriverConfig, OpenDriver};
 use divisi::plan::MeasuredCosts;
 use divisi::prelude::*;
 use divisi::report::{Bucket, CoreTimings, Histogram, Report, TimeSummary};

@@ -20,8 +20,14 @@ pub(super) struct Kernel {
 
 /// Every kernel that this machine can run.
 pub(super) fn all() -> Vec<Kernel> {
-    let vectors = Kernels::available().flat_map(|k| [MultiplyVariant::Simd(k), MultiplyVariant::SimdUnrolled(k)]);
-    let styles = [MultiplyVariant::ComplexType, MultiplyVariant::Naive, MultiplyVariant::NaiveUnrolled].into_iter();
+    let vectors = Kernels::available()
+        .flat_map(|k| [MultiplyVariant::Simd(k), MultiplyVariant::SimdUnrolled(k)]);
+    let styles = [
+        MultiplyVariant::ComplexType,
+        MultiplyVariant::Naive,
+        MultiplyVariant::NaiveUnrolled,
+    ]
+    .into_iter();
     let styles: Vec<MultiplyVariant> = styles.chain(vectors).collect();
     let mut all = Vec::new();
     for layout in ComplexLayout::ALL {

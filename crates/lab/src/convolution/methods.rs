@@ -3,10 +3,10 @@
 use super::callback::{self, Callback, LateResults, Placement};
 use super::{BLOCK, period};
 use crate::LabError;
-use divisi::conv::distributed::{TimeDistributed, LevelRatio, TwoLevelConvolver};
+use divisi::conv::distributed::{LevelRatio, TimeDistributed, TwoLevelConvolver};
 use divisi::conv::{
-    Convolver, CostTable, LevelScheduler, Inline, AddedLatency, ConvolverOptions, Partition, Path, Pinning, PartitionSpace, LevelThreads,
-    LevelThreadsOptions, min_total_load,
+    AddedLatency, Convolver, ConvolverOptions, CostTable, Inline, LevelScheduler, LevelThreads,
+    LevelThreadsOptions, Partition, PartitionSpace, Path, Pinning, min_total_load,
 };
 use divisi::fft::{Kernels, Packing};
 use divisi::workers::{self, Priority};

@@ -9,7 +9,7 @@ use crate::Row;
 use crate::chart::{Chart, Curve};
 use crate::page::Page;
 use crate::results::{Results, decimals};
-use divisi::draw::{NodeClass, GanttRow, GanttBar, GanttChart};
+use divisi::draw::{GanttBar, GanttChart, GanttRow, NodeClass};
 
 /// Instances of 524288 frames that were reported to play without dropouts (Colmenares and others 2010).
 const REPORTED: [(&str, u32); 2] = [("preemptive", 82), ("time-distributed", 22)];
@@ -510,7 +510,11 @@ fn gantt_bar(thread: usize, span: &str) -> Option<GanttBar> {
         label: String::new(),
         start_ns: ns(from)?,
         end_ns: ns(to)?,
-        class: if thread == 0 { NodeClass::Sink } else { NodeClass::Other },
+        class: if thread == 0 {
+            NodeClass::Sink
+        } else {
+            NodeClass::Other
+        },
         ..GanttBar::default()
     })
 }

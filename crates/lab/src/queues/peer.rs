@@ -51,7 +51,8 @@ fn command(program: &PathBuf, role: PeerRole, size: usize) -> Command {
 impl Peer<MirroredEnd> {
     /// Starts `program` once more, connected by two rings.
     pub(super) fn with_rings(program: &PathBuf, role: PeerRole, size: usize) -> io::Result<Self> {
-        let ring = || Ring::<u8>::shared(1, capacity(size), PageSize::Default).map_err(io::Error::other);
+        let ring =
+            || Ring::<u8>::shared(1, capacity(size), PageSize::Default).map_err(io::Error::other);
         let (to_peer, from_peer) = (ring()?, ring()?);
         let outgoing = to_peer.producer().map_err(io::Error::other)?;
         let incoming = from_peer.consumer().map_err(io::Error::other)?;

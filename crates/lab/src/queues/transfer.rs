@@ -2,7 +2,7 @@
 
 use super::filtering::write_copy;
 use super::{Backoff, PeerRole};
-use divisi::rt::mirror::{self, Consumer, Producer, ChunkError};
+use divisi::rt::mirror::{self, ChunkError, Consumer, Producer};
 use divisi::rt::pad::CachePadded;
 use std::hint::black_box;
 use std::sync::atomic::{AtomicBool, Ordering};

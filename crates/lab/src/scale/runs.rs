@@ -9,7 +9,7 @@ use crate::session;
 use crate::simulator::{DispatchPolicy, MoveCosts, simulate};
 use crate::{Effort, LabError, Table};
 use divisi::graph::shape;
-use divisi::plan::{self, MeasuredCosts, Dag, Link, MachineModel, PlanOptions, Schedule};
+use divisi::plan::{self, Dag, Link, MachineModel, MeasuredCosts, PlanOptions, Schedule};
 use divisi::prelude::{Frames, Graph, SampleRate, Scheduler};
 use divisi::units::Nanos;
 use std::time::Duration;

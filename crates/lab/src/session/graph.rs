@@ -8,7 +8,7 @@
 //!       2 x  mix -> sink                                        the master
 //! ```
 
-use divisi::graph::{Edge, PortRef, Graph, Node, NodeId, SourceSpan, Port, Signal, ParamValue};
+use divisi::graph::{Edge, Graph, Node, NodeId, ParamValue, Port, PortRef, Signal, SourceSpan};
 use divisi::units::{Channels, Nanos};
 
 /// Number of tracks, each with a plug-in.

@@ -79,7 +79,9 @@ impl Replay<'_> {
             start = start.max(*over);
             bytes = Some(bytes.unwrap_or(0_u32).saturating_add(arc.bytes));
         }
-        let fetched = bytes.map_or(0, |bytes| time(self.moves.link.transfer_time(bytes).0 as f64));
+        let fetched = bytes.map_or(0, |bytes| {
+            time(self.moves.link.transfer_time(bytes).0 as f64)
+        });
         let cost = time(self.moves.dispatch) + time(self.dag.cost(task).0 as f64);
         let over = start + fetched + cost;
         self.over[lane].push(over);

@@ -63,7 +63,9 @@ impl Shared {
             urgency: (kind == Kind::Deadline).then(|| levels(dag)),
             ..Master::default()
         };
-        let sources = dag.tasks().filter(|task| dag.predecessors(*task).is_empty());
+        let sources = dag
+            .tasks()
+            .filter(|task| dag.predecessors(*task).is_empty());
         sources.for_each(|task| master.put(task));
         Self {
             kind,

@@ -63,7 +63,10 @@ impl<'a> World<'a> {
             running: vec![None; cores],
             idle: vec![false; cores],
             ran_on: vec![usize::MAX; dag.len()],
-            waits: dag.tasks().map(|task| dag.predecessors(task).len()).collect(),
+            waits: dag
+                .tasks()
+                .map(|task| dag.predecessors(task).len())
+                .collect(),
             counted_by: vec![None; dag.len()],
             done: 0,
             end: 0,

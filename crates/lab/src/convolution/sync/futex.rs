@@ -1,7 +1,7 @@
 //! Futexes: one wake call for all levels that start, an atomic count of those that are due, no lock.
 
 use super::{COUNTED_CALLS, Scheme};
-use divisi::rt::wake::{WakeMask, Futex};
+use divisi::rt::wake::{Futex, WakeMask};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// The scheme: levels sleep on one word, the callback on another.
@@ -25,7 +25,9 @@ impl Default for FutexScheme {
 
 impl Scheme for FutexScheme {
     fn start(&self, call: u32, count: usize) {
-        let mask = (1..count).fold(WakeMask::bit(0), |mask, level| mask.union(WakeMask::bit(level)));
+        let mask = (1..count).fold(WakeMask::bit(0), |mask, level| {
+            mask.union(WakeMask::bit(level))
+        });
         if count > 0 {
             self.started.store(call + 1);
             self.started.wake_masked(mask);
