@@ -1,13 +1,13 @@
-//! What must hold for whatever a reader is given.
+//! The promises that every reader keeps, whatever bytes it is given.
 //!
 //! Takes bytes from the fuzzer, panics where a promise is broken. May not: be published.
 
 #[path = "../../crates/text/src/sample.rs"]
 mod sample;
 
-use graph::{Catalogue, Diagnostic, Place};
+use graph::{Catalogue, Diagnostic, SourceSpan};
 use std::sync::LazyLock;
-use text::{Reading, render};
+use text::{ParsedSession, render_diagnostics};
 
 /// The small catalogue of the text crate's own tests.
 pub fn catalogue() -> &'static Catalogue {
@@ -15,38 +15,38 @@ pub fn catalogue() -> &'static Catalogue {
     &CATALOGUE
 }
 
-/// Every place is inside the text, and the diagnostics can be shown.
-pub fn check(reading: &Reading, bytes: &[u8]) {
+/// Checks that every span is inside the text, and that the diagnostics can be shown.
+pub fn check(reading: &ParsedSession, bytes: &[u8]) {
     for diagnostic in &reading.diagnostics {
-        assert!(diagnostic.place.is_somewhere(), "nowhere: {diagnostic:?}");
+        assert!(diagnostic.span.is_known(), "nowhere: {diagnostic:?}");
     }
     check_found(&reading.diagnostics, bytes);
     for (_, node) in reading.session.graph.nodes() {
-        assert!(node.place.is_somewhere(), "`{}` stands nowhere", node.name);
+        assert!(node.span.is_known(), "`{}` stands nowhere", node.name);
     }
 }
 
-/// The same, of what may be wrong with the text as a whole.
+/// Checks the same for diagnostics of the text as a whole, which may have no span.
 pub fn check_found(diagnostics: &[Diagnostic], bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     let lines: Vec<usize> = text.split('\n').map(|line| line.chars().count()).collect();
     for diagnostic in diagnostics {
-        if diagnostic.place.is_somewhere() {
-            inside(diagnostic.place, &lines, diagnostic);
+        if diagnostic.span.is_known() {
+            inside(diagnostic.span, &lines, diagnostic);
         }
-        for (place, _) in &diagnostic.also {
-            inside(*place, &lines, diagnostic);
+        for (span, _) in &diagnostic.related {
+            inside(*span, &lines, diagnostic);
         }
     }
-    let shown = render("file", &text, diagnostics);
+    let shown = render_diagnostics("file", &text, diagnostics);
     assert!(!shown.chars().any(|c| c.is_control() && c != '\n'));
 }
 
-fn inside(place: Place, lines: &[usize], diagnostic: &Diagnostic) {
-    let length = lines.get((place.line as usize).wrapping_sub(1));
+fn inside(span: SourceSpan, lines: &[usize], diagnostic: &Diagnostic) {
+    let length = lines.get((span.line as usize).wrapping_sub(1));
     let length = length.unwrap_or_else(|| panic!("no such line: {diagnostic:?}"));
-    assert!(place.column >= 1 && place.width >= 1, "{diagnostic:?}");
-    // A place may be the end of a line, one character wide.
-    let end = (place.column + place.width - 1) as usize;
+    assert!(span.column >= 1 && span.len >= 1, "{diagnostic:?}");
+    // A span may be the end of a line, one character wide.
+    let end = (span.column + span.len - 1) as usize;
     assert!(end <= length + 1, "outside of its line: {diagnostic:?}");
 }
