@@ -55,7 +55,6 @@ pub fn check(registry: &Registry, node: &Node) {
         unit.finite_gives_finite();
         unit.not_a_number_is_forgotten();
         unit.a_saved_state_goes_on();
-        unit.a_copy_goes_on();
         unit.a_bad_state_is_refused_or_survived();
     }
 }
@@ -269,7 +268,8 @@ impl Unit<'_> {
         let (mut rig, state) = self.played();
         let mut new = Vec::new();
         self.rig().processor.save(&mut new);
-        if rig.processor.duplicate().is_some() {
+        let kind = self.registry.catalogue().get(&self.node.kind);
+        if kind.is_some_and(|kind| kind.duplicable) {
             assert_eq!(new.len(), state.len(), "a state is always as long");
         }
         let mut again = Vec::with_capacity(state.len());
@@ -292,21 +292,6 @@ impl Unit<'_> {
         for other in elsewhere {
             same(&other, &goes_on, "after load");
         }
-    }
-
-    fn a_copy_goes_on(&self) {
-        let (mut rig, _) = self.played();
-        let Some(copy) = rig.processor.duplicate() else {
-            return;
-        };
-        let mut other = rig.continue_with(copy);
-        let take = self.take(12);
-        let goes_on = rig.process(&take, BlockSplit::Even(64));
-        same(
-            &other.process(&take, BlockSplit::Even(64)),
-            &goes_on,
-            "in a copy",
-        );
     }
 
     fn a_bad_state_is_refused_or_survived(&self) {

@@ -21,12 +21,10 @@ enum Fault {
     Overflows,
     LosesState,
     TakesAnyState,
-    CopiesAsNew,
     MakesDenormals,
 }
 
 /// A leaky sum, but for its fault.
-#[derive(Clone)]
 struct Broken {
     fault: Fault,
     sum: f32,
@@ -95,14 +93,6 @@ impl Processor for Broken {
         }
         Ok(())
     }
-
-    fn duplicate(&self) -> Option<Box<dyn Processor>> {
-        let mut copy = self.clone();
-        if self.fault == Fault::CopiesAsNew {
-            copy.sum = 0.0;
-        }
-        Some(Box::new(copy))
-    }
 }
 
 fn try_out(fault: Fault) {
@@ -144,6 +134,5 @@ found_out! {
     one_that_overflows: Overflows, "finite gives finite";
     one_that_loses_its_state: LosesState, "after load";
     one_that_takes_any_state: TakesAnyState, "too short";
-    one_that_copies_itself_as_new: CopiesAsNew, "in a copy";
     one_that_makes_denormals: MakesDenormals, "denormals are flushed";
 }

@@ -2,10 +2,8 @@
 
 use divisi_check::alloc::Counting;
 use divisi_check::conformance::{check, node};
-use divisi_check::processor_bench::ProcessorBench;
 use graph::ParamValue;
 use processor::Registry;
-use units::SampleRate;
 
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
@@ -97,24 +95,5 @@ fn no_kind_is_forgotten() {
     for kind in dsp::catalogue().kinds() {
         let is_tested = TESTED.contains(&kind.name) || OUTSIDE.contains(&kind.name);
         assert!(is_tested, "`{}` needs a line above", kind.name);
-    }
-}
-
-#[test]
-fn what_says_that_it_can_be_copied_can_be_copied() {
-    let mut registry = Registry::default();
-    dsp::register(&mut registry);
-    let rate = SampleRate::new(48_000).expect("48000 is not zero");
-    for kind in dsp::catalogue().kinds() {
-        let params: &[_] = match kind.name {
-            // What a node must say, and files that are not there.
-            "osc" | "mod" => &[("freq", number(440.0))],
-            "delay" => &[("time", number(0.1))],
-            "player" | "recorder" => continue,
-            _ => &[],
-        };
-        let rig = ProcessorBench::new(&registry, &node(kind.name, params), rate);
-        let copy = rig.processor.duplicate();
-        assert_eq!(copy.is_some(), kind.duplicable, "{}", kind.name);
     }
 }

@@ -5,7 +5,7 @@
 
 use divisi::media::{MediaError, ResamplingReader};
 use divisi::prelude::{Frames, SampleRate};
-use divisi::rt::spsc::{Receiver, Sender, channel};
+use rtrb::{Consumer, Producer, RingBuffer};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -67,7 +67,7 @@ impl Source {
 
 /// The end that plays.
 pub(crate) struct Feed {
-    ring: Receiver<f32>,
+    ring: Consumer<f32>,
     planes: Vec<Box<[f32]>>,
     missing: Arc<AtomicU64>,
 }
@@ -87,19 +87,19 @@ pub(crate) fn feed(
     let inputs = usize::from(inputs).min(MOST_CHANNELS);
     let samples = inputs * block.count();
     let ahead = (AHEAD_S * rate_hz as usize * inputs).min(MOST_SAMPLES);
-    let (mut ring, receiver) = channel(ahead.max(LEAST_BLOCKS * samples));
+    let (mut ring, consumer) = RingBuffer::new(ahead.max(LEAST_BLOCKS * samples));
     let missing = Arc::new(AtomicU64::new(0));
     let mut planes = vec![vec![0.0; block.count()]; inputs];
     let mut is_there = fill(&mut source, &mut ring, &mut planes);
     let thread = Builder::new().name("divisi-feed".into()).spawn(move || {
-        while is_there && !ring.is_closed() {
+        while is_there && !ring.is_abandoned() {
             std::thread::sleep(EVERY);
             is_there = fill(&mut source, &mut ring, &mut planes);
         }
         source.damage()
     })?;
     let feed = Feed {
-        ring: receiver,
+        ring: consumer,
         planes: vec![vec![0.0; block.count()].into(); inputs],
         missing: missing.clone(),
     };
@@ -107,18 +107,19 @@ pub(crate) fn feed(
 }
 
 /// Fills the ring; whether the file goes on.
-fn fill(source: &mut Source, ring: &mut Sender<f32>, planes: &mut [Vec<f32>]) -> bool {
+fn fill(source: &mut Source, ring: &mut Producer<f32>, planes: &mut [Vec<f32>]) -> bool {
     let samples: usize = planes.iter().map(Vec::len).sum();
     if samples == 0 {
         return false;
     }
-    while ring.room() >= samples {
+    while ring.slots() >= samples {
         let mut slices: Vec<&mut [f32]> = planes.iter_mut().map(Vec::as_mut_slice).collect();
         if source.read(&mut slices) == 0 {
             return false;
         }
         for plane in planes.iter() {
-            ring.write(plane);
+            let written = ring.push_entire_slice(plane);
+            debug_assert!(written.is_ok(), "there was room for the whole block");
         }
     }
     true
@@ -131,10 +132,11 @@ impl Feed {
     pub(crate) fn with(&mut self, play: impl FnOnce(&[&[f32]])) {
         let samples: usize = self.planes.iter().map(|plane| plane.len()).sum();
         // Asked first: what was read before the end is then seen below.
-        let has_ended = self.ring.is_closed();
-        if self.ring.available() >= samples {
+        let has_ended = self.ring.is_abandoned();
+        if self.ring.slots() >= samples {
             for plane in &mut self.planes {
-                self.ring.read(plane);
+                let read = self.ring.pop_entire_slice(plane);
+                debug_assert!(read.is_ok(), "the whole block was there");
             }
         } else {
             self.planes.iter_mut().for_each(|plane| plane.fill(0.0));

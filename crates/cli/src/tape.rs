@@ -4,8 +4,8 @@
 //! What found no room is silence of the same length in the file, so that all else stays where it belongs.
 
 use divisi::media::{MediaError, Writer};
-use divisi::rt::spsc::{Receiver, Sender, channel};
 use divisi::units::Frames;
+use rtrb::{Consumer, Producer, RingBuffer};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::{Builder, JoinHandle};
@@ -21,7 +21,7 @@ const EVERY: Duration = Duration::from_millis(5);
 
 /// The end that hears.
 pub(crate) struct Head {
-    ring: Sender<f32>,
+    ring: Producer<f32>,
     /// Blocks without room since the last that found some.
     owed: u32,
     /// All of them.
@@ -36,7 +36,7 @@ pub(crate) struct Tape {
 
 /// What the writing thread works with.
 struct Reel {
-    ring: Receiver<f32>,
+    ring: Consumer<f32>,
     writer: Writer,
     channels: usize,
     block: usize,
@@ -74,15 +74,15 @@ pub(crate) fn record(
 
 impl Head {
     /// One that keeps so many samples until they are taken.
-    fn new(room: usize) -> (Self, Receiver<f32>) {
-        let (ring, receiver) = channel(room);
+    fn new(room: usize) -> (Self, Consumer<f32>) {
+        let (ring, consumer) = RingBuffer::new(room);
         let lost = Arc::default();
         let head = Self {
             ring,
             owed: 0,
             lost,
         };
-        (head, receiver)
+        (head, consumer)
     }
 
     /// Hands one block over, or counts it.
@@ -90,15 +90,17 @@ impl Head {
     /// Real-time: hot.
     pub(crate) fn keep(&mut self, channels: &[&mut [f32]]) {
         let samples: usize = channels.iter().map(|channel| channel.len()).sum();
-        if self.ring.room() <= samples {
+        if self.ring.slots() <= samples {
             self.owed = self.owed.saturating_add(1);
             // Relaxed: the count is all there is; the ring's end brings the last one along.
             self.lost.fetch_add(1, Ordering::Relaxed);
             return;
         }
-        self.ring.write(&[std::mem::take(&mut self.owed) as f32]);
+        let owed = self.ring.push(std::mem::take(&mut self.owed) as f32);
+        debug_assert!(owed.is_ok(), "there was room for the whole message");
         for channel in channels {
-            self.ring.write(channel);
+            let written = self.ring.push_entire_slice(channel);
+            debug_assert!(written.is_ok(), "there was room for the whole message");
         }
     }
 }
@@ -123,7 +125,7 @@ impl Reel {
         let mut samples = vec![0.0; self.channels * self.block];
         loop {
             // Asked first: what was put in before the head went is then seen below.
-            let is_last = self.ring.is_closed();
+            let is_last = self.ring.is_abandoned();
             self.drain(&mut samples)?;
             if is_last {
                 break;
@@ -138,9 +140,10 @@ impl Reel {
 
     /// Writes all that is in the ring.
     fn drain(&mut self, samples: &mut [f32]) -> Result<(), MediaError> {
-        while self.ring.available() > samples.len() {
+        while self.ring.slots() > samples.len() {
             let before = self.ring.pop().unwrap_or(0.0);
-            self.ring.read(samples);
+            let read = self.ring.pop_entire_slice(samples);
+            debug_assert!(read.is_ok(), "the whole message was there");
             self.fill(before as u64)?;
             self.write(samples)?;
         }

@@ -1,7 +1,6 @@
 //! What levels and transforms were measured to cost: the table that the empirical choice of a partition reads.
 
 mod measure;
-mod sweep;
 mod theft;
 
 pub use measure::{CostMeasureOptions, CostMeasurement, measure_costs};

@@ -14,7 +14,7 @@
 //! | the sums of the last two periods | [`Taker`] |
 
 use fft::{AlignedBuffer, ComposedFft, Kernels};
-use rt::spsc::{Receiver, Sender, channel};
+use rtrb::{Consumer, Producer, PushError, RingBuffer};
 use std::cmp::Ordering;
 use std::ops::Range;
 use std::sync::Arc;
@@ -41,8 +41,8 @@ pub(crate) struct Giver {
 }
 
 struct Giving {
-    to: Sender<Given>,
-    back: Receiver<AlignedBuffer>,
+    to: Producer<Given>,
+    back: Consumer<AlignedBuffer>,
     sum: Option<AlignedBuffer>,
     /// Whether anything is being added to it.
     is_adding: bool,
@@ -59,8 +59,8 @@ pub(crate) struct Taker {
 }
 
 struct Taking {
-    from: Receiver<Given>,
-    back: Sender<AlignedBuffer>,
+    from: Consumer<Given>,
+    back: Producer<AlignedBuffer>,
     /// What has come for a period that has not.
     early: Option<Given>,
     /// The sums of the window's two halves.
@@ -78,10 +78,10 @@ pub(crate) fn handing_on(
 ) -> (Giver, Taker) {
     let memory = || AlignedBuffer::new(larger.sum_len());
     let ends = (0..inputs).map(|_| {
-        let (to, from) = channel(OUT);
-        let (mut free, back) = channel(OUT);
+        let (to, from) = RingBuffer::new(OUT);
+        let (mut free, back) = RingBuffer::new(OUT);
         for _ in 0..OUT {
-            debug_assert!(free.room() > 0, "there is room for all");
+            debug_assert!(!free.is_full(), "there is room for all");
             drop(free.push(memory()));
         }
         let giving = Giving {
@@ -152,7 +152,7 @@ impl Giver {
         giving.next = (jumps, period + 2);
         if period == last
             && let Some(sum) = giving.sum.take()
-            && let Err(given) = giving.to.push(Given { time: now, sum })
+            && let Err(PushError::Full(given)) = giving.to.push(Given { time: now, sum })
         {
             // There is room for all that there is; but if not, it is free again.
             giving.sum = Some(given.sum);
@@ -164,7 +164,7 @@ impl Giving {
     /// Whether a sum begins or goes on; else there will be none until the next begins.
     fn begin(&mut self, now: Time, is_first: bool, is_spoiled: bool) {
         if is_first && self.sum.is_none() {
-            self.sum = self.back.pop();
+            self.sum = self.back.pop().ok();
         }
         let goes_on = is_first || self.is_adding && self.next == now;
         self.is_adding = goes_on && !is_spoiled;
@@ -219,7 +219,7 @@ impl Taker {
 impl Taking {
     /// Whether the sum for that time is there now; what is older is given back.
     fn get(&mut self, time: Time) -> bool {
-        while let Some(mut given) = self.early.take().or_else(|| self.from.pop()) {
+        while let Some(mut given) = self.early.take().or_else(|| self.from.pop().ok()) {
             let is_it = given.time.cmp(&time);
             match is_it {
                 Ordering::Greater => {
@@ -229,7 +229,7 @@ impl Taking {
                 Ordering::Equal => std::mem::swap(&mut self.later, &mut given.sum),
                 Ordering::Less => {}
             }
-            if let Err(lost) = self.back.push(given.sum) {
+            if let Err(PushError::Full(lost)) = self.back.push(given.sum) {
                 debug_assert!(lost.is_empty(), "there is room for all that there is");
             }
             if is_it == Ordering::Equal {

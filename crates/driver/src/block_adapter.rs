@@ -1,92 +1,103 @@
-//! Any device buffer to the engine's block and back, with the least latency that suffices.
+//! [`BlockAdapter`]: from a device's buffers of any length to the engine's blocks and back, with the smallest latency that
+//! suffices.
 
 use units::Frames;
 
-use crate::recycle::{Inputs, Outputs};
+use crate::block_buffers::BlockBuffers;
 
-/// Stands between a device, whose buffers may be of any length, and an engine, whose blocks are all alike.
+/// Stands between a device, whose buffers may have any length, and an engine, whose blocks all have the same length.
 ///
-/// It holds one block going in, filled from its start, and one coming out, emptied from `taken`. The player runs when
-/// the first is full. With N frames gone by, block B and latency L, what waits to come out is L - (N mod B) frames:
-/// never more than one block, so the second is always empty when the player is about to fill it, and never less than
-/// none, as L is B - gcd(n, B) for a device of n frames: 0 where n is a multiple of B, else at most B - 1. A device
-/// that changes n may need more; then that much silence comes in between, once, and [`BlockAdapter::latency`] says so.
+/// It holds one block for the input, filled from its start, and one for the output, emptied from `taken`. The callback runs
+/// when the input block is full:
+///
+/// ```text
+///   device input   ──▶ │▓▓▓▓▓▓▓░░░░│ filled          full: callback ─┐
+///                                                                     ▼
+///   device output  ◀── │░░░░▓▓▓▓▓▓▓│ taken        the whole output block
+/// ```
+///
+/// After N frames, with block B and latency L, L - (N mod B) frames wait for the device. That is never more than one block,
+/// so the output block is always empty when the callback fills it. And it is never negative, since
+/// L = B - gcd(n, B) for device buffers of n frames: 0 if n is a multiple of B, else at most B - 1. A device that
+/// changes n may need more; then that much silence is inserted, once, and [`BlockAdapter::latency`] grows by it.
 #[derive(Debug)]
 pub struct BlockAdapter {
     block: usize,
     latency: usize,
+    /// Length of the device's last buffer.
     device: usize,
-    inputs: Vec<Box<[f32]>>,
-    outputs: Vec<Box<[f32]>>,
+    buffers: BlockBuffers,
+    /// Frames of the input block that are filled.
     filled: usize,
+    /// Frames of the output block that the device has taken.
     taken: usize,
-    input_list: Inputs,
-    output_list: Outputs,
 }
 
 impl BlockAdapter {
-    /// Between blocks of `block` frames (not 0) and a device whose buffers hold `device`.
+    /// An adapter between blocks of `block` frames (not 0) and a device whose buffers hold `device`.
+    ///
+    /// # Panics
+    ///
+    /// The block has no frames.
     ///
     /// Real-time: setup.
     pub fn new(block: Frames, device: Frames, inputs: u16, outputs: u16) -> Self {
         let frames = block.count();
         assert!(frames > 0, "a block has at least one frame");
-        let channel = || vec![0.0; frames].into_boxed_slice();
-        let mut fifo = Self {
+        let mut adapter = Self {
             block: frames,
             latency: 0,
             device: 0,
-            inputs: (0..inputs).map(|_| channel()).collect(),
-            outputs: (0..outputs).map(|_| channel()).collect(),
+            buffers: BlockBuffers::new(block, inputs, outputs),
             filled: 0,
             taken: frames,
-            input_list: Inputs::new(inputs.into()),
-            output_list: Outputs::new(outputs.into()),
         };
-        fifo.adapt(device.count());
-        fifo
+        adapter.adapt(device.count());
+        adapter
     }
 
-    /// Frames by which the output lags behind what the player gave.
+    /// Delay of the output against what the callback wrote, in frames.
     ///
     /// Real-time: hot.
     pub fn latency(&self) -> Frames {
         Frames(self.latency as u32)
     }
 
-    /// How many blocks the player will run for the next `frames` frames.
+    /// Number of blocks that the callback will play for the next `frames` frames.
     ///
     /// Real-time: hot.
     pub fn blocks(&self, frames: usize) -> usize {
         (self.filled + frames) / self.block
     }
 
-    /// Takes `frames` frames from `inputs`, gives as many to `outputs`, and runs `play` for every block in between.
+    /// Takes `frames` frames from `inputs`, gives as many to `outputs`, and runs `callback` for every block in between.
     ///
     /// Channels that the device lacks are silent; channels that it has beyond ours are set to silence. Every slice
-    /// given holds at least `frames` samples, else what is missing is taken as silence.
+    /// holds at least `frames` samples; samples that a slice lacks are taken as silence.
     ///
-    /// Real-time: hot, if `play` is.
+    /// Real-time: hot, if `callback` is.
     pub fn exchange(
         &mut self,
         frames: usize,
         inputs: &[&[f32]],
         outputs: &mut [&mut [f32]],
-        mut play: impl FnMut(&[&[f32]], &mut [&mut [f32]]),
+        mut callback: impl FnMut(&[&[f32]], &mut [&mut [f32]]),
     ) {
         if frames != self.device {
             self.adapt(frames);
         }
         let (mut read, mut written) = (0, 0);
         loop {
-            written += self.give(outputs, written, frames - written);
-            let room = (self.block - self.filled).min(frames - read);
-            self.take(inputs, read, room);
-            read += room;
+            written += self.write_outputs(outputs, written, frames - written);
+            let wanted = (self.block - self.filled).min(frames - read);
+            self.read_inputs(inputs, read, wanted);
+            read += wanted;
             if self.filled < self.block {
                 break;
             }
-            self.run(&mut play);
+            debug_assert_eq!(self.taken, self.block, "the last block was taken");
+            self.buffers.call(&mut callback);
+            (self.filled, self.taken) = (0, 0);
         }
         debug_assert_eq!(written, frames, "the latency covers every buffer");
     }
@@ -97,58 +108,46 @@ impl BlockAdapter {
         if device == 0 {
             return;
         }
-        // From here N is `filled` plus multiples of the common divisor: this is the greatest N mod B it can reach.
+        // From here N is `filled` plus multiples of the common divisor: this is the largest N mod B that it can reach.
         let common = units::gcd(device as u128, self.block as u128) as usize;
         let needed = self.block - common + self.filled % common;
         let silence = needed.saturating_sub(self.latency);
         let from = self.taken - silence;
-        for output in &mut self.outputs {
+        for output in &mut self.buffers.outputs {
             output[from..self.taken].fill(0.0);
         }
         self.taken = from;
         self.latency += silence;
     }
 
-    /// Gives up to `frames` frames that are ready; how many.
-    fn give(&mut self, outputs: &mut [&mut [f32]], at: usize, frames: usize) -> usize {
+    /// Gives the device up to `frames` frames that are ready, and returns how many.
+    fn write_outputs(&mut self, outputs: &mut [&mut [f32]], at: usize, frames: usize) -> usize {
         let frames = frames.min(self.block - self.taken);
         for (channel, output) in outputs.iter_mut().enumerate() {
             let end = output.len().min(at + frames);
-            let Some(room) = output.get_mut(at..end) else {
+            let Some(to) = output.get_mut(at..end) else {
                 continue;
             };
-            match self.outputs.get(channel) {
-                Some(ours) => room.copy_from_slice(&ours[self.taken..][..room.len()]),
-                None => room.fill(0.0),
+            match self.buffers.outputs.get(channel) {
+                Some(ours) => to.copy_from_slice(&ours[self.taken..][..to.len()]),
+                None => to.fill(0.0),
             }
         }
         self.taken += frames;
         frames
     }
 
-    /// Takes `frames` frames, which fit.
-    fn take(&mut self, inputs: &[&[f32]], at: usize, frames: usize) {
-        for (channel, ours) in self.inputs.iter_mut().enumerate() {
-            let room = &mut ours[self.filled..][..frames];
-            let given = inputs.get(channel).and_then(|input| input.get(at..));
-            let given = given.unwrap_or_default();
-            let have = given.len().min(frames);
-            room[..have].copy_from_slice(&given[..have]);
-            room[have..].fill(0.0);
+    /// Takes `frames` frames of the device, which fit.
+    fn read_inputs(&mut self, inputs: &[&[f32]], at: usize, frames: usize) {
+        for (channel, ours) in self.buffers.inputs.iter_mut().enumerate() {
+            let to = &mut ours[self.filled..][..frames];
+            let from = inputs.get(channel).and_then(|input| input.get(at..));
+            let from = from.unwrap_or_default();
+            let count = from.len().min(frames);
+            to[..count].copy_from_slice(&from[..count]);
+            to[count..].fill(0.0);
         }
         self.filled += frames;
-    }
-
-    fn run(&mut self, play: &mut impl FnMut(&[&[f32]], &mut [&mut [f32]])) {
-        debug_assert_eq!(self.taken, self.block, "the last block has come out");
-        let outputs = self.outputs.iter_mut().map(|channel| &mut channel[..]);
-        self.input_list
-            .with(self.inputs.iter().map(|channel| &channel[..]), |inputs| {
-                self.output_list
-                    .with(outputs, |outputs| play(inputs, outputs))
-            });
-        self.filled = 0;
-        self.taken = 0;
     }
 }
 

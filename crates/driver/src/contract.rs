@@ -1,4 +1,4 @@
-//! The contract between a driver and what it drives.
+//! The contract between a driver and the callback that it calls.
 
 use std::any::Any;
 
@@ -6,52 +6,52 @@ use units::{Frames, Nanos, SampleRate};
 
 use crate::DriverError;
 
-/// What a driver drives: exactly one engine block a call.
+/// What a driver calls: exactly one engine block a call.
 ///
-/// The driver gives [`DriverConfig::inputs`] inputs and [`DriverConfig::outputs`] outputs, each one block long. Outputs hold
-/// anything when the call begins: the player writes every sample. A player that panics ends the sound, not the
+/// The driver gives [`DriverConfig::inputs`] inputs and [`DriverConfig::outputs`] outputs, each one block long. Outputs
+/// hold anything when the call begins: the callback writes every sample. A callback that panics ends the sound, not the
 /// program: the driver stops calling it and says so in [`RunningDriver::state`].
 pub trait AudioCallback: Any + Send {
-    /// Plays one block.
+    /// Plays one block. Inputs and outputs are channels x frames.
     ///
     /// Real-time: hot.
-    fn process(&mut self, beat: CallbackInfo, inputs: &[&[f32]], outputs: &mut [&mut [f32]]);
+    fn process(&mut self, info: CallbackInfo, inputs: &[&[f32]], outputs: &mut [&mut [f32]]);
 }
 
-/// What a driver knows about the block it asks for.
+/// Facts about the block that a driver asks for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CallbackInfo {
     /// Time until this block must be done; `None` where nobody waits for it (offline, freewheeling).
     pub budget: Option<Nanos>,
-    /// Times that sound was lost on the device's side since the last call.
+    /// Number of times that the device lost sound since the last call.
     pub xruns: u32,
 }
 
 /// What is asked of a driver.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DriverConfig {
-    /// The name that other programs see.
+    /// Name that other programs see.
     pub name: String,
-    /// The sample rate, where the driver can choose: a server has its own.
+    /// Sample rate, where the driver can choose: a server has its own.
     pub rate: Option<SampleRate>,
     /// The engine's block, from 1 frame to [`DriverConfig::MAX_BLOCK`].
     pub block: Frames,
-    /// Channels in, at most [`DriverConfig::MAX_CHANNELS`].
+    /// Number of input channels, at most [`DriverConfig::MAX_CHANNELS`].
     pub inputs: u16,
-    /// Channels out, at most [`DriverConfig::MAX_CHANNELS`].
+    /// Number of output channels, at most [`DriverConfig::MAX_CHANNELS`].
     pub outputs: u16,
-    /// The real-time priority (1 to 99) of a thread that the driver starts itself; `None` for an ordinary thread.
+    /// Real-time priority (1 to 99) of a thread that the driver starts itself; `None` for an ordinary thread.
     pub priority: Option<u8>,
-    /// The server to play on, where it is not the user's default: a JACK server's name, or a PipeWire socket's path.
+    /// Server to play on, if it is not the user's default: a JACK server's name, or a PipeWire socket's path.
     pub server: Option<String>,
-    /// Whether to connect to the device's own inputs and outputs, where there is a choice.
+    /// True to connect to the device's own inputs and outputs, where there is a choice.
     pub auto_connect: bool,
 }
 
 impl DriverConfig {
-    /// The longest block a driver plays.
+    /// Largest block that a driver plays.
     pub const MAX_BLOCK: Frames = Frames(65_536);
-    /// The most channels a driver opens each way.
+    /// Largest number of channels that a driver opens in each direction.
     pub const MAX_CHANNELS: u16 = 256;
 
     /// Two outputs, no inputs, connected, at real-time priority 70 where that is allowed.
@@ -68,58 +68,62 @@ impl DriverConfig {
         }
     }
 
-    /// Refuses what no driver could do.
+    /// Refuses what no driver can do.
     pub(crate) fn check(&self) -> Result<(), DriverError> {
         if self.block.0 == 0 || self.block > Self::MAX_BLOCK {
             return Err(DriverError::Block(self.block));
         }
-        let most = self.inputs.max(self.outputs);
-        if most > Self::MAX_CHANNELS {
-            return Err(DriverError::Channels(most));
+        let channels = self.inputs.max(self.outputs);
+        if channels > Self::MAX_CHANNELS {
+            return Err(DriverError::Channels(channels));
         }
         Ok(())
     }
 }
 
-/// What a driver got, to be known before the plan is made.
+/// What a driver got. The engine makes its plan from it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DriverInfo {
-    /// The driver's own name: `clock`, `jack`.
+    /// Name of the driver: `clock`, `jack`.
     pub name: &'static str,
-    /// Who answers on the other side, as `jackd 1.9.21` or `PipeWire`; empty where there is nobody.
+    /// Server that answered, as `jackd 1.9.21` or `PipeWire`; empty where there is none.
     pub server: String,
-    /// The sample rate that holds.
+    /// Sample rate of the device.
     pub rate: SampleRate,
-    /// The device's buffer.
+    /// Buffer size of the device.
     pub buffer_size: Frames,
     /// Latency that the adaptation to the engine's block adds.
     pub adapter_latency: Frames,
-    /// Latency of the device itself, in and out together, as far as it tells.
+    /// Latency of the device, input and output together, as far as it tells.
     pub device_latency: Frames,
-    /// The real-time priority of the thread that will call the player; `None` when it is an ordinary one or when
-    /// that is not known before it runs.
+    /// Real-time priority of the thread that will call the callback; `None` if it is an ordinary thread, or if its
+    /// priority is not known before it runs.
     pub priority: Option<i32>,
     /// What was asked and refused, each with what to do about it.
     pub refused: Vec<String>,
 }
 
-/// A driver that is open and waits for its player.
+/// A driver that is open and waits for its callback.
 pub trait OpenDriver: Send {
-    /// What was got.
+    /// What the driver got.
     fn info(&self) -> &DriverInfo;
 
     /// Begins to play.
     ///
+    /// # Errors
+    ///
+    /// The server refuses.
+    ///
     /// Real-time: setup.
     fn start(
         self: Box<Self>,
-        player: Box<dyn AudioCallback>,
+        callback: Box<dyn AudioCallback>,
     ) -> Result<Box<dyn RunningDriver>, DriverError>;
 }
 
 /// A driver that plays.
 pub trait RunningDriver: Send {
-    /// Whether it still plays.
+    /// State of the driver: a server may have gone away.
     ///
     /// Real-time: setup.
     fn state(&self) -> DriverState;
@@ -129,18 +133,18 @@ pub trait RunningDriver: Send {
     /// Real-time: setup.
     fn adapter_latency(&self) -> Frames;
 
-    /// Ends the sound and gives the player back.
+    /// Ends the sound and gives the callback back.
     ///
     /// Real-time: waits, on the block that is being played and on the server's answer.
     fn stop(self: Box<Self>) -> Box<dyn AudioCallback>;
 }
 
-/// Whether a driver still plays.
+/// State of a driver that was started.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DriverState {
-    /// It does.
+    /// It plays.
     Playing,
-    /// It does not, and will not again.
+    /// It has ended and will not play again.
     Ended {
         /// Why, and what to do, in one line.
         reason: String,

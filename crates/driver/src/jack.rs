@@ -1,4 +1,4 @@
-//! JACK and PipeWire: the server gives the beat.
+//! The JACK driver: a JACK server, or PipeWire, asks for blocks.
 //!
 //! The library is opened at run time (`library.rs`), so that nothing is needed to build and a machine without it still
 //! has the other drivers. Its functions are called directly: the crate `jack` 0.13 was rejected on 2026-11-21, because
@@ -10,8 +10,8 @@
 //!
 //! | what | by whom |
 //! |---|---|
-//! | `callbacks::Shared`: counts and flags | every callback, and the thread that asks for the state: atomics |
-//! | `callbacks::Part`: the player, the FIFO, the ports | the process callback alone |
+//! | `callbacks::ClientStatus`: counts and flags | every callback, and the thread that asks for the state: atomics |
+//! | `callbacks::CallbackState`: the callback, the FIFO, the ports | the process callback alone |
 //! | the client's handle | the thread that opened it; the process callback, for its times |
 //!
 //! JACK calls process from one thread, never twice at once. After the client is closed nothing is called any more,
@@ -30,7 +30,7 @@ use crate::{
     AudioCallback, BlockAdapter, DriverConfig, DriverError, DriverInfo, DriverState, OpenDriver,
     RunningDriver,
 };
-use callbacks::Stage;
+use callbacks::ClientState;
 use client::Client;
 use library::{Library, Server};
 pub(crate) use probe::probe;
@@ -40,12 +40,12 @@ pub(crate) use probe::probe;
 /// It never starts a server.
 ///
 /// Real-time: setup.
-pub fn open(request: &DriverConfig) -> Result<Box<dyn OpenDriver>, DriverError> {
-    request.check()?;
-    let jackd = Library::load(Server::Jackd).and_then(|library| open_in(library, request));
+pub fn open(config: &DriverConfig) -> Result<Box<dyn OpenDriver>, DriverError> {
+    config.check()?;
+    let jackd = Library::load(Server::Jackd).and_then(|library| open_with(library, config));
     match jackd {
-        Err(refused) if library::pipewire_answers(request.server.as_deref()) => {
-            open_pipewire(request).map_err(|other| refused.over(other))
+        Err(refused) if library::pipewire_answers(config.server.as_deref()) => {
+            open_pipewire(config).map_err(|other| refused.over(other))
         }
         result => result,
     }
@@ -54,20 +54,20 @@ pub fn open(request: &DriverConfig) -> Result<Box<dyn OpenDriver>, DriverError> 
 /// Opens the JACK driver on PipeWire only.
 ///
 /// Real-time: setup.
-pub fn open_pipewire(request: &DriverConfig) -> Result<Box<dyn OpenDriver>, DriverError> {
-    request.check()?;
-    Library::load(Server::PipeWire).and_then(|library| open_in(library, request))
+pub fn open_pipewire(config: &DriverConfig) -> Result<Box<dyn OpenDriver>, DriverError> {
+    config.check()?;
+    Library::load(Server::PipeWire).and_then(|library| open_with(library, config))
 }
 
-fn open_in(
+fn open_with(
     library: &'static Library,
-    request: &DriverConfig,
+    config: &DriverConfig,
 ) -> Result<Box<dyn OpenDriver>, DriverError> {
-    let client = Client::open(library, &request.name, request.server.as_deref())?;
+    let client = Client::open(library, &config.name, config.server.as_deref())?;
     let rate = SampleRate::new(client.rate()).ok_or(DriverError::NoServer)?;
     let buffer = Frames(client.buffer());
     let mut refused = Vec::new();
-    if request.rate.is_some_and(|wanted| wanted != rate) {
+    if config.rate.is_some_and(|wanted| wanted != rate) {
         refused.push(format!(
             "another sample rate than the server's {rate}: restart the server at the rate you want"
         ));
@@ -78,84 +78,84 @@ fn open_in(
             "real-time priority: the server runs without; start it with it (jackd -R)".to_owned(),
         );
     }
-    let fifo = BlockAdapter::new(request.block, buffer, request.inputs, request.outputs);
-    let facts = DriverInfo {
+    let adapter = BlockAdapter::new(config.block, buffer, config.inputs, config.outputs);
+    let info = DriverInfo {
         name: "jack",
         server: library.server(),
         rate,
         buffer_size: buffer,
-        adapter_latency: fifo.latency(),
+        adapter_latency: adapter.latency(),
         device_latency: client.device_latency(),
         priority,
         refused,
     };
-    Ok(Box::new(Ready {
-        facts,
-        fifo,
+    Ok(Box::new(OpenClient {
+        info,
+        adapter,
         client,
-        request: request.clone(),
+        config: config.clone(),
     }))
 }
 
 /// A client that is known to the server and not active.
-struct Ready {
-    facts: DriverInfo,
-    fifo: BlockAdapter,
+struct OpenClient {
+    info: DriverInfo,
+    adapter: BlockAdapter,
     client: Client,
-    request: DriverConfig,
+    config: DriverConfig,
 }
 
-/// An active client. The client is dropped, and so closed, before the stage that its callbacks use.
-struct Active {
+/// An active client. The client is dropped, and so closed, before the state that its callbacks use.
+struct ActiveClient {
     client: Client,
-    stage: Arc<Stage>,
+    state: Arc<ClientState>,
 }
 
-impl OpenDriver for Ready {
+impl OpenDriver for OpenClient {
     fn info(&self) -> &DriverInfo {
-        &self.facts
+        &self.info
     }
 
     fn start(
         self: Box<Self>,
-        player: Box<dyn AudioCallback>,
+        callback: Box<dyn AudioCallback>,
     ) -> Result<Box<dyn RunningDriver>, DriverError> {
-        let Ready {
-            facts,
-            fifo,
+        let OpenClient {
+            info,
+            adapter,
             client,
-            request,
+            config,
         } = *self;
-        let inputs = client.register(client::Way::In, request.inputs)?;
-        let outputs = client.register(client::Way::Out, request.outputs)?;
+        let inputs = client.register(client::PortDirection::Input, config.inputs)?;
+        let outputs = client.register(client::PortDirection::Output, config.outputs)?;
         let ports = (inputs.clone(), outputs.clone());
-        let stage = Stage::new(&client, facts.rate, fifo, inputs, outputs, player);
-        let active = Active {
+        let state = ClientState::new(&client, info.rate, adapter, inputs, outputs, callback);
+        let active = ActiveClient {
             client,
-            stage: Arc::new(stage),
+            state: Arc::new(state),
         };
-        // SAFETY: a stage in an `Arc` stays where it is, and `Active` closes the client before it lets go of it.
-        unsafe { active.client.activate(&active.stage)? };
-        if request.auto_connect {
+        // SAFETY: a state in an `Arc` stays where it is, and `ActiveClient` closes the client before it lets go of it.
+        unsafe { active.client.activate(&active.state)? };
+        if config.auto_connect {
             active.client.connect(&ports.0, &ports.1);
         }
         Ok(Box::new(active))
     }
 }
 
-impl RunningDriver for Active {
+impl RunningDriver for ActiveClient {
     fn state(&self) -> DriverState {
-        self.stage.shared.state()
+        self.state.status.state()
     }
 
     fn adapter_latency(&self) -> Frames {
-        self.stage.shared.latency()
+        self.state.status.latency()
     }
 
     fn stop(self: Box<Self>) -> Box<dyn AudioCallback> {
-        let Active { client, stage } = *self;
+        let ActiveClient { client, state } = *self;
         drop(client);
-        let stage = Arc::into_inner(stage).expect("nobody else holds it");
-        stage.into_player()
+        let state = Arc::into_inner(state).expect("nobody else holds it");
+        state.into_callback()
     }
 }

@@ -1,23 +1,30 @@
-//! What gives the beat: a clock, a file, a JACK or PipeWire server.
+//! Drivers: a clock, a file or a JACK or PipeWire server asks for one block after the other.
 //!
-//! Takes a [`DriverConfig`] and a player ([`AudioCallback`]), calls it once for each of the engine's blocks, gives it back.
+//! Takes a [`DriverConfig`] and an [`AudioCallback`], calls it once for each of the engine's blocks, gives it back.
 //! May: start a thread, load a library, use `unsafe` where it calls C (`jack/`, `clock/linux.rs`), with its reason.
 //! May not: know a graph, allocate or wait in a callback, change the engine's block.
 //!
-//! A live driver starts in two steps, because the engine needs to know rate, buffer and priority before it can make
-//! its plan: opening gives an [`OpenDriver`] with its [`DriverInfo`], and [`OpenDriver::start`] takes the player and gives a
-//! [`RunningDriver`]. The offline one is a single call, [`file::render`], on the caller's own thread.
+//! A live driver starts in two steps, because the engine must know rate, buffer and priority before it can make its plan:
 //!
-//! | driver | beat | block |
+//! ```text
+//!   DriverConfig ─▶ open() ─▶ OpenDriver ─▶ start(callback) ─▶ RunningDriver ─▶ stop() ─▶ the callback
+//!                                 │
+//!                                 └─ info(): rate, buffer size, latency, priority, what was refused
+//! ```
+//!
+//! The offline driver is a single call, [`offline::render`], on the caller's own thread.
+//!
+//! | driver | who asks for a block | block |
 //! |---|---|---|
-//! | [`clock`] | the system's monotonic clock, no device | the engine's |
-//! | [`jack`] | a JACK server's, or PipeWire's | the device's buffers, through a [`BlockAdapter`] |
-//! | [`offline`](mod@file) | none: as fast as it goes | the engine's, the last one cut |
+//! | [`clock`] | the system's monotonic clock, without a device | the engine's |
+//! | [`jack`] | a JACK server, or PipeWire | the device's buffers, through a [`BlockAdapter`] |
+//! | [`offline`] | nobody: as fast as possible | the engine's, the last one cut |
 //!
-//! [`open_auto`] takes JACK or PipeWire where one answers, else the clock, and says which; [`probe()`] tells what there is.
+//! [`open_auto`] takes JACK or PipeWire where a server answers, else the clock, and says which. [`probe()`] lists what there is.
 #![warn(missing_docs)]
 
 mod block_adapter;
+mod block_buffers;
 pub mod clock;
 mod contract;
 mod error;
@@ -25,7 +32,7 @@ mod error;
 pub mod jack;
 pub mod offline;
 mod probe;
-mod recycle;
+mod slice_list;
 
 pub use block_adapter::BlockAdapter;
 pub use contract::{

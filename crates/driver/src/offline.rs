@@ -1,7 +1,13 @@
-//! Offline: as fast as it goes, from a source to a sink, on the caller's thread.
+//! The offline driver: as fast as possible, from a source to a sink, on the caller's thread.
 //!
-//! Nobody waits for a block, so beats have no budget. The length is exact in frames: the last block is played whole
+//! Nobody waits for a block, so callbacks have no time budget. The length is exact in frames: the last block is played whole
 //! and written as far as it counts.
+//!
+//! ```text
+//!   source  │ block │ block │ block │ bl░░░ │       ░ silence after the source's end
+//!   played  │ block │ block │ block │ block │
+//!   sink      ─lat─▶│◀── frames ────────▶│         the first `latency` frames are left out
+//! ```
 
 use std::error::Error;
 use std::fmt;
@@ -9,37 +15,47 @@ use std::ops::{ControlFlow, Range};
 
 use units::Frames;
 
-use crate::recycle::{Inputs, Outputs};
+use crate::block_buffers::BlockBuffers;
+use crate::slice_list::SliceList;
 use crate::{AudioCallback, CallbackInfo, DriverConfig, DriverError};
 
-/// What went wrong on the other side of a [`OfflineSource`] or a [`OfflineSink`].
+/// Error of an [`OfflineSource`] or an [`OfflineSink`].
 pub type BoxError = Box<dyn Error + Send + Sync>;
 
-/// Where an offline run hears from.
+/// Input of an offline run.
 pub trait OfflineSource {
-    /// Fills each channel from its start; how many frames there were. Fewer than asked is the end: silence follows.
-    fn read(&mut self, into: &mut [&mut [f32]]) -> Result<usize, BoxError>;
+    /// Fills each channel from its start and returns the number of frames. Fewer frames than asked mean the end:
+    /// silence follows.
+    ///
+    /// # Errors
+    ///
+    /// The input cannot be read; the run ends.
+    fn read(&mut self, channels: &mut [&mut [f32]]) -> Result<usize, BoxError>;
 }
 
-/// Where an offline run plays to.
+/// Output of an offline run.
 pub trait OfflineSink {
-    /// Takes one block, all channels of one length.
-    fn write(&mut self, block: &[&[f32]]) -> Result<(), BoxError>;
+    /// Takes one block: channels x frames.
+    ///
+    /// # Errors
+    ///
+    /// The output cannot be written; the run ends.
+    fn write(&mut self, channels: &[&[f32]]) -> Result<(), BoxError>;
 }
 
 impl<F: FnMut(&mut [&mut [f32]]) -> Result<usize, BoxError>> OfflineSource for F {
-    fn read(&mut self, into: &mut [&mut [f32]]) -> Result<usize, BoxError> {
-        self(into)
+    fn read(&mut self, channels: &mut [&mut [f32]]) -> Result<usize, BoxError> {
+        self(channels)
     }
 }
 
 impl<F: FnMut(&[&[f32]]) -> Result<(), BoxError>> OfflineSink for F {
-    fn write(&mut self, block: &[&[f32]]) -> Result<(), BoxError> {
-        self(block)
+    fn write(&mut self, channels: &[&[f32]]) -> Result<(), BoxError> {
+        self(channels)
     }
 }
 
-/// No input at all.
+/// A source without any input.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Silence;
 
@@ -54,39 +70,43 @@ impl OfflineSource for Silence {
 #[non_exhaustive]
 pub enum RenderError {
     /// It never began; the cause says what to change.
-    Request(DriverError),
+    Config(DriverError),
     /// The source could not be read; what came before it is in the sink.
     Source(BoxError),
     /// The sink takes no more; the disk may be full.
     Sink(BoxError),
 }
 
-/// Plays `frames` frames from `source` through `player` to `sink`; how many were written. Of what is played the first
-/// `late` frames are left out: by so many the player's output lags.
+/// Plays `frames` frames from `source` through `callback` to `sink`, and returns the number of frames that were
+/// written. The first `latency` frames of what is played are left out: the callback's output is late by that.
 ///
-/// `progress` is told the count after every block, and ends the run by `Break`: then the count is smaller.
+/// `progress` is called with the number of frames written after every block. It ends the run by `Break`; then the result is smaller.
 ///
-/// Real-time: waits, on the source, the player and the sink.
+/// # Errors
+///
+/// The configuration is out of range, or the source or the sink fails.
+///
+/// Real-time: waits, on the source, the callback and the sink.
 pub fn render(
-    request: &DriverConfig,
-    (late, frames): (u64, u64),
-    player: &mut dyn AudioCallback,
+    config: &DriverConfig,
+    (latency, frames): (u64, u64),
+    callback: &mut dyn AudioCallback,
     source: &mut dyn OfflineSource,
     sink: &mut dyn OfflineSink,
     progress: &mut dyn FnMut(u64) -> ControlFlow<()>,
 ) -> Result<u64, RenderError> {
-    request.check().map_err(RenderError::Request)?;
-    let block = request.block;
-    let mut desk = Desk::new(request);
-    let (mut late, mut done) = (late, 0);
+    config.check().map_err(RenderError::Config)?;
+    let block = config.block;
+    let mut blocks = OfflineBlocks::new(config);
+    let (mut latency, mut done) = (latency, 0);
     while done < frames {
-        desk.read(source).map_err(RenderError::Source)?;
-        desk.play(player);
-        let skipped = late.min(block.0.into());
-        late -= skipped;
+        blocks.read(source).map_err(RenderError::Source)?;
+        blocks.process(callback);
+        let skipped = latency.min(block.0.into());
+        latency -= skipped;
         let wanted = (u64::from(block.0) - skipped).min(frames - done);
-        let heard = skipped as usize..(skipped + wanted) as usize;
-        desk.write(heard, sink).map_err(RenderError::Sink)?;
+        let range = skipped as usize..(skipped + wanted) as usize;
+        blocks.write(range, sink).map_err(RenderError::Sink)?;
         done += wanted;
         if progress(done).is_break() {
             break;
@@ -95,69 +115,63 @@ pub fn render(
     Ok(done)
 }
 
-/// The two blocks between source, player and sink.
-struct Desk {
+/// The two blocks between source, callback and sink.
+struct OfflineBlocks {
     block: Frames,
-    ended: bool,
-    inputs: Vec<Box<[f32]>>,
-    outputs: Vec<Box<[f32]>>,
-    input_list: Inputs,
-    output_list: Outputs,
-    written_list: Inputs,
+    has_ended: bool,
+    buffers: BlockBuffers,
+    source_list: SliceList,
+    sink_list: SliceList,
 }
 
-impl Desk {
-    fn new(request: &DriverConfig) -> Self {
-        let channel = || vec![0.0; request.block.count()].into_boxed_slice();
+impl OfflineBlocks {
+    fn new(config: &DriverConfig) -> Self {
         Self {
-            block: request.block,
-            ended: request.inputs == 0,
-            inputs: (0..request.inputs).map(|_| channel()).collect(),
-            outputs: (0..request.outputs).map(|_| channel()).collect(),
-            input_list: Inputs::new(request.inputs.into()),
-            output_list: Outputs::new(request.inputs.max(request.outputs).into()),
-            written_list: Inputs::new(request.outputs.into()),
+            block: config.block,
+            has_ended: config.inputs == 0,
+            buffers: BlockBuffers::new(config.block, config.inputs, config.outputs),
+            source_list: SliceList::new(config.inputs.into()),
+            sink_list: SliceList::new(config.outputs.into()),
         }
     }
 
     /// Fills the inputs, with silence after the source's end.
     fn read(&mut self, source: &mut dyn OfflineSource) -> Result<(), BoxError> {
-        let mut have = 0;
-        while have < self.block.count() && !self.ended {
-            let inputs = self.inputs.iter_mut().map(|channel| &mut channel[have..]);
-            let got = self.output_list.with(inputs, |into| source.read(into))?;
-            self.ended = got == 0;
-            have += got.min(self.block.count() - have);
+        let inputs = &mut self.buffers.inputs;
+        let mut filled = 0;
+        while filled < self.block.count() && !self.has_ended {
+            let rest = inputs.iter_mut().map(|channel| &mut channel[filled..]);
+            let frames = self.source_list.with(rest, |list| source.read(list))?;
+            self.has_ended = frames == 0;
+            filled += frames.min(self.block.count() - filled);
         }
-        for channel in &mut self.inputs {
-            channel[have..].fill(0.0);
+        for channel in inputs {
+            channel[filled..].fill(0.0);
         }
         Ok(())
     }
 
-    fn play(&mut self, player: &mut dyn AudioCallback) {
-        let outputs = self.outputs.iter_mut().map(|channel| &mut channel[..]);
-        self.input_list
-            .with(self.inputs.iter().map(|channel| &channel[..]), |inputs| {
-                self.output_list.with(outputs, |outputs| {
-                    player.process(CallbackInfo::default(), inputs, outputs);
-                });
-            });
+    fn process(&mut self, callback: &mut dyn AudioCallback) {
+        let info = CallbackInfo::default();
+        self.buffers
+            .call(|inputs, outputs| callback.process(info, inputs, outputs));
     }
 
-    fn write(&mut self, heard: Range<usize>, sink: &mut dyn OfflineSink) -> Result<(), BoxError> {
-        if heard.is_empty() {
+    /// Writes the frames `range` of the outputs.
+    fn write(&mut self, range: Range<usize>, sink: &mut dyn OfflineSink) -> Result<(), BoxError> {
+        if range.is_empty() {
             return Ok(());
         }
-        let outputs = self.outputs.iter().map(|channel| &channel[heard.clone()]);
-        self.written_list.with(outputs, |block| sink.write(block))
+        let outputs = self.buffers.outputs.iter();
+        let outputs = outputs.map(|channel| &channel[range.clone()]);
+        self.sink_list.with(outputs, |list| sink.write(list))
     }
 }
 
 impl fmt::Display for RenderError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Request(_) => "this cannot be rendered",
+            Self::Config(_) => "this cannot be rendered",
             Self::Source(_) => "the input could not be read",
             Self::Sink(_) => "the output could not be written: is the disk full",
         })
@@ -167,7 +181,7 @@ impl fmt::Display for RenderError {
 impl Error for RenderError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         match self {
-            Self::Request(cause) => Some(cause),
+            Self::Config(cause) => Some(cause),
             Self::Source(cause) | Self::Sink(cause) => Some(&**cause),
         }
     }

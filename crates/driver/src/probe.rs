@@ -22,7 +22,7 @@ pub fn probe() -> Vec<ProbeResult> {
     let mut found = jack::probe();
     found.push(ProbeResult {
         driver: "clock",
-        description: "the system's clock: a beat without sound".to_owned(),
+        description: "the system's clock: in real time, without sound".to_owned(),
         is_available: true,
         advice: None,
     });
@@ -40,8 +40,8 @@ pub struct AutoDriver {
 /// Opens JACK or PipeWire where one answers, else the clock.
 ///
 /// Real-time: setup.
-pub fn open_auto(request: &DriverConfig) -> Result<AutoDriver, DriverError> {
-    let refused = match jack::open(request) {
+pub fn open_auto(config: &DriverConfig) -> Result<AutoDriver, DriverError> {
+    let refused = match jack::open(config) {
         Ok(opened) => {
             let facts = opened.info();
             let said = format!("playing through {}, {}", facts.server, facts.rate);
@@ -50,11 +50,11 @@ pub fn open_auto(request: &DriverConfig) -> Result<AutoDriver, DriverError> {
                 message: said,
             });
         }
-        // What is wrong with the request is wrong for the clock too.
+        // What is wrong with the config is wrong for the clock too.
         Err(refused @ (DriverError::Block(_) | DriverError::Channels(_))) => return Err(refused),
         Err(refused) => refused,
     };
-    let opened = clock::open(request)?;
+    let opened = clock::open(config)?;
     let said = format!("playing by the clock, without a device: {refused}");
     Ok(AutoDriver {
         driver: opened,

@@ -124,7 +124,7 @@ fn absurd_requests_are_refused() {
             &mut sink,
             &mut onward,
         );
-        assert!(matches!(done, Err(RenderError::Request(_))));
+        assert!(matches!(done, Err(RenderError::Config(_))));
     }
 }
 

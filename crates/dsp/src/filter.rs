@@ -259,8 +259,4 @@ impl<R: Recipe<OUTS>, const OUTS: usize> Processor for Filter<R, OUTS> {
         }
         Ok(())
     }
-
-    fn duplicate(&self) -> Option<Box<dyn Processor>> {
-        Some(Box::new(self.clone()))
-    }
 }

@@ -208,8 +208,4 @@ impl Processor for Fir {
         self.silent = silent.min().unwrap_or(usize::MAX);
         Ok(())
     }
-
-    fn duplicate(&self) -> Option<Box<dyn Processor>> {
-        Some(Box::new(self.clone()))
-    }
 }

@@ -68,8 +68,4 @@ impl Processor for Input {
     fn tail(&self) -> Tail {
         Tail::Infinite
     }
-
-    fn duplicate(&self) -> Option<Box<dyn Processor>> {
-        Some(Box::new(*self))
-    }
 }

@@ -137,8 +137,4 @@ impl Processor for Metro {
         }
         Ok(())
     }
-
-    fn duplicate(&self) -> Option<Box<dyn Processor>> {
-        Some(Box::new(self.clone()))
-    }
 }

@@ -177,8 +177,4 @@ impl Processor for Mix {
     }
 
     fn reset(&mut self) {}
-
-    fn duplicate(&self) -> Option<Box<dyn Processor>> {
-        Some(Box::new(self.clone()))
-    }
 }

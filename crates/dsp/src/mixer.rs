@@ -188,8 +188,4 @@ impl Processor for Mixer {
         }
         Ok(())
     }
-
-    fn duplicate(&self) -> Option<Box<dyn Processor>> {
-        Some(Box::new(self.clone()))
-    }
 }

@@ -81,8 +81,4 @@ impl Processor for Modulator {
     fn load(&mut self, bytes: &[u8]) -> Result<(), StateError> {
         self.voice.load(bytes)
     }
-
-    fn duplicate(&self) -> Option<Box<dyn Processor>> {
-        Some(Box::new(self.clone()))
-    }
 }

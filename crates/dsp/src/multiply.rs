@@ -59,8 +59,4 @@ impl Processor for Multiply {
     }
 
     fn reset(&mut self) {}
-
-    fn duplicate(&self) -> Option<Box<dyn Processor>> {
-        Some(Box::new(self.clone()))
-    }
 }

@@ -163,8 +163,4 @@ impl Processor for Noise {
         (self.count, self.poles) = (words.at(0), poles);
         Ok(())
     }
-
-    fn duplicate(&self) -> Option<Box<dyn Processor>> {
-        Some(Box::new(self.clone()))
-    }
 }

@@ -269,8 +269,4 @@ impl Processor for Osc {
     fn load(&mut self, bytes: &[u8]) -> Result<(), StateError> {
         self.voice.load(bytes)
     }
-
-    fn duplicate(&self) -> Option<Box<dyn Processor>> {
-        Some(Box::new(self.clone()))
-    }
 }

@@ -125,10 +125,6 @@ impl Processor for Pan {
         self.sides = sides;
         Ok(())
     }
-
-    fn duplicate(&self) -> Option<Box<dyn Processor>> {
-        Some(Box::new(self.clone()))
-    }
 }
 
 #[cfg(test)]

@@ -415,15 +415,4 @@ impl Processor for Player {
         }
         Ok(())
     }
-
-    fn duplicate(&self) -> Option<Box<dyn Processor>> {
-        let Feed::Held(sound) = &self.feed else {
-            return None;
-        };
-        Some(Box::new(Self {
-            source: self.source.clone(),
-            feed: Feed::Held(sound.clone()),
-            ..*self
-        }))
-    }
 }

@@ -17,7 +17,7 @@ use processor::{
     BackgroundTask, Block, Gauge, MakeContext, MakeError, Mode, ProcessStatus, Processor, Setup,
     TaskStatus,
 };
-use rt::spsc::{Receiver, Sender, channel};
+use rtrb::{Consumer, Producer, RingBuffer};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -88,7 +88,7 @@ struct Shared {
 
 /// The end that hears.
 struct End {
-    ring: Sender<f32>,
+    ring: Producer<f32>,
     shared: Arc<Shared>,
     owed: u64,
     lost: u64,
@@ -98,7 +98,7 @@ struct End {
 
 /// The end that writes.
 struct Disk {
-    ring: Receiver<f32>,
+    ring: Consumer<f32>,
     shared: Arc<Shared>,
     /// Without one, what is heard is forgotten.
     writer: Option<Writer>,
@@ -123,16 +123,16 @@ impl Recorder {
         };
         let behind = BEHIND_S * setup.rate.hz() as usize;
         let room = behind.max(BEHIND_BLOCKS * setup.block.count());
-        let (sender, receiver) = channel(room * self.channels);
+        let (producer, consumer) = RingBuffer::new(room * self.channels);
         let shared = Arc::new(Shared::default());
         setup.services.spawn_background(Box::new(Disk {
-            ring: receiver,
+            ring: consumer,
             shared: shared.clone(),
             writer,
             samples: vec![0.0; 4096 * self.channels],
         }));
         Ok(End {
-            ring: sender,
+            ring: producer,
             shared,
             owed: 0,
             lost: 0,
@@ -151,13 +151,14 @@ impl End {
         let mut at = 0;
         while at < frames {
             let n = (frames - at).min(PORTION);
-            if self.pay(n, channels) && self.ring.room() >= n * channels {
+            if self.pay(n, channels) && self.ring.slots() >= n * channels {
                 for c in 0..channels {
                     let heard = &input.channel(c)[at..at + n];
                     let places = self.frames.iter_mut().skip(c).step_by(channels);
                     places.zip(heard).for_each(|(to, from)| *to = *from);
                 }
-                self.ring.write(&self.frames[..n * channels]);
+                let written = self.ring.push_entire_slice(&self.frames[..n * channels]);
+                debug_assert!(written.is_ok(), "there was room");
             } else {
                 self.owe(n as u64);
                 kept = false;
@@ -175,9 +176,11 @@ impl End {
         }
         self.frames.fill(0.0);
         for _ in 0..8 {
-            let room = self.ring.room() / channels;
+            let room = self.ring.slots() / channels;
             let silence = (self.owed.min(n as u64) as usize).min(room);
-            self.ring.write(&self.frames[..silence * channels]);
+            let silent = &self.frames[..silence * channels];
+            let written = self.ring.push_entire_slice(silent);
+            debug_assert!(written.is_ok(), "there was room");
             self.owed -= silence as u64;
         }
         // Relaxed: the disk looks at it only when we are gone.
@@ -197,7 +200,7 @@ impl End {
 impl Disk {
     fn write(&mut self) -> Result<(), media::MediaError> {
         loop {
-            let n = self.ring.read(&mut self.samples);
+            let n = self.ring.pop_partial_slice(&mut self.samples).0.len();
             if n == 0 {
                 return Ok(());
             }
@@ -228,7 +231,7 @@ impl Disk {
 
 impl BackgroundTask for Disk {
     fn poll(&mut self) -> TaskStatus {
-        let closed = self.ring.is_closed();
+        let closed = self.ring.is_abandoned();
         match self.write() {
             Err(_) => self.fail(),
             Ok(()) if closed => {

@@ -136,10 +136,6 @@ impl Processor for Shape {
         let words = state::words(bytes, Smooth::WORDS)?;
         self.drive.take(words).map(|_same_node| ())
     }
-
-    fn duplicate(&self) -> Option<Box<dyn Processor>> {
-        Some(Box::new(self.clone()))
-    }
 }
 
 #[cfg(test)]

@@ -38,8 +38,4 @@ impl Processor for Sink {
     }
 
     fn reset(&mut self) {}
-
-    fn duplicate(&self) -> Option<Box<dyn Processor>> {
-        Some(Box::new(Sink))
-    }
 }

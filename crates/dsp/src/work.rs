@@ -153,8 +153,4 @@ impl Processor for Work {
         }
         Ok(())
     }
-
-    fn duplicate(&self) -> Option<Box<dyn Processor>> {
-        Some(Box::new(self.clone()))
-    }
 }

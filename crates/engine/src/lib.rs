@@ -5,17 +5,20 @@
 //! any of that in the player's, use `unsafe`.
 #![forbid(unsafe_code)]
 
+mod callback;
 mod choose;
 mod control;
 mod error;
 mod machine;
 mod measure;
-mod notes;
+mod messages;
 mod options;
-mod player;
-mod setting;
+mod overload;
+mod resources;
 mod summary;
+mod watchdog;
 
+pub use callback::EngineCallback;
 pub use choose::{ChoiceReason, ChooseOptions, SchedulerChoice, SchedulerTrial, choose_scheduler};
 pub use control::Engine;
 pub use error::EngineError;
@@ -25,4 +28,3 @@ pub use measure::{
     measure_machine, measure_nodes,
 };
 pub use options::{EngineOptions, Scheduler};
-pub use player::EngineCallback;

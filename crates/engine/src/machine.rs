@@ -52,8 +52,8 @@ fn measured(base_ns: f64, per_kib_ns: f64) -> Link {
     }
 }
 
-/// What fusing weighs.
-pub(crate) fn fuse(machine: &MachineModel) -> FusionOptions {
+/// Costs that fusion weighs against each other.
+pub(crate) fn fusion_options(machine: &MachineModel) -> FusionOptions {
     FusionOptions {
         transfer: machine.mean_transfer_time(USUAL_BYTES),
         ..FusionOptions::typical(machine.workers())

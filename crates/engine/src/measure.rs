@@ -5,15 +5,14 @@
 
 mod costs;
 mod crossing;
+mod dry_run;
 mod machine;
 mod nodes;
 mod pair;
 mod readings;
-mod rehearsal;
-mod sweep;
 mod wake;
 
 pub use costs::{KindCost, NodeCost, NodeCosts, StepCost, StepTimes};
+pub(crate) use dry_run::DryRun;
 pub use machine::{machine_key, measure_machine};
 pub use nodes::{MeasureOptions, measure_nodes};
-pub(crate) use rehearsal::Rehearsal;

@@ -155,8 +155,13 @@ impl EngineOptions {
         }
     }
 
-    /// By how many blocks the last stage lags with so many workers; 0 where there is no pipeline.
-    pub(crate) fn stages_behind(&self, workers: usize) -> u32 {
+    /// Time that a block lasts.
+    pub(crate) fn period(&self) -> Nanos {
+        self.block.duration(self.rate)
+    }
+
+    /// Latency of a pipeline on this many workers, in blocks; 0 where there is no pipeline.
+    pub(crate) fn pipeline_blocks(&self, workers: usize) -> u32 {
         let usual = match self.mode {
             Mode::Live | Mode::DryRun => 1,
             Mode::Offline => (workers as u32).saturating_sub(1),

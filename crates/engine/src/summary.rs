@@ -1,6 +1,6 @@
 //! The count of what happened, from the notes of the audio thread.
 
-use crate::notes::{Note, What};
+use crate::messages::{CycleMessage, CycleOutcome};
 use exec::ErrorCounts;
 use report::{Histogram, LiveStats, RecentTimes, Report};
 use units::Nanos;
@@ -17,37 +17,39 @@ pub(crate) struct Summary {
     acquisitions: u64,
     times: Histogram,
     recent: RecentTimes,
-    counts: ErrorCounts,
+    errors: ErrorCounts,
 }
 
 impl Summary {
-    pub(crate) fn add(&mut self, note: &Note) {
-        self.counts = note.counts;
-        self.xruns += u64::from(note.xruns);
-        match note.what {
-            What::FellSilent => self.muted += 1,
-            What::Silent => {}
-            What::Played | What::Missed | What::Abandoned => self.add_cycle(note),
+    pub(crate) fn add(&mut self, message: &CycleMessage) {
+        self.errors = message.errors;
+        self.xruns += u64::from(message.xruns);
+        match message.outcome {
+            CycleOutcome::MuteBegins => self.muted += 1,
+            CycleOutcome::Muted => {}
+            CycleOutcome::InTime | CycleOutcome::Missed | CycleOutcome::Abandoned => {
+                self.add_cycle(message)
+            }
         }
     }
 
-    fn add_cycle(&mut self, note: &Note) {
+    fn add_cycle(&mut self, message: &CycleMessage) {
         self.cycles += 1;
-        self.missed += u64::from(note.what == What::Missed);
-        self.abandoned += u64::from(note.what == What::Abandoned);
-        self.wakes += u64::from(note.wakes);
-        self.acquisitions += u64::from(note.acquisitions);
-        self.times.record(Nanos(note.took_ns));
-        self.recent.add(Nanos(note.took_ns));
+        self.missed += u64::from(message.outcome == CycleOutcome::Missed);
+        self.abandoned += u64::from(message.outcome == CycleOutcome::Abandoned);
+        self.wakes += u64::from(message.wakes);
+        self.acquisitions += u64::from(message.acquisitions);
+        self.times.record(Nanos(message.duration_ns));
+        self.recent.add(Nanos(message.duration_ns));
     }
 
-    pub(crate) fn glance(&self) -> LiveStats {
+    pub(crate) fn live_stats(&self) -> LiveStats {
         LiveStats {
             cycles: self.cycles,
             missed: self.missed,
-            late: self.counts.late_results,
+            late: self.errors.late_results,
             abandoned: self.abandoned,
-            faults: self.counts.node_faults,
+            faults: self.errors.node_faults,
             muted: self.muted,
             xruns: self.xruns,
             wakes: self.wakes,
@@ -65,10 +67,10 @@ impl Summary {
         report.abandoned = self.abandoned;
         report.muted = self.muted;
         report.xruns = self.xruns;
-        report.events_lost = self.counts.lost_events;
-        report.not_finite = self.counts.non_finite_samples;
-        report.late = self.counts.late_results;
-        report.faults = self.counts.node_faults;
+        report.events_lost = self.errors.lost_events;
+        report.not_finite = self.errors.non_finite_samples;
+        report.late = self.errors.late_results;
+        report.faults = self.errors.node_faults;
         report.wakes_per_cycle = a_cycle(self.wakes);
         report.acquisitions_per_cycle = a_cycle(self.acquisitions);
         report.set_cycles(&self.times);

@@ -1,68 +1,52 @@
-//! What every processor promises.
+//! [`Processor`]: the running half of a node, and what every processor promises.
 
-use crate::{BackgroundTask, Block, Gauge};
+use crate::{Block, SetupServices};
 use std::fmt;
 use units::{Frames, SampleRate};
 
-/// Whether somebody is listening.
+/// How a graph is played: with a deadline, or without.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
     /// In real time: what is late is replaced by silence and counted.
     Live,
-    /// As fast as it goes: nothing is dropped, whoever must wait waits.
+    /// As fast as possible: nothing is dropped, and a step waits for what it needs.
     Offline,
-    /// As offline, but only to see what it costs: files are read, and nothing outside the process is changed.
+    /// As offline, but only to measure costs: files are read, and nothing outside the process is changed.
     DryRun,
 }
 
-/// Whether a processor needs to be called while nothing reaches it.
+/// What a processor answers after a block: whether it must be called for the next one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProcessStatus {
     /// Call again next block.
     Continue,
     /// Until an input is not silent or an event comes, every output would be exactly silent and no state would change:
-    /// the executor may skip the step and give silence. Whoever says this has just given silence on every output.
+    /// the executor may skip the step and write silence. The processor has just written silence on every output.
     Sleep,
 }
 
-/// How long the outputs may go on after the inputs have become silent.
+/// Time that the outputs may go on after the inputs have become silent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tail {
-    /// At most this long. Zero: silence in gives silence out in the same frame.
+    /// At most this many frames. Zero: silence in gives silence out in the same frame.
     Frames(u64),
-    /// Forever: a source, or feedback that may ring on.
+    /// For ever: a source, or feedback that may ring on.
     Infinite,
 }
 
-/// Everything a processor is told before it plays.
+/// Everything that a processor knows before it plays.
 pub struct Setup<'a> {
-    /// Frames a second.
+    /// Sample rate.
     pub rate: SampleRate,
-    /// The most frames that one block has.
+    /// Largest number of frames in a block.
     pub block: Frames,
-    /// Whether somebody is listening.
+    /// How the graph is played.
     pub mode: Mode,
-    /// Where it registers work beside the step, and what it shows.
+    /// Where the processor registers work beside the step and numbers to show.
     pub services: &'a mut dyn SetupServices,
 }
 
-/// What a processor may ask for in [`Processor::setup`], and only there.
-pub trait SetupServices {
-    /// Has `work` run in pieces beside the graph; see [`rt::deferred`].
-    fn defer(&mut self, work: rt::deferred::JobRunner);
-
-    /// Has `task` run on a thread that may wait.
-    fn spawn_background(&mut self, task: Box<dyn BackgroundTask>);
-
-    /// A number to show under `name`.
-    fn gauge(&mut self, name: &str) -> Gauge;
-
-    /// Has the user told something that was done and that nobody asked for: lower case, no full stop. Whoever has no
-    /// user to tell does nothing.
-    fn notify_user(&mut self, _told: String) {}
-}
-
-/// A saved state that a processor cannot take up. It goes on with the state it has.
+/// A saved state that a processor cannot load. It goes on with the state it has.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StateError(pub String);
 
@@ -76,11 +60,16 @@ impl std::error::Error for StateError {}
 
 /// The running half of a node.
 ///
-/// Promises that a shared test holds every unit to: blocks of one frame give the bits of one big block; after
-/// [`reset`](Self::reset) it is as new; silence in gives silence out after the tail; [`process`](Self::process)
-/// allocates nothing; denormals are flushed; finite input gives finite output.
+/// One shared test (`check::conformance`) holds every processor to these promises:
+///
+/// - blocks of one frame give the bits of one large block;
+/// - after [`reset`](Self::reset) it is as new;
+/// - silence in gives silence out after the [`tail`](Self::tail);
+/// - [`process`](Self::process) allocates nothing;
+/// - denormals are flushed, and finite input gives finite output;
+/// - a state that was [saved](Self::save) and [loaded](Self::load) goes on with the same bits.
 pub trait Processor: Send {
-    /// Gets ready to play: allocates, asks for services. Called once, before everything else; and again with another
+    /// Prepares for playing: allocates, asks for services. Called once, before everything else, and again with another
     /// rate or block, after which the processor is as new.
     ///
     /// Real-time: setup.
@@ -96,62 +85,55 @@ pub trait Processor: Send {
     /// Real-time: hot.
     fn reset(&mut self);
 
-    /// How many frames the outputs lag behind the inputs. Asked once, after the setup: it may hang on the block, and does not
-    /// change while it plays. The plan has whatever meets these outputs wait as long.
+    /// Delay of the outputs against the inputs, in frames. It is asked for once, after the setup: it may depend on the
+    /// block, and does not change while it plays. The plan delays whatever meets these outputs by as much.
     ///
     /// Real-time: hot.
     fn latency(&self) -> Frames {
         Frames(0)
     }
 
-    /// How long the outputs go on after the inputs.
+    /// Time that the outputs go on after the inputs.
     ///
     /// Real-time: hot.
     fn tail(&self) -> Tail {
         Tail::Frames(0)
     }
 
-    /// Into how many lanes a step of it forks at most ([`Block::fork`]); 1 for one that does not. More tell the executor
-    /// that workers beyond those that the graph keeps busy are of use.
+    /// Largest number of branches into which a step of it forks ([`Block::fork`]); 1 if it does not fork. A larger number
+    /// tells the executor that more workers help than those that the graph itself keeps busy.
     ///
     /// Real-time: setup.
     fn max_parallelism(&self) -> u32 {
         1
     }
 
-    /// For sources that end by themselves (players): after how many frames. `None`: it does not end, or is no source.
+    /// Length in frames, for a source that ends by itself (a player). `None`: it does not end, or is no source.
     ///
     /// Real-time: setup.
     fn length(&self) -> Option<u64> {
         None
     }
 
-    /// Appends what [`load`](Self::load) needs in order to go on from here. A kind that can be copied appends as many bytes
-    /// whenever it is asked: copies take states up on audio threads, where the room for them cannot grow.
+    /// Appends the bytes that [`load`](Self::load) needs in order to go on from here. A kind that can be duplicated
+    /// ([`graph::Kind::duplicable`]) always appends the same number of bytes: its copies load states on audio threads, where the
+    /// memory for them cannot grow.
     ///
-    /// Real-time: hot for a kind that can be copied, where there is room for it; else setup.
+    /// Real-time: hot for a kind that can be duplicated, where there is room; else setup.
     fn save(&self, _state: &mut Vec<u8>) {}
 
-    /// Goes on from a saved state, which may come from a file: it is checked.
+    /// Goes on from a saved state. The state may come from a file: it is checked.
     ///
     /// # Errors
     ///
-    /// What is wrong with it; nothing has changed then.
+    /// The mistake in the state; then nothing has changed.
     ///
-    /// Real-time: hot for a kind that can be copied, where the state is from such a node; else setup.
+    /// Real-time: hot for a kind that can be duplicated, where the state is from such a node; else setup.
     fn load(&mut self, state: &[u8]) -> Result<(), StateError> {
         if state.is_empty() {
             Ok(())
         } else {
             Err(StateError("this kind keeps no state".into()))
         }
-    }
-
-    /// A copy that goes on from the same state, for schedulers that run a node on several workers; `None` where it
-    /// cannot be (files, devices).
-    ///
-    /// Real-time: setup.
-    fn duplicate(&self) -> Option<Box<dyn Processor>> {
-        None
     }
 }

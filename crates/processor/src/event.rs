@@ -1,6 +1,6 @@
-//! What reaches a processor between sounds: parameter changes, control values, MIDI, each at its frame.
+//! Events: parameter changes, control values and MIDI messages, each at a frame of the block.
 
-/// Whom an event is for.
+/// Receiver of an event within a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EventTarget {
     /// The parameter with this index in the node's [`Kind`](graph::Kind).
@@ -9,7 +9,7 @@ pub enum EventTarget {
     Input(u16),
 }
 
-/// What an event says.
+/// Content of an event.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum EventBody {
@@ -22,47 +22,47 @@ pub enum EventBody {
 /// One event.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Event {
-    /// When, in frames from the start of the block.
+    /// Frame at which it takes effect, from the start of the block.
     pub frame: u32,
-    /// For whom.
+    /// Its receiver within the node.
     pub target: EventTarget,
-    /// What.
+    /// Its content.
     pub body: EventBody,
 }
 
 /// The events of one block, or of one part of a block, in the order of their frames.
 #[derive(Clone, Copy, Debug)]
 pub struct Events<'a> {
-    all: &'a [Event],
+    events: &'a [Event],
     offset: u32,
 }
 
 impl<'a> Events<'a> {
-    /// Those of `sorted` that fall into the `frames` frames from `offset`.
+    /// The events of `sorted` that fall into the `frames` frames from `offset` on.
     ///
     /// Real-time: hot.
     pub fn in_range(sorted: &'a [Event], offset: u32, frames: u32) -> Self {
         let from = sorted.partition_point(|e| e.frame < offset);
         let to = sorted.partition_point(|e| e.frame < offset.saturating_add(frames));
         Self {
-            all: &sorted[from..to],
+            events: &sorted[from..to],
             offset,
         }
     }
 
-    /// Whether there is none.
+    /// Returns true if there is no event.
     ///
     /// Real-time: hot.
     pub fn is_empty(&self) -> bool {
-        self.all.is_empty()
+        self.events.is_empty()
     }
 
-    /// Each event, its frame counted from the start of what [`Block::frames`](crate::Block::frames) counts.
+    /// Each event, with its frame counted from the first one that [`Block::frames`](crate::Block::frames) counts.
     ///
     /// Real-time: hot.
     pub fn iter(&self) -> impl Iterator<Item = Event> + use<'a> {
         let offset = self.offset;
-        self.all.iter().map(move |e| Event {
+        self.events.iter().map(move |e| Event {
             frame: e.frame - offset,
             ..*e
         })
@@ -74,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_part_of_a_block_sees_its_own_events_from_its_own_start() {
+    fn a_part_of_a_block_has_its_own_events_from_its_own_start() {
         let at = |frame| Event {
             frame,
             target: EventTarget::Param(0),

@@ -1,9 +1,9 @@
-//! A number that a processor shows and anyone may read: a meter's needle.
+//! [`Gauge`]: a number that a processor shows and any thread may read, such as a meter's level.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// One `f32`, written by one processor, read by whoever cares. A late reader misses values, never halves of them.
+/// One `f32`, written by one processor and read by any thread. A slow reader misses values, never halves of them.
 #[derive(Clone, Debug, Default)]
 pub struct Gauge(Arc<AtomicU32>);
 
@@ -16,11 +16,11 @@ impl Gauge {
         self.0.store(value.to_bits(), Ordering::Relaxed);
     }
 
-    /// What is shown.
+    /// Value that was shown last; 0 before the first.
     ///
     /// Real-time: hot.
     pub fn get(&self) -> f32 {
-        // Relaxed: as above.
+        // Relaxed: the number is all there is; nothing travels with it.
         f32::from_bits(self.0.load(Ordering::Relaxed))
     }
 }

@@ -1,35 +1,57 @@
 //! The contract between an executor and the running half of a node.
 //!
-//! Takes nothing, gives the [`Processor`] trait, the [`Block`] it sees and the [`Registry`] that makes it.
-//! May: use `unsafe` in the views of a block (`view.rs`, `split.rs`), with its reason. May not: implement a processor,
-//! start a thread, know a plan.
+//! Takes nothing, gives the [`Processor`] trait, the [`Block`] that it sees and the [`Registry`] that makes it.
+//! May: use `unsafe` in the views of a block (`block/`), with its reason. May not: implement a processor, start a
+//! thread, know a plan.
 //!
-//! A node lives in two halves. Its constructor (a [`Registry`] entry) lives with the user: it may read files, allocate,
-//! fail. Its [`Processor`] lives with the audio threads: it is told everything in [`Processor::setup`], and from then
-//! on [`Processor::process`] is *hot*. Four kinds of work are open to it:
+//! # The lifetime of a node
+//!
+//! A node lives in two halves. The maker, an entry of the [`Registry`], stays with the user: it may read files,
+//! allocate and fail. The [`Processor`] that it makes goes to the audio threads.
+//!
+//! ```text
+//!   user's thread                                   audio threads
+//!   ─────────────                                   ─────────────
+//!   Registry::make ─▶ Processor
+//!                       setup()         once, and again with another rate or block size
+//!                       latency(), tail(), length(), max_parallelism()
+//!                       │
+//!                       └──────────────────────────▶ process() once a block ◀──┐
+//!                                                    reset(), save(), load()   │
+//!                                                        │ next block          │
+//!                                                        └─────────────────────┘
+//!   drop ◀───────────────────────────────────────── the plan that held it is retired
+//! ```
+//!
+//! From the first [`Processor::process`] on, whatever an audio thread calls is *hot*: it never allocates, frees, locks, waits or
+//! enters the kernel.
+//!
+//! # Four kinds of work
 //!
 //! | work | how | runs |
 //! |---|---|---|
-//! | the step itself | [`Processor::process`] | once a block, when its inputs are there |
-//! | fork and join | [`Block::fork`], [`Block::split`] | inside the step, over idle workers too |
-//! | deferred | [`SetupServices::defer`], [`Block::take_deferred`] | in pieces of about 20 µs, by a stated frame |
+//! | the step | [`Processor::process`] | once a block, when its inputs are there |
+//! | fork and join | [`Block::fork`], [`Block::split`] | inside the step, on idle workers too |
+//! | deferred | [`SetupServices::defer`], [`Block::take_deferred`] | in pieces of about 20 µs, done by a stated frame |
 //! | background | [`SetupServices::spawn_background`] | some time, on a thread that may wait |
+//!
+//! The first two end within the block. Deferred work spreads what is due in a later block over the blocks before it. Background
+//! work reads and writes files, and talks to the step through rings.
 
+mod block;
 mod contract;
 mod event;
 mod gauge;
 mod registry;
-mod split;
-mod view;
-mod work;
+mod services;
 
-pub use contract::{Mode, ProcessStatus, Processor, Setup, SetupServices, StateError, Tail};
+pub use block::{
+    Block, BlockPart, DelayLineView, InputBuffer, IoCold, OutputBuffer, ProcessInfo, RawChannel,
+    RawDelayLine, RawEvents, RawPort, RawPorts, StepIo,
+};
+pub use contract::{Mode, ProcessStatus, Processor, Setup, StateError, Tail};
 pub use event::{Event, EventBody, EventTarget, Events};
 pub use gauge::Gauge;
 pub use registry::{MakeContext, MakeError, Registry};
-pub use split::BlockPart;
-pub use view::{
-    Block, DelayLineView, InputBuffer, IoCold, OutputBuffer, ProcessInfo, RawChannel, RawDelayLine,
-    RawEvents, RawPort, RawPorts, StepIo,
-};
-pub use work::{BackgroundTask, ProcessServices, TaskStatus};
+pub use rt::background::{BackgroundTask, TaskStatus};
+pub use services::{ProcessServices, SetupServices};

@@ -4,6 +4,8 @@
 //! beside it and a loom test below it. May not: know audio.
 
 pub mod arena;
+pub mod background;
+pub mod cache_sweep;
 pub mod claim;
 pub mod countdown;
 pub mod deferred;
@@ -13,14 +15,12 @@ pub mod fork;
 pub mod ftz;
 pub mod idle_set;
 pub mod job_service;
-pub mod mailbox;
 #[cfg(unix)]
 pub mod mirror;
 pub mod pad;
 pub mod progress;
 pub mod rank_set;
 pub mod ready_queue;
-pub mod spsc;
 pub mod stamp;
 pub mod static_queues;
 mod sync;

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
+use rt::background::{BackgroundTask, TaskStatus};
 use rt::wake::Futex;
 use units::Nanos;
 
@@ -15,30 +16,6 @@ use crate::{Priority, set_priority, unpin};
 
 /// How long the thread rests when no task has more to do.
 const REST: Nanos = Nanos(4_000_000);
-
-/// Work that is done a turn at a time, on a thread that may wait.
-pub trait Task: Send {
-    /// Does some of it.
-    ///
-    /// Real-time: waits, on whatever the task waits for.
-    fn turn(&mut self) -> Next;
-
-    /// Called once after the last turn, whoever ended it: files are completed here.
-    ///
-    /// Real-time: waits, on whatever the task waits for.
-    fn end(&mut self) {}
-}
-
-/// What a task wants after a turn.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Next {
-    /// Another turn at once.
-    Again,
-    /// A turn some time later.
-    Later,
-    /// None: it is finished.
-    Done,
-}
 
 /// Names a task in its [`BackgroundThread`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -51,7 +28,7 @@ pub struct BackgroundThread {
 }
 
 /// A task, or nothing where it has ended. Locked for each turn.
-type Seat = Arc<Mutex<Option<Box<dyn Task>>>>;
+type Seat = Arc<Mutex<Option<Box<dyn BackgroundTask>>>>;
 
 #[derive(Default)]
 struct Tasks {
@@ -102,7 +79,7 @@ impl BackgroundThread {
     /// Takes a task in; it has its first turn within a few milliseconds.
     ///
     /// Real-time: setup.
-    pub fn add(&self, task: Box<dyn Task>) -> BackgroundTaskId {
+    pub fn add(&self, task: Box<dyn BackgroundTask>) -> BackgroundTaskId {
         // Relaxed: only a number that no other task has.
         let id = BackgroundTaskId(self.tasks.next.fetch_add(1, Ordering::Relaxed));
         let seat = Arc::new(Mutex::new(Some(task)));
@@ -181,10 +158,10 @@ impl Tasks {
         let Some(running) = task.as_mut() else {
             return false;
         };
-        match self.contain(|| running.turn()) {
-            Some(Next::Again) => return true,
-            Some(Next::Later) => return false,
-            Some(Next::Done) | None => {}
+        match self.contain(|| running.poll()) {
+            Some(TaskStatus::More) => return true,
+            Some(TaskStatus::Idle) => return false,
+            Some(TaskStatus::Done) | None => {}
         }
         self.end(&mut task);
         self.leave(id);
@@ -198,7 +175,7 @@ impl Tasks {
     }
 
     /// Ends the task in a seat and empties it; whether one was there.
-    fn end(&self, seat: &mut Option<Box<dyn Task>>) -> bool {
+    fn end(&self, seat: &mut Option<Box<dyn BackgroundTask>>) -> bool {
         let ended = seat.take().map(|mut task| self.contain(move || task.end()));
         ended.is_some()
     }
@@ -221,7 +198,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 #[cfg(all(test, not(loom)))]
 mod tests {
-    use super::{BackgroundThread, Next, Task};
+    use super::{BackgroundTask, BackgroundThread, TaskStatus};
     use std::sync::Arc;
     use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
@@ -238,18 +215,21 @@ mod tests {
     }
 
     /// Answers by what it is told for each turn; afterwards later, for ever.
-    struct Script(Seen, Vec<Next>);
-    impl Task for Script {
-        fn turn(&mut self) -> Next {
+    struct Script(Seen, Vec<TaskStatus>);
+    impl BackgroundTask for Script {
+        fn poll(&mut self) -> TaskStatus {
             let turn = self.0.turns.fetch_add(1, Relaxed);
-            self.1.get(turn as usize).copied().unwrap_or(Next::Later)
+            self.1
+                .get(turn as usize)
+                .copied()
+                .unwrap_or(TaskStatus::Idle)
         }
         fn end(&mut self) {
             self.0.ends.fetch_add(1, Relaxed);
         }
     }
 
-    fn script(seen: &Seen, answers: &[Next]) -> Box<dyn Task> {
+    fn script(seen: &Seen, answers: &[TaskStatus]) -> Box<dyn BackgroundTask> {
         Box::new(Script(seen.clone(), answers.to_vec()))
     }
 
@@ -258,8 +238,11 @@ mod tests {
         let background = BackgroundThread::without_thread();
         let [short, long, over] = std::array::from_fn(|_| Seen::default());
         background.add(script(&short, &[]));
-        background.add(script(&long, &[Next::Again, Next::Again, Next::Later]));
-        background.add(script(&over, &[Next::Done]));
+        background.add(script(
+            &long,
+            &[TaskStatus::More, TaskStatus::More, TaskStatus::Idle],
+        ));
+        background.add(script(&over, &[TaskStatus::Done]));
         background.run_until_idle();
         assert_eq!((short.of(), long.of(), over.of()), ((3, 0), (3, 0), (1, 1)));
         assert_eq!(background.len(), 2);
@@ -283,8 +266,8 @@ mod tests {
     }
 
     struct Panics;
-    impl Task for Panics {
-        fn turn(&mut self) -> Next {
+    impl BackgroundTask for Panics {
+        fn poll(&mut self) -> TaskStatus {
             let _silent = crate::AudioThread::enter();
             panic!("on purpose");
         }

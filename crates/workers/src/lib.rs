@@ -14,7 +14,7 @@ mod sync;
 mod system;
 
 pub use audio_thread::AudioThread;
-pub use background::{BackgroundTaskId, BackgroundThread, Next, Task};
+pub use background::{BackgroundTaskId, BackgroundThread};
 pub use crew::{
     Job, JobHandle, StopResult, WaitPolicy, WorkerPool, WorkerPoolOptions, WorkerPoolStatus,
     WorkerWaker,

@@ -173,7 +173,7 @@ impl Job {
                 say::note(&format!("{path}: {written} frames"));
                 Ok(())
             }
-            Err(RenderError::Request(error)) => Err(Failure::wrong(in_full(&error))),
+            Err(RenderError::Config(error)) => Err(Failure::wrong(in_full(&error))),
             Err(error) => {
                 let told = format!("{}; {path} keeps what came before", in_full(&error));
                 Err(Failure::failed(told))

@@ -2,7 +2,6 @@
 //! with something else. The worst that was observed is kept, without what others took
 //! (`theft.rs`).
 
-use super::sweep::Sweep;
 use super::theft::{median, mended, put_aside};
 use super::{CostTable, LevelCost, TransformCost, backend_name};
 use crate::ahead::chosen;
@@ -14,6 +13,7 @@ use crate::recipe::{NEAR, SIDE_BY_SIDE};
 use crate::search::{PartitionSpace, min_total_load};
 use crate::shape::{Shape, Wire};
 use fft::{AlignedBuffer, Backend, Kernels, LANES, Packing, RealFft};
+use rt::cache_sweep::CacheSweep;
 use rt::stamp::{self, TickScale};
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -137,7 +137,7 @@ fn effort((packing, (size, count)): &(Packing, (usize, usize))) -> f64 {
 struct Bench {
     options: CostMeasureOptions,
     packing: Packing,
-    sweep: Sweep,
+    sweep: CacheSweep,
     scale: TickScale,
     block: usize,
     fft: Option<Arc<RealFft>>,
@@ -153,7 +153,7 @@ impl Bench {
                 ..*options
             },
             packing: Packing::Mono,
-            sweep: Sweep::new(),
+            sweep: CacheSweep::new(),
             scale: TickScale::calibrated(),
             block,
             fft: None,
@@ -199,7 +199,7 @@ impl Bench {
             AlignedBuffer::new(fft.scratch_len()),
         );
         let times = (0..self.options.runs).map(|_| {
-            self.sweep.run();
+            self.sweep.write();
             let begin = stamp::now();
             fft.forward(&time, &mut spectrum, &mut scratch);
             fft.inverse(&mut spectrum, &mut time, &mut scratch);
@@ -277,7 +277,7 @@ impl Bench {
     fn run(&mut self, line: &mut Fdl) -> (bool, Vec<f64>) {
         let mut stamps = Vec::with_capacity(line.piece_count() + 1);
         let aside = put_aside();
-        self.sweep.run();
+        self.sweep.write();
         for piece in 0..line.piece_count() {
             stamps.push(stamp::now());
             line.run_piece(piece);

@@ -17,8 +17,8 @@ impl Clock for SystemClock {
         Nanos(START.get_or_init(Instant::now).elapsed().as_nanos() as u64)
     }
 
-    fn wait_until(&mut self, moment: Nanos) {
+    fn sleep_until(&mut self, time: Nanos) {
         let now = self.now();
-        std::thread::sleep(Duration::from_nanos(moment.0.saturating_sub(now.0)));
+        std::thread::sleep(Duration::from_nanos(time.0.saturating_sub(now.0)));
     }
 }

@@ -1,4 +1,11 @@
-//! The clock's own thread: made at opening, given its player at starting.
+//! The clock's own thread: started when the driver is opened, given its callback when it is started.
+//!
+//! | thread | opener |
+//! |---|---|
+//! | raises its priority and sends what it got | waits for that, for [`DriverInfo`] |
+//! | waits for the callback | [`OpenDriver::start`] sends it; if the driver is dropped instead, the thread ends |
+//! | waits for a block, calls the callback, again and again | asks for the state |
+//! | sees the flag `stop`, returns the callback | [`RunningDriver::stop`] sets the flag and joins the thread |
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -9,25 +16,30 @@ use std::thread::{Builder, JoinHandle};
 use units::Frames;
 use workers::{AudioThread, Priority};
 
-use super::{Clock, DEFAULT_RATE, Stage};
+use super::timer::BlockTimer;
+use super::{Clock, DEFAULT_RATE};
+use crate::block_buffers::BlockBuffers;
 use crate::{
     AudioCallback, DriverConfig, DriverError, DriverInfo, DriverState, OpenDriver, RunningDriver,
 };
 
-/// The thread and the way to hand it the player. Dropping the sender unstarted ends the thread.
-struct Waiting {
-    facts: DriverInfo,
-    give: SyncSender<Box<dyn AudioCallback>>,
+type ClockThread = JoinHandle<Option<Box<dyn AudioCallback>>>;
+
+/// The thread, before it has a callback. Dropping the sender ends it.
+struct OpenClock {
+    info: DriverInfo,
+    callback: SyncSender<Box<dyn AudioCallback>>,
     flags: Arc<Flags>,
-    thread: JoinHandle<Option<Box<dyn AudioCallback>>>,
+    thread: ClockThread,
 }
 
-struct Beating {
+/// The thread, while it plays.
+struct RunningClock {
     flags: Arc<Flags>,
-    thread: JoinHandle<Option<Box<dyn AudioCallback>>>,
+    thread: ClockThread,
 }
 
-/// Relaxed throughout: nothing travels with them, the player comes back through the thread's end.
+/// Relaxed throughout: nothing travels with them, and the callback comes back by the thread's end.
 #[derive(Default)]
 struct Flags {
     stop: AtomicBool,
@@ -35,39 +47,55 @@ struct Flags {
 }
 
 pub(super) fn open(
-    request: &DriverConfig,
-    mut clock: impl Clock,
+    config: &DriverConfig,
+    clock: impl Clock,
 ) -> Result<Box<dyn OpenDriver>, DriverError> {
-    let rate = request.rate.unwrap_or(DEFAULT_RATE);
-    let mut stage = Stage::new(request, rate);
+    let rate = config.rate.unwrap_or(DEFAULT_RATE);
+    // Inputs stay silent, and nothing hears the outputs.
+    let buffers = BlockBuffers::new(config.block, config.inputs, config.outputs);
+    let (callback, callback_receiver) = sync_channel(1);
+    let (granted, granted_receiver) = sync_channel(1);
     let flags = Arc::new(Flags::default());
-    let (give, player) = sync_channel(1);
-    let (tell, told) = sync_channel(1);
-    let (theirs, priority) = (flags.clone(), request.priority);
-    let mut facts = stage.facts(None, Vec::new());
+    let (thread_flags, priority, block) = (flags.clone(), config.priority, config.block);
     let thread = Builder::new()
         .name("divisi-clock".to_owned())
         .spawn(move || {
-            let _ = tell.send(raise_priority(priority));
-            let _plays = AudioThread::enter();
-            play(&mut stage, &mut clock, &player, &theirs)
+            let _ = granted.send(raise_priority(priority));
+            let _audio = AudioThread::enter();
+            run(
+                (block, rate),
+                buffers,
+                clock,
+                &callback_receiver,
+                &thread_flags,
+            )
         })
         .map_err(DriverError::Thread)?;
-    // The thread always tells before anything else, so an error here means that it died: then nothing was granted.
-    match told.recv() {
-        Ok(Ok(priority)) => facts.priority = priority,
-        Ok(Err(refused)) => facts.refused.push(refused),
+    let mut info = DriverInfo {
+        name: "clock",
+        server: String::new(),
+        rate,
+        buffer_size: config.block,
+        adapter_latency: Frames(0),
+        device_latency: Frames(0),
+        priority: None,
+        refused: Vec::new(),
+    };
+    // The thread sends before anything else, so an error here means that it died: then nothing was granted.
+    match granted_receiver.recv() {
+        Ok(Ok(priority)) => info.priority = priority,
+        Ok(Err(refused)) => info.refused.push(refused),
         Err(_) => {}
     }
-    Ok(Box::new(Waiting {
-        facts,
-        give,
+    Ok(Box::new(OpenClock {
+        info,
+        callback,
         flags,
         thread,
     }))
 }
 
-/// What priority the calling thread got, or why not and what to do.
+/// Returns the priority that the calling thread got, or why it was refused and what to do.
 fn raise_priority(wanted: Option<u8>) -> Result<Option<i32>, String> {
     let Some(wanted) = wanted else {
         return Ok(None);
@@ -80,46 +108,53 @@ fn raise_priority(wanted: Option<u8>) -> Result<Option<i32>, String> {
     }
 }
 
-fn play(
-    stage: &mut Stage,
-    clock: &mut impl Clock,
-    player: &Receiver<Box<dyn AudioCallback>>,
+/// Calls the callback for each block until it is told to stop; `None` if no callback came.
+fn run(
+    (block, rate): (Frames, units::SampleRate),
+    mut buffers: BlockBuffers,
+    mut clock: impl Clock,
+    callback: &Receiver<Box<dyn AudioCallback>>,
     flags: &Flags,
 ) -> Option<Box<dyn AudioCallback>> {
-    let mut player = player.recv().ok()?;
-    stage.begin(clock);
+    let mut callback = callback.recv().ok()?;
+    let mut timer = BlockTimer::new(block, rate, clock.now());
     while !flags.stop.load(Ordering::Relaxed) {
-        let beat = AssertUnwindSafe(|| stage.beat(clock, &mut *player));
-        if catch_unwind(beat).is_err() {
+        let play = AssertUnwindSafe(|| {
+            clock.sleep_until(timer.next_due());
+            let info = timer.advance(clock.now());
+            buffers.call(|inputs, outputs| callback.process(info, inputs, outputs));
+        });
+        if catch_unwind(play).is_err() {
             flags.panicked.store(true, Ordering::Relaxed);
             break;
         }
     }
-    Some(player)
+    Some(callback)
 }
 
-impl OpenDriver for Waiting {
+impl OpenDriver for OpenClock {
     fn info(&self) -> &DriverInfo {
-        &self.facts
+        &self.info
     }
 
     fn start(
         self: Box<Self>,
-        player: Box<dyn AudioCallback>,
+        callback: Box<dyn AudioCallback>,
     ) -> Result<Box<dyn RunningDriver>, DriverError> {
-        self.give.send(player).expect("the thread waits for it");
-        Ok(Box::new(Beating {
+        let sent = self.callback.send(callback);
+        sent.expect("the thread waits for its callback");
+        Ok(Box::new(RunningClock {
             flags: self.flags,
             thread: self.thread,
         }))
     }
 }
 
-impl RunningDriver for Beating {
+impl RunningDriver for RunningClock {
     fn state(&self) -> DriverState {
         if self.flags.panicked.load(Ordering::Relaxed) {
             return DriverState::Ended {
-                reason: "the player panicked".to_owned(),
+                reason: "the audio callback panicked".to_owned(),
             };
         }
         DriverState::Playing
@@ -131,7 +166,7 @@ impl RunningDriver for Beating {
 
     fn stop(self: Box<Self>) -> Box<dyn AudioCallback> {
         self.flags.stop.store(true, Ordering::Relaxed);
-        let player = self.thread.join().expect("panics are caught in `play`");
-        player.expect("it was given in `start`")
+        let callback = self.thread.join().expect("panics are caught in `run`");
+        callback.expect("it was sent in `start`")
     }
 }

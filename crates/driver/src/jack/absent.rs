@@ -5,16 +5,16 @@ use crate::{DriverError, Found, Opened, Request};
 /// Always [`DriverError::NoLibrary`] here.
 ///
 /// Real-time: setup.
-pub fn open(request: &Request) -> Result<Box<dyn Opened>, DriverError> {
-    request.check()?;
+pub fn open(config: &Request) -> Result<Box<dyn Opened>, DriverError> {
+    config.check()?;
     Err(DriverError::NoLibrary)
 }
 
 /// As [`open`].
 ///
 /// Real-time: setup.
-pub fn open_pipewire(request: &Request) -> Result<Box<dyn Opened>, DriverError> {
-    open(request)
+pub fn open_pipewire(config: &Request) -> Result<Box<dyn Opened>, DriverError> {
+    open(config)
 }
 
 pub(crate) fn probe() -> Vec<Found> {

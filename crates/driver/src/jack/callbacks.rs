@@ -11,7 +11,7 @@ use units::{Frames, Nanos, SampleRate};
 
 use super::client::Client;
 use super::library::{Functions, Library, RawClient, RawPort};
-use crate::recycle::{Inputs, Outputs};
+use crate::slice_list::SliceList;
 use crate::{AudioCallback, BlockAdapter, CallbackInfo, DriverState};
 
 const PLAYING: u8 = 0;
@@ -20,20 +20,20 @@ const RATE_CHANGED: u8 = 2;
 const PANICKED: u8 = 3;
 
 /// What the callbacks are handed: one of these for each client.
-pub(crate) struct Stage {
-    pub(crate) shared: Shared,
-    part: UnsafeCell<Part>,
+pub(crate) struct ClientState {
+    pub(crate) status: ClientStatus,
+    state: UnsafeCell<CallbackState>,
 }
 
-// SAFETY: `shared` is atomics. `part` is reached by the process callback alone, which the server calls from one thread
-// at a time, and after the client is closed by `into_player`, which owns it. The handles in it may be used from any
+// SAFETY: `status` is atomics. `state` is reached by the process callback alone, which the server calls from one thread
+// at a time, and after the client is closed by `into_callback`, which owns it. The handles in it may be used from any
 // thread.
-unsafe impl Sync for Stage {}
-// SAFETY: the player may travel, and the handles may be used from any thread.
-unsafe impl Send for Stage {}
+unsafe impl Sync for ClientState {}
+// SAFETY: the callback may travel, and the handles may be used from any thread.
+unsafe impl Send for ClientState {}
 
 /// Counts and flags. Relaxed throughout: each is one word by itself, nothing travels with it.
-pub(crate) struct Shared {
+pub(crate) struct ClientStatus {
     rate: u32,
     ended: AtomicU8,
     new_rate: AtomicU32,
@@ -43,20 +43,20 @@ pub(crate) struct Shared {
 }
 
 /// What the process callback alone touches.
-struct Part {
-    player: Box<dyn AudioCallback>,
-    fifo: BlockAdapter,
+struct CallbackState {
+    callback: Box<dyn AudioCallback>,
+    adapter: BlockAdapter,
     library: &'static Library,
     client: *mut RawClient,
     inputs: Vec<*mut RawPort>,
     outputs: Vec<*mut RawPort>,
-    input_list: Inputs,
-    output_list: Outputs,
+    input_list: SliceList,
+    output_list: SliceList,
     rate: SampleRate,
     seen_xruns: u32,
 }
 
-impl Shared {
+impl ClientStatus {
     fn new(rate: u32, latency: Frames) -> Self {
         Self {
             rate,
@@ -78,7 +78,7 @@ impl Shared {
                 self.rate,
                 self.new_rate.load(Ordering::Relaxed)
             ),
-            _ => "the player panicked".to_owned(),
+            _ => "the callback panicked".to_owned(),
         };
         DriverState::Ended { reason }
     }
@@ -99,77 +99,77 @@ impl Shared {
     }
 }
 
-impl Stage {
+impl ClientState {
     pub(crate) fn new(
         client: &Client,
         rate: SampleRate,
-        fifo: BlockAdapter,
+        adapter: BlockAdapter,
         inputs: Vec<*mut RawPort>,
         outputs: Vec<*mut RawPort>,
-        player: Box<dyn AudioCallback>,
+        callback: Box<dyn AudioCallback>,
     ) -> Self {
-        let shared = Shared::new(rate.hz(), fifo.latency());
-        let part = Part {
-            player,
-            fifo,
+        let status = ClientStatus::new(rate.hz(), adapter.latency());
+        let state = CallbackState {
+            callback,
+            adapter,
             library: client.library,
             client: client.raw,
-            input_list: Inputs::new(inputs.len()),
-            output_list: Outputs::new(outputs.len()),
+            input_list: SliceList::new(inputs.len()),
+            output_list: SliceList::new(outputs.len()),
             inputs,
             outputs,
             rate,
             seen_xruns: 0,
         };
         Self {
-            shared,
-            part: UnsafeCell::new(part),
+            status,
+            state: UnsafeCell::new(state),
         }
     }
 
-    /// The player, after the client was closed.
-    pub(crate) fn into_player(self) -> Box<dyn AudioCallback> {
-        self.part.into_inner().player
+    /// The callback, after the client was closed.
+    pub(crate) fn into_callback(self) -> Box<dyn AudioCallback> {
+        self.state.into_inner().callback
     }
 }
 
-impl Part {
+impl CallbackState {
     /// Plays what one callback asks for.
     ///
     /// Real-time: hot.
-    fn process(&mut self, frames: u32, shared: &Shared) {
-        if !shared.is_playing() {
+    fn process(&mut self, frames: u32, status: &ClientStatus) {
+        if !status.is_playing() {
             return self.silence(frames);
         }
-        let blocks = self.fifo.blocks(frames as usize);
-        let mut watch = Watch::new(self.time_left(frames, shared), blocks);
-        let mut xruns = self.new_xruns(blocks, shared);
+        let blocks = self.adapter.blocks(frames as usize);
+        let mut watch = TimeShare::new(self.time_left(frames, status), blocks);
+        let mut xruns = self.new_xruns(blocks, status);
         let f = &self.library.functions;
         // SAFETY: we are in the process callback, and the ports are ours, each of the kind that is asked for.
-        let heard = self
+        let port_inputs = self
             .inputs
             .iter()
             .map(|&port| unsafe { input(f, port, frames) });
         // SAFETY: as above; each port is asked once, so no two slices are of one buffer.
-        let said = self
+        let port_outputs = self
             .outputs
             .iter()
             .map(|&port| unsafe { output(f, port, frames) });
-        self.input_list.with(heard, |inputs| {
-            self.output_list.with(said, |outputs| {
-                self.fifo
+        self.input_list.with(port_inputs, |inputs| {
+            self.output_list.with(port_outputs, |outputs| {
+                self.adapter
                     .exchange(frames as usize, inputs, outputs, |inputs, outputs| {
-                        let beat = CallbackInfo {
+                        let info = CallbackInfo {
                             budget: watch.share(),
                             xruns: std::mem::take(&mut xruns),
                         };
-                        self.player.process(beat, inputs, outputs);
+                        self.callback.process(info, inputs, outputs);
                     });
             });
         });
-        shared
+        status
             .latency
-            .store(self.fifo.latency().0, Ordering::Relaxed);
+            .store(self.adapter.latency().0, Ordering::Relaxed);
     }
 
     /// Real-time: hot.
@@ -183,8 +183,8 @@ impl Part {
     /// Time until this callback must be over, where anybody waits for it: at most as long as its frames last.
     ///
     /// Real-time: hot.
-    fn time_left(&self, frames: u32, shared: &Shared) -> Option<Nanos> {
-        if shared.freewheel.load(Ordering::Relaxed) {
+    fn time_left(&self, frames: u32, status: &ClientStatus) -> Option<Nanos> {
+        if status.freewheel.load(Ordering::Relaxed) {
             return None;
         }
         let whole = Frames(frames).duration(self.rate);
@@ -195,26 +195,26 @@ impl Part {
         Some(Nanos(whole.0.saturating_sub(gone.0)))
     }
 
-    /// Xruns that the player has not heard of and will in this callback, if it runs at all.
+    /// Xruns that the callback has not heard of and will in this callback, if it runs at all.
     ///
     /// Real-time: hot.
-    fn new_xruns(&mut self, blocks: usize, shared: &Shared) -> u32 {
+    fn new_xruns(&mut self, blocks: usize, status: &ClientStatus) -> u32 {
         if blocks == 0 {
             return 0;
         }
-        let seen = std::mem::replace(&mut self.seen_xruns, shared.xruns.load(Ordering::Relaxed));
+        let seen = std::mem::replace(&mut self.seen_xruns, status.xruns.load(Ordering::Relaxed));
         self.seen_xruns.wrapping_sub(seen)
     }
 }
 
 /// Shares what time a callback has among the blocks it must play.
-struct Watch {
+struct TimeShare {
     begun: Instant,
     left: Option<Duration>,
     blocks: u32,
 }
 
-impl Watch {
+impl TimeShare {
     fn new(left: Option<Nanos>, blocks: usize) -> Self {
         Self {
             begun: Instant::now(),
@@ -263,13 +263,13 @@ unsafe fn output<'a>(f: &Functions, port: *mut RawPort, frames: u32) -> &'a mut 
     }
 }
 
-/// The stage behind a callback's argument.
+/// The state behind a callback's argument.
 ///
 /// # Safety
 /// `arg` is what `Client::activate` gave, and the client is not closed.
-unsafe fn stage<'a>(arg: *mut c_void) -> &'a Stage {
-    // SAFETY: the caller says so, and the stage outlives the client.
-    unsafe { &*arg.cast_const().cast::<Stage>() }
+unsafe fn client_state<'a>(arg: *mut c_void) -> &'a ClientState {
+    // SAFETY: the caller says so, and the state outlives the client.
+    unsafe { &*arg.cast_const().cast::<ClientState>() }
 }
 
 /// On the thread that will call `process`, before it does.
@@ -283,26 +283,26 @@ pub(crate) unsafe extern "C" fn thread_begins(_: *mut c_void) {
 /// Real-time: hot.
 pub(crate) unsafe extern "C" fn process(frames: u32, arg: *mut c_void) -> c_int {
     // SAFETY: the server hands back what it was given.
-    let stage = unsafe { stage(arg) };
-    // SAFETY: process is called by one thread at a time, and nobody else touches the part while it may be called.
-    let part = unsafe { &mut *stage.part.get() };
-    // A panic must not reach C. The player is not called again after one.
-    let played = catch_unwind(AssertUnwindSafe(|| part.process(frames, &stage.shared)));
+    let client = unsafe { client_state(arg) };
+    // SAFETY: process is called by one thread at a time, and nobody else touches the state while it may be called.
+    let state = unsafe { &mut *client.state.get() };
+    // A panic must not reach C. The callback is not called again after one.
+    let played = catch_unwind(AssertUnwindSafe(|| state.process(frames, &client.status)));
     if let Err(panic) = played {
         // To free it here might do anything.
         std::mem::forget(panic);
-        stage.shared.end(PANICKED);
-        part.silence(frames);
+        client.status.end(PANICKED);
+        state.silence(frames);
     }
     0
 }
 
 pub(crate) unsafe extern "C" fn rate(rate: u32, arg: *mut c_void) -> c_int {
     // SAFETY: as in `process`.
-    let shared = &unsafe { stage(arg) }.shared;
-    if rate != shared.rate {
-        shared.new_rate.store(rate, Ordering::Relaxed);
-        shared.end(RATE_CHANGED);
+    let status = &unsafe { client_state(arg) }.status;
+    if rate != status.rate {
+        status.new_rate.store(rate, Ordering::Relaxed);
+        status.end(RATE_CHANGED);
     }
     0
 }
@@ -310,21 +310,21 @@ pub(crate) unsafe extern "C" fn rate(rate: u32, arg: *mut c_void) -> c_int {
 /// Real-time: hot.
 pub(crate) unsafe extern "C" fn xrun(arg: *mut c_void) -> c_int {
     // SAFETY: as in `process`.
-    let shared = &unsafe { stage(arg) }.shared;
-    shared.xruns.fetch_add(1, Ordering::Relaxed);
+    let status = &unsafe { client_state(arg) }.status;
+    status.xruns.fetch_add(1, Ordering::Relaxed);
     0
 }
 
 pub(crate) unsafe extern "C" fn freewheel(on: c_int, arg: *mut c_void) {
     // SAFETY: as in `process`.
-    let shared = &unsafe { stage(arg) }.shared;
-    shared.freewheel.store(on != 0, Ordering::Relaxed);
+    let status = &unsafe { client_state(arg) }.status;
+    status.freewheel.store(on != 0, Ordering::Relaxed);
 }
 
 /// May come as a signal would: one atomic store.
 pub(crate) unsafe extern "C" fn shutdown(arg: *mut c_void) {
     // SAFETY: as in `process`.
-    unsafe { stage(arg) }.shared.end(SERVER_GONE);
+    unsafe { client_state(arg) }.status.end(SERVER_GONE);
 }
 
 /// As [`shutdown`]. The server's own words are not kept: nothing may be allocated here.
@@ -339,13 +339,13 @@ mod tests {
 
     #[test]
     fn a_callback_without_a_deadline_has_none_for_its_blocks() {
-        let mut watch = Watch::new(None, 2);
+        let mut watch = TimeShare::new(None, 2);
         assert_eq!((watch.share(), watch.share()), (None, None));
     }
 
     #[test]
     fn blocks_of_one_callback_share_its_time() {
-        let mut watch = Watch::new(Some(Nanos(1_000_000_000)), 4);
+        let mut watch = TimeShare::new(Some(Nanos(1_000_000_000)), 4);
         let share = watch.share().unwrap();
         assert!(share <= Nanos(250_000_000));
         assert_eq!(watch.blocks, 3);
@@ -356,12 +356,12 @@ mod tests {
 
     #[test]
     fn the_first_reason_to_end_stands() {
-        let shared = Shared::new(48_000, Frames(0));
-        assert_eq!(shared.state(), DriverState::Playing);
-        shared.new_rate.store(44_100, Ordering::Relaxed);
-        shared.end(RATE_CHANGED);
-        shared.end(SERVER_GONE);
-        let DriverState::Ended { reason } = shared.state() else {
+        let status = ClientStatus::new(48_000, Frames(0));
+        assert_eq!(status.state(), DriverState::Playing);
+        status.new_rate.store(44_100, Ordering::Relaxed);
+        status.end(RATE_CHANGED);
+        status.end(SERVER_GONE);
+        let DriverState::Ended { reason } = status.state() else {
             panic!("it ended");
         };
         assert!(

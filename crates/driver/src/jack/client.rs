@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use units::Frames;
 
-use super::callbacks::{self, Stage};
+use super::callbacks::{self, ClientState};
 use super::library::{Functions, LatencyRange, Library, RawClient, RawPort};
 use crate::DriverError;
 
@@ -35,27 +35,27 @@ fn clients() -> MutexGuard<'static, Clients> {
 
 /// Which way sound goes, seen from us.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Way {
+pub(crate) enum PortDirection {
     /// To us.
-    In,
+    Input,
     /// From us.
-    Out,
+    Output,
 }
 
-impl Way {
+impl PortDirection {
     /// What `jack.h` calls our port.
     fn ours(self) -> c_ulong {
         match self {
-            Self::In => 1,
-            Self::Out => 2,
+            Self::Input => 1,
+            Self::Output => 2,
         }
     }
 
     /// What it calls the device's port that we meet.
     fn theirs(self) -> c_ulong {
         match self {
-            Self::In => Self::Out.ours(),
-            Self::Out => Self::In.ours(),
+            Self::Input => Self::Output.ours(),
+            Self::Output => Self::Input.ours(),
         }
     }
 }
@@ -135,12 +135,12 @@ impl Client {
 
     /// Latency of the device's own inputs and outputs together.
     pub(crate) fn device_latency(&self) -> Frames {
-        let one_way = |way: Way| {
+        let one_way = |way: PortDirection| {
             let mut most = 0;
             for name in self.device_ports(way) {
                 let mut range = LatencyRange::default();
                 // Inputs of ours capture (mode 0), outputs play back (mode 1).
-                let mode = u32::from(way == Way::Out);
+                let mode = u32::from(way == PortDirection::Output);
                 // SAFETY: the client is open, the name is a C string, a port that is gone is null.
                 unsafe {
                     let port = (self.functions().jack_port_by_name)(self.raw, name.as_ptr());
@@ -152,14 +152,18 @@ impl Client {
             }
             most
         };
-        Frames(one_way(Way::In).saturating_add(one_way(Way::Out)))
+        Frames(one_way(PortDirection::Input).saturating_add(one_way(PortDirection::Output)))
     }
 
     /// Makes `count` ports of our own, `in_1` or `out_1` and so on.
-    pub(crate) fn register(&self, way: Way, count: u16) -> Result<Vec<*mut RawPort>, DriverError> {
+    pub(crate) fn register(
+        &self,
+        way: PortDirection,
+        count: u16,
+    ) -> Result<Vec<*mut RawPort>, DriverError> {
         let word = match way {
-            Way::In => "in",
-            Way::Out => "out",
+            PortDirection::Input => "in",
+            PortDirection::Output => "out",
         };
         let register = |channel: u16| {
             let name = CString::new(format!("{word}_{}", channel + 1)).expect("it has no zero");
@@ -180,7 +184,7 @@ impl Client {
     ///
     /// # Safety
     /// `stage` stays where it is until the client is closed.
-    pub(crate) unsafe fn activate(&self, stage: &Stage) -> Result<(), DriverError> {
+    pub(crate) unsafe fn activate(&self, stage: &ClientState) -> Result<(), DriverError> {
         let f = self.functions();
         let arg = std::ptr::from_ref(stage).cast_mut().cast::<c_void>();
         // SAFETY: the client is open and not active, the callbacks are of the types that `jack.h` names, and `arg` is
@@ -212,17 +216,17 @@ impl Client {
         // SAFETY: the client is active, our ports live as long as it, and names are C strings. A refusal leaves the
         // port open to be connected by hand.
         unsafe {
-            for (theirs, &ours) in self.device_ports(Way::In).iter().zip(inputs) {
+            for (theirs, &ours) in self.device_ports(PortDirection::Input).iter().zip(inputs) {
                 connect(self.raw, theirs.as_ptr(), name(ours));
             }
-            for (theirs, &ours) in self.device_ports(Way::Out).iter().zip(outputs) {
+            for (theirs, &ours) in self.device_ports(PortDirection::Output).iter().zip(outputs) {
                 connect(self.raw, name(ours), theirs.as_ptr());
             }
         }
     }
 
     /// The names of the device's ports that ours of this way meet.
-    fn device_ports(&self, way: Way) -> Vec<CString> {
+    fn device_ports(&self, way: PortDirection) -> Vec<CString> {
         let flags = IS_PHYSICAL | way.theirs();
         let mut names = Vec::new();
         // SAFETY: the client is open; the answer is null or a list of C strings that ends with null, and ours to free.

@@ -14,7 +14,7 @@
 
 use super::timeline::{Piece, Timeline};
 use processor::{BackgroundTask, Mode, TaskStatus};
-use rt::spsc::{Receiver, Sender, channel};
+use rtrb::{Consumer, Producer, RingBuffer};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
@@ -32,7 +32,7 @@ pub(super) struct Feeder {
     /// The next frame of the timeline.
     next: u64,
     width: usize,
-    ring: Sender<f32>,
+    ring: Producer<f32>,
     orders: Arc<Orders>,
     answered: u32,
     whole: Vec<f32>,
@@ -42,7 +42,7 @@ pub(super) struct Feeder {
 /// The end that plays.
 pub(super) struct Tap {
     width: usize,
-    ring: Receiver<f32>,
+    ring: Consumer<f32>,
     orders: Arc<Orders>,
     given: u32,
     /// Frames that were due before they had come: they are thrown away when they come, so that time is kept.
@@ -66,7 +66,7 @@ pub(super) fn feed(
     (width, room): (usize, usize),
     mode: Mode,
 ) -> (Feeder, Tap) {
-    let (sender, receiver) = channel(room.max(PORTION) * width);
+    let (producer, consumer) = RingBuffer::new(room.max(PORTION) * width);
     let orders = Arc::new(Orders::default());
     let feeder = Feeder {
         whole: vec![0.0; PORTION * stream.channels().count()],
@@ -75,13 +75,13 @@ pub(super) fn feed(
         timeline,
         next: 0,
         width,
-        ring: sender,
+        ring: producer,
         orders: orders.clone(),
         answered: 0,
     };
     let tap = Tap {
         width,
-        ring: receiver,
+        ring: consumer,
         orders,
         given: 0,
         owed: 0,
@@ -94,13 +94,13 @@ pub(super) fn feed(
 impl BackgroundTask for Feeder {
     fn poll(&mut self) -> TaskStatus {
         loop {
-            if self.ring.is_closed() {
+            if self.ring.is_abandoned() {
                 return TaskStatus::Done;
             }
             if !self.obey() {
                 return TaskStatus::Idle;
             }
-            let room = (self.ring.room() / self.width).min(PORTION);
+            let room = (self.ring.slots() / self.width).min(PORTION);
             match self.timeline.at(self.next) {
                 Piece::End => return TaskStatus::Idle,
                 Piece::Silence(frames) => self.next += frames,
@@ -119,7 +119,7 @@ impl Feeder {
         if given == self.answered {
             return true;
         }
-        if self.ring.room() < self.ring.capacity() {
+        if self.ring.slots() < self.ring.buffer().capacity() {
             return false;
         }
         // Relaxed: an even newer value belongs to an even newer number, which we see next time.
@@ -142,7 +142,8 @@ impl Feeder {
         for frame in whole.chunks_exact(channels) {
             self.narrow.extend_from_slice(&frame[..self.width]);
         }
-        self.ring.write(&self.narrow);
+        let written = self.ring.push_entire_slice(&self.narrow);
+        debug_assert!(written.is_ok(), "no more than there is room for");
         self.next += frames as u64;
     }
 }
@@ -182,13 +183,19 @@ impl Tap {
             let owed = usize::try_from(self.owed).unwrap_or(usize::MAX);
             self.owed -= self.discard(owed.min(self.most(frames))) as u64;
             if self.owed == 0 {
-                got = self.ring.read(&mut self.frames[..frames * self.width]) / self.width;
+                got = self.read(frames);
             }
         } else {
             self.discard(self.most(frames));
         }
         self.owed += (frames - got) as u64;
         &self.frames[..got * self.width]
+    }
+
+    /// Moves at most `frames` frames out of the ring into `self.frames`, and returns how many.
+    fn read(&mut self, frames: usize) -> usize {
+        let wanted = &mut self.frames[..frames * self.width];
+        self.ring.pop_partial_slice(wanted).0.len() / self.width
     }
 
     /// How many frames may be thrown away while so many are played. Offline nobody waits for us.
@@ -204,7 +211,7 @@ impl Tap {
         let mut gone = 0;
         while gone < most {
             let n = (most - gone).min(STEP);
-            let got = self.ring.read(&mut self.frames[..n * self.width]) / self.width;
+            let got = self.read(n);
             gone += got;
             if got < n {
                 break;

@@ -4,7 +4,7 @@ use super::ChooseOptions;
 use super::candidates::{Candidate, candidates};
 use super::choice::{ChoiceReason, SchedulerChoice, SchedulerTrial};
 use super::judge::{Readings, best, is_out};
-use crate::measure::{MeasureOptions, NodeCosts, Rehearsal, measure_machine, measure_nodes};
+use crate::measure::{DryRun, MeasureOptions, NodeCosts, measure_machine, measure_nodes};
 use crate::{EngineError, EngineOptions, Scheduler};
 use graph::Graph;
 use processor::Registry;
@@ -271,13 +271,13 @@ impl Contest {
         Ok(())
     }
 
-    fn rehearse(&self, candidate: Candidate) -> Result<Rehearsal, EngineError> {
+    fn rehearse(&self, candidate: Candidate) -> Result<DryRun, EngineError> {
         let options = candidate.options(&self.wished);
-        Rehearsal::new(&self.graph, self.registry.clone(), &options)
+        DryRun::new(&self.graph, self.registry.clone(), &options)
     }
 
     /// One cycle; before it, live, some time passes in which workers fall asleep.
-    fn cycle(&self, run: &mut Rehearsal) -> Nanos {
+    fn cycle(&self, run: &mut DryRun) -> Nanos {
         if self.wished.is_live() {
             let until = stamp::now() + self.scale.ticks(Nanos(APART.as_nanos() as u64));
             while stamp::now() < until {

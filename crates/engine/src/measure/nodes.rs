@@ -5,14 +5,15 @@
 //! left them, or swept before each cycle.
 
 use super::costs::{NodeCost, NodeCosts, StepCost};
+use super::dry_run::DryRun;
 use super::machine::mark_ns;
 use super::readings::Readings;
-use super::rehearsal::Rehearsal;
-use super::sweep::Sweep;
+
 use crate::{EngineError, EngineOptions};
 use graph::{Graph, NodeId};
 use plan::{Plan, Step, StepOp};
 use processor::Registry;
+use rt::cache_sweep::CacheSweep;
 use rt::stamp::TickScale;
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -81,7 +82,7 @@ struct Bench<'a> {
     options: &'a EngineOptions,
     plan: Plan,
     cycles: usize,
-    sweep: Sweep,
+    sweep: CacheSweep,
     warm: Readings,
     polluted: Readings,
 }
@@ -92,11 +93,11 @@ impl<'a> Bench<'a> {
         registry: Arc<Registry>,
         options: &'a MeasureOptions,
     ) -> Result<Self, EngineError> {
-        let mut trial = Rehearsal::traced(graph, registry.clone(), &options.engine)?;
-        let sweep = Sweep::new();
+        let mut trial = DryRun::traced(graph, registry.clone(), &options.engine)?;
+        let sweep = CacheSweep::new();
         let begun = Instant::now();
         for _ in 0..WARM_UP {
-            sweep.pollute();
+            sweep.read();
             trial.cycle();
         }
         let one = begun.elapsed() / WARM_UP as u32;
@@ -123,7 +124,7 @@ impl<'a> Bench<'a> {
     /// One run with warm caches and one with polluted ones.
     fn repeat(&mut self) -> Result<(), EngineError> {
         for is_warm in [true, false] {
-            let mut run = Rehearsal::traced(self.graph, self.registry.clone(), self.options)?;
+            let mut run = DryRun::traced(self.graph, self.registry.clone(), self.options)?;
             let readings = if is_warm {
                 &mut self.warm
             } else {
@@ -131,7 +132,7 @@ impl<'a> Bench<'a> {
             };
             for number in 0..WARM_UP + self.cycles {
                 if !is_warm {
-                    self.sweep.pollute();
+                    self.sweep.read();
                 }
                 run.cycle();
                 run.records(|record| {

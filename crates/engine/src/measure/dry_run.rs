@@ -1,6 +1,6 @@
 //! A graph played to nobody: processors of its own that are thrown away, and nothing outside is changed.
 
-use crate::setting::Setting;
+use crate::resources::EngineResources;
 use crate::{EngineError, EngineOptions};
 use exec::{CycleInfo, Executor, SharedRuntime};
 use graph::Graph;
@@ -14,16 +14,16 @@ use std::sync::Arc;
 const HEIGHT: f32 = 0.1;
 
 /// A graph that is played to nobody.
-pub(crate) struct Rehearsal {
+pub(crate) struct DryRun {
     executor: Box<dyn Executor>,
     pub(crate) plan: Plan,
-    setting: Setting,
+    resources: EngineResources,
     reader: Option<TraceReader<TraceRecord>>,
     device: Vec<Vec<f32>>,
     cycle: u64,
 }
 
-impl Rehearsal {
+impl DryRun {
     /// Makes all that `graph` needs, as `options` say; all of it is new.
     pub(crate) fn new(
         graph: &Graph,
@@ -32,18 +32,18 @@ impl Rehearsal {
     ) -> Result<Self, EngineError> {
         let mut options = options.clone();
         // What is wished, not what is rehearsed, says how the workers wait.
-        let follows = options.mode.into();
+        let spacing = options.mode.into();
         options.mode = Mode::DryRun;
         options.trace = false;
         let (block, inputs) = (options.block, options.input_channels);
-        let mut setting = Setting::new(registry, options, follows)?;
-        setting.admit(graph)?;
-        let plan = setting.plan(graph, None)?;
-        let executor = setting.executor(&plan);
+        let mut resources = EngineResources::new(registry, options, spacing)?;
+        resources.add_nodes(graph)?;
+        let plan = resources.plan(graph, None)?;
+        let executor = resources.executor(&plan);
         Ok(Self {
             executor,
             plan,
-            setting,
+            resources,
             reader: None,
             device: (0..inputs).map(|seed| noise(seed, block.count())).collect(),
             cycle: 0,
@@ -60,20 +60,20 @@ impl Rehearsal {
         options.scheduler = crate::Scheduler::Sequential;
         options.workers = 1;
         let mut this = Self::new(graph, registry, &options)?;
-        let (pen, reader) = rt::trace::ring(this.plan.steps.len() + 16);
-        let floor = SharedRuntime::new(vec![pen]);
-        floor.set_traced(true);
-        this.setting.floor = Arc::new(floor);
-        this.executor = this.setting.executor(&this.plan);
+        let (writer, reader) = rt::trace::ring(this.plan.steps.len() + 16);
+        let runtime = SharedRuntime::new(vec![writer]);
+        runtime.set_traced(true);
+        this.resources.runtime = Arc::new(runtime);
+        this.executor = this.resources.executor(&this.plan);
         this.reader = Some(reader);
         Ok(this)
     }
 
     /// Plays one block; how many ticks that took, without what is done in the background between two blocks.
     pub(crate) fn cycle(&mut self) -> u64 {
-        self.setting.background.run_until_idle();
+        self.resources.background.run_until_idle();
         let device: Vec<&[f32]> = self.device.iter().map(Vec::as_slice).collect();
-        let block = u64::from(self.setting.options.block.0);
+        let block = u64::from(self.resources.options.block.0);
         let now = CycleInfo {
             position: self.cycle * block,
             first_frame: 0,
@@ -92,8 +92,8 @@ impl Rehearsal {
 
     /// After how many blocks everything has ended by itself; `None` where it goes on forever.
     pub(crate) fn blocks(&self, graph: &Graph) -> Option<u64> {
-        let block = u64::from(self.setting.options.block.0.max(1));
-        Some(self.setting.length(graph)?.div_ceil(block))
+        let block = u64::from(self.resources.options.block.0.max(1));
+        Some(self.resources.length(graph)?.div_ceil(block))
     }
 
     /// What was recorded since the last call.

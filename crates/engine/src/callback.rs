@@ -1,0 +1,217 @@
+//! [`EngineCallback`]: the half of an engine that plays, one block a call, on the driver's thread.
+
+use crate::messages::{CallbackRings, CycleMessage, CycleOutcome, EventMessage, SwapMessage};
+use crate::overload::Overload;
+use crate::watchdog;
+use driver::{AudioCallback, CallbackInfo};
+use exec::{CycleInfo, CycleResult, CycleStatus, ErrorCounts, Executor};
+use rt::stamp::{self, TickScale};
+use rtrb::PushError;
+use std::sync::Arc;
+use units::{Frames, Nanos, SampleRate};
+use workers::BackgroundThread;
+
+/// The half of an engine that plays. A driver calls it once a block.
+pub struct EngineCallback {
+    executor: Box<dyn Executor>,
+    /// The next executor, while the current one cannot be retired yet.
+    next: Option<SwapMessage>,
+    rings: CallbackRings,
+    /// An event that found no room in the executor.
+    pending_event: Option<EventMessage>,
+    /// Offline: the background work, done between blocks. None live.
+    background: Option<Arc<BackgroundThread>>,
+    scale: TickScale,
+    block: Frames,
+    period: Nanos,
+    cycle: u64,
+    /// Frames that were played.
+    position: u64,
+    /// Frame at which the executor began.
+    first_frame: u64,
+    overload: Overload,
+    /// Xruns of cycles whose message found no room, and true if one of them was the first of an executor. The next
+    /// message tells them.
+    unsent: (u32, bool),
+    /// Errors in executors that have been replaced.
+    retired_errors: ErrorCounts,
+}
+
+/// The device's inputs, and the time at which this call must be over.
+#[derive(Clone, Copy)]
+struct Call<'a> {
+    budget: Option<Nanos>,
+    start: u64,
+    inputs: &'a [&'a [f32]],
+}
+
+impl EngineCallback {
+    pub(crate) fn new(
+        executor: Box<dyn Executor>,
+        rings: CallbackRings,
+        background: Option<Arc<BackgroundThread>>,
+        scale: TickScale,
+        (block, rate): (Frames, SampleRate),
+    ) -> Self {
+        let period = block.duration(rate);
+        Self {
+            executor,
+            next: None,
+            rings,
+            pending_event: None,
+            background,
+            scale,
+            block,
+            period,
+            cycle: 0,
+            position: 0,
+            first_frame: 0,
+            overload: Overload::new(period),
+            unsent: (0, false),
+            retired_errors: ErrorCounts::default(),
+        }
+    }
+
+    /// Swaps to the next executor, if one has come and the current one can be retired; returns true if it did. What is still in
+    /// the pipeline of the current one is played into `outputs` then: the next one has nothing to play in its first cycle.
+    fn swap(&mut self, call: Call<'_>, outputs: &mut [&mut [f32]]) -> bool {
+        // First the room for the retired executor: it must not be freed on this thread.
+        if self.rings.retired.is_full() {
+            return false;
+        }
+        let next = self.next.take().or_else(|| self.rings.swaps.pop().ok());
+        let Some(next) = next else {
+            return false;
+        };
+        if self.executor.latency_blocks() == 1 && self.position > self.first_frame {
+            let end = self.position;
+            self.run(
+                Call {
+                    inputs: &[],
+                    ..call
+                },
+                end,
+            );
+            self.add_outputs(outputs);
+            // Drained once, whether the executor can be retired now or not.
+            self.first_frame = end;
+        }
+        if !self.executor.try_release() {
+            self.next = Some(next);
+            return false;
+        }
+        self.first_frame = self.position;
+        // Counted after the release, which may have quarantined a node.
+        self.retired_errors = self.retired_errors + self.executor.error_counts();
+        let retired = std::mem::replace(&mut self.executor, next);
+        // There was room, and only this thread fills it. If there were none all the same, a leak is better than a free here.
+        if let Err(PushError::Full(retired)) = self.rings.retired.push(retired) {
+            std::mem::forget(retired);
+        }
+        true
+    }
+
+    /// Hands events to the executor. One that finds no room waits for the next block. One for a node that is not here yet
+    /// waits for the next executor: it may have been popped before the swap message that was pushed first.
+    fn deliver_events(&mut self) {
+        while let Some(message) =
+            (self.pending_event.take()).or_else(|| self.rings.events.pop().ok())
+        {
+            let refused = self.executor.push_event(message.node, message.event);
+            if refused.is_err() && (self.executor.has_node(message.node) || self.has_next()) {
+                self.pending_event = Some(message);
+                return;
+            }
+        }
+    }
+
+    /// Returns true if another executor has come.
+    fn has_next(&self) -> bool {
+        self.next.is_some() || !self.rings.swaps.is_empty()
+    }
+
+    /// Adds what was played to `outputs`.
+    fn add_outputs(&self, outputs: &mut [&mut [f32]]) {
+        for (channel, output) in (0..).zip(outputs.iter_mut()) {
+            self.executor.add_output(channel, output);
+        }
+    }
+
+    /// Runs the plan once, for blocks that begin before `end_frame`.
+    fn run(&mut self, call: Call<'_>, end_frame: u64) -> CycleResult {
+        let after = |time: Nanos| call.start.saturating_add(self.scale.ticks(time));
+        let limit = watchdog::limit(self.period);
+        self.executor.run_cycle(&CycleInfo {
+            position: self.position,
+            first_frame: self.first_frame,
+            end_frame,
+            cycle: self.cycle,
+            inputs: call.inputs,
+            abandon_at: call.budget.map_or(u64::MAX, |_| after(limit)),
+            help_until: call.budget.map_or(u64::MAX, |b| after(Nanos(b.0 / 5 * 4))),
+        })
+    }
+
+    /// A message about this cycle, which has not run.
+    fn message(&self, outcome: CycleOutcome, xruns: u32) -> CycleMessage {
+        CycleMessage {
+            cycle: self.cycle,
+            duration_ns: 0,
+            outcome,
+            wakes: 0,
+            acquisitions: 0,
+            is_swapped: false,
+            xruns,
+            errors: self.retired_errors + self.executor.error_counts(),
+        }
+    }
+
+    fn send(&mut self, mut message: CycleMessage) {
+        let (xruns, is_swapped) = self.unsent;
+        message.xruns = message.xruns.saturating_add(xruns);
+        message.is_swapped |= is_swapped;
+        self.unsent = match self.rings.cycles.push(message) {
+            Ok(()) => (0, false),
+            Err(PushError::Full(message)) => (message.xruns, message.is_swapped),
+        };
+    }
+}
+
+impl AudioCallback for EngineCallback {
+    fn process(&mut self, info: CallbackInfo, inputs: &[&[f32]], outputs: &mut [&mut [f32]]) {
+        let start = stamp::now();
+        outputs.iter_mut().for_each(|output| output.fill(0.0));
+        if let Some(outcome) = self.overload.next_muted() {
+            return self.send(self.message(outcome, info.xruns));
+        }
+        if let Some(background) = &self.background {
+            background.run_until_idle();
+        }
+        let call = Call {
+            budget: info.budget,
+            start,
+            inputs,
+        };
+        let is_swapped = self.swap(call, outputs);
+        self.deliver_events();
+        let result = self.run(call, u64::MAX);
+        self.add_outputs(outputs);
+        let duration = self.scale.between(start, stamp::now());
+        let is_late = info.budget.is_some_and(|budget| duration > budget);
+        let outcome = CycleOutcome::new(result.status, is_late);
+        self.send(CycleMessage {
+            duration_ns: duration.0,
+            wakes: result.wakes,
+            acquisitions: result.acquisitions,
+            is_swapped,
+            ..self.message(outcome, info.xruns)
+        });
+        if info.budget.is_some() {
+            self.overload.add(outcome, duration);
+        }
+        self.cycle += 1;
+        if result.status == CycleStatus::Complete {
+            self.position += u64::from(self.block.0);
+        }
+    }
+}

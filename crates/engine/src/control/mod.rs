@@ -1,0 +1,146 @@
+//! [`Engine`]: the half that stays with the user.
+//!
+//! | file | holds |
+//! |---|---|
+//! | `edit` | live edits and parameters: from the graph to the swap |
+//! | `update` | the regular call: messages of the audio thread, traces, stuck steps, retired executors |
+//! | `stats` | figures for a display and for the report |
+
+mod edit;
+mod stats;
+mod update;
+
+use crate::callback::EngineCallback;
+use crate::messages::{ControlRings, rings};
+use crate::resources::EngineResources;
+use crate::summary::Summary;
+use crate::{EngineError, EngineOptions};
+use exec::Watchdog;
+use graph::Graph;
+use plan::Plan;
+use processor::{Mode, Registry};
+use report::{StepNames, Tracer};
+use rt::stamp::TickScale;
+use std::sync::Arc;
+use workers::DmaLatency;
+
+/// The half of an engine that stays with the user. Call [`update`](Self::update) every few milliseconds while it plays.
+pub struct Engine {
+    graph: Graph,
+    plan: Plan,
+    resources: EngineResources,
+    rings: ControlRings,
+    /// The executor that plays, seen from outside; and the one that is on its way.
+    watchdog: Watchdog,
+    next: Option<(Watchdog, StepNames)>,
+    tracer: Option<Tracer>,
+    summary: Summary,
+    /// Number of swaps so far.
+    swaps: u32,
+    /// Frames that have been played, as far as is known.
+    position: u64,
+    quarantined: Vec<String>,
+    refused: Vec<String>,
+    /// Held for as long as the engine lives.
+    _dma_latency: Option<DmaLatency>,
+}
+
+impl Engine {
+    /// Makes everything that `graph` needs, and the half that plays it.
+    ///
+    /// # Errors
+    ///
+    /// The graph's mistakes, each with its place; or the system starts no threads.
+    ///
+    /// Real-time: setup.
+    pub fn new(
+        graph: Graph,
+        registry: Arc<Registry>,
+        options: EngineOptions,
+    ) -> Result<(Self, EngineCallback), EngineError> {
+        let scale = TickScale::calibrated();
+        let spacing = options.mode.into();
+        let mut resources = EngineResources::new(registry, options, spacing)?;
+        resources.add_nodes(&graph)?;
+        let plan = resources.plan(&graph, None)?;
+        let executor = resources.executor(&plan);
+        let (control, callback) = rings();
+        let mut engine = Self {
+            watchdog: executor.watchdog(),
+            next: None,
+            tracer: None,
+            summary: Summary::default(),
+            swaps: 0,
+            position: 0,
+            quarantined: Vec::new(),
+            refused: Vec::new(),
+            _dma_latency: None,
+            graph,
+            plan,
+            rings: control,
+            resources,
+        };
+        engine.acquire(scale);
+        let options = &engine.resources.options;
+        let is_offline = options.mode != Mode::Live;
+        let background = is_offline.then(|| engine.resources.background.clone());
+        let format = (options.block, options.rate);
+        let callback = EngineCallback::new(executor, callback, background, scale, format);
+        Ok((engine, callback))
+    }
+
+    /// Acquires what is held while it plays, and starts the tracer.
+    fn acquire(&mut self, scale: TickScale) {
+        let options = &self.resources.options;
+        let refused = self.resources.pool.status().refused.iter();
+        self.refused = refused.map(|r| format!("{r}: {}", r.fix())).collect();
+        if options.prevent_cpu_sleep && options.mode == Mode::Live {
+            match DmaLatency::acquire() {
+                Ok(held) => self._dma_latency = Some(held),
+                Err(refusal) => self.refused.push(format!("{refusal}: {}", refusal.fix())),
+            }
+        }
+        if options.trace {
+            let deadline = (options.mode == Mode::Live).then(|| options.period());
+            let names = StepNames::from_plan(&self.plan, &self.graph);
+            let tracer = Tracer::new(names, deadline, move |ticks| scale.nanos(ticks));
+            self.tracer = Some(tracer);
+        }
+    }
+
+    /// The graph that plays, or that is about to.
+    pub fn graph(&self) -> &Graph {
+        &self.graph
+    }
+
+    /// The plan of that graph.
+    pub fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    /// Number of threads that work, the callback's included.
+    pub fn workers(&self) -> usize {
+        self.resources.workers()
+    }
+
+    /// Delay of a pipeline's output, in frames. That many frames of silence come first; offline they are to be left out.
+    pub fn pipeline_latency(&self) -> u64 {
+        u64::from(self.plan.latency_blocks) * u64::from(self.plan.block.0)
+    }
+
+    /// Real-time guarantees that the system refused, each with what to do.
+    pub fn refused(&self) -> &[String] {
+        &self.refused
+    }
+
+    /// Nodes that were quarantined so far, a sentence each.
+    pub fn quarantined(&self) -> &[String] {
+        &self.quarantined
+    }
+
+    /// Length in frames after which everything has ended by itself: the longest player, and all tails behind it. `None` for a
+    /// graph that goes on for ever.
+    pub fn length(&self) -> Option<u64> {
+        self.resources.length(&self.graph)
+    }
+}

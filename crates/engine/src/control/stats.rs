@@ -1,0 +1,79 @@
+//! Figures of an engine: for a display several times a second, and for the report at the end.
+
+use super::Engine;
+use processor::Mode;
+use report::{CycleTrace, LiveStats, Report};
+use std::collections::BTreeMap;
+
+/// Number of late nodes that live figures name.
+const MAX_LATE_NODES: usize = 16;
+
+impl Engine {
+    /// Values of all gauges, by node and name.
+    pub fn gauges(&self) -> BTreeMap<String, f32> {
+        self.resources.gauges(&self.graph)
+    }
+
+    /// What was done for nodes that nobody asked for, a sentence each, such as a file that was brought to another rate.
+    pub fn notes(&self) -> Vec<String> {
+        self.resources.notes(&self.graph)
+    }
+
+    /// Figures of now. Cheap enough for several times a second.
+    ///
+    /// Real-time: setup.
+    pub fn live_stats(&self) -> LiveStats {
+        let mut stats = self.summary.live_stats();
+        stats.period_ns = self.resources.options.period().0;
+        stats.gauges = self.gauges();
+        if let Some(tracer) = &self.tracer {
+            stats.load = tracer.load().clone();
+            stats.misses_by_node = tracer.late_nodes(MAX_LATE_NODES);
+        }
+        let readers = self.resources.readers.iter();
+        stats.trace_dropped = readers.map(|reader| reader.dropped()).sum();
+        stats
+    }
+
+    /// With a trace: the slowest cycle so far that was not abandoned.
+    pub fn slowest(&self) -> Option<&CycleTrace> {
+        self.tracer.as_ref()?.slowest()
+    }
+
+    /// Report of what happened so far. Fields that only the driver knows are left empty.
+    ///
+    /// Real-time: setup.
+    pub fn report(&mut self) -> Report {
+        self.update();
+        let options = &self.resources.options;
+        let mut report = Report {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            scheduler: options.scheduler.name().to_owned(),
+            chosen_by: if options.is_chosen { "auto" } else { "call" }.to_owned(),
+            workers: self.resources.workers() as u32,
+            block: options.block.0,
+            rate: options.rate.hz(),
+            kernels: "scalar".to_owned(),
+            nodes: self.graph.len() as u64,
+            refused: self.refused.clone(),
+            notes: self.notes(),
+            speedup_bound: self.speedup_bound(),
+            ..Report::default()
+        };
+        report.latency_frames.graph = self.plan.latency.0;
+        if options.mode == Mode::Live {
+            report.deadline_ns = Some(options.period().0);
+        }
+        self.summary.write(&mut report);
+        if let Some(tracer) = &self.tracer {
+            report.set_trace(&tracer.findings());
+        }
+        report
+    }
+
+    /// Largest speed-up that any number of workers can give: total cost over the critical path (Graham 1966).
+    fn speedup_bound(&self) -> f64 {
+        let path = self.plan.lower_bound(usize::MAX).0;
+        self.plan.total_cost().0 as f64 / path.max(1) as f64
+    }
+}

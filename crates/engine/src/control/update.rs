@@ -1,0 +1,88 @@
+//! The regular call: reads the audio thread's messages and traces, frees what it retired, finds stuck steps.
+
+use super::Engine;
+use crate::messages::CycleOutcome;
+use crate::watchdog;
+use processor::Mode;
+use report::CycleTrace;
+use std::time::Duration;
+
+impl Engine {
+    /// Reads the messages of the audio threads, frees what they retired, and looks for a step that is stuck.
+    ///
+    /// Real-time: setup.
+    pub fn update(&mut self) {
+        self.update_with(None);
+    }
+
+    /// As [`update`](Self::update). With a trace, each complete cycle is passed to `on_cycle`, in order. A cycle is
+    /// assembled when all that belongs to it has come: after the last one, call this twice.
+    ///
+    /// Real-time: setup.
+    pub fn update_with(&mut self, on_cycle: Option<&mut dyn FnMut(&CycleTrace)>) {
+        self.collect();
+        let mut dropped = 0;
+        for reader in &mut self.resources.readers {
+            match &mut self.tracer {
+                Some(tracer) => reader.drain(|record| tracer.feed(record)),
+                None => reader.drain(drop),
+            };
+            dropped += reader.dropped();
+        }
+        if let Some(tracer) = &mut self.tracer {
+            tracer.end_pass_with(dropped, on_cycle);
+        }
+        if self.resources.options.mode == Mode::Live {
+            self.quarantine_stuck();
+        }
+    }
+
+    /// Reads the cycle messages and frees the retired executor.
+    pub(super) fn collect(&mut self) {
+        while let Ok(message) = self.rings.cycles.pop() {
+            if message.is_swapped {
+                self.finish_swap(message.cycle);
+            }
+            if message.outcome == CycleOutcome::Missed
+                && let Some(tracer) = &mut self.tracer
+            {
+                tracer.mark_missed(message.cycle as u32);
+            }
+            self.summary.add(&message);
+            if matches!(message.outcome, CycleOutcome::InTime | CycleOutcome::Missed) {
+                self.position += u64::from(self.resources.options.block.0);
+            }
+        }
+        drop(self.rings.retired.pop());
+    }
+
+    /// The next executor runs, from `cycle` on.
+    fn finish_swap(&mut self, cycle: u64) {
+        if let Some((watchdog, names)) = self.next.take() {
+            self.watchdog = watchdog;
+            // Not before: nodes that left the graph have played until now, and their background work with them.
+            self.resources.remove_unused(&self.graph);
+            if let Some(tracer) = &mut self.tracer {
+                tracer.swap(cycle as u32, names);
+            }
+        }
+    }
+
+    /// Looks for steps that have not returned for too long, and prepares a plan without their nodes.
+    fn quarantine_stuck(&mut self) {
+        let limit = watchdog::limit(self.resources.options.period());
+        for stuck in self.watchdog.find_stuck(Duration::from_nanos(limit.0)) {
+            let Some(node) = stuck.node.and_then(|id| self.graph.node_mut(id)) else {
+                continue;
+            };
+            node.enabled = false;
+            self.quarantined.push(format!(
+                "`{}` did not return on worker {}: it is silent now",
+                node.name, stuck.worker
+            ));
+            let without = self.graph.clone();
+            // If a change is on its way already, its executor finds the stuck processor by itself.
+            let _ = self.replace_graph(without);
+        }
+    }
+}

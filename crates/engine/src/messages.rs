@@ -1,0 +1,106 @@
+//! Messages between the control thread and the audio thread. All go through rings that never make the audio thread wait.
+//!
+//! | message | from | to | ring of |
+//! |---|---|---|---|
+//! | [`SwapMessage`]: an executor for the next plan | control | audio | 1 |
+//! | the same, retired, to be freed | audio | control | 1 |
+//! | [`EventMessage`]: a parameter's new value | control | audio | 4096 |
+//! | [`CycleMessage`]: how a cycle went | audio | control | 32768 |
+
+use exec::{CycleStatus, ErrorCounts, Executor};
+use graph::NodeId;
+use processor::Event;
+use rtrb::{Consumer, Producer, RingBuffer};
+
+/// Capacity of the ring of cycle messages: several seconds of the shortest blocks, until the control thread reads them.
+const CYCLES: usize = 1 << 15;
+/// Capacity of the ring of events.
+const EVENTS: usize = 1 << 12;
+
+/// To the audio thread: the executor to go on with. It comes back when it has been replaced in its turn, to be dropped.
+pub(crate) type SwapMessage = Box<dyn Executor>;
+
+/// To the audio thread: an event for a node.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct EventMessage {
+    pub(crate) node: NodeId,
+    pub(crate) event: Event,
+}
+
+/// From the audio thread, once a cycle.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CycleMessage {
+    pub(crate) cycle: u64,
+    pub(crate) duration_ns: u64,
+    pub(crate) outcome: CycleOutcome,
+    pub(crate) wakes: u32,
+    pub(crate) acquisitions: u32,
+    /// True in the first cycle of another executor.
+    pub(crate) is_swapped: bool,
+    /// Number of times that the device lost sound.
+    pub(crate) xruns: u32,
+    /// Errors so far, in executors that have been replaced too.
+    pub(crate) errors: ErrorCounts,
+}
+
+/// How a cycle went.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum CycleOutcome {
+    /// It was complete in time.
+    InTime,
+    /// It was complete after its deadline.
+    Missed,
+    /// It was abandoned, or nothing could run.
+    Abandoned,
+    /// It was left out, the first of those after too many misses.
+    MuteBegins,
+    /// It was left out as well.
+    Muted,
+}
+
+impl CycleOutcome {
+    pub(crate) fn new(status: CycleStatus, is_late: bool) -> Self {
+        match status {
+            CycleStatus::Complete if is_late => Self::Missed,
+            CycleStatus::Complete => Self::InTime,
+            _ => Self::Abandoned,
+        }
+    }
+}
+
+/// The control thread's ends.
+pub(crate) struct ControlRings {
+    pub(crate) swaps: Producer<SwapMessage>,
+    pub(crate) retired: Consumer<SwapMessage>,
+    pub(crate) events: Producer<EventMessage>,
+    pub(crate) cycles: Consumer<CycleMessage>,
+}
+
+/// The audio thread's ends.
+pub(crate) struct CallbackRings {
+    pub(crate) swaps: Consumer<SwapMessage>,
+    pub(crate) retired: Producer<SwapMessage>,
+    pub(crate) events: Consumer<EventMessage>,
+    pub(crate) cycles: Producer<CycleMessage>,
+}
+
+/// All rings, empty.
+pub(crate) fn rings() -> (ControlRings, CallbackRings) {
+    let (swaps, swaps_in) = RingBuffer::new(1);
+    let (retired_out, retired) = RingBuffer::new(1);
+    let (events, events_in) = RingBuffer::new(EVENTS);
+    let (cycles_out, cycles) = RingBuffer::new(CYCLES);
+    let control = ControlRings {
+        swaps,
+        retired,
+        events,
+        cycles,
+    };
+    let callback = CallbackRings {
+        swaps: swaps_in,
+        retired: retired_out,
+        events: events_in,
+        cycles: cycles_out,
+    };
+    (control, callback)
+}

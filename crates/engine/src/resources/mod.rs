@@ -1,0 +1,150 @@
+//! [`EngineResources`]: everything that outlives a plan.
+//!
+//! ```text
+//!   EngineResources                              replaced at each edit
+//!   ├─ processors ◀───── indices ─────────────── plan
+//!   ├─ delay lines ◀──── bound to memory ─────── executor
+//!   ├─ pool: worker threads ◀── cycles ───────── executor
+//!   ├─ runtime: what workers share, trace writers
+//!   ├─ background: one thread for files
+//!   └─ nodes: tasks, gauges, latency of each processor
+//! ```
+//!
+//! | file | holds |
+//! |---|---|
+//! | `nodes` | what each node's processor brought along, and what follows for the whole graph |
+//! | `planning` | the plan of a graph, and the executor of a plan |
+
+mod nodes;
+mod planning;
+
+use crate::{EngineError, EngineOptions, Scheduler};
+use exec::{BackoffPolicy, DelayLines, ProcessorPool, SharedRuntime};
+use graph::NodeId;
+use nodes::NodeResources;
+use plan::{DelayedEdge, FadeState, Plan, TraceRecord};
+use processor::{Mode, Registry};
+use rt::trace::TraceReader;
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+use units::Nanos;
+use workers::{BackgroundThread, WaitPolicy, WorkerPool, WorkerPoolOptions};
+
+/// Trace records that fit before the control thread must read them: 100 ms of 10,000 steps at 48 kHz and 64 frames on
+/// one worker.
+const TRACE_RECORDS: usize = 1 << 18;
+/// The same without a trace: the rings stay nearly empty.
+const UNTRACED_RECORDS: usize = 1 << 10;
+
+/// Time that workers spin before they sleep, where one cycle follows the other at once: a multiple of what a sleep and a
+/// wake cost. It takes the core from nobody, since the host computes meanwhile.
+const SPIN_BEFORE_SLEEP: Nanos = Nanos(50_000);
+
+/// When the next cycle comes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum CycleSpacing {
+    /// As soon as the last one is over.
+    BackToBack,
+    /// When its time has come.
+    Timed,
+}
+
+impl From<Mode> for CycleSpacing {
+    fn from(mode: Mode) -> Self {
+        match mode {
+            Mode::Offline => Self::BackToBack,
+            Mode::Live | Mode::DryRun => Self::Timed,
+        }
+    }
+}
+
+/// Everything that outlives a plan: processors, delay lines, threads, trace rings.
+pub(crate) struct EngineResources {
+    pub(crate) registry: Arc<Registry>,
+    pub(crate) options: EngineOptions,
+    processors: ProcessorPool,
+    delay_lines: DelayLines,
+    pub(crate) runtime: Arc<SharedRuntime>,
+    pub(crate) pool: WorkerPool,
+    pub(crate) readers: Vec<TraceReader<TraceRecord>>,
+    pub(crate) background: Arc<BackgroundThread>,
+    nodes: HashMap<NodeId, NodeResources>,
+    /// Nodes whose processors turned out not to allow copies.
+    not_duplicable: HashSet<NodeId>,
+}
+
+impl EngineResources {
+    /// Starts the threads. No node has a processor yet.
+    pub(crate) fn new(
+        registry: Arc<Registry>,
+        options: EngineOptions,
+        spacing: CycleSpacing,
+    ) -> Result<Self, EngineError> {
+        let pool = worker_pool(&options, spacing).map_err(EngineError::Threads)?;
+        let records = if options.trace {
+            TRACE_RECORDS
+        } else {
+            UNTRACED_RECORDS
+        };
+        let rings = (0..pool.workers()).map(|_| rt::trace::ring(records));
+        let (writers, readers) = rings.unzip();
+        let background = match options.mode {
+            Mode::Live => BackgroundThread::new("divisi-disk").map_err(EngineError::Threads)?,
+            Mode::Offline | Mode::DryRun => BackgroundThread::without_thread(),
+        };
+        let runtime = SharedRuntime::new(writers);
+        runtime.set_traced(options.trace);
+        runtime.set_wake_all(options.use_all_workers);
+        runtime.set_backoff(match options.wait {
+            WaitPolicy::Sleep => BackoffPolicy::Sleep,
+            _ if pool.workers() > workers::cores().len() => BackoffPolicy::Yield,
+            _ => BackoffPolicy::Spin,
+        });
+        Ok(Self {
+            registry,
+            processors: ProcessorPool::default(),
+            delay_lines: DelayLines::default(),
+            runtime: Arc::new(runtime),
+            pool,
+            readers,
+            background: Arc::new(background),
+            nodes: HashMap::new(),
+            not_duplicable: HashSet::new(),
+            options,
+        })
+    }
+
+    /// Number of threads that work, the callback's included.
+    pub(crate) fn workers(&self) -> usize {
+        self.pool.workers()
+    }
+
+    /// Fade of an edge that `plan` delays, which plays, after `position` frames.
+    pub(crate) fn fade_state(&self, plan: &Plan, edge: &DelayedEdge, position: u64) -> FadeState {
+        self.delay_lines.fade_state(plan, edge, position)
+    }
+}
+
+/// The threads that `options` ask for.
+fn worker_pool(options: &EngineOptions, spacing: CycleSpacing) -> std::io::Result<WorkerPool> {
+    let cores = workers::cores();
+    let workers = match options.scheduler {
+        Scheduler::Sequential => 1,
+        _ => options.workers.max(1),
+    };
+    let fits = workers <= cores.len();
+    // Workers keep to a core of their own where there are enough, but not while somebody may want the whole machine.
+    let is_pinned = options.mode != Mode::Offline && workers > 1 && fits;
+    WorkerPool::new(WorkerPoolOptions {
+        workers,
+        priority: options.priority,
+        pin: is_pinned.then(|| cores.to_vec()),
+        wait: options.wait,
+        spin_before_sleep: match spacing {
+            CycleSpacing::BackToBack if fits => SPIN_BEFORE_SLEEP,
+            _ => Nanos(0),
+        },
+        low_priority_pool: options.scheduler == Scheduler::Deadline,
+        ..WorkerPoolOptions::default()
+    })
+}

@@ -1,0 +1,139 @@
+//! [`NodeResources`]: what each node's processor brought along, and what follows for the whole graph.
+
+use super::EngineResources;
+use crate::EngineError;
+use graph::{Diagnostic, Graph, Node, NodeId};
+use processor::{Gauge, Mode, Processor, Tail};
+use std::collections::BTreeMap;
+use units::{Frames, SampleRate};
+use workers::BackgroundTaskId;
+
+/// What a node's processor brought along.
+pub(super) struct NodeResources {
+    /// The node of which its processor was made. Copies are made of the same node, whatever parameter was set since: they take the
+    /// original's state, and a smoothed parameter glides from there.
+    pub(super) made_of: Node,
+    tasks: Vec<BackgroundTaskId>,
+    gauges: Vec<(String, Gauge)>,
+    notes: Vec<String>,
+    pub(super) latency: Frames,
+    tail: Tail,
+    length: Option<u64>,
+}
+
+impl EngineResources {
+    /// Makes the processors that `graph` needs and that are not there.
+    pub(crate) fn add_nodes(&mut self, graph: &Graph) -> Result<(), EngineError> {
+        let mut errors = Vec::new();
+        for (id, node) in graph.nodes() {
+            if self.nodes.contains_key(&id) {
+                continue;
+            }
+            match self.registry.make(node, &self.options.folder) {
+                Ok(processor) => self.add_node(id, node.clone(), processor),
+                Err(error) => {
+                    let message = format!("`{}`: {error}", node.name);
+                    errors.push(Diagnostic::error(node.span, message));
+                }
+            }
+        }
+        if errors.is_empty() {
+            Ok(())
+        } else {
+            Err(EngineError::Graph(errors))
+        }
+    }
+
+    fn add_node(&mut self, id: NodeId, made_of: Node, processor: Box<dyn Processor>) {
+        let setup = self.setup();
+        let (requested, timing) = self.processors.insert(id, processor, setup);
+        let tasks = requested.background.into_iter();
+        let resources = NodeResources {
+            made_of,
+            tasks: tasks.map(|task| self.background.add(task)).collect(),
+            gauges: requested.gauges,
+            notes: requested.notes,
+            latency: timing.latency,
+            tail: timing.tail,
+            length: timing.length,
+        };
+        self.nodes.insert(id, resources);
+    }
+
+    /// What every processor is set up with.
+    pub(super) fn setup(&self) -> (SampleRate, Frames, Mode) {
+        let options = &self.options;
+        (options.rate, options.block, options.mode)
+    }
+
+    /// Removes the processors of nodes that are not in `graph` any more. A plan that still names one keeps it.
+    pub(crate) fn remove_unused(&mut self, graph: &Graph) {
+        let unused: Vec<NodeId> = (self.nodes.keys().copied())
+            .filter(|id| graph.node(*id).is_none())
+            .collect();
+        for id in unused {
+            self.processors.remove(id);
+            self.not_duplicable.remove(&id);
+            let tasks = self.nodes.remove(&id).map(|there| there.tasks);
+            for task in tasks.into_iter().flatten() {
+                self.background.remove(task);
+            }
+        }
+    }
+
+    /// Returns true if some node delays its sound.
+    pub(crate) fn has_latency(&self) -> bool {
+        self.nodes.values().any(|it| it.latency > Frames(0))
+    }
+
+    /// Length in frames after which everything has ended by itself: the longest player, and all tails behind it. `None` for a
+    /// graph that goes on for ever.
+    pub(crate) fn length(&self, graph: &Graph) -> Option<u64> {
+        let mut longest = 0;
+        let mut tails = 0_u64;
+        for (id, there) in &self.nodes {
+            let is_source = graph.node(*id).is_some_and(|n| n.inputs.is_empty());
+            match (there.length, there.tail) {
+                (Some(frames), _) => longest = longest.max(frames),
+                (None, Tail::Frames(frames)) if !is_source || frames == 0 => {
+                    tails = tails.saturating_add(frames);
+                }
+                _ => return None,
+            }
+        }
+        Some(longest.saturating_add(tails))
+    }
+
+    /// The nodes of `graph` that have resources, with their names.
+    fn named<'a>(
+        &'a self,
+        graph: &'a Graph,
+    ) -> impl Iterator<Item = (&'a str, &'a NodeResources)> + 'a {
+        let name = |(id, there): (&NodeId, &'a NodeResources)| {
+            Some((graph.node(*id)?.name.as_str(), there))
+        };
+        self.nodes.iter().filter_map(name)
+    }
+
+    /// Values of all gauges, by node and name.
+    pub(crate) fn gauges(&self, graph: &Graph) -> BTreeMap<String, f32> {
+        let mut values = BTreeMap::new();
+        for (node, there) in self.named(graph) {
+            for (name, gauge) in &there.gauges {
+                values.insert(format!("{node}.{name}"), gauge.get());
+            }
+        }
+        values
+    }
+
+    /// What processors noted about their set-up, each behind its node's name.
+    pub(crate) fn notes(&self, graph: &Graph) -> Vec<String> {
+        let mut all = Vec::new();
+        for (node, there) in self.named(graph) {
+            let line = |note| format!("`{node}`: {note}");
+            all.extend(there.notes.iter().map(line));
+        }
+        all.sort_unstable();
+        all
+    }
+}

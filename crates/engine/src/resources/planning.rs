@@ -1,0 +1,108 @@
+//! From a graph to its plan, and from a plan to the executor that the scheduler asks for.
+
+use super::EngineResources;
+use crate::machine::{fusion_options, machine_model};
+use crate::{EngineError, Scheduler};
+use exec::{Binding, Executor};
+use graph::{Graph, NodeId};
+use plan::{Dag, FusionOptions, MachineModel, Plan, PlanOptions, PreviousDelays};
+
+impl EngineResources {
+    /// The plan of `graph`, which follows a plan with the delays `previous`.
+    pub(crate) fn plan(
+        &mut self,
+        graph: &Graph,
+        previous: Option<PreviousDelays>,
+    ) -> Result<Plan, EngineError> {
+        let core_timings = &self.options.core_timings;
+        let machine = machine_model(self.workers(), core_timings, self.options.transfer_time);
+        let mut options = self.plan_options(&machine);
+        options.previous = previous;
+        if self.options.scheduler == Scheduler::Cpfd {
+            return self.plan_with_copies(graph, options, &machine);
+        }
+        let compiled = plan::compile(graph, self.registry.catalogue(), &options);
+        let mut plan = compiled.map_err(|errors| EngineError::Graph(errors.0))?;
+        let dag = Dag::from_plan(&plan);
+        plan.worker_tasks = match self.options.scheduler {
+            Scheduler::Hlfet | Scheduler::Pipelined => {
+                plan::hlfet(&dag, self.workers()).task_order()
+            }
+            Scheduler::Etf => plan::etf(&dag, &machine).task_order(),
+            Scheduler::Random => plan::random(&dag, self.workers(), 1).task_order(),
+            _ => Vec::new(),
+        };
+        Ok(plan)
+    }
+
+    /// A plan with copies of nodes, and their processors. Nodes whose processors allow no copies have none.
+    fn plan_with_copies(
+        &mut self,
+        graph: &Graph,
+        mut options: PlanOptions,
+        machine: &MachineModel,
+    ) -> Result<Plan, EngineError> {
+        loop {
+            options.not_duplicable.clone_from(&self.not_duplicable);
+            let catalogue = self.registry.catalogue();
+            let compiled = plan::compile_with_copies(graph, catalogue, &options, machine);
+            let plan = compiled.map_err(|errors| EngineError::Graph(errors.0))?;
+            let missing = self.processors.retain_copies(&plan).into_iter();
+            let refused: Vec<NodeId> = missing
+                .filter(|copy| !self.add_copy(*copy))
+                .map(|(node, _)| node)
+                .collect();
+            if refused.is_empty() {
+                return Ok(plan);
+            }
+            self.not_duplicable.extend(refused);
+        }
+    }
+
+    /// Makes the processor of a copy; returns false if it refuses to be one.
+    fn add_copy(&mut self, (id, copy): (NodeId, u16)) -> bool {
+        let setup = self.setup();
+        let node = self.nodes.get(&id).map(|there| &there.made_of);
+        let made = node.and_then(|node| self.registry.make(node, &self.options.folder).ok());
+        made.is_some_and(|made| self.processors.insert_copy((id, copy), made, setup))
+    }
+
+    fn plan_options(&self, machine: &MachineModel) -> PlanOptions {
+        let mut options = PlanOptions::new(self.options.block, self.options.rate);
+        let latencies = self.nodes.iter().map(|(id, there)| (*id, there.latency));
+        options.latencies = latencies.collect();
+        options.compensate_latency = self.options.compensate_latency;
+        options.costs = self.options.costs.clone();
+        options.latency_blocks = self.options.pipeline_blocks(self.workers());
+        let fuses = self.options.fuse && self.options.scheduler != Scheduler::Sequential;
+        options.fusion = fuses.then(|| FusionOptions {
+            use_all_workers: self.options.use_all_workers,
+            ..fusion_options(machine)
+        });
+        options
+    }
+
+    /// The executor of `plan`.
+    pub(crate) fn executor(&mut self, plan: &Plan) -> Box<dyn Executor> {
+        let binding = Binding {
+            plan,
+            processors: &self.processors,
+            delay_lines: &mut self.delay_lines,
+            runtime: self.runtime.clone(),
+            input_channels: self.options.input_channels,
+        };
+        match self.options.scheduler {
+            Scheduler::Sequential => exec::sequential(binding),
+            Scheduler::Hlfet
+            | Scheduler::Etf
+            | Scheduler::Cpfd
+            | Scheduler::Random
+            | Scheduler::Pipelined => exec::static_schedule(binding, &self.pool),
+            Scheduler::Global => exec::global(binding, &self.pool),
+            Scheduler::Weighted => exec::weighted(binding, &self.pool),
+            Scheduler::Stealing => exec::stealing(binding, &self.pool),
+            Scheduler::Deadline => exec::deadline(binding, &self.pool),
+            Scheduler::Mutex => exec::mutex(binding, &self.pool),
+        }
+    }
+}

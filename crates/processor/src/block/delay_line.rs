@@ -1,0 +1,66 @@
+//! [`DelayLineView`]: a delay line as its reading half sees it.
+
+use super::RawDelayLine;
+use units::Channels;
+
+/// A delay line as its reading half sees it: the frames that were written, by their delay.
+#[derive(Clone, Copy)]
+pub struct DelayLineView<'a> {
+    line: &'a RawDelayLine,
+    position: u64,
+}
+
+impl<'a> DelayLineView<'a> {
+    pub(super) fn new(line: &'a RawDelayLine, position: u64) -> Self {
+        Self { line, position }
+    }
+
+    /// Number of channels.
+    ///
+    /// Real-time: hot.
+    pub fn channels(&self) -> Channels {
+        Channels(self.line.channels as u16)
+    }
+
+    /// Shortest delay that can be read, in frames.
+    ///
+    /// Real-time: hot.
+    pub fn min_delay(&self) -> u32 {
+        self.line.min_delay
+    }
+
+    /// Longest delay that can be read, in frames.
+    ///
+    /// Real-time: hot.
+    pub fn max_delay(&self) -> u32 {
+        self.line.max_delay
+    }
+
+    /// Returns the sample of `channel` that was written `delay` frames before frame `frame` of this block; 0 before the
+    /// start. The delay is clamped to [`min_delay`](Self::min_delay)..=[`max_delay`](Self::max_delay): for the delays in between, the plan
+    /// ensures that the line is written in time.
+    ///
+    /// # Panics
+    ///
+    /// The line has no such channel.
+    ///
+    /// Real-time: hot.
+    #[inline]
+    pub fn read(&self, channel: usize, frame: usize, delay: u32) -> f32 {
+        let line = self.line;
+        assert!(
+            channel < line.channels as usize,
+            "a delay line has no such channel"
+        );
+        let now = self.position + frame as u64;
+        let delay = u64::from(delay.max(line.min_delay).min(line.max_delay));
+        let Some(then) = now.checked_sub(delay) else {
+            return 0.0;
+        };
+        let capacity = line.capacity as usize;
+        let index = then as usize & (capacity - 1);
+        // SAFETY: `channel` and `index` are within the ring; the plan keeps the writing half out of the frames that may
+        // be read now, by order or by the ring's size (see `Plan::delay_lines`).
+        unsafe { *line.data.add(channel * capacity + index) }
+    }
+}

@@ -1,0 +1,241 @@
+//! [`Block`]: one block as one step sees it.
+//!
+//! | file | holds |
+//! |---|---|
+//! | `raw` | pointers to a step's slots, bound by an executor: [`StepIo`] |
+//! | `ports` | what a processor sees of one port: [`InputBuffer`], [`OutputBuffer`] |
+//! | `delay_line` | what the reading half of a delay sees: [`DelayLineView`] |
+//! | `split` | parts of a block for several workers: [`BlockPart`] |
+//!
+//! # Who may touch what
+//!
+//! 1. An executor binds a [`StepIo`] to memory once, when it is made. The plan has proved that no two steps which may run
+//!    at the same time share a slot, and that no step reads a slot that it writes.
+//! 2. While a step runs, it alone reads its `StepIo` and writes its outputs. Its inputs were written by steps that have
+//!    finished, and the count that released the step made those writes visible.
+//! 3. Between cycles no step runs, and the executor may change what a `StepIo` points to.
+
+mod delay_line;
+mod ports;
+mod raw;
+mod split;
+
+pub use delay_line::DelayLineView;
+pub use ports::{InputBuffer, OutputBuffer};
+pub use raw::{IoCold, RawChannel, RawDelayLine, RawEvents, RawPort, RawPorts, StepIo};
+pub use split::BlockPart;
+
+use crate::{Event, EventBody, EventTarget, Events, ProcessServices};
+use rt::deferred::{DeferredJob, PiecewiseJob};
+
+/// Facts that are the same for every step of a cycle, or of one round of a loop.
+#[derive(Clone, Copy)]
+pub struct ProcessInfo<'a> {
+    /// Frames in this block, or in this part of it.
+    pub frames: u32,
+    /// First frame of this part, counted from the start of the block; 0 for a whole one.
+    pub offset: u32,
+    /// Frames played before the first one of this part, since the start.
+    pub position: u64,
+    /// True if this is the whole block: only then may a slot be marked silent.
+    pub is_whole_block: bool,
+    /// Number of the cycle.
+    pub cycle: u64,
+    /// The device's input channels for the whole block. Nobody writes them during the cycle.
+    pub device_inputs: &'a [RawChannel],
+    /// The executor's services.
+    pub services: &'a dyn ProcessServices,
+}
+
+/// One block as one step sees it: its inputs, outputs, events and delay line.
+pub struct Block<'a> {
+    io: &'a StepIo,
+    info: &'a ProcessInfo<'a>,
+}
+
+impl<'a> Block<'a> {
+    /// The block of `io` in the cycle of `info`.
+    ///
+    /// # Safety
+    ///
+    /// Every pointer in `io` and `info` is valid for the plan's block (`info.offset + info.frames` is within it). For as long
+    /// as `'a` nobody else writes what the inputs point to, or touches what the outputs, event buffers and flags point to.
+    ///
+    /// Real-time: hot.
+    #[inline]
+    pub unsafe fn new(io: &'a StepIo, info: &'a ProcessInfo<'a>) -> Self {
+        Self { io, info }
+    }
+
+    /// Number of frames to play now: at least 1, at most the block of the setup.
+    ///
+    /// Real-time: hot.
+    #[inline]
+    pub fn frames(&self) -> usize {
+        self.info.frames as usize
+    }
+
+    /// Frames played since the start, before the first one of this block.
+    ///
+    /// Real-time: hot.
+    #[inline]
+    pub fn position(&self) -> u64 {
+        self.info.position
+    }
+
+    /// Number of inputs.
+    ///
+    /// Real-time: hot.
+    #[inline]
+    pub fn input_count(&self) -> usize {
+        self.io.inputs.count as usize
+    }
+
+    /// The input `port`, counted from 0.
+    ///
+    /// # Panics
+    ///
+    /// There is no such input.
+    ///
+    /// Real-time: hot.
+    #[inline]
+    pub fn input(&self, port: usize) -> InputBuffer<'a> {
+        InputBuffer::new(&self.io.inputs()[port], self.info)
+    }
+
+    /// Number of outputs.
+    ///
+    /// Real-time: hot.
+    #[inline]
+    pub fn output_count(&self) -> usize {
+        self.io.outputs.count as usize
+    }
+
+    /// The output `port`, counted from 0.
+    ///
+    /// # Panics
+    ///
+    /// There is no such output.
+    ///
+    /// Real-time: hot.
+    #[inline]
+    pub fn output(&mut self, port: usize) -> OutputBuffer<'_> {
+        OutputBuffer::new(&self.io.outputs()[port], self.info)
+    }
+
+    /// All outputs, to be held at the same time.
+    ///
+    /// Real-time: hot.
+    pub fn outputs(&mut self) -> impl ExactSizeIterator<Item = OutputBuffer<'_>> {
+        let info = self.info;
+        // Each port has channels of its own (rule 1), so the outputs do not overlap.
+        let ports = self.io.outputs().iter();
+        ports.map(move |port| OutputBuffer::new(port, info))
+    }
+
+    /// Fills every output with silence and marks it silent.
+    ///
+    /// Real-time: hot.
+    pub fn silence_outputs(&mut self) {
+        self.outputs().for_each(|mut output| output.silence());
+    }
+
+    /// Returns true if every channel of every input is known to be silent.
+    ///
+    /// Real-time: hot.
+    pub fn is_silent(&self) -> bool {
+        (0..self.input_count()).all(|port| self.input(port).is_silent())
+    }
+
+    /// The events of this block.
+    ///
+    /// Real-time: hot.
+    #[inline]
+    pub fn events(&self) -> Events<'a> {
+        let all: &[Event] = if self.io.has_events {
+            &self.io.cold.events
+        } else {
+            &[]
+        };
+        Events::in_range(all, self.info.offset, self.info.frames)
+    }
+
+    /// Sends an event from the event output `port` at `frame` of this block. Frames must not go back within a block.
+    /// Where there is no room (64 events per port and block) the event is lost and counted.
+    ///
+    /// Real-time: hot.
+    pub fn send_event(&mut self, port: usize, frame: u32, body: EventBody) {
+        let buffer = self.io.cold.event_outputs.get(port);
+        let Some(buffer) = buffer.filter(|buffer| !buffer.is_null()) else {
+            return;
+        };
+        // SAFETY: rule 2: while the step runs, the events that it sends are its own; `&mut self` keeps a second borrow out.
+        let buffer = unsafe { &mut **buffer };
+        if buffer.events.len() == buffer.events.capacity() {
+            buffer.dropped += 1;
+            return;
+        }
+        buffer.events.push(Event {
+            frame: self.info.offset + frame,
+            target: EventTarget::Input(0),
+            body,
+        });
+    }
+
+    /// The device's input `channel` for this block, counted from 0; `None` where the device has fewer.
+    ///
+    /// Real-time: hot.
+    pub fn device_input(&self, channel: usize) -> Option<&'a [f32]> {
+        let raw = self.info.device_inputs.get(channel)?;
+        // SAFETY: `Block::new`'s promise: the channel holds the whole block, and nobody writes it now.
+        Some(unsafe {
+            std::slice::from_raw_parts(raw.data.add(self.info.offset as usize), self.frames())
+        })
+    }
+
+    /// The delay line that this step reads; `None` if it is not the reading half of a delay.
+    ///
+    /// Real-time: hot.
+    pub fn delay_line(&self) -> Option<DelayLineView<'a>> {
+        let line = self.io.cold.delay_line.as_ref()?;
+        Some(DelayLineView::new(line, self.info.position))
+    }
+
+    /// Runs `branch(0)` to `branch(count - 1)`, on idle workers too, and returns when all have run.
+    ///
+    /// Real-time: hot.
+    pub fn fork(&self, count: u32, branch: &(dyn Fn(u32) + Sync)) {
+        self.info.services.fork(count, branch);
+    }
+
+    /// Number of workers that run this cycle, this one included. With one alone, a fork gains nothing.
+    ///
+    /// Real-time: hot.
+    pub fn workers(&self) -> u32 {
+        self.info.services.workers()
+    }
+
+    /// Returns the result of deferred work that is due now. If it is not there yet, this worker helps: offline until it is done,
+    /// live until 20 % of the period is left. Then it counts the result as late and returns `None`.
+    ///
+    /// Real-time: hot.
+    pub fn take_deferred<'o, T: PiecewiseJob>(
+        &self,
+        job: &'o mut DeferredJob<T>,
+    ) -> Option<&'o mut T> {
+        while !job.is_available() && self.info.services.may_help() {
+            job.run_piece();
+        }
+        if !job.is_available() {
+            self.count_late();
+        }
+        job.get()
+    }
+
+    /// Counts a result that was not there in time and was replaced by silence.
+    ///
+    /// Real-time: hot.
+    pub fn count_late(&self) {
+        self.info.services.count_late();
+    }
+}

@@ -1,0 +1,147 @@
+//! Pointers to the slots of one step, bound by an executor under the rules of [`block`](super).
+//!
+//! ```text
+//!   StepIo ── inputs ──▶ RawPort ── first: RawChannel ──▶ data   │ f f f f … │  a slot: one block of one channel
+//!     │                     │                          └▶ silent │ b │
+//!     │                     └─ all ──▶ [RawChannel; channels]
+//!     ├───── outputs ──▶ RawPort …
+//!     └───── cold ─────▶ events, event buffers, delay line: what most steps lack
+//! ```
+
+use crate::Event;
+
+/// One channel of one slot.
+#[derive(Clone, Copy, Debug)]
+pub struct RawChannel {
+    /// First frame of the block.
+    pub data: *mut f32,
+    /// 1 if the whole slot is known to be +0.0, else 0.
+    pub silent: *mut u8,
+}
+
+/// One port.
+#[derive(Clone, Copy, Debug)]
+pub struct RawPort {
+    /// Its first channel, here rather than behind a pointer: most ports have no other. Unused where there is none.
+    pub first: RawChannel,
+    /// All its channels, one after the other, the first among them. Dangling where there is none.
+    pub all: *const RawChannel,
+    /// Number of channels.
+    pub channels: u32,
+}
+
+impl RawPort {
+    /// The port with these channels, which must not move as long as the port is used.
+    pub fn new(channels: &[RawChannel]) -> Self {
+        const NULL: RawChannel = RawChannel {
+            data: std::ptr::null_mut(),
+            silent: std::ptr::null_mut(),
+        };
+        Self {
+            first: *channels.first().unwrap_or(&NULL),
+            all: channels.as_ptr(),
+            channels: channels.len() as u32,
+        }
+    }
+
+    /// The channel `channel`, counted from 0. Panics if the port has fewer.
+    #[inline]
+    pub(super) fn channel(&self, channel: usize) -> &RawChannel {
+        assert!(
+            channel < self.channels as usize,
+            "a port has no such channel"
+        );
+        if channel == 0 {
+            return &self.first;
+        }
+        // SAFETY: `all` points to `channels` of them (the executor binds it so), and `channel` is below that.
+        unsafe { &*self.all.add(channel) }
+    }
+}
+
+/// Ports, one after the other.
+#[derive(Clone, Copy, Debug)]
+pub struct RawPorts {
+    /// The first of them; dangling where there is none.
+    pub first: *const RawPort,
+    /// Number of ports.
+    pub count: u32,
+}
+
+impl RawPorts {
+    /// These ports, which must not move as long as they are used.
+    pub fn new(ports: &[RawPort]) -> Self {
+        Self {
+            first: ports.as_ptr(),
+            count: ports.len() as u32,
+        }
+    }
+}
+
+/// A delay line: for each channel a ring of frames, addressed by the absolute frame.
+#[derive(Clone, Copy, Debug)]
+pub struct RawDelayLine {
+    /// First frame of the first channel; the other channels follow, `capacity` frames each.
+    pub data: *mut f32,
+    /// Frames in the ring: a power of two.
+    pub capacity: u32,
+    /// Number of channels.
+    pub channels: u32,
+    /// Shortest delay that may be read, in frames: what is more recent may be being written.
+    pub min_delay: u32,
+    /// Longest delay that may be read, in frames.
+    pub max_delay: u32,
+}
+
+/// Buffer for the events that a step sends from one port.
+#[derive(Debug)]
+pub struct RawEvents {
+    /// Events that were sent this cycle. The capacity never grows.
+    pub events: Vec<Event>,
+    /// Number of events that found no room, since the start.
+    pub dropped: u64,
+}
+
+/// The inputs and outputs of one step, bound to memory. Small, since every step's is read in every cycle.
+#[derive(Debug)]
+pub struct StepIo {
+    /// Input ports, in order; event ports have no channels.
+    pub inputs: RawPorts,
+    /// Output ports, in order.
+    pub outputs: RawPorts,
+    /// True if there are events in this cycle.
+    pub has_events: bool,
+    /// The part that most steps do without.
+    pub cold: Box<IoCold>,
+}
+
+/// The part of a [`StepIo`] that is seldom read.
+#[derive(Debug, Default)]
+pub struct IoCold {
+    /// For each output port the buffer of its events; null for audio. Empty where no port sends events.
+    pub event_outputs: Box<[*mut RawEvents]>,
+    /// The step's events of this cycle, sorted by frame.
+    pub events: Vec<Event>,
+    /// The delay line that the step reads, if it is the reading half of a delay.
+    pub delay_line: Option<RawDelayLine>,
+}
+
+impl StepIo {
+    #[inline]
+    pub(super) fn inputs(&self) -> &[RawPort] {
+        // SAFETY: the executor that binds a `StepIo` makes `inputs` point to this many ports, which live as long as it.
+        unsafe { std::slice::from_raw_parts(self.inputs.first, self.inputs.count as usize) }
+    }
+
+    #[inline]
+    pub(super) fn outputs(&self) -> &[RawPort] {
+        // SAFETY: the executor that binds a `StepIo` makes `outputs` point to this many ports, which live as long as it.
+        unsafe { std::slice::from_raw_parts(self.outputs.first, self.outputs.count as usize) }
+    }
+}
+
+// SAFETY: the rules of `block` let one thread at a time follow the pointers; they change hands by a count or an epoch that
+// orders memory, and the executor that binds a `StepIo` keeps the memory alive as long.
+unsafe impl Send for StepIo {}
+// SAFETY: while steps run a `StepIo` is only read, and by rule 2 of `block` by its step alone.
+unsafe impl Sync for StepIo {}
