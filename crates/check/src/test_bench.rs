@@ -275,17 +275,14 @@ impl TestBench {
             while task.poll() == TaskStatus::More {}
         }
         let until = |span: Option<u64>| span.map_or(u64::MAX, |s| rt::stamp::now() + s);
-        let now = CycleInfo {
-            position: self.cycle * u64::from(self.manner.block),
-            first_frame: 0,
-            end_frame: u64::MAX,
-            cycle: self.cycle,
-            inputs: device,
+        let position = self.cycle * u64::from(self.manner.block);
+        let info = CycleInfo {
             abandon_at: until(self.limit),
             help_until: until(self.help),
+            ..CycleInfo::unlimited(position, self.cycle)
         };
         self.cycle += 1;
-        self.executor.run_cycle(&now).status
+        self.executor.run_cycle(&info, device).status
     }
 
     /// The bits of what the output channels below `channels` play, for at least `frames` frames.

@@ -177,16 +177,12 @@ fn play(way: TestStrategy, work: &[(&'static str, Work)], cycles: u64) -> Shown 
 fn is_in_time(executor: &mut dyn Executor, cycle: u64) -> bool {
     let begin = cycle * PERIOD;
     NOW.set(NOW.get().max(begin));
-    let ran = executor.run_cycle(&CycleInfo {
-        position: cycle * BLOCK,
-        cycle,
-        first_frame: 0,
-        end_frame: u64::MAX,
-        inputs: &[],
-        abandon_at: u64::MAX,
+    let info = CycleInfo {
         help_until: begin + MARGIN,
-    });
-    assert_eq!(ran.status, CycleStatus::Complete);
+        ..CycleInfo::unlimited(cycle * BLOCK, cycle)
+    };
+    let result = executor.run_cycle(&info, &[]);
+    assert_eq!(result.status, CycleStatus::Complete);
     ENDED.get() <= begin + PERIOD
 }
 

@@ -60,16 +60,12 @@ fn a_pipeline_that_begins_anew_is_silent_until_its_last_stage_plays() {
         hall.render(1, FRAMES);
         let first = hall.cycle;
         for cycle in first..first + 10 {
-            let ran = hall.executor.run_cycle(&CycleInfo {
-                position: 64 * cycle,
+            let info = CycleInfo {
                 first_frame: 64 * first,
-                end_frame: u64::MAX,
-                cycle,
-                inputs: &[],
-                abandon_at: u64::MAX,
-                help_until: u64::MAX,
-            });
-            assert_eq!(ran.status, CycleStatus::Complete);
+                ..CycleInfo::unlimited(64 * cycle, cycle)
+            };
+            let result = hall.executor.run_cycle(&info, &[]);
+            assert_eq!(result.status, CycleStatus::Complete);
             let mut out = [0.0_f32; 64];
             hall.executor.add_output(0, &mut out);
             let is_heard = out.iter().any(|x| *x != 0.0);

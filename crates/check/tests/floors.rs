@@ -17,7 +17,7 @@ fn floors_do_deferred_work_beside_busy_workers_and_every_bit_is_right() {
     let counted = on_a_floor.clone();
     deferred_node::add(&mut registry, move |_| {
         let thread = std::thread::current();
-        let is_floor = thread.name().is_some_and(|n| n.contains("-floor"));
+        let is_floor = thread.name().is_some_and(|n| n.contains("-low"));
         counted.fetch_add(u32::from(is_floor), SeqCst);
     });
     let mut busy = kind("busy", (1, 1));

@@ -375,15 +375,7 @@ fn play(mut hall: TestBench, knob: NodeId, crime: &AtomicBool, workers: u32) -> 
 }
 
 fn cycle(hall: &mut TestBench, knob: NodeId) -> CycleResult {
-    let now = CycleInfo {
-        position: hall.cycle * 64,
-        first_frame: 0,
-        end_frame: u64::MAX,
-        cycle: hall.cycle,
-        inputs: &[],
-        abandon_at: u64::MAX,
-        help_until: u64::MAX,
-    };
+    let info = CycleInfo::unlimited(hall.cycle * 64, hall.cycle);
     hall.cycle += 1;
     hall.send_event(
         knob,
@@ -393,7 +385,7 @@ fn cycle(hall: &mut TestBench, knob: NodeId) -> CycleResult {
             body: EventBody::Value(500.0),
         },
     );
-    let ran = hall.executor.run_cycle(&now);
+    let ran = hall.executor.run_cycle(&info, &[]);
     // Some microseconds without a call, so that workers get to rest.
     (0..3000).for_each(|_| std::hint::spin_loop());
     ran

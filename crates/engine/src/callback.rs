@@ -141,15 +141,15 @@ impl EngineCallback {
     fn run(&mut self, call: Call<'_>, end_frame: u64) -> CycleResult {
         let after = |time: Nanos| call.start.saturating_add(self.scale.ticks(time));
         let limit = watchdog::limit(self.period);
-        self.executor.run_cycle(&CycleInfo {
+        let info = CycleInfo {
             position: self.position,
             first_frame: self.first_frame,
             end_frame,
             cycle: self.cycle,
-            inputs: call.inputs,
             abandon_at: call.budget.map_or(u64::MAX, |_| after(limit)),
             help_until: call.budget.map_or(u64::MAX, |b| after(Nanos(b.0 / 5 * 4))),
-        })
+        };
+        self.executor.run_cycle(&info, call.inputs)
     }
 
     /// A message about this cycle, which has not run.

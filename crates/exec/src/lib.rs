@@ -1,45 +1,47 @@
-//! A plan and its processors to blocks of sound: one file per way of executing.
+//! A plan and its processors to blocks of sound: one file for each way of executing.
 //!
-//! Takes a [`Plan`](plan::Plan), a [`ProcessorPool`] of processors and a [`SharedRuntime`], gives an [`Executor`]:
+//! Takes a [`Plan`](plan::Plan), a [`ProcessorPool`] and a [`SharedRuntime`], gives an [`Executor`]:
 //! [`sequential`], [`static_schedule`], [`stealing`], [`global`], [`weighted`], [`deadline`], [`mutex`].
-//! May: allocate when an executor is made; use `unsafe`, by the rules at the head of `stage.rs`. May not: decide anything,
-//! allocate, lock or wait (but for the join) afterwards; the executor `mutex` is exempt, and there for comparison.
+//! May: allocate when an executor is made; use `unsafe`, by the rules of `step::claim`. May not: decide anything,
+//! allocate, lock or wait (except for the join) afterwards; the executor `mutex` is exempt, and there for comparison.
+//!
+//! | folder | what is in it | uses |
+//! |---|---|---|
+//! | `bound` | what a plan becomes: steps, tasks and memory | – |
+//! | `step` | how one step runs | `bound` |
+//! | `cycle` | start, join, watchdog, abandoned cycles | `bound`, `step` |
+//! | `strategy` | which worker runs which task | `bound`, `cycle` |
+//!
+//! ```text
+//! Executor::run_cycle                     host: makes this executor the owner of the runtime
+//!  └─ ParallelExecutor::start_and_join    host: copies the input, starts the workers
+//!      └─ SharedCycle::run_worker         host and each worker that comes
+//!          └─ run_tasks                   Strategy::next, run_task, Strategy::release, again and again
+//!              └─ WorkerContext::run_task, run_step
+//!                  └─ step::run::run_claimed ─> Processor::process
+//! ```
 
-mod aligners;
-mod bind;
-mod copies;
-mod deadline;
-mod deal;
+mod bound;
+mod cycle;
+mod errors;
 mod executor;
-mod fixed;
-mod floor;
-mod global;
-mod hand;
-mod lines;
-mod mutex;
-mod parallel;
-mod passages;
-mod pipeline;
-mod pool;
-mod sequential;
-mod stage;
-mod stealing;
+mod processors;
+mod runtime;
 mod step;
-mod sum;
-mod table;
-mod watch;
-mod weighted;
+mod strategy;
 
-pub use bind::Binding;
-pub use deadline::deadline;
-pub use executor::{CycleInfo, CycleResult, CycleStatus, ErrorCounts, Executor};
-pub use fixed::static_schedule;
-pub use floor::{BackoffPolicy, SharedRuntime};
-pub use global::global;
-pub use lines::DelayLines;
-pub use mutex::mutex;
-pub use pool::{ProcessorPool, ProcessorTiming, RequestedServices};
-pub use sequential::sequential;
-pub use stealing::stealing;
-pub use watch::{StuckStep, Watchdog};
-pub use weighted::weighted;
+pub use bound::binder::Binding;
+pub use bound::delay_lines::DelayLines;
+pub use cycle::info::{CycleInfo, CycleResult, CycleStatus};
+pub use cycle::watchdog::{StuckStep, Watchdog};
+pub use errors::ErrorCounts;
+pub use executor::Executor;
+pub use processors::{ProcessorPool, ProcessorTiming, RequestedServices};
+pub use runtime::{BackoffPolicy, SharedRuntime};
+pub use strategy::deadline::deadline;
+pub use strategy::global::global;
+pub use strategy::mutex::mutex;
+pub use strategy::sequential::sequential;
+pub use strategy::static_schedule::static_schedule;
+pub use strategy::stealing::stealing;
+pub use strategy::weighted::weighted;

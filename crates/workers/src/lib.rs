@@ -6,21 +6,21 @@
 
 mod audio_thread;
 mod background;
-mod crew;
 mod deferred;
 mod grants;
+mod pool;
 mod refusal;
 mod sync;
 mod system;
 
 pub use audio_thread::AudioThread;
 pub use background::{BackgroundTaskId, BackgroundThread};
-pub use crew::{
+pub use deferred::DeferredJobs;
+pub use grants::{Finding, Grants};
+pub use pool::{
     Job, JobHandle, StopResult, WaitPolicy, WorkerPool, WorkerPoolOptions, WorkerPoolStatus,
     WorkerWaker,
 };
-pub use deferred::DeferredJobs;
-pub use grants::{Finding, Grants};
 pub use refusal::Refusal;
 pub use system::{
     CoreId, DmaLatency, MemoryLock, Priority, cores, current_priority, pin, set_priority, unpin,

@@ -74,17 +74,9 @@ impl DryRun {
         self.resources.background.run_until_idle();
         let device: Vec<&[f32]> = self.device.iter().map(Vec::as_slice).collect();
         let block = u64::from(self.resources.options.block.0);
-        let now = CycleInfo {
-            position: self.cycle * block,
-            first_frame: 0,
-            end_frame: u64::MAX,
-            cycle: self.cycle,
-            inputs: &device,
-            abandon_at: u64::MAX,
-            help_until: u64::MAX,
-        };
+        let info = CycleInfo::unlimited(self.cycle * block, self.cycle);
         let start = stamp::now();
-        self.executor.run_cycle(&now);
+        self.executor.run_cycle(&info, &device);
         let took = stamp::now().saturating_sub(start);
         self.cycle += 1;
         took

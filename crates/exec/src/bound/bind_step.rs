@@ -1,0 +1,275 @@
+//! Binds the steps of a plan, one after the other.
+
+use super::aligner::AlignerLines;
+use super::ring::RingMemory;
+use super::stage_buffer::StageBufferMemory;
+use super::step::{
+    BoundStep, EVENTS_PER_STEP, EventInput, Operation, PipelineLag, StepCold, StepState, Sum,
+};
+use super::table::Table;
+use crate::processors::{ProcessorEntry, ProcessorPool};
+use graph::NodeId;
+use plan::{
+    ChannelSource, DelayLineId, Plan, SlotId, StageBufferId, Step, StepInput, StepOp, StepOutput,
+};
+use processor::{IoCold, RawChannel, RawDelayLine, RawEvents, RawPort, RawPorts, StepIo};
+use rt::arena::Arena;
+use rt::countdown::Countdown;
+use std::cell::UnsafeCell;
+use std::collections::HashSet;
+use std::sync::Arc;
+
+type EventBuffers = [UnsafeCell<RawEvents>];
+
+/// Binds steps. Collects the tables that their ports point into.
+pub(super) struct StepBinder<'a> {
+    plan: &'a Plan,
+    processors: &'a ProcessorPool,
+    arena: &'a Arena,
+    silence: RawChannel,
+    events: &'a EventBuffers,
+    lines: &'a [Arc<RingMemory>],
+    stage_buffers: &'a [Arc<StageBufferMemory>],
+    aligners: &'a mut AlignerLines,
+    /// The nodes that have duplicates.
+    with_copies: HashSet<NodeId>,
+    channels: Table<RawChannel>,
+    ports: Table<RawPort>,
+}
+
+impl<'a> StepBinder<'a> {
+    pub(super) fn new(
+        plan: &'a Plan,
+        processors: &'a ProcessorPool,
+        (arena, silence): (&'a Arena, RawChannel),
+        (events, lines, stage_buffers): (
+            &'a EventBuffers,
+            &'a [Arc<RingMemory>],
+            &'a [Arc<StageBufferMemory>],
+        ),
+        aligners: &'a mut AlignerLines,
+    ) -> Self {
+        let copies = plan.steps.iter().filter(|step| step.copy > 0);
+        Self {
+            plan,
+            processors,
+            arena,
+            silence,
+            events,
+            lines,
+            stage_buffers,
+            aligners,
+            with_copies: copies.filter_map(|step| node_of(step.op)).collect(),
+            channels: Table::new(count_channels(plan), silence),
+            ports: Table::new(plan.inputs.len() + plan.outputs.len(), RawPort::new(&[])),
+        }
+    }
+
+    /// The tables of channels and ports, which must live as long as the steps.
+    pub(super) fn into_tables(self) -> (Table<RawChannel>, Table<RawPort>) {
+        (self.channels, self.ports)
+    }
+
+    pub(super) fn bind(&mut self, step: &Step) -> BoundStep {
+        let node = node_of(step.op);
+        let (runs_node, line) = match step.op {
+            StepOp::Process { line, .. } => (true, line),
+            _ => (false, None),
+        };
+        let processor = node
+            .filter(|_| runs_node)
+            .and_then(|node| self.processors.get(node, step.copy))
+            .cloned();
+        let has_copies = runs_node && node.is_some_and(|n| self.with_copies.contains(&n));
+        let (mut sums, mut event_inputs) = (Vec::new(), Vec::new());
+        let mut inputs = Vec::new();
+        for (port, input) in (0..).zip(step.inputs.of(&self.plan.inputs)) {
+            inputs.push(self.input(port, input, &mut sums, &mut event_inputs));
+        }
+        let outputs = step.outputs.of(&self.plan.outputs);
+        let event_outputs = self.event_outputs(outputs);
+        let outputs: Vec<RawPort> = outputs.iter().map(|o| self.output(o)).collect();
+        let single_flag = match outputs.as_slice() {
+            [one] if one.channels == 1 => one.first.silent,
+            _ => std::ptr::null_mut(),
+        };
+        let has_own_rate = step.every != 1 || step.lag > 0;
+        let is_plain = sums.is_empty() && event_inputs.is_empty() && event_outputs.is_empty();
+        BoundStep {
+            operation: self.operation(step.op, processor.as_deref()),
+            single_flag,
+            needs_preparation: has_own_rate || has_copies || !is_plain,
+            state: UnsafeCell::new(StepState {
+                io: StepIo {
+                    inputs: self.ports(&inputs),
+                    outputs: self.ports(&outputs),
+                    has_events: false,
+                    cold: Box::new(IoCold {
+                        event_outputs,
+                        events: Vec::with_capacity(EVENTS_PER_STEP),
+                        delay_line: line.map(|l| self.delay_line(l)),
+                    }),
+                },
+                is_asleep: false,
+                is_quarantined: processor.as_ref().is_some_and(|p| p.is_quarantined()),
+                has_inbox: false,
+                inbox: Vec::with_capacity(EVENTS_PER_STEP),
+            }),
+            pending: Countdown::new(0),
+            cold: Box::new(StepCold {
+                every: step.every.max(1),
+                phase: step.phase,
+                reads_delay_line: line.is_some(),
+                lag: (step.lag > 0).then(|| PipelineLag::new(step.lag)),
+                sums: sums.into_boxed_slice(),
+                event_inputs: event_inputs.into_boxed_slice(),
+                node,
+                processor,
+                copy: step.copy,
+                has_copies,
+            }),
+        }
+    }
+
+    fn operation(&mut self, op: StepOp, processor: Option<&ProcessorEntry>) -> Operation {
+        match op {
+            StepOp::Process { .. } => match processor {
+                Some(processor) => Operation::Process(processor.pointer()),
+                None => Operation::Silence,
+            },
+            StepOp::Silence { .. } => Operation::Silence,
+            StepOp::WriteLine { line, .. } => Operation::WriteLine(Box::new(self.delay_line(line))),
+            StepOp::Sink { .. } => Operation::Sink,
+            StepOp::Send { passage, .. } => Operation::Send(self.stage_buffer(passage)),
+            StepOp::Receive { passage, .. } => Operation::Receive(self.stage_buffer(passage)),
+            StepOp::Align { aligner, .. } => {
+                let aligner = &self.plan.aligners[aligner.0 as usize];
+                Operation::Align(Box::new(self.aligners.operation(self.plan, aligner)))
+            }
+            StepOp::Loop(id) => {
+                let run = self.plan.loops[id.0 as usize];
+                Operation::Loop {
+                    from: run.steps.start,
+                    to: run.steps.end,
+                    sub_block: run.sub_block.0.max(1),
+                }
+            }
+        }
+    }
+
+    fn stage_buffer(&self, id: StageBufferId) -> Arc<StageBufferMemory> {
+        self.stage_buffers[id.0 as usize].clone()
+    }
+
+    fn delay_line(&self, id: DelayLineId) -> RawDelayLine {
+        let line = id.0 as usize;
+        self.lines[line].for_line(&self.plan.delay_lines[line])
+    }
+
+    fn slot(&self, id: SlotId) -> RawChannel {
+        slot(self.arena, id)
+    }
+
+    fn input(
+        &mut self,
+        port: u16,
+        input: &StepInput,
+        sums: &mut Vec<Sum>,
+        event_inputs: &mut Vec<EventInput>,
+    ) -> RawPort {
+        let sources = match input {
+            StepInput::Audio(sources) => sources.of(&self.plan.channel_sources),
+            StepInput::Events(sources) => {
+                let sources = sources.of(&self.plan.event_sources).iter();
+                let sources = sources.map(|id| self.events[id.0 as usize].get()).collect();
+                event_inputs.push(EventInput { port, sources });
+                &[]
+            }
+        };
+        let mut channels = Vec::with_capacity(sources.len());
+        for source in sources {
+            channels.push(match *source {
+                ChannelSource::Silence => self.silence,
+                ChannelSource::Slot(id) => self.slot(id),
+                ChannelSource::Sum { from, into } => {
+                    let from = from.of(&self.plan.summed_slots).iter();
+                    let into = self.slot(into);
+                    sums.push(Sum {
+                        from: from.map(|s| self.slot(*s)).collect(),
+                        into,
+                    });
+                    into
+                }
+            });
+        }
+        self.port(&channels)
+    }
+
+    fn output(&mut self, output: &StepOutput) -> RawPort {
+        let slots = match output {
+            StepOutput::Audio(slots) => slots.of(&self.plan.written_slots),
+            StepOutput::Events(_) => &[],
+        };
+        let channels: Vec<RawChannel> = slots.iter().map(|s| self.slot(*s)).collect();
+        self.port(&channels)
+    }
+
+    fn port(&mut self, channels: &[RawChannel]) -> RawPort {
+        // SAFETY: the table keeps the rows as long as the plan lives.
+        RawPort::new(unsafe { &*self.channels.add(channels) })
+    }
+
+    fn ports(&mut self, ports: &[RawPort]) -> RawPorts {
+        // SAFETY: the table keeps the rows as long as the plan lives.
+        RawPorts::new(unsafe { &*self.ports.add(ports) })
+    }
+
+    /// For each output port the buffer of its events, or null for audio. Empty if no port sends events.
+    fn event_outputs(&self, outputs: &[StepOutput]) -> Box<[*mut RawEvents]> {
+        if !outputs.iter().any(|o| matches!(o, StepOutput::Events(_))) {
+            return Box::default();
+        }
+        let buffer = |o: &StepOutput| match o {
+            StepOutput::Events(id) => self.events[id.0 as usize].get(),
+            StepOutput::Audio(_) => std::ptr::null_mut(),
+        };
+        outputs.iter().map(buffer).collect()
+    }
+}
+
+/// The samples and the silence flag of a slot.
+pub(super) fn slot(arena: &Arena, slot: SlotId) -> RawChannel {
+    RawChannel {
+        data: arena.row(slot.0 as usize),
+        silent: arena.flag(slot.0 as usize),
+    }
+}
+
+/// Number of channels of all ports of all steps. Their table must not move once ports point into it.
+fn count_channels(plan: &Plan) -> usize {
+    let steps = || plan.steps.iter().chain(&plan.loop_steps);
+    let inputs = steps().flat_map(|s| s.inputs.of(&plan.inputs));
+    let outputs = steps().flat_map(|s| s.outputs.of(&plan.outputs));
+    let inputs = inputs.map(|p| match p {
+        StepInput::Audio(range) => range.len(),
+        StepInput::Events(_) => 0,
+    });
+    let outputs = outputs.map(|p| match p {
+        StepOutput::Audio(range) => range.len(),
+        StepOutput::Events(_) => 0,
+    });
+    inputs.chain(outputs).sum()
+}
+
+fn node_of(op: StepOp) -> Option<NodeId> {
+    match op {
+        StepOp::Process { node, .. }
+        | StepOp::WriteLine { node, .. }
+        | StepOp::Sink { node }
+        | StepOp::Silence { node }
+        | StepOp::Send { node, .. }
+        | StepOp::Receive { node, .. }
+        | StepOp::Align { node, .. } => Some(node),
+        StepOp::Loop(_) => None,
+    }
+}

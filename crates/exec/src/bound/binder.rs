@@ -1,0 +1,151 @@
+//! From a plan to a bound plan: every index becomes a place in memory. All allocation of an executor happens here.
+
+use super::bind_step::{StepBinder, slot};
+use super::delay_lines::DelayLines;
+use super::plan::{BoundPlan, PlanMemory, SinkChannel, StepIndex};
+use super::ring::RingMemory;
+use super::stage_buffer::StageBufferMemory;
+use super::step::BoundStep;
+use super::task::{BoundTask, Successor};
+use crate::errors::ErrorCounters;
+use crate::processors::ProcessorPool;
+use crate::runtime::SharedRuntime;
+use plan::{EVENTS_PER_PORT, Plan, SlotId};
+use processor::RawEvents;
+use rt::arena::Arena;
+use std::cell::UnsafeCell;
+use std::collections::HashMap;
+use std::sync::Arc;
+use workers::DeferredJobs;
+
+/// Everything that an executor is made of.
+pub struct Binding<'a> {
+    /// The plan to run.
+    pub plan: &'a Plan,
+    /// The processors of its nodes. A node without a processor is silent.
+    pub processors: &'a ProcessorPool,
+    /// The delay lines, which the executor takes over with their content.
+    pub delay_lines: &'a mut DelayLines,
+    /// State shared with the engine's other executors.
+    pub runtime: Arc<SharedRuntime>,
+    /// Number of the device's input channels that may be read.
+    pub input_channels: u16,
+}
+
+/// Maximum number of steps in later pipeline stages that can get events between two cycles.
+const MAX_UNDATED: usize = 4096;
+
+/// Binds a plan to processors and memory.
+pub(crate) fn bind(binding: &mut Binding<'_>) -> BoundPlan {
+    let (plan, inputs) = (binding.plan, u32::from(binding.input_channels));
+    // The slots of the plan, one that stays silent, and one per device input.
+    let arena = Arena::new((plan.slots + 1 + inputs) as usize, plan.block.count());
+    let silence = slot(&arena, SlotId(plan.slots));
+    // SAFETY: the arena is still ours alone. No step writes this slot, so it stays +0.0.
+    unsafe { *silence.silent = 1 };
+    let events: Box<[_]> = (0..plan.event_buffers).map(|_| event_buffer()).collect();
+    let lines = plan.delay_lines.iter();
+    let lines: Vec<Arc<RingMemory>> = lines
+        .map(|l| binding.delay_lines.memory(l, plan.block))
+        .collect();
+    let buffers = plan.stage_buffers.iter();
+    let stage_buffers: Vec<_> = buffers
+        .map(|b| Arc::new(StageBufferMemory::new(b, plan.block)))
+        .collect();
+    binding.delay_lines.aligners.remove_unused();
+    let mut binder = StepBinder::new(
+        plan,
+        binding.processors,
+        (&arena, silence),
+        (&events, &lines, &stage_buffers),
+        &mut binding.delay_lines.aligners,
+    );
+    let steps: Box<[BoundStep]> = plan.steps.iter().map(|s| binder.bind(s)).collect();
+    let inner: Box<[BoundStep]> = plan.loop_steps.iter().map(|s| binder.bind(s)).collect();
+    let (channels, ports) = binder.into_tables();
+    let successors = plan.task_successors.iter();
+    let undated = if plan.latency_blocks > 0 {
+        MAX_UNDATED
+    } else {
+        0
+    };
+    let bound = BoundPlan {
+        block: plan.block,
+        latency_blocks: plan.latency_blocks,
+        step_of_node: step_of_node(&steps, &inner),
+        copies: copies(&steps),
+        undated: UnsafeCell::new(Vec::with_capacity(undated)),
+        tasks: plan.tasks.iter().map(BoundTask::from).collect(),
+        successors: successors
+            .map(|t| Successor::new(*t, &plan.tasks[t.0 as usize]))
+            .collect(),
+        sinks: sinks(plan, &arena),
+        deferred: deferred_jobs(&steps, &inner),
+        steps,
+        inner,
+        errors: ErrorCounters::default(),
+        device_inputs: (0..inputs)
+            .map(|i| slot(&arena, SlotId(plan.slots + 1 + i)))
+            .collect(),
+        _memory: PlanMemory {
+            _channels: channels,
+            _ports: ports,
+            _events: events,
+            _lines: lines,
+            _arena: arena,
+        },
+    };
+    bound.reset_pending();
+    bound
+}
+
+fn event_buffer() -> UnsafeCell<RawEvents> {
+    UnsafeCell::new(RawEvents {
+        events: Vec::with_capacity(EVENTS_PER_PORT),
+        dropped: 0,
+    })
+}
+
+fn sinks(plan: &Plan, arena: &Arena) -> Box<[SinkChannel]> {
+    let sinks = plan.output_channels.iter().map(|sink| SinkChannel {
+        output: sink.channel,
+        from: slot(arena, sink.slot),
+    });
+    sinks.collect()
+}
+
+fn deferred_jobs(steps: &[BoundStep], inner: &[BoundStep]) -> DeferredJobs {
+    let steps = steps.iter().chain(inner);
+    let processors = steps.filter_map(|s| s.cold.processor.as_ref());
+    DeferredJobs::new(processors.flat_map(|p| p.runners.iter().cloned()).collect())
+}
+
+/// (step of the original, step of the duplicate), sorted.
+fn copies(steps: &[BoundStep]) -> Box<[(u32, u32)]> {
+    let all = || (0..).zip(steps).filter(|(_, step)| step.cold.has_copies);
+    let originals = all().filter(|(_, step)| step.cold.copy == 0);
+    let originals: HashMap<_, u32> = originals.map(|(at, step)| (step.cold.node, at)).collect();
+    let copies = all().filter(|(_, step)| step.cold.copy > 0);
+    let mut pairs: Vec<_> = copies
+        .filter_map(|(at, step)| Some((*originals.get(&step.cold.node)?, at)))
+        .collect();
+    pairs.sort_unstable();
+    pairs.into_boxed_slice()
+}
+
+/// By node: the step of its processor. A node can have more steps, for its delay lines, pipeline buffers and aligners. Duplicates
+/// get their events by way of the original.
+fn step_of_node(steps: &[BoundStep], inner: &[BoundStep]) -> Box<[Option<StepIndex>]> {
+    let outer = (0..).map(StepIndex::Outer).zip(steps);
+    let all = outer.chain((0..).map(StepIndex::Inner).zip(inner));
+    let mut table = Vec::new();
+    for (index, step) in all.filter(|(_, s)| s.operation.is_nodes_own() && s.cold.copy == 0) {
+        let Some(node) = step.cold.node else { continue };
+        let node = node.0 as usize;
+        if table.len() <= node {
+            table.resize(node + 1, None);
+        }
+        table[node] = Some(index);
+    }
+    table.into_boxed_slice()
+}

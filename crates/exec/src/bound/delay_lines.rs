@@ -1,0 +1,38 @@
+//! Delay lines that outlive plans: one per delay node, and one per output whose latency is compensated.
+
+use super::aligner::AlignerLines;
+use super::ring::{RingMemory, capacity};
+use graph::NodeId;
+use plan::{DelayLine, DelayedEdge, FadeState, Plan};
+use std::collections::HashMap;
+use std::sync::{Arc, Weak};
+use units::Frames;
+
+/// The delay lines of one engine. A plan that names a line of the same size takes it over with its content.
+#[derive(Default)]
+pub struct DelayLines {
+    delays: HashMap<NodeId, Weak<RingMemory>>,
+    pub(super) aligners: AlignerLines,
+}
+
+impl DelayLines {
+    /// Progress of the fade of `edge`, which the running plan `plan` delays, at absolute frame `position`.
+    ///
+    /// Real-time: setup.
+    pub fn fade_state(&self, plan: &Plan, edge: &DelayedEdge, position: u64) -> FadeState {
+        self.aligners.fade_state(plan, edge, position)
+    }
+
+    /// The memory for `line` in a plan with blocks of `block` frames: that of the running plan if it has the same size,
+    /// else new memory.
+    pub(super) fn memory(&mut self, line: &DelayLine, block: Frames) -> Arc<RingMemory> {
+        let size = (u32::from(line.channels.0), capacity(line.max, block));
+        let existing = self.delays.get(&line.node).and_then(Weak::upgrade);
+        if let Some(existing) = existing.filter(|memory| memory.has_size(size)) {
+            return existing;
+        }
+        let memory = Arc::new(RingMemory::new(size.0, size.1));
+        self.delays.insert(line.node, Arc::downgrade(&memory));
+        memory
+    }
+}

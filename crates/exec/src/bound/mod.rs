@@ -1,0 +1,39 @@
+//! What a plan becomes: [`plan::BoundPlan`], a plan whose indices are places in memory.
+//!
+//! [`binder`] makes it, on a thread that may allocate. Nothing is allocated afterwards.
+//!
+//! ```text
+//! BoundPlan
+//! ├─ tasks ──────────> BoundTask      steps from..to, successors
+//! ├─ successors ─────> Successor      task, its first step (where its count is), its dependencies
+//! ├─ steps ──────────> BoundStep      one for each step of the plan, 128 bytes
+//! ├─ inner ──────────> BoundStep      the steps inside loops
+//! │                    ├─ operation      processor, delay line, stage buffer, aligner, loop
+//! │                    ├─ pending        tasks that its task still waits for in this cycle
+//! │                    ├─ state ───────> StepState: ports, sleep, quarantine, events
+//! │                    └─ cold ────────> StepCold: rate, lag, sums, event inputs, node, processor
+//! ├─ sinks           samples to add to each output
+//! ├─ device_inputs   this cycle's input
+//! ├─ deferred        jobs that idle workers run
+//! └─ _memory         slots (arena), ports, channels, event buffers, delay lines: what the steps point into
+//! ```
+//!
+//! | file | what is in it |
+//! |---|---|
+//! | [`binder`], [`bind_step`] | from plan to bound plan |
+//! | [`plan`], [`task`], [`step`] | the bound plan, its tasks, its steps |
+//! | [`ring`], [`delay_lines`] | memory of delay lines, and its owner from plan to plan |
+//! | [`aligner`] | lines that compensate latency |
+//! | [`stage_buffer`] | buffers between pipeline stages |
+//! | [`table`] | rows that never move |
+
+pub(crate) mod aligner;
+mod bind_step;
+pub(crate) mod binder;
+pub(crate) mod delay_lines;
+pub(crate) mod plan;
+pub(crate) mod ring;
+pub(crate) mod stage_buffer;
+pub(crate) mod step;
+pub(crate) mod table;
+pub(crate) mod task;

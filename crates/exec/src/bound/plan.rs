@@ -1,0 +1,187 @@
+//! [`BoundPlan`]: a plan whose indices have become places in memory.
+
+use super::ring::RingMemory;
+use super::step::{BoundStep, Operation};
+use super::table::Table;
+use super::task::{BoundTask, Successor};
+use crate::errors::ErrorCounters;
+use graph::NodeId;
+use processor::{RawChannel, RawEvents, RawPort};
+use rt::arena::Arena;
+use rt::countdown::Countdown;
+use std::cell::UnsafeCell;
+use std::sync::Arc;
+use units::Frames;
+use workers::DeferredJobs;
+
+/// A plan, bound to memory and processors. See the drawing in `bound`.
+pub(crate) struct BoundPlan {
+    pub(crate) block: Frames,
+    /// Number of cycles by which the last pipeline stage is behind; 0 for a plan without stages.
+    pub(crate) latency_blocks: u32,
+    /// The steps of the plan, in an order in which they may run.
+    pub(crate) steps: Box<[BoundStep]>,
+    /// The steps inside loops.
+    pub(crate) inner: Box<[BoundStep]>,
+    pub(crate) tasks: Box<[BoundTask]>,
+    pub(crate) successors: Box<[Successor]>,
+    pub(crate) sinks: Box<[SinkChannel]>,
+    /// By node: the step of its processor.
+    pub(crate) step_of_node: Box<[Option<StepIndex>]>,
+    /// (step of the original, step of the duplicate), sorted.
+    pub(crate) copies: Box<[(u32, u32)]>,
+    /// Steps of later pipeline stages that have undated events.
+    pub(crate) undated: UnsafeCell<Vec<StepIndex>>,
+    pub(crate) deferred: DeferredJobs,
+    pub(crate) errors: ErrorCounters,
+    /// Copy of the device's input for this cycle. A copy, since a stuck step may read it after the callback returned.
+    pub(crate) device_inputs: Box<[RawChannel]>,
+    pub(crate) _memory: PlanMemory,
+}
+
+/// A step of the plan, or a step inside a loop.
+#[derive(Clone, Copy)]
+pub(crate) enum StepIndex {
+    Outer(u32),
+    Inner(u32),
+}
+
+/// A channel of a sink: which output it is part of, and where its samples are.
+pub(crate) struct SinkChannel {
+    pub(crate) output: u16,
+    pub(crate) from: RawChannel,
+}
+
+/// The memory that steps point into. Kept alive here, and never read through here.
+pub(crate) struct PlanMemory {
+    pub(crate) _arena: Arena,
+    pub(crate) _channels: Table<RawChannel>,
+    pub(crate) _ports: Table<RawPort>,
+    pub(crate) _events: Box<[UnsafeCell<RawEvents>]>,
+    pub(crate) _lines: Vec<Arc<RingMemory>>,
+}
+
+// SAFETY: everything that its pointers lead to is owned by the plan or kept alive by its `Arc`s, and nothing of it
+// depends on the thread that made it.
+unsafe impl Send for BoundPlan {}
+// SAFETY: its cells and pointers are followed in two ways only. `StepClaim` follows those of one step, for the one thread
+// that has the claim; `IdlePlan` follows any of them, for the callback thread, while there is no claim.
+unsafe impl Sync for BoundPlan {}
+
+impl BoundPlan {
+    /// Number of steps in a cycle. A loop counts as one.
+    pub(crate) fn len(&self) -> u32 {
+        self.steps.len() as u32
+    }
+
+    /// The tasks that wait for `task`.
+    #[inline]
+    pub(crate) fn successors(&self, task: u32) -> &[Successor] {
+        let (from, to) = self.tasks[task as usize].successors;
+        &self.successors[from as usize..to as usize]
+    }
+
+    /// Counts `task` as done for each of its successors and returns those that are ready now.
+    #[inline]
+    pub(crate) fn release_successors(&self, task: u32) -> impl Iterator<Item = u32> + '_ {
+        let successors = self.successors(task).iter();
+        // One that waits for one task only is ready when that has run: nothing to count.
+        let ready = successors.filter(|s| {
+            let pending = &self.steps[s.first_step as usize].pending;
+            s.dependencies == 1 || pending.decrement(1, s.dependencies)
+        });
+        ready.map(|s| s.task)
+    }
+
+    /// Number of tasks that `task` still waits for in this cycle. The strategy decides how it counts.
+    #[inline]
+    pub(crate) fn pending(&self, task: u32) -> &Countdown {
+        let first = self.tasks[task as usize].from;
+        &self.steps[first as usize].pending
+    }
+
+    /// The tasks that wait for no other.
+    pub(crate) fn sources(&self) -> impl Iterator<Item = u32> + '_ {
+        let tasks = (0..).zip(&self.tasks);
+        tasks.filter(|(_, t)| t.dependencies == 0).map(|(i, _)| i)
+    }
+
+    /// Sets the pending count of every task to all its dependencies.
+    pub(crate) fn reset_pending(&self) {
+        for task in &self.tasks {
+            self.steps[task.from as usize]
+                .pending
+                .reset(task.dependencies);
+        }
+    }
+
+    pub(crate) fn step(&self, index: StepIndex) -> &BoundStep {
+        match index {
+            StepIndex::Outer(step) => &self.steps[step as usize],
+            StepIndex::Inner(step) => &self.inner[step as usize],
+        }
+    }
+
+    /// All steps, those inside loops too.
+    pub(crate) fn all_steps(&self) -> impl Iterator<Item = &BoundStep> {
+        self.steps.iter().chain(&self.inner)
+    }
+
+    /// The step of the processor of `node`.
+    pub(crate) fn step_of_node(&self, node: NodeId) -> Option<StepIndex> {
+        *self.step_of_node.get(node.0 as usize)?
+    }
+
+    /// The inner steps of a loop, or the step itself.
+    pub(crate) fn members<'a>(&'a self, step: &'a BoundStep) -> &'a [BoundStep] {
+        match step.operation {
+            Operation::Loop { from, to, .. } => &self.inner[from as usize..to as usize],
+            _ => std::slice::from_ref(step),
+        }
+    }
+
+    /// Steps of the duplicates of the node whose original has the step `original`.
+    pub(crate) fn copies_of(&self, original: u32) -> impl Iterator<Item = u32> + '_ {
+        let from = self.copies.partition_point(|(o, _)| *o < original);
+        let copies = self.copies[from..].iter();
+        copies
+            .take_while(move |(o, _)| *o == original)
+            .map(|(_, copy)| *copy)
+    }
+
+    /// Quarantines the processors of step `index`, in this plan and the next ones. The step itself is not touched: a
+    /// worker may be stuck in it.
+    pub(crate) fn quarantine_processor(&self, index: u32) {
+        for member in self.members(&self.steps[index as usize]) {
+            self.quarantine_entry(member);
+        }
+    }
+
+    /// Quarantines `step`, or all members of a loop: they write silence from now on.
+    ///
+    /// # Safety
+    ///
+    /// The caller has the claim on the step, or the plan is idle.
+    pub(crate) unsafe fn quarantine(&self, step: &BoundStep) {
+        for member in self.members(step) {
+            // SAFETY: nobody else reaches the state, by this function's contract.
+            unsafe { (*member.state.get()).is_quarantined = true };
+            self.quarantine_entry(member);
+        }
+    }
+
+    fn quarantine_entry(&self, step: &BoundStep) {
+        if step.cold.processor.as_ref().is_some_and(|p| p.quarantine()) {
+            self.errors.add_node_fault();
+        }
+    }
+
+    /// Makes all duplicates copy their originals' state before they run again.
+    pub(crate) fn mark_copies_stale(&self) {
+        for (_, copy) in &self.copies {
+            if let Some(processor) = &self.steps[*copy as usize].cold.processor {
+                processor.mark_stale();
+            }
+        }
+    }
+}

@@ -1,0 +1,118 @@
+//! Ring memory of delay lines, addressed by absolute frame.
+//!
+//! ```text
+//!             position & (capacity - 1)
+//!                      v
+//! channel 0  | a | b | c | d |      capacity: a power of two
+//! channel 1  | a | b | c | d |
+//! ```
+
+use plan::DelayLine;
+use processor::RawDelayLine;
+use std::cell::UnsafeCell;
+use units::Frames;
+
+/// Samples per memory page of 4096 bytes.
+const PAGE: usize = 1024;
+
+/// Samples in cells, written once so that every page is mapped: the first write on an audio thread causes no page fault.
+pub(super) fn touched_samples(count: usize) -> Box<[UnsafeCell<f32>]> {
+    let samples: Box<[_]> = (0..count).map(|_| UnsafeCell::new(0.0)).collect();
+    for page in samples.iter().step_by(PAGE) {
+        // SAFETY: nobody else has it yet. Volatile, so that the write is not optimized away.
+        unsafe { page.get().write_volatile(0.0) };
+    }
+    samples
+}
+
+/// Memory of one delay line: a ring of samples per channel.
+pub(crate) struct RingMemory {
+    samples: Box<[UnsafeCell<f32>]>,
+    capacity: u32,
+    channels: u32,
+}
+
+// SAFETY: the cells are reached only through `RawDelayLine`s, by steps of the executor that owns the runtime. The plan orders
+// or separates the reads and writes of these steps (`plan::DelayLine`).
+unsafe impl Sync for RingMemory {}
+
+impl RingMemory {
+    /// Silent rings of `capacity` frames.
+    pub(crate) fn new(channels: u32, capacity: u32) -> Self {
+        Self {
+            samples: touched_samples(channels as usize * capacity as usize),
+            capacity,
+            channels,
+        }
+    }
+
+    /// Returns true if it has this many frames and channels.
+    pub(crate) fn has_size(&self, (channels, capacity): (u32, u32)) -> bool {
+        (self.channels, self.capacity) == (channels, capacity)
+    }
+
+    /// The ring with the delays that `line` allows.
+    pub(crate) fn for_line(&self, line: &DelayLine) -> RawDelayLine {
+        RawDelayLine {
+            min_delay: line.min.0,
+            max_delay: line.max.0,
+            ..self.raw()
+        }
+    }
+
+    /// The ring with any delay up to its capacity.
+    pub(crate) fn raw(&self) -> RawDelayLine {
+        RawDelayLine {
+            data: UnsafeCell::raw_get(self.samples.as_ptr()),
+            capacity: self.capacity,
+            channels: self.channels,
+            min_delay: 0,
+            max_delay: self.capacity,
+        }
+    }
+}
+
+/// Capacity of a ring that holds delays up to `max_delay`, and the block that is being written.
+pub(crate) fn capacity(max_delay: Frames, block: Frames) -> u32 {
+    let frames = max_delay.0.saturating_add(block.0).max(2);
+    frames.checked_next_power_of_two().unwrap_or(1 << 31)
+}
+
+/// Writes `from` to `channel` of `line`, its first frame at absolute frame `position`.
+///
+/// # Safety
+///
+/// `line` points to a ring, and nobody else reads or writes these frames of it now.
+pub(crate) unsafe fn write(line: &RawDelayLine, channel: usize, position: u64, from: &[f32]) {
+    let mask = line.capacity as usize - 1;
+    let start = position as usize & mask;
+    let first = from.len().min(line.capacity as usize - start);
+    // SAFETY: both parts lie within the ring of `channel`, and are ours alone by this function's contract.
+    unsafe {
+        let ring = line.data.add(channel * line.capacity as usize);
+        ring.add(start)
+            .copy_from_nonoverlapping(from.as_ptr(), first);
+        ring.copy_from_nonoverlapping(from[first..].as_ptr(), from.len() - first);
+    }
+}
+
+/// Reads `channel` of `line` into `to`, its first frame from absolute frame `position`.
+///
+/// # Safety
+///
+/// `line` points to a ring, and nobody writes these frames of it now.
+pub(crate) unsafe fn read(line: &RawDelayLine, channel: usize, position: u64, to: &mut [f32]) {
+    let mask = line.capacity as usize - 1;
+    let start = position as usize & mask;
+    let first = to.len().min(line.capacity as usize - start);
+    let rest = to.len() - first;
+    // SAFETY: both parts lie within the ring of `channel`, and nobody writes there by this function's contract.
+    unsafe {
+        let ring = line.data.add(channel * line.capacity as usize);
+        to.as_mut_ptr()
+            .copy_from_nonoverlapping(ring.add(start), first);
+        to.as_mut_ptr()
+            .add(first)
+            .copy_from_nonoverlapping(ring, rest);
+    }
+}

@@ -1,0 +1,127 @@
+//! One step of a plan, bound to memory: its operation, its state and the sources of its events.
+
+use super::aligner::AlignerOp;
+use super::stage_buffer::StageBufferMemory;
+use crate::processors::ProcessorEntry;
+use graph::NodeId;
+use processor::{Event, Processor, RawChannel, RawDelayLine, RawEvents, StepIo};
+use rt::countdown::Countdown;
+use std::cell::UnsafeCell;
+use std::sync::Arc;
+
+/// Maximum number of events that one step can receive in a block. More are counted as lost.
+pub(crate) const EVENTS_PER_STEP: usize = 256;
+
+/// Position of an event whose block is not known yet; see [`PipelineLag`].
+pub(crate) const UNDATED: u64 = u64::MAX;
+
+/// What a step does when it runs.
+pub(crate) enum Operation {
+    /// Runs a processor.
+    Process(*mut dyn Processor),
+    /// Writes its input to a delay line.
+    WriteLine(Box<RawDelayLine>),
+    /// Copies the input of a sink to where it stays until the cycle ends, and silences samples that are not finite.
+    Sink,
+    /// Sends its input to a later pipeline stage.
+    Send(Arc<StageBufferMemory>),
+    /// Receives what an earlier pipeline stage sent.
+    Receive(Arc<StageBufferMemory>),
+    /// Delays its input, by one delay per output.
+    Align(Box<AlignerOp>),
+    /// Writes silence.
+    Silence,
+    /// Runs the inner steps `from..to` again and again, on parts of the block of at most `sub_block` frames.
+    Loop { from: u32, to: u32, sub_block: u32 },
+}
+
+impl Operation {
+    /// Returns true if this is the node's own work, and not the transport of its input or output.
+    pub(crate) fn is_nodes_own(&self) -> bool {
+        let is_transport = matches!(self, Self::WriteLine(_) | Self::Send(_) | Self::Receive(_));
+        !(is_transport || matches!(self, Self::Align(_)))
+    }
+}
+
+/// The part of a step that changes while it runs. It belongs to the holder of the step's claim.
+pub(crate) struct StepState {
+    pub(crate) io: StepIo,
+    /// The processor waits for sound or events and need not run on silence.
+    pub(crate) is_asleep: bool,
+    /// The processor panicked, did not return, or never existed: the step writes silence.
+    pub(crate) is_quarantined: bool,
+    /// `inbox` is not empty.
+    pub(crate) has_inbox: bool,
+    /// Events that the user sent for the coming block, sorted by frame.
+    pub(crate) inbox: Vec<Event>,
+}
+
+impl StepState {
+    /// Adds an event to the inbox, which has room for it.
+    pub(crate) fn push_inbox(&mut self, event: Event) {
+        self.inbox.push(event);
+        self.has_inbox = true;
+    }
+}
+
+/// An event input port, and the output buffers that feed it.
+pub(crate) struct EventInput {
+    pub(crate) port: u16,
+    pub(crate) sources: Box<[*mut RawEvents]>,
+}
+
+/// Several channels to be added up before the step runs.
+pub(crate) struct Sum {
+    /// In the order in which they are added, which decides the bits of the result.
+    pub(crate) from: Box<[RawChannel]>,
+    pub(crate) into: RawChannel,
+}
+
+/// Delay of a step in a later pipeline stage, and the events that wait for its block.
+pub(crate) struct PipelineLag {
+    /// Number of cycles by which the stage is behind.
+    pub(crate) cycles: u32,
+    /// Events that the user sent, with the position of their block: [`UNDATED`] until the next cycle begins.
+    pub(crate) events: UnsafeCell<Vec<(u64, Event)>>,
+}
+
+impl PipelineLag {
+    pub(crate) fn new(cycles: u32) -> Self {
+        let capacity = EVENTS_PER_STEP * (cycles as usize + 1);
+        Self {
+            cycles,
+            events: UnsafeCell::new(Vec::with_capacity(capacity)),
+        }
+    }
+}
+
+/// One step. A plain step runs on two cache lines, which the hardware fetches as a pair.
+#[repr(align(128))]
+pub(crate) struct BoundStep {
+    pub(crate) operation: Operation,
+    /// Silence flag of its output channel, if it has exactly one; else null.
+    pub(crate) single_flag: *mut u8,
+    pub(crate) state: UnsafeCell<StepState>,
+    /// Number of tasks that the task which begins here still waits for in this cycle.
+    pub(crate) pending: Countdown,
+    /// It has sums, event ports, duplicates, a lag or a rate of its own. Most steps have none and take a shorter path.
+    pub(crate) needs_preparation: bool,
+    pub(crate) cold: Box<StepCold>,
+}
+
+/// The part of a [`BoundStep`] that plain steps do not read.
+pub(crate) struct StepCold {
+    /// The step runs in cycles whose number modulo `every` is `phase`.
+    pub(crate) every: u32,
+    pub(crate) phase: u32,
+    pub(crate) reads_delay_line: bool,
+    /// For a step in a later pipeline stage.
+    pub(crate) lag: Option<PipelineLag>,
+    pub(crate) sums: Box<[Sum]>,
+    pub(crate) event_inputs: Box<[EventInput]>,
+    pub(crate) node: Option<NodeId>,
+    pub(crate) processor: Option<Arc<ProcessorEntry>>,
+    /// Number of the duplicate that it runs; 0 is the original.
+    pub(crate) copy: u16,
+    pub(crate) has_copies: bool,
+}

@@ -1,0 +1,75 @@
+//! [`CycleContext`]: what the threads of one executor share in every cycle.
+
+use super::info::CycleInfo;
+use super::slot::{WorkerSlots, worker_slots};
+use crate::bound::binder::{Binding, bind};
+use crate::bound::plan::BoundPlan;
+use crate::runtime::SharedRuntime;
+use processor::ProcessServices;
+use rt::progress::CycleProgress;
+use std::sync::Arc;
+
+/// What the threads of one executor share.
+pub(crate) struct CycleContext {
+    pub(crate) plan: BoundPlan,
+    pub(crate) runtime: Arc<SharedRuntime>,
+    /// ID of the executor in `runtime`.
+    pub(crate) id: u64,
+    pub(crate) slots: WorkerSlots,
+    pub(crate) progress: CycleProgress,
+}
+
+impl CycleContext {
+    /// Binds a plan for `workers` workers.
+    pub(crate) fn new(mut binding: Binding<'_>, workers: usize) -> Self {
+        Self {
+            plan: bind(&mut binding),
+            id: binding.runtime.new_id(),
+            runtime: binding.runtime,
+            slots: worker_slots(workers),
+            progress: CycleProgress::default(),
+        }
+    }
+
+    /// Quarantines the processors of overdue steps, but not the steps: workers may be stuck in them. The next executor plays
+    /// without these processors.
+    pub(crate) fn quarantine_overdue_processors(&self) {
+        for step in self.slots.iter().filter_map(|slot| slot.take_overdue()) {
+            self.plan.quarantine_processor(step);
+        }
+    }
+
+    /// The services that `worker` gives to the steps that it runs in a cycle.
+    pub(crate) fn services(&self, worker: usize, info: &CycleInfo) -> StepServices<'_> {
+        StepServices {
+            context: self,
+            worker,
+            help_until: info.help_until,
+        }
+    }
+}
+
+/// Services of one worker for the steps that it runs, in one cycle.
+pub(crate) struct StepServices<'a> {
+    context: &'a CycleContext,
+    worker: usize,
+    help_until: u64,
+}
+
+impl ProcessServices for StepServices<'_> {
+    fn fork(&self, lanes: u32, work: &(dyn Fn(u32) + Sync)) {
+        self.context.slots[self.worker].fork.fork(lanes, work);
+    }
+
+    fn workers(&self) -> u32 {
+        self.context.slots.len() as u32
+    }
+
+    fn count_late(&self) {
+        self.context.plan.errors.add_late_result();
+    }
+
+    fn may_help(&self) -> bool {
+        self.help_until == u64::MAX || self.context.runtime.now() < self.help_until
+    }
+}

@@ -1,0 +1,166 @@
+//! [`IdlePlan`]: the proof that no step of a plan runs, and what the callback thread does meanwhile.
+//!
+//! Between two cycles the callback thread copies the device's input, reads the output, and puts events into inboxes. It may
+//! reach every step then, as a worker inside a cycle reaches the step of its `StepClaim`.
+
+use super::slot::WorkerSlots;
+use crate::bound::plan::{BoundPlan, StepIndex};
+use crate::bound::step::{EVENTS_PER_STEP, PipelineLag, StepState, UNDATED};
+use graph::NodeId;
+use processor::Event;
+use std::sync::Arc;
+
+/// Proof that no worker has a claim on a step of the plan, except on steps that are stuck for good and quarantined.
+pub(crate) struct IdlePlan<'a>(&'a BoundPlan);
+
+impl<'a> IdlePlan<'a> {
+    /// # Safety
+    ///
+    /// Until the value is dropped: the caller is the only thread that reaches the plan's steps. So it is the thread that
+    /// starts cycles, in an executor that owns the runtime (or before it has given out the first task), and all tasks of the
+    /// last cycle have run, or no worker is in one. What they wrote is visible.
+    pub(crate) unsafe fn new(plan: &'a BoundPlan) -> Self {
+        Self(plan)
+    }
+
+    /// The state of a step.
+    fn state(&mut self, index: StepIndex) -> &mut StepState {
+        // SAFETY: no step is claimed, and `&mut self` makes this the only reference.
+        unsafe { &mut *self.0.step(index).state.get() }
+    }
+
+    /// Copies the device's input. Missing channels are silent.
+    pub(crate) fn copy_inputs(&mut self, inputs: &[&[f32]]) {
+        for (c, channel) in self.0.device_inputs.iter().enumerate() {
+            // SAFETY: the slot is a block long, and no step that reads it runs.
+            let to = unsafe { std::slice::from_raw_parts_mut(channel.data, self.0.block.count()) };
+            match inputs.get(c).filter(|from| from.len() == to.len()) {
+                Some(from) => to.copy_from_slice(from),
+                None => to.fill(0.0),
+            }
+        }
+    }
+
+    /// Adds what the sinks of output `channel` hold to `into`.
+    pub(crate) fn add_output(&self, channel: u16, into: &mut [f32]) {
+        for sink in self.0.sinks.iter().filter(|s| s.output == channel) {
+            // SAFETY: a sink's slot holds the block until the next cycle, and no step that writes it runs.
+            let from = unsafe { std::slice::from_raw_parts(sink.from.data, self.0.block.count()) };
+            into.iter_mut().zip(from).for_each(|(to, x)| *to += x);
+        }
+    }
+
+    /// Queues `event` for the step of `node` in the next cycle.
+    ///
+    /// # Errors
+    ///
+    /// Gives the event back if there is no such step, or no room.
+    pub(crate) fn push_event(&mut self, node: NodeId, event: Event) -> Result<(), Event> {
+        let plan = self.0;
+        let Some(index) = plan.step_of_node(node) else {
+            return Err(event);
+        };
+        let cold = &plan.step(index).cold;
+        if let Some(lag) = &cold.lag {
+            return self.push_undated(index, lag, event);
+        }
+        let state = self.state(index);
+        if state.inbox.len() == state.inbox.capacity() {
+            return Err(event);
+        }
+        state.push_inbox(event);
+        if let (true, StepIndex::Outer(original)) = (cold.has_copies, index) {
+            for copy in plan.copies_of(original) {
+                let state = self.state(StepIndex::Outer(copy));
+                if state.inbox.len() < state.inbox.capacity() {
+                    state.push_inbox(event);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Queues `event` for the block that the next cycle begins, and that a later pipeline stage plays cycles after that.
+    fn push_undated(
+        &mut self,
+        index: StepIndex,
+        lag: &PipelineLag,
+        event: Event,
+    ) -> Result<(), Event> {
+        // SAFETY: no step is claimed, and these cells are reached by claims and `&mut IdlePlan` only.
+        let (events, undated) = unsafe { (&mut *lag.events.get(), &mut *self.0.undated.get()) };
+        let is_first = events.last().is_none_or(|(at, _)| *at != UNDATED);
+        let of_this_block = events.iter().filter(|(at, _)| *at == UNDATED).count();
+        if of_this_block == EVENTS_PER_STEP || is_first && undated.len() == undated.capacity() {
+            return Err(event);
+        }
+        if is_first {
+            undated.push(index);
+        }
+        events.push((UNDATED, event));
+        Ok(())
+    }
+
+    /// Sets the block of all undated events to the one at `position`.
+    pub(crate) fn date_events(&mut self, position: u64) {
+        // SAFETY: as in `push_undated`.
+        let undated = unsafe { &mut *self.0.undated.get() };
+        for index in undated.drain(..) {
+            if let Some(lag) = &self.0.step(index).cold.lag {
+                // SAFETY: as in `push_undated`.
+                let events = unsafe { &mut *lag.events.get() };
+                let new = events.iter_mut().filter(|(at, _)| *at == UNDATED);
+                new.for_each(|(at, _)| *at = position);
+            }
+        }
+    }
+
+    /// Copies state and pending events from originals to their stale duplicates.
+    ///
+    /// Real-time: hot, as far as saving and loading are.
+    pub(crate) fn sync_copies(&mut self) {
+        for (original, copy) in &self.0.copies {
+            let [from, to] = [original, copy].map(|step| &self.0.steps[*step as usize]);
+            let (Some(first), Some(second)) = (&from.cold.processor, &to.cold.processor) else {
+                continue;
+            };
+            if !second.is_stale() || second.is_quarantined() {
+                continue;
+            }
+            // SAFETY: no step is claimed, and these are two different steps.
+            let (from, to) = unsafe { (&*from.state.get(), &mut *to.state.get()) };
+            to.is_asleep = from.is_asleep;
+            to.has_inbox = from.has_inbox;
+            to.inbox.clear();
+            to.inbox.extend_from_slice(&from.inbox);
+            // SAFETY: no step is claimed, so no worker runs either processor.
+            if unsafe { !second.sync_state(Arc::as_ref(first)) } && second.quarantine() {
+                self.0.errors.add_node_fault();
+            }
+        }
+    }
+
+    /// Marks the steps whose processors were quarantined by another executor since this plan was bound.
+    pub(crate) fn sync_quarantined(&mut self) {
+        for step in self.0.all_steps() {
+            let processor = step.cold.processor.as_ref();
+            if processor.is_some_and(|p| p.is_quarantined()) {
+                // SAFETY: no step is claimed.
+                unsafe { (*step.state.get()).is_quarantined = true };
+            }
+        }
+    }
+
+    /// Quarantines the step `index`.
+    pub(crate) fn quarantine(&mut self, index: u32) {
+        // SAFETY: the plan is idle.
+        unsafe { self.0.quarantine(&self.0.steps[index as usize]) };
+    }
+
+    /// Quarantines the steps that are marked as overdue.
+    pub(crate) fn quarantine_overdue(&mut self, slots: &WorkerSlots) {
+        for step in slots.iter().filter_map(|slot| slot.take_overdue()) {
+            self.quarantine(step);
+        }
+    }
+}

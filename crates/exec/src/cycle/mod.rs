@@ -1,0 +1,24 @@
+//! A cycle: start, join, and what happens if a step does not return. `README.md` in this folder has the protocol.
+//!
+//! | file | what is in it |
+//! |---|---|
+//! | [`info`] | `CycleInfo` and `CycleResult`: what goes in and what comes out |
+//! | [`context`] | `CycleContext`: what the threads of one executor share |
+//! | [`slot`] | `WorkerSlot`: what others see of a worker |
+//! | [`worker`], [`wait`] | `WorkerContext`: one worker in one cycle; how it runs tasks, and how it waits for them |
+//! | [`strategy`] | the trait `Strategy`: who runs which task |
+//! | [`parallel`] | `ParallelExecutor`: start and join |
+//! | [`idle_plan`] | `IdlePlan`: what the host does while no step runs |
+//! | [`abandoned`] | an abandoned cycle, until no worker is in it |
+//! | [`watchdog`] | steps that do not return, seen from a control thread |
+
+mod abandoned;
+pub(crate) mod context;
+pub(crate) mod idle_plan;
+pub(crate) mod info;
+pub(crate) mod parallel;
+pub(crate) mod slot;
+pub(crate) mod strategy;
+pub(crate) mod wait;
+pub(crate) mod watchdog;
+pub(crate) mod worker;

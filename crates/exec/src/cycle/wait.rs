@@ -1,0 +1,163 @@
+//! How a worker waits for a task inside a cycle: it looks, helps others, backs off and watches the clock.
+
+use super::slot::WorkerSlot;
+use super::worker::WorkerContext;
+use crate::runtime::BackoffPolicy;
+use plan::TraceEvent;
+use rt::pad::CachePadded;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+/// Number of tries before a worker may yield its core.
+const TRIES_BEFORE_YIELD: u32 = 4;
+/// Maximum number of spins between two tries.
+const MAX_SPINS: u32 = 8;
+/// Number of tries between two looks at the clock.
+const TRIES_PER_CLOCK: u32 = 16;
+/// How long a worker sleeps between two tries, by [`BackoffPolicy::Sleep`].
+const SLEEP: Duration = Duration::from_micros(20);
+
+/// How long a worker has waited.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Waited {
+    /// Number of tries that found nothing, neither a task nor somebody to help.
+    pub(crate) tries: u32,
+    /// Number of times it helped others.
+    pub(crate) helps: u32,
+}
+
+impl WorkerContext<'_> {
+    /// Waits until `find` gives a task, and helps others meanwhile. `None` if there is nothing left to do in this cycle.
+    #[cold]
+    pub(crate) fn wait_for_task(
+        &mut self,
+        find: impl Fn(&mut Self, Waited) -> Option<u32>,
+    ) -> Option<u32> {
+        self.wait_or_leave(find, |_, _| false)
+    }
+
+    /// The same. Also `None` as soon as `leave` gives true; it is asked after each try that found nothing.
+    #[cold]
+    pub(crate) fn wait_or_leave(
+        &mut self,
+        find: impl Fn(&mut Self, Waited) -> Option<u32>,
+        leave: impl Fn(&mut Self, Waited) -> bool,
+    ) -> Option<u32> {
+        self.publish_counts();
+        self.slot.set_idle();
+        self.trace(TraceEvent::Wait, 0);
+        let mut waited = Waited::default();
+        while !self.is_over() {
+            let found = find(self, waited);
+            if found.is_some() {
+                self.trace(TraceEvent::Resume, 0);
+                return found;
+            }
+            if self.help_others() {
+                waited.helps += 1;
+                self.check_clock();
+            } else if leave(self, waited) {
+                return None;
+            } else {
+                waited.tries += 1;
+                self.back_off(waited.tries);
+            }
+        }
+        None
+    }
+
+    /// Returns true if this worker has nothing left to do in this cycle.
+    pub(crate) fn is_over(&self) -> bool {
+        self.has_left || self.cycle.progress.is_over(self.epoch)
+    }
+
+    /// When the cycle takes too long, the host abandons it. Any other worker leaves: the host itself may be stuck, and nobody
+    /// should spin as long as that. Reads the clock only if there is such a time.
+    pub(crate) fn check_clock(&mut self) {
+        if self.info.abandon_at == u64::MAX || self.cycle.runtime.now() <= self.info.abandon_at {
+            return;
+        }
+        if self.worker == 0 {
+            for slot in &*self.cycle.slots {
+                // Relaxed, both: a worker that is found in the same step later has been in it all the time.
+                let current = slot.current.load(Ordering::Relaxed);
+                slot.current_at_abandon.store(current, Ordering::Relaxed);
+            }
+            self.cycle.progress.abandon(self.epoch);
+            self.trace(TraceEvent::CycleAborted, 0);
+        }
+        self.has_left = true;
+    }
+
+    /// Waits a little after `tries` tries without success.
+    fn back_off(&mut self, tries: u32) {
+        if tries > TRIES_BEFORE_YIELD && self.leave_core() {
+            return self.check_clock();
+        }
+        for _ in 0..tries.min(MAX_SPINS) {
+            std::hint::spin_loop();
+        }
+        if tries.is_multiple_of(TRIES_PER_CLOCK) {
+            self.check_clock();
+        }
+    }
+
+    /// Makes the system call of the backoff policy, the only one inside a cycle. Returns false if the policy has none.
+    fn leave_core(&self) -> bool {
+        match self.cycle.runtime.backoff() {
+            BackoffPolicy::Spin => return false,
+            BackoffPolicy::Yield => std::thread::yield_now(),
+            BackoffPolicy::Sleep => std::thread::sleep(SLEEP),
+        }
+        true
+    }
+
+    /// Runs a lane of another worker's fork, or a piece of a deferred job. Returns false if there was neither.
+    fn help_others(&mut self) -> bool {
+        let begin = self.now_if_traced();
+        let help = |slot: &CachePadded<WorkerSlot>| {
+            // Relaxed: only for the trace.
+            let step = slot.current.load(Ordering::Relaxed);
+            (slot.fork.has_branches() && slot.fork.help()).then_some(step)
+        };
+        let (event, index) = match self.cycle.slots.iter().find_map(help) {
+            Some(step) => (TraceEvent::ForkLane, step),
+            None if self.plan.deferred.run_earliest() => (TraceEvent::DeferredPiece, 0),
+            None => return false,
+        };
+        self.trace_at(begin, TraceEvent::Resume, 0);
+        self.trace(event, index);
+        self.trace(TraceEvent::Wait, 0);
+        true
+    }
+
+    /// Runs a piece of a deferred job, for a worker that has left the cycle. Returns false if there was none.
+    pub(crate) fn run_deferred_piece(&mut self) -> bool {
+        let begin = self.now_if_traced();
+        let has_run = self.plan.deferred.run_earliest();
+        if has_run {
+            self.trace_at(begin, TraceEvent::Resume, 0);
+            self.trace(TraceEvent::DeferredPiece, 0);
+        }
+        has_run
+    }
+
+    /// Runs deferred pieces as long as the period allows, for a worker that has no other beside it.
+    pub(crate) fn use_remaining_time(&mut self) {
+        let until = self.info.help_until;
+        while until != u64::MAX
+            && self.plan.deferred.earliest_due().is_some()
+            && self.cycle.runtime.now() < until
+        {
+            self.run_deferred_piece();
+        }
+    }
+
+    /// The current stamp, or 0 if the cycle is not traced.
+    fn now_if_traced(&self) -> u64 {
+        match self.is_traced {
+            true => rt::stamp::now(),
+            false => 0,
+        }
+    }
+}

@@ -1,0 +1,282 @@
+//! [`WorkerContext`]: one worker in one cycle. It runs the tasks that the strategy gives it.
+
+use super::context::{CycleContext, StepServices};
+use super::info::CycleInfo;
+use super::slot::{NONE, WorkerSlot};
+use crate::bound::plan::BoundPlan;
+use crate::bound::task::BoundTask;
+use crate::step::claim::StepClaim;
+use crate::step::run::{run_claimed, silence_panicked};
+use plan::TraceEvent;
+use processor::ProcessInfo;
+use rt::fence::AsymmetricFence;
+use std::sync::atomic::Ordering;
+use workers::WorkerWaker;
+
+/// How a worker continues.
+pub(crate) enum Resume {
+    /// It has run no task in this cycle yet.
+    Begin,
+    /// It has run this task to its end. Its successors are still to be released.
+    Release(u32),
+    /// The cycle was abandoned.
+    Stop,
+}
+
+/// One worker in one cycle.
+pub(crate) struct WorkerContext<'a> {
+    pub(super) cycle: &'a CycleContext,
+    pub(crate) plan: &'a BoundPlan,
+    pub(crate) worker: usize,
+    pub(crate) epoch: u32,
+    pub(super) slot: &'a WorkerSlot,
+    pub(super) info: CycleInfo,
+    pub(super) is_traced: bool,
+    process_info: ProcessInfo<'a>,
+    fence: AsymmetricFence,
+    waker: Option<WorkerWaker<'a>>,
+    /// Step that it runs, or ran last.
+    current: u32,
+    /// The task of that step; [`NONE`] before the first.
+    task: u32,
+    /// `current` panicked, and the rest of its task has not run yet.
+    has_panicked: bool,
+    /// It has stopped waiting, since the cycle takes too long.
+    pub(super) has_left: bool,
+    /// Some pipeline stages have no block in this cycle.
+    is_partial: bool,
+    /// The cycle is partial or traced.
+    needs_checks: bool,
+    /// Steps that it has run since `publish_counts`.
+    steps_done: u32,
+    /// Takes from shared queues since then.
+    pub(crate) takes: u64,
+    /// Wake calls since then.
+    wakes: u32,
+}
+
+impl<'a> WorkerContext<'a> {
+    /// Context of `worker` in the cycle `epoch`, whose info is `info`.
+    ///
+    /// # Safety
+    ///
+    /// The caller is the thread of `worker`, in a cycle of the executor that owns the runtime.
+    pub(crate) unsafe fn new(
+        cycle: &'a CycleContext,
+        (worker, epoch): (usize, u32),
+        (info, is_traced): (CycleInfo, bool),
+        services: &'a StepServices<'a>,
+    ) -> Self {
+        let plan = &cycle.plan;
+        let slot = &cycle.slots[worker];
+        let is_partial = info.is_partial(plan.latency_blocks, plan.block);
+        // Relaxed: only the watchdog reads it.
+        slot.cycle.store(info.cycle as u32, Ordering::Relaxed);
+        Self {
+            cycle,
+            plan,
+            worker,
+            epoch,
+            slot,
+            info,
+            is_traced,
+            process_info: ProcessInfo {
+                frames: plan.block.0,
+                offset: 0,
+                position: info.position,
+                is_whole_block: true,
+                cycle: info.cycle,
+                device_inputs: &plan.device_inputs,
+                services,
+            },
+            fence: cycle.runtime.fence(),
+            waker: None,
+            current: NONE,
+            task: NONE,
+            has_panicked: false,
+            has_left: false,
+            is_partial,
+            needs_checks: is_traced || is_partial,
+            steps_done: 0,
+            takes: 0,
+            wakes: 0,
+        }
+    }
+
+    /// Sets how it wakes other workers.
+    pub(crate) fn with_waker(mut self, waker: WorkerWaker<'a>) -> Self {
+        self.waker = Some(waker);
+        self
+    }
+
+    /// Wakes a worker that has left this cycle.
+    pub(crate) fn wake(&mut self, worker: usize) {
+        self.wakes += self.waker.map_or(0, |waker| waker.wake(worker));
+    }
+
+    /// Runs the steps of `task`. Returns false if the cycle was abandoned before all have run: then nothing may be run or
+    /// released any more.
+    ///
+    /// # Safety
+    ///
+    /// The strategy gave this task to this worker, for this cycle (the contract of `Strategy`).
+    #[inline]
+    pub(crate) unsafe fn run_task(&mut self, task: u32) -> bool {
+        let BoundTask { from, to, .. } = self.plan.tasks[task as usize];
+        self.task = task;
+        // SAFETY: the task is ours, and within it a step waits only for steps before it.
+        (from..to).all(|step| unsafe { self.run_step(step) })
+    }
+
+    /// Runs one step. Returns false if the cycle was abandoned before it began: then the step must not run any more.
+    ///
+    /// # Safety
+    ///
+    /// The task of the step is this worker's, and the steps before it in the task have run.
+    #[inline(always)]
+    unsafe fn run_step(&mut self, step: u32) -> bool {
+        self.current = step;
+        // Relaxed: ordered by the fence below; the watchdog only needs the number.
+        self.slot.current.store(step, Ordering::Relaxed);
+        // pairs with the heavy fence in `AbandonedCycle::count_in_steps`: either we see that the cycle was abandoned, or the
+        // host sees that we are in this step.
+        self.fence.light();
+        if self.is_abandoned() {
+            // At once, so that nobody marks a step as overdue that never began. What ran before is counted first.
+            self.publish_counts();
+            self.slot.set_idle();
+            return false;
+        }
+        // SAFETY: the step is ours, and the host has seen us in it or will.
+        unsafe { self.run_current() };
+        self.steps_done += 1;
+        true
+    }
+
+    /// Runs one step without asking if the cycle was abandoned: for a worker that is alone, and that nobody waits for.
+    ///
+    /// # Safety
+    ///
+    /// The plan has one worker, and the steps before this one have run.
+    #[inline(always)]
+    pub(crate) unsafe fn run_step_alone(&mut self, step: u32) {
+        self.current = step;
+        // Relaxed: the watchdog only needs the number.
+        self.slot.current.store(step, Ordering::Relaxed);
+        // SAFETY: with one worker every step is ours, and the steps of a plan are in an order in which they may run.
+        unsafe { self.run_current() };
+    }
+
+    /// # Safety
+    ///
+    /// The step `current` is this worker's, and all that it waits for has run.
+    #[inline(always)]
+    unsafe fn run_current(&mut self) {
+        if self.needs_checks {
+            // SAFETY: the contract is the same.
+            return unsafe { self.run_current_checked() };
+        }
+        // SAFETY: rules 1 and 2 of a claim are our contract, and `process_info` describes the plan's block.
+        run_claimed(unsafe { StepClaim::new(self.plan, self.current, &self.process_info) });
+    }
+
+    /// The same in a cycle that is traced, or in which some pipeline stages have no block.
+    ///
+    /// # Safety
+    ///
+    /// As `run_current`.
+    #[inline(never)]
+    unsafe fn run_current_checked(&mut self) {
+        if !self.is_partial || self.has_block(self.current) {
+            // SAFETY: as in `run_current`.
+            run_claimed(unsafe { StepClaim::new(self.plan, self.current, &self.process_info) });
+        }
+        self.trace(TraceEvent::Step, self.current);
+    }
+
+    /// Returns true if the pipeline stage of `step` has a block in this cycle.
+    fn has_block(&self, step: u32) -> bool {
+        let lag = self.plan.steps[step as usize].cold.lag.as_ref();
+        let cycles = lag.map_or(0, |lag| lag.cycles);
+        self.info.has_block(cycles, self.plan.block)
+    }
+
+    /// After a panic in the step `current`: quarantines it, and counts it as done.
+    pub(crate) fn recover(&mut self) {
+        // SAFETY: the step is still ours: it panicked while we ran it.
+        let mut claim = unsafe { StepClaim::new(self.plan, self.current, &self.process_info) };
+        claim.quarantine();
+        silence_panicked(&mut claim);
+        self.steps_done += 1;
+        self.has_panicked = true;
+        self.trace(TraceEvent::Step, self.current);
+    }
+
+    /// How to continue: at the beginning of the cycle, or after a step panicked. Then the rest of its task runs here.
+    pub(crate) fn resume(&mut self) -> Resume {
+        if !std::mem::take(&mut self.has_panicked) {
+            return Resume::Begin;
+        }
+        let rest = self.current + 1..self.plan.tasks[self.task as usize].to;
+        for step in rest {
+            // SAFETY: the task is still ours. If this step panics too, we come here again.
+            if unsafe { !self.run_step(step) } {
+                return Resume::Stop;
+            }
+        }
+        Resume::Release(self.task)
+    }
+
+    /// Publishes the numbers of steps, takes and wakes since the last call.
+    pub(crate) fn publish_counts(&mut self) {
+        // Relaxed, both: they travel with the progress below.
+        if self.takes > 0 {
+            self.slot.takes.fetch_add(self.takes, Ordering::Relaxed);
+            self.takes = 0;
+        }
+        if self.wakes > 0 {
+            self.slot
+                .wakes
+                .fetch_add(self.wakes.into(), Ordering::Relaxed);
+            self.wakes = 0;
+        }
+        if self.steps_done > 0 {
+            self.cycle.progress.finish(self.steps_done);
+            self.steps_done = 0;
+        }
+    }
+
+    /// Returns true if the cycle was abandoned.
+    #[inline]
+    pub(crate) fn is_abandoned(&self) -> bool {
+        self.cycle.progress.is_abandoned(self.epoch)
+    }
+
+    /// Publishes that the worker is in no step.
+    pub(crate) fn set_idle(&self) {
+        self.slot.set_idle();
+    }
+
+    /// Writes an event to the trace, if the cycle is traced.
+    #[inline]
+    pub(crate) fn trace(&mut self, event: TraceEvent, index: u32) {
+        if self.is_traced {
+            self.write_trace(rt::stamp::now(), event, index);
+        }
+    }
+
+    /// The same for an event that happened at `stamp`.
+    #[cold]
+    pub(crate) fn trace_at(&mut self, stamp: u64, event: TraceEvent, index: u32) {
+        if self.is_traced {
+            self.write_trace(stamp, event, index);
+        }
+    }
+
+    #[inline]
+    fn write_trace(&mut self, stamp: u64, event: TraceEvent, index: u32) {
+        let at = (self.worker, self.info.cycle);
+        // SAFETY: the contract of `new`: this is the worker's thread, in this cycle.
+        unsafe { self.cycle.runtime.trace_at(stamp, at, event, index) };
+    }
+}

@@ -1,0 +1,286 @@
+//! The processors of one engine, by node. They stay when a plan is replaced by another.
+//!
+//! A bound plan holds its processors by `Arc`. One that is removed from the pool lives until the last plan that names it
+//! is gone, and is dropped by the thread that drops that plan: never an audio thread.
+//!
+//! # Duplicates
+//!
+//! Where a plan runs a node on several workers (CPFD), each duplicate has a processor of its own. The original and its
+//! duplicates are quarantined together. A duplicate is *stale* until it has copied the original's state. It does that
+//! between two cycles: before it first plays, and after an abandoned cycle, in which perhaps only some of them ran.
+
+use graph::NodeId;
+use plan::{Plan, StepOp};
+use processor::{BackgroundTask, Gauge, Mode, Processor, Setup, SetupServices, Tail};
+use rt::deferred::JobRunner;
+use std::cell::UnsafeCell;
+use std::collections::{HashMap, HashSet};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use units::{Frames, SampleRate};
+
+/// Bytes by which a saved state may grow until the next one is saved.
+const STATE_MARGIN: usize = 4096;
+
+/// One processor, and what belongs to it.
+pub(crate) struct ProcessorEntry {
+    processor: UnsafeCell<Box<dyn Processor>>,
+    /// The processor, or a duplicate of it, panicked or did not return: none of them runs again. Shared by all of them.
+    is_quarantined: Arc<AtomicBool>,
+    is_stale: AtomicBool,
+    /// Buffer for the state that a duplicate copies.
+    state: UnsafeCell<Vec<u8>>,
+    pub(crate) runners: Vec<JobRunner>,
+    /// Maximum number of lanes that the processor forks into.
+    pub(crate) lanes: u32,
+}
+
+// SAFETY: `processor` is reached only by the holder of the claim on its step (`crate::step::StepClaim`), in the executor
+// that owns the runtime: a plan runs each duplicate in one step. Otherwise `processor` and `state` are reached by that
+// executor's callback thread while no step runs (`sync_state`). A `Processor` is `Send`.
+unsafe impl Sync for ProcessorEntry {}
+
+impl ProcessorEntry {
+    fn new(processor: Box<dyn Processor>) -> Self {
+        Self {
+            lanes: processor.max_parallelism(),
+            processor: UnsafeCell::new(processor),
+            is_quarantined: Arc::default(),
+            is_stale: AtomicBool::new(false),
+            state: UnsafeCell::default(),
+            runners: Vec::new(),
+        }
+    }
+
+    /// Address of the processor, which stays the same as long as the entry lives.
+    pub(crate) fn pointer(&self) -> *mut dyn Processor {
+        // SAFETY: only an address is taken.
+        unsafe { &raw mut **self.processor.get() }
+    }
+
+    pub(crate) fn is_quarantined(&self) -> bool {
+        // Relaxed: no other memory depends on it. A duplicate may see it a cycle later.
+        self.is_quarantined.load(Ordering::Relaxed)
+    }
+
+    /// Quarantines the processor and its duplicates. Returns true if this call was the first to do so.
+    pub(crate) fn quarantine(&self) -> bool {
+        // Relaxed: no other memory depends on it.
+        !self.is_quarantined.swap(true, Ordering::Relaxed)
+    }
+
+    /// Makes the duplicate copy the original's state before it plays again.
+    pub(crate) fn mark_stale(&self) {
+        // Relaxed: written and read by callback threads, one owner of the runtime after the other.
+        self.is_stale.store(true, Ordering::Relaxed);
+    }
+
+    pub(crate) fn is_stale(&self) -> bool {
+        // Relaxed: as in `mark_stale`.
+        self.is_stale.load(Ordering::Relaxed)
+    }
+
+    /// Copies the state of `original`, by save and load. Returns false if that fails.
+    ///
+    /// # Safety
+    ///
+    /// The caller's executor owns the runtime, and no worker runs a step of either processor.
+    ///
+    /// Real-time: hot, as far as saving and loading are. The buffer holds the state that the duplicate had when it was
+    /// made, and a margin; kinds that can be duplicated always save the same amount (`Processor::save`).
+    pub(crate) unsafe fn sync_state(&self, original: &Self) -> bool {
+        // Relaxed: as in `mark_stale`.
+        self.is_stale.store(false, Ordering::Relaxed);
+        // SAFETY: nobody else reaches either processor or this buffer now, by this function's contract.
+        let (state, from, to) = unsafe {
+            (
+                &mut *self.state.get(),
+                &**original.processor.get(),
+                &mut **self.processor.get(),
+            )
+        };
+        state.clear();
+        let synced = catch_unwind(AssertUnwindSafe(|| {
+            from.save(state);
+            to.load(state).is_ok()
+        }));
+        synced.unwrap_or_else(|payload| {
+            std::mem::forget(payload);
+            false
+        })
+    }
+}
+
+/// Latency, tail and length of a processor, known once it is set up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ProcessorTiming {
+    /// Delay of its outputs relative to its inputs.
+    pub latency: Frames,
+    /// How long its outputs go on after its inputs have ended.
+    pub tail: Tail,
+    /// Frames until a source ends by itself; `None` if it does not.
+    pub length: Option<u64>,
+}
+
+/// SetupServices that a processor requested in its setup, for the engine to provide.
+#[derive(Default)]
+pub struct RequestedServices {
+    /// Tasks for the background thread.
+    pub background: Vec<Box<dyn BackgroundTask>>,
+    /// Values to display, by name.
+    pub gauges: Vec<(String, Gauge)>,
+    /// Messages to the user.
+    pub notes: Vec<String>,
+    runners: Vec<JobRunner>,
+}
+
+impl SetupServices for RequestedServices {
+    fn defer(&mut self, work: JobRunner) {
+        self.runners.push(work);
+    }
+
+    fn spawn_background(&mut self, task: Box<dyn BackgroundTask>) {
+        self.background.push(task);
+    }
+
+    fn gauge(&mut self, name: &str) -> Gauge {
+        let gauge = Gauge::default();
+        self.gauges.push((name.to_owned(), gauge.clone()));
+        gauge
+    }
+
+    fn notify_user(&mut self, message: String) {
+        self.notes.push(message);
+    }
+}
+
+/// The processors of one engine, by node.
+#[derive(Default)]
+pub struct ProcessorPool {
+    originals: Vec<Option<Arc<ProcessorEntry>>>,
+    /// By node and number of the copy, from 1.
+    copies: HashMap<(NodeId, u16), Arc<ProcessorEntry>>,
+}
+
+impl ProcessorPool {
+    /// Sets `processor` up and inserts it for `node`. It replaces the one that was there, and its duplicates.
+    ///
+    /// Real-time: setup.
+    pub fn insert(
+        &mut self,
+        node: NodeId,
+        mut processor: Box<dyn Processor>,
+        format: (SampleRate, Frames, Mode),
+    ) -> (RequestedServices, ProcessorTiming) {
+        let mut requested = set_up(&mut *processor, format);
+        let timing = ProcessorTiming {
+            latency: processor.latency(),
+            tail: processor.tail(),
+            length: processor.length(),
+        };
+        let index = node.0 as usize;
+        if self.originals.len() <= index {
+            self.originals.resize(index + 1, None);
+        }
+        self.copies.retain(|(of, _), _| *of != node);
+        self.originals[index] = Some(Arc::new(ProcessorEntry {
+            runners: std::mem::take(&mut requested.runners),
+            ..ProcessorEntry::new(processor)
+        }));
+        (requested, timing)
+    }
+
+    /// Sets `processor` up and inserts it as duplicate `copy` (from 1) of `node`. Before it plays, it copies the
+    /// original's state; so `processor` must be made from the same node description as the original.
+    ///
+    /// Returns false if the node cannot be duplicated: it has no original, it requests background or deferred work (which
+    /// no saved state contains), or its state cannot be saved and loaded.
+    ///
+    /// Real-time: setup.
+    pub fn insert_copy(
+        &mut self,
+        (node, copy): (NodeId, u16),
+        mut processor: Box<dyn Processor>,
+        format: (SampleRate, Frames, Mode),
+    ) -> bool {
+        let Some(original) = self.get(node, 0) else {
+            return false;
+        };
+        let is_quarantined = original.is_quarantined.clone();
+        let requested = set_up(&mut *processor, format);
+        let mut state = Vec::new();
+        processor.save(&mut state);
+        let has_other_work = !(requested.background.is_empty() && requested.runners.is_empty());
+        if has_other_work || processor.load(&state).is_err() {
+            return false;
+        }
+        state.reserve(state.len() + STATE_MARGIN);
+        let entry = ProcessorEntry {
+            is_quarantined,
+            is_stale: AtomicBool::new(true),
+            state: UnsafeCell::new(state),
+            ..ProcessorEntry::new(processor)
+        };
+        self.copies.insert((node, copy), Arc::new(entry));
+        true
+    }
+
+    /// Removes the duplicates that `plan` does not use and returns those that it needs and that are missing. Call it for
+    /// every plan: a duplicate that sat out a plan no longer has the original's state.
+    ///
+    /// Real-time: setup.
+    pub fn retain_copies(&mut self, plan: &Plan) -> Vec<(NodeId, u16)> {
+        let steps = plan.steps.iter().filter(|step| step.copy > 0);
+        let needed = steps.filter_map(|step| match step.op {
+            StepOp::Process { node, .. } => Some((node, step.copy)),
+            _ => None,
+        });
+        let needed: HashSet<_> = needed.collect();
+        self.copies.retain(|copy, _| needed.contains(copy));
+        let is_missing = |copy: &(NodeId, u16)| !self.copies.contains_key(copy);
+        let mut missing: Vec<_> = needed.into_iter().filter(is_missing).collect();
+        missing.sort_unstable();
+        missing
+    }
+
+    /// Removes the processor of `node` and its duplicates. Plans that name them keep them alive.
+    ///
+    /// Real-time: setup.
+    pub fn remove(&mut self, node: NodeId) {
+        if let Some(original) = self.originals.get_mut(node.0 as usize) {
+            *original = None;
+        }
+        self.copies.retain(|(of, _), _| *of != node);
+    }
+
+    /// Returns true if there is a processor for `node`.
+    ///
+    /// Real-time: setup.
+    pub fn contains(&self, node: NodeId) -> bool {
+        self.get(node, 0).is_some()
+    }
+
+    /// The processor of `node` (copy 0), or of one of its duplicates.
+    pub(crate) fn get(&self, node: NodeId, copy: u16) -> Option<&Arc<ProcessorEntry>> {
+        match copy {
+            0 => self.originals.get(node.0 as usize)?.as_ref(),
+            _ => self.copies.get(&(node, copy)),
+        }
+    }
+}
+
+/// Sets `processor` up and returns the services that it requested.
+fn set_up(
+    processor: &mut dyn Processor,
+    (rate, block, mode): (SampleRate, Frames, Mode),
+) -> RequestedServices {
+    let mut requested = RequestedServices::default();
+    processor.setup(&mut Setup {
+        rate,
+        block,
+        mode,
+        services: &mut requested,
+    });
+    requested
+}

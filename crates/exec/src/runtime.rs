@@ -1,0 +1,213 @@
+//! What all executors of one engine share: the right to run, and the trace.
+//!
+//! Executors of different plans share processors and delay lines. So only one of them at a time *owns* the runtime. An
+//! executor acquires it with its first cycle and releases it when no worker is in one of its steps, except in steps that
+//! are stuck and whose processors are quarantined.
+//!
+//! | transition | by | memory order |
+//! |---|---|---|
+//! | free to owned | [`SharedRuntime::try_acquire`], first cycle of an executor | Acquire: sees all that the last owner did |
+//! | owned to free | [`SharedRuntime::release`], when it is replaced or dropped | Release: publishes all that this owner did |
+
+use plan::{TraceEvent, TraceRecord};
+use rt::fence::AsymmetricFence;
+use rt::pad::CachePadded;
+use rt::trace::TraceWriter;
+use std::cell::UnsafeCell;
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
+
+/// No executor owns the runtime.
+const FREE: u64 = 0;
+
+/// State shared by all executors of one engine; see the module.
+pub struct SharedRuntime {
+    /// ID of the executor that may run, or [`FREE`].
+    owner: AtomicU64,
+    next_id: AtomicU64,
+    is_traced: AtomicBool,
+    wakes_all: AtomicBool,
+    backoff: AtomicU8,
+    fence: AsymmetricFence,
+    clock: fn() -> u64,
+    /// One per worker, written by that worker alone, inside a cycle of the owner.
+    trace: Box<[CachePadded<UnsafeCell<TraceWriter<TraceRecord>>>]>,
+}
+
+/// What a worker does inside a cycle while it finds no task.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(u8)]
+pub enum BackoffPolicy {
+    /// Spins and makes no system call. Right where every worker has a core of its own.
+    #[default]
+    Spin,
+    /// Yields its core after a few tries. Needed where workers outnumber cores: the scheduler would otherwise leave a
+    /// spinning worker on its core for milliseconds while the worker that all wait for has none.
+    Yield,
+    /// Sleeps for 20 µs after a few tries. Leaves the most time to other programs, and is the slowest.
+    Sleep,
+}
+
+/// Result of [`SharedRuntime::try_acquire`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Acquired {
+    /// The executor owned the runtime before the call.
+    Already,
+    /// The executor owns the runtime since this call.
+    Now,
+    /// Another executor owns the runtime.
+    Refused,
+}
+
+// SAFETY: a trace writer is reached only through `trace_at`, whose contract allows one thread per writer.
+unsafe impl Sync for SharedRuntime {}
+// SAFETY: it owns all its parts; only the cells of the trace writers are not `Send` by themselves.
+unsafe impl Send for SharedRuntime {}
+
+impl SharedRuntime {
+    /// Runtime for as many workers as there are trace `writers`.
+    ///
+    /// Real-time: setup.
+    pub fn new(writers: Vec<TraceWriter<TraceRecord>>) -> Self {
+        let cell = |writer| CachePadded(UnsafeCell::new(writer));
+        Self {
+            owner: AtomicU64::new(FREE),
+            next_id: AtomicU64::new(FREE + 1),
+            is_traced: AtomicBool::new(false),
+            wakes_all: AtomicBool::new(false),
+            backoff: AtomicU8::new(BackoffPolicy::Spin as u8),
+            fence: AsymmetricFence::within_process(),
+            clock: rt::stamp::now,
+            trace: writers.into_iter().map(cell).collect(),
+        }
+    }
+
+    /// Replaces the clock (`rt::stamp::now`) for tests with simulated time. It decides when a cycle is abandoned and how
+    /// long deferred work is helped. It must be hot.
+    ///
+    /// Real-time: setup.
+    #[must_use]
+    pub fn with_clock(mut self, clock: fn() -> u64) -> Self {
+        self.clock = clock;
+        self
+    }
+
+    /// Current time of the clock, as a stamp.
+    pub(crate) fn now(&self) -> u64 {
+        (self.clock)()
+    }
+
+    /// Maximum number of workers, the callback thread included.
+    ///
+    /// Real-time: hot.
+    pub fn workers(&self) -> usize {
+        self.trace.len()
+    }
+
+    /// Sets what workers do from now on while they find no task inside a cycle.
+    ///
+    /// Real-time: hot.
+    pub fn set_backoff(&self, policy: BackoffPolicy) {
+        // Relaxed: no other memory depends on it.
+        self.backoff.store(policy as u8, Ordering::Relaxed);
+    }
+
+    pub(crate) fn backoff(&self) -> BackoffPolicy {
+        // Relaxed: no other memory depends on it.
+        match self.backoff.load(Ordering::Relaxed) {
+            y if y == BackoffPolicy::Yield as u8 => BackoffPolicy::Yield,
+            s if s == BackoffPolicy::Sleep as u8 => BackoffPolicy::Sleep,
+            _ => BackoffPolicy::Spin,
+        }
+    }
+
+    pub(crate) fn fence(&self) -> AsymmetricFence {
+        self.fence
+    }
+
+    /// Makes executors that are created from now on wake every worker in every cycle, even if the plan cannot keep so many
+    /// busy. Off by default.
+    ///
+    /// Real-time: hot.
+    pub fn set_wake_all(&self, on: bool) {
+        // Relaxed: no other memory depends on it.
+        self.wakes_all.store(on, Ordering::Relaxed);
+    }
+
+    pub(crate) fn wakes_all(&self) -> bool {
+        // Relaxed: no other memory depends on it.
+        self.wakes_all.load(Ordering::Relaxed)
+    }
+
+    /// Switches the trace on or off, from the next cycle on.
+    ///
+    /// Real-time: hot.
+    pub fn set_traced(&self, on: bool) {
+        // Relaxed: no other memory depends on it.
+        self.is_traced.store(on, Ordering::Relaxed);
+    }
+
+    /// Returns true if cycles are traced.
+    ///
+    /// Real-time: hot.
+    #[inline]
+    pub fn is_traced(&self) -> bool {
+        // Relaxed: no other memory depends on it.
+        self.is_traced.load(Ordering::Relaxed)
+    }
+
+    /// ID for a new executor. No two are equal.
+    pub(crate) fn new_id(&self) -> u64 {
+        // Relaxed: only the number matters.
+        self.next_id.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// Makes executor `id` the owner if the runtime is free.
+    #[inline]
+    pub(crate) fn try_acquire(&self, id: u64) -> Acquired {
+        if self.is_owner(id) {
+            return Acquired::Already;
+        }
+        // Acquire pairs with `release`: all that the last owner did is seen.
+        match (self.owner).compare_exchange(FREE, id, Ordering::Acquire, Ordering::Relaxed) {
+            Ok(_) => Acquired::Now,
+            Err(_) => Acquired::Refused,
+        }
+    }
+
+    /// Returns true if executor `id` is the owner.
+    #[inline]
+    pub(crate) fn is_owner(&self, id: u64) -> bool {
+        // Relaxed: only this executor stores its ID. A worker that reads an old value notices a little later, nothing else.
+        self.owner.load(Ordering::Relaxed) == id
+    }
+
+    /// Frees the runtime if executor `id` is the owner.
+    pub(crate) fn release(&self, id: u64) {
+        // Release pairs with `try_acquire`: the next owner sees all that this one did.
+        let _ = (self.owner).compare_exchange(id, FREE, Ordering::Release, Ordering::Relaxed);
+    }
+
+    /// Writes one record to the trace: `event` happened at `stamp`.
+    ///
+    /// # Safety
+    ///
+    /// The caller is the thread of `worker`, in a cycle of the executor that owns the runtime.
+    #[inline]
+    pub(crate) unsafe fn trace_at(
+        &self,
+        stamp: u64,
+        (worker, cycle): (usize, u64),
+        event: TraceEvent,
+        index: u32,
+    ) {
+        let record = TraceRecord {
+            stamp,
+            cycle: cycle as u32,
+            index,
+            worker: worker as u16,
+            event,
+        };
+        // SAFETY: each worker has a writer of its own and is one thread, and one executor at a time has cycles.
+        unsafe { (*self.trace[worker].get()).record(record) };
+    }
+}

@@ -1,0 +1,222 @@
+//! [`StepClaim`]: the proof that a step belongs to the caller, and everything that the proof allows.
+//!
+//! Functions that run a step take a claim and are safe. The reasons why are here, once, instead of at every call.
+
+use crate::bound::plan::BoundPlan;
+use crate::bound::step::{BoundStep, StepState};
+use processor::{Block, Event, EventTarget, ProcessInfo, ProcessStatus, Processor};
+
+/// Proof that a step belongs to this thread, for one block.
+///
+/// | while the claim lives | reason |
+/// |---|---|
+/// | nobody else touches the step's state, processor, lines, outputs, sums or event buffers | rule 1 of [`StepClaim::new`], and the plan's proof that steps which may run together share no slot |
+/// | nobody writes the step's inputs, and what was written is visible | rule 2 |
+/// | frames `offset..offset + frames` are within every slot | rule 3 |
+pub(crate) struct StepClaim<'a> {
+    plan: &'a BoundPlan,
+    step: &'a BoundStep,
+    info: &'a ProcessInfo<'a>,
+}
+
+impl<'a> StepClaim<'a> {
+    /// Claims step `index` of `plan` for the block of `info`.
+    ///
+    /// # Safety
+    ///
+    /// Until the claim is dropped:
+    ///
+    /// 1. nobody else claims the step, and nobody has the plan as an `IdlePlan`;
+    /// 2. all that the step waits for in this cycle has run, on this thread or with a Release that this thread acquired;
+    /// 3. `info` describes the plan's block.
+    #[inline(always)]
+    pub(crate) unsafe fn new(plan: &'a BoundPlan, index: u32, info: &'a ProcessInfo<'a>) -> Self {
+        let step = &plan.steps[index as usize];
+        Self { plan, step, info }
+    }
+
+    /// The same claim, with the info of an older block (in a later pipeline stage).
+    pub(super) fn with_info<'b>(&'b mut self, info: &'b ProcessInfo<'b>) -> StepClaim<'b> {
+        debug_assert!(info.offset + info.frames <= self.plan.block.0, "rule 3");
+        StepClaim { info, ..*self }
+    }
+
+    /// Claims one of the inner steps of a loop, for a part of the block. The loop is one step, and its members are part of it.
+    pub(super) fn member<'b>(
+        &'b mut self,
+        index: usize,
+        info: &'b ProcessInfo<'b>,
+    ) -> StepClaim<'b> {
+        debug_assert!(info.offset + info.frames <= self.plan.block.0, "rule 3");
+        let plan = self.plan;
+        StepClaim {
+            step: &plan.members(self.step)[index],
+            info,
+            plan,
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn plan(&self) -> &'a BoundPlan {
+        self.plan
+    }
+
+    #[inline(always)]
+    pub(super) fn step(&self) -> &'a BoundStep {
+        self.step
+    }
+
+    #[inline(always)]
+    pub(super) fn info(&self) -> &'a ProcessInfo<'a> {
+        self.info
+    }
+
+    /// The state of the step.
+    #[inline(always)]
+    pub(super) fn state(&mut self) -> &mut StepState {
+        // SAFETY: the state is ours, and `&mut self` makes this the only reference.
+        unsafe { &mut *self.step.state.get() }
+    }
+
+    /// The inputs and outputs of the step, as its processor sees them.
+    #[inline(always)]
+    pub(super) fn block(&mut self) -> Block<'_> {
+        // SAFETY: the outputs are ours, nobody writes the inputs, and `info` is within the block: the table above.
+        unsafe { Block::new(&(*self.step.state.get()).io, self.info) }
+    }
+
+    /// Runs `processor`, which is the step's, and records whether it fell asleep.
+    #[inline(always)]
+    pub(super) fn process(&mut self, processor: *mut dyn Processor) {
+        self.clear_silence_flags();
+        let mut block = self.block();
+        // SAFETY: the step's processor is ours, and the plan's `Arc` keeps it alive.
+        let activity = unsafe { (*processor).process(&mut block) };
+        // Written only if it changes: else whoever releases this step in the next cycle need not fetch the line.
+        let is_asleep = activity == ProcessStatus::Sleep;
+        let state = self.state();
+        if state.is_asleep != is_asleep {
+            state.is_asleep = is_asleep;
+        }
+    }
+
+    /// Marks all outputs as not silent. Whoever writes silence sets the flag again.
+    #[inline(always)]
+    pub(super) fn clear_silence_flags(&mut self) {
+        let flag = self.step.single_flag;
+        if flag.is_null() {
+            return self.clear_all_flags();
+        }
+        // SAFETY: the flags of the step's outputs are ours.
+        unsafe { set_flag(flag, false) };
+    }
+
+    #[inline]
+    fn clear_all_flags(&mut self) {
+        let ports = self.state().io.outputs;
+        for p in 0..ports.count as usize {
+            // SAFETY: there are that many ports with that many channels each, and the flags of the outputs are ours.
+            unsafe {
+                let port = &*ports.first.add(p);
+                if port.channels > 0 {
+                    set_flag(port.first.silent, false);
+                }
+                for c in 1..port.channels as usize {
+                    set_flag((*port.all.add(c)).silent, false);
+                }
+            }
+        }
+    }
+
+    /// Writes silence to all outputs.
+    pub(crate) fn write_silence(&mut self) {
+        self.clear_silence_flags();
+        self.block().silence_outputs();
+    }
+
+    /// Adds up the channels that the step reads as sums.
+    pub(super) fn add_sums(&mut self) {
+        let info = self.info;
+        for sum in &self.step.cold.sums {
+            // SAFETY: the target is ours, nobody writes the sources, and `info` is within the block.
+            unsafe { super::sum::add(sum, (info.offset, info.frames), info.is_whole_block) };
+        }
+    }
+
+    /// Empties the buffers of the events that this step sends. Returns the number of events that found no room there in its
+    /// last block.
+    pub(super) fn clear_sent_events(&mut self) -> u64 {
+        let mut lost = 0;
+        for buffer in self
+            .state()
+            .io
+            .cold
+            .event_outputs
+            .iter()
+            .filter(|b| !b.is_null())
+        {
+            // SAFETY: what the step sends is ours until it has run.
+            let buffer = unsafe { &mut **buffer };
+            buffer.events.clear();
+            lost += std::mem::take(&mut buffer.dropped);
+        }
+        lost
+    }
+
+    /// The step's state, and the events that other steps have sent to it in this cycle, port by port.
+    pub(super) fn received_events(&mut self) -> (&mut StepState, impl Iterator<Item = Event>) {
+        let step = self.step;
+        let received = step.cold.event_inputs.iter().flat_map(|input| {
+            let target = EventTarget::Input(input.port);
+            // SAFETY: these buffers belong to steps that we wait for: they have run, and nobody writes them now. None is a
+            // buffer of this step.
+            let sent = input.sources.iter().flat_map(|b| unsafe { &(**b).events });
+            sent.map(move |event| Event { target, ..*event })
+        });
+        (self.state(), received)
+    }
+
+    /// Moves events for the block at `position`, and older ones, to the inboxes of this step and of its members. Returns the
+    /// number of events that found no room.
+    pub(super) fn take_lagged_events(&mut self, position: u64) -> u64 {
+        let mut lost = 0;
+        for member in self.plan.members(self.step) {
+            let Some(lag) = &member.cold.lag else {
+                continue;
+            };
+            // SAFETY: the state and the waiting events of this step and its members are ours.
+            let (events, state) = unsafe { (&mut *lag.events.get(), &mut *member.state.get()) };
+            events.retain(|(at, event)| {
+                let is_due = *at <= position;
+                if is_due && state.inbox.len() < state.inbox.capacity() {
+                    state.push_inbox(*event);
+                } else if is_due {
+                    lost += 1;
+                }
+                !is_due
+            });
+        }
+        lost
+    }
+
+    /// Quarantines the step, or all members of the loop: they write silence from now on.
+    pub(crate) fn quarantine(&mut self) {
+        // SAFETY: we have the claim.
+        unsafe { self.plan.quarantine(self.step) };
+    }
+}
+
+/// Writes a flag only if it changes: neighbouring flags share its cache line.
+///
+/// # Safety
+///
+/// Nobody else reads or writes the flag now.
+#[inline]
+pub(super) unsafe fn set_flag(flag: *mut u8, on: bool) {
+    // SAFETY: the flag is ours by this function's contract.
+    unsafe {
+        if *flag != u8::from(on) {
+            *flag = u8::from(on);
+        }
+    }
+}

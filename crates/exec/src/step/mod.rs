@@ -1,0 +1,25 @@
+//! How one step runs.
+//!
+//! | file | what it does |
+//! |---|---|
+//! | [`claim`] | `StepClaim`, the proof that a step is the caller's, and all access to what the step owns |
+//! | [`run`] | a step from beginning to end: the fast path of plain steps, the slow path of others |
+//! | [`prepare`] | before the operation: sums and events |
+//! | [`operations`] | the operations: processors, delay lines, sinks, pipeline passages, loops |
+//! | [`align`] | the operation that compensates latency |
+//! | [`sum`] | several channels added into one |
+//!
+//! ```text
+//! run_claimed ── plain step ───────────────────────────────> StepClaim::process ─> Processor::process
+//!      └─ others ─> run_slow ─> run_block ─> prepare
+//!                                   └──────> run_operation ─> run_processor ─> StepClaim::process
+//!                                                         ─> run_loop ─> prepare, run_operation of each member
+//!                                                         ─> write_line, run_sink, send, receive, align
+//! ```
+
+mod align;
+pub(crate) mod claim;
+mod operations;
+mod prepare;
+pub(crate) mod run;
+mod sum;

@@ -1,0 +1,144 @@
+//! The operations of steps: processors, lines, sinks, pipeline passages, aligners and loops.
+
+use super::align;
+use super::claim::StepClaim;
+use super::prepare::{clear_events, prepare};
+use crate::bound::ring;
+use crate::bound::stage_buffer::StageBufferMemory;
+use crate::bound::step::Operation;
+use processor::{InputBuffer, ProcessInfo, Processor, RawDelayLine};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// Runs the operation of a prepared step.
+pub(super) fn run_operation(claim: &mut StepClaim<'_>) {
+    match &claim.step().operation {
+        Operation::Process(processor) => run_processor(claim, *processor),
+        Operation::WriteLine(line) => write_line(claim, line),
+        Operation::Sink => run_sink(claim),
+        Operation::Send(passage) => send(claim, passage),
+        Operation::Receive(passage) => receive(claim, passage),
+        Operation::Align(op) => {
+            let lost = align::run(claim, op);
+            claim.plan().errors.add_lost_events(lost);
+        }
+        Operation::Silence => claim.write_silence(),
+        Operation::Loop { sub_block, .. } => run_loop(claim, *sub_block),
+    }
+}
+
+/// Runs the processor, unless it is quarantined or sleeps through silence.
+fn run_processor(claim: &mut StepClaim<'_>, processor: *mut dyn Processor) {
+    let state = claim.state();
+    let may_sleep = state.is_asleep && !state.io.has_events;
+    if state.is_quarantined || (may_sleep && claim.block().is_silent()) {
+        return claim.write_silence();
+    }
+    claim.process(processor);
+}
+
+fn write_line(claim: &mut StepClaim<'_>, line: &RawDelayLine) {
+    let block = claim.block();
+    let input: InputBuffer<'_> = block.input(0);
+    let last = input.channels().count().saturating_sub(1);
+    for c in 0..line.channels as usize {
+        // SAFETY: the claim: the step is the line's only writer, and the plan keeps readers away from these frames.
+        unsafe { ring::write(line, c, block.position(), input.channel(c.min(last))) };
+    }
+}
+
+/// Copies the input of a sink to its output, where it stays until the cycle ends.
+fn run_sink(claim: &mut StepClaim<'_>) {
+    let errors = &claim.plan().errors;
+    claim.clear_silence_flags();
+    let mut block = claim.block();
+    let input = block.input(0);
+    if input.is_silent() {
+        return block.silence_outputs();
+    }
+    let mut out = block.output(0);
+    for c in 0..out.channels().count() {
+        let (from, to) = (input.channel(c), out.channel(c));
+        to.copy_from_slice(from);
+        // 0 * x is 0 for finite x and NaN for others, so the sum finds these without a branch per sample.
+        if to.iter().map(|x| x * 0.0).sum::<f32>() != 0.0 {
+            errors.add_non_finite_samples(silence_non_finite(to));
+        }
+    }
+}
+
+/// Silences samples that are not finite. Returns the number of them.
+fn silence_non_finite(samples: &mut [f32]) -> u64 {
+    let non_finite = samples.iter_mut().filter(|x| !x.is_finite());
+    non_finite.map(|x| *x = 0.0).count() as u64
+}
+
+fn send(claim: &mut StepClaim<'_>, passage: &StageBufferMemory) {
+    let block = claim.block();
+    let input = block.input(0);
+    let is_silent = input.is_silent();
+    for c in 0..input.channels().count() {
+        // SAFETY: the claim: the step is the passage's sender.
+        unsafe { passage.send(block.position(), c, input.channel(c), is_silent) };
+    }
+}
+
+fn receive(claim: &mut StepClaim<'_>, passage: &StageBufferMemory) {
+    claim.clear_silence_flags();
+    let position = claim.info().position;
+    let mut block = claim.block();
+    // SAFETY: the claim: the step is the passage's receiver. The slices are used within this function.
+    let received = |c| unsafe { passage.receive(position, c) };
+    let channels = block.output(0).channels().count();
+    if (0..channels).all(|c| received(c).is_none()) {
+        return block.silence_outputs();
+    }
+    let mut out = block.output(0);
+    for c in 0..channels {
+        let to = out.channel(c);
+        match received(c) {
+            Some(from) => to.copy_from_slice(&from[..to.len()]),
+            None => to.fill(0.0),
+        }
+    }
+}
+
+/// Runs the members of a loop again and again, on parts of the block of at most `sub_block` frames. A member that panics is
+/// quarantined.
+fn run_loop(claim: &mut StepClaim<'_>, sub_block: u32) {
+    let info = claim.info();
+    let members = claim.plan().members(claim.step()).len();
+    let mut offset = 0;
+    while offset < info.frames {
+        let frames = sub_block.min(info.frames - offset);
+        let part = ProcessInfo {
+            frames,
+            offset,
+            position: info.position + u64::from(offset),
+            is_whole_block: frames == info.frames,
+            ..*info
+        };
+        for index in 0..members {
+            let mut member = claim.member(index, &part);
+            if let Err(payload) = catch_unwind(AssertUnwindSafe(|| run_member(&mut member))) {
+                std::mem::forget(payload);
+                member.quarantine();
+                // It writes silence now.
+                run_member(&mut member);
+            }
+        }
+        offset += frames;
+    }
+    for index in 0..members {
+        let mut member = claim.member(index, info);
+        let state = member.state();
+        state.inbox.clear();
+        state.has_inbox = false;
+        clear_events(state);
+    }
+}
+
+fn run_member(member: &mut StepClaim<'_>) {
+    if prepare(member) {
+        run_operation(member);
+    }
+}

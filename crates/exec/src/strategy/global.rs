@@ -1,0 +1,56 @@
+//! One queue of ready tasks for all: a worker without a task takes the oldest. The simplest way, and the baseline for others.
+//!
+//! Every task goes through the queue (`rt::ready_queue`), one at a time, even one that its releaser could have kept. So all
+//! workers meet at one word for every task, which is expensive for cheap tasks.
+
+use crate::bound::binder::Binding;
+use crate::bound::plan::BoundPlan;
+use crate::cycle::parallel::ParallelExecutor;
+use crate::cycle::strategy::Strategy;
+use crate::cycle::worker::WorkerContext;
+use crate::executor::Executor;
+use plan::Plan;
+use rt::ready_queue::ReadyQueue;
+use workers::WorkerPool;
+
+/// Runs the plan from one queue for all workers.
+///
+/// Real-time: setup.
+pub fn global(binding: Binding<'_>, pool: &WorkerPool) -> Box<dyn Executor> {
+    Box::new(ParallelExecutor::<GlobalQueue>::new(binding, pool))
+}
+
+struct GlobalQueue(ReadyQueue);
+
+// SAFETY: 1. The queue gives each task out once, for its epoch. 2. A task is put there when `release_successors` finds that it
+// waits for no other; what was done before travels with the put and the take.
+unsafe impl Strategy for GlobalQueue {
+    type Local = ();
+
+    fn new(_: &Plan, bound: &BoundPlan, _: usize) -> Self {
+        let sources: Box<[u32]> = bound.sources().collect();
+        let others = bound.tasks.len() - sources.len();
+        Self(ReadyQueue::new(sources, others))
+    }
+
+    fn begin(&self, _: &BoundPlan, epoch: u32) {
+        self.0.begin(epoch);
+    }
+
+    #[inline]
+    fn next(&self, worker: &mut WorkerContext<'_>, _: &mut (), _: Option<u32>) -> Option<u32> {
+        let pop = |worker: &mut WorkerContext<'_>| self.0.pop(worker.epoch);
+        let task = pop(worker).or_else(|| worker.wait_for_task(|worker, _| pop(worker)));
+        worker.takes += u64::from(task.is_some());
+        task
+    }
+
+    #[inline]
+    fn release(&self, worker: &mut WorkerContext<'_>, _: &mut (), task: u32) -> Option<u32> {
+        for ready in worker.plan.release_successors(task) {
+            self.0.push(worker.epoch, ready);
+            worker.takes += 1;
+        }
+        None
+    }
+}

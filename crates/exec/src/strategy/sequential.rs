@@ -1,0 +1,127 @@
+//! One worker, in the plan's order: the reference for every other executor.
+
+use crate::bound::binder::Binding;
+use crate::cycle::context::CycleContext;
+use crate::cycle::idle_plan::IdlePlan;
+use crate::cycle::info::{CycleInfo, CycleResult, CycleStatus};
+use crate::cycle::watchdog::Watchdog;
+use crate::cycle::worker::WorkerContext;
+use crate::errors::ErrorCounts;
+use crate::executor::Executor;
+use crate::runtime::Acquired;
+use graph::NodeId;
+use plan::TraceEvent;
+use processor::Event;
+use rt::ftz::FlushToZero;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// Runs the plan in its order, on the calling thread alone.
+///
+/// Real-time: setup.
+pub fn sequential(binding: Binding<'_>) -> Box<dyn Executor> {
+    Box::new(Sequential {
+        context: CycleContext::new(binding, 1),
+        has_output: false,
+    })
+}
+
+struct Sequential {
+    context: CycleContext,
+    /// The sinks hold the block of the last cycle.
+    has_output: bool,
+}
+
+impl Sequential {
+    fn run_steps(&self, info: &CycleInfo) {
+        let _flush = FlushToZero::enable();
+        let services = self.context.services(0, info);
+        let info = (*info, self.context.runtime.is_traced());
+        // SAFETY: `&mut self` in `run_cycle` and the runtime make this thread the only worker.
+        let mut worker = unsafe { WorkerContext::new(&self.context, (0, 1), info, &services) };
+        worker.trace(TraceEvent::CycleBegin, 0);
+        worker.trace(TraceEvent::Enter, 0);
+        let (mut next, count) = (0, self.context.plan.len());
+        while next < count {
+            // A panic is caught around all steps, not around each: this costs nothing as long as nothing panics.
+            let steps = AssertUnwindSafe(|| {
+                while next < count {
+                    next += 1;
+                    // SAFETY: this is the only worker, and each step comes once, in the plan's order.
+                    unsafe { worker.run_step_alone(next - 1) };
+                }
+            });
+            if let Err(payload) = catch_unwind(steps) {
+                std::mem::forget(payload);
+                worker.recover();
+            }
+        }
+        worker.set_idle();
+        worker.trace(TraceEvent::CycleEnd, 0);
+        worker.use_remaining_time();
+    }
+
+    /// The plan, while no step runs: that is, in every method except while `run_steps` runs.
+    fn idle(&self) -> IdlePlan<'_> {
+        // SAFETY: one thread at a time has the executor and runs its steps, and `run_steps` does not call this function.
+        unsafe { IdlePlan::new(&self.context.plan) }
+    }
+}
+
+impl Executor for Sequential {
+    fn run_cycle(&mut self, info: &CycleInfo, inputs: &[&[f32]]) -> CycleResult {
+        self.has_output = false;
+        let context = &self.context;
+        match context.runtime.try_acquire(context.id) {
+            Acquired::Refused => return CycleResult::new(CycleStatus::Refused),
+            Acquired::Now => self.idle().sync_quarantined(),
+            Acquired::Already => {}
+        }
+        let mut idle = self.idle();
+        idle.sync_copies();
+        idle.copy_inputs(inputs);
+        idle.date_events(info.position);
+        self.run_steps(info);
+        self.idle().quarantine_overdue(&context.slots);
+        self.has_output = info.has_block(context.plan.latency_blocks, context.plan.block);
+        CycleResult::new(CycleStatus::Complete)
+    }
+
+    fn latency_blocks(&self) -> u32 {
+        self.context.plan.latency_blocks
+    }
+
+    fn add_output(&self, channel: u16, into: &mut [f32]) {
+        if self.has_output {
+            self.idle().add_output(channel, into);
+        }
+    }
+
+    fn push_event(&mut self, node: NodeId, event: Event) -> Result<(), Event> {
+        self.idle().push_event(node, event)
+    }
+
+    fn has_node(&self, node: NodeId) -> bool {
+        self.context.plan.step_of_node(node).is_some()
+    }
+
+    fn try_release(&mut self) -> bool {
+        self.has_output = false;
+        self.context.quarantine_overdue_processors();
+        self.context.runtime.release(self.context.id);
+        true
+    }
+
+    fn error_counts(&self) -> ErrorCounts {
+        self.context.plan.errors.read()
+    }
+
+    fn watchdog(&self) -> Watchdog {
+        Watchdog::new(&self.context)
+    }
+}
+
+impl Drop for Sequential {
+    fn drop(&mut self) {
+        self.context.runtime.release(self.context.id);
+    }
+}

@@ -1,0 +1,28 @@
+//! The tasks that each worker begins a cycle with.
+
+use crate::bound::plan::BoundPlan;
+use plan::Plan;
+
+/// Distributes the source tasks, which wait for no other, among the workers.
+///
+/// Neighbours in the plan stay together, since they tend to join further down. Each list has its share of the work that hangs
+/// on it. In a list the most urgent task comes last, where the worker begins.
+pub(crate) fn distribute_sources(plan: &Plan, bound: &BoundPlan, workers: usize) -> Vec<Vec<u32>> {
+    let sources: Vec<u32> = bound.sources().collect();
+    let levels = plan.task_levels();
+    let level = |task: u32| levels[task as usize].0;
+    let total: u64 = sources.iter().map(|t| level(*t).max(1)).sum();
+    let mut lists = vec![Vec::new(); workers];
+    let mut distributed = 0;
+    for task in sources {
+        // The middle of its work decides, so that an expensive one does not always go to the lower share.
+        let weight = level(task).max(1);
+        let share = (distributed + weight / 2) as u128 * workers as u128 / total as u128;
+        lists[(share as usize).min(workers - 1)].push(task);
+        distributed += weight;
+    }
+    for list in &mut lists {
+        list.sort_by_key(|t| level(*t));
+    }
+    lists
+}

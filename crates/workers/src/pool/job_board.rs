@@ -1,0 +1,420 @@
+//! How a cycle's job reaches the workers without a lock, and when a job may be freed.
+//!
+//! A job is registered in a *slot* of its own. `current` points to the slot of the cycle. Each worker has a *hazard pointer*
+//! (Michael, "Hazard Pointers: Safe Memory Reclamation for Lock-Free Objects", 2004): the slot that it works on.
+//!
+//! ```text
+//!   JobHandle ──owns──> JobSlot <── current           one for all
+//!   JobHandle ──owns──> JobSlot <── hazards[1]        worker 1 still works on the job before
+//!                               <── hazards[2]
+//! ```
+//!
+//! # Who does what with a slot
+//!
+//! | who | what | so that |
+//! |---|---|---|
+//! | the callback thread, [`JobHandle::start`] | writes the cycle into the slot, points `current` to it, changes the word that workers sleep on, wakes them | one store and at most one system call start a cycle |
+//! | worker, [`JobReceiver::next`] | stores `current` as its hazard, *full fence*, checks that `current` is still the same; then reads the slot and works | a slot that is a hazard and was still current is not freed |
+//! | worker, when the work is done | clears its hazard | it does not touch the slot any more |
+//! | whoever works, [`WorkerWaker::wake`] | counts a request in the slot, changes the word, wakes one worker | a worker that has left the cycle comes once more |
+//! | a control thread, [`JobHandle::retire`] | removes the slot from `current`, *full fence*, looks at every hazard; frees the slot if it is none | only what no worker has or can get is freed |
+//!
+//! By the two fences at least one of them sees what the other did: the worker finds `current` changed and clears its hazard, or
+//! the control thread finds the slot among the hazards and leaves it for later. A [`JobHandle`] is owned, so nobody starts a
+//! job that is being retired. A worker that wakes late gets a slot whose cycle may be over, but whose job is alive. The job
+//! itself gives it nothing to do then: all that can be taken in a cycle carries its epoch (`rt::claim`).
+//!
+//! Nothing here is limited in number, and a start writes no more than four words.
+
+use std::ptr;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use rt::pad::CachePadded;
+use rt::stamp;
+use rt::wake::{Futex, WakeMask};
+
+use super::{Job, WaitPolicy};
+use crate::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering, fence};
+
+/// A registered job.
+struct JobSlot {
+    job: Arc<dyn Job>,
+    /// The job is for workers below this number.
+    workers: usize,
+    mask: Option<WakeMask>,
+    /// The pool's count of the cycle in the upper half, the job's epoch in the lower.
+    cycle: AtomicU64,
+    /// Number of calls of [`WorkerWaker::wake`], in all cycles.
+    wake_requests: AtomicU32,
+}
+
+/// The jobs of one pool, as its threads see them.
+pub(super) struct JobBoard {
+    /// Counts cycles and wake requests. Workers sleep on it.
+    cycles: Futex,
+    current: CachePadded<AtomicPtr<JobSlot>>,
+    /// By worker: the slot that it works on, or null.
+    hazards: Box<[CachePadded<AtomicPtr<JobSlot>>]>,
+    is_stopping: AtomicBool,
+    panics: AtomicU32,
+    /// Slots that were retired while they were hazards. Touched by control threads only.
+    retired: Mutex<Vec<RetiredSlot>>,
+}
+
+/// A slot that is freed when it is no hazard any more.
+struct RetiredSlot(*mut JobSlot);
+
+// SAFETY: a slot is `Send` (its job is `Send + Sync`, the rest are numbers), and this is its only owner.
+unsafe impl Send for RetiredSlot {}
+
+/// A job that is registered with a pool. Retire or drop it on a thread that may free memory. If a worker is stuck in the job,
+/// its memory stays until a later registration or retirement finds the worker gone, or the pool ends.
+#[must_use = "a job whose handle is dropped is retired"]
+pub struct JobHandle {
+    board: Arc<JobBoard>,
+    /// Ours to free; null once that is settled.
+    slot: *mut JobSlot,
+}
+
+// SAFETY: the slot is `Send` and `Sync`, and the table says when it is freed.
+unsafe impl Send for JobHandle {}
+// SAFETY: by a shared reference the slot is only read and started, and a start writes atomics.
+unsafe impl Sync for JobHandle {}
+
+/// A worker's end of the board.
+pub(super) struct JobReceiver<'a> {
+    board: &'a JobBoard,
+    worker: usize,
+    /// Count of the last cycle that it took.
+    last_cycle: u32,
+    /// Wake requests at that time.
+    last_requests: u32,
+}
+
+/// What a worker does next.
+pub(super) enum NextAction<'a> {
+    /// End: the pool stops.
+    Stop,
+    /// Wait until the count of cycles differs from this one.
+    Wait(u32),
+    Work(JobGuard<'a>),
+}
+
+/// A slot that is the hazard of a worker. Dropping it clears the hazard.
+pub(super) struct JobGuard<'a> {
+    board: &'a JobBoard,
+    worker: usize,
+    slot: &'a JobSlot,
+    epoch: u32,
+}
+
+/// Wakes workers that have left a job's current cycle.
+#[derive(Clone, Copy)]
+pub struct WorkerWaker<'a> {
+    board: &'a JobBoard,
+    slot: &'a JobSlot,
+}
+
+impl JobBoard {
+    pub(super) fn new(workers: usize) -> Self {
+        let null = |_| CachePadded(AtomicPtr::new(ptr::null_mut()));
+        Self {
+            cycles: Futex::new(0),
+            current: CachePadded(AtomicPtr::new(ptr::null_mut())),
+            hazards: (0..workers).map(null).collect(),
+            is_stopping: AtomicBool::new(false),
+            panics: AtomicU32::new(0),
+            retired: Mutex::new(Vec::new()),
+        }
+    }
+
+    pub(super) fn register(board: &Arc<Self>, job: Arc<dyn Job>, workers: usize) -> JobHandle {
+        board.free_unprotected();
+        let workers = workers.min(board.hazards.len());
+        let slot = JobSlot {
+            job,
+            workers,
+            mask: (1..workers).map(WakeMask::bit).reduce(WakeMask::union),
+            cycle: AtomicU64::new(0),
+            wake_requests: AtomicU32::new(0),
+        };
+        JobHandle {
+            board: board.clone(),
+            slot: Box::into_raw(Box::new(slot)),
+        }
+    }
+
+    pub(super) fn receiver(&self, worker: usize) -> JobReceiver<'_> {
+        JobReceiver {
+            board: self,
+            worker,
+            last_cycle: 0,
+            last_requests: 0,
+        }
+    }
+
+    /// Waits until the count of cycles is not `cycle`. A worker that may sleep spins for `spin_ticks` first.
+    pub(super) fn wait(&self, worker: usize, cycle: u32, (policy, spin_ticks): (WaitPolicy, u64)) {
+        let begin = if spin_ticks > 0 { stamp::now() } else { 0 };
+        while self.cycles.load() == cycle {
+            // A time-stamp counter that runs backwards, where a machine sleeps in between, ends the spinning.
+            let spins = spin_ticks > 0 && stamp::now().wrapping_sub(begin) < spin_ticks;
+            match policy {
+                WaitPolicy::Hybrid | WaitPolicy::Sleep if !spins => {
+                    self.cycles.wait_masked(cycle, WakeMask::bit(worker));
+                }
+                _ => std::hint::spin_loop(),
+            }
+        }
+    }
+
+    pub(super) fn stop(&self) {
+        // Relaxed: seen with the count below.
+        self.is_stopping.store(true, Ordering::Relaxed);
+        self.cycles.fetch_add(1);
+        self.cycles.wake(u32::MAX);
+    }
+
+    pub(super) fn count_panic(&self) {
+        // Relaxed: only a count.
+        self.panics.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(super) fn panics(&self) -> u32 {
+        // Relaxed: only a count.
+        self.panics.load(Ordering::Relaxed)
+    }
+
+    fn start(&self, slot: *mut JobSlot, epoch: u32) -> u32 {
+        // SAFETY: called by its `JobHandle`, which keeps it alive.
+        let JobSlot { mask, cycle, .. } = unsafe { &*slot };
+        let count = self.cycles.load().wrapping_add(1);
+        // pairs with the load in `next_job`: what the caller prepared for this epoch travels.
+        cycle.store(u64::from(count) << 32 | u64::from(epoch), Ordering::Release);
+        // pairs with the loads in `protect_current`: the content of the slot travels.
+        self.current.store(slot, Ordering::Release);
+        // Whoever sees the new count sees the two stores above. It is added, not set: after a `stop` in between, whoever sees
+        // it sees that too.
+        self.cycles.fetch_add(1);
+        mask.map_or(0, |mask| self.cycles.wake_masked(mask))
+    }
+
+    /// Makes the current slot, if there is one, the worker's hazard.
+    fn protect_current(&self, worker: usize) -> Option<&JobSlot> {
+        // pairs with the store in `start`.
+        let mut slot = self.current.load(Ordering::Acquire);
+        loop {
+            // Release pairs with the load in `is_protected`, if this store clears another slot; the fence orders it before the
+            // next load.
+            self.hazards[worker].store(slot, Ordering::Release);
+            // pairs with the fence in `is_protected`, as the table says.
+            fence(Ordering::SeqCst);
+            // pairs with the store in `start`.
+            let now = self.current.load(Ordering::Acquire);
+            if now == slot {
+                // SAFETY: it was current while it was our hazard, so whoever retires it finds it there. `register` made it,
+                // and only its atomics are written.
+                return unsafe { slot.as_ref() };
+            }
+            slot = now;
+        }
+    }
+
+    fn clear_hazard(&self, worker: usize) {
+        // pairs with the load in `is_protected`: our use of the slot is over.
+        self.hazards[worker].store(ptr::null_mut(), Ordering::Release);
+    }
+
+    /// Removes `slot` from `current`: nobody takes it from now on. Returns true if a worker still has it.
+    fn withdraw(&self, slot: *mut JobSlot) -> bool {
+        // Relaxed: the fence in `is_protected` orders it. If another slot is current, this one cannot become so again.
+        let _ = self.current.compare_exchange(
+            slot,
+            ptr::null_mut(),
+            Ordering::Relaxed,
+            Ordering::Relaxed,
+        );
+        self.is_protected(slot)
+    }
+
+    /// Returns true if `slot` is the hazard of a worker.
+    fn is_protected(&self, slot: *mut JobSlot) -> bool {
+        // pairs with the fence in `protect_current`, as the table says.
+        fence(Ordering::SeqCst);
+        // Acquire pairs with the store in `clear_hazard`: the worker's use of the slot is over.
+        let protects = |hazard: &CachePadded<AtomicPtr<_>>| hazard.load(Ordering::Acquire) == slot;
+        self.hazards.iter().any(protects)
+    }
+
+    /// Frees retired slots that are no hazard any more.
+    fn free_unprotected(&self) {
+        let is_free = |slot: &mut RetiredSlot| !self.is_protected(slot.0);
+        let free: Vec<_> = self.lock_retired().extract_if(.., is_free).collect();
+        for RetiredSlot(slot) in free {
+            // SAFETY: it was withdrawn before it was retired, it is no hazard, and it is off the list.
+            drop(unsafe { Box::from_raw(slot) });
+        }
+    }
+
+    /// The list is whole even if the lock is poisoned: slots are freed when they are off it.
+    fn lock_retired(&self) -> MutexGuard<'_, Vec<RetiredSlot>> {
+        self.retired.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for JobBoard {
+    fn drop(&mut self) {
+        for RetiredSlot(slot) in self.lock_retired().drain(..) {
+            // SAFETY: every worker has a share in the board, so none is left that could use the slot.
+            drop(unsafe { Box::from_raw(slot) });
+        }
+    }
+}
+
+impl JobHandle {
+    /// Starts the job's cycle `epoch`: every worker below the number that it was registered for calls [`Job::work`] once.
+    /// Returns the number of workers that had to be woken. Only the thread that is worker 0 may call it, one cycle after the
+    /// other, for all jobs of a pool.
+    ///
+    /// Real-time: hot, wakes.
+    pub fn start(&self, epoch: u32) -> u32 {
+        self.board.start(self.slot, epoch)
+    }
+
+    /// What the thread that starts cycles wakes other workers with.
+    ///
+    /// Real-time: hot.
+    pub fn waker(&self) -> WorkerWaker<'_> {
+        WorkerWaker {
+            board: &self.board,
+            slot: self.slot(),
+        }
+    }
+
+    /// The job.
+    ///
+    /// Real-time: hot.
+    pub fn job(&self) -> &Arc<dyn Job> {
+        &self.slot().job
+    }
+
+    fn slot(&self) -> &JobSlot {
+        // SAFETY: it is ours to free, and we have not.
+        unsafe { &*self.slot }
+    }
+
+    /// Returns true if a worker works on the job, or is about to find out that there is nothing to do.
+    ///
+    /// Real-time: hot.
+    pub fn is_busy(&self) -> bool {
+        self.board.is_protected(self.slot)
+    }
+
+    /// Takes the job back, after it was started for the last time.
+    ///
+    /// # Errors
+    ///
+    /// Gives the handle back while a worker still works on the job: try again later, or drop it.
+    ///
+    /// Real-time: setup.
+    pub fn retire(mut self) -> Result<Arc<dyn Job>, Self> {
+        if self.board.withdraw(self.slot) {
+            return Err(self);
+        }
+        let slot = std::mem::replace(&mut self.slot, ptr::null_mut());
+        // SAFETY: it is withdrawn and no hazard, and `replace` made us forget it.
+        let slot = unsafe { Box::from_raw(slot) };
+        self.board.free_unprotected();
+        Ok(slot.job)
+    }
+}
+
+impl Drop for JobHandle {
+    fn drop(&mut self) {
+        if self.slot.is_null() {
+            return;
+        }
+        // Nobody takes it from here on. It is freed now, or when it is no hazard any more.
+        self.board.withdraw(self.slot);
+        self.board.lock_retired().push(RetiredSlot(self.slot));
+        self.board.free_unprotected();
+    }
+}
+
+impl<'a> JobReceiver<'a> {
+    /// What the worker does next.
+    pub(super) fn next(&mut self) -> NextAction<'a> {
+        // First the count, then the slot: a start after this load changes the count and ends the wait.
+        let seen = self.board.cycles.load();
+        // Relaxed: stored before the count was changed.
+        if self.board.is_stopping.load(Ordering::Relaxed) {
+            return NextAction::Stop;
+        }
+        match self.next_job() {
+            Some(job) => NextAction::Work(job),
+            None => {
+                self.board.clear_hazard(self.worker);
+                NextAction::Wait(seen)
+            }
+        }
+    }
+
+    fn next_job(&mut self) -> Option<JobGuard<'a>> {
+        let slot = self.board.protect_current(self.worker)?;
+        // pairs with the store in `start`. It may belong to a cycle whose count we have not seen yet: then we come early, and
+        // not once more when we see it.
+        let cycle = slot.cycle.load(Ordering::Acquire);
+        let (count, epoch) = ((cycle >> 32) as u32, cycle as u32);
+        // pairs with the addition in `WorkerWaker::wake`. Several requests may cause one call, and one that was meant for
+        // another worker causes a call too many: the job has nothing to do then.
+        let requests = slot.wake_requests.load(Ordering::Acquire);
+        let is_called = count != self.last_cycle || requests != self.last_requests;
+        if !is_called || self.worker >= slot.workers {
+            return None;
+        }
+        self.last_cycle = count;
+        self.last_requests = requests;
+        Some(JobGuard {
+            board: self.board,
+            worker: self.worker,
+            slot,
+            epoch,
+        })
+    }
+}
+
+impl JobGuard<'_> {
+    /// Calls the job.
+    ///
+    /// Real-time: hot.
+    pub(super) fn work(self) {
+        let waker = WorkerWaker {
+            board: self.board,
+            slot: self.slot,
+        };
+        self.slot.job.work(self.worker, self.epoch, waker);
+    }
+}
+
+impl Drop for JobGuard<'_> {
+    fn drop(&mut self) {
+        self.board.clear_hazard(self.worker);
+    }
+}
+
+impl WorkerWaker<'_> {
+    /// Makes [`Job::work`] be called once more for `worker`, in the cycle that was started last. Returns the number of
+    /// workers that had to be woken for it. Other workers may be called too.
+    ///
+    /// Real-time: hot, wakes.
+    pub fn wake(self, worker: usize) -> u32 {
+        // pairs with the load in `next_job`: what the caller has put where workers look travels.
+        self.slot.wake_requests.fetch_add(1, Ordering::AcqRel);
+        // Whoever sees the new count sees the request.
+        self.board.cycles.fetch_add(1);
+        self.board.cycles.wake_masked(WakeMask::bit(worker))
+    }
+}
+
+#[cfg(all(test, loom))]
+mod loom_tests;

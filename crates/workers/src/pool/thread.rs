@@ -1,0 +1,90 @@
+//! A worker's thread: it sets itself up, then works one cycle after the other, and waits in between.
+
+use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::mpsc::Sender;
+use std::thread::{Builder, JoinHandle};
+
+use rt::stamp::TickScale;
+
+use super::job_board::{JobBoard, NextAction};
+use super::{ThreadGrants, WorkerPoolOptions};
+use crate::{AudioThread, CoreId, Priority, Refusal, WaitPolicy, pin, set_priority, unpin};
+
+/// Starts the thread of `worker`. The thread sends what the system granted it by `ready`.
+pub(super) fn spawn(
+    worker: usize,
+    options: &WorkerPoolOptions,
+    board: Arc<JobBoard>,
+    ready: Sender<ThreadGrants>,
+) -> io::Result<JoinHandle<()>> {
+    let options = options.clone();
+    let name = format!("{}-{worker}", options.name.replace('\0', ""));
+    Builder::new().name(name).spawn(move || {
+        let _audio_thread = AudioThread::enter();
+        let grants = set_up(worker, &options);
+        if let Some(start) = &options.on_thread_start {
+            start(worker);
+        }
+        // This fails if the pool was dropped meanwhile. Then the board says stop.
+        let _ = ready.send(grants);
+        drop(ready);
+        let spin_ticks = match options.wait {
+            WaitPolicy::Hybrid => TickScale::calibrated().ticks(options.spin_before_sleep),
+            WaitPolicy::Sleep | WaitPolicy::Spin => 0,
+        };
+        run(worker, &board, (options.wait, spin_ticks));
+    })
+}
+
+/// Sets core and priority. Both, since a thread inherits them from the one that started it.
+fn set_up(worker: usize, options: &WorkerPoolOptions) -> ThreadGrants {
+    let mut refused = Vec::new();
+    let mut is_granted =
+        |asked: Result<(), Refusal>| asked.map_err(|why| refused.push(why)).is_ok();
+    let core = options
+        .pin
+        .as_deref()
+        .and_then(|cores| core_of(worker, cores));
+    let is_pinned = is_granted(core.map_or_else(unpin, pin));
+    let has_priority = is_granted(set_priority(options.priority));
+    ThreadGrants {
+        worker,
+        granted: if has_priority {
+            options.priority
+        } else {
+            Priority::Ordinary
+        },
+        pinned: core.filter(|_| is_pinned),
+        refused,
+    }
+}
+
+fn core_of(worker: usize, cores: &[CoreId]) -> Option<CoreId> {
+    cores.get(worker.checked_rem(cores.len())?).copied()
+}
+
+/// Works until the pool stops. A worker that has just worked spins for `spin_ticks` before it sleeps; one that came for nothing
+/// sleeps at once.
+fn run(worker: usize, board: &JobBoard, (policy, spin_ticks): (WaitPolicy, u64)) {
+    let mut receiver = board.receiver(worker);
+    let mut ticks = 0;
+    loop {
+        match receiver.next() {
+            NextAction::Stop => return,
+            NextAction::Wait(cycle) => {
+                board.wait(worker, cycle, (policy, std::mem::take(&mut ticks)));
+            }
+            NextAction::Work(job) => {
+                ticks = spin_ticks;
+                // The last resort: executors catch the panics of steps.
+                if let Err(payload) = catch_unwind(AssertUnwindSafe(|| job.work())) {
+                    // Its destructor may allocate, lock or panic.
+                    std::mem::forget(payload);
+                    board.count_panic();
+                }
+            }
+        }
+    }
+}
