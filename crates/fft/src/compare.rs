@@ -4,9 +4,10 @@
 //! `+` and `*`, spelled out, spelled out four at a time, and with the vectors of each set of kernels, once and four
 //! times a turn. All bins are complex here. What convolution uses is [`Kernels::multiply_add_many`].
 
-use crate::complex::BLOCK;
-use crate::kernels::{Kernels, Work};
-use crate::vector::{HALF, Vector};
+use crate::simd::BLOCK;
+use crate::kernels::Kernels;
+use crate::simd::Kernel;
+use crate::simd::{HALF, Vector};
 use std::ops::{Add, AddAssign, Mul};
 
 /// How complex numbers lie in memory.
@@ -55,13 +56,7 @@ impl ComplexLayout {
 /// `sum += a * b`. All have the same length, a whole number of 32 floats (16 numbers); what is over is left alone.
 ///
 /// Real-time: hot.
-pub fn multiply_add(
-    style: MultiplyVariant,
-    layout: ComplexLayout,
-    sum: &mut [f32],
-    a: &[f32],
-    b: &[f32],
-) {
+pub fn multiply_add(style: MultiplyVariant, layout: ComplexLayout, sum: &mut [f32], a: &[f32], b: &[f32]) {
     let len = sum.len().min(a.len()).min(b.len()) / BLOCK * BLOCK;
     let (sum, a, b) = (&mut sum[..len], &a[..len], &b[..len]);
     match (style, layout) {
@@ -94,10 +89,7 @@ pub fn multiply_add(
                 [&b[..half], &b[half..]],
             );
         }
-        (
-            MultiplyVariant::Simd(kernels) | MultiplyVariant::SimdUnrolled(kernels),
-            ComplexLayout::Blocked,
-        ) => {
+        (MultiplyVariant::Simd(kernels) | MultiplyVariant::SimdUnrolled(kernels), ComplexLayout::Blocked) => {
             let by_four = matches!(style, MultiplyVariant::SimdUnrolled(_));
             kernels.run(Blocks { sum, a, b, by_four });
         }
@@ -253,8 +245,8 @@ struct Arrays<'a> {
     by_four: bool,
 }
 
-impl Work for Arrays<'_> {
-    type Out = ();
+impl Kernel for Arrays<'_> {
+    type Output = ();
 
     #[inline(always)]
     unsafe fn run<V: Vector>(self) {
@@ -314,8 +306,8 @@ struct Blocks<'a> {
     by_four: bool,
 }
 
-impl Work for Blocks<'_> {
-    type Out = ();
+impl Kernel for Blocks<'_> {
+    type Output = ();
 
     #[inline(always)]
     unsafe fn run<V: Vector>(self) {
@@ -368,8 +360,8 @@ struct Pairs<'a> {
     by_four: bool,
 }
 
-impl Work for Pairs<'_> {
-    type Out = ();
+impl Kernel for Pairs<'_> {
+    type Output = ();
 
     #[inline(always)]
     unsafe fn run<V: Vector>(self) {

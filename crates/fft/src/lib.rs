@@ -19,32 +19,17 @@
 //! # Ok::<(), divisi_fft::SizeError>(())
 //! ```
 
-mod ahead;
 mod aligned;
-mod batch;
-mod butterflies;
-mod combine;
 pub mod compare;
-mod complex;
-mod four_step;
+mod composed;
 pub mod half;
 mod kernels;
-mod larger;
-mod mirror;
-mod multiply;
-mod nested;
-mod odd;
-mod peer;
-mod plan;
-mod split;
-mod transpose;
-mod turn;
-mod vector;
-mod vertical;
+mod real_fft;
+mod transform;
+pub mod simd;
 
 pub use aligned::AlignedBuffer;
-pub use four_step::FourStep;
+pub use kernels::nested::{Minuend, SpectrumPairs};
 pub use kernels::{Kernels, KernelsError};
-pub use larger::{ComposedFft, SmallerFft};
-pub use nested::{Minuend, SpectrumPairs};
-pub use plan::{Backend, LANES, Packing, RealFft, SizeError};
+pub use composed::{ComposedFft, SmallerFft};
+pub use real_fft::{Backend, LANES, Packing, RealFft, SizeError};

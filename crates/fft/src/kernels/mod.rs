@@ -1,16 +1,33 @@
-//! Which instructions: [`Kernels`] is chosen once, when the program starts, and carried by value.
+//! [`Kernels`]: the instruction set that all work is done with, chosen once and carried by value.
+//!
+//! | file | operation on blocked spectra |
+//! |---|---|
+//! | `multiply.rs` | complex multiply-adds onto one sum |
+//! | `outputs.rs` | the same onto several sums, in one pass over memory |
+//! | `pass.rs` | the loop that both of them run |
+//! | `add.rs` | sums and differences |
+//! | `transpose.rs` | sixteen rows to sixteen columns |
 
-use crate::vector::Vector;
-use crate::vector::scalar::One;
+mod add;
+mod multiply;
+pub(crate) mod nested;
+mod outputs;
+mod pass;
+mod transpose;
+
+use crate::simd::Kernel;
+use crate::simd::scalar::F32x1;
 use std::fmt;
 
 #[cfg(target_arch = "aarch64")]
-use crate::vector::neon::Neon;
+use crate::simd::neon::Neon;
 #[cfg(target_arch = "x86_64")]
-use crate::vector::x86::{Eight, Four, Sixteen};
+use crate::simd::x86::{F32x4, F32x8, F32x16};
 
-/// A set of kernels that this machine can run. The same set gives the same bits for the same values, wherever they lie
-/// in memory and however the work is cut; another set may round differently.
+/// A set of kernels that this machine can run.
+///
+/// The same set gives the same bits for the same values, wherever they are in memory and however the work is divided.
+/// Another set may round differently: some have fused multiply-adds, and some use a larger radix in transforms.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Kernels(Set);
 
@@ -28,13 +45,13 @@ enum Set {
     Neon,
 }
 
-/// Why there are no kernels of that name.
+/// Reason why there are no kernels of a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum KernelsError {
-    /// Nobody knows that name; [`Kernels::NAMES`] are known.
+    /// There is no such name: take one of [`Kernels::NAMES`].
     Unknown,
-    /// This machine has not the instructions; [`Kernels::best`] always runs.
+    /// This machine lacks the instructions: take [`Kernels::best`].
     Unsupported,
 }
 
@@ -42,31 +59,18 @@ impl fmt::Display for KernelsError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Unknown => "there are no kernels of that name",
-            Self::Unsupported => "this machine has not the instructions for these kernels",
+            Self::Unsupported => "this machine does not support these kernels",
         })
     }
 }
 
 impl std::error::Error for KernelsError {}
 
-/// Something to be done with whichever vectors the machine has.
-pub(crate) trait Work {
-    /// What it gives.
-    type Out;
-
-    /// Does it. Implementations are `inline(always)`, with all that they call, so that they are compiled for the
-    /// instructions of the function that calls them.
-    ///
-    /// # Safety
-    /// The machine has the instructions of `V`.
-    unsafe fn run<V: Vector>(self) -> Self::Out;
-}
-
 impl Kernels {
-    /// The names that [`Kernels::from_name`] knows, on whatever machine.
+    /// The names that [`Kernels::from_name`] knows, on every machine.
     pub const NAMES: [&'static str; 5] = ["scalar", "sse3", "avx2", "avx512", "neon"];
 
-    /// The widest that this machine has.
+    /// The widest set that this machine supports.
     ///
     /// Real-time: setup.
     pub fn best() -> Self {
@@ -75,7 +79,7 @@ impl Kernels {
         widest.unwrap_or(Self(Set::Scalar))
     }
 
-    /// All that this machine has, the narrowest first.
+    /// All sets that this machine supports, the narrowest first.
     ///
     /// Real-time: setup.
     pub fn available() -> impl Iterator<Item = Self> {
@@ -84,9 +88,13 @@ impl Kernels {
             .filter_map(|name| Self::from_name(name).ok())
     }
 
-    /// Those of that name, for tests and for comparing; `auto` is [`Kernels::best`].
+    /// The set of that name, for tests and comparisons; `auto` is [`Kernels::best`].
     ///
     /// Real-time: setup.
+    ///
+    /// # Errors
+    ///
+    /// The name is unknown, or this machine lacks the instructions.
     pub fn from_name(name: &str) -> Result<Self, KernelsError> {
         match name {
             "auto" => Ok(Self::best()),
@@ -104,7 +112,7 @@ impl Kernels {
         }
     }
 
-    /// What [`Kernels::from_name`] calls it.
+    /// The name that [`Kernels::from_name`] knows it by.
     pub fn name(self) -> &'static str {
         match self.0 {
             Set::Scalar => "scalar",
@@ -119,7 +127,8 @@ impl Kernels {
         }
     }
 
-    /// Whether eight complex vectors fit into the registers with room to work.
+    /// Returns true if the registers hold eight complex vectors and still have room for factors: then transforms use
+    /// radix 8.
     pub(crate) fn has_many_registers(self) -> bool {
         match self.0 {
             #[cfg(target_arch = "x86_64")]
@@ -130,23 +139,23 @@ impl Kernels {
         }
     }
 
-    /// Does `work` with this set's vectors.
+    /// Runs `kernel` with this set's vectors.
     ///
-    /// Real-time: hot as far as the work is.
+    /// Real-time: hot if the kernel is.
     #[inline]
-    pub(crate) fn run<W: Work>(self, work: W) -> W::Out {
-        // SAFETY: `named` has asked the machine for the instructions before it made the value.
+    pub fn run<K: Kernel>(self, kernel: K) -> K::Output {
+        // SAFETY: `from_name` has found the instructions on this machine before it made the value.
         unsafe {
             match self.0 {
-                Set::Scalar => work.run::<One>(),
+                Set::Scalar => kernel.run::<F32x1>(),
                 #[cfg(target_arch = "x86_64")]
-                Set::Sse3 => on_sse3(work),
+                Set::Sse3 => with_sse3(kernel),
                 #[cfg(target_arch = "x86_64")]
-                Set::Avx2 => on_avx2(work),
+                Set::Avx2 => with_avx2(kernel),
                 #[cfg(target_arch = "x86_64")]
-                Set::Avx512 => on_avx512(work),
+                Set::Avx512 => with_avx512(kernel),
                 #[cfg(target_arch = "aarch64")]
-                Set::Neon => work.run::<Neon>(),
+                Set::Neon => kernel.run::<Neon>(),
             }
         }
     }
@@ -167,23 +176,23 @@ fn has_avx2() -> bool {
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "sse3")]
-fn on_sse3<W: Work>(work: W) -> W::Out {
-    // SAFETY: this function's own instructions.
-    unsafe { work.run::<Four>() }
+fn with_sse3<K: Kernel>(kernel: K) -> K::Output {
+    // SAFETY: this function has the instructions enabled.
+    unsafe { kernel.run::<F32x4>() }
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma,f16c")]
-fn on_avx2<W: Work>(work: W) -> W::Out {
-    // SAFETY: this function's own instructions.
-    unsafe { work.run::<Eight>() }
+fn with_avx2<K: Kernel>(kernel: K) -> K::Output {
+    // SAFETY: this function has the instructions enabled.
+    unsafe { kernel.run::<F32x8>() }
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx2,fma,f16c")]
-fn on_avx512<W: Work>(work: W) -> W::Out {
-    // SAFETY: this function's own instructions.
-    unsafe { work.run::<Sixteen>() }
+fn with_avx512<K: Kernel>(kernel: K) -> K::Output {
+    // SAFETY: this function has the instructions enabled.
+    unsafe { kernel.run::<F32x16>() }
 }
 
 #[cfg(test)]
@@ -191,11 +200,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_gives_kernels_of_that_name_or_says_why_not() {
+    fn a_name_gives_its_kernels_or_a_reason() {
         for name in Kernels::NAMES {
             match Kernels::from_name(name) {
                 Ok(kernels) => assert_eq!(kernels.name(), name),
-                Err(why) => assert_eq!(why, KernelsError::Unsupported),
+                Err(error) => assert_eq!(error, KernelsError::Unsupported),
             }
         }
         assert_eq!(Kernels::from_name("mmx"), Err(KernelsError::Unknown));

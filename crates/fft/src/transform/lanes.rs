@@ -5,11 +5,12 @@
 //! place, the last one may write elsewhere. What exceeds the first cache is done depth first. The order is a list of
 //! steps made beforehand, so that the code that runs is one loop.
 
-use crate::butterflies::{From, To, factors, join, leaf_4, leaf_8};
-use crate::complex::{BLOCK, form::BLOCKED};
-use crate::kernels::{Kernels, Work};
-use crate::turn::turn;
-use crate::vector::Vector;
+use crate::transform::butterflies::{From, To, factors, join, leaf_4, leaf_8};
+use crate::simd::{BLOCK, form::BLOCKED};
+use crate::kernels::Kernels;
+use crate::simd::Kernel;
+use crate::transform::twiddle::turn;
+use crate::simd::Vector;
 use std::ops::Range;
 
 /// How many blocks (128 bytes each) are worked on together, pass after pass, before the next ones.
@@ -264,8 +265,8 @@ struct Run<'a, const IN: u8, const OUT: u8> {
     to: To,
 }
 
-impl<const IN: u8, const OUT: u8> Work for Run<'_, IN, OUT> {
-    type Out = ();
+impl<const IN: u8, const OUT: u8> Kernel for Run<'_, IN, OUT> {
+    type Output = ();
 
     #[inline(always)]
     unsafe fn run<V: Vector>(self) {

@@ -1,10 +1,11 @@
 //! One period of a delay line whose products are nested (Hurchalla): a third of the partitions, the same of sums of two,
 //! and what the two periods before gave, in one pass over memory.
 
-use crate::complex::{BLOCK, Complex, form::BLOCKED};
-use crate::kernels::{Kernels, Work};
-use crate::plan::Packing;
-use crate::vector::{HALF, Vector};
+use crate::simd::{BLOCK, Complex, form::BLOCKED};
+use crate::kernels::Kernels;
+use crate::simd::Kernel;
+use crate::real_fft::Packing;
+use crate::simd::{HALF, Vector};
 
 /// Products that are added up: an input's spectrum and a filter's each.
 pub type SpectrumPairs<'a> = &'a [(&'a [f32], &'a [f32])];
@@ -64,8 +65,8 @@ struct Nested<'a> {
     packing: Option<Packing>,
 }
 
-impl Work for Nested<'_> {
-    type Out = ();
+impl Kernel for Nested<'_> {
+    type Output = ();
 
     #[inline(always)]
     unsafe fn run<V: Vector>(self) {

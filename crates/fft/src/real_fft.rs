@@ -1,9 +1,9 @@
 //! [`RealFft`]: a real transform of one size, prepared.
 
-use crate::batch::Batch;
-use crate::four_step::FourStep;
+use crate::transform::batch::Batch;
+use crate::transform::four_step::FourStep;
 use crate::kernels::Kernels;
-use crate::peer::Peer;
+use crate::transform::small::Peer;
 use std::fmt;
 
 /// How many channels a batch has, and how many bins a block of a mono spectrum.
@@ -270,16 +270,8 @@ impl RealFft {
 
     /// Whether the lengths are the plan's; all that follows relies on it.
     fn fit(&self, time: &[f32], spectrum: &[f32], scratch: &[f32]) -> bool {
-        debug_assert_eq!(
-            time.len(),
-            self.buffer_len(),
-            "the length of the time values"
-        );
-        debug_assert_eq!(
-            spectrum.len(),
-            self.buffer_len(),
-            "the length of the spectrum"
-        );
+        debug_assert_eq!(time.len(), self.buffer_len(), "the length of the time values");
+        debug_assert_eq!(spectrum.len(), self.buffer_len(), "the length of the spectrum");
         debug_assert_eq!(
             scratch.len(),
             self.scratch_len(),
@@ -321,10 +313,7 @@ mod tests {
                 *x = (i * 7919 % 1000) as f32 / 500.0 - 1.0;
             }
             let mut scratch = AlignedBuffer::new(fft.scratch_len());
-            let (mut whole, mut parts) = (
-                AlignedBuffer::new(time.len()),
-                AlignedBuffer::new(time.len()),
-            );
+            let (mut whole, mut parts) = (AlignedBuffer::new(time.len()), AlignedBuffer::new(time.len()));
             fft.forward(&time, &mut whole, &mut scratch);
             for i in 0..fft.pieces() {
                 fft.forward_piece(i, &time, &mut parts, &mut scratch);

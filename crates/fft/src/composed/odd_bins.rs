@@ -9,15 +9,16 @@
 //! Its upper half has bins 4k + 1 > N, and these are the conjugates of bins 2N - (4k + 1): so bin 4k + 3 is the conjugate
 //! of z's bin N/2 - 1 - k. One complex transform of N/2 values gives all odd bins, and none twice.
 
-use crate::butterflies::{From, To};
-use crate::complex::form::BLOCKED;
-use crate::complex::{BLOCK, Complex};
-use crate::four_step::FourStep;
-use crate::kernels::{Kernels, Work};
-use crate::plan::{Packing, SizeError};
-use crate::turn::turn;
-use crate::vector::{HALF, Vector};
-use crate::vertical::Vertical;
+use crate::transform::butterflies::{From, To};
+use crate::simd::form::BLOCKED;
+use crate::simd::{BLOCK, Complex};
+use crate::transform::four_step::FourStep;
+use crate::kernels::Kernels;
+use crate::simd::Kernel;
+use crate::real_fft::{Packing, SizeError};
+use crate::transform::twiddle::turn;
+use crate::simd::{HALF, Vector};
+use crate::transform::lanes::Vertical;
 use std::ops::Range;
 
 /// How the complex transform is done.
@@ -193,8 +194,8 @@ struct Fold<'a> {
     even: Option<*mut f32>,
 }
 
-impl Work for Fold<'_> {
-    type Out = ();
+impl Kernel for Fold<'_> {
+    type Output = ();
 
     #[inline(always)]
     unsafe fn run<V: Vector>(self) {
@@ -242,8 +243,8 @@ struct Spread {
     step: usize,
 }
 
-impl Work for Spread {
-    type Out = ();
+impl Kernel for Spread {
+    type Output = ();
 
     #[inline(always)]
     unsafe fn run<V: Vector>(self) {
@@ -273,8 +274,8 @@ struct Merge {
     to: *mut f32,
 }
 
-impl Work for Merge {
-    type Out = ();
+impl Kernel for Merge {
+    type Output = ();
 
     #[inline(always)]
     unsafe fn run<V: Vector>(self) {

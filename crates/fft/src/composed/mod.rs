@@ -13,10 +13,12 @@
 //! | 2 | M | none |
 //! | 4 | 2M + M | none |
 
-use crate::complex::BLOCK;
+mod odd_bins;
+
+use crate::simd::BLOCK;
 use crate::kernels::Kernels;
-use crate::odd::{FOLD, MERGE, Odd};
-use crate::plan::{Packing, RealFft, SizeError};
+use crate::composed::odd_bins::{FOLD, MERGE, Odd};
+use crate::real_fft::{Packing, RealFft, SizeError};
 use std::ops::Range;
 use std::sync::Arc;
 

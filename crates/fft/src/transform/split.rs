@@ -3,9 +3,9 @@
 //! The complex transform takes even frames as real and odd ones as imaginary parts. Its bins hold the even frames'
 //! spectrum plus i times the odd ones'; both are symmetrical, so bin `k` and bin `M - k` tell them apart.
 
-use crate::complex::{BLOCK, Complex, form::BLOCKED};
-use crate::turn::turn;
-use crate::vector::{HALF, Vector};
+use crate::simd::{BLOCK, Complex, form::BLOCKED};
+use crate::transform::twiddle::turn;
+use crate::simd::{HALF, Vector};
 
 /// The factors for a batch of sixteen.
 pub(crate) struct Split {

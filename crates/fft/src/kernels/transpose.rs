@@ -1,8 +1,9 @@
 //! Sixteen rows become sixteen columns: channels side by side, and apart again.
 
-use crate::kernels::{Kernels, Work};
-use crate::plan::LANES;
-use crate::vector::Vector;
+use crate::kernels::Kernels;
+use crate::simd::Kernel;
+use crate::real_fft::LANES;
+use crate::simd::Vector;
 
 impl Kernels {
     /// Sixteen rows of sixteen floats, which begin `from_step` floats apart, as columns: row `r` of `to` has the `r`-th
@@ -41,8 +42,8 @@ struct Transpose {
     to_step: usize,
 }
 
-impl Work for Transpose {
-    type Out = ();
+impl Kernel for Transpose {
+    type Output = ();
 
     #[inline(always)]
     unsafe fn run<V: Vector>(self) {

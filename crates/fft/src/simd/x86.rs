@@ -1,110 +1,57 @@
 //! The vectors of x86-64: four floats (SSE3), eight (AVX2 with FMA and F16C), sixteen (AVX-512).
 
-use super::{HALF, Vector};
-use crate::half;
+use super::{HALF, Vector, transpose_by_four};
 use std::arch::x86_64::*;
-use std::ops::{Add, Mul, Sub};
 
 /// Four floats.
 #[derive(Clone, Copy)]
-pub(crate) struct Four(__m128);
+pub(crate) struct F32x4(__m128);
 
 /// Eight floats.
 #[derive(Clone, Copy)]
-pub(crate) struct Eight(__m256);
+pub(crate) struct F32x8(__m256);
 
 /// Sixteen floats.
 #[derive(Clone, Copy)]
-pub(crate) struct Sixteen(__m512);
+pub(crate) struct F32x16(__m512);
 
-/// The operators of a vector type, each one instruction.
-macro_rules! operators {
-    ($vector:ident, $add:ident, $sub:ident, $mul:ident) => {
-        impl Add for $vector {
-            type Output = Self;
-            #[inline(always)]
-            fn add(self, other: Self) -> Self {
-                // SAFETY: there is a value of this type, so the machine has its instructions.
-                Self(unsafe { $add(self.0, other.0) })
-            }
+operators!(F32x4, _mm_add_ps, _mm_sub_ps, _mm_mul_ps);
+operators!(F32x8, _mm256_add_ps, _mm256_sub_ps, _mm256_mul_ps);
+operators!(F32x16, _mm512_add_ps, _mm512_sub_ps, _mm512_mul_ps);
+
+/// Inside `impl Vector`: the multiply-adds that round once.
+macro_rules! fused {
+    ($fma:ident, $fnma:ident, $fms:ident) => {
+        const FUSED: bool = true;
+
+        #[inline(always)]
+        fn fma(self, b: Self, c: Self) -> Self {
+            // SAFETY: there is a value of this type, so the machine has its instructions.
+            Self(unsafe { $fma(self.0, b.0, c.0) })
         }
 
-        impl Sub for $vector {
-            type Output = Self;
-            #[inline(always)]
-            fn sub(self, other: Self) -> Self {
-                // SAFETY: as for `add`.
-                Self(unsafe { $sub(self.0, other.0) })
-            }
+        #[inline(always)]
+        fn fnma(self, b: Self, c: Self) -> Self {
+            // SAFETY: as for `fma`.
+            Self(unsafe { $fnma(self.0, b.0, c.0) })
         }
 
-        impl Mul for $vector {
-            type Output = Self;
-            #[inline(always)]
-            fn mul(self, other: Self) -> Self {
-                // SAFETY: as for `add`.
-                Self(unsafe { $mul(self.0, other.0) })
-            }
+        #[inline(always)]
+        fn fms(self, b: Self, c: Self) -> Self {
+            // SAFETY: as for `fma`.
+            Self(unsafe { $fms(self.0, b.0, c.0) })
         }
     };
 }
 
-operators!(Four, _mm_add_ps, _mm_sub_ps, _mm_mul_ps);
-operators!(Eight, _mm256_add_ps, _mm256_sub_ps, _mm256_mul_ps);
-operators!(Sixteen, _mm512_add_ps, _mm512_sub_ps, _mm512_mul_ps);
-
-// SAFETY: operations on values need what made the values.
-unsafe impl Vector for Four {
+// SAFETY: values are made by `load`, `load_half` and `splat` only, and the operations need no other instructions.
+unsafe impl Vector for F32x4 {
     const LANES: usize = 4;
-    const FUSED: bool = false;
-
-    #[inline(always)]
-    unsafe fn load(from: *const f32) -> Self {
-        // SAFETY: the caller's promise.
-        Self(unsafe { _mm_loadu_ps(from) })
-    }
-
-    #[inline(always)]
-    unsafe fn load_half(from: *const u16) -> Self {
-        let mut wide = [0.0; 4];
-        for (i, wide) in wide.iter_mut().enumerate() {
-            // SAFETY: the caller's promise: four of them.
-            *wide = half::to_f32(unsafe { from.add(i).read() });
-        }
-        // SAFETY: `wide` has four.
-        unsafe { Self::load(wide.as_ptr()) }
-    }
-
-    #[inline(always)]
-    unsafe fn store(self, to: *mut f32) {
-        // SAFETY: the caller's promise.
-        unsafe { _mm_storeu_ps(to, self.0) }
-    }
-
-    #[inline(always)]
-    unsafe fn splat(value: f32) -> Self {
-        // SAFETY: the caller's promise.
-        Self(unsafe { _mm_set1_ps(value) })
-    }
-
-    #[inline(always)]
-    fn fma(self, b: Self, c: Self) -> Self {
-        self * b + c
-    }
-
-    #[inline(always)]
-    fn fnma(self, b: Self, c: Self) -> Self {
-        c - self * b
-    }
-
-    #[inline(always)]
-    fn fms(self, b: Self, c: Self) -> Self {
-        self * b - c
-    }
+    memory!(_mm_loadu_ps, _mm_storeu_ps, _mm_set1_ps, _mm_cvtss_f32);
 
     #[inline(always)]
     fn unzip(self, next: Self) -> (Self, Self) {
-        // SAFETY: there is a value of this type.
+        // SAFETY: there is a value of this type, so the machine has its instructions.
         unsafe {
             (
                 Self(_mm_shuffle_ps::<0b10_00_10_00>(self.0, next.0)),
@@ -115,7 +62,7 @@ unsafe impl Vector for Four {
 
     #[inline(always)]
     fn zip(self, second: Self) -> (Self, Self) {
-        // SAFETY: there is a value of this type.
+        // SAFETY: there is a value of this type, so the machine has its instructions.
         unsafe {
             (
                 Self(_mm_unpacklo_ps(self.0, second.0)),
@@ -126,13 +73,13 @@ unsafe impl Vector for Four {
 
     #[inline(always)]
     fn reverse(self) -> Self {
-        // SAFETY: there is a value of this type.
+        // SAFETY: there is a value of this type, so the machine has its instructions.
         Self(unsafe { _mm_shuffle_ps::<0b00_01_10_11>(self.0, self.0) })
     }
 
     #[inline(always)]
     fn slide(self, first: Self) -> Self {
-        // SAFETY: there is a value of this type.
+        // SAFETY: there is a value of this type, so the machine has its instructions.
         unsafe {
             let up = _mm_shuffle_ps::<0b10_01_00_00>(self.0, self.0);
             Self(_mm_move_ss(up, first.0))
@@ -140,39 +87,17 @@ unsafe impl Vector for Four {
     }
 
     #[inline(always)]
-    fn first(self) -> f32 {
-        // SAFETY: there is a value of this type.
-        unsafe { _mm_cvtss_f32(self.0) }
-    }
-
-    #[inline(always)]
     unsafe fn transpose(from: *const f32, from_step: usize, to: *mut f32, to_step: usize) {
-        for row in (0..HALF).step_by(4) {
-            for column in (0..HALF).step_by(4) {
-                // SAFETY: the caller's promise: sixteen rows of sixteen at either end; the machine has SSE.
-                unsafe {
-                    let at = |i: usize| _mm_loadu_ps(from.add((row + i) * from_step + column));
-                    let (mut a, mut b, mut c, mut d) = (at(0), at(1), at(2), at(3));
-                    _MM_TRANSPOSE4_PS(&mut a, &mut b, &mut c, &mut d);
-                    for (i, turned) in [a, b, c, d].into_iter().enumerate() {
-                        _mm_storeu_ps(to.add((column + i) * to_step + row), turned);
-                    }
-                }
-            }
-        }
+        // SAFETY: the caller's promise.
+        unsafe { transpose_by_four::<Self>(from, from_step, to, to_step) }
     }
 }
 
-// SAFETY: operations on values need what made the values.
-unsafe impl Vector for Eight {
+// SAFETY: values are made by `load`, `load_half` and `splat` only, and the operations need no other instructions.
+unsafe impl Vector for F32x8 {
     const LANES: usize = 8;
-    const FUSED: bool = true;
-
-    #[inline(always)]
-    unsafe fn load(from: *const f32) -> Self {
-        // SAFETY: the caller's promise.
-        Self(unsafe { _mm256_loadu_ps(from) })
-    }
+    memory!(_mm256_loadu_ps, _mm256_storeu_ps, _mm256_set1_ps, _mm256_cvtss_f32);
+    fused!(_mm256_fmadd_ps, _mm256_fnmadd_ps, _mm256_fmsub_ps);
 
     #[inline(always)]
     unsafe fn load_half(from: *const u16) -> Self {
@@ -181,38 +106,8 @@ unsafe impl Vector for Eight {
     }
 
     #[inline(always)]
-    unsafe fn store(self, to: *mut f32) {
-        // SAFETY: the caller's promise.
-        unsafe { _mm256_storeu_ps(to, self.0) }
-    }
-
-    #[inline(always)]
-    unsafe fn splat(value: f32) -> Self {
-        // SAFETY: the caller's promise.
-        Self(unsafe { _mm256_set1_ps(value) })
-    }
-
-    #[inline(always)]
-    fn fma(self, b: Self, c: Self) -> Self {
-        // SAFETY: there is a value of this type.
-        Self(unsafe { _mm256_fmadd_ps(self.0, b.0, c.0) })
-    }
-
-    #[inline(always)]
-    fn fnma(self, b: Self, c: Self) -> Self {
-        // SAFETY: there is a value of this type.
-        Self(unsafe { _mm256_fnmadd_ps(self.0, b.0, c.0) })
-    }
-
-    #[inline(always)]
-    fn fms(self, b: Self, c: Self) -> Self {
-        // SAFETY: there is a value of this type.
-        Self(unsafe { _mm256_fmsub_ps(self.0, b.0, c.0) })
-    }
-
-    #[inline(always)]
     fn unzip(self, next: Self) -> (Self, Self) {
-        // SAFETY: there is a value of this type.
+        // SAFETY: there is a value of this type, so the machine has its instructions.
         unsafe {
             let low = _mm256_permute2f128_ps::<0x20>(self.0, next.0);
             let high = _mm256_permute2f128_ps::<0x31>(self.0, next.0);
@@ -225,7 +120,7 @@ unsafe impl Vector for Eight {
 
     #[inline(always)]
     fn zip(self, second: Self) -> (Self, Self) {
-        // SAFETY: there is a value of this type.
+        // SAFETY: there is a value of this type, so the machine has its instructions.
         unsafe {
             let low = _mm256_unpacklo_ps(self.0, second.0);
             let high = _mm256_unpackhi_ps(self.0, second.0);
@@ -238,7 +133,7 @@ unsafe impl Vector for Eight {
 
     #[inline(always)]
     fn reverse(self) -> Self {
-        // SAFETY: there is a value of this type.
+        // SAFETY: there is a value of this type, so the machine has its instructions.
         unsafe {
             let order = _mm256_setr_epi32(7, 6, 5, 4, 3, 2, 1, 0);
             Self(_mm256_permutevar8x32_ps(self.0, order))
@@ -247,18 +142,12 @@ unsafe impl Vector for Eight {
 
     #[inline(always)]
     fn slide(self, first: Self) -> Self {
-        // SAFETY: there is a value of this type.
+        // SAFETY: there is a value of this type, so the machine has its instructions.
         unsafe {
             let order = _mm256_setr_epi32(0, 0, 1, 2, 3, 4, 5, 6);
             let up = _mm256_permutevar8x32_ps(self.0, order);
             Self(_mm256_blend_ps::<1>(up, first.0))
         }
-    }
-
-    #[inline(always)]
-    fn first(self) -> f32 {
-        // SAFETY: there is a value of this type.
-        unsafe { _mm256_cvtss_f32(self.0) }
     }
 
     #[inline(always)]
@@ -276,7 +165,7 @@ unsafe impl Vector for Eight {
     }
 }
 
-/// Eight rows of eight become columns. Rows of four from both halves meet while they are loaded, so that only two
+/// F32x8 rows of eight become columns. Rows of four from both halves meet while they are loaded, so that only two
 /// rounds of shuffles are left.
 ///
 /// # Safety
@@ -311,16 +200,11 @@ unsafe fn transpose_eight(from: *const f32, from_step: usize, to: *mut f32, to_s
     }
 }
 
-// SAFETY: operations on values need what made the values.
-unsafe impl Vector for Sixteen {
+// SAFETY: values are made by `load`, `load_half` and `splat` only, and the operations need no other instructions.
+unsafe impl Vector for F32x16 {
     const LANES: usize = 16;
-    const FUSED: bool = true;
-
-    #[inline(always)]
-    unsafe fn load(from: *const f32) -> Self {
-        // SAFETY: the caller's promise.
-        Self(unsafe { _mm512_loadu_ps(from) })
-    }
+    memory!(_mm512_loadu_ps, _mm512_storeu_ps, _mm512_set1_ps, _mm512_cvtss_f32);
+    fused!(_mm512_fmadd_ps, _mm512_fnmadd_ps, _mm512_fmsub_ps);
 
     #[inline(always)]
     unsafe fn load_half(from: *const u16) -> Self {
@@ -329,38 +213,8 @@ unsafe impl Vector for Sixteen {
     }
 
     #[inline(always)]
-    unsafe fn store(self, to: *mut f32) {
-        // SAFETY: the caller's promise.
-        unsafe { _mm512_storeu_ps(to, self.0) }
-    }
-
-    #[inline(always)]
-    unsafe fn splat(value: f32) -> Self {
-        // SAFETY: the caller's promise.
-        Self(unsafe { _mm512_set1_ps(value) })
-    }
-
-    #[inline(always)]
-    fn fma(self, b: Self, c: Self) -> Self {
-        // SAFETY: there is a value of this type.
-        Self(unsafe { _mm512_fmadd_ps(self.0, b.0, c.0) })
-    }
-
-    #[inline(always)]
-    fn fnma(self, b: Self, c: Self) -> Self {
-        // SAFETY: there is a value of this type.
-        Self(unsafe { _mm512_fnmadd_ps(self.0, b.0, c.0) })
-    }
-
-    #[inline(always)]
-    fn fms(self, b: Self, c: Self) -> Self {
-        // SAFETY: there is a value of this type.
-        Self(unsafe { _mm512_fmsub_ps(self.0, b.0, c.0) })
-    }
-
-    #[inline(always)]
     fn unzip(self, next: Self) -> (Self, Self) {
-        // SAFETY: there is a value of this type.
+        // SAFETY: there is a value of this type, so the machine has its instructions.
         unsafe {
             let even = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
             let odd = _mm512_setr_epi32(1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31);
@@ -373,7 +227,7 @@ unsafe impl Vector for Sixteen {
 
     #[inline(always)]
     fn zip(self, second: Self) -> (Self, Self) {
-        // SAFETY: there is a value of this type.
+        // SAFETY: there is a value of this type, so the machine has its instructions.
         unsafe {
             let low = _mm512_setr_epi32(0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
             let high =
@@ -387,7 +241,7 @@ unsafe impl Vector for Sixteen {
 
     #[inline(always)]
     fn reverse(self) -> Self {
-        // SAFETY: there is a value of this type.
+        // SAFETY: there is a value of this type, so the machine has its instructions.
         unsafe {
             let order = _mm512_setr_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
             Self(_mm512_permutexvar_ps(order, self.0))
@@ -396,7 +250,7 @@ unsafe impl Vector for Sixteen {
 
     #[inline(always)]
     fn slide(self, first: Self) -> Self {
-        // SAFETY: there is a value of this type.
+        // SAFETY: there is a value of this type, so the machine has its instructions.
         unsafe {
             let order = _mm512_setr_epi32(16, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14);
             Self(_mm512_permutex2var_ps(self.0, order, first.0))
@@ -404,17 +258,11 @@ unsafe impl Vector for Sixteen {
     }
 
     #[inline(always)]
-    fn first(self) -> f32 {
-        // SAFETY: there is a value of this type.
-        unsafe { _mm512_cvtss_f32(self.0) }
-    }
-
-    #[inline(always)]
     unsafe fn transpose(from: *const f32, from_step: usize, to: *mut f32, to_step: usize) {
         // SAFETY: the caller's promise: sixteen rows of sixteen at either end, and AVX-512.
         unsafe {
             for column in (0..HALF).step_by(4) {
-                // Lane 4g + i of row r: row 4g + r, column + i. Four rows meet in each while they are loaded.
+                // Lane 4g + i of row r: row 4g + r, column + i. F32x4 rows meet in each while they are loaded.
                 let mut quad = [_mm512_setzero_ps(); 4];
                 for (r, row) in quad.iter_mut().enumerate() {
                     let at = from.add(r * from_step + column);

@@ -1,7 +1,7 @@
 //! The smallest parts of a transform: four or eight blocks at a time, whatever their lanes are.
 
-use crate::complex::{BLOCK, Complex, form::BLOCKED};
-use crate::vector::{HALF, Vector};
+use crate::simd::{BLOCK, Complex, form::BLOCKED};
+use crate::simd::{HALF, Vector};
 use std::ops::Range;
 
 /// How many floats of factors a place in a pass of `radix` needs.
@@ -61,9 +61,9 @@ pub(crate) unsafe fn leaf_4<V: Vector, const IN: u8>(from: From, to: To) {
             let (a, b) = (x0.add(x2), x0.sub(x2));
             let (c, d) = (x1.add(x3), x1.sub(x3));
             to.put::<V, BLOCKED>(0, lane, a.add(c));
-            to.put::<V, BLOCKED>(1, lane, b.add_turned(d));
+            to.put::<V, BLOCKED>(1, lane, b.sub_i(d));
             to.put::<V, BLOCKED>(2, lane, a.sub(c));
-            to.put::<V, BLOCKED>(3, lane, b.sub_turned(d));
+            to.put::<V, BLOCKED>(3, lane, b.add_i(d));
         }
         lane += V::LANES;
     }
@@ -91,13 +91,13 @@ pub(crate) unsafe fn leaf_8<V: Vector, const IN: u8>(from: From, to: To) {
             let (s0, s1) = (a0.add(a2), a0.sub(a2));
             let (s2, s3) = (a1.add(a3), a1.sub(a3));
             to.put::<V, BLOCKED>(0, lane, s0.add(s2));
-            to.put::<V, BLOCKED>(2, lane, s1.add_turned(s3));
+            to.put::<V, BLOCKED>(2, lane, s1.sub_i(s3));
             to.put::<V, BLOCKED>(4, lane, s0.sub(s2));
-            to.put::<V, BLOCKED>(6, lane, s1.sub_turned(s3));
+            to.put::<V, BLOCKED>(6, lane, s1.add_i(s3));
 
-            let (c0, c1) = (b0.add_turned(b2), b0.sub_turned(b2));
+            let (c0, c1) = (b0.sub_i(b2), b0.add_i(b2));
             let (p, q) = (b1.add(b3), b1.sub(b3));
-            let (u, v) = (q.add_turned(p), p.add_turned(q));
+            let (u, v) = (q.sub_i(p), p.sub_i(q));
             let plus = |c: Complex<V>, re, im| Complex {
                 re: root.fma(re, c.re),
                 im: root.fma(im, c.im),
@@ -152,10 +152,10 @@ pub(crate) unsafe fn join_4<V: Vector, const OUT: u8>(
         let mut lane = 0;
         while lane < HALF {
             let x = |i| from.get::<V, BLOCKED>(i, lane);
-            let (e0, e1) = x(0).twist(x(2), w2, two);
-            let (o0, o1) = x(1).twist(x(3), w2, two);
-            let (y0, y2) = e0.twist(o0, w1, two);
-            let (y1, y3) = e1.twist_turned(o1, w1, two);
+            let (e0, e1) = x(0).butterfly(x(2), w2, two);
+            let (o0, o1) = x(1).butterfly(x(3), w2, two);
+            let (y0, y2) = e0.butterfly(o0, w1, two);
+            let (y1, y3) = e1.butterfly_i(o1, w1, two);
             to.put::<V, OUT>(0, lane, y0);
             to.put::<V, OUT>(1, lane, y1);
             to.put::<V, OUT>(2, lane, y2);
@@ -196,18 +196,18 @@ pub(crate) unsafe fn join_8<V: Vector, const OUT: u8>(
         let mut lane = 0;
         while lane < HALF {
             let x = |i| from.get::<V, BLOCKED>(i, lane);
-            let (e0, e1) = x(0).twist(x(4), w4, two);
-            let (o0, o1) = x(2).twist(x(6), w4, two);
-            let (a0, a2) = e0.twist(o0, w2, two);
-            let (a1, a3) = e1.twist_turned(o1, w2, two);
-            let (e0, e1) = x(1).twist(x(5), w4, two);
-            let (o0, o1) = x(3).twist(x(7), w4, two);
-            let (b0, b2) = e0.twist(o0, w2, two);
-            let (b1, b3) = e1.twist_turned(o1, w2, two);
-            let (y0, y4) = a0.twist(b0, w1, two);
-            let (y1, y5) = a1.twist(b1, w1_turned, two);
-            let (y2, y6) = a2.twist_turned(b2, w1, two);
-            let (y3, y7) = a3.twist_turned(b3, w1_turned, two);
+            let (e0, e1) = x(0).butterfly(x(4), w4, two);
+            let (o0, o1) = x(2).butterfly(x(6), w4, two);
+            let (a0, a2) = e0.butterfly(o0, w2, two);
+            let (a1, a3) = e1.butterfly_i(o1, w2, two);
+            let (e0, e1) = x(1).butterfly(x(5), w4, two);
+            let (o0, o1) = x(3).butterfly(x(7), w4, two);
+            let (b0, b2) = e0.butterfly(o0, w2, two);
+            let (b1, b3) = e1.butterfly_i(o1, w2, two);
+            let (y0, y4) = a0.butterfly(b0, w1, two);
+            let (y1, y5) = a1.butterfly(b1, w1_turned, two);
+            let (y2, y6) = a2.butterfly_i(b2, w1, two);
+            let (y3, y7) = a3.butterfly_i(b3, w1_turned, two);
             to.put::<V, OUT>(0, lane, y0);
             to.put::<V, OUT>(1, lane, y1);
             to.put::<V, OUT>(2, lane, y2);

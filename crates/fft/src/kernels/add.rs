@@ -1,8 +1,9 @@
 //! Spectra added to and taken from one another, number by number.
 
-use crate::complex::BLOCK;
-use crate::kernels::{Kernels, Work};
-use crate::vector::{HALF, Vector};
+use crate::simd::BLOCK;
+use crate::kernels::Kernels;
+use crate::simd::Kernel;
+use crate::simd::{HALF, Vector};
 use std::ops::Range;
 
 impl Kernels {
@@ -80,8 +81,8 @@ struct AddBlocks {
     step: usize,
 }
 
-impl Work for AddBlocks {
-    type Out = ();
+impl Kernel for AddBlocks {
+    type Output = ();
 
     #[inline(always)]
     unsafe fn run<V: Vector>(self) {
@@ -106,8 +107,8 @@ struct Add {
     b: *const f32,
 }
 
-impl Work for Add {
-    type Out = ();
+impl Kernel for Add {
+    type Output = ();
 
     #[inline(always)]
     unsafe fn run<V: Vector>(self) {
@@ -130,8 +131,8 @@ struct SubtractTwo {
     c: *const f32,
 }
 
-impl Work for SubtractTwo {
-    type Out = ();
+impl Kernel for SubtractTwo {
+    type Output = ();
 
     #[inline(always)]
     unsafe fn run<V: Vector>(self) {

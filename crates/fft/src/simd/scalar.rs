@@ -1,14 +1,13 @@
-//! One float at a time: runs everywhere.
+//! One float at a time: runs on every machine, and is what the other sets are compared with.
 
 use super::{HALF, Vector};
-use crate::half;
 use std::ops::{Add, Mul, Sub};
 
 /// One float.
 #[derive(Clone, Copy)]
-pub(crate) struct One(f32);
+pub(crate) struct F32x1(f32);
 
-impl Add for One {
+impl Add for F32x1 {
     type Output = Self;
     #[inline(always)]
     fn add(self, other: Self) -> Self {
@@ -16,7 +15,7 @@ impl Add for One {
     }
 }
 
-impl Sub for One {
+impl Sub for F32x1 {
     type Output = Self;
     #[inline(always)]
     fn sub(self, other: Self) -> Self {
@@ -24,7 +23,7 @@ impl Sub for One {
     }
 }
 
-impl Mul for One {
+impl Mul for F32x1 {
     type Output = Self;
     #[inline(always)]
     fn mul(self, other: Self) -> Self {
@@ -32,21 +31,14 @@ impl Mul for One {
     }
 }
 
-// SAFETY: needs no instructions that some machine lacks.
-unsafe impl Vector for One {
+// SAFETY: it needs no instructions that some machine lacks.
+unsafe impl Vector for F32x1 {
     const LANES: usize = 1;
-    const FUSED: bool = false;
 
     #[inline(always)]
     unsafe fn load(from: *const f32) -> Self {
         // SAFETY: the caller's promise.
         Self(unsafe { from.read() })
-    }
-
-    #[inline(always)]
-    unsafe fn load_half(from: *const u16) -> Self {
-        // SAFETY: the caller's promise.
-        Self(half::to_f32(unsafe { from.read() }))
     }
 
     #[inline(always)]
@@ -58,21 +50,6 @@ unsafe impl Vector for One {
     #[inline(always)]
     unsafe fn splat(value: f32) -> Self {
         Self(value)
-    }
-
-    #[inline(always)]
-    fn fma(self, b: Self, c: Self) -> Self {
-        self * b + c
-    }
-
-    #[inline(always)]
-    fn fnma(self, b: Self, c: Self) -> Self {
-        c - self * b
-    }
-
-    #[inline(always)]
-    fn fms(self, b: Self, c: Self) -> Self {
-        self * b - c
     }
 
     #[inline(always)]

@@ -3,11 +3,12 @@
 //! The mirror image of block `b` (bins 16b ..) is block `B - 1 - b` read backwards, but one lane off: lane i meets
 //! lane 16 - i, and lane 0 meets lane 0 of the block after it.
 
-use crate::complex::form::BLOCKED;
-use crate::complex::{BLOCK, Complex};
-use crate::kernels::{Kernels, Work};
-use crate::split::factor;
-use crate::vector::{HALF, Vector};
+use crate::simd::form::BLOCKED;
+use crate::simd::{BLOCK, Complex};
+use crate::kernels::Kernels;
+use crate::simd::Kernel;
+use crate::transform::split::factor;
+use crate::simd::{HALF, Vector};
 
 /// What a spectrum of one size needs for it.
 pub(crate) struct Mirror {
@@ -66,8 +67,8 @@ struct Run<'a, const FORWARD: bool> {
     count: usize,
 }
 
-impl<const FORWARD: bool> Work for Run<'_, FORWARD> {
-    type Out = ();
+impl<const FORWARD: bool> Kernel for Run<'_, FORWARD> {
+    type Output = ();
 
     #[inline(always)]
     unsafe fn run<V: Vector>(self) {

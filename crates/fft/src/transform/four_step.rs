@@ -6,15 +6,16 @@
 //! sixteen at a time, and comes out in the order of the bins. Then the real spectrum is taken out of the complex one.
 //! The way back is the same in the opposite order of the ends, with real and imaginary parts exchanged.
 
-use crate::butterflies::{From, To};
-use crate::complex::form::{BLOCKED, PAIRS, SWAPPED, SWAPPED_PAIRS};
-use crate::complex::{BLOCK, Complex};
-use crate::kernels::{Kernels, Work};
-use crate::mirror::Mirror;
-use crate::plan::{RealFft, SizeError};
-use crate::turn::turn;
-use crate::vector::{HALF, Vector};
-use crate::vertical::Vertical;
+use crate::transform::butterflies::{From, To};
+use crate::simd::form::{BLOCKED, PAIRS, SWAPPED, SWAPPED_PAIRS};
+use crate::simd::{BLOCK, Complex};
+use crate::kernels::Kernels;
+use crate::simd::Kernel;
+use crate::transform::mirror::Mirror;
+use crate::real_fft::{RealFft, SizeError};
+use crate::transform::twiddle::turn;
+use crate::simd::{HALF, Vector};
+use crate::transform::lanes::Vertical;
 use std::ops::Range;
 
 /// A real transform of one channel in pieces; the bits are those of [`RealFft`] with [`crate::Packing::Mono`] and
@@ -22,7 +23,7 @@ use std::ops::Range;
 ///
 /// The pieces of one direction are run in order, 0 .. [`FourStep::pieces`], with the same slices, whose contents must
 /// stay as they are in between.
-pub struct FourStep {
+pub(crate) struct FourStep {
     bins: usize,
     kernels: Kernels,
     columns: Vertical,
@@ -69,12 +70,12 @@ enum Piece {
 
 impl FourStep {
     /// The fewest bins.
-    pub const SMALLEST: usize = 256;
+    pub(crate) const SMALLEST: usize = 256;
 
     /// Prepares a transform with `bins` bins, a power of two.
     ///
     /// Real-time: setup.
-    pub fn new(bins: usize, kernels: Kernels) -> Result<Self, SizeError> {
+    pub(crate) fn new(bins: usize, kernels: Kernels) -> Result<Self, SizeError> {
         if !bins.is_power_of_two() {
             return Err(SizeError::NotPowerOfTwo(bins));
         }
@@ -116,23 +117,18 @@ impl FourStep {
         })
     }
 
-    /// How many bins.
-    pub fn bins(&self) -> usize {
-        self.bins
-    }
-
     /// The length of a spectrum, and of the values in time.
-    pub fn floats(&self) -> usize {
+    pub(crate) fn floats(&self) -> usize {
         2 * self.bins
     }
 
     /// The length of the scratch memory.
-    pub fn scratch(&self) -> usize {
+    pub(crate) fn scratch(&self) -> usize {
         2 * self.bins + self.width * BLOCK
     }
 
     /// How many pieces a transform has, forward or back.
-    pub fn pieces(&self) -> usize {
+    pub(crate) fn pieces(&self) -> usize {
         self.column_pieces() + self.row_pieces() + self.splits
     }
 
@@ -152,7 +148,7 @@ impl FourStep {
 
     /// Roughly how many instructions piece `i` of a forward transform is, or of an inverse one, with a vector as wide as
     /// half a block.
-    pub fn weight(&self, i: usize, forward: bool) -> u32 {
+    pub(crate) fn weight(&self, i: usize, forward: bool) -> u32 {
         let columns = |step| {
             let in_time = if forward { self.columns.read(step) } else { 0 };
             self.columns.weight(step) + IN_TIME * in_time
@@ -202,7 +198,7 @@ impl FourStep {
     /// done.
     ///
     /// Real-time: hot.
-    pub fn forward_piece(&self, i: usize, time: &[f32], spectrum: &mut [f32], scratch: &mut [f32]) {
+    pub(crate) fn forward_piece(&self, i: usize, time: &[f32], spectrum: &mut [f32], scratch: &mut [f32]) {
         if !self.fit(i, time, spectrum, scratch) {
             return;
         }
@@ -222,7 +218,7 @@ impl FourStep {
     /// piece, nothing is done.
     ///
     /// Real-time: hot.
-    pub fn inverse_piece(
+    pub(crate) fn inverse_piece(
         &self,
         i: usize,
         spectrum: &mut [f32],
@@ -248,7 +244,7 @@ impl FourStep {
     /// bits of [`FourStep::inverse_piece`]. All lengths are exact; with others, or without such a piece, nothing is done.
     ///
     /// Real-time: hot.
-    pub fn inverse_piece_in_place(&self, i: usize, data: &mut [f32], scratch: &mut [f32]) {
+    pub(crate) fn inverse_piece_in_place(&self, i: usize, data: &mut [f32], scratch: &mut [f32]) {
         if !self.fit(i, data, data, scratch) {
             return;
         }
@@ -394,8 +390,8 @@ struct Across<'a> {
     rows: *mut f32,
 }
 
-impl Work for Across<'_> {
-    type Out = ();
+impl Kernel for Across<'_> {
+    type Output = ();
 
     #[inline(always)]
     unsafe fn run<V: Vector>(self) {

@@ -2,13 +2,14 @@
 //!
 //! In time, frames 2n and 2n + 1 of sixteen channels are the real and imaginary parts of a block, just as they stand.
 
-use crate::butterflies::{From, To};
-use crate::complex::BLOCK;
-use crate::complex::form::{BLOCKED, SWAPPED};
-use crate::kernels::{Kernels, Work};
-use crate::split::Split;
-use crate::vector::Vector;
-use crate::vertical::Vertical;
+use crate::transform::butterflies::{From, To};
+use crate::simd::BLOCK;
+use crate::simd::form::{BLOCKED, SWAPPED};
+use crate::kernels::Kernels;
+use crate::simd::Kernel;
+use crate::transform::split::Split;
+use crate::simd::Vector;
+use crate::transform::lanes::Vertical;
 use std::ops::Range;
 
 /// How heavy a piece is at most, but for its last step, as [`Batch::weight`] counts.
@@ -169,8 +170,8 @@ struct Bins<'a, const FORWARD: bool> {
     bins: Range<usize>,
 }
 
-impl<const FORWARD: bool> Work for Bins<'_, FORWARD> {
-    type Out = ();
+impl<const FORWARD: bool> Kernel for Bins<'_, FORWARD> {
+    type Output = ();
 
     #[inline(always)]
     unsafe fn run<V: Vector>(self) {
