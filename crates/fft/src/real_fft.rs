@@ -1,29 +1,39 @@
 //! [`RealFft`]: a real transform of one size, prepared.
 
-use crate::transform::batch::Batch;
-use crate::transform::four_step::FourStep;
 use crate::kernels::Kernels;
-use crate::transform::small::Peer;
+use crate::transform::batch::BatchFft;
+use crate::transform::four_step::FourStep;
+use crate::transform::small::SmallFft;
 use std::fmt;
 
-/// How many channels a batch has, and how many bins a block of a mono spectrum.
+/// Channels of a batch, and bins of a block of a mono spectrum.
 pub const LANES: usize = 16;
 
-/// What lies in a spectrum's lanes.
+/// Assignment of channels and bins to the lanes of a spectrum.
 ///
-/// A spectrum is a row of blocks of 32 floats: 16 real parts, then 16 imaginary ones. The first bin (DC) and the one
-/// after the last (Nyquist) are real; the second is kept as the imaginary part of the first.
+/// A spectrum is *blocked*: a row of blocks of 32 floats, each with sixteen real parts and then sixteen imaginary ones.
+/// The first bin (DC) and the one after the last (Nyquist) are real, so the second is kept as the imaginary part of the
+/// first. One multiply-add serves both packings:
+///
+/// ```text
+///            lane   0     1    ...  15    │   0     1    ...  15
+///  Mono   block 0  re X0  re X1 ... re X15 │ re XM  im X1 ... im X15     one channel
+///         block 1  re X16 re X17 ...       │ im X16 im X17 ...
+///
+///  Batch  block 0  re X0 of channels 0..15 │ re XM of channels 0..15     sixteen channels side by side
+///         block 1  re X1 of channels 0..15 │ im X1 of channels 0..15
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Packing {
-    /// One channel: block `b` holds the bins 16 `b` .. 16 `b` + 15. Only lane 0 of block 0 holds two real bins.
+    /// One channel: block `b` holds the bins 16 `b` .. 16 `b` + 15.
     Mono,
-    /// Sixteen channels side by side: block `b` holds bin `b` of each, and block 0 the two real bins of each. In time,
-    /// sixteen floats are a frame, one of each channel.
+    /// Sixteen channels side by side: block `b` holds bin `b` of each. In time, sixteen floats are a frame, one of each
+    /// channel.
     Batch,
 }
 
 impl Packing {
-    /// How many channels one transform does.
+    /// Channels of one transform.
     pub const fn channels(self) -> usize {
         match self {
             Self::Mono => 1,
@@ -46,15 +56,15 @@ impl Backend {
     pub const ALL: [Self; 2] = [Self::Own, Self::RealFft];
 }
 
-/// Why there is no transform of that size; it gives the number of bins asked for.
+/// Reason why there is no transform of a size, with the number of bins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SizeError {
     /// Not a power of two: take the next one.
     NotPowerOfTwo(usize),
-    /// Fewer than [`RealFft::MIN_BINS`] bins: take that.
+    /// Fewer than [`RealFft::MIN_BINS`] bins: take as many.
     TooSmall(usize),
-    /// More than [`RealFft::MAX_BINS`] bins: cut the work into partitions.
+    /// More than [`RealFft::MAX_BINS`] bins: divide the work into partitions.
     TooLarge(usize),
 }
 
@@ -72,20 +82,20 @@ impl fmt::Display for SizeError {
 
 impl std::error::Error for SizeError {}
 
-/// A prepared real transform of 2 `M` values to `M` bins, for one channel or for sixteen at once. Shared freely: what
-/// it needs to write to comes with each call.
+/// A prepared real transform of 2 `M` values to `M` bins, for one channel or for sixteen at once. It is shared between
+/// threads: the memory that it writes comes with each call.
 pub struct RealFft {
     bins: usize,
     packing: Packing,
     backend: Backend,
-    way: Way,
+    algorithm: Algorithm,
 }
 
-/// How it is done.
-enum Way {
+/// The algorithm for a size and a packing.
+enum Algorithm {
     Mono(Box<FourStep>),
-    Batch(Batch),
-    Peer(Peer),
+    Batch(BatchFft),
+    Small(SmallFft),
 }
 
 impl RealFft {
@@ -94,10 +104,14 @@ impl RealFft {
     /// The most bins.
     pub const MAX_BINS: usize = 1 << 24;
 
-    /// Prepares a transform with `bins` bins, a power of two. The bits of its results depend on these arguments only
-    /// (with [`Backend::RealFft`], on the machine too).
+    /// Prepares a transform with `bins` bins, a power of two. The bits of its results depend on these arguments only;
+    /// those of small transforms of one channel also on the machine (see [`RealFft::backend`]).
     ///
     /// Real-time: setup.
+    ///
+    /// # Errors
+    ///
+    /// There is no transform of that size.
     pub fn new(
         bins: usize,
         packing: Packing,
@@ -113,31 +127,31 @@ impl RealFft {
         if bins > Self::MAX_BINS {
             return Err(SizeError::TooLarge(bins));
         }
-        let way = match (backend, packing) {
-            (Backend::Own, Packing::Batch) => Way::Batch(Batch::new(bins, kernels)),
-            (Backend::Own, Packing::Mono) if bins >= FourStep::SMALLEST => {
-                Way::Mono(Box::new(FourStep::new(bins, kernels)?))
+        let algorithm = match (backend, packing) {
+            (Backend::Own, Packing::Batch) => Algorithm::Batch(BatchFft::new(bins, kernels)),
+            (Backend::Own, Packing::Mono) if bins >= FourStep::MIN_BINS => {
+                Algorithm::Mono(Box::new(FourStep::new(bins, kernels)))
             }
-            _ => Way::Peer(Peer::new(bins, packing)),
+            _ => Algorithm::Small(SmallFft::new(bins, packing)),
         };
-        let backend = match way {
-            Way::Peer(_) => Backend::RealFft,
-            Way::Mono(_) | Way::Batch(_) => Backend::Own,
+        let backend = match algorithm {
+            Algorithm::Small(_) => Backend::RealFft,
+            Algorithm::Mono(_) | Algorithm::Batch(_) => Backend::Own,
         };
         Ok(Self {
             bins,
             packing,
             backend,
-            way,
+            algorithm,
         })
     }
 
-    /// How many bins, `M`.
+    /// Number of bins, `M`.
     pub fn bins(&self) -> usize {
         self.bins
     }
 
-    /// What lies in the lanes.
+    /// Assignment of channels and bins to lanes.
     pub fn packing(&self) -> Packing {
         self.packing
     }
@@ -147,89 +161,73 @@ impl RealFft {
         self.backend
     }
 
-    /// The length of a spectrum, and of the values in time: 2 `M` a channel.
+    /// Length of a spectrum, and of the values in time: 2 `M` floats a channel.
     pub fn buffer_len(&self) -> usize {
         2 * self.bins * self.packing.channels()
     }
 
-    /// The length of the scratch memory; it may hold anything, before and after.
+    /// Length of the scratch memory, in floats. Its contents do not matter, before and after.
     pub fn scratch_len(&self) -> usize {
-        match &self.way {
-            Way::Mono(mono) => mono.scratch(),
-            Way::Batch(_) => 0,
-            Way::Peer(peer) => peer.scratch(),
+        match &self.algorithm {
+            Algorithm::Mono(mono) => mono.scratch_len(),
+            Algorithm::Batch(_) => 0,
+            Algorithm::Small(small) => small.scratch_len(),
         }
     }
 
-    /// The spectrum of `time`, not normalised: a bin is the plain sum of the values times `exp(-2 pi i n k / 2M)`. All
+    /// Writes the spectrum of `time`, not normalised: bin k is the sum of `time[n] · exp(-2πi · n · k / 2M)`. All
     /// lengths are exact; with others, nothing is done.
     ///
     /// Real-time: hot.
     pub fn forward(&self, time: &[f32], spectrum: &mut [f32], scratch: &mut [f32]) {
-        if !self.fit(time, spectrum, scratch) {
-            return;
-        }
-        match &self.way {
-            Way::Mono(mono) => {
-                (0..mono.pieces()).for_each(|i| mono.forward_piece(i, time, spectrum, scratch));
-            }
-            Way::Batch(batch) => batch.forward(time, spectrum),
-            Way::Peer(peer) => peer.forward(time, spectrum, scratch),
-        }
+        (0..self.pieces()).for_each(|i| self.forward_piece(i, time, spectrum, scratch));
     }
 
-    /// The values whose spectrum this is, times 2 `M`. The spectrum is destroyed. All lengths are exact;
-    /// with others, nothing is done.
+    /// Writes the values whose spectrum this is, times 2 `M`. The spectrum is destroyed. All lengths are exact; with
+    /// others, nothing is done.
     ///
     /// Real-time: hot.
     pub fn inverse(&self, spectrum: &mut [f32], time: &mut [f32], scratch: &mut [f32]) {
-        if !self.fit(time, spectrum, scratch) {
-            return;
-        }
-        match &self.way {
-            Way::Mono(mono) => {
-                (0..mono.pieces()).for_each(|i| mono.inverse_piece(i, spectrum, time, scratch));
-            }
-            Way::Batch(batch) => batch.inverse(spectrum, time),
-            Way::Peer(peer) => peer.inverse(spectrum, time, scratch),
-        }
+        (0..self.pieces()).for_each(|i| self.inverse_piece(i, spectrum, time, scratch));
     }
 
-    /// How many pieces a transform has, forward or back: several, if it is a large one of this crate's.
+    /// Number of pieces of a transform, forward or inverse. A scheduler spreads them over several callbacks.
     pub fn pieces(&self) -> usize {
-        match &self.way {
-            Way::Mono(mono) => mono.pieces(),
-            Way::Batch(batch) => batch.pieces(),
-            Way::Peer(_) => 1,
+        match &self.algorithm {
+            Algorithm::Mono(mono) => mono.pieces(),
+            Algorithm::Batch(batch) => batch.pieces(),
+            Algorithm::Small(_) => 1,
         }
     }
 
-    /// Roughly how many instructions piece `i` of a forward transform is, or of an inverse one, with vectors of sixteen
+    /// Cost of piece `i` of a forward transform, or of an inverse one: roughly its instructions with vectors of sixteen
     /// floats.
     pub fn piece_cost(&self, i: usize, forward: bool) -> u32 {
-        match &self.way {
-            Way::Mono(mono) => mono.weight(i, forward),
-            Way::Batch(batch) => batch.weight(i, forward),
-            Way::Peer(_) => (self.buffer_len() / LANES) as u32 * (4 * self.bins.ilog2() + 16),
+        match &self.algorithm {
+            Algorithm::Mono(mono) => mono.piece_cost(i, forward),
+            Algorithm::Batch(batch) => batch.piece_cost(i, forward),
+            Algorithm::Small(_) => {
+                (self.buffer_len() / LANES) as u32 * (4 * self.bins.ilog2() + 16)
+            }
         }
     }
 
-    /// Piece `i` of [`RealFft::forward`]: all are run in order with the same slices, whose contents must stay as they are
-    /// in between. All lengths are exact; with others, or without such a piece, nothing is done.
+    /// Runs piece `i` of [`RealFft::forward`]. All pieces are run in order with the same slices, whose contents stay as
+    /// they are in between. All lengths are exact; with others, or without such a piece, nothing is done.
     ///
     /// Real-time: hot.
     pub fn forward_piece(&self, i: usize, time: &[f32], spectrum: &mut [f32], scratch: &mut [f32]) {
-        if !self.fit(time, spectrum, scratch) || i >= self.pieces() {
+        if !self.fits(i, time, spectrum, scratch) {
             return;
         }
-        match &self.way {
-            Way::Mono(mono) => mono.forward_piece(i, time, spectrum, scratch),
-            Way::Batch(batch) => batch.forward_piece(i, time, spectrum),
-            Way::Peer(peer) => peer.forward(time, spectrum, scratch),
+        match &self.algorithm {
+            Algorithm::Mono(mono) => mono.forward_piece(i, time, spectrum, scratch),
+            Algorithm::Batch(batch) => batch.forward_piece(i, time, spectrum),
+            Algorithm::Small(small) => small.forward(time, spectrum, scratch),
         }
     }
 
-    /// Piece `i` of [`RealFft::inverse`], likewise.
+    /// Runs piece `i` of [`RealFft::inverse`], likewise.
     ///
     /// Real-time: hot.
     pub fn inverse_piece(
@@ -239,47 +237,44 @@ impl RealFft {
         time: &mut [f32],
         scratch: &mut [f32],
     ) {
-        if !self.fit(time, spectrum, scratch) || i >= self.pieces() {
+        if !self.fits(i, time, spectrum, scratch) {
             return;
         }
-        match &self.way {
-            Way::Mono(mono) => mono.inverse_piece(i, spectrum, time, scratch),
-            Way::Batch(batch) => batch.inverse_piece(i, spectrum, time),
-            Way::Peer(peer) => peer.inverse(spectrum, time, scratch),
+        match &self.algorithm {
+            Algorithm::Mono(mono) => mono.inverse_piece(i, spectrum, time, scratch),
+            Algorithm::Batch(batch) => batch.inverse_piece(i, spectrum, time),
+            Algorithm::Small(small) => small.inverse(spectrum, time, scratch),
         }
     }
 
-    /// Whether an inverse transform can be done in place.
+    /// Returns true if an inverse transform can be done in place.
     pub fn has_in_place_inverse(&self) -> bool {
-        matches!(self.way, Way::Mono(_))
+        matches!(self.algorithm, Algorithm::Mono(_))
     }
 
-    /// Piece `i` of [`RealFft::inverse`] in place, where that can be done: a spectrum becomes values in time, with the same
-    /// bits. All lengths are exact; with others, without such a piece, or where it cannot be done, nothing is done.
+    /// Runs piece `i` of [`RealFft::inverse`] in place, if [`RealFft::has_in_place_inverse`]: a spectrum becomes values
+    /// in time, with the same bits. All lengths are exact; with others, or without such a piece, nothing is done.
     ///
     /// Real-time: hot.
     pub fn inverse_piece_in_place(&self, i: usize, data: &mut [f32], scratch: &mut [f32]) {
-        if !self.fit(data, data, scratch) || i >= self.pieces() {
+        if !self.fits(i, data, data, scratch) {
             return;
         }
         debug_assert!(self.has_in_place_inverse());
-        if let Way::Mono(mono) = &self.way {
+        if let Algorithm::Mono(mono) = &self.algorithm {
             mono.inverse_piece_in_place(i, data, scratch);
         }
     }
 
-    /// Whether the lengths are the plan's; all that follows relies on it.
-    fn fit(&self, time: &[f32], spectrum: &[f32], scratch: &[f32]) -> bool {
-        debug_assert_eq!(time.len(), self.buffer_len(), "the length of the time values");
-        debug_assert_eq!(spectrum.len(), self.buffer_len(), "the length of the spectrum");
-        debug_assert_eq!(
-            scratch.len(),
-            self.scratch_len(),
-            "the length of the scratch memory"
-        );
+    /// Returns true if the lengths are this transform's and there is such a piece. The code beneath relies on it.
+    fn fits(&self, i: usize, time: &[f32], spectrum: &[f32], scratch: &[f32]) -> bool {
+        debug_assert_eq!(time.len(), self.buffer_len(), "length of the time values");
+        debug_assert_eq!(spectrum.len(), self.buffer_len(), "length of the spectrum");
+        debug_assert_eq!(scratch.len(), self.scratch_len(), "length of the scratch");
         time.len() == self.buffer_len()
             && spectrum.len() == self.buffer_len()
             && scratch.len() == self.scratch_len()
+            && i < self.pieces()
     }
 }
 
@@ -299,7 +294,7 @@ mod tests {
     use crate::AlignedBuffer;
 
     #[test]
-    fn all_pieces_in_order_are_the_whole() {
+    fn all_pieces_in_order_are_the_whole_transform() {
         for (bins, packing, backend) in [
             (64, Packing::Mono, Backend::Own),
             (1024, Packing::Mono, Backend::Own),

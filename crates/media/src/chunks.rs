@@ -1,63 +1,72 @@
-//! A first look at a WAV or AIFF file: does any chunk claim more than the file has, or more than any file? A parser that
-//! believes such a number would allocate it, or multiply it until it overflows.
+//! Checks the chunks of a WAV or AIFF file before a parser reads them.
+//!
+//! A damaged or hostile file can claim a chunk of 4 GB, or 65535 channels. A parser that believes such a number allocates
+//! it, or multiplies it until it overflows. So every chunk up to the samples must fit into the file and below a limit.
+//!
+//! ```text
+//!  0        8     12                                       RIFF: sizes little-endian, the last chunk is "data"
+//!  ┌────┬───┬─────┬────┬───┬───────────┬────┬───┬── ─      FORM: sizes big-endian, "SSND" has the samples
+//!  │RIFF│len│WAVE │fmt │len│ len bytes │data│len│ ...
+//!  └────┴───┴─────┴────┴───┴───────────┴────┴───┴── ─      an odd chunk is followed by a padding byte
+//! ```
 
 use crate::{MAX_CHANNELS, MAX_RATE_HZ, MediaError};
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
 
-/// The most that a chunk beside the sound may have: texts, marks, pictures.
-const MOST_BYTES: u64 = 16 << 20;
-/// The most chunks before the sound.
-const MOST_CHUNKS: u32 = 10_000;
-/// The most frames that FLAC packs into a byte, generously.
-const MOST_PACKED: u64 = 8192;
+/// The most bytes of a chunk without samples: texts, marks, pictures.
+const MAX_CHUNK_BYTES: u64 = 16 << 20;
+/// The most chunks before the samples.
+const MAX_CHUNKS: u32 = 10_000;
+/// Upper bound on the frames that FLAC packs into a byte.
+const MAX_FRAMES_PER_BYTE: u64 = 8192;
 
-/// Walks the chunks up to the sound; how many frames the file can have at most, whatever it says. Of other formats only
-/// that is told.
+/// Checks the chunks up to the samples. Returns an upper bound on the number of frames, whatever the file claims; of
+/// other formats than WAV and AIFF only that.
 pub(crate) fn check(mut file: &File, path: &Path) -> Result<u64, MediaError> {
     let transfer = |error| MediaError::Io(path.to_path_buf(), error);
-    let facts = file.metadata().map_err(transfer)?;
-    if !facts.is_file() {
-        let error = std::io::Error::other("it is no plain file");
+    let metadata = file.metadata().map_err(transfer)?;
+    if !metadata.is_file() {
+        let error = std::io::Error::other("it is not a regular file");
         return Err(MediaError::Open(path.to_path_buf(), error));
     }
-    let mut look = Look {
+    let mut scan = ChunkScan {
         file,
         path,
-        end: facts.len(),
+        end: metadata.len(),
         frame_bytes: 1,
     };
     let mut head = [0; 12];
-    let mut most = look.end.saturating_mul(MOST_PACKED);
-    if look.end >= 12 {
+    let mut max_frames = scan.end.saturating_mul(MAX_FRAMES_PER_BYTE);
+    if scan.end >= 12 {
         file.read_exact(&mut head).map_err(transfer)?;
         match &head[..4] {
-            b"RIFF" => most = look.walk(u32::from_le_bytes)? / look.frame_bytes,
-            b"FORM" => most = look.walk(u32::from_be_bytes)?,
+            b"RIFF" => max_frames = scan.scan(u32::from_le_bytes)? / scan.frame_bytes,
+            b"FORM" => max_frames = scan.scan(u32::from_be_bytes)?,
             _ => {}
         }
     }
     file.rewind().map_err(transfer)?;
-    Ok(most)
+    Ok(max_frames)
 }
 
-struct Look<'a> {
+struct ChunkScan<'a> {
     file: &'a File,
     path: &'a Path,
     end: u64,
-    /// As WAV says; 1 where nothing does.
+    /// Bytes of a frame as a WAV file states them; 1 where none are stated.
     frame_bytes: u64,
 }
 
-impl Look<'_> {
-    /// Over all chunks; how many bytes of sound there are.
-    fn walk(&mut self, number: fn([u8; 4]) -> u32) -> Result<u64, MediaError> {
+impl ChunkScan<'_> {
+    /// Goes through all chunks. Returns the number of bytes of samples.
+    fn scan(&mut self, number: fn([u8; 4]) -> u32) -> Result<u64, MediaError> {
         let mut at = 12;
-        let mut sound = 0;
-        for _ in 0..MOST_CHUNKS {
+        let mut sample_bytes = 0;
+        for _ in 0..MAX_CHUNKS {
             if at + 8 > self.end {
-                return Ok(sound);
+                return Ok(sample_bytes);
             }
             let mut head = [0; 8];
             self.file
@@ -69,28 +78,28 @@ impl Look<'_> {
             let begin = at + 8;
             at = begin + size + size % 2;
             match &[a, b, c, d] {
-                // Behind it nothing is read in WAV; in AIFF there is more that matters.
+                // In WAV nothing is read after it; in AIFF chunks after the samples matter too.
                 b"data" => return Ok(size.min(self.end - begin)),
-                b"SSND" => sound = size.min(self.end - begin),
-                name if size > MOST_BYTES || at > self.end + 1 => {
+                b"SSND" => sample_bytes = size.min(self.end - begin),
+                name if size > MAX_CHUNK_BYTES || at > self.end + 1 => {
                     let name = name.escape_ascii();
-                    return Err(self.broken(format!("its chunk \"{name}\" claims {size} bytes")));
+                    return Err(self.damaged(format!("its chunk \"{name}\" claims {size} bytes")));
                 }
-                b"fmt " if size >= 16 => self.form()?,
+                b"fmt " if size >= 16 => self.check_format()?,
                 _ => {}
             }
         }
-        let what = "it has more chunks than any sound file".to_owned();
+        let what = "it has more chunks than a sound file has".to_owned();
         Err(MediaError::Unsupported(self.path.to_path_buf(), what))
     }
 
-    /// What a WAV file says about its samples; the file stands there.
-    fn form(&mut self) -> Result<(), MediaError> {
-        let mut facts = [0; 16];
-        if self.file.read_exact(&mut facts).is_err() {
-            return Err(self.broken("it ends before the sound begins".into()));
+    /// Checks the format chunk of a WAV file, at which the file is positioned.
+    fn check_format(&mut self) -> Result<(), MediaError> {
+        let mut chunk = [0; 16];
+        if self.file.read_exact(&mut chunk).is_err() {
+            return Err(self.damaged("it ends before the samples begin".into()));
         }
-        let [_, _, c0, c1, h0, h1, h2, h3, _, _, _, _, a0, a1, b0, b1] = facts;
+        let [_, _, c0, c1, h0, h1, h2, h3, _, _, _, _, a0, a1, b0, b1] = chunk;
         let channels = u16::from_le_bytes([c0, c1]);
         let hz = u32::from_le_bytes([h0, h1, h2, h3]);
         let bits = u16::from_le_bytes([b0, b1]);
@@ -102,7 +111,7 @@ impl Look<'_> {
         Err(MediaError::Unsupported(self.path.to_path_buf(), what))
     }
 
-    fn broken(&self, what: String) -> MediaError {
+    fn damaged(&self, what: String) -> MediaError {
         MediaError::Damaged(self.path.to_path_buf(), what)
     }
 }

@@ -1,28 +1,28 @@
-//! What can go wrong with a sound file: which file, what, and what to do about it.
+//! [`MediaError`]: the errors of sound files, each with the file and what to do about it.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// Why a sound file cannot be read or written.
+/// Reason why a sound file cannot be read or written.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum MediaError {
     /// The file cannot be opened or created. Check its name and the rights of its folder.
     Open(PathBuf, std::io::Error),
-    /// The system gave up in the middle of the file: a full or failing disk.
+    /// Reading or writing failed in the middle of the file: a full or failing disk.
     Io(PathBuf, std::io::Error),
-    /// It is no sound file of a known format. Convert it to WAV, AIFF or FLAC.
+    /// It is not a sound file of a known format. Convert it to WAV, AIFF or FLAC.
     UnknownFormat(PathBuf, String),
-    /// It is damaged: what is said here is wrong in it. What was read before is good.
+    /// It is damaged in the way that is described. Frames that were read before are good.
     Damaged(PathBuf, String),
-    /// It says something about itself that no sound file says: 0 channels, 10^9 Hz.
+    /// It claims something that no sound file has: 0 channels, 10^9 Hz.
     Unsupported(PathBuf, String),
     /// A WAV file holds 4 GiB and this one is full. Record fewer channels, fewer bits, or into several files.
     Full(PathBuf),
 }
 
 impl MediaError {
-    /// Which file.
+    /// Path of the file.
     pub fn path(&self) -> &Path {
         match self {
             Self::Open(path, _)
@@ -40,13 +40,13 @@ impl fmt::Display for MediaError {
         let path = self.path().display();
         match self {
             Self::Open(..) => write!(f, "cannot open {path}"),
-            Self::Io(..) => write!(f, "cannot go on with {path}"),
+            Self::Io(..) => write!(f, "cannot read or write {path}"),
             Self::UnknownFormat(_, why) => write!(
                 f,
-                "{path} is no sound file that can be read ({why}): convert it to WAV, AIFF or FLAC"
+                "{path} is not a readable sound file ({why}): convert it to WAV, AIFF or FLAC"
             ),
             Self::Damaged(_, what) => write!(f, "{path} is damaged: {what}"),
-            Self::Unsupported(_, what) => write!(f, "{path} cannot be right: {what}"),
+            Self::Unsupported(_, what) => write!(f, "{path} has an impossible format: {what}"),
             Self::Full(_) => write!(
                 f,
                 "{path} is full at 4 GiB: write fewer channels or bits, or several files"

@@ -1,8 +1,16 @@
 //! Sound files in and out, and from one sample rate to another.
 //!
-//! Takes paths, gives a [`Reader`] of WAV, AIFF and FLAC, a [`ResamplingReader`] of one at any rate, a whole [`Sound`] in memory,
-//! a [`Writer`] of WAV, and the [`Resampler`] beneath.
-//! May: open files, allocate, take its time. May not: run on an audio thread, trust a number that it found in a file,
+//! Takes paths, gives a [`Reader`] of WAV, AIFF and FLAC, a [`ResamplingReader`] of one at any rate, a whole [`Sound`] in
+//! memory, a [`Writer`] of WAV, and the [`Resampler`] beneath.
+//!
+//! ```text
+//!  file ── chunks (limits) ── Reader ── ResamplingReader ── Sound          Writer ── file.wav
+//!            before a parser  frames    Resampler: frames   all frames,
+//!            believes them    of the    at a stated rate    shared
+//!                             file
+//! ```
+//!
+//! May: open files, allocate, take its time. May not: run on an audio thread, trust a number that it read in a file,
 //! use `unsafe`.
 //!
 //! Samples are `f32`, full scale is 1.0. A float file keeps its bits; 16 and 24 bits are exact there and back.
@@ -23,7 +31,7 @@ pub use sound::Sound;
 pub use stream::ResamplingReader;
 pub use writer::{SampleFormat, Writer};
 
-/// The most channels that a file may have.
+/// The most channels of a file.
 pub const MAX_CHANNELS: u16 = 256;
-/// The highest sample rate that a file may have.
+/// The highest sample rate of a file, in Hz.
 pub const MAX_RATE_HZ: u32 = 768_000;

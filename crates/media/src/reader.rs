@@ -1,4 +1,8 @@
-//! Sound from a WAV, AIFF or FLAC file, a piece at a time.
+//! [`Reader`]: frames of a WAV, AIFF or FLAC file, a portion at a time.
+//!
+//! The crate `symphonia` parses and decodes. It gives packets of any length; `pending` holds the frames of one packet
+//! until they are read. After a seek, packets begin before the frame that was asked for, and the frames before it are
+//! dropped.
 
 use crate::{MAX_CHANNELS, MAX_RATE_HZ, MediaError, chunks};
 use std::fs::File;
@@ -23,42 +27,42 @@ pub struct Reader {
     track: u32,
     format: Box<dyn FormatReader>,
     decoder: Box<dyn AudioDecoder>,
-    /// Decoded and not yet given, interleaved, from `taken` on.
+    /// Samples of one packet, interleaved; those from `taken` on have not been read.
     pending: Vec<f32>,
     taken: usize,
-    /// The next frame to be given.
+    /// Frame that is read next.
     position: u64,
-    /// After a seek: what lies before this frame is dropped.
-    sought: Option<u64>,
+    /// After a seek: frames before this one are dropped.
+    seek_target: Option<u64>,
 }
 
-/// Opens a sound file; the format is found by looking into it.
+/// Opens a sound file. Its contents decide the format, not its name.
 ///
 /// # Errors
 ///
-/// It is not there, no sound file, or claims what no sound file claims.
+/// The file is missing, is not a sound file, or claims what no sound file has.
 ///
 /// Real-time: waits, on the disk.
 pub fn open(path: impl AsRef<Path>) -> Result<Reader, MediaError> {
     let path = path.as_ref().to_path_buf();
     let file = File::open(&path).map_err(|error| MediaError::Open(path.clone(), error))?;
-    let most_frames = chunks::check(&file, &path)?;
+    let max_frames = chunks::check(&file, &path)?;
     let source = MediaSourceStream::new(Box::new(file), Default::default());
     let mut hint = Hint::new();
     if let Some(extension) = path.extension().and_then(|e| e.to_str()) {
         hint.with_extension(extension);
     }
-    let format = guarded(|| {
-        let (formats, texts) = (FormatOptions::default(), MetadataOptions::default());
-        symphonia::default::get_probe().probe(&hint, source, formats, texts)
+    let format = catch_panic(|| {
+        let (format_options, metadata_options) = (FormatOptions::default(), MetadataOptions::default());
+        symphonia::default::get_probe().probe(&hint, source, format_options, metadata_options)
     })
-    .map_err(|error| unknown(&path, error))?;
-    Reader::new(path, format, most_frames)
+    .map_err(|error| open_error(&path, error))?;
+    Reader::new(path, format, max_frames)
 }
 
-/// What `parse` gives; a parser that panics (some do, where a damaged number overflows) has found damage. What it was
-/// at is not used again but to be asked once more, when it may fail again.
-fn guarded<T>(parse: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
+/// Runs `parse` and turns a panic into an error: some parsers panic where a damaged number overflows. The parser is used
+/// afterwards only to parse again, which may fail again.
+fn catch_panic<T>(parse: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
     catch_unwind(AssertUnwindSafe(parse))
         .unwrap_or(Err(Error::DecodeError("its numbers make no sense")))
 }
@@ -67,18 +71,18 @@ impl Reader {
     fn new(
         path: PathBuf,
         format: Box<dyn FormatReader>,
-        most_frames: u64,
+        max_frames: u64,
     ) -> Result<Self, MediaError> {
         let absurd = |what: String| MediaError::Unsupported(path.clone(), what);
         let track = format.default_track(TrackType::Audio).ok_or_else(|| {
-            MediaError::UnknownFormat(path.clone(), "there is no sound in it".into())
+            MediaError::UnknownFormat(path.clone(), "it has no audio track".into())
         })?;
         let codec = track
             .codec_params
             .as_ref()
             .and_then(|c| c.audio())
             .ok_or_else(|| {
-                MediaError::UnknownFormat(path.clone(), "of an unknown coding".into())
+                MediaError::UnknownFormat(path.clone(), "its coding is unknown".into())
             })?;
         let hz = codec.sample_rate.unwrap_or(0);
         let rate = SampleRate::new(hz)
@@ -88,12 +92,12 @@ impl Reader {
         if !(1..=usize::from(MAX_CHANNELS)).contains(&channels) {
             return Err(absurd(format!("{channels} channels")));
         }
-        let frames = track.num_frames.map(|n| n.min(most_frames));
+        let frames = track.num_frames.map(|n| n.min(max_frames));
         let track = track.id;
         let options = AudioDecoderOptions::default();
         let decoder =
-            guarded(|| symphonia::default::get_codecs().make_audio_decoder(codec, &options))
-                .map_err(|error| unknown(&path, error))?;
+            catch_panic(|| symphonia::default::get_codecs().make_audio_decoder(codec, &options))
+                .map_err(|error| open_error(&path, error))?;
         Ok(Self {
             path,
             rate,
@@ -105,41 +109,42 @@ impl Reader {
             pending: Vec::new(),
             taken: 0,
             position: 0,
-            sought: None,
+            seek_target: None,
         })
     }
 
-    /// Where it is.
+    /// Path of the file.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Frames a second.
+    /// Frames per second.
     pub fn rate(&self) -> SampleRate {
         self.rate
     }
 
-    /// How many channels it has: 1 to 256.
+    /// Number of channels: 1 to 256.
     pub fn channels(&self) -> Channels {
         self.channels
     }
 
-    /// How many frames it says it has, if that can be; `None` where it does not say. A damaged file may have fewer.
+    /// Number of frames that the file states, bounded by its size; `None` if it states none. A damaged file may have
+    /// fewer.
     pub fn frames(&self) -> Option<u64> {
         self.frames
     }
 
-    /// The frame that is read next.
+    /// Frame that is read next.
     pub fn position(&self) -> u64 {
         self.position
     }
 
-    /// Fills the slices of `planar`, one a channel, all of one length; how many frames were there. Fewer than asked for
-    /// only at the end of the file.
+    /// Fills the slices of `planar`, one a channel, all of one length. Returns the number of frames read: fewer than the
+    /// length only at the end of the file.
     ///
     /// # Errors
     ///
-    /// The disk fails or the file is damaged here; another read goes on behind the damage where there is more.
+    /// The disk fails or the file is damaged here. Another read continues after the damage.
     ///
     /// # Panics
     ///
@@ -154,7 +159,7 @@ impl Reader {
             planar.iter().all(|c| c.len() == wanted),
             "channels of one length"
         );
-        self.take(wanted, |samples, at| {
+        self.read_with(wanted, |samples, at| {
             for (c, plane) in planar.iter_mut().enumerate() {
                 let to = plane[at..].iter_mut();
                 for (to, frame) in to.zip(samples.chunks_exact(channels)) {
@@ -164,7 +169,7 @@ impl Reader {
         })
     }
 
-    /// Fills `samples` with whole frames, the samples of each beside one another; how many frames were there.
+    /// Fills `samples` with whole frames, interleaved. Returns the number of frames read.
     ///
     /// # Errors
     ///
@@ -173,16 +178,16 @@ impl Reader {
     /// Real-time: waits, on the disk.
     pub fn read_interleaved(&mut self, samples: &mut [f32]) -> Result<usize, MediaError> {
         let channels = self.channels.count();
-        self.take(samples.len() / channels, |from, at| {
+        self.read_with(samples.len() / channels, |from, at| {
             samples[at * channels..][..from.len()].copy_from_slice(from);
         })
     }
 
-    /// Gives up to `wanted` frames to `give`, with how many came before.
-    fn take(
+    /// Passes up to `wanted` frames to `copy`, each time with the number of frames passed before.
+    fn read_with(
         &mut self,
         wanted: usize,
-        mut give: impl FnMut(&[f32], usize),
+        mut copy: impl FnMut(&[f32], usize),
     ) -> Result<usize, MediaError> {
         let channels = self.channels.count();
         let left = self
@@ -195,7 +200,7 @@ impl Reader {
                 break;
             }
             let n = (wanted - done).min((self.pending.len() - self.taken) / channels);
-            give(&self.pending[self.taken..][..n * channels], done);
+            copy(&self.pending[self.taken..][..n * channels], done);
             self.taken += n * channels;
             self.position += n as u64;
             done += n;
@@ -203,19 +208,19 @@ impl Reader {
         Ok(done)
     }
 
-    /// Decodes one packet; `false` at the end of the file.
+    /// Decodes one packet. Returns false at the end of the file.
     fn decode_more(&mut self) -> Result<bool, MediaError> {
         self.pending.clear();
         self.taken = 0;
         loop {
-            let packet = match guarded(|| self.format.next_packet()) {
+            let packet = match catch_panic(|| self.format.next_packet()) {
                 Ok(Some(packet)) if packet.track_id == self.track => packet,
                 Ok(Some(_)) => continue,
                 Ok(None) => return Ok(false),
                 Err(Error::IoError(e)) if e.kind() == std::io::ErrorKind::UnexpectedEof => {
                     return Ok(false);
                 }
-                Err(error) => return Err(broken(&self.path, error)),
+                Err(error) => return Err(decode_error(&self.path, error)),
             };
             self.decode(&packet)?;
             if self.taken < self.pending.len() {
@@ -225,28 +230,28 @@ impl Reader {
     }
 
     fn decode(&mut self, packet: &Packet) -> Result<(), MediaError> {
-        let decoded = match guarded(|| self.decoder.decode(packet)) {
+        let decoded = match catch_panic(|| self.decoder.decode(packet)) {
             Ok(decoded) => decoded,
-            Err(error) => return Err(broken(&self.path, error)),
+            Err(error) => return Err(decode_error(&self.path, error)),
         };
         if decoded.num_planes() != self.channels.count() {
             let what = format!("its channels change to {}", decoded.num_planes());
             return Err(MediaError::Damaged(self.path.clone(), what));
         }
         decoded.copy_to_vec_interleaved(&mut self.pending);
-        if let Some(sought) = self.sought {
+        if let Some(seek_target) = self.seek_target {
             let here = u64::try_from(packet.pts.get()).unwrap_or(0);
-            let early = sought.saturating_sub(here) * u64::from(self.channels.0);
+            let early = seek_target.saturating_sub(here) * u64::from(self.channels.0);
             self.taken =
                 usize::try_from(early).map_or(self.pending.len(), |n| n.min(self.pending.len()));
             if self.taken < self.pending.len() {
-                self.sought = None;
+                self.seek_target = None;
             }
         }
         Ok(())
     }
 
-    /// Makes `frame` the one that is read next. Behind the end there is nothing to read.
+    /// Makes `frame` the one that is read next. After the end there is nothing to read.
     ///
     /// # Errors
     ///
@@ -257,7 +262,7 @@ impl Reader {
         self.pending.clear();
         self.taken = 0;
         self.position = frame;
-        self.sought = Some(frame);
+        self.seek_target = Some(frame);
         if self.frames.is_some_and(|n| frame >= n) {
             return Ok(());
         }
@@ -266,24 +271,24 @@ impl Reader {
             track_id: self.track,
         };
         self.decoder.reset();
-        match guarded(|| self.format.seek(SeekMode::Accurate, to)) {
+        match catch_panic(|| self.format.seek(SeekMode::Accurate, to)) {
             Ok(_) => Ok(()),
-            Err(error) => Err(broken(&self.path, error)),
+            Err(error) => Err(decode_error(&self.path, error)),
         }
     }
 }
 
-fn unknown(path: &Path, error: Error) -> MediaError {
+fn open_error(path: &Path, error: Error) -> MediaError {
     match error {
         Error::IoError(e) if e.kind() == std::io::ErrorKind::UnexpectedEof => {
-            MediaError::Damaged(path.to_path_buf(), "it ends before the sound begins".into())
+            MediaError::Damaged(path.to_path_buf(), "it ends before the samples begin".into())
         }
         Error::IoError(error) => MediaError::Io(path.to_path_buf(), error),
         error => MediaError::UnknownFormat(path.to_path_buf(), error.to_string()),
     }
 }
 
-fn broken(path: &Path, error: Error) -> MediaError {
+fn decode_error(path: &Path, error: Error) -> MediaError {
     match error {
         Error::IoError(error) if error.kind() != std::io::ErrorKind::UnexpectedEof => {
             MediaError::Io(path.to_path_buf(), error)

@@ -1,21 +1,30 @@
-//! From one sample rate to another: a windowed sinc.
+//! [`Resampler`]: from one sample rate to another by a windowed sinc (Smith, "Digital Audio Resampling", CCRMA; polyphase
+//! table as in Crochiere and Rabiner, "Multirate Digital Signal Processing", 1983).
 //!
-//! Frame n of the result lies at n * from / to of the original, which is kept as whole numbers, and depends on nothing
-//! else: not on where reading began or in which portions. The taps come from `libm`, not from the system, so they are
-//! the same bits everywhere.
+//! Output frame n is at input position n · from / to, which is kept as whole numbers. It is the sum of the input frames
+//! around that position, each times a tap of a sinc with a Kaiser window:
 //!
-//! 2026-11: `rubato` was looked at. It brings 14 crates with it and takes its taps from the system's sine.
+//! ```text
+//!  input      ·   ·   ·   ·   ·   ·   ·   ·
+//!             └────── half ──────┘└─ half ─┘      2 · half taps, row `phase` of the table
+//!  output                      ↑ n · from / to, `phase` of the way from one input frame to the next
+//! ```
+//!
+//! An output frame depends on nothing else: neither on the frame at which reading began nor on the portions. The taps
+//! come from `libm`, not from the system, so that they have the same bits everywhere.
+//!
+//! 2026-11-21 Refused: `rubato`. It brings 14 crates with it and takes its taps from the system's sine.
 
 use std::f64::consts::PI;
 use std::fmt;
-use units::SampleRate;
+use units::{SampleRate, gcd};
 
-/// Two rates with a ratio beyond 64, which nobody means.
+/// Error: the ratio of two rates exceeds 64, which is taken for a mistake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RateRatioError {
-    /// The original's.
+    /// Rate of the input.
     pub from: SampleRate,
-    /// The one asked for.
+    /// Rate of the output.
     pub to: SampleRate,
 }
 
@@ -27,50 +36,51 @@ impl fmt::Display for RateRatioError {
 
 impl std::error::Error for RateRatioError {}
 
-/// What turns frames at one rate into frames at another.
+/// Converts frames at one rate to frames at another.
 #[derive(Clone, Debug)]
 pub struct Resampler {
-    /// From and to without their common divisor.
+    /// Both rates, divided by their greatest common divisor.
     from: u64,
     to: u64,
     /// Taps on each side.
     half: usize,
-    /// Rows of the table but for the last, which is the first again, one frame on.
+    /// Rows of the table without the last, which is the first again, one frame later.
     phases: u64,
     table: Box<[f32]>,
 }
 
-/// Taps on each side where nothing is thinned out.
+/// Taps on each side if the rate does not fall.
 const HALF: f64 = 48.0;
-/// The Kaiser window's shape: 100 dB down outside.
+/// Parameter of the Kaiser window: 100 dB of attenuation in the stop band.
 const BETA: f64 = 10.06;
-/// Where the filter is half down, of the lower Nyquist frequency.
+/// Cutoff (-6 dB), as a share of the lower Nyquist frequency.
 const CUTOFF: f64 = 0.95;
-/// The most rows; ratios that need more go in between them on straight lines.
-const MOST_PHASES: u64 = 512;
-const MOST_RATIO: u32 = 64;
+/// The most rows. Ratios that need more interpolate linearly between two rows.
+const MAX_PHASES: u64 = 512;
+/// The greatest ratio of two rates.
+const MAX_RATIO: u32 = 64;
 
 impl Resampler {
-    /// From `from` to `to`.
+    /// Prepares the conversion from `from` to `to`.
     ///
     /// # Errors
     ///
-    /// They are too far apart.
+    /// The ratio of the rates exceeds 64.
     ///
     /// Real-time: setup.
     pub fn new(from: SampleRate, to: SampleRate) -> Result<Self, RateRatioError> {
         let (low, high) = (from.hz().min(to.hz()), from.hz().max(to.hz()));
-        if high / low > MOST_RATIO {
+        if high / low > MAX_RATIO {
             return Err(RateRatioError { from, to });
         }
-        let common = units::gcd(from.hz().into(), to.hz().into()) as u32;
+        let common = gcd(from.hz().into(), to.hz().into()) as u32;
         let (from, to) = (from.hz() / common, to.hz() / common);
-        let thinning = (f64::from(to) / f64::from(from)).min(1.0);
-        let half = (HALF / thinning) as usize + 1;
-        let phases = u64::from(to).min(MOST_PHASES);
+        let cutoff_ratio = (f64::from(to) / f64::from(from)).min(1.0);
+        let half = (HALF / cutoff_ratio) as usize + 1;
+        let phases = u64::from(to).min(MAX_PHASES);
         let mut table = Vec::with_capacity((phases as usize + 1) * 2 * half);
         for phase in 0..=phases {
-            row(phase as f64 / phases as f64, half, thinning, &mut table);
+            row(phase as f64 / phases as f64, half, cutoff_ratio, &mut table);
         }
         Ok(Self {
             from: from.into(),
@@ -81,37 +91,36 @@ impl Resampler {
         })
     }
 
-    /// How many frames come of `frames` frames; what does not fit becomes `u64::MAX`.
+    /// Number of output frames for `frames` input frames, at most `u64::MAX`.
     pub fn output_frames(&self, frames: u64) -> u64 {
         let exact = (u128::from(frames) * u128::from(self.to)).div_ceil(u128::from(self.from));
         u64::try_from(exact).unwrap_or(u64::MAX)
     }
 
-    /// How many frames of the original one frame of the result looks at.
+    /// Number of input frames that an output frame depends on.
     pub fn taps(&self) -> usize {
         2 * self.half
     }
 
-    /// The first frame of the original that frame `n` of the result looks at; before the beginning there is silence.
+    /// First input frame that output frame `n` depends on. Negative frames are silence.
     pub fn first_input(&self, n: u64) -> i64 {
         let at = u128::from(n) * u128::from(self.from) / u128::from(self.to);
         i64::try_from(at).unwrap_or(i64::MAX) - (self.half as i64 - 1)
     }
 
-    /// Frame `n` of the result, from the [`taps`](Self::taps) frames of the original that begin at
-    /// [`first`](Self::first).
+    /// Output frame `n`, from the [`taps`](Self::taps) input frames that begin at [`first_input`](Self::first_input).
     ///
     /// # Panics
     ///
-    /// There are fewer.
-    pub fn output_frame(&self, n: u64, original: &[f32]) -> f32 {
+    /// `input` has fewer frames than taps.
+    pub fn output_frame(&self, n: u64, input: &[f32]) -> f32 {
         let part = (u128::from(n) * u128::from(self.from) % u128::from(self.to)) as u64;
         let (row, rest) = (part * self.phases / self.to, part * self.phases % self.to);
-        let here = dot(self.row(row), original);
+        let here = dot(self.row(row), input);
         if rest == 0 {
             return here;
         }
-        let next = dot(self.row(row + 1), original);
+        let next = dot(self.row(row + 1), input);
         here + (next - here) * (rest as f32 / self.to as f32)
     }
 
@@ -120,12 +129,12 @@ impl Resampler {
     }
 }
 
-/// The taps for a frame that lies `part` of a frame behind the last one on the left.
-fn row(part: f64, half: usize, thinning: f64, table: &mut Vec<f32>) {
+/// Appends the taps of an output frame that is `part` of an input frame later than the input frame before it.
+fn row(part: f64, half: usize, cutoff_ratio: f64, table: &mut Vec<f32>) {
     let begin = table.len();
     let taps: Vec<f64> = (0..2 * half)
         .map(|tap| tap as f64 - (half as f64 - 1.0) - part)
-        .map(|t| sinc(t * thinning * CUTOFF) * kaiser(t * thinning / HALF))
+        .map(|t| sinc(t * cutoff_ratio * CUTOFF) * kaiser(t * cutoff_ratio / HALF))
         .collect();
     let sum: f64 = taps.iter().sum();
     table.extend(taps.iter().map(|tap| (tap / sum) as f32));
@@ -147,7 +156,7 @@ fn kaiser(t: f64) -> f64 {
     bessel(BETA * (1.0 - t * t).sqrt()) / bessel(BETA)
 }
 
-/// The modified Bessel function of order 0, by its series.
+/// The modified Bessel function of the first kind and order 0, by its power series (Abramowitz and Stegun, 9.6.12).
 fn bessel(x: f64) -> f64 {
     let (mut sum, mut term) = (1.0, 1.0);
     for k in 1..60 {
@@ -158,11 +167,11 @@ fn bessel(x: f64) -> f64 {
     sum
 }
 
-/// In eight sums, so that a compiler may do them side by side; always in this order.
-fn dot(taps: &[f32], original: &[f32]) -> f32 {
-    let original = &original[..taps.len()];
+/// The dot product in eight sums, so that the compiler can use vectors. The order of additions is fixed.
+fn dot(taps: &[f32], input: &[f32]) -> f32 {
+    let input = &input[..taps.len()];
     let mut sums = [0.0_f32; 8];
-    let (a, b) = (taps.chunks_exact(8), original.chunks_exact(8));
+    let (a, b) = (taps.chunks_exact(8), input.chunks_exact(8));
     let rest: f32 = a
         .remainder()
         .iter()
@@ -200,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sine_comes_out_as_the_same_sine() {
+    fn a_sine_keeps_its_frequency_and_level() {
         for (from, to) in [
             (44_100, 48_000),
             (48_000, 44_100),
@@ -221,15 +230,15 @@ mod tests {
     }
 
     #[test]
-    fn what_the_new_rate_cannot_carry_is_gone() {
+    fn frequencies_above_the_new_nyquist_are_removed() {
         let loudest = resampled(48_000, 16_000, 10_000.0)
             .into_iter()
-            .fold(0.0, |most: f64, x| most.max(x.abs()));
+            .fold(0.0, |max: f64, x| max.max(x.abs()));
         assert!(loudest < 1e-4, "{loudest}");
     }
 
     #[test]
-    fn lengths_are_rounded_up_and_far_rates_refused() {
+    fn lengths_are_rounded_up_and_extreme_ratios_refused() {
         let resampler = Resampler::new(rate(44_100), rate(48_000)).unwrap();
         assert_eq!(resampler.output_frames(44_100), 48_000);
         assert_eq!(resampler.output_frames(1), 2);

@@ -1,4 +1,4 @@
-//! A whole sound file in memory, shared by all who play it.
+//! [`Sound`]: a whole sound file in memory, shared by all nodes that play it.
 
 use crate::{MediaError, ResamplingReader};
 use std::collections::HashMap;
@@ -14,12 +14,13 @@ pub struct Sound {
     channels: Box<[Box<[f32]>]>,
 }
 
-/// The same file at the same rate, as long as nobody writes to it.
+/// Identity of a file's contents at a rate: path, time of the last change, length, rate.
 type Key = (PathBuf, Option<SystemTime>, u64, SampleRate);
-static HELD: LazyLock<Mutex<HashMap<Key, Weak<Sound>>>> = LazyLock::new(Mutex::default);
+/// All sounds that some node still holds.
+static LOADED: LazyLock<Mutex<HashMap<Key, Weak<Sound>>>> = LazyLock::new(Mutex::default);
 
 impl Sound {
-    /// All of `stream`, from its beginning.
+    /// Reads all frames of `stream`, from its beginning.
     ///
     /// Real-time: waits, on the disk.
     pub fn from_reader(stream: &mut ResamplingReader) -> Self {
@@ -42,32 +43,32 @@ impl Sound {
         }
     }
 
-    /// The whole file at `rate`, if it has at most `most` samples on all channels at that rate; the same memory for all
-    /// who hold it at once. What of it is damaged is silent.
+    /// Loads the whole file at `rate`, if it has at most `max_samples` samples on all channels at that rate; `None` if it
+    /// has more. All callers that hold the same file at the same time share its memory. Damaged parts are silent.
     ///
     /// # Errors
     ///
-    /// It cannot be read, or its rate is too far from `rate`.
+    /// The file cannot be read, or the ratio of its rate to `rate` is too large.
     ///
-    /// Real-time: waits, on the disk and on others that load.
+    /// Real-time: waits, on the disk and on other threads that load.
     pub fn load(
         path: impl AsRef<Path>,
         rate: SampleRate,
-        most: u64,
+        max_samples: u64,
     ) -> Result<Option<Arc<Self>>, MediaError> {
         let path = path.as_ref();
         let open = |error| MediaError::Open(path.to_path_buf(), error);
-        let facts = path.metadata().map_err(open)?;
+        let metadata = path.metadata().map_err(open)?;
         let name = path.canonicalize().map_err(open)?;
-        let key = (name, facts.modified().ok(), facts.len(), rate);
-        let mut held = HELD.lock().unwrap_or_else(PoisonError::into_inner);
+        let key = (name, metadata.modified().ok(), metadata.len(), rate);
+        let mut held = LOADED.lock().unwrap_or_else(PoisonError::into_inner);
         held.retain(|_, sound| sound.strong_count() > 0);
         if let Some(sound) = held.get(&key).and_then(Weak::upgrade) {
             let samples = sound.frames() as u64 * u64::from(sound.channels().0);
-            return Ok((samples <= most).then_some(sound));
+            return Ok((samples <= max_samples).then_some(sound));
         }
         let mut stream = ResamplingReader::open(path, rate)?;
-        if stream.frames() > most / u64::from(stream.channels().0) {
+        if stream.frames() > max_samples / u64::from(stream.channels().0) {
             return Ok(None);
         }
         let sound = Arc::new(Self::from_reader(&mut stream));
@@ -75,22 +76,26 @@ impl Sound {
         Ok(Some(sound))
     }
 
-    /// Frames a second.
+    /// Frames per second.
     pub fn rate(&self) -> SampleRate {
         self.rate
     }
 
-    /// How many channels.
+    /// Number of channels.
     pub fn channels(&self) -> Channels {
         Channels(self.channels.len() as u16)
     }
 
-    /// How many frames.
+    /// Number of frames.
     pub fn frames(&self) -> usize {
         self.channels.first().map_or(0, |c| c.len())
     }
 
-    /// The frames of one channel, which there must be.
+    /// The frames of channel `channel`.
+    ///
+    /// # Panics
+    ///
+    /// There is no such channel.
     ///
     /// Real-time: hot.
     pub fn channel(&self, channel: usize) -> &[f32] {

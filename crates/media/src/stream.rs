@@ -1,24 +1,34 @@
-//! A sound file as it sounds at another rate, from any frame on.
+//! [`ResamplingReader`]: a sound file at a stated rate, from any frame on.
+//!
+//! A resampled frame depends on `taps` frames of the file. So the reader keeps a window of the file's frames, which moves
+//! forward portion by portion:
+//!
+//! ```text
+//!  file     0 ............ begin ......................... end of the window
+//!                          └── frames of one portion ──┘
+//!                          └ taps of its first frame ┘
+//!                                     └ taps of its last frame ─┘
+//! ```
 
 use crate::{MediaError, Reader, Resampler, open};
 use std::path::Path;
 use units::{Channels, SampleRate};
 
-/// An open sound file, heard at a stated rate. Frame n of it is the same bits wherever reading began.
+/// An open sound file at a stated rate. The bits of frame n do not depend on the frame at which reading began.
 pub struct ResamplingReader {
     reader: Reader,
     resampler: Option<Resampler>,
     rate: SampleRate,
     frames: u64,
-    /// The frame that is read next.
+    /// Frame that is read next.
     position: u64,
-    /// Frames of the file that are at hand, a vector a channel, and which is the first.
+    /// Frames of the file from frame `begin` on, a vector for each channel.
     window: Vec<Vec<f32>>,
     begin: i64,
     error: Option<MediaError>,
 }
 
-/// Frames made at once.
+/// Frames that are resampled at once.
 const PORTION: usize = 1024;
 
 impl ResamplingReader {
@@ -26,14 +36,14 @@ impl ResamplingReader {
     ///
     /// # Errors
     ///
-    /// It cannot be read, or its rate is too far from `rate`.
+    /// The file cannot be read, or the ratio of its rate to `rate` is too large.
     ///
     /// Real-time: waits, on the disk.
     pub fn open(path: impl AsRef<Path>, rate: SampleRate) -> Result<Self, MediaError> {
         Self::new(open(path)?, rate)
     }
 
-    /// What `reader` reads, from its beginning, at `rate`.
+    /// Reads what `reader` reads, from its beginning, at `rate`.
     ///
     /// # Errors
     ///
@@ -45,8 +55,8 @@ impl ResamplingReader {
             None
         } else {
             let resampler = Resampler::new(reader.rate(), rate);
-            Some(resampler.map_err(|far| {
-                MediaError::Unsupported(reader.path().to_path_buf(), far.to_string())
+            Some(resampler.map_err(|error| {
+                MediaError::Unsupported(reader.path().to_path_buf(), error.to_string())
             })?)
         };
         let original = match reader.frames() {
@@ -69,27 +79,27 @@ impl ResamplingReader {
         Ok(stream)
     }
 
-    /// Frames a second, as asked for.
+    /// Frames per second of the output.
     pub fn rate(&self) -> SampleRate {
         self.rate
     }
 
-    /// As many as the file has.
+    /// Number of channels of the file.
     pub fn channels(&self) -> Channels {
         self.reader.channels()
     }
 
-    /// How many frames there are at this rate.
+    /// Number of frames at this rate.
     pub fn frames(&self) -> u64 {
         self.frames
     }
 
-    /// The frame that is read next.
+    /// Frame that is read next.
     pub fn position(&self) -> u64 {
         self.position
     }
 
-    /// What was wrong with the file, if anything was yet; from there on it is silent.
+    /// The first error since the last seek, if any. Frames after it are silent.
     pub fn error(&self) -> Option<&MediaError> {
         self.error.as_ref()
     }
@@ -107,7 +117,7 @@ impl ResamplingReader {
         }
     }
 
-    /// Fills `samples` with whole frames, the samples of each beside one another; how many there were before the end.
+    /// Fills `samples` with whole frames, interleaved. Returns the number of frames before the end of the file.
     ///
     /// Real-time: waits, on the disk.
     pub fn read_interleaved(&mut self, samples: &mut [f32]) -> usize {
@@ -115,17 +125,17 @@ impl ResamplingReader {
         let left = usize::try_from(self.frames.saturating_sub(self.position)).unwrap_or(usize::MAX);
         let wanted = (samples.len() / channels).min(left);
         for portion in samples[..wanted * channels].chunks_mut(PORTION * channels) {
-            self.make(portion);
+            self.resample(portion);
         }
         wanted
     }
 
-    fn make(&mut self, samples: &mut [f32]) {
+    fn resample(&mut self, samples: &mut [f32]) {
         let channels = self.window.len();
         let n = samples.len() / channels;
         let taps = self.resampler.as_ref().map_or(1, Resampler::taps);
         let from = self.first(self.position);
-        self.fetch(from, self.first(self.position + n as u64 - 1) + taps as i64);
+        self.move_window(from, self.first(self.position + n as u64 - 1) + taps as i64);
         for (i, frame) in samples.chunks_exact_mut(channels).enumerate() {
             let at = self.position + i as u64;
             let first = (self.first(at) - from) as usize;
@@ -139,7 +149,7 @@ impl ResamplingReader {
         self.position += n as u64;
     }
 
-    /// The first frame of the file that frame `n` is made of.
+    /// First frame of the file that frame `n` depends on.
     fn first(&self, n: u64) -> i64 {
         match &self.resampler {
             None => i64::try_from(n).unwrap_or(i64::MAX),
@@ -147,9 +157,9 @@ impl ResamplingReader {
         }
     }
 
-    /// Has the file's frames `from..to` at hand; outside the file there is silence. `from` never goes back, and never
-    /// beyond what is at hand: a portion ends with more taps than the next one's beginning lies ahead.
-    fn fetch(&mut self, from: i64, to: i64) {
+    /// Moves the window to the file's frames `from..to`, with silence outside the file. `from` never decreases, and is
+    /// never beyond the window: a portion ends with more taps than the distance to the next portion's first frame.
+    fn move_window(&mut self, from: i64, to: i64) {
         let past = (from - self.begin) as usize;
         let wanted = (to - from) as usize;
         let have = self.window[0].len().saturating_sub(past);
@@ -159,11 +169,11 @@ impl ResamplingReader {
         }
         self.begin = from;
         let before = usize::try_from(-from).unwrap_or(0);
-        self.read(have.max(before));
+        self.fill_window(have.max(before));
     }
 
-    /// Fills the window from frame `at` of it; what the file does not have stays silent.
-    fn read(&mut self, mut at: usize) {
+    /// Fills the window from its frame `at` on. Frames that the file lacks stay silent.
+    fn fill_window(&mut self, mut at: usize) {
         while self.error.is_none() && at < self.window[0].len() {
             let mut planes: Vec<&mut [f32]> =
                 self.window.iter_mut().map(|c| &mut c[at..]).collect();
@@ -176,6 +186,7 @@ impl ResamplingReader {
     }
 }
 
+/// Counts the frames of a file that does not state them, by reading it.
 fn count(reader: &mut Reader) -> Result<u64, MediaError> {
     let mut samples = vec![0.0; PORTION * reader.channels().count()];
     let mut frames = 0;

@@ -1,4 +1,7 @@
-//! Sound to a WAV file that is playable at every moment, even if the program is killed.
+//! [`Writer`]: a WAV file that can be played at every moment, even if the program is killed.
+//!
+//! The header of a WAV file states its length. The writer brings it up to date after each second of sound, so that a
+//! killed program loses one second at most.
 
 use crate::{MAX_CHANNELS, MAX_RATE_HZ, MediaError};
 use std::fs::File;
@@ -6,15 +9,15 @@ use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 use units::{Channels, SampleRate};
 
-/// How a sample is kept.
+/// Number format of the samples.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SampleFormat {
     /// 32-bit float: the bits as they are.
     #[default]
     F32,
-    /// 24-bit integer; louder than full scale is cut to it.
+    /// 24-bit integer; values beyond full scale are clipped.
     I24,
-    /// 16-bit integer, likewise; rounded to the nearest, without dither.
+    /// 16-bit integer, clipped likewise; rounded to the nearest, without dither.
     I16,
 }
 
@@ -28,27 +31,27 @@ impl SampleFormat {
     }
 }
 
-/// A WAV file being written. Each second of sound its header is brought up to date.
+/// A WAV file that is being written.
 pub struct Writer {
     path: PathBuf,
     wav: Option<hound::WavWriter<BufWriter<File>>>,
     format: SampleFormat,
     channels: usize,
-    room: u64,
+    max_frames: u64,
     frames: u64,
     flush_every: u64,
     flush_at: u64,
 }
 
-/// What a WAV file holds besides its header: 4 GiB less a good deal.
-const MOST_BYTES: u64 = u32::MAX as u64 - 4096;
+/// The most bytes of samples in a WAV file: 4 GiB less some room for headers.
+const MAX_BYTES: u64 = u32::MAX as u64 - 4096;
 
 impl Writer {
-    /// Creates the file; what was there is gone.
+    /// Creates the file. An existing file is replaced.
     ///
     /// # Errors
     ///
-    /// It cannot be created, or there is no such WAV file.
+    /// The file cannot be created, or WAV has no such format.
     ///
     /// Real-time: waits, on the disk.
     pub fn create(
@@ -82,19 +85,19 @@ impl Writer {
             wav: Some(wav),
             format,
             channels: channels.count(),
-            room: MOST_BYTES / frame_bytes,
+            max_frames: MAX_BYTES / frame_bytes,
             frames: 0,
             flush_every: u64::from(rate.hz()),
             flush_at: u64::from(rate.hz()),
         })
     }
 
-    /// Where it is.
+    /// Path of the file.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Frames written so far.
+    /// Number of frames written so far.
     pub fn frames(&self) -> u64 {
         self.frames
     }
@@ -103,7 +106,7 @@ impl Writer {
     ///
     /// # Errors
     ///
-    /// The disk refuses, or the file is full; the file keeps what it has.
+    /// The disk fails, or the file is full. Frames that were written stay.
     ///
     /// # Panics
     ///
@@ -120,7 +123,7 @@ impl Writer {
         self.append(frames, |frame, channel| planar[channel][frame])
     }
 
-    /// Appends whole frames, the samples of each beside one another.
+    /// Appends whole frames, interleaved.
     ///
     /// # Errors
     ///
@@ -128,7 +131,7 @@ impl Writer {
     ///
     /// # Panics
     ///
-    /// `samples` ends within a frame.
+    /// The length of `samples` is not a multiple of the number of channels.
     ///
     /// Real-time: waits, on the disk.
     pub fn write_interleaved(&mut self, samples: &[f32]) -> Result<(), MediaError> {
@@ -155,23 +158,23 @@ impl Writer {
         frames: usize,
         sample: impl Fn(usize, usize) -> f32,
     ) -> Result<(), MediaError> {
-        let fitting = self.room.saturating_sub(self.frames).min(frames as u64) as usize;
-        for frame in 0..fitting {
+        let writable = self.max_frames.saturating_sub(self.frames).min(frames as u64) as usize;
+        for frame in 0..writable {
             for channel in 0..self.channels {
-                self.put(sample(frame, channel))?;
+                self.write_sample(sample(frame, channel))?;
             }
             self.frames += 1;
             if self.frames == self.flush_at {
                 self.flush()?;
             }
         }
-        if fitting < frames {
+        if writable < frames {
             return Err(MediaError::Full(self.path.clone()));
         }
         Ok(())
     }
 
-    fn put(&mut self, sample: f32) -> Result<(), MediaError> {
+    fn write_sample(&mut self, sample: f32) -> Result<(), MediaError> {
         let Some(wav) = &mut self.wav else {
             return Ok(());
         };
@@ -180,47 +183,47 @@ impl Writer {
             SampleFormat::I24 => wav.write_sample(integer(sample, 23)),
             SampleFormat::I16 => wav.write_sample(integer(sample, 15)),
         };
-        done.map_err(|error| transfer(&self.path, error))
+        done.map_err(|error| io_error(&self.path, error))
     }
 
-    /// Brings header and disk up to date, so that a reader sees all that was written.
+    /// Writes header and buffered samples to the disk, so that a reader sees all frames.
     ///
     /// # Errors
     ///
-    /// The disk refuses.
+    /// The disk fails.
     ///
     /// Real-time: waits, on the disk.
     pub fn flush(&mut self) -> Result<(), MediaError> {
         self.flush_at = self.frames + self.flush_every;
         match &mut self.wav {
-            Some(wav) => wav.flush().map_err(|error| transfer(&self.path, error)),
+            Some(wav) => wav.flush().map_err(|error| io_error(&self.path, error)),
             None => Ok(()),
         }
     }
 
-    /// Ends the file, and says what went wrong at the last moment; dropping it ends it silently.
+    /// Ends the file and returns the last error. Dropping the writer ends the file too, and ignores errors.
     ///
     /// # Errors
     ///
-    /// The disk refuses.
+    /// The disk fails.
     ///
     /// Real-time: waits, on the disk.
     pub fn finish(mut self) -> Result<(), MediaError> {
         match self.wav.take() {
-            Some(wav) => wav.finalize().map_err(|error| transfer(&self.path, error)),
+            Some(wav) => wav.finalize().map_err(|error| io_error(&self.path, error)),
             None => Ok(()),
         }
     }
 }
 
-/// To an integer of `bits` and a sign, to the nearest one; what is no number is 0.
+/// Converts to the nearest integer of `bits` bits and a sign; NaN becomes 0.
 fn integer(sample: f32, bits: u32) -> i32 {
     let full = f64::from(1_u32 << bits);
     let scaled = f64::from(sample) * full;
     scaled.round().clamp(-full, full - 1.0) as i32
 }
 
-fn transfer(path: &Path, error: hound::Error) -> MediaError {
+fn io_error(path: &Path, error: hound::Error) -> MediaError {
     let error = match error {
         hound::Error::IoError(error) => error,
         other => std::io::Error::other(other),

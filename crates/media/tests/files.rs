@@ -4,7 +4,7 @@ mod kit;
 
 use divisi_media as media;
 
-use kit::{Folder, Random, aiff, flac, heard, noise};
+use kit::{Folder, Random, aiff, flac, samples_of, noise};
 use media::{MediaError, Reader, ResamplingReader, SampleFormat, Sound, Writer};
 use std::path::Path;
 use std::sync::Arc;
@@ -56,7 +56,7 @@ fn a_float_file_keeps_its_bits() {
 }
 
 #[test]
-fn sixteen_and_twenty_four_bits_are_exact_there_and_back() {
+fn integer_formats_keep_exact_samples() {
     let folder = Folder::new("integers");
     for (format, full) in [
         (SampleFormat::I16, 32_768.0),
@@ -73,7 +73,7 @@ fn sixteen_and_twenty_four_bits_are_exact_there_and_back() {
 }
 
 #[test]
-fn what_is_too_loud_for_integers_is_cut_to_full_scale() {
+fn integer_formats_clip_at_full_scale() {
     let folder = Folder::new("loud");
     let path = folder.file("l.wav");
     wav(
@@ -86,10 +86,10 @@ fn what_is_too_loud_for_integers_is_cut_to_full_scale() {
 }
 
 #[test]
-fn aiff_and_flac_are_read_and_sought_like_wav() {
+fn aiff_and_flac_read_and_seek_like_wav() {
     let folder = Folder::new("formats");
     let frames = noise(5000);
-    let want = heard(&frames);
+    let want = samples_of(&frames);
     let wave = folder.file("n.wav");
     wav(&wave, 2, SampleFormat::I16, &want);
     let files = [
@@ -114,7 +114,7 @@ fn aiff_and_flac_are_read_and_sought_like_wav() {
 }
 
 #[test]
-fn planes_are_the_same_frames() {
+fn planar_and_interleaved_reads_agree() {
     let folder = Folder::new("planes");
     let path = folder.file("p.wav");
     let (left, right) = ([0.5, 0.25, -0.5], [-1.0, 0.0, 0.75]);
@@ -131,7 +131,7 @@ fn planes_are_the_same_frames() {
 }
 
 #[test]
-fn a_program_that_dies_leaves_a_playable_file() {
+fn a_killed_program_leaves_a_playable_file() {
     let folder = Folder::new("killed");
     let path = folder.file("k.wav");
     let mut writer = Writer::create(&path, hz(1000), Channels(1), SampleFormat::I24).unwrap();
@@ -141,10 +141,10 @@ fn a_program_that_dies_leaves_a_playable_file() {
 }
 
 #[test]
-fn a_truncated_file_gives_what_it_has() {
+fn a_truncated_file_gives_its_frames() {
     let folder = Folder::new("truncated");
     let path = folder.file("t.wav");
-    wav(&path, 2, SampleFormat::I16, &heard(&noise(4000)));
+    wav(&path, 2, SampleFormat::I16, &samples_of(&noise(4000)));
     let bytes = std::fs::read(&path).unwrap();
     let path = folder.with("t.wav", &bytes[..bytes.len() - 8001]);
     let mut reader = media::open(&path).unwrap();
@@ -153,29 +153,29 @@ fn a_truncated_file_gives_what_it_has() {
     let mut stream = ResamplingReader::open(&path, hz(48_000)).unwrap();
     assert_eq!(stream.frames(), 1999);
     assert_eq!(stream.read_interleaved(&mut samples), 1999);
-    assert_eq!(samples[..3998], heard(&noise(4000))[..3998]);
+    assert_eq!(samples[..3998], samples_of(&noise(4000))[..3998]);
 }
 
 #[test]
-fn a_stream_is_silent_from_where_its_file_is_damaged() {
+fn a_resampling_reader_is_silent_after_damage() {
     let folder = Folder::new("damaged");
     let bytes = flac(&noise(4096));
     let path = folder.with("d.flac", &bytes[..bytes.len() / 2]);
     let mut stream = ResamplingReader::open(&path, hz(48_000)).unwrap();
     let mut samples = [9.0; 2 * 4096];
     assert_eq!(stream.read_interleaved(&mut samples), 4096);
-    assert_eq!(samples[..2048], heard(&noise(1024)));
+    assert_eq!(samples[..2048], samples_of(&noise(1024)));
     assert_eq!(samples[6000..], [0.0; 2192]);
 }
 
 #[test]
-fn a_file_that_does_not_say_how_long_it_is_is_counted() {
+fn frames_are_counted_if_the_file_does_not_state_them() {
     let folder = Folder::new("counted");
     let mut bytes = flac(&noise(3000));
     bytes[8 + 14..8 + 18].fill(0);
     let unsaid = folder.with("u.flac", &bytes);
     let path = folder.file("u.wav");
-    wav(&path, 2, SampleFormat::I16, &heard(&noise(3000)));
+    wav(&path, 2, SampleFormat::I16, &samples_of(&noise(3000)));
     let mut bytes = std::fs::read(&path).unwrap();
     let data = bytes.windows(4).position(|w| w == b"data").unwrap();
     bytes[4..8].fill(0xff);
@@ -190,14 +190,14 @@ fn a_file_that_does_not_say_how_long_it_is_is_counted() {
 }
 
 #[test]
-fn a_file_that_is_not_there_is_named() {
+fn an_error_names_the_missing_file() {
     let error = media::open("no/such/loop.wav").err().unwrap();
     assert!(matches!(error, MediaError::Open(..)));
     assert!(error.to_string().contains("no/such/loop.wav"));
 }
 
 #[test]
-fn texts_folders_and_nothing_are_no_sound() {
+fn texts_folders_and_empty_files_are_refused() {
     let folder = Folder::new("texts");
     let text = folder.with("t.wav", "nothing but words, ".repeat(1000).as_bytes());
     assert!(matches!(
@@ -223,7 +223,7 @@ fn forged(at: usize, number: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn a_chunk_that_claims_more_than_there_is_is_refused_before_it_is_believed() {
+fn a_chunk_larger_than_the_file_is_refused() {
     let folder = Folder::new("claims");
     let mut bytes = forged(0, b"RIFF");
     let text = [b"LIST".as_slice(), &u32::MAX.to_le_bytes(), b"INFO"].concat();
@@ -233,7 +233,7 @@ fn a_chunk_that_claims_more_than_there_is_is_refused_before_it_is_believed() {
 }
 
 #[test]
-fn no_channels_many_channels_and_absurd_rates_are_refused() {
+fn impossible_channels_and_rates_are_refused() {
     let folder = Folder::new("absurd");
     for (at, number) in [
         (22, [0, 0, 0x80, 0xbb]),
@@ -247,11 +247,11 @@ fn no_channels_many_channels_and_absurd_rates_are_refused() {
 }
 
 #[test]
-fn no_damage_panics_or_grows_a_file() {
+fn damaged_files_neither_panic_nor_grow() {
     let folder = Folder::new("damage");
     let frames = noise(600);
     let path = folder.file("d.wav");
-    wav(&path, 2, SampleFormat::I16, &heard(&frames));
+    wav(&path, 2, SampleFormat::I16, &samples_of(&frames));
     let whole = [std::fs::read(path).unwrap(), aiff(&frames), flac(&frames)];
     let mut random = Random(3);
     let mut read = 0;
@@ -293,10 +293,10 @@ fn no_damage_panics_or_grows_a_file() {
 }
 
 #[test]
-fn a_stream_is_the_same_from_any_frame_in_any_portions() {
+fn resampled_frames_do_not_depend_on_seeks_or_portions() {
     let folder = Folder::new("streams");
     let path = folder.file("s.wav");
-    wav(&path, 2, SampleFormat::I16, &heard(&noise(9000)));
+    wav(&path, 2, SampleFormat::I16, &samples_of(&noise(9000)));
     for rate in [48_000, 44_100, 96_000, 32_000, 8_000, 47_999] {
         let mut stream = ResamplingReader::open(&path, hz(rate)).unwrap();
         let frames = stream.frames() as usize;
@@ -322,7 +322,7 @@ fn a_stream_is_the_same_from_any_frame_in_any_portions() {
 }
 
 #[test]
-fn a_sound_is_held_once_for_all() {
+fn a_sound_is_loaded_once() {
     let folder = Folder::new("sounds");
     let path = folder.file("h.wav");
     wav(&path, 1, SampleFormat::F32, &[0.5, -0.5, 0.25]);
@@ -335,7 +335,7 @@ fn a_sound_is_held_once_for_all() {
 }
 
 #[test]
-fn no_wav_file_has_more_channels_than_ports_have() {
+fn a_writer_refuses_more_channels_than_a_port_has() {
     let folder = Folder::new("wide");
     let refused = Writer::create(
         folder.file("w.wav"),

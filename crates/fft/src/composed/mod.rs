@@ -136,16 +136,14 @@ impl ComposedFft {
             return Err(SizeError::TooLarge(bins));
         }
         let rows = 0..ratio.ilog2();
-        let odds: Result<Vec<_>, _> = rows
-            .map(|row| Odd::new(bins >> row, packing, kernels))
-            .collect();
+        let odds = rows.map(|row| Odd::new(bins >> row, packing, kernels));
         let mut larger = Self {
             bins,
             ratio,
             packing,
             kernels,
             smaller,
-            odds: odds?,
+            odds: odds.collect(),
             pieces: Vec::new(),
             last: Vec::new(),
         };

@@ -9,21 +9,21 @@
 //! Its upper half has bins 4k + 1 > N, and these are the conjugates of bins 2N - (4k + 1): so bin 4k + 3 is the conjugate
 //! of z's bin N/2 - 1 - k. One complex transform of N/2 values gives all odd bins, and none twice.
 
-use crate::transform::butterflies::{From, To};
+use crate::transform::butterflies::{BlockSource, BlockTarget};
 use crate::simd::form::BLOCKED;
 use crate::simd::{BLOCK, Complex};
 use crate::transform::four_step::FourStep;
 use crate::kernels::Kernels;
 use crate::simd::Kernel;
-use crate::real_fft::{Packing, SizeError};
-use crate::transform::twiddle::turn;
+use crate::real_fft::Packing;
+use crate::transform::twiddle::twiddle;
 use crate::simd::{HALF, Vector};
-use crate::transform::lanes::Vertical;
+use crate::transform::lanes::LaneFft;
 use std::ops::Range;
 
 /// How the complex transform is done.
 enum Inner {
-    Batch(Vertical),
+    Batch(LaneFft),
     Mono(Box<FourStep>),
 }
 
@@ -43,14 +43,14 @@ pub(crate) const MERGE: u32 = 20;
 
 impl Odd {
     /// Real-time: setup.
-    pub(crate) fn new(bins: usize, packing: Packing, kernels: Kernels) -> Result<Self, SizeError> {
+    pub(crate) fn new(bins: usize, packing: Packing, kernels: Kernels) -> Self {
         let half = bins / 2;
         let inner = match packing {
-            Packing::Batch => Inner::Batch(Vertical::new(half, kernels)),
-            Packing::Mono => Inner::Mono(Box::new(FourStep::new(half, kernels)?)),
+            Packing::Batch => Inner::Batch(LaneFft::new(half, kernels)),
+            Packing::Mono => Inner::Mono(Box::new(FourStep::new(half, kernels))),
         };
         let factor = |n| {
-            let (re, im) = turn(n, 2 * bins);
+            let (re, im) = twiddle(n, 2 * bins);
             (re as f32, im as f32)
         };
         let mut table = vec![0.0; 2 * half];
@@ -64,13 +64,13 @@ impl Odd {
             };
             (table[at[0]], table[at[1]]) = factor(n);
         }
-        Ok(Self {
+        Self {
             bins,
             packing,
             kernels,
             inner,
             table,
-        })
+        }
     }
 
     /// Floats of the values' half, and of z.
@@ -87,7 +87,7 @@ impl Odd {
     pub(crate) fn scratch(&self) -> usize {
         match &self.inner {
             Inner::Batch(_) => 0,
-            Inner::Mono(inner) => inner.scratch(),
+            Inner::Mono(inner) => inner.scratch_len(),
         }
     }
 
@@ -102,8 +102,8 @@ impl Odd {
     /// How heavy one is.
     pub(crate) fn weight(&self, i: usize) -> u32 {
         match &self.inner {
-            Inner::Batch(inner) => inner.weight(i),
-            Inner::Mono(inner) => inner.weight(i, true),
+            Inner::Batch(inner) => inner.cost(i),
+            Inner::Mono(inner) => inner.piece_cost(i, true),
         }
     }
 
@@ -136,12 +136,12 @@ impl Odd {
         assert!(z.len() == self.floats() && to.len() == self.floats() && i < self.pieces());
         match &self.inner {
             Inner::Batch(inner) => {
-                let from = From {
+                let from = BlockSource {
                     at: z.as_ptr(),
                     step: BLOCK,
                 };
                 let at = to.as_mut_ptr();
-                let to = To { at, step: BLOCK };
+                let to = BlockTarget { at, step: BLOCK };
                 // SAFETY: both slices have as many blocks as the plan, and are different ones.
                 unsafe { inner.run::<BLOCKED, BLOCKED>(i..i + 1, from, at, to) };
             }
@@ -255,7 +255,7 @@ impl Kernel for Spread {
                 unsafe {
                     let low = Complex::<V>::load::<BLOCKED>(self.odd.add(k * BLOCK), lane);
                     let mirror = self.odd.add((self.blocks - 1 - k) * BLOCK);
-                    let high = conjugate(Complex::load::<BLOCKED>(mirror, lane), V::splat(0.0));
+                    let high = Complex::<V>::load::<BLOCKED>(mirror, lane).conjugate();
                     low.store::<BLOCKED>(self.to.add((4 * k + 1) * self.step * BLOCK), lane);
                     high.store::<BLOCKED>(self.to.add((4 * k + 3) * self.step * BLOCK), lane);
                 }
@@ -288,7 +288,7 @@ impl Kernel for Merge {
                     let low = Complex::<V>::load::<BLOCKED>(self.odd.add(block * BLOCK), lane);
                     let mirror = self.odd.add((self.blocks - 1 - block) * BLOCK);
                     let high = Complex::<V>::load::<BLOCKED>(mirror, HALF - lane - V::LANES);
-                    let odds = zip(low, conjugate(high.reverse(), V::splat(0.0)));
+                    let odds = zip(low, high.reverse().conjugate());
                     for (i, odd) in odds.into_iter().enumerate() {
                         let at = block * BLOCK + 2 * lane + i * V::LANES;
                         let even = Complex::<V>::load::<BLOCKED>(
@@ -307,15 +307,7 @@ impl Kernel for Merge {
     }
 }
 
-#[inline(always)]
-fn conjugate<V: Vector>(value: Complex<V>, zero: V) -> Complex<V> {
-    Complex {
-        re: value.re,
-        im: zero - value.im,
-    }
-}
-
-/// The two's numbers in turn.
+/// The numbers of both, alternating.
 #[inline(always)]
 fn zip<V: Vector>(first: Complex<V>, second: Complex<V>) -> [Complex<V>; 2] {
     let (re, im) = (first.re.zip(second.re), first.im.zip(second.im));

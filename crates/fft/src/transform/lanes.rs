@@ -1,56 +1,72 @@
-//! Complex transforms of rows of blocks: sixteen independent ones side by side, all arithmetic between whole vectors.
+//! [`LaneFft`]: sixteen independent complex transforms, one a lane.
 //!
-//! Decimation in time: the first pass reads its blocks from where they stand (so that nothing is put in order
-//! beforehand) and transforms four or eight of them; every later pass joins four or eight neighbouring transforms in
-//! place, the last one may write elsewhere. What exceeds the first cache is done depth first. The order is a list of
-//! steps made beforehand, so that the code that runs is one loop.
+//! The transform is of rows of blocks: lane 5 of all blocks is one transform, and no arithmetic crosses lanes. So there
+//! are no shuffles, and the same code serves sixteen channels side by side or sixteen columns of one channel.
+//!
+//! It is a decimation in time of radix 4 and 8. The first pass (*leaves*) reads its blocks from their places in the
+//! source, in digit-reversed order, so that no reordering comes before it. Every later pass (*joins*) joins four or eight
+//! neighbouring transforms in place; the last one may write elsewhere:
+//!
+//! ```text
+//!  source    b0 b16 b32 b48 │ b4 b20 ...      64 blocks, leaves of four
+//!            └─── leaf ───┘   └── leaf ──
+//!  work      4 4 4 4 │ 4 4 4 4 │ ...          transforms of 4
+//!            └─ join ┘ └─ join ┘
+//!  work      16 │ 16 │ 16 │ 16                transforms of 16
+//!            └───────join──────┘
+//!  target    64
+//! ```
+//!
+//! What exceeds the first-level cache is done depth first: each part through all its passes before the next part (Frigo
+//! and Johnson, "The Design and Implementation of FFTW3", Proc. IEEE 93(2), 2005, section IV). The order is a list of steps
+//! made beforehand, so that the code that runs is one loop.
 
-use crate::transform::butterflies::{From, To, factors, join, leaf_4, leaf_8};
+use crate::transform::butterflies::{BlockSource, BlockTarget, factor_floats, join, leaf_4, leaf_8};
 use crate::simd::{BLOCK, form::BLOCKED};
 use crate::kernels::Kernels;
 use crate::simd::Kernel;
-use crate::transform::twiddle::turn;
+use crate::transform::twiddle::twiddle;
 use crate::simd::Vector;
 use std::ops::Range;
 
-/// How many blocks (128 bytes each) are worked on together, pass after pass, before the next ones.
-const LOCAL: usize = 64;
+/// Blocks (128 bytes each) that fit into the first-level cache: they go through their passes together.
+const LOCAL_BLOCKS: usize = 64;
 
-/// How many blocks one step of a larger join works on.
-const STEP: usize = 512;
+/// Blocks that one step of a larger join works on.
+const JOIN_BLOCKS: usize = 512;
 
 /// A transform of `len` blocks.
-pub(crate) struct Vertical {
+pub(crate) struct LaneFft {
     len: usize,
     kernels: Kernels,
-    /// How many blocks the first pass takes at a time: four or eight.
+    /// Blocks of a leaf: four or eight.
     leaf: usize,
-    /// The first block that each leaf reads; its others stand `len / leaf` blocks apart.
+    /// First block that each leaf reads; its others are `len / leaf` blocks apart.
     starts: Vec<u32>,
-    levels: Vec<Level>,
+    passes: Vec<Pass>,
     tables: Vec<f32>,
-    /// What to do, in order.
+    /// All work, in order.
     steps: Vec<Step>,
 }
 
-/// A pass that joins.
+/// A pass that joins transforms.
 #[derive(Clone, Copy)]
-struct Level {
+struct Pass {
     radix: usize,
-    /// How many blocks each of the joined ones has.
+    /// Blocks of each transform that is joined.
     size: usize,
-    /// Where its factors begin.
+    /// Offset of its factors.
     table: usize,
 }
 
-/// A part of a pass.
+/// Part of a pass.
 #[derive(Clone, Copy)]
 enum Step {
     /// Leaves `first .. first + count`.
     Leaves { first: u32, count: u32 },
-    /// `count` joins of `level`, side by side, from block `at` on; of each, `places` places from `first` on.
+    /// `count` neighbouring joins of `pass` from block `at` on; of each, `places` places from `first` on.
     Join {
-        level: u32,
+        pass: u32,
         at: u32,
         count: u32,
         first: u32,
@@ -58,7 +74,7 @@ enum Step {
     },
 }
 
-/// The exponents of a transform of `2^log` blocks: the leaf's, then each level's.
+/// Divides a transform of `2^log` blocks: the exponent of the leaf, then of each pass.
 fn exponents(log: u32, many_registers: bool) -> Vec<u32> {
     if !many_registers {
         let leaf = 2 + log % 2;
@@ -66,7 +82,7 @@ fn exponents(log: u32, many_registers: bool) -> Vec<u32> {
         all.resize(1 + (log - leaf) as usize / 2, 2);
         return all;
     }
-    // As many eights as there can be, at the top, where a pass costs most.
+    // As many eights as possible, in the last passes, where a pass costs most.
     let fours = match log % 3 {
         0 => 0,
         1 => 2,
@@ -76,13 +92,13 @@ fn exponents(log: u32, many_registers: bool) -> Vec<u32> {
     let mut all = vec![2; fours as usize];
     all.resize(all.len() + eights, 3);
     if eights > 0 && fours > 0 {
-        // The leaf has no factors, so an eight is worth most there.
+        // The leaf has no factors, so radix 8 saves most there.
         all.swap(0, fours as usize);
     }
     all
 }
 
-impl Vertical {
+impl LaneFft {
     /// Prepares a transform of `len` blocks, a power of two from 16 on.
     ///
     /// Real-time: setup.
@@ -94,26 +110,26 @@ impl Vertical {
             kernels,
             leaf,
             starts: Vec::new(),
-            levels: Vec::new(),
+            passes: Vec::new(),
             tables: Vec::new(),
             steps: Vec::new(),
         };
         let mut size = leaf;
         for log in &all[1..] {
-            plan.level(1 << log, size);
+            plan.add_pass(1 << log, size);
             size <<= log;
         }
-        plan.order(plan.levels.len(), 0, 1);
-        plan.steps_below(plan.levels.len(), 0);
+        plan.add_starts(plan.passes.len(), 0, 1);
+        plan.add_steps_depth_first(plan.passes.len(), 0);
         plan
     }
 
-    fn level(&mut self, radix: usize, size: usize) {
+    fn add_pass(&mut self, radix: usize, size: usize) {
         let table = self.tables.len();
-        self.levels.push(Level { radix, size, table });
+        self.passes.push(Pass { radix, size, table });
         let n = radix * size;
         for place in 0..size {
-            let turns: &[(usize, usize)] = match radix {
+            let factors: &[(usize, usize)] = match radix {
                 4 => &[(place, n), (2 * place, n)],
                 _ => &[
                     (place, n),
@@ -122,37 +138,37 @@ impl Vertical {
                     (4 * place, n),
                 ],
             };
-            for &(part, whole) in turns {
-                let (re, im) = turn(part, whole);
+            for &(part, whole) in factors {
+                let (re, im) = twiddle(part, whole);
                 self.tables.extend([re as f32, im as f32]);
             }
         }
-        debug_assert_eq!(self.tables.len(), table + size * factors(radix));
+        debug_assert_eq!(self.tables.len(), table + size * factor_floats(radix));
     }
 
-    /// The leaves' first blocks, in the order of the leaves, for a transform of what `levels` levels join.
-    fn order(&mut self, levels: usize, first: usize, step: usize) {
-        match levels.checked_sub(1) {
+    /// Adds the leaves' first blocks, in the order of the leaves, for a transform of the first `passes` passes.
+    fn add_starts(&mut self, passes: usize, first: usize, step: usize) {
+        match passes.checked_sub(1) {
             None => self.starts.push(first as u32),
             Some(below) => {
-                let radix = self.levels[below].radix;
+                let radix = self.passes[below].radix;
                 for part in 0..radix {
-                    self.order(below, first + part * step, step * radix);
+                    self.add_starts(below, first + part * step, step * radix);
                 }
             }
         }
     }
 
-    /// Steps for the leaves and the first `levels` levels of `len` blocks, pass after pass.
-    fn steps_together(&mut self, levels: usize, at: usize, len: usize) {
+    /// Adds steps for the leaves and the first `passes` passes of `len` blocks, pass after pass.
+    fn add_steps_by_pass(&mut self, passes: usize, at: usize, len: usize) {
         self.steps.push(Step::Leaves {
             first: (at / self.leaf) as u32,
             count: (len / self.leaf) as u32,
         });
-        for level in 0..levels {
-            let Level { radix, size, .. } = self.levels[level];
+        for pass in 0..passes {
+            let Pass { radix, size, .. } = self.passes[pass];
             self.steps.push(Step::Join {
-                level: level as u32,
+                pass: pass as u32,
                 at: at as u32,
                 count: (len / (radix * size)) as u32,
                 first: 0,
@@ -161,22 +177,22 @@ impl Vertical {
         }
     }
 
-    /// Steps for one whole transform of the first `levels` levels, depth first.
-    fn steps_below(&mut self, levels: usize, at: usize) {
-        let Some(top) = levels.checked_sub(1) else {
-            return self.steps_together(0, at, self.leaf);
+    /// Adds steps for one whole transform of the first `passes` passes, depth first.
+    fn add_steps_depth_first(&mut self, passes: usize, at: usize) {
+        let Some(top) = passes.checked_sub(1) else {
+            return self.add_steps_by_pass(0, at, self.leaf);
         };
-        let Level { radix, size, .. } = self.levels[top];
-        if radix * size <= LOCAL {
-            return self.steps_together(levels, at, radix * size);
+        let Pass { radix, size, .. } = self.passes[top];
+        if radix * size <= LOCAL_BLOCKS {
+            return self.add_steps_by_pass(passes, at, radix * size);
         }
         for part in 0..radix {
-            self.steps_below(top, at + part * size);
+            self.add_steps_depth_first(top, at + part * size);
         }
-        let places = size.min(STEP / radix);
+        let places = size.min(JOIN_BLOCKS / radix);
         for first in (0..size).step_by(places) {
             self.steps.push(Step::Join {
-                level: top as u32,
+                pass: top as u32,
                 at: at as u32,
                 count: 1,
                 first: first as u32,
@@ -185,68 +201,68 @@ impl Vertical {
         }
     }
 
-    /// How many steps there are.
+    /// Number of steps.
     pub(crate) fn steps(&self) -> usize {
         self.steps.len()
     }
 
-    /// Roughly how many instructions a step is, with a vector as wide as half a block.
-    pub(crate) fn weight(&self, step: usize) -> u32 {
+    /// Cost of a step, roughly its instructions with vectors of sixteen floats.
+    pub(crate) fn cost(&self, step: usize) -> u32 {
         match self.steps[step] {
             Step::Leaves { count, .. } => count * if self.leaf == 4 { 32 } else { 86 },
             Step::Join {
-                level,
+                pass,
                 count,
                 places,
                 ..
-            } => match self.levels[level as usize].radix {
+            } => match self.passes[pass as usize].radix {
                 4 => count * places * 46,
                 _ => count * places * 114,
             },
         }
     }
 
-    /// How many blocks a step reads that no other has written.
-    pub(crate) fn read(&self, step: usize) -> u32 {
+    /// Number of blocks that a step reads from the source.
+    pub(crate) fn blocks_read(&self, step: usize) -> u32 {
         match self.steps[step] {
             Step::Leaves { count, .. } => count * self.leaf as u32,
             Step::Join { .. } => 0,
         }
     }
 
-    /// How many blocks a step writes that no other reads.
-    pub(crate) fn written(&self, step: usize) -> u32 {
+    /// Number of blocks that a step writes to the target.
+    pub(crate) fn blocks_written(&self, step: usize) -> u32 {
         match self.steps[step] {
             Step::Join {
-                level,
+                pass,
                 count,
                 places,
                 ..
-            } if level as usize + 1 == self.levels.len() => {
-                count * places * self.levels[level as usize].radix as u32
+            } if pass as usize + 1 == self.passes.len() => {
+                count * places * self.passes[pass as usize].radix as u32
             }
             _ => 0,
         }
     }
 
-    /// Some steps of the transform of the blocks at `from` to the blocks at `to`, through `work`; all of them, in order,
-    /// are the transform.
+    /// Runs some steps of the transform of the blocks at `from` to the blocks at `to`, through `work`. All steps, in
+    /// order, are the transform.
     ///
     /// Real-time: hot.
     ///
     /// # Safety
-    /// As many blocks as the plan has are good to read at `from` (of form `IN`), to write at `to` (of form `OUT`), and
-    /// to read and write, next to each other, at `work`. `work` may be `to` if the blocks of `to` are next to each
-    /// other; else they do not overlap. There are such steps.
+    /// `len` blocks are valid to read at `from` (of form `IN`), to write at `to` (of form `OUT`), and to read and write,
+    /// next to each other, at `work`. `work` may be `to` if the blocks of `to` are next to each other; else they do not
+    /// overlap. The steps exist.
     #[inline]
     pub(crate) unsafe fn run<const IN: u8, const OUT: u8>(
         &self,
         steps: Range<usize>,
-        from: From,
+        from: BlockSource,
         work: *mut f32,
-        to: To,
+        to: BlockTarget,
     ) {
-        self.kernels.run(Run::<IN, OUT> {
+        self.kernels.run(RunSteps::<IN, OUT> {
             plan: self,
             steps,
             from,
@@ -256,21 +272,21 @@ impl Vertical {
     }
 }
 
-/// Steps to be done; the pointers are as [`Vertical::run`] demands.
-struct Run<'a, const IN: u8, const OUT: u8> {
-    plan: &'a Vertical,
+/// Some steps; the pointers are as [`LaneFft::run`] demands.
+struct RunSteps<'a, const IN: u8, const OUT: u8> {
+    plan: &'a LaneFft,
     steps: Range<usize>,
-    from: From,
+    from: BlockSource,
     work: *mut f32,
-    to: To,
+    to: BlockTarget,
 }
 
-impl<const IN: u8, const OUT: u8> Kernel for Run<'_, IN, OUT> {
+impl<const IN: u8, const OUT: u8> Kernel for RunSteps<'_, IN, OUT> {
     type Output = ();
 
     #[inline(always)]
     unsafe fn run<V: Vector>(self) {
-        // SAFETY: the pointers are good for all blocks of the plan, which its steps never leave.
+        // SAFETY: the pointers are valid for all blocks of the plan, and its steps stay among them.
         unsafe {
             for step in &self.plan.steps[self.steps.start..self.steps.end] {
                 match *step {
@@ -278,17 +294,17 @@ impl<const IN: u8, const OUT: u8> Kernel for Run<'_, IN, OUT> {
                         self.leaves::<V>(first as usize, count as usize);
                     }
                     Step::Join {
-                        level,
+                        pass,
                         at,
                         count,
                         first,
                         places,
                     } => {
                         let places = first as usize..(first + places) as usize;
-                        if level as usize + 1 == self.plan.levels.len() {
+                        if pass as usize + 1 == self.plan.passes.len() {
                             self.last::<V>(places);
                         } else {
-                            self.joins::<V>(level as usize, at as usize, count as usize, places);
+                            self.joins::<V>(pass as usize, at as usize, count as usize, places);
                         }
                     }
                 }
@@ -297,7 +313,7 @@ impl<const IN: u8, const OUT: u8> Kernel for Run<'_, IN, OUT> {
     }
 }
 
-impl<const IN: u8, const OUT: u8> Run<'_, IN, OUT> {
+impl<const IN: u8, const OUT: u8> RunSteps<'_, IN, OUT> {
     /// # Safety
     /// The machine has `V`, and the plan has these leaves.
     #[inline(always)]
@@ -307,11 +323,11 @@ impl<const IN: u8, const OUT: u8> Run<'_, IN, OUT> {
         for (i, &start) in self.plan.starts[first..first + count].iter().enumerate() {
             // SAFETY: `start` and the leaf's other blocks are among the plan's.
             unsafe {
-                let from = From {
+                let from = BlockSource {
                     at: self.from.at.add(start as usize * self.from.step),
                     step,
                 };
-                let to = To {
+                let to = BlockTarget {
                     at: self.work.add((first + i) * leaf * BLOCK),
                     step: BLOCK,
                 };
@@ -324,27 +340,27 @@ impl<const IN: u8, const OUT: u8> Run<'_, IN, OUT> {
     }
 
     /// # Safety
-    /// The machine has `V`, and the plan has these blocks and places at that level.
+    /// The machine has `V`, and the plan has these blocks and places at that pass.
     #[inline(always)]
-    unsafe fn joins<V: Vector>(&self, level: usize, at: usize, count: usize, places: Range<usize>) {
-        let Level { radix, size, table } = self.plan.levels[level];
+    unsafe fn joins<V: Vector>(&self, pass: usize, at: usize, count: usize, places: Range<usize>) {
+        let Pass { radix, size, table } = self.plan.passes[pass];
         for i in 0..count {
             // SAFETY: the blocks are the plan's; the table has `size` places.
             unsafe {
                 let table = self.plan.tables.as_ptr().add(table);
                 let at = self.work.add((at + i * radix * size) * BLOCK);
-                let to = To { at, step: BLOCK };
+                let to = BlockTarget { at, step: BLOCK };
                 join::<V, BLOCKED>(radix, at, size, table, places.start..places.end, to);
             }
         }
     }
 
     /// # Safety
-    /// The machine has `V`, and the last level has these places.
+    /// The machine has `V`, and the last pass has these places.
     #[inline(always)]
     unsafe fn last<V: Vector>(&self, places: Range<usize>) {
-        let Level { radix, size, table } = self.plan.levels[self.plan.levels.len() - 1];
-        // SAFETY: the last level joins all blocks; the table has `size` places.
+        let Pass { radix, size, table } = self.plan.passes[self.plan.passes.len() - 1];
+        // SAFETY: the last pass joins all blocks; the table has `size` places.
         unsafe {
             let table = self.plan.tables.as_ptr().add(table);
             join::<V, OUT>(radix, self.work, size, table, places, self.to);
@@ -357,7 +373,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_size_is_a_leaf_and_fours_and_eights() {
+    fn every_size_is_a_leaf_and_passes_of_radix_4_and_8() {
         for log in 4..24 {
             for many in [false, true] {
                 let all = exponents(log, many);
@@ -372,9 +388,9 @@ mod tests {
     }
 
     #[test]
-    fn every_block_is_read_once_and_every_join_comes_after_its_parts() {
+    fn every_block_is_read_once_and_joins_follow_their_parts() {
         for log in 4..14 {
-            let plan = Vertical::new(1 << log, Kernels::best());
+            let plan = LaneFft::new(1 << log, Kernels::best());
             let mut seen = vec![false; plan.len];
             for &start in &plan.starts {
                 for i in 0..plan.leaf {
@@ -392,15 +408,15 @@ mod tests {
                         size[first..first + count].fill(plan.leaf);
                     }
                     Step::Join {
-                        level,
+                        pass,
                         at,
                         count,
                         first,
                         places,
                     } => {
-                        let Level {
+                        let Pass {
                             radix, size: part, ..
-                        } = plan.levels[level as usize];
+                        } = plan.passes[pass as usize];
                         let blocks = &mut size[at as usize..][..radix * part * count as usize];
                         assert!(blocks.iter().all(|&s| s == part));
                         assert_eq!(first as usize, joined);

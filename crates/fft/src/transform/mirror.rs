@@ -1,21 +1,28 @@
-//! Taking a mono spectrum apart, and putting it together: bin `k` and bin `M - k`, sixteen at a time.
+//! The real spectrum of one channel from the complex one, and back: [`split`](super::split) sixteen bins at a time.
 //!
 //! The mirror image of block `b` (bins 16b ..) is block `B - 1 - b` read backwards, but one lane off: lane i meets
 //! lane 16 - i, and lane 0 meets lane 0 of the block after it.
+//!
+//! ```text
+//!  block b             16b      16b + 1  ...     16b + 15
+//!  meets bin         M - 16b  M - 16b - 1 ...  M - 16b - 15
+//!  which is in     block B - b └── block B - 1 - b, lanes 15 .. 1 ──┘
+//!                    lane 0
+//! ```
 
 use crate::simd::form::BLOCKED;
 use crate::simd::{BLOCK, Complex};
 use crate::kernels::Kernels;
 use crate::simd::Kernel;
-use crate::transform::split::factor;
+use crate::transform::split::split_factor;
 use crate::simd::{HALF, Vector};
 
-/// What a spectrum of one size needs for it.
+/// Tables for spectra of one size.
 pub(crate) struct Mirror {
-    /// How many blocks a spectrum has: at least two.
+    /// Blocks of a spectrum: at least two.
     blocks: usize,
     kernels: Kernels,
-    /// For the first half of the bins, in blocks: half of -i exp(-pi i k / M).
+    /// For the first half of the bins, in blocks: `-i · exp(-πi · k / M) / 2`.
     table: Vec<f32>,
 }
 
@@ -25,7 +32,7 @@ impl Mirror {
         let mut table = vec![0.0; bins];
         for bin in 0..bins / 2 {
             let at = bin / HALF * BLOCK + bin % HALF;
-            [table[at], table[at + HALF]] = factor(bin, bins);
+            [table[at], table[at + HALF]] = split_factor(bin, bins);
         }
         Self {
             blocks: bins / HALF,
@@ -34,13 +41,13 @@ impl Mirror {
         }
     }
 
-    /// How many pairs of blocks there are.
+    /// Number of pairs of blocks.
     pub(crate) fn pairs(&self) -> usize {
         self.blocks / 2
     }
 
-    /// Pairs `first .. first + count` of the spectrum: the complex one becomes the real one, or back. Each
-    /// pair is done once, in whatever order.
+    /// Converts pairs `first .. first + count` of the complex spectrum to those of the real one, or back. Each pair is
+    /// done once, in any order.
     ///
     /// Real-time: hot.
     pub(crate) fn run<const FORWARD: bool>(
@@ -49,8 +56,8 @@ impl Mirror {
         first: usize,
         count: usize,
     ) {
-        debug_assert!(spectrum.len() == self.blocks * BLOCK && first + count <= self.pairs());
-        self.kernels.run(Run::<FORWARD> {
+        assert!(spectrum.len() == self.blocks * BLOCK && first + count <= self.pairs());
+        self.kernels.run(ConvertPairs::<FORWARD> {
             plan: self,
             at: spectrum.as_mut_ptr(),
             first,
@@ -59,49 +66,49 @@ impl Mirror {
     }
 }
 
-/// Some pairs; `at` is good for all blocks.
-struct Run<'a, const FORWARD: bool> {
+/// Some pairs; `at` is valid for all blocks.
+struct ConvertPairs<'a, const FORWARD: bool> {
     plan: &'a Mirror,
     at: *mut f32,
     first: usize,
     count: usize,
 }
 
-impl<const FORWARD: bool> Kernel for Run<'_, FORWARD> {
+impl<const FORWARD: bool> Kernel for ConvertPairs<'_, FORWARD> {
     type Output = ();
 
     #[inline(always)]
     unsafe fn run<V: Vector>(self) {
         let blocks = self.plan.blocks;
         let end = self.first + self.count;
-        // SAFETY: pair `b` is blocks `b` and `blocks - 1 - b`, both good and different; the block after the second is
-        // good too where `b` is not 0. The table has as many blocks as there are pairs. The machine has `V`.
+        // SAFETY: pair `b` is blocks `b` and `blocks - 1 - b`, both valid and different; the block after the second is
+        // valid too where `b` is not 0. The table has as many blocks as there are pairs. The machine has `V`.
         unsafe {
             if self.first == 0 && end > 0 {
                 let ends = Complex::<V>::load::<BLOCKED>(self.at, 0).ends();
                 self.pair::<V>(0, (0.0, 0.0));
-                put_first(self.at, ends);
+                store_first(self.at, ends);
             }
             for b in self.first.max(1)..end {
                 let after = self.at.add((blocks - b) * BLOCK);
                 let first = self.pair::<V>(b, (after.read(), after.add(HALF).read()));
-                put_first(after, first);
+                store_first(after, first);
             }
             if end == blocks / 2 {
                 let middle = self.at.add(blocks / 2 * BLOCK);
                 let value = Complex::<V>::load::<BLOCKED>(middle, 0);
-                put_first(middle, value.middle::<FORWARD>());
+                store_first(middle, value.middle::<FORWARD>());
             }
         }
     }
 }
 
-/// Lane 0 of `value` to lane 0 of a block.
+/// Writes lane 0 of `value` to lane 0 of a block.
 ///
 /// # Safety
-/// The block is good.
+/// The block is valid to write.
 #[inline(always)]
-unsafe fn put_first<V: Vector>(block: *mut f32, value: Complex<V>) {
+unsafe fn store_first<V: Vector>(block: *mut f32, value: Complex<V>) {
     // SAFETY: the caller's promise.
     unsafe {
         block.write(value.re.first());
@@ -109,17 +116,17 @@ unsafe fn put_first<V: Vector>(block: *mut f32, value: Complex<V>) {
     }
 }
 
-impl<const FORWARD: bool> Run<'_, FORWARD> {
-    /// Works on a pair, where `after` is lane 0 of the block after the second one; leaves lane 0 of the second block
-    /// alone, and gives in its own lane 0 what belongs into lane 0 of the block after it.
+impl<const FORWARD: bool> ConvertPairs<'_, FORWARD> {
+    /// Converts a pair, where `after` is lane 0 of the block after the second one. Lane 0 of the second block is not
+    /// touched; lane 0 of the result belongs into lane 0 of the block after it.
     ///
     /// # Safety
-    /// The machine has `V`; both blocks are good.
+    /// The machine has `V`; both blocks are valid.
     #[inline(always)]
     unsafe fn pair<V: Vector>(&self, b: usize, after: (f32, f32)) -> Complex<V> {
         // SAFETY: lanes 0 .. 16 of both blocks and of block `b` of the table. Lanes `lane ..` of the first block meet
-        // those of the second that end with `16 - lane`; of these, the first turn has lane 16 from `after`, and leaves
-        // the lane before its own for the next turn.
+        // those of the second that end with `16 - lane`; of these, the first group takes lane 16 from `after`, and leaves
+        // the lane before its own to the next group.
         unsafe {
             let (half, two) = (V::splat(0.5), V::splat(2.0));
             let low = self.at.add(b * BLOCK);

@@ -7,7 +7,7 @@ use realfft::{ComplexToReal, RealFftPlanner, RealToComplex};
 use std::sync::Arc;
 
 /// A transform and its inverse.
-pub(crate) struct Peer {
+pub(crate) struct SmallFft {
     bins: usize,
     packing: Packing,
     forward: Arc<dyn RealToComplex<f32>>,
@@ -21,7 +21,7 @@ struct Rooms<'a> {
     rest: &'a mut [Complex32],
 }
 
-impl Peer {
+impl SmallFft {
     pub(crate) fn new(bins: usize, packing: Packing) -> Self {
         let mut planner = RealFftPlanner::new();
         Self {
@@ -32,7 +32,7 @@ impl Peer {
         }
     }
 
-    pub(crate) fn scratch(&self) -> usize {
+    pub(crate) fn scratch_len(&self) -> usize {
         let rest = self
             .forward
             .get_scratch_len()

@@ -1,22 +1,31 @@
-//! The real spectrum in a complex one of half the length: what happens to bin `k` and its mirror image.
+//! The real spectrum in a complex one of half the length.
 //!
-//! The complex transform takes even frames as real and odd ones as imaginary parts. Its bins hold the even frames'
-//! spectrum plus i times the odd ones'; both are symmetrical, so bin `k` and bin `M - k` tell them apart.
+//! A real transform of 2M values is a complex one of M: even values are its real parts, odd values its imaginary parts
+//! (Sorensen, Jones, Heideman and Burrus, "Real-Valued Fast Fourier Transform Algorithms", IEEE Trans. ASSP 35(6), 1987).
+//! Its bins Z hold the spectrum E of the even values plus i times that of the odd ones, O. Both are symmetrical, so bins k
+//! and M - k tell them apart. With Z' the conjugate of Z[M - k]:
+//!
+//! ```text
+//!  E = (Z + Z') / 2     i O = (Z - Z') / 2     X[k]     = E + exp(-πi k / M) O
+//!                                              X[M - k] = conjugate(E - exp(-πi k / M) O)
+//! ```
+//!
+//! Bins 0 and M are both real and share bin 0 of the complex spectrum; bin M / 2 is its own mirror image.
 
 use crate::simd::{BLOCK, Complex, form::BLOCKED};
-use crate::transform::twiddle::turn;
+use crate::transform::twiddle::twiddle;
 use crate::simd::{HALF, Vector};
 
 /// The factors for a batch of sixteen.
 pub(crate) struct Split {
     bins: usize,
-    /// For bins 0 .. `bins / 2`: half of -i exp(-pi i k / M).
+    /// For bins 0 .. `bins / 2`: `-i · exp(-πi · k / M) / 2`.
     table: Vec<f32>,
 }
 
-/// Half of -i exp(-pi i `bin` / `bins`).
-pub(crate) fn factor(bin: usize, bins: usize) -> [f32; 2] {
-    let (re, im) = turn(bin, 2 * bins);
+/// `-i · exp(-πi · bin / bins) / 2`, the factor of `Z - Z'` in bin `bin`.
+pub(crate) fn split_factor(bin: usize, bins: usize) -> [f32; 2] {
+    let (re, im) = twiddle(bin, 2 * bins);
     [(im / 2.0) as f32, (-re / 2.0) as f32]
 }
 
@@ -25,14 +34,14 @@ impl Split {
     pub(crate) fn new(bins: usize) -> Self {
         Self {
             bins,
-            table: (0..bins / 2).flat_map(|bin| factor(bin, bins)).collect(),
+            table: (0..bins / 2).flat_map(|bin| split_factor(bin, bins)).collect(),
         }
     }
 
-    /// Bins 0 and `M / 2`.
+    /// Takes bins 0 and `M / 2` apart.
     ///
     /// # Safety
-    /// The machine has `V`; `at` is good for all blocks.
+    /// The machine has `V`; `at` is valid for all blocks.
     #[inline(always)]
     pub(crate) unsafe fn ends<V: Vector, const FORWARD: bool>(&self, at: *mut f32) {
         let mut lane = 0;
@@ -49,10 +58,10 @@ impl Split {
         }
     }
 
-    /// Bin `bin`, of 1 .. `M / 2`, and its mirror image.
+    /// Takes bin `bin`, of 1 .. `M / 2`, and its mirror image apart, or puts them together.
     ///
     /// # Safety
-    /// The machine has `V`; `at` is good for all blocks; there is such a bin.
+    /// The machine has `V`; `at` is valid for all blocks, and the bin exists.
     #[inline(always)]
     pub(crate) unsafe fn pair<V: Vector, const FORWARD: bool>(&self, at: *mut f32, bin: usize) {
         let mut lane = 0;
@@ -78,7 +87,7 @@ impl Split {
 }
 
 impl<V: Vector> Complex<V> {
-    /// Bins 0 and `M` from complex bin 0; there and, but for the factor 2 that all of the inverse has, back.
+    /// Bins 0 and `M` from complex bin 0. The same function is its inverse, times 2, as all of the inverse transform.
     #[inline(always)]
     pub(crate) fn ends(self) -> Self {
         Self {
@@ -87,7 +96,7 @@ impl<V: Vector> Complex<V> {
         }
     }
 
-    /// Bin `M / 2`: the conjugate, and twice it on the way back.
+    /// Bin `M / 2`: the conjugate; of an inverse transform, twice the conjugate.
     ///
     /// # Safety
     /// The machine has `V`.
@@ -102,7 +111,7 @@ impl<V: Vector> Complex<V> {
     }
 
     /// Bins `k` and `M - k` of the real spectrum from those of the complex one. `factor` is half of
-    /// -i exp(-pi i k / M).
+    /// `-i · exp(-πi · k / M)`.
     #[inline(always)]
     pub(crate) fn apart(self, mirror: Self, factor: Self, half: V) -> (Self, Self) {
         let even = (self.re + mirror.re, self.im - mirror.im);

@@ -1,22 +1,21 @@
-//! The factors of transforms, in double precision.
+//! The factors of transforms (twiddle factors), in double precision.
 
-/// `exp(-2 pi i part / whole)`. Angles are brought into the first eighth of the circle, where sine and cosine are at
-/// their best, so that equal factors have equal bits and right angles are exact.
+use std::f64::consts::{FRAC_1_SQRT_2, FRAC_PI_4};
+
+/// `exp(-2πi · part / whole)` as real and imaginary part.
+///
+/// The angle is reduced to the first eighth of the circle, where sine and cosine are most precise. So equal factors have
+/// equal bits, and right angles are exact.
 ///
 /// Real-time: setup.
-pub(crate) fn turn(part: usize, whole: usize) -> (f64, f64) {
+pub(crate) fn twiddle(part: usize, whole: usize) -> (f64, f64) {
     let eighths = 8 * (part % whole);
     let (octant, rest) = (eighths / whole, eighths % whole);
-    // An odd octant is gone through backwards.
+    // Angles of an odd octant are counted from its end.
     let rest = if octant % 2 == 1 { whole - rest } else { rest };
-    let angle = std::f64::consts::FRAC_PI_4 * rest as f64 / whole as f64;
-    let (sin, cos) = if rest == whole {
-        (
-            std::f64::consts::FRAC_1_SQRT_2,
-            std::f64::consts::FRAC_1_SQRT_2,
-        )
-    } else {
-        angle.sin_cos()
+    let (sin, cos) = match rest == whole {
+        true => (FRAC_1_SQRT_2, FRAC_1_SQRT_2),
+        false => (FRAC_PI_4 * rest as f64 / whole as f64).sin_cos(),
     };
     let (sin, cos) = match octant {
         0 => (sin, cos),
@@ -36,18 +35,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_turn_is_what_the_library_says() {
+    fn factors_agree_with_the_standard_library() {
         for whole in [1, 2, 4, 8, 16, 64, 100, 1000] {
             for part in 0..2 * whole {
                 let (sin, cos) = (std::f64::consts::TAU * part as f64 / whole as f64).sin_cos();
-                let (re, im) = turn(part, whole);
+                let (re, im) = twiddle(part, whole);
                 assert!(
                     (re - cos).abs() < 1e-14 && (im + sin).abs() < 1e-14,
                     "{part} {whole}"
                 );
             }
         }
-        assert_eq!(turn(1, 4), (0.0, -1.0));
-        assert_eq!(turn(1, 2), (-1.0, -0.0));
+        assert_eq!(twiddle(1, 4), (0.0, -1.0));
+        assert_eq!(twiddle(1, 2), (-1.0, -0.0));
     }
 }

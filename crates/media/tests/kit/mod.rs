@@ -54,8 +54,8 @@ pub(crate) fn noise(frames: usize) -> Vec<[i16; 2]> {
     (0..frames).map(|_| [one(), one()]).collect()
 }
 
-/// As they are read.
-pub(crate) fn heard(frames: &[[i16; 2]]) -> Vec<f32> {
+/// Samples as a reader returns them, interleaved.
+pub(crate) fn samples_of(frames: &[[i16; 2]]) -> Vec<f32> {
     let samples = frames.iter().flatten();
     samples.map(|s| f32::from(*s) / 32_768.0).collect()
 }
@@ -94,8 +94,8 @@ pub(crate) fn flac(frames: &[[i16; 2]]) -> Vec<u8> {
     file.extend((BLOCK as u16).to_be_bytes());
     file.extend((BLOCK as u16).to_be_bytes());
     file.extend([0; 6]);
-    let facts = 48_000_u64 << 44 | 1 << 41 | 15 << 36 | frames.len() as u64;
-    file.extend(facts.to_be_bytes());
+    let stream_info = 48_000_u64 << 44 | 1 << 41 | 15 << 36 | frames.len() as u64;
+    file.extend(stream_info.to_be_bytes());
     file.extend([0; 16]);
     for (i, block) in frames.chunks(BLOCK).enumerate() {
         file.extend(flac_frame(i as u32, block));
