@@ -4,8 +4,8 @@
 //! `+` and `*`, spelled out, spelled out four at a time, and with the vectors of each set of kernels, once and four
 //! times a turn. All bins are complex here. What convolution uses is [`Kernels::multiply_add_many`].
 
-use crate::simd::BLOCK;
 use crate::kernels::Kernels;
+use crate::simd::BLOCK;
 use crate::simd::Kernel;
 use crate::simd::{HALF, Vector};
 use std::ops::{Add, AddAssign, Mul};
@@ -56,7 +56,13 @@ impl ComplexLayout {
 /// `sum += a * b`. All have the same length, a whole number of 32 floats (16 numbers); what is over is left alone.
 ///
 /// Real-time: hot.
-pub fn multiply_add(style: MultiplyVariant, layout: ComplexLayout, sum: &mut [f32], a: &[f32], b: &[f32]) {
+pub fn multiply_add(
+    style: MultiplyVariant,
+    layout: ComplexLayout,
+    sum: &mut [f32],
+    a: &[f32],
+    b: &[f32],
+) {
     let len = sum.len().min(a.len()).min(b.len()) / BLOCK * BLOCK;
     let (sum, a, b) = (&mut sum[..len], &a[..len], &b[..len]);
     match (style, layout) {
@@ -89,7 +95,10 @@ pub fn multiply_add(style: MultiplyVariant, layout: ComplexLayout, sum: &mut [f3
                 [&b[..half], &b[half..]],
             );
         }
-        (MultiplyVariant::Simd(kernels) | MultiplyVariant::SimdUnrolled(kernels), ComplexLayout::Blocked) => {
+        (
+            MultiplyVariant::Simd(kernels) | MultiplyVariant::SimdUnrolled(kernels),
+            ComplexLayout::Blocked,
+        ) => {
             let by_four = matches!(style, MultiplyVariant::SimdUnrolled(_));
             kernels.run(Blocks { sum, a, b, by_four });
         }

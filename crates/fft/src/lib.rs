@@ -25,11 +25,11 @@ mod composed;
 pub mod half;
 mod kernels;
 mod real_fft;
-mod transform;
 pub mod simd;
+mod transform;
 
 pub use aligned::AlignedBuffer;
+pub use composed::{ComposedFft, SmallerFft};
 pub use kernels::nested::{Minuend, SpectrumPairs};
 pub use kernels::{Kernels, KernelsError};
-pub use composed::{ComposedFft, SmallerFft};
 pub use real_fft::{Backend, LANES, Packing, RealFft, SizeError};

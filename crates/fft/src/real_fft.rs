@@ -308,7 +308,10 @@ mod tests {
                 *x = (i * 7919 % 1000) as f32 / 500.0 - 1.0;
             }
             let mut scratch = AlignedBuffer::new(fft.scratch_len());
-            let (mut whole, mut parts) = (AlignedBuffer::new(time.len()), AlignedBuffer::new(time.len()));
+            let (mut whole, mut parts) = (
+                AlignedBuffer::new(time.len()),
+                AlignedBuffer::new(time.len()),
+            );
             fft.forward(&time, &mut whole, &mut scratch);
             for i in 0..fft.pieces() {
                 fft.forward_piece(i, &time, &mut parts, &mut scratch);

@@ -53,7 +53,8 @@ pub fn open(path: impl AsRef<Path>) -> Result<Reader, MediaError> {
         hint.with_extension(extension);
     }
     let format = catch_panic(|| {
-        let (format_options, metadata_options) = (FormatOptions::default(), MetadataOptions::default());
+        let (format_options, metadata_options) =
+            (FormatOptions::default(), MetadataOptions::default());
         symphonia::default::get_probe().probe(&hint, source, format_options, metadata_options)
     })
     .map_err(|error| open_error(&path, error))?;
@@ -280,9 +281,10 @@ impl Reader {
 
 fn open_error(path: &Path, error: Error) -> MediaError {
     match error {
-        Error::IoError(e) if e.kind() == std::io::ErrorKind::UnexpectedEof => {
-            MediaError::Damaged(path.to_path_buf(), "it ends before the samples begin".into())
-        }
+        Error::IoError(e) if e.kind() == std::io::ErrorKind::UnexpectedEof => MediaError::Damaged(
+            path.to_path_buf(),
+            "it ends before the samples begin".into(),
+        ),
         Error::IoError(error) => MediaError::Io(path.to_path_buf(), error),
         error => MediaError::UnknownFormat(path.to_path_buf(), error.to_string()),
     }

@@ -158,7 +158,10 @@ impl Writer {
         frames: usize,
         sample: impl Fn(usize, usize) -> f32,
     ) -> Result<(), MediaError> {
-        let writable = self.max_frames.saturating_sub(self.frames).min(frames as u64) as usize;
+        let writable = self
+            .max_frames
+            .saturating_sub(self.frames)
+            .min(frames as u64) as usize;
         for frame in 0..writable {
             for channel in 0..self.channels {
                 self.write_sample(sample(frame, channel))?;

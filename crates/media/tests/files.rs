@@ -4,7 +4,7 @@ mod kit;
 
 use divisi_media as media;
 
-use kit::{Folder, Random, aiff, flac, samples_of, noise};
+use kit::{Folder, Random, aiff, flac, noise, samples_of};
 use media::{MediaError, Reader, ResamplingReader, SampleFormat, Sound, Writer};
 use std::path::Path;
 use std::sync::Arc;

@@ -15,10 +15,10 @@
 
 mod odd_bins;
 
-use crate::simd::BLOCK;
-use crate::kernels::Kernels;
 use crate::composed::odd_bins::{FOLD, MERGE, Odd};
+use crate::kernels::Kernels;
 use crate::real_fft::{Packing, RealFft, SizeError};
+use crate::simd::BLOCK;
 use std::ops::Range;
 use std::sync::Arc;
 

@@ -9,16 +9,16 @@
 //! Its upper half has bins 4k + 1 > N, and these are the conjugates of bins 2N - (4k + 1): so bin 4k + 3 is the conjugate
 //! of z's bin N/2 - 1 - k. One complex transform of N/2 values gives all odd bins, and none twice.
 
-use crate::transform::butterflies::{BlockSource, BlockTarget};
+use crate::kernels::Kernels;
+use crate::real_fft::Packing;
+use crate::simd::Kernel;
 use crate::simd::form::BLOCKED;
 use crate::simd::{BLOCK, Complex};
-use crate::transform::four_step::FourStep;
-use crate::kernels::Kernels;
-use crate::simd::Kernel;
-use crate::real_fft::Packing;
-use crate::transform::twiddle::twiddle;
 use crate::simd::{HALF, Vector};
+use crate::transform::butterflies::{BlockSource, BlockTarget};
+use crate::transform::four_step::FourStep;
 use crate::transform::lanes::LaneFft;
+use crate::transform::twiddle::twiddle;
 use std::ops::Range;
 
 /// How the complex transform is done.

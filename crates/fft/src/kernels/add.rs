@@ -1,7 +1,7 @@
 //! Spectra added to and taken from one another, number by number.
 
-use crate::simd::BLOCK;
 use crate::kernels::Kernels;
+use crate::simd::BLOCK;
 use crate::simd::Kernel;
 use crate::simd::{HALF, Vector};
 use std::ops::Range;

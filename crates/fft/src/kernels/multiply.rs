@@ -83,7 +83,13 @@ impl Kernels {
         let len = pairs.iter().fold(sum.len(), shortest);
         let (inputs, filters) = (pairs.iter().map(|p| p.0), pairs.iter().map(|p| p.1));
         let sums = [sum.as_mut_ptr()];
-        self.run(Pass::<T, N, 1>::new(sums, inputs, filters, (0, len), packing));
+        self.run(Pass::<T, N, 1>::new(
+            sums,
+            inputs,
+            filters,
+            (0, len),
+            packing,
+        ));
         N
     }
 }

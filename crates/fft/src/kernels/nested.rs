@@ -1,10 +1,10 @@
 //! One period of a delay line whose products are nested (Hurchalla): a third of the partitions, the same of sums of two,
 //! and what the two periods before gave, in one pass over memory.
 
-use crate::simd::{BLOCK, Complex, form::BLOCKED};
 use crate::kernels::Kernels;
-use crate::simd::Kernel;
 use crate::real_fft::Packing;
+use crate::simd::Kernel;
+use crate::simd::{BLOCK, Complex, form::BLOCKED};
 use crate::simd::{HALF, Vector};
 
 /// Products that are added up: an input's spectrum and a filter's each.

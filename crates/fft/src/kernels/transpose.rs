@@ -1,8 +1,8 @@
 //! Sixteen rows become sixteen columns: channels side by side, and apart again.
 
 use crate::kernels::Kernels;
-use crate::simd::Kernel;
 use crate::real_fft::LANES;
+use crate::simd::Kernel;
 use crate::simd::Vector;
 
 impl Kernels {

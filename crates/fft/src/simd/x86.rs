@@ -96,7 +96,12 @@ unsafe impl Vector for F32x4 {
 // SAFETY: values are made by `load`, `load_half` and `splat` only, and the operations need no other instructions.
 unsafe impl Vector for F32x8 {
     const LANES: usize = 8;
-    memory!(_mm256_loadu_ps, _mm256_storeu_ps, _mm256_set1_ps, _mm256_cvtss_f32);
+    memory!(
+        _mm256_loadu_ps,
+        _mm256_storeu_ps,
+        _mm256_set1_ps,
+        _mm256_cvtss_f32
+    );
     fused!(_mm256_fmadd_ps, _mm256_fnmadd_ps, _mm256_fmsub_ps);
 
     #[inline(always)]
@@ -203,7 +208,12 @@ unsafe fn transpose_eight(from: *const f32, from_step: usize, to: *mut f32, to_s
 // SAFETY: values are made by `load`, `load_half` and `splat` only, and the operations need no other instructions.
 unsafe impl Vector for F32x16 {
     const LANES: usize = 16;
-    memory!(_mm512_loadu_ps, _mm512_storeu_ps, _mm512_set1_ps, _mm512_cvtss_f32);
+    memory!(
+        _mm512_loadu_ps,
+        _mm512_storeu_ps,
+        _mm512_set1_ps,
+        _mm512_cvtss_f32
+    );
     fused!(_mm512_fmadd_ps, _mm512_fnmadd_ps, _mm512_fmsub_ps);
 
     #[inline(always)]

@@ -182,11 +182,19 @@ impl FourStep {
     /// Cost of piece `i`, roughly its instructions with vectors of sixteen floats.
     pub(crate) fn piece_cost(&self, i: usize, forward: bool) -> u32 {
         let columns = |step| {
-            let in_time = if forward { self.columns.blocks_read(step) } else { 0 };
+            let in_time = if forward {
+                self.columns.blocks_read(step)
+            } else {
+                0
+            };
             self.columns.cost(step) + TIME_COST * in_time
         };
         let rows = |step| {
-            let in_time = if forward { 0 } else { self.rows.blocks_written(step) };
+            let in_time = if forward {
+                0
+            } else {
+                self.rows.blocks_written(step)
+            };
             self.rows.cost(step) + TIME_COST * in_time
         };
         match self.piece(i, forward) {

@@ -21,12 +21,14 @@
 //! and Johnson, "The Design and Implementation of FFTW3", Proc. IEEE 93(2), 2005, section IV). The order is a list of steps
 //! made beforehand, so that the code that runs is one loop.
 
-use crate::transform::butterflies::{BlockSource, BlockTarget, factor_floats, join, leaf_4, leaf_8};
-use crate::simd::{BLOCK, form::BLOCKED};
 use crate::kernels::Kernels;
 use crate::simd::Kernel;
-use crate::transform::twiddle::twiddle;
 use crate::simd::Vector;
+use crate::simd::{BLOCK, form::BLOCKED};
+use crate::transform::butterflies::{
+    BlockSource, BlockTarget, factor_floats, join, leaf_4, leaf_8,
+};
+use crate::transform::twiddle::twiddle;
 use std::ops::Range;
 
 /// Blocks (128 bytes each) that fit into the first-level cache: they go through their passes together.

@@ -10,12 +10,12 @@
 //!                    lane 0
 //! ```
 
-use crate::simd::form::BLOCKED;
-use crate::simd::{BLOCK, Complex};
 use crate::kernels::Kernels;
 use crate::simd::Kernel;
-use crate::transform::split::split_factor;
+use crate::simd::form::BLOCKED;
+use crate::simd::{BLOCK, Complex};
 use crate::simd::{HALF, Vector};
+use crate::transform::split::split_factor;
 
 /// Tables for spectra of one size.
 pub(crate) struct Mirror {

@@ -1,7 +1,7 @@
 //! The `realfft` crate as a back-end: channel by channel, converted to blocked spectra and back.
 
-use crate::simd::BLOCK;
 use crate::real_fft::{LANES, Packing};
+use crate::simd::BLOCK;
 use realfft::num_complex::Complex32;
 use realfft::{ComplexToReal, RealFftPlanner, RealToComplex};
 use std::sync::Arc;

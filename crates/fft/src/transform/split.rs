@@ -13,8 +13,8 @@
 //! Bins 0 and M are both real and share bin 0 of the complex spectrum; bin M / 2 is its own mirror image.
 
 use crate::simd::{BLOCK, Complex, form::BLOCKED};
-use crate::transform::twiddle::twiddle;
 use crate::simd::{HALF, Vector};
+use crate::transform::twiddle::twiddle;
 
 /// The factors for a batch of sixteen.
 pub(crate) struct Split {
@@ -34,7 +34,9 @@ impl Split {
     pub(crate) fn new(bins: usize) -> Self {
         Self {
             bins,
-            table: (0..bins / 2).flat_map(|bin| split_factor(bin, bins)).collect(),
+            table: (0..bins / 2)
+                .flat_map(|bin| split_factor(bin, bins))
+                .collect(),
         }
     }
 
