@@ -1,5 +1,5 @@
-//! [`BlockAdapter`]: from a device's buffers of any length to the engine's blocks and back, with the smallest latency that
-//! suffices.
+//! [`BlockAdapter`]: from a device's buffers of any length to the engine's blocks and back, with the smallest latency
+//! that suffices.
 
 use units::Frames;
 
@@ -7,8 +7,8 @@ use crate::block_buffers::BlockBuffers;
 
 /// Stands between a device, whose buffers may have any length, and an engine, whose blocks all have the same length.
 ///
-/// It holds one block for the input, filled from its start, and one for the output, emptied from `taken`. The callback runs
-/// when the input block is full:
+/// It holds one block for the input, filled from its start, and one for the output, emptied from `taken`. The callback
+/// runs when the input block is full:
 ///
 /// ```text
 ///   device input   ──▶ │▓▓▓▓▓▓▓░░░░│ filled          full: callback ─┐
@@ -16,10 +16,10 @@ use crate::block_buffers::BlockBuffers;
 ///   device output  ◀── │░░░░▓▓▓▓▓▓▓│ taken        the whole output block
 /// ```
 ///
-/// After N frames, with block B and latency L, L - (N mod B) frames wait for the device. That is never more than one block,
-/// so the output block is always empty when the callback fills it. And it is never negative, since
-/// L = B - gcd(n, B) for device buffers of n frames: 0 if n is a multiple of B, else at most B - 1. A device that
-/// changes n may need more; then that much silence is inserted, once, and [`BlockAdapter::latency`] grows by it.
+/// After N frames, with block B and latency L, L - (N mod B) frames wait for the device. That is never more than one
+/// block, so the output block is always empty when the callback fills it. And it is never negative, since L = B -
+/// gcd(n, B) for device buffers of n frames: 0 if n is a multiple of B, else at most B - 1. A device that changes n may
+/// need more; then that much silence is inserted, once, and [`BlockAdapter::latency`] grows by it.
 #[derive(Debug)]
 pub struct BlockAdapter {
     block: usize,

@@ -1,8 +1,8 @@
 //! The clock driver: a thread and the system's clock ask for blocks in real time, without a device.
 //!
-//! Block k is due exactly k blocks after the first, in rational arithmetic: the period never drifts. If the callback is behind
-//! by up to [`MAX_LATE_BLOCKS`] blocks, the driver catches up. Further behind, it skips blocks and counts each as an
-//! xrun, as a device would:
+//! Block k is due exactly k blocks after the first, in rational arithmetic: the period never drifts. If the callback is
+//! behind by up to [`MAX_LATE_BLOCKS`] blocks, the driver catches up. Further behind, it skips blocks and counts each
+//! as an xrun, as a device would:
 //!
 //! ```text
 //!   due      │ 0    │ 1    │ 2    │ 3    │ 4    │ 5    │ 6

@@ -4,7 +4,8 @@
 //! May: start a thread, load a library, use `unsafe` where it calls C (`jack/`, `clock/linux.rs`), with its reason.
 //! May not: know a graph, allocate or wait in a callback, change the engine's block.
 //!
-//! A live driver starts in two steps, because the engine must know rate, buffer and priority before it can make its plan:
+//! A live driver starts in two steps, because the engine must know rate, buffer and priority before it can make its
+//! plan:
 //!
 //! ```text
 //!   DriverConfig ─▶ open() ─▶ OpenDriver ─▶ start(callback) ─▶ RunningDriver ─▶ stop() ─▶ the callback
@@ -20,7 +21,8 @@
 //! | [`jack`] | a JACK server, or PipeWire | the device's buffers, through a [`BlockAdapter`] |
 //! | [`offline`] | nobody: as fast as possible | the engine's, the last one cut |
 //!
-//! [`open_auto`] takes JACK or PipeWire where a server answers, else the clock, and says which. [`probe()`] lists what there is.
+//! [`open_auto`] takes JACK or PipeWire where a server answers, else the clock, and says which. [`probe()`] lists what
+//! there is.
 #![warn(missing_docs)]
 
 mod block_adapter;

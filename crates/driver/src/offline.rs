@@ -1,7 +1,7 @@
 //! The offline driver: as fast as possible, from a source to a sink, on the caller's thread.
 //!
-//! Nobody waits for a block, so callbacks have no time budget. The length is exact in frames: the last block is played whole
-//! and written as far as it counts.
+//! Nobody waits for a block, so callbacks have no time budget. The length is exact in frames: the last block is played
+//! whole and written as far as it counts.
 //!
 //! ```text
 //!   source  │ block │ block │ block │ bl░░░ │       ░ silence after the source's end
@@ -80,7 +80,8 @@ pub enum RenderError {
 /// Plays `frames` frames from `source` through `callback` to `sink`, and returns the number of frames that were
 /// written. The first `latency` frames of what is played are left out: the callback's output is late by that.
 ///
-/// `progress` is called with the number of frames written after every block. It ends the run by `Break`; then the result is smaller.
+/// `progress` is called with the number of frames written after every block. It ends the run by `Break`; then the
+/// result is smaller.
 ///
 /// # Errors
 ///

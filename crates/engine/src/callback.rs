@@ -72,8 +72,9 @@ impl EngineCallback {
         }
     }
 
-    /// Swaps to the next executor, if one has come and the current one can be retired; returns true if it did. What is still in
-    /// the pipeline of the current one is played into `outputs` then: the next one has nothing to play in its first cycle.
+    /// Swaps to the next executor, if one has come and the current one can be retired; returns true if it did. What is
+    /// still in the pipeline of the current one is played into `outputs` then: the next one has nothing to play in its
+    /// first cycle.
     fn swap(&mut self, call: Call<'_>, outputs: &mut [&mut [f32]]) -> bool {
         // First the room for the retired executor: it must not be freed on this thread.
         if self.rings.retired.is_full() {
@@ -104,15 +105,16 @@ impl EngineCallback {
         // Counted after the release, which may have quarantined a node.
         self.retired_errors = self.retired_errors + self.executor.error_counts();
         let retired = std::mem::replace(&mut self.executor, next);
-        // There was room, and only this thread fills it. If there were none all the same, a leak is better than a free here.
+        // There was room, and only this thread fills it. If there were none all the same, a leak is better than a free
+        // here.
         if let Err(PushError::Full(retired)) = self.rings.retired.push(retired) {
             std::mem::forget(retired);
         }
         true
     }
 
-    /// Hands events to the executor. One that finds no room waits for the next block. One for a node that is not here yet
-    /// waits for the next executor: it may have been popped before the swap message that was pushed first.
+    /// Hands events to the executor. One that finds no room waits for the next block. One for a node that is not here
+    /// yet waits for the next executor: it may have been popped before the swap message that was pushed first.
     fn deliver_events(&mut self) {
         while let Some(message) =
             (self.pending_event.take()).or_else(|| self.rings.events.pop().ok())

@@ -1,12 +1,13 @@
 //! Which scheduler, on how many workers: tried out on this graph, on this machine, now.
 //!
-//! Every candidate plays the same first blocks to nobody, at the priority that the graph will be played at where that is
-//! granted, with processors of its own that are thrown away; files are read and none is written. They take turns, again
-//! and again, so that what disturbs one disturbs all. What is chosen is kept with the costs, by machine, graph, block, rate,
-//! workers, priority and waiting policy, and is taken from there the next time: two starts then play alike.
+//! Every candidate plays the same first blocks to nobody, at the priority that the graph will be played at where that
+//! is granted, with processors of its own that are thrown away; files are read and none is written. They take turns,
+//! again and again, so that what disturbs one disturbs all. What is chosen is kept with the costs, by machine, graph,
+//! block, rate, workers, priority and waiting policy, and is taken from there the next time: two starts then play
+//! alike.
 //!
-//! An engine keeps its choice while it plays, whatever is edited: its threads are made once. After a start with the edited
-//! graph another choice may be better.
+//! An engine keeps its choice while it plays, whatever is edited: its threads are made once. After a start with the
+//! edited graph another choice may be better.
 
 mod candidates;
 mod choice;
@@ -58,15 +59,15 @@ impl ChooseOptions {
 }
 
 /// Chooses how `graph` is to be played: live by the worst cycle and then the mean one, offline by the mean one. It is
-/// [`Scheduler::Sequential`] on one worker, the sequential code itself, where nothing is clearly better, unless workers are
-/// forced. The choice, and what had to be measured for it, is kept in `machine`: write that back.
+/// [`Scheduler::Sequential`] on one worker, the sequential code itself, where nothing is clearly better, unless workers
+/// are forced. The choice, and what had to be measured for it, is kept in `machine`: write that back.
 ///
 /// # Errors
 ///
 /// What is wrong with the graph, as for [`Engine::new`](crate::Engine::new).
 ///
-/// Real-time: waits, on a thread that tries the graph, for `options.limit` and some; for ten seconds more if a node does
-/// not return.
+/// Real-time: waits, on a thread that tries the graph, for `options.limit` and some; for ten seconds more if a node
+/// does not return.
 pub fn choose_scheduler(
     graph: &Graph,
     registry: &Arc<Registry>,

@@ -15,8 +15,8 @@ pub enum EngineError {
     Threads(std::io::Error),
     /// The last edit is still on its way to the audio thread, which takes one a block. Try again in a moment.
     Busy,
-    /// A pipeline of more than two stages takes no edits: they would be heard in the midst of blocks that are under way.
-    /// Play with fewer stages (`ahead`).
+    /// A pipeline of more than two stages takes no edits: they would be heard in the midst of blocks that are under
+    /// way. Play with fewer stages (`ahead`).
     PipelineTooDeep,
     /// There is no such parameter, or it cannot be changed while it plays.
     NoParam(String),

@@ -1,8 +1,8 @@
 //! Owns a graph that plays: makes its plan and its executor, swaps them while it sounds, and counts what happens.
 //!
-//! Takes a graph and a registry, gives two halves: an [`Engine`], which stays with the user and may take its time, and a
-//! [`EngineCallback`], which goes to the audio thread. May: start threads, allocate and wait in the engine's half. May not: do
-//! any of that in the player's, use `unsafe`.
+//! Takes a graph and a registry, gives two halves: an [`Engine`], which stays with the user and may take its time, and
+//! a [`EngineCallback`], which goes to the audio thread. May: start threads, allocate and wait in the engine's half.
+//! May not: do any of that in the player's, use `unsafe`.
 #![forbid(unsafe_code)]
 
 mod callback;

@@ -1,4 +1,5 @@
-//! Messages between the control thread and the audio thread. All go through rings that never make the audio thread wait.
+//! Messages between the control thread and the audio thread. All go through rings that never make the audio thread
+//! wait.
 //!
 //! | message | from | to | ring of |
 //! |---|---|---|---|

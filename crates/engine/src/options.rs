@@ -112,8 +112,8 @@ pub struct EngineOptions {
     pub folder: PathBuf,
     /// Whether cheap steps are given out together.
     pub fuse: bool,
-    /// Whether all workers take part, be it that fewer would be faster: neither choosing nor fusing nor playing leaves any
-    /// out. For who wants to see what a scheduler does.
+    /// Whether all workers take part, be it that fewer would be faster: neither choosing nor fusing nor playing leaves
+    /// any out. For who wants to see what a scheduler does.
     pub use_all_workers: bool,
     /// Whether ways of different latencies are brought to one where they meet, and at the sinks.
     pub compensate_latency: bool,

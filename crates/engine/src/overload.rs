@@ -39,8 +39,8 @@ impl Overload {
         })
     }
 
-    /// Takes note of a live cycle. A miss counts only where the cycle itself took its whole period or more: a cycle that began
-    /// too late is the driver's fault, and to mute the engine would not help.
+    /// Takes note of a live cycle. A miss counts only where the cycle itself took its whole period or more: a cycle
+    /// that began too late is the driver's fault, and to mute the engine would not help.
     ///
     /// Real-time: hot.
     pub(crate) fn add(&mut self, outcome: CycleOutcome, duration: Nanos) {

@@ -100,8 +100,8 @@ pub trait Processor: Send {
         Tail::Frames(0)
     }
 
-    /// Largest number of branches into which a step of it forks ([`Block::fork`]); 1 if it does not fork. A larger number
-    /// tells the executor that more workers help than those that the graph itself keeps busy.
+    /// Largest number of branches into which a step of it forks ([`Block::fork`]); 1 if it does not fork. A larger
+    /// number tells the executor that more workers help than those that the graph itself keeps busy.
     ///
     /// Real-time: setup.
     fn max_parallelism(&self) -> u32 {
@@ -116,8 +116,8 @@ pub trait Processor: Send {
     }
 
     /// Appends the bytes that [`load`](Self::load) needs in order to go on from here. A kind that can be duplicated
-    /// ([`graph::Kind::duplicable`]) always appends the same number of bytes: its copies load states on audio threads, where the
-    /// memory for them cannot grow.
+    /// ([`graph::Kind::duplicable`]) always appends the same number of bytes: its copies load states on audio threads,
+    /// where the memory for them cannot grow.
     ///
     /// Real-time: hot for a kind that can be duplicated, where there is room; else setup.
     fn save(&self, _state: &mut Vec<u8>) {}

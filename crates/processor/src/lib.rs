@@ -23,8 +23,8 @@
 //!   drop ◀───────────────────────────────────────── the plan that held it is retired
 //! ```
 //!
-//! From the first [`Processor::process`] on, whatever an audio thread calls is *hot*: it never allocates, frees, locks, waits or
-//! enters the kernel.
+//! From the first [`Processor::process`] on, whatever an audio thread calls is *hot*: it never allocates, frees, locks,
+//! waits or enters the kernel.
 //!
 //! # Four kinds of work
 //!
@@ -35,8 +35,8 @@
 //! | deferred | [`SetupServices::defer`], [`Block::take_deferred`] | in pieces of about 20 µs, done by a stated frame |
 //! | background | [`SetupServices::spawn_background`] | some time, on a thread that may wait |
 //!
-//! The first two end within the block. Deferred work spreads what is due in a later block over the blocks before it. Background
-//! work reads and writes files, and talks to the step through rings.
+//! The first two end within the block. Deferred work spreads what is due in a later block over the blocks before it.
+//! Background work reads and writes files, and talks to the step through rings.
 
 mod block;
 mod contract;

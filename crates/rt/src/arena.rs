@@ -1,4 +1,12 @@
-//! Room for slots: one block of one channel each, planar, aligned to cache lines, all made at once.
+//! Memory for slots: one block of one channel each, planar, aligned to cache lines, allocated at once.
+//!
+//! ```text
+//!            frames                  stride
+//!   row 0  │ f f f f f f f f ░░░░ │          each row begins on a cache line;
+//!   row 1  │ f f f f f f f f ░░░░ │          ░ is padding, one line more where the rows
+//!   row 2  │ f f f f f f f f ░░░░ │          would lie a power of two apart
+//!   flags    b b b                           one byte per row, apart from the frames
+//! ```
 
 use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
 use std::ptr::NonNull;
@@ -6,9 +14,9 @@ use std::ptr::NonNull;
 const ALIGN: usize = 64;
 const FRAMES_A_LINE: usize = ALIGN / size_of::<f32>();
 
-/// `rows` rows of `frames` frames, each on cache lines of its own, and a flag for each row.
+/// Rows of frames, each on cache lines of its own, and a flag for each row.
 ///
-/// It hands out raw pointers: who may use which, when, is the business of whoever binds them (a plan proves it).
+/// It gives out raw pointers. Whoever binds them is responsible for who uses which and when; a plan proves it.
 pub struct Arena {
     data: NonNull<f32>,
     layout: Layout,
@@ -16,17 +24,18 @@ pub struct Arena {
     flags: Box<[std::cell::UnsafeCell<u8>]>,
 }
 
-// SAFETY: it owns plain memory; the pointers it hands out are used under the binder's rules.
+// SAFETY: it owns plain memory; the pointers that it gives out are used under the rules of whoever binds them.
 unsafe impl Send for Arena {}
-// SAFETY: as above; `&Arena` alone gives only pointers.
+// SAFETY: `&Arena` alone gives only pointers, and using one is unsafe.
 unsafe impl Sync for Arena {}
 
 impl Arena {
-    /// All rows hold +0.0 and all flags are 0. The memory is touched, so that no page fault comes later.
+    /// `rows` rows of `frames` frames. All hold +0.0, and all flags are 0. The memory is touched, so that no page fault
+    /// comes later.
     ///
     /// Real-time: setup.
     pub fn new(rows: usize, frames: usize) -> Self {
-        // A row more than needed of stride: rows a power of two apart would fall on the same cache sets.
+        // One line more where the stride is a power of two: all rows would fall on the same cache sets.
         let lines = frames.div_ceil(FRAMES_A_LINE).max(1);
         let stride = (lines + usize::from(lines > 1 && lines.is_power_of_two())) * FRAMES_A_LINE;
         let samples = (rows * stride).max(FRAMES_A_LINE);

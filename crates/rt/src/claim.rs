@@ -1,13 +1,18 @@
-//! A thing that comes back with each cycle and is somebody's for that cycle: a list of tasks.
+//! A claim on something that comes back in each cycle and belongs to one worker there: a list of tasks.
 //!
-//! The word holds the epoch for which it was claimed last. It is claimed for epoch e by the exchange that moves it there
-//! from an older one; so it is claimed once a cycle, and one who lost its core in an old cycle cannot claim it for that
-//! any more: a cycle ends only after everything in it has been claimed.
+//! | the word is | the thing belongs to | who changes the word |
+//! |---|---|---|
+//! | an older epoch | nobody in this cycle | any worker, by an exchange to the epoch: [`EpochClaim::try_claim`] |
+//! | the epoch of the cycle | the worker whose exchange succeeded | nobody until the next cycle |
+//!
+//! A cycle ends only after everything in it was claimed. So a worker that lost its core in an old cycle finds a newer
+//! epoch and cannot claim any more. Epochs that wrap around are compared by their distance: older is what lies less
+//! than 2^31 behind.
 
 use crate::pad::CachePadded;
 use crate::sync::atomic::{AtomicU32, Ordering};
 
-/// See the module.
+/// The epoch for which something was claimed last.
 pub struct EpochClaim(CachePadded<AtomicU32>);
 
 impl Default for EpochClaim {
@@ -17,21 +22,21 @@ impl Default for EpochClaim {
 }
 
 impl EpochClaim {
-    /// Claimed for epoch 0.
+    /// Claimed in epoch 0.
     ///
     /// Real-time: setup.
     pub fn new() -> Self {
         Self(CachePadded(AtomicU32::new(0)))
     }
 
-    /// Whether it is the caller's for the cycle `epoch`, from now on.
+    /// Claims the thing for the cycle `epoch`, and returns true if it is the caller's from now on.
     ///
     /// Real-time: hot.
     #[inline]
     pub fn try_claim(&self, epoch: u32) -> bool {
         // Relaxed: the exchange decides.
         let last = self.0.load(Ordering::Relaxed);
-        // Acquire pairs with the Release of the last claimer, whose use of the thing is over: the cycle has ended.
+        // Acquire pairs with the Release of the last claimer, which has finished with the thing: its cycle is over.
         is_before(last, epoch)
             && self
                 .0
@@ -39,36 +44,36 @@ impl EpochClaim {
                 .is_ok()
     }
 
-    /// Whether nobody seems to have claimed it for `epoch`.
+    /// Returns true if nobody seems to have claimed it for `epoch`.
     ///
     /// Real-time: hot.
     #[inline]
     pub fn is_free(&self, epoch: u32) -> bool {
-        // Relaxed: a hint; `claim` decides.
+        // Relaxed: a hint; `try_claim` decides.
         is_before(self.0.load(Ordering::Relaxed), epoch)
     }
 }
 
-/// Epochs wrap around after four billion cycles; older is what lies less than half of that behind.
+/// Returns true if `last` lies less than 2^31 epochs before `epoch`: epochs wrap around.
 fn is_before(last: u32, epoch: u32) -> bool {
     (epoch.wrapping_sub(last) as i32) > 0
 }
 
 #[cfg(all(test, loom))]
 mod loom_tests {
-    use super::Claim;
+    use super::EpochClaim;
     use crate::sync::Arc;
 
     #[test]
-    fn a_cycle_has_one_claimer_and_a_late_one_comes_too_late() {
+    fn a_cycle_has_one_claimer_and_a_late_worker_claims_nothing() {
         loom::model(|| {
             let claim = Arc::new(EpochClaim::new());
             let late = {
                 let claim = claim.clone();
-                loom::thread::spawn(move || u32::from(claim.claim(1)))
+                loom::thread::spawn(move || u32::from(claim.try_claim(1)))
             };
-            let first = u32::from(claim.claim(1));
-            let second = claim.claim(2);
+            let first = u32::from(claim.try_claim(1));
+            let second = claim.try_claim(2);
             let late = late.join().unwrap();
             // Epoch 1 was claimed once, and epoch 2 by the one who asked for it.
             assert_eq!((first + late, second), (1, true));

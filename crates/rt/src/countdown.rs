@@ -1,29 +1,36 @@
-//! How many steps something still waits for; whoever counts the last one off has it, and arms it again.
+//! How many predecessors a step still waits for. Whoever counts the last one runs the step, and resets the count.
 //!
-//! | count | belongs to |
+//! ```text
+//!   predecessors        count            the step
+//!      A ──────┐   3 ─▶ 2 ─▶ 1 ─▶ 0 ───▶ runs on the worker that counted 1 to 0,
+//!      B ──────┼──────────────────┘      which resets the count to 3 for the next cycle
+//!      C ──────┘
+//! ```
+//!
+//! | count | the step belongs to |
 //! |---|---|
-//! | above 0 | nobody: steps count off, each at most once a cycle |
-//! | just became 0 | whoever's exchange did that; it arms the count for the next cycle and goes on |
+//! | above 0 | nobody: each predecessor counts once a cycle |
+//! | just became 0 | the worker whose subtraction did that; it resets the count and goes on |
 //!
-//! Counting off is `AcqRel`: what each step did before travels through the chain of exchanges to the one who counts the
-//! last. Arming is a plain store: nobody counts again before the next cycle, whose start comes after the end of this
-//! one, which comes after whatever was released here has run.
+//! The subtraction is `AcqRel`. What each predecessor did travels through the chain of subtractions to the last one.
+//! The reset is a plain store: nobody counts again before the next cycle, whose start comes after the end of this
+//! cycle, which comes after the step that was released here.
 
 use crate::sync::atomic::{AtomicU32, Ordering};
 
-/// See the module.
+/// Number of predecessors that a step still waits for in this cycle.
 #[derive(Debug)]
 pub struct Countdown(AtomicU32);
 
 impl Countdown {
-    /// Waits for `steps`.
+    /// Waits for `steps` predecessors.
     ///
     /// Real-time: setup.
     pub fn new(steps: u32) -> Self {
         Self(AtomicU32::new(steps))
     }
 
-    /// Counts `steps` off; whether those were the last of `all`. Then it is armed again.
+    /// Counts `steps` predecessors, and returns true if they were the last. Then the count is reset to `all`.
     ///
     /// Real-time: hot.
     #[inline]
@@ -35,7 +42,7 @@ impl Countdown {
         is_last
     }
 
-    /// The same where there is only one thread.
+    /// As [`decrement`](Self::decrement), where there is only one thread.
     ///
     /// Real-time: hot.
     #[inline]
@@ -47,25 +54,25 @@ impl Countdown {
         left == 0
     }
 
-    /// Counts `steps` off, for somebody who looks by [`is_down`](Self::is_down) whether it is their turn.
+    /// Counts `steps` predecessors, for a waiting side that asks [`is_zero`](Self::is_zero).
     ///
     /// Real-time: hot.
     #[inline]
     pub fn signal(&self, steps: u32) {
-        // AcqRel, as in `count_off`.
+        // AcqRel, as in `decrement`.
         self.0.fetch_sub(steps, Ordering::AcqRel);
     }
 
-    /// Whether all have signalled: then all that they did is seen. Arm it before anybody signals again.
+    /// Returns true if all have signalled; then all that they did is seen. Reset it before anybody signals again.
     ///
     /// Real-time: hot.
     #[inline]
     pub fn is_zero(&self) -> bool {
-        // Acquire pairs with `signal`: each one's, through the chain of exchanges.
+        // Acquire pairs with `signal`: with each of them, through the chain of subtractions.
         self.0.load(Ordering::Acquire) == 0
     }
 
-    /// Waits for `all` again. Only for who has it, or when nobody counts.
+    /// Waits for `all` predecessors again. Only for the last one, or while nobody counts.
     ///
     /// Real-time: hot.
     #[inline]
@@ -87,7 +94,7 @@ mod loom_tests {
             let step = |shared: Arc<(Countdown, [UnsafeCell<u32>; 2])>, index: usize, steps| {
                 // SAFETY: each writes its own cell, before it counts off.
                 shared.1[index].with_mut(|cell| unsafe { *cell = 1 });
-                let last = shared.0.count_off(steps, 3);
+                let last = shared.0.decrement(steps, 3);
                 if last {
                     for cell in &shared.1 {
                         // SAFETY: all have counted off; loom would find a race here.
@@ -117,7 +124,7 @@ mod loom_tests {
                     shared.0.signal(1);
                 })
             });
-            if shared.0.is_down() {
+            if shared.0.is_zero() {
                 for cell in &shared.1 {
                     // SAFETY: both have signalled.
                     assert_eq!(cell.with(|cell| unsafe { *cell }), 1);

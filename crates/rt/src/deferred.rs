@@ -1,32 +1,44 @@
-//! The deferred piece: what to run, on what, by when.
+//! The deferred job: work beside the cycle, in small pieces, due by a stated frame.
 //!
-//! A job is a value that can be worked on in small pieces. Its owner (a processor) fills it in, [starts](Owner::start)
-//! it with the frame by which it is due, and takes it back when it is done; in between any worker with nothing better
-//! to do runs one piece at a time through the [`JobRunner`].
+//! Its owner (a processor) fills the job in, [starts](DeferredJob::start) it with the frame by which it is due, and
+//! takes it back when it is done. In between, any worker that has nothing better to do runs one piece at a time,
+//! through a [`JobRunner`].
 //!
 //! # Who owns the job
 //!
-//! | state | the job belongs to | who leaves the state, by |
-//! |---|---|---|
-//! | `HERE` | the owner | owner, [`DeferredJob::start`]: to `WAITING` |
-//! | `WAITING` | nobody | whoever wins the exchange in `run_piece`: to `RUNNING` |
-//! | `RUNNING` | the winner, for one piece | winner, at the end of the piece: to `WAITING` or to `HERE` |
+//! ```text
+//!              start()                  run_piece()
+//!   AVAILABLE ─────────▶ WAITING ─────────────────────▶ RUNNING
+//!       ▲                   ▲    one worker's exchange   │ │ │
+//!       │                   └────────────────────────────┘ │ │
+//!       │                         there is more to do      │ │
+//!       └──────────────────────────────────────────────────┘ │ the piece panicked
+//!                          it is done                         ▼
+//!                                                         PANICKED
+//! ```
 //!
-//! Each hand-over is a `Release` store seen by an `Acquire` load or exchange of the same word, and the job travels with
-//! it. A piece that panics leaves the job in `LOST`: nobody touches it again, and the owner sees it never arrive.
+//! | state | the job belongs to | who leaves the state |
+//! |---|---|---|
+//! | `AVAILABLE` | the owner | the owner, in [`DeferredJob::start`] |
+//! | `WAITING` | nobody | whoever wins the exchange in `run_piece` |
+//! | `RUNNING` | the winner, for one piece | the winner, at the end of the piece |
+//! | `PANICKED` | nobody, for ever | nobody: the owner sees that the job never comes back |
+//!
+//! Each change of owner is a `Release` store that is seen by an `Acquire` load or exchange of the same word. The job
+//! travels with it.
 
 use crate::sync::Arc;
 use crate::sync::UnsafeCell;
 use crate::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
-const HERE: u8 = 0;
+const AVAILABLE: u8 = 0;
 const WAITING: u8 = 1;
 const RUNNING: u8 = 2;
-const LOST: u8 = 3;
+const PANICKED: u8 = 3;
 
-/// Work that can be done in pieces.
+/// A job that can be done in pieces.
 pub trait PiecewiseJob: Send + 'static {
-    /// Does one piece, of about 20 µs at most; whether that was the last.
+    /// Does one piece, of about 20 µs at most, and returns true if that was the last.
     ///
     /// Real-time: hot.
     fn run_piece(&mut self) -> bool;
@@ -34,84 +46,84 @@ pub trait PiecewiseJob: Send + 'static {
 
 struct Shared<T> {
     state: AtomicU8,
-    due: AtomicU64,
+    deadline: AtomicU64,
     job: UnsafeCell<T>,
 }
 
 // SAFETY: the table above lets one thread at a time reach `job`, and `T: Send` lets it travel.
 unsafe impl<T: Send> Sync for Shared<T> {}
 
-/// The end that fills a job in and takes it back.
+/// The owner's end of a job: it fills the job in and takes it back.
 pub struct DeferredJob<T>(Arc<Shared<T>>);
 
-/// The end that works on a job, whatever it is. What [`DeferredJob::job_runner`] gives.
+/// The workers' end of a job of any type; see [`DeferredJob::job_runner`].
 #[derive(Clone)]
 pub struct JobRunner(std::sync::Arc<dyn Run>);
 
 trait Run: Send + Sync {
-    fn due(&self) -> Option<u64>;
+    fn deadline(&self) -> Option<u64>;
     fn run_piece(&self) -> bool;
 }
 
 impl<T: PiecewiseJob> DeferredJob<T> {
-    /// A job that is here and not started.
+    /// The owner's end of `job`, which is available and not started.
     ///
     /// Real-time: setup.
     pub fn new(job: T) -> Self {
         Self(Arc::new(Shared {
-            state: AtomicU8::new(HERE),
-            due: AtomicU64::new(0),
+            state: AtomicU8::new(AVAILABLE),
+            deadline: AtomicU64::new(0),
             job: UnsafeCell::new(job),
         }))
     }
 
-    /// What workers need.
+    /// The workers' end.
     ///
     /// Real-time: setup.
     pub fn job_runner(&self) -> JobRunner {
-        JobRunner(std::sync::Arc::new(Link(self.0.clone())))
+        JobRunner(std::sync::Arc::new(SharedRunner(self.0.clone())))
     }
 
-    /// Whether the job is done or not started.
+    /// Returns true if the job is done or was not started: then it is the owner's.
     ///
     /// Real-time: hot.
     pub fn is_available(&self) -> bool {
         // pairs with the store at the end of the last piece: the job comes with it.
-        self.0.state.load(Ordering::Acquire) == HERE
+        self.0.state.load(Ordering::Acquire) == AVAILABLE
     }
 
-    /// Whether a piece of it has panicked: it never comes back.
+    /// Returns true if a piece of the job has panicked: it never comes back.
     ///
     /// Real-time: hot.
     pub fn has_panicked(&self) -> bool {
         // Relaxed: nothing travels, since nobody touches the job again.
-        self.0.state.load(Ordering::Relaxed) == LOST
+        self.0.state.load(Ordering::Relaxed) == PANICKED
     }
 
-    /// The job, while it is here.
+    /// The job, while it is available.
     ///
     /// Real-time: hot.
     pub fn get(&mut self) -> Option<&mut T> {
         if !self.is_available() {
             return None;
         }
-        // SAFETY: the state is `HERE`, so the job is ours, and only `&mut self` can start it again.
+        // SAFETY: the state is `AVAILABLE`, so the job is ours, and only `&mut self` can start it again.
         Some(self.0.job.with_mut(|job| unsafe { &mut *job }))
     }
 
-    /// Gives the job to the workers, to be done by frame `due`. Nothing happens if it is still out.
+    /// Gives the job to the workers, to be done by frame `deadline`. Does nothing if the job is not available.
     ///
     /// Real-time: hot.
-    pub fn start(&mut self, due: u64) {
+    pub fn start(&mut self, deadline: u64) {
         if self.is_available() {
             // Relaxed: travels with the state below.
-            self.0.due.store(due, Ordering::Relaxed);
-            // pairs with the exchange in `run_piece`: what we filled in goes along.
+            self.0.deadline.store(deadline, Ordering::Relaxed);
+            // pairs with the exchange in `run_piece`: what the owner filled in goes along.
             self.0.state.store(WAITING, Ordering::Release);
         }
     }
 
-    /// Does one piece oneself, unless somebody else is at it.
+    /// Runs one piece on this thread, unless another worker is in one.
     ///
     /// Real-time: hot.
     pub fn run_piece(&mut self) {
@@ -120,14 +132,14 @@ impl<T: PiecewiseJob> DeferredJob<T> {
 }
 
 impl JobRunner {
-    /// By which frame the job must be done, if a piece of it can be run now.
+    /// Frame by which the job must be done, if a piece of it can be run now.
     ///
     /// Real-time: hot.
     pub fn deadline(&self) -> Option<u64> {
-        self.0.due()
+        self.0.deadline()
     }
 
-    /// Runs one piece, unless the job is not out or somebody else is at it; whether one was run.
+    /// Runs one piece and returns true, unless the job is not waiting for one.
     ///
     /// Real-time: hot.
     pub fn run_piece(&self) -> bool {
@@ -135,14 +147,14 @@ impl JobRunner {
     }
 }
 
-struct Link<T>(Arc<Shared<T>>);
+struct SharedRunner<T>(Arc<Shared<T>>);
 
-impl<T: PiecewiseJob> Run for Link<T> {
-    fn due(&self) -> Option<u64> {
-        // pairs with `start`, for the due frame; it may be stale, then the exchange in `run_piece` fails or a piece
-        // of the job's next round is run, which is as good.
+impl<T: PiecewiseJob> Run for SharedRunner<T> {
+    fn deadline(&self) -> Option<u64> {
+        // pairs with `start`, for the deadline. It may be old; then the exchange in `run_piece` fails, or a piece of
+        // the job's next round is run, which is as good.
         (self.0.state.load(Ordering::Acquire) == WAITING)
-            .then(|| self.0.due.load(Ordering::Relaxed))
+            .then(|| self.0.deadline.load(Ordering::Relaxed))
     }
 
     fn run_piece(&self) -> bool {
@@ -159,37 +171,38 @@ impl<T: PiecewiseJob> Shared<T> {
         if won.is_err() {
             return false;
         }
-        let mut piece = Piece {
+        let mut piece = PieceGuard {
             state: &self.state,
-            next: LOST,
+            next: PANICKED,
         };
         // SAFETY: we moved the state to `RUNNING`, so the job is ours until `piece` moves it on.
         let done = self.job.with_mut(|job| unsafe { (*job).run_piece() });
-        piece.next = if done { HERE } else { WAITING };
+        piece.next = if done { AVAILABLE } else { WAITING };
         true
     }
 }
 
 /// Ends a piece when it is dropped, by a panic too.
-struct Piece<'a> {
+struct PieceGuard<'a> {
     state: &'a AtomicU8,
     next: u8,
 }
 
-impl Drop for Piece<'_> {
+impl Drop for PieceGuard<'_> {
     fn drop(&mut self) {
-        // pairs with the loads in `is_here` and `due` and with the exchange in `run_piece`: our work goes along.
+        // pairs with the loads in `is_available` and `deadline` and with the exchange in `run_piece`: the work of the
+        // piece goes along.
         self.state.store(self.next, Ordering::Release);
     }
 }
 
 #[cfg(all(test, loom))]
 mod loom_tests {
-    use super::{Owner, Pieces};
+    use super::{DeferredJob, PiecewiseJob};
 
     struct Count(u32);
     impl PiecewiseJob for Count {
-        fn piece(&mut self) -> bool {
+        fn run_piece(&mut self) -> bool {
             self.0 += 1;
             self.0 == 2
         }
@@ -199,14 +212,14 @@ mod loom_tests {
     fn owner_and_worker_do_each_piece_once() {
         loom::model(|| {
             let mut owner = DeferredJob::new(Count(0));
-            let runner = owner.runner();
+            let runner = owner.job_runner();
             owner.start(1);
             let worker = loom::thread::spawn(move || {
                 runner.run_piece();
                 runner.run_piece();
             });
-            while !owner.is_here() {
-                owner.help();
+            while !owner.is_available() {
+                owner.run_piece();
                 loom::thread::yield_now();
             }
             assert_eq!(owner.get().unwrap().0, 2);

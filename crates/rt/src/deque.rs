@@ -1,48 +1,64 @@
-//! A fixed-size work-stealing queue: its owner pushes and pops at the bottom (LIFO), thieves take from the top (FIFO).
+//! A fixed-size work-stealing deque: its owner pushes and pops at the bottom (LIFO), thieves steal at the top (FIFO).
 //!
-//! After Chase and Lev 2005, with the orderings of Lê, Pop, Cohen and Zappa Nardelli 2013. It never wraps: within a
-//! cycle each task is pushed at most once, so `capacity` tasks are all that can ever come, and with each cycle
-//! ([`Deque::begin`]) its owner starts again from 0.
+//! After Chase and Lev, "Dynamic Circular Work-Stealing Deque" (SPAA 2005), with the memory orderings of Lê, Pop, Cohen
+//! and Zappa Nardelli, "Correct and Efficient Work-Stealing for Weak Memory Models" (PPoPP 2013).
 //!
-//! The top carries the epoch of the cycle. A thief says for which epoch it steals, and its exchange fails on any other:
-//! one that lost its core in an old cycle cannot take a task of a new one.
+//! ```text
+//!              top                          bottom
+//!   (epoch,index)│                            │
+//!                ▼                            ▼
+//!   ┌──────┬──────┬──────┬──────┬──────┬──────┬──────┬──────┐
+//!   │taken │taken │ task │ task │ task │ task │      │      │   capacity: all tasks of a cycle
+//!   └──────┴──────┴──────┴──────┴──────┴──────┴──────┴──────┘
+//!             thieves steal ▶            ◀ owner pops
+//!                                          owner pushes ▶
+//! ```
+//!
+//! It differs from the paper in two ways. It never wraps or grows: within a cycle each task is pushed at most once, so
+//! `capacity` tasks are all that can come, and each cycle ([`Deque::begin`]) starts again from index 0. And the top
+//! holds the epoch of the cycle: a thief names the epoch for which it steals, and its exchange fails on any other. A
+//! thief that lost its core in an old cycle takes nothing of a newer one.
 //!
 //! # Who may do what
 //!
 //! | call | who | when |
 //! |---|---|---|
-//! | `begin` | the owner | once a cycle, when the queue is empty: every task of the cycle before has been taken |
+//! | `begin` | the owner | once a cycle, when the deque is empty: every task of the cycle before was taken |
 //! | `push`, `pop` | the owner | after `begin` |
 //! | `steal` | anyone else | any time |
 //!
-//! A task is an index; what it stands for is published by whoever makes it ready: every store of `bottom` is `Release`
+//! Only the last task is disputed: owner and thief then both try to move `top`, and the exchange decides.
+//!
+//! A task is an index. What it stands for is published by whoever makes it ready: every store of `bottom` is `Release`
 //! and pairs with the `Acquire` in `steal`.
 
+use crate::epoch;
 use crate::pad::CachePadded;
 use crate::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
 
-/// See the module.
+/// A fixed-size work-stealing deque of tasks, emptied and used anew in each cycle.
 pub struct Deque {
-    /// One past the newest task; only the owner writes it.
+    /// One past the newest task. Only the owner writes it.
     bottom: CachePadded<AtomicU32>,
-    /// epoch: 32 bits | the oldest task: 32. Whoever takes that moves it on.
+    /// epoch (32 bits) | index of the oldest task (32). Whoever takes that task moves it on.
     top: CachePadded<AtomicU64>,
     tasks: Box<[AtomicU32]>,
 }
 
-/// What became of an attempt to steal.
+/// Result of an attempt to take tasks that others may take too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Steal {
-    /// This task is the thief's now.
+    /// The attempt succeeded. Holds the task that was stolen from a [`Deque`], or the number of tasks that were taken
+    /// from a [`ReadyQueue`](crate::ready_queue::ReadyQueue).
     Success(u32),
-    /// There was nothing of this epoch.
+    /// There was no task of this epoch.
     Empty,
-    /// Somebody else was faster; there may be more.
+    /// Another worker was faster; there may be more tasks.
     Retry,
 }
 
 impl Deque {
-    /// Room for `capacity` tasks a cycle. Its epoch is 0.
+    /// An empty deque for `capacity` tasks a cycle, in epoch 0.
     ///
     /// Real-time: setup.
     pub fn new(capacity: usize) -> Self {
@@ -53,22 +69,22 @@ impl Deque {
         }
     }
 
-    /// Begins the cycle `epoch`. Owner only, and only while the queue is empty.
+    /// Begins the cycle `epoch`. Owner only, and only while the deque is empty.
     ///
     /// Real-time: hot.
     pub fn begin(&self, epoch: u32) {
-        // Bottom first: with the old top it is empty whatever a thief sees. Release, as every store of it.
+        // Bottom first: with the old top the deque is empty, whatever a thief sees. Release, as every store of it.
         self.bottom.store(0, Ordering::Release);
         // Release pairs with the Acquire in `steal`: whoever sees the new epoch sees the bottom of it too.
-        self.top.store(u64::from(epoch) << 32, Ordering::Release);
+        self.top.store(epoch::pack(epoch, 0), Ordering::Release);
     }
 
-    /// Adds a task. There is room: no task comes twice in a cycle. Owner only.
+    /// Pushes a task. There is room: no task comes twice in a cycle. Owner only.
     ///
     /// Real-time: hot.
     #[inline]
     pub fn push(&self, task: u32) {
-        // Relaxed: only we write it.
+        // Relaxed: only the owner writes it.
         let bottom = self.bottom.load(Ordering::Relaxed);
         // Relaxed: published by the store below.
         self.tasks[bottom as usize].store(task, Ordering::Relaxed);
@@ -76,14 +92,14 @@ impl Deque {
         self.bottom.store(bottom + 1, Ordering::Release);
     }
 
-    /// Takes the newest task. Owner only.
+    /// Pops the newest task. Owner only.
     ///
     /// Real-time: hot.
     #[inline]
     pub fn pop(&self) -> Option<u32> {
-        // Relaxed: only we write it.
+        // Relaxed: only the owner writes it.
         let bottom = self.bottom.load(Ordering::Relaxed);
-        // Relaxed: `top` only grows within a cycle, so a stale one can only make us look further.
+        // Relaxed: `top` only grows within a cycle, so an old value can only make us look further.
         if bottom == 0 || self.top.load(Ordering::Relaxed) as u32 >= bottom {
             return None;
         }
@@ -92,7 +108,7 @@ impl Deque {
         // SeqCst: see `lower_bottom`.
         let top = self.top.load(Ordering::SeqCst);
         if (top as u32) < last {
-            // Relaxed: we wrote it.
+            // Relaxed: the owner wrote it.
             return Some(self.tasks[last as usize].load(Ordering::Relaxed));
         }
         let won = top as u32 == last
@@ -103,11 +119,11 @@ impl Deque {
         // Release, as every store of bottom: a thief that reads it must see the tasks below it, whoever pushed them.
         // Bottom is back above the taken place, where top is now.
         self.bottom.store(bottom, Ordering::Release);
-        // Relaxed: we wrote it.
+        // Relaxed: the owner wrote it.
         won.then(|| self.tasks[last as usize].load(Ordering::Relaxed))
     }
 
-    /// Takes the newest task where nobody steals: a worker without others. Owner only.
+    /// Pops the newest task where no other worker steals. Owner only.
     ///
     /// Real-time: hot.
     #[inline]
@@ -118,28 +134,28 @@ impl Deque {
         Some(self.tasks[last as usize].load(Ordering::Relaxed))
     }
 
-    /// The exchange here (SeqCst) and the SeqCst fence in `steal`: of a thief and us, at least one sees the other's
-    /// claim on the last task, and then the exchange of `top` decides. One locked instruction is cheaper than a fence.
+    /// Of a thief and the owner at least one sees the other's claim on the last task, by the exchange here (SeqCst) and
+    /// the SeqCst fence in `steal`; then the exchange of `top` decides. One locked instruction is cheaper than a fence.
     #[cfg(not(loom))]
     fn lower_bottom(&self, last: u32) {
         self.bottom.swap(last, Ordering::SeqCst);
     }
 
-    /// Loom knows SeqCst for fences only.
+    /// As above, for loom, which knows SeqCst for fences only.
     #[cfg(loom)]
     fn lower_bottom(&self, last: u32) {
         self.bottom.store(last, Ordering::Release);
         fence(Ordering::SeqCst);
     }
 
-    /// Takes the oldest task of the cycle `epoch`.
+    /// Steals the oldest task of the cycle `epoch`.
     ///
     /// Real-time: hot.
     #[inline]
     pub fn steal(&self, epoch: u32) -> Steal {
         // Acquire pairs with `begin`.
         let top = self.top.load(Ordering::Acquire);
-        if (top >> 32) as u32 != epoch {
+        if epoch::of(top) != epoch {
             return Steal::Empty;
         }
         // pairs with `lower_bottom`.
@@ -160,7 +176,7 @@ impl Deque {
         }
     }
 
-    /// Whether there seems to be something to steal.
+    /// Returns true if there seems to be a task to steal.
     ///
     /// Real-time: hot.
     #[inline]
@@ -172,7 +188,7 @@ impl Deque {
 
 #[cfg(all(test, loom))]
 mod loom_tests {
-    use super::{Deque, Stolen};
+    use super::{Deque, Steal};
     use crate::sync::Arc;
     use crate::sync::atomic::{AtomicU32, Ordering};
 

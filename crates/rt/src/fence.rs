@@ -1,17 +1,20 @@
-//! A full fence in two halves: one side pays nothing, the other pays for both.
+//! An asymmetric fence: one side pays nothing, the other side pays for both.
 //!
-//! It orders a store before a load of another word, on both sides at once:
+//! It orders a store before a load of another word, on both sides at once (the store-buffering pattern, Dekker):
 //!
-//! | often | seldom |
+//! | the side that passes often | the side that passes seldom |
 //! |---|---|
 //! | stores A | stores B |
-//! | [`light`](Asymmetric::light) | [`heavy`](Asymmetric::heavy) |
+//! | [`light`](AsymmetricFence::light) | [`heavy`](AsymmetricFence::heavy) |
 //! | loads B | loads A |
 //!
-//! At least one of the two loads sees the other side's store. Two light fences give nothing against each other; two
-//! heavy ones do. `heavy` makes the kernel interrupt each core that runs a thread of this process, so that it passes a
-//! fence at whatever instruction it is: before its light fence, then its load comes after our store; or after it, then
-//! its store came before our load. Where the kernel refuses, both halves are full fences.
+//! At least one of the two loads sees the other side's store. Two light fences order nothing against each other; two
+//! heavy ones do.
+//!
+//! `heavy` calls Linux's `membarrier(2)`: the kernel interrupts each core that runs a thread of this process, so that
+//! the thread passes a full fence at whatever instruction it is. If that is before its light fence, then its load comes
+//! after our store. If that is after it, then its store came before our load. Where the kernel refuses, both halves are
+//! full fences. C++ knows the same pair as `asymmetric_thread_fence_light` and `_heavy` (P1202).
 
 use crate::sync::atomic::{Ordering, fence};
 
@@ -22,7 +25,7 @@ mod kernel;
 #[path = "fence/none.rs"]
 mod kernel;
 
-/// Which fences this process has. Both sides must use the same value, or copies of it.
+/// The fences of this process. Both sides must use the same value, or copies of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AsymmetricFence {
     reach: Option<kernel::Reach>,
@@ -38,8 +41,8 @@ impl AsymmetricFence {
         }
     }
 
-    /// Asks the kernel for its barrier over all processes that have asked for it. Where it refuses one of two processes,
-    /// only that one's light halves are full fences, and its heavy ones do not reach the other.
+    /// Asks the kernel for its barrier over all processes that have asked for it. Where it refuses one of two
+    /// processes, only that one's light halves are full fences, and its heavy ones do not reach the other.
     ///
     /// Real-time: setup.
     pub fn across_processes() -> Self {
@@ -53,7 +56,7 @@ impl AsymmetricFence {
         Self { reach: None }
     }
 
-    /// Whether the light half costs nothing.
+    /// Returns true if the light half costs nothing.
     pub fn is_asymmetric(self) -> bool {
         self.reach.is_some()
     }
@@ -86,14 +89,14 @@ impl AsymmetricFence {
 
 #[cfg(all(test, loom))]
 mod loom_tests {
-    use super::Asymmetric;
+    use super::AsymmetricFence;
     use crate::sync::Arc;
     use crate::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
     #[test]
-    fn of_two_that_store_and_look_at_least_one_sees_the_other() {
+    fn of_two_that_store_and_load_at_least_one_sees_the_other() {
         loom::model(|| {
-            let fences = AsymmetricFence::set_up();
+            let fences = AsymmetricFence::within_process();
             let words = Arc::new((AtomicU32::new(0), AtomicU32::new(0)));
             let often = {
                 let words = words.clone();
@@ -147,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn without_the_kernel_s_help_it_never_misses_either() {
+    fn symmetric_fences_never_miss_either() {
         assert!(!AsymmetricFence::symmetric().is_asymmetric());
         assert_eq!(both_miss_each_other(AsymmetricFence::symmetric()), 0);
     }

@@ -1,46 +1,53 @@
 //! One step's work spread over idle workers, and joined before the step goes on.
 //!
-//! A worker that forks offers `lanes` calls of one closure in its cell; it claims lanes itself, and whoever is idle may
-//! claim some too. It comes back when all lanes are done.
+//! A worker that forks offers `count` calls of one closure, the *branches*, in its own cell. It claims branches itself,
+//! and any idle worker may claim some too. It comes back when all branches are done.
+//!
+//! ```text
+//!   owner   fork(4) ─┬─ branch 0 ─── branch 2 ───┬─ join, the step goes on
+//!   helper           └─ branch 1 ─── branch 3 ───┘
+//! ```
 //!
 //! # Who owns what
 //!
-//! | word | the job pointer | a lane |
-//! |---|---|---|
-//! | next == lanes | the owner's: nobody reads it | – |
-//! | next < lanes | may be read by whoever claims a lane of this round | belongs to whoever moved `next` past it |
+//! The word is `round (32 bits) | next branch (16) | count (16)`.
 //!
-//! The word carries the round, so that a claim made on an old look at it fails. The owner writes the job only between
-//! rounds: after every lane of the last one is counted in `done`, which each helper does as its last act.
+//! | word | the job pointer | a branch |
+//! |---|---|---|
+//! | next == count | the owner's: nobody reads it | – |
+//! | next < count | readable by whoever claims a branch of this round | belongs to whoever moved `next` past it |
+//!
+//! The word holds the round, so a claim that rests on an old look at it fails. The owner writes the job only between
+//! rounds: after every branch of the last round was counted in `done`, which each helper does as its last act.
 
 use crate::pad::CachePadded;
 use crate::sync::UnsafeCell;
 use crate::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-type Job = *const (dyn Fn(u32) + Sync);
+type Branch = *const (dyn Fn(u32) + Sync);
 
-/// Where one worker offers lanes.
+/// The cell in which one worker offers branches.
 pub struct ForkCell {
-    /// round: 32 bits | next lane: 16 | lanes: 16.
+    /// round: 32 bits | next branch: 16 | count: 16.
     word: CachePadded<AtomicU64>,
     done: CachePadded<AtomicU32>,
     panicked: AtomicU32,
-    job: UnsafeCell<Option<Job>>,
+    branch: UnsafeCell<Option<Branch>>,
 }
 
-// SAFETY: the table above says who may read and write `job`; what it points to is `Sync`.
+// SAFETY: the table above says who may read and write `branch`; what it points to is `Sync`.
 unsafe impl Sync for ForkCell {}
-// SAFETY: as above; between rounds it holds nothing.
+// SAFETY: the table above; between rounds the cell holds nothing.
 unsafe impl Send for ForkCell {}
 
-const LANES: u64 = 0xffff;
+const MAX_BRANCHES: u64 = 0xffff;
 
 fn next(word: u64) -> u32 {
-    (word >> 16 & LANES) as u32
+    (word >> 16 & MAX_BRANCHES) as u32
 }
 
-fn lanes(word: u64) -> u32 {
-    (word & LANES) as u32
+fn count(word: u64) -> u32 {
+    (word & MAX_BRANCHES) as u32
 }
 
 impl Default for ForkCell {
@@ -50,7 +57,7 @@ impl Default for ForkCell {
 }
 
 impl ForkCell {
-    /// Nothing on offer.
+    /// A cell that offers nothing.
     ///
     /// Real-time: setup.
     pub fn new() -> Self {
@@ -58,60 +65,60 @@ impl ForkCell {
             word: CachePadded(AtomicU64::new(0)),
             done: CachePadded(AtomicU32::new(0)),
             panicked: AtomicU32::new(0),
-            job: UnsafeCell::new(None),
+            branch: UnsafeCell::new(None),
         }
     }
 
-    /// Runs `work(0)` to `work(lanes - 1)`, helped by whoever calls [`help`](Self::help), and comes back when all have
-    /// run. Only the cell's owner may, and not from inside `work`. More than 65535 lanes run on the owner alone.
+    /// Runs `branch(0)` to `branch(count - 1)`, helped by whoever calls [`help`](Self::help), and returns when all have
+    /// run. Only for the cell's owner, and not from inside a branch. More than 65535 branches run on the owner alone.
     ///
     /// # Panics
     ///
-    /// If a lane panicked, here or elsewhere; all lanes have ended then.
+    /// A branch panicked, here or on another worker; all branches have ended then.
     ///
-    /// Real-time: hot; the wait for lanes that others run is part of the cycle's join.
-    pub fn fork(&self, lanes: u32, work: &(dyn Fn(u32) + Sync)) {
-        if lanes <= 1 || lanes as u64 > LANES {
-            return (0..lanes).for_each(work);
+    /// Real-time: hot; the wait for branches that others run is part of the cycle's join.
+    pub fn fork(&self, count: u32, branch: &(dyn Fn(u32) + Sync)) {
+        if count <= 1 || u64::from(count) > MAX_BRANCHES {
+            return (0..count).for_each(branch);
         }
-        let job: *const (dyn Fn(u32) + Sync + '_) = work;
-        // SAFETY: only the lifetime changes; we do not come back before every lane that may use it is done.
-        let job: Job = unsafe { std::mem::transmute(job) };
-        // SAFETY: between rounds the job is the owner's, and that is us.
-        self.job.with_mut(|cell| unsafe { *cell = Some(job) });
+        let branch: *const (dyn Fn(u32) + Sync + '_) = branch;
+        // SAFETY: only the lifetime changes; this function does not return before every branch that may use it is done.
+        let branch: Branch = unsafe { std::mem::transmute(branch) };
+        // SAFETY: between rounds the pointer is the owner's, which calls this.
+        self.branch.with_mut(|cell| unsafe { *cell = Some(branch) });
         // Relaxed: published by the word.
         self.done.store(0, Ordering::Relaxed);
         self.panicked.store(0, Ordering::Relaxed);
         // Relaxed: only the owner begins rounds.
         let round = (self.word.load(Ordering::Relaxed) >> 32).wrapping_add(1) & 0xffff_ffff;
-        // pairs with the exchange in `claim`: the job is there before it can be claimed.
+        // pairs with the exchange in `claim`: the pointer is there before it can be claimed.
         self.word
-            .store(round << 32 | u64::from(lanes), Ordering::Release);
+            .store(round << 32 | u64::from(count), Ordering::Release);
         while self.help() {}
-        // pairs with the `Release` of each lane's end: what the lanes wrote is seen, and none reads the job any more.
-        while self.done.load(Ordering::Acquire) < lanes {
+        // pairs with the `Release` of each branch's end: what they wrote is seen, and none reads the pointer any more.
+        while self.done.load(Ordering::Acquire) < count {
             spin();
         }
         // Relaxed: ordered by `done`.
         assert!(
             self.panicked.load(Ordering::Relaxed) == 0,
-            "a lane of a fork panicked"
+            "a branch of a fork panicked"
         );
     }
 
-    /// Runs one lane, if one is on offer; whether it did.
+    /// Runs one branch, if one is offered; returns true if it did.
     ///
     /// Real-time: hot.
     pub fn help(&self) -> bool {
-        let Some(lane) = self.claim() else {
+        let Some(index) = self.claim() else {
             return false;
         };
-        let end = LaneEnd(self);
-        // SAFETY: we claimed a lane of this round and have not counted it as done, so the owner neither writes the job
-        // nor comes back from `fork`.
-        let job = self.job.with(|cell| unsafe { (*cell).map(|job| &*job) });
-        if let Some(job) = job {
-            let run = std::panic::AssertUnwindSafe(|| job(lane));
+        let end = BranchEnd(self);
+        // SAFETY: this worker has claimed a branch of this round and has not counted it as done, so the owner neither
+        // writes the pointer nor returns from `fork`.
+        let branch = self.branch.with(|cell| unsafe { (*cell).map(|b| &*b) });
+        if let Some(branch) = branch {
+            let run = std::panic::AssertUnwindSafe(|| branch(index));
             if let Err(payload) = std::panic::catch_unwind(run) {
                 std::mem::forget(payload);
                 // Relaxed: ordered by `done`, which `end` adds to.
@@ -122,20 +129,20 @@ impl ForkCell {
         true
     }
 
-    /// Whether a lane seems to be on offer.
+    /// Returns true if a branch seems to be offered.
     ///
     /// Real-time: hot.
     #[inline]
     pub fn has_branches(&self) -> bool {
         // Relaxed: a hint; the claim decides.
         let word = self.word.load(Ordering::Relaxed);
-        next(word) < lanes(word)
+        next(word) < count(word)
     }
 
     fn claim(&self) -> Option<u32> {
         // Relaxed: the exchange decides.
         let mut word = self.word.load(Ordering::Relaxed);
-        while next(word) < lanes(word) {
+        while next(word) < count(word) {
             // Acquire pairs with the store in `fork`. The round in the word makes an old look fail.
             match self.word.compare_exchange_weak(
                 word,
@@ -151,10 +158,10 @@ impl ForkCell {
     }
 }
 
-/// Counts a lane as done when it ends.
-struct LaneEnd<'a>(&'a ForkCell);
+/// Counts a branch as done when it ends.
+struct BranchEnd<'a>(&'a ForkCell);
 
-impl Drop for LaneEnd<'_> {
+impl Drop for BranchEnd<'_> {
     fn drop(&mut self) {
         // pairs with the owner's load at the end of `fork`.
         self.0.done.fetch_add(1, Ordering::Release);
@@ -175,7 +182,7 @@ mod loom_tests {
     use crate::sync::atomic::{AtomicU32, Ordering};
 
     #[test]
-    fn each_lane_runs_once_and_none_outlives_the_fork() {
+    fn each_branch_runs_once_and_none_outlives_the_fork() {
         loom::model(|| {
             let cell = Arc::new(ForkCell::new());
             let helper = {
@@ -187,8 +194,8 @@ mod loom_tests {
             };
             for _ in 0..2 {
                 let runs = [AtomicU32::new(0), AtomicU32::new(0)];
-                cell.fork(2, &|lane| {
-                    runs[lane as usize].fetch_add(1, Ordering::Relaxed);
+                cell.fork(2, &|branch| {
+                    runs[branch as usize].fetch_add(1, Ordering::Relaxed);
                 });
                 assert_eq!(runs.map(|r| r.load(Ordering::Relaxed)), [1, 1]);
             }

@@ -1,7 +1,8 @@
-//! Denormal numbers taken as zero on this thread, for as long as a guard lives.
+//! Flush-to-zero mode of this thread's floating point, for as long as a guard lives.
 //!
-//! A filter that rings out reaches numbers below 1e-38, which many processors compute a hundred times slower; nobody
-//! hears them. The float mode belongs to a thread, so each thread that plays holds a guard of its own.
+//! A filter that rings out reaches denormal numbers (below 1e-38), which many processors compute a hundred times
+//! more slowly, far below what anybody can hear. The mode belongs to a thread, so each thread that plays holds a
+//! guard of its own. On x86-64 it is FTZ and DAZ of the MXCSR register, on AArch64 the FZ bit of the FPCR.
 
 use std::marker::PhantomData;
 
@@ -15,7 +16,8 @@ mod mode;
 #[path = "ftz/x86_64.rs"]
 mod mode;
 
-/// While it lives, this thread takes denormal numbers as zero and makes none. The mode it found comes back at its end.
+/// A guard: while it lives, this thread takes denormal numbers as zero and makes none. Its end restores the mode
+/// before.
 #[derive(Debug)]
 #[must_use = "the mode lasts as long as this value"]
 pub struct FlushToZero {
@@ -37,7 +39,7 @@ impl FlushToZero {
         }
     }
 
-    /// Whether the calling thread flushes denormals now.
+    /// Returns true if the calling thread flushes denormals now.
     ///
     /// Real-time: hot.
     pub fn is_enabled() -> bool {

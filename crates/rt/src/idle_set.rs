@@ -1,20 +1,28 @@
-//! Who has left a cycle early, to sleep, and may be called back.
+//! The workers that left a cycle early, to sleep, and may be woken within it.
 //!
-//! The word holds the epoch and a bit for each worker that is away and has not been called.
+//! The word holds the epoch and one bit for each worker that left and has not been woken:
 //!
-//! | who leaves, in [`IdleSet::insert`] | who has put something where others look, in [`IdleSet::pop`] |
+//! ```text
+//!   63                32 31                 0
+//!  ┌────────────────────┬────────────────────┐
+//!  │       epoch        │  a bit per worker  │
+//!  └────────────────────┴────────────────────┘
+//! ```
+//!
+//! | a worker that leaves, in [`IdleSet::insert`] | a worker that pushed a task, in [`IdleSet::pop`] |
 //! |---|---|
-//! | sets its bit | has put it there |
+//! | sets its bit | has pushed the task |
 //! | full fence | full fence |
-//! | looks once more whether there is something; if so, [`comes back`](Away::remove) | looks at the bits, and clears one: that worker is its to wake |
+//! | looks for tasks once more; if there is one, [removes](IdleSet::remove) itself | looks at the bits and clears one: it wakes that worker |
 //!
-//! By the two fences at least one sees what the other did. The epoch makes that nobody is called for a cycle that is
-//! over, and that one who lingers there leaves no trace in a newer one.
+//! This is the store-buffering pattern (Dekker): by the two fences at least one side sees the other's store, so no task
+//! is left behind while everybody sleeps. The epoch keeps a worker of an old cycle out of a newer cycle's bits.
 
+use crate::epoch;
 use crate::pad::CachePadded;
 use crate::sync::atomic::{AtomicU64, Ordering, fence};
 
-/// See the module.
+/// The set of workers that left the current cycle and have not been woken.
 pub struct IdleSet(CachePadded<AtomicU64>);
 
 impl Default for IdleSet {
@@ -24,56 +32,57 @@ impl Default for IdleSet {
 }
 
 impl IdleSet {
-    /// Nobody, in epoch 0.
+    /// An empty set, in epoch 0.
     ///
     /// Real-time: setup.
     pub fn new() -> Self {
         Self(CachePadded(AtomicU64::new(0)))
     }
 
-    /// Begins the cycle `epoch`: nobody has left it. Host only.
+    /// Begins the cycle `epoch` with an empty set. Host only.
     ///
     /// Real-time: hot.
     pub fn begin(&self, epoch: u32) {
         // Relaxed: nothing travels with it.
-        self.0.store(u64::from(epoch) << 32, Ordering::Relaxed);
+        self.0.store(epoch::pack(epoch, 0), Ordering::Relaxed);
     }
 
-    /// Says that `worker` leaves the cycle `epoch`. It must look once more for something to do after that. Every 32nd
-    /// worker shares a bit: of those only one may be called, and the others sleep on.
+    /// Adds `worker`, which leaves the cycle `epoch`. After that it must look for tasks once more. Every 32nd worker
+    /// shares a bit: of those, one may be woken, and the others sleep on.
     ///
     /// Real-time: hot.
     pub fn insert(&self, worker: usize, epoch: u32) {
         self.change(epoch, |bits| bits | bit(worker));
-        // pairs with the fence in `call`, as the table says.
+        // pairs with the fence in `pop`, as the table says.
         fence(Ordering::SeqCst);
     }
 
-    /// Says that `worker` is there.
+    /// Removes `worker`, which has found a task.
     ///
     /// Real-time: hot.
     pub fn remove(&self, worker: usize, epoch: u32) {
         self.change(epoch, |bits| bits & !bit(worker));
     }
 
-    /// A worker that has left the cycle `epoch`, if there is one; the caller is to wake it, and nobody else will.
+    /// Removes and returns a worker that left the cycle `epoch`, if there is one. The caller must wake it, since nobody
+    /// else will.
     ///
     /// Real-time: hot.
     pub fn pop(&self, epoch: u32) -> Option<usize> {
-        // pairs with the fence in `leave`, as the table says.
+        // pairs with the fence in `insert`, as the table says.
         fence(Ordering::SeqCst);
         let before = self.change(epoch, |bits| bits & bits.wrapping_sub(1));
         (before != 0).then(|| before.trailing_zeros() as usize)
     }
 
-    /// Changes the bits if the cycle is `epoch`'s still; what they were, or 0.
+    /// Changes the bits if the cycle is still `epoch`, and returns what they were; else 0.
     fn change(&self, epoch: u32, to: impl Fn(u32) -> u32) -> u32 {
         // Relaxed throughout: nothing travels with it, and the fences order it.
         let mut word = self.0.load(Ordering::Relaxed);
         loop {
-            let (of, bits) = ((word >> 32) as u32, word as u32);
-            let changed = u64::from(epoch) << 32 | u64::from(to(bits));
-            if of != epoch || changed == word {
+            let bits = epoch::low_in(word, epoch);
+            let changed = epoch::pack(epoch, to(bits));
+            if epoch::of(word) != epoch || changed == word {
                 return 0;
             }
             match self
@@ -93,54 +102,54 @@ fn bit(worker: usize) -> u32 {
 
 #[cfg(all(test, loom))]
 mod loom_tests {
-    use super::Away;
+    use super::IdleSet;
     use crate::sync::Arc;
     use crate::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
     #[test]
-    fn who_leaves_sees_what_there_is_to_do_or_is_called() {
+    fn a_worker_that_leaves_sees_the_task_or_is_woken() {
         loom::model(|| {
             let shared = Arc::new((IdleSet::new(), AtomicU32::new(0)));
             shared.0.begin(1);
-            let leaver = {
+            let worker = {
                 let shared = shared.clone();
                 loom::thread::spawn(move || {
-                    shared.0.leave(1, 1);
+                    shared.0.insert(1, 1);
                     let sees = shared.1.load(Relaxed) == 1;
                     if sees {
-                        shared.0.come_back(1, 1);
+                        shared.0.remove(1, 1);
                     }
                     sees
                 })
             };
             shared.1.store(1, Relaxed);
-            let called = shared.0.call(1);
-            let sees = leaver.join().unwrap();
-            assert!(sees || called == Some(1));
-            assert_eq!(shared.0.call(1), None);
+            let woken = shared.0.pop(1);
+            let sees = worker.join().unwrap();
+            assert!(sees || woken == Some(1));
+            assert_eq!(shared.0.pop(1), None);
         });
     }
 
     #[test]
-    fn one_of_two_calls_a_worker_and_who_lingers_leaves_no_newer_cycle() {
+    fn a_worker_is_woken_once_and_an_old_cycle_adds_nobody() {
         loom::model(|| {
-            let away = Arc::new(IdleSet::new());
-            away.begin(1);
-            away.leave(3, 1);
+            let set = Arc::new(IdleSet::new());
+            set.begin(1);
+            set.insert(3, 1);
             let other = {
-                let away = away.clone();
+                let set = set.clone();
                 loom::thread::spawn(move || {
-                    let called = away.call(1);
-                    away.leave(4, 1);
-                    called
+                    let woken = set.pop(1);
+                    set.insert(4, 1);
+                    woken
                 })
             };
-            let mine = away.call(1);
-            away.begin(2);
-            assert_eq!(away.call(2), None);
+            let mine = set.pop(1);
+            set.begin(2);
+            assert_eq!(set.pop(2), None);
             let theirs = other.join().unwrap();
             assert!(mine.is_none() || theirs != mine);
-            assert_eq!(away.call(2), None);
+            assert_eq!(set.pop(2), None);
         });
     }
 }

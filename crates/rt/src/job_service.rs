@@ -1,14 +1,15 @@
-//! Threads that do jobs ([`deferred`](crate::deferred)) for one caller, who tells them of work and waits for it when it is
-//! due.
+//! Threads that run the [deferred jobs](crate::deferred) of one caller. The caller notifies them of work, and waits for
+//! a job when it is due.
 //!
 //! | word | written by | read by |
 //! |---|---|---|
-//! | `start` | the caller, after it has started work: counts up | threads: they look for work, and sleep while it stays |
-//! | `done`, one a thread | its thread, after each job it worked on: counts up | the caller, while it waits for a job of that thread |
+//! | `start` | the caller, after it has started work: counts up | threads: they look for work, and sleep while it stays the same |
+//! | `done`, one per thread | its thread, after each job it worked on: counts up | the caller, while it waits for a job of that thread |
 //!
-//! The work itself is handed over by [`deferred`](crate::deferred); the words only keep anybody from sleeping through it:
-//! each is read before the work is looked at, and slept on only while it is as it was read. A thread counts up for what it
-//! *has done*, not for what it found there to do: a job may be started in between, and whoever waits for that would sleep on.
+//! The work itself is handed over by [`deferred`](crate::deferred). The words only keep a thread from sleeping when
+//! there is work: each is read before the work is looked at, and slept on only while it is as it was read. A thread
+//! counts up when it *has worked*, not when it found something to do: a job may be started in between, and whoever
+//! waits for that job would sleep on.
 
 use crate::deferred::{DeferredJob, JobRunner, PiecewiseJob};
 use crate::sync::atomic::{AtomicBool, Ordering};
@@ -17,7 +18,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 use units::Nanos;
 
-/// What a caller and its threads share.
+/// The words that a caller and its threads share.
 #[derive(Debug)]
 pub struct JobService {
     start: Futex,
@@ -26,7 +27,7 @@ pub struct JobService {
 }
 
 impl JobService {
-    /// For so many threads, none of which serves yet.
+    /// A service for `threads` threads, none of which serves yet.
     ///
     /// Real-time: setup.
     pub fn new(threads: usize) -> Self {
@@ -37,7 +38,8 @@ impl JobService {
         }
     }
 
-    /// Tells the threads of these [names](Names::one) that jobs have been started; how many were asleep and are woken.
+    /// Tells the threads of this mask ([`WakeMask::bit`] of their numbers) that jobs were started, and returns how many
+    /// were asleep and are woken.
     ///
     /// Real-time: hot, wakes.
     pub fn notify(&self, threads: WakeMask) -> u32 {
@@ -45,15 +47,15 @@ impl JobService {
         self.start.wake_masked(threads)
     }
 
-    /// Waits until `thread` has brought `job` back, which it has been told of; whether it has. `false` where a piece of it
-    /// panicked, and where `patience` is over.
+    /// Waits until `thread`, which was notified, has completed `job`, and returns true. Returns false if a piece of it
+    /// panicked, or if `timeout` is over.
     ///
-    /// Real-time: waits, on that thread, as long as `patience` lasts; without one, until the job is back or lost.
+    /// Real-time: waits, on that thread, for `timeout`; without one, until the job is complete or has panicked.
     pub fn wait<T: PiecewiseJob>(
         &self,
         thread: usize,
         job: &DeferredJob<T>,
-        patience: Option<Duration>,
+        timeout: Option<Duration>,
     ) -> bool {
         let done = &self.done[thread];
         let mut until = None;
@@ -65,12 +67,12 @@ impl JobService {
             if job.has_panicked() {
                 return false;
             }
-            let Some(patience) = patience else {
+            let Some(timeout) = timeout else {
                 done.wait(seen);
                 continue;
             };
             let now = Instant::now();
-            let until = *until.get_or_insert(now + patience);
+            let until = *until.get_or_insert(now + timeout);
             let left = until.saturating_duration_since(now);
             if left.is_zero() {
                 return false;
@@ -79,8 +81,8 @@ impl JobService {
         }
     }
 
-    /// On thread number `thread`: does the jobs of these runners whenever they are started, until it is [told to
-    /// stop](Self::stop). A piece that panics loses its job and no other.
+    /// Runs the jobs of these runners whenever they are started, on thread number `thread`, until the service is
+    /// [stopped](Self::stop). A piece that panics costs its own job and no other.
     ///
     /// Real-time: waits, on the caller.
     pub fn serve(&self, thread: usize, runners: &[JobRunner]) {
@@ -92,7 +94,7 @@ impl JobService {
             }
             let mut has_worked = false;
             for runner in runners {
-                has_worked |= self.work_off(thread, runner);
+                has_worked |= self.run_pieces(thread, runner);
             }
             if !has_worked {
                 self.start.wait_masked(seen, WakeMask::bit(thread));
@@ -100,15 +102,15 @@ impl JobService {
         }
     }
 
-    /// Does what there is of a job; whether there was anything.
-    fn work_off(&self, thread: usize, runner: &JobRunner) -> bool {
+    /// Runs all pieces that a job has now, and returns true if there were any.
+    fn run_pieces(&self, thread: usize, runner: &JobRunner) -> bool {
         let mut has_worked = false;
         let all = AssertUnwindSafe(|| {
             while runner.run_piece() {
                 has_worked = true;
             }
         });
-        // Whoever waits sees that the job is lost.
+        // Whoever waits sees that the job has panicked.
         has_worked |= catch_unwind(all).is_err();
         if has_worked {
             self.done[thread].fetch_add(1);
@@ -117,7 +119,7 @@ impl JobService {
         has_worked
     }
 
-    /// Tells all threads to stop, after what they are at.
+    /// Stops all threads, after the jobs that they run.
     ///
     /// Real-time: hot, wakes.
     pub fn stop(&self) {
@@ -135,7 +137,7 @@ mod loom_tests {
 
     struct Count(u32);
     impl PiecewiseJob for Count {
-        fn piece(&mut self) -> bool {
+        fn run_piece(&mut self) -> bool {
             self.0 += 1;
             self.0.is_multiple_of(2)
         }
@@ -154,11 +156,11 @@ mod loom_tests {
         model(|| {
             let service = Arc::new(JobService::new(1));
             let mut job = DeferredJob::new(Count(0));
-            let (serving, runner) = (service.clone(), job.runner());
+            let (serving, runner) = (service.clone(), job.job_runner());
             let thread = loom::thread::spawn(move || serving.serve(0, &[runner]));
             for round in 1..=2 {
                 job.start(0);
-                service.tell(WakeMask::one(0));
+                service.notify(WakeMask::bit(0));
                 assert!(service.wait(0, &job, None));
                 assert_eq!(job.get().unwrap().0, 2 * round);
             }
@@ -172,12 +174,12 @@ mod loom_tests {
         model(|| {
             let service = Arc::new(JobService::new(1));
             let (mut one, mut two) = (DeferredJob::new(Count(0)), DeferredJob::new(Count(0)));
-            let (serving, runners) = (service.clone(), [one.runner(), two.runner()]);
+            let (serving, runners) = (service.clone(), [one.job_runner(), two.job_runner()]);
             let thread = loom::thread::spawn(move || serving.serve(0, &runners));
             one.start(0);
-            service.tell(WakeMask::one(0));
+            service.notify(WakeMask::bit(0));
             two.start(0);
-            service.tell(WakeMask::one(0));
+            service.notify(WakeMask::bit(0));
             assert!(service.wait(0, &two, None) && service.wait(0, &one, None));
             service.stop();
             thread.join().unwrap();
@@ -190,11 +192,11 @@ mod loom_tests {
             let service = Arc::new(JobService::new(2));
             let mut jobs = [0, 1].map(|_| DeferredJob::new(Count(1)));
             let threads = [0, 1].map(|thread| {
-                let (serving, runner) = (service.clone(), jobs[thread].runner());
+                let (serving, runner) = (service.clone(), jobs[thread].job_runner());
                 loom::thread::spawn(move || serving.serve(thread, &[runner]))
             });
             jobs.iter_mut().for_each(|job| job.start(0));
-            service.tell(WakeMask::one(0).and(WakeMask::one(1)));
+            service.notify(WakeMask::bit(0).union(WakeMask::bit(1)));
             for (thread, job) in jobs.iter().enumerate() {
                 assert!(service.wait(thread, job, None));
             }
@@ -242,13 +244,13 @@ mod tests {
     }
 
     #[test]
-    fn patience_ends() {
+    fn a_wait_times_out() {
         let service = JobService::new(1);
         let mut job = DeferredJob::new(Left(Some(1)));
         job.start(0);
         // Nobody serves.
-        for patience in [Duration::ZERO, Duration::from_micros(50)] {
-            assert!(!service.wait(0, &job, Some(patience)));
+        for timeout in [Duration::ZERO, Duration::from_micros(50)] {
+            assert!(!service.wait(0, &job, Some(timeout)));
         }
         assert!(!job.has_panicked());
         job.run_piece();

@@ -1,7 +1,34 @@
-//! What threads and processes share without waiting: rings, mailboxes, claims, queues, slots.
+//! What threads and processes share without waiting: queues, counters, claims, jobs, rings.
 //!
-//! Takes values, gives wait-free ways to pass them on (a form that waits says so). May: use `unsafe`, with its reason
-//! beside it and a loom test below it. May not: know audio.
+//! Takes values, gives wait-free ways to pass them on (a function that waits says so). May: use `unsafe`, with its
+//! reason beside it and a loom model below it. May not: know audio.
+//!
+//! Each protocol is one file. Its head has a table of who owns what when; its foot has a loom model.
+//!
+//! | question | modules |
+//! |---|---|
+//! | which tasks are ready? | [`deque`] (one a worker, others steal), [`ready_queue`] (one for all, oldest first), [`rank_set`] (one for all, most urgent first), [`static_queues`] (lists of a static schedule), [`claim`] (one list) |
+//! | what is finished? | [`countdown`] (the inputs of a step), [`fork`] (the branches of a step), [`progress`] (the tasks of a cycle) |
+//! | who sleeps, and who is woken? | [`wake`] (a futex), [`idle_set`] (workers that left a cycle), [`fence`] (a fence that is free on one side) |
+//! | what runs beside the cycle? | [`deferred`] (jobs in pieces), [`job_service`] (threads for such jobs), [`background`] (work that may wait) |
+//! | how do data travel? | [`mirror`] (frames, in place, between processes too), [`trace`] (records); all other rings are those of the crate `rtrb` |
+//! | what does the machine offer? | [`stamp`] (its time-stamp counter), [`ftz`] (flush-to-zero mode), [`arena`] (aligned blocks), [`pad`] (cache lines), [`cache_sweep`] (cold caches) |
+//!
+//! # Epochs
+//!
+//! Each cycle has a number, its *epoch*. A worker can lose its core at any instruction and go on many cycles later.
+//! Therefore each word by which something can be taken holds the epoch beside the value:
+//!
+//! ```text
+//!   63                32 31                 0
+//!  ┌────────────────────┬────────────────────┐
+//!  │       epoch        │   index or bits    │
+//!  └────────────────────┴────────────────────┘
+//! ```
+//!
+//! A compare-and-exchange that expects an old epoch fails. So a late worker takes nothing of a newer cycle, and no
+//! cycle waits for a late worker. Epochs wrap around after 2^32 cycles: 66 days at 48 kHz and 64 frames. Each module
+//! says how it bears that.
 
 pub mod arena;
 pub mod background;
@@ -10,6 +37,7 @@ pub mod claim;
 pub mod countdown;
 pub mod deferred;
 pub mod deque;
+mod epoch;
 pub mod fence;
 pub mod fork;
 pub mod ftz;

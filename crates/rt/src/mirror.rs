@@ -1,52 +1,63 @@
-//! A ring whose memory is mapped twice, side by side: any part of it is one plain slice, over its end too.
+//! A ring of frames whose memory is mapped twice, side by side: every part of it is one plain slice, also over its end.
 //!
-//! The producer borrows room, writes in place and commits; the consumer borrows a window, reads in place and releases
-//! as much of it as it no longer needs. Nothing is copied, and what a consumer does not release (the overlap of a
-//! filter, the rest of a hop) is there again in its next window. After Allen, Zucknick and Evans, "Zero-copy Queues for
-//! Native Signal Processing using the Virtual Memory System".
+//! ```text
+//!   addresses   │ frame 0 … frame n-1 │ frame 0 … frame n-1 │     one channel
+//!                ─────────┬─────────── ─────────┬───────────
+//!                         └────────┬────────────┘
+//!   memory                │ n frames, whole pages │               mapped at both places
+//!
+//!   a chunk                     │████████│                        starts in the first mapping,
+//!                                                                 ends perhaps in the second
+//! ```
+//!
+//! The producer borrows a [`WriteChunk`], writes in place and commits. The consumer borrows a [`ReadChunk`], reads in
+//! place and releases as many frames as it no longer needs. Nothing is copied, and frames that a consumer keeps (the
+//! overlap of a filter, the rest of a hop) are there again in its next chunk. After Allen, Zucknick and Evans,
+//! "Zero-copy Queues for Native Signal Processing using the Virtual Memory System" (Asilomar 2006).
 //!
 //! The two ends may belong to two threads, or to two processes that map one file descriptor ([`Ring::shared`],
 //! [`Ring::open`]).
 //!
 //! ```
 //! let (mut producer, mut consumer) = divisi_rt::mirror::channel::<f32>(1024)?;
-//! let mut room = producer.room(3)?;
-//! room.fill(1.0);
-//! room.commit(3);
-//! let window = consumer.window(2)?;
-//! assert_eq!(window[..], [1.0, 1.0]);
-//! window.release(1); // the other one is seen again
+//! let mut chunk = producer.write_chunk(3)?;
+//! chunk.fill(1.0);
+//! chunk.commit(3);
+//! let chunk = consumer.read_chunk(2)?;
+//! assert_eq!(chunk[..], [1.0, 1.0]);
+//! chunk.release(1); // the other frame stays
 //! assert_eq!(consumer.available(), 2);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
 //! # Who owns a frame
 //!
-//! A *frame* is one item on every channel. `written` and `released` count the frames ever committed and released.
+//! A *frame* is one item on every channel. `written` and `released` count the frames that were ever committed and
+//! released.
 //!
 //! | frame of count `n` | belongs to | who gives it away, by |
 //! |---|---|---|
-//! | `released <= n < written` | [`Consumer`] | consumer: stores `released` past `n` |
-//! | all others, up to `released + capacity` | [`Producer`] | producer: stores `written` past `n` |
+//! | `released <= n < written` | [`Consumer`] | the consumer: stores `released` past `n` |
+//! | all others, up to `released + capacity` | [`Producer`] | the producer: stores `written` past `n` |
 //!
-//! Each end keeps its own count to itself and only stores it; the other end's count is the one word it believes, and
-//! only if it leaves this end between nothing and the capacity. So a process that writes nonsense into the shared
-//! memory changes what the other one reads there, and never where.
+//! Each end keeps its own count to itself and only stores it. The other end's count is the one word that it reads, and
+//! it accepts that count only between nothing and the capacity. So a process that writes nonsense into the shared
+//! memory changes which values the other one reads, and never at which address.
 //!
-//! # Who is noticed when
+//! # How the end of the other process is noticed
 //!
-//! | the other process | who waits | a call that cannot be served | a call that can |
+//! | the other process | an end that waits | a call that cannot be served | a call that can |
 //! |---|---|---|---|
-//! | closed its end | is woken | says so | a consumer is served, a producer is told |
-//! | is gone | finds out within 100 ms | says so | is served |
+//! | closed its end | is woken | returns [`ChunkError::Closed`] | a consumer is served, a producer gets the error |
+//! | is gone | notices within 100 ms | returns [`ChunkError::PeerDead`] | is served |
 //!
-//! To ask the kernel at a call that can be served would cost fifty times the call. It could change little: what was given
-//! is good, and nothing more comes, so calls that take or give are served for a ring's length at most, until one is told.
-//! Who wants to know before asks by [`Producer::is_peer_dead`] and [`Consumer::is_peer_dead`].
+//! To ask the kernel in a call that can be served would cost fifty times the call, and would change little: what was
+//! committed is good, and nothing more comes. So such calls are served for one ring's length at most. To know earlier,
+//! call [`Producer::is_peer_dead`] or [`Consumer::is_peer_dead`].
 //!
 //! # Who sleeps, who wakes
 //!
-//! | who waits | who gives |
+//! | the end that waits | the end that gives |
 //! |---|---|
 //! | reads its bell's word | stores its count |
 //! | stores `asleep` | light fence |
@@ -55,8 +66,21 @@
 //! | sleeps while the word is what it was | |
 //!
 //! By the fences one of the two sees the other. Between processes the heavy fence is a barrier of the kernel for all
-//! that have registered; where it refuses one of them, a wake can be lost, and the sleep is over after
-//! [`Ring::LIVENESS_INTERVAL`] all the same.
+//! processes that registered for it. Where it refuses one of them, a wake can be lost; then the sleep ends after
+//! [`Ring::LIVENESS_INTERVAL`].
+//!
+//! # Files
+//!
+//! | file | holds |
+//! |---|---|
+//! | `ring` | [`Ring`]: makes or opens the memory, gives out the ends |
+//! | `ends` | [`Producer`], [`Consumer`] and their chunks: the typed face |
+//! | `reach` | an end without its type: position, waiting, the death of the other process |
+//! | `side` | an end's two counts: the protocol itself, with its loom models |
+//! | `bell` | an end's word to sleep on |
+//! | `header`, `layout` | what lies where in the memory |
+//! | `shared`, `mapping`, `memory`, `life` | the memory: mapped twice, from the system, and the lock that says who lives |
+//! | `pod`, `error` | which items may lie in it; why there is no ring or no chunk |
 
 mod bell;
 mod ends;
@@ -69,6 +93,7 @@ mod memory;
 mod pod;
 mod reach;
 mod ring;
+mod shared;
 mod side;
 #[cfg(all(test, unix, not(loom)))]
 mod tests;

@@ -1,6 +1,7 @@
-//! A value on cache lines of its own, so that two threads do not slow each other down by writing neighbours.
+//! [`CachePadded`]: a value on cache lines of its own, so that two threads which write neighbours do not slow each
+//! other down (false sharing).
 
-/// Two lines: the adjacent-line prefetcher of x86 fetches pairs.
+/// Aligned to two cache lines: the adjacent-line prefetcher of x86 fetches pairs.
 #[derive(Debug, Default)]
 #[repr(align(128))]
 pub struct CachePadded<T>(pub T);

@@ -1,22 +1,23 @@
-//! How far a cycle is: what is left to do, for whom, and whether it was given up.
+//! The progress of a cycle: how many tasks are left, and whether the cycle was abandoned.
 //!
-//! Each word carries the cycle's epoch, so that one who lingers in an old cycle takes no part in a newer one.
+//! Each word holds the cycle's epoch, so that a worker that is still in an old cycle takes no part in a newer one.
 //!
-//! | word | written by | says |
+//! | word | written by | holds |
 //! |---|---|---|
-//! | `left` | the host begins; whoever has run tasks counts them off | epoch, and how many tasks nobody has counted yet |
-//! | `abandoned` | the host | the last epoch that was given up: nothing of it or of older ones is begun any more |
+//! | `left` | the host, at the start; then whoever ran tasks | epoch, and the number of tasks that nobody has counted yet |
+//! | `abandoned` | the host | the last epoch that was abandoned: no task of it or of an older one begins any more |
 //!
-//! Only who holds tasks of the epoch counts, so a cycle is never over while somebody still owes a count. Counting off is
-//! `AcqRel` and pairs with the `Acquire` of whoever finds 0: all that all tasks did is seen.
+//! Only a worker that holds tasks of the epoch counts them, so no cycle is over while somebody still has a count to
+//! make. The subtraction is `AcqRel` and pairs with the `Acquire` of whoever finds 0: that one sees what all tasks did.
 
+use crate::epoch;
 use crate::pad::CachePadded;
 use crate::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-/// So many epochs after one that was given up its number is brought up; a quarter of all there are.
-const FAR: u32 = 1 << 30;
+/// Distance at which the number of an abandoned epoch is moved along: a quarter of all epochs.
+const MAX_DISTANCE: u32 = 1 << 30;
 
-/// See the module.
+/// Tasks left in the current cycle, and the last epoch that was abandoned.
 pub struct CycleProgress {
     left: CachePadded<AtomicU64>,
     abandoned: CachePadded<AtomicU32>,
@@ -29,7 +30,7 @@ impl Default for CycleProgress {
 }
 
 impl CycleProgress {
-    /// Epoch 0 is over.
+    /// The progress of epoch 0, which is over.
     ///
     /// Real-time: setup.
     pub fn new() -> Self {
@@ -39,49 +40,52 @@ impl CycleProgress {
         }
     }
 
-    /// Begins a cycle of `tasks` tasks. Host only, when the last one is over, and before it tells others of it.
+    /// Begins a cycle of `tasks` tasks. Host only, when the last cycle is over, and before it tells other workers of
+    /// it.
     ///
     /// Real-time: hot.
     pub fn begin(&self, epoch: u32, tasks: u32) {
-        // Relaxed: our own word. What lies very far behind would look as if it lay ahead: epochs wrap around.
-        if epoch.wrapping_sub(self.abandoned.load(Ordering::Relaxed)) > FAR {
+        // Relaxed: only the host writes it. An abandoned epoch very far behind would look as if it lay ahead, since
+        // epochs wrap around.
+        if epoch.wrapping_sub(self.abandoned.load(Ordering::Relaxed)) > MAX_DISTANCE {
             self.abandoned
                 .store(epoch.wrapping_sub(1), Ordering::Relaxed);
         }
-        // Release: one who lingers in the cycle before may see it at any time, and learns from it that that is over.
+        // Release: a worker that is still in the cycle before may see it at any time, and learns that that cycle is
+        // over.
         self.left
-            .store(u64::from(epoch) << 32 | u64::from(tasks), Ordering::Release);
+            .store(epoch::pack(epoch, tasks), Ordering::Release);
     }
 
-    /// Counts `tasks` off that the caller has run in this epoch.
+    /// Counts `tasks` tasks that the caller has run in this epoch.
     ///
     /// Real-time: hot.
     #[inline]
     pub fn finish(&self, tasks: u32) {
-        // AcqRel: what we did travels, and what the others did comes.
+        // AcqRel: what this worker did travels, and what the others did comes.
         self.left.fetch_sub(u64::from(tasks), Ordering::AcqRel);
     }
 
-    /// Whether nothing is left to do in `epoch`: all is done, it was given up, or a newer one has begun.
+    /// Returns true if nothing is left to do in `epoch`: all is done, it was abandoned, or a newer one has begun.
     ///
     /// Real-time: hot.
     #[inline]
     pub fn is_over(&self, epoch: u32) -> bool {
-        // Acquire pairs with `count_off`.
+        // Acquire pairs with `finish`.
         let left = self.left.load(Ordering::Acquire);
-        (left >> 32) as u32 != epoch || left as u32 == 0 || self.is_abandoned(epoch)
+        epoch::low_in(left, epoch) == 0 || self.is_abandoned(epoch)
     }
 
-    /// Whether every task of the last cycle has run; then all that they did is seen.
+    /// Returns true if every task of the last cycle has run; then all that they did is seen.
     ///
     /// Real-time: hot.
     #[inline]
     pub fn is_complete(&self) -> bool {
-        // Acquire pairs with `count_off`.
+        // Acquire pairs with `finish`.
         self.left.load(Ordering::Acquire) as u32 == 0
     }
 
-    /// Gives `epoch` up: nobody begins another task of it, once a fence has made sure that they see it.
+    /// Abandons `epoch`: nobody begins another task of it, once a fence has made sure that all workers see it.
     ///
     /// Real-time: hot.
     pub fn abandon(&self, epoch: u32) {
@@ -89,44 +93,48 @@ impl CycleProgress {
         self.abandoned.store(epoch, Ordering::Relaxed);
     }
 
-    /// Whether `epoch` has been given up, or is older than one that was: who lost its core in it must not begin a task
-    /// of it even after a second one was given up.
+    /// Returns true if `epoch` was abandoned, or is older than one that was. A worker that lost its core in it must not
+    /// begin a task of it, even after a second one was abandoned.
     ///
     /// Real-time: hot.
     #[inline]
     pub fn is_abandoned(&self, epoch: u32) -> bool {
-        // Relaxed: as in `abandon`.
+        // Relaxed: the fences order it, as in `abandon`.
         epoch.wrapping_sub(self.abandoned.load(Ordering::Relaxed)) as i32 <= 0
     }
 
-    /// The epoch of the last cycle that was begun.
+    /// Epoch of the last cycle that was begun.
     ///
     /// Real-time: hot.
     pub fn epoch(&self) -> u32 {
         // Relaxed: a number to look at.
-        (self.left.load(Ordering::Relaxed) >> 32) as u32
+        epoch::of(self.left.load(Ordering::Relaxed))
     }
 }
 
 #[cfg(all(test, loom))]
 mod loom_tests {
-    use super::Progress;
+    use super::CycleProgress;
     use crate::claim::EpochClaim;
     use crate::fence::AsymmetricFence;
     use crate::sync::atomic::{AtomicU32, Ordering};
     use crate::sync::{Arc, UnsafeCell};
 
-    /// One task a cycle, which whoever claims it runs; a worker that may come late, or linger.
+    /// One task a cycle, which whoever claims it runs; a worker that may come late, or stay for long.
     #[test]
-    fn the_host_may_begin_again_when_a_cycle_is_complete_whoever_lingers() {
+    fn the_host_may_begin_again_when_a_cycle_is_complete_though_a_worker_is_still_in_it() {
         loom::model(|| {
-            let shared = Arc::new((CycleProgress::new(), Claim::new(), UnsafeCell::new(0_u32)));
-            let play = |s: &(CycleProgress, Claim, UnsafeCell<u32>), epoch| {
+            let shared = Arc::new((
+                CycleProgress::new(),
+                EpochClaim::new(),
+                UnsafeCell::new(0_u32),
+            ));
+            let work = |s: &(CycleProgress, EpochClaim, UnsafeCell<u32>), epoch| {
                 while !s.0.is_over(epoch) {
-                    if s.1.claim(epoch) {
+                    if s.1.try_claim(epoch) {
                         // SAFETY: claimed, for this epoch: ours until it is counted.
                         s.2.with_mut(|n| unsafe { *n += 1 });
-                        s.0.count_off(1);
+                        s.0.finish(1);
                     }
                     loom::thread::yield_now();
                 }
@@ -134,23 +142,23 @@ mod loom_tests {
             shared.0.begin(1, 1);
             let worker = {
                 let shared = shared.clone();
-                loom::thread::spawn(move || play(&shared, 1))
+                loom::thread::spawn(move || work(&shared, 1))
             };
-            play(&shared, 1);
+            work(&shared, 1);
             assert!(shared.0.is_complete());
-            // SAFETY: complete: nobody has a task, though the worker may linger.
+            // SAFETY: complete: nobody has a task, though the worker may still be in the cycle.
             shared.2.with_mut(|n| unsafe { *n += 10 });
             shared.0.begin(2, 1);
-            play(&shared, 2);
+            work(&shared, 2);
             assert_eq!(shared.2.with(|n| unsafe { *n }), 12);
             worker.join().unwrap();
         });
     }
 
     #[test]
-    fn after_giving_up_the_host_sees_who_is_in_a_task() {
+    fn after_abandoning_a_cycle_the_host_sees_who_is_in_a_task() {
         loom::model(|| {
-            let fence = Asymmetric::symmetric();
+            let fence = AsymmetricFence::symmetric();
             let shared = Arc::new((
                 CycleProgress::new(),
                 AtomicU32::new(0),
@@ -163,7 +171,7 @@ mod loom_tests {
                     shared.1.store(1, Ordering::Relaxed);
                     fence.light();
                     if !shared.0.is_abandoned(1) {
-                        // SAFETY: in the task, and said so before.
+                        // SAFETY: in the task, which it published before.
                         shared.2.with_mut(|n| unsafe { *n += 1 });
                     }
                     shared.1.store(0, Ordering::Release);

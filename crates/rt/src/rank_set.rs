@@ -1,23 +1,38 @@
-//! The tasks that are ready, most urgent first, for everybody: a set of ranks, of which each comes once a cycle at most.
+//! The ready tasks of a cycle, most urgent first, for all workers: a set of ranks, each of which comes at most once a
+//! cycle.
 //!
-//! A rank is a bit. Bits stand in *words*, and a *summary* has a bit for each word that may hold one.
+//! A rank is a bit. Bits stand in *words*; a *summary* has one bit for each word that may hold a rank. It is the
+//! two-level bitmap of a priority queue, as in the O(1) scheduler of Linux 2.6, with the epoch in every word:
 //!
-//! | word | written by | says |
+//! ```text
+//!   summary 0   epoch │ 0 1 0 1 … │        bit w: word w may hold a rank
+//!                         │   │
+//!           ┌─────────────┘   └──────────────┐
+//!           ▼                                ▼
+//!   word 1  epoch │ 0 0 1 0 … │      word 3  epoch │ 1 0 0 0 … │
+//!                       │                          │
+//!                   rank 32 + 2                rank 96
+//! ```
+//!
+//! | word | written by | holds |
 //! |---|---|---|
-//! | a word | the host begins; who puts sets a bit; who takes clears one | epoch, and which of 32 ranks are there |
+//! | a word | the host begins; `insert` sets a bit; `pop` clears one | epoch, and which of 32 ranks are in the set |
 //! | a summary | the same, after the word | epoch, and which of 32 words to look into first |
 //!
 //! | call | who | when |
 //! |---|---|---|
-//! | `begin` | the host | when the cycle before is over: nobody is in a task of it, so nobody puts; some may still look |
-//! | `put` | who ran a task of the epoch and has not counted it off yet | the cycle cannot end before |
-//! | `take` | anyone | any time |
+//! | `begin` | the host | the cycle before is over: nobody is in a task of it, so nobody inserts; some may still look |
+//! | `insert` | who ran a task of the epoch and has not counted it yet | the cycle cannot end before |
+//! | `pop` | anyone | any time |
 //!
-//! A summary is a hint: who empties a word clears its bit there and looks at the word once more, and one that loses its
-//! core in between has hidden a rank from those who go by the summary. So who finds nothing by it looks into every word
-//! before saying so: one that holds nothing hides nothing. One who lingers in an old cycle takes nothing of a newer one:
-//! every exchange names the epoch. What was done before a `put` travels by the word: `Release` there, `Acquire` in `take`.
+//! A summary is a hint. Whoever empties a word clears its bit there and looks at the word once more. A worker that
+//! loses its core in between has hidden a rank from those that go by the summary. So `pop` looks into every word before
+//! it answers that there is nothing, and a worker that is in no task hides nothing.
+//!
+//! A worker that is still in an old cycle takes nothing of a newer one: every exchange names the epoch. What was done
+//! before an `insert` travels by the word: `Release` there, `Acquire` in `pop`.
 
+use crate::epoch::{self, low_in};
 use crate::sync::atomic::{AtomicU64, Ordering};
 
 /// Ranks in a word, and words in a summary.
@@ -26,19 +41,19 @@ const BITS: usize = 32;
 #[cfg(loom)]
 const BITS: usize = 2;
 
-/// See the module.
+/// A set of ready ranks for all workers, filled anew in each cycle.
 pub struct RankSet {
-    /// epoch: 32 bits | a bit a rank: 32.
+    /// epoch (32 bits) | a bit per rank (32).
     words: Box<[AtomicU64]>,
-    /// epoch: 32 bits | a bit a word: 32.
+    /// epoch (32 bits) | a bit per word (32).
     summaries: Box<[AtomicU64]>,
-    /// The lower halves at the start of each cycle.
+    /// The lower halves of both at the start of each cycle.
     first_words: Box<[u32]>,
     first_summaries: Box<[u32]>,
 }
 
 impl RankSet {
-    /// Room for ranks below `ranks`; each cycle begins with those of `first`. Its epoch is 0, in which it is empty.
+    /// A set for ranks below `ranks`; each cycle begins with those of `first`. It is in epoch 0, and empty.
     ///
     /// Real-time: setup.
     pub fn new(ranks: usize, first: impl IntoIterator<Item = u32>) -> Self {
@@ -59,41 +74,41 @@ impl RankSet {
         }
     }
 
-    /// Begins the cycle `epoch`. Host only, when the one before is over.
+    /// Begins the cycle `epoch`. Host only, when the cycle before is over.
     ///
     /// Real-time: hot.
     pub fn begin(&self, epoch: u32) {
         let words = self.words.iter().zip(&self.first_words);
         let summaries = self.summaries.iter().zip(&self.first_summaries);
         for (word, first) in words.chain(summaries) {
-            // Release pairs with `take`: what the host prepared, for whoever finds a first task by this word alone.
-            word.store(of(epoch, *first), Ordering::Release);
+            // Release pairs with `pop`: what the host prepared, for whoever finds a first task by this word alone.
+            word.store(epoch::pack(epoch, *first), Ordering::Release);
         }
     }
 
-    /// Adds `rank`, in the cycle that runs.
+    /// Inserts `rank` into the set of the current cycle.
     ///
     /// Real-time: hot.
     #[inline]
     pub fn insert(&self, rank: u32) {
         let word = rank as usize / BITS;
-        // Release pairs with the load in `take`: what was done to make the task ready travels, and by the chain of
-        // exchanges it stays visible whoever else puts and takes here.
+        // Release pairs with the exchange in `pop_from`: what was done to make the task ready travels, and by the chain
+        // of exchanges it stays visible whoever else inserts and pops here.
         self.words[word].fetch_or(u64::from(bit(rank as usize)), Ordering::AcqRel);
         self.show(word);
     }
 
-    /// Takes the lowest rank of the cycle `epoch`; `None` if there seems to be none.
+    /// Removes and returns the lowest rank of the cycle `epoch`; `None` if there seems to be none.
     ///
     /// Real-time: hot.
     #[inline]
     pub fn pop(&self, epoch: u32) -> Option<u32> {
         for (at, summary) in self.summaries.iter().enumerate() {
             // Relaxed: a hint.
-            let mut shown = bits_of(summary.load(Ordering::Relaxed), epoch);
+            let mut shown = low_in(summary.load(Ordering::Relaxed), epoch);
             while shown != 0 {
                 let word = at * BITS + shown.trailing_zeros() as usize;
-                if let Some(rank) = self.take_from(word, epoch) {
+                if let Some(rank) = self.pop_from(word, epoch) {
                     return Some(rank);
                 }
                 self.hide(word, epoch);
@@ -103,17 +118,17 @@ impl RankSet {
         self.search(epoch)
     }
 
-    /// The lowest rank that seems to be there in the cycle `epoch`, by the summaries.
+    /// The lowest rank of the cycle `epoch` that the summaries show.
     ///
     /// Real-time: hot.
     #[inline]
     pub fn peek(&self, epoch: u32) -> Option<u32> {
-        // Relaxed throughout: a look, from which nothing follows but what to try.
+        // Relaxed throughout: a hint; `pop` decides.
         for (at, summary) in self.summaries.iter().enumerate() {
-            let mut shown = bits_of(summary.load(Ordering::Relaxed), epoch);
+            let mut shown = low_in(summary.load(Ordering::Relaxed), epoch);
             while shown != 0 {
                 let word = at * BITS + shown.trailing_zeros() as usize;
-                let ranks = bits_of(self.words[word].load(Ordering::Relaxed), epoch);
+                let ranks = low_in(self.words[word].load(Ordering::Relaxed), epoch);
                 if ranks != 0 {
                     return Some(rank_of(word, ranks));
                 }
@@ -123,28 +138,28 @@ impl RankSet {
         None
     }
 
-    /// Looks into every word.
+    /// Looks into every word, for a rank that the summaries hide.
     #[cold]
     fn search(&self, epoch: u32) -> Option<u32> {
         (0..self.words.len()).find_map(|word| {
-            // Relaxed: `take_from` looks again.
-            let looks_empty = bits_of(self.words[word].load(Ordering::Relaxed), epoch) == 0;
-            (!looks_empty).then(|| self.take_from(word, epoch))?
+            // Relaxed: `pop_from` looks again.
+            let looks_empty = low_in(self.words[word].load(Ordering::Relaxed), epoch) == 0;
+            (!looks_empty).then(|| self.pop_from(word, epoch))?
         })
     }
 
     #[inline]
-    fn take_from(&self, index: usize, epoch: u32) -> Option<u32> {
+    fn pop_from(&self, index: usize, epoch: u32) -> Option<u32> {
         let word = &self.words[index];
         // Relaxed: the exchange decides.
         let mut seen = word.load(Ordering::Relaxed);
         loop {
-            let ranks = bits_of(seen, epoch);
+            let ranks = low_in(seen, epoch);
             if ranks == 0 {
                 return None;
             }
-            let left = of(epoch, ranks & (ranks - 1));
-            // Acquire pairs with `put` and `begin`. The epoch in it makes the claim of one who lingers fail.
+            let left = epoch::pack(epoch, ranks & (ranks - 1));
+            // Acquire pairs with `insert` and `begin`. The epoch in it makes a late worker's exchange fail.
             match word.compare_exchange_weak(seen, left, Ordering::AcqRel, Ordering::Relaxed) {
                 Ok(_) => {
                     if left as u32 == 0 {
@@ -157,7 +172,7 @@ impl RankSet {
         }
     }
 
-    /// Says that a word holds something.
+    /// Sets the bit of a word that holds a rank.
     #[inline]
     fn show(&self, word: usize) {
         let (summary, bit) = (&self.summaries[word / BITS], u64::from(bit(word)));
@@ -167,16 +182,16 @@ impl RankSet {
         }
     }
 
-    /// Says that a word holds nothing, unless it does now.
+    /// Clears the bit of a word that holds nothing, unless it holds a rank by now.
     fn hide(&self, word: usize, epoch: u32) {
         let (summary, bit) = (&self.summaries[word / BITS], u64::from(bit(word)));
         // Relaxed throughout: a hint.
         let seen = summary.load(Ordering::Relaxed);
-        if epoch_of(seen) == epoch && seen & bit != 0 {
+        if epoch::of(seen) == epoch && seen & bit != 0 {
             let cleared = seen & !bit;
-            // If it fails, somebody else changed the summary: the bit stays, and costs the next one a look.
+            // If it fails, another worker changed the summary: the bit stays, and costs the next one a look.
             let _ = summary.compare_exchange(seen, cleared, Ordering::Relaxed, Ordering::Relaxed);
-            if bits_of(self.words[word].load(Ordering::Relaxed), epoch) != 0 {
+            if low_in(self.words[word].load(Ordering::Relaxed), epoch) != 0 {
                 self.show(word);
             }
         }
@@ -191,46 +206,30 @@ const fn rank_of(word: usize, ranks: u32) -> u32 {
     word as u32 * BITS as u32 + ranks.trailing_zeros()
 }
 
-const fn of(epoch: u32, low: u32) -> u64 {
-    (epoch as u64) << 32 | low as u64
-}
-
-const fn epoch_of(word: u64) -> u32 {
-    (word >> 32) as u32
-}
-
-const fn bits_of(word: u64, epoch: u32) -> u32 {
-    if epoch_of(word) == epoch {
-        word as u32
-    } else {
-        0
-    }
-}
-
 #[cfg(all(test, loom))]
 mod loom_tests {
-    use super::Ranks;
+    use super::RankSet;
     use crate::progress::CycleProgress;
     use crate::sync::{Arc, UnsafeCell};
 
     struct Shared {
         ranks: RankSet,
-        progress: Progress,
-        /// How often each was run. Loom sees to it that no two touch one at once.
+        progress: CycleProgress,
+        /// Number of runs of each rank. Loom reports two that touch one at once.
         runs: Vec<UnsafeCell<u32>>,
     }
 
     /// One attempt, and what it took is run. Rank r releases r + 2 in the next word, for 0 and 1.
     fn play(s: &Shared, epoch: u32) -> bool {
-        let Some(rank) = s.ranks.take(epoch) else {
+        let Some(rank) = s.ranks.pop(epoch) else {
             return false;
         };
         // SAFETY: taken for this epoch.
         s.runs[rank as usize].with_mut(|n| unsafe { *n += 1 });
         if rank < 2 {
-            s.ranks.put(rank + 2);
+            s.ranks.insert(rank + 2);
         }
-        s.progress.count_off(1);
+        s.progress.finish(1);
         true
     }
 
@@ -243,7 +242,7 @@ mod loom_tests {
     fn set_up() -> Arc<Shared> {
         Arc::new(Shared {
             ranks: RankSet::new(4, [0, 1]),
-            progress: Progress::new(),
+            progress: CycleProgress::new(),
             runs: (0..4).map(|_| UnsafeCell::new(0)).collect(),
         })
     }
@@ -272,7 +271,7 @@ mod loom_tests {
     }
 
     #[test]
-    fn two_workers_put_and_take_and_nothing_is_lost() {
+    fn two_workers_insert_and_pop_and_nothing_is_lost() {
         check(3, || {
             let shared = set_up();
             begin(&shared, 1);
@@ -286,7 +285,7 @@ mod loom_tests {
     }
 
     #[test]
-    fn who_lingers_in_an_old_cycle_takes_nothing_of_a_newer_one_and_hides_nothing() {
+    fn a_worker_in_an_old_cycle_takes_nothing_of_a_newer_one_and_hides_nothing() {
         check(2, || {
             let shared = set_up();
             begin(&shared, 1);

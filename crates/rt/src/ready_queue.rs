@@ -1,53 +1,61 @@
-//! The tasks that are ready, first in, first out, for everybody: a queue that never wraps, since each task comes once a
-//! cycle at most.
+//! The ready tasks of a cycle, oldest first, for all workers: a queue that never wraps, since each task comes at most
+//! once a cycle.
 //!
-//! | word | written by | says |
+//! A ticket queue in the manner of Vyukov's bounded MPMC queue (2010): a place is given out first and filled then, and
+//! a cell tells by the number in it whether it is filled. There the number is a lap of the ring, here it is the epoch.
+//!
+//! ```text
+//!              head                    tail
+//!    (epoch,place)│                      │  gives out places
+//!                 ▼                      ▼
+//!   ┌──────┬──────┬──────┬──────┬──────┬──────┬──────┐
+//!   │first │first │e, 17 │e, 4  │e-1,9 │e-3,2 │e-1,6 │
+//!   └──────┴──────┴──────┴──────┴──────┴──────┴──────┘
+//!   ready at the    filled in    given out,  not given out:
+//!   start of each   this cycle   not filled  an old epoch
+//!   cycle           (epoch e)    yet         is empty
+//! ```
+//!
+//! | word | written by | holds |
 //! |---|---|---|
-//! | `tail` | the host begins; who puts adds | how many places have been given out |
-//! | a cell | who was given its place | epoch, and the task; of another epoch it is empty |
-//! | `head` | the host begins; who takes moves it on | epoch, and the first place that has not been taken |
+//! | `tail` | the host begins; `push` adds | the number of places that were given out |
+//! | a cell | whoever was given its place | epoch and task; a cell of another epoch is empty |
+//! | `head` | the host begins; `pop` moves it | epoch and the first place that was not taken |
 //!
 //! | call | who | when |
 //! |---|---|---|
-//! | `begin` | the host | when the cycle before is over: nobody is in a task of it, so nobody puts; some may still look |
-//! | `put` | who ran a task of the epoch and has not counted it off yet | the cycle cannot end before |
-//! | `take` | anyone | any time |
+//! | `begin` | the host | the cycle before is over: nobody is in a task of it, so nobody pushes; some may still look |
+//! | `push` | who ran a task of the epoch and has not counted it yet | the cycle cannot end before |
+//! | `pop`, `pop_batch` | anyone | any time |
 //!
-//! A place that was given out and not filled yet holds up those behind it, for as long as its owner takes to write one
-//! word; it is in a task's turn, without which the cycle does not end either. One who lingers in an old cycle takes
-//! nothing of a newer one: its exchange of `head` fails, and the cells it has looked at are copies. What was done to make
-//! a task ready travels by its cell: a `Release` store, seen by the `Acquire` load of whoever takes it.
+//! A place that was given out and is not filled yet holds up those behind it, for as long as its owner takes to write
+//! one word. The owner is inside a task, without which the cycle does not end either. A worker that is still in an old
+//! cycle takes nothing of a newer one: its exchange of `head` fails, and what it read from cells is a copy. What was
+//! done to make a task ready travels by its cell: a `Release` store, seen by the `Acquire` load of whoever takes it.
 
+use crate::epoch;
 use crate::pad::CachePadded;
 use crate::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-/// See the module.
+/// A queue of ready tasks for all workers, emptied and filled anew in each cycle.
 pub struct ReadyQueue {
-    /// epoch: 32 bits | the first place not taken: 32.
+    /// epoch (32 bits) | first place that was not taken (32).
     head: CachePadded<AtomicU64>,
     tail: CachePadded<AtomicU32>,
-    /// What is there at the start of each cycle, in the first places.
+    /// Tasks that are ready at the start of each cycle, in the first places.
     first: Box<[u32]>,
-    /// The places behind: epoch: 32 bits | task: 32.
+    /// The places behind: epoch (32 bits) | task (32).
     cells: Box<[AtomicU64]>,
 }
 
-/// The epoch that lies the furthest from another.
+/// Distance to the epoch that is furthest from another.
 const FAR: u32 = 1 << 31;
 
-/// What became of an attempt to take.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Steal {
-    /// So many tasks, those that were shown: they are the taker's now.
-    Success(u32),
-    /// There was nothing of this epoch.
-    Empty,
-    /// Somebody else was faster: what was shown is theirs. There may be more.
-    Retry,
-}
+pub use crate::deque::Steal;
 
 impl ReadyQueue {
-    /// Each cycle begins with `first`, and `more` tasks at most come to them. Its epoch is 0, in which it is empty.
+    /// A queue in which each cycle begins with `first`, and at most `more` tasks are pushed. It is in epoch 0, and
+    /// empty.
     ///
     /// Real-time: setup.
     pub fn new(first: Box<[u32]>, more: usize) -> Self {
@@ -55,51 +63,54 @@ impl ReadyQueue {
             head: CachePadded(AtomicU64::new(first.len() as u64)),
             tail: CachePadded(AtomicU32::new(0)),
             first,
-            cells: (0..more).map(|_| AtomicU64::new(of(FAR, 0))).collect(),
+            cells: (0..more)
+                .map(|_| AtomicU64::new(epoch::pack(FAR, 0)))
+                .collect(),
         }
     }
 
-    /// Begins the cycle `epoch`, which is not 0. Host only, when the one before is over.
+    /// Begins the cycle `epoch`, which is not 0. Host only, when the cycle before is over.
     ///
     /// Real-time: hot.
     pub fn begin(&self, epoch: u32) {
-        // One cell a cycle is emptied for good, so that none keeps an epoch until the numbers have gone round to it.
+        // One cell a cycle is emptied for good, so that none keeps an epoch until the numbers have wrapped around to
+        // it.
         if let Some(cell) = self.cells.get(epoch as usize % self.cells.len().max(1)) {
-            // Relaxed: nobody puts now; whoever puts in this cycle was started after.
-            cell.store(of(epoch.wrapping_add(FAR), 0), Ordering::Relaxed);
+            // Relaxed: nobody pushes now; whoever pushes in this cycle was started after.
+            cell.store(epoch::pack(epoch.wrapping_add(FAR), 0), Ordering::Relaxed);
         }
-        // Relaxed: as above.
+        // Relaxed: nobody pushes now.
         self.tail.store(0, Ordering::Relaxed);
-        // Release pairs with `take`: what the host prepared, for whoever finds the first tasks by this word alone.
-        self.head.store(of(epoch, 0), Ordering::Release);
+        // Release pairs with `pop`: what the host prepared, for whoever finds the first tasks by this word alone.
+        self.head.store(epoch::pack(epoch, 0), Ordering::Release);
     }
 
-    /// Adds a task of the cycle `epoch`. There is room: no task comes twice.
+    /// Pushes a task of the cycle `epoch`. There is room: no task comes twice.
     ///
     /// Real-time: hot.
     #[inline]
     pub fn push(&self, epoch: u32, task: u32) {
         // Relaxed: it only gives out places.
         let place = self.tail.fetch_add(1, Ordering::Relaxed);
-        // pairs with the load in `take`: what was done to make the task ready travels.
-        self.cells[place as usize].store(of(epoch, task), Ordering::Release);
+        // pairs with the load in `task_at`: what was done to make the task ready travels.
+        self.cells[place as usize].store(epoch::pack(epoch, task), Ordering::Release);
     }
 
-    /// Takes the oldest tasks of the cycle `epoch`, all with one exchange: at least one, and more for as long as
-    /// `wants_too` says of the next that it is wanted too. Each is shown to `wants_too` in turn, the first as well (what
-    /// it says of that one does not matter); those it wanted are the caller's if it comes back with [`Steal::Success`].
+    /// Pops the oldest tasks of the cycle `epoch`, all with one exchange: at least one, and more for as long as `wants`
+    /// returns true for the next. Each is shown to `wants` in turn, also the first, for which the answer does not
+    /// matter. The tasks it wanted are the caller's if the result is [`Steal::Success`].
     ///
     /// Real-time: hot.
     #[inline]
-    pub fn pop_batch(&self, epoch: u32, mut wants_too: impl FnMut(u32) -> bool) -> Steal {
+    pub fn pop_batch(&self, epoch: u32, mut wants: impl FnMut(u32) -> bool) -> Steal {
         // Acquire pairs with `begin`.
         let head = self.head.load(Ordering::Acquire);
-        if epoch_of(head) != epoch {
+        if epoch::of(head) != epoch {
             return Steal::Empty;
         }
         let mut count = 0;
-        while let Some(task) = self.at(head as u32 + count, epoch) {
-            if !wants_too(task) && count > 0 {
+        while let Some(task) = self.task_at(head as u32 + count, epoch) {
+            if !wants(task) && count > 0 {
                 break;
             }
             count += 1;
@@ -108,7 +119,7 @@ impl ReadyQueue {
             return Steal::Empty;
         }
         // AcqRel: nothing travels by it but the order of takers. Within an epoch a place is never filled twice, so an
-        // unchanged head means that what we saw is still there, and nobody else's.
+        // unchanged head means that what was read is still there, and nobody else's.
         let moved = self.head.compare_exchange(
             head,
             head + u64::from(count),
@@ -118,7 +129,7 @@ impl ReadyQueue {
         moved.map_or(Steal::Retry, |_| Steal::Success(count))
     }
 
-    /// Takes the oldest task of the cycle `epoch`; `None` if there is none.
+    /// Pops the oldest task of the cycle `epoch`; `None` if there is none.
     ///
     /// Real-time: hot.
     #[inline]
@@ -126,11 +137,11 @@ impl ReadyQueue {
         // Acquire pairs with `begin`.
         let mut head = self.head.load(Ordering::Acquire);
         loop {
-            if epoch_of(head) != epoch {
+            if epoch::of(head) != epoch {
                 return None;
             }
-            let task = self.at(head as u32, epoch)?;
-            // As in `take`. Whoever loses has been beaten by one who won.
+            let task = self.task_at(head as u32, epoch)?;
+            // AcqRel as in `pop_batch`. If it fails, another worker has taken the task.
             match self.head.compare_exchange_weak(
                 head,
                 head + 1,
@@ -143,58 +154,50 @@ impl ReadyQueue {
         }
     }
 
-    /// Whether there seems to be something to take.
+    /// Returns true if there seems to be a task to pop.
     ///
     /// Real-time: hot.
     #[inline]
     pub fn has_tasks(&self, epoch: u32) -> bool {
-        // Relaxed: a hint; `take` decides.
+        // Relaxed: a hint; `pop` decides.
         let head = self.head.load(Ordering::Relaxed);
-        epoch_of(head) == epoch && self.at(head as u32, epoch).is_some()
+        epoch::of(head) == epoch && self.task_at(head as u32, epoch).is_some()
     }
 
     /// The task in a place, once it is there.
     #[inline]
-    fn at(&self, place: u32, epoch: u32) -> Option<u32> {
+    fn task_at(&self, place: u32, epoch: u32) -> Option<u32> {
         let place = place as usize;
         if let Some(task) = self.first.get(place) {
             return Some(*task);
         }
-        // pairs with the store in `put`.
+        // pairs with the store in `push`.
         let cell = self.cells.get(place - self.first.len())?;
         let cell = cell.load(Ordering::Acquire);
-        (epoch_of(cell) == epoch).then_some(cell as u32)
+        (epoch::of(cell) == epoch).then_some(cell as u32)
     }
-}
-
-const fn of(epoch: u32, low: u32) -> u64 {
-    (epoch as u64) << 32 | low as u64
-}
-
-const fn epoch_of(word: u64) -> u32 {
-    (word >> 32) as u32
 }
 
 #[cfg(all(test, loom))]
 mod loom_tests {
-    use super::{Ready, Took};
+    use super::{ReadyQueue, Steal};
     use crate::progress::CycleProgress;
     use crate::sync::{Arc, UnsafeCell};
 
-    /// Takes at most `most` at a time; what it took.
-    fn take(ready: &ReadyQueue, epoch: u32, most: usize) -> Vec<u32> {
-        if most == 1 {
-            return ready.take_one(epoch).into_iter().collect();
+    /// Takes at max `max` at a time; what it took.
+    fn take(ready: &ReadyQueue, epoch: u32, max: usize) -> Vec<u32> {
+        if max == 1 {
+            return ready.pop(epoch).into_iter().collect();
         }
         let mut shown = Vec::new();
-        let took = ready.take(epoch, |task| {
-            let wants = shown.len() < most;
+        let result = ready.pop_batch(epoch, |task| {
+            let wants = shown.len() < max;
             if wants {
                 shown.push(task);
             }
             wants
         });
-        match took {
+        match result {
             Steal::Success(count) => assert_eq!(count as usize, shown.len()),
             _ => shown.clear(),
         }
@@ -203,21 +206,21 @@ mod loom_tests {
 
     struct Shared {
         ready: ReadyQueue,
-        progress: Progress,
-        /// How often each task was run. Loom sees to it that no two touch one at once.
+        progress: CycleProgress,
+        /// Number of runs of each task. Loom reports two that touch one at once.
         runs: Vec<UnsafeCell<u32>>,
     }
 
     /// One attempt, and what it took is run. Task t releases t + 2, for 0 and 1: two put, where they are taken by two.
-    fn play(s: &Shared, epoch: u32, most: usize) -> bool {
-        let tasks = take(&s.ready, epoch, most);
+    fn play(s: &Shared, epoch: u32, max: usize) -> bool {
+        let tasks = take(&s.ready, epoch, max);
         for &task in &tasks {
             // SAFETY: taken for this epoch.
             s.runs[task as usize].with_mut(|n| unsafe { *n += 1 });
             if task < 2 {
-                s.ready.put(epoch, task + 2);
+                s.ready.push(epoch, task + 2);
             }
-            s.progress.count_off(1);
+            s.progress.finish(1);
         }
         !tasks.is_empty()
     }
@@ -231,7 +234,7 @@ mod loom_tests {
     fn set_up() -> Arc<Shared> {
         Arc::new(Shared {
             ready: ReadyQueue::new(Box::new([0, 1]), 2),
-            progress: Progress::new(),
+            progress: CycleProgress::new(),
             runs: (0..4).map(|_| UnsafeCell::new(0)).collect(),
         })
     }
@@ -250,38 +253,38 @@ mod loom_tests {
     }
 
     /// A worker that came for the first cycle, and may linger there.
-    fn worker(s: &Arc<Shared>, most: usize) -> loom::thread::JoinHandle<()> {
+    fn worker(s: &Arc<Shared>, max: usize) -> loom::thread::JoinHandle<()> {
         let s = s.clone();
         loom::thread::spawn(move || {
-            play(&s, 1, most);
-            play(&s, 1, most);
+            play(&s, 1, max);
+            play(&s, 1, max);
         })
     }
 
-    fn three_workers_share_a_cycle(most: usize) {
+    fn three_workers_share_a_cycle(max: usize) {
         check(2, move || {
             let shared = set_up();
             begin(&shared, 1);
-            let others = [worker(&shared, most), worker(&shared, most)];
-            play(&shared, 1, most);
+            let others = [worker(&shared, max), worker(&shared, max)];
+            play(&shared, 1, max);
             others.into_iter().for_each(|t| t.join().unwrap());
-            while play(&shared, 1, most) {}
+            while play(&shared, 1, max) {}
             all_have_run(&shared, 1);
         });
     }
 
     #[test]
-    fn three_workers_put_and_take_one_by_one() {
+    fn three_workers_push_and_pop_one_by_one() {
         three_workers_share_a_cycle(1);
     }
 
     #[test]
-    fn three_workers_take_several_at_once() {
+    fn three_workers_pop_several_at_once() {
         three_workers_share_a_cycle(2);
     }
 
     #[test]
-    fn who_lingers_in_an_old_cycle_takes_nothing_of_a_newer_one() {
+    fn a_worker_in_an_old_cycle_takes_nothing_of_a_newer_one() {
         check(3, || {
             let shared = set_up();
             begin(&shared, 1);

@@ -1,7 +1,8 @@
-//! When: the processor's own counter of time, and how to turn its ticks into nanoseconds.
+//! Time stamps: the machine's counter of time, and the scale from its ticks to nanoseconds.
 //!
-//! On x86-64 the time-stamp counter where it is invariant (half the price of reading the clock), on AArch64 the virtual
-//! counter, elsewhere the clock itself. Stamps of two cores may be compared: all these counters are the machine's.
+//! On x86-64 it is the time-stamp counter where that is invariant (half the price of reading the clock), on AArch64 the
+//! virtual counter, elsewhere the clock itself. Stamps of two cores may be compared: each of these counters is one for
+//! the whole machine.
 
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
@@ -18,10 +19,10 @@ mod counter;
 #[path = "stamp/x86_64.rs"]
 mod counter;
 
-/// How long ticks are compared with the clock where the processor does not say.
+/// Time for which ticks are compared with the clock, where the processor does not tell its rate.
 const COMPARED: Duration = Duration::from_millis(20);
 
-/// Ticks since some moment before.
+/// Ticks since some fixed moment.
 ///
 /// Real-time: hot, once [`TickScale::calibrated`] has been asked for.
 #[inline]
@@ -29,7 +30,7 @@ pub fn now() -> u64 {
     counter::now()
 }
 
-/// How long a tick lasts.
+/// Scale from ticks to nanoseconds and back, in 32.32 fixed point.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TickScale {
     ticks_per_second: u64,
@@ -40,8 +41,8 @@ pub struct TickScale {
 }
 
 impl TickScale {
-    /// The scale of [`now`] on this machine. The first call may compare the counter with the clock, for 20 ms; the others
-    /// repeat its answer.
+    /// The scale of [`now`] on this machine. The first call may compare the counter with the clock, for 20 ms; the
+    /// other calls return the same scale.
     ///
     /// Real-time: setup.
     pub fn calibrated() -> Self {
@@ -52,7 +53,7 @@ impl TickScale {
         })
     }
 
-    /// A scale of so many ticks a second; `None` for less than one a second or over 2^32 a nanosecond.
+    /// A scale of `ticks_per_second`; `None` for less than one a second or over 2^32 a nanosecond.
     pub fn new(ticks_per_second: u64) -> Option<Self> {
         let nanos = ratio(1_000_000_000, ticks_per_second)?;
         let ticks = ratio(ticks_per_second, 1_000_000_000)?;
@@ -70,7 +71,7 @@ impl TickScale {
         self.ticks_per_second
     }
 
-    /// How long so many ticks last, rounded down. More ticks never last less.
+    /// Time that `ticks` ticks last, rounded down; monotone.
     ///
     /// Real-time: hot.
     #[inline]
@@ -78,7 +79,7 @@ impl TickScale {
         Nanos(scaled(ticks, self.nanos))
     }
 
-    /// How many ticks last so long, rounded down. A longer time never has fewer.
+    /// Ticks that last `time`, rounded down; monotone.
     ///
     /// Real-time: hot.
     #[inline]
@@ -86,7 +87,7 @@ impl TickScale {
         scaled(time.0, self.ticks)
     }
 
-    /// How long it was from stamp `from` to stamp `to`; nothing where `to` is the earlier.
+    /// Time from stamp `from` to stamp `to`; zero if `to` is the earlier.
     ///
     /// Real-time: hot.
     #[inline]
@@ -108,7 +109,7 @@ fn scaled(count: u64, ratio: u64) -> u64 {
     u64::try_from(product).unwrap_or(u64::MAX)
 }
 
-/// Ticks a second, by comparison with the clock.
+/// Measures ticks a second by comparison with the clock.
 fn compare() -> u64 {
     let (ticks, time) = both();
     std::thread::sleep(COMPARED);
@@ -118,7 +119,7 @@ fn compare() -> u64 {
     u64::try_from(hz).unwrap_or(u64::MAX).max(1)
 }
 
-/// Counter and clock at one moment: of some tries the one whose two readings of the counter lie closest together.
+/// Reads counter and clock at one moment: of 16 tries, the one whose two readings of the counter are closest.
 fn both() -> (u64, Instant) {
     let tries = (0..16).map(|_| {
         let before = now();
@@ -144,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn conversions_are_monotone_and_keep_their_word() {
+    fn conversions_are_monotone_and_exact() {
         for hz in [1, 24_000_000, 1_000_000_000, 2_999_999_999, 5_000_000_000] {
             let scale = TickScale::new(hz).unwrap();
             assert_eq!(scale.ticks_per_second(), hz);
@@ -176,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn every_caller_is_told_the_same_scale() {
+    fn every_caller_gets_the_same_scale() {
         assert_eq!(TickScale::calibrated(), TickScale::calibrated());
     }
 }

@@ -1,71 +1,72 @@
-//! Lists that are followed in order, each by one worker a cycle: whose a list is, and how far that one is.
+//! The lists of a static schedule: each is followed in order, in each cycle by one worker.
 //!
-//! | word | written by | says |
+//! | word | written by | holds |
 //! |---|---|---|
-//! | a list's [`EpochClaim`] | whoever claims the list for a cycle | for which epoch it was claimed last |
-//! | a worker's place in a list | that worker alone | epoch, and the next item: only in that epoch is the list the worker's |
+//! | a list's [`EpochClaim`] | whoever claims the list for a cycle | the epoch for which it was claimed last |
+//! | a worker's position in a list | that worker alone | epoch and next item: the list is the worker's in that epoch only |
 //!
-//! A place that all workers shared would not do: a worker that lost its core between finding the list its own and reading
-//! how far it is would go on, in a later cycle, with the place of the list's next owner. So each keeps its own, and what
-//! it left in an old cycle is all it ever finds.
+//! One position that all workers share would be wrong. A worker could lose its core between finding that the list is
+//! its own and reading the position. In a later cycle it would go on with the position of the list's next owner.
+//! Therefore each worker has a position of its own, and what it left there in an old cycle is all that it ever finds.
 
 use crate::claim::EpochClaim;
+use crate::epoch;
 use crate::pad::CachePadded;
 use crate::sync::atomic::{AtomicU64, Ordering};
 
-/// See the module.
+/// The lists of a static schedule, and each worker's positions in them.
 pub struct StaticQueues {
     claims: Box<[EpochClaim]>,
-    /// A row for each worker: epoch: 32 bits | the next item: 32.
-    places: Box<[CachePadded<Box<[AtomicU64]>>]>,
+    /// A row per worker: epoch (32 bits) | next item (32).
+    positions: Box<[CachePadded<Box<[AtomicU64]>>]>,
 }
 
 impl StaticQueues {
-    /// So many lists for so many workers; nobody has one.
+    /// `lists` lists for `workers` workers; no list is claimed.
     ///
     /// Real-time: setup.
     pub fn new(lists: usize, workers: usize) -> Self {
         let row = || CachePadded((0..lists).map(|_| AtomicU64::new(0)).collect());
         Self {
             claims: (0..lists).map(|_| EpochClaim::new()).collect(),
-            places: (0..workers).map(|_| row()).collect(),
+            positions: (0..workers).map(|_| row()).collect(),
         }
     }
 
-    /// Claims `list` for `worker` in the cycle `epoch` (not 0); whether it is the worker's now.
+    /// Claims `list` for `worker` in the cycle `epoch` (not 0), and returns true if it is the worker's now.
     ///
     /// Real-time: hot.
     #[inline]
     pub fn try_claim(&self, worker: usize, list: usize, epoch: u32) -> bool {
-        let taken = self.claims[list].try_claim(epoch);
-        if taken {
-            // Relaxed: ours alone.
-            self.places[worker][list].store(u64::from(epoch) << 32, Ordering::Relaxed);
+        let is_claimed = self.claims[list].try_claim(epoch);
+        if is_claimed {
+            // Relaxed: only this worker uses it.
+            self.positions[worker][list].store(epoch::pack(epoch, 0), Ordering::Relaxed);
         }
-        taken
+        is_claimed
     }
 
-    /// Which item of `list` comes next, if the list is `worker`'s in this cycle.
+    /// Returns the next item of `list`, if the list is `worker`'s in this cycle.
     ///
     /// Real-time: hot.
     #[inline]
     pub fn next(&self, worker: usize, list: usize, epoch: u32) -> Option<u32> {
-        // Relaxed: ours alone.
-        let place = self.places[worker][list].load(Ordering::Relaxed);
-        ((place >> 32) as u32 == epoch).then_some(place as u32)
+        // Relaxed: only this worker uses it.
+        let position = self.positions[worker][list].load(Ordering::Relaxed);
+        (epoch::of(position) == epoch).then_some(position as u32)
     }
 
-    /// Moves on by one item. Only after [`next`](Self::next) gave one, by that worker.
+    /// Moves on by one item. Only after [`next`](Self::next) gave one to that worker.
     ///
     /// Real-time: hot.
     #[inline]
     pub fn advance(&self, worker: usize, list: usize) {
-        let place = &self.places[worker][list];
-        // Relaxed, both: ours alone.
-        place.store(place.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+        let position = &self.positions[worker][list];
+        // Relaxed, both: only this worker uses it.
+        position.store(position.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
     }
 
-    /// Whether nobody seems to have claimed `list` for `epoch`.
+    /// Returns true if nobody seems to have claimed `list` for `epoch`.
     ///
     /// Real-time: hot.
     #[inline]
@@ -76,29 +77,30 @@ impl StaticQueues {
 
 #[cfg(all(test, loom))]
 mod loom_tests {
-    use super::Lanes;
+    use super::StaticQueues;
     use crate::progress::CycleProgress;
     use crate::sync::{Arc, UnsafeCell};
 
     /// One list of two items; worker 1 may have it in epoch 1, perhaps losing its core at any point; the host takes it
     /// over in epoch 2.
     #[test]
-    fn who_had_a_list_in_an_old_cycle_runs_nothing_of_a_new_one() {
+    fn a_worker_that_had_a_list_in_an_old_cycle_runs_nothing_of_a_new_one() {
         // Three forced switches; without a bound the model takes hours.
         let mut model = loom::model::Builder::new();
         model.preemption_bound = Some(3);
         model.check(|| {
             let cells = [0, 1].map(|_| UnsafeCell::new(0_u32));
-            let shared = Arc::new((StaticQueues::new(1, 2), Progress::new(), cells));
-            let follow = |s: &(StaticQueues, Progress, [UnsafeCell<u32>; 2]), worker, epoch| {
-                s.0.take(worker, 0, epoch);
-                while let Some(item) = s.0.next(worker, 0, epoch).filter(|item| *item < 2) {
-                    s.0.advance(worker, 0);
-                    // SAFETY: the list is ours in this epoch, and each item comes once.
-                    s.2[item as usize].with_mut(|n| unsafe { *n += 1 });
-                    s.1.count_off(1);
-                }
-            };
+            let shared = Arc::new((StaticQueues::new(1, 2), CycleProgress::new(), cells));
+            let follow =
+                |s: &(StaticQueues, CycleProgress, [UnsafeCell<u32>; 2]), worker, epoch| {
+                    s.0.try_claim(worker, 0, epoch);
+                    while let Some(item) = s.0.next(worker, 0, epoch).filter(|item| *item < 2) {
+                        s.0.advance(worker, 0);
+                        // SAFETY: the list is ours in this epoch, and each item comes once.
+                        s.2[item as usize].with_mut(|n| unsafe { *n += 1 });
+                        s.1.finish(1);
+                    }
+                };
             shared.1.begin(1, 2);
             let worker = {
                 let shared = shared.clone();

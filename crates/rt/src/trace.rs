@@ -1,26 +1,26 @@
 //! A ring for trace records: the writer never waits, and records without room are counted.
 //!
-//! The records go through an [`rtrb`] ring. The count of dropped records has one writer, the [`TraceWriter`], and nothing
-//! travels with it.
+//! The records go through an [`rtrb`] ring. The count of dropped records has one writer, the [`TraceWriter`], and
+//! nothing travels with it.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use rtrb::{Consumer, Producer, RingBuffer};
 
-/// The end that records: one for each worker.
+/// The writing end: one for each worker.
 pub struct TraceWriter<R> {
     records: Producer<R>,
     dropped: Arc<AtomicU64>,
 }
 
-/// The end that reads the records, on a thread that has time.
+/// The reading end, on a thread that may take its time.
 pub struct TraceReader<R> {
     records: Consumer<R>,
     dropped: Arc<AtomicU64>,
 }
 
-/// A ring for `capacity` records that have not been read yet, and its two ends.
+/// The two ends of a ring for `capacity` records that were not read yet.
 ///
 /// Real-time: setup.
 pub fn ring<R: Copy>(capacity: usize) -> (TraceWriter<R>, TraceReader<R>) {
@@ -38,13 +38,13 @@ pub fn ring<R: Copy>(capacity: usize) -> (TraceWriter<R>, TraceReader<R>) {
 }
 
 impl<R: Copy> TraceWriter<R> {
-    /// Keeps `record`, or counts it where there is no room.
+    /// Writes `record`, or counts it as dropped where there is no room.
     ///
     /// Real-time: hot.
     #[inline]
     pub fn record(&mut self, record: R) {
         if self.records.push(record).is_err() {
-            // Relaxed: only a count, and ours the only stores.
+            // Relaxed: only a count, which nobody else stores.
             let dropped = self.dropped.load(Ordering::Relaxed);
             self.dropped.store(dropped + 1, Ordering::Relaxed);
         }
@@ -52,7 +52,7 @@ impl<R: Copy> TraceWriter<R> {
 }
 
 impl<R: Copy> TraceReader<R> {
-    /// Passes to `each` the records that were there at the call, oldest first; how many.
+    /// Passes the records that are there at the call to `each`, oldest first, and returns how many.
     ///
     /// Real-time: hot, if `each` is.
     pub fn drain(&mut self, mut each: impl FnMut(R)) -> usize {
@@ -63,7 +63,7 @@ impl<R: Copy> TraceReader<R> {
         count
     }
 
-    /// How many records were lost so far.
+    /// Number of records that were dropped so far.
     ///
     /// Real-time: hot.
     pub fn dropped(&self) -> u64 {
@@ -71,7 +71,7 @@ impl<R: Copy> TraceReader<R> {
         self.dropped.load(Ordering::Relaxed)
     }
 
-    /// Whether the writer is gone: after one more [`drain`](Self::drain) nothing will come.
+    /// Returns true if the writer is gone: after one more [`drain`](Self::drain) nothing will come.
     ///
     /// Real-time: hot.
     pub fn is_closed(&self) -> bool {

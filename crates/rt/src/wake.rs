@@ -1,8 +1,8 @@
-//! A word that threads sleep on until it changes.
+//! [`Futex`]: a word that threads sleep on until it changes.
 //!
 //! Whoever changes the word wakes the sleepers, with one system call, or with none where nobody sleeps.
 //!
-//! # Who may miss whom
+//! # Why no wake is lost
 //!
 //! | sleeper, in [`Futex::wait`] | waker, in [`Futex::store`] and [`Futex::wake`] |
 //! |---|---|
@@ -10,9 +10,10 @@
 //! | full fence | full fence |
 //! | looks at the word | looks at `asleep` |
 //!
-//! By the two fences at least one sees what the other did: the sleeper finds the word changed and does not sleep, or the
-//! waker finds it counted and calls the kernel. The kernel looks at the word once more with sleeping and waking locked
-//! against each other, so a wake between our look and its sleep is not lost either.
+//! By the two fences at least one sees the other's store: the sleeper finds the word changed and does not sleep, or the
+//! waker finds the sleeper counted and calls the kernel. The kernel looks at the word once more while sleeping and
+//! waking exclude each other, so a wake between our look and the kernel's sleep is not lost either (`futex(2)`;
+//! Drepper, "Futexes Are Tricky", 2011).
 
 use std::num::NonZeroU32;
 
@@ -28,7 +29,7 @@ pub(crate) mod kernel;
 #[path = "wake/futex.rs"]
 pub(crate) mod kernel;
 
-/// A 32-bit word that threads can sleep on.
+/// A 32-bit word that threads can sleep on, as `futex(2)` has it.
 #[derive(Debug)]
 pub struct Futex {
     word: CachePadded<AtomicU32>,
@@ -36,7 +37,7 @@ pub struct Futex {
     kernel: kernel::Kernel,
 }
 
-/// Which sleepers a wake is for: one bit a sleeper, of its choice.
+/// Sleepers that a wake is for: one bit per sleeper, which it chooses itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WakeMask(NonZeroU32);
 
@@ -51,7 +52,7 @@ impl WakeMask {
         Self(NonZeroU32::new(1 << (index % 32)).unwrap_or(NonZeroU32::MIN))
     }
 
-    /// The sleepers that either holds.
+    /// The sleepers of both masks.
     ///
     /// Real-time: hot.
     #[must_use]
@@ -72,59 +73,60 @@ impl Futex {
         }
     }
 
-    /// The word.
+    /// Returns the word.
     ///
     /// Real-time: hot.
     #[inline]
     pub fn load(&self) -> u32 {
-        // pairs with the store in `set` and the addition in `add`: what was done before them is seen.
+        // pairs with the store in `store` and the addition in `fetch_add`: what was done before them is seen.
         self.word.load(Ordering::Acquire)
     }
 
-    /// Changes the word; [`wake`](Self::wake) whoever should know.
+    /// Changes the word; [`wake`](Self::wake) the sleepers then.
     ///
     /// Real-time: hot.
     #[inline]
     pub fn store(&self, value: u32) {
-        // pairs with the load in `get`.
+        // pairs with the load in `load`.
         self.word.store(value, Ordering::Release);
     }
 
-    /// Adds to the word, wrapping; what it was. [`wake`](Self::wake) whoever should know.
+    /// Adds to the word, wrapping, and returns what it was; [`wake`](Self::wake) the sleepers then.
     ///
     /// Real-time: hot.
     #[inline]
     pub fn fetch_add(&self, value: u32) -> u32 {
-        // pairs with the load in `get`, and with other additions: all that each adder did before travels on.
+        // pairs with the load in `load`, and with other additions: all that each thread did before travels on.
         self.word.fetch_add(value, Ordering::AcqRel)
     }
 
-    /// Wakes at most `count` sleepers; how many it woke. No system call where nobody sleeps.
+    /// Wakes at most `count` sleepers, and returns how many it woke. No system call where nobody sleeps.
     ///
     /// Real-time: hot, wakes.
     pub fn wake(&self, count: u32) -> u32 {
         self.wake_some(count, WakeMask::ALL)
     }
 
-    /// Wakes all sleepers that go by one of `names`; how many it woke. No system call where nobody sleeps.
+    /// Wakes all sleepers that share a bit with `mask`, and returns how many it woke. No system call where nobody
+    /// sleeps.
     ///
     /// Real-time: hot, wakes.
-    pub fn wake_masked(&self, names: WakeMask) -> u32 {
-        self.wake_some(u32::MAX, names)
+    pub fn wake_masked(&self, mask: WakeMask) -> u32 {
+        self.wake_some(u32::MAX, mask)
     }
 
-    /// Sleeps while the word is `expected`, until a wake. It may come back early: look at the word again.
+    /// Sleeps while the word is `expected`, until a wake. It may return early: look at the word again.
     ///
     /// Real-time: waits, on whoever changes the word, without limit.
     pub fn wait(&self, expected: u32) {
         self.sleep(expected, WakeMask::ALL, None);
     }
 
-    /// As [`wait`](Self::wait), woken only for one of `names`.
+    /// As [`wait`](Self::wait), woken only by a wake that shares a bit with `mask`.
     ///
     /// Real-time: waits, on whoever changes the word, without limit.
-    pub fn wait_masked(&self, expected: u32, names: WakeMask) {
-        self.sleep(expected, names, None);
+    pub fn wait_masked(&self, expected: u32, mask: WakeMask) {
+        self.sleep(expected, mask, None);
     }
 
     /// As [`wait`](Self::wait), but for about `limit` at most.
@@ -134,33 +136,33 @@ impl Futex {
         self.sleep(expected, WakeMask::ALL, Some(limit));
     }
 
-    fn wake_some(&self, count: u32, names: WakeMask) -> u32 {
+    fn wake_some(&self, count: u32, mask: WakeMask) -> u32 {
         // pairs with the fence in `sleep`, as the table says.
         fence(Ordering::SeqCst);
         // Relaxed: ordered by the fence.
         if self.asleep.load(Ordering::Relaxed) == 0 {
             return 0;
         }
-        self.kernel.wake(&self.word, count, names.0)
+        self.kernel.wake(&self.word, count, mask.0)
     }
 
-    fn sleep(&self, expected: u32, names: WakeMask, limit: Option<Nanos>) {
+    fn sleep(&self, expected: u32, mask: WakeMask, limit: Option<Nanos>) {
         // Relaxed: ordered by the fence.
         self.asleep.fetch_add(1, Ordering::Relaxed);
         // pairs with the fence in `wake_some`, as the table says.
         fence(Ordering::SeqCst);
-        // Relaxed: ordered by the fence; whoever goes on because of the word reads it again by `get`.
+        // Relaxed: ordered by the fence; whoever goes on because of the word reads it again by `load`.
         if self.word.load(Ordering::Relaxed) == expected {
-            self.kernel.sleep(&self.word, expected, names.0, limit);
+            self.kernel.sleep(&self.word, expected, mask.0, limit);
         }
-        // Relaxed: a waker that sees us still counted makes one call in vain.
+        // Relaxed: a waker that still sees us counted makes one call for nothing.
         self.asleep.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
 #[cfg(all(test, loom))]
 mod loom_tests {
-    use super::{Names, Sleeper};
+    use super::{Futex, WakeMask};
     use crate::sync::Arc;
 
     #[test]
@@ -170,44 +172,44 @@ mod loom_tests {
             let sleeper = {
                 let word = word.clone();
                 loom::thread::spawn(move || {
-                    while word.get() == 0 {
+                    while word.load() == 0 {
                         word.wait(0);
                     }
                 })
             };
-            word.set(1);
+            word.store(1);
             word.wake(1);
             // A lost wake would leave the sleeper asleep: loom calls that a deadlock.
             sleeper.join().unwrap();
-            assert_eq!(word.get(), 1);
+            assert_eq!(word.load(), 1);
         });
     }
 
     #[test]
-    fn two_named_sleepers_both_hear_of_two_changes() {
+    fn two_masked_sleepers_both_see_two_changes() {
         // Every way of switching threads at most three times.
         let mut model = loom::model::Builder::new();
         model.preemption_bound = Some(3);
         model.check(|| {
             let word = Arc::new(Futex::new(0));
-            let sleepers = [0, 1].map(|name| {
+            let sleepers = [0, 1].map(|index| {
                 let word = word.clone();
                 loom::thread::spawn(move || {
                     loop {
-                        let seen = word.get();
+                        let seen = word.load();
                         if seen == 2 {
                             return;
                         }
-                        word.wait_named(seen, WakeMask::one(name));
+                        word.wait_masked(seen, WakeMask::bit(index));
                     }
                 })
             });
             for value in [1, 2] {
-                word.set(value);
-                word.wake_named(WakeMask::one(0).and(WakeMask::one(1)));
+                word.store(value);
+                word.wake_masked(WakeMask::bit(0).union(WakeMask::bit(1)));
             }
             sleepers.into_iter().for_each(|s| s.join().unwrap());
-            assert_eq!(word.get(), 2);
+            assert_eq!(word.load(), 2);
         });
     }
 }
@@ -222,13 +224,13 @@ mod tests {
     fn nobody_asleep_is_nobody_woken() {
         let word = Futex::new(3);
         assert_eq!((word.wake(8), word.fetch_add(1), word.load()), (0, 3, 4));
-        word.wait(3); // comes back, since the word is 4
+        word.wait(3); // returns, since the word is 4
         word.wait_timeout(4, Nanos(1));
     }
 
     #[test]
     #[cfg(target_os = "linux")] // elsewhere a wake is for all
-    fn a_sleeper_wakes_for_its_own_name_only() {
+    fn a_sleeper_wakes_for_its_own_bit_only() {
         let word = Arc::new(Futex::new(0));
         let sleeper = {
             let word = word.clone();
@@ -249,25 +251,25 @@ mod tests {
     }
 
     #[test]
-    fn threads_that_pass_a_turn_to_and_fro_all_finish() {
-        const TURNS: u32 = 2000;
+    fn threads_that_pass_a_count_to_and_fro_all_finish() {
+        const COUNTS: u32 = 2000;
         let word = Arc::new(Futex::new(0));
         let threads = [0, 1].map(|me| {
             let word = word.clone();
             std::thread::spawn(move || {
                 loop {
                     match word.load() {
-                        TURNS => return,
-                        turn if turn % 2 == me => {
+                        COUNTS => return,
+                        count_now if count_now % 2 == me => {
                             word.fetch_add(1);
                             word.wake(1);
                         }
-                        turn => word.wait(turn),
+                        count_now => word.wait(count_now),
                     }
                 }
             })
         });
         threads.into_iter().for_each(|t| t.join().unwrap());
-        assert_eq!(word.load(), TURNS);
+        assert_eq!(word.load(), COUNTS);
     }
 }

@@ -33,8 +33,8 @@ impl Candidate {
     }
 }
 
-/// All of them, the sequential one first: each scheduler on 2, 4, 8, … workers and on as many as are wished. Where workers
-/// are forced, only on as many as are wished.
+/// All of them, the sequential one first: each scheduler on 2, 4, 8, … workers and on as many as are wished. Where
+/// workers are forced, only on as many as are wished.
 pub(super) fn candidates(wished: &EngineOptions) -> Vec<Candidate> {
     let most = wished.workers;
     let doubled = std::iter::successors(Some(2), |w: &usize| w.checked_mul(2));

@@ -97,7 +97,8 @@ impl Contest {
         let _plays = AudioThread::enter();
         let is_live = self.wished.is_live();
         let _held = (is_live && self.wished.prevent_cpu_sleep).then(DmaLatency::acquire);
-        // Where that is refused it is measured all the same. Threads inherit a priority: whoever starts us may have one.
+        // Where that is refused it is measured all the same. Threads inherit a priority: whoever starts us may have
+        // one.
         let _ = workers::set_priority(Priority::Ordinary);
         let _ = workers::pin(workers::cores()[0]);
         let one = self.trial()?;

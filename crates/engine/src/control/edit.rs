@@ -37,8 +37,8 @@ impl Engine {
     /// # Errors
     ///
     /// What is wrong with them; then nothing has changed. A parameter that is set must be one that may change while it
-    /// plays, as for [`set_param`](Self::set_param), unless its node is new. [`EngineError::Busy`] while the last change is on
-    /// its way, [`EngineError::PipelineTooDeep`] where a pipeline has more than two stages.
+    /// plays, as for [`set_param`](Self::set_param), unless its node is new. [`EngineError::Busy`] while the last
+    /// change is on its way, [`EngineError::PipelineTooDeep`] where a pipeline has more than two stages.
     ///
     /// Real-time: setup.
     pub fn edit(&mut self, edits: impl IntoIterator<Item = Edit>) -> Result<(), EngineError> {
@@ -114,8 +114,8 @@ impl Engine {
     ///
     /// # Errors
     ///
-    /// [`EngineError::NoParam`] if it is no parameter that can change while it plays, or if `value` is out of its range.
-    /// [`EngineError::Busy`] while too many changes are on their way.
+    /// [`EngineError::NoParam`] if it is no parameter that can change while it plays, or if `value` is out of its
+    /// range. [`EngineError::Busy`] while too many changes are on their way.
     ///
     /// Real-time: setup.
     pub fn set_param(&mut self, node: NodeId, name: &str, value: f32) -> Result<(), EngineError> {
@@ -164,8 +164,8 @@ impl Engine {
     }
 }
 
-/// Writes the bounds of a delay's time into the graph before the time changes. Its processor was made for these bounds, and a
-/// plan must not take the new time for them.
+/// Writes the bounds of a delay's time into the graph before the time changes. Its processor was made for these bounds,
+/// and a plan must not take the new time for them.
 fn keep_delay_bounds(graph: &mut Graph, resources: &EngineResources, id: NodeId) {
     let Some(node) = graph.node_mut(id) else {
         return;

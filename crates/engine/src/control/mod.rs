@@ -123,7 +123,8 @@ impl Engine {
         self.resources.workers()
     }
 
-    /// Delay of a pipeline's output, in frames. That many frames of silence come first; offline they are to be left out.
+    /// Delay of a pipeline's output, in frames. That many frames of silence come first; offline they are to be left
+    /// out.
     pub fn pipeline_latency(&self) -> u64 {
         u64::from(self.plan.latency_blocks) * u64::from(self.plan.block.0)
     }
@@ -138,8 +139,8 @@ impl Engine {
         &self.quarantined
     }
 
-    /// Length in frames after which everything has ended by itself: the longest player, and all tails behind it. `None` for a
-    /// graph that goes on for ever.
+    /// Length in frames after which everything has ended by itself: the longest player, and all tails behind it. `None`
+    /// for a graph that goes on for ever.
     pub fn length(&self) -> Option<u64> {
         self.resources.length(&self.graph)
     }

@@ -43,8 +43,8 @@ pub struct MeasureOptions {
     pub repeats: Option<u32>,
 }
 
-/// Measures what every node of `graph` costs. Files are read, none is written. `tell` hears which share is done, and may
-/// end it early: what was found until then is given.
+/// Measures what every node of `graph` costs. Files are read, none is written. `tell` hears which share is done, and
+/// may end it early: what was found until then is given.
 ///
 /// # Errors
 ///
@@ -198,7 +198,8 @@ fn cycles(one: Duration, limit: Duration, steps: usize) -> usize {
 fn shared(plan: &Plan, step: &Step, cost: StepCost) -> Vec<(NodeId, StepCost)> {
     match step.op {
         StepOp::Process { node, .. } | StepOp::Sink { node } => vec![(node, cost)],
-        // A measured cost says nothing of these: a line's writing half is always a copy, and so are a relay and an aligner.
+        // A measured cost says nothing of these: a line's writing half is always a copy, and so are a relay and an
+        // aligner.
         StepOp::WriteLine { .. }
         | StepOp::Silence { .. }
         | StepOp::Send { .. }

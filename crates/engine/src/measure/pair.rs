@@ -32,8 +32,8 @@ impl Drop for Sayer<'_> {
     }
 }
 
-/// What `round` gives, again and again for `limit`: on core `here` with the round's number, from 1; `other` runs on core
-/// `there` until it is [`Over`].
+/// What `round` gives, again and again for `limit`: on core `here` with the round's number, from 1; `other` runs on
+/// core `there` until it is [`Over`].
 pub(super) fn rounds<R: Send>(
     (here, there): (CoreId, CoreId),
     limit: Duration,
@@ -58,15 +58,15 @@ pub(super) fn rounds<R: Send>(
     })
 }
 
-/// Threads inherit core and priority: two that spin, of real-time priority, on one core would wait for each other for good.
-/// Where a place is refused it measures too, if less well.
+/// Threads inherit core and priority: two that spin, of real-time priority, on one core would wait for each other for
+/// good. Where a place is refused it measures too, if less well.
 fn take_place(core: CoreId) {
     let _ = workers::set_priority(Priority::Ordinary);
     let _ = workers::pin(core);
 }
 
-/// A quarter of the readings is no greater. Below the median, since other programs on the two cores only ever add, and on
-/// a busy machine they add to most readings.
+/// A quarter of the readings is no greater. Below the median, since other programs on the two cores only ever add, and
+/// on a busy machine they add to most readings.
 pub(super) fn quartile(mut all: Vec<u64>) -> Option<f64> {
     all.sort_unstable();
     all.get(all.len() / 4).map(|ticks| *ticks as f64)

@@ -36,8 +36,8 @@ const TRACE_RECORDS: usize = 1 << 18;
 /// The same without a trace: the rings stay nearly empty.
 const UNTRACED_RECORDS: usize = 1 << 10;
 
-/// Time that workers spin before they sleep, where one cycle follows the other at once: a multiple of what a sleep and a
-/// wake cost. It takes the core from nobody, since the host computes meanwhile.
+/// Time that workers spin before they sleep, where one cycle follows the other at once: a multiple of what a sleep and
+/// a wake cost. It takes the core from nobody, since the host computes meanwhile.
 const SPIN_BEFORE_SLEEP: Nanos = Nanos(50_000);
 
 /// When the next cycle comes.

@@ -10,8 +10,8 @@ use workers::BackgroundTaskId;
 
 /// What a node's processor brought along.
 pub(super) struct NodeResources {
-    /// The node of which its processor was made. Copies are made of the same node, whatever parameter was set since: they take the
-    /// original's state, and a smoothed parameter glides from there.
+    /// The node of which its processor was made. Copies are made of the same node, whatever parameter was set since:
+    /// they take the original's state, and a smoothed parameter glides from there.
     pub(super) made_of: Node,
     tasks: Vec<BackgroundTaskId>,
     gauges: Vec<(String, Gauge)>,
@@ -86,8 +86,8 @@ impl EngineResources {
         self.nodes.values().any(|it| it.latency > Frames(0))
     }
 
-    /// Length in frames after which everything has ended by itself: the longest player, and all tails behind it. `None` for a
-    /// graph that goes on for ever.
+    /// Length in frames after which everything has ended by itself: the longest player, and all tails behind it. `None`
+    /// for a graph that goes on for ever.
     pub(crate) fn length(&self, graph: &Graph) -> Option<u64> {
         let mut longest = 0;
         let mut tails = 0_u64;

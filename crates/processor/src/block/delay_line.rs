@@ -37,8 +37,8 @@ impl<'a> DelayLineView<'a> {
     }
 
     /// Returns the sample of `channel` that was written `delay` frames before frame `frame` of this block; 0 before the
-    /// start. The delay is clamped to [`min_delay`](Self::min_delay)..=[`max_delay`](Self::max_delay): for the delays in between, the plan
-    /// ensures that the line is written in time.
+    /// start. The delay is clamped to [`min_delay`](Self::min_delay)..=[`max_delay`](Self::max_delay): for the delays
+    /// in between, the plan ensures that the line is written in time.
     ///
     /// # Panics
     ///

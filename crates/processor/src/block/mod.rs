@@ -58,8 +58,9 @@ impl<'a> Block<'a> {
     ///
     /// # Safety
     ///
-    /// Every pointer in `io` and `info` is valid for the plan's block (`info.offset + info.frames` is within it). For as long
-    /// as `'a` nobody else writes what the inputs point to, or touches what the outputs, event buffers and flags point to.
+    /// Every pointer in `io` and `info` is valid for the plan's block (`info.offset + info.frames` is within it). For
+    /// as long as `'a` nobody else writes what the inputs point to, or touches what the outputs, event buffers and
+    /// flags point to.
     ///
     /// Real-time: hot.
     #[inline]
@@ -169,7 +170,8 @@ impl<'a> Block<'a> {
         let Some(buffer) = buffer.filter(|buffer| !buffer.is_null()) else {
             return;
         };
-        // SAFETY: rule 2: while the step runs, the events that it sends are its own; `&mut self` keeps a second borrow out.
+        // SAFETY: rule 2: while the step runs, the events that it sends are its own; `&mut self` keeps a second borrow
+        // out.
         let buffer = unsafe { &mut **buffer };
         if buffer.events.len() == buffer.events.capacity() {
             buffer.dropped += 1;
@@ -215,8 +217,8 @@ impl<'a> Block<'a> {
         self.info.services.workers()
     }
 
-    /// Returns the result of deferred work that is due now. If it is not there yet, this worker helps: offline until it is done,
-    /// live until 20 % of the period is left. Then it counts the result as late and returns `None`.
+    /// Returns the result of deferred work that is due now. If it is not there yet, this worker helps: offline until it
+    /// is done, live until 20 % of the period is left. Then it counts the result as late and returns `None`.
     ///
     /// Real-time: hot.
     pub fn take_deferred<'o, T: PiecewiseJob>(

@@ -135,13 +135,14 @@ impl StepIo {
 
     #[inline]
     pub(super) fn outputs(&self) -> &[RawPort] {
-        // SAFETY: the executor that binds a `StepIo` makes `outputs` point to this many ports, which live as long as it.
+        // SAFETY: the executor that binds a `StepIo` makes `outputs` point to this many ports, which live as long as
+        // it.
         unsafe { std::slice::from_raw_parts(self.outputs.first, self.outputs.count as usize) }
     }
 }
 
-// SAFETY: the rules of `block` let one thread at a time follow the pointers; they change hands by a count or an epoch that
-// orders memory, and the executor that binds a `StepIo` keeps the memory alive as long.
+// SAFETY: the rules of `block` let one thread at a time follow the pointers; they change hands by a count or an epoch
+// that orders memory, and the executor that binds a `StepIo` keeps the memory alive as long.
 unsafe impl Send for StepIo {}
 // SAFETY: while steps run a `StepIo` is only read, and by rule 2 of `block` by its step alone.
 unsafe impl Sync for StepIo {}

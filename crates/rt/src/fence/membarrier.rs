@@ -2,7 +2,7 @@
 
 use rustix::thread::{MembarrierCommand, membarrier};
 
-/// Whom the barrier reaches.
+/// Threads that the barrier reaches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Reach {
     /// The threads of this process.
@@ -11,7 +11,7 @@ pub(super) enum Reach {
     Processes,
 }
 
-/// Whether the kernel will do it.
+/// Registers this process for the barrier, and returns its reach if the kernel agrees.
 pub(super) fn register(reach: Reach) -> Option<Reach> {
     let command = match reach {
         Reach::Process => MembarrierCommand::RegisterPrivateExpedited,

@@ -7,7 +7,7 @@ use units::Nanos;
 
 use super::life::Life;
 use super::reach::Reach;
-use super::ring::Shared;
+use super::shared::RingMemory;
 use super::{ChunkError, Pod};
 use crate::sync::Arc;
 
@@ -30,14 +30,15 @@ pub struct WriteChunk<'a, T> {
     frames: usize,
 }
 
-/// Frames to read in place; as a slice, those of channel 0. Dropped without [`ReadChunk::release`], it can be had again.
+/// Frames to read in place; as a slice, those of channel 0. Dropped without [`ReadChunk::release`], it can be had
+/// again.
 pub struct ReadChunk<'a, T> {
     consumer: &'a mut Consumer<T>,
     frames: usize,
 }
 
 impl<T: Pod> Producer<T> {
-    pub(super) fn new(shared: Arc<Shared>, life: Option<Life>) -> Self {
+    pub(super) fn new(shared: Arc<RingMemory>, life: Option<Life>) -> Self {
         Self {
             reach: Reach::new(shared, life),
             items: PhantomData,
@@ -110,7 +111,7 @@ impl<T: Pod> Producer<T> {
 }
 
 impl<T: Pod> Consumer<T> {
-    pub(super) fn new(shared: Arc<Shared>, life: Option<Life>) -> Self {
+    pub(super) fn new(shared: Arc<RingMemory>, life: Option<Life>) -> Self {
         Self {
             reach: Reach::new(shared, life),
             items: PhantomData,
@@ -159,8 +160,8 @@ impl<T: Pod> Consumer<T> {
         self.reach.is_closed()
     }
 
-    /// Whether the producer's process is gone without having closed. A call that finds its window does not ask: what was
-    /// given before is still good, and when too little of it is left, it is told.
+    /// Whether the producer's process is gone without having closed. A call that finds its window does not ask: what
+    /// was given before is still good, and when too little of it is left, it is told.
     ///
     /// Real-time: hot between threads, and never; between processes one system call that does not wait.
     pub fn is_peer_dead(&self) -> bool {
@@ -214,8 +215,8 @@ impl<T: Pod> ReadChunk<'_, T> {
     pub fn channel(&self, channel: usize) -> &[T] {
         let reach = &self.consumer.reach;
         let first = reach.shared.channel(channel).cast::<T>();
-        // SAFETY: as in `WriteChunk::channel`; the protocol gives these frames to the consumer alone, which this borrows. A
-        // process that breaks the protocol changes values, which stay values.
+        // SAFETY: as in `WriteChunk::channel`; the protocol gives these frames to the consumer alone, which this
+        // borrows. A process that breaks the protocol changes values, which stay values.
         unsafe { std::slice::from_raw_parts(first.add(reach.position()).as_ptr(), self.frames) }
     }
 

@@ -115,8 +115,8 @@ impl Drop for Mapping {
     fn drop(&mut self) {
         for part in [0..self.lost.start, self.lost.end..self.bytes] {
             if !part.is_empty() {
-                // SAFETY: ours since `reserve`, but for what was lost, and no reference into it outlives its ring. If the
-                // system refuses, the addresses stay taken, which harms nobody.
+                // SAFETY: ours since `reserve`, but for what was lost, and no reference into it outlives its ring. If
+                // the system refuses, the addresses stay taken, which harms nobody.
                 let _ =
                     unsafe { munmap(self.reserved.add(part.start).as_ptr().cast(), part.len()) };
             }

@@ -6,14 +6,14 @@ use units::Nanos;
 
 use super::ChunkError;
 use super::life::Life;
-use super::ring::Shared;
+use super::shared::RingMemory;
 use super::side::Side;
 use crate::sync::Arc;
 
 /// An end without the type of its items, on cache lines of its own: the two ends are often made side by side.
 #[repr(align(128))]
 pub(super) struct Reach<const IS_PRODUCER: bool> {
-    pub(super) shared: Arc<Shared>,
+    pub(super) shared: Arc<RingMemory>,
     side: Side<IS_PRODUCER>,
     /// The frame of the ring at which it stands, less than the capacity.
     position: usize,
@@ -24,12 +24,12 @@ pub(super) struct Reach<const IS_PRODUCER: bool> {
 /// Between threads an end spins so often before it sleeps, a few microseconds.
 const SPINS: u32 = 64;
 /// How often an end that waits looks whether the other one's process is there.
-pub(super) const LOOK: Nanos = Nanos(50_000_000);
+pub(super) const LIVENESS_INTERVAL: Nanos = Nanos(50_000_000);
 // A process that is gone is noticed within 100 ms, and some of these are for waking up.
-const _: () = assert!(LOOK.0 <= 90_000_000);
+const _: () = assert!(LIVENESS_INTERVAL.0 <= 90_000_000);
 
 impl<const IS_PRODUCER: bool> Reach<IS_PRODUCER> {
-    pub(super) fn new(shared: Arc<Shared>, life: Option<Life>) -> Self {
+    pub(super) fn new(shared: Arc<RingMemory>, life: Option<Life>) -> Self {
         Self {
             side: Side::new(shared.layout.frames),
             shared,
@@ -147,8 +147,9 @@ impl<const IS_PRODUCER: bool> Reach<IS_PRODUCER> {
     }
 }
 
-/// Asks and sleeps by turns, until the answer is another than [`ChunkError::TooFewFrames`] or `limit` has passed. No sleep is longer
-/// than [`LOOK`], and after each it asks: so whatever asking can find out is known by then, though nobody wakes us.
+/// Asks and sleeps by turns, until the answer is another than [`ChunkError::TooFewFrames`] or `limit` has passed. No
+/// sleep is longer than [`LIVENESS_INTERVAL`], and after each it asks: so whatever asking can find out is known by
+/// then, though nobody wakes us.
 fn in_pieces<E>(
     end: &mut E,
     limit: Option<Nanos>,
@@ -165,7 +166,7 @@ fn in_pieces<E>(
         if left == 0 {
             return ask(end);
         }
-        sleep(end, Nanos(left.min(LOOK.0)));
+        sleep(end, Nanos(left.min(LIVENESS_INTERVAL.0)));
     }
 }
 
@@ -179,7 +180,7 @@ impl<const IS_PRODUCER: bool> Drop for Reach<IS_PRODUCER> {
 
 #[cfg(all(test, not(loom)))]
 mod tests {
-    use super::{LOOK, in_pieces};
+    use super::{LIVENESS_INTERVAL, in_pieces};
     use crate::mirror::ChunkError;
     use units::Nanos;
 
@@ -202,22 +203,41 @@ mod tests {
 
     #[test]
     fn who_waits_asks_after_each_short_sleep_and_so_finds_out_in_time() {
-        for gone_at in [0, 1, LOOK.0 - 1, LOOK.0, 7 * LOOK.0 + 3] {
+        for gone_at in [
+            0,
+            1,
+            LIVENESS_INTERVAL.0 - 1,
+            LIVENESS_INTERVAL.0,
+            7 * LIVENESS_INTERVAL.0 + 3,
+        ] {
             let (came, asked) = waited(None, gone_at);
             assert_eq!(came, DEAD);
             let noticed = *asked.last().unwrap();
             assert!(noticed - gone_at < 100_000_000, "{gone_at}: {asked:?}");
-            assert!(asked.windows(2).all(|pair| pair[1] - pair[0] <= LOOK.0));
+            assert!(
+                asked
+                    .windows(2)
+                    .all(|pair| pair[1] - pair[0] <= LIVENESS_INTERVAL.0)
+            );
         }
     }
 
     #[test]
     fn a_limit_is_kept_and_asked_at_once_more() {
-        let limit = 2 * LOOK.0 + 5;
+        let limit = 2 * LIVENESS_INTERVAL.0 + 5;
         let (came, asked) = waited(Some(Nanos(limit)), u64::MAX);
         assert_eq!(
             (came, asked),
-            (SHORT, vec![0, LOOK.0, 2 * LOOK.0, limit, limit])
+            (
+                SHORT,
+                vec![
+                    0,
+                    LIVENESS_INTERVAL.0,
+                    2 * LIVENESS_INTERVAL.0,
+                    limit,
+                    limit
+                ]
+            )
         );
         let (came, asked) = waited(Some(Nanos(0)), u64::MAX);
         assert_eq!((came, asked), (SHORT, vec![0, 0]));

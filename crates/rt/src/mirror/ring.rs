@@ -2,7 +2,6 @@
 
 use std::marker::PhantomData;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::ptr::NonNull;
 
 use units::Nanos;
 
@@ -12,7 +11,7 @@ use super::layout::Layout;
 use super::life::Life;
 use super::mapping::Mapping;
 use super::memory::{self, PageSize};
-use super::reach::LOOK;
+use super::shared::{RingMemory, header};
 use super::{Pod, RingError};
 use crate::fence::AsymmetricFence;
 use crate::sync::Arc;
@@ -20,18 +19,8 @@ use crate::wake::kernel::Kernel;
 
 /// A ring of frames with one item of `T` on each channel, whose ends are yet to be taken.
 pub struct Ring<T> {
-    shared: Arc<Shared>,
+    shared: Arc<RingMemory>,
     items: PhantomData<T>,
-}
-
-/// What both ends of one process hold: the memory is unmapped after the last of them.
-pub(super) struct Shared {
-    mapping: Mapping,
-    pub(super) layout: Layout,
-    pub(super) fences: AsymmetricFence,
-    pub(super) kernel: Kernel,
-    /// The memory's descriptor, where it can be handed on.
-    file: Option<OwnedFd>,
 }
 
 /// A ring for at least `frames` frames of one channel, between two threads, and its ends.
@@ -44,7 +33,7 @@ pub fn channel<T: Pod>(frames: usize) -> Result<(Producer<T>, Consumer<T>), Ring
 
 impl<T: Pod> Ring<T> {
     /// How often an end that waits looks whether the other one's process is still there.
-    pub const LIVENESS_INTERVAL: Nanos = LOOK;
+    pub const LIVENESS_INTERVAL: Nanos = super::reach::LIVENESS_INTERVAL;
 
     /// A ring of `channels` x at least `frames` items for threads of this process; each channel is rounded up to whole
     /// pages.
@@ -106,7 +95,7 @@ impl<T: Pod> Ring<T> {
             return Err(RingError::Incompatible("its sizes contradict each other"));
         }
         Ok(Self {
-            shared: Arc::new(Shared {
+            shared: Arc::new(RingMemory {
                 mapping: Mapping::new(file.as_fd(), &layout)?,
                 layout,
                 fences: AsymmetricFence::across_processes(),
@@ -128,7 +117,7 @@ impl<T: Pod> Ring<T> {
         unsafe { mapping.start().cast::<Header>().write(Header::new()) };
         header(&mapping).description.write(&layout, T::TAG);
         Ok(Self {
-            shared: Arc::new(Shared {
+            shared: Arc::new(RingMemory {
                 mapping,
                 layout,
                 fences,
@@ -181,30 +170,3 @@ impl<T: Pod> Ring<T> {
         self.shared.layout.channels
     }
 }
-
-impl Shared {
-    #[inline]
-    pub(super) fn header(&self) -> &Header {
-        header(&self.mapping)
-    }
-
-    /// Where a channel begins; twice [`Layout::channel`] bytes are good from there on.
-    #[inline]
-    pub(super) fn channel(&self, channel: usize) -> NonNull<u8> {
-        assert!(channel < self.layout.channels, "there is such a channel");
-        let offset = self.layout.page + 2 * channel * self.layout.channel();
-        // SAFETY: less than the span of the mapping, since there is such a channel.
-        unsafe { self.mapping.start().add(offset) }
-    }
-}
-
-#[inline]
-fn header(mapping: &Mapping) -> &Header {
-    // SAFETY: a mapping begins with a page, which is aligned and large enough; any bits are a header, whose words are
-    // all atomic.
-    unsafe { mapping.start().cast::<Header>().as_ref() }
-}
-
-// The smallest pages are larger; loom's words are too.
-#[cfg(not(loom))]
-const _: () = assert!(size_of::<Header>() <= 4096 && align_of::<Header>() <= 4096);

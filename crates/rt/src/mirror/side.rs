@@ -140,7 +140,7 @@ mod loom_tests {
             if is_closed {
                 return false;
             }
-            let fences = AsymmetricFence::set_up();
+            let fences = AsymmetricFence::within_process();
             side.sleep(&ring.header, fences, &ring.kernel, Nanos(1_000_000), 1);
         }
     }
@@ -148,13 +148,13 @@ mod loom_tests {
     fn give<const IS_PRODUCER: bool>(side: &mut Side<IS_PRODUCER>, ring: &Ring) {
         side.advance(&ring.header, 1);
         let other = Side::<IS_PRODUCER>::other_bell(&ring.header);
-        other.ring(AsymmetricFence::set_up(), &ring.kernel);
+        other.ring(AsymmetricFence::within_process(), &ring.kernel);
     }
 
     fn close<const IS_PRODUCER: bool>(ring: &Ring) {
         Side::<IS_PRODUCER>::own_bell(&ring.header).close();
         let other = Side::<IS_PRODUCER>::other_bell(&ring.header);
-        other.ring(AsymmetricFence::set_up(), &ring.kernel);
+        other.ring(AsymmetricFence::within_process(), &ring.kernel);
     }
 
     fn write(ring: &Arc<Ring>, count: u32) -> loom::thread::JoinHandle<()> {

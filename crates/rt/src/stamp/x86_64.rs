@@ -23,8 +23,8 @@ pub(super) fn now() -> u64 {
     }
 }
 
-/// What the processor says of itself; `None` where the counter must be compared with the clock: in a virtual machine
-/// too, whose counter may have been scaled.
+/// Rate that the processor tells (CPUID leaf 0x15); `None` where the counter must be compared with the clock: also in a
+/// virtual machine, whose counter may be scaled.
 pub(super) fn ticks_per_second() -> Option<u64> {
     now();
     if SOURCE.load(Ordering::Relaxed) == CLOCK {

@@ -1,6 +1,6 @@
 //! Sleeping and waking where there is no futex, and under loom: a lock and a condition.
 //!
-//! Here a wake takes a lock for a few instructions, and every sleeper wakes to look whether it was meant.
+//! Here a wake takes a lock for a few instructions, and every sleeper wakes to look at the word.
 
 use std::num::NonZeroU32;
 use std::sync::PoisonError;
@@ -13,7 +13,7 @@ use crate::sync::{Condvar, Mutex};
 
 #[derive(Debug)]
 pub(crate) struct Kernel {
-    /// How many are asleep.
+    /// Number of sleepers.
     asleep: Mutex<u32>,
     woken: Condvar,
 }
@@ -32,7 +32,7 @@ impl Kernel {
         Self::new()
     }
 
-    pub(crate) fn wake(&self, _word: &AtomicU32, count: u32, _names: NonZeroU32) -> u32 {
+    pub(crate) fn wake(&self, _word: &AtomicU32, count: u32, _mask: NonZeroU32) -> u32 {
         let asleep = self.asleep.lock().unwrap_or_else(PoisonError::into_inner);
         self.woken.notify_all();
         (*asleep).min(count)
@@ -42,7 +42,7 @@ impl Kernel {
         &self,
         word: &AtomicU32,
         expected: u32,
-        _names: NonZeroU32,
+        _mask: NonZeroU32,
         limit: Option<Nanos>,
     ) {
         let mut asleep = self.asleep.lock().unwrap_or_else(PoisonError::into_inner);

@@ -26,23 +26,24 @@ impl Kernel {
     }
 
     /// One system call that does not block.
-    pub(crate) fn wake(&self, word: &AtomicU32, count: u32, names: NonZeroU32) -> u32 {
+    pub(crate) fn wake(&self, word: &AtomicU32, count: u32, mask: NonZeroU32) -> u32 {
         let count = count.min(i32::MAX as u32);
         // It fails only for a bad address, and this is a reference.
-        futex::wake_bitset(word, self.flags, count, names).map_or(0, |woken| woken as u32)
+        futex::wake_bitset(word, self.flags, count, mask).map_or(0, |woken| woken as u32)
     }
 
     pub(crate) fn sleep(
         &self,
         word: &AtomicU32,
         expected: u32,
-        names: NonZeroU32,
+        mask: NonZeroU32,
         limit: Option<Nanos>,
     ) {
         // Each failure (the word has changed, a signal came, the time is over) means: look again.
         let _ = match limit {
-            None => futex::wait_bitset(word, self.flags, expected, None, names),
-            // The named form takes a date where this takes a span; who waits with a limit answers to all names.
+            None => futex::wait_bitset(word, self.flags, expected, None, mask),
+            // The masked form takes a point in time where this takes a span. Whoever waits with a limit answers to
+            // every mask.
             Some(limit) => futex::wait(word, self.flags, expected, Some(&span(limit))),
         };
     }
