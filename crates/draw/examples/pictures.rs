@@ -1,10 +1,9 @@
-//! Draws known graphs, a schedule and plots into the folder that is named.
+//! Draws test graphs, a cycle and plots into the folder that is named: `cargo run --example pictures -- FOLDER`.
 
-use divisi_draw::plot::{
-    self, Axis, BarSeries, Bin, DataPoint, Guide, GuideAt, HistogramSeries, Series,
-};
+use divisi_draw::plot::{self, Axis, BarPlot, BarSeries, DataPoint, LinePlot, Scale, Series};
 use divisi_draw::{
-    GanttArrow, GanttBar, GanttChart, GanttMarker, GanttRow, MarkerKind, NodeClass, Picture,
+    GanttArrow, GanttBar, GanttChart, GanttMarker, GanttRow, MarkerKind, NodeClass, PartitionChart,
+    PartitionLevel, PartitionRow, Picture,
 };
 use graph::{Catalogue, shape};
 use std::path::Path;
@@ -32,134 +31,99 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     for (name, patch) in patches {
         write(name, divisi_draw::graph(&patch, &none)?)?;
     }
-    write("schedule", divisi_draw::gantt(&lanes()))?;
-    write("cycles", plot::histogram(&cycles()))?;
+    write("cycle", divisi_draw::gantt(&cycle()))?;
+    write("partitions", divisi_draw::partitions(&partitions()))?;
     write("speed", plot::lines(&speed()))?;
     write("locks", plot::bars(&locks()))?;
-    write("heat", plot::heat(&heat()))?;
     Ok(())
 }
 
-fn cycles() -> plot::Histogram {
-    let bin = |i: u64| Bin {
-        from: 180.0 + i as f64 * 10.0,
-        to: 190.0 + i as f64 * 10.0,
-        count: 4000 / (i * i + 1) + u64::from(i == 130),
+fn speed() -> LinePlot {
+    let names = ["sequential", "hlfet", "etf", "cpfd", "stealing", "weighted"];
+    let series = |(i, name): (usize, &&str)| {
+        let point = |frames: &f64| {
+            let value = 1.0 + (frames / 16.0).log2() * 0.07 * i as f64 + 0.05 * i as f64;
+            let max = Some(value + 0.3);
+            (*frames, DataPoint { value, max })
+        };
+        Series {
+            name: (*name).into(),
+            points: [16.0, 32.0, 64.0, 128.0, 256.0, 512.0]
+                .iter()
+                .map(point)
+                .collect(),
+        }
     };
-    plot::Histogram {
-        title: "Cycle times of the diamond, 156 nodes".into(),
-        note: "3 workers, 2048 frames, 10 000 cycles".into(),
-        x: Axis::log("cycle", "µs"),
-        y: Axis::log("cycles", ""),
-        series: vec![HistogramSeries {
-            name: "etf".into(),
-            bins: (0..140).map(bin).collect(),
-        }],
-        guides: vec![
-            Guide {
-                at: GuideAt::X(1333.0),
-                label: "deadline 1.33 ms".into(),
-            },
-            Guide {
-                at: GuideAt::X(240.0),
-                label: "p99".into(),
-            },
-            Guide {
-                at: GuideAt::X(260.0),
-                label: "p99.9".into(),
-            },
-        ],
-        late_from: Some(1333.0),
-    }
-}
-
-fn speed() -> plot::LinePlot {
-    let names = [
-        "sequential",
-        "hlfet",
-        "etf",
-        "cpfd",
-        "stealing",
-        "global",
-        "weighted",
-        "deadline",
-    ];
-    let series = |(i, name): (usize, &&str)| Series {
-        name: (*name).into(),
-        points: [16.0, 32.0, 64.0, 128.0, 256.0, 512.0]
-            .iter()
-            .map(|frames: &f64| {
-                let at = 1.0 + (frames / 16.0).log2() * 0.07 * i as f64 + 0.05 * i as f64;
-                (
-                    *frames,
-                    DataPoint::between(at - 0.08, at, at + 0.06).worst(at + 0.3),
-                )
-            })
-            .collect(),
-    };
-    plot::LinePlot {
+    LinePlot {
         title: "Speed-up over sequential on two workers".into(),
-        note: "rake of 101 nodes of 1 µs; median and quartiles, × the worst".into(),
-        x: Axis::log("block", "frames").naming([16.0, 32.0, 64.0, 128.0, 256.0, 512.0]),
-        y: Axis::linear("speed-up", ""),
+        x: Axis {
+            label: "block".into(),
+            unit: "frames".into(),
+            scale: Scale::Log,
+        },
+        y: Axis {
+            label: "speed-up".into(),
+            ..Axis::default()
+        },
         series: names.iter().enumerate().map(series).collect(),
-        guides: vec![Guide {
-            at: GuideAt::Y(2.0),
-            label: "two workers' bound".into(),
-        }],
-        ..plot::LinePlot::default()
+        ..LinePlot::default()
     }
 }
 
-fn locks() -> plot::BarPlot {
+fn locks() -> BarPlot {
     let series = |(i, name): (usize, &&str)| BarSeries {
         name: (*name).into(),
         values: (0..4)
-            .map(|g| {
-                let at = 75.0 / (1.0 + 2.0 * i as f64) + f64::from(g) * 3.3;
-                Some(DataPoint::between(at * 0.8, at, at * 1.1).worst(at * 1.3))
-            })
+            .map(|group| Some((75.0 / (1.0 + 2.0 * i as f64) + f64::from(group) * 3.3).into()))
             .collect(),
     };
-    plot::BarPlot {
+    let names = ["mutex", "global", "weighted", "stealing"];
+    BarPlot {
         title: "Locks taken in a cycle".into(),
-        note: "500 objects, 64 of them dear".into(),
-        label: "threads".into(),
         groups: ["2, idle", "2, playing", "6, idle", "6, playing"]
             .map(String::from)
             .into(),
-        y: Axis::linear("acquisitions", "per thread and cycle"),
-        series: ["mutex", "global", "weighted", "stealing"]
-            .iter()
-            .enumerate()
-            .map(series)
-            .collect(),
-        guides: Vec::new(),
+        y: Axis {
+            label: "acquisitions".into(),
+            unit: "per thread and cycle".into(),
+            ..Axis::default()
+        },
+        series: names.iter().enumerate().map(series).collect(),
     }
 }
 
-fn heat() -> plot::Heat {
-    let names = ["line 100", "rake 101", "diamond 156", "random 500"];
-    let cell = |(row, column): (usize, usize)| (1 + row * 3 + column) as f64 * 17.3;
-    plot::Heat {
-        title: "Mean cycle time".into(),
-        note: "128 frames, at rest".into(),
-        x: "scheduler".into(),
-        y: "graph".into(),
-        columns: ["sequential", "hlfet", "etf", "cpfd", "stealing"]
-            .map(String::from)
-            .into(),
-        rows: names.map(String::from).into(),
-        value: Axis::linear("mean", "µs"),
-        values: (0..4)
-            .map(|row| (0..5).map(|column| cell((row, column))).collect())
+/// Two partitions of 16128 frames.
+fn partitions() -> PartitionChart {
+    let row = |name: &str, levels: &[(u64, u64, u64)]| PartitionRow {
+        name: name.into(),
+        note: "2.345 % of a core at worst".into(),
+        levels: levels
+            .iter()
+            .map(|(start, size, count)| PartitionLevel {
+                start: *start,
+                size: *size,
+                count: *count,
+                in_callback: *start == 0,
+            })
             .collect(),
+    };
+    PartitionChart {
+        title: "An impulse response of 16128 frames".into(),
+        note: "blocks of 128 frames".into(),
+        length: 16128,
+        block: 128,
+        rate_hz: 44_100,
+        rows: vec![
+            row("doubling", &[(0, 128, 2), (256, 256, 2), (768, 512, 2)]),
+            row("optimum", &[(0, 128, 14), (1792, 1024, 14)]),
+        ],
+        deadlines_of: Some(1),
     }
 }
 
 /// A cycle on three workers.
-fn lanes() -> GanttChart {
-    let hues = [
+fn cycle() -> GanttChart {
+    let classes = [
         NodeClass::Source,
         NodeClass::Effect,
         NodeClass::Join,
@@ -167,50 +131,50 @@ fn lanes() -> GanttChart {
         NodeClass::Sink,
         NodeClass::Other,
     ];
-    let mut lanes = Vec::new();
-    let mut crossings = Vec::new();
+    let mut rows = Vec::new();
+    let mut arrows = Vec::new();
     for worker in 0..3u64 {
         let mut at = worker * 3700;
-        let mut boxes = Vec::new();
+        let mut bars = Vec::new();
         for i in 0..14u64 {
             let long = 900 + (i * 7919 + worker * 104_729) % 6200;
-            boxes.push(GanttBar {
+            bars.push(GanttBar {
                 label: format!("voice-{worker}-{i}"),
                 start_ns: at,
                 end_ns: at + long,
                 critical: worker == i % 3,
                 copy: i == 5 && worker > 0,
-                class: hues[(i % 6) as usize],
+                class: classes[(i % 6) as usize],
             });
             if i % 5 == 2 {
-                crossings.push(GanttArrow {
+                arrows.push(GanttArrow {
                     from: (worker as usize, at + long),
                     to: ((worker as usize + 1) % 3, at + long + 1200),
                 });
             }
             at += long + (i * 31 % 4) * 400;
         }
-        lanes.push(GanttRow {
+        rows.push(GanttRow {
             name: format!("worker {worker}"),
-            bars: boxes,
+            bars,
         });
     }
-    let mark = |lane, at_ns, what, label: &str| GanttMarker {
-        row: lane,
-        time_ns: at_ns,
-        kind: what,
+    let marker = |row, time_ns, kind, label: &str| GanttMarker {
+        row,
+        time_ns,
+        kind,
         label: label.into(),
     };
     GanttChart {
         title: "the slowest cycle".into(),
         note: "3 workers · 42 steps".into(),
-        rows: lanes,
-        arrows: crossings,
+        rows,
+        arrows,
         markers: vec![
-            mark(Some(1), 3600, MarkerKind::Wake, "wakes"),
-            mark(Some(1), 58_000, MarkerKind::Sleep, "sleeps"),
-            mark(Some(2), 7400, MarkerKind::Wake, "wakes"),
-            mark(None, 62_000, MarkerKind::Miss, "missed"),
+            marker(Some(1), 3600, MarkerKind::Wake, "wakes"),
+            marker(Some(1), 58_000, MarkerKind::Sleep, "sleeps"),
+            marker(Some(2), 7400, MarkerKind::Wake, "wakes"),
+            marker(None, 62_000, MarkerKind::Miss, "missed"),
         ],
         deadline_ns: Some(62_000),
     }

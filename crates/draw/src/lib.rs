@@ -1,26 +1,41 @@
-//! Pictures: graphs in layers, schedules and traces as lanes, figures as plots; each as SVG, PDF or PNG.
+//! Pictures: graphs as layered diagrams, schedules as Gantt charts, measured values as plots; each as SVG, PDF or PNG.
 //!
-//! Takes graphs, schedules and figures, gives bytes; the same bytes for the same input on every machine.
+//! Takes graphs, schedules and measured values, gives bytes; the same bytes for the same input on every machine.
 //! May: allocate and take its time. May not: open files, read a clock, know code that runs, use `unsafe`.
+//!
+//! A picture is made in two steps that know nothing of each other. A chart turns what it shows into a [`Picture`]: a list
+//! of shapes and texts with colours and coordinates. A writer turns that into a file.
+//!
+//! ```text
+//!  Graph ──▶ diagram ──▶ layout                                 ┌▶ format::svg
+//!  GanttChart ─────────▶ gantt      ──▶ Picture (shapes, texts) ├▶ format::pdf
+//!  PartitionChart ─────▶ partition                              └▶ format::png
+//!  LinePlot, BarPlot ──▶ plot
+//! ```
+//!
+//! ```
+//! use draw::plot::{Axis, LinePlot, Series, lines};
+//!
+//! let series = Series { name: "etf".into(), points: vec![(16.0, 1.2.into()), (64.0, 1.9.into())] };
+//! let y = Axis { label: "speed-up".into(), ..Axis::default() };
+//! let picture = lines(&LinePlot { y, series: vec![series], ..LinePlot::default() });
+//! assert!(picture.svg().starts_with("<svg"));
+//! ```
 #![forbid(unsafe_code)]
 
-mod font;
-mod ink;
-mod lanes;
+mod class;
+mod diagram;
+mod format;
+mod gantt;
 mod layout;
 mod partition;
-mod patch;
-mod pdf;
 mod picture;
 pub mod plot;
-mod png;
-mod svg;
 mod ticks;
 
-pub use lanes::{
-    GanttArrow, GanttBar, GanttChart, GanttMarker, GanttRow, MarkerKind, NodeClass, gantt,
-};
+pub use class::NodeClass;
+pub use diagram::{GraphTooLarge, graph, graph_with_labels};
+pub use format::png::PngError;
+pub use gantt::{GanttArrow, GanttBar, GanttChart, GanttMarker, GanttRow, MarkerKind, gantt};
 pub use partition::{PartitionChart, PartitionLevel, PartitionRow, partitions};
-pub use patch::{GraphTooLarge, graph, graph_with_labels};
 pub use picture::Picture;
-pub use png::PngError;

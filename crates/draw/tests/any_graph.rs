@@ -1,4 +1,4 @@
-//! Pictures of graphs that nobody would draw by hand.
+//! Diagrams of random graphs and of very large ones.
 
 use divisi_draw::graph as picture_of;
 use graph::{Catalogue, Edge, Graph, Node, NodeId, Port, PortRef, Signal, SourceSpan};
@@ -17,8 +17,8 @@ impl Seed {
     }
 }
 
-/// Edges from anywhere to anywhere: cycles, loops at one node, several edges between the same ports.
-fn wild(seed: u64, nodes: u64, edges: u64) -> Graph {
+/// Edges between random nodes: cycles, self-loops, several edges between the same ports.
+fn random_graph(seed: u64, nodes: u64, edges: u64) -> Graph {
     let mut seed = Seed(seed);
     let mut graph = Graph::default();
     let port = |i: u64| Port {
@@ -47,9 +47,9 @@ fn wild(seed: u64, nodes: u64, edges: u64) -> Graph {
 }
 
 #[test]
-fn any_graph_is_drawn_with_every_node_and_finite_lengths() {
+fn random_graphs_are_drawn_with_every_node_and_finite_coordinates() {
     for seed in 0..60 {
-        let patch = wild(seed, 1 + seed % 17, seed * 2);
+        let patch = random_graph(seed, 1 + seed % 17, seed * 2);
         let picture = picture_of(&patch, &Catalogue::default()).unwrap().svg();
         assert!(picture.matches("font-weight").count() == patch.len());
         assert!(
@@ -61,7 +61,7 @@ fn any_graph_is_drawn_with_every_node_and_finite_lengths() {
 
 #[test]
 fn many_edges_and_many_nodes_are_drawn_too() {
-    let dense = picture_of(&wild(1, 300, 22_000), &Catalogue::default())
+    let dense = picture_of(&random_graph(1, 300, 22_000), &Catalogue::default())
         .unwrap()
         .svg();
     assert!(dense.contains("300 nodes and 22000 edges") && dense.len() < 8_000_000);
@@ -75,15 +75,15 @@ fn many_edges_and_many_nodes_are_drawn_too() {
 }
 
 #[test]
-fn what_nobody_could_read_is_refused_before_anything_is_made() {
+fn too_large_graphs_are_refused_before_any_work() {
     let long = graph::shape::line(100_000, None).unwrap();
     let refused = picture_of(&long, &Catalogue::default()).unwrap_err();
     assert_eq!(refused.nodes, 100_000);
     assert!(refused.to_string().starts_with("100000 nodes are too many"));
-    let dense = wild(1, 10, 100_001);
+    let dense = random_graph(1, 10, 100_001);
     let refused = picture_of(&dense, &Catalogue::default()).unwrap_err();
     assert!(refused.to_string().starts_with("100001 edges"));
-    let mut wide = wild(1, 9, 3);
+    let mut wide = random_graph(1, 9, 3);
     let port = |i: u32| Port {
         name: format!("p{i}"),
         signal: Signal::Control,

@@ -1,14 +1,15 @@
-//! Pictures as files: small ones that are kept, and whatever bytes and words are thrown at every kind.
+//! Pictures as files: golden files of small ones, and random and hostile input for every kind.
 
-use divisi_draw::plot::{self, Axis, DataPoint, Guide, GuideAt};
+use divisi_draw::plot::{self, Axis, BarPlot, BarSeries, DataPoint, LinePlot, Scale, Series};
 use divisi_draw::{
-    GanttArrow, GanttBar, GanttChart, GanttMarker, GanttRow, MarkerKind, NodeClass, Picture,
+    GanttArrow, GanttBar, GanttChart, GanttMarker, GanttRow, MarkerKind, NodeClass, PartitionChart,
+    PartitionLevel, PartitionRow, Picture,
 };
 use graph::{Catalogue, Graph, Node, Port, Signal};
 use std::path::Path;
 use units::Channels;
 
-/// Words that break what trusts them.
+/// Texts that break code that trusts them.
 const WORDS: [&str; 9] = [
     "",
     "osc <&> \"'",
@@ -21,7 +22,7 @@ const WORDS: [&str; 9] = [
     "a very long name that goes on and on and on and on and on and on and on and on and on and on and on and on and on",
 ];
 
-/// Numbers that break what trusts them.
+/// Numbers that break code that trusts them.
 const NUMBERS: [f64; 12] = [
     0.0,
     -0.0,
@@ -75,38 +76,22 @@ impl Seed {
     }
 
     fn axis(&mut self) -> Axis {
-        let mut axis = if self.next().is_multiple_of(2) {
-            Axis::log(self.word(), self.word())
-        } else {
-            Axis::linear(self.word(), self.word())
-        };
-        if self.next().is_multiple_of(3) {
-            (axis.from, axis.to) = (Some(self.number()), Some(self.number()));
-            axis.ticks = self.many(3, |seed| (seed.number(), seed.word()));
-        }
-        axis
-    }
-
-    fn value(&mut self) -> DataPoint {
-        let some = |seed: &mut Self| seed.next().is_multiple_of(2).then(|| seed.number());
-        DataPoint {
-            at: self.number(),
-            low: some(self),
-            high: some(self),
-            worst: some(self),
-        }
-    }
-
-    fn guide(&mut self) -> Guide {
-        let at = self.number();
-        Guide {
-            at: self.of(&[GuideAt::X(at), GuideAt::Y(at)]),
+        Axis {
             label: self.word(),
+            unit: self.word(),
+            scale: self.of(&[Scale::Linear, Scale::Log]),
         }
     }
 
-    fn lanes(&mut self) -> GanttChart {
-        let one = |seed: &mut Self| GanttBar {
+    fn point(&mut self) -> DataPoint {
+        DataPoint {
+            value: self.number(),
+            max: self.next().is_multiple_of(2).then(|| self.number()),
+        }
+    }
+
+    fn gantt(&mut self) -> GanttChart {
+        let bar = |seed: &mut Self| GanttBar {
             label: seed.word(),
             start_ns: seed.ns(),
             end_ns: seed.ns(),
@@ -114,12 +99,18 @@ impl Seed {
             copy: seed.next().is_multiple_of(2),
             class: seed.of(&[NodeClass::Source, NodeClass::Other]),
         };
+        let kinds = [
+            MarkerKind::Wake,
+            MarkerKind::Sleep,
+            MarkerKind::Miss,
+            MarkerKind::Note,
+        ];
         GanttChart {
             title: self.word(),
             note: self.word(),
             rows: self.many(4, |seed| GanttRow {
                 name: seed.word(),
-                bars: seed.many(9, one),
+                bars: seed.many(9, bar),
             }),
             arrows: self.many(4, |seed| GanttArrow {
                 from: (seed.of(&[0, 1, usize::MAX]), seed.ns()),
@@ -128,91 +119,68 @@ impl Seed {
             markers: self.many(4, |seed| GanttMarker {
                 row: seed.of(&[None, Some(0), Some(usize::MAX)]),
                 time_ns: seed.ns(),
-                kind: seed.of(&[
-                    MarkerKind::Wake,
-                    MarkerKind::Sleep,
-                    MarkerKind::Miss,
-                    MarkerKind::Note,
-                ]),
+                kind: seed.of(&kinds),
                 label: seed.word(),
             }),
             deadline_ns: self.of(&[None, Some(0), Some(50_000), Some(u64::MAX)]),
         }
     }
 
-    fn picture(&mut self) -> Picture {
-        let title = self.word();
-        let note = self.word();
-        match self.next() % 6 {
-            0 => divisi_draw::gantt(&self.lanes()),
-            1 => plot::histogram(&plot::Histogram {
-                title,
-                note,
-                x: self.axis(),
-                y: self.axis(),
-                series: self.many(3, |seed| plot::HistogramSeries {
-                    name: seed.word(),
-                    bins: seed.many(9, |seed| plot::Bin {
-                        from: seed.number(),
-                        to: seed.number(),
-                        count: seed.ns(),
-                    }),
-                }),
-                guides: self.many(3, Self::guide),
-                late_from: Some(self.number()),
+    fn partitions(&mut self) -> PartitionChart {
+        let level = |seed: &mut Self| PartitionLevel {
+            start: seed.ns(),
+            size: seed.ns(),
+            count: seed.ns(),
+            in_callback: seed.next().is_multiple_of(2),
+        };
+        PartitionChart {
+            title: self.word(),
+            note: self.word(),
+            length: self.ns(),
+            block: self.ns(),
+            rate_hz: self.of(&[0, 44_100]),
+            rows: self.many(4, |seed| PartitionRow {
+                name: seed.word(),
+                note: seed.word(),
+                levels: seed.many(5, level),
             }),
-            2 => plot::bars(&plot::BarPlot {
-                title,
-                note,
-                label: self.word(),
+            deadlines_of: self.of(&[None, Some(0), Some(7)]),
+        }
+    }
+
+    fn picture(&mut self) -> Picture {
+        match self.next() % 4 {
+            0 => divisi_draw::gantt(&self.gantt()),
+            1 => divisi_draw::partitions(&self.partitions()),
+            2 => plot::bars(&BarPlot {
+                title: self.word(),
                 groups: self.many(5, Self::word),
                 y: self.axis(),
-                series: self.many(5, |seed| plot::BarSeries {
+                series: self.many(5, |seed| BarSeries {
                     name: seed.word(),
-                    values: seed.many(6, |seed| Some(seed.value())),
+                    values: seed.many(6, |seed| Some(seed.point())),
                 }),
-                guides: self.many(3, Self::guide),
             }),
-            3 => plot::heat(&plot::Heat {
-                title,
-                note,
-                x: self.word(),
-                y: self.word(),
-                columns: self.many(5, Self::word),
-                rows: self.many(5, Self::word),
-                value: self.axis(),
-                values: self.many(5, |seed| seed.many(6, Self::number)),
+            _ => plot::lines(&LinePlot {
+                title: self.word(),
+                x: self.axis(),
+                y: self.axis(),
+                series: self.many(30, |seed| Series {
+                    name: seed.word(),
+                    points: seed.many(9, |seed| (seed.number(), seed.point())),
+                }),
+                labels: self.many(3, |seed| (seed.number(), seed.number(), seed.word())),
             }),
-            kind => {
-                let lines = plot::LinePlot {
-                    title,
-                    note,
-                    x: self.axis(),
-                    y: self.axis(),
-                    series: self.many(30, |seed| plot::Series {
-                        name: seed.word(),
-                        points: seed.many(9, |seed| (seed.number(), seed.value())),
-                    }),
-                    guides: self.many(3, Self::guide),
-                    labels: self.many(3, |seed| (seed.number(), seed.number(), seed.word())),
-                };
-                if kind == 4 {
-                    plot::lines(&lines)
-                } else {
-                    plot::scatter(&lines)
-                }
-            }
         }
     }
 }
 
-/// Whether `svg` is well-formed: elements nest, attributes are quoted and not repeated, and nothing stands bare that may
-/// not.
+/// Checks that `svg` is well-formed: elements nest, attributes are quoted and not repeated, and every character is allowed.
 fn check_xml(svg: &str) {
     let mut open = Vec::new();
     let mut rest = svg;
     while let Some(at) = rest.find('<') {
-        check_words(&rest[..at]);
+        check_text(&rest[..at]);
         let end = at + rest[at..].find('>').expect("a tag ends");
         let tag = &rest[at + 1..end];
         rest = &rest[end + 1..];
@@ -228,7 +196,7 @@ fn check_xml(svg: &str) {
         while !attributes.trim().is_empty() {
             let (key, after) = attributes.split_once("=\"").expect("a value is quoted");
             let (value, after) = after.split_once('"').expect("a quote is closed");
-            check_words(value);
+            check_text(value);
             assert!(!names.contains(&key.trim()), "{key} twice in {tag}");
             assert!(!value.contains("NaN") && !value.contains("inf"), "{tag}");
             names.push(key.trim());
@@ -241,16 +209,16 @@ fn check_xml(svg: &str) {
     assert!(open.is_empty() && rest.trim().is_empty());
 }
 
-fn check_words(words: &str) {
-    for (at, _) in words.match_indices('&') {
-        let end = words[at..].find(';').expect("an entity ends");
-        assert!(["&amp", "&lt", "&gt", "&quot"].contains(&&words[at..at + end]));
+fn check_text(text: &str) {
+    for (at, _) in text.match_indices('&') {
+        let end = text[at..].find(';').expect("an entity ends");
+        assert!(["&amp", "&lt", "&gt", "&quot"].contains(&&text[at..at + end]));
     }
-    let is_told = |c: char| !matches!(c, '<' | '\u{0}'..='\u{8}' | '\u{b}'..='\u{1f}' | '\u{fffe}' | '\u{ffff}');
-    assert!(words.chars().all(is_told));
+    let is_allowed = |c: char| !matches!(c, '<' | '\u{0}'..='\u{8}' | '\u{b}'..='\u{1f}' | '\u{fffe}' | '\u{ffff}');
+    assert!(text.chars().all(is_allowed));
 }
 
-/// Whether every object of a PDF is where its table says.
+/// Checks that every object of a PDF is where its table says.
 fn check_pdf(pdf: &[u8]) {
     let ascii: String = pdf
         .iter()
@@ -277,11 +245,11 @@ fn check_pdf(pdf: &[u8]) {
         .next()
         .unwrap();
     assert_eq!(start.parse(), Ok(head.len()));
-    assert!(ascii.ends_with("%%EOF\n"));
+    assert!(ascii.ends_with("%%EOF"));
 }
 
 #[test]
-fn whatever_is_thrown_at_it_every_format_is_whole() {
+fn every_picture_is_valid_in_every_format() {
     for seed in 0..1500 {
         let picture = Seed(seed).picture();
         check_xml(&picture.svg());
@@ -313,26 +281,27 @@ fn nodes_with_any_name_are_drawn() {
     assert!(picture.png(1.0).is_ok());
 }
 
-fn kept() -> Vec<(&'static str, Picture)> {
-    let task = |label: &str, start_ns, end_ns, critical| GanttBar {
+/// The pictures of the golden files.
+fn golden() -> Vec<(&'static str, Picture)> {
+    let bar = |label: &str, start_ns, end_ns, critical| GanttBar {
         label: label.into(),
         start_ns,
         end_ns,
         critical,
         ..GanttBar::default()
     };
-    let lane = |name: &str, boxes| GanttRow {
+    let row = |name: &str, bars| GanttRow {
         name: name.into(),
-        bars: boxes,
+        bars,
     };
-    let lanes = GanttChart {
+    let gantt = GanttChart {
         title: "etf on two cores".into(),
         rows: vec![
-            lane(
+            row(
                 "core 0",
-                vec![task("osc", 0, 4000, true), task("mix", 4000, 9500, true)],
+                vec![bar("osc", 0, 4000, true), bar("mix", 4000, 9500, true)],
             ),
-            lane("core 1", vec![task("filter", 500, 3100, false)]),
+            row("core 1", vec![bar("filter", 500, 3100, false)]),
         ],
         arrows: vec![GanttArrow {
             from: (1, 3100),
@@ -341,45 +310,47 @@ fn kept() -> Vec<(&'static str, Picture)> {
         deadline_ns: Some(10_000),
         ..GanttChart::default()
     };
-    let lines = plot::LinePlot {
+    let with_max = DataPoint {
+        value: 1.3,
+        max: Some(1.5),
+    };
+    let lines = LinePlot {
         title: "Speed-up".into(),
-        x: Axis::log("block", "frames").naming([16.0, 64.0]),
-        y: Axis::linear("speed-up", ""),
-        series: vec![plot::Series {
+        x: Axis {
+            label: "block".into(),
+            unit: "frames".into(),
+            scale: Scale::Log,
+        },
+        y: Axis {
+            label: "speed-up".into(),
+            ..Axis::default()
+        },
+        series: vec![Series {
             name: "etf".into(),
-            points: vec![
-                (16.0, DataPoint::between(1.2, 1.3, 1.5)),
-                (64.0, 1.9.into()),
-            ],
+            points: vec![(16.0, with_max), (64.0, 1.9.into())],
         }],
-        guides: vec![Guide {
-            at: GuideAt::Y(2.0),
-            label: "bound".into(),
-        }],
-        ..plot::LinePlot::default()
+        ..LinePlot::default()
     };
     let rake = graph::shape::rake(8, None).unwrap();
+    let rake = divisi_draw::graph(&rake, &Catalogue::default()).unwrap();
     vec![
-        ("schedule", divisi_draw::gantt(&lanes)),
+        ("schedule", divisi_draw::gantt(&gantt)),
         ("lines", plot::lines(&lines)),
-        (
-            "rake",
-            divisi_draw::graph(&rake, &Catalogue::default()).unwrap(),
-        ),
+        ("rake", rake),
     ]
 }
 
-/// With `KEEP=1` in the environment the files are written anew: look at them before they are committed.
+/// With `KEEP=1` in the environment the golden files are written anew: look at them before you commit them.
 #[test]
-fn kept_pictures_are_drawn_as_they_were() {
+fn pictures_equal_their_golden_files() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
-    for (name, picture) in kept() {
+    for (name, picture) in golden() {
         let path = folder.join(name).with_extension("svg");
         if std::env::var_os("KEEP").is_some() {
             std::fs::write(&path, picture.svg()).unwrap();
         }
-        let kept = std::fs::read_to_string(&path).unwrap();
-        assert!(picture.svg() == kept, "{name} is not as it was");
-        check_xml(&kept);
+        let golden = std::fs::read_to_string(&path).unwrap();
+        assert!(picture.svg() == golden, "{name} has changed");
+        check_xml(&golden);
     }
 }

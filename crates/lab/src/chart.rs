@@ -69,9 +69,8 @@ impl Chart {
         let rows: Vec<BarRow> = rows.into_iter().collect();
         let is_wide = spread(&rows) > MAX_LINEAR_RATIO;
         let value = |(at, worst): (f64, f64)| DataPoint {
-            at,
-            worst: (worst > at).then_some(worst),
-            ..DataPoint::default()
+            value: at,
+            max: (worst > at).then_some(worst),
         };
         let series = rows.into_iter().map(|(name, values)| BarSeries {
             name,

@@ -136,9 +136,7 @@ fn hue(graph: &Graph, work: StepOp) -> NodeClass {
         (StepOp::Sink { .. }, _) => NodeClass::Sink,
         (StepOp::WriteLine { .. } | StepOp::Align { .. } | StepOp::Loop(_), _)
         | (StepOp::Process { line: Some(_), .. }, _) => NodeClass::Delay,
-        (_, Some(node)) if node.inputs.is_empty() => NodeClass::Source,
-        (_, Some(node)) if node.outputs.is_empty() => NodeClass::Sink,
-        (_, Some(node)) if node.inputs.len() + node.outputs.len() > 2 => NodeClass::Join,
+        (_, Some(node)) => NodeClass::from_ports(node.inputs.len(), node.outputs.len()),
         _ => NodeClass::Effect,
     }
 }

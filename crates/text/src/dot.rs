@@ -1,14 +1,14 @@
-//! A graph for Graphviz.
+//! Writes a graph for Graphviz.
 
 use graph::{Edge, Graph, Node, Port};
 use std::fmt::Write;
 
-/// `graph` in the DOT language: nodes are records with a field a port, sources on the left.
+/// Writes `graph` in the DOT language: nodes are records with a field for each port, sources on the left.
 pub fn write(graph: &Graph) -> String {
     write_with_labels(graph, |_| None)
 }
 
-/// The same with words at edges.
+/// [`write`] with a label at each edge for which `edge_label` gives one.
 pub fn write_with_labels(graph: &Graph, edge_label: impl Fn(&Edge) -> Option<String>) -> String {
     let mut text = String::from("digraph session {\n  rankdir=LR;\n  node [shape=record];\n");
     for (id, node) in graph.nodes() {
@@ -21,7 +21,8 @@ pub fn write_with_labels(graph: &Graph, edge_label: impl Fn(&Edge) -> Option<Str
     }
     for edge in graph.edges() {
         let (from, to) = (edge.from, edge.to);
-        let words = edge_label(edge).map(|words| format!(" [label=\"{}\"]", quoted(&words)));
+        let label =
+            edge_label(edge).map(|label| format!(" [label=\"{}\"]", escaped_string(&label)));
         writeln!(
             text,
             "  n{}:o{} -> n{}:i{}{};",
@@ -29,15 +30,20 @@ pub fn write_with_labels(graph: &Graph, edge_label: impl Fn(&Edge) -> Option<Str
             from.port,
             to.node.0,
             to.port,
-            words.unwrap_or_default()
+            label.unwrap_or_default()
         )
         .expect("a String takes all");
     }
     text + "}\n"
 }
 
+/// The label of a record: inputs, name and kind, outputs.
 fn label(node: &Node) -> String {
-    let name = format!("{}\\n{}", escaped(&node.name), escaped(&node.kind));
+    let name = format!(
+        "{}\\n{}",
+        escaped_label(&node.name),
+        escaped_label(&node.kind)
+    );
     let sides = [
         fields('i', &node.inputs),
         Some(name),
@@ -47,14 +53,15 @@ fn label(node: &Node) -> String {
     format!("{{{}}}", sides.join("|"))
 }
 
+/// The fields of one side; `None` without ports.
 fn fields(side: char, ports: &[Port]) -> Option<String> {
-    let field = |(i, port): (usize, &Port)| format!("<{side}{i}> {}", escaped(&port.name));
+    let field = |(i, port): (usize, &Port)| format!("<{side}{i}> {}", escaped_label(&port.name));
     let fields: Vec<String> = ports.iter().enumerate().map(field).collect();
     (!fields.is_empty()).then(|| format!("{{{}}}", fields.join("|")))
 }
 
-/// As a record's label may have it.
-fn escaped(text: &str) -> String {
+/// `text` inside a record's label.
+fn escaped_label(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {
         if matches!(c, '"' | '\\' | '{' | '}' | '|' | '<' | '>' | ' ') {
@@ -65,14 +72,14 @@ fn escaped(text: &str) -> String {
     escaped
 }
 
-/// As a string may have it.
-fn quoted(text: &str) -> String {
-    text.chars().fold(String::new(), |mut quoted, c| {
+/// `text` inside a string.
+fn escaped_string(text: &str) -> String {
+    text.chars().fold(String::new(), |mut escaped, c| {
         if matches!(c, '"' | '\\') {
-            quoted.push('\\');
+            escaped.push('\\');
         }
-        quoted.push(if c.is_control() { ' ' } else { c });
-        quoted
+        escaped.push(if c.is_control() { ' ' } else { c });
+        escaped
     })
 }
 
@@ -92,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn words_stand_at_edges_inside_their_quotes() {
+    fn labels_of_edges_are_escaped() {
         let graph = shape::line(2, None).unwrap();
         let text = write_with_labels(&graph, |_| Some("a \"b\"\n".into()));
         assert!(
@@ -102,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn odd_names_stay_inside_their_quotes() {
+    fn names_are_escaped() {
         let mut graph = Graph::default();
         graph.add(Node::new("a\"|{b}\n", "x")).unwrap();
         assert!(write(&graph).contains("label=\"{a\\\"\\|\\{b\\} \\nx}\""));

@@ -1,28 +1,36 @@
-//! Graphs as text: reads and writes `.ag` and the native `.toml` session, and writes DOT.
+//! Sessions as text: reads and writes `.ag` and `.toml`, writes DOT, shows diagnostics on a terminal.
 //!
-//! Takes bytes and a [`Catalogue`], gives a [`Session`] *and* everything that is wrong with the text, each with its
-//! place: reading never fails and never panics, and one bad line costs only itself.
+//! Takes bytes and a [`Catalogue`], gives a [`Session`] *and* a diagnostic with its place for everything that is wrong:
+//! reading never fails and never panics, and one bad line costs only itself.
 //! May: allocate, in proportion to the text. May not: open files, use `unsafe`, trust a number that it has read.
 //!
-//! Both readers go the same way: bytes → text (`source`) → what is written, with places (`draft`) → a graph that is
-//! checked against the catalogue (`assemble`, `params`, `edges`).
+//! Both formats are read in three steps. Only the second knows the format, only the third knows the catalogue:
 //!
-//! A graph that was read is in *canonical form*, so that to write and read it again gives an equal one: a node has the
-//! parameters `in` and `out`, last, where its kind lets it choose their number, and `channels` after them where that is
-//! not 1; a number, a flag or a word is a [`graph::Value`] of the type that its kind asks for.
+//! ```text
+//!  bytes ──source──▶ text ──ag or toml──▶ Ast ──resolve──▶ Graph
+//!                       │ lines, columns   │ errors of       │ unknown kinds, wrong parameters,
+//!                       ▼                  ▼ syntax          ▼ edges between ports that do not exist
+//!                     Diagnostics ◀────────┴─────────────────┘   ──terminal──▶ "a.ag:2:3: error: …"
+//! ```
+//!
+//! `source` decodes UTF-8 and turns bytes into lines and columns. [`ag`] and [`toml`] give an `ast`: nodes and edges as
+//! they are written, each part with its place. `resolve` builds the graph from it and checks it against the catalogue.
+//! Each step reports to the same `diagnostics` and goes on with what is left.
+//!
+//! A graph that was read is in *canonical form*, so that writing and reading it gives an equal one: a node has the
+//! parameters `in` and `out`, last, if its kind lets it choose their number, and `channels` after them if that is not 1; a
+//! parameter's value has the type that its kind asks for.
 #![forbid(unsafe_code)]
 
 pub mod ag;
-mod assemble;
+mod ast;
+mod diagnostics;
 pub mod dot;
-mod draft;
-mod edges;
-mod findings;
-mod number;
-mod params;
-mod render;
+mod resolve;
 mod session;
 mod source;
+mod terminal;
+mod time;
 pub mod toml;
 
 #[cfg(test)]
@@ -30,13 +38,13 @@ mod round_trip;
 #[cfg(test)]
 mod sample;
 
-pub use render::{MAX_SHOWN, render_diagnostics};
-pub use session::Session;
-pub use session::{ParsedSession, Section, Settings};
+pub use session::{ParsedSession, Section, Session, Settings};
+pub use terminal::{MAX_SHOWN, render_diagnostics};
 
 use graph::{Catalogue, Diagnostic, SourceSpan};
 
-/// Reads `bytes` in the format that the extension of `name` says.
+/// Reads `bytes` in the format that the extension of `name` says, `.ag` or `.toml`. Another extension is an error in the
+/// diagnostics.
 pub fn read_by_extension(
     name: &str,
     bytes: impl AsRef<[u8]>,
@@ -49,8 +57,8 @@ pub fn read_by_extension(
         _ => ParsedSession {
             session: Session::default(),
             diagnostics: vec![
-                Diagnostic::error(SourceSpan::NONE, "this is no kind of session that is known")
-                    .help("give a file whose name ends in `.ag` or `.toml`"),
+                Diagnostic::error(SourceSpan::NONE, "unknown file format")
+                    .help("a session is a file whose name ends in `.ag` or `.toml`"),
             ],
         },
     }

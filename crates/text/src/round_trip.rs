@@ -1,16 +1,17 @@
-//! Property: what is written, in either format, is read again as it was.
+//! Property: a session that is written, in either format, is read again as it was.
 
 use crate::sample::catalogue;
-use crate::{Section, Session, Settings, ag, toml};
+use crate::session::{Section, Session, Settings};
+use crate::{ag, toml};
 use graph::{
     Catalogue, Edge, Graph, Kind, Node, NodeId, ParamRange, ParamValue, PortRef, Signal, SourceSpan,
 };
 use proptest::prelude::*;
 use units::{Channels, Frames, Nanos, SampleRate};
 
-/// A node by what is drawn for it: kind, name, numbers, words, cost, every, enabled.
+/// The random values that a node is made of.
 #[derive(Clone, Debug)]
-struct Draw {
+struct Sample {
     kind: prop::sample::Index,
     name: String,
     numbers: [f64; 4],
@@ -21,7 +22,7 @@ struct Draw {
     enabled: bool,
 }
 
-fn draw(name: &'static str) -> impl Strategy<Value = Draw> {
+fn sample(name: &'static str) -> impl Strategy<Value = Sample> {
     let about = (
         any::<prop::sample::Index>(),
         name,
@@ -35,7 +36,7 @@ fn draw(name: &'static str) -> impl Strategy<Value = Draw> {
         any::<bool>(),
     );
     (about, own).prop_map(
-        |((kind, name, numbers, words, counts), (cost, every, enabled))| Draw {
+        |((kind, name, numbers, words, counts), (cost, every, enabled))| Sample {
             kind,
             name,
             numbers,
@@ -48,26 +49,22 @@ fn draw(name: &'static str) -> impl Strategy<Value = Draw> {
     )
 }
 
-/// The node in canonical form; plain ones say only what .ag can say.
-fn node(draw: &Draw, plain: bool, catalogue: &Catalogue) -> Node {
+/// The node in canonical form; a plain one has only what `.ag` has a syntax for.
+fn node(sample: &Sample, plain: bool, catalogue: &Catalogue) -> Node {
     let kinds: Vec<&Kind> = catalogue.kinds().collect();
-    let kind = kinds[draw.kind.index(kinds.len())];
-    let mut node = Node::new(draw.name.clone(), kind.name);
-    for (param, draw_01) in kind.params.iter().zip(draw.numbers) {
+    let kind = kinds[sample.kind.index(kinds.len())];
+    let mut node = Node::new(sample.name.clone(), kind.name);
+    for (param, unit) in kind.params.iter().zip(sample.numbers) {
         let value = match &param.range {
-            ParamRange::Number {
-                min: least,
-                max: most,
-                ..
-            } => ParamValue::Number(least + (most - least) * draw_01),
-            ParamRange::Choice(words) => ParamValue::Text(words[(draw_01 * 1.9) as usize].into()),
-            ParamRange::Flag => ParamValue::Flag(draw_01 > 0.5),
-            ParamRange::File(_) | ParamRange::Text => ParamValue::Text(draw.words.clone()),
+            ParamRange::Number { min, max, .. } => ParamValue::Number(min + (max - min) * unit),
+            ParamRange::Choice(words) => ParamValue::Text(words[(unit * 1.9) as usize].into()),
+            ParamRange::Flag => ParamValue::Flag(unit > 0.5),
+            ParamRange::File(_) | ParamRange::Text => ParamValue::Text(sample.words.clone()),
         };
         node.set(param.name, value);
     }
-    node.set("my-own", ParamValue::Text(draw.words.clone()));
-    let [inputs, outputs, channels] = draw.counts.map(f64::from);
+    node.set("my-own", ParamValue::Text(sample.words.clone()));
+    let [inputs, outputs, channels] = sample.counts.map(f64::from);
     let has_many = matches!(kind.name, "mix" | "work");
     if has_many {
         node.set("in", ParamValue::Number(inputs));
@@ -77,28 +74,28 @@ fn node(draw: &Draw, plain: bool, catalogue: &Catalogue) -> Node {
         node.set("channels", ParamValue::Number(channels));
     }
     assert!(Catalogue::assign_ports(kind, &mut node).is_empty());
-    node.cost = draw.cost.map(Nanos);
+    node.cost = sample.cost.map(Nanos);
     if !plain {
-        node.every = draw.every;
-        node.enabled = draw.enabled;
+        node.every = sample.every;
+        node.enabled = sample.enabled;
     }
     node
 }
 
-fn fits(sent: Signal, heard: Signal) -> bool {
-    sent == heard
+fn fits(sent: Signal, accepted: Signal) -> bool {
+    sent == accepted
         || matches!(
-            (sent, heard),
+            (sent, accepted),
             (Signal::Audio(Channels(1)), Signal::Audio(_))
         )
 }
 
-fn graph(draws: &[Draw], ends: &[[prop::sample::Index; 4]], plain: bool) -> Graph {
+fn graph(samples: &[Sample], ends: &[[prop::sample::Index; 4]], plain: bool) -> Graph {
     let catalogue = catalogue();
     let mut graph = Graph::default();
-    for draw in draws {
-        // A name that is there already is left out.
-        let _ = graph.add(node(draw, plain, &catalogue));
+    for sample in samples {
+        // A name that exists already is left out.
+        let _ = graph.add(node(sample, plain, &catalogue));
     }
     for [from, output, to, input] in ends {
         let id = |index: &prop::sample::Index| NodeId(index.index(graph.len()) as u32);
@@ -108,8 +105,8 @@ fn graph(draws: &[Draw], ends: &[[prop::sample::Index; 4]], plain: bool) -> Grap
             continue;
         }
         let (output, input) = (output.index(a.outputs.len()), input.index(b.inputs.len()));
-        let (sent, heard) = (a.outputs[output].signal, b.inputs[input].signal);
-        if fits(sent, heard) && (!plain || sent != Signal::Event) {
+        let (sent, accepted) = (a.outputs[output].signal, b.inputs[input].signal);
+        if fits(sent, accepted) && (!plain || sent != Signal::Event) {
             let end = |node, port: usize| PortRef {
                 node,
                 port: port as u16,
@@ -131,12 +128,12 @@ fn ends() -> impl Strategy<Value = Vec<[prop::sample::Index; 4]>> {
 proptest! {
     #[test]
     fn an_ag_session_is_read_as_it_was_written(
-        draws in prop::collection::vec(draw("[a-zA-Z][a-zA-Z0-9_-]{0,8}"), 1..20),
+        samples in prop::collection::vec(sample("[a-zA-Z][a-zA-Z0-9_-]{0,8}"), 1..20),
         ends in ends(),
         deadline in prop::option::of(0..1_000_000_000_000u64),
     ) {
         let settings = Settings { deadline: deadline.map(Nanos), ..Settings::default() };
-        let session = Session { graph: graph(&draws, &ends, true), settings, sections: Vec::new() };
+        let session = Session { graph: graph(&samples, &ends, true), settings, sections: Vec::new() };
         let text = ag::write(&session, &catalogue()).unwrap();
         let reading = ag::read(&text, &catalogue());
         prop_assert_eq!(&reading.diagnostics, &[], "{}", text);
@@ -145,7 +142,7 @@ proptest! {
 
     #[test]
     fn a_toml_session_is_read_as_it_was_written(
-        draws in prop::collection::vec(draw(".{0,8}"), 1..20),
+        samples in prop::collection::vec(sample(".{0,8}"), 1..20),
         ends in ends(),
         rate in prop::option::of(1_000u32..768_000),
         block in prop::option::of(1u32..65_536),
@@ -154,14 +151,14 @@ proptest! {
         let settings = Settings { rate, block: block.map(Frames), deadline: None };
         let mine = |name: &str, text: &str| Section {
             name: name.into(),
-            place: SourceSpan::NONE,
+            span: SourceSpan::NONE,
             text: text.into(),
         };
         let sections = vec![
             mine("title", "title = 'x' # y\n"),
             mine("mine", "# w\n[mine]\na = 1\n\n[mine.b]\nc = \"\"\"\n[nodes.x]\n\"\"\"\n"),
         ];
-        let session = Session { graph: graph(&draws, &ends, false), settings, sections };
+        let session = Session { graph: graph(&samples, &ends, false), settings, sections };
         let text = toml::write(&session);
         let reading = toml::read(&text, &catalogue());
         prop_assert!(!reading.has_errors(), "{}\n{:#?}", text, reading.diagnostics);

@@ -1,4 +1,4 @@
-//! A small catalogue for this crate's tests: ports and parameters of every sort.
+//! A small catalogue for this crate's tests, with ports and parameters of every sort.
 
 use graph::{Catalogue, Kind, Param, ParamRange, PortCount, PortSignal, PortSpec, Role};
 use units::Channels;
@@ -13,12 +13,8 @@ fn param(name: &'static str, unit: &'static str, range: ParamRange) -> Param {
     }
 }
 
-fn number(least: f64, most: f64, default: f64) -> ParamRange {
-    ParamRange::Number {
-        min: least,
-        max: most,
-        default,
-    }
+fn number(min: f64, max: f64, default: f64) -> ParamRange {
+    ParamRange::Number { min, max, default }
 }
 
 fn many(name: &'static str, default: u16) -> PortSpec {

@@ -1,66 +1,66 @@
-//! What a text holds: a graph, settings, and sections that others own.
+//! The contents of a text: a graph, settings, and sections that others own.
 
 use graph::{Diagnostic, Graph, SourceSpan};
 use units::{Frames, Nanos, SampleRate};
 
-/// What a text holds.
+/// The contents of a text.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Session {
     /// The patch.
     pub graph: Graph,
-    /// How to play it, where the text says so.
+    /// How to play it, as far as the text says so.
     pub settings: Settings,
-    /// What other readers own, in order.
+    /// The sections that other readers own, in the order of the text.
     pub sections: Vec<Section>,
 }
 
-/// How to play a session, where the text says so.
+/// How to play a session, as far as the text says so.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Settings {
-    /// Frames a second.
+    /// Sample rate.
     pub rate: Option<SampleRate>,
-    /// Frames in a block.
+    /// Length of a block.
     pub block: Option<Frames>,
-    /// By when a block has to be done.
+    /// Time in which a block has to be done.
     pub deadline: Option<Nanos>,
 }
 
 impl Settings {
-    /// The rates that a text may ask for, in Hz.
+    /// Valid sample rates in Hz.
     pub const RATES: std::ops::RangeInclusive<u32> = 1_000..=768_000;
-    /// The blocks that a text may ask for, in frames.
+    /// Valid block lengths in frames.
     pub const BLOCKS: std::ops::RangeInclusive<u32> = 1..=65_536;
 }
 
-/// A top-level part of a `.toml` session that the reader does not own; it passes through to the writer.
+/// A top-level part of a `.toml` session that this reader does not own; the writer writes it as it was.
 #[derive(Clone, Debug)]
 pub struct Section {
     /// Its first key: `cells` for `[cells]`, for `[[cells]]`, for `[cells.left]` and for `cells = …`.
     pub name: String,
     /// Where it begins.
-    pub place: SourceSpan,
-    /// Every line of it as it was written, headers and comments included.
+    pub span: SourceSpan,
+    /// All of its lines as they were written, headers and comments included.
     pub text: String,
 }
 
-/// Two sections are equal if they say the same, wherever they stand.
+/// Sections are equal if their names and texts are, wherever they stand.
 impl PartialEq for Section {
     fn eq(&self, other: &Self) -> bool {
         (&self.name, &self.text) == (&other.name, &other.text)
     }
 }
 
-/// What a reader gives.
+/// What a reader returns: a session and everything that is wrong with the text.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ParsedSession {
-    /// As much as could be read.
+    /// As much of it as could be read.
     pub session: Session,
-    /// All that is wrong, by place. Empty where the text is clean.
+    /// Errors and warnings, sorted by place. Empty if there are none.
     pub diagnostics: Vec<Diagnostic>,
 }
 
 impl ParsedSession {
-    /// Whether the session cannot be used.
+    /// Returns true if there is an error, so that the session should not be used.
     pub fn has_errors(&self) -> bool {
         self.diagnostics.iter().any(Diagnostic::is_error)
     }

@@ -1,40 +1,43 @@
-//! A text, and where in it a byte stands.
+//! The text, and the line and column of each byte.
 
 use graph::SourceSpan;
 use std::borrow::Cow;
 use std::cell::Cell;
 use std::ops::Range;
 
-/// A stretch of bytes of the text.
-pub(crate) type Span = Range<usize>;
+/// A range of bytes of the text.
+pub(crate) type ByteRange = Range<usize>;
 
-/// A text with an index from bytes to lines and columns, quick on lines of any length.
+/// A text with an index from bytes to lines and columns.
+///
+/// Columns count characters, so they have to be counted. On a line of a megabyte that would take long for each of many
+/// diagnostics: every [`STRIDE`] bytes the number of characters so far is kept, and at most that many are counted.
 pub(crate) struct Source<'t> {
     pub(crate) text: &'t str,
-    /// Where each line begins.
+    /// The first byte of each line.
     lines: Vec<usize>,
-    /// How many characters stand before each [`STRIDE`]th byte.
+    /// Number of characters before each [`STRIDE`]th byte.
     marks: Vec<usize>,
-    /// The line asked for last: the next one is mostly near.
+    /// The line that was asked for last; the next one is mostly near.
     last: Cell<usize>,
 }
 
 const STRIDE: usize = 128;
 
-/// The text of `bytes`, and where something stood that is not UTF-8; U+FFFD stands there now.
+/// Decodes `bytes`. Invalid UTF-8 becomes U+FFFD; returns its positions too.
 pub(crate) fn decode(bytes: &[u8]) -> (Cow<'_, str>, Vec<usize>) {
     if let Ok(text) = std::str::from_utf8(bytes) {
         return (text.into(), Vec::new());
     }
-    let (mut text, mut wrong) = (String::with_capacity(bytes.len()), Vec::new());
+    let (mut text, mut invalid) = (String::with_capacity(bytes.len()), Vec::new());
     for chunk in bytes.utf8_chunks() {
         text.push_str(chunk.valid());
         if !chunk.invalid().is_empty() {
-            wrong.push(text.len());
+            invalid.push(text.len());
             text.push(char::REPLACEMENT_CHARACTER);
         }
     }
-    (text.into(), wrong)
+    (text.into(), invalid)
 }
 
 impl<'t> Source<'t> {
@@ -54,7 +57,7 @@ impl<'t> Source<'t> {
         }
     }
 
-    /// How many characters begin before byte `at`.
+    /// Number of characters before byte `at`.
     fn chars_before(&self, at: usize) -> usize {
         let Some(last) = self.marks.len().checked_sub(1) else {
             return 0;
@@ -63,7 +66,7 @@ impl<'t> Source<'t> {
         self.marks[mark] + count(&self.text.as_bytes()[mark * STRIDE..at])
     }
 
-    /// From 0.
+    /// The line of a byte, from 0.
     pub(crate) fn line_of(&self, at: usize) -> usize {
         let near = self.last.get();
         let begins_by = |line: usize| self.lines.get(line).is_some_and(|start| *start <= at);
@@ -73,15 +76,15 @@ impl<'t> Source<'t> {
         line
     }
 
-    /// The part of `span` that stands on its first line; what begins past the text stands at its end.
-    pub(crate) fn place(&self, span: Span) -> SourceSpan {
-        let start = span.start.min(self.text.len());
+    /// The line, column and width of `range`, as far as its first line goes. A range behind the text is at its end.
+    pub(crate) fn span(&self, range: ByteRange) -> SourceSpan {
+        let start = range.start.min(self.text.len());
         let line = self.line_of(start);
         let line_end = match self.lines.get(line + 1) {
             Some(next) => next - 1,
             None => self.text.len(),
         };
-        let end = span.end.clamp(start, line_end.max(start));
+        let end = range.end.clamp(start, line_end.max(start));
         let before = self.chars_before(start);
         let column = before - self.chars_before(self.lines[line]) + 1;
         let width = (self.chars_before(end) - before).max(1);
@@ -90,7 +93,7 @@ impl<'t> Source<'t> {
     }
 }
 
-/// How many characters begin in `bytes`.
+/// Number of characters that begin in `bytes`: all bytes but UTF-8's continuation bytes, 0b10xxxxxx.
 fn count(bytes: &[u8]) -> usize {
     bytes.iter().filter(|b| (**b as i8) >= -0x40).count()
 }
@@ -104,18 +107,18 @@ mod tests {
         let text = format!("a\r\n{}x = y\nz", "é".repeat(1000));
         let source = Source::new(&text);
         let x = text.find('x').unwrap();
-        assert_eq!(source.place(x..x + 5), SourceSpan::new(2, 1001, 5));
-        assert_eq!(source.place(x..x + 99), SourceSpan::new(2, 1001, 5));
+        assert_eq!(source.span(x..x + 5), SourceSpan::new(2, 1001, 5));
+        assert_eq!(source.span(x..x + 99), SourceSpan::new(2, 1001, 5));
         let end = text.len();
-        assert_eq!(source.place(end..end), SourceSpan::new(3, 2, 1));
-        assert_eq!(source.place(end + 7..end + 9), SourceSpan::new(3, 2, 1));
-        assert_eq!(Source::new("").place(0..0), SourceSpan::new(1, 1, 1));
+        assert_eq!(source.span(end..end), SourceSpan::new(3, 2, 1));
+        assert_eq!(source.span(end + 7..end + 9), SourceSpan::new(3, 2, 1));
+        assert_eq!(Source::new("").span(0..0), SourceSpan::new(1, 1, 1));
     }
 
     #[test]
-    fn what_is_not_utf8_is_found_and_the_rest_kept() {
-        let (text, wrong) = decode(b"a\xff\xfeb\xc3");
+    fn invalid_utf8_is_found_and_the_rest_is_kept() {
+        let (text, invalid) = decode(b"a\xff\xfeb\xc3");
         assert_eq!(text, "a\u{fffd}\u{fffd}b\u{fffd}");
-        assert_eq!(wrong, [1, 4, 8]);
+        assert_eq!(invalid, [1, 4, 8]);
     }
 }

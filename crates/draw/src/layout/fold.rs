@@ -1,132 +1,149 @@
-//! Long pictures in rows, one below the other, as lines of words are: cut where few wires cross.
+//! Breaks a picture that would be too long into rows, one below the other, as text is broken into lines.
+//!
+//! ```text
+//!  row 0   [a]--->[b]--->[c]---.
+//!      .-----------------------'     the return run of the edge c -> d
+//!  row 1   `-->[d]--->[e]
+//! ```
+//!
+//! The edges that cross a cut return one outside the other: the highest of them is the outermost at the right and the
+//! lowest between the rows, so none of them cross.
 
-use super::Web;
+use super::place::{Coordinates, MARGIN};
+use super::types::LayeredGraph;
 
-/// Shorter pictures stay in one row.
-const SHORT: f64 = 3200.0;
-/// How many times wider than high a picture may be.
-const FLAT: f64 = 4.0;
-/// How many times wider than high a folded picture shall be.
-const WIDE: f64 = 1.6;
-/// No cut goes through more wires than this.
-const MOST_CUT: usize = 14;
-/// Between neighbouring wires that go from row to row.
+/// Pictures up to this width stay in one row.
+const MAX_WIDTH: f64 = 3200.0;
+/// So do pictures up to this width over height.
+const MAX_ASPECT: f64 = 4.0;
+/// Width over height that a folded picture aims at.
+const ASPECT: f64 = 1.6;
+/// No cut goes through more edges than this.
+const MAX_CUT: usize = 14;
+/// Distance of neighbouring return runs.
 const STEP: f64 = 9.0;
-/// Between two rows, beside those wires.
+/// Room between two rows, beside the return runs.
 const GAP: f64 = 44.0;
 
-/// Which layers are in which row, and where rows are.
+/// The row of each layer, and where the rows are.
 #[derive(Debug)]
 pub(super) struct Rows {
-    /// For each layer its row, and how far it is moved.
-    pub(super) of_layer: Vec<(usize, f64, f64)>,
-    /// For each cut, above which is the row it ends: the levels between the rows, from the upper row's lowest wire's to
-    /// its highest wire's, of which there are as many as wires cross.
-    turns: Vec<Turn>,
-    /// Width and bottom of all.
+    pub(super) of_layer: Vec<Moved>,
+    /// For each row the returns from its end to the start of the next.
+    returns: Vec<Returns>,
+    /// Width and height of the picture.
     pub(super) size: (f64, f64),
 }
 
-/// The way from the end of a row to the begin of the next.
+/// Where a layer has gone from its place in one long row.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Moved {
+    pub(super) row: usize,
+    pub(super) right: f64,
+    pub(super) down: f64,
+}
+
+/// The return runs below a row.
 #[derive(Debug)]
-struct Turn {
-    /// Below the upper row.
+struct Returns {
+    /// The highest of them.
     top: f64,
-    /// Where the wires that cross are, in the upper row, from the lowest up.
-    wires: Vec<f64>,
+    /// Where the edges leave the row, from the lowest up.
+    edges: Vec<f64>,
     right: f64,
     left: f64,
 }
 
 impl Rows {
-    /// As it is, or in rows.
-    pub(super) fn of(web: &Web, y: &[f64], columns: &[(f64, f64)], margin: f64) -> Self {
-        let spans = spans(web, y, columns.len());
-        let width = columns.last().map_or(0.0, |column| column.1) + margin;
+    /// One row if it is short enough, else as many as give the picture its [`ASPECT`].
+    pub(super) fn of(graph: &LayeredGraph, coordinates: &Coordinates) -> Self {
+        let columns = &coordinates.columns;
+        let spans = spans(graph, &coordinates.y, columns.len());
+        let width = columns.last().map_or(0.0, |column| column.1) + MARGIN;
         let (top, bottom) = join(&spans);
         let height = bottom - top;
-        let crossing = crossing(web, y, columns.len());
-        let is_long = width > SHORT && width > FLAT * (height + 2.0 * margin);
+        let crossing = crossing(graph, &coordinates.y, columns.len());
+        let is_long = width > MAX_WIDTH && width > MAX_ASPECT * (height + 2.0 * MARGIN);
         let cuts = if is_long {
             cuts(&crossing, columns, height)
         } else {
             Vec::new()
         };
-        Self::cut(&spans, &crossing, columns, &cuts, margin)
+        Self::cut(&spans, &crossing, columns, &cuts)
     }
 
+    /// The rows that end after the layers in `cuts`.
     fn cut(
         spans: &[(f64, f64)],
         crossing: &[Option<Vec<f64>>],
         columns: &[(f64, f64)],
         cuts: &[usize],
-        margin: f64,
     ) -> Self {
         let mut rows = Self {
             of_layer: Vec::with_capacity(columns.len()),
-            turns: Vec::new(),
+            returns: Vec::new(),
             size: (0.0, 0.0),
         };
-        let mut at = margin;
-        let most = cuts
-            .iter()
-            .filter_map(|cut| crossing[*cut].as_ref())
-            .map(Vec::len)
-            .max();
-        // The wires that turn stand one outside the other.
-        let aside = most.map_or(0.0, |most| most as f64 * STEP + 16.0);
+        let edges_at = |layer: usize| crossing.get(layer).cloned().flatten().unwrap_or_default();
+        let largest = cuts.iter().map(|cut| edges_at(*cut).len()).max();
+        // Room at both sides for the returns.
+        let aside = largest.map_or(0.0, |count| count as f64 * STEP + 16.0);
         let ends = cuts.iter().map(|cut| cut + 1).chain([columns.len()]);
-        let mut begin = 0;
+        let (mut y, mut begin) = (MARGIN, 0);
         for (row, end) in ends.enumerate() {
             if begin == end {
                 break;
             }
             let (top, bottom) = join(&spans[begin..end]);
-            let (left, right) = (columns[begin].0, columns[end - 1].1);
-            let moved = (row, margin + aside - left, at - top);
+            let moved = Moved {
+                row,
+                right: MARGIN + aside - columns[begin].0,
+                down: y - top,
+            };
             rows.of_layer
                 .extend(std::iter::repeat_n(moved, end - begin));
-            rows.size.0 = rows.size.0.max(right + moved.1 + aside + margin);
-            at += bottom - top;
-            rows.size.1 = at + margin;
-            let wires = crossing.get(end - 1).cloned().flatten().unwrap_or_default();
-            let moved_wires: Vec<f64> = wires.iter().map(|y| y + moved.2).collect();
-            rows.turns.push(Turn {
-                top: at + GAP / 2.0,
-                right: right + moved.1 + 22.0,
-                left: margin + aside - 22.0,
-                wires: moved_wires,
+            let right = columns[end - 1].1 + moved.right;
+            rows.size.0 = rows.size.0.max(right + aside + MARGIN);
+            y += bottom - top;
+            rows.size.1 = y + MARGIN;
+            let edges: Vec<f64> = edges_at(end - 1).iter().map(|y| y + moved.down).collect();
+            let count = edges.len();
+            rows.returns.push(Returns {
+                top: y + GAP / 2.0,
+                right: right + 22.0,
+                left: MARGIN + aside - 22.0,
+                edges,
             });
-            at += GAP + wires.len() as f64 * STEP;
+            y += GAP + count as f64 * STEP;
             begin = end;
         }
         rows
     }
 
-    /// The level stretch from right to left that a wire takes which ends row `row` at `y`: its ends and its level.
-    pub(super) fn turn(&self, row: usize, y: f64) -> (f64, f64, f64) {
-        let turn = &self.turns[row];
-        let far = |wire: &f64| (wire - y).abs();
-        let nearest = (0..turn.wires.len())
-            .min_by(|a, b| far(&turn.wires[*a]).total_cmp(&far(&turn.wires[*b])));
+    /// The run from right to left of the edge that leaves `row` at `y`.
+    pub(super) fn return_run(&self, row: usize, y: f64) -> (f64, f64, f64) {
+        let returns = &self.returns[row];
+        let distance = |edge: &f64| (edge - y).abs();
+        let nearest = (0..returns.edges.len())
+            .min_by(|a, b| distance(&returns.edges[*a]).total_cmp(&distance(&returns.edges[*b])));
         let out = nearest.unwrap_or(0) as f64 * STEP;
-        // The highest wire goes around all others at the right, and is the lowest between the rows.
-        let inner = (turn.wires.len().max(1) - 1) as f64 * STEP - out;
-        (turn.right + out, turn.left - inner, turn.top + out)
+        let inner = (returns.edges.len().max(1) - 1) as f64 * STEP - out;
+        (returns.right + out, returns.left - inner, returns.top + out)
     }
 }
 
 /// The highest and lowest point of each layer.
-fn spans(web: &Web, y: &[f64], layers: usize) -> Vec<(f64, f64)> {
+fn spans(graph: &LayeredGraph, y: &[f64], layers: usize) -> Vec<(f64, f64)> {
     let mut spans = vec![(f64::INFINITY, f64::NEG_INFINITY); layers];
-    for (item, y) in web.items.iter().zip(y) {
-        let span = &mut spans[item.rank];
-        let half = item.height / 2.0;
+    for (vertex, y) in graph.vertices.iter().zip(y) {
+        let span = &mut spans[vertex.layer];
+        let half = vertex.height / 2.0;
         *span = (span.0.min(y - half), span.1.max(y + half));
     }
     spans
 }
 
+/// The highest and lowest point of several layers.
 fn join(spans: &[(f64, f64)]) -> (f64, f64) {
     let ends = spans
         .iter()
@@ -136,20 +153,20 @@ fn join(spans: &[(f64, f64)]) -> (f64, f64) {
     if ends.0 <= ends.1 { ends } else { (0.0, 0.0) }
 }
 
-/// For each layer at which levels wires leave it for the next, from the lowest up; none where one leads back there, or
-/// one that has no passing places.
-fn crossing(web: &Web, y: &[f64], layers: usize) -> Vec<Option<Vec<f64>>> {
+/// For each layer the y of the edges that leave it for the next, from the lowest up. `None` if no cut is possible there:
+/// for a feedback edge, or one without dummies.
+fn crossing(graph: &LayeredGraph, y: &[f64], layers: usize) -> Vec<Option<Vec<f64>>> {
     let mut levels = vec![Some(Vec::new()); layers];
-    for link in &web.links {
-        let rank = web.items[link.left.0].rank;
-        if let Some(levels) = &mut levels[rank] {
+    for link in &graph.links {
+        let layer = graph.vertices[link.left.0].layer;
+        if let Some(levels) = &mut levels[layer] {
             levels.push(y[link.left.0] + link.left.1);
         }
     }
-    for (way, (from, to)) in web.ways.iter().zip(&web.ends) {
-        let (low, high) = (web.items[*from].rank, web.items[*to].rank);
-        let is_lost = way.via.is_empty() && low + 1 < high;
-        if way.is_back || is_lost {
+    for (path, (from, to)) in graph.paths.iter().zip(&graph.ends) {
+        let (low, high) = (graph.vertices[*from].layer, graph.vertices[*to].layer);
+        let has_no_dummies = path.dummies.is_empty() && low + 1 < high;
+        if path.is_feedback || has_no_dummies {
             levels[low.min(high)..low.max(high)].fill(None);
         }
     }
@@ -160,30 +177,30 @@ fn crossing(web: &Web, y: &[f64], layers: usize) -> Vec<Option<Vec<f64>>> {
     levels
 }
 
-/// After which layers to cut.
+/// The layers to cut after: rows of about the same length, each cut near its end where the fewest edges cross.
 fn cuts(crossing: &[Option<Vec<f64>>], columns: &[(f64, f64)], height: f64) -> Vec<usize> {
     let all = columns.last().map_or(0.0, |column| column.1);
-    let rows = (all / (WIDE * (height + GAP))).sqrt().round().max(1.0);
+    let rows = (all / (ASPECT * (height + GAP))).sqrt().round().max(1.0);
     let row = all / rows;
-    let wires = |layer: usize| match &crossing[layer] {
-        Some(levels) if levels.len() <= MOST_CUT => levels.len(),
+    let edges = |layer: usize| match &crossing[layer] {
+        Some(levels) if levels.len() <= MAX_CUT => levels.len(),
         _ => usize::MAX,
     };
     let mut cuts = Vec::new();
     let mut begin = 0;
     while begin < columns.len() && all - columns[begin].0 > 1.15 * row {
-        let long = |layer: usize| columns[layer].1 - columns[begin].0;
+        let length = |layer: usize| columns[layer].1 - columns[begin].0;
         let later = begin..columns.len() - 1;
         let near = later
             .clone()
-            .filter(|layer| long(*layer) > 0.7 * row && long(*layer) < 1.05 * row);
+            .filter(|layer| length(*layer) > 0.7 * row && length(*layer) < 1.05 * row);
         let best = near
-            .min_by_key(|layer| (wires(*layer), columns.len() - layer))
-            .filter(|layer| wires(*layer) < usize::MAX);
+            .min_by_key(|layer| (edges(*layer), columns.len() - layer))
+            .filter(|layer| edges(*layer) < usize::MAX);
         let next = || {
             later
                 .clone()
-                .find(|layer| long(*layer) >= 0.7 * row && wires(*layer) < usize::MAX)
+                .find(|layer| length(*layer) >= 0.7 * row && edges(*layer) < usize::MAX)
         };
         let Some(cut) = best.or_else(next) else { break };
         cuts.push(cut);

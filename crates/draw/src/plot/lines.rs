@@ -1,172 +1,99 @@
-//! Lines and points over two axes.
+//! Line plots.
 
-use super::field::{Around, Field, Range, can_show, noted};
-use super::{DataPoint, GuideAt, LinePlot, Series, series};
-use crate::ink;
-use crate::picture::{Anchor, Look, Picture, plain};
+use super::data::{DataPoint, LinePlot, Series};
+use super::frame::{Field, Frame, omissions};
+use super::range::Range;
+use super::series;
+use crate::picture::color;
+use crate::picture::{Anchor, Picture, Point, Style, regular};
 use std::collections::HashSet;
 
-/// Lines with more points than this have none drawn.
-const MANY: usize = 80;
-/// More labels than this are not drawn.
-const MOST_LABELS: usize = 200;
+/// Series with more points than this are drawn without symbols.
+const MANY_POINTS: usize = 80;
+/// Labels beyond this number are not drawn.
+const MAX_LABELS: usize = 200;
 
-/// Series as lines from point to point.
+/// A line plot: each series as a line from point to point.
 pub fn lines(plot: &LinePlot) -> Picture {
-    draw(plot, true)
-}
-
-/// Series as points alone.
-pub fn scatter(plot: &LinePlot) -> Picture {
-    draw(plot, false)
-}
-
-fn draw(plot: &LinePlot, is_joined: bool) -> Picture {
-    let shown = Shown::of(plot);
-    let around = Around {
+    let series = &plot.series[..plot.series.len().min(series::MAX_SERIES)];
+    let can_show =
+        |(x, point): &&(f64, DataPoint)| plot.x.can_show(*x) && plot.y.can_show(point.value);
+    let valid = |series: &Series| series.points.iter().filter(can_show).copied().collect();
+    let valid: Vec<Vec<(f64, DataPoint)>> = series.iter().map(valid).collect();
+    let given: usize = series.iter().map(|series| series.points.len()).sum();
+    let drawn: usize = valid.iter().map(Vec::len).sum();
+    let frame = Frame {
         title: &plot.title,
-        note: &noted(&plot.note, &shown.left_out),
-        guides: &plot.guides,
+        note: omissions(&[
+            (given - drawn, "values cannot be drawn"),
+            (
+                plot.series.len() - series.len(),
+                "more series are not drawn",
+            ),
+        ]),
+        x: Some(&plot.x),
+        y: &plot.y,
         below: 44.0,
-        names: shown.series.iter().map(|s| s.name.clone()).collect(),
+        names: series.iter().map(|series| series.name.clone()).collect(),
     };
-    let (x, y) = shown.ranges(plot);
-    let (field, mut picture, legend) = Field::draw((Some(&plot.x), x), (&plot.y, y), &around);
-    for (i, points) in shown.good.iter().enumerate() {
-        let aside = shown.aside(i);
-        one(&mut picture, &field, points, i, aside, is_joined);
+    let points = || valid.iter().flatten();
+    let x = Range::of(&plot.x, points().map(|point| point.0), false);
+    let y = Range::of(&plot.y, points().flat_map(|point| point.1.all()), false);
+    let (field, mut picture, legend) = frame.draw(x, y);
+    let has_max = points().any(|(_, point)| point.max.is_some());
+    for (i, points) in valid.iter().enumerate() {
+        // Whiskers at the same x stand beside one another.
+        let middle = (valid.len() as f64 - 1.0) / 2.0;
+        let shift = if has_max {
+            (i as f64 - middle) * 3.0
+        } else {
+            0.0
+        };
+        one(&mut picture, &field, points, i, shift);
     }
     labels(&mut picture, &field, plot);
-    let busy: Vec<(f64, f64)> = (shown.points())
-        .flat_map(|(x, value)| value.all().map(|y| (field.px(*x), field.py(y))))
-        .take(20_000)
-        .collect();
-    field.guides(&mut picture, around.guides, &busy);
     for (i, (x, y)) in legend.iter().enumerate() {
         let (x, y) = (*x, y - 4.0);
-        if is_joined {
-            picture.line((x, y), (x + 24.0, y), series::pen(i));
-        }
-        series::point(&mut picture, (x + 12.0, y), i, 3.2);
+        picture.line((x, y), (x + 24.0, y), series::stroke(i));
+        series::symbol(&mut picture, (x + 12.0, y), i, 3.2);
     }
     picture
 }
 
-/// What of a plot can be drawn.
-struct Shown<'a> {
-    series: &'a [Series],
-    /// By series, the points that both axes can show.
-    good: Vec<Vec<(f64, DataPoint)>>,
-    left_out: [(usize, &'static str); 2],
-}
-
-impl<'a> Shown<'a> {
-    fn of(plot: &'a LinePlot) -> Self {
-        let series = &plot.series[..plot.series.len().min(series::MOST)];
-        let can =
-            |(x, value): &&(f64, DataPoint)| can_show(&plot.x, *x) && can_show(&plot.y, value.at);
-        let good = |series: &Series| series.points.iter().filter(can).copied().collect();
-        let good: Vec<Vec<(f64, DataPoint)>> = series.iter().map(good).collect();
-        let all: usize = series.iter().map(|series| series.points.len()).sum();
-        let drawn: usize = good.iter().map(Vec::len).sum();
-        let more = plot.series.len() - series.len();
-        Self {
-            series,
-            good,
-            left_out: [
-                (all - drawn, "values cannot be drawn"),
-                (more, "more series are not drawn"),
-            ],
-        }
-    }
-
-    fn points(&self) -> impl Iterator<Item = &(f64, DataPoint)> {
-        self.good.iter().flatten()
-    }
-
-    /// Both axes, with room for the guides.
-    fn ranges(&self, plot: &LinePlot) -> (Range, Range) {
-        let guides = || plot.guides.iter().take(16);
-        let upright = guides().filter_map(|guide| match guide.at {
-            GuideAt::X(x) => Some(x),
-            GuideAt::Y(_) => None,
-        });
-        let level = guides().filter_map(|guide| match guide.at {
-            GuideAt::X(_) => None,
-            GuideAt::Y(y) => Some(y),
-        });
-        let x = self.points().map(|point| point.0);
-        let y = self.points().flat_map(|point| point.1.all());
-        (
-            Range::of(&plot.x, x.chain(upright), false),
-            Range::of(&plot.y, y.chain(level), false),
-        )
-    }
-
-    /// How far a series is moved to the right: spreads at the same place stand beside one another.
-    fn aside(&self, series: usize) -> f64 {
-        let is_spread = |(_, v): &(f64, DataPoint)| v.low.or(v.high).or(v.worst).is_some();
-        match self.points().any(is_spread) {
-            true => (series as f64 - (self.good.len() as f64 - 1.0) / 2.0) * 3.0,
-            false => 0.0,
-        }
-    }
-}
-
-/// Words at points.
 fn labels(picture: &mut Picture, field: &Field, plot: &LinePlot) {
-    let can = |(x, y, _): &&(f64, f64, String)| can_show(&plot.x, *x) && can_show(&plot.y, *y);
-    for (x, y, words) in plot.labels.iter().filter(can).take(MOST_LABELS) {
+    let can_show = |(x, y, _): &&(f64, f64, String)| plot.x.can_show(*x) && plot.y.can_show(*y);
+    for (x, y, label) in plot.labels.iter().filter(can_show).take(MAX_LABELS) {
         let at = (field.px(*x) + 5.0, field.py(*y) - 6.0);
-        picture.text(at, words, plain(9.5), ink::FAINT, Anchor::Start);
+        picture.text(at, label, regular(9.5), color::TEXT_MUTED, Anchor::Start);
     }
 }
 
-fn one(
-    picture: &mut Picture,
-    field: &Field,
-    points: &[(f64, DataPoint)],
-    i: usize,
-    aside: f64,
-    is_joined: bool,
-) {
-    let place = |point: &(f64, DataPoint)| (field.px(point.0) + aside, field.py(point.1.at));
-    if is_joined {
-        let course = thinned(points.iter().map(place));
-        picture.polyline(&course, Look::drawn(series::pen(i)));
-    }
-    if is_joined && points.len() > MANY {
+/// Series `i`, shifted to the right by `shift` pixels.
+fn one(picture: &mut Picture, field: &Field, points: &[(f64, DataPoint)], i: usize, shift: f64) {
+    let place = |point: &(f64, DataPoint)| (field.px(point.0) + shift, field.py(point.1.value));
+    let line = thinned(points.iter().map(place));
+    picture.polyline(&line, Style::stroke(series::stroke(i)));
+    if points.len() > MANY_POINTS {
         return;
     }
-    let radius = if points.len() > 200 { 1.8 } else { 3.2 };
     let mut taken = HashSet::new();
     for point in points {
         let (x, y) = place(point);
-        // A point that would hide another wholly is not drawn twice: so there are no more than pixels.
+        // A symbol that would hide another one is left out.
         if !taken.insert((x as i64, y as i64)) {
             continue;
         }
-        let (low, high) = (
-            point.1.low.unwrap_or(point.1.at),
-            point.1.high.unwrap_or(point.1.at),
-        );
-        let worst = point.1.worst.filter(|worst| worst.is_finite());
-        let ends = (field.py(low), field.py(high));
-        series::whisker(
-            picture,
-            x,
-            ends,
-            worst.map(|v| field.py(v)),
-            series::ink_of(i),
-        );
-        series::point(picture, (x, y), i, radius);
+        if let Some(max) = point.1.max.filter(|max| max.is_finite()) {
+            series::max(picture, (x, y), field.py(max), series::color(i));
+        }
+        series::symbol(picture, (x, y), i, 3.2);
     }
 }
 
 /// At most four points for each pixel along x: the first, the lowest, the highest and the last.
-fn thinned(points: impl Iterator<Item = (f64, f64)>) -> Vec<(f64, f64)> {
-    let mut thin: Vec<(f64, f64)> = Vec::new();
-    let mut column: Vec<(f64, f64)> = Vec::new();
+fn thinned(points: impl Iterator<Item = Point>) -> Vec<Point> {
+    let mut thin: Vec<Point> = Vec::new();
+    let mut column: Vec<Point> = Vec::new();
     for point in points {
         if column
             .first()
@@ -176,7 +103,7 @@ fn thinned(points: impl Iterator<Item = (f64, f64)>) -> Vec<(f64, f64)> {
         }
         column.push(point);
         if column.len() > 4 {
-            // The middle three give way to the lowest and the highest of them.
+            // Of the middle three the lowest and the highest stay.
             let inner = &mut column[1..4];
             inner.sort_by(|a, b| a.1.total_cmp(&b.1));
             column.remove(2);
@@ -189,31 +116,33 @@ fn thinned(points: impl Iterator<Item = (f64, f64)>) -> Vec<(f64, f64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plot::{Axis, Guide};
+    use crate::plot::{Axis, Scale};
 
     fn plot(points: Vec<(f64, DataPoint)>) -> LinePlot {
         LinePlot {
             title: "speed-up <1>".into(),
-            x: Axis::log("block", "frames"),
-            y: Axis::linear("speed-up", ""),
+            x: Axis {
+                label: "block".into(),
+                unit: "frames".into(),
+                scale: Scale::Log,
+            },
             series: vec![Series {
                 name: "etf".into(),
                 points,
-            }],
-            guides: vec![Guide {
-                at: GuideAt::Y(2.0),
-                label: "bound".into(),
             }],
             ..LinePlot::default()
         }
     }
 
     #[test]
-    fn every_point_is_drawn_and_what_cannot_be_is_said() {
-        let good = DataPoint::between(1.0, 1.5, 1.8).worst(1.1);
+    fn every_point_is_drawn_and_omissions_are_noted() {
+        let valid = DataPoint {
+            value: 1.5,
+            max: Some(1.8),
+        };
         let mut plot = plot(vec![
-            (16.0, good),
-            (0.0, good),
+            (16.0, valid),
+            (0.0, valid),
             (32.0, f64::NAN.into()),
             (64.0, 1.9.into()),
         ]);
@@ -221,12 +150,9 @@ mod tests {
         let svg = lines(&plot).svg();
         assert!(svg.contains("82 %") && !svg.contains("nowhere"));
         assert!(svg.contains("2 values cannot be drawn") && svg.contains("speed-up &lt;1&gt;"));
-        assert_eq!(
-            svg.matches("<circle").count(),
-            2 + 1,
-            "two points and the legend's"
-        );
-        assert!(svg.contains("bound") && svg.contains("block (frames)"));
+        let symbols = svg.matches("<circle").count();
+        assert_eq!(symbols, 2 + 1, "two points and the legend's");
+        assert!(svg.contains("block (frames)"));
         assert_eq!(svg, lines(&plot).svg());
     }
 
@@ -235,28 +161,21 @@ mod tests {
         let points = (1..100_000)
             .map(|i| (f64::from(i), f64::from(i % 7).into()))
             .collect();
-        let plot = plot(points);
-        assert!(lines(&plot).svg().len() < 100_000);
-        assert!(scatter(&plot).items.len() < 100_000);
+        assert!(lines(&plot(points)).svg().len() < 100_000);
     }
 
     #[test]
-    fn nonsense_is_drawn_without_nonsense() {
+    fn extreme_values_give_a_valid_picture() {
         let odd = [f64::NAN, f64::INFINITY, -1e308, 1e308, 0.0, 1e-308];
         let points = odd
             .iter()
             .flat_map(|x| odd.map(|y| (*x, y.into())))
             .collect();
         let mut plot = plot(points);
-        for _ in 0..2 {
+        for scale in [Scale::Log, Scale::Linear] {
+            plot.x.scale = scale;
             let svg = lines(&plot).svg();
             assert!(!svg.contains("NaN") && !svg.contains("inf"));
-            plot.x = Axis {
-                from: Some(f64::NAN),
-                to: Some(-4.0),
-                ticks: vec![(f64::INFINITY, "\u{0}".into()); 1000],
-                ..Axis::default()
-            };
         }
         assert!(lines(&LinePlot::default()).svg().ends_with("</svg>\n"));
     }

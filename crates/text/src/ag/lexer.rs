@@ -1,45 +1,46 @@
-//! `.ag` text to tokens.
+//! Splits `.ag` text into tokens.
 
-use crate::findings::Findings;
-use crate::source::Span;
+use crate::diagnostics::Diagnostics;
+use crate::source::ByteRange;
 
-/// What a token is.
+/// The kind of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Token {
-    /// A letter, then letters, digits, `-` and `_`.
-    Word,
-    /// A word, a dot and what stands right behind the dot, from byte `dot` on: `a.1`.
+    /// A name: a letter, then letters, digits, `-` and `_`.
+    Name,
+    /// A name, a dot and what is right behind the dot: `a.1`.
     Port {
-        /// Where the dot is.
+        /// The byte of the dot.
         dot: usize,
     },
-    /// A number, perhaps with a sign or an exponent.
+    /// A number, maybe with a sign or an exponent.
     Number,
-    /// A text in quotes, both included.
-    Text,
-    /// `->`
+    /// A string with its quotes.
+    String,
+    /// `->`.
     Arrow,
-    /// One of `= { } : , ;`
+    /// One of `= { } : , ;`.
     Mark(char),
-    /// A text whose quote is never closed, or something that begins no token: said already.
+    /// A string without its closing quote, or a character that begins no token. It is reported already.
     Bad,
     /// The end of the text.
     End,
 }
 
-/// A token, where it stands, and whether it is the first on its line.
+/// A token with its place.
 #[derive(Clone, Debug)]
 pub(super) struct Lexeme {
     pub(super) token: Token,
-    pub(super) at: Span,
-    pub(super) opens_line: bool,
+    pub(super) at: ByteRange,
+    /// True if it is the first of its line.
+    pub(super) is_first: bool,
 }
 
-/// Gives the tokens of a text one by one; the last is [`Token::End`], again and again.
+/// Returns the tokens of a text one by one, and [`Token::End`] again and again at the end.
 pub(super) struct Lexer<'t> {
     text: &'t str,
     at: usize,
-    opens_line: bool,
+    is_first: bool,
 }
 
 impl<'t> Lexer<'t> {
@@ -47,18 +48,18 @@ impl<'t> Lexer<'t> {
         Self {
             text,
             at: 0,
-            opens_line: true,
+            is_first: true,
         }
     }
 
-    pub(super) fn lexeme(&mut self, findings: &mut Findings<'_>) -> Lexeme {
-        self.opens_line |= self.skip_blank(findings);
+    pub(super) fn lexeme(&mut self, diagnostics: &mut Diagnostics<'_>) -> Lexeme {
+        self.is_first |= self.skip_blank(diagnostics);
         let start = self.at;
-        let token = self.token(findings);
+        let token = self.token(diagnostics);
         Lexeme {
             token,
             at: start..self.at,
-            opens_line: std::mem::take(&mut self.opens_line),
+            is_first: std::mem::take(&mut self.is_first),
         }
     }
 }
@@ -78,8 +79,8 @@ impl Lexer<'_> {
         self.at += end.unwrap_or(bytes.len());
     }
 
-    /// Skips space, comments and a byte order mark; whether a line began.
-    fn skip_blank(&mut self, findings: &mut Findings<'_>) -> bool {
+    /// Skips white space, comments and a byte order mark. Returns true if a line began.
+    fn skip_blank(&mut self, diagnostics: &mut Diagnostics<'_>) -> bool {
         let mut new_line = false;
         loop {
             let start = self.at;
@@ -93,7 +94,7 @@ impl Lexer<'_> {
                 match self.rest().find("*/") {
                     Some(end) => self.at += end + 2,
                     None => {
-                        let more = findings.error(start..start + 2, "this comment never ends");
+                        let more = diagnostics.error(start..start + 2, "this comment never ends");
                         more.help("end it with `*/`");
                         self.at = self.text.len();
                     }
@@ -107,13 +108,13 @@ impl Lexer<'_> {
         }
     }
 
-    fn token(&mut self, findings: &mut Findings<'_>) -> Token {
+    fn token(&mut self, diagnostics: &mut Diagnostics<'_>) -> Token {
         let start = self.at;
         let Some(first) = self.peek() else {
             return Token::End;
         };
         match first {
-            b'a'..=b'z' | b'A'..=b'Z' => self.word(),
+            b'a'..=b'z' | b'A'..=b'Z' => self.name_or_port(),
             b'0'..=b'9' => self.number(),
             b'-' if self.rest().starts_with("->") => {
                 self.at += 2;
@@ -122,7 +123,7 @@ impl Lexer<'_> {
             b'-' | b'+' | b'.' if self.rest()[1..].starts_with(|c: char| c.is_ascii_digit()) => {
                 self.number()
             }
-            b'"' => self.text(findings),
+            b'"' => self.string(diagnostics),
             b'=' | b'{' | b'}' | b':' | b',' | b';' => {
                 self.at += 1;
                 Token::Mark(first.into())
@@ -130,20 +131,20 @@ impl Lexer<'_> {
             _ => {
                 let odd = self.rest().chars().next().unwrap_or_default();
                 self.at += odd.len_utf8();
-                // What was not UTF-8 has been said.
+                // Invalid UTF-8 is reported already.
                 if odd != char::REPLACEMENT_CHARACTER {
-                    let message = format!("`{}` means nothing here", odd.escape_debug());
-                    findings.error(start..self.at, message);
+                    let message = format!("unexpected `{}`", odd.escape_debug());
+                    diagnostics.error(start..self.at, message);
                 }
                 Token::Bad
             }
         }
     }
 
-    fn word(&mut self) -> Token {
+    fn name_or_port(&mut self) -> Token {
         self.name();
         if self.peek() != Some(b'.') {
-            return Token::Word;
+            return Token::Name;
         }
         let dot = self.at;
         self.at += 1;
@@ -151,7 +152,7 @@ impl Lexer<'_> {
         Token::Port { dot }
     }
 
-    /// Letters, digits, `_`, and `-` where it begins no arrow.
+    /// Skips letters, digits, `_`, and `-` if it begins no arrow.
     fn name(&mut self) {
         loop {
             self.take_while(|b| b.is_ascii_alphanumeric() || b == b'_');
@@ -177,9 +178,9 @@ impl Lexer<'_> {
         Token::Number
     }
 
-    fn text(&mut self, findings: &mut Findings<'_>) -> Token {
+    fn string(&mut self, diagnostics: &mut Diagnostics<'_>) -> Token {
         let start = self.at;
-        let mut escaped = true; // the first quote
+        let mut escaped = true; // the opening quote
         self.take_while(|b| {
             let goes_on = b != b'\n' && (b != b'"' || escaped);
             escaped = b == b'\\' && !escaped;
@@ -187,9 +188,9 @@ impl Lexer<'_> {
         });
         if self.peek() == Some(b'"') {
             self.at += 1;
-            return Token::Text;
+            return Token::String;
         }
-        let more = findings.error(start..self.at, "this text is never closed");
+        let more = diagnostics.error(start..self.at, "this string is never closed");
         more.help("close it with `\"` on the same line");
         Token::Bad
     }

@@ -1,157 +1,163 @@
-//! Tokens to nodes and edges as they are written. A mistake costs one entry or one statement.
+//! Parses tokens into the syntax tree, by recursive descent with one token of lookahead. A mistake costs one entry or one
+//! statement.
 
 use super::lexer::{Lexeme, Lexer, Token};
-use crate::draft::{Draft, DraftEnd, DraftNode, Entry, PortWord, Word};
-use crate::findings::Findings;
-use crate::number::micros;
-use crate::source::Span;
+use crate::ast::{Ast, AstEnd, AstEntry, AstNode, Ident, PortName};
+use crate::diagnostics::Diagnostics;
+use crate::source::ByteRange;
+use crate::time::from_micros;
 use graph::ParamValue;
 use std::borrow::Cow;
 use units::Nanos;
 
-/// What `text` says, and its deadline.
-pub(super) fn parse<'t>(text: &'t str, findings: &mut Findings<'_>) -> (Draft<'t>, Option<Nanos>) {
+/// Parses `text` into its nodes and edges, and its deadline.
+pub(super) fn parse<'t>(
+    text: &'t str,
+    diagnostics: &mut Diagnostics<'_>,
+) -> (Ast<'t>, Option<Nanos>) {
     let mut lexer = Lexer::new(text);
-    let next = [lexer.lexeme(findings), lexer.lexeme(findings)];
+    let next = [lexer.lexeme(diagnostics), lexer.lexeme(diagnostics)];
     let mut parser = Parser {
         text,
         lexer,
         next,
         behind: 0,
-        gone: 0,
-        draft: Draft::default(),
+        count: 0,
+        ast: Ast::default(),
         deadline: None,
-        findings,
+        diagnostics,
     };
     while parser.token() != Token::End {
-        let start = parser.gone;
+        let start = parser.count;
         if parser.statement().is_err() {
             parser.recover(start);
         }
     }
-    (parser.draft, parser.deadline)
+    (parser.ast, parser.deadline)
 }
 
-/// What is wrong has been said.
-struct Said;
+/// There was an error, and it is reported.
+struct Reported;
 
 struct Parser<'t, 'f, 's> {
     text: &'t str,
     lexer: Lexer<'t>,
-    /// The token that stands here, and the one behind it.
+    /// The current token and the one behind it.
     next: [Lexeme; 2],
-    /// Where the last token ended.
+    /// End of the last token.
     behind: usize,
-    /// How many tokens have been passed.
-    gone: usize,
-    draft: Draft<'t>,
+    /// Number of tokens that are consumed.
+    count: usize,
+    ast: Ast<'t>,
     deadline: Option<Nanos>,
-    findings: &'f mut Findings<'s>,
+    diagnostics: &'f mut Diagnostics<'s>,
 }
 
 impl<'t> Parser<'t, '_, '_> {
-    /// Goes behind the token that stands here.
-    fn go(&mut self) {
+    /// Consumes the current token.
+    fn advance(&mut self) {
         self.behind = self.next[0].at.end;
-        self.gone += 1;
+        self.count += 1;
         self.next.swap(0, 1);
-        self.next[1] = self.lexer.lexeme(self.findings);
+        self.next[1] = self.lexer.lexeme(self.diagnostics);
     }
 
     fn token(&self) -> Token {
         self.next[0].token
     }
 
-    /// Where the next token stands.
-    fn at(&self) -> Span {
+    /// The place of the current token.
+    fn at(&self) -> ByteRange {
         self.next[0].at.clone()
     }
 
-    /// Where the last token ended.
-    fn behind(&self) -> Span {
+    /// The place right behind the last token.
+    fn behind(&self) -> ByteRange {
         self.behind..self.behind
     }
 
-    fn step(&mut self) -> Span {
+    /// Consumes the current token and returns its place.
+    fn step(&mut self) -> ByteRange {
         let at = self.at();
-        self.go();
+        self.advance();
         at
     }
 
+    /// Consumes the current token if it is `token`.
     fn accept(&mut self, token: Token) -> bool {
-        let is = self.token() == token;
-        if is {
-            self.go();
+        let is_next = self.token() == token;
+        if is_next {
+            self.advance();
         }
-        is
+        is_next
     }
 
-    fn word(&mut self) -> Word<'t> {
+    fn ident(&mut self) -> Ident<'t> {
         let at = self.step();
-        Word {
+        Ident {
             text: self.text[at.clone()].into(),
             at,
         }
     }
 
-    /// Says that something else should stand here, unless what stands here has been said to be bad.
-    fn expected(&mut self, what: &str) -> Said {
+    /// Reports that something else was expected, unless the current token is reported already.
+    fn expected(&mut self, what: &str) -> Reported {
         let at = self.at();
         match self.token() {
             Token::Bad => {}
             Token::End => {
-                let message = format!("the file ends where {what} should follow");
-                self.findings.error(self.behind(), message);
+                let message = format!("the file ends, but expected {what}");
+                self.diagnostics.error(self.behind(), message);
             }
             _ => {
                 let found = self.text[at.clone()].chars().take(40).collect::<String>();
                 let message = format!("expected {what}, found `{found}`");
-                self.findings.error(at, message);
+                self.diagnostics.error(at, message);
             }
         }
-        Said
+        Reported
     }
 
-    /// Goes from the statement that began at `start` to the next: behind the next `;`, or before a line that begins
-    /// one.
+    /// Skips the rest of the statement that began at token `start`: to behind the next `;`, or to a line that begins a
+    /// statement.
     fn recover(&mut self, start: usize) {
-        while self.gone == start || !self.begins_statement() {
+        while self.count == start || !self.begins_statement() {
             if self.token() == Token::End || self.accept(Token::Mark(';')) {
                 return;
             }
-            self.go();
+            self.advance();
         }
     }
 
-    /// Whether a line begins here that looks like a statement.
+    /// Returns true if the current token begins a line that looks like a statement.
     fn begins_statement(&self) -> bool {
         let then = self.next[1].token;
-        self.next[0].opens_line
+        self.next[0].is_first
             && match self.token() {
-                Token::Word => then == Token::Mark('=') || then == Token::Arrow,
+                Token::Name => then == Token::Mark('=') || then == Token::Arrow,
                 Token::Port { .. } => then == Token::Arrow,
                 _ => false,
             }
     }
 
-    fn statement(&mut self) -> Result<(), Said> {
+    fn statement(&mut self) -> Result<(), Reported> {
         match (self.token(), self.next[1].token) {
             (Token::Mark(';'), _) => {
-                self.go();
+                self.advance();
                 return Ok(());
             }
-            (Token::Word, Token::Mark('=')) => {
-                let name = self.word();
-                self.go();
+            (Token::Name, Token::Mark('=')) => {
+                let name = self.ident();
+                self.advance();
                 if self.token() != Token::Mark('{') {
                     self.setting(name)?;
                 } else if !self.node(name) {
                     return Ok(());
                 }
             }
-            (Token::Port { .. }, _) | (Token::Word, Token::Arrow) => self.chain()?,
-            (Token::Word, _) => {
-                self.go();
+            (Token::Port { .. }, _) | (Token::Name, Token::Arrow) => self.chain()?,
+            (Token::Name, _) => {
+                self.advance();
                 return Err(self.expected("`=` or an edge like `a.1 -> b.1`"));
             }
             _ => return Err(self.expected("a node or an edge")),
@@ -159,20 +165,21 @@ impl<'t> Parser<'t, '_, '_> {
         self.end_of_statement()
     }
 
-    fn end_of_statement(&mut self) -> Result<(), Said> {
+    fn end_of_statement(&mut self) -> Result<(), Reported> {
         if self.accept(Token::Mark(';')) {
             return Ok(());
         }
         if self.begins_statement() || self.token() == Token::End {
             let behind = self.behind();
-            let more = self.findings.error(behind, "a `;` is missing here");
+            let more = self.diagnostics.error(behind, "a `;` is missing here");
             more.help("every statement ends with one");
             return Ok(());
         }
         Err(self.expected("`;`"))
     }
 
-    fn setting(&mut self, name: Word<'t>) -> Result<(), Said> {
+    /// Parses a setting behind its `=`.
+    fn setting(&mut self, name: Ident<'t>) -> Result<(), Reported> {
         if self.token() != Token::Number {
             return Err(self.expected("`{` or a number"));
         }
@@ -181,23 +188,24 @@ impl<'t> Parser<'t, '_, '_> {
         if name.text != "deadline" {
             let message = format!("there is no setting `{}`", name.text);
             let help = "an .ag file knows only `deadline`; a node is written NAME = { ... };";
-            self.findings.error(name.at, message).help(help);
+            self.diagnostics.error(name.at, message).help(help);
             return Ok(());
         }
         self.deadline = number.and_then(|n| self.time("deadline", n, at));
         Ok(())
     }
 
-    fn time(&mut self, key: &str, number: f64, at: Span) -> Option<Nanos> {
-        let time = micros(number);
+    /// A number of µs as a time; `None` if it is out of range, which is reported.
+    fn time(&mut self, key: &str, number: f64, at: ByteRange) -> Option<Nanos> {
+        let time = from_micros(number);
         if time.is_none() {
             let message = format!("`{key}` is {number}; it takes 0 to 10^9 µs");
-            self.findings.error(at, message);
+            self.diagnostics.error(at, message);
         }
         time
     }
 
-    /// The number that stands here, if it is one.
+    /// Consumes a number; `None` if it is not valid, which is reported.
     fn number(&mut self) -> Option<f64> {
         let at = self.step();
         let text = &self.text[at.clone()];
@@ -206,29 +214,31 @@ impl<'t> Parser<'t, '_, '_> {
                 "`{}` is no number",
                 text.chars().take(40).collect::<String>()
             );
-            self.findings.error(at, message);
+            self.diagnostics.error(at, message);
             return None;
         };
         if text.contains(['-', '+', 'e', 'E']) {
-            self.findings
+            self.diagnostics
                 .warning(at, "a number in an .ag file has no sign and no exponent")
                 .help("other readers take it only in quotes");
         }
         Some(number)
     }
 
-    /// Whether the node has an end.
-    fn node(&mut self, name: Word<'t>) -> bool {
-        self.go();
-        let mut node = DraftNode::new(name);
+    /// Parses a node behind its `=`. Returns false if it has no closing brace, which is reported.
+    fn node(&mut self, name: Ident<'t>) -> bool {
+        self.advance();
+        let mut node = AstNode::new(name);
         while !self.accept(Token::Mark('}')) {
             let ends = matches!(self.token(), Token::End | Token::Mark(';'));
             if ends || self.begins_statement() {
                 let at = node.name.at.clone();
                 let message = format!("the `{{` of `{}` is never closed", node.name.text);
-                self.findings.error(at, message).help("close it with `};`");
+                self.diagnostics
+                    .error(at, message)
+                    .help("close it with `};`");
                 self.accept(Token::Mark(';'));
-                self.draft.nodes.push(node);
+                self.ast.nodes.push(node);
                 return false;
             }
             if self.entry(&mut node).is_err() {
@@ -236,42 +246,43 @@ impl<'t> Parser<'t, '_, '_> {
                 self.recover_in_node();
             }
         }
-        self.draft.nodes.push(node);
+        self.ast.nodes.push(node);
         true
     }
 
-    /// Goes behind the next comma, or before the end of the node.
+    /// Skips to behind the next comma, or to the end of the node.
     fn recover_in_node(&mut self) {
         while !self.begins_statement() {
             match self.token() {
                 Token::Mark('}' | ';') | Token::End => return,
                 Token::Mark(',') => {
-                    self.go();
+                    self.advance();
                     return;
                 }
-                _ => self.go(),
+                _ => self.advance(),
             }
         }
     }
 
-    fn entry(&mut self, node: &mut DraftNode<'t>) -> Result<(), Said> {
-        if self.token() != Token::Word {
+    /// Parses `key: value,`.
+    fn entry(&mut self, node: &mut AstNode<'t>) -> Result<(), Reported> {
+        if self.token() != Token::Name {
             return Err(self.expected("a key"));
         }
-        let key = self.word();
+        let key = self.ident();
         if !self.accept(Token::Mark(':')) {
             return Err(self.expected("`:`"));
         }
         let value_at = self.at();
         let value = match self.token() {
             Token::Number => self.number().map(ParamValue::Number),
-            Token::Text => self.quoted().map(ParamValue::Text),
-            _ => return Err(self.expected("a number or a text in quotes")),
+            Token::String => self.quoted().map(ParamValue::Text),
+            _ => return Err(self.expected("a number or a string")),
         };
         match value {
-            Some(value) => self.keep(
+            Some(value) => self.store(
                 node,
-                Entry {
+                AstEntry {
                     key,
                     value,
                     value_at,
@@ -282,7 +293,7 @@ impl<'t> Parser<'t, '_, '_> {
         if !self.accept(Token::Mark(',')) {
             if self.token() == Token::Mark('}') {
                 let more = self
-                    .findings
+                    .diagnostics
                     .warning(self.behind(), "a `,` is missing here");
                 more.help("other readers want one behind every entry, the last included");
                 return Ok(());
@@ -292,7 +303,7 @@ impl<'t> Parser<'t, '_, '_> {
         Ok(())
     }
 
-    /// The text that stands here in quotes, without them, if its escapes are right.
+    /// Consumes a string and decodes it; `None` if an escape is wrong, which is reported.
     fn quoted(&mut self) -> Option<String> {
         let at = self.step();
         let raw = &self.text[at.clone()];
@@ -303,28 +314,29 @@ impl<'t> Parser<'t, '_, '_> {
         let text = serde_json::from_str(raw).ok();
         if text.is_none() {
             let more = self
-                .findings
-                .error(at, "this text has an escape that means nothing");
+                .diagnostics
+                .error(at, "this string has an invalid escape");
             more.help("a backslash is written `\\\\`");
         }
         text
     }
 
-    /// Puts an entry where it belongs.
-    fn keep(&mut self, node: &mut DraftNode<'t>, entry: Entry<'t>) {
+    /// Stores an entry in its field of the node, or among the parameters.
+    fn store(&mut self, node: &mut AstNode<'t>, entry: AstEntry<'t>) {
         let at = entry.value_at.clone();
         match (entry.key.text.as_ref(), entry.value) {
             ("kind", ParamValue::Text(text)) if node.kind.is_none() => {
-                node.kind = Some(Word {
+                node.kind = Some(Ident {
                     text: Cow::Owned(text),
                     at,
                 });
             }
             ("kind", ParamValue::Text(_)) => {
-                self.findings.error(entry.key.at, "`kind` is written twice");
+                self.diagnostics
+                    .error(entry.key.at, "`kind` is written twice");
             }
             ("kind", _) => {
-                self.findings.error(at, "`kind` takes a text in quotes");
+                self.diagnostics.error(at, "`kind` takes a string");
             }
             ("wcet", value) => {
                 let number = match value {
@@ -335,15 +347,16 @@ impl<'t> Parser<'t, '_, '_> {
                 match number {
                     Some(n) => node.cost = self.time("wcet", n, at),
                     None => {
-                        self.findings.error(at, "`wcet` takes a number");
+                        self.diagnostics.error(at, "`wcet` takes a number");
                     }
                 }
             }
-            (_, value) => node.entries.push(Entry { value, ..entry }),
+            (_, value) => node.entries.push(AstEntry { value, ..entry }),
         }
     }
 
-    fn chain(&mut self) -> Result<(), Said> {
+    /// Parses an edge or a chain of them.
+    fn chain(&mut self) -> Result<(), Reported> {
         let mut from = self.end()?;
         if self.token() != Token::Arrow {
             return Err(self.expected("`->`"));
@@ -351,44 +364,46 @@ impl<'t> Parser<'t, '_, '_> {
         while self.accept(Token::Arrow) {
             let to = self.end()?;
             if let (Some(from), Some(to)) = (from, to.clone()) {
-                self.draft.edges.push((from, to));
+                self.ast.edges.push((from, to));
             }
             from = to;
         }
         Ok(())
     }
 
-    /// One end of an edge. `None` where its port is wrong, which is said.
-    fn end(&mut self) -> Result<Option<DraftEnd<'t>>, Said> {
+    /// Parses one end of an edge; `None` if its port is wrong, which is reported.
+    fn end(&mut self) -> Result<Option<AstEnd<'t>>, Reported> {
         let at = self.at();
         let dot = match self.token() {
             Token::Port { dot } => dot,
-            Token::Word => {
+            Token::Name => {
                 let name = &self.text[at.clone()];
                 let message = format!("`{name}` has no port number here");
-                let more = self.findings.error(at, message);
+                let more = self.diagnostics.error(at, message);
                 more.help(format!("write `{name}.1` for the first"));
-                self.go();
+                self.advance();
                 return Ok(None);
             }
             _ => return Err(self.expected("a port like `a.1`")),
         };
-        self.go();
+        self.advance();
         let port = &self.text[dot + 1..at.end];
         if port.is_empty() || !port.bytes().all(|b| b.is_ascii_digit()) {
-            let more = self.findings.error(dot..at.end, "a port is a number here");
+            let more = self
+                .diagnostics
+                .error(dot..at.end, "a port is a number here");
             more.help("ports count from 1, with no space around the dot");
-            // A number that stands apart belongs to it.
+            // A number behind a space belongs to it.
             self.accept(Token::Number);
             return Ok(None);
         }
         let name = at.start..dot;
-        Ok(Some(DraftEnd {
-            node: Word {
+        Ok(Some(AstEnd {
+            node: Ident {
                 text: self.text[name.clone()].into(),
                 at: name,
             },
-            port: PortWord::Number(port.parse().unwrap_or(u64::MAX)),
+            port: PortName::Number(port.parse().unwrap_or(u64::MAX)),
             port_at: dot + 1..at.end,
             is_middle: false,
         }))

@@ -1,41 +1,41 @@
-//! A session as `.ag`, or what of it the format cannot say.
+//! Writes a session as `.ag`, or says what the format has no syntax for.
 
-use crate::Session;
-use crate::assemble::stand_in;
-use crate::number::write_micros;
-use crate::params::TOML_ONLY;
+use crate::resolve::params::TOML_ONLY;
+use crate::resolve::stand_in;
+use crate::session::Session;
+use crate::time::to_micros;
 use graph::{Catalogue, Edge, Graph, Node, ParamRange, ParamValue, Signal};
 use std::fmt;
 
-/// One thing that `.ag` has no words for. Take it out of the session, or write it as `.toml`.
+/// A part of a session that `.ag` has no syntax for. Remove it from the session, or write `.toml`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Unsupported {
-    /// A setting; the format has only `deadline`.
+    /// A setting other than `deadline`.
     Setting(&'static str),
     /// A section, by name.
     Section(String),
-    /// A node's name that is not letters, digits, `-` and `_` behind a letter.
+    /// A node's name that is not a letter followed by letters, digits, `-` and `_`.
     Name(String),
-    /// Something about a node.
+    /// A property of a node.
     Node {
-        /// Which.
+        /// The name of the node.
         node: String,
-        /// What: `channels`, `every`, `enabled`, a key, …
+        /// The property: `channels`, `every`, `enabled`, a key, …
         what: String,
     },
-    /// An edge that carries events or control values, by its nodes.
+    /// An edge that carries events or control values.
     Edge {
-        /// The sender.
+        /// The name of the source node.
         from: String,
-        /// The receiver.
+        /// The name of the target node.
         to: String,
     },
 }
 
 impl fmt::Display for Unsupported {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, ".ag has no words for ")?;
+        write!(f, ".ag has no syntax for ")?;
         match self {
             Self::Setting(name) => write!(f, "the setting `{name}`"),
             Self::Section(name) => write!(f, "the section `{name}`"),
@@ -48,16 +48,16 @@ impl fmt::Display for Unsupported {
 
 impl std::error::Error for Unsupported {}
 
-/// Writes `session`; reading it gives an equal one. The catalogue says which keys are numbers: a negative one stands in
-/// quotes.
+/// Writes `session`; reading it gives an equal one. The catalogue says which parameters are numbers: negative ones are put
+/// in quotes.
 ///
 /// # Errors
 ///
-/// Everything that the format cannot say.
+/// Every part of the session that the format has no syntax for.
 pub fn write(session: &Session, catalogue: &Catalogue) -> Result<String, Vec<Unsupported>> {
     let mut writer = Writer {
         text: String::new(),
-        cannot: Vec::new(),
+        unsupported: Vec::new(),
         catalogue,
     };
     writer.settings(session);
@@ -67,15 +67,15 @@ pub fn write(session: &Session, catalogue: &Catalogue) -> Result<String, Vec<Uns
     for edge in session.graph.edges() {
         writer.edge(edge, &session.graph);
     }
-    match writer.cannot.is_empty() {
+    match writer.unsupported.is_empty() {
         true => Ok(writer.text),
-        false => Err(writer.cannot),
+        false => Err(writer.unsupported),
     }
 }
 
 struct Writer<'c> {
     text: String,
-    cannot: Vec<Unsupported>,
+    unsupported: Vec<Unsupported>,
     catalogue: &'c Catalogue,
 }
 
@@ -83,21 +83,22 @@ impl Writer<'_> {
     fn settings(&mut self, session: &Session) {
         let settings = &session.settings;
         if settings.rate.is_some() {
-            self.cannot.push(Unsupported::Setting("rate"));
+            self.unsupported.push(Unsupported::Setting("rate"));
         }
         if settings.block.is_some() {
-            self.cannot.push(Unsupported::Setting("block"));
+            self.unsupported.push(Unsupported::Setting("block"));
         }
         for section in &session.sections {
-            self.cannot.push(Unsupported::Section(section.name.clone()));
+            self.unsupported
+                .push(Unsupported::Section(section.name.clone()));
         }
         if let Some(deadline) = settings.deadline {
-            self.text += &format!("deadline = {};\n", write_micros(deadline));
+            self.text += &format!("deadline = {};\n", to_micros(deadline));
         }
     }
 
-    fn cannot(&mut self, node: &Node, what: impl Into<String>) {
-        self.cannot.push(Unsupported::Node {
+    fn unsupported(&mut self, node: &Node, what: impl Into<String>) {
+        self.unsupported.push(Unsupported::Node {
             node: node.name.clone(),
             what: what.into(),
         });
@@ -105,18 +106,18 @@ impl Writer<'_> {
 
     fn node(&mut self, node: &Node) {
         if !is_name(&node.name) {
-            self.cannot.push(Unsupported::Name(node.name.clone()));
+            self.unsupported.push(Unsupported::Name(node.name.clone()));
         }
         if node.every != 1 {
-            self.cannot(node, "`every`");
+            self.unsupported(node, "`every`");
         }
         if !node.enabled {
-            self.cannot(node, "`enabled`");
+            self.unsupported(node, "`enabled`");
         }
         let (inputs, outputs) = (node.inputs.len(), node.outputs.len());
         let usual = stand_in(inputs as u32, outputs as u32);
         if node.stand_in.as_ref().is_some_and(|kind| kind != usual) {
-            self.cannot(node, "the stand-in");
+            self.unsupported(node, "the stand-in");
         }
         self.text += &format!("{} = {{ ", node.name);
         if !node.kind.is_empty() {
@@ -127,7 +128,7 @@ impl Writer<'_> {
         }
         self.text += &format!("in: {inputs}, out: {outputs}, ");
         if let Some(cost) = node.cost {
-            self.text += &format!("wcet: {}, ", write_micros(cost));
+            self.text += &format!("wcet: {}, ", to_micros(cost));
         }
         self.text += "};\n";
     }
@@ -154,7 +155,7 @@ impl Writer<'_> {
         };
         match written.filter(|_| is_free) {
             Some(value) => self.text += &format!("{key}: {value}, "),
-            None => self.cannot(node, format!("`{key}`")),
+            None => self.unsupported(node, format!("`{key}`")),
         }
     }
 
@@ -164,7 +165,7 @@ impl Writer<'_> {
         };
         let port = from.outputs.get(usize::from(edge.from.port));
         if port.is_none_or(|port| !matches!(port.signal, Signal::Audio(_))) {
-            self.cannot.push(Unsupported::Edge {
+            self.unsupported.push(Unsupported::Edge {
                 from: from.name.clone(),
                 to: to.name.clone(),
             });
@@ -174,6 +175,7 @@ impl Writer<'_> {
     }
 }
 
+/// Returns true if `word` is a name of the format.
 fn is_name(word: &str) -> bool {
     let bytes = word.as_bytes();
     bytes.first().is_some_and(u8::is_ascii_alphabetic)
@@ -182,7 +184,7 @@ fn is_name(word: &str) -> bool {
             .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_'))
 }
 
-/// In quotes, with JSON escapes.
+/// A string in quotes, with JSON escapes.
 fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }

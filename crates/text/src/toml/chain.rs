@@ -1,20 +1,28 @@
-//! An edge or a chain of them, as the texts in `edges` have it: `a.out -> b.2 -> "an odd name"`.
+//! Parses a string of `edges`: an edge or a chain of them.
+//!
+//! ```text
+//! chain = end "->" end { "->" end }
+//! end   = name [ "." port ]
+//! port  = number | name                       (a number counts from 1)
+//! name  = plain | "a JSON string in quotes"
+//! plain = one or more characters but white space, control characters, dots, quotes and "->"
+//! ```
 
-use crate::draft::{DraftEnd, PortWord, Word};
-use crate::source::Span;
+use crate::ast::{AstEnd, Ident, PortName};
+use crate::source::ByteRange;
 use std::borrow::Cow;
 
-/// Why a chain cannot be read, and where in its text.
+/// The chain is wrong: why, and where in its string.
 pub(super) struct ChainError {
     pub(super) message: String,
-    pub(super) at: Span,
+    pub(super) at: ByteRange,
 }
 
-/// The ends of the chain `text`, with places in it.
-pub(super) fn ends<'t>(text: &'t str) -> Result<Vec<DraftEnd<'t>>, ChainError> {
+/// Parses a chain into its ends, whose places are in `text`.
+pub(super) fn parse<'t>(text: &'t str) -> Result<Vec<AstEnd<'t>>, ChainError> {
     let mut chain = Chain { text, at: 0 };
     let mut all = vec![chain.end()?];
-    while chain.blank_then("->") {
+    while chain.accept("->") {
         all.push(chain.end()?);
     }
     if chain.at < text.len() || all.len() < 2 {
@@ -39,11 +47,12 @@ impl<'t> Chain<'t> {
         self.at = self.text.len() - self.rest().trim_start().len();
     }
 
-    fn blank_then(&mut self, mark: &str) -> bool {
+    /// Skips white space and, if it comes next, `mark`.
+    fn accept(&mut self, mark: &str) -> bool {
         self.skip_blank();
-        let is = self.rest().starts_with(mark);
-        self.at += if is { mark.len() } else { 0 };
-        is
+        let is_next = self.rest().starts_with(mark);
+        self.at += if is_next { mark.len() } else { 0 };
+        is_next
     }
 
     fn expected(&self, what: &str) -> ChainError {
@@ -58,29 +67,29 @@ impl<'t> Chain<'t> {
         }
     }
 
-    fn end(&mut self) -> Result<DraftEnd<'t>, ChainError> {
+    fn end(&mut self) -> Result<AstEnd<'t>, ChainError> {
         self.skip_blank();
-        let node = self.word("a node's name")?;
-        let mut end = DraftEnd {
+        let node = self.ident("a node's name")?;
+        let mut end = AstEnd {
             port_at: node.at.clone(),
             node,
-            port: PortWord::First,
+            port: PortName::First,
             is_middle: false,
         };
         if self.rest().starts_with('.') {
             self.at += 1;
-            let port = self.word("a port's name or number")?;
+            let port = self.ident("a port's name or number")?;
             let is_number = port.text.bytes().all(|b| b.is_ascii_digit());
             end.port = match is_number && !self.text[port.at.clone()].starts_with('"') {
-                true => PortWord::Number(port.text.parse().unwrap_or(u64::MAX)),
-                false => PortWord::Name(port.text),
+                true => PortName::Number(port.text.parse().unwrap_or(u64::MAX)),
+                false => PortName::Name(port.text),
             };
             end.port_at = port.at;
         }
         Ok(end)
     }
 
-    fn word(&mut self, what: &str) -> Result<Word<'t>, ChainError> {
+    fn ident(&mut self, what: &str) -> Result<Ident<'t>, ChainError> {
         if self.rest().starts_with('"') {
             return self.quoted();
         }
@@ -96,15 +105,15 @@ impl<'t> Chain<'t> {
         }
         let at = self.at..self.at + length;
         self.at = at.end;
-        Ok(Word {
+        Ok(Ident {
             text: Cow::Borrowed(&rest[..length]),
             at,
         })
     }
 
-    fn quoted(&mut self) -> Result<Word<'t>, ChainError> {
+    fn quoted(&mut self) -> Result<Ident<'t>, ChainError> {
         let rest = self.rest();
-        let mut escaped = true; // the first quote
+        let mut escaped = true; // the opening quote
         let end = rest.bytes().position(|b| {
             let is_end = b == b'"' && !escaped;
             escaped = b == b'\\' && !escaped;
@@ -117,20 +126,20 @@ impl<'t> Chain<'t> {
             return Err(ChainError { message, at });
         };
         self.at = at.end;
-        Ok(Word {
+        Ok(Ident {
             text: Cow::Owned(text),
             at,
         })
     }
 }
 
-/// Whether `c` cannot stand in a name without quotes.
+/// Returns true if `c` cannot be in a name without quotes.
 fn is_special(c: char) -> bool {
     c.is_whitespace() || c.is_control() || matches!(c, '.' | '"')
 }
 
-/// `name` as a chain has it.
-pub(super) fn written(name: &str) -> String {
+/// A node's name as it is written in a chain.
+pub(super) fn quote_if_needed(name: &str) -> String {
     let is_plain = !name.is_empty() && !name.contains(is_special) && !name.contains("->");
     match is_plain {
         true => name.into(),

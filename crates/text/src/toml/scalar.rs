@@ -1,19 +1,19 @@
-//! A value of a key as TOML has it, as far as a node may have it.
+//! A value as far as a node may have it.
 
-use crate::draft::Word;
-use crate::source::Span;
+use crate::ast::Ident;
+use crate::source::ByteRange;
 use ::toml::de::{DeString, DeValue};
 
-/// A value, decoded.
+/// A decoded value.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Scalar<'t> {
     Text(DeString<'t>),
     Flag(bool),
-    Whole(i64),
-    Real(f64),
+    Integer(i64),
+    Float(f64),
     List,
-    /// Anything else, and what to say of it.
-    Odd(&'static str),
+    /// Any other value, with the message about it.
+    Unsupported(&'static str),
 }
 
 const TOO_LARGE: &str = "this is more than a number can hold exactly (2^53)";
@@ -24,33 +24,34 @@ impl<'t> Scalar<'t> {
             DeValue::String(text) => Self::Text(text.clone()),
             DeValue::Boolean(on) => Self::Flag(*on),
             DeValue::Integer(n) => match i64::from_str_radix(n.as_str(), n.radix()) {
-                Ok(n) => Self::Whole(n),
-                Err(_) => Self::Odd(TOO_LARGE),
+                Ok(n) => Self::Integer(n),
+                Err(_) => Self::Unsupported(TOO_LARGE),
             },
             DeValue::Float(n) => match n.as_str().parse() {
-                Ok(n) => Self::Real(n),
-                Err(_) => Self::Real(f64::NAN),
+                Ok(n) => Self::Float(n),
+                Err(_) => Self::Float(f64::NAN),
             },
             DeValue::Array(_) => Self::List,
             DeValue::Table(_) => {
-                Self::Odd("a node's name that has a dot stands in quotes: [nodes.\"a.b\"]")
+                Self::Unsupported("a node's name with a dot is put in quotes: [nodes.\"a.b\"]")
             }
-            DeValue::Datetime(_) => Self::Odd(NO_PARAMETER),
+            DeValue::Datetime(_) => Self::Unsupported(NO_PARAMETER),
         }
     }
 
-    /// The number that it is, if it is finite, and exact where it is whole.
+    /// The value as a number, if it is finite, and exact if it is an integer.
     pub(super) fn number(&self) -> Option<f64> {
         match self {
-            Self::Real(n) => Some(*n).filter(|n| n.is_finite()),
-            Self::Whole(n) => (n.unsigned_abs() <= 1 << 53).then_some(*n as f64),
+            Self::Float(n) => Some(*n).filter(|n| n.is_finite()),
+            Self::Integer(n) => (n.unsigned_abs() <= 1 << 53).then_some(*n as f64),
             _ => None,
         }
     }
 
-    pub(super) fn text(self, at: &Span) -> Option<Word<'t>> {
+    /// The value as a string.
+    pub(super) fn text(self, at: &ByteRange) -> Option<Ident<'t>> {
         match self {
-            Self::Text(text) => Some(Word {
+            Self::Text(text) => Some(Ident {
                 text,
                 at: at.clone(),
             }),
@@ -58,6 +59,7 @@ impl<'t> Scalar<'t> {
         }
     }
 
+    /// The value as a flag.
     pub(super) fn flag(&self) -> Option<bool> {
         match self {
             Self::Flag(on) => Some(*on),
@@ -65,20 +67,20 @@ impl<'t> Scalar<'t> {
         }
     }
 
-    /// The whole number from 0 that it is.
+    /// The value as an integer from 0.
     pub(super) fn count(&self) -> Option<u32> {
         match self {
-            Self::Whole(n) => u32::try_from(*n).ok(),
+            Self::Integer(n) => u32::try_from(*n).ok(),
             _ => None,
         }
     }
 
-    /// Why it can be no parameter, where it cannot.
-    pub(super) fn why_not(&self) -> &'static str {
+    /// The message why it cannot be a parameter.
+    pub(super) fn why_no_parameter(&self) -> &'static str {
         match self {
-            Self::Whole(_) => TOO_LARGE,
-            Self::Real(_) => "a parameter is a finite number",
-            Self::Odd(why) => why,
+            Self::Integer(_) => TOO_LARGE,
+            Self::Float(_) => "a parameter is a finite number",
+            Self::Unsupported(why) => why,
             _ => NO_PARAMETER,
         }
     }

@@ -1,8 +1,9 @@
-//! Where the statements of a TOML text begin and end: headers, and `key = value` over as many lines as it takes.
+//! Finds the statements of a TOML text: headers, and `key = value` over all of its lines.
 //!
-//! It reads just enough to tell, and goes on whatever the text is.
+//! It knows comments, brackets and the four kinds of strings, which is enough to find the ends, and accepts any text. The
+//! `toml` crate cannot be asked: it drops comments, and of a wrong text it does not say where the next statement begins.
 
-/// Walks over a text, statement by statement.
+/// Walks over a text, statement by statement. `at` is the next byte.
 pub(super) struct Scanner<'t> {
     text: &'t str,
     pub(super) at: usize,
@@ -17,7 +18,7 @@ impl<'t> Scanner<'t> {
         self.text.as_bytes().get(self.at + ahead).copied()
     }
 
-    /// Goes behind blank lines and comments; gives where the comments right above begin.
+    /// Skips blank lines and comments, and a byte order mark. Returns the start of the comments right above the statement.
     pub(super) fn skip_blank(&mut self) -> usize {
         let mut start = self.at;
         let mut behind_comment = false;
@@ -48,12 +49,14 @@ impl<'t> Scanner<'t> {
         }
     }
 
+    /// Skips to the end of the line.
     pub(super) fn skip_line(&mut self) {
         let rest = &self.text.as_bytes()[self.at..];
         self.at += rest.iter().position(|b| *b == b'\n').unwrap_or(rest.len());
     }
 
-    /// Goes behind the statement that begins here, and behind its line.
+    /// Skips the statement that begins here, and the rest of its last line. It ends with the first line end outside of
+    /// brackets and strings.
     pub(super) fn statement(&mut self, is_header: bool) {
         let mut depth = 0usize;
         if is_header {
@@ -79,7 +82,7 @@ impl<'t> Scanner<'t> {
         self.at += usize::from(self.byte(0).is_some());
     }
 
-    /// Goes behind a text in quotes; one that is not closed ends with its line.
+    /// Skips a string; one that is not closed ends with its line.
     fn quoted(&mut self, quote: u8) {
         let is_long = self.byte(1) == Some(quote) && self.byte(2) == Some(quote);
         self.at += if is_long { 3 } else { 1 };
@@ -100,7 +103,7 @@ impl<'t> Scanner<'t> {
                     self.at += 1;
                     return;
                 }
-                // Up to two quotes may stand right before the three that close.
+                // Up to two quotes may be right before the three that close.
                 if run >= 3 {
                     self.at += run.min(5);
                     return;

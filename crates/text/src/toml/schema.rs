@@ -1,6 +1,6 @@
-//! The JSON Schema of a `.toml` session: for editors that complete and check while one types.
+//! The JSON Schema of a `.toml` session, for editors that complete and check while one types.
 
-use crate::Settings;
+use crate::session::Settings;
 use graph::{Catalogue, Kind, Param, ParamRange, PortCount, PortSignal, PortSpec};
 use serde_json::{Map, Value, json};
 
@@ -8,11 +8,11 @@ use serde_json::{Map, Value, json};
 pub fn schema(catalogue: &Catalogue) -> Value {
     let (rates, blocks) = (Settings::RATES, Settings::BLOCKS);
     let kinds: Vec<&str> = catalogue.kinds().map(|kind| kind.name).collect();
-    let by_kind: Vec<Value> = catalogue.kinds().map(node_of_kind).collect();
+    let by_kind: Vec<Value> = catalogue.kinds().map(kind_rule).collect();
     json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "A Divisi session",
-        "description": "Nodes, the edges between them, and how to play them. Other top-level tables belong to others.",
+        "description": "Nodes, the edges between them, and how to play them. Other top-level tables belong to other readers.",
         "type": "object",
         "required": ["nodes"],
         "properties": {
@@ -26,7 +26,7 @@ pub fn schema(catalogue: &Catalogue) -> Value {
                 "properties": {
                     "rate": { "type": "integer", "minimum": rates.start(), "maximum": rates.end(), "description": "Frames a second." },
                     "block": { "type": "integer", "minimum": blocks.start(), "maximum": blocks.end(), "description": "Frames in a block." },
-                    "deadline_us": { "type": "number", "minimum": 0, "maximum": crate::number::MOST_MICROS, "description": "By when a block has to be done, in µs." },
+                    "deadline_us": { "type": "number", "minimum": 0, "maximum": crate::time::MAX_MICROS, "description": "Time in which a block has to be done, in µs." },
                 },
             },
             "nodes": {
@@ -34,7 +34,7 @@ pub fn schema(catalogue: &Catalogue) -> Value {
                 "additionalProperties": {
                     "type": "object",
                     "required": ["kind"],
-                    "properties": own_keys(&kinds),
+                    "properties": common_keys(&kinds),
                     "allOf": by_kind,
                 },
             },
@@ -42,57 +42,57 @@ pub fn schema(catalogue: &Catalogue) -> Value {
     })
 }
 
-/// What a node says about itself, whatever its kind.
-fn own_keys(kinds: &[&str]) -> Value {
+/// The keys of every node, whatever its kind.
+fn common_keys(kinds: &[&str]) -> Value {
     json!({
         "kind": { "type": "string", "examples": kinds },
-        "stand_in": { "enum": kinds, "description": "The kind that plays, where `kind` is not known." },
-        "cost_us": { "type": "number", "minimum": 0, "maximum": crate::number::MOST_MICROS, "description": "What a block of it costs, in µs." },
-        "every": { "type": "integer", "minimum": 1, "maximum": u32::MAX, "description": "It runs once in so many cycles." },
-        "enabled": { "type": "boolean", "default": true, "description": "A node that is not enabled gives silence and costs nothing." },
+        "stand_in": { "enum": kinds, "description": "The kind that runs if `kind` is not known." },
+        "cost_us": { "type": "number", "minimum": 0, "maximum": crate::time::MAX_MICROS, "description": "Its cost for one block, in µs." },
+        "every": { "type": "integer", "minimum": 1, "maximum": u32::MAX, "description": "It runs once in this many cycles." },
+        "enabled": { "type": "boolean", "default": true, "description": "A node that is not enabled outputs silence and costs nothing." },
     })
 }
 
-/// If a node is of this kind, then these are its keys.
-fn node_of_kind(kind: &Kind) -> Value {
+/// The keys of a node of this kind, as an `if` with a `then`.
+fn kind_rule(kind: &Kind) -> Value {
     let mut keys = Map::new();
     let mut required = Vec::new();
     for param in &kind.params {
-        let (value, must) = of_param(param);
+        let (value, is_required) = param_schema(param);
         keys.insert(param.name.into(), value);
-        if must {
+        if is_required {
             required.push(param.name);
         }
     }
     for (key, specs) in [("in", &kind.inputs), ("out", &kind.outputs)] {
-        if let Some(count) = of_count(specs) {
+        if let Some(count) = count_schema(specs) {
             keys.insert(key.into(), count);
         }
     }
     let mut specs = kind.inputs.iter().chain(&kind.outputs);
     if specs.any(|spec| spec.signal == PortSignal::AsNode) {
-        let channels = json!({ "type": "integer", "minimum": 1, "maximum": 256, "default": 1, "description": "How many channels its ports carry." });
+        let channels = json!({ "type": "integer", "minimum": 1, "maximum": 256, "default": 1, "description": "Number of channels of its ports." });
         keys.insert("channels".into(), channels);
     }
     json!({
         "if": { "properties": { "kind": { "const": kind.name } } },
-        "then": { "description": about(kind), "properties": keys, "required": required },
+        "then": { "description": description(kind), "properties": keys, "required": required },
     })
 }
 
 /// What a kind does, and the names of its ports, which edges need.
-fn about(kind: &Kind) -> String {
-    let mut about = kind.summary.to_string();
+fn description(kind: &Kind) -> String {
+    let mut description = kind.summary.to_string();
     for (word, specs) in [("In", &kind.inputs), ("Out", &kind.outputs)] {
         if !specs.is_empty() {
             let names: Vec<String> = specs.iter().map(port).collect();
-            about += &format!(" {word}: {}.", names.join(", "));
+            description += &format!(" {word}: {}.", names.join(", "));
         }
     }
-    about
+    description
 }
 
-/// The name of a port, or of the first of many, and what it carries if that is not sound.
+/// The name of a port, or the first names of many, and its signal if that is not audio.
 fn port(spec: &PortSpec) -> String {
     let name = match spec.count {
         PortCount::One => spec.name.to_string(),
@@ -105,22 +105,18 @@ fn port(spec: &PortSpec) -> String {
     }
 }
 
-/// The values of a parameter, and whether it must be there.
-fn of_param(param: &Param) -> (Value, bool) {
-    let (mut value, must) = match &param.range {
-        ParamRange::Number {
-            min: least,
-            max: most,
-            default,
-        } => {
-            let mut number = json!({ "type": "number", "minimum": least, "maximum": most });
+/// The schema of a parameter, and true if it is required.
+fn param_schema(param: &Param) -> (Value, bool) {
+    let (mut value, is_required) = match &param.range {
+        ParamRange::Number { min, max, default } => {
+            let mut number = json!({ "type": "number", "minimum": min, "maximum": max });
             if !default.is_nan() {
                 number["default"] = json!(default);
             }
             (number, default.is_nan())
         }
         ParamRange::Choice(words) => (json!({ "enum": words, "default": words.first() }), false),
-        ParamRange::File(must) => (json!({ "type": "string" }), *must),
+        ParamRange::File(is_required) => (json!({ "type": "string" }), *is_required),
         ParamRange::Flag => (json!({ "type": "boolean", "default": false }), false),
         ParamRange::Text => (json!({ "type": "string" }), false),
     };
@@ -129,23 +125,20 @@ fn of_param(param: &Param) -> (Value, bool) {
         unit => format!(" Unit: {unit}."),
     };
     value["description"] = format!("{}{unit}", param.doc).into();
-    (value, must)
+    (value, is_required)
 }
 
-fn of_count(specs: &[PortSpec]) -> Option<Value> {
+/// The schema of `in` or `out`; `None` if the kind has a fixed number of these ports.
+fn count_schema(specs: &[PortSpec]) -> Option<Value> {
     let single = specs.iter().filter(|s| s.count == PortCount::One).count() as u32;
     specs.iter().find_map(|spec| match spec.count {
         PortCount::One => None,
-        PortCount::Many {
-            default,
-            min: least,
-            max: most,
-        } => Some(json!({
+        PortCount::Many { default, min, max } => Some(json!({
             "type": "integer",
-            "minimum": single + u32::from(least),
-            "maximum": single + u32::from(most),
+            "minimum": single + u32::from(min),
+            "maximum": single + u32::from(max),
             "default": single + u32::from(default),
-            "description": "How many of these ports it has.",
+            "description": "Number of these ports.",
         })),
     })
 }

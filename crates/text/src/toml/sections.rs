@@ -1,26 +1,24 @@
-//! Parts of a session that others own, cut out as they are written.
+//! The sections of a session: the lines of top-level keys that others own.
 //!
-//! A part begins with its header, or with its first line where it has none, and with the comments right above that; it
-//! ends before the next part begins.
+//! A part begins with the comments right above its header, or above its first line if it has no header, and ends where the
+//! next part begins.
 
-use super::OWN;
 use super::scanner::Scanner;
-use crate::Section;
-use crate::findings::Findings;
-use crate::source::Span;
+use crate::diagnostics::Diagnostics;
+use crate::session::Section;
+use crate::source::ByteRange;
 use ::toml::de::DeTable;
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-/// The sections of `text`, which falls into `parts`; parts with one name are one section.
-pub(super) fn sections(
-    text: &str,
-    parts: Vec<Part<'_>>,
-    findings: &mut Findings<'_>,
-) -> Vec<Section> {
+/// The top-level keys that this reader owns.
+const OWN: [&str; 3] = ["edges", "nodes", "settings"];
+
+/// The sections of `text`. Parts with one name are one section; a name that is similar to one of our own is reported.
+pub(super) fn sections(text: &str, diagnostics: &mut Diagnostics<'_>) -> Vec<Section> {
     let mut all: Vec<Section> = Vec::new();
     let mut known: HashMap<(Cow<'_, str>, bool), usize> = HashMap::new();
-    for part in parts {
+    for part in parts(text) {
         if OWN.contains(&part.name.as_ref()) {
             continue;
         }
@@ -31,14 +29,14 @@ pub(super) fn sections(
             *joined += &format!("\n{written}\n");
             continue;
         }
-        if let Some(meant) = findings.nearest(&part.name, OWN.into_iter()) {
+        if let Some(meant) = diagnostics.nearest(&part.name, OWN.into_iter()) {
             let message = format!("`{}` is not read here", part.name);
-            let more = findings.warning(part.key, message);
+            let more = diagnostics.warning(part.key, message);
             more.help(format!("did you mean `{meant}`?"));
         }
         known.insert((part.name.clone(), is_table), all.len());
         all.push(Section {
-            place: findings.source.place(part.span.clone()),
+            span: diagnostics.source.span(part.span.clone()),
             name: part.name.into_owned(),
             text: format!("{written}\n"),
         });
@@ -46,30 +44,30 @@ pub(super) fn sections(
     all
 }
 
-/// Whether `section` begins with a header, and so has to stand below what has none.
+/// Returns true if `section` begins with a header, so that it has to be written below all lines without one.
 pub(super) fn is_table(section: &str) -> bool {
     let mut lines = section.lines().map(str::trim_start);
     let first = lines.find(|line| !line.is_empty() && !line.starts_with('#'));
     first.is_some_and(|line| line.starts_with('['))
 }
 
-/// A header with all that is below it, or one statement above the first header.
-pub(super) struct Part<'t> {
-    pub(super) name: Cow<'t, str>,
-    key: Span,
-    pub(super) span: Span,
-    pub(super) is_table: bool,
+/// A header with the lines below it, or one statement above the first header.
+struct Part<'t> {
+    name: Cow<'t, str>,
+    key: ByteRange,
+    span: ByteRange,
+    is_table: bool,
 }
 
 /// The parts of `text`, one right behind the other.
-pub(super) fn parts(text: &str) -> Vec<Part<'_>> {
+fn parts(text: &str) -> Vec<Part<'_>> {
     let mut scanner = Scanner::new(text);
     let mut all: Vec<Part<'_>> = Vec::new();
     let mut in_table = false;
     loop {
         let blank = scanner.at;
         let start = scanner.skip_blank();
-        // Comments right above belong to what is below, other ones to what is above.
+        // Comments right above a statement belong to it, all others to the part before.
         if let Some(last) = all.last_mut() {
             last.span.end = start.max(blank);
         }
@@ -100,6 +98,7 @@ pub(super) fn parts(text: &str) -> Vec<Part<'_>> {
     }
 }
 
+/// Length of the first part of a dotted key.
 fn key_length(text: &str) -> usize {
     let quote = text.bytes().next().filter(|b| matches!(b, b'"' | b'\''));
     let Some(quote) = quote else {
@@ -107,7 +106,7 @@ fn key_length(text: &str) -> usize {
             .find(|c: char| c.is_whitespace() || matches!(c, '.' | '=' | ']' | '#'))
             .unwrap_or(text.len());
     };
-    let mut escaped = true; // the first quote
+    let mut escaped = true; // the opening quote
     let end = text.bytes().position(|b| {
         let is_end = (b == quote && !escaped) || b == b'\n';
         escaped = quote == b'"' && b == b'\\' && !escaped;
@@ -120,6 +119,7 @@ fn key_length(text: &str) -> usize {
     }
 }
 
+/// The decoded key; the `toml` crate knows the escapes.
 fn name_of(key: &str) -> Cow<'_, str> {
     if !key.starts_with(['"', '\'']) {
         return key.into();

@@ -1,4 +1,4 @@
-//! Sessions in .toml, right and wrong.
+//! Valid and invalid `.toml` sessions.
 
 use super::*;
 use crate::sample::catalogue;
@@ -10,9 +10,9 @@ fn read(text: impl AsRef<[u8]>) -> ParsedSession {
     super::read(text, &catalogue())
 }
 
-/// "line:column: message" of everything found.
-fn said(reading: &ParsedSession) -> Vec<String> {
-    let all = reading.diagnostics.iter();
+/// All diagnostics as "line:column: message".
+fn messages(parsed: &ParsedSession) -> Vec<String> {
+    let all = parsed.diagnostics.iter();
     all.map(|d| format!("{}:{}: {}", d.span.line, d.span.column, d.message))
         .collect()
 }
@@ -52,13 +52,13 @@ x = 1
 
 #[test]
 fn a_clean_session_is_read_whole() {
-    let reading = read(SONG);
-    assert_eq!(said(&reading), [] as [&str; 0]);
+    let parsed = read(SONG);
+    assert_eq!(messages(&parsed), [] as [&str; 0]);
     let Session {
         graph,
         settings,
         sections,
-    } = &reading.session;
+    } = &parsed.session;
     let names: Vec<&str> = graph.nodes().map(|(_, n)| n.name.as_str()).collect();
     assert_eq!(names, ["tone", "quiet", "an odd.name", "both", "out"]);
     assert_eq!(graph.edges().len(), 4);
@@ -72,7 +72,7 @@ fn a_clean_session_is_read_whole() {
     assert_eq!(*settings, expected);
     let names: Vec<_> = sections
         .iter()
-        .map(|s| (s.name.as_str(), s.place.line))
+        .map(|s| (s.name.as_str(), s.span.line))
         .collect();
     assert_eq!(names, [("title", 1), ("cells", 11)]);
     assert!(
@@ -92,7 +92,7 @@ fn what_was_written_is_read_again_as_it_was() {
     let session = read(SONG).session;
     let text = write(&session);
     let again = read(&text);
-    assert_eq!(said(&again), [] as [&str; 0], "{text}");
+    assert_eq!(messages(&again), [] as [&str; 0], "{text}");
     assert_eq!(again.session, session, "{text}");
     assert_eq!(write(&again.session), text);
 }
@@ -104,20 +104,20 @@ fn a_shape_is_read_as_it_was_written() {
             graph: graph.unwrap(),
             ..Session::default()
         };
-        let reading = read(write(&session));
-        assert_eq!(said(&reading), [] as [&str; 0]);
-        assert_eq!(reading.session, session);
+        let parsed = read(write(&session));
+        assert_eq!(messages(&parsed), [] as [&str; 0]);
+        assert_eq!(parsed.session, session);
     }
 }
 
 #[test]
-fn a_stand_in_survives_the_way_from_ag_to_toml_and_back() {
+fn a_stand_in_survives_conversion_from_ag_to_toml_and_back() {
     let text = "g = { kind: \"guitar\", note: \"\\u00e9\\n\\\"\\\\\", in: 0, out: 1, };";
     let session = ag::read(text, &catalogue()).session;
-    let reading = read(write(&session));
-    assert_eq!(said(&reading), [] as [&str; 0]);
-    assert_eq!(reading.session, session);
-    let back = ag::write(&reading.session, &catalogue()).unwrap();
+    let parsed = read(write(&session));
+    assert_eq!(messages(&parsed), [] as [&str; 0]);
+    assert_eq!(parsed.session, session);
+    let back = ag::write(&parsed.session, &catalogue()).unwrap();
     assert_eq!(ag::read(&back, &catalogue()).session, session);
 }
 
@@ -151,9 +151,9 @@ kind = "osc"
 rate = 0
 blok = 64
 "#;
-    let reading = read(text);
+    let parsed = read(text);
     assert_eq!(
-        said(&reading),
+        messages(&parsed),
         [
             "1:25: `a` has one output; none of them is called `uot`",
             "1:41: expected `->`, but found `b`",
@@ -176,7 +176,7 @@ blok = 64
             "27:1: there is no setting `blok`",
         ]
     );
-    assert_eq!(reading.diagnostics[0].help, "did you mean `out`?");
+    assert_eq!(parsed.diagnostics[0].help, "did you mean `out`?");
 }
 
 #[test]
@@ -194,36 +194,36 @@ kind = \"sink\"
 [nodes.a]
 kind = \"sink\"
 ";
-    let reading = read(text);
-    let lines: Vec<u32> = reading.diagnostics.iter().map(|d| d.span.line).collect();
+    let parsed = read(text);
+    let lines: Vec<u32> = parsed.diagnostics.iter().map(|d| d.span.line).collect();
     for line in [4, 6, 8, 11] {
-        assert!(lines.contains(&line), "{:#?}", said(&reading));
+        assert!(lines.contains(&line), "{:#?}", messages(&parsed));
     }
-    let graph = &reading.session.graph;
+    let graph = &parsed.session.graph;
     assert!(graph.find("t").is_some());
     let a = graph.node(graph.find("a").unwrap()).unwrap();
     assert_eq!(a.kind, "osc");
     assert_eq!(a.param("volume"), Some(&ParamValue::Number(0.5)));
-    let twice = reading.diagnostics.iter().find(|d| d.span.line == 11);
+    let twice = parsed.diagnostics.iter().find(|d| d.span.line == 11);
     assert_eq!(twice.unwrap().related.len(), 1, "{twice:?}");
 }
 
 #[test]
-fn what_is_empty_or_not_utf8_is_said() {
-    assert_eq!(said(&read("")), ["1:1: the file is empty"]);
-    assert_eq!(said(&read("# nothing\n")), ["1:1: there is no node"]);
-    let reading = read(b"[nodes.a]\nkind = \"sink\"\n# \xff\n");
-    assert_eq!(said(&reading), ["3:3: this is not UTF-8"]);
-    assert_eq!(reading.session.graph.len(), 1);
+fn empty_and_invalid_text_is_reported() {
+    assert_eq!(messages(&read("")), ["1:1: the file is empty"]);
+    assert_eq!(messages(&read("# nothing\n")), ["1:1: there is no node"]);
+    let parsed = read(b"[nodes.a]\nkind = \"sink\"\n# \xff\n");
+    assert_eq!(messages(&parsed), ["3:3: this is not UTF-8"]);
+    assert_eq!(parsed.session.graph.len(), 1);
 }
 
 #[test]
-fn a_text_of_other_readers_needs_no_node() {
-    let reading = read("[network]\nedges = []\n");
-    assert_eq!((said(&reading), reading.session.graph.len()), (vec![], 0));
-    assert_eq!(reading.session.sections[0].name, "network");
-    let reading = read("[settings]\nblock = 32\n");
-    assert_eq!(said(&reading), ["1:1: there is no node"]);
+fn a_text_with_sections_needs_no_node() {
+    let parsed = read("[network]\nedges = []\n");
+    assert_eq!((messages(&parsed), parsed.session.graph.len()), (vec![], 0));
+    assert_eq!(parsed.session.sections[0].name, "network");
+    let parsed = read("[settings]\nblock = 32\n");
+    assert_eq!(messages(&parsed), ["1:1: there is no node"]);
 }
 
 #[test]
@@ -232,7 +232,7 @@ fn a_section_keeps_its_comments() {
     let sections = read(text).session.sections;
     let section = |name: &str, text: &str| Section {
         name: name.into(),
-        place: SourceSpan::NONE,
+        span: SourceSpan::NONE,
         text: text.into(),
     };
     assert_eq!(
@@ -242,73 +242,6 @@ fn a_section_keeps_its_comments() {
             section("yours", "# yours\n[yours]\n# end\n"),
         ]
     );
-}
-
-/// Lines that are plain, and lines that are not, or only nearly.
-const LINES: &[&str] = &[
-    "[nodes.a]",
-    "[nodes.b] # it",
-    "[nodes.\"a c\"]\r",
-    "[nodes.c.d]",
-    "[ nodes.e ]",
-    "[[nodes.f]]",
-    "[nodes]",
-    "[settings]",
-    "[cells]",
-    "kind = \"osc\"",
-    "kind = 'mix'",
-    "freq = 440",
-    "freq = +44.5e1\t# Hz",
-    "freq = 044",
-    "freq = 1e999",
-    "freq = 9007199254740993",
-    "freq = 1.",
-    "volume = 0x10",
-    "note = \"\"\"",
-    "note = \"a\\n\"",
-    "note = \"é\"",
-    "enabled = false",
-    "enabled = falsey",
-    "in = 2",
-    "rate = 48000",
-    "edges = [\"a -> b\", ",
-    "\"b -> a\"]",
-    "edges = [\"a -> b\"]",
-    "nodes.g.kind = \"osc\"",
-    "g = { kind = \"osc\", freq = 1 }",
-    "a = 1",
-    "cells = 1",
-    "# \u{7f}",
-    "# comment",
-    "",
-    "\"\"\"",
-];
-
-proptest::proptest! {
-    #[test]
-    fn in_pieces_a_text_says_what_it_says_as_a_whole(
-        lines in proptest::collection::vec(proptest::sample::select(LINES), 0..14),
-    ) {
-        let text = lines.join("\n");
-        let [pieces, whole] = [Way::Pieces, Way::Whole]
-            .map(|way| read_in(way, text.as_bytes(), &catalogue()));
-        proptest::prop_assert_eq!(pieces, whole, "{}", text);
-    }
-}
-
-#[test]
-fn what_the_writer_writes_is_read_in_pieces() {
-    let session = Session {
-        graph: shape::rake(11, None).unwrap(),
-        ..Session::default()
-    };
-    let text = write(&session);
-    let mut findings = Findings::new(&text, &[]);
-    let mut rest = String::new();
-    let parts = sections::parts(&text);
-    let (draft, _) = split::read(&text, &parts, &mut rest, &mut findings).unwrap();
-    assert_eq!(draft.nodes.len(), session.graph.len());
-    assert_eq!(rest, "");
 }
 
 #[test]

@@ -1,13 +1,14 @@
-//! A session as `.toml`.
+//! Writes a session as `.toml`.
 
 use super::chain;
 use super::sections::is_table;
-use crate::Session;
-use crate::number::write_micros;
+use crate::session::Session;
+use crate::time::to_micros;
 use graph::{Edge, Graph, Node, ParamValue};
 use std::fmt::Write;
 
-/// Writes `session`; reading it gives an equal one.
+/// Writes `session`; reading it gives an equal one. Lines without a header come first, then edges, settings, nodes, and the
+/// sections with headers.
 pub fn write(session: &Session) -> String {
     let mut text = String::new();
     let (tables, lines): (Vec<_>, Vec<_>) =
@@ -39,13 +40,18 @@ fn edges(text: &mut String, graph: &Graph) {
     *text += "]\n";
 }
 
+/// An edge as a chain.
 fn edge_text(edge: &Edge, graph: &Graph) -> Option<String> {
     let from = graph.node(edge.from.node)?;
     let to = graph.node(edge.to.node)?;
-    // The only port needs no number.
+    // A node's only port needs no number.
     let end = |node: &Node, port: u16, ports: usize| match ports {
-        1 => chain::written(&node.name),
-        _ => format!("{}.{}", chain::written(&node.name), u32::from(port) + 1),
+        1 => chain::quote_if_needed(&node.name),
+        _ => format!(
+            "{}.{}",
+            chain::quote_if_needed(&node.name),
+            u32::from(port) + 1
+        ),
     };
     let from = end(from, edge.from.port, from.outputs.len());
     let to = end(to, edge.to.port, to.inputs.len());
@@ -69,7 +75,7 @@ fn settings(text: &mut String, session: &Session) {
         line(text, "block", block.0);
     }
     if let Some(deadline) = settings.deadline {
-        line(text, "deadline_us", write_micros(deadline));
+        line(text, "deadline_us", to_micros(deadline));
     }
 }
 
@@ -87,7 +93,7 @@ fn node(text: &mut String, node: &Node) {
         }
     }
     if let Some(cost) = node.cost {
-        line(text, "cost_us", write_micros(cost));
+        line(text, "cost_us", to_micros(cost));
     }
     if node.every != 1 {
         line(text, "every", node.every);
@@ -97,7 +103,7 @@ fn node(text: &mut String, node: &Node) {
     }
 }
 
-/// Whole numbers without a point, where they are exact.
+/// A number; whole ones without a decimal point, as long as they are exact.
 fn number(n: f64) -> String {
     let is_whole = n.fract() == 0.0 && n.abs() <= 9.0e15;
     match is_whole && (n != 0.0 || n.is_sign_positive()) {
@@ -106,6 +112,7 @@ fn number(n: f64) -> String {
     }
 }
 
+/// A key, in quotes if it needs them.
 fn key(name: &str) -> String {
     let is_bare = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_');
     match !name.is_empty() && name.bytes().all(is_bare) {
@@ -114,7 +121,7 @@ fn key(name: &str) -> String {
     }
 }
 
-/// In single quotes where that saves escapes, else in double ones.
+/// A string: in single quotes if that saves escapes, else in double quotes.
 fn quoted(text: &str) -> String {
     let is_plain = |c: char| !c.is_control() && c != '\'';
     if text.contains(['"', '\\']) && text.chars().all(is_plain) {

@@ -1,0 +1,174 @@
+//! A graph as a diagram: boxes for nodes, curves for edges.
+//!
+//! The way from a [`Graph`] to a [`Picture`]:
+//!
+//! 1. [`node`] makes a [`NodeBox`] of each node: its texts, shortened to fit, its size, and where its ports are.
+//! 2. [`layout`](crate::layout) gives each box a corner and each edge a route. It sees only sizes and ports.
+//! 3. [`edges`] draws the routes, all edges of one output as one path, so that what they share is drawn once.
+//! 4. The boxes are drawn over the ends of the edges, then the legend below them.
+
+mod edges;
+mod node;
+#[cfg(test)]
+mod tests;
+
+use crate::class::NodeClass;
+use crate::layout::{BoxSize, LayoutEdge, lay_out};
+use crate::picture::color;
+use crate::picture::{Anchor, Picture, Stroke, Style, regular};
+use graph::{Catalogue, Edge, Graph, Node, NodeId};
+use node::NodeBox;
+use std::collections::HashMap;
+use std::fmt;
+
+/// Limits of what a picture shows: layouts of larger graphs would take minutes and nobody could read them.
+const MAX_NODES: usize = 20_000;
+const MAX_EDGES: usize = 100_000;
+const MAX_PORTS: usize = 200_000;
+/// Height of the legend.
+const LEGEND: f64 = 34.0;
+/// Least width, for the legend.
+const MIN_WIDTH: f64 = 560.0;
+
+/// A diagram of the graph: sources at the left, what they feed to the right of them; edges that close a cycle are led
+/// back below the boxes, in another colour. `catalogue` says which kinds are delays, sources or sinks; the class of a node
+/// of an unknown kind follows from its ports.
+///
+/// # Errors
+///
+/// [`GraphTooLarge`] above 20,000 nodes, 100,000 edges or 200,000 ports.
+pub fn graph(graph: &Graph, catalogue: &Catalogue) -> Result<Picture, GraphTooLarge> {
+    graph_with_labels(graph, catalogue, |_| None)
+}
+
+/// [`graph`](fn@graph) with a label above the end of each edge for which `label` gives one.
+///
+/// # Errors
+///
+/// As [`graph`](fn@graph).
+pub fn graph_with_labels(
+    graph: &Graph,
+    catalogue: &Catalogue,
+    label: impl Fn(&Edge) -> Option<String>,
+) -> Result<Picture, GraphTooLarge> {
+    check_size(graph)?;
+    let mut boxes: Vec<NodeBox> = graph
+        .nodes()
+        .map(|(id, node)| NodeBox::new(id, node, catalogue))
+        .collect();
+    let index: HashMap<NodeId, usize> = boxes
+        .iter()
+        .enumerate()
+        .map(|(i, node)| (node.id, i))
+        .collect();
+    for edge in graph.edges() {
+        if let (Some(&to), Some(label)) = (index.get(&edge.to.node), label(edge)) {
+            boxes[to].add_label(edge.to.port, &label);
+        }
+    }
+    let edges = layout_edges(graph, &boxes, &index);
+    let sizes: Vec<BoxSize> = boxes.iter().map(NodeBox::size).collect();
+    let layout = lay_out(&sizes, &edges);
+    let description = format!(
+        "a graph of {} nodes and {} edges",
+        boxes.len(),
+        graph.edges().len()
+    );
+    let (width, height) = (layout.width.max(MIN_WIDTH), layout.height + LEGEND);
+    let mut picture = Picture::new(width, height, &description);
+    picture.has_dark_theme = true;
+    edges::draw(&mut picture, &boxes, &edges, &layout);
+    for (node, corner) in boxes.iter().zip(&layout.corners) {
+        node.draw(&mut picture, *corner);
+    }
+    let has_feedback = layout.routes.iter().any(|route| route.is_feedback);
+    legend(
+        &mut picture,
+        &boxes,
+        has_feedback,
+        layout.height + LEGEND / 2.0,
+    );
+    Ok(picture)
+}
+
+/// The graph is too large for a picture that anybody could read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GraphTooLarge {
+    /// Number of nodes.
+    pub nodes: usize,
+    /// Number of edges.
+    pub edges: usize,
+    /// Number of ports of all nodes together.
+    pub ports: usize,
+}
+
+impl fmt::Display for GraphTooLarge {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (what, count, max) = if self.nodes > MAX_NODES {
+            ("nodes", self.nodes, MAX_NODES)
+        } else if self.edges > MAX_EDGES {
+            ("edges", self.edges, MAX_EDGES)
+        } else {
+            ("ports", self.ports, MAX_PORTS)
+        };
+        write!(
+            f,
+            "{count} {what} are too many for a picture; the maximum is {max}"
+        )
+    }
+}
+
+impl std::error::Error for GraphTooLarge {}
+
+fn check_size(graph: &Graph) -> Result<(), GraphTooLarge> {
+    let ports = |(_, node): (NodeId, &Node)| node.inputs.len() + node.outputs.len();
+    let size = GraphTooLarge {
+        nodes: graph.len(),
+        edges: graph.edges().len(),
+        ports: graph.nodes().map(ports).sum(),
+    };
+    let fits = size.nodes <= MAX_NODES && size.edges <= MAX_EDGES && size.ports <= MAX_PORTS;
+    if fits { Ok(()) } else { Err(size) }
+}
+
+/// The edges whose ports exist.
+fn layout_edges(
+    graph: &Graph,
+    boxes: &[NodeBox],
+    index: &HashMap<NodeId, usize>,
+) -> Vec<LayoutEdge> {
+    let layout_edge = |edge: &Edge| {
+        let (from, to) = (*index.get(&edge.from.node)?, *index.get(&edge.to.node)?);
+        let (output, input) = (usize::from(edge.from.port), usize::from(edge.to.port));
+        let exists = output < boxes[from].node.outputs.len() && input < boxes[to].node.inputs.len();
+        exists.then_some(LayoutEdge {
+            from: (from, output),
+            to: (to, input),
+        })
+    };
+    graph.edges().iter().filter_map(layout_edge).collect()
+}
+
+/// The classes that occur, and the colour of feedback.
+fn legend(picture: &mut Picture, boxes: &[NodeBox], has_feedback: bool, y: f64) {
+    let font = regular(11.0);
+    let mut x = 24.0;
+    let entry = |picture: &mut Picture, x: &mut f64, label: &str| {
+        let at = (*x + 20.0, y + 1.5);
+        picture.text(at, label, font, color::TEXT_MUTED, Anchor::Start);
+        *x += 20.0 + font.width(label) + 18.0;
+    };
+    for class in NodeClass::ALL {
+        if boxes.iter().any(|node| node.class == class) {
+            let colors = class.colors();
+            let style = Style::both(colors.fill, Stroke::solid(colors.border, 1.25));
+            picture.rect((x, y - 8.0), (14.0, 11.0), 3.0, style);
+            entry(picture, &mut x, class.label());
+        }
+    }
+    if has_feedback {
+        let stroke = Stroke::solid(color::ALERT, 1.5);
+        picture.line((x, y - 2.5), (x + 15.0, y - 2.5), stroke);
+        entry(picture, &mut x, "leads back");
+    }
+}

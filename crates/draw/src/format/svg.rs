@@ -1,0 +1,252 @@
+//! A picture as SVG: one file that needs nothing else, with text that can be searched and copied.
+//!
+//! A picture with a dark theme names its colours by classes (`f-NAME` fills, `s-NAME` strokes) and brings a style sheet; one
+//! without has them in attributes.
+
+use crate::picture::color::{BACKGROUND, Color};
+use crate::picture::font::Face;
+use crate::picture::item::Text;
+use crate::picture::{Anchor, Geometry, Item, Picture, Segment, Style};
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+const FAMILY: &str = "Arimo,'Liberation Sans',Helvetica,Arial,sans-serif";
+
+impl Picture {
+    /// The picture as SVG. Diagrams and charts have a dark theme for viewers that ask for it; plots are always light.
+    pub fn svg(&self) -> String {
+        let mut svg = Svg {
+            out: String::new(),
+            has_classes: self.has_dark_theme,
+        };
+        let (w, h) = (length(self.width), length(self.height));
+        let _ = writeln!(
+            svg.out,
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{w}\" height=\"{h}\" viewBox=\"0 0 {w} {h}\" \
+             role=\"img\" font-family=\"{FAMILY}\">"
+        );
+        svg.title(&self.description);
+        if self.has_dark_theme {
+            svg.style(&self.items);
+        }
+        let sheet = svg.color("fill", Some(BACKGROUND));
+        let _ = writeln!(svg.out, "<rect{sheet} width=\"{w}\" height=\"{h}\"/>");
+        self.items.iter().for_each(|item| svg.item(item));
+        svg.out += "</svg>\n";
+        svg.out
+    }
+}
+
+struct Svg {
+    out: String,
+    /// True if colours are classes of a style sheet.
+    has_classes: bool,
+}
+
+impl Svg {
+    fn item(&mut self, item: &Item) {
+        match item {
+            Item::GroupStart(tooltip) => {
+                self.out += "<g>";
+                self.title(tooltip);
+            }
+            Item::GroupEnd => self.out += "</g>\n",
+            Item::Shape(geometry, style) => self.shape(geometry, style),
+            Item::Text(text) => self.text(text),
+        }
+    }
+
+    /// The tooltip of the element that is open.
+    fn title(&mut self, title: &str) {
+        if !title.is_empty() {
+            let _ = writeln!(self.out, "<title>{}</title>", escape(title));
+        }
+    }
+
+    fn shape(&mut self, geometry: &Geometry, style: &Style) {
+        let style = self.attributes(style);
+        let _ = match geometry {
+            Geometry::Rect((x, y), (w, h), r) => {
+                let (x, y, w, h) = (length(*x), length(*y), length(*w), length(*h));
+                let r = if *r > 0.0 {
+                    format!(" rx=\"{}\"", length(*r))
+                } else {
+                    String::new()
+                };
+                writeln!(
+                    self.out,
+                    "<rect{style} x=\"{x}\" y=\"{y}\" width=\"{w}\" height=\"{h}\"{r}/>"
+                )
+            }
+            Geometry::Circle((x, y), r) => {
+                let (x, y, r) = (length(*x), length(*y), length(*r));
+                writeln!(self.out, "<circle{style} cx=\"{x}\" cy=\"{y}\" r=\"{r}\"/>")
+            }
+            Geometry::Path(segments) => {
+                writeln!(self.out, "<path{style} d=\"{}\"/>", path_data(segments))
+            }
+        };
+    }
+
+    /// The attributes that say how a shape looks.
+    fn attributes(&self, style: &Style) -> String {
+        let line = style.stroke.map(|stroke| stroke.color);
+        let mut attributes = match (self.has_classes, style.fill, line) {
+            (true, Some(fill), Some(line)) => {
+                format!(" class=\"f-{} s-{}\"", fill.name, line.name)
+            }
+            (true, None, Some(line)) => format!(" class=\"s-{}\" fill=\"none\"", line.name),
+            _ => {
+                let line = line.map(|color| self.color("stroke", Some(color)));
+                self.color("fill", style.fill) + &line.unwrap_or_default()
+            }
+        };
+        if let Some(stroke) = style.stroke {
+            let _ = write!(attributes, " stroke-width=\"{}\"", hundredths(stroke.width));
+            attributes += " stroke-linejoin=\"round\"";
+            if !stroke.is_solid() {
+                let (dash, gap) = (length(stroke.dash.0), length(stroke.dash.1));
+                let _ = write!(attributes, " stroke-dasharray=\"{dash} {gap}\"");
+            } else {
+                attributes += " stroke-linecap=\"round\"";
+            }
+        }
+        attributes
+    }
+
+    /// `property`, which is fill or stroke, as an attribute.
+    fn color(&self, property: &str, color: Option<Color>) -> String {
+        match color {
+            None => format!(" {property}=\"none\""),
+            Some(color) if self.has_classes => {
+                format!(" class=\"{}-{}\"", &property[..1], color.name)
+            }
+            Some(color) => format!(" {property}=\"#{:06x}\"", color.light),
+        }
+    }
+
+    fn text(&mut self, text: &Text) {
+        let (x, y) = (length(text.at.0), length(text.at.1));
+        let mut style = self.color("fill", Some(text.color));
+        let _ = write!(style, " font-size=\"{}\"", length(text.font.size));
+        if text.font.face == Face::Bold {
+            style += " font-weight=\"700\"";
+        }
+        match text.anchor {
+            Anchor::Start => {}
+            Anchor::Middle => style += " text-anchor=\"middle\"",
+            Anchor::End => style += " text-anchor=\"end\"",
+        }
+        if text.is_vertical {
+            let _ = write!(style, " transform=\"rotate(-90 {x} {y})\"");
+        }
+        // A viewer with another font still gives the text the width that was measured.
+        let width = length(text.width());
+        let content = escape(&text.content);
+        let _ = writeln!(
+            self.out,
+            "<text x=\"{x}\" y=\"{y}\"{style} textLength=\"{width}\" lengthAdjust=\"spacingAndGlyphs\">{content}</text>"
+        );
+    }
+
+    /// A style sheet with the colours that are used. Viewers without media queries show the light theme.
+    fn style(&mut self, items: &[Item]) {
+        let mut used = BTreeMap::from([(("f", BACKGROUND.name), BACKGROUND)]);
+        for item in items {
+            match item {
+                Item::Shape(_, style) => {
+                    used.extend(style.fill.map(|color| (("f", color.name), color)));
+                    let line = style.stroke.map(|stroke| stroke.color);
+                    used.extend(line.map(|color| (("s", color.name), color)));
+                }
+                Item::Text(text) => {
+                    used.insert(("f", text.color.name), text.color);
+                }
+                Item::GroupStart(_) | Item::GroupEnd => {}
+            }
+        }
+        let rules = |theme: fn(&Color) -> u32| -> String {
+            let rule = |((what, name), color): (&(&str, &str), &Color)| {
+                let property = if *what == "f" { "fill" } else { "stroke" };
+                format!(".{what}-{name}{{{property}:#{:06x}}}", theme(color))
+            };
+            used.iter().map(rule).collect()
+        };
+        let (light, dark) = (rules(|color| color.light), rules(|color| color.dark));
+        let _ = writeln!(
+            self.out,
+            "<style>\n{light}\n@media (prefers-color-scheme:dark){{{dark}}}\n</style>"
+        );
+    }
+}
+
+/// The `d` attribute of a path.
+fn path_data(segments: &[Segment]) -> String {
+    let mut data = String::new();
+    for segment in segments {
+        let _ = match segment {
+            Segment::Move(x, y) => write!(data, "M{} {}", length(*x), length(*y)),
+            Segment::Line(x, y) => write!(data, "L{} {}", length(*x), length(*y)),
+            Segment::Curve([a, b, c]) => {
+                let [a, b, c] = [a, b, c].map(|at| (length(at.0), length(at.1)));
+                write!(data, "C{} {} {} {} {} {}", a.0, a.1, b.0, b.1, c.0, c.1)
+            }
+            Segment::Close => write!(data, "Z"),
+        };
+    }
+    data
+}
+
+/// A length with at most one digit after the point: enough for pixels, and without the rounding of a float's `Display`.
+pub(crate) fn length(length: f64) -> String {
+    let tenths = (length * 10.0).round() as i64;
+    match tenths % 10 {
+        0 => format!("{}", tenths / 10),
+        part => {
+            let sign = if tenths < 0 { "-" } else { "" };
+            format!("{sign}{}.{}", tenths.abs() / 10, part.abs())
+        }
+    }
+}
+
+fn hundredths(width: f64) -> String {
+    format!("{}", (width * 100.0).round() / 100.0)
+}
+
+/// `text` with XML's entities. Control characters, which XML 1.0 forbids, become spaces.
+fn escape(text: &str) -> String {
+    let mut safe = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => safe.push_str("&amp;"),
+            '<' => safe.push_str("&lt;"),
+            '>' => safe.push_str("&gt;"),
+            '"' => safe.push_str("&quot;"),
+            '\n' => safe.push('\n'),
+            c if c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}') => safe.push(' '),
+            c => safe.push(c),
+        }
+    }
+    safe
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lengths_have_one_digit_after_the_point() {
+        assert_eq!(
+            [length(1.0), length(-0.26), length(12.349), length(-3.0)],
+            ["1", "-0.3", "12.3", "-3"]
+        );
+    }
+
+    #[test]
+    fn markup_is_escaped_and_forbidden_characters_become_spaces() {
+        assert_eq!(
+            escape("a<b & \"c\"\u{0}\u{1b}"),
+            "a&lt;b &amp; &quot;c&quot;  "
+        );
+    }
+}

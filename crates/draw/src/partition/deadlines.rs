@@ -1,0 +1,119 @@
+//! The deadlines of one partition: when the work of each level arrives and is due.
+
+use super::chart::{PartitionChart, PartitionLevel, PartitionRow};
+use super::sheet::{FIELD, LEFT, LINE, MAX_LEVELS, MIN_WIDTH, level_colors};
+use crate::picture::color::{self, BoxColors};
+use crate::picture::{Anchor, Picture, Stroke, Style, bold, regular};
+use crate::ticks;
+
+/// Draws, from `y` on, a line for each level: at each vertical stroke the work of one period arrives, and the work of the
+/// period before is due.
+pub(super) fn deadlines(picture: &mut Picture, chart: &PartitionChart, row: &PartitionRow, y: f64) {
+    let levels = &row.levels[..row.levels.len().min(MAX_LEVELS)];
+    let title = format!("{}: arrivals and deadlines", row.name);
+    let title = bold(13.0).fit(&title, FIELD);
+    picture.text((LEFT, y), &title, bold(13.0), color::TEXT, Anchor::Start);
+    let largest = levels
+        .iter()
+        .map(|level| level.size)
+        .max()
+        .unwrap_or(1)
+        .max(1);
+    let window = largest.saturating_mul(2);
+    let top = y + 14.0;
+    for (i, level) in levels.iter().enumerate() {
+        let y = top + i as f64 * LINE;
+        line(picture, chart.rate_hz, *level, window, y, level_colors(i));
+    }
+    let bottom = top + levels.len() as f64 * LINE;
+    let (values, step) = ticks::linear(0.0, window as f64, 9);
+    for value in values {
+        let x = LEFT + value / window as f64 * FIELD;
+        let at = (x, bottom + 14.0);
+        picture.text(
+            at,
+            &ticks::number(value, step),
+            regular(11.0),
+            color::TEXT_MUTED,
+            Anchor::Middle,
+        );
+    }
+    let unit = match chart.rate_hz {
+        0 => "frames".to_owned(),
+        hz => format!("frames; {} in all", span(window, hz)),
+    };
+    let at = (LEFT + FIELD, bottom + 28.0);
+    picture.text(at, &unit, regular(11.0), color::TEXT_MUTED, Anchor::End);
+}
+
+/// The line of one level over `window` frames.
+fn line(
+    picture: &mut Picture,
+    rate_hz: u32,
+    level: PartitionLevel,
+    window: u64,
+    y: f64,
+    colors: BoxColors,
+) {
+    const HEIGHT: f64 = 22.0;
+    let pitch = level.size.max(1) as f64 / window as f64 * FIELD;
+    let bottom = y + 14.0 + HEIGHT;
+    let every = match rate_hz {
+        0 => String::new(),
+        hz => format!(" ({})", span(level.size, hz)),
+    };
+    let when = if level.in_callback {
+        ", run inside the callback"
+    } else {
+        ""
+    };
+    let label = format!(
+        "{} × {}: every {}{every}{when}",
+        level.count, level.size, level.size
+    );
+    picture.text(
+        (LEFT, y + 9.0),
+        &label,
+        regular(10.5),
+        color::TEXT_MUTED,
+        Anchor::Start,
+    );
+    picture.begin_group(level.tooltip());
+    picture.rect(
+        (LEFT, y + 14.0),
+        (FIELD, HEIGHT),
+        0.0,
+        Style::fill(color::IDLE),
+    );
+    if pitch < MIN_WIDTH {
+        let style = Style::both(colors.fill, Stroke::solid(colors.border, 0.8));
+        picture.rect((LEFT, y + 14.0), (FIELD, HEIGHT), 0.0, style);
+        picture.end_group();
+        return;
+    }
+    let periods = (FIELD / pitch).round() as usize;
+    for i in 0..periods {
+        let x = LEFT + i as f64 * pitch;
+        let width = if level.in_callback {
+            (pitch * 0.25).min(6.0)
+        } else {
+            pitch
+        };
+        let size = ((width - 2.0).max(0.6), HEIGHT - 8.0);
+        picture.rect((x + 1.0, y + 18.0), size, 1.5, Style::fill(colors.fill));
+    }
+    for i in 0..=periods {
+        let x = LEFT + i as f64 * pitch;
+        picture.line(
+            (x, y + 14.0),
+            (x, bottom),
+            Stroke::solid(colors.border, 1.4),
+        );
+    }
+    picture.end_group();
+}
+
+/// A number of frames as a time.
+fn span(frames: u64, hz: u32) -> String {
+    ticks::span(frames as f64 / f64::from(hz) * 1e9)
+}

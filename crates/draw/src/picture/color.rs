@@ -1,0 +1,91 @@
+//! The colours, each for light and for dark backgrounds.
+//!
+//! Colours that mean something differ in lightness too, so that they can be told apart by colour-blind readers and in
+//! black-and-white prints.
+
+/// A colour: its name in style sheets, and its value as 0xRRGGBB in the light and in the dark theme.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Color {
+    pub(crate) name: &'static str,
+    pub(crate) light: u32,
+    pub(crate) dark: u32,
+}
+
+impl Color {
+    /// A colour that is the same in both themes.
+    pub(crate) const fn fixed(name: &'static str, value: u32) -> Self {
+        color(name, value, value)
+    }
+
+    /// Red, green and blue in the light theme.
+    pub(crate) fn rgb(self) -> [u8; 3] {
+        let [_, red, green, blue] = self.light.to_be_bytes();
+        [red, green, blue]
+    }
+}
+
+const fn color(name: &'static str, light: u32, dark: u32) -> Color {
+    Color { name, light, dark }
+}
+
+pub(crate) const BACKGROUND: Color = color("sheet", 0xffffff, 0x16181d);
+pub(crate) const TEXT: Color = color("dark", 0x20242c, 0xeceef2);
+/// Labels, notes, legends.
+pub(crate) const TEXT_MUTED: Color = color("faint", 0x5d6675, 0xa3abb8);
+/// Text of nodes that are not enabled.
+pub(crate) const TEXT_DISABLED: Color = color("pale", 0x8b9099, 0x7b828e);
+pub(crate) const EDGE: Color = color("wire", 0x8a94a3, 0x667085);
+/// Edges of a graph that has very many.
+pub(crate) const EDGE_THIN: Color = color("thin", 0xb9c0ca, 0x454b57);
+pub(crate) const GRID: Color = color("grid", 0xe4e6e9, 0x2a2e36);
+pub(crate) const AXIS: Color = color("axis", 0x9aa4b2, 0x667085);
+/// A row of a chart where nothing runs.
+pub(crate) const IDLE: Color = color("idle", 0xf1f2f4, 0x1d2027);
+/// What the eye should find first: late, critical, a feedback edge.
+pub(crate) const ALERT: Color = color("alarm", 0xb8306f, 0xe573a6);
+
+/// The fill of a box and its darker border.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct BoxColors {
+    pub(crate) fill: Color,
+    pub(crate) border: Color,
+}
+
+/// Names, fill and border; fill and border each for the light and the dark theme.
+const fn box_colors(names: [&'static str; 2], fill: [u32; 2], border: [u32; 2]) -> BoxColors {
+    BoxColors {
+        fill: color(names[0], fill[0], fill[1]),
+        border: color(names[1], border[0], border[1]),
+    }
+}
+
+pub(crate) const GREEN: BoxColors = box_colors(
+    ["green", "greens"],
+    [0xe3f2e6, 0x1b3224],
+    [0x3f9a5a, 0x58b877],
+);
+pub(crate) const BLUE: BoxColors = box_colors(
+    ["blue", "blues"],
+    [0xe6eefa, 0x1d2a40],
+    [0x4c78c0, 0x6f9ae0],
+);
+pub(crate) const AMBER: BoxColors = box_colors(
+    ["amber", "ambers"],
+    [0xfdf1dc, 0x362a14],
+    [0xb87f1c, 0xd9a548],
+);
+pub(crate) const PINK: BoxColors = box_colors(
+    ["pink", "pinks"],
+    [0xf8e4ee, 0x391d2c],
+    [0xc2447e, 0xe573a6],
+);
+pub(crate) const VIOLET: BoxColors = box_colors(
+    ["violet", "violets"],
+    [0xece6f7, 0x2a2240],
+    [0x7d5bb8, 0xa486dc],
+);
+pub(crate) const GREY: BoxColors = box_colors(
+    ["grey", "greys"],
+    [0xf1f1ef, 0x22252b],
+    [0xa9adb3, 0x5a606b],
+);

@@ -1,0 +1,147 @@
+//! A picture: a sheet and the items on it, in drawing order. Every format is written from the same items.
+//!
+//! This is a retained scene, as small as can be: the charts in [`diagram`](crate::diagram), [`gantt`](crate::gantt),
+//! [`partition`](crate::partition) and [`plot`](crate::plot) add items and know no format; the writers in
+//! [`format`](crate::format) walk over the items and know no chart. [`item`] has the types, [`color`] the colours, [`font`]
+//! the two faces and their metrics: text is measured here, once, so that it takes the same room in every format.
+
+pub(crate) mod color;
+pub(crate) mod font;
+pub(crate) mod item;
+
+use item::Text;
+pub(crate) use item::{Anchor, Font, Geometry, Item, Point, Segment, Stroke, Style, bold, regular};
+
+use color::Color;
+
+/// Coordinates are clamped to this many pixels from the origin, so that every format can hold them.
+const MAX_COORDINATE: f64 = 4.0e6;
+
+/// A finished picture, ready to be written as SVG, PDF or PNG. Lengths are in pixels of 1/96 inch.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Picture {
+    pub(crate) width: f64,
+    pub(crate) height: f64,
+    pub(crate) description: String,
+    pub(crate) items: Vec<Item>,
+    /// True if the SVG brings dark colours for viewers that ask for them.
+    pub(crate) has_dark_theme: bool,
+}
+
+impl Picture {
+    /// An empty sheet of this size; `description` is its title for screen readers.
+    pub(crate) fn new(width: f64, height: f64, description: &str) -> Self {
+        let whole = |length: f64| clamp(length).max(1.0).ceil();
+        Self {
+            width: whole(width),
+            height: whole(height),
+            description: font::printable(description),
+            items: Vec::new(),
+            has_dark_theme: false,
+        }
+    }
+
+    /// Begins a group with a tooltip; it lasts until [`end_group`](Self::end_group).
+    pub(crate) fn begin_group(&mut self, tooltip: impl Into<String>) {
+        self.items.push(Item::GroupStart(tooltip.into()));
+    }
+
+    pub(crate) fn end_group(&mut self) {
+        self.items.push(Item::GroupEnd);
+    }
+
+    /// Adds one line of text with its anchor at `at`.
+    pub(crate) fn text(
+        &mut self,
+        at: Point,
+        content: &str,
+        font: Font,
+        color: Color,
+        anchor: Anchor,
+    ) {
+        self.items.push(Item::Text(Text {
+            at: clamp_point(at),
+            content: font::printable(content),
+            font,
+            color,
+            anchor,
+            is_vertical: false,
+        }));
+    }
+
+    /// Adds a line of text that reads from bottom to top, with its middle at `at`.
+    pub(crate) fn vertical_text(&mut self, at: Point, content: &str, font: Font, color: Color) {
+        self.text(at, content, font, color, Anchor::Middle);
+        if let Some(Item::Text(text)) = self.items.last_mut() {
+            text.is_vertical = true;
+        }
+    }
+
+    /// Adds a rectangle with its upper left corner at `at`.
+    pub(crate) fn rect(&mut self, at: Point, size: (f64, f64), radius: f64, style: Style) {
+        let size = clamp_point((size.0.max(0.0), size.1.max(0.0)));
+        let rect = Geometry::Rect(clamp_point(at), size, radius);
+        self.items.push(Item::Shape(rect, style));
+    }
+
+    pub(crate) fn circle(&mut self, center: Point, radius: f64, style: Style) {
+        let circle = Geometry::Circle(clamp_point(center), radius);
+        self.items.push(Item::Shape(circle, style));
+    }
+
+    /// Adds a straight line.
+    pub(crate) fn line(&mut self, from: Point, to: Point, stroke: Stroke) {
+        self.polyline(&[from, to], Style::stroke(stroke));
+    }
+
+    /// Adds straight lines from point to point; closed if it is filled.
+    pub(crate) fn polyline(&mut self, points: &[Point], style: Style) {
+        let segment = |(i, at): (usize, &Point)| match i {
+            0 => Segment::Move(at.0, at.1),
+            _ => Segment::Line(at.0, at.1),
+        };
+        let mut segments: Vec<Segment> = points.iter().enumerate().map(segment).collect();
+        if style.fill.is_some() {
+            segments.push(Segment::Close);
+        }
+        self.path(segments, style);
+    }
+
+    /// Adds an upright cross of two diagonals, `radius` to each side of `center`.
+    pub(crate) fn cross(&mut self, (x, y): Point, radius: f64, stroke: Stroke) {
+        let diagonals = vec![
+            Segment::Move(x - radius, y - radius),
+            Segment::Line(x + radius, y + radius),
+            Segment::Move(x - radius, y + radius),
+            Segment::Line(x + radius, y - radius),
+        ];
+        self.path(diagonals, Style::stroke(stroke));
+    }
+
+    pub(crate) fn path(&mut self, mut segments: Vec<Segment>, style: Style) {
+        for segment in &mut segments {
+            match segment {
+                Segment::Move(x, y) | Segment::Line(x, y) => (*x, *y) = clamp_point((*x, *y)),
+                Segment::Curve(points) => *points = points.map(clamp_point),
+                Segment::Close => {}
+            }
+        }
+        if !segments.is_empty() {
+            self.items
+                .push(Item::Shape(Geometry::Path(segments), style));
+        }
+    }
+}
+
+fn clamp_point((x, y): Point) -> Point {
+    (clamp(x), clamp(y))
+}
+
+/// `length` within the bounds of a sheet; 0 if it is not a number.
+fn clamp(length: f64) -> f64 {
+    if length.is_nan() {
+        0.0
+    } else {
+        length.clamp(-MAX_COORDINATE, MAX_COORDINATE)
+    }
+}

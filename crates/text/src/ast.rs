@@ -1,0 +1,96 @@
+//! The abstract syntax of both formats: nodes and edges as they are written, with their places, before anything is
+//! checked against the catalogue.
+//!
+//! Names borrow from the text where they can (`'t`); strings with escapes are decoded copies.
+
+use crate::source::ByteRange;
+use graph::ParamValue;
+use std::borrow::Cow;
+use units::Nanos;
+
+/// All nodes and edges of a text, in its order.
+#[derive(Default)]
+pub(crate) struct Ast<'t> {
+    pub(crate) nodes: Vec<AstNode<'t>>,
+    pub(crate) edges: Vec<(AstEnd<'t>, AstEnd<'t>)>,
+}
+
+/// An identifier or a string, decoded.
+#[derive(Clone, Debug)]
+pub(crate) struct Ident<'t> {
+    pub(crate) text: Cow<'t, str>,
+    pub(crate) at: ByteRange,
+}
+
+/// `key = value`.
+#[derive(Clone, Debug)]
+pub(crate) struct AstEntry<'t> {
+    pub(crate) key: Ident<'t>,
+    pub(crate) value: ParamValue,
+    pub(crate) value_at: ByteRange,
+}
+
+/// A node. The keys that every kind has are fields; all others are entries.
+#[derive(Clone, Debug)]
+pub(crate) struct AstNode<'t> {
+    pub(crate) name: Ident<'t>,
+    pub(crate) kind: Option<Ident<'t>>,
+    pub(crate) stand_in: Option<Ident<'t>>,
+    pub(crate) entries: Vec<AstEntry<'t>>,
+    pub(crate) cost: Option<Nanos>,
+    pub(crate) every: u32,
+    pub(crate) enabled: bool,
+    /// True if an entry could not be read: then no parameter is reported as missing.
+    pub(crate) is_damaged: bool,
+}
+
+impl<'t> AstNode<'t> {
+    pub(crate) fn new(name: Ident<'t>) -> Self {
+        Self {
+            name,
+            kind: None,
+            stand_in: None,
+            entries: Vec::new(),
+            cost: None,
+            every: 1,
+            enabled: true,
+            is_damaged: false,
+        }
+    }
+}
+
+/// The port that an edge names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum PortName<'t> {
+    /// No name: the first port.
+    First,
+    /// A number, from 1.
+    Number(u64),
+    Name(Cow<'t, str>),
+}
+
+/// One end of an edge.
+#[derive(Clone, Debug)]
+pub(crate) struct AstEnd<'t> {
+    pub(crate) node: Ident<'t>,
+    pub(crate) port: PortName<'t>,
+    pub(crate) port_at: ByteRange,
+    /// True in the middle of a chain: the end of one edge and the start of the next.
+    pub(crate) is_middle: bool,
+}
+
+impl AstEnd<'_> {
+    /// From the node's name to the end of the port.
+    pub(crate) fn at(&self) -> ByteRange {
+        self.node.at.start..self.port_at.end.max(self.node.at.end)
+    }
+}
+
+/// The format of a text, which changes what is a mistake.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Dialect {
+    /// Quoted numbers are numbers; an unknown kind gets a stand-in; unknown keys are the author's own.
+    Ag,
+    /// Values have types; unknown kinds and keys are mistakes.
+    Toml,
+}

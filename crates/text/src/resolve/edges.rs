@@ -1,0 +1,214 @@
+//! Turns written edges into edges between ports that exist and carry the same signal.
+
+use super::Nodes;
+use crate::ast::{Ast, AstEnd, PortName};
+use crate::diagnostics::Diagnostics;
+use graph::{Edge, Node, NodeId, Port, PortRef, Signal};
+use std::collections::HashSet;
+use units::Channels;
+
+/// Adds the valid edges to the graph and reports the others.
+pub(super) fn connect(ast: &Ast<'_>, nodes: &mut Nodes<'_>, diagnostics: &mut Diagnostics<'_>) {
+    let mut resolver = Resolver {
+        nodes,
+        diagnostics,
+        reported: HashSet::new(),
+    };
+    let mut edges = Vec::with_capacity(ast.edges.len());
+    edges.extend(
+        ast.edges
+            .iter()
+            .filter_map(|(from, to)| resolver.edge(from, to)),
+    );
+    edges.into_iter().for_each(|edge| nodes.graph.connect(edge));
+}
+
+/// The side of a node that a port is on.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Side {
+    Input,
+    Output,
+}
+
+impl Side {
+    fn ports(self, node: &Node) -> &[Port] {
+        match self {
+            Self::Input => &node.inputs,
+            Self::Output => &node.outputs,
+        }
+    }
+
+    fn word(self) -> &'static str {
+        match self {
+            Self::Input => "input",
+            Self::Output => "output",
+        }
+    }
+
+    fn other(self) -> Self {
+        match self {
+            Self::Input => Self::Output,
+            Self::Output => Self::Input,
+        }
+    }
+}
+
+/// Finds the ports of edges.
+struct Resolver<'a, 'f, 'd, 't> {
+    nodes: &'a Nodes<'d>,
+    diagnostics: &'f mut Diagnostics<'t>,
+    /// Places of undeclared nodes that are reported: the middle of a chain is an end of two edges.
+    reported: HashSet<usize>,
+}
+
+impl Resolver<'_, '_, '_, '_> {
+    fn edge(&mut self, from: &AstEnd<'_>, to: &AstEnd<'_>) -> Option<Edge> {
+        // Both before `?`, so that both are reported.
+        let (a, b) = (self.end(from, Side::Output), self.end(to, Side::Input));
+        let ((a, sent), (b, accepted)) = (a?, b?);
+        let at = from.at().start..to.at().end;
+        if !fits(sent, accepted) {
+            let message = format!(
+                "{} does not fit: `{}` sends {}, `{}` takes {}",
+                if matches!((sent, accepted), (Signal::Audio(_), Signal::Audio(_))) {
+                    "the number of channels"
+                } else {
+                    "the signal"
+                },
+                from.node.text,
+                shown(sent),
+                to.node.text,
+                shown(accepted)
+            );
+            self.diagnostics.error(at, message).help(
+                "an edge joins like to like; one channel also spreads to several, which hear the same",
+            );
+            return None;
+        }
+        let span = self.diagnostics.source.span(at);
+        Some(Edge {
+            from: a,
+            to: b,
+            span,
+        })
+    }
+
+    /// The port at one end of an edge. `None` if there is none, which is reported, or if the node's ports are unknown.
+    fn end(&mut self, written: &AstEnd<'_>, side: Side) -> Option<(PortRef, Signal)> {
+        let Some(id) = self.nodes.graph.find(&written.node.text) else {
+            self.undeclared(written);
+            return None;
+        };
+        if !self.nodes.has_ports[id.0 as usize] {
+            return None;
+        }
+        let node = self.nodes.graph.node(id)?;
+        let ports = side.ports(node);
+        let index = match &written.port {
+            PortName::First => Some(0),
+            PortName::Number(n) => usize::try_from(*n).ok().and_then(|n| n.checked_sub(1)),
+            PortName::Name(name) => match position(ports, name) {
+                // In the middle of a chain a name is that of one side; the other side is then its first port.
+                None if written.is_middle => position(side.other().ports(node), name).and(Some(0)),
+                found => found,
+            },
+        };
+        let Some((index, port)) = index.and_then(|i| Some((i, ports.get(i)?))) else {
+            self.no_port(written, id, side);
+            return None;
+        };
+        let port_index = u16::try_from(index).ok()?;
+        let end = PortRef {
+            node: id,
+            port: port_index,
+        };
+        Some((end, port.signal))
+    }
+
+    fn undeclared(&mut self, written: &AstEnd<'_>) {
+        let name = &written.node;
+        if !self.reported.insert(name.at.start) {
+            return;
+        }
+        let names = self.nodes.names.iter().map(|word| word.text.as_ref());
+        let meant = self.diagnostics.nearest(&name.text, names);
+        let message = format!("there is no node `{}`", name.text);
+        self.diagnostics
+            .error(name.at.clone(), message)
+            .did_you_mean(meant);
+    }
+
+    fn no_port(&mut self, written: &AstEnd<'_>, id: NodeId, side: Side) {
+        let Some(node) = self.nodes.graph.node(id) else {
+            return;
+        };
+        let (ports, word, name) = (side.ports(node), side.word(), &node.name);
+        let count = match ports.len() {
+            0 => format!("no {word}s"),
+            1 => format!("one {word}"),
+            n => format!("{n} {word}s"),
+        };
+        let no = match &written.port {
+            PortName::First => None,
+            PortName::Number(0) => Some("ports count from 1".into()),
+            PortName::Number(n) => Some(format!("there is no {word} {n}")),
+            PortName::Name(port) => Some(format!("none of them is called `{port}`")),
+        };
+        let message = match no.filter(|_| !ports.is_empty()) {
+            Some(no) => format!("`{name}` has {count}; {no}"),
+            None => format!("`{name}` has {count}"),
+        };
+        let help = help(written, node, side, self.diagnostics);
+        let more = self.diagnostics.error(written.at(), message);
+        more.help(help)
+            .note(self.nodes.names[id.0 as usize].at.clone(), "declared here");
+    }
+}
+
+fn position(ports: &[Port], name: &str) -> Option<usize> {
+    ports.iter().position(|port| port.name == name)
+}
+
+/// Help about a port that does not exist.
+fn help(
+    written: &AstEnd<'_>,
+    node: &Node,
+    side: Side,
+    diagnostics: &mut Diagnostics<'_>,
+) -> String {
+    let PortName::Name(word) = &written.port else {
+        return String::new();
+    };
+    let names: Vec<&str> = side.ports(node).iter().map(|p| p.name.as_str()).collect();
+    if let Some(name) = diagnostics.nearest(word, names.iter().copied()) {
+        return format!("did you mean `{name}`?");
+    }
+    let other = side.other();
+    if other.ports(node).iter().any(|port| port.name == *word) {
+        return format!("`{word}` is an {}", other.word());
+    }
+    match names.as_slice() {
+        [] => String::new(),
+        [one] => format!("it is called `{one}`"),
+        [first, .., last] => format!("they are called `{first}` to `{last}`"),
+    }
+}
+
+/// Returns true if a port that sends `sent` may feed one that accepts `accepted`.
+fn fits(sent: Signal, accepted: Signal) -> bool {
+    sent == accepted
+        || matches!(
+            (sent, accepted),
+            (Signal::Audio(Channels(1)), Signal::Audio(_))
+        )
+}
+
+/// The signal as a message shows it.
+fn shown(signal: Signal) -> String {
+    match signal {
+        Signal::Audio(Channels(1)) => "one channel of sound".into(),
+        Signal::Audio(Channels(n)) => format!("{n} channels of sound"),
+        Signal::Control => "control values".into(),
+        Signal::Event => "events".into(),
+    }
+}

@@ -1,0 +1,104 @@
+//! The native session, a TOML document.
+//!
+//! ```toml
+//! edges = ["tone -> quiet -> out.1", "tone -> both.in2 -> out", "quiet -> both"]
+//!
+//! [settings]
+//! rate = 48000        # frames a second
+//! block = 64          # frames
+//! deadline_us = 1000
+//!
+//! [nodes.tone]
+//! kind = "osc"
+//! freq = 440
+//!
+//! [nodes.quiet]
+//! kind = "gain"
+//! gain_db = -6
+//! ```
+//!
+//! * `edges` stands above the first `[header]`, as TOML requires. Each string is a chain of edges ([`chain`]). A port is a
+//!   name, a number from 1, or nothing for the first port; in the middle of a chain it is the input that the edge enters
+//!   and the output that the next edge leaves. A node's name with spaces, dots or quotes is put in double quotes with
+//!   JSON escapes.
+//! * A node has its kind's parameters, and for itself `kind`, `in` and `out` (number of ports, where the kind lets it
+//!   choose), `channels`, `cost_us` (its cost for one block), `every` (it runs once in so many cycles), `enabled`
+//!   and `stand_in` (the kind that runs where `kind` is not known).
+//! * Every other top-level key is a [`Section`](crate::Section): the reader keeps its lines as they are and the writer puts
+//!   them back. A session may have sections and no node; their owners decide if that makes sense.
+//!
+//! [`schema`] describes the same for editors.
+//!
+//! # How a text is read
+//!
+//! The `toml` crate parses; a text that it accepts goes straight on. One that it refuses is repaired first: [`recover`]
+//! walks over the statements, asks the `toml` crate about each one alone, reports the wrong ones and blanks them with
+//! spaces, so that every byte behind them keeps its place. What is left is parsed again, so one bad statement costs only
+//! itself.
+//!
+//! ```text
+//!  bytes ─▶ text ─▶ toml::DeTable ─▶ to_ast ─▶ Ast ─▶ crate::resolve ─▶ Graph
+//!              │        ▲ errors?
+//!              │        └── recover: blank the wrong statements, parse again
+//!              └▶ sections: the lines of other top-level keys, by the scanner
+//! ```
+//!
+//! The tree of the `toml` crate has a byte range for each key and value, which become lines and columns. It does not have
+//! comments; the sections need them, which is why [`scanner`] finds the statements in the text once more.
+
+mod chain;
+mod recover;
+mod scalar;
+mod scanner;
+mod schema;
+mod sections;
+mod to_ast;
+mod write;
+
+pub use schema::schema;
+pub use write::write;
+
+use crate::ast::Dialect;
+use crate::diagnostics::Diagnostics;
+use crate::resolve::resolve;
+use crate::session::{ParsedSession, Session};
+use crate::source;
+use ::toml::de::DeTable;
+use graph::Catalogue;
+
+/// Reads a `.toml` session. Kinds and parameters are checked against `catalogue`.
+pub fn read(bytes: impl AsRef<[u8]>, catalogue: &Catalogue) -> ParsedSession {
+    let (text, not_utf8) = source::decode(bytes.as_ref());
+    let mut diagnostics = Diagnostics::new(&text, &not_utf8);
+    let (table, errors) = DeTable::parse_recoverable(&text);
+    let repaired;
+    let (ast, settings, sections);
+    if errors.is_empty() {
+        (ast, settings) = to_ast::convert(&text, table.get_ref(), &[], &mut diagnostics);
+        sections = sections::sections(&text, &mut diagnostics);
+    } else {
+        repaired = recover::repair(&text, &mut diagnostics);
+        let (table, left) = DeTable::parse_recoverable(&repaired);
+        (ast, settings) = to_ast::convert(&repaired, table.get_ref(), &left, &mut diagnostics);
+        sections = sections::sections(&repaired, &mut diagnostics);
+    }
+    let needs_nodes = sections.is_empty();
+    let graph = resolve(
+        &ast,
+        Dialect::Toml,
+        needs_nodes,
+        catalogue,
+        &mut diagnostics,
+    );
+    ParsedSession {
+        session: Session {
+            graph,
+            settings,
+            sections,
+        },
+        diagnostics: diagnostics.sorted(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,320 @@
+//! Converts the tree of the `toml` crate into the syntax tree and the settings.
+
+use super::chain;
+use super::scalar::Scalar;
+use crate::ast::{Ast, AstEnd, AstEntry, AstNode, Ident, PortName};
+use crate::diagnostics::Diagnostics;
+use crate::session::Settings;
+use crate::source::ByteRange;
+use crate::time::from_micros;
+use ::toml::Spanned;
+use ::toml::de::{DeString, DeTable, DeValue};
+use graph::ParamValue;
+use std::borrow::Cow;
+use units::{Frames, SampleRate};
+
+/// Converts `table`, which was parsed from `text`, and reports `errors`. `text` is the repaired one if there was an error.
+pub(super) fn convert<'t>(
+    text: &'t str,
+    table: &DeTable<'t>,
+    errors: &[::toml::de::Error],
+    diagnostics: &mut Diagnostics<'_>,
+) -> (Ast<'t>, Settings) {
+    let mut converter = Converter {
+        text,
+        ast: Ast::default(),
+        settings: Settings::default(),
+        is_broken: !errors.is_empty() || text != diagnostics.source.text,
+        searches: 20,
+        diagnostics,
+    };
+    let mut last_line = None;
+    for error in errors {
+        let at = error.span().unwrap_or(0..0);
+        // Further errors of a line mostly follow from its first.
+        let line = converter
+            .diagnostics
+            .source
+            .line_of(at.start.min(text.len()));
+        if last_line.replace(line) != Some(line) {
+            converter.syntax_error(at, error.message());
+        }
+    }
+    for (key, value) in in_order(table) {
+        match key.get_ref().as_ref() {
+            "edges" => converter.edges(value),
+            "nodes" => converter.nodes(value),
+            "settings" => converter.settings(value),
+            _ => {}
+        }
+    }
+    (converter.ast, converter.settings)
+}
+
+type Key<'t> = Spanned<DeString<'t>>;
+type Item<'t> = Spanned<DeValue<'t>>;
+
+/// The entries of `table` in the order of the text.
+fn in_order<'a, 't>(table: &'a DeTable<'t>) -> Vec<(&'a Key<'t>, &'a Item<'t>)> {
+    let mut entries: Vec<_> = table.iter().collect();
+    entries.sort_by_key(|(key, _)| key.span().start);
+    entries
+}
+
+/// The key as an identifier.
+fn ident<'t>(key: &Key<'t>) -> Ident<'t> {
+    Ident {
+        text: key.get_ref().clone(),
+        at: key.span(),
+    }
+}
+
+/// Collects nodes, edges and settings.
+struct Converter<'t, 'f, 's> {
+    text: &'t str,
+    ast: Ast<'t>,
+    settings: Settings,
+    /// True if the text is not valid TOML: then nothing is reported as missing.
+    is_broken: bool,
+    /// Number of times that the text may still be searched for the first of two equal headers.
+    searches: u32,
+    diagnostics: &'f mut Diagnostics<'s>,
+}
+
+impl<'t> Converter<'t, '_, '_> {
+    /// Reports an error of the TOML itself.
+    fn syntax_error(&mut self, at: ByteRange, message: &str) {
+        if message != "duplicate key" {
+            let line = message.lines().next().unwrap_or_default();
+            self.diagnostics.error(at, line.to_lowercase());
+            return;
+        }
+        let name = self.text.get(at.clone()).unwrap_or_default();
+        let first = self.first_equal_header(at.start);
+        let more = self
+            .diagnostics
+            .error(at, format!("`{name}` is written twice"));
+        if let Some(first) = first {
+            more.note(first, "the first one is here");
+        }
+    }
+
+    /// The first header that equals the one at `at`. It takes a while, so it is looked for only a few times.
+    fn first_equal_header(&mut self, at: usize) -> Option<ByteRange> {
+        self.searches = self.searches.checked_sub(1)?;
+        let start = self.text.get(..at)?.rfind('\n')? + 1;
+        let header = self.text[start..].lines().next()?.trim();
+        let mut begin = 0;
+        for line in self.text[..start].split_inclusive('\n') {
+            if header.starts_with('[') && line.trim() == header {
+                return Some(begin..begin + line.trim_end().len());
+            }
+            begin += line.len();
+        }
+        None
+    }
+
+    fn error(&mut self, item: &Item<'_>, message: impl Into<String>) {
+        let at = item.span();
+        self.diagnostics.error(at, message);
+    }
+
+    fn edges(&mut self, item: &Item<'t>) {
+        let DeValue::Array(all) = item.get_ref() else {
+            return self.error(item, "`edges` takes a list: edges = [\"a -> b\"]");
+        };
+        for edge in all.iter() {
+            let DeValue::String(text) = edge.get_ref() else {
+                self.error(edge, "an edge is a text: \"a -> b\"");
+                continue;
+            };
+            self.chain(edge.span(), text);
+        }
+    }
+
+    /// Adds the edges of one string.
+    fn chain(&mut self, at: ByteRange, text: &DeString<'t>) {
+        let inside = self.start_inside_quotes(&at, text);
+        let place = |part: ByteRange| match inside {
+            Some(start) => start + part.start..start + part.end,
+            None => at.clone(),
+        };
+        let ends = match text {
+            Cow::Borrowed(text) => chain::parse(text),
+            Cow::Owned(text) => {
+                chain::parse(text).map(|ends| ends.into_iter().map(owned).collect())
+            }
+        };
+        match ends {
+            Ok(mut ends) => {
+                for end in &mut ends {
+                    end.node.at = place(end.node.at.clone());
+                    end.port_at = place(end.port_at.clone());
+                }
+                let edges = ends.windows(2);
+                let edges = edges.map(|pair| (pair[0].clone(), pair[1].clone()));
+                self.ast.edges.extend(edges);
+            }
+            Err(error) => {
+                let more = self.diagnostics.error(place(error.at), error.message);
+                more.help(
+                    "an edge is written `from.port -> to.port`, without a port for the first",
+                );
+            }
+        }
+    }
+
+    /// The first byte of the string at `at` inside its quotes, if it has no escapes: then places in the string are places in
+    /// the text.
+    fn start_inside_quotes(&self, at: &ByteRange, text: &str) -> Option<usize> {
+        let written = self.text.get(at.clone())?;
+        let start = written.find(text).filter(|start| *start <= 4)?;
+        (written.len() - start - text.len() <= 3).then_some(at.start + start)
+    }
+
+    fn settings(&mut self, item: &Item<'t>) {
+        let DeValue::Table(table) = item.get_ref() else {
+            return self.error(item, "`settings` is a table: [settings]");
+        };
+        for (key, value) in in_order(table) {
+            let scalar = Scalar::new(value.get_ref());
+            match key.get_ref().as_ref() {
+                "rate" => {
+                    let rate = scalar.count().filter(|n| Settings::RATES.contains(n));
+                    self.settings.rate = rate.and_then(SampleRate::new);
+                    if self.settings.rate.is_none() {
+                        self.error(value, "`rate` takes 1000 to 768000 Hz");
+                    }
+                }
+                "block" => {
+                    let block = scalar.count().filter(|n| Settings::BLOCKS.contains(n));
+                    self.settings.block = block.map(Frames);
+                    if block.is_none() {
+                        self.error(value, "`block` takes 1 to 65536 frames");
+                    }
+                }
+                "deadline_us" => {
+                    self.settings.deadline = scalar.number().and_then(from_micros);
+                    if self.settings.deadline.is_none() {
+                        self.error(value, "`deadline_us` takes 0 to 10^9 µs");
+                    }
+                }
+                other => self.unknown_setting(other, key, value),
+            }
+        }
+    }
+
+    fn unknown_setting(&mut self, name: &str, key: &Key<'_>, value: &Item<'_>) {
+        if name == "edges" && matches!(value.get_ref(), DeValue::Array(_)) {
+            return self.edges_in_table(value.span());
+        }
+        let known = ["rate", "block", "deadline_us"];
+        let meant = self.diagnostics.nearest(name, known.into_iter());
+        let message = format!("there is no setting `{name}`");
+        self.diagnostics
+            .warning(key.span(), message)
+            .did_you_mean(meant);
+    }
+
+    /// Reports `edges` below a header, where it belongs to that header's table.
+    fn edges_in_table(&mut self, at: ByteRange) {
+        let at = at.start..at.start + 1;
+        let more = self
+            .diagnostics
+            .error(at, "`edges` stands inside a table here");
+        more.help("put it above the first `[header]` of the file");
+    }
+
+    fn nodes(&mut self, item: &Item<'t>) {
+        let DeValue::Table(table) = item.get_ref() else {
+            return self.error(item, "`nodes` is a table of nodes: [nodes.NAME]");
+        };
+        for (key, value) in in_order(table) {
+            let DeValue::Table(entries) = value.get_ref() else {
+                let message = format!("`{}` is no node; write [nodes.NAME]", key.get_ref());
+                self.error(value, message);
+                continue;
+            };
+            let mut node = AstNode::new(ident(key));
+            node.is_damaged = self.is_broken;
+            for (key, value) in in_order(entries) {
+                let scalar = Scalar::new(value.get_ref());
+                self.entry(&mut node, ident(key), scalar, value.span());
+            }
+            self.ast.nodes.push(node);
+        }
+    }
+
+    /// A key of every node, or a parameter.
+    fn entry(&mut self, node: &mut AstNode<'t>, key: Ident<'t>, value: Scalar<'t>, at: ByteRange) {
+        let (is_right, takes) = match key.text.as_ref() {
+            "kind" => {
+                node.kind = value.text(&at);
+                node.is_damaged |= node.kind.is_none();
+                (node.kind.is_some(), "a text")
+            }
+            "stand_in" => {
+                node.stand_in = value.text(&at);
+                (node.stand_in.is_some(), "a text")
+            }
+            "cost_us" => {
+                node.cost = value.number().and_then(from_micros);
+                (node.cost.is_some(), "0 to 10^9 µs")
+            }
+            "every" => {
+                let every = value.count().filter(|n| *n > 0);
+                node.every = every.unwrap_or(1);
+                (every.is_some(), "a whole number of cycles, 1 or more")
+            }
+            "enabled" => {
+                let enabled = value.flag();
+                node.enabled = enabled.unwrap_or(true);
+                (enabled.is_some(), "true or false")
+            }
+            _ => return self.param(node, key, value, at),
+        };
+        if !is_right {
+            let message = format!("`{}` takes {takes}", key.text);
+            self.diagnostics.error(at, message);
+        }
+    }
+
+    /// A key that belongs to the kind.
+    fn param(&mut self, node: &mut AstNode<'t>, key: Ident<'t>, scalar: Scalar<'t>, at: ByteRange) {
+        let value = match &scalar {
+            Scalar::Text(text) => Some(ParamValue::Text(text.to_string())),
+            Scalar::Flag(on) => Some(ParamValue::Flag(*on)),
+            _ => scalar.number().map(ParamValue::Number),
+        };
+        if let Some(value) = value {
+            return node.entries.push(AstEntry {
+                key,
+                value,
+                value_at: at,
+            });
+        }
+        node.is_damaged = true;
+        if key.text == "edges" && scalar == Scalar::List {
+            return self.edges_in_table(at);
+        }
+        // The place of a table is its header; its key is nearer.
+        self.diagnostics.error(key.at, scalar.why_no_parameter());
+    }
+}
+
+/// A copy that borrows nothing.
+fn owned<'t>(end: AstEnd<'_>) -> AstEnd<'t> {
+    AstEnd {
+        node: Ident {
+            text: end.node.text.into_owned().into(),
+            at: end.node.at,
+        },
+        port: match end.port {
+            PortName::First => PortName::First,
+            PortName::Number(n) => PortName::Number(n),
+            PortName::Name(name) => PortName::Name(name.into_owned().into()),
+        },
+        port_at: end.port_at,
+        is_middle: end.is_middle,
+    }
+}
