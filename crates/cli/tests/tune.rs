@@ -71,9 +71,6 @@ fn one_packing_can_be_measured_alone_and_adds_to_what_is_kept() {
             known("worst_ns_a_frame") && known("share_of_a_core"),
             "{of}"
         );
-        let transforms = of["transforms"].as_array().unwrap();
-        assert!(transforms.iter().all(|one| one["backend"].is_string()));
-        assert!(transforms.len() >= 2, "{of}");
     }
 }
 
@@ -113,15 +110,15 @@ fn convolve_and_the_node_are_cut_by_what_was_measured_here() {
             "convolve voice.wav ir.wav -o out.wav --json cut.json {call}"
         ));
         let facts = here.json("cut.json");
-        let keys = ["partition", "partition_by", "transforms"];
+        let keys = ["partition", "partition_by"];
         keys.map(|key| facts[key].as_str().unwrap().to_owned())
     };
     assert_eq!(cut("")[1], "by the built-in table");
     here.well("tune --length 1000 --block 64 --runs 3");
-    let [measured, by, transforms] = cut("");
+    let [measured, by] = cut("");
     assert_eq!(by, "as measured on this machine");
     assert_eq!(cut("--block 16")[1], "as measured on this machine");
-    assert_eq!(cut("--partition 20x64"), ["20x64", "as given", "own"]);
+    assert_eq!(cut("--partition 20x64"), ["20x64", "as given"]);
     let render = |name: &str, partition: &str| {
         let graph = format!(
             r#"p = {{ kind: "player", file: "voice.wav", }}; s = {{ kind: "sink", }};
@@ -133,10 +130,7 @@ fn convolve_and_the_node_are_cut_by_what_was_measured_here() {
     };
     let by_itself = render("itself", "");
     let given = format!(r#"partition: "{measured}","#);
-    // Where a larger transform than ours was found faster, it has other bits; small ones are the same in any case.
-    let bins = transforms.split(' ').filter_map(|word| word.parse().ok());
-    let is_other = bins.max().is_some_and(|bins: u32| bins >= 256);
-    assert!(is_other || by_itself == render("given", &given));
+    assert!(by_itself == render("given", &given));
     // By the table it may be cut in another way, and then is silent for longer or shorter after its end.
     let built_in = render("built-in", r#"partition: "built-in","#);
     let samples = |file: &[u8]| -> Vec<f32> {

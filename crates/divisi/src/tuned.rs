@@ -1,9 +1,9 @@
 //! What `divisi tune` measured, between the costs file (`report`) and the choice of partitions (`conv`), which do not know
 //! each other.
 
-use conv::{LevelCost, TransformCost};
+use conv::LevelCost;
 use fft::{Kernels, LANES, Packing};
-use report::{CostsFile, TunedLevel, TunedTransform, Tuning, costs_path, machine_key};
+use report::{CostsFile, TunedLevel, Tuning, costs_path, machine_key};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// This machine's name in the costs file, with the kernels that convolution takes.
@@ -30,14 +30,6 @@ pub fn costs_of(tuning: &Tuning) -> conv::CostTable {
             typical_ns: level.typical_ns,
         });
     }
-    for transform in &tuning.transforms {
-        costs.keep_transform(TransformCost {
-            packing: packing(transform.channels),
-            bins: transform.bins,
-            backend: transform.backend.clone(),
-            ns: transform.ns,
-        });
-    }
     costs
 }
 
@@ -51,16 +43,9 @@ pub fn tuning_of(costs: &conv::CostTable) -> Tuning {
         worst_ns: cost.worst_ns,
         typical_ns: cost.typical_ns,
     });
-    let transforms = costs.transforms().iter().map(|cost| TunedTransform {
-        channels: channels(cost.packing),
-        bins: cost.bins,
-        backend: cost.backend.clone(),
-        ns: cost.ns,
-    });
     Tuning {
         at_s: now.map_or(0, |now| now.as_secs()),
         levels: levels.collect(),
-        transforms: transforms.collect(),
     }
 }
 

@@ -32,4 +32,4 @@ pub use perfetto::{SizeLimit, TraceFile, TraceFileStats};
 pub use report::{LatencyFrames, NodeTimes, Report};
 pub use steps::StepNames;
 pub use tracer::{Tracer, WorkerLoad};
-pub use tuning::{TunedLevel, TunedTransform, Tuning};
+pub use tuning::{TunedLevel, Tuning};

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What levels and transforms cost.
+/// Costs of levels. Files of earlier versions also have `transforms`, which are ignored.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Tuning {
@@ -10,8 +10,6 @@ pub struct Tuning {
     pub at_s: u64,
     /// Levels, each for one of its periods.
     pub levels: Vec<TunedLevel>,
-    /// Transforms, forward and inverse together.
-    pub transforms: Vec<TunedTransform>,
 }
 
 /// What a level costs.
@@ -30,16 +28,15 @@ pub struct TunedLevel {
     pub typical_ns: f64,
 }
 
-/// What a transform costs.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct TunedTransform {
-    /// How many channels side by side: 1 or 16.
-    pub channels: u32,
-    /// How many bins.
-    pub bins: usize,
-    /// Whose transform.
-    pub backend: String,
-    /// The median.
-    pub ns: f64,
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_of_an_earlier_version_is_read_without_its_transforms() {
+        let text = r#"{"at_s": 7, "levels": [{"channels": 1, "size": 64, "count": 2, "worst_ns": 3.0, "typical_ns": 2.0}],
+            "transforms": [{"channels": 1, "bins": 64, "backend": "realfft", "ns": 5.0}]}"#;
+        let tuning: Tuning = serde_json::from_str(text).unwrap();
+        assert_eq!((tuning.at_s, tuning.levels.len()), (7, 1));
+    }
 }

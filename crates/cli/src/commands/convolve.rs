@@ -156,8 +156,6 @@ struct Facts {
     partition: String,
     /// What the partition was chosen by.
     cut_by: String,
-    /// Whose transforms.
-    transforms: String,
     /// From which size of partition on spectra are in half precision.
     half: Option<usize>,
     block: usize,
@@ -182,8 +180,7 @@ impl Facts {
         Self {
             method: how.method(),
             partition: convolver.partition().to_string(),
-            cut_by: choice.source.to_string(),
-            transforms: choice.backends.to_string(),
+            cut_by: choice.origin.to_string(),
             half: how.half,
             block: convolver.block(),
             latency: convolver.latency(),
@@ -204,7 +201,6 @@ impl Facts {
             "method": self.method,
             "partition": self.partition,
             "partition_by": self.cut_by,
-            "transforms": self.transforms,
             "half": self.half,
             "block": self.block,
             "latency_frames": self.latency,

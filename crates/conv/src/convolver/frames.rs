@@ -1,30 +1,30 @@
-//! Between channels, each its own run of memory, and frames of sixteen channels; adding up what lines give.
+//! Blocks of single channels to and from frames of sixteen channels, and the sum of the levels' outputs.
 
-use crate::group::Group;
-use crate::line::Line;
+use super::group::Group;
+use crate::level::stream::LevelStream;
 use fft::{Kernels, LANES};
 
-/// Sixteen frames of sixteen channels.
+/// Samples of sixteen frames of sixteen channels.
 const SQUARE: usize = LANES * LANES;
 
-/// Adds what a line of single channels gives to a group's outputs.
+/// Adds the output of a level of single channels to the outputs of its group.
 ///
 /// Real-time: hot.
-pub(super) fn play(line: &Line, group: &Group, block: usize, played: &mut [f32]) {
-    if let Some(first) = group.first_of_row {
-        if let Some(heard) = line.all_heard() {
-            add(&mut played[first * block..], heard);
+pub(super) fn add_level(stream: &LevelStream, group: &Group, block: usize, outputs: &mut [f32]) {
+    if let Some(first) = group.first_output {
+        if let Some(level) = stream.all_outputs() {
+            add(&mut outputs[first * block..], level);
         }
         return;
     }
     for (place, output) in group.outputs.iter().enumerate() {
-        if let Some(heard) = line.heard(place) {
-            add(&mut played[output * block..][..block], heard);
+        if let Some(level) = stream.output(place) {
+            add(&mut outputs[output * block..][..block], level);
         }
     }
 }
 
-/// `to += from`
+/// Adds `from` to `to`.
 ///
 /// Real-time: hot.
 #[inline]
@@ -34,35 +34,35 @@ pub(super) fn add(to: &mut [f32], from: &[f32]) {
     }
 }
 
-/// The block of a group's inputs as frames of sixteen.
+/// Copies the blocks of a group's inputs to frames of sixteen samples.
 ///
 /// Real-time: hot.
 pub(super) fn gather(
     kernels: Kernels,
     group: &Group,
-    staged: &[f32],
+    inputs: &[f32],
     block: usize,
     frames: &mut [f32],
 ) {
     if let (Some(first), true) = (group.first_input, block.is_multiple_of(LANES)) {
-        let staged = &staged[first * block..][..LANES * block];
+        let inputs = &inputs[first * block..][..LANES * block];
         for (at, frames) in (0..block)
             .step_by(LANES)
             .zip(frames.as_chunks_mut::<SQUARE>().0)
         {
-            kernels.transpose(&staged[at..], block, frames, LANES);
+            kernels.transpose(&inputs[at..], block, frames, LANES);
         }
         return;
     }
     for (lane, input) in group.inputs.iter().enumerate() {
-        let heard = &staged[input * block..][..block];
-        for (frame, x) in frames.as_chunks_mut::<LANES>().0.iter_mut().zip(heard) {
+        let input = &inputs[input * block..][..block];
+        for (frame, x) in frames.as_chunks_mut::<LANES>().0.iter_mut().zip(input) {
             frame[lane] = *x;
         }
     }
 }
 
-/// Adds frames of sixteen to a group's outputs.
+/// Adds frames of sixteen samples to the blocks of a group's outputs.
 ///
 /// Real-time: hot.
 pub(super) fn scatter(
@@ -70,31 +70,31 @@ pub(super) fn scatter(
     group: &Group,
     frames: &[f32],
     block: usize,
-    played: &mut [f32],
+    outputs: &mut [f32],
 ) {
     if let (Some(first), true) = (
-        group.first_of_row,
+        group.first_output,
         group.outputs.len() == LANES && block.is_multiple_of(LANES),
     ) {
-        let played = &mut played[first * block..][..LANES * block];
-        let mut turned = [0.0; SQUARE];
+        let outputs = &mut outputs[first * block..][..LANES * block];
+        let mut transposed = [0.0; SQUARE];
         for (at, frames) in (0..block)
             .step_by(LANES)
             .zip(frames.as_chunks::<SQUARE>().0)
         {
-            kernels.transpose(frames, LANES, &mut turned, LANES);
-            for (played, turned) in played
+            kernels.transpose(frames, LANES, &mut transposed, LANES);
+            for (output, samples) in outputs
                 .chunks_exact_mut(block)
-                .zip(turned.as_chunks::<LANES>().0)
+                .zip(transposed.as_chunks::<LANES>().0)
             {
-                add(&mut played[at..], turned);
+                add(&mut output[at..], samples);
             }
         }
         return;
     }
     for (lane, output) in group.outputs.iter().enumerate() {
-        let played = &mut played[output * block..][..block];
-        for (y, frame) in played.iter_mut().zip(frames.as_chunks::<LANES>().0) {
+        let output = &mut outputs[output * block..][..block];
+        for (y, frame) in output.iter_mut().zip(frames.as_chunks::<LANES>().0) {
             *y += frame[lane];
         }
     }

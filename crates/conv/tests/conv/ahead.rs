@@ -2,8 +2,7 @@
 
 use crate::kit::{Rng, play, same};
 use crate::mixed::{Sometimes, Whenever, exchanged, paths, sound, worst_db};
-use divisi_conv::distributed::TimeDistributed;
-use divisi_conv::{
+use divisi_conv::{TimeDistributed, 
     AddedLatency, Convolver, ConvolverOptions, Inline, LevelThreads, LevelThreadsOptions, Partition,
 };
 use fft::Kernels;

@@ -2,12 +2,10 @@
 
 use crate::kit::{Rng, play, same};
 use crate::mixed::Whenever;
-use divisi_conv::distributed::TimeDistributed;
 use divisi_conv::{
-    AddedLatency, Backends, Convolver, ConvolverOptions, Fdl, Inline, LevelScheduler, LevelThreads,
+    AddedLatency, Convolver, ConvolverOptions, Fdl, Inline, LevelScheduler, LevelThreads,
     LevelThreadsOptions, Partition, Path, Pinning,
 };
-use fft::{Backend, Packing};
 use rt::deferred::DeferredJob;
 use workers::{Priority, cores};
 
@@ -133,44 +131,4 @@ fn work_that_nobody_does_is_silence_and_counted_and_forgotten_once_it_is_done() 
     let truth = play(&mut new, &input, 8192, &mut Inline);
     same(&again, &truth, "afterwards");
     assert_eq!(convolver.late_count(), late);
-}
-
-#[test]
-fn other_transforms_give_the_same_sound_with_bits_of_their_own_from_all_hands() {
-    let mut rng = Rng(61);
-    let partition = Partition::parse(64, AddedLatency::None, "3x64 6x128 6x512 2x2048").unwrap();
-    let mixed = Backends::default()
-        .with(Packing::Mono, 512, Backend::RealFft)
-        .with(Packing::Batch, 128, Backend::RealFft);
-    for (channels, backends) in [
-        (1, Backends::all(Backend::RealFft)),
-        (1, mixed),
-        (16, Backends::all(Backend::RealFft)),
-        (16, mixed),
-    ] {
-        let path = |c| Path::new(c, c, rng.response(partition.max_ir_frames()));
-        let paths: Vec<_> = (0..channels).map(path).collect();
-        let input: Vec<_> = (0..channels).map(|_| rng.noise(6000)).collect();
-        let mut options = ConvolverOptions::new(partition.clone());
-        let make = |options: &ConvolverOptions| {
-            Convolver::new(channels, channels, &paths, options).unwrap()
-        };
-        let own = play(&mut make(&options), &input, 12_800, &mut Inline);
-        options.backends = backends;
-        let other = play(&mut make(&options), &input, 12_800, &mut Inline);
-        let how = format!("{channels} by {backends}");
-        assert!(own != other, "{how}");
-        for (own, other) in own.iter().zip(&other) {
-            let power = |all: &mut dyn Iterator<Item = f64>| all.map(|x| x * x).sum::<f64>();
-            let error = power(&mut own.iter().zip(other).map(|(a, b)| f64::from(a - b)));
-            let whole = power(&mut own.iter().map(|x| f64::from(*x)));
-            assert!(error < 1e-12 * whole, "{how}: {error} of {whole}");
-        }
-        let mut again = make(&options);
-        let mut hands = TimeDistributed::new(&mut again);
-        let played = play(&mut again, &input, 12_800, &mut hands);
-        same(&played, &other, &how);
-        let played = play(&mut make(&options), &input, 12_800, &mut Whenever(Rng(62)));
-        same(&played, &other, &how);
-    }
 }

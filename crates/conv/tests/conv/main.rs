@@ -6,7 +6,6 @@ mod channels;
 mod deadlines;
 mod distributed;
 mod exchanges;
-mod fewer;
 mod hands;
 mod kit;
 mod memory;

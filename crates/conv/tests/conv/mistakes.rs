@@ -49,13 +49,13 @@ fn a_path_that_leads_nowhere_or_through_nothing_is_refused() {
         }
     );
     let long = refused(&[good, Path::new(0, 1, vec![0.0; 129])]);
-    let (frames, reach) = (129, 128);
+    let (frames, max_frames) = (129, 128);
     assert_eq!(
         long,
         E::TooLong {
             path: 1,
             frames,
-            reach
+            max_frames
         }
     );
 }

@@ -3,14 +3,15 @@
 use super::callback::{self, Callback, LateResults, Placement};
 use super::{BLOCK, period};
 use crate::LabError;
-use divisi::conv::distributed::{LevelRatio, TimeDistributed, TwoLevelConvolver};
 use divisi::conv::{
     AddedLatency, Convolver, ConvolverOptions, CostTable, Inline, LevelScheduler, LevelThreads,
-    LevelThreadsOptions, Partition, PartitionSpace, Path, Pinning, min_total_load,
+    LevelThreadsOptions, Partition, PartitionSpace, Path, Pinning, TimeDistributed, min_total_load,
 };
 use divisi::fft::{Kernels, Packing};
 use divisi::workers::{self, Priority};
 use std::sync::Arc;
+use studies::fewer_operations::{self, StudyConvolver};
+use studies::two_level::{LevelRatio, TwoLevelConvolver};
 
 /// A method: how levels are scheduled, and how they do their sums.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,18 +26,16 @@ pub(super) enum Method {
     Distributed,
     /// Everything in the callback in which it is due: the control.
     Inline,
-    /// As `Preemptive`, larger transforms from smaller ones (Gardner).
-    PreemptiveGardner,
-    /// As `Preemptive`, products three periods at a time (Hurchalla).
-    PreemptiveNested,
-    /// As `Distributed`, larger transforms from smaller ones.
-    DistributedGardner,
-    /// As `Distributed`, products three periods at a time.
-    DistributedNested,
+    /// The study's convolver: everything in the callback, without fewer operations.
+    Study,
+    /// As `Study`, larger transforms from smaller ones (Gardner).
+    StudyGardner,
+    /// As `Study`, nested convolution of spectra (Hurchalla).
+    StudyNested,
 }
 
 impl Method {
-    /// All but those with fewer operations, in the paper's order.
+    /// The product's methods and the paper's, in the paper's order.
     pub(super) const ALL: [Self; 5] = [
         Self::PreemptiveTwo,
         Self::Preemptive,
@@ -45,21 +44,14 @@ impl Method {
         Self::Inline,
     ];
 
-    /// Those with fewer operations, each with the same method without.
-    pub(super) const FEWER_OPERATIONS: [(Self, Self); 4] = [
-        (Self::PreemptiveGardner, Self::Preemptive),
-        (Self::PreemptiveNested, Self::Preemptive),
-        (Self::DistributedGardner, Self::Distributed),
-        (Self::DistributedNested, Self::Distributed),
-    ];
+    /// The study's methods, the one without fewer operations first.
+    pub(super) const STUDY: [Self; 3] = [Self::Study, Self::StudyGardner, Self::StudyNested];
 
-    /// The same method without fewer operations.
-    fn plain(self) -> Self {
-        let found = Self::FEWER_OPERATIONS
-            .into_iter()
-            .find(|(method, _)| *method == self);
-        found.map_or(self, |(_, plain)| plain)
-    }
+    /// Those with fewer operations, each with the same method without.
+    pub(super) const FEWER_OPERATIONS: [(Self, Self); 2] = [
+        (Self::StudyGardner, Self::Study),
+        (Self::StudyNested, Self::Study),
+    ];
 
     /// Name in tables.
     pub(super) fn name(self) -> &'static str {
@@ -69,16 +61,15 @@ impl Method {
             Self::DistributedTwo => "distributed-2",
             Self::Distributed => "distributed",
             Self::Inline => "inline",
-            Self::PreemptiveGardner => "preemptive-gardner",
-            Self::PreemptiveNested => "preemptive-nested",
-            Self::DistributedGardner => "distributed-gardner",
-            Self::DistributedNested => "distributed-nested",
+            Self::Study => "study",
+            Self::StudyGardner => "study-gardner",
+            Self::StudyNested => "study-nested",
         }
     }
 
     /// Returns true if levels have threads of their own.
     pub(super) fn has_threads(self) -> bool {
-        matches!(self.plain(), Self::PreemptiveTwo | Self::Preemptive)
+        matches!(self, Self::PreemptiveTwo | Self::Preemptive)
     }
 
     /// Partition of responses of `length` frames: two levels, the second thirty-two times the first, as in the paper; or
@@ -163,6 +154,8 @@ enum Engine {
     Levels(Box<Convolver>, Box<dyn LevelScheduler + Send>),
     /// Two levels by decimation in frequency, and its output.
     Two(Box<TwoLevelConvolver>, Vec<f32>),
+    /// Fewer operations, and its output.
+    Study(Box<StudyConvolver>, Vec<f32>),
 }
 
 /// A convolver whose input is noise.
@@ -191,12 +184,16 @@ impl Player {
         placement: Placement,
         cores: ThreadCores,
     ) -> Result<Self, LabError> {
+        use fewer_operations::Method::{Composed, Nested, Plain};
         let partition = method.partition(length)?;
         let longest = partition.levels().last();
         let longest = longest.map_or(1, |level| level.size() / BLOCK) as u32;
         let words = (partition_words(&partition), partition.levels().len());
         let engine = match method {
             Method::DistributedTwo => two_level_engine(channels, length)?,
+            Method::Study => study_engine(&partition, channels, length, Plain)?,
+            Method::StudyGardner => study_engine(&partition, channels, length, Composed)?,
+            Method::StudyNested => study_engine(&partition, channels, length, Nested)?,
             _ => {
                 let options = ConvolverOptions::new(partition);
                 level_engine(method, options, channels, length, placement, cores)?
@@ -232,19 +229,14 @@ fn level_engine(
     placement: Placement,
     cores: ThreadCores,
 ) -> Result<Engine, LabError> {
-    options.nested = matches!(method, Method::PreemptiveNested | Method::DistributedNested);
-    options.larger_from_smaller = matches!(
-        method,
-        Method::PreemptiveGardner | Method::DistributedGardner
-    );
-    if method.plain() == Method::Distributed {
+    if method == Method::Distributed {
         options = TimeDistributed::adapt_options(&options, channels);
     }
     let path = |channel| Path::new(channel, channel, response(channel, length));
     let paths: Vec<_> = (0..channels).map(path).collect();
     let made = Convolver::new(channels, channels, &paths, &options);
     let mut convolver = made.map_err(|error| LabError::Play(error.to_string()))?;
-    let scheduler: Box<dyn LevelScheduler + Send> = match method.plain() {
+    let scheduler: Box<dyn LevelScheduler + Send> = match method {
         Method::Distributed => Box::new(TimeDistributed::new(&mut convolver)),
         _ if method.has_threads() => Box::new(level_threads(&convolver, placement, cores)?),
         _ => Box::new(Inline),
@@ -260,6 +252,21 @@ fn two_level_engine(channels: usize, length: usize) -> Result<Engine, LabError> 
     let made = TwoLevelConvolver::new(&responses, BLOCK, LevelRatio::ThirtyTwo, Kernels::best());
     let made = made.map_err(|error| LabError::Play(error.to_string()))?;
     Ok(Engine::Two(Box::new(made), vec![0.0; channels * BLOCK]))
+}
+
+fn study_engine(
+    partition: &Partition,
+    channels: usize,
+    length: usize,
+    method: fewer_operations::Method,
+) -> Result<Engine, LabError> {
+    let responses: Vec<_> = (0..channels)
+        .map(|channel| response(channel, length))
+        .collect();
+    let responses: Vec<&[f32]> = responses.iter().map(Vec::as_slice).collect();
+    let made = StudyConvolver::new(&responses, partition, method, Kernels::best());
+    let made = made.ok_or_else(|| LabError::Play(format!("the study cannot have {partition}")))?;
+    Ok(Engine::Study(Box::new(made), vec![0.0; channels * BLOCK]))
 }
 
 impl Callback for Player {
@@ -284,6 +291,11 @@ impl Callback for Player {
                 let inputs: Vec<&[f32]> = (0..self.channels).map(input).collect();
                 let mut outputs: Vec<&mut [f32]> = output.chunks_exact_mut(BLOCK).collect();
                 two.process(&inputs, &mut outputs);
+            }
+            Engine::Study(study, output) => {
+                let inputs: Vec<&[f32]> = (0..self.channels).map(input).collect();
+                let mut outputs: Vec<&mut [f32]> = output.chunks_exact_mut(BLOCK).collect();
+                study.process(&inputs, &mut outputs);
             }
         }
         self.block += 1;
@@ -384,7 +396,7 @@ mod tests {
             assert_eq!(player.process_block().count, 0, "{}", method.name());
             match &player.engine {
                 Engine::Levels(convolver, _) => all.extend_from_slice(convolver.output(1)),
-                Engine::Two(_, output) => all.extend_from_slice(&output[BLOCK..2 * BLOCK]),
+                Engine::Two(_, output) | Engine::Study(_, output) => all.extend_from_slice(&output[BLOCK..2 * BLOCK]),
             }
         }
         all

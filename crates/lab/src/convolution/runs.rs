@@ -68,7 +68,6 @@ pub(super) fn runs(effort: Effort) -> Vec<Box<dyn Run>> {
     let lengths: &[usize] = effort.choose(&LENGTHS[..], &[16_384, 65_536], &LENGTHS[..1]);
     let held: &[usize] = effort.choose(&MAX_CHANNEL_LENGTHS[..], lengths, lengths);
     let fewer: &[usize] = effort.choose(&FEWER_OPERATIONS_LENGTHS[..], &[16_384], held);
-    let with_fewer = Method::FEWER_OPERATIONS.map(|(method, _)| method);
     list.add_kernels();
     list.add_sync();
     list.add(Subject::Walk, 0, 2, 2, effort.choose(200, 60, 24));
@@ -76,8 +75,8 @@ pub(super) fn runs(effort: Effort) -> Vec<Box<dyn Run>> {
     list.add_max_channels(&Method::ALL, held);
     list.add_two_cores(held);
     list.add_jitter(lengths[lengths.len() - 1]);
-    list.add_loads(&with_fewer, lengths);
-    list.add_max_channels(&with_fewer, fewer);
+    list.add_loads(&Method::STUDY, lengths);
+    list.add_max_channels(&Method::STUDY, fewer);
     list.runs
 }
 

@@ -129,7 +129,6 @@ impl How {
         }
         let mut options = ConvolverOptions::new(partition.clone());
         options.kernels = self.kernels;
-        options.backends = choice.backends;
         options.half_precision_from = self.half;
         let convolver = Convolver::new(paths.inputs(), paths.outputs(), &paths.resolve(), &options);
         Ok((convolver.map_err(|error| wrong(&error))?, choice))

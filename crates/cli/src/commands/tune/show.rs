@@ -57,10 +57,8 @@ fn levels(out: &mut String, ways: &Ways, rate: SampleRate) {
     let levels = way.partition.levels().iter().enumerate();
     let rows = levels.map(|(i, level)| {
         let known = way.levels[i];
-        let backend = ways.backends.iter().find(|(size, _)| *size == level.size());
         [
             format!("{} × {}", level.count(), level.size()),
-            backend.map_or("?", |(_, name)| name).to_owned(),
             level.start().to_string(),
             time(Frames(level.size() as u32).duration(rate)),
             known.map_or_else(|| "?".into(), |(worst, _)| nanos(worst)),
@@ -70,7 +68,6 @@ fn levels(out: &mut String, ways: &Ways, rate: SampleRate) {
     });
     let head = [
         "level",
-        "transform",
         "from frame",
         "period",
         "worst",
@@ -95,7 +92,6 @@ pub(super) fn json(all: &[Ways], rate: SampleRate, source: &str) -> Value {
         json!({
             "channels": ways.packing.channels(),
             "ways": ways.ways.iter().map(|one| way(one, rate)).collect::<Vec<_>>(),
-            "transforms": transforms(ways),
         })
     };
     let space = &all[0].space;
@@ -136,10 +132,4 @@ fn way(way: &Way, rate: SampleRate) -> Value {
         "share_of_a_core": way.worst.map(|ns| share(ns, rate)),
         "busiest_core": way.given.as_ref().map(|(peak, _)| share(*peak, rate)),
     })
-}
-
-fn transforms(ways: &Ways) -> Vec<Value> {
-    let backends = ways.backends.iter();
-    let one = |(size, name): &(usize, &str)| json!({ "bins": size, "backend": name });
-    backends.map(one).collect()
 }

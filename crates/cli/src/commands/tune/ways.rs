@@ -1,7 +1,7 @@
 //! The ways of cutting that are compared: doubling, the optimum by operations, the optimum by what was measured.
 
 use divisi::conv::{
-    CostTable, FoundPartition, Partition, PartitionSpace, backend_name, garcia_partition,
+    CostTable, FoundPartition, Partition, PartitionSpace, garcia_partition,
     gardner_partition, min_peak_load,
 };
 use divisi::draw::{PartitionChart, PartitionLevel, PartitionRow, Picture, partitions};
@@ -14,8 +14,6 @@ pub(super) struct Ways {
     pub(super) packing: Packing,
     pub(super) cores: usize,
     pub(super) ways: Vec<Way>,
-    /// Which transform serves which size.
-    pub(super) backends: Vec<(usize, &'static str)>,
 }
 
 /// One of them.
@@ -77,16 +75,11 @@ impl Ways {
                 ..way(&name, partition)
             });
         }
-        let backends = space.sizes().filter_map(|size| {
-            let backend = costs.backend(packing, size)?;
-            Some((size, backend_name(backend)))
-        });
         Self {
             space: *space,
             packing,
             cores,
             ways,
-            backends: backends.collect(),
         }
     }
 

@@ -1,0 +1,144 @@
+//! Impulse responses: from sound files or from memory, checked, shaped, and laid between inputs and outputs.
+//!
+//! Takes files and samples, gives an [`Ir`], whose samples are all finite and at one rate, and [`Paths`], which say what
+//! goes from which input to which output. Whatever cannot be heard as it was meant is refused with its place and reason.
+//! May: open files, allocate, take its time. May not: run on an audio thread, allocate by a number that it has read
+//! before it has held that number against a [`IrLimit`].
+
+mod error;
+mod limit;
+mod load;
+pub(crate) mod memory;
+mod paths;
+mod resample;
+mod processing;
+
+#[cfg(feature = "sofa")]
+mod sofa;
+#[cfg(not(feature = "sofa"))]
+#[path = "no_sofa.rs"]
+mod sofa;
+
+pub use error::IrError;
+pub use limit::IrLimit;
+pub use load::{LoadNote, LoadedIr, SourceDirection};
+pub use paths::{DelayedPath, Paths, PathsError};
+pub use processing::{IrProcessing, Normalise, Trim};
+
+use std::sync::Arc;
+use units::SampleRate;
+
+/// An impulse response of one or more channels, all of one length: there is at least one frame, and every sample is a
+/// finite number.
+#[derive(Clone, Debug)]
+pub struct Ir {
+    rate: SampleRate,
+    channels: Vec<Arc<[f32]>>,
+}
+
+/// What an impulse response that came from no file is called.
+const NAMELESS: &str = "the impulse response";
+
+impl Ir {
+    /// One from memory.
+    ///
+    /// # Errors
+    ///
+    /// There is nothing in it, its channels differ in length, or a sample is NaN or infinite; the first one is named.
+    ///
+    /// Real-time: setup.
+    pub fn new(
+        channels: impl IntoIterator<Item = impl Into<Arc<[f32]>>>,
+        rate: SampleRate,
+    ) -> Result<Self, IrError> {
+        let channels = channels.into_iter().map(Into::into).collect();
+        Self::named(NAMELESS, channels, rate)
+    }
+
+    /// The same of something with a name.
+    fn named(name: &str, channels: Vec<Arc<[f32]>>, rate: SampleRate) -> Result<Self, IrError> {
+        let name = || name.to_owned();
+        let frames = channels.first().map_or(0, |channel| channel.len());
+        if frames == 0 {
+            return Err(IrError::Empty { name: name() });
+        }
+        if channels.iter().any(|channel| channel.len() != frames) {
+            return Err(IrError::Uneven { name: name() });
+        }
+        for (channel, samples) in channels.iter().enumerate() {
+            if let Some(frame) = not_finite(samples) {
+                return Err(IrError::NotFinite {
+                    name: name(),
+                    channel,
+                    frame: frame as u64,
+                    value: samples[frame],
+                });
+            }
+        }
+        Ok(Self { rate, channels })
+    }
+
+    /// Frames a second.
+    pub fn rate(&self) -> SampleRate {
+        self.rate
+    }
+
+    /// The samples of each channel; whoever clones one shares its memory.
+    pub fn channels(&self) -> &[Arc<[f32]>] {
+        &self.channels
+    }
+
+    /// How many frames each channel has: at least one.
+    pub fn frames(&self) -> usize {
+        self.channels[0].len()
+    }
+
+    /// Whether all of it is zero.
+    pub fn is_silent(&self) -> bool {
+        let mut samples = self.channels.iter().flat_map(|channel| channel.iter());
+        samples.all(|sample| *sample == 0.0)
+    }
+}
+
+/// The first sample that is no finite number.
+fn not_finite(samples: &[f32]) -> Option<usize> {
+    samples.iter().position(|sample| !sample.is_finite())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rate() -> SampleRate {
+        SampleRate::new(48_000).unwrap()
+    }
+
+    #[test]
+    fn nothing_nan_and_infinity_are_refused_where_they_are() {
+        let none: [Vec<f32>; 0] = [];
+        let refused = |channels: Vec<Vec<f32>>| Ir::new(channels, rate()).unwrap_err();
+        assert!(matches!(Ir::new(none, rate()), Err(IrError::Empty { .. })));
+        assert!(matches!(refused(vec![vec![]]), IrError::Empty { .. }));
+        let uneven = refused(vec![vec![1.0], vec![1.0, 2.0]]);
+        assert!(matches!(uneven, IrError::Uneven { .. }));
+        let nan = refused(vec![vec![1.0, 0.0], vec![0.5, f32::NAN]]);
+        assert_eq!(
+            nan.to_string(),
+            "the impulse response has no number (NaN) in channel 2 at frame 1"
+        );
+        let infinite = refused(vec![vec![f32::NEG_INFINITY]]);
+        assert!(
+            infinite
+                .to_string()
+                .contains("(-inf) in channel 1 at frame 0")
+        );
+    }
+
+    #[test]
+    fn channels_share_their_memory_with_whoever_clones_them() {
+        let ir = Ir::new([vec![0.0, 0.0]], rate()).unwrap();
+        let again = ir.clone();
+        assert!(Arc::ptr_eq(&ir.channels()[0], &again.channels()[0]));
+        assert_eq!((ir.frames(), ir.is_silent()), (2, true));
+    }
+}

@@ -1,0 +1,13 @@
+//! Ways of computing that the sources ask to be shown, beside what the product does.
+//!
+//! Takes impulse responses and blocks of sound, gives blocks of sound. May: all that a convolver may. May not: be a
+//! dependency of the product; only the experiments (`lab`) and `benches` use it.
+//!
+//! | module | shows | source | why the product does without |
+//! |---|---|---|---|
+//! | [`two_level`] | a long level spread over callbacks by decimation in frequency | seed 000, section 4 | two levels only: more work than several levels with long responses |
+//! | [`fewer_operations`] | larger transforms from smaller ones | Gardner 1995 | a few per cent at best, and levels then depend on each other's deadlines |
+//! | [`fewer_operations`] | nested convolution of spectra | Hurchalla 2008 | fewer operations, but more memory to read |
+
+pub mod fewer_operations;
+pub mod two_level;
