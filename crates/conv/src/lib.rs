@@ -38,7 +38,7 @@ mod response;
 mod schedule;
 mod tuning;
 
-pub use convolver::{ConvolverAdapter, Convolver, ConvolverError, ConvolverOptions, Path};
+pub use convolver::{Convolver, ConvolverAdapter, ConvolverError, ConvolverOptions, Path};
 pub use level::{Fdl, FdlInfo, lookahead};
 pub use node::{register, register_with};
 pub use partition::{

@@ -51,7 +51,11 @@ fn group(paths: &[(usize, usize)], members: &[usize], is_straight: bool) -> Grou
     };
     let inputs = unique(&mut members.iter().map(|m| paths[*m].0));
     let outputs = unique(&mut members.iter().map(|m| paths[*m].1));
-    let place = |ends: &[usize], end| ends.iter().position(|e| *e == end).expect("it is one of the ends");
+    let place = |ends: &[usize], end| {
+        ends.iter()
+            .position(|e| *e == end)
+            .expect("it is one of the ends")
+    };
     let ends_of = |&member: &usize| {
         let (input, output) = paths[member];
         (place(&inputs, input), place(&outputs, output), member)

@@ -233,7 +233,11 @@ impl Layout {
         let group = &self.groups[plan.group];
         let paths = group.paths.iter();
         let connections = paths.map(|&(input, output, _)| Connection { input, output });
-        (connections.collect(), group.inputs.len(), group.outputs.len())
+        (
+            connections.collect(),
+            group.inputs.len(),
+            group.outputs.len(),
+        )
     }
 }
 

@@ -353,10 +353,7 @@ impl Convolver {
 }
 
 /// Streams of a group of channels, from short to long levels.
-fn streams_of(
-    streams: &mut [LevelStream],
-    group: usize,
-) -> impl Iterator<Item = &mut LevelStream> {
+fn streams_of(streams: &mut [LevelStream], group: usize) -> impl Iterator<Item = &mut LevelStream> {
     streams
         .iter_mut()
         .filter(move |stream| stream.info.group == group)

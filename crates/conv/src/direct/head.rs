@@ -174,6 +174,11 @@ impl Head {
     /// Bytes of taps and past input.
     pub(crate) fn bytes(&self) -> usize {
         let taps: usize = self.filters.taps.iter().map(|taps| taps.len()).sum();
-        4 * taps + self.histories.iter().map(InputHistory::bytes).sum::<usize>()
+        4 * taps
+            + self
+                .histories
+                .iter()
+                .map(InputHistory::bytes)
+                .sum::<usize>()
     }
 }

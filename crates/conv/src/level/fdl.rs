@@ -172,7 +172,13 @@ impl Fdl {
     /// silence, and so do the `gap` periods before.
     ///
     /// Real-time: hot.
-    pub(crate) fn begin(&mut self, sound: &mut AlignedBuffer, silent: usize, gap: usize, period: u64) {
+    pub(crate) fn begin(
+        &mut self,
+        sound: &mut AlignedBuffer,
+        silent: usize,
+        gap: usize,
+        period: u64,
+    ) {
         self.input.push(sound, silent, gap > 0, self.spec.size);
         let is_all_forgotten = self.history.advance(gap);
         self.next_piece = 0;
@@ -272,7 +278,9 @@ impl Fdl {
         let (len, width) = (self.spec.block_len(), self.spec.width);
         let outputs = self.connections.outputs();
         let fade = self.filters.fade().filter(|_| self.is_fade_pass);
-        let scale = fade.map_or(self.filters.current(), |fade| &fade.filters).scale();
+        let scale = fade
+            .map_or(self.filters.current(), |fade| &fade.filters)
+            .scale();
         let sound = &mut self.buffers.window[self.spec.period_len()..];
         let sound = &mut sound[blocks.start * len..blocks.end * len];
         if scale != 1.0 {

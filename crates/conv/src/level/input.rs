@@ -41,7 +41,13 @@ impl InputBuffers {
     /// and so does the period before if periods were lost in between.
     ///
     /// Real-time: hot.
-    pub(super) fn push(&mut self, sound: &mut AlignedBuffer, silent: usize, has_gap: bool, size: usize) {
+    pub(super) fn push(
+        &mut self,
+        sound: &mut AlignedBuffer,
+        silent: usize,
+        has_gap: bool,
+        size: usize,
+    ) {
         std::mem::swap(&mut self.before, &mut self.newest);
         std::mem::swap(&mut self.newest.sound, sound);
         self.newest.silent = silent;
@@ -53,9 +59,18 @@ impl InputBuffers {
     /// Copies blocks of an input to the same blocks of the transform's window: the period before, then the newest.
     ///
     /// Real-time: hot.
-    pub(super) fn copy_blocks(&self, spec: &FdlSpec, input: usize, blocks: Range<usize>, window: &mut [f32]) {
+    pub(super) fn copy_blocks(
+        &self,
+        spec: &FdlSpec,
+        input: usize,
+        blocks: Range<usize>,
+        window: &mut [f32],
+    ) {
         let len = spec.period_len();
-        let (from, to) = (blocks.start * spec.block_len(), blocks.end * spec.block_len());
+        let (from, to) = (
+            blocks.start * spec.block_len(),
+            blocks.end * spec.block_len(),
+        );
         let first = input * spec.input_stride();
         for (at, period) in [(0, &self.before), (len, &self.newest)] {
             let (from, to) = (from.clamp(at, at + len), to.clamp(at, at + len));

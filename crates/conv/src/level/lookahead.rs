@@ -253,7 +253,9 @@ mod tests {
             for phase in (0..self.periods).rev() {
                 let at = self.lookahead.range_start(now, phase);
                 let sum = &mut spectrum[at..=at];
-                let mut of = self.lookahead.sums(0, (now, phase), 0..1, sum, is_current_only);
+                let mut of = self
+                    .lookahead
+                    .sums(0, (now, phase), 0..1, sum, is_current_only);
                 for (age, input) in self.past.iter().rev().take(of.inputs).enumerate() {
                     let filters = self.filters.iter().skip(age);
                     for (sum, filter) in of.sums[..of.outputs].iter_mut().zip(filters) {
@@ -309,14 +311,26 @@ mod tests {
     fn every_product_is_made_once_in_a_cycle() {
         for periods in [1, 2, 4, 8] {
             for count in [1, 3, 7, 16] {
-                let all: usize = (0..periods).map(|phase| product_count(count, periods, phase)).sum();
+                let all: usize = (0..periods)
+                    .map(|phase| product_count(count, periods, phase))
+                    .sum();
                 // In a cycle each of `periods` outputs needs `count` inputs.
                 assert_eq!(all, periods * count, "{count} {periods}");
             }
         }
-        assert_eq!((worthwhile_periods(2, 1 << 20), worthwhile_periods(7, 1 << 20)), (1, 2));
         assert_eq!(
-            (worthwhile_periods(40, 1 << 20), worthwhile_periods(40, 1024), worthwhile_periods(40, 32)),
+            (
+                worthwhile_periods(2, 1 << 20),
+                worthwhile_periods(7, 1 << 20)
+            ),
+            (1, 2)
+        );
+        assert_eq!(
+            (
+                worthwhile_periods(40, 1 << 20),
+                worthwhile_periods(40, 1024),
+                worthwhile_periods(40, 32)
+            ),
             (8, 2, 1)
         );
     }

@@ -93,7 +93,9 @@ impl PieceList {
             if fading.len() <= plain.len() {
                 return [plain, fading];
             }
-            spec.max_piece_cost = spec.max_piece_cost.saturating_add(spec.max_piece_cost / 8 + 1);
+            spec.max_piece_cost = spec
+                .max_piece_cost
+                .saturating_add(spec.max_piece_cost / 8 + 1);
         }
     }
 

@@ -2,8 +2,8 @@
 
 use super::kind::{LATENCIES, METHODS};
 use super::scheduler::Way;
-use crate::tuning::{PartitionChoice, PartitionOrigin, choose_partition};
 use crate::response::ir::{Ir, IrLimit, IrProcessing, Normalise, Paths};
+use crate::tuning::{PartitionChoice, PartitionOrigin, choose_partition};
 use crate::{
     AddedLatency, Convolver, ConvolverAdapter, ConvolverOptions, CostTable, Exchange, MAX_BLOCK,
     Partition, PartitionSpace, Path,

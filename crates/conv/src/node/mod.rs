@@ -37,15 +37,15 @@ mod scheduler;
 
 use crate::tuning::PartitionOrigin;
 use crate::{ConvolverAdapter, CostTable};
+use config::{Built, ConvolverConfig};
 use ir_switch::Change;
 use processor::{
     Block, Gauge, MakeContext, MakeError, ProcessStatus, Processor, Registry, Setup, SetupServices,
     Tail,
 };
+use scheduler::Crew;
 use std::sync::{Arc, LazyLock};
 use units::Frames;
-use scheduler::Crew;
-use config::{Built, ConvolverConfig};
 
 /// Adds the kind to `registry`, for a machine of which nothing is known: partitions are by the built-in table.
 ///

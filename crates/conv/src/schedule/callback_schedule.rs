@@ -235,7 +235,10 @@ mod tests {
         let schedule = CallbackSchedule::new(&jobs, 15 * 64 + 1000);
         let (max, _) = follow(&jobs, &schedule, 15 * 64 + 1000);
         let largest = jobs[4].piece_costs.iter().max().unwrap();
-        assert!(*largest > 10_000, "a multiply-add over a whole level is large");
+        assert!(
+            *largest > 10_000,
+            "a multiply-add over a whole level is large"
+        );
         assert!(max as f64 <= schedule.mean_load() + *largest as f64);
     }
 

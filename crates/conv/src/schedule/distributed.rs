@@ -145,7 +145,8 @@ mod tests {
         let partition = Partition::parse(32, latency, text).unwrap();
         let path = |i: usize| Path::new(i, i, noise(partition.max_ir_frames() - 9, i as u32));
         let paths: Vec<_> = (0..channels).map(path).collect();
-        let options = TimeDistributed::adapt_options(&ConvolverOptions::new(partition.clone()), channels);
+        let options =
+            TimeDistributed::adapt_options(&ConvolverOptions::new(partition.clone()), channels);
         Convolver::new(channels, channels, &paths, &options).unwrap()
     }
 
@@ -252,10 +253,7 @@ mod tests {
                 scheduler.schedule().max_load() as f64,
                 scheduler.schedule().mean_load(),
             );
-            assert!(
-                max <= 1.5 * mean,
-                "{channels} channels: {max} of {mean}"
-            );
+            assert!(max <= 1.5 * mean, "{channels} channels: {max} of {mean}");
         }
     }
 }

@@ -72,9 +72,9 @@ impl CostTable {
 
 #[cfg(test)]
 mod tests {
+    use super::super::search::PartitionSpace;
     use super::*;
     use crate::partition::AddedLatency;
-    use super::super::search::PartitionSpace;
 
     #[test]
     fn there_is_a_partition_for_any_length_block_and_number_of_channels() {

@@ -52,7 +52,11 @@ impl PartitionChoice {
 /// may be of use: half a table would choose among half the partitions.
 ///
 /// Real-time: setup.
-pub fn choose_partition(space: &PartitionSpace, channels: usize, measured: Option<&CostTable>) -> PartitionChoice {
+pub fn choose_partition(
+    space: &PartitionSpace,
+    channels: usize,
+    measured: Option<&CostTable>,
+) -> PartitionChoice {
     let choice = |costs: &CostTable, origin| {
         let found = costs.choose(space, channels, 1)?;
         Some(PartitionChoice {
@@ -70,9 +74,9 @@ pub fn choose_partition(space: &PartitionSpace, channels: usize, measured: Optio
 
 #[cfg(test)]
 mod tests {
+    use super::super::costs::LevelCost;
     use super::*;
     use crate::partition::AddedLatency;
-    use super::super::costs::LevelCost;
     use fft::Packing;
 
     /// CostTable of one channel at which few large partitions are dear, up to a size.
@@ -107,7 +111,10 @@ mod tests {
         assert_eq!(built_in.origin, PartitionOrigin::BuiltIn);
         // A size is missing; there are no costs of sixteen channels.
         assert_eq!(choose_partition(&space, 1, Some(&measured(512))), built_in);
-        assert_eq!(choose_partition(&space, 1, Some(&CostTable::default())), built_in);
+        assert_eq!(
+            choose_partition(&space, 1, Some(&CostTable::default())),
+            built_in
+        );
         let sixteen = choose_partition(&space, 16, Some(&costs));
         assert_eq!(sixteen.origin, PartitionOrigin::BuiltIn);
     }

@@ -7,7 +7,11 @@ use super::search::{CostFn, FoundPartition, PartitionSpace, min_total_load};
 /// with the least total load. `None` if there is none whose costs are known.
 ///
 /// Real-time: setup.
-pub fn min_peak_load(space: &PartitionSpace, cores: usize, cost: CostFn<'_>) -> Option<FoundPartition> {
+pub fn min_peak_load(
+    space: &PartitionSpace,
+    cores: usize,
+    cost: CostFn<'_>,
+) -> Option<FoundPartition> {
     let alone = min_total_load(space, cost);
     if cores <= 1 {
         return alone;
@@ -134,7 +138,10 @@ mod tests {
         let mut last = f64::INFINITY;
         for cores in 1..5 {
             let found = min_peak_load(&space, cores, &odd).unwrap();
-            assert!(found.peak_load <= last && found.peak_load * cores as f64 >= found.total_load * 0.999_999);
+            assert!(
+                found.peak_load <= last
+                    && found.peak_load * cores as f64 >= found.total_load * 0.999_999
+            );
             let levels = found.partition.levels();
             let mut busy = vec![0.0; cores];
             for (level, core) in levels.iter().zip(&found.level_cores) {

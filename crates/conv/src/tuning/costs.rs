@@ -51,7 +51,10 @@ impl CostTable {
 
     /// Inserts all costs of `newer`.
     pub fn merge(&mut self, newer: &Self) {
-        newer.levels.iter().for_each(|cost| self.insert_level(*cost));
+        newer
+            .levels
+            .iter()
+            .for_each(|cost| self.insert_level(*cost));
     }
 
     /// Largest time of a level for one of its periods, in ns; `None` if too few costs of that size are known.
@@ -75,7 +78,12 @@ impl CostTable {
     /// costs are known.
     ///
     /// Real-time: setup.
-    pub fn choose(&self, space: &PartitionSpace, channels: usize, cores: usize) -> Option<FoundPartition> {
+    pub fn choose(
+        &self,
+        space: &PartitionSpace,
+        channels: usize,
+        cores: usize,
+    ) -> Option<FoundPartition> {
         let packing = packing_of(channels);
         min_peak_load(space, cores, &|size, count| {
             self.worst_ns(packing, size, count)

@@ -1,8 +1,8 @@
 //! The partition with the fewest operations: G. García, "Optimal filter partition for efficient convolution with short
 //! input/output delay" (AES 113, 2002).
 
-use crate::partition::Partition;
 use super::search::{PartitionSpace, min_total_load};
+use crate::partition::Partition;
 
 /// Operations of a real transform of n points, divided by n log2 n.
 const TRANSFORM: f64 = 2.5;
@@ -32,14 +32,17 @@ pub fn garcia_partition(space: &PartitionSpace) -> Partition {
 
 #[cfg(test)]
 mod tests {
+    use super::super::search::tests::sizes_and_counts;
     use super::*;
     use crate::partition::AddedLatency;
-    use super::super::search::tests::sizes_and_counts;
 
     #[test]
     fn an_impulse_response_of_16128_frames_has_two_levels_of_fourteen() {
         let space = PartitionSpace::new(16128, 128, AddedLatency::OneBlock).unwrap();
-        assert_eq!(sizes_and_counts(&garcia_partition(&space)), [(128, 14), (1024, 14)]);
+        assert_eq!(
+            sizes_and_counts(&garcia_partition(&space)),
+            [(128, 14), (1024, 14)]
+        );
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! Doubling partitions: W. G. Gardner, "Efficient convolution without input-output delay" (JAES 43(3), 1995), two partitions of
 //! each size. It is far from the optimum where the partitions of a level share their transforms (seed 000, section 2.2).
 
-use crate::partition::Partition;
 use super::search::PartitionSpace;
+use crate::partition::Partition;
 
 /// The partition whose size doubles every two partitions, up to the largest size of `space`.
 ///
@@ -14,9 +14,9 @@ pub fn gardner_partition(space: &PartitionSpace) -> Partition {
 
 #[cfg(test)]
 mod tests {
+    use super::super::search::tests::sizes_and_counts;
     use super::*;
     use crate::partition::AddedLatency;
-    use super::super::search::tests::sizes_and_counts;
 
     #[test]
     fn an_impulse_response_of_16128_frames_has_six_levels_of_two() {

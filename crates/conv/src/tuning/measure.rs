@@ -166,14 +166,23 @@ impl LevelMeter {
         self.packing = packing;
         let is_one_by_one = packing == Packing::Batch && size > MAX_BATCH_SIZE;
         self.rows = if is_one_by_one { LANES } else { 1 };
-        let packing = if is_one_by_one { Packing::Mono } else { packing };
+        let packing = if is_one_by_one {
+            Packing::Mono
+        } else {
+            packing
+        };
         let fft = RealFft::new(size, packing, self.options.kernels, fft::Backend::Own);
         self.fft = Some(Arc::new(fft.ok()?));
         Some(())
     }
 
     /// Measures one level and keeps its cost.
-    fn measure_level(&mut self, size: usize, count: usize, found: &mut CostMeasurement) -> Option<()> {
+    fn measure_level(
+        &mut self,
+        size: usize,
+        count: usize,
+        found: &mut CostMeasurement,
+    ) -> Option<()> {
         let (mut fdl, mut input) = self.fdl(size, count)?;
         let (mut runs, mut preempted) = (Vec::new(), Vec::new());
         for period in 0..self.options.runs {
@@ -237,7 +246,7 @@ impl LevelMeter {
     fn run(&mut self, fdl: &mut Fdl) -> (bool, Vec<f64>) {
         let mut stamps = Vec::with_capacity(fdl.piece_count() + 1);
         let before = preemptions();
-        self.sweep.read_write();
+        self.sweep.write();
         for piece in 0..fdl.piece_count() {
             stamps.push(stamp::now());
             fdl.run_piece(piece);

@@ -11,7 +11,7 @@
 //!
 //! The load of a level is its cost for one period, divided by the frames of the period.
 
-use crate::partition::{MIN_PARTITION_SIZE, AddedLatency, MAX_BLOCK, MAX_IR_FRAMES, Partition};
+use crate::partition::{AddedLatency, MAX_BLOCK, MAX_IR_FRAMES, MIN_PARTITION_SIZE, Partition};
 
 /// All partitions of one impulse response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -148,9 +148,8 @@ impl PartitionSpace {
             Some(first) => self.level_start(self.size(*first)),
             None => self.length,
         };
-        Partition::new(self.block, self.latency, head, &levels).expect(
-            "levels of a space start where they may, and its length is within the limit",
-        )
+        Partition::new(self.block, self.latency, head, &levels)
+            .expect("levels of a space start where they may, and its length is within the limit")
     }
 
     /// Load of a level if the next one has size number `next`, or there is none.
@@ -261,10 +260,12 @@ pub(super) mod tests {
                     let partition = space.partition(&path);
                     assert!(partition.max_ir_frames() >= length);
                     let levels = partition.levels().iter();
-                    let has_slack = |l: &crate::partition::Level| l.slack() >= l.size() || l.size() == block;
+                    let has_slack =
+                        |l: &crate::partition::Level| l.slack() >= l.size() || l.size() == block;
                     assert!(levels.clone().all(has_slack));
-                    let is_known =
-                        |l: &crate::partition::Level| space.levels().contains(&(l.size(), l.count()));
+                    let is_known = |l: &crate::partition::Level| {
+                        space.levels().contains(&(l.size(), l.count()))
+                    };
                     assert!(levels.clone().all(is_known));
                 }
             }
@@ -289,7 +290,11 @@ pub(super) mod tests {
         let space = PartitionSpace::new(5000, 64, AddedLatency::None).unwrap();
         let small = |size: usize, count: usize| (size <= 256).then(|| odd(size, count))?;
         let found = min_total_load(&space, &small).unwrap();
-        assert!(sizes_and_counts(&found.partition).iter().all(|(size, _)| *size <= 256));
+        assert!(
+            sizes_and_counts(&found.partition)
+                .iter()
+                .all(|(size, _)| *size <= 256)
+        );
         assert!(min_total_load(&space, &|_, _| None).is_none());
         assert!(min_peak_load(&space, 2, &|_, _| None).is_none());
     }

@@ -2,8 +2,9 @@
 
 use crate::kit::{Rng, play, same};
 use crate::mixed::{Sometimes, Whenever, exchanged, paths, sound, worst_db};
-use divisi_conv::{TimeDistributed, 
-    AddedLatency, Convolver, ConvolverOptions, Inline, LevelThreads, LevelThreadsOptions, Partition,
+use divisi_conv::{
+    AddedLatency, Convolver, ConvolverOptions, Inline, LevelThreads, LevelThreadsOptions,
+    Partition, TimeDistributed,
 };
 use fft::Kernels;
 

@@ -396,7 +396,9 @@ mod tests {
             assert_eq!(player.process_block().count, 0, "{}", method.name());
             match &player.engine {
                 Engine::Levels(convolver, _) => all.extend_from_slice(convolver.output(1)),
-                Engine::Two(_, output) | Engine::Study(_, output) => all.extend_from_slice(&output[BLOCK..2 * BLOCK]),
+                Engine::Two(_, output) | Engine::Study(_, output) => {
+                    all.extend_from_slice(&output[BLOCK..2 * BLOCK])
+                }
             }
         }
         all

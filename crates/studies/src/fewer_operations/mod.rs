@@ -18,7 +18,7 @@ mod nested;
 
 use conv::{ConvolverOptions, Level, Partition};
 use fdl::{LevelSpec, StudyFdl};
-use fft::{AlignedBuffer, ComposedFft, Kernels, LANES, Packing, RealFft, SmallerFft};
+use fft::{Backend, ComposedFft, Kernels, Packing, RealFft, SmallerFft};
 use rt::ftz::FlushToZero;
 use std::sync::Arc;
 
@@ -87,8 +87,9 @@ impl StudyConvolver {
             let spec = LevelSpec {
                 level: *level,
                 block: partition.block(),
-                fft: Arc::new(RealFft::new(level.size(), packing, kernels).ok()?),
-                composed: smaller.and_then(|smaller| compose(&smaller.spec, level, packing, kernels)),
+                fft: Arc::new(RealFft::new(level.size(), packing, kernels, Backend::Own).ok()?),
+                composed: smaller
+                    .and_then(|smaller| compose(&smaller.spec, level, packing, kernels)),
                 is_nested: method == Method::Nested && nested::is_possible(level.count()),
                 kernels,
             };
@@ -121,7 +122,7 @@ impl StudyConvolver {
     ///
     /// Real-time: hot.
     pub fn process(&mut self, inputs: &[&[f32]], outputs: &mut [&mut [f32]]) {
-        let _floats = FlushToZero::on();
+        let _floats = FlushToZero::enable();
         debug_assert!(inputs.len() == self.channels && outputs.len() == self.channels);
         outputs.iter_mut().for_each(|output| output.fill(0.0));
         for index in 0..self.levels.len() {
@@ -242,7 +243,8 @@ mod tests {
         let composed = |text, channels| {
             let responses = vec![&[1.0][..]; channels];
             let partition = partition(text);
-            let made = StudyConvolver::new(&responses, &partition, Method::Composed, Kernels::best());
+            let made =
+                StudyConvolver::new(&responses, &partition, Method::Composed, Kernels::best());
             made.unwrap().composed_levels()
         };
         assert_eq!(composed("17x64 5x512", 16), []);

@@ -26,11 +26,7 @@ pub(super) const MAX_PRODUCTS: usize = 32;
 /// Ages of the two inputs that a phase adds.
 const PAIR_AGES: [(usize, usize); PERIODS] = [(2, 1), (1, 0), (2, 0)];
 /// The result of a phase from which the other two are subtracted.
-const MINUENDS: [Minuend; PERIODS] = [
-    Minuend::Current,
-    Minuend::BeforePrevious,
-    Minuend::Previous,
-];
+const MINUENDS: [Minuend; PERIODS] = [Minuend::Current, Minuend::BeforePrevious, Minuend::Previous];
 /// The two sequences of partitions that a phase adds.
 const FILTER_PAIRS: [(usize, usize); PERIODS] = [(1, 2), (0, 1), (0, 2)];
 
@@ -97,7 +93,10 @@ mod tests {
             let all = [0, 1, 2].map(products);
             let max = all.into_iter().max().unwrap();
             assert!(all.iter().all(|n| max - n <= 1), "{all:?}");
-            assert!(max <= 2 * count.div_ceil(3) && max < count, "{count}: {max}");
+            assert!(
+                max <= 2 * count.div_ceil(3) && max < count,
+                "{count}: {max}"
+            );
         }
     }
 }

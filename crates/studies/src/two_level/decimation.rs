@@ -193,7 +193,8 @@ impl Decimation {
         }
         let factors = &self.second[2 * l * branch..][..2 * branch];
         for (to, factors) in to.chunks_exact_mut(len).zip(factors.chunks_exact(len)) {
-            self.kernels.multiply_add_blocks(to, &[(leaf, factors)], None);
+            self.kernels
+                .multiply_add_blocks(to, &[(leaf, factors)], None);
         }
     }
 

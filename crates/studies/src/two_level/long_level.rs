@@ -186,7 +186,9 @@ impl LongLevel {
             let first = self.lookahead.range_start(self.period, phase);
             let sum = &mut self.sum[half * periods * span + first..][..span];
             let now = (self.period, phase);
-            let mut sums = self.lookahead.sums(2 * leaf + half, now, 0..span, sum, false);
+            let mut sums = self
+                .lookahead
+                .sums(2 * leaf + half, now, 0..span, sum, false);
             let range = half * periods + first / span;
             let input = |age| {
                 let at = (self.newest + count - age) % count;

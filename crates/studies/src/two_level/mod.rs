@@ -145,7 +145,9 @@ impl TwoLevelConvolver {
     /// Real-time: setup.
     pub fn callback_costs(&mut self) -> Vec<u64> {
         let lines = self.short.fdls().len();
-        let short: u64 = (0..lines).flat_map(|line| self.short.piece_costs(line)).sum();
+        let short: u64 = (0..lines)
+            .flat_map(|line| self.short.piece_costs(line))
+            .sum();
         let channels = self.long.len() as u64;
         let stages = 2 * self.plan.stage_cost(self.block());
         let halves = [true, false].map(|forward| {
@@ -165,7 +167,7 @@ impl TwoLevelConvolver {
     ///
     /// Real-time: hot.
     pub fn process(&mut self, inputs: &[&[f32]], outputs: &mut [&mut [f32]]) {
-        let _floats = FlushToZero::on();
+        let _floats = FlushToZero::enable();
         self.short.process(inputs, outputs, &mut Inline);
         let channels = self.long.len().min(inputs.len()).min(outputs.len());
         let period = self.size / self.block();
@@ -339,18 +341,25 @@ mod tests {
     #[test]
     fn odd_blocks_and_empty_responses_are_refused() {
         for block in [0, 8, 48] {
-            assert!(TwoLevelConvolver::new(&[&[1.0; 9]], block, LevelRatio::Four, Kernels::best()).is_err());
+            assert!(
+                TwoLevelConvolver::new(&[&[1.0; 9]], block, LevelRatio::Four, Kernels::best())
+                    .is_err()
+            );
         }
         assert!(TwoLevelConvolver::new(&[&[]], 64, LevelRatio::Four, Kernels::best()).is_err());
         assert!(TwoLevelConvolver::new(&[], 64, LevelRatio::Four, Kernels::best()).is_err());
-        assert!(TwoLevelConvolver::new(&[&[1.0]], 1 << 62, LevelRatio::Four, Kernels::best()).is_err());
+        assert!(
+            TwoLevelConvolver::new(&[&[1.0]], 1 << 62, LevelRatio::Four, Kernels::best()).is_err()
+        );
     }
 
     #[test]
     fn a_response_that_is_not_finite_in_the_long_level_is_refused() {
         let mut response = vec![0.5; 9000];
         response[8000] = f32::INFINITY;
-        let refused = TwoLevelConvolver::new(&[&[1.0], &response], 64, LevelRatio::Four, Kernels::best()).err();
+        let refused =
+            TwoLevelConvolver::new(&[&[1.0], &response], 64, LevelRatio::Four, Kernels::best())
+                .err();
         let (path, frame) = (1, Some(8000));
         assert_eq!(refused, Some(ConvolverError::NotFinite { path, frame }));
     }

@@ -66,14 +66,7 @@ fn levels(out: &mut String, ways: &Ways, rate: SampleRate) {
             core(way, i),
         ]
     });
-    let head = [
-        "level",
-        "from frame",
-        "period",
-        "worst",
-        "typical",
-        "core",
-    ];
+    let head = ["level", "from frame", "period", "worst", "typical", "core"];
     table(out, 2, head, rows.collect());
 }
 

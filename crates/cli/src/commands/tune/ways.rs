@@ -1,8 +1,8 @@
 //! The ways of cutting that are compared: doubling, the optimum by operations, the optimum by what was measured.
 
 use divisi::conv::{
-    CostTable, FoundPartition, Partition, PartitionSpace, garcia_partition,
-    gardner_partition, min_peak_load,
+    CostTable, FoundPartition, Partition, PartitionSpace, garcia_partition, gardner_partition,
+    min_peak_load,
 };
 use divisi::draw::{PartitionChart, PartitionLevel, PartitionRow, Picture, partitions};
 use divisi::fft::{LANES, Packing};

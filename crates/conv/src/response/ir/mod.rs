@@ -10,8 +10,8 @@ mod limit;
 mod load;
 pub(crate) mod memory;
 mod paths;
-mod resample;
 mod processing;
+mod resample;
 
 #[cfg(feature = "sofa")]
 mod sofa;
