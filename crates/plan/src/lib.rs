@@ -1,57 +1,37 @@
 //! Graph, costs and machine to [`Plan`]: in which order, on which worker, through which buffers.
 //!
-//! Takes a graph, gives a plan that any executor can follow without thinking.
+//! Takes a graph, gives a plan that any executor can follow without decisions of its own.
 //! May: allocate and take its time. May not: read a clock, start a thread, open a file, use `unsafe`.
+//!
+//! ```text
+//!   graph, options --> compile/ --> Plan --> validate/    a proof that shares no code with compile/
+//!                         |          |
+//!                         |          v
+//!                         +----> schedule/                tasks to workers
+//! ```
 #![forbid(unsafe_code)]
 
-mod align;
 mod compile;
-mod copies;
-mod costs;
-mod cpfd;
-mod dag;
-mod emit;
-mod etf;
-mod fuse;
-mod latency;
 mod levels;
-mod limits;
-mod lines;
-mod machine;
-mod merge;
-mod optimum;
-mod order;
-mod outlets;
-mod phases;
+mod options;
+mod plan;
+mod previous_delays;
 mod schedule;
-mod sequence;
-mod simulate;
-mod slots;
-mod stages;
-mod steps;
-mod tasks;
 mod trace;
-mod traffic;
-mod turns;
 mod validate;
-mod wiring;
 
-pub use align::{FadeState, PreviousDelays};
-pub use compile::compile;
-pub use copies::compile_with_copies;
-pub use cpfd::cpfd;
-pub use dag::{Dag, DagEdge};
-pub use etf::etf;
-pub use fuse::FusionOptions;
-pub use limits::{EVENTS_PER_PORT, SAMPLES_PER_EVENT, event_capacity};
-pub use machine::{Link, MachineModel};
-pub use optimum::optimal;
-pub use schedule::{Schedule, ScheduledTask, hlfet, random};
-pub use simulate::{SimulatedRun, simulate};
-pub use steps::{
+pub use compile::{
+    EVENTS_PER_PORT, SAMPLES_PER_EVENT, compile, compile_with_copies, event_capacity,
+};
+pub use options::{MeasuredCosts, PlanError, PlanOptions};
+pub use plan::{
     Aligner, AlignerId, AlignerTap, ChannelSource, DelayLine, DelayLineId, DelayedEdge,
-    EventBufferId, IndexRange, Loop, LoopId, MeasuredCosts, OutputChannel, Plan, PlanError,
-    PlanOptions, SlotId, StageBuffer, StageBufferId, Step, StepId, StepInput, StepOp, StepOutput,
-    Task, TaskId,
+    EventBufferId, IndexRange, Loop, LoopId, OutputChannel, Plan, SlotId, StageBuffer,
+    StageBufferId, Step, StepId, StepInput, StepOp, StepOutput, Task, TaskId,
+};
+pub use previous_delays::{FadeState, PreviousDelays};
+pub use schedule::{
+    Dag, DagEdge, FusionOptions, Link, MachineModel, Schedule, ScheduledTask, SimulatedRun, cpfd,
+    etf, hlfet, optimal, random, simulate,
 };
 pub use trace::{TraceEvent, TraceRecord};

@@ -1,44 +1,52 @@
-//! One line of a trace: what a worker did, when. Plain data that fits a ring.
+//! One record of a trace: what a worker did, and when. Plain data that fits a ring buffer.
+//!
+//! Records of one worker, and the span of time that each pair encloses:
+//!
+//! ```text
+//! record  Enter    Step 4   Step 9   Wait     Resume   DeferredPiece   Step 2   Leave
+//! time      |--------|--------|--------|--------|---------------|--------|--------|
+//!             step 4   step 9   search    idle        piece       step 2   search
+//! ```
 
-/// What a record tells of.
+/// The event that a record describes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum TraceEvent {
-    /// `worker` ended step `index`, which it began when its record before this one ends (or at its `Enter`): one time
-    /// stamp a step is enough.
+    /// `worker` ended step `index`. The step began where the record before it ends, so one time stamp per step is enough.
     Step,
     /// `worker` entered the cycle.
     Enter,
-    /// `worker` began to wait: nothing was ready. The next record's begin is unknown, so [`TraceEvent::Resume`] follows.
+    /// `worker` found no ready task and began to wait. [`TraceEvent::Resume`] follows.
     Wait,
-    /// `worker` has found something to do.
+    /// `worker` found something to do.
     Resume,
     /// `worker` left the cycle.
     Leave,
-    /// The callback thread began the cycle, before it woke anybody; `index` is how many workers it woke.
+    /// The callback thread began the cycle, before it woke any worker; `index` is the number of workers that it woke.
     CycleBegin,
-    /// The callback thread ended the cycle; `index` is how many takes from shared queues it took all workers together.
+    /// The callback thread ended the cycle; `index` is the number of times that all workers together took from shared
+    /// queues.
     CycleEnd,
-    /// `worker` ended one piece of deferred work, which it began at its [`TraceEvent::Resume`] before. Between two cycles too:
-    /// then it counts to the cycle before.
+    /// `worker` ended one piece of deferred work, which it began at the [`TraceEvent::Resume`] before. Between two cycles
+    /// it belongs to the first of them.
     DeferredPiece,
-    /// `worker` ended a lane of the fork that step `index` made on another worker, likewise.
+    /// `worker` ended its part of the fork that step `index` made on another worker, likewise.
     ForkLane,
-    /// The cycle was given up.
+    /// The cycle was aborted.
     CycleAborted,
 }
 
-/// One line of a trace.
+/// One record of a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TraceRecord {
-    /// When, in ticks of the time-stamp counter (`rt::stamp`).
+    /// Time, in ticks of the time-stamp counter (`rt::stamp`).
     pub stamp: u64,
-    /// In which cycle (its low 32 bits).
+    /// Low 32 bits of the cycle's number.
     pub cycle: u32,
-    /// Which step; for marks of the cycle as [`TraceEvent`] says.
+    /// The step; for events of the cycle see [`TraceEvent`].
     pub index: u32,
-    /// Which worker; 0 is the callback thread.
+    /// The worker; 0 is the callback thread.
     pub worker: u16,
-    /// What.
+    /// What happened.
     pub event: TraceEvent,
 }

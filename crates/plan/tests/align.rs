@@ -262,7 +262,10 @@ fn an_output_that_is_to_be_heard_at_more_times_than_can_be_counted_is_refused() 
     assert_eq!(refused.0.len(), 1);
     assert_eq!(refused.0[0].span.line, 1, "at the oscillator");
     let words = &refused.0[0].message;
-    assert!(words.contains("more than 65535 times"), "{words}");
+    assert!(
+        words.contains("more than 65535 different delays"),
+        "{words}"
+    );
 }
 
 #[test]

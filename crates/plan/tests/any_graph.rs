@@ -3,18 +3,12 @@
 mod common;
 use common::random::{patches, wild_patches};
 use common::symbols::{Follower, Oracle};
-use divisi_plan::{
-    Dag, MachineModel, Plan, PlanError, StepId, StepOp, compile, hlfet, random, simulate,
-};
+use divisi_plan::{Dag, MachineModel, Plan, PlanError, StepOp, compile, hlfet, random, simulate};
 use proptest::prelude::*;
 use units::Nanos;
 
 fn plan_of(patch: &common::Patch) -> Plan {
     compile(&patch.graph, &patch.catalogue, &patch.options).expect("it has no mistakes")
-}
-
-fn own_cost(plan: &Plan) -> impl Fn(StepId) -> Nanos + '_ {
-    |id| plan.steps[id.0 as usize].cost
 }
 
 /// That each name in a mistake about a cycle feeds the next, and that none of them delays.
@@ -131,16 +125,17 @@ proptest! {
     }
 
     #[test]
-    fn the_critical_path_is_a_way_as_long_as_the_highest_level(patch in patches(60)) {
+    fn the_critical_path_is_as_long_as_the_highest_static_level(patch in patches(60)) {
         let plan = plan_of(&patch);
-        let path = plan.critical_path();
+        let dag = Dag::from_plan(&plan);
+        let path = dag.critical_path(|_| Nanos(0));
         for pair in path.windows(2) {
-            prop_assert!(plan.successors_of(pair[0]).contains(&pair[1]));
+            prop_assert!(dag.successors(pair[0]).iter().any(|edge| edge.task == pair[1]));
         }
-        let length = path.iter().map(|id| own_cost(&plan)(*id).0).sum();
+        let length = path.iter().map(|task| dag.cost(*task).0).sum();
         prop_assert_eq!(plan.static_levels.iter().max(), Some(&Nanos(length)));
-        let t = plan.t_levels(|_, _| Nanos(0));
-        let longest = plan.steps_with_ids().map(|(id, _)| t[id.0 as usize].0 + plan.static_levels[id.0 as usize].0);
+        let t_levels = dag.t_levels(|_| Nanos(0));
+        let longest = t_levels.iter().zip(&plan.static_levels).map(|(t, level)| t.0 + level.0);
         prop_assert_eq!(longest.max(), Some(length));
     }
 }

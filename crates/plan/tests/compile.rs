@@ -415,7 +415,7 @@ fn hlfet_places_as_by_hand() {
     assert_eq!(schedule.makespan, Nanos(8));
     assert_eq!(plan.worker_tasks, schedule.task_order());
     assert_eq!(plan.lower_bound(2), Nanos(8));
-    assert_eq!(plan.critical_path(), [0, 1, 4, 5].map(StepId));
+    assert_eq!(dag.critical_path(|_| Nanos(0)), [0, 1, 4, 5].map(TaskId));
     let slower = simulate(
         &dag,
         &MachineModel::without_transfer_cost(2),

@@ -158,7 +158,7 @@ fn the_optimum_of_a_fork_is_found() {
 }
 
 #[test]
-fn what_is_wrong_with_a_schedule_is_said() {
+fn check_names_what_is_wrong_with_a_schedule() {
     let dag = dag(&[1, 2], &[(0, 1, 5)]).with_duplicable(|t| t.0 == 0);
     let machine = by_byte(2);
     let right = etf(&dag, &machine);
@@ -168,7 +168,7 @@ fn what_is_wrong_with_a_schedule_is_said() {
         change(&mut schedule);
         schedule.check(&dag, &machine).expect_err("it is wrong")
     };
-    assert!(wrong(|s| s.by_worker.truncate(1)).contains("1 lanes"));
+    assert!(wrong(|s| s.by_worker.truncate(1)).contains("1 workers"));
     assert!(wrong(|s| s.makespan = Nanos(9)).contains("makespan"));
     assert!(wrong(|s| s.by_worker[0].truncate(1)).contains("is missing"));
     assert!(wrong(|s| s.by_worker[0][1].start = Nanos(0)).contains("does not fit"));
@@ -179,7 +179,7 @@ fn what_is_wrong_with_a_schedule_is_said() {
             let late = s.by_worker[0].pop().expect("it has two");
             s.by_worker[1].push(late);
         })
-        .contains("is there")
+        .contains("has arrived")
     );
     assert!(
         wrong(|s| {

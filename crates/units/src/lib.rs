@@ -88,6 +88,12 @@ impl Channels {
 }
 
 impl Nanos {
+    /// The sum, or `u64::MAX` where it does not fit: costs come from files, and may be absurd.
+    #[must_use]
+    pub const fn saturating_add(self, other: Self) -> Self {
+        Self(self.0.saturating_add(other.0))
+    }
+
     /// In seconds.
     pub fn seconds(self) -> f64 {
         self.0 as f64 * 1e-9
