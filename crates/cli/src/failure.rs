@@ -1,6 +1,6 @@
 //! Why a command did not do what it was asked, and the exit code that says so.
 
-use crate::say;
+use crate::output::messages;
 use std::error::Error;
 use std::process::ExitCode;
 
@@ -13,7 +13,7 @@ pub(crate) struct Failure {
 
 impl Failure {
     /// The call or the input is wrong.
-    pub(crate) fn wrong(message: impl Into<String>) -> Self {
+    pub(crate) fn bad_input(message: impl Into<String>) -> Self {
         Self {
             code: 2,
             message: Some(message.into()),
@@ -29,7 +29,7 @@ impl Failure {
     }
 
     /// The input is wrong, and all of that has been said.
-    pub(crate) fn said_wrong() -> Self {
+    pub(crate) fn bad_input_reported() -> Self {
         Self {
             code: 2,
             message: None,
@@ -37,7 +37,7 @@ impl Failure {
     }
 
     /// The same, and what became of the work.
-    pub(crate) fn and(mut self, more: &str) -> Self {
+    pub(crate) fn with_note(mut self, more: &str) -> Self {
         if let Some(message) = &mut self.message {
             message.push_str("; ");
             message.push_str(more);
@@ -46,16 +46,16 @@ impl Failure {
     }
 
     /// Says it, and ends the program.
-    pub(crate) fn end(self) -> ExitCode {
+    pub(crate) fn report(self) -> ExitCode {
         if let Some(message) = self.message {
-            say::note(&format!("divisi: {message}"));
+            messages::print_note(&format!("divisi: {message}"));
         }
         ExitCode::from(self.code)
     }
 }
 
 /// An error with what caused it, in one line.
-pub(crate) fn in_full(error: &(dyn Error + 'static)) -> String {
+pub(crate) fn error_chain(error: &(dyn Error + 'static)) -> String {
     let causes = std::iter::successors(Some(error), |error| (*error).source());
     let words: Vec<String> = causes.map(ToString::to_string).collect();
     words.join(": ")

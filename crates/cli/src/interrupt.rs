@@ -1,6 +1,6 @@
 //! Ctrl-C: the first asks for a clean end, the second ends at once.
 
-use crate::failure::{Failure, in_full};
+use crate::failure::{Failure, error_chain};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ impl Interrupt {
         for signal in [SIGINT, SIGTERM] {
             flag::register_conditional_shutdown(signal, 1, asked.clone())
                 .and_then(|_| flag::register(signal, asked.clone()))
-                .map_err(|error| Failure::failed(in_full(&error)))?;
+                .map_err(|error| Failure::failed(error_chain(&error)))?;
         }
         Ok(Self(asked))
     }
@@ -28,7 +28,7 @@ impl Interrupt {
     }
 
     /// Whether the end was asked for.
-    pub(crate) fn is_asked(&self) -> bool {
+    pub(crate) fn is_requested(&self) -> bool {
         // Relaxed: nothing travels with it.
         self.0.load(Ordering::Relaxed)
     }

@@ -5,24 +5,12 @@
 #![forbid(unsafe_code)]
 
 mod commands;
-mod deck;
 mod failure;
-mod feed;
-mod files;
 mod interrupt;
-mod kept;
-mod late;
-mod live;
-mod load;
 mod network;
-mod options;
-mod outcome;
-mod picture;
-mod progress;
-mod say;
-mod table;
-mod tape;
-mod trace;
+mod output;
+mod playback;
+mod session;
 mod watch;
 
 use clap::Parser;
@@ -47,6 +35,6 @@ Exit codes: 0 well, 1 it failed, 2 the input or the call is wrong.";
 fn main() -> ExitCode {
     match Call::parse().command.run() {
         Ok(()) => ExitCode::SUCCESS,
-        Err(failure) => failure.end(),
+        Err(failure) => failure.report(),
     }
 }

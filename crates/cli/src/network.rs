@@ -1,22 +1,22 @@
-//! A session's process network: what `check` says of it, how `render` runs it over a file, and
+//! A session's process network: what `check` says of it, how `render_network` runs it over a file, and
 //! how `draw` draws it.
 
+mod check;
 mod job;
 pub(crate) mod picture;
-mod verdict;
 
-pub(crate) use verdict::Verdict;
+pub(crate) use check::NetworkCheck;
 
 use crate::failure::Failure;
-use crate::load::Loaded;
-use crate::options::How;
-use crate::outcome::Json;
+use crate::output::json::JsonOutput;
+use crate::session::load::LoadedSession;
+use crate::session::options::PlayOptions;
 use divisi::network::session::{NetworkReading, NetworkSpec};
-use job::Job;
+use job::NetworkJob;
 use std::path::Path;
 
 /// The session's network; none where it has none, an error where it cannot run.
-pub(crate) fn usable(loaded: &Loaded) -> Result<Option<NetworkSpec>, Failure> {
+pub(crate) fn read_valid(loaded: &LoadedSession) -> Result<Option<NetworkSpec>, Failure> {
     let Some(NetworkReading {
         network: patch,
         diagnostics,
@@ -24,24 +24,28 @@ pub(crate) fn usable(loaded: &Loaded) -> Result<Option<NetworkSpec>, Failure> {
     else {
         return Ok(None);
     };
-    loaded.show(&diagnostics);
-    let patch = patch.ok_or_else(Failure::said_wrong)?;
+    loaded.print_diagnostics(&diagnostics);
+    let patch = patch.ok_or_else(Failure::bad_input_reported)?;
     match loaded.session.graph.is_empty() {
         true => Ok(Some(patch)),
-        false => Err(Failure::wrong(
+        false => Err(Failure::bad_input(
             "this session has nodes and a network: give the network a file of its own",
         )),
     }
 }
 
 /// Runs the session's network over the input into `output`; whether there was one.
-pub(crate) fn render(loaded: &Loaded, how: &How, output: &Path) -> Result<bool, Failure> {
-    let Some(patch) = usable(loaded)? else {
+pub(crate) fn render_network(
+    loaded: &LoadedSession,
+    how: &PlayOptions,
+    output: &Path,
+) -> Result<bool, Failure> {
+    let Some(patch) = read_valid(loaded)? else {
         return Ok(false);
     };
-    let job = Job::new(&patch, loaded, how)?;
-    let json = Json::open(how.json.as_deref())?;
+    let job = NetworkJob::new(&patch, loaded, how)?;
+    let json = JsonOutput::open(how.json.as_deref())?;
     let (text, report) = job.run(&patch, how, output)?;
-    json.tell(&text, &report.to_string())?;
+    json.write(&text, &report.to_string())?;
     Ok(true)
 }

@@ -1,26 +1,26 @@
 //! `--watch`: how it goes, while it plays. On a terminal a view that changes, elsewhere a line a second.
 
-mod ink;
 mod screen;
+mod styled_line;
 mod terminal;
 
-use crate::say;
+use crate::output::messages;
 use divisi::prelude::Engine;
 use divisi::report::LiveStats;
-use screen::{View, line, screen};
+use screen::{ScreenInput, screen_lines, summary_line};
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 use terminal::Terminal;
 
 /// How often the view changes.
-const EVERY: Duration = Duration::from_millis(200);
+const REDRAW_INTERVAL: Duration = Duration::from_millis(200);
 /// Over how many of its changes rates are taken: a second.
-const BACK: usize = 5;
+const RATE_WINDOW: usize = 5;
 /// How often a line is said where there is no terminal.
-const LINE_EVERY: Duration = Duration::from_secs(1);
+const LINE_INTERVAL: Duration = Duration::from_secs(1);
 
 /// The live view.
-pub(crate) struct Watch {
+pub(crate) struct LiveView {
     terminal: Option<Terminal>,
     title: String,
     facts: String,
@@ -32,11 +32,11 @@ pub(crate) struct Watch {
     notes: Vec<String>,
 }
 
-impl Watch {
+impl LiveView {
     /// Takes the terminal, if there is one. `facts` says how it plays.
-    pub(crate) fn begin(title: String, facts: String, workers: usize, rate_hz: u32) -> Self {
+    pub(crate) fn new(title: String, facts: String, workers: usize, rate_hz: u32) -> Self {
         Self {
-            terminal: Terminal::borrow(),
+            terminal: Terminal::enter(),
             title,
             facts,
             workers,
@@ -50,8 +50,8 @@ impl Watch {
     /// Shows how it goes, if it is time; so many frames have been played.
     pub(crate) fn show(&mut self, engine: &Engine, frames: u64) {
         let (every, back) = match self.terminal {
-            Some(_) => (EVERY, BACK),
-            None => (LINE_EVERY, 1),
+            Some(_) => (REDRAW_INTERVAL, RATE_WINDOW),
+            None => (LINE_INTERVAL, 1),
         };
         let last = *self.last.get_or_insert_with(Instant::now);
         if last.elapsed() < every {
@@ -59,7 +59,7 @@ impl Watch {
         }
         self.last = Some(Instant::now());
         let now = engine.live_stats();
-        let view = View {
+        let view = ScreenInput {
             title: &self.title,
             facts: &self.facts,
             seconds: frames as f64 / f64::from(self.rate_hz.max(1)),
@@ -71,9 +71,9 @@ impl Watch {
         match &self.terminal {
             Some(terminal) => {
                 let (columns, rows) = terminal.size();
-                terminal.show(&screen(&view, columns, rows));
+                terminal.show(&screen_lines(&view, columns, rows));
             }
-            None => say::note(&line(&view)),
+            None => messages::print_note(&summary_line(&view)),
         }
         self.glances.push_back(now);
         while self.glances.len() > back {
@@ -85,14 +85,16 @@ impl Watch {
     pub(crate) fn note(&mut self, text: &str) {
         match self.terminal {
             Some(_) => self.notes.push(text.to_owned()),
-            None => say::note(text),
+            None => messages::print_note(text),
         }
     }
 }
 
-impl Drop for Watch {
+impl Drop for LiveView {
     fn drop(&mut self) {
         self.terminal = None;
-        self.notes.iter().for_each(|note| say::note(note));
+        self.notes
+            .iter()
+            .for_each(|note| messages::print_note(note));
     }
 }

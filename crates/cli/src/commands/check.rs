@@ -1,10 +1,10 @@
 //! `check`: everything that is wrong with a session, without changing or playing anything.
 
 use crate::failure::Failure;
-use crate::late::{ends, latencies};
-use crate::load::{Loaded, has_errors, outputs};
-use crate::network::Verdict;
-use crate::outcome::Json;
+use crate::network::NetworkCheck;
+use crate::output::json::JsonOutput;
+use crate::session::latencies::{edge_names, latencies};
+use crate::session::load::{LoadedSession, has_errors, output_channels};
 use clap::Args;
 use divisi::graph::{Diagnostic, Severity, SourceSpan};
 use divisi::plan::{Plan, PlanOptions};
@@ -32,37 +32,43 @@ pub(crate) struct Check {
 impl Check {
     /// Does it.
     pub(crate) fn run(self) -> Result<(), Failure> {
-        let loaded = Loaded::read(&self.file)?;
-        let json = Json::open(self.json.as_deref())?;
+        let loaded = LoadedSession::read(&self.file)?;
+        let json = JsonOutput::open(self.json.as_deref())?;
         let mut found = loaded.diagnostics.clone();
-        let network = Verdict::of(&loaded, &mut found);
+        let network = NetworkCheck::check(&loaded, &mut found);
         // On a graph that was only half read, later passes find what is not there.
         let plan = if has_errors(&found) {
             None
         } else {
             diagnose(&loaded, network.is_some(), &mut found)
         };
-        loaded.show(&found);
-        let counts = plan.as_ref().map(|plan| Counts::of(&loaded, plan));
+        loaded.print_diagnostics(&found);
+        let counts = plan
+            .as_ref()
+            .map(|plan| GraphSummary::from_plan(&loaded, plan));
         let mut text = match &counts {
-            Some(counts) => counts.in_words(&self.file.display().to_string()),
+            Some(counts) => counts.to_text(&self.file.display().to_string()),
             None => String::new(),
         };
-        let mut all = in_json(counts.as_ref(), &found);
+        let mut all = to_json(counts.as_ref(), &found);
         if let Some(network) = network.filter(|_| counts.is_some()) {
-            text += &network.in_words();
-            all["network"] = network.in_json();
+            text += &network.to_text();
+            all["network"] = network.to_json();
         }
-        json.tell(&text, &all.to_string())?;
+        json.write(&text, &all.to_string())?;
         match counts {
             Some(_) => Ok(()),
-            None => Err(Failure::said_wrong()),
+            None => Err(Failure::bad_input_reported()),
         }
     }
 }
 
 /// What makers and the planner find; the plan, if they find no error.
-fn diagnose(loaded: &Loaded, has_network: bool, found: &mut Vec<Diagnostic>) -> Option<Plan> {
+fn diagnose(
+    loaded: &LoadedSession,
+    has_network: bool,
+    found: &mut Vec<Diagnostic>,
+) -> Option<Plan> {
     let settings = &loaded.session.settings;
     let usual = SampleRate::new(48_000).expect("48000 is not zero");
     let block = settings.block.unwrap_or(Frames(64));
@@ -88,7 +94,7 @@ fn diagnose(loaded: &Loaded, has_network: bool, found: &mut Vec<Diagnostic>) -> 
 }
 
 /// What there is in a session.
-struct Counts {
+struct GraphSummary {
     nodes: usize,
     edges: usize,
     inputs: u16,
@@ -99,25 +105,25 @@ struct Counts {
 }
 
 /// More delayed edges are only counted.
-const LISTED: usize = 20;
+const MAX_LISTED: usize = 20;
 
-impl Counts {
-    fn of(loaded: &Loaded, plan: &Plan) -> Self {
+impl GraphSummary {
+    fn from_plan(loaded: &LoadedSession, plan: &Plan) -> Self {
         let delayed = plan.delayed_edges.iter().map(|it| {
-            let (from, to) = ends(&loaded.session.graph, it);
+            let (from, to) = edge_names(&loaded.session.graph, it);
             (from, to, it.tap.frames.0)
         });
         Self {
             delayed: delayed.collect(),
             nodes: loaded.session.graph.len(),
             edges: loaded.session.graph.edges().len(),
-            inputs: loaded.inputs(),
-            outputs: outputs(plan),
+            inputs: loaded.input_channels(),
+            outputs: output_channels(plan),
             latency_frames: plan.latency.0,
         }
     }
 
-    fn in_words(&self, name: &str) -> String {
+    fn to_text(&self, name: &str) -> String {
         let count = |n: usize, what: &str| match n {
             1 => format!("1 {what}"),
             n => format!("{n} {what}s"),
@@ -130,19 +136,19 @@ impl Counts {
             count(self.outputs.into(), "output channel"),
             count(self.latency_frames as usize, "frame"),
         );
-        for (from, to, frames) in self.delayed.iter().take(LISTED) {
+        for (from, to, frames) in self.delayed.iter().take(MAX_LISTED) {
             let frames = count(*frames as usize, "frame");
             text += &format!("  {from} -> {to} waits {frames} for what comes late\n");
         }
-        if let Some(more @ 1..) = self.delayed.len().checked_sub(LISTED) {
+        if let Some(more @ 1..) = self.delayed.len().checked_sub(MAX_LISTED) {
             text += &format!("  … and {more} more\n");
         }
         text
     }
 }
 
-fn in_json(counts: Option<&Counts>, found: &[Diagnostic]) -> Value {
-    let diagnostics: Vec<Value> = found.iter().map(diagnostic).collect();
+fn to_json(counts: Option<&GraphSummary>, found: &[Diagnostic]) -> Value {
+    let diagnostics: Vec<Value> = found.iter().map(diagnostic_json).collect();
     let mut all = json!({ "ok": counts.is_some(), "diagnostics": diagnostics });
     if let Some(counts) = counts {
         all["nodes"] = counts.nodes.into();
@@ -158,10 +164,10 @@ fn in_json(counts: Option<&Counts>, found: &[Diagnostic]) -> Value {
     all
 }
 
-fn diagnostic(found: &Diagnostic) -> Value {
+fn diagnostic_json(found: &Diagnostic) -> Value {
     let also = found.related.iter().map(|(at, why)| {
         let mut note = json!({ "message": why });
-        place(&mut note, *at);
+        add_span(&mut note, *at);
         note
     });
     let severity = match found.severity {
@@ -174,12 +180,12 @@ fn diagnostic(found: &Diagnostic) -> Value {
         "help": found.help,
         "also": also.collect::<Vec<Value>>(),
     });
-    place(&mut all, found.span);
+    add_span(&mut all, found.span);
     all
 }
 
 /// Where it is, if it is somewhere.
-fn place(into: &mut Value, at: SourceSpan) {
+fn add_span(into: &mut Value, at: SourceSpan) {
     if at.is_known() {
         into["line"] = at.line.into();
         into["column"] = at.column.into();

@@ -4,23 +4,23 @@ mod job;
 mod options;
 mod response;
 
-use crate::failure::{Failure, in_full};
-use crate::files::is_sound;
+use crate::failure::{Failure, error_chain};
 use crate::interrupt::Interrupt;
-use crate::outcome::Json;
-use crate::progress::Progress;
-use crate::say;
+use crate::output::files::check_sound_name;
+use crate::output::json::JsonOutput;
+use crate::output::messages;
+use crate::output::progress::Progress;
 use clap::Args;
 use divisi::conv::{Convolver, PartitionChoice};
 use divisi::media::{Reader, SampleFormat, Writer, open};
 use divisi::units::Channels;
-use job::{Done, Job};
-use options::{How, Shaping};
+use job::{ConvolveJob, ConvolveResult};
+use options::{MethodOptions, ResponseOptions};
 use response::Response;
 use std::path::{Path, PathBuf};
 
 /// What a WAV file holds, less what its header may take.
-const MOST_BYTES: u128 = u32::MAX as u128 - 4096;
+const MAX_WAV_BYTES: u128 = u32::MAX as u128 - 4096;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -56,10 +56,10 @@ pub(crate) struct Convolve {
     output: PathBuf,
 
     #[command(flatten)]
-    how: How,
+    how: MethodOptions,
 
     #[command(flatten)]
-    shaping: Shaping,
+    shaping: ResponseOptions,
 
     /// Write what was done as JSON; `-` is standard output
     #[arg(long, value_name = "FILE")]
@@ -69,48 +69,49 @@ pub(crate) struct Convolve {
 impl Convolve {
     /// Does it.
     pub(crate) fn run(self) -> Result<(), Failure> {
-        is_sound(&self.output)?;
-        let input = open(&self.input).map_err(|error| Failure::wrong(in_full(&error)))?;
+        check_sound_name(&self.output)?;
+        let input = open(&self.input).map_err(|error| Failure::bad_input(error_chain(&error)))?;
         if input.frames() == Some(0) {
             let name = self.input.display();
-            return Err(Failure::wrong(format!(
+            return Err(Failure::bad_input(format!(
                 "{name} is empty: there is nothing to convolve"
             )));
         }
         let response = Response::read(&self.response, &self.shaping, &input)?;
-        keep_apart(
+        check_output(
             &self.output,
             [&self.input, &self.response]
                 .into_iter()
                 .chain(&response.files),
         )?;
-        let frames = length(&input, response.paths.frames());
+        let frames = output_frames(&input, response.paths.frames());
         check_size(frames, response.paths.outputs())?;
         let (convolver, choice) = self.how.convolver(&response)?;
-        let json = Json::open(self.json.as_deref())?;
+        let json = JsonOutput::open(self.json.as_deref())?;
         let interrupt = Interrupt::listen()?;
         let channels = Channels(response.paths.outputs() as u16);
         let rate = input.rate();
         let writer = Writer::create(&self.output, rate, channels, SampleFormat::F32)
-            .map_err(|error| Failure::failed(in_full(&error)))?;
-        let facts = Facts::of((&convolver, &choice), &self.how, &response, rate.hz());
-        let job = Job {
+            .map_err(|error| Failure::failed(error_chain(&error)))?;
+        let facts =
+            ConvolveSummary::from_job((&convolver, &choice), &self.how, &response, rate.hz());
+        let job = ConvolveJob {
             input,
             tail: response.paths.frames() as u64 - 1,
-            hands: self.how.hands(&convolver)?,
+            hands: self.how.make_scheduler(&convolver)?,
             convolver,
             writer,
             progress: Progress::new(rate.hz(), frames),
             interrupt,
         };
         let done = job.run()?;
-        done.tell(&self.output);
-        json.tell("", &facts.json(&done))
+        done.print(&self.output);
+        json.write("", &facts.to_json(&done))
     }
 }
 
 /// Refuses to write over what is read.
-fn keep_apart<'a>(
+fn check_output<'a>(
     output: &Path,
     mut read: impl Iterator<Item = &'a PathBuf>,
 ) -> Result<(), Failure> {
@@ -120,7 +121,7 @@ fn keep_apart<'a>(
     match read.find(|path| path.canonicalize().is_ok_and(|path| path == output)) {
         Some(path) => {
             let name = path.display();
-            Err(Failure::wrong(format!(
+            Err(Failure::bad_input(format!(
                 "{name} is read here: write to another file"
             )))
         }
@@ -129,7 +130,7 @@ fn keep_apart<'a>(
 }
 
 /// How many frames will be written, where the sound says how many it has.
-fn length(input: &Reader, response: usize) -> Option<u64> {
+fn output_frames(input: &Reader, response: usize) -> Option<u64> {
     input.frames().map(|frames| frames + response as u64 - 1)
 }
 
@@ -139,19 +140,19 @@ fn check_size(frames: Option<u64>, channels: usize) -> Result<(), Failure> {
     if channels > usize::from(most) {
         let told =
             format!("a sound file has at most {most} channels, and this would have {channels}");
-        return Err(Failure::wrong(told));
+        return Err(Failure::bad_input(told));
     }
     let bytes = u128::from(frames.unwrap_or(0)) * channels as u128 * 4;
-    if bytes <= MOST_BYTES {
+    if bytes <= MAX_WAV_BYTES {
         return Ok(());
     }
     let gib = bytes as f64 / f64::from(1 << 30);
     let told = format!("this would be {gib:.1} GiB, and a WAV file holds 4: convolve a part of it");
-    Err(Failure::wrong(told))
+    Err(Failure::bad_input(told))
 }
 
 /// What was chosen, for machines.
-struct Facts {
+struct ConvolveSummary {
     method: &'static str,
     partition: String,
     /// What the partition was chosen by.
@@ -170,10 +171,10 @@ struct Facts {
     notes: Vec<String>,
 }
 
-impl Facts {
-    fn of(
+impl ConvolveSummary {
+    fn from_job(
         (convolver, choice): (&Convolver, &PartitionChoice),
-        how: &How,
+        how: &MethodOptions,
         response: &Response,
         rate: u32,
     ) -> Self {
@@ -195,7 +196,7 @@ impl Facts {
         }
     }
 
-    fn json(&self, done: &Done) -> String {
+    fn to_json(&self, done: &ConvolveResult) -> String {
         let json = serde_json::json!({
             "version": env!("CARGO_PKG_VERSION"),
             "method": self.method,
@@ -221,6 +222,6 @@ impl Facts {
 }
 
 /// Tells a user what was done that nobody asked for.
-fn note(told: &str) {
-    say::note(&format!("note: {told}"));
+fn print_load_note(told: &str) {
+    messages::print_note(&format!("note: {told}"));
 }

@@ -1,7 +1,7 @@
 //! `devices`: what there is to play through.
 
 use crate::failure::Failure;
-use crate::outcome::Json;
+use crate::output::json::JsonOutput;
 use clap::Args;
 use divisi::driver::{ProbeResult, probe};
 use serde_json::{Value, json};
@@ -25,14 +25,14 @@ pub(crate) struct Devices {
 impl Devices {
     /// Does it.
     pub(crate) fn run(self) -> Result<(), Failure> {
-        let json = Json::open(self.json.as_deref())?;
+        let json = JsonOutput::open(self.json.as_deref())?;
         let found = probe();
-        let all: Vec<Value> = found.iter().map(in_json).collect();
-        json.tell(&in_words(&found), &Value::from(all).to_string())
+        let all: Vec<Value> = found.iter().map(to_json).collect();
+        json.write(&to_text(&found), &Value::from(all).to_string())
     }
 }
 
-fn in_words(found: &[ProbeResult]) -> String {
+fn to_text(found: &[ProbeResult]) -> String {
     let mut text = String::new();
     for one in found {
         let mark = if one.is_available { "✓" } else { "·" };
@@ -44,7 +44,7 @@ fn in_words(found: &[ProbeResult]) -> String {
     text
 }
 
-fn in_json(found: &ProbeResult) -> Value {
+fn to_json(found: &ProbeResult) -> Value {
     json!({
         "driver": found.driver,
         "what": found.description,

@@ -1,7 +1,7 @@
 //! `doctor`: what this machine grants and refuses, with fixes.
 
 use crate::failure::Failure;
-use crate::outcome::Json;
+use crate::output::json::JsonOutput;
 use clap::Args;
 use divisi::workers::{Finding, Grants};
 use serde_json::{Value, json};
@@ -27,14 +27,14 @@ pub(crate) struct Doctor {
 impl Doctor {
     /// Does it.
     pub(crate) fn run(self) -> Result<(), Failure> {
-        let json = Json::open(self.json.as_deref())?;
+        let json = JsonOutput::open(self.json.as_deref())?;
         let findings = Grants::probe().findings();
-        let all: Vec<Value> = findings.iter().map(in_json).collect();
-        json.tell(&in_words(&findings), &Value::from(all).to_string())
+        let all: Vec<Value> = findings.iter().map(to_json).collect();
+        json.write(&to_text(&findings), &Value::from(all).to_string())
     }
 }
 
-fn in_words(findings: &[Finding]) -> String {
+fn to_text(findings: &[Finding]) -> String {
     let mut text = String::new();
     for one in findings {
         let mark = if one.is_good { "✓" } else { "✗" };
@@ -46,7 +46,7 @@ fn in_words(findings: &[Finding]) -> String {
     text
 }
 
-fn in_json(one: &Finding) -> Value {
+fn to_json(one: &Finding) -> Value {
     json!({
         "topic": one.topic,
         "good": one.is_good,

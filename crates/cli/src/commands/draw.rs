@@ -1,10 +1,10 @@
 //! `draw`: a session's graph, or its process network, as a picture.
 
 use crate::failure::Failure;
-use crate::files::{extension, write};
-use crate::load::Loaded;
 use crate::network::{self, picture};
-use crate::say;
+use crate::output::files::{extension, write_file};
+use crate::output::messages;
+use crate::session::load::LoadedSession;
 use clap::Args;
 use divisi::draw::{self, Picture};
 use divisi::graph::Edge;
@@ -46,26 +46,26 @@ impl Draw {
     pub(crate) fn run(self) -> Result<(), Failure> {
         let format = self.format()?;
         if !(self.scale > 0.0 && self.scale.is_finite()) {
-            return Err(Failure::wrong("--scale is a number above 0"));
+            return Err(Failure::bad_input("--scale is a number above 0"));
         }
-        let loaded = Loaded::usable_or_network(&self.file)?;
+        let loaded = LoadedSession::read_valid_or_network(&self.file)?;
         // A session that has both is drawn as the graph.
         let network = match loaded.session.graph.is_empty() {
-            true => network::usable(&loaded)?,
+            true => network::read_valid(&loaded)?,
             false => None,
         };
         let drawn = network.as_ref().map(picture::graph);
         let graph = drawn.as_ref().unwrap_or(&loaded.session.graph);
-        let label = |edge: &Edge| picture::label(network.as_ref()?, edge);
+        let label = |edge: &Edge| picture::queue_label(network.as_ref()?, edge);
         if let Format::Dot = format {
-            return write(&self.output, dot::write_with_labels(graph, label));
+            return write_file(&self.output, dot::write_with_labels(graph, label));
         }
         let picture = draw::graph_with_labels(graph, loaded.registry.catalogue(), label)
-            .map_err(|refused| Failure::wrong(format!("{refused}; .dot has no such limit")))?;
+            .map_err(|refused| Failure::bad_input(format!("{refused}; .dot has no such limit")))?;
         match format {
-            Format::Pdf => write(&self.output, picture.pdf()),
-            Format::Png => write(&self.output, self.png(&picture)?),
-            Format::Svg | Format::Dot => write(&self.output, picture.svg()),
+            Format::Pdf => write_file(&self.output, picture.pdf()),
+            Format::Png => write_file(&self.output, self.png(&picture)?),
+            Format::Svg | Format::Dot => write_file(&self.output, picture.svg()),
         }
     }
 
@@ -78,7 +78,7 @@ impl Draw {
             _ => {
                 let name = self.output.display();
                 let told = format!("{name}: a picture ends in .svg, .pdf, .png or .dot");
-                Err(Failure::wrong(told))
+                Err(Failure::bad_input(told))
             }
         }
     }
@@ -86,9 +86,9 @@ impl Draw {
     /// As large as is asked for, or as may be; and said if that is less.
     fn png(&self, picture: &Picture) -> Result<Vec<u8>, Failure> {
         let made = picture.png_within_limit(self.scale);
-        let (png, scale) = made.map_err(|refused| Failure::wrong(refused.to_string()))?;
+        let (png, scale) = made.map_err(|refused| Failure::bad_input(refused.to_string()))?;
         if scale < self.scale {
-            say::note(&format!(
+            messages::print_note(&format!(
                 "the picture is large: drawn at --scale {scale:.2}; .svg and .pdf have no such limit"
             ));
         }

@@ -1,8 +1,8 @@
 //! `experiment`: the experiments of the works that Divisi builds on, done again.
 
-use crate::failure::{Failure, in_full};
+use crate::failure::{Failure, error_chain};
 use crate::interrupt::Interrupt;
-use crate::say;
+use crate::output::messages;
 use clap::Args;
 use lab::{Effort, LabError, RunObserver};
 use std::io::{IsTerminal, Write};
@@ -54,7 +54,7 @@ impl Experiment {
             Effort::Full
         };
         let folder = self.out.clone().unwrap_or_else(|| self.folder());
-        let mut line = Line {
+        let mut line = ProgressLine {
             interrupt: Interrupt::listen()?,
             is_shown: std::io::stderr().is_terminal(),
             is_there: false,
@@ -64,9 +64,9 @@ impl Experiment {
             false => self.name.perform(effort, &folder, &mut line),
         };
         line.end();
-        let done = done.map_err(|error| refusal(&error))?;
+        let done = done.map_err(|error| to_failure(&error))?;
         let page = done.page.display();
-        say::result(&format!("{} runs, explained in {page}\n", done.runs));
+        messages::print_result(&format!("{} runs, explained in {page}\n", done.runs));
         if done.is_complete {
             return Ok(());
         }
@@ -80,10 +80,12 @@ impl Experiment {
     }
 }
 
-fn refusal(error: &LabError) -> Failure {
+fn to_failure(error: &LabError) -> Failure {
     match error {
-        LabError::OtherExperiment(_) | LabError::OtherMachine(..) => Failure::wrong(in_full(error)),
-        _ => Failure::failed(in_full(error)),
+        LabError::OtherExperiment(_) | LabError::OtherMachine(..) => {
+            Failure::bad_input(error_chain(error))
+        }
+        _ => Failure::failed(error_chain(error)),
     }
 }
 
@@ -96,13 +98,13 @@ fn experiment(name: &str) -> Result<lab::Experiment, String> {
 }
 
 /// How far it is: one line on a terminal, nothing elsewhere.
-struct Line {
+struct ProgressLine {
     interrupt: Interrupt,
     is_shown: bool,
     is_there: bool,
 }
 
-impl Line {
+impl ProgressLine {
     fn end(&mut self) {
         if std::mem::take(&mut self.is_there) {
             let _ = write!(std::io::stderr().lock(), "\r\x1b[K");
@@ -110,7 +112,7 @@ impl Line {
     }
 }
 
-impl RunObserver for Line {
+impl RunObserver for ProgressLine {
     fn run_starts(&mut self, at: usize, of: usize, what: &str, left: Duration) {
         if self.is_shown {
             self.is_there = true;
@@ -120,7 +122,7 @@ impl RunObserver for Line {
     }
 
     fn should_stop(&self) -> bool {
-        self.interrupt.is_asked()
+        self.interrupt.is_requested()
     }
 }
 

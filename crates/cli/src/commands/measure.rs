@@ -2,14 +2,16 @@
 
 mod show;
 
-use crate::failure::{Failure, in_full};
+use crate::failure::{Failure, error_chain};
 use crate::interrupt::Interrupt;
-use crate::kept::{Kept, patch_name};
-use crate::load::Loaded;
-use crate::options::{BLOCK, RATE_HZ, block, rate, seconds};
-use crate::outcome::Json;
-use crate::progress::Progress;
-use crate::say;
+use crate::output::json::JsonOutput;
+use crate::output::messages;
+use crate::output::progress::Progress;
+use crate::session::costs_store::{CostsStore, graph_key};
+use crate::session::load::LoadedSession;
+use crate::session::options::{
+    DEFAULT_BLOCK, DEFAULT_RATE_HZ, parse_block, parse_rate, parse_seconds,
+};
 use clap::Args;
 use divisi::engine::{self, EngineError, MeasureOptions, NodeCosts};
 use divisi::prelude::{EngineOptions, Frames, SampleRate};
@@ -18,7 +20,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 /// How long the machine itself is measured.
-const MACHINE: Duration = Duration::from_millis(500);
+const MACHINE_TIME: Duration = Duration::from_millis(500);
 
 const EXAMPLES: &str = "\
 Examples:
@@ -36,7 +38,7 @@ pub(crate) struct Measure {
     file: PathBuf,
 
     /// How long to measure the nodes
-    #[arg(long, value_name = "S", default_value = "2", allow_negative_numbers = true, value_parser = seconds)]
+    #[arg(long, value_name = "S", default_value = "2", allow_negative_numbers = true, value_parser = parse_seconds)]
     seconds: f64,
 
     /// How many repeats, however long they take; without it, as many as fit
@@ -44,11 +46,11 @@ pub(crate) struct Measure {
     repeats: Option<u32>,
 
     /// Frames in a block; without it, what the session says, or 64
-    #[arg(long, value_name = "FRAMES", value_parser = block)]
+    #[arg(long, value_name = "FRAMES", value_parser = parse_block)]
     block: Option<Frames>,
 
     /// Frames a second; without it, what the session says, or 48000
-    #[arg(long, value_name = "HZ", value_parser = rate)]
+    #[arg(long, value_name = "HZ", value_parser = parse_rate)]
     rate: Option<SampleRate>,
 
     /// Write what was found as JSON; `-` is standard output
@@ -59,57 +61,57 @@ pub(crate) struct Measure {
 impl Measure {
     /// Does it.
     pub(crate) fn run(self) -> Result<(), Failure> {
-        let loaded = Loaded::usable(&self.file)?;
-        let json = Json::open(self.json.as_deref())?;
+        let loaded = LoadedSession::read_valid(&self.file)?;
+        let json = JsonOutput::open(self.json.as_deref())?;
         let interrupt = Interrupt::listen()?;
         let costs = self.nodes(&loaded, &interrupt)?;
-        let facts = engine::measure_machine(MACHINE);
-        let mut kept = Kept::read();
-        let machine = kept.machine();
-        costs.store(machine, &patch_name(&self.file), &loaded.session.graph);
+        let facts = engine::measure_machine(MACHINE_TIME);
+        let mut kept = CostsStore::load();
+        let machine = kept.machine_costs();
+        costs.store(machine, &graph_key(&self.file), &loaded.session.graph);
         machine.facts = Some(facts.clone());
         let name = self.file.display().to_string();
-        json.tell(
+        json.write(
             &show::text(&name, &costs, &facts),
             &show::json(&costs, &facts).to_string(),
         )?;
-        match kept.write() {
-            Ok(path) => say::note(&format!("kept in {}", path.display())),
+        match kept.save() {
+            Ok(path) => messages::print_note(&format!("kept in {}", path.display())),
             Err(why) => return Err(Failure::failed(format!("it is not kept: {why}"))),
         }
         Ok(())
     }
 
-    fn nodes(&self, loaded: &Loaded, interrupt: &Interrupt) -> Result<NodeCosts, Failure> {
+    fn nodes(&self, loaded: &LoadedSession, interrupt: &Interrupt) -> Result<NodeCosts, Failure> {
         let settings = &loaded.session.settings;
-        let usual = SampleRate::new(RATE_HZ).expect("48000 is not zero");
-        let block = self.block.or(settings.block).unwrap_or(BLOCK);
+        let usual = SampleRate::new(DEFAULT_RATE_HZ).expect("48000 is not zero");
+        let block = self.block.or(settings.block).unwrap_or(DEFAULT_BLOCK);
         let rate = self.rate.or(settings.rate).unwrap_or(usual);
         let mut options = EngineOptions::new(block, rate);
         options.folder = loaded.folder.clone();
-        options.input_channels = loaded.inputs();
+        options.input_channels = loaded.input_channels();
         let options = MeasureOptions {
             engine: options,
             limit: Duration::from_secs_f64(self.seconds),
             repeats: self.repeats,
         };
-        let mut progress = Progress::of_work();
+        let mut progress = Progress::without_total();
         let mut tell = |share| {
-            progress.show_share(share);
-            match interrupt.is_asked() {
+            progress.show_fraction(share);
+            match interrupt.is_requested() {
                 true => ControlFlow::Break(()),
                 false => ControlFlow::Continue(()),
             }
         };
         let (graph, registry) = (&loaded.session.graph, loaded.registry.clone());
         let found = engine::measure_nodes(graph, registry, &options, &mut tell);
-        progress.end();
+        progress.clear();
         found.map_err(|error| match error {
             EngineError::Graph(wrong) => {
-                loaded.show(&wrong);
-                Failure::said_wrong()
+                loaded.print_diagnostics(&wrong);
+                Failure::bad_input_reported()
             }
-            other => Failure::failed(in_full(&other)),
+            other => Failure::failed(error_chain(&other)),
         })
     }
 }

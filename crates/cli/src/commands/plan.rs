@@ -1,26 +1,28 @@
 //! `plan`: what takes how long, what waits for what, and when each node would run on which core.
 
-mod found;
+mod analysis;
 mod show;
 
-use crate::failure::{Failure, in_full};
-use crate::kept::{Kept, machine_of, patch_name};
-use crate::late::latencies;
-use crate::load::Loaded;
-use crate::options::{BLOCK, RATE_HZ, block, rate, switch};
-use crate::outcome::Json;
-use crate::picture::{is_picture, write_picture};
+use crate::failure::{Failure, error_chain};
+use crate::output::json::JsonOutput;
+use crate::output::picture::{check_picture_name, write_picture};
+use crate::session::costs_store::{CostsStore, graph_key, read_machine_costs};
+use crate::session::latencies::latencies;
+use crate::session::load::LoadedSession;
+use crate::session::options::{
+    DEFAULT_BLOCK, DEFAULT_RATE_HZ, parse_block, parse_rate, parse_switch,
+};
+use analysis::PlanAnalysis;
 use clap::{Args, ValueEnum};
 use divisi::engine;
 use divisi::graph::Graph;
 use divisi::plan::{self, FusionOptions, MachineModel, MeasuredCosts, PlanOptions};
 use divisi::prelude::{Frames, Nanos, SampleRate};
 use divisi::report::{self, CoreTimings};
-use found::Found;
 use std::path::PathBuf;
 
 /// What most edges carry: a block of 64 frames.
-const USUAL_BYTES: u32 = 256;
+const TYPICAL_EDGE_BYTES: u32 = 256;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -44,8 +46,8 @@ pub(crate) struct Plan {
     cores: Option<u32>,
 
     /// Who decides what runs where
-    #[arg(long, value_enum, default_value_t = Who::Etf)]
-    scheduler: Who,
+    #[arg(long, value_enum, default_value_t = SchedulerName::Etf)]
+    scheduler: SchedulerName,
 
     /// Which of the random schedules
     #[arg(long, value_name = "S", default_value_t = 1)]
@@ -60,19 +62,19 @@ pub(crate) struct Plan {
     costs: PathBuf,
 
     /// Frames in a block; without it, what the session says, or 64
-    #[arg(long, value_name = "FRAMES", value_parser = block)]
+    #[arg(long, value_name = "FRAMES", value_parser = parse_block)]
     block: Option<Frames>,
 
     /// Frames a second; without it, what the session says, or 48000
-    #[arg(long, value_name = "HZ", value_parser = rate)]
+    #[arg(long, value_name = "HZ", value_parser = parse_rate)]
     rate: Option<SampleRate>,
 
     /// Whether cheap nodes are given to a worker together, as when it is played: on or off
-    #[arg(long, value_name = "on|off", default_value = "off", value_parser = switch, action = clap::ArgAction::Set)]
+    #[arg(long, value_name = "on|off", default_value = "off", value_parser = parse_switch, action = clap::ArgAction::Set)]
     fuse: bool,
 
     /// Whether ways of different latencies are brought to one where they meet: on or off
-    #[arg(long, value_name = "on|off", default_value = "on", value_parser = switch, action = clap::ArgAction::Set)]
+    #[arg(long, value_name = "on|off", default_value = "on", value_parser = parse_switch, action = clap::ArgAction::Set)]
     compensate: bool,
 
     /// Draw the schedule, a lane a core: a .svg, .pdf or .png file
@@ -86,7 +88,7 @@ pub(crate) struct Plan {
 
 /// A scheduler that can say beforehand what runs when.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Who {
+pub(crate) enum SchedulerName {
     /// Highest level first, handing over counted for nothing
     Hlfet,
     /// Earliest time first, with what handing over costs
@@ -100,11 +102,11 @@ pub(crate) enum Who {
 impl Plan {
     /// Does it.
     pub(crate) fn run(self) -> Result<(), Failure> {
-        let mut loaded = Loaded::usable(&self.file)?;
+        let mut loaded = LoadedSession::read_valid(&self.file)?;
         if let Some(path) = &self.svg {
-            is_picture(path)?;
+            check_picture_name(path)?;
         }
-        let json = Json::open(self.json.as_deref())?;
+        let json = JsonOutput::open(self.json.as_deref())?;
         let mut options = self.options(&loaded);
         // A node that cannot be made is taken not to lag: `check` tells of it.
         options.latencies = latencies(&loaded, (options.block, options.rate)).0;
@@ -112,16 +114,16 @@ impl Plan {
         let (costs, facts) = self.costs(&mut loaded.session.graph, options.block)?;
         let machine = engine::machine_model(self.cores(), &facts, self.comm.map(Nanos));
         options.fusion = self.fuse.then(|| FusionOptions {
-            transfer: machine.mean_transfer_time(USUAL_BYTES),
+            transfer: machine.mean_transfer_time(TYPICAL_EDGE_BYTES),
             ..FusionOptions::typical(machine.workers())
         });
         let measured = costs.by_node.len();
         options.costs = costs;
         let plan = loaded.plan(&options).map_err(|wrong| {
-            loaded.show(&wrong);
-            Failure::said_wrong()
+            loaded.print_diagnostics(&wrong);
+            Failure::bad_input_reported()
         })?;
-        let found = Found::of(
+        let found = PlanAnalysis::new(
             &plan,
             &loaded.session.graph,
             &machine,
@@ -129,13 +131,13 @@ impl Plan {
             self.seed,
         )
         .ok_or_else(|| Failure::failed("the schedule does not come to an end"))?;
-        let told = show::Told {
+        let told = show::PlanHeading {
             name: self.file.display().to_string(),
             nodes: loaded.session.graph.len(),
             measured,
             is_guess: facts.links.is_empty() && self.comm.is_none(),
         };
-        json.tell(
+        json.write(
             &show::text(&found, &told),
             &show::json(&found, &told).to_string(),
         )?;
@@ -150,10 +152,10 @@ impl Plan {
         self.cores.map_or(here, |cores| cores as usize)
     }
 
-    fn options(&self, loaded: &Loaded) -> PlanOptions {
+    fn options(&self, loaded: &LoadedSession) -> PlanOptions {
         let settings = &loaded.session.settings;
-        let usual = SampleRate::new(RATE_HZ).expect("48000 is not zero");
-        let block = self.block.or(settings.block).unwrap_or(BLOCK);
+        let usual = SampleRate::new(DEFAULT_RATE_HZ).expect("48000 is not zero");
+        let block = self.block.or(settings.block).unwrap_or(DEFAULT_BLOCK);
         PlanOptions::new(block, self.rate.or(settings.rate).unwrap_or(usual))
     }
 
@@ -163,12 +165,11 @@ impl Plan {
         graph: &mut Graph,
         block: Frames,
     ) -> Result<(MeasuredCosts, CoreTimings), Failure> {
-        let mut kept = Kept::read();
-        let here = kept.machine();
+        let mut kept = CostsStore::load();
+        let here = kept.machine_costs();
         let facts = here.facts.clone().unwrap_or_default();
-        let of = |machine: &report::MachineCosts| {
-            machine.of_graph(&patch_name(&self.file), graph, block)
-        };
+        let of =
+            |machine: &report::MachineCosts| machine.of_graph(&graph_key(&self.file), graph, block);
         match self.costs.to_str() {
             Some("measured") => Ok((of(here), facts)),
             Some("text") => Ok((MeasuredCosts::default(), facts)),
@@ -182,8 +183,8 @@ impl Plan {
                 Ok((MeasuredCosts::default(), facts))
             }
             _ => {
-                let machine =
-                    machine_of(&self.costs).map_err(|why| Failure::wrong(in_full(&why)))?;
+                let machine = read_machine_costs(&self.costs)
+                    .map_err(|why| Failure::bad_input(error_chain(&why)))?;
                 let costs = of(&machine);
                 Ok((costs, machine.facts.unwrap_or(facts)))
             }
@@ -191,7 +192,7 @@ impl Plan {
     }
 }
 
-impl Who {
+impl SchedulerName {
     /// A schedule of `dag`.
     fn schedule(self, dag: &plan::Dag, machine: &MachineModel, seed: u64) -> plan::Schedule {
         match self {

@@ -1,15 +1,15 @@
 //! `play`: in real time, through whatever gives the beat.
 
-use crate::deck::Deck;
-use crate::failure::{Failure, in_full};
-use crate::files::is_sound;
+use crate::failure::{Failure, error_chain};
 use crate::interrupt::Interrupt;
-use crate::live::{Files, Live};
-use crate::load::{Loaded, outputs};
-use crate::options::How;
-use crate::outcome::Json;
-use crate::say;
-use crate::trace::{Tracer, Tracing};
+use crate::output::files::check_sound_name;
+use crate::output::json::JsonOutput;
+use crate::output::messages;
+use crate::playback::live::{LiveSession, OutputFiles};
+use crate::playback::recording_player::RecordingPlayer;
+use crate::playback::trace::{TraceOptions, TraceOutput};
+use crate::session::load::{LoadedSession, output_channels};
+use crate::session::options::PlayOptions;
 use clap::{Args, ValueEnum};
 use divisi::driver::{self, DriverConfig, DriverError, DriverInfo, OpenDriver};
 use divisi::media::{SampleFormat, Writer};
@@ -37,7 +37,7 @@ histogram's bars is logarithmic. A cycle that ends after its time is `missed`: t
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Play {
     #[command(flatten)]
-    how: How,
+    how: PlayOptions,
 
     /// What gives the beat; auto takes JACK or PipeWire where one answers, else the clock
     #[arg(long, value_enum, default_value_t = Driver::Auto)]
@@ -52,7 +52,7 @@ pub(crate) struct Play {
     watch: bool,
 
     #[command(flatten)]
-    tracing: Tracing,
+    tracing: TraceOptions,
 
     /// Hold the machine's power saving off while it plays, where that is allowed: workers then wake up faster
     #[arg(long, value_enum, default_value_t = Switch::On)]
@@ -75,40 +75,40 @@ enum Driver {
 impl Play {
     /// Does it.
     pub(crate) fn run(self) -> Result<(), Failure> {
-        let loaded = Loaded::usable(&self.how.file)?;
+        let loaded = LoadedSession::read_valid(&self.how.file)?;
         if let Some(path) = &self.record {
-            self.how.keep_apart(&loaded, path)?;
-            is_sound(path)?;
+            self.how.check_output(&loaded, path)?;
+            check_sound_name(path)?;
         }
         self.tracing.check(&self.how, &loaded)?;
-        let json = Json::open(self.how.json.as_deref())?;
+        let json = JsonOutput::open(self.how.json.as_deref())?;
         let interrupt = Interrupt::listen()?;
-        let request = self.request(&loaded)?;
-        let (opened, said) = self.open(&request)?;
+        let request = self.driver_config(&loaded)?;
+        let (opened, said) = self.open_driver(&request)?;
         let facts = opened.info().clone();
-        let stage = self.stage(&loaded, &facts)?;
-        say::note(&said);
+        let stage = self.prepare(&loaded, &facts)?;
+        messages::print_note(&said);
         let (report, played) = stage.play(opened, &facts, &interrupt)?;
-        json.report(&report)?;
+        json.write_report(&report)?;
         played
     }
 
     /// What is asked of the driver. A graph that cannot play is refused before anything is opened.
-    fn request(&self, loaded: &Loaded) -> Result<DriverConfig, Failure> {
+    fn driver_config(&self, loaded: &LoadedSession) -> Result<DriverConfig, Failure> {
         let mut request = DriverConfig::new("divisi", self.how.block(loaded));
         let options = PlanOptions::new(request.block, self.how.rate(loaded));
         let plan = loaded.plan(&options).map_err(|wrong| {
-            loaded.show(&wrong);
-            Failure::said_wrong()
+            loaded.print_diagnostics(&wrong);
+            Failure::bad_input_reported()
         })?;
-        request.rate = self.how.said_rate(loaded);
-        request.outputs = outputs(&plan);
+        request.rate = self.how.requested_rate(loaded);
+        request.outputs = output_channels(&plan);
         request.inputs = match self.how.input {
-            None => loaded.inputs(),
+            None => loaded.input_channels(),
             Some(_) => 0,
         };
         if request.outputs == 0 && self.record.is_some() {
-            return Err(Failure::wrong(
+            return Err(Failure::bad_input(
                 "there is nothing to record: the session has no `sink`",
             ));
         }
@@ -116,18 +116,21 @@ impl Play {
     }
 
     /// Opens what gives the beat, and says what it is.
-    fn open(&self, request: &DriverConfig) -> Result<(Box<dyn OpenDriver>, String), Failure> {
+    fn open_driver(
+        &self,
+        request: &DriverConfig,
+    ) -> Result<(Box<dyn OpenDriver>, String), Failure> {
         let opened = match self.driver {
             Driver::Auto => {
                 return match driver::open_auto(request) {
                     Ok(chosen) => Ok((chosen.driver, chosen.message)),
-                    Err(error) => Err(refusal(&error)),
+                    Err(error) => Err(to_failure(&error)),
                 };
             }
             Driver::Jack => driver::jack::open(request),
             Driver::Clock => driver::clock::open(request),
         };
-        let opened = opened.map_err(|error| refusal(&error))?;
+        let opened = opened.map_err(|error| to_failure(&error))?;
         let facts = opened.info();
         let said = match facts.server.as_str() {
             "" => format!("playing by the {}, without a device", facts.name),
@@ -137,8 +140,8 @@ impl Play {
     }
 
     /// The engine, the half that plays with what stands around it, and the files.
-    fn stage(&self, loaded: &Loaded, facts: &DriverInfo) -> Result<Stage, Failure> {
-        let mut options = self.how.engine(loaded, facts.rate);
+    fn prepare(&self, loaded: &LoadedSession, facts: &DriverInfo) -> Result<PreparedPlay, Failure> {
+        let mut options = self.how.engine_options(loaded, facts.rate);
         options.trace = self.tracing.is_on() || self.watch;
         options.prevent_cpu_sleep = self.latency_request == Switch::On;
         if let Some(level) = facts.priority.and_then(|level| u8::try_from(level).ok()) {
@@ -146,25 +149,27 @@ impl Play {
         }
         let inputs = options.input_channels;
         let beat = (options.block, facts.rate.hz());
-        self.how.decide(loaded, &mut options);
-        let scheduler = self.how.told(&options);
-        let (engine, player) = loaded.engine(options)?;
+        self.how.choose_scheduler(loaded, &mut options);
+        let scheduler = self.how.scheduler_name(&options);
+        let (engine, player) = loaded.make_engine(options)?;
         let frames = self.how.frames(facts.rate).or_else(|| engine.length());
         let played = (scheduler.as_str(), beat.0, facts.rate);
         let tracer = self.tracing.open(&self.how, played)?;
-        let mut deck = Deck::new(player);
-        let mut files = Files::default();
-        if let Some(source) = self.how.source(facts.rate)? {
-            files.feeder = Some(deck.hear(source, inputs, beat)?);
+        let mut deck = RecordingPlayer::new(player);
+        let mut files = OutputFiles::default();
+        if let Some(source) = self.how.open_input(facts.rate)? {
+            files.feeder = Some(deck.set_input(source, inputs, beat)?);
         }
         if let Some(path) = &self.record {
-            let channels = outputs(engine.plan());
+            let channels = output_channels(engine.plan());
             let writer = Writer::create(path, facts.rate, Channels(channels), SampleFormat::F32)
-                .map_err(|error| Failure::failed(in_full(&error)))?;
-            files.tape = Some(deck.record(writer, channels, beat, frames)?);
+                .map_err(|error| Failure::failed(error_chain(&error)))?;
+            files.tape = Some(deck.start_recording(writer, channels, beat, frames)?);
         }
-        let watched = self.watch.then(|| self.watched(&scheduler, facts, &engine));
-        Ok(Stage {
+        let watched = self
+            .watch
+            .then(|| self.view_titles(&scheduler, facts, &engine));
+        Ok(PreparedPlay {
             engine,
             deck,
             files,
@@ -176,7 +181,12 @@ impl Play {
     }
 
     /// What the live view has in its head.
-    fn watched(&self, scheduler: &str, facts: &DriverInfo, engine: &Engine) -> (String, String) {
+    fn view_titles(
+        &self,
+        scheduler: &str,
+        facts: &DriverInfo,
+        engine: &Engine,
+    ) -> (String, String) {
         let session = self.how.file.file_name().unwrap_or_default();
         let workers = engine.workers();
         let s = if workers == 1 { "" } else { "s" };
@@ -187,17 +197,17 @@ impl Play {
 }
 
 /// All that is ready before the first beat.
-struct Stage {
+struct PreparedPlay {
     engine: Engine,
-    deck: Deck,
-    files: Files,
-    tracer: Tracer,
+    deck: RecordingPlayer,
+    files: OutputFiles,
+    tracer: TraceOutput,
     watched: Option<(String, String)>,
     block: Frames,
     frames: Option<u64>,
 }
 
-impl Stage {
+impl PreparedPlay {
     /// Plays to the end; what came out, and whether it ended well.
     fn play(
         mut self,
@@ -205,12 +215,12 @@ impl Stage {
         facts: &DriverInfo,
         interrupt: &Interrupt,
     ) -> Result<(Report, Result<(), Failure>), Failure> {
-        let refused = refused(facts, &self.engine);
-        say::notes(&self.engine.notes());
-        let played = self.deck.played();
+        let refused = refused_grants(facts, &self.engine);
+        messages::print_notes(&self.engine.notes());
+        let played = self.deck.block_count();
         let started = opened.start(Box::new(self.deck));
-        let running = started.map_err(|error| refusal(&error))?;
-        let live = Live {
+        let running = started.map_err(|error| to_failure(&error))?;
+        let live = LiveSession {
             engine: &mut self.engine,
             tracer: &mut self.tracer,
             running: &*running,
@@ -220,10 +230,10 @@ impl Stage {
             frames: self.frames,
             watched: self.watched,
         };
-        let ended = live.play(&self.files, interrupt);
+        let ended = live.run(&self.files, interrupt);
         let fifo = running.adapter_latency();
         drop(running.stop());
-        let traced = self.tracer.end(&mut self.engine);
+        let traced = self.tracer.finish(&mut self.engine);
         let mut report = self.engine.report();
         report.driver = facts.name.to_owned();
         report.latency_frames.driver = fifo.0.saturating_add(facts.device_latency.0);
@@ -233,7 +243,7 @@ impl Stage {
 }
 
 /// What was refused by anyone, said once.
-fn refused(facts: &DriverInfo, engine: &Engine) -> Vec<String> {
+fn refused_grants(facts: &DriverInfo, engine: &Engine) -> Vec<String> {
     let mut all = facts.refused.clone();
     for what in engine.refused() {
         if !all.contains(what) {
@@ -241,19 +251,19 @@ fn refused(facts: &DriverInfo, engine: &Engine) -> Vec<String> {
         }
     }
     for what in &all {
-        say::note(&format!("refused: {what}"));
+        messages::print_note(&format!("refused: {what}"));
     }
     all
 }
 
 /// A driver's refusal; a block or a number of channels that none plays is the call's fault.
-fn refusal(error: &DriverError) -> Failure {
+fn to_failure(error: &DriverError) -> Failure {
     match error {
-        DriverError::Block(_) | DriverError::Channels(_) => Failure::wrong(in_full(error)),
+        DriverError::Block(_) | DriverError::Channels(_) => Failure::bad_input(error_chain(error)),
         DriverError::NoLibrary | DriverError::NoServer => {
-            let told = format!("{}, or play with --driver clock", in_full(error));
+            let told = format!("{}, or play with --driver clock", error_chain(error));
             Failure::failed(told)
         }
-        _ => Failure::failed(in_full(error)),
+        _ => Failure::failed(error_chain(error)),
     }
 }

@@ -1,7 +1,7 @@
 //! `schema`: what a `.toml` session may say, for editors.
 
 use crate::failure::Failure;
-use crate::say;
+use crate::output::messages;
 use clap::Args;
 use divisi::network::session::extend_schema;
 use divisi::text::toml::schema;
@@ -23,7 +23,7 @@ impl Schema {
     pub(crate) fn run(self) -> Result<(), Failure> {
         let mut schema = schema(divisi::registry().catalogue());
         extend_schema(&mut schema);
-        say::result(&format!("{schema:#}\n"));
+        messages::print_result(&format!("{schema:#}\n"));
         Ok(())
     }
 }

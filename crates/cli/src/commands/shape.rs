@@ -1,8 +1,8 @@
 //! `shape`: test graphs of any size.
 
 use crate::failure::Failure;
-use crate::files::{extension, write};
-use crate::say;
+use crate::output::files::{extension, write_file};
+use crate::output::messages;
 use clap::{Args, ValueEnum};
 use divisi::graph::{Graph, shape};
 use divisi::text::{Session, ag, toml};
@@ -17,7 +17,7 @@ Examples:
 A line has 2 or more nodes, a random graph 3 or more, a rake 3k + 2, a diamond 6, 16, 36, 76, 156, 316, 636, ...";
 
 /// The longest that one node may work.
-const MOST_WORK_NS: f64 = 1e9;
+const MAX_WORK_NS: f64 = 1e9;
 
 /// Makes a test graph
 #[derive(Args)]
@@ -61,7 +61,7 @@ impl Shape {
             _ => {
                 let name = self.output.display();
                 let told = format!("{name}: a session ends in .ag or .toml");
-                return Err(Failure::wrong(told));
+                return Err(Failure::bad_input(told));
             }
         };
         let made = match self.shape {
@@ -70,19 +70,19 @@ impl Shape {
             Kind::Diamond => shape::diamond(self.nodes, self.work),
             Kind::Random => shape::random(self.nodes, self.seed, self.work),
         };
-        let graph = made.map_err(|error| Failure::wrong(error.to_string()))?;
-        let told = counts(&self.output.display().to_string(), &graph);
+        let graph = made.map_err(|error| Failure::bad_input(error.to_string()))?;
+        let told = describe_counts(&self.output.display().to_string(), &graph);
         let session = Session {
             graph,
             ..Session::default()
         };
-        write(&self.output, &writer(&session)?)?;
-        say::note(&told);
+        write_file(&self.output, &writer(&session)?)?;
+        messages::print_note(&told);
         Ok(())
     }
 }
 
-fn counts(name: &str, graph: &Graph) -> String {
+fn describe_counts(name: &str, graph: &Graph) -> String {
     let (nodes, edges) = (graph.len(), graph.edges().len());
     format!("{name}: {nodes} nodes, {edges} edges")
 }
@@ -101,7 +101,7 @@ fn as_toml(session: &Session) -> Result<String, Failure> {
 
 fn work(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
-        Ok(ns) if (0.0..=MOST_WORK_NS).contains(&ns) => Ok(ns),
+        Ok(ns) if (0.0..=MAX_WORK_NS).contains(&ns) => Ok(ns),
         _ => Err("a number of nanoseconds, a second at most".into()),
     }
 }

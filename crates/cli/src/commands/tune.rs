@@ -1,25 +1,25 @@
 //! `tune`: how this machine cuts impulse responses: what levels cost is measured, the best way of cutting is chosen, both
 //! are kept.
 
-pub(super) mod kept;
+mod comparison;
 mod show;
-mod ways;
+pub(super) mod tuning;
 
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
-use crate::options::{RATE_HZ, rate};
-use crate::outcome::Json;
-use crate::picture::{is_picture, write_picture};
-use crate::progress::Progress;
-use crate::say;
+use crate::output::json::JsonOutput;
+use crate::output::messages;
+use crate::output::picture::{check_picture_name, write_picture};
+use crate::output::progress::Progress;
+use crate::session::options::{DEFAULT_RATE_HZ, parse_rate};
 use clap::{Args, ValueEnum};
+use comparison::PartitionComparison;
 use divisi::conv::{AddedLatency, CostMeasureOptions, PartitionSpace, measure_costs};
 use divisi::fft::{Kernels, Packing};
 use divisi::prelude::SampleRate;
-use kept::Tuned;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
-use ways::Ways;
+use tuning::Tuned;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -35,7 +35,7 @@ which the system put this thread aside or in which a part took more than twice i
 With --show nothing is measured: what was kept is shown, or the built-in table.";
 
 /// How many runs of each level.
-const RUNS: usize = 24;
+const DEFAULT_RUNS: usize = 24;
 
 /// Measures how impulse responses are best cut on this machine, and keeps it
 #[derive(Args)]
@@ -46,27 +46,27 @@ pub(crate) struct Tune {
     length: u32,
 
     /// Frames in a block
-    #[arg(long, value_name = "FRAMES", default_value = "64", value_parser = block)]
+    #[arg(long, value_name = "FRAMES", default_value = "64", value_parser = parse_block)]
     block: usize,
 
     /// What may be added between input and output
     #[arg(long, value_enum, default_value = "none")]
-    latency: Added,
+    latency: LatencyArg,
 
     /// Over how many cores the levels are spread: above 1, the least load of the busiest one is looked for
     #[arg(long, value_name = "N", default_value = "1", value_parser = clap::value_parser!(u32).range(1..=64))]
     cores: u32,
 
     /// How many channels are convolved side by side: 1 or 16; without it, both are measured and shown
-    #[arg(long, value_name = "N", value_parser = packing)]
+    #[arg(long, value_name = "N", value_parser = parse_packing)]
     channels: Option<Packing>,
 
     /// Frames a second
-    #[arg(long, value_name = "HZ", value_parser = rate)]
+    #[arg(long, value_name = "HZ", value_parser = parse_rate)]
     rate: Option<SampleRate>,
 
     /// How many runs of each level
-    #[arg(long, value_name = "N", default_value_t = RUNS, value_parser = runs)]
+    #[arg(long, value_name = "N", default_value_t = DEFAULT_RUNS, value_parser = parse_runs)]
     runs: usize,
 
     /// Measure nothing; show what is kept, and draw the ways of cutting and the deadlines
@@ -80,7 +80,7 @@ pub(crate) struct Tune {
 
 /// What is added between input and output.
 #[derive(Clone, Copy, Debug, ValueEnum)]
-enum Added {
+enum LatencyArg {
     /// Nothing
     None,
     /// One block
@@ -92,24 +92,26 @@ impl Tune {
     pub(crate) fn run(self) -> Result<(), Failure> {
         let space = self.space()?;
         if let Some(path) = &self.show {
-            is_picture(path)?;
+            check_picture_name(path)?;
         }
-        let json = Json::open(self.json.as_deref())?;
+        let json = JsonOutput::open(self.json.as_deref())?;
         let mut tuned = Tuned::read();
         if self.show.is_none() {
             self.measure(&space, &mut tuned)?;
         }
-        let usual = SampleRate::new(RATE_HZ).expect("48000 is not zero");
+        let usual = SampleRate::new(DEFAULT_RATE_HZ).expect("48000 is not zero");
         let rate = self.rate.unwrap_or(usual);
         let packings = [Packing::Mono, Packing::Batch].into_iter();
         let shown = packings.filter(|packing| self.channels.is_none_or(|one| one == *packing));
-        let of = |packing| Ways::of(&space, &tuned.costs(), packing, self.cores as usize);
-        let all: Vec<Ways> = shown.map(of).collect();
+        let of = |packing| {
+            PartitionComparison::compare(&space, &tuned.costs(), packing, self.cores as usize)
+        };
+        let all: Vec<PartitionComparison> = shown.map(of).collect();
         if let Some(path) = &self.show {
             write_picture(path, &all[0].picture(rate))?;
         }
         let source = tuned.source();
-        json.tell(
+        json.write(
             &show::text(&all, rate, source),
             &show::json(&all, rate, source).to_string(),
         )
@@ -117,61 +119,61 @@ impl Tune {
 
     fn space(&self) -> Result<PartitionSpace, Failure> {
         let latency = match self.latency {
-            Added::None => AddedLatency::None,
-            Added::Block => AddedLatency::OneBlock,
+            LatencyArg::None => AddedLatency::None,
+            LatencyArg::Block => AddedLatency::OneBlock,
         };
         let space = PartitionSpace::new(self.length as usize, self.block, latency);
-        space.ok_or_else(|| Failure::wrong("there is no way of cutting that"))
+        space.ok_or_else(|| Failure::bad_input("there is no way of cutting that"))
     }
 
     /// Measures, keeps, and says so.
     fn measure(&self, space: &PartitionSpace, tuned: &mut Tuned) -> Result<(), Failure> {
         let interrupt = Interrupt::listen()?;
-        let mut progress = Progress::of_work();
+        let mut progress = Progress::without_total();
         let options = CostMeasureOptions {
             packing: self.channels,
             kernels: Kernels::best(),
             runs: self.runs,
         };
         let found = measure_costs(space, &options, &mut |share| {
-            progress.show_share(share);
-            match interrupt.is_asked() {
+            progress.show_fraction(share);
+            match interrupt.is_requested() {
                 true => ControlFlow::Break(()),
                 false => ControlFlow::Continue(()),
             }
         });
-        progress.end();
+        progress.clear();
         let found = found.ok_or_else(|| Failure::failed("it was broken off, nothing is kept"))?;
-        say::note(&format!(
+        messages::print_note(&format!(
             "{} levels, {} runs, of which others took time from {}; {} KiB swept before each",
             found.level_count,
             found.runs,
             found.preempted_runs,
             found.swept_bytes >> 10
         ));
-        match tuned.keep(&found.costs) {
-            Ok(path) => say::note(&format!("kept in {path}")),
+        match tuned.store(&found.costs) {
+            Ok(path) => messages::print_note(&format!("kept in {path}")),
             Err(why) => return Err(Failure::failed(format!("it is not kept: {why}"))),
         }
         Ok(())
     }
 }
 
-fn block(text: &str) -> Result<usize, String> {
+fn parse_block(text: &str) -> Result<usize, String> {
     match text.parse::<usize>() {
         Ok(block) if block.is_power_of_two() && block <= 4096 => Ok(block),
         _ => Err("a power of two from 1 to 4096".into()),
     }
 }
 
-fn runs(text: &str) -> Result<usize, String> {
+fn parse_runs(text: &str) -> Result<usize, String> {
     match text.parse::<usize>() {
         Ok(runs @ 3..=1000) => Ok(runs),
         _ => Err("a number from 3 to 1000".into()),
     }
 }
 
-fn packing(text: &str) -> Result<Packing, String> {
+fn parse_packing(text: &str) -> Result<Packing, String> {
     match text {
         "1" => Ok(Packing::Mono),
         "16" => Ok(Packing::Batch),

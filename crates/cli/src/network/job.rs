@@ -1,12 +1,12 @@
 //! One run of a network over a sound file, in as much memory as its queues have.
 
-use crate::failure::{Failure, in_full};
-use crate::feed::Source;
-use crate::files::is_sound;
+use crate::failure::{Failure, error_chain};
 use crate::interrupt::Interrupt;
-use crate::load::Loaded;
-use crate::options::How;
-use crate::progress::Progress;
+use crate::output::files::check_sound_name;
+use crate::output::progress::Progress;
+use crate::playback::file_input::InputFile;
+use crate::session::load::LoadedSession;
+use crate::session::options::PlayOptions;
 use divisi::media::{SampleFormat, Writer};
 use divisi::network::kinds::{CallbackSink, CallbackSource};
 use divisi::network::session::{MAX_MEMORY, NetworkSpec};
@@ -19,45 +19,50 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// What a WAV file holds, less what its header may take.
-const MOST_BYTES: u128 = u32::MAX as u128 - 4096;
+const MAX_WAV_BYTES: u128 = u32::MAX as u128 - 4096;
 
 /// What is to be read and written.
-pub(super) struct Job {
-    source: Source,
+pub(super) struct NetworkJob {
+    source: InputFile,
     rate_out: SampleRate,
     frames_in: u64,
     frames_out: u64,
 }
 
 /// The file that is written, and how far it is.
-struct Written {
+struct OutputFile {
     writer: Writer,
     progress: Progress,
     left: u64,
     planes: Vec<Vec<f32>>,
 }
 
-impl Job {
+impl NetworkJob {
     /// Opens the input, and refuses what there could be no file for.
-    pub(super) fn new(patch: &NetworkSpec, loaded: &Loaded, how: &How) -> Result<Self, Failure> {
+    pub(super) fn new(
+        patch: &NetworkSpec,
+        loaded: &LoadedSession,
+        how: &PlayOptions,
+    ) -> Result<Self, Failure> {
         let Some(path) = &how.input else {
             let told = "a network is rendered over a sound file: --input IN.wav";
-            return Err(Failure::wrong(told));
+            return Err(Failure::bad_input(told));
         };
-        let rate = match how.said_rate(loaded) {
+        let rate = match how.requested_rate(loaded) {
             Some(rate) => rate,
             None => divisi::media::open(path)
-                .map_err(|error| Failure::wrong(in_full(&error)))?
+                .map_err(|error| Failure::bad_input(error_chain(&error)))?
                 .rate(),
         };
-        let source = Source::open(path, rate).map_err(|error| Failure::wrong(in_full(&error)))?;
+        let source =
+            InputFile::open(path, rate).map_err(|error| Failure::bad_input(error_chain(&error)))?;
         let frames_in = how
             .frames(rate)
             .map_or(source.frames(), |most| most.min(source.frames()));
         let (over, under) = patch.ratio();
         let told = || {
             let hz = rate.hz();
-            Failure::wrong(format!(
+            Failure::bad_input(format!(
                 "{over} frames for {under} at {hz} Hz is no rate that a file can have"
             ))
         };
@@ -68,9 +73,9 @@ impl Job {
         let rate_out = hz.and_then(SampleRate::new).ok_or_else(told)?;
         let frames_out = (u128::from(frames_in) * over).div_ceil(under);
         let channels = patch.io_formats()[1].0;
-        if frames_out * channels as u128 * 4 > MOST_BYTES {
+        if frames_out * channels as u128 * 4 > MAX_WAV_BYTES {
             let told = "this would be more than a WAV file holds: render fewer --seconds";
-            return Err(Failure::wrong(told));
+            return Err(Failure::bad_input(told));
         }
         Ok(Self {
             source,
@@ -84,23 +89,23 @@ impl Job {
     pub(super) fn run(
         self,
         patch: &NetworkSpec,
-        how: &How,
+        how: &PlayOptions,
         output: &Path,
     ) -> Result<(String, Value), Failure> {
-        is_sound(output)?;
+        check_sound_name(output)?;
         let interrupt = Interrupt::listen()?;
         let (frames_in, frames_out, rate) = (self.frames_in, self.frames_out, self.rate_out);
         let [into, out] = patch.io_formats();
         let channels = Channels(out.0 as u16);
         let writer = Writer::create(output, rate, channels, SampleFormat::F32);
-        let writer = writer.map_err(|error| Failure::failed(in_full(&error)))?;
-        let written = Arc::new(Mutex::new(Some(Written {
+        let writer = writer.map_err(|error| Failure::failed(error_chain(&error)))?;
+        let written = Arc::new(Mutex::new(Some(OutputFile {
             writer,
             progress: Progress::new(rate.hz(), Some(frames_out)),
             left: frames_out,
             planes: vec![vec![0.0; out.1]; out.0],
         })));
-        let (feed, tap) = (self.feed(into), tap(out, written.clone()));
+        let (feed, tap) = (self.feed(into), sink_actor(out, written.clone()));
         let network = patch.build(feed, tap);
         let crew = WorkerPoolOptions {
             workers: how
@@ -109,7 +114,7 @@ impl Job {
             ..WorkerPoolOptions::default()
         };
         let workers = crew.workers;
-        let crew = WorkerPool::new(crew).map_err(|error| Failure::failed(in_full(&error)))?;
+        let crew = WorkerPool::new(crew).map_err(|error| Failure::failed(error_chain(&error)))?;
         let options = RunOptions {
             memory: MAX_MEMORY,
             stop: Some(interrupt.flag()),
@@ -124,7 +129,7 @@ impl Job {
             }
             error => Failure::failed(format!(
                 "{}; {path} keeps what came before",
-                in_full(&error)
+                error_chain(&error)
             )),
         })?;
         let text = format!("{path}: {got} frames at {} Hz\n", rate.hz());
@@ -138,7 +143,7 @@ impl Job {
         let feed = CallbackSource::new(channels, piece, move |room, wanted| {
             let mut slices: Vec<&mut [f32]> = planes.iter_mut().map(Vec::as_mut_slice).collect();
             let got = source.read(&mut slices) as u64;
-            if let Some(damage) = source.damage() {
+            if let Some(damage) = source.read_error() {
                 return Err(damage);
             }
             for (channel, plane) in planes.iter().enumerate() {
@@ -153,7 +158,10 @@ impl Job {
 }
 
 /// The node that writes the file.
-fn tap((channels, piece): (usize, usize), written: Arc<Mutex<Option<Written>>>) -> Box<dyn Actor> {
+fn sink_actor(
+    (channels, piece): (usize, usize),
+    written: Arc<Mutex<Option<OutputFile>>>,
+) -> Box<dyn Actor> {
     let tap = CallbackSink::new(channels, piece, move |view, frames| {
         let mut written = written.lock().unwrap_or_else(PoisonError::into_inner);
         written
@@ -163,7 +171,7 @@ fn tap((channels, piece): (usize, usize), written: Arc<Mutex<Option<Written>>>) 
     Box::new(tap.expect("the network was read with channels and frames"))
 }
 
-impl Written {
+impl OutputFile {
     fn write(&mut self, view: &InputWindow<'_>, frames: usize) -> Result<(), String> {
         let frames = self.left.min(frames as u64);
         self.left -= frames;
@@ -175,14 +183,14 @@ impl Written {
         }
         self.writer
             .write(&slices)
-            .map_err(|error| in_full(&error))?;
+            .map_err(|error| error_chain(&error))?;
         self.progress.show(self.writer.frames());
         Ok(())
     }
 }
 
 /// Closes the file; how many frames it has.
-fn finish(written: &Mutex<Option<Written>>, path: &str) -> Result<u64, Failure> {
+fn finish(written: &Mutex<Option<OutputFile>>, path: &str) -> Result<u64, Failure> {
     let written = written
         .lock()
         .unwrap_or_else(PoisonError::into_inner)
@@ -190,12 +198,12 @@ fn finish(written: &Mutex<Option<Written>>, path: &str) -> Result<u64, Failure> 
     let Some(mut written) = written else {
         return Err(Failure::failed(format!("{path} was not written")));
     };
-    written.progress.end();
+    written.progress.clear();
     let frames = written.writer.frames();
     written
         .writer
         .finish()
-        .map_err(|error| Failure::failed(in_full(&error)))?;
+        .map_err(|error| Failure::failed(error_chain(&error)))?;
     Ok(frames)
 }
 

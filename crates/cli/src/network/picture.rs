@@ -40,7 +40,7 @@ pub(crate) fn graph(patch: &NetworkSpec) -> Graph {
 }
 
 /// What stands at the edge of a queue: frames that a firing writes and reads, and how many the queue has.
-pub(crate) fn label(patch: &NetworkSpec, edge: &Edge) -> Option<String> {
+pub(crate) fn queue_label(patch: &NetworkSpec, edge: &Edge) -> Option<String> {
     let (shape, ids) = (patch.topology(), patch.topology().queue_ids());
     // Nodes are numbered alike.
     let to = (edge.to.node.0 as usize, usize::from(edge.to.port));

@@ -1,10 +1,10 @@
 //! What the live view shows: lines made from a glance, for any size of terminal.
 
-use super::ink::{Ink, Line};
+use super::styled_line::{Color, StyledLine};
 use divisi::report::{LiveStats, WorkerLoad};
 
 /// What there is to show.
-pub(crate) struct View<'a> {
+pub(crate) struct ScreenInput<'a> {
     /// What plays.
     pub(crate) title: &'a str,
     /// How it plays.
@@ -21,32 +21,32 @@ pub(crate) struct View<'a> {
 }
 
 /// How wide the words before bars are.
-const LABEL: usize = 10;
+const LABEL_WIDTH: usize = 10;
 /// And the share after them.
-const SHARE: usize = 7;
+const PERCENT_WIDTH: usize = 7;
 /// With less room than this between them there are no bars.
-const LEAST_BAR: usize = 8;
+const MIN_BAR_WIDTH: usize = 8;
 /// Above these shares of the period somebody should look.
-const WARN: f64 = 0.7;
-const BAD: f64 = 0.9;
+const WARN_LOAD: f64 = 0.7;
+const BAD_LOAD: f64 = 0.9;
 
 /// The view in `columns` and `rows`: no line is wider, and there are no more lines.
-pub(crate) fn screen(view: &View<'_>, columns: usize, rows: usize) -> Vec<Line> {
+pub(crate) fn screen_lines(view: &ScreenInput<'_>, columns: usize, rows: usize) -> Vec<StyledLine> {
     let mut lines = vec![head(view, columns)];
-    lines.push(Line::of(Ink::Faint, view.facts));
-    lines.push(Line::default());
+    lines.push(StyledLine::new(Color::Faint, view.facts));
+    lines.push(StyledLine::default());
     lines.extend(cycle(view, columns));
     // Everything below is worth more than the last workers.
     lines.extend(workers(view, columns, rows.saturating_sub(lines.len() + 4)));
     lines.extend(counts(view, columns));
-    lines.push(Line::of(Ink::Plain, &rates(view)));
+    lines.push(StyledLine::new(Color::Plain, &rates(view)));
     lines.extend(late(view, columns));
     let notes = view.notes.iter().rev().take(3).rev();
-    lines.extend(notes.map(|note| Line::of(Ink::Bad, note)));
+    lines.extend(notes.map(|note| StyledLine::new(Color::Bad, note)));
     lines.extend(gauges(view, columns));
     if lines.len() > rows {
         lines.truncate(rows.saturating_sub(1));
-        lines.push(Line::of(Ink::Faint, "…"));
+        lines.push(StyledLine::new(Color::Faint, "…"));
     }
     lines.truncate(rows);
     lines.iter_mut().for_each(|line| line.clip(columns));
@@ -54,7 +54,7 @@ pub(crate) fn screen(view: &View<'_>, columns: usize, rows: usize) -> Vec<Line> 
 }
 
 /// The same in one line, for who has no screen.
-pub(crate) fn line(view: &View<'_>) -> String {
+pub(crate) fn summary_line(view: &ScreenInput<'_>) -> String {
     let LiveStats {
         missed,
         late,
@@ -76,25 +76,25 @@ pub(crate) fn line(view: &View<'_>) -> String {
     )
 }
 
-fn head(view: &View<'_>, columns: usize) -> Line {
+fn head(view: &ScreenInput<'_>, columns: usize) -> StyledLine {
     let clock = format!("{:.1} s", view.seconds);
-    let mut line = Line::of(Ink::Bold, view.title);
+    let mut line = StyledLine::new(Color::Bold, view.title);
     let room = columns.saturating_sub(clock.len() + 1);
     line.clip(room);
     line.push(
-        Ink::Plain,
+        Color::Plain,
         &" ".repeat(columns.saturating_sub(line.width() + clock.len())),
     );
-    line.push(Ink::Plain, &clock);
+    line.push(Color::Plain, &clock);
     line
 }
 
 /// The last cycles against the deadline: the bar's end is the deadline.
-fn cycle(view: &View<'_>, columns: usize) -> Vec<Line> {
+fn cycle(view: &ScreenInput<'_>, columns: usize) -> Vec<StyledLine> {
     let recent = view.now.recent;
     let period = view.now.period_ns.max(1) as f64;
     let [p50, p99, max] = [recent.p50, recent.p99, recent.max].map(|ns| ns as f64 / period);
-    let mut line = Line::of(Ink::Plain, &format!("{:LABEL$}", "cycle"));
+    let mut line = StyledLine::new(Color::Plain, &format!("{:LABEL_WIDTH$}", "cycle"));
     let fill = |at: f64| match at {
         at if at < p50 => '█',
         at if at < p99 => '▓',
@@ -103,34 +103,40 @@ fn cycle(view: &View<'_>, columns: usize) -> Vec<Line> {
     };
     if let Some(width) = bar_width(columns) {
         let cells = (0..width).map(|i| fill((i as f64 + 0.5) / width as f64));
-        line.push(judge(max), &cells.collect::<String>());
+        line.push(color_of_load(max), &cells.collect::<String>());
     }
-    line.push(judge(max), &format!("{:>SHARE$}", percent(max)));
+    line.push(
+        color_of_load(max),
+        &format!("{:>PERCENT_WIDTH$}", percent(max)),
+    );
     let times = [recent.p50, recent.p99, recent.max, view.now.period_ns].map(time);
     let [p50, p99, max, period] = times;
     let longest = time(view.now.max_ns);
     let below = format!("p50 {p50}, p99 {p99}, max {max} of {period}; ever {longest}");
-    let indent = if columns < 60 { 0 } else { LABEL };
+    let indent = if columns < 60 { 0 } else { LABEL_WIDTH };
     let below = format!("{}{below}", " ".repeat(indent));
-    vec![line, Line::of(Ink::Faint, &below)]
+    vec![line, StyledLine::new(Color::Faint, &below)]
 }
 
 /// How busy each worker is, in at most so many lines; what does not fit is put together.
-fn workers(view: &View<'_>, columns: usize, most: usize) -> Vec<Line> {
+fn workers(view: &ScreenInput<'_>, columns: usize, most: usize) -> Vec<StyledLine> {
     let loads = loads(view);
     let shown = match loads.len() <= most.max(1) {
         true => loads.len(),
         false => most.saturating_sub(1),
     };
-    let mut lines: Vec<Line> = loads[..shown]
+    let mut lines: Vec<StyledLine> = loads[..shown]
         .iter()
         .enumerate()
         .map(|(worker, load)| {
-            let mut line = Line::of(Ink::Plain, &format!("worker {worker:<3}"));
+            let mut line = StyledLine::new(Color::Plain, &format!("worker {worker:<3}"));
             if let Some(width) = bar_width(columns) {
-                line.push(judge(*load), &bar(*load, width));
+                line.push(color_of_load(*load), &bar(*load, width));
             }
-            line.push(judge(*load), &format!("{:>SHARE$}", percent(*load)));
+            line.push(
+                color_of_load(*load),
+                &format!("{:>PERCENT_WIDTH$}", percent(*load)),
+            );
             line
         })
         .collect();
@@ -140,13 +146,13 @@ fn workers(view: &View<'_>, columns: usize, most: usize) -> Vec<Line> {
         let most = rest.iter().copied().fold(0.0, f64::max);
         let (count, mean, most) = (rest.len(), percent(mean), percent(most));
         let said = format!("{count} more workers: {mean} on average, {most} at most");
-        lines.push(Line::of(Ink::Plain, &said));
+        lines.push(StyledLine::new(Color::Plain, &said));
     }
     lines
 }
 
 /// Which share of the period each worker has worked, in the last second.
-fn loads(view: &View<'_>) -> Vec<f64> {
+fn loads(view: &ScreenInput<'_>) -> Vec<f64> {
     let (now, before) = (&view.now.load, &view.before.load);
     let cycles = now.cycles.saturating_sub(before.cycles).max(1);
     let time = (cycles * view.now.period_ns.max(1)) as f64;
@@ -157,7 +163,7 @@ fn loads(view: &View<'_>) -> Vec<f64> {
 }
 
 /// What went wrong so far.
-fn counts(view: &View<'_>, columns: usize) -> Vec<Line> {
+fn counts(view: &ScreenInput<'_>, columns: usize) -> Vec<StyledLine> {
     let now = view.now;
     let counts = [
         ("missed", now.missed),
@@ -168,14 +174,14 @@ fn counts(view: &View<'_>, columns: usize) -> Vec<Line> {
         ("xruns", now.xruns),
     ];
     let words = counts.map(|(what, count)| {
-        let ink = if count > 0 { Ink::Bad } else { Ink::Plain };
+        let ink = if count > 0 { Color::Bad } else { Color::Plain };
         (ink, format!("{what} {count}"))
     });
     wrap("", words, columns)
 }
 
 /// What sharing the work costs, in the last second.
-fn rates(view: &View<'_>) -> String {
+fn rates(view: &ScreenInput<'_>) -> String {
     let (now, before) = (view.now, view.before);
     let cycles = now.cycles.saturating_sub(before.cycles).max(1) as f64;
     let rate = |now: u64, before: u64| now.saturating_sub(before) as f64 / cycles;
@@ -184,29 +190,33 @@ fn rates(view: &View<'_>) -> String {
     format!("{takes:.1} acquisitions and {wakes:.1} wakes a cycle")
 }
 
-fn late(view: &View<'_>, columns: usize) -> Vec<Line> {
+fn late(view: &ScreenInput<'_>, columns: usize) -> Vec<StyledLine> {
     let late = view.now.misses_by_node.iter();
-    let words = late.map(|(node, times)| (Ink::Bad, format!("{node} {times}")));
+    let words = late.map(|(node, times)| (Color::Bad, format!("{node} {times}")));
     let mut lines = wrap("late nodes: ", words, columns);
     lines.truncate(2);
     lines
 }
 
-fn gauges(view: &View<'_>, columns: usize) -> Vec<Line> {
+fn gauges(view: &ScreenInput<'_>, columns: usize) -> Vec<StyledLine> {
     let gauges = view.now.gauges.iter();
-    let words = gauges.map(|(name, value)| (Ink::Plain, format!("{name} {value:.3}")));
+    let words = gauges.map(|(name, value)| (Color::Plain, format!("{name} {value:.3}")));
     wrap("", words, columns)
 }
 
 /// Words in as many lines as it takes; none where there are no words.
-fn wrap(label: &str, words: impl IntoIterator<Item = (Ink, String)>, columns: usize) -> Vec<Line> {
-    let mut lines: Vec<Line> = Vec::new();
+fn wrap(
+    label: &str,
+    words: impl IntoIterator<Item = (Color, String)>,
+    columns: usize,
+) -> Vec<StyledLine> {
+    let mut lines: Vec<StyledLine> = Vec::new();
     for (ink, word) in words {
         let width = word.chars().count();
         match lines.last_mut() {
-            Some(line) if line.width() + 3 + width <= columns => line.push(Ink::Plain, "   "),
-            Some(_) => lines.push(Line::default()),
-            None => lines.push(Line::of(Ink::Plain, label)),
+            Some(line) if line.width() + 3 + width <= columns => line.push(Color::Plain, "   "),
+            Some(_) => lines.push(StyledLine::default()),
+            None => lines.push(StyledLine::new(Color::Plain, label)),
         }
         if let Some(line) = lines.last_mut() {
             line.push(ink, &word);
@@ -217,8 +227,8 @@ fn wrap(label: &str, words: impl IntoIterator<Item = (Ink, String)>, columns: us
 
 /// How wide bars are; none where there is no room.
 fn bar_width(columns: usize) -> Option<usize> {
-    let width = columns.checked_sub(LABEL + SHARE)?;
-    (width >= LEAST_BAR).then_some(width)
+    let width = columns.checked_sub(LABEL_WIDTH + PERCENT_WIDTH)?;
+    (width >= MIN_BAR_WIDTH).then_some(width)
 }
 
 /// A bar, exact to an eighth of a cell.
@@ -233,11 +243,11 @@ fn bar(share: f64, width: usize) -> String {
     )
 }
 
-fn judge(share: f64) -> Ink {
+fn color_of_load(share: f64) -> Color {
     match share {
-        share if share >= BAD => Ink::Bad,
-        share if share >= WARN => Ink::Warn,
-        _ => Ink::Good,
+        share if share >= BAD_LOAD => Color::Bad,
+        share if share >= WARN_LOAD => Color::Warn,
+        _ => Color::Good,
     }
 }
 

@@ -1,6 +1,6 @@
 //! A terminal's screen, borrowed: given back as it was, however the program ends.
 
-use super::ink::Line;
+use super::styled_line::StyledLine;
 use std::fmt::Write as _;
 use std::io::{IsTerminal, Write, stderr};
 use std::sync::Once;
@@ -8,14 +8,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::ThreadId;
 
 /// A screen of its own, no cursor, long lines are cut.
-const BORROW: &str = "\x1b[?1049h\x1b[?25l\x1b[?7l";
+const ENTER: &str = "\x1b[?1049h\x1b[?25l\x1b[?7l";
 /// All that undone.
-const GIVE_BACK: &str = "\x1b[?7h\x1b[?25h\x1b[?1049l";
+const LEAVE: &str = "\x1b[?7h\x1b[?25h\x1b[?1049l";
 /// Where the terminal does not say how large it is.
-const USUAL: (usize, usize) = (80, 24);
+const DEFAULT_SIZE: (usize, usize) = (80, 24);
 
 /// Whether the screen is borrowed: at most one is.
-static IS_BORROWED: AtomicBool = AtomicBool::new(false);
+static IS_ACTIVE: AtomicBool = AtomicBool::new(false);
 
 /// The screen that standard error is shown on.
 pub(crate) struct Terminal {
@@ -24,15 +24,15 @@ pub(crate) struct Terminal {
 
 impl Terminal {
     /// Borrows it; `None` where there is none that understands.
-    pub(crate) fn borrow() -> Option<Self> {
+    pub(crate) fn enter() -> Option<Self> {
         let is_dumb = std::env::var_os("TERM").is_none_or(|term| term == "dumb" || term.is_empty());
         if is_dumb || !stderr().is_terminal() {
             return None;
         }
-        give_back_in_a_panic();
+        restore_on_panic();
         // Relaxed: only this thread and a panic on it ask.
-        IS_BORROWED.store(true, Ordering::Relaxed);
-        put(BORROW);
+        IS_ACTIVE.store(true, Ordering::Relaxed);
+        write_raw(ENTER);
         let has_colours = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
         Some(Self { has_colours })
     }
@@ -43,49 +43,49 @@ impl Terminal {
             Ok(size) if size.ws_col > 0 && size.ws_row > 0 => {
                 (size.ws_col.into(), size.ws_row.into())
             }
-            _ => USUAL,
+            _ => DEFAULT_SIZE,
         }
     }
 
     /// Shows these lines and nothing else.
-    pub(crate) fn show(&self, lines: &[Line]) {
+    pub(crate) fn show(&self, lines: &[StyledLine]) {
         let mut frame = String::from("\x1b[H");
         for (i, line) in lines.iter().enumerate() {
             let words = match self.has_colours {
-                true => line.coloured(),
-                false => line.plain(),
+                true => line.to_ansi(),
+                false => line.to_plain(),
             };
             // No new line after the last: it would move all up.
             let before = if i > 0 { "\r\n" } else { "" };
             let _ = write!(frame, "{before}{words}\x1b[K");
         }
-        put(&(frame + "\x1b[J"));
+        write_raw(&(frame + "\x1b[J"));
     }
 }
 
 impl Drop for Terminal {
     fn drop(&mut self) {
-        give_back();
+        restore();
     }
 }
 
-fn give_back() {
+fn restore() {
     // Relaxed: as above.
-    if IS_BORROWED.swap(false, Ordering::Relaxed) {
-        put(GIVE_BACK);
+    if IS_ACTIVE.swap(false, Ordering::Relaxed) {
+        write_raw(LEAVE);
     }
 }
 
 /// In a panic on this thread the screen is given back before the panic speaks. Those of audio threads are caught, and
 /// cost a node: then the view stays.
-fn give_back_in_a_panic() {
+fn restore_on_panic() {
     static ONCE: Once = Once::new();
     let here: ThreadId = std::thread::current().id();
     ONCE.call_once(|| {
         let before = std::panic::take_hook();
         std::panic::set_hook(Box::new(move |panic| {
             if std::thread::current().id() == here {
-                give_back();
+                restore();
             }
             before(panic);
         }));
@@ -93,7 +93,7 @@ fn give_back_in_a_panic() {
 }
 
 /// A terminal that is gone is no failure.
-fn put(text: &str) {
+fn write_raw(text: &str) {
     let mut out = stderr().lock();
     let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
 }

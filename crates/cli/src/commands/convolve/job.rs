@@ -1,17 +1,17 @@
 //! From file to file, a block at a time.
 
-use super::note;
-use crate::failure::{Failure, in_full};
+use super::print_load_note;
+use crate::failure::{Failure, error_chain};
 use crate::interrupt::Interrupt;
-use crate::progress::Progress;
-use crate::say;
+use crate::output::messages;
+use crate::output::progress::Progress;
 use divisi::conv::{Convolver, LevelScheduler};
 use divisi::media::{Reader, Writer};
 use divisi::workers::AudioThread;
 use std::path::Path;
 
 /// One run.
-pub(super) struct Job {
+pub(super) struct ConvolveJob {
     /// What is heard.
     pub(super) input: Reader,
     /// Frames after its end.
@@ -29,7 +29,7 @@ pub(super) struct Job {
 }
 
 /// What came of it.
-pub(super) struct Done {
+pub(super) struct ConvolveResult {
     /// Frames written.
     pub(super) frames: u64,
     /// Parts that were not there when they were due, and silent instead.
@@ -38,39 +38,41 @@ pub(super) struct Done {
     pub(super) peak: f32,
 }
 
-impl Done {
+impl ConvolveResult {
     /// Says so.
-    pub(super) fn tell(&self, output: &Path) {
+    pub(super) fn print(&self, output: &Path) {
         let name = output.display();
         if self.peak > 1.0 {
             let over = 20.0 * f64::from(self.peak).log10();
-            note(&format!(
+            print_load_note(&format!(
                 "{name} is {over:.1} dB above full scale at its loudest, which players that know no floats clip: \
                  --gain can take that away"
             ));
         }
-        say::note(&format!("{name}: {} frames", self.frames));
+        messages::print_note(&format!("{name}: {} frames", self.frames));
     }
 }
 
-impl Job {
+impl ConvolveJob {
     /// Does it to the end, or to where the user, the disk or the sound ends it; the file is valid in any case.
-    pub(super) fn run(mut self) -> Result<Done, Failure> {
-        let done = self.play();
-        self.progress.end();
+    pub(super) fn run(mut self) -> Result<ConvolveResult, Failure> {
+        let done = self.convolve();
+        self.progress.clear();
         let path = self.writer.path().display().to_string();
         let written = self.writer.frames();
         let finished = self.writer.finish();
         match done {
-            Err(failure) => Err(failure.and(&format!("{path} holds the first {written} frames"))),
+            Err(failure) => {
+                Err(failure.with_note(&format!("{path} holds the first {written} frames")))
+            }
             Ok(done) => {
-                finished.map_err(|error| Failure::failed(in_full(&error)))?;
+                finished.map_err(|error| Failure::failed(error_chain(&error)))?;
                 Ok(done)
             }
         }
     }
 
-    fn play(&mut self) -> Result<Done, Failure> {
+    fn convolve(&mut self) -> Result<ConvolveResult, Failure> {
         let _plays = AudioThread::enter();
         let block = self.convolver.block();
         let (inputs, outputs) = (self.convolver.inputs(), self.convolver.outputs());
@@ -80,12 +82,12 @@ impl Job {
         let mut left = None;
         let mut peak = 0.0_f32;
         while left != Some(0) {
-            if self.interrupt.is_asked() {
+            if self.interrupt.is_requested() {
                 return Err(Failure::failed("interrupted"));
             }
             if left.is_some() {
                 heard.iter_mut().for_each(|channel| channel.fill(0.0));
-            } else if self.hear(&mut heard)? < block {
+            } else if self.read_input(&mut heard)? < block {
                 left = Some(self.input.position() + self.tail - self.writer.frames());
             }
             let from: Vec<&[f32]> = heard.iter().map(Vec::as_slice).collect();
@@ -98,7 +100,7 @@ impl Job {
                 .iter()
                 .map(|c| &c[skip as usize..end as usize])
                 .collect();
-            peak = self.keep(&kept, peak)?;
+            peak = self.write_output(&kept, peak)?;
             left = left.map(|left| left - (end - skip));
             self.progress.show(self.writer.frames());
         }
@@ -108,15 +110,15 @@ impl Job {
             return Err(Failure::failed(told));
         }
         let frames = self.writer.frames();
-        Ok(Done { frames, late, peak })
+        Ok(ConvolveResult { frames, late, peak })
     }
 
     /// The next block of the sound, silence after its end; how many frames there were.
-    fn hear(&mut self, heard: &mut [Vec<f32>]) -> Result<usize, Failure> {
+    fn read_input(&mut self, heard: &mut [Vec<f32>]) -> Result<usize, Failure> {
         let begin = self.input.position();
         let mut planes: Vec<&mut [f32]> = heard.iter_mut().map(Vec::as_mut_slice).collect();
         let got = self.input.read(&mut planes);
-        let got = got.map_err(|error| Failure::failed(in_full(&error)))?;
+        let got = got.map_err(|error| Failure::failed(error_chain(&error)))?;
         for (channel, samples) in heard.iter_mut().enumerate() {
             samples[got..].fill(0.0);
             if let Some(at) = samples.iter().position(|sample| !sample.is_finite()) {
@@ -124,14 +126,14 @@ impl Job {
                 let (channel, frame) = (channel + 1, begin + at as u64);
                 let told =
                     format!("{name} has no number ({value}) in channel {channel} at frame {frame}");
-                return Err(Failure::wrong(told));
+                return Err(Failure::bad_input(told));
             }
         }
         Ok(got)
     }
 
     /// Writes what was played; the loudest sample so far.
-    fn keep(&mut self, played: &[&[f32]], peak: f32) -> Result<f32, Failure> {
+    fn write_output(&mut self, played: &[&[f32]], peak: f32) -> Result<f32, Failure> {
         let samples = played.iter().flat_map(|channel| channel.iter());
         let loudest = samples.fold(0.0, |most: f32, sample| match sample.is_finite() {
             true => most.max(sample.abs()),
@@ -140,10 +142,10 @@ impl Job {
         if loudest == f32::INFINITY {
             let told =
                 "the result is louder than any number: make the response quieter with --gain";
-            return Err(Failure::wrong(told));
+            return Err(Failure::bad_input(told));
         }
         let written = self.writer.write(played);
-        written.map_err(|error| Failure::failed(in_full(&error)))?;
+        written.map_err(|error| Failure::failed(error_chain(&error)))?;
         Ok(peak.max(loudest))
     }
 }

@@ -1,8 +1,8 @@
 //! How to convolve, and what to do to the response before.
 
 use super::response::Response;
-use crate::commands::tune::kept::Tuned;
-use crate::failure::{Failure, in_full};
+use crate::commands::tune::tuning::Tuned;
+use crate::failure::{Failure, error_chain};
 use clap::{Args, ValueEnum};
 use divisi::conv::ir::{IrProcessing, Normalise, SourceDirection, Trim};
 use divisi::conv::{
@@ -16,17 +16,17 @@ use divisi::workers::Priority;
 use std::ops::Range;
 
 /// Frames in a block where nobody says.
-const BLOCK: usize = 64;
+const DEFAULT_BLOCK: usize = 64;
 /// The longest time that an option may say, in milliseconds.
-const MOST_MS: f64 = 600_000.0;
+const MAX_MS: f64 = 600_000.0;
 /// The loudest and the quietest that a gain may be, in dB.
-const MOST_DB: f64 = 200.0;
+const MAX_DB: f64 = 200.0;
 
 /// How to convolve.
 #[derive(Args)]
-pub(super) struct How {
+pub(super) struct MethodOptions {
     /// Frames in a block, a power of two; without it, the configuration's partition size, or 64
-    #[arg(long, value_name = "FRAMES", value_parser = block)]
+    #[arg(long, value_name = "FRAMES", value_parser = parse_block)]
     block: Option<usize>,
 
     /// Take the path that a device would: a block at a time, long partitions beside it. The bits are the same
@@ -42,7 +42,7 @@ pub(super) struct How {
     partition: Option<String>,
 
     /// What is added to the callback's own latency: none or block. The file begins with the sound in either case
-    #[arg(long, value_name = "none|block", default_value = "none", value_parser = latency)]
+    #[arg(long, value_name = "none|block", default_value = "none", value_parser = parse_latency)]
     latency: AddedLatency,
 
     /// Keep spectra of the response in half precision where partitions have so many frames or more: what these give is then right to 70 dB only, and long responses take a quarter less memory
@@ -50,7 +50,7 @@ pub(super) struct How {
     pub(super) half: Option<usize>,
 
     /// Which instructions: auto, or one by name as scalar or avx2
-    #[arg(long, value_name = "NAME", default_value = "auto", value_parser = kernels)]
+    #[arg(long, value_name = "NAME", default_value = "auto", value_parser = parse_kernels)]
     pub(super) kernels: Kernels,
 }
 
@@ -64,21 +64,21 @@ enum Method {
 
 /// What to do to the response.
 #[derive(Args)]
-pub(super) struct Shaping {
+pub(super) struct ResponseOptions {
     /// How much louder, in dB
-    #[arg(long, value_name = "DB", default_value = "0", allow_negative_numbers = true, value_parser = decibel)]
+    #[arg(long, value_name = "DB", default_value = "0", allow_negative_numbers = true, value_parser = parse_decibels)]
     gain: f64,
 
     /// Silence before the response, in milliseconds
-    #[arg(long, value_name = "MS", default_value = "0", allow_negative_numbers = true, value_parser = millis)]
+    #[arg(long, value_name = "MS", default_value = "0", allow_negative_numbers = true, value_parser = parse_millis)]
     predelay: f64,
 
     /// Leave out what is quieter than the loudest sample by so many dB, as -60, at both ends
-    #[arg(long, value_name = "DB", allow_negative_numbers = true, value_parser = threshold, conflicts_with = "range")]
+    #[arg(long, value_name = "DB", allow_negative_numbers = true, value_parser = parse_threshold, conflicts_with = "range")]
     trim: Option<f64>,
 
     /// Use only these frames of the response, the last one not included, as 0..48000
-    #[arg(long, value_name = "FROM..TO", value_parser = range)]
+    #[arg(long, value_name = "FROM..TO", value_parser = parse_range)]
     range: Option<Range<usize>>,
 
     /// Turn the response round
@@ -86,23 +86,23 @@ pub(super) struct Shaping {
     reverse: bool,
 
     /// Fade the response in, in milliseconds
-    #[arg(long, value_name = "MS", default_value = "0", allow_negative_numbers = true, value_parser = millis)]
+    #[arg(long, value_name = "MS", default_value = "0", allow_negative_numbers = true, value_parser = parse_millis)]
     fade_in: f64,
 
     /// Fade the response out, in milliseconds
-    #[arg(long, value_name = "MS", default_value = "0", allow_negative_numbers = true, value_parser = millis)]
+    #[arg(long, value_name = "MS", default_value = "0", allow_negative_numbers = true, value_parser = parse_millis)]
     fade_out: f64,
 
     /// Make the response's loudest sample 1 (peak), or white noise as loud behind it as before (energy)
-    #[arg(long, value_name = "peak|energy", value_parser = normal)]
+    #[arg(long, value_name = "peak|energy", value_parser = parse_normalise)]
     normalise: Option<Normalise>,
 
     /// Of a .sofa file, where the source is: degrees to the left, and up, as 30,0
-    #[arg(long, value_name = "LEFT,UP", allow_hyphen_values = true, value_parser = direction)]
+    #[arg(long, value_name = "LEFT,UP", allow_hyphen_values = true, value_parser = parse_direction)]
     direction: Option<SourceDirection>,
 }
 
-impl How {
+impl MethodOptions {
     /// What the report calls it.
     pub(super) fn method(&self) -> &'static str {
         match (&self.partition, self.method) {
@@ -117,15 +117,18 @@ impl How {
         &self,
         response: &Response,
     ) -> Result<(Convolver, PartitionChoice), Failure> {
-        let wrong = |error: &(dyn std::error::Error + 'static)| Failure::wrong(in_full(error));
+        let wrong =
+            |error: &(dyn std::error::Error + 'static)| Failure::bad_input(error_chain(error));
         let paths = &response.paths;
-        let choice = self.cut(response).map_err(|error| wrong(&error))?;
+        let choice = self
+            .partition_for(response)
+            .map_err(|error| wrong(&error))?;
         let partition = &choice.partition;
         if partition.max_ir_frames() < paths.frames() {
             let (reach, frames) = (partition.max_ir_frames(), paths.frames());
             let told =
                 format!("the partition {partition} has {reach} frames, and the response {frames}");
-            return Err(Failure::wrong(told));
+            return Err(Failure::bad_input(told));
         }
         let mut options = ConvolverOptions::new(partition.clone());
         options.kernels = self.kernels;
@@ -134,13 +137,13 @@ impl How {
         Ok((convolver.map_err(|error| wrong(&error))?, choice))
     }
 
-    fn cut(&self, response: &Response) -> Result<PartitionChoice, PartitionError> {
-        let block = self.block.or(response.partition).unwrap_or(BLOCK);
+    fn partition_for(&self, response: &Response) -> Result<PartitionChoice, PartitionError> {
+        let block = self.block.or(response.partition).unwrap_or(DEFAULT_BLOCK);
         let frames = response.paths.frames();
         let given = match (&self.partition, self.method) {
             (Some(text), _) => Partition::parse(block, self.latency, text),
             (None, Method::Nonuniform) => match PartitionSpace::new(frames, block, self.latency) {
-                Some(space) => return Ok(chosen(&space, response)),
+                Some(space) => return Ok(choose_tuned(&space, response)),
                 None => Partition::typical(block, self.latency, frames),
             },
             (None, Method::Uniform) => Partition::uniform(block, self.latency, frames),
@@ -151,7 +154,10 @@ impl How {
 
     /// Who does the work of long partitions: threads of their own, where a device would have them. No block is due at
     /// any time here, so they are ordinary ones and are waited for.
-    pub(super) fn hands(&self, convolver: &Convolver) -> Result<Box<dyn LevelScheduler>, Failure> {
+    pub(super) fn make_scheduler(
+        &self,
+        convolver: &Convolver,
+    ) -> Result<Box<dyn LevelScheduler>, Failure> {
         if !self.realtime {
             return Ok(Box::new(Inline));
         }
@@ -167,9 +173,9 @@ impl How {
     }
 }
 
-impl Shaping {
+impl ResponseOptions {
     /// What is done to the samples of a response at `rate`.
-    pub(super) fn shape(&self, rate: SampleRate) -> IrProcessing {
+    pub(super) fn processing(&self, rate: SampleRate) -> IrProcessing {
         let cut = match (self.trim, &self.range) {
             (Some(below_db), _) => Trim::Silence { below_db },
             (None, Some(range)) => Trim::Frames(range.clone()),
@@ -185,7 +191,7 @@ impl Shaping {
     }
 
     /// The factor of every path.
-    pub(super) fn factor(&self) -> f32 {
+    pub(super) fn gain(&self) -> f32 {
         10.0_f64.powf(self.gain / 20.0) as f32
     }
 
@@ -200,28 +206,28 @@ impl Shaping {
     }
 
     /// The options that only a response of one file has.
-    pub(super) fn refuse(&self, for_what: &str) -> Result<(), Failure> {
-        let is_shaped = self.shape(SampleRate::new(1000).expect("1000 is not zero"));
+    pub(super) fn check_unused(&self, for_what: &str) -> Result<(), Failure> {
+        let is_shaped = self.processing(SampleRate::new(1000).expect("1000 is not zero"));
         if is_shaped == IrProcessing::default() && self.direction.is_none() {
             return Ok(());
         }
         let told = format!(
             "{for_what} is taken as it is: of these options it knows --gain and --predelay"
         );
-        Err(Failure::wrong(told))
+        Err(Failure::bad_input(told))
     }
 
     /// Refuses a direction where there is none.
-    pub(super) fn refuse_direction(&self) -> Result<(), Failure> {
+    pub(super) fn check_no_direction(&self) -> Result<(), Failure> {
         match self.direction {
-            Some(_) => Err(Failure::wrong("only a .sofa file has a --direction")),
+            Some(_) => Err(Failure::bad_input("only a .sofa file has a --direction")),
             None => Ok(()),
         }
     }
 }
 
 /// The partition with the least load at worst on this machine, as `tune` has measured it, or by the built-in table.
-fn chosen(space: &PartitionSpace, response: &Response) -> PartitionChoice {
+fn choose_tuned(space: &PartitionSpace, response: &Response) -> PartitionChoice {
     let paths = &response.paths;
     // Channels that meet go one by one.
     let channels = match paths.paths().len() == paths.outputs() {
@@ -236,13 +242,13 @@ fn frames(ms: f64, rate: SampleRate) -> usize {
     (ms * f64::from(rate.hz()) / 1000.0).round() as usize
 }
 
-fn block(text: &str) -> Result<usize, String> {
+fn parse_block(text: &str) -> Result<usize, String> {
     let block = text.parse().ok();
     let block = block.filter(|block: &usize| block.is_power_of_two() && *block <= MAX_BLOCK);
     block.ok_or_else(|| format!("a block is a power of two from 1 to {MAX_BLOCK}"))
 }
 
-fn latency(text: &str) -> Result<AddedLatency, String> {
+fn parse_latency(text: &str) -> Result<AddedLatency, String> {
     match text {
         "none" => Ok(AddedLatency::None),
         "block" => Ok(AddedLatency::OneBlock),
@@ -250,14 +256,14 @@ fn latency(text: &str) -> Result<AddedLatency, String> {
     }
 }
 
-fn kernels(text: &str) -> Result<Kernels, String> {
+fn parse_kernels(text: &str) -> Result<Kernels, String> {
     match text {
         "auto" => Ok(Kernels::best()),
         name => Kernels::from_name(name).map_err(|error| error.to_string()),
     }
 }
 
-fn normal(text: &str) -> Result<Normalise, String> {
+fn parse_normalise(text: &str) -> Result<Normalise, String> {
     match text {
         "peak" => Ok(Normalise::Peak),
         "energy" => Ok(Normalise::Energy),
@@ -265,7 +271,7 @@ fn normal(text: &str) -> Result<Normalise, String> {
     }
 }
 
-fn range(text: &str) -> Result<Range<usize>, String> {
+fn parse_range(text: &str) -> Result<Range<usize>, String> {
     let wrong = || "two numbers of frames, the first below the second, as 0..48000".to_owned();
     let (from, to) = text.split_once("..").ok_or_else(wrong)?;
     let number = |text: &str| text.parse::<usize>().map_err(|_| wrong());
@@ -277,7 +283,7 @@ fn range(text: &str) -> Result<Range<usize>, String> {
     }
 }
 
-fn direction(text: &str) -> Result<SourceDirection, String> {
+fn parse_direction(text: &str) -> Result<SourceDirection, String> {
     let wrong = || "degrees to the left, and up, as 30,0".to_owned();
     let (left, up) = text.split_once(',').ok_or_else(wrong)?;
     let number = |text: &str, most: f32| {
@@ -294,19 +300,19 @@ fn direction(text: &str) -> Result<SourceDirection, String> {
     })
 }
 
-fn millis(text: &str) -> Result<f64, String> {
-    within(text, 0.0, MOST_MS).ok_or_else(|| "milliseconds, ten minutes at most".into())
+fn parse_millis(text: &str) -> Result<f64, String> {
+    parse_within(text, 0.0, MAX_MS).ok_or_else(|| "milliseconds, ten minutes at most".into())
 }
 
-fn decibel(text: &str) -> Result<f64, String> {
-    within(text, -MOST_DB, MOST_DB).ok_or_else(|| format!("dB from -{MOST_DB} to {MOST_DB}"))
+fn parse_decibels(text: &str) -> Result<f64, String> {
+    parse_within(text, -MAX_DB, MAX_DB).ok_or_else(|| format!("dB from -{MAX_DB} to {MAX_DB}"))
 }
 
-fn threshold(text: &str) -> Result<f64, String> {
-    within(text, -MOST_DB, 0.0).ok_or_else(|| format!("dB from -{MOST_DB} to 0"))
+fn parse_threshold(text: &str) -> Result<f64, String> {
+    parse_within(text, -MAX_DB, 0.0).ok_or_else(|| format!("dB from -{MAX_DB} to 0"))
 }
 
-fn within(text: &str, least: f64, most: f64) -> Option<f64> {
+fn parse_within(text: &str, least: f64, most: f64) -> Option<f64> {
     let number = text.parse::<f64>().ok();
     number.filter(|number| (least..=most).contains(number))
 }

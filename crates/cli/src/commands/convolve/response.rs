@@ -1,11 +1,11 @@
 //! What to convolve with: a response from a file, laid between the channels, or a configuration.
 
-use super::note;
-use super::options::Shaping;
-use crate::failure::{Failure, in_full};
-use crate::files::extension;
-use crate::load::has_errors;
-use crate::say;
+use super::options::ResponseOptions;
+use super::print_load_note;
+use crate::failure::{Failure, error_chain};
+use crate::output::files::extension;
+use crate::output::messages;
+use crate::session::load::has_errors;
 use divisi::conv::ir::{Ir, IrError, IrLimit, LoadedIr, Paths};
 use divisi::conv::jconvolver;
 use divisi::media::Reader;
@@ -15,7 +15,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 /// The longest configuration.
-const MOST_BYTES: u64 = 1 << 20;
+const MAX_CONFIG_BYTES: u64 = 1 << 20;
 
 /// What was read.
 pub(super) struct Response {
@@ -31,45 +31,50 @@ pub(super) struct Response {
 
 impl Response {
     /// What `path` says is to be done to `input`.
-    pub(super) fn read(path: &Path, shaping: &Shaping, input: &Reader) -> Result<Self, Failure> {
+    pub(super) fn read(
+        path: &Path,
+        shaping: &ResponseOptions,
+        input: &Reader,
+    ) -> Result<Self, Failure> {
         let limit = IrLimit::default();
         let response = match extension(path).as_str() {
             "conf" => {
                 let name = path.display();
-                shaping.refuse(&format!("{name}, a configuration,"))?;
-                Self::configured(path, input, &limit)?
+                shaping.check_unused(&format!("{name}, a configuration,"))?;
+                Self::from_config(path, input, &limit)?
             }
             "sofa" => {
                 let (direction, rate) = (shaping.direction(), input.rate());
-                Self::laid(Ir::load_sofa(path, direction, rate, &limit), shaping, input)?
+                Self::from_ir(Ir::load_sofa(path, direction, rate, &limit), shaping, input)?
             }
             _ => {
-                shaping.refuse_direction()?;
-                Self::laid(Ir::load(path, input.rate(), &limit), shaping, input)?
+                shaping.check_no_direction()?;
+                Self::from_ir(Ir::load(path, input.rate(), &limit), shaping, input)?
             }
         };
-        let (factor, delay) = (shaping.factor(), shaping.delay(input.rate()));
+        let (factor, delay) = (shaping.gain(), shaping.delay(input.rate()));
         let paths = response.paths.with_gain_and_delay(factor, delay);
-        let paths = paths.map_err(|error| Failure::wrong(in_full(&error)))?;
+        let paths = paths.map_err(|error| Failure::bad_input(error_chain(&error)))?;
         // Every input and every path has spectra of its own.
         let name = path.display().to_string();
         let channels = paths.inputs() + paths.paths().len().min(256);
         let checked = limit.check(&name, paths.frames() as u64, channels);
-        checked.map_err(|error| Failure::wrong(in_full(&error)))?;
+        checked.map_err(|error| Failure::bad_input(error_chain(&error)))?;
         Ok(Self { paths, ..response })
     }
 
-    fn laid(
+    fn from_ir(
         loaded: Result<LoadedIr, IrError>,
-        shaping: &Shaping,
+        shaping: &ResponseOptions,
         input: &Reader,
     ) -> Result<Self, Failure> {
-        let wrong = |error: &(dyn std::error::Error + 'static)| Failure::wrong(in_full(error));
+        let wrong =
+            |error: &(dyn std::error::Error + 'static)| Failure::bad_input(error_chain(error));
         let LoadedIr { ir, notes } = loaded.map_err(|error| wrong(&error))?;
         let notes: Vec<String> = notes.iter().map(ToString::to_string).collect();
-        notes.iter().for_each(|told| note(told));
+        notes.iter().for_each(|told| print_load_note(told));
         let ir = shaping
-            .shape(input.rate())
+            .processing(input.rate())
             .apply(ir)
             .map_err(|error| wrong(&error))?;
         let channels = input.channels().count();
@@ -82,23 +87,23 @@ impl Response {
         })
     }
 
-    fn configured(path: &Path, input: &Reader, limit: &IrLimit) -> Result<Self, Failure> {
+    fn from_config(path: &Path, input: &Reader, limit: &IrLimit) -> Result<Self, Failure> {
         let name = path.display().to_string();
-        let bytes = bytes(path)?;
+        let bytes = read_bytes(path)?;
         let folder = path.parent().unwrap_or(Path::new(""));
         let reading = jconvolver::read(&bytes, folder, input.rate(), limit);
         let source = String::from_utf8_lossy(&bytes);
         let shown = text::render_diagnostics(&name, &source, &reading.diagnostics);
         if !shown.is_empty() {
-            say::note(shown.trim_end());
+            messages::print_note(shown.trim_end());
         }
         let config = reading.config.filter(|_| !has_errors(&reading.diagnostics));
-        let config = config.ok_or_else(Failure::said_wrong)?;
+        let config = config.ok_or_else(Failure::bad_input_reported)?;
         let (declared, has) = (config.paths.inputs(), input.channels().count());
         if declared != has {
             let sound = input.path().display();
             let told = format!("{name} declares {declared} inputs, and {sound} has {has} channels");
-            return Err(Failure::wrong(told));
+            return Err(Failure::bad_input(told));
         }
         let notes = reading.diagnostics.iter().map(|warning| {
             let line = warning.span.line;
@@ -113,18 +118,18 @@ impl Response {
     }
 }
 
-fn bytes(path: &Path) -> Result<Vec<u8>, Failure> {
+fn read_bytes(path: &Path) -> Result<Vec<u8>, Failure> {
     let name = path.display();
-    let refuse = |error: std::io::Error| Failure::wrong(format!("cannot read {name}: {error}"));
+    let refuse = |error: std::io::Error| Failure::bad_input(format!("cannot read {name}: {error}"));
     let file = File::open(path).map_err(refuse)?;
     let mut bytes = Vec::new();
-    file.take(MOST_BYTES + 1)
+    file.take(MAX_CONFIG_BYTES + 1)
         .read_to_end(&mut bytes)
         .map_err(refuse)?;
-    if bytes.len() as u64 > MOST_BYTES {
-        let most = MOST_BYTES >> 20;
+    if bytes.len() as u64 > MAX_CONFIG_BYTES {
+        let most = MAX_CONFIG_BYTES >> 20;
         let told = format!("{name} is too large: a configuration has at most {most} MiB");
-        return Err(Failure::wrong(told));
+        return Err(Failure::bad_input(told));
     }
     Ok(bytes)
 }

@@ -1,13 +1,13 @@
 //! What was measured, as text and as JSON.
 
-use crate::table::{table, time};
+use crate::output::table::{format_time, table};
 use divisi::engine::{NodeCosts, StepCost, StepTimes};
 use divisi::report::CoreTimings;
 use serde_json::{Value, json};
 use std::fmt::Write;
 
 /// How many nodes are listed, dearest first.
-const LISTED: usize = 50;
+const MAX_LISTED: usize = 50;
 
 /// For people.
 pub(super) fn text(name: &str, costs: &NodeCosts, facts: &CoreTimings) -> String {
@@ -25,7 +25,7 @@ pub(super) fn text(name: &str, costs: &NodeCosts, facts: &CoreTimings) -> String
     line(
         &mut out,
         "a cycle on one worker",
-        &format!("{}, at worst {}", time(typical), time(worst)),
+        &format!("{}, at worst {}", format_time(typical), format_time(worst)),
     );
     machine(&mut out, facts);
     let _ = writeln!(
@@ -42,11 +42,11 @@ pub(super) fn text(name: &str, costs: &NodeCosts, facts: &CoreTimings) -> String
 fn nodes(out: &mut String, costs: &NodeCosts) {
     let mut all: Vec<_> = costs.nodes.iter().collect();
     all.sort_by_key(|n| std::cmp::Reverse(n.cost.warm.typical));
-    let rows = all.iter().take(LISTED);
+    let rows = all.iter().take(MAX_LISTED);
     let rows = rows.map(|n| row(&n.name, &n.kind, &n.cost));
     table(out, 2, ["node", "kind", "typical", "worst"], rows.collect());
-    if all.len() > LISTED {
-        let _ = writeln!(out, "… and {} more, all in --json", all.len() - LISTED);
+    if all.len() > MAX_LISTED {
+        let _ = writeln!(out, "… and {} more, all in --json", all.len() - MAX_LISTED);
     }
 }
 
@@ -65,7 +65,12 @@ fn kinds(out: &mut String, costs: &NodeCosts) {
 
 fn row(name: &str, second: &str, cost: &StepCost) -> [String; 4] {
     let (typical, worst) = (cost.warm.typical, cost.polluted.worst);
-    [name.into(), second.into(), time(typical), time(worst)]
+    [
+        name.into(),
+        second.into(),
+        format_time(typical),
+        format_time(worst),
+    ]
 }
 
 fn machine(out: &mut String, facts: &CoreTimings) {

@@ -1,18 +1,18 @@
 //! A plan as text, as JSON and as a picture.
 
-use super::found::{Found, Row, usual};
-use crate::table::{table, time};
+use super::analysis::{PlanAnalysis, Row, typical_transfer};
+use crate::output::table::{format_time, table};
 use divisi::draw::{self, GanttArrow, GanttBar, GanttChart, GanttRow, Picture};
 use serde_json::{Value, json};
 use std::fmt::Write;
 
 /// More tasks are not listed.
-const LISTED: usize = 200;
+const MAX_LISTED: usize = 200;
 /// Schedules with more cores have a line a core and no table.
-const COLUMNS: usize = 4;
+const MAX_COLUMNS: usize = 4;
 
 /// What is known beside the plan.
-pub(super) struct Told {
+pub(super) struct PlanHeading {
     pub(super) name: String,
     pub(super) nodes: usize,
     /// Of how many nodes the cost was measured.
@@ -22,7 +22,7 @@ pub(super) struct Told {
 }
 
 /// For people.
-pub(super) fn text(found: &Found, told: &Told) -> String {
+pub(super) fn text(found: &PlanAnalysis, told: &PlanHeading) -> String {
     let mut out = String::new();
     let (name, nodes, measured) = (&told.name, told.nodes, told.measured);
     let (block, rate) = (found.block, found.rate_hz);
@@ -34,23 +34,23 @@ pub(super) fn text(found: &Found, told: &Told) -> String {
     let _ = writeln!(
         out,
         "\ncritical path  {}: {}",
-        time(found.longest),
+        format_time(found.longest),
         path(found)
     );
-    let _ = writeln!(out, "one core       {}", time(found.total));
+    let _ = writeln!(out, "one core       {}", format_time(found.total));
     let cores = found.cores;
     let _ = writeln!(
         out,
         "{:<14} {} at best, {:.2} times as fast",
         cores_in_words(cores),
-        time(found.bound),
-        found.most()
+        format_time(found.bound),
+        found.max_speedup()
     );
     let _ = writeln!(
         out,
         "{:<14} {}, {:.2} times as fast{}",
         found.who.name(),
-        time(found.makespan),
+        format_time(found.makespan),
         found.speedup(),
         copies(found)
     );
@@ -62,8 +62,8 @@ pub(super) fn text(found: &Found, told: &Told) -> String {
     let _ = writeln!(
         out,
         "handing over   {} and {} a KiB{guess}\n",
-        time(found.base),
-        time(found.per_kib)
+        format_time(found.base),
+        format_time(found.per_kib)
     );
     schedule(&mut out, found);
     out
@@ -76,7 +76,7 @@ fn cores_in_words(cores: usize) -> String {
     }
 }
 
-fn copies(found: &Found) -> String {
+fn copies(found: &PlanAnalysis) -> String {
     let copies = match found.copies() {
         0 => String::new(),
         1 => ", with 1 copy".into(),
@@ -86,7 +86,7 @@ fn copies(found: &Found) -> String {
     format!("{copies}{abridged}")
 }
 
-fn path(found: &Found) -> String {
+fn path(found: &PlanAnalysis) -> String {
     let names: Vec<&str> = found
         .critical
         .iter()
@@ -103,8 +103,8 @@ fn path(found: &Found) -> String {
     }
 }
 
-fn levels(out: &mut String, found: &Found) {
-    let rows = found.rows.iter().take(LISTED).map(|row| {
+fn levels(out: &mut String, found: &PlanAnalysis) {
+    let rows = found.rows.iter().take(MAX_LISTED).map(|row| {
         let cores: Vec<String> = row.runs.iter().map(|run| run.core.to_string()).collect();
         let starts: Vec<String> = row.runs.iter().map(|run| run.start.0.to_string()).collect();
         let star = if row.is_critical { "*" } else { "" };
@@ -123,21 +123,21 @@ fn levels(out: &mut String, found: &Found) {
         "node", "kind", "cost", "t-level", "b-level", "static", "core", "start",
     ];
     table(out, 2, head, rows.collect());
-    if found.rows.len() > LISTED {
+    if found.rows.len() > MAX_LISTED {
         let _ = writeln!(
             out,
             "… and {} more, all in --json",
-            found.rows.len() - LISTED
+            found.rows.len() - MAX_LISTED
         );
     }
 }
 
 /// A column a core, or a line where there are many.
-fn schedule(out: &mut String, found: &Found) {
-    let lanes: Vec<_> = (0..found.cores).map(|core| found.lane(core)).collect();
-    if found.cores > COLUMNS {
+fn schedule(out: &mut String, found: &PlanAnalysis) {
+    let lanes: Vec<_> = (0..found.cores).map(|core| found.runs_on(core)).collect();
+    if found.cores > MAX_COLUMNS {
         for (core, lane) in lanes.iter().enumerate() {
-            let runs = lane.iter().take(LISTED);
+            let runs = lane.iter().take(MAX_LISTED);
             let runs = runs.map(|(row, run)| format!("{} {}", run.start.0, found.rows[*row].name));
             let _ = writeln!(out, "core {core}: {}", runs.collect::<Vec<_>>().join(", "));
         }
@@ -150,19 +150,20 @@ fn schedule(out: &mut String, found: &Found) {
             format!("{:>6}  {}", run.start.0, found.rows[*row].name)
         })
     };
-    let rows = (0..longest.min(LISTED)).map(|line| std::array::from_fn(|core| cell(core, line)));
-    let heads: [String; COLUMNS] = std::array::from_fn(|core| match core < found.cores {
+    let rows =
+        (0..longest.min(MAX_LISTED)).map(|line| std::array::from_fn(|core| cell(core, line)));
+    let heads: [String; MAX_COLUMNS] = std::array::from_fn(|core| match core < found.cores {
         true => format!("  from  core {core}"),
         false => String::new(),
     });
-    let heads: [&str; COLUMNS] = std::array::from_fn(|core| heads[core].as_str());
-    table(out, COLUMNS, heads, rows.collect());
+    let heads: [&str; MAX_COLUMNS] = std::array::from_fn(|core| heads[core].as_str());
+    table(out, MAX_COLUMNS, heads, rows.collect());
 }
 
 /// For programs.
-pub(super) fn json(found: &Found, told: &Told) -> Value {
+pub(super) fn json(found: &PlanAnalysis, told: &PlanHeading) -> Value {
     let lanes = (0..found.cores).map(|core| {
-        let lane = found.lane(core).into_iter();
+        let lane = found.runs_on(core).into_iter();
         let runs = lane.map(|(row, run)| {
             let name = &found.rows[row].name;
             json!({ "node": name, "start_ns": run.start.0, "finish_ns": run.finish.0 })
@@ -178,21 +179,21 @@ pub(super) fn json(found: &Found, told: &Told) -> Value {
         "scheduler": found.who.name(),
         "measured": told.measured,
         "comm_ns": { "base": found.base.0, "per_kib": found.per_kib.0, "guess": told.is_guess },
-        "nodes": found.rows.iter().map(|row| in_json(found, row)).collect::<Vec<_>>(),
+        "nodes": found.rows.iter().map(|row| row_json(found, row)).collect::<Vec<_>>(),
         "critical_path": critical.collect::<Vec<_>>(),
         "critical_path_ns": found.longest.0,
         "total_ns": found.total.0,
         "bound_ns": found.bound.0,
         "makespan_ns": found.makespan.0,
         "speedup": found.speedup(),
-        "speedup_bound": found.most(),
+        "speedup_bound": found.max_speedup(),
         "copies": found.copies(),
         "abridged": found.is_abridged,
         "lanes": lanes.collect::<Vec<_>>(),
     })
 }
 
-fn in_json(found: &Found, row: &Row) -> Value {
+fn row_json(found: &PlanAnalysis, row: &Row) -> Value {
     let runs = row
         .runs
         .iter()
@@ -212,10 +213,10 @@ fn in_json(found: &Found, row: &Row) -> Value {
 }
 
 /// A lane a core.
-pub(super) fn picture(found: &Found, told: &Told) -> Picture {
+pub(super) fn picture(found: &PlanAnalysis, told: &PlanHeading) -> Picture {
     let lanes = (0..found.cores).map(|core| GanttRow {
         name: format!("core {core}"),
-        bars: boxes(found, core),
+        bars: gantt_bars(found, core),
     });
     draw::gantt(&GanttChart {
         title: format!(
@@ -226,20 +227,20 @@ pub(super) fn picture(found: &Found, told: &Told) -> Picture {
         ),
         note: format!(
             "makespan {}, {:.2} times as fast as one core (at most {:.2}); handing 256 bytes over costs {}",
-            time(found.makespan),
+            format_time(found.makespan),
             found.speedup(),
-            found.most(),
-            time(usual(found.base, found.per_kib)),
+            found.max_speedup(),
+            format_time(typical_transfer(found.base, found.per_kib)),
         ),
         rows: lanes.collect(),
-        arrows: crossings(found),
+        arrows: gantt_arrows(found),
         markers: Vec::new(),
         deadline_ns: None,
     })
 }
 
-fn boxes(found: &Found, core: usize) -> Vec<GanttBar> {
-    let lane = found.lane(core).into_iter();
+fn gantt_bars(found: &PlanAnalysis, core: usize) -> Vec<GanttBar> {
+    let lane = found.runs_on(core).into_iter();
     let boxes = lane.map(|(index, run)| {
         let row = &found.rows[index];
         GanttBar {
@@ -259,7 +260,7 @@ fn boxes(found: &Found, core: usize) -> Vec<GanttBar> {
 }
 
 /// What is handed from core to core: to each run that has no copy of what it reads on its own core.
-fn crossings(found: &Found) -> Vec<GanttArrow> {
+fn gantt_arrows(found: &PlanAnalysis) -> Vec<GanttArrow> {
     let mut all = Vec::new();
     for row in &found.rows {
         for run in &row.runs {

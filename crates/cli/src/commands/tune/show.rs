@@ -1,14 +1,14 @@
 //! The ways of cutting, as text and as JSON.
 
-use super::ways::{Way, Ways, share};
-use crate::table::{table, time};
+use super::comparison::{PartitionComparison, PartitionMethod, period_share};
+use crate::output::table::{format_time, table};
 use divisi::fft::Packing;
 use divisi::prelude::{Frames, Nanos, SampleRate};
 use serde_json::{Value, json};
 use std::fmt::Write;
 
 /// For people.
-pub(super) fn text(all: &[Ways], rate: SampleRate, source: &str) -> String {
+pub(super) fn text(all: &[PartitionComparison], rate: SampleRate, source: &str) -> String {
     let space = &all[0].space;
     let mut out = format!(
         "{} frames, blocks of {} frames at {rate}, {} frames of latency added\ncosts: {source}\n",
@@ -16,18 +16,19 @@ pub(super) fn text(all: &[Ways], rate: SampleRate, source: &str) -> String {
         space.block(),
         all[0].best().partition.latency_frames(),
     );
-    all.iter().for_each(|ways| of_packing(&mut out, ways, rate));
+    all.iter()
+        .for_each(|ways| packing_text(&mut out, ways, rate));
     out
 }
 
-fn of_packing(out: &mut String, ways: &Ways, rate: SampleRate) {
+fn packing_text(out: &mut String, ways: &PartitionComparison, rate: SampleRate) {
     out.push_str(match ways.packing {
         Packing::Mono => "\none channel:\n",
         Packing::Batch => "\nsixteen channels side by side, costs for each of them:\n",
     });
     let space = &ways.space;
     let percent = |ns: Option<f64>| match ns {
-        Some(ns) => format!("{:.3} %", share(ns, rate) * 100.0),
+        Some(ns) => format!("{:.3} %", period_share(ns, rate) * 100.0),
         None => "?".into(),
     };
     let a_block = |ns: Option<f64>| match ns {
@@ -48,11 +49,15 @@ fn of_packing(out: &mut String, ways: &Ways, rate: SampleRate) {
     let _ = writeln!(out, "\n{}:", ways.best().name);
     levels(out, ways, rate);
     if let Some((peak, _)) = ways.best().given.as_ref().filter(|_| ways.cores > 1) {
-        let _ = writeln!(out, "the busiest core: {:.3} %", share(*peak, rate) * 100.0);
+        let _ = writeln!(
+            out,
+            "the busiest core: {:.3} %",
+            period_share(*peak, rate) * 100.0
+        );
     }
 }
 
-fn levels(out: &mut String, ways: &Ways, rate: SampleRate) {
+fn levels(out: &mut String, ways: &PartitionComparison, rate: SampleRate) {
     let way = ways.best();
     let levels = way.partition.levels().iter().enumerate();
     let rows = levels.map(|(i, level)| {
@@ -60,7 +65,7 @@ fn levels(out: &mut String, ways: &Ways, rate: SampleRate) {
         [
             format!("{} × {}", level.count(), level.size()),
             level.start().to_string(),
-            time(Frames(level.size() as u32).duration(rate)),
+            format_time(Frames(level.size() as u32).duration(rate)),
             known.map_or_else(|| "?".into(), |(worst, _)| nanos(worst)),
             known.map_or_else(|| "?".into(), |(_, typical)| nanos(typical)),
             core(way, i),
@@ -70,21 +75,21 @@ fn levels(out: &mut String, ways: &Ways, rate: SampleRate) {
     table(out, 2, head, rows.collect());
 }
 
-fn core(way: &Way, level: usize) -> String {
+fn core(way: &PartitionMethod, level: usize) -> String {
     let given = way.given.as_ref().and_then(|(_, on)| on.get(level));
     given.map_or_else(|| "?".into(), ToString::to_string)
 }
 
 fn nanos(ns: f64) -> String {
-    time(Nanos(ns.round().max(0.0) as u64))
+    format_time(Nanos(ns.round().max(0.0) as u64))
 }
 
 /// For programs: the first of them, and of both the second as `side_by_side`.
-pub(super) fn json(all: &[Ways], rate: SampleRate, source: &str) -> Value {
-    let of = |ways: &Ways| {
+pub(super) fn json(all: &[PartitionComparison], rate: SampleRate, source: &str) -> Value {
+    let of = |ways: &PartitionComparison| {
         json!({
             "channels": ways.packing.channels(),
-            "ways": ways.ways.iter().map(|one| way(one, rate)).collect::<Vec<_>>(),
+            "ways": ways.ways.iter().map(|one| method_json(one, rate)).collect::<Vec<_>>(),
         })
     };
     let space = &all[0].space;
@@ -102,7 +107,7 @@ pub(super) fn json(all: &[Ways], rate: SampleRate, source: &str) -> Value {
     told
 }
 
-fn way(way: &Way, rate: SampleRate) -> Value {
+fn method_json(way: &PartitionMethod, rate: SampleRate) -> Value {
     let levels = way.partition.levels().iter().zip(&way.levels).enumerate();
     let levels = levels.map(|(i, (level, known))| {
         json!({
@@ -122,7 +127,7 @@ fn way(way: &Way, rate: SampleRate) -> Value {
         "levels": levels.collect::<Vec<_>>(),
         "worst_ns_a_frame": way.worst,
         "typical_ns_a_frame": way.typical,
-        "share_of_a_core": way.worst.map(|ns| share(ns, rate)),
-        "busiest_core": way.given.as_ref().map(|(peak, _)| share(*peak, rate)),
+        "share_of_a_core": way.worst.map(|ns| period_share(ns, rate)),
+        "busiest_core": way.given.as_ref().map(|(peak, _)| period_share(*peak, rate)),
     })
 }

@@ -46,7 +46,7 @@ fn glances(workers: usize) -> (LiveStats, LiveStats) {
 fn shown(workers: usize, columns: usize, rows: usize) -> Vec<String> {
     let (now, before) = glances(workers);
     let notes = ["`loop` did not return on worker 1: it is silent now".to_owned()];
-    let view = View {
+    let view = ScreenInput {
         title: "divisi  session.toml",
         facts: "stealing, 2 workers, 64 frames at 48000 Hz, clock",
         seconds: 12.34,
@@ -55,8 +55,8 @@ fn shown(workers: usize, columns: usize, rows: usize) -> Vec<String> {
         before: &before,
         notes: &notes,
     };
-    let lines = screen(&view, columns, rows);
-    lines.iter().map(Line::plain).collect()
+    let lines = screen_lines(&view, columns, rows);
+    lines.iter().map(StyledLine::to_plain).collect()
 }
 
 #[test]
@@ -119,7 +119,7 @@ fn no_size_is_too_small_and_no_line_too_wide() {
 #[test]
 fn nothing_yet_is_shown_without_nonsense() {
     let nothing = LiveStats::default();
-    let view = View {
+    let view = ScreenInput {
         title: "divisi",
         facts: "",
         seconds: 0.0,
@@ -128,20 +128,20 @@ fn nothing_yet_is_shown_without_nonsense() {
         before: &nothing,
         notes: &[],
     };
-    let lines = screen(&view, 80, 24);
-    let text: Vec<String> = lines.iter().map(Line::plain).collect();
+    let lines = screen_lines(&view, 80, 24);
+    let text: Vec<String> = lines.iter().map(StyledLine::to_plain).collect();
     let text = text.join("\n");
     assert!(
         text.contains("worker 1 ") && !text.contains("NaN") && !text.contains("inf"),
         "{text}"
     );
-    assert!(line(&view).starts_with("0 s: cycle p50 0 ns"));
+    assert!(summary_line(&view).starts_with("0 s: cycle p50 0 ns"));
 }
 
 #[test]
 fn what_is_bad_is_red_and_nothing_steers_the_terminal() {
     let (now, before) = glances(2);
-    let view = View {
+    let view = ScreenInput {
         title: "divisi",
         facts: "",
         seconds: 1.0,
@@ -150,8 +150,8 @@ fn what_is_bad_is_red_and_nothing_steers_the_terminal() {
         before: &before,
         notes: &[],
     };
-    let lines = screen(&view, 80, 24);
-    let text: Vec<String> = lines.iter().map(Line::coloured).collect();
+    let lines = screen_lines(&view, 80, 24);
+    let text: Vec<String> = lines.iter().map(StyledLine::to_ansi).collect();
     let text = text.join("\n");
     assert!(text.contains("\x1b[31mmissed 4\x1b[0m") && text.contains("\x1b[33m"));
     assert!(!text.contains("\x1b[2J"));

@@ -1,10 +1,10 @@
 //! What `play` and `render` have in common on the command line.
 
-use crate::failure::{Failure, in_full};
-use crate::feed::Source;
-use crate::kept::{Kept, patch_name};
-use crate::load::Loaded;
-use crate::say;
+use crate::failure::{Failure, error_chain};
+use crate::output::messages;
+use crate::playback::file_input::InputFile;
+use crate::session::costs_store::{CostsStore, graph_key};
+use crate::session::load::LoadedSession;
 use clap::Args;
 use divisi::engine::{ChoiceReason, ChooseOptions, choose_scheduler};
 use divisi::prelude::{EngineError, EngineOptions, Frames, SampleRate, Scheduler};
@@ -15,12 +15,12 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// The rate where neither the call nor the session says one.
-pub(crate) const RATE_HZ: u32 = 48_000;
+pub(crate) const DEFAULT_RATE_HZ: u32 = 48_000;
 /// The block, likewise.
-pub(crate) const BLOCK: Frames = Frames(64);
+pub(crate) const DEFAULT_BLOCK: Frames = Frames(64);
 /// Who says how the plan is executed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Way {
+pub(crate) enum SchedulerArg {
     /// Whatever is best when it is tried.
     Auto,
     /// The call.
@@ -29,12 +29,12 @@ pub(crate) enum Way {
 
 /// How to play.
 #[derive(Args)]
-pub(crate) struct How {
+pub(crate) struct PlayOptions {
     /// The session: a .ag or .toml file
     pub(crate) file: PathBuf,
 
     /// How long; without it, until everything has ended
-    #[arg(long, value_name = "S", allow_negative_numbers = true, value_parser = seconds)]
+    #[arg(long, value_name = "S", allow_negative_numbers = true, value_parser = parse_seconds)]
     pub(crate) seconds: Option<f64>,
 
     /// A sound file to hear in place of the device
@@ -43,11 +43,11 @@ pub(crate) struct How {
 
     /// auto tries several on the session and takes the best; or one of them: sequential, random, hlfet, etf, cpfd, global,
     /// weighted, stealing, deadline, pipelined, or, for comparison only, mutex
-    #[arg(long, value_name = "NAME", default_value = "auto", value_parser = scheduler)]
-    pub(crate) scheduler: Way,
+    #[arg(long, value_name = "NAME", default_value = "auto", value_parser = parse_scheduler)]
+    pub(crate) scheduler: SchedulerArg,
 
     /// How long --scheduler auto may try, in seconds
-    #[arg(long, value_name = "S", default_value = "0.5", allow_negative_numbers = true, value_parser = seconds)]
+    #[arg(long, value_name = "S", default_value = "0.5", allow_negative_numbers = true, value_parser = parse_seconds)]
     choose: f64,
 
     /// Have --scheduler auto try again, whatever it chose before
@@ -59,19 +59,19 @@ pub(crate) struct How {
     workers: Option<u32>,
 
     /// Frames in a block; without it, what the session says, or 64
-    #[arg(long, value_name = "FRAMES", value_parser = block)]
+    #[arg(long, value_name = "FRAMES", value_parser = parse_block)]
     block: Option<Frames>,
 
     /// Frames a second; without it, what the session says, or 48000
-    #[arg(long, value_name = "HZ", value_parser = rate)]
+    #[arg(long, value_name = "HZ", value_parser = parse_rate)]
     rate: Option<SampleRate>,
 
     /// What workers do between cycles: hybrid, sleep or spin
-    #[arg(long, value_name = "POLICY", default_value = "hybrid", value_parser = wait)]
+    #[arg(long, value_name = "POLICY", default_value = "hybrid", value_parser = parse_wait_policy)]
     wait: WaitPolicy,
 
     /// Whether cheap nodes are given to a worker together: on or off
-    #[arg(long, value_name = "on|off", default_value = "on", value_parser = switch, action = clap::ArgAction::Set)]
+    #[arg(long, value_name = "on|off", default_value = "on", value_parser = parse_switch, action = clap::ArgAction::Set)]
     fuse: bool,
 
     /// Let all workers take part, be it that fewer would be faster: with --fuse off the bare scheduler is seen
@@ -87,7 +87,7 @@ pub(crate) struct How {
     ahead: Option<u32>,
 
     /// Whether ways of different latencies are brought to one where they meet: on or off
-    #[arg(long, value_name = "on|off", default_value = "on", value_parser = switch, action = clap::ArgAction::Set)]
+    #[arg(long, value_name = "on|off", default_value = "on", value_parser = parse_switch, action = clap::ArgAction::Set)]
     compensate: bool,
 
     /// Write the report as JSON; `-` is standard output
@@ -95,27 +95,27 @@ pub(crate) struct How {
     pub(crate) json: Option<PathBuf>,
 }
 
-impl How {
+impl PlayOptions {
     /// How many threads work at most, where the call says so.
     pub(crate) fn workers(&self) -> Option<usize> {
         self.workers.map(|workers| workers as usize)
     }
 
     /// Frames in a block.
-    pub(crate) fn block(&self, loaded: &Loaded) -> Frames {
+    pub(crate) fn block(&self, loaded: &LoadedSession) -> Frames {
         let said = self.block.or(loaded.session.settings.block);
-        said.unwrap_or(BLOCK)
+        said.unwrap_or(DEFAULT_BLOCK)
     }
 
     /// Frames a second, where the call or the session says so.
-    pub(crate) fn said_rate(&self, loaded: &Loaded) -> Option<SampleRate> {
+    pub(crate) fn requested_rate(&self, loaded: &LoadedSession) -> Option<SampleRate> {
         self.rate.or(loaded.session.settings.rate)
     }
 
     /// Frames a second.
-    pub(crate) fn rate(&self, loaded: &Loaded) -> SampleRate {
-        let usual = SampleRate::new(RATE_HZ).expect("48000 is not zero");
-        self.said_rate(loaded).unwrap_or(usual)
+    pub(crate) fn rate(&self, loaded: &LoadedSession) -> SampleRate {
+        let usual = SampleRate::new(DEFAULT_RATE_HZ).expect("48000 is not zero");
+        self.requested_rate(loaded).unwrap_or(usual)
     }
 
     /// How long, in frames, where the call says so.
@@ -124,38 +124,42 @@ impl How {
             .map(|seconds| (seconds * f64::from(rate.hz())).round() as u64)
     }
 
-    /// What `--input` names, to be heard at `rate`.
-    pub(crate) fn source(&self, rate: SampleRate) -> Result<Option<Source>, Failure> {
-        let opened = self.input.as_ref().map(|path| Source::open(path, rate));
+    /// What `--input` names, to be heard at `parse_rate`.
+    pub(crate) fn open_input(&self, rate: SampleRate) -> Result<Option<InputFile>, Failure> {
+        let opened = self.input.as_ref().map(|path| InputFile::open(path, rate));
         let source = opened.transpose();
-        source.map_err(|error| Failure::wrong(in_full(&error)))
+        source.map_err(|error| Failure::bad_input(error_chain(&error)))
     }
 
     /// Refuses to write over what the session or the call names.
-    pub(crate) fn keep_apart(&self, loaded: &Loaded, output: &Path) -> Result<(), Failure> {
+    pub(crate) fn check_output(
+        &self,
+        loaded: &LoadedSession,
+        output: &Path,
+    ) -> Result<(), Failure> {
         let Ok(output) = output.canonicalize() else {
             return Ok(());
         };
         let named = [Some(self.file.clone()), self.input.clone()];
-        let mut named = named.into_iter().flatten().chain(loaded.files());
+        let mut named = named.into_iter().flatten().chain(loaded.named_files());
         match named.find(|path| path.canonicalize().is_ok_and(|path| path == output)) {
             Some(path) => {
                 let name = path.display();
                 let told = format!("{name} belongs to the session: write to another file");
-                Err(Failure::wrong(told))
+                Err(Failure::bad_input(told))
             }
             None => Ok(()),
         }
     }
 
-    /// For an engine that plays at `rate`.
-    pub(crate) fn engine(&self, loaded: &Loaded, rate: SampleRate) -> EngineOptions {
+    /// For an engine that plays at `parse_rate`.
+    pub(crate) fn engine_options(&self, loaded: &LoadedSession, rate: SampleRate) -> EngineOptions {
         let mut options = EngineOptions::new(self.block(loaded), rate);
-        if let Way::Named(scheduler) = self.scheduler {
+        if let SchedulerArg::Named(scheduler) = self.scheduler {
             options.scheduler = scheduler;
         }
         options.wait = self.wait;
-        options.input_channels = loaded.inputs();
+        options.input_channels = loaded.input_channels();
         options.fuse = self.fuse;
         options.use_all_workers = self.force_workers;
         options.compensate_latency = self.compensate;
@@ -168,22 +172,22 @@ impl How {
     }
 
     /// Takes over what was measured before, and finds a scheduler where the call names none.
-    pub(crate) fn decide(&self, loaded: &Loaded, options: &mut EngineOptions) {
-        let (mut kept, patch) = (Kept::read(), patch_name(&self.file));
+    pub(crate) fn choose_scheduler(&self, loaded: &LoadedSession, options: &mut EngineOptions) {
+        let (mut kept, patch) = (CostsStore::load(), graph_key(&self.file));
         let graph = &loaded.session.graph;
         options.folder = loaded.folder.clone();
-        if self.scheduler == Way::Auto {
+        if self.scheduler == SchedulerArg::Auto {
             let mut wishes = ChooseOptions::new(options.clone(), patch.as_str());
             wishes.time_limit = Duration::from_secs_f64(self.choose);
             wishes.ignore_cached = self.rechoose;
             let frames = self.frames(options.rate);
             wishes.blocks = frames.map(|frames| frames / u64::from(options.block.0.max(1)));
-            match choose_scheduler(graph, &loaded.registry, &wishes, kept.machine()) {
+            match choose_scheduler(graph, &loaded.registry, &wishes, kept.machine_costs()) {
                 Ok(choice) => {
-                    say::note(&format!("auto: {choice}"));
+                    messages::print_note(&format!("auto: {choice}"));
                     choice.apply(options);
-                    if let (ChoiceReason::Measured, Err(why)) = (choice.reason, kept.write()) {
-                        say::note(&format!("the choice is not kept: {why}"));
+                    if let (ChoiceReason::Measured, Err(why)) = (choice.reason, kept.save()) {
+                        messages::print_note(&format!("the choice is not kept: {why}"));
                     }
                 }
                 // Whoever makes the engine says what is wrong with the graph.
@@ -193,42 +197,45 @@ impl How {
                         options.scheduler = Scheduler::Sequential;
                     }
                     let scheduler = options.scheduler;
-                    say::note(&format!("auto: {scheduler}, since {}", in_full(&error)));
+                    messages::print_note(&format!(
+                        "auto: {scheduler}, since {}",
+                        error_chain(&error)
+                    ));
                 }
             }
         }
-        options.apply_measurements(kept.machine(), &patch, graph);
+        options.apply_measurements(kept.machine_costs(), &patch, graph);
     }
 
     /// Which scheduler it has become, and who said so.
-    pub(crate) fn told(&self, options: &EngineOptions) -> String {
+    pub(crate) fn scheduler_name(&self, options: &EngineOptions) -> String {
         match self.scheduler {
-            Way::Auto => format!("{} (auto)", options.scheduler),
-            Way::Named(scheduler) => scheduler.to_string(),
+            SchedulerArg::Auto => format!("{} (auto)", options.scheduler),
+            SchedulerArg::Named(scheduler) => scheduler.to_string(),
         }
     }
 }
 
 /// A number of seconds.
-pub(crate) fn seconds(text: &str) -> Result<f64, String> {
+pub(crate) fn parse_seconds(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(seconds) if (0.0..=1e9).contains(&seconds) => Ok(seconds),
         _ => Err("a number of seconds, as 2.5".into()),
     }
 }
 
-fn scheduler(name: &str) -> Result<Way, String> {
+fn parse_scheduler(name: &str) -> Result<SchedulerArg, String> {
     match name {
-        "auto" => Ok(Way::Auto),
+        "auto" => Ok(SchedulerArg::Auto),
         _ => match name.parse() {
-            Ok(scheduler) => Ok(Way::Named(scheduler)),
+            Ok(scheduler) => Ok(SchedulerArg::Named(scheduler)),
             Err(known) => Err(format!("{known}, or auto")),
         },
     }
 }
 
 /// On or off.
-pub(crate) fn switch(name: &str) -> Result<bool, String> {
+pub(crate) fn parse_switch(name: &str) -> Result<bool, String> {
     match name {
         "on" => Ok(true),
         "off" => Ok(false),
@@ -236,7 +243,7 @@ pub(crate) fn switch(name: &str) -> Result<bool, String> {
     }
 }
 
-fn wait(name: &str) -> Result<WaitPolicy, String> {
+fn parse_wait_policy(name: &str) -> Result<WaitPolicy, String> {
     match name {
         "hybrid" => Ok(WaitPolicy::Hybrid),
         "sleep" => Ok(WaitPolicy::Sleep),
@@ -246,7 +253,7 @@ fn wait(name: &str) -> Result<WaitPolicy, String> {
 }
 
 /// Frames in a block.
-pub(crate) fn block(text: &str) -> Result<Frames, String> {
+pub(crate) fn parse_block(text: &str) -> Result<Frames, String> {
     let frames = text.parse().ok().filter(|n| Settings::BLOCKS.contains(n));
     let (least, most) = (Settings::BLOCKS.start(), Settings::BLOCKS.end());
     frames
@@ -255,7 +262,7 @@ pub(crate) fn block(text: &str) -> Result<Frames, String> {
 }
 
 /// Frames a second.
-pub(crate) fn rate(text: &str) -> Result<SampleRate, String> {
+pub(crate) fn parse_rate(text: &str) -> Result<SampleRate, String> {
     let hz = text.parse().ok().filter(|hz| Settings::RATES.contains(hz));
     let (least, most) = (Settings::RATES.start(), Settings::RATES.end());
     hz.and_then(SampleRate::new)

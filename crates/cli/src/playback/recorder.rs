@@ -12,74 +12,74 @@ use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
 /// How much sound the ring holds while the disk is slow.
-const BEHIND_S: usize = 2;
+const RING_SECONDS: usize = 2;
 /// And at most so many samples, but room for a few blocks in any case.
-const MOST_SAMPLES: usize = 1 << 24;
-const LEAST_BLOCKS: usize = 4;
+const MAX_SAMPLES: usize = 1 << 24;
+const MIN_BLOCKS: usize = 4;
 /// How often the writer looks.
-const EVERY: Duration = Duration::from_millis(5);
+const POLL_INTERVAL: Duration = Duration::from_millis(5);
 
 /// The end that hears.
-pub(crate) struct Head {
+pub(crate) struct RecorderTap {
     ring: Producer<f32>,
     /// Blocks without room since the last that found some.
-    owed: u32,
+    pending_gaps: u32,
     /// All of them.
     lost: Arc<AtomicU64>,
 }
 
 /// The end that writes.
-pub(crate) struct Tape {
+pub(crate) struct RecorderHandle {
     thread: JoinHandle<Result<(), MediaError>>,
     lost: Arc<AtomicU64>,
 }
 
 /// What the writing thread works with.
-struct Reel {
+struct RecorderThread {
     ring: Consumer<f32>,
     writer: Writer,
     channels: usize,
     block: usize,
     /// Frames that still belong to the recording.
-    left: u64,
+    remaining_frames: u64,
     /// Lost blocks that are silence in the file already.
-    filled: u64,
+    filled_gaps: u64,
 }
 
 /// Begins to record blocks of `channels` channels into `writer`, `frames` frames at most.
-pub(crate) fn record(
+pub(crate) fn start_recorder(
     writer: Writer,
     channels: u16,
     (block, rate_hz): (Frames, u32),
     frames: Option<u64>,
-) -> std::io::Result<(Head, Tape)> {
+) -> std::io::Result<(RecorderTap, RecorderHandle)> {
     let message = 1 + usize::from(channels) * block.count();
-    let behind = BEHIND_S * rate_hz as usize * usize::from(channels);
-    let room = behind.min(MOST_SAMPLES).max(LEAST_BLOCKS * message);
-    let (head, ring) = Head::new(room);
-    let reel = Reel {
+    let behind = RING_SECONDS * rate_hz as usize * usize::from(channels);
+    let room = behind.min(MAX_SAMPLES).max(MIN_BLOCKS * message);
+    let (head, ring) = RecorderTap::new(room);
+    let reel = RecorderThread {
         ring,
         writer,
         channels: channels.into(),
         block: block.count(),
-        left: frames.unwrap_or(u64::MAX),
-        filled: 0,
+        remaining_frames: frames.unwrap_or(u64::MAX),
+        filled_gaps: 0,
     };
     let (lost, counted) = (head.lost.clone(), head.lost.clone());
     let thread = Builder::new()
         .name("divisi-tape".into())
         .spawn(move || reel.run(&counted))?;
-    Ok((head, Tape { thread, lost }))
+    Ok((head, RecorderHandle { thread, lost }))
 }
 
-impl Head {
+impl RecorderTap {
     /// One that keeps so many samples until they are taken.
     fn new(room: usize) -> (Self, Consumer<f32>) {
         let (ring, consumer) = RingBuffer::new(room);
         let lost = Arc::default();
         let head = Self {
             ring,
-            owed: 0,
+            pending_gaps: 0,
             lost,
         };
         (head, consumer)
@@ -88,16 +88,18 @@ impl Head {
     /// Hands one block over, or counts it.
     ///
     /// Real-time: hot.
-    pub(crate) fn keep(&mut self, channels: &[&mut [f32]]) {
+    pub(crate) fn push_block(&mut self, channels: &[&mut [f32]]) {
         let samples: usize = channels.iter().map(|channel| channel.len()).sum();
         if self.ring.slots() <= samples {
-            self.owed = self.owed.saturating_add(1);
+            self.pending_gaps = self.pending_gaps.saturating_add(1);
             // Relaxed: the count is all there is; the ring's end brings the last one along.
             self.lost.fetch_add(1, Ordering::Relaxed);
             return;
         }
-        let owed = self.ring.push(std::mem::take(&mut self.owed) as f32);
-        debug_assert!(owed.is_ok(), "there was room for the whole message");
+        let pending_gaps = self
+            .ring
+            .push(std::mem::take(&mut self.pending_gaps) as f32);
+        debug_assert!(pending_gaps.is_ok(), "there was room for the whole message");
         for channel in channels {
             let written = self.ring.push_entire_slice(channel);
             debug_assert!(written.is_ok(), "there was room for the whole message");
@@ -105,14 +107,14 @@ impl Head {
     }
 }
 
-impl Tape {
+impl RecorderHandle {
     /// Whether it writes no more though nobody has ended it: the disk refuses.
-    pub(crate) fn has_ended(&self) -> bool {
+    pub(crate) fn is_finished(&self) -> bool {
         self.thread.is_finished()
     }
 
     /// Waits until all is written, once the head is gone; how many blocks were lost.
-    pub(crate) fn end(self) -> Result<u64, MediaError> {
+    pub(crate) fn finish(self) -> Result<u64, MediaError> {
         let written = self.thread.join();
         written.unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
         // Relaxed: the head is gone, and so is the thread that counted.
@@ -120,7 +122,7 @@ impl Tape {
     }
 }
 
-impl Reel {
+impl RecorderThread {
     fn run(mut self, lost: &AtomicU64) -> Result<(), MediaError> {
         let mut samples = vec![0.0; self.channels * self.block];
         loop {
@@ -130,11 +132,11 @@ impl Reel {
             if is_last {
                 break;
             }
-            std::thread::sleep(EVERY);
+            std::thread::sleep(POLL_INTERVAL);
         }
-        // Relaxed: as in `Tape::end`; before the head is gone it does not matter.
+        // Relaxed: as in `RecorderHandle::finish`; before the head is gone it does not matter.
         let lost = lost.load(Ordering::Relaxed);
-        self.fill(lost.saturating_sub(self.filled))?;
+        self.write_gaps(lost.saturating_sub(self.filled_gaps))?;
         self.writer.finish()
     }
 
@@ -144,17 +146,19 @@ impl Reel {
             let before = self.ring.pop().unwrap_or(0.0);
             let read = self.ring.pop_entire_slice(samples);
             debug_assert!(read.is_ok(), "the whole message was there");
-            self.fill(before as u64)?;
+            self.write_gaps(before as u64)?;
             self.write(samples)?;
         }
         Ok(())
     }
 
     /// Silence for blocks that were lost.
-    fn fill(&mut self, blocks: u64) -> Result<(), MediaError> {
-        self.filled += blocks;
-        let mut silent = blocks.saturating_mul(self.block as u64).min(self.left);
-        self.left -= silent;
+    fn write_gaps(&mut self, blocks: u64) -> Result<(), MediaError> {
+        self.filled_gaps += blocks;
+        let mut silent = blocks
+            .saturating_mul(self.block as u64)
+            .min(self.remaining_frames);
+        self.remaining_frames -= silent;
         while silent > 0 {
             let part = silent.min(1 << 16) as usize;
             self.writer.write_silence(part)?;
@@ -164,11 +168,11 @@ impl Reel {
     }
 
     fn write(&mut self, samples: &[f32]) -> Result<(), MediaError> {
-        let frames = (self.block as u64).min(self.left) as usize;
+        let frames = (self.block as u64).min(self.remaining_frames) as usize;
         if frames == 0 {
             return Ok(());
         }
-        self.left -= frames as u64;
+        self.remaining_frames -= frames as u64;
         let planes: Vec<&[f32]> = samples
             .chunks_exact(self.block)
             .map(|c| &c[..frames])
@@ -185,28 +189,28 @@ mod tests {
     use divisi::units::Channels;
 
     /// A recording of two channels and three frames a block, with room for two blocks.
-    fn begin(name: &str, frames: u64) -> (Head, Reel) {
+    fn begin(name: &str, frames: u64) -> (RecorderTap, RecorderThread) {
         let name = format!("divisi-tape-{}-{name}.wav", std::process::id());
         let path = std::env::temp_dir().join(name);
         let rate = SampleRate::new(48_000).unwrap();
-        let (head, ring) = Head::new(2 * 7);
-        let reel = Reel {
+        let (head, ring) = RecorderTap::new(2 * 7);
+        let reel = RecorderThread {
             ring,
             writer: Writer::create(path, rate, Channels(2), SampleFormat::F32).unwrap(),
             channels: 2,
             block: 3,
-            left: frames,
-            filled: 0,
+            remaining_frames: frames,
+            filled_gaps: 0,
         };
         (head, reel)
     }
 
-    fn keep(head: &mut Head, value: f32) {
-        head.keep(&[&mut [value; 3], &mut [-value; 3]]);
+    fn keep(head: &mut RecorderTap, value: f32) {
+        head.push_block(&[&mut [value; 3], &mut [-value; 3]]);
     }
 
     /// What the file holds at last.
-    fn end(head: Head, reel: Reel) -> Vec<f32> {
+    fn end(head: RecorderTap, reel: RecorderThread) -> Vec<f32> {
         let (path, lost) = (reel.writer.path().to_path_buf(), head.lost.clone());
         drop(head);
         reel.run(&lost).unwrap();

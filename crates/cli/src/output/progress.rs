@@ -4,9 +4,9 @@ use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
 
 /// How often the line changes.
-const EVERY: Duration = Duration::from_millis(100);
+const REDRAW_INTERVAL: Duration = Duration::from_millis(100);
 /// How wide the bar is.
-const WIDTH: usize = 30;
+const BAR_WIDTH: usize = 30;
 
 /// The line.
 pub(crate) struct Progress {
@@ -31,12 +31,12 @@ impl Progress {
     }
 
     /// Of work that has no frames.
-    pub(crate) fn of_work() -> Self {
+    pub(crate) fn without_total() -> Self {
         Self::new(1, None)
     }
 
     /// Such a share of the work is done.
-    pub(crate) fn show_share(&mut self, share: f64) {
+    pub(crate) fn show_fraction(&mut self, share: f64) {
         if self.is_due() {
             self.draw(&format!("{} {:.0} %", bar(share), 100.0 * share));
         }
@@ -51,7 +51,10 @@ impl Progress {
     }
 
     fn is_due(&self) -> bool {
-        self.is_shown && self.last.is_none_or(|last| last.elapsed() >= EVERY)
+        self.is_shown
+            && self
+                .last
+                .is_none_or(|last| last.elapsed() >= REDRAW_INTERVAL)
     }
 
     fn draw(&mut self, line: &str) {
@@ -60,7 +63,7 @@ impl Progress {
     }
 
     /// Takes the line away.
-    pub(crate) fn end(&mut self) {
+    pub(crate) fn clear(&mut self) {
         if self.last.take().is_some() {
             let _ = write!(std::io::stderr().lock(), "\r\x1b[K");
         }
@@ -69,13 +72,13 @@ impl Progress {
 
 impl Drop for Progress {
     fn drop(&mut self) {
-        self.end();
+        self.clear();
     }
 }
 
 fn bar(share: f64) -> String {
-    let full = (share.clamp(0.0, 1.0) * WIDTH as f64) as usize;
-    format!("{}{}", "█".repeat(full), "░".repeat(WIDTH - full))
+    let full = (share.clamp(0.0, 1.0) * BAR_WIDTH as f64) as usize;
+    format!("{}{}", "█".repeat(full), "░".repeat(BAR_WIDTH - full))
 }
 
 fn line(frames: u64, whole: Option<u64>, rate: f64, took: Duration) -> String {

@@ -1,7 +1,7 @@
 //! The tuning in the user's costs file, and the built-in table where there is none.
 
-use crate::failure::in_full;
-use crate::say;
+use crate::failure::error_chain;
+use crate::output::messages;
 use divisi::conv;
 use divisi::report::{CostsFile, Tuning, costs_path};
 use divisi::tuned::{costs_of, key, tuning_of};
@@ -17,7 +17,7 @@ impl Tuned {
     pub(in crate::commands) fn read() -> Self {
         let read = costs_path().map_or(Ok(CostsFile::default()), |path| CostsFile::read(&path));
         let costs = read.unwrap_or_else(|error| {
-            say::note(&format!("{}: nothing in it is used", in_full(&error)));
+            messages::print_note(&format!("{}: nothing in it is used", error_chain(&error)));
             CostsFile::default()
         });
         Self { costs, key: key() }
@@ -46,13 +46,15 @@ impl Tuned {
     }
 
     /// Keeps what was measured; where, or why not.
-    pub(super) fn keep(&mut self, found: &conv::CostTable) -> Result<String, String> {
+    pub(super) fn store(&mut self, found: &conv::CostTable) -> Result<String, String> {
         let mut all = self.tuning().map(costs_of).unwrap_or_default();
         all.merge(found);
         let machine = self.costs.machines.entry(self.key.clone()).or_default();
         machine.convolution = Some(tuning_of(&all));
         let path = costs_path().ok_or("there is no home to keep it in")?;
-        self.costs.write(&path).map_err(|error| in_full(&error))?;
+        self.costs
+            .write(&path)
+            .map_err(|error| error_chain(&error))?;
         Ok(path.display().to_string())
     }
 }

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 /// How words look.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Ink {
+pub(crate) enum Color {
     Plain,
     Bold,
     Faint,
@@ -15,18 +15,18 @@ pub(crate) enum Ink {
 
 /// One line: words, each with its ink. It holds nothing that could steer a terminal.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Line(Vec<(Ink, String)>);
+pub(crate) struct StyledLine(Vec<(Color, String)>);
 
-impl Line {
+impl StyledLine {
     /// A line of one ink.
-    pub(crate) fn of(ink: Ink, words: &str) -> Self {
+    pub(crate) fn new(ink: Color, words: &str) -> Self {
         let mut line = Self::default();
         line.push(ink, words);
         line
     }
 
     /// Adds words. What is no character to be seen, because a file calls its nodes so, is replaced.
-    pub(crate) fn push(&mut self, ink: Ink, words: &str) {
+    pub(crate) fn push(&mut self, ink: Color, words: &str) {
         let seen = |c: char| if c.is_control() { '\u{fffd}' } else { c };
         self.0.push((ink, words.chars().map(seen).collect()));
     }
@@ -49,17 +49,17 @@ impl Line {
         }
         self.0.retain(|(_, words)| !words.is_empty());
         if columns > 0 {
-            self.0.push((Ink::Faint, "…".to_owned()));
+            self.0.push((Color::Faint, "…".to_owned()));
         }
     }
 
     /// Without colours.
-    pub(crate) fn plain(&self) -> String {
+    pub(crate) fn to_plain(&self) -> String {
         self.0.iter().map(|(_, words)| words.as_str()).collect()
     }
 
     /// With colours, for a terminal.
-    pub(crate) fn coloured(&self) -> String {
+    pub(crate) fn to_ansi(&self) -> String {
         let mut line = String::new();
         for (ink, words) in &self.0 {
             let _ = match ink.code() {
@@ -71,7 +71,7 @@ impl Line {
     }
 }
 
-impl Ink {
+impl Color {
     /// Its code in the language of terminals.
     fn code(self) -> u8 {
         match self {

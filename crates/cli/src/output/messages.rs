@@ -3,17 +3,18 @@
 use std::io::Write;
 
 /// Results, to standard output.
-pub(crate) fn result(text: &str) {
+pub(crate) fn print_result(text: &str) {
     let mut out = std::io::stdout().lock();
     let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
 }
 
 /// What was done that nobody asked for.
-pub(crate) fn notes(told: &[String]) {
-    told.iter().for_each(|told| note(&format!("note: {told}")));
+pub(crate) fn print_notes(told: &[String]) {
+    told.iter()
+        .for_each(|told| print_note(&format!("note: {told}")));
 }
 
 /// Remarks, to standard error, a line each.
-pub(crate) fn note(line: &str) {
+pub(crate) fn print_note(line: &str) {
     let _ = writeln!(std::io::stderr().lock(), "{line}");
 }

@@ -1,6 +1,6 @@
 //! By how much the nodes of a session lag: their processors say it once they are set up.
 
-use crate::load::Loaded;
+use crate::session::load::LoadedSession;
 use divisi::graph::{Diagnostic, Graph, NodeId};
 use divisi::plan::DelayedEdge;
 use divisi::prelude::{Frames, SampleRate};
@@ -9,9 +9,9 @@ use divisi::rt::deferred::JobRunner;
 use std::collections::HashMap;
 
 /// Lends nothing: what is set up here never plays.
-struct Nobody;
+struct DiscardServices;
 
-impl SetupServices for Nobody {
+impl SetupServices for DiscardServices {
     fn defer(&mut self, _work: JobRunner) {}
 
     fn spawn_background(&mut self, _task: Box<dyn BackgroundTask>) {}
@@ -23,7 +23,7 @@ impl SetupServices for Nobody {
 
 /// What each node lags in such blocks; and what makers find, whose nodes are taken not to lag.
 pub(crate) fn latencies(
-    loaded: &Loaded,
+    loaded: &LoadedSession,
     (block, rate): (Frames, SampleRate),
 ) -> (HashMap<NodeId, Frames>, Vec<Diagnostic>) {
     let mut found = Vec::new();
@@ -35,7 +35,7 @@ pub(crate) fn latencies(
                     rate,
                     block,
                     mode: Mode::DryRun,
-                    services: &mut Nobody,
+                    services: &mut DiscardServices,
                 });
                 all.insert(id, processor.latency());
             }
@@ -50,7 +50,7 @@ pub(crate) fn latencies(
 }
 
 /// An edge that is delayed, for people: from which port to which.
-pub(crate) fn ends(graph: &Graph, it: &DelayedEdge) -> (String, String) {
+pub(crate) fn edge_names(graph: &Graph, it: &DelayedEdge) -> (String, String) {
     let name = |id| graph.node(id).map_or("?", |node| node.name.as_str());
     let end =
         |end: divisi::graph::PortRef| format!("{}.{}", name(end.node), u32::from(end.port) + 1);

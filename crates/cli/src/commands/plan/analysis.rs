@@ -1,6 +1,6 @@
 //! What there is to say of a plan and its schedule.
 
-use super::{USUAL_BYTES, Who};
+use super::{SchedulerName, TYPICAL_EDGE_BYTES};
 use divisi::draw::NodeClass;
 use divisi::graph::Graph;
 use divisi::plan::{self, Dag, MachineModel, Plan, StepOp, Task, TaskId};
@@ -18,21 +18,21 @@ pub(super) struct Row {
     pub(super) static_level: Nanos,
     pub(super) is_critical: bool,
     /// Where and when each copy of it runs.
-    pub(super) runs: Vec<Run>,
+    pub(super) runs: Vec<ScheduledRun>,
     /// What it waits for.
     pub(super) before: Vec<usize>,
 }
 
 /// One run of a task.
-pub(super) struct Run {
+pub(super) struct ScheduledRun {
     pub(super) core: usize,
     pub(super) start: Nanos,
     pub(super) finish: Nanos,
 }
 
 /// A plan and its schedule.
-pub(super) struct Found {
-    pub(super) who: Who,
+pub(super) struct PlanAnalysis {
+    pub(super) who: SchedulerName,
     pub(super) block: u32,
     pub(super) rate_hz: u32,
     pub(super) cores: usize,
@@ -49,13 +49,13 @@ pub(super) struct Found {
     pub(super) is_abridged: bool,
 }
 
-impl Found {
+impl PlanAnalysis {
     /// Schedules `plan` and plays the schedule through with what handing over costs. `None` where it gets stuck.
-    pub(super) fn of(
+    pub(super) fn new(
         plan: &Plan,
         graph: &Graph,
         machine: &MachineModel,
-        who: Who,
+        who: SchedulerName,
         seed: u64,
     ) -> Option<Self> {
         let dag = Dag::from_plan(plan);
@@ -65,7 +65,7 @@ impl Found {
         for (core, lane) in ran.by_worker.iter().enumerate() {
             for placed in lane {
                 let (start, finish) = (placed.start, placed.finish);
-                rows[index(placed.task)].runs.push(Run {
+                rows[index(placed.task)].runs.push(ScheduledRun {
                     core,
                     start,
                     finish,
@@ -100,7 +100,7 @@ impl Found {
     }
 
     /// What no schedule on so many cores exceeds.
-    pub(super) fn most(&self) -> f64 {
+    pub(super) fn max_speedup(&self) -> f64 {
         ratio(self.total, self.bound)
     }
 
@@ -113,7 +113,7 @@ impl Found {
     }
 
     /// Which tasks a core runs, in order.
-    pub(super) fn lane(&self, core: usize) -> Vec<(usize, &Run)> {
+    pub(super) fn runs_on(&self, core: usize) -> Vec<(usize, &ScheduledRun)> {
         let rows = self.rows.iter().enumerate();
         let runs = rows.flat_map(|(row, r)| r.runs.iter().map(move |run| (row, run)));
         let mut lane: Vec<_> = runs.filter(|(_, run)| run.core == core).collect();
@@ -185,10 +185,10 @@ fn kind(steps: &StepNames, task: &Task) -> String {
 }
 
 /// What an edge that carries as much as most do costs between two cores.
-pub(super) fn usual(machine_base: Nanos, per_kib: Nanos) -> Nanos {
+pub(super) fn typical_transfer(machine_base: Nanos, per_kib: Nanos) -> Nanos {
     let part = per_kib
         .0
-        .saturating_mul(u64::from(USUAL_BYTES))
+        .saturating_mul(u64::from(TYPICAL_EDGE_BYTES))
         .div_ceil(1024);
     Nanos(machine_base.0.saturating_add(part))
 }

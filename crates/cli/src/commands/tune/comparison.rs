@@ -9,15 +9,15 @@ use divisi::fft::{LANES, Packing};
 use divisi::prelude::SampleRate;
 
 /// All of them.
-pub(super) struct Ways {
+pub(super) struct PartitionComparison {
     pub(super) space: PartitionSpace,
     pub(super) packing: Packing,
     pub(super) cores: usize,
-    pub(super) ways: Vec<Way>,
+    pub(super) ways: Vec<PartitionMethod>,
 }
 
 /// One of them.
-pub(super) struct Way {
+pub(super) struct PartitionMethod {
     pub(super) name: String,
     pub(super) partition: Partition,
     /// ns a frame, worst and typical, where they are known.
@@ -29,9 +29,9 @@ pub(super) struct Way {
     pub(super) given: Option<(f64, Vec<usize>)>,
 }
 
-impl Ways {
+impl PartitionComparison {
     /// Chooses.
-    pub(super) fn of(
+    pub(super) fn compare(
         space: &PartitionSpace,
         costs: &CostTable,
         packing: Packing,
@@ -43,7 +43,7 @@ impl Ways {
         };
         let worst = |size, count| Some(costs.worst_ns(packing, size, count)? / lanes);
         let typical = |size, count| Some(costs.typical_ns(packing, size, count)? / lanes);
-        let way = |name: &str, partition: Partition| Way {
+        let way = |name: &str, partition: Partition| PartitionMethod {
             name: name.into(),
             worst: space.total_load(&partition, &worst),
             typical: space.total_load(&partition, &typical),
@@ -70,7 +70,7 @@ impl Ways {
                 1 => "least worst-case load".to_owned(),
                 cores => format!("least load of the busiest of {cores} cores"),
             };
-            ways.push(Way {
+            ways.push(PartitionMethod {
                 given: Some((peak, on)),
                 ..way(&name, partition)
             });
@@ -84,20 +84,20 @@ impl Ways {
     }
 
     /// The one to take.
-    pub(super) fn best(&self) -> &Way {
+    pub(super) fn best(&self) -> &PartitionMethod {
         self.ways.last().expect("doubling is always there")
     }
 
     /// All ways, and the deadlines of the best.
     pub(super) fn picture(&self, rate: SampleRate) -> Picture {
         let percent = |ns: Option<f64>| match ns {
-            Some(ns) => format!("{:.3} % of a core at worst", share(ns, rate) * 100.0),
+            Some(ns) => format!("{:.3} % of a core at worst", period_share(ns, rate) * 100.0),
             None => "cost not known".into(),
         };
         let ways = self.ways.iter().map(|way| PartitionRow {
             name: way.name.clone(),
             note: format!("{} · {}", way.partition, percent(way.worst)),
-            levels: cuts(&way.partition),
+            levels: partition_levels(&way.partition),
         });
         partitions(&PartitionChart {
             title: format!("An impulse response of {} frames", self.space.length()),
@@ -116,11 +116,11 @@ impl Ways {
 }
 
 /// ns a frame as a share of one core.
-pub(super) fn share(ns_a_frame: f64, rate: SampleRate) -> f64 {
+pub(super) fn period_share(ns_a_frame: f64, rate: SampleRate) -> f64 {
     ns_a_frame * f64::from(rate.hz()) * 1e-9
 }
 
-fn cuts(partition: &Partition) -> Vec<PartitionLevel> {
+fn partition_levels(partition: &Partition) -> Vec<PartitionLevel> {
     let head = (partition.head() > 0).then(|| PartitionLevel {
         start: 0,
         size: 1,

@@ -1,7 +1,7 @@
 //! Files that a command writes at once.
 
 use crate::failure::Failure;
-use crate::outcome::cannot_write;
+use crate::output::json::write_failure;
 use std::path::Path;
 
 /// What a file is, by its name: lower case, empty where it does not say.
@@ -11,18 +11,18 @@ pub(crate) fn extension(path: &Path) -> String {
 }
 
 /// Refuses a name that promises something else than the WAV file that would be in it.
-pub(crate) fn is_sound(path: &Path) -> Result<(), Failure> {
+pub(crate) fn check_sound_name(path: &Path) -> Result<(), Failure> {
     match extension(path).as_str() {
         "wav" | "wave" => Ok(()),
         "" if path.as_os_str() != "-" => Ok(()),
         _ => {
             let told = format!("{}: a sound file ends in .wav", path.display());
-            Err(Failure::wrong(told))
+            Err(Failure::bad_input(told))
         }
     }
 }
 
 /// Writes `content`; what was there is gone.
-pub(crate) fn write(path: &Path, content: impl AsRef<[u8]>) -> Result<(), Failure> {
-    std::fs::write(path, content).map_err(|error| cannot_write(path, &error))
+pub(crate) fn write_file(path: &Path, content: impl AsRef<[u8]>) -> Result<(), Failure> {
+    std::fs::write(path, content).map_err(|error| write_failure(path, &error))
 }

@@ -13,22 +13,22 @@ use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
 /// How far the reader is ahead.
-const AHEAD_S: usize = 2;
+const RING_SECONDS: usize = 2;
 /// And at most so many samples, but a few blocks in any case.
-const MOST_SAMPLES: usize = 1 << 24;
-const LEAST_BLOCKS: usize = 4;
+const MAX_SAMPLES: usize = 1 << 24;
+const MIN_BLOCKS: usize = 4;
 /// How often the reader looks whether there is room.
-const EVERY: Duration = Duration::from_millis(5);
+const POLL_INTERVAL: Duration = Duration::from_millis(5);
 /// The most channels that a graph listens to.
-const MOST_CHANNELS: usize = 512;
+const MAX_CHANNELS: usize = 512;
 
 /// A file, read for so many input channels: more than it has are silent.
-pub(crate) struct Source {
+pub(crate) struct InputFile {
     stream: ResamplingReader,
     samples: Vec<f32>,
 }
 
-impl Source {
+impl InputFile {
     /// Opens `path`, to be heard at `rate`.
     pub(crate) fn open(path: &Path, rate: SampleRate) -> Result<Self, MediaError> {
         let stream = ResamplingReader::open(path, rate)?;
@@ -60,54 +60,54 @@ impl Source {
     }
 
     /// What was wrong with the file.
-    pub(crate) fn damage(&self) -> Option<String> {
+    pub(crate) fn read_error(&self) -> Option<String> {
         self.stream.error().map(ToString::to_string)
     }
 }
 
 /// The end that plays.
-pub(crate) struct Feed {
+pub(crate) struct FileInput {
     ring: Consumer<f32>,
     planes: Vec<Box<[f32]>>,
     missing: Arc<AtomicU64>,
 }
 
 /// The end that reads.
-pub(crate) struct Feeder {
+pub(crate) struct FileInputHandle {
     thread: JoinHandle<Option<String>>,
     missing: Arc<AtomicU64>,
 }
 
 /// Begins to read `source` ahead, for `inputs` channels.
-pub(crate) fn feed(
-    mut source: Source,
+pub(crate) fn start_file_input(
+    mut source: InputFile,
     inputs: u16,
     (block, rate_hz): (Frames, u32),
-) -> std::io::Result<(Feed, Feeder)> {
-    let inputs = usize::from(inputs).min(MOST_CHANNELS);
+) -> std::io::Result<(FileInput, FileInputHandle)> {
+    let inputs = usize::from(inputs).min(MAX_CHANNELS);
     let samples = inputs * block.count();
-    let ahead = (AHEAD_S * rate_hz as usize * inputs).min(MOST_SAMPLES);
-    let (mut ring, consumer) = RingBuffer::new(ahead.max(LEAST_BLOCKS * samples));
+    let ahead = (RING_SECONDS * rate_hz as usize * inputs).min(MAX_SAMPLES);
+    let (mut ring, consumer) = RingBuffer::new(ahead.max(MIN_BLOCKS * samples));
     let missing = Arc::new(AtomicU64::new(0));
     let mut planes = vec![vec![0.0; block.count()]; inputs];
-    let mut is_there = fill(&mut source, &mut ring, &mut planes);
+    let mut is_there = fill_ring(&mut source, &mut ring, &mut planes);
     let thread = Builder::new().name("divisi-feed".into()).spawn(move || {
         while is_there && !ring.is_abandoned() {
-            std::thread::sleep(EVERY);
-            is_there = fill(&mut source, &mut ring, &mut planes);
+            std::thread::sleep(POLL_INTERVAL);
+            is_there = fill_ring(&mut source, &mut ring, &mut planes);
         }
-        source.damage()
+        source.read_error()
     })?;
-    let feed = Feed {
+    let feed = FileInput {
         ring: consumer,
         planes: vec![vec![0.0; block.count()].into(); inputs],
         missing: missing.clone(),
     };
-    Ok((feed, Feeder { thread, missing }))
+    Ok((feed, FileInputHandle { thread, missing }))
 }
 
 /// Fills the ring; whether the file goes on.
-fn fill(source: &mut Source, ring: &mut Producer<f32>, planes: &mut [Vec<f32>]) -> bool {
+fn fill_ring(source: &mut InputFile, ring: &mut Producer<f32>, planes: &mut [Vec<f32>]) -> bool {
     let samples: usize = planes.iter().map(Vec::len).sum();
     if samples == 0 {
         return false;
@@ -125,11 +125,11 @@ fn fill(source: &mut Source, ring: &mut Producer<f32>, planes: &mut [Vec<f32>]) 
     true
 }
 
-impl Feed {
+impl FileInput {
     /// Calls `play` with the next block of every channel.
     ///
     /// Real-time: hot, if `play` is.
-    pub(crate) fn with(&mut self, play: impl FnOnce(&[&[f32]])) {
+    pub(crate) fn with_block(&mut self, play: impl FnOnce(&[&[f32]])) {
         let samples: usize = self.planes.iter().map(|plane| plane.len()).sum();
         // Asked first: what was read before the end is then seen below.
         let has_ended = self.ring.is_abandoned();
@@ -145,7 +145,7 @@ impl Feed {
                 self.missing.fetch_add(1, Ordering::Relaxed);
             }
         }
-        let mut list: [&[f32]; MOST_CHANNELS] = [&[]; MOST_CHANNELS];
+        let mut list: [&[f32]; MAX_CHANNELS] = [&[]; MAX_CHANNELS];
         let mut count = 0;
         for (slot, plane) in list.iter_mut().zip(&self.planes) {
             *slot = plane;
@@ -155,9 +155,9 @@ impl Feed {
     }
 }
 
-impl Feeder {
+impl FileInputHandle {
     /// Waits for the reader, once the feed is gone; how many blocks were missing, and what was wrong with the file.
-    pub(crate) fn end(self) -> (u64, Option<String>) {
+    pub(crate) fn finish(self) -> (u64, Option<String>) {
         let damage = self.thread.join();
         let damage = damage.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         // Relaxed: the feed is gone, and so is the thread that counted.

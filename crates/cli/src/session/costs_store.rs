@@ -1,7 +1,7 @@
 //! The user's costs file: what was measured, for the commands that need it.
 
-use crate::failure::in_full;
-use crate::say;
+use crate::failure::error_chain;
+use crate::output::messages;
 use divisi::report::{CostsError, CostsFile, MachineCosts, costs_path, machine_key};
 use std::path::{Path, PathBuf};
 
@@ -9,44 +9,46 @@ use std::path::{Path, PathBuf};
 const KERNELS: &str = "scalar";
 
 /// The costs file, and where it is.
-pub(crate) struct Kept {
+pub(crate) struct CostsStore {
     costs: CostsFile,
     path: Option<PathBuf>,
 }
 
-impl Kept {
+impl CostsStore {
     /// Reads it. One that cannot be read is said, and counts as empty.
-    pub(crate) fn read() -> Self {
+    pub(crate) fn load() -> Self {
         let path = costs_path();
         let read = path
             .as_deref()
             .map_or(Ok(CostsFile::default()), CostsFile::read);
         let costs = read.unwrap_or_else(|error| {
-            say::note(&format!("{}: nothing in it is used", in_full(&error)));
+            messages::print_note(&format!("{}: nothing in it is used", error_chain(&error)));
             CostsFile::default()
         });
         Self { costs, path }
     }
 
     /// What was measured on this machine.
-    pub(crate) fn machine(&mut self) -> &mut MachineCosts {
+    pub(crate) fn machine_costs(&mut self) -> &mut MachineCosts {
         let key = machine_key(KERNELS);
         self.costs.machines.entry(key).or_default()
     }
 
     /// Writes it back; where to, or a word on why not.
-    pub(crate) fn write(&self) -> Result<&Path, String> {
+    pub(crate) fn save(&self) -> Result<&Path, String> {
         let path = self
             .path
             .as_deref()
             .ok_or("there is no home to keep it in")?;
-        self.costs.write(path).map_err(|error| in_full(&error))?;
+        self.costs
+            .write(path)
+            .map_err(|error| error_chain(&error))?;
         Ok(path)
     }
 }
 
 /// What the costs file `path` says of this machine, or of the only one it knows.
-pub(crate) fn machine_of(path: &Path) -> Result<MachineCosts, CostsError> {
+pub(crate) fn read_machine_costs(path: &Path) -> Result<MachineCosts, CostsError> {
     if !path.exists() {
         let missing = std::io::Error::from(std::io::ErrorKind::NotFound);
         return Err(CostsError::Io(path.into(), missing));
@@ -58,7 +60,7 @@ pub(crate) fn machine_of(path: &Path) -> Result<MachineCosts, CostsError> {
 }
 
 /// What the patch in `file` is called in the costs file.
-pub(crate) fn patch_name(file: &Path) -> String {
+pub(crate) fn graph_key(file: &Path) -> String {
     let whole = file.canonicalize().unwrap_or_else(|_| file.to_path_buf());
     whole.to_string_lossy().into_owned()
 }

@@ -1,20 +1,20 @@
 //! What the static check says of a network: the rates, and how large its queues must be.
 
-use crate::load::Loaded;
+use crate::session::load::LoadedSession;
 use divisi::graph::{Diagnostic, SourceSpan};
 use divisi::network::checks::{Least, MOST_QUEUES, least_sizes};
 use divisi::network::session::NetworkSpec;
 use serde_json::{Value, json};
 
 /// See the module.
-pub(crate) struct Verdict {
+pub(crate) struct NetworkCheck {
     patch: NetworkSpec,
     least: Least,
 }
 
-impl Verdict {
+impl NetworkCheck {
     /// The verdict on the session's network, if there is one and it can run; what is wrong with it is put to the rest.
-    pub(crate) fn of(loaded: &Loaded, found: &mut Vec<Diagnostic>) -> Option<Self> {
+    pub(crate) fn check(loaded: &LoadedSession, found: &mut Vec<Diagnostic>) -> Option<Self> {
         let reading = loaded.network()?;
         found.extend(reading.diagnostics);
         let patch = reading.network?;
@@ -50,7 +50,7 @@ impl Verdict {
     }
 
     /// For people.
-    pub(crate) fn in_words(&self) -> String {
+    pub(crate) fn to_text(&self) -> String {
         let (shape, verdict) = (self.patch.topology(), self.patch.check_result());
         let (over, under) = self.patch.ratio();
         let mut text = format!(
@@ -61,10 +61,10 @@ impl Verdict {
         );
         text += &format!(
             "sufficient sizes in frames, {} samples in all",
-            samples(&self.patch, &verdict.sizes)
+            queue_samples(&self.patch, &verdict.sizes)
         );
         if let Some(least) = self.least() {
-            text += &format!(" (at least {})", samples(&self.patch, least));
+            text += &format!(" (at least {})", queue_samples(&self.patch, least));
         }
         text += ":\n";
         for (queue, size) in shape.queue_ids().zip(&verdict.sizes) {
@@ -79,7 +79,7 @@ impl Verdict {
     }
 
     /// For machines.
-    pub(crate) fn in_json(&self) -> Value {
+    pub(crate) fn to_json(&self) -> Value {
         let (shape, verdict) = (self.patch.topology(), self.patch.check_result());
         let (over, under) = self.patch.ratio();
         let nodes = shape.nodes.iter().zip(&verdict.repetitions);
@@ -102,7 +102,7 @@ impl Verdict {
     }
 }
 
-fn samples(patch: &NetworkSpec, sizes: &[usize]) -> usize {
+fn queue_samples(patch: &NetworkSpec, sizes: &[usize]) -> usize {
     let shape = patch.topology();
     let each = shape.queue_ids().zip(sizes);
     each.map(|(queue, size)| size * shape.input(queue).channels)

@@ -1,101 +1,102 @@
 //! What stands between a live driver and the player: the file that is heard, the file that is written, and a count.
 
-use crate::failure::{Failure, in_full};
-use crate::feed::{Feed, Feeder, Source, feed};
-use crate::tape::{Head, Tape, record};
+use crate::failure::{Failure, error_chain};
+use crate::playback::file_input::{FileInput, FileInputHandle, InputFile, start_file_input};
+use crate::playback::recorder::{RecorderHandle, RecorderTap, start_recorder};
 use divisi::media::Writer;
 use divisi::prelude::{AudioCallback, CallbackInfo, EngineCallback, Frames};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A player with a tape deck.
-pub(crate) struct Deck {
+pub(crate) struct RecordingPlayer {
     player: EngineCallback,
-    feed: Option<Feed>,
-    head: Option<Head>,
-    blocks: Played,
+    input: Option<FileInput>,
+    recorder: Option<RecorderTap>,
+    block_counter: BlockCount,
 }
 
 /// How many blocks have been played.
 #[derive(Clone, Default)]
-pub(crate) struct Played(Arc<AtomicU64>);
+pub(crate) struct BlockCount(Arc<AtomicU64>);
 
-impl Played {
+impl BlockCount {
     /// So many.
-    pub(crate) fn blocks(&self) -> u64 {
+    pub(crate) fn get(&self) -> u64 {
         // Relaxed: the count is all there is.
         self.0.load(Ordering::Relaxed)
     }
 }
 
-impl Deck {
+impl RecordingPlayer {
     /// Only the player, so far.
     pub(crate) fn new(player: EngineCallback) -> Self {
         Self {
             player,
-            feed: None,
-            head: None,
-            blocks: Played::default(),
+            input: None,
+            recorder: None,
+            block_counter: BlockCount::default(),
         }
     }
 
     /// Hears `source` in place of the device.
-    pub(crate) fn hear(
+    pub(crate) fn set_input(
         &mut self,
-        source: Source,
+        source: InputFile,
         inputs: u16,
         beat: (Frames, u32),
-    ) -> Result<Feeder, Failure> {
-        let (end, feeder) = feed(source, inputs, beat).map_err(|error| no_thread(&error))?;
-        self.feed = Some(end);
+    ) -> Result<FileInputHandle, Failure> {
+        let (end, feeder) =
+            start_file_input(source, inputs, beat).map_err(|error| no_thread(&error))?;
+        self.input = Some(end);
         Ok(feeder)
     }
 
     /// Records what is heard, `frames` frames at most.
-    pub(crate) fn record(
+    pub(crate) fn start_recording(
         &mut self,
         writer: Writer,
         channels: u16,
         beat: (Frames, u32),
         frames: Option<u64>,
-    ) -> Result<Tape, Failure> {
-        let begun = record(writer, channels, beat, frames);
+    ) -> Result<RecorderHandle, Failure> {
+        let begun = start_recorder(writer, channels, beat, frames);
         let (head, tape) = begun.map_err(|error| no_thread(&error))?;
-        self.head = Some(head);
+        self.recorder = Some(head);
         Ok(tape)
     }
 
     /// The count, to be read while it plays.
-    pub(crate) fn played(&self) -> Played {
-        self.blocks.clone()
+    pub(crate) fn block_count(&self) -> BlockCount {
+        self.block_counter.clone()
     }
 }
 
-impl AudioCallback for Deck {
+impl AudioCallback for RecordingPlayer {
     fn process(&mut self, beat: CallbackInfo, inputs: &[&[f32]], outputs: &mut [&mut [f32]]) {
-        match &mut self.feed {
-            Some(feed) => feed.with(|inputs| self.player.process(beat, inputs, outputs)),
+        match &mut self.input {
+            Some(feed) => feed.with_block(|inputs| self.player.process(beat, inputs, outputs)),
             None => self.player.process(beat, inputs, outputs),
         }
-        if let Some(head) = &mut self.head {
-            head.keep(outputs);
+        if let Some(head) = &mut self.recorder {
+            head.push_block(outputs);
         }
         // Relaxed: as in `blocks`.
-        self.blocks.0.fetch_add(1, Ordering::Relaxed);
+        self.block_counter.0.fetch_add(1, Ordering::Relaxed);
     }
 }
 
 fn no_thread(error: &std::io::Error) -> Failure {
     Failure::failed(format!(
         "a thread for files cannot be started: {}",
-        in_full(error)
+        error_chain(error)
     ))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::load::Loaded;
+    use crate::session::load::LoadedSession;
     use check::alloc::{Counting, calls, is_installed};
     use divisi::media::SampleFormat;
     use divisi::prelude::{EngineOptions, SampleRate};
@@ -118,15 +119,15 @@ mod tests {
         heard.write(&[&[0.5; 6400]]).unwrap();
         heard.finish().unwrap();
         std::fs::write(folder.join("ear.toml"), SESSION).unwrap();
-        let loaded = Loaded::usable(&folder.join("ear.toml")).unwrap();
+        let loaded = LoadedSession::read_valid(&folder.join("ear.toml")).unwrap();
         let mut options = EngineOptions::new(block, rate);
         (options.input_channels, options.workers) = (1, 1);
-        let (engine, player) = loaded.engine(options).unwrap();
-        let mut deck = Deck::new(player);
+        let (engine, player) = loaded.make_engine(options).unwrap();
+        let mut deck = RecordingPlayer::new(player);
         let beat = (block, rate.hz());
-        let source = Source::open(&folder.join("in.wav"), rate).unwrap();
-        let feeder = deck.hear(source, 1, beat).unwrap();
-        let tape = deck.record(wav("out.wav"), 1, beat, None).unwrap();
+        let source = InputFile::open(&folder.join("in.wav"), rate).unwrap();
+        let feeder = deck.set_input(source, 1, beat).unwrap();
+        let tape = deck.start_recording(wav("out.wav"), 1, beat, None).unwrap();
         assert!(is_installed());
         let before = calls();
         for _ in 0..100 {
@@ -135,10 +136,10 @@ mod tests {
             assert_eq!(out, [0.5; 64]);
         }
         assert_eq!(calls(), before);
-        assert_eq!(deck.played().blocks(), 100);
+        assert_eq!(deck.block_count().get(), 100);
         drop((deck, engine));
-        assert_eq!(feeder.end(), (0, None));
-        assert_eq!(tape.end().unwrap(), 0);
+        assert_eq!(feeder.finish(), (0, None));
+        assert_eq!(tape.finish().unwrap(), 0);
         std::fs::remove_dir_all(folder).unwrap();
     }
 }

@@ -1,7 +1,7 @@
 //! A session from a file: read, diagnosed, shown.
 
-use crate::failure::{Failure, in_full};
-use crate::say;
+use crate::failure::{Failure, error_chain};
+use crate::output::messages;
 use divisi::graph::{Diagnostic, ParamRange, Signal, SourceSpan};
 use divisi::network::{self, session::NetworkReading};
 use divisi::plan::{Plan, PlanOptions};
@@ -13,10 +13,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// The longest session file: larger ones are a mistake, or meant to fill the memory.
-const MOST_BYTES: u64 = 256 << 20;
+const MAX_BYTES: u64 = 256 << 20;
 
 /// A session with what is needed to talk about it.
-pub(crate) struct Loaded {
+pub(crate) struct LoadedSession {
     /// What was read.
     pub(crate) session: Session,
     /// What reading it has found.
@@ -29,10 +29,10 @@ pub(crate) struct Loaded {
     source: String,
 }
 
-impl Loaded {
+impl LoadedSession {
     /// Reads `path`, whatever is wrong in it.
     pub(crate) fn read(path: &Path) -> Result<Self, Failure> {
-        let bytes = bytes(path)?;
+        let bytes = read_bytes(path)?;
         let name = path.display().to_string();
         let registry = Arc::new(divisi::registry());
         let reading = text::read_by_extension(&name, &bytes, registry.catalogue());
@@ -59,10 +59,10 @@ impl Loaded {
     }
 
     /// Reads `path`, shows what is wrong in it, and fails if it is no graph that can be used.
-    pub(crate) fn usable(path: &Path) -> Result<Self, Failure> {
-        let loaded = Self::usable_or_network(path)?;
+    pub(crate) fn read_valid(path: &Path) -> Result<Self, Failure> {
+        let loaded = Self::read_valid_or_network(path)?;
         match loaded.session.graph.is_empty() {
-            true => Err(Failure::wrong(
+            true => Err(Failure::bad_input(
                 "this session is a process network: `render` runs it over a file, `check` looks at it, `draw` draws it",
             )),
             false => Ok(loaded),
@@ -70,11 +70,11 @@ impl Loaded {
     }
 
     /// The same where a process network alone will do.
-    pub(crate) fn usable_or_network(path: &Path) -> Result<Self, Failure> {
+    pub(crate) fn read_valid_or_network(path: &Path) -> Result<Self, Failure> {
         let loaded = Self::read(path)?;
-        loaded.show(&loaded.diagnostics);
+        loaded.print_diagnostics(&loaded.diagnostics);
         if has_errors(&loaded.diagnostics) {
-            return Err(Failure::said_wrong());
+            return Err(Failure::bad_input_reported());
         }
         Ok(loaded)
     }
@@ -94,10 +94,10 @@ impl Loaded {
     }
 
     /// Shows diagnostics with the lines that they are about.
-    pub(crate) fn show(&self, diagnostics: &[Diagnostic]) {
+    pub(crate) fn print_diagnostics(&self, diagnostics: &[Diagnostic]) {
         let shown = text::render_diagnostics(&self.name, &self.source, diagnostics);
         if !shown.is_empty() {
-            say::note(shown.trim_end());
+            messages::print_note(shown.trim_end());
         }
     }
 
@@ -108,7 +108,7 @@ impl Loaded {
     }
 
     /// How many channels the session's `input` nodes listen to.
-    pub(crate) fn inputs(&self) -> u16 {
+    pub(crate) fn input_channels(&self) -> u16 {
         let nodes = self.session.graph.nodes().map(|(_, node)| node);
         let heard = nodes
             .filter(|node| node.effective_kind() == "input")
@@ -124,7 +124,7 @@ impl Loaded {
     }
 
     /// The files that the session's nodes name.
-    pub(crate) fn files(&self) -> impl Iterator<Item = PathBuf> {
+    pub(crate) fn named_files(&self) -> impl Iterator<Item = PathBuf> {
         let nodes = self.session.graph.nodes();
         nodes.flat_map(|(_, node)| {
             let kind = self.registry.catalogue().get(node.effective_kind());
@@ -135,7 +135,7 @@ impl Loaded {
     }
 
     /// An engine for the session; what is wrong with it is shown.
-    pub(crate) fn engine(
+    pub(crate) fn make_engine(
         &self,
         mut options: EngineOptions,
     ) -> Result<(Engine, EngineCallback), Failure> {
@@ -143,10 +143,10 @@ impl Loaded {
         let graph = self.session.graph.clone();
         Engine::new(graph, self.registry.clone(), options).map_err(|error| match error {
             EngineError::Graph(wrong) => {
-                self.show(&wrong);
-                Failure::said_wrong()
+                self.print_diagnostics(&wrong);
+                Failure::bad_input_reported()
             }
-            other => Failure::failed(in_full(&other)),
+            other => Failure::failed(error_chain(&other)),
         })
     }
 }
@@ -157,7 +157,7 @@ pub(crate) fn has_errors(diagnostics: &[Diagnostic]) -> bool {
 }
 
 /// How many output channels a plan has.
-pub(crate) fn outputs(plan: &Plan) -> u16 {
+pub(crate) fn output_channels(plan: &Plan) -> u16 {
     let channels = plan
         .output_channels
         .iter()
@@ -165,25 +165,25 @@ pub(crate) fn outputs(plan: &Plan) -> u16 {
     channels.max().unwrap_or(0)
 }
 
-fn bytes(path: &Path) -> Result<Vec<u8>, Failure> {
+fn read_bytes(path: &Path) -> Result<Vec<u8>, Failure> {
     let refuse = |error: std::io::Error| {
         let name = path.display();
-        Failure::wrong(format!("cannot read {name}: {error}"))
+        Failure::bad_input(format!("cannot read {name}: {error}"))
     };
     let mut file = File::open(path).map_err(refuse)?;
     if file.metadata().map_err(refuse)?.is_dir() {
         let name = path.display();
-        return Err(Failure::wrong(format!(
+        return Err(Failure::bad_input(format!(
             "{name} is a folder: name a session in it, one that ends in .ag or .toml"
         )));
     }
     let mut bytes = Vec::new();
-    let limited = (&mut file).take(MOST_BYTES + 1);
+    let limited = (&mut file).take(MAX_BYTES + 1);
     { limited }.read_to_end(&mut bytes).map_err(refuse)?;
-    if bytes.len() as u64 > MOST_BYTES {
-        let most = MOST_BYTES >> 20;
+    if bytes.len() as u64 > MAX_BYTES {
+        let most = MAX_BYTES >> 20;
         let name = path.display();
-        return Err(Failure::wrong(format!(
+        return Err(Failure::bad_input(format!(
             "{name} is too large: a session has at most {most} MiB"
         )));
     }

@@ -1,11 +1,11 @@
 //! What a run shows of itself afterwards: a trace that Perfetto opens, and its slowest cycle as a picture.
 
-use crate::failure::{Failure, in_full};
-use crate::files::extension;
-use crate::load::Loaded;
-use crate::options::How;
-use crate::outcome::cannot_write;
-use crate::say;
+use crate::failure::{Failure, error_chain};
+use crate::output::files::extension;
+use crate::output::json::write_failure;
+use crate::output::messages;
+use crate::session::load::LoadedSession;
+use crate::session::options::PlayOptions;
 use clap::Args;
 use divisi::draw;
 use divisi::prelude::{Engine, Frames, SampleRate};
@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 
 /// What to keep of a run.
 #[derive(Args)]
-pub(crate) struct Tracing {
+pub(crate) struct TraceOptions {
     /// Write who did what, when, to a file that ui.perfetto.dev opens; and the slowest cycle to OUT.slowest.svg
     #[arg(long, value_name = "OUT.json")]
     trace: Option<PathBuf>,
@@ -27,7 +27,7 @@ pub(crate) struct Tracing {
 
     /// Write the slowest cycle to this file instead: who did what, when, as a picture
     #[arg(long, value_name = "OUT.svg")]
-    slowest: Option<PathBuf>,
+    slowest_path: Option<PathBuf>,
 
     /// Take every node's time, for the report
     #[arg(long)]
@@ -35,7 +35,7 @@ pub(crate) struct Tracing {
 }
 
 /// What is kept of one run.
-pub(crate) struct Tracer {
+pub(crate) struct TraceOutput {
     /// What played, in a few words.
     about: String,
     file: Option<(PathBuf, TraceFile<File>)>,
@@ -44,28 +44,28 @@ pub(crate) struct Tracer {
     has_told: bool,
 }
 
-impl Tracing {
+impl TraceOptions {
     /// Whether the engine must take times.
     pub(crate) fn is_on(&self) -> bool {
-        self.times || self.trace.is_some() || self.slowest.is_some()
+        self.times || self.trace.is_some() || self.slowest_path.is_some()
     }
 
     /// Refuses names that promise something else, and files of the session. Nothing is written yet.
-    pub(crate) fn check(&self, how: &How, loaded: &Loaded) -> Result<(), Failure> {
+    pub(crate) fn check(&self, how: &PlayOptions, loaded: &LoadedSession) -> Result<(), Failure> {
         let wanted = [
             (&self.trace, "json", "a trace"),
-            (&self.slowest, "svg", "a picture"),
+            (&self.slowest_path, "svg", "a picture"),
         ];
         for (path, ending, what) in wanted {
             let Some(path) = path else { continue };
             if extension(path) != ending {
                 let told = format!("{}: {what} ends in .{ending}", path.display());
-                return Err(Failure::wrong(told));
+                return Err(Failure::bad_input(told));
             }
-            how.keep_apart(loaded, path)?;
+            how.check_output(loaded, path)?;
         }
-        match self.slowest() {
-            Some(path) => how.keep_apart(loaded, &path),
+        match self.slowest_path() {
+            Some(path) => how.check_output(loaded, &path),
             None => Ok(()),
         }
     }
@@ -74,9 +74,9 @@ impl Tracing {
     /// late.
     pub(crate) fn open(
         &self,
-        how: &How,
+        how: &PlayOptions,
         (scheduler, block, rate): (&str, Frames, SampleRate),
-    ) -> Result<Tracer, Failure> {
+    ) -> Result<TraceOutput, Failure> {
         let session = how.file.file_name().unwrap_or_default().to_string_lossy();
         let (block, hz) = (block.0, rate.hz());
         let about = format!("divisi: {session}, {scheduler}, {block} frames at {hz} Hz");
@@ -86,14 +86,14 @@ impl Tracing {
         };
         let file = self.trace.as_ref().map(|path| {
             let begun = File::create(path).and_then(|file| TraceFile::new(file, &about, room));
-            let begun = begun.map_err(|error| cannot_write(path, &error))?;
+            let begun = begun.map_err(|error| write_failure(path, &error))?;
             Ok((path.clone(), begun))
         });
-        let slowest = self.slowest().map(|path| match File::create(&path) {
+        let slowest = self.slowest_path().map(|path| match File::create(&path) {
             Ok(file) => Ok((path, file)),
-            Err(error) => Err(cannot_write(&path, &error)),
+            Err(error) => Err(write_failure(&path, &error)),
         });
-        Ok(Tracer {
+        Ok(TraceOutput {
             about,
             file: file.transpose()?,
             slowest: slowest.transpose()?,
@@ -103,17 +103,17 @@ impl Tracing {
     }
 
     /// Where the slowest cycle goes: beside the trace where nobody says.
-    fn slowest(&self) -> Option<PathBuf> {
+    fn slowest_path(&self) -> Option<PathBuf> {
         let beside = |trace: &PathBuf| trace.with_extension("slowest.svg");
-        self.slowest
+        self.slowest_path
             .clone()
             .or_else(|| self.trace.as_ref().map(beside))
     }
 }
 
-impl Tracer {
+impl TraceOutput {
     /// Looks after the engine, and writes what has come. What the user is to be told of it, once.
-    pub(crate) fn tend(&mut self, engine: &mut Engine) -> Option<String> {
+    pub(crate) fn update(&mut self, engine: &mut Engine) -> Option<String> {
         let Some((path, file)) = &mut self.file else {
             engine.update();
             return None;
@@ -132,26 +132,28 @@ impl Tracer {
     }
 
     /// Writes the rest, and the picture. The half that plays must be gone.
-    pub(crate) fn end(mut self, engine: &mut Engine) -> Result<(), Failure> {
+    pub(crate) fn finish(mut self, engine: &mut Engine) -> Result<(), Failure> {
         // Twice: the last cycle is put together when all that belongs to it has come.
         for _ in 0..2 {
-            if let Some(told) = self.tend(engine) {
-                say::note(&told);
+            if let Some(told) = self.update(engine) {
+                messages::print_note(&told);
             }
         }
         let picture = match &mut self.slowest {
-            Some((path, file)) => picture(path, file, &self.about, engine),
+            Some((path, file)) => write_slowest_cycle(path, file, &self.about, engine),
             None => Ok(()),
         };
         if let Some((path, file)) = self.file {
-            let written = file.finish().map_err(|error| cannot_write(&path, &error))?;
+            let written = file
+                .finish()
+                .map_err(|error| write_failure(&path, &error))?;
             let (path, cycles) = (path.display(), written.cycles);
             let all = cycles + written.skipped;
             let share = match written.skipped {
                 0 => format!("all {cycles} cycles"),
                 _ => format!("{cycles} of {all} cycles"),
             };
-            say::note(&format!(
+            messages::print_note(&format!(
                 "{path}: {share}; open it at https://ui.perfetto.dev"
             ));
         }
@@ -160,19 +162,24 @@ impl Tracer {
 }
 
 /// Draws the slowest cycle.
-fn picture(path: &Path, file: &mut File, about: &str, engine: &Engine) -> Result<(), Failure> {
+fn write_slowest_cycle(
+    path: &Path,
+    file: &mut File,
+    about: &str,
+    engine: &Engine,
+) -> Result<(), Failure> {
     let Some(slowest) = engine.slowest() else {
-        say::note(&format!(
+        messages::print_note(&format!(
             "{}: no cycle was seen whole, so there is none",
             path.display()
         ));
-        return std::fs::remove_file(path).map_err(|error| Failure::failed(in_full(&error)));
+        return std::fs::remove_file(path).map_err(|error| Failure::failed(error_chain(&error)));
     };
     let svg = draw::gantt(&slowest.gantt(about)).svg();
     file.write_all(svg.as_bytes())
-        .map_err(|error| cannot_write(path, &error))?;
+        .map_err(|error| write_failure(path, &error))?;
     let (number, took) = (slowest.number, slowest.duration().0 as f64 / 1e3);
-    say::note(&format!(
+    messages::print_note(&format!(
         "{}: cycle {number}, the slowest, {took:.1} µs",
         path.display()
     ));

@@ -26,7 +26,7 @@ pub(crate) fn table<const N: usize>(
 }
 
 /// A time as people read it.
-pub(crate) fn time(time: Nanos) -> String {
+pub(crate) fn format_time(time: Nanos) -> String {
     match time.0 {
         ns @ ..10_000 => format!("{ns} ns"),
         ns @ ..10_000_000 => format!("{:.1} µs", ns as f64 / 1e3),

@@ -1,8 +1,8 @@
 //! Pictures, written as their files' names say.
 
-use crate::failure::{Failure, in_full};
-use crate::files::extension;
-use crate::outcome::cannot_write;
+use crate::failure::{Failure, error_chain};
+use crate::output::files::extension;
+use crate::output::json::write_failure;
 use divisi::draw::Picture;
 use std::path::Path;
 
@@ -16,22 +16,24 @@ pub(crate) fn write_picture(path: &Path, picture: &Picture) -> Result<(), Failur
         "pdf" => picture.pdf(),
         "png" => {
             let drawn = picture.png_within_limit(SCALE);
-            drawn.map_err(|error| Failure::failed(in_full(&error)))?.0
+            drawn
+                .map_err(|error| Failure::failed(error_chain(&error)))?
+                .0
         }
-        _ => return Err(no_picture(path)),
+        _ => return Err(unknown_picture_format(path)),
     };
-    std::fs::write(path, bytes).map_err(|error| cannot_write(path, &error))
+    std::fs::write(path, bytes).map_err(|error| write_failure(path, &error))
 }
 
 /// Refuses a name that is no picture's, before the work and not after it.
-pub(crate) fn is_picture(path: &Path) -> Result<(), Failure> {
+pub(crate) fn check_picture_name(path: &Path) -> Result<(), Failure> {
     match extension(path).as_str() {
         "svg" | "pdf" | "png" => Ok(()),
-        _ => Err(no_picture(path)),
+        _ => Err(unknown_picture_format(path)),
     }
 }
 
-fn no_picture(path: &Path) -> Failure {
+fn unknown_picture_format(path: &Path) -> Failure {
     let told = format!("{}: a picture ends in .svg, .pdf or .png", path.display());
-    Failure::wrong(told)
+    Failure::bad_input(told)
 }

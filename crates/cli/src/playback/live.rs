@@ -1,34 +1,34 @@
 //! While it plays: the engine is looked after, the user is listened to, and the end is found.
 
-use crate::deck::Played;
-use crate::failure::{Failure, in_full};
-use crate::feed::Feeder;
+use crate::failure::{Failure, error_chain};
 use crate::interrupt::Interrupt;
-use crate::progress::Progress;
-use crate::say;
-use crate::tape::Tape;
-use crate::trace::Tracer;
-use crate::watch::Watch;
+use crate::output::messages;
+use crate::output::progress::Progress;
+use crate::playback::file_input::FileInputHandle;
+use crate::playback::recorder::RecorderHandle;
+use crate::playback::recording_player::BlockCount;
+use crate::playback::trace::TraceOutput;
+use crate::watch::LiveView;
 use divisi::driver::{DriverState, RunningDriver};
 use divisi::prelude::Engine;
 use std::time::Duration;
 
 /// How often the engine is looked after.
-const TICK: Duration = Duration::from_millis(5);
+const UPDATE_INTERVAL: Duration = Duration::from_millis(5);
 
 /// What is read and written beside a live run.
 #[derive(Default)]
-pub(crate) struct Files {
-    pub(crate) tape: Option<Tape>,
-    pub(crate) feeder: Option<Feeder>,
+pub(crate) struct OutputFiles {
+    pub(crate) tape: Option<RecorderHandle>,
+    pub(crate) feeder: Option<FileInputHandle>,
 }
 
 /// One live run.
-pub(crate) struct Live<'a> {
+pub(crate) struct LiveSession<'a> {
     pub(crate) engine: &'a mut Engine,
-    pub(crate) tracer: &'a mut Tracer,
+    pub(crate) tracer: &'a mut TraceOutput,
     pub(crate) running: &'a dyn RunningDriver,
-    pub(crate) played: Played,
+    pub(crate) played: BlockCount,
     /// Frames in a block, and a second.
     pub(crate) block: u64,
     pub(crate) rate_hz: u32,
@@ -39,18 +39,18 @@ pub(crate) struct Live<'a> {
 }
 
 /// What the user sees while it plays.
-enum Face {
+enum ProgressView {
     Line(Progress),
-    View(Watch),
+    View(LiveView),
 }
 
-impl Face {
+impl ProgressView {
     /// Says something beside.
     fn note(&mut self, text: &str) {
         match self {
             Self::Line(progress) => {
-                progress.end();
-                say::note(text);
+                progress.clear();
+                messages::print_note(text);
             }
             Self::View(watch) => watch.note(text),
         }
@@ -64,46 +64,46 @@ impl Face {
     }
 }
 
-impl Live<'_> {
+impl LiveSession<'_> {
     /// Plays until it ends by itself, the user ends it, or the driver does: then says why.
-    pub(crate) fn play(mut self, files: &Files, interrupt: &Interrupt) -> Result<(), Failure> {
-        let mut face = self.face();
+    pub(crate) fn run(mut self, files: &OutputFiles, interrupt: &Interrupt) -> Result<(), Failure> {
+        let mut face = self.make_view();
         let mut told = 0;
         let mut tape_ran = files.tape.is_some();
-        while !interrupt.is_asked() {
-            let frames = self.played.blocks() * self.block;
+        while !interrupt.is_requested() {
+            let frames = self.played.get() * self.block;
             if self.frames.is_some_and(|all| frames >= all) {
                 break;
             }
             if let DriverState::Ended { reason } = self.running.state() {
                 return Err(Failure::failed(reason));
             }
-            if let Some(told) = self.tracer.tend(self.engine) {
+            if let Some(told) = self.tracer.update(self.engine) {
                 face.note(&told);
             }
-            if tape_ran && files.tape.as_ref().is_some_and(Tape::has_ended) {
+            if tape_ran && files.tape.as_ref().is_some_and(RecorderHandle::is_finished) {
                 tape_ran = false;
                 face.note("the recording has ended early; it plays on");
             }
-            self.tell_quarantined(&mut told, &mut face);
+            self.report_quarantined(&mut told, &mut face);
             face.show(self.engine, frames);
-            std::thread::sleep(TICK);
+            std::thread::sleep(UPDATE_INTERVAL);
         }
         Ok(())
     }
 
-    fn face(&mut self) -> Face {
+    fn make_view(&mut self) -> ProgressView {
         match self.watched.take() {
             Some((title, facts)) => {
                 let workers = self.engine.workers();
-                Face::View(Watch::begin(title, facts, workers, self.rate_hz))
+                ProgressView::View(LiveView::new(title, facts, workers, self.rate_hz))
             }
-            None => Face::Line(Progress::new(self.rate_hz, self.frames)),
+            None => ProgressView::Line(Progress::new(self.rate_hz, self.frames)),
         }
     }
 
     /// Says once of each node that it was taken out.
-    fn tell_quarantined(&mut self, told: &mut usize, face: &mut Face) {
+    fn report_quarantined(&mut self, told: &mut usize, face: &mut ProgressView) {
         for what in self.engine.quarantined().iter().skip(*told) {
             face.note(what);
             *told += 1;
@@ -111,26 +111,26 @@ impl Live<'_> {
     }
 }
 
-impl Files {
+impl OutputFiles {
     /// Ends both, and says what did not go well. The half that plays must be gone.
     pub(crate) fn end(self) -> Result<(), Failure> {
         if let Some(feeder) = self.feeder {
-            let (missing, damage) = feeder.end();
+            let (missing, damage) = feeder.finish();
             if missing > 0 {
-                say::note(&format!(
+                messages::print_note(&format!(
                     "the input came too late for {missing} blocks: the disk is slow"
                 ));
             }
             if let Some(damage) = damage {
-                say::note(&format!("{damage}; it was silent from there on"));
+                messages::print_note(&format!("{damage}; it was silent from there on"));
             }
         }
         let Some(tape) = self.tape else { return Ok(()) };
         let lost = tape
-            .end()
-            .map_err(|error| Failure::failed(in_full(&error)))?;
+            .finish()
+            .map_err(|error| Failure::failed(error_chain(&error)))?;
         if lost > 0 {
-            say::note(&format!(
+            messages::print_note(&format!(
                 "{lost} blocks are silent in the recording: the disk is slow"
             ));
         }

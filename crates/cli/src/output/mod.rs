@@ -1,0 +1,8 @@
+//! Output to people and programs: messages, tables, progress, JSON and files.
+
+pub(crate) mod files;
+pub(crate) mod json;
+pub(crate) mod messages;
+pub(crate) mod picture;
+pub(crate) mod progress;
+pub(crate) mod table;

@@ -1,0 +1,6 @@
+//! The session that a command works on: its file, its options, its costs and its latencies.
+
+pub(crate) mod costs_store;
+pub(crate) mod latencies;
+pub(crate) mod load;
+pub(crate) mod options;
