@@ -29,44 +29,36 @@ impl Add for ErrorCounts {
     }
 }
 
-/// The same counts while workers add to them.
+/// A kind of error that is counted.
+#[derive(Clone, Copy)]
+pub(crate) enum ErrorKind {
+    LateResult,
+    NodeFault,
+    NonFiniteSample,
+    LostEvent,
+}
+
+/// The same counts while workers add to them, by [`ErrorKind`].
 ///
 /// Every access is `Relaxed`: a count is only read, and no other memory depends on it.
 #[derive(Default)]
-pub(crate) struct ErrorCounters {
-    late_results: AtomicU64,
-    node_faults: AtomicU64,
-    non_finite_samples: AtomicU64,
-    lost_events: AtomicU64,
-}
+pub(crate) struct ErrorCounters([AtomicU64; 4]);
 
 impl ErrorCounters {
-    pub(crate) fn add_late_result(&self) {
-        self.late_results.fetch_add(1, Ordering::Relaxed);
-    }
-
-    pub(crate) fn add_node_fault(&self) {
-        self.node_faults.fetch_add(1, Ordering::Relaxed);
-    }
-
-    pub(crate) fn add_non_finite_samples(&self, samples: u64) {
-        self.non_finite_samples
-            .fetch_add(samples, Ordering::Relaxed);
-    }
-
-    /// Adds `events`. Writes nothing if there are none: most steps lose none, and the cache line is shared.
-    pub(crate) fn add_lost_events(&self, events: u64) {
-        if events > 0 {
-            self.lost_events.fetch_add(events, Ordering::Relaxed);
+    /// Counts `errors` errors. Writes nothing if there are none: most steps have none, and the cache line is shared.
+    pub(crate) fn add(&self, kind: ErrorKind, errors: u64) {
+        if errors > 0 {
+            self.0[kind as usize].fetch_add(errors, Ordering::Relaxed);
         }
     }
 
     pub(crate) fn read(&self) -> ErrorCounts {
+        let count = |kind: ErrorKind| self.0[kind as usize].load(Ordering::Relaxed);
         ErrorCounts {
-            late_results: self.late_results.load(Ordering::Relaxed),
-            node_faults: self.node_faults.load(Ordering::Relaxed),
-            non_finite_samples: self.non_finite_samples.load(Ordering::Relaxed),
-            lost_events: self.lost_events.load(Ordering::Relaxed),
+            late_results: count(ErrorKind::LateResult),
+            node_faults: count(ErrorKind::NodeFault),
+            non_finite_samples: count(ErrorKind::NonFiniteSample),
+            lost_events: count(ErrorKind::LostEvent),
         }
     }
 }

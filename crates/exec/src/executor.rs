@@ -1,7 +1,6 @@
 //! The interface of all executors.
 
-use crate::cycle::info::{CycleInfo, CycleResult};
-use crate::cycle::watchdog::Watchdog;
+use crate::cycle::{CycleInfo, CycleResult, Watchdog};
 use crate::errors::ErrorCounts;
 use graph::NodeId;
 use processor::Event;

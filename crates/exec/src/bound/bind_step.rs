@@ -19,57 +19,23 @@ use std::cell::UnsafeCell;
 use std::collections::HashSet;
 use std::sync::Arc;
 
-type EventBuffers = [UnsafeCell<RawEvents>];
-
-/// Binds steps. Collects the tables that their ports point into.
+/// Binds steps, and collects the tables that their ports point into.
 pub(super) struct StepBinder<'a> {
-    plan: &'a Plan,
-    processors: &'a ProcessorPool,
-    arena: &'a Arena,
-    silence: RawChannel,
-    events: &'a EventBuffers,
-    lines: &'a [Arc<RingMemory>],
-    stage_buffers: &'a [Arc<StageBufferMemory>],
-    aligners: &'a mut AlignerLines,
+    pub(super) plan: &'a Plan,
+    pub(super) processors: &'a ProcessorPool,
+    pub(super) arena: &'a Arena,
+    pub(super) silence: RawChannel,
+    pub(super) events: &'a [UnsafeCell<RawEvents>],
+    pub(super) lines: &'a [Arc<RingMemory>],
+    pub(super) stage_buffers: &'a [Arc<StageBufferMemory>],
+    pub(super) aligners: &'a mut AlignerLines,
     /// The nodes that have duplicates.
-    with_copies: HashSet<NodeId>,
-    channels: Table<RawChannel>,
-    ports: Table<RawPort>,
+    pub(super) with_copies: HashSet<NodeId>,
+    pub(super) channels: Table<RawChannel>,
+    pub(super) ports: Table<RawPort>,
 }
 
-impl<'a> StepBinder<'a> {
-    pub(super) fn new(
-        plan: &'a Plan,
-        processors: &'a ProcessorPool,
-        (arena, silence): (&'a Arena, RawChannel),
-        (events, lines, stage_buffers): (
-            &'a EventBuffers,
-            &'a [Arc<RingMemory>],
-            &'a [Arc<StageBufferMemory>],
-        ),
-        aligners: &'a mut AlignerLines,
-    ) -> Self {
-        let copies = plan.steps.iter().filter(|step| step.copy > 0);
-        Self {
-            plan,
-            processors,
-            arena,
-            silence,
-            events,
-            lines,
-            stage_buffers,
-            aligners,
-            with_copies: copies.filter_map(|step| node_of(step.op)).collect(),
-            channels: Table::new(count_channels(plan), silence),
-            ports: Table::new(plan.inputs.len() + plan.outputs.len(), RawPort::new(&[])),
-        }
-    }
-
-    /// The tables of channels and ports, which must live as long as the steps.
-    pub(super) fn into_tables(self) -> (Table<RawChannel>, Table<RawPort>) {
-        (self.channels, self.ports)
-    }
-
+impl StepBinder<'_> {
     pub(super) fn bind(&mut self, step: &Step) -> BoundStep {
         let node = node_of(step.op);
         let (runs_node, line) = match step.op {
@@ -246,7 +212,7 @@ pub(super) fn slot(arena: &Arena, slot: SlotId) -> RawChannel {
 }
 
 /// Number of channels of all ports of all steps. Their table must not move once ports point into it.
-fn count_channels(plan: &Plan) -> usize {
+pub(super) fn count_channels(plan: &Plan) -> usize {
     let steps = || plan.steps.iter().chain(&plan.loop_steps);
     let inputs = steps().flat_map(|s| s.inputs.of(&plan.inputs));
     let outputs = steps().flat_map(|s| s.outputs.of(&plan.outputs));
@@ -261,7 +227,7 @@ fn count_channels(plan: &Plan) -> usize {
     inputs.chain(outputs).sum()
 }
 
-fn node_of(op: StepOp) -> Option<NodeId> {
+pub(super) fn node_of(op: StepOp) -> Option<NodeId> {
     match op {
         StepOp::Process { node, .. }
         | StepOp::WriteLine { node, .. }

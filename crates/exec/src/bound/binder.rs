@@ -1,17 +1,18 @@
 //! From a plan to a bound plan: every index becomes a place in memory. All allocation of an executor happens here.
 
-use super::bind_step::{StepBinder, slot};
+use super::bind_step::{StepBinder, count_channels, node_of, slot};
 use super::delay_lines::DelayLines;
-use super::plan::{BoundPlan, PlanMemory, SinkChannel, StepIndex};
+use super::plan::{BoundPlan, SinkChannel, StepIndex};
 use super::ring::RingMemory;
 use super::stage_buffer::StageBufferMemory;
 use super::step::BoundStep;
-use super::task::{BoundTask, Successor};
+use super::table::Table;
+use super::task::Successor;
 use crate::errors::ErrorCounters;
 use crate::processors::ProcessorPool;
 use crate::runtime::SharedRuntime;
 use plan::{EVENTS_PER_PORT, Plan, SlotId};
-use processor::RawEvents;
+use processor::{RawEvents, RawPort};
 use rt::arena::Arena;
 use std::cell::UnsafeCell;
 use std::collections::HashMap;
@@ -53,16 +54,25 @@ pub(crate) fn bind(binding: &mut Binding<'_>) -> BoundPlan {
         .map(|b| Arc::new(StageBufferMemory::new(b, plan.block)))
         .collect();
     binding.delay_lines.aligners.remove_unused();
-    let mut binder = StepBinder::new(
+    let mut binder = StepBinder {
         plan,
-        binding.processors,
-        (&arena, silence),
-        (&events, &lines, &stage_buffers),
-        &mut binding.delay_lines.aligners,
-    );
+        processors: binding.processors,
+        arena: &arena,
+        silence,
+        events: &events,
+        lines: &lines,
+        stage_buffers: &stage_buffers,
+        aligners: &mut binding.delay_lines.aligners,
+        with_copies: (plan.steps.iter())
+            .filter(|step| step.copy > 0)
+            .filter_map(|step| node_of(step.op))
+            .collect(),
+        channels: Table::new(count_channels(plan), silence),
+        ports: Table::new(plan.inputs.len() + plan.outputs.len(), RawPort::new(&[])),
+    };
     let steps: Box<[BoundStep]> = plan.steps.iter().map(|s| binder.bind(s)).collect();
     let inner: Box<[BoundStep]> = plan.loop_steps.iter().map(|s| binder.bind(s)).collect();
-    let (channels, ports) = binder.into_tables();
+    let (channels, ports) = (binder.channels, binder.ports);
     let successors = plan.task_successors.iter();
     let undated = if plan.latency_blocks > 0 {
         MAX_UNDATED
@@ -75,9 +85,9 @@ pub(crate) fn bind(binding: &mut Binding<'_>) -> BoundPlan {
         step_of_node: step_of_node(&steps, &inner),
         copies: copies(&steps),
         undated: UnsafeCell::new(Vec::with_capacity(undated)),
-        tasks: plan.tasks.iter().map(BoundTask::from).collect(),
+        tasks: plan.tasks.as_slice().into(),
         successors: successors
-            .map(|t| Successor::new(*t, &plan.tasks[t.0 as usize]))
+            .map(|t| Successor::new(t.0, &plan.tasks[t.0 as usize]))
             .collect(),
         sinks: sinks(plan, &arena),
         deferred: deferred_jobs(&steps, &inner),
@@ -87,13 +97,7 @@ pub(crate) fn bind(binding: &mut Binding<'_>) -> BoundPlan {
         device_inputs: (0..inputs)
             .map(|i| slot(&arena, SlotId(plan.slots + 1 + i)))
             .collect(),
-        _memory: PlanMemory {
-            _channels: channels,
-            _ports: ports,
-            _events: events,
-            _lines: lines,
-            _arena: arena,
-        },
+        _memory: (arena, channels, ports, events, lines),
     };
     bound.reset_pending();
     bound

@@ -4,7 +4,7 @@
 //!
 //! ```text
 //! BoundPlan
-//! ├─ tasks ──────────> BoundTask      steps from..to, successors
+//! ├─ tasks ──────────> plan::Task     its steps, its successors
 //! ├─ successors ─────> Successor      task, its first step (where its count is), its dependencies
 //! ├─ steps ──────────> BoundStep      one for each step of the plan, 128 bytes
 //! ├─ inner ──────────> BoundStep      the steps inside loops
@@ -27,13 +27,24 @@
 //! | [`stage_buffer`] | buffers between pipeline stages |
 //! | [`table`] | rows that never move |
 
-pub(crate) mod aligner;
+mod aligner;
 mod bind_step;
-pub(crate) mod binder;
-pub(crate) mod delay_lines;
-pub(crate) mod plan;
+mod binder;
+mod delay_lines;
+mod plan;
 pub(crate) mod ring;
-pub(crate) mod stage_buffer;
-pub(crate) mod step;
-pub(crate) mod table;
-pub(crate) mod task;
+mod stage_buffer;
+mod step;
+mod table;
+mod task;
+
+pub(crate) use aligner::{AlignerOp, DelayTap, LineState, NEVER};
+pub use binder::Binding;
+pub(crate) use binder::bind;
+pub use delay_lines::DelayLines;
+pub(crate) use plan::{BoundPlan, StepIndex};
+pub(crate) use stage_buffer::StageBufferMemory;
+pub(crate) use step::{
+    BoundStep, EVENTS_PER_STEP, Operation, PipelineLag, StepState, Sum, UNDATED,
+};
+pub(crate) use task::Successor;

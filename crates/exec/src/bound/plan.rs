@@ -3,9 +3,10 @@
 use super::ring::RingMemory;
 use super::step::{BoundStep, Operation};
 use super::table::Table;
-use super::task::{BoundTask, Successor};
-use crate::errors::ErrorCounters;
+use super::task::Successor;
+use crate::errors::{ErrorCounters, ErrorKind};
 use graph::NodeId;
+use plan::Task;
 use processor::{RawChannel, RawEvents, RawPort};
 use rt::arena::Arena;
 use rt::countdown::Countdown;
@@ -23,7 +24,7 @@ pub(crate) struct BoundPlan {
     pub(crate) steps: Box<[BoundStep]>,
     /// The steps inside loops.
     pub(crate) inner: Box<[BoundStep]>,
-    pub(crate) tasks: Box<[BoundTask]>,
+    pub(crate) tasks: Box<[Task]>,
     pub(crate) successors: Box<[Successor]>,
     pub(crate) sinks: Box<[SinkChannel]>,
     /// By node: the step of its processor.
@@ -39,6 +40,16 @@ pub(crate) struct BoundPlan {
     pub(crate) _memory: PlanMemory,
 }
 
+/// The memory that steps point into: slots, channels, ports, event buffers and delay lines. Kept alive here, and never read
+/// through here.
+pub(crate) type PlanMemory = (
+    Arena,
+    Table<RawChannel>,
+    Table<RawPort>,
+    Box<[UnsafeCell<RawEvents>]>,
+    Vec<Arc<RingMemory>>,
+);
+
 /// A step of the plan, or a step inside a loop.
 #[derive(Clone, Copy)]
 pub(crate) enum StepIndex {
@@ -50,15 +61,6 @@ pub(crate) enum StepIndex {
 pub(crate) struct SinkChannel {
     pub(crate) output: u16,
     pub(crate) from: RawChannel,
-}
-
-/// The memory that steps point into. Kept alive here, and never read through here.
-pub(crate) struct PlanMemory {
-    pub(crate) _arena: Arena,
-    pub(crate) _channels: Table<RawChannel>,
-    pub(crate) _ports: Table<RawPort>,
-    pub(crate) _events: Box<[UnsafeCell<RawEvents>]>,
-    pub(crate) _lines: Vec<Arc<RingMemory>>,
 }
 
 // SAFETY: everything that its pointers lead to is owned by the plan or kept alive by its `Arc`s, and nothing of it
@@ -77,8 +79,7 @@ impl BoundPlan {
     /// The tasks that wait for `task`.
     #[inline]
     pub(crate) fn successors(&self, task: u32) -> &[Successor] {
-        let (from, to) = self.tasks[task as usize].successors;
-        &self.successors[from as usize..to as usize]
+        self.tasks[task as usize].successors.of(&self.successors)
     }
 
     /// Counts `task` as done for each of its successors and returns those that are ready now.
@@ -96,22 +97,21 @@ impl BoundPlan {
     /// Number of tasks that `task` still waits for in this cycle. The strategy decides how it counts.
     #[inline]
     pub(crate) fn pending(&self, task: u32) -> &Countdown {
-        let first = self.tasks[task as usize].from;
+        let first = self.tasks[task as usize].steps.start;
         &self.steps[first as usize].pending
     }
 
     /// The tasks that wait for no other.
     pub(crate) fn sources(&self) -> impl Iterator<Item = u32> + '_ {
         let tasks = (0..).zip(&self.tasks);
-        tasks.filter(|(_, t)| t.dependencies == 0).map(|(i, _)| i)
+        tasks.filter(|(_, t)| t.activation == 0).map(|(i, _)| i)
     }
 
     /// Sets the pending count of every task to all its dependencies.
     pub(crate) fn reset_pending(&self) {
         for task in &self.tasks {
-            self.steps[task.from as usize]
-                .pending
-                .reset(task.dependencies);
+            let first = &self.steps[task.steps.start as usize];
+            first.pending.reset(task.activation);
         }
     }
 
@@ -172,7 +172,7 @@ impl BoundPlan {
 
     fn quarantine_entry(&self, step: &BoundStep) {
         if step.cold.processor.as_ref().is_some_and(|p| p.quarantine()) {
-            self.errors.add_node_fault();
+            self.errors.add(ErrorKind::NodeFault, 1);
         }
     }
 

@@ -1,17 +1,4 @@
-//! Tasks: runs of steps that a strategy gives to workers as a whole.
-
-/// A run of steps. One worker runs all of them, in order.
-#[derive(Clone, Copy)]
-pub(crate) struct BoundTask {
-    /// First step.
-    pub(crate) from: u32,
-    /// Step after the last one.
-    pub(crate) to: u32,
-    /// Range of its successors in `BoundPlan::successors`.
-    pub(crate) successors: (u32, u32),
-    /// Number of tasks that it waits for in each cycle.
-    pub(crate) dependencies: u32,
-}
+//! The tasks that wait for another one.
 
 /// A task that waits for another one.
 ///
@@ -26,21 +13,10 @@ pub(crate) struct Successor {
     pub(crate) dependencies: u32,
 }
 
-impl From<&plan::Task> for BoundTask {
-    fn from(task: &plan::Task) -> Self {
-        Self {
-            from: task.steps.start,
-            to: task.steps.end,
-            successors: (task.successors.start, task.successors.end),
-            dependencies: task.activation,
-        }
-    }
-}
-
 impl Successor {
-    pub(crate) fn new(id: plan::TaskId, task: &plan::Task) -> Self {
+    pub(crate) fn new(id: u32, task: &plan::Task) -> Self {
         Self {
-            task: id.0,
+            task: id,
             first_step: task.steps.start,
             dependencies: task.activation,
         }

@@ -7,7 +7,7 @@
 //! counts as overdue only if it was published before the cycle was abandoned, or is seen for longer than [`CONFIRM_AFTER`].
 
 use super::context::CycleContext;
-use crate::bound::step::Operation;
+use crate::bound::Operation;
 use rt::stamp::TickScale;
 use std::sync::atomic::Ordering;
 use units::Nanos;

@@ -1,10 +1,11 @@
 //! [`CycleContext`]: what the threads of one executor share in every cycle.
 
+use super::idle_plan::IdlePlan;
 use super::info::CycleInfo;
 use super::slot::{WorkerSlots, worker_slots};
-use crate::bound::binder::{Binding, bind};
-use crate::bound::plan::BoundPlan;
-use crate::runtime::SharedRuntime;
+use crate::bound::{Binding, BoundPlan, bind};
+use crate::errors::ErrorKind;
+use crate::runtime::{Acquired, SharedRuntime};
 use processor::ProcessServices;
 use rt::progress::CycleProgress;
 use std::sync::Arc;
@@ -29,6 +30,22 @@ impl CycleContext {
             slots: worker_slots(workers),
             progress: CycleProgress::default(),
         }
+    }
+
+    /// Makes this executor the owner of the runtime. Returns false if another one is.
+    pub(crate) fn acquire_runtime(&self) -> bool {
+        match self.runtime.try_acquire(self.id) {
+            Acquired::Refused => return false,
+            // SAFETY: the runtime is ours, and no task of this plan has been given out yet.
+            Acquired::Now => unsafe { IdlePlan::new(&self.plan) }.sync_quarantined(),
+            Acquired::Already => {}
+        }
+        true
+    }
+
+    /// Returns true if this executor owns the runtime.
+    pub(crate) fn owns_runtime(&self) -> bool {
+        self.runtime.is_owner(self.id)
     }
 
     /// Quarantines the processors of overdue steps, but not the steps: workers may be stuck in them. The next executor plays
@@ -66,7 +83,7 @@ impl ProcessServices for StepServices<'_> {
     }
 
     fn count_late(&self) {
-        self.context.plan.errors.add_late_result();
+        self.context.plan.errors.add(ErrorKind::LateResult, 1);
     }
 
     fn may_help(&self) -> bool {

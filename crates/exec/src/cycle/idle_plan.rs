@@ -3,9 +3,10 @@
 //! Between two cycles the callback thread copies the device's input, reads the output, and puts events into inboxes. It may
 //! reach every step then, as a worker inside a cycle reaches the step of its `StepClaim`.
 
+use super::info::CycleInfo;
 use super::slot::WorkerSlots;
-use crate::bound::plan::{BoundPlan, StepIndex};
-use crate::bound::step::{EVENTS_PER_STEP, PipelineLag, StepState, UNDATED};
+use crate::bound::{BoundPlan, EVENTS_PER_STEP, PipelineLag, StepIndex, StepState, UNDATED};
+use crate::errors::ErrorKind;
 use graph::NodeId;
 use processor::Event;
 use std::sync::Arc;
@@ -29,8 +30,15 @@ impl<'a> IdlePlan<'a> {
         unsafe { &mut *self.0.step(index).state.get() }
     }
 
+    /// Prepares the plan for the cycle of `info`: duplicates, the device's input, and the events of later pipeline stages.
+    pub(crate) fn begin_cycle(&mut self, info: &CycleInfo, inputs: &[&[f32]]) {
+        self.sync_copies();
+        self.copy_inputs(inputs);
+        self.date_events(info.position);
+    }
+
     /// Copies the device's input. Missing channels are silent.
-    pub(crate) fn copy_inputs(&mut self, inputs: &[&[f32]]) {
+    fn copy_inputs(&mut self, inputs: &[&[f32]]) {
         for (c, channel) in self.0.device_inputs.iter().enumerate() {
             // SAFETY: the slot is a block long, and no step that reads it runs.
             let to = unsafe { std::slice::from_raw_parts_mut(channel.data, self.0.block.count()) };
@@ -102,7 +110,7 @@ impl<'a> IdlePlan<'a> {
     }
 
     /// Sets the block of all undated events to the one at `position`.
-    pub(crate) fn date_events(&mut self, position: u64) {
+    fn date_events(&mut self, position: u64) {
         // SAFETY: as in `push_undated`.
         let undated = unsafe { &mut *self.0.undated.get() };
         for index in undated.drain(..) {
@@ -118,7 +126,7 @@ impl<'a> IdlePlan<'a> {
     /// Copies state and pending events from originals to their stale duplicates.
     ///
     /// Real-time: hot, as far as saving and loading are.
-    pub(crate) fn sync_copies(&mut self) {
+    fn sync_copies(&mut self) {
         for (original, copy) in &self.0.copies {
             let [from, to] = [original, copy].map(|step| &self.0.steps[*step as usize]);
             let (Some(first), Some(second)) = (&from.cold.processor, &to.cold.processor) else {
@@ -135,7 +143,7 @@ impl<'a> IdlePlan<'a> {
             to.inbox.extend_from_slice(&from.inbox);
             // SAFETY: no step is claimed, so no worker runs either processor.
             if unsafe { !second.sync_state(Arc::as_ref(first)) } && second.quarantine() {
-                self.0.errors.add_node_fault();
+                self.0.errors.add(ErrorKind::NodeFault, 1);
             }
         }
     }

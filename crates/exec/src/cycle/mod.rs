@@ -13,12 +13,22 @@
 //! | [`watchdog`] | steps that do not return, seen from a control thread |
 
 mod abandoned;
-pub(crate) mod context;
-pub(crate) mod idle_plan;
-pub(crate) mod info;
-pub(crate) mod parallel;
-pub(crate) mod slot;
-pub(crate) mod strategy;
-pub(crate) mod wait;
-pub(crate) mod watchdog;
-pub(crate) mod worker;
+mod context;
+mod idle_plan;
+mod info;
+mod parallel;
+mod slot;
+mod strategy;
+mod wait;
+mod watchdog;
+mod worker;
+
+pub(crate) use context::CycleContext;
+pub(crate) use idle_plan::IdlePlan;
+pub use info::{CycleInfo, CycleResult, CycleStatus};
+pub(crate) use parallel::ParallelExecutor;
+pub(crate) use slot::NONE;
+pub(crate) use strategy::Strategy;
+pub(crate) use wait::{Waited, stay};
+pub use watchdog::{StuckStep, Watchdog};
+pub(crate) use worker::WorkerContext;

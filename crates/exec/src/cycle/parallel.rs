@@ -7,11 +7,9 @@ use super::info::{CycleInfo, CycleResult, CycleStatus, SharedCycleInfo};
 use super::strategy::Strategy;
 use super::watchdog::Watchdog;
 use super::worker::{Resume, WorkerContext};
-use crate::bound::binder::Binding;
-use crate::bound::plan::BoundPlan;
+use crate::bound::{Binding, BoundPlan};
 use crate::errors::ErrorCounts;
 use crate::executor::Executor;
-use crate::runtime::Acquired;
 use graph::NodeId;
 use plan::{Plan, TraceEvent};
 use processor::Event;
@@ -109,23 +107,15 @@ impl<S: Strategy> ParallelExecutor<S> {
     /// Runs one cycle to its end or until it is abandoned. Returns the number of workers woken.
     fn start_and_join(&mut self, info: &CycleInfo, inputs: &[&[f32]]) -> u32 {
         let shared = &*self.shared;
-        let CycleContext {
-            plan,
-            runtime,
-            slots,
-            progress,
-            ..
-        } = &shared.context;
-        let is_traced = runtime.is_traced();
+        let (plan, progress) = (&shared.context.plan, &shared.context.progress);
+        let is_traced = shared.context.runtime.is_traced();
         let begin = if is_traced { rt::stamp::now() } else { 0 };
         // SAFETY: the last cycle is complete, or no worker is in a step of it any more (`is_clear`).
         let mut idle = unsafe { IdlePlan::new(plan) };
-        idle.quarantine_overdue(slots);
+        idle.quarantine_overdue(&shared.context.slots);
         let returned_late = self.abandoned.take_returned_late();
         returned_late.for_each(|step| idle.quarantine(step));
-        idle.sync_copies();
-        idle.copy_inputs(inputs);
-        idle.date_events(info.position);
+        idle.begin_cycle(info, inputs);
         shared.info.set(info, is_traced);
         self.epoch = self.epoch.wrapping_add(1);
         progress.begin(self.epoch, plan.len());
@@ -218,15 +208,10 @@ impl<S: Strategy> SharedCycle<S> {
     /// Runs deferred pieces until the next cycle: nobody waits for this worker now. A worker that left a cycle which is not over
     /// runs none: it may be woken for that cycle again, and sleeps until then.
     fn run_deferred(&self, worker: &mut WorkerContext<'_>) {
-        let CycleContext {
-            progress,
-            runtime,
-            id,
-            ..
-        } = &self.context;
+        let progress = &self.context.progress;
         while progress.epoch() == worker.epoch
             && progress.is_over(worker.epoch)
-            && runtime.is_owner(*id)
+            && self.context.owns_runtime()
             && worker.run_deferred_piece()
         {}
     }
@@ -256,23 +241,18 @@ impl<S: Strategy> Job for LowPriorityJob<S> {
     fn work(&self, _worker: usize, _epoch: u32, _waker: WorkerWaker<'_>) {
         let _flush = FlushToZero::enable();
         let Self(shared) = self;
-        let CycleContext {
-            plan, runtime, id, ..
-        } = &shared.context;
-        while runtime.is_owner(*id) && plan.deferred.run_earliest_from(shared.not_needed_before()) {
-        }
+        let context = &shared.context;
+        while context.owns_runtime()
+            && (context.plan.deferred).run_earliest_from(shared.not_needed_before())
+        {}
     }
 }
 
 impl<S: Strategy> Executor for ParallelExecutor<S> {
     fn run_cycle(&mut self, info: &CycleInfo, inputs: &[&[f32]]) -> CycleResult {
         self.has_output = false;
-        let context = &self.shared.context;
-        match context.runtime.try_acquire(context.id) {
-            Acquired::Refused => return CycleResult::new(CycleStatus::Refused),
-            // SAFETY: the runtime is ours, and no task of this plan has been given out yet.
-            Acquired::Now => unsafe { IdlePlan::new(&context.plan) }.sync_quarantined(),
-            Acquired::Already => {}
+        if !self.shared.context.acquire_runtime() {
+            return CycleResult::new(CycleStatus::Refused);
         }
         if !self.is_clear() {
             return CycleResult::new(CycleStatus::Abandoned);

@@ -1,7 +1,7 @@
 //! [`Strategy`]: how a parallel executor gives tasks to workers.
 
 use super::worker::WorkerContext;
-use crate::bound::plan::BoundPlan;
+use crate::bound::BoundPlan;
 use plan::Plan;
 
 /// A way of giving tasks to workers. Implementations are the files of `crate::strategy`.

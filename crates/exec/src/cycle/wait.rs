@@ -17,6 +17,11 @@ const TRIES_PER_CLOCK: u32 = 16;
 /// How long a worker sleeps between two tries, by [`BackoffPolicy::Sleep`].
 const SLEEP: Duration = Duration::from_micros(20);
 
+/// Never leaves a cycle that is not over.
+pub(crate) fn stay(_: &mut WorkerContext<'_>, _: Waited) -> bool {
+    false
+}
+
 /// How long a worker has waited.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Waited {
@@ -27,18 +32,10 @@ pub(crate) struct Waited {
 }
 
 impl WorkerContext<'_> {
-    /// Waits until `find` gives a task, and helps others meanwhile. `None` if there is nothing left to do in this cycle.
+    /// Waits until `find` gives a task, and helps others meanwhile. `None` if there is nothing left to do in this cycle, or as
+    /// soon as `leave` gives true, which is asked after each try that found nothing.
     #[cold]
     pub(crate) fn wait_for_task(
-        &mut self,
-        find: impl Fn(&mut Self, Waited) -> Option<u32>,
-    ) -> Option<u32> {
-        self.wait_or_leave(find, |_, _| false)
-    }
-
-    /// The same. Also `None` as soon as `leave` gives true; it is asked after each try that found nothing.
-    #[cold]
-    pub(crate) fn wait_or_leave(
         &mut self,
         find: impl Fn(&mut Self, Waited) -> Option<u32>,
         leave: impl Fn(&mut Self, Waited) -> bool,

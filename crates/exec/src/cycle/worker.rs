@@ -3,10 +3,8 @@
 use super::context::{CycleContext, StepServices};
 use super::info::CycleInfo;
 use super::slot::{NONE, WorkerSlot};
-use crate::bound::plan::BoundPlan;
-use crate::bound::task::BoundTask;
-use crate::step::claim::StepClaim;
-use crate::step::run::{run_claimed, silence_panicked};
+use crate::bound::BoundPlan;
+use crate::step::{StepClaim, run_claimed, silence_panicked};
 use plan::TraceEvent;
 use processor::ProcessInfo;
 use rt::fence::AsymmetricFence;
@@ -122,10 +120,10 @@ impl<'a> WorkerContext<'a> {
     /// The strategy gave this task to this worker, for this cycle (the contract of `Strategy`).
     #[inline]
     pub(crate) unsafe fn run_task(&mut self, task: u32) -> bool {
-        let BoundTask { from, to, .. } = self.plan.tasks[task as usize];
+        let steps = self.plan.tasks[task as usize].steps;
         self.task = task;
         // SAFETY: the task is ours, and within it a step waits only for steps before it.
-        (from..to).all(|step| unsafe { self.run_step(step) })
+        (steps.start..steps.end).all(|step| unsafe { self.run_step(step) })
     }
 
     /// Runs one step. Returns false if the cycle was abandoned before it began: then the step must not run any more.
@@ -217,7 +215,7 @@ impl<'a> WorkerContext<'a> {
         if !std::mem::take(&mut self.has_panicked) {
             return Resume::Begin;
         }
-        let rest = self.current + 1..self.plan.tasks[self.task as usize].to;
+        let rest = self.current + 1..self.plan.tasks[self.task as usize].steps.end;
         for step in rest {
             // SAFETY: the task is still ours. If this step panics too, we come here again.
             if unsafe { !self.run_step(step) } {

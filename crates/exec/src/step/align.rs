@@ -1,8 +1,8 @@
 //! Runs an aligner: writes its input to the line and reads it again for each tap, delayed.
 
 use super::claim::StepClaim;
-use crate::bound::aligner::{AlignerOp, DelayTap, LineState, NEVER};
 use crate::bound::ring::{read, write};
+use crate::bound::{AlignerOp, DelayTap, LineState, NEVER};
 use processor::Block;
 
 /// Frames that are mixed at once in a fade.

@@ -2,8 +2,7 @@
 //!
 //! Functions that run a step take a claim and are safe. The reasons why are here, once, instead of at every call.
 
-use crate::bound::plan::BoundPlan;
-use crate::bound::step::{BoundStep, StepState};
+use crate::bound::{BoundPlan, BoundStep, StepState};
 use processor::{Block, Event, EventTarget, ProcessInfo, ProcessStatus, Processor};
 
 /// Proof that a step belongs to this thread, for one block.

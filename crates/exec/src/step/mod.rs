@@ -18,8 +18,11 @@
 //! ```
 
 mod align;
-pub(crate) mod claim;
+mod claim;
 mod operations;
 mod prepare;
-pub(crate) mod run;
+mod run;
 mod sum;
+
+pub(crate) use claim::StepClaim;
+pub(crate) use run::{run_claimed, silence_panicked};

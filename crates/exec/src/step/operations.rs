@@ -4,8 +4,8 @@ use super::align;
 use super::claim::StepClaim;
 use super::prepare::{clear_events, prepare};
 use crate::bound::ring;
-use crate::bound::stage_buffer::StageBufferMemory;
-use crate::bound::step::Operation;
+use crate::bound::{Operation, StageBufferMemory};
+use crate::errors::ErrorKind;
 use processor::{InputBuffer, ProcessInfo, Processor, RawDelayLine};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -19,7 +19,7 @@ pub(super) fn run_operation(claim: &mut StepClaim<'_>) {
         Operation::Receive(passage) => receive(claim, passage),
         Operation::Align(op) => {
             let lost = align::run(claim, op);
-            claim.plan().errors.add_lost_events(lost);
+            claim.plan().errors.add(ErrorKind::LostEvent, lost);
         }
         Operation::Silence => claim.write_silence(),
         Operation::Loop { sub_block, .. } => run_loop(claim, *sub_block),
@@ -61,7 +61,7 @@ fn run_sink(claim: &mut StepClaim<'_>) {
         to.copy_from_slice(from);
         // 0 * x is 0 for finite x and NaN for others, so the sum finds these without a branch per sample.
         if to.iter().map(|x| x * 0.0).sum::<f32>() != 0.0 {
-            errors.add_non_finite_samples(silence_non_finite(to));
+            errors.add(ErrorKind::NonFiniteSample, silence_non_finite(to));
         }
     }
 }

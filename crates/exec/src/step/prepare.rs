@@ -1,7 +1,8 @@
 //! What happens before a step's operation: sums are added up and events are gathered.
 
 use super::claim::StepClaim;
-use crate::bound::step::StepState;
+use crate::bound::StepState;
+use crate::errors::ErrorKind;
 use processor::Event;
 
 /// Prepares the block of a step. Returns false if the step does not run in this cycle.
@@ -9,19 +10,19 @@ pub(super) fn prepare(claim: &mut StepClaim<'_>) -> bool {
     let (step, info, errors) = (claim.step(), claim.info(), &claim.plan().errors);
     let cold = &step.cold;
     if info.offset == 0 {
-        errors.add_lost_events(claim.clear_sent_events());
+        errors.add(ErrorKind::LostEvent, claim.clear_sent_events());
     }
     if cold.has_copies && cold.processor.as_ref().is_some_and(|p| p.is_quarantined()) {
         // A duplicate was quarantined.
         claim.state().is_quarantined = true;
     }
     if cold.every != 1 && info.cycle % u64::from(cold.every) != u64::from(cold.phase) {
-        errors.add_lost_events(keep_events(claim));
+        errors.add(ErrorKind::LostEvent, keep_events(claim));
         return false;
     }
     claim.add_sums();
     // The members of a loop send in every round. So each round gathers anew, and each member sees its own part.
-    errors.add_lost_events(gather_events(claim));
+    errors.add(ErrorKind::LostEvent, gather_events(claim));
     true
 }
 

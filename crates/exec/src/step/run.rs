@@ -3,7 +3,8 @@
 use super::claim::StepClaim;
 use super::operations::run_operation;
 use super::prepare::{clear_events, prepare, take_inbox};
-use crate::bound::step::{Operation, PipelineLag};
+use crate::bound::{Operation, PipelineLag};
+use crate::errors::ErrorKind;
 use processor::ProcessInfo;
 
 /// Runs the claimed step.
@@ -29,7 +30,7 @@ fn run_slow(mut claim: StepClaim<'_>) {
         Some(lag) if step.needs_preparation => {
             let info = older_block(claim.plan().block.0, lag, claim.info());
             let lost = claim.take_lagged_events(info.position);
-            claim.plan().errors.add_lost_events(lost);
+            claim.plan().errors.add(ErrorKind::LostEvent, lost);
             run_block(&mut claim.with_info(&info));
         }
         _ => run_block(&mut claim),

@@ -1,7 +1,7 @@
 //! Adds several channels into one, in a fixed order: the bits never depend on which step ran first.
 
 use super::claim::set_flag;
-use crate::bound::step::Sum;
+use crate::bound::Sum;
 use processor::RawChannel;
 
 /// Frames that are held in registers while the sources are added.

@@ -8,25 +8,14 @@
 //! Deferred pieces come after all that, the earliest deadline first: on workers that find no task; on a host without other
 //! workers, in what is left of its period; and on the pool's threads of low priority, which lose the core to any task at once.
 
-use crate::bound::binder::Binding;
-use crate::bound::plan::BoundPlan;
-use crate::cycle::parallel::ParallelExecutor;
-use crate::cycle::strategy::Strategy;
-use crate::cycle::worker::WorkerContext;
-use crate::executor::Executor;
+use crate::bound::BoundPlan;
+use crate::cycle::{Strategy, WorkerContext, stay};
 use plan::Plan;
 use rt::rank_set::RankSet;
 use std::cmp::Reverse;
-use workers::WorkerPool;
 
-/// Runs tasks by their latest start time, and deferred pieces by their deadlines.
-///
-/// Real-time: setup.
-pub fn deadline(binding: Binding<'_>, pool: &WorkerPool) -> Box<dyn Executor> {
-    Box::new(ParallelExecutor::<DeadlineOrder>::new(binding, pool).with_low_priority(pool))
-}
-
-struct DeadlineOrder {
+/// See the module.
+pub(super) struct DeadlineOrder {
     /// The ready tasks, by rank.
     ready: RankSet,
     rank_of: Box<[u32]>,
@@ -102,7 +91,7 @@ impl DeadlineOrder {
     #[inline]
     fn pop(&self, worker: &mut WorkerContext<'_>) -> Option<u32> {
         let pop = |worker: &mut WorkerContext<'_>| self.ready.pop(worker.epoch);
-        let rank = pop(worker).or_else(|| worker.wait_for_task(|worker, _| pop(worker)));
+        let rank = pop(worker).or_else(|| worker.wait_for_task(|worker, _| pop(worker), stay));
         worker.takes += u64::from(rank.is_some());
         rank
     }

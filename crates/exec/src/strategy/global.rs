@@ -3,24 +3,13 @@
 //! Every task goes through the queue (`rt::ready_queue`), one at a time, even one that its releaser could have kept. So all
 //! workers meet at one word for every task, which is expensive for cheap tasks.
 
-use crate::bound::binder::Binding;
-use crate::bound::plan::BoundPlan;
-use crate::cycle::parallel::ParallelExecutor;
-use crate::cycle::strategy::Strategy;
-use crate::cycle::worker::WorkerContext;
-use crate::executor::Executor;
+use crate::bound::BoundPlan;
+use crate::cycle::{Strategy, WorkerContext, stay};
 use plan::Plan;
 use rt::ready_queue::ReadyQueue;
-use workers::WorkerPool;
 
-/// Runs the plan from one queue for all workers.
-///
-/// Real-time: setup.
-pub fn global(binding: Binding<'_>, pool: &WorkerPool) -> Box<dyn Executor> {
-    Box::new(ParallelExecutor::<GlobalQueue>::new(binding, pool))
-}
-
-struct GlobalQueue(ReadyQueue);
+/// See the module.
+pub(super) struct GlobalQueue(ReadyQueue);
 
 // SAFETY: 1. The queue gives each task out once, for its epoch. 2. A task is put there when `release_successors` finds that it
 // waits for no other; what was done before travels with the put and the take.
@@ -40,7 +29,7 @@ unsafe impl Strategy for GlobalQueue {
     #[inline]
     fn next(&self, worker: &mut WorkerContext<'_>, _: &mut (), _: Option<u32>) -> Option<u32> {
         let pop = |worker: &mut WorkerContext<'_>| self.0.pop(worker.epoch);
-        let task = pop(worker).or_else(|| worker.wait_for_task(|worker, _| pop(worker)));
+        let task = pop(worker).or_else(|| worker.wait_for_task(|worker, _| pop(worker), stay));
         worker.takes += u64::from(task.is_some());
         task
     }

@@ -12,11 +12,65 @@
 //!
 //! [`sources`] distributes the tasks that are ready when a cycle begins.
 
-pub(crate) mod deadline;
-pub(crate) mod global;
-pub(crate) mod mutex;
-pub(crate) mod sequential;
+mod deadline;
+mod global;
+mod mutex;
+mod sequential;
 mod sources;
-pub(crate) mod static_schedule;
-pub(crate) mod stealing;
-pub(crate) mod weighted;
+mod static_schedule;
+mod stealing;
+mod weighted;
+
+use crate::bound::Binding;
+use crate::cycle::{ParallelExecutor, Strategy};
+use crate::executor::Executor;
+use workers::WorkerPool;
+
+pub use sequential::sequential;
+
+fn parallel<S: Strategy>(binding: Binding<'_>, pool: &WorkerPool) -> Box<dyn Executor> {
+    Box::new(ParallelExecutor::<S>::new(binding, pool))
+}
+
+/// Follows the plan's own schedule. A plan without one is a single list.
+///
+/// Real-time: setup.
+pub fn static_schedule(binding: Binding<'_>, pool: &WorkerPool) -> Box<dyn Executor> {
+    parallel::<static_schedule::StaticSchedule>(binding, pool)
+}
+
+/// Runs the plan by work stealing.
+///
+/// Real-time: setup.
+pub fn stealing(binding: Binding<'_>, pool: &WorkerPool) -> Box<dyn Executor> {
+    parallel::<stealing::Stealing>(binding, pool)
+}
+
+/// Runs the plan from one queue for all workers.
+///
+/// Real-time: setup.
+pub fn global(binding: Binding<'_>, pool: &WorkerPool) -> Box<dyn Executor> {
+    parallel::<global::GlobalQueue>(binding, pool)
+}
+
+/// Runs the plan by batches of tasks.
+///
+/// Real-time: setup.
+pub fn weighted(binding: Binding<'_>, pool: &WorkerPool) -> Box<dyn Executor> {
+    parallel::<weighted::WeightedBatches>(binding, pool)
+}
+
+/// Runs the plan from one locked queue, for comparison.
+///
+/// Real-time: setup.
+pub fn mutex(binding: Binding<'_>, pool: &WorkerPool) -> Box<dyn Executor> {
+    parallel::<mutex::LockedQueue>(binding, pool)
+}
+
+/// Runs tasks by their latest start time, and deferred pieces by their deadlines.
+///
+/// Real-time: setup.
+pub fn deadline(binding: Binding<'_>, pool: &WorkerPool) -> Box<dyn Executor> {
+    let executor = ParallelExecutor::<deadline::DeadlineOrder>::new(binding, pool);
+    Box::new(executor.with_low_priority(pool))
+}

@@ -3,25 +3,14 @@
 //! The lock is taken for every task that is taken and for every task that releases others. Workers without a task poll, and
 //! yield their core in between. Exempt from the promises of the other executors.
 
-use crate::bound::binder::Binding;
-use crate::bound::plan::BoundPlan;
-use crate::cycle::parallel::ParallelExecutor;
-use crate::cycle::strategy::Strategy;
-use crate::cycle::worker::WorkerContext;
-use crate::executor::Executor;
+use crate::bound::BoundPlan;
+use crate::cycle::{Strategy, WorkerContext};
 use plan::Plan;
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use workers::WorkerPool;
 
-/// Runs the plan from one locked queue, for comparison.
-///
-/// Real-time: setup.
-pub fn mutex(binding: Binding<'_>, pool: &WorkerPool) -> Box<dyn Executor> {
-    Box::new(ParallelExecutor::<LockedQueue>::new(binding, pool))
-}
-
-struct LockedQueue(Mutex<Queue>);
+/// See the module.
+pub(super) struct LockedQueue(Mutex<Queue>);
 
 struct Queue {
     epoch: u32,

@@ -1,14 +1,11 @@
 //! One worker, in the plan's order: the reference for every other executor.
 
-use crate::bound::binder::Binding;
-use crate::cycle::context::CycleContext;
-use crate::cycle::idle_plan::IdlePlan;
-use crate::cycle::info::{CycleInfo, CycleResult, CycleStatus};
-use crate::cycle::watchdog::Watchdog;
-use crate::cycle::worker::WorkerContext;
+use crate::bound::Binding;
+use crate::cycle::{
+    CycleContext, CycleInfo, CycleResult, CycleStatus, IdlePlan, Watchdog, WorkerContext,
+};
 use crate::errors::ErrorCounts;
 use crate::executor::Executor;
-use crate::runtime::Acquired;
 use graph::NodeId;
 use plan::TraceEvent;
 use processor::Event;
@@ -71,15 +68,10 @@ impl Executor for Sequential {
     fn run_cycle(&mut self, info: &CycleInfo, inputs: &[&[f32]]) -> CycleResult {
         self.has_output = false;
         let context = &self.context;
-        match context.runtime.try_acquire(context.id) {
-            Acquired::Refused => return CycleResult::new(CycleStatus::Refused),
-            Acquired::Now => self.idle().sync_quarantined(),
-            Acquired::Already => {}
+        if !context.acquire_runtime() {
+            return CycleResult::new(CycleStatus::Refused);
         }
-        let mut idle = self.idle();
-        idle.sync_copies();
-        idle.copy_inputs(inputs);
-        idle.date_events(info.position);
+        self.idle().begin_cycle(info, inputs);
         self.run_steps(info);
         self.idle().quarantine_overdue(&context.slots);
         self.has_output = info.has_block(context.plan.latency_blocks, context.plan.block);

@@ -1,6 +1,6 @@
 //! The tasks that each worker begins a cycle with.
 
-use crate::bound::plan::BoundPlan;
+use crate::bound::BoundPlan;
 use plan::Plan;
 
 /// Distributes the source tasks, which wait for no other, among the workers.

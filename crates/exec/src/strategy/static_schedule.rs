@@ -4,24 +4,11 @@
 //! worker that claims it: its own, or, if that one has not come for a while, one that would otherwise wait. A worker with
 //! several lists continues with whichever can. So a worker that does not wake up delays a cycle and does not stop it.
 
-use crate::bound::binder::Binding;
-use crate::bound::plan::BoundPlan;
-use crate::cycle::parallel::ParallelExecutor;
-use crate::cycle::strategy::Strategy;
-use crate::cycle::wait::Waited;
-use crate::cycle::worker::WorkerContext;
-use crate::executor::Executor;
+use crate::bound::BoundPlan;
+use crate::cycle::{Strategy, Waited, WorkerContext, stay};
 use plan::Plan;
 use rt::static_queues::StaticQueues;
 use std::collections::HashSet;
-use workers::WorkerPool;
-
-/// Follows the plan's own schedule. A plan without one is a single list.
-///
-/// Real-time: setup.
-pub fn static_schedule(binding: Binding<'_>, pool: &WorkerPool) -> Box<dyn Executor> {
-    Box::new(ParallelExecutor::<StaticSchedule>::new(binding, pool))
-}
 
 /// Number of tries after which a worker takes over lists of workers that have not come.
 const PATIENCE: u32 = 64;
@@ -29,7 +16,8 @@ const PATIENCE: u32 = 64;
 /// For each task, the tasks of other lists that wait for it.
 type CrossSuccessors = Box<[Box<[u32]>]>;
 
-struct StaticSchedule {
+/// See the module.
+pub(super) struct StaticSchedule {
     /// Which worker has each list, and how far it is.
     progress: StaticQueues,
     /// The tasks of each list.
@@ -73,7 +61,7 @@ unsafe impl Strategy for StaticSchedule {
     #[inline]
     fn next(&self, worker: &mut WorkerContext<'_>, _: &mut (), _: Option<u32>) -> Option<u32> {
         self.next_of(worker, worker.worker)
-            .or_else(|| worker.wait_for_task(|worker, waited| self.find(worker, waited)))
+            .or_else(|| worker.wait_for_task(|worker, waited| self.find(worker, waited), stay))
     }
 
     /// Also resets the count of `task` itself, but not before it has run: a worker that lingers in an abandoned cycle runs

@@ -12,30 +12,17 @@
 //! decrements the count once for all of them. So the count's cache line does not travel between cores at every task.
 
 use super::sources::distribute_sources;
-use crate::bound::binder::Binding;
-use crate::bound::plan::BoundPlan;
-use crate::bound::task::Successor;
-use crate::cycle::parallel::ParallelExecutor;
-use crate::cycle::slot::NONE;
-use crate::cycle::strategy::Strategy;
-use crate::cycle::worker::WorkerContext;
-use crate::executor::Executor;
+use crate::bound::{BoundPlan, Successor};
+use crate::cycle::{NONE, Strategy, WorkerContext, stay};
 use plan::Plan;
 use rt::claim::EpochClaim;
 use rt::deque::{Deque, Steal};
-use workers::WorkerPool;
-
-/// Runs the plan by work stealing.
-///
-/// Real-time: setup.
-pub fn stealing(binding: Binding<'_>, pool: &WorkerPool) -> Box<dyn Executor> {
-    Box::new(ParallelExecutor::<Stealing>::new(binding, pool))
-}
 
 /// Number of dependencies that makes a task a wide join.
 const WIDE: u32 = 8;
 
-struct Stealing {
+/// See the module.
+pub(super) struct Stealing {
     deques: Box<[Deque]>,
     sources: Box<[SourceList]>,
     /// For each task, a wide join on some path from it to the end; [`NONE`] if there is none.
@@ -174,12 +161,7 @@ impl Stealing {
         if count == 0 {
             return None;
         }
-        let task = &plan.tasks[join as usize];
-        let successor = Successor {
-            task: join,
-            first_step: task.from,
-            dependencies: task.dependencies,
-        };
+        let successor = Successor::new(join, &plan.tasks[join as usize]);
         self.decrement(plan, &successor, count).then_some(join)
     }
 
@@ -208,7 +190,7 @@ impl Stealing {
         if let Some(ready) = self.flush(worker.plan, local) {
             return Some(ready);
         }
-        let stolen = worker.wait_for_task(|worker, _| self.steal(worker));
+        let stolen = worker.wait_for_task(|worker, _| self.steal(worker), stay);
         worker.takes += u64::from(stolen.is_some());
         stolen
     }

@@ -23,25 +23,13 @@
 //! The original takes a lock where a take or a push is counted here. Nobody can steal from a worker's own queue: a worker
 //! that loses its core holds its tasks up, as in a static schedule.
 
-use crate::bound::binder::Binding;
-use crate::bound::plan::BoundPlan;
-use crate::cycle::parallel::ParallelExecutor;
-use crate::cycle::strategy::Strategy;
-use crate::cycle::worker::WorkerContext;
-use crate::executor::Executor;
+use crate::bound::BoundPlan;
+use crate::cycle::{Strategy, WorkerContext};
 use plan::Plan;
 use rt::idle_set::IdleSet;
 use rt::pad::CachePadded;
 use rt::ready_queue::{ReadyQueue, Steal};
 use std::sync::atomic::{AtomicU32, Ordering};
-use workers::WorkerPool;
-
-/// Runs the plan by batches of tasks.
-///
-/// Real-time: setup.
-pub fn weighted(binding: Binding<'_>, pool: &WorkerPool) -> Box<dyn Executor> {
-    Box::new(ParallelExecutor::<WeightedBatches>::new(binding, pool))
-}
 
 /// Weight of an expensive task. That of a cheap one is 1.
 const EXPENSIVE: u32 = 100;
@@ -50,7 +38,8 @@ const COST_RATIO: u64 = 10;
 /// Number of tries after which a worker leaves the cycle: about as long as it takes to wake it.
 const PATIENCE: u32 = 64;
 
-struct WeightedBatches {
+/// See the module.
+pub(super) struct WeightedBatches {
     shared: ReadyQueue,
     /// The workers that have left the cycle.
     left: IdleSet,
@@ -107,7 +96,7 @@ unsafe impl Strategy for WeightedBatches {
             .pop(&self.weights)
             .or_else(|| self.take_batch(worker))
             .or_else(|| {
-                worker.wait_or_leave(
+                worker.wait_for_task(
                     |worker, _| self.take_batch(worker),
                     |worker, waited| waited.tries >= PATIENCE && self.leave_cycle(worker),
                 )
