@@ -5,7 +5,7 @@
 //!
 //! # Duplicates
 //!
-//! Where a plan runs a node on several workers (CPFD), each duplicate has a processor of its own. The original and its
+//! If a plan runs a node on several workers (CPFD), each duplicate has a processor of its own. The original and its
 //! duplicates are quarantined together. A duplicate is *stale* until it has copied the original's state. It does that
 //! between two cycles: before it first plays, and after an abandoned cycle, in which perhaps only some of them ran.
 
@@ -92,7 +92,7 @@ impl ProcessorEntry {
     pub(crate) unsafe fn sync_state(&self, original: &Self) -> bool {
         // Relaxed: as in `mark_stale`.
         self.is_stale.store(false, Ordering::Relaxed);
-        // SAFETY: nobody else reaches either processor or this buffer now, by this function's contract.
+        // SAFETY: no other thread reaches either processor or this buffer now, by this function's contract.
         let (state, from, to) = unsafe {
             (
                 &mut *self.state.get(),
@@ -117,7 +117,7 @@ impl ProcessorEntry {
 pub struct ProcessorTiming {
     /// Delay of its outputs relative to its inputs.
     pub latency: Frames,
-    /// How long its outputs go on after its inputs have ended.
+    /// Duration of its outputs after its inputs have ended.
     pub tail: Tail,
     /// Frames until a source ends by itself; `None` if it does not.
     pub length: Option<u64>,

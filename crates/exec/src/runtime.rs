@@ -1,4 +1,4 @@
-//! What all executors of one engine share: the right to run, and the trace.
+//! [`SharedRuntime`]: the right to run and the trace, shared by all executors of one engine.
 //!
 //! Executors of different plans share processors and delay lines. So only one of them at a time *owns* the runtime. An
 //! executor acquires it with its first cycle and releases it when no worker is in one of its steps, except in steps that
@@ -33,7 +33,7 @@ pub struct SharedRuntime {
     trace: Box<[CachePadded<UnsafeCell<TraceWriter<TraceRecord>>>]>,
 }
 
-/// What a worker does inside a cycle while it finds no task.
+/// Behaviour of a worker inside a cycle while it finds no task.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(u8)]
 pub enum BackoffPolicy {

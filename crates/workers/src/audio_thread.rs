@@ -1,4 +1,4 @@
-//! What every thread that plays must hold: denormals flushed, panics silent, a stack that is there.
+//! [`AudioThread`]: what every audio thread needs: denormals flushed to zero, silent panics, a stack that is mapped.
 
 use std::cell::Cell;
 use std::hint::black_box;
@@ -8,55 +8,57 @@ use std::sync::Once;
 use rt::ftz::FlushToZero;
 
 thread_local! {
-    static PLAYS: Cell<bool> = const { Cell::new(false) };
+    static IS_AUDIO: Cell<bool> = const { Cell::new(false) };
 }
 
-/// How much stack is touched before the first cycle, so that no cycle is the first to.
+/// Bytes of stack that are touched before the first cycle, so that no cycle causes a page fault there.
 const STACK: usize = 128 * 1024;
 
-/// While it lives, the thread it was made on is one that plays: it flushes denormals, and a panic on it prints nothing.
+/// Makes the thread on which it was made an audio thread, as long as it lives: denormals are flushed to zero, and a panic
+/// prints nothing.
 #[derive(Debug)]
-#[must_use = "the thread plays as long as this value lives"]
+#[must_use = "the thread is an audio thread as long as this value lives"]
 pub struct AudioThread {
     _floats: FlushToZero,
     before: bool,
-    here: PhantomData<*const ()>,
+    /// The state is this thread's, so the value must not leave it.
+    _not_send: PhantomData<*const ()>,
 }
 
 impl AudioThread {
-    /// Makes the calling thread one that plays. The first call in a process puts a panic hook before the one that is
-    /// there; it is silent for threads that play and passes on all others.
+    /// Makes the calling thread an audio thread. The first call in a process installs a panic hook, which is silent for audio
+    /// threads and calls the previous hook for all others.
     ///
     /// Real-time: setup.
     pub fn enter() -> Self {
         static HOOK: Once = Once::new();
         HOOK.call_once(|| {
-            let others = std::panic::take_hook();
+            let previous = std::panic::take_hook();
             std::panic::set_hook(Box::new(move |panic| {
                 if !Self::is_current() {
-                    others(panic);
+                    previous(panic);
                 }
             }));
         });
         touch_stack();
         Self {
             _floats: FlushToZero::enable(),
-            before: PLAYS.replace(true),
-            here: PhantomData,
+            before: IS_AUDIO.replace(true),
+            _not_send: PhantomData,
         }
     }
 
-    /// Whether the calling thread is one that plays.
+    /// Returns true if the calling thread is an audio thread.
     ///
     /// Real-time: hot.
     pub fn is_current() -> bool {
-        PLAYS.try_with(Cell::get).unwrap_or(false)
+        IS_AUDIO.try_with(Cell::get).unwrap_or(false)
     }
 }
 
 impl Drop for AudioThread {
     fn drop(&mut self) {
-        PLAYS.set(self.before);
+        IS_AUDIO.set(self.before);
     }
 }
 
@@ -71,7 +73,7 @@ mod tests {
     use rt::ftz::FlushToZero;
 
     #[test]
-    fn a_thread_plays_while_the_guard_lives() {
+    fn a_thread_is_an_audio_thread_while_the_guard_lives() {
         let outer = AudioThread::enter();
         drop(AudioThread::enter());
         assert!(AudioThread::is_current());

@@ -1,6 +1,6 @@
-//! Work that may wait (disks, decoding): one thread of ordinary priority gives every task a turn now and then.
+//! One thread of ordinary priority that polls all [`BackgroundTask`]s: disks, decoding, recording.
 //!
-//! No audio thread touches this; it locks.
+//! No audio thread touches it. It locks: the list of tasks for a moment, each task while it is polled.
 
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -14,41 +14,31 @@ use units::Nanos;
 
 use crate::{Priority, set_priority, unpin};
 
-/// How long the thread rests when no task has more to do.
-const REST: Nanos = Nanos(4_000_000);
+/// Time between two polls while every task is idle.
+const POLL_INTERVAL: Nanos = Nanos(4_000_000);
 
-/// Names a task in its [`BackgroundThread`].
+/// Identifies a task of a [`BackgroundThread`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct BackgroundTaskId(u64);
 
-/// The tasks, and the thread that gives them turns.
+/// Background tasks, and the thread that polls them. Dropping it ends all tasks.
 pub struct BackgroundThread {
     tasks: Arc<Tasks>,
     thread: Option<JoinHandle<()>>,
 }
 
-/// A task, or nothing where it has ended. Locked for each turn.
-type Seat = Arc<Mutex<Option<Box<dyn BackgroundTask>>>>;
+/// A task, or `None` once it has ended. Locked while the task is polled.
+type TaskCell = Arc<Mutex<Option<Box<dyn BackgroundTask>>>>;
 
-#[derive(Default)]
 struct Tasks {
-    seats: Mutex<Vec<(BackgroundTaskId, Seat)>>,
-    next: AtomicU64,
-    panics: AtomicU64,
-    stop: Stop,
-}
-
-/// 0 until the thread is to end.
-struct Stop(Futex);
-
-impl Default for Stop {
-    fn default() -> Self {
-        Self(Futex::new(0))
-    }
+    cells: Mutex<Vec<(BackgroundTaskId, TaskCell)>>,
+    next_id: AtomicU64,
+    /// 0 until the thread is to end.
+    stop: Futex,
 }
 
 impl BackgroundThread {
-    /// No tasks, and a thread that waits for some.
+    /// Starts a thread without tasks.
     ///
     /// # Errors
     ///
@@ -56,139 +46,119 @@ impl BackgroundThread {
     ///
     /// Real-time: setup.
     pub fn new(name: &str) -> io::Result<Self> {
-        let tasks = Arc::new(Tasks::default());
-        let turns = tasks.clone();
+        let mut this = Self::without_thread();
+        let tasks = this.tasks.clone();
         let builder = std::thread::Builder::new().name(name.replace('\0', ""));
-        let thread = builder.spawn(move || turns.live())?;
-        Ok(Self {
-            tasks,
-            thread: Some(thread),
-        })
+        this.thread = Some(builder.spawn(move || tasks.poll_until_stopped())?);
+        Ok(this)
     }
 
-    /// No tasks and no thread: they have turns only in [`turn_all_until_settled`](Self::turn_all_until_settled).
+    /// No tasks and no thread: tasks are polled only by [`run_until_idle`](Self::run_until_idle).
     ///
     /// Real-time: setup.
     pub fn without_thread() -> Self {
+        let tasks = Tasks {
+            cells: Mutex::default(),
+            next_id: AtomicU64::new(0),
+            stop: Futex::new(0),
+        };
         Self {
-            tasks: Arc::default(),
+            tasks: Arc::new(tasks),
             thread: None,
         }
     }
 
-    /// Takes a task in; it has its first turn within a few milliseconds.
+    /// Adds a task. It is polled within a few milliseconds.
     ///
     /// Real-time: setup.
     pub fn add(&self, task: Box<dyn BackgroundTask>) -> BackgroundTaskId {
-        // Relaxed: only a number that no other task has.
-        let id = BackgroundTaskId(self.tasks.next.fetch_add(1, Ordering::Relaxed));
-        let seat = Arc::new(Mutex::new(Some(task)));
-        lock(&self.tasks.seats).push((id, seat));
+        // Relaxed: only the number matters.
+        let id = BackgroundTaskId(self.tasks.next_id.fetch_add(1, Ordering::Relaxed));
+        let cell = Arc::new(Mutex::new(Some(task)));
+        lock(&self.tasks.cells).push((id, cell));
         id
     }
 
-    /// Ends a task; whether it was still there.
+    /// Ends a task. Returns false if it had ended before.
     ///
-    /// Real-time: waits, on the turn that the task may be having.
+    /// Real-time: waits, on the task if it is being polled.
     pub fn remove(&self, id: BackgroundTaskId) -> bool {
-        let seat = self.tasks.leave(id);
-        seat.is_some_and(|seat| self.tasks.end(&mut lock(&seat)))
+        let cell = self.tasks.remove(id);
+        cell.is_some_and(|cell| end(&mut lock(&cell)))
     }
 
-    /// How many tasks there are.
-    pub fn len(&self) -> usize {
-        lock(&self.tasks.seats).len()
-    }
-
-    /// Whether there are no tasks.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    /// How many tasks were lost by a panic.
-    pub fn panics(&self) -> u64 {
-        // Relaxed: only a count.
-        self.tasks.panics.load(Ordering::Relaxed)
-    }
-
-    /// Gives all tasks turns, on this thread, until none wants another at once: for rendering without a beat, where
-    /// nothing may come late.
+    /// Polls all tasks on this thread until none has more to do: for offline rendering, where nothing may be late.
     ///
-    /// Real-time: waits, on the tasks; for ever, if one always wants more.
+    /// Real-time: waits, on the tasks; for ever if one always has more to do.
     pub fn run_until_idle(&self) {
-        while self.tasks.turn_all() {}
+        while self.tasks.poll_all() {}
     }
 }
 
 impl Drop for BackgroundThread {
     fn drop(&mut self) {
-        self.tasks.stop.0.store(1);
-        self.tasks.stop.0.wake(1);
+        self.tasks.stop.store(1);
+        self.tasks.stop.wake(1);
         if let Some(thread) = self.thread.take() {
-            // The panics of tasks are caught; its own has been printed.
+            // The panics of tasks are caught. One of the thread itself has been printed.
             let _ = thread.join();
         }
-        for (_, seat) in lock(&self.tasks.seats).drain(..) {
-            self.tasks.end(&mut lock(&seat));
+        for (_, cell) in lock(&self.tasks.cells).drain(..) {
+            end(&mut lock(&cell));
         }
     }
 }
 
 impl Tasks {
-    fn live(&self) {
-        // It inherits from whoever started it, perhaps a thread that plays. Where this is refused it had none to lose.
+    fn poll_until_stopped(&self) {
+        // A thread inherits both from the one that started it, which may be an audio thread. If the system refuses to change
+        // them, there was nothing to inherit.
         let _ = set_priority(Priority::Ordinary);
         let _ = unpin();
-        while self.stop.0.load() == 0 {
-            if !self.turn_all() {
-                self.stop.0.wait_timeout(0, REST);
+        while self.stop.load() == 0 {
+            if !self.poll_all() {
+                self.stop.wait_timeout(0, POLL_INTERVAL);
             }
         }
     }
 
-    /// A turn for each task; whether one wants another at once.
-    fn turn_all(&self) -> bool {
-        let seats = lock(&self.seats).clone();
-        let turns = seats.iter().map(|(id, seat)| self.turn(*id, seat));
-        turns.fold(false, |any, wants| any | wants)
+    /// Polls each task once. Returns true if one has more to do.
+    fn poll_all(&self) -> bool {
+        let cells = lock(&self.cells).clone();
+        let polls = cells.iter().map(|(id, cell)| self.poll(*id, cell));
+        polls.fold(false, |any, has_more| any | has_more)
     }
 
-    fn turn(&self, id: BackgroundTaskId, seat: &Seat) -> bool {
-        let mut task = lock(seat);
-        let Some(running) = task.as_mut() else {
+    /// Polls a task, and ends it if it is done or panics. Returns true if it has more to do.
+    fn poll(&self, id: BackgroundTaskId, cell: &TaskCell) -> bool {
+        let mut task = lock(cell);
+        let Some(polled) = task.as_mut() else {
             return false;
         };
-        match self.contain(|| running.poll()) {
-            Some(TaskStatus::More) => return true,
-            Some(TaskStatus::Idle) => return false,
-            Some(TaskStatus::Done) | None => {}
+        match catch_unwind(AssertUnwindSafe(|| polled.poll())) {
+            Ok(TaskStatus::More) => return true,
+            Ok(TaskStatus::Idle) => return false,
+            Ok(TaskStatus::Done) | Err(_) => {}
         }
-        self.end(&mut task);
-        self.leave(id);
+        end(&mut task);
+        self.remove(id);
         false
     }
 
-    fn leave(&self, id: BackgroundTaskId) -> Option<Seat> {
-        let mut seats = lock(&self.seats);
-        let place = seats.iter().position(|(other, _)| *other == id)?;
-        Some(seats.remove(place).1)
+    fn remove(&self, id: BackgroundTaskId) -> Option<TaskCell> {
+        let mut cells = lock(&self.cells);
+        let at = cells.iter().position(|(other, _)| *other == id)?;
+        Some(cells.remove(at).1)
     }
+}
 
-    /// Ends the task in a seat and empties it; whether one was there.
-    fn end(&self, seat: &mut Option<Box<dyn BackgroundTask>>) -> bool {
-        let ended = seat.take().map(|mut task| self.contain(move || task.end()));
-        ended.is_some()
-    }
-
-    /// `work`, or `None` and a count if it panics.
-    fn contain<R>(&self, work: impl FnOnce() -> R) -> Option<R> {
-        let result = catch_unwind(AssertUnwindSafe(work)).ok();
-        if result.is_none() {
-            // Relaxed: only a count.
-            self.panics.fetch_add(1, Ordering::Relaxed);
-        }
-        result
-    }
+/// Ends the task of a cell and drops it. Returns false if there was none. A panic costs nothing but the rest of the task's end.
+fn end(cell: &mut Option<Box<dyn BackgroundTask>>) -> bool {
+    let ended = cell.take();
+    ended.is_some_and(|mut task| {
+        let _ = catch_unwind(AssertUnwindSafe(move || task.end()));
+        true
+    })
 }
 
 /// Panics are caught inside every lock, so what it guards is whole.
@@ -203,87 +173,85 @@ mod tests {
     use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
     #[derive(Clone, Default)]
-    struct Seen {
-        turns: Arc<AtomicU32>,
+    struct Calls {
+        polls: Arc<AtomicU32>,
         ends: Arc<AtomicU32>,
     }
 
-    impl Seen {
-        fn of(&self) -> (u32, u32) {
-            (self.turns.load(Relaxed), self.ends.load(Relaxed))
+    impl Calls {
+        fn get(&self) -> (u32, u32) {
+            (self.polls.load(Relaxed), self.ends.load(Relaxed))
         }
     }
 
-    /// Answers by what it is told for each turn; afterwards later, for ever.
-    struct Script(Seen, Vec<TaskStatus>);
+    /// Answers its polls from a list, and with `Idle` after that.
+    struct Script(Calls, Vec<TaskStatus>);
     impl BackgroundTask for Script {
         fn poll(&mut self) -> TaskStatus {
-            let turn = self.0.turns.fetch_add(1, Relaxed);
-            self.1
-                .get(turn as usize)
-                .copied()
-                .unwrap_or(TaskStatus::Idle)
+            let poll = self.0.polls.fetch_add(1, Relaxed) as usize;
+            self.1.get(poll).copied().unwrap_or(TaskStatus::Idle)
         }
         fn end(&mut self) {
             self.0.ends.fetch_add(1, Relaxed);
         }
     }
 
-    fn script(seen: &Seen, answers: &[TaskStatus]) -> Box<dyn BackgroundTask> {
-        Box::new(Script(seen.clone(), answers.to_vec()))
+    fn script(calls: &Calls, answers: &[TaskStatus]) -> Box<dyn BackgroundTask> {
+        Box::new(Script(calls.clone(), answers.to_vec()))
     }
 
     #[test]
-    fn by_hand_every_task_has_turns_until_none_wants_more() {
+    fn without_a_thread_every_task_is_polled_until_all_are_idle() {
+        use TaskStatus::{Done, Idle, More};
         let background = BackgroundThread::without_thread();
-        let [short, long, over] = std::array::from_fn(|_| Seen::default());
+        let [short, long, done] = std::array::from_fn(|_| Calls::default());
         background.add(script(&short, &[]));
-        background.add(script(
-            &long,
-            &[TaskStatus::More, TaskStatus::More, TaskStatus::Idle],
-        ));
-        background.add(script(&over, &[TaskStatus::Done]));
+        background.add(script(&long, &[More, More, Idle]));
+        background.add(script(&done, &[Done]));
         background.run_until_idle();
-        assert_eq!((short.of(), long.of(), over.of()), ((3, 0), (3, 0), (1, 1)));
-        assert_eq!(background.len(), 2);
+        assert_eq!(
+            [&short, &long, &done].map(Calls::get),
+            [(3, 0), (3, 0), (1, 1)]
+        );
         drop(background);
-        assert_eq!((short.of(), long.of(), over.of()), ((3, 1), (3, 1), (1, 1)));
+        assert_eq!(
+            [&short, &long, &done].map(Calls::get),
+            [(3, 1), (3, 1), (1, 1)]
+        );
     }
 
     #[test]
-    fn the_thread_gives_turns_and_a_removed_task_has_no_more() {
+    fn the_thread_polls_and_a_removed_task_is_not_polled_again() {
         let background = BackgroundThread::new("test").unwrap();
-        let seen = Seen::default();
-        let id = background.add(script(&seen, &[]));
-        while seen.of().0 < 3 {
+        let calls = Calls::default();
+        let id = background.add(script(&calls, &[]));
+        while calls.get().0 < 3 {
             std::thread::yield_now();
         }
         assert!(background.remove(id) && !background.remove(id));
-        let after = seen.of();
+        let after = calls.get();
         background.run_until_idle();
         drop(background);
-        assert_eq!((after.1, seen.of()), (1, after));
+        assert_eq!((after.1, calls.get()), (1, after));
     }
 
-    struct Panics;
+    struct Panics(Calls);
     impl BackgroundTask for Panics {
         fn poll(&mut self) -> TaskStatus {
+            self.0.polls.fetch_add(1, Relaxed);
             let _silent = crate::AudioThread::enter();
             panic!("on purpose");
         }
     }
 
     #[test]
-    fn a_task_that_panics_costs_only_itself() {
+    fn a_task_that_panics_is_removed_and_the_others_go_on() {
         let background = BackgroundThread::without_thread();
-        let seen = Seen::default();
-        background.add(Box::new(Panics));
-        background.add(script(&seen, &[]));
+        let (broken, calls) = (Calls::default(), Calls::default());
+        background.add(Box::new(Panics(broken.clone())));
+        background.add(script(&calls, &[]));
         background.run_until_idle();
         background.run_until_idle();
-        assert_eq!(
-            (background.len(), background.panics(), seen.of()),
-            (1, 1, (2, 0))
-        );
+        assert_eq!((broken.get(), calls.get()), ((1, 0), (2, 0)));
     }
 }

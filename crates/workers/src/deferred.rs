@@ -1,88 +1,67 @@
-//! Work that is due later, done in pieces by whoever has nothing better to do: the earliest first.
+//! Deferred jobs: work with a later deadline, done in pieces by idle workers, the earliest deadline first.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicU32, Ordering};
 
 use rt::deferred::JobRunner;
 
-/// The jobs that may have pieces to run. Fixed at setup; shared by all workers.
+/// The deferred jobs of a plan. Fixed at setup, shared by all workers.
 #[derive(Default)]
 pub struct DeferredJobs {
     runners: Vec<JobRunner>,
-    panicked: AtomicU32,
 }
 
 impl DeferredJobs {
-    /// A table of these jobs.
+    /// A set of these jobs.
     ///
     /// Real-time: setup.
     pub fn new(runners: Vec<JobRunner>) -> Self {
-        Self {
-            runners,
-            panicked: AtomicU32::new(0),
-        }
+        Self { runners }
     }
 
-    /// By which frame the earliest job that can be worked on is due.
-    ///
-    /// Real-time: hot.
-    pub fn earliest_due(&self) -> Option<u64> {
-        self.earliest(0).map(|(due, _)| due)
-    }
-
-    /// Runs one piece of the job that is due first; whether there was one. A piece that panics loses its job, and counts
-    /// as run.
+    /// Runs one piece of the job with the earliest deadline. Returns false if no job has a piece to run. A piece that panics
+    /// ends its job, and counts as run.
     ///
     /// Real-time: hot.
     pub fn run_earliest(&self) -> bool {
         self.run_earliest_from(0)
     }
 
-    /// As [`run_earliest`](Self::run_earliest), but only of jobs that are not due before frame `from`.
+    /// The same, but only for jobs whose deadline is frame `from` or later.
     ///
     /// Real-time: hot.
     pub fn run_earliest_from(&self, from: u64) -> bool {
-        // Each failed try means that another worker took that job first; it then takes part in no further look.
+        // Each try that fails means that another worker took that job first. It is not found again then.
         (0..=self.runners.len())
             .map_while(|_| self.earliest(from))
-            .any(|(_, runner)| self.run_piece(runner))
+            .any(run_piece)
     }
 
-    /// How many jobs were lost by a panic.
-    ///
-    /// Real-time: hot.
-    pub fn panicked(&self) -> u32 {
-        // Relaxed: only a count.
-        self.panicked.load(Ordering::Relaxed)
-    }
-
-    /// Whether a job can be worked on that is not due before frame `from`.
+    /// Returns true if a job has a piece to run and its deadline is frame `from` or later.
     ///
     /// Real-time: hot.
     pub fn has_due_from(&self, from: u64) -> bool {
         self.earliest(from).is_some()
     }
 
-    /// Whether there are no jobs at all.
+    /// Returns true if there are no jobs at all.
     pub fn is_empty(&self) -> bool {
         self.runners.is_empty()
     }
 
-    fn earliest(&self, from: u64) -> Option<(u64, &JobRunner)> {
-        let waiting = self.runners.iter().filter_map(|r| Some((r.deadline()?, r)));
-        let waiting = waiting.filter(|(due, _)| *due >= from);
-        waiting.min_by_key(|(due, _)| *due)
+    fn earliest(&self, from: u64) -> Option<&JobRunner> {
+        let ready = self.runners.iter().filter_map(|r| Some((r.deadline()?, r)));
+        let ready = ready.filter(|(deadline, _)| *deadline >= from);
+        let (_, runner) = ready.min_by_key(|(deadline, _)| *deadline)?;
+        Some(runner)
     }
+}
 
-    fn run_piece(&self, runner: &JobRunner) -> bool {
-        catch_unwind(AssertUnwindSafe(|| runner.run_piece())).unwrap_or_else(|panic| {
-            // To free it here might do anything.
-            std::mem::forget(panic);
-            // Relaxed: only a count.
-            self.panicked.fetch_add(1, Ordering::Relaxed);
-            true
-        })
-    }
+fn run_piece(runner: &JobRunner) -> bool {
+    catch_unwind(AssertUnwindSafe(|| runner.run_piece())).unwrap_or_else(|payload| {
+        // Its destructor may allocate, lock or panic.
+        std::mem::forget(payload);
+        true
+    })
 }
 
 #[cfg(all(test, not(loom)))]
@@ -99,32 +78,29 @@ mod tests {
     }
 
     #[test]
-    fn the_earliest_job_is_finished_first() {
+    fn the_job_with_the_earliest_deadline_is_finished_first() {
         let mut owners = [3, 2, 1].map(|steps| DeferredJob::new(Steps(steps)));
-        let deferred = DeferredJobs::new(owners.iter().map(DeferredJob::job_runner).collect());
-        assert!(!deferred.run_earliest());
-        for (owner, due) in owners.iter_mut().zip([300, 100, 200]) {
-            owner.start(due);
+        let jobs = DeferredJobs::new(owners.iter().map(DeferredJob::job_runner).collect());
+        assert!(!jobs.run_earliest());
+        for (owner, deadline) in owners.iter_mut().zip([300, 100, 200]) {
+            owner.start(deadline);
         }
-        let mut finished = Vec::new();
-        assert!(deferred.has_due_from(300) && !deferred.run_earliest_from(301));
-        while let Some(due) = deferred.earliest_due() {
-            assert!(deferred.run_earliest());
-            let here = owners.iter().filter(|o| o.is_available()).count();
-            if here > finished.len() {
-                finished.push(due);
-            }
+        assert!(jobs.has_due_from(300) && !jobs.run_earliest_from(301));
+        for finished in [[false; 3], [false, true, false], [false, true, true]] {
+            assert_eq!(owners.each_ref().map(DeferredJob::is_available), finished);
+            // As many pieces as the next job has steps: 2, 1 and 3.
+            let pieces = [2, 1, 3][finished.iter().filter(|f| **f).count()];
+            (0..pieces).for_each(|_| assert!(jobs.run_earliest()));
         }
-        assert_eq!(finished, [100, 200, 300]);
+        assert!(!jobs.run_earliest() && owners.iter().all(DeferredJob::is_available));
     }
 
     #[test]
-    fn a_piece_that_panics_costs_only_its_job() {
+    fn a_piece_that_panics_ends_only_its_job() {
         let mut owners = [0, 1].map(|steps| DeferredJob::new(Steps(steps)));
-        let deferred = DeferredJobs::new(owners.iter().map(DeferredJob::job_runner).collect());
+        let jobs = DeferredJobs::new(owners.iter().map(DeferredJob::job_runner).collect());
         owners.iter_mut().for_each(|owner| owner.start(0));
-        assert!(deferred.run_earliest() && deferred.run_earliest());
-        assert!(!deferred.run_earliest() && owners[1].is_available());
-        assert_eq!(deferred.panicked(), 1);
+        assert!(jobs.run_earliest() && jobs.run_earliest());
+        assert!(!jobs.run_earliest() && owners[1].is_available());
     }
 }

@@ -1,34 +1,32 @@
-//! All that the system grants and refuses, for whoever asks what is wrong with this machine.
+//! [`Grants`]: what the system grants and refuses, for the diagnosis of a machine (`divisi doctor`).
 
 use crate::system::{highest_priority, may_hold_dma_latency, may_lock, rt_runtime_us};
 use crate::{CoreId, Priority, Refusal, cores, set_priority};
 
-/// What this process may have. Found out without changing anything that lasts.
+/// Rights of this process. Finding them out changes nothing that lasts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Grants {
-    /// The highest real-time priority.
+    /// Highest real-time priority.
     pub real_time: Result<u8, Refusal>,
-    /// Whether all memory may be locked.
+    /// Right to lock all memory.
     pub memory_lock: Result<(), Refusal>,
-    /// Whether the processor may be kept from deep sleep.
+    /// Right to keep the CPU from deep sleep.
     pub dma_latency: Result<(), Refusal>,
-    /// The cores to run on.
+    /// Cores that it may run on.
     pub cores: Vec<CoreId>,
-    /// How much of each second real-time threads may run, in microseconds; negative for all of it, `None` if unknown.
+    /// Time in each second that real-time threads may run, in microseconds; negative for all of it, `None` if unknown.
     pub rt_runtime_us: Option<i64>,
 }
 
-/// One fact, for people.
+/// One result of the diagnosis, as text for the user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// What it is about, in two or three words.
+    /// Topic, in two or three words.
     pub topic: &'static str,
-    /// Whether it is as it should be.
-    pub is_good: bool,
-    /// What was found, in one line.
+    /// Result, in one line.
     pub finding: String,
-    /// What to do, where something can be done.
+    /// Remedy, if something needs to be changed.
     pub fix: Option<&'static str>,
 }
 
@@ -46,7 +44,7 @@ impl Grants {
         }
     }
 
-    /// The same in words, one line a fact.
+    /// The same as text, one line per topic.
     pub fn findings(&self) -> Vec<Finding> {
         let real_time = self
             .real_time
@@ -67,7 +65,6 @@ impl Grants {
         let count = self.cores.len();
         Finding {
             topic: "cores",
-            is_good: count > 1,
             finding: format!("{count} to run on"),
             fix: (count < 2).then_some(
                 "nothing can run in parallel on one core; if the machine has more, look at `taskset -p $$`",
@@ -76,33 +73,36 @@ impl Grants {
     }
 
     fn of_runtime(&self) -> Finding {
-        let (is_good, finding) = match self.rt_runtime_us {
-            Some(0) => (false, "none of each second".into()),
-            Some(us) if us > 0 => (true, format!("{us} µs of each second")),
-            Some(_) => (true, "all of each second".into()),
-            None => (true, "unknown".into()),
+        let finding = match self.rt_runtime_us {
+            Some(0) => "none of each second".into(),
+            Some(us) if us > 0 => format!("{us} µs of each second"),
+            Some(_) => "all of each second".into(),
+            None => "unknown".into(),
         };
+        let is_none = self.rt_runtime_us == Some(0);
         Finding {
             topic: "real-time share",
-            is_good,
             finding,
-            fix: (!is_good).then_some("`sudo sysctl kernel.sched_rt_runtime_us=950000`"),
+            fix: is_none.then_some("`sudo sysctl kernel.sched_rt_runtime_us=950000`"),
         }
     }
 }
 
 impl Finding {
+    /// Returns true if nothing needs to be changed.
+    pub fn is_good(&self) -> bool {
+        self.fix.is_none()
+    }
+
     fn of(topic: &'static str, answer: Result<String, &Refusal>) -> Self {
         match answer {
             Ok(finding) => Self {
                 topic,
-                is_good: true,
                 finding,
                 fix: None,
             },
             Err(refusal) => Self {
                 topic,
-                is_good: false,
                 finding: refusal.to_string(),
                 fix: Some(refusal.fix()),
             },
@@ -110,7 +110,7 @@ impl Finding {
     }
 }
 
-/// Tries it, on a thread that ends at once: no table of limits tells what a sandbox forbids.
+/// Tries the highest priority on a thread that ends at once: no table of limits shows what a sandbox forbids.
 fn try_real_time() -> Result<u8, Refusal> {
     let level = highest_priority().max(1);
     let trial = std::thread::Builder::new().spawn(move || set_priority(Priority::RealTime(level)));
@@ -146,7 +146,7 @@ mod tests {
         grants.rt_runtime_us = Some(0);
         grants.cores.clear();
         let findings = grants.findings();
-        assert!(findings.iter().all(|f| !f.is_good && f.fix.is_some()));
+        assert!(findings.iter().all(|f| !f.is_good()));
         assert!(findings[1].fix.unwrap().contains("rtprio 95"));
     }
 }

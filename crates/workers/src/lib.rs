@@ -1,8 +1,17 @@
-//! Threads that play: pinned, prioritised, woken, put to sleep.
+//! Audio threads: pinned to cores, prioritised, woken, put to sleep.
 //!
-//! Takes jobs, gives them threads: a [`WorkerPool`] for each cycle, a [`BackgroundThread`] for what may wait, pieces of [`DeferredJobs`]
-//! work by deadline; and says what the system refused, with the fix ([`Refusal`], [`Grants`]). May: start threads, ask
-//! the system for priority, cores and memory, use `unsafe`. May not: know graphs, or sound.
+//! Takes jobs and gives them threads: a [`WorkerPool`] for what must be done in a cycle, a [`BackgroundThread`] for what may
+//! wait, [`DeferredJobs`] for what is due later; and says what the system refused, with the remedy ([`Refusal`], [`Grants`]).
+//! May: start threads, ask the system for priority, cores and memory, use `unsafe`. May not: know graphs, or audio.
+//!
+//! | file | what is in it |
+//! |---|---|
+//! | `pool` | threads that one broadcast starts; the job board that passes them a job without a lock |
+//! | `audio_thread` | what every audio thread needs: denormals, panics, stack |
+//! | `deferred` | pieces of work with a later deadline, for idle workers |
+//! | `background` | one ordinary thread for disks and decoding |
+//! | `system` | cores, priority, locked memory, fast wake-ups; a file for each operating system |
+//! | `grants`, `refusal` | what the system grants and refuses |
 
 mod audio_thread;
 mod background;

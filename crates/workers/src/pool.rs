@@ -12,31 +12,21 @@ use std::time::{Duration, Instant};
 
 use crate::{CoreId, Priority, Refusal};
 use job_board::JobBoard;
+use thread::ThreadGrants;
 
 mod job_board;
 mod options;
 mod thread;
 
-pub use job_board::{JobHandle, WorkerWaker};
+pub use job_board::{Job, JobHandle, WorkerWaker};
 pub use options::{WaitPolicy, WorkerPoolOptions};
 
-/// What the workers of a pool do in a cycle.
-pub trait Job: Send + Sync + 'static {
-    /// Does the part of `worker` in the cycle `epoch`.
-    ///
-    /// Each worker except 0 (the thread that started the cycle) calls it at most once per start, and once more if `waker` was
-    /// used to wake it. A call may come late, when that cycle is over: the job must find that out by itself.
-    ///
-    /// Real-time: hot.
-    fn work(&self, worker: usize, epoch: u32, waker: WorkerWaker<'_>);
-}
-
-/// What a pool got of what its options ask for.
+/// Options of a pool that the system granted and refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WorkerPoolStatus {
     /// Priority that every thread of the pool has, or exceeds.
     pub granted: Priority,
-    /// What the system refused, each once.
+    /// Requests that the system refused, each once.
     pub refused: Vec<Refusal>,
     /// Cores of workers 1, 2, …; `None` for one that may run on any.
     pub pinned: Vec<Option<CoreId>>,
@@ -58,20 +48,12 @@ struct LowPriorityPool {
     pool: OnceLock<Option<Box<WorkerPool>>>,
 }
 
-/// How the threads of a pool ended.
+/// End of a pool's threads.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use = "a worker that is stuck keeps its job and its memory"]
 pub struct StopResult {
     /// Workers that did not return in time. They end by themselves if they ever do.
     pub stuck: Vec<usize>,
-}
-
-/// What the system granted to one thread.
-struct ThreadGrants {
-    worker: usize,
-    granted: Priority,
-    pinned: Option<CoreId>,
-    refused: Vec<Refusal>,
 }
 
 impl WorkerPool {
@@ -126,7 +108,7 @@ impl WorkerPool {
         pool.get_or_init(start).as_deref()
     }
 
-    /// What was granted and refused.
+    /// Options that were granted and refused.
     pub fn status(&self) -> &WorkerPoolStatus {
         &self.status
     }
@@ -136,13 +118,6 @@ impl WorkerPool {
     /// Real-time: setup.
     pub fn register(&self, job: Arc<dyn Job>, workers: usize) -> JobHandle {
         JobBoard::register(&self.board, job, workers)
-    }
-
-    /// Number of times a job panicked on a worker.
-    ///
-    /// Real-time: hot.
-    pub fn panics(&self) -> u32 {
-        self.board.panics()
     }
 
     /// Ends the threads. One that is stuck in a job for longer than `limit` is left alone.

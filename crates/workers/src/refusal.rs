@@ -1,10 +1,10 @@
-//! What the system refused, and what to do about it.
+//! [`Refusal`]: a request that the system refused, and the remedy.
 
 use std::fmt;
 
 use crate::CoreId;
 
-/// A wish that was not granted. Sound goes on without; [`fix`](Self::fix) says how to have it granted.
+/// A request that the system refused. Audio works without it, with less safety; [`fix`](Self::fix) is the remedy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Refusal {
@@ -12,36 +12,36 @@ pub enum Refusal {
     RealTime {
         /// The priority asked for.
         wanted: u8,
-        /// The highest this user may have; 0 for none.
+        /// Highest priority that this user may have; 0 for none.
         allowed: u8,
     },
-    /// The user may, but the control group or sandbox that the process runs in may not.
+    /// The user may have real-time threads, but the control group or sandbox of the process may not.
     RealTimeInGroup,
     /// More workers than cores were asked for: at real-time priority they would starve each other.
     MoreWorkersThanCores {
-        /// How many workers.
+        /// Number of workers.
         workers: usize,
-        /// On how many cores.
+        /// Number of cores.
         cores: usize,
     },
     /// Workers that spin between cycles were asked for: at real-time priority the kernel would stop them.
     SpinAtRealTime,
     /// The process may not keep its memory from being paged out.
     MemoryLock {
-        /// How many bytes it may.
+        /// Number of bytes that may be locked.
         limit: u64,
     },
-    /// The processor may not be kept from deep sleep, since this user may not write the request.
+    /// This user may not write the request that keeps the CPU from deep sleep.
     DmaLatency,
-    /// The processor cannot be kept from deep sleep, since this kernel has no `/dev/cpu_dma_latency`.
+    /// This kernel has no `/dev/cpu_dma_latency`, so the CPU cannot be kept from deep sleep.
     NoDmaLatency,
     /// The thread may not run on this core.
     Pin(CoreId),
-    /// This build knows no way to ask this system.
+    /// This build has no implementation for this operating system.
     Unsupported(&'static str),
-    /// The system said no for a reason of its own.
+    /// The system refused for another reason.
     System {
-        /// What was asked for.
+        /// Object of the request.
         what: &'static str,
         /// The system's error number.
         errno: i32,
@@ -49,7 +49,7 @@ pub enum Refusal {
 }
 
 impl Refusal {
-    /// What the user can do about it, in one line.
+    /// Remedy for the user, in one line.
     pub fn fix(&self) -> &'static str {
         match self {
             Self::RealTime { .. } => {
@@ -98,12 +98,9 @@ impl fmt::Display for Refusal {
                     "real-time priority {wanted} asked for, but this user has {allowed} at most"
                 )
             }
-            Self::RealTimeInGroup => {
-                write!(
-                    f,
-                    "the control group or sandbox of this process has no real-time priority"
-                )
-            }
+            Self::RealTimeInGroup => f.write_str(
+                "the control group or sandbox of this process has no real-time priority",
+            ),
             Self::MoreWorkersThanCores { workers, cores } => {
                 write!(
                     f,
@@ -111,27 +108,18 @@ impl fmt::Display for Refusal {
                 )
             }
             Self::SpinAtRealTime => {
-                write!(
-                    f,
-                    "no real-time priority for workers that spin between cycles"
-                )
+                f.write_str("no real-time priority for workers that spin between cycles")
             }
             Self::MemoryLock { limit } => {
                 write!(f, "only {limit} bytes of memory may be locked")
             }
             Self::DmaLatency => {
-                write!(
-                    f,
-                    "this user may not ask for short wake-ups (/dev/cpu_dma_latency)"
-                )
+                f.write_str("this user may not ask for short wake-ups (/dev/cpu_dma_latency)")
             }
-            Self::NoDmaLatency => {
-                write!(
-                    f,
-                    "this kernel takes no request for short wake-ups (/dev/cpu_dma_latency)"
-                )
-            }
-            Self::Pin(core) => write!(f, "{core} is not ours to run on"),
+            Self::NoDmaLatency => f.write_str(
+                "this kernel takes no request for short wake-ups (/dev/cpu_dma_latency)",
+            ),
+            Self::Pin(core) => write!(f, "this process may not run on {core}"),
             Self::Unsupported(what) => write!(f, "no {what} on this system"),
             Self::System { what, errno } => {
                 let error = std::io::Error::from_raw_os_error(*errno);

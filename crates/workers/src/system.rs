@@ -1,4 +1,4 @@
-//! What threads may ask of the system: cores, priority, memory that stays, a processor that wakes fast.
+//! Requests of threads to the operating system: cores, priority, locked memory, fast wake-ups.
 
 use std::fmt;
 use std::sync::OnceLock;
@@ -25,13 +25,14 @@ impl fmt::Display for CoreId {
     }
 }
 
-/// How urgently a thread runs.
+/// Scheduling priority of a thread.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Priority {
-    /// In turn with everybody else.
+    /// The normal time-sharing policy.
     #[default]
     Ordinary,
-    /// Before every ordinary thread, and before real-time ones of a lower number; 1 to 99, others are moved into that.
+    /// First-in, first-out real-time policy, at a level from 1 to 99; others are clamped. It runs before every ordinary
+    /// thread, and before real-time threads of a lower level.
     RealTime(u8),
 }
 
@@ -44,7 +45,7 @@ impl fmt::Display for Priority {
     }
 }
 
-/// The cores that this process may use, lowest first; never empty. The answer to the first call is kept, since a thread
+/// The cores that this process may use, lowest first; never empty. The result of the first call is kept, since a thread
 /// that pins itself would change it.
 ///
 /// Real-time: setup.
@@ -88,7 +89,8 @@ pub fn set_priority(priority: Priority) -> Result<(), Refusal> {
     }
 }
 
-/// Lets the calling thread, of ordinary priority, run in what all others leave. Not to be taken back without privilege.
+/// Gives the calling thread, of ordinary priority, the lowest niceness: it runs when no other thread wants the core. Not to be
+/// undone without privilege.
 ///
 /// Real-time: setup.
 pub(crate) fn lower_priority() {
@@ -102,13 +104,13 @@ pub fn current_priority() -> Priority {
     kernel::current_priority()
 }
 
-/// While it lives, the memory of this process stays where it is, what it will map later included.
+/// Keeps all memory of this process from being paged out as long as it lives, including memory that is mapped later.
 #[derive(Debug)]
 #[must_use = "the memory is locked as long as this value lives"]
 pub struct MemoryLock(());
 
 impl MemoryLock {
-    /// Locks all memory of this process, and touches it.
+    /// Locks all memory of this process. The kernel maps every page of it.
     ///
     /// Real-time: setup.
     pub fn acquire() -> Result<Self, Refusal> {
@@ -126,14 +128,14 @@ impl Drop for MemoryLock {
 mod tests {
     use super::*;
 
-    /// Runs `check` on a thread of its own, which may pin and promote itself.
-    fn apart(check: impl FnOnce() + Send) {
+    /// Runs `check` on a thread of its own, which may change its core and priority.
+    fn on_own_thread(check: impl FnOnce() + Send) {
         std::thread::scope(|scope| scope.spawn(check).join().unwrap());
     }
 
     #[test]
     fn there_is_a_core_to_run_on_and_a_thread_may_be_pinned_to_it() {
-        apart(|| {
+        on_own_thread(|| {
             assert!(cores().is_sorted() && !cores().is_empty());
             if cfg!(target_os = "linux") {
                 assert_eq!(pin(cores()[0]), Ok(()));
@@ -148,10 +150,10 @@ mod tests {
 
     #[test]
     fn a_thread_has_the_priority_it_was_granted_and_its_children_are_ordinary() {
-        apart(|| match set_priority(Priority::RealTime(3)) {
+        on_own_thread(|| match set_priority(Priority::RealTime(3)) {
             Ok(()) => {
                 assert_eq!(current_priority(), Priority::RealTime(3));
-                apart(|| assert_eq!(current_priority(), Priority::Ordinary));
+                on_own_thread(|| assert_eq!(current_priority(), Priority::Ordinary));
                 assert_eq!(set_priority(Priority::Ordinary), Ok(()));
                 assert_eq!(current_priority(), Priority::Ordinary);
             }

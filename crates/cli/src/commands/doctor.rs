@@ -37,7 +37,7 @@ impl Doctor {
 fn to_text(findings: &[Finding]) -> String {
     let mut text = String::new();
     for one in findings {
-        let mark = if one.is_good { "✓" } else { "✗" };
+        let mark = if one.is_good() { "✓" } else { "✗" };
         let _ = writeln!(text, "{mark} {}: {}", one.topic, one.finding);
         if let Some(fix) = one.fix {
             let _ = writeln!(text, "    {fix}");
@@ -49,7 +49,7 @@ fn to_text(findings: &[Finding]) -> String {
 fn to_json(one: &Finding) -> Value {
     json!({
         "topic": one.topic,
-        "good": one.is_good,
+        "good": one.is_good(),
         "finding": one.finding,
         "fix": one.fix,
     })

@@ -5,12 +5,12 @@
 //! # When the plan is replaced
 //!
 //! A plan that delays the same output takes the line over, with its content. If it needs a longer line, the new one begins
-//! empty, and what lies before its beginning is read from the older line, which nobody writes any more, or from the one
+//! empty, and what lies before its beginning is read from the older line, which no thread writes any more, or from the one
 //! before that. Lengths are powers of two and each line is longer than the one before, so a chain has at most 31 lines, and
 //! all older lines together are shorter than the newest one.
 //!
 //! ```text
-//! older line   |----------------|            nobody writes it any more
+//! older line   |----------------|            no thread writes it any more
 //! this line                     |------->    written since the swap
 //!              ^                ^      ^
 //!              known_from    begins_at next
@@ -21,7 +21,7 @@
 //!
 //! # Who may touch what
 //!
-//! A line belongs to the aligner's step: whoever has the claim on that step reads and writes it. Executors own the runtime
+//! A line belongs to the aligner's step: the worker that has the claim on that step reads and writes it. Executors own the runtime
 //! one after the other, so one step at a time has the line.
 
 use super::ring::{RingMemory, capacity};
@@ -52,14 +52,14 @@ pub(super) struct AlignerLines {
     fade_starts: HashMap<(Outlet, AlignerTap), Weak<AtomicU64>>,
 }
 
-/// What a line knows about its content. Positions are absolute frames.
+/// Extent of a line's content. Positions are absolute frames.
 #[derive(Clone, Copy)]
 pub(crate) struct LineState {
     /// From here on everything is known, partly from older lines.
     pub(crate) known_from: u64,
     /// From here on it is in this line.
     pub(crate) begins_at: u64,
-    /// Where the next block begins; [`NEVER`] for a line that was not written yet.
+    /// Position of the next block; [`NEVER`] for a line that was not written yet.
     pub(crate) next: u64,
     /// From here on everything is silent.
     pub(crate) silent_from: u64,
@@ -106,17 +106,17 @@ impl AlignerLine {
     ///
     /// # Safety
     ///
-    /// The caller has the claim on the step of this line. Then nobody writes the older lines: their executors no longer
+    /// The caller has the claim on the step of this line. Then no thread writes the older lines: their executors no longer
     /// own the runtime.
     pub(crate) unsafe fn older_lines(&self) -> impl Iterator<Item = (&Self, LineState)> {
         let all = std::iter::successors(self.older.as_deref(), |line| line.older.as_deref());
-        // SAFETY: nobody writes it any more, by this function's contract.
+        // SAFETY: no thread writes it any more, by this function's contract.
         let all = all.map(|line| (line, unsafe { *line.state.get() }));
         all.filter(|(_, state)| state.next != NEVER)
     }
 }
 
-/// What the step of an aligner works on.
+/// Operation of an aligner's step.
 pub(crate) struct AlignerOp {
     pub(crate) line: Arc<AlignerLine>,
     pub(crate) ring: RawDelayLine,

@@ -65,22 +65,10 @@ impl StepBinder<'_> {
             operation: self.operation(step.op, processor.as_deref()),
             single_flag,
             needs_preparation: has_own_rate || has_copies || !is_plain,
-            state: UnsafeCell::new(StepState {
-                io: StepIo {
-                    inputs: self.ports(&inputs),
-                    outputs: self.ports(&outputs),
-                    has_events: false,
-                    cold: Box::new(IoCold {
-                        event_outputs,
-                        events: Vec::with_capacity(EVENTS_PER_STEP),
-                        delay_line: line.map(|l| self.delay_line(l)),
-                    }),
-                },
-                is_asleep: false,
-                is_quarantined: processor.as_ref().is_some_and(|p| p.is_quarantined()),
-                has_inbox: false,
-                inbox: Vec::with_capacity(EVENTS_PER_STEP),
-            }),
+            state: UnsafeCell::new(StepState::new(
+                self.io(&inputs, &outputs, event_outputs, line),
+                processor.as_ref().is_some_and(|p| p.is_quarantined()),
+            )),
             pending: Countdown::new(0),
             cold: Box::new(StepCold {
                 every: step.every.max(1),
@@ -93,6 +81,25 @@ impl StepBinder<'_> {
                 processor,
                 copy: step.copy,
                 has_copies,
+            }),
+        }
+    }
+
+    fn io(
+        &mut self,
+        inputs: &[RawPort],
+        outputs: &[RawPort],
+        event_outputs: Box<[*mut RawEvents]>,
+        line: Option<DelayLineId>,
+    ) -> StepIo {
+        StepIo {
+            inputs: self.ports(inputs),
+            outputs: self.ports(outputs),
+            has_events: false,
+            cold: Box::new(IoCold {
+                event_outputs,
+                events: Vec::with_capacity(EVENTS_PER_STEP),
+                delay_line: line.map(|l| self.delay_line(l)),
             }),
         }
     }

@@ -45,14 +45,8 @@ pub(crate) fn bind(binding: &mut Binding<'_>) -> BoundPlan {
     // SAFETY: the arena is still ours alone. No step writes this slot, so it stays +0.0.
     unsafe { *silence.silent = 1 };
     let events: Box<[_]> = (0..plan.event_buffers).map(|_| event_buffer()).collect();
-    let lines = plan.delay_lines.iter();
-    let lines: Vec<Arc<RingMemory>> = lines
-        .map(|l| binding.delay_lines.memory(l, plan.block))
-        .collect();
-    let buffers = plan.stage_buffers.iter();
-    let stage_buffers: Vec<_> = buffers
-        .map(|b| Arc::new(StageBufferMemory::new(b, plan.block)))
-        .collect();
+    let lines = ring_memories(plan, binding.delay_lines);
+    let stage_buffers = stage_buffers(plan);
     binding.delay_lines.aligners.remove_unused();
     let mut binder = StepBinder {
         plan,
@@ -101,6 +95,16 @@ pub(crate) fn bind(binding: &mut Binding<'_>) -> BoundPlan {
     };
     bound.reset_pending();
     bound
+}
+
+fn ring_memories(plan: &Plan, delay_lines: &mut DelayLines) -> Vec<Arc<RingMemory>> {
+    let lines = plan.delay_lines.iter();
+    lines.map(|l| delay_lines.memory(l, plan.block)).collect()
+}
+
+fn stage_buffers(plan: &Plan) -> Vec<Arc<StageBufferMemory>> {
+    let memory = |b| Arc::new(StageBufferMemory::new(b, plan.block));
+    plan.stage_buffers.iter().map(memory).collect()
 }
 
 fn event_buffer() -> UnsafeCell<RawEvents> {

@@ -1,4 +1,4 @@
-//! What a plan becomes: [`plan::BoundPlan`], a plan whose indices are places in memory.
+//! From a plan to a [`plan::BoundPlan`], a plan whose indices are places in memory.
 //!
 //! [`binder`] makes it, on a thread that may allocate. Nothing is allocated afterwards.
 //!

@@ -164,7 +164,7 @@ impl BoundPlan {
     /// The caller has the claim on the step, or the plan is idle.
     pub(crate) unsafe fn quarantine(&self, step: &BoundStep) {
         for member in self.members(step) {
-            // SAFETY: nobody else reaches the state, by this function's contract.
+            // SAFETY: no other thread reaches the state, by this function's contract.
             unsafe { (*member.state.get()).is_quarantined = true };
             self.quarantine_entry(member);
         }

@@ -19,7 +19,7 @@ const PAGE: usize = 1024;
 pub(super) fn touched_samples(count: usize) -> Box<[UnsafeCell<f32>]> {
     let samples: Box<[_]> = (0..count).map(|_| UnsafeCell::new(0.0)).collect();
     for page in samples.iter().step_by(PAGE) {
-        // SAFETY: nobody else has it yet. Volatile, so that the write is not optimized away.
+        // SAFETY: no other thread has it yet. Volatile, so that the write is not optimized away.
         unsafe { page.get().write_volatile(0.0) };
     }
     samples
@@ -82,7 +82,7 @@ pub(crate) fn capacity(max_delay: Frames, block: Frames) -> u32 {
 ///
 /// # Safety
 ///
-/// `line` points to a ring, and nobody else reads or writes these frames of it now.
+/// `line` points to a ring, and no other thread reads or writes these frames of it now.
 pub(crate) unsafe fn write(line: &RawDelayLine, channel: usize, position: u64, from: &[f32]) {
     let mask = line.capacity as usize - 1;
     let start = position as usize & mask;
@@ -100,13 +100,13 @@ pub(crate) unsafe fn write(line: &RawDelayLine, channel: usize, position: u64, f
 ///
 /// # Safety
 ///
-/// `line` points to a ring, and nobody writes these frames of it now.
+/// `line` points to a ring, and no thread writes these frames of it now.
 pub(crate) unsafe fn read(line: &RawDelayLine, channel: usize, position: u64, to: &mut [f32]) {
     let mask = line.capacity as usize - 1;
     let start = position as usize & mask;
     let first = to.len().min(line.capacity as usize - start);
     let rest = to.len() - first;
-    // SAFETY: both parts lie within the ring of `channel`, and nobody writes there by this function's contract.
+    // SAFETY: both parts lie within the ring of `channel`, and no thread writes there by this function's contract.
     unsafe {
         let ring = line.data.add(channel * line.capacity as usize);
         to.as_mut_ptr()

@@ -73,7 +73,7 @@ impl StageBufferMemory {
     pub(crate) unsafe fn receive(&self, position: u64, channel: usize) -> Option<&[f32]> {
         let row = self.row(position, channel);
         let samples = &self.samples[row * self.block..][..self.block];
-        // SAFETY: in this cycle the place belongs to the receiver, and nobody writes it.
+        // SAFETY: in this cycle the place belongs to the receiver, and no thread writes it.
         unsafe {
             let samples = std::slice::from_raw_parts(samples.as_ptr().cast(), self.block);
             (!*self.silent[row].get()).then_some(samples)

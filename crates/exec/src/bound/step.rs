@@ -15,7 +15,7 @@ pub(crate) const EVENTS_PER_STEP: usize = 256;
 /// Position of an event whose block is not known yet; see [`PipelineLag`].
 pub(crate) const UNDATED: u64 = u64::MAX;
 
-/// What a step does when it runs.
+/// Work of a step.
 pub(crate) enum Operation {
     /// Runs a processor.
     Process(*mut dyn Processor),
@@ -57,6 +57,16 @@ pub(crate) struct StepState {
 }
 
 impl StepState {
+    pub(crate) fn new(io: StepIo, is_quarantined: bool) -> Self {
+        Self {
+            io,
+            is_asleep: false,
+            is_quarantined,
+            has_inbox: false,
+            inbox: Vec::with_capacity(EVENTS_PER_STEP),
+        }
+    }
+
     /// Adds an event to the inbox, which has room for it.
     pub(crate) fn push_inbox(&mut self, event: Event) {
         self.inbox.push(event);

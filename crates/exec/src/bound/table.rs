@@ -8,7 +8,7 @@ pub(crate) struct Table<T: Copy> {
     used: usize,
 }
 
-// SAFETY: it owns plain memory. Only `add` writes it, by `&mut self`, where nobody points to yet.
+// SAFETY: it owns plain memory. Only `add` writes it, by `&mut self`, where no thread points to yet.
 unsafe impl<T: Copy> Send for Table<T> {}
 // SAFETY: by `&self` nothing is reached.
 unsafe impl<T: Copy> Sync for Table<T> {}
@@ -23,7 +23,7 @@ impl<T: Copy> Table<T> {
         }
     }
 
-    /// Adds `rows` and returns their address. They live as long as the table, and nobody writes them any more.
+    /// Adds `rows` and returns their address. They live as long as the table, and no thread writes them any more.
     ///
     /// # Panics
     ///
@@ -31,7 +31,7 @@ impl<T: Copy> Table<T> {
     pub(crate) fn add(&mut self, rows: &[T]) -> *const [T] {
         let end = self.used + rows.len();
         assert!(end <= self.base.len(), "the rows were counted before");
-        // SAFETY: `used..end` is within the table, and nobody points there yet.
+        // SAFETY: `used..end` is within the table, and no thread points there yet.
         let added = unsafe {
             let first = self.base.as_ptr().cast::<T>().add(self.used);
             first.copy_from_nonoverlapping(rows.as_ptr(), rows.len());

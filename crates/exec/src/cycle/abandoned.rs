@@ -15,7 +15,7 @@ use units::Nanos;
 /// Upper bound on the time between publishing the current step and seeing the abort flag.
 const CONFIRM_AFTER: Nanos = Nanos(1_000_000);
 
-/// What the host knows about workers that may still be in steps of an abandoned cycle. Made with the executor, so that nothing
+/// Knowledge of the host about workers that may still be in steps of an abandoned cycle. Made with the executor, so that nothing
 /// is allocated when it is needed.
 pub(super) struct AbandonedCycle {
     /// The last cycle was abandoned, and workers may still be in its steps.

@@ -1,4 +1,4 @@
-//! [`CycleContext`]: what the threads of one executor share in every cycle.
+//! [`CycleContext`]: state that the threads of one executor share in every cycle.
 
 use super::idle_plan::IdlePlan;
 use super::info::CycleInfo;
@@ -10,7 +10,7 @@ use processor::ProcessServices;
 use rt::progress::CycleProgress;
 use std::sync::Arc;
 
-/// What the threads of one executor share.
+/// State shared by the threads of one executor.
 pub(crate) struct CycleContext {
     pub(crate) plan: BoundPlan,
     pub(crate) runtime: Arc<SharedRuntime>,

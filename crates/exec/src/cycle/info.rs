@@ -1,4 +1,4 @@
-//! What an executor is told before a cycle, and what it returns after it.
+//! [`CycleInfo`] goes into a cycle, [`CycleResult`] comes out of it.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use units::Frames;
@@ -53,7 +53,7 @@ impl CycleInfo {
     }
 }
 
-/// How a cycle ended.
+/// End of a cycle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CycleStatus {
     /// Every step ran.
@@ -67,7 +67,7 @@ pub enum CycleStatus {
 /// Result of a cycle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CycleResult {
-    /// How the cycle ended.
+    /// End of the cycle.
     pub status: CycleStatus,
     /// Number of workers that a wake call was made for.
     pub wakes: u32,
@@ -88,7 +88,7 @@ impl CycleResult {
 
 /// The current [`CycleInfo`] as atomic words, with the trace switch.
 ///
-/// A worker that lingers from an older cycle may read them while the host changes them. What it reads is then a mixture,
+/// A worker that is still in an older cycle may read them while the host changes them. What it reads is then a mixture,
 /// and useless to it: it takes no task any more.
 #[derive(Default)]
 pub(crate) struct SharedCycleInfo {

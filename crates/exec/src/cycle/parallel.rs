@@ -19,7 +19,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use workers::{Job, JobHandle, WorkerPool, WorkerWaker};
 
-/// What the host and the workers of one executor share.
+/// State shared by the host and the workers of one executor.
 struct SharedCycle<S> {
     context: CycleContext,
     info: SharedCycleInfo,
@@ -205,7 +205,7 @@ impl<S: Strategy> SharedCycle<S> {
         self.strategy.leave(worker);
     }
 
-    /// Runs deferred pieces until the next cycle: nobody waits for this worker now. A worker that left a cycle which is not over
+    /// Runs deferred pieces until the next cycle: no thread waits for this worker now. A worker that left a cycle which is not over
     /// runs none: it may be woken for that cycle again, and sleeps until then.
     fn run_deferred(&self, worker: &mut WorkerContext<'_>) {
         let progress = &self.context.progress;

@@ -1,4 +1,4 @@
-//! What others may see of a worker: the step that it runs, and its fork.
+//! [`WorkerSlot`]: the part of a worker that others see, with the step that it runs and its fork.
 
 use rt::fork::ForkCell;
 use rt::pad::CachePadded;

@@ -18,18 +18,18 @@ use plan::Plan;
 ///
 /// `enter`, `next` and `release` give out tasks, together, under this contract:
 ///
-/// 1. each task of a cycle is given to one worker, at most once, and only in the epoch of that cycle: a worker that lingers
-///    in an older cycle gets nothing;
+/// 1. each task of a cycle is given to one worker, at most once, and only in the epoch of that cycle: a worker that is
+///    still in an older cycle gets nothing;
 /// 2. a task is given out after every task that it waits for was passed to `release`, and with an Acquire that pairs with a
 ///    Release made there.
 pub(crate) unsafe trait Strategy: Send + Sync + Sized + 'static {
-    /// What one worker knows in one cycle.
+    /// Private data of one worker in one cycle.
     type Local: Default;
 
     /// Strategy for a plan and a number of workers, the host included.
     fn new(plan: &Plan, bound: &BoundPlan, workers: usize) -> Self;
 
-    /// Prepares a cycle. The one before is complete, but a worker may still linger in it.
+    /// Prepares a cycle. The one before is complete, but a worker may still be in it.
     ///
     /// Real-time: hot.
     fn begin(&self, _plan: &BoundPlan, _epoch: u32) {}

@@ -1,4 +1,4 @@
-//! How a worker waits for a task inside a cycle: it looks, helps others, backs off and watches the clock.
+//! The wait loop of a worker inside a cycle: it looks for a task, helps others, backs off and watches the clock.
 
 use super::slot::WorkerSlot;
 use super::worker::WorkerContext;
@@ -14,7 +14,7 @@ const TRIES_BEFORE_YIELD: u32 = 4;
 const MAX_SPINS: u32 = 8;
 /// Number of tries between two looks at the clock.
 const TRIES_PER_CLOCK: u32 = 16;
-/// How long a worker sleeps between two tries, by [`BackoffPolicy::Sleep`].
+/// Sleep between two tries, by [`BackoffPolicy::Sleep`].
 const SLEEP: Duration = Duration::from_micros(20);
 
 /// Never leaves a cycle that is not over.
@@ -22,10 +22,10 @@ pub(crate) fn stay(_: &mut WorkerContext<'_>, _: Waited) -> bool {
     false
 }
 
-/// How long a worker has waited.
+/// Duration of a wait.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Waited {
-    /// Number of tries that found nothing, neither a task nor somebody to help.
+    /// Number of tries that found nothing, neither a task nor a worker to help.
     pub(crate) tries: u32,
     /// Number of times it helped others.
     pub(crate) helps: u32,
@@ -68,8 +68,8 @@ impl WorkerContext<'_> {
         self.has_left || self.cycle.progress.is_over(self.epoch)
     }
 
-    /// When the cycle takes too long, the host abandons it. Any other worker leaves: the host itself may be stuck, and nobody
-    /// should spin as long as that. Reads the clock only if there is such a time.
+    /// Ends the wait if the cycle takes too long: the host abandons it, and any other worker leaves. The host itself may be
+    /// stuck, and no thread should spin as long as that. Reads the clock only if there is such a time.
     pub(crate) fn check_clock(&mut self) {
         if self.info.abandon_at == u64::MAX || self.cycle.runtime.now() <= self.info.abandon_at {
             return;
@@ -143,7 +143,7 @@ impl WorkerContext<'_> {
     pub(crate) fn use_remaining_time(&mut self) {
         let until = self.info.help_until;
         while until != u64::MAX
-            && self.plan.deferred.earliest_due().is_some()
+            && self.plan.deferred.has_due_from(0)
             && self.cycle.runtime.now() < until
         {
             self.run_deferred_piece();

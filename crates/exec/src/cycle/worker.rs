@@ -11,7 +11,7 @@ use rt::fence::AsymmetricFence;
 use std::sync::atomic::Ordering;
 use workers::WorkerWaker;
 
-/// How a worker continues.
+/// Continuation of a worker in its cycle.
 pub(crate) enum Resume {
     /// It has run no task in this cycle yet.
     Begin,
@@ -140,7 +140,7 @@ impl<'a> WorkerContext<'a> {
         // host sees that we are in this step.
         self.fence.light();
         if self.is_abandoned() {
-            // At once, so that nobody marks a step as overdue that never began. What ran before is counted first.
+            // At once, so that no thread marks a step as overdue that never began. What ran before is counted first.
             self.publish_counts();
             self.slot.set_idle();
             return false;
@@ -151,7 +151,7 @@ impl<'a> WorkerContext<'a> {
         true
     }
 
-    /// Runs one step without asking if the cycle was abandoned: for a worker that is alone, and that nobody waits for.
+    /// Runs one step without asking if the cycle was abandoned: for a worker that is alone, and that no thread waits for.
     ///
     /// # Safety
     ///
@@ -210,7 +210,7 @@ impl<'a> WorkerContext<'a> {
         self.trace(TraceEvent::Step, self.current);
     }
 
-    /// How to continue: at the beginning of the cycle, or after a step panicked. Then the rest of its task runs here.
+    /// Continues at the beginning of the cycle, or after a step panicked. In the second case it runs the rest of the task.
     pub(crate) fn resume(&mut self) -> Resume {
         if !std::mem::take(&mut self.has_panicked) {
             return Resume::Begin;

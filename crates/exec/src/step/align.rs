@@ -28,8 +28,8 @@ pub(super) fn run(claim: &mut StepClaim<'_>, op: &AlignerOp) -> u64 {
     0
 }
 
-/// The line of a claimed step. It exists only while the claim does, so nobody else reads or writes the line's memory, and
-/// nobody writes that of the older lines.
+/// The line of a claimed step. It exists only while the claim does, so no other thread reads or writes the line's memory, and
+/// no thread writes that of the older lines.
 struct ClaimedLine<'a> {
     op: &'a AlignerOp,
     state: &'a mut LineState,
@@ -149,7 +149,7 @@ fn delay_events(claim: &mut StepClaim<'_>, op: &AlignerOp) -> u64 {
     // SAFETY: the step is claimed, as above.
     let older = unsafe { op.line.older_lines() }.next();
     if let Some((older, _)) = older.filter(|_| is_new) {
-        // SAFETY: nobody writes an older line while this step is claimed.
+        // SAFETY: no thread writes an older line while this step is claimed.
         let older = unsafe { &*older.events.get() };
         waiting.extend(older.iter().take(waiting.capacity()));
     }

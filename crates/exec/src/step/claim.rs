@@ -9,8 +9,8 @@ use processor::{Block, Event, EventTarget, ProcessInfo, ProcessStatus, Processor
 ///
 /// | while the claim lives | reason |
 /// |---|---|
-/// | nobody else touches the step's state, processor, lines, outputs, sums or event buffers | rule 1 of [`StepClaim::new`], and the plan's proof that steps which may run together share no slot |
-/// | nobody writes the step's inputs, and what was written is visible | rule 2 |
+/// | no other thread touches the step's state, processor, lines, outputs, sums or event buffers | rule 1 of [`StepClaim::new`], and the plan's proof that steps which may run together share no slot |
+/// | no thread writes the step's inputs, and what was written is visible | rule 2 |
 /// | frames `offset..offset + frames` are within every slot | rule 3 |
 pub(crate) struct StepClaim<'a> {
     plan: &'a BoundPlan,
@@ -25,7 +25,7 @@ impl<'a> StepClaim<'a> {
     ///
     /// Until the claim is dropped:
     ///
-    /// 1. nobody else claims the step, and nobody has the plan as an `IdlePlan`;
+    /// 1. no other thread claims the step, and no thread has the plan as an `IdlePlan`;
     /// 2. all that the step waits for in this cycle has run, on this thread or with a Release that this thread acquired;
     /// 3. `info` describes the plan's block.
     #[inline(always)]
@@ -80,7 +80,7 @@ impl<'a> StepClaim<'a> {
     /// The inputs and outputs of the step, as its processor sees them.
     #[inline(always)]
     pub(super) fn block(&mut self) -> Block<'_> {
-        // SAFETY: the outputs are ours, nobody writes the inputs, and `info` is within the block: the table above.
+        // SAFETY: the outputs are ours, no thread writes the inputs, and `info` is within the block: the table above.
         unsafe { Block::new(&(*self.step.state.get()).io, self.info) }
     }
 
@@ -91,7 +91,7 @@ impl<'a> StepClaim<'a> {
         let mut block = self.block();
         // SAFETY: the step's processor is ours, and the plan's `Arc` keeps it alive.
         let activity = unsafe { (*processor).process(&mut block) };
-        // Written only if it changes: else whoever releases this step in the next cycle need not fetch the line.
+        // Written only if it changes: otherwise the worker that releases this step in the next cycle would have to fetch the line.
         let is_asleep = activity == ProcessStatus::Sleep;
         let state = self.state();
         if state.is_asleep != is_asleep {
@@ -99,7 +99,7 @@ impl<'a> StepClaim<'a> {
         }
     }
 
-    /// Marks all outputs as not silent. Whoever writes silence sets the flag again.
+    /// Marks all outputs as not silent. Code that writes silence sets the flag again.
     #[inline(always)]
     pub(super) fn clear_silence_flags(&mut self) {
         let flag = self.step.single_flag;
@@ -137,7 +137,7 @@ impl<'a> StepClaim<'a> {
     pub(super) fn add_sums(&mut self) {
         let info = self.info;
         for sum in &self.step.cold.sums {
-            // SAFETY: the target is ours, nobody writes the sources, and `info` is within the block.
+            // SAFETY: the target is ours, no thread writes the sources, and `info` is within the block.
             unsafe { super::sum::add(sum, (info.offset, info.frames), info.is_whole_block) };
         }
     }
@@ -167,7 +167,7 @@ impl<'a> StepClaim<'a> {
         let step = self.step;
         let received = step.cold.event_inputs.iter().flat_map(|input| {
             let target = EventTarget::Input(input.port);
-            // SAFETY: these buffers belong to steps that we wait for: they have run, and nobody writes them now. None is a
+            // SAFETY: these buffers belong to steps that we wait for: they have run, and no thread writes them now. None is a
             // buffer of this step.
             let sent = input.sources.iter().flat_map(|b| unsafe { &(**b).events });
             sent.map(move |event| Event { target, ..*event })
@@ -209,7 +209,7 @@ impl<'a> StepClaim<'a> {
 ///
 /// # Safety
 ///
-/// Nobody else reads or writes the flag now.
+/// No thread else reads or writes the flag now.
 #[inline]
 pub(super) unsafe fn set_flag(flag: *mut u8, on: bool) {
     // SAFETY: the flag is ours by this function's contract.

@@ -1,4 +1,4 @@
-//! How one step runs.
+//! Running one step.
 //!
 //! | file | what it does |
 //! |---|---|

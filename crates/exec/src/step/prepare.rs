@@ -1,4 +1,4 @@
-//! What happens before a step's operation: sums are added up and events are gathered.
+//! Preparation of a step: adds up sums and gathers events.
 
 use super::claim::StepClaim;
 use crate::bound::StepState;

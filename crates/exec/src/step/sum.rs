@@ -12,9 +12,9 @@ const STRIP: usize = 32;
 ///
 /// # Safety
 ///
-/// Nobody writes the sources now, the target is the caller's alone, and all have at least `offset + frames` frames.
+/// No thread writes the sources now, the target is the caller's alone, and all have at least `offset + frames` frames.
 pub(super) unsafe fn add(sum: &Sum, (offset, frames): (u32, u32), whole: bool) {
-    // SAFETY: a flag belongs to its channel, which nobody writes.
+    // SAFETY: a flag belongs to its channel, which no thread writes.
     let is_heard = |c: &&RawChannel| unsafe { *c.silent == 0 };
     let is_silent = !sum.from.iter().any(|c| is_heard(&c));
     // SAFETY: the target is ours.
@@ -24,7 +24,7 @@ pub(super) unsafe fn add(sum: &Sum, (offset, frames): (u32, u32), whole: bool) {
         let strip = (end - at).min(STRIP);
         // SAFETY: `at + strip` is within the target, which is ours and none of the sources.
         let out = unsafe { std::slice::from_raw_parts_mut(sum.into.data.add(at), strip) };
-        // SAFETY: `at + strip` is within every source, and nobody writes these.
+        // SAFETY: `at + strip` is within every source, and no thread writes these.
         let strip_of =
             |c: &RawChannel| unsafe { std::slice::from_raw_parts(c.data.add(at), strip) };
         add_strip(out, sum.from.iter().filter(is_heard).map(strip_of));

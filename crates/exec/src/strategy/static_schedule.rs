@@ -64,7 +64,7 @@ unsafe impl Strategy for StaticSchedule {
             .or_else(|| worker.wait_for_task(|worker, waited| self.find(worker, waited), stay))
     }
 
-    /// Also resets the count of `task` itself, but not before it has run: a worker that lingers in an abandoned cycle runs
+    /// Also resets the count of `task` itself, but not before it has run: a worker that is still in an abandoned cycle runs
     /// nothing, and so changes no count of a newer one.
     #[inline]
     fn release(&self, worker: &mut WorkerContext<'_>, _: &mut (), task: u32) -> Option<u32> {
@@ -100,7 +100,7 @@ impl StaticSchedule {
 
     /// The next task of any list of this worker. After a while it takes over lists whose workers have not come.
     fn find(&self, worker: &mut WorkerContext<'_>, waited: Waited) -> Option<u32> {
-        // Helping with one piece takes as long as many tries. No take-over waits until there is nobody to help.
+        // Helping with one piece takes as long as many tries. No take-over waits until there is no worker to help.
         let tries = waited
             .tries
             .saturating_add(waited.helps.saturating_mul(PATIENCE));

@@ -7,7 +7,7 @@
 //!
 //! # Joins
 //!
-//! Where many tasks join in one, a worker does not decrement the join's count for each of them. It remembers how many it has
+//! If many tasks join in one, a worker does not decrement the join's count for each of them. It remembers how many it has
 //! run, as long as its next task leads to the same join (which cannot become ready before that task has run anyway), and
 //! decrements the count once for all of them. So the count's cache line does not travel between cores at every task.
 
@@ -172,7 +172,7 @@ impl Stealing {
         }
     }
 
-    /// Claims the sources of worker `of`, if nobody has. Gives the last one and pushes the others onto this worker's deque.
+    /// Claims the sources of worker `of`, if no worker has. Gives the last one and pushes the others onto this worker's deque.
     fn claim_sources(&self, worker: &WorkerContext<'_>, of: usize) -> Option<u32> {
         let list = &self.sources[of];
         if list.tasks.is_empty() || !list.claim.try_claim(worker.epoch) {

@@ -20,7 +20,7 @@
 //! By these rules a graph whose tasks all have the same weight, and of which never more than one share is ready, runs on one
 //! worker from end to end: nothing ever gets into the shared queue. The rules need expensive tasks, as in their origin.
 //!
-//! The original takes a lock where a take or a push is counted here. Nobody can steal from a worker's own queue: a worker
+//! The original takes a lock where a take or a push is counted here. No thread can steal from a worker's own queue: a worker
 //! that loses its core holds its tasks up, as in a static schedule.
 
 use crate::bound::BoundPlan;

@@ -1,4 +1,4 @@
-//! How a cycle's job reaches the workers without a lock, and when a job may be freed.
+//! [`JobBoard`]: passes a cycle's job to the workers without a lock, and frees jobs that no worker uses.
 //!
 //! A job is registered in a *slot* of its own. `current` points to the slot of the cycle. Each worker has a *hazard pointer*
 //! (Michael, "Hazard Pointers: Safe Memory Reclamation for Lock-Free Objects", 2004): the slot that it works on.
@@ -16,11 +16,11 @@
 //! | the callback thread, [`JobHandle::start`] | writes the cycle into the slot, points `current` to it, changes the word that workers sleep on, wakes them | one store and at most one system call start a cycle |
 //! | worker, [`JobReceiver::next`] | stores `current` as its hazard, *full fence*, checks that `current` is still the same; then reads the slot and works | a slot that is a hazard and was still current is not freed |
 //! | worker, when the work is done | clears its hazard | it does not touch the slot any more |
-//! | whoever works, [`WorkerWaker::wake`] | counts a request in the slot, changes the word, wakes one worker | a worker that has left the cycle comes once more |
+//! | a worker in the job, [`WorkerWaker::wake`] | counts a request in the slot, changes the word, wakes one worker | a worker that has left the cycle comes once more |
 //! | a control thread, [`JobHandle::retire`] | removes the slot from `current`, *full fence*, looks at every hazard; frees the slot if it is none | only what no worker has or can get is freed |
 //!
 //! By the two fences at least one of them sees what the other did: the worker finds `current` changed and clears its hazard, or
-//! the control thread finds the slot among the hazards and leaves it for later. A [`JobHandle`] is owned, so nobody starts a
+//! the control thread finds the slot among the hazards and leaves it for later. A [`JobHandle`] is owned, so no thread starts a
 //! job that is being retired. A worker that wakes late gets a slot whose cycle may be over, but whose job is alive. The job
 //! itself gives it nothing to do then: all that can be taken in a cycle carries its epoch (`rt::claim`).
 //!
@@ -33,8 +33,19 @@ use rt::pad::CachePadded;
 use rt::stamp;
 use rt::wake::{Futex, WakeMask};
 
-use super::{Job, WaitPolicy};
+use super::options::WaitPolicy;
 use crate::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering, fence};
+
+/// Work that a pool does in a cycle.
+pub trait Job: Send + Sync + 'static {
+    /// Does the part of `worker` in the cycle `epoch`.
+    ///
+    /// Each worker except 0 (the thread that started the cycle) calls it at most once per start, and once more if `waker` was
+    /// used to wake it. A call may come late, when that cycle is over: the job must find that out by itself.
+    ///
+    /// Real-time: hot.
+    fn work(&self, worker: usize, epoch: u32, waker: WorkerWaker<'_>);
+}
 
 /// A registered job.
 struct JobSlot {
@@ -56,7 +67,6 @@ pub(super) struct JobBoard {
     /// By worker: the slot that it works on, or null.
     hazards: Box<[CachePadded<AtomicPtr<JobSlot>>]>,
     is_stopping: AtomicBool,
-    panics: AtomicU32,
     /// Slots that were retired while they were hazards. Touched by control threads only.
     retired: Mutex<Vec<RetiredSlot>>,
 }
@@ -91,7 +101,7 @@ pub(super) struct JobReceiver<'a> {
     last_requests: u32,
 }
 
-/// What a worker does next.
+/// Next action of a worker.
 pub(super) enum NextAction<'a> {
     /// End: the pool stops.
     Stop,
@@ -123,7 +133,6 @@ impl JobBoard {
             current: CachePadded(AtomicPtr::new(ptr::null_mut())),
             hazards: (0..workers).map(null).collect(),
             is_stopping: AtomicBool::new(false),
-            panics: AtomicU32::new(0),
             retired: Mutex::new(Vec::new()),
         }
     }
@@ -175,16 +184,6 @@ impl JobBoard {
         self.cycles.wake(u32::MAX);
     }
 
-    pub(super) fn count_panic(&self) {
-        // Relaxed: only a count.
-        self.panics.fetch_add(1, Ordering::Relaxed);
-    }
-
-    pub(super) fn panics(&self) -> u32 {
-        // Relaxed: only a count.
-        self.panics.load(Ordering::Relaxed)
-    }
-
     fn start(&self, slot: *mut JobSlot, epoch: u32) -> u32 {
         // SAFETY: called by its `JobHandle`, which keeps it alive.
         let JobSlot { mask, cycle, .. } = unsafe { &*slot };
@@ -193,7 +192,7 @@ impl JobBoard {
         cycle.store(u64::from(count) << 32 | u64::from(epoch), Ordering::Release);
         // pairs with the loads in `protect_current`: the content of the slot travels.
         self.current.store(slot, Ordering::Release);
-        // Whoever sees the new count sees the two stores above. It is added, not set: after a `stop` in between, whoever sees
+        // A worker that sees the new count sees the two stores above. It is added, not set: after a `stop` in between, a worker that sees
         // it sees that too.
         self.cycles.fetch_add(1);
         mask.map_or(0, |mask| self.cycles.wake_masked(mask))
@@ -212,7 +211,7 @@ impl JobBoard {
             // pairs with the store in `start`.
             let now = self.current.load(Ordering::Acquire);
             if now == slot {
-                // SAFETY: it was current while it was our hazard, so whoever retires it finds it there. `register` made it,
+                // SAFETY: it was current while it was our hazard, so the thread that retires it finds it there. `register` made it,
                 // and only its atomics are written.
                 return unsafe { slot.as_ref() };
             }
@@ -225,7 +224,7 @@ impl JobBoard {
         self.hazards[worker].store(ptr::null_mut(), Ordering::Release);
     }
 
-    /// Removes `slot` from `current`: nobody takes it from now on. Returns true if a worker still has it.
+    /// Removes `slot` from `current`: no thread takes it from now on. Returns true if a worker still has it.
     fn withdraw(&self, slot: *mut JobSlot) -> bool {
         // Relaxed: the fence in `is_protected` orders it. If another slot is current, this one cannot become so again.
         let _ = self.current.compare_exchange(
@@ -281,33 +280,15 @@ impl JobHandle {
         self.board.start(self.slot, epoch)
     }
 
-    /// What the thread that starts cycles wakes other workers with.
+    /// Wakes workers, for the thread that starts cycles.
     ///
     /// Real-time: hot.
     pub fn waker(&self) -> WorkerWaker<'_> {
         WorkerWaker {
             board: &self.board,
-            slot: self.slot(),
+            // SAFETY: it is ours to free, and we have not.
+            slot: unsafe { &*self.slot },
         }
-    }
-
-    /// The job.
-    ///
-    /// Real-time: hot.
-    pub fn job(&self) -> &Arc<dyn Job> {
-        &self.slot().job
-    }
-
-    fn slot(&self) -> &JobSlot {
-        // SAFETY: it is ours to free, and we have not.
-        unsafe { &*self.slot }
-    }
-
-    /// Returns true if a worker works on the job, or is about to find out that there is nothing to do.
-    ///
-    /// Real-time: hot.
-    pub fn is_busy(&self) -> bool {
-        self.board.is_protected(self.slot)
     }
 
     /// Takes the job back, after it was started for the last time.
@@ -334,7 +315,7 @@ impl Drop for JobHandle {
         if self.slot.is_null() {
             return;
         }
-        // Nobody takes it from here on. It is freed now, or when it is no hazard any more.
+        // No thread takes it from here on. It is freed now, or when it is no hazard any more.
         self.board.withdraw(self.slot);
         self.board.lock_retired().push(RetiredSlot(self.slot));
         self.board.free_unprotected();
@@ -342,7 +323,7 @@ impl Drop for JobHandle {
 }
 
 impl<'a> JobReceiver<'a> {
-    /// What the worker does next.
+    /// Next action of the worker.
     pub(super) fn next(&mut self) -> NextAction<'a> {
         // First the count, then the slot: a start after this load changes the count and ends the wait.
         let seen = self.board.cycles.load();
@@ -410,7 +391,7 @@ impl WorkerWaker<'_> {
     pub fn wake(self, worker: usize) -> u32 {
         // pairs with the load in `next_job`: what the caller has put where workers look travels.
         self.slot.wake_requests.fetch_add(1, Ordering::AcqRel);
-        // Whoever sees the new count sees the request.
+        // A worker that sees the new count sees the request.
         self.board.cycles.fetch_add(1);
         self.board.cycles.wake_masked(WakeMask::bit(worker))
     }

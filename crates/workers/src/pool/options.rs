@@ -1,4 +1,4 @@
-//! What a pool is asked to be.
+//! [`WorkerPoolOptions`].
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use units::Nanos;
 use crate::system::lower_priority;
 use crate::{CoreId, Priority, Refusal, cores};
 
-/// What workers do between cycles.
+/// Behaviour of workers between cycles.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum WaitPolicy {
     /// Sleep between cycles. Within a cycle the join spins.
@@ -28,7 +28,7 @@ pub struct WorkerPoolOptions {
     pub priority: Priority,
     /// Worker w stays on core w modulo their number. `None`: the system decides.
     pub pin: Option<Vec<CoreId>>,
-    /// What the workers do between cycles.
+    /// Behaviour of the workers between cycles.
     pub wait: WaitPolicy,
     /// Time for which a worker that has just worked looks for the next cycle before it sleeps, by
     /// [`WaitPolicy::Hybrid`]. Right if one cycle follows the other at once and each worker has a core. 0 by default.

@@ -1,4 +1,4 @@
-//! Crews that play, stop and are given other jobs.
+//! Pools that work, stop and get other jobs.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -42,11 +42,11 @@ fn options(workers: usize, wait: WaitPolicy) -> WorkerPoolOptions {
     }
 }
 
-fn retire(mut posted: JobHandle) -> Arc<dyn Job> {
+fn retire(mut handle: JobHandle) -> Arc<dyn Job> {
     loop {
-        match posted.retire() {
+        match handle.retire() {
             Ok(job) => return job,
-            Err(busy) => posted = busy,
+            Err(busy) => handle = busy,
         }
         std::thread::yield_now();
     }
@@ -56,78 +56,72 @@ fn retire(mut posted: JobHandle) -> Arc<dyn Job> {
 fn every_worker_comes_once_for_each_start() {
     for wait in [WaitPolicy::Hybrid, WaitPolicy::Sleep, WaitPolicy::Spin] {
         for workers in 1..=4 {
-            let crew = WorkerPool::new(options(workers, wait)).unwrap();
+            let pool = WorkerPool::new(options(workers, wait)).unwrap();
             let job = Arc::new(Count::default());
-            let posted = crew.register(job.clone(), workers);
+            let handle = pool.register(job.clone(), workers);
             for epoch in 1..=100 {
-                assert!(posted.start(epoch) < workers as u32);
+                assert!(handle.start(epoch) < workers as u32);
                 job.wait_for(1..workers, epoch);
             }
-            assert!(crew.stop(Duration::from_secs(20)).stuck.is_empty());
+            assert!(pool.stop(Duration::from_secs(20)).stuck.is_empty());
             let calls = job.calls.each_ref().map(|c| c.load(Ordering::Relaxed));
-            let expected = |worker| {
-                if (1..workers).contains(&worker) {
-                    100
-                } else {
-                    0
-                }
-            };
+            let expected = |worker| 100 * u32::from((1..workers).contains(&worker));
             assert_eq!(calls, std::array::from_fn(expected));
         }
     }
 }
 
 #[test]
-fn workers_beyond_the_jobs_number_stay_away() {
-    let crew = WorkerPool::new(options(4, WaitPolicy::Hybrid)).unwrap();
+fn workers_beyond_the_jobs_number_are_not_called() {
+    let pool = WorkerPool::new(options(4, WaitPolicy::Hybrid)).unwrap();
     let job = Arc::new(Count::default());
-    let posted = crew.register(job.clone(), 2);
+    let handle = pool.register(job.clone(), 2);
     for epoch in 1..=100 {
-        assert!(posted.start(epoch) <= 1);
+        assert!(handle.start(epoch) <= 1);
         job.wait_for(1..2, epoch);
     }
-    drop(crew);
+    drop(pool);
     let away = job.calls[2..].iter().map(|c| c.load(Ordering::Relaxed));
     assert_eq!(away.sum::<u32>(), 0);
 }
 
 #[test]
-fn who_lingers_need_not_be_woken() {
-    let crew = WorkerPool::new(WorkerPoolOptions {
+fn a_worker_that_spins_need_not_be_woken() {
+    let pool = WorkerPool::new(WorkerPoolOptions {
         spin_before_sleep: units::Nanos(600_000_000_000),
         ..options(3, WaitPolicy::Hybrid)
     });
-    let crew = crew.unwrap();
+    let pool = pool.unwrap();
     let job = Arc::new(Count::default());
-    let posted = crew.register(job.clone(), 3);
+    let handle = pool.register(job.clone(), 3);
     for epoch in 1..=100 {
-        let woken = posted.start(epoch);
+        let woken = handle.start(epoch);
         assert!(epoch == 1 || woken == 0, "{epoch}: {woken}");
         job.wait_for(1..3, epoch);
     }
-    assert!(crew.stop(Duration::from_secs(20)).stuck.is_empty());
+    assert!(pool.stop(Duration::from_secs(20)).stuck.is_empty());
 }
 
 #[test]
-fn jobs_are_exchanged_between_cycles_and_come_back() {
-    let crew = WorkerPool::new(options(3, WaitPolicy::Hybrid)).unwrap();
+fn jobs_are_replaced_between_cycles_and_come_back() {
+    let pool = WorkerPool::new(options(3, WaitPolicy::Hybrid)).unwrap();
     for round in 0..200 {
         let job = Arc::new(Count::default());
-        let posted = crew.register(job.clone(), 3);
+        let handle = pool.register(job.clone(), 3);
         for epoch in 1..=round % 3 {
-            posted.start(epoch);
+            handle.start(epoch);
             job.wait_for(1..3, epoch);
         }
-        // In every other round the cycle is given up before the workers came.
+        // In every other round the cycle ends before the workers have come.
         if round % 2 == 0 {
-            posted.start(9);
+            handle.start(9);
         }
-        drop(retire(posted));
+        drop(retire(handle));
         assert_eq!(Arc::strong_count(&job), 1);
     }
 }
 
-/// Stays in its first cycle until it is told to go.
+/// Stays in its first cycle until `may_go` is set.
 #[derive(Default)]
 struct Stuck {
     is_in: AtomicBool,
@@ -144,20 +138,19 @@ impl Job for Stuck {
 }
 
 #[test]
-fn a_stuck_worker_keeps_its_job_alive_and_holds_nobody_up() {
-    let crew = WorkerPool::new(options(2, WaitPolicy::Hybrid)).unwrap();
+fn a_stuck_worker_keeps_its_job_alive_and_blocks_nobody() {
+    let pool = WorkerPool::new(options(2, WaitPolicy::Hybrid)).unwrap();
     let job = Arc::new(Stuck::default());
-    let posted = crew.register(job.clone(), 2);
-    posted.start(1);
+    let handle = pool.register(job.clone(), 2);
+    handle.start(1);
     while !job.is_in.load(Ordering::Acquire) {
         std::thread::yield_now();
     }
-    assert!(posted.is_busy());
-    let Err(posted) = posted.retire() else {
+    let Err(handle) = handle.retire() else {
         panic!("the job was given back from under the worker");
     };
-    drop(posted);
-    assert_eq!(crew.stop(Duration::from_millis(5)).stuck, [1]);
+    drop(handle);
+    assert_eq!(pool.stop(Duration::from_millis(5)).stuck, [1]);
     assert_eq!(Arc::strong_count(&job), 2);
     job.may_go.store(true, Ordering::Release);
     while Arc::strong_count(&job) > 1 {
@@ -165,34 +158,38 @@ fn a_stuck_worker_keeps_its_job_alive_and_holds_nobody_up() {
     }
 }
 
-struct Panics;
+/// Panics in every cycle, and counts the cycles.
+#[derive(Default)]
+struct Panics(AtomicU32);
 impl Job for Panics {
     fn work(&self, _worker: usize, _epoch: u32, _: WorkerWaker<'_>) {
-        panic!("on purpose, and nobody hears of it");
+        self.0.fetch_add(1, Ordering::Release);
+        panic!("on purpose, and nothing is printed");
     }
 }
 
 #[test]
-fn a_panic_is_contained_and_counted() {
-    let crew = WorkerPool::new(options(2, WaitPolicy::Hybrid)).unwrap();
-    let posted = crew.register(Arc::new(Panics), 2);
+fn a_worker_survives_the_panics_of_its_job() {
+    let pool = WorkerPool::new(options(2, WaitPolicy::Hybrid)).unwrap();
+    let job = Arc::new(Panics::default());
+    let handle = pool.register(job.clone(), 2);
     for epoch in 1..=3 {
-        posted.start(epoch);
-        while crew.panics() < epoch {
+        handle.start(epoch);
+        while job.0.load(Ordering::Acquire) < epoch {
             std::thread::yield_now();
         }
     }
-    assert!(crew.stop(Duration::from_secs(20)).stuck.is_empty());
+    assert!(pool.stop(Duration::from_secs(20)).stuck.is_empty());
 }
 
 #[test]
 fn more_workers_than_cores_and_spinning_have_no_real_time_priority() {
     let (workers, cores) = (cores().len() + 1, cores().len());
-    let crew = WorkerPool::new(WorkerPoolOptions {
+    let pool = WorkerPool::new(WorkerPoolOptions {
         priority: Priority::RealTime(60),
         ..options(workers, WaitPolicy::Spin)
     });
-    let facts = crew.unwrap().status().clone();
+    let facts = pool.unwrap().status().clone();
     let refused = [
         Refusal::MoreWorkersThanCores { workers, cores },
         Refusal::SpinAtRealTime,
@@ -202,10 +199,10 @@ fn more_workers_than_cores_and_spinning_have_no_real_time_priority() {
 }
 
 #[test]
-fn pinned_workers_say_where_they_are_and_their_hook_has_run() {
+fn pinned_workers_report_their_cores_and_their_hook_has_run() {
     let starts = Arc::new(AtomicU32::new(0));
     let counted = starts.clone();
-    let crew = WorkerPool::new(WorkerPoolOptions {
+    let pool = WorkerPool::new(WorkerPoolOptions {
         pin: Some(cores().to_vec()),
         on_thread_start: Some(Arc::new(move |worker| {
             counted.fetch_add(worker as u32, Ordering::Relaxed);
@@ -215,11 +212,11 @@ fn pinned_workers_say_where_they_are_and_their_hook_has_run() {
     .unwrap();
     assert_eq!(starts.load(Ordering::Relaxed), 1 + 2);
     let expected = [1, 2].map(|w| Some(cores()[w % cores().len()]));
-    assert_eq!(crew.status().pinned, expected);
+    assert_eq!(pool.status().pinned, expected);
 }
 
 #[test]
-fn floors_are_started_when_asked_for_one_a_core() {
+fn the_low_priority_pool_has_a_thread_per_core_and_starts_when_asked_for() {
     assert!(
         WorkerPool::new(options(1, WaitPolicy::Hybrid))
             .unwrap()
@@ -230,14 +227,14 @@ fn floors_are_started_when_asked_for_one_a_core() {
         low_priority_pool: true,
         ..options(1, WaitPolicy::Hybrid)
     };
-    let crew = WorkerPool::new(options).unwrap();
-    let floors = crew.low_priority_pool().unwrap();
-    assert_eq!(floors.workers(), cores().len() + 1);
+    let pool = WorkerPool::new(options).unwrap();
+    let low_priority = pool.low_priority_pool().unwrap();
+    assert_eq!(low_priority.workers(), cores().len() + 1);
     let count = Arc::new(Count::default());
-    let posted = floors.register(count.clone(), floors.workers());
-    posted.start(1);
-    count.wait_for(1..floors.workers().min(8), 1);
-    retire(posted);
-    let again = crew.low_priority_pool().unwrap();
-    assert!(std::ptr::eq(again, floors));
+    let handle = low_priority.register(count.clone(), low_priority.workers());
+    handle.start(1);
+    count.wait_for(1..low_priority.workers().min(8), 1);
+    retire(handle);
+    let again = pool.low_priority_pool().unwrap();
+    assert!(std::ptr::eq(again, low_priority));
 }

@@ -9,8 +9,16 @@ use std::thread::{Builder, JoinHandle};
 use rt::stamp::TickScale;
 
 use super::job_board::{JobBoard, NextAction};
-use super::{ThreadGrants, WorkerPoolOptions};
+use super::options::WorkerPoolOptions;
 use crate::{AudioThread, CoreId, Priority, Refusal, WaitPolicy, pin, set_priority, unpin};
+
+/// Requests that the system granted to one thread.
+pub(super) struct ThreadGrants {
+    pub(super) worker: usize,
+    pub(super) granted: Priority,
+    pub(super) pinned: Option<CoreId>,
+    pub(super) refused: Vec<Refusal>,
+}
 
 /// Starts the thread of `worker`. The thread sends what the system granted it by `ready`.
 pub(super) fn spawn(
@@ -82,7 +90,6 @@ fn run(worker: usize, board: &JobBoard, (policy, spin_ticks): (WaitPolicy, u64))
                 if let Err(payload) = catch_unwind(AssertUnwindSafe(|| job.work())) {
                     // Its destructor may allocate, lock or panic.
                     std::mem::forget(payload);
-                    board.count_panic();
                 }
             }
         }

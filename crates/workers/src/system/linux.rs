@@ -1,4 +1,4 @@
-//! What Linux grants.
+//! Linux.
 
 use std::fs::{File, OpenOptions};
 use std::io::{ErrorKind, Write};
@@ -22,7 +22,7 @@ pub(super) fn allowed_cores() -> Vec<CoreId> {
     all.filter(|core| set.is_set(*core)).map(CoreId).collect()
 }
 
-/// Lets the calling thread run on `cores` only; else the error number.
+/// Restricts the calling thread to `cores`. The error is the system's number.
 pub(super) fn run_on(cores: &[CoreId]) -> Result<(), i32> {
     let mut set = CpuSet::new();
     for core in cores.iter().filter(|core| core.0 < CpuSet::MAX_CPU) {
@@ -49,7 +49,7 @@ pub(super) fn set_ordinary() -> Result<(), Refusal> {
 }
 
 pub(super) fn lower_priority() {
-    // SAFETY: it takes numbers; 0 is the calling thread. Nobody is refused less than it has.
+    // SAFETY: it takes numbers; 0 is the calling thread. No thread is refused less than it has.
     unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, 19) };
 }
 
@@ -92,7 +92,7 @@ struct Parameter {
     priority: libc::c_int,
 }
 
-/// By the system call itself: the function of some C libraries always refuses.
+/// Makes the system call itself: musl's function always refuses.
 fn set_scheduler(policy: i32, priority: i32) -> Result<(), i32> {
     let parameter = Parameter { priority };
     // SAFETY: thread 0 is the caller; the kernel reads one number from `parameter`, which is as it expects.
@@ -119,7 +119,7 @@ pub(crate) fn highest_priority() -> u8 {
         .map_or(99, |limit| limit.min(99) as u8)
 }
 
-/// Whether all memory may be locked.
+/// Asks whether all memory may be locked, and locks nothing.
 pub(crate) fn may_lock() -> Result<(), Refusal> {
     match getrlimit(Resource::Memlock).current {
         Some(limit) if !has_capability(CAP_IPC_LOCK) => Err(Refusal::MemoryLock { limit }),
@@ -138,7 +138,7 @@ pub(super) fn lock_memory() -> Result<(), Refusal> {
 }
 
 pub(super) fn unlock_memory() {
-    // It has no way to fail that matters.
+    // If it fails, the memory stays locked, which does no harm.
     let _ = rustix::mm::munlockall();
 }
 
@@ -149,13 +149,14 @@ fn has_capability(capability: u32) -> bool {
     set.is_some_and(|set| set >> capability & 1 != 0)
 }
 
-/// How long real-time threads may run in each second, in microseconds; negative for always.
+/// Time that real-time threads may run in each second, in microseconds; negative for no limit.
 pub(crate) fn rt_runtime_us() -> Option<i64> {
     let text = std::fs::read_to_string("/proc/sys/kernel/sched_rt_runtime_us").ok()?;
     text.trim().parse().ok()
 }
 
-/// While it lives, the processor does not sleep so deeply that waking takes long. It costs power.
+/// Keeps the CPU from deep sleep states as long as it lives, so that it wakes fast. It costs power. See the kernel's
+/// `Documentation/power/pm_qos_interface.rst`.
 #[derive(Debug)]
 #[must_use = "the request holds as long as this value lives"]
 pub struct DmaLatency {
@@ -163,7 +164,7 @@ pub struct DmaLatency {
 }
 
 impl DmaLatency {
-    /// Asks for wake-ups without delay.
+    /// Requests wake-ups without delay.
     ///
     /// Real-time: setup.
     pub fn acquire() -> Result<Self, Refusal> {
@@ -174,9 +175,9 @@ impl DmaLatency {
     }
 }
 
-/// Whether [`DmaLatency::acquire`] would be granted.
+/// Asks whether [`DmaLatency::acquire`] would be granted.
 pub(crate) fn may_hold_dma_latency() -> Result<(), Refusal> {
-    // Opening asks for nothing; the request that comes with it is dropped at once.
+    // Opening the file is a request of its own, which is dropped at once.
     open_request().map(drop)
 }
 

@@ -1,4 +1,4 @@
-//! A system that this crate cannot ask yet: threads are started, and no more.
+//! Other systems: threads are started, and every request is refused.
 
 use super::{CoreId, Priority};
 use crate::Refusal;
@@ -48,13 +48,13 @@ pub(crate) fn rt_runtime_us() -> Option<i64> {
     None
 }
 
-/// While it lives, the processor does not sleep so deeply that waking takes long. It costs power.
+/// Keeps the CPU from deep sleep states as long as it lives.
 #[derive(Debug)]
 #[must_use = "the request holds as long as this value lives"]
 pub struct DmaLatency(());
 
 impl DmaLatency {
-    /// Asks for wake-ups without delay.
+    /// Requests wake-ups without delay.
     ///
     /// Real-time: setup.
     pub fn hold() -> Result<Self, Refusal> {
@@ -62,7 +62,7 @@ impl DmaLatency {
     }
 }
 
-/// Whether [`DmaLatency::acquire`] would be granted.
+/// Asks whether [`DmaLatency::acquire`] would be granted.
 pub(crate) fn may_hold_dma_latency() -> Result<(), Refusal> {
     Err(Refusal::Unsupported("request for short wake-ups"))
 }

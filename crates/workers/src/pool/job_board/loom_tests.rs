@@ -14,7 +14,7 @@ struct Checked {
     calls: AtomicU32,
 }
 
-// SAFETY: that nobody reads it while it is dropped is what the tests check.
+// SAFETY: that no thread reads it while it is dropped is what the tests check.
 unsafe impl Sync for Checked {}
 
 impl Checked {
