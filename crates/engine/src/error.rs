@@ -1,24 +1,24 @@
-//! Why a graph cannot be played.
+//! [`EngineError`]: why a graph cannot be played or edited.
 
 use graph::{Diagnostic, EditError};
 use std::fmt;
 
-/// Why a graph cannot be played, or an edit not be made. What played before plays on.
+/// Why a graph cannot be played, or an edit not be made. What played before goes on.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum EngineError {
-    /// The graph is wrong; every mistake has its place. Show them and mend the graph.
+    /// The graph is wrong; each mistake has its place. Show them and correct the graph.
     Graph(Vec<Diagnostic>),
-    /// An edit names what is not there.
+    /// An edit names a node, port or edge that is not there.
     Edit(EditError),
     /// The system starts no more threads. Ask for fewer workers.
     Threads(std::io::Error),
     /// The last edit is still on its way to the audio thread, which takes one a block. Try again in a moment.
     Busy,
-    /// A pipeline of more than two stages takes no edits: they would be heard in the midst of blocks that are under
+    /// A pipeline of more than two stages takes no edits: they would take effect in the middle of blocks that are under
     /// way. Play with fewer stages (`ahead`).
     PipelineTooDeep,
-    /// There is no such parameter, or it cannot be changed while it plays.
+    /// There is no such parameter, or it cannot change while it plays.
     NoParam(String),
 }
 

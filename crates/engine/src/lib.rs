@@ -1,8 +1,36 @@
 //! Owns a graph that plays: makes its plan and its executor, swaps them while it sounds, and counts what happens.
 //!
 //! Takes a graph and a registry, gives two halves: an [`Engine`], which stays with the user and may take its time, and
-//! a [`EngineCallback`], which goes to the audio thread. May: start threads, allocate and wait in the engine's half.
-//! May not: do any of that in the player's, use `unsafe`.
+//! an [`EngineCallback`], which goes to the audio thread. May: start threads, allocate and wait in the engine's half.
+//! May not: do any of that in the callback, use `unsafe`.
+//!
+//! # Threads and rings
+//!
+//! ```text
+//!   control thread: Engine                      audio thread: EngineCallback
+//!   ┌──────────────────────┐   executors (1)   ┌──────────────────────┐
+//!   │ edit, set_param      ├──────────────────▶│ swap between blocks  │  process(), once a block
+//!   │                      │   events (4096)   │                      │
+//!   │                      ├──────────────────▶│ deliver to nodes     │◀──── driver
+//!   │                      │   retired (1)     │                      │
+//!   │ update: free, count, │◀──────────────────┤                      │
+//!   │   trace, watchdog    │   cycles (32768)  │                      │
+//!   │                      │◀──────────────────┤ one message a cycle  │
+//!   └──────────▲───────────┘                   └──────────┬───────────┘
+//!              │ trace rings, one a worker                │ run_cycle()
+//!              │                               ┌──────────▼───────────┐
+//!              └───────────────────────────────┤ workers 1.. (exec)   │
+//!                                              └──────────────────────┘
+//!   background thread: polls the processors' files, every 4 ms; offline the callback polls them itself
+//! ```
+//!
+//! | folder | holds |
+//! |---|---|
+//! | `control` | [`Engine`]: edits, parameters, the regular [`Engine::update`], figures |
+//! | `callback`, `overload`, `messages`, `watchdog` | [`EngineCallback`], and what the two halves send each other |
+//! | `resources` | what outlives a plan: processors, delay lines, threads; the way from graph to plan to executor |
+//! | `choose` | [`choose_scheduler`]: tries schedulers on this graph |
+//! | `measure` | [`measure_nodes`], [`measure_machine`]: costs for planning |
 #![forbid(unsafe_code)]
 
 mod callback;

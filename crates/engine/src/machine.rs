@@ -1,19 +1,19 @@
-//! What planning is told of the machine: what was measured of it, or what is typical.
+//! The machine model for planning: from measurements, or typical.
 
 use plan::{FusionOptions, Link, MachineModel};
 use report::CoreTimings;
 use units::Nanos;
 
-/// Until the machine has been measured: two cores of one processor in 2026.
+/// Transfer times until the machine has been measured: two cores of one processor in 2026.
 const TYPICAL: Link = Link {
     base: Nanos(100),
     per_kib: Nanos(150),
 };
-/// What most edges carry: a block of 64 frames.
+/// Bytes that most edges carry: a block of 64 frames.
 const USUAL_BYTES: u32 = 256;
 
-/// So many workers on the cores that were measured; where nothing was, what is typical. `comm` overrides what handing
-/// over costs.
+/// The model of `workers` workers on the cores that were measured; typical where nothing was measured. `transfer_time`
+/// overrides the measured transfer times.
 pub fn machine_model(workers: usize, facts: &CoreTimings, comm: Option<Nanos>) -> MachineModel {
     if let Some(base) = comm {
         let per_kib = Nanos(0);
@@ -26,7 +26,7 @@ pub fn machine_model(workers: usize, facts: &CoreTimings, comm: Option<Nanos>) -
     MachineModel::new(workers, links).unwrap_or_else(|| MachineModel::uniform(workers, TYPICAL))
 }
 
-/// The link between two cores: as measured, else like the mean of those that were.
+/// The link between two cores: as measured, else the mean of those that were.
 fn link(facts: &CoreTimings, from: Option<usize>, to: Option<usize>) -> Link {
     let is_it = |l: &&report::CoreLink| {
         let ends = [(Some(l.from), Some(l.to)), (Some(l.to), Some(l.from))];
@@ -44,7 +44,7 @@ fn link(facts: &CoreTimings, from: Option<usize>, to: Option<usize>) -> Link {
 }
 
 fn measured(base_ns: f64, per_kib_ns: f64) -> Link {
-    // Numbers from a file: what is negative or no number becomes 0.
+    // Numbers from a file: a negative number or NaN becomes 0.
     let nanos = |ns: f64| Nanos(ns.ceil() as u64);
     Link {
         base: nanos(base_ns),

@@ -1,7 +1,16 @@
-//! What things cost here and now: nodes, and what passes between cores.
+//! Measures costs here and now: of nodes, and of data, wakes and tasks that pass between cores.
 //!
-//! Other guests of the machine take time away and never give any, so a least, a quartile or a median of many repeats is
-//! what is kept, never one reading.
+//! | file | measures |
+//! |---|---|
+//! | `nodes`, `readings`, `costs` | each node: the same run on one worker again and again, every step timed |
+//! | `dry_run` | – it plays a graph with processors of its own, for `nodes` and for the choice of a scheduler |
+//! | `machine` | all of the following, as [`report::CoreTimings`] |
+//! | `crossing` | a block of data on its way to another core |
+//! | `wake` | a wake, a claim, a steal |
+//! | `pair` | – it runs two threads on two cores, of which one is timed |
+//!
+//! Other programs and guests of the machine take time away and never give any. So the result is always the minimum, a
+//! quartile or the median of many repeats, never one reading.
 
 mod costs;
 mod crossing;

@@ -1,4 +1,4 @@
-//! How a graph is to be played.
+//! [`EngineOptions`] and [`Scheduler`]: how a graph is played.
 
 use plan::MeasuredCosts;
 use processor::Mode;
@@ -9,29 +9,29 @@ use std::str::FromStr;
 use units::{Frames, Nanos, SampleRate};
 use workers::{Priority, WaitPolicy};
 
-/// A way of executing a plan.
+/// Scheduler of a plan's steps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Scheduler {
-    /// One worker, the plan's order.
+    /// One worker, in the plan's order.
     Sequential,
-    /// A static schedule, most urgent step first (HLFET).
+    /// Static schedule, most urgent step first (HLFET; Adam, Chandy, Dickson 1974).
     Hlfet,
-    /// A static schedule, earliest time first, with what handing over between cores costs (ETF).
+    /// Static schedule, earliest start first, with transfer times between cores (ETF; Hwang et al. 1989).
     Etf,
-    /// A static schedule that copies nodes to where their data would come too late (CPFD).
+    /// Static schedule that copies nodes to workers where their data would come too late (CPFD; Ahmad, Kwok 1994).
     Cpfd,
-    /// A static schedule by chance, as a control.
+    /// Random static schedule, as a control.
     Random,
-    /// The graph in stages, each a block behind the one before, by a static schedule.
+    /// Pipeline: the graph in stages, each a block behind the one before, by a static schedule.
     Pipelined,
-    /// One queue of ready tasks for all.
+    /// One queue of ready tasks for all workers.
     Global,
-    /// Batches by weight.
+    /// Batches of ready tasks, by weight.
     Weighted,
     /// Work stealing.
     #[default]
     Stealing,
-    /// Due steps by their latest start, deferred work by its deadline.
+    /// Steps by their latest start, deferred work by its deadline.
     Deadline,
     /// One locked queue, for comparison only.
     Mutex,
@@ -53,12 +53,12 @@ const NAMES: [(Scheduler, &str); 11] = [
 ];
 
 impl Scheduler {
-    /// Every one that there is.
+    /// All schedulers.
     pub fn all() -> impl Iterator<Item = Self> {
         NAMES.iter().map(|(scheduler, _)| *scheduler)
     }
 
-    /// Its name.
+    /// Name on the command line.
     pub fn name(self) -> &'static str {
         let found = NAMES.iter().find(|(s, _)| *s == self);
         found.expect("every scheduler has a name").1
@@ -83,49 +83,49 @@ impl FromStr for Scheduler {
     }
 }
 
-/// How a graph is to be played.
+/// Options of an [`Engine`](crate::Engine).
 #[derive(Clone, Debug)]
 pub struct EngineOptions {
-    /// How the plan is executed.
+    /// Scheduler.
     pub scheduler: Scheduler,
-    /// Whether that was chosen by trying ([`choose`](crate::choose)): the report says so.
+    /// True if the scheduler was chosen by [`choose_scheduler`](crate::choose_scheduler); the report says so.
     pub is_chosen: bool,
-    /// How many threads work, the callback's included.
+    /// Number of threads that work, the callback's included.
     pub workers: usize,
-    /// What workers do between cycles.
+    /// How workers wait between cycles.
     pub wait: WaitPolicy,
-    /// The priority of the workers; the callback thread has its own.
+    /// Priority of the workers. The callback thread has its own.
     pub priority: Priority,
     /// Frames in a block.
     pub block: Frames,
-    /// Frames a second.
+    /// Sample rate.
     pub rate: SampleRate,
-    /// Whether somebody is listening.
+    /// Live, offline, or a dry run.
     pub mode: Mode,
-    /// How many input channels the driver gives.
+    /// Number of input channels that the driver gives.
     pub input_channels: u16,
-    /// Whether every step's time is recorded.
+    /// True to record every step's time.
     pub trace: bool,
-    /// Whether the machine's power saving is held off while it plays.
+    /// True to prevent the machine's power saving while it plays.
     pub prevent_cpu_sleep: bool,
-    /// Relative file names in the graph are meant from here.
+    /// Folder of relative file names in the graph.
     pub folder: PathBuf,
-    /// Whether cheap steps are given out together.
+    /// True to fuse cheap steps into tasks.
     pub fuse: bool,
-    /// Whether all workers take part, be it that fewer would be faster: neither choosing nor fusing nor playing leaves
-    /// any out. For who wants to see what a scheduler does.
+    /// True to use all workers even if fewer would be faster: neither the choice of a scheduler nor fusion nor an
+    /// executor leaves one out. It shows what a scheduler does.
     pub use_all_workers: bool,
-    /// Whether ways of different latencies are brought to one where they meet, and at the sinks.
+    /// True to compensate latencies: where paths of different latency meet, and at the sinks, the earlier one is
+    /// delayed.
     pub compensate_latency: bool,
-    /// By how many blocks a pipeline's last stage lags behind its first: by so many more blocks the output is late.
-    /// `None`: one live, and offline, where nobody hears it, one less than there are workers. More than one allows no
-    /// edits.
+    /// Latency of a pipeline in blocks: its number of stages less one. `None`: one block live; offline, where nobody
+    /// hears it, one less than there are workers. A pipeline of more than one block takes no edits.
     pub latency_blocks: Option<u32>,
-    /// What nodes were measured to cost; where nothing is known, what the text says, then what the kind says.
+    /// Measured costs of nodes. Where there is none, the cost in the text is taken, then the kind's.
     pub costs: MeasuredCosts,
-    /// What was measured of the machine.
+    /// Measured costs between cores.
     pub core_timings: CoreTimings,
-    /// What handing data from one worker to another is taken to cost, whatever was measured.
+    /// Time to hand data from one worker to another, in place of what was measured.
     pub transfer_time: Option<Nanos>,
 }
 

@@ -1,11 +1,11 @@
-//! The count of what happened, from the notes of the audio thread.
+//! [`Summary`]: counts what happened, from the audio thread's messages.
 
 use crate::messages::{CycleMessage, CycleOutcome};
 use exec::ErrorCounts;
 use report::{Histogram, LiveStats, RecentTimes, Report};
 use units::Nanos;
 
-/// What happened so far.
+/// Counts and times since the start.
 #[derive(Default)]
 pub(crate) struct Summary {
     cycles: u64,

@@ -1,4 +1,4 @@
-//! What was chosen, and why.
+//! [`SchedulerChoice`]: the scheduler that was chosen, and why.
 
 use crate::{EngineOptions, Scheduler};
 use report::ChosenSchedule;
@@ -6,65 +6,65 @@ use std::fmt;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use units::Nanos;
 
-/// How a graph is to be played.
+/// A scheduler, its number of workers, and why it was chosen.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SchedulerChoice {
-    /// How the plan is executed.
+    /// Scheduler.
     pub scheduler: Scheduler,
-    /// By how many workers.
+    /// Number of workers.
     pub workers: usize,
-    /// By how many blocks a pipeline's last stage lags.
+    /// Latency of a pipeline, in blocks.
     pub latency_blocks: Option<u32>,
-    /// The worst cycle and the mean one, where they are known.
+    /// Worst and mean cycle, where they are known.
     pub times: Option<SchedulerTrial>,
-    /// The same of the sequential code.
+    /// The same of the sequential scheduler.
     pub sequential: Option<SchedulerTrial>,
-    /// Everyone that was tried.
+    /// All candidates that were tried.
     pub tried: Vec<SchedulerTrial>,
-    /// How long it took to choose.
+    /// Time that choosing took.
     pub elapsed: Duration,
-    /// Why this one.
+    /// Reason for this choice.
     pub reason: ChoiceReason,
 }
 
-/// How one candidate did.
+/// Result of one candidate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SchedulerTrial {
-    /// How the plan was executed.
+    /// Scheduler.
     pub scheduler: Scheduler,
-    /// By how many workers.
+    /// Number of workers.
     pub workers: usize,
-    /// The dearest cycle, each cycle taken at its best.
+    /// Longest cycle, each cycle taken at the shortest of its repeats.
     pub worst: Nanos,
-    /// The mean cycle.
+    /// Mean cycle, each cycle taken at the median of its repeats.
     pub mean: Nanos,
 }
 
-/// Why a choice was made.
+/// Reason for a choice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ChoiceReason {
     /// It was the best of those that were tried.
     Measured,
-    /// It was chosen before, for the same graph, machine and call.
+    /// It was kept, for the same graph, machine and options.
     Cached,
-    /// Nobody else may work.
+    /// There is one worker only.
     OneWorker,
-    /// A cycle takes less than it costs to wake anyone.
+    /// A cycle takes less than waking a worker.
     CycleTooShort,
-    /// There is too little to play to gain the time that trying takes.
+    /// There is too little to play to gain the time that trials take.
     RunTooShort,
-    /// A cycle takes so long that candidates cannot be tried in the time there is: work stealing needs no foresight.
+    /// A cycle takes so long that candidates cannot be tried in the time there is. Work stealing needs no measurements.
     CycleTooLong,
     /// Some node did not return.
     Unresponsive,
-    /// Trying it broke.
+    /// The trial panicked.
     Panicked,
 }
 
 impl SchedulerChoice {
-    /// One worker, the plan's order.
-    pub(crate) fn sequential(why: ChoiceReason) -> Self {
-        Self::of(Scheduler::Sequential, 1, why)
+    /// The sequential scheduler on one worker.
+    pub(crate) fn sequential(reason: ChoiceReason) -> Self {
+        Self::of(Scheduler::Sequential, 1, reason)
     }
 
     pub(crate) fn of(scheduler: Scheduler, workers: usize, reason: ChoiceReason) -> Self {
@@ -80,7 +80,15 @@ impl SchedulerChoice {
         }
     }
 
-    /// Has an engine play so.
+    /// The choice where no candidate could be tried.
+    pub(super) fn untried(requested: &EngineOptions, reason: ChoiceReason) -> Self {
+        match requested.use_all_workers {
+            true => Self::of(Scheduler::Stealing, requested.workers, reason),
+            false => Self::sequential(reason),
+        }
+    }
+
+    /// Writes the choice into the options of an engine.
     pub fn apply(&self, options: &mut EngineOptions) {
         options.scheduler = self.scheduler;
         options.is_chosen = true;
@@ -88,7 +96,7 @@ impl SchedulerChoice {
         options.latency_blocks = self.latency_blocks.or(options.latency_blocks);
     }
 
-    pub(crate) fn to_keep(&self) -> ChosenSchedule {
+    pub(crate) fn to_costs(&self) -> ChosenSchedule {
         let at = SystemTime::now().duration_since(UNIX_EPOCH);
         ChosenSchedule {
             at_s: at.map_or(0, |at| at.as_secs()),
@@ -103,8 +111,8 @@ impl SchedulerChoice {
     }
 }
 
-/// What was chosen before, if it can be read. The file may come from another version.
-pub(super) fn kept(chosen: &ChosenSchedule) -> Option<SchedulerChoice> {
+/// The choice that was kept, if it can be read. The file may come from another version.
+pub(super) fn from_costs(chosen: &ChosenSchedule) -> Option<SchedulerChoice> {
     let scheduler: Scheduler = chosen.scheduler.parse().ok()?;
     let workers = chosen.workers.clamp(1, 256);
     let tried = |scheduler, workers, worst: Option<u64>, mean: Option<u64>| {
@@ -124,7 +132,7 @@ pub(super) fn kept(chosen: &ChosenSchedule) -> Option<SchedulerChoice> {
     })
 }
 
-/// One line: `etf on 2 workers, 11.2 µs at worst (sequential 19.4 µs), measured in 0.3 s`.
+/// In one line: `etf on 2 workers, 11.2 µs at worst (sequential 19.4 µs), measured in 0.3 s`.
 impl fmt::Display for SchedulerChoice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.scheduler.name())?;
@@ -137,9 +145,9 @@ impl fmt::Display for SchedulerChoice {
         if let Some(sequential) = self.sequential.filter(|_| self.workers > 1) {
             write!(f, " (sequential {:.1} µs)", sequential.worst.micros())?;
         }
-        let took = self.elapsed.as_secs_f64();
+        let elapsed = self.elapsed.as_secs_f64();
         match self.reason {
-            ChoiceReason::Measured => write!(f, ", measured in {took:.1} s"),
+            ChoiceReason::Measured => write!(f, ", measured in {elapsed:.1} s"),
             ChoiceReason::Cached => write!(f, ", as chosen before"),
             ChoiceReason::OneWorker => write!(f, ", since one worker is all there is"),
             ChoiceReason::CycleTooShort => {
@@ -178,7 +186,7 @@ mod tests {
             choice.to_string(),
             "stealing on 2 workers, 11.2 µs at worst (sequential 19.0 µs), measured in 0.3 s"
         );
-        let again = kept(&choice.to_keep()).unwrap();
+        let again = from_costs(&choice.to_costs()).unwrap();
         let as_kept = SchedulerChoice {
             elapsed: Duration::ZERO,
             reason: ChoiceReason::Cached,
@@ -189,6 +197,6 @@ mod tests {
             scheduler: "of a later version".into(),
             ..ChosenSchedule::default()
         };
-        assert_eq!(kept(&unknown), None);
+        assert_eq!(from_costs(&unknown), None);
     }
 }

@@ -1,11 +1,11 @@
-//! What makes a choice good for another start: the graph without its names, and everything else that is the same.
+//! The key of a kept choice: the graph without its names, and every option that matters.
 
-use super::ChooseOptions;
+use super::options::ChooseOptions;
 use graph::{Graph, Node, ParamValue, Signal};
 use std::collections::HashMap;
 use workers::{Priority, WaitPolicy};
 
-/// What a choice is kept by.
+/// Key under which a choice is kept.
 pub(super) fn key(graph: &Graph, options: &ChooseOptions) -> String {
     let engine = &options.engine;
     let wait = match engine.wait {
@@ -32,58 +32,58 @@ pub(super) fn key(graph: &Graph, options: &ChooseOptions) -> String {
     )
 }
 
-/// The same for graphs that cost the same to play: nodes, parameters and edges in their order, and no names.
+/// Equal for graphs that cost the same to play: nodes, parameters and edges in their order, without names.
 fn fingerprint(graph: &Graph) -> u64 {
-    let mut print = Print::default();
+    let mut hash = Fnv1a::default();
     let mut places = HashMap::new();
     for (place, (id, node)) in graph.nodes().enumerate() {
         places.insert(id, place as u64);
-        add_node(&mut print, node);
+        add_node(&mut hash, node);
     }
     for edge in graph.edges() {
         for end in [edge.from, edge.to] {
-            print.number(places.get(&end.node).copied().unwrap_or(u64::MAX));
-            print.number(u64::from(end.port));
+            hash.number(places.get(&end.node).copied().unwrap_or(u64::MAX));
+            hash.number(u64::from(end.port));
         }
     }
-    print.0
+    hash.0
 }
 
-fn add_node(print: &mut Print, node: &Node) {
-    print.words(node.effective_kind());
-    print.number(u64::from(node.every) << 1 | u64::from(node.enabled));
-    print.number(node.cost.map_or(u64::MAX, |cost| cost.0));
+fn add_node(hash: &mut Fnv1a, node: &Node) {
+    hash.text(node.effective_kind());
+    hash.number(u64::from(node.every) << 1 | u64::from(node.enabled));
+    hash.number(node.cost.map_or(u64::MAX, |cost| cost.0));
     for ports in [&node.inputs, &node.outputs] {
-        print.number(ports.len() as u64);
+        hash.number(ports.len() as u64);
         for port in ports {
-            print.number(match port.signal {
+            hash.number(match port.signal {
                 Signal::Audio(channels) => u64::from(channels.0),
                 Signal::Control => u64::MAX,
                 Signal::Event => u64::MAX - 1,
             });
         }
     }
-    print.number(node.params.len() as u64);
+    hash.number(node.params.len() as u64);
     for (key, value) in &node.params {
-        print.words(key);
+        hash.text(key);
         match value {
-            ParamValue::Number(number) => print.number(number.to_bits()),
-            ParamValue::Text(text) => print.words(text),
-            ParamValue::Flag(flag) => print.number(u64::from(*flag)),
+            ParamValue::Number(number) => hash.number(number.to_bits()),
+            ParamValue::Text(text) => hash.text(text),
+            ParamValue::Flag(flag) => hash.number(u64::from(*flag)),
         }
     }
 }
 
-/// FNV-1a: the same in every version and on every machine.
-struct Print(u64);
+/// The FNV-1a hash (Fowler, Noll, Vo): the same in every version and on every machine.
+struct Fnv1a(u64);
 
-impl Default for Print {
+impl Default for Fnv1a {
     fn default() -> Self {
         Self(0xcbf2_9ce4_8422_2325)
     }
 }
 
-impl Print {
+impl Fnv1a {
     fn bytes(&mut self, bytes: &[u8]) {
         for byte in bytes {
             self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
@@ -94,9 +94,9 @@ impl Print {
         self.bytes(&number.to_le_bytes());
     }
 
-    fn words(&mut self, words: &str) {
-        self.number(words.len() as u64);
-        self.bytes(words.as_bytes());
+    fn text(&mut self, text: &str) {
+        self.number(text.len() as u64);
+        self.bytes(text.as_bytes());
     }
 }
 
@@ -108,31 +108,22 @@ mod tests {
     #[test]
     fn names_do_not_matter_and_all_else_does() {
         let graph = shape::diamond(16, Some(500.0)).unwrap();
-        let print = fingerprint(&graph);
+        let hash = fingerprint(&graph);
         let first = graph.nodes().next().unwrap().0;
         let changed = |change: &dyn Fn(&mut Node)| {
             let mut other = graph.clone();
             change(other.node_mut(first).unwrap());
             fingerprint(&other)
         };
-        assert_eq!(
-            print,
-            fingerprint(&shape::diamond(16, Some(500.0)).unwrap())
-        );
-        assert_eq!(print, changed(&|node| node.name = "else".into()));
-        assert_ne!(print, changed(&|node| node.enabled = false));
-        assert_ne!(print, changed(&|node| node.every = 2));
+        assert_eq!(hash, fingerprint(&shape::diamond(16, Some(500.0)).unwrap()));
+        assert_eq!(hash, changed(&|node| node.name = "else".into()));
+        assert_ne!(hash, changed(&|node| node.enabled = false));
+        assert_ne!(hash, changed(&|node| node.every = 2));
         assert_ne!(
-            print,
+            hash,
             changed(&|node| node.set("freq", ParamValue::Number(1.5)))
         );
-        assert_ne!(
-            print,
-            fingerprint(&shape::diamond(16, Some(501.0)).unwrap())
-        );
-        assert_ne!(
-            print,
-            fingerprint(&shape::diamond(36, Some(500.0)).unwrap())
-        );
+        assert_ne!(hash, fingerprint(&shape::diamond(16, Some(501.0)).unwrap()));
+        assert_ne!(hash, fingerprint(&shape::diamond(36, Some(500.0)).unwrap()));
     }
 }

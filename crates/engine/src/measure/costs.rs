@@ -1,71 +1,71 @@
-//! What was measured of nodes.
+//! Costs of nodes, as they were measured.
 
 use graph::{Graph, NodeId};
 use std::collections::BTreeMap;
 use units::{Frames, Nanos, SampleRate};
 
-/// What something takes, in one state of the caches.
+/// Times in one state of the caches.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StepTimes {
-    /// The median of all readings.
+    /// Median of all readings.
     pub typical: Nanos,
-    /// The dearest cycle, each cycle taken at its best: the largest over the cycles of a run of the least over its
-    /// repeats. So it is the node's own worst, and what other programs took away does not count.
+    /// Longest cycle, each cycle taken at its shortest reading: so it is the node's own worst case, without the time
+    /// that other programs took away.
     pub worst: Nanos,
 }
 
-/// What something takes.
+/// Times of a step, with warm and with polluted caches.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StepCost {
-    /// One cycle right behind the other.
+    /// With warm caches: one cycle directly after the other.
     pub warm: StepTimes,
-    /// After other data have gone through the caches.
+    /// With polluted caches: after other data went through them.
     pub polluted: StepTimes,
 }
 
-/// What one node takes for a block.
+/// Cost of one node for a block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NodeCost {
-    /// Which.
+    /// The node.
     pub node: NodeId,
     /// Its name.
     pub name: String,
-    /// What it plays.
+    /// Its effective kind.
     pub kind: String,
-    /// What it takes. Of a delay it is the reading half; of nodes in a loop, all rounds, shared out as their stated
-    /// costs are.
+    /// Its cost. Of a delay it is the reading half. Nodes of a loop share the cost of all its rounds in proportion to
+    /// their stated costs.
     pub cost: StepCost,
 }
 
-/// What the nodes of one kind take.
+/// Cost of the nodes of one kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KindCost {
-    /// Which kind.
+    /// The kind.
     pub kind: String,
-    /// How many nodes of it there are.
+    /// Number of its nodes.
     pub nodes: usize,
-    /// What is typical for the middle one, and what was worst for any.
+    /// Typical times of the median node, and worst times of any.
     pub cost: StepCost,
 }
 
-/// What the nodes of a graph take.
+/// Costs of the nodes of a graph.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NodeCosts {
     /// Frames in a block.
     pub block: Frames,
-    /// Frames a second.
+    /// Sample rate.
     pub rate: SampleRate,
     /// Each node, in the order in which they run.
     pub nodes: Vec<NodeCost>,
     /// A whole cycle on one worker.
     pub cycle: StepCost,
-    /// How many cycles a run had.
+    /// Number of cycles in a run.
     pub cycles: u32,
-    /// How often it was repeated, with the caches warm and again with them polluted.
+    /// Number of repeats, with warm caches and again with polluted ones.
     pub repeats: u32,
-    /// What taking a step's time costs; it has been taken off every time here.
+    /// Cost of taking one time stamp, in ns. It is already subtracted from all times.
     pub mark_ns: f64,
-    /// How much was read to pollute the caches.
+    /// Number of bytes that were read to pollute the caches.
     pub swept_bytes: usize,
 }
 
@@ -75,7 +75,7 @@ impl NodeCosts {
         self.each(|cost| cost.warm.typical)
     }
 
-    /// The worst, with polluted caches: what to be ready for.
+    /// Worst costs with polluted caches: the worst case to plan for.
     pub fn worst(&self) -> plan::MeasuredCosts {
         self.each(|cost| cost.polluted.worst)
     }
@@ -87,7 +87,7 @@ impl NodeCosts {
         }
     }
 
-    /// The same by kind, dearest first.
+    /// Costs by kind, most expensive first.
     pub fn kinds(&self) -> Vec<KindCost> {
         let mut by_kind = BTreeMap::<&str, Vec<StepCost>>::new();
         for node in &self.nodes {
@@ -106,7 +106,7 @@ impl NodeCosts {
         kinds
     }
 
-    /// Keeps them in the costs file's part of this machine, under the patch's name and for each kind.
+    /// Stores the costs in the costs file's entry of this machine, under the patch's name and for each kind.
     pub fn store(&self, machine: &mut report::MachineCosts, patch: &str, graph: &Graph) {
         let of_nodes = self
             .nodes

@@ -1,7 +1,12 @@
-//! What data costs on its way to another core: a line of cache after the other, behind a flag.
+//! Cost of data on its way to another core: cache lines, published by a flag.
 //!
-//! Two threads pass a block to and fro. Who has it reads every line of it, writes every line of the other one, and sets
-//! the other's flag; half a round is one crossing. What the same reading and writing costs on one core is taken off.
+//! ```text
+//!   core A   write block, set flag ──┐                     ┌─▶ see flag, read block     one round
+//!   core B                           └─▶ read, write, set ─┘
+//! ```
+//!
+//! Half a round is one crossing. The cost of the same writing and reading on one core is subtracted. The result is a
+//! line through several sizes: a base time and a time per KiB.
 
 use super::pair::{Over, await_flag, quartile, rounds, stamp_after};
 use report::CoreLink;
@@ -11,12 +16,12 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
 use workers::CoreId;
 
-/// What is passed, in bytes.
+/// Sizes of the blocks, in bytes.
 pub(super) const SIZES: [usize; 5] = [0, 256, 1024, 4096, 16_384];
-/// The bytes that cross together.
+/// Bytes of a cache line.
 const LINE: usize = 64;
 
-/// One line of cache. One word of it brings the rest along.
+/// One cache line. To read one word of it moves the whole line.
 #[derive(Default)]
 #[repr(align(64))]
 struct Line(AtomicU64);
@@ -64,7 +69,7 @@ impl Way {
     }
 }
 
-/// Between two cores, within about `limit`; `None` where nothing could be measured.
+/// Cost of a crossing between two cores, measured within about `limit`; `None` where nothing could be measured.
 pub(super) fn crossing(
     cores: (CoreId, CoreId),
     limit: Duration,
@@ -86,7 +91,7 @@ pub(super) fn crossing(
     })
 }
 
-/// How much longer `bytes` bytes take to the other core than on one core, in ns.
+/// Time that `bytes` bytes take to the other core beyond the time on one core, in ns.
 fn one_way(
     cores: (CoreId, CoreId),
     bytes: usize,
@@ -114,7 +119,7 @@ fn one_way(
     Some(more * nanos_a_tick(scale))
 }
 
-/// What one core pays to write a block, set the flag, and read the block, in ticks.
+/// Time that one core takes to write a block, set the flag, and read the block, in ticks.
 fn on_one_core(bytes: usize) -> Option<f64> {
     let (way, over) = (Way::new(bytes), Over::default());
     let round = |number| {
@@ -126,13 +131,13 @@ fn on_one_core(bytes: usize) -> Option<f64> {
     quartile((1..=200).map(round).collect())
 }
 
-/// How long a tick lasts.
+/// Nanoseconds per tick.
 pub(super) fn nanos_a_tick(scale: TickScale) -> f64 {
     1e9 / scale.ticks_per_second() as f64
 }
 
-/// The straight line that misses the points by the least share of their height, falling nowhere: its height at 0, and
-/// its slope.
+/// Least-squares line through the points, weighted by the inverse square of their height, with a slope of at least 0:
+/// its height at 0, and its slope.
 fn line_through(points: &[(f64, f64)]) -> Option<(f64, f64)> {
     let (mut w, mut wx, mut wy, mut wxx, mut wxy) = (0.0, 0.0, 0.0, 0.0, 0.0);
     for (x, y) in points {

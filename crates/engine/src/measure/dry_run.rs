@@ -1,4 +1,4 @@
-//! A graph played to nobody: processors of its own that are thrown away, and nothing outside is changed.
+//! [`DryRun`]: plays a graph with processors of its own, without a device, and changes nothing outside.
 
 use crate::resources::EngineResources;
 use crate::{EngineError, EngineOptions};
@@ -10,10 +10,10 @@ use rt::stamp;
 use rt::trace::TraceReader;
 use std::sync::Arc;
 
-/// The height of the noise that is played in place of a device's input, so that what hears it has something to do.
+/// Amplitude of the noise that is played as the device's input, so that nodes have something to do.
 const HEIGHT: f32 = 0.1;
 
-/// A graph that is played to nobody.
+/// A graph that is played without a device.
 pub(crate) struct DryRun {
     executor: Box<dyn Executor>,
     pub(crate) plan: Plan,
@@ -24,14 +24,14 @@ pub(crate) struct DryRun {
 }
 
 impl DryRun {
-    /// Makes all that `graph` needs, as `options` say; all of it is new.
+    /// Makes all that `graph` needs, as `options` say. All of it is new.
     pub(crate) fn new(
         graph: &Graph,
         registry: Arc<Registry>,
         options: &EngineOptions,
     ) -> Result<Self, EngineError> {
         let mut options = options.clone();
-        // What is wished, not what is rehearsed, says how the workers wait.
+        // The requested mode, not that of the dry run, says how the workers wait.
         let spacing = options.mode.into();
         options.mode = Mode::DryRun;
         options.trace = false;
@@ -50,7 +50,7 @@ impl DryRun {
         })
     }
 
-    /// The same on one worker, with every step's time recorded in a ring that is no larger than one cycle needs.
+    /// The same on one worker, with every step's time recorded, in a ring that is no larger than one cycle needs.
     pub(crate) fn traced(
         graph: &Graph,
         registry: Arc<Registry>,
@@ -69,7 +69,7 @@ impl DryRun {
         Ok(this)
     }
 
-    /// Plays one block; how many ticks that took, without what is done in the background between two blocks.
+    /// Plays one block, and returns its time in ticks, without the background work between two blocks.
     pub(crate) fn cycle(&mut self) -> u64 {
         self.resources.background.run_until_idle();
         let device: Vec<&[f32]> = self.device.iter().map(Vec::as_slice).collect();
@@ -82,13 +82,13 @@ impl DryRun {
         took
     }
 
-    /// After how many blocks everything has ended by itself; `None` where it goes on forever.
+    /// Number of blocks after which everything has ended by itself; `None` if it goes on for ever.
     pub(crate) fn blocks(&self, graph: &Graph) -> Option<u64> {
         let block = u64::from(self.resources.options.block.0.max(1));
         Some(self.resources.length(graph)?.div_ceil(block))
     }
 
-    /// What was recorded since the last call.
+    /// Passes the trace records since the last call to `each`.
     pub(crate) fn records(&mut self, each: impl FnMut(TraceRecord)) {
         if let Some(reader) = &mut self.reader {
             reader.drain(each);
@@ -96,7 +96,7 @@ impl DryRun {
     }
 }
 
-/// The same noise for the same seed.
+/// White noise, the same for the same seed.
 fn noise(seed: u16, frames: usize) -> Vec<f32> {
     let mut state = u32::from(seed) + 1;
     let mut next = || {

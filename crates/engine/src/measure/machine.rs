@@ -1,4 +1,4 @@
-//! The machine itself: what passing data, work and attention between its cores costs.
+//! Measures the machine: the costs of data, tasks and wakes between its cores.
 
 use super::crossing::{crossing, nanos_a_tick};
 use super::pair::stamp_after;
@@ -9,16 +9,16 @@ use rt::stamp::{self, TickScale};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use workers::{CoreId, DmaLatency};
 
-/// Into how many parts the time is divided where there are two cores: a half is for the links.
+/// Number of parts into which the time is divided where there are two cores: half of them are for the links.
 const PARTS: u32 = 8;
-/// The least time for one pair of cores: with more cores than fit, not every pair is measured.
+/// Smallest time for one pair of cores: where more pairs do not fit, not every pair is measured.
 const PAIR: Duration = Duration::from_millis(20);
-/// How often a mark is timed.
+/// Number of time stamps that are timed.
 const MARKS: usize = 4096;
 
 /// Measures this machine as it is now, within about `limit`: half a second is enough for a few cores. Where there are
-/// many, pairs are measured in turn, next neighbours last, as far as the time reaches. While it measures, the machine's
-/// power saving is held off where that is allowed, as it is while sound is played.
+/// many cores, their pairs are measured one after the other, as far as the time reaches. Meanwhile the machine's power
+/// saving is prevented where that is allowed, as it is while sound plays.
 ///
 /// Real-time: waits, for `limit`.
 pub fn measure_machine(limit: Duration) -> CoreTimings {
@@ -30,7 +30,7 @@ pub fn measure_machine(limit: Duration) -> CoreTimings {
     let two = first_two();
     let asked = two.and_then(|two| wake(two, share));
     let steal_ns = two.and_then(|two| Some(steal(two, share)? * tick));
-    // Its thief says that it has stolen, and that is one more crossing.
+    // The thief's answer is one more crossing.
     let answer = links.first().map_or(0.0, |link| link.base_ns);
     let at = SystemTime::now().duration_since(UNIX_EPOCH);
     CoreTimings {
@@ -44,7 +44,7 @@ pub fn measure_machine(limit: Duration) -> CoreTimings {
     }
 }
 
-/// What this machine is called in the costs file, with the kernels that compute.
+/// Name of this machine in the costs file, with the kernels that compute.
 pub fn machine_key() -> String {
     report::machine_key("scalar")
 }
@@ -56,7 +56,7 @@ fn first_two() -> Option<(CoreId, CoreId)> {
     }
 }
 
-/// Every pair of cores, or as many as fit: those of the first core before the others.
+/// Links of every pair of cores, or of as many as fit: those of the first core first.
 fn links(limit: Duration, scale: TickScale) -> Vec<CoreLink> {
     let cores = workers::cores();
     let pairs =
@@ -70,7 +70,7 @@ fn links(limit: Duration, scale: TickScale) -> Vec<CoreLink> {
         .collect()
 }
 
-/// What it costs to take the time of a step and to keep it, as every traced step does: the least of many.
+/// Cost of taking a step's time and recording it, as every traced step does, in ns: the minimum of many.
 pub(crate) fn mark_ns(scale: TickScale) -> f64 {
     const RUN: u32 = 64;
     let (mut pen, mut reader) = rt::trace::ring(2 * RUN as usize);

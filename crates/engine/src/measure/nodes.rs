@@ -1,8 +1,8 @@
-//! What each node costs: the same run again and again on one worker, every step timed.
+//! Measures what each node costs: the same run again and again on one worker, every step timed.
 //!
-//! Each repeat begins with new processors, so cycle k of one repeat does the same work as cycle k of another, and the
-//! least of their times is what that work costs when nobody disturbs it. The caches are left as the cycle before has
-//! left them, or swept before each cycle.
+//! Each repeat begins with new processors, so cycle k of one repeat does the same work as cycle k of another. The
+//! minimum of their times is the cost of that work without disturbance. The caches are left as the cycle before left
+//! them (warm), or swept before each cycle (polluted).
 
 use super::costs::{NodeCost, NodeCosts, StepCost};
 use super::dry_run::DryRun;
@@ -23,23 +23,23 @@ use workers::AudioThread;
 
 /// Cycles that are not counted: memory is touched for the first time in them.
 const WARM_UP: usize = 4;
-/// How many cycles a run has, at least and at most.
+/// Smallest and largest number of cycles in a run.
 const CYCLES: (usize, usize) = (8, 64);
-/// How many repeats there are at most, where nobody says how many.
+/// Largest number of repeats, where none is requested.
 const REPEATS: u32 = 40;
-/// How many repeats the cycles of a run should leave time for.
+/// Number of repeats for which the cycles of a run should leave time.
 const WISHED: u32 = 8;
-/// The most readings that are held.
+/// Largest number of readings that are held.
 const READINGS: usize = 1 << 24;
 
-/// How nodes are measured.
+/// Options of [`measure_nodes`].
 #[derive(Clone, Debug)]
 pub struct MeasureOptions {
-    /// Block, rate, inputs, folder. One worker plays, whatever it says.
+    /// Block, rate, inputs, folder. One worker plays, whatever they say.
     pub engine: EngineOptions,
-    /// How long it may take, about. One run with warm caches and one with polluted ones are made in any case.
+    /// Time that it may take, about. One run with warm caches and one with polluted ones are made in any case.
     pub limit: Duration,
-    /// How many repeats; without a number, as many as fit, 40 at most.
+    /// Number of repeats; `None` for as many as fit, at most 40.
     pub repeats: Option<u32>,
 }
 
@@ -75,7 +75,7 @@ pub fn measure_nodes(
     Ok(bench.costs(repeats))
 }
 
-/// What is measured, and what has been read so far.
+/// The runs, and what has been read so far.
 struct Bench<'a> {
     graph: &'a Graph,
     registry: Arc<Registry>,
@@ -121,7 +121,7 @@ impl<'a> Bench<'a> {
         asked.unwrap_or(REPEATS).clamp(1, room)
     }
 
-    /// One run with warm caches and one with polluted ones.
+    /// Makes one run with warm caches and one with polluted ones.
     fn repeat(&mut self) -> Result<(), EngineError> {
         for is_warm in [true, false] {
             let mut run = DryRun::traced(self.graph, self.registry.clone(), self.options)?;
@@ -183,7 +183,7 @@ impl<'a> Bench<'a> {
     }
 }
 
-/// How many cycles a run may have, so that several repeats fit.
+/// Number of cycles of a run, such that several repeats fit.
 fn cycles(one: Duration, limit: Duration, steps: usize) -> usize {
     let (least, most) = CYCLES;
     let in_time = limit.as_nanos() / u128::from(2 * WISHED) / one.as_nanos().max(1);
@@ -194,7 +194,7 @@ fn cycles(one: Duration, limit: Duration, steps: usize) -> usize {
         .clamp(least, most)
 }
 
-/// Whose cost a step's is: its node's, or that of a loop's members.
+/// Nodes whose cost a step's is: its node, or the members of a loop.
 fn shared(plan: &Plan, step: &Step, cost: StepCost) -> Vec<(NodeId, StepCost)> {
     match step.op {
         StepOp::Process { node, .. } | StepOp::Sink { node } => vec![(node, cost)],

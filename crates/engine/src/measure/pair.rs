@@ -1,39 +1,39 @@
-//! Two threads on two cores, of which one is timed.
+//! Runs two threads on two cores, of which one is timed.
 
 use rt::stamp;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 use workers::{CoreId, Priority};
 
-/// The most rounds of one measurement.
+/// Largest number of rounds of one measurement.
 const ROUNDS: usize = 2000;
-/// The least that count, even where time is short: fewer say nothing.
+/// Smallest number of rounds, even where time is short: fewer mean nothing.
 const LEAST: usize = 16;
 
-/// Whether the other thread is to end.
+/// True when the other thread must end.
 #[derive(Default)]
 pub(super) struct Over(AtomicBool);
 
 impl Over {
-    /// Whether it is.
+    /// Returns true if the measurement is over.
     pub(super) fn is_said(&self) -> bool {
         // Relaxed: nothing travels with it.
         self.0.load(Ordering::Relaxed)
     }
 }
 
-/// Says so when it goes, however it goes: the other thread must not spin on.
+/// Ends the measurement when it is dropped, also by a panic: the other thread must not spin for ever.
 struct Sayer<'a>(&'a Over);
 
 impl Drop for Sayer<'_> {
     fn drop(&mut self) {
-        // Relaxed: as above.
+        // Relaxed: nothing travels with it.
         self.0.0.store(true, Ordering::Relaxed);
     }
 }
 
-/// What `round` gives, again and again for `limit`: on core `here` with the round's number, from 1; `other` runs on
-/// core `there` until it is [`Over`].
+/// Results of `round`, called again and again for `limit`, on the first core, with the round's number from 1. Meanwhile
+/// `other` runs on the second core until it is [`Over`].
 pub(super) fn rounds<R: Send>(
     (here, there): (CoreId, CoreId),
     limit: Duration,
@@ -58,21 +58,21 @@ pub(super) fn rounds<R: Send>(
     })
 }
 
-/// Threads inherit core and priority: two that spin, of real-time priority, on one core would wait for each other for
-/// good. Where a place is refused it measures too, if less well.
+/// Pins this thread to `core`, at ordinary priority. Threads inherit both: two spinning threads of real-time priority
+/// on one core would wait for each other for ever. Where it is refused, the measurement is less exact.
 fn take_place(core: CoreId) {
     let _ = workers::set_priority(Priority::Ordinary);
     let _ = workers::pin(core);
 }
 
-/// A quarter of the readings is no greater. Below the median, since other programs on the two cores only ever add, and
-/// on a busy machine they add to most readings.
+/// First quartile of the readings. It is below the median, since other programs on the two cores only ever add time,
+/// and on a busy machine to most readings.
 pub(super) fn quartile(mut all: Vec<u64>) -> Option<f64> {
     all.sort_unstable();
     all.get(all.len() / 4).map(|ticks| *ticks as f64)
 }
 
-/// Spins until `flag` is `value`; whether it became that before it was over.
+/// Spins until `flag` is `value`, and returns true; returns false if the measurement is over before.
 pub(super) fn await_flag(flag: &AtomicU32, value: u32, over: &Over) -> bool {
     loop {
         // Acquire pairs with the Release of whoever sets the flag: what was written before is there.
@@ -86,7 +86,7 @@ pub(super) fn await_flag(flag: &AtomicU32, value: u32, over: &Over) -> bool {
     }
 }
 
-/// A stamp that no read before it can pass.
+/// A time stamp that no read before it can pass.
 pub(super) fn stamp_after() -> u64 {
     std::sync::atomic::fence(Ordering::SeqCst);
     stamp::now()

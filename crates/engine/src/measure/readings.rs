@@ -1,15 +1,15 @@
-//! The times of a plan's steps, from many repeats of one run.
+//! [`Readings`]: the times of a plan's steps, from many repeats of one run.
 
 use super::costs::StepTimes;
 use plan::{TraceEvent, TraceRecord};
 use rt::stamp::TickScale;
 use units::Nanos;
 
-/// The times of a plan's steps and of whole cycles, in ticks.
+/// Times of a plan's steps and of whole cycles, in ticks.
 pub(super) struct Readings {
-    /// For each thing that is timed, and each cycle of the run: every reading. The last thing is the cycle as a whole.
+    /// All readings, by step and by cycle of the run. The last entry is the cycle as a whole.
     things: Vec<Vec<Vec<u32>>>,
-    /// When the record before this one was made, and the cycle's first.
+    /// Stamp of the record before this one, and of the cycle's first.
     last: u64,
     first: u64,
     steps: u64,
@@ -25,7 +25,7 @@ impl Readings {
         }
     }
 
-    /// One record of cycle `cycle` of the run; one worker alone makes them.
+    /// Adds a record of cycle `cycle` of the run. One worker alone makes them.
     pub(super) fn feed(&mut self, cycle: usize, record: TraceRecord) {
         match record.event {
             TraceEvent::CycleBegin => (self.first, self.steps) = (record.stamp, 0),
@@ -53,7 +53,7 @@ impl Readings {
         }
     }
 
-    /// What step `step` took in the cycles in which it `is_due`, less `mark_ns`.
+    /// Times of step `step` in the cycles in which it `is_due`, less `mark_ns`.
     pub(super) fn step(
         &self,
         step: usize,
@@ -64,7 +64,7 @@ impl Readings {
         times(&self.things[step], scale, mark_ns, is_due)
     }
 
-    /// What a whole cycle of `steps` steps took, less `mark_ns` for each and for its end.
+    /// Times of a whole cycle of `steps` steps, less `mark_ns` for each and for its end.
     pub(super) fn cycle(&self, scale: TickScale, mark_ns: f64) -> StepTimes {
         let steps = self.things.len();
         times(

@@ -1,4 +1,4 @@
-//! What it costs to wake a worker, and to take something that another core has.
+//! Measures a wake, a claim and a steal between two cores.
 
 use super::pair::{Over, await_flag, quartile, rounds, stamp_after};
 use rt::deque::{Deque, Steal};
@@ -10,13 +10,13 @@ use std::time::Duration;
 use units::Nanos;
 use workers::CoreId;
 
-/// How long both sleep before a wake: less than most periods, long enough for a core to rest.
+/// Time that both sleep before a wake: less than most periods, long enough for a core to rest.
 const APART: Duration = Duration::from_micros(500);
-/// How often the sleeper looks whether it is over.
+/// Longest sleep before the sleeper looks if the measurement is over.
 const LOOK: Nanos = Nanos(20_000_000);
 
-/// What waking costs, in ticks: the waker's own time, and how long until the other runs. `None` where no wake found
-/// anybody asleep.
+/// Cost of a wake, in ticks: the waker's own time, and the time until the other thread runs. `None` where no wake found
+/// a sleeper.
 pub(super) fn wake(cores: (CoreId, CoreId), limit: Duration) -> Option<(f64, f64)> {
     let (word, ran, seen) = (Futex::new(0), AtomicU64::new(0), AtomicU32::new(0));
     let never = Over::default();
@@ -50,12 +50,12 @@ pub(super) fn wake(cores: (CoreId, CoreId), limit: Duration) -> Option<(f64, f64
     Some((quartile(waker)?, quartile(sleeper)?))
 }
 
-/// What it costs to change a word that the other core has changed last, in ticks.
+/// Cost of changing a word that the other core has changed last, in ticks.
 pub(super) fn claim(cores: (CoreId, CoreId), limit: Duration) -> Option<f64> {
     let (word, never) = (CachePadded(AtomicU32::new(0)), Over::default());
     let take = |value: u32, over: &Over| {
         let came = await_flag(&word, value, over);
-        // AcqRel: what each has done before travels on, as with every claim.
+        // AcqRel: what each thread did before travels on, as with every claim.
         came && word
             .compare_exchange(value, value + 1, Ordering::AcqRel, Ordering::Relaxed)
             .is_ok()
@@ -75,7 +75,7 @@ pub(super) fn claim(cores: (CoreId, CoreId), limit: Duration) -> Option<f64> {
     Some(quartile(rounds(cores, limit, round, other))? / 2.0)
 }
 
-/// How long it takes from the push of a task until another core has stolen it and has said so, in ticks.
+/// Time from the push of a task until another core has stolen it and has answered, in ticks.
 pub(super) fn steal(cores: (CoreId, CoreId), limit: Duration) -> Option<f64> {
     let (queue, stolen) = (Deque::new(1), CachePadded(AtomicU32::new(0)));
     let never = Over::default();

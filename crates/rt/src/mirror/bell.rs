@@ -1,4 +1,4 @@
-//! The words by which one end wakes the other.
+//! [`Bell`]: the words by which one end wakes the other.
 
 use units::Nanos;
 
@@ -6,15 +6,16 @@ use crate::fence::AsymmetricFence;
 use crate::sync::atomic::{AtomicU32, Ordering};
 use crate::wake::kernel::Kernel;
 
-/// Where one end of a ring sleeps. It lies in the shared memory; all that it can cost is a wake in vain.
+/// The word on which one end of a ring sleeps, and its state. It lies in the shared memory; a process that writes
+/// nonsense here costs the other one a needless wake at most.
 #[repr(C)]
 #[derive(Debug)]
 pub(super) struct Bell {
     word: AtomicU32,
     asleep: AtomicU32,
-    /// Whether the end that sleeps here has been taken.
+    /// 1 if the end that sleeps here was taken.
     taken: AtomicU32,
-    /// Whether it has closed.
+    /// 1 if that end has closed.
     closed: AtomicU32,
 }
 
@@ -28,20 +29,20 @@ impl Bell {
         }
     }
 
-    /// Takes the end, once and for all.
+    /// Takes the end, and returns true if nobody took it before.
     pub(super) fn take(&self) -> bool {
-        // AcqRel: whoever takes it second sees that it was taken, and nothing travels besides.
+        // AcqRel: the second one sees that it was taken; nothing else travels.
         self.taken.swap(1, Ordering::AcqRel) == 0
     }
 
     pub(super) fn is_taken(&self) -> bool {
-        // Relaxed: only told, nothing is read because of it.
+        // Relaxed: nothing is read because of it.
         self.taken.load(Ordering::Relaxed) != 0
     }
 
-    /// The end that sleeps here goes.
+    /// Marks the end that sleeps here as closed.
     pub(super) fn close(&self) {
-        // pairs with the load in `is_closed`: all it gave is seen with it.
+        // pairs with the load in `is_closed`: all that it gave is seen with it.
         self.closed.store(1, Ordering::Release);
     }
 
@@ -51,7 +52,7 @@ impl Bell {
         self.closed.load(Ordering::Acquire) != 0
     }
 
-    /// Wakes who sleeps here, after a count was stored. No system call where nobody sleeps.
+    /// Wakes the end that sleeps here, after a count was stored. No system call where it does not sleep.
     #[inline]
     pub(super) fn ring(&self, fences: AsymmetricFence, kernel: &Kernel) {
         // pairs with the heavy fence in `sleep_unless`, as the table in `mirror` says.
@@ -69,13 +70,13 @@ impl Bell {
         kernel.wake(&self.word, 1, std::num::NonZeroU32::MAX);
     }
 
-    /// Sleeps for `limit` or until it is rung, unless `there` says that what is waited for has come.
+    /// Sleeps for `limit` or until the bell is rung, unless `has_come` returns true.
     pub(super) fn sleep_unless(
         &self,
         fences: AsymmetricFence,
         kernel: &Kernel,
         limit: Nanos,
-        there: impl FnOnce() -> bool,
+        has_come: impl FnOnce() -> bool,
     ) {
         // pairs with the addition in `wake`.
         let word = self.word.load(Ordering::Acquire);
@@ -83,10 +84,10 @@ impl Bell {
         self.asleep.store(1, Ordering::Relaxed);
         // pairs with the light fence in `ring`.
         fences.heavy();
-        if !there() {
+        if !has_come() {
             kernel.sleep(&self.word, word, std::num::NonZeroU32::MAX, Some(limit));
         }
-        // Relaxed: who still sees us asleep wakes in vain.
+        // Relaxed: an end that still sees us asleep makes a needless wake.
         self.asleep.store(0, Ordering::Relaxed);
     }
 }

@@ -1,4 +1,4 @@
-//! [`Producer`] and [`Consumer`], and what they lend: [`WriteChunk`] and [`ReadChunk`].
+//! [`Producer`] and [`Consumer`], and the chunks that they lend: [`WriteChunk`] and [`ReadChunk`].
 
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
@@ -11,27 +11,27 @@ use super::shared::RingMemory;
 use super::{ChunkError, Pod};
 use crate::sync::Arc;
 
-/// The end that writes.
+/// The writing end.
 pub struct Producer<T> {
     reach: Reach<true>,
     items: PhantomData<T>,
 }
 
-/// The end that reads.
+/// The reading end.
 pub struct Consumer<T> {
     reach: Reach<false>,
     items: PhantomData<T>,
 }
 
-/// Frames to write in place; as a slice, those of channel 0. What was there before is still there. Dropped without
-/// [`WriteChunk::commit`], nothing is given away.
+/// Frames to write in place: channels x frames; as a slice, those of channel 0. They hold what was there before.
+/// Dropped without [`WriteChunk::commit`], nothing is given to the consumer.
 pub struct WriteChunk<'a, T> {
     producer: &'a mut Producer<T>,
     frames: usize,
 }
 
-/// Frames to read in place; as a slice, those of channel 0. Dropped without [`ReadChunk::release`], it can be had
-/// again.
+/// Frames to read in place: channels x frames; as a slice, those of channel 0. Dropped without [`ReadChunk::release`],
+/// the same frames are in the next chunk.
 pub struct ReadChunk<'a, T> {
     consumer: &'a mut Consumer<T>,
     frames: usize,
@@ -45,10 +45,10 @@ impl<T: Pod> Producer<T> {
         }
     }
 
-    /// Room for `frames` frames.
+    /// Lends room for `frames` frames.
     ///
     /// Real-time: hot. Between processes, where there is too little room, one system call that does not wait asks
-    /// whether the other one still is.
+    /// if the other one is still alive.
     #[inline]
     pub fn write_chunk(&mut self, frames: usize) -> Result<WriteChunk<'_, T>, ChunkError> {
         self.reach.reach(frames)?;
@@ -73,36 +73,36 @@ impl<T: Pod> Producer<T> {
         })
     }
 
-    /// Frames there is room for.
+    /// Number of frames that there is room for.
     ///
     /// Real-time: hot.
     pub fn available(&mut self) -> usize {
         self.reach.available()
     }
 
-    /// Whether the consumer has closed: nobody will read what is written.
+    /// Returns true if the consumer has closed: nobody will read what is written.
     ///
     /// Real-time: hot.
     pub fn is_closed(&self) -> bool {
         self.reach.is_closed()
     }
 
-    /// Whether the consumer's process is gone without having closed. A call that finds room does not ask; what is left
-    /// of the ring can be filled for nobody, and then it is told.
+    /// Returns true if the consumer's process is gone without having closed. A call that finds room does not ask: the
+    /// rest of the ring can be filled, though nobody reads it, and the next call returns the error.
     ///
     /// Real-time: hot between threads, and never; between processes one system call that does not wait.
     pub fn is_peer_dead(&self) -> bool {
         self.reach.is_dead()
     }
 
-    /// Frames that fit.
+    /// Capacity in frames.
     ///
     /// Real-time: hot.
     pub fn capacity(&self) -> usize {
         self.reach.shared.layout.frames
     }
 
-    /// Items a frame.
+    /// Number of channels: items per frame.
     ///
     /// Real-time: hot.
     pub fn channels(&self) -> usize {
@@ -118,10 +118,10 @@ impl<T: Pod> Consumer<T> {
         }
     }
 
-    /// The oldest `frames` frames.
+    /// Lends the oldest `frames` frames.
     ///
-    /// Real-time: hot. Between processes, where there are too few, one system call that does not wait asks whether the
-    /// other one still is.
+    /// Real-time: hot. Between processes, where there are too few frames, one system call that does not wait asks if
+    /// the other one is still alive.
     #[inline]
     pub fn read_chunk(&mut self, frames: usize) -> Result<ReadChunk<'_, T>, ChunkError> {
         self.reach.reach(frames)?;
@@ -146,36 +146,36 @@ impl<T: Pod> Consumer<T> {
         })
     }
 
-    /// Frames there are.
+    /// Number of frames that can be read.
     ///
     /// Real-time: hot.
     pub fn available(&mut self) -> usize {
         self.reach.available()
     }
 
-    /// Whether the producer has closed: what is in the ring is all that will come.
+    /// Returns true if the producer has closed: no frames follow those in the ring.
     ///
     /// Real-time: hot.
     pub fn is_closed(&self) -> bool {
         self.reach.is_closed()
     }
 
-    /// Whether the producer's process is gone without having closed. A call that finds its window does not ask: what
-    /// was given before is still good, and when too little of it is left, it is told.
+    /// Returns true if the producer's process is gone without having closed. A call that finds enough frames does not
+    /// ask: what was committed is still good, and a call that finds too few returns the error.
     ///
     /// Real-time: hot between threads, and never; between processes one system call that does not wait.
     pub fn is_peer_dead(&self) -> bool {
         self.reach.is_dead()
     }
 
-    /// Frames that fit.
+    /// Capacity in frames.
     ///
     /// Real-time: hot.
     pub fn capacity(&self) -> usize {
         self.reach.shared.layout.frames
     }
 
-    /// Items a frame.
+    /// Number of channels: items per frame.
     ///
     /// Real-time: hot.
     pub fn channels(&self) -> usize {
@@ -184,7 +184,7 @@ impl<T: Pod> Consumer<T> {
 }
 
 impl<T: Pod> WriteChunk<'_, T> {
-    /// The frames of one channel, of those that the ring has.
+    /// The frames of one channel, counted from 0.
     ///
     /// Real-time: hot.
     #[inline]
@@ -197,18 +197,18 @@ impl<T: Pod> WriteChunk<'_, T> {
         unsafe { std::slice::from_raw_parts_mut(first.add(reach.position()).as_ptr(), self.frames) }
     }
 
-    /// Gives the first `frames` frames to the consumer, on all channels; all of them if there are fewer.
+    /// Gives the first `frames` frames to the consumer, on all channels; all of them if the chunk has fewer.
     ///
     /// Real-time: hot, wakes.
     #[inline]
     pub fn commit(self, frames: usize) {
-        debug_assert!(frames <= self.frames, "no more than was lent");
+        debug_assert!(frames <= self.frames, "no more frames than the chunk has");
         self.producer.reach.advance(frames.min(self.frames));
     }
 }
 
 impl<T: Pod> ReadChunk<'_, T> {
-    /// The frames of one channel, of those that the ring has.
+    /// The frames of one channel, counted from 0.
     ///
     /// Real-time: hot.
     #[inline]
@@ -220,12 +220,12 @@ impl<T: Pod> ReadChunk<'_, T> {
         unsafe { std::slice::from_raw_parts(first.add(reach.position()).as_ptr(), self.frames) }
     }
 
-    /// Gives the first `frames` frames back, on all channels; all of them if there are fewer.
+    /// Gives the first `frames` frames back to the producer, on all channels; all of them if the chunk has fewer.
     ///
     /// Real-time: hot, wakes.
     #[inline]
     pub fn release(self, frames: usize) {
-        debug_assert!(frames <= self.frames, "no more than was lent");
+        debug_assert!(frames <= self.frames, "no more frames than the chunk has");
         self.consumer.reach.advance(frames.min(self.frames));
     }
 }

@@ -1,4 +1,4 @@
-//! Why there is no ring, and why there is no window of one.
+//! [`RingError`]: why there is no ring. [`ChunkError`]: why there is no chunk of one.
 
 use std::{fmt, io};
 
@@ -12,39 +12,39 @@ pub enum RingError {
     TooLarge {
         /// Frames that were asked for.
         frames: usize,
-        /// Items a frame.
+        /// Items per frame.
         channels: usize,
-        /// Bytes an item.
+        /// Bytes per item.
         item: usize,
     },
     /// The memory is not there: ask for less, or free some.
     Memory {
         /// Bytes that were asked for.
         bytes: usize,
-        /// What the system said.
+        /// Error of the system.
         source: io::Error,
     },
-    /// So many addresses in a row are not free: ask for less.
+    /// The addresses, in a row, are not free: ask for less.
     Addresses {
         /// Addresses that were asked for, about twice the memory.
         bytes: usize,
-        /// What the system said.
+        /// Error of the system.
         source: io::Error,
     },
     /// No huge pages are set aside: `sysctl vm.nr_hugepages=N` sets N of 2 MB aside.
     HugePages {
         /// Bytes that were asked for.
         bytes: usize,
-        /// What the system said.
+        /// Error of the system.
         source: io::Error,
     },
-    /// What was handed over is not a ring, or one of other items: the reason.
+    /// The descriptor is not of a ring, or of a ring with other items: the reason.
     Incompatible(&'static str),
-    /// This end has been taken already: a ring has one producer and one consumer.
+    /// This end was taken already: a ring has one producer and one consumer.
     Taken,
     /// The system cannot hand a ring to another process.
     Unsupported,
-    /// The system refused something else: what it said.
+    /// The system refused something else.
     System(io::Error),
 }
 
@@ -91,33 +91,34 @@ impl std::error::Error for RingError {
     }
 }
 
-/// Why there is no room, or no window.
+/// Why there is no chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ChunkError {
-    /// Not yet: so many frames there are. Ask again later, or wait.
+    /// There are fewer frames than asked for. Ask again later, or wait.
     TooFewFrames {
-        /// Frames that could be had now.
+        /// Number of frames that there are now.
         available: usize,
     },
-    /// The other end has closed. A consumer can still take what is left; a producer writes for nobody.
+    /// The other end has closed. A consumer can still read the frames that are left; nobody reads what a producer
+    /// writes.
     Closed {
-        /// Frames that a consumer can still take; nothing for a producer.
+        /// Number of frames that a consumer can still read; 0 for a producer.
         left: usize,
     },
     /// The process of the other end is gone without having closed.
     PeerDead {
-        /// Frames that a consumer can still take; nothing for a producer.
+        /// Number of frames that a consumer can still read; 0 for a producer.
         left: usize,
     },
-    /// More frames than the ring has: they will never be there at once.
+    /// More frames than the capacity: they will never be there at once.
     ExceedsCapacity {
         /// Frames that were asked for.
         asked: usize,
-        /// Frames that the ring has.
+        /// Capacity in frames.
         capacity: usize,
     },
-    /// The other end's count makes no sense: give the ring up.
+    /// The other end's count is out of range: stop using the ring.
     Corrupt,
 }
 
@@ -132,7 +133,7 @@ impl fmt::Display for ChunkError {
             Self::ExceedsCapacity { asked, capacity } => {
                 write!(f, "{asked} frames of a ring that has {capacity}")
             }
-            Self::Corrupt => write!(f, "the other end's count makes no sense"),
+            Self::Corrupt => write!(f, "the other end's count is out of range"),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The shared page: what the ring is, and the two counts.
+//! [`Header`]: the first page of the memory, with the description of the ring, the two counts and the two bells.
 
 use super::bell::Bell;
 use super::layout::Layout;
@@ -17,7 +17,7 @@ pub(super) struct Header {
     pub(super) consumer: CachePadded<Bell>,
 }
 
-/// What is needed to open a ring, each word read once.
+/// The description of a ring, for a process that opens it. Each word is read once.
 #[repr(C)]
 pub(super) struct Description {
     magic: AtomicU64,
@@ -32,7 +32,7 @@ pub(super) struct Description {
 const MAGIC: u64 = u64::from_le_bytes(*b"DIVISIR\x01");
 
 impl Header {
-    /// Nothing written, nobody there.
+    /// A header of a ring with no frames and no ends.
     pub(super) fn new() -> Self {
         let zero = || AtomicU64::new(0);
         Self {
@@ -53,7 +53,7 @@ impl Header {
 }
 
 impl Description {
-    /// Says what the ring is; before anybody else has it.
+    /// Writes the description, before another process has the ring.
     pub(super) fn write(&self, layout: &Layout, tag: u64) {
         // Relaxed: the ring is handed over by the system or by an `Arc`, which orders this before it.
         let store = |word: &AtomicU64, value: usize| word.store(value as u64, Ordering::Relaxed);
@@ -65,7 +65,7 @@ impl Description {
         self.magic.store(MAGIC, Ordering::Relaxed);
     }
 
-    /// What another process says the ring is, if its items are of this tag; nothing of it is true until it is checked.
+    /// Reads what another process claims, if its items are of this tag. Nothing of it is true until it is checked.
     pub(super) fn read(&self, tag: u64) -> Result<Claim, &'static str> {
         // Relaxed: as in `write`.
         let load = |word: &AtomicU64| word.load(Ordering::Relaxed);

@@ -1,20 +1,25 @@
-//! Where everything lies in a ring's memory: a page of counts, then the channels, each a whole number of pages.
+//! [`Layout`]: sizes and offsets in a ring's memory.
+//!
+//! ```text
+//!   memory   │ header │ channel 0 │ channel 1 │ …            one page, then whole pages per channel
+//!   mapped   │ header │ channel 0 │ channel 0 │ channel 1 │ channel 1 │ …
+//! ```
 
 use super::RingError;
 
-/// The sizes of a ring; they cannot overflow.
+/// The sizes of a ring, checked against overflow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Layout {
     pub(super) frames: usize,
     pub(super) channels: usize,
-    /// Bytes an item.
+    /// Bytes per item.
     pub(super) item: usize,
-    /// Bytes a page.
+    /// Bytes per page.
     pub(super) page: usize,
 }
 
 impl Layout {
-    /// The layout for at least `frames` frames: as many more as fill the pages.
+    /// The layout for at least `frames` frames, rounded up to whole pages.
     pub(super) fn new(
         frames: usize,
         channels: usize,
@@ -24,7 +29,7 @@ impl Layout {
         if frames == 0 || channels == 0 || item == 0 {
             return Err(RingError::ZeroSize);
         }
-        // The fewest items that fill whole pages.
+        // The smallest number of items that fills whole pages.
         let group = page / units::gcd(page as u128, item as u128) as usize;
         let too_large = RingError::TooLarge {
             frames,
@@ -52,7 +57,7 @@ impl Layout {
         channels.checked_add(2 * self.page)
     }
 
-    /// Bytes a channel.
+    /// Bytes per channel.
     pub(super) fn channel(&self) -> usize {
         self.frames * self.item
     }
@@ -62,7 +67,7 @@ impl Layout {
         self.page + self.channels * self.channel()
     }
 
-    /// Addresses that the mapping takes: each channel twice.
+    /// Bytes of addresses that the mapping takes: each channel twice.
     pub(super) fn span(&self) -> usize {
         self.page + 2 * self.channels * self.channel()
     }

@@ -1,7 +1,7 @@
-//! [`Life`]: how one process knows that the other one still is.
+//! [`Life`]: the lock by which one process knows that the other one is still alive.
 //!
 //! Each end locks a byte of the memory's file, by a descriptor that it opened itself. When its process ends, however it
-//! ends, the kernel takes the lock away; nothing that a process writes can pretend otherwise.
+//! ends, the kernel takes the lock away; nothing that a process writes can fake it.
 
 #[cfg(target_os = "linux")]
 #[path = "life/locks.rs"]

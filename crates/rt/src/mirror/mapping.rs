@@ -12,7 +12,7 @@ use super::layout::Layout;
 
 /// A stretch of addresses: the first page of a file once, then each channel's pages twice, side by side.
 pub(super) struct Mapping {
-    /// What is unmapped in the end, from here on.
+    /// Start of the addresses that are unmapped on drop.
     reserved: NonNull<u8>,
     bytes: usize,
     start: NonNull<u8>,

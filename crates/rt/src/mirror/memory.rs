@@ -1,4 +1,4 @@
-//! Where the memory of a ring comes from: a file that has no name.
+//! The memory of a ring: a file without a name, from the system.
 
 #[cfg(target_os = "linux")]
 #[path = "memory/memfd.rs"]
@@ -7,17 +7,17 @@ mod system;
 #[path = "memory/shm.rs"]
 mod system;
 
-/// The other systems' form, which Linux has too: there its tests are run.
+/// The form of other systems. Linux has it too, so its tests run there.
 #[cfg(all(test, target_os = "linux", not(loom)))]
 #[path = "memory/shm.rs"]
 pub(super) mod shm;
 
 pub(super) use system::{create, measure, seal};
 
-/// How large the pages of a ring are.
+/// Size of the pages of a ring.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum PageSize {
-    /// As large as the system's, mostly 4 KB.
+    /// The system's page size, mostly 4 KB.
     #[default]
     Default,
     /// 2 MB: fewer misses of the address cache in rings of many megabytes. They must have been set aside
@@ -26,7 +26,7 @@ pub enum PageSize {
     Huge,
 }
 
-/// Bytes a page.
+/// Bytes per page.
 pub(super) fn page(pages: PageSize) -> usize {
     match pages {
         PageSize::Default => rustix::param::page_size(),

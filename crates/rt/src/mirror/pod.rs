@@ -1,4 +1,4 @@
-//! What may lie in a ring: values of which any bits are one.
+//! [`Pod`]: types that may lie in a ring, of which any bits are a valid value.
 
 /// A type without padding, pointers or meaning in its bits: whatever another process wrote is a value of it.
 ///
@@ -6,7 +6,7 @@
 /// Every pattern of bits is a valid value, no byte is padding, nothing in it is a reference, and dropping it does
 /// nothing.
 pub unsafe trait Pod: Copy + Send + Sync + 'static {
-    /// Tells types of one size apart when a ring is opened by another process.
+    /// Number that tells types of one size apart when another process opens a ring.
     const TAG: u64;
 }
 

@@ -1,4 +1,4 @@
-//! [`Reach`]: how far an end may go now, or what is in its way.
+//! [`Reach`]: one end without its type: its position, waiting, and the death of the other process.
 
 use std::time::{Duration, Instant};
 
@@ -15,17 +15,17 @@ use crate::sync::Arc;
 pub(super) struct Reach<const IS_PRODUCER: bool> {
     pub(super) shared: Arc<RingMemory>,
     side: Side<IS_PRODUCER>,
-    /// The frame of the ring at which it stands, less than the capacity.
+    /// Frame of the ring at which the end stands, less than the capacity.
     position: usize,
-    /// Between processes.
+    /// The lock of a ring between processes.
     life: Option<Life>,
 }
 
-/// Between threads an end spins so often before it sleeps, a few microseconds.
+/// Number of looks before an end sleeps: a few microseconds.
 const SPINS: u32 = 64;
-/// How often an end that waits looks whether the other one's process is there.
+/// Longest sleep before an end that waits looks if the other process is alive.
 pub(super) const LIVENESS_INTERVAL: Nanos = Nanos(50_000_000);
-// A process that is gone is noticed within 100 ms, and some of these are for waking up.
+// The death of a process is noticed within 100 ms; the rest is for waking up.
 const _: () = assert!(LIVENESS_INTERVAL.0 <= 90_000_000);
 
 impl<const IS_PRODUCER: bool> Reach<IS_PRODUCER> {
@@ -43,19 +43,19 @@ impl<const IS_PRODUCER: bool> Reach<IS_PRODUCER> {
         self.position
     }
 
-    /// Frames it has.
+    /// Number of frames that the end has.
     pub(super) fn available(&mut self) -> usize {
         let known = self.side.known();
         self.side.look(self.shared.header()).unwrap_or(known)
     }
 
-    /// Whether the other end is closed.
+    /// Returns true if the other end is closed.
     #[inline]
     pub(super) fn is_closed(&self) -> bool {
         Side::<IS_PRODUCER>::other_bell(self.shared.header()).is_closed()
     }
 
-    /// Makes sure that `frames` are there.
+    /// Checks that the end has `frames` frames.
     #[inline]
     pub(super) fn reach(&mut self, frames: usize) -> Result<(), ChunkError> {
         if frames <= self.side.known() && !(IS_PRODUCER && self.is_closed()) {
@@ -72,7 +72,7 @@ impl<const IS_PRODUCER: bool> Reach<IS_PRODUCER> {
                 capacity,
             });
         }
-        // First whether it has closed, then how much it gave: all it ever gave is seen.
+        // First if the other end has closed, then its count: so the count is its last one.
         let is_closed = self.is_closed();
         if IS_PRODUCER && is_closed {
             return Err(ChunkError::Closed { left: 0 });
@@ -88,7 +88,7 @@ impl<const IS_PRODUCER: bool> Reach<IS_PRODUCER> {
         }
     }
 
-    /// What a process gave before it was gone.
+    /// Looks at the count once more, for what the other process gave before it died.
     #[cold]
     fn last_look(&mut self, frames: usize) -> Result<(), ChunkError> {
         match self.side.look(self.shared.header())? {
@@ -98,18 +98,18 @@ impl<const IS_PRODUCER: bool> Reach<IS_PRODUCER> {
         }
     }
 
-    /// Whether there was another process and is none now. One system call between processes.
+    /// Returns true if there was another process and is none now. One system call between processes.
     pub(super) fn is_dead(&self) -> bool {
         let life = self.life.as_ref();
         let bell = Side::<IS_PRODUCER>::other_bell(self.shared.header());
         life.is_some_and(|life| bell.is_taken() && !life.is_other_there())
     }
 
-    /// Waits until `frames` are there, for `limit` at most.
+    /// Waits until the end has `frames` frames, for `limit` at most.
     pub(super) fn wait(&mut self, frames: usize, limit: Option<Nanos>) -> Result<(), ChunkError> {
         let begin = Instant::now();
         let passed = || Nanos(Duration::as_nanos(&begin.elapsed()) as u64);
-        in_pieces(
+        wait_in_intervals(
             self,
             limit,
             passed,
@@ -133,7 +133,7 @@ impl<const IS_PRODUCER: bool> Reach<IS_PRODUCER> {
         self.reach(frames)
     }
 
-    /// Gives away `frames` of those that are there.
+    /// Gives `frames` frames to the other end.
     #[inline]
     pub(super) fn advance(&mut self, frames: usize) {
         let (shared, capacity) = (&self.shared, self.shared.layout.frames);
@@ -147,10 +147,10 @@ impl<const IS_PRODUCER: bool> Reach<IS_PRODUCER> {
     }
 }
 
-/// Asks and sleeps by turns, until the answer is another than [`ChunkError::TooFewFrames`] or `limit` has passed. No
-/// sleep is longer than [`LIVENESS_INTERVAL`], and after each it asks: so whatever asking can find out is known by
-/// then, though nobody wakes us.
-fn in_pieces<E>(
+/// Asks and sleeps in turn, until the answer is not [`ChunkError::TooFewFrames`] or `limit` has passed. No sleep is
+/// longer than [`LIVENESS_INTERVAL`], and it asks after each: so the death of the other process is noticed though
+/// nobody wakes us.
+fn wait_in_intervals<E>(
     end: &mut E,
     limit: Option<Nanos>,
     passed: impl Fn() -> Nanos,
@@ -180,15 +180,15 @@ impl<const IS_PRODUCER: bool> Drop for Reach<IS_PRODUCER> {
 
 #[cfg(all(test, not(loom)))]
 mod tests {
-    use super::{LIVENESS_INTERVAL, in_pieces};
+    use super::{LIVENESS_INTERVAL, wait_in_intervals};
     use crate::mirror::ChunkError;
     use units::Nanos;
 
     const SHORT: Result<(), ChunkError> = Err(ChunkError::TooFewFrames { available: 0 });
     const DEAD: Result<(), ChunkError> = Err(ChunkError::PeerDead { left: 0 });
 
-    /// Waits on a clock of its own, where nobody ever wakes it and the other one is gone at `end`; what it came to, and
-    /// the times at which it asked.
+    /// Waits on a clock of its own, where nobody ever wakes it and the other one is gone at `end`; returns the
+    /// result and the times at which it asked.
     fn waited(limit: Option<Nanos>, end: u64) -> (Result<(), ChunkError>, Vec<u64>) {
         let clock = std::cell::Cell::new(0);
         let mut asked = Vec::new();
@@ -197,12 +197,12 @@ mod tests {
             if clock.get() < end { SHORT } else { DEAD }
         };
         let sleep = |_: &mut Vec<u64>, piece: Nanos| clock.set(clock.get() + piece.0);
-        let came = in_pieces(&mut asked, limit, || Nanos(clock.get()), ask, sleep);
+        let came = wait_in_intervals(&mut asked, limit, || Nanos(clock.get()), ask, sleep);
         (came, asked)
     }
 
     #[test]
-    fn who_waits_asks_after_each_short_sleep_and_so_finds_out_in_time() {
+    fn a_waiting_end_asks_after_each_interval_and_so_notices_in_time() {
         for gone_at in [
             0,
             1,

@@ -1,4 +1,4 @@
-//! [`Ring`]: the memory, before and beside its two ends.
+//! [`Ring`]: makes or opens the memory, and gives out its two ends.
 
 use std::marker::PhantomData;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -17,13 +17,13 @@ use crate::fence::AsymmetricFence;
 use crate::sync::Arc;
 use crate::wake::kernel::Kernel;
 
-/// A ring of frames with one item of `T` on each channel, whose ends are yet to be taken.
+/// A ring of frames with one item of `T` on each channel.
 pub struct Ring<T> {
     shared: Arc<RingMemory>,
     items: PhantomData<T>,
 }
 
-/// A ring for at least `frames` frames of one channel, between two threads, and its ends.
+/// The two ends of a ring for at least `frames` frames of one channel, between two threads.
 ///
 /// Real-time: setup.
 pub fn channel<T: Pod>(frames: usize) -> Result<(Producer<T>, Consumer<T>), RingError> {
@@ -32,7 +32,7 @@ pub fn channel<T: Pod>(frames: usize) -> Result<(Producer<T>, Consumer<T>), Ring
 }
 
 impl<T: Pod> Ring<T> {
-    /// How often an end that waits looks whether the other one's process is still there.
+    /// Longest sleep before an end that waits looks if the other process is alive.
     pub const LIVENESS_INTERVAL: Nanos = super::reach::LIVENESS_INTERVAL;
 
     /// A ring of `channels` x at least `frames` items for threads of this process; each channel is rounded up to whole
@@ -43,7 +43,7 @@ impl<T: Pod> Ring<T> {
         Self::new_in(memory::create, channels, frames, pages)
     }
 
-    /// As [`Ring::new`], in memory of one form or another.
+    /// As [`Ring::new`], in memory that `create` makes.
     pub(super) fn new_in(
         create: impl FnOnce(usize, PageSize) -> Result<OwnedFd, RingError>,
         channels: usize,
@@ -64,7 +64,7 @@ impl<T: Pod> Ring<T> {
         Ok(ring)
     }
 
-    /// As [`Ring::new`], for an end of this process and one of another: hand it [`Ring::file`].
+    /// As [`Ring::new`], for one end in this process and one in another, which gets [`Ring::file`].
     ///
     /// Real-time: setup.
     pub fn shared(channels: usize, frames: usize, pages: PageSize) -> Result<Self, RingError> {
@@ -79,7 +79,7 @@ impl<T: Pod> Ring<T> {
         )
     }
 
-    /// Opens the ring of another process. Nothing in it is believed unchecked: neither its size nor its counts.
+    /// Opens the ring of another process. Everything in it is checked, its sizes and its counts.
     ///
     /// Real-time: setup.
     pub fn open(file: OwnedFd) -> Result<Self, RingError> {
@@ -128,7 +128,7 @@ impl<T: Pod> Ring<T> {
         })
     }
 
-    /// The end that writes, once.
+    /// The writing end; only once.
     ///
     /// Real-time: setup.
     pub fn producer(&self) -> Result<Producer<T>, RingError> {
@@ -139,7 +139,7 @@ impl<T: Pod> Ring<T> {
         }
     }
 
-    /// The end that reads, once.
+    /// The reading end; only once.
     ///
     /// Real-time: setup.
     pub fn consumer(&self) -> Result<Consumer<T>, RingError> {
@@ -155,17 +155,17 @@ impl<T: Pod> Ring<T> {
         file.map(|file| Life::begin(file.as_fd(), end)).transpose()
     }
 
-    /// The descriptor to hand to another process, which calls [`Ring::open`]; none of a ring for threads.
+    /// Descriptor for another process, which calls [`Ring::open`]; `None` for a ring between threads.
     pub fn file(&self) -> Option<BorrowedFd<'_>> {
         self.shared.file.as_ref().map(AsFd::as_fd)
     }
 
-    /// Frames that fit, rounded up to pages.
+    /// Capacity in frames, rounded up to pages.
     pub fn capacity(&self) -> usize {
         self.shared.layout.frames
     }
 
-    /// Items a frame.
+    /// Number of channels: items per frame.
     pub fn channels(&self) -> usize {
         self.shared.layout.channels
     }

@@ -1,4 +1,4 @@
-//! One end's view of the counts: how far it may go.
+//! [`Side`]: one end's view of the two counts: how far it may go.
 
 use units::Nanos;
 
@@ -9,12 +9,12 @@ use crate::fence::AsymmetricFence;
 use crate::sync::atomic::{AtomicU64, Ordering};
 use crate::wake::kernel::Kernel;
 
-/// The producer's or the consumer's counts.
+/// One end's own count and its limit, in frames.
 #[derive(Debug)]
 pub(super) struct Side<const IS_PRODUCER: bool> {
     /// Frames this end has given away, ever. Stored for the other one, never read back.
     own: u64,
-    /// How far this end may go, as it last saw it.
+    /// Count up to which this end may go, as it last saw it.
     limit: u64,
     capacity: u64,
 }

@@ -1,4 +1,4 @@
-//! What every form of memory must do, whichever the system takes: a memfd, POSIX shared memory, huge pages.
+//! Every form of memory must do the same: a memfd, POSIX shared memory, huge pages.
 
 use super::memory;
 use super::{Consumer, PageSize, Producer, Ring, RingError};
@@ -54,29 +54,6 @@ fn windows_go_over_the_end_in_every_form() {
             assert_eq!(producer.capacity() * 4 % 4096, 0, "{form}");
             goes_round(&mut producer, &mut consumer);
         }
-    }
-}
-
-#[test]
-fn threads_pass_frames_in_every_form() {
-    const FRAMES: u64 = 100_000;
-    for (form, create) in FORMS {
-        let (mut producer, mut consumer) = ends::<u64>(*create, 1, 512);
-        let writer = std::thread::spawn(move || {
-            for n in 0..FRAMES / 50 {
-                let mut room = producer.wait_write_chunk(50, None).unwrap();
-                room.iter_mut()
-                    .zip(50 * n..)
-                    .for_each(|(item, n)| *item = n);
-                room.commit(50);
-            }
-        });
-        for n in 0..FRAMES / 100 {
-            let window = consumer.wait_read_chunk(100, None).unwrap();
-            assert!(window.iter().copied().eq(100 * n..100 * n + 100), "{form}");
-            window.release(100);
-        }
-        writer.join().unwrap();
     }
 }
 

@@ -28,7 +28,7 @@ impl Life {
         }
     }
 
-    /// Whether the process of the other end holds its lock. One system call, which does not wait.
+    /// Returns true if the process of the other end holds its lock. One system call, which does not wait.
     pub(in super::super) fn is_other_there(&self) -> bool {
         let other = Self::PRODUCER + Self::CONSUMER - self.end;
         // Where the kernel does not say, the other one is not given up.

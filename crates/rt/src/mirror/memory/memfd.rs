@@ -78,7 +78,7 @@ pub(in super::super) fn measure(file: &OwnedFd) -> Result<(usize, usize), RingEr
     }
 }
 
-/// How large the memory's pages are. Its block size would not tell: where the system makes huge pages of usual memory by
+/// Size of the memory's pages. Its block size would not tell: where the system makes huge pages of usual memory by
 /// itself, that is theirs.
 fn page_of(file: &OwnedFd) -> Result<usize, RingError> {
     const HUGETLBFS: u32 = 0x9584_58f6;

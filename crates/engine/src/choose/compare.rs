@@ -1,17 +1,18 @@
-//! Who of those that were tried is best.
+//! Compares the candidates' times.
 
 use super::choice::SchedulerTrial;
 use units::Nanos;
 
-/// So much better, in parts of a thousand and in nanoseconds, is not better: readings are no more exact.
-const DRAW_MILLE: u64 = 30;
-const DRAW_NS: u64 = 50;
+/// Difference, in parts of a thousand and in nanoseconds, below which two times count as equal: readings are no more
+/// exact.
+const EQUAL_MILLE: u64 = 30;
+const EQUAL_NS: u64 = 50;
 
-/// The readings of one candidate: for each cycle of a run all repeats, in nanoseconds.
+/// CycleReadings of one candidate, in nanoseconds: for each cycle of a run, all repeats.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Readings(Vec<Vec<u32>>);
+pub(super) struct CycleReadings(Vec<Vec<u32>>);
 
-impl Readings {
+impl CycleReadings {
     pub(super) fn new(cycles: usize) -> Self {
         Self(vec![Vec::new(); cycles])
     }
@@ -20,13 +21,13 @@ impl Readings {
         self.0[cycle].push(u32::try_from(time.0).unwrap_or(u32::MAX));
     }
 
-    /// The dearest cycle, each cycle taken at its best.
+    /// Longest cycle, each cycle taken at its shortest reading.
     pub(super) fn worst(&self) -> Nanos {
         let best = self.0.iter().filter_map(|all| all.iter().min());
         Nanos(best.max().copied().unwrap_or(0).into())
     }
 
-    /// The mean over the cycles, each at its median.
+    /// Mean over the cycles, each at the median of its readings.
     pub(super) fn mean(&self) -> Nanos {
         let medians = self.0.iter().filter_map(|all| {
             let mut all = all.clone();
@@ -38,26 +39,26 @@ impl Readings {
     }
 }
 
-/// Whether `a` is not worse than `b` by more than what is told apart.
-fn is_level(a: Nanos, b: Nanos) -> bool {
-    let slack = b.0.saturating_mul(DRAW_MILLE) / 1000;
-    a.0 <= b.0.saturating_add(slack).saturating_add(DRAW_NS)
+/// Returns true if `a` is not longer than `b` by more than readings can tell.
+fn is_equal(a: Nanos, b: Nanos) -> bool {
+    let slack = b.0.saturating_mul(EQUAL_MILLE) / 1000;
+    a.0 <= b.0.saturating_add(slack).saturating_add(EQUAL_NS)
 }
 
-/// The best: live by the worst cycle and then the mean one, offline the other way round. The first, which is the
-/// sequential one, needs only not to be beaten.
+/// The best candidate: live by the worst cycle and then the mean one, offline the other way round. The first candidate,
+/// the sequential one, wins unless another is clearly better.
 pub(super) fn best(tried: &[SchedulerTrial], is_live: bool) -> Option<SchedulerTrial> {
     let first: fn(&SchedulerTrial) -> Nanos = if is_live { |t| t.worst } else { |t| t.mean };
     let then: fn(&SchedulerTrial) -> Nanos = if is_live { |t| t.mean } else { |t| t.worst };
-    let least = tried.iter().map(first).min()?;
-    let level: Vec<&SchedulerTrial> = tried.iter().filter(|t| is_level(first(t), least)).collect();
+    let min = tried.iter().map(first).min()?;
+    let level: Vec<&SchedulerTrial> = tried.iter().filter(|t| is_equal(first(t), min)).collect();
     let best = level.iter().copied().min_by_key(|t| then(t))?;
-    let stays = |t: &&SchedulerTrial| t.workers == 1 && is_level(then(t), then(best));
+    let stays = |t: &&SchedulerTrial| t.workers == 1 && is_equal(then(t), then(best));
     Some(*level.iter().copied().find(stays).unwrap_or(best))
 }
 
-/// Whether a candidate is so far behind the best that trying it again is a waste.
-pub(super) fn is_out(one: &Readings, best: Nanos) -> bool {
+/// Returns true if a candidate is so far behind the best that another try is a waste.
+pub(super) fn is_hopeless(one: &CycleReadings, best: Nanos) -> bool {
     one.worst().0 > best.0.saturating_mul(2)
 }
 
@@ -101,11 +102,11 @@ mod tests {
 
     #[test]
     fn a_disturbed_reading_counts_neither_for_the_worst_nor_for_the_mean() {
-        let mut readings = Readings::new(2);
+        let mut readings = CycleReadings::new(2);
         for (cycle, ns) in [(0, 10), (0, 5000), (0, 12), (1, 30), (1, 28), (1, 9000)] {
             readings.add(cycle, Nanos(ns));
         }
         assert_eq!((readings.worst(), readings.mean()), (Nanos(28), Nanos(21)));
-        assert!(is_out(&readings, Nanos(13)) && !is_out(&readings, Nanos(14)));
+        assert!(is_hopeless(&readings, Nanos(13)) && !is_hopeless(&readings, Nanos(14)));
     }
 }

@@ -1,0 +1,32 @@
+//! [`ChooseOptions`]: what is requested of the choice.
+
+use crate::EngineOptions;
+use std::time::Duration;
+
+/// Options of [`choose_scheduler`](crate::choose_scheduler).
+#[derive(Clone, Debug)]
+pub struct ChooseOptions {
+    /// Options of the engine; `workers` is the largest number that is tried. Its scheduler does not matter.
+    pub engine: EngineOptions,
+    /// Name of the graph in the costs file.
+    pub patch: String,
+    /// Time for trials, about. Offline it is shortened where there is little to gain.
+    pub time_limit: Duration,
+    /// Offline: number of blocks that will be played, where that is known.
+    pub blocks: Option<u64>,
+    /// True to try again though a choice is kept.
+    pub ignore_cached: bool,
+}
+
+impl ChooseOptions {
+    /// Half a second, and a kept choice is taken.
+    pub fn new(engine: EngineOptions, patch: impl Into<String>) -> Self {
+        Self {
+            engine,
+            patch: patch.into(),
+            time_limit: Duration::from_millis(500),
+            blocks: None,
+            ignore_cached: false,
+        }
+    }
+}
