@@ -156,16 +156,16 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// A player that hands its input on and remembers it.
+    /// A callback that copies its input and remembers it.
     fn through(
-        fifo: &mut BlockAdapter,
+        adapter: &mut BlockAdapter,
         input: &[f32],
-        heard: &mut Vec<f32>,
+        played: &mut Vec<f32>,
         seen: &mut Vec<f32>,
     ) -> Vec<usize> {
         let mut output = vec![7.0; input.len()];
         let mut blocks = Vec::new();
-        fifo.exchange(
+        adapter.exchange(
             input.len(),
             &[input],
             &mut [&mut output],
@@ -175,7 +175,7 @@ mod tests {
                 outputs[0].copy_from_slice(inputs[0]);
             },
         );
-        heard.extend_from_slice(&output);
+        played.extend_from_slice(&output);
         blocks
     }
 
@@ -185,13 +185,13 @@ mod tests {
 
     #[test]
     fn whole_multiples_of_the_block_add_no_latency() {
-        let mut fifo = BlockAdapter::new(Frames(64), Frames(256), 1, 1);
-        assert_eq!(fifo.latency(), Frames(0));
-        assert_eq!(fifo.blocks(256), 4);
-        let (mut heard, mut seen) = (vec![], vec![]);
-        let blocks = through(&mut fifo, &signal(0, 256), &mut heard, &mut seen);
+        let mut adapter = BlockAdapter::new(Frames(64), Frames(256), 1, 1);
+        assert_eq!(adapter.latency(), Frames(0));
+        assert_eq!(adapter.blocks(256), 4);
+        let (mut output, mut seen) = (vec![], vec![]);
+        let blocks = through(&mut adapter, &signal(0, 256), &mut output, &mut seen);
         assert_eq!(blocks, [64; 4]);
-        assert_eq!(heard, signal(0, 256));
+        assert_eq!(output, signal(0, 256));
         assert_eq!(
             BlockAdapter::new(Frames(64), Frames(32), 1, 1).latency().0,
             32
@@ -208,9 +208,9 @@ mod tests {
 
     #[test]
     fn missing_channels_are_silent_and_surplus_ones_silenced() {
-        let mut fifo = BlockAdapter::new(Frames(4), Frames(4), 2, 1);
+        let mut adapter = BlockAdapter::new(Frames(4), Frames(4), 2, 1);
         let (mut a, mut b) = ([9.0; 4], [9.0; 4]);
-        fifo.exchange(4, &[&[1.0; 4]], &mut [&mut a, &mut b], |inputs, outputs| {
+        adapter.exchange(4, &[&[1.0; 4]], &mut [&mut a, &mut b], |inputs, outputs| {
             assert_eq!((inputs[0], inputs[1]), (&[1.0; 4][..], &[0.0; 4][..]));
             outputs[0].fill(3.0);
         });
@@ -222,21 +222,21 @@ mod tests {
         fn a_steady_device_hears_the_engine_late_by_the_stated_latency(
             block in 1u32..200, device in 1u32..500, calls in 1usize..40,
         ) {
-            let mut fifo = BlockAdapter::new(Frames(block), Frames(device), 1, 1);
-            let (mut heard, mut seen, mut sent) = (vec![], vec![], vec![]);
+            let mut adapter = BlockAdapter::new(Frames(block), Frames(device), 1, 1);
+            let (mut output, mut seen, mut sent) = (vec![], vec![], vec![]);
             for _ in 0..calls {
                 let input = signal(sent.len(), device as usize);
-                let expected = fifo.blocks(input.len());
-                let blocks = through(&mut fifo, &input, &mut heard, &mut seen);
+                let expected = adapter.blocks(input.len());
+                let blocks = through(&mut adapter, &input, &mut output, &mut seen);
                 prop_assert_eq!(blocks, vec![block as usize; expected]);
                 sent.extend(input);
             }
-            let latency = fifo.latency().count();
+            let latency = adapter.latency().count();
             prop_assert!(latency < block as usize);
             prop_assert_eq!(&seen[..], &sent[..seen.len()]);
-            let late = heard.iter().position(|&x| x != 0.0).unwrap_or(heard.len());
-            prop_assert_eq!(late, latency.min(heard.len()));
-            prop_assert_eq!(&heard[late..], &sent[..heard.len() - late]);
+            let late = output.iter().position(|&x| x != 0.0).unwrap_or(output.len());
+            prop_assert_eq!(late, latency.min(output.len()));
+            prop_assert_eq!(&output[late..], &sent[..output.len() - late]);
         }
 
         #[test]
@@ -244,26 +244,26 @@ mod tests {
             block in 1u32..100, first in 1u32..300,
             sizes in prop::collection::vec(0usize..300, 1..60),
         ) {
-            let mut fifo = BlockAdapter::new(Frames(block), Frames(first), 1, 1);
-            let (mut heard, mut seen, mut sent) = (vec![], vec![], vec![]);
+            let mut adapter = BlockAdapter::new(Frames(block), Frames(first), 1, 1);
+            let (mut output, mut seen, mut sent) = (vec![], vec![], vec![]);
             // The obvious version: an endless queue that starts with the latency's silence.
-            let mut queue: Vec<f32> = vec![0.0; fifo.latency().count()];
+            let mut queue: Vec<f32> = vec![0.0; adapter.latency().count()];
             let mut expected = Vec::new();
             let mut delivered = 0;
             for frames in sizes {
-                let before = fifo.latency().count();
+                let before = adapter.latency().count();
                 let input = signal(sent.len(), frames);
-                through(&mut fifo, &input, &mut heard, &mut seen);
+                through(&mut adapter, &input, &mut output, &mut seen);
                 sent.extend(input);
-                let rise = fifo.latency().count() - before;
+                let rise = adapter.latency().count() - before;
                 queue.splice(0..0, vec![0.0; rise]);
                 queue.extend(&seen[delivered..]);
                 delivered = seen.len();
                 expected.extend(queue.drain(..frames));
-                prop_assert!(fifo.latency().0 < block);
+                prop_assert!(adapter.latency().0 < block);
             }
             prop_assert_eq!(&seen[..], &sent[..seen.len()]);
-            prop_assert_eq!(heard, expected);
+            prop_assert_eq!(output, expected);
         }
     }
 }

@@ -6,7 +6,7 @@ use units::{Frames, Nanos, SampleRate};
 
 use crate::DriverError;
 
-/// What a driver calls: exactly one engine block a call.
+/// A function that a driver calls for each block: exactly one engine block a call.
 ///
 /// The driver gives [`DriverConfig::inputs`] inputs and [`DriverConfig::outputs`] outputs, each one block long. Outputs
 /// hold anything when the call begins: the callback writes every sample. A callback that panics ends the sound, not the
@@ -27,7 +27,7 @@ pub struct CallbackInfo {
     pub xruns: u32,
 }
 
-/// What is asked of a driver.
+/// Configuration of a driver.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DriverConfig {
     /// Name that other programs see.
@@ -81,7 +81,7 @@ impl DriverConfig {
     }
 }
 
-/// What a driver got. The engine makes its plan from it.
+/// Facts about a driver that is open. The engine makes its plan from them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DriverInfo {
     /// Name of the driver: `clock`, `jack`.
@@ -99,13 +99,13 @@ pub struct DriverInfo {
     /// Real-time priority of the thread that will call the callback; `None` if it is an ordinary thread, or if its
     /// priority is not known before it runs.
     pub priority: Option<i32>,
-    /// What was asked and refused, each with what to do about it.
+    /// Requests that were refused, each with what to do about it.
     pub refused: Vec<String>,
 }
 
 /// A driver that is open and waits for its callback.
 pub trait OpenDriver: Send {
-    /// What the driver got.
+    /// Facts about the open driver.
     fn info(&self) -> &DriverInfo;
 
     /// Begins to play.

@@ -1,4 +1,4 @@
-//! Why a driver could not be opened or started.
+//! [`DriverError`]: why a driver could not be opened or started.
 
 use std::fmt;
 
@@ -19,14 +19,14 @@ pub enum DriverError {
     /// There is no JACK library on this machine, neither a JACK server's nor PipeWire's; install one of the packages
     /// that the message names.
     NoLibrary,
-    /// No JACK or PipeWire server answers; start one, or play by the clock.
+    /// No JACK or PipeWire server answers; start one, or use the clock driver.
     NoServer,
     /// The server answered and refused what is named; its own log says why.
     Refused(&'static str),
 }
 
 impl DriverError {
-    /// Of two servers' answers the one that tells more.
+    /// The more informative error of two servers.
     #[cfg(unix)]
     pub(crate) fn over(self, other: Self) -> Self {
         match other {
@@ -49,7 +49,7 @@ impl fmt::Display for DriverError {
                 "{count} channels cannot be opened: take at most {}",
                 DriverConfig::MAX_CHANNELS
             ),
-            Self::Thread(_) => write!(f, "the thread that gives the beat could not be started"),
+            Self::Thread(_) => write!(f, "the thread of the clock could not be started"),
             Self::NoLibrary => write!(
                 f,
                 "no JACK library is installed: install libjack-jackd2-0, or pipewire-jack where PipeWire plays"

@@ -1,7 +1,15 @@
 //! The JACK driver: a JACK server, or PipeWire, asks for blocks.
 //!
-//! The library is opened at run time (`library.rs`), so that nothing is needed to build and a machine without it still
-//! has the other drivers. Its functions are called directly: the crate `jack` 0.13 was rejected on 2026-11-21, because
+//! # How JACK is loaded
+//!
+//! ```text
+//!   open ─▶ dlopen("libjack.so.0") ─ answers? ─▶ a JACK server (or PipeWire, where it has replaced JACK)
+//!               │ no server
+//!               └─▶ dlopen("/usr/lib/*/pipewire-0.3/jack/libjack.so.0") ─▶ PipeWire
+//! ```
+//!
+//! The library is opened at run time (`library.rs`), so the build needs no JACK, and a machine without it still has the
+//! other drivers. Its functions are called directly: the crate `jack` 0.13 was rejected on 2026-11-21, because
 //! its `jack-sys` 0.5.1 refuses to build on Linux without `pkg-config` and JACK's development files even when it loads
 //! the library at run time, because it can only load the first library of one name, and because it makes two
 //! exclusive references to one handler when an xrun and a process callback meet.
@@ -10,12 +18,12 @@
 //!
 //! | what | by whom |
 //! |---|---|
-//! | `callbacks::ClientStatus`: counts and flags | every callback, and the thread that asks for the state: atomics |
-//! | `callbacks::CallbackState`: the callback, the FIFO, the ports | the process callback alone |
+//! | `callbacks::ClientStatus`: counts and flags | every JACK callback, and the thread that asks for the state: atomics |
+//! | `callbacks::CallbackState`: the callback, the block adapter, the ports | the process callback alone |
 //! | the client's handle | the thread that opened it; the process callback, for its times |
 //!
 //! JACK calls process from one thread, never twice at once. After the client is closed nothing is called any more,
-//! and the part is the opener's again.
+//! and the state is the opener's again.
 
 mod callbacks;
 mod client;
@@ -105,7 +113,7 @@ struct OpenClient {
     config: DriverConfig,
 }
 
-/// An active client. The client is dropped, and so closed, before the state that its callbacks use.
+/// An active client. It is dropped, and so closed, before the state that its callbacks use.
 struct ActiveClient {
     client: Client,
     state: Arc<ClientState>,

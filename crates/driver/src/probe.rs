@@ -1,21 +1,21 @@
-//! What there is to play through, and the choice of it.
+//! [`probe()`] lists the drivers of this machine; [`open_auto`] chooses one.
 
 use crate::{DriverConfig, DriverError, OpenDriver, clock, jack};
 
-/// One way to play, or why there is none.
+/// A driver that was looked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProbeResult {
-    /// The driver that would play: `jack`, `clock`.
+    /// Name of the driver: `jack`, `clock`.
     pub driver: &'static str,
-    /// What was found, in one line.
+    /// Description of what was found, in one line.
     pub description: String,
-    /// Whether it can be played through now.
+    /// True if it can play now.
     pub is_available: bool,
-    /// What to do so that it can.
+    /// Advice on how to make it available.
     pub advice: Option<String>,
 }
 
-/// What there is to play through.
+/// Lists the drivers of this machine, those that cannot play now among them.
 ///
 /// Real-time: setup.
 pub fn probe() -> Vec<ProbeResult> {
@@ -29,15 +29,19 @@ pub fn probe() -> Vec<ProbeResult> {
     found
 }
 
-/// A driver that was chosen, and the choice in one line.
+/// The driver that was chosen.
 pub struct AutoDriver {
-    /// The driver.
+    /// The open driver.
     pub driver: Box<dyn OpenDriver>,
-    /// What was chosen, and why where it may surprise.
+    /// The choice in one line, with the reason where it may surprise.
     pub message: String,
 }
 
-/// Opens JACK or PipeWire where one answers, else the clock.
+/// Opens JACK or PipeWire where a server answers, else the clock.
+///
+/// # Errors
+///
+/// The configuration is out of range, or not even the clock can be opened.
 ///
 /// Real-time: setup.
 pub fn open_auto(config: &DriverConfig) -> Result<AutoDriver, DriverError> {
@@ -50,7 +54,7 @@ pub fn open_auto(config: &DriverConfig) -> Result<AutoDriver, DriverError> {
                 message: said,
             });
         }
-        // What is wrong with the config is wrong for the clock too.
+        // A configuration that is out of range here is out of range for the clock too.
         Err(refused @ (DriverError::Block(_) | DriverError::Channels(_))) => return Err(refused),
         Err(refused) => refused,
     };

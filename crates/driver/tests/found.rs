@@ -10,7 +10,7 @@ use common::{Server, is_here, name, skip, surround};
 use divisi_driver::{DriverConfig, open_auto, probe};
 use units::Frames;
 
-/// What this program prints when it is the user's.
+/// Lines that this program prints when it plays the user's program.
 #[test]
 #[ignore = "the other tests run it, each with a server of its own"]
 fn the_program_that_looks_around() {

@@ -1,4 +1,4 @@
-//! What callbacks promise: they neither allocate nor free.
+//! Callbacks neither allocate nor free.
 
 mod common;
 
@@ -42,7 +42,7 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// What the player saw of its thread's count, at its first block and at its last.
+/// Allocation count of the callback's thread, at its first block and at its last.
 #[derive(Default)]
 struct Seen {
     blocks: AtomicU64,

@@ -44,7 +44,7 @@ const GRACE: Duration = Duration::from_secs(10);
 ///
 /// # Errors
 ///
-/// What is wrong with the graph, as for [`Engine::new`](crate::Engine::new).
+/// The mistakes in the graph, as for [`Engine::new`](crate::Engine::new).
 ///
 /// Real-time: waits, on a thread that tries the graph, for `options.limit` and some; for ten seconds more if a node
 /// does not return.

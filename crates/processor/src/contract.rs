@@ -15,7 +15,7 @@ pub enum Mode {
     DryRun,
 }
 
-/// What a processor answers after a block: whether it must be called for the next one.
+/// Answer of a processor after a block: it must be called for the next one, or may sleep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProcessStatus {
     /// Call again next block.

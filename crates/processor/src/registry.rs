@@ -1,4 +1,4 @@
-//! From the name of a kind to what makes its processor.
+//! [`Registry`]: from the name of a kind to the function that makes its processor.
 
 use crate::Processor;
 use graph::{Catalogue, Kind, Node, ParamRange};
@@ -6,22 +6,22 @@ use std::collections::HashMap;
 use std::fmt;
 use std::path::Path;
 
-/// What a maker has to go by.
+/// The node for which a maker makes a processor, and its kind.
 pub struct MakeContext<'a> {
     /// The node, with its ports and parameters.
     pub node: &'a Node,
     /// Its kind.
     pub kind: &'a Kind,
-    /// Relative file names are meant from here.
+    /// Folder of relative file names.
     pub folder: &'a Path,
 }
 
 /// Why a processor could not be made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MakeError {
-    /// What is wrong: lower case, no full stop.
+    /// Error message: lower case, no full stop.
     pub message: String,
-    /// The parameter at fault, if it is one's.
+    /// The parameter at fault, if it is a parameter's fault.
     pub key: Option<&'static str>,
 }
 
@@ -44,7 +44,7 @@ impl fmt::Display for MakeError {
 impl std::error::Error for MakeError {}
 
 impl MakeContext<'_> {
-    /// The number that the node has for `key`, or the kind's default.
+    /// Value of the number parameter `key`, or the kind's default.
     ///
     /// # Errors
     ///
@@ -93,7 +93,7 @@ impl MakeContext<'_> {
         }
     }
 
-    /// The choice that the node has for `key`, as an index into the kind's choices.
+    /// Value of the choice parameter `key`, as an index into the kind's choices.
     ///
     /// # Errors
     ///
@@ -122,7 +122,7 @@ impl MakeContext<'_> {
 
 type Maker = Box<dyn Fn(&MakeContext<'_>) -> Result<Box<dyn Processor>, MakeError> + Send + Sync>;
 
-/// Every kind that can play, with its maker.
+/// All kinds that can play, each with its maker.
 #[derive(Default)]
 pub struct Registry {
     catalogue: Catalogue,
@@ -130,7 +130,7 @@ pub struct Registry {
 }
 
 impl Registry {
-    /// Adds a kind and what makes it; one of the same name is replaced.
+    /// Adds a kind and its maker. A kind of the same name is replaced.
     pub fn add(
         &mut self,
         kind: Kind,
@@ -140,7 +140,7 @@ impl Registry {
         self.catalogue.insert(kind);
     }
 
-    /// The kinds alone: what readers need.
+    /// The kinds alone, for readers of sessions.
     pub fn catalogue(&self) -> &Catalogue {
         &self.catalogue
     }

@@ -1,4 +1,4 @@
-//! How many predecessors a step still waits for. Whoever counts the last one runs the step, and resets the count.
+//! [`Countdown`]: the number of predecessors that a step still waits for. Whoever counts the last one runs the step.
 //!
 //! ```text
 //!   predecessors        count            the step

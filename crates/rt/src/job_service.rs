@@ -213,7 +213,7 @@ mod tests {
     use super::*;
     use std::sync::Arc;
 
-    /// So many pieces are left; or it is to fail.
+    /// Number of pieces that are left; `None` to fail.
     struct Left(Option<u32>);
     impl PiecewiseJob for Left {
         fn run_piece(&mut self) -> bool {

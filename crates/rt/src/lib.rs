@@ -1,4 +1,4 @@
-//! What threads and processes share without waiting: queues, counters, claims, jobs, rings.
+//! Wait-free ways for threads and processes to share: queues, counters, claims, jobs, rings.
 //!
 //! Takes values, gives wait-free ways to pass them on (a function that waits says so). May: use `unsafe`, with its
 //! reason beside it and a loom model below it. May not: know audio.

@@ -1,4 +1,4 @@
-//! What the server calls.
+//! The functions that the JACK server calls, and their state.
 
 use std::cell::UnsafeCell;
 use std::ffi::{c_char, c_int, c_uint, c_void};
@@ -19,7 +19,7 @@ const SERVER_GONE: u8 = 1;
 const RATE_CHANGED: u8 = 2;
 const PANICKED: u8 = 3;
 
-/// What the callbacks are handed: one of these for each client.
+/// State of a client, to which each callback gets a pointer.
 pub(crate) struct ClientState {
     pub(crate) status: ClientStatus,
     state: UnsafeCell<CallbackState>,
@@ -42,7 +42,7 @@ pub(crate) struct ClientStatus {
     freewheel: AtomicBool,
 }
 
-/// What the process callback alone touches.
+/// State that only the process callback touches.
 struct CallbackState {
     callback: Box<dyn AudioCallback>,
     adapter: BlockAdapter,
@@ -68,7 +68,7 @@ impl ClientStatus {
         }
     }
 
-    /// Whether the client still plays, in words.
+    /// State of the driver, with the reason for its end.
     pub(crate) fn state(&self) -> DriverState {
         let reason = match self.ended.load(Ordering::Relaxed) {
             PLAYING => return DriverState::Playing,
@@ -78,17 +78,17 @@ impl ClientStatus {
                 self.rate,
                 self.new_rate.load(Ordering::Relaxed)
             ),
-            _ => "the callback panicked".to_owned(),
+            _ => "the audio callback panicked".to_owned(),
         };
         DriverState::Ended { reason }
     }
 
-    /// The FIFO's latency after the last callback.
+    /// Latency of the block adapter after the last callback.
     pub(crate) fn latency(&self) -> Frames {
         Frames(self.latency.load(Ordering::Relaxed))
     }
 
-    /// The first reason stands.
+    /// Ends the driver. The first reason stands.
     fn end(&self, reason: u8) {
         let (won, lost) = (Ordering::Relaxed, Ordering::Relaxed);
         let _ = self.ended.compare_exchange(PLAYING, reason, won, lost);
@@ -134,7 +134,7 @@ impl ClientState {
 }
 
 impl CallbackState {
-    /// Plays what one callback asks for.
+    /// Plays the frames of one callback.
     ///
     /// Real-time: hot.
     fn process(&mut self, frames: u32, status: &ClientStatus) {
@@ -142,7 +142,7 @@ impl CallbackState {
             return self.silence(frames);
         }
         let blocks = self.adapter.blocks(frames as usize);
-        let mut watch = TimeShare::new(self.time_left(frames, status), blocks);
+        let mut time = TimeShare::new(self.time_left(frames, status), blocks);
         let mut xruns = self.new_xruns(blocks, status);
         let f = &self.library.functions;
         // SAFETY: we are in the process callback, and the ports are ours, each of the kind that is asked for.
@@ -150,7 +150,7 @@ impl CallbackState {
             .inputs
             .iter()
             .map(|&port| unsafe { input(f, port, frames) });
-        // SAFETY: as above; each port is asked once, so no two slices are of one buffer.
+        // SAFETY: we are in the process callback; each port is asked once, so no two slices are of one buffer.
         let port_outputs = self
             .outputs
             .iter()
@@ -160,7 +160,7 @@ impl CallbackState {
                 self.adapter
                     .exchange(frames as usize, inputs, outputs, |inputs, outputs| {
                         let info = CallbackInfo {
-                            budget: watch.share(),
+                            budget: time.share(),
                             xruns: std::mem::take(&mut xruns),
                         };
                         self.callback.process(info, inputs, outputs);
@@ -180,7 +180,7 @@ impl CallbackState {
         }
     }
 
-    /// Time until this callback must be over, where anybody waits for it: at most as long as its frames last.
+    /// Time until this callback must be over, at most as long as its frames last; `None` while the server freewheels.
     ///
     /// Real-time: hot.
     fn time_left(&self, frames: u32, status: &ClientStatus) -> Option<Nanos> {
@@ -207,7 +207,7 @@ impl CallbackState {
     }
 }
 
-/// Shares what time a callback has among the blocks it must play.
+/// Shares the time of a JACK callback among the blocks that it must play.
 struct TimeShare {
     begun: Instant,
     left: Option<Duration>,
@@ -223,7 +223,7 @@ impl TimeShare {
         }
     }
 
-    /// What the next block has: an equal share of the time that is left.
+    /// Budget of the next block: an equal share of the time that is left.
     fn share(&mut self) -> Option<Nanos> {
         let left = self.left?.saturating_sub(self.begun.elapsed());
         let share = left / self.blocks.max(1);
@@ -232,7 +232,7 @@ impl TimeShare {
     }
 }
 
-/// What an input port hears now; nothing if the server has nothing to show.
+/// Samples of an input port; empty if the server has no buffer for it.
 ///
 /// # Safety
 /// Called in the process callback of the client that owns `port`, which is an input.
@@ -247,7 +247,7 @@ unsafe fn input<'a>(f: &Functions, port: *mut RawPort, frames: u32) -> &'a [f32]
     }
 }
 
-/// Where an output port is heard.
+/// Buffer of an output port; empty if the server has none.
 ///
 /// # Safety
 /// As [`input`], of an output; and not twice for one port at a time.
@@ -338,20 +338,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_callback_without_a_deadline_has_none_for_its_blocks() {
-        let mut watch = TimeShare::new(None, 2);
-        assert_eq!((watch.share(), watch.share()), (None, None));
+    fn a_callback_without_a_deadline_gives_its_blocks_none() {
+        let mut time = TimeShare::new(None, 2);
+        assert_eq!((time.share(), time.share()), (None, None));
     }
 
     #[test]
     fn blocks_of_one_callback_share_its_time() {
-        let mut watch = TimeShare::new(Some(Nanos(1_000_000_000)), 4);
-        let share = watch.share().unwrap();
+        let mut time = TimeShare::new(Some(Nanos(1_000_000_000)), 4);
+        let share = time.share().unwrap();
         assert!(share <= Nanos(250_000_000));
-        assert_eq!(watch.blocks, 3);
+        assert_eq!(time.blocks, 3);
         // More blocks than were announced, or none, still have a share.
-        watch.blocks = 0;
-        assert!(watch.share().is_some());
+        time.blocks = 0;
+        assert!(time.share().is_some());
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! A client of a JACK server: what is asked of the server, and never from a callback.
+//! [`Client`]: calls to a JACK server, never from a callback.
 
 use std::ffi::{CStr, CString, c_char, c_ulong, c_void};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -14,7 +14,7 @@ const NO_START_SERVER: u32 = 1;
 const SERVER_NAME: u32 = 4;
 const IS_PHYSICAL: c_ulong = 4;
 
-/// Which server our clients are on, and how many there are; held while one is opened or closed.
+/// The server of our clients and their number; locked while one is opened or closed.
 ///
 /// The libraries keep tables of clients that they don't guard, and a JACK server's knows one server at a time: a client
 /// on a second one would crash both. PipeWire's can talk to several and is not counted.
@@ -33,17 +33,17 @@ fn clients() -> MutexGuard<'static, Clients> {
     CLIENTS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Which way sound goes, seen from us.
+/// Direction of a port, seen from us.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum PortDirection {
-    /// To us.
+    /// Sound comes to us.
     Input,
-    /// From us.
+    /// Sound goes from us.
     Output,
 }
 
 impl PortDirection {
-    /// What `jack.h` calls our port.
+    /// Flag of our port in `jack.h`.
     fn ours(self) -> c_ulong {
         match self {
             Self::Input => 1,
@@ -51,7 +51,7 @@ impl PortDirection {
         }
     }
 
-    /// What it calls the device's port that we meet.
+    /// Flag of the device's port that we connect to.
     fn theirs(self) -> c_ulong {
         match self {
             Self::Input => Self::Output.ours(),
@@ -70,7 +70,7 @@ pub(crate) struct Client {
 unsafe impl Send for Client {}
 
 impl Client {
-    /// Joins a server that is there; never starts one.
+    /// Opens a client on a server that runs; never starts one.
     pub(crate) fn open(
         library: &'static Library,
         name: &str,
@@ -115,7 +115,7 @@ impl Client {
         unsafe { (self.functions().jack_get_sample_rate)(self.raw) }
     }
 
-    /// Frames a callback.
+    /// Buffer size in frames.
     pub(crate) fn buffer(&self) -> u32 {
         // SAFETY: the client is open.
         unsafe { (self.functions().jack_get_buffer_size)(self.raw) }
@@ -135,12 +135,12 @@ impl Client {
 
     /// Latency of the device's own inputs and outputs together.
     pub(crate) fn device_latency(&self) -> Frames {
-        let one_way = |way: PortDirection| {
+        let one_direction = |direction: PortDirection| {
             let mut most = 0;
-            for name in self.device_ports(way) {
+            for name in self.device_ports(direction) {
                 let mut range = LatencyRange::default();
                 // Inputs of ours capture (mode 0), outputs play back (mode 1).
-                let mode = u32::from(way == PortDirection::Output);
+                let mode = u32::from(direction == PortDirection::Output);
                 // SAFETY: the client is open, the name is a C string, a port that is gone is null.
                 unsafe {
                     let port = (self.functions().jack_port_by_name)(self.raw, name.as_ptr());
@@ -152,16 +152,19 @@ impl Client {
             }
             most
         };
-        Frames(one_way(PortDirection::Input).saturating_add(one_way(PortDirection::Output)))
+        Frames(
+            one_direction(PortDirection::Input)
+                .saturating_add(one_direction(PortDirection::Output)),
+        )
     }
 
     /// Makes `count` ports of our own, `in_1` or `out_1` and so on.
     pub(crate) fn register(
         &self,
-        way: PortDirection,
+        direction: PortDirection,
         count: u16,
     ) -> Result<Vec<*mut RawPort>, DriverError> {
-        let word = match way {
+        let word = match direction {
             PortDirection::Input => "in",
             PortDirection::Output => "out",
         };
@@ -170,7 +173,7 @@ impl Client {
             // SAFETY: the client is open, and both strings live through the call.
             let port = unsafe {
                 let register = self.functions().jack_port_register;
-                register(self.raw, name.as_ptr(), AUDIO.as_ptr(), way.ours(), 0)
+                register(self.raw, name.as_ptr(), AUDIO.as_ptr(), direction.ours(), 0)
             };
             if port.is_null() {
                 return Err(DriverError::Refused("another port"));
@@ -180,7 +183,7 @@ impl Client {
         (0..count).map(register).collect()
     }
 
-    /// Has the server call `stage` from now on.
+    /// Activates the client: the server calls our callbacks from now on.
     ///
     /// # Safety
     /// `stage` stays where it is until the client is closed.
@@ -209,7 +212,7 @@ impl Client {
         Ok(())
     }
 
-    /// Connects our k-th port to the device's k-th, each way, as far as there are both.
+    /// Connects our k-th port to the device's k-th, in each direction, as far as both have it.
     pub(crate) fn connect(&self, inputs: &[*mut RawPort], outputs: &[*mut RawPort]) {
         let connect = self.functions().jack_connect;
         let name = self.functions().jack_port_name;
@@ -225,9 +228,9 @@ impl Client {
         }
     }
 
-    /// The names of the device's ports that ours of this way meet.
-    fn device_ports(&self, way: PortDirection) -> Vec<CString> {
-        let flags = IS_PHYSICAL | way.theirs();
+    /// Names of the device's ports that our ports of this direction connect to.
+    fn device_ports(&self, direction: PortDirection) -> Vec<CString> {
+        let flags = IS_PHYSICAL | direction.theirs();
         let mut names = Vec::new();
         // SAFETY: the client is open; the answer is null or a list of C strings that ends with null, and ours to free.
         unsafe {
@@ -282,7 +285,7 @@ fn c_string(text: &str) -> CString {
     CString::new(text).expect("it was cut before the first zero")
 }
 
-/// The status of a client that could not be opened, in words.
+/// The error for the status of a client that could not be opened.
 fn refusal(status: u32) -> DriverError {
     const SERVER_FAILED: u32 = 0x10;
     const NAME_NOT_UNIQUE: u32 = 0x04;

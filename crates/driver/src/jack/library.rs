@@ -1,4 +1,4 @@
-//! Which libjack, and its functions.
+//! [`Library`]: finds libjack and binds its functions.
 //!
 //! There may be two on one machine: the JACK server's own, found by name as `libjack.so.0`, and PipeWire's, which
 //! Debian keeps out of the way in `/usr/lib/*/pipewire-0.3/jack`, where only `pw-jack` looks. Both have one name, but
@@ -89,7 +89,7 @@ functions! {
     jack_free: unsafe extern "C" fn(*mut c_void),
 }
 
-/// Whose libjack.
+/// The server to which a libjack belongs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Server {
     /// The one found by name: a JACK server's, or PipeWire's where that has replaced it.
@@ -144,11 +144,11 @@ impl Library {
         let functions = unsafe { Functions::find(&handle) }.ok()?;
         // SAFETY: these take any function that lives as long as the program, and a version that is a C string.
         let version = unsafe {
-            (functions.jack_set_error_function)(Some(hush));
-            (functions.jack_set_info_function)(Some(hush));
+            (functions.jack_set_error_function)(Some(ignore_message));
+            (functions.jack_set_info_function)(Some(ignore_message));
             text((functions.jack_get_version_string)())
         };
-        hush_pipewire(&handle);
+        silence_pipewire(&handle);
         Some(Self {
             functions,
             path,
@@ -157,12 +157,12 @@ impl Library {
         })
     }
 
-    /// Whether this is PipeWire's.
+    /// Returns true if this is PipeWire's.
     pub(crate) fn is_pipewire(&self) -> bool {
         self.version.contains("PipeWire")
     }
 
-    /// Who answers through this library, with its version.
+    /// Name of the server behind this library, with its version.
     pub(crate) fn server(&self) -> String {
         match self.version.split_once("PipeWire") {
             // "3.0.0.0 (using PipeWire 0.3.65)"
@@ -175,11 +175,11 @@ impl Library {
     }
 }
 
-/// Libraries talk on standard error unless somebody else listens. What matters comes as a status.
-unsafe extern "C" fn hush(_: *const c_char) {}
+/// Ignores a message. Without this the libraries write to standard error; errors come as a status as well.
+unsafe extern "C" fn ignore_message(_: *const c_char) {}
 
-/// PipeWire's library has a log of its own beside; who asks for it with `PIPEWIRE_DEBUG` still has it.
-fn hush_pipewire(handle: &Handle) {
+/// Switches PipeWire's own log off, unless `PIPEWIRE_DEBUG` asks for it.
+fn silence_pipewire(handle: &Handle) {
     if std::env::var_os("PIPEWIRE_DEBUG").is_some() {
         return;
     }
@@ -205,7 +205,7 @@ pub(crate) unsafe fn text(string: *const c_char) -> String {
         .into_owned()
 }
 
-/// Where distributions keep PipeWire's libjack apart, newest first.
+/// Paths where distributions keep PipeWire's libjack, newest first.
 pub(crate) fn pipewire_paths() -> Vec<PathBuf> {
     let mut folders: Vec<PathBuf> = [
         "/usr/lib",
@@ -230,7 +230,7 @@ pub(crate) fn pipewire_paths() -> Vec<PathBuf> {
     paths
 }
 
-/// What in `folder` has a name that begins with `prefix`.
+/// Entries of `folder` whose name begins with `prefix`.
 fn entries(folder: &Path, prefix: &str) -> Vec<PathBuf> {
     let listed = std::fs::read_dir(folder).into_iter().flatten().flatten();
     listed
@@ -253,7 +253,7 @@ pub(crate) fn pipewire_socket(server: Option<&str>) -> Option<PathBuf> {
     Some(Path::new(&folder).join(name))
 }
 
-/// Whether a PipeWire server takes calls.
+/// Returns true if a PipeWire server answers.
 pub(crate) fn pipewire_answers(server: Option<&str>) -> bool {
     pipewire_socket(server)
         .is_some_and(|socket| std::os::unix::net::UnixStream::connect(socket).is_ok())

@@ -1,4 +1,4 @@
-//! What there is of JACK and PipeWire on this machine.
+//! Looks for JACK and PipeWire on this machine.
 
 use super::client::Client;
 use super::library::{self, Library, Server};

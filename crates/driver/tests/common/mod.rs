@@ -21,7 +21,7 @@ pub(crate) fn skip(test: &str, why: &str) {
     }
 }
 
-/// Whether a program can be started.
+/// Returns true if a program can be started.
 pub(crate) fn is_here(program: &str) -> bool {
     let paths = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&paths).any(|folder| folder.join(program).is_file())
@@ -227,7 +227,7 @@ fn sweep(server: &str) {
     }
 }
 
-/// What a [`Counter`] has seen.
+/// Counts of a [`Counter`].
 #[derive(Default)]
 pub(crate) struct Counts {
     pub(crate) blocks: AtomicU64,

@@ -36,7 +36,7 @@ impl Engine {
     ///
     /// # Errors
     ///
-    /// What is wrong with them; then nothing has changed. A parameter that is set must be one that may change while it
+    /// The mistake in them; then nothing has changed. A parameter that is set must be one that may change while it
     /// plays, as for [`set_param`](Self::set_param), unless its node is new. [`EngineError::Busy`] while the last
     /// change is on its way, [`EngineError::PipelineTooDeep`] where a pipeline has more than two stages.
     ///

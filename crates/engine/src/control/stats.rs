@@ -14,7 +14,7 @@ impl Engine {
         self.resources.gauges(&self.graph)
     }
 
-    /// What was done for nodes that nobody asked for, a sentence each, such as a file that was brought to another rate.
+    /// Notes of the nodes on their set-up, a sentence each, such as a file that was resampled.
     pub fn notes(&self) -> Vec<String> {
         self.resources.notes(&self.graph)
     }

@@ -43,19 +43,19 @@ pub struct MeasureOptions {
     pub repeats: Option<u32>,
 }
 
-/// Measures what every node of `graph` costs. Files are read, none is written. `tell` hears which share is done, and
-/// may end it early: what was found until then is given.
+/// Measures the cost of every node of `graph`. Files are read, none is written. `progress` is called with the share that is
+/// done, 0 to 1, and may end it early: then the costs so far are returned.
 ///
 /// # Errors
 ///
-/// What is wrong with the graph, as for [`Engine::new`](crate::Engine::new).
+/// The mistakes in the graph, as for [`Engine::new`](crate::Engine::new).
 ///
 /// Real-time: waits, for `options.limit`.
 pub fn measure_nodes(
     graph: &Graph,
     registry: Arc<Registry>,
     options: &MeasureOptions,
-    tell: &mut dyn FnMut(f64) -> ControlFlow<()>,
+    progress: &mut dyn FnMut(f64) -> ControlFlow<()>,
 ) -> Result<NodeCosts, EngineError> {
     let _plays = AudioThread::enter();
     let begun = Instant::now();
@@ -68,7 +68,7 @@ pub fn measure_nodes(
         let spent = begun.elapsed().as_secs_f64() / options.limit.as_secs_f64().max(1e-3);
         let share = spent.max(f64::from(repeats) / f64::from(most));
         let is_over = options.repeats.is_none() && spent >= 1.0;
-        if tell(share.min(1.0)).is_break() || is_over {
+        if progress(share.min(1.0)).is_break() || is_over {
             break;
         }
     }

@@ -1,4 +1,4 @@
-//! [`NodeResources`]: what each node's processor brought along, and what follows for the whole graph.
+//! [`NodeResources`]: tasks, gauges and timing of each node's processor, and what follows for the whole graph.
 
 use super::EngineResources;
 use crate::EngineError;
@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use units::{Frames, SampleRate};
 use workers::BackgroundTaskId;
 
-/// What a node's processor brought along.
+/// Tasks, gauges and timing of a node's processor.
 pub(super) struct NodeResources {
     /// The node of which its processor was made. Copies are made of the same node, whatever parameter was set since:
     /// they take the original's state, and a smoothed parameter glides from there.
@@ -60,7 +60,7 @@ impl EngineResources {
         self.nodes.insert(id, resources);
     }
 
-    /// What every processor is set up with.
+    /// Rate, block and mode, with which every processor is set up.
     pub(super) fn setup(&self) -> (SampleRate, Frames, Mode) {
         let options = &self.options;
         (options.rate, options.block, options.mode)
@@ -126,7 +126,7 @@ impl EngineResources {
         values
     }
 
-    /// What processors noted about their set-up, each behind its node's name.
+    /// Notes of the processors on their set-up, each behind its node's name.
     pub(crate) fn notes(&self, graph: &Graph) -> Vec<String> {
         let mut all = Vec::new();
         for (node, there) in self.named(graph) {

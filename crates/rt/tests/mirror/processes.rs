@@ -22,7 +22,7 @@ fn start(role: &str, file: BorrowedFd<'_>) -> Child {
         .unwrap()
 }
 
-/// What the other process does. Called without a role it does nothing: the tests below start it.
+/// Runs the other process. Called without a role it does nothing: the tests below start it.
 #[test]
 fn another_process() {
     let Ok(role) = std::env::var(ROLE) else {
@@ -112,7 +112,7 @@ fn an_end_is_one_process_s_only() {
     assert!(child.wait().unwrap().success());
 }
 
-/// What is there to hand over, as another process would get it.
+/// A descriptor, as another process would get it.
 fn copy<T: divisi_rt::mirror::Pod>(ring: &Ring<T>) -> OwnedFd {
     ring.file().unwrap().try_clone_to_owned().unwrap()
 }
