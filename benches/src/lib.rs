@@ -1,6 +1,6 @@
-//! What the benchmarks share: test nodes, contestants, medians of interleaved rounds.
+//! Shared parts of the benchmarks: test nodes, runners of cycles, medians of interleaved rounds.
 
-pub mod contestants;
-pub mod hall;
 pub mod nodes;
+pub mod runners;
 pub mod stats;
+pub mod traced;

@@ -1,7 +1,7 @@
-//! Nodes to be scheduled: nearly empty ones, and ones that burn a known time.
+//! Test nodes: nearly empty ones, and ones that take a known time.
 
-use graph::{Edge, End, Graph, Kind, Port, PortCount, PortSpec, Signal, Width};
-use processor::{Activity, Block, Processor, Registry, Setup};
+use graph::{Edge, Graph, Kind, Port, PortCount, PortRef, PortSignal, PortSpec, Signal};
+use processor::{Block, ProcessStatus, Processor, Registry, Setup};
 use std::sync::OnceLock;
 use units::{Channels, Nanos};
 
@@ -9,11 +9,11 @@ fn kind(name: &'static str) -> Kind {
     let ports = |name| {
         vec![PortSpec {
             name,
-            width: Width::Fixed(Channels(1)),
+            signal: PortSignal::Fixed(Channels(1)),
             count: PortCount::Many {
                 default: 0,
-                least: 0,
-                most: 4000,
+                min: 0,
+                max: 4000,
             },
         }]
     };
@@ -24,9 +24,9 @@ fn kind(name: &'static str) -> Kind {
     }
 }
 
-/// Adds its inputs' first samples and writes one: as little as a node can do and still depend on its inputs.
+/// Adds the first samples of its inputs and writes one: the least work that still depends on all inputs.
 pub struct Tick {
-    /// Steps of a dependent chain to burn.
+    /// Steps of a chain of dependent multiplications; 0 for none.
     pub burn: u32,
 }
 
@@ -34,24 +34,24 @@ impl Processor for Tick {
     fn setup(&mut self, _: &mut Setup<'_>) {}
 
     #[inline]
-    fn process(&mut self, block: &mut Block<'_>) -> Activity {
+    fn process(&mut self, block: &mut Block<'_>) -> ProcessStatus {
         let mut x = 1.0;
-        for port in 0..block.inputs() {
+        for port in 0..block.input_count() {
             x += block.input(port).channel(0)[0] * 0.5;
         }
         if self.burn > 0 {
             x = burn(self.burn, x);
         }
-        for mut out in block.all_outputs() {
+        for mut out in block.outputs() {
             out.channel(0)[0] = x;
         }
-        Activity::Awake
+        ProcessStatus::Continue
     }
 
     fn reset(&mut self) {}
 }
 
-/// `steps` dependent multiplications, then a serialising instruction: nothing of it overlaps what comes next.
+/// Runs `steps` dependent multiplications, then a serialising instruction, so that no later work overlaps them.
 #[inline(never)]
 pub fn burn(steps: u32, seed: f32) -> f32 {
     let mut x = seed;
@@ -67,16 +67,16 @@ pub fn burn(steps: u32, seed: f32) -> f32 {
     x
 }
 
-/// How many steps of [`burn`] take `nanos`: found once, the same for all contestants.
+/// Number of steps of [`burn`] that take `nanos` ns. Measured once, so that it is the same for all runners.
 pub fn calibrate(nanos: u64) -> u32 {
     static TEN_THOUSAND: OnceLock<u64> = OnceLock::new();
     let took = *TEN_THOUSAND.get_or_init(ten_thousand_steps);
     (10_000 * nanos / took.max(1)) as u32
 }
 
-/// The least ns that 10,000 steps were seen to take.
+/// Shortest measured time of 10,000 steps, in ns.
 fn ten_thousand_steps() -> u64 {
-    let scale = rt::stamp::Scale::of_this_machine();
+    let scale = rt::stamp::TickScale::calibrated();
     let mut best = u64::MAX;
     for _ in 0..200 {
         let start = rt::stamp::now();
@@ -86,7 +86,7 @@ fn ten_thousand_steps() -> u64 {
     best
 }
 
-/// A registry whose kind `tick` burns `nanos`.
+/// A registry whose kind `tick` takes `nanos` ns.
 pub fn registry(nanos: u64) -> Registry {
     let burn = calibrate(nanos);
     let mut registry = Registry::default();
@@ -94,9 +94,9 @@ pub fn registry(nanos: u64) -> Registry {
     registry
 }
 
-/// The graph with `tick` for every node, each thought to cost `nanos`. Each edge has an input of its own: what is measured
-/// is the scheduling, not the adding of sounds.
-pub fn of_ticks(graph: &Graph, nanos: u64) -> Graph {
+/// The graph with `tick` for every node, each with the cost `nanos`. Each edge has an input port of its own, so that the
+/// benchmark measures scheduling and not the mixing of signals.
+pub fn with_ticks(graph: &Graph, nanos: u64) -> Graph {
     let mut ticks = Graph::default();
     for (_, node) in graph.nodes() {
         let mut node = node.clone();
@@ -112,7 +112,7 @@ pub fn of_ticks(graph: &Graph, nanos: u64) -> Graph {
             name: format!("in{}", port + 1),
             signal: Signal::Audio(Channels(1)),
         });
-        let to = End {
+        let to = PortRef {
             node: edge.to.node,
             port,
         };

@@ -1,13 +1,13 @@
 //! Medians and spreads.
 
-/// The median and the quartiles of `values`.
+/// Quartiles of `values`: 25 %, median, 75 %.
 pub fn quartiles(values: &mut [f64]) -> [f64; 3] {
     values.sort_by(f64::total_cmp);
     let at = |q: f64| values[((values.len() - 1) as f64 * q).round() as usize];
     [at(0.25), at(0.5), at(0.75)]
 }
 
-/// The median.
+/// Median of `values`.
 pub fn median(values: &mut [f64]) -> f64 {
     quartiles(values)[1]
 }

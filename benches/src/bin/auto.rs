@@ -1,31 +1,30 @@
-//! What it costs to leave the choice to the engine: `auto` beside the sequential code on near-empty graphs of every shape
-//! (the whole engine, a cycle with its judgement), and what it gains on 1 µs nodes. Medians of interleaved pairs;
-//! `--pairs N`.
+//! The scheduler `auto` beside the sequential executor: its cost on near-empty graphs of every shape, and its gain on 1 µs
+//! nodes. The whole engine runs, with the decision in each cycle. Medians of interleaved pairs; `--pairs N`.
 
-use divisi_benches::contestants::{become_host, block};
-use divisi_benches::nodes::{of_ticks, registry};
+use divisi_benches::nodes::{registry, with_ticks};
+use divisi_benches::runners::{block, enter_callback_thread};
 use divisi_benches::stats::quartiles;
-use driver::{Beat, Cycle};
-use engine::{ChooseOptions, Engine, EngineOptions, Player, Scheduler, choose};
+use driver::{AudioCallback, CallbackInfo};
+use engine::{ChooseOptions, Engine, EngineCallback, EngineOptions, Scheduler, choose_scheduler};
 use graph::{Graph, shape};
-use report::Machine;
+use report::MachineCosts;
 use rt::stamp::now;
 use std::sync::Arc;
 
-/// Cycles that are timed as one.
-const RUN: u64 = 400;
+/// Cycles of one timed run.
+const CYCLES: u64 = 400;
 
 fn main() {
     let pairs = std::env::args().skip_while(|a| a != "--pairs").nth(1);
     let pairs: usize = pairs.and_then(|p| p.parse().ok()).unwrap_or(31);
     let graphs = [(0, "near-empty nodes"), (1000, "1 µs nodes")]
         .map(|(nanos, what)| (nanos, what, graphs()));
-    let _host = become_host();
-    println!("{pairs} interleaved pairs of {RUN} cycles: auto / sequential (quartiles)\n");
+    let _host = enter_callback_thread();
+    println!("{pairs} interleaved pairs of {CYCLES} cycles: auto / sequential (quartiles)\n");
     for (nanos, what, graphs) in graphs {
         println!("## {what}");
         for (name, graph) in graphs {
-            contest(name, &of_ticks(&graph, nanos), nanos, pairs);
+            compare(name, &with_ticks(&graph, nanos), nanos, pairs);
         }
     }
 }
@@ -45,10 +44,10 @@ fn graphs() -> Vec<(&'static str, Graph)> {
         .into()
 }
 
-fn contest(name: &str, graph: &Graph, nanos: u64, pairs: usize) {
+fn compare(name: &str, graph: &Graph, nanos: u64, pairs: usize) {
     let (mut auto, chosen) = chosen(graph, nanos);
-    let mut one = Play::new(graph, nanos, options(Scheduler::Sequential, 1));
-    let run = if nanos == 0 { RUN } else { RUN / 8 };
+    let mut one = Run::new(graph, nanos, options(Scheduler::Sequential, 1));
+    let run = if nanos == 0 { CYCLES } else { CYCLES / 8 };
     let mut ratios: Vec<f64> = (0..pairs + 2)
         .map(|pair| pair_of(&mut auto, &mut one, run, pair % 2 == 0))
         .skip(2)
@@ -60,8 +59,8 @@ fn contest(name: &str, graph: &Graph, nanos: u64, pairs: usize) {
     );
 }
 
-/// The ratio of one pair; who goes first changes.
-fn pair_of(auto: &mut Play, one: &mut Play, run: u64, is_auto_first: bool) -> f64 {
+/// Ratio of the times of one pair; the order alternates.
+fn pair_of(auto: &mut Run, one: &mut Run, run: u64, is_auto_first: bool) -> f64 {
     let (a, s);
     if is_auto_first {
         a = auto.run(run);
@@ -82,40 +81,41 @@ fn options(scheduler: Scheduler, workers: usize) -> EngineOptions {
     options
 }
 
-/// An engine as `auto` makes it, and what it says.
-fn chosen(graph: &Graph, nanos: u64) -> (Play, String) {
+/// An engine with the choice of `auto`, and the choice as text.
+fn chosen(graph: &Graph, nanos: u64) -> (Run, String) {
     let mut options = options(Scheduler::Stealing, 2);
-    let mut machine = Machine::default();
-    let wishes = ChooseOptions::new(options.clone(), "bench");
+    let mut machine = MachineCosts::default();
+    let choose_options = ChooseOptions::new(options.clone(), "bench");
     let registry = Arc::new(registry(nanos));
-    let choice = choose(graph, &registry, &wishes, &mut machine).expect("the graph is right");
+    let choice = choose_scheduler(graph, &registry, &choose_options, &mut machine)
+        .expect("the graph is right");
     choice.apply(&mut options);
-    options.know(&machine, "bench", graph);
-    (Play::new(graph, nanos, options), choice.to_string())
+    options.apply_measurements(&machine, "bench", graph);
+    (Run::new(graph, nanos, options), choice.to_string())
 }
 
-/// An engine and the half that plays.
-struct Play {
+/// An engine and its audio callback.
+struct Run {
     engine: Engine,
-    player: Player,
+    callback: EngineCallback,
 }
 
-impl Play {
+impl Run {
     fn new(graph: &Graph, nanos: u64, options: EngineOptions) -> Self {
         let registry = Arc::new(registry(nanos));
         let made = Engine::new(graph.clone(), registry, options);
-        let (engine, player) = made.expect("the graph is right");
-        Self { engine, player }
+        let (engine, callback) = made.expect("the graph is right");
+        Self { engine, callback }
     }
 
-    /// The ticks that `cycles` cycles take.
+    /// Duration of `cycles` cycles, in ticks of the clock.
     fn run(&mut self, cycles: u64) -> u64 {
         let begin = now();
         for _ in 0..cycles {
-            self.player.cycle(Beat::default(), &[], &mut []);
+            self.callback.process(CallbackInfo::default(), &[], &mut []);
         }
         let took = now() - begin;
-        self.engine.tend();
+        self.engine.update();
         took
     }
 }

@@ -1,8 +1,8 @@
-//! One executor on near-empty nodes, so many cycles: for counting instructions (`valgrind --tool=callgrind`), the one figure that
-//! no neighbour disturbs. `count NAME SHAPE CYCLES`.
+//! Runs one executor on near-empty nodes for a number of cycles, to count instructions with `valgrind --tool=callgrind`:
+//! the one figure that other programs do not disturb. `count NAME SHAPE CYCLES`.
 
-use divisi_benches::contestants::{Contestant, ours, plain};
-use divisi_benches::nodes::of_ticks;
+use divisi_benches::nodes::with_ticks;
+use divisi_benches::runners::{CycleRunner, divisi, plain};
 use graph::shape;
 
 fn main() {
@@ -17,13 +17,13 @@ fn main() {
         "random" => shape::random(500, 1, None),
         _ => shape::line(500, None),
     };
-    let graph = of_ticks(&graph.expect("the sizes are right"), 0);
-    let mut contestant: Box<dyn Contestant> = match name.as_str() {
+    let graph = with_ticks(&graph.expect("the sizes are right"), 0);
+    let mut runner: Box<dyn CycleRunner> = match name.as_str() {
         "plain" => Box::new(plain(&graph, 0)),
-        name => Box::new(ours(name.to_owned().leak(), &graph, 0, 1)),
+        name => Box::new(divisi(name.to_owned().leak(), &graph, 0, 1)),
     };
     for _ in 0..cycles.parse().unwrap_or(1) {
-        contestant.cycle();
+        runner.run_cycle();
     }
     println!("{} nodes", graph.len());
 }

@@ -1,11 +1,11 @@
-//! What it costs to schedule a node: near-empty nodes on one worker, 1 µs nodes on two, beside a plain loop, rayon's
-//! scope and one locked queue. Medians of interleaved rounds; `--rounds N`.
+//! Cost of scheduling a node: near-empty nodes on one worker and 1 µs nodes on two, for all executors, beside a plain
+//! loop, `rayon::scope` and a queue with a lock. Medians of interleaved rounds; `--rounds N`.
 
-use divisi_benches::contestants::{Contestant, become_host, ours, plain, plan, rayon};
-use divisi_benches::nodes::{burn, calibrate, of_ticks};
+use divisi_benches::nodes::{burn, calibrate, with_ticks};
+use divisi_benches::runners::{CycleRunner, divisi, enter_callback_thread, plain, plan, rayon};
 use divisi_benches::stats::quartiles;
 use graph::{Graph, shape};
-use rt::stamp::{Scale, now};
+use rt::stamp::{TickScale, now};
 
 const TWO: [&str; 12] = [
     "sequential",
@@ -25,8 +25,8 @@ const TWO: [&str; 12] = [
 fn main() {
     let rounds = std::env::args().skip_while(|a| a != "--rounds").nth(1);
     let rounds: usize = rounds.and_then(|r| r.parse().ok()).unwrap_or(60);
-    let _host = become_host();
-    // A timer interrupt's share of the truth is small in a median; a busy neighbour's is not: it shows in the spread.
+    let _host = enter_callback_thread();
+    // A timer interrupt changes a median little; a busy neighbour changes it much, which the quartiles show.
     println!("median ns (quartiles) of {rounds} interleaved rounds\n");
     one_worker(rounds);
     two_workers(rounds);
@@ -45,20 +45,29 @@ fn graphs() -> [(&'static str, Graph); 4] {
 }
 
 fn one_worker(rounds: usize) {
-    println!("## ns a node, near-empty nodes, one worker");
+    println!("## ns per node, near-empty nodes, one worker");
     for (name, graph) in graphs() {
-        let graph = of_ticks(&graph, 0);
-        let mut all: Vec<Box<dyn Contestant>> = vec![Box::new(plain(&graph, 0))];
-        for name in ["sequential", "hlfet", "stealing", "stealing fused", "global", "weighted", "deadline", "mutex"] {
-            all.push(Box::new(ours(name, &graph, 0, 1)));
+        let graph = with_ticks(&graph, 0);
+        let mut all: Vec<Box<dyn CycleRunner>> = vec![Box::new(plain(&graph, 0))];
+        for name in [
+            "sequential",
+            "hlfet",
+            "stealing",
+            "stealing fused",
+            "global",
+            "weighted",
+            "deadline",
+            "mutex",
+        ] {
+            all.push(Box::new(divisi(name, &graph, 0, 1)));
         }
         all.push(Box::new(rayon(&graph, 0, 1)));
         let times = measure(&mut all, rounds, 200);
-        for (contestant, times) in all.iter().zip(times) {
+        for (runner, times) in all.iter().zip(times) {
             let [low, mid, high] = times.map(|t| t / graph.len() as f64);
             println!(
                 "{name:12} {:12} {mid:7.1} ({low:.1} {high:.1})",
-                contestant.name()
+                runner.name()
             );
         }
     }
@@ -66,26 +75,26 @@ fn one_worker(rounds: usize) {
 }
 
 fn two_workers(rounds: usize) {
-    println!("## ns a node over max(sequential / 2, critical path), 1 µs nodes, two workers");
+    println!("## ns per node above max(sequential / 2, critical path), 1 µs nodes, two workers");
     for (name, graph) in graphs() {
-        let graph = of_ticks(&graph, 1000);
-        let mut all: Vec<Box<dyn Contestant>> = vec![Box::new(plain(&graph, 1000))];
+        let graph = with_ticks(&graph, 1000);
+        let mut all: Vec<Box<dyn CycleRunner>> = vec![Box::new(plain(&graph, 1000))];
         for name in TWO {
-            all.push(Box::new(ours(name, &graph, 1000, 2)));
+            all.push(Box::new(divisi(name, &graph, 1000, 2)));
         }
         all.push(Box::new(rayon(&graph, 1000, 2)));
         let times = measure(&mut all, rounds, 8);
-        let a_node = times[0][1] / graph.len() as f64;
+        let per_node = times[0][1] / graph.len() as f64;
         let dag = plan::Dag::from_plan(&plan(&graph, 1000, 2));
-        let path = dag.critical_path(|_| units::Nanos(0)).len() as f64 * a_node;
+        let path = dag.critical_path(|_| units::Nanos(0)).len() as f64 * per_node;
         let bound = (times[0][1] / 2.0).max(path);
-        println!("{name:12} bound {:.0} ns, a node {a_node:.0} ns", bound);
-        for (contestant, times) in all.iter().zip(times) {
+        println!("{name:12} bound {:.0} ns, per node {per_node:.0} ns", bound);
+        for (runner, times) in all.iter().zip(times) {
             let [low, mid, high] = times.map(|t| (t - bound) / graph.len() as f64);
-            let counts = contestant.counts();
+            let counts = runner.counts();
             println!(
                 "{name:12} {:12} {mid:7.1} ({low:.1} {high:.1}) {counts}",
-                contestant.name()
+                runner.name()
             );
         }
     }
@@ -93,22 +102,22 @@ fn two_workers(rounds: usize) {
     println!("\n({} steps burn 1 µs; check {})", steps, burn(10, 1.0));
 }
 
-/// For each contestant the quartiles of a cycle's ns; in each round each runs `cycles` of them.
-fn measure(all: &mut [Box<dyn Contestant>], rounds: usize, cycles: usize) -> Vec<[f64; 3]> {
-    let scale = Scale::of_this_machine();
+/// Quartiles of the duration of a cycle in ns, for each runner. In each round, each runs `cycles` cycles.
+fn measure(all: &mut [Box<dyn CycleRunner>], rounds: usize, cycles: usize) -> Vec<[f64; 3]> {
+    let scale = TickScale::calibrated();
     let mut times = vec![Vec::new(); all.len()];
     for round in 0..rounds + 3 {
-        for (contestant, times) in all.iter_mut().zip(&mut times) {
-            contestant.cycle();
+        for (runner, times) in all.iter_mut().zip(&mut times) {
+            runner.run_cycle();
             let start = now();
             for _ in 0..cycles {
-                contestant.cycle();
+                runner.run_cycle();
             }
             let took = scale.between(start, now()).0 as f64 / cycles as f64;
             if round >= 3 {
                 times.push(took);
             }
-            // Under real-time priority (`chrt -f 50`) the kernel stops whoever takes more than 95 % of a second.
+            // Under real-time priority (`chrt -f 50`) the kernel stops a thread that uses more than 95 % of a second.
             std::thread::sleep(std::time::Duration::from_nanos(
                 (took * cycles as f64 * 0.15) as u64,
             ));

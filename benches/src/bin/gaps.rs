@@ -1,17 +1,17 @@
-//! Where a cycle's time goes: `gaps rake|diamond|random hlfet|stealing`, two workers, 1 µs nodes. Prints the marks of the
-//! cycle that took the median time, and the steps that took half as long again as they should.
+//! Idle time inside a cycle: `gaps rake|diamond|random hlfet|stealing`, two workers, 1 µs nodes. Prints the trace events of
+//! the cycle of median duration, and the steps that took more than 1.5 µs.
 
-use divisi_benches::contestants::become_host;
-use divisi_benches::hall::Hall;
+use divisi_benches::runners::enter_callback_thread;
+use divisi_benches::traced::TracedExecutor;
 use graph::shape;
-use plan::{Mark, TraceRecord};
-use rt::stamp::{Scale, now};
+use plan::{TraceEvent, TraceRecord};
+use rt::stamp::{TickScale, now};
 use std::time::Duration;
-use workers::Wait;
+use workers::WaitPolicy;
 
 fn main() {
     let args: Vec<String> = std::env::args().collect();
-    let [_, shape, way] = args.as_slice() else {
+    let [_, shape, strategy] = args.as_slice() else {
         eprintln!("gaps rake|diamond|random hlfet|stealing");
         std::process::exit(2);
     };
@@ -20,42 +20,43 @@ fn main() {
         "diamond" => shape::diamond(636, None),
         _ => shape::random(500, 1, None),
     };
-    let _host = become_host();
+    let _host = enter_callback_thread();
     let graph = graph.expect("the size is right");
-    let mut hall = Hall::new(
+    let mut executor = TracedExecutor::new(
         &graph,
-        way,
+        strategy,
         1000,
-        (Wait::Hybrid, workers::current_priority()),
+        (WaitPolicy::Hybrid, workers::current_priority()),
     );
-    hall.floor.trace(true);
-    let mut cycles: Vec<(u64, Vec<TraceRecord>)> = (0..400).map(|n| cycle(&mut hall, n)).collect();
+    executor.runtime.set_traced(true);
+    let mut cycles: Vec<(u64, Vec<TraceRecord>)> =
+        (0..400).map(|n| cycle(&mut executor, n)).collect();
     cycles.sort_by_key(|(took, _)| *took);
     let (took, records) = &cycles[cycles.len() / 2];
-    let scale = Scale::of_this_machine();
+    let scale = TickScale::calibrated();
     println!("the median cycle took {} ns", scale.nanos(*took).0);
     let begin = records.iter().map(|r| r.stamp).min().unwrap_or(0);
     for worker in 0..2 {
-        tell(worker, begin, records, scale);
+        print_worker(worker, begin, records, scale);
     }
 }
 
-fn cycle(hall: &mut Hall, number: u64) -> (u64, Vec<TraceRecord>) {
+fn cycle(executor: &mut TracedExecutor, number: u64) -> (u64, Vec<TraceRecord>) {
     let begin = now();
-    hall.run(number);
+    executor.run(number);
     let took = now() - begin;
     std::thread::sleep(Duration::from_micros(600));
-    (took, hall.records())
+    (took, executor.records())
 }
 
-fn tell(worker: u16, begin: u64, records: &[TraceRecord], scale: Scale) {
+fn print_worker(worker: u16, begin: u64, records: &[TraceRecord], scale: TickScale) {
     let (mut last, mut busy, mut steps) = (begin, 0, 0);
     for record in records.iter().filter(|r| r.worker == worker) {
         let took = scale.between(last, record.stamp).0;
         let at = scale.between(begin, record.stamp).0;
         last = record.stamp;
-        if record.mark != Mark::Step {
-            println!("worker {worker}: {:?} at {at} (+{took})", record.mark);
+        if record.event != TraceEvent::Step {
+            println!("worker {worker}: {:?} at {at} (+{took})", record.event);
             continue;
         }
         busy += took;

@@ -1,31 +1,31 @@
-//! What it brings to split one block over two cores: each kind that splits, whole beside in two parts.
-//! `--pairs N`. With `chrt -f 50` where the machine is busy.
+//! Gain of splitting one block over two cores: each kind of node that can be split, whole and in two parts. `--pairs N`.
+//! Use `chrt -f 50` on a busy machine.
 //!
-//! Timed is the node's own turn, from inside, while the other worker is awake and has nothing else to do: a step of
-//! 30 µs goes before it. Medians over interleaved pairs, the least beside them.
+//! The node's `process` is timed from inside, while the other worker is awake and has no other work: a step of 30 µs comes
+//! before it. Medians of interleaved pairs, and beside them the minima.
 
-use divisi_benches::contestants::become_host;
+use divisi_benches::runners::enter_callback_thread;
 use divisi_benches::stats::median;
-use exec::{Binding, Executor, Floor, Lines, Now, Outcome, Pool};
-use graph::{Catalogue, Edge, End, Graph, Node, NodeId, Place, Value};
-use plan::Options;
-use processor::{Activity, Block, Mode, Processor, Registry, Setup, StateError, Tail};
-use rt::stamp::{Scale, now};
+use exec::{Binding, CycleInfo, CycleStatus, DelayLines, Executor, ProcessorPool, SharedRuntime};
+use graph::{Catalogue, Edge, Graph, Node, NodeId, ParamValue, PortRef, SourceSpan};
+use plan::PlanOptions;
+use processor::{Block, Mode, ProcessStatus, Processor, Registry, Setup, StateError, Tail};
+use rt::stamp::{TickScale, now};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 use units::{Frames, SampleRate};
-use workers::{Crew, CrewOptions, Wait};
+use workers::{WaitPolicy, WorkerPool, WorkerPoolOptions};
 
 fn main() {
     let pairs = std::env::args().skip_while(|a| a != "--pairs").nth(1);
     let pairs = pairs.and_then(|p| p.parse().ok()).unwrap_or(101);
-    let _host = become_host();
-    println!("ns a block of a node, whole and in two parts, {pairs} pairs");
+    let _host = enter_callback_thread();
+    println!("ns per block of a node, whole and in two parts, {pairs} pairs");
     println!(
         "{:24} {:>6} {:>9} {:>9} {:>7} {:>15} {:>7}",
-        "", "frames", "whole", "split", "ratio", "least", "ratio"
+        "", "frames", "whole", "split", "ratio", "minimum", "ratio"
     );
     for frames in [64, 256, 1024, 4096] {
         for case in cases() {
@@ -39,11 +39,11 @@ struct Case {
     name: String,
     kind: &'static str,
     inputs: u16,
-    params: Vec<(&'static str, Value)>,
+    params: Vec<(&'static str, ParamValue)>,
 }
 
-fn number(value: f64) -> Value {
-    Value::Number(value)
+fn number(value: f64) -> ParamValue {
+    ParamValue::Number(value)
 }
 
 fn cases() -> Vec<Case> {
@@ -53,7 +53,7 @@ fn cases() -> Vec<Case> {
         inputs,
         params,
     };
-    let clip = vec![("mode", Value::Text("clip".into()))];
+    let clip = vec![("mode", ParamValue::Text("clip".into()))];
     let mut cases = vec![
         case("gain", "gain", 1, Vec::new()),
         case("pan", "pan", 1, Vec::new()),
@@ -71,144 +71,143 @@ fn cases() -> Vec<Case> {
     cases
 }
 
-/// One line of the table.
+/// Prints one row of the table.
 fn report(case: &Case, frames: u32, pairs: usize) {
     let name = &case.name;
-    let mut stage = Stage::new(case, frames);
-    assert_eq!(stage.hear(0), stage.hear(1), "{name}: the same bits");
+    let mut bench = Bench::new(case, frames);
+    assert_eq!(
+        bench.block_bits(0),
+        bench.block_bits(1),
+        "{name}: the same bits"
+    );
     let mut times = [Vec::new(), Vec::new()];
     for _ in 0..pairs {
         let begin = Instant::now();
         for (which, times) in times.iter_mut().enumerate() {
-            times.push(stage.time(which));
+            times.push(bench.time(which));
         }
         // A real-time thread that never rests is stopped by the kernel.
         std::thread::sleep(begin.elapsed() / 4 + Duration::from_micros(500));
     }
     let mut ratios: Vec<f64> = times[0].iter().zip(&times[1]).map(|(a, b)| a / b).collect();
-    let least = times
+    let min = times
         .each_ref()
         .map(|t| t.iter().copied().fold(f64::MAX, f64::min));
     let [whole, split] = times.each_mut().map(|t| median(t));
     println!(
         "{name:24} {frames:6} {whole:9.0} {split:9.0} {:7.2} {:7.0} {:7.0} {:7.2}",
         median(&mut ratios),
-        least[0],
-        least[1],
-        least[0] / least[1]
+        min[0],
+        min[1],
+        min[0] / min[1]
     );
 }
 
-/// The same node whole and in two parts, on one floor with one crew.
-struct Stage {
+/// The same node whole and in two parts, on one runtime with one worker pool.
+struct Bench {
     executors: [Box<dyn Executor>; 2],
     spent: Arc<AtomicU64>,
-    playing: usize,
+    active: usize,
     frames: u32,
     cycle: u64,
-    scale: Scale,
-    _crew: Crew,
+    scale: TickScale,
+    _worker_pool: WorkerPool,
 }
 
-impl Stage {
+impl Bench {
     fn new(case: &Case, frames: u32) -> Self {
-        let crew = Crew::new(CrewOptions {
+        let worker_pool = WorkerPool::new(WorkerPoolOptions {
             workers: 2,
             priority: workers::current_priority(),
-            wait: Wait::Hybrid,
+            wait: WaitPolicy::Hybrid,
             pin: Some(workers::cores().to_vec()),
-            ..CrewOptions::default()
+            ..WorkerPoolOptions::default()
         });
-        let crew = crew.expect("threads can be started");
+        let worker_pool = worker_pool.expect("threads can be started");
         let spent = Arc::new(AtomicU64::new(0));
         let registry = registry(&spent);
-        let pens = (0..2).map(|_| rt::trace::ring(16).0).collect();
-        let floor = Arc::new(Floor::new(pens));
+        let writers = (0..2).map(|_| rt::trace::ring(16).0).collect();
+        let runtime = Arc::new(SharedRuntime::new(writers));
         let rate = SampleRate::new(48_000).expect("48000 is not zero");
         let executors = [1.0, 2.0].map(|split| {
             let graph = graph(&registry, case, split);
-            let mut options = Options::new(Frames(frames), rate);
-            options.lanes = 2;
+            let mut options = PlanOptions::new(Frames(frames), rate);
+            options.workers = 2;
             let plan = plan::compile(&graph, registry.catalogue(), &options);
             let plan = plan.expect("the graph is right");
-            let mut pool = Pool::default();
+            let mut pool = ProcessorPool::default();
             for (id, node) in graph.nodes() {
                 let made = registry.make(node, Path::new(".")).expect("it is right");
-                pool.admit(id, made, (rate, Frames(frames), Mode::Live));
+                pool.insert(id, made, (rate, Frames(frames), Mode::Live));
             }
             let mut executor = exec::stealing(
                 Binding {
                     plan: &plan,
-                    pool: &pool,
-                    lines: &mut Lines::default(),
-                    floor: floor.clone(),
-                    inputs: 0,
+                    processors: &pool,
+                    delay_lines: &mut DelayLines::default(),
+                    runtime: runtime.clone(),
+                    input_channels: 0,
                 },
-                &crew,
+                &worker_pool,
             );
-            executor.rest();
+            executor.try_release();
             executor
         });
         Self {
             executors,
             spent,
-            playing: 0,
+            active: 0,
             frames,
             cycle: 0,
-            scale: Scale::of_this_machine(),
-            _crew: crew,
+            scale: TickScale::calibrated(),
+            _worker_pool: worker_pool,
         }
     }
 
     fn cycle(&mut self, which: usize) {
-        if self.playing != which {
-            assert!(self.executors[self.playing].rest());
-            self.playing = which;
+        if self.active != which {
+            assert!(self.executors[self.active].try_release());
+            self.active = which;
         }
-        let ran = self.executors[which].run(&Now {
-            position: self.cycle * u64::from(self.frames),
-            cycle: self.cycle,
-            device: &[],
-            give_up: u64::MAX,
-            help_until: u64::MAX,
-            first: 0,
-            end: u64::MAX,
-        });
-        assert_eq!(ran.outcome, Outcome::Done);
+        let ran = self.executors[which].run_cycle(
+            &CycleInfo::unlimited(self.cycle * u64::from(self.frames), self.cycle),
+            &[],
+        );
+        assert_eq!(ran.status, CycleStatus::Complete);
         self.cycle += 1;
     }
 
-    /// The ns of one turn: the least of some, so that an interruption is not counted.
+    /// Time of one `process` in ns: the shortest of six, so that interruptions do not count.
     fn time(&mut self, which: usize) -> f64 {
-        let turn = |_| {
+        let run = |_| {
             self.cycle(which);
             // Relaxed: the cycle is over.
             self.scale.between(0, self.spent.load(Ordering::Relaxed)).0
         };
-        (0..8).map(turn).skip(2).min().unwrap_or(0) as f64
+        (0..8).map(run).skip(2).min().unwrap_or(0) as f64
     }
 
-    /// The bits of a block.
-    fn hear(&mut self, which: usize) -> Vec<u32> {
+    /// Bits of the samples of a block.
+    fn block_bits(&mut self, which: usize) -> Vec<u32> {
         let mut out = vec![0.0; self.frames as usize];
         for _ in 0..3 {
             self.cycle(which);
         }
-        self.executors[which].output(0, &mut out);
+        self.executors[which].add_output(0, &mut out);
         out.iter().map(|x| x.to_bits()).collect()
     }
 }
 
-/// Noise into every input of the node, and that into an output.
+/// A graph with noise at every input of the node, and a sink at its output.
 fn graph(registry: &Registry, case: &Case, split: f64) -> Graph {
     let mut graph = Graph::default();
-    let mut add = |name: &str, kind: &str, params: &[(&str, Value)]| -> NodeId {
+    let mut add = |name: &str, kind: &str, params: &[(&str, ParamValue)]| -> NodeId {
         let mut node = Node::new(name, kind);
         for (key, value) in params {
             node.set(*key, value.clone());
         }
         let kind = registry.catalogue().get(kind).expect("it is known");
-        let wrong = Catalogue::give_ports(kind, &mut node);
+        let wrong = Catalogue::assign_ports(kind, &mut node);
         assert!(wrong.is_empty(), "{wrong:?}");
         graph.add(node).expect("a new name")
     };
@@ -223,12 +222,12 @@ fn graph(registry: &Registry, case: &Case, split: f64) -> Graph {
     let sink = add("sink", "sink", &[]);
     let mut join = |from, to, port| {
         graph.connect(Edge {
-            from: End {
+            from: PortRef {
                 node: from,
                 port: 0,
             },
-            to: End { node: to, port },
-            place: Place::default(),
+            to: PortRef { node: to, port },
+            span: SourceSpan::default(),
         });
     };
     for (source, port) in sources.into_iter().zip(0..) {
@@ -243,7 +242,7 @@ fn graph(registry: &Registry, case: &Case, split: f64) -> Graph {
     graph
 }
 
-/// The kinds of the unit library, each with a clock in its turn where it can split.
+/// The kinds of the unit library; those that can be split measure their `process`.
 fn registry(spent: &Arc<AtomicU64>) -> Registry {
     let mut registry = Registry::default();
     dsp::register(&mut registry);
@@ -263,7 +262,7 @@ fn registry(spent: &Arc<AtomicU64>) -> Registry {
     registry
 }
 
-/// A processor whose turns are timed.
+/// A processor that measures the time of its `process`.
 struct Timed(Box<dyn Processor>, Arc<AtomicU64>);
 
 impl Processor for Timed {
@@ -271,7 +270,7 @@ impl Processor for Timed {
         self.0.setup(setup);
     }
 
-    fn process(&mut self, block: &mut Block<'_>) -> Activity {
+    fn process(&mut self, block: &mut Block<'_>) -> ProcessStatus {
         let begin = now();
         let activity = self.0.process(block);
         // Relaxed: read when the cycle is over.
@@ -287,8 +286,8 @@ impl Processor for Timed {
         self.0.tail()
     }
 
-    fn lanes(&self) -> u32 {
-        self.0.lanes()
+    fn max_parallelism(&self) -> u32 {
+        self.0.max_parallelism()
     }
 
     fn load(&mut self, state: &[u8]) -> Result<(), StateError> {

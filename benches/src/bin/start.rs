@@ -1,27 +1,27 @@
-//! How long from the start of a cycle until another worker is in it: one that is awake, and one that sleeps.
-//! `--cycles N`. And what the trace costs.
+//! Wake latency: the time from the start of a cycle until a second worker has entered it, once for a spinning worker and
+//! once for a sleeping one. `--cycles N`. Also the cost of the trace.
 
-use divisi_benches::contestants::become_host;
-use divisi_benches::hall::Hall;
+use divisi_benches::runners::enter_callback_thread;
+use divisi_benches::traced::TracedExecutor;
 use graph::shape;
-use plan::Mark;
-use rt::stamp::{Scale, now};
+use plan::TraceEvent;
+use rt::stamp::{TickScale, now};
 use std::time::Duration;
-use workers::{Priority, Wait};
+use workers::{Priority, WaitPolicy};
 
 fn main() {
     let cycles = std::env::args().skip_while(|a| a != "--cycles").nth(1);
     let cycles: u64 = cycles.and_then(|c| c.parse().ok()).unwrap_or(4000);
-    let _host = become_host();
-    println!("ns from the start of a cycle until worker 1 is in it, {cycles} cycles");
-    // A worker that spins between cycles has no real-time priority: another program may have its core.
+    let _host = enter_callback_thread();
+    println!("ns from the start of a cycle until worker 1 has entered it, {cycles} cycles");
+    // A worker that spins between cycles has no real-time priority: other programs may preempt it.
     report(
         "awake (spins between cycles)",
-        &mut starts(Wait::Spin, Priority::Ordinary, cycles),
+        &mut starts(WaitPolicy::Spin, Priority::Ordinary, cycles),
     );
     report(
         "asleep",
-        &mut starts(Wait::Hybrid, workers::current_priority(), cycles),
+        &mut starts(WaitPolicy::Hybrid, workers::current_priority(), cycles),
     );
     trace_cost();
 }
@@ -38,49 +38,49 @@ fn report(what: &str, starts: &mut [u64]) {
     );
 }
 
-/// The begin of each cycle to worker 1's entry, in ns; a millisecond of rest between cycles.
-fn starts(wait: Wait, priority: Priority, cycles: u64) -> Vec<u64> {
-    let scale = Scale::of_this_machine();
-    let mut hall = Hall::new(&rake(), "stealing", 1000, (wait, priority));
-    hall.floor.trace(true);
+/// Time from the start of each cycle to the entry of worker 1, in ns. Between cycles is a pause of 1 ms.
+fn starts(wait: WaitPolicy, priority: Priority, cycles: u64) -> Vec<u64> {
+    let scale = TickScale::calibrated();
+    let mut executor = TracedExecutor::new(&rake(), "stealing", 1000, (wait, priority));
+    executor.runtime.set_traced(true);
     let mut starts = Vec::new();
     for cycle in 0..cycles {
         let begin = now();
-        hall.run(cycle);
+        executor.run(cycle);
         std::thread::sleep(Duration::from_millis(1));
-        let records = hall.records();
+        let records = executor.records();
         let entered = records
             .iter()
-            .find(|r| r.worker == 1 && r.mark == Mark::Enter);
+            .find(|r| r.worker == 1 && r.event == TraceEvent::Enter);
         starts.extend(entered.map(|r| scale.between(begin, r.stamp).0));
     }
     starts
 }
 
-/// Near-empty nodes on one worker, with and without a trace, interleaved.
+/// Prints the cost of near-empty nodes with and without a trace, in interleaved rounds.
 fn trace_cost() {
-    let scale = Scale::of_this_machine();
-    let mut hall = Hall::new(
+    let scale = TickScale::calibrated();
+    let mut executor = TracedExecutor::new(
         &rake(),
         "stealing",
         0,
-        (Wait::Hybrid, workers::current_priority()),
+        (WaitPolicy::Hybrid, workers::current_priority()),
     );
     let mut times = [Vec::new(), Vec::new()];
     for round in 0..200 {
-        for (traced, times) in times.iter_mut().enumerate() {
-            hall.floor.trace(traced == 1);
+        for (is_traced, times) in times.iter_mut().enumerate() {
+            executor.runtime.set_traced(is_traced == 1);
             let begin = now();
             for cycle in 0..20 {
-                hall.run(round * 100 + cycle);
+                executor.run(round * 100 + cycle);
             }
             times.push(scale.between(begin, now()).0 as f64 / 20.0 / 500.0);
-            hall.records();
+            executor.records();
         }
     }
     let [off, on] = times.map(|mut t| divisi_benches::stats::median(&mut t));
     println!(
-        "trace: {off:.1} ns a near-empty node without, {on:.1} with (two workers, 500-node rake)"
+        "trace: {off:.1} ns per near-empty node without, {on:.1} with (two workers, 500-node rake)"
     );
 }
 

@@ -1,40 +1,46 @@
-//! Ways to run one cycle of a graph: Divisi's executors and what they are held against.
+//! [`CycleRunner`]: Divisi's executors and what they are compared with, behind one trait.
+//!
+//! | runner | what it is |
+//! |---|---|
+//! | [`divisi`] | an executor of Divisi by name |
+//! | [`plain`] | a loop over the nodes in topological order: the lower bound on one core |
+//! | [`rayon`] | `rayon::scope` with one spawn for each released node |
 
 use crate::nodes::{burn, calibrate, registry};
-use exec::{Binding, Executor, Floor, Lines, Now, Outcome, Pool};
+use exec::{Binding, CycleInfo, CycleStatus, DelayLines, Executor, ProcessorPool, SharedRuntime};
 use graph::Graph;
-use plan::{Dag, Fuse, Link, Machine, Options, Plan, etf};
+use plan::{Dag, FusionOptions, Link, MachineModel, Plan, PlanOptions, etf};
 use processor::Mode;
-use rt::pad::Padded;
+use rt::pad::CachePadded;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use units::{Frames, Nanos, SampleRate};
-use workers::{AudioThread, Crew, CrewOptions, DmaLatency};
+use workers::{AudioThread, DmaLatency, WorkerPool, WorkerPoolOptions};
 
-/// Something that can run a cycle.
-pub trait Contestant {
-    /// Runs one.
-    fn cycle(&mut self);
-    /// What it is called.
+/// Something that runs cycles of a graph.
+pub trait CycleRunner {
+    /// Runs one cycle.
+    fn run_cycle(&mut self);
+    /// Its name in tables.
     fn name(&self) -> String;
-    /// What it counted, a cycle.
+    /// Its counters per cycle, as text.
     fn counts(&self) -> String {
         String::new()
     }
 }
 
 /// One of Divisi's executors.
-pub struct Ours {
+pub struct DivisiRunner {
     name: &'static str,
     executor: Box<dyn Executor>,
-    _crew: Crew,
+    _worker_pool: WorkerPool,
     cycle: u64,
-    takes: u64,
+    acquisitions: u64,
     wakes: u64,
 }
 
-/// Rate and block of every benchmark.
+/// Block size and sample rate of every benchmark.
 pub fn block() -> (Frames, SampleRate) {
     (
         Frames(64),
@@ -42,93 +48,91 @@ pub fn block() -> (Frames, SampleRate) {
     )
 }
 
-/// The plan of `graph` with a schedule for `workers`, each node a task.
+/// The plan of `graph` with a schedule for `workers` workers, each node a task.
 pub fn plan(graph: &Graph, nanos: u64, workers: usize) -> Plan {
     plan_for("hlfet", graph, nanos, workers)
 }
 
-/// The plan that the contestant `name` follows.
+/// The plan for the executor `name`.
 fn plan_for(name: &str, graph: &Graph, nanos: u64, workers: usize) -> Plan {
     let (block, rate) = block();
-    let mut options = Options::new(block, rate);
-    options.lanes = workers;
+    let mut options = PlanOptions::new(block, rate);
+    options.workers = workers;
     if name == "pipelined" {
-        options.ahead = workers as u32 - 1;
+        options.latency_blocks = workers as u32 - 1;
     }
     if name.ends_with(" fused") || name == "pipelined" {
-        options.fuse = Some(Fuse::typical(workers));
+        options.fusion = Some(FusionOptions::typical(workers));
     }
     let registry = registry(nanos.min(1));
     let mut plan = plan::compile(graph, registry.catalogue(), &options).expect("it is right");
     if name.starts_with("etf") {
         let crossing = Link {
-            base: Fuse::typical(workers).crossing,
+            base: FusionOptions::typical(workers).transfer,
             per_kib: Nanos(0),
         };
-        plan.lanes = etf(&Dag::of(&plan), &Machine::uniform(workers, crossing)).tasks();
+        plan.worker_tasks = etf(
+            &Dag::from_plan(&plan),
+            &MachineModel::uniform(workers, crossing),
+        )
+        .task_order();
     }
     plan
 }
 
-/// The executor called `name` with `workers` workers; behind a name ` fused` has cheap nodes given out together.
-pub fn ours(name: &'static str, graph: &Graph, nanos: u64, workers: usize) -> Ours {
+/// The executor `name` with `workers` workers. The suffix ` fused` joins cheap nodes into one task.
+pub fn divisi(name: &'static str, graph: &Graph, nanos: u64, workers: usize) -> DivisiRunner {
     let (block, rate) = block();
     let registry = registry(nanos);
     let plan = plan_for(name, graph, nanos, workers);
-    let crew = Crew::new(CrewOptions {
+    let worker_pool = WorkerPool::new(WorkerPoolOptions {
         workers,
         priority: workers::current_priority(),
         pin: (workers > 1 && workers <= workers::cores().len()).then(|| workers::cores().to_vec()),
-        ..CrewOptions::default()
+        ..WorkerPoolOptions::default()
     });
-    let crew = crew.expect("threads can be started");
-    let mut pool = Pool::default();
+    let worker_pool = worker_pool.expect("threads can be started");
+    let mut pool = ProcessorPool::default();
     for (id, node) in graph.nodes() {
         let made = registry.make(node, Path::new(".")).expect("it is a tick");
-        pool.admit(id, made, (rate, block, Mode::Live));
+        pool.insert(id, made, (rate, block, Mode::Live));
     }
-    let pens = (0..workers).map(|_| rt::trace::ring(16).0).collect();
-    let mut lines = Lines::default();
+    let writers = (0..workers).map(|_| rt::trace::ring(16).0).collect();
+    let mut lines = DelayLines::default();
     let binding = Binding {
         plan: &plan,
-        pool: &pool,
-        lines: &mut lines,
-        floor: Arc::new(Floor::new(pens)),
-        inputs: 0,
+        processors: &pool,
+        delay_lines: &mut lines,
+        runtime: Arc::new(SharedRuntime::new(writers)),
+        input_channels: 0,
     };
     let executor = match name.trim_end_matches(" fused") {
         "sequential" => exec::sequential(binding),
-        "hlfet" | "etf" | "pipelined" => exec::fixed(binding, &crew),
-        "stealing" => exec::stealing(binding, &crew),
-        "global" => exec::global(binding, &crew),
-        "weighted" => exec::weighted(binding, &crew),
-        "deadline" => exec::deadline(binding, &crew),
-        "mutex" => exec::mutex(binding, &crew),
+        "hlfet" | "etf" | "pipelined" => exec::static_schedule(binding, &worker_pool),
+        "stealing" => exec::stealing(binding, &worker_pool),
+        "global" => exec::global(binding, &worker_pool),
+        "weighted" => exec::weighted(binding, &worker_pool),
+        "deadline" => exec::deadline(binding, &worker_pool),
+        "mutex" => exec::mutex(binding, &worker_pool),
         _ => unreachable!("no such executor"),
     };
-    Ours {
+    DivisiRunner {
         name,
         executor,
-        _crew: crew,
+        _worker_pool: worker_pool,
         cycle: 0,
-        takes: 0,
+        acquisitions: 0,
         wakes: 0,
     }
 }
 
-impl Contestant for Ours {
-    fn cycle(&mut self) {
-        let ran = self.executor.run(&Now {
-            position: self.cycle * 64,
-            first: 0,
-            end: u64::MAX,
-            cycle: self.cycle,
-            device: &[],
-            give_up: u64::MAX,
-            help_until: u64::MAX,
-        });
-        assert_eq!(ran.outcome, Outcome::Done);
-        self.takes += u64::from(ran.acquisitions);
+impl CycleRunner for DivisiRunner {
+    fn run_cycle(&mut self) {
+        let ran = self
+            .executor
+            .run_cycle(&CycleInfo::unlimited(self.cycle * 64, self.cycle), &[]);
+        assert_eq!(ran.status, CycleStatus::Complete);
+        self.acquisitions += u64::from(ran.acquisitions);
         self.wakes += u64::from(ran.wakes);
         self.cycle += 1;
     }
@@ -138,16 +142,16 @@ impl Contestant for Ours {
     }
 
     fn counts(&self) -> String {
-        let a_cycle = |n: u64| n as f64 / self.cycle.max(1) as f64;
+        let per_cycle = |n: u64| n as f64 / self.cycle.max(1) as f64;
         format!(
-            "takes {:.1} wakes {:.2}",
-            a_cycle(self.takes),
-            a_cycle(self.wakes)
+            "acquisitions {:.1} wakes {:.2}",
+            per_cycle(self.acquisitions),
+            per_cycle(self.wakes)
         )
     }
 }
 
-/// A graph as a loop over nodes in topological order, without any executor: what nobody can beat on one core.
+/// A loop over the nodes of a graph in topological order, without an executor. No executor is faster on one core.
 pub struct PlainLoop {
     nodes: Vec<PlainNode>,
     slots: Vec<[f32; 64]>,
@@ -166,8 +170,8 @@ pub fn plain(graph: &Graph, nanos: u64) -> PlainLoop {
     let order: Vec<usize> = plan
         .steps
         .iter()
-        .filter_map(|s| match s.work {
-            plan::Work::Node { node, .. } => Some(node.0 as usize),
+        .filter_map(|s| match s.op {
+            plan::StepOp::Process { node, .. } => Some(node.0 as usize),
             _ => None,
         })
         .collect();
@@ -195,8 +199,8 @@ pub fn plain(graph: &Graph, nanos: u64) -> PlainLoop {
     }
 }
 
-impl Contestant for PlainLoop {
-    fn cycle(&mut self) {
+impl CycleRunner for PlainLoop {
+    fn run_cycle(&mut self) {
         for node in &mut self.nodes {
             (node.run)(&mut self.slots);
         }
@@ -207,7 +211,7 @@ impl Contestant for PlainLoop {
     }
 }
 
-/// `rayon::scope`: a spawn for each released node.
+/// `rayon::scope` with one spawn for each released node.
 pub struct Rayon {
     pool: rayon::ThreadPool,
     graph: Arc<RayonGraph>,
@@ -218,12 +222,12 @@ struct RayonGraph {
     activation: Vec<u32>,
     waits: Vec<AtomicU32>,
     predecessors: Vec<Vec<usize>>,
-    /// One sample of each node's output, on a line of its own.
-    slots: Vec<Padded<AtomicU32>>,
+    /// One sample of each node's output, on a cache line of its own.
+    slots: Vec<CachePadded<AtomicU32>>,
     steps: u32,
 }
 
-/// Rayon's scope over `graph`.
+/// `rayon::scope` over `graph`.
 pub fn rayon(graph: &Graph, nanos: u64, workers: usize) -> Rayon {
     let n = graph.id_bound();
     let mut successors = vec![Vec::new(); n];
@@ -238,7 +242,7 @@ pub fn rayon(graph: &Graph, nanos: u64, workers: usize) -> Rayon {
         pool: rayon::ThreadPoolBuilder::new()
             .num_threads(workers)
             .start_handler(|i| {
-                // It would inherit the host's core.
+                // Without this it would inherit the calling thread's core.
                 let cores = workers::cores();
                 let _ = workers::pin(cores[i % cores.len()]);
             })
@@ -246,7 +250,7 @@ pub fn rayon(graph: &Graph, nanos: u64, workers: usize) -> Rayon {
             .expect("threads can be started"),
         graph: Arc::new(RayonGraph {
             waits: activation.iter().map(|a| AtomicU32::new(*a)).collect(),
-            slots: (0..n).map(|_| Padded::default()).collect(),
+            slots: (0..n).map(|_| CachePadded::default()).collect(),
             predecessors,
             successors,
             activation,
@@ -274,8 +278,8 @@ impl RayonGraph {
     }
 }
 
-impl Contestant for Rayon {
-    fn cycle(&mut self) {
+impl CycleRunner for Rayon {
+    fn run_cycle(&mut self) {
         let graph = &*self.graph;
         self.pool.scope(|scope| {
             for node in (0..graph.activation.len()).filter(|n| graph.activation[*n] == 0) {
@@ -289,12 +293,12 @@ impl Contestant for Rayon {
     }
 }
 
-/// Makes the calling thread what a callback thread would be, and holds the latency request.
-pub fn become_host() -> (AudioThread, Option<DmaLatency>) {
+/// Gives the calling thread the settings of an audio callback, and requests that the processor does not sleep deeply.
+pub fn enter_callback_thread() -> (AudioThread, Option<DmaLatency>) {
     workers::pin(workers::cores()[0]).expect("a core of ours");
-    let held = DmaLatency::hold();
+    let held = DmaLatency::acquire();
     if let Err(refusal) = &held {
-        println!("without the latency request: {refusal}");
+        println!("without the CPU latency request: {refusal}");
     }
-    (AudioThread::begin(), held.ok())
+    (AudioThread::enter(), held.ok())
 }
