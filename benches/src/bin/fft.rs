@@ -9,10 +9,11 @@
 //! Each figure is the shortest of many runs; of the streams it is the median, and each run reads memory that has left the
 //! caches. Use `chrt -f 50` on a busy machine.
 
-use fft::compare::{ComplexLayout, MultiplyVariant, multiply_add};
-use fft::{AlignedBuffer, Backend, Kernels, Packing, RealFft, half};
+use fft::{AlignedBuffer, Kernels, Packing, RealFft, half};
+use realfft::RealFftPlanner;
 use std::hint::black_box;
 use std::time::Instant;
+use studies::multiply_variants::{ComplexLayout, MultiplyVariant, multiply_add};
 
 fn main() {
     let words: Vec<String> = std::env::args().skip(1).collect();
@@ -48,34 +49,53 @@ fn noise(len: usize) -> AlignedBuffer {
     values
 }
 
-/// All transforms of this machine, by name.
-fn candidates() -> Vec<(String, Kernels, Backend)> {
-    let own = Kernels::available().map(|k| (k.name().to_string(), k, Backend::Own));
-    let mut all: Vec<_> = own.collect();
-    all.push(("realfft".into(), Kernels::best(), Backend::RealFft));
-    all
-}
-
 fn transforms() {
     for packing in [Packing::Mono, Packing::Batch] {
-        println!(
-            "\nns per channel of a real transform of 2 M values, {packing:?}: forward, inverse"
-        );
+        println!("\nns per channel of a real transform of 2 M values, {packing:?}: forward, inverse");
         print!("{:>8}", "M");
-        candidates()
-            .iter()
-            .for_each(|(name, ..)| print!("{name:>20}"));
+        let names = Kernels::available().map(Kernels::name);
+        names
+            .chain(["realfft"])
+            .for_each(|name| print!("{name:>20}"));
         println!();
         for log in 4..=if packing == Packing::Mono { 16 } else { 13 } {
             print!("{:8}", 1 << log);
-            for (_, kernels, backend) in candidates() {
-                let fft = RealFft::new(1 << log, packing, kernels, backend).expect("a size");
-                let (forward, inverse) = transform(&fft);
+            let own = Kernels::available().map(|kernels| {
+                let fft = RealFft::new(1 << log, packing, kernels).expect("a size");
+                transform(&fft)
+            });
+            for (forward, inverse) in own.chain([library_transform(1 << log)]) {
                 print!("{forward:11.0}{inverse:9.0}");
             }
             println!();
         }
     }
+}
+
+/// Forward and inverse transform of one channel by the crate `realfft`, in ns, without conversion to blocks.
+fn library_transform(bins: usize) -> (f64, f64) {
+    let mut planner = RealFftPlanner::<f32>::new();
+    let (forward, inverse) = (
+        planner.plan_fft_forward(2 * bins),
+        planner.plan_fft_inverse(2 * bins),
+    );
+    // Both transforms destroy their input: each run restores it; the time of that is measured alone and subtracted.
+    let (before, mut time) = (noise(2 * bins), noise(2 * bins));
+    let (mut spectrum, mut scratch) = (forward.make_output_vec(), forward.make_scratch_vec());
+    let copy = min_ns(|| time.copy_from_slice(black_box(&before)));
+    let forward_ns = min_ns(|| {
+        time.copy_from_slice(black_box(&before));
+        let done = forward.process_with_scratch(&mut time, &mut spectrum, &mut scratch);
+        done.expect("its lengths are right");
+    });
+    let kept = spectrum.clone();
+    let mut scratch = inverse.make_scratch_vec();
+    let inverse_ns = min_ns(|| {
+        spectrum.copy_from_slice(black_box(&kept));
+        let done = inverse.process_with_scratch(&mut spectrum, &mut time, &mut scratch);
+        done.expect("its lengths are right");
+    });
+    (forward_ns - copy, inverse_ns - copy)
 }
 
 /// Forward and inverse transform, in ns per channel.
@@ -164,7 +184,7 @@ fn figure_5() {
         "ns of a transform of 64 samples, forward and inverse (in 2011, FFTW: 1100 and 320, tuned 270 and 250)"
     );
     for packing in [Packing::Mono, Packing::Batch] {
-        let fft = RealFft::new(32, packing, Kernels::best(), Backend::Own).expect("a size");
+        let fft = RealFft::new(32, packing, Kernels::best()).expect("a size");
         let (forward, inverse) = transform(&fft);
         println!(
             "{:>12}  {forward:.1} and {inverse:.1} per channel",

@@ -4,13 +4,28 @@
 //! ([`Kernels`]) is made beforehand and shared freely. May: compute, use `unsafe` for vectors. May not: allocate after
 //! it is made, know audio, keep anything between two calls.
 //!
+//! ```text
+//!  time ── RealFft::forward ──▶ spectrum ── Kernels::multiply_add ──▶ sum ── RealFft::inverse ──▶ time
+//!  one channel, or sixteen      blocked: sixteen real parts,          of all products
+//!  as frames of sixteen floats  then sixteen imaginary ones
 //! ```
-//! use divisi_fft::{Aligned, Backend, Kernels, Packing, RealFft};
 //!
-//! let fft = RealFft::new(64, Packing::Mono, Kernels::best(), Backend::Own)?;
-//! let mut time = Aligned::new(fft.floats());
-//! let mut spectrum = Aligned::new(fft.floats());
-//! let mut scratch = Aligned::new(fft.scratch());
+//! | module | holds |
+//! |---|---|
+//! | `real_fft` | [`RealFft`], the layout of spectra ([`Packing`]) |
+//! | `transform` | how a transform is done: columns and rows, butterflies, real from complex |
+//! | `kernels` | [`Kernels`]: the instruction set, and the operations on spectra |
+//! | [`simd`] | what a kernel is written over: vectors of any width, complex numbers, blocks |
+//! | `composed` | [`ComposedFft`]: a larger transform from the spectra of smaller ones |
+//! | `aligned`, [`half`](mod@half) | memory on cache lines; half-precision storage |
+//!
+//! ```
+//! use divisi_fft::{AlignedBuffer, Kernels, Packing, RealFft};
+//!
+//! let fft = RealFft::new(64, Packing::Mono, Kernels::best())?;
+//! let mut time = AlignedBuffer::new(fft.buffer_len());
+//! let mut spectrum = AlignedBuffer::new(fft.buffer_len());
+//! let mut scratch = AlignedBuffer::new(fft.scratch_len());
 //! time[0] = 1.0;
 //! fft.forward(&time, &mut spectrum, &mut scratch);
 //! assert_eq!(spectrum[..16], [1.0; 16]); // the real parts of the first sixteen bins
@@ -20,7 +35,6 @@
 //! ```
 
 mod aligned;
-pub mod compare;
 mod composed;
 pub mod half;
 mod kernels;
@@ -30,6 +44,5 @@ mod transform;
 
 pub use aligned::AlignedBuffer;
 pub use composed::{ComposedFft, SmallerFft};
-pub use kernels::nested::{Minuend, SpectrumPairs};
 pub use kernels::{Kernels, KernelsError};
-pub use real_fft::{Backend, LANES, Packing, RealFft, SizeError};
+pub use real_fft::{LANES, Packing, RealFft, SizeError};

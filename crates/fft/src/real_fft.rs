@@ -42,20 +42,6 @@ impl Packing {
     }
 }
 
-/// Who transforms.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Backend {
-    /// This crate, with the kernels asked for.
-    Own,
-    /// The `realfft` crate, converted; it chooses its instructions itself.
-    RealFft,
-}
-
-impl Backend {
-    /// All of them, for timing.
-    pub const ALL: [Self; 2] = [Self::Own, Self::RealFft];
-}
-
 /// Reason why there is no transform of a size, with the number of bins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -87,7 +73,6 @@ impl std::error::Error for SizeError {}
 pub struct RealFft {
     bins: usize,
     packing: Packing,
-    backend: Backend,
     algorithm: Algorithm,
 }
 
@@ -104,20 +89,17 @@ impl RealFft {
     /// The most bins.
     pub const MAX_BINS: usize = 1 << 24;
 
-    /// Prepares a transform with `bins` bins, a power of two. The bits of its results depend on these arguments only;
-    /// those of small transforms of one channel also on the machine (see [`RealFft::backend`]).
+    /// Prepares a transform with `bins` bins, a power of two.
+    ///
+    /// The bits of its results depend on these arguments only. Transforms of one channel with fewer than 256 bins are the
+    /// exception: the crate `realfft` does them, with the instructions of this machine whatever the kernels are.
     ///
     /// Real-time: setup.
     ///
     /// # Errors
     ///
     /// There is no transform of that size.
-    pub fn new(
-        bins: usize,
-        packing: Packing,
-        kernels: Kernels,
-        backend: Backend,
-    ) -> Result<Self, SizeError> {
+    pub fn new(bins: usize, packing: Packing, kernels: Kernels) -> Result<Self, SizeError> {
         if !bins.is_power_of_two() {
             return Err(SizeError::NotPowerOfTwo(bins));
         }
@@ -127,21 +109,16 @@ impl RealFft {
         if bins > Self::MAX_BINS {
             return Err(SizeError::TooLarge(bins));
         }
-        let algorithm = match (backend, packing) {
-            (Backend::Own, Packing::Batch) => Algorithm::Batch(BatchFft::new(bins, kernels)),
-            (Backend::Own, Packing::Mono) if bins >= FourStep::MIN_BINS => {
+        let algorithm = match packing {
+            Packing::Batch => Algorithm::Batch(BatchFft::new(bins, kernels)),
+            Packing::Mono if bins >= FourStep::MIN_BINS => {
                 Algorithm::Mono(Box::new(FourStep::new(bins, kernels)))
             }
-            _ => Algorithm::Small(SmallFft::new(bins, packing)),
-        };
-        let backend = match algorithm {
-            Algorithm::Small(_) => Backend::RealFft,
-            Algorithm::Mono(_) | Algorithm::Batch(_) => Backend::Own,
+            Packing::Mono => Algorithm::Small(SmallFft::new(bins)),
         };
         Ok(Self {
             bins,
             packing,
-            backend,
             algorithm,
         })
     }
@@ -154,11 +131,6 @@ impl RealFft {
     /// Assignment of channels and bins to lanes.
     pub fn packing(&self) -> Packing {
         self.packing
-    }
-
-    /// Who transforms in truth: small transforms of one channel are `realfft`'s, whoever is asked for.
-    pub fn backend(&self) -> Backend {
-        self.backend
     }
 
     /// Length of a spectrum, and of the values in time: 2 `M` floats a channel.
@@ -283,7 +255,6 @@ impl fmt::Debug for RealFft {
         f.debug_struct("RealFft")
             .field("bins", &self.bins)
             .field("packing", &self.packing)
-            .field("backend", &self.backend)
             .finish_non_exhaustive()
     }
 }
@@ -295,14 +266,13 @@ mod tests {
 
     #[test]
     fn all_pieces_in_order_are_the_whole_transform() {
-        for (bins, packing, backend) in [
-            (64, Packing::Mono, Backend::Own),
-            (1024, Packing::Mono, Backend::Own),
-            (32768, Packing::Mono, Backend::Own),
-            (64, Packing::Batch, Backend::Own),
-            (64, Packing::Mono, Backend::RealFft),
+        for (bins, packing) in [
+            (64, Packing::Mono),
+            (1024, Packing::Mono),
+            (32768, Packing::Mono),
+            (64, Packing::Batch),
         ] {
-            let fft = RealFft::new(bins, packing, Kernels::best(), backend).unwrap();
+            let fft = RealFft::new(bins, packing, Kernels::best()).unwrap();
             let mut time = AlignedBuffer::new(fft.buffer_len());
             for (i, x) in time.iter_mut().enumerate() {
                 *x = (i * 7919 % 1000) as f32 / 500.0 - 1.0;
@@ -323,7 +293,7 @@ mod tests {
             fft.inverse(&mut whole, &mut time, &mut scratch);
             assert_eq!(
                 fft.has_in_place_inverse(),
-                packing == Packing::Mono && backend == Backend::Own && bins >= 256
+                packing == Packing::Mono && bins >= 256
             );
             if fft.has_in_place_inverse() {
                 for i in 0..fft.pieces() {

@@ -75,12 +75,12 @@ fn some(value: usize, what: &'static str) -> Result<usize, KindError> {
 
 /// A transform of `size` samples.
 fn transform(size: usize) -> Result<fft::RealFft, KindError> {
-    use fft::{Backend, Kernels, Packing, RealFft};
+    use fft::{Kernels, Packing, RealFft};
     let wrong = KindError::Transform(size);
     if !size.is_multiple_of(2) {
         return Err(wrong);
     }
-    RealFft::new(size / 2, Packing::Mono, Kernels::best(), Backend::Own).map_err(|_| wrong)
+    RealFft::new(size / 2, Packing::Mono, Kernels::best()).map_err(|_| wrong)
 }
 
 #[cfg(all(test, not(loom)))]

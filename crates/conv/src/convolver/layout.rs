@@ -122,7 +122,7 @@ impl Layout {
                             Packing::Mono
                         };
                         let kernels = self.options.kernels;
-                        let fft = RealFft::new(level.size(), packing, kernels, fft::Backend::Own)?;
+                        let fft = RealFft::new(level.size(), packing, kernels)?;
                         let fft = Arc::new(fft);
                         ffts.insert((level.size(), is_batch), fft.clone());
                         fft

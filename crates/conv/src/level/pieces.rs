@@ -290,7 +290,7 @@ mod tests {
             max_piece_cost,
             lookahead_periods: if max_piece_cost == 700 { 4 } else { 1 },
             is_half: false,
-            fft: Arc::new(RealFft::new(size, packing, kernels, fft::Backend::Own).unwrap()),
+            fft: Arc::new(RealFft::new(size, packing, kernels).unwrap()),
             kernels,
             packing,
         }

@@ -109,7 +109,7 @@ mod tests {
     use super::*;
     use crate::convolver::Path;
     use crate::partition::{AddedLatency, Partition};
-    use fft::{Backend, Kernels, Packing, RealFft};
+    use fft::{Kernels, Packing, RealFft};
 
     /// Counts jobs that are not done when they are due.
     struct Watched {
@@ -211,7 +211,7 @@ mod tests {
 
     /// Cost of a transform of that size.
     fn transform_cost(size: usize) -> u64 {
-        let fft = RealFft::new(size, Packing::Mono, Kernels::best(), Backend::Own).unwrap();
+        let fft = RealFft::new(size, Packing::Mono, Kernels::best()).unwrap();
         (0..fft.pieces())
             .map(|i| u64::from(fft.piece_cost(i, true)))
             .sum()

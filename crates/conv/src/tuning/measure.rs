@@ -171,7 +171,7 @@ impl LevelMeter {
         } else {
             packing
         };
-        let fft = RealFft::new(size, packing, self.options.kernels, fft::Backend::Own);
+        let fft = RealFft::new(size, packing, self.options.kernels);
         self.fft = Some(Arc::new(fft.ok()?));
         Some(())
     }

@@ -11,10 +11,7 @@
 
 use crate::kernels::Kernels;
 use crate::real_fft::Packing;
-use crate::simd::Kernel;
-use crate::simd::form::BLOCKED;
-use crate::simd::{BLOCK, Complex};
-use crate::simd::{HALF, Vector};
+use crate::simd::{BLOCK, Complex, HALF, Kernel, Vector, form::BLOCKED};
 use crate::transform::butterflies::{BlockSource, BlockTarget};
 use crate::transform::four_step::FourStep;
 use crate::transform::lanes::LaneFft;

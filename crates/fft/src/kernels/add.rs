@@ -1,13 +1,11 @@
-//! Spectra added to and taken from one another, number by number.
+//! Sums of spectra, float by float.
 
 use crate::kernels::Kernels;
-use crate::simd::BLOCK;
-use crate::simd::Kernel;
-use crate::simd::{HALF, Vector};
+use crate::simd::{BLOCK, HALF, Kernel, Vector};
 use std::ops::Range;
 
 impl Kernels {
-    /// `sum = a + b`. All have one length, a multiple of sixteen; what exceeds that, or the shortest, is left alone.
+    /// `sum = a + b`. All have one length, a multiple of sixteen; a remainder is left unchanged.
     ///
     /// Real-time: hot.
     pub fn add(self, sum: &mut [f32], a: &[f32], b: &[f32]) {
@@ -33,24 +31,7 @@ impl Kernels {
         });
     }
 
-    /// `sum = a - b - c`, likewise.
-    ///
-    /// Real-time: hot.
-    pub fn subtract_two(self, sum: &mut [f32], a: &[f32], b: &[f32], c: &[f32]) {
-        let shortest = a.len().min(b.len()).min(c.len());
-        debug_assert!(sum.len() == shortest, "one length");
-        self.run(SubtractTwo {
-            len: sum.len().min(shortest) / HALF * HALF,
-            sum: sum.as_mut_ptr(),
-            a: a.as_ptr(),
-            b: b.as_ptr(),
-            c: c.as_ptr(),
-        });
-    }
-}
-
-impl Kernels {
-    /// Adds up blocks `part` of two spectra; those of `to` stand `step` blocks apart.
+    /// Writes the sum of blocks `part` of two spectra; the blocks of `to` are `step` blocks apart.
     ///
     /// Real-time: hot.
     pub(crate) fn add_blocks(
@@ -72,7 +53,7 @@ impl Kernels {
     }
 }
 
-/// The pointers are good for the blocks of `part`, `to` for `step` times as many.
+/// The pointers are valid for the blocks of `part`, `to` for `step` times as many.
 struct AddBlocks {
     part: Range<usize>,
     a: *const f32,
@@ -99,7 +80,7 @@ impl Kernel for AddBlocks {
     }
 }
 
-/// All pointers are good for `len` floats, a multiple of sixteen, and `sum` is borrowed alone; `a` may be the same.
+/// All pointers are valid for `len` floats, a multiple of sixteen. `sum` is borrowed exclusively; `a` may be the same.
 struct Add {
     len: usize,
     sum: *mut f32,
@@ -122,36 +103,12 @@ impl Kernel for Add {
     }
 }
 
-/// As [`Add`].
-struct SubtractTwo {
-    len: usize,
-    sum: *mut f32,
-    a: *const f32,
-    b: *const f32,
-    c: *const f32,
-}
-
-impl Kernel for SubtractTwo {
-    type Output = ();
-
-    #[inline(always)]
-    unsafe fn run<V: Vector>(self) {
-        for at in (0..self.len).step_by(V::LANES) {
-            // SAFETY: as for `Add`.
-            unsafe {
-                let rest = V::load(self.a.add(at)) - V::load(self.b.add(at));
-                (rest - V::load(self.c.add(at))).store(self.sum.add(at));
-            }
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_added_and_taken_away_on_all_kernels() {
+    fn spectra_are_added_on_all_kernels() {
         let row = |from: usize| (from..from + 48).map(|i| i as f32).collect::<Vec<_>>();
         let (a, b, c) = (row(100), row(7), row(50));
         for kernels in Kernels::available() {
@@ -159,10 +116,8 @@ mod tests {
             kernels.add(&mut sum, &a, &b);
             let truth = |f: &dyn Fn(usize) -> f32| (0..48).map(f).collect::<Vec<_>>();
             assert_eq!(sum, truth(&|i| a[i] + b[i]), "{kernels:?}");
-            kernels.subtract_two(&mut sum, &a, &b, &c);
-            assert_eq!(sum, truth(&|i| a[i] - b[i] - c[i]), "{kernels:?}");
             kernels.add_assign(&mut sum, &c);
-            assert_eq!(sum, truth(&|i| a[i] - b[i]), "{kernels:?}");
+            assert_eq!(sum, truth(&|i| a[i] + b[i] + c[i]), "{kernels:?}");
         }
     }
 }

@@ -10,7 +10,6 @@
 
 mod add;
 mod multiply;
-pub(crate) mod nested;
 mod outputs;
 mod pass;
 mod transpose;

@@ -2,8 +2,7 @@
 
 use crate::kernels::Kernels;
 use crate::real_fft::LANES;
-use crate::simd::Kernel;
-use crate::simd::Vector;
+use crate::simd::{Kernel, Vector};
 
 impl Kernels {
     /// Sixteen rows of sixteen floats, which begin `from_step` floats apart, as columns: row `r` of `to` has the `r`-th

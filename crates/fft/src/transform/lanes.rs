@@ -22,9 +22,7 @@
 //! made beforehand, so that the code that runs is one loop.
 
 use crate::kernels::Kernels;
-use crate::simd::Kernel;
-use crate::simd::Vector;
-use crate::simd::{BLOCK, form::BLOCKED};
+use crate::simd::{BLOCK, Kernel, Vector, form::BLOCKED};
 use crate::transform::butterflies::{
     BlockSource, BlockTarget, factor_floats, join, leaf_4, leaf_8,
 };

@@ -11,10 +11,7 @@
 //! ```
 
 use crate::kernels::Kernels;
-use crate::simd::Kernel;
-use crate::simd::form::BLOCKED;
-use crate::simd::{BLOCK, Complex};
-use crate::simd::{HALF, Vector};
+use crate::simd::{BLOCK, Complex, HALF, Kernel, Vector, form::BLOCKED};
 use crate::transform::split::split_factor;
 
 /// Tables for spectra of one size.

@@ -12,8 +12,7 @@
 //!
 //! Bins 0 and M are both real and share bin 0 of the complex spectrum; bin M / 2 is its own mirror image.
 
-use crate::simd::{BLOCK, Complex, form::BLOCKED};
-use crate::simd::{HALF, Vector};
+use crate::simd::{BLOCK, Complex, HALF, Vector, form::BLOCKED};
 use crate::transform::twiddle::twiddle;
 
 /// The factors for a batch of sixteen.

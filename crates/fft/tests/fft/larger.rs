@@ -1,6 +1,6 @@
 //! Larger transforms from the spectra of smaller ones, beside the direct ones.
 
-use divisi_fft::{Backend, ComposedFft, Kernels, LANES, Packing, RealFft, SizeError, SmallerFft};
+use divisi_fft::{ComposedFft, Kernels, LANES, Packing, RealFft, SizeError, SmallerFft};
 use std::sync::Arc;
 
 fn noise(len: usize, seed: u32) -> Vec<f32> {
@@ -13,7 +13,7 @@ fn noise(len: usize, seed: u32) -> Vec<f32> {
 }
 
 fn whole(bins: usize, packing: Packing, kernels: Kernels) -> Arc<RealFft> {
-    Arc::new(RealFft::new(bins, packing, kernels, Backend::Own).unwrap())
+    Arc::new(RealFft::new(bins, packing, kernels).unwrap())
 }
 
 fn spectrum(fft: &RealFft, time: &[f32]) -> Vec<f32> {

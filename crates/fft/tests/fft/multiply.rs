@@ -1,7 +1,6 @@
 //! The multiply-adds beside the same sums in double precision.
 
 use crate::oracle::{noise, place};
-use divisi_fft::compare::{ComplexLayout, MultiplyVariant, multiply_add};
 use divisi_fft::{Kernels, LANES, Packing, half};
 
 /// `sum` plus all products, in double precision.
@@ -48,7 +47,7 @@ fn assert_near(name: &str, got: &[f32], want: &[f64], count: usize) {
 }
 
 #[test]
-fn sums_of_products_are_those_in_double_precision() {
+fn sums_of_products_agree_with_double_precision() {
     for (blocks, count) in [(1, 1), (1, 3), (2, 4), (5, 7), (16, 8), (3, 15), (8, 23)] {
         let len = blocks * 2 * LANES;
         let (start, pairs) = (noise(1, len), pairs(count, len));
@@ -69,7 +68,7 @@ fn sums_of_products_are_those_in_double_precision() {
 }
 
 #[test]
-fn many_at_once_have_the_bits_of_one_after_another() {
+fn many_pairs_at_once_have_the_bits_of_one_pair_at_a_time() {
     let len = 7 * 2 * LANES;
     let (start, pairs) = (noise(1, len), pairs(15, len));
     for packing in [Packing::Mono, Packing::Batch] {
@@ -85,7 +84,7 @@ fn many_at_once_have_the_bits_of_one_after_another() {
 }
 
 #[test]
-fn factors_in_half_precision_are_taken_for_what_they_are() {
+fn half_precision_factors_are_converted_exactly() {
     let len = 5 * 2 * LANES;
     let (start, pairs) = (noise(1, len), pairs(13, len));
     let halves: Vec<Vec<u16>> = pairs
@@ -117,7 +116,7 @@ fn factors_in_half_precision_are_taken_for_what_they_are() {
 }
 
 #[test]
-fn nothing_to_add_leaves_the_sum_alone() {
+fn no_pairs_leave_the_sum_unchanged() {
     let start = noise(1, 64);
     for kernels in Kernels::available() {
         let mut sum = start.clone();
@@ -128,41 +127,7 @@ fn nothing_to_add_leaves_the_sum_alone() {
 }
 
 #[test]
-fn every_style_in_every_layout_gives_the_same_sums() {
-    let numbers = 208;
-    let (start, a, b) = (
-        noise(1, 2 * numbers),
-        noise(2, 2 * numbers),
-        noise(3, 2 * numbers),
-    );
-    let mut styles = vec![
-        MultiplyVariant::ComplexType,
-        MultiplyVariant::Naive,
-        MultiplyVariant::NaiveUnrolled,
-    ];
-    styles.extend(
-        Kernels::available()
-            .flat_map(|k| [MultiplyVariant::Simd(k), MultiplyVariant::SimdUnrolled(k)]),
-    );
-    for style in styles {
-        for layout in ComplexLayout::ALL {
-            let mut sum = start.clone();
-            multiply_add(style, layout, &mut sum, &a, &b);
-            for i in 0..numbers {
-                let (re, im) = layout.position(i, numbers);
-                let of = |v: &[f32]| (f64::from(v[re]), f64::from(v[im]));
-                let ((ar, ai), (br, bi), (sr, si)) = (of(&a), of(&b), of(&start));
-                let want = (sr + ar * br - ai * bi, si + ar * bi + ai * br);
-                let (r, i) = of(&sum);
-                let near = (r - want.0).abs() < 1e-6 && (i - want.1).abs() < 1e-6;
-                assert!(near, "{style:?} {layout:?}");
-            }
-        }
-    }
-}
-
-#[test]
-fn outputs_ahead_have_the_bits_of_one_product_after_another() {
+fn several_outputs_have_the_bits_of_one_product_at_a_time() {
     let blocks = 37;
     let len = blocks * 2 * LANES;
     for (outputs, inputs, filters) in [

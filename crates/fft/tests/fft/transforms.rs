@@ -1,7 +1,7 @@
-//! Every size, packing, back-end and set of kernels beside a transform in double precision.
+//! Every size, packing and set of kernels beside a transform in double precision.
 
 use crate::oracle::{error, noise, place, spectrum};
-use divisi_fft::{AlignedBuffer, Backend, Kernels, Packing, RealFft, SizeError};
+use divisi_fft::{AlignedBuffer, Kernels, Packing, RealFft, SizeError};
 
 /// The stated bound of the difference's RMS beside the spectrum's: 2^-24 a level, and some.
 fn bound(bins: usize) -> f64 {
@@ -11,13 +11,10 @@ fn bound(bins: usize) -> f64 {
 /// Every transform of `bins` bins that this machine can do.
 fn all(bins: usize) -> impl Iterator<Item = (String, RealFft)> {
     let packings = [Packing::Mono, Packing::Batch];
-    let ways = packings
-        .into_iter()
-        .flat_map(|p| Backend::ALL.map(|b| (p, b)));
-    ways.flat_map(move |(packing, backend)| {
+    packings.into_iter().flat_map(move |packing| {
         Kernels::available().map(move |kernels| {
-            let name = format!("{bins} {packing:?} {backend:?} {kernels:?}");
-            (name, RealFft::new(bins, packing, kernels, backend).unwrap())
+            let name = format!("{bins} {packing:?} {kernels:?}");
+            (name, RealFft::new(bins, packing, kernels).unwrap())
         })
     })
 }
@@ -141,7 +138,7 @@ fn bits_do_not_depend_on_where_the_memory_lies() {
 
 #[test]
 fn a_size_that_cannot_be_is_refused_with_its_reason() {
-    let new = |bins| RealFft::new(bins, Packing::Mono, Kernels::best(), Backend::Own).err();
+    let new = |bins| RealFft::new(bins, Packing::Mono, Kernels::best()).err();
     assert_eq!(new(0), Some(SizeError::NotPowerOfTwo(0)));
     assert_eq!(new(48), Some(SizeError::NotPowerOfTwo(48)));
     assert_eq!(new(8), Some(SizeError::TooSmall(8)));
@@ -178,7 +175,7 @@ fn no_piece_of_a_large_transform_is_long() {
         (Packing::Batch, 64..=1 << 16),
     ] {
         for bins in sizes.filter(|bins: &usize| bins.is_power_of_two()) {
-            let fft = RealFft::new(bins, packing, kernels, Backend::Own).unwrap();
+            let fft = RealFft::new(bins, packing, kernels).unwrap();
             for forward in [true, false] {
                 let weights = (0..fft.pieces()).map(|i| fft.piece_cost(i, forward));
                 let worst = weights.max().unwrap();

@@ -1,11 +1,11 @@
 //! The complex multiply-add in every layout and style, timed as in figure 5: one partition, as a share of its level's
 //! period.
 
-use divisi::fft::compare::{ComplexLayout, MultiplyVariant, multiply_add};
 use divisi::fft::{Kernels, Packing};
 use divisi::rt::stamp::{self, TickScale};
 use std::hint::black_box;
 use std::time::{Duration, Instant};
+use studies::multiply_variants::{ComplexLayout, MultiplyVariant, multiply_add};
 
 /// The paper's times of a partition of 32 frames, naive and with SIMD unrolled.
 pub(super) const PAPER_US: (f64, f64) = (0.18, 0.075);

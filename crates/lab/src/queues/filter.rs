@@ -1,6 +1,6 @@
 //! One block of an FFT filter: overlap-save, from one slice to another.
 
-use divisi::fft::{AlignedBuffer, Backend, Kernels, Packing, RealFft};
+use divisi::fft::{AlignedBuffer, Kernels, Packing, RealFft};
 
 /// A filter from a window of a whole FFT to another, of which the first frames are valid.
 pub(super) struct Filter {
@@ -17,7 +17,7 @@ impl Filter {
     /// A filter of `overlap + 1` taps on windows of `size` frames, a power of two, which share `overlap` frames.
     pub(super) fn new(size: usize, overlap: usize) -> Self {
         let kernels = Kernels::best();
-        let fft = RealFft::new(size / 2, Packing::Mono, kernels, Backend::Own);
+        let fft = RealFft::new(size / 2, Packing::Mono, kernels);
         let fft = fft.expect("the experiment's sizes are sizes of it");
         let [mut time, mut response, spectrum, product] =
             [(); 4].map(|()| AlignedBuffer::new(fft.buffer_len()));

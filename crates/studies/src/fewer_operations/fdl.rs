@@ -1,6 +1,7 @@
 //! Frequency-domain delay line of one level, for one channel or for sixteen side by side.
 
 use super::nested::{self, MAX_PRODUCTS, PERIODS};
+use super::nested_products::nested_products;
 use conv::Level;
 use fft::{AlignedBuffer, ComposedFft, Kernels, LANES, RealFft};
 use std::sync::Arc;
@@ -254,7 +255,8 @@ impl StudyFdl {
                 let filter = &nested.filter_pairs[(pair_filters.start + n) * floats..];
                 *product = (&input[part.clone()], &filter[part.clone()]);
             }
-            spec.kernels.nested_convolution(
+            nested_products(
+                spec.kernels,
                 (&mut result[part.clone()], &mut self.sum[part.clone()]),
                 (&own[..own_count], &pairs[..pair_filters.len()]),
                 [&previous[part.clone()], &before_previous[part.clone()]],

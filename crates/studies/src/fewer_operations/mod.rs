@@ -15,10 +15,11 @@
 
 mod fdl;
 mod nested;
+mod nested_products;
 
 use conv::{ConvolverOptions, Level, Partition};
 use fdl::{LevelSpec, StudyFdl};
-use fft::{Backend, ComposedFft, Kernels, Packing, RealFft, SmallerFft};
+use fft::{ComposedFft, Kernels, Packing, RealFft, SmallerFft};
 use rt::ftz::FlushToZero;
 use std::sync::Arc;
 
@@ -87,7 +88,7 @@ impl StudyConvolver {
             let spec = LevelSpec {
                 level: *level,
                 block: partition.block(),
-                fft: Arc::new(RealFft::new(level.size(), packing, kernels, Backend::Own).ok()?),
+                fft: Arc::new(RealFft::new(level.size(), packing, kernels).ok()?),
                 composed: smaller
                     .and_then(|smaller| compose(&smaller.spec, level, packing, kernels)),
                 is_nested: method == Method::Nested && nested::is_possible(level.count()),

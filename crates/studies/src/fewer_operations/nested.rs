@@ -15,7 +15,8 @@
 //! convolutions of a third of the partitions instead of three, one sum of inputs before and one of results after: every
 //! period has the same work. Where the count is no multiple of three, the sequences differ by one.
 
-use fft::{AlignedBuffer, Minuend};
+use super::nested_products::Minuend;
+use fft::AlignedBuffer;
 use std::ops::Range;
 
 /// Periods after which the table begins again.

@@ -24,7 +24,7 @@
 //! All complex values lie in groups of 16 real parts, then 16 imaginary parts. The transform of a leaf of m complex values
 //! is two real transforms of m values each, of the real and of the imaginary parts.
 
-use fft::{AlignedBuffer, Backend, Kernels, Packing, RealFft, SizeError};
+use fft::{AlignedBuffer, Kernels, Packing, RealFft, SizeError};
 use std::f64::consts::TAU;
 
 /// Real parts side by side, and imaginary parts behind them.
@@ -65,7 +65,7 @@ impl Decimation {
     /// Real-time: setup.
     pub(super) fn new(size: usize, radix: [usize; 2], kernels: Kernels) -> Result<Self, SizeError> {
         let leaf = size / (radix[0] * radix[1]);
-        let fft = RealFft::new(leaf / 2, Packing::Mono, kernels, Backend::Own)?;
+        let fft = RealFft::new(leaf / 2, Packing::Mono, kernels)?;
         let stage = |len: usize, radix: usize, whole: f64| {
             let mut table = AlignedBuffer::new(2 * len * radix);
             for j in 0..radix {

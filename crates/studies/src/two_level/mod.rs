@@ -240,7 +240,7 @@ impl TwoLevelConvolver {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fft::{Backend, Packing, RealFft};
+    use fft::{Packing, RealFft};
 
     fn noise(frames: usize, seed: u32) -> Vec<f32> {
         let mut state = seed.wrapping_mul(977).wrapping_add(1);
@@ -321,7 +321,7 @@ mod tests {
             let response = vec![1.0; 32_768];
             let two = TwoLevelConvolver::new(&[&response], 64, ratio, Kernels::best()).unwrap();
             let leaf = two.plan.leaf_cost(true).max(two.plan.leaf_cost(false));
-            let whole = RealFft::new(two.size, Packing::Mono, Kernels::best(), Backend::Own);
+            let whole = RealFft::new(two.size, Packing::Mono, Kernels::best());
             let whole = whole.unwrap();
             let cost = |i| u64::from(whole.piece_cost(i, true));
             let whole: u64 = (0..whole.pieces()).map(cost).sum();

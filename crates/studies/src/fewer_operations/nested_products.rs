@@ -1,76 +1,71 @@
-//! One period of a delay line whose products are nested (Hurchalla): a third of the partitions, the same of sums of two,
-//! and what the two periods before gave, in one pass over memory.
+//! The kernel of nested convolution: the products of one period with a third of the partitions and with their pairwise
+//! sums, combined with the results of the two periods before, in one pass over memory (`nested.rs` has the formula).
 
-use crate::kernels::Kernels;
-use crate::real_fft::Packing;
-use crate::simd::Kernel;
-use crate::simd::{BLOCK, Complex, form::BLOCKED};
-use crate::simd::{HALF, Vector};
+use fft::simd::{BLOCK, Complex, HALF, Kernel, Vector, form::BLOCKED};
+use fft::{Kernels, Packing};
 
-/// Products that are added up: an input's spectrum and a filter's each.
-pub type SpectrumPairs<'a> = &'a [(&'a [f32], &'a [f32])];
+/// Factors of products that are added up: the spectrum of an input and of a filter each.
+pub(super) type SpectrumPairs<'a> = &'a [(&'a [f32], &'a [f32])];
 
-/// Which of three results the other two are taken away from.
+/// The one of three results that the other two are subtracted from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Minuend {
-    /// The one that is made now.
+pub(super) enum Minuend {
+    /// The result of this period.
     Current,
-    /// The one before.
+    /// The result of the period before.
     Previous,
-    /// The one before that.
+    /// The result of the period before that.
     BeforePrevious,
 }
 
-impl Kernels {
-    /// `result` becomes the sum of `own` products; `sum` one of the three results less the other two, as `plus` says, and
-    /// with the products of `pairs`. `before` are the results of the last two periods, the later one first. All spectra
-    /// have one length, a whole number of blocks; `packing` as for [`Kernels::multiply_add_blocks`].
-    ///
-    /// Real-time: hot.
-    pub fn nested_convolution(
-        self,
-        (result, sum): (&mut [f32], &mut [f32]),
-        (own, pairs): (SpectrumPairs<'_>, SpectrumPairs<'_>),
-        before: [&[f32]; 2],
-        plus: Minuend,
-        packing: Option<Packing>,
-    ) {
-        let len = result.len().min(sum.len());
-        let len = before.iter().fold(len, |len, b| len.min(b.len()));
-        let products = own.iter().chain(pairs);
-        let len = products.fold(len, |len, (a, b)| len.min(a.len()).min(b.len()));
-        debug_assert!(len == sum.len() && len.is_multiple_of(BLOCK), "one length");
-        self.run(Nested {
-            blocks: len / BLOCK,
-            result: result.as_mut_ptr(),
-            sum: sum.as_mut_ptr(),
-            own,
-            pairs,
-            before: before.map(<[f32]>::as_ptr),
-            plus,
-            packing,
-        });
-    }
+/// Writes the sum of the `own` products to `result`. Writes to `sum` one of the three results less the other two, as
+/// `minuend` says, minuend the products of `pairs`. `before` are the results of the last two periods, the later one first.
+/// All spectra have one length, a whole number of blocks; `packing` as for [`Kernels::multiply_add_blocks`].
+///
+/// Real-time: hot.
+pub(super) fn nested_products(
+    kernels: Kernels,
+    (result, sum): (&mut [f32], &mut [f32]),
+    (own, pairs): (SpectrumPairs<'_>, SpectrumPairs<'_>),
+    before: [&[f32]; 2],
+    minuend: Minuend,
+    packing: Option<Packing>,
+) {
+    let len = result.len().min(sum.len());
+    let len = before.iter().fold(len, |len, b| len.min(b.len()));
+    let products = own.iter().chain(pairs);
+    let len = products.fold(len, |len, (a, b)| len.min(a.len()).min(b.len()));
+    debug_assert!(len == sum.len() && len.is_multiple_of(BLOCK), "one length");
+    kernels.run(NestedProducts {
+        blocks: len / BLOCK,
+        result: result.as_mut_ptr(),
+        sum: sum.as_mut_ptr(),
+        own,
+        pairs,
+        before: before.map(<[f32]>::as_ptr),
+        minuend,
+        packing,
+    });
 }
 
-/// All slices and pointers are good for `blocks` blocks; `result` and `sum` are borrowed alone.
-struct Nested<'a> {
+/// All slices and pointers are valid for `blocks` blocks; `result` and `sum` are borrowed exclusively.
+struct NestedProducts<'a> {
     blocks: usize,
     result: *mut f32,
     sum: *mut f32,
     own: SpectrumPairs<'a>,
     pairs: SpectrumPairs<'a>,
     before: [*const f32; 2],
-    plus: Minuend,
+    minuend: Minuend,
     packing: Option<Packing>,
 }
 
-impl Kernel for Nested<'_> {
+impl Kernel for NestedProducts<'_> {
     type Output = ();
 
     #[inline(always)]
     unsafe fn run<V: Vector>(self) {
-        // SAFETY: the pointers are good for all blocks; the machine has `V`.
+        // SAFETY: the pointers are valid for all blocks; the machine has `V`.
         unsafe {
             let mut block = 0;
             while block + 4 <= self.blocks {
@@ -102,7 +97,7 @@ impl Kernel for Nested<'_> {
     }
 }
 
-impl Nested<'_> {
+impl NestedProducts<'_> {
     /// `N` blocks from `at` on.
     ///
     /// # Safety
@@ -116,16 +111,12 @@ impl Nested<'_> {
                 let load = |from: *const f32, n: usize| {
                     Complex::<V>::load::<BLOCKED>(from.add(at + n * BLOCK), lane)
                 };
-                let zero = Complex {
-                    re: V::splat(0.0),
-                    im: V::splat(0.0),
-                };
-                let mut sums = [zero; N];
+                let mut sums = [Complex::<V>::zero(); N];
                 self.add::<V, N>(self.own, at, lane, &mut sums);
                 for (n, sum) in sums.iter_mut().enumerate() {
                     sum.store::<BLOCKED>(self.result.add(at + n * BLOCK), lane);
                     let (one, two) = (load(self.before[0], n), load(self.before[1], n));
-                    *sum = match self.plus {
+                    *sum = match self.minuend {
                         Minuend::Current => sum.sub(one).sub(two),
                         Minuend::Previous => one.sub(*sum).sub(two),
                         Minuend::BeforePrevious => two.sub(*sum).sub(one),
@@ -159,8 +150,7 @@ impl Nested<'_> {
                 for (n, sum) in sums.iter_mut().enumerate() {
                     let a = Complex::<V>::load::<BLOCKED>(a.add(n * BLOCK), lane);
                     let b = Complex::<V>::load::<BLOCKED>(b.add(n * BLOCK), lane);
-                    sum.re = a.im.fnma(b.im, a.re.fma(b.re, sum.re));
-                    sum.im = a.im.fma(b.re, a.re.fma(b.im, sum.im));
+                    *sum = sum.add_product(a, b);
                 }
             }
         }
@@ -182,7 +172,7 @@ impl Nested<'_> {
             };
             let result = add(self.own, V::splat(0.0));
             let [one, two] = self.before.map(|before| V::load(before.add(at)));
-            let rest = match self.plus {
+            let rest = match self.minuend {
                 Minuend::Current => result - one - two,
                 Minuend::Previous => one - result - two,
                 Minuend::BeforePrevious => two - result - one,
@@ -204,12 +194,12 @@ mod tests {
     }
 
     #[test]
-    fn a_pass_is_as_many_products_sums_and_differences_on_all_kernels() {
+    fn a_pass_equals_separate_products_sums_and_differences_on_all_kernels() {
         for kernels in Kernels::available() {
             for (blocks, own, pairs) in [(1, 1, 1), (2, 0, 2), (5, 3, 4), (32, 9, 10)] {
                 for packing in [None, Some(Packing::Mono), Some(Packing::Batch)] {
-                    for plus in [Minuend::Current, Minuend::Previous, Minuend::BeforePrevious] {
-                        check(kernels, blocks * BLOCK, (own, pairs), plus, packing);
+                    for minuend in [Minuend::Current, Minuend::Previous, Minuend::BeforePrevious] {
+                        check(kernels, blocks * BLOCK, (own, pairs), minuend, packing);
                     }
                 }
             }
@@ -220,7 +210,7 @@ mod tests {
         kernels: Kernels,
         len: usize,
         (own, pairs): (usize, usize),
-        plus: Minuend,
+        minuend: Minuend,
         packing: Option<Packing>,
     ) {
         let all: Vec<_> = (0..2 * (own + pairs) + 2)
@@ -231,25 +221,27 @@ mod tests {
         let second: Vec<_> = (own..own + pairs).map(product).collect();
         let before = [&all[2 * (own + pairs)][..], &all[2 * (own + pairs) + 1]];
         let (mut result, mut sum) = (vec![f32::NAN; len], vec![f32::NAN; len]);
-        kernels.nested_convolution(
+        nested_products(
+            kernels,
             (&mut result, &mut sum),
             (&first, &second),
             before,
-            plus,
+            minuend,
             packing,
         );
 
         let mut slow = vec![0.0; len];
         kernels.multiply_add_blocks(&mut slow, &first, packing);
         assert_eq!(result, slow);
-        let three = match plus {
+        let three = match minuend {
             Minuend::Current => [&slow[..], before[0], before[1]],
             Minuend::Previous => [before[0], &slow, before[1]],
             Minuend::BeforePrevious => [before[1], &slow, before[0]],
         };
-        let mut whole = vec![0.0; len];
-        kernels.subtract_two(&mut whole, three[0], three[1], three[2]);
+        let mut whole: Vec<f32> = (0..len)
+            .map(|i| three[0][i] - three[1][i] - three[2][i])
+            .collect();
         kernels.multiply_add_blocks(&mut whole, &second, packing);
-        assert_eq!(sum, whole, "{kernels:?} {plus:?} {packing:?}");
+        assert_eq!(sum, whole, "{kernels:?} {minuend:?} {packing:?}");
     }
 }

@@ -1,16 +1,19 @@
-//! Multiply-adds in the ways that people write them, for comparing: none of this is on the way of a sound.
+//! The complex multiply-add in three memory layouts and five ways of writing it, as compared in figure 5 of Battenberg and
+//! Avižienis, "Implementing Real-Time Partitioned Convolution Algorithms on Conventional Operating Systems" (DAFx 2011).
 //!
-//! Three layouts of complex numbers (pairs, two arrays, blocks) and the ways to multiply them: with a type that has
-//! `+` and `*`, spelled out, spelled out four at a time, and with the vectors of each set of kernels, once and four
-//! times a turn. All bins are complex here. What convolution uses is [`Kernels::multiply_add_many`].
+//! ```text
+//!  Interleaved  re0 im0 re1 im1 re2 im2 ...
+//!  Split        re0 re1 re2 ...                    im0 im1 im2 ...
+//!  Blocked      re0 ... re15 im0 ... im15 re16 ... re31 im16 ... im31 ...
+//! ```
+//!
+//! All bins are complex here. The product uses [`Kernels::multiply_add_many`], on blocks, with several products at a time.
 
-use crate::kernels::Kernels;
-use crate::simd::BLOCK;
-use crate::simd::Kernel;
-use crate::simd::{HALF, Vector};
+use fft::Kernels;
+use fft::simd::{BLOCK, HALF, Kernel, Vector};
 use std::ops::{Add, AddAssign, Mul};
 
-/// How complex numbers lie in memory.
+/// Memory layout of complex numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ComplexLayout {
     /// Each real part before its imaginary part.
@@ -21,26 +24,26 @@ pub enum ComplexLayout {
     Blocked,
 }
 
-/// How they are multiplied.
+/// A way of writing the multiply-add.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MultiplyVariant {
-    /// A type with operators, as a compiler's or a library's complex numbers.
+    /// A complex type with operators, as in a library.
     ComplexType,
-    /// Four products and the sums, spelled out.
+    /// Four products and their sums, written out.
     Naive,
-    /// The same four times a turn.
+    /// The same with four numbers per iteration.
     NaiveUnrolled,
-    /// With a set of kernels' vectors, one a turn.
+    /// The vectors of a set of kernels, one per iteration.
     Simd(Kernels),
-    /// The same four times a turn.
+    /// The same with four vectors per iteration.
     SimdUnrolled(Kernels),
 }
 
 impl ComplexLayout {
-    /// All of them.
+    /// All layouts.
     pub const ALL: [Self; 3] = [Self::Interleaved, Self::Split, Self::Blocked];
 
-    /// Where the parts of number `i` of `len` lie.
+    /// Positions of the real and the imaginary part of number `i` of `len`.
     pub fn position(self, i: usize, len: usize) -> (usize, usize) {
         match self {
             Self::Interleaved => (2 * i, 2 * i + 1),
@@ -53,11 +56,11 @@ impl ComplexLayout {
     }
 }
 
-/// `sum += a * b`. All have the same length, a whole number of 32 floats (16 numbers); what is over is left alone.
+/// `sum += a * b`. All have the same length, a whole number of 32 floats (16 numbers); a remainder is left unchanged.
 ///
 /// Real-time: hot.
 pub fn multiply_add(
-    style: MultiplyVariant,
+    variant: MultiplyVariant,
     layout: ComplexLayout,
     sum: &mut [f32],
     a: &[f32],
@@ -65,7 +68,7 @@ pub fn multiply_add(
 ) {
     let len = sum.len().min(a.len()).min(b.len()) / BLOCK * BLOCK;
     let (sum, a, b) = (&mut sum[..len], &a[..len], &b[..len]);
-    match (style, layout) {
+    match (variant, layout) {
         (MultiplyVariant::ComplexType, ComplexLayout::Interleaved) => typed(sum, a, b),
         (MultiplyVariant::Naive, ComplexLayout::Interleaved) => pairs::<1>(sum, a, b),
         (MultiplyVariant::NaiveUnrolled, ComplexLayout::Interleaved) => pairs::<4>(sum, a, b),
@@ -74,7 +77,7 @@ pub fn multiply_add(
                 sum,
                 a,
                 b,
-                by_four: false,
+                is_unrolled: false,
             });
         }
         (MultiplyVariant::SimdUnrolled(kernels), ComplexLayout::Interleaved) => {
@@ -82,14 +85,14 @@ pub fn multiply_add(
                 sum,
                 a,
                 b,
-                by_four: true,
+                is_unrolled: true,
             });
         }
-        (style, ComplexLayout::Split) => {
+        (variant, ComplexLayout::Split) => {
             let half = len / 2;
             let (re, im) = sum.split_at_mut(half);
             parts(
-                style,
+                variant,
                 [re, im],
                 [&a[..half], &a[half..]],
                 [&b[..half], &b[half..]],
@@ -99,10 +102,15 @@ pub fn multiply_add(
             MultiplyVariant::Simd(kernels) | MultiplyVariant::SimdUnrolled(kernels),
             ComplexLayout::Blocked,
         ) => {
-            let by_four = matches!(style, MultiplyVariant::SimdUnrolled(_));
-            kernels.run(Blocks { sum, a, b, by_four });
+            let is_unrolled = matches!(variant, MultiplyVariant::SimdUnrolled(_));
+            kernels.run(Blocks {
+                sum,
+                a,
+                b,
+                is_unrolled,
+            });
         }
-        (style, ComplexLayout::Blocked) => {
+        (variant, ComplexLayout::Blocked) => {
             let blocks = sum.as_chunks_mut::<BLOCK>().0.iter_mut();
             let factors = a
                 .as_chunks::<BLOCK>()
@@ -112,7 +120,7 @@ pub fn multiply_add(
             for (sum, (a, b)) in blocks.zip(factors) {
                 let (re, im) = sum.split_at_mut(HALF);
                 parts(
-                    style,
+                    variant,
                     [re, im],
                     [&a[..HALF], &a[HALF..]],
                     [&b[..HALF], &b[HALF..]],
@@ -122,7 +130,7 @@ pub fn multiply_add(
     }
 }
 
-/// A complex number as a library would have it.
+/// A complex number as in a library.
 #[derive(Clone, Copy)]
 #[repr(C)]
 struct Number {
@@ -175,10 +183,10 @@ fn typed(sum: &mut [f32], a: &[f32], b: &[f32]) {
     }
 }
 
-/// Spelled out, `N` pairs a turn.
+/// Written out, `N` numbers per iteration, interleaved.
 fn pairs<const N: usize>(sum: &mut [f32], a: &[f32], b: &[f32]) {
-    let turns = sum.chunks_exact_mut(2 * N);
-    for (sum, (a, b)) in turns.zip(a.chunks_exact(2 * N).zip(b.chunks_exact(2 * N))) {
+    let groups = sum.chunks_exact_mut(2 * N);
+    for (sum, (a, b)) in groups.zip(a.chunks_exact(2 * N).zip(b.chunks_exact(2 * N))) {
         for i in 0..N {
             let (re, im) = (2 * i, 2 * i + 1);
             sum[re] += a[re] * b[re] - a[im] * b[im];
@@ -187,9 +195,9 @@ fn pairs<const N: usize>(sum: &mut [f32], a: &[f32], b: &[f32]) {
     }
 }
 
-/// Real and imaginary parts in arrays of their own.
-fn parts(style: MultiplyVariant, sum: [&mut [f32]; 2], a: [&[f32]; 2], b: [&[f32]; 2]) {
-    match style {
+/// Real and imaginary parts in separate arrays.
+fn parts(variant: MultiplyVariant, sum: [&mut [f32]; 2], a: [&[f32]; 2], b: [&[f32]; 2]) {
+    match variant {
         MultiplyVariant::ComplexType => {
             let [re, im] = sum;
             let a = a[0].iter().zip(a[1]);
@@ -206,23 +214,23 @@ fn parts(style: MultiplyVariant, sum: [&mut [f32]; 2], a: [&[f32]; 2], b: [&[f32
             sum,
             a,
             b,
-            by_four: false,
+            is_unrolled: false,
         }),
         MultiplyVariant::SimdUnrolled(kernels) => kernels.run(Arrays {
             sum,
             a,
             b,
-            by_four: true,
+            is_unrolled: true,
         }),
     }
 }
 
-/// Spelled out, `N` a turn.
+/// Written out, `N` numbers per iteration, in separate arrays.
 fn arrays<const N: usize>([re, im]: [&mut [f32]; 2], a: [&[f32]; 2], b: [&[f32]; 2]) {
     let a = a[0].chunks_exact(N).zip(a[1].chunks_exact(N));
     let factors = a.zip(b[0].chunks_exact(N).zip(b[1].chunks_exact(N)));
-    let turns = re.chunks_exact_mut(N).zip(im.chunks_exact_mut(N));
-    for ((re, im), ((ar, ai), (br, bi))) in turns.zip(factors) {
+    let groups = re.chunks_exact_mut(N).zip(im.chunks_exact_mut(N));
+    for ((re, im), ((ar, ai), (br, bi))) in groups.zip(factors) {
         for i in 0..N {
             re[i] += ar[i] * br[i] - ai[i] * bi[i];
             im[i] += ar[i] * bi[i] + ai[i] * br[i];
@@ -233,7 +241,7 @@ fn arrays<const N: usize>([re, im]: [&mut [f32]; 2], a: [&[f32]; 2], b: [&[f32];
 /// One vector of parts.
 ///
 /// # Safety
-/// The machine has `V`; all pointers are good for its lanes.
+/// The machine has `V`; all pointers are valid for its lanes.
 #[inline(always)]
 unsafe fn add_parts<V: Vector>(sum: [*mut f32; 2], a: [*const f32; 2], b: [*const f32; 2]) {
     // SAFETY: the caller's promise.
@@ -251,7 +259,7 @@ struct Arrays<'a> {
     sum: [&'a mut [f32]; 2],
     a: [&'a [f32]; 2],
     b: [&'a [f32]; 2],
-    by_four: bool,
+    is_unrolled: bool,
 }
 
 impl Kernel for Arrays<'_> {
@@ -273,7 +281,7 @@ impl Kernel for Arrays<'_> {
         let mut i = 0;
         // SAFETY: `i` and the lanes after it are less than `len`, and every slice has as many floats.
         unsafe {
-            while self.by_four && i + 4 * V::LANES <= len {
+            while self.is_unrolled && i + 4 * V::LANES <= len {
                 add_arrays::<V>([re, im], a, b, i);
                 add_arrays::<V>([re, im], a, b, i + V::LANES);
                 add_arrays::<V>([re, im], a, b, i + 2 * V::LANES);
@@ -288,7 +296,7 @@ impl Kernel for Arrays<'_> {
     }
 }
 
-/// One vector of parts, `i` floats from the begin of each array.
+/// One vector of parts, `i` floats after the beginning of each array.
 ///
 /// # Safety
 /// As for [`add_parts`], there.
@@ -312,7 +320,7 @@ struct Blocks<'a> {
     sum: &'a mut [f32],
     a: &'a [f32],
     b: &'a [f32],
-    by_four: bool,
+    is_unrolled: bool,
 }
 
 impl Kernel for Blocks<'_> {
@@ -325,7 +333,7 @@ impl Kernel for Blocks<'_> {
         let mut at = 0;
         // SAFETY: blocks begin at multiples of their length below `len`, which every slice has.
         unsafe {
-            while self.by_four && at + 4 * BLOCK <= len {
+            while self.is_unrolled && at + 4 * BLOCK <= len {
                 add_block::<V>(sum, a, b, at);
                 add_block::<V>(sum, a, b, at + BLOCK);
                 add_block::<V>(sum, a, b, at + 2 * BLOCK);
@@ -340,10 +348,10 @@ impl Kernel for Blocks<'_> {
     }
 }
 
-/// The block `at` floats from each begin.
+/// Adds the block that is `at` floats after each beginning.
 ///
 /// # Safety
-/// The machine has `V`; there is such a block.
+/// The machine has `V`; the block exists.
 #[inline(always)]
 unsafe fn add_block<V: Vector>(sum: *mut f32, a: *const f32, b: *const f32, at: usize) {
     let mut lane = at;
@@ -366,7 +374,7 @@ struct Pairs<'a> {
     sum: &'a mut [f32],
     a: &'a [f32],
     b: &'a [f32],
-    by_four: bool,
+    is_unrolled: bool,
 }
 
 impl Kernel for Pairs<'_> {
@@ -380,7 +388,7 @@ impl Kernel for Pairs<'_> {
         let mut i = 0;
         // SAFETY: `i` and the two vectors from it on are below `len`, which every slice has; the machine has `V`.
         unsafe {
-            while self.by_four && i + 4 * step <= len {
+            while self.is_unrolled && i + 4 * step <= len {
                 add_pairs::<V>(sum, a, b, i);
                 add_pairs::<V>(sum, a, b, i + step);
                 add_pairs::<V>(sum, a, b, i + 2 * step);
@@ -398,7 +406,7 @@ impl Kernel for Pairs<'_> {
 /// Two vectors of pairs from `i` on.
 ///
 /// # Safety
-/// The machine has `V`; there are such vectors.
+/// The machine has `V`; the vectors exist.
 #[inline(always)]
 unsafe fn add_pairs<V: Vector>(sum: *mut f32, a: *const f32, b: *const f32, i: usize) {
     // SAFETY: the caller's promise.
@@ -411,5 +419,50 @@ unsafe fn add_pairs<V: Vector>(sum: *mut f32, a: *const f32, b: *const f32, i: u
         let (low, high) = re.zip(im);
         low.store(sum.add(i));
         high.store(sum.add(i + V::LANES));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn noise(seed: usize, len: usize) -> Vec<f32> {
+        (0..len)
+            .map(|i| ((i * 31 + seed * 17) % 257) as f32 / 128.0 - 1.0)
+            .collect()
+    }
+
+    #[test]
+    fn every_variant_gives_the_same_sums_in_every_layout() {
+        let numbers = 208;
+        let (start, a, b) = (
+            noise(1, 2 * numbers),
+            noise(2, 2 * numbers),
+            noise(3, 2 * numbers),
+        );
+        let mut variants = vec![
+            MultiplyVariant::ComplexType,
+            MultiplyVariant::Naive,
+            MultiplyVariant::NaiveUnrolled,
+        ];
+        variants.extend(
+            Kernels::available()
+                .flat_map(|k| [MultiplyVariant::Simd(k), MultiplyVariant::SimdUnrolled(k)]),
+        );
+        for variant in variants {
+            for layout in ComplexLayout::ALL {
+                let mut sum = start.clone();
+                multiply_add(variant, layout, &mut sum, &a, &b);
+                for i in 0..numbers {
+                    let (re, im) = layout.position(i, numbers);
+                    let of = |v: &[f32]| (f64::from(v[re]), f64::from(v[im]));
+                    let ((ar, ai), (br, bi), (sr, si)) = (of(&a), of(&b), of(&start));
+                    let want = (sr + ar * br - ai * bi, si + ar * bi + ai * br);
+                    let (r, i) = of(&sum);
+                    let near = (r - want.0).abs() < 1e-6 && (i - want.1).abs() < 1e-6;
+                    assert!(near, "{variant:?} {layout:?}");
+                }
+            }
+        }
     }
 }
