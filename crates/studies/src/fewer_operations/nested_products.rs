@@ -19,7 +19,7 @@ pub(super) enum Minuend {
 }
 
 /// Writes the sum of the `own` products to `result`. Writes to `sum` one of the three results less the other two, as
-/// `minuend` says, minuend the products of `pairs`. `before` are the results of the last two periods, the later one first.
+/// `minuend` says, plus the products of `pairs`. `before` are the results of the last two periods, the later one first.
 /// All spectra have one length, a whole number of blocks; `packing` as for [`Kernels::multiply_add_blocks`].
 ///
 /// Real-time: hot.
