@@ -75,7 +75,7 @@ fn check_says_as_json_what_there_is_and_what_is_wrong() {
         (&false.into(), &"error".into())
     );
     assert_eq!((&first["line"], &first["column"]), (&3.into(), &8.into()));
-    assert!(gave.err.contains("bad.ag:3:8: error: "), "{}", gave.err);
+    assert!(gave.err.contains("--> bad.ag:3:8"), "{}", gave.err);
 }
 
 #[test]

@@ -290,10 +290,10 @@ fn all_mistakes_of_a_configuration_are_shown_at_once() {
     let gave = here.call("convolve stereo.wav wrong.conf -o out.wav");
     assert_eq!(gave.code, Some(2));
     for told in [
-        "wrong.conf:2:29: error: cannot open missing.wav",
-        "wrong.conf:3:1: error: there is no command `/impulse/raed`",
+        "error: cannot open missing.wav\n --> wrong.conf:2:29",
+        "error: there is no command `/impulse/raed`\n --> wrong.conf:3:1",
         "did you mean `/impulse/read`?",
-        "wrong.conf:4:17: error: there is no output 3: 2 are declared",
+        "error: there is no output 3: 2 are declared\n --> wrong.conf:4:17",
     ] {
         assert!(gave.err.contains(told), "{told} is not in\n{}", gave.err);
     }

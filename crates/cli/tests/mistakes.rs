@@ -54,11 +54,11 @@ const WRONG: &[(&str, &str)] = &[
     ("check latin1.ag", "not UTF-8"),
     (
         "play undeclared.ag --driver clock",
-        "undeclared.ag:3:8: error",
+        "--> undeclared.ag:3:8",
     ),
-    ("render port.ag -o out.wav", "port.ag:3:8: error"),
+    ("render port.ag -o out.wav", "--> port.ag:3:8"),
     ("check huge-port.ag", "error"),
-    ("check twice.ag", "twice.ag:4:1: error"),
+    ("check twice.ag", "--> twice.ag:4:1"),
     ("check cycle.ag", "cycle"),
     ("play cycle.ag --driver clock", "cycle"),
     ("render cycle.ag -o out.wav", "cycle"),
@@ -101,7 +101,7 @@ const WRONG: &[(&str, &str)] = &[
     ("play beep.ag --scheduler magic", "or auto"),
     ("play beep.ag --driver tape", "clock"),
     ("draw beep.ag -o beep.gif", ".png or .dot"),
-    ("draw undeclared.ag -o out.svg", "undeclared.ag:3:8: error"),
+    ("draw undeclared.ag -o out.svg", "--> undeclared.ag:3:8"),
     ("shape circle --nodes 5 -o out.ag", "diamond"),
     ("shape rake --nodes 12 -o out.ag", "take 11 or 14"),
     ("shape line --nodes 1000000000 -o out.ag", "take"),
@@ -185,7 +185,7 @@ fn a_warning_is_said_and_the_session_plays_all_the_same() {
     let here = Folder::new();
     here.write("odd.ag", BEEP.replace("osc", "theremin"));
     let gave = here.well("render odd.ag -o out.wav --seconds 0.01");
-    assert!(gave.err.contains("odd.ag:1:13: warning: "), "{}", gave.err);
+    assert!(gave.err.contains("--> odd.ag:1:13"), "{}", gave.err);
     assert!(here.well("check odd.ag").err.contains("theremin"));
 }
 

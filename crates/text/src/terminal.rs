@@ -1,213 +1,198 @@
-//! Diagnostics as a terminal shows them: `file:line:column: error: …`, the line, a caret, what to do.
+//! Diagnostics as text for a terminal, in the form that rustc made known; `annotate-snippets` draws it.
 //!
-//! Whatever stands in the text, the terminal is safe: control characters and those that turn the writing around are
-//! shown by their numbers, and of a long line only the part around the mistake.
+//! ```text
+//! error: there is no node `mxi`
+//!  --> song.ag:3:8
+//!   |
+//! 3 | o.1 -> mxi.1;
+//!   |        ^^^^^
+//!   |
+//!   = help: did you mean `mix`?
+//! ```
+//!
+//! There are no colour codes. Nothing in a text can reach the terminal as a command: [`harmless`] replaces control characters.
+//! Of a long line the part around the mistake is shown.
 
+use annotate_snippets::{AnnotationKind, Element, Group, Level, Origin, Renderer, Snippet};
 use graph::{Diagnostic, Severity, SourceSpan};
 use std::fmt::Write;
 
-/// How many diagnostics are shown; the rest is counted.
+/// Number of diagnostics that are shown; the rest is counted.
 pub const MAX_SHOWN: usize = 100;
 
-/// The most columns of a line that are shown.
-const WIDEST: usize = 100;
-/// How many of them stand before the mistake.
-const BEFORE: usize = 40;
+/// Lines longer than this many bytes are not shown, only their place: the renderer looks at every character.
+const MAX_LINE: usize = 65_536;
 
-/// Shows `diagnostics`, found in `source` (what is not UTF-8 replaced by U+FFFD), as the file `name`.
+/// Renders `diagnostics` about `source`, the text of the file `name`. Invalid UTF-8 in `source` is U+FFFD.
 pub fn render_diagnostics(name: &str, source: &str, diagnostics: &[Diagnostic]) -> String {
+    let file = File {
+        name: one_line(name),
+        lines: source.split('\n').collect(),
+    };
+    let renderer = Renderer::plain();
     let mut text = String::new();
-    let name = tame(name);
-    let lines: Vec<&str> = source.split('\n').collect();
     for diagnostic in diagnostics.iter().take(MAX_SHOWN) {
-        one(&mut text, &name, &lines, diagnostic);
-    }
-    let (mut errors, mut warnings) = (0, 0);
-    for diagnostic in diagnostics.iter().skip(MAX_SHOWN) {
-        match diagnostic.severity {
-            Severity::Error => errors += 1,
-            Severity::Warning => warnings += 1,
+        let message = one_line(&diagnostic.message);
+        let level = match diagnostic.severity {
+            Severity::Error => Level::ERROR,
+            Severity::Warning => Level::WARNING,
+        };
+        let mut main =
+            Group::with_title(level.primary_title(message)).elements(file.excerpt(diagnostic.span));
+        if !diagnostic.help.is_empty() {
+            main = main.element(Level::HELP.message(one_line(&diagnostic.help)));
         }
+        let notes = diagnostic.related.iter().map(|(span, message)| {
+            let title = Level::NOTE.secondary_title(one_line(message));
+            Group::with_title(title).elements(file.excerpt(*span))
+        });
+        let report: Vec<Group<'_>> = [main].into_iter().chain(notes).collect();
+        text += &renderer.render(&report);
+        text += "\n";
     }
+    let rest = diagnostics.iter().skip(MAX_SHOWN);
+    let (errors, warnings): (Vec<_>, Vec<_>) = rest.partition(|d| d.is_error());
+    let (errors, warnings) = (errors.len(), warnings.len());
     if errors + warnings > 0 {
-        let more = format!("and {errors} more errors, {warnings} more warnings");
-        writeln!(text, "{name}: {more}").expect("a String takes all");
+        let rest = format!("and {errors} more errors, {warnings} more warnings");
+        writeln!(text, "{}: {rest}", file.name).expect("a String accepts all");
     }
     text
 }
 
-fn one(text: &mut String, name: &str, lines: &[&str], diagnostic: &Diagnostic) {
-    let severity = match diagnostic.severity {
-        Severity::Error => "error",
-        Severity::Warning => "warning",
-    };
-    excerpt(
-        text,
-        name,
-        lines,
-        diagnostic.span,
-        severity,
-        &diagnostic.message,
-    );
-    if !diagnostic.help.is_empty() {
-        let help = tame(&diagnostic.help);
-        writeln!(text, "  help: {help}").expect("a String takes all");
-    }
-    for (place, why) in &diagnostic.related {
-        excerpt(text, name, lines, *place, "note", why);
-    }
+/// The file that diagnostics are about.
+struct File<'s> {
+    name: String,
+    lines: Vec<&'s str>,
 }
 
-/// The head line, the line of the text and the carets below it.
-fn excerpt(
-    text: &mut String,
-    name: &str,
-    lines: &[&str],
-    place: SourceSpan,
-    what: &str,
-    message: &str,
-) {
-    let message = tame(message);
-    if !place.is_known() {
-        writeln!(text, "{name}: {what}: {message}").expect("a String takes all");
-        return;
-    }
-    let SourceSpan { line, column, .. } = place;
-    writeln!(text, "{name}:{line}:{column}: {what}: {message}").expect("a String takes all");
-    let Some(written) = lines.get(line as usize - 1) else {
-        return;
-    };
-    let (shown, carets) = window(written.trim_end_matches('\r'), place);
-    let number = line.to_string();
-    let margin = " ".repeat(number.len());
-    writeln!(text, " {number} | {shown}\n {margin} | {carets}").expect("a String takes all");
-}
-
-/// The part of `line` around `place`, and carets below what is at `place`.
-fn window(line: &str, place: SourceSpan) -> (String, String) {
-    let start = place.column.max(1) as usize - 1;
-    let end = start.saturating_add(place.len.max(1) as usize);
-    let skipped = start.saturating_sub(BEFORE);
-    let (mut shown, mut carets) = (String::new(), String::new());
-    if skipped > 0 {
-        shown.push('…');
-        carets.push(' ');
-    }
-    let mut columns = 0;
-    let mut chars = line.chars().enumerate().skip(skipped);
-    for (at, c) in chars.by_ref() {
-        let c = shown_as(c);
-        let width: usize = c.chars().map(columns_of).sum();
-        columns += width;
-        if columns > WIDEST {
-            shown.push('…');
-            break;
+impl File<'_> {
+    /// File, line and column, and the line with carets below `span`; only the file if the place is not known.
+    fn excerpt(&self, span: SourceSpan) -> Vec<Element<'_>> {
+        let origin = Origin::path(&self.name);
+        if !span.is_known() {
+            return vec![origin.into()];
         }
-        shown.push_str(&c);
-        let mark = if (start..end).contains(&at) { "^" } else { " " };
-        carets.push_str(&mark.repeat(width));
-    }
-    if !carets.contains('^') {
-        carets.push('^');
-    }
-    (shown, carets.trim_end().into())
-}
-
-/// `text` without anything that a terminal would obey.
-fn tame(text: &str) -> String {
-    text.chars().map(shown_as).collect()
-}
-
-/// What stands for `c` on a terminal.
-fn shown_as(c: char) -> String {
-    match c {
-        '\t' => "    ".into(),
-        _ if c.is_control() || turns_or_hides(c) => format!("\\u{{{:x}}}", u32::from(c)),
-        _ => c.into(),
+        let (number, column) = (span.line as usize, span.column.max(1) as usize);
+        let line = self.lines.get(number - 1).copied().unwrap_or_default();
+        let line = harmless(line.trim_end_matches('\r'));
+        if line.is_empty() || line.len() > MAX_LINE {
+            return vec![origin.line(number).char_column(column).into()];
+        }
+        let mut indices = line.char_indices().map(|(at, _)| at);
+        let from = indices.nth(column - 1).unwrap_or(line.len());
+        let behind = span.len.max(1) as usize - 1;
+        let to = indices.nth(behind).unwrap_or(line.len());
+        let caret = AnnotationKind::Primary.span(from..to.max(from));
+        let snippet = Snippet::source(line)
+            .path(&self.name)
+            .line_start(number)
+            .annotation(caret);
+        vec![snippet.into()]
     }
 }
 
-/// Characters that change the direction of writing, join, or take no room.
-fn turns_or_hides(c: char) -> bool {
-    matches!(
-        c,
-        '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
-            | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff0}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}'
-    )
+/// `message` on one line, harmless.
+fn one_line(message: &str) -> String {
+    harmless(&message.replace(['\r', '\n', '\t'], " "))
 }
 
-/// How many columns `c` takes: none for marks that sit on the letter before, two for the wide scripts and pictures.
-fn columns_of(c: char) -> usize {
-    match u32::from(c) {
-        0x300..=0x36f | 0x1ab0..=0x1aff | 0x1dc0..=0x1dff | 0x20d0..=0x20ff | 0xfe00..=0xfe0f => 0,
-        0x1100..=0x115f | 0x2e80..=0x303e | 0x3041..=0xa4cf | 0xac00..=0xd7a3 => 2,
-        0xf900..=0xfaff | 0xfe30..=0xfe6f | 0xff01..=0xff60 | 0xffe0..=0xffe6 => 2,
-        0x1f300..=0x1f64f | 0x1f680..=0x1f6ff | 0x1f900..=0x1f9ff | 0x20000..=0x3fffd => 2,
-        _ => 1,
-    }
+/// `text` with U+FFFD in place of control characters but tabs, and of characters that change the writing direction or are
+/// invisible.
+fn harmless(text: &str) -> String {
+    let is_harmful = |c: char| {
+        (c.is_control() && c != '\t')
+            || matches!(c, '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}')
+            || matches!(c, '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff0}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}')
+    };
+    let replaced = |c| {
+        if is_harmful(c) {
+            char::REPLACEMENT_CHARACTER
+        } else {
+            c
+        }
+    };
+    text.chars().map(replaced).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn error(line: u32, column: u32, width: u32) -> Diagnostic {
-        Diagnostic::error(SourceSpan::new(line, column, width), "wrong")
+    fn error(line: u32, column: u32, len: u32) -> Diagnostic {
+        Diagnostic::error(SourceSpan::new(line, column, len), "wrong")
     }
 
     #[test]
-    fn a_caret_points_at_the_mistake() {
+    fn carets_are_below_the_mistake() {
         let found = error(2, 3, 4)
             .help("do it right")
             .related(SourceSpan::new(1, 1, 1), "the first one is here");
+        let shown = render_diagnostics("a.ag", "x\n\tabüüxy\r\n", &[found]);
         assert_eq!(
-            render_diagnostics("a.ag", "x\n\tabüüxy\r\n", &[found]),
-            "a.ag:2:3: error: wrong
- 2 |     abüüxy
-   |      ^^^^
-  help: do it right
-a.ag:1:1: note: the first one is here
- 1 | x
-   | ^
+            shown,
+            "error: wrong
+ --> a.ag:2:3
+  |
+2 |     abüüxy
+  |      ^^^^
+  |
+  = help: do it right
+note: the first one is here
+ --> a.ag:1:1
+  |
+1 | x
+  | ^
 "
         );
     }
 
     #[test]
-    fn nothing_in_the_text_reaches_the_terminal_raw() {
+    fn control_characters_do_not_reach_the_terminal() {
         let text = "\u{1b}[31m\u{202e}\0日x";
         let mut found = error(1, 9, 1);
-        found.message = "a \u{1b} in a name".into();
-        let shown = render_diagnostics("\u{7}", text, &[found]);
+        found.message = "a \u{1b} in a\nname".into();
+        found.help = "\u{7}".into();
+        let shown = render_diagnostics("\u{7}\u{1b}", text, &[found]);
         assert!(!shown.chars().any(|c| c.is_control() && c != '\n'));
         assert!(!shown.contains('\u{202e}'));
-        let mut lines = shown.lines().skip(1);
+        let mut lines = shown.lines().skip(3);
         let (line, carets) = (lines.next().unwrap(), lines.next().unwrap());
         // 日 takes two columns and one char.
-        assert_eq!(
-            line.find('x').unwrap() - "日".len() + 2,
-            carets.find('^').unwrap()
-        );
+        let columns = line.chars().take_while(|c| *c != 'x').count() + 1;
+        assert_eq!(Some(columns), carets.find('^'), "{shown}");
     }
 
     #[test]
     fn a_long_line_is_cut_around_the_mistake() {
         let text = "é".repeat(5000);
-        let shown = render_diagnostics(
-            "a",
-            &text,
-            &[error(1, 2500, 2), error(1, 5001, 1), error(9, 9, 9)],
-        );
-        assert!(shown.lines().all(|line| line.chars().count() < 120));
+        let all = [error(1, 2500, 2), error(1, 5001, 1), error(9, 9, 9)];
+        let shown = render_diagnostics("a", &text, &all);
+        assert!(shown.lines().all(|line| line.chars().count() < 160));
         assert_eq!(shown.matches("^^").count(), 1);
+        assert!(shown.contains("a:1:2500\n") && shown.contains("a:9:9\n"));
+        let shown = render_diagnostics("a", &text.repeat(10), &all[..1]);
+        assert_eq!(shown, "error: wrong\n--> a:1:2500\n");
     }
 
     #[test]
-    fn what_is_not_shown_is_counted() {
+    fn diagnostics_beyond_the_limit_are_counted() {
         let mut all = vec![error(1, 1, 1); 150];
         all.push(Diagnostic::warning(SourceSpan::NONE, "odd"));
         let shown = render_diagnostics("a", "x", &all);
         assert!(shown.ends_with("a: and 50 more errors, 1 more warnings\n"));
         assert_eq!(shown.matches("error: wrong").count(), MAX_SHOWN);
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn any_text_and_place_can_be_rendered(
+            line in ".*",
+            column in 0u32..90,
+            len in 0u32..90,
+        ) {
+            let shown = render_diagnostics("a", &line, &[error(1, column, len)]);
+            proptest::prop_assert!(!shown.chars().any(|c| c.is_control() && c != '\n'));
+        }
     }
 }
