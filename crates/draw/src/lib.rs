@@ -14,7 +14,7 @@
 //! ```
 //!
 //! ```
-//! use draw::plot::{Axis, LinePlot, Series, lines};
+//! use divisi_draw::plot::{Axis, LinePlot, Series, lines};
 //!
 //! let series = Series { name: "etf".into(), points: vec![(16.0, 1.2.into()), (64.0, 1.9.into())] };
 //! let y = Axis { label: "speed-up".into(), ..Axis::default() };

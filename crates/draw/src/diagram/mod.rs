@@ -15,7 +15,7 @@ mod tests;
 use crate::class::NodeClass;
 use crate::layout::{BoxSize, LayoutEdge, lay_out};
 use crate::picture::color;
-use crate::picture::{Anchor, Picture, Stroke, Style, regular};
+use crate::picture::{Picture, Stroke, Style, regular};
 use graph::{Catalogue, Edge, Graph, Node, NodeId};
 use node::NodeBox;
 use std::collections::HashMap;
@@ -155,7 +155,7 @@ fn legend(picture: &mut Picture, boxes: &[NodeBox], has_feedback: bool, y: f64) 
     let mut x = 24.0;
     let entry = |picture: &mut Picture, x: &mut f64, label: &str| {
         let at = (*x + 20.0, y + 1.5);
-        picture.text(at, label, font, color::TEXT_MUTED, Anchor::Start);
+        picture.text(at, label, font.color(color::TEXT_MUTED));
         *x += 20.0 + font.width(label) + 18.0;
     };
     for class in NodeClass::ALL {

@@ -3,7 +3,7 @@
 use crate::class::NodeClass;
 use crate::layout::BoxSize;
 use crate::picture::color;
-use crate::picture::{Anchor, Picture, Point, Stroke, Style, bold, regular};
+use crate::picture::{Picture, Point, Stroke, Style, bold, regular};
 use graph::{Catalogue, Kind, Node, NodeId, ParamValue, Port, Role};
 
 /// Widest name, and widest line below it.
@@ -106,14 +106,8 @@ impl<'a> NodeBox<'a> {
         let middle = (x + (size.width + labels) / 2.0, y + size.height / 2.0);
         let at = |below: f64| (middle.0, middle.1 + below);
         let (bold, regular) = (bold(13.0), regular(11.0));
-        picture.text(at(-2.5), &self.name, bold, name_color, Anchor::Middle);
-        picture.text(
-            at(12.0),
-            &self.detail,
-            regular,
-            detail_color,
-            Anchor::Middle,
-        );
+        picture.text(at(-2.5), &self.name, bold.color(name_color).middle());
+        picture.text(at(12.0), &self.detail, regular.color(detail_color).middle());
         let right = x + size.width;
         self.ports(
             picture,
@@ -143,7 +137,7 @@ impl<'a> NodeBox<'a> {
         for (input, label) in &self.labels {
             if let Some(offset) = size.inputs.get(usize::from(*input)) {
                 let at = (x + self.lead - 7.0, y + offset - 3.5);
-                picture.text(at, label, regular(9.0), color::TEXT_MUTED, Anchor::End);
+                picture.text(at, label, regular(9.0).color(color::TEXT_MUTED).end());
             }
         }
     }
@@ -160,23 +154,18 @@ impl<'a> NodeBox<'a> {
         let radius = if ports.len() > 16 { 1.5 } else { 3.0 };
         let border = Stroke::solid(self.class.colors().border, 1.25);
         let style = Style::both(color::BACKGROUND, border);
-        let (inward, anchor) = if is_right {
-            (-6.0, Anchor::End)
+        let name = regular(9.0).color(color::TEXT_MUTED);
+        let (inward, name) = if is_right {
+            (-6.0, name.end())
         } else {
-            (6.0, Anchor::Start)
+            (6.0, name)
         };
         let is_named = label_width(ports) > 0.0;
         for (port, offset) in ports.iter().zip(offsets) {
             picture.circle((x, y + offset), radius, style);
             if is_named {
                 let at = (x + inward, y + offset + 3.0);
-                picture.text(
-                    at,
-                    &port_name(port),
-                    regular(9.0),
-                    color::TEXT_MUTED,
-                    anchor,
-                );
+                picture.text(at, &port_name(port), name);
             }
         }
     }

@@ -150,7 +150,7 @@ impl PageContent {
         if text.content.is_empty() {
             return;
         }
-        let face = text.font.face;
+        let face = text.style.font.face;
         let run = self.glyph_run(face, &text.content);
         if !run.is_complete {
             // Characters that the font lacks are still copied and searched as what they are.
@@ -164,11 +164,11 @@ impl PageContent {
         } else {
             [1.0, 0.0, 0.0, -1.0]
         };
-        let [r, g, b] = rgb(text.color);
+        let [r, g, b] = rgb(text.style.color);
         self.content
             .begin_text()
             .set_fill_rgb(r, g, b)
-            .set_font(name(face), round(text.font.size))
+            .set_font(name(face), round(text.style.font.size))
             .set_text_matrix([turn[0], turn[1], turn[2], turn[3], round(x), round(y)]);
         let mut positioned = self.content.show_positioned();
         let mut items = positioned.items();
@@ -306,7 +306,7 @@ fn thousandths(ems: f64) -> f32 {
 mod tests {
     use super::*;
     use crate::picture::color::{ALERT, TEXT};
-    use crate::picture::{Anchor, bold, regular};
+    use crate::picture::{bold, regular};
     use std::io::Read;
 
     fn sample() -> Picture {
@@ -316,8 +316,8 @@ mod tests {
         let dashed = Stroke::dashed(ALERT, 1.0, (3.0, 2.0));
         picture.line((0.0, 0.0), (100.0, 50.0), dashed);
         let (at, font) = ((20.0, 50.0), regular(12.0));
-        picture.text(at, "osc (µ) 漢", font, TEXT, Anchor::Middle);
-        picture.vertical_text((20.0, 50.0), "Bold", bold(12.0), TEXT);
+        picture.text(at, "osc (µ) 漢", font.color(TEXT).middle());
+        picture.vertical_text((20.0, 50.0), "Bold", bold(12.0).color(TEXT));
         picture
     }
 

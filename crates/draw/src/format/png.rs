@@ -121,7 +121,7 @@ impl Canvas {
 
     /// All glyphs of a text as one path.
     fn text(&mut self, text: &Text) {
-        let (face, size, scale) = (text.font.face, text.font.size, self.scale);
+        let (face, size, scale) = (text.style.font.face, text.style.font.size, self.scale);
         let (x, y) = text.start();
         let mut advanced = 0.0;
         let mut builder = PathBuilder::new();
@@ -142,7 +142,7 @@ impl Canvas {
             advanced += advance;
         }
         if let Some(path) = builder.finish() {
-            self.fill(&path, text.color);
+            self.fill(&path, text.style.color);
         }
     }
 
@@ -240,7 +240,7 @@ fn encode(pixmap: &Pixmap, scale: f64) -> Result<Vec<u8>, png::EncodingError> {
 mod tests {
     use super::*;
     use crate::picture::color::{ALERT, TEXT};
-    use crate::picture::{Anchor, regular};
+    use crate::picture::regular;
 
     /// Width, height, and the colour of each pixel.
     fn decode(file: &[u8]) -> (usize, usize, Vec<u32>) {
@@ -275,7 +275,7 @@ mod tests {
     fn text_is_as_wide_as_it_was_measured() {
         let mut picture = Picture::new(300.0, 40.0, "");
         let (font, text) = (regular(20.0), "HHHHHHHHH|");
-        picture.text((10.0, 30.0), text, font, TEXT, Anchor::Start);
+        picture.text((10.0, 30.0), text, font.color(TEXT));
         let (w, _, pixels) = decode(&picture.png(1.0).unwrap());
         let is_inked = |x: &usize| (0..40).any(|y| pixels[y * w + x] != BACKGROUND.light);
         let (first, last) = (
@@ -296,7 +296,7 @@ mod tests {
         );
         picture.rect((f64::NAN, 1e300), (1e300, f64::NAN), 3.0, Style::fill(TEXT));
         picture.rect((-5.0, -5.0), (8.0, 8.0), 0.0, Style::fill(ALERT));
-        picture.text((1e300, 5.0), "far", regular(1e4), TEXT, Anchor::End);
+        picture.text((1e300, 5.0), "far", regular(1e4).color(TEXT).end());
         let (_, _, pixels) = decode(&picture.png(1.0).unwrap());
         assert_eq!((pixels[0], pixels[2 * 20 + 1]), (ALERT.light, ALERT.light));
         assert_eq!(pixels[19], BACKGROUND.light);

@@ -127,12 +127,12 @@ impl Svg {
 
     fn text(&mut self, text: &Text) {
         let (x, y) = (length(text.at.0), length(text.at.1));
-        let mut style = self.color("fill", Some(text.color));
-        let _ = write!(style, " font-size=\"{}\"", length(text.font.size));
-        if text.font.face == Face::Bold {
+        let mut style = self.color("fill", Some(text.style.color));
+        let _ = write!(style, " font-size=\"{}\"", length(text.style.font.size));
+        if text.style.font.face == Face::Bold {
             style += " font-weight=\"700\"";
         }
-        match text.anchor {
+        match text.style.anchor {
             Anchor::Start => {}
             Anchor::Middle => style += " text-anchor=\"middle\"",
             Anchor::End => style += " text-anchor=\"end\"",
@@ -160,7 +160,7 @@ impl Svg {
                     used.extend(line.map(|color| (("s", color.name), color)));
                 }
                 Item::Text(text) => {
-                    used.insert(("f", text.color.name), text.color);
+                    used.insert(("f", text.style.color.name), text.style.color);
                 }
                 Item::GroupStart(_) | Item::GroupEnd => {}
             }

@@ -4,15 +4,12 @@ use super::chart::MarkerKind;
 use super::markers::{MAX_ARROWS, MAX_MARKERS, symbol};
 use super::sheet::{Seen, Sheet, TOP, is_near, last_ns};
 use crate::picture::color;
-use crate::picture::{Anchor, Picture, Stroke, Style, bold, regular};
+use crate::picture::{Picture, Stroke, Style, regular};
 use crate::ticks;
 
 impl Sheet<'_> {
     /// Title, note, and how much is not drawn.
     pub(super) fn head(&self, picture: &mut Picture) {
-        let room = self.width - 48.0;
-        let title = bold(15.0).fit(&self.chart.title, room);
-        picture.text((24.0, 28.0), &title, bold(15.0), color::TEXT, Anchor::Start);
         let mut notes: Vec<String> = vec![self.chart.note.clone()];
         if let Some(deadline) = self.chart.deadline_ns
             && !is_near(deadline, last_ns(self.chart))
@@ -32,14 +29,7 @@ impl Sheet<'_> {
             notes.push(format!("{hidden} more marks are not drawn"));
         }
         notes.retain(|note| !note.is_empty());
-        let note = regular(11.5).fit(&notes.join(" · "), room);
-        picture.text(
-            (24.0, 46.0),
-            &note,
-            regular(11.5),
-            color::TEXT_MUTED,
-            Anchor::Start,
-        );
+        picture.head(&self.chart.title, &notes.join(" · "), self.width - 48.0);
     }
 
     /// Vertical lines at round times, and the times below them.
@@ -54,15 +44,13 @@ impl Sheet<'_> {
             picture.text(
                 (x, bottom + 15.0),
                 &label,
-                regular(11.0),
-                color::TEXT_MUTED,
-                Anchor::Middle,
+                regular(11.0).color(color::TEXT_MUTED).middle(),
             );
         }
         let ends = ((self.left, bottom), (self.right, bottom));
         picture.line(ends.0, ends.1, Stroke::solid(color::AXIS, 1.0));
         let unit = (self.right + 12.0, bottom + 15.0);
-        picture.text(unit, "µs", regular(11.0), color::TEXT_MUTED, Anchor::Start);
+        picture.text(unit, "µs", regular(11.0).color(color::TEXT_MUTED));
     }
 
     pub(super) fn deadline(&self, picture: &mut Picture) {
@@ -81,9 +69,7 @@ impl Sheet<'_> {
         picture.text(
             (x, TOP - 12.0),
             &label,
-            regular(11.0),
-            color::ALERT,
-            Anchor::Middle,
+            regular(11.0).color(color::ALERT).middle(),
         );
     }
 
@@ -92,13 +78,7 @@ impl Sheet<'_> {
         let mut x = self.left;
         let mut entry = |label: &str, draw: &dyn Fn(&mut Picture, f64)| {
             draw(picture, x);
-            picture.text(
-                (x + 20.0, y),
-                label,
-                regular(11.0),
-                color::TEXT_MUTED,
-                Anchor::Start,
-            );
+            picture.text((x + 20.0, y), label, regular(11.0).color(color::TEXT_MUTED));
             x += 20.0 + regular(11.0).width(label) + 20.0;
         };
         let sample = |border: Stroke| {

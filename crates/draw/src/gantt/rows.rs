@@ -3,7 +3,7 @@
 use super::chart::{GanttBar, GanttRow};
 use super::sheet::{Seen, Sheet, last_ns, name};
 use crate::picture::color;
-use crate::picture::{Anchor, Picture, Point, Stroke, Style, regular};
+use crate::picture::{Picture, Point, Stroke, Style, regular};
 use crate::ticks;
 
 /// Bars narrower than this are merged with their neighbours.
@@ -18,7 +18,7 @@ impl Sheet<'_> {
         let font = regular(if height > 20.0 { 12.0 } else { 9.0 });
         let middle = y + height / 2.0 + font.size * 0.35;
         let at = (self.left - 12.0, middle);
-        picture.text(at, &name(row), font, color::TEXT, Anchor::End);
+        picture.text(at, &name(row), font.color(color::TEXT).end());
         let mut bars: Vec<&GanttBar> = row.bars.iter().collect();
         bars.sort_by_key(|bar| (bar.start_ns, bar.end_ns));
         let busy = busy_ns(&bars) / last_ns(self.chart) * 100.0;
@@ -27,9 +27,7 @@ impl Sheet<'_> {
         picture.text(
             at,
             &label,
-            regular(font.size.min(11.0)),
-            color::TEXT_MUTED,
-            Anchor::Start,
+            regular(font.size.min(11.0)).color(color::TEXT_MUTED),
         );
         let mut rest = bars.as_slice();
         while let Some(first) = rest.first() {
@@ -122,14 +120,12 @@ impl Sheet<'_> {
         } else {
             middle + font.size * 0.35
         };
-        picture.text((x, base), &label, font, color::TEXT, Anchor::Middle);
+        picture.text((x, base), &label, font.color(color::TEXT).middle());
         if has_time {
             picture.text(
                 (x, middle + 11.0),
                 &time,
-                regular(9.0),
-                color::TEXT_MUTED,
-                Anchor::Middle,
+                regular(9.0).color(color::TEXT_MUTED).middle(),
             );
         }
     }

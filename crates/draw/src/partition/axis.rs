@@ -3,7 +3,7 @@
 use super::chart::{PartitionChart, PartitionRow};
 use super::sheet::{FIELD, LEFT, ROW, TOP};
 use crate::picture::color;
-use crate::picture::{Anchor, Picture, Stroke, regular};
+use crate::picture::{Picture, Stroke, regular};
 use crate::ticks;
 
 /// Longest impulse response, in blocks, that is shown on a linear axis.
@@ -66,7 +66,7 @@ impl Axis {
             picture.line((x, TOP - 4.0), (x, bottom), Stroke::solid(color::GRID, 1.0));
             let label = ticks::number(value, step);
             let at = (x, bottom + 14.0);
-            picture.text(at, &label, regular(11.0), color::TEXT_MUTED, Anchor::Middle);
+            picture.text(at, &label, regular(11.0).color(color::TEXT_MUTED).middle());
         }
         let x = self.x(self.length);
         let stroke = Stroke::dashed(color::ALERT, 1.2, (5.0, 3.0));
@@ -74,6 +74,6 @@ impl Axis {
         let scale = if self.is_log { ", logarithmic" } else { "" };
         let title = format!("frames of the impulse response{scale}");
         let at = (LEFT + FIELD, bottom + 28.0);
-        picture.text(at, &title, regular(11.0), color::TEXT_MUTED, Anchor::End);
+        picture.text(at, &title, regular(11.0).color(color::TEXT_MUTED).end());
     }
 }

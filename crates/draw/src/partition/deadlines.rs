@@ -3,7 +3,7 @@
 use super::chart::{PartitionChart, PartitionLevel, PartitionRow};
 use super::sheet::{FIELD, LEFT, LINE, MAX_LEVELS, MIN_WIDTH, level_colors};
 use crate::picture::color::{self, BoxColors};
-use crate::picture::{Anchor, Picture, Stroke, Style, bold, regular};
+use crate::picture::{Picture, Stroke, Style, bold, regular};
 use crate::ticks;
 
 /// Draws, from `y` on, a line for each level: at each vertical stroke the work of one period arrives, and the work of the
@@ -12,7 +12,7 @@ pub(super) fn deadlines(picture: &mut Picture, chart: &PartitionChart, row: &Par
     let levels = &row.levels[..row.levels.len().min(MAX_LEVELS)];
     let title = format!("{}: arrivals and deadlines", row.name);
     let title = bold(13.0).fit(&title, FIELD);
-    picture.text((LEFT, y), &title, bold(13.0), color::TEXT, Anchor::Start);
+    picture.text((LEFT, y), &title, bold(13.0).color(color::TEXT));
     let largest = levels
         .iter()
         .map(|level| level.size)
@@ -33,9 +33,7 @@ pub(super) fn deadlines(picture: &mut Picture, chart: &PartitionChart, row: &Par
         picture.text(
             at,
             &ticks::number(value, step),
-            regular(11.0),
-            color::TEXT_MUTED,
-            Anchor::Middle,
+            regular(11.0).color(color::TEXT_MUTED).middle(),
         );
     }
     let unit = match chart.rate_hz {
@@ -43,7 +41,7 @@ pub(super) fn deadlines(picture: &mut Picture, chart: &PartitionChart, row: &Par
         hz => format!("frames; {} in all", span(window, hz)),
     };
     let at = (LEFT + FIELD, bottom + 28.0);
-    picture.text(at, &unit, regular(11.0), color::TEXT_MUTED, Anchor::End);
+    picture.text(at, &unit, regular(11.0).color(color::TEXT_MUTED).end());
 }
 
 /// The line of one level over `window` frames.
@@ -74,9 +72,7 @@ fn line(
     picture.text(
         (LEFT, y + 9.0),
         &label,
-        regular(10.5),
-        color::TEXT_MUTED,
-        Anchor::Start,
+        regular(10.5).color(color::TEXT_MUTED),
     );
     picture.begin_group(level.tooltip());
     picture.rect(

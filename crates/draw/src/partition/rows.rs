@@ -4,7 +4,7 @@ use super::axis::Axis;
 use super::chart::{PartitionLevel, PartitionRow};
 use super::sheet::{FIELD, LEFT, MAX_LEVELS, MIN_WIDTH, level_colors};
 use crate::picture::color::{self, BoxColors};
-use crate::picture::{Anchor, Picture, Stroke, Style, bold, regular};
+use crate::picture::{Picture, Stroke, Style, bold, regular};
 
 /// A row with its upper edge at `y`: a box for each part. Its name is bold if its deadlines are drawn.
 pub(super) fn row(
@@ -20,15 +20,13 @@ pub(super) fn row(
         regular(12.0)
     };
     let name = font.fit(&row.name, FIELD / 3.0);
-    picture.text((LEFT, y + 10.0), &name, font, color::TEXT, Anchor::Start);
+    picture.text((LEFT, y + 10.0), &name, font.color(color::TEXT));
     let from = LEFT + font.width(&name) + 14.0;
     let note = regular(11.0).fit(&row.note, LEFT + FIELD - from);
     picture.text(
         (from, y + 10.0),
         &note,
-        regular(11.0),
-        color::TEXT_MUTED,
-        Anchor::Start,
+        regular(11.0).color(color::TEXT_MUTED),
     );
     for (i, part) in row.levels.iter().take(MAX_LEVELS).enumerate() {
         level(picture, axis, y + 16.0, *part, level_colors(i));
@@ -68,9 +66,7 @@ fn level(picture: &mut Picture, axis: &Axis, y: f64, level: PartitionLevel, colo
         picture.text(
             (middle, baseline),
             &label,
-            regular(10.5),
-            color::TEXT,
-            Anchor::Middle,
+            regular(10.5).color(color::TEXT).middle(),
         );
     }
     picture.end_group();

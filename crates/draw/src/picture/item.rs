@@ -64,15 +64,21 @@ pub(crate) enum Anchor {
     End,
 }
 
+/// Font, colour and anchor of a text.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct TextStyle {
+    pub(crate) font: Font,
+    pub(crate) color: Color,
+    pub(crate) anchor: Anchor,
+}
+
 /// One line of text.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Text {
     /// The anchor on the baseline.
     pub(crate) at: Point,
     pub(crate) content: String,
-    pub(crate) font: Font,
-    pub(crate) color: Color,
-    pub(crate) anchor: Anchor,
+    pub(crate) style: TextStyle,
     /// Turned by 90° counterclockwise: it reads from bottom to top.
     pub(crate) is_vertical: bool,
 }
@@ -97,6 +103,16 @@ pub(crate) const fn bold(size: f64) -> Font {
 }
 
 impl Font {
+    /// A style with this font, anchored at the start.
+    pub(crate) const fn color(self, color: Color) -> TextStyle {
+        let (font, anchor) = (self, Anchor::Start);
+        TextStyle {
+            font,
+            color,
+            anchor,
+        }
+    }
+
     /// Width of `text`.
     pub(crate) fn width(self, text: &str) -> f64 {
         font::width(self.face, text) * self.size
@@ -108,14 +124,26 @@ impl Font {
     }
 }
 
+impl TextStyle {
+    pub(crate) const fn middle(self) -> Self {
+        let anchor = Anchor::Middle;
+        Self { anchor, ..self }
+    }
+
+    pub(crate) const fn end(self) -> Self {
+        let anchor = Anchor::End;
+        Self { anchor, ..self }
+    }
+}
+
 impl Text {
     pub(crate) fn width(&self) -> f64 {
-        self.font.width(&self.content)
+        self.style.font.width(&self.content)
     }
 
     /// Where the first glyph starts.
     pub(crate) fn start(&self) -> Point {
-        let back = match self.anchor {
+        let back = match self.style.anchor {
             Anchor::Start => 0.0,
             Anchor::Middle => self.width() / 2.0,
             Anchor::End => self.width(),

@@ -10,9 +10,9 @@ pub(crate) mod font;
 pub(crate) mod item;
 
 use item::Text;
-pub(crate) use item::{Anchor, Font, Geometry, Item, Point, Segment, Stroke, Style, bold, regular};
-
-use color::Color;
+pub(crate) use item::{
+    Anchor, Geometry, Item, Point, Segment, Stroke, Style, TextStyle, bold, regular,
+};
 
 /// Coordinates are clamped to this many pixels from the origin, so that every format can hold them.
 const MAX_COORDINATE: f64 = 4.0e6;
@@ -51,30 +51,30 @@ impl Picture {
     }
 
     /// Adds one line of text with its anchor at `at`.
-    pub(crate) fn text(
-        &mut self,
-        at: Point,
-        content: &str,
-        font: Font,
-        color: Color,
-        anchor: Anchor,
-    ) {
+    pub(crate) fn text(&mut self, at: Point, content: &str, style: TextStyle) {
         self.items.push(Item::Text(Text {
             at: clamp_point(at),
             content: font::printable(content),
-            font,
-            color,
-            anchor,
+            style,
             is_vertical: false,
         }));
     }
 
     /// Adds a line of text that reads from bottom to top, with its middle at `at`.
-    pub(crate) fn vertical_text(&mut self, at: Point, content: &str, font: Font, color: Color) {
-        self.text(at, content, font, color, Anchor::Middle);
+    pub(crate) fn vertical_text(&mut self, at: Point, content: &str, style: TextStyle) {
+        self.text(at, content, style.middle());
         if let Some(Item::Text(text)) = self.items.last_mut() {
             text.is_vertical = true;
         }
+    }
+
+    /// Adds the title of a chart and the note below it, shortened to `room`.
+    pub(crate) fn head(&mut self, title: &str, note: &str, room: f64) {
+        let (bold, regular) = (bold(15.0), regular(11.5));
+        let title = bold.fit(title, room);
+        self.text((24.0, 28.0), &title, bold.color(color::TEXT));
+        let note = regular.fit(note, room);
+        self.text((24.0, 46.0), &note, regular.color(color::TEXT_MUTED));
     }
 
     /// Adds a rectangle with its upper left corner at `at`.

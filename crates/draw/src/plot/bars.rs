@@ -5,7 +5,7 @@ use super::frame::{Field, Frame, omissions};
 use super::range::Range;
 use super::series;
 use crate::picture::color;
-use crate::picture::{Anchor, Picture, regular};
+use crate::picture::{Picture, regular};
 use crate::ticks;
 
 /// Groups beyond this number are not drawn.
@@ -120,7 +120,7 @@ fn bar(picture: &mut Picture, field: &Field, (x, width): (f64, f64), point: Data
     if point.max.is_none() && regular(9.5).width(&label) < width + 4.0 {
         let below = if point.value < 0.0 { 11.0 } else { -4.0 };
         let at = (middle, y + below);
-        picture.text(at, &label, regular(9.5), color::TEXT, Anchor::Middle);
+        picture.text(at, &label, regular(9.5).color(color::TEXT).middle());
     }
 }
 
@@ -149,11 +149,11 @@ impl GroupNames {
         if !self.is_vertical {
             let name = font.fit(name, pitch - 6.0);
             let at = (x, field.bottom + 17.0);
-            picture.text(at, &name, font, color::TEXT, Anchor::Middle);
+            picture.text(at, &name, font.color(color::TEXT).middle());
         } else if pitch >= 8.0 {
             let name = font.fit(name, MAX_VERTICAL);
             let at = (x + 4.0, field.bottom + 7.0 + font.width(&name) / 2.0);
-            picture.vertical_text(at, &name, font, color::TEXT_MUTED);
+            picture.vertical_text(at, &name, font.color(color::TEXT_MUTED));
         }
     }
 }

@@ -3,7 +3,7 @@
 use super::data::Axis;
 use super::range::Range;
 use crate::picture::color;
-use crate::picture::{Anchor, Picture, Point, Stroke, bold, regular};
+use crate::picture::{Picture, Point, Stroke, regular};
 
 const WIDTH: f64 = 760.0;
 /// Height of the field.
@@ -62,7 +62,7 @@ impl Frame<'_> {
         let legend = self.legend_places(&field, legend_top);
         let rows_end = legend.last().map_or(legend_top, |at| at.1 + LEGEND_ROW);
         let mut picture = Picture::new(WIDTH, rows_end, self.title);
-        self.head(&mut picture);
+        picture.head(self.title, &self.note, WIDTH - 48.0);
         field.y_axis(&mut picture, self.y, &y_ticks);
         if let Some(axis) = self.x {
             field.x_axis(&mut picture, axis);
@@ -70,18 +70,9 @@ impl Frame<'_> {
         for (name, (x, y)) in self.names.iter().zip(&legend) {
             let name = regular(11.5).fit(name, MAX_NAME);
             let at = (x + 30.0, *y);
-            picture.text(at, &name, regular(11.5), color::TEXT, Anchor::Start);
+            picture.text(at, &name, regular(11.5).color(color::TEXT));
         }
         (field, picture, legend)
-    }
-
-    fn head(&self, picture: &mut Picture) {
-        let room = WIDTH - 48.0;
-        let title = bold(15.0).fit(self.title, room);
-        picture.text((24.0, 28.0), &title, bold(15.0), color::TEXT, Anchor::Start);
-        let (font, at) = (regular(11.5), (24.0, 46.0));
-        let note = font.fit(&self.note, room);
-        picture.text(at, &note, font, color::TEXT_MUTED, Anchor::Start);
     }
 
     /// Where the names of the legend go, in rows as wide as the field.
@@ -135,7 +126,7 @@ impl Field {
             picture.line((self.left, y), (self.right, y), grid);
             let label = font.fit(label, MAX_TICK);
             let at = (self.left - 7.0, y + 4.0);
-            picture.text(at, &label, font, color::TEXT_MUTED, Anchor::End);
+            picture.text(at, &label, font.color(color::TEXT_MUTED).end());
         }
         picture.line((self.left, self.top), (self.left, self.bottom), line);
         picture.line((self.left, self.bottom), (self.right, self.bottom), line);
@@ -144,7 +135,7 @@ impl Field {
         }
         let title = regular(12.0).fit(&axis.title(), HEIGHT);
         let at = (22.0, (self.top + self.bottom) / 2.0);
-        picture.vertical_text(at, &title, regular(12.0), color::TEXT);
+        picture.vertical_text(at, &title, regular(12.0).color(color::TEXT));
     }
 
     /// The horizontal axis; a label that would overlap the one before is left out.
@@ -161,13 +152,13 @@ impl Field {
             let half = font.width(&label) / 2.0;
             if x - half > end {
                 let at = (x, self.bottom + 18.0);
-                picture.text(at, &label, font, color::TEXT_MUTED, Anchor::Middle);
+                picture.text(at, &label, font.color(color::TEXT_MUTED).middle());
                 end = x + half + 4.0;
             }
         }
         let title = regular(12.0).fit(&axis.title(), self.right - self.left);
         let at = ((self.left + self.right) / 2.0, self.bottom + 36.0);
-        picture.text(at, &title, regular(12.0), color::TEXT, Anchor::Middle);
+        picture.text(at, &title, regular(12.0).color(color::TEXT).middle());
     }
 }
 
