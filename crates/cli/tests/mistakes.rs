@@ -52,10 +52,7 @@ const WRONG: &[(&str, &str)] = &[
     ("check empty.ag", "empty"),
     ("check torn.ag", "torn.ag:2:"),
     ("check latin1.ag", "not UTF-8"),
-    (
-        "play undeclared.ag --driver clock",
-        "--> undeclared.ag:3:8",
-    ),
+    ("play undeclared.ag --driver clock", "--> undeclared.ag:3:8"),
     ("render port.ag -o out.wav", "--> port.ag:3:8"),
     ("check huge-port.ag", "error"),
     ("check twice.ag", "--> twice.ag:4:1"),
