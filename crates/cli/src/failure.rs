@@ -1,10 +1,10 @@
-//! Why a command did not do what it was asked, and the exit code that says so.
+//! Failure of a command: message and exit code.
 
 use crate::output::messages;
 use std::error::Error;
 use std::process::ExitCode;
 
-/// Why a command failed.
+/// A message for the user, and the exit code: 1 (it failed) or 2 (the input or the call is wrong).
 #[derive(Debug)]
 pub(crate) struct Failure {
     code: u8,
@@ -12,7 +12,7 @@ pub(crate) struct Failure {
 }
 
 impl Failure {
-    /// The call or the input is wrong.
+    /// The call or the input is wrong (exit code 2).
     pub(crate) fn bad_input(message: impl Into<String>) -> Self {
         Self {
             code: 2,
@@ -20,7 +20,7 @@ impl Failure {
         }
     }
 
-    /// It was right, and could not be done.
+    /// The command could not be completed (exit code 1).
     pub(crate) fn failed(message: impl Into<String>) -> Self {
         Self {
             code: 1,
@@ -28,7 +28,7 @@ impl Failure {
         }
     }
 
-    /// The input is wrong, and all of that has been said.
+    /// The input is wrong, and its diagnostics were printed already (exit code 2).
     pub(crate) fn bad_input_reported() -> Self {
         Self {
             code: 2,
@@ -36,7 +36,7 @@ impl Failure {
         }
     }
 
-    /// The same, and what became of the work.
+    /// Appends a note on what became of the work.
     pub(crate) fn with_note(mut self, more: &str) -> Self {
         if let Some(message) = &mut self.message {
             message.push_str("; ");
@@ -45,7 +45,7 @@ impl Failure {
         self
     }
 
-    /// Says it, and ends the program.
+    /// Prints the message and returns the exit code.
     pub(crate) fn report(self) -> ExitCode {
         if let Some(message) = self.message {
             messages::print_note(&format!("divisi: {message}"));
@@ -54,7 +54,7 @@ impl Failure {
     }
 }
 
-/// An error with what caused it, in one line.
+/// An error and its chain of causes, in one line.
 pub(crate) fn error_chain(error: &(dyn Error + 'static)) -> String {
     let causes = std::iter::successors(Some(error), |error| (*error).source());
     let words: Vec<String> = causes.map(ToString::to_string).collect();

@@ -1,4 +1,4 @@
-//! Ctrl-C: the first asks for a clean end, the second ends at once.
+//! Ctrl-C: the first one requests a clean end, the second ends the program at once.
 
 use crate::failure::{Failure, error_chain};
 use signal_hook::consts::{SIGINT, SIGTERM};
@@ -6,12 +6,12 @@ use signal_hook::flag;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Whether the user has asked for the end.
+/// Returns true if the user requested the end.
 #[derive(Clone)]
 pub(crate) struct Interrupt(Arc<AtomicBool>);
 
 impl Interrupt {
-    /// Listens from now on.
+    /// Installs the handler.
     pub(crate) fn listen() -> Result<Self, Failure> {
         let asked = Arc::new(AtomicBool::new(false));
         for signal in [SIGINT, SIGTERM] {
@@ -22,12 +22,12 @@ impl Interrupt {
         Ok(Self(asked))
     }
 
-    /// What is set then.
+    /// The flag that an interrupt sets.
     pub(crate) fn flag(&self) -> Arc<AtomicBool> {
         self.0.clone()
     }
 
-    /// Whether the end was asked for.
+    /// Returns true if the end was requested.
     pub(crate) fn is_requested(&self) -> bool {
         // Relaxed: nothing travels with it.
         self.0.load(Ordering::Relaxed)

@@ -1,4 +1,4 @@
-//! The program `divisi`: the library's rooms, as commands.
+//! The program `divisi`: the library as commands.
 //!
 //! Takes a call on the command line, gives sound, files and reports. Exit code 0, 1 (it failed), 2 (the input or the call
 //! is wrong). May: open files, wait, print. May not: use `unsafe`, show a panic, know what the library does not offer.

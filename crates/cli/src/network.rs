@@ -1,5 +1,5 @@
-//! A session's process network: what `check` says of it, how `render_network` runs it over a file, and
-//! how `draw` draws it.
+//! A session's process network: `check` verifies it, `render` runs it over a file, and
+//! `draw` draws it.
 
 mod check;
 mod job;
@@ -15,7 +15,7 @@ use divisi::network::session::{NetworkReading, NetworkSpec};
 use job::NetworkJob;
 use std::path::Path;
 
-/// The session's network; none where it has none, an error where it cannot run.
+/// The session's network: `None` if it has none, an error if it cannot run.
 pub(crate) fn read_valid(loaded: &LoadedSession) -> Result<Option<NetworkSpec>, Failure> {
     let Some(NetworkReading {
         network: patch,
@@ -34,7 +34,7 @@ pub(crate) fn read_valid(loaded: &LoadedSession) -> Result<Option<NetworkSpec>, 
     }
 }
 
-/// Runs the session's network over the input into `output`; whether there was one.
+/// Runs the session's network over the input into `output`. Returns false if the session has no network.
 pub(crate) fn render_network(
     loaded: &LoadedSession,
     how: &PlayOptions,

@@ -1,4 +1,4 @@
-//! `--watch`: how it goes, while it plays. On a terminal a view that changes, elsewhere a line a second.
+//! `--watch`: a live view on a terminal, one line a second elsewhere.
 
 mod screen;
 mod styled_line;
@@ -12,11 +12,11 @@ use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 use terminal::Terminal;
 
-/// How often the view changes.
+/// Interval at which the view is redrawn.
 const REDRAW_INTERVAL: Duration = Duration::from_millis(200);
-/// Over how many of its changes rates are taken: a second.
+/// Redraws over which rates are averaged: one second.
 const RATE_WINDOW: usize = 5;
-/// How often a line is said where there is no terminal.
+/// Interval of lines where there is no terminal.
 const LINE_INTERVAL: Duration = Duration::from_secs(1);
 
 /// The live view.
@@ -26,14 +26,14 @@ pub(crate) struct LiveView {
     facts: String,
     workers: usize,
     rate_hz: u32,
-    /// Glances of the last second, the oldest first.
+    /// Stats of the last second, oldest first.
     glances: VecDeque<LiveStats>,
     last: Option<Instant>,
     notes: Vec<String>,
 }
 
 impl LiveView {
-    /// Takes the terminal, if there is one. `facts` says how it plays.
+    /// Takes the terminal, if there is one. `facts` describes the run.
     pub(crate) fn new(title: String, facts: String, workers: usize, rate_hz: u32) -> Self {
         Self {
             terminal: Terminal::enter(),
@@ -47,7 +47,7 @@ impl LiveView {
         }
     }
 
-    /// Shows how it goes, if it is time; so many frames have been played.
+    /// Redraws the view if it is time. `frames` is the number of played frames.
     pub(crate) fn show(&mut self, engine: &Engine, frames: u64) {
         let (every, back) = match self.terminal {
             Some(_) => (REDRAW_INTERVAL, RATE_WINDOW),
@@ -81,7 +81,7 @@ impl LiveView {
         }
     }
 
-    /// Something to be said beside: in the view, and again when the view is gone.
+    /// Shows a note: in the view, and again after the view has ended.
     pub(crate) fn note(&mut self, text: &str) {
         match self.terminal {
             Some(_) => self.notes.push(text.to_owned()),

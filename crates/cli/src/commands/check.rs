@@ -1,4 +1,4 @@
-//! `check`: everything that is wrong with a session, without changing or playing anything.
+//! `check`: shows every mistake in a session. It changes and plays nothing.
 
 use crate::failure::Failure;
 use crate::network::NetworkCheck;
@@ -17,26 +17,26 @@ Examples:
   divisi check examples/04-diamond-16.ag
   divisi check session.toml --json -";
 
-/// Reads a session and says what is wrong with it; changes nothing
+/// Checks a session and shows every mistake; changes nothing
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Check {
     /// The session: a .ag or .toml file
     file: PathBuf,
 
-    /// Write what was found as JSON; `-` is standard output
+    /// Write the findings as JSON; `-` is standard output
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
 }
 
 impl Check {
-    /// Does it.
+    /// Runs the command.
     pub(crate) fn run(self) -> Result<(), Failure> {
         let loaded = LoadedSession::read(&self.file)?;
         let json = JsonOutput::open(self.json.as_deref())?;
         let mut found = loaded.diagnostics.clone();
         let network = NetworkCheck::check(&loaded, &mut found);
-        // On a graph that was only half read, later passes find what is not there.
+        // On a graph that was read only in part, later passes would report mistakes that are not in the file.
         let plan = if has_errors(&found) {
             None
         } else {
@@ -63,7 +63,7 @@ impl Check {
     }
 }
 
-/// What makers and the planner find; the plan, if they find no error.
+/// Adds what the constructors and the planner find. Returns the plan if there is no error.
 fn diagnose(
     loaded: &LoadedSession,
     has_network: bool,
@@ -93,18 +93,18 @@ fn diagnose(
     }
 }
 
-/// What there is in a session.
+/// Counts of a session's graph.
 struct GraphSummary {
     nodes: usize,
     edges: usize,
     inputs: u16,
     outputs: u16,
     latency_frames: u32,
-    /// Edges that are delayed: from where, to where, by how much.
+    /// Edges that latency compensation delays: from, to, delay.
     delayed: Vec<(String, String, u32)>,
 }
 
-/// More delayed edges are only counted.
+/// Delayed edges that are listed; more are only counted.
 const MAX_LISTED: usize = 20;
 
 impl GraphSummary {
@@ -184,7 +184,7 @@ fn diagnostic_json(found: &Diagnostic) -> Value {
     all
 }
 
-/// Where it is, if it is somewhere.
+/// Adds the span, if it is known.
 fn add_span(into: &mut Value, at: SourceSpan) {
     if at.is_known() {
         into["line"] = at.line.into();

@@ -1,4 +1,4 @@
-//! `convolve`: a sound through an impulse response, or through a whole configuration of them.
+//! `convolve`: convolves a sound file with an impulse response, or with a jconvolver configuration.
 
 mod job;
 mod options;
@@ -19,7 +19,7 @@ use options::{MethodOptions, ResponseOptions};
 use response::Response;
 use std::path::{Path, PathBuf};
 
-/// What a WAV file holds, less what its header may take.
+/// Largest size of the samples in a WAV file, in bytes: its 32-bit size less room for the header.
 const MAX_WAV_BYTES: u128 = u32::MAX as u128 - 4096;
 
 const EXAMPLES: &str = "\
@@ -61,13 +61,13 @@ pub(crate) struct Convolve {
     #[command(flatten)]
     shaping: ResponseOptions,
 
-    /// Write what was done as JSON; `-` is standard output
+    /// Write a summary as JSON; `-` is standard output
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
 }
 
 impl Convolve {
-    /// Does it.
+    /// Runs the command.
     pub(crate) fn run(self) -> Result<(), Failure> {
         check_sound_name(&self.output)?;
         let input = open(&self.input).map_err(|error| Failure::bad_input(error_chain(&error)))?;
@@ -110,7 +110,7 @@ impl Convolve {
     }
 }
 
-/// Refuses to write over what is read.
+/// Refuses an output that is also an input.
 fn check_output<'a>(
     output: &Path,
     mut read: impl Iterator<Item = &'a PathBuf>,
@@ -129,12 +129,12 @@ fn check_output<'a>(
     }
 }
 
-/// How many frames will be written, where the sound says how many it has.
+/// Frames that will be written; `None` if the input does not state its length.
 fn output_frames(input: &Reader, response: usize) -> Option<u64> {
     input.frames().map(|frames| frames + response as u64 - 1)
 }
 
-/// Refuses what no WAV file holds, before the work and not after it.
+/// Refuses an output that is too large for a WAV file, before the work begins.
 fn check_size(frames: Option<u64>, channels: usize) -> Result<(), Failure> {
     let most = divisi::media::MAX_CHANNELS;
     if channels > usize::from(most) {
@@ -151,13 +151,13 @@ fn check_size(frames: Option<u64>, channels: usize) -> Result<(), Failure> {
     Err(Failure::bad_input(told))
 }
 
-/// What was chosen, for machines.
+/// Summary of a convolution, for JSON.
 struct ConvolveSummary {
     method: &'static str,
     partition: String,
-    /// What the partition was chosen by.
+    /// Source of the partition.
     cut_by: String,
-    /// From which size of partition on spectra are in half precision.
+    /// Smallest partition whose spectra are kept in half precision.
     half: Option<usize>,
     block: usize,
     latency: usize,
@@ -221,7 +221,7 @@ impl ConvolveSummary {
     }
 }
 
-/// Tells a user what was done that nobody asked for.
+/// Prints a note about a change that nobody asked for.
 fn print_load_note(told: &str) {
     messages::print_note(&format!("note: {told}"));
 }

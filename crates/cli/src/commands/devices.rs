@@ -1,4 +1,4 @@
-//! `devices`: what there is to play through.
+//! `devices`: lists the drivers and devices of this machine.
 
 use crate::failure::Failure;
 use crate::output::json::JsonOutput;
@@ -13,7 +13,7 @@ Examples:
   divisi devices
   divisi devices --json -";
 
-/// Lists what there is to play through
+/// Lists drivers and devices
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Devices {
@@ -23,7 +23,7 @@ pub(crate) struct Devices {
 }
 
 impl Devices {
-    /// Does it.
+    /// Runs the command.
     pub(crate) fn run(self) -> Result<(), Failure> {
         let json = JsonOutput::open(self.json.as_deref())?;
         let found = probe();

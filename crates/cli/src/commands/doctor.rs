@@ -1,4 +1,4 @@
-//! `doctor`: what this machine grants and refuses, with fixes.
+//! `doctor`: shows which real-time privileges this machine grants, and how to get the others.
 
 use crate::failure::Failure;
 use crate::output::json::JsonOutput;
@@ -15,7 +15,7 @@ Examples:
 
 Sound plays whatever is refused here; it is only less safe from interruptions.";
 
-/// Says what this machine grants and refuses, and what to do about it
+/// Shows which real-time privileges this machine grants, and how to get the others
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Doctor {
@@ -25,7 +25,7 @@ pub(crate) struct Doctor {
 }
 
 impl Doctor {
-    /// Does it.
+    /// Runs the command.
     pub(crate) fn run(self) -> Result<(), Failure> {
         let json = JsonOutput::open(self.json.as_deref())?;
         let findings = Grants::probe().findings();

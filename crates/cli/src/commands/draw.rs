@@ -1,4 +1,4 @@
-//! `draw`: a session's graph, or its process network, as a picture.
+//! `draw`: draws a session's graph, or its process network.
 
 use crate::failure::Failure;
 use crate::network::{self, picture};
@@ -28,12 +28,12 @@ pub(crate) struct Draw {
     #[arg(short, long, value_name = "OUT.svg")]
     output: PathBuf,
 
-    /// How large a .png is: pixels for each of the .svg's
+    /// Scale of a .png: its pixels per unit of the .svg
     #[arg(long, value_name = "TIMES", default_value_t = 2.0)]
     scale: f32,
 }
 
-/// What is written.
+/// The output file.
 enum Format {
     Dot,
     Svg,
@@ -42,7 +42,7 @@ enum Format {
 }
 
 impl Draw {
-    /// Does it.
+    /// Runs the command.
     pub(crate) fn run(self) -> Result<(), Failure> {
         let format = self.format()?;
         if !(self.scale > 0.0 && self.scale.is_finite()) {
@@ -83,7 +83,7 @@ impl Draw {
         }
     }
 
-    /// As large as is asked for, or as may be; and said if that is less.
+    /// Renders the PNG at the requested scale, or at the largest possible one with a note.
     fn png(&self, picture: &Picture) -> Result<Vec<u8>, Failure> {
         let made = picture.png_within_limit(self.scale);
         let (png, scale) = made.map_err(|refused| Failure::bad_input(refused.to_string()))?;

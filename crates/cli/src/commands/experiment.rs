@@ -1,4 +1,4 @@
-//! `experiment`: the experiments of the works that Divisi builds on, done again.
+//! `experiment`: repeats the experiments of the papers that Divisi builds on.
 
 use crate::failure::{Failure, error_chain};
 use crate::interrupt::Interrupt;
@@ -28,25 +28,25 @@ was broken off, the same call goes on where it ended.";
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Experiment {
-    /// Which: graphs, session, scale, convolution or queues
+    /// The experiment: graphs, session, scale, convolution or queues
     #[arg(value_parser = experiment)]
     name: lab::Experiment,
 
-    /// Less of everything, in under a minute
+    /// Fewer and shorter runs, in under a minute
     #[arg(long)]
     quick: bool,
 
-    /// Make no runs: write the plots and the page anew from those that are in the folder
+    /// Make no runs: write the plots and the page again from the runs in the folder
     #[arg(long)]
     page: bool,
 
-    /// The folder for the results; without it, one here that bears the experiment's name
+    /// The folder for the results; without it, one in the working folder, named after the experiment
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
 }
 
 impl Experiment {
-    /// Does it.
+    /// Runs the command.
     pub(crate) fn run(self) -> Result<(), Failure> {
         let effort = if self.quick {
             Effort::Quick
@@ -97,7 +97,7 @@ fn experiment(name: &str) -> Result<lab::Experiment, String> {
     })
 }
 
-/// How far it is: one line on a terminal, nothing elsewhere.
+/// Progress line: on a terminal only.
 struct ProgressLine {
     interrupt: Interrupt,
     is_shown: bool,

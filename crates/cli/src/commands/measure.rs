@@ -1,4 +1,4 @@
-//! `measure_nodes`: what each node costs, and what this machine takes to pass things between its cores.
+//! `measure`: measures the cost of each node, and the cost of communication between cores.
 
 mod show;
 
@@ -19,7 +19,7 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// How long the machine itself is measured.
+/// Time spent on measuring the machine itself.
 const MACHINE_TIME: Duration = Duration::from_millis(500);
 
 const EXAMPLES: &str = "\
@@ -30,36 +30,36 @@ Examples:
 `typical` is the median with warm caches. `worst` is the dearest cycle of a run, with caches that were swept before it;
 of each cycle the best of all repeats counts, so that what other programs took away is not the node's.";
 
-/// Measures what each node costs, and this machine, and keeps it
+/// Measures the cost of each node and of this machine, and keeps both
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Measure {
     /// The session: a .ag or .toml file
     file: PathBuf,
 
-    /// How long to measure the nodes
+    /// Time for measuring the nodes, in seconds
     #[arg(long, value_name = "S", default_value = "2", allow_negative_numbers = true, value_parser = parse_seconds)]
     seconds: f64,
 
-    /// How many repeats, however long they take; without it, as many as fit
+    /// Number of repeats, however long they take; without it, as many as fit
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     repeats: Option<u32>,
 
-    /// Frames in a block; without it, what the session says, or 64
+    /// Frames in a block; without it, the session's, or 64
     #[arg(long, value_name = "FRAMES", value_parser = parse_block)]
     block: Option<Frames>,
 
-    /// Frames a second; without it, what the session says, or 48000
+    /// Frames a second; without it, the session's, or 48000
     #[arg(long, value_name = "HZ", value_parser = parse_rate)]
     rate: Option<SampleRate>,
 
-    /// Write what was found as JSON; `-` is standard output
+    /// Write the findings as JSON; `-` is standard output
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
 }
 
 impl Measure {
-    /// Does it.
+    /// Runs the command.
     pub(crate) fn run(self) -> Result<(), Failure> {
         let loaded = LoadedSession::read_valid(&self.file)?;
         let json = JsonOutput::open(self.json.as_deref())?;

@@ -1,4 +1,4 @@
-//! The commands, one a file.
+//! The commands, one file each.
 
 mod check;
 mod convolve;
@@ -18,42 +18,42 @@ mod tune;
 use crate::failure::Failure;
 use clap::Subcommand;
 
-/// What to do.
+/// The subcommands.
 #[derive(Subcommand)]
 pub(crate) enum Command {
     /// Plays a session in real time
     Play(play::Play),
-    /// Plays a session into a file, as fast as it goes
+    /// Renders a session into a file, faster than real time
     Render(render::Render),
-    /// Reads a session and says what is wrong with it; changes nothing
+    /// Checks a session and shows every mistake; changes nothing
     Check(check::Check),
     /// Makes a test graph
     Shape(shape::Shape),
     /// Draws a session's graph
     Draw(draw::Draw),
-    /// Shows what takes how long in which order: levels, critical path, bound, schedule
+    /// Shows the plan of a session: levels, critical path, lower bound, schedule
     Plan(plan::Plan),
-    /// Measures what each node costs, and this machine, and keeps it
+    /// Measures the cost of each node and of this machine, and keeps both
     Measure(measure::Measure),
-    /// Measures how impulse responses are best cut on this machine, and keeps it
+    /// Measures which partitions are best on this machine, and keeps the result
     Tune(tune::Tune),
-    /// Does a source document's experiment again: a table of every run, plots, one page
+    /// Repeats an experiment of a source paper: a table of every run, plots, one page
     Experiment(experiment::Experiment),
     /// Convolves a sound with an impulse response, or with a configuration of them
     Convolve(convolve::Convolve),
-    /// Lists what there is to play through
+    /// Lists drivers and devices
     Devices(devices::Devices),
-    /// Says what this machine grants and refuses, and what to do about it
+    /// Shows which real-time privileges this machine grants, and how to get the others
     Doctor(doctor::Doctor),
     /// Prints the JSON Schema of .toml sessions
     Schema(schema::Schema),
-    /// What an experiment starts as its other process
+    /// The other process of an experiment
     #[command(hide = true)]
     QueuePeer(queue_peer::QueuePeer),
 }
 
 impl Command {
-    /// Does it.
+    /// Runs the command.
     pub(crate) fn run(self) -> Result<(), Failure> {
         match self {
             Self::Play(play) => play.run(),

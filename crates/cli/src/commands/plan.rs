@@ -1,4 +1,4 @@
-//! `plan`: what takes how long, what waits for what, and when each node would run on which core.
+//! `plan`: shows levels, the critical path, and a schedule: when each node would run on which core.
 
 mod analysis;
 mod show;
@@ -21,7 +21,7 @@ use divisi::prelude::{Frames, Nanos, SampleRate};
 use divisi::report::{self, CoreTimings};
 use std::path::PathBuf;
 
-/// What most edges carry: a block of 64 frames.
+/// Bytes on a typical edge: one channel of 64 frames.
 const TYPICAL_EDGE_BYTES: u32 = 256;
 
 const EXAMPLES: &str = "\
@@ -34,50 +34,50 @@ t-level: the longest way from a source to the node's start; b-level: from its st
 over between cores costs; static: the same as the b-level without that. A node on the critical path has a star.
 Costs are the measured ones (`divisi measure`) where there are any, else what the text says, else what is usual for the kind.";
 
-/// Shows levels, the critical path, what no schedule can beat, and a schedule
+/// Shows levels, the critical path, the lower bound of any schedule, and a schedule
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Plan {
     /// The session: a .ag or .toml file
     file: PathBuf,
 
-    /// How many cores; without it, those of this machine
+    /// Number of cores; without it, those of this machine
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=256))]
     cores: Option<u32>,
 
-    /// Who decides what runs where
+    /// The scheduler
     #[arg(long, value_enum, default_value_t = SchedulerName::Etf)]
     scheduler: SchedulerName,
 
-    /// Which of the random schedules
+    /// Seed of a random schedule
     #[arg(long, value_name = "S", default_value_t = 1)]
     seed: u64,
 
-    /// What handing data from one core to another is taken to cost, in nanoseconds; without it, what was measured
+    /// Cost of communication between two cores, in nanoseconds; without it, the measured cost
     #[arg(long, value_name = "NS")]
     comm: Option<u64>,
 
-    /// What nodes cost: measured, text (what the session says), kind, or a costs file
+    /// Source of node costs: measured, text (the session's `wcet`), kind, or a costs file
     #[arg(long, value_name = "WHICH", default_value = "measured")]
     costs: PathBuf,
 
-    /// Frames in a block; without it, what the session says, or 64
+    /// Frames in a block; without it, the session's, or 64
     #[arg(long, value_name = "FRAMES", value_parser = parse_block)]
     block: Option<Frames>,
 
-    /// Frames a second; without it, what the session says, or 48000
+    /// Frames a second; without it, the session's, or 48000
     #[arg(long, value_name = "HZ", value_parser = parse_rate)]
     rate: Option<SampleRate>,
 
-    /// Whether cheap nodes are given to a worker together, as when it is played: on or off
+    /// Fuse cheap nodes into one task, as `play` does: on or off
     #[arg(long, value_name = "on|off", default_value = "off", value_parser = parse_switch, action = clap::ArgAction::Set)]
     fuse: bool,
 
-    /// Whether ways of different latencies are brought to one where they meet: on or off
+    /// Latency compensation where paths of different latencies meet: on or off
     #[arg(long, value_name = "on|off", default_value = "on", value_parser = parse_switch, action = clap::ArgAction::Set)]
     compensate: bool,
 
-    /// Draw the schedule, a lane a core: a .svg, .pdf or .png file
+    /// Draw the schedule, one row for each core: a .svg, .pdf or .png file
     #[arg(long, value_name = "OUT.svg")]
     svg: Option<PathBuf>,
 
@@ -86,21 +86,21 @@ pub(crate) struct Plan {
     json: Option<PathBuf>,
 }
 
-/// A scheduler that can say beforehand what runs when.
+/// A static scheduler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum SchedulerName {
-    /// Highest level first, handing over counted for nothing
+    /// Highest level first (HLFET), without communication costs
     Hlfet,
-    /// Earliest time first, with what handing over costs
+    /// Earliest task first (ETF), with communication costs
     Etf,
-    /// Critical path first, with copies of nodes where they spare handing over
+    /// Critical path first, with duplicated nodes where that saves communication (CPFD)
     Cpfd,
-    /// By chance, as a control
+    /// Random order, as a control
     Random,
 }
 
 impl Plan {
-    /// Does it.
+    /// Runs the command.
     pub(crate) fn run(self) -> Result<(), Failure> {
         let mut loaded = LoadedSession::read_valid(&self.file)?;
         if let Some(path) = &self.svg {
@@ -108,7 +108,7 @@ impl Plan {
         }
         let json = JsonOutput::open(self.json.as_deref())?;
         let mut options = self.options(&loaded);
-        // A node that cannot be made is taken not to lag: `check` tells of it.
+        // A node that cannot be made counts as having no latency; `check` reports it.
         options.latencies = latencies(&loaded, (options.block, options.rate)).0;
         options.compensate_latency = self.compensate;
         let (costs, facts) = self.costs(&mut loaded.session.graph, options.block)?;
@@ -159,7 +159,7 @@ impl Plan {
         PlanOptions::new(block, self.rate.or(settings.rate).unwrap_or(usual))
     }
 
-    /// What nodes cost and what was measured of the machine, as `--costs` says.
+    /// Node costs and machine costs, from the source that `--costs` names.
     fn costs(
         &self,
         graph: &mut Graph,
@@ -193,7 +193,7 @@ impl Plan {
 }
 
 impl SchedulerName {
-    /// A schedule of `dag`.
+    /// Schedules `dag` on `machine`.
     fn schedule(self, dag: &plan::Dag, machine: &MachineModel, seed: u64) -> plan::Schedule {
         match self {
             Self::Hlfet => plan::hlfet(dag, machine.workers()),

@@ -1,4 +1,4 @@
-//! `play`: in real time, through whatever gives the beat.
+//! `play`: plays a session in real time, through JACK, PipeWire or a clock.
 
 use crate::failure::{Failure, error_chain};
 use crate::interrupt::Interrupt;
@@ -39,15 +39,15 @@ pub(crate) struct Play {
     #[command(flatten)]
     how: PlayOptions,
 
-    /// What gives the beat; auto takes JACK or PipeWire where one answers, else the clock
+    /// The driver; auto takes JACK or PipeWire where one answers, else the clock
     #[arg(long, value_enum, default_value_t = Driver::Auto)]
     driver: Driver,
 
-    /// Write what is heard to a sound file: WAV, 32-bit float
+    /// Record the output to a sound file: WAV, 32-bit float
     #[arg(long, value_name = "OUT.wav")]
     record: Option<PathBuf>,
 
-    /// Show how it goes while it plays: load of each worker, cycles against the deadline, what was late, meters
+    /// Show a live view: load of each worker, cycles against the deadline, late nodes, meters
     #[arg(long)]
     watch: bool,
 
@@ -73,7 +73,7 @@ enum Driver {
 }
 
 impl Play {
-    /// Does it.
+    /// Runs the command.
     pub(crate) fn run(self) -> Result<(), Failure> {
         let loaded = LoadedSession::read_valid(&self.how.file)?;
         if let Some(path) = &self.record {
@@ -93,7 +93,7 @@ impl Play {
         played
     }
 
-    /// What is asked of the driver. A graph that cannot play is refused before anything is opened.
+    /// Configuration of the driver. A graph that cannot play is refused before anything is opened.
     fn driver_config(&self, loaded: &LoadedSession) -> Result<DriverConfig, Failure> {
         let mut request = DriverConfig::new("divisi", self.how.block(loaded));
         let options = PlanOptions::new(request.block, self.how.rate(loaded));
@@ -115,7 +115,7 @@ impl Play {
         Ok(request)
     }
 
-    /// Opens what gives the beat, and says what it is.
+    /// Opens the driver. Returns a message that names it.
     fn open_driver(
         &self,
         request: &DriverConfig,
@@ -139,7 +139,7 @@ impl Play {
         Ok((opened, said))
     }
 
-    /// The engine, the half that plays with what stands around it, and the files.
+    /// The engine, the callback with its file input and recorder, and the handles of both.
     fn prepare(&self, loaded: &LoadedSession, facts: &DriverInfo) -> Result<PreparedPlay, Failure> {
         let mut options = self.how.engine_options(loaded, facts.rate);
         options.trace = self.tracing.is_on() || self.watch;
@@ -180,7 +180,7 @@ impl Play {
         })
     }
 
-    /// What the live view has in its head.
+    /// Title and description of the live view.
     fn view_titles(
         &self,
         scheduler: &str,
@@ -196,7 +196,7 @@ impl Play {
     }
 }
 
-/// All that is ready before the first beat.
+/// Everything that is made before the first callback.
 struct PreparedPlay {
     engine: Engine,
     deck: RecordingPlayer,
@@ -208,7 +208,7 @@ struct PreparedPlay {
 }
 
 impl PreparedPlay {
-    /// Plays to the end; what came out, and whether it ended well.
+    /// Renders to the end. Returns the result, and an error if it ended early.
     fn play(
         mut self,
         opened: Box<dyn OpenDriver>,
@@ -242,7 +242,7 @@ impl PreparedPlay {
     }
 }
 
-/// What was refused by anyone, said once.
+/// Refused privileges of driver and engine, each printed once.
 fn refused_grants(facts: &DriverInfo, engine: &Engine) -> Vec<String> {
     let mut all = facts.refused.clone();
     for what in engine.refused() {
@@ -256,7 +256,7 @@ fn refused_grants(facts: &DriverInfo, engine: &Engine) -> Vec<String> {
     all
 }
 
-/// A driver's refusal; a block or a number of channels that none plays is the call's fault.
+/// Converts a driver's error. A block size or channel count that no driver plays is bad input (exit code 2).
 fn to_failure(error: &DriverError) -> Failure {
     match error {
         DriverError::Block(_) | DriverError::Channels(_) => Failure::bad_input(error_chain(error)),

@@ -1,26 +1,26 @@
-//! `queue-peer`: what `experiment queues` starts as its other process; nobody calls it by hand.
+//! `queue-peer`: the other process of `experiment queues`. Users do not call it.
 
 use crate::failure::Failure;
 use clap::Args;
 use lab::PeerRole;
 
-/// Sends back what comes by shared memory or by pipes, or reads it
+/// Echoes messages from shared memory or pipes, or only reads them
 #[derive(Args)]
 pub(crate) struct QueuePeer {
-    /// Bytes in a portion
+    /// Bytes in a message
     bytes: usize,
-    /// The ring that portions come by; without it, standard input
+    /// The ring to read messages from; without it, standard input
     #[arg(requires = "back")]
     there: Option<String>,
-    /// The ring that they go back by
+    /// The ring to write them back to
     back: Option<String>,
-    /// Answer the first portion only
+    /// Answer the first message only
     #[arg(long)]
     sink: bool,
 }
 
 impl QueuePeer {
-    /// Does it.
+    /// Runs the command.
     pub(crate) fn run(self) -> Result<(), Failure> {
         let role = match self.sink {
             true => PeerRole::Sink,

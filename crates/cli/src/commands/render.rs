@@ -1,4 +1,4 @@
-//! `render_network`: offline, as fast as it goes; nothing is ever dropped.
+//! `render`: plays a session into a file, faster than real time. Nothing is ever dropped.
 
 use crate::failure::{Failure, error_chain};
 use crate::interrupt::Interrupt;
@@ -21,7 +21,7 @@ use divisi::workers::AudioThread;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 
-/// What a WAV file holds, less what its header may take.
+/// Largest size of the samples in a WAV file, in bytes: its 32-bit size less room for the header.
 const MAX_WAV_BYTES: u128 = u32::MAX as u128 - 4096;
 
 const EXAMPLES: &str = "\
@@ -32,7 +32,7 @@ Examples:
 
 The file is WAV, 32-bit float. The same session gives the same bits, whatever the scheduler and the workers.";
 
-/// Plays a session into a file, as fast as it goes
+/// Renders a session into a file, faster than real time
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Render {
@@ -48,7 +48,7 @@ pub(crate) struct Render {
 }
 
 impl Render {
-    /// Does it.
+    /// Runs the command.
     pub(crate) fn run(self) -> Result<(), Failure> {
         let loaded = LoadedSession::read_valid_or_network(&self.how.file)?;
         self.how.check_output(&loaded, &self.output)?;
@@ -101,7 +101,7 @@ impl Render {
     }
 }
 
-/// How many frames a session has by itself. One that goes on forever is refused before anything is tried or written.
+/// Length of a session that ends by itself, in frames. An endless session is refused before anything is tried or written.
 fn default_frames(loaded: &LoadedSession, options: &EngineOptions) -> Result<u64, Failure> {
     let mut options = options.clone();
     options.mode = Mode::DryRun;
@@ -113,7 +113,7 @@ fn default_frames(loaded: &LoadedSession, options: &EngineOptions) -> Result<u64
     })
 }
 
-/// Refuses what there is no file for, before one is made.
+/// Refuses a channel count that no sound file has, before one is made.
 fn check_channels(request: &DriverConfig) -> Result<(), Failure> {
     match request.outputs.max(request.inputs) {
         _ if request.outputs == 0 => Err(Failure::bad_input(
@@ -126,7 +126,7 @@ fn check_channels(request: &DriverConfig) -> Result<(), Failure> {
     }
 }
 
-/// Refuses what no WAV file holds, before the work and not after it.
+/// Refuses an output that is too large for a WAV file, before the work begins.
 fn check_size(frames: u64, channels: Channels) -> Result<(), Failure> {
     let bytes = u128::from(frames) * u128::from(channels.0) * 4;
     if bytes <= MAX_WAV_BYTES {
@@ -138,10 +138,10 @@ fn check_size(frames: u64, channels: Channels) -> Result<(), Failure> {
     )))
 }
 
-/// One run, from source to file.
+/// One render, from source to file.
 struct RenderJob {
     request: DriverConfig,
-    /// By so many frames a pipeline's output lags; they are left out.
+    /// Latency of a pipeline, in frames. These first frames are left out of the file.
     late: u64,
     frames: u64,
     source: Option<InputFile>,
@@ -151,7 +151,7 @@ struct RenderJob {
 }
 
 impl RenderJob {
-    /// Does it to the end, or to where the user or the disk ends it; the file is valid in any case.
+    /// Convolves until the end, an interrupt or a write error. The file is valid in every case.
     fn run(
         mut self,
         engine: &mut Engine,

@@ -1,4 +1,4 @@
-//! `schema`: what a `.toml` session may say, for editors.
+//! `schema`: prints the JSON Schema of `.toml` sessions, for editors.
 
 use crate::failure::Failure;
 use crate::output::messages;
@@ -19,7 +19,7 @@ An editor that knows JSON Schema completes and checks sessions that begin with
 pub(crate) struct Schema {}
 
 impl Schema {
-    /// Does it.
+    /// Runs the command.
     pub(crate) fn run(self) -> Result<(), Failure> {
         let mut schema = schema(divisi::registry().catalogue());
         extend_schema(&mut schema);

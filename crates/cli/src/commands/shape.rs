@@ -1,4 +1,4 @@
-//! `shape`: test graphs of any size.
+//! `shape`: writes test graphs of any size.
 
 use crate::failure::Failure;
 use crate::output::files::{extension, write_file};
@@ -16,26 +16,26 @@ Examples:
 
 A line has 2 or more nodes, a random graph 3 or more, a rake 3k + 2, a diamond 6, 16, 36, 76, 156, 316, 636, ...";
 
-/// The longest that one node may work.
+/// Largest work of one node, in ns.
 const MAX_WORK_NS: f64 = 1e9;
 
 /// Makes a test graph
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Shape {
-    /// Which shape
+    /// Shape of the graph
     #[arg(value_enum)]
     shape: Kind,
 
-    /// How many nodes
+    /// Number of nodes
     #[arg(long, value_name = "N")]
     nodes: usize,
 
-    /// What each inner node shall cost for a block, in ns; without it, inner nodes make sound
+    /// Cost of each inner node for one block, in ns; without it, inner nodes make sound
     #[arg(long, value_name = "NS", allow_negative_numbers = true, value_parser = work)]
     work: Option<f64>,
 
-    /// Which of the random graphs
+    /// Seed of a random graph
     #[arg(long, value_name = "S", default_value_t = 1)]
     seed: u64,
 
@@ -53,7 +53,7 @@ enum Kind {
 }
 
 impl Shape {
-    /// Does it.
+    /// Runs the command.
     pub(crate) fn run(self) -> Result<(), Failure> {
         let writer = match extension(&self.output).as_str() {
             "ag" => as_ag,

@@ -1,5 +1,5 @@
-//! `tune`: how this machine cuts impulse responses: what levels cost is measured, the best way of cutting is chosen, both
-//! are kept.
+//! `tune`: measures the cost of convolution levels on this machine, finds the best partition, and keeps
+//! both.
 
 mod comparison;
 mod show;
@@ -34,14 +34,14 @@ Before each run of a level the second-level cache is swept. `worst` is the large
 which the system put this thread aside or in which a part took more than twice its median and 2 µs: those were others'.
 With --show nothing is measured: what was kept is shown, or the built-in table.";
 
-/// How many runs of each level.
+/// Measured runs of each level.
 const DEFAULT_RUNS: usize = 24;
 
-/// Measures how impulse responses are best cut on this machine, and keeps it
+/// Measures which partitions are best on this machine, and keeps the result
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Tune {
-    /// How long the impulse response is, in frames
+    /// Length of the impulse response, in frames
     #[arg(long, value_name = "FRAMES", default_value = "524288", value_parser = clap::value_parser!(u32).range(1..=1 << 25))]
     length: u32,
 
@@ -49,15 +49,15 @@ pub(crate) struct Tune {
     #[arg(long, value_name = "FRAMES", default_value = "64", value_parser = parse_block)]
     block: usize,
 
-    /// What may be added between input and output
+    /// Latency that may be added
     #[arg(long, value_enum, default_value = "none")]
     latency: LatencyArg,
 
-    /// Over how many cores the levels are spread: above 1, the least load of the busiest one is looked for
+    /// Number of cores for the levels: above 1, the search minimises the load of the busiest core
     #[arg(long, value_name = "N", default_value = "1", value_parser = clap::value_parser!(u32).range(1..=64))]
     cores: u32,
 
-    /// How many channels are convolved side by side: 1 or 16; without it, both are measured and shown
+    /// Channels convolved side by side: 1 or 16; without it, both are measured and shown
     #[arg(long, value_name = "N", value_parser = parse_packing)]
     channels: Option<Packing>,
 
@@ -65,20 +65,20 @@ pub(crate) struct Tune {
     #[arg(long, value_name = "HZ", value_parser = parse_rate)]
     rate: Option<SampleRate>,
 
-    /// How many runs of each level
+    /// Measured runs of each level
     #[arg(long, value_name = "N", default_value_t = DEFAULT_RUNS, value_parser = parse_runs)]
     runs: usize,
 
-    /// Measure nothing; show what is kept, and draw the ways of cutting and the deadlines
+    /// Measure nothing; show what is kept, and draw the partitions and their deadlines
     #[arg(long, value_name = "OUT.svg", num_args = 0..=1, require_equals = true, default_missing_value = "partition.svg")]
     show: Option<PathBuf>,
 
-    /// Write what was found as JSON; `-` is standard output
+    /// Write the findings as JSON; `-` is standard output
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
 }
 
-/// What is added between input and output.
+/// Added latency.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum LatencyArg {
     /// Nothing
@@ -88,7 +88,7 @@ enum LatencyArg {
 }
 
 impl Tune {
-    /// Does it.
+    /// Runs the command.
     pub(crate) fn run(self) -> Result<(), Failure> {
         let space = self.space()?;
         if let Some(path) = &self.show {
@@ -126,7 +126,7 @@ impl Tune {
         space.ok_or_else(|| Failure::bad_input("there is no way of cutting that"))
     }
 
-    /// Measures, keeps, and says so.
+    /// Measures, stores the result, and reports it.
     fn measure(&self, space: &PartitionSpace, tuned: &mut Tuned) -> Result<(), Failure> {
         let interrupt = Interrupt::listen()?;
         let mut progress = Progress::without_total();

@@ -1,4 +1,4 @@
-//! What the static check says of a network: the rates, and how large its queues must be.
+//! Result of the static check of a network: rates and queue sizes.
 
 use crate::session::load::LoadedSession;
 use divisi::graph::{Diagnostic, SourceSpan};
@@ -6,14 +6,14 @@ use divisi::network::checks::{Least, MOST_QUEUES, least_sizes};
 use divisi::network::session::NetworkSpec;
 use serde_json::{Value, json};
 
-/// See the module.
+/// Result of the static check of a session's network.
 pub(crate) struct NetworkCheck {
     patch: NetworkSpec,
     least: Least,
 }
 
 impl NetworkCheck {
-    /// The verdict on the session's network, if there is one and it can run; what is wrong with it is put to the rest.
+    /// Checks the session's network, if it has one. Appends diagnostics to `found`.
     pub(crate) fn check(loaded: &LoadedSession, found: &mut Vec<Diagnostic>) -> Option<Self> {
         let reading = loaded.network()?;
         found.extend(reading.diagnostics);
@@ -21,7 +21,7 @@ impl NetworkCheck {
         match least_sizes(patch.topology()) {
             Ok(least) => Some(Self { patch, least }),
             Err(wrong) => {
-                // The reader has found sizes, so this is not to be thought of.
+                // Cannot fail: the reader found sizes for this network already.
                 found.push(Diagnostic::error(
                     SourceSpan::new(1, 1, 1),
                     wrong.to_string(),
@@ -49,7 +49,7 @@ impl NetworkCheck {
         }
     }
 
-    /// For people.
+    /// Text for people.
     pub(crate) fn to_text(&self) -> String {
         let (shape, verdict) = (self.patch.topology(), self.patch.check_result());
         let (over, under) = self.patch.ratio();
@@ -78,7 +78,7 @@ impl NetworkCheck {
         text
     }
 
-    /// For machines.
+    /// JSON for programs.
     pub(crate) fn to_json(&self) -> Value {
         let (shape, verdict) = (self.patch.topology(), self.patch.check_result());
         let (over, under) = self.patch.ratio();

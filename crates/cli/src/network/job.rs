@@ -1,4 +1,4 @@
-//! One run of a network over a sound file, in as much memory as its queues have.
+//! Runs a network over a sound file. Memory is bounded by the network's queues.
 
 use crate::failure::{Failure, error_chain};
 use crate::interrupt::Interrupt;
@@ -18,10 +18,10 @@ use serde_json::{Value, json};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// What a WAV file holds, less what its header may take.
+/// Largest size of the samples in a WAV file, in bytes: its 32-bit size less room for the header.
 const MAX_WAV_BYTES: u128 = u32::MAX as u128 - 4096;
 
-/// What is to be read and written.
+/// One run of a network: input and output.
 pub(super) struct NetworkJob {
     source: InputFile,
     rate_out: SampleRate,
@@ -29,7 +29,7 @@ pub(super) struct NetworkJob {
     frames_out: u64,
 }
 
-/// The file that is written, and how far it is.
+/// The output file and its progress.
 struct OutputFile {
     writer: Writer,
     progress: Progress,
@@ -38,7 +38,7 @@ struct OutputFile {
 }
 
 impl NetworkJob {
-    /// Opens the input, and refuses what there could be no file for.
+    /// Opens the input. Refuses a network whose output fits no sound file.
     pub(super) fn new(
         patch: &NetworkSpec,
         loaded: &LoadedSession,
@@ -85,7 +85,7 @@ impl NetworkJob {
         })
     }
 
-    /// Does it; what came of it, to people and to machines.
+    /// Runs the network and reports the result as text and JSON.
     pub(super) fn run(
         self,
         patch: &NetworkSpec,
@@ -136,7 +136,7 @@ impl NetworkJob {
         Ok((text, report(patch, &summary, (frames_in, got, workers))))
     }
 
-    /// The node that plays the file.
+    /// The actor that reads the input file.
     fn feed(self, (channels, piece): (usize, usize)) -> Box<dyn Actor> {
         let (mut source, mut left) = (self.source, self.frames_in);
         let mut planes = vec![vec![0.0; piece]; channels];
@@ -157,7 +157,7 @@ impl NetworkJob {
     }
 }
 
-/// The node that writes the file.
+/// The actor that writes the output file.
 fn sink_actor(
     (channels, piece): (usize, usize),
     written: Arc<Mutex<Option<OutputFile>>>,
@@ -177,7 +177,7 @@ impl OutputFile {
         self.left -= frames;
         let mut slices: Vec<&[f32]> = Vec::with_capacity(self.planes.len());
         for (channel, plane) in self.planes.iter_mut().enumerate() {
-            // The view lends one channel after the other; a file wants them together.
+            // A window lends its channels one by one; the file needs all at once.
             plane[..frames as usize].copy_from_slice(&view.channel(channel)[..frames as usize]);
             slices.push(&plane[..frames as usize]);
         }
@@ -189,7 +189,7 @@ impl OutputFile {
     }
 }
 
-/// Closes the file; how many frames it has.
+/// Closes the file. Returns its number of frames.
 fn finish(written: &Mutex<Option<OutputFile>>, path: &str) -> Result<u64, Failure> {
     let written = written
         .lock()

@@ -1,4 +1,4 @@
-//! A network as a graph to be drawn: how often its nodes fire, and its queues at the edges.
+//! A network as a graph for drawing, with firing counts and queue sizes as labels.
 
 use divisi::graph::{Edge, Graph, Node, Port, PortRef, Signal};
 use divisi::network::session::NetworkSpec;
@@ -39,10 +39,10 @@ pub(crate) fn graph(patch: &NetworkSpec) -> Graph {
     graph
 }
 
-/// What stands at the edge of a queue: frames that a firing writes and reads, and how many the queue has.
+/// Label of a queue: frames written and read by a firing, and capacity.
 pub(crate) fn queue_label(patch: &NetworkSpec, edge: &Edge) -> Option<String> {
     let (shape, ids) = (patch.topology(), patch.topology().queue_ids());
-    // Nodes are numbered alike.
+    // The graph and the network number their nodes alike.
     let to = (edge.to.node.0 as usize, usize::from(edge.to.port));
     let is_it = |queue: &QueueId| {
         let (node, port) = shape.queues[queue.0].to;

@@ -1,16 +1,16 @@
-//! Files that a command writes at once.
+//! Files that a command writes in one piece.
 
 use crate::failure::Failure;
 use crate::output::json::write_failure;
 use std::path::Path;
 
-/// What a file is, by its name: lower case, empty where it does not say.
+/// Extension of a file name in lower case; empty if there is none.
 pub(crate) fn extension(path: &Path) -> String {
     let extension = path.extension().unwrap_or_default();
     extension.to_string_lossy().to_ascii_lowercase()
 }
 
-/// Refuses a name that promises something else than the WAV file that would be in it.
+/// Refuses a name with the extension of another format than WAV.
 pub(crate) fn check_sound_name(path: &Path) -> Result<(), Failure> {
     match extension(path).as_str() {
         "wav" | "wave" => Ok(()),
@@ -22,7 +22,7 @@ pub(crate) fn check_sound_name(path: &Path) -> Result<(), Failure> {
     }
 }
 
-/// Writes `content`; what was there is gone.
+/// Writes `content`; replaces the file.
 pub(crate) fn write_file(path: &Path, content: impl AsRef<[u8]>) -> Result<(), Failure> {
     std::fs::write(path, content).map_err(|error| write_failure(path, &error))
 }

@@ -1,4 +1,4 @@
-//! The report, to people and to a file.
+//! Output of a report: text for people, JSON for programs.
 
 use crate::failure::Failure;
 use crate::output::messages;
@@ -7,18 +7,18 @@ use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-/// Where machines read what came out.
+/// Destination of the JSON.
 pub(crate) enum JsonOutput {
-    /// Nowhere.
+    /// No JSON.
     Off,
-    /// On standard output.
+    /// Standard output.
     Stdout,
-    /// In a file, which is there before the work begins: better refused early than lost late.
+    /// A file, opened before the work begins: an error now is better than a lost report later.
     File(PathBuf, File),
 }
 
 impl JsonOutput {
-    /// Opens what `--json` named.
+    /// Opens the destination that `--json` names.
     pub(crate) fn open(path: Option<&Path>) -> Result<Self, Failure> {
         match path {
             None => Ok(Self::Off),
@@ -30,7 +30,7 @@ impl JsonOutput {
         }
     }
 
-    /// Writes `json`, and shows `text` to people: on standard output where that is free.
+    /// Writes `json`, and prints `text`: to standard output, or to standard error if the JSON goes to standard output.
     pub(crate) fn write(self, text: &str, json: &str) -> Result<(), Failure> {
         match self {
             Self::Off => messages::print_result(text),
@@ -46,7 +46,7 @@ impl JsonOutput {
         Ok(())
     }
 
-    /// The report. What was refused, and what was noted, stands in the JSON and has been said to people.
+    /// Writes a report. Refused privileges and notes are in the JSON only, since they were printed before.
     pub(crate) fn write_report(self, report: &Report) -> Result<(), Failure> {
         let mut shown = report.clone();
         shown.refused.clear();
@@ -55,7 +55,7 @@ impl JsonOutput {
     }
 }
 
-/// A file that the system does not take.
+/// Failure of writing `path`.
 pub(crate) fn write_failure(path: &Path, error: &std::io::Error) -> Failure {
     Failure::failed(format!("cannot write {}: {error}", path.display()))
 }

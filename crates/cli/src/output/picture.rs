@@ -1,4 +1,4 @@
-//! Pictures, written as their files' names say.
+//! Writing pictures, in the format of the file's extension.
 
 use crate::failure::{Failure, error_chain};
 use crate::output::files::extension;
@@ -6,10 +6,10 @@ use crate::output::json::write_failure;
 use divisi::draw::Picture;
 use std::path::Path;
 
-/// How many pixels a PNG has for each of the picture's.
+/// Pixels of a PNG per unit of the picture.
 const SCALE: f32 = 2.0;
 
-/// Writes a picture as its file's name says.
+/// Writes a picture in the format of the file's extension.
 pub(crate) fn write_picture(path: &Path, picture: &Picture) -> Result<(), Failure> {
     let bytes = match extension(path).as_str() {
         "svg" => picture.svg().into_bytes(),
@@ -25,7 +25,7 @@ pub(crate) fn write_picture(path: &Path, picture: &Picture) -> Result<(), Failur
     std::fs::write(path, bytes).map_err(|error| write_failure(path, &error))
 }
 
-/// Refuses a name that is no picture's, before the work and not after it.
+/// Refuses a name without a picture's extension, before the work begins.
 pub(crate) fn check_picture_name(path: &Path) -> Result<(), Failure> {
     match extension(path).as_str() {
         "svg" | "pdf" | "png" => Ok(()),

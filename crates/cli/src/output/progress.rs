@@ -1,25 +1,25 @@
-//! How far it is: one line on a terminal, nothing elsewhere.
+//! Progress line: on a terminal only.
 
 use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
 
-/// How often the line changes.
+/// Interval at which the line is redrawn.
 const REDRAW_INTERVAL: Duration = Duration::from_millis(100);
-/// How wide the bar is.
+/// Width of the bar, in characters.
 const BAR_WIDTH: usize = 30;
 
-/// The line.
+/// The progress line.
 pub(crate) struct Progress {
     is_shown: bool,
     begun: Instant,
     last: Option<Instant>,
-    /// Frames a second, and all frames where that is known.
+    /// Frames a second, and the total if it is known.
     rate: f64,
     whole: Option<u64>,
 }
 
 impl Progress {
-    /// Nothing is shown yet.
+    /// Makes a line; nothing is shown yet.
     pub(crate) fn new(rate_hz: u32, whole: Option<u64>) -> Self {
         Self {
             is_shown: std::io::stderr().is_terminal(),
@@ -30,19 +30,19 @@ impl Progress {
         }
     }
 
-    /// Of work that has no frames.
+    /// A line for work that is not counted in frames.
     pub(crate) fn without_total() -> Self {
         Self::new(1, None)
     }
 
-    /// Such a share of the work is done.
+    /// Shows the done share of the work, 0 to 1.
     pub(crate) fn show_fraction(&mut self, share: f64) {
         if self.is_due() {
             self.draw(&format!("{} {:.0} %", bar(share), 100.0 * share));
         }
     }
 
-    /// So many frames are done.
+    /// Shows the number of done frames.
     pub(crate) fn show(&mut self, frames: u64) {
         if self.is_due() {
             let line = line(frames, self.whole, self.rate, self.begun.elapsed());
@@ -62,7 +62,7 @@ impl Progress {
         let _ = write!(std::io::stderr().lock(), "\r\x1b[K{line}");
     }
 
-    /// Takes the line away.
+    /// Clears the line.
     pub(crate) fn clear(&mut self) {
         if self.last.take().is_some() {
             let _ = write!(std::io::stderr().lock(), "\r\x1b[K");

@@ -1,9 +1,9 @@
-//! Tables for people.
+//! Text tables.
 
 use divisi::prelude::Nanos;
 use std::fmt::Write;
 
-/// `words` columns of words and then columns of figures, each as wide as its widest.
+/// Formats a table: `words` left-aligned columns, then right-aligned ones, each as wide as its widest cell.
 pub(crate) fn table<const N: usize>(
     out: &mut String,
     words: usize,
@@ -25,7 +25,7 @@ pub(crate) fn table<const N: usize>(
     }
 }
 
-/// A time as people read it.
+/// Formats a time in a readable unit.
 pub(crate) fn format_time(time: Nanos) -> String {
     match time.0 {
         ns @ ..10_000 => format!("{ns} ns"),

@@ -1,7 +1,7 @@
-//! A sound file in place of the device's inputs.
+//! File input: a sound file in place of the device's inputs.
 //!
-//! Offline it is read block by block. Live, a thread of its own reads ahead into a ring, whole blocks at a time; a block
-//! that is not there in time is silence and counted.
+//! Offline the file is read block by block. Live, another thread reads ahead into a ring, whole blocks at a time; a block
+//! that is not there in time is silence, and is counted.
 
 use divisi::media::{MediaError, ResamplingReader};
 use divisi::prelude::{Frames, SampleRate};
@@ -12,24 +12,24 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
-/// How far the reader is ahead.
+/// Length of the ring, in seconds: how far the reader is ahead.
 const RING_SECONDS: usize = 2;
-/// And at most so many samples, but a few blocks in any case.
+/// Largest ring, in samples; it holds `MIN_BLOCKS` blocks in any case.
 const MAX_SAMPLES: usize = 1 << 24;
 const MIN_BLOCKS: usize = 4;
-/// How often the reader looks whether there is room.
+/// Interval at which the reader polls for room.
 const POLL_INTERVAL: Duration = Duration::from_millis(5);
-/// The most channels that a graph listens to.
+/// Largest number of input channels.
 const MAX_CHANNELS: usize = 512;
 
-/// A file, read for so many input channels: more than it has are silent.
+/// A sound file as input. Channels that it does not have are silent.
 pub(crate) struct InputFile {
     stream: ResamplingReader,
     samples: Vec<f32>,
 }
 
 impl InputFile {
-    /// Opens `path`, to be heard at `rate`.
+    /// Opens `path` and resamples it to `rate`.
     pub(crate) fn open(path: &Path, rate: SampleRate) -> Result<Self, MediaError> {
         let stream = ResamplingReader::open(path, rate)?;
         Ok(Self {
@@ -38,7 +38,7 @@ impl InputFile {
         })
     }
 
-    /// Fills `planes`, all of one length; how many frames there were before the end.
+    /// Fills `planes` (channels x frames). Returns the number of frames before the end of the file.
     pub(crate) fn read(&mut self, planes: &mut [&mut [f32]]) -> usize {
         let channels = self.stream.channels().count();
         let wanted = planes.first().map_or(0, |plane| plane.len());
@@ -54,31 +54,31 @@ impl InputFile {
         frames
     }
 
-    /// Frames of the file, at the rate at which it is heard.
+    /// Frames of the file after resampling.
     pub(crate) fn frames(&self) -> u64 {
         self.stream.frames()
     }
 
-    /// What was wrong with the file.
+    /// The error that ended reading, if any.
     pub(crate) fn read_error(&self) -> Option<String> {
         self.stream.error().map(ToString::to_string)
     }
 }
 
-/// The end that plays.
+/// Consumer half, on the audio thread.
 pub(crate) struct FileInput {
     ring: Consumer<f32>,
     planes: Vec<Box<[f32]>>,
     missing: Arc<AtomicU64>,
 }
 
-/// The end that reads.
+/// Handle of the reading thread.
 pub(crate) struct FileInputHandle {
     thread: JoinHandle<Option<String>>,
     missing: Arc<AtomicU64>,
 }
 
-/// Begins to read `source` ahead, for `inputs` channels.
+/// Starts to read `source` ahead, for `inputs` channels.
 pub(crate) fn start_file_input(
     mut source: InputFile,
     inputs: u16,
@@ -106,7 +106,7 @@ pub(crate) fn start_file_input(
     Ok((feed, FileInputHandle { thread, missing }))
 }
 
-/// Fills the ring; whether the file goes on.
+/// Fills the ring. Returns false at the end of the file.
 fn fill_ring(source: &mut InputFile, ring: &mut Producer<f32>, planes: &mut [Vec<f32>]) -> bool {
     let samples: usize = planes.iter().map(Vec::len).sum();
     if samples == 0 {
@@ -131,7 +131,7 @@ impl FileInput {
     /// Real-time: hot, if `play` is.
     pub(crate) fn with_block(&mut self, play: impl FnOnce(&[&[f32]])) {
         let samples: usize = self.planes.iter().map(|plane| plane.len()).sum();
-        // Asked first: what was read before the end is then seen below.
+        // Checked first: blocks that were read before the end are then seen below.
         let has_ended = self.ring.is_abandoned();
         if self.ring.slots() >= samples {
             for plane in &mut self.planes {
@@ -141,7 +141,7 @@ impl FileInput {
         } else {
             self.planes.iter_mut().for_each(|plane| plane.fill(0.0));
             if !has_ended {
-                // Relaxed: the count is all there is.
+                // Relaxed: only the count matters, no data travels with it.
                 self.missing.fetch_add(1, Ordering::Relaxed);
             }
         }
@@ -156,11 +156,11 @@ impl FileInput {
 }
 
 impl FileInputHandle {
-    /// Waits for the reader, once the feed is gone; how many blocks were missing, and what was wrong with the file.
+    /// Waits for the reader. The `FileInput` must be dropped before. Returns the number of missing blocks and a read error.
     pub(crate) fn finish(self) -> (u64, Option<String>) {
         let damage = self.thread.join();
         let damage = damage.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-        // Relaxed: the feed is gone, and so is the thread that counted.
+        // Relaxed: the `FileInput` is dropped, so the count is final.
         (self.missing.load(Ordering::Relaxed), damage)
     }
 }

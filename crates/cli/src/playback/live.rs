@@ -1,4 +1,4 @@
-//! While it plays: the engine is looked after, the user is listened to, and the end is found.
+//! The control loop of a live run: updates the engine, shows progress, finds the end.
 
 use crate::failure::{Failure, error_chain};
 use crate::interrupt::Interrupt;
@@ -13,10 +13,10 @@ use divisi::driver::{DriverState, RunningDriver};
 use divisi::prelude::Engine;
 use std::time::Duration;
 
-/// How often the engine is looked after.
+/// Interval of `Engine::update`.
 const UPDATE_INTERVAL: Duration = Duration::from_millis(5);
 
-/// What is read and written beside a live run.
+/// Handles of the recorder and the file input of a live run.
 #[derive(Default)]
 pub(crate) struct OutputFiles {
     pub(crate) tape: Option<RecorderHandle>,
@@ -29,23 +29,23 @@ pub(crate) struct LiveSession<'a> {
     pub(crate) tracer: &'a mut TraceOutput,
     pub(crate) running: &'a dyn RunningDriver,
     pub(crate) played: BlockCount,
-    /// Frames in a block, and a second.
+    /// Frames in a block.
     pub(crate) block: u64,
     pub(crate) rate_hz: u32,
-    /// After so many frames it ends by itself.
+    /// Frames after which the run ends by itself.
     pub(crate) frames: Option<u64>,
-    /// What plays and how, where the user watches.
+    /// Title and description of the live view, with `--watch`.
     pub(crate) watched: Option<(String, String)>,
 }
 
-/// What the user sees while it plays.
+/// Display while it plays.
 enum ProgressView {
     Line(Progress),
     View(LiveView),
 }
 
 impl ProgressView {
-    /// Says something beside.
+    /// Prints a note beside the display.
     fn note(&mut self, text: &str) {
         match self {
             Self::Line(progress) => {
@@ -65,7 +65,7 @@ impl ProgressView {
 }
 
 impl LiveSession<'_> {
-    /// Plays until it ends by itself, the user ends it, or the driver does: then says why.
+    /// Runs until the end, an interrupt or the end of the driver, which is an error with its reason.
     pub(crate) fn run(mut self, files: &OutputFiles, interrupt: &Interrupt) -> Result<(), Failure> {
         let mut face = self.make_view();
         let mut told = 0;
@@ -102,7 +102,7 @@ impl LiveSession<'_> {
         }
     }
 
-    /// Says once of each node that it was taken out.
+    /// Prints each newly quarantined node once.
     fn report_quarantined(&mut self, told: &mut usize, face: &mut ProgressView) {
         for what in self.engine.quarantined().iter().skip(*told) {
             face.note(what);
@@ -112,7 +112,7 @@ impl LiveSession<'_> {
 }
 
 impl OutputFiles {
-    /// Ends both, and says what did not go well. The half that plays must be gone.
+    /// Finishes both files and prints what went wrong. The callback must be dropped before.
     pub(crate) fn end(self) -> Result<(), Failure> {
         if let Some(feeder) = self.feeder {
             let (missing, damage) = feeder.finish();

@@ -1,7 +1,7 @@
-//! What is heard, into a file: the audio thread puts blocks into a ring, a thread of its own writes them.
+//! Recorder: the audio thread writes blocks to a ring, and another thread writes them to a file.
 //!
-//! A block travels whole, as one message: how many blocks found no room before it, then its channels one after another.
-//! What found no room is silence of the same length in the file, so that all else stays where it belongs.
+//! A block is one message: the number of blocks lost before it, then its channels one after another.
+//! A lost block becomes silence of the same length in the file, so that later blocks keep their place.
 
 use divisi::media::{MediaError, Writer};
 use divisi::units::Frames;
@@ -11,42 +11,42 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
-/// How much sound the ring holds while the disk is slow.
+/// Length of the ring, in seconds: how long the disk may be slow.
 const RING_SECONDS: usize = 2;
-/// And at most so many samples, but room for a few blocks in any case.
+/// Largest ring, in samples; it holds `MIN_BLOCKS` blocks in any case.
 const MAX_SAMPLES: usize = 1 << 24;
 const MIN_BLOCKS: usize = 4;
-/// How often the writer looks.
+/// Interval at which the writer polls the ring.
 const POLL_INTERVAL: Duration = Duration::from_millis(5);
 
-/// The end that hears.
+/// Producer half, on the audio thread.
 pub(crate) struct RecorderTap {
     ring: Producer<f32>,
-    /// Blocks without room since the last that found some.
+    /// Blocks lost since the last one that fitted.
     pending_gaps: u32,
-    /// All of them.
+    /// The compared partitions.
     lost: Arc<AtomicU64>,
 }
 
-/// The end that writes.
+/// Handle of the writing thread.
 pub(crate) struct RecorderHandle {
     thread: JoinHandle<Result<(), MediaError>>,
     lost: Arc<AtomicU64>,
 }
 
-/// What the writing thread works with.
+/// State of the writing thread.
 struct RecorderThread {
     ring: Consumer<f32>,
     writer: Writer,
     channels: usize,
     block: usize,
-    /// Frames that still belong to the recording.
+    /// Frames left to record.
     remaining_frames: u64,
-    /// Lost blocks that are silence in the file already.
+    /// Lost blocks that were written as silence already.
     filled_gaps: u64,
 }
 
-/// Begins to record blocks of `channels` channels into `writer`, `frames` frames at most.
+/// Starts a recording of `channels` channels into `writer`, at most `frames` frames.
 pub(crate) fn start_recorder(
     writer: Writer,
     channels: u16,
@@ -73,7 +73,7 @@ pub(crate) fn start_recorder(
 }
 
 impl RecorderTap {
-    /// One that keeps so many samples until they are taken.
+    /// Makes a tap whose ring holds `room` samples.
     fn new(room: usize) -> (Self, Consumer<f32>) {
         let (ring, consumer) = RingBuffer::new(room);
         let lost = Arc::default();
@@ -85,14 +85,14 @@ impl RecorderTap {
         (head, consumer)
     }
 
-    /// Hands one block over, or counts it.
+    /// Pushes one block, or counts it as lost if the ring is full.
     ///
     /// Real-time: hot.
     pub(crate) fn push_block(&mut self, channels: &[&mut [f32]]) {
         let samples: usize = channels.iter().map(|channel| channel.len()).sum();
         if self.ring.slots() <= samples {
             self.pending_gaps = self.pending_gaps.saturating_add(1);
-            // Relaxed: the count is all there is; the ring's end brings the last one along.
+            // Relaxed: only the count matters; dropping the ring's producer publishes the last one.
             self.lost.fetch_add(1, Ordering::Relaxed);
             return;
         }
@@ -108,16 +108,16 @@ impl RecorderTap {
 }
 
 impl RecorderHandle {
-    /// Whether it writes no more though nobody has ended it: the disk refuses.
+    /// Returns true if the thread has ended by itself, because of a write error.
     pub(crate) fn is_finished(&self) -> bool {
         self.thread.is_finished()
     }
 
-    /// Waits until all is written, once the head is gone; how many blocks were lost.
+    /// Waits until everything is written. The tap must be dropped before. Returns the number of lost blocks.
     pub(crate) fn finish(self) -> Result<u64, MediaError> {
         let written = self.thread.join();
         written.unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
-        // Relaxed: the head is gone, and so is the thread that counted.
+        // Relaxed: the tap is dropped, and the thread that counted has ended.
         Ok(self.lost.load(Ordering::Relaxed))
     }
 }
@@ -126,7 +126,7 @@ impl RecorderThread {
     fn run(mut self, lost: &AtomicU64) -> Result<(), MediaError> {
         let mut samples = vec![0.0; self.channels * self.block];
         loop {
-            // Asked first: what was put in before the head went is then seen below.
+            // Checked first: blocks that were pushed before the tap was dropped are then seen below.
             let is_last = self.ring.is_abandoned();
             self.drain(&mut samples)?;
             if is_last {
@@ -134,13 +134,13 @@ impl RecorderThread {
             }
             std::thread::sleep(POLL_INTERVAL);
         }
-        // Relaxed: as in `RecorderHandle::finish`; before the head is gone it does not matter.
+        // Relaxed: as in `RecorderHandle::finish`; the value is final once the tap is dropped.
         let lost = lost.load(Ordering::Relaxed);
         self.write_gaps(lost.saturating_sub(self.filled_gaps))?;
         self.writer.finish()
     }
 
-    /// Writes all that is in the ring.
+    /// Writes everything in the ring.
     fn drain(&mut self, samples: &mut [f32]) -> Result<(), MediaError> {
         while self.ring.slots() > samples.len() {
             let before = self.ring.pop().unwrap_or(0.0);
@@ -152,7 +152,7 @@ impl RecorderThread {
         Ok(())
     }
 
-    /// Silence for blocks that were lost.
+    /// Writes silence for lost blocks.
     fn write_gaps(&mut self, blocks: u64) -> Result<(), MediaError> {
         self.filled_gaps += blocks;
         let mut silent = blocks
@@ -188,7 +188,7 @@ mod tests {
     use divisi::prelude::SampleRate;
     use divisi::units::Channels;
 
-    /// A recording of two channels and three frames a block, with room for two blocks.
+    /// A recording of two channels x three frames a block, with room for two blocks.
     fn begin(name: &str, frames: u64) -> (RecorderTap, RecorderThread) {
         let name = format!("divisi-tape-{}-{name}.wav", std::process::id());
         let path = std::env::temp_dir().join(name);
@@ -209,7 +209,7 @@ mod tests {
         head.push_block(&[&mut [value; 3], &mut [-value; 3]]);
     }
 
-    /// What the file holds at last.
+    /// Samples of the finished file.
     fn end(head: RecorderTap, reel: RecorderThread) -> Vec<f32> {
         let (path, lost) = (reel.writer.path().to_path_buf(), head.lost.clone());
         drop(head);
@@ -220,7 +220,7 @@ mod tests {
         samples[..2 * frames].to_vec()
     }
 
-    /// Blocks of these values, as the file has them.
+    /// Blocks of these values, interleaved as in the file.
     fn blocks(values: &[f32]) -> Vec<f32> {
         values.iter().flat_map(|v| [*v, -*v].repeat(3)).collect()
     }

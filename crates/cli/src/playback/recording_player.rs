@@ -1,4 +1,4 @@
-//! What stands between a live driver and the player: the file that is heard, the file that is written, and a count.
+//! The callback of a live run: file input, engine, recorder and block counter.
 
 use crate::failure::{Failure, error_chain};
 use crate::playback::file_input::{FileInput, FileInputHandle, InputFile, start_file_input};
@@ -8,7 +8,7 @@ use divisi::prelude::{AudioCallback, CallbackInfo, EngineCallback, Frames};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A player with a tape deck.
+/// The engine's callback with a file input and a recorder around it.
 pub(crate) struct RecordingPlayer {
     player: EngineCallback,
     input: Option<FileInput>,
@@ -16,20 +16,20 @@ pub(crate) struct RecordingPlayer {
     block_counter: BlockCount,
 }
 
-/// How many blocks have been played.
+/// Shared counter of played blocks.
 #[derive(Clone, Default)]
 pub(crate) struct BlockCount(Arc<AtomicU64>);
 
 impl BlockCount {
-    /// So many.
+    /// Number of blocks.
     pub(crate) fn get(&self) -> u64 {
-        // Relaxed: the count is all there is.
+        // Relaxed: only the count matters, no data travels with it.
         self.0.load(Ordering::Relaxed)
     }
 }
 
 impl RecordingPlayer {
-    /// Only the player, so far.
+    /// Wraps the engine's callback, without file input or recorder.
     pub(crate) fn new(player: EngineCallback) -> Self {
         Self {
             player,
@@ -39,7 +39,7 @@ impl RecordingPlayer {
         }
     }
 
-    /// Hears `source` in place of the device.
+    /// Feeds `source` to the engine in place of the device's inputs.
     pub(crate) fn set_input(
         &mut self,
         source: InputFile,
@@ -52,7 +52,7 @@ impl RecordingPlayer {
         Ok(feeder)
     }
 
-    /// Records what is heard, `frames` frames at most.
+    /// Records the output, at most `frames` frames.
     pub(crate) fn start_recording(
         &mut self,
         writer: Writer,
@@ -66,7 +66,7 @@ impl RecordingPlayer {
         Ok(tape)
     }
 
-    /// The count, to be read while it plays.
+    /// The counter, for reading while it plays.
     pub(crate) fn block_count(&self) -> BlockCount {
         self.block_counter.clone()
     }

@@ -1,4 +1,4 @@
-//! What a run shows of itself afterwards: a trace that Perfetto opens, and its slowest cycle as a picture.
+//! Trace of a run: a file for Perfetto, and a picture of the slowest cycle.
 
 use crate::failure::{Failure, error_chain};
 use crate::output::files::extension;
@@ -14,29 +14,29 @@ use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-/// What to keep of a run.
+/// Options for tracing.
 #[derive(Args)]
 pub(crate) struct TraceOptions {
-    /// Write who did what, when, to a file that ui.perfetto.dev opens; and the slowest cycle to OUT.slowest.svg
+    /// Write a trace of every step to a file for ui.perfetto.dev, and the slowest cycle to OUT.slowest.svg
     #[arg(long, value_name = "OUT.json")]
     trace: Option<PathBuf>,
 
-    /// How large that file may grow; then it goes on with missed cycles only, for a quarter of this
+    /// Size limit of that file; beyond it only missed cycles are written, for another quarter of this
     #[arg(long, value_name = "MIB", requires = "trace", default_value_t = 256, value_parser = clap::value_parser!(u32).range(1..=65536))]
     trace_room: u32,
 
-    /// Write the slowest cycle to this file instead: who did what, when, as a picture
+    /// Write the picture of the slowest cycle to this file instead
     #[arg(long, value_name = "OUT.svg")]
     slowest_path: Option<PathBuf>,
 
-    /// Take every node's time, for the report
+    /// Measure the time of every node, for the report
     #[arg(long)]
     times: bool,
 }
 
-/// What is kept of one run.
+/// Trace output of one run.
 pub(crate) struct TraceOutput {
-    /// What played, in a few words.
+    /// Description of the run.
     about: String,
     file: Option<(PathBuf, TraceFile<File>)>,
     slowest: Option<(PathBuf, File)>,
@@ -45,12 +45,12 @@ pub(crate) struct TraceOutput {
 }
 
 impl TraceOptions {
-    /// Whether the engine must take times.
+    /// Returns true if the engine must record a trace.
     pub(crate) fn is_on(&self) -> bool {
         self.times || self.trace.is_some() || self.slowest_path.is_some()
     }
 
-    /// Refuses names that promise something else, and files of the session. Nothing is written yet.
+    /// Refuses wrong file names and files that belong to the session. Nothing is written yet.
     pub(crate) fn check(&self, how: &PlayOptions, loaded: &LoadedSession) -> Result<(), Failure> {
         let wanted = [
             (&self.trace, "json", "a trace"),
@@ -70,8 +70,8 @@ impl TraceOptions {
         }
     }
 
-    /// Opens the files for what is played by a scheduler, in such blocks, at such a rate: better refused early than lost
-    /// late.
+    /// Opens the files before the run: an error now is better than a lost
+    /// trace later.
     pub(crate) fn open(
         &self,
         how: &PlayOptions,
@@ -102,7 +102,7 @@ impl TraceOptions {
         })
     }
 
-    /// Where the slowest cycle goes: beside the trace where nobody says.
+    /// Path of the picture of the slowest cycle: beside the trace by default.
     fn slowest_path(&self) -> Option<PathBuf> {
         let beside = |trace: &PathBuf| trace.with_extension("slowest.svg");
         self.slowest_path
@@ -112,7 +112,7 @@ impl TraceOptions {
 }
 
 impl TraceOutput {
-    /// Looks after the engine, and writes what has come. What the user is to be told of it, once.
+    /// Updates the engine and writes new records. Returns a note for the user, once.
     pub(crate) fn update(&mut self, engine: &mut Engine) -> Option<String> {
         let Some((path, file)) = &mut self.file else {
             engine.update();
@@ -131,9 +131,9 @@ impl TraceOutput {
         is_first.then(|| format!("{}: {told}", path.display()))
     }
 
-    /// Writes the rest, and the picture. The half that plays must be gone.
+    /// Writes the remaining records and the picture. The engine's callback must be dropped before.
     pub(crate) fn finish(mut self, engine: &mut Engine) -> Result<(), Failure> {
-        // Twice: the last cycle is put together when all that belongs to it has come.
+        // Twice: the last cycle is complete only after a second update.
         for _ in 0..2 {
             if let Some(told) = self.update(engine) {
                 messages::print_note(&told);

@@ -1,21 +1,21 @@
-//! The user's costs file: what was measured, for the commands that need it.
+//! The user's costs file with all measurements.
 
 use crate::failure::error_chain;
 use crate::output::messages;
 use divisi::report::{CostsError, CostsFile, MachineCosts, costs_path, machine_key};
 use std::path::{Path, PathBuf};
 
-/// Which kernels compute.
+/// Name of the kernel set in the key of this machine.
 const KERNELS: &str = "scalar";
 
-/// The costs file, and where it is.
+/// The costs file and its path.
 pub(crate) struct CostsStore {
     costs: CostsFile,
     path: Option<PathBuf>,
 }
 
 impl CostsStore {
-    /// Reads it. One that cannot be read is said, and counts as empty.
+    /// Reads the file. An unreadable file is reported and counts as empty.
     pub(crate) fn load() -> Self {
         let path = costs_path();
         let read = path
@@ -28,13 +28,13 @@ impl CostsStore {
         Self { costs, path }
     }
 
-    /// What was measured on this machine.
+    /// Measurements of this machine.
     pub(crate) fn machine_costs(&mut self) -> &mut MachineCosts {
         let key = machine_key(KERNELS);
         self.costs.machines.entry(key).or_default()
     }
 
-    /// Writes it back; where to, or a word on why not.
+    /// Writes the file. Returns its path, or the reason why not.
     pub(crate) fn save(&self) -> Result<&Path, String> {
         let path = self
             .path
@@ -47,7 +47,7 @@ impl CostsStore {
     }
 }
 
-/// What the costs file `path` says of this machine, or of the only one it knows.
+/// Measurements of this machine in the costs file `path`, or of the only machine in it.
 pub(crate) fn read_machine_costs(path: &Path) -> Result<MachineCosts, CostsError> {
     if !path.exists() {
         let missing = std::io::Error::from(std::io::ErrorKind::NotFound);
@@ -59,7 +59,7 @@ pub(crate) fn read_machine_costs(path: &Path) -> Result<MachineCosts, CostsError
     Ok(here.or_else(|| only(costs)).unwrap_or_default())
 }
 
-/// What the patch in `file` is called in the costs file.
+/// Key of the session `file` in the costs file.
 pub(crate) fn graph_key(file: &Path) -> String {
     let whole = file.canonicalize().unwrap_or_else(|_| file.to_path_buf());
     whole.to_string_lossy().into_owned()

@@ -1,4 +1,4 @@
-//! By how much the nodes of a session lag: their processors say it once they are set up.
+//! Latencies of a session's nodes, asked from processors that are set up and never played.
 
 use crate::session::load::LoadedSession;
 use divisi::graph::{Diagnostic, Graph, NodeId};
@@ -8,7 +8,7 @@ use divisi::processor::{BackgroundTask, Gauge, Mode, Setup, SetupServices};
 use divisi::rt::deferred::JobRunner;
 use std::collections::HashMap;
 
-/// Lends nothing: what is set up here never plays.
+/// Services that do nothing: processors made here never play.
 struct DiscardServices;
 
 impl SetupServices for DiscardServices {
@@ -21,7 +21,7 @@ impl SetupServices for DiscardServices {
     }
 }
 
-/// What each node lags in such blocks; and what makers find, whose nodes are taken not to lag.
+/// Latency of each node at this block and rate, and diagnostics of constructors. A node that cannot be made has none.
 pub(crate) fn latencies(
     loaded: &LoadedSession,
     (block, rate): (Frames, SampleRate),
@@ -49,7 +49,7 @@ pub(crate) fn latencies(
     (all, found)
 }
 
-/// An edge that is delayed, for people: from which port to which.
+/// Names of both ports of a delayed edge.
 pub(crate) fn edge_names(graph: &Graph, it: &DelayedEdge) -> (String, String) {
     let name = |id| graph.node(id).map_or("?", |node| node.name.as_str());
     let end =

@@ -1,4 +1,4 @@
-//! A session from a file: read, diagnosed, shown.
+//! Reading a session file and showing its diagnostics.
 
 use crate::failure::{Failure, error_chain};
 use crate::output::messages;
@@ -12,25 +12,25 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The longest session file: larger ones are a mistake, or meant to fill the memory.
+/// Largest session file, in bytes. A larger one is a mistake or an attack on memory.
 const MAX_BYTES: u64 = 256 << 20;
 
-/// A session with what is needed to talk about it.
+/// A session with its diagnostics, its source text and the registry.
 pub(crate) struct LoadedSession {
-    /// What was read.
+    /// The sound file that is read.
     pub(crate) session: Session,
-    /// What reading it has found.
+    /// Diagnostics of the reader.
     pub(crate) diagnostics: Vec<Diagnostic>,
-    /// Every kind there is.
+    /// All kinds of nodes.
     pub(crate) registry: Arc<Registry>,
-    /// Relative file names in the session are meant from here.
+    /// Folder of the session; its relative file names start here.
     pub(crate) folder: PathBuf,
     name: String,
     source: String,
 }
 
 impl LoadedSession {
-    /// Reads `path`, whatever is wrong in it.
+    /// Reads `path`, with any mistakes in it.
     pub(crate) fn read(path: &Path) -> Result<Self, Failure> {
         let bytes = read_bytes(path)?;
         let name = path.display().to_string();
@@ -45,7 +45,7 @@ impl LoadedSession {
             name,
             source: String::from_utf8_lossy(&bytes).into_owned(),
         };
-        // The reader cannot know which parts of a session can do without nodes.
+        // The reader cannot know which sessions need no nodes.
         let is_empty = loaded.session.graph.is_empty() && !loaded.has_network();
         if is_empty && !has_errors(&loaded.diagnostics) {
             let told = Diagnostic::error(
@@ -58,7 +58,7 @@ impl LoadedSession {
         Ok(loaded)
     }
 
-    /// Reads `path`, shows what is wrong in it, and fails if it is no graph that can be used.
+    /// Reads `path` and shows its mistakes. Fails if it is no valid graph.
     pub(crate) fn read_valid(path: &Path) -> Result<Self, Failure> {
         let loaded = Self::read_valid_or_network(path)?;
         match loaded.session.graph.is_empty() {
@@ -69,7 +69,7 @@ impl LoadedSession {
         }
     }
 
-    /// The same where a process network alone will do.
+    /// Like `read_valid`, but accepts a session that is only a process network.
     pub(crate) fn read_valid_or_network(path: &Path) -> Result<Self, Failure> {
         let loaded = Self::read(path)?;
         loaded.print_diagnostics(&loaded.diagnostics);
@@ -81,11 +81,11 @@ impl LoadedSession {
 
     /// The session's process network, if it has one.
     pub(crate) fn network(&self) -> Option<NetworkReading> {
-        // Large graphs are not read once more for what they do not have.
+        // Large graphs without a network are not read again.
         { self.has_network() }.then(|| network::session::read(&self.source))?
     }
 
-    /// Whether the session has a section for a process network.
+    /// Returns true if the session has a process network.
     fn has_network(&self) -> bool {
         let sections = &self.session.sections;
         sections
@@ -93,7 +93,7 @@ impl LoadedSession {
             .any(|section| section.name == network::session::SECTION)
     }
 
-    /// Shows diagnostics with the lines that they are about.
+    /// Prints diagnostics with their source lines.
     pub(crate) fn print_diagnostics(&self, diagnostics: &[Diagnostic]) {
         let shown = text::render_diagnostics(&self.name, &self.source, diagnostics);
         if !shown.is_empty() {
@@ -101,13 +101,13 @@ impl LoadedSession {
         }
     }
 
-    /// What to do for the session's graph, or everything that is wrong with it.
+    /// Compiles the session's graph to a plan, or returns all its mistakes.
     pub(crate) fn plan(&self, options: &PlanOptions) -> Result<Plan, Vec<Diagnostic>> {
         let catalogue = self.registry.catalogue();
         divisi::plan::compile(&self.session.graph, catalogue, options).map_err(|wrong| wrong.0)
     }
 
-    /// How many channels the session's `input` nodes listen to.
+    /// Number of input channels that the session's `input` nodes use.
     pub(crate) fn input_channels(&self) -> u16 {
         let nodes = self.session.graph.nodes().map(|(_, node)| node);
         let heard = nodes
@@ -123,7 +123,7 @@ impl LoadedSession {
         heard.max().unwrap_or(0)
     }
 
-    /// The files that the session's nodes name.
+    /// Files that the session's nodes name.
     pub(crate) fn named_files(&self) -> impl Iterator<Item = PathBuf> {
         let nodes = self.session.graph.nodes();
         nodes.flat_map(|(_, node)| {
@@ -134,7 +134,7 @@ impl LoadedSession {
         })
     }
 
-    /// An engine for the session; what is wrong with it is shown.
+    /// Makes an engine for the session. Mistakes are printed.
     pub(crate) fn make_engine(
         &self,
         mut options: EngineOptions,
@@ -151,12 +151,12 @@ impl LoadedSession {
     }
 }
 
-/// Whether the session cannot be used.
+/// Returns true if any diagnostic is an error.
 pub(crate) fn has_errors(diagnostics: &[Diagnostic]) -> bool {
     diagnostics.iter().any(Diagnostic::is_error)
 }
 
-/// How many output channels a plan has.
+/// Number of output channels of a plan.
 pub(crate) fn output_channels(plan: &Plan) -> u16 {
     let channels = plan
         .output_channels

@@ -1,4 +1,4 @@
-//! What `play` and `render` have in common on the command line.
+//! Options that `play` and `render` share.
 
 use crate::failure::{Failure, error_chain};
 use crate::output::messages;
@@ -14,79 +14,79 @@ use divisi::workers::WaitPolicy;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// The rate where neither the call nor the session says one.
+/// Default sample rate, in Hz.
 pub(crate) const DEFAULT_RATE_HZ: u32 = 48_000;
-/// The block, likewise.
+/// Default block size, in frames.
 pub(crate) const DEFAULT_BLOCK: Frames = Frames(64);
-/// Who says how the plan is executed.
+/// Value of `--scheduler`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SchedulerArg {
-    /// Whatever is best when it is tried.
+    /// Try several and take the best.
     Auto,
-    /// The call.
+    /// The named one.
     Named(Scheduler),
 }
 
-/// How to play.
+/// Options of a run.
 #[derive(Args)]
 pub(crate) struct PlayOptions {
     /// The session: a .ag or .toml file
     pub(crate) file: PathBuf,
 
-    /// How long; without it, until everything has ended
+    /// Duration; without it, until everything has ended
     #[arg(long, value_name = "S", allow_negative_numbers = true, value_parser = parse_seconds)]
     pub(crate) seconds: Option<f64>,
 
-    /// A sound file to hear in place of the device
+    /// A sound file as input in place of the device
     #[arg(long, value_name = "IN.wav")]
     pub(crate) input: Option<PathBuf>,
 
-    /// auto tries several on the session and takes the best; or one of them: sequential, random, hlfet, etf, cpfd, global,
+    /// auto tries several on the session and takes the best; or one by name: sequential, random, hlfet, etf, cpfd, global,
     /// weighted, stealing, deadline, pipelined, or, for comparison only, mutex
     #[arg(long, value_name = "NAME", default_value = "auto", value_parser = parse_scheduler)]
     pub(crate) scheduler: SchedulerArg,
 
-    /// How long --scheduler auto may try, in seconds
+    /// Time limit of --scheduler auto, in seconds
     #[arg(long, value_name = "S", default_value = "0.5", allow_negative_numbers = true, value_parser = parse_seconds)]
     choose: f64,
 
-    /// Have --scheduler auto try again, whatever it chose before
+    /// Have --scheduler auto try again, and ignore its earlier choice
     #[arg(long)]
     rechoose: bool,
 
-    /// How many threads work at most; without it, one for each core
+    /// Maximum number of worker threads; without it, one for each core
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=256))]
     workers: Option<u32>,
 
-    /// Frames in a block; without it, what the session says, or 64
+    /// Frames in a block; without it, the session's, or 64
     #[arg(long, value_name = "FRAMES", value_parser = parse_block)]
     block: Option<Frames>,
 
-    /// Frames a second; without it, what the session says, or 48000
+    /// Frames a second; without it, the session's, or 48000
     #[arg(long, value_name = "HZ", value_parser = parse_rate)]
     rate: Option<SampleRate>,
 
-    /// What workers do between cycles: hybrid, sleep or spin
+    /// Waiting policy of workers between cycles: hybrid, sleep or spin
     #[arg(long, value_name = "POLICY", default_value = "hybrid", value_parser = parse_wait_policy)]
     wait: WaitPolicy,
 
-    /// Whether cheap nodes are given to a worker together: on or off
+    /// Fuse cheap nodes into one task: on or off
     #[arg(long, value_name = "on|off", default_value = "on", value_parser = parse_switch, action = clap::ArgAction::Set)]
     fuse: bool,
 
-    /// Let all workers take part, be it that fewer would be faster: with --fuse off the bare scheduler is seen
+    /// Use all workers even where fewer would be faster; with --fuse off this shows the bare scheduler
     #[arg(long)]
     force_workers: bool,
 
-    /// What handing data from one core to another is taken to cost, in nanoseconds; without it, what was measured
+    /// Cost of communication between two cores, in nanoseconds; without it, the measured cost
     #[arg(long, value_name = "NS")]
     comm: Option<u64>,
 
-    /// With --scheduler pipelined: by how many blocks the last stage may lag; without it, 1 live
+    /// With --scheduler pipelined: maximum latency of the last stage, in blocks; without it, 1 live
     #[arg(long, value_name = "BLOCKS", value_parser = clap::value_parser!(u32).range(0..=64))]
     ahead: Option<u32>,
 
-    /// Whether ways of different latencies are brought to one where they meet: on or off
+    /// Latency compensation where paths of different latencies meet: on or off
     #[arg(long, value_name = "on|off", default_value = "on", value_parser = parse_switch, action = clap::ArgAction::Set)]
     compensate: bool,
 
@@ -96,7 +96,7 @@ pub(crate) struct PlayOptions {
 }
 
 impl PlayOptions {
-    /// How many threads work at most, where the call says so.
+    /// Maximum number of worker threads, if the call states it.
     pub(crate) fn workers(&self) -> Option<usize> {
         self.workers.map(|workers| workers as usize)
     }
@@ -107,7 +107,7 @@ impl PlayOptions {
         said.unwrap_or(DEFAULT_BLOCK)
     }
 
-    /// Frames a second, where the call or the session says so.
+    /// Sample rate, if the call or the session states one.
     pub(crate) fn requested_rate(&self, loaded: &LoadedSession) -> Option<SampleRate> {
         self.rate.or(loaded.session.settings.rate)
     }
@@ -118,20 +118,20 @@ impl PlayOptions {
         self.requested_rate(loaded).unwrap_or(usual)
     }
 
-    /// How long, in frames, where the call says so.
+    /// Duration in frames, if the call states one.
     pub(crate) fn frames(&self, rate: SampleRate) -> Option<u64> {
         self.seconds
             .map(|seconds| (seconds * f64::from(rate.hz())).round() as u64)
     }
 
-    /// What `--input` names, to be heard at `parse_rate`.
+    /// Opens the file of `--input`, resampled to `rate`.
     pub(crate) fn open_input(&self, rate: SampleRate) -> Result<Option<InputFile>, Failure> {
         let opened = self.input.as_ref().map(|path| InputFile::open(path, rate));
         let source = opened.transpose();
         source.map_err(|error| Failure::bad_input(error_chain(&error)))
     }
 
-    /// Refuses to write over what the session or the call names.
+    /// Refuses an output that the session or the call names as an input.
     pub(crate) fn check_output(
         &self,
         loaded: &LoadedSession,
@@ -152,7 +152,7 @@ impl PlayOptions {
         }
     }
 
-    /// For an engine that plays at `parse_rate`.
+    /// Options for an engine at `rate`.
     pub(crate) fn engine_options(&self, loaded: &LoadedSession, rate: SampleRate) -> EngineOptions {
         let mut options = EngineOptions::new(self.block(loaded), rate);
         if let SchedulerArg::Named(scheduler) = self.scheduler {
@@ -171,7 +171,7 @@ impl PlayOptions {
         options
     }
 
-    /// Takes over what was measured before, and finds a scheduler where the call names none.
+    /// Applies kept measurements, and chooses a scheduler if the call names none.
     pub(crate) fn choose_scheduler(&self, loaded: &LoadedSession, options: &mut EngineOptions) {
         let (mut kept, patch) = (CostsStore::load(), graph_key(&self.file));
         let graph = &loaded.session.graph;
@@ -190,7 +190,7 @@ impl PlayOptions {
                         messages::print_note(&format!("the choice is not kept: {why}"));
                     }
                 }
-                // Whoever makes the engine says what is wrong with the graph.
+                // `Engine::new` reports what is wrong with the graph.
                 Err(EngineError::Graph(_)) => {}
                 Err(error) => {
                     if !self.force_workers {
@@ -207,7 +207,7 @@ impl PlayOptions {
         options.apply_measurements(kept.machine_costs(), &patch, graph);
     }
 
-    /// Which scheduler it has become, and who said so.
+    /// Name of the scheduler, and whether `auto` chose it.
     pub(crate) fn scheduler_name(&self, options: &EngineOptions) -> String {
         match self.scheduler {
             SchedulerArg::Auto => format!("{} (auto)", options.scheduler),
@@ -216,7 +216,7 @@ impl PlayOptions {
     }
 }
 
-/// A number of seconds.
+/// Parses a number of seconds.
 pub(crate) fn parse_seconds(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(seconds) if (0.0..=1e9).contains(&seconds) => Ok(seconds),
@@ -234,7 +234,7 @@ fn parse_scheduler(name: &str) -> Result<SchedulerArg, String> {
     }
 }
 
-/// On or off.
+/// Parses `on` or `off`.
 pub(crate) fn parse_switch(name: &str) -> Result<bool, String> {
     match name {
         "on" => Ok(true),

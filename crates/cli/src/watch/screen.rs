@@ -1,42 +1,42 @@
-//! What the live view shows: lines made from a glance, for any size of terminal.
+//! Content of the live view: lines made from `LiveStats`, for any size of terminal.
 
 use super::styled_line::{Color, StyledLine};
 use divisi::report::{LiveStats, WorkerLoad};
 
-/// What there is to show.
+/// Data for one redraw.
 pub(crate) struct ScreenInput<'a> {
-    /// What plays.
+    /// Title: the session.
     pub(crate) title: &'a str,
-    /// How it plays.
+    /// Description: scheduler, workers, driver.
     pub(crate) facts: &'a str,
-    /// For how long.
+    /// Frames played.
     pub(crate) seconds: f64,
-    /// How many threads work.
+    /// Number of worker threads.
     pub(crate) workers: usize,
     pub(crate) now: &'a LiveStats,
-    /// About a second ago.
+    /// Stats of about a second ago, for rates.
     pub(crate) before: &'a LiveStats,
-    /// What is to be said beside.
+    /// Last note to the user.
     pub(crate) notes: &'a [String],
 }
 
-/// How wide the words before bars are.
+/// Width of the label before a bar, in characters.
 const LABEL_WIDTH: usize = 10;
-/// And the share after them.
+/// Width of the percentage after a bar.
 const PERCENT_WIDTH: usize = 7;
-/// With less room than this between them there are no bars.
+/// Narrowest bar that is drawn.
 const MIN_BAR_WIDTH: usize = 8;
-/// Above these shares of the period somebody should look.
+/// Loads above which the colour changes, as a share of the period.
 const WARN_LOAD: f64 = 0.7;
 const BAD_LOAD: f64 = 0.9;
 
-/// The view in `columns` and `rows`: no line is wider, and there are no more lines.
+/// Lays the view out in `columns` x `rows` characters. No line is wider, and there are no more lines.
 pub(crate) fn screen_lines(view: &ScreenInput<'_>, columns: usize, rows: usize) -> Vec<StyledLine> {
     let mut lines = vec![head(view, columns)];
     lines.push(StyledLine::new(Color::Faint, view.facts));
     lines.push(StyledLine::default());
     lines.extend(cycle(view, columns));
-    // Everything below is worth more than the last workers.
+    // The lines below matter more than the last workers.
     lines.extend(workers(view, columns, rows.saturating_sub(lines.len() + 4)));
     lines.extend(counts(view, columns));
     lines.push(StyledLine::new(Color::Plain, &rates(view)));
@@ -53,7 +53,7 @@ pub(crate) fn screen_lines(view: &ScreenInput<'_>, columns: usize, rows: usize) 
     lines
 }
 
-/// The same in one line, for who has no screen.
+/// The view in one line, where there is no terminal.
 pub(crate) fn summary_line(view: &ScreenInput<'_>) -> String {
     let LiveStats {
         missed,
@@ -89,7 +89,7 @@ fn head(view: &ScreenInput<'_>, columns: usize) -> StyledLine {
     line
 }
 
-/// The last cycles against the deadline: the bar's end is the deadline.
+/// Time of the last cycles; a full bar is the deadline.
 fn cycle(view: &ScreenInput<'_>, columns: usize) -> Vec<StyledLine> {
     let recent = view.now.recent;
     let period = view.now.period_ns.max(1) as f64;
@@ -118,7 +118,7 @@ fn cycle(view: &ScreenInput<'_>, columns: usize) -> Vec<StyledLine> {
     vec![line, StyledLine::new(Color::Faint, &below)]
 }
 
-/// How busy each worker is, in at most so many lines; what does not fit is put together.
+/// Load of each worker in at most `max` lines. Workers that do not fit share a line.
 fn workers(view: &ScreenInput<'_>, columns: usize, most: usize) -> Vec<StyledLine> {
     let loads = loads(view);
     let shown = match loads.len() <= most.max(1) {
@@ -151,7 +151,7 @@ fn workers(view: &ScreenInput<'_>, columns: usize, most: usize) -> Vec<StyledLin
     lines
 }
 
-/// Which share of the period each worker has worked, in the last second.
+/// Load of each worker in the last second, as a share of the period.
 fn loads(view: &ScreenInput<'_>) -> Vec<f64> {
     let (now, before) = (&view.now.load, &view.before.load);
     let cycles = now.cycles.saturating_sub(before.cycles).max(1);
@@ -162,7 +162,7 @@ fn loads(view: &ScreenInput<'_>) -> Vec<f64> {
         .collect()
 }
 
-/// What went wrong so far.
+/// Counts of errors so far.
 fn counts(view: &ScreenInput<'_>, columns: usize) -> Vec<StyledLine> {
     let now = view.now;
     let counts = [
@@ -180,7 +180,7 @@ fn counts(view: &ScreenInput<'_>, columns: usize) -> Vec<StyledLine> {
     wrap("", words, columns)
 }
 
-/// What sharing the work costs, in the last second.
+/// Wakes and steals per cycle, in the last second.
 fn rates(view: &ScreenInput<'_>) -> String {
     let (now, before) = (view.now, view.before);
     let cycles = now.cycles.saturating_sub(before.cycles).max(1) as f64;
@@ -204,7 +204,7 @@ fn gauges(view: &ScreenInput<'_>, columns: usize) -> Vec<StyledLine> {
     wrap("", words, columns)
 }
 
-/// Words in as many lines as it takes; none where there are no words.
+/// Wraps words into as many lines as needed; no line for no words.
 fn wrap(
     label: &str,
     words: impl IntoIterator<Item = (Color, String)>,
@@ -225,7 +225,7 @@ fn wrap(
     lines
 }
 
-/// How wide bars are; none where there is no room.
+/// Width of bars; `None` if there is no room.
 fn bar_width(columns: usize) -> Option<usize> {
     let width = columns.checked_sub(LABEL_WIDTH + PERCENT_WIDTH)?;
     (width >= MIN_BAR_WIDTH).then_some(width)
@@ -255,7 +255,7 @@ fn percent(share: f64) -> String {
     format!("{:.0} %", 100.0 * share)
 }
 
-/// A time in the unit that suits it.
+/// Formats a time in a readable unit.
 fn time(ns: u64) -> String {
     match ns as f64 {
         ns if ns < 1e3 => format!("{ns:.0} ns"),

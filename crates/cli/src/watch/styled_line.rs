@@ -1,8 +1,8 @@
-//! Lines with colours, as a terminal has them.
+//! Lines of coloured text for a terminal.
 
 use std::fmt::Write;
 
-/// How words look.
+/// Colour of a piece of text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Color {
     Plain,
@@ -13,30 +13,30 @@ pub(crate) enum Color {
     Bad,
 }
 
-/// One line: words, each with its ink. It holds nothing that could steer a terminal.
+/// One line of coloured pieces. It holds no control characters.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct StyledLine(Vec<(Color, String)>);
 
 impl StyledLine {
-    /// A line of one ink.
+    /// Makes a line of one colour.
     pub(crate) fn new(ink: Color, words: &str) -> Self {
         let mut line = Self::default();
         line.push(ink, words);
         line
     }
 
-    /// Adds words. What is no character to be seen, because a file calls its nodes so, is replaced.
+    /// Appends text. Control characters are replaced, since node names come from files.
     pub(crate) fn push(&mut self, ink: Color, words: &str) {
         let seen = |c: char| if c.is_control() { '\u{fffd}' } else { c };
         self.0.push((ink, words.chars().map(seen).collect()));
     }
 
-    /// How wide it is, in characters.
+    /// Width in characters.
     pub(crate) fn width(&self) -> usize {
         self.0.iter().map(|(_, words)| words.chars().count()).sum()
     }
 
-    /// Cuts it to `columns`; that something is missing is shown.
+    /// Cuts the line to `columns` and marks the cut.
     pub(crate) fn clip(&mut self, columns: usize) {
         if self.width() <= columns {
             return;
@@ -53,12 +53,12 @@ impl StyledLine {
         }
     }
 
-    /// Without colours.
+    /// The text without colours.
     pub(crate) fn to_plain(&self) -> String {
         self.0.iter().map(|(_, words)| words.as_str()).collect()
     }
 
-    /// With colours, for a terminal.
+    /// The text with ANSI colours.
     pub(crate) fn to_ansi(&self) -> String {
         let mut line = String::new();
         for (ink, words) in &self.0 {
@@ -72,7 +72,7 @@ impl StyledLine {
 }
 
 impl Color {
-    /// Its code in the language of terminals.
+    /// ANSI code of the colour.
     fn code(self) -> u8 {
         match self {
             Self::Plain => 0,

@@ -1,4 +1,4 @@
-//! A terminal's screen, borrowed: given back as it was, however the program ends.
+//! The terminal's alternate screen. It is restored however the program ends.
 
 use super::styled_line::StyledLine;
 use std::fmt::Write as _;
@@ -7,37 +7,37 @@ use std::sync::Once;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::ThreadId;
 
-/// A screen of its own, no cursor, long lines are cut.
+/// Enters the alternate screen, hides the cursor, turns line wrap off.
 const ENTER: &str = "\x1b[?1049h\x1b[?25l\x1b[?7l";
-/// All that undone.
+/// Reverses `ENTER`.
 const LEAVE: &str = "\x1b[?7h\x1b[?25h\x1b[?1049l";
-/// Where the terminal does not say how large it is.
+/// Size if the terminal does not report one: columns, rows.
 const DEFAULT_SIZE: (usize, usize) = (80, 24);
 
-/// Whether the screen is borrowed: at most one is.
+/// True while the alternate screen is shown; there is at most one.
 static IS_ACTIVE: AtomicBool = AtomicBool::new(false);
 
-/// The screen that standard error is shown on.
+/// The terminal of standard error.
 pub(crate) struct Terminal {
     has_colours: bool,
 }
 
 impl Terminal {
-    /// Borrows it; `None` where there is none that understands.
+    /// Enters the alternate screen. `None` if standard error is no capable terminal.
     pub(crate) fn enter() -> Option<Self> {
         let is_dumb = std::env::var_os("TERM").is_none_or(|term| term == "dumb" || term.is_empty());
         if is_dumb || !stderr().is_terminal() {
             return None;
         }
         restore_on_panic();
-        // Relaxed: only this thread and a panic on it ask.
+        // Relaxed: only this thread, and a panic on it, read the flag.
         IS_ACTIVE.store(true, Ordering::Relaxed);
         write_raw(ENTER);
         let has_colours = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
         Some(Self { has_colours })
     }
 
-    /// Columns and rows, now.
+    /// Current columns and rows.
     pub(crate) fn size(&self) -> (usize, usize) {
         match rustix::termios::tcgetwinsize(stderr()) {
             Ok(size) if size.ws_col > 0 && size.ws_row > 0 => {
@@ -47,7 +47,7 @@ impl Terminal {
         }
     }
 
-    /// Shows these lines and nothing else.
+    /// Replaces the screen by `lines`.
     pub(crate) fn show(&self, lines: &[StyledLine]) {
         let mut frame = String::from("\x1b[H");
         for (i, line) in lines.iter().enumerate() {
@@ -55,7 +55,7 @@ impl Terminal {
                 true => line.to_ansi(),
                 false => line.to_plain(),
             };
-            // No new line after the last: it would move all up.
+            // No line break after the last line: it would scroll the screen.
             let before = if i > 0 { "\r\n" } else { "" };
             let _ = write!(frame, "{before}{words}\x1b[K");
         }
@@ -76,8 +76,8 @@ fn restore() {
     }
 }
 
-/// In a panic on this thread the screen is given back before the panic speaks. Those of audio threads are caught, and
-/// cost a node: then the view stays.
+/// Restores the screen before the message of a panic on this thread. Panics of audio threads are caught and
+/// cost one node: then the view stays.
 fn restore_on_panic() {
     static ONCE: Once = Once::new();
     let here: ThreadId = std::thread::current().id();
@@ -92,7 +92,7 @@ fn restore_on_panic() {
     });
 }
 
-/// A terminal that is gone is no failure.
+/// Writes to the terminal; a closed terminal is no error.
 fn write_raw(text: &str) {
     let mut out = stderr().lock();
     let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());

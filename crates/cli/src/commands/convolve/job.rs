@@ -1,4 +1,4 @@
-//! From file to file, a block at a time.
+//! Convolution from file to file, one block at a time.
 
 use super::print_load_note;
 use crate::failure::{Failure, error_chain};
@@ -10,36 +10,36 @@ use divisi::media::{Reader, Writer};
 use divisi::workers::AudioThread;
 use std::path::Path;
 
-/// One run.
+/// One convolution job.
 pub(super) struct ConvolveJob {
-    /// What is heard.
+    /// The input sound.
     pub(super) input: Reader,
-    /// Frames after its end.
+    /// Frames of the tail after the end of the input.
     pub(super) tail: u64,
-    /// Which convolver.
+    /// The convolver and its partition.
     pub(super) convolver: Convolver,
-    /// Who does the work of its long partitions.
+    /// Scheduler of the long levels.
     pub(super) hands: Box<dyn LevelScheduler>,
-    /// Where to.
+    /// Output path.
     pub(super) writer: Writer,
-    /// How far it is.
+    /// Progress.
     pub(super) progress: Progress,
-    /// Whether the user has had enough.
+    /// Set when the user interrupts.
     pub(super) interrupt: Interrupt,
 }
 
-/// What came of it.
+/// Result of the job.
 pub(super) struct ConvolveResult {
     /// Frames written.
     pub(super) frames: u64,
-    /// Parts that were not there when they were due, and silent instead.
+    /// Level outputs that were late, and silent instead.
     pub(super) late: u64,
-    /// The loudest sample.
+    /// Largest magnitude of any sample.
     pub(super) peak: f32,
 }
 
 impl ConvolveResult {
-    /// Says so.
+    /// Prints the result.
     pub(super) fn print(&self, output: &Path) {
         let name = output.display();
         if self.peak > 1.0 {
@@ -54,7 +54,7 @@ impl ConvolveResult {
 }
 
 impl ConvolveJob {
-    /// Does it to the end, or to where the user, the disk or the sound ends it; the file is valid in any case.
+    /// Convolves until the end, an interrupt, a read error or a write error. The file is valid in every case.
     pub(super) fn run(mut self) -> Result<ConvolveResult, Failure> {
         let done = self.convolve();
         self.progress.clear();
@@ -113,7 +113,7 @@ impl ConvolveJob {
         Ok(ConvolveResult { frames, late, peak })
     }
 
-    /// The next block of the sound, silence after its end; how many frames there were.
+    /// Reads the next block of the input, silence after its end. Returns the number of frames read.
     fn read_input(&mut self, heard: &mut [Vec<f32>]) -> Result<usize, Failure> {
         let begin = self.input.position();
         let mut planes: Vec<&mut [f32]> = heard.iter_mut().map(Vec::as_mut_slice).collect();
@@ -132,7 +132,7 @@ impl ConvolveJob {
         Ok(got)
     }
 
-    /// Writes what was played; the loudest sample so far.
+    /// Writes one output block. Returns the peak so far.
     fn write_output(&mut self, played: &[&[f32]], peak: f32) -> Result<f32, Failure> {
         let samples = played.iter().flat_map(|channel| channel.iter());
         let loudest = samples.fold(0.0, |most: f32, sample| match sample.is_finite() {

@@ -1,4 +1,4 @@
-//! How to convolve, and what to do to the response before.
+//! Options of `convolve`: the method, and the processing of the response.
 
 use super::response::Response;
 use crate::commands::tune::tuning::Tuned;
@@ -15,25 +15,25 @@ use divisi::units::SampleRate;
 use divisi::workers::Priority;
 use std::ops::Range;
 
-/// Frames in a block where nobody says.
+/// Default block size, in frames.
 const DEFAULT_BLOCK: usize = 64;
-/// The longest time that an option may say, in milliseconds.
+/// Largest time that an option accepts, in milliseconds.
 const MAX_MS: f64 = 600_000.0;
-/// The loudest and the quietest that a gain may be, in dB.
+/// Largest magnitude of a gain, in dB.
 const MAX_DB: f64 = 200.0;
 
-/// How to convolve.
+/// The convolution method.
 #[derive(Args)]
 pub(super) struct MethodOptions {
     /// Frames in a block, a power of two; without it, the configuration's partition size, or 64
     #[arg(long, value_name = "FRAMES", value_parser = parse_block)]
     block: Option<usize>,
 
-    /// Take the path that a device would: a block at a time, long partitions beside it. The bits are the same
+    /// Compute as a device would: one block at a time, long partitions on other threads. The bits are the same
     #[arg(long)]
     pub(super) realtime: bool,
 
-    /// nonuniform: partitions of several sizes, as `divisi tune` has found them best, else by a built-in table; uniform: all as long as a block; direct: no transform at all
+    /// nonuniform: partitions of several sizes, as `divisi tune` measured them, else by the built-in table; uniform: all partitions of one block; direct: no FFT
     #[arg(long, value_name = "METHOD", value_enum, default_value_t = Method::Nonuniform)]
     method: Method,
 
@@ -41,20 +41,20 @@ pub(super) struct MethodOptions {
     #[arg(long, value_name = "TEXT", conflicts_with = "method")]
     partition: Option<String>,
 
-    /// What is added to the callback's own latency: none or block. The file begins with the sound in either case
+    /// Latency added by the convolution: none or block. The file begins with the sound in either case
     #[arg(long, value_name = "none|block", default_value = "none", value_parser = parse_latency)]
     latency: AddedLatency,
 
-    /// Keep spectra of the response in half precision where partitions have so many frames or more: what these give is then right to 70 dB only, and long responses take a quarter less memory
+    /// Keep spectra in half precision for partitions of FRAMES or more: their output is then right to 70 dB only, and long responses take a quarter less memory
     #[arg(long, value_name = "FRAMES")]
     pub(super) half: Option<usize>,
 
-    /// Which instructions: auto, or one by name as scalar or avx2
+    /// Kernel set: auto, or one by name as scalar or avx2
     #[arg(long, value_name = "NAME", default_value = "auto", value_parser = parse_kernels)]
     pub(super) kernels: Kernels,
 }
 
-/// Which algorithm.
+/// The convolution algorithm.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Method {
     Nonuniform,
@@ -62,10 +62,10 @@ enum Method {
     Direct,
 }
 
-/// What to do to the response.
+/// Processing of the response.
 #[derive(Args)]
 pub(super) struct ResponseOptions {
-    /// How much louder, in dB
+    /// Gain, in dB
     #[arg(long, value_name = "DB", default_value = "0", allow_negative_numbers = true, value_parser = parse_decibels)]
     gain: f64,
 
@@ -73,15 +73,15 @@ pub(super) struct ResponseOptions {
     #[arg(long, value_name = "MS", default_value = "0", allow_negative_numbers = true, value_parser = parse_millis)]
     predelay: f64,
 
-    /// Leave out what is quieter than the loudest sample by so many dB, as -60, at both ends
+    /// Trim both ends where the response is quieter than this, in dB relative to its peak, as -60
     #[arg(long, value_name = "DB", allow_negative_numbers = true, value_parser = parse_threshold, conflicts_with = "range")]
     trim: Option<f64>,
 
-    /// Use only these frames of the response, the last one not included, as 0..48000
+    /// Use only these frames of the response, the end not included, as 0..48000
     #[arg(long, value_name = "FROM..TO", value_parser = parse_range)]
     range: Option<Range<usize>>,
 
-    /// Turn the response round
+    /// Reverse the response in time
     #[arg(long)]
     reverse: bool,
 
@@ -93,17 +93,17 @@ pub(super) struct ResponseOptions {
     #[arg(long, value_name = "MS", default_value = "0", allow_negative_numbers = true, value_parser = parse_millis)]
     fade_out: f64,
 
-    /// Make the response's loudest sample 1 (peak), or white noise as loud behind it as before (energy)
+    /// Scale the response: its loudest sample to 1 (peak), or its energy to 1, which keeps the loudness of white noise (energy)
     #[arg(long, value_name = "peak|energy", value_parser = parse_normalise)]
     normalise: Option<Normalise>,
 
-    /// Of a .sofa file, where the source is: degrees to the left, and up, as 30,0
+    /// Position of the source, for a .sofa file: degrees left and up, as 30,0
     #[arg(long, value_name = "LEFT,UP", allow_hyphen_values = true, value_parser = parse_direction)]
     direction: Option<SourceDirection>,
 }
 
 impl MethodOptions {
-    /// What the report calls it.
+    /// Name in the report.
     pub(super) fn method(&self) -> &'static str {
         match (&self.partition, self.method) {
             (None, Method::Uniform) => "uniform",
@@ -112,7 +112,7 @@ impl MethodOptions {
         }
     }
 
-    /// A convolver for what was read, and how it is cut.
+    /// Makes the convolver for `response`. Returns its partition and the reason for it as well.
     pub(super) fn convolver(
         &self,
         response: &Response,
@@ -152,8 +152,8 @@ impl MethodOptions {
         Ok(PartitionChoice::given(given?))
     }
 
-    /// Who does the work of long partitions: threads of their own, where a device would have them. No block is due at
-    /// any time here, so they are ordinary ones and are waited for.
+    /// Makes the scheduler of long levels: their own threads with `--realtime`. No block has a deadline
+    /// here, so these are ordinary threads, and the caller waits for them.
     pub(super) fn make_scheduler(
         &self,
         convolver: &Convolver,
@@ -174,7 +174,7 @@ impl MethodOptions {
 }
 
 impl ResponseOptions {
-    /// What is done to the samples of a response at `rate`.
+    /// Processing of a response at `rate`.
     pub(super) fn processing(&self, rate: SampleRate) -> IrProcessing {
         let cut = match (self.trim, &self.range) {
             (Some(below_db), _) => Trim::Silence { below_db },
@@ -190,22 +190,22 @@ impl ResponseOptions {
         }
     }
 
-    /// The factor of every path.
+    /// Gain of every path, linear.
     pub(super) fn gain(&self) -> f32 {
         10.0_f64.powf(self.gain / 20.0) as f32
     }
 
-    /// The silence before every path.
+    /// Delay of every path, in frames.
     pub(super) fn delay(&self, rate: SampleRate) -> usize {
         frames(self.predelay, rate)
     }
 
-    /// Where the source of a SOFA file is.
+    /// Direction of the source in a SOFA file.
     pub(super) fn direction(&self) -> SourceDirection {
         self.direction.unwrap_or_default()
     }
 
-    /// The options that only a response of one file has.
+    /// Options for a response from one file.
     pub(super) fn check_unused(&self, for_what: &str) -> Result<(), Failure> {
         let is_shaped = self.processing(SampleRate::new(1000).expect("1000 is not zero"));
         if is_shaped == IrProcessing::default() && self.direction.is_none() {
@@ -217,7 +217,7 @@ impl ResponseOptions {
         Err(Failure::bad_input(told))
     }
 
-    /// Refuses a direction where there is none.
+    /// Refuses `--direction` for a response that has no directions.
     pub(super) fn check_no_direction(&self) -> Result<(), Failure> {
         match self.direction {
             Some(_) => Err(Failure::bad_input("only a .sofa file has a --direction")),
@@ -226,10 +226,10 @@ impl ResponseOptions {
     }
 }
 
-/// The partition with the least load at worst on this machine, as `tune` has measured it, or by the built-in table.
+/// The partition with the smallest worst-case load, by the costs that `tune` measured here or by the built-in table.
 fn choose_tuned(space: &PartitionSpace, response: &Response) -> PartitionChoice {
     let paths = &response.paths;
-    // Channels that meet go one by one.
+    // As many channels as the response has: channel k goes through response k.
     let channels = match paths.paths().len() == paths.outputs() {
         true => paths.outputs(),
         false => 1,
@@ -237,7 +237,7 @@ fn choose_tuned(space: &PartitionSpace, response: &Response) -> PartitionChoice 
     choose_partition(space, channels, Tuned::read().measured().as_ref())
 }
 
-/// Frames in so many milliseconds, to the nearest.
+/// Frames in `ms` milliseconds, rounded to the nearest.
 fn frames(ms: f64, rate: SampleRate) -> usize {
     (ms * f64::from(rate.hz()) / 1000.0).round() as usize
 }

@@ -1,4 +1,4 @@
-//! What to convolve with: a response from a file, laid between the channels, or a configuration.
+//! The response to convolve with: an impulse response mapped to channels, or a jconvolver configuration.
 
 use super::options::ResponseOptions;
 use super::print_load_note;
@@ -14,23 +14,23 @@ use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-/// The longest configuration.
+/// Largest configuration file, in bytes.
 const MAX_CONFIG_BYTES: u64 = 1 << 20;
 
-/// What was read.
+/// The sound file that is read.
 pub(super) struct Response {
-    /// What is heard where.
+    /// Response of each path.
     pub(super) paths: Paths,
-    /// The smallest partition that it asks for.
+    /// Smallest partition that the configuration asks for, in frames.
     pub(super) partition: Option<usize>,
-    /// The files that it names.
+    /// The files that the configuration names.
     pub(super) files: Vec<PathBuf>,
-    /// What was done that nobody asked for, which has been said.
+    /// Notes about changes that nobody asked for; they were printed already.
     pub(super) notes: Vec<String>,
 }
 
 impl Response {
-    /// What `path` says is to be done to `input`.
+    /// Reads the response or configuration `path` for the channels of `input`.
     pub(super) fn read(
         path: &Path,
         shaping: &ResponseOptions,
@@ -55,7 +55,7 @@ impl Response {
         let (factor, delay) = (shaping.gain(), shaping.delay(input.rate()));
         let paths = response.paths.with_gain_and_delay(factor, delay);
         let paths = paths.map_err(|error| Failure::bad_input(error_chain(&error)))?;
-        // Every input and every path has spectra of its own.
+        // Each input and each path has spectra of its own.
         let name = path.display().to_string();
         let channels = paths.inputs() + paths.paths().len().min(256);
         let checked = limit.check(&name, paths.frames() as u64, channels);

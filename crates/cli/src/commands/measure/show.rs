@@ -1,4 +1,4 @@
-//! What was measured, as text and as JSON.
+//! Output of `measure`: text and JSON.
 
 use crate::output::table::{format_time, table};
 use divisi::engine::{NodeCosts, StepCost, StepTimes};
@@ -6,10 +6,10 @@ use divisi::report::CoreTimings;
 use serde_json::{Value, json};
 use std::fmt::Write;
 
-/// How many nodes are listed, dearest first.
+/// Nodes that are listed, most expensive first.
 const MAX_LISTED: usize = 50;
 
-/// For people.
+/// Text for people.
 pub(super) fn text(name: &str, costs: &NodeCosts, facts: &CoreTimings) -> String {
     let mut out = format!(
         "{name}: {} nodes, blocks of {} frames at {}\n\n",
@@ -102,7 +102,7 @@ fn line(out: &mut String, what: &str, told: &str) {
     let _ = writeln!(out, "{what:<22} {told}");
 }
 
-/// For programs.
+/// JSON for programs.
 pub(super) fn json(costs: &NodeCosts, facts: &CoreTimings) -> Value {
     let nodes = costs
         .nodes

@@ -1,4 +1,4 @@
-//! What there is to say of a plan and its schedule.
+//! Analysis of a plan and its schedule: levels, critical path, speed-up, copies.
 
 use super::{SchedulerName, TYPICAL_EDGE_BYTES};
 use divisi::draw::NodeClass;
@@ -7,7 +7,7 @@ use divisi::plan::{self, Dag, MachineModel, Plan, StepOp, Task, TaskId};
 use divisi::prelude::Nanos;
 use divisi::report::StepNames;
 
-/// One task: a node's turn, or several that are given out together.
+/// One task: one step, or several fused ones.
 pub(super) struct Row {
     pub(super) name: String,
     pub(super) kind: String,
@@ -17,20 +17,20 @@ pub(super) struct Row {
     pub(super) b_level: Nanos,
     pub(super) static_level: Nanos,
     pub(super) is_critical: bool,
-    /// Where and when each copy of it runs.
+    /// Core and time of each copy.
     pub(super) runs: Vec<ScheduledRun>,
-    /// What it waits for.
+    /// Predecessors.
     pub(super) before: Vec<usize>,
 }
 
-/// One run of a task.
+/// One scheduled run of a task.
 pub(super) struct ScheduledRun {
     pub(super) core: usize,
     pub(super) start: Nanos,
     pub(super) finish: Nanos,
 }
 
-/// A plan and its schedule.
+/// A plan, its schedule, and what follows from both.
 pub(super) struct PlanAnalysis {
     pub(super) who: SchedulerName,
     pub(super) block: u32,
@@ -38,19 +38,19 @@ pub(super) struct PlanAnalysis {
     pub(super) cores: usize,
     pub(super) rows: Vec<Row>,
     pub(super) critical: Vec<usize>,
-    /// The critical path without handing over.
+    /// Length of the critical path without communication.
     pub(super) longest: Nanos,
     pub(super) total: Nanos,
     pub(super) bound: Nanos,
     pub(super) makespan: Nanos,
-    /// Handing over: however little, and for every 1024 bytes more.
+    /// Communication cost: base, and per 1024 bytes.
     pub(super) base: Nanos,
     pub(super) per_kib: Nanos,
     pub(super) is_abridged: bool,
 }
 
 impl PlanAnalysis {
-    /// Schedules `plan` and plays the schedule through with what handing over costs. `None` where it gets stuck.
+    /// Schedules `plan` and simulates the schedule with communication costs. `None` if it deadlocks.
     pub(super) fn new(
         plan: &Plan,
         graph: &Graph,
@@ -94,17 +94,17 @@ impl PlanAnalysis {
         })
     }
 
-    /// How many times as fast as on one core.
+    /// Speed-up over one core.
     pub(super) fn speedup(&self) -> f64 {
         ratio(self.total, self.makespan)
     }
 
-    /// What no schedule on so many cores exceeds.
+    /// Largest speed-up that any schedule on this many cores can have.
     pub(super) fn max_speedup(&self) -> f64 {
         ratio(self.total, self.bound)
     }
 
-    /// How many copies there are beside the first of each task.
+    /// Number of duplicates, the first copy of each task not counted.
     pub(super) fn copies(&self) -> usize {
         self.rows
             .iter()
@@ -112,7 +112,7 @@ impl PlanAnalysis {
             .sum()
     }
 
-    /// Which tasks a core runs, in order.
+    /// The runs of one core, in order.
     pub(super) fn runs_on(&self, core: usize) -> Vec<(usize, &ScheduledRun)> {
         let rows = self.rows.iter().enumerate();
         let runs = rows.flat_map(|(row, r)| r.runs.iter().map(move |run| (row, run)));
@@ -122,7 +122,7 @@ impl PlanAnalysis {
     }
 }
 
-/// A task's place among all.
+/// Index of a task.
 fn index(task: TaskId) -> usize {
     task.0 as usize
 }
@@ -131,7 +131,7 @@ fn ratio(all: Nanos, part: Nanos) -> f64 {
     all.0 as f64 / part.0.max(1) as f64
 }
 
-/// Every task with its levels; it has not been placed yet.
+/// A row for each task, with its levels; nothing is scheduled yet.
 fn rows(plan: &Plan, graph: &Graph, dag: &Dag, machine: &MachineModel) -> Vec<Row> {
     let edge = |bytes| machine.mean_transfer_time(bytes);
     let (t, b, s) = (dag.t_levels(edge), dag.b_levels(edge), dag.static_levels());
@@ -156,7 +156,7 @@ fn rows(plan: &Plan, graph: &Graph, dag: &Dag, machine: &MachineModel) -> Vec<Ro
     rows.collect()
 }
 
-/// A node's name; of several the first and the last, and how many.
+/// Name of a task: of one node its name, of several the first and last name and the count.
 fn name(plan: &Plan, steps: &StepNames, task: &Task) -> String {
     let of = |index: u32| {
         let name = steps.name(index as usize).unwrap_or("?");
@@ -184,7 +184,7 @@ fn kind(steps: &StepNames, task: &Task) -> String {
     }
 }
 
-/// What an edge that carries as much as most do costs between two cores.
+/// Communication cost of a typical edge between two cores.
 pub(super) fn typical_transfer(machine_base: Nanos, per_kib: Nanos) -> Nanos {
     let part = per_kib
         .0

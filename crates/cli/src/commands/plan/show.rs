@@ -1,4 +1,4 @@
-//! A plan as text, as JSON and as a picture.
+//! Output of `plan`: text, JSON and picture.
 
 use super::analysis::{PlanAnalysis, Row, typical_transfer};
 use crate::output::table::{format_time, table};
@@ -6,22 +6,22 @@ use divisi::draw::{self, GanttArrow, GanttBar, GanttChart, GanttRow, Picture};
 use serde_json::{Value, json};
 use std::fmt::Write;
 
-/// More tasks are not listed.
+/// Tasks that are listed; more are only counted.
 const MAX_LISTED: usize = 200;
-/// Schedules with more cores have a line a core and no table.
+/// Schedules with more cores are shown as one line for each core, without a table.
 const MAX_COLUMNS: usize = 4;
 
-/// What is known beside the plan.
+/// What the output shows beside the analysis.
 pub(super) struct PlanHeading {
     pub(super) name: String,
     pub(super) nodes: usize,
-    /// Of how many nodes the cost was measured.
+    /// Number of nodes whose cost was measured.
     pub(super) measured: usize,
-    /// Whether nobody has measured what handing over costs.
+    /// True if communication costs were not measured.
     pub(super) is_guess: bool,
 }
 
-/// For people.
+/// Text for people.
 pub(super) fn text(found: &PlanAnalysis, told: &PlanHeading) -> String {
     let mut out = String::new();
     let (name, nodes, measured) = (&told.name, told.nodes, told.measured);
@@ -132,7 +132,7 @@ fn levels(out: &mut String, found: &PlanAnalysis) {
     }
 }
 
-/// A column a core, or a line where there are many.
+/// One column for each core, or one line where there are many cores.
 fn schedule(out: &mut String, found: &PlanAnalysis) {
     let lanes: Vec<_> = (0..found.cores).map(|core| found.runs_on(core)).collect();
     if found.cores > MAX_COLUMNS {
@@ -160,7 +160,7 @@ fn schedule(out: &mut String, found: &PlanAnalysis) {
     table(out, MAX_COLUMNS, heads, rows.collect());
 }
 
-/// For programs.
+/// JSON for programs.
 pub(super) fn json(found: &PlanAnalysis, told: &PlanHeading) -> Value {
     let lanes = (0..found.cores).map(|core| {
         let lane = found.runs_on(core).into_iter();
@@ -212,7 +212,7 @@ fn row_json(found: &PlanAnalysis, row: &Row) -> Value {
     })
 }
 
-/// A lane a core.
+/// The schedule as a Gantt chart, one row for each core.
 pub(super) fn picture(found: &PlanAnalysis, told: &PlanHeading) -> Picture {
     let lanes = (0..found.cores).map(|core| GanttRow {
         name: format!("core {core}"),
@@ -248,7 +248,7 @@ fn gantt_bars(found: &PlanAnalysis, core: usize) -> Vec<GanttBar> {
             start_ns: run.start.0,
             end_ns: run.finish.0,
             critical: row.is_critical,
-            // The copy that is done first is the one that the others are copies of.
+            // The copy that finishes first counts as the original.
             copy: row
                 .runs
                 .iter()
@@ -259,7 +259,7 @@ fn gantt_bars(found: &PlanAnalysis, core: usize) -> Vec<GanttBar> {
     boxes.collect()
 }
 
-/// What is handed from core to core: to each run that has no copy of what it reads on its own core.
+/// Communication between cores: an arrow to each run whose input has no copy on the run's own core.
 fn gantt_arrows(found: &PlanAnalysis) -> Vec<GanttArrow> {
     let mut all = Vec::new();
     for row in &found.rows {

@@ -1,4 +1,4 @@
-//! The ways of cutting that are compared: doubling, the optimum by operations, the optimum by what was measured.
+//! Partitions compared by `tune`: Gardner's doubling, Garcia's optimum by operation count, the optimum by measured costs.
 
 use divisi::conv::{
     CostTable, FoundPartition, Partition, PartitionSpace, garcia_partition, gardner_partition,
@@ -8,7 +8,7 @@ use divisi::draw::{PartitionChart, PartitionLevel, PartitionRow, Picture, partit
 use divisi::fft::{LANES, Packing};
 use divisi::prelude::SampleRate;
 
-/// All of them.
+/// The compared partitions.
 pub(super) struct PartitionComparison {
     pub(super) space: PartitionSpace,
     pub(super) packing: Packing,
@@ -16,21 +16,21 @@ pub(super) struct PartitionComparison {
     pub(super) ways: Vec<PartitionMethod>,
 }
 
-/// One of them.
+/// One partition with its cost.
 pub(super) struct PartitionMethod {
     pub(super) name: String,
     pub(super) partition: Partition,
-    /// ns a frame, worst and typical, where they are known.
+    /// Worst and typical cost, in ns per frame, where known.
     pub(super) worst: Option<f64>,
     pub(super) typical: Option<f64>,
-    /// Each level's, the head left out.
+    /// Worst and typical cost of each level, without the direct head.
     pub(super) levels: Vec<Option<(f64, f64)>>,
-    /// The busiest core's, and each level's core; of the measured choice only.
+    /// Load of the busiest core, and each level's core; for the measured optimum only.
     pub(super) given: Option<(f64, Vec<usize>)>,
 }
 
 impl PartitionComparison {
-    /// Chooses.
+    /// Computes the partitions that are compared.
     pub(super) fn compare(
         space: &PartitionSpace,
         costs: &CostTable,
@@ -83,12 +83,12 @@ impl PartitionComparison {
         }
     }
 
-    /// The one to take.
+    /// The best partition.
     pub(super) fn best(&self) -> &PartitionMethod {
         self.ways.last().expect("doubling is always there")
     }
 
-    /// All ways, and the deadlines of the best.
+    /// All partitions, and the deadlines of the best one, as a picture.
     pub(super) fn picture(&self, rate: SampleRate) -> Picture {
         let percent = |ns: Option<f64>| match ns {
             Some(ns) => format!("{:.3} % of a core at worst", period_share(ns, rate) * 100.0),
@@ -115,7 +115,7 @@ impl PartitionComparison {
     }
 }
 
-/// ns a frame as a share of one core.
+/// Converts ns per frame to a share of one core.
 pub(super) fn period_share(ns_a_frame: f64, rate: SampleRate) -> f64 {
     ns_a_frame * f64::from(rate.hz()) * 1e-9
 }

@@ -1,4 +1,4 @@
-//! The ways of cutting, as text and as JSON.
+//! Output of `tune`: text and JSON.
 
 use super::comparison::{PartitionComparison, PartitionMethod, period_share};
 use crate::output::table::{format_time, table};
@@ -7,7 +7,7 @@ use divisi::prelude::{Frames, Nanos, SampleRate};
 use serde_json::{Value, json};
 use std::fmt::Write;
 
-/// For people.
+/// Text for people.
 pub(super) fn text(all: &[PartitionComparison], rate: SampleRate, source: &str) -> String {
     let space = &all[0].space;
     let mut out = format!(
@@ -84,7 +84,7 @@ fn nanos(ns: f64) -> String {
     format_time(Nanos(ns.round().max(0.0) as u64))
 }
 
-/// For programs: the first of them, and of both the second as `side_by_side`.
+/// JSON for programs: the first packing, and the second one as `side_by_side`.
 pub(super) fn json(all: &[PartitionComparison], rate: SampleRate, source: &str) -> Value {
     let of = |ways: &PartitionComparison| {
         json!({

@@ -6,14 +6,14 @@ use divisi::conv;
 use divisi::report::{CostsFile, Tuning, costs_path};
 use divisi::tuned::{costs_of, key, tuning_of};
 
-/// What is known of this machine with these kernels.
+/// Tuning of this machine with these kernels.
 pub(in crate::commands) struct Tuned {
     costs: CostsFile,
     key: String,
 }
 
 impl Tuned {
-    /// Reads it. A file that cannot be read is said, and counts as empty.
+    /// Reads the file. An unreadable file is reported and counts as empty.
     pub(in crate::commands) fn read() -> Self {
         let read = costs_path().map_or(Ok(CostsFile::default()), |path| CostsFile::read(&path));
         let costs = read.unwrap_or_else(|error| {
@@ -27,7 +27,7 @@ impl Tuned {
         self.costs.machines.get(&self.key)?.convolution.as_ref()
     }
 
-    /// Whether it was measured, in words.
+    /// Source of the costs, in words.
     pub(super) fn source(&self) -> &'static str {
         match self.tuning() {
             Some(_) => "measured on this machine",
@@ -35,17 +35,17 @@ impl Tuned {
         }
     }
 
-    /// What was measured; `None` where nobody has.
+    /// The measured tuning; `None` if nothing was measured.
     pub(in crate::commands) fn measured(&self) -> Option<conv::CostTable> {
         self.tuning().map(costs_of)
     }
 
-    /// The costs: what was measured, else the built-in table.
+    /// The measured costs, else the built-in table.
     pub(super) fn costs(&self) -> conv::CostTable {
         self.measured().unwrap_or_else(conv::CostTable::built_in)
     }
 
-    /// Keeps what was measured; where, or why not.
+    /// Stores the measured costs. Returns the file, or the reason why not.
     pub(super) fn store(&mut self, found: &conv::CostTable) -> Result<String, String> {
         let mut all = self.tuning().map(costs_of).unwrap_or_default();
         all.merge(found);
