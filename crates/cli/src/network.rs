@@ -37,15 +37,15 @@ pub(crate) fn read_valid(loaded: &LoadedSession) -> Result<Option<NetworkSpec>, 
 /// Runs the session's network over the input into `output`. Returns false if the session has no network.
 pub(crate) fn render_network(
     loaded: &LoadedSession,
-    how: &PlayOptions,
+    play: &PlayOptions,
     output: &Path,
 ) -> Result<bool, Failure> {
     let Some(patch) = read_valid(loaded)? else {
         return Ok(false);
     };
-    let job = NetworkJob::new(&patch, loaded, how)?;
-    let json = JsonOutput::open(how.json.as_deref())?;
-    let (text, report) = job.run(&patch, how, output)?;
+    let job = NetworkJob::new(&patch, loaded, play)?;
+    let json = JsonOutput::open(play.json.as_deref())?;
+    let (text, report) = job.run(&patch, play, output)?;
     json.write(&text, &report.to_string())?;
     Ok(true)
 }

@@ -80,9 +80,9 @@ fn diagnose(
     if !has_network && !nodes.any(|(_, node)| node.outputs.is_empty()) {
         let nothing = Diagnostic::warning(
             SourceSpan::new(1, 1, 1),
-            "nothing of it will be heard: it has no `sink`",
+            "the session has no `sink`, so it makes no sound",
         );
-        found.push(nothing.help("lead what is to be heard to a node of kind `sink`"));
+        found.push(nothing.help("connect an output to a node of kind `sink`"));
     }
     match loaded.plan(&options) {
         Ok(plan) => (!has_errors(found)).then_some(plan),

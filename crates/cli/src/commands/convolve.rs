@@ -56,7 +56,7 @@ pub(crate) struct Convolve {
     output: PathBuf,
 
     #[command(flatten)]
-    how: MethodOptions,
+    options: MethodOptions,
 
     #[command(flatten)]
     shaping: ResponseOptions,
@@ -86,7 +86,7 @@ impl Convolve {
         )?;
         let frames = output_frames(&input, response.paths.frames());
         check_size(frames, response.paths.outputs())?;
-        let (convolver, choice) = self.how.convolver(&response)?;
+        let (convolver, choice) = self.options.convolver(&response)?;
         let json = JsonOutput::open(self.json.as_deref())?;
         let interrupt = Interrupt::listen()?;
         let channels = Channels(response.paths.outputs() as u16);
@@ -94,11 +94,11 @@ impl Convolve {
         let writer = Writer::create(&self.output, rate, channels, SampleFormat::F32)
             .map_err(|error| Failure::failed(error_chain(&error)))?;
         let facts =
-            ConvolveSummary::from_job((&convolver, &choice), &self.how, &response, rate.hz());
+            ConvolveSummary::from_job((&convolver, &choice), &self.options, &response, rate.hz());
         let job = ConvolveJob {
             input,
             tail: response.paths.frames() as u64 - 1,
-            hands: self.how.make_scheduler(&convolver)?,
+            hands: self.options.make_scheduler(&convolver)?,
             convolver,
             writer,
             progress: Progress::new(rate.hz(), frames),
@@ -136,19 +136,20 @@ fn output_frames(input: &Reader, response: usize) -> Option<u64> {
 
 /// Refuses an output that is too large for a WAV file, before the work begins.
 fn check_size(frames: Option<u64>, channels: usize) -> Result<(), Failure> {
-    let most = divisi::media::MAX_CHANNELS;
-    if channels > usize::from(most) {
-        let told =
-            format!("a sound file has at most {most} channels, and this would have {channels}");
-        return Err(Failure::bad_input(told));
+    let max = divisi::media::MAX_CHANNELS;
+    if channels > usize::from(max) {
+        let message =
+            format!("a sound file has at most {max} channels, and this would have {channels}");
+        return Err(Failure::bad_input(message));
     }
     let bytes = u128::from(frames.unwrap_or(0)) * channels as u128 * 4;
     if bytes <= MAX_WAV_BYTES {
         return Ok(());
     }
     let gib = bytes as f64 / f64::from(1 << 30);
-    let told = format!("this would be {gib:.1} GiB, and a WAV file holds 4: convolve a part of it");
-    Err(Failure::bad_input(told))
+    let message =
+        format!("this would be {gib:.1} GiB, and a WAV file holds 4: convolve a part of it");
+    Err(Failure::bad_input(message))
 }
 
 /// Summary of a convolution, for JSON.
@@ -174,19 +175,19 @@ struct ConvolveSummary {
 impl ConvolveSummary {
     fn from_job(
         (convolver, choice): (&Convolver, &PartitionChoice),
-        how: &MethodOptions,
+        play: &MethodOptions,
         response: &Response,
         rate: u32,
     ) -> Self {
         Self {
-            method: how.method(),
+            method: play.method(),
             partition: convolver.partition().to_string(),
             cut_by: choice.origin.to_string(),
-            half: how.half,
+            half: play.half,
             block: convolver.block(),
             latency: convolver.latency(),
-            kernels: how.kernels.name(),
-            realtime: how.realtime,
+            kernels: play.kernels.name(),
+            realtime: play.realtime,
             rate,
             inputs: response.paths.inputs(),
             outputs: response.paths.outputs(),
@@ -222,6 +223,6 @@ impl ConvolveSummary {
 }
 
 /// Prints a note about a change that nobody asked for.
-fn print_load_note(told: &str) {
-    messages::print_note(&format!("note: {told}"));
+fn print_load_note(message: &str) {
+    messages::print_note(&format!("note: {message}"));
 }

@@ -77,8 +77,8 @@ impl Draw {
             "png" => Ok(Format::Png),
             _ => {
                 let name = self.output.display();
-                let told = format!("{name}: a picture ends in .svg, .pdf, .png or .dot");
-                Err(Failure::bad_input(told))
+                let message = format!("{name}: a picture ends in .svg, .pdf, .png or .dot");
+                Err(Failure::bad_input(message))
             }
         }
     }

@@ -70,8 +70,8 @@ impl Experiment {
         if done.is_complete {
             return Ok(());
         }
-        let told = "it was broken off; the same call goes on from there";
-        Err(Failure::failed(told))
+        let message = "it was broken off; the same call goes on from there";
+        Err(Failure::failed(message))
     }
 
     fn folder(&self) -> PathBuf {
@@ -138,8 +138,8 @@ mod tests {
 
     #[test]
     fn a_line_says_which_of_how_many_and_how_long_it_goes_on() {
-        let told = line(3, 20, "rake 101", Duration::from_secs(125));
-        assert_eq!(told, "3 of 20, 2:05 left: rake 101");
+        let message = line(3, 20, "rake 101", Duration::from_secs(125));
+        assert_eq!(message, "3 of 20, 2:05 left: rake 101");
         assert!(experiment("graphs").is_ok());
         assert!(experiment("grafs").unwrap_err().contains("graphs"));
     }

@@ -131,18 +131,18 @@ impl Plan {
             self.seed,
         )
         .ok_or_else(|| Failure::failed("the schedule does not come to an end"))?;
-        let told = show::PlanHeading {
+        let message = show::PlanHeading {
             name: self.file.display().to_string(),
             nodes: loaded.session.graph.len(),
             measured,
             is_guess: facts.links.is_empty() && self.comm.is_none(),
         };
         json.write(
-            &show::text(&found, &told),
-            &show::json(&found, &told).to_string(),
+            &show::text(&found, &message),
+            &show::json(&found, &message).to_string(),
         )?;
         match &self.svg {
-            Some(path) => write_picture(path, &show::picture(&found, &told)),
+            Some(path) => write_picture(path, &show::picture(&found, &message)),
             None => Ok(()),
         }
     }

@@ -37,7 +37,7 @@ histogram's bars is logarithmic. A cycle that ends after its time is `missed`: t
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Play {
     #[command(flatten)]
-    how: PlayOptions,
+    options: PlayOptions,
 
     /// The driver; auto takes JACK or PipeWire where one answers, else the clock
     #[arg(long, value_enum, default_value_t = Driver::Auto)]
@@ -75,35 +75,35 @@ enum Driver {
 impl Play {
     /// Runs the command.
     pub(crate) fn run(self) -> Result<(), Failure> {
-        let loaded = LoadedSession::read_valid(&self.how.file)?;
+        let loaded = LoadedSession::read_valid(&self.options.file)?;
         if let Some(path) = &self.record {
-            self.how.check_output(&loaded, path)?;
+            self.options.check_output(&loaded, path)?;
             check_sound_name(path)?;
         }
-        self.tracing.check(&self.how, &loaded)?;
-        let json = JsonOutput::open(self.how.json.as_deref())?;
+        self.tracing.check(&self.options, &loaded)?;
+        let json = JsonOutput::open(self.options.json.as_deref())?;
         let interrupt = Interrupt::listen()?;
         let request = self.driver_config(&loaded)?;
-        let (opened, said) = self.open_driver(&request)?;
+        let (opened, message) = self.open_driver(&request)?;
         let facts = opened.info().clone();
-        let stage = self.prepare(&loaded, &facts)?;
-        messages::print_note(&said);
-        let (report, played) = stage.play(opened, &facts, &interrupt)?;
+        let prepared = self.prepare(&loaded, &facts)?;
+        messages::print_note(&message);
+        let (report, played) = prepared.play(opened, &facts, &interrupt)?;
         json.write_report(&report)?;
         played
     }
 
     /// Configuration of the driver. A graph that cannot play is refused before anything is opened.
     fn driver_config(&self, loaded: &LoadedSession) -> Result<DriverConfig, Failure> {
-        let mut request = DriverConfig::new("divisi", self.how.block(loaded));
-        let options = PlanOptions::new(request.block, self.how.rate(loaded));
+        let mut request = DriverConfig::new("divisi", self.options.block(loaded));
+        let options = PlanOptions::new(request.block, self.options.rate(loaded));
         let plan = loaded.plan(&options).map_err(|wrong| {
             loaded.print_diagnostics(&wrong);
             Failure::bad_input_reported()
         })?;
-        request.rate = self.how.requested_rate(loaded);
+        request.rate = self.options.requested_rate(loaded);
         request.outputs = output_channels(&plan);
-        request.inputs = match self.how.input {
+        request.inputs = match self.options.input {
             None => loaded.input_channels(),
             Some(_) => 0,
         };
@@ -132,16 +132,16 @@ impl Play {
         };
         let opened = opened.map_err(|error| to_failure(&error))?;
         let facts = opened.info();
-        let said = match facts.server.as_str() {
+        let message = match facts.server.as_str() {
             "" => format!("playing by the {}, without a device", facts.name),
             server => format!("playing through {server}, {}", facts.rate),
         };
-        Ok((opened, said))
+        Ok((opened, message))
     }
 
     /// The engine, the callback with its file input and recorder, and the handles of both.
     fn prepare(&self, loaded: &LoadedSession, facts: &DriverInfo) -> Result<PreparedPlay, Failure> {
-        let mut options = self.how.engine_options(loaded, facts.rate);
+        let mut options = self.options.engine_options(loaded, facts.rate);
         options.trace = self.tracing.is_on() || self.watch;
         options.prevent_cpu_sleep = self.latency_request == Switch::On;
         if let Some(level) = facts.priority.and_then(|level| u8::try_from(level).ok()) {
@@ -149,29 +149,29 @@ impl Play {
         }
         let inputs = options.input_channels;
         let beat = (options.block, facts.rate.hz());
-        self.how.choose_scheduler(loaded, &mut options);
-        let scheduler = self.how.scheduler_name(&options);
+        self.options.choose_scheduler(loaded, &mut options);
+        let scheduler = self.options.scheduler_name(&options);
         let (engine, player) = loaded.make_engine(options)?;
-        let frames = self.how.frames(facts.rate).or_else(|| engine.length());
+        let frames = self.options.frames(facts.rate).or_else(|| engine.length());
         let played = (scheduler.as_str(), beat.0, facts.rate);
-        let tracer = self.tracing.open(&self.how, played)?;
-        let mut deck = RecordingPlayer::new(player);
+        let tracer = self.tracing.open(&self.options, played)?;
+        let mut player = RecordingPlayer::new(player);
         let mut files = OutputFiles::default();
-        if let Some(source) = self.how.open_input(facts.rate)? {
-            files.feeder = Some(deck.set_input(source, inputs, beat)?);
+        if let Some(source) = self.options.open_input(facts.rate)? {
+            files.file_input = Some(player.set_input(source, inputs, beat)?);
         }
         if let Some(path) = &self.record {
             let channels = output_channels(engine.plan());
             let writer = Writer::create(path, facts.rate, Channels(channels), SampleFormat::F32)
                 .map_err(|error| Failure::failed(error_chain(&error)))?;
-            files.tape = Some(deck.start_recording(writer, channels, beat, frames)?);
+            files.recorder = Some(player.start_recording(writer, channels, beat, frames)?);
         }
         let watched = self
             .watch
             .then(|| self.view_titles(&scheduler, facts, &engine));
         Ok(PreparedPlay {
             engine,
-            deck,
+            player,
             files,
             tracer,
             watched,
@@ -187,7 +187,7 @@ impl Play {
         facts: &DriverInfo,
         engine: &Engine,
     ) -> (String, String) {
-        let session = self.how.file.file_name().unwrap_or_default();
+        let session = self.options.file.file_name().unwrap_or_default();
         let workers = engine.workers();
         let s = if workers == 1 { "" } else { "s" };
         let (block, rate, driver) = (engine.plan().block, facts.rate, facts.name);
@@ -199,7 +199,7 @@ impl Play {
 /// Everything that is made before the first callback.
 struct PreparedPlay {
     engine: Engine,
-    deck: RecordingPlayer,
+    player: RecordingPlayer,
     files: OutputFiles,
     tracer: TraceOutput,
     watched: Option<(String, String)>,
@@ -217,26 +217,26 @@ impl PreparedPlay {
     ) -> Result<(Report, Result<(), Failure>), Failure> {
         let refused = refused_grants(facts, &self.engine);
         messages::print_notes(&self.engine.notes());
-        let played = self.deck.block_count();
-        let started = opened.start(Box::new(self.deck));
+        let played = self.player.block_count();
+        let started = opened.start(Box::new(self.player));
         let running = started.map_err(|error| to_failure(&error))?;
         let live = LiveSession {
             engine: &mut self.engine,
             tracer: &mut self.tracer,
             running: &*running,
-            played,
+            block_count: played,
             block: self.block.0.into(),
             rate_hz: facts.rate.hz(),
             frames: self.frames,
             watched: self.watched,
         };
         let ended = live.run(&self.files, interrupt);
-        let fifo = running.adapter_latency();
+        let adapter_latency = running.adapter_latency();
         drop(running.stop());
         let traced = self.tracer.finish(&mut self.engine);
         let mut report = self.engine.report();
         report.driver = facts.name.to_owned();
-        report.latency_frames.driver = fifo.0.saturating_add(facts.device_latency.0);
+        report.latency_frames.driver = adapter_latency.0.saturating_add(facts.device_latency.0);
         report.refused = refused;
         Ok((report, ended.and(self.files.end()).and(traced)))
     }
@@ -261,8 +261,8 @@ fn to_failure(error: &DriverError) -> Failure {
     match error {
         DriverError::Block(_) | DriverError::Channels(_) => Failure::bad_input(error_chain(error)),
         DriverError::NoLibrary | DriverError::NoServer => {
-            let told = format!("{}, or play with --driver clock", error_chain(error));
-            Failure::failed(told)
+            let message = format!("{}, or play with --driver clock", error_chain(error));
+            Failure::failed(message)
         }
         _ => Failure::failed(error_chain(error)),
     }

@@ -37,7 +37,7 @@ The file is WAV, 32-bit float. The same session gives the same bits, whatever th
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Render {
     #[command(flatten)]
-    how: PlayOptions,
+    options: PlayOptions,
 
     /// The sound file to write
     #[arg(short, long, value_name = "OUT.wav")]
@@ -50,38 +50,40 @@ pub(crate) struct Render {
 impl Render {
     /// Runs the command.
     pub(crate) fn run(self) -> Result<(), Failure> {
-        let loaded = LoadedSession::read_valid_or_network(&self.how.file)?;
-        self.how.check_output(&loaded, &self.output)?;
+        let loaded = LoadedSession::read_valid_or_network(&self.options.file)?;
+        self.options.check_output(&loaded, &self.output)?;
         check_sound_name(&self.output)?;
-        if network::render_network(&loaded, &self.how, &self.output)? {
+        if network::render_network(&loaded, &self.options, &self.output)? {
             return Ok(());
         }
-        self.tracing.check(&self.how, &loaded)?;
-        let json = JsonOutput::open(self.how.json.as_deref())?;
+        self.tracing.check(&self.options, &loaded)?;
+        let json = JsonOutput::open(self.options.json.as_deref())?;
         let interrupt = Interrupt::listen()?;
-        let rate = self.how.rate(&loaded);
-        let mut options = self.how.engine_options(&loaded, rate);
+        let rate = self.options.rate(&loaded);
+        let mut options = self.options.engine_options(&loaded, rate);
         options.mode = Mode::Offline;
         options.trace = self.tracing.is_on();
         let block = options.block;
-        let frames = match self.how.frames(rate) {
+        let frames = match self.options.frames(rate) {
             Some(frames) => frames,
             None => default_frames(&loaded, &options)?,
         };
         let mut request = DriverConfig::new("divisi", options.block);
         request.inputs = options.input_channels;
-        self.how.choose_scheduler(&loaded, &mut options);
-        let scheduler = self.how.scheduler_name(&options);
+        self.options.choose_scheduler(&loaded, &mut options);
+        let scheduler = self.options.scheduler_name(&options);
         let (mut engine, player) = loaded.make_engine(options)?;
         messages::print_notes(&engine.notes());
         request.outputs = output_channels(engine.plan());
         check_channels(&request)?;
         let channels = Channels(request.outputs);
         check_size(frames, channels)?;
-        let source = self.how.open_input(rate)?;
+        let source = self.options.open_input(rate)?;
         let writer = Writer::create(&self.output, rate, channels, SampleFormat::F32)
             .map_err(|error| Failure::failed(error_chain(&error)))?;
-        let mut tracer = self.tracing.open(&self.how, (&scheduler, block, rate))?;
+        let mut tracer = self
+            .tracing
+            .open(&self.options, (&scheduler, block, rate))?;
         let progress = Progress::new(rate.hz(), Some(frames));
         let job = RenderJob {
             late: engine.pipeline_latency(),
@@ -117,10 +119,10 @@ fn default_frames(loaded: &LoadedSession, options: &EngineOptions) -> Result<u64
 fn check_channels(request: &DriverConfig) -> Result<(), Failure> {
     match request.outputs.max(request.inputs) {
         _ if request.outputs == 0 => Err(Failure::bad_input(
-            "there is nothing to hear: the session has no `sink`",
+            "the session has no `sink`, so there is nothing to render",
         )),
-        most if most > DriverConfig::MAX_CHANNELS => {
-            Err(Failure::bad_input(DriverError::Channels(most).to_string()))
+        max if max > DriverConfig::MAX_CHANNELS => {
+            Err(Failure::bad_input(DriverError::Channels(max).to_string()))
         }
         _ => Ok(()),
     }
@@ -165,8 +167,8 @@ impl RenderJob {
         let finished = self.writer.finish();
         match rendered {
             Ok(done) if done < self.frames => {
-                let told = format!("interrupted: {path} holds the first {written} frames");
-                Err(Failure::failed(told))
+                let message = format!("interrupted: {path} holds the first {written} frames");
+                Err(Failure::failed(message))
             }
             Ok(_) => {
                 finished.map_err(|error| Failure::failed(error_chain(&error)))?;
@@ -175,8 +177,8 @@ impl RenderJob {
             }
             Err(RenderError::Config(error)) => Err(Failure::bad_input(error_chain(&error))),
             Err(error) => {
-                let told = format!("{}; {path} keeps what came before", error_chain(&error));
-                Err(Failure::failed(told))
+                let message = format!("{}; {path} keeps what came before", error_chain(&error));
+                Err(Failure::failed(message))
             }
         }
     }
@@ -191,9 +193,9 @@ impl RenderJob {
         let (writer, progress) = (&mut self.writer, &mut self.progress);
         let mut sink = |block: &[&[f32]]| writer.write(block).map_err(Into::into);
         let mut tell = |done| {
-            if let Some(told) = tracer.update(engine) {
+            if let Some(message) = tracer.update(engine) {
                 progress.clear();
-                messages::print_note(&told);
+                messages::print_note(&message);
             }
             progress.show(done);
             match self.interrupt.is_requested() {

@@ -60,8 +60,8 @@ impl Shape {
             "toml" => as_toml,
             _ => {
                 let name = self.output.display();
-                let told = format!("{name}: a session ends in .ag or .toml");
-                return Err(Failure::bad_input(told));
+                let message = format!("{name}: a session ends in .ag or .toml");
+                return Err(Failure::bad_input(message));
             }
         };
         let made = match self.shape {
@@ -71,13 +71,13 @@ impl Shape {
             Kind::Random => shape::random(self.nodes, self.seed, self.work),
         };
         let graph = made.map_err(|error| Failure::bad_input(error.to_string()))?;
-        let told = describe_counts(&self.output.display().to_string(), &graph);
+        let message = describe_counts(&self.output.display().to_string(), &graph);
         let session = Session {
             graph,
             ..Session::default()
         };
         write_file(&self.output, &writer(&session)?)?;
-        messages::print_note(&told);
+        messages::print_note(&message);
         Ok(())
     }
 }

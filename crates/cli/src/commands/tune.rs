@@ -123,7 +123,7 @@ impl Tune {
             LatencyArg::Block => AddedLatency::OneBlock,
         };
         let space = PartitionSpace::new(self.length as usize, self.block, latency);
-        space.ok_or_else(|| Failure::bad_input("there is no way of cutting that"))
+        space.ok_or_else(|| Failure::bad_input("no partition fits these limits"))
     }
 
     /// Measures, stores the result, and reports it.

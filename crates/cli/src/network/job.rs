@@ -42,13 +42,13 @@ impl NetworkJob {
     pub(super) fn new(
         patch: &NetworkSpec,
         loaded: &LoadedSession,
-        how: &PlayOptions,
+        play: &PlayOptions,
     ) -> Result<Self, Failure> {
-        let Some(path) = &how.input else {
-            let told = "a network is rendered over a sound file: --input IN.wav";
-            return Err(Failure::bad_input(told));
+        let Some(path) = &play.input else {
+            let message = "a network is rendered over a sound file: --input IN.wav";
+            return Err(Failure::bad_input(message));
         };
-        let rate = match how.requested_rate(loaded) {
+        let rate = match play.requested_rate(loaded) {
             Some(rate) => rate,
             None => divisi::media::open(path)
                 .map_err(|error| Failure::bad_input(error_chain(&error)))?
@@ -56,11 +56,11 @@ impl NetworkJob {
         };
         let source =
             InputFile::open(path, rate).map_err(|error| Failure::bad_input(error_chain(&error)))?;
-        let frames_in = how
+        let frames_in = play
             .frames(rate)
             .map_or(source.frames(), |most| most.min(source.frames()));
         let (over, under) = patch.ratio();
-        let told = || {
+        let message = || {
             let hz = rate.hz();
             Failure::bad_input(format!(
                 "{over} frames for {under} at {hz} Hz is no rate that a file can have"
@@ -70,12 +70,12 @@ impl NetworkJob {
             .checked_mul(over)
             .filter(|hz| hz % under == 0);
         let hz = hz.and_then(|hz| u32::try_from(hz / under).ok());
-        let rate_out = hz.and_then(SampleRate::new).ok_or_else(told)?;
+        let rate_out = hz.and_then(SampleRate::new).ok_or_else(message)?;
         let frames_out = (u128::from(frames_in) * over).div_ceil(under);
         let channels = patch.io_formats()[1].0;
         if frames_out * channels as u128 * 4 > MAX_WAV_BYTES {
-            let told = "this would be more than a WAV file holds: render fewer --seconds";
-            return Err(Failure::bad_input(told));
+            let message = "this would be more than a WAV file holds: render fewer --seconds";
+            return Err(Failure::bad_input(message));
         }
         Ok(Self {
             source,
@@ -89,7 +89,7 @@ impl NetworkJob {
     pub(super) fn run(
         self,
         patch: &NetworkSpec,
-        how: &PlayOptions,
+        play: &PlayOptions,
         output: &Path,
     ) -> Result<(String, Value), Failure> {
         check_sound_name(output)?;
@@ -108,7 +108,7 @@ impl NetworkJob {
         let (feed, tap) = (self.feed(into), sink_actor(out, written.clone()));
         let network = patch.build(feed, tap);
         let crew = WorkerPoolOptions {
-            workers: how
+            workers: play
                 .workers()
                 .unwrap_or(WorkerPoolOptions::default().workers),
             ..WorkerPoolOptions::default()

@@ -16,8 +16,8 @@ pub(crate) fn check_sound_name(path: &Path) -> Result<(), Failure> {
         "wav" | "wave" => Ok(()),
         "" if path.as_os_str() != "-" => Ok(()),
         _ => {
-            let told = format!("{}: a sound file ends in .wav", path.display());
-            Err(Failure::bad_input(told))
+            let message = format!("{}: a sound file ends in .wav", path.display());
+            Err(Failure::bad_input(message))
         }
     }
 }

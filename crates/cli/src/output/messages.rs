@@ -9,9 +9,10 @@ pub(crate) fn print_result(text: &str) {
 }
 
 /// Prints notes about changes that nobody asked for.
-pub(crate) fn print_notes(told: &[String]) {
-    told.iter()
-        .for_each(|told| print_note(&format!("note: {told}")));
+pub(crate) fn print_notes(message: &[String]) {
+    message
+        .iter()
+        .for_each(|message| print_note(&format!("note: {message}")));
 }
 
 /// Prints a line to standard error.

@@ -34,6 +34,6 @@ pub(crate) fn check_picture_name(path: &Path) -> Result<(), Failure> {
 }
 
 fn unknown_picture_format(path: &Path) -> Failure {
-    let told = format!("{}: a picture ends in .svg, .pdf or .png", path.display());
-    Failure::bad_input(told)
+    let message = format!("{}: a picture ends in .svg, .pdf or .png", path.display());
+    Failure::bad_input(message)
 }

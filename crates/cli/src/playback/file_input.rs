@@ -47,8 +47,8 @@ impl InputFile {
         for (c, plane) in planes.iter_mut().enumerate() {
             plane.fill(0.0);
             if c < channels {
-                let heard = self.samples[..frames * channels].chunks_exact(channels);
-                plane.iter_mut().zip(heard).for_each(|(to, f)| *to = f[c]);
+                let samples = self.samples[..frames * channels].chunks_exact(channels);
+                plane.iter_mut().zip(samples).for_each(|(to, f)| *to = f[c]);
             }
         }
         frames

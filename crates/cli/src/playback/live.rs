@@ -19,8 +19,8 @@ const UPDATE_INTERVAL: Duration = Duration::from_millis(5);
 /// Handles of the recorder and the file input of a live run.
 #[derive(Default)]
 pub(crate) struct OutputFiles {
-    pub(crate) tape: Option<RecorderHandle>,
-    pub(crate) feeder: Option<FileInputHandle>,
+    pub(crate) recorder: Option<RecorderHandle>,
+    pub(crate) file_input: Option<FileInputHandle>,
 }
 
 /// One live run.
@@ -28,7 +28,7 @@ pub(crate) struct LiveSession<'a> {
     pub(crate) engine: &'a mut Engine,
     pub(crate) tracer: &'a mut TraceOutput,
     pub(crate) running: &'a dyn RunningDriver,
-    pub(crate) played: BlockCount,
+    pub(crate) block_count: BlockCount,
     /// Frames in a block.
     pub(crate) block: u64,
     pub(crate) rate_hz: u32,
@@ -68,24 +68,29 @@ impl LiveSession<'_> {
     /// Runs until the end, an interrupt or the end of the driver, which is an error with its reason.
     pub(crate) fn run(mut self, files: &OutputFiles, interrupt: &Interrupt) -> Result<(), Failure> {
         let mut face = self.make_view();
-        let mut told = 0;
-        let mut tape_ran = files.tape.is_some();
+        let mut message = 0;
+        let mut is_recording = files.recorder.is_some();
         while !interrupt.is_requested() {
-            let frames = self.played.get() * self.block;
+            let frames = self.block_count.get() * self.block;
             if self.frames.is_some_and(|all| frames >= all) {
                 break;
             }
             if let DriverState::Ended { reason } = self.running.state() {
                 return Err(Failure::failed(reason));
             }
-            if let Some(told) = self.tracer.update(self.engine) {
-                face.note(&told);
+            if let Some(message) = self.tracer.update(self.engine) {
+                face.note(&message);
             }
-            if tape_ran && files.tape.as_ref().is_some_and(RecorderHandle::is_finished) {
-                tape_ran = false;
+            if is_recording
+                && files
+                    .recorder
+                    .as_ref()
+                    .is_some_and(RecorderHandle::is_finished)
+            {
+                is_recording = false;
                 face.note("the recording has ended early; it plays on");
             }
-            self.report_quarantined(&mut told, &mut face);
+            self.report_quarantined(&mut message, &mut face);
             face.show(self.engine, frames);
             std::thread::sleep(UPDATE_INTERVAL);
         }
@@ -103,10 +108,10 @@ impl LiveSession<'_> {
     }
 
     /// Prints each newly quarantined node once.
-    fn report_quarantined(&mut self, told: &mut usize, face: &mut ProgressView) {
-        for what in self.engine.quarantined().iter().skip(*told) {
+    fn report_quarantined(&mut self, message: &mut usize, face: &mut ProgressView) {
+        for what in self.engine.quarantined().iter().skip(*message) {
             face.note(what);
-            *told += 1;
+            *message += 1;
         }
     }
 }
@@ -114,8 +119,8 @@ impl LiveSession<'_> {
 impl OutputFiles {
     /// Finishes both files and prints what went wrong. The callback must be dropped before.
     pub(crate) fn end(self) -> Result<(), Failure> {
-        if let Some(feeder) = self.feeder {
-            let (missing, damage) = feeder.finish();
+        if let Some(file_input) = self.file_input {
+            let (missing, damage) = file_input.finish();
             if missing > 0 {
                 messages::print_note(&format!(
                     "the input came too late for {missing} blocks: the disk is slow"
@@ -125,8 +130,10 @@ impl OutputFiles {
                 messages::print_note(&format!("{damage}; it was silent from there on"));
             }
         }
-        let Some(tape) = self.tape else { return Ok(()) };
-        let lost = tape
+        let Some(recorder) = self.recorder else {
+            return Ok(());
+        };
+        let lost = recorder
             .finish()
             .map_err(|error| Failure::failed(error_chain(&error)))?;
         if lost > 0 {

@@ -67,7 +67,7 @@ pub(crate) fn start_recorder(
     };
     let (lost, counted) = (head.lost.clone(), head.lost.clone());
     let thread = Builder::new()
-        .name("divisi-tape".into())
+        .name("divisi-recorder".into())
         .spawn(move || reel.run(&counted))?;
     Ok((head, RecorderHandle { thread, lost }))
 }
@@ -190,7 +190,7 @@ mod tests {
 
     /// A recording of two channels x three frames a block, with room for two blocks.
     fn begin(name: &str, frames: u64) -> (RecorderTap, RecorderThread) {
-        let name = format!("divisi-tape-{}-{name}.wav", std::process::id());
+        let name = format!("divisi-recorder-{}-{name}.wav", std::process::id());
         let path = std::env::temp_dir().join(name);
         let rate = SampleRate::new(48_000).unwrap();
         let (head, ring) = RecorderTap::new(2 * 7);

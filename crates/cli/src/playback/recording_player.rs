@@ -46,10 +46,10 @@ impl RecordingPlayer {
         inputs: u16,
         beat: (Frames, u32),
     ) -> Result<FileInputHandle, Failure> {
-        let (end, feeder) =
+        let (end, file_input) =
             start_file_input(source, inputs, beat).map_err(|error| no_thread(&error))?;
         self.input = Some(end);
-        Ok(feeder)
+        Ok(file_input)
     }
 
     /// Records the output, at most `frames` frames.
@@ -61,9 +61,9 @@ impl RecordingPlayer {
         frames: Option<u64>,
     ) -> Result<RecorderHandle, Failure> {
         let begun = start_recorder(writer, channels, beat, frames);
-        let (head, tape) = begun.map_err(|error| no_thread(&error))?;
+        let (head, recorder) = begun.map_err(|error| no_thread(&error))?;
         self.recorder = Some(head);
-        Ok(tape)
+        Ok(recorder)
     }
 
     /// The counter, for reading while it plays.
@@ -110,36 +110,38 @@ mod tests {
 
     #[test]
     fn a_block_is_heard_played_and_recorded_without_an_allocation() {
-        let folder = std::env::temp_dir().join(format!("divisi-deck-{}", std::process::id()));
+        let folder = std::env::temp_dir().join(format!("divisi-player-{}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
         let (rate, block) = (SampleRate::new(48_000).unwrap(), Frames(64));
         let wav =
             |name| Writer::create(folder.join(name), rate, Channels(1), SampleFormat::F32).unwrap();
-        let mut heard = wav("in.wav");
-        heard.write(&[&[0.5; 6400]]).unwrap();
-        heard.finish().unwrap();
+        let mut input = wav("in.wav");
+        input.write(&[&[0.5; 6400]]).unwrap();
+        input.finish().unwrap();
         std::fs::write(folder.join("ear.toml"), SESSION).unwrap();
         let loaded = LoadedSession::read_valid(&folder.join("ear.toml")).unwrap();
         let mut options = EngineOptions::new(block, rate);
         (options.input_channels, options.workers) = (1, 1);
         let (engine, player) = loaded.make_engine(options).unwrap();
-        let mut deck = RecordingPlayer::new(player);
+        let mut player = RecordingPlayer::new(player);
         let beat = (block, rate.hz());
         let source = InputFile::open(&folder.join("in.wav"), rate).unwrap();
-        let feeder = deck.set_input(source, 1, beat).unwrap();
-        let tape = deck.start_recording(wav("out.wav"), 1, beat, None).unwrap();
+        let file_input = player.set_input(source, 1, beat).unwrap();
+        let recorder = player
+            .start_recording(wav("out.wav"), 1, beat, None)
+            .unwrap();
         assert!(is_installed());
         let before = calls();
         for _ in 0..100 {
             let mut out = [9.0; 64];
-            deck.process(CallbackInfo::default(), &[], &mut [&mut out]);
+            player.process(CallbackInfo::default(), &[], &mut [&mut out]);
             assert_eq!(out, [0.5; 64]);
         }
         assert_eq!(calls(), before);
-        assert_eq!(deck.block_count().get(), 100);
-        drop((deck, engine));
-        assert_eq!(feeder.finish(), (0, None));
-        assert_eq!(tape.finish().unwrap(), 0);
+        assert_eq!(player.block_count().get(), 100);
+        drop((player, engine));
+        assert_eq!(file_input.finish(), (0, None));
+        assert_eq!(recorder.finish().unwrap(), 0);
         std::fs::remove_dir_all(folder).unwrap();
     }
 }

@@ -51,7 +51,7 @@ impl TraceOptions {
     }
 
     /// Refuses wrong file names and files that belong to the session. Nothing is written yet.
-    pub(crate) fn check(&self, how: &PlayOptions, loaded: &LoadedSession) -> Result<(), Failure> {
+    pub(crate) fn check(&self, play: &PlayOptions, loaded: &LoadedSession) -> Result<(), Failure> {
         let wanted = [
             (&self.trace, "json", "a trace"),
             (&self.slowest_path, "svg", "a picture"),
@@ -59,13 +59,13 @@ impl TraceOptions {
         for (path, ending, what) in wanted {
             let Some(path) = path else { continue };
             if extension(path) != ending {
-                let told = format!("{}: {what} ends in .{ending}", path.display());
-                return Err(Failure::bad_input(told));
+                let message = format!("{}: {what} ends in .{ending}", path.display());
+                return Err(Failure::bad_input(message));
             }
-            how.check_output(loaded, path)?;
+            play.check_output(loaded, path)?;
         }
         match self.slowest_path() {
-            Some(path) => how.check_output(loaded, &path),
+            Some(path) => play.check_output(loaded, &path),
             None => Ok(()),
         }
     }
@@ -74,10 +74,10 @@ impl TraceOptions {
     /// trace later.
     pub(crate) fn open(
         &self,
-        how: &PlayOptions,
+        play: &PlayOptions,
         (scheduler, block, rate): (&str, Frames, SampleRate),
     ) -> Result<TraceOutput, Failure> {
-        let session = how.file.file_name().unwrap_or_default().to_string_lossy();
+        let session = play.file.file_name().unwrap_or_default().to_string_lossy();
         let (block, hz) = (block.0, rate.hz());
         let about = format!("divisi: {session}, {scheduler}, {block} frames at {hz} Hz");
         let room = SizeLimit {
@@ -119,7 +119,7 @@ impl TraceOutput {
             return None;
         };
         engine.update_with(Some(&mut |course| file.write_cycle(course)));
-        let told = if file.has_failed() {
+        let message = if file.has_failed() {
             "cannot be written any more; it plays on".to_owned()
         } else if file.stats().full_at.is_some() {
             let mib = self.room_mib;
@@ -128,15 +128,15 @@ impl TraceOutput {
             return None;
         };
         let is_first = !std::mem::replace(&mut self.has_told, true);
-        is_first.then(|| format!("{}: {told}", path.display()))
+        is_first.then(|| format!("{}: {message}", path.display()))
     }
 
     /// Writes the remaining records and the picture. The engine's callback must be dropped before.
     pub(crate) fn finish(mut self, engine: &mut Engine) -> Result<(), Failure> {
         // Twice: the last cycle is complete only after a second update.
         for _ in 0..2 {
-            if let Some(told) = self.update(engine) {
-                messages::print_note(&told);
+            if let Some(message) = self.update(engine) {
+                messages::print_note(&message);
             }
         }
         let picture = match &mut self.slowest {

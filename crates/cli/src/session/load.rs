@@ -48,12 +48,12 @@ impl LoadedSession {
         // The reader cannot know which sessions need no nodes.
         let is_empty = loaded.session.graph.is_empty() && !loaded.has_network();
         if is_empty && !has_errors(&loaded.diagnostics) {
-            let told = Diagnostic::error(
+            let message = Diagnostic::error(
                 SourceSpan::new(1, 1, 1),
                 "there is neither a node nor a network",
             );
             let help = "write one: [nodes.tone] and below it kind = \"osc\" and freq = 440";
-            loaded.diagnostics.push(told.help(help));
+            loaded.diagnostics.push(message.help(help));
         }
         Ok(loaded)
     }
@@ -110,7 +110,7 @@ impl LoadedSession {
     /// Number of input channels that the session's `input` nodes use.
     pub(crate) fn input_channels(&self) -> u16 {
         let nodes = self.session.graph.nodes().map(|(_, node)| node);
-        let heard = nodes
+        let channels = nodes
             .filter(|node| node.effective_kind() == "input")
             .map(|node| {
                 let first = node.number("channel").unwrap_or(1.0).max(1.0) as u16;
@@ -120,7 +120,7 @@ impl LoadedSession {
                 });
                 (first - 1).saturating_add(width.max().unwrap_or(0))
             });
-        heard.max().unwrap_or(0)
+        channels.max().unwrap_or(0)
     }
 
     /// Files that the session's nodes name.
@@ -181,10 +181,10 @@ fn read_bytes(path: &Path) -> Result<Vec<u8>, Failure> {
     let limited = (&mut file).take(MAX_BYTES + 1);
     { limited }.read_to_end(&mut bytes).map_err(refuse)?;
     if bytes.len() as u64 > MAX_BYTES {
-        let most = MAX_BYTES >> 20;
+        let max = MAX_BYTES >> 20;
         let name = path.display();
         return Err(Failure::bad_input(format!(
-            "{name} is too large: a session has at most {most} MiB"
+            "{name} is too large: a session has at most {max} MiB"
         )));
     }
     Ok(bytes)

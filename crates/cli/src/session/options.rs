@@ -103,8 +103,8 @@ impl PlayOptions {
 
     /// Frames in a block.
     pub(crate) fn block(&self, loaded: &LoadedSession) -> Frames {
-        let said = self.block.or(loaded.session.settings.block);
-        said.unwrap_or(DEFAULT_BLOCK)
+        let requested = self.block.or(loaded.session.settings.block);
+        requested.unwrap_or(DEFAULT_BLOCK)
     }
 
     /// Sample rate, if the call or the session states one.
@@ -145,8 +145,8 @@ impl PlayOptions {
         match named.find(|path| path.canonicalize().is_ok_and(|path| path == output)) {
             Some(path) => {
                 let name = path.display();
-                let told = format!("{name} belongs to the session: write to another file");
-                Err(Failure::bad_input(told))
+                let message = format!("{name} belongs to the session: write to another file");
+                Err(Failure::bad_input(message))
             }
             None => Ok(()),
         }
@@ -255,16 +255,16 @@ fn parse_wait_policy(name: &str) -> Result<WaitPolicy, String> {
 /// Frames in a block.
 pub(crate) fn parse_block(text: &str) -> Result<Frames, String> {
     let frames = text.parse().ok().filter(|n| Settings::BLOCKS.contains(n));
-    let (least, most) = (Settings::BLOCKS.start(), Settings::BLOCKS.end());
+    let (min, max) = (Settings::BLOCKS.start(), Settings::BLOCKS.end());
     frames
         .map(Frames)
-        .ok_or_else(|| format!("a block has {least} to {most} frames"))
+        .ok_or_else(|| format!("a block has {min} to {max} frames"))
 }
 
 /// Frames a second.
 pub(crate) fn parse_rate(text: &str) -> Result<SampleRate, String> {
     let hz = text.parse().ok().filter(|hz| Settings::RATES.contains(hz));
-    let (least, most) = (Settings::RATES.start(), Settings::RATES.end());
+    let (min, max) = (Settings::RATES.start(), Settings::RATES.end());
     hz.and_then(SampleRate::new)
-        .ok_or_else(|| format!("a rate is {least} to {most} Hz"))
+        .ok_or_else(|| format!("a rate is {min} to {max} Hz"))
 }

@@ -119,11 +119,11 @@ fn cycle(view: &ScreenInput<'_>, columns: usize) -> Vec<StyledLine> {
 }
 
 /// Load of each worker in at most `max` lines. Workers that do not fit share a line.
-fn workers(view: &ScreenInput<'_>, columns: usize, most: usize) -> Vec<StyledLine> {
+fn workers(view: &ScreenInput<'_>, columns: usize, max: usize) -> Vec<StyledLine> {
     let loads = loads(view);
-    let shown = match loads.len() <= most.max(1) {
+    let shown = match loads.len() <= max.max(1) {
         true => loads.len(),
-        false => most.saturating_sub(1),
+        false => max.saturating_sub(1),
     };
     let mut lines: Vec<StyledLine> = loads[..shown]
         .iter()
@@ -143,10 +143,10 @@ fn workers(view: &ScreenInput<'_>, columns: usize, most: usize) -> Vec<StyledLin
     let rest = &loads[shown..];
     if !rest.is_empty() {
         let mean = rest.iter().sum::<f64>() / rest.len() as f64;
-        let most = rest.iter().copied().fold(0.0, f64::max);
-        let (count, mean, most) = (rest.len(), percent(mean), percent(most));
-        let said = format!("{count} more workers: {mean} on average, {most} at most");
-        lines.push(StyledLine::new(Color::Plain, &said));
+        let max = rest.iter().copied().fold(0.0, f64::max);
+        let (count, mean, max) = (rest.len(), percent(mean), percent(max));
+        let message = format!("{count} more workers: {mean} on average, {max} at most");
+        lines.push(StyledLine::new(Color::Plain, &message));
     }
     lines
 }

@@ -76,8 +76,8 @@ impl ConvolveJob {
         let _plays = AudioThread::enter();
         let block = self.convolver.block();
         let (inputs, outputs) = (self.convolver.inputs(), self.convolver.outputs());
-        let mut heard = vec![vec![0.0; block]; inputs];
-        let mut played = vec![vec![0.0; block]; outputs];
+        let mut input = vec![vec![0.0; block]; inputs];
+        let mut output = vec![vec![0.0; block]; outputs];
         let mut skipped = self.convolver.latency() as u64;
         let mut left = None;
         let mut peak = 0.0_f32;
@@ -86,17 +86,17 @@ impl ConvolveJob {
                 return Err(Failure::failed("interrupted"));
             }
             if left.is_some() {
-                heard.iter_mut().for_each(|channel| channel.fill(0.0));
-            } else if self.read_input(&mut heard)? < block {
+                input.iter_mut().for_each(|channel| channel.fill(0.0));
+            } else if self.read_input(&mut input)? < block {
                 left = Some(self.input.position() + self.tail - self.writer.frames());
             }
-            let from: Vec<&[f32]> = heard.iter().map(Vec::as_slice).collect();
-            let mut to: Vec<&mut [f32]> = played.iter_mut().map(Vec::as_mut_slice).collect();
+            let from: Vec<&[f32]> = input.iter().map(Vec::as_slice).collect();
+            let mut to: Vec<&mut [f32]> = output.iter_mut().map(Vec::as_mut_slice).collect();
             self.convolver.process(&from, &mut to, self.hands.as_mut());
             let skip = skipped.min(block as u64);
             skipped -= skip;
             let end = left.map_or(block as u64, |left| (skip + left).min(block as u64));
-            let kept: Vec<&[f32]> = played
+            let kept: Vec<&[f32]> = output
                 .iter()
                 .map(|c| &c[skip as usize..end as usize])
                 .collect();
@@ -106,45 +106,45 @@ impl ConvolveJob {
         }
         let late = self.convolver.late_count();
         if late > 0 {
-            let told = format!("{late} parts were not there when they were due and are silent");
-            return Err(Failure::failed(told));
+            let message = format!("{late} parts were not there when they were due and are silent");
+            return Err(Failure::failed(message));
         }
         let frames = self.writer.frames();
         Ok(ConvolveResult { frames, late, peak })
     }
 
     /// Reads the next block of the input, silence after its end. Returns the number of frames read.
-    fn read_input(&mut self, heard: &mut [Vec<f32>]) -> Result<usize, Failure> {
+    fn read_input(&mut self, input: &mut [Vec<f32>]) -> Result<usize, Failure> {
         let begin = self.input.position();
-        let mut planes: Vec<&mut [f32]> = heard.iter_mut().map(Vec::as_mut_slice).collect();
+        let mut planes: Vec<&mut [f32]> = input.iter_mut().map(Vec::as_mut_slice).collect();
         let got = self.input.read(&mut planes);
         let got = got.map_err(|error| Failure::failed(error_chain(&error)))?;
-        for (channel, samples) in heard.iter_mut().enumerate() {
+        for (channel, samples) in input.iter_mut().enumerate() {
             samples[got..].fill(0.0);
             if let Some(at) = samples.iter().position(|sample| !sample.is_finite()) {
                 let (name, value) = (self.input.path().display(), samples[at]);
                 let (channel, frame) = (channel + 1, begin + at as u64);
-                let told =
+                let message =
                     format!("{name} has no number ({value}) in channel {channel} at frame {frame}");
-                return Err(Failure::bad_input(told));
+                return Err(Failure::bad_input(message));
             }
         }
         Ok(got)
     }
 
     /// Writes one output block. Returns the peak so far.
-    fn write_output(&mut self, played: &[&[f32]], peak: f32) -> Result<f32, Failure> {
-        let samples = played.iter().flat_map(|channel| channel.iter());
-        let loudest = samples.fold(0.0, |most: f32, sample| match sample.is_finite() {
-            true => most.max(sample.abs()),
+    fn write_output(&mut self, output: &[&[f32]], peak: f32) -> Result<f32, Failure> {
+        let samples = output.iter().flat_map(|channel| channel.iter());
+        let loudest = samples.fold(0.0, |max: f32, sample| match sample.is_finite() {
+            true => max.max(sample.abs()),
             false => f32::INFINITY,
         });
         if loudest == f32::INFINITY {
-            let told =
+            let message =
                 "the result is louder than any number: make the response quieter with --gain";
-            return Err(Failure::bad_input(told));
+            return Err(Failure::bad_input(message));
         }
-        let written = self.writer.write(played);
+        let written = self.writer.write(output);
         written.map_err(|error| Failure::failed(error_chain(&error)))?;
         Ok(peak.max(loudest))
     }

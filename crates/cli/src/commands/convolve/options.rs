@@ -126,9 +126,9 @@ impl MethodOptions {
         let partition = &choice.partition;
         if partition.max_ir_frames() < paths.frames() {
             let (reach, frames) = (partition.max_ir_frames(), paths.frames());
-            let told =
+            let message =
                 format!("the partition {partition} has {reach} frames, and the response {frames}");
-            return Err(Failure::bad_input(told));
+            return Err(Failure::bad_input(message));
         }
         let mut options = ConvolverOptions::new(partition.clone());
         options.kernels = self.kernels;
@@ -211,10 +211,10 @@ impl ResponseOptions {
         if is_shaped == IrProcessing::default() && self.direction.is_none() {
             return Ok(());
         }
-        let told = format!(
+        let message = format!(
             "{for_what} is taken as it is: of these options it knows --gain and --predelay"
         );
-        Err(Failure::bad_input(told))
+        Err(Failure::bad_input(message))
     }
 
     /// Refuses `--direction` for a response that has no directions.
@@ -286,9 +286,9 @@ fn parse_range(text: &str) -> Result<Range<usize>, String> {
 fn parse_direction(text: &str) -> Result<SourceDirection, String> {
     let wrong = || "degrees to the left, and up, as 30,0".to_owned();
     let (left, up) = text.split_once(',').ok_or_else(wrong)?;
-    let number = |text: &str, most: f32| {
+    let number = |text: &str, max: f32| {
         let degrees = text.trim().parse::<f32>().map_err(|_| wrong())?;
-        if degrees.abs() <= most {
+        if degrees.abs() <= max {
             Ok(degrees)
         } else {
             Err(wrong())
@@ -301,7 +301,7 @@ fn parse_direction(text: &str) -> Result<SourceDirection, String> {
 }
 
 fn parse_millis(text: &str) -> Result<f64, String> {
-    parse_within(text, 0.0, MAX_MS).ok_or_else(|| "milliseconds, ten minutes at most".into())
+    parse_within(text, 0.0, MAX_MS).ok_or_else(|| "milliseconds, ten minutes at max".into())
 }
 
 fn parse_decibels(text: &str) -> Result<f64, String> {
@@ -312,7 +312,7 @@ fn parse_threshold(text: &str) -> Result<f64, String> {
     parse_within(text, -MAX_DB, 0.0).ok_or_else(|| format!("dB from -{MAX_DB} to 0"))
 }
 
-fn parse_within(text: &str, least: f64, most: f64) -> Option<f64> {
+fn parse_within(text: &str, min: f64, max: f64) -> Option<f64> {
     let number = text.parse::<f64>().ok();
-    number.filter(|number| (least..=most).contains(number))
+    number.filter(|number| (min..=max).contains(number))
 }

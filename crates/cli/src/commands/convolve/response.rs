@@ -72,7 +72,7 @@ impl Response {
             |error: &(dyn std::error::Error + 'static)| Failure::bad_input(error_chain(error));
         let LoadedIr { ir, notes } = loaded.map_err(|error| wrong(&error))?;
         let notes: Vec<String> = notes.iter().map(ToString::to_string).collect();
-        notes.iter().for_each(|told| print_load_note(told));
+        notes.iter().for_each(|message| print_load_note(message));
         let ir = shaping
             .processing(input.rate())
             .apply(ir)
@@ -102,8 +102,9 @@ impl Response {
         let (declared, has) = (config.paths.inputs(), input.channels().count());
         if declared != has {
             let sound = input.path().display();
-            let told = format!("{name} declares {declared} inputs, and {sound} has {has} channels");
-            return Err(Failure::bad_input(told));
+            let message =
+                format!("{name} declares {declared} inputs, and {sound} has {has} channels");
+            return Err(Failure::bad_input(message));
         }
         let notes = reading.diagnostics.iter().map(|warning| {
             let line = warning.span.line;
@@ -127,9 +128,9 @@ fn read_bytes(path: &Path) -> Result<Vec<u8>, Failure> {
         .read_to_end(&mut bytes)
         .map_err(refuse)?;
     if bytes.len() as u64 > MAX_CONFIG_BYTES {
-        let most = MAX_CONFIG_BYTES >> 20;
-        let told = format!("{name} is too large: a configuration has at most {most} MiB");
-        return Err(Failure::bad_input(told));
+        let max = MAX_CONFIG_BYTES >> 20;
+        let message = format!("{name} is too large: a configuration has at most {max} MiB");
+        return Err(Failure::bad_input(message));
     }
     Ok(bytes)
 }

@@ -86,8 +86,8 @@ fn machine(out: &mut String, facts: &CoreTimings) {
         );
     }
     if let (Some(waker), Some(sleeper)) = (facts.wake_ns, facts.woken_ns) {
-        let told = format!("{waker:.0} ns for the waker, {sleeper:.0} ns until the other runs");
-        line(out, "a wake", &told);
+        let message = format!("{waker:.0} ns for the waker, {sleeper:.0} ns until the other runs");
+        line(out, "a wake", &message);
     }
     if let (Some(claim), Some(steal)) = (facts.claim_ns, facts.steal_ns) {
         line(
@@ -98,8 +98,8 @@ fn machine(out: &mut String, facts: &CoreTimings) {
     }
 }
 
-fn line(out: &mut String, what: &str, told: &str) {
-    let _ = writeln!(out, "{what:<22} {told}");
+fn line(out: &mut String, what: &str, message: &str) {
+    let _ = writeln!(out, "{what:<22} {message}");
 }
 
 /// JSON for programs.

@@ -22,9 +22,9 @@ pub(super) struct PlanHeading {
 }
 
 /// Text for people.
-pub(super) fn text(found: &PlanAnalysis, told: &PlanHeading) -> String {
+pub(super) fn text(found: &PlanAnalysis, message: &PlanHeading) -> String {
     let mut out = String::new();
-    let (name, nodes, measured) = (&told.name, told.nodes, told.measured);
+    let (name, nodes, measured) = (&message.name, message.nodes, message.measured);
     let (block, rate) = (found.block, found.rate_hz);
     let _ = writeln!(
         out,
@@ -54,14 +54,14 @@ pub(super) fn text(found: &PlanAnalysis, told: &PlanHeading) -> String {
         found.speedup(),
         copies(found)
     );
-    let guess = if told.is_guess {
-        " (nobody has measured: a guess)"
+    let guess = if message.is_guess {
+        " (not measured: an estimate)"
     } else {
         ""
     };
     let _ = writeln!(
         out,
-        "handing over   {} and {} a KiB{guess}\n",
+        "communication  {} and {} a KiB{guess}\n",
         format_time(found.base),
         format_time(found.per_kib)
     );
@@ -161,7 +161,7 @@ fn schedule(out: &mut String, found: &PlanAnalysis) {
 }
 
 /// JSON for programs.
-pub(super) fn json(found: &PlanAnalysis, told: &PlanHeading) -> Value {
+pub(super) fn json(found: &PlanAnalysis, message: &PlanHeading) -> Value {
     let lanes = (0..found.cores).map(|core| {
         let lane = found.runs_on(core).into_iter();
         let runs = lane.map(|(row, run)| {
@@ -172,13 +172,13 @@ pub(super) fn json(found: &PlanAnalysis, told: &PlanHeading) -> Value {
     });
     let critical = found.critical.iter().map(|i| &found.rows[*i].name);
     json!({
-        "file": told.name,
+        "file": message.name,
         "block": found.block,
         "rate": found.rate_hz,
         "cores": found.cores,
         "scheduler": found.who.name(),
-        "measured": told.measured,
-        "comm_ns": { "base": found.base.0, "per_kib": found.per_kib.0, "guess": told.is_guess },
+        "measured": message.measured,
+        "comm_ns": { "base": found.base.0, "per_kib": found.per_kib.0, "guess": message.is_guess },
         "nodes": found.rows.iter().map(|row| row_json(found, row)).collect::<Vec<_>>(),
         "critical_path": critical.collect::<Vec<_>>(),
         "critical_path_ns": found.longest.0,
@@ -213,7 +213,7 @@ fn row_json(found: &PlanAnalysis, row: &Row) -> Value {
 }
 
 /// The schedule as a Gantt chart, one row for each core.
-pub(super) fn picture(found: &PlanAnalysis, told: &PlanHeading) -> Picture {
+pub(super) fn picture(found: &PlanAnalysis, message: &PlanHeading) -> Picture {
     let lanes = (0..found.cores).map(|core| GanttRow {
         name: format!("core {core}"),
         bars: gantt_bars(found, core),
@@ -221,12 +221,12 @@ pub(super) fn picture(found: &PlanAnalysis, told: &PlanHeading) -> Picture {
     draw::gantt(&GanttChart {
         title: format!(
             "{}: {} on {}",
-            told.name,
+            message.name,
             found.who.name(),
             cores_in_words(found.cores)
         ),
         note: format!(
-            "makespan {}, {:.2} times as fast as one core (at most {:.2}); handing 256 bytes over costs {}",
+            "makespan {}, speed-up {:.2} (at most {:.2}); 256 bytes to another core cost {}",
             format_time(found.makespan),
             found.speedup(),
             found.max_speedup(),

@@ -67,8 +67,8 @@ impl PartitionComparison {
                 ..
             } = found;
             let name = match cores {
-                1 => "least worst-case load".to_owned(),
-                cores => format!("least load of the busiest of {cores} cores"),
+                1 => "smallest worst-case load".to_owned(),
+                cores => format!("smallest load of the busiest of {cores} cores"),
             };
             ways.push(PartitionMethod {
                 given: Some((peak, on)),

@@ -44,7 +44,13 @@ fn packing_text(out: &mut String, ways: &PartitionComparison, rate: SampleRate) 
             a_block(way.typical),
         ]
     });
-    let head = ["way", "partition", "of a core", "a block, worst", "typical"];
+    let head = [
+        "method",
+        "partition",
+        "of a core",
+        "a block, worst",
+        "typical",
+    ];
     table(out, 2, head, rows.collect());
     let _ = writeln!(out, "\n{}:", ways.best().name);
     levels(out, ways, rate);
@@ -93,7 +99,7 @@ pub(super) fn json(all: &[PartitionComparison], rate: SampleRate, source: &str) 
         })
     };
     let space = &all[0].space;
-    let mut told = json!({
+    let mut message = json!({
         "length": space.length(),
         "block": space.block(),
         "rate": rate.hz(),
@@ -101,10 +107,10 @@ pub(super) fn json(all: &[PartitionComparison], rate: SampleRate, source: &str) 
         "costs": source,
         "side_by_side": all.get(1).map(of),
     });
-    if let (Value::Object(told), Value::Object(first)) = (&mut told, of(&all[0])) {
-        told.extend(first);
+    if let (Value::Object(message), Value::Object(first)) = (&mut message, of(&all[0])) {
+        message.extend(first);
     }
-    told
+    message
 }
 
 fn method_json(way: &PartitionMethod, rate: SampleRate) -> Value {
