@@ -19,8 +19,8 @@ pub trait Executor: Send {
     /// Real-time: hot.
     fn latency_blocks(&self) -> u32;
 
-    /// Adds output channel `channel` of the last block to `into`, which is one block long. Adds nothing after a cycle that
-    /// was not completed.
+    /// Adds output channel `channel` of the last block to `into`, which is one block long. Adds nothing after a cycle
+    /// that was not completed.
     ///
     /// Real-time: hot.
     fn add_output(&self, channel: u16, into: &mut [f32]);
@@ -29,8 +29,8 @@ pub trait Executor: Send {
     ///
     /// # Errors
     ///
-    /// Gives the event back if there is no such node or its queue is full (256 events per node and block). In the second
-    /// case, queue it again for the block after.
+    /// Gives the event back if there is no such node or its queue is full (256 events per node and block). In the
+    /// second case, queue it again for the block after.
     ///
     /// Real-time: hot.
     fn push_event(&mut self, node: NodeId, event: Event) -> Result<(), Event>;
@@ -40,8 +40,9 @@ pub trait Executor: Send {
     /// Real-time: hot.
     fn has_node(&self, node: NodeId) -> bool;
 
-    /// Releases the [`SharedRuntime`](crate::SharedRuntime) to the next executor. Returns false if that is not possible yet:
-    /// call it again before the next cycle. After true this executor may be dropped, on a thread that may free memory.
+    /// Releases the [`SharedRuntime`](crate::SharedRuntime) to the next executor. Returns false if that is not possible
+    /// yet: call it again before the next cycle. After true this executor may be dropped, on a thread that may free
+    /// memory.
     ///
     /// Real-time: hot; after an abandoned cycle it makes one system call.
     fn try_release(&mut self) -> bool;

@@ -1,7 +1,7 @@
 //! The processors of one engine, by node. They stay when a plan is replaced by another.
 //!
-//! A bound plan holds its processors by `Arc`. One that is removed from the pool lives until the last plan that names it
-//! is gone, and is dropped by the thread that drops that plan: never an audio thread.
+//! A bound plan holds its processors by `Arc`. One that is removed from the pool lives until the last plan that names
+//! it is gone, and is dropped by the thread that drops that plan: never an audio thread.
 //!
 //! # Duplicates
 //!
@@ -36,9 +36,9 @@ pub(crate) struct ProcessorEntry {
     pub(crate) lanes: u32,
 }
 
-// SAFETY: `processor` is reached only by the holder of the claim on its step (`crate::step::StepClaim`), in the executor
-// that owns the runtime: a plan runs each duplicate in one step. Otherwise `processor` and `state` are reached by that
-// executor's callback thread while no step runs (`sync_state`). A `Processor` is `Send`.
+// SAFETY: `processor` is reached only by the holder of the claim on its step (`crate::step::StepClaim`), in the
+// executor that owns the runtime: a plan runs each duplicate in one step. Otherwise `processor` and `state` are reached
+// by that executor's callback thread while no step runs (`sync_state`). A `Processor` is `Send`.
 unsafe impl Sync for ProcessorEntry {}
 
 impl ProcessorEntry {
@@ -194,8 +194,8 @@ impl ProcessorPool {
     /// Sets `processor` up and inserts it as duplicate `copy` (from 1) of `node`. Before it plays, it copies the
     /// original's state; so `processor` must be made from the same node description as the original.
     ///
-    /// Returns false if the node cannot be duplicated: it has no original, it requests background or deferred work (which
-    /// no saved state contains), or its state cannot be saved and loaded.
+    /// Returns false if the node cannot be duplicated: it has no original, it requests background or deferred work
+    /// (which no saved state contains), or its state cannot be saved and loaded.
     ///
     /// Real-time: setup.
     pub fn insert_copy(
@@ -226,8 +226,8 @@ impl ProcessorPool {
         true
     }
 
-    /// Removes the duplicates that `plan` does not use and returns those that it needs and that are missing. Call it for
-    /// every plan: a duplicate that sat out a plan no longer has the original's state.
+    /// Removes the duplicates that `plan` does not use and returns those that it needs and that are missing. Call it
+    /// for every plan: a duplicate that sat out a plan no longer has the original's state.
     ///
     /// Real-time: setup.
     pub fn retain_copies(&mut self, plan: &Plan) -> Vec<(NodeId, u16)> {

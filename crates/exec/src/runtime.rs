@@ -1,8 +1,8 @@
 //! [`SharedRuntime`]: the right to run and the trace, shared by all executors of one engine.
 //!
 //! Executors of different plans share processors and delay lines. So only one of them at a time *owns* the runtime. An
-//! executor acquires it with its first cycle and releases it when no worker is in one of its steps, except in steps that
-//! are stuck and whose processors are quarantined.
+//! executor acquires it with its first cycle and releases it when no worker is in one of its steps, except in steps
+//! that are stuck and whose processors are quarantined.
 //!
 //! | transition | by | memory order |
 //! |---|---|---|
@@ -81,8 +81,8 @@ impl SharedRuntime {
         }
     }
 
-    /// Replaces the clock (`rt::stamp::now`) for tests with simulated time. It decides when a cycle is abandoned and how
-    /// long deferred work is helped. It must be hot.
+    /// Replaces the clock (`rt::stamp::now`) for tests with simulated time. It decides when a cycle is abandoned and
+    /// how long deferred work is helped. It must be hot.
     ///
     /// Real-time: setup.
     #[must_use]
@@ -124,8 +124,8 @@ impl SharedRuntime {
         self.fence
     }
 
-    /// Makes executors that are created from now on wake every worker in every cycle, even if the plan cannot keep so many
-    /// busy. Off by default.
+    /// Makes executors that are created from now on wake every worker in every cycle, even if the plan cannot keep so
+    /// many busy. Off by default.
     ///
     /// Real-time: hot.
     pub fn set_wake_all(&self, on: bool) {
@@ -177,7 +177,8 @@ impl SharedRuntime {
     /// Returns true if executor `id` is the owner.
     #[inline]
     pub(crate) fn is_owner(&self, id: u64) -> bool {
-        // Relaxed: only this executor stores its ID. A worker that reads an old value notices a little later, nothing else.
+        // Relaxed: only this executor stores its ID. A worker that reads an old value notices a little later, nothing
+        // else.
         self.owner.load(Ordering::Relaxed) == id
     }
 

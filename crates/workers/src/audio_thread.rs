@@ -14,8 +14,8 @@ thread_local! {
 /// Bytes of stack that are touched before the first cycle, so that no cycle causes a page fault there.
 const STACK: usize = 128 * 1024;
 
-/// Makes the thread on which it was made an audio thread, as long as it lives: denormals are flushed to zero, and a panic
-/// prints nothing.
+/// Makes the thread on which it was made an audio thread, as long as it lives: denormals are flushed to zero, and a
+/// panic prints nothing.
 #[derive(Debug)]
 #[must_use = "the thread is an audio thread as long as this value lives"]
 pub struct AudioThread {
@@ -26,8 +26,8 @@ pub struct AudioThread {
 }
 
 impl AudioThread {
-    /// Makes the calling thread an audio thread. The first call in a process installs a panic hook, which is silent for audio
-    /// threads and calls the previous hook for all others.
+    /// Makes the calling thread an audio thread. The first call in a process installs a panic hook, which is silent for
+    /// audio threads and calls the previous hook for all others.
     ///
     /// Real-time: setup.
     pub fn enter() -> Self {

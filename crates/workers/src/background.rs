@@ -111,8 +111,8 @@ impl Drop for BackgroundThread {
 
 impl Tasks {
     fn poll_until_stopped(&self) {
-        // A thread inherits both from the one that started it, which may be an audio thread. If the system refuses to change
-        // them, there was nothing to inherit.
+        // A thread inherits both from the one that started it, which may be an audio thread. If the system refuses to
+        // change them, there was nothing to inherit.
         let _ = set_priority(Priority::Ordinary);
         let _ = unpin();
         while self.stop.load() == 0 {
@@ -152,7 +152,8 @@ impl Tasks {
     }
 }
 
-/// Ends the task of a cell and drops it. Returns false if there was none. A panic costs nothing but the rest of the task's end.
+/// Ends the task of a cell and drops it. Returns false if there was none. A panic costs nothing but the rest of the
+/// task's end.
 fn end(cell: &mut Option<Box<dyn BackgroundTask>>) -> bool {
     let ended = cell.take();
     ended.is_some_and(|mut task| {

@@ -18,8 +18,8 @@ impl DeferredJobs {
         Self { runners }
     }
 
-    /// Runs one piece of the job with the earliest deadline. Returns false if no job has a piece to run. A piece that panics
-    /// ends its job, and counts as run.
+    /// Runs one piece of the job with the earliest deadline. Returns false if no job has a piece to run. A piece that
+    /// panics ends its job, and counts as run.
     ///
     /// Real-time: hot.
     pub fn run_earliest(&self) -> bool {

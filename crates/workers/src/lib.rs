@@ -1,8 +1,9 @@
 //! Audio threads: pinned to cores, prioritised, woken, put to sleep.
 //!
-//! Takes jobs and gives them threads: a [`WorkerPool`] for what must be done in a cycle, a [`BackgroundThread`] for what may
-//! wait, [`DeferredJobs`] for what is due later; and says what the system refused, with the remedy ([`Refusal`], [`Grants`]).
-//! May: start threads, ask the system for priority, cores and memory, use `unsafe`. May not: know graphs, or audio.
+//! Takes jobs and gives them threads: a [`WorkerPool`] for what must be done in a cycle, a [`BackgroundThread`] for
+//! what may wait, [`DeferredJobs`] for what is due later; and says what the system refused, with the remedy
+//! ([`Refusal`], [`Grants`]). May: start threads, ask the system for priority, cores and memory, use `unsafe`. May not:
+//! know graphs, or audio.
 //!
 //! | file | what is in it |
 //! |---|---|

@@ -1,8 +1,9 @@
 //! [`WorkerPool`]: the audio threads beside the callback's. One broadcast starts them, and between cycles they sleep.
 //!
-//! A pool outlives plans. The executor of each plan is a [`Job`] that is [registered](WorkerPool::register) once, on a thread
-//! that may allocate. The callback thread then [starts](JobHandle::start) one registered job in each cycle. [`job_board`] has the
-//! protocol by which one job replaces another without a lock, and by which it is freed. [`thread`] is what a worker runs.
+//! A pool outlives plans. The executor of each plan is a [`Job`] that is [registered](WorkerPool::register) once, on a
+//! thread that may allocate. The callback thread then [starts](JobHandle::start) one registered job in each cycle.
+//! [`job_board`] has the protocol by which one job replaces another without a lock, and by which it is freed.
+//! [`thread`] is what a worker runs.
 
 use std::io;
 use std::sync::mpsc;
@@ -57,8 +58,8 @@ pub struct StopResult {
 }
 
 impl WorkerPool {
-    /// Starts the threads and waits until they are ready. Real-time priority is given up, and listed as refused, if workers
-    /// outnumber cores or spin between cycles.
+    /// Starts the threads and waits until they are ready. Real-time priority is given up, and listed as refused, if
+    /// workers outnumber cores or spin between cycles.
     ///
     /// # Errors
     ///
@@ -97,9 +98,9 @@ impl WorkerPool {
         self.workers
     }
 
-    /// A second pool, for work without a deadline in this cycle: one thread per core, of the lowest ordinary priority. Its
-    /// worker 0, which starts its cycles, is this pool's. Started when it is first asked for. `None` if the options do not
-    /// ask for it or the system refuses threads.
+    /// A second pool, for work without a deadline in this cycle: one thread per core, of the lowest ordinary priority.
+    /// Its worker 0, which starts its cycles, is this pool's. Started when it is first asked for. `None` if the options
+    /// do not ask for it or the system refuses threads.
     ///
     /// Real-time: setup.
     pub fn low_priority_pool(&self) -> Option<&WorkerPool> {

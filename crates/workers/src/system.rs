@@ -89,8 +89,8 @@ pub fn set_priority(priority: Priority) -> Result<(), Refusal> {
     }
 }
 
-/// Gives the calling thread, of ordinary priority, the lowest niceness: it runs when no other thread wants the core. Not to be
-/// undone without privilege.
+/// Gives the calling thread, of ordinary priority, the lowest niceness: it runs when no other thread wants the core.
+/// Not to be undone without privilege.
 ///
 /// Real-time: setup.
 pub(crate) fn lower_priority() {

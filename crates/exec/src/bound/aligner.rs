@@ -4,10 +4,10 @@
 //!
 //! # When the plan is replaced
 //!
-//! A plan that delays the same output takes the line over, with its content. If it needs a longer line, the new one begins
-//! empty, and what lies before its beginning is read from the older line, which no thread writes any more, or from the one
-//! before that. Lengths are powers of two and each line is longer than the one before, so a chain has at most 31 lines, and
-//! all older lines together are shorter than the newest one.
+//! A plan that delays the same output takes the line over, with its content. If it needs a longer line, the new one
+//! begins empty, and what lies before its beginning is read from the older line, which no thread writes any more, or
+//! from the one before that. Lengths are powers of two and each line is longer than the one before, so a chain has at
+//! most 31 lines, and all older lines together are shorter than the newest one.
 //!
 //! ```text
 //! older line   |----------------|            no thread writes it any more
@@ -16,13 +16,13 @@
 //!              known_from    begins_at next
 //! ```
 //!
-//! A tap whose delay changes fades from the old delay to the new one, as soon as the line knows enough for the new one. Until
-//! then it keeps the old delay. Events have no fade: each is delivered once, and an overdue one immediately.
+//! A tap whose delay changes fades from the old delay to the new one, as soon as the line knows enough for the new one.
+//! Until then it keeps the old delay. Events have no fade: each is delivered once, and an overdue one immediately.
 //!
 //! # Who may touch what
 //!
-//! A line belongs to the aligner's step: the worker that has the claim on that step reads and writes it. Executors own the runtime
-//! one after the other, so one step at a time has the line.
+//! A line belongs to the aligner's step: the worker that has the claim on that step reads and writes it. Executors own
+//! the runtime one after the other, so one step at a time has the line.
 
 use super::ring::{RingMemory, capacity};
 use graph::{NodeId, Signal};
@@ -106,8 +106,8 @@ impl AlignerLine {
     ///
     /// # Safety
     ///
-    /// The caller has the claim on the step of this line. Then no thread writes the older lines: their executors no longer
-    /// own the runtime.
+    /// The caller has the claim on the step of this line. Then no thread writes the older lines: their executors no
+    /// longer own the runtime.
     pub(crate) unsafe fn older_lines(&self) -> impl Iterator<Item = (&Self, LineState)> {
         let all = std::iter::successors(self.older.as_deref(), |line| line.older.as_deref());
         // SAFETY: no thread writes it any more, by this function's contract.

@@ -65,7 +65,7 @@ pub(crate) fn bind(binding: &mut Binding<'_>) -> BoundPlan {
         ports: Table::new(plan.inputs.len() + plan.outputs.len(), RawPort::new(&[])),
     };
     let steps: Box<[BoundStep]> = plan.steps.iter().map(|s| binder.bind(s)).collect();
-    let inner: Box<[BoundStep]> = plan.loop_steps.iter().map(|s| binder.bind(s)).collect();
+    let loop_steps: Box<[BoundStep]> = plan.loop_steps.iter().map(|s| binder.bind(s)).collect();
     let (channels, ports) = (binder.channels, binder.ports);
     let successors = plan.task_successors.iter();
     let undated = if plan.latency_blocks > 0 {
@@ -76,7 +76,7 @@ pub(crate) fn bind(binding: &mut Binding<'_>) -> BoundPlan {
     let bound = BoundPlan {
         block: plan.block,
         latency_blocks: plan.latency_blocks,
-        step_of_node: step_of_node(&steps, &inner),
+        step_of_node: step_of_node(&steps, &loop_steps),
         copies: copies(&steps),
         undated: UnsafeCell::new(Vec::with_capacity(undated)),
         tasks: plan.tasks.as_slice().into(),
@@ -84,9 +84,9 @@ pub(crate) fn bind(binding: &mut Binding<'_>) -> BoundPlan {
             .map(|t| Successor::new(t.0, &plan.tasks[t.0 as usize]))
             .collect(),
         sinks: sinks(plan, &arena),
-        deferred: deferred_jobs(&steps, &inner),
+        deferred: deferred_jobs(&steps, &loop_steps),
         steps,
-        inner,
+        loop_steps,
         errors: ErrorCounters::default(),
         device_inputs: (0..inputs)
             .map(|i| slot(&arena, SlotId(plan.slots + 1 + i)))
@@ -122,8 +122,8 @@ fn sinks(plan: &Plan, arena: &Arena) -> Box<[SinkChannel]> {
     sinks.collect()
 }
 
-fn deferred_jobs(steps: &[BoundStep], inner: &[BoundStep]) -> DeferredJobs {
-    let steps = steps.iter().chain(inner);
+fn deferred_jobs(steps: &[BoundStep], loop_steps: &[BoundStep]) -> DeferredJobs {
+    let steps = steps.iter().chain(loop_steps);
     let processors = steps.filter_map(|s| s.cold.processor.as_ref());
     DeferredJobs::new(processors.flat_map(|p| p.runners.iter().cloned()).collect())
 }
@@ -141,11 +141,11 @@ fn copies(steps: &[BoundStep]) -> Box<[(u32, u32)]> {
     pairs.into_boxed_slice()
 }
 
-/// By node: the step of its processor. A node can have more steps, for its delay lines, pipeline buffers and aligners. Duplicates
-/// get their events by way of the original.
-fn step_of_node(steps: &[BoundStep], inner: &[BoundStep]) -> Box<[Option<StepIndex>]> {
+/// By node: the step of its processor. A node can have more steps, for its delay lines, pipeline buffers and aligners.
+/// Duplicates get their events by way of the original.
+fn step_of_node(steps: &[BoundStep], loop_steps: &[BoundStep]) -> Box<[Option<StepIndex>]> {
     let outer = (0..).map(StepIndex::Outer).zip(steps);
-    let all = outer.chain((0..).map(StepIndex::Inner).zip(inner));
+    let all = outer.chain((0..).map(StepIndex::Inner).zip(loop_steps));
     let mut table = Vec::new();
     for (index, step) in all.filter(|(_, s)| s.operation.is_nodes_own() && s.cold.copy == 0) {
         let Some(node) = step.cold.node else { continue };

@@ -7,7 +7,7 @@
 //! ├─ tasks ──────────> plan::Task     its steps, its successors
 //! ├─ successors ─────> Successor      task, its first step (where its count is), its dependencies
 //! ├─ steps ──────────> BoundStep      one for each step of the plan, 128 bytes
-//! ├─ inner ──────────> BoundStep      the steps inside loops
+//! ├─ loop_steps ─────> BoundStep      the steps inside loops
 //! │                    ├─ operation      processor, delay line, stage buffer, aligner, loop
 //! │                    ├─ pending        tasks that its task still waits for in this cycle
 //! │                    ├─ state ───────> StepState: ports, sleep, quarantine, events

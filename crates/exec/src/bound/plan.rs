@@ -23,7 +23,7 @@ pub(crate) struct BoundPlan {
     /// The steps of the plan, in an order in which they may run.
     pub(crate) steps: Box<[BoundStep]>,
     /// The steps inside loops.
-    pub(crate) inner: Box<[BoundStep]>,
+    pub(crate) loop_steps: Box<[BoundStep]>,
     pub(crate) tasks: Box<[Task]>,
     pub(crate) successors: Box<[Successor]>,
     pub(crate) sinks: Box<[SinkChannel]>,
@@ -40,8 +40,8 @@ pub(crate) struct BoundPlan {
     pub(crate) _memory: PlanMemory,
 }
 
-/// The memory that steps point into: slots, channels, ports, event buffers and delay lines. Kept alive here, and never read
-/// through here.
+/// The memory that steps point into: slots, channels, ports, event buffers and delay lines. Kept alive here, and never
+/// read through here.
 pub(crate) type PlanMemory = (
     Arena,
     Table<RawChannel>,
@@ -66,8 +66,8 @@ pub(crate) struct SinkChannel {
 // SAFETY: everything that its pointers lead to is owned by the plan or kept alive by its `Arc`s, and nothing of it
 // depends on the thread that made it.
 unsafe impl Send for BoundPlan {}
-// SAFETY: its cells and pointers are followed in two ways only. `StepClaim` follows those of one step, for the one thread
-// that has the claim; `IdlePlan` follows any of them, for the callback thread, while there is no claim.
+// SAFETY: its cells and pointers are followed in two ways only. `StepClaim` follows those of one step, for the one
+// thread that has the claim; `IdlePlan` follows any of them, for the callback thread, while there is no claim.
 unsafe impl Sync for BoundPlan {}
 
 impl BoundPlan {
@@ -118,13 +118,13 @@ impl BoundPlan {
     pub(crate) fn step(&self, index: StepIndex) -> &BoundStep {
         match index {
             StepIndex::Outer(step) => &self.steps[step as usize],
-            StepIndex::Inner(step) => &self.inner[step as usize],
+            StepIndex::Inner(step) => &self.loop_steps[step as usize],
         }
     }
 
     /// All steps, those inside loops too.
     pub(crate) fn all_steps(&self) -> impl Iterator<Item = &BoundStep> {
-        self.steps.iter().chain(&self.inner)
+        self.steps.iter().chain(&self.loop_steps)
     }
 
     /// The step of the processor of `node`.
@@ -135,7 +135,7 @@ impl BoundPlan {
     /// The inner steps of a loop, or the step itself.
     pub(crate) fn members<'a>(&'a self, step: &'a BoundStep) -> &'a [BoundStep] {
         match step.operation {
-            Operation::Loop { from, to, .. } => &self.inner[from as usize..to as usize],
+            Operation::Loop { from, to, .. } => &self.loop_steps[from as usize..to as usize],
             _ => std::slice::from_ref(step),
         }
     }

@@ -15,7 +15,8 @@ use units::Frames;
 /// Samples per memory page of 4096 bytes.
 const PAGE: usize = 1024;
 
-/// Samples in cells, written once so that every page is mapped: the first write on an audio thread causes no page fault.
+/// Samples in cells, written once so that every page is mapped: the first write on an audio thread causes no page
+/// fault.
 pub(super) fn touched_samples(count: usize) -> Box<[UnsafeCell<f32>]> {
     let samples: Box<[_]> = (0..count).map(|_| UnsafeCell::new(0.0)).collect();
     for page in samples.iter().step_by(PAGE) {
@@ -32,8 +33,8 @@ pub(crate) struct RingMemory {
     channels: u32,
 }
 
-// SAFETY: the cells are reached only through `RawDelayLine`s, by steps of the executor that owns the runtime. The plan orders
-// or separates the reads and writes of these steps (`plan::DelayLine`).
+// SAFETY: the cells are reached only through `RawDelayLine`s, by steps of the executor that owns the runtime. The plan
+// orders or separates the reads and writes of these steps (`plan::DelayLine`).
 unsafe impl Sync for RingMemory {}
 
 impl RingMemory {

@@ -1,8 +1,8 @@
 //! Buffers between the stages of a pipeline.
 //!
-//! Stages that are k cycles apart have k + 1 places between them. The block at position p, number b = p / block, lies in
-//! place b modulo k + 1. In each cycle the sender writes the place of its block and the receiver reads the place of its
-//! own, which is k blocks older: never the same place.
+//! Stages that are k cycles apart have k + 1 places between them. The block at position p, number b = p / block, lies
+//! in place b modulo k + 1. In each cycle the sender writes the place of its block and the receiver reads the place of
+//! its own, which is k blocks older: never the same place.
 //!
 //! ```text
 //! k = 2    cycle     5     6     7
@@ -25,8 +25,8 @@ pub(crate) struct StageBufferMemory {
     block: usize,
 }
 
-// SAFETY: reached only by the claimed steps of its sender and its receiver, which are at different places in every cycle;
-// between cycles the executor's start and join order them.
+// SAFETY: reached only by the claimed steps of its sender and its receiver, which are at different places in every
+// cycle; between cycles the executor's start and join order them.
 unsafe impl Sync for StageBufferMemory {}
 
 impl StageBufferMemory {

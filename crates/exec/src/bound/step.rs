@@ -119,6 +119,8 @@ pub(crate) struct BoundStep {
     pub(crate) cold: Box<StepCold>,
 }
 
+const _: () = assert!(size_of::<BoundStep>() == 128);
+
 /// The part of a [`BoundStep`] that plain steps do not read.
 pub(crate) struct StepCold {
     /// The step runs in cycles whose number modulo `every` is `phase`.

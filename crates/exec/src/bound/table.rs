@@ -44,7 +44,8 @@ impl<T: Copy> Table<T> {
 
 impl<T: Copy> Drop for Table<T> {
     fn drop(&mut self) {
-        // SAFETY: the memory comes from `Box::into_raw` in `new`. What points here belongs to the plan that owns the table.
+        // SAFETY: the memory comes from `Box::into_raw` in `new`. What points here belongs to the plan that owns the
+        // table.
         drop(unsafe { Box::from_raw(self.base.as_ptr()) });
     }
 }

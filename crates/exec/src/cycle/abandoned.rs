@@ -1,10 +1,12 @@
 //! [`AbandonedCycle`]: what the host knows after a cycle was abandoned, until no worker is in one of its steps.
 //!
-//! A worker publishes a step, passes a light fence and looks if the cycle was abandoned. The host abandons the cycle, passes a
-//! heavy fence and looks at the published steps. So a worker that the host sees in no step begins none any more.
+//! A worker publishes a step, passes a light fence and looks if the cycle was abandoned. The host abandons the cycle,
+//! passes a heavy fence and looks at the published steps. So a worker that the host sees in no step begins none any
+//! more.
 //!
-//! A worker that it sees in a step either runs it, or is about to see that it must not. One look cannot tell which. So a step
-//! counts as overdue only if it was published before the cycle was abandoned, or is seen for longer than [`CONFIRM_AFTER`].
+//! A worker that it sees in a step either runs it, or is about to see that it must not. One look cannot tell which. So
+//! a step counts as overdue only if it was published before the cycle was abandoned, or is seen for longer than
+//! [`CONFIRM_AFTER`].
 
 use super::context::CycleContext;
 use crate::bound::Operation;
@@ -15,8 +17,8 @@ use units::Nanos;
 /// Upper bound on the time between publishing the current step and seeing the abort flag.
 const CONFIRM_AFTER: Nanos = Nanos(1_000_000);
 
-/// Knowledge of the host about workers that may still be in steps of an abandoned cycle. Made with the executor, so that nothing
-/// is allocated when it is needed.
+/// Knowledge of the host about workers that may still be in steps of an abandoned cycle. Made with the executor, so
+/// that nothing is allocated when it is needed.
 pub(super) struct AbandonedCycle {
     /// The last cycle was abandoned, and workers may still be in its steps.
     is_pending: bool,
@@ -94,8 +96,8 @@ impl AbandonedCycle {
     }
 
     /// Returns true if the workers that are still in steps can be left there while another executor plays: they are in
-    /// processors, which that executor leaves out, and read no delay line that others write. Steps without a processor (a copy,
-    /// a loop) have only lost their core for a while.
+    /// processors, which that executor leaves out, and read no delay line that others write. Steps without a processor
+    /// (a copy, a loop) have only lost their core for a while.
     ///
     /// To be called after [`count_in_steps`](Self::count_in_steps).
     pub(super) fn can_leave_workers(&self, context: &CycleContext) -> bool {

@@ -1,7 +1,7 @@
 //! [`IdlePlan`]: the proof that no step of a plan runs, and what the callback thread does meanwhile.
 //!
-//! Between two cycles the callback thread copies the device's input, reads the output, and puts events into inboxes. It may
-//! reach every step then, as a worker inside a cycle reaches the step of its `StepClaim`.
+//! Between two cycles the callback thread copies the device's input, reads the output, and puts events into inboxes. It
+//! may reach every step then, as a worker inside a cycle reaches the step of its `StepClaim`.
 
 use super::info::CycleInfo;
 use super::slot::WorkerSlots;
@@ -17,9 +17,9 @@ pub(crate) struct IdlePlan<'a>(&'a BoundPlan);
 impl<'a> IdlePlan<'a> {
     /// # Safety
     ///
-    /// Until the value is dropped: the caller is the only thread that reaches the plan's steps. So it is the thread that
-    /// starts cycles, in an executor that owns the runtime (or before it has given out the first task), and all tasks of the
-    /// last cycle have run, or no worker is in one. What they wrote is visible.
+    /// Until the value is dropped: the caller is the only thread that reaches the plan's steps. So it is the thread
+    /// that starts cycles, in an executor that owns the runtime (or before it has given out the first task), and all
+    /// tasks of the last cycle have run, or no worker is in one. What they wrote is visible.
     pub(crate) unsafe fn new(plan: &'a BoundPlan) -> Self {
         Self(plan)
     }
@@ -30,7 +30,8 @@ impl<'a> IdlePlan<'a> {
         unsafe { &mut *self.0.step(index).state.get() }
     }
 
-    /// Prepares the plan for the cycle of `info`: duplicates, the device's input, and the events of later pipeline stages.
+    /// Prepares the plan for the cycle of `info`: duplicates, the device's input, and the events of later pipeline
+    /// stages.
     pub(crate) fn begin_cycle(&mut self, info: &CycleInfo, inputs: &[&[f32]]) {
         self.sync_copies();
         self.copy_inputs(inputs);
@@ -88,7 +89,8 @@ impl<'a> IdlePlan<'a> {
         Ok(())
     }
 
-    /// Queues `event` for the block that the next cycle begins, and that a later pipeline stage plays cycles after that.
+    /// Queues `event` for the block that the next cycle begins, and that a later pipeline stage plays cycles after
+    /// that.
     fn push_undated(
         &mut self,
         index: StepIndex,

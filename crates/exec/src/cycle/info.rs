@@ -23,7 +23,8 @@ pub struct CycleInfo {
 }
 
 impl CycleInfo {
-    /// Cycle `cycle`, whose block begins at `position`, without limits: every block is played, and nothing is abandoned.
+    /// Cycle `cycle`, whose block begins at `position`, without limits: every block is played, and nothing is
+    /// abandoned.
     ///
     /// Real-time: hot.
     pub fn unlimited(position: u64, cycle: u64) -> Self {
@@ -58,7 +59,8 @@ impl CycleInfo {
 pub enum CycleStatus {
     /// Every step ran.
     Complete,
-    /// A step did not return in time. Either this cycle was abandoned, or an earlier one was and its step is still running.
+    /// A step did not return in time. Either this cycle was abandoned, or an earlier one was and its step is still
+    /// running.
     Abandoned,
     /// Another executor still owns the runtime. Nothing ran.
     Refused,
@@ -107,7 +109,8 @@ impl SharedCycleInfo {
             info.abandon_at,
             info.help_until,
         ];
-        // Relaxed, all: the pool's start publishes them (Release of the cycle's count, Acquire where a worker takes it).
+        // Relaxed, all: the pool's start publishes them (Release of the cycle's count, Acquire where a worker takes
+        // it).
         for (cell, word) in self.words.iter().zip(words) {
             cell.store(word, Ordering::Relaxed);
         }

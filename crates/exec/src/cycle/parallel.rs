@@ -94,7 +94,8 @@ impl<S: Strategy> ParallelExecutor<S> {
         })
     }
 
-    /// Returns true if the next cycle may begin. After an abandoned cycle, that is when no worker is in a step any more.
+    /// Returns true if the next cycle may begin. After an abandoned cycle, that is when no worker is in a step any
+    /// more.
     fn is_clear(&mut self) -> bool {
         let context = &self.shared.context;
         if self.abandoned.is_pending() && self.abandoned.count_in_steps(context) == 0 {
@@ -110,12 +111,14 @@ impl<S: Strategy> ParallelExecutor<S> {
         let (plan, progress) = (&shared.context.plan, &shared.context.progress);
         let is_traced = shared.context.runtime.is_traced();
         let begin = if is_traced { rt::stamp::now() } else { 0 };
-        // SAFETY: the last cycle is complete, or no worker is in a step of it any more (`is_clear`).
-        let mut idle = unsafe { IdlePlan::new(plan) };
-        idle.quarantine_overdue(&shared.context.slots);
-        let returned_late = self.abandoned.take_returned_late();
-        returned_late.for_each(|step| idle.quarantine(step));
-        idle.begin_cycle(info, inputs);
+        {
+            // SAFETY: the last cycle is complete, or no worker is in a step of it any more (`is_clear`).
+            let mut idle = unsafe { IdlePlan::new(plan) };
+            idle.quarantine_overdue(&shared.context.slots);
+            let returned_late = self.abandoned.take_returned_late();
+            returned_late.for_each(|step| idle.quarantine(step));
+            idle.begin_cycle(info, inputs);
+        }
         shared.info.set(info, is_traced);
         self.epoch = self.epoch.wrapping_add(1);
         progress.begin(self.epoch, plan.len());
@@ -132,8 +135,8 @@ impl<S: Strategy> ParallelExecutor<S> {
     }
 }
 
-/// Number of workers that the plan can keep busy on average: its work divided by its critical path. All `workers` for a plan
-/// with a processor that forks or defers work.
+/// Number of workers that the plan can keep busy on average: its work divided by its critical path. All `workers` for a
+/// plan with a processor that forks or defers work.
 fn useful_workers(plan: &Plan, bound: &BoundPlan, workers: usize) -> usize {
     let mut processors = bound.all_steps().filter_map(|s| s.cold.processor.as_ref());
     let work: u64 = plan.steps.iter().map(|s| s.cost.0).sum();
@@ -145,8 +148,8 @@ fn useful_workers(plan: &Plan, bound: &BoundPlan, workers: usize) -> usize {
 }
 
 impl<S: Strategy> SharedCycle<S> {
-    /// Runs one worker's part of the cycle `epoch`, on that worker's thread. The host began the cycle at stamp `begin` and woke
-    /// `wakes` workers.
+    /// Runs one worker's part of the cycle `epoch`, on that worker's thread. The host began the cycle at stamp `begin`
+    /// and woke `wakes` workers.
     fn run_worker(
         &self,
         (worker, waker): (usize, WorkerWaker<'_>),
@@ -205,8 +208,8 @@ impl<S: Strategy> SharedCycle<S> {
         self.strategy.leave(worker);
     }
 
-    /// Runs deferred pieces until the next cycle: no thread waits for this worker now. A worker that left a cycle which is not over
-    /// runs none: it may be woken for that cycle again, and sleeps until then.
+    /// Runs deferred pieces until the next cycle: no thread waits for this worker now. A worker that left a cycle which
+    /// is not over runs none: it may be woken for that cycle again, and sleeps until then.
     fn run_deferred(&self, worker: &mut WorkerContext<'_>) {
         let progress = &self.context.progress;
         while progress.epoch() == worker.epoch
@@ -233,8 +236,8 @@ impl<S: Strategy> Job for SharedCycle<S> {
 
 /// Deferred pieces on threads of low priority, during cycles and between them.
 ///
-/// It leaves out pieces that the next cycle waits for: that cycle would take the thread's core in the middle of the piece, and
-/// then wait for a thread that waits for the cycle's end. Those are for workers.
+/// It leaves out pieces that the next cycle waits for: that cycle would take the thread's core in the middle of the
+/// piece, and then wait for a thread that waits for the cycle's end. Those are for workers.
 struct LowPriorityJob<S>(Arc<SharedCycle<S>>);
 
 impl<S: Strategy> Job for LowPriorityJob<S> {
@@ -320,8 +323,8 @@ impl<S: Strategy> Executor for ParallelExecutor<S> {
 
 impl<S> Drop for ParallelExecutor<S> {
     fn drop(&mut self) {
-        // An executor that is dropped after an abandoned cycle keeps the runtime: a step may still run, and no other executor
-        // may run on it then.
+        // An executor that is dropped after an abandoned cycle keeps the runtime: a step may still run, and no other
+        // executor may run on it then.
         if !self.abandoned.is_pending() {
             let context = &self.shared.context;
             context.runtime.release(context.id);

@@ -15,7 +15,8 @@ pub(crate) struct WorkerSlot {
     pub(crate) current: AtomicU32,
     /// Low 32 bits of the number of the cycle in which it runs.
     pub(crate) cycle: AtomicU32,
-    /// A step, plus 1, that was `current` for too long; 0 for none. Set by the watchdog and the host, never by the worker.
+    /// A step, plus 1, that was `current` for too long; 0 for none. Set by the watchdog and the host, never by the
+    /// worker.
     overdue: AtomicU32,
     /// Value of `current` just before the last abandoned cycle was abandoned. Written and read by the host only.
     pub(crate) current_at_abandon: AtomicU32,
@@ -43,7 +44,8 @@ pub(crate) fn worker_slots(workers: usize) -> WorkerSlots {
 impl WorkerSlot {
     /// The step in which the worker is, after a cycle was abandoned.
     ///
-    /// With `AsymmetricFence::heavy` before the call this is final: a worker that is in no step begins none of that cycle.
+    /// With `AsymmetricFence::heavy` before the call this is final: a worker that is in no step begins none of that
+    /// cycle.
     pub(crate) fn step_in_progress(&self) -> Option<u32> {
         // Acquire pairs with `set_idle`: if the worker is in no step, all that it did in its steps is visible.
         Some(self.current.load(Ordering::Acquire)).filter(|step| *step != NONE)
@@ -57,8 +59,8 @@ impl WorkerSlot {
 
     /// Marks `step` as overdue. Returns the step that was marked before, if it is another one.
     pub(crate) fn mark_overdue(&self, step: u32) -> Option<u32> {
-        // Relaxed: only the number matters. A step that has just returned is marked too late. Then the host finds another step
-        // current, or the cycle over, and quarantines the marked one all the same: it did take too long.
+        // Relaxed: only the number matters. A step that has just returned is marked too late. Then the host finds
+        // another step current, or the cycle over, and quarantines the marked one all the same: it did take too long.
         let before = self.overdue.swap(step + 1, Ordering::Relaxed);
         before.checked_sub(1).filter(|before| *before != step)
     }

@@ -1,4 +1,4 @@
-//! [`Strategy`]: how a parallel executor gives tasks to workers.
+//! [`Strategy`]: the interface by which a parallel executor gives tasks to workers.
 
 use super::worker::WorkerContext;
 use crate::bound::BoundPlan;
@@ -20,8 +20,8 @@ use plan::Plan;
 ///
 /// 1. each task of a cycle is given to one worker, at most once, and only in the epoch of that cycle: a worker that is
 ///    still in an older cycle gets nothing;
-/// 2. a task is given out after every task that it waits for was passed to `release`, and with an Acquire that pairs with a
-///    Release made there.
+/// 2. a task is given out after every task that it waits for was passed to `release`, and with an Acquire that pairs
+///    with a Release made there.
 pub(crate) unsafe trait Strategy: Send + Sync + Sized + 'static {
     /// Private data of one worker in one cycle.
     type Local: Default;
@@ -34,15 +34,16 @@ pub(crate) unsafe trait Strategy: Send + Sync + Sized + 'static {
     /// Real-time: hot.
     fn begin(&self, _plan: &BoundPlan, _epoch: u32) {}
 
-    /// Makes a worker part of the cycle. May give a task that `next` then begins with.
+    /// Makes a worker part of the cycle, also when it is woken after it left this cycle. May give a task that `next`
+    /// then begins with.
     ///
     /// Real-time: hot.
     fn enter(&self, _worker: &mut WorkerContext<'_>) -> Option<u32> {
         None
     }
 
-    /// The next task for this worker. Waits until there is one. `None` if there will be none in this cycle, or if the worker
-    /// is to leave and the others know how to wake it ([`WorkerContext::wake`]).
+    /// The next task for this worker. Waits until there is one. `None` if there will be none in this cycle, or if the
+    /// worker is to leave and the others know how to wake it ([`WorkerContext::wake`]).
     ///
     /// `kept` is what the last `enter` or `release` gave.
     ///

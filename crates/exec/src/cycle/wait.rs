@@ -32,8 +32,8 @@ pub(crate) struct Waited {
 }
 
 impl WorkerContext<'_> {
-    /// Waits until `find` gives a task, and helps others meanwhile. `None` if there is nothing left to do in this cycle, or as
-    /// soon as `leave` gives true, which is asked after each try that found nothing.
+    /// Waits until `find` gives a task, and helps others meanwhile. `None` if there is nothing left to do in this
+    /// cycle, or as soon as `leave` gives true, which is asked after each try that found nothing.
     #[cold]
     pub(crate) fn wait_for_task(
         &mut self,
@@ -68,13 +68,13 @@ impl WorkerContext<'_> {
         self.has_left || self.cycle.progress.is_over(self.epoch)
     }
 
-    /// Ends the wait if the cycle takes too long: the host abandons it, and any other worker leaves. The host itself may be
-    /// stuck, and no thread should spin as long as that. Reads the clock only if there is such a time.
+    /// Ends the wait if the cycle takes too long: the host abandons it, and any other worker leaves. The host itself
+    /// may be stuck, and no thread should spin as long as that. Reads the clock only if there is such a time.
     pub(crate) fn check_clock(&mut self) {
         if self.info.abandon_at == u64::MAX || self.cycle.runtime.now() <= self.info.abandon_at {
             return;
         }
-        if self.worker == 0 {
+        if self.index == 0 {
             for slot in &*self.cycle.slots {
                 // Relaxed, both: a worker that is found in the same step later has been in it all the time.
                 let current = slot.current.load(Ordering::Relaxed);

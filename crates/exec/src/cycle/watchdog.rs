@@ -1,8 +1,8 @@
 //! [`Watchdog`]: finds steps that do not return, from a control thread.
 //!
-//! Audio threads only publish the step that they run, by one store. A control thread compares every few milliseconds. A step
-//! that it sees in the same cycle for longer than the limit is marked as overdue. The host quarantines overdue steps when
-//! the cycle that they held up is over.
+//! Audio threads only publish the step that they run, by one store. A control thread compares every few milliseconds. A
+//! step that it sees in the same cycle for longer than the limit is marked as overdue. The host quarantines overdue
+//! steps when the cycle that they held up is over.
 
 use super::context::CycleContext;
 use super::slot::{NONE, WorkerSlot, WorkerSlots};

@@ -25,7 +25,8 @@ pub(crate) enum Resume {
 pub(crate) struct WorkerContext<'a> {
     pub(super) cycle: &'a CycleContext,
     pub(crate) plan: &'a BoundPlan,
-    pub(crate) worker: usize,
+    /// Number of the worker; 0 is the host.
+    pub(crate) index: usize,
     pub(crate) epoch: u32,
     pub(super) slot: &'a WorkerSlot,
     pub(super) info: CycleInfo,
@@ -73,7 +74,7 @@ impl<'a> WorkerContext<'a> {
         Self {
             cycle,
             plan,
-            worker,
+            index: worker,
             epoch,
             slot,
             info,
@@ -112,8 +113,8 @@ impl<'a> WorkerContext<'a> {
         self.wakes += self.waker.map_or(0, |waker| waker.wake(worker));
     }
 
-    /// Runs the steps of `task`. Returns false if the cycle was abandoned before all have run: then nothing may be run or
-    /// released any more.
+    /// Runs the steps of `task`. Returns false if the cycle was abandoned before all have run: then nothing may be run
+    /// or released any more.
     ///
     /// # Safety
     ///
@@ -136,8 +137,8 @@ impl<'a> WorkerContext<'a> {
         self.current = step;
         // Relaxed: ordered by the fence below; the watchdog only needs the number.
         self.slot.current.store(step, Ordering::Relaxed);
-        // pairs with the heavy fence in `AbandonedCycle::count_in_steps`: either we see that the cycle was abandoned, or the
-        // host sees that we are in this step.
+        // pairs with the heavy fence in `AbandonedCycle::count_in_steps`: either we see that the cycle was abandoned,
+        // or the host sees that we are in this step.
         self.fence.light();
         if self.is_abandoned() {
             // At once, so that no thread marks a step as overdue that never began. What ran before is counted first.
@@ -151,7 +152,8 @@ impl<'a> WorkerContext<'a> {
         true
     }
 
-    /// Runs one step without asking if the cycle was abandoned: for a worker that is alone, and that no thread waits for.
+    /// Runs one step without asking if the cycle was abandoned: for a worker that is alone, and that no thread waits
+    /// for.
     ///
     /// # Safety
     ///
@@ -210,7 +212,8 @@ impl<'a> WorkerContext<'a> {
         self.trace(TraceEvent::Step, self.current);
     }
 
-    /// Continues at the beginning of the cycle, or after a step panicked. In the second case it runs the rest of the task.
+    /// Continues at the beginning of the cycle, or after a step panicked. In the second case it runs the rest of the
+    /// task.
     pub(crate) fn resume(&mut self) -> Resume {
         if !std::mem::take(&mut self.has_panicked) {
             return Resume::Begin;
@@ -273,7 +276,7 @@ impl<'a> WorkerContext<'a> {
 
     #[inline]
     fn write_trace(&mut self, stamp: u64, event: TraceEvent, index: u32) {
-        let at = (self.worker, self.info.cycle);
+        let at = (self.index, self.info.cycle);
         // SAFETY: the contract of `new`: this is the worker's thread, in this cycle.
         unsafe { self.cycle.runtime.trace_at(stamp, at, event, index) };
     }

@@ -28,8 +28,8 @@ pub(super) fn run(claim: &mut StepClaim<'_>, op: &AlignerOp) -> u64 {
     0
 }
 
-/// The line of a claimed step. It exists only while the claim does, so no other thread reads or writes the line's memory, and
-/// no thread writes that of the older lines.
+/// The line of a claimed step. It exists only while the claim does, so no other thread reads or writes the line's
+/// memory, and no thread writes that of the older lines.
 struct ClaimedLine<'a> {
     op: &'a AlignerOp,
     state: &'a mut LineState,
@@ -109,7 +109,8 @@ impl ClaimedLine<'_> {
         let unknown = before(self.state.known_from);
         let mut older = before(self.state.begins_at);
         to[..unknown].fill(0.0);
-        // SAFETY: the step is claimed (`ClaimedLine`). The frames are in the line: it holds the longest delay and a block.
+        // SAFETY: the step is claimed (`ClaimedLine`). The frames are in the line: it holds the longest delay and a
+        // block.
         unsafe { read(&self.op.ring, channel, position(older), &mut to[older..]) };
         if unknown == older {
             return;

@@ -26,7 +26,8 @@ impl<'a> StepClaim<'a> {
     /// Until the claim is dropped:
     ///
     /// 1. no other thread claims the step, and no thread has the plan as an `IdlePlan`;
-    /// 2. all that the step waits for in this cycle has run, on this thread or with a Release that this thread acquired;
+    /// 2. all that the step waits for in this cycle has run, on this thread or with a Release that this thread
+    ///    acquired;
     /// 3. `info` describes the plan's block.
     #[inline(always)]
     pub(crate) unsafe fn new(plan: &'a BoundPlan, index: u32, info: &'a ProcessInfo<'a>) -> Self {
@@ -40,7 +41,8 @@ impl<'a> StepClaim<'a> {
         StepClaim { info, ..*self }
     }
 
-    /// Claims one of the inner steps of a loop, for a part of the block. The loop is one step, and its members are part of it.
+    /// Claims one of the inner steps of a loop, for a part of the block. The loop is one step, and its members are part
+    /// of it.
     pub(super) fn member<'b>(
         &'b mut self,
         index: usize,
@@ -91,7 +93,8 @@ impl<'a> StepClaim<'a> {
         let mut block = self.block();
         // SAFETY: the step's processor is ours, and the plan's `Arc` keeps it alive.
         let activity = unsafe { (*processor).process(&mut block) };
-        // Written only if it changes: otherwise the worker that releases this step in the next cycle would have to fetch the line.
+        // Written only if it changes: otherwise the worker that releases this step in the next cycle would have to
+        // fetch the line.
         let is_asleep = activity == ProcessStatus::Sleep;
         let state = self.state();
         if state.is_asleep != is_asleep {
@@ -142,8 +145,8 @@ impl<'a> StepClaim<'a> {
         }
     }
 
-    /// Empties the buffers of the events that this step sends. Returns the number of events that found no room there in its
-    /// last block.
+    /// Empties the buffers of the events that this step sends. Returns the number of events that found no room there in
+    /// its last block.
     pub(super) fn clear_sent_events(&mut self) -> u64 {
         let mut lost = 0;
         for buffer in self
@@ -167,16 +170,16 @@ impl<'a> StepClaim<'a> {
         let step = self.step;
         let received = step.cold.event_inputs.iter().flat_map(|input| {
             let target = EventTarget::Input(input.port);
-            // SAFETY: these buffers belong to steps that we wait for: they have run, and no thread writes them now. None is a
-            // buffer of this step.
+            // SAFETY: these buffers belong to steps that we wait for: they have run, and no thread writes them now.
+            // None is a buffer of this step.
             let sent = input.sources.iter().flat_map(|b| unsafe { &(**b).events });
             sent.map(move |event| Event { target, ..*event })
         });
         (self.state(), received)
     }
 
-    /// Moves events for the block at `position`, and older ones, to the inboxes of this step and of its members. Returns the
-    /// number of events that found no room.
+    /// Moves events for the block at `position`, and older ones, to the inboxes of this step and of its members.
+    /// Returns the number of events that found no room.
     pub(super) fn take_lagged_events(&mut self, position: u64) -> u64 {
         let mut lost = 0;
         for member in self.plan.members(self.step) {

@@ -102,8 +102,8 @@ fn receive(claim: &mut StepClaim<'_>, passage: &StageBufferMemory) {
     }
 }
 
-/// Runs the members of a loop again and again, on parts of the block of at most `sub_block` frames. A member that panics is
-/// quarantined.
+/// Runs the members of a loop again and again, on parts of the block of at most `sub_block` frames. A member that
+/// panics is quarantined.
 fn run_loop(claim: &mut StepClaim<'_>, sub_block: u32) {
     let info = claim.info();
     let members = claim.plan().members(claim.step()).len();

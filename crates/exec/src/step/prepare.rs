@@ -56,8 +56,8 @@ fn gather_events(claim: &mut StepClaim<'_>) -> u64 {
     lost
 }
 
-/// Keeps the events of other steps in the inbox, in a cycle in which the step does not run. They count as events of the first
-/// frame of the cycle in which it does. Returns the number of events that found no room.
+/// Keeps the events of other steps in the inbox, in a cycle in which the step does not run. They count as events of the
+/// first frame of the cycle in which it does. Returns the number of events that found no room.
 fn keep_events(claim: &mut StepClaim<'_>) -> u64 {
     let (state, received) = claim.received_events();
     let lost = received

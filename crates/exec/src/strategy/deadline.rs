@@ -1,12 +1,14 @@
 //! Tasks by their latest start time: each worker takes the ready task that must start first.
 //!
-//! The latest start of a task is the end of the cycle minus its static level (its own cost, and that of the most expensive path
-//! behind it). All tasks of a cycle have one deadline, so the order of their latest starts never changes. It is computed
-//! once, when the plan is bound: a task's place in it is its *rank*. The ready tasks are a set of ranks, for all workers
-//! (`rt::rank_set`). Of the tasks that a task releases the worker keeps the most urgent one, unless the set has a more urgent one.
+//! The latest start of a task is the end of the cycle minus its static level (its own cost, and that of the most
+//! expensive path behind it). All tasks of a cycle have one deadline, so the order of their latest starts never
+//! changes. It is computed once, when the plan is bound: a task's place in it is its *rank*. The ready tasks are a set
+//! of ranks, for all workers (`rt::rank_set`). Of the tasks that a task releases the worker keeps the most urgent one,
+//! unless the set has a more urgent one.
 //!
-//! Deferred pieces come after all that, the earliest deadline first: on workers that find no task; on a host without other
-//! workers, in what is left of its period; and on the pool's threads of low priority, which lose the core to any task at once.
+//! Deferred pieces come after all that, the earliest deadline first: on workers that find no task; on a host without
+//! other workers, in what is left of its period; and on the pool's threads of low priority, which lose the core to any
+//! task at once.
 
 use crate::bound::BoundPlan;
 use crate::cycle::{Strategy, WorkerContext, stay};
@@ -24,8 +26,9 @@ pub(super) struct DeadlineOrder {
     is_alone: bool,
 }
 
-// SAFETY: 1. A rank is put into the set or kept, once per cycle, and the set gives it out once, for its epoch. 2. That happens
-// when `release_successors` finds that its task waits for no other; what was done before travels with the put and the take.
+// SAFETY: 1. A rank is put into the set or kept, once per cycle, and the set gives it out once, for its epoch. 2. That
+// happens when `release_successors` finds that its task waits for no other; what was done before travels with the put
+// and the take.
 unsafe impl Strategy for DeadlineOrder {
     type Local = ();
 

@@ -1,7 +1,8 @@
-//! One queue of ready tasks for all: a worker without a task takes the oldest. The simplest way, and the baseline for others.
+//! One queue of ready tasks for all: a worker without a task takes the oldest. The simplest way, and the baseline for
+//! others.
 //!
-//! Every task goes through the queue (`rt::ready_queue`), one at a time, even one that its releaser could have kept. So all
-//! workers meet at one word for every task, which is expensive for cheap tasks.
+//! Every task goes through the queue (`rt::ready_queue`), one at a time, even one that its releaser could have kept. So
+//! all workers meet at one word for every task, which is expensive for cheap tasks.
 
 use crate::bound::BoundPlan;
 use crate::cycle::{Strategy, WorkerContext, stay};
@@ -11,8 +12,8 @@ use rt::ready_queue::ReadyQueue;
 /// See the module.
 pub(super) struct GlobalQueue(ReadyQueue);
 
-// SAFETY: 1. The queue gives each task out once, for its epoch. 2. A task is put there when `release_successors` finds that it
-// waits for no other; what was done before travels with the put and the take.
+// SAFETY: 1. The queue gives each task out once, for its epoch. 2. A task is put there when `release_successors` finds
+// that it waits for no other; what was done before travels with the put and the take.
 unsafe impl Strategy for GlobalQueue {
     type Local = ();
 

@@ -1,7 +1,8 @@
-//! One queue behind one lock, for comparison: how Cantabile's engine worked before its author changed it (Robinson 2016).
+//! One queue behind one lock, for comparison: how Cantabile's engine worked before its author changed it (Robinson
+//! 2016).
 //!
-//! The lock is taken for every task that is taken and for every task that releases others. Workers without a task poll, and
-//! yield their core in between. Exempt from the promises of the other executors.
+//! The lock is taken for every task that is taken and for every task that releases others. Workers without a task poll,
+//! and yield their core in between. Exempt from the promises of the other executors.
 
 use crate::bound::BoundPlan;
 use crate::cycle::{Strategy, WorkerContext};
@@ -29,8 +30,8 @@ impl LockedQueue {
     }
 }
 
-// SAFETY: 1. The queue gives each task out once, for its epoch. 2. A task is put there when `release_successors` finds that it
-// waits for no other; what was done before travels with the lock.
+// SAFETY: 1. The queue gives each task out once, for its epoch. 2. A task is put there when `release_successors` finds
+// that it waits for no other; what was done before travels with the lock.
 unsafe impl Strategy for LockedQueue {
     type Local = ();
 

@@ -59,7 +59,8 @@ impl Sequential {
 
     /// The plan, while no step runs: that is, in every method except while `run_steps` runs.
     fn idle(&self) -> IdlePlan<'_> {
-        // SAFETY: one thread at a time has the executor and runs its steps, and `run_steps` does not call this function.
+        // SAFETY: one thread at a time has the executor and runs its steps, and `run_steps` does not call this
+        // function.
         unsafe { IdlePlan::new(&self.context.plan) }
     }
 }

@@ -5,8 +5,8 @@ use plan::Plan;
 
 /// Distributes the source tasks, which wait for no other, among the workers.
 ///
-/// Neighbours in the plan stay together, since they tend to join further down. Each list has its share of the work that hangs
-/// on it. In a list the most urgent task comes last, where the worker begins.
+/// Neighbours in the plan stay together, since they tend to join further down. Each list has its share of the work that
+/// hangs on it. In a list the most urgent task comes last, where the worker begins.
 pub(crate) fn distribute_sources(plan: &Plan, bound: &BoundPlan, workers: usize) -> Vec<Vec<u32>> {
     let sources: Vec<u32> = bound.sources().collect();
     let levels = plan.task_levels();

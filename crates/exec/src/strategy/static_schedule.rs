@@ -1,8 +1,9 @@
 //! A static schedule: each worker follows its list of the plan, task by task.
 //!
-//! A task waits only for tasks of other lists: those before it in its own list have run. In each cycle a list belongs to the
-//! worker that claims it: its own, or, if that one has not come for a while, one that would otherwise wait. A worker with
-//! several lists continues with whichever can. So a worker that does not wake up delays a cycle and does not stop it.
+//! A task waits only for tasks of other lists: those before it in its own list have run. In each cycle a list belongs
+//! to the worker that claims it: its own, or, if that one has not come for a while, one that would otherwise wait. A
+//! worker with several lists continues with whichever can. So a worker that does not wake up delays a cycle and does
+//! not stop it.
 
 use crate::bound::BoundPlan;
 use crate::cycle::{Strategy, Waited, WorkerContext, stay};
@@ -27,8 +28,9 @@ pub(super) struct StaticSchedule {
     dependencies: Box<[u32]>,
 }
 
-// SAFETY: 1. A task stands in one list, and a list has one owner per epoch (`StaticQueues`). 2. A worker takes the tasks of a
-// list in their order, and one that waits for other lists only when its pending count, which `release` lowers, is zero.
+// SAFETY: 1. A task stands in one list, and a list has one owner per epoch (`StaticQueues`). 2. A worker takes the
+// tasks of a list in their order, and one that waits for other lists only when its pending count, which `release`
+// lowers, is zero.
 unsafe impl Strategy for StaticSchedule {
     type Local = ();
 
@@ -54,18 +56,18 @@ unsafe impl Strategy for StaticSchedule {
 
     fn enter(&self, worker: &mut WorkerContext<'_>) -> Option<u32> {
         self.progress
-            .try_claim(worker.worker, worker.worker, worker.epoch);
+            .try_claim(worker.index, worker.index, worker.epoch);
         None
     }
 
     #[inline]
     fn next(&self, worker: &mut WorkerContext<'_>, _: &mut (), _: Option<u32>) -> Option<u32> {
-        self.next_of(worker, worker.worker)
+        self.next_of(worker, worker.index)
             .or_else(|| worker.wait_for_task(|worker, waited| self.find(worker, waited), stay))
     }
 
-    /// Also resets the count of `task` itself, but not before it has run: a worker that is still in an abandoned cycle runs
-    /// nothing, and so changes no count of a newer one.
+    /// Also resets the count of `task` itself, but not before it has run: a worker that is still in an abandoned cycle
+    /// runs nothing, and so changes no count of a newer one.
     #[inline]
     fn release(&self, worker: &mut WorkerContext<'_>, _: &mut (), task: u32) -> Option<u32> {
         let dependencies = self.dependencies[task as usize];
@@ -89,12 +91,12 @@ impl StaticSchedule {
     /// The next task of `list`, if the list is this worker's and the task waits for nothing.
     #[inline]
     fn next_of(&self, worker: &WorkerContext<'_>, list: usize) -> Option<u32> {
-        let at = self.progress.next(worker.worker, list, worker.epoch)?;
+        let at = self.progress.next(worker.index, list, worker.epoch)?;
         let task = *self.lists[list].get(at as usize)?;
         if self.dependencies[task as usize] > 0 && !worker.plan.pending(task).is_zero() {
             return None;
         }
-        self.progress.advance(worker.worker, list);
+        self.progress.advance(worker.index, list);
         Some(task)
     }
 
@@ -117,7 +119,7 @@ impl StaticSchedule {
         let claimed = (0..self.lists.len()).any(|list| {
             !self.lists[list].is_empty()
                 && self.progress.is_free(list, worker.epoch)
-                && (self.progress).try_claim(worker.worker, list, worker.epoch)
+                && (self.progress).try_claim(worker.index, list, worker.epoch)
         });
         worker.takes += u64::from(claimed);
         claimed
@@ -132,8 +134,8 @@ fn lists(plan: &Plan, bound: &BoundPlan) -> Vec<Vec<u32>> {
     plan.worker_tasks.iter().map(list).collect()
 }
 
-/// For each task, its successors in other lists; and the number of tasks of other lists that it waits for. Of the tasks of one
-/// list that a task waits for only the last one counts: the others have run before.
+/// For each task, its successors in other lists; and the number of tasks of other lists that it waits for. Of the tasks
+/// of one list that a task waits for only the last one counts: the others have run before.
 fn cross_dependencies(bound: &BoundPlan, lists: &[Vec<u32>]) -> (CrossSuccessors, Vec<u32>) {
     let mut list_of = vec![0; bound.tasks.len()];
     for (list, tasks) in lists.iter().enumerate() {

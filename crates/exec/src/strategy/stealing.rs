@@ -1,15 +1,17 @@
-//! Work stealing: each worker has a deque of its own, takes the newest task from it, and if it is empty steals the oldest
-//! task of another worker (Blumofe and Leiserson, "Scheduling multithreaded computations by work stealing", 1999).
+//! Work stealing: each worker has a deque of its own, takes the newest task from it, and if it is empty steals the
+//! oldest task of another worker (Blumofe and Leiserson, "Scheduling multithreaded computations by work stealing",
+//! 1999).
 //!
-//! The source tasks, which wait for no other, are distributed when the plan is bound, one list per worker. A list is claimed as
-//! a whole, by its worker or, if that one has not come yet, by one that has nothing else to do. Of the tasks that a task
-//! releases the worker keeps one, without any queue.
+//! The source tasks, which wait for no other, are distributed when the plan is bound, one list per worker. A list is
+//! claimed as a whole, by its worker or, if that one has not come yet, by one that has nothing else to do. Of the tasks
+//! that a task releases the worker keeps one, without any queue.
 //!
 //! # Joins
 //!
-//! If many tasks join in one, a worker does not decrement the join's count for each of them. It remembers how many it has
-//! run, as long as its next task leads to the same join (which cannot become ready before that task has run anyway), and
-//! decrements the count once for all of them. So the count's cache line does not travel between cores at every task.
+//! If many tasks join in one, a worker does not decrement the join's count for each of them. It remembers how many it
+//! has run, as long as its next task leads to the same join (which cannot become ready before that task has run
+//! anyway), and decrements the count once for all of them. So the count's cache line does not travel between cores at
+//! every task.
 
 use super::sources::distribute_sources;
 use crate::bound::{BoundPlan, Successor};
@@ -52,9 +54,9 @@ impl Default for PendingDecrements {
     }
 }
 
-// SAFETY: 1. A task comes out of one deque or one list, or is kept by its releaser, once per cycle; a claim and a steal both
-// name the epoch. 2. A source waits for nothing. Any other task gets into a deque, or is kept, when the decrement by `release`
-// has made its pending count zero; that decrement and a steal carry what was done before.
+// SAFETY: 1. A task comes out of one deque or one list, or is kept by its releaser, once per cycle; a claim and a steal
+// both name the epoch. 2. A source waits for nothing. Any other task gets into a deque, or is kept, when the decrement
+// by `release` has made its pending count zero; that decrement and a steal carry what was done before.
 unsafe impl Strategy for Stealing {
     type Local = PendingDecrements;
 
@@ -74,8 +76,8 @@ unsafe impl Strategy for Stealing {
     }
 
     fn enter(&self, worker: &mut WorkerContext<'_>) -> Option<u32> {
-        self.deques[worker.worker].begin(worker.epoch);
-        self.claim_sources(worker, worker.worker)
+        self.deques[worker.index].begin(worker.epoch);
+        self.claim_sources(worker, worker.index)
     }
 
     #[inline]
@@ -85,7 +87,7 @@ unsafe impl Strategy for Stealing {
         local: &mut PendingDecrements,
         kept: Option<u32>,
     ) -> Option<u32> {
-        let own = kept.or_else(|| self.pop(worker.worker));
+        let own = kept.or_else(|| self.pop(worker.index));
         let task = own.or_else(|| self.find(worker, local))?;
         if local.count > 0 && self.joins[task as usize] != local.join {
             self.flush_and_push(worker, local);
@@ -116,7 +118,7 @@ unsafe impl Strategy for Stealing {
             if is_ready {
                 match kept {
                     None => kept = Some(successor.task),
-                    Some(_) => self.deques[worker.worker].push(successor.task),
+                    Some(_) => self.deques[worker.index].push(successor.task),
                 }
             }
         }
@@ -145,8 +147,8 @@ impl Stealing {
         }
     }
 
-    /// Remembers one task that leads to the wide join `join`, after making the decrements of another join. The join is never
-    /// ready by this: a worker that finds no other task makes its decrements.
+    /// Remembers one task that leads to the wide join `join`, after making the decrements of another join. The join is
+    /// never ready by this: a worker that finds no other task makes its decrements.
     fn defer(&self, worker: &mut WorkerContext<'_>, local: &mut PendingDecrements, join: u32) {
         if local.join != join && local.count > 0 {
             self.flush_and_push(worker, local);
@@ -168,18 +170,19 @@ impl Stealing {
     #[cold]
     fn flush_and_push(&self, worker: &mut WorkerContext<'_>, local: &mut PendingDecrements) {
         if let Some(ready) = self.flush(worker.plan, local) {
-            self.deques[worker.worker].push(ready);
+            self.deques[worker.index].push(ready);
         }
     }
 
-    /// Claims the sources of worker `of`, if no worker has. Gives the last one and pushes the others onto this worker's deque.
+    /// Claims the sources of worker `of`, if no worker has. Gives the last one and pushes the others onto this worker's
+    /// deque.
     fn claim_sources(&self, worker: &WorkerContext<'_>, of: usize) -> Option<u32> {
         let list = &self.sources[of];
         if list.tasks.is_empty() || !list.claim.try_claim(worker.epoch) {
             return None;
         }
         let (last, others) = list.tasks.split_last()?;
-        let deque = &self.deques[worker.worker];
+        let deque = &self.deques[worker.index];
         others.iter().for_each(|task| deque.push(*task));
         Some(*last)
     }
@@ -197,7 +200,7 @@ impl Stealing {
 
     fn steal(&self, worker: &WorkerContext<'_>) -> Option<u32> {
         let workers = self.deques.len();
-        let others = (1..workers).map(|i| (worker.worker + i) % workers);
+        let others = (1..workers).map(|i| (worker.index + i) % workers);
         for other in others {
             if self.sources[other].claim.is_free(worker.epoch)
                 && let Some(task) = self.claim_sources(worker, other)

@@ -1,27 +1,28 @@
-//! Batches by weight, after Cantabile's engine (Robinson 2016): one take from a shared queue gives a worker its share of the
-//! work, and what that releases stays with the worker as long as the share is not exceeded.
+//! Batches by weight, after Cantabile's engine (Robinson 2016): one take from a shared queue gives a worker its share
+//! of the work, and what that releases stays with the worker as long as the share is not exceeded.
 //!
-//! A task has weight 100 if it is expensive and 1 if it is cheap. It is expensive if its estimated cost is at least ten times
-//! that of the cheap ones, and theirs is the lower quartile of all costs. (Cantabile gives 100 to plug-ins and 1 to the rest.
-//! Here costs are measured, and show by themselves what is as expensive as a plug-in.) A worker's share is the weight of all
-//! tasks divided by the number of workers.
+//! A task has weight 100 if it is expensive and 1 if it is cheap. It is expensive if its estimated cost is at least ten
+//! times that of the cheap ones, and theirs is the lower quartile of all costs. (Cantabile gives 100 to plug-ins and 1
+//! to the rest. Here costs are measured, and show by themselves what is as expensive as a plug-in.) A worker's share is
+//! the weight of all tasks divided by the number of workers.
 //!
 //! Each worker:
 //!
-//! 1. takes as many of the oldest tasks of the shared queue (`rt::ready_queue`) as its share allows, at least one, by one
-//!    exchange, into a queue of its own;
+//! 1. takes as many of the oldest tasks of the shared queue (`rt::ready_queue`) as its share allows, at least one, by
+//!    one exchange, into a queue of its own;
 //! 2. runs the oldest task of its own queue, whose weight no longer counts;
 //! 3. appends each task that this releases to its own queue, if that is empty or stays within the share;
 //! 4. else pushes it to the shared queue, and wakes a worker that has left the cycle, if there is one (`rt::idle_set`);
 //! 5. continues with 2, and with 1 when its own queue is empty;
-//! 6. when there is nothing to take, helps others or spins a little; then, unless it is the host, leaves the cycle and sleeps
-//!    until it is woken for this cycle, or for the next.
+//! 6. when there is nothing to take, helps others or spins a little; then, unless it is the host, leaves the cycle and
+//!    sleeps until it is woken for this cycle, or for the next.
 //!
-//! By these rules a graph whose tasks all have the same weight, and of which never more than one share is ready, runs on one
-//! worker from end to end: nothing ever gets into the shared queue. The rules need expensive tasks, as in their origin.
+//! By these rules a graph whose tasks all have the same weight, and of which never more than one share is ready, runs
+//! on one worker from end to end: nothing ever gets into the shared queue. The rules need expensive tasks, as in their
+//! origin.
 //!
-//! The original takes a lock where a take or a push is counted here. No thread can steal from a worker's own queue: a worker
-//! that loses its core holds its tasks up, as in a static schedule.
+//! The original takes a lock where a take or a push is counted here. No thread can steal from a worker's own queue: a
+//! worker that loses its core holds its tasks up, as in a static schedule.
 
 use crate::bound::BoundPlan;
 use crate::cycle::{Strategy, WorkerContext};
@@ -57,9 +58,9 @@ struct OwnQueue {
     weight: AtomicU32,
 }
 
-// SAFETY: 1. A task gets into the shared queue or one worker's own queue, once per cycle; the shared queue gives it out once, for
-// its epoch, and `enter` empties the own queue. 2. That happens when `release_successors` finds that it waits for no other; what
-// was done before travels with the push and the take.
+// SAFETY: 1. A task gets into the shared queue or one worker's own queue, once per cycle; the shared queue gives it out
+// once, for its epoch, and `enter` empties the own queue. 2. That happens when `release_successors` finds that it waits
+// for no other; what was done before travels with the push and the take.
 unsafe impl Strategy for WeightedBatches {
     type Local = ();
 
@@ -84,15 +85,15 @@ unsafe impl Strategy for WeightedBatches {
     }
 
     fn enter(&self, worker: &mut WorkerContext<'_>) -> Option<u32> {
-        self.own[worker.worker].clear();
+        self.own[worker.index].clear();
         // It may have left this cycle before.
-        self.left.remove(worker.worker, worker.epoch);
+        self.left.remove(worker.index, worker.epoch);
         None
     }
 
     #[inline]
     fn next(&self, worker: &mut WorkerContext<'_>, _: &mut (), _: Option<u32>) -> Option<u32> {
-        self.own[worker.worker]
+        self.own[worker.index]
             .pop(&self.weights)
             .or_else(|| self.take_batch(worker))
             .or_else(|| {
@@ -105,7 +106,7 @@ unsafe impl Strategy for WeightedBatches {
 
     #[inline]
     fn release(&self, worker: &mut WorkerContext<'_>, _: &mut (), task: u32) -> Option<u32> {
-        let own = &self.own[worker.worker];
+        let own = &self.own[worker.index];
         for ready in worker.plan.release_successors(task) {
             if !own.append(ready, self.weights[ready as usize], self.share) {
                 self.pass_on(worker, ready);
@@ -116,10 +117,10 @@ unsafe impl Strategy for WeightedBatches {
 }
 
 impl WeightedBatches {
-    /// Takes this worker's share from the shared queue. Gives the first task; the others wait in the worker's own queue, which
-    /// must be empty.
+    /// Takes this worker's share from the shared queue. Gives the first task; the others wait in the worker's own
+    /// queue, which must be empty.
     fn take_batch(&self, worker: &mut WorkerContext<'_>) -> Option<u32> {
-        let own = &self.own[worker.worker];
+        let own = &self.own[worker.index];
         loop {
             own.clear();
             let append = |task| own.append(task, self.weights[task as usize], self.share);
@@ -143,15 +144,16 @@ impl WeightedBatches {
         }
     }
 
-    /// Leaves the cycle, unless there is something to take now. Returns true if it has left. The host stays: it ends the cycle.
+    /// Leaves the cycle, unless there is something to take now. Returns true if it has left. The host stays: it ends
+    /// the cycle.
     fn leave_cycle(&self, worker: &WorkerContext<'_>) -> bool {
-        if worker.worker == 0 {
+        if worker.index == 0 {
             return false;
         }
-        self.left.insert(worker.worker, worker.epoch);
+        self.left.insert(worker.index, worker.epoch);
         let stays = self.shared.has_tasks(worker.epoch);
         if stays {
-            self.left.remove(worker.worker, worker.epoch);
+            self.left.remove(worker.index, worker.epoch);
         }
         !stays
     }
@@ -173,8 +175,8 @@ impl OwnQueue {
         self.weight.store(0, Ordering::Relaxed);
     }
 
-    /// Appends a task if the queue is empty, or stays within `share`. Returns false if it does not. There is room: no task
-    /// comes twice in a cycle.
+    /// Appends a task if the queue is empty, or stays within `share`. Returns false if it does not. There is room: no
+    /// task comes twice in a cycle.
     #[inline]
     fn append(&self, task: u32, weight: u32, share: u32) -> bool {
         let to = self.to.load(Ordering::Relaxed);

@@ -1,7 +1,8 @@
 //! [`JobBoard`]: passes a cycle's job to the workers without a lock, and frees jobs that no worker uses.
 //!
-//! A job is registered in a *slot* of its own. `current` points to the slot of the cycle. Each worker has a *hazard pointer*
-//! (Michael, "Hazard Pointers: Safe Memory Reclamation for Lock-Free Objects", 2004): the slot that it works on.
+//! A job is registered in a *slot* of its own. `current` points to the slot of the cycle. Each worker has a *hazard
+//! pointer* (Michael, "Hazard Pointers: Safe Memory Reclamation for Lock-Free Objects", 2004): the slot that it works
+//! on.
 //!
 //! ```text
 //!   JobHandle ──owns──> JobSlot <── current           one for all
@@ -19,10 +20,11 @@
 //! | a worker in the job, [`WorkerWaker::wake`] | counts a request in the slot, changes the word, wakes one worker | a worker that has left the cycle comes once more |
 //! | a control thread, [`JobHandle::retire`] | removes the slot from `current`, *full fence*, looks at every hazard; frees the slot if it is none | only what no worker has or can get is freed |
 //!
-//! By the two fences at least one of them sees what the other did: the worker finds `current` changed and clears its hazard, or
-//! the control thread finds the slot among the hazards and leaves it for later. A [`JobHandle`] is owned, so no thread starts a
-//! job that is being retired. A worker that wakes late gets a slot whose cycle may be over, but whose job is alive. The job
-//! itself gives it nothing to do then: all that can be taken in a cycle carries its epoch (`rt::claim`).
+//! By the two fences at least one of them sees what the other did: the worker finds `current` changed and clears its
+//! hazard, or the control thread finds the slot among the hazards and leaves it for later. A [`JobHandle`] is owned, so
+//! no thread starts a job that is being retired. A worker that wakes late gets a slot whose cycle may be over, but
+//! whose job is alive. The job itself gives it nothing to do then: all that can be taken in a cycle carries its epoch
+//! (`rt::claim`).
 //!
 //! Nothing here is limited in number, and a start writes no more than four words.
 
@@ -40,8 +42,9 @@ use crate::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering,
 pub trait Job: Send + Sync + 'static {
     /// Does the part of `worker` in the cycle `epoch`.
     ///
-    /// Each worker except 0 (the thread that started the cycle) calls it at most once per start, and once more if `waker` was
-    /// used to wake it. A call may come late, when that cycle is over: the job must find that out by itself.
+    /// Each worker except 0 (the thread that started the cycle) calls it at most once per start, and once more if
+    /// `waker` was used to wake it. A call may come late, when that cycle is over: the job must find that out by
+    /// itself.
     ///
     /// Real-time: hot.
     fn work(&self, worker: usize, epoch: u32, waker: WorkerWaker<'_>);
@@ -77,8 +80,8 @@ struct RetiredSlot(*mut JobSlot);
 // SAFETY: a slot is `Send` (its job is `Send + Sync`, the rest are numbers), and this is its only owner.
 unsafe impl Send for RetiredSlot {}
 
-/// A job that is registered with a pool. Retire or drop it on a thread that may free memory. If a worker is stuck in the job,
-/// its memory stays until a later registration or retirement finds the worker gone, or the pool ends.
+/// A job that is registered with a pool. Retire or drop it on a thread that may free memory. If a worker is stuck in
+/// the job, its memory stays until a later registration or retirement finds the worker gone, or the pool ends.
 #[must_use = "a job whose handle is dropped is retired"]
 pub struct JobHandle {
     board: Arc<JobBoard>,
@@ -192,8 +195,8 @@ impl JobBoard {
         cycle.store(u64::from(count) << 32 | u64::from(epoch), Ordering::Release);
         // pairs with the loads in `protect_current`: the content of the slot travels.
         self.current.store(slot, Ordering::Release);
-        // A worker that sees the new count sees the two stores above. It is added, not set: after a `stop` in between, a worker that sees
-        // it sees that too.
+        // A worker that sees the new count sees the two stores above. It is added, not set: after a `stop` in between,
+        // a worker that sees it sees that too.
         self.cycles.fetch_add(1);
         mask.map_or(0, |mask| self.cycles.wake_masked(mask))
     }
@@ -203,16 +206,16 @@ impl JobBoard {
         // pairs with the store in `start`.
         let mut slot = self.current.load(Ordering::Acquire);
         loop {
-            // Release pairs with the load in `is_protected`, if this store clears another slot; the fence orders it before the
-            // next load.
+            // Release pairs with the load in `is_protected`, if this store clears another slot; the fence orders it
+            // before the next load.
             self.hazards[worker].store(slot, Ordering::Release);
             // pairs with the fence in `is_protected`, as the table says.
             fence(Ordering::SeqCst);
             // pairs with the store in `start`.
             let now = self.current.load(Ordering::Acquire);
             if now == slot {
-                // SAFETY: it was current while it was our hazard, so the thread that retires it finds it there. `register` made it,
-                // and only its atomics are written.
+                // SAFETY: it was current while it was our hazard, so the thread that retires it finds it there.
+                // `register` made it, and only its atomics are written.
                 return unsafe { slot.as_ref() };
             }
             slot = now;
@@ -271,9 +274,9 @@ impl Drop for JobBoard {
 }
 
 impl JobHandle {
-    /// Starts the job's cycle `epoch`: every worker below the number that it was registered for calls [`Job::work`] once.
-    /// Returns the number of workers that had to be woken. Only the thread that is worker 0 may call it, one cycle after the
-    /// other, for all jobs of a pool.
+    /// Starts the job's cycle `epoch`: every worker below the number that it was registered for calls [`Job::work`]
+    /// once. Returns the number of workers that had to be woken. Only the thread that is worker 0 may call it, one
+    /// cycle after the other, for all jobs of a pool.
     ///
     /// Real-time: hot, wakes.
     pub fn start(&self, epoch: u32) -> u32 {
@@ -342,12 +345,12 @@ impl<'a> JobReceiver<'a> {
 
     fn next_job(&mut self) -> Option<JobGuard<'a>> {
         let slot = self.board.protect_current(self.worker)?;
-        // pairs with the store in `start`. It may belong to a cycle whose count we have not seen yet: then we come early, and
-        // not once more when we see it.
+        // pairs with the store in `start`. It may belong to a cycle whose count we have not seen yet: then we come
+        // early, and not once more when we see it.
         let cycle = slot.cycle.load(Ordering::Acquire);
         let (count, epoch) = ((cycle >> 32) as u32, cycle as u32);
-        // pairs with the addition in `WorkerWaker::wake`. Several requests may cause one call, and one that was meant for
-        // another worker causes a call too many: the job has nothing to do then.
+        // pairs with the addition in `WorkerWaker::wake`. Several requests may cause one call, and one that was meant
+        // for another worker causes a call too many: the job has nothing to do then.
         let requests = slot.wake_requests.load(Ordering::Acquire);
         let is_called = count != self.last_cycle || requests != self.last_requests;
         if !is_called || self.worker >= slot.workers {

@@ -73,8 +73,8 @@ fn core_of(worker: usize, cores: &[CoreId]) -> Option<CoreId> {
     cores.get(worker.checked_rem(cores.len())?).copied()
 }
 
-/// Works until the pool stops. A worker that has just worked spins for `spin_ticks` before it sleeps; one that came for nothing
-/// sleeps at once.
+/// Works until the pool stops. A worker that has just worked spins for `spin_ticks` before it sleeps; one that came for
+/// nothing sleeps at once.
 fn run(worker: usize, board: &JobBoard, (policy, spin_ticks): (WaitPolicy, u64)) {
     let mut receiver = board.receiver(worker);
     let mut ticks = 0;
