@@ -7,7 +7,7 @@ use divisi_benches::stats::quartiles;
 use driver::{AudioCallback, CallbackInfo};
 use engine::{ChooseOptions, Engine, EngineCallback, EngineOptions, Scheduler, choose_scheduler};
 use graph::{Graph, shape};
-use report::MachineCosts;
+use costs::MachineCosts;
 use rt::stamp::now;
 use std::sync::Arc;
 

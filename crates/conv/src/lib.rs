@@ -40,7 +40,7 @@ mod tuning;
 
 pub use convolver::{Convolver, ConvolverAdapter, ConvolverError, ConvolverOptions, Path};
 pub use level::{Fdl, FdlInfo, lookahead};
-pub use node::{register, register_with};
+pub use node::{register, register_tuned, register_with};
 pub use partition::{
     AddedLatency, Level, MAX_BLOCK, MAX_IR_FRAMES, MAX_PARTITION_SIZE, MIN_PARTITION_SIZE,
     Partition, PartitionError,
@@ -53,6 +53,7 @@ pub use schedule::{
 };
 pub use tuning::{
     CostFn, CostMeasureOptions, CostMeasurement, CostTable, FoundPartition, LevelCost,
-    PartitionChoice, PartitionOrigin, PartitionSpace, choose_partition, garcia_partition,
-    gardner_partition, level_operations, measure_costs, min_peak_load, min_total_load,
+    PartitionChoice, PartitionOrigin, PartitionSpace, choose_partition, costs_file_key,
+    garcia_partition, gardner_partition, level_operations, measure_costs, min_peak_load,
+    min_total_load, read_tuned_costs,
 };

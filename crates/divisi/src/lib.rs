@@ -1,17 +1,17 @@
-//! A real-time audio engine that plays any graph on every core: the library's face.
+//! A real-time audio engine that plays any graph on every core: the facade of the library.
 //!
-//! Takes nothing of its own: it registers every kind, and shows each room of the house under its name. May: re-export.
-//! May not: add anything.
+//! Takes nothing, gives every crate under its name and a registry of every kind of node. May: re-export, register. May not:
+//! add anything.
 //!
 //! ```
 //! use divisi::prelude::*;
 //!
-//! // A graph as text; every mistake in it would be listed with its place.
+//! // A graph as text; the parser lists every mistake with its line and column.
 //! let registry = std::sync::Arc::new(divisi::registry());
 //! let reading = divisi::text::ag::read("o = { kind: \"osc\", freq: 440, out: 1, }; s = { kind: \"sink\", in: 1, }; o.1 -> s.1;", registry.catalogue());
 //! assert!(!reading.has_errors());
 //!
-//! // Two halves: the engine stays here, the player goes to whoever gives the beat.
+//! // Two halves: the engine stays here, its callback goes to the audio driver.
 //! let mut options = EngineOptions::new(Frames(64), SampleRate::new(48_000).unwrap());
 //! options.mode = Mode::Offline;
 //! let (engine, mut player) = Engine::new(reading.session.graph, registry, options)?;
@@ -22,7 +22,8 @@
 //! # Ok::<(), EngineError>(())
 //! ```
 //!
-//! A kind of one's own is a description, a maker, and a processor, which keeps the promises of [`Processor`](processor::Processor):
+//! A new kind of node needs a description, a constructor, and a processor that keeps the contract of
+//! [`Processor`](processor::Processor):
 //!
 //! ```
 //! use divisi::graph::{Kind, Param, PortSpec, Range};
@@ -53,8 +54,8 @@
 //!     name: "depth",
 //!     unit: "",
 //!     range: Range::Number { least: 0.0, most: 1.0, default: 1.0 },
-//!     live: false, // no event changes it while it plays
-//!     doc: "How loud the product is, as a factor.",
+//!     live: false, // events cannot change it during playback
+//!     doc: "Gain of the product, as a factor.",
 //! };
 //! let kind = Kind {
 //!     inputs: vec![PortSpec::mono("a"), PortSpec::mono("b")],
@@ -81,6 +82,7 @@
 #![forbid(unsafe_code)]
 
 pub use conv;
+pub use costs;
 pub use draw;
 pub use driver;
 pub use dsp;
@@ -98,9 +100,7 @@ pub use text;
 pub use units;
 pub use workers;
 
-pub mod tuned;
-
-/// What most programs need.
+/// The names that most programs need.
 pub mod prelude {
     pub use driver::{AudioCallback, CallbackInfo};
     pub use engine::{Engine, EngineCallback, EngineError, EngineOptions, Scheduler};
@@ -109,25 +109,14 @@ pub mod prelude {
     pub use units::{Channels, Frames, Nanos, SampleRate};
 }
 
-/// Every kind that this build can play. Convolvers are cut as `divisi tune` found best on this machine, where it has been
-/// run and a node says nothing else.
+/// Registers every kind of node of this build. Convolvers choose their partitions by the costs that `divisi tune` measured
+/// on this machine, where it has been run and a node has no setting of its own.
+///
+/// Real-time: setup.
 pub fn registry() -> processor::Registry {
     let mut registry = processor::Registry::default();
     dsp::register(&mut registry);
-    conv::register_with(&mut registry, tuned::measured);
-    network::register_with(&mut registry, session_text);
+    conv::register_tuned(&mut registry);
+    network::register(&mut registry);
     registry
-}
-
-/// The text of a session that a node names. One that is too long to be one is refused.
-fn session_text(path: &std::path::Path) -> Result<String, String> {
-    use std::io::Read;
-    const MOST_BYTES: u64 = 1 << 20;
-    let file = std::fs::File::open(path).map_err(|error| error.to_string())?;
-    let mut text = String::new();
-    let read = file.take(MOST_BYTES + 1).read_to_string(&mut text);
-    match read.map_err(|error| error.to_string())? as u64 > MOST_BYTES {
-        true => Err("this is too large".into()),
-        false => Ok(text),
-    }
 }

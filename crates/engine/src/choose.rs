@@ -24,9 +24,9 @@ mod trials;
 
 use crate::{EngineError, EngineOptions};
 use choice::from_costs;
+use costs::MachineCosts;
 use graph::Graph;
 use processor::{Mode, Registry};
-use report::MachineCosts;
 use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
@@ -67,7 +67,7 @@ pub fn choose_scheduler(
     let mut choice = found.choice;
     choice.elapsed = start.elapsed();
     if let Some(facts) = found.facts {
-        machine.facts = Some(facts);
+        machine.core_timings = Some(facts);
     }
     if let Some(costs) = found.costs {
         costs.store(machine, &options.patch, graph);
@@ -106,7 +106,7 @@ impl EngineOptions {
     /// Takes over what is known of this machine, and of the nodes of the graph that is named `patch`.
     pub fn apply_measurements(&mut self, machine: &MachineCosts, patch: &str, graph: &Graph) {
         self.costs = machine.of_graph(patch, graph, self.block);
-        self.core_timings = machine.facts.clone().unwrap_or_default();
+        self.core_timings = machine.core_timings.clone().unwrap_or_default();
     }
 
     pub(crate) fn is_live(&self) -> bool {

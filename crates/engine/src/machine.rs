@@ -1,7 +1,7 @@
 //! The machine model for planning: from measurements, or typical.
 
+use costs::CoreTimings;
 use plan::{FusionOptions, Link, MachineModel};
-use report::CoreTimings;
 use units::Nanos;
 
 /// Transfer times until the machine has been measured: two cores of one processor in 2026.
@@ -28,7 +28,7 @@ pub fn machine_model(workers: usize, facts: &CoreTimings, comm: Option<Nanos>) -
 
 /// The link between two cores: as measured, else the mean of those that were.
 fn link(facts: &CoreTimings, from: Option<usize>, to: Option<usize>) -> Link {
-    let is_it = |l: &&report::CoreLink| {
+    let is_it = |l: &&costs::CoreLink| {
         let ends = [(Some(l.from), Some(l.to)), (Some(l.to), Some(l.from))];
         ends.contains(&(from, to))
     };
@@ -39,7 +39,7 @@ fn link(facts: &CoreTimings, from: Option<usize>, to: Option<usize>) -> Link {
         return TYPICAL;
     }
     let count = facts.links.len() as f64;
-    let mean = |of: fn(&report::CoreLink) -> f64| facts.links.iter().map(of).sum::<f64>() / count;
+    let mean = |of: fn(&costs::CoreLink) -> f64| facts.links.iter().map(of).sum::<f64>() / count;
     measured(mean(|l| l.base_ns), mean(|l| l.per_kib_ns))
 }
 

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `nodes`, `readings`, `costs` | each node: the same run on one worker again and again, every step timed |
 //! | `dry_run` | – it plays a graph with processors of its own, for `nodes` and for the choice of a scheduler |
-//! | `machine` | all of the following, as [`report::CoreTimings`] |
+//! | `machine` | all of the following, as [`costs::CoreTimings`] |
 //! | `crossing` | a block of data on its way to another core |
 //! | `wake` | a wake, a claim, a steal |
 //! | `pair` | – it runs two threads on two cores, of which one is timed |

@@ -1,8 +1,8 @@
 //! [`EngineOptions`] and [`Scheduler`]: how a graph is played.
 
+use costs::CoreTimings;
 use plan::MeasuredCosts;
 use processor::Mode;
-use report::CoreTimings;
 use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;

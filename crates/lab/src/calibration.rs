@@ -2,10 +2,10 @@
 
 use crate::machine::RATE_HZ;
 use crate::{Effort, LabError};
+use divisi::costs::CoreTimings;
 use divisi::engine::{self, MeasureOptions, NodeCosts};
 use divisi::plan::MeasuredCosts;
 use divisi::prelude::{EngineOptions, Frames, Graph, SampleRate};
-use divisi::report::CoreTimings;
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;

@@ -43,4 +43,4 @@ pub use shape::{
     WiringError,
 };
 #[cfg(not(loom))]
-pub use unit::register_with;
+pub use unit::{register, register_with};

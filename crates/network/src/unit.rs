@@ -38,6 +38,28 @@ fn kind() -> Kind {
     }
 }
 
+/// Adds the kind to `registry`; a node reads the session file that it names.
+///
+/// Real-time: setup.
+pub fn register(registry: &mut Registry) {
+    register_with(registry, read_session);
+}
+
+/// Upper bound on the bytes of a session file.
+const MAX_SESSION_BYTES: u64 = 1 << 20;
+
+/// Reads the text of a session file; refuses one that is too large.
+fn read_session(path: &Path) -> Result<String, String> {
+    use std::io::Read;
+    let file = std::fs::File::open(path).map_err(|error| error.to_string())?;
+    let mut text = String::new();
+    let read = file.take(MAX_SESSION_BYTES + 1).read_to_string(&mut text);
+    match read.map_err(|error| error.to_string())? as u64 > MAX_SESSION_BYTES {
+        true => Err("this is too large".into()),
+        false => Ok(text),
+    }
+}
+
 /// Adds the kind to `registry`; `read` gives the text of a session file, or says why not.
 ///
 /// Real-time: setup.

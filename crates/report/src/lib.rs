@@ -4,7 +4,6 @@
 //! May: allocate, read and write the costs file. May not: run on an audio thread, use `unsafe`.
 #![forbid(unsafe_code)]
 
-mod costs;
 mod course;
 mod cycle;
 mod findings;
@@ -17,12 +16,7 @@ mod report;
 mod show;
 mod steps;
 mod tracer;
-mod tuning;
 
-pub use costs::{
-    BlockCost, ChosenSchedule, CoreLink, CoreTimings, CostsError, CostsFile, MachineCosts,
-    costs_path, machine_key,
-};
 pub use course::{CycleTrace, Outcome, Slice, WorkerEvent};
 pub use cycle::SliceKind;
 pub use findings::TraceStats;
@@ -32,4 +26,3 @@ pub use perfetto::{SizeLimit, TraceFile, TraceFileStats};
 pub use report::{LatencyFrames, NodeTimes, Report};
 pub use steps::StepNames;
 pub use tracer::{Tracer, WorkerLoad};
-pub use tuning::{TunedLevel, Tuning};

@@ -69,7 +69,7 @@ impl Measure {
         let mut kept = CostsStore::load();
         let machine = kept.machine_costs();
         costs.store(machine, &graph_key(&self.file), &loaded.session.graph);
-        machine.facts = Some(facts.clone());
+        machine.core_timings = Some(facts.clone());
         let name = self.file.display().to_string();
         json.write(
             &show::text(&name, &costs, &facts),

@@ -14,11 +14,11 @@ use crate::session::options::{
 };
 use analysis::PlanAnalysis;
 use clap::{Args, ValueEnum};
+use divisi::costs::{CoreTimings, MachineCosts};
 use divisi::engine;
 use divisi::graph::Graph;
 use divisi::plan::{self, FusionOptions, MachineModel, MeasuredCosts, PlanOptions};
 use divisi::prelude::{Frames, Nanos, SampleRate};
-use divisi::report::{self, CoreTimings};
 use std::path::PathBuf;
 
 /// Bytes on a typical edge: one channel of 64 frames.
@@ -167,9 +167,8 @@ impl Plan {
     ) -> Result<(MeasuredCosts, CoreTimings), Failure> {
         let mut kept = CostsStore::load();
         let here = kept.machine_costs();
-        let facts = here.facts.clone().unwrap_or_default();
-        let of =
-            |machine: &report::MachineCosts| machine.of_graph(&graph_key(&self.file), graph, block);
+        let facts = here.core_timings.clone().unwrap_or_default();
+        let of = |machine: &MachineCosts| machine.of_graph(&graph_key(&self.file), graph, block);
         match self.costs.to_str() {
             Some("measured") => Ok((of(here), facts)),
             Some("text") => Ok((MeasuredCosts::default(), facts)),
@@ -186,7 +185,7 @@ impl Plan {
                 let machine = read_machine_costs(&self.costs)
                     .map_err(|why| Failure::bad_input(error_chain(&why)))?;
                 let costs = of(&machine);
-                Ok((costs, machine.facts.unwrap_or(facts)))
+                Ok((costs, machine.core_timings.unwrap_or(facts)))
             }
         }
     }

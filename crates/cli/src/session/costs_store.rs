@@ -2,7 +2,7 @@
 
 use crate::failure::error_chain;
 use crate::output::messages;
-use divisi::report::{CostsError, CostsFile, MachineCosts, costs_path, machine_key};
+use divisi::costs::{CostsError, CostsFile, MachineCosts, costs_path, machine_key};
 use std::path::{Path, PathBuf};
 
 /// Name of the kernel set in the key of this machine.

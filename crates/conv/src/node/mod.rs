@@ -54,6 +54,14 @@ pub fn register(registry: &mut Registry) {
     register_with(registry, || None);
 }
 
+/// Adds the kind to `registry`; nodes choose their partitions by the costs that `divisi tune` measured on this machine, and
+/// by the built-in table where it has not been run.
+///
+/// Real-time: setup.
+pub fn register_tuned(registry: &mut Registry) {
+    register_with(registry, crate::read_tuned_costs);
+}
+
 /// Adds the kind to `registry`; nodes choose their partitions by what `measured` gives. It is asked once, when the first
 /// node wants to know: all nodes of a registry go by the same.
 ///

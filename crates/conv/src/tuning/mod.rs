@@ -9,21 +9,24 @@
 //! | `costs.rs` | measured costs of levels | seed 000, section 3.6 |
 //! | `measure.rs` `preemption.rs` | measurement of those costs on this machine | seed 000, section 3.6 |
 //! | `built_in.rs` | costs for machines on which nobody has measured | |
+//! | `costs_file.rs` | those costs in the user's costs file | |
 //! | `choice.rs` | which of the two tables decides | |
 
 mod built_in;
 mod choice;
 mod cores;
 mod costs;
+mod costs_file;
 mod garcia;
 mod gardner;
 mod measure;
 mod preemption;
 mod search;
 
+pub use self::costs::{CostTable, LevelCost};
 pub use choice::{PartitionChoice, PartitionOrigin, choose_partition};
 pub use cores::min_peak_load;
-pub use costs::{CostTable, LevelCost};
+pub use costs_file::{costs_file_key, read_tuned_costs};
 pub use garcia::{garcia_partition, level_operations};
 pub use gardner::gardner_partition;
 pub use measure::{CostMeasureOptions, CostMeasurement, measure_costs};

@@ -1,7 +1,7 @@
 //! [`SchedulerChoice`]: the scheduler that was chosen, and why.
 
 use crate::{EngineOptions, Scheduler};
-use report::ChosenSchedule;
+use costs::ChosenSchedule;
 use std::fmt;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use units::Nanos;
@@ -102,7 +102,7 @@ impl SchedulerChoice {
             at_s: at.map_or(0, |at| at.as_secs()),
             scheduler: self.scheduler.name().to_owned(),
             workers: self.workers,
-            ahead: self.latency_blocks,
+            latency_blocks: self.latency_blocks,
             worst_ns: self.times.map(|t| t.worst.0),
             mean_ns: self.times.map(|t| t.mean.0),
             sequential_worst_ns: self.sequential.map(|t| t.worst.0),
@@ -125,7 +125,7 @@ pub(super) fn from_costs(chosen: &ChosenSchedule) -> Option<SchedulerChoice> {
     };
     let sequential = (chosen.sequential_worst_ns, chosen.sequential_mean_ns);
     Some(SchedulerChoice {
-        latency_blocks: chosen.ahead.map(|ahead| ahead.min(256)),
+        latency_blocks: chosen.latency_blocks.map(|ahead| ahead.min(256)),
         times: tried(scheduler, workers, chosen.worst_ns, chosen.mean_ns),
         sequential: tried(Scheduler::Sequential, 1, sequential.0, sequential.1),
         ..SchedulerChoice::of(scheduler, workers, ChoiceReason::Cached)

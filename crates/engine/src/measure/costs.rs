@@ -107,7 +107,7 @@ impl NodeCosts {
     }
 
     /// Stores the costs in the costs file's entry of this machine, under the patch's name and for each kind.
-    pub fn store(&self, machine: &mut report::MachineCosts, patch: &str, graph: &Graph) {
+    pub fn store(&self, machine: &mut ::costs::MachineCosts, patch: &str, graph: &Graph) {
         let of_nodes = self
             .nodes
             .iter()
@@ -119,8 +119,8 @@ impl NodeCosts {
     }
 }
 
-fn measured(block: Frames, cost: &StepCost) -> report::BlockCost {
-    report::BlockCost {
+fn measured(block: Frames, cost: &StepCost) -> ::costs::BlockCost {
+    ::costs::BlockCost {
         block: block.0,
         ns: cost.warm.typical.0,
         worst_ns: Some(cost.polluted.worst.0),

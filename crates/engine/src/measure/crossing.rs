@@ -9,7 +9,7 @@
 //! line through several sizes: a base time and a time per KiB.
 
 use super::pair::{Over, await_flag, quartile, rounds, stamp_after};
-use report::CoreLink;
+use costs::CoreLink;
 use rt::pad::CachePadded;
 use rt::stamp::TickScale;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};

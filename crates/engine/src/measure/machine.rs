@@ -3,8 +3,8 @@
 use super::crossing::{crossing, nanos_a_tick};
 use super::pair::stamp_after;
 use super::wake::{claim, steal, wake};
+use costs::{CoreLink, CoreTimings};
 use plan::{TraceEvent, TraceRecord};
-use report::{CoreLink, CoreTimings};
 use rt::stamp::{self, TickScale};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use workers::{CoreId, DmaLatency};
@@ -46,7 +46,7 @@ pub fn measure_machine(limit: Duration) -> CoreTimings {
 
 /// Name of this machine in the costs file, with the kernels that compute.
 pub fn machine_key() -> String {
-    report::machine_key("scalar")
+    costs::machine_key("scalar")
 }
 
 fn first_two() -> Option<(CoreId, CoreId)> {

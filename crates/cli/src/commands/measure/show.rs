@@ -1,8 +1,8 @@
 //! Output of `measure`: text and JSON.
 
 use crate::output::table::{format_time, table};
+use divisi::costs::CoreTimings;
 use divisi::engine::{NodeCosts, StepCost, StepTimes};
-use divisi::report::CoreTimings;
 use serde_json::{Value, json};
 use std::fmt::Write;
 

@@ -3,8 +3,7 @@
 use crate::failure::error_chain;
 use crate::output::messages;
 use divisi::conv;
-use divisi::report::{CostsFile, Tuning, costs_path};
-use divisi::tuned::{costs_of, key, tuning_of};
+use divisi::costs::{CostsFile, Tuning, costs_path};
 
 /// Tuning of this machine with these kernels.
 pub(in crate::commands) struct Tuned {
@@ -20,7 +19,10 @@ impl Tuned {
             messages::print_note(&format!("{}: nothing in it is used", error_chain(&error)));
             CostsFile::default()
         });
-        Self { costs, key: key() }
+        Self {
+            costs,
+            key: conv::costs_file_key(),
+        }
     }
 
     fn tuning(&self) -> Option<&Tuning> {
@@ -37,7 +39,7 @@ impl Tuned {
 
     /// The measured tuning; `None` if nothing was measured.
     pub(in crate::commands) fn measured(&self) -> Option<conv::CostTable> {
-        self.tuning().map(costs_of)
+        self.tuning().map(conv::CostTable::from)
     }
 
     /// The measured costs, else the built-in table.
@@ -47,10 +49,10 @@ impl Tuned {
 
     /// Stores the measured costs. Returns the file, or the reason why not.
     pub(super) fn store(&mut self, found: &conv::CostTable) -> Result<String, String> {
-        let mut all = self.tuning().map(costs_of).unwrap_or_default();
+        let mut all = self.tuning().map(conv::CostTable::from).unwrap_or_default();
         all.merge(found);
         let machine = self.costs.machines.entry(self.key.clone()).or_default();
-        machine.convolution = Some(tuning_of(&all));
+        machine.convolution = Some(Tuning::from(&all));
         let path = costs_path().ok_or("there is no home to keep it in")?;
         self.costs
             .write(&path)

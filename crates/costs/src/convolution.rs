@@ -1,4 +1,4 @@
-//! What partitioned convolution was measured to cost on one machine: a part of the costs file.
+//! Costs of partitioned convolution on one machine.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,25 +6,25 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Tuning {
-    /// When it was measured last, in seconds since 1970.
+    /// Time of the last measurement, in seconds since 1970.
     pub at_s: u64,
-    /// Levels, each for one of its periods.
+    /// Levels, each over one of its periods.
     pub levels: Vec<TunedLevel>,
 }
 
-/// What a level costs.
+/// Cost of a level.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct TunedLevel {
-    /// How many channels side by side: 1 or 16.
+    /// Number of channels that are computed side by side: 1 or 16.
     pub channels: u32,
     /// Frames in a partition; 1 for the direct head.
     pub size: usize,
-    /// How many partitions.
+    /// Number of partitions.
     pub count: usize,
-    /// The worst that was observed, with swept caches.
+    /// Longest time observed, with cold caches.
     pub worst_ns: f64,
-    /// The median.
+    /// Median time.
     pub typical_ns: f64,
 }
 

@@ -1,0 +1,177 @@
+//! The costs file itself, in the user's cache folder: JSON, an object for each machine.
+
+use crate::MachineCosts;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::{fmt, fs, io};
+
+/// Measurements by machine.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct CostsFile {
+    /// By [`machine_key`](crate::machine_key).
+    pub machines: BTreeMap<String, MachineCosts>,
+}
+
+/// Reason why the costs file cannot be used.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum CostsError {
+    /// It cannot be read or written. Without it, costs are measured anew.
+    Io(PathBuf, io::Error),
+    /// It is not a costs file, or it is damaged. Remove it, or measure anew, which replaces it.
+    Broken(PathBuf, serde_json::Error),
+}
+
+/// Upper bound on the bytes that are read; a real file is far smaller.
+const MAX_BYTES: u64 = 64 << 20;
+
+impl CostsFile {
+    /// Reads the file `path`; a missing file is an empty one.
+    ///
+    /// # Errors
+    ///
+    /// [`CostsError`]: go on with [`MeasuredCosts::default`] and say so.
+    pub fn read(path: &Path) -> Result<Self, CostsError> {
+        let broken = |error| CostsError::Broken(path.into(), error);
+        match fs::metadata(path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Self::default()),
+            Ok(metadata) if metadata.len() > MAX_BYTES => {
+                return Err(broken(serde::de::Error::custom(
+                    "it is too large to be true",
+                )));
+            }
+            _ => {}
+        }
+        let bytes = fs::read(path).map_err(|error| CostsError::Io(path.into(), error))?;
+        serde_json::from_slice(&bytes).map_err(broken)
+    }
+
+    /// Writes the file `path` as a whole: a reader sees the old file or the new one, never a part.
+    ///
+    /// # Errors
+    ///
+    /// [`CostsError::Io`]: the old file is unchanged.
+    ///
+    /// Real-time: setup.
+    pub fn write(&self, path: &Path) -> Result<(), CostsError> {
+        let failed = |error| CostsError::Io(path.into(), error);
+        let text = serde_json::to_vec_pretty(self).expect("its maps have text for keys");
+        if let Some(folder) = path.parent() {
+            fs::create_dir_all(folder).map_err(failed)?;
+        }
+        let new = path.with_extension(format!("new-{}", std::process::id()));
+        let written = fs::write(&new, text).and_then(|()| fs::rename(&new, path));
+        written
+            .inspect_err(|_| drop(fs::remove_file(&new)))
+            .map_err(failed)
+    }
+}
+
+/// Path of this user's costs file; `None` where there is no home directory.
+pub fn costs_path() -> Option<PathBuf> {
+    let set = |name| {
+        std::env::var_os(name)
+            .map(PathBuf::from)
+            .filter(|path| path.is_absolute())
+    };
+    let cache = set("XDG_CACHE_HOME").or_else(|| Some(set("HOME")?.join(".cache")))?;
+    Some(cache.join("divisi/costs.json"))
+}
+
+impl fmt::Display for CostsError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Io(path, _) => write!(
+                f,
+                "the costs file {} cannot be read or written",
+                path.display()
+            ),
+            Self::Broken(path, _) => write!(f, "{} is not a costs file", path.display()),
+        }
+    }
+}
+
+impl std::error::Error for CostsError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Io(_, error) => Some(error),
+            Self::Broken(_, error) => Some(error),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{BlockCost, machine_key};
+    use graph::{Graph, Node};
+    use units::{Frames, Nanos};
+
+    fn folder(name: &str) -> PathBuf {
+        let folder =
+            std::env::temp_dir().join(format!("divisi-costs-{name}-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&folder);
+        folder
+    }
+
+    fn measured(ns: u64) -> BlockCost {
+        BlockCost {
+            block: 64,
+            ns,
+            worst_ns: None,
+        }
+    }
+
+    #[test]
+    fn written_costs_are_read_back_and_found_by_node() {
+        let mut graph = Graph::default();
+        let osc = graph.add(Node::new("a", "osc")).unwrap();
+        let mix = graph.add(Node::new("m", "mix")).unwrap();
+        graph.add(Node::new("x", "unknown")).unwrap();
+        let mut costs = CostsFile::default();
+        let machine = costs.machines.entry(machine_key("scalar")).or_default();
+        machine.kinds.insert("osc".into(), vec![measured(100)]);
+        machine.keep_patch("piece", &graph, [(mix, measured(7)), (mix, measured(8))]);
+        let folder = folder("round");
+        let path = folder.join("deep/costs.json");
+        costs.write(&path).unwrap();
+        costs.write(&path).unwrap();
+        let read = CostsFile::read(&path).unwrap();
+        assert_eq!(read, costs);
+        let machine = &read.machines[&machine_key("scalar")];
+        let found = machine.of_graph("piece", &graph, Frames(64)).by_node;
+        assert_eq!(found, [(osc, Nanos(100)), (mix, Nanos(8))].into());
+        assert!(
+            machine
+                .of_graph("piece", &graph, Frames(128))
+                .by_node
+                .is_empty()
+        );
+        assert_eq!(
+            fs::read_dir(path.parent().unwrap()).unwrap().count(),
+            1,
+            "nothing else is left behind"
+        );
+        fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn a_damaged_file_is_an_error_and_a_missing_one_is_empty() {
+        let folder = folder("broken");
+        fs::create_dir_all(&folder).unwrap();
+        let path = folder.join("costs.json");
+        assert_eq!(CostsFile::read(&path).unwrap(), CostsFile::default());
+        for text in ["", "{", "{\"machines\": 3}", "\u{0}\u{1}"] {
+            fs::write(&path, text).unwrap();
+            assert!(
+                matches!(CostsFile::read(&path), Err(CostsError::Broken(..))),
+                "{text:?}"
+            );
+        }
+        fs::write(&path, "{\"machines\": {}, \"of a later version\": 1}").unwrap();
+        assert_eq!(CostsFile::read(&path).unwrap(), CostsFile::default());
+        fs::remove_dir_all(folder).unwrap();
+    }
+}

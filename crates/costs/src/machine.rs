@@ -1,0 +1,175 @@
+//! Costs that were measured on one machine.
+
+use crate::Tuning;
+use graph::{Graph, NodeId};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::fs;
+use units::{Frames, Nanos};
+
+/// Measurements of one machine.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct MachineCosts {
+    /// Costs of a node by kind.
+    pub kinds: BTreeMap<String, Vec<BlockCost>>,
+    /// Costs of a patch's nodes, by the names of the patch and of the node.
+    pub patches: BTreeMap<String, BTreeMap<String, Vec<BlockCost>>>,
+    /// Times between cores; `None` until they have been measured.
+    #[serde(rename = "facts")]
+    pub core_timings: Option<CoreTimings>,
+    /// The fastest schedulers, by a key of the graph that the engine makes.
+    pub choices: BTreeMap<String, ChosenSchedule>,
+    /// Costs of partitioned convolution; `None` until they have been measured.
+    pub convolution: Option<Tuning>,
+}
+
+/// The fastest scheduler of a graph, found by playing it with several.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ChosenSchedule {
+    /// Time of the choice, in seconds since 1970.
+    pub at_s: u64,
+    /// Name of the scheduler.
+    pub scheduler: String,
+    /// Number of workers, the callback's thread included.
+    pub workers: usize,
+    /// Latency of a pipeline in blocks; `None` for other schedulers.
+    #[serde(rename = "ahead")]
+    pub latency_blocks: Option<u32>,
+    /// Longest cycle.
+    pub worst_ns: Option<u64>,
+    /// Mean cycle.
+    pub mean_ns: Option<u64>,
+    /// Longest cycle of the sequential executor.
+    pub sequential_worst_ns: Option<u64>,
+    /// Mean cycle of the sequential executor.
+    pub sequential_mean_ns: Option<u64>,
+}
+
+/// Times of communication between cores.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct CoreTimings {
+    /// Time of the measurement, in seconds since 1970.
+    pub at_s: u64,
+    /// Each pair of cores that was measured, in one direction for both.
+    pub links: Vec<CoreLink>,
+    /// Cost for a worker of waking one that sleeps; `None` where there is only one core.
+    pub wake_ns: Option<f64>,
+    /// From the wake call until the woken worker runs.
+    pub woken_ns: Option<f64>,
+    /// Changing an atomic count that another core changed last.
+    pub claim_ns: Option<f64>,
+    /// From the push of a task until another core has stolen it.
+    pub steal_ns: Option<f64>,
+    /// Cost of one time stamp in a trace, which is subtracted from measured node costs.
+    pub mark_ns: f64,
+}
+
+/// Time of a transfer between two cores, beyond the same on one core: `base_ns + per_kib_ns * KiB`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct CoreLink {
+    /// The system's number of the one core.
+    pub from: usize,
+    /// The system's number of the other core.
+    pub to: usize,
+    /// Until the other core sees that there is data.
+    pub base_ns: f64,
+    /// For each 1024 bytes.
+    pub per_kib_ns: f64,
+}
+
+/// Cost of one block.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct BlockCost {
+    /// Frames in the block.
+    pub block: u32,
+    /// Typical time, with warm caches.
+    pub ns: u64,
+    /// Longest time, with cold caches; `None` where it was not measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub worst_ns: Option<u64>,
+}
+
+/// Upper bound on choices in the file.
+const MAX_CHOICES: usize = 1000;
+
+impl MachineCosts {
+    /// Costs of the nodes of `graph` for blocks of `block` frames: those measured in the patch called `patch`, else those
+    /// of their kind. Omits nodes of which neither is known.
+    pub fn of_graph(&self, patch: &str, graph: &Graph, block: Frames) -> plan::MeasuredCosts {
+        let patch = self.patches.get(patch);
+        let ns = |name: &str, kind: &str| {
+            let own = patch
+                .and_then(|nodes| nodes.get(name))
+                .and_then(|all| at(all, block));
+            own.or_else(|| self.kinds.get(kind).and_then(|all| at(all, block)))
+        };
+        let known = graph
+            .nodes()
+            .filter_map(|(id, node)| Some((id, Nanos(ns(&node.name, node.effective_kind())?))));
+        plan::MeasuredCosts {
+            by_node: known.collect(),
+        }
+    }
+
+    /// Stores costs of the nodes of `graph`, measured in the patch called `patch`.
+    pub fn keep_patch(
+        &mut self,
+        patch: &str,
+        graph: &Graph,
+        costs: impl IntoIterator<Item = (NodeId, BlockCost)>,
+    ) {
+        let nodes = self.patches.entry(patch.into()).or_default();
+        for (id, cost) in costs {
+            if let Some(node) = graph.node(id) {
+                replace(nodes.entry(node.name.clone()).or_default(), cost);
+            }
+        }
+    }
+
+    /// Stores the choice for a graph; of more than 1000 removes the oldest.
+    pub fn keep_choice(&mut self, key: String, chosen: ChosenSchedule) {
+        self.choices.insert(key, chosen);
+        while self.choices.len() > MAX_CHOICES {
+            let oldest = self.choices.iter().min_by_key(|(_, chosen)| chosen.at_s);
+            let Some(oldest) = oldest.map(|(key, _)| key.clone()) else {
+                return;
+            };
+            self.choices.remove(&oldest);
+        }
+    }
+
+    /// Stores the cost of a node of a kind.
+    pub fn keep_kind(&mut self, kind: &str, cost: BlockCost) {
+        replace(self.kinds.entry(kind.into()).or_default(), cost);
+    }
+}
+
+/// Stores a cost in place of an older one of the same block size.
+fn replace(all: &mut Vec<BlockCost>, new: BlockCost) {
+    all.retain(|one| one.block != new.block);
+    all.push(new);
+}
+
+/// The cost at exactly this block size: costs are not proportional to it, so none is scaled.
+fn at(all: &[BlockCost], block: Frames) -> Option<u64> {
+    let found = all.iter().find(|one| one.block == block.0);
+    found.map(|one| one.ns)
+}
+
+/// Key of this machine with these kernels: the processor's name, its number of cores, the kernels.
+///
+/// Real-time: setup.
+pub fn machine_key(kernels: &str) -> String {
+    let text = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let model = text
+        .lines()
+        .find_map(|line| line.strip_prefix("model name"));
+    let model = model.map_or(std::env::consts::ARCH, |rest| {
+        rest.trim_start_matches([' ', '\t', ':'])
+    });
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    format!("{model}, {cores} cores, {kernels}")
+}
