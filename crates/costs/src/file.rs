@@ -32,7 +32,7 @@ impl CostsFile {
     ///
     /// # Errors
     ///
-    /// [`CostsError`]: go on with [`MeasuredCosts::default`] and say so.
+    /// [`CostsError`]: continue with [`CostsFile::default`], and report it.
     pub fn read(path: &Path) -> Result<Self, CostsError> {
         let broken = |error| CostsError::Broken(path.into(), error);
         match fs::metadata(path) {
