@@ -39,6 +39,7 @@ mod round_trip;
 mod sample;
 
 pub use session::{ParsedSession, Section, Session, Settings};
+pub use source::Source;
 pub use terminal::{MAX_SHOWN, render_diagnostics};
 
 use graph::{Catalogue, Diagnostic, SourceSpan};

@@ -12,7 +12,7 @@ pub(crate) type ByteRange = Range<usize>;
 ///
 /// Columns count characters, so they have to be counted. On a line of a megabyte that would take long for each of many
 /// diagnostics: every [`STRIDE`] bytes the number of characters so far is kept, and at most that many are counted.
-pub(crate) struct Source<'t> {
+pub struct Source<'t> {
     pub(crate) text: &'t str,
     /// The first byte of each line.
     lines: Vec<usize>,
@@ -41,7 +41,8 @@ pub(crate) fn decode(bytes: &[u8]) -> (Cow<'_, str>, Vec<usize>) {
 }
 
 impl<'t> Source<'t> {
-    pub(crate) fn new(text: &'t str) -> Self {
+    /// The index of `text`.
+    pub fn new(text: &'t str) -> Self {
         let breaks = text.bytes().enumerate().filter(|(_, b)| *b == b'\n');
         let mut chars = 0;
         let marks = text.as_bytes().chunks(STRIDE).map(|chunk| {
@@ -77,7 +78,7 @@ impl<'t> Source<'t> {
     }
 
     /// The line, column and width of `range`, as far as its first line goes. A range behind the text is at its end.
-    pub(crate) fn span(&self, range: ByteRange) -> SourceSpan {
+    pub fn span(&self, range: ByteRange) -> SourceSpan {
         let start = range.start.min(self.text.len());
         let line = self.line_of(start);
         let line_end = match self.lines.get(line + 1) {

@@ -51,11 +51,13 @@ mod recover;
 mod scalar;
 mod scanner;
 mod schema;
+mod section_graph;
 mod sections;
 mod to_ast;
 mod write;
 
-pub use schema::schema;
+pub use schema::{kind_rule, schema};
+pub use section_graph::read_section_graph;
 pub use write::write;
 
 use crate::ast::Dialect;

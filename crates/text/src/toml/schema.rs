@@ -54,7 +54,7 @@ fn common_keys(kinds: &[&str]) -> Value {
 }
 
 /// The keys of a node of this kind, as an `if` with a `then`.
-fn kind_rule(kind: &Kind) -> Value {
+pub fn kind_rule(kind: &Kind) -> Value {
     let mut keys = Map::new();
     let mut required = Vec::new();
     for param in &kind.params {
