@@ -6,49 +6,36 @@
 //!
 //! | file | holds |
 //! |---|---|
-//! | `knob.rs` | parameters: descriptors, and the events that turn them |
-//! | `steps.rs` | a block cut at its events and at the frames where units tidy up |
-//! | `split.rs` | one block over several cores |
-//! | `smooth.rs` | a number that glides instead of jumping |
-//! | `state.rs` | saved state as a list of words |
-//! | `filter.rs` | what all filters share |
-//! | `sample.rs` `sine.rs` | arithmetic of single samples |
+//! | `generators` | oscillators, noise, envelope, metronome |
+//! | `filters` | one-pole, biquad, state-variable and FIR filters |
+//! | `mixing` | gain, pan, mixers, products, meter |
+//! | `effects` | delay, ring modulator, wave shaper |
+//! | `io` | device inputs, sinks, file player and recorder |
+//! | `work.rs` | a unit that only costs time, for test graphs |
+//! | `param.rs` | parameters: their descriptions, and the events that change them |
+//! | `steps.rs` | a block cut at its events and at the frames where state is cleaned up |
+//! | `split.rs` | one block on several cores |
+//! | `smoother.rs` | a value that changes in a ramp, not in a step |
+//! | `state.rs` | saved state as a list of 64-bit words |
+//! | `sample.rs` | arithmetic of single samples |
 //!
-//! Every other file is one unit, or one tight family.
+//! Each unit is one file, or one folder. Its module doc gives ports, formula, source, latency and tail.
 //!
-//! What holds for all of them: finite input gives finite output (the sum of two loudest samples is the loudest sample,
+//! What holds for all of them: finite input gives finite output (the sum of two largest samples is the largest sample,
 //! not infinity); silence is +0.0; what does not depend on the block's size does not see it, not even in the last bit.
 #![forbid(unsafe_code)]
 
-mod biquad;
-mod delay;
-mod envelope;
-mod filter;
-mod fir;
-mod gain;
-mod input;
-mod knob;
-mod meter;
-mod metro;
-mod mix;
-mod mixer;
-mod modulator;
-mod multiply;
-mod noise;
-mod onepole;
-mod osc;
-mod pan;
-mod player;
-mod recorder;
+mod effects;
+mod filters;
+mod generators;
+mod io;
+mod mixing;
+mod param;
 mod sample;
-mod shape;
-mod sine;
-mod sink;
-mod smooth;
+mod smoother;
 mod split;
 mod state;
 mod steps;
-mod svf;
 mod work;
 
 use processor::Registry;
@@ -57,28 +44,12 @@ use processor::Registry;
 ///
 /// Real-time: setup.
 pub fn register(registry: &mut Registry) {
-    registry.add(osc::kind(), osc::make);
-    registry.add(modulator::kind(), modulator::make);
-    registry.add(noise::kind(), noise::make);
-    registry.add(mix::kind(), mix::make);
-    registry.add(multiply::kind(), multiply::make);
-    registry.add(gain::kind(), gain::make);
-    registry.add(mixer::kind(), mixer::make);
-    registry.add(pan::kind(), pan::make);
-    registry.add(shape::kind(), shape::make);
-    registry.add(delay::kind(), delay::make);
-    registry.add(biquad::kind(), biquad::make);
-    registry.add(svf::kind(), svf::make);
-    registry.add(onepole::kind(), onepole::make);
-    registry.add(fir::kind(), fir::make);
-    registry.add(envelope::kind(), envelope::make);
-    registry.add(metro::kind(), metro::make);
-    registry.add(meter::kind(), meter::make);
+    generators::register(registry);
+    filters::register(registry);
+    mixing::register(registry);
+    effects::register(registry);
+    io::register(registry);
     registry.add(work::kind(), work::make);
-    registry.add(player::kind(), player::make);
-    registry.add(recorder::kind(), recorder::make);
-    registry.add(input::kind(), input::make);
-    registry.add(sink::kind(), sink::make);
 }
 
 /// Every kind of this library, for readers that make nothing.

@@ -1,28 +1,29 @@
-//! Arithmetic of single samples, and small things that makers share.
+//! Arithmetic of single samples, and what makers of units share.
 
 use graph::Node;
 
-/// `x` held within what a sample can say, and -0.0 as +0.0. Not a number stays that.
+/// `x` held within the range of finite samples, with -0.0 as +0.0; NaN stays NaN. So the sum of two largest samples is
+/// the largest sample and not infinity, and silence is always +0.0.
 ///
 /// Real-time: hot.
 #[inline(always)]
-pub(crate) fn bounded(x: f32) -> f32 {
+pub(crate) fn clamp_sample(x: f32) -> f32 {
     x.clamp(-f32::MAX, f32::MAX) + 0.0
 }
 
-/// The sample nearest to `x`, with the same bounds.
+/// The sample nearest to `x`, within the same range.
 ///
 /// Real-time: hot.
 #[inline(always)]
-pub(crate) fn narrowed(x: f64) -> f32 {
+pub(crate) fn to_sample(x: f64) -> f32 {
     let most = f64::from(f32::MAX);
     x.clamp(-most, most) as f32 + 0.0
 }
 
-/// The factor that `db` decibels are; -120 dB and less is silence.
+/// 10^(`db` / 20), the gain as a factor; 0 from [`SILENT_DB`] down.
 ///
 /// Real-time: hot.
-pub(crate) fn from_db(db: f64) -> f64 {
+pub(crate) fn db_to_gain(db: f64) -> f64 {
     if db <= SILENT_DB {
         0.0
     } else {
@@ -30,19 +31,19 @@ pub(crate) fn from_db(db: f64) -> f64 {
     }
 }
 
-/// What counts as no sound at all.
+/// Level that counts as silence, in dB.
 pub(crate) const SILENT_DB: f64 = -120.0;
 
-/// How many channels `node` has on the ports that follow it.
-pub(crate) fn channels_of(node: &Node) -> usize {
+/// Number of channels of the ports that follow `node`'s `channels`: 1 to 256.
+pub(crate) fn channel_count(node: &Node) -> usize {
     node.number("channels")
         .map_or(1, |n| (n as usize).clamp(1, 256))
 }
 
-/// The error and what is behind it, in one line.
-pub(crate) fn told(error: &dyn std::error::Error) -> String {
+/// The error and its sources, in one line.
+pub(crate) fn error_chain(error: &dyn std::error::Error) -> String {
     match error.source() {
-        Some(source) => format!("{error}: {}", told(source)),
+        Some(source) => format!("{error}: {}", error_chain(source)),
         None => error.to_string(),
     }
 }

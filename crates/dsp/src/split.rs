@@ -1,111 +1,119 @@
-//! One block over several cores: into how many parts, and when.
+//! [`Split`]: whether one block is processed on several cores, and in how many parts.
 //!
-//! A part is some frames of the block ([`Block::split`]). Units compute each frame in the same way in every part, so
-//! that a split block has the bits of a whole one; what glides is brought to a part's begin first
-//! ([`Smooth::after`](crate::smooth::Smooth::after)).
+//! A part is a range of frames of the block ([`Block::split`]). Units compute every frame in the same way in every part, so a
+//! split block has the bits of a whole one; smoothers are moved to a part's begin first
+//! ([`Smoother::advanced`](crate::smoother::Smoother::advanced)).
 //!
-//! Where nobody says otherwise a block is split where it pays. What a kind's samples cost on one core is measured
-//! (`benches`, `split`) and stands beside the kind; from it goes what it costs to bring samples to another core and back,
-//! which depends on no kind. Gain and pan cost less than that, and are never split unless the user says so; mixers are
-//! where they have some dozens of inputs, and filters nearly always. Every part must be worth [`PART_NS`] beyond.
+//! ```text
+//! parts = frames × (cost of a frame on one core - cost to move its samples to another core and back) / PART_NS
+//! ```
+//!
+//! The cost of a sample is measured for each kind on one core (`benches`, `split`) and stands beside the kind as a constant.
+//! Moving costs the same for all kinds. Gain and pan cost less than moving, and are only split if the user asks for it;
+//! mixers are split from some dozens of inputs on, FIR filters nearly always.
 
-use crate::knob::fixed;
+use crate::param::fixed;
 use graph::Param;
 use processor::{Block, BlockPart, MakeContext, MakeError, Setup};
 use std::ops::Range;
 
-/// The least that a part is worth: a wake of another worker, and some.
+/// Smallest work of a part, in ns: what waking another worker costs, with a margin.
 const PART_NS: f64 = 5000.0;
-/// What it costs to bring a sample to another core, or from there: 2 ns for a cache line of 16.
+/// Cost of moving a sample between cores, in ns: 2 ns for a cache line of 16 samples.
 const MOVE_NS: f64 = 0.125;
-/// The least frames of a part: fewer are slower by themselves.
+/// Smallest part, in frames: shorter loops are slower per frame.
 const PART_FRAMES: usize = 32;
-/// More parts than workers, so that one that comes late still finds some.
-const PARTS_A_WORKER: u32 = 2;
-/// The most parts that anyone may ask for.
-const MOST: u32 = 64;
+/// Parts for each worker: more than one, so that a worker that comes late still finds some.
+const PARTS_PER_WORKER: u32 = 2;
+/// Largest number of parts.
+const MAX_PARTS: u32 = 64;
 
-/// The parameter by which a user decides.
+/// The parameter `split`, by which a user overrides the estimate.
 pub(crate) fn split() -> Param {
     fixed(
         "split",
         "",
-        (0.0, MOST as f64),
+        (0.0, MAX_PARTS as f64),
         0.0,
-        "Into how many parts a block is split for other cores; 0: as many as pay, 1: it stays whole.",
+        "Number of parts that a block is split into for other cores; 0: as many as pay, 1: not split.",
     )
 }
 
-/// When a node splits its blocks.
+/// A node's decision on splitting its blocks.
 #[derive(Clone, Copy)]
 pub(crate) struct Split {
-    /// As many as the user asks for; 0: as many as pay.
-    asked: u32,
-    /// What a frame costs on all channels, beyond its way to another core.
+    /// Number of parts that the user asks for; 0: as many as pay.
+    requested: u32,
+    /// Cost of a frame on all channels less that of moving it, in ns; may be negative.
     frame_ns: f64,
-    /// The most frames of a block.
+    /// Largest block, in frames.
     block: usize,
-    /// Fewer frames than this stay whole, which is seen without a division.
-    least: usize,
+    /// Blocks of fewer frames are never split; known in advance to save a division in each block.
+    min_frames: usize,
 }
 
 impl Split {
-    /// As the node says.
-    pub(crate) fn of(creation: &MakeContext<'_>) -> Result<Self, MakeError> {
+    /// Reads the node's parameter `split`.
+    ///
+    /// # Errors
+    ///
+    /// It is outside its range.
+    pub(crate) fn from_node(creation: &MakeContext<'_>) -> Result<Self, MakeError> {
         Ok(Self {
-            asked: creation.number("split")? as u32,
+            requested: creation.number("split")? as u32,
             frame_ns: 0.0,
             block: 1,
-            least: usize::MAX,
+            min_frames: usize::MAX,
         })
     }
 
-    /// Learns the block's size, and what a frame is: it costs `frame_ns`, and has so many `samples` in and out.
-    pub(crate) fn set_up(&mut self, setup: &Setup<'_>, frame_ns: f64, samples: usize) {
+    /// Sets the block size and the cost of a frame: `frame_ns` on one core, and `samples` to move in and out.
+    pub(crate) fn setup(&mut self, setup: &Setup<'_>, frame_ns: f64, samples: usize) {
         self.block = setup.block.count();
         self.frame_ns = frame_ns - samples as f64 * MOVE_NS;
-        // A cost of 0 or less gives no number that a block could reach.
+        // A cost of 0 or less gives a number that no block reaches.
         let pays = 2.0 * PART_NS / self.frame_ns.max(f64::MIN_POSITIVE);
-        self.least = (pays as usize).max(2 * PART_FRAMES);
+        self.min_frames = (pays as usize).max(2 * PART_FRAMES);
     }
 
-    /// Into how many parts a block is cut at most: [`Processor::lanes`](processor::Processor::lanes).
-    pub(crate) fn lanes(&self) -> u32 {
-        if self.asked > 0 {
-            return self.asked;
+    /// Largest number of parts of a block: [`Processor::max_parallelism`](processor::Processor::max_parallelism).
+    pub(crate) fn max_parallelism(&self) -> u32 {
+        if self.requested > 0 {
+            return self.requested;
         }
-        self.worth(self.block).clamp(1, MOST)
+        self.worth(self.block).clamp(1, MAX_PARTS)
     }
 
+    /// Number of parts of `frames` frames that pay.
     fn worth(&self, frames: usize) -> u32 {
         let parts = (frames as f64 * self.frame_ns / PART_NS) as u32;
         parts.min((frames / PART_FRAMES) as u32)
     }
 
-    /// Into how many parts `frames` frames of `block` are cut now.
+    /// Number of parts that `frames` frames of `block` are split into.
     ///
     /// Real-time: hot.
     #[inline]
     fn parts(&self, block: &Block<'_>, frames: usize) -> u32 {
-        if self.asked > 0 {
-            return self.asked;
+        if self.requested > 0 {
+            return self.requested;
         }
-        if frames < self.least {
+        if frames < self.min_frames {
             return 1;
         }
         match block.workers() {
             0 | 1 => 1,
             workers => self
                 .worth(frames)
-                .clamp(1, workers.saturating_mul(PARTS_A_WORKER)),
+                .clamp(1, workers.saturating_mul(PARTS_PER_WORKER)),
         }
     }
 
-    /// Plays the frames of `range` by `work`, in as many parts as pay, or as the user asked for.
+    /// Processes the frames of `range` by `work`, in as many parts as pay or as the user asks for.
     ///
     /// Real-time: hot.
     #[inline]
-    pub(crate) fn play<F>(&self, block: &mut Block<'_>, range: Range<usize>, work: F)
+    pub(crate) fn process<F>(&self, block: &mut Block<'_>, range: Range<usize>, work: F)
     where
         F: Fn(&mut BlockPart<'_>) + Sync,
     {

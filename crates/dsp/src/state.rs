@@ -1,40 +1,43 @@
-//! Saved state: a list of 64-bit words, least byte first.
+//! Saved state: a list of 64-bit words, least significant byte first.
+//!
+//! A saved state is loaded by a duplicate of a node, or by the node that replaces it after an edit; both on an audio
+//! thread, so reading allocates nothing. Each unit's `save` and `load` agree on the order of the words.
 
 use processor::StateError;
 
-/// Appends `words`.
+/// Appends `words` to a state.
 ///
-/// Real-time: hot where there is room for them.
+/// Real-time: hot if `state` has capacity for them.
 pub(crate) fn put(state: &mut Vec<u8>, words: impl IntoIterator<Item = u64>) {
     for word in words {
         state.extend_from_slice(&word.to_le_bytes());
     }
 }
 
-/// A saved state, read where it lies: loading allocates nothing, so that a copy may go on from it on an audio thread.
+/// A saved state, read in place.
 #[derive(Clone, Copy)]
-pub(crate) struct Words<'a>(&'a [[u8; 8]]);
+pub(crate) struct StateWords<'a>(&'a [[u8; 8]]);
 
-impl Words<'_> {
-    /// Word `index`, which there must be.
+impl StateWords<'_> {
+    /// Word `index`. Panics if there is none: [`words`] has checked the length.
     ///
     /// Real-time: hot.
     pub(crate) fn at(self, index: usize) -> u64 {
         u64::from_le_bytes(self.0[index])
     }
 
-    /// Word `index` as the number it was saved from.
+    /// Word `index` as an `f64`.
     ///
     /// # Errors
     ///
-    /// It is not finite: no unit saves that.
+    /// It is not finite, which no unit saves.
     ///
     /// Real-time: hot, but for the error.
     pub(crate) fn number(self, index: usize) -> Result<f64, StateError> {
         number(self.at(index))
     }
 
-    /// So many numbers from word `first` on.
+    /// `N` numbers from word `first` on.
     ///
     /// # Errors
     ///
@@ -57,14 +60,14 @@ impl Words<'_> {
     }
 }
 
-/// The words of `state`: exactly `count` of them.
+/// The words of `state`, of which there must be `count`.
 ///
 /// # Errors
 ///
 /// It has another length.
 ///
 /// Real-time: hot, but for the error.
-pub(crate) fn words(state: &[u8], count: usize) -> Result<Words<'_>, StateError> {
+pub(crate) fn words(state: &[u8], count: usize) -> Result<StateWords<'_>, StateError> {
     if state.len() != count * 8 {
         let have = state.len();
         let need = count * 8;
@@ -72,14 +75,14 @@ pub(crate) fn words(state: &[u8], count: usize) -> Result<Words<'_>, StateError>
             "a saved state of {have} bytes where this node has {need}"
         )));
     }
-    Ok(Words(state.as_chunks().0))
+    Ok(StateWords(state.as_chunks().0))
 }
 
-/// A word as the number it was saved from.
+/// A word as an `f64`.
 ///
 /// # Errors
 ///
-/// It is not finite: no unit saves that.
+/// It is not finite, which no unit saves.
 fn number(word: u64) -> Result<f64, StateError> {
     let value = f64::from_bits(word);
     if value.is_finite() {

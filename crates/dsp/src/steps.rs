@@ -1,76 +1,84 @@
-//! A block cut into spans: at its events, and where units tidy up.
+//! A block cut into ranges: at its events, and at the frames where units clean up their state.
 //!
-//! The cuts are at stated frames since the start, never at the ends of blocks, so that no unit can see how its time
-//! was cut into blocks.
+//! ```text
+//! position (since the start) 0        64        128       192
+//! cleanups, every 64 frames  ┊         ┊          ┊         ┊
+//! block                          [────────────────────)
+//! event at frame 30                    ┊     ▼
+//! ranges                         [─────)[────)[───)[──)
+//! ```
+//!
+//! Cleanups stand at fixed frames since the start, never at the ends of blocks: so no unit's sound depends on how time is
+//! cut into blocks.
 
 use processor::{Block, Event};
 use std::ops::Range;
 
-/// Units tidy their state each time so many frames have been played.
-const TIDY_EVERY: u64 = 64;
+/// Frames between two cleanups.
+const CLEANUP_INTERVAL: u64 = 64;
 
-/// What to do next.
-pub(crate) enum Step {
-    /// Take up this event.
+/// Next step of a unit that cleans up its state.
+pub(crate) enum BlockStep {
+    /// Handle this event.
     Event(Event),
-    /// Play these frames of the block; at least one, at most 64.
-    Play(Range<usize>),
-    /// Bring a state that has all but faded to rest, and throw away one that is not finite.
-    Tidy,
+    /// Process these frames of the block: at least one, at most 64.
+    Process(Range<usize>),
+    /// Set a state to zero that has faded to silence or is not finite.
+    Cleanup,
 }
 
-/// What a unit does next that has nothing to tidy.
-pub(crate) enum Span {
-    /// Take up this event.
+/// Next step of a unit that has nothing to clean up.
+pub(crate) enum BlockSpan {
+    /// Handle this event.
     Event(Event),
-    /// Play these frames of the block; at least one.
-    Play(Range<usize>),
+    /// Process these frames of the block: at least one.
+    Process(Range<usize>),
 }
 
-/// As [`steps`], for units that have nothing to tidy: a span reaches from event to event.
+/// As [`block_steps`], for units that have nothing to clean up: ranges reach from event to event.
 ///
 /// Real-time: hot.
 #[inline]
-pub(crate) fn spans<'a>(block: &Block<'a>) -> impl Iterator<Item = Span> + use<'a> {
+pub(crate) fn block_spans<'a>(block: &Block<'a>) -> impl Iterator<Item = BlockSpan> + use<'a> {
     let mut events = block.events().iter().peekable();
     let frames = block.frames();
     let mut at = 0;
     std::iter::from_fn(move || {
         if let Some(event) = events.next_if(|e| e.frame as usize <= at) {
-            return Some(Span::Event(event));
+            return Some(BlockSpan::Event(event));
         }
         if at == frames {
             return None;
         }
         let from = at;
         at = events.peek().map_or(frames, |e| e.frame as usize);
-        Some(Span::Play(from..at))
+        Some(BlockSpan::Process(from..at))
     })
 }
 
-/// What to do in `block`, in order.
+/// The steps through `block`, in order.
 ///
 /// Real-time: hot.
-pub(crate) fn steps<'a>(block: &Block<'a>) -> impl Iterator<Item = Step> + use<'a> {
+pub(crate) fn block_steps<'a>(block: &Block<'a>) -> impl Iterator<Item = BlockStep> + use<'a> {
     let mut events = block.events().iter().peekable();
     let (frames, position) = (block.frames(), block.position());
     let mut at = 0;
-    let mut untidy = false;
+    let mut is_cleanup_due = false;
     std::iter::from_fn(move || {
-        if std::mem::take(&mut untidy) {
-            return Some(Step::Tidy);
+        if std::mem::take(&mut is_cleanup_due) {
+            return Some(BlockStep::Cleanup);
         }
         if let Some(event) = events.next_if(|e| e.frame as usize <= at) {
-            return Some(Step::Event(event));
+            return Some(BlockStep::Event(event));
         }
         if at == frames {
             return None;
         }
         let event = events.peek().map_or(frames, |e| e.frame as usize);
-        let tidy = at + (TIDY_EVERY - (position + at as u64) % TIDY_EVERY) as usize;
+        let cleanup = at + (CLEANUP_INTERVAL - (position + at as u64) % CLEANUP_INTERVAL) as usize;
         let from = at;
-        at = event.min(tidy).min(frames);
-        untidy = at == tidy;
-        Some(Step::Play(from..at))
+        at = event.min(cleanup).min(frames);
+        is_cleanup_due = at == cleanup;
+        Some(BlockStep::Process(from..at))
     })
 }

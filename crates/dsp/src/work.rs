@@ -1,14 +1,20 @@
-//! `work`: costs so much, sounds like nothing. For test graphs and measurements.
+//! `work`: a unit that costs a set time and passes its input on, for test graphs and measurements.
 //!
-//! `in` inputs, `out` outputs of one channel. It burns `ns` nanoseconds' worth of *dependent* instructions a block (a
-//! part of a block burns its part), then puts the sum of its inputs on every output. It burns instructions and reads no
-//! clock: on a machine that slows down it takes longer. How many instructions a nanosecond holds is measured once a
-//! process, when the first such node is made.
+//! It executes a chain of *dependent* instructions worth `ns` nanoseconds a block (a shorter block executes its share), then
+//! puts the sum of its inputs on every output. It reads no clock while it runs: on a core that slows down, it takes longer,
+//! as real work does. The number of instructions in a nanosecond is measured once a process, when the first such node
+//! is created.
+//!
+//! | | |
+//! |---|---|
+//! | ports | `in` inputs and `out` outputs of one channel |
+//! | parameters | `ns` 0 to 10 s |
+//! | latency, tail | none |
 
-use crate::knob::Knob;
-use crate::mix::{many, spread, sum};
+use crate::mixing::mix::{copy_to_all_outputs, many, sum};
+use crate::param::ParamSpec;
 use crate::state;
-use crate::steps::{Step, steps};
+use crate::steps::{BlockStep, block_steps};
 use graph::{Kind, PortSignal, PortSpec};
 use processor::{Block, MakeContext, MakeError, ProcessStatus, Processor, Setup, StateError};
 use std::hint::black_box;
@@ -17,14 +23,14 @@ use std::sync::atomic::{Ordering, fence};
 use std::time::{Duration, Instant};
 use units::Channels;
 
-const NS: Knob = Knob {
+const NS: ParamSpec = ParamSpec {
     index: 0,
     name: "ns",
     unit: "ns",
-    least: 0.0,
-    most: 1e10,
+    min: 0.0,
+    max: 1e10,
     default: 1000.0,
-    doc: "What a block costs on an idle machine.",
+    doc: "Cost of a block on an idle machine.",
 };
 
 pub(crate) fn kind() -> Kind {
@@ -37,23 +43,23 @@ pub(crate) fn kind() -> Kind {
         outputs: vec![mono(many("out", 1, 0))],
         params: vec![NS.param()],
         typical_ns: 1000,
-        ..Kind::new("work", "Costs so much, and passes its input on.")
+        ..Kind::new("work", "Costs a set time and passes its input on.")
     }
 }
 
 pub(crate) fn make(creation: &MakeContext<'_>) -> Result<Box<dyn Processor>, MakeError> {
-    let ns = NS.of(creation)?;
+    let ns = NS.read(creation)?;
     Ok(Box::new(Work {
-        made: ns,
+        initial: ns,
         ns,
-        links_a_ns: links_a_ns(),
+        links_per_ns: links_per_ns(),
         block: 1,
         chain: 1,
     }))
 }
 
-/// How many links of [`chain`] run in a nanosecond here: the best of several short runs.
-fn links_a_ns() -> f64 {
+/// Links of [`chain`] that run in a nanosecond here: the best of several short runs, which no interrupt has hit.
+fn links_per_ns() -> f64 {
     static MEASURED: OnceLock<f64> = OnceLock::new();
     const LINKS: u64 = 200_000;
     *MEASURED.get_or_init(|| {
@@ -67,7 +73,7 @@ fn links_a_ns() -> f64 {
     })
 }
 
-/// So many links, none of which can begin before the one before it has ended.
+/// Runs `links` steps of a hash, none of which can begin before the previous one has ended.
 #[inline(never)]
 fn chain(mut x: u64, links: u64) -> u64 {
     for _ in 0..links {
@@ -78,25 +84,25 @@ fn chain(mut x: u64, links: u64) -> u64 {
 
 #[derive(Clone)]
 struct Work {
-    made: f64,
+    initial: f64,
     ns: f64,
-    links_a_ns: f64,
+    links_per_ns: f64,
     block: u32,
-    /// The chain's end: where the next block's begins. No output hangs on its value.
+    /// End of the chain, where the next block's begins. No output depends on its value.
     chain: u64,
 }
 
 impl Work {
-    /// Burns the share of `frames`, and gives a zero that no instruction can know before the chain has ended.
+    /// Runs the chain for `frames` frames. Returns a zero that the processor cannot know before the chain has ended.
     fn burn(&mut self, frames: usize) -> u32 {
         let share = frames as f64 / f64::from(self.block);
-        let links = self.ns * self.links_a_ns * share;
+        let links = self.ns * self.links_per_ns * share;
         self.chain = chain(self.chain, links as u64);
         (black_box(self.chain) & black_box(0)) as u32
     }
 
-    /// Holds the output back until the chain has ended.
-    fn pass(&mut self, block: &mut Block<'_>) {
+    /// Sums the inputs onto all outputs, with data that depends on the chain's end.
+    fn process_block(&mut self, block: &mut Block<'_>) {
         let zero = self.burn(block.frames());
         let (inputs, outputs) = (block.input_count(), block.output_count());
         if outputs == 0 {
@@ -106,50 +112,50 @@ impl Work {
         for y in block.output(0).channel(0) {
             *y = f32::from_bits(y.to_bits() ^ zero);
         }
-        spread(block, 1);
+        copy_to_all_outputs(block, 1);
     }
 }
 
 impl Processor for Work {
     fn setup(&mut self, setup: &mut Setup<'_>) {
         self.block = setup.block.0.max(1);
-        self.ns = self.made;
+        self.ns = self.initial;
     }
 
     fn process(&mut self, block: &mut Block<'_>) -> ProcessStatus {
-        for step in steps(block) {
-            if let Step::Event(event) = step {
-                self.ns = NS.turned(&event).unwrap_or(self.ns);
+        for step in block_steps(block) {
+            if let BlockStep::Event(event) = step {
+                self.ns = NS.value_of(&event).unwrap_or(self.ns);
             }
         }
         let silent = block.is_silent();
-        self.pass(block);
+        self.process_block(block);
         if self.ns > 0.0 {
-            // What was stored hangs on the chain's end, and no later read may pass this fence before it is stored: the
-            // steps that follow cannot run ahead inside the core and flatter the sequential order. No other thread
-            // pairs with it.
+            // What was stored depends on the chain's end, and no later read passes this fence before it is stored. So the
+            // core cannot run ahead into the next step, which would make sequential execution look faster than it
+            // is. No other thread pairs with this fence.
             fence(Ordering::SeqCst);
         }
         if silent {
             block.silence_outputs();
         }
-        // It has work to do, sound or no sound.
+        // It has work to do even in silence.
         ProcessStatus::Continue
     }
 
     fn reset(&mut self) {
-        self.ns = self.made;
+        self.ns = self.initial;
     }
 
     fn save(&self, bytes: &mut Vec<u8>) {
-        state::put(bytes, [self.made, self.ns].map(f64::to_bits));
+        state::put(bytes, [self.initial, self.ns].map(f64::to_bits));
     }
 
     fn load(&mut self, bytes: &[u8]) -> Result<(), StateError> {
         let words = state::words(bytes, 2)?;
-        let [made, ns] = words.numbers(0)?;
-        if made == self.made {
-            self.ns = ns.clamp(NS.least, NS.most);
+        let [initial, ns] = words.numbers(0)?;
+        if initial == self.initial {
+            self.ns = ns.clamp(NS.min, NS.max);
         }
         Ok(())
     }

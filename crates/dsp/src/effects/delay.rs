@@ -1,0 +1,226 @@
+//! `delay`: a delay line, read at whole frames.
+//!
+//! ```text
+//! write step ──▶ [ line: as long as `most` ] ──▶ read step: y[n] = x[n - time × rate, rounded]
+//! change of `time`: crossfade of 20 ms, y = old × w + new × (1 - w), w from 1 to 0
+//! ```
+//!
+//! The line belongs to the executor (a delay is two steps on one line, so that a cycle can go through it); this is the half
+//! that reads. A change of `time` during a crossfade waits for its end. `least` and `most` bound what `time` may become:
+//! the line is as long as `most`, and a cycle through the delay is computed in sub-blocks no longer than `least`.
+//!
+//! | | |
+//! |---|---|
+//! | ports | `in`, `out`, as wide as `channels` says |
+//! | parameters | `time` 0 to 1200 s, live; `least`, `most` in seconds |
+//! | latency | none: its delay is meant |
+//! | tail | `most`, and two crossfades |
+
+use crate::param::{ParamSpec, channels, fixed};
+use crate::sample::{channel_count, clamp_sample};
+use crate::state;
+use crate::steps::{BlockStep, block_steps};
+use graph::{DelayParams, Kind, PortSpec};
+use processor::{
+    Block, DelayLineView, MakeContext, MakeError, ProcessStatus, Processor, Setup, StateError, Tail,
+};
+use std::ops::Range;
+use units::{Frames, SampleRate};
+
+const MAX_DELAY_S: f64 = 1200.0;
+const FADE_S: f64 = 0.02;
+
+const TIME: ParamSpec = ParamSpec {
+    index: 0,
+    name: "time",
+    unit: "s",
+    min: 0.0,
+    max: MAX_DELAY_S,
+    default: f64::NAN,
+    doc: "Delay, to the nearest frame.",
+};
+
+pub(crate) fn kind() -> Kind {
+    let bound = |name, doc| fixed(name, "s", (0.0, MAX_DELAY_S), 0.0, doc);
+    Kind {
+        inputs: vec![PortSpec::audio("in")],
+        outputs: vec![PortSpec::audio("out")],
+        params: vec![
+            TIME.param(),
+            bound(
+                "least",
+                "Smallest value that `time` may take; `time` if absent.",
+            ),
+            bound(
+                "most",
+                "Largest value that `time` may take; `time` if absent.",
+            ),
+            channels(),
+        ],
+        delay: Some(DelayParams {
+            time: "time",
+            min: "least",
+            max: "most",
+        }),
+        typical_ns: 200,
+        ..Kind::new("delay", "A delay line.")
+    }
+}
+
+pub(crate) fn make(creation: &MakeContext<'_>) -> Result<Box<dyn Processor>, MakeError> {
+    let time = TIME.read(creation)?;
+    let bound = |key| match creation.node.param(key) {
+        Some(_) => creation.number(key),
+        None => Ok(time),
+    };
+    Ok(Box::new(Delay {
+        initial: time,
+        range: (bound("least")?.min(time), bound("most")?.max(time)),
+        rate: None,
+        fade: Fade::default(),
+        channels: channel_count(creation.node),
+    }))
+}
+
+#[derive(Clone)]
+struct Delay {
+    initial: f64,
+    range: (f64, f64),
+    rate: Option<SampleRate>,
+    fade: Fade,
+    channels: usize,
+}
+
+/// Crossfade between two taps of the line, in frames of delay.
+#[derive(Clone, Copy, Default)]
+struct Fade {
+    from: u32,
+    to: u32,
+    /// Tap of the crossfade after this one.
+    next: u32,
+    left: u32,
+    length: u32,
+}
+
+impl Fade {
+    fn set(&mut self, tap: u32) {
+        (self.from, self.to, self.next, self.left) = (tap, tap, tap, 0);
+    }
+
+    /// Begins the next crossfade if this one is over and there is one.
+    fn start_next(&mut self) {
+        if self.left == 0 && self.next != self.to {
+            (self.from, self.to, self.left) = (self.to, self.next, self.length);
+        }
+    }
+
+    fn read(
+        mut self,
+        line: DelayLineView<'_>,
+        channel: usize,
+        range: Range<usize>,
+        to: &mut [f32],
+    ) -> Self {
+        for (frame, y) in range.zip(to) {
+            self.start_next();
+            let new = line.read(channel, frame, self.to);
+            *y = new;
+            if self.left > 0 {
+                let old = line.read(channel, frame, self.from);
+                let weight = self.left as f32 / self.length as f32;
+                *y = clamp_sample(old * weight + new * (1.0 - weight));
+                self.left -= 1;
+            }
+        }
+        self
+    }
+}
+
+impl Delay {
+    /// `time` in frames, rounded, within its range.
+    fn tap(&self, time: f64) -> u32 {
+        let rate = self.rate.map_or(0.0, |r| f64::from(r.hz()));
+        let (least, most) = self.range;
+        // The plan has rounded `least` down and `most` up.
+        (time.clamp(least, most) * rate + 0.5) as u32
+    }
+
+    fn process_range(&mut self, block: &mut Block<'_>, range: Range<usize>) {
+        let Some(line) = block.delay_line() else {
+            block.silence_outputs();
+            return;
+        };
+        let mut after = self.fade;
+        let mut output = block.output(0);
+        for c in 0..self.channels {
+            let to = &mut output.channel(c)[range.clone()];
+            after = self.fade.read(line, c, range.clone(), to);
+        }
+        self.fade = after;
+    }
+}
+
+impl Processor for Delay {
+    fn setup(&mut self, setup: &mut Setup<'_>) {
+        self.rate = Some(setup.rate);
+        self.fade.length = Frames::from_seconds_ceil(FADE_S, setup.rate).0.max(1);
+        self.reset();
+    }
+
+    fn process(&mut self, block: &mut Block<'_>) -> ProcessStatus {
+        for step in block_steps(block) {
+            match step {
+                BlockStep::Event(event) => {
+                    if let Some(time) = TIME.value_of(&event) {
+                        self.fade.next = self.tap(time);
+                    }
+                }
+                BlockStep::Process(range) => self.process_range(block, range),
+                BlockStep::Cleanup => {}
+            }
+        }
+        let mut output = block.output(0);
+        let is_zero = |x: &f32| x.to_bits() == 0;
+        if (0..self.channels).all(|c| output.channel(c).iter().all(is_zero)) {
+            output.silence();
+        }
+        // It cannot know what is still in the line.
+        ProcessStatus::Continue
+    }
+
+    fn reset(&mut self) {
+        self.fade.set(self.tap(self.initial));
+    }
+
+    fn tail(&self) -> Tail {
+        let fade = 2 * u64::from(self.fade.length);
+        Tail::Frames(u64::from(self.tap(self.range.1)) + fade)
+    }
+
+    fn save(&self, bytes: &mut Vec<u8>) {
+        let Fade {
+            from,
+            to,
+            next,
+            left,
+            ..
+        } = self.fade;
+        state::put(bytes, [self.initial.to_bits()]);
+        state::put(bytes, [from, to, next, left].map(u64::from));
+    }
+
+    fn load(&mut self, bytes: &[u8]) -> Result<(), StateError> {
+        let words = state::words(bytes, 5)?;
+        let initial = words.number(0)?;
+        let (least, most) = (self.tap(self.range.0), self.tap(self.range.1));
+        let tap = |word: u64| word.clamp(u64::from(least), u64::from(most)) as u32;
+        self.fade.from = tap(words.at(1));
+        self.fade.to = tap(words.at(2));
+        self.fade.next = tap(words.at(3));
+        self.fade.left = words.at(4).min(u64::from(self.fade.length)) as u32;
+        if initial != self.initial {
+            self.fade.next = self.tap(self.initial);
+        }
+        Ok(())
+    }
+}

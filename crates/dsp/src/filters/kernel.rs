@@ -1,0 +1,320 @@
+//! [`FilterKernel`]: the arithmetic of one recursive filter; [`Filter`]: the processor that runs any of them.
+//!
+//! ```text
+//!  freq, q, gain_db ──coefficients()──▶ target ┐
+//!                                              ├─ CoefficientRamp (5 ms, linear) ──▶ tick(coefficients, state, x) ──▶ y
+//!                                    current ──┘                                      one state for each channel
+//! ```
+//!
+//! State and coefficients are `f64`: at low frequencies and high rates the poles lie so close to 1 that `f32` would move
+//! them audibly. A changed parameter moves every coefficient along a straight line of 5 ms. Every 64 frames a state below
+//! 1e-15 (-300 dB) is set to zero, so that the filter can sleep and never computes with denormals; a state that is not
+//! finite is set to zero too.
+//!
+//! Latency: none. Tail: until the slowest pole has let a state of 1e9 fall below 1e-15.
+
+use crate::param::ParamSpec;
+use crate::sample::{channel_count, to_sample};
+use crate::state;
+use crate::steps::{BlockStep, block_steps};
+use processor::{
+    Block, Event, MakeContext, MakeError, ProcessStatus, Processor, Setup, StateError, Tail,
+};
+use std::ops::Range;
+use units::{Frames, SampleRate};
+
+/// Length of a coefficient ramp, in seconds.
+const RAMP_S: f64 = 0.005;
+/// A state of smaller magnitude counts as silence.
+const SILENT_STATE: f64 = 1e-15;
+/// A state below 1e9 is below [`SILENT_STATE`] when it has shrunk by e^55.
+const NEPERS_TO_SILENCE: f64 = 55.0;
+
+/// Memory of one channel: the two integrators or delays of a second-order filter.
+pub(crate) type FilterState = [f64; 2];
+/// Coefficients in the order in which a ramp moves them and a saved state holds them; unused ones are 0.
+pub(crate) type CoefficientArray = [f64; 5];
+
+/// Parameters of a filter. One that a kernel does not have keeps its default.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct FilterParams {
+    /// Frequency: in Hz as the node has it, in cycles per frame as a kernel gets it.
+    pub(crate) freq: f64,
+    /// Resonance.
+    pub(crate) q: f64,
+    /// Gain of a peak or a shelf, in dB.
+    pub(crate) gain_db: f64,
+}
+
+impl FilterParams {
+    fn to_array(self) -> [f64; 3] {
+        [self.freq, self.q, self.gain_db]
+    }
+
+    fn from_array([freq, q, gain_db]: [f64; 3]) -> Self {
+        Self { freq, q, gain_db }
+    }
+}
+
+/// Arithmetic of one kind of recursive filter with `OUTS` outputs.
+pub(crate) trait FilterKernel<const OUTS: usize>: Clone + Send + 'static {
+    /// The kernel's coefficients by name.
+    type Coefficients: From<CoefficientArray> + Into<CoefficientArray>;
+
+    /// Parameters that the kind has, in the order of [`FilterParams`]'s fields.
+    const PARAMS: &'static [ParamSpec];
+
+    /// Coefficients for `params`, whose frequency is in cycles per frame and below 0.5.
+    ///
+    /// Real-time: hot.
+    fn coefficients(&self, params: FilterParams) -> Self::Coefficients;
+
+    /// Filters one sample.
+    ///
+    /// Real-time: hot.
+    fn tick(
+        &self,
+        coefficients: &Self::Coefficients,
+        state: &mut FilterState,
+        x: f64,
+    ) -> [f64; OUTS];
+
+    /// Largest magnitude of a pole: how much of the state remains after a frame, at the slowest.
+    fn pole_radius(&self, coefficients: &Self::Coefficients) -> f64;
+}
+
+/// The frequency that all filters have.
+pub(crate) const FREQ: ParamSpec = ParamSpec {
+    index: 0,
+    name: "freq",
+    unit: "Hz",
+    min: 1.0,
+    max: 384_000.0,
+    default: 1000.0,
+    doc: "Where it bends or peaks; held below 0.49 of the sample rate.",
+};
+
+/// A filter in a graph: a kernel, its parameters, and a state for each channel.
+#[derive(Clone)]
+pub(crate) struct Filter<K, const OUTS: usize> {
+    kernel: K,
+    /// Parameters that the node was created with; `reset` returns to them.
+    initial: FilterParams,
+    params: FilterParams,
+    rate: Option<SampleRate>,
+    ramp: CoefficientRamp,
+    states: Box<[FilterState]>,
+}
+
+/// Coefficients that move to new values along a straight line.
+#[derive(Clone, Copy, Default)]
+struct CoefficientRamp {
+    current: CoefficientArray,
+    target: CoefficientArray,
+    /// Change per frame.
+    step: CoefficientArray,
+    frames_left: u32,
+    /// Length of a whole ramp.
+    frames: u32,
+}
+
+impl CoefficientRamp {
+    fn jump_to(&mut self, target: CoefficientArray) {
+        (self.current, self.target, self.frames_left) = (target, target, 0);
+    }
+
+    fn ramp_to(&mut self, target: CoefficientArray) {
+        self.target = target;
+        self.frames_left = self.frames;
+        for (step, (to, from)) in self.step.iter_mut().zip(target.iter().zip(self.current)) {
+            *step = (to - from) / f64::from(self.frames);
+        }
+    }
+
+    #[inline(always)]
+    fn advance(&mut self) {
+        self.frames_left -= 1;
+        if self.frames_left == 0 {
+            self.current = self.target;
+        } else {
+            self.current
+                .iter_mut()
+                .zip(self.step)
+                .for_each(|(current, step)| *current += step);
+        }
+    }
+}
+
+impl<K: FilterKernel<OUTS>, const OUTS: usize> Filter<K, OUTS> {
+    /// Creates the filter of a node.
+    ///
+    /// # Errors
+    ///
+    /// A parameter is outside its range.
+    pub(crate) fn make(
+        creation: &MakeContext<'_>,
+        kernel: K,
+    ) -> Result<Box<dyn Processor>, MakeError> {
+        let mut initial = [1000.0, std::f64::consts::FRAC_1_SQRT_2, 0.0];
+        for (value, param) in initial.iter_mut().zip(K::PARAMS) {
+            *value = param.read(creation)?;
+        }
+        let initial = FilterParams::from_array(initial);
+        Ok(Box::new(Self {
+            kernel,
+            initial,
+            params: initial,
+            rate: None,
+            ramp: CoefficientRamp::default(),
+            states: vec![[0.0; 2]; channel_count(creation.node)].into(),
+        }))
+    }
+
+    fn coefficients(&self) -> CoefficientArray {
+        let rate = self.rate.map_or(f64::INFINITY, |r| f64::from(r.hz()));
+        let freq = (self.params.freq / rate).min(0.49);
+        let params = FilterParams {
+            freq,
+            ..self.params
+        };
+        self.kernel.coefficients(params).into()
+    }
+
+    fn handle_event(&mut self, event: &Event) {
+        let mut params = self.params.to_array();
+        let mut has_changed = false;
+        for (value, param) in params.iter_mut().zip(K::PARAMS) {
+            if let Some(to) = param.value_of(event) {
+                *value = to;
+                has_changed = true;
+            }
+        }
+        if has_changed {
+            self.params = FilterParams::from_array(params);
+            self.ramp.ramp_to(self.coefficients());
+        }
+    }
+
+    fn process_range(&mut self, block: &mut Block<'_>, range: Range<usize>) {
+        let input = block.input(0);
+        let mut ramp = self.ramp;
+        for (c, state) in self.states.iter_mut().enumerate() {
+            // A range has at most 64 frames.
+            let mut out = [[0.0f32; 64]; OUTS];
+            ramp = self.ramp;
+            for (i, x) in input.channel(c)[range.clone()].iter().enumerate() {
+                if ramp.frames_left > 0 {
+                    ramp.advance();
+                }
+                let y = self.kernel.tick(&ramp.current.into(), state, f64::from(*x));
+                for (out, y) in out.iter_mut().zip(y) {
+                    out[i] = to_sample(y);
+                }
+            }
+            for (port, out) in out.iter().enumerate() {
+                let mut output = block.output(port);
+                output.channel(c)[range.clone()].copy_from_slice(&out[..range.len()]);
+            }
+        }
+        self.ramp = ramp;
+    }
+
+    /// Sets states to zero that have faded to silence or are not finite.
+    fn clean_up(&mut self) {
+        for state in &mut self.states {
+            let is_silent = state.iter().all(|s| s.abs() < SILENT_STATE);
+            if is_silent || !state.iter().all(|s| s.is_finite()) {
+                *state = [0.0; 2];
+            }
+        }
+    }
+
+    fn is_silent(&self) -> bool {
+        self.ramp.frames_left == 0 && self.states.iter().flatten().all(|s| *s == 0.0)
+    }
+}
+
+impl<K: FilterKernel<OUTS>, const OUTS: usize> Processor for Filter<K, OUTS> {
+    fn setup(&mut self, setup: &mut Setup<'_>) {
+        self.rate = Some(setup.rate);
+        self.ramp.frames = Frames::from_seconds_ceil(RAMP_S, setup.rate).0.max(1);
+        self.reset();
+    }
+
+    fn process(&mut self, block: &mut Block<'_>) -> ProcessStatus {
+        let silent = block.is_silent();
+        if silent && self.is_silent() && block.events().is_empty() {
+            block.silence_outputs();
+            return ProcessStatus::Sleep;
+        }
+        for step in block_steps(block) {
+            match step {
+                BlockStep::Event(event) => self.handle_event(&event),
+                BlockStep::Process(range) => self.process_range(block, range),
+                BlockStep::Cleanup => self.clean_up(),
+            }
+        }
+        ProcessStatus::Continue
+    }
+
+    fn reset(&mut self) {
+        self.params = self.initial;
+        self.ramp.jump_to(self.coefficients());
+        self.states.fill([0.0; 2]);
+    }
+
+    fn tail(&self) -> Tail {
+        let radius = |coefficients: CoefficientArray| self.kernel.pole_radius(&coefficients.into());
+        let slowest = radius(self.ramp.current).max(radius(self.ramp.target));
+        let frames = NEPERS_TO_SILENCE / -libm::log(slowest.clamp(1e-9, 1.0 - 1e-12));
+        Tail::Frames(frames as u64 + u64::from(self.ramp.frames_left) + 128)
+    }
+
+    fn save(&self, bytes: &mut Vec<u8>) {
+        let params = [self.initial, self.params].map(FilterParams::to_array);
+        let numbers = params.into_iter().flatten();
+        let numbers = numbers.chain(self.ramp.current).chain(self.ramp.step);
+        let numbers = numbers.chain(self.states.iter().flatten().copied());
+        state::put(bytes, numbers.map(f64::to_bits));
+        state::put(bytes, [u64::from(self.ramp.frames_left)]);
+    }
+
+    fn load(&mut self, bytes: &[u8]) -> Result<(), StateError> {
+        let words = state::words(bytes, 17 + 2 * self.states.len())?;
+        let state = |c| words.numbers::<2>(16 + 2 * c);
+        for c in 0..self.states.len() {
+            // All are looked at before one is taken: a state that is refused changes nothing.
+            state(c)?;
+        }
+        let [initial, mut params]: [[f64; 3]; 2] = [words.numbers(0)?, words.numbers(3)?];
+        let [current, step]: [CoefficientArray; 2] = [words.numbers(6)?, words.numbers(11)?];
+        for (c, here) in self.states.iter_mut().enumerate() {
+            *here = state(c)?;
+        }
+        self.ramp.current = current;
+        if initial != self.initial.to_array() {
+            // Another sound is asked for now: it glides there.
+            self.ramp.ramp_to(self.coefficients());
+            return Ok(());
+        }
+        for (value, param) in params.iter_mut().zip(K::PARAMS) {
+            *value = value.clamp(param.min, param.max);
+        }
+        for (value, here) in params
+            .iter_mut()
+            .zip(self.params.to_array())
+            .skip(K::PARAMS.len())
+        {
+            *value = here;
+        }
+        self.params = FilterParams::from_array(params);
+        self.ramp.target = self.coefficients();
+        self.ramp.step = step;
+        let frames_left = words.at(16 + 2 * self.states.len());
+        self.ramp.frames_left = frames_left.min(u64::from(self.ramp.frames)) as u32;
+        if self.ramp.frames_left == 0 {
+            self.ramp.current = self.ramp.target;
+        }
+        Ok(())
+    }
+}

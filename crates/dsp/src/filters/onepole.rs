@@ -1,0 +1,120 @@
+//! `onepole`: a first-order low-pass or high-pass, 6 dB per octave.
+//!
+//! ```text
+//! g = tan(π freq / rate)    G = g / (1 + g)
+//! v = (x - s) G    low = v + s    high = x - low    s = low + v
+//! ```
+//!
+//! The trapezoidal one-pole of Vadim Zavalishin, *The Art of VA Filter Design* (2012), chapter 3: at `freq` half the power
+//! passes, exactly.
+//!
+//! | | |
+//! |---|---|
+//! | ports | `in`, `out`, as wide as `channels` says |
+//! | parameters | `freq` 1 Hz to 0.49 of the rate, `mode` |
+//! | latency | none |
+//! | tail | until the pole has decayed, see `kernel.rs` |
+
+use crate::filters::kernel::{
+    CoefficientArray, FREQ, Filter, FilterKernel, FilterParams, FilterState,
+};
+use crate::param::{ParamSpec, channels, choice};
+use graph::{Kind, PortSpec};
+use processor::{MakeContext, MakeError, Processor};
+use std::f64::consts::PI;
+
+pub(crate) fn kind() -> Kind {
+    let modes = &["lowpass", "highpass"];
+    Kind {
+        inputs: vec![PortSpec::audio("in")],
+        outputs: vec![PortSpec::audio("out")],
+        params: vec![
+            FREQ.param(),
+            choice("mode", modes, "Which side of the frequency passes."),
+            channels(),
+        ],
+        typical_ns: 290,
+        ..Kind::new("onepole", "A first-order filter, 6 dB an octave.")
+    }
+}
+
+pub(crate) fn make(creation: &MakeContext<'_>) -> Result<Box<dyn Processor>, MakeError> {
+    let high = creation.choice("mode")? == 1;
+    Filter::make(creation, OnePole { high })
+}
+
+#[derive(Clone)]
+struct OnePole {
+    high: bool,
+}
+
+/// G = g / (1 + g), the gain of the resolved feedback loop.
+pub(super) struct OnePoleCoefficients {
+    gain: f64,
+}
+
+impl From<CoefficientArray> for OnePoleCoefficients {
+    #[inline(always)]
+    fn from([gain, ..]: CoefficientArray) -> Self {
+        Self { gain }
+    }
+}
+
+impl From<OnePoleCoefficients> for CoefficientArray {
+    fn from(c: OnePoleCoefficients) -> Self {
+        [c.gain, 0.0, 0.0, 0.0, 0.0]
+    }
+}
+
+impl FilterKernel<1> for OnePole {
+    type Coefficients = OnePoleCoefficients;
+
+    const PARAMS: &'static [ParamSpec] = &[FREQ];
+
+    fn coefficients(&self, params: FilterParams) -> OnePoleCoefficients {
+        let g = libm::tan(PI * params.freq);
+        OnePoleCoefficients {
+            gain: g / (1.0 + g),
+        }
+    }
+
+    #[inline(always)]
+    fn tick(&self, c: &OnePoleCoefficients, [s, _]: &mut FilterState, x: f64) -> [f64; 1] {
+        let v = (x - *s) * c.gain;
+        let low = v + *s;
+        *s = low + v;
+        [if self.high { x - low } else { low }]
+    }
+
+    fn pole_radius(&self, c: &OnePoleCoefficients) -> f64 {
+        (1.0 - 2.0 * c.gain).abs()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn at_its_frequency_half_the_power_passes() {
+        for high in [false, true] {
+            let filter = OnePole { high };
+            let coefficients = filter.coefficients(FilterParams {
+                freq: 0.02,
+                q: 0.0,
+                gain_db: 0.0,
+            });
+            let mut state = [0.0; 2];
+            let mut power = 0.0;
+            for i in 0..6000 {
+                let [y] = filter.tick(
+                    &coefficients,
+                    &mut state,
+                    libm::sin(2.0 * PI * 0.02 * f64::from(i)),
+                );
+                power += if i >= 1000 { y * y / 5000.0 } else { 0.0 };
+            }
+            assert!((power - 0.25).abs() < 1e-4, "{power}");
+        }
+    }
+}

@@ -1,0 +1,15 @@
+//! Generators: oscillators, noise, envelopes and beats. None needs an audio input.
+
+pub(crate) mod envelope;
+pub(crate) mod metro;
+pub(crate) mod noise;
+pub(crate) mod osc;
+pub(crate) mod sine;
+
+/// Adds the kinds of this folder to `registry`.
+pub(crate) fn register(registry: &mut processor::Registry) {
+    registry.add(osc::kind(), osc::make);
+    registry.add(noise::kind(), noise::make);
+    registry.add(envelope::kind(), envelope::make);
+    registry.add(metro::kind(), metro::make);
+}

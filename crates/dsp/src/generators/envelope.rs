@@ -1,0 +1,310 @@
+//! `envelope`: attack, decay, sustain and release.
+//!
+//! ```text
+//!  1 ┤    ╱╲               attack:  linear, level += 1 / (attack rate)
+//!    │   ╱  ╲___           decay:   level = sustain + (level - sustain) d
+//!  s ┤  ╱       ‾‾‾‾╲      release: level = level r, until -100 dB
+//!    │ ╱             ╲__   d, r = exp(-6.908 / (time rate)): 60 dB in `time`, as a capacitor discharges
+//!    └─┬────────────┬───▶
+//!   gate opens   gate closes
+//! ```
+//!
+//! The gate is open while the audio input `gate` is above 0.5, or while an event at `notes` holds it open: a value above 0.5
+//! until one that is not, or a MIDI note until its end. Opening begins the attack at the present level; a second note
+//! begins it again.
+//!
+//! | | |
+//! |---|---|
+//! | ports | `gate`, one channel; `notes`, events; `out`, one channel from 0 to 1, to be multiplied with a sound |
+//! | parameters | `attack`, `decay`, `release` 0 to 60 s; `sustain` 0 to 1 |
+//! | latency | none |
+//! | tail | 5/3 of `release` (100 dB), endless while a note is held |
+
+use crate::generators::metro::events;
+use crate::param::ParamSpec;
+use crate::state;
+use crate::steps::{BlockStep, block_steps};
+use graph::{Kind, PortSpec};
+use processor::{
+    Block, Event, EventBody, EventTarget, MakeContext, MakeError, ProcessStatus, Processor, Setup,
+    StateError, Tail,
+};
+
+/// Index of the event input among all inputs.
+const NOTES: u16 = 1;
+/// Level at which a release ends: -100 dB.
+const SILENCE: f32 = 1e-5;
+
+const ATTACK: ParamSpec = ParamSpec {
+    index: 0,
+    name: "attack",
+    unit: "s",
+    min: 0.0,
+    max: 60.0,
+    default: 0.005,
+    doc: "Time from silence to the peak.",
+};
+const DECAY: ParamSpec = ParamSpec {
+    index: 1,
+    name: "decay",
+    default: 0.1,
+    doc: "Time of 60 dB from the peak towards the sustain level.",
+    ..ATTACK
+};
+const SUSTAIN: ParamSpec = ParamSpec {
+    index: 2,
+    name: "sustain",
+    unit: "",
+    max: 1.0,
+    default: 0.7,
+    doc: "Level while the gate stays open, as a factor.",
+    ..ATTACK
+};
+const RELEASE: ParamSpec = ParamSpec {
+    index: 3,
+    name: "release",
+    default: 0.2,
+    doc: "Time of 60 dB after the gate closes.",
+    ..ATTACK
+};
+const PARAMS: [ParamSpec; 4] = [ATTACK, DECAY, SUSTAIN, RELEASE];
+
+pub(crate) fn kind() -> Kind {
+    Kind {
+        inputs: vec![PortSpec::mono("gate"), events("notes")],
+        outputs: vec![PortSpec::mono("out")],
+        params: PARAMS.iter().map(ParamSpec::param).collect(),
+        typical_ns: 180,
+        ..Kind::new("envelope", "Attack, decay, sustain, release.")
+    }
+}
+
+pub(crate) fn make(creation: &MakeContext<'_>) -> Result<Box<dyn Processor>, MakeError> {
+    let mut initial = [0.0; 4];
+    for (value, param) in initial.iter_mut().zip(&PARAMS) {
+        *value = param.read(creation)?;
+    }
+    Ok(Box::new(Envelope {
+        initial,
+        params: initial,
+        rate: 1.0,
+        rates: SegmentRates::default(),
+        state: EnvelopeState::default(),
+    }))
+}
+
+#[derive(Clone)]
+struct Envelope {
+    initial: [f64; 4],
+    params: [f64; 4],
+    rate: f64,
+    rates: SegmentRates,
+    state: EnvelopeState,
+}
+
+/// Change of the level per frame, in each segment.
+#[derive(Clone, Copy, Default)]
+struct SegmentRates {
+    rise: f32,
+    decay_factor: f32,
+    sustain: f32,
+    release_factor: f32,
+}
+
+#[derive(Clone, Copy, Default, PartialEq)]
+enum Segment {
+    #[default]
+    Idle,
+    Attack,
+    Decay,
+    Release,
+}
+
+/// What changes from frame to frame.
+#[derive(Clone, Copy, Default)]
+struct EnvelopeState {
+    segment: Segment,
+    level: f32,
+    /// What holds the gate open by event: 0 nothing, 1 a value, 2 + n MIDI note n.
+    held: u32,
+    /// True if the gate was open in the last frame.
+    is_open: bool,
+}
+
+impl EnvelopeState {
+    #[inline(always)]
+    fn next(&mut self, gate: f32, rates: &SegmentRates) -> f32 {
+        let is_open = gate > 0.5 || self.held > 0;
+        if is_open != self.is_open {
+            self.is_open = is_open;
+            self.segment = if is_open {
+                Segment::Attack
+            } else {
+                Segment::Release
+            };
+        }
+        match self.segment {
+            Segment::Idle => {}
+            Segment::Attack => {
+                self.level += rates.rise;
+                if self.level >= 1.0 {
+                    (self.level, self.segment) = (1.0, Segment::Decay);
+                }
+            }
+            Segment::Decay => {
+                self.level = rates.sustain + (self.level - rates.sustain) * rates.decay_factor;
+            }
+            Segment::Release => {
+                self.level *= rates.release_factor;
+                if self.level < SILENCE {
+                    (self.level, self.segment) = (0.0, Segment::Idle);
+                }
+            }
+        }
+        self.level
+    }
+
+    /// Opens or closes the gate as a value or a MIDI note says.
+    fn handle_gate(&mut self, body: EventBody) {
+        let held = match body {
+            EventBody::Value(value) => u32::from(value > 0.5),
+            EventBody::Midi([status, note, velocity]) => {
+                let note = 2 + u32::from(note);
+                match status & 0xf0 {
+                    0x90 if velocity > 0 => note,
+                    0x80 | 0x90 if self.held == note => 0,
+                    _ => return,
+                }
+            }
+            _ => return,
+        };
+        self.held = held;
+        if held > 0 {
+            // The attack begins again, even if the gate is open.
+            self.is_open = false;
+        }
+    }
+}
+
+impl Envelope {
+    fn update_rates(&mut self) {
+        let [attack, decay, sustain, release] = self.params;
+        // 60 dB are ln(1000) = 6.908 nepers.
+        let factor = |time: f64| libm::exp(-6.907_755 / (time * self.rate).max(1e-3)) as f32;
+        self.rates = SegmentRates {
+            rise: (1.0 / (attack * self.rate).max(1.0)) as f32,
+            decay_factor: factor(decay),
+            sustain: sustain as f32,
+            release_factor: factor(release),
+        };
+    }
+
+    fn handle_event(&mut self, event: &Event) {
+        if event.target == EventTarget::Input(NOTES) {
+            self.state.handle_gate(event.body);
+            return;
+        }
+        for (value, param) in self.params.iter_mut().zip(&PARAMS) {
+            *value = param.value_of(event).unwrap_or(*value);
+        }
+        self.update_rates();
+    }
+}
+
+impl Processor for Envelope {
+    fn setup(&mut self, setup: &mut Setup<'_>) {
+        self.rate = f64::from(setup.rate.hz());
+        self.reset();
+    }
+
+    fn process(&mut self, block: &mut Block<'_>) -> ProcessStatus {
+        let silent = block.input(0).is_silent();
+        for step in block_steps(block) {
+            match step {
+                BlockStep::Event(event) => self.handle_event(&event),
+                BlockStep::Process(range) => {
+                    let gate = &block.input(0).channel(0)[range.clone()];
+                    let mut output = block.output(0);
+                    for (y, x) in output.channel(0)[range].iter_mut().zip(gate) {
+                        *y = self.state.next(*x, &self.rates);
+                    }
+                }
+                BlockStep::Cleanup => {}
+            }
+        }
+        let EnvelopeState {
+            segment,
+            held,
+            is_open,
+            ..
+        } = self.state;
+        if !silent || segment != Segment::Idle || held > 0 || is_open {
+            return ProcessStatus::Continue;
+        }
+        let mut output = block.output(0);
+        if output.channel(0).iter().any(|y| *y != 0.0) {
+            // The release has ended within this block.
+            return ProcessStatus::Continue;
+        }
+        output.silence();
+        ProcessStatus::Sleep
+    }
+
+    fn reset(&mut self) {
+        self.params = self.initial;
+        self.state = EnvelopeState::default();
+        self.update_rates();
+    }
+
+    fn tail(&self) -> Tail {
+        if self.state.held > 0 {
+            return Tail::Infinite;
+        }
+        // 100 dB, where the release time is for 60.
+        let release = self.params[3] * self.rate * 5.0 / 3.0;
+        Tail::Frames(release as u64 + 2)
+    }
+
+    fn save(&self, bytes: &mut Vec<u8>) {
+        let EnvelopeState {
+            segment,
+            level,
+            held,
+            is_open,
+        } = self.state;
+        let params = self.initial.into_iter().chain(self.params);
+        state::put(bytes, params.map(f64::to_bits));
+        let level = u64::from(level.to_bits());
+        state::put(
+            bytes,
+            [segment as u64, level, u64::from(held), u64::from(is_open)],
+        );
+    }
+
+    fn load(&mut self, bytes: &[u8]) -> Result<(), StateError> {
+        let words = state::words(bytes, 12)?;
+        let [initial, params] = [words.numbers::<4>(0)?, words.numbers(4)?];
+        let level = f32::from_bits(words.at(9) as u32);
+        if !(0.0..=1.0).contains(&level) {
+            return Err(StateError(format!("a saved level is {level}")));
+        }
+        self.state = EnvelopeState {
+            segment: match words.at(8) {
+                1 => Segment::Attack,
+                2 => Segment::Decay,
+                3 => Segment::Release,
+                _ => Segment::Idle,
+            },
+            level,
+            held: words.at(10).min(129) as u32,
+            is_open: words.at(11) != 0,
+        };
+        if initial == self.initial {
+            for ((value, saved), param) in self.params.iter_mut().zip(params).zip(&PARAMS) {
+                *value = saved.clamp(param.min, param.max);
+            }
+            self.update_rates();
+        }
+        Ok(())
+    }
+}

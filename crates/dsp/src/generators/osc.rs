@@ -1,0 +1,281 @@
+//! `osc`: an oscillator with a sine, or a band-limited saw, square or triangle.
+//!
+//! ```text
+//! y = volume × wave(phase)        phase += freq / rate, a fraction of a cycle in 64 bits
+//! ```
+//!
+//! The steps of saw and square and the corners of the triangle are band-limited by adding the residual of the integrated
+//! third-order B-spline over four samples (the *polyBLEP* method): Välimäki, Pekonen and Nam, "Perceptually informed
+//! synthesis of bandlimited classical waveforms using integrated polynomial interpolation", *J. Acoust. Soc. Am.* 131
+//! (2012). The spectrum droops by 0.6 dB at 5 kHz and 2.6 dB at 10 kHz at 48 kHz. Aliases of a 2.5 kHz saw lie 60 dB
+//! below its fundamental up to 10 kHz, and 37 dB below it near half the rate.
+//!
+//! | | |
+//! |---|---|
+//! | ports | no input; `out`, one channel, within ±1 times `volume` |
+//! | parameters | `freq` in Hz, held below half the rate (a change keeps the phase); `volume`, a factor (changes in a ramp of 5 ms); `wave`; `phase` in cycles |
+//! | latency | none |
+//! | tail | endless |
+
+use crate::generators::sine::{Phase, sine};
+use crate::param::{ParamSpec, choice, fixed};
+use crate::smoother::Smoother;
+use crate::state;
+use crate::steps::{BlockStep, block_steps};
+use graph::{Kind, PortSpec};
+use processor::{Block, MakeContext, MakeError, ProcessStatus, Processor, Setup, StateError};
+use units::SampleRate;
+
+const WAVES: &[&str] = &["sine", "saw", "square", "triangle"];
+
+pub(crate) const FREQ: ParamSpec = ParamSpec {
+    index: 0,
+    name: "freq",
+    unit: "Hz",
+    min: 0.0,
+    max: 384_000.0,
+    default: f64::NAN,
+    doc: "Frequency; held below half the sample rate.",
+};
+
+pub(crate) const VOLUME: ParamSpec = ParamSpec {
+    index: 1,
+    name: "volume",
+    unit: "",
+    min: -100.0,
+    max: 100.0,
+    default: 1.0,
+    doc: "Peak level, as a factor.",
+};
+
+pub(crate) fn kind() -> Kind {
+    let phase = "Phase at the start.";
+    Kind {
+        outputs: vec![PortSpec::mono("out")],
+        params: vec![
+            FREQ.param(),
+            VOLUME.param(),
+            choice("wave", WAVES, "Waveform."),
+            fixed("phase", "cycles", (-1.0, 1.0), 0.0, phase),
+        ],
+        typical_ns: 80,
+        ..Kind::new("osc", "A sine, or a band-limited saw, square or triangle.")
+    }
+}
+
+pub(crate) fn make(creation: &MakeContext<'_>) -> Result<Box<dyn Processor>, MakeError> {
+    let wave = match creation.choice("wave")? {
+        0 => Wave::Sine,
+        1 => Wave::Saw,
+        2 => Wave::Square,
+        _ => Wave::Triangle,
+    };
+    Ok(Box::new(Osc {
+        wave,
+        core: OscillatorCore::new(creation, creation.number("phase")?)?,
+    }))
+}
+
+/// A running phase and a volume with their parameters: what the oscillator and the ring modulator share.
+#[derive(Clone)]
+pub(crate) struct OscillatorCore {
+    initial: (f64, f64),
+    hz: f64,
+    rate: Option<SampleRate>,
+    pub(crate) phase: Phase,
+    pub(crate) volume: Smoother,
+}
+
+impl OscillatorCore {
+    pub(crate) fn new(creation: &MakeContext<'_>, phase: f64) -> Result<Self, MakeError> {
+        let hz = FREQ.read(creation)?;
+        Ok(Self {
+            initial: (hz, phase),
+            hz,
+            rate: None,
+            phase: Phase::at(phase),
+            volume: Smoother::new(VOLUME.read(creation)? as f32),
+        })
+    }
+
+    pub(crate) fn setup(&mut self, rate: SampleRate) {
+        self.rate = Some(rate);
+        self.volume.setup(rate);
+        self.reset();
+    }
+
+    /// Becomes as new.
+    ///
+    /// Real-time: hot.
+    pub(crate) fn reset(&mut self) {
+        self.volume.reset();
+        self.phase = Phase::at(self.initial.1);
+        self.set_frequency(self.initial.0);
+    }
+
+    /// Handles a change of `freq` or `volume`.
+    ///
+    /// Real-time: hot.
+    pub(crate) fn handle_event(&mut self, event: &processor::Event) {
+        if let Some(hz) = FREQ.value_of(event) {
+            self.set_frequency(hz);
+        }
+        if let Some(volume) = VOLUME.value_of(event) {
+            self.volume.set_target(volume as f32);
+        }
+    }
+
+    fn set_frequency(&mut self, hz: f64) {
+        self.hz = hz;
+        if let Some(rate) = self.rate {
+            self.phase.set_frequency(hz, rate);
+        }
+    }
+
+    pub(crate) fn save(&self, bytes: &mut Vec<u8>) {
+        let hz = [self.initial.0.to_bits(), self.hz.to_bits()];
+        state::put(bytes, hz.into_iter().chain([self.phase.at]));
+        state::put(bytes, self.volume.state_words());
+    }
+
+    pub(crate) fn load(&mut self, bytes: &[u8]) -> Result<(), StateError> {
+        let words = state::words(bytes, 3 + Smoother::STATE_WORDS)?;
+        let (initial, hz) = (words.number(0)?, words.number(1)?);
+        self.volume.load(words.from(3))?;
+        self.phase.at = words.at(2);
+        if initial == self.initial.0 {
+            self.set_frequency(hz);
+        }
+        Ok(())
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Wave {
+    Sine,
+    Saw,
+    Square,
+    Triangle,
+}
+
+#[derive(Clone)]
+struct Osc {
+    wave: Wave,
+    core: OscillatorCore,
+}
+
+impl Osc {
+    fn generate(&mut self, out: &mut [f32]) {
+        let phase = &mut self.core.phase;
+        // Samples in 2^-32 of a cycle; with a frequency of 0 every edge is as far away as can be.
+        let scale = (2f64.powi(32) / phase.step.max(1 << 32) as f64) as f32;
+        let slope = (phase.step as f64 / 2f64.powi(64)) as f32;
+        match self.wave {
+            Wave::Sine => out.iter_mut().for_each(|y| *y = sine(phase.next())),
+            Wave::Saw => out.iter_mut().for_each(|y| *y = saw(phase.next(), scale)),
+            Wave::Square => out
+                .iter_mut()
+                .for_each(|y| *y = square(phase.next(), scale)),
+            Wave::Triangle => {
+                let next = |y: &mut f32| *y = triangle(phase.next(), scale, slope);
+                out.iter_mut().for_each(next);
+            }
+        }
+        self.core.volume.apply(out);
+    }
+}
+
+const PER_CYCLE: f32 = 1.0 / 4_294_967_296.0;
+
+/// Rises from -1 to 1, and falls at phase 0.
+#[inline(always)]
+fn saw(phase: u32, scale: f32) -> f32 {
+    phase as f32 * (2.0 * PER_CYCLE) - 1.0 - 2.0 * step_residual(phase, scale)
+}
+
+/// 1 in the first half, -1 in the second.
+#[inline(always)]
+fn square(phase: u32, scale: f32) -> f32 {
+    let half = phase.wrapping_add(1 << 31);
+    let plain = if phase < 1 << 31 { 1.0 } else { -1.0 };
+    plain + 2.0 * (step_residual(phase, scale) - step_residual(half, scale))
+}
+
+/// From 0 up to 1 at a quarter of the cycle, and down to -1 at three quarters, as a sine.
+#[inline(always)]
+fn triangle(phase: u32, scale: f32, slope: f32) -> f32 {
+    let p = phase as i32;
+    let folded = if (p ^ (p << 1)) < 0 {
+        i32::MIN.wrapping_sub(p)
+    } else {
+        p
+    };
+    let plain = folded as f32 * (4.0 * PER_CYCLE);
+    let top = phase.wrapping_sub(1 << 30);
+    let low = phase.wrapping_sub(3 << 30);
+    plain + 8.0 * slope * (slope_residual(low, scale) - slope_residual(top, scale))
+}
+
+/// Difference between an upward step of 1 at phase 0 and its band-limited form.
+#[inline(always)]
+fn step_residual(phase: u32, scale: f32) -> f32 {
+    step_residual_half(!phase as f32 * scale) - step_residual_half(phase as f32 * scale)
+}
+
+/// Difference between a corner at phase 0, where the slope grows by 1 per sample, and its band-limited form.
+#[inline(always)]
+fn slope_residual(phase: u32, scale: f32) -> f32 {
+    slope_residual_half(!phase as f32 * scale) + slope_residual_half(phase as f32 * scale)
+}
+
+/// Integral of the cubic B-spline from `x` samples to its end at 2: one half of the step residual.
+#[inline(always)]
+fn step_residual_half(x: f32) -> f32 {
+    let far = (2.0 - x).max(0.0);
+    let far = far * far * far * far * (1.0 / 24.0);
+    let near = 0.5 + x * (-2.0 / 3.0 + x * x * (1.0 / 3.0 - x * (1.0 / 8.0)));
+    if x < 1.0 { near } else { far }
+}
+
+/// Integral of [`step_residual_half`] from `x` samples to 2: one half of the slope residual.
+#[inline(always)]
+fn slope_residual_half(x: f32) -> f32 {
+    let far = (2.0 - x).max(0.0);
+    let far = far * far * far * far * far * (1.0 / 120.0);
+    let s = x * x;
+    let near = 7.0 / 30.0 - x * 0.5 + s * (1.0 / 3.0 + s * (-1.0 / 12.0 + x * (1.0 / 40.0)));
+    if x < 1.0 { near } else { far }
+}
+
+impl Processor for Osc {
+    fn setup(&mut self, setup: &mut Setup<'_>) {
+        self.core.setup(setup.rate);
+    }
+
+    fn process(&mut self, block: &mut Block<'_>) -> ProcessStatus {
+        for step in block_steps(block) {
+            match step {
+                BlockStep::Event(event) => self.core.handle_event(&event),
+                BlockStep::Process(range) => self.generate(&mut block.output(0).channel(0)[range]),
+                BlockStep::Cleanup => {}
+            }
+        }
+        ProcessStatus::Continue
+    }
+
+    fn reset(&mut self) {
+        self.core.reset();
+    }
+
+    fn tail(&self) -> processor::Tail {
+        processor::Tail::Infinite
+    }
+
+    fn save(&self, bytes: &mut Vec<u8>) {
+        self.core.save(bytes);
+    }
+
+    fn load(&mut self, bytes: &[u8]) -> Result<(), StateError> {
+        self.core.load(bytes)
+    }
+}

@@ -1,0 +1,14 @@
+//! Where sound enters and leaves a graph: device channels and sound files.
+
+mod input;
+mod player;
+mod recorder;
+mod sink;
+
+/// Adds the kinds of this folder to `registry`.
+pub(crate) fn register(registry: &mut processor::Registry) {
+    registry.add(player::kind(), player::make);
+    registry.add(recorder::kind(), recorder::make);
+    registry.add(input::kind(), input::make);
+    registry.add(sink::kind(), sink::make);
+}

@@ -1,0 +1,441 @@
+//! `player`: plays a sound file, or a part of one, once or in a loop.
+//!
+//! ```text
+//! 0        at                        at + period
+//! ├ silence ┤╱‾‾‾‾ length ‾‾‾‾╲┤ silence ┤╱‾‾‾ …     with `loop`
+//!            fade_in    fade_out                     linear fades
+//! ```
+//!
+//! A mono file plays on every channel; of any other file channel k plays on channel k, and missing ones are silent. A file of
+//! another sample rate is resampled.
+//!
+//! A small file is held in memory, shared by all players of it; a larger one is streamed from disk by a background task, the
+//! first second of it before the first block. Frames that come late are silent and counted, and later frames keep
+//! their time. Both ways give the same bits.
+//!
+//! | | |
+//! |---|---|
+//! | ports | no input; `out`, as wide as `channels` says |
+//! | parameters | `file`, `loop`; `start`, `length`, `at`, `period`, `fade_in`, `fade_out` in seconds; `gain_db`, `gain`, live, a ramp of 5 ms |
+//! | latency | none |
+//! | tail | until the end of the file or part; endless in a loop |
+//!
+//! | file | holds |
+//! |---|---|
+//! | `player/timeline.rs` | which frame of the file plays when |
+//! | `player/feed.rs` | streaming from disk, and its protocol |
+
+mod feed;
+mod timeline;
+
+use crate::param::{ParamSpec, channels, fixed, flag};
+use crate::sample::{SILENT_DB, channel_count, db_to_gain, error_chain};
+use crate::smoother::Smoother;
+use crate::state;
+use crate::steps::{BlockStep, block_steps};
+use feed::{StreamReader, feed};
+use graph::{Kind, Param, PortSpec};
+use media::Sound;
+use processor::{
+    BackgroundTask, Block, MakeContext, MakeError, ProcessStatus, Processor, Setup, StateError,
+    Tail,
+};
+use std::ops::Range;
+use std::path::PathBuf;
+use std::sync::Arc;
+use timeline::{Segment, Timeline};
+use units::SampleRate;
+
+const GAIN_DB: ParamSpec = ParamSpec {
+    index: 0,
+    name: "gain_db",
+    unit: "dB",
+    min: SILENT_DB,
+    max: 40.0,
+    default: 0.0,
+    doc: "Gain; -120 is silence.",
+};
+
+const GAIN: ParamSpec = ParamSpec {
+    index: 1,
+    name: "gain",
+    unit: "",
+    min: -100.0,
+    max: 100.0,
+    default: 1.0,
+    doc: "Gain as a factor; a negative one inverts the polarity.",
+};
+
+/// Range of every time, in seconds: up to a day.
+const DAY: (f64, f64) = (0.0, 86_400.0);
+/// Largest file that is held in memory, in samples of all channels: 8 MiB.
+const MAX_HELD: u64 = 1 << 21;
+/// Smallest read-ahead, in seconds and in blocks.
+const AHEAD_S: usize = 1;
+const AHEAD_BLOCKS: usize = 8;
+
+pub(crate) fn kind() -> Kind {
+    let file = Param {
+        name: "file",
+        unit: "",
+        range: graph::ParamRange::File(true),
+        live: false,
+        doc: "A WAV, AIFF or FLAC file, from the session's folder.",
+    };
+    Kind {
+        outputs: vec![PortSpec::audio("out")],
+        params: vec![
+            GAIN_DB.param(),
+            GAIN.param(),
+            file,
+            flag("loop", "Plays in a loop."),
+            fixed(
+                "start",
+                "s",
+                DAY,
+                0.0,
+                "Position in the file at which it begins.",
+            ),
+            fixed(
+                "length",
+                "s",
+                DAY,
+                0.0,
+                "Duration; 0 is to the end of the file.",
+            ),
+            fixed("at", "s", DAY, 0.0, "Silence before it begins."),
+            fixed(
+                "period",
+                "s",
+                DAY,
+                0.0,
+                "With `loop`: time from one begin to the next; 0 is `length`.",
+            ),
+            fixed(
+                "fade_in",
+                "s",
+                DAY,
+                0.0,
+                "Duration of the rise at each begin.",
+            ),
+            fixed(
+                "fade_out",
+                "s",
+                DAY,
+                0.0,
+                "Duration of the fall at each end; without one, a part that is cut short clicks.",
+            ),
+            channels(),
+        ],
+        duplicable: false,
+        typical_ns: 60,
+        ..Kind::new("player", "A sound file, or a part of one.")
+    }
+}
+
+pub(crate) fn make(creation: &MakeContext<'_>) -> Result<Box<dyn Processor>, MakeError> {
+    make_with_limit(creation, MAX_HELD)
+}
+
+fn make_with_limit(
+    creation: &MakeContext<'_>,
+    max_held: u64,
+) -> Result<Box<dyn Processor>, MakeError> {
+    let Some(file) = creation.node.text("file").filter(|file| !file.is_empty()) else {
+        return Err(MakeError::param("file", "`player` needs `file`"));
+    };
+    let path = creation.folder.join(file);
+    // Opened again in `setup`, when the rate is known; but errors are reported now.
+    media::open(&path).map_err(|error| MakeError::param("file", error_chain(&error)))?;
+    let (db, gain) = (GAIN_DB.read(creation)?, GAIN.read(creation)?);
+    Ok(Box::new(Player {
+        settings: PlayerSettings {
+            path,
+            max_held,
+            start: creation.number("start")?,
+            length: creation.number("length")?,
+            at: creation.number("at")?,
+            period: creation.number("period")?,
+            fades: (creation.number("fade_in")?, creation.number("fade_out")?),
+            again: creation.node.flag("loop"),
+        },
+        channels: channel_count(creation.node),
+        initial: (db, gain),
+        db,
+        gain,
+        factor: Smoother::new((db_to_gain(db) * gain) as f32),
+        timeline: Timeline::default(),
+        feed: SampleSource::Nothing,
+        now: 0,
+    }))
+}
+
+/// The node's parameters that are fixed for its life.
+#[derive(Clone)]
+struct PlayerSettings {
+    path: PathBuf,
+    max_held: u64,
+    start: f64,
+    length: f64,
+    at: f64,
+    period: f64,
+    fades: (f64, f64),
+    again: bool,
+}
+
+impl PlayerSettings {
+    /// The timeline in frames at `rate`, for a file of `frames` frames.
+    fn timeline(&self, rate: SampleRate, frames: u64) -> Timeline {
+        // A day at 768 kHz does not fit into `Frames`.
+        let count = |seconds: f64| (seconds * f64::from(rate.hz())).round() as u64;
+        let from = count(self.start).min(frames);
+        let rest = frames - from;
+        let asked = match count(self.length) {
+            0 => rest,
+            length => length.min(rest),
+        };
+        let period = match (self.again, count(self.period)) {
+            (false, _) => 0,
+            (true, 0) => asked,
+            (true, period) => period,
+        };
+        Timeline {
+            at: count(self.at),
+            from,
+            length: if period > 0 { asked.min(period) } else { asked },
+            period,
+            fade_in: count(self.fades.0),
+            fade_out: count(self.fades.1),
+        }
+    }
+}
+
+/// Source of the frames.
+enum SampleSource {
+    /// The file is gone.
+    Nothing,
+    Held(Arc<Sound>),
+    Streamed(StreamReader),
+}
+
+struct Player {
+    settings: PlayerSettings,
+    channels: usize,
+    initial: (f64, f64),
+    db: f64,
+    gain: f64,
+    factor: Smoother,
+    timeline: Timeline,
+    feed: SampleSource,
+    /// Frames since the start.
+    now: u64,
+}
+
+/// What was played in a range of frames.
+#[derive(Default)]
+struct RangeResult {
+    sound: bool,
+    late: bool,
+}
+
+impl Player {
+    fn open(&mut self, setup: &mut Setup<'_>) -> Result<(), media::MediaError> {
+        let rate = setup.rate;
+        self.feed = SampleSource::Nothing;
+        if let Some(sound) = Sound::load(&self.settings.path, rate, self.settings.max_held)? {
+            self.timeline = self.settings.timeline(rate, sound.frames() as u64);
+            self.feed = SampleSource::Held(sound);
+            return Ok(());
+        }
+        let stream = media::ResamplingReader::open(&self.settings.path, rate)?;
+        self.timeline = self.settings.timeline(rate, stream.frames());
+        let width = match stream.channels().count() {
+            1 => 1,
+            more => more.min(self.channels),
+        };
+        let block = setup.block.count();
+        let room = (AHEAD_S * rate.hz() as usize).max(AHEAD_BLOCKS * block);
+        let (mut feeder, reader) = feed(stream, self.timeline, (width, room), setup.mode);
+        feeder.poll();
+        setup.services.spawn_background(Box::new(feeder));
+        self.feed = SampleSource::Streamed(reader);
+        Ok(())
+    }
+
+    fn process_range(&mut self, block: &mut Block<'_>, range: Range<usize>) -> RangeResult {
+        let mut result = RangeResult::default();
+        let mut at = range.start;
+        while at < range.end {
+            let left = (range.end - at) as u64;
+            let frames = match self.timeline.at(self.now) {
+                Segment::End => left,
+                Segment::Silence(frames) | Segment::Sound(_, frames) => frames.min(left),
+            };
+            let to = at..at + frames as usize;
+            if let Segment::Sound(from, _) = self.timeline.at(self.now) {
+                result.sound = true;
+                result.late |= !self.read_samples(block, to.clone(), from);
+                self.apply_fades(block, to.clone(), from);
+            } else {
+                write_silence(block, to.clone());
+            }
+            self.factor.skip(to.len());
+            // At the end its time stands still, so that it may sleep.
+            if self.timeline.at(self.now) != Segment::End {
+                self.now += frames;
+            }
+            at = to.end;
+        }
+        result
+    }
+
+    /// Writes the file's frames from `from` on. Returns false if some came late.
+    fn read_samples(&mut self, block: &mut Block<'_>, to: Range<usize>, from: u64) -> bool {
+        let mut output = block.output(0);
+        match &mut self.feed {
+            SampleSource::Nothing => false,
+            SampleSource::Held(sound) => {
+                let width = sound.channels().count();
+                for c in 0..self.channels {
+                    let out = &mut output.channel(c)[to.clone()];
+                    match file_channel(c, width) {
+                        Some(k) => {
+                            let frames = &sound.channel(k)[from as usize..][..out.len()];
+                            self.factor.scale(frames, out);
+                        }
+                        None => out.fill(0.0),
+                    }
+                }
+                true
+            }
+            SampleSource::Streamed(reader) => {
+                let width = reader.width();
+                let frames = reader.take(to.len());
+                for c in 0..self.channels {
+                    let out = &mut output.channel(c)[to.clone()];
+                    out.fill(0.0);
+                    if let Some(k) = file_channel(c, width) {
+                        let frames = frames.iter().skip(k).step_by(width);
+                        out.iter_mut()
+                            .zip(frames)
+                            .for_each(|(to, from)| *to = *from);
+                        let mut factor = self.factor;
+                        factor.apply(out);
+                    }
+                }
+                frames.len() == to.len() * width
+            }
+        }
+    }
+}
+
+impl Player {
+    /// Applies the fades to the range `to`, which holds the file's frames from `from` on.
+    fn apply_fades(&self, block: &mut Block<'_>, to: Range<usize>, from: u64) {
+        if self.timeline.is_unfaded(from, to.len() as u64) {
+            return;
+        }
+        let mut output = block.output(0);
+        for c in 0..self.channels {
+            for (sample, frame) in output.channel(c)[to.clone()].iter_mut().zip(from..) {
+                *sample = *sample * self.timeline.level(frame) + 0.0;
+            }
+        }
+    }
+}
+
+/// The channel of a file of `width` channels that plays on channel `c`; `None` is silence.
+fn file_channel(c: usize, width: usize) -> Option<usize> {
+    match width {
+        1 => Some(0),
+        _ => (c < width).then_some(c),
+    }
+}
+
+fn write_silence(block: &mut Block<'_>, range: Range<usize>) {
+    let mut output = block.output(0);
+    for c in 0..output.channels().count() {
+        output.channel(c)[range.clone()].fill(0.0);
+    }
+}
+
+impl Processor for Player {
+    fn setup(&mut self, setup: &mut Setup<'_>) {
+        (self.db, self.gain) = self.initial;
+        self.factor.setup(setup.rate);
+        self.now = 0;
+        if self.open(setup).is_err() {
+            // The file was there when the session was read. Every block is counted as late.
+            self.timeline = Timeline::default();
+        }
+    }
+
+    fn process(&mut self, block: &mut Block<'_>) -> ProcessStatus {
+        let mut result = RangeResult::default();
+        for step in block_steps(block) {
+            match step {
+                BlockStep::Event(event) => {
+                    self.db = GAIN_DB.value_of(&event).unwrap_or(self.db);
+                    self.gain = GAIN.value_of(&event).unwrap_or(self.gain);
+                    self.factor
+                        .set_target((db_to_gain(self.db) * self.gain) as f32);
+                }
+                BlockStep::Process(range) => {
+                    let step = self.process_range(block, range);
+                    result.sound |= step.sound;
+                    result.late |= step.late;
+                }
+                BlockStep::Cleanup => {}
+            }
+        }
+        if result.late || matches!(self.feed, SampleSource::Nothing) {
+            block.count_late();
+        }
+        if result.sound {
+            return ProcessStatus::Continue;
+        }
+        block.silence_outputs();
+        let ended = self.timeline.at(self.now) == Segment::End && self.factor.is_settled();
+        if ended && !matches!(self.feed, SampleSource::Nothing) {
+            ProcessStatus::Sleep
+        } else {
+            ProcessStatus::Continue
+        }
+    }
+
+    fn reset(&mut self) {
+        (self.db, self.gain) = self.initial;
+        self.factor.reset();
+        self.now = 0;
+        if let SampleSource::Streamed(reader) = &mut self.feed {
+            reader.begin(0);
+        }
+    }
+
+    fn tail(&self) -> Tail {
+        self.timeline.end().map_or(Tail::Infinite, Tail::Frames)
+    }
+
+    fn length(&self) -> Option<u64> {
+        self.timeline.end()
+    }
+
+    fn save(&self, bytes: &mut Vec<u8>) {
+        state::put(bytes, [self.now, self.db.to_bits(), self.gain.to_bits()]);
+        state::put(bytes, self.factor.state_words());
+    }
+
+    fn load(&mut self, bytes: &[u8]) -> Result<(), StateError> {
+        let words = state::words(bytes, 3 + Smoother::STATE_WORDS)?;
+        let (db, gain) = (words.number(1)?, words.number(2)?);
+        if self.factor.load(words.from(3))? {
+            (self.db, self.gain) = (db, gain);
+        }
+        // Sums with it cannot overflow.
+        self.now = words.at(0).min(u64::MAX / 4);
+        if let SampleSource::Streamed(reader) = &mut self.feed {
+            reader.begin(self.now);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,295 @@
+//! `recorder`: writes its input to a WAV file, and passes it on.
+//!
+//! ```text
+//! audio thread: BlockWriter ──▶ ring (at least 2 s) ──▶ FileWriter: background task ──▶ disk
+//! ```
+//!
+//! The file begins when the engine starts and ends when it stops; `reset` does not cut it. In live mode, frames for which the ring
+//! has no room become silence of the same length in the file, and the gauge `lost` counts them; offline nothing is lost.
+//! In a rehearsal no file is touched. A disk that refuses ends the file, and every later block counts as late.
+//!
+//! | | |
+//! |---|---|
+//! | ports | `in`, `out`, as wide as `channels` says; `out` is `in` |
+//! | parameters | `file`, `format` |
+//! | latency, tail | none |
+
+use crate::param::{channels, choice};
+use crate::sample::channel_count;
+use graph::{Kind, Param, ParamRange, PortSpec};
+use media::{SampleFormat, Writer};
+use processor::{
+    BackgroundTask, Block, Gauge, MakeContext, MakeError, Mode, ProcessStatus, Processor, Setup,
+    TaskStatus,
+};
+use rtrb::{Consumer, Producer, RingBuffer};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use units::Channels;
+
+/// Smallest capacity of the ring, in seconds and in blocks.
+const MIN_BUFFER_S: usize = 2;
+const MIN_BUFFER_BLOCKS: usize = 16;
+/// Frames written to the ring at once.
+const CHUNK_FRAMES: usize = 64;
+
+pub(crate) fn kind() -> Kind {
+    Kind {
+        inputs: vec![PortSpec::audio("in")],
+        outputs: vec![PortSpec::audio("out")],
+        params: vec![
+            Param {
+                name: "file",
+                unit: "",
+                range: ParamRange::File(true),
+                live: false,
+                doc: "WAV file, relative to the session's folder; an existing one is overwritten.",
+            },
+            choice(
+                "format",
+                &["f32", "i24", "i16"],
+                "How a sample is is_complete.",
+            ),
+            channels(),
+        ],
+        duplicable: false,
+        typical_ns: 60,
+        ..Kind::new(
+            "recorder",
+            "Writes its input to a WAV file, and passes it on.",
+        )
+    }
+}
+
+pub(crate) fn make(creation: &MakeContext<'_>) -> Result<Box<dyn Processor>, MakeError> {
+    let Some(file) = creation.node.text("file").filter(|file| !file.is_empty()) else {
+        return Err(MakeError::param("file", "`recorder` needs `file`"));
+    };
+    let path = creation.folder.join(file);
+    // Created in `setup` only: checking a session changes nothing.
+    let folder = path.parent().filter(|f| !f.as_os_str().is_empty());
+    if path.is_dir() || folder.is_some_and(|folder| !folder.is_dir()) {
+        let told = format!("{} cannot be a file: make its folder first", path.display());
+        return Err(MakeError::param("file", told));
+    }
+    Ok(Box::new(Recorder {
+        path,
+        format: [SampleFormat::F32, SampleFormat::I24, SampleFormat::I16]
+            [creation.choice("format")?],
+        channels: channel_count(creation.node),
+        end: None,
+    }))
+}
+
+struct Recorder {
+    path: PathBuf,
+    format: SampleFormat,
+    channels: usize,
+    end: Option<BlockWriter>,
+}
+
+/// Shared by both threads.
+#[derive(Default)]
+struct Shared {
+    /// Frames of silence to be written after what is in the ring.
+    owed: AtomicU64,
+    /// True once the disk has refused a write.
+    failed: AtomicBool,
+}
+
+/// The end on the audio thread.
+struct BlockWriter {
+    ring: Producer<f32>,
+    shared: Arc<Shared>,
+    owed: u64,
+    lost: u64,
+    gauge: Gauge,
+    frames: Vec<f32>,
+}
+
+/// The end that writes the file, in the background.
+struct FileWriter {
+    ring: Consumer<f32>,
+    shared: Arc<Shared>,
+    /// None in a rehearsal and after an error: samples are discarded.
+    writer: Option<Writer>,
+    samples: Vec<f32>,
+}
+
+impl Recorder {
+    fn create(&self, setup: &Setup<'_>) -> Result<Writer, media::MediaError> {
+        let width = Channels(self.channels as u16);
+        if self.path.is_file() {
+            // A new file, not the old one truncated: the `FileWriter` of an earlier setup may still write to that.
+            std::fs::remove_file(&self.path)
+                .map_err(|error| media::MediaError::Open(self.path.clone(), error))?;
+        }
+        Writer::create(&self.path, setup.rate, width, self.format)
+    }
+
+    fn open(&self, setup: &mut Setup<'_>) -> Result<BlockWriter, media::MediaError> {
+        let writer = match setup.mode {
+            Mode::Live | Mode::Offline => Some(self.create(setup)?),
+            Mode::DryRun => None,
+        };
+        let behind = MIN_BUFFER_S * setup.rate.hz() as usize;
+        let room = behind.max(MIN_BUFFER_BLOCKS * setup.block.count());
+        let (producer, consumer) = RingBuffer::new(room * self.channels);
+        let shared = Arc::new(Shared::default());
+        setup.services.spawn_background(Box::new(FileWriter {
+            ring: consumer,
+            shared: shared.clone(),
+            writer,
+            samples: vec![0.0; 4096 * self.channels],
+        }));
+        Ok(BlockWriter {
+            ring: producer,
+            shared,
+            owed: 0,
+            lost: 0,
+            gauge: setup.services.gauge("lost"),
+            frames: vec![0.0; CHUNK_FRAMES * self.channels],
+        })
+    }
+}
+
+impl BlockWriter {
+    /// Writes the block to the ring. Returns false if frames were lost.
+    fn write_block(&mut self, block: &Block<'_>, channels: usize) -> bool {
+        let input = block.input(0);
+        let frames = block.frames();
+        let mut is_complete = true;
+        let mut at = 0;
+        while at < frames {
+            let n = (frames - at).min(CHUNK_FRAMES);
+            if self.write_owed_silence(n, channels) && self.ring.slots() >= n * channels {
+                for c in 0..channels {
+                    let samples = &input.channel(c)[at..at + n];
+                    let places = self.frames.iter_mut().skip(c).step_by(channels);
+                    places.zip(samples).for_each(|(to, from)| *to = *from);
+                }
+                let written = self.ring.push_entire_slice(&self.frames[..n * channels]);
+                debug_assert!(written.is_ok(), "there was room");
+            } else {
+                self.add_owed(n as u64);
+                is_complete = false;
+            }
+            at += n;
+        }
+        is_complete
+    }
+
+    /// Writes silence for lost frames, as far as there is room and at most eight times `n` frames. Returns true if none is
+    /// owed any more.
+    fn write_owed_silence(&mut self, n: usize, channels: usize) -> bool {
+        if self.owed == 0 {
+            return true;
+        }
+        self.frames.fill(0.0);
+        for _ in 0..8 {
+            let room = self.ring.slots() / channels;
+            let silence = (self.owed.min(n as u64) as usize).min(room);
+            let silent = &self.frames[..silence * channels];
+            let written = self.ring.push_entire_slice(silent);
+            debug_assert!(written.is_ok(), "there was room");
+            self.owed -= silence as u64;
+        }
+        // Relaxed: the file writer reads it only after this end is gone.
+        self.shared.owed.store(self.owed, Ordering::Relaxed);
+        self.owed == 0
+    }
+
+    fn add_owed(&mut self, frames: u64) {
+        self.owed += frames;
+        self.lost += frames;
+        // Relaxed: as above.
+        self.shared.owed.store(self.owed, Ordering::Relaxed);
+        self.gauge.set(self.lost as f32);
+    }
+}
+
+impl FileWriter {
+    fn write(&mut self) -> Result<(), media::MediaError> {
+        loop {
+            let n = self.ring.pop_partial_slice(&mut self.samples).0.len();
+            if n == 0 {
+                return Ok(());
+            }
+            if let Some(writer) = &mut self.writer {
+                writer.write_interleaved(&self.samples[..n])?;
+            }
+        }
+    }
+
+    fn finish(&mut self) -> Result<(), media::MediaError> {
+        self.write()?;
+        let Some(mut writer) = self.writer.take() else {
+            return Ok(());
+        };
+        // Relaxed: the other end has processed its last block before the engine ends this one.
+        let owed = self.shared.owed.load(Ordering::Relaxed);
+        writer.write_silence(usize::try_from(owed).unwrap_or(usize::MAX))?;
+        writer.finish()
+    }
+
+    fn fail(&mut self) -> TaskStatus {
+        self.writer = None;
+        // Relaxed: nothing else travels with the flag.
+        self.shared.failed.store(true, Ordering::Relaxed);
+        TaskStatus::Done
+    }
+}
+
+impl BackgroundTask for FileWriter {
+    fn poll(&mut self) -> TaskStatus {
+        let closed = self.ring.is_abandoned();
+        match self.write() {
+            Err(_) => self.fail(),
+            Ok(()) if closed => {
+                self.end();
+                TaskStatus::Done
+            }
+            Ok(()) => TaskStatus::Idle,
+        }
+    }
+
+    fn end(&mut self) {
+        if self.finish().is_err() {
+            self.fail();
+        }
+    }
+}
+
+impl Processor for Recorder {
+    fn setup(&mut self, setup: &mut Setup<'_>) {
+        // Dropping this end finishes the old file, so that it cannot write into the new one.
+        self.end = None;
+        self.end = self.open(setup).ok();
+    }
+
+    fn process(&mut self, block: &mut Block<'_>) -> ProcessStatus {
+        let is_complete = match &mut self.end {
+            // Relaxed: nothing else travels with the flag.
+            Some(end) if !end.shared.failed.load(Ordering::Relaxed) => {
+                end.write_block(block, self.channels)
+            }
+            _ => false,
+        };
+        if !is_complete {
+            block.count_late();
+        }
+        if block.is_silent() {
+            block.silence_outputs();
+            return ProcessStatus::Continue;
+        }
+        let input = block.input(0);
+        let mut output = block.output(0);
+        for c in 0..self.channels {
+            output.channel(c).copy_from_slice(input.channel(c));
+        }
+        ProcessStatus::Continue
+    }
+
+    fn reset(&mut self) {}
+}

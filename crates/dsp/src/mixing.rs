@@ -1,0 +1,18 @@
+//! Levels and sums: gain, pan, mixers, products, and the meter that shows a level.
+
+pub(crate) mod gain;
+pub(crate) mod meter;
+pub(crate) mod mix;
+pub(crate) mod mixer;
+pub(crate) mod multiply;
+pub(crate) mod pan;
+
+/// Adds the kinds of this folder to `registry`.
+pub(crate) fn register(registry: &mut processor::Registry) {
+    registry.add(mix::kind(), mix::make);
+    registry.add(multiply::kind(), multiply::make);
+    registry.add(gain::kind(), gain::make);
+    registry.add(mixer::kind(), mixer::make);
+    registry.add(pan::kind(), pan::make);
+    registry.add(meter::kind(), meter::make);
+}

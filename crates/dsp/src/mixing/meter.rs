@@ -1,0 +1,159 @@
+//! `meter`: shows peak and RMS level, and passes its input on.
+//!
+//! ```text
+//! peak = max(|x|, peak × 10^(-1 / rate))                 falls 20 dB per second
+//! mean = mean + (x² - mean) (1 - exp(-1 / (0.3 rate)))    rms = √mean, time constant 300 ms
+//! ```
+//!
+//! Both are factors of full scale; a full-scale sine has an RMS of 0.707 (-3.01 dB). The gauges are `peak` and `rms`; with more
+//! than one channel `peak1`, `rms1`, `peak2` and so on.
+//!
+//! | | |
+//! |---|---|
+//! | ports | `in`, `out`, as wide as `channels` says; `out` is `in` |
+//! | parameters | none |
+//! | latency, tail | none |
+
+use crate::param::channels;
+use crate::sample::channel_count;
+use crate::state;
+use crate::steps::{BlockStep, block_steps};
+use graph::{Kind, PortSpec};
+use processor::{
+    Block, Gauge, MakeContext, MakeError, ProcessStatus, Processor, Setup, StateError,
+};
+
+const PEAK_DECAY_DB_PER_S: f64 = 20.0;
+const RMS_S: f64 = 0.3;
+/// Level that counts as silence: -200 dB.
+const SILENT_LEVEL: f64 = 1e-10;
+
+pub(crate) fn kind() -> Kind {
+    Kind {
+        inputs: vec![PortSpec::audio("in")],
+        outputs: vec![PortSpec::audio("out")],
+        params: vec![channels()],
+        duplicable: false,
+        typical_ns: 240,
+        ..Kind::new("meter", "Shows peak and RMS, and passes the sound on.")
+    }
+}
+
+pub(crate) fn make(creation: &MakeContext<'_>) -> Result<Box<dyn Processor>, MakeError> {
+    let levels = vec![ChannelLevels::default(); channel_count(creation.node)];
+    Ok(Box::new(Meter {
+        levels: levels.into(),
+        peak_decay: 0.0,
+        mean_coefficient: 0.0,
+    }))
+}
+
+struct Meter {
+    levels: Box<[ChannelLevels]>,
+    /// Factor of the peak per frame.
+    peak_decay: f64,
+    /// Weight of a frame in the mean square.
+    mean_coefficient: f64,
+}
+
+#[derive(Clone, Default)]
+struct ChannelLevels {
+    peak: f64,
+    /// Mean square.
+    mean: f64,
+    shown: [Gauge; 2],
+}
+
+impl ChannelLevels {
+    fn measure(&mut self, samples: &[f32], peak_decay: f64, mean_coefficient: f64) {
+        for x in samples {
+            let x = f64::from(*x);
+            self.peak = (self.peak * peak_decay).max(x.abs());
+            self.mean += (x * x - self.mean) * mean_coefficient;
+        }
+    }
+
+    fn clean_up(&mut self) {
+        let rests = self.peak < SILENT_LEVEL && self.mean < SILENT_LEVEL * SILENT_LEVEL;
+        if rests || !(self.peak + self.mean).is_finite() {
+            (self.peak, self.mean) = (0.0, 0.0);
+        }
+    }
+
+    fn show(&self) {
+        self.shown[0].set(self.peak as f32);
+        self.shown[1].set(self.mean.sqrt() as f32);
+    }
+}
+
+impl Processor for Meter {
+    fn setup(&mut self, setup: &mut Setup<'_>) {
+        let rate = f64::from(setup.rate.hz());
+        self.peak_decay = libm::exp10(-PEAK_DECAY_DB_PER_S / 20.0 / rate);
+        self.mean_coefficient = 1.0 - libm::exp(-1.0 / (RMS_S * rate));
+        let one = self.levels.len() == 1;
+        for (c, levels) in self.levels.iter_mut().enumerate() {
+            let number = if one {
+                String::new()
+            } else {
+                (c + 1).to_string()
+            };
+            levels.shown =
+                ["peak", "rms"].map(|name| setup.services.gauge(&format!("{name}{number}")));
+        }
+        self.reset();
+    }
+
+    fn process(&mut self, block: &mut Block<'_>) -> ProcessStatus {
+        let silent = block.is_silent();
+        let input = block.input(0);
+        for c in 0..self.levels.len() {
+            block.output(0).channel(c).copy_from_slice(input.channel(c));
+        }
+        for step in block_steps(block) {
+            match step {
+                BlockStep::Process(range) => {
+                    for (c, levels) in self.levels.iter_mut().enumerate() {
+                        let samples = &input.channel(c)[range.clone()];
+                        levels.measure(samples, self.peak_decay, self.mean_coefficient);
+                    }
+                }
+                BlockStep::Cleanup => self.levels.iter_mut().for_each(ChannelLevels::clean_up),
+                BlockStep::Event(_) => {}
+            }
+        }
+        self.levels.iter().for_each(ChannelLevels::show);
+        if silent {
+            block.silence_outputs();
+        }
+        if silent && self.levels.iter().all(|n| n.peak == 0.0 && n.mean == 0.0) {
+            ProcessStatus::Sleep
+        } else {
+            ProcessStatus::Continue
+        }
+    }
+
+    fn reset(&mut self) {
+        for levels in &mut self.levels {
+            (levels.peak, levels.mean) = (0.0, 0.0);
+            levels.show();
+        }
+    }
+
+    fn save(&self, bytes: &mut Vec<u8>) {
+        let numbers = self.levels.iter().flat_map(|n| [n.peak, n.mean]);
+        state::put(bytes, numbers.map(f64::to_bits));
+    }
+
+    fn load(&mut self, bytes: &[u8]) -> Result<(), StateError> {
+        let words = state::words(bytes, 2 * self.levels.len())?;
+        let pair = |c| words.numbers::<2>(2 * c);
+        for c in 0..self.levels.len() {
+            pair(c)?;
+        }
+        for (c, levels) in self.levels.iter_mut().enumerate() {
+            [levels.peak, levels.mean] = pair(c)?.map(f64::abs);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,193 @@
+//! `mix`: the same sum of all inputs on every output.
+//!
+//! The sum is taken in the order of the ports, so its bits never change. With `grouped`:
+//!
+//! ```text
+//! 4 inputs, 2 outputs        2 inputs, 4 outputs
+//! in1 ─┐                     in1 ─┬─ out1
+//! in2 ─┴─ out1               │    └─ out2
+//! in3 ─┐                     in2 ─┬─ out3
+//! in4 ─┴─ out2                    └─ out4
+//! ```
+//!
+//! Neighbouring inputs are summed, or an input is copied to neighbouring outputs, if one number divides the other (the
+//! adaptor of the 2019 report's program); if not, the flag changes nothing.
+//!
+//! | | |
+//! |---|---|
+//! | ports | `in` inputs and `out` outputs, up to 4096, as wide as `channels` says |
+//! | parameters | `grouped`, `split` |
+//! | latency, tail | none |
+
+use crate::param::{channels, flag};
+use crate::sample::{channel_count, clamp_sample};
+use crate::split::{Split, split};
+use graph::{Kind, PortCount, PortSignal, PortSpec};
+use processor::{
+    Block, BlockPart, InputBuffer, MakeContext, MakeError, OutputBuffer, ProcessStatus, Processor,
+    Setup,
+};
+use std::ops::Range;
+
+/// As many equal ports as the node asks for, as wide as its `channels`.
+pub(crate) fn many(name: &'static str, default: u16, min: u16) -> PortSpec {
+    PortSpec {
+        name,
+        signal: PortSignal::AsNode,
+        count: PortCount::Many {
+            default,
+            min,
+            max: 4096,
+        },
+    }
+}
+
+/// Cost of a sample of an input or an output, in ns, if the inputs come from different nodes.
+const SAMPLE_NS: f64 = 0.18;
+
+pub(crate) fn kind() -> Kind {
+    let grouped = "Sums or copies neighbouring ports, if one number of ports divides the other.";
+    Kind {
+        inputs: vec![many("in", 2, 0)],
+        outputs: vec![many("out", 1, 0)],
+        params: vec![flag("grouped", grouped), split(), channels()],
+        typical_ns: 60,
+        ..Kind::new("mix", "The same sum of all inputs on every output.")
+    }
+}
+
+pub(crate) fn make(creation: &MakeContext<'_>) -> Result<Box<dyn Processor>, MakeError> {
+    let node = creation.node;
+    Ok(Box::new(Mix {
+        grouped: node.flag("grouped"),
+        channels: channel_count(node),
+        samples: node.inputs.len() + node.outputs.len(),
+        split: Split::from_node(creation)?,
+    }))
+}
+
+#[derive(Clone)]
+struct Mix {
+    grouped: bool,
+    channels: usize,
+    /// Samples of a frame on one channel, in and out.
+    samples: usize,
+    split: Split,
+}
+
+impl Mix {
+    fn process_groups(&self, block: &mut Block<'_>) {
+        let (inputs, outputs) = (block.input_count(), block.output_count());
+        let group = |port| inputs_of_group(inputs, outputs, port);
+        let is_sounding = |input: InputBuffer<'_>| !input.is_silent();
+        for port in 0..outputs {
+            if !group(port).any(|i| is_sounding(block.input(i))) {
+                block.output(port).silence();
+            }
+        }
+        self.split.process(block, 0..block.frames(), |part| {
+            for port in 0..outputs {
+                // Silent inputs write nothing: the output is silent already.
+                sum_part(part, group(port), port, self.channels);
+            }
+        });
+    }
+}
+
+/// The inputs, of `inputs`, that are summed on output `port` of `outputs`.
+fn inputs_of_group(inputs: usize, outputs: usize, port: usize) -> Range<usize> {
+    if inputs > 0 && inputs.is_multiple_of(outputs) {
+        let each = inputs / outputs;
+        port * each..(port + 1) * each
+    } else if inputs > 0 && outputs.is_multiple_of(inputs) {
+        let from = port / (outputs / inputs);
+        from..from + 1
+    } else {
+        0..inputs
+    }
+}
+
+/// Puts the sum of the inputs `from` on the output `port`, in the order of the ports; silence if all are silent.
+///
+/// Real-time: hot.
+pub(crate) fn sum(block: &mut Block<'_>, from: Range<usize>, port: usize, channels: usize) {
+    if from.clone().all(|i| block.input(i).is_silent()) {
+        return block.output(port).silence();
+    }
+    let all = 0..block.frames();
+    block.split(all, 1, |part| sum_part(part, from.clone(), port, channels));
+}
+
+/// Sums the inputs that are not silent; writes nothing if there is none.
+fn sum_part(part: &mut BlockPart<'_>, from: Range<usize>, port: usize, channels: usize) {
+    let mut has_begun = false;
+    for i in from {
+        let input = part.input(i);
+        if input.is_silent() {
+            continue;
+        }
+        let mut output = part.output(port);
+        for c in 0..channels {
+            let pairs = output.channel(c).iter_mut().zip(input.channel(c));
+            if has_begun {
+                pairs.for_each(|(y, x)| *y = clamp_sample(*y + x));
+            } else {
+                pairs.for_each(|(y, x)| *y = clamp_sample(*x));
+            }
+        }
+        has_begun = true;
+    }
+}
+
+/// Copies the first output to all others.
+///
+/// Real-time: hot.
+pub(crate) fn copy_to_all_outputs(block: &mut Block<'_>, channels: usize) {
+    if block.output_count() > 1 {
+        copy(block.outputs(), channels);
+    }
+}
+
+fn copy<'a>(mut outputs: impl Iterator<Item = OutputBuffer<'a>>, channels: usize) {
+    let Some(mut first) = outputs.next() else {
+        return;
+    };
+    for mut output in outputs {
+        for c in 0..channels {
+            output.channel(c).copy_from_slice(first.channel(c));
+        }
+    }
+}
+
+impl Processor for Mix {
+    fn setup(&mut self, setup: &mut Setup<'_>) {
+        let samples = self.samples * self.channels;
+        self.split.setup(setup, samples as f64 * SAMPLE_NS, samples);
+    }
+
+    fn process(&mut self, block: &mut Block<'_>) -> ProcessStatus {
+        if block.is_silent() {
+            block.silence_outputs();
+            return ProcessStatus::Sleep;
+        }
+        let (inputs, outputs) = (block.input_count(), block.output_count());
+        let (channels, all) = (self.channels, 0..block.frames());
+        if self.grouped {
+            self.process_groups(block);
+        } else if outputs > 0 {
+            self.split.process(block, all, |part| {
+                sum_part(part, 0..inputs, 0, channels);
+                if outputs > 1 {
+                    copy(part.outputs(), channels);
+                }
+            });
+        }
+        ProcessStatus::Continue
+    }
+
+    fn max_parallelism(&self) -> u32 {
+        self.split.max_parallelism()
+    }
+
+    fn reset(&mut self) {}
+}
