@@ -1,10 +1,10 @@
 //! What a firing of a process network costs: chains of nodes that move one number and do nothing with it, on one thread,
-//! on a crew's workers, and with a thread for each node.
+//! and on a crew's workers.
 
 use crate::rounds::{Contestant, compare};
 use network::{
     Fire, Flow, Input, Inputs, Network, Order, Output, Outputs, Ports, QueueShape, RunOptions,
-    Summary, run_alone, run_on, run_threads,
+    Summary, run_alone, run_on,
 };
 use std::cell::RefCell;
 use workers::{Crew, CrewOptions};
@@ -85,7 +85,7 @@ type Last = RefCell<Summary>;
 fn chains(nodes: usize, rounds: usize) {
     let (one, two) = (crew(1), crew(2));
     let options = RunOptions::default();
-    let lasts: [Last; 4] = Default::default();
+    let lasts: [Last; 3] = Default::default();
     let turn = |last: usize, run: Box<dyn Fn(Network) -> Summary>| -> Box<dyn FnMut(usize) + '_> {
         let last = &lasts[last];
         Box::new(move |times| {
@@ -98,9 +98,8 @@ fn chains(nodes: usize, rounds: usize) {
         let options = options.clone();
         Box::new(move |network| run_on(&crew, network, &options).expect("it ends"))
     };
-    let (alone, threads) = (options.clone(), options.clone());
+    let alone = options.clone();
     let alone = move |network| run_alone(network, &alone, Order::Runs).expect("it ends");
-    let threads = move |network| run_threads(network, &threads).expect("it ends");
     let mut contestants = vec![
         Contestant {
             name: "two workers",
@@ -110,18 +109,11 @@ fn chains(nodes: usize, rounds: usize) {
             name: "one worker",
             turn: turn(2, by(one)),
         },
+        Contestant {
+            name: "one thread, no crew",
+            turn: turn(0, Box::new(alone)),
+        },
     ];
-    // More threads than that are a test of the system.
-    if nodes <= 128 {
-        contestants.push(Contestant {
-            name: "a thread a node",
-            turn: turn(3, Box::new(threads)),
-        });
-    }
-    contestants.push(Contestant {
-        name: "one thread, no crew",
-        turn: turn(0, Box::new(alone)),
-    });
     let title = format!("a firing of {nodes} nodes in a chain, queues of {SIZE} frames");
     compare(&title, rounds, FIRINGS, &mut contestants);
     drop(contestants);

@@ -56,17 +56,12 @@ fn check_gives_the_rates_and_the_sizes_of_queues() {
 fn mistakes_are_shown_where_they_are() {
     let here = Folder::new();
     for (wrong, right, told, line) in [
-        (
-            "\"adt\"",
-            "\"add\"",
-            "there is no kind `adt` in a network",
-            9,
-        ),
-        ("out3 ->", "out2 ->", "`split` has no output `out3`", 2),
+        ("\"adt\"", "\"add\"", "there is no kind `adt`", 9),
+        ("out3 ->", "out2 ->", "none of them is called `out3`", 2),
         (
             ", factor = 2 }\nhalf",
             " }\nhalf",
-            "kind `add` has no `factor`",
+            "`add` has no parameter `factor`",
             9,
         ),
     ] {

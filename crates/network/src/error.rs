@@ -1,53 +1,51 @@
-//! Why a network did not run to its end, and what became of one that did.
+//! [`RunError`]: why a network did not run to its end; [`RunSummary`]: what happened in one that did.
 
-use crate::shape::WiringError;
+use crate::topology::WiringError;
 use rt::mirror::RingError;
 use std::fmt;
 
-/// Why a network did not run to its end.
+/// Reason why a network did not run to its end.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum RunError {
-    /// It is not whole: connect what is named.
+    /// A port has no queue: connect it.
     Wiring(WiringError),
-    /// A node panicked.
+    /// A node's actor panicked.
     Panicked {
-        /// Its name.
+        /// Name of the node.
         node: String,
-        /// What it said.
+        /// Message of the panic.
         message: String,
     },
-    /// A node gave up.
+    /// A node's actor failed.
     Failed {
-        /// Its name.
+        /// Name of the node.
         node: String,
-        /// Its reason.
+        /// Reason that it gave.
         message: String,
     },
-    /// Some nodes wait for each other's frames in a circle, for ever: give a queue of it something to begin with.
+    /// Nodes wait for each other's frames for ever: give a queue of the cycle initial frames.
     Deadlock {
-        /// Each node of the circle, with the queue that it waits at.
+        /// Nodes of the cycle, each with the queue that it waits for.
         cycle: Vec<(String, String)>,
     },
-    /// A queue must grow, and there is no more memory for it: allow more, or change what needs so long a queue.
+    /// A queue would need more memory than is allowed: allow more, or change what needs so large a queue.
     Memory {
         /// The queue.
         queue: String,
-        /// Bytes that all queues would have.
+        /// Memory that all queues would need, in bytes.
         bytes: usize,
-        /// Bytes that they may have.
+        /// Memory that they may have, in bytes.
         limit: usize,
     },
-    /// The system refused a queue.
+    /// The system refused the memory of a queue.
     Ring {
         /// The queue.
         queue: String,
-        /// What it said.
+        /// The system's error.
         source: RingError,
     },
-    /// The system refused a thread.
-    Thread(std::io::Error),
-    /// It was told to stop.
+    /// It was stopped by [`RunOptions::stop`].
     Interrupted,
 }
 
@@ -74,7 +72,6 @@ impl fmt::Display for RunError {
                 "`{queue}` must grow: all queues would have {bytes} bytes and may have {limit}"
             ),
             Self::Ring { queue, .. } => write!(f, "no memory for `{queue}`"),
-            Self::Thread(_) => write!(f, "a node has no thread"),
             Self::Interrupted => write!(f, "interrupted"),
         }
     }
@@ -84,7 +81,6 @@ impl std::error::Error for RunError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             Self::Ring { source, .. } => Some(source),
-            Self::Thread(source) => Some(source),
             _ => None,
         }
     }
@@ -96,38 +92,38 @@ impl From<WiringError> for RunError {
     }
 }
 
-/// A queue that had to grow, since all nodes waited and one of them for room in it.
+/// Growth of a queue: all nodes waited, and one of them for room in this queue.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QueueGrowth {
-    /// The queue.
+    /// Name of the queue.
     pub queue: String,
-    /// Frames it had.
+    /// Size before, in frames.
     pub from: usize,
-    /// Frames it has.
+    /// Size after, in frames.
     pub to: usize,
 }
 
-/// What became of a network that ran to its end: until all its nodes had ended, or all those without outputs.
+/// Record of a network that ran to its end: until all nodes without outputs had ended, or all nodes if each has outputs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RunSummary {
-    /// How often each node fired, in the network's order.
+    /// Firings of each node, in the network's order.
     pub firings: Vec<u64>,
-    /// Frames that each queue had in the end.
+    /// Size of each queue at the end, in frames.
     pub sizes: Vec<usize>,
-    /// Which queues grew, in order.
+    /// Growths of queues, in their order.
     pub growths: Vec<QueueGrowth>,
-    /// How many workers of a crew were woken meanwhile, counted each time.
+    /// Number of times that a sleeping worker was woken; 0 without workers.
     pub wakes: u64,
 }
 
-/// What a network may use, and how it is stopped.
+/// Limits of a run, and how to stop it.
 #[derive(Clone, Debug)]
 pub struct RunOptions {
-    /// Bytes that the rings of all queues may have together.
+    /// Largest memory of all queues' rings, in bytes.
     pub memory: usize,
-    /// How often a node may fire before another one has its turn, where nodes share threads.
+    /// Firings of a node after which a worker turns to other nodes.
     pub quantum: u32,
-    /// Set, the network stops between two firings.
+    /// When it becomes true, the network stops between two firings.
     pub stop: Option<std::sync::Arc<std::sync::atomic::AtomicBool>>,
 }
 
@@ -142,9 +138,9 @@ impl Default for RunOptions {
 }
 
 impl RunOptions {
-    /// Whether it was told to stop.
+    /// Returns true if the run is to stop.
     pub(crate) fn is_stopped(&self) -> bool {
-        // Relaxed: nothing travels by it.
+        // Relaxed: nothing else travels with the flag.
         let is_set = |stop: &std::sync::Arc<std::sync::atomic::AtomicBool>| {
             stop.load(std::sync::atomic::Ordering::Relaxed)
         };

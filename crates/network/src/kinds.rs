@@ -1,41 +1,53 @@
-//! Kinds of nodes. Each works where the samples lie: it reads windows of the queue before it and writes rooms of the one
-//! behind.
+//! Actors. Each works in place: it reads windows of the queue before it, and writes windows of the queue behind it.
+//!
+//! | file | holds |
+//! |---|---|
+//! | `endpoints.rs` | sources and sinks: samples in memory, or a caller's |
+//! | `elementwise.rs` | gain, sum, split |
+//! | `fir.rs` | FIR filters, decimation, interpolation |
+//! | `overlap_save.rs` | long FIR filters by transforms |
+//! | `stft.rs` | short-time Fourier transform and its inverse |
 
-mod border;
+mod elementwise;
+mod endpoints;
 mod fir;
 mod overlap_save;
-mod simple;
 mod stft;
 
-pub use border::{CallbackSink, CallbackSource, MemorySink, MemorySource, Recording};
+pub use elementwise::{Add, Gain, Split};
+pub use endpoints::{CallbackSink, CallbackSource, MemorySink, MemorySource, Recording};
 pub use fir::{Decimate, Interpolate, low_pass};
 pub use overlap_save::OverlapSave;
-pub use simple::{Add, Gain, Split};
 pub use stft::{InverseStft, Stft};
 
 use std::fmt;
 
-/// Why a node cannot be made.
+/// Reason why an actor cannot be created.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum KindError {
-    /// It needs at least one of these.
+    /// This number is 0 and must be at least 1.
     Zero(&'static str),
-    /// A transform has a power of two from 32 to 2^25 samples.
+    /// A transform's size is a power of two from 32 to 2^25; this is not.
     Transform(usize),
-    /// A filter of so many taps does not fit into a transform of so many samples: take a larger one.
+    /// The filter has more taps than the transform has samples: choose a larger transform.
     Taps {
-        /// The taps.
+        /// Number of taps.
         taps: usize,
-        /// The samples.
+        /// Size of the transform.
         size: usize,
     },
-    /// A hop is at most half of the transform, and divides it.
+    /// The hop is larger than half the transform, or does not divide it.
     Hop {
         /// The hop.
         hop: usize,
-        /// The transform.
+        /// Size of the transform.
         size: usize,
+    },
+    /// `coefs` is not a list of numbers, or has too many.
+    Coefs {
+        /// Largest number of taps.
+        max: usize,
     },
 }
 
@@ -59,14 +71,15 @@ impl fmt::Display for KindError {
                 f,
                 "a hop of {hop} is not at most half of {size} and a divisor of it"
             ),
+            Self::Coefs { max } => write!(f, "`coefs` is a list of 1 to {max} numbers"),
         }
     }
 }
 
 impl std::error::Error for KindError {}
 
-/// At least one.
-fn some(value: usize, what: &'static str) -> Result<usize, KindError> {
+/// `value`, if it is at least 1.
+fn nonzero(value: usize, what: &'static str) -> Result<usize, KindError> {
     match value {
         0 => Err(KindError::Zero(what)),
         _ => Ok(value),
@@ -84,4 +97,4 @@ fn transform(size: usize) -> Result<fft::RealFft, KindError> {
 }
 
 #[cfg(all(test, not(loom)))]
-pub(crate) mod testing;
+pub(crate) mod fixtures;

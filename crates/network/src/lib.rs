@@ -1,46 +1,44 @@
 //! Computational process networks: nodes with firing thresholds, joined by queues without copies.
 //!
-//! Takes nodes and queues, gives the same samples whatever the order in which the nodes fire; and says beforehand whether
-//! they fit and how large the queues must be. May: allocate, start threads, use `unsafe` where nodes change hands
-//! (`run/crew.rs`). May not: open files, read a clock for anything that is heard, know a graph but as its node.
+//! Takes nodes and queues; gives the same samples whatever the order in which the nodes fire, and says beforehand whether
+//! the network can run for ever and how large its queues must be. May: allocate, start threads, use `unsafe` where nodes
+//! change hands between workers (`run/on_workers.rs`). May not: open files but the session that a node
+//! names, read a clock for anything that is heard, know
+//! a graph but as the node `network` in it.
+//!
+//! The model, its words and its sources are explained in the crate's `README.md`.
 //!
 //! | file | holds |
 //! |---|---|
-//! | `shape.rs` `network.rs` | a network, as data and with what its nodes do |
-//! | `fire.rs` | what a node does: windows in, rooms out |
-//! | `checks` | what can be known before it runs |
-//! | `ends.rs` `live.rs` `started.rs` | a node and its queues while it runs |
-//! | `run` | the ways to run it |
-//! | `kinds` | kinds of nodes |
-//! | `session` | a network as a session has it |
-//! | `unit` | the node `network` of a graph |
-//! | `stuck.rs` | all nodes wait: a queue grows, or it is a deadlock |
+//! | `actor.rs` | the code of a node: input windows in, output windows out |
+//! | `topology.rs` `network.rs` | a network, as plain data and with its actors |
+//! | `checks` | the static checks: rates, deadlock, sizes of queues |
+//! | `run` | a network while it runs: on the caller's thread or on workers |
+//! | `kinds` | actors: filters, transforms, sources and sinks |
+//! | `session` | a network as a section of a session |
+//! | `graph_node.rs` | the node `network` of a graph |
 
+mod actor;
 pub mod checks;
-mod ends;
 mod error;
-mod fire;
+#[cfg(not(loom))]
+mod graph_node;
 pub mod kinds;
-mod live;
 mod network;
 mod run;
 pub mod session;
-mod shape;
-mod started;
-mod stuck;
 mod sync;
-#[cfg(not(loom))]
-mod unit;
+mod topology;
 
+pub use actor::{Actor, FireStatus, InputWindow, InputWindows, OutputWindow, OutputWindows};
 pub use error::{QueueGrowth, RunError, RunOptions, RunSummary};
-pub use fire::{Actor, FireStatus, InputWindow, InputWindows, OutputWindow, OutputWindows};
+pub use graph::{NodeId, PortRef};
+#[cfg(not(loom))]
+pub use graph_node::{register, register_with};
 pub use network::Network;
+#[cfg(not(loom))]
+pub use run::run_on_workers;
 pub use run::{FiringOrder, run_on_caller};
-#[cfg(not(loom))]
-pub use run::{run_on_workers, run_threads};
-pub use shape::{
-    EndOfStream, InputPort, NodeId, NodeSpec, OutputPort, Ports, QueueId, QueueSpec, Topology,
-    WiringError,
+pub use topology::{
+    EndOfStream, InputPort, NodeSpec, OutputPort, Ports, QueueId, QueueSpec, Topology, WiringError,
 };
-#[cfg(not(loom))]
-pub use unit::{register, register_with};

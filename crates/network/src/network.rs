@@ -1,17 +1,19 @@
-//! [`Network`]: nodes and queues, put together by hand or read from a session.
+//! [`Network`]: nodes with their actors, and the queues between them.
 
-use crate::fire::Actor;
-use crate::shape::{NodeId, NodeSpec, QueueId, QueueSpec, Topology, WiringError};
+use crate::actor::Actor;
+use crate::topology::{NodeSpec, QueueId, QueueSpec, Topology, WiringError};
+use graph::NodeId;
 
-/// Nodes and the queues between them, ready to run.
+/// Nodes with their actors and the queues between them, ready to run.
 #[derive(Default)]
 pub struct Network {
     topology: Topology,
-    pub(crate) fires: Vec<Box<dyn Actor>>,
+    /// One for each node, in the topology's order.
+    pub(crate) actors: Vec<Box<dyn Actor>>,
 }
 
 impl Network {
-    /// One without nodes.
+    /// A network without nodes.
     pub fn new() -> Self {
         Self::default()
     }
@@ -20,62 +22,62 @@ impl Network {
     ///
     /// # Errors
     ///
-    /// Its name is taken, or a port of it cannot move.
+    /// The name is taken, or the numbers of a port make no sense.
     pub fn add(
         &mut self,
         name: impl Into<String>,
-        fire: impl Actor + 'static,
+        actor: impl Actor + 'static,
     ) -> Result<NodeId, WiringError> {
-        self.add_boxed(name.into(), Box::new(fire))
+        self.add_boxed(name.into(), Box::new(actor))
     }
 
-    /// As [`Network::add`], for a node whose type is not known.
+    /// Adds a node whose actor's type is not known at compile time.
     ///
     /// # Errors
     ///
-    /// As there.
-    pub fn add_boxed(&mut self, name: String, fire: Box<dyn Actor>) -> Result<NodeId, WiringError> {
-        let ports = fire.ports();
+    /// As for [`Network::add`].
+    pub fn add_boxed(
+        &mut self,
+        name: String,
+        actor: Box<dyn Actor>,
+    ) -> Result<NodeId, WiringError> {
+        let ports = actor.ports();
         if self.topology.nodes.iter().any(|node| node.name == name) {
             return Err(WiringError::DuplicateNode(name));
         }
-        if let Some((port, what)) = ports.first_error() {
+        if let Some((port, reason)) = ports.first_error() {
             let port = format!("{name}.{port}");
-            return Err(WiringError::Threshold { port, what });
+            return Err(WiringError::Threshold { port, reason });
         }
+        let id = NodeId(self.actors.len() as u32);
         self.topology.nodes.push(NodeSpec { name, ports });
-        self.fires.push(fire);
-        Ok(NodeId(self.fires.len() - 1))
+        self.actors.push(actor);
+        Ok(id)
     }
 
-    /// A queue from an output to an input, each named by its node and its place there.
+    /// Connects an output to an input, each given as its node and its index there.
     ///
     /// # Errors
     ///
     /// There is no such port, it has a queue, or the channels differ.
     pub fn connect(
         &mut self,
-        from: (NodeId, usize),
-        to: (NodeId, usize),
+        from: (NodeId, u16),
+        to: (NodeId, u16),
     ) -> Result<QueueId, WiringError> {
-        self.connect_with(QueueSpec {
-            from,
-            to,
-            initial: 0,
-            size: None,
-        })
+        self.connect_with(QueueSpec::new(from, to))
     }
 
-    /// As [`Network::connect`], with what the queue begins with and how large it is at first.
+    /// Adds a queue with initial frames and a size.
     ///
     /// # Errors
     ///
-    /// As there.
+    /// As for [`Network::connect`].
     pub fn connect_with(&mut self, queue: QueueSpec) -> Result<QueueId, WiringError> {
         self.topology.connect(queue)
     }
 
-    /// Queues from each node's first output to the next one's first input.
+    /// Connects each node's first output to the next node's first input.
     ///
     /// # Errors
     ///
@@ -87,15 +89,15 @@ impl Network {
         Ok(())
     }
 
-    /// The same as plain data: what the static checks look at.
+    /// The network as plain data, for the static checks.
     pub fn topology(&self) -> &Topology {
         &self.topology
     }
 
-    /// What a node does.
+    /// The actor of a node.
     pub fn actor_mut(&mut self, node: NodeId) -> Option<&mut dyn Actor> {
-        match self.fires.get_mut(node.0) {
-            Some(fire) => Some(fire.as_mut()),
+        match self.actors.get_mut(node.0 as usize) {
+            Some(actor) => Some(actor.as_mut()),
             None => None,
         }
     }

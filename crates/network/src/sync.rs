@@ -6,7 +6,7 @@ pub(crate) use loom::{cell::UnsafeCell, sync::atomic};
 #[cfg(not(loom))]
 pub(crate) use std::sync::atomic;
 
-/// `std`'s cell behind loom's shape.
+/// `std`'s cell behind loom's topology.
 #[cfg(not(loom))]
 #[derive(Debug)]
 pub(crate) struct UnsafeCell<T>(std::cell::UnsafeCell<T>);

@@ -1,15 +1,13 @@
 //! Result of the static check of a network: rates and queue sizes.
 
 use crate::session::load::LoadedSession;
-use divisi::graph::{Diagnostic, SourceSpan};
-use divisi::network::checks::{Least, MOST_QUEUES, least_sizes};
+use divisi::graph::Diagnostic;
 use divisi::network::session::NetworkSpec;
 use serde_json::{Value, json};
 
 /// Result of the static check of a session's network.
 pub(crate) struct NetworkCheck {
     patch: NetworkSpec,
-    least: Least,
 }
 
 impl NetworkCheck {
@@ -18,35 +16,7 @@ impl NetworkCheck {
         let reading = loaded.network()?;
         found.extend(reading.diagnostics);
         let patch = reading.network?;
-        match least_sizes(patch.topology()) {
-            Ok(least) => Some(Self { patch, least }),
-            Err(wrong) => {
-                // Cannot fail: the reader found sizes for this network already.
-                found.push(Diagnostic::error(
-                    SourceSpan::new(1, 1, 1),
-                    wrong.to_string(),
-                ));
-                None
-            }
-        }
-    }
-
-    fn least(&self) -> Option<&[usize]> {
-        match &self.least {
-            Least::Found(sizes) => Some(sizes),
-            _ => None,
-        }
-    }
-
-    /// Why the least sizes are not told.
-    fn no_least(&self) -> Option<String> {
-        match &self.least {
-            Least::Found(_) => None,
-            Least::TooMany { queues } => Some(format!(
-                "the least sizes are not looked for: {queues} queues hang together by several ways, more than {MOST_QUEUES}"
-            )),
-            _ => Some("the least sizes were not found with a reasonable effort".into()),
-        }
+        Some(Self { patch })
     }
 
     /// Text for people.
@@ -60,20 +30,11 @@ impl NetworkCheck {
             if over == 1 { "frame" } else { "frames" },
         );
         text += &format!(
-            "sufficient sizes in frames, {} samples in all",
+            "sufficient queue sizes in frames, {} samples in all; smaller ones may do:\n",
             queue_samples(&self.patch, &verdict.sizes)
         );
-        if let Some(least) = self.least() {
-            text += &format!(" (at least {})", queue_samples(&self.patch, least));
-        }
-        text += ":\n";
         for (queue, size) in shape.queue_ids().zip(&verdict.sizes) {
-            let least = self.least().map(|least| least[queue.0]);
-            let least = least.map_or(String::new(), |least| format!(" ({least})"));
-            text += &format!("  {size}{least}  {}\n", shape.queue_name(queue));
-        }
-        if let Some(why) = self.no_least() {
-            text += &format!("{why}\n");
+            text += &format!("  {size}  {}\n", shape.queue_name(queue));
         }
         text
     }
@@ -89,7 +50,6 @@ impl NetworkCheck {
                 "name": shape.queue_name(queue),
                 "channels": shape.input(queue).channels,
                 "sufficient": size,
-                "least": self.least().map(|least| least[queue.0]),
             })
         });
         json!({
@@ -97,7 +57,6 @@ impl NetworkCheck {
             "frames_in": u64::try_from(under).ok(),
             "nodes": nodes.collect::<Vec<_>>(),
             "queues": queues.collect::<Vec<_>>(),
-            "no_least": self.no_least(),
         })
     }
 }

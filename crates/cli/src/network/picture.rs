@@ -10,8 +10,9 @@ pub(crate) fn graph(patch: &NetworkSpec) -> Graph {
     let (shape, verdict) = (patch.topology(), patch.check_result());
     let mut graph = Graph::default();
     let mut ids = Vec::with_capacity(shape.nodes.len());
-    for (i, (one, times)) in shape.nodes.iter().zip(&verdict.repetitions).enumerate() {
-        let kind = patch.kind(divisi::network::NodeId(i));
+    let nodes = shape.node_ids().zip(&shape.nodes);
+    for ((id, one), times) in nodes.zip(&verdict.repetitions) {
+        let kind = patch.kind(id);
         let mut node = Node::new(one.name.clone(), format!("{kind} x {times}"));
         let port = |name: &str, channels: usize| Port {
             name: name.into(),
@@ -26,9 +27,9 @@ pub(crate) fn graph(patch: &NetworkSpec) -> Graph {
         ids.push(graph.add(node).expect("a network has no name twice"));
     }
     for queue in &shape.queues {
-        let end = |(node, port): (divisi::network::NodeId, usize)| PortRef {
-            node: ids[node.0],
-            port: port as u16,
+        let end = |end: PortRef| PortRef {
+            node: ids[end.node.0 as usize],
+            ..end
         };
         graph.connect(Edge {
             from: end(queue.from),
@@ -43,12 +44,7 @@ pub(crate) fn graph(patch: &NetworkSpec) -> Graph {
 pub(crate) fn queue_label(patch: &NetworkSpec, edge: &Edge) -> Option<String> {
     let (shape, ids) = (patch.topology(), patch.topology().queue_ids());
     // The graph and the network number their nodes alike.
-    let to = (edge.to.node.0 as usize, usize::from(edge.to.port));
-    let is_it = |queue: &QueueId| {
-        let (node, port) = shape.queues[queue.0].to;
-        (node.0, port) == to
-    };
-    let queue = { ids }.find(is_it)?;
+    let queue = { ids }.find(|queue| shape.queues[queue.0].to == edge.to)?;
     let size = patch.check_result().sizes[queue.0];
     Some(format!("{}: {size}", rates(shape, queue)))
 }

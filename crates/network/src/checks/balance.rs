@@ -1,151 +1,165 @@
-//! The balance equations: along each queue as much is written as is read.
+//! The balance equations: along each queue, as many frames are produced as consumed.
+//!
+//! ```text
+//! for each queue:  q[writer] × produce = q[reader] × consume        (Lee and Messerschmitt, 1987: Γ q = 0)
+//! ```
+//!
+//! Each connected part of the network is solved by itself: one node gets the rate 1, a breadth-first search gives each neighbour
+//! the rate that its queue implies, and a second rate that differs is a contradiction. The rates are then scaled to the
+//! smallest whole numbers.
 
-use super::CheckError;
-use crate::shape::{QueueId, Topology};
+use super::error::CheckError;
+use crate::topology::{QueueId, Topology};
 use std::collections::VecDeque;
 use units::{gcd, lcm};
 
 /// A positive fraction in lowest terms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Rate {
-    over: u128,
-    under: u128,
+struct Ratio {
+    numerator: u128,
+    denominator: u128,
 }
 
-/// How often each node fires until all queues hold as much again, the least such numbers; each part of the network that
-/// hangs together by itself.
+/// The repetition vector: firings of each node in one iteration, the smallest whole numbers that solve the balance equations.
 ///
 /// # Errors
 ///
-/// A port is open, the rates contradict each other, or the numbers are too large.
-pub fn repetition_vector(shape: &Topology) -> Result<Vec<u64>, CheckError> {
-    if let Some((node, open)) = shape.unconnected_ports().into_iter().next() {
-        return Err(CheckError::Unconnected(node, open));
+/// A port has no queue, the rates contradict each other, or the numbers are too large.
+pub fn repetition_vector(topology: &Topology) -> Result<Vec<u64>, CheckError> {
+    if let Some((node, error)) = topology.unconnected_ports().into_iter().next() {
+        return Err(CheckError::Unconnected(node, error));
     }
-    let touching = touching(shape);
-    let mut rates: Vec<Option<Rate>> = vec![None; shape.nodes.len()];
-    let mut counts = vec![0; shape.nodes.len()];
-    for begin in 0..shape.nodes.len() {
-        if rates[begin].is_none() {
-            let part = spread(shape, &touching, begin, &mut rates)?;
-            scale(&part, &rates, &mut counts)?;
+    let queues_of = queues_of_nodes(topology);
+    let mut rates: Vec<Option<Ratio>> = vec![None; topology.nodes.len()];
+    let mut counts = vec![0; topology.nodes.len()];
+    for first in 0..topology.nodes.len() {
+        if rates[first].is_none() {
+            let connected = propagate(topology, &queues_of, first, &mut rates)?;
+            to_whole_numbers(&connected, &rates, &mut counts)?;
         }
     }
     Ok(counts)
 }
 
-/// The queues of each node.
-fn touching(shape: &Topology) -> Vec<Vec<QueueId>> {
-    let mut touching = vec![Vec::new(); shape.nodes.len()];
-    for (queue, ends) in shape.queue_ids().zip(&shape.queues) {
-        touching[ends.from.0.0].push(queue);
-        touching[ends.to.0.0].push(queue);
+/// The queues of each node, read or written.
+fn queues_of_nodes(topology: &Topology) -> Vec<Vec<QueueId>> {
+    let mut queues_of = vec![Vec::new(); topology.nodes.len()];
+    for (id, queue) in topology.queue_ids().zip(&topology.queues) {
+        queues_of[queue.writer()].push(id);
+        queues_of[queue.reader()].push(id);
     }
-    touching
+    queues_of
 }
 
-/// Gives every node that hangs together with `begin` its rate, by that of `begin`; who they are.
-fn spread(
-    shape: &Topology,
-    touching: &[Vec<QueueId>],
-    begin: usize,
-    rates: &mut [Option<Rate>],
+/// Gives every node that is connected with `first` its rate relative to that of `first`; returns these nodes.
+fn propagate(
+    topology: &Topology,
+    queues_of: &[Vec<QueueId>],
+    first: usize,
+    rates: &mut [Option<Ratio>],
 ) -> Result<Vec<usize>, CheckError> {
-    rates[begin] = Some(Rate { over: 1, under: 1 });
-    let (mut part, mut next) = (Vec::new(), VecDeque::from([begin]));
+    rates[first] = Some(Ratio::ONE);
+    let (mut connected, mut next) = (Vec::new(), VecDeque::from([first]));
     while let Some(node) = next.pop_front() {
-        part.push(node);
-        let rate = rates[node].expect("it was given before");
-        for &queue in &touching[node] {
-            let ends = &shape.queues[queue.0];
-            let (produce, consume) = (shape.output(queue).produce, shape.input(queue).consume);
-            let (from, to) = (ends.from.0.0, ends.to.0.0);
-            let (other, times) = match node == from {
-                true => (to, (produce, consume)),
-                false => (from, (consume, produce)),
+        connected.push(node);
+        let rate = rates[node].expect("a node has its rate before it is visited");
+        for &id in &queues_of[node] {
+            let queue = &topology.queues[id.0];
+            let (produce, consume) = (topology.output(id).produce, topology.input(id).consume);
+            let (writer, reader) = (queue.writer(), queue.reader());
+            let (other, factor) = match node == writer {
+                true => (reader, (produce, consume)),
+                false => (writer, (consume, produce)),
             };
             let implied = rate
-                .times(times.0 as u128, times.1 as u128)
-                .ok_or_else(too_long)?;
+                .times(factor.0 as u128, factor.1 as u128)
+                .ok_or_else(too_large)?;
             match rates[other] {
                 None => {
                     rates[other] = Some(implied);
                     next.push_back(other);
                 }
                 Some(known) if known == implied => {}
-                Some(_) => return Err(contradiction(shape, queue, (rates[from], rates[to]))),
+                Some(_) => return Err(contradiction(topology, id, (rates[writer], rates[reader]))),
             }
         }
     }
-    Ok(part)
+    Ok(connected)
 }
 
+/// The error of a queue whose ends have rates that do not balance.
 fn contradiction(
-    shape: &Topology,
+    topology: &Topology,
     queue: QueueId,
-    rates: (Option<Rate>, Option<Rate>),
+    rates: (Option<Ratio>, Option<Ratio>),
 ) -> CheckError {
-    let one = Rate { over: 1, under: 1 };
-    let (from, to) = (rates.0.unwrap_or(one), rates.1.unwrap_or(one));
-    let written = from.times(shape.output(queue).produce as u128, 1);
-    let read = to.times(shape.input(queue).consume as u128, 1);
+    let (writer, reader) = (rates.0.unwrap_or(Ratio::ONE), rates.1.unwrap_or(Ratio::ONE));
+    let written = writer.times(topology.output(queue).produce as u128, 1);
+    let read = reader.times(topology.input(queue).consume as u128, 1);
     let ratio = written
         .zip(read)
-        .and_then(|(w, r)| w.times(r.under, r.over));
+        .and_then(|(written, read)| written.times(read.denominator, read.numerator));
     let Some(ratio) = ratio else {
-        return too_long();
+        return too_large();
     };
     CheckError::InconsistentRates {
         queue,
-        name: shape.queue_name(queue),
-        written: ratio.over,
-        read: ratio.under,
+        name: topology.queue_name(queue),
+        written: ratio.numerator,
+        read: ratio.denominator,
     }
 }
 
-/// Makes whole numbers of a part's rates, without a common divisor.
-fn scale(part: &[usize], rates: &[Option<Rate>], counts: &mut [u64]) -> Result<(), CheckError> {
-    let rates = part
+/// Scales the rates of connected nodes to whole numbers without a common divisor.
+fn to_whole_numbers(
+    connected: &[usize],
+    rates: &[Option<Ratio>],
+    counts: &mut [u64],
+) -> Result<(), CheckError> {
+    let rates = connected
         .iter()
-        .map(|node| rates[*node].expect("the part has its rates"));
-    let mut all: u128 = 1;
+        .map(|node| rates[*node].expect("connected nodes have their rates"));
+    let mut multiple: u128 = 1;
     for rate in rates.clone() {
-        all = lcm(all, rate.under).ok_or_else(too_long)?;
+        multiple = lcm(multiple, rate.denominator).ok_or_else(too_large)?;
     }
-    let mut whole = Vec::with_capacity(part.len());
+    let mut whole = Vec::with_capacity(connected.len());
     for rate in rates {
-        whole.push(
-            (all / rate.under)
-                .checked_mul(rate.over)
-                .ok_or_else(too_long)?,
-        );
+        let count = (multiple / rate.denominator).checked_mul(rate.numerator);
+        whole.push(count.ok_or_else(too_large)?);
     }
-    let common = whole
-        .iter()
-        .fold(0, |common, count| gcd(*count, common))
-        .max(1);
-    for (node, count) in part.iter().zip(whole) {
-        let count = count / common;
-        counts[*node] =
-            u64::try_from(count).map_err(|_| CheckError::TooManyFirings { firings: count })?;
+    let common = whole.iter().fold(0, |common, count| gcd(*count, common));
+    for (node, count) in connected.iter().zip(whole) {
+        let count = count / common.max(1);
+        let too_many = |_| CheckError::TooManyFirings { firings: count };
+        counts[*node] = u64::try_from(count).map_err(too_many)?;
     }
     Ok(())
 }
 
-impl Rate {
-    fn times(self, over: u128, under: u128) -> Option<Self> {
-        let (a, b) = (gcd(self.over, under), gcd(over, self.under));
+impl Ratio {
+    const ONE: Self = Self {
+        numerator: 1,
+        denominator: 1,
+    };
+
+    /// Times `numerator / denominator`, in lowest terms; `None` if that is too large.
+    fn times(self, numerator: u128, denominator: u128) -> Option<Self> {
+        let (a, b) = (
+            gcd(self.numerator, denominator),
+            gcd(numerator, self.denominator),
+        );
         let (a, b) = (a.max(1), b.max(1));
-        let over = (self.over / a).checked_mul(over / b)?;
-        let under = (self.under / b).checked_mul(under / a)?;
-        let common = gcd(over, under).max(1);
+        let numerator = (self.numerator / a).checked_mul(numerator / b)?;
+        let denominator = (self.denominator / b).checked_mul(denominator / a)?;
+        let common = gcd(numerator, denominator).max(1);
         Some(Self {
-            over: over / common,
-            under: under / common,
+            numerator: numerator / common,
+            denominator: denominator / common,
         })
     }
 }
 
-fn too_long() -> CheckError {
+fn too_large() -> CheckError {
     CheckError::TooManyFirings { firings: u128::MAX }
 }

@@ -1,57 +1,58 @@
-//! Why a network cannot go on for ever, as far as can be told before it runs.
+//! [`CheckError`]: why a network cannot run for ever.
 
-use crate::shape::{NodeId, QueueId, Topology, WiringError};
+use crate::topology::{QueueId, Topology, WiringError};
+use graph::NodeId;
 use std::fmt;
 
-/// Why a network cannot go on for ever.
+/// Reason why a network cannot run for ever.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CheckError {
-    /// It is not whole: connect what is named.
+    /// A port of this node has no queue: connect it.
     Unconnected(NodeId, WiringError),
-    /// Along this queue more is written than read, or less, for as long as the rest of the network keeps its rates:
-    /// change an amount at one of its ends.
+    /// More frames are written to this queue than read, or fewer, at the rates that the rest of the network implies: change
+    /// `produce` or `consume` at one of its ends.
     InconsistentRates {
         /// The queue.
         queue: QueueId,
-        /// Its name.
+        /// Name of the queue.
         name: String,
-        /// Frames written, in the time in which `read` are read.
+        /// Frames written for each `read` frames that are read.
         written: u128,
         /// Frames read.
         read: u128,
     },
-    /// These nodes wait for each other's frames for ever: a queue of the circle must begin with something.
+    /// These nodes wait for each other's frames for ever: a queue of the cycle needs initial frames.
     Deadlock {
-        /// The nodes, each with the queue that it waits at.
+        /// Nodes of the cycle, each with the queue that it waits for.
         cycle: Vec<(NodeId, QueueId)>,
-        /// The same by name.
+        /// The same as names.
         names: Vec<(String, String)>,
     },
-    /// A queue is too small for the network to go on.
+    /// A queue is too small: give it a larger size, or none.
     QueueTooSmall {
         /// The queue.
         queue: QueueId,
-        /// Its name.
+        /// Name of the queue.
         name: String,
-        /// Frames it has.
+        /// Its size in frames.
         size: u64,
-        /// Frames it needs at least.
+        /// Size that it needs at least.
         needed: u64,
     },
-    /// The rates meet again only after more firings than can be looked at, and no sizes were found otherwise: there is a
-    /// circle, or a size was asked for that perhaps would do.
+    /// One iteration has more firings than are simulated, and the even schedule gave no sizes: there is a cycle, or a size was
+    /// set that may be too small.
     TooManyFirings {
-        /// Firings until they meet, or as many as can be counted.
+        /// Firings of an iteration, or the largest number that can be counted.
         firings: u128,
     },
 }
 
 impl CheckError {
-    pub(super) fn too_small(shape: &Topology, queue: QueueId, size: u64, needed: u64) -> Self {
+    pub(super) fn too_small(topology: &Topology, queue: QueueId, size: u64, needed: u64) -> Self {
         Self::QueueTooSmall {
             queue,
-            name: shape.queue_name(queue),
+            name: topology.queue_name(queue),
             size,
             needed,
         }
@@ -87,7 +88,7 @@ impl fmt::Display for CheckError {
             Self::TooManyFirings { firings } => {
                 write!(
                     f,
-                    "the rates meet again only after {firings} firings, which is too long to look at"
+                    "the rates meet again only after {firings} firings, too many to simulate"
                 )
             }
         }

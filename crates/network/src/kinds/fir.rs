@@ -1,27 +1,37 @@
-//! FIR filters computed directly, that take every Nth frame or put N - 1 frames between.
+//! FIR filters, computed directly, with a change of the sample rate by a whole factor N.
+//!
+//! ```text
+//! Decimate     y[m] = Σk h[k] x[m N - k]                 every Nth output of the filter, and no other is computed
+//! Interpolate  y[m N + p] = Σk h[p + k N] x[m - k]       the filter of a stream with N - 1 zeros behind each frame;
+//!                                                         phase p of the polyphase form has the taps h[p + k N]
+//! ```
+//!
+//! Crochiere and Rabiner, *Multirate Digital Signal Processing*, 1983, chapter 3. The input's history is the filter's memory, so
+//! neither has latency of its own.
 
-use super::{KindError, some};
-use crate::fire::{Actor, FireStatus, InputWindows, OutputWindows};
-use crate::shape::{InputPort, OutputPort, Ports};
+use super::{KindError, nonzero};
+use crate::actor::{Actor, FireStatus, InputWindows, OutputWindows};
+use crate::topology::{InputPort, OutputPort, Ports};
 
-/// A filter of which every Nth frame is kept; with 1, a filter.
+/// A FIR filter of which every Nth output is kept; with N = 1, a FIR filter.
 pub struct Decimate {
-    /// The newest frame's last.
-    turned: Box<[f32]>,
+    /// Taps in reverse order: that for the newest frame is last.
+    reversed: Box<[f32]>,
     factor: usize,
     channels: usize,
     piece: usize,
 }
 
-/// A filter after N - 1 silent frames behind each one.
+/// A FIR filter of a stream with N - 1 zeros behind each frame.
 pub struct Interpolate {
-    /// For each of the N frames its own taps, the newest frame's last; all as long.
+    /// Taps of each of the N phases, in reverse order and padded to equal length.
     phases: Vec<Box<[f32]>>,
     channels: usize,
     piece: usize,
 }
 
-/// A windowed sinc (Blackman) that passes what is below `cutoff` of the sample rate, with a gain of 1 at the bottom.
+/// Taps of a low-pass: a sinc under a Blackman window (Blackman and Tukey, 1958), with its cut-off at `cutoff` times the sample
+/// rate and a gain of 1 at 0 Hz.
 pub fn low_pass(taps: usize, cutoff: f64) -> Vec<f32> {
     use std::f64::consts::PI;
     let middle = (taps.max(1) - 1) as f64 / 2.0;
@@ -39,42 +49,41 @@ pub fn low_pass(taps: usize, cutoff: f64) -> Vec<f32> {
 }
 
 impl Decimate {
-    /// `piece` frames out a firing, `factor` times as many in. Frame k is that of the filter at input frame
-    /// k times `factor`, without delay.
+    /// An actor that produces `piece` frames a firing, and consumes `factor` times as many.
     ///
     /// # Errors
     ///
-    /// Something is 0.
+    /// A number is 0, or there are no taps.
     pub fn new(
         taps: &[f32],
         factor: usize,
         channels: usize,
         piece: usize,
     ) -> Result<Self, KindError> {
-        some(taps.len(), "taps")?;
+        nonzero(taps.len(), "taps")?;
         Ok(Self {
-            turned: taps.iter().rev().copied().collect(),
-            factor: some(factor, "factor")?,
-            channels: some(channels, "channels")?,
-            piece: some(piece, "piece")?,
+            reversed: taps.iter().rev().copied().collect(),
+            factor: nonzero(factor, "factor")?,
+            channels: nonzero(channels, "channels")?,
+            piece: nonzero(piece, "piece")?,
         })
     }
 }
 
 impl Interpolate {
-    /// `piece` frames in a firing, `factor` times as many out.
+    /// An actor that consumes `piece` frames a firing, and produces `factor` times as many.
     ///
     /// # Errors
     ///
-    /// Something is 0.
+    /// A number is 0, or there are no taps.
     pub fn new(
         taps: &[f32],
         factor: usize,
         channels: usize,
         piece: usize,
     ) -> Result<Self, KindError> {
-        some(taps.len(), "taps")?;
-        some(factor, "factor")?;
+        nonzero(taps.len(), "taps")?;
+        nonzero(factor, "factor")?;
         let length = taps.len().div_ceil(factor);
         let phase = |phase: usize| {
             let tap = |k: usize| taps.get(phase + k * factor).copied().unwrap_or(0.0);
@@ -82,8 +91,8 @@ impl Interpolate {
         };
         Ok(Self {
             phases: (0..factor).map(phase).collect(),
-            channels: some(channels, "channels")?,
-            piece: some(piece, "piece")?,
+            channels: nonzero(channels, "channels")?,
+            piece: nonzero(piece, "piece")?,
         })
     }
 
@@ -92,7 +101,7 @@ impl Interpolate {
     }
 }
 
-/// The sum of products, eight at a time.
+/// Sum of products, in eight partial sums, which compile to vector instructions.
 #[inline]
 fn dot(a: &[f32], b: &[f32]) -> f32 {
     let mut sums = [0.0f32; 8];
@@ -109,7 +118,7 @@ fn dot(a: &[f32], b: &[f32]) -> f32 {
 
 impl Actor for Decimate {
     fn ports(&self) -> Ports {
-        let (consume, taps) = (self.piece * self.factor, self.turned.len());
+        let (consume, taps) = (self.piece * self.factor, self.reversed.len());
         let input = InputPort::new("in", consume + taps - 1, consume).history(taps - 1);
         let output = OutputPort::new("out", self.piece, self.piece);
         Ports::through(
@@ -123,13 +132,13 @@ impl Actor for Decimate {
         inputs: &mut InputWindows<'_>,
         outputs: &mut OutputWindows<'_>,
     ) -> FireStatus {
-        let (view, mut room) = (inputs.window(0), outputs.window(0));
-        let taps = self.turned.len();
+        let (input, mut output) = (inputs.window(0), outputs.window(0));
+        let taps = self.reversed.len();
         for channel in 0..self.channels {
-            let heard = view.channel(channel);
-            let starts = heard.windows(taps).step_by(self.factor);
-            let frames = room.channel(channel).iter_mut().zip(starts);
-            frames.for_each(|(to, heard)| *to = dot(heard, &self.turned));
+            let input = input.channel(channel);
+            let starts = input.windows(taps).step_by(self.factor);
+            let frames = output.channel(channel).iter_mut().zip(starts);
+            frames.for_each(|(to, input)| *to = dot(input, &self.reversed));
         }
         FireStatus::Continue
     }
@@ -151,14 +160,14 @@ impl Actor for Interpolate {
         inputs: &mut InputWindows<'_>,
         outputs: &mut OutputWindows<'_>,
     ) -> FireStatus {
-        let (view, mut room) = (inputs.window(0), outputs.window(0));
+        let (input, mut output) = (inputs.window(0), outputs.window(0));
         let length = self.length();
         for channel in 0..self.channels {
-            let heard = view.channel(channel).windows(length);
-            let groups = room.channel(channel).chunks_exact_mut(self.phases.len());
-            for (to, heard) in groups.zip(heard) {
+            let input = input.channel(channel).windows(length);
+            let groups = output.channel(channel).chunks_exact_mut(self.phases.len());
+            for (to, input) in groups.zip(input) {
                 let pairs = to.iter_mut().zip(&self.phases);
-                pairs.for_each(|(to, phase)| *to = dot(heard, phase));
+                pairs.for_each(|(to, phase)| *to = dot(input, phase));
             }
         }
         FireStatus::Continue
@@ -168,7 +177,7 @@ impl Actor for Interpolate {
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::{Decimate, Interpolate, low_pass};
-    use crate::kinds::testing::{convolved, is_near, noise, through};
+    use crate::kinds::fixtures::{convolved, is_near, noise, through};
 
     #[test]
     fn a_decimator_keeps_every_nth_frame_of_the_filter() {
@@ -186,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn an_interpolator_is_the_filter_of_a_stream_with_gaps() {
+    fn an_interpolator_is_the_filter_of_a_stream_with_zeros() {
         for (taps, factor, piece) in [(1, 1, 4), (7, 3, 16), (33, 4, 5), (5, 8, 3)] {
             let (sound, taps) = (noise(100, 1), noise(taps, 2));
             let node = Interpolate::new(&taps, factor, 2, piece).unwrap();
@@ -203,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn a_low_pass_passes_what_is_low() {
+    fn a_low_pass_passes_low_frequencies() {
         let taps = low_pass(101, 0.1);
         let gain = |freq: f64| {
             let turn = |i: usize| 2.0 * std::f64::consts::PI * freq * i as f64;

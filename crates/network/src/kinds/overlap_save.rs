@@ -1,15 +1,22 @@
 //! A long FIR filter by overlap-save, from queue memory to queue memory.
 //!
-//! A window is one transform; its newest frames are taken, the others stay in the queue for the next. The response is
-//! turned round the transform so that the frames that count come first, and the inverse transform writes the room
-//! itself, of which only those are given away. So no sample is copied.
+//! ```text
+//! input window   [ taps - 1: read again next time | size - taps + 1 new frames ]      one transform of `size`
+//!                         │ FFT, × H, inverse FFT
+//! output window  [ size - taps + 1 valid frames   | taps - 1: wrapped, not produced ]
+//! ```
+//!
+//! Circular convolution wraps taps - 1 frames (Stockham, "High-speed convolution and correlation", 1966). The response is
+//! rotated by taps - 1 in the transform, so that the valid frames come first; then the inverse transform writes the output
+//! window itself, of which only those are produced, and the overlap of the input stays in its queue. No sample is
+//! copied. (`conv` convolves in blocks of a graph, with many partitions; the two share `fft`.)
 
-use super::{KindError, some, transform};
-use crate::fire::{Actor, FireStatus, InputWindows, OutputWindows};
-use crate::shape::{InputPort, OutputPort, Ports};
+use super::{KindError, nonzero, transform};
+use crate::actor::{Actor, FireStatus, InputWindows, OutputWindows};
+use crate::topology::{InputPort, OutputPort, Ports};
 use fft::{AlignedBuffer, Kernels, Packing, RealFft};
 
-/// See the module.
+/// A FIR filter by overlap-save. See the module.
 pub struct OverlapSave {
     fft: RealFft,
     kernels: Kernels,
@@ -22,14 +29,15 @@ pub struct OverlapSave {
 }
 
 impl OverlapSave {
-    /// A filter of `taps` by transforms of `size` samples; `size` - `taps` + 1 frames a firing, without delay.
+    /// A filter with these taps, by transforms of `size` samples. It moves `size` - taps + 1 frames a firing, and has no
+    /// latency of its own.
     ///
     /// # Errors
     ///
-    /// No taps or channels, no such transform, or more taps than it has samples.
+    /// There are no taps or channels, there is no such transform, or there are more taps than it has samples.
     pub fn new(taps: &[f32], size: usize, channels: usize) -> Result<Self, KindError> {
-        some(taps.len(), "taps")?;
-        some(channels, "channels")?;
+        nonzero(taps.len(), "taps")?;
+        nonzero(channels, "channels")?;
         let fft = transform(size)?;
         if taps.len() > size {
             return Err(KindError::Taps {
@@ -38,12 +46,12 @@ impl OverlapSave {
             });
         }
         let mut scratch = AlignedBuffer::new(fft.scratch_len());
-        let mut turned = AlignedBuffer::new(size);
+        let mut reversed = AlignedBuffer::new(size);
         for (i, tap) in taps.iter().enumerate() {
-            turned[(i + size - (taps.len() - 1)) % size] = tap / size as f32;
+            reversed[(i + size - (taps.len() - 1)) % size] = tap / size as f32;
         }
         let mut response = AlignedBuffer::new(size);
-        fft.forward(&turned, &mut response, &mut scratch);
+        fft.forward(&reversed, &mut response, &mut scratch);
         Ok(Self {
             kernels: Kernels::best(),
             response,
@@ -73,16 +81,16 @@ impl Actor for OverlapSave {
         inputs: &mut InputWindows<'_>,
         outputs: &mut OutputWindows<'_>,
     ) -> FireStatus {
-        let (view, mut room) = (inputs.window(0), outputs.window(0));
+        let (input, mut output) = (inputs.window(0), outputs.window(0));
         for channel in 0..self.channels {
-            let heard = view.channel(channel);
+            let input = input.channel(channel);
             self.fft
-                .forward(heard, &mut self.spectrum, &mut self.scratch);
+                .forward(input, &mut self.spectrum, &mut self.scratch);
             self.product.fill(0.0);
             let (product, spectrum) = (&mut self.product, &self.spectrum);
             self.kernels
                 .multiply_add(product, spectrum, &self.response, Packing::Mono);
-            let into = room.channel(channel);
+            let into = output.channel(channel);
             self.fft.inverse(&mut self.product, into, &mut self.scratch);
         }
         FireStatus::Continue
@@ -92,7 +100,7 @@ impl Actor for OverlapSave {
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::{KindError, OverlapSave};
-    use crate::kinds::testing::{convolved, is_near, noise, through};
+    use crate::kinds::fixtures::{convolved, is_near, noise, through};
 
     #[test]
     fn it_is_the_filter_computed_directly() {
@@ -111,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_refused() {
+    fn taps_that_do_not_fit_are_refused() {
         let made = |taps: usize, size| OverlapSave::new(&vec![1.0; taps], size, 1).map(drop);
         assert_eq!(made(0, 64), Err(KindError::Zero("taps")));
         assert_eq!(made(65, 64), Err(KindError::Taps { taps: 65, size: 64 }));

@@ -1,45 +1,53 @@
-//! Short-time Fourier transforms: windows that overlap to spectra, and back by overlap-add.
+//! Short-time Fourier transforms: overlapping windows to spectra, and back by overlap-add.
 //!
-//! A spectrum is a run of as many frames as the window has, laid out as [`fft::Packing::Mono`]. Both ways multiply by a
-//! window (the root of a Hann window), so that the way there and back is the sound itself, frame by frame: where at first
-//! fewer windows overlap, the inverse makes up for it.
+//! ```text
+//! w[i] = sin(π (i + 1/2) / size)                 root of a Hann window
+//! X_m  = FFT(w · x[m hop ..])                    `Stft`: reads `size` frames, consumes `hop`
+//! y    = Σm w · IFFT(X_m), shifted by m hop      `InverseStft`: writes `size` frames, produces `hop`
+//! ```
+//!
+//! Analysis and synthesis windows multiply to a Hann window, whose copies `hop` apart add up to a constant: so the inverse gives
+//! the input back (Griffin and Lim, "Signal estimation from modified short-time Fourier transform", 1984). Fewer
+//! windows overlap at the very first frames; factors make up for that.
+//!
+//! A spectrum travels as `size` frames, packed as [`fft::Packing::Mono`].
 
-use super::{KindError, some, transform};
-use crate::fire::{Actor, FireStatus, InputWindows, OutputWindows};
-use crate::shape::{EndOfStream, InputPort, OutputPort, Ports};
+use super::{KindError, nonzero, transform};
+use crate::actor::{Actor, FireStatus, InputWindows, OutputWindows};
+use crate::topology::{EndOfStream, InputPort, OutputPort, Ports};
 use fft::{AlignedBuffer, RealFft};
 use std::f64::consts::PI;
 
-/// Sound to spectra.
+/// Short-time Fourier transform.
 pub struct Stft {
-    frame: Frame,
+    buffers: TransformBuffers,
     hop: usize,
     channels: usize,
 }
 
-/// Spectra to sound.
+/// Inverse short-time Fourier transform.
 pub struct InverseStft {
-    frame: Frame,
+    buffers: TransformBuffers,
     hop: usize,
     channels: usize,
-    /// For the first frames, what the windows that are missing would have added.
+    /// Factors of the first frames, which fewer windows overlap.
     first: Box<[f32]>,
-    /// Frames of these that have been given away.
+    /// Number of factors that have been applied.
     given: usize,
 }
 
-/// What one transform needs.
-struct Frame {
+/// Transform, window and buffers of one node.
+struct TransformBuffers {
     fft: RealFft,
     window: AlignedBuffer,
-    /// The window's samples, or a spectrum.
+    /// Windowed samples, or a spectrum.
     samples: AlignedBuffer,
     sound: AlignedBuffer,
     scratch: AlignedBuffer,
 }
 
-impl Frame {
-    /// The window is times `scale`.
+impl TransformBuffers {
+    /// The window is multiplied by `scale`.
     fn new(size: usize, scale: f64) -> Result<Self, KindError> {
         let fft = transform(size)?;
         let mut window = AlignedBuffer::new(size);
@@ -56,7 +64,7 @@ impl Frame {
     }
 }
 
-fn check(size: usize, hop: usize) -> Result<(), KindError> {
+fn check_hop(size: usize, hop: usize) -> Result<(), KindError> {
     match hop {
         0 => Err(KindError::Zero("hop")),
         hop if hop > size / 2 || !size.is_multiple_of(hop) => Err(KindError::Hop { hop, size }),
@@ -65,44 +73,45 @@ fn check(size: usize, hop: usize) -> Result<(), KindError> {
 }
 
 impl Stft {
-    /// A spectrum of `size` frames every `hop`.
+    /// A spectrum of `size` samples every `hop` frames.
     ///
     /// # Errors
     ///
-    /// No such transform or hop, or no channels.
+    /// There is no such transform or hop, or there are no channels.
     pub fn new(size: usize, hop: usize, channels: usize) -> Result<Self, KindError> {
-        let frame = Frame::new(size, 1.0)?;
-        check(size, hop)?;
+        let buffers = TransformBuffers::new(size, 1.0)?;
+        check_hop(size, hop)?;
         Ok(Self {
-            frame,
+            buffers,
             hop,
-            channels: some(channels, "channels")?,
+            channels: nonzero(channels, "channels")?,
         })
     }
 }
 
 impl InverseStft {
-    /// The inverse of [`Stft`] with the same numbers.
+    /// The inverse of an [`Stft`] with the same numbers.
     ///
     /// # Errors
     ///
-    /// As there.
+    /// As for [`Stft::new`].
     pub fn new(size: usize, hop: usize, channels: usize) -> Result<Self, KindError> {
-        // The squares of size / hop windows add up to half of that; a transform there and back is times the size.
+        // The squares of the size / hop overlapping windows add up to half their number; forward and inverse transform
+        // together multiply by the size.
         let overlaps = size as f64 / hop.max(1) as f64 / 2.0;
-        let frame = Frame::new(size, 1.0 / (overlaps * size as f64))?;
-        check(size, hop)?;
+        let buffers = TransformBuffers::new(size, 1.0 / (overlaps * size as f64))?;
+        check_hop(size, hop)?;
         Ok(Self {
-            first: first(&Frame::new(size, 1.0)?.window, hop),
-            frame,
+            first: first(&TransformBuffers::new(size, 1.0)?.window, hop),
+            buffers,
             hop,
-            channels: some(channels, "channels")?,
+            channels: nonzero(channels, "channels")?,
             given: 0,
         })
     }
 }
 
-/// What each of the first frames has to be multiplied by, since no windows came before.
+/// Factor of each of the first frames, for the windows that would have come before.
 fn first(window: &[f32], hop: usize) -> Box<[f32]> {
     let all = window.len() as f64 / hop as f64 / 2.0;
     let factor = |i: usize| {
@@ -116,7 +125,7 @@ fn first(window: &[f32], hop: usize) -> Box<[f32]> {
 
 impl Actor for Stft {
     fn ports(&self) -> Ports {
-        let size = self.frame.fft.buffer_len();
+        let size = self.buffers.fft.buffer_len();
         let input = InputPort::new("in", size, self.hop).at_end(EndOfStream::Flush);
         let output = OutputPort::new("out", size, size);
         Ports::through(
@@ -130,19 +139,19 @@ impl Actor for Stft {
         inputs: &mut InputWindows<'_>,
         outputs: &mut OutputWindows<'_>,
     ) -> FireStatus {
-        let (view, mut room) = (inputs.window(0), outputs.window(0));
-        let Frame {
+        let (input, mut output) = (inputs.window(0), outputs.window(0));
+        let TransformBuffers {
             fft,
             window,
             samples,
             scratch,
             ..
-        } = &mut self.frame;
+        } = &mut self.buffers;
         for channel in 0..self.channels {
-            let heard = view.channel(channel).iter().zip(window.iter());
-            let windowed = samples.iter_mut().zip(heard);
+            let input = input.channel(channel).iter().zip(window.iter());
+            let windowed = samples.iter_mut().zip(input);
             windowed.for_each(|(to, (x, w))| *to = x * w);
-            fft.forward(samples, room.channel(channel), scratch);
+            fft.forward(samples, output.channel(channel), scratch);
         }
         FireStatus::Continue
     }
@@ -150,7 +159,7 @@ impl Actor for Stft {
 
 impl Actor for InverseStft {
     fn ports(&self) -> Ports {
-        let size = self.frame.fft.buffer_len();
+        let size = self.buffers.fft.buffer_len();
         let output = OutputPort::new("out", size, self.hop);
         Ports::through(
             InputPort::new("in", size, size).channels(self.channels),
@@ -158,35 +167,35 @@ impl Actor for InverseStft {
         )
     }
 
-    /// What later windows add to lies in the room behind what is given away.
+    /// Adds to what earlier firings wrote behind the frames that they produced: the overlap-add takes place in the queue.
     fn fire(
         &mut self,
         inputs: &mut InputWindows<'_>,
         outputs: &mut OutputWindows<'_>,
     ) -> FireStatus {
-        let (view, mut room) = (inputs.window(0), outputs.window(0));
-        let Frame {
+        let (input, mut output) = (inputs.window(0), outputs.window(0));
+        let TransformBuffers {
             fft,
             window,
             samples,
             sound,
             scratch,
-        } = &mut self.frame;
+        } = &mut self.buffers;
         let overlap = fft.buffer_len() - self.hop;
         for channel in 0..self.channels {
-            // The inverse transform destroys what it reads, and others may see it yet.
-            samples.copy_from_slice(view.channel(channel));
+            // The inverse transform overwrites its input, which is the queue's.
+            samples.copy_from_slice(input.channel(channel));
             fft.inverse(samples, sound, scratch);
-            let to = room.channel(channel);
-            let heard: &mut dyn Iterator<Item = (&f32, &f32)> =
+            let to = output.channel(channel);
+            let input: &mut dyn Iterator<Item = (&f32, &f32)> =
                 &mut sound.iter().zip(window.iter());
             to[..overlap]
                 .iter_mut()
-                .zip(&mut *heard)
+                .zip(&mut *input)
                 .for_each(|(to, (x, w))| *to += x * w);
             to[overlap..]
                 .iter_mut()
-                .zip(heard)
+                .zip(input)
                 .for_each(|(to, (x, w))| *to = x * w);
             let given = to[..self.hop].iter_mut().zip(&self.first[self.given..]);
             given.for_each(|(to, factor)| *to *= factor);
@@ -203,10 +212,10 @@ impl Actor for InverseStft {
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::{InverseStft, KindError, Stft};
-    use crate::kinds::testing::{is_near, noise, through, through_all};
+    use crate::kinds::fixtures::{is_near, noise, through, through_all};
 
     #[test]
-    fn there_and_back_is_the_sound() {
+    fn the_inverse_gives_the_input_back() {
         for (size, hop) in [(32, 16), (64, 16), (256, 32), (32, 1)] {
             let sound = noise(1000, 5);
             let there = Stft::new(size, hop, 2).unwrap();
@@ -220,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn a_spectrum_is_that_of_the_window() {
+    fn a_spectrum_is_that_of_the_windowed_input() {
         let (size, hop) = (32, 8);
         let sound = noise(64, 6);
         let spectra = through(Stft::new(size, hop, 1).unwrap(), vec![sound.clone()]);
@@ -229,8 +238,8 @@ mod tests {
             let part = |f: fn(f64) -> f64| -> f64 {
                 let term = |i: usize| {
                     let window = (std::f64::consts::PI * (i as f64 + 0.5) / 32.0).sin();
-                    let turn = -2.0 * std::f64::consts::PI * (bin * i) as f64 / 32.0;
-                    f64::from(sound[i]) * window * f(turn)
+                    let angle = -2.0 * std::f64::consts::PI * (bin * i) as f64 / 32.0;
+                    f64::from(sound[i]) * window * f(angle)
                 };
                 (0..size).map(term).sum()
             };

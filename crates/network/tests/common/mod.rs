@@ -1,17 +1,17 @@
-//! Nodes for tests, and the ways to run a network.
+//! Actors for tests, and the schedulers that run a network.
 #![allow(dead_code, reason = "each test uses some")]
 
 use divisi_network::{
     Actor, FireStatus, FiringOrder, InputPort, InputWindows, Network, OutputPort, OutputWindows,
-    Ports, RunError, RunOptions, RunSummary, run_on_caller, run_on_workers, run_threads,
+    Ports, RunError, RunOptions, RunSummary, run_on_caller, run_on_workers,
 };
 use std::sync::{Arc, Mutex};
 use workers::{WorkerPool, WorkerPoolOptions};
 
-/// What a sink has heard, a channel after the other.
-pub(crate) type Heard = Arc<Mutex<Vec<Vec<f32>>>>;
+/// What a sink has recorded, channel by channel.
+pub(crate) type Recording = Arc<Mutex<Vec<Vec<f32>>>>;
 
-/// Gives so many frames, in pieces.
+/// Source of a number of frames, in pieces.
 pub(crate) struct From {
     pub(crate) output: OutputPort,
     pub(crate) frames: usize,
@@ -19,13 +19,13 @@ pub(crate) struct From {
     pub(crate) seed: u32,
 }
 
-/// Keeps what it hears.
+/// Sink that records.
 pub(crate) struct Keep {
     pub(crate) input: InputPort,
-    pub(crate) heard: Heard,
+    pub(crate) recording: Recording,
 }
 
-/// Makes something of all it sees, all it saw, and what it wrote before.
+/// Computes its outputs from its inputs, its state, and what it wrote before.
 pub(crate) struct Mix {
     pub(crate) ports: Ports,
     pub(crate) state: f32,
@@ -40,17 +40,17 @@ pub(crate) fn from(produce: usize, frames: usize) -> From {
     }
 }
 
-pub(crate) fn keep(window: usize) -> (Keep, Heard) {
-    let heard = Heard::default();
+pub(crate) fn keep(window: usize) -> (Keep, Recording) {
+    let recording = Recording::default();
     let input = InputPort::new("in", window, window);
     let keep = Keep {
         input,
-        heard: heard.clone(),
+        recording: recording.clone(),
     };
-    (keep, heard)
+    (keep, recording)
 }
 
-/// The sample of a source.
+/// Sample of a source.
 pub(crate) fn sample(seed: u32, channel: usize, frame: usize) -> f32 {
     let x = (frame as u32).wrapping_add(seed.wrapping_mul(7919));
     let x = x
@@ -87,10 +87,10 @@ impl Actor for Keep {
 
     fn fire(&mut self, inputs: &mut InputWindows<'_>, _: &mut OutputWindows<'_>) -> FireStatus {
         let view = inputs.window(0);
-        let mut heard = self.heard.lock().unwrap();
-        heard.resize(self.input.channels, Vec::new());
-        for (channel, heard) in heard.iter_mut().enumerate() {
-            heard.extend_from_slice(&view.channel(channel)[..self.input.consume]);
+        let mut recording = self.recording.lock().unwrap();
+        recording.resize(self.input.channels, Vec::new());
+        for (channel, recording) in recording.iter_mut().enumerate() {
+            recording.extend_from_slice(&view.channel(channel)[..self.input.consume]);
         }
         FireStatus::Continue
     }
@@ -128,45 +128,48 @@ impl Actor for Mix {
     }
 }
 
-/// All ways to run a network, each with its name.
-pub(crate) fn all_ways() -> Vec<(&'static str, Way)> {
+/// All schedulers, each with its name.
+pub(crate) fn all_schedulers() -> Vec<(&'static str, Scheduler)> {
     vec![
-        ("alone, runs", Way::Alone(FiringOrder::UntilBlocked)),
-        ("alone, at random", Way::Alone(FiringOrder::Random(3))),
         (
-            "alone, at random otherwise",
-            Way::Alone(FiringOrder::Random(99)),
+            "caller, until blocked",
+            Scheduler::Caller(FiringOrder::UntilBlocked),
         ),
-        ("threads", Way::Threads),
-        ("one worker", Way::Crew(1)),
-        ("two workers", Way::Crew(2)),
-        ("four workers", Way::Crew(4)),
+        (
+            "caller, at random",
+            Scheduler::Caller(FiringOrder::Random(3)),
+        ),
+        (
+            "caller, at random with another seed",
+            Scheduler::Caller(FiringOrder::Random(99)),
+        ),
+        ("one worker", Scheduler::Workers(1)),
+        ("two workers", Scheduler::Workers(2)),
+        ("four workers", Scheduler::Workers(4)),
     ]
 }
 
 #[derive(Clone, Copy)]
-pub(crate) enum Way {
-    Alone(FiringOrder),
-    Threads,
-    Crew(usize),
+pub(crate) enum Scheduler {
+    Caller(FiringOrder),
+    Workers(usize),
 }
 
-impl Way {
+impl Scheduler {
     pub(crate) fn run(
         self,
         network: Network,
         options: &RunOptions,
     ) -> Result<RunSummary, RunError> {
         match self {
-            Self::Alone(order) => run_on_caller(network, options, order),
-            Self::Threads => run_threads(network, options),
-            Self::Crew(workers) => {
-                let options_of_crew = WorkerPoolOptions {
+            Self::Caller(order) => run_on_caller(network, options, order),
+            Self::Workers(workers) => {
+                let pool_options = WorkerPoolOptions {
                     workers,
                     ..WorkerPoolOptions::default()
                 };
-                let crew = WorkerPool::new(options_of_crew).unwrap();
-                run_on_workers(&crew, network, options)
+                let pool = WorkerPool::new(pool_options).unwrap();
+                run_on_workers(&pool, network, options)
             }
         }
     }

@@ -1,24 +1,24 @@
-//! Kinds that look at one frame at a time: gain, sum, and the node that gives one stream to several.
+//! Actors that treat each frame by itself: gain, sum, and split.
 
-use super::{KindError, some};
-use crate::fire::{Actor, FireStatus, InputWindows, OutputWindows};
-use crate::shape::{EndOfStream, InputPort, OutputPort, Ports};
+use super::{KindError, nonzero};
+use crate::actor::{Actor, FireStatus, InputWindows, OutputWindows};
+use crate::topology::{EndOfStream, InputPort, OutputPort, Ports};
 
-/// A stream times a number.
+/// Multiplies a stream by a factor: y = x × factor.
 pub struct Gain {
     factor: f32,
     channels: usize,
     piece: usize,
 }
 
-/// The sum of several streams. It goes on until the last of them ends.
+/// Sum of several streams, in the order of the inputs. Goes on until the last of them has ended.
 pub struct Add {
     inputs: usize,
     channels: usize,
     piece: usize,
 }
 
-/// One stream for several readers.
+/// Copies one stream to several readers: a queue has only one.
 pub struct Split {
     outputs: usize,
     channels: usize,
@@ -26,72 +26,66 @@ pub struct Split {
 }
 
 impl Gain {
-    /// `piece` frames a firing.
+    /// An actor that moves `piece` frames a firing.
     ///
     /// # Errors
     ///
-    /// No channels, or no frames.
+    /// A number is 0.
     pub fn new(factor: f32, channels: usize, piece: usize) -> Result<Self, KindError> {
         Ok(Self {
             factor,
-            channels: some(channels, "channels")?,
-            piece: some(piece, "piece")?,
+            channels: nonzero(channels, "channels")?,
+            piece: nonzero(piece, "piece")?,
         })
     }
 }
 
 impl Add {
-    /// `piece` frames a firing.
+    /// An actor that moves `piece` frames a firing.
     ///
     /// # Errors
     ///
-    /// No inputs, channels or frames.
+    /// A number is 0.
     pub fn new(inputs: usize, channels: usize, piece: usize) -> Result<Self, KindError> {
         Ok(Self {
-            inputs: some(inputs, "in")?,
-            channels: some(channels, "channels")?,
-            piece: some(piece, "piece")?,
+            inputs: nonzero(inputs, "in")?,
+            channels: nonzero(channels, "channels")?,
+            piece: nonzero(piece, "piece")?,
         })
     }
 }
 
 impl Split {
-    /// `piece` frames a firing.
+    /// An actor that moves `piece` frames a firing.
     ///
     /// # Errors
     ///
-    /// No outputs, channels or frames.
+    /// A number is 0.
     pub fn new(outputs: usize, channels: usize, piece: usize) -> Result<Self, KindError> {
         Ok(Self {
-            outputs: some(outputs, "out")?,
-            channels: some(channels, "channels")?,
-            piece: some(piece, "piece")?,
+            outputs: nonzero(outputs, "out")?,
+            channels: nonzero(channels, "channels")?,
+            piece: nonzero(piece, "piece")?,
         })
     }
 }
 
 fn inputs(count: usize, channels: usize, piece: usize) -> Vec<InputPort> {
-    let input = |i: usize| {
-        let name = if count == 1 {
-            "in".into()
-        } else {
-            format!("in{}", i + 1)
-        };
-        InputPort::new(name, piece, piece).channels(channels)
-    };
-    (0..count).map(input).collect()
+    let input = |name| InputPort::new(name, piece, piece).channels(channels);
+    names("in", count).map(input).collect()
 }
 
 fn outputs(count: usize, channels: usize, piece: usize) -> Vec<OutputPort> {
-    let output = |i: usize| {
-        let name = if count == 1 {
-            "out".into()
-        } else {
-            format!("out{}", i + 1)
-        };
-        OutputPort::new(name, piece, piece).channels(channels)
-    };
-    (0..count).map(output).collect()
+    let output = |name| OutputPort::new(name, piece, piece).channels(channels);
+    names("out", count).map(output).collect()
+}
+
+/// Names of `count` ports: `stem` for a single one, else `stem1`, `stem2` and so on.
+fn names(stem: &str, count: usize) -> impl Iterator<Item = String> {
+    (1..=count).map(move |number| match count {
+        1 => stem.to_owned(),
+        _ => format!("{stem}{number}"),
+    })
 }
 
 impl Actor for Gain {
@@ -107,9 +101,12 @@ impl Actor for Gain {
         inputs: &mut InputWindows<'_>,
         outputs: &mut OutputWindows<'_>,
     ) -> FireStatus {
-        let (view, mut room) = (inputs.window(0), outputs.window(0));
+        let (input, mut output) = (inputs.window(0), outputs.window(0));
         for channel in 0..self.channels {
-            let pairs = room.channel(channel).iter_mut().zip(view.channel(channel));
+            let pairs = output
+                .channel(channel)
+                .iter_mut()
+                .zip(input.channel(channel));
             pairs.for_each(|(to, x)| *to = x * self.factor);
         }
         FireStatus::Continue
@@ -133,15 +130,15 @@ impl Actor for Add {
         inputs: &mut InputWindows<'_>,
         outputs: &mut OutputWindows<'_>,
     ) -> FireStatus {
-        let mut room = outputs.window(0);
-        for (i, view) in inputs.windows().enumerate() {
+        let mut output = outputs.window(0);
+        for (i, input) in inputs.windows().enumerate() {
             for channel in 0..self.channels {
-                let to = room.channel(channel);
+                let to = output.channel(channel);
                 match i {
-                    0 => to.copy_from_slice(view.channel(channel)),
+                    0 => to.copy_from_slice(input.channel(channel)),
                     _ => to
                         .iter_mut()
-                        .zip(view.channel(channel))
+                        .zip(input.channel(channel))
                         .for_each(|(to, x)| *to += x),
                 }
             }
@@ -163,10 +160,12 @@ impl Actor for Split {
         inputs: &mut InputWindows<'_>,
         outputs: &mut OutputWindows<'_>,
     ) -> FireStatus {
-        let view = inputs.window(0);
-        for mut room in outputs.windows() {
+        let input = inputs.window(0);
+        for mut output in outputs.windows() {
             for channel in 0..self.channels {
-                room.channel(channel).copy_from_slice(view.channel(channel));
+                output
+                    .channel(channel)
+                    .copy_from_slice(input.channel(channel));
             }
         }
         FireStatus::Continue
@@ -176,7 +175,7 @@ impl Actor for Split {
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::{Add, Gain, KindError, Split};
-    use crate::kinds::testing::{noise, through};
+    use crate::kinds::fixtures::{noise, through};
     use crate::{FiringOrder, Network, RunOptions, kinds, run_on_caller};
 
     #[test]
@@ -198,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_split_and_added_is_twice_as_much() {
+    fn a_stream_that_is_split_and_added_is_doubled() {
         let sound = noise(100, 3);
         let mut network = Network::new();
         let source = kinds::MemorySource::new(vec![sound.clone()], 7).unwrap();
@@ -206,12 +205,12 @@ mod tests {
         let split = network.add("split", Split::new(2, 1, 16).unwrap()).unwrap();
         let gain = network.add("gain", Gain::new(1.0, 1, 5).unwrap()).unwrap();
         let add = network.add("add", Add::new(2, 1, 8).unwrap()).unwrap();
-        let (sink, heard) = kinds::MemorySink::new(1, 3).unwrap();
+        let (sink, input) = kinds::MemorySink::new(1, 3).unwrap();
         let sink = network.add("sink", sink).unwrap();
         network.chain(&[source, split, gain, add, sink]).unwrap();
         network.connect((split, 1), (add, 1)).unwrap();
         run_on_caller(network, &RunOptions::default(), FiringOrder::RoundRobin).unwrap();
         let expected: Vec<f32> = sound.iter().map(|x| x + x).collect();
-        assert_eq!(heard.lock().unwrap()[0][..100], expected);
+        assert_eq!(input.lock().unwrap()[0][..100], expected);
     }
 }

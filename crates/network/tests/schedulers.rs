@@ -1,9 +1,9 @@
-//! Every way of running a network gives the same samples, and says the same of those that do not run.
+//! Every scheduler gives the same samples, and reports the same errors.
 #![cfg(not(loom))]
 
 mod common;
 
-use common::{From, Heard, Keep, Mix, Way, all_ways, from, keep, sample};
+use common::{From, Keep, Mix, Recording, Scheduler, all_schedulers, from, keep, sample};
 use divisi_network::kinds::{Add, Gain, Split};
 use divisi_network::{
     Actor, EndOfStream, FireStatus, FiringOrder, InputPort, InputWindows, Network, NodeId,
@@ -11,10 +11,10 @@ use divisi_network::{
 };
 use proptest::prelude::*;
 
-fn bits(heard: &Heard) -> Vec<Vec<u32>> {
-    let heard = heard.lock().unwrap();
+fn bits(recording: &Recording) -> Vec<Vec<u32>> {
+    let recording = recording.lock().unwrap();
     let bits = |channel: &Vec<f32>| channel.iter().map(|x| x.to_bits()).collect();
-    heard.iter().map(bits).collect()
+    recording.iter().map(bits).collect()
 }
 
 fn mix(inputs: Vec<InputPort>, outputs: Vec<OutputPort>) -> Mix {
@@ -24,13 +24,13 @@ fn mix(inputs: Vec<InputPort>, outputs: Vec<OutputPort>) -> Mix {
     }
 }
 
-/// A network of the random ones: who reads whom with which thresholds.
+/// A random network: which nodes read which, with which thresholds.
 #[derive(Clone, Debug)]
 struct Plan {
     channels: usize,
     /// A source's frames and piece.
     sources: Vec<(usize, usize)>,
-    /// Each reads the open outputs it names, counted round.
+    /// Each reads the open outputs that it names, modulo their number.
     nodes: Vec<Planned>,
     /// A size for every queue, to be grown from.
     size: Option<usize>,
@@ -40,7 +40,7 @@ struct Plan {
 struct Planned {
     /// Which open output, window beyond what is consumed, consumed, lead.
     inputs: Vec<(usize, usize, usize, usize)>,
-    /// Room beyond what is produced, produced.
+    /// OutputWindow beyond what is produced, produced.
     outputs: Vec<(usize, usize)>,
     /// A queue to itself with so many frames at first, and how many it moves.
     to_itself: Option<(usize, usize)>,
@@ -84,9 +84,9 @@ fn plans() -> impl Strategy<Value = Plan> {
 }
 
 impl Plan {
-    fn build(&self) -> (Network, Vec<Heard>) {
+    fn build(&self) -> (Network, Vec<Recording>) {
         let mut network = Network::new();
-        let mut open: Vec<(NodeId, usize)> = Vec::new();
+        let mut open: Vec<(NodeId, u16)> = Vec::new();
         for (i, (frames, piece)) in self.sources.iter().enumerate() {
             let mut source = from(*piece, *frames);
             (source.seed, source.output.channels) = (i as u32, self.channels);
@@ -97,29 +97,23 @@ impl Plan {
         }
         let mut all = Vec::new();
         for (i, from) in open.into_iter().enumerate() {
-            let (mut sink, heard) = keep(1 + i * 3);
+            let (mut sink, recording) = keep(1 + i * 3);
             sink.input.channels = self.channels;
             let to = network.add(format!("sink{i}"), sink).unwrap();
             self.connect(&mut network, from, (to, 0), 0);
-            all.push(heard);
+            all.push(recording);
         }
         (network, all)
     }
 
-    fn add(
-        &self,
-        network: &mut Network,
-        open: &mut Vec<(NodeId, usize)>,
-        i: usize,
-        node: &Planned,
-    ) {
+    fn add(&self, network: &mut Network, open: &mut Vec<(NodeId, u16)>, i: usize, node: &Planned) {
         let count = node.inputs.len().min(open.len());
         let mut reads = Vec::new();
         let mut ins: Vec<InputPort> = Vec::new();
         for (p, (which, more, consume, lead)) in node.inputs[..count].iter().enumerate() {
             reads.push(open.remove(which % open.len()));
             let input = InputPort::new(format!("in{p}"), consume + more, *consume);
-            // One that hears itself for ever must hear of the end by another.
+            // A node that reads its own output must end by another input.
             let rest = match node.to_itself {
                 Some(_) if node.rest == EndOfStream::Extend => EndOfStream::Pad,
                 _ => node.rest,
@@ -138,29 +132,28 @@ impl Plan {
             );
             outs.push(OutputPort::new("own", moved, moved).channels(self.channels));
         }
-        let (own_in, own_out) = (ins.len() - 1, outs.len() - 1);
+        let (own_in, own_out) = (ins.len() as u16 - 1, outs.len() as u16 - 1);
         let id = network.add(format!("node{i}"), mix(ins, outs)).unwrap();
-        for (port, from) in reads.into_iter().enumerate() {
+        for (port, from) in (0..).zip(reads) {
             self.connect(network, from, (id, port), 0);
         }
         if let Some((first, _)) = node.to_itself {
             self.connect(network, (id, own_out), (id, own_in), first);
         }
-        open.extend((0..node.outputs.len()).map(|port| (id, port)));
+        open.extend((0..node.outputs.len() as u16).map(|port| (id, port)));
     }
 
     fn connect(
         &self,
         network: &mut Network,
-        from: (NodeId, usize),
-        to: (NodeId, usize),
+        from: (NodeId, u16),
+        to: (NodeId, u16),
         initial: usize,
     ) {
         let queue = QueueSpec {
-            from,
-            to,
             initial,
             size: self.size,
+            ..QueueSpec::new(from, to)
         };
         network.connect_with(queue).unwrap();
     }
@@ -172,25 +165,25 @@ proptest! {
     #[test]
     fn the_samples_do_not_depend_on_the_schedule(plan in plans()) {
         let options = RunOptions { quantum: 3, ..RunOptions::default() };
-        let (network, heard) = plan.build();
-        let truth = Way::Alone(FiringOrder::RoundRobin).run(network, &options);
-        let expected: Vec<_> = heard.iter().map(bits).collect();
-        for (name, way) in all_ways() {
-            let (network, heard) = plan.build();
-            let told = way.run(network, &options);
+        let (network, recording) = plan.build();
+        let truth = Scheduler::Caller(FiringOrder::RoundRobin).run(network, &options);
+        let expected: Vec<_> = recording.iter().map(bits).collect();
+        for (name, scheduler) in all_schedulers() {
+            let (network, recording) = plan.build();
+            let told = scheduler.run(network, &options);
             match (&truth, &told) {
                 (Ok(a), Ok(b)) => prop_assert_eq!(&a.firings.len(), &b.firings.len()),
                 (Err(RunError::Deadlock { .. }), Err(RunError::Deadlock { .. })) => continue,
                 _ => prop_assert!(false, "{}: {:?} and not {:?}", name, told, truth),
             }
-            let got: Vec<_> = heard.iter().map(bits).collect();
+            let got: Vec<_> = recording.iter().map(bits).collect();
             prop_assert!(got == expected, "{} differs", name);
         }
     }
 }
 
 /// A diamond one of whose arms sees `window` frames at once, while the other's queue has `size`.
-fn diamond(window: usize, size: usize) -> (Network, Heard) {
+fn diamond(window: usize, size: usize) -> (Network, Recording) {
     let mut network = Network::new();
     let a = network.add("a", from(8, window + 1000)).unwrap();
     let fork = mix(
@@ -208,30 +201,28 @@ fn diamond(window: usize, size: usize) -> (Network, Heard) {
         vec![OutputPort::new("out", 8, 8)],
     );
     let join = network.add("join", join).unwrap();
-    let (sink, heard) = keep(8);
+    let (sink, recording) = keep(8);
     let sink = network.add("sink", sink).unwrap();
     network.connect((a, 0), (fork, 0)).unwrap();
     network.connect((fork, 0), (slow, 0)).unwrap();
     let short = QueueSpec {
-        from: (fork, 1),
-        to: (join, 1),
-        initial: 0,
         size: Some(size),
+        ..QueueSpec::new((fork, 1), (join, 1))
     };
     network.connect_with(short).unwrap();
     network.connect((slow, 0), (join, 0)).unwrap();
     network.connect((join, 0), (sink, 0)).unwrap();
-    (network, heard)
+    (network, recording)
 }
 
 #[test]
 fn an_artificial_deadlock_makes_the_smallest_full_queue_grow() {
     // Within a page of the ring, and beyond it.
     for window in [400, 3000] {
-        let mut heard = Vec::new();
-        for (name, way) in all_ways() {
+        let mut recording = Vec::new();
+        for (name, scheduler) in all_schedulers() {
             let (network, sink) = diamond(window, 8);
-            let summary = way.run(network, &RunOptions::default()).unwrap();
+            let summary = scheduler.run(network, &RunOptions::default()).unwrap();
             assert!(!summary.growths.is_empty(), "{name}");
             let queue = "fork.r -> join.r";
             assert!(
@@ -244,36 +235,39 @@ fn an_artificial_deadlock_makes_the_smallest_full_queue_grow() {
                 "{name}: {last:?}"
             );
             assert_eq!(summary.sizes[2], last.to, "{name}");
-            heard.push(bits(&sink));
+            recording.push(bits(&sink));
         }
-        assert!(heard[0][0].len() >= 1000);
-        assert!(heard.windows(2).all(|pair| pair[0] == pair[1]));
+        assert!(recording[0][0].len() >= 1000);
+        assert!(recording.windows(2).all(|pair| pair[0] == pair[1]));
     }
 }
 
 #[test]
-fn queues_of_the_size_that_the_static_check_finds_never_grow() {
-    for (name, way) in all_ways() {
+fn queues_of_sufficient_size_never_grow() {
+    for (name, scheduler) in all_schedulers() {
         let (mut network, _) = diamond(3000, 8);
-        let mut shape = network.topology().clone();
-        shape.queues.iter_mut().for_each(|queue| queue.size = None);
-        let sizes = divisi_network::checks::sufficient_sizes(&shape).unwrap();
+        let mut topology = network.topology().clone();
+        topology
+            .queues
+            .iter_mut()
+            .for_each(|queue| queue.size = None);
+        let sizes = divisi_network::checks::sufficient_sizes(&topology).unwrap();
         assert!(sizes[2] >= 2992, "{sizes:?}");
         (network, _) = diamond(3000, sizes[2]);
-        let summary = way.run(network, &RunOptions::default()).unwrap();
+        let summary = scheduler.run(network, &RunOptions::default()).unwrap();
         assert_eq!(summary.growths, [], "{name}");
     }
 }
 
 #[test]
 fn a_queue_that_may_not_grow_is_named() {
-    for (name, way) in all_ways() {
+    for (name, scheduler) in all_schedulers() {
         let (network, _) = diamond(100_000, 8);
         let options = RunOptions {
             memory: 450_000,
             ..RunOptions::default()
         };
-        let error = way.run(network, &options).unwrap_err();
+        let error = scheduler.run(network, &options).unwrap_err();
         let RunError::Memory {
             queue,
             bytes,
@@ -288,8 +282,8 @@ fn a_queue_that_may_not_grow_is_named() {
 }
 
 #[test]
-fn a_true_deadlock_is_told_with_its_circle() {
-    for (name, way) in all_ways() {
+fn a_true_deadlock_is_reported_with_its_cycle() {
+    for (name, scheduler) in all_schedulers() {
         let mut network = Network::new();
         let source = network.add("source", from(4, 100)).unwrap();
         let a = mix(
@@ -308,7 +302,7 @@ fn a_true_deadlock_is_told_with_its_circle() {
         network.connect((a, 0), (b, 0)).unwrap();
         network.connect((b, 1), (a, 1)).unwrap();
         network.connect((b, 0), (sink, 0)).unwrap();
-        let error = way.run(network, &RunOptions::default()).unwrap_err();
+        let error = scheduler.run(network, &RunOptions::default()).unwrap_err();
         let RunError::Deadlock { mut cycle } = error else {
             panic!("{name}: {error}");
         };
@@ -351,10 +345,12 @@ fn with_bad(panics: bool) -> Network {
 
 #[test]
 fn a_node_that_panics_or_fails_ends_the_network_with_its_name() {
-    for (name, way) in all_ways() {
-        let error = way.run(with_bad(true), &RunOptions::default()).unwrap_err();
+    for (name, scheduler) in all_schedulers() {
+        let error = scheduler
+            .run(with_bad(true), &RunOptions::default())
+            .unwrap_err();
         assert_eq!(error.to_string(), "`bad` panicked: no more of it", "{name}");
-        let error = way
+        let error = scheduler
             .run(with_bad(false), &RunOptions::default())
             .unwrap_err();
         assert_eq!(
@@ -366,7 +362,7 @@ fn a_node_that_panics_or_fails_ends_the_network_with_its_name() {
 }
 
 #[test]
-fn the_end_of_a_stream_is_padded_dropped_or_silent() {
+fn the_end_of_a_stream_is_dropped_padded_or_extended() {
     for (rest, expected) in [
         (EndOfStream::Drop, 8),
         (EndOfStream::Pad, 12),
@@ -374,21 +370,23 @@ fn the_end_of_a_stream_is_padded_dropped_or_silent() {
     ] {
         let mut network = Network::new();
         let source = network.add("source", from(5, 10)).unwrap();
-        let (mut sink, heard) = keep(4);
+        let (mut sink, recording) = keep(4);
         sink.input.at_end = rest;
         let sink = network.add("sink", sink).unwrap();
         network.chain(&[source, sink]).unwrap();
-        Way::Crew(2).run(network, &RunOptions::default()).unwrap();
-        let heard = heard.lock().unwrap();
+        Scheduler::Workers(2)
+            .run(network, &RunOptions::default())
+            .unwrap();
+        let recording = recording.lock().unwrap();
         let mut all: Vec<f32> = (0..10).map(|frame| sample(1, 0, frame)).collect();
         all.resize(12, 0.0);
-        assert_eq!(heard[0], all[..expected], "{rest:?}");
+        assert_eq!(recording[0], all[..expected], "{rest:?}");
     }
 }
 
 #[test]
-fn a_source_without_end_ends_when_nobody_listens() {
-    for (name, way) in all_ways() {
+fn an_endless_source_ends_with_its_reader() {
+    for (name, scheduler) in all_schedulers() {
         let mut network = Network::new();
         let endless = From {
             frames: 1 << 40,
@@ -401,21 +399,21 @@ fn a_source_without_end_ends_when_nobody_listens() {
             vec![OutputPort::new("out", 16, 16)],
         );
         let both = network.add("both", both).unwrap();
-        let (sink, heard) = keep(16);
+        let (sink, recording) = keep(16);
         let sink: Keep = sink;
         let sink = network.add("sink", sink).unwrap();
         network.connect((endless, 0), (both, 0)).unwrap();
         network.connect((short, 0), (both, 1)).unwrap();
         network.connect((both, 0), (sink, 0)).unwrap();
-        let summary = way.run(network, &RunOptions::default()).unwrap();
+        let summary = scheduler.run(network, &RunOptions::default()).unwrap();
         assert_eq!(summary.firings[2], 10, "{name}");
-        assert_eq!(heard.lock().unwrap()[0].len(), 160, "{name}");
+        assert_eq!(recording.lock().unwrap()[0].len(), 160, "{name}");
     }
 }
 
 #[test]
-fn a_network_stops_when_it_is_told_to() {
-    for (name, way) in all_ways() {
+fn a_network_stops_when_the_flag_is_set() {
+    for (name, scheduler) in all_schedulers() {
         let stop = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(true));
         let options = RunOptions {
             stop: Some(stop),
@@ -425,7 +423,7 @@ fn a_network_stops_when_it_is_told_to() {
         let endless = network.add("endless", from(16, 1 << 40)).unwrap();
         let sink = network.add("sink", keep(16).0).unwrap();
         network.chain(&[endless, sink]).unwrap();
-        let told = way.run(network, &options);
+        let told = scheduler.run(network, &options);
         assert!(
             matches!(told, Err(RunError::Interrupted)),
             "{name}: {told:?}"
@@ -434,9 +432,9 @@ fn a_network_stops_when_it_is_told_to() {
 }
 
 #[test]
-fn a_circle_that_feeds_itself_ends_with_the_last_sink() {
+fn a_cycle_that_feeds_itself_ends_with_the_last_sink() {
     let mut first = None;
-    for (name, way) in all_ways() {
+    for (name, scheduler) in all_schedulers() {
         let mut network = Network::new();
         let node = |ins: &[&str], outs: &[&str]| {
             mix(
@@ -452,56 +450,63 @@ fn a_circle_that_feeds_itself_ends_with_the_last_sink() {
         let round = network.add("round", node(&["in"], &["on", "off"])).unwrap();
         let back = network.add("back", node(&["in"], &["out"])).unwrap();
         let both = network.add("both", node(&["a", "b"], &["out"])).unwrap();
-        let (keep, heard) = keep(16);
+        let (keep, recording) = keep(16);
         let sink = network.add("sink", keep).unwrap();
         network.connect((round, 0), (back, 0)).unwrap();
         let begins = QueueSpec {
-            from: (back, 0),
-            to: (round, 0),
             initial: 16,
-            size: None,
+            ..QueueSpec::new((back, 0), (round, 0))
         };
         network.connect_with(begins).unwrap();
         network.connect((source, 0), (both, 0)).unwrap();
         network.connect((round, 1), (both, 1)).unwrap();
         network.connect((both, 0), (sink, 0)).unwrap();
         // When the source has ended, `round` and `back` still feed each other.
-        let summary = way.run(network, &RunOptions::default()).unwrap();
+        let summary = scheduler.run(network, &RunOptions::default()).unwrap();
         assert_eq!(summary.firings[4], 20, "{name}");
-        let heard = heard.lock().unwrap()[0].clone();
-        assert_eq!(heard, *first.get_or_insert_with(|| heard.clone()), "{name}");
+        let recording = recording.lock().unwrap()[0].clone();
+        assert_eq!(
+            recording,
+            *first.get_or_insert_with(|| recording.clone()),
+            "{name}"
+        );
     }
 }
 
 #[test]
-fn an_echo_ends_with_what_is_echoed() {
+fn a_feedback_node_ends_with_its_external_inputs() {
     let mut first = None;
-    for (name, way) in all_ways() {
+    for (name, scheduler) in all_schedulers() {
         let mut network = Network::new();
         let source = network.add("source", from(16, 320)).unwrap();
         let sum = network.add("sum", Add::new(2, 1, 16).unwrap()).unwrap();
         let twice = network.add("twice", Split::new(2, 1, 16).unwrap()).unwrap();
         let less = network.add("less", Gain::new(0.5, 1, 8).unwrap()).unwrap();
-        let (keep, heard) = keep(16);
+        let (keep, recording) = keep(16);
         let sink = network.add("sink", keep).unwrap();
         network.connect((source, 0), (sum, 0)).unwrap();
         network.connect((sum, 0), (twice, 0)).unwrap();
         network.connect((twice, 0), (sink, 0)).unwrap();
         network.connect((twice, 1), (less, 0)).unwrap();
         let begins = QueueSpec {
-            from: (less, 0),
-            to: (sum, 1),
             initial: 32,
-            size: None,
+            ..QueueSpec::new((less, 0), (sum, 1))
         };
         network.connect_with(begins).unwrap();
-        let summary = way.run(network, &RunOptions::default()).unwrap();
+        let summary = scheduler.run(network, &RunOptions::default()).unwrap();
         assert_eq!(summary.firings[4], 20, "{name}");
-        let heard = heard.lock().unwrap()[0].clone();
-        // What was heard 32 frames ago comes again, half as loud.
-        let echo = |n: usize| n.checked_sub(32).map_or(0.0, |before| 0.5 * heard[before]);
+        let recording = recording.lock().unwrap()[0].clone();
+        // What was recording 32 frames ago comes again, half as loud.
+        let echo = |n: usize| {
+            n.checked_sub(32)
+                .map_or(0.0, |before| 0.5 * recording[before])
+        };
         let expected: Vec<f32> = (0..320).map(|n| sample(1, 0, n) + echo(n)).collect();
-        assert_eq!(heard, expected, "{name}");
-        assert_eq!(heard, *first.get_or_insert_with(|| heard.clone()), "{name}");
+        assert_eq!(recording, expected, "{name}");
+        assert_eq!(
+            recording,
+            *first.get_or_insert_with(|| recording.clone()),
+            "{name}"
+        );
     }
 }

@@ -1,117 +1,118 @@
-//! Where samples come into a network and leave it: slices in memory, and whatever a caller reads and writes.
+//! Sources and sinks: where samples enter and leave a network. From and to memory, or by a caller's function.
 
-use super::{KindError, some};
-use crate::fire::{Actor, FireStatus, InputWindow, InputWindows, OutputWindow, OutputWindows};
-use crate::shape::{InputPort, OutputPort, Ports};
+use super::{KindError, nonzero};
+use crate::actor::{Actor, FireStatus, InputWindow, InputWindows, OutputWindow, OutputWindows};
+use crate::topology::{InputPort, OutputPort, Ports};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// What a [`MemorySink`] has heard, a channel after the other.
+/// What a [`MemorySink`] has recorded, channel by channel.
 pub type Recording = Arc<Mutex<Vec<Vec<f32>>>>;
 
-/// Plays samples from memory, once.
+/// Source of samples in memory.
 pub struct MemorySource {
     channels: Vec<Vec<f32>>,
     piece: usize,
     at: usize,
 }
 
-/// Keeps what it hears in memory.
+/// Sink that records in memory.
 pub struct MemorySink {
     channels: usize,
     piece: usize,
-    heard: Recording,
+    recording: Recording,
 }
 
-/// Fills a room of so many frames; how many there were before the end.
-type Read = Box<dyn FnMut(&mut OutputWindow<'_>, usize) -> Result<usize, String> + Send>;
+/// Writes up to this number of frames into the window, and returns how many there were before the end of the stream.
+type ReadFrames = Box<dyn FnMut(&mut OutputWindow<'_>, usize) -> Result<usize, String> + Send>;
 
-/// Takes so many frames of a view.
-type Write = Box<dyn FnMut(&InputWindow<'_>, usize) -> Result<(), String> + Send>;
+/// Reads this number of frames of the window.
+type WriteFrames = Box<dyn FnMut(&InputWindow<'_>, usize) -> Result<(), String> + Send>;
 
-/// Plays what a caller reads, from a file for instance.
+/// Source of frames that a caller's function reads, from a file for instance.
 pub struct CallbackSource {
     channels: usize,
     piece: usize,
-    read: Read,
+    read: ReadFrames,
 }
 
-/// Hands what it hears to a caller, who writes it to a file for instance.
+/// Sink that passes frames to a caller's function, which writes them to a file for instance.
 pub struct CallbackSink {
     channels: usize,
     piece: usize,
-    write: Write,
+    write: WriteFrames,
 }
 
 impl MemorySource {
-    /// `piece` frames a firing. Channels are as long as the first.
+    /// A source that moves `piece` frames a firing. Channels are as long as the first.
     ///
     /// # Errors
     ///
-    /// No channels, or no frames a firing.
+    /// There are no channels, or `piece` is 0.
     pub fn new(mut channels: Vec<Vec<f32>>, piece: usize) -> Result<Self, KindError> {
-        some(channels.len(), "channels")?;
+        nonzero(channels.len(), "channels")?;
         let frames = channels[0].len();
         channels
             .iter_mut()
             .for_each(|channel| channel.resize(frames, 0.0));
         Ok(Self {
             channels,
-            piece: some(piece, "piece")?,
+            piece: nonzero(piece, "piece")?,
             at: 0,
         })
     }
 }
 
 impl MemorySink {
-    /// `piece` frames a firing.
+    /// A sink that moves `piece` frames a firing, and its recording.
     ///
     /// # Errors
     ///
-    /// No channels, or no frames a firing.
+    /// There are no channels, or `piece` is 0.
     pub fn new(channels: usize, piece: usize) -> Result<(Self, Recording), KindError> {
-        let heard = Arc::new(Mutex::new(vec![Vec::new(); some(channels, "channels")?]));
+        let recording = Arc::new(Mutex::new(vec![Vec::new(); nonzero(channels, "channels")?]));
         let sink = Self {
             channels,
-            piece: some(piece, "piece")?,
-            heard: heard.clone(),
+            piece: nonzero(piece, "piece")?,
+            recording: recording.clone(),
         };
-        Ok((sink, heard))
+        Ok((sink, recording))
     }
 }
 
 impl CallbackSource {
-    /// `piece` frames a firing, which `read` writes into the room; fewer are the last. Its error ends the network.
+    /// A source of `piece` frames a firing, which `read` writes into the window; fewer end the stream. Its error ends the
+    /// network.
     ///
     /// # Errors
     ///
-    /// No channels, or no frames a firing.
+    /// There are no channels, or `piece` is 0.
     pub fn new(
         channels: usize,
         piece: usize,
         read: impl FnMut(&mut OutputWindow<'_>, usize) -> Result<usize, String> + Send + 'static,
     ) -> Result<Self, KindError> {
         Ok(Self {
-            channels: some(channels, "channels")?,
-            piece: some(piece, "piece")?,
+            channels: nonzero(channels, "channels")?,
+            piece: nonzero(piece, "piece")?,
             read: Box::new(read),
         })
     }
 }
 
 impl CallbackSink {
-    /// `piece` frames a firing, which `write` takes. Its error ends the network.
+    /// A sink that passes `piece` frames a firing to `write`. Its error ends the network.
     ///
     /// # Errors
     ///
-    /// No channels, or no frames a firing.
+    /// There are no channels, or `piece` is 0.
     pub fn new(
         channels: usize,
         piece: usize,
         write: impl FnMut(&InputWindow<'_>, usize) -> Result<(), String> + Send + 'static,
     ) -> Result<Self, KindError> {
         Ok(Self {
-            channels: some(channels, "channels")?,
-            piece: some(piece, "piece")?,
+            channels: nonzero(channels, "channels")?,
+            piece: nonzero(piece, "piece")?,
             write: Box::new(write),
         })
     }
@@ -131,11 +132,11 @@ impl Actor for MemorySource {
     }
 
     fn fire(&mut self, _: &mut InputWindows<'_>, outputs: &mut OutputWindows<'_>) -> FireStatus {
-        let mut room = outputs.window(0);
+        let mut output = outputs.window(0);
         let count = self.piece.min(self.channels[0].len() - self.at);
         let end = self.at + count;
         for (i, channel) in self.channels.iter().enumerate() {
-            room.channel(i)[..count].copy_from_slice(&channel[self.at..end]);
+            output.channel(i)[..count].copy_from_slice(&channel[self.at..end]);
         }
         self.at = end;
         match end < self.channels[0].len() {
@@ -155,10 +156,13 @@ impl Actor for MemorySink {
     }
 
     fn fire(&mut self, inputs: &mut InputWindows<'_>, _: &mut OutputWindows<'_>) -> FireStatus {
-        let view = inputs.window(0);
-        let mut heard = self.heard.lock().unwrap_or_else(PoisonError::into_inner);
-        for (i, channel) in heard.iter_mut().enumerate() {
-            channel.extend_from_slice(view.channel(i));
+        let input = inputs.window(0);
+        let mut recording = self
+            .recording
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        for (i, channel) in recording.iter_mut().enumerate() {
+            channel.extend_from_slice(input.channel(i));
         }
         FireStatus::Continue
     }
@@ -173,7 +177,7 @@ impl Actor for CallbackSource {
         match (self.read)(&mut outputs.window(0), self.piece) {
             Ok(frames) if frames >= self.piece => FireStatus::Continue,
             Ok(frames) => FireStatus::Finished(frames),
-            Err(why) => FireStatus::Failed(why),
+            Err(reason) => FireStatus::Failed(reason),
         }
     }
 }
@@ -186,7 +190,7 @@ impl Actor for CallbackSink {
     fn fire(&mut self, inputs: &mut InputWindows<'_>, _: &mut OutputWindows<'_>) -> FireStatus {
         match (self.write)(&inputs.window(0), self.piece) {
             Ok(()) => FireStatus::Continue,
-            Err(why) => FireStatus::Failed(why),
+            Err(reason) => FireStatus::Failed(reason),
         }
     }
 }

@@ -1,54 +1,61 @@
-//! The parts of a network that can be judged one by one.
+//! [`parts`]: queues that depend on each other, found as the blocks of the undirected graph.
 //!
-//! Nodes that wait for each other for ever do so in a circle, which passes no node twice: forwards along a queue where
-//! one waits for frames, backwards where one waits for room. If it passes more than one queue, all of them lie in one
-//! *part*: queues of which each two are on a circle, whatever way they lead. And a part that cannot go on within the
-//! network cannot go on by itself either, for what its nodes have done is what they could have done alone. So a network
-//! goes on for ever if each of its parts does, and no part needs to know how often the others' nodes fire. In a chain
-//! each queue is a part of its own.
+//! ```text
+//!          ┌─▶ b ─┐
+//! s ──▶ a ─┤      ├─▶ d ──▶ e       parts: {s→a}, {a→b, a→c, b→d, c→d}, {d→e}
+//!          └─▶ c ─┘
+//! ```
+//!
+//! Two queues are in one part if a cycle, taken without directions, passes through both: then a full queue on one path can block
+//! nodes that fill the other. Queues of different parts never block each other for ever, so each part is checked alone, with
+//! a repetition vector of its own. The parts are the biconnected components (Hopcroft and Tarjan, 1973). In a chain each
+//! queue is a part.
 
-use crate::shape::{NodeId, QueueId, Topology};
+use crate::topology::{QueueId, Topology};
+use graph::NodeId;
 use units::gcd;
 
-/// Queues of which each two are on a circle, or a single one.
+/// Queues of which every two are on a common cycle, or a single queue.
 #[derive(Debug)]
 pub(super) struct Part {
-    /// Its nodes, by their place in the network.
+    /// Its nodes, in the network's order.
     pub(super) nodes: Vec<NodeId>,
-    /// Its queues, by theirs.
+    /// Its queues, in the network's order.
     pub(super) queues: Vec<QueueId>,
-    /// How often each node fires until the part's queues hold as much again, the least such numbers.
-    pub(super) counts: Vec<u64>,
+    /// Repetition vector of the part, in the order of `nodes`.
+    pub(super) repetitions: Vec<u64>,
 }
 
 impl Part {
-    /// All of a network.
-    pub(super) fn whole(shape: &Topology, counts: &[u64]) -> Self {
+    /// The whole network as one part.
+    pub(super) fn whole(topology: &Topology, repetitions: &[u64]) -> Self {
         Self {
-            nodes: (0..shape.nodes.len()).map(NodeId).collect(),
-            queues: shape.queue_ids().collect(),
-            counts: counts.to_vec(),
+            nodes: topology.node_ids().collect(),
+            queues: topology.queue_ids().collect(),
+            repetitions: repetitions.to_vec(),
         }
     }
 
-    fn new(shape: &Topology, counts: &[u64], mut queues: Vec<QueueId>) -> Self {
+    fn new(topology: &Topology, repetitions: &[u64], mut queues: Vec<QueueId>) -> Self {
         queues.sort();
-        let ends = queues.iter().map(|queue| &shape.queues[queue.0]);
-        let mut nodes: Vec<NodeId> = ends.flat_map(|ends| [ends.from.0, ends.to.0]).collect();
+        let ends = queues.iter().map(|queue| &topology.queues[queue.0]);
+        let mut nodes: Vec<NodeId> = ends
+            .flat_map(|ends| [ends.from.node, ends.to.node])
+            .collect();
         nodes.sort();
         nodes.dedup();
-        let all = nodes.iter().map(|node| counts[node.0]);
+        let all = nodes.iter().map(|node| repetitions[node.0 as usize]);
         let common = all.clone().fold(0, |common, n| gcd(n.into(), common));
-        // It divides each, so it is no larger than they are.
+        // A divisor of each is no larger than they are, so it fits into a `u64`.
         let common = (common as u64).max(1);
         Self {
-            counts: all.map(|count| count / common).collect(),
+            repetitions: all.map(|count| count / common).collect(),
             nodes,
             queues,
         }
     }
 
-    /// The only queue between two nodes, if that is all.
+    /// The queue, if the part is a single queue between two nodes.
     pub(super) fn single(&self) -> Option<QueueId> {
         match (&self.queues[..], self.nodes.len()) {
             ([queue], 2) => Some(*queue),
@@ -56,32 +63,50 @@ impl Part {
         }
     }
 
-    /// Firings until its queues hold as much again.
-    pub(super) fn round(&self) -> u128 {
-        self.counts.iter().map(|count| u128::from(*count)).sum()
+    /// Index of a node within the part.
+    pub(super) fn index_of(&self, node: NodeId) -> usize {
+        let found = self.nodes.binary_search(&node);
+        found.expect("a part has the nodes of its queues")
+    }
+
+    /// Firings of all nodes in one iteration.
+    pub(super) fn firings(&self) -> u128 {
+        self.repetitions
+            .iter()
+            .map(|count| u128::from(*count))
+            .sum()
     }
 }
 
-/// All parts of a network whose nodes fire so often. Each queue is in one of them.
-pub(super) fn parts(shape: &Topology, counts: &[u64]) -> Vec<Part> {
-    let ends = shape.queues.iter().map(|q| (q.from.0.0, q.to.0.0));
+/// All parts of a network with this repetition vector. Each queue is in one of them.
+pub(super) fn parts(topology: &Topology, repetitions: &[u64]) -> Vec<Part> {
+    let ends = topology
+        .queues
+        .iter()
+        .map(|queue| (queue.writer(), queue.reader()));
     let ends: Vec<_> = ends.collect();
-    let blocks = Blocks::of(shape.nodes.len(), &ends).found.into_iter();
+    let blocks = Blocks::of(topology.nodes.len(), &ends).found.into_iter();
     blocks
-        .map(|block| Part::new(shape, counts, block.into_iter().map(QueueId).collect()))
+        .map(|block| {
+            Part::new(
+                topology,
+                repetitions,
+                block.into_iter().map(QueueId).collect(),
+            )
+        })
         .collect()
 }
 
-/// A walk into the depth that finds the blocks of a graph (Hopcroft and Tarjan).
+/// Depth-first search that finds the blocks of a graph (Hopcroft and Tarjan, 1973), without recursion.
 struct Blocks {
-    /// The edges at each node, with the node at the other end.
+    /// Edges at each node, with the node at their other end.
     touching: Vec<Vec<(usize, usize)>>,
-    /// How deep each node lies, from 1 on; 0 where the walk has not been.
+    /// Depth of each node in the search tree, from 1 on; 0 if not visited.
     depth: Vec<usize>,
-    /// How high one can come from a node and from those below it, by one edge that was not walked.
+    /// Smallest depth that a node and those below it reach by one edge outside the tree: Tarjan's low point.
     low: Vec<usize>,
-    is_walked: Vec<bool>,
-    /// Edges of blocks that are not complete, and where in it each node's own begins.
+    is_visited: Vec<bool>,
+    /// Stack of edges whose block is not complete; `entered` has the index at which each node's own begin.
     edges: Vec<usize>,
     entered: Vec<usize>,
     found: Vec<Vec<usize>>,
@@ -93,7 +118,7 @@ impl Blocks {
             touching: vec![Vec::new(); nodes],
             depth: vec![0; nodes],
             low: vec![0; nodes],
-            is_walked: vec![false; ends.len()],
+            is_visited: vec![false; ends.len()],
             edges: Vec::new(),
             entered: vec![0; nodes],
             found: Vec::new(),
@@ -108,7 +133,7 @@ impl Blocks {
         }
         for root in 0..nodes {
             if blocks.depth[root] == 0 {
-                blocks.walk(root);
+                blocks.search(root);
             }
         }
         blocks
@@ -118,7 +143,7 @@ impl Blocks {
         (self.depth[node], self.low[node]) = (depth, depth);
     }
 
-    fn walk(&mut self, root: usize) {
+    fn search(&mut self, root: usize) {
         self.enter(root, 1);
         let mut path = vec![(root, 0)];
         while let Some((node, next)) = path.pop() {
@@ -129,7 +154,7 @@ impl Blocks {
                 continue;
             };
             path.push((node, next + 1));
-            if std::mem::replace(&mut self.is_walked[edge], true) {
+            if std::mem::replace(&mut self.is_visited[edge], true) {
                 continue;
             }
             self.edges.push(edge);
@@ -143,7 +168,7 @@ impl Blocks {
         }
     }
 
-    /// All below `node` has been walked.
+    /// All below `node` has been visited: if nothing of it reaches above `above`, its edges are a block.
     fn leave(&mut self, node: usize, above: usize) {
         self.low[above] = self.low[above].min(self.low[node]);
         if self.low[node] >= self.depth[above] {
@@ -175,48 +200,48 @@ mod tests {
         assert_eq!(
             blocks(4, &two),
             [vec![0, 1, 3, 4], vec![2], vec![5, 6]],
-            "twice the same way, a way to itself, a triangle"
+            "a double edge, an edge from a node to itself, a triangle"
         );
     }
 
-    /// Whether a circle that passes no node twice has both edges: tried by walking on from the first in all ways.
-    fn on_a_circle(ends: &[(usize, usize)], a: usize, b: usize) -> bool {
+    /// Returns true if a cycle that passes no node twice has both edges: by trying all paths from the first.
+    fn on_a_cycle(ends: &[(usize, usize)], a: usize, b: usize) -> bool {
         fn on(
             ends: &[(usize, usize)],
-            way: &mut Vec<(usize, usize)>,
+            path: &mut Vec<(usize, usize)>,
             goal: usize,
             b: usize,
         ) -> bool {
-            let (at, edge) = *way.last().unwrap();
+            let (at, edge) = *path.last().unwrap();
             if at == goal {
-                return way.iter().any(|(_, edge)| *edge == b);
+                return path.iter().any(|(_, edge)| *edge == b);
             }
             let _ = edge;
             (0..ends.len()).any(|next| {
                 let (from, to) = ends[next];
                 let other = match at {
-                    _ if way.iter().any(|(_, edge)| *edge == next) => return false,
+                    _ if path.iter().any(|(_, edge)| *edge == next) => return false,
                     at if at == from => to,
                     at if at == to => from,
                     _ => return false,
                 };
-                if way.iter().any(|(node, _)| *node == other) {
+                if path.iter().any(|(node, _)| *node == other) {
                     return false;
                 }
-                way.push((other, next));
-                let found = on(ends, way, goal, b);
-                way.pop();
+                path.push((other, next));
+                let found = on(ends, path, goal, b);
+                path.pop();
                 found
             })
         }
         let (from, to) = ends[a];
-        // From its end back to its begin, where the walk may end.
+        // From the edge's end back to its begin, where the path may end.
         on(ends, &mut vec![(to, a)], from, b)
     }
 
     proptest! {
         #[test]
-        fn two_edges_are_in_one_block_if_a_circle_has_both(
+        fn two_edges_are_in_one_block_if_a_cycle_has_both(
             ends in proptest::collection::vec((0..5usize, 0..5usize), 1..8)
         ) {
             let found = blocks(5, &ends);
@@ -225,7 +250,7 @@ mod tests {
                 prop_assert!(block(a).is_some());
                 for b in 0..a {
                     let is_loop = ends[a].0 == ends[a].1 || ends[b].0 == ends[b].1;
-                    let is_one = !is_loop && on_a_circle(&ends, a, b);
+                    let is_one = !is_loop && on_a_cycle(&ends, a, b);
                     prop_assert_eq!(block(a) == block(b), is_one, "{} {}", a, b);
                 }
             }

@@ -1,9 +1,9 @@
-//! What the tests of kinds have in common: noise, a slow convolution, and a way through one node.
+//! Fixtures of the actors' tests: noise, a slow convolution, and a run through a chain of actors.
 
 use super::{MemorySink, MemorySource};
 use crate::{Actor, FiringOrder, Network, RunOptions, run_on_caller};
 
-/// Numbers from -1 to 1.
+/// Pseudo-random numbers from -1 to 1 (xorshift).
 pub(crate) fn noise(count: usize, seed: u32) -> Vec<f32> {
     let mut x = seed.wrapping_mul(2_654_435_761) | 1;
     let next = || {
@@ -15,7 +15,7 @@ pub(crate) fn noise(count: usize, seed: u32) -> Vec<f32> {
     std::iter::repeat_with(next).take(count).collect()
 }
 
-/// The convolution, slowly.
+/// The convolution, by its definition.
 pub(crate) fn convolved(sound: &[f32], taps: &[f32]) -> Vec<f64> {
     let mut sum = vec![0.0; sound.len() + taps.len() - 1];
     for (i, x) in sound.iter().enumerate() {
@@ -26,7 +26,7 @@ pub(crate) fn convolved(sound: &[f32], taps: &[f32]) -> Vec<f64> {
     sum
 }
 
-/// All within `limit` of the largest.
+/// Asserts that all errors are within `limit` of the largest expected value.
 pub(crate) fn is_near(got: &[f32], expected: &[f64], limit: f64) {
     assert_eq!(got.len(), expected.len());
     let largest = expected.iter().fold(1.0f64, |most, x| most.max(x.abs()));
@@ -36,12 +36,12 @@ pub(crate) fn is_near(got: &[f32], expected: &[f64], limit: f64) {
     }
 }
 
-/// What comes out of one node.
+/// Output of one actor.
 pub(crate) fn through(node: impl Actor + 'static, sound: Vec<Vec<f32>>) -> Vec<Vec<f32>> {
     through_all(vec![Box::new(node)], sound)
 }
 
-/// What comes out of a chain of nodes.
+/// Output of a chain of actors.
 pub(crate) fn through_all(nodes: Vec<Box<dyn Actor>>, sound: Vec<Vec<f32>>) -> Vec<Vec<f32>> {
     let mut network = Network::new();
     let channels = sound.len();
@@ -53,10 +53,10 @@ pub(crate) fn through_all(nodes: Vec<Box<dyn Actor>>, sound: Vec<Vec<f32>>) -> V
     for (i, node) in nodes.into_iter().enumerate() {
         chain.push(network.add_boxed(format!("node{i}"), node).unwrap());
     }
-    let (sink, heard) = MemorySink::new(channels, 1).unwrap();
+    let (sink, recording) = MemorySink::new(channels, 1).unwrap();
     chain.push(network.add("sink", sink).unwrap());
     network.chain(&chain).unwrap();
     run_on_caller(network, &RunOptions::default(), FiringOrder::RoundRobin).unwrap();
-    let heard = heard.lock().unwrap();
-    heard.clone()
+    let recording = recording.lock().unwrap();
+    recording.clone()
 }
