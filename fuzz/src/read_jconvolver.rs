@@ -2,7 +2,7 @@
 //! paths if and only if nothing is wrong.
 #![cfg_attr(fuzzing, no_main)]
 
-use conv::ir::Limit;
+use conv::ir::IrLimit;
 use conv::jconvolver;
 use divisi_fuzz::check_found;
 use graph::Diagnostic;
@@ -30,7 +30,7 @@ static FOLDER: LazyLock<PathBuf> = LazyLock::new(|| {
 });
 
 fn read(bytes: &[u8]) {
-    let limit = Limit {
+    let limit = IrLimit {
         frames: 1 << 14,
         samples: 1 << 17,
         bytes: Some(1 << 30),

@@ -1,9 +1,10 @@
 //! What is compared: anything that convolves every channel with a response of its own, block by block.
 
-use crate::ours::{Fewer, How, Ours};
+use crate::ours::{How, Ours, Study};
 use crate::two_stage::TwoStage;
 use crate::zita::Zita;
 use std::error::Error;
+use studies::fewer_operations::Method;
 
 /// What is compared.
 pub trait Contestant {
@@ -80,40 +81,27 @@ pub fn all() -> Vec<Maker> {
     let maker = |name, make, beside| Maker { name, make, beside };
     vec![
         maker("zita", |hall| Ok(Box::new(Zita::new(hall)?)), None),
-        maker(
-            "ours",
-            |hall| ours(hall, How::for_hall(hall), Fewer::No),
-            None,
-        ),
-        maker(
-            "ours-spread",
-            |hall| ours(hall, How::Spread, Fewer::No),
-            None,
-        ),
+        maker("ours", |hall| ours(hall, How::for_hall(hall)), None),
+        maker("ours-spread", |hall| ours(hall, How::Spread), None),
         maker("two-stage", |hall| Ok(Box::new(TwoStage::new(hall)?)), None),
+        maker("study", |hall| study(hall, Method::Plain), Some("ours")),
         maker(
-            "ours-gardner",
-            |hall| ours(hall, How::for_hall(hall), Fewer::Larger),
-            Some("ours"),
+            "study-gardner",
+            |hall| study(hall, Method::Composed),
+            Some("study"),
         ),
         maker(
-            "ours-nested",
-            |hall| ours(hall, How::for_hall(hall), Fewer::Nested),
-            Some("ours"),
-        ),
-        maker(
-            "ours-spread-gardner",
-            |hall| ours(hall, How::Spread, Fewer::Larger),
-            Some("ours-spread"),
-        ),
-        maker(
-            "ours-spread-nested",
-            |hall| ours(hall, How::Spread, Fewer::Nested),
-            Some("ours-spread"),
+            "study-nested",
+            |hall| study(hall, Method::Nested),
+            Some("study"),
         ),
     ]
 }
 
-fn ours(hall: &Hall<'_>, how: How, fewer: Fewer) -> Result<Box<dyn Contestant>, Box<dyn Error>> {
-    Ok(Box::new(Ours::new(hall, how, fewer)?))
+fn ours(hall: &Hall<'_>, how: How) -> Result<Box<dyn Contestant>, Box<dyn Error>> {
+    Ok(Box::new(Ours::new(hall, how)?))
+}
+
+fn study(hall: &Hall<'_>, method: Method) -> Result<Box<dyn Contestant>, Box<dyn Error>> {
+    Ok(Box::new(Study::new(hall, method)?))
 }

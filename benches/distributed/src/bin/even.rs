@@ -3,19 +3,23 @@
 //!
 //! ```text
 //! even                              all ways, a table
-//! even fewer                        with larger transforms from smaller ones, with nested convolution, and with neither
+//! even fewer                        the studies: larger transforms from smaller ones, nested convolution, and neither
 //! even one WAY CHANNELS FRAMES      plays one way; what valgrind is given
 //! even time WAY CHANNELS FRAMES     ns of each callback, the least of some periods: what memory costs is in them
 //! ```
 
-use conv::distributed::{Evenly, Ratio, TwoLevels};
-use conv::{Convolver, Costs, Inline, Latency, Options, Partition, Path, Space};
+use conv::{
+    AddedLatency, Convolver, ConvolverOptions, CostTable, Inline, Partition, PartitionSpace, Path,
+    TimeDistributed,
+};
 use fft::Kernels;
 use std::env::args;
 use std::error::Error;
 use std::fs;
 use std::process::{Command, Stdio};
 use std::time::Instant;
+use studies::fewer_operations::{Method, StudyConvolver};
+use studies::two_level::{LevelRatio, TwoLevelConvolver};
 
 const BLOCK: usize = 64;
 /// Valgrind counts an instruction that copies a string of bytes once for each byte: the C library is to take vectors.
@@ -52,7 +56,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
 }
 
-/// Options with fewer operations, where each has something to do.
+/// Methods with fewer operations, where each has something to do.
 fn fewer() -> Result<(), Box<dyn Error>> {
     let cuts = [
         ("7x64 6x256 15x1024", 16384),
@@ -62,7 +66,7 @@ fn fewer() -> Result<(), Box<dyn Error>> {
     for (cut, frames) in cuts {
         println!("{cut}");
         for channels in [1, 16] {
-            let ways = ["evenly", "evenly-gardner", "evenly-nested"];
+            let ways = ["study", "study-gardner", "study-nested"];
             table(&ways.map(|way| (way, channels, frames)), Some(cut))?;
         }
     }
@@ -126,8 +130,9 @@ fn count(
 }
 
 enum Player {
-    Levels(Convolver, Option<Evenly>),
-    Two(TwoLevels),
+    Levels(Convolver, Option<TimeDistributed>),
+    Two(TwoLevelConvolver),
+    Study(StudyConvolver),
 }
 
 /// One callback, to be counted; without the clearing of what comes in and goes out.
@@ -137,6 +142,7 @@ fn one_callback(player: &mut Player, inputs: &[&[f32]], outputs: &mut [&mut [f32
         Player::Levels(convolver, Some(hands)) => convolver.process(inputs, outputs, hands),
         Player::Levels(convolver, None) => convolver.process(inputs, outputs, &mut Inline),
         Player::Two(two) => two.process(inputs, outputs),
+        Player::Study(study) => study.process(inputs, outputs),
     }
 }
 
@@ -147,11 +153,12 @@ fn warm_up(player: &mut Player, inputs: &[&[f32]], outputs: &mut [&mut [f32]]) {
         Player::Levels(convolver, Some(hands)) => convolver.process(inputs, outputs, hands),
         Player::Levels(convolver, None) => convolver.process(inputs, outputs, &mut Inline),
         Player::Two(two) => two.process(inputs, outputs),
+        Player::Study(study) => study.process(inputs, outputs),
     }
 }
 
 fn one(way: &str, channels: usize, frames: usize) -> Result<(), Box<dyn Error>> {
-    let kernels = Kernels::named("avx2").unwrap_or(Kernels::best());
+    let kernels = Kernels::from_name("avx2").unwrap_or(Kernels::best());
     let (mut player, period) = player(way, channels, frames, kernels)?;
     let input: Vec<f32> = (0..BLOCK).map(|n| (n as f32 * 0.1).sin()).collect();
     let inputs = vec![&input[..]; channels];
@@ -205,18 +212,18 @@ fn player(
         .map(|n| ((n * 7919) % 1009) as f32 / 1e6)
         .collect();
     let ratio = match way {
-        "4" => Some(Ratio::Four),
-        "8" => Some(Ratio::Eight),
-        "8n" => Some(Ratio::EightNested),
-        "16" => Some(Ratio::Sixteen),
-        "32" => Some(Ratio::ThirtyTwo),
+        "4" => Some(LevelRatio::Four),
+        "8" => Some(LevelRatio::Eight),
+        "8n" => Some(LevelRatio::EightNested),
+        "16" => Some(LevelRatio::Sixteen),
+        "32" => Some(LevelRatio::ThirtyTwo),
         _ => None,
     };
     match ratio {
         Some(ratio) => {
             let responses = vec![&response[..]; channels];
-            let two = TwoLevels::new(&responses, BLOCK, ratio, kernels)?;
-            Ok((Player::Two(two), ratio.times()))
+            let two = TwoLevelConvolver::new(&responses, BLOCK, ratio, kernels)?;
+            Ok((Player::Two(two), ratio.factor()))
         }
         None => levels(way, channels, response, kernels),
     }
@@ -228,34 +235,46 @@ fn levels(
     response: Vec<f32>,
     kernels: Kernels,
 ) -> Result<(Player, usize), Box<dyn Error>> {
-    let space = Space::new(response.len(), BLOCK, Latency::None).ok_or("no length")?;
+    let space =
+        PartitionSpace::new(response.len(), BLOCK, AddedLatency::None).ok_or("no length")?;
     let partition = match std::env::var("PARTITION") {
-        Ok(text) => Partition::parse(BLOCK, Latency::None, &text)?,
+        Ok(text) => Partition::parse(BLOCK, AddedLatency::None, &text)?,
         Err(_) => {
-            let found = Costs::built_in().choose(&space, channels, 1);
+            let found = CostTable::built_in().choose(&space, channels, 1);
             found.ok_or("no costs")?.partition
         }
     };
     eprintln!("{partition}");
     let period = partition.levels().last().map_or(1, |l| l.size() / BLOCK);
+    let method = match way {
+        "study" => Some(Method::Plain),
+        "study-gardner" => Some(Method::Composed),
+        "study-nested" => Some(Method::Nested),
+        _ => None,
+    };
+    if let Some(method) = method {
+        let responses = vec![&response[..]; channels];
+        let study = StudyConvolver::new(&responses, &partition, method, kernels);
+        return Ok((
+            Player::Study(study.ok_or("the study cannot have that")?),
+            period,
+        ));
+    }
     let path = |i| Path::new(i, i, &response[..]);
     let paths: Vec<_> = (0..channels).map(path).collect();
-    let mut options = Options::new(partition);
+    let mut options = ConvolverOptions::new(partition);
     options.kernels = kernels;
     let is_even = way.starts_with("evenly");
-    options.larger_from_smaller = way.ends_with("gardner");
-    options.nested = way.ends_with("nested");
-    if options.nested {
-        // Else what is far sums up for periods to come, and nests nothing.
-        options.near = usize::MAX;
-    }
     if is_even {
-        options = Evenly::prepare(&options, channels);
+        options = TimeDistributed::adapt_options(&options, channels);
     }
     let mut convolver = Convolver::new(channels, channels, &paths, &options)?;
-    let hands = is_even.then(|| Evenly::new(&mut convolver));
+    let hands = is_even.then(|| TimeDistributed::new(&mut convolver));
     if let Some(hands) = &hands {
-        let (worst, mean) = (hands.spread().worst() as f64, hands.spread().mean());
+        let (worst, mean) = (
+            hands.schedule().max_load() as f64,
+            hands.schedule().mean_load(),
+        );
         eprintln!(
             "as planned: worst {worst}, mean {mean:.0}, ratio {:.3}",
             worst / mean

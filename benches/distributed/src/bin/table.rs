@@ -1,7 +1,7 @@
-//! Measures levels of every size and prints the rows of `crates/conv/src/table.rs`: for each size, and some numbers of
+//! Measures levels of every size and prints the rows of `crates/conv/src/tuning/built_in.rs`: for each size, and some numbers of
 //! partitions, what a level costs at worst and typically, in µs.
 
-use conv::{Costs, Latency, MeasureOptions, Space, measure};
+use conv::{AddedLatency, CostMeasureOptions, CostTable, PartitionSpace, measure_costs};
 use fft::{Kernels, Packing};
 use std::ops::ControlFlow;
 
@@ -11,17 +11,18 @@ const COUNTS: [usize; 11] = [2, 3, 6, 7, 14, 15, 30, 31, 62, 63, 126];
 fn main() {
     let runs = std::env::args().nth(1).and_then(|n| n.parse().ok());
     for packing in [Packing::Mono, Packing::Batch] {
-        let mut costs = Costs::default();
+        let mut costs = CostTable::default();
         for length in [1000, 524_288] {
-            let space = Space::new(length, 16, Latency::None).expect("it is a length");
-            let options = MeasureOptions {
+            let space =
+                PartitionSpace::new(length, 16, AddedLatency::None).expect("it is a length");
+            let options = CostMeasureOptions {
                 packing: Some(packing),
                 kernels: Kernels::best(),
                 runs: runs.unwrap_or(24),
             };
-            let found = measure(&space, &options, &mut |_| ControlFlow::Continue(()));
+            let found = measure_costs(&space, &options, &mut |_| ControlFlow::Continue(()));
             let found = found.expect("nobody breaks it off");
-            eprintln!("{} runs, {} stolen", found.runs, found.stolen);
+            eprintln!("{} runs, {} stolen", found.runs, found.preempted_runs);
             costs.merge(&found.costs);
         }
         println!("{packing:?} {}", Kernels::best().name());
@@ -29,7 +30,7 @@ fn main() {
     }
 }
 
-fn rows(costs: &Costs, packing: Packing) {
+fn rows(costs: &CostTable, packing: Packing) {
     let mut size = 16;
     while size <= 1 << 17 {
         let of_size = costs.levels().iter();
@@ -42,13 +43,8 @@ fn rows(costs: &Costs, packing: Packing) {
         let rows = known.iter().map(|(count, worst, typical)| {
             format!("({count}, {:.1}, {:.1})", worst / 1e3, typical / 1e3)
         });
-        let transforms = costs.transforms().iter();
-        let transforms = transforms.filter(|cost| cost.packing == packing && cost.bins == size);
-        let transforms: Vec<_> = transforms
-            .map(|cost| format!("{} {:.0}", cost.backend, cost.ns))
-            .collect();
         let rows = rows.collect::<Vec<_>>().join(", ");
-        println!("    ({size}, &[{rows}]), // {}", transforms.join(", "));
+        println!("    ({size}, &[{rows}]),");
         size *= 2;
     }
 }

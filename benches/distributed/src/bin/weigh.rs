@@ -4,9 +4,10 @@
 //! weigh CHANNELS FRAMES PARTITION
 //! ```
 
-use conv::distributed::Evenly;
-use conv::{Convolver, Hands, Latency, Options, Partition, Path};
-use rt::deferred::Owner;
+use conv::{
+    AddedLatency, Convolver, ConvolverOptions, LevelScheduler, Partition, Path, TimeDistributed,
+};
+use rt::deferred::DeferredJob;
 use std::env::args;
 use std::error::Error;
 use std::hint::black_box;
@@ -20,14 +21,14 @@ struct Timed {
     sweep: Vec<u64>,
 }
 
-impl Hands for Timed {
-    fn started(&mut self, line: usize, work: &mut Owner<conv::Fdl>) {
+impl LevelScheduler for Timed {
+    fn job_started(&mut self, line: usize, work: &mut DeferredJob<conv::Fdl>) {
         self.finish(line, work);
     }
 
-    fn finish(&mut self, line: usize, work: &mut Owner<conv::Fdl>) -> bool {
+    fn finish(&mut self, line: usize, work: &mut DeferredJob<conv::Fdl>) -> bool {
         let mut piece = 0;
-        while !work.is_here() {
+        while !work.is_available() {
             if self.least[line].len() > 1 {
                 for x in &mut self.sweep {
                     *x += 1;
@@ -35,7 +36,7 @@ impl Hands for Timed {
                 black_box(&mut self.sweep);
             }
             let begun = Instant::now();
-            work.help();
+            work.run_piece();
             let ns = begun.elapsed().as_nanos() as u64;
             if let Some(least) = self.least[line].get_mut(piece) {
                 *least = ns.min(*least);
@@ -52,7 +53,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         return Err("weigh CHANNELS FRAMES PARTITION".into());
     };
     let (channels, frames): (usize, usize) = (channels.parse()?, frames.parse()?);
-    let partition = Partition::parse(BLOCK, Latency::None, text)?;
+    let partition = Partition::parse(BLOCK, AddedLatency::None, text)?;
     let longest = partition.levels().last().map_or(1, |l| l.size() / BLOCK);
     let response: Vec<f32> = (0..frames)
         .map(|n| ((n * 7919) % 1009) as f32 / 1e6)
@@ -60,10 +61,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     let paths: Vec<_> = (0..channels)
         .map(|i| Path::new(i, i, &response[..]))
         .collect();
-    let options = Evenly::prepare(&Options::new(partition), channels);
+    let options = TimeDistributed::adapt_options(&ConvolverOptions::new(partition), channels);
     let mut convolver = Convolver::new(channels, channels, &paths, &options)?;
-    let facts: Vec<_> = convolver.lines().collect();
-    let weights: Vec<_> = (0..facts.len()).map(|i| convolver.weights(i)).collect();
+    let facts: Vec<_> = convolver.fdls().collect();
+    let weights: Vec<_> = (0..facts.len()).map(|i| convolver.piece_costs(i)).collect();
     let mut timed = Timed {
         least: weights.iter().map(|w| vec![u64::MAX; w.len()]).collect(),
         sweep: vec![0; 3 << 17],
@@ -71,17 +72,17 @@ fn main() -> Result<(), Box<dyn Error>> {
     let input: Vec<f32> = (0..BLOCK).map(|n| (n as f32 * 0.1).sin()).collect();
     for _ in 0..8 * longest {
         for channel in 0..channels {
-            convolver.hear(channel, &input);
+            convolver.write_input(channel, &input);
         }
-        convolver.turn(&mut timed);
+        convolver.process_block(&mut timed);
     }
     for (line, facts) in facts.iter().enumerate() {
-        if facts.is_urgent {
+        if facts.is_in_callback {
             continue;
         }
         println!(
             "line {line}: {}x{}, {} outputs, {} pieces",
-            facts.count, facts.size, facts.outputs, facts.pieces
+            facts.count, facts.size, facts.outputs, facts.piece_count
         );
         for (i, (w, ns)) in weights[line].iter().zip(&timed.least[line]).enumerate() {
             println!("  {i} {w} {ns} {:.3}", *ns as f64 / *w as f64);
