@@ -1,7 +1,7 @@
-//! What a node says, and what is built by it.
+//! [`ConvolverConfig`]: the parameters of one node, and the convolver made from them.
 
 use super::kind::{LATENCIES, METHODS};
-use super::scheduler::Way;
+use super::scheduler::Work;
 use crate::response::ir::{Ir, IrLimit, IrProcessing, Normalise, Paths};
 use crate::tuning::{PartitionChoice, PartitionOrigin, choose_partition};
 use crate::{
@@ -13,57 +13,57 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use units::SampleRate;
 
-/// The internal block where the graph's has no useful power of two in it.
+/// Internal block if the graph's block has no useful power of two as a factor.
 const BLOCK: usize = 64;
-/// Blocks below this are worth it only where the graph's own is as small.
-const LEAST_BLOCK: usize = 16;
+/// Smaller internal blocks pay only if the graph's own block is as small.
+const MIN_BLOCK: usize = 16;
 
-/// How the response is cut.
-enum Cut {
-    /// By what was measured here, or by the built-in table.
+/// Partition that the node asks for.
+enum PartitionParam {
+    /// Chosen by these costs, or by the built-in ones.
     Chosen(Option<Arc<CostTable>>),
     Uniform,
     Direct,
     Text(String),
 }
 
-/// What the node says.
+/// Parameters of a node.
 pub(super) struct ConvolverConfig {
     pub(super) files: Vec<(PathBuf, Ir)>,
-    shape: IrProcessing,
+    processing: IrProcessing,
     gain: f32,
     predelay: f64,
     fade: f64,
-    cut: Cut,
+    partition: PartitionParam,
     block: usize,
     latency: AddedLatency,
-    /// From partitions of so many frames on spectra are in half precision.
+    /// Size from which on levels have filter spectra in half precision.
     half: Option<usize>,
     pub(super) channels: usize,
-    pub(super) way: Way,
+    pub(super) work: Work,
 }
 
-/// What is built by it.
+/// A convolver made from a config.
 pub(super) struct Built {
     pub(super) adapter: ConvolverAdapter,
-    /// What it can change to.
+    /// Filters of the other response.
     pub(super) spare: Option<Box<Exchange>>,
     pub(super) origin: PartitionOrigin,
-    /// What was done that nobody asked for.
+    /// Changes that the user did not ask for.
     pub(super) notes: Vec<String>,
 }
 
 impl ConvolverConfig {
-    /// What `creation` says; `measured` is asked for only where it counts.
+    /// Reads a node's parameters and files; `measured` is called only if its costs are needed.
     ///
     /// Real-time: setup.
-    pub(super) fn of(
+    pub(super) fn new(
         creation: &MakeContext<'_>,
         measured: impl FnOnce() -> Option<Arc<CostTable>>,
     ) -> Result<Self, MakeError> {
-        let wish = Self {
+        let config = Self {
             files: files(creation)?,
-            shape: IrProcessing {
+            processing: IrProcessing {
                 reverse: creation.node.flag("reverse"),
                 normalise: [Normalise::Off, Normalise::Peak, Normalise::Energy]
                     [creation.choice("normalise")?],
@@ -72,23 +72,23 @@ impl ConvolverConfig {
             gain: factor(creation.number("gain_db")?),
             predelay: creation.number("predelay")?,
             fade: creation.number("fade")?,
-            cut: cut(creation, measured)?,
+            partition: partition(creation, measured)?,
             block: block(creation)?,
             latency: latency(creation.choice("latency")?),
             half: Some(creation.number("half")? as usize).filter(|from| *from > 0),
             channels: creation.number("channels")? as usize,
-            way: Way::of(
+            work: Work::new(
                 creation.choice("work")?,
                 creation.choice("pin")?,
                 creation.number("priority")? as u8,
             ),
         };
-        wish.try_out()?;
-        Ok(wish)
+        config.check()?;
+        Ok(config)
     }
 
-    /// What setup will do is tried now, where it can still be refused.
-    fn try_out(&self) -> Result<(), MakeError> {
+    /// Tries what setup will do, while an error can still refuse the node.
+    fn check(&self) -> Result<(), MakeError> {
         let mut frames = 1;
         for ((_, ir), key) in self.files.iter().zip(["file", "other"]) {
             let paths = self.paths(ir, ir.rate());
@@ -98,19 +98,19 @@ impl ConvolverConfig {
                 .map(|path| path.ir.len())
                 .fold(frames, usize::max);
         }
-        // The graph's block is not known yet: a partition for any is one.
+        // The graph's block is not known yet: one that has a partition is enough.
         let blocks = (0..=MAX_BLOCK.ilog2()).map(|bits| 1 << bits);
         let blocks = std::iter::once(BLOCK).chain(blocks);
         let blocks = blocks.map(|block| if self.block > 0 { self.block } else { block });
-        let mut tried = blocks.map(|block| self.choice(block, frames).map(drop));
+        let mut tried = blocks.map(|block| self.choose(block, frames).map(drop));
         let first = tried.next().unwrap_or(Ok(()));
         first.or_else(|wrong| tried.find(Result::is_ok).unwrap_or(Err(wrong)))
     }
 
-    /// The paths through `ir`, which is at `rate`.
+    /// Paths through `ir`, which is at `rate`.
     fn paths(&self, ir: &Ir, rate: SampleRate) -> Result<Vec<Path>, String> {
-        let ir = self.shape.apply(ir.clone()).map_err(|e| told(&e))?;
-        let paths = Paths::from_ir(&ir, self.channels).map_err(|e| told(&e))?;
+        let ir = self.processing.apply(ir.clone()).map_err(|e| message(&e))?;
+        let paths = Paths::from_ir(&ir, self.channels).map_err(|e| message(&e))?;
         if paths.outputs() != self.channels {
             let (channels, outputs) = (self.channels, paths.outputs());
             return Err(format!(
@@ -120,57 +120,61 @@ impl ConvolverConfig {
         let delay = (self.predelay * f64::from(rate.hz())).round() as usize;
         let paths = paths
             .with_gain_and_delay(self.gain, delay)
-            .map_err(|e| told(&e))?;
+            .map_err(|e| message(&e))?;
         Ok(paths.resolve())
     }
 
-    fn choice(&self, block: usize, frames: usize) -> Result<PartitionChoice, MakeError> {
-        let (cut, key) = match &self.cut {
-            Cut::Text(text) => (Partition::parse(block, self.latency, text), "partition"),
-            Cut::Uniform => (Partition::uniform(block, self.latency, frames), "block"),
-            Cut::Direct => (Partition::direct(block, frames), "block"),
-            Cut::Chosen(costs) => match PartitionSpace::new(frames, block, self.latency) {
+    /// Partition for a block and a length in frames.
+    fn choose(&self, block: usize, frames: usize) -> Result<PartitionChoice, MakeError> {
+        let (partition, key) = match &self.partition {
+            PartitionParam::Text(text) => {
+                (Partition::parse(block, self.latency, text), "partition")
+            }
+            PartitionParam::Uniform => (Partition::uniform(block, self.latency, frames), "block"),
+            PartitionParam::Direct => (Partition::direct(block, frames), "block"),
+            PartitionParam::Chosen(costs) => match PartitionSpace::new(frames, block, self.latency)
+            {
                 Some(space) => {
                     return Ok(choose_partition(&space, self.channels, costs.as_deref()));
                 }
                 None => (Partition::typical(block, self.latency, frames), "block"),
             },
         };
-        let cut = cut.map_err(|e| MakeError::param(key, told(&e)))?;
-        if cut.max_ir_frames() < frames {
-            let reach = cut.max_ir_frames();
-            let told = format!("`{cut}` has {reach} frames, and the response {frames}");
-            return Err(MakeError::param(key, told));
+        let partition = partition.map_err(|e| MakeError::param(key, message(&e)))?;
+        if partition.max_ir_frames() < frames {
+            let max = partition.max_ir_frames();
+            let why = format!("`{partition}` has {max} frames, and the response {frames}");
+            return Err(MakeError::param(key, why));
         }
-        Ok(PartitionChoice::given(cut))
+        Ok(PartitionChoice::given(partition))
     }
 
-    /// The internal block for a graph's.
+    /// Internal block for a graph's block.
     fn block(&self, graph: usize) -> usize {
-        let divides = (1 << graph.trailing_zeros()).min(crate::MAX_BLOCK);
+        let divisor = (1 << graph.trailing_zeros()).min(crate::MAX_BLOCK);
         match self.block {
-            0 if divides >= LEAST_BLOCK || divides == graph => divides,
+            0 if divisor >= MIN_BLOCK || divisor == graph => divisor,
             0 => BLOCK,
             block => block,
         }
     }
 
-    /// The convolver, whose response is number `first`, and what it can change to.
+    /// Makes the convolver, which begins with response number `first`.
     ///
     /// Real-time: setup.
     pub(super) fn build(&self, setup: &Setup<'_>, first: usize) -> Result<Built, String> {
         let mut notes = Vec::new();
         let files = self.files.iter();
-        let sets = files.map(|file| self.set(file, setup.rate, &mut notes));
+        let sets = files.map(|file| self.paths_at(file, setup.rate, &mut notes));
         let sets = sets.collect::<Result<Vec<_>, _>>()?;
         let frames = sets.iter().flatten().map(|path| path.ir.len()).max();
         let (block, frames) = (self.block(setup.block.count()), frames.unwrap_or(1));
-        let choice = match self.choice(block, frames) {
+        let choice = match self.choose(block, frames) {
             Ok(found) => found,
-            // One that was said for another block or rate than there are now is no reason for silence.
+            // A partition for another block or rate is no reason for silence.
             Err(why) => {
                 let usual = Partition::typical(block, self.latency, frames);
-                let usual = usual.map_err(|e| told(&e))?;
+                let usual = usual.map_err(|e| message(&e))?;
                 notes.push(format!("{}: `{usual}` in its place", why.message));
                 PartitionChoice {
                     origin: PartitionOrigin::BuiltIn,
@@ -179,13 +183,13 @@ impl ConvolverConfig {
             }
         };
         let mut options = self
-            .way
-            .prepare(ConvolverOptions::new(choice.partition), self.channels);
+            .work
+            .adapt_options(ConvolverOptions::new(choice.partition), self.channels);
         options.half_precision_from = self.half;
         options.fade_frames = (self.fade * f64::from(setup.rate.hz())) as usize;
         let build = Convolver::new(self.channels, self.channels, &sets[first], &options);
-        let convolver = build.map_err(|e| told(&e))?;
-        let prepare = |other| convolver.preparer().prepare(other).map_err(|e| told(&e));
+        let convolver = build.map_err(|e| message(&e))?;
+        let prepare = |other| convolver.preparer().prepare(other).map_err(|e| message(&e));
         let spare = sets
             .get(1 - first)
             .map(|other| prepare(other))
@@ -198,8 +202,8 @@ impl ConvolverConfig {
         })
     }
 
-    /// The paths through a file, at another rate than its own if it must be.
-    fn set(
+    /// Paths through a file, resampled to `rate` if it has another one.
+    fn paths_at(
         &self,
         (path, ir): &(PathBuf, Ir),
         rate: SampleRate,
@@ -208,13 +212,13 @@ impl ConvolverConfig {
         if ir.rate() == rate {
             return self.paths(ir, rate);
         }
-        let loaded = Ir::load(path, rate, &IrLimit::default()).map_err(|e| told(&e))?;
+        let loaded = Ir::load(path, rate, &IrLimit::default()).map_err(|e| message(&e))?;
         notes.extend(loaded.notes.iter().map(ToString::to_string));
         self.paths(&loaded.ir, rate)
     }
 }
 
-/// What a text says, if it says anything.
+/// A text parameter that is not empty.
 fn text<'a>(creation: &MakeContext<'a>, key: &str) -> Option<&'a str> {
     let text = creation.node.text(key).map(str::trim);
     text.filter(|text| !text.is_empty())
@@ -235,30 +239,30 @@ fn files(creation: &MakeContext<'_>) -> Result<Vec<(PathBuf, Ir)>, MakeError> {
 }
 
 fn load(path: &std::path::Path) -> Result<Ir, String> {
-    let rate = media::open(path).map_err(|e| told(&e))?.rate();
+    let rate = media::open(path).map_err(|e| message(&e))?.rate();
     let loaded = Ir::load(path, rate, &IrLimit::default());
-    Ok(loaded.map_err(|e| told(&e))?.ir)
+    Ok(loaded.map_err(|e| message(&e))?.ir)
 }
 
-fn cut(
+fn partition(
     creation: &MakeContext<'_>,
     measured: impl FnOnce() -> Option<Arc<CostTable>>,
-) -> Result<Cut, MakeError> {
+) -> Result<PartitionParam, MakeError> {
     let method = METHODS[creation.choice("method")?];
     Ok(match (text(creation, "partition"), method) {
-        (None, "uniform") => Cut::Uniform,
-        (None, "direct") => Cut::Direct,
-        (None | Some("tuned"), _) => Cut::Chosen(measured()),
-        (Some("built-in"), _) => Cut::Chosen(None),
-        (Some(text), _) => Cut::Text(text.to_owned()),
+        (None, "uniform") => PartitionParam::Uniform,
+        (None, "direct") => PartitionParam::Direct,
+        (None | Some("tuned"), _) => PartitionParam::Chosen(measured()),
+        (Some("built-in"), _) => PartitionParam::Chosen(None),
+        (Some(text), _) => PartitionParam::Text(text.to_owned()),
     })
 }
 
 fn block(creation: &MakeContext<'_>) -> Result<usize, MakeError> {
     let block = creation.number("block")? as usize;
     if block > 0 && !block.is_power_of_two() {
-        let told = format!("`block` is {block}; it is a power of two");
-        return Err(MakeError::param("block", told));
+        let why = format!("`block` is {block}; it is a power of two");
+        return Err(MakeError::param("block", why));
     }
     Ok(block)
 }
@@ -278,10 +282,10 @@ fn factor(gain_db: f64) -> f32 {
     }
 }
 
-/// The error and what is behind it, in one line.
-fn told(error: &dyn std::error::Error) -> String {
+/// An error with its sources, in one line.
+fn message(error: &dyn std::error::Error) -> String {
     match error.source() {
-        Some(source) => format!("{error}: {}", told(source)),
+        Some(source) => format!("{error}: {}", message(source)),
         None => error.to_string(),
     }
 }

@@ -1,17 +1,16 @@
-//! Which of two responses is heard, and the way from one to the other.
+//! [`IrSwitch`]: the switch between the node's two responses, by the parameter `which`.
 //!
-//! A change begins with the internal block in which it is asked for. One that is asked for on the way waits until it is
-//! there.
+//! A cross-fade begins with the internal block in which it is asked for. A further one waits until it has ended.
 
 use crate::{Convolver, Exchange};
 use processor::{Block, EventBody, EventTarget};
 use std::ops::Range;
 
-/// See the module.
-pub(super) struct Change {
-    /// The parameter's place among the kind's.
+/// The switch between two responses.
+pub(super) struct IrSwitch {
+    /// Index of the parameter.
     which: u16,
-    /// The responses that are not heard, while no change is under way.
+    /// Filters of the response that is not in use, while no cross-fade is under way.
     spare: Option<Box<Exchange>>,
     has_other: bool,
     is_other: bool,
@@ -19,8 +18,8 @@ pub(super) struct Change {
     starts_with_other: bool,
 }
 
-impl Change {
-    /// Begins with the first response, or with the other, if there is one.
+impl IrSwitch {
+    /// Begins with the first response, or with the other one if there is one.
     pub(super) fn new(which: u16, has_other: bool, is_other: bool) -> Self {
         let is_other = has_other && is_other;
         Self {
@@ -33,34 +32,34 @@ impl Change {
         }
     }
 
-    /// Which response is heard first when it is set up now.
+    /// Number of the file with which a new convolver begins.
     ///
     /// Real-time: setup.
-    pub(super) fn first(&mut self) -> usize {
+    pub(super) fn first_file(&mut self) -> usize {
         self.spare = None;
         self.starts_with_other = self.wants_other;
         self.is_other = self.wants_other;
         usize::from(self.is_other)
     }
 
-    /// What it can change to.
+    /// Keeps the filters to which it can switch.
     ///
     /// Real-time: setup.
     pub(super) fn set_spare(&mut self, spare: Option<Box<Exchange>>) {
         self.spare = spare;
     }
 
-    /// Whether nothing is asked for and nothing under way.
+    /// Returns true if no switch is asked for or under way.
     ///
     /// Real-time: hot.
-    pub(super) fn is_over(&self, convolver: &Convolver) -> bool {
+    pub(super) fn is_idle(&self, convolver: &Convolver) -> bool {
         self.wants_other == self.is_other && !convolver.is_exchanging()
     }
 
-    /// Hears what is asked for in frames `range` of `block`.
+    /// Reads the events in frames `range` of `block`.
     ///
     /// Real-time: hot.
-    pub(super) fn listen(&mut self, block: &Block<'_>, range: Range<usize>) {
+    pub(super) fn read_events(&mut self, block: &Block<'_>, range: Range<usize>) {
         for event in block.events().iter() {
             if let (EventTarget::Param(index), EventBody::Value(value)) = (event.target, event.body)
                 && index == self.which
@@ -72,18 +71,18 @@ impl Change {
         }
     }
 
-    /// Begins a change that is wanted, and takes back what one that is over has left.
+    /// Begins a cross-fade that is asked for, and takes the filters back that the last one has replaced.
     ///
     /// Real-time: hot.
-    pub(super) fn go_on(&mut self, convolver: &mut Convolver) {
-        if let Some(left) = convolver.take_retired() {
-            self.spare = Some(left);
+    pub(super) fn advance(&mut self, convolver: &mut Convolver) {
+        if let Some(retired) = convolver.take_retired() {
+            self.spare = Some(retired);
         }
         if self.wants_other == self.is_other {
             return;
         }
         let is_begun = match self.spare.take() {
-            // It is this convolver's, and none waits: nothing comes back.
+            // It is for this convolver, and none is pending: nothing is returned.
             Some(next) => {
                 self.spare = convolver.exchange(next);
                 true
@@ -95,7 +94,7 @@ impl Change {
         }
     }
 
-    /// Hears what it began with, at once. Gives what the convolver needs for that.
+    /// Returns to the response that it began with. Gives the other filters, which the convolver needs for that.
     ///
     /// Real-time: hot.
     pub(super) fn reset(&mut self) -> Option<Box<Exchange>> {

@@ -1,6 +1,6 @@
-//! What a user can say of a `convolver`.
+//! The kind `convolver` and its parameters.
 
-use super::scheduler::{PINS, WAYS};
+use super::scheduler::{PINS, WORK};
 use crate::MAX_PARTITION_SIZE;
 use graph::{Kind, Param, ParamRange, PortSpec};
 
@@ -8,12 +8,12 @@ pub(super) const METHODS: &[&str] = &["nonuniform", "uniform", "direct"];
 pub(super) const LATENCIES: &[&str] = &["none", "block"];
 pub(super) const NORMALS: &[&str] = &["off", "peak", "energy"];
 
-/// The kind.
+/// The kind `convolver`.
 pub(super) fn kind() -> Kind {
     Kind {
         inputs: vec![PortSpec::audio("in")],
         outputs: vec![PortSpec::audio("out")],
-        params: [response(), cut(), work()].concat(),
+        params: [response(), partition(), work()].concat(),
         duplicable: false,
         typical_ns: 3000,
         ..Kind::new(
@@ -33,7 +33,7 @@ fn param(name: &'static str, unit: &'static str, range: ParamRange, doc: &'stati
     }
 }
 
-/// From one number to another, and what it is where nobody says.
+/// A number in a range, with its default.
 fn number(least: f64, most: f64, default: f64) -> ParamRange {
     ParamRange::Number {
         min: least,
@@ -42,7 +42,7 @@ fn number(least: f64, most: f64, default: f64) -> ParamRange {
     }
 }
 
-/// What is heard.
+/// Parameters of the response.
 fn response() -> Vec<Param> {
     vec![
         param(
@@ -105,8 +105,8 @@ fn response() -> Vec<Param> {
     ]
 }
 
-/// How the response is cut: with the processor's instructions, all that the bits depend on.
-fn cut() -> Vec<Param> {
+/// Parameters of the partition. With the vector instructions, they are all that the bits depend on.
+fn partition() -> Vec<Param> {
     vec![
         param(
             "method",
@@ -141,13 +141,13 @@ fn cut() -> Vec<Param> {
     ]
 }
 
-/// Who does the work; the bits are the same.
+/// Parameters of the scheduler. The bits do not depend on them.
 fn work() -> Vec<Param> {
     vec![
         param(
             "work",
             "",
-            ParamRange::Choice(WAYS),
+            ParamRange::Choice(WORK),
             "Who does the long partitions: the graph's workers beside it, threads of the node's own, each step a little without any thread, or the step in which they come.",
         ),
         param(

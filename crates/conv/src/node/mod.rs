@@ -1,34 +1,34 @@
-//! `convolver`: a node that plays its input through impulse responses from a file.
+//! The node `convolver`: convolves its input with impulse responses from a file.
 //!
-//! As many channels out as in. A response of one channel is for every channel; one of as many channels as the node has is
-//! for each its own; one of four for two is true stereo (LL LR RL RR). A file of another rate is converted. With a
-//! second file, `which` fades from one to the other while it plays.
+//! It has as many outputs as inputs. A response of one channel is used for every channel; one of as many channels as the node has
+//! gives each its own; one of four channels for two is true stereo (LL LR RL RR). A file of another rate is resampled. With a
+//! second file, the parameter `which` cross-fades from one to the other while the node runs.
 //!
-//! The first level plays in the step; long ones are done by whom the node says (`ways.rs`), with the same bits. Where the
-//! graph's block is a whole number of internal blocks no latency is added, else one internal block. A block shorter than
-//! was promised (in a loop that is played in parts) costs one internal block from then on, and one gap.
+//! Levels without slack run in the node's step; `work` says who does the others (`scheduler.rs`), with the same bits. If the
+//! graph's block is a whole number of internal blocks, no latency is added, else one internal block. A block shorter than was
+//! promised (in a loop that runs in parts) adds one internal block from then on, with one gap.
 //!
-//! After a reset it is as new at once, and hears the response again that it began with.
+//! A reset takes effect at once, and returns to the response that the node began with.
 //!
-//! It is not copied, and so has no state to save: a copy would need all spectra once more, and do the long levels' work
-//! twice, and what it has heard lies in the hands of whoever works on a level, from where nothing could be read in time.
-//! An edit of the graph needs neither: the processor itself goes on. Since its state is what it has heard within the
-//! response's length, a session that is opened again has it back after that time.
+//! The node cannot be duplicated, and has no state to save: a copy would need all spectra once more and do the long levels' work
+//! twice; and its input history belongs to the workers, from which nothing could be read in time. An edit of the graph needs
+//! neither: the processor goes on. Its state is the input within the response's length, so a session that is opened again has
+//! it back after that time.
 //!
 //! | gauge | shows |
 //! |---|---|
 //! | `refused` | 1: the response cannot be played at this rate, and the node is silent |
-//! | `tuned` | what the partition is by: 1 what was measured on this machine, 0 the built-in table, -1 the node's own word |
-//! | `levels` | how many levels it has |
-//! | `threads` | how many threads of its own |
-//! | `late` | how many results were not there when they were due, and silence in their place |
+//! | `tuned` | origin of the partition: 1 measured costs, 0 the built-in table, -1 the node's own parameter |
+//! | `levels` | number of levels |
+//! | `threads` | number of its own threads |
+//! | `late` | number of results that were not there when they were due, and were replaced by silence |
 //!
 //! | file | holds |
 //! |---|---|
-//! | `kind.rs` | what a user can say |
-//! | `wish.rs` | what one node says, and what is built by it |
-//! | `ways.rs` | who does the long levels |
-//! | `change.rs` | which of two responses is heard |
+//! | `kind.rs` | the kind and its parameters |
+//! | `config.rs` | the parameters of one node, and the convolver made from them |
+//! | `scheduler.rs` | who does the levels that have slack |
+//! | `ir_switch.rs` | the switch between two responses |
 
 mod config;
 mod ir_switch;
@@ -38,32 +38,32 @@ mod scheduler;
 use crate::tuning::PartitionOrigin;
 use crate::{ConvolverAdapter, CostTable};
 use config::{Built, ConvolverConfig};
-use ir_switch::Change;
+use ir_switch::IrSwitch;
 use processor::{
     Block, Gauge, MakeContext, MakeError, ProcessStatus, Processor, Registry, Setup, SetupServices,
     Tail,
 };
-use scheduler::Crew;
+use scheduler::NodeScheduler;
 use std::sync::{Arc, LazyLock};
 use units::Frames;
 
-/// Adds the kind to `registry`, for a machine of which nothing is known: partitions are by the built-in table.
+/// Adds the kind to `registry`. Partitions are chosen by the built-in costs.
 ///
 /// Real-time: setup.
 pub fn register(registry: &mut Registry) {
     register_with(registry, || None);
 }
 
-/// Adds the kind to `registry`; nodes choose their partitions by the costs that `divisi tune` measured on this machine, and
-/// by the built-in table where it has not been run.
+/// Adds the kind to `registry`. Partitions are chosen by the costs that `divisi tune` measured on this machine, else by the
+/// built-in ones.
 ///
 /// Real-time: setup.
 pub fn register_tuned(registry: &mut Registry) {
     register_with(registry, crate::read_tuned_costs);
 }
 
-/// Adds the kind to `registry`; nodes choose their partitions by what `measured` gives. It is asked once, when the first
-/// node wants to know: all nodes of a registry go by the same.
+/// Adds the kind to `registry`. Partitions are chosen by the costs that `measured` gives, which is called once, for the first node:
+/// all nodes of a registry have the same costs.
 ///
 /// Real-time: setup.
 pub fn register_with(
@@ -80,32 +80,33 @@ fn make(
     creation: &MakeContext<'_>,
     measured: impl FnOnce() -> Option<Arc<CostTable>>,
 ) -> Result<Box<dyn Processor>, MakeError> {
-    let wish = ConvolverConfig::of(creation, measured)?;
+    let config = ConvolverConfig::new(creation, measured)?;
     let (which, _) = creation.kind.param("which").expect("the kind has it");
     let is_other = creation.number("which")? >= 0.5;
-    Ok(Box::new(Unit {
-        change: Change::new(which, wish.files.len() > 1, is_other),
-        wish,
+    Ok(Box::new(ConvolverNode {
+        ir_switch: IrSwitch::new(which, config.files.len() > 1, is_other),
+        config,
         adapter: None,
-        crew: Crew::Callback,
-        silent: u64::MAX,
+        scheduler: NodeScheduler::Callback,
+        silent_frames: u64::MAX,
         late: Gauge::default(),
     }))
 }
 
-struct Unit {
-    wish: ConvolverConfig,
+/// The processor of the node.
+struct ConvolverNode {
+    config: ConvolverConfig,
     adapter: Option<ConvolverAdapter>,
-    crew: Crew,
-    change: Change,
-    /// For how many frames the inputs have been silent.
-    silent: u64,
+    scheduler: NodeScheduler,
+    ir_switch: IrSwitch,
+    /// Frames for which the inputs have been silent.
+    silent_frames: u64,
     late: Gauge,
 }
 
-impl Unit {
-    /// Shows what was built, and keeps it.
-    fn take(&mut self, built: Built, setup: &mut Setup<'_>) {
+impl ConvolverNode {
+    /// Keeps a convolver, and sets the gauges.
+    fn install(&mut self, built: Built, setup: &mut Setup<'_>) {
         let Built {
             mut adapter,
             spare,
@@ -116,55 +117,55 @@ impl Unit {
             .into_iter()
             .for_each(|note| setup.services.notify_user(note));
         let levels = adapter.convolver().partition().levels().len();
-        self.crew = self.wish.way.engage(adapter.convolver_mut(), setup);
+        self.scheduler = self.config.work.start(adapter.convolver_mut(), setup);
         let tuned = match origin {
             PartitionOrigin::Measured => 1.0,
             PartitionOrigin::BuiltIn => 0.0,
             PartitionOrigin::Given => -1.0,
         };
-        show(setup.services, "tuned", tuned);
-        show(setup.services, "levels", levels as f32);
-        show(setup.services, "threads", self.crew.threads() as f32);
+        set_gauge(setup.services, "tuned", tuned);
+        set_gauge(setup.services, "levels", levels as f32);
+        set_gauge(setup.services, "threads", self.scheduler.threads() as f32);
         self.adapter = Some(adapter);
-        self.change.set_spare(spare);
+        self.ir_switch.set_spare(spare);
     }
 
-    /// Whether it gives silence until something is heard or asked for.
+    /// Returns true if the output is silence until there is input or an event.
     ///
     /// Real-time: hot.
     fn is_at_rest(&mut self, block: &Block<'_>) -> bool {
         let frames = block.frames() as u64;
-        self.silent = match block.is_silent() {
-            true => self.silent.saturating_add(frames),
+        self.silent_frames = match block.is_silent() {
+            true => self.silent_frames.saturating_add(frames),
             false => 0,
         };
         self.adapter.as_ref().is_none_or(|adapter| {
-            self.silent > adapter.tail() + frames
-                && self.change.is_over(adapter.convolver())
+            self.silent_frames > adapter.tail() + frames
+                && self.ir_switch.is_idle(adapter.convolver())
                 && block.events().is_empty()
         })
     }
 }
 
-/// Shows a number that does not change.
-fn show(services: &mut dyn SetupServices, name: &str, value: f32) {
+/// Sets a gauge that does not change.
+fn set_gauge(services: &mut dyn SetupServices, name: &str, value: f32) {
     services.gauge(name).set(value);
 }
 
-impl Processor for Unit {
+impl Processor for ConvolverNode {
     fn setup(&mut self, setup: &mut Setup<'_>) {
-        self.silent = u64::MAX;
+        self.silent_frames = u64::MAX;
         self.late = setup.services.gauge("late");
-        // What was engaged for another rate goes before the next comes.
-        self.crew = Crew::Callback;
+        // Threads for another rate end before the next ones start.
+        self.scheduler = NodeScheduler::Callback;
         let refused = setup.services.gauge("refused");
-        match self.wish.build(setup, self.change.first()) {
+        match self.config.build(setup, self.ir_switch.first_file()) {
             Ok(built) => {
-                self.take(built, setup);
+                self.install(built, setup);
                 refused.set(0.0);
             }
             Err(why) => {
-                // The file was there when the node was made: it has gone, or its rate is too far off.
+                // The file was there when the node was made: it is gone, or its rate is too far off.
                 setup.services.notify_user(format!("{why}: it is silent"));
                 self.adapter = None;
                 refused.set(1.0);
@@ -184,14 +185,14 @@ impl Processor for Unit {
         let mut at = 0;
         while at < block.frames() {
             let end = at + adapter.begin_chunk(block.frames() - at);
-            self.change.listen(block, at..end);
-            self.change.go_on(adapter.convolver_mut());
-            for channel in 0..self.wish.channels {
+            self.ir_switch.read_events(block, at..end);
+            self.ir_switch.advance(adapter.convolver_mut());
+            for channel in 0..self.config.channels {
                 adapter.write_input(channel, &block.input(0).channel(channel)[at..end]);
             }
-            self.crew.advance(adapter, block);
+            self.scheduler.process(adapter, block);
             let mut output = block.output(0);
-            for channel in 0..self.wish.channels {
+            for channel in 0..self.config.channels {
                 let to = &mut output.channel(channel)[at..end];
                 for (to, x) in to.iter_mut().zip(adapter.output(channel)) {
                     *to = if x.is_finite() { *x } else { 0.0 };
@@ -204,11 +205,11 @@ impl Processor for Unit {
     }
 
     fn reset(&mut self) {
-        let back = self.change.reset();
+        let spare = self.ir_switch.reset();
         if let Some(adapter) = &mut self.adapter {
-            adapter.restart(back);
+            adapter.restart(spare);
         }
-        self.silent = u64::MAX;
+        self.silent_frames = u64::MAX;
     }
 
     fn latency(&self) -> Frames {

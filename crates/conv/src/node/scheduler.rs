@@ -1,4 +1,4 @@
-//! Who does a node's long levels. The same bits from all of them.
+//! Who does the work of a node's levels, by its parameters `work`, `pin` and `priority`. All give the same bits.
 
 use crate::schedule::TimeDistributed;
 use crate::{
@@ -10,40 +10,40 @@ use rt::deferred::DeferredJob;
 use std::time::Duration;
 use workers::{Priority, cores};
 
-/// What a user calls them.
-pub(super) const WAYS: &[&str] = &["deferred", "threads", "spread", "callback"];
-/// And where threads run.
+/// Values of the parameter `work`.
+pub(super) const WORK: &[&str] = &["deferred", "threads", "spread", "callback"];
+/// Values of the parameter `pin`.
 pub(super) const PINS: &[&str] = &["free", "levels", "channels"];
 
-/// What the node says.
+/// Who does the work, as the node's parameters say.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Way {
-    /// The graph's workers, by deadline.
+pub(super) enum Work {
+    /// The graph's workers, earliest deadline first.
     Deferred,
-    /// Threads of the node's own.
+    /// Threads of the node.
     Threads {
-        /// One of [`PINS`].
+        /// Place in [`PINS`].
         pin: usize,
-        /// Of the shortest level's thread; 0 for as little as will do.
+        /// Priority of the shortest level's thread; 0: as low as possible.
         priority: u8,
     },
-    /// Some pieces in every step.
+    /// The node's step, some pieces in each.
     Spread,
-    /// All in the step in which the work comes.
+    /// The node's step in which the job arrives.
     Callback,
 }
 
-/// Who does it, while it plays.
-pub(super) enum Crew {
+/// Scheduler of a node that runs.
+pub(super) enum NodeScheduler {
     Deferred,
     Threads(Box<LevelThreads>),
     Spread(Box<TimeDistributed>),
     Callback,
 }
 
-impl Way {
-    /// The way of that place among [`WAYS`].
-    pub(super) fn of(place: usize, pin: usize, priority: u8) -> Self {
+impl Work {
+    /// Value at a place of [`WORK`].
+    pub(super) fn new(place: usize, pin: usize, priority: u8) -> Self {
         match place {
             0 => Self::Deferred,
             1 => Self::Threads { pin, priority },
@@ -52,39 +52,45 @@ impl Way {
         }
     }
 
-    /// `options` with pieces as this way wants them.
-    pub(super) fn prepare(self, options: ConvolverOptions, channels: usize) -> ConvolverOptions {
+    /// Adapts the size of pieces.
+    pub(super) fn adapt_options(
+        self,
+        options: ConvolverOptions,
+        channels: usize,
+    ) -> ConvolverOptions {
         match self {
             Self::Spread => TimeDistributed::adapt_options(&options, channels),
             _ => options,
         }
     }
 
-    /// Engages them for `convolver`. Where no thread can be started the step does the work itself.
+    /// Starts the scheduler for `convolver`. If no thread can be started, the step does the work.
     ///
     /// Real-time: setup.
-    pub(super) fn engage(self, convolver: &mut Convolver, setup: &mut Setup<'_>) -> Crew {
+    pub(super) fn start(self, convolver: &mut Convolver, setup: &mut Setup<'_>) -> NodeScheduler {
         match self {
             Self::Deferred => {
-                let lines = convolver.fdls().enumerate();
-                for (index, _) in lines.filter(|(_, line)| !line.is_in_callback) {
+                let fdls = convolver.fdls().enumerate();
+                for (index, _) in fdls.filter(|(_, fdl)| !fdl.is_in_callback) {
                     setup.services.defer(convolver.job_runner(index));
                 }
-                Crew::Deferred
+                NodeScheduler::Deferred
             }
             Self::Threads { pin, priority } => {
-                let options = options(convolver, pin, priority, setup);
+                let options = thread_options(convolver, pin, priority, setup);
                 let threads = LevelThreads::new(convolver, &options);
-                threads.map_or(Crew::Callback, |threads| Crew::Threads(Box::new(threads)))
+                threads.map_or(NodeScheduler::Callback, |threads| {
+                    NodeScheduler::Threads(Box::new(threads))
+                })
             }
-            Self::Spread => Crew::Spread(Box::new(TimeDistributed::new(convolver))),
-            Self::Callback => Crew::Callback,
+            Self::Spread => NodeScheduler::Spread(Box::new(TimeDistributed::new(convolver))),
+            Self::Callback => NodeScheduler::Callback,
         }
     }
 }
 
-/// Where nobody listens threads are ordinary ones and are waited for; else they are waited for half a block at most.
-fn options(
+/// Options of threads. Offline they have ordinary priority and the step waits for them; live it waits for half a block at most.
+fn thread_options(
     convolver: &Convolver,
     pin: usize,
     priority: u8,
@@ -111,19 +117,19 @@ fn options(
     }
 }
 
-/// Deferred work of the graph's.
+/// Scheduler for the graph's workers.
 struct Deferred<'a, 'b>(&'b Block<'a>);
 
 impl LevelScheduler for Deferred<'_, '_> {
-    fn job_started(&mut self, _line: usize, _work: &mut DeferredJob<Fdl>) {}
+    fn job_started(&mut self, _fdl: usize, _job: &mut DeferredJob<Fdl>) {}
 
-    fn finish(&mut self, _line: usize, work: &mut DeferredJob<Fdl>) -> bool {
-        self.0.take_deferred(work).is_some()
+    fn finish(&mut self, _fdl: usize, job: &mut DeferredJob<Fdl>) -> bool {
+        self.0.take_deferred(job).is_some()
     }
 }
 
-impl Crew {
-    /// How many threads of its own it has.
+impl NodeScheduler {
+    /// Number of the node's own threads.
     pub(super) fn threads(&self) -> usize {
         match self {
             Self::Threads(threads) => threads.len(),
@@ -131,19 +137,19 @@ impl Crew {
         }
     }
 
-    /// Goes on by what has been heard.
+    /// Ends a chunk of the adapter.
     ///
-    /// Real-time: hot; with threads of its own it wakes those whose work it starts, and waits for those whose work is due
-    /// and not there, for half a block at most where somebody listens.
-    pub(super) fn advance(&mut self, adapter: &mut ConvolverAdapter, block: &Block<'_>) {
+    /// Real-time: hot; with threads of its own it wakes those whose jobs it starts, and waits for those whose jobs are due and not
+    /// done, live for half a block at most.
+    pub(super) fn process(&mut self, adapter: &mut ConvolverAdapter, block: &Block<'_>) {
         match self {
             Self::Deferred => adapter.process(&mut Deferred(block)),
             Self::Callback => adapter.process(&mut Inline),
-            Self::Spread(evenly) => adapter.process(evenly.as_mut()),
+            Self::Spread(spread) => adapter.process(spread.as_mut()),
             Self::Threads(threads) => {
                 let late = adapter.convolver().late_count();
                 adapter.process(threads.as_mut());
-                // Of deferred work the graph counts what is late.
+                // The graph counts late jobs; those of its own workers it knows already.
                 (late..adapter.convolver().late_count()).for_each(|_| block.count_late());
             }
         }

@@ -1,13 +1,13 @@
-//! Why there is no such partition.
+//! Reasons why a partition is invalid.
 
 use super::{MAX_BLOCK, MAX_IR_FRAMES, MAX_PARTITION_SIZE, MIN_PARTITION_SIZE};
 use std::fmt;
 
-/// Why there is no such partition.
+/// Reason why a partition is invalid.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PartitionError {
-    /// The block is no power of two from 1 to 4096: take one that is, and an adapter for the host's.
+    /// The block is no power of two from 1 to 4096: take one that is, and a [`ConvolverAdapter`](crate::ConvolverAdapter) for the host's blocks.
     Block(usize),
     /// A level's size is no power of two, below 16, or too large.
     Size(usize),
@@ -18,36 +18,36 @@ pub enum PartitionError {
         /// The block.
         block: usize,
     },
-    /// Sizes must grow from level to level.
+    /// Sizes do not grow from level to level.
     Order {
-        /// The size before.
+        /// Size of the level before.
         before: usize,
-        /// The size that is not above it.
+        /// Size that is not larger.
         size: usize,
     },
     /// A level without partitions.
     Empty(usize),
-    /// A level starts where its output would be too late, or is left without a whole period.
+    /// A level starts too early for its output, or has some slack but less than a period.
     Start {
         /// The level's size.
         size: usize,
-        /// Where it starts.
+        /// Its start.
         start: usize,
-        /// The start at which it runs in the callback.
+        /// Start at which it runs in the callback.
         urgent: usize,
-        /// The least start at which it has a whole period.
+        /// First start at which it has a whole period.
         least: usize,
     },
-    /// A level starts off the block's grid.
+    /// A level's start is no multiple of the block.
     Grid {
-        /// Where it starts.
+        /// Its start.
         start: usize,
         /// The block.
         block: usize,
     },
     /// There is neither a head nor a level.
     Nothing,
-    /// It reaches further than anything that is played.
+    /// It covers more frames than an impulse response may have.
     Long(usize),
     /// A text that is not of the form `7x64 6x256`, before which `31 +` may stand for the head.
     Text(String),

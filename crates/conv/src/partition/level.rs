@@ -1,6 +1,6 @@
-//! One level of a partition.
+//! [`Level`] of a partition.
 
-/// Some partitions of one size.
+/// A run of neighbouring partitions of one size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Level {
     pub(super) size: usize,
@@ -15,28 +15,28 @@ impl Level {
         self.size
     }
 
-    /// How many partitions.
+    /// Number of partitions.
     pub fn count(&self) -> usize {
         self.count
     }
 
-    /// The frame of the impulse response at which the first partition begins.
+    /// Frame of the impulse response at which the first partition begins.
     pub fn start(&self) -> usize {
         self.start
     }
 
-    /// The frame after the last partition.
+    /// Frame of the impulse response behind the last partition.
     pub fn end(&self) -> usize {
         self.start + self.size * self.count
     }
 
-    /// How many frames pass between the callback in which the level's input is complete and the one in which its output
-    /// is first heard: 0 (it runs inside the callback) or at least the level's size.
+    /// Frames from the callback in which the level's input is complete to the one in which its output is first needed: 0 (it runs
+    /// inside the callback) or at least the level's size.
     pub fn slack(&self) -> usize {
         self.slack
     }
 
-    /// Whether it must run inside the callback.
+    /// Returns true if the level must run inside the callback.
     pub fn is_in_callback(&self) -> bool {
         self.slack == 0
     }

@@ -1,10 +1,9 @@
-//! How an impulse response is cut: a head that is convolved directly, then levels of ever larger partitions.
+//! [`Partition`] of an impulse response: a head that is convolved directly, then levels of ever larger partitions.
 //!
-//! A level of size M transforms the last 2M input frames once in M frames, so it can hear nothing younger than that. What
-//! is left between the moment at which a level's input is complete and the moment at which its output is first heard is
-//! its [slack](Level::slack). A level that starts M - B after the impulse (B: the block; one block more where
-//! one block of latency is added) has none: it runs inside the callback. One that starts at 2M - B has a whole period of
-//! its own, and can be worked on beside the callback.
+//! A level of size M transforms the last 2M input frames once in M frames. The time from the moment when a level's input is
+//! complete to the moment when its output is first needed is its [slack](Level::slack). With blocks of B frames, a level that
+//! starts at frame M - B of the response has none: it runs inside the callback. One that starts at 2M - B has a whole period,
+//! and can be computed beside the callback (Gardner 1995, section 2.3). With one block of latency both starts are B less.
 //!
 //! ```text
 //!            0        448                1984     4032
@@ -20,26 +19,26 @@ pub use level::Level;
 
 use std::fmt;
 
-/// The least size of a level: what is shorter is done by the head.
+/// Smallest size of a level: what is shorter belongs to the head.
 pub const MIN_PARTITION_SIZE: usize = 16;
-/// The greatest size of a level.
+/// Largest size of a level.
 pub const MAX_PARTITION_SIZE: usize = 1 << 20;
-/// The greatest internal block.
+/// Largest internal block.
 pub const MAX_BLOCK: usize = 4096;
-/// The longest impulse response.
+/// Frames of the longest impulse response.
 pub const MAX_IR_FRAMES: usize = 1 << 26;
 
-/// What is added between input and output, beyond the callback itself.
+/// Latency from input to output, beyond the callback itself.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum AddedLatency {
-    /// Nothing.
+    /// No latency.
     #[default]
     None,
     /// One internal block: even the first level then has a whole period.
     OneBlock,
 }
 
-/// How an impulse response is cut. Valid by construction.
+/// A direct head, then levels of partitions. Valid by construction.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Partition {
     block: usize,
@@ -49,11 +48,11 @@ pub struct Partition {
 }
 
 impl Partition {
-    /// A direct head of `head` frames (0: none), then levels of (size, count), one behind the other.
+    /// Makes a direct head of `head` frames (0: none), then levels of (size, count), one behind the other.
     ///
     /// # Errors
     ///
-    /// What is wrong with it.
+    /// The block or a size is out of range, sizes do not grow, or a level has neither no slack nor a whole period.
     ///
     /// Real-time: setup.
     pub fn new(
@@ -120,7 +119,7 @@ impl Partition {
             return Err(PartitionError::Grid { start, block });
         }
         let slack = (start + self.lead()).checked_sub(size);
-        // With a block of latency a first level as small as the block starts at 0 and has a period all the same.
+        // With a block of latency a first level of the block's size starts at 0 and still has a whole period.
         slack
             .filter(|slack| *slack == 0 || *slack >= size)
             .ok_or(PartitionError::Start {
@@ -131,13 +130,12 @@ impl Partition {
             })
     }
 
-    /// Where a level of `size` may start at the earliest to have a whole period: 2M - B, or 2M - 2B with a block of
-    /// latency.
+    /// First frame at which a level of `size` can start and have a whole period: 2M - B, or 2M - 2B with a block of latency.
     pub fn min_start(block: usize, latency: AddedLatency, size: usize) -> usize {
         (2 * size).saturating_sub(lead(block, latency))
     }
 
-    /// All of it directly.
+    /// A head only: direct convolution.
     ///
     /// # Errors
     ///
@@ -146,7 +144,7 @@ impl Partition {
         Self::new(block, AddedLatency::None, length.max(1), &[])
     }
 
-    /// One level, of the block's size: the uniform delay line. Below 16 frames a head makes up the difference.
+    /// One level, of the block's size: uniform partitioned convolution. With blocks below 16 frames there is a head too.
     ///
     /// # Errors
     ///
@@ -165,8 +163,8 @@ impl Partition {
         Self::new(block, latency, head, &[(size, count)])
     }
 
-    /// A sound choice for a machine of which nothing is known: each level four times as large as the one before, as few
-    /// partitions as the next allows.
+    /// A good partition for a machine of which nothing is known: each level is four times as large as the one before, with as
+    /// few partitions as the next one's start allows.
     ///
     /// # Errors
     ///
@@ -176,11 +174,11 @@ impl Partition {
         latency: AddedLatency,
         length: usize,
     ) -> Result<Self, PartitionError> {
-        /// From so many partitions on a larger size is worth its transforms.
+        /// Number of partitions from which on a larger size pays for its transforms.
         const MANY: usize = 10;
         let least = |size| Self::min_start(block, latency, size);
         let first = block.max(64);
-        // Small blocks are for the head, up to where a level has time; larger ones for a level in the callback.
+        // With small blocks a head fills the gap to the first level with a whole period; else the first level runs in the callback.
         let head = if block < first { least(first) } else { 0 };
         if length <= head.max(MIN_PARTITION_SIZE) {
             return Self::new(block, latency, length.max(1), &[]);
@@ -199,11 +197,11 @@ impl Partition {
         Self::new(block, latency, head, &levels)
     }
 
-    /// The partition that `text` says: `7x64 6x256`, or with a head `31 + 4x16`.
+    /// Parses a partition: `7x64 6x256`, or with a head `31 + 4x16`.
     ///
     /// # Errors
     ///
-    /// What is wrong with it.
+    /// The text has another form, or says a partition that [`new`](Self::new) refuses.
     pub fn parse(block: usize, latency: AddedLatency, text: &str) -> Result<Self, PartitionError> {
         let wrong = || PartitionError::Text(text.chars().take(80).collect());
         let (head, rest) = match text.split_once('+') {
@@ -221,22 +219,22 @@ impl Partition {
         Self::new(block, latency, head, &levels.ok_or_else(wrong)?)
     }
 
-    /// The internal block: so many frames are played at once.
+    /// Frames of the internal block.
     pub fn block(&self) -> usize {
         self.block
     }
 
-    /// What is added between input and output.
+    /// Added latency.
     pub fn latency(&self) -> AddedLatency {
         self.latency
     }
 
-    /// The same in frames.
+    /// Added latency in frames.
     pub fn latency_frames(&self) -> usize {
         self.lead() - self.block
     }
 
-    /// How many frames are convolved directly, from the start; 0 for none.
+    /// Frames that are convolved directly, from the start; 0 for none.
     pub fn head(&self) -> usize {
         self.head
     }
@@ -246,12 +244,12 @@ impl Partition {
         &self.levels
     }
 
-    /// How many frames of an impulse response it covers.
+    /// Frames of an impulse response that it covers.
     pub fn max_ir_frames(&self) -> usize {
         self.levels.last().map_or(self.head, Level::end)
     }
 
-    /// How far ahead of the end of a callback's input its output begins.
+    /// Frames from the beginning of a callback's output to the end of its input.
     pub(crate) fn lead(&self) -> usize {
         lead(self.block, self.latency)
     }
@@ -312,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_said() {
+    fn invalid_partitions_are_refused_with_the_reason() {
         use PartitionError as E;
         let new =
             |block, head, levels: &[_]| Partition::new(block, AddedLatency::None, head, levels);

@@ -1,10 +1,10 @@
-//! What can be wrong with an impulse response: which one, where, why, and what to do.
+//! Reasons why an impulse response is refused: which one, where, why, and what to do.
 
 use media::MediaError;
 use std::fmt;
 use units::SampleRate;
 
-/// Why an impulse response is refused.
+/// Reason why an impulse response is refused.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum IrError {
@@ -12,93 +12,93 @@ pub enum IrError {
     File(MediaError),
     /// It has no frame at all. Give another file, or trim less.
     Empty {
-        /// Which one.
+        /// Name of the response.
         name: String,
     },
     /// Its channels are of different lengths. Fill the shorter ones with silence.
     Uneven {
-        /// Which one.
+        /// Name of the response.
         name: String,
     },
-    /// A sample is NaN or infinite, and would be in everything that is heard. Export the file again.
+    /// A sample is NaN or infinite, and would spread to all output. Export the file again.
     NotFinite {
-        /// Which one.
+        /// Name of the response.
         name: String,
         /// From 0.
         channel: usize,
         /// From 0.
         frame: u64,
-        /// What is there.
+        /// Its value.
         value: f32,
     },
     /// It is longer than the stated limit. Use a part of it, or raise the limit.
     TooLong {
-        /// Which one.
+        /// Name of the response.
         name: String,
-        /// How long it is, at the rate it would be used at.
+        /// Its frames, at the rate at which it would be used.
         frames: u64,
-        /// How long it may be.
+        /// Most frames allowed.
         most: u64,
     },
     /// Its channels together have more samples than the stated limit. Use fewer channels or a part of it.
     TooLarge {
-        /// Which one.
+        /// Name of the response.
         name: String,
-        /// How many it has, at the rate it would be used at.
+        /// Its samples, at the rate at which it would be used.
         samples: u64,
-        /// How many it may have.
+        /// Most samples allowed.
         most: u64,
     },
-    /// To use it takes more memory than the machine has left.
+    /// It needs more memory than the machine has free.
     Memory {
-        /// Which one.
+        /// Name of the response.
         name: String,
-        /// What it takes.
+        /// Bytes needed.
         bytes: u64,
-        /// What is left.
+        /// Bytes free.
         free: u64,
     },
     /// The file has fewer frames than it says: it was cut off.
     Short {
-        /// Which one.
+        /// Name of the response.
         name: String,
-        /// How many it says.
+        /// Frames that the file states.
         says: u64,
-        /// How many there are.
+        /// Frames that the file has.
         has: u64,
     },
-    /// Its rate is too far from the one it would be used at.
+    /// Its rate is too far from the rate at which it would be used.
     FarRates {
-        /// Which one.
+        /// Name of the response.
         name: String,
         /// Its rate.
         from: SampleRate,
-        /// The one it would be used at.
+        /// Rate at which it would be used.
         to: SampleRate,
     },
-    /// All of it is silent where something must be heard: nothing is left to trim, or to make louder.
+    /// All of it is silent, and silence cannot be trimmed or normalised.
     Silent {
-        /// Which one.
+        /// Name of the response.
         name: String,
-        /// What cannot be done.
+        /// Operation that failed.
         what: &'static str,
     },
-    /// The range that is asked for does not lie within it.
+    /// The requested range of frames is not within it.
     Outside {
-        /// Which one.
+        /// Name of the response.
         name: String,
-        /// The first frame that is asked for.
+        /// First frame of the range.
         from: u64,
-        /// The first that is not.
+        /// Frame behind the range.
         to: u64,
-        /// How many there are.
+        /// Frames of the response.
         frames: u64,
     },
     /// A SOFA file that cannot be used, and why.
     Sofa {
-        /// Which one.
+        /// Name of the response.
         name: String,
-        /// What is wrong with it.
+        /// Reason.
         why: String,
     },
 }
@@ -160,7 +160,7 @@ impl fmt::Display for IrError {
 impl std::error::Error for IrError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
-            // Its own words have been said; what caused them has not.
+            // The message of the error itself is already in this one; its source is not.
             Self::File(error) => error.source(),
             _ => None,
         }

@@ -1,25 +1,25 @@
-//! How long an impulse response may be, asked before anything is allocated for it.
+//! [`IrLimit`]: the largest impulse response, checked before anything is allocated for it.
 
 use super::{IrError, memory};
 use crate::partition::MAX_IR_FRAMES;
 
-/// What an impulse response may take.
+/// Largest impulse response that is accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IrLimit {
     /// Frames of one channel.
     pub frames: u64,
     /// Samples of all channels together.
     pub samples: u64,
-    /// Bytes that may be taken; `None` asks the system what is left when it comes to that.
+    /// Bytes that it may need; `None` asks the system for the free memory.
     pub bytes: Option<u64>,
 }
 
-/// Bytes that a convolver and its making take for a sample: the response and its shaped copy (4 each), its spectra and
-/// those of as much input (8 each), and the double of a response that is exchanged.
+/// Bytes that a convolver needs for a sample of a response: the response and its processed copy (4 each), its spectra and those of
+/// as much input (8 each), and as much again in part for a response that is exchanged.
 const BYTES: u64 = 32;
 
 impl Default for IrLimit {
-    /// As many frames as any partition has (2^26, 23 minutes at 48 kHz), 2^28 samples, and what memory is free.
+    /// As many frames as the longest partition covers (2^26, 23 minutes at 48 kHz), 2^28 samples, and all free memory.
     fn default() -> Self {
         Self {
             frames: MAX_IR_FRAMES as u64,
@@ -30,7 +30,7 @@ impl Default for IrLimit {
 }
 
 impl IrLimit {
-    /// Takes `samples` of what is left; for many small things, so that the system is not asked.
+    /// Subtracts `samples` from the samples allowed. For many small responses, without a call to the system.
     pub(crate) fn charge(&mut self, name: &str, samples: usize) -> Result<(), IrError> {
         let samples = samples as u64;
         match self.samples.checked_sub(samples) {
@@ -46,11 +46,11 @@ impl IrLimit {
         Ok(())
     }
 
-    /// Whether `channels` channels of `frames` frames may be.
+    /// Checks `channels` channels of `frames` frames against the limit.
     ///
     /// # Errors
     ///
-    /// Which limit they are beyond.
+    /// The limit that they exceed.
     ///
     /// Real-time: setup.
     pub fn check(&self, name: &str, frames: u64, channels: usize) -> Result<(), IrError> {

@@ -1,4 +1,4 @@
-//! An impulse response from a sound file: looked at sample by sample, at the rate it will be used at.
+//! Impulse response from a sound file: every sample is checked and converted to the rate at which it will be used.
 
 use super::resample::resample;
 use super::{Ir, IrError, IrLimit, not_finite};
@@ -7,38 +7,38 @@ use std::fmt;
 use std::path::Path;
 use units::SampleRate;
 
-/// What was read, and what the user should be told of it.
+/// An impulse response, and notes for the user.
 #[derive(Clone, Debug)]
 pub struct LoadedIr {
     /// The response.
     pub ir: Ir,
-    /// What was done to it that nobody asked for.
+    /// Changes that the user did not ask for.
     pub notes: Vec<LoadNote>,
 }
 
-/// Something that was done to a response, and is no mistake.
+/// A change to a response that is no error.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum LoadNote {
-    /// It was at another rate.
+    /// It was resampled.
     Resampled {
-        /// Which file.
+        /// Name of the file.
         name: String,
-        /// The file's rate.
+        /// Rate of the file.
         from: SampleRate,
-        /// The rate it is used at.
+        /// Rate at which it is used.
         to: SampleRate,
     },
-    /// It begins so suddenly that at another rate some of it would be heard before its beginning; that is left out.
+    /// It begins so suddenly that resampling makes it ring before its beginning; that part is left out.
     CutBefore {
-        /// Which file.
+        /// Name of the file.
         name: String,
-        /// How much, in dB of the whole.
+        /// Energy of that part, in dB of the whole.
         lost_db: f64,
     },
-    /// Of a SOFA file, the direction that was measured nearest to the one that was asked for.
+    /// Direction of a SOFA file that was measured nearest to the requested one.
     Direction {
-        /// Which file.
+        /// Name of the file.
         name: String,
         /// Degrees to the left of straight ahead.
         azimuth_deg: f32,
@@ -47,7 +47,7 @@ pub enum LoadNote {
     },
 }
 
-/// Where a source is, as a listener sees it.
+/// Direction of a source from the listener.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct SourceDirection {
     /// Degrees to the left of straight ahead.
@@ -56,9 +56,9 @@ pub struct SourceDirection {
     pub elevation_deg: f32,
 }
 
-/// Less than so much before the beginning is not worth a word.
+/// Energy before the beginning below which there is no note.
 const HEARD_DB: f64 = -60.0;
-/// Frames read at once.
+/// Frames that are read at once.
 const PORTION: usize = 4096;
 
 impl fmt::Display for LoadNote {
@@ -85,7 +85,7 @@ impl fmt::Display for LoadNote {
 }
 
 impl Ir {
-    /// All of a sound file, at `rate`.
+    /// Loads a whole sound file, resampled to `rate`.
     ///
     /// # Errors
     ///
@@ -116,7 +116,7 @@ impl Ir {
         Self::at_rate(&name, channels, from, rate)
     }
 
-    /// Frames of a file that have been looked at, brought to `rate`.
+    /// Resamples frames that have been checked to `rate`.
     pub(super) fn at_rate(
         name: &str,
         channels: Vec<Vec<f32>>,
@@ -151,25 +151,25 @@ impl Ir {
     }
 }
 
-/// Refuses what is there and no plain file: to open a pipe would wait for whoever writes to it.
+/// Refuses what exists and is no regular file: opening a pipe would wait for its writer.
 fn plain(path: &Path) -> Result<(), MediaError> {
     match path.metadata() {
         Ok(facts) if !facts.is_file() => {
             let error = std::io::Error::other("it is no plain file");
             Err(MediaError::Open(path.to_path_buf(), error))
         }
-        // Whoever opens it says what is wrong.
+        // Opening it gives the error.
         _ => Ok(()),
     }
 }
 
-/// How many frames at `to` are as long as `frames` at `from`, rounded up.
+/// Number of frames at rate `to` that last as long as `frames` at rate `from`, rounded up.
 fn scaled(frames: u64, from: SampleRate, to: SampleRate) -> u64 {
     let exact = (u128::from(frames) * u128::from(to.hz())).div_ceil(u128::from(from.hz()));
     u64::try_from(exact).unwrap_or(u64::MAX)
 }
 
-/// All channels of the file; `may` is asked before they grow.
+/// Reads all channels of the file; `may` checks their length before they grow.
 fn read(
     reader: &mut Reader,
     name: &str,

@@ -1,8 +1,8 @@
-//! How much memory is left, where the system says so.
+//! Free memory, where the system tells it.
 
 use std::fs::read_to_string;
 
-/// Bytes that this process may still take without pushing others out; `None` where nobody says.
+/// Bytes that this process can allocate without swapping; `None` if the system does not tell.
 ///
 /// Real-time: waits, on files that the kernel makes up.
 pub(crate) fn free() -> Option<u64> {
@@ -13,7 +13,7 @@ pub(crate) fn free() -> Option<u64> {
     machine.into_iter().chain(group).min()
 }
 
-/// What `/proc/meminfo` says.
+/// Available bytes by `/proc/meminfo`.
 fn available(facts: &str) -> Option<u64> {
     let line = facts
         .lines()
@@ -22,7 +22,7 @@ fn available(facts: &str) -> Option<u64> {
     kib.checked_mul(1024)
 }
 
-/// What a container's limit leaves; `None` where it has none.
+/// Bytes below a container's limit; `None` if it has none.
 fn left(most: Option<String>, taken: Option<String>) -> Option<u64> {
     let number = |text: Option<String>| text?.trim().parse::<u64>().ok();
     Some(number(most)?.saturating_sub(number(taken)?))

@@ -1,9 +1,17 @@
-//! Impulse responses: from sound files or from memory, checked, shaped, and laid between inputs and outputs.
+//! Impulse responses: from sound files or from memory, checked, processed, and assigned to inputs and outputs.
 //!
-//! Takes files and samples, gives an [`Ir`], whose samples are all finite and at one rate, and [`Paths`], which say what
-//! goes from which input to which output. Whatever cannot be heard as it was meant is refused with its place and reason.
-//! May: open files, allocate, take its time. May not: run on an audio thread, allocate by a number that it has read
-//! before it has held that number against a [`IrLimit`].
+//! Takes files and samples, gives an [`Ir`], whose samples are all finite and at one rate, and [`Paths`], which say what goes from
+//! which input to which output. A response that cannot be used as it was meant is refused with place and reason.
+//! May: open files, allocate, take its time. May not: run on an audio thread, or allocate by a number from a file before that
+//! number is checked against an [`IrLimit`].
+//!
+//! | file | holds |
+//! |---|---|
+//! | `load.rs` `resample.rs` | sound files, at any rate |
+//! | `sofa.rs` `no_sofa.rs` | SOFA files, in builds with and without them |
+//! | `processing.rs` | trim, reverse, fade, normalise |
+//! | `paths.rs` | which response between which channels |
+//! | `limit.rs` `memory.rs` `error.rs` | what is refused, and why |
 
 mod error;
 mod limit;
@@ -28,23 +36,22 @@ pub use processing::{IrProcessing, Normalise, Trim};
 use std::sync::Arc;
 use units::SampleRate;
 
-/// An impulse response of one or more channels, all of one length: there is at least one frame, and every sample is a
-/// finite number.
+/// An impulse response of one or more channels of the same length: at least one frame, all samples finite.
 #[derive(Clone, Debug)]
 pub struct Ir {
     rate: SampleRate,
     channels: Vec<Arc<[f32]>>,
 }
 
-/// What an impulse response that came from no file is called.
+/// Name in errors of an impulse response that came from no file.
 const NAMELESS: &str = "the impulse response";
 
 impl Ir {
-    /// One from memory.
+    /// Makes an impulse response from samples, one list a channel.
     ///
     /// # Errors
     ///
-    /// There is nothing in it, its channels differ in length, or a sample is NaN or infinite; the first one is named.
+    /// It is empty, its channels differ in length, or a sample is NaN or infinite; the first such sample is named.
     ///
     /// Real-time: setup.
     pub fn new(
@@ -55,7 +62,7 @@ impl Ir {
         Self::named(NAMELESS, channels, rate)
     }
 
-    /// The same of something with a name.
+    /// As [`new`](Self::new), with a name for errors.
     fn named(name: &str, channels: Vec<Arc<[f32]>>, rate: SampleRate) -> Result<Self, IrError> {
         let name = || name.to_owned();
         let frames = channels.first().map_or(0, |channel| channel.len());
@@ -78,29 +85,29 @@ impl Ir {
         Ok(Self { rate, channels })
     }
 
-    /// Frames a second.
+    /// Sample rate.
     pub fn rate(&self) -> SampleRate {
         self.rate
     }
 
-    /// The samples of each channel; whoever clones one shares its memory.
+    /// Samples of each channel; a clone shares their memory.
     pub fn channels(&self) -> &[Arc<[f32]>] {
         &self.channels
     }
 
-    /// How many frames each channel has: at least one.
+    /// Frames of each channel: at least one.
     pub fn frames(&self) -> usize {
         self.channels[0].len()
     }
 
-    /// Whether all of it is zero.
+    /// Returns true if all samples are zero.
     pub fn is_silent(&self) -> bool {
         let mut samples = self.channels.iter().flat_map(|channel| channel.iter());
         samples.all(|sample| *sample == 0.0)
     }
 }
 
-/// The first sample that is no finite number.
+/// Place of the first sample that is not finite.
 fn not_finite(samples: &[f32]) -> Option<usize> {
     samples.iter().position(|sample| !sample.is_finite())
 }
@@ -135,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn channels_share_their_memory_with_whoever_clones_them() {
+    fn clones_share_the_memory_of_channels() {
         let ir = Ir::new([vec![0.0, 0.0]], rate()).unwrap();
         let again = ir.clone();
         assert!(Arc::ptr_eq(&ir.channels()[0], &again.channels()[0]));

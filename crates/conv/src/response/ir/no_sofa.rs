@@ -1,12 +1,11 @@
-//! SOFA files, in a build without them.
+//! SOFA files in a build without the feature `sofa`: they are refused.
 
 use super::{Ir, IrError, IrLimit, LoadedIr, SourceDirection};
 use std::path::Path;
 use units::SampleRate;
 
 impl Ir {
-    /// What both ears hear from `direction`, from a SOFA file. This build knows none: it was made without the feature
-    /// `sofa`.
+    /// Refuses a SOFA file: this build was made without the feature `sofa`.
     ///
     /// # Errors
     ///

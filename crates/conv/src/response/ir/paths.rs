@@ -1,4 +1,4 @@
-//! What is heard where: each path goes from one input through one response to one output.
+//! [`Paths`]: which response goes from which input to which output.
 
 use super::Ir;
 use crate::Path;
@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
-/// A path whose response comes later.
+/// A path with a delay before its response.
 #[derive(Clone, Debug)]
 pub struct DelayedPath {
     /// The path.
@@ -16,7 +16,7 @@ pub struct DelayedPath {
     pub delay: usize,
 }
 
-/// All that goes from some inputs to some outputs. What goes to one output is added.
+/// All paths between some inputs and outputs. Paths to one output are added.
 #[derive(Clone, Debug)]
 pub struct Paths {
     inputs: usize,
@@ -24,29 +24,29 @@ pub struct Paths {
     paths: Vec<DelayedPath>,
 }
 
-/// Why a path cannot be, or a response not be laid.
+/// Reason why a path or a response is refused.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum PathsError {
-    /// It begins at an input that was not declared.
+    /// The path has an input that was not declared.
     Input {
-        /// From 0.
+        /// Number, from 0.
         input: usize,
-        /// How many were declared.
+        /// Number of declared channels.
         inputs: usize,
     },
-    /// It ends at an output that was not declared.
+    /// The path has an output that was not declared.
     Output {
-        /// From 0.
+        /// Number, from 0.
         output: usize,
-        /// How many were declared.
+        /// Number of declared channels.
         outputs: usize,
     },
-    /// There is nothing in its response.
+    /// Its response is empty.
     Empty,
-    /// Its gain or a sample of its response is no finite number.
+    /// Its gain or a sample of its response is not finite.
     NotFinite,
-    /// No rule says which channel of the response belongs between which of the sound. A configuration can.
+    /// No rule assigns the response's channels to those of the sound. A jconvolver configuration can.
     NoRule {
         /// Channels of the sound.
         inputs: usize,
@@ -82,7 +82,7 @@ impl fmt::Display for PathsError {
 impl std::error::Error for PathsError {}
 
 impl DelayedPath {
-    /// How many frames behind a sample it is still heard.
+    /// Frames from an impulse to the end of its response.
     pub fn frames(&self) -> usize {
         self.delay + self.path.ir.len()
     }
@@ -102,7 +102,7 @@ impl DelayedPath {
 }
 
 impl Paths {
-    /// None yet, between so many inputs and outputs.
+    /// No paths yet, between `inputs` and `outputs` channels.
     pub fn new(inputs: usize, outputs: usize) -> Self {
         Self {
             inputs,
@@ -111,11 +111,11 @@ impl Paths {
         }
     }
 
-    /// One more, with `delay` frames of silence before its response.
+    /// Adds a path with `delay` frames of silence before its response.
     ///
     /// # Errors
     ///
-    /// It lies between channels that are not declared, or nothing could be heard of it but noise.
+    /// A channel is not declared, the response is empty, or a number is not finite.
     ///
     /// Real-time: setup.
     pub fn add(&mut self, path: Path, delay: usize) -> Result<(), PathsError> {
@@ -137,9 +137,9 @@ impl Paths {
         Ok(())
     }
 
-    /// A response between a sound of `inputs` channels and as many outputs as that gives:
+    /// Assigns a response's channels to a sound of `inputs` channels:
     ///
-    /// | sound | response | each output hears |
+    /// | sound | response | input of each output |
     /// |---|---|---|
     /// | any | 1 channel | its own input through it |
     /// | 1 channel | any | the one input through a channel of its own |
@@ -167,23 +167,23 @@ impl Paths {
         Ok(paths)
     }
 
-    /// How many inputs were declared.
+    /// Number of inputs.
     pub fn inputs(&self) -> usize {
         self.inputs
     }
 
-    /// How many outputs were declared.
+    /// Number of outputs.
     pub fn outputs(&self) -> usize {
         self.outputs
     }
 
-    /// Every path, as they were added.
+    /// All paths, in the order in which they were added.
     pub fn paths(&self) -> &[DelayedPath] {
         &self.paths
     }
 
-    /// What [`Convolver::new`](crate::Convolver::new) takes: delays have become silence in the responses. Paths that
-    /// shared a response and a delay still do.
+    /// Paths for [`Convolver::new`](crate::Convolver::new): delays have become silence in the responses. Paths that share a response
+    /// and a delay still share memory.
     ///
     /// Real-time: setup.
     pub fn resolve(&self) -> Vec<Path> {
@@ -201,7 +201,7 @@ impl Paths {
         ready.collect()
     }
 
-    /// How many frames behind a sample it is still heard; 0 where there is no path.
+    /// Frames from an impulse to the end of the longest response; 0 if there is no path.
     pub fn frames(&self) -> usize {
         self.paths
             .iter()
@@ -210,11 +210,11 @@ impl Paths {
             .unwrap_or(0)
     }
 
-    /// The same, `gain` times as loud and `frames` later.
+    /// Multiplies all gains by `gain` and adds `frames` to all delays.
     ///
     /// # Errors
     ///
-    /// A gain is no finite number any more.
+    /// A gain is not finite any more.
     #[must_use = "the paths are given back"]
     pub fn with_gain_and_delay(mut self, gain: f32, frames: usize) -> Result<Self, PathsError> {
         for DelayedPath { path, delay } in &mut self.paths {
@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn responses_are_laid_as_the_table_says() {
+    fn channels_are_assigned_as_the_table_says() {
         assert_eq!(ends(1, 1), [(0, 0, 1.0)]);
         assert_eq!(ends(3, 1), [(0, 0, 1.0), (1, 1, 1.0), (2, 2, 1.0)]);
         assert_eq!(

@@ -1,28 +1,28 @@
-//! What may be done to a response before it is used: a part of it, backwards, faded, made as loud as others.
+//! [`IrProcessing`]: trim, reverse, fade and normalise a response before it is used.
 //!
-//! The channels are always treated alike: what belongs together in time and in loudness stays together.
+//! All channels are processed alike: their relative times and levels do not change.
 
 use super::{Ir, IrError, NAMELESS};
 use std::f64::consts::PI;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// What to do to a response, in the order of the fields. The default leaves it as it is.
+/// Processing of a response, in the order of the fields. The default changes nothing.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct IrProcessing {
-    /// Which part of it.
+    /// Part that is kept.
     pub trim: Trim,
-    /// Whether it is played backwards.
+    /// True to reverse it in time.
     pub reverse: bool,
-    /// Frames over which it comes in, on half a cosine.
+    /// Frames of the fade-in, half a cosine.
     pub fade_in: usize,
-    /// Frames over which it goes out.
+    /// Frames of the fade-out.
     pub fade_out: usize,
-    /// How loud it is made.
+    /// Normalisation of its level.
     pub normalise: Normalise,
 }
 
-/// A part of a response.
+/// Part of a response that is kept.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Trim {
     /// All of it.
@@ -30,31 +30,31 @@ pub enum Trim {
     Whole,
     /// These frames.
     Frames(Range<usize>),
-    /// All but what is below so many dB of its loudest sample, at its beginning and its end; inside it, silence stays.
+    /// All from the first to the last sample that is above a threshold relative to the loudest one.
     Silence {
-        /// At most 0.
+        /// Threshold in dB; at most 0.
         below_db: f64,
     },
 }
 
-/// How loud a response is made.
+/// Normalisation of a response's level.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Normalise {
-    /// As it is.
+    /// None.
     #[default]
     Off,
-    /// Its loudest sample is 1.
+    /// The loudest sample becomes 1.
     Peak,
-    /// White noise is as loud behind its loudest channel as before it.
+    /// White noise has the same level before and behind the loudest channel.
     Energy,
 }
 
 impl IrProcessing {
-    /// The response, shaped. Where nothing is to be done it is the same memory.
+    /// Processes a response. If nothing changes, it keeps its memory.
     ///
     /// # Errors
     ///
-    /// The part does not lie within the response, or all of it is silent and must not be.
+    /// The range is not within the response, or all of it is silent and cannot be trimmed or normalised.
     ///
     /// Real-time: setup.
     pub fn apply(&self, ir: Ir) -> Result<Ir, IrError> {
@@ -85,7 +85,7 @@ impl IrProcessing {
 }
 
 impl Trim {
-    /// The frames that are left: at least one.
+    /// Frames that are kept: at least one.
     fn range(&self, ir: &Ir) -> Result<Range<usize>, IrError> {
         let frames = ir.frames();
         match self {
@@ -104,7 +104,7 @@ impl Trim {
     }
 }
 
-/// From the first to the last frame that is heard on some channel.
+/// From the first to the last frame above the threshold on any channel.
 fn heard(ir: &Ir, below_db: f64) -> Result<Range<usize>, IrError> {
     let threshold = f64::from(peak(&ir.channels)) * libm::pow(10.0, below_db / 20.0);
     let is_heard = |sample: &f32| *sample != 0.0 && f64::from(sample.abs()) >= threshold;
@@ -126,7 +126,7 @@ fn heard(ir: &Ir, below_db: f64) -> Result<Range<usize>, IrError> {
 }
 
 impl Normalise {
-    /// What to multiply by, where there is anything to do.
+    /// Gain of the normalisation; `None` if there is none.
     fn factor(self, channels: &[Vec<f32>]) -> Result<Option<f64>, IrError> {
         let size = match self {
             Self::Off => return Ok(None),
@@ -156,7 +156,7 @@ fn energy(samples: &[f32]) -> f64 {
     samples.iter().map(|s| f64::from(*s) * f64::from(*s)).sum()
 }
 
-/// The first `frames` of `samples`, louder and louder.
+/// Fades in the first `frames` of `samples`.
 fn fade<'a>(samples: impl Iterator<Item = &'a mut f32>, frames: usize) {
     for (n, sample) in samples.take(frames).enumerate() {
         let part = (n as f64 + 0.5) / frames as f64;

@@ -1,12 +1,12 @@
-//! An impulse response at another rate, as loud as before.
+//! Impulse response at another rate, with the same gain.
 //!
-//! A response at twice the rate has twice the samples, and each counts: all of them are made quieter by the ratio of the
-//! rates, so that what is convolved with it is as loud as it was.
+//! A response at twice the rate has twice the samples, and convolution adds them all: so the samples are multiplied by the ratio of
+//! the rates, and the filter's gain stays the same.
 
 use media::{RateRatioError, Resampler};
 use units::SampleRate;
 
-/// All channels at `to`, and how much of it would have to be heard before its beginning, and is not, in dB of the whole.
+/// Resamples all channels to `to`; also gives the energy that would ring before the beginning and is left out, in dB of the whole.
 ///
 /// Real-time: setup.
 pub(super) fn resample(
@@ -38,7 +38,7 @@ pub(super) fn resample(
     Ok((made, lost_db))
 }
 
-/// Silence before the response, so long that all that rings before it is made too: `given` frames become `made`.
+/// Silence in front of the response, long enough for all pre-ringing: `given` frames become `made`.
 struct Ahead {
     given: usize,
     made: usize,
@@ -55,7 +55,7 @@ impl Ahead {
         }
     }
 
-    /// The response with what rings before and behind it.
+    /// The response with its ringing before and behind.
     fn make(&self, resampler: &Resampler, channel: &[f32]) -> Vec<f32> {
         let before = usize::try_from(-resampler.first_input(0)).unwrap_or(0);
         let rings = resampler.taps() / 2;
@@ -84,7 +84,7 @@ mod tests {
         SampleRate::new(hz).unwrap()
     }
 
-    /// How loud a sine of `hz` is behind the response.
+    /// Gain of the response for a sine of `hz`.
     fn gain(response: &[f32], hz: f64, rate_hz: f64) -> f64 {
         let turn = |n: usize| TAU * hz * n as f64 / rate_hz;
         let part = |of: fn(f64) -> f64| -> f64 {

@@ -1,6 +1,6 @@
-//! SOFA files (AES69): what both ears hear of a source in some direction.
+//! SOFA files (AES69): responses from a source to both ears, by direction.
 //!
-//! The nearest measured direction is taken as it was measured: to mix several would mix their delays.
+//! The nearest measured direction is used as it was measured: a mix of several would mix their delays.
 
 use super::{Direction, Ir, IrError, Limit, Loaded, Note};
 use sofar::hdf;
@@ -10,12 +10,12 @@ use std::path::Path;
 use units::SampleRate;
 use workers::AudioThread;
 
-/// The largest file.
+/// Largest file in bytes.
 const MOST_BYTES: u64 = 1 << 28;
-/// So many bytes all arrays may have together, unpacked. Of one array the reader unpacks 256 MiB at most, whatever the file
-/// says, and 20 MiB of it at a time.
+/// Most bytes of all arrays together, unpacked. The reader unpacks at most 256 MiB of one array, whatever the file states, and
+/// 20 MiB at a time.
 const MOST_UNPACKED: usize = 1 << 29;
-/// The arrays that the reader keeps.
+/// Arrays that the reader keeps.
 const ARRAYS: [&str; 9] = [
     "ListenerPosition",
     "ReceiverPosition",
@@ -27,11 +27,11 @@ const ARRAYS: [&str; 9] = [
     "Data.SamplingRate",
     "Data.Delay",
 ];
-/// The longest delay that a file may put before a response, in seconds.
+/// Longest delay before a response, in seconds.
 const MOST_DELAY_S: f64 = 10.0;
 
 impl Ir {
-    /// What both ears hear from the measured direction that is nearest to `direction`: two channels, left and right.
+    /// Loads the responses of the measured direction that is nearest to `direction`: two channels, left and right.
     ///
     /// # Errors
     ///
@@ -51,7 +51,7 @@ impl Ir {
             why: why.into(),
         };
         let bytes = bytes(path).map_err(|error| wrong(&error.to_string()))?;
-        // A reader that panics (it was not written for hostile files) has found damage; nobody need see how.
+        // The library was not written for hostile files: a panic means that the file is damaged.
         let found = {
             let _silent = AudioThread::begin();
             catch_unwind(AssertUnwindSafe(|| {
@@ -74,8 +74,8 @@ impl Ir {
         let mut loaded = Self::at_rate(&name, ears.channels, ears.rate, rate)?;
         loaded.notes.push(Note::Direction {
             name,
-            azimuth_deg: ears.heard.azimuth_deg,
-            elevation_deg: ears.heard.elevation_deg,
+            azimuth_deg: ears.measured.azimuth_deg,
+            elevation_deg: ears.measured.elevation_deg,
         });
         Ok(loaded)
     }
@@ -88,17 +88,17 @@ fn bytes(path: &Path) -> std::io::Result<Vec<u8>> {
     std::fs::read(path)
 }
 
-/// Both ears' responses, each behind its delay.
+/// Responses of both ears, each behind its delay.
 struct Ears {
     rate: SampleRate,
     channels: Vec<Vec<f32>>,
-    heard: Direction,
+    measured: Direction,
 }
 
 fn look(bytes: &[u8], direction: Direction) -> Result<Ears, String> {
     let rate = rate(bytes).ok_or("it is no SOFA file, or says no sampling rate")?;
     let mut options = OpenOptions::new();
-    // At its own rate nothing is resampled; and its loudness is the caller's business.
+    // Opened at its own rate nothing is resampled; the caller sees to its level.
     options.sample_rate(rate.hz() as f32).normalized(false);
     let sofa = options
         .open_data(bytes)
@@ -116,7 +116,7 @@ fn look(bytes: &[u8], direction: Direction) -> Result<Ears, String> {
         .lookup()
         .find(&to)
         .ok_or("it has no source positions")?;
-    let heard = position(&sofa, nearest).ok_or("its source positions are not all there")?;
+    let measured = position(&sofa, nearest).ok_or("its source positions are not all there")?;
     let mut filter = Filter::new(n);
     sofa.filter_nointerp(to[0], to[1], to[2], &mut filter);
     let behind = |delay_s: f32, response: &[f32]| {
@@ -140,11 +140,11 @@ fn look(bytes: &[u8], direction: Direction) -> Result<Ears, String> {
     Ok(Ears {
         rate,
         channels,
-        heard,
+        measured,
     })
 }
 
-/// How many values all arrays have at most, found by unpacking one after the other; an error where they are too many.
+/// Most values of all arrays, found by unpacking one after the other; an error if they are too many.
 fn values(bytes: &[u8]) -> Result<usize, String> {
     let file = hdf::parse_with_children(bytes).map_err(|_| "it is no SOFA file")?;
     let mut all = 0_usize;
@@ -158,7 +158,7 @@ fn values(bytes: &[u8]) -> Result<usize, String> {
     Ok(all / size_of::<f32>())
 }
 
-/// The file's own rate: one number.
+/// Rate of the file: one number.
 fn rate(bytes: &[u8]) -> Option<SampleRate> {
     let file = hdf::parse_with_children(bytes).ok()?;
     let data = file.get_child("Data.SamplingRate")?.ok()?.data;
@@ -171,7 +171,7 @@ fn rate(bytes: &[u8]) -> Option<SampleRate> {
     SampleRate::new(hz as u32).filter(|_| is_rate)
 }
 
-/// A metre away.
+/// Position of a source one metre away.
 fn point(direction: Direction) -> [f32; 3] {
     let turn = |degrees: f32| f64::from(degrees).to_radians();
     let (around, up) = (turn(direction.azimuth_deg), turn(direction.elevation_deg));
@@ -184,7 +184,7 @@ fn point(direction: Direction) -> [f32; 3] {
     all.map(|x| x as f32)
 }
 
-/// Where measurement `index` was made.
+/// Direction of measurement `index`.
 fn position(sofa: &Sofar, index: usize) -> Option<Direction> {
     let at = sofa
         .hrtf()

@@ -1,4 +1,4 @@
-//! Commands to a configuration: each is taken as far as it is right, and what is wrong is said where it is.
+//! Commands to a configuration. Each command is used as far as it is valid; each error has its place.
 
 use super::command::{At, Command, Pair, Said};
 use super::hilbert::hilbert;
@@ -11,19 +11,19 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use units::SampleRate;
 
-/// What has been said so far.
+/// Configuration so far.
 pub(super) struct Assembler<'a> {
-    /// Where the configuration lies, and where files are looked for now.
+    /// Folder of the configuration, and the current folder for sound files.
     home: &'a Path,
     folder: PathBuf,
     sources: Sources,
     new: Option<New>,
-    /// Whether it has been said that it is missing.
+    /// True once the missing `/convolver/new` has been reported.
     is_missed: bool,
     pairs: Pairs,
 }
 
-/// What `/convolver/new` said.
+/// Arguments of `/convolver/new`.
 struct New {
     place: SourceSpan,
     inputs: Vec<PortName>,
@@ -44,7 +44,7 @@ impl<'a> Assembler<'a> {
         }
     }
 
-    /// One more command.
+    /// Adds a command.
     pub(super) fn take(&mut self, said: Said, found: &mut Vec<Diagnostic>) {
         let place = said.place;
         if let Command::Cd(folder) = said.command {
@@ -62,11 +62,11 @@ impl<'a> Assembler<'a> {
             }
             return;
         }
-        // What is wrong has been said by whoever gave `None`.
+        // `None` means that the error has been reported.
         let _ = self.impulse(said, found);
     }
 
-    /// There was a `/convolver/new`, and something was wrong with it.
+    /// Notes a `/convolver/new` with an error.
     pub(super) fn meant_to_begin(&mut self) {
         self.is_missed = true;
     }
@@ -95,7 +95,7 @@ impl<'a> Assembler<'a> {
         });
     }
 
-    /// A command that needs a convolver; `None` where something is wrong.
+    /// Runs a command that needs a convolver; `None` if it has an error.
     fn impulse(&mut self, said: Said, found: &mut Vec<Diagnostic>) -> Option<()> {
         let place = said.place;
         match said.command {
@@ -201,7 +201,7 @@ impl<'a> Assembler<'a> {
         self.add(pair, Part { ir, gain, delay }, (place, at.place), found)
     }
 
-    /// The index of a channel, where it was declared.
+    /// Index of a channel; `None` if it is not declared.
     fn channel(
         &self,
         is_input: bool,
@@ -229,7 +229,7 @@ impl<'a> Assembler<'a> {
         Some((input?, output?))
     }
 
-    /// Adds one response between a pair, cut to what the convolver holds.
+    /// Adds a response between a pair of channels, cut to the maximum length.
     fn add(
         &mut self,
         pair: (usize, usize),
@@ -244,7 +244,7 @@ impl<'a> Assembler<'a> {
             found.push(wrong.help("raise the maximum length at `/convolver/new`, or delay less"));
             return None;
         };
-        // The silence before it is memory too.
+        // The silence before it needs memory too.
         let (frames, most) = (
             (part.delay + part.ir.len().min(room)) as u64,
             self.sources.limit().frames,
@@ -288,7 +288,7 @@ impl<'a> Assembler<'a> {
             .ok()
     }
 
-    /// Everything that was said, as paths.
+    /// Ends the configuration: all responses as paths.
     pub(super) fn end(mut self, found: &mut Vec<Diagnostic>) -> Option<Config> {
         let Some(new) = self.new.take() else {
             if !self.is_missed {

@@ -1,10 +1,10 @@
-//! One line to one command, its numbers checked as far as a line alone can tell.
+//! One line to one command; numbers are checked as far as a line alone allows.
 
 use super::words::{Word, Words};
 use graph::{Diagnostic, SourceSpan, nearest};
 use std::ops::RangeInclusive;
 
-/// Something and where it stands.
+/// A value and its place in the text.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct At<T> {
     pub(super) is: T,
@@ -14,14 +14,14 @@ pub(super) struct At<T> {
 /// An input and an output, from 1.
 pub(super) type Pair = (At<u32>, At<u32>);
 
-/// A command and where it stands.
+/// A command and its place in the text.
 #[derive(Debug, PartialEq)]
 pub(super) struct Said {
     pub(super) place: SourceSpan,
     pub(super) command: Command,
 }
 
-/// What a line asks for.
+/// Command of a line.
 #[derive(Debug, PartialEq)]
 pub(super) enum Command {
     Cd(Word),
@@ -74,16 +74,16 @@ const COMMANDS: [&str; 8] = [
     "/impulse/copy",
 ];
 
-/// The most inputs or outputs; a sound file has no more channels.
+/// Most inputs or outputs: those of a sound file.
 const MOST_CHANNELS: u32 = media::MAX_CHANNELS as u32;
-/// The sizes that the smallest partition may have.
+/// Sizes of the smallest partition.
 const PARTITIONS: RangeInclusive<u32> = 64..=8192;
-/// The lengths that a Hilbert response may have.
+/// Lengths of a Hilbert response.
 const HILBERTS: RangeInclusive<u32> = 64..=65_536;
-/// Any count of frames.
+/// Any number of frames.
 const FRAMES: RangeInclusive<u32> = 0..=u32::MAX;
 
-/// The command on a line, if there is one and nothing is wrong with it.
+/// Parses the command of a line; `None` if there is none or it has an error.
 pub(super) fn parse(words: &mut Words<'_>, found: &mut Vec<Diagnostic>) -> Option<Said> {
     let first = words.word().filter(|word| !word.text.starts_with('#'))?;
     let place = first.place;
@@ -140,7 +140,7 @@ fn unknown(word: &Word) -> Diagnostic {
     }
 }
 
-/// The words behind a command, one after another; `None` where one is missing or wrong, which then has been said.
+/// Arguments of a command, one after another; `None` if one is missing or invalid, which is then reported.
 struct Args<'a, 't> {
     of: &'a str,
     words: &'a mut Words<'t>,
@@ -170,7 +170,7 @@ impl Args<'_, '_> {
         })
     }
 
-    /// A hint for the choice of partitions, which is made otherwise here.
+    /// Density: a hint for jconvolver's choice of partitions, which is not needed here.
     fn density(&mut self) {
         if self.words.rest().is_none() {
             return;

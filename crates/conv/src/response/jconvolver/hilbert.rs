@@ -1,9 +1,9 @@
-//! The Hilbert response: all frequencies turned by 90 degrees.
+//! Hilbert transform: shifts all frequencies by 90 degrees.
 
 use std::f64::consts::PI;
 
-/// `length` taps around tap `length / 2`: the ideal 2 / (pi n) at every odd distance n, under the window 0.43 + 0.57 cos
-/// that jconvolver has.
+/// Makes `length` taps around tap `length / 2`: the ideal 2 / (pi n) at every odd distance n, times jconvolver's window
+/// 0.43 + 0.57 cos.
 ///
 /// Real-time: setup.
 pub(super) fn hilbert(length: usize) -> Vec<f32> {
@@ -22,7 +22,7 @@ pub(super) fn hilbert(length: usize) -> Vec<f32> {
 mod tests {
     use super::*;
 
-    /// What becomes of a turning pointer of so many turns a frame, seen from the middle.
+    /// Response to a complex exponential of `turns` cycles a frame, with the middle tap as time zero.
     fn response(taps: &[f32], turns: f64) -> (f64, f64) {
         let half = (taps.len() / 2) as f64;
         let sum = |of: fn(f64) -> f64| -> f64 {

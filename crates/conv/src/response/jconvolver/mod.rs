@@ -1,27 +1,27 @@
-//! jconvolver's configuration files, read as they are: text and sound files to [`Paths`].
+//! jconvolver's configuration files: text and sound files to [`Paths`].
 //!
-//! Takes the bytes of a file and the folder it lies in, gives a [`Config`] *and* everything that is wrong, each with its
-//! place: reading never fails half-way and never panics, and one bad line costs only itself.
-//! May: open the sound files that are named, allocate within a [`IrLimit`]. May not: run on an audio thread, use `unsafe`.
+//! Takes the bytes of a file and its folder, gives a [`Config`] *and* all diagnostics with their places: reading never stops
+//! half-way and never panics, and one bad line costs only itself.
+//! May: open the sound files that are named, allocate within an [`IrLimit`]. May not: run on an audio thread, use `unsafe`.
 //!
 //! | line | means |
 //! |---|---|
-//! | `# ...` | nothing; nor does an empty line |
-//! | `/cd FOLDER` | sound files are looked for there, from now on; at first in the configuration's own folder, from which a relative FOLDER counts too |
+//! | `# ...` | a comment |
+//! | `/cd FOLDER` | folder of the sound files from now on; at first the configuration's own folder, to which FOLDER is relative |
 //! | `/convolver/new INPUTS OUTPUTS PARTITION MAXSIZE [DENSITY]` | must come first and once |
-//! | `/input/name N NAME [PORT]`, `/output/name ...` | what a channel is called, and what it is connected to |
+//! | `/input/name N NAME [PORT]`, `/output/name ...` | name of a channel, and the port that it is connected to |
 //! | `/impulse/read INPUT OUTPUT GAIN DELAY OFFSET LENGTH CHANNEL FILE` | LENGTH frames (0: all) of a file's channel, from frame OFFSET, GAIN times as loud (no dB), after DELAY frames of silence |
 //! | `/impulse/dirac INPUT OUTPUT GAIN DELAY` | one sample |
 //! | `/impulse/hilbert INPUT OUTPUT GAIN DELAY LENGTH` | 90 degrees at all frequencies, around frame DELAY |
-//! | `/impulse/copy INPUT OUTPUT FROM-INPUT FROM-OUTPUT` | the same as between those two, later additions included; the memory is shared |
+//! | `/impulse/copy INPUT OUTPUT FROM-INPUT FROM-OUTPUT` | the same responses as between those two, with those added later; memory is shared |
 //!
-//! Inputs, outputs and channels count from 1. What is read several times for one pair is added. A name may stand in
+//! Inputs, outputs and channels count from 1. Several responses for one pair are added. A name may stand in
 //! single or double quotes; outside single ones a `\` takes the character behind it as it is.
 //!
-//! Where the program drops something with a word on its terminal, this reader is stricter: a missing file or channel, an
-//! offset behind the end, a Hilbert response that begins before frame 0 and an impulse behind MAXSIZE are errors. As
-//! there, what is longer than MAXSIZE is cut, with a warning. Otherwise than there, a file at another rate is resampled,
-//! with a warning; its OFFSET and LENGTH count its own frames.
+//! Where jconvolver ignores a line and prints a message, this reader reports an error: a missing file or channel, an offset behind
+//! the end, a Hilbert response that begins before frame 0, an impulse behind MAXSIZE. As in jconvolver, a response longer than
+//! MAXSIZE is cut, with a warning. Unlike jconvolver, a file at another rate is resampled, with a warning; OFFSET and LENGTH count
+//! the file's own frames.
 
 mod assemble;
 mod command;
@@ -38,24 +38,24 @@ use graph::{Diagnostic, SourceSpan};
 use std::path::{Path, PathBuf};
 use units::SampleRate;
 
-/// What a configuration says.
+/// A configuration.
 #[derive(Clone, Debug)]
 pub struct Config {
-    /// What is heard where.
+    /// Responses between inputs and outputs.
     pub paths: Paths,
-    /// The smallest partition that it asks for: a power of two.
+    /// Smallest partition that it asks for: a power of two.
     pub min_partition_size: usize,
-    /// How long a response may be; longer ones have been cut.
+    /// Longest response in frames; longer ones have been cut.
     pub max_frames: usize,
-    /// One an input, from the first.
+    /// Name of each input.
     pub inputs: Vec<PortName>,
-    /// One an output.
+    /// Name of each output.
     pub outputs: Vec<PortName>,
-    /// The sound files that it names.
+    /// Sound files that it names.
     pub files: Vec<PathBuf>,
 }
 
-/// What a channel is called, where the file says so.
+/// Name of a channel, if the file gives one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PortName {
     /// Its name.
@@ -64,16 +64,16 @@ pub struct PortName {
     pub connect: Option<String>,
 }
 
-/// What came of a text.
+/// Result of reading a configuration.
 #[derive(Clone, Debug)]
 pub struct ParsedConfig {
-    /// What it says; `None` where something in it is an error.
+    /// The configuration; `None` if there is an error.
     pub config: Option<Config>,
-    /// Everything that is wrong or worth a word, by place.
+    /// All errors and warnings, by place.
     pub diagnostics: Vec<Diagnostic>,
 }
 
-/// Reads a configuration, and the sound files that it names, for a convolver at `rate`. `folder` is where it lies.
+/// Reads a configuration in `folder`, and the sound files that it names, for a convolver at `rate`.
 ///
 /// Real-time: waits, on the disk.
 pub fn read(

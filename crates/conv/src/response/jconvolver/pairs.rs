@@ -1,4 +1,4 @@
-//! What is between inputs and outputs: sums of responses, and copies of them.
+//! Responses between pairs of channels: sums, and copies of other pairs.
 
 use super::sources::in_full;
 use crate::response::ir::{IrError, IrLimit, Paths};
@@ -6,11 +6,11 @@ use graph::{Diagnostic, SourceSpan};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// What is between each pair of an input and an output.
+/// Responses of each pair of an input and an output.
 #[derive(Default)]
 pub(super) struct Pairs(BTreeMap<(usize, usize), Between>);
 
-/// What is between an input and an output.
+/// Responses between an input and an output.
 enum Between {
     Sum(Vec<Part>),
     Copy {
@@ -19,7 +19,7 @@ enum Between {
     },
 }
 
-/// A response, how loud and how late.
+/// A response with gain and delay.
 pub(super) struct Part {
     pub(super) ir: Arc<[f32]>,
     pub(super) gain: f32,
@@ -27,12 +27,12 @@ pub(super) struct Part {
 }
 
 impl Pairs {
-    /// Whether nothing is between any.
+    /// Returns true if no pair has a response.
     pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Adds a response; where the pair is a copy, where that was said.
+    /// Adds a response. If the pair is a copy, the error is the place of the copy.
     pub(super) fn add(&mut self, pair: (usize, usize), part: Part) -> Result<(), SourceSpan> {
         let sum = || Between::Sum(Vec::new());
         match self.0.entry(pair).or_insert_with(sum) {
@@ -42,7 +42,7 @@ impl Pairs {
         Ok(())
     }
 
-    /// Makes `pair` a copy; or says why it cannot be one.
+    /// Makes `pair` a copy; the error says why it cannot be one.
     pub(super) fn copy(
         &mut self,
         pair: (usize, usize),
@@ -67,8 +67,7 @@ impl Pairs {
         Ok(())
     }
 
-    /// All of it as paths between so many inputs and outputs, which were declared at `place`; what sums take is taken
-    /// from the limit.
+    /// All responses as paths between the channels that were declared at `place`; memory of sums is subtracted from the limit.
     pub(super) fn paths(
         self,
         (inputs, outputs): (usize, usize),
@@ -91,7 +90,7 @@ impl Pairs {
             }
         }
         let links: BTreeMap<_, _> = copies.iter().copied().collect();
-        // A copy is only ever made of what is there already, so that this ends.
+        // A copy is always of a pair that exists already, so this ends.
         let origin = |mut pair| {
             while let Some(of) = links.get(&pair) {
                 pair = *of;
@@ -118,7 +117,7 @@ impl Pairs {
     }
 }
 
-/// What is between one pair, as one response; a lone part keeps its memory.
+/// Responses of one pair as one response; a single one keeps its memory.
 fn sum(mut parts: Vec<Part>, limit: &mut IrLimit) -> Result<Part, IrError> {
     if parts.len() == 1 {
         return Ok(parts.remove(0));

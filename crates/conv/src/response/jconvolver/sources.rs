@@ -1,4 +1,4 @@
-//! The files that a configuration names, each opened once, and the parts of them that are asked for; what they take.
+//! Sound files of a configuration, each opened once, and the parts of them that it uses, within a limit of memory.
 
 use super::command::At;
 use crate::response::ir::{Ir, IrLimit, LoadNote};
@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use units::SampleRate;
 
-/// What has been opened, and what may still be taken.
+/// Opened files, and the memory that is left.
 pub(super) struct Sources {
     rate: SampleRate,
     limit: IrLimit,
@@ -16,7 +16,7 @@ pub(super) struct Sources {
     parts: HashMap<(PathBuf, Range), Arc<[f32]>>,
 }
 
-/// A file that was opened, or why it cannot be used.
+/// A file that was opened, or the reason why it cannot be used.
 #[derive(Clone)]
 enum File {
     Good { ir: Ir, from: SampleRate },
@@ -36,19 +36,19 @@ impl Sources {
         }
     }
 
-    /// What may still be taken.
+    /// Memory that is left.
     pub(super) fn limit(&mut self) -> &mut IrLimit {
         &mut self.limit
     }
 
-    /// The files that were named, in order.
+    /// Files that were named, in order.
     pub(super) fn names(&self) -> Vec<PathBuf> {
         let mut names: Vec<PathBuf> = self.files.keys().cloned().collect();
         names.sort();
         names
     }
 
-    /// The asked part of a file's channel, at the convolver's rate.
+    /// Part of a file's channel, at the convolver's rate.
     pub(super) fn part(
         &mut self,
         source: Source,
@@ -77,7 +77,7 @@ impl Sources {
         Some(part)
     }
 
-    /// The file, opened once; what it takes is taken from the limit.
+    /// Opens a file once; its memory is subtracted from the limit.
     fn file(&mut self, source: &Source, found: &mut Vec<Diagnostic>) -> File {
         if let Some(file) = self.files.get(&source.path) {
             return file.clone();
@@ -85,7 +85,7 @@ impl Sources {
         let file = match Ir::load(&source.path, self.rate, &self.limit) {
             Ok(loaded) => {
                 let samples = loaded.ir.frames() * loaded.ir.channels().len();
-                // It was held against the limit before; what resampling adds at its ends is let through, once.
+                // Its length was checked before; the few frames that resampling adds are let through.
                 if self.limit.charge("", samples).is_err() {
                     self.limit.samples = 0;
                 }
@@ -107,7 +107,7 @@ impl Sources {
         file
     }
 
-    /// Takes `samples` of what may be taken, or says that there is no more.
+    /// Subtracts `samples` from the limit, or reports that it is exceeded.
     pub(super) fn charge(
         &mut self,
         samples: usize,
@@ -121,7 +121,7 @@ impl Sources {
     }
 }
 
-/// What `/impulse/read` wants of a file.
+/// Arguments of `/impulse/read` that concern the file.
 pub(super) struct Source {
     pub(super) path: PathBuf,
     pub(super) place: SourceSpan,
@@ -131,7 +131,7 @@ pub(super) struct Source {
 }
 
 impl Source {
-    /// Which part of it that is; OFFSET and LENGTH count the file's own frames, of which there were `from` a second.
+    /// Channel and range of frames. OFFSET and LENGTH count frames at the file's own rate `from`.
     fn range(&self, ir: &Ir, from: SampleRate, found: &mut Vec<Diagnostic>) -> Option<Range> {
         let (channels, frames) = (ir.channels().len(), ir.frames());
         let name = self.path.display();
@@ -161,7 +161,7 @@ impl Source {
     }
 }
 
-/// An error with what caused it.
+/// An error with its sources, in one line.
 pub(super) fn in_full(error: &(dyn std::error::Error + 'static)) -> String {
     let causes = std::iter::successors(Some(error), |error| (*error).source());
     let words: Vec<String> = causes.map(ToString::to_string).collect();

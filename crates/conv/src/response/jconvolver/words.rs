@@ -1,23 +1,23 @@
-//! A line, word by word: numbers end at a space, names may be quoted.
+//! Words of a line: numbers end at a space, names may be quoted.
 
 use graph::SourceSpan;
 use std::ops::Range;
 
-/// What is left of a line.
+/// The rest of a line.
 pub(super) struct Words<'t> {
     text: &'t str,
     line: u32,
     at: usize,
 }
 
-/// A word and where it stands.
+/// A word and its place in the text.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Word {
     pub(super) text: String,
     pub(super) place: SourceSpan,
 }
 
-/// A name that never ends, or has a quote within.
+/// A name whose quote does not end, or that has a quote within.
 #[derive(Debug, PartialEq)]
 pub(super) struct BadName {
     pub(super) place: SourceSpan,
@@ -29,7 +29,7 @@ impl<'t> Words<'t> {
         Self { text, line, at: 0 }
     }
 
-    /// The next word, up to a space.
+    /// Next word, up to a space.
     pub(super) fn word(&mut self) -> Option<Word> {
         self.skip_spaces();
         let rest = &self.text[self.at..];
@@ -42,7 +42,7 @@ impl<'t> Words<'t> {
         })
     }
 
-    /// The next name: a word, or several in quotes. `None` at the end of the line.
+    /// Next name: a word, or several in quotes. `None` at the end of the line.
     pub(super) fn name(&mut self) -> Result<Option<Word>, BadName> {
         self.skip_spaces();
         let begin = self.at;
@@ -78,7 +78,7 @@ impl<'t> Words<'t> {
         }
     }
 
-    /// What nobody has asked for, if it is no comment.
+    /// The first word that is left over, unless it is a comment.
     pub(super) fn rest(&mut self) -> Option<SourceSpan> {
         self.skip_spaces();
         let rest = self.text[self.at..].trim_end();
@@ -86,7 +86,7 @@ impl<'t> Words<'t> {
         is_said.then(|| self.place(self.at..self.at + rest.len()))
     }
 
-    /// Behind all that has been read.
+    /// Place behind the last word.
     pub(super) fn here(&self) -> SourceSpan {
         self.place(self.at..self.at)
     }
