@@ -29,7 +29,7 @@ pub fn audio_calls() -> u64 {
     AUDIO.load(Ordering::Relaxed)
 }
 
-/// Whether the binary has installed [`Counting`].
+/// Returns true if the binary has installed [`Counting`].
 pub fn is_installed() -> bool {
     let before = calls();
     drop(std::hint::black_box(Box::new(0u64)));

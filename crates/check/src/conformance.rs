@@ -1,4 +1,4 @@
-//! The one test for every unit: what a processor promises, whatever it plays.
+//! The conformance test of every unit: the promises of a processor, whatever it computes.
 //!
 //! A unit is given as a node: its kind and parameters. Inputs, events and cuts are random but the same in every run.
 
@@ -10,7 +10,7 @@ use processor::{Event, EventBody, EventTarget, Registry, Tail};
 use rt::ftz::FlushToZero;
 use units::SampleRate;
 
-/// Holds one node to every promise.
+/// One node that is held to every promise.
 pub struct Unit<'a> {
     registry: &'a Registry,
     node: Node,
@@ -28,10 +28,10 @@ pub fn node(kind: &str, params: &[(&str, ParamValue)]) -> Node {
 
 const FRAMES: usize = 3000;
 
-/// A tail is waited for so long at most; a longer one is waited for in vain.
+/// Frames that a test waits for a tail to end; a longer tail is not tested.
 const PATIENCE: u64 = 1 << 20;
 
-/// Plays `node` in every way there is and holds it to what every processor promises.
+/// Runs `node` in blocks of all sizes, and checks every promise of a processor.
 ///
 /// # Panics
 ///
@@ -64,7 +64,7 @@ impl Unit<'_> {
         ProcessorBench::new(self.registry, &self.node, self.rate)
     }
 
-    /// Sound with gaps, and every knob turned now and then.
+    /// Noise with gaps, and changes of every live parameter.
     fn take(&self, seed: u64) -> TestInput {
         let mut rng = Rng(seed);
         let channels = self.rig().input_channels();
@@ -173,7 +173,7 @@ impl Unit<'_> {
         assert!(silent, "{} is silent {tail} frames on", self.node.kind);
     }
 
-    /// Whether events can hold it open.
+    /// Returns true if events can keep it sounding, as a held note does.
     fn is_gated(&self) -> bool {
         let rig = self.rig();
         let inputs = &rig.node().inputs;
@@ -247,7 +247,7 @@ impl Unit<'_> {
         }
     }
 
-    /// A rig that has played for a while, and its state.
+    /// A bench that has run for a while, and its state.
     fn played(&self) -> (ProcessorBench, Vec<u8>) {
         let mut rig = self.rig();
         let mut take = self.take(10);
@@ -337,7 +337,7 @@ fn gappy(rng: &mut Rng, frames: usize) -> Vec<f32> {
     samples
 }
 
-/// Holds `played` to the bits and the events of `truth`.
+/// Asserts that `played` has the bits and the events of `truth`.
 fn same(played: &TestOutput, truth: &TestOutput, how: &str) {
     for (c, (a, b)) in played.bits.iter().zip(&truth.bits).enumerate() {
         if let Some(frame) = a.iter().zip(b).position(|(a, b)| a != b) {

@@ -1,5 +1,5 @@
-//! A node whose work is deferred: it gathers a part of its input, has it folded in pieces beside the graph, and plays
-//! the result two parts later.
+//! A node with deferred work: it gathers a part of its input, low-priority workers fold it in pieces, and the result is
+//! its output two parts later.
 
 use crate::fixtures;
 use processor::{Block, ProcessStatus, Processor, Registry, Setup, Tail};
@@ -18,7 +18,7 @@ thread_local! {
     static IN_STEP: Cell<bool> = const { Cell::new(false) };
 }
 
-/// What is worked on beside the graph.
+/// The deferred work.
 struct Fold {
     input: Vec<f32>,
     output: Vec<f32>,
@@ -42,7 +42,7 @@ struct Later {
     owner: DeferredJob<Fold>,
     input: Vec<f32>,
     output: Vec<f32>,
-    /// The work that is out is for the next part.
+    /// True if the work that is out is for the next part.
     is_due: bool,
 }
 
@@ -53,7 +53,7 @@ impl Later {
         let fold = block.take_deferred(&mut self.owner);
         IN_STEP.set(false);
         let Some(fold) = fold else {
-            // What comes now comes too late.
+            // A result that comes now is too late.
             self.is_due = false;
             return self.output.fill(0.0);
         };

@@ -1,4 +1,4 @@
-//! Graphs played by any executor, for tests that compare them.
+//! Graphs that run on any executor, for tests that compare them.
 
 use exec::{
     Binding, CycleInfo, CycleStatus, DelayLines, ErrorCounts, Executor, ProcessorPool,
@@ -14,7 +14,7 @@ use std::sync::Arc;
 use units::{Frames, Nanos, SampleRate};
 use workers::{WaitPolicy, WorkerPool, WorkerPoolOptions};
 
-/// The ways of executing that there are. A new one is done when a line here makes every suite green.
+/// Every strategy of execution. A new one is done when a line here makes every suite pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TestStrategy {
     /// The reference.
@@ -45,7 +45,7 @@ pub enum TestStrategy {
     PipelinedStealing,
 }
 
-/// All of them.
+/// All strategies without a pipeline.
 pub const ALL_STRATEGIES: [TestStrategy; 10] = [
     TestStrategy::Sequential,
     TestStrategy::Fixed,
@@ -59,18 +59,18 @@ pub const ALL_STRATEGIES: [TestStrategy; 10] = [
     TestStrategy::Copied,
 ];
 
-/// Ways through a plan that is a pipeline: what they play is heard [`LATENCY_BLOCKS`] blocks later.
+/// Strategies for pipelines: their output is [`LATENCY_BLOCKS`] blocks later.
 pub const PIPELINED: [TestStrategy; 3] = [
     TestStrategy::PipelinedSequential,
     TestStrategy::PipelinedFixed,
     TestStrategy::PipelinedStealing,
 ];
 
-/// By how many blocks the last stage of a pipeline lags.
+/// Blocks by which the last stage of a pipeline lags.
 pub const LATENCY_BLOCKS: u32 = 2;
 
 impl TestStrategy {
-    /// An executor that goes this way.
+    /// Makes an executor of this strategy.
     pub fn make_executor(self, binding: Binding<'_>, crew: &WorkerPool) -> Box<dyn Executor> {
         match self {
             Self::Sequential | Self::PipelinedSequential => exec::sequential(binding),
@@ -87,7 +87,7 @@ impl TestStrategy {
         }
     }
 
-    /// Whether cheap steps are given out together: even where handing over costs nothing, so that there are many tasks.
+    /// Options of fusion, if the strategy fuses: without overheads, so that there are many tasks.
     fn fuse(self, workers: usize) -> Option<FusionOptions> {
         let fuses = matches!(
             self,
@@ -102,7 +102,7 @@ impl TestStrategy {
         })
     }
 
-    /// By how many blocks its last stage lags.
+    /// Blocks by which its last stage lags.
     pub fn latency_blocks(self) -> u32 {
         if PIPELINED.contains(&self) {
             LATENCY_BLOCKS
@@ -112,21 +112,21 @@ impl TestStrategy {
     }
 }
 
-/// How to play.
+/// How a test runs a graph.
 #[derive(Clone, Copy, Debug)]
 pub struct RunConfig {
-    /// With which executor.
+    /// The executor.
     pub strategy: TestStrategy,
-    /// How many workers, this thread included.
+    /// Number of workers, this thread included.
     pub workers: usize,
     /// Frames in a block.
     pub block: u32,
-    /// What workers do between cycles.
+    /// How workers wait between cycles.
     pub wait: WaitPolicy,
 }
 
 impl RunConfig {
-    /// As workers wait where nobody says otherwise.
+    /// With the default policy of waiting.
     pub fn new(strategy: TestStrategy, workers: usize, block: u32) -> Self {
         Self {
             strategy,
@@ -147,12 +147,12 @@ impl RunConfig {
     }
 }
 
-/// Frames a second in every hall.
+/// Sample rate of every bench.
 pub fn rate() -> SampleRate {
     SampleRate::new(48_000).expect("48000 is not zero")
 }
 
-/// The kinds that this workspace has.
+/// Every kind of this workspace.
 pub fn registry() -> Registry {
     let mut registry = Registry::default();
     dsp::register(&mut registry);
@@ -160,27 +160,27 @@ pub fn registry() -> Registry {
     registry
 }
 
-/// A graph that plays.
+/// A graph with everything that runs it.
 pub struct TestBench {
-    /// What plays it.
+    /// The executor.
     pub executor: Box<dyn Executor>,
-    /// What it plays by.
+    /// The plan that it follows.
     pub plan: Plan,
-    /// Where.
+    /// The state that executors share.
     pub floor: Arc<SharedRuntime>,
-    /// Who is there.
+    /// The processors.
     pub pool: ProcessorPool,
-    /// Their lines.
+    /// Their delay lines.
     pub lines: DelayLines,
     /// The other workers.
     pub crew: WorkerPool,
-    /// What each worker wrote into the trace, if the floor's is on.
+    /// The trace of each worker, if tracing is on.
     pub traces: Vec<TraceReader<TraceRecord>>,
     /// The next cycle's number.
     pub cycle: u64,
-    /// The stamps a cycle may take; none for as long as it takes.
+    /// Time limit of a cycle, in stamps; `None` for no limit.
     pub limit: Option<u64>,
-    /// For how many stamps of a cycle late deferred work is helped; none for as long as it takes.
+    /// Stamps of a cycle in which steps may help with late deferred work; `None` for no limit.
     pub help: Option<u64>,
     background: Vec<Box<dyn BackgroundTask>>,
     manner: RunConfig,
@@ -188,7 +188,7 @@ pub struct TestBench {
 }
 
 impl TestBench {
-    /// Sets up every node of `graph` and makes an executor, with a crew of its own.
+    /// Sets up every node of `graph` and makes an executor, with a worker pool of its own.
     pub fn new(graph: &Graph, registry: &Registry, manner: RunConfig) -> Self {
         let crew = WorkerPool::new(WorkerPoolOptions {
             workers: manner.workers,
@@ -200,7 +200,7 @@ impl TestBench {
         Self::with(graph, registry, manner, crew)
     }
 
-    /// As [`new`](Self::new), with this crew.
+    /// As [`new`](Self::new), with this worker pool.
     pub fn with(graph: &Graph, registry: &Registry, manner: RunConfig, crew: WorkerPool) -> Self {
         let rings = (0..manner.workers).map(|_| rt::trace::ring(1 << 16));
         let (pens, traces) = rings.unzip();
@@ -269,7 +269,7 @@ impl TestBench {
         std::mem::replace(&mut self.executor, next)
     }
 
-    /// Plays one block; how it went.
+    /// Runs one cycle and returns its status.
     pub fn run_cycle(&mut self, device: &[&[f32]]) -> CycleStatus {
         for task in &mut self.background {
             while task.poll() == TaskStatus::More {}
@@ -285,7 +285,7 @@ impl TestBench {
         self.executor.run_cycle(&info, device).status
     }
 
-    /// The bits of what the output channels below `channels` play, for at least `frames` frames.
+    /// The bits of the first `channels` output channels, for `frames` frames.
     pub fn render(&mut self, channels: u16, frames: usize) -> Vec<Vec<u32>> {
         let block = self.manner.block as usize;
         for _ in self.cycle..u64::from(self.manner.strategy.latency_blocks()) {
@@ -304,14 +304,14 @@ impl TestBench {
         played
     }
 
-    /// Gives a node an event for the next block.
+    /// Sends a node an event for the next block.
     pub fn send_event(&mut self, node: NodeId, event: Event) {
         self.executor
             .push_event(node, event)
             .expect("there is room");
     }
 
-    /// What went wrong.
+    /// Counts of errors.
     pub fn counts(&self) -> ErrorCounts {
         self.executor.error_counts()
     }
@@ -330,7 +330,7 @@ fn plan(
     let catalogue = registry.catalogue();
     let plan = match manner.strategy {
         TestStrategy::Copied => {
-            // So dear that there are copies.
+            // So expensive that nodes are duplicated.
             let link = Link {
                 base: Nanos(2_000),
                 per_kib: Nanos(0),
@@ -343,7 +343,7 @@ fn plan(
     plan.expect("the test's graph is right")
 }
 
-/// Makes the processors of copies that `plan` has.
+/// Makes the processors of the copies in `plan`.
 fn make_copies(
     pool: &mut ProcessorPool,
     (plan, graph): (&Plan, &Graph),

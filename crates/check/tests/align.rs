@@ -12,7 +12,7 @@ use processor::{Block, ProcessStatus, Registry};
 
 const FRAMES: usize = 3000;
 
-/// What a source of this seed gives at a position: a small whole number, so that sums are exact in any order.
+/// Sample of the source with this seed at a position: a small whole number, so that sums are exact in any order.
 fn sample(seed: u64, position: u64) -> f32 {
     let mixed = (position + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15)
         ^ seed.wrapping_mul(0xd6e8_feb8_6659_fd93);
@@ -20,7 +20,7 @@ fn sample(seed: u64, position: u64) -> f32 {
     ((mixed >> 40) % 201) as f32 - 100.0
 }
 
-/// What a `fold` makes of its inputs: whole again, and small.
+/// Output of a `fold` for its inputs: whole again, and small.
 fn folded(inputs: impl Iterator<Item = f32>) -> f32 {
     let sum = (1..).zip(inputs).map(|(k, x)| k as f32 * x).sum::<f32>();
     sum % 1009.0
@@ -54,7 +54,7 @@ fn kinds() -> Registry {
     registry
 }
 
-/// Whether channel 0 of what `text` says is silent throughout.
+/// Returns true if channel 0 of the graph `text` is silent throughout.
 fn is_silent(text: &str, manner: RunConfig) -> bool {
     let registry = divisi_kinds();
     let mut hall = TestBench::new(&graph(text, &registry), &registry, manner);
@@ -157,7 +157,7 @@ enum What {
     Sink,
 }
 
-/// So many nodes, of which each hears earlier ones.
+/// A number of nodes, each with inputs from earlier ones.
 fn make_up(rng: &mut Rng, nodes: usize) -> Vec<Made> {
     let mut all = vec![Made {
         what: What::Whole(0),
@@ -206,7 +206,7 @@ fn text_of(all: &[Made]) -> String {
     text
 }
 
-/// What the sinks play, by the book: each way as late as the latest that it meets.
+/// Expected output of the sinks: each path as late as the latest that it meets.
 fn expected(all: &[Made], frames: usize) -> Vec<Vec<f32>> {
     let mut heard = vec![0; all.len()];
     let mut given = vec![0; all.len()];

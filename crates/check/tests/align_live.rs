@@ -142,7 +142,7 @@ fn schedulers() -> [(Scheduler, usize); 5] {
     ]
 }
 
-/// What is heard at a frame of `x`, which waits `was` frames and from `start` on goes over to `frames`.
+/// Expected output at a frame of `x` with a delay of `was` frames that fades to `frames` from `start` on.
 fn gone_over(x: &[f32], at: usize, (was, frames, start): (usize, usize, usize)) -> f32 {
     let ago = |frames: usize| at.checked_sub(frames).map_or(0.0, |at| x[at]);
     let weight = at.saturating_sub(start).min(FADE) as f32 / FADE as f32;

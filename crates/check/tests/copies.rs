@@ -158,7 +158,7 @@ fn copies_that_come_and_go_keep_the_state() {
     same(&takes);
 }
 
-/// What is turned stands in the graph from then on, and the originals were made before: their copies go on half-way
+/// A parameter that changes is in the graph from then on, and the originals were made before: their copies go on half-way
 /// through the glide all the same.
 #[test]
 fn copies_made_while_knobs_glide_glide_along() {

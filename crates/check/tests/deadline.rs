@@ -14,7 +14,7 @@ use units::Frames;
 use workers::{WorkerPool, WorkerPoolOptions};
 
 const BLOCK: u64 = 64;
-/// How long a period lasts.
+/// Length of a period.
 const PERIOD: u64 = 1000;
 /// Deferred work is run, and helped, in so much of it.
 const MARGIN: u64 = 800;
@@ -25,7 +25,7 @@ thread_local! {
     static ENDED: Cell<u64> = const { Cell::new(0) };
     /// Rounds of deferred work that were there in time.
     static ROUNDS: Cell<u64> = const { Cell::new(0) };
-    /// Whether a step waits for deferred work, and the pieces that it then did itself.
+    /// True if a step waits for deferred work, and the pieces that it then did itself.
     static IS_WAITING: Cell<bool> = const { Cell::new(false) };
     static HELPED: Cell<u64> = const { Cell::new(0) };
 }
@@ -54,7 +54,7 @@ impl Processor for Spends {
     fn reset(&mut self) {}
 }
 
-/// What is done beside the graph: so many pieces of so many ticks, due so many periods after they are asked for.
+/// Deferred work: a number of pieces of equal length in ticks, due some periods after they are requested.
 #[derive(Clone, Copy)]
 struct Work {
     pieces: u64,
@@ -114,7 +114,7 @@ fn kinds(work: &[(&'static str, Work)]) -> Registry {
     registry
 }
 
-/// What a run showed.
+/// Result of a run.
 #[derive(Debug, PartialEq, Eq)]
 struct Shown {
     /// Cycles whose last step ended after the period did.

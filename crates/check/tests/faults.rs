@@ -1,4 +1,4 @@
-//! What goes wrong in one node costs that node alone: a panic, what is no number, too much to do.
+//! A fault in one node costs that node alone: a panic, a sample that is not a number, too much work.
 
 use divisi_check::fixtures::{add, graph, kind, pass};
 use divisi_check::test_bench::{ALL_STRATEGIES, RunConfig, TestBench, rate, registry};

@@ -21,7 +21,7 @@ type ModulePath = Vec<String>;
 struct Module {
     /// Source without comments, strings and tests.
     text: String,
-    /// What the module re-exports: name (`*` for all), and the path as it is written.
+    /// Re-exports of the module: name (`*` for all), and the path as it is written.
     exports: Vec<(String, ModulePath)>,
     /// The other paths that it names.
     paths: Vec<ModulePath>,

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use units::{Channels, Nanos};
 
-/// How long each node computes, in stamps, and which node (by the number in its name) computes longer, how long.
+/// Time that each node computes, in stamps; and the node (by the number in its name) that computes longer, with its time.
 #[derive(Default)]
 struct Plot {
     usual: AtomicU64,

@@ -14,7 +14,7 @@ fn play(graph: &Graph, manner: RunConfig, channels: u16) -> Vec<Vec<u32>> {
     TestBench::new(graph, &registry(), manner).render(channels, FRAMES)
 }
 
-/// So many frames, in seconds.
+/// Length of a number of frames, in seconds.
 fn seconds(frames: u32) -> String {
     format!("{:.12}", f64::from(frames) / 48_000.0)
 }
@@ -30,7 +30,7 @@ fn echo(delay: u32) -> String {
     )
 }
 
-/// What that must be, by a plain loop.
+/// The expected output, by a plain loop.
 fn plain_echo(delay: u32) -> Vec<u32> {
     let text =
         r#"o = { kind: "osc", freq: 440, volume: 0.4, }; s = { kind: "sink", }; o.1 -> s.1;"#;

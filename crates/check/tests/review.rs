@@ -1,4 +1,4 @@
-//! What was found by reading with suspicion: events, edits, and who lingers.
+//! Regressions found by review: events, edits, and workers that wait before they sleep.
 
 use divisi_check::fixtures::{add, graph, kind};
 use divisi_check::test_bench::{ALL_STRATEGIES, RunConfig, TestBench, rate, registry};

@@ -74,7 +74,7 @@ fn leans(manifest: &str) -> BTreeSet<String> {
         .collect()
 }
 
-/// What is wrong between the table and the manifests, a sentence each.
+/// Differences between the table and the manifests, a sentence each.
 fn wrong_edges(
     rooms: &BTreeMap<String, Room>,
     manifests: &BTreeMap<String, String>,
@@ -105,7 +105,7 @@ fn wrong_edges(
     wrong
 }
 
-/// What is missing at the head of a `lib.rs`.
+/// The fact that is missing at the head of a `lib.rs`.
 fn wrong_card(name: &str, source: &str) -> Option<String> {
     let card: Vec<&str> = source
         .lines()

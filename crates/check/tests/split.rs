@@ -37,7 +37,7 @@ fn around(words: &str, (inputs, outputs): (usize, usize), split: u32, ns: u32) -
     graph(&text, &registry())
 }
 
-/// What is heard while the first knob of `x` is turned now and then.
+/// The output while the first parameter of `x` changes now and then.
 fn played(graph: &Graph, manner: RunConfig, outputs: u16) -> Vec<Vec<u32>> {
     let mut hall = TestBench::new(graph, &registry(), manner);
     let x = graph.find("x").expect("it is there");

@@ -18,7 +18,7 @@ use workers::{
 };
 
 const BLOCK: usize = 64;
-/// What a step writes that returns too late. Nobody may ever hear it.
+/// The sample that a step writes which returns too late. It must never reach an output.
 const TOO_LATE: f32 = 1000.0;
 
 /// Catches one step and holds it until it is told to let go.
@@ -168,7 +168,7 @@ fn caught(trap: &Arc<Trap>, manner: RunConfig) -> (TestBench, Graph, Registry) {
     (hall, graph, registry)
 }
 
-/// Whether a node is heard once the one in the trap is silent.
+/// Returns true if a node is in the output once the stuck one is silent.
 fn only_the_other(trap: &Trap, loudness: [f32; 2]) -> bool {
     let victim = trap.caught() as usize - 1;
     loudness[victim] == 0.0 && (0.5..=1.0).contains(&loudness[1 - victim])

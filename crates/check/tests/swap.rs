@@ -113,7 +113,7 @@ fn is_silent(sound: &[f32]) -> bool {
     sound.iter().all(|x| *x == 0.0)
 }
 
-/// What was heard on channel 1 of `whole`, as late as `part` of it which has just been heard.
+/// Samples of channel 1 of `whole`, at the time of `part` of it, which was just rendered.
 fn just_now<'a>(whole: &'a Take, take: &Take, part: &[f32]) -> &'a [f32] {
     let to = take.played[1].len();
     &whole.played[1][to - part.len()..to]

@@ -27,7 +27,7 @@ use workers::{AudioThread, WaitPolicy};
 const ORDERS: &str = "DIVISI_UNDER_FILTER";
 /// Where the child finds an impulse response.
 const RESPONSE: &str = "DIVISI_RESPONSE";
-/// How many cycles are played under the filter.
+/// Number of cycles under the filter.
 const CYCLES: u64 = 1000;
 /// Marks calls that the handler makes itself: a number in an argument that these calls do not use.
 const OURS: u32 = 0x6d75_7369;
@@ -41,7 +41,7 @@ static WOKEN: AtomicU64 = AtomicU64::new(0);
 static WAITED_ON: AtomicU64 = AtomicU64::new(0);
 static OTHER_WAITS: AtomicU32 = AtomicU32::new(0);
 static HOST_WAITS: AtomicU32 = AtomicU32::new(0);
-/// How many threads are under the filter.
+/// Number of threads under the filter.
 static UNDER_FILTER: AtomicU32 = AtomicU32::new(0);
 static REFUSED: AtomicBool = AtomicBool::new(false);
 
@@ -239,10 +239,10 @@ fn stage(registry: &Registry, works: &[&str]) -> Graph {
     graph(&text, registry)
 }
 
-/// What the child found.
+/// Result of the child process.
 #[derive(Debug, PartialEq, Eq)]
 struct Found {
-    /// Whether all cycles were done, all but the first few with every thread under the filter.
+    /// True if all cycles ran, all but the first few with every thread under the filter.
     is_whole: bool,
     crimes: u32,
     first_crime: i64,

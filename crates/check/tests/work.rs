@@ -131,7 +131,7 @@ fn lanes_run_on_several_workers_at_once() {
     }
 }
 
-/// What the kind `deferred_node` must play for the input `dry`, by a plain loop.
+/// Expected output of the deferred node for the input `dry`, by a plain loop.
 fn plain_later(dry: &[u32]) -> Vec<u32> {
     let mut played = vec![0_u32; dry.len() + 2 * PART];
     for (part, dry) in dry.chunks_exact(PART).enumerate() {
@@ -227,7 +227,7 @@ fn a_piece_that_hangs_on_a_worker_holds_up_one_cycle_at_most() {
     }
 }
 
-/// How far the background has come, and how far it must.
+/// Progress of the background task, and its goal.
 #[derive(Default)]
 struct Shelf {
     ready: AtomicU64,
@@ -273,7 +273,7 @@ impl Processor for Taker {
     fn reset(&mut self) {}
 }
 
-/// How much was heard of 200 blocks, and what was counted as late.
+/// Number of blocks of 200 that were in the output, and number that were counted as late.
 fn from_the_shelf(mode: Mode, scheduler: Scheduler) -> (usize, u64) {
     let mut registry = registry();
     registry.add(kind("taker", (0, 1)), |_| {

@@ -96,7 +96,7 @@ fn overrun(scheduler: Scheduler, burns: Nanos) -> (BTreeMap<String, u64>, Report
     (truth, engine.report())
 }
 
-/// How many misses are blamed on nodes that caused as many.
+/// Number of misses that are attributed to the nodes that caused them.
 fn rightly(truth: &BTreeMap<String, u64>, report: &Report) -> u64 {
     let named = report.misses_by_node.iter();
     named

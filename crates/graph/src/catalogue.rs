@@ -1,20 +1,20 @@
-//! Every kind that is known, by name: what readers check texts against.
+//! Every known kind by name: readers check texts against it.
 
 use crate::{Kind, Node, Port, PortCount, PortSignal, PortSpec, Signal};
 use std::collections::BTreeMap;
 use units::Channels;
 
-/// Every kind that is known.
+/// Every known kind, by name.
 #[derive(Clone, Debug, Default)]
 pub struct Catalogue(BTreeMap<&'static str, Kind>);
 
-/// The most ports one side of a node may have; a larger number in a file is an error and never an allocation.
-const MOST_PORTS: u32 = 4096;
-/// The most channels one port may have.
-const MOST_CHANNELS: u32 = 256;
+/// Maximum number of ports on one side of a node. A larger number in a file is an error and never an allocation.
+const MAX_PORTS: u32 = 4096;
+/// Maximum number of channels of one port.
+const MAX_CHANNELS: u32 = 256;
 
 impl Catalogue {
-    /// Adds `kind`; the one that had its name is given back.
+    /// Adds `kind` and returns the kind that had its name.
     pub fn insert(&mut self, kind: Kind) -> Option<Kind> {
         self.0.insert(kind.name, kind)
     }
@@ -29,24 +29,24 @@ impl Catalogue {
         self.0.values()
     }
 
-    /// The known name most like `name`, if one is like it at all.
+    /// The known name most similar to `name`, if one is similar at all.
     pub fn nearest(&self, name: &str) -> Option<&'static str> {
         nearest(name, self.0.keys().copied())
     }
 
-    /// Gives `node` the ports that `kind` has, for as many inputs and outputs as it asks for with `in` and `out` and as
-    /// many channels as it asks for with `channels`.
+    /// Gives `node` the ports of `kind`. The parameters `in`, `out` and `channels` of the node are the numbers of inputs,
+    /// outputs and channels.
     ///
     /// # Errors
     ///
-    /// One sentence a wrong number, each with the key at fault; the node then has the nearest number that is right.
+    /// A sentence for each number out of range, with its key. The node then has the nearest number in the range.
     pub fn assign_ports(kind: &Kind, node: &mut Node) -> Vec<(&'static str, String)> {
-        let mut wrong = Vec::new();
-        let channels = count(node, "channels", 1, (1, MOST_CHANNELS), &mut wrong);
+        let mut mistakes = Vec::new();
+        let channels = count(node, "channels", 1, (1, MAX_CHANNELS), &mut mistakes);
         let channels = Channels(channels as u16);
-        node.inputs = ports(&kind.inputs, node, "in", channels, &mut wrong);
-        node.outputs = ports(&kind.outputs, node, "out", channels, &mut wrong);
-        wrong
+        node.inputs = ports(&kind.inputs, node, "in", channels, &mut mistakes);
+        node.outputs = ports(&kind.outputs, node, "out", channels, &mut mistakes);
+        mistakes
     }
 }
 
@@ -55,7 +55,7 @@ fn count(
     key: &'static str,
     default: u32,
     (least, most): (u32, u32),
-    wrong: &mut Vec<(&'static str, String)>,
+    mistakes: &mut Vec<(&'static str, String)>,
 ) -> u32 {
     let Some(asked) = node.number(key) else {
         return default;
@@ -63,7 +63,7 @@ fn count(
     let right = (asked as u32).clamp(least, most);
     if f64::from(right) != asked {
         let kind = node.effective_kind();
-        wrong.push((
+        mistakes.push((
             key,
             format!("`{key}` is {asked}; `{kind}` takes a whole number from {least} to {most}"),
         ));
@@ -76,7 +76,7 @@ fn ports(
     node: &Node,
     key: &'static str,
     channels: Channels,
-    wrong: &mut Vec<(&'static str, String)>,
+    mistakes: &mut Vec<(&'static str, String)>,
 ) -> Vec<Port> {
     let single = specs.iter().filter(|s| s.count == PortCount::One).count() as u32;
     let mut all = Vec::with_capacity(specs.len());
@@ -99,9 +99,9 @@ fn ports(
             } => {
                 let range = (
                     single + u32::from(least),
-                    (single + u32::from(most)).min(MOST_PORTS),
+                    (single + u32::from(most)).min(MAX_PORTS),
                 );
-                let n = count(node, key, single + u32::from(default), range, wrong) - single;
+                let n = count(node, key, single + u32::from(default), range, mistakes) - single;
                 all.extend((1..=n).map(|i| Port {
                     name: numbered(spec.name, i),
                     signal,
@@ -112,7 +112,8 @@ fn ports(
     all
 }
 
-/// `stem` with `number` behind it; the numbers that most nodes have are not formatted.
+/// `stem` followed by `number`. One digit, the usual case, takes no formatting: this is half the time of reading a large
+/// file.
 fn numbered(stem: &str, number: u32) -> String {
     match char::from_digit(number, 10) {
         Some(digit) => {
@@ -125,7 +126,7 @@ fn numbered(stem: &str, number: u32) -> String {
     }
 }
 
-/// The candidate most like `word` by edit distance, if it is within a third of its length (at least 1).
+/// The candidate with the smallest edit distance to `word`, if that is at most a third of its length (at least 1).
 pub fn nearest<'a>(word: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let limit = (word.chars().count() / 3).max(1);
     candidates
@@ -135,7 +136,7 @@ pub fn nearest<'a>(word: &str, candidates: impl Iterator<Item = &'a str>) -> Opt
         .map(|(_, c)| c)
 }
 
-/// How many letters must be put in, taken out, replaced, or exchanged with their neighbour.
+/// Edit distance (Damerau 1964): letters to insert, remove, replace, or exchange with their neighbour.
 fn distance(a: &str, b: &str) -> usize {
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
     let mut before = vec![0; b.len() + 1];
@@ -188,11 +189,11 @@ mod tests {
     }
 
     #[test]
-    fn an_absurd_number_of_ports_is_said_and_not_made() {
+    fn an_absurd_number_of_ports_is_reported_and_not_allocated() {
         let mut node = Node::new("m", "mix");
         node.set("in", ParamValue::Number(1e9));
-        let wrong = Catalogue::assign_ports(&mixer(), &mut node);
-        assert_eq!(wrong.len(), 1);
+        let mistakes = Catalogue::assign_ports(&mixer(), &mut node);
+        assert_eq!(mistakes.len(), 1);
         assert_eq!(node.inputs.len(), 1000);
     }
 

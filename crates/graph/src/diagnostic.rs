@@ -1,40 +1,40 @@
-//! What is wrong with a text or a graph, where, and what to do about it.
+//! Mistakes in a text or a graph: message, place and help.
 
 use crate::SourceSpan;
 
-/// Whether the graph can still be used.
+/// Severity of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Severity {
-    /// It plays, but perhaps not as meant.
+    /// The graph can be played, but perhaps not as meant.
     Warning,
-    /// It cannot play like this.
+    /// The graph cannot be played.
     Error,
 }
 
-/// One finding. Readers give all of them at once; how they look on a terminal is the text crate's business.
+/// One finding. Readers report all of them at once; the text crate renders them for a terminal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
-    /// Whether the graph can still be used.
+    /// Its severity.
     pub severity: Severity,
-    /// What is wrong: lower case, no full stop, names in backquotes.
+    /// The mistake: lower case, no full stop, names in backquotes.
     pub message: String,
-    /// Where.
+    /// Its place.
     pub span: SourceSpan,
-    /// What to do next; empty where there is nothing useful to say.
+    /// Advice on the next step; empty where there is none.
     pub help: String,
-    /// Further places that belong to it, each with a word on why.
+    /// Further places that belong to it, each with a reason.
     pub related: Vec<(SourceSpan, String)>,
 }
 
 impl Diagnostic {
-    /// An error at `place`.
-    pub fn error(place: SourceSpan, message: impl Into<String>) -> Self {
-        Self::new(Severity::Error, place, message)
+    /// An error at `span`.
+    pub fn error(span: SourceSpan, message: impl Into<String>) -> Self {
+        Self::new(Severity::Error, span, message)
     }
 
-    /// A warning at `place`.
-    pub fn warning(place: SourceSpan, message: impl Into<String>) -> Self {
-        Self::new(Severity::Warning, place, message)
+    /// A warning at `span`.
+    pub fn warning(span: SourceSpan, message: impl Into<String>) -> Self {
+        Self::new(Severity::Warning, span, message)
     }
 
     fn new(severity: Severity, span: SourceSpan, message: impl Into<String>) -> Self {
@@ -47,21 +47,21 @@ impl Diagnostic {
         }
     }
 
-    /// The same, saying what to do.
+    /// Adds advice.
     #[must_use]
     pub fn help(mut self, help: impl Into<String>) -> Self {
         self.help = help.into();
         self
     }
 
-    /// The same, pointing at one more place.
+    /// Adds one more place.
     #[must_use]
-    pub fn related(mut self, place: SourceSpan, why: impl Into<String>) -> Self {
-        self.related.push((place, why.into()));
+    pub fn related(mut self, span: SourceSpan, why: impl Into<String>) -> Self {
+        self.related.push((span, why.into()));
         self
     }
 
-    /// Whether the graph cannot be used.
+    /// Returns true if the graph cannot be played.
     pub fn is_error(&self) -> bool {
         self.severity == Severity::Error
     }

@@ -1,4 +1,4 @@
-//! Changes to a graph, as data: what a live edit is made of.
+//! Changes to a graph, as data: a live edit is a list of them.
 
 use crate::{Edge, Graph, Node, NodeId, ParamValue, PortRef};
 use std::fmt;
@@ -8,19 +8,19 @@ use std::fmt;
 pub enum Edit {
     /// Add a node.
     Add(Node),
-    /// Take a node out with every edge at it.
+    /// Remove a node with all its edges.
     Remove(NodeId),
     /// Add an edge.
     Connect(Edge),
-    /// Take an edge out.
+    /// Remove an edge.
     Disconnect(PortRef, PortRef),
-    /// Let a node play, or give silence.
+    /// Enable a node, or make it silent.
     Enable(NodeId, bool),
-    /// Write a parameter.
+    /// Set a parameter.
     Set(NodeId, String, ParamValue),
 }
 
-/// Why an edit was not made; the graph is as it was.
+/// Reason why an edit was refused; the graph has not changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum EditError {
@@ -28,9 +28,9 @@ pub enum EditError {
     NoNode(NodeId),
     /// The name is taken. Choose another.
     NameTaken(String),
-    /// There is no such output. The node's ports say which there are.
+    /// There is no such output. Look at the node's outputs.
     NoOutput(PortRef),
-    /// There is no such input.
+    /// There is no such input. Look at the node's inputs.
     NoInput(PortRef),
     /// There is no such edge.
     NoEdge(PortRef, PortRef),
@@ -58,11 +58,11 @@ impl fmt::Display for EditError {
 impl std::error::Error for EditError {}
 
 impl Graph {
-    /// Makes one change. Gives the new node's id where it adds one.
+    /// Makes one change. Returns the id of a node that it adds.
     ///
     /// # Errors
     ///
-    /// [`EditError`] names what is not there; nothing has changed then.
+    /// [`EditError`] names what does not exist or is taken; the graph has not changed then.
     pub fn apply(&mut self, edit: Edit) -> Result<Option<NodeId>, EditError> {
         match edit {
             Edit::Add(node) => {

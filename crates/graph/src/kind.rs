@@ -1,11 +1,11 @@
-//! What a kind of node looks like from outside: ports, parameters with units and ranges, and what a plan must know.
+//! A kind of node as its users see it: ports, parameters with units and ranges, and facts that a plan needs.
 
 use units::Channels;
 
-/// What the host does with a node of this kind.
+/// Role of a node in the program.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Role {
-    /// Computes.
+    /// Runs its processor.
     #[default]
     Inner,
     /// Its input is an output channel of the program.
@@ -14,48 +14,48 @@ pub enum Role {
     Source,
 }
 
-/// How many channels a port carries.
+/// Signal of a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PortSignal {
-    /// Always so many.
+    /// Audio with a fixed number of channels.
     Fixed(Channels),
-    /// As the node's `channels` parameter says; 1 where it says nothing.
+    /// Audio with as many channels as the node's parameter `channels`; 1 without it.
     AsNode,
-    /// No sound: a number that holds.
+    /// Numbers that hold until the next one.
     Control,
-    /// No sound: events.
+    /// Events.
     Event,
 }
 
-/// How many ports a [`PortSpec`] stands for.
+/// Number of ports that a [`PortSpec`] stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PortCount {
-    /// One, under the spec's own name.
+    /// One, under the name of the spec.
     One,
-    /// As many as the node says with the key `in` (inputs) or `out` (outputs): `NAME1`, `NAME2`, …
+    /// As many as the node's parameter `in` (inputs) or `out` (outputs): `NAME1`, `NAME2`, …
     Many {
-        /// Where the node does not say.
+        /// Number without the parameter.
         default: u16,
-        /// The least.
+        /// Minimum.
         min: u16,
-        /// The most.
+        /// Maximum.
         max: u16,
     },
 }
 
-/// One port of a kind, or one run of like ports.
+/// One port of a kind, or a numbered series of equal ports.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PortSpec {
-    /// Its name; the stem of the names where there are many.
+    /// Its name; the stem of the names in a series.
     pub name: &'static str,
-    /// What it carries.
+    /// Its signal.
     pub signal: PortSignal,
-    /// How many there are.
+    /// Number of ports.
     pub count: PortCount,
 }
 
 impl PortSpec {
-    /// One port as wide as the node's `channels` says.
+    /// One audio port with the node's number of channels.
     pub const fn audio(name: &'static str) -> Self {
         Self {
             name,
@@ -64,7 +64,7 @@ impl PortSpec {
         }
     }
 
-    /// One port of one channel.
+    /// One audio port of one channel.
     pub const fn mono(name: &'static str) -> Self {
         Self {
             name,
@@ -74,7 +74,7 @@ impl PortSpec {
     }
 }
 
-/// What values a parameter takes.
+/// Values that a parameter accepts.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ParamRange {
     /// A number from `least` to `most`, `default` where the node says nothing (`NaN`: it must say).
@@ -83,16 +83,16 @@ pub enum ParamRange {
         min: f64,
         /// Inclusive.
         max: f64,
-        /// `NaN` where the node must say.
+        /// Value where the node states none; `NaN` if it must state one.
         default: f64,
     },
-    /// One of these words; the first where the node says nothing.
+    /// One of these words, by default the first.
     Choice(&'static [&'static str]),
-    /// A file; `true` where the node must name one.
+    /// A file; `true` if the node must name one.
     File(bool),
     /// Yes or no, no by default.
     Flag,
-    /// Any words.
+    /// Any text.
     Text,
 }
 
@@ -103,23 +103,22 @@ pub struct Param {
     pub name: &'static str,
     /// Its unit: `Hz`, `dB`, `s`, … ; empty for a plain number.
     pub unit: &'static str,
-    /// What it may be.
+    /// The values that it accepts.
     pub range: ParamRange,
-    /// Whether an event may change it while it plays. Its index among the kind's parameters is the event's target.
+    /// True if an event may change it while it plays. The event's target is the index among the kind's parameters.
     pub live: bool,
     /// One sentence.
     pub doc: &'static str,
 }
 
-/// The parameters, in seconds, that bound a delay line: what a plan needs in order to size the line and to break a
-/// cycle at it.
+/// The parameters, in seconds, that bound a delay line: a plan sizes the line by them and breaks a cycle at it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DelayParams {
     /// The delay itself.
     pub time: &'static str,
-    /// The shortest it may become while it plays; the delay itself where the node says nothing.
+    /// The shortest delay while it plays; by default the delay itself.
     pub min: &'static str,
-    /// The longest it may become while it plays; the delay itself where the node says nothing.
+    /// The longest delay while it plays; by default the delay itself.
     pub max: &'static str,
 }
 
@@ -128,7 +127,7 @@ pub struct DelayParams {
 pub struct Kind {
     /// The name in files.
     pub name: &'static str,
-    /// One sentence on what it does.
+    /// One sentence that describes it.
     pub summary: &'static str,
     /// Inputs in order; at most one spec is [`PortCount::Many`], and it comes last.
     pub inputs: Vec<PortSpec>,
@@ -136,13 +135,13 @@ pub struct Kind {
     pub outputs: Vec<PortSpec>,
     /// Parameters in order.
     pub params: Vec<Param>,
-    /// What the host does with it.
+    /// Its role in the program.
     pub role: Role,
-    /// A delay: two steps on one line, read and write.
+    /// The bounds of its delay line, if it is a delay: then it becomes two steps, read and write.
     pub delay: Option<DelayParams>,
-    /// Whether a scheduler may run copies of it on several workers.
+    /// True if a scheduler may run copies of it on several workers.
     pub duplicable: bool,
-    /// A typical cost of one 64-frame block of one channel, in ns, until one is measured.
+    /// Typical cost of 64 frames of one channel, in nanoseconds, until it is measured.
     pub typical_ns: u32,
 }
 

@@ -1,12 +1,12 @@
-//! One box of the patch, its ports and its parameters.
+//! A node with its ports and parameters.
 
 use crate::SourceSpan;
 use units::{Channels, Nanos};
 
-/// What travels over an edge.
+/// Signal of an edge or a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Signal {
-    /// Sound: so many channels, one sample a frame on each.
+    /// Audio: a number of channels, with one sample per frame on each.
     Audio(Channels),
     /// A number that changes at stated frames and holds in between.
     Control,
@@ -14,34 +14,34 @@ pub enum Signal {
     Event,
 }
 
-/// One place of a node where edges begin or end.
+/// An input or output of a node.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Port {
     /// Its name, unique among the node's inputs or among its outputs.
     pub name: String,
-    /// What travels through it.
+    /// Its signal.
     pub signal: Signal,
 }
 
-/// A parameter's value as the text has it.
+/// Value of a parameter as the text states it.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ParamValue {
     /// Any number; integers too, exact up to 2^53.
     Number(f64),
-    /// Words: a file name, a choice, or what a kind keeps for others.
+    /// Text: a file name, a choice, or a value that only other programs read.
     Text(String),
     /// Yes or no.
     Flag(bool),
 }
 
-/// One box of the patch. Nothing here runs.
+/// A node of the graph, as data: nothing here runs.
 #[derive(Clone, Debug)]
 pub struct Node {
-    /// The name the patch gives it; unique in the graph.
+    /// Its name, unique in the graph.
     pub name: String,
-    /// The kind as it was written.
+    /// The kind as the text states it.
     pub kind: String,
-    /// The kind that plays in its stead, where the written one is unknown.
+    /// The kind that replaces an unknown one.
     pub stand_in: Option<String>,
     /// Its inputs, in order.
     pub inputs: Vec<Port>,
@@ -49,11 +49,11 @@ pub struct Node {
     pub outputs: Vec<Port>,
     /// Parameters in the order they were written; keys that no kind knows are kept.
     pub params: Vec<(String, ParamValue)>,
-    /// What one block of it costs, where the text says so.
+    /// Cost of one block, if the text states it.
     pub cost: Option<Nanos>,
-    /// Runs once in so many cycles; 1 is every cycle. Never 0.
+    /// Runs once in so many cycles; 1 means every cycle. Never 0.
     pub every: u32,
-    /// A node that is not enabled gives silence and costs nothing.
+    /// A node that is not enabled puts out silence and costs nothing.
     pub enabled: bool,
     /// Where it was declared.
     pub span: SourceSpan,
@@ -76,17 +76,17 @@ impl Node {
         }
     }
 
-    /// The kind that plays: the stand-in's, or the written one.
+    /// The kind that runs: the stand-in, or else the stated kind.
     pub fn effective_kind(&self) -> &str {
         self.stand_in.as_deref().unwrap_or(&self.kind)
     }
 
-    /// The value written for `key`.
+    /// The value of `key`.
     pub fn param(&self, key: &str) -> Option<&ParamValue> {
         self.params.iter().find(|(k, _)| k == key).map(|(_, v)| v)
     }
 
-    /// The number written for `key`; a text that reads as a number counts, since `.ag` files quote them.
+    /// The number of `key`. A text that is a number counts, since `.ag` files quote numbers.
     pub fn number(&self, key: &str) -> Option<f64> {
         match self.param(key)? {
             ParamValue::Number(n) => Some(*n),
@@ -95,7 +95,7 @@ impl Node {
         }
     }
 
-    /// The words written for `key`.
+    /// The text of `key`.
     pub fn text(&self, key: &str) -> Option<&str> {
         match self.param(key)? {
             ParamValue::Text(text) => Some(text),
@@ -103,7 +103,7 @@ impl Node {
         }
     }
 
-    /// Whether `key` is on: true, a number other than 0, or the words "true", "yes", "on".
+    /// Returns true if `key` is on: true, a number other than 0, or the text "true", "yes", "on" or "1".
     pub fn flag(&self, key: &str) -> bool {
         match self.param(key) {
             Some(ParamValue::Flag(on)) => *on,
@@ -113,7 +113,7 @@ impl Node {
         }
     }
 
-    /// Writes `value` for `key`, in the place of the old one if there is one.
+    /// Sets `key` to `value`. An old value is replaced in its place.
     pub fn set(&mut self, key: impl Into<String>, value: ParamValue) {
         let key = key.into();
         match self.params.iter_mut().find(|(k, _)| *k == key) {
@@ -123,7 +123,7 @@ impl Node {
     }
 }
 
-/// Two nodes are equal if they say the same, wherever they stand.
+/// Two nodes are equal if they state the same, wherever they are in the text.
 impl PartialEq for Node {
     fn eq(&self, other: &Self) -> bool {
         self.name == other.name

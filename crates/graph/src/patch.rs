@@ -1,14 +1,14 @@
-//! Nodes and edges together.
+//! The graph: nodes and the edges between their ports.
 
 use crate::{Node, SourceSpan};
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
-/// Which node of one [`Graph`]. Never used again after the node is gone, so that what plays it keeps its state by it.
+/// A node of one [`Graph`]. Never used again after the node is removed, so that a processor keeps its state by it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct NodeId(pub u32);
 
-/// One end of an edge: a port of a node, counted from 0 among its inputs or its outputs.
+/// A port of a node, counted from 0 among its inputs or its outputs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PortRef {
     /// The node.
@@ -17,14 +17,14 @@ pub struct PortRef {
     pub port: u16,
 }
 
-/// A connection from an output to an input. Several edges into one input add up, in the order of their sources.
+/// A connection from an output to an input. Several edges to one input are added, in the order of their sources.
 #[derive(Clone, Copy, Debug)]
 pub struct Edge {
     /// An output.
     pub from: PortRef,
     /// An input.
     pub to: PortRef,
-    /// Where it was written.
+    /// Its place in the text.
     pub span: SourceSpan,
 }
 
@@ -34,7 +34,7 @@ impl PartialEq for Edge {
     }
 }
 
-/// Nodes and edges; nothing here runs.
+/// Nodes and edges, as data: nothing here runs.
 #[derive(Clone, Debug, Default)]
 pub struct Graph {
     nodes: Vec<Option<Node>>,
@@ -43,7 +43,7 @@ pub struct Graph {
 }
 
 impl Graph {
-    /// Makes room for so many more nodes and edges, so that none is moved while they are added.
+    /// Reserves memory for so many more nodes and edges.
     pub fn reserve(&mut self, nodes: usize, edges: usize) {
         self.nodes.reserve(nodes);
         self.names.reserve(nodes);
@@ -54,7 +54,7 @@ impl Graph {
     ///
     /// # Errors
     ///
-    /// The node comes back with the id of the one that has its name already.
+    /// The node, and the id of the one that has its name already.
     pub fn add(&mut self, node: Node) -> Result<NodeId, (Box<Node>, NodeId)> {
         let id = NodeId(
             u32::try_from(self.nodes.len()).expect("four billion nodes do not fit in memory"),
@@ -67,7 +67,7 @@ impl Graph {
         Ok(id)
     }
 
-    /// Takes a node out, with every edge at it.
+    /// Removes a node with all its edges.
     pub fn remove(&mut self, id: NodeId) -> Option<Node> {
         let node = self.nodes.get_mut(id.0 as usize)?.take()?;
         self.names.remove(&node.name);
@@ -75,24 +75,24 @@ impl Graph {
         Some(node)
     }
 
-    /// Adds an edge. Whether its ports exist is for the caller or for a plan to say.
+    /// Adds an edge. Its ports are not checked here but by [`Graph::apply`] and by the plan.
     pub fn connect(&mut self, edge: Edge) {
         self.edges.push(edge);
     }
 
-    /// Takes out every edge from `from` to `to`; whether there was one.
+    /// Removes every edge from `from` to `to`, and returns true if there was one.
     pub fn disconnect(&mut self, from: PortRef, to: PortRef) -> bool {
         let before = self.edges.len();
         self.edges.retain(|e| (e.from, e.to) != (from, to));
         self.edges.len() < before
     }
 
-    /// The node `id`, if it is still there.
+    /// The node `id`, if it exists.
     pub fn node(&self, id: NodeId) -> Option<&Node> {
         self.nodes.get(id.0 as usize)?.as_ref()
     }
 
-    /// The node `id`, to be changed. Its name stays: the graph finds it by that.
+    /// The node `id`, to be changed. Its name must stay, as the graph finds it by that.
     pub fn node_mut(&mut self, id: NodeId) -> Option<&mut Node> {
         self.nodes.get_mut(id.0 as usize)?.as_mut()
     }
@@ -110,17 +110,17 @@ impl Graph {
             .filter_map(|(i, n)| Some((NodeId(i as u32), n.as_ref()?)))
     }
 
-    /// How many nodes there are.
+    /// Number of nodes.
     pub fn len(&self) -> usize {
         self.names.len()
     }
 
-    /// Whether there is no node.
+    /// Returns true if there are no nodes.
     pub fn is_empty(&self) -> bool {
         self.names.is_empty()
     }
 
-    /// One more than the largest id ever given.
+    /// One more than the largest id so far.
     pub fn id_bound(&self) -> usize {
         self.nodes.len()
     }
@@ -131,7 +131,7 @@ impl Graph {
     }
 }
 
-/// Two graphs are equal if their nodes and edges say the same, in the same order, wherever they stand.
+/// Two graphs are equal if their nodes and edges state the same, in the same order, wherever they are in the text.
 impl PartialEq for Graph {
     fn eq(&self, other: &Self) -> bool {
         let same_edge = |a: &Edge, b: &Edge| {

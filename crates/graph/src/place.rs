@@ -1,32 +1,32 @@
-//! Where in a text something stands.
+//! A place in a text.
 
-/// A stretch of one line of one file. Lines and columns count from 1; columns count characters.
+/// A span of one line of one file. Lines and columns count from 1; columns count characters.
 ///
-/// The default is "nowhere": what was made by a program and not read.
+/// The default is no place: for what a program made and no text states.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SourceSpan {
-    /// Line, from 1; 0 for nowhere.
+    /// Line, from 1; 0 for no place.
     pub line: u32,
     /// Column of the first character, from 1.
     pub column: u32,
-    /// How many characters, at least 1 where there is a line.
+    /// Number of characters, at least 1 where there is a line.
     pub len: u32,
 }
 
 impl SourceSpan {
-    /// Made by a program: no line.
+    /// No place.
     pub const NONE: Self = Self {
         line: 0,
         column: 0,
         len: 0,
     };
 
-    /// `width` characters from `column` of `line`.
+    /// `len` characters from `column` of `line`.
     pub const fn new(line: u32, column: u32, len: u32) -> Self {
         Self { line, column, len }
     }
 
-    /// Whether it names a line at all.
+    /// Returns true if it names a line.
     pub const fn is_known(self) -> bool {
         self.line > 0
     }

@@ -7,15 +7,15 @@ use crate::{Edge, Graph, Node, NodeId, ParamValue, Port, PortRef, Signal, Source
 use std::fmt;
 use units::Channels;
 
-/// The most nodes a shape may have.
+/// Maximum number of nodes of a shape.
 pub const MAX_NODES: usize = 1_000_000;
 
 /// There is no such shape of that size.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SizeError {
-    /// Which shape.
+    /// The shape.
     pub shape: &'static str,
-    /// How many nodes were asked for.
+    /// Number of nodes that was asked for.
     pub asked: usize,
     /// The nearest sizes there are, smaller first. Ask for one of these.
     pub nearest: Vec<usize>,
@@ -55,8 +55,8 @@ pub fn line(nodes: usize, work_ns: Option<f64>) -> Result<Graph, SizeError> {
 /// [`SizeError`] for any other number.
 pub fn rake(nodes: usize, work_ns: Option<f64>) -> Result<Graph, SizeError> {
     let teeth = nodes.saturating_sub(2) / 3;
-    let below = (3 * teeth + 2).clamp(5, 3 * MOST_MIXED + 2);
-    check("rake", nodes, &[below, (below + 3).min(3 * MOST_MIXED + 2)])?;
+    let below = (3 * teeth + 2).clamp(5, 3 * MAX_MIXED + 2);
+    check("rake", nodes, &[below, (below + 3).min(3 * MAX_MIXED + 2)])?;
     let mut shape = Builder::new(work_ns);
     let ends: Vec<NodeId> = (0..teeth)
         .map(|_| {
@@ -107,7 +107,7 @@ pub fn random(nodes: usize, seed: u64, work_ns: Option<f64>) -> Result<Graph, Si
     let inner = nodes - 2;
     let width = inner.isqrt();
     let sources = 1 + dice.below(width);
-    let mut heard = vec![false; inner];
+    let mut read = vec![false; inner];
     let mut layer = 0..0;
     for at in 0..inner {
         if at < sources {
@@ -117,15 +117,15 @@ pub fn random(nodes: usize, seed: u64, work_ns: Option<f64>) -> Result<Graph, Si
         if at == sources || at == layer.end + width {
             layer = layer.end..at;
         }
-        let hears = some_earlier(&mut dice, at, &layer);
-        let node = shape.inner(hears.len());
-        for from in hears {
-            heard[from] = true;
+        let inputs = some_earlier(&mut dice, at, &layer);
+        let node = shape.inner(inputs.len());
+        for from in inputs {
+            read[from] = true;
             shape.connect((NodeId(from as u32), 0), (node, 0));
         }
     }
-    let loose: Vec<usize> = (0..inner).filter(|at| !heard[*at]).collect();
-    let ports = loose.len().min(MOST_MIXED);
+    let loose: Vec<usize> = (0..inner).filter(|at| !read[*at]).collect();
+    let ports = loose.len().min(MAX_MIXED);
     let mix = shape.mix(ports, 1);
     for (i, from) in loose.into_iter().enumerate() {
         shape.connect((NodeId(from as u32), 0), (mix, i % ports));
@@ -151,8 +151,8 @@ fn some_earlier(dice: &mut Dice, at: usize, layer: &std::ops::Range<usize>) -> V
     all
 }
 
-/// The most inputs of one mix.
-const MOST_MIXED: usize = 4096;
+/// Maximum number of inputs of one mix.
+const MAX_MIXED: usize = 4096;
 
 /// `nearest` are the sizes around `nodes`: it must be one of them, or within them where every size is one.
 fn check(shape: &'static str, asked: usize, nearest: &[usize; 2]) -> Result<(), SizeError> {
@@ -229,11 +229,11 @@ impl Builder {
         node
     }
 
-    fn inner(&mut self, hears: usize) -> NodeId {
+    fn inner(&mut self, inputs: usize) -> NodeId {
         let Some(ns) = self.work_ns else {
             let node = self.add("mod", 1, 1);
             self.set(node, "freq", 1.0 + (node.0 % 16) as f64);
-            self.set(node, "volume", 1.0 / hears.max(1) as f64);
+            self.set(node, "volume", 1.0 / inputs.max(1) as f64);
             return node;
         };
         let node = self.add("work", 1, 1);
@@ -271,7 +271,7 @@ impl Builder {
         self.connect((from, 0), (sink, 0));
     }
 
-    /// What stands between a diamond's source and its sink; gives the join.
+    /// Adds all between a diamond's source and its sink, and returns the join.
     fn diamond_after(&mut self, source: NodeId, levels: i32) -> NodeId {
         let split = self.mix(1, 2);
         self.connect((source, 0), (split, 0));

@@ -1,4 +1,4 @@
-//! How long big graphs take to compile and to prove: `cargo run --release -p divisi-plan --example big`.
+//! Times of compiling and validating big graphs: `cargo run --release -p divisi-plan --example big`.
 
 use divisi_plan::{Plan, PlanOptions, compile};
 use graph::{

@@ -1,4 +1,4 @@
-//! What a plan is made for, and why there is none.
+//! Input and error of the compiler beside the graph.
 
 use crate::{FusionOptions, PreviousDelays};
 use graph::{Diagnostic, NodeId};
@@ -13,7 +13,7 @@ pub struct MeasuredCosts {
     pub by_node: HashMap<NodeId, Nanos>,
 }
 
-/// What a plan is made for.
+/// Everything that a plan depends on beside the graph.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PlanOptions {
     /// Frames in a block.

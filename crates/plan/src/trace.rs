@@ -47,6 +47,6 @@ pub struct TraceRecord {
     pub index: u32,
     /// The worker; 0 is the callback thread.
     pub worker: u16,
-    /// What happened.
+    /// The event.
     pub event: TraceEvent,
 }

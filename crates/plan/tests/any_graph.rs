@@ -1,4 +1,4 @@
-//! What holds for any graph.
+//! Properties of the plans of random graphs.
 
 mod common;
 use common::random::{patches, wild_patches};

@@ -1,4 +1,4 @@
-//! What plans look like.
+//! Plans of small graphs, worked by hand.
 
 mod common;
 use common::{Patch, chain};

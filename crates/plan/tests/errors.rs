@@ -1,4 +1,4 @@
-//! What is wrong with a graph, where, and what to do.
+//! Mistakes in graphs: message, place and help.
 
 mod common;
 use common::Patch;

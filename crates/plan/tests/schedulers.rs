@@ -1,4 +1,4 @@
-//! What every scheduler promises, on random dags and worked by hand.
+//! Promises of every scheduler, on random graphs and worked by hand.
 
 mod common;
 use common::dags::{dags, machines};

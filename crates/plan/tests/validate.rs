@@ -1,4 +1,4 @@
-//! What `validate` finds in plans that something has spoilt.
+//! Faults that `validate` finds in broken plans.
 
 mod common;
 use common::random::patches;

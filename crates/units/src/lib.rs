@@ -1,4 +1,4 @@
-//! The words every other crate speaks: counts, rates and times that cannot be mixed up.
+//! The types that every other crate uses: counts, rates and times that cannot be mixed up.
 //!
 //! Takes nothing, gives newtypes. May: compute. May not: allocate, do I/O, use `unsafe`.
 #![no_std]
@@ -7,11 +7,11 @@
 use core::fmt;
 use core::num::NonZeroU32;
 
-/// A count of frames: one sample on each channel.
+/// Number of frames; a frame is one sample on each channel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Frames(pub u32);
 
-/// A count of channels.
+/// Number of channels.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Channels(pub u16);
 
@@ -39,7 +39,7 @@ impl SampleRate {
 }
 
 impl Frames {
-    /// How long this many frames last at `rate`, rounded down: a deadline must not be late.
+    /// Duration at `rate`, rounded down: a deadline must not be late.
     ///
     /// ```
     /// # use divisi_units::*;
@@ -50,8 +50,8 @@ impl Frames {
         Nanos(self.0 as u64 * 1_000_000_000 / rate.hz() as u64)
     }
 
-    /// The least number of frames that last at least `seconds` at `rate`: rounded up, so that room made for a time
-    /// holds it. Negative and non-finite times are no frames; what does not fit becomes `u32::MAX`.
+    /// Number of frames in `seconds` at `rate`, rounded up, so that memory for a time holds it. Negative and non-finite
+    /// times are 0 frames; a number that does not fit becomes `u32::MAX`.
     ///
     /// ```
     /// # use divisi_units::*;

@@ -1,4 +1,4 @@
-//! What a node plays is the convolution, through all of its paths and in blocks of any length, as late as it says.
+//! The output of a convolver is the convolution, on all paths, in blocks of any length, with the latency that it states.
 
 use crate::{alone, graph};
 use divisi_check::conformance::node;

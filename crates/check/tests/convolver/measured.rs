@@ -1,4 +1,4 @@
-//! What was measured on this machine decides how a node is cut, where it is known and nothing else is said.
+//! Measurements of this machine decide the partition of a convolver, if they exist and the node states none.
 
 use conv::{CostTable, LevelCost};
 use divisi_check::conformance::node;
@@ -30,7 +30,7 @@ fn costs() -> CostTable {
     costs
 }
 
-/// What plays in blocks of 64 frames, and what it shows: by what it is cut, and how many levels it has.
+/// A convolver in blocks of 64 frames, with its gauges: the source of its partition, and its number of levels.
 fn play(registry: &Registry, file: &str, partition: Option<&str>) -> (Vec<Vec<u32>>, [f32; 2]) {
     let mut params = vec![
         ("file", ParamValue::Text(file.into())),

@@ -217,7 +217,7 @@ impl<'a> Instances<'a> {
     }
 }
 
-/// What identifies a step in both plans.
+/// Identity of a step in both plans.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 struct StepKey {
     op: u8,

@@ -45,7 +45,7 @@ pub(super) fn look_up<'g>(
     })
 }
 
-/// What an id of the graph stands for.
+/// Result of looking up an id of the graph.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Found {
     /// No node.

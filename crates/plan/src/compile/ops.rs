@@ -19,7 +19,7 @@ use graph::Adjacency;
 use std::collections::HashMap;
 use units::Frames;
 
-/// What an operation does.
+/// The kind of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum OpKind {
     /// Runs the node's processor.
@@ -104,7 +104,7 @@ pub(super) struct Ops {
     pub(super) dependencies: Vec<(u32, u32)>,
     /// The delays that are shorter than the block; their dependencies are among the others.
     pub(super) short_delays: Vec<ShortDelay>,
-    /// What crosses from stage to stage, sorted.
+    /// Outputs that cross from stage to stage, sorted.
     pub(super) relays: Vec<Relay>,
     /// Operations of copies: (node, operation), sorted.
     pub(super) copies: Vec<(u32, u32)>,

@@ -35,7 +35,7 @@ struct OutputSlots {
 
 const NEVER: u32 = u32::MAX;
 
-/// What a step inherits from the steps before it.
+/// Free slots and reads that a step inherits from the steps before it.
 #[derive(Debug, Default)]
 struct Pool {
     free: Vec<SlotId>,

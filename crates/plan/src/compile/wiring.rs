@@ -1,4 +1,4 @@
-//! What passes 1 and 2 give to the others: the graph with every node and edge looked up, and aligners among them.
+//! The result of passes 1 and 2, on which all others build: the graph with every node and edge looked up, and aligners among them.
 //!
 //! ```text
 //! nodes   [ n0  n1  n2 | a0  a1 ]     graph nodes by id, then aligners, each under the id of the node it delays
@@ -9,7 +9,7 @@ use crate::{AlignerTap, DelayLine, DelayedEdge};
 use graph::{Kind, Node, NodeId, PortRef, Signal};
 use units::Frames;
 
-/// What becomes of a node.
+/// The operations that a node becomes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NodePart {
     /// One operation that runs its processor.

@@ -21,7 +21,7 @@ pub use step::{ChannelSource, Loop, OutputChannel, Step, StepInput, StepOp, Step
 
 use units::{Frames, Nanos, SampleRate};
 
-/// What an executor does in each cycle: which steps, in which order, through which buffers.
+/// Instructions for an executor: which steps, in which order, through which buffers.
 ///
 /// Everything is an index into one of the arrays, so following a plan is reading memory from left to right. A step that
 /// adds two slots and writes a third looks like this:

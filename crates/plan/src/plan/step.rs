@@ -119,7 +119,7 @@ pub struct Step {
     pub cost: Nanos,
 }
 
-/// What an executor gives to a worker: steps that run one after another.
+/// The unit that an executor gives to a worker: steps that run one after another.
 ///
 /// Without fusion each step is a task of its own, under its own number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-//! What it costs to move data from one worker to another.
+//! Cost of moving data from one worker to another.
 
 use super::Dag;
 use crate::TaskId;

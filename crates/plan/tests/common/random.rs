@@ -16,7 +16,7 @@ const KINDS: [&str; 12] = [
 ];
 const DELAYS: [u32; 8] = [0, 1, 2, 20, 63, 64, 65, 1000];
 
-/// What a node lags: most not at all.
+/// Latency of a node: most have none.
 fn latency() -> impl Strategy<Value = u32> {
     prop_oneof![6 => Just(0), 1 => 1..200_u32, 1 => Just(64)]
 }

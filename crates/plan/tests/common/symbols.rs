@@ -1,4 +1,4 @@
-//! What a plan computes, as symbols: each value is a hash of how it came about. A plan that is followed in any order
+//! The computation of a plan, in symbols: each value is a hash of its origin. A plan that is followed in any order
 //! must give what the graph says.
 
 use super::Patch;
@@ -7,7 +7,7 @@ use graph::{NodeId, Role, Signal};
 use std::collections::{BTreeMap, HashMap};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-/// What comes out at last: by sink and by delay what each channel was given.
+/// The result: by sink and by delay the value of each channel.
 pub(crate) type Outcome = BTreeMap<(NodeId, usize), u64>;
 
 pub(crate) fn hash(it: impl Hash) -> u64 {
@@ -163,7 +163,7 @@ impl<'a> Follower<'a> {
     }
 }
 
-/// What the graph says, cycle by cycle. Its edges go forward or into delays.
+/// The oracle: computes the graph itself, cycle by cycle. Its edges go forward or into delays.
 #[derive(Default)]
 pub(crate) struct Oracle {
     values: HashMap<(NodeId, usize, usize), u64>,
@@ -241,7 +241,7 @@ impl Oracle {
     }
 }
 
-/// Whether the plan lets a node rest in this cycle. What has never run yet gives silence.
+/// Returns true if the node does not run in this cycle. A node that has never run puts out silence.
 fn rests(plan: &Plan, id: NodeId, cycle: u32) -> bool {
     let own = |step: &&Step| match step.op {
         StepOp::Process { node, .. } | StepOp::Sink { node } | StepOp::Silence { node } => {
