@@ -1,12 +1,12 @@
-//! Round numbers along an axis, and how they are written.
+//! Ticks: round numbers along an axis, and numbers as text.
 
-/// Round numbers from `low` to `high`, at most about `most` of them, and the step between them.
-pub(crate) fn linear(low: f64, high: f64, most: usize) -> (Vec<f64>, f64) {
+/// Round numbers from `low` to `high`, about `count` of them, and the step between them: 1, 2 or 5 times a power of ten.
+pub(crate) fn linear(low: f64, high: f64, count: usize) -> (Vec<f64>, f64) {
     let span = high - low;
     if !span.is_finite() || span <= 0.0 {
         return (vec![low], 1.0);
     }
-    let rough = span / most.max(1) as f64;
+    let rough = span / count.max(1) as f64;
     let power = 10f64.powf(rough.log10().floor());
     let step = [1.0, 2.0, 5.0, 10.0]
         .into_iter()
@@ -14,22 +14,22 @@ pub(crate) fn linear(low: f64, high: f64, most: usize) -> (Vec<f64>, f64) {
         .find(|step| *step >= rough * 0.999)
         .unwrap_or(power * 10.0);
     let (first, last) = ((low / step - 1e-9).ceil(), (high / step + 1e-9).floor());
-    let count = (last - first).clamp(0.0, 100.0) as usize;
-    let ticks = (0..=count).map(|i| (first + i as f64) * step).collect();
+    let steps = (last - first).clamp(0.0, 100.0) as usize;
+    let ticks = (0..=steps).map(|i| (first + i as f64) * step).collect();
     (ticks, step)
 }
 
-/// The same on a logarithmic axis, both ends above 0: powers of ten, with 2 and 5 between where they are few. Each with
-/// whether it has a name.
-pub(crate) fn logarithmic(low: f64, high: f64, most: usize) -> Vec<(f64, bool)> {
+/// Ticks of a logarithmic axis; both ends are above 0. Each is true if it has a label: powers of ten, and 2 and 5 times those
+/// if they are few. Labels are about `count`.
+pub(crate) fn logarithmic(low: f64, high: f64, count: usize) -> Vec<(f64, bool)> {
     if !(low > 0.0 && high.is_finite() && high >= low) {
         return Vec::new();
     }
     let (first, last) = (low.log10().floor() as i32, high.log10().ceil() as i32);
     let decades = high.log10() - low.log10();
-    let every = ((decades / most.max(1) as f64).ceil() as i32).max(1);
-    let has_two = decades * 3.0 <= most as f64;
-    let has_all = decades * 9.0 <= most as f64;
+    let every = ((decades / count.max(1) as f64).ceil() as i32).max(1);
+    let has_two = decades * 3.0 <= count as f64;
+    let has_all = decades * 9.0 <= count as f64;
     let mut ticks = Vec::new();
     for decade in first..=last {
         for digit in 1..10 {
@@ -37,20 +37,20 @@ pub(crate) fn logarithmic(low: f64, high: f64, most: usize) -> Vec<(f64, bool)> 
             if value < low * 0.999_999 || value > high * 1.000_001 {
                 continue;
             }
-            let is_named = match digit {
+            let has_label = match digit {
                 1 => decade.rem_euclid(every) == 0,
                 2 | 5 => has_two,
                 _ => has_all,
             };
-            if is_named || decades < 8.0 {
-                ticks.push((value, is_named));
+            if has_label || decades < 8.0 {
+                ticks.push((value, has_label));
             }
         }
     }
     ticks
 }
 
-/// A number as exact as steps of `step` ask for, thousands set apart, powers of ten where it would be long.
+/// A number with the digits that steps of `step` need. Thousands are separated; long numbers are written as 3×10⁷.
 pub(crate) fn number(value: f64, step: f64) -> String {
     if !value.is_finite() {
         return "–".into();
@@ -78,7 +78,7 @@ pub(crate) fn number(value: f64, step: f64) -> String {
     format!("{sign}{grouped}{part}")
 }
 
-/// As 3×10⁷.
+/// `value` as 3×10⁷.
 fn power(value: f64) -> String {
     let exponent = value.abs().log10().floor() as i32;
     let digits = value / 10f64.powi(exponent);
@@ -106,8 +106,8 @@ fn power(value: f64) -> String {
     format!("{digits}×10{high}")
 }
 
-/// A time in the unit that suits it.
-pub(crate) fn span(ns: f64) -> String {
+/// A time in ns, µs, ms or s, with three digits.
+pub(crate) fn duration(ns: f64) -> String {
     let (value, unit) = match ns {
         ns if ns < 1e3 => (ns, "ns"),
         ns if ns < 1e6 => (ns / 1e3, "µs"),
@@ -138,11 +138,11 @@ mod tests {
         assert_eq!(linear(3.0, 3.0, 6).0, [3.0]);
         assert_eq!(linear(f64::NAN, 3.0, 6).0.len(), 1);
         assert!(linear(-1e300, 1e300, 6).0.len() <= 101);
-        let named: Vec<f64> = logarithmic(0.7, 130.0, 8)
+        let labelled: Vec<f64> = logarithmic(0.7, 130.0, 8)
             .into_iter()
-            .filter_map(|(value, is_named)| is_named.then_some(value))
+            .filter_map(|(value, has_label)| has_label.then_some(value))
             .collect();
-        assert_eq!(named, [1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0]);
+        assert_eq!(labelled, [1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0]);
         assert!(logarithmic(0.0, 1.0, 5).is_empty());
         assert!(logarithmic(1e-300, 1e300, 5).len() < 10);
     }
@@ -155,7 +155,7 @@ mod tests {
         assert_eq!(number(3e9, 1e9), "3×10⁹");
         assert_eq!(number(1e-9, 1e-9), "10⁻⁹");
         assert_eq!(number(-2.5, 0.5), "−2.5");
-        assert_eq!(span(1_333_333.0), "1.33 ms");
-        assert_eq!(span(200.0), "200 ns");
+        assert_eq!(duration(1_333_333.0), "1.33 ms");
+        assert_eq!(duration(200.0), "200 ns");
     }
 }

@@ -1,4 +1,4 @@
-//! How long both readers take for large sessions: `cargo run --release -p divisi-text --example speed`.
+//! Measures both readers on large sessions: `cargo run --release -p divisi-text --example speed`.
 
 use divisi_text::{Session, ag, toml};
 use graph::{Catalogue, Graph, Kind, Param, ParamRange, PortCount, PortSignal, PortSpec, shape};
@@ -17,7 +17,7 @@ fn main() {
             graph,
             ..Session::default()
         };
-        let as_ag = ag::write(&session, &catalogue).expect("all of it can be said");
+        let as_ag = ag::write(&session, &catalogue).expect("the format has a syntax for all of it");
         let as_toml = toml::write(&session);
         for (format, text) in [("ag", as_ag), ("toml", as_toml)] {
             let start = Instant::now();

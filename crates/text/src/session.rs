@@ -43,14 +43,14 @@ pub struct Section {
     pub text: String,
 }
 
-/// Sections are equal if their names and texts are, wherever they stand.
+/// Sections are equal if their names and texts are, wherever they are.
 impl PartialEq for Section {
     fn eq(&self, other: &Self) -> bool {
         (&self.name, &self.text) == (&other.name, &other.text)
     }
 }
 
-/// What a reader returns: a session and everything that is wrong with the text.
+/// The result of a reader: a session and everything that is wrong with the text.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ParsedSession {
     /// As much of it as could be read.

@@ -77,7 +77,7 @@ impl<'t> Source<'t> {
         line
     }
 
-    /// The line, column and width of `range`, as far as its first line goes. A range behind the text is at its end.
+    /// The line, column and width of `range`, as far as its first line goes. A range past the text is at its end.
     pub fn span(&self, range: ByteRange) -> SourceSpan {
         let start = range.start.min(self.text.len());
         let line = self.line_of(start);

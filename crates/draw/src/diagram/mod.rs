@@ -169,6 +169,6 @@ fn legend(picture: &mut Picture, boxes: &[NodeBox], has_feedback: bool, y: f64) 
     if has_feedback {
         let stroke = Stroke::solid(color::ALERT, 1.5);
         picture.line((x, y - 2.5), (x + 15.0, y - 2.5), stroke);
-        entry(picture, &mut x, "leads back");
+        entry(picture, &mut x, "feedback");
     }
 }

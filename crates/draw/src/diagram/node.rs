@@ -198,7 +198,7 @@ fn class(node: &Node, kind: Option<&Kind>) -> NodeClass {
     }
 }
 
-/// The first of its kind's parameters that the node sets, with its unit: mostly the one that says most.
+/// The first of its kind's parameters that the node sets, with its unit: usually the most important one.
 fn first_value(node: &Node, kind: Option<&Kind>) -> Option<String> {
     let kind = kind?;
     let (param, value) = kind

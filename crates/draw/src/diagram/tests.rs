@@ -56,7 +56,7 @@ fn a_picture_is_complete_and_the_same_each_time() {
         "the sheet, each node, and each class in the legend"
     );
     assert_eq!(
-        first.matches("<path class=\"s-alarm\"").count(),
+        first.matches("<path class=\"s-alert\"").count(),
         1 + 1,
         "the edge that closes the cycle, and the legend's"
     );

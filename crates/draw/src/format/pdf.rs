@@ -214,7 +214,7 @@ impl PageContent {
 
 /// A text as glyph numbers of two bytes each.
 struct GlyphRun {
-    /// Each piece with the space behind it, in thousandths of an em.
+    /// Each piece with the space after it, in thousandths of an em.
     pieces: Vec<(Vec<u8>, f32)>,
     /// True if the font has a glyph for every character.
     is_complete: bool,

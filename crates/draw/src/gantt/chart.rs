@@ -1,4 +1,4 @@
-//! What a Gantt chart shows.
+//! The data of a Gantt chart.
 
 use crate::class::NodeClass;
 
@@ -24,7 +24,7 @@ pub struct GanttChart {
 pub struct GanttRow {
     /// Its name.
     pub name: String,
-    /// What it runs, in any order.
+    /// The tasks that it runs, in any order.
     pub bars: Vec<GanttBar>,
 }
 

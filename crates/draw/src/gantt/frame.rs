@@ -1,4 +1,4 @@
-//! What stands around the rows: title, axis, deadline, legend.
+//! The frame around the rows: title, axis, deadline, legend.
 
 use super::chart::MarkerKind;
 use super::markers::{MAX_ARROWS, MAX_MARKERS, symbol};
@@ -14,15 +14,18 @@ impl Sheet<'_> {
         if let Some(deadline) = self.chart.deadline_ns
             && !is_near(deadline, last_ns(self.chart))
         {
-            notes.push(format!("deadline after {}", ticks::span(deadline as f64)));
+            notes.push(format!(
+                "deadline after {}",
+                ticks::duration(deadline as f64)
+            ));
         }
         let hidden = self.chart.rows.len() - self.rows.len();
         if hidden > 0 {
-            notes.push(format!("{hidden} more lanes are not drawn"));
+            notes.push(format!("{hidden} more rows are not drawn"));
         }
         if self.chart.arrows.len() > MAX_ARROWS {
             let count = self.chart.arrows.len();
-            notes.push(format!("{count} messages between lanes are not drawn"));
+            notes.push(format!("{count} messages between rows are not drawn"));
         }
         if self.chart.markers.len() > MAX_MARKERS {
             let hidden = self.chart.markers.len() - MAX_MARKERS;
@@ -63,7 +66,7 @@ impl Sheet<'_> {
         let x = self.x(deadline);
         let stroke = Stroke::dashed(color::ALERT, 1.5, (5.0, 3.0));
         picture.line((x, TOP - 8.0), (x, self.bottom() + 8.0), stroke);
-        let label = format!("deadline {}", ticks::span(deadline as f64));
+        let label = format!("deadline {}", ticks::duration(deadline as f64));
         let half = regular(11.0).width(&label) / 2.0;
         let x = x.clamp(half + 4.0, self.width - half - 4.0);
         picture.text(

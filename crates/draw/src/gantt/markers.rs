@@ -48,7 +48,7 @@ impl Sheet<'_> {
             picture.begin_group(format!(
                 "{} at {}",
                 marker.label,
-                ticks::span(marker.time_ns as f64)
+                ticks::duration(marker.time_ns as f64)
             ));
             symbol(picture, (x, y), marker.kind);
             picture.end_group();

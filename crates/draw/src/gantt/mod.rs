@@ -32,7 +32,7 @@ use sheet::{Seen, Sheet};
 /// dashed one; bars too narrow to be seen are drawn together.
 pub fn gantt(chart: &GanttChart) -> Picture {
     let sheet = Sheet::of(chart);
-    let description = format!("{}: {} lanes", chart.title, chart.rows.len());
+    let description = format!("{}: {} rows", chart.title, chart.rows.len());
     let mut picture = Picture::new(sheet.width, sheet.height, &description);
     picture.has_dark_theme = true;
     sheet.head(&mut picture);

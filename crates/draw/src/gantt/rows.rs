@@ -113,7 +113,7 @@ impl Sheet<'_> {
             return;
         }
         let middle = y + self.row_height / 2.0;
-        let time = ticks::span(bar.end_ns.saturating_sub(bar.start_ns) as f64);
+        let time = ticks::duration(bar.end_ns.saturating_sub(bar.start_ns) as f64);
         let has_time = self.row_height > 36.0 && regular(9.0).width(&time) < room;
         let base = if has_time {
             middle - 1.5
@@ -132,8 +132,8 @@ impl Sheet<'_> {
 }
 
 fn tooltip(bar: &GanttBar) -> String {
-    let times = [bar.start_ns, bar.end_ns].map(|ns| ticks::span(ns as f64));
-    let span = ticks::span(bar.end_ns.saturating_sub(bar.start_ns) as f64);
+    let times = [bar.start_ns, bar.end_ns].map(|ns| ticks::duration(ns as f64));
+    let span = ticks::duration(bar.end_ns.saturating_sub(bar.start_ns) as f64);
     let mut tooltip = format!("{}\n{span}: {} to {}", bar.label, times[0], times[1]);
     if bar.critical {
         tooltip += "\non the critical path";

@@ -71,5 +71,5 @@ fn rows_beyond_the_limit_are_counted() {
         rows,
         ..GanttChart::default()
     };
-    assert!(gantt(&chart).svg().contains("744 more lanes"));
+    assert!(gantt(&chart).svg().contains("744 more rows"));
 }

@@ -1,6 +1,6 @@
 //! Other layers for graphs that would be much higher than wide: a box that has no room in a layer goes to a later one.
 //!
-//! A chain is placed whole before the next begins, so that its boxes stay side by side: the second half of a rake stands
+//! A chain is placed whole before the next begins, so that its boxes stay side by side: the second half of a rake is
 //! to the right of the first, not below it.
 
 use super::layer::Layers;

@@ -131,7 +131,7 @@ struct Pool {
 }
 
 /// Places one layer by pool-adjacent-violators: a vertex that would overlap the pool above it joins that pool, which then
-/// stands at the mean of all wishes in it. `weights` are those of the left and of the right side.
+/// is placed at the mean of all wishes in it. `weights` are those of the left and of the right side.
 fn settle(
     graph: &LayeredGraph,
     layer: &[usize],

@@ -54,7 +54,7 @@ impl Router<'_> {
         self.coordinates.y[vertex] + self.rows.of_layer[self.layer(vertex)].down
     }
 
-    /// The upper left corner of a box, which stands in the middle of its column.
+    /// The upper left corner of a box, which is in the middle of its column.
     fn corner(&self, i: usize) -> (f64, f64) {
         let (x0, x1) = self.column(i);
         let size = &self.boxes[i];

@@ -31,7 +31,7 @@ pub(super) struct Vertex {
 pub(super) struct Link {
     pub(super) left: (usize, f64),
     pub(super) right: (usize, f64),
-    /// How much it matters that it is straight.
+    /// Importance of its being straight.
     pub(super) weight: f64,
 }
 
@@ -49,7 +49,7 @@ pub(super) struct LayeredGraph {
     /// The boxes, in their order, then the dummies.
     pub(super) vertices: Vec<Vertex>,
     pub(super) links: Vec<Link>,
-    /// By layer, dummies at an end of a feedback edge, each with the box below which it has to stand.
+    /// By layer, dummies at an end of a feedback edge, each with the box below which it has to be.
     pub(super) tied: Vec<Vec<(usize, usize)>>,
     /// A path for each edge.
     pub(super) paths: Vec<EdgePath>,

@@ -1,4 +1,4 @@
-//! What a chart of partitions shows.
+//! The data of a chart of partitions.
 
 /// Partitions of an impulse response to compare, and the deadlines of one of them. Positions are in frames.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -24,13 +24,13 @@ pub struct PartitionChart {
 pub struct PartitionRow {
     /// Its name.
     pub name: String,
-    /// Text behind the name. May be empty.
+    /// Text after the name. May be empty.
     pub note: String,
     /// Its levels, from the shortest parts to the longest; the first 32 are drawn.
     pub levels: Vec<PartitionLevel>,
 }
 
-/// One level: parts of one size, one behind the other.
+/// One level: parts of one size, one after the other.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PartitionLevel {
     /// Its first frame in the impulse response.
@@ -44,7 +44,7 @@ pub struct PartitionLevel {
 }
 
 impl PartitionLevel {
-    /// The first frame behind it.
+    /// The first frame after it.
     pub(super) fn end(self) -> u64 {
         let length = self.size.saturating_mul(self.count);
         self.start.saturating_add(length)

@@ -111,5 +111,5 @@ fn line(
 
 /// A number of frames as a time.
 fn span(frames: u64, hz: u32) -> String {
-    ticks::span(frames as f64 / f64::from(hz) * 1e9)
+    ticks::duration(frames as f64 / f64::from(hz) * 1e9)
 }

@@ -31,7 +31,7 @@ pub fn partitions(chart: &PartitionChart) -> Picture {
         Some(row) => below + 56.0 + row.levels.len().min(MAX_LEVELS) as f64 * LINE + 40.0,
         None => below,
     };
-    let description = format!("{}: {} ways of cutting", chart.title, rows.len());
+    let description = format!("{}: {} partitions", chart.title, rows.len());
     let mut picture = Picture::new(LEFT + FIELD + 40.0, height, &description);
     picture.has_dark_theme = true;
     picture.head(&chart.title, &chart.note, FIELD);
@@ -60,7 +60,7 @@ mod tests {
         };
         PartitionRow {
             name: name.into(),
-            note: "so much".into(),
+            note: "a note".into(),
             levels: levels.iter().copied().map(level).collect(),
         }
     }

@@ -28,21 +28,21 @@ const fn color(name: &'static str, light: u32, dark: u32) -> Color {
     Color { name, light, dark }
 }
 
-pub(crate) const BACKGROUND: Color = color("sheet", 0xffffff, 0x16181d);
-pub(crate) const TEXT: Color = color("dark", 0x20242c, 0xeceef2);
+pub(crate) const BACKGROUND: Color = color("background", 0xffffff, 0x16181d);
+pub(crate) const TEXT: Color = color("text", 0x20242c, 0xeceef2);
 /// Labels, notes, legends.
-pub(crate) const TEXT_MUTED: Color = color("faint", 0x5d6675, 0xa3abb8);
+pub(crate) const TEXT_MUTED: Color = color("muted", 0x5d6675, 0xa3abb8);
 /// Text of nodes that are not enabled.
-pub(crate) const TEXT_DISABLED: Color = color("pale", 0x8b9099, 0x7b828e);
-pub(crate) const EDGE: Color = color("wire", 0x8a94a3, 0x667085);
+pub(crate) const TEXT_DISABLED: Color = color("disabled", 0x8b9099, 0x7b828e);
+pub(crate) const EDGE: Color = color("edge", 0x8a94a3, 0x667085);
 /// Edges of a graph that has very many.
-pub(crate) const EDGE_THIN: Color = color("thin", 0xb9c0ca, 0x454b57);
+pub(crate) const EDGE_THIN: Color = color("edge-thin", 0xb9c0ca, 0x454b57);
 pub(crate) const GRID: Color = color("grid", 0xe4e6e9, 0x2a2e36);
 pub(crate) const AXIS: Color = color("axis", 0x9aa4b2, 0x667085);
 /// A row of a chart where nothing runs.
 pub(crate) const IDLE: Color = color("idle", 0xf1f2f4, 0x1d2027);
-/// What the eye should find first: late, critical, a feedback edge.
-pub(crate) const ALERT: Color = color("alarm", 0xb8306f, 0xe573a6);
+/// For what the eye should find first: late, critical, a feedback edge.
+pub(crate) const ALERT: Color = color("alert", 0xb8306f, 0xe573a6);
 
 /// The fill of a box and its darker border.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,32 +60,32 @@ const fn box_colors(names: [&'static str; 2], fill: [u32; 2], border: [u32; 2]) 
 }
 
 pub(crate) const GREEN: BoxColors = box_colors(
-    ["green", "greens"],
+    ["green", "green-border"],
     [0xe3f2e6, 0x1b3224],
     [0x3f9a5a, 0x58b877],
 );
 pub(crate) const BLUE: BoxColors = box_colors(
-    ["blue", "blues"],
+    ["blue", "blue-border"],
     [0xe6eefa, 0x1d2a40],
     [0x4c78c0, 0x6f9ae0],
 );
 pub(crate) const AMBER: BoxColors = box_colors(
-    ["amber", "ambers"],
+    ["amber", "amber-border"],
     [0xfdf1dc, 0x362a14],
     [0xb87f1c, 0xd9a548],
 );
 pub(crate) const PINK: BoxColors = box_colors(
-    ["pink", "pinks"],
+    ["pink", "pink-border"],
     [0xf8e4ee, 0x391d2c],
     [0xc2447e, 0xe573a6],
 );
 pub(crate) const VIOLET: BoxColors = box_colors(
-    ["violet", "violets"],
+    ["violet", "violet-border"],
     [0xece6f7, 0x2a2240],
     [0x7d5bb8, 0xa486dc],
 );
 pub(crate) const GREY: BoxColors = box_colors(
-    ["grey", "greys"],
+    ["grey", "grey-border"],
     [0xf1f1ef, 0x22252b],
     [0xa9adb3, 0x5a606b],
 );

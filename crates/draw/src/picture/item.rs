@@ -56,7 +56,7 @@ pub(crate) struct Stroke {
     pub(crate) dash: (f64, f64),
 }
 
-/// The part of a text that stands at its position.
+/// The part of a text that is at its position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Anchor {
     Start,

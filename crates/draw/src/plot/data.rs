@@ -1,4 +1,4 @@
-//! What a plot shows.
+//! The data of a plot.
 
 /// A line plot: series of points over two axes.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -28,18 +28,18 @@ pub struct BarPlot {
     pub series: Vec<BarSeries>,
 }
 
-/// What an axis measures, and how. Its ends follow from the values.
+/// An axis: quantity, unit and scale. Its ends follow from the values.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Axis {
     /// The quantity: `cycle time`.
     pub label: String,
     /// The unit: `µs`. May be empty.
     pub unit: String,
-    /// How lengths stand for values.
+    /// Linear or logarithmic.
     pub scale: Scale,
 }
 
-/// How lengths along an axis stand for values.
+/// The scale of an axis.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Scale {
     /// Equal lengths for equal differences.

@@ -27,7 +27,7 @@ pub(super) struct Field {
     top: f64,
 }
 
-/// What stands around a field.
+/// The frame around a field.
 pub(super) struct Frame<'a> {
     pub(super) title: &'a str,
     /// A line below the title.
@@ -35,7 +35,7 @@ pub(super) struct Frame<'a> {
     /// The horizontal axis; `None` if the caller draws it.
     pub(super) x: Option<&'a Axis>,
     pub(super) y: &'a Axis,
-    /// Height of what stands between the field and the legend.
+    /// Height of the room between the field and the legend.
     pub(super) below: f64,
     /// The names in the legend.
     pub(super) names: Vec<String>,
@@ -103,7 +103,7 @@ impl Field {
         self.bottom - self.y.position(value) * (self.bottom - self.top)
     }
 
-    /// Where bars stand.
+    /// The y from which bars start.
     pub(super) fn ground(&self) -> f64 {
         if self.y.is_log {
             self.bottom
@@ -162,7 +162,7 @@ impl Field {
     }
 }
 
-/// A note that says how many of what are not drawn.
+/// A note with the numbers of items that are not drawn.
 pub(super) fn omissions(counts: &[(usize, &str)]) -> String {
     let counts = counts.iter().filter(|(count, _)| *count > 0);
     let notes: Vec<String> = counts

@@ -42,7 +42,7 @@ pub fn lines(plot: &LinePlot) -> Picture {
     let (field, mut picture, legend) = frame.draw(x, y);
     let has_max = points().any(|(_, point)| point.max.is_some());
     for (i, points) in valid.iter().enumerate() {
-        // Whiskers at the same x stand beside one another.
+        // Maxima at the same x are drawn side by side.
         let middle = (valid.len() as f64 - 1.0) / 2.0;
         let shift = if has_max {
             (i as f64 - middle) * 3.0

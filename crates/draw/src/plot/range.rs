@@ -12,7 +12,7 @@ pub(super) struct Range {
 }
 
 impl Range {
-    /// The range of `values` and a little more. If `has_ground`, it contains 0: bars stand there.
+    /// The range of `values` and a little more. If `has_ground`, it contains 0: bars start there.
     pub(super) fn of(axis: &Axis, values: impl Iterator<Item = f64>, has_ground: bool) -> Self {
         let is_log = axis.scale == Scale::Log;
         let (mut low, mut high) = values

@@ -8,7 +8,7 @@ use crate::source::ByteRange;
 pub(super) enum Token {
     /// A name: a letter, then letters, digits, `-` and `_`.
     Name,
-    /// A name, a dot and what is right behind the dot: `a.1`.
+    /// A name, a dot and what is right after the dot: `a.1`.
     Port {
         /// The byte of the dot.
         dot: usize,

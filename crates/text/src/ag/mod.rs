@@ -32,12 +32,12 @@
 //!   number counts as a number where the kind asks for one, and so do `"true"` and `"false"` where it asks for a flag.
 //! * An unknown kind is replaced by a stand-in, chosen by its number of inputs and outputs, with a warning. A known kind
 //!   whose number of ports is fixed has its own, whatever the file says.
-//! * A comma may be missing behind the last entry, with a warning. Comments are read and never written.
+//! * A comma may be missing after the last entry, with a warning. Comments are read and never written.
 //!
 //! # Recovery
 //!
-//! A mistake inside a node costs its entry: reading goes on behind the next comma, or at the end of the node. Any other
-//! mistake costs its statement: reading goes on behind the next `;`, or at the next line that looks like a statement
+//! A mistake inside a node costs its entry: reading goes on after the next comma, or at the end of the node. Any other
+//! mistake costs its statement: reading goes on after the next `;`, or at the next line that looks like a statement
 //! (`NAME =`, `NAME ->` or `NAME.1 ->`), so that a missing `;` or `}` costs nothing of what follows. [`lexer`] reports bad
 //! characters, open strings and open comments; [`parser`] all other mistakes of syntax; [`crate::resolve`] the rest.
 

@@ -42,7 +42,7 @@ struct Reported;
 struct Parser<'t, 'f, 's> {
     text: &'t str,
     lexer: Lexer<'t>,
-    /// The current token and the one behind it.
+    /// The current token and the one after it.
     next: [Lexeme; 2],
     /// End of the last token.
     behind: usize,
@@ -71,7 +71,7 @@ impl<'t> Parser<'t, '_, '_> {
         self.next[0].at.clone()
     }
 
-    /// The place right behind the last token.
+    /// The place right after the last token.
     fn behind(&self) -> ByteRange {
         self.behind..self.behind
     }
@@ -118,7 +118,7 @@ impl<'t> Parser<'t, '_, '_> {
         Reported
     }
 
-    /// Skips the rest of the statement that began at token `start`: to behind the next `;`, or to a line that begins a
+    /// Skips the rest of the statement that began at token `start`: past the next `;`, or to a line that begins a
     /// statement.
     fn recover(&mut self, start: usize) {
         while self.count == start || !self.begins_statement() {
@@ -178,7 +178,7 @@ impl<'t> Parser<'t, '_, '_> {
         Err(self.expected("`;`"))
     }
 
-    /// Parses a setting behind its `=`.
+    /// Parses a setting after its `=`.
     fn setting(&mut self, name: Ident<'t>) -> Result<(), Reported> {
         if self.token() != Token::Number {
             return Err(self.expected("`{` or a number"));
@@ -225,7 +225,7 @@ impl<'t> Parser<'t, '_, '_> {
         Some(number)
     }
 
-    /// Parses a node behind its `=`. Returns false if it has no closing brace, which is reported.
+    /// Parses a node after its `=`. Returns false if it has no closing brace, which is reported.
     fn node(&mut self, name: Ident<'t>) -> bool {
         self.advance();
         let mut node = AstNode::new(name);
@@ -250,7 +250,7 @@ impl<'t> Parser<'t, '_, '_> {
         true
     }
 
-    /// Skips to behind the next comma, or to the end of the node.
+    /// Skips past the next comma, or to the end of the node.
     fn recover_in_node(&mut self) {
         while !self.begins_statement() {
             match self.token() {
@@ -295,7 +295,7 @@ impl<'t> Parser<'t, '_, '_> {
                 let more = self
                     .diagnostics
                     .warning(self.behind(), "a `,` is missing here");
-                more.help("other readers want one behind every entry, the last included");
+                more.help("other readers want one after every entry, the last included");
                 return Ok(());
             }
             return Err(self.expected("`,`"));
@@ -393,7 +393,7 @@ impl<'t> Parser<'t, '_, '_> {
                 .diagnostics
                 .error(dot..at.end, "a port is a number here");
             more.help("ports count from 1, with no space around the dot");
-            // A number behind a space belongs to it.
+            // A number after a space belongs to it.
             self.accept(Token::Number);
             return Ok(None);
         }

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::sample::catalogue;
-use graph::{ParamValue, Severity, shape};
+use graph::{ParamValue, Severity};
 
 fn read(text: impl AsRef<[u8]>) -> ParsedSession {
     super::read(text, &catalogue())
@@ -141,28 +141,6 @@ fn names_are_kept_and_arrows_need_no_space() {
     let parsed = read(text);
     assert_eq!(messages(&parsed), [] as [&str; 0]);
     assert_eq!(parsed.session.graph.edges().len(), 1);
-}
-
-#[test]
-fn a_shape_is_read_as_it_was_written() {
-    for work in [None, Some(1000.0)] {
-        let all = [
-            shape::line(5, work),
-            shape::rake(11, work),
-            shape::diamond(36, work),
-            shape::random(60, 3, work),
-        ];
-        for graph in all {
-            let session = Session {
-                graph: graph.unwrap(),
-                ..Session::default()
-            };
-            let text = write(&session, &catalogue()).unwrap();
-            let parsed = read(&text);
-            assert_eq!(messages(&parsed), [] as [&str; 0]);
-            assert_eq!(parsed.session, session);
-        }
-    }
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Writes a session as `.ag`, or says what the format has no syntax for.
+//! Writes a session as `.ag`, or lists what the format has no syntax for.
 
 use crate::resolve::params::TOML_ONLY;
 use crate::resolve::stand_in;

@@ -140,7 +140,7 @@ impl<'a> Resolver<'a, '_, '_> {
             (None, Dialect::Toml) => {
                 let message = format!("`{}` has no kind", name.text);
                 let more = self.diagnostics.error(name.at.clone(), message);
-                more.help("say what it is: kind = \"osc\"");
+                more.help("add one: kind = \"osc\"");
                 None
             }
             (_, Dialect::Ag) => self.stand_in(written, counts, node),

@@ -256,10 +256,7 @@ fn convert(
         },
         ParamRange::File(_) | ParamRange::Text => match value {
             ParamValue::Text(_) => Ok(value.clone()),
-            _ => Err(format!(
-                "`{key}` takes words in quotes, not {}",
-                shown(value)
-            )),
+            _ => Err(format!("`{key}` takes a string, not {}", shown(value))),
         },
     }
 }

@@ -19,7 +19,7 @@ pub(super) struct ChainError {
 }
 
 /// Parses a chain into its ends, whose places are in `text`.
-pub(super) fn parse<'t>(text: &'t str) -> Result<Vec<AstEnd<'t>>, ChainError> {
+pub(super) fn parse(text: &str) -> Result<Vec<AstEnd<'static>>, ChainError> {
     let mut chain = Chain { text, at: 0 };
     let mut all = vec![chain.end()?];
     while chain.accept("->") {
@@ -67,7 +67,7 @@ impl<'t> Chain<'t> {
         }
     }
 
-    fn end(&mut self) -> Result<AstEnd<'t>, ChainError> {
+    fn end(&mut self) -> Result<AstEnd<'static>, ChainError> {
         self.skip_blank();
         let node = self.ident("a node's name")?;
         let mut end = AstEnd {
@@ -89,7 +89,7 @@ impl<'t> Chain<'t> {
         Ok(end)
     }
 
-    fn ident(&mut self, what: &str) -> Result<Ident<'t>, ChainError> {
+    fn ident(&mut self, what: &str) -> Result<Ident<'static>, ChainError> {
         if self.rest().starts_with('"') {
             return self.quoted();
         }
@@ -106,12 +106,12 @@ impl<'t> Chain<'t> {
         let at = self.at..self.at + length;
         self.at = at.end;
         Ok(Ident {
-            text: Cow::Borrowed(&rest[..length]),
+            text: Cow::Owned(rest[..length].to_owned()),
             at,
         })
     }
 
-    fn quoted(&mut self) -> Result<Ident<'t>, ChainError> {
+    fn quoted(&mut self) -> Result<Ident<'static>, ChainError> {
         let rest = self.rest();
         let mut escaped = true; // the opening quote
         let end = rest.bytes().position(|b| {

@@ -17,12 +17,12 @@
 //! gain_db = -6
 //! ```
 //!
-//! * `edges` stands above the first `[header]`, as TOML requires. Each string is a chain of edges ([`chain`]). A port is a
+//! * `edges` is above the first `[header]`, as TOML requires. Each string is a chain of edges ([`chain`]). A port is a
 //!   name, a number from 1, or nothing for the first port; in the middle of a chain it is the input that the edge enters
 //!   and the output that the next edge leaves. A node's name with spaces, dots or quotes is put in double quotes with
 //!   JSON escapes.
 //! * A node has its kind's parameters, and for itself `kind`, `in` and `out` (number of ports, where the kind lets it
-//!   choose), `channels`, `cost_us` (its cost for one block), `every` (it runs once in so many cycles), `enabled`
+//!   choose), `channels`, `cost_us` (its cost for one block), `every` (it runs once in this many cycles), `enabled`
 //!   and `stand_in` (the kind that runs where `kind` is not known).
 //! * Every other top-level key is a [`Section`](crate::Section): the reader keeps its lines as they are and the writer puts
 //!   them back. A session may have sections and no node; their owners decide if that makes sense.
@@ -32,8 +32,8 @@
 //! # How a text is read
 //!
 //! The `toml` crate parses; a text that it accepts goes straight on. One that it refuses is repaired first: [`recover`]
-//! walks over the statements, asks the `toml` crate about each one alone, reports the wrong ones and blanks them with
-//! spaces, so that every byte behind them keeps its place. What is left is parsed again, so one bad statement costs only
+//! walks over the statements, parses each one alone, reports the wrong ones and blanks them with
+//! spaces, so that every byte after them keeps its place. What is left is parsed again, so one bad statement costs only
 //! itself.
 //!
 //! ```text
@@ -48,12 +48,12 @@
 
 mod chain;
 mod recover;
-mod scalar;
 mod scanner;
 mod schema;
 mod section_graph;
 mod sections;
 mod to_ast;
+mod value;
 mod write;
 
 pub use schema::{kind_rule, schema};

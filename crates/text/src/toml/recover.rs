@@ -43,7 +43,7 @@ pub(super) fn repair(text: &str, diagnostics: &mut Diagnostics<'_>) -> String {
     String::from_utf8(repaired).unwrap_or_default()
 }
 
-/// Where reading goes on: at the first line inside the wrong `statement` that looks like a new one, or behind it.
+/// Where reading goes on: at the first line inside the wrong `statement` that looks like a new one, or after it.
 fn resumes(text: &str, statement: &ByteRange) -> usize {
     let mut at = statement.start;
     for (i, line) in text[statement.clone()].split_inclusive('\n').enumerate() {

@@ -1,7 +1,7 @@
 //! Finds the statements of a TOML text: headers, and `key = value` over all of its lines.
 //!
 //! It knows comments, brackets and the four kinds of strings, which is enough to find the ends, and accepts any text. The
-//! `toml` crate cannot be asked: it drops comments, and of a wrong text it does not say where the next statement begins.
+//! `toml` crate does not help: it drops comments, and for an invalid text it does not return where the next statement begins.
 
 /// Walks over a text, statement by statement. `at` is the next byte.
 pub(super) struct Scanner<'t> {

@@ -80,7 +80,7 @@ pub fn kind_rule(kind: &Kind) -> Value {
     })
 }
 
-/// What a kind does, and the names of its ports, which edges need.
+/// The summary of a kind, and the names of its ports, which edges need.
 fn description(kind: &Kind) -> String {
     let mut description = kind.summary.to_string();
     for (word, specs) in [("In", &kind.inputs), ("Out", &kind.outputs)] {

@@ -59,7 +59,7 @@ struct Part<'t> {
     is_table: bool,
 }
 
-/// The parts of `text`, one right behind the other.
+/// The parts of `text`, one right after the other.
 fn parts(text: &str) -> Vec<Part<'_>> {
     let mut scanner = Scanner::new(text);
     let mut all: Vec<Part<'_>> = Vec::new();

@@ -1,8 +1,8 @@
 //! Converts the tree of the `toml` crate into the syntax tree and the settings.
 
 use super::chain;
-use super::scalar::Scalar;
-use crate::ast::{Ast, AstEnd, AstEntry, AstNode, Ident, PortName};
+use super::value::{count, number, why_no_parameter};
+use crate::ast::{Ast, AstEntry, AstNode, Ident};
 use crate::diagnostics::Diagnostics;
 use crate::session::Settings;
 use crate::source::ByteRange;
@@ -10,7 +10,6 @@ use crate::time::from_micros;
 use ::toml::Spanned;
 use ::toml::de::{DeString, DeTable, DeValue};
 use graph::ParamValue;
-use std::borrow::Cow;
 use units::{Frames, SampleRate};
 
 /// Converts `table`, which was parsed from `text`, and reports `errors`. `text` is the repaired one if there was an error.
@@ -139,13 +138,7 @@ impl<'t> Converter<'t, '_, '_> {
             Some(start) => start + part.start..start + part.end,
             None => at.clone(),
         };
-        let ends = match text {
-            Cow::Borrowed(text) => chain::parse(text),
-            Cow::Owned(text) => {
-                chain::parse(text).map(|ends| ends.into_iter().map(owned).collect())
-            }
-        };
-        match ends {
+        match chain::parse(text) {
             Ok(mut ends) => {
                 for end in &mut ends {
                     end.node.at = place(end.node.at.clone());
@@ -177,24 +170,23 @@ impl<'t> Converter<'t, '_, '_> {
             return self.error(item, "`settings` is a table: [settings]");
         };
         for (key, value) in in_order(table) {
-            let scalar = Scalar::new(value.get_ref());
             match key.get_ref().as_ref() {
                 "rate" => {
-                    let rate = scalar.count().filter(|n| Settings::RATES.contains(n));
+                    let rate = count(value.get_ref()).filter(|n| Settings::RATES.contains(n));
                     self.settings.rate = rate.and_then(SampleRate::new);
                     if self.settings.rate.is_none() {
                         self.error(value, "`rate` takes 1000 to 768000 Hz");
                     }
                 }
                 "block" => {
-                    let block = scalar.count().filter(|n| Settings::BLOCKS.contains(n));
+                    let block = count(value.get_ref()).filter(|n| Settings::BLOCKS.contains(n));
                     self.settings.block = block.map(Frames);
                     if block.is_none() {
                         self.error(value, "`block` takes 1 to 65536 frames");
                     }
                 }
                 "deadline_us" => {
-                    self.settings.deadline = scalar.number().and_then(from_micros);
+                    self.settings.deadline = number(value.get_ref()).and_then(from_micros);
                     if self.settings.deadline.is_none() {
                         self.error(value, "`deadline_us` takes 0 to 10^9 µs");
                     }
@@ -219,9 +211,7 @@ impl<'t> Converter<'t, '_, '_> {
     /// Reports `edges` below a header, where it belongs to that header's table.
     fn edges_in_table(&mut self, at: ByteRange) {
         let at = at.start..at.start + 1;
-        let more = self
-            .diagnostics
-            .error(at, "`edges` stands inside a table here");
+        let more = self.diagnostics.error(at, "`edges` is inside a table here");
         more.help("put it above the first `[header]` of the file");
     }
 
@@ -238,83 +228,73 @@ impl<'t> Converter<'t, '_, '_> {
             let mut node = AstNode::new(ident(key));
             node.is_damaged = self.is_broken;
             for (key, value) in in_order(entries) {
-                let scalar = Scalar::new(value.get_ref());
-                self.entry(&mut node, ident(key), scalar, value.span());
+                self.entry(&mut node, ident(key), value);
             }
             self.ast.nodes.push(node);
         }
     }
 
     /// A key of every node, or a parameter.
-    fn entry(&mut self, node: &mut AstNode<'t>, key: Ident<'t>, value: Scalar<'t>, at: ByteRange) {
-        let (is_right, takes) = match key.text.as_ref() {
+    fn entry(&mut self, node: &mut AstNode<'t>, key: Ident<'t>, item: &Item<'t>) {
+        let value = item.get_ref();
+        let string = || match value {
+            DeValue::String(text) => Some(Ident {
+                text: text.clone(),
+                at: item.span(),
+            }),
+            _ => None,
+        };
+        let (is_valid, takes) = match key.text.as_ref() {
             "kind" => {
-                node.kind = value.text(&at);
+                node.kind = string();
                 node.is_damaged |= node.kind.is_none();
                 (node.kind.is_some(), "a text")
             }
             "stand_in" => {
-                node.stand_in = value.text(&at);
+                node.stand_in = string();
                 (node.stand_in.is_some(), "a text")
             }
             "cost_us" => {
-                node.cost = value.number().and_then(from_micros);
+                node.cost = number(value).and_then(from_micros);
                 (node.cost.is_some(), "0 to 10^9 µs")
             }
             "every" => {
-                let every = value.count().filter(|n| *n > 0);
+                let every = count(value).filter(|n| *n > 0);
                 node.every = every.unwrap_or(1);
                 (every.is_some(), "a whole number of cycles, 1 or more")
             }
             "enabled" => {
-                let enabled = value.flag();
+                let enabled = value.as_bool();
                 node.enabled = enabled.unwrap_or(true);
                 (enabled.is_some(), "true or false")
             }
-            _ => return self.param(node, key, value, at),
+            _ => return self.param(node, key, item),
         };
-        if !is_right {
-            let message = format!("`{}` takes {takes}", key.text);
-            self.diagnostics.error(at, message);
+        if !is_valid {
+            self.error(item, format!("`{}` takes {takes}", key.text));
         }
     }
 
     /// A key that belongs to the kind.
-    fn param(&mut self, node: &mut AstNode<'t>, key: Ident<'t>, scalar: Scalar<'t>, at: ByteRange) {
-        let value = match &scalar {
-            Scalar::Text(text) => Some(ParamValue::Text(text.to_string())),
-            Scalar::Flag(on) => Some(ParamValue::Flag(*on)),
-            _ => scalar.number().map(ParamValue::Number),
+    fn param(&mut self, node: &mut AstNode<'t>, key: Ident<'t>, item: &Item<'t>) {
+        let value = match item.get_ref() {
+            DeValue::String(text) => Some(ParamValue::Text(text.to_string())),
+            DeValue::Boolean(on) => Some(ParamValue::Flag(*on)),
+            value => number(value).map(ParamValue::Number),
         };
         if let Some(value) = value {
             return node.entries.push(AstEntry {
                 key,
                 value,
-                value_at: at,
+                value_at: item.span(),
             });
         }
         node.is_damaged = true;
-        if key.text == "edges" && scalar == Scalar::List {
-            return self.edges_in_table(at);
+        if key.text == "edges" && matches!(item.get_ref(), DeValue::Array(_)) {
+            return self.edges_in_table(item.span());
         }
         // The place of a table is its header; its key is nearer.
-        self.diagnostics.error(key.at, scalar.why_no_parameter());
-    }
-}
-
-/// A copy that borrows nothing.
-fn owned<'t>(end: AstEnd<'_>) -> AstEnd<'t> {
-    AstEnd {
-        node: Ident {
-            text: end.node.text.into_owned().into(),
-            at: end.node.at,
-        },
-        port: match end.port {
-            PortName::First => PortName::First,
-            PortName::Number(n) => PortName::Number(n),
-            PortName::Name(name) => PortName::Name(name.into_owned().into()),
-        },
-        port_at: end.port_at,
-        is_middle: end.is_middle,
+        let message = why_no_parameter(item.get_ref());
+        self.diagnostics.error(key.at, message);
     }
 }

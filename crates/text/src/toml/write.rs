@@ -64,7 +64,7 @@ fn line(text: &mut String, key: &str, value: impl std::fmt::Display) {
 
 fn settings(text: &mut String, session: &Session) {
     let settings = &session.settings;
-    if *settings == crate::Settings::default() {
+    if *settings == crate::session::Settings::default() {
         return;
     }
     *text += "\n[settings]\n";
