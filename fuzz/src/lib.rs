@@ -9,7 +9,7 @@ use graph::{Catalogue, Diagnostic, SourceSpan};
 use std::sync::LazyLock;
 use text::{ParsedSession, render_diagnostics};
 
-/// The small catalogue of the text crate's own tests.
+/// The small catalogue of the tests of `text`.
 pub fn catalogue() -> &'static Catalogue {
     static CATALOGUE: LazyLock<Catalogue> = LazyLock::new(sample::catalogue);
     &CATALOGUE

@@ -1,4 +1,4 @@
-//! Where things are, and the commands that every tier calls.
+//! Paths of the workspace, and the commands that both tiers use.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -17,14 +17,14 @@ pub(crate) fn cargo(words: &[&str]) -> Command {
     command
 }
 
-/// A folder of its own for builds with other flags, so that they do not drive out the usual ones.
+/// A separate target folder for builds with other flags, so that they do not replace the usual ones.
 pub(crate) fn target(name: &str) -> PathBuf {
     let usual =
         std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from);
     usual.join(name)
 }
 
-/// The crates, by folder name, whose manifest or source a test finds right.
+/// Folder names of the crates for which `is_right` holds.
 pub(crate) fn crates_where(is_right: impl Fn(&Path) -> bool) -> Vec<String> {
     let folders = std::fs::read_dir(root().join("crates"))
         .into_iter()
@@ -38,7 +38,7 @@ pub(crate) fn crates_where(is_right: impl Fn(&Path) -> bool) -> Vec<String> {
     names
 }
 
-/// `-p` and the package's name, for each crate.
+/// `-p NAME` for each crate.
 pub(crate) fn packages_of(crates: &[String]) -> Vec<String> {
     crates
         .iter()
@@ -46,7 +46,7 @@ pub(crate) fn packages_of(crates: &[String]) -> Vec<String> {
         .collect()
 }
 
-/// Whether `file` can be read and contains `words`.
+/// Returns true if `file` can be read and contains `words`.
 pub(crate) fn says(file: &Path, words: &str) -> bool {
     std::fs::read_to_string(file).is_ok_and(|text| text.contains(words))
 }

@@ -35,7 +35,7 @@ fn check(summary: &mut Summary, step: &str, what: &[&str]) {
     }
 }
 
-/// Path of cargo-deny: the installed one, or the one that was built below the target folder, now if need be.
+/// Path of cargo-deny: installed, or built below the target folder, which this does now if necessary.
 fn program() -> Option<PathBuf> {
     let own = target("tools");
     let candidates = [PathBuf::from("cargo-deny"), own.join("bin/cargo-deny")];

@@ -1,4 +1,4 @@
-//! The fuzzers of `fuzz/`, built on the stable compiler with its coverage passes switched on by hand.
+//! The fuzzers of `fuzz/`, built by the stable compiler with its coverage passes switched on.
 
 use crate::commands::{cargo, root};
 use crate::summary::Summary;
@@ -7,8 +7,8 @@ use std::process::Command;
 
 const TARGET: &str = "x86_64-unknown-linux-gnu";
 
-/// What libFuzzer needs: counters at every edge, a table that says where they are, and what is compared with what. And
-/// every check that a debug build has.
+/// Flags for libFuzzer: counters at every edge, a table of their addresses, traced comparisons; and
+/// all checks of a debug build.
 const FLAGS: &str = "--cfg fuzzing -Cdebug-assertions -Coverflow-checks -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
     -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table \
     -Cllvm-args=-sanitizer-coverage-trace-compares";
@@ -59,7 +59,7 @@ fn fuzzer(name: &str, seconds: u64) -> Command {
     let artifacts = fuzz.join("artifacts").join(name);
     let _ = fs::create_dir_all(&corpus).and_then(|()| fs::create_dir_all(&artifacts));
     let mut command = Command::new(fuzz.join("target").join(TARGET).join("release").join(name));
-    // It writes what it finds to the first folder, and only reads the others.
+    // libFuzzer writes new inputs to the first folder and only reads the others.
     command.arg(corpus);
     for seeds in [fuzz.join("seeds").join(name), fuzz.join("seeds")] {
         if seeds.is_dir() {

@@ -1,17 +1,17 @@
-//! Huge pages for the tests that want some: set aside where that is allowed, and given back in the end. After
-//! Ctrl-C they stay set aside: `echo 0 > /proc/sys/vm/nr_hugepages`.
+//! Huge pages for the tests that need them: reserved where that is allowed, and released in the end. After
+//! Ctrl-C they stay reserved: `echo 0 > /proc/sys/vm/nr_hugepages`.
 
 use std::fs;
 
 const FILE: &str = "/proc/sys/vm/nr_hugepages";
-/// What the tests need: 2 MB each.
+/// Number of pages of 2 MB that the tests need.
 const WANTED: u64 = 16;
 
-/// How many there were, where more were set aside; dropped, it is so again.
+/// Number of pages before the reservation; restored when dropped.
 pub(crate) struct HugePages(Option<u64>);
 
 impl HugePages {
-    /// Sets some aside. Where that is refused the tests say so themselves.
+    /// Reserves the pages. If that is refused, the tests print it themselves.
     pub(crate) fn set_aside() -> Self {
         let had = fs::read_to_string(FILE).ok();
         let had = had.and_then(|text| text.trim().parse::<u64>().ok());

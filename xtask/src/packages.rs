@@ -1,10 +1,10 @@
-//! The Debian packages that integration tests need, and how they come here.
+//! The Debian packages that integration tests need, and their installation.
 
 use crate::summary::Summary;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-/// A package and what it is needed for.
+/// A package and its purpose.
 pub(crate) type Package = (&'static str, &'static str);
 
 /// For `cargo xtask test`.
@@ -25,7 +25,7 @@ pub(crate) const FOR_TEST: &[Package] = &[
     ),
 ];
 
-/// Further ones, for `cargo xtask soak`.
+/// More packages, for `cargo xtask soak`.
 pub(crate) const FOR_SOAK: &[Package] = &[
     ("valgrind", "counts instructions"),
     ("qemu-user", "runs the kernels for NEON"),
@@ -33,7 +33,7 @@ pub(crate) const FOR_SOAK: &[Package] = &[
     ("libc6-dev-arm64-cross", "what they are linked to"),
 ];
 
-/// Installs what is missing, where that is allowed; else says what is missing.
+/// Installs missing packages where that is allowed; else prints them.
 pub(crate) fn install(summary: &mut Summary, wanted: &[Package]) {
     if !summary.wants("packages") {
         return;
@@ -54,8 +54,8 @@ pub(crate) fn install(summary: &mut Summary, wanted: &[Package]) {
     summary.skip("packages", &fix);
 }
 
-/// A part of the compiler's toolchain, got through rustup where it is not there and where that is allowed; whether it
-/// is there now.
+/// Installs a part of the toolchain through rustup if it is missing and that is allowed. Returns true if it
+/// is present now.
 pub(crate) fn toolchain(is_there: impl Fn() -> bool, words: &[&str]) -> bool {
     if !is_there() && std::env::var_os("DIVISI_NO_INSTALL").is_none() {
         quietly(Command::new("rustup").args(words));
@@ -63,7 +63,7 @@ pub(crate) fn toolchain(is_there: impl Fn() -> bool, words: &[&str]) -> bool {
     is_there()
 }
 
-/// Where the compiler has its libraries.
+/// Sysroot of the compiler.
 pub(crate) fn sysroot() -> PathBuf {
     let asked = Command::new("rustc").args(["--print", "sysroot"]).output();
     asked.map_or_else(

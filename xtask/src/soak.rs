@@ -1,4 +1,4 @@
-//! `cargo xtask soak`: what takes long, or depends on timing, privilege or the sanitizer.
+//! `cargo xtask soak`: tests that take long, or need quiet, privilege or a sanitizer.
 
 use crate::commands::{cargo, crates_where, loom, packages_of, says, target};
 use crate::huge_pages::HugePages;
@@ -43,10 +43,10 @@ fn unsafe_crates() -> Vec<String> {
     crates_where(|folder| has_unsafe(&folder.join("src")))
 }
 
-/// Tests of every crate that uses `unsafe`, and the workspace's own, under ThreadSanitizer.
+/// Runs the tests of every crate that uses `unsafe`, and those of `check`, under ThreadSanitizer.
 ///
-/// With the compiler's sources the standard library is built for it too. Without them it is not instrumented: what its
-/// locks and channels order is not seen, and the suppressions keep those false alarms quiet.
+/// With the compiler's sources the standard library is instrumented too. Without them ThreadSanitizer does not see the
+/// order that its locks and channels make, and a list of suppressions hides those false alarms.
 fn thread_sanitizer() -> Command {
     let mut crates = unsafe_crates();
     crates.push("check".to_string());
@@ -60,7 +60,7 @@ fn thread_sanitizer() -> Command {
         ("--quiet", " -Cunsafe-allow-abi-mismatch=sanitizer")
     };
     let mut command = cargo(&["test", word, "--tests", "--no-fail-fast"]);
-    // By way of the C library, so that it sees what is mapped anew where something else was.
+    // Through the C library, so that it sees when an address is mapped again.
     let cfg = "--cfg tsan --cfg rustix_use_libc";
     command
         .args(["--target", TARGET])
@@ -75,7 +75,7 @@ fn thread_sanitizer() -> Command {
     command
 }
 
-/// Tests of the same crates, without the workspace's own, under AddressSanitizer, whose standard library is as it comes.
+/// Runs the tests of the same crates, without `check`, under AddressSanitizer; the standard library is not instrumented.
 fn address_sanitizer() -> Command {
     let mut command = cargo(&["test", "--quiet", "--tests", "--no-fail-fast"]);
     command
@@ -87,7 +87,7 @@ fn address_sanitizer() -> Command {
     command
 }
 
-/// Kernels for other processors than this one are run by an emulator.
+/// Runs the kernels for ARM in an emulator.
 fn neon(summary: &mut Summary) {
     const NAME: &str = "NEON under qemu";
     const ARM: &str = "aarch64-unknown-linux-gnu";

@@ -1,4 +1,4 @@
-//! One step: a program that is run, watched, listened to and counted.
+//! One step: runs a program, reads its output, counts its tests.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -7,27 +7,27 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// What a step was found to be.
+/// Outcome of a step.
 #[derive(Debug, Default)]
 pub(crate) struct Outcome {
-    /// Tests, or whole steps that are not made of tests, that were right.
+    /// Passed tests; 1 for a passed step without tests.
     pub(crate) passed: u64,
-    /// Those that were not.
+    /// Failed tests.
     pub(crate) failed: u64,
-    /// Each that was not run, with the reason.
+    /// Skipped tests, each with the reason.
     pub(crate) skips: Vec<String>,
     /// Tests kept for the long tier.
     pub(crate) ignored: u64,
-    /// What failed, by name.
+    /// Names of the failed tests.
     pub(crate) failures: Vec<String>,
-    /// How long it took.
+    /// Duration.
     pub(crate) seconds: f64,
 }
 
-/// The variable that names the file to which a test that cannot run here appends `SKIPPED NAME: WHY`.
+/// Environment variable with the file to which a test that cannot run appends `SKIPPED NAME: WHY`.
 const SKIPS: &str = "DIVISI_SKIPS";
 
-/// Runs `command` to its end, or for `minutes` at most. Its lines go to our standard output as they come.
+/// Runs `command` for at most `minutes`. Passes its output on as it comes.
 pub(crate) fn run(name: &str, mut command: Command, minutes: u64) -> Outcome {
     println!("\n=== {name}");
     let begin = Instant::now();
@@ -48,7 +48,7 @@ pub(crate) fn run(name: &str, mut command: Command, minutes: u64) -> Outcome {
     outcome
 }
 
-/// A step that was not run.
+/// Outcome of a step that did not run.
 pub(crate) fn skipped(name: &str, why: &str) -> Outcome {
     println!("\n=== {name}\nSKIPPED {name}: {why}");
     Outcome {
@@ -83,7 +83,7 @@ fn watch(name: &str, mut child: Child, end: Instant) -> Outcome {
     outcome
 }
 
-/// Passes lines on and counts what libtest says.
+/// Passes lines on and counts libtest's results.
 fn listen(lines: impl BufRead) -> Outcome {
     let mut outcome = Outcome::default();
     for line in lines.split(b'\n').map_while(Result::ok) {
@@ -127,7 +127,7 @@ impl Outcome {
         self.ignored += number("ignored");
     }
 
-    /// Tests that gave up before they tested anything passed in libtest's eyes, not in ours.
+    /// Moves tests that skipped themselves from passed, where libtest counts them, to skipped.
     fn take_skips(&mut self, file: &Path) {
         let text = fs::read_to_string(file).unwrap_or_default();
         let _ = fs::remove_file(file);
@@ -139,7 +139,7 @@ impl Outcome {
     }
 }
 
-/// Ends a program that we started and all that it started.
+/// Kills a process and all its children.
 fn kill_with_children(id: u32) {
     let mut family = vec![id];
     let mut next = 0;
@@ -156,7 +156,7 @@ fn children_of(parent: u32) -> Vec<u32> {
     let ids = all.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
     ids.filter(|id| {
         let stat = fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
-        // The name in brackets may hold anything; after it come the state and the parent.
+        // The name in brackets may hold anything; the state and the parent follow it.
         let after_name = stat.rsplit_once(')').map_or("", |(_, rest)| rest);
         after_name.split_whitespace().nth(1) == Some(parent.to_string().as_str())
     })

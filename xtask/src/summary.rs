@@ -1,4 +1,4 @@
-//! What all steps came to: a table, and the last line.
+//! Summary of all steps: a table, and the last line.
 
 use crate::step::{self, Outcome};
 use std::process::{Command, ExitCode};
@@ -11,7 +11,7 @@ pub(crate) struct Summary {
 }
 
 impl Summary {
-    /// Of all steps, or of those whose names begin with one of these words.
+    /// Makes a summary of all steps, or of those whose names begin with one of these words.
     pub(crate) fn of(only: &[&str]) -> Self {
         Self {
             steps: Vec::new(),
@@ -19,12 +19,12 @@ impl Summary {
         }
     }
 
-    /// Whether the step is wanted.
+    /// Returns true if the step is selected.
     pub(crate) fn wants(&self, name: &str) -> bool {
         self.only.is_empty() || self.only.iter().any(|word| name.starts_with(word.as_str()))
     }
 
-    /// Runs a step, if it is wanted, for `minutes` at most; whether nothing of it failed.
+    /// Runs a selected step for at most `minutes`. Returns true if nothing failed.
     pub(crate) fn run(&mut self, name: &str, command: Command, minutes: u64) -> bool {
         if !self.wants(name) {
             return true;
@@ -35,19 +35,19 @@ impl Summary {
         is_right
     }
 
-    /// Notes that a step could not be run.
+    /// Records that a step could not run.
     pub(crate) fn skip(&mut self, name: &str, why: &str) {
         if self.wants(name) {
             self.add(name, step::skipped(name, why));
         }
     }
 
-    /// Notes what came of a step.
+    /// Records the outcome of a step.
     pub(crate) fn add(&mut self, name: &str, outcome: Outcome) {
         self.steps.push((name.to_string(), outcome));
     }
 
-    /// Prints all of it; the exit code says whether anything failed.
+    /// Prints the summary. The exit code is 1 if anything failed.
     pub(crate) fn finish(self) -> ExitCode {
         self.print_details();
         println!(

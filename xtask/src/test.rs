@@ -1,11 +1,11 @@
-//! `cargo xtask test`: all that must hold before a change goes in.
+//! `cargo xtask test`: everything that must pass before a change goes in.
 
 use crate::commands::{cargo, loom};
 use crate::huge_pages::HugePages;
 use crate::summary::Summary;
 use crate::{deny, fuzz, packages};
 
-/// Crates that must compile everywhere, and where.
+/// Crates that must compile for every target of `ELSEWHERE`.
 const PURE: &[&str] = &["units", "graph", "plan", "text", "draw"];
 const ELSEWHERE: &[&str] = &[
     "aarch64-unknown-linux-gnu",
@@ -13,7 +13,7 @@ const ELSEWHERE: &[&str] = &[
     "x86_64-pc-windows-msvc",
 ];
 
-/// Runs every step, or those that are named, whatever came of the one before.
+/// Runs all steps, or the named ones; a failed step does not stop the others.
 pub(crate) fn run(only: &[&str]) -> Summary {
     let mut summary = Summary::of(only);
     packages::install(&mut summary, packages::FOR_TEST);
@@ -38,7 +38,7 @@ pub(crate) fn run(only: &[&str]) -> Summary {
     );
     deny::run(&mut summary);
     if let Some(mut models) = loom() {
-        // Bugs that need more than three preemptions are rare; the long tier has no bound.
+        // Few bugs need more than three preemptions; the long tier has no bound.
         models.env("LOOM_MAX_PREEMPTIONS", "3");
         summary.run("loom models", models, 15);
     }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-/// Ways of executing that must give the bits of the first one.
+/// Executors; all must give the bits of the first one.
 const EXECUTORS: &[&[&str]] = &[
     &["--scheduler", "sequential"],
     &["--scheduler", "hlfet", "--workers", "2", "--force-workers"],
@@ -58,7 +58,7 @@ const EXECUTORS: &[&[&str]] = &[
     &["--scheduler", "mutex", "--workers", "2", "--force-workers"],
 ];
 
-/// One file to be written: `program ARGS -o FILE`.
+/// One call, `program ARGS -o FILE`.
 pub(crate) struct Case {
     /// Cases of one group must give equal files.
     pub(crate) group: String,
@@ -113,7 +113,7 @@ sum = { kind = "mix" }
 out = { kind = "sink" }
 "#;
 
-/// Writes the input files to `folder` and gives all cases. `shapes` are graphs that the old program has written there.
+/// Writes the input files to `folder` and returns all cases. `shapes` are graphs that the old program wrote there.
 pub(crate) fn cases(folder: &Path, shapes: &[String]) -> std::io::Result<Vec<Case>> {
     let mut cases = Vec::new();
     let path = |name: &str| folder.join(name).display().to_string();

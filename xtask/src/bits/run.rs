@@ -9,7 +9,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// Test graphs: what `divisi shape` is asked for.
+/// Test graphs: arguments of `divisi shape`.
 const SHAPES: &[&[&str]] = &[
     &["line", "--nodes", "20"],
     &["rake", "--nodes", "101"],
@@ -41,7 +41,7 @@ pub(crate) fn run(old: &str, new: &str) -> Summary {
     summary
 }
 
-/// Puts the sounds that sessions name beside them, and has `program` write the test graphs.
+/// Copies the sounds that the sessions name, and lets `program` write the test graphs.
 fn prepare(program: &str, folder: &Path) -> std::io::Result<Vec<String>> {
     fs::copy("examples/media/loop.wav", folder.join("loop.wav"))?;
     fs::copy("examples/convolution/hall.wav", folder.join("hall.wav"))?;
@@ -65,7 +65,7 @@ fn prepare(program: &str, folder: &Path) -> std::io::Result<Vec<String>> {
     Ok(files)
 }
 
-/// Every case by both programs; gives what differs.
+/// Runs every case with both programs. Returns the differences.
 fn compare(old: &str, new: &str, folder: &Path, cases: &[Case]) -> Vec<String> {
     let mut first: HashMap<&str, u64> = HashMap::new();
     let mut failures = Vec::new();
