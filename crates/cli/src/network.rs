@@ -37,15 +37,15 @@ pub(crate) fn read_valid(loaded: &LoadedSession) -> Result<Option<NetworkSpec>, 
 /// Runs the session's network over the input into `output`. Returns false if the session has no network.
 pub(crate) fn render_network(
     loaded: &LoadedSession,
-    play: &PlayOptions,
+    options: &PlayOptions,
     output: &Path,
 ) -> Result<bool, Failure> {
     let Some(patch) = read_valid(loaded)? else {
         return Ok(false);
     };
-    let job = NetworkJob::new(&patch, loaded, play)?;
-    let json = JsonOutput::open(play.json.as_deref())?;
-    let (text, report) = job.run(&patch, play, output)?;
+    let job = NetworkJob::new(&patch, loaded, options)?;
+    let json = JsonOutput::open(options.json.as_deref())?;
+    let (text, report) = job.run(&patch, options, output)?;
     json.write(&text, &report.to_string())?;
     Ok(true)
 }

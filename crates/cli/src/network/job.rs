@@ -42,13 +42,13 @@ impl NetworkJob {
     pub(super) fn new(
         patch: &NetworkSpec,
         loaded: &LoadedSession,
-        play: &PlayOptions,
+        options: &PlayOptions,
     ) -> Result<Self, Failure> {
-        let Some(path) = &play.input else {
+        let Some(path) = &options.input else {
             let message = "a network is rendered over a sound file: --input IN.wav";
             return Err(Failure::bad_input(message));
         };
-        let rate = match play.requested_rate(loaded) {
+        let rate = match options.requested_rate(loaded) {
             Some(rate) => rate,
             None => divisi::media::open(path)
                 .map_err(|error| Failure::bad_input(error_chain(&error)))?
@@ -56,7 +56,7 @@ impl NetworkJob {
         };
         let source =
             InputFile::open(path, rate).map_err(|error| Failure::bad_input(error_chain(&error)))?;
-        let frames_in = play
+        let frames_in = options
             .frames(rate)
             .map_or(source.frames(), |most| most.min(source.frames()));
         let (over, under) = patch.ratio();
@@ -89,7 +89,7 @@ impl NetworkJob {
     pub(super) fn run(
         self,
         patch: &NetworkSpec,
-        play: &PlayOptions,
+        options: &PlayOptions,
         output: &Path,
     ) -> Result<(String, Value), Failure> {
         check_sound_name(output)?;
@@ -108,7 +108,7 @@ impl NetworkJob {
         let (feed, tap) = (self.feed(into), sink_actor(out, written.clone()));
         let network = patch.build(feed, tap);
         let crew = WorkerPoolOptions {
-            workers: play
+            workers: options
                 .workers()
                 .unwrap_or(WorkerPoolOptions::default().workers),
             ..WorkerPoolOptions::default()

@@ -51,7 +51,7 @@ impl TraceOptions {
     }
 
     /// Refuses wrong file names and files that belong to the session. Nothing is written yet.
-    pub(crate) fn check(&self, play: &PlayOptions, loaded: &LoadedSession) -> Result<(), Failure> {
+    pub(crate) fn check(&self, options: &PlayOptions, loaded: &LoadedSession) -> Result<(), Failure> {
         let wanted = [
             (&self.trace, "json", "a trace"),
             (&self.slowest_path, "svg", "a picture"),
@@ -62,10 +62,10 @@ impl TraceOptions {
                 let message = format!("{}: {what} ends in .{ending}", path.display());
                 return Err(Failure::bad_input(message));
             }
-            play.check_output(loaded, path)?;
+            options.check_output(loaded, path)?;
         }
         match self.slowest_path() {
-            Some(path) => play.check_output(loaded, &path),
+            Some(path) => options.check_output(loaded, &path),
             None => Ok(()),
         }
     }
@@ -74,10 +74,10 @@ impl TraceOptions {
     /// trace later.
     pub(crate) fn open(
         &self,
-        play: &PlayOptions,
+        options: &PlayOptions,
         (scheduler, block, rate): (&str, Frames, SampleRate),
     ) -> Result<TraceOutput, Failure> {
-        let session = play.file.file_name().unwrap_or_default().to_string_lossy();
+        let session = options.file.file_name().unwrap_or_default().to_string_lossy();
         let (block, hz) = (block.0, rate.hz());
         let about = format!("divisi: {session}, {scheduler}, {block} frames at {hz} Hz");
         let room = SizeLimit {
