@@ -51,7 +51,11 @@ impl TraceOptions {
     }
 
     /// Refuses wrong file names and files that belong to the session. Nothing is written yet.
-    pub(crate) fn check(&self, options: &PlayOptions, loaded: &LoadedSession) -> Result<(), Failure> {
+    pub(crate) fn check(
+        &self,
+        options: &PlayOptions,
+        loaded: &LoadedSession,
+    ) -> Result<(), Failure> {
         let wanted = [
             (&self.trace, "json", "a trace"),
             (&self.slowest_path, "svg", "a picture"),
@@ -77,7 +81,11 @@ impl TraceOptions {
         options: &PlayOptions,
         (scheduler, block, rate): (&str, Frames, SampleRate),
     ) -> Result<TraceOutput, Failure> {
-        let session = options.file.file_name().unwrap_or_default().to_string_lossy();
+        let session = options
+            .file
+            .file_name()
+            .unwrap_or_default()
+            .to_string_lossy();
         let (block, hz) = (block.0, rate.hz());
         let about = format!("divisi: {session}, {scheduler}, {block} frames at {hz} Hz");
         let room = SizeLimit {
