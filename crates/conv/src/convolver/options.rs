@@ -1,4 +1,4 @@
-//! What a convolver is made from: its paths and its options.
+//! Paths and options, from which a convolver is made.
 
 use crate::partition::Partition;
 use fft::Kernels;

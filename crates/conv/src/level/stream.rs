@@ -2,7 +2,7 @@
 //! output.
 //!
 //! A stream's clock counts frames. Where it is a multiple kM of the level's size, job k starts on the period that is complete,
-//! and job k - 1 is due (job k itself, where the level has no slack). The output of job k is played from frame kM + slack on
+//! and job k - 1 is due (job k itself, where the level has no slack). The output of job k begins with frame kM + slack
 //! (`README.md` has the drawing). Input and output travel by exchange of buffers: nothing is copied, and there is one owner
 //! at any time.
 
@@ -228,7 +228,7 @@ impl LevelStream {
     }
 }
 
-/// Does all pieces of a job that nobody has done yet. Returns false if the job has panicked.
+/// Does all pieces of a job that are left. Returns false if the job has panicked.
 ///
 /// Real-time: hot.
 pub(crate) fn run_to_end(job: &mut DeferredJob<Fdl>) -> bool {

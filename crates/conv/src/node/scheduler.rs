@@ -1,4 +1,4 @@
-//! Who does the work of a node's levels, by its parameters `work`, `pin` and `priority`. All give the same bits.
+//! Scheduler of a node's levels, by its parameters `work`, `pin` and `priority`. All give the same bits.
 
 use crate::schedule::TimeDistributed;
 use crate::{
@@ -15,7 +15,7 @@ pub(super) const WORK: &[&str] = &["deferred", "threads", "spread", "callback"];
 /// Values of the parameter `pin`.
 pub(super) const PINS: &[&str] = &["free", "levels", "channels"];
 
-/// Who does the work, as the node's parameters say.
+/// Scheduler that the node's parameters ask for.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Work {
     /// The graph's workers, earliest deadline first.

@@ -16,7 +16,7 @@
 //! waits until that has ended; of several that wait only the last counts.
 //!
 //! A convolver that is reset has its original filters at once. Each set goes to its place where the line's job is not out, and
-//! with the line's next period elsewhere. Nothing of that can be heard, since all earlier sound is forgotten.
+//! with the line's next period elsewhere. The output does not show it, since all earlier sound is forgotten.
 
 use crate::convolver::layout::Layout;
 use crate::convolver::{ConvolverError, Path};

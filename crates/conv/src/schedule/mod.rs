@@ -1,4 +1,4 @@
-//! Who does the work of the levels, and by when.
+//! Schedulers of the levels' jobs, and their deadlines.
 //!
 //! `README.md` in this folder compares the schedulers and explains their deadlines.
 //!

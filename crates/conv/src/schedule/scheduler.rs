@@ -1,9 +1,9 @@
 //! [`LevelScheduler`]: the trait of whatever does the work of the levels. All schedulers give the same bits; only who works,
 //! and when, differs.
 //!
-//! A level's job starts when its input is complete, and is due when its output is first played, at least one of the level's
-//! periods later ([`Level::slack`](crate::Level::slack)). In between it is a job in pieces ([`rt::deferred`]), and whoever
-//! holds its runner may do a piece.
+//! A level's job starts when its input is complete, and is due when its output is first needed, at least one of the level's
+//! periods later ([`Level::slack`](crate::Level::slack)). In between it is a job in pieces ([`rt::deferred`]), and any
+//! thread that holds its runner may do a piece.
 
 use crate::level::Fdl;
 use crate::level::stream::run_to_end;

@@ -1,4 +1,4 @@
-//! Built-in costs of levels, for machines on which nobody has measured.
+//! Built-in costs of levels, for machines without measured costs.
 //!
 //! Made with `benches/distributed` (`table 60`) on 2026-11-21 on a virtual machine with two cores (Xeon, AVX-512, 2 MiB of
 //! second-level cache): each number is the least of three runs, since other guests of the machine used its memory meanwhile.

@@ -18,7 +18,7 @@ use rt::stamp::{self, TickScale};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-/// What to measure, and how often.
+/// Options of a measurement.
 #[derive(Clone, Copy, Debug)]
 pub struct CostMeasureOptions {
     /// One channel, or sixteen: side by side where a convolver has them so, else one after the other. `None`: both.

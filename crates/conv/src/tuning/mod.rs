@@ -8,7 +8,7 @@
 //! | `garcia.rs` | fewest operations | Garcia 2002 |
 //! | `costs.rs` | measured costs of levels | seed 000, section 3.6 |
 //! | `measure.rs` `preemption.rs` | measurement of those costs on this machine | seed 000, section 3.6 |
-//! | `built_in.rs` | costs for machines on which nobody has measured | |
+//! | `built_in.rs` | costs for machines without measured ones | |
 //! | `costs_file.rs` | those costs in the user's costs file | |
 //! | `choice.rs` | which of the two tables decides | |
 

@@ -72,18 +72,26 @@ fn the_bits_are_the_same_from_all_hands_and_pieces() {
         let make = |options: &ConvolverOptions| Convolver::new(19, 19, &paths, options).unwrap();
         let truth = play(&mut make(&options), &input, 10_000, &mut Inline);
         let mut again = make(&options);
-        let played = play(&mut again, &input, 10_000, &mut Whenever(Rng(47)));
-        same(&played, &truth, text);
+        let output = play(&mut again, &input, 10_000, &mut Whenever(Rng(47)));
+        same(&output, &truth, text);
         let mut again = make(&TimeDistributed::adapt_options(&options, 19));
-        let mut hands = TimeDistributed::new(&mut again);
-        same(&play(&mut again, &input, 10_000, &mut hands), &truth, text);
+        let mut scheduler = TimeDistributed::new(&mut again);
+        same(
+            &play(&mut again, &input, 10_000, &mut scheduler),
+            &truth,
+            text,
+        );
         let mut again = make(&options);
         let patient = LevelThreadsOptions {
             max_wait: None,
             ..LevelThreadsOptions::default()
         };
-        let mut hands = LevelThreads::new(&again, &patient).unwrap();
-        same(&play(&mut again, &input, 10_000, &mut hands), &truth, text);
+        let mut scheduler = LevelThreads::new(&again, &patient).unwrap();
+        same(
+            &play(&mut again, &input, 10_000, &mut scheduler),
+            &truth,
+            text,
+        );
     }
 }
 
@@ -102,16 +110,16 @@ fn after_going_to_another_time_or_a_long_silence_nothing_waits_of_what_was() {
             let mut new = make();
             new.seek(position);
             let truth = play(&mut new, &input, 12_800, &mut Inline);
-            let played = play(&mut used, &input, 12_800, &mut Inline);
-            same(&played, &truth, &format!("{text} at {position}"));
+            let output = play(&mut used, &input, 12_800, &mut Inline);
+            same(&output, &truth, &format!("{text} at {position}"));
             let tail = used.tail().next_multiple_of(64) as usize;
             let rest = play(&mut used, &[], tail, &mut Inline);
             assert!(rest.iter().all(|rest| rest[tail - 64..] == [0.0; 64]));
             let mut new = make();
             new.seek(used.position());
             let truth = play(&mut new, &input, 12_800, &mut Inline);
-            let played = play(&mut used, &input, 12_800, &mut Inline);
-            same(&played, &truth, &format!("{text} after silence"));
+            let output = play(&mut used, &input, 12_800, &mut Inline);
+            same(&output, &truth, &format!("{text} after silence"));
         }
     }
 }
@@ -128,10 +136,10 @@ fn after_a_late_result_what_was_heard_before_is_heard_on() {
     let tail = convolver.tail().next_multiple_of(4096) as usize;
     let late = convolver.late_count();
     play(&mut convolver, &[], tail, &mut Inline);
-    let played = play(&mut convolver, &input, 64 * 256, &mut Inline);
+    let output = play(&mut convolver, &input, 64 * 256, &mut Inline);
     let mut new = Convolver::new(3, 3, &paths, &options).unwrap();
     let truth = play(&mut new, &input, 64 * 256, &mut Inline);
-    same(&played, &truth, "afterwards");
+    same(&output, &truth, "afterwards");
     assert_eq!(convolver.late_count(), late);
 }
 

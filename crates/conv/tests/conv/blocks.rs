@@ -23,17 +23,17 @@ fn adapted(
     input: &[f32],
     mut next: impl FnMut() -> usize,
 ) -> Vec<f32> {
-    let mut played = Vec::new();
-    while played.len() < input.len() {
-        let end = (played.len() + next()).min(input.len());
-        while played.len() < end {
-            let room = adapter.begin_chunk(end - played.len());
-            adapter.write_input(0, &input[played.len()..played.len() + room]);
+    let mut output = Vec::new();
+    while output.len() < input.len() {
+        let end = (output.len() + next()).min(input.len());
+        while output.len() < end {
+            let room = adapter.begin_chunk(end - output.len());
+            adapter.write_input(0, &input[output.len()..output.len() + room]);
             adapter.process(&mut Inline);
-            played.extend_from_slice(adapter.output(0));
+            output.extend_from_slice(adapter.output(0));
         }
     }
-    played
+    output
 }
 
 #[test]
@@ -46,18 +46,18 @@ fn odd_and_changing_blocks_cost_one_internal_block_and_no_bit() {
         let mut adapter = ConvolverAdapter::new(convolver(&response), Some(block));
         let late = adapter.latency();
         assert_eq!(late, if block % 64 == 0 { 0 } else { 64 });
-        let played = adapted(&mut adapter, &input[..9600 / block * block], || block);
+        let output = adapted(&mut adapter, &input[..9600 / block * block], || block);
         same(
-            &[played[late..].to_vec()],
-            &[truth[..played.len() - late].to_vec()],
+            &[output[late..].to_vec()],
+            &[truth[..output.len() - late].to_vec()],
             "late",
         );
-        assert!(played[..late].iter().all(|x| *x == 0.0));
+        assert!(output[..late].iter().all(|x| *x == 0.0));
     }
     let mut adapter = ConvolverAdapter::new(convolver(&response), None);
-    let played = adapted(&mut adapter, &input, || 1 + rng.below(300));
+    let output = adapted(&mut adapter, &input, || 1 + rng.below(300));
     same(
-        &[played[64..].to_vec()],
+        &[output[64..].to_vec()],
         &[truth[..9600 - 64].to_vec()],
         "changing",
     );
@@ -69,19 +69,19 @@ fn a_promise_that_is_broken_costs_a_gap_and_is_counted() {
     let (response, input) = (rng.response(3000), rng.noise(6400));
     let mut adapter = ConvolverAdapter::new(convolver(&response), Some(128));
     let mut blocks = [128, 128, 100].into_iter().chain(std::iter::repeat(128));
-    let played = adapted(&mut adapter, &input, || blocks.next().unwrap());
+    let output = adapted(&mut adapter, &input, || blocks.next().unwrap());
     assert_eq!((adapter.misfit_count(), adapter.latency()), (1, 64));
     let partition = Partition::parse(64, AddedLatency::None, TEXT).unwrap();
     let truth = mono(partition, &response, &input, 6400);
     let whole = 256 + 64;
     same(
-        &[played[..whole].to_vec()],
+        &[output[..whole].to_vec()],
         &[truth[..whole].to_vec()],
         "before",
     );
-    assert!(played[whole..whole + 64].iter().all(|x| *x == 0.0), "gap");
+    assert!(output[whole..whole + 64].iter().all(|x| *x == 0.0), "gap");
     same(
-        &[played[whole + 64..].to_vec()],
+        &[output[whole + 64..].to_vec()],
         &[truth[whole..6400 - 64].to_vec()],
         "after",
     );

@@ -13,15 +13,15 @@ fn holds(inputs: usize, outputs: usize, paths: &[Path], options: &ConvolverOptio
     let sound: Vec<Vec<f32>> = (0..inputs).map(|_| rng.noise(2500)).collect();
     let mut convolver = Convolver::new(inputs, outputs, paths, options).unwrap();
     let frames = 2500 + options.partition.max_ir_frames();
-    let played = play(&mut convolver, &sound, frames, &mut Inline);
+    let samples = play(&mut convolver, &sound, frames, &mut Inline);
     let at: Vec<usize> = (0..300).map(|_| rng.below(frames)).collect();
-    for (output, played) in played.iter().enumerate() {
+    for (output, samples) in samples.iter().enumerate() {
         let into: Vec<&Path> = paths.iter().filter(|p| p.output == output).collect();
         let sum = |n| -> f64 {
             let path = |p: &&Path| f64::from(p.gain) * truth(&sound[p.input], &p.ir, n);
             into.iter().map(path).sum()
         };
-        let db = error_db(played, 0, sum, &at);
+        let db = error_db(samples, 0, sum, &at);
         assert!(db <= -120.0, "output {output}: {db:.1} dB");
     }
 }
@@ -73,15 +73,15 @@ fn a_direct_head_serves_a_matrix_too() {
     options.max_batch_size = 16;
     let sound = [rng.noise(1000), rng.noise(1000)];
     let mut convolver = Convolver::new(2, 2, &paths, &options).unwrap();
-    let played = play(&mut convolver, &sound, 1600, &mut Inline);
+    let samples = play(&mut convolver, &sound, 1600, &mut Inline);
     let at: Vec<usize> = (0..1600).collect();
-    for (output, played) in played.iter().enumerate() {
+    for (output, samples) in samples.iter().enumerate() {
         let sum = |n| {
             (0..2)
                 .map(|i| truth(&sound[i], &paths[2 * i + output].ir, n))
                 .sum()
         };
-        assert!(error_db(played, 16, sum, &at) <= -120.0);
+        assert!(error_db(samples, 16, sum, &at) <= -120.0);
     }
 }
 

@@ -49,7 +49,7 @@ struct Delayed {
     threads: LevelThreads,
     /// In how many callbacks each line's thread is told.
     left: HashMap<usize, usize>,
-    /// How long each line waits at most.
+    /// Longest wait of each line.
     most: Vec<usize>,
     rng: Rng,
 }
@@ -91,14 +91,14 @@ impl LevelScheduler for Delayed {
 fn levels_that_begin_when_they_are_nearly_due_give_the_same_bits() {
     for text in CUTS {
         let mut convolver = convolver(text);
-        let mut hands = Delayed {
+        let mut scheduler = Delayed {
             threads: threads(&convolver, None),
             left: HashMap::new(),
             most: convolver.fdls().map(|line| line.size / 64 + 1).collect(),
             rng: Rng(43),
         };
-        let played = play(&mut convolver, &sound(), FRAMES, &mut hands);
-        same(&played, &truth(text), text);
+        let output = play(&mut convolver, &sound(), FRAMES, &mut scheduler);
+        same(&output, &truth(text), text);
         assert_eq!(convolver.late_count(), 0);
     }
 }
@@ -133,11 +133,11 @@ impl LevelScheduler for Idle {
 fn a_callback_waits_for_nobody_whose_work_is_done_and_wakes_no_more_than_it_starts() {
     for text in CUTS {
         let mut convolver = convolver(text);
-        let mut hands = Idle(threads(&convolver, None), 0);
-        let played = play(&mut convolver, &sound(), FRAMES, &mut hands);
-        same(&played, &truth(text), text);
-        assert_eq!(hands.0.wait_count(), 0, "{text}");
-        assert!(hands.0.wake_count() <= hands.1, "{text}");
+        let mut scheduler = Idle(threads(&convolver, None), 0);
+        let output = play(&mut convolver, &sound(), FRAMES, &mut scheduler);
+        same(&output, &truth(text), text);
+        assert_eq!(scheduler.0.wait_count(), 0, "{text}");
+        assert!(scheduler.0.wake_count() <= scheduler.1, "{text}");
     }
 }
 
@@ -165,7 +165,7 @@ fn threads_that_never_answer_cost_their_levels_and_nothing_else_until_they_do() 
     let (mut convolver, other) = (convolver(text), convolver(text));
     // These serve the other one: here no work is ever done.
     let mut deaf = threads(&other, Some(Duration::from_micros(50)));
-    let played = play(&mut convolver, &sound(), 6400, &mut deaf);
+    let output = play(&mut convolver, &sound(), 6400, &mut deaf);
     let lines: Vec<_> = convolver.fdls().collect();
     let due = |size: usize| (2..=6400 / size).map(move |n| (n * size / 64 - 1) as u64);
     let late = lines
@@ -177,21 +177,21 @@ fn threads_that_never_answer_cost_their_levels_and_nothing_else_until_they_do() 
         .collect();
     assert_eq!(convolver.late_count(), missed.len() as u64);
     let mut again = self::convolver(text);
-    let mut hands = Missing { missed, turn: 0 };
+    let mut scheduler = Missing { missed, turn: 0 };
     same(
-        &played,
-        &play(&mut again, &sound(), 6400, &mut hands),
+        &output,
+        &play(&mut again, &sound(), 6400, &mut scheduler),
         "without them",
     );
     // The response's beginning is not theirs.
-    assert!(played.iter().flatten().any(|x| *x != 0.0));
+    assert!(output.iter().flatten().any(|x| *x != 0.0));
     // They answer; what comes after all that was missed has died away is as if nothing had been.
-    let mut hands = threads(&convolver, None);
+    let mut scheduler = threads(&convolver, None);
     let tail = convolver.tail() as usize / 1024 * 1024 + 1024;
     let (before, after) = (6400usize.next_multiple_of(1024) - 6400 + tail, FRAMES);
-    play(&mut convolver, &[], before, &mut hands);
+    play(&mut convolver, &[], before, &mut scheduler);
     same(
-        &play(&mut convolver, &sound(), after, &mut hands),
+        &play(&mut convolver, &sound(), after, &mut scheduler),
         &truth(text),
         "afterwards",
     );
@@ -231,23 +231,23 @@ fn whatever_comes_too_late_is_missing_and_everything_else_is_there_to_the_bit() 
     for text in CUTS {
         for _ in 0..4 {
             let mut convolver = convolver(text);
-            let mut hands = Hasty {
+            let mut scheduler = Hasty {
                 threads: threads(&convolver, Some(Duration::ZERO)),
                 missed: HashSet::new(),
                 turn: 0,
             };
-            let played = play(&mut convolver, &sound(), FRAMES, &mut hands);
-            if convolver.late_count() != hands.missed.len() as u64 {
+            let output = play(&mut convolver, &sound(), FRAMES, &mut scheduler);
+            if convolver.late_count() != scheduler.missed.len() as u64 {
                 // A result came in the moment between the question and the taking.
                 continue;
             }
             let mut again = self::convolver(text);
-            let mut hands = Missing {
-                missed: hands.missed,
+            let mut scheduler = Missing {
+                missed: scheduler.missed,
                 turn: 0,
             };
-            let truth = play(&mut again, &sound(), FRAMES, &mut hands);
-            same(&played, &truth, text);
+            let truth = play(&mut again, &sound(), FRAMES, &mut scheduler);
+            same(&output, &truth, text);
             assert_eq!(again.late_count(), convolver.late_count());
         }
     }

@@ -39,16 +39,16 @@ fn an_exchange_while_work_is_spread_changes_no_bit_and_leaves_nothing_undone() {
     let options = TimeDistributed::adapt_options(&ConvolverOptions::new(partition), 3);
     let run = |is_even: bool| {
         let mut convolver = Convolver::new(3, 2, &first, &options).unwrap();
-        let mut hands = Watched(TimeDistributed::new(&mut convolver), 0);
+        let mut scheduler = Watched(TimeDistributed::new(&mut convolver), 0);
         let mut next = convolver.preparer().prepare(&second).ok();
         let mut rng = Rng(32);
-        let mut played = vec![Vec::new(); 2];
+        let mut output = vec![Vec::new(); 2];
         for turn in 0..400 {
             for channel in 0..3 {
                 convolver.write_input(channel, &rng.noise(64));
             }
             match is_even {
-                true => convolver.process_block(&mut hands),
+                true => convolver.process_block(&mut scheduler),
                 false => convolver.process_block(&mut Inline),
             }
             if turn == 120 {
@@ -56,12 +56,12 @@ fn an_exchange_while_work_is_spread_changes_no_bit_and_leaves_nothing_undone() {
                 assert!(refused.is_none());
             }
             drop(convolver.take_retired());
-            for (channel, played) in played.iter_mut().enumerate() {
-                played.extend_from_slice(convolver.output(channel));
+            for (channel, output) in output.iter_mut().enumerate() {
+                output.extend_from_slice(convolver.output(channel));
             }
         }
         assert!(!convolver.is_exchanging());
-        (played, hands.1)
+        (output, scheduler.1)
     };
     let (even, undone) = run(true);
     same(&even, &run(false).0, "spread");
@@ -74,10 +74,10 @@ fn spreading_takes_no_memory_in_a_callback() {
     let partition = Partition::parse(64, AddedLatency::None, "7x64 6x256 2x1024 4x2048").unwrap();
     let options = TimeDistributed::adapt_options(&ConvolverOptions::new(partition), 3);
     let mut convolver = Convolver::new(3, 2, &paths(&mut rng), &options).unwrap();
-    let mut hands = TimeDistributed::new(&mut convolver);
+    let mut scheduler = TimeDistributed::new(&mut convolver);
     let before = calls();
     for _ in 0..100 {
-        convolver.process_block(&mut hands);
+        convolver.process_block(&mut scheduler);
     }
     assert_eq!(calls(), before);
 }

@@ -10,7 +10,7 @@ fn convolver(paths: &[Path], text: &str, block: usize) -> Convolver {
 
 const TEXT: &str = "7x64 6x256 5x1024";
 
-/// What is played when, at frame `at` of `input`, there comes an exchange to each of `others`.
+/// Output with an exchange to each of `others` at frame `at` of `input`.
 fn exchanged(
     first: &Path,
     others: &[Path],
@@ -21,7 +21,7 @@ fn exchanged(
 ) -> Vec<f32> {
     let mut convolver = convolver(std::slice::from_ref(first), text, block);
     let preparer = convolver.preparer();
-    let mut played = play(&mut convolver, &[input[..at].to_vec()], at, &mut Inline).remove(0);
+    let mut output = play(&mut convolver, &[input[..at].to_vec()], at, &mut Inline).remove(0);
     for (other, is_last) in others
         .iter()
         .zip((0..others.len()).map(|i| i + 1 == others.len()))
@@ -29,10 +29,10 @@ fn exchanged(
         let next = preparer.prepare(std::slice::from_ref(other)).unwrap();
         assert!(convolver.exchange(next).is_none());
         assert!(convolver.is_exchanging());
-        let from = played.len();
+        let from = output.len();
         // The next one comes in the middle of the fade.
         let to = if is_last { input.len() } else { from + 512 };
-        played.extend(
+        output.extend(
             play(
                 &mut convolver,
                 &[input[from..to].to_vec()],
@@ -49,7 +49,7 @@ fn exchanged(
         convolver.process_block(&mut Inline);
     }
     assert!(over >= 1);
-    played
+    output
 }
 
 fn path(response: &[f32]) -> Path {
@@ -86,12 +86,12 @@ fn afterwards_only_the_new_response_is_heard_with_all_that_was_before() {
     let responses: Vec<Vec<f32>> = (0..3).map(|_| rng.response(6000)).collect();
     let input = rng.noise(24_000);
     let others = [path(&responses[1]), path(&responses[2])];
-    let played = exchanged(&path(&responses[0]), &others, 6400, &input, TEXT, 64);
+    let output = exchanged(&path(&responses[0]), &others, 6400, &input, TEXT, 64);
     for n in (0..6400).step_by(37) {
-        assert!((f64::from(played[n]) - truth(&input, &responses[0], n)).abs() < 1e-4);
+        assert!((f64::from(output[n]) - truth(&input, &responses[0], n)).abs() < 1e-4);
     }
     for n in (14_000..24_000).step_by(37) {
-        assert!((f64::from(played[n]) - truth(&input, &responses[2], n)).abs() < 1e-4);
+        assert!((f64::from(output[n]) - truth(&input, &responses[2], n)).abs() < 1e-4);
     }
 }
 
@@ -110,16 +110,16 @@ fn a_quieter_copy_comes_in_without_a_step() {
         &mut Inline,
     )
     .remove(0);
-    let played = exchanged(&path(&response), &[quiet], 12_800, &input, TEXT, 64);
+    let output = exchanged(&path(&response), &[quiet], 12_800, &input, TEXT, 64);
     let steepest = |y: &[f32]| {
         y.windows(2)
             .map(|w| (w[1] - w[0]).abs())
             .fold(0.0, f32::max)
     };
     let loudest = |y: &[f32]| y.iter().fold(0.0, |m: f32, x| m.max(x.abs()));
-    assert!(steepest(&played[12_000..]) <= 1.05 * steepest(&before[12_000..]));
-    assert!(loudest(&played[12_000..]) <= 1.01 * loudest(&before[12_000..]));
-    let end = loudest(&played[25_000..]) / loudest(&before[25_000..]);
+    assert!(steepest(&output[12_000..]) <= 1.05 * steepest(&before[12_000..]));
+    assert!(loudest(&output[12_000..]) <= 1.01 * loudest(&before[12_000..]));
+    let end = loudest(&output[25_000..]) / loudest(&before[25_000..]);
     assert!((end - 0.25).abs() < 1e-3, "{end}");
 }
 
@@ -139,7 +139,7 @@ fn of_several_that_wait_the_last_is_heard_and_others_come_back() {
             .is_some()
     );
     let input = rng.noise(16_000);
-    let played = play(
+    let output = play(
         &mut convolver,
         std::slice::from_ref(&input),
         16_000,
@@ -147,6 +147,6 @@ fn of_several_that_wait_the_last_is_heard_and_others_come_back() {
     )
     .remove(0);
     for n in (10_000..16_000).step_by(41) {
-        assert!((f64::from(played[n]) - truth(&input, &paths[2].ir, n)).abs() < 1e-4);
+        assert!((f64::from(output[n]) - truth(&input, &paths[2].ir, n)).abs() < 1e-4);
     }
 }

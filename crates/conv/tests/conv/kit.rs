@@ -39,13 +39,13 @@ impl Rng {
     }
 }
 
-/// The frames of each output, the inputs being played in blocks, and then as many frames of silence as it takes to play
+/// The frames of each output, the inputs being output in blocks, and then as many frames of silence as it takes to play
 /// `frames` in all.
 pub(crate) fn play(
     convolver: &mut Convolver,
     inputs: &[Vec<f32>],
     frames: usize,
-    hands: &mut dyn LevelScheduler,
+    scheduler: &mut dyn LevelScheduler,
 ) -> Vec<Vec<f32>> {
     let block = convolver.block();
     let mut outputs = vec![Vec::with_capacity(frames + block); convolver.outputs()];
@@ -58,7 +58,7 @@ pub(crate) fn play(
             heard[..from.len()].copy_from_slice(from);
             convolver.write_input(channel, &heard);
         }
-        convolver.process_block(hands);
+        convolver.process_block(scheduler);
         for (channel, output) in outputs.iter_mut().enumerate() {
             output.extend_from_slice(convolver.output(channel));
         }
@@ -88,7 +88,7 @@ pub(crate) fn truth(input: &[f32], response: &[f32], n: usize) -> f64 {
 
 /// The RMS of the difference at the frames `at`, in dB of the RMS of the truth; or of full scale where that is silent.
 pub(crate) fn error_db(
-    played: &[f32],
+    output: &[f32],
     late: usize,
     truth: impl Fn(usize) -> f64,
     at: &[usize],
@@ -96,17 +96,17 @@ pub(crate) fn error_db(
     let (mut error, mut power) = (0.0, 0.0);
     for &n in at {
         let truth = if n < late { 0.0 } else { truth(n - late) };
-        error += (f64::from(played[n]) - truth).powi(2);
+        error += (f64::from(output[n]) - truth).powi(2);
         power += truth * truth;
     }
     let power = if power == 0.0 { at.len() as f64 } else { power };
     10.0 * (error / power + 1e-40).log10()
 }
 
-/// Holds `played` to the bits of `truth`.
-pub(crate) fn same(played: &[Vec<f32>], truth: &[Vec<f32>], how: &str) {
-    assert_eq!(played.len(), truth.len(), "{how}");
-    for (channel, (a, b)) in played.iter().zip(truth).enumerate() {
+/// Holds `output` to the bits of `truth`.
+pub(crate) fn same(output: &[Vec<f32>], truth: &[Vec<f32>], how: &str) {
+    assert_eq!(output.len(), truth.len(), "{how}");
+    for (channel, (a, b)) in output.iter().zip(truth).enumerate() {
         let differs = a
             .iter()
             .zip(b)

@@ -1,4 +1,4 @@
-//! How much memory it takes, and that a callback takes none.
+//! Memory of a convolver, and allocations in a callback: there are none.
 
 use crate::kit::{Rng, play};
 use divisi_conv::{
@@ -19,7 +19,7 @@ fn count() {
     let _ = CALLS.try_with(|calls| calls.set(calls.get() + 1));
 }
 
-/// How often this thread has taken memory or given it back.
+/// Number of this thread's allocations and deallocations.
 pub(crate) fn calls() -> u64 {
     CALLS.get()
 }
@@ -54,11 +54,11 @@ fn no_callback_takes_or_gives_back_memory() {
     let mut last = Some(preparer.prepare(&paths).unwrap());
     let heard = [0.5; 16];
     let inputs = [&heard[..]; 18];
-    let mut played = [[0.0; 16]; 18];
+    let mut output = [[0.0; 16]; 18];
     let mut retired = Vec::with_capacity(4);
     let before = CALLS.get();
     for turn in 0..1000 {
-        let mut outputs = played.each_mut().map(|o| &mut o[..]);
+        let mut outputs = output.each_mut().map(|o| &mut o[..]);
         convolver.process(&inputs, &mut outputs, &mut Inline);
         if turn == 100 {
             retired.extend(convolver.exchange(next.take().unwrap()));

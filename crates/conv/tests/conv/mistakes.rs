@@ -1,4 +1,4 @@
-//! What cannot be played is refused, and said.
+//! Convolvers that cannot be made are refused with the reason.
 
 use divisi_conv::{AddedLatency, Convolver, ConvolverError, ConvolverOptions, Partition, Path};
 

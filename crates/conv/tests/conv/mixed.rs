@@ -1,4 +1,4 @@
-//! Channels of which some are straight and two mix, what becomes of an exchange, and hands that work when they like.
+//! Channels of which some are straight and two mix, what becomes of an exchange, and scheduler that work when they like.
 
 use crate::kit::{Rng, error_db, play, truth};
 use divisi_conv::{Convolver, ConvolverOptions, Fdl, Inline, LevelScheduler, Path};
@@ -25,29 +25,29 @@ pub(crate) fn worst_db(paths: &[Path], options: &ConvolverOptions) -> f64 {
     let input = sound(channels, 5000, 41);
     let mut convolver = Convolver::new(channels, channels, paths, options).unwrap();
     let frames = 5000 + options.partition.max_ir_frames();
-    let played = play(&mut convolver, &input, frames, &mut Inline);
+    let samples = play(&mut convolver, &input, frames, &mut Inline);
     let mut rng = Rng(42);
     let at: Vec<usize> = (0..300).map(|_| rng.below(frames)).collect();
-    let db = played.iter().enumerate().map(|(output, played)| {
+    let db = samples.iter().enumerate().map(|(output, samples)| {
         let into = paths.iter().filter(|path| path.output == output);
         let sum = |n| {
             into.clone()
                 .map(|path| f64::from(path.gain) * truth(&input[path.input], &path.ir, n))
                 .sum()
         };
-        error_db(played, 0, sum, &at)
+        error_db(samples, 0, sum, &at)
     });
     db.fold(f64::NEG_INFINITY, f64::max)
 }
 
-/// How far two sounds are apart at most.
+/// Largest difference of two sounds.
 pub(crate) fn apart(a: &[Vec<f32>], b: &[Vec<f32>]) -> f32 {
     assert_eq!(a.len(), b.len());
     let pairs = a.iter().flatten().zip(b.iter().flatten());
     pairs.map(|(a, b)| (a - b).abs()).fold(0.0, f32::max)
 }
 
-/// How far what three channels play through an exchange of responses for the same ones is from what they play without.
+/// Largest difference that an exchange of responses for equal ones makes to the output of three channels.
 pub(crate) fn exchanged(paths: &[Path], options: &ConvolverOptions, frames: usize) -> f32 {
     const BEFORE: usize = 7040;
     let input = sound(3, frames, 54);
@@ -58,15 +58,15 @@ pub(crate) fn exchanged(paths: &[Path], options: &ConvolverOptions, frames: usiz
         .map(|sound| (sound[..BEFORE].to_vec(), sound[BEFORE..].to_vec()))
         .unzip();
     let mut faded = Convolver::new(3, 3, paths, options).unwrap();
-    let mut played = play(&mut faded, &first, BEFORE, &mut Inline);
+    let mut samples = play(&mut faded, &first, BEFORE, &mut Inline);
     let next = faded.preparer().prepare(paths).unwrap();
     assert!(faded.exchange(next).is_none());
     let rest = play(&mut faded, &second, frames - BEFORE, &mut Inline);
-    for (all, rest) in played.iter_mut().zip(rest) {
+    for (all, rest) in samples.iter_mut().zip(rest) {
         all.extend(rest);
     }
     assert!(faded.take_retired().is_some());
-    apart(&truth, &played)
+    apart(&truth, &samples)
 }
 
 /// Pieces at any time.

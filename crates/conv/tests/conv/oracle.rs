@@ -1,4 +1,4 @@
-//! Every length, every block, every partition: what is played is the convolution, to 120 dB.
+//! Every length, every block, every partition: what is output is the convolution, to 120 dB.
 
 use crate::kit::{Rng, error_db, mono, truth};
 use divisi_conv::{AddedLatency, Partition};
@@ -17,11 +17,11 @@ fn holds(partition: Partition, response: &[f32], rng: &mut Rng) {
     let mut input = rng.noise(3000);
     input[700..1203].fill(0.0);
     let frames = response.len() + input.len() + late + 2 * block;
-    let played = mono(partition, response, &input, frames);
+    let output = mono(partition, response, &input, frames);
     let mut at: Vec<usize> = (0..200).map(|_| rng.below(frames)).collect();
     // Where things begin and end.
     at.extend((0..20.min(frames)).chain(frames.saturating_sub(block + 20)..frames));
-    let db = error_db(&played, late, |n| truth(&input, response, n), &at);
+    let db = error_db(&output, late, |n| truth(&input, response, n), &at);
     assert!(db <= -120.0, "{name}: {db:.1} dB");
 }
 
@@ -83,18 +83,18 @@ fn silence_and_a_lone_impulse_at_the_very_end_are_what_they_are() {
     for length in [1, 63, 64, 5000, 70_001] {
         let partition = Partition::typical(64, AddedLatency::None, length).unwrap();
         let zeros = vec![0.0; length];
-        let played = mono(partition.clone(), &zeros, &rng.noise(2000), length + 2000);
-        assert!(played.iter().all(|y| y.to_bits() == 0));
+        let output = mono(partition.clone(), &zeros, &rng.noise(2000), length + 2000);
+        assert!(output.iter().all(|y| y.to_bits() == 0));
         let mut last = zeros;
         last[length - 1] = 1.0;
         let input = rng.noise(2000);
-        let played = mono(partition, &last, &input, length + 2000);
+        let output = mono(partition, &last, &input, length + 2000);
         let truth = |n: usize| {
             n.checked_sub(length - 1)
                 .map_or(0.0, |n| f64::from(*input.get(n).unwrap_or(&0.0)))
         };
         let at: Vec<usize> = (0..length + 2000).collect();
-        let db = error_db(&played, 0, truth, &at);
+        let db = error_db(&output, 0, truth, &at);
         assert!(db <= -120.0, "{length}: {db:.1} dB");
     }
 }

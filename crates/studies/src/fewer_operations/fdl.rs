@@ -11,7 +11,7 @@ const AT_ONCE: usize = 8;
 /// Floats of a spectrum that are multiplied at once, where there are several sums.
 const STRETCH: usize = 1024;
 
-/// What all delay lines of a level share.
+/// Sizes and transforms that all delay lines of a level share.
 pub(super) struct LevelSpec {
     pub(super) level: Level,
     pub(super) block: usize,
@@ -59,7 +59,7 @@ pub(super) struct StudyFdl {
     composed: Option<ComposedState>,
 }
 
-/// What nested products need beside the plain ones.
+/// Memory of nested products.
 struct NestedState {
     /// Sum of two input spectra beside each one of the ring.
     input_pairs: AlignedBuffer,

@@ -99,13 +99,13 @@ impl Trim {
                 to: range.end as u64,
                 frames: frames as u64,
             }),
-            Self::Silence { below_db } => heard(ir, *below_db),
+            Self::Silence { below_db } => range_above(ir, *below_db),
         }
     }
 }
 
 /// From the first to the last frame above the threshold on any channel.
-fn heard(ir: &Ir, below_db: f64) -> Result<Range<usize>, IrError> {
+fn range_above(ir: &Ir, below_db: f64) -> Result<Range<usize>, IrError> {
     let threshold = f64::from(peak(&ir.channels)) * libm::pow(10.0, below_db / 20.0);
     let is_heard = |sample: &f32| *sample != 0.0 && f64::from(sample.abs()) >= threshold;
     let first = ir

@@ -48,14 +48,14 @@ impl Folder {
         read(text, &self.0, rate, &IrLimit::default())
     }
 
-    /// What is heard, of a text in which nothing is wrong.
+    /// Paths of a text without errors.
     fn paths(&self, text: &str) -> Paths {
         let reading = self.read(text);
         assert_eq!(reading.diagnostics, []);
         reading.config.unwrap().paths
     }
 
-    /// What is wrong with the lines behind a `/convolver/new 2 2 64 1000`, each with its line and column.
+    /// Errors of the lines behind a `/convolver/new 2 2 64 1000`, each with its line and column.
     fn wrong(&self, lines: &str) -> Vec<(u32, u32, String)> {
         let reading = self.read(&format!("/convolver/new 2 2 64 1000\n{lines}"));
         let errors = reading.diagnostics.iter().filter(|d| d.is_error());
@@ -73,7 +73,7 @@ impl Drop for Folder {
 }
 
 /// Input, output and taps of each path.
-fn heard(paths: &Paths) -> Vec<(usize, usize, Vec<f32>)> {
+fn inputs_outputs_taps(paths: &Paths) -> Vec<(usize, usize, Vec<f32>)> {
     let all = paths.paths().iter();
     all.map(|p| (p.path.input, p.path.output, p.taps().into_owned()))
         .collect()
@@ -109,7 +109,7 @@ fn a_configuration_is_read_as_it_is() {
     );
     assert_eq!(config.outputs[2], named("the rear", None));
     let expected = [(0, 0, vec![0.0, 0.0, 3.5]), (1, 2, vec![20.0, 30.0])];
-    assert_eq!(heard(&config.paths), expected);
+    assert_eq!(inputs_outputs_taps(&config.paths), expected);
 }
 
 #[test]
@@ -119,7 +119,10 @@ fn what_is_read_for_one_pair_is_added() {
         /impulse/read 1 1 2 3 0 2 2 two.wav\n\
         /impulse/dirac 1 1 -1 1\n";
     let paths = here.paths(&format!("{NEW}{text}"));
-    assert_eq!(heard(&paths), [(0, 0, vec![1.0, 1.0, 3.0, 24.0, 40.0])]);
+    assert_eq!(
+        inputs_outputs_taps(&paths),
+        [(0, 0, vec![1.0, 1.0, 3.0, 24.0, 40.0])]
+    );
 }
 
 #[test]
@@ -129,7 +132,7 @@ fn a_copy_has_what_is_added_later_and_the_same_memory() {
     let paths = here.paths(&format!("{NEW}{text}"));
     let taps = vec![1.0, 0.0, 1.0];
     let expected = [(0, 0, taps.clone()), (0, 1, taps.clone()), (1, 1, taps)];
-    assert_eq!(heard(&paths), expected);
+    assert_eq!(inputs_outputs_taps(&paths), expected);
     let first = &paths.paths()[0].path.ir;
     assert!(
         paths
@@ -157,7 +160,7 @@ fn one_channel_of_a_file_read_twice_is_one_piece_of_memory() {
 fn a_hilbert_response_stands_around_its_delay() {
     let here = Folder::new();
     let paths = here.paths(&format!("{NEW}/impulse/hilbert 1 1 0.5 100 64\n"));
-    let [(0, 0, taps)] = &heard(&paths)[..] else {
+    let [(0, 0, taps)] = &inputs_outputs_taps(&paths)[..] else {
         panic!()
     };
     assert_eq!((taps.len(), taps[100]), (68 + 64, 0.0));
@@ -248,7 +251,7 @@ fn what_is_too_long_is_cut_with_a_warning() {
     };
     assert!(!warning.is_error() && warning.message.contains("the last 2 are cut"));
     assert_eq!(
-        heard(&reading.config.unwrap().paths),
+        inputs_outputs_taps(&reading.config.unwrap().paths),
         [(0, 0, vec![0.0, 1.0, 2.0])]
     );
     let short = format!("{NEW}/impulse/read 1 1 1 0 2 9 1 two.wav\n");
@@ -259,7 +262,7 @@ fn what_is_too_long_is_cut_with_a_warning() {
             .contains("the rest is silence")
     );
     assert_eq!(
-        heard(&reading.config.unwrap().paths),
+        inputs_outputs_taps(&reading.config.unwrap().paths),
         [(0, 0, vec![3.0, 4.0])]
     );
 }
@@ -313,7 +316,7 @@ fn what_a_text_asks_for_is_held_against_the_limit() {
 }
 
 #[test]
-fn words_that_nobody_reads_are_warned_of_and_copies_take_nothing_more() {
+fn unread_words_are_warned_of_and_copies_need_no_more_memory() {
     let here = Folder::new();
     let reading = here.read(&format!(
         "{NEW}/impulse/read 1 1 1 0 0 0 1 two.wav three.wav\n"
@@ -327,7 +330,7 @@ fn words_that_nobody_reads_are_warned_of_and_copies_take_nothing_more() {
 }
 
 #[test]
-fn other_alphabets_in_comments_are_nobody_s_business() {
+fn comments_may_be_in_any_alphabet() {
     let here = Folder::new();
     let mut text = b"# Gr\xfc\xdfe\n/convolver/new 2 2 64 1000\n/impulse/dirac 1 1 1 0\n".to_vec();
     let rate = SampleRate::new(48_000).unwrap();

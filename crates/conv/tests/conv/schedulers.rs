@@ -65,8 +65,8 @@ fn pieces_at_any_time_give_the_same_bits() {
             let truth = play(&mut make(), &input, 12_000, &mut Inline);
             for seed in 0..3 {
                 let mut again = make();
-                let played = play(&mut again, &input, 12_000, &mut Whenever(Rng(seed)));
-                same(&played, &truth, text);
+                let output = play(&mut again, &input, 12_000, &mut Whenever(Rng(seed)));
+                same(&output, &truth, text);
                 assert_eq!(again.late_count(), 0);
             }
         }
@@ -97,8 +97,8 @@ fn threads_give_the_same_bits_wherever_they_are_pinned() {
             };
             let mut threads = LevelThreads::new(&again, &options).unwrap();
             assert!(!threads.is_empty());
-            let played = play(&mut again, &input, 12_000, &mut threads);
-            same(&played, &truth, &format!("{text} {options:?}"));
+            let output = play(&mut again, &input, 12_000, &mut threads);
+            same(&output, &truth, &format!("{text} {options:?}"));
         }
     }
 }
@@ -119,9 +119,9 @@ fn work_that_nobody_does_is_silence_and_counted_and_forgotten_once_it_is_done() 
     let (block, latency, text) = CUTS[0];
     let input = sound(3, 4096);
     let mut convolver = convolver(block, latency, text, 1, false);
-    let played = play(&mut convolver, &input, 4096, &mut Never);
+    let output = play(&mut convolver, &input, 4096, &mut Never);
     assert!(convolver.late_count() > 10);
-    assert!(played.iter().flatten().all(|x| x.is_finite()));
+    assert!(output.iter().flatten().all(|x| x.is_finite()));
     // What comes after all that was missed has died away is as if nothing had been.
     let tail = convolver.tail() as usize / 1024 * 1024 + 1024;
     play(&mut convolver, &[], tail, &mut Inline);
