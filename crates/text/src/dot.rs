@@ -8,7 +8,7 @@ pub fn write(graph: &Graph) -> String {
     write_with_labels(graph, |_| None)
 }
 
-/// [`write`] with a label at each edge for which `edge_label` gives one.
+/// [`write`](fn@write) with a label at each edge for which `edge_label` gives one.
 pub fn write_with_labels(graph: &Graph, edge_label: impl Fn(&Edge) -> Option<String>) -> String {
     let mut text = String::from("digraph session {\n  rankdir=LR;\n  node [shape=record];\n");
     for (id, node) in graph.nodes() {

@@ -11,12 +11,12 @@ pub(crate) type ByteRange = Range<usize>;
 /// A text with an index from bytes to lines and columns.
 ///
 /// Columns count characters, so they have to be counted. On a line of a megabyte that would take long for each of many
-/// diagnostics: every [`STRIDE`] bytes the number of characters so far is kept, and at most that many are counted.
+/// diagnostics: every `STRIDE` bytes the number of characters so far is kept, and at most that many are counted.
 pub struct Source<'t> {
     pub(crate) text: &'t str,
     /// The first byte of each line.
     lines: Vec<usize>,
-    /// Number of characters before each [`STRIDE`]th byte.
+    /// Number of characters before each `STRIDE`th byte.
     marks: Vec<usize>,
     /// The line that was asked for last; the next one is mostly near.
     last: Cell<usize>,

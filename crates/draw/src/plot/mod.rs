@@ -1,8 +1,8 @@
 //! Plots of measured values: lines and bars.
 //!
 //! Plots have one theme, dark on white. Series differ in the shape of their points, in dashes and in hatching too, so that
-//! they can be told apart without colours. [`data`] has what is plotted, [`range`] the scale of an axis, [`frame`] axes,
-//! title and legend, [`series`] the looks of a series, [`lines`](mod@lines) and [`bars`](mod@bars) the two kinds of plots.
+//! they can be told apart without colours. `data` has what is plotted, `range` the scale of an axis, `frame` axes,
+//! title and legend, `series` the looks of a series, `lines` and `bars` the two kinds of plots.
 
 mod bars;
 mod data;

@@ -38,8 +38,8 @@
 //!
 //! A mistake inside a node costs its entry: reading goes on after the next comma, or at the end of the node. Any other
 //! mistake costs its statement: reading goes on after the next `;`, or at the next line that looks like a statement
-//! (`NAME =`, `NAME ->` or `NAME.1 ->`), so that a missing `;` or `}` costs nothing of what follows. [`lexer`] reports bad
-//! characters, open strings and open comments; [`parser`] all other mistakes of syntax; [`crate::resolve`] the rest.
+//! (`NAME =`, `NAME ->` or `NAME.1 ->`), so that a missing `;` or `}` costs nothing of what follows. `lexer` reports bad
+//! characters, open strings and open comments; `parser` all other mistakes of syntax; `resolve` the rest.
 
 mod lexer;
 mod parser;

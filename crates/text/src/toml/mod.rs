@@ -17,7 +17,7 @@
 //! gain_db = -6
 //! ```
 //!
-//! * `edges` is above the first `[header]`, as TOML requires. Each string is a chain of edges ([`chain`]). A port is a
+//! * `edges` is above the first `[header]`, as TOML requires. Each string is a chain of edges (`chain`). A port is a
 //!   name, a number from 1, or nothing for the first port; in the middle of a chain it is the input that the edge enters
 //!   and the output that the next edge leaves. A node's name with spaces, dots or quotes is put in double quotes with
 //!   JSON escapes.
@@ -31,7 +31,7 @@
 //!
 //! # How a text is read
 //!
-//! The `toml` crate parses; a text that it accepts goes straight on. One that it refuses is repaired first: [`recover`]
+//! The `toml` crate parses; a text that it accepts goes straight on. One that it refuses is repaired first: `recover`
 //! walks over the statements, parses each one alone, reports the wrong ones and blanks them with
 //! spaces, so that every byte after them keeps its place. What is left is parsed again, so one bad statement costs only
 //! itself.
@@ -44,7 +44,7 @@
 //! ```
 //!
 //! The tree of the `toml` crate has a byte range for each key and value, which become lines and columns. It does not have
-//! comments; the sections need them, which is why [`scanner`] finds the statements in the text once more.
+//! comments; the sections need them, which is why `scanner` finds the statements in the text once more.
 
 mod chain;
 mod recover;
