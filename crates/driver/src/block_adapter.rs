@@ -219,7 +219,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_steady_device_hears_the_engine_late_by_the_stated_latency(
+        fn a_steady_device_gets_the_output_late_by_the_stated_latency(
             block in 1u32..200, device in 1u32..500, calls in 1usize..40,
         ) {
             let mut adapter = BlockAdapter::new(Frames(block), Frames(device), 1, 1);
@@ -240,7 +240,7 @@ mod tests {
         }
 
         #[test]
-        fn a_device_that_changes_is_heard_whole_with_silence_for_each_rise_of_the_latency(
+        fn a_device_that_changes_gets_all_frames_with_silence_for_each_rise_of_the_latency(
             block in 1u32..100, first in 1u32..300,
             sizes in prop::collection::vec(0usize..300, 1..60),
         ) {

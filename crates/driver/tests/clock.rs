@@ -6,14 +6,14 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use divisi_driver::{AudioCallback, CallbackInfo, DriverConfig, DriverState, clock};
 use units::{Frames, Nanos, SampleRate};
 
-/// Tells every beat to the test.
-struct Teller(SyncSender<(CallbackInfo, usize, usize)>);
+/// Sends the facts about every block to the test.
+struct InfoSender(SyncSender<(CallbackInfo, usize, usize)>);
 
-impl AudioCallback for Teller {
-    fn process(&mut self, beat: CallbackInfo, inputs: &[&[f32]], outputs: &mut [&mut [f32]]) {
+impl AudioCallback for InfoSender {
+    fn process(&mut self, info: CallbackInfo, inputs: &[&[f32]], outputs: &mut [&mut [f32]]) {
         assert!(inputs.iter().all(|input| input.iter().all(|&x| x == 0.0)));
         outputs.iter_mut().for_each(|output| output.fill(1.0));
-        let _ = self.0.send((beat, inputs.len(), outputs[0].len()));
+        let _ = self.0.send((info, inputs.len(), outputs[0].len()));
     }
 }
 
@@ -43,7 +43,7 @@ fn request() -> DriverConfig {
 }
 
 #[test]
-fn beats_come_by_the_clock_and_lost_ones_are_counted() {
+fn blocks_come_by_the_clock_and_skipped_ones_are_counted() {
     let (hand, driven) = sync_channel(16);
     let (tell, told) = sync_channel(0);
     let by_hand = ByHand {
@@ -56,7 +56,7 @@ fn beats_come_by_the_clock_and_lost_ones_are_counted() {
         (opened.info().name, opened.info().priority),
         ("clock", None)
     );
-    let running = opened.start(Box::new(Teller(tell))).unwrap();
+    let running = opened.start(Box::new(InfoSender(tell))).unwrap();
     let next = |late: u64| {
         hand.send(late).unwrap();
         told.recv().unwrap()
@@ -68,24 +68,24 @@ fn beats_come_by_the_clock_and_lost_ones_are_counted() {
     assert_eq!(next(0), (whole, 1, 48));
     assert_eq!(next(250_000).0.budget, Some(Nanos(750_000)));
     assert_eq!(next(0).0, whole);
-    // Ten periods late: ten beats are gone, and the one that is due is played.
+    // Ten periods late: ten blocks are skipped, and the one that is due is played.
     let late = next(10_000_000).0;
     assert_eq!((late.budget, late.xruns), (Some(Nanos(1_000_000)), 10));
     assert_eq!(next(0).0, whole);
     assert_eq!(running.state(), DriverState::Playing);
     drop((hand, told));
-    let player: Box<dyn Any> = running.stop();
-    assert!(player.is::<Teller>());
+    let callback: Box<dyn Any> = running.stop();
+    assert!(callback.is::<InfoSender>());
 }
 
 #[test]
-fn the_system_clock_gives_the_beat() {
+fn the_system_clock_asks_for_blocks() {
     let (tell, told) = sync_channel(1_000);
     let opened = clock::open(&request()).unwrap();
     let facts = opened.info();
-    // Whatever this machine allows, it is said.
+    // The driver reports whatever this machine allows.
     assert_eq!(facts.priority.is_some(), facts.refused.is_empty());
-    let running = opened.start(Box::new(Teller(tell))).unwrap();
+    let running = opened.start(Box::new(InfoSender(tell))).unwrap();
     for _ in 0..20 {
         assert!(told.recv().unwrap().0.budget.is_some());
     }
@@ -100,9 +100,9 @@ fn a_driver_that_never_starts_lets_its_thread_go() {
 }
 
 #[test]
-fn a_player_that_panics_ends_the_sound_and_comes_back() {
-    struct Bomb;
-    impl AudioCallback for Bomb {
+fn a_callback_that_panics_ends_the_sound_and_comes_back() {
+    struct PanickingCallback;
+    impl AudioCallback for PanickingCallback {
         fn process(&mut self, _: CallbackInfo, _: &[&[f32]], _: &mut [&mut [f32]]) {
             // Without the hook's message.
             std::panic::resume_unwind(Box::new("boom"));
@@ -110,11 +110,11 @@ fn a_player_that_panics_ends_the_sound_and_comes_back() {
     }
     let running = clock::open(&request())
         .unwrap()
-        .start(Box::new(Bomb))
+        .start(Box::new(PanickingCallback))
         .unwrap();
     while running.state() == DriverState::Playing {
         std::thread::yield_now();
     }
-    let player: Box<dyn Any> = running.stop();
-    assert!(player.is::<Bomb>());
+    let callback: Box<dyn Any> = running.stop();
+    assert!(callback.is::<PanickingCallback>());
 }

@@ -46,12 +46,15 @@ fn a_jack_server_is_chosen_where_it_answers() {
     }
     let server = Server::jackd(44_100, 256);
     server.settle();
-    let (said, chatter) = looks_around(|program| {
+    let (output, chatter) = looks_around(|program| {
         server.surround(program);
     });
-    assert!(said.contains("SAID playing through jackd "), "{said}");
-    assert!(said.contains("FOUND true \"JACK: jackd "), "{said}");
-    assert!(said.contains("44100 Hz, buffers of 256 frames"), "{said}");
+    assert!(output.contains("SAID playing through jackd "), "{output}");
+    assert!(output.contains("FOUND true \"JACK: jackd "), "{output}");
+    assert!(
+        output.contains("44100 Hz, buffers of 256 frames"),
+        "{output}"
+    );
     assert_eq!(chatter, "");
 }
 
@@ -64,25 +67,28 @@ fn pipewire_is_chosen_where_it_answers_and_no_jack_server_does() {
     }
     let server = Server::pipewire();
     server.settle();
-    let (said, chatter) = looks_around(|program| {
+    let (output, chatter) = looks_around(|program| {
         server.surround(program);
     });
-    assert!(said.contains("SAID playing through PipeWire "), "{said}");
-    assert!(said.contains("FOUND true \"PipeWire "), "{said}");
+    assert!(
+        output.contains("SAID playing through PipeWire "),
+        "{output}"
+    );
+    assert!(output.contains("FOUND true \"PipeWire "), "{output}");
     assert_eq!(chatter, "");
 }
 
 #[test]
 fn the_clock_is_chosen_where_nobody_answers() {
-    let (said, chatter) = looks_around(|program| {
+    let (output, chatter) = looks_around(|program| {
         surround(program, &name(), Path::new("/nonexistent"));
     });
-    assert!(said.contains("SAID playing by the clock"), "{said}");
+    assert!(output.contains("SAID playing by the clock"), "{output}");
     assert!(
-        said.contains("no JACK or PipeWire server answers"),
-        "{said}"
+        output.contains("no JACK or PipeWire server answers"),
+        "{output}"
     );
-    assert!(said.contains("FOUND false \"JACK: jackd "), "{said}");
+    assert!(output.contains("FOUND false \"JACK: jackd "), "{output}");
     assert_eq!(chatter, "");
 }
 

@@ -31,8 +31,8 @@ fn jackd(test: &str, rate: u32, buffer: u32) -> Option<Server> {
 }
 
 #[test]
-fn jackd_gives_the_beat() {
-    let Some(server) = jackd("jackd_gives_the_beat", 48_000, 128) else {
+fn jackd_asks_for_blocks() {
+    let Some(server) = jackd("jackd_asks_for_blocks", 48_000, 128) else {
         return;
     };
     let opened = server.open(&request(64), jack::open);
@@ -40,12 +40,12 @@ fn jackd_gives_the_beat() {
     assert!(facts.server.starts_with("jackd "), "{facts:?}");
     assert_eq!((facts.name, facts.rate.hz()), ("jack", 48_000));
     assert_eq!((facts.buffer_size.0, facts.adapter_latency.0), (128, 0));
-    let (player, counts) = Counter::new(Frames(64));
-    let running = opened.start(player).unwrap();
+    let (callback, counts) = Counter::new(Frames(64));
+    let running = opened.start(callback).unwrap();
     wait_for_blocks(&counts, 200);
     assert_eq!(running.state(), DriverState::Playing);
-    let player: Box<dyn Any> = running.stop();
-    assert!(player.is::<Counter>());
+    let callback: Box<dyn Any> = running.stop();
+    assert!(callback.is::<Counter>());
     assert_eq!(counts.wrong.load(Ordering::Relaxed), 0);
 }
 
@@ -58,8 +58,8 @@ fn a_block_that_does_not_divide_the_buffer_plays_later_by_the_stated_latency() {
     let opened = server.open(&request(64), jack::open);
     assert_eq!(opened.info().rate.hz(), 44_100);
     assert_eq!(opened.info().adapter_latency, Frames(32));
-    let (player, counts) = Counter::new(Frames(64));
-    let running = opened.start(player).unwrap();
+    let (callback, counts) = Counter::new(Frames(64));
+    let running = opened.start(callback).unwrap();
     wait_for_blocks(&counts, 200);
     assert_eq!(running.adapter_latency(), Frames(32));
     running.stop();
@@ -67,8 +67,8 @@ fn a_block_that_does_not_divide_the_buffer_plays_later_by_the_stated_latency() {
 }
 
 #[test]
-fn what_one_client_plays_another_hears_without_a_gap() {
-    let test = "what_one_client_plays_another_hears_without_a_gap";
+fn the_output_of_one_client_reaches_another_without_a_gap() {
+    let test = "the_output_of_one_client_reaches_another_without_a_gap";
     let Some(server) = jackd(test, 48_000, 160) else {
         return;
     };
@@ -77,9 +77,9 @@ fn what_one_client_plays_another_hears_without_a_gap() {
         auto_connect: false,
         ..request(64)
     };
-    let (player, _) = Counter::new(Frames(64));
+    let (callback, _) = Counter::new(Frames(64));
     let plays = server.open(&apart("plays"), jack::open);
-    let plays = plays.start(player).unwrap();
+    let plays = plays.start(callback).unwrap();
     let (listener, counts) = Counter::new(Frames(64));
     let hears = server.open(&apart("hears"), jack::open);
     let hears = hears.start(listener).unwrap();
@@ -117,14 +117,14 @@ fn a_server_that_is_absent_is_a_clear_message() {
 }
 
 #[test]
-fn a_server_that_goes_away_ends_the_sound_and_gives_the_player_back() {
-    let test = "a_server_that_goes_away_ends_the_sound_and_gives_the_player_back";
+fn a_server_that_goes_away_ends_the_sound_and_gives_the_callback_back() {
+    let test = "a_server_that_goes_away_ends_the_sound_and_gives_the_callback_back";
     let Some(mut server) = jackd(test, 48_000, 128) else {
         return;
     };
-    let (player, counts) = Counter::new(Frames(64));
+    let (callback, counts) = Counter::new(Frames(64));
     let running = server.open(&request(64), jack::open);
-    let running = running.start(player).unwrap();
+    let running = running.start(callback).unwrap();
     wait_for_blocks(&counts, 20);
     server.kill();
     wait_for("the end", || running.state() != DriverState::Playing);
@@ -132,14 +132,14 @@ fn a_server_that_goes_away_ends_the_sound_and_gives_the_player_back() {
         unreachable!();
     };
     assert!(reason.contains("went away"), "{reason}");
-    let player = running.stop();
+    let callback = running.stop();
     // As the message says: it plays again when the server does.
     server.again();
     let running = server.open(&request(64), jack::open);
-    let running = running.start(player).unwrap();
+    let running = running.start(callback).unwrap();
     wait_for_blocks(&counts, 20);
-    let player: Box<dyn Any> = running.stop();
-    assert!(player.is::<Counter>());
+    let callback: Box<dyn Any> = running.stop();
+    assert!(callback.is::<Counter>());
 }
 
 #[test]
@@ -148,9 +148,9 @@ fn a_server_that_changes_its_buffer_plays_on() {
     let Some(server) = jackd(test, 48_000, 128) else {
         return;
     };
-    let (player, counts) = Counter::new(Frames(64));
+    let (callback, counts) = Counter::new(Frames(64));
     let running = server.open(&request(64), jack::open);
-    let running = running.start(player).unwrap();
+    let running = running.start(callback).unwrap();
     wait_for_blocks(&counts, 20);
     // From whole blocks to odd ones the latency rises; it does not fall again, that would cut the sound.
     for (buffer, latency) in [("96", 32), ("1024", 32), ("32", 32)] {
@@ -198,46 +198,46 @@ fn a_second_server_at_the_same_time_is_refused() {
 }
 
 #[test]
-fn xruns_that_the_server_reports_reach_the_player() {
+fn xruns_that_the_server_reports_reach_the_callback() {
     /// Takes too long until it hears of an xrun.
     struct Late(Arc<AtomicU32>);
     impl AudioCallback for Late {
-        fn process(&mut self, beat: CallbackInfo, _: &[&[f32]], outputs: &mut [&mut [f32]]) {
+        fn process(&mut self, info: CallbackInfo, _: &[&[f32]], outputs: &mut [&mut [f32]]) {
             outputs.iter_mut().for_each(|output| output.fill(0.0));
-            if self.0.fetch_add(beat.xruns, Ordering::Relaxed) == 0 {
+            if self.0.fetch_add(info.xruns, Ordering::Relaxed) == 0 {
                 std::thread::sleep(Duration::from_millis(10));
             }
         }
     }
-    let test = "xruns_that_the_server_reports_reach_the_player";
+    let test = "xruns_that_the_server_reports_reach_the_callback";
     let Some(server) = jackd(test, 48_000, 128) else {
         return;
     };
-    let heard = Arc::new(AtomicU32::new(0));
+    let received = Arc::new(AtomicU32::new(0));
     let running = server.open(&request(64), jack::open);
-    let running = running.start(Box::new(Late(heard.clone()))).unwrap();
-    wait_for("an xrun", || heard.load(Ordering::Relaxed) > 0);
+    let running = running.start(Box::new(Late(received.clone()))).unwrap();
+    wait_for("an xrun", || received.load(Ordering::Relaxed) > 0);
     assert_eq!(running.state(), DriverState::Playing);
     running.stop();
 }
 
 #[test]
-fn a_player_that_panics_ends_the_sound_and_leaves_the_server_alone() {
-    struct Bomb;
-    impl AudioCallback for Bomb {
+fn a_callback_that_panics_ends_the_sound_and_leaves_the_server_alone() {
+    struct PanickingCallback;
+    impl AudioCallback for PanickingCallback {
         fn process(&mut self, _: CallbackInfo, _: &[&[f32]], _: &mut [&mut [f32]]) {
             // Without the hook's message.
             std::panic::resume_unwind(Box::new("boom"));
         }
     }
-    let test = "a_player_that_panics_ends_the_sound_and_leaves_the_server_alone";
+    let test = "a_callback_that_panics_ends_the_sound_and_leaves_the_server_alone";
     let Some(server) = jackd(test, 48_000, 128) else {
         return;
     };
     let running = server.open(&request(64), jack::open);
-    let running = running.start(Box::new(Bomb)).unwrap();
+    let running = running.start(Box::new(PanickingCallback)).unwrap();
     wait_for("the end", || running.state() != DriverState::Playing);
-    let player: Box<dyn Any> = running.stop();
-    assert!(player.is::<Bomb>());
+    let callback: Box<dyn Any> = running.stop();
+    assert!(callback.is::<PanickingCallback>());
     drop(server.open(&request(64), jack::open));
 }

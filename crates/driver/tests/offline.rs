@@ -10,8 +10,8 @@ use units::Frames;
 struct PlusOne;
 
 impl AudioCallback for PlusOne {
-    fn process(&mut self, beat: CallbackInfo, inputs: &[&[f32]], outputs: &mut [&mut [f32]]) {
-        assert_eq!((beat.budget, beat.xruns), (None, 0));
+    fn process(&mut self, info: CallbackInfo, inputs: &[&[f32]], outputs: &mut [&mut [f32]]) {
+        assert_eq!((info.budget, info.xruns), (None, 0));
         assert_eq!(outputs[0].len(), 64);
         for (frame, out) in outputs[0].iter_mut().enumerate() {
             *out = inputs.first().map_or(0.0, |input| input[frame]) + 1.0;
@@ -40,9 +40,9 @@ fn a_file_is_played_through_and_the_last_block_cut() {
         into[0][..frames].fill_with(|| left.pop().unwrap());
         Ok(frames)
     };
-    let mut heard = Vec::new();
+    let mut received = Vec::new();
     let mut sink = |block: &[&[f32]]| -> Result<(), BoxError> {
-        heard.extend_from_slice(block[0]);
+        received.extend_from_slice(block[0]);
         Ok(())
     };
     let mut told = Vec::new();
@@ -63,11 +63,11 @@ fn a_file_is_played_through_and_the_last_block_cut() {
     let expected: Vec<f32> = (0..150)
         .map(|n| if n < 100 { n as f32 + 1.0 } else { 1.0 })
         .collect();
-    assert_eq!(heard, expected);
+    assert_eq!(received, expected);
 }
 
 #[test]
-fn a_run_ends_where_it_is_told_to() {
+fn a_run_ends_where_progress_breaks_it() {
     let mut frames = 0;
     let mut sink = |block: &[&[f32]]| -> Result<(), BoxError> {
         frames += block[0].len();
@@ -92,7 +92,7 @@ fn a_run_ends_where_it_is_told_to() {
 }
 
 #[test]
-fn a_full_disk_is_told_with_its_cause() {
+fn a_full_disk_is_reported_with_its_cause() {
     let mut sink = |_: &[&[f32]]| -> Result<(), BoxError> { Err("no space left".into()) };
     let done = render(
         &request(0),
@@ -131,11 +131,11 @@ fn absurd_requests_are_refused() {
 #[test]
 fn what_comes_late_is_left_out_and_the_length_stays() {
     let written = |late| {
-        let mut heard = 0.0;
+        let mut received = 0.0;
         let mut source = |into: &mut [&mut [f32]]| {
             for frame in into[0].iter_mut() {
-                heard += 1.0;
-                *frame = heard;
+                received += 1.0;
+                *frame = received;
             }
             Ok(into[0].len())
         };

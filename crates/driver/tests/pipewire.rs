@@ -29,20 +29,20 @@ fn pipewire(test: &str) -> Option<Server> {
 }
 
 #[test]
-fn pipewire_is_found_by_itself_and_gives_the_beat() {
-    let Some(server) = pipewire("pipewire_is_found_by_itself_and_gives_the_beat") else {
+fn pipewire_is_found_by_itself_and_asks_for_blocks() {
+    let Some(server) = pipewire("pipewire_is_found_by_itself_and_asks_for_blocks") else {
         return;
     };
     let opened = server.open(&request(), jack::open);
     let facts = opened.info();
     assert!(facts.server.starts_with("PipeWire"), "{facts:?}");
     assert_eq!((facts.rate.hz(), facts.buffer_size.0), (48_000, 256));
-    let (player, counts) = Counter::new(Frames(64));
-    let running = opened.start(player).unwrap();
+    let (callback, counts) = Counter::new(Frames(64));
+    let running = opened.start(callback).unwrap();
     wait_for_blocks(&counts, 400);
     assert_eq!(running.state(), DriverState::Playing);
-    let player: Box<dyn Any> = running.stop();
-    assert!(player.is::<Counter>());
+    let callback: Box<dyn Any> = running.stop();
+    assert!(callback.is::<Counter>());
     assert_eq!(counts.wrong.load(Ordering::Relaxed), 0);
 }
 
@@ -52,8 +52,8 @@ fn what_is_played_into_the_sink_comes_out_of_its_monitor() {
     let Some(server) = pipewire(test) else {
         return;
     };
-    let (player, _) = Counter::new(Frames(64));
-    let plays = server.open(&request(), jack::open).start(player).unwrap();
+    let (callback, _) = Counter::new(Frames(64));
+    let plays = server.open(&request(), jack::open).start(callback).unwrap();
     let listens = DriverConfig {
         name: "hears".to_owned(),
         inputs: 1,
@@ -90,18 +90,18 @@ fn a_socket_that_nobody_answers_is_a_clear_message() {
 }
 
 #[test]
-fn pipewire_that_goes_away_ends_the_sound_and_gives_the_player_back() {
-    let test = "pipewire_that_goes_away_ends_the_sound_and_gives_the_player_back";
+fn pipewire_that_goes_away_ends_the_sound_and_gives_the_callback_back() {
+    let test = "pipewire_that_goes_away_ends_the_sound_and_gives_the_callback_back";
     let Some(mut server) = pipewire(test) else {
         return;
     };
-    let (player, counts) = Counter::new(Frames(64));
-    let running = server.open(&request(), jack::open).start(player).unwrap();
+    let (callback, counts) = Counter::new(Frames(64));
+    let running = server.open(&request(), jack::open).start(callback).unwrap();
     wait_for_blocks(&counts, 40);
     server.kill();
     wait_for("the end", || running.state() != DriverState::Playing);
-    let player: Box<dyn Any> = running.stop();
-    assert!(player.is::<Counter>());
+    let callback: Box<dyn Any> = running.stop();
+    assert!(callback.is::<Counter>());
 }
 
 #[test]
@@ -110,8 +110,8 @@ fn pipewire_that_changes_its_buffer_plays_on() {
     let Some(server) = pipewire(test) else {
         return;
     };
-    let (player, counts) = Counter::new(Frames(64));
-    let running = server.open(&request(), jack::open).start(player).unwrap();
+    let (callback, counts) = Counter::new(Frames(64));
+    let running = server.open(&request(), jack::open).start(callback).unwrap();
     wait_for_blocks(&counts, 40);
     for (buffer, latency) in [("128", 0), ("32", 32), ("1024", 32)] {
         let to = ["-n", "settings", "0", "clock.force-quantum", buffer];
@@ -134,8 +134,8 @@ fn another_sample_rate_ends_the_sound_and_says_so() {
     let Some(server) = pipewire(test) else {
         return;
     };
-    let (player, counts) = Counter::new(Frames(64));
-    let running = server.open(&request(), jack::open).start(player).unwrap();
+    let (callback, counts) = Counter::new(Frames(64));
+    let running = server.open(&request(), jack::open).start(callback).unwrap();
     wait_for_blocks(&counts, 40);
     let to = ["-n", "settings", "0", "clock.force-rate", "44100"];
     if !server.tool("pw-metadata", &to) {

@@ -89,14 +89,14 @@ fn the_counter_counts() {
 
 #[test]
 fn the_fifo_never_allocates() {
-    let mut fifo = BlockAdapter::new(Frames(64), Frames(64), 2, 2);
+    let mut adapter = BlockAdapter::new(Frames(64), Frames(64), 2, 2);
     let input = [1.0f32; 3_000];
     let (mut left, mut right) = ([0.0f32; 3_000], [0.0f32; 3_000]);
     let before = CALLS.with(Cell::get);
     let mut blocks = 0;
     for frames in (0..3_000).step_by(7) {
         let (left, right) = (&mut left[..frames], &mut right[..frames]);
-        fifo.exchange(
+        adapter.exchange(
             frames,
             &[&input, &input],
             &mut [left, right],
@@ -112,7 +112,7 @@ fn the_fifo_never_allocates() {
 
 #[test]
 fn the_clock_never_allocates_while_it_plays() {
-    let calls = calls_of(|player| clock::open(&request()).unwrap().start(player).unwrap());
+    let calls = calls_of(|callback| clock::open(&request()).unwrap().start(callback).unwrap());
     assert_eq!(calls, 0);
 }
 
@@ -125,9 +125,9 @@ fn the_jack_callback_never_allocates() {
         );
     }
     let server = Server::jackd(48_000, 96);
-    let calls = calls_of(|player| {
+    let calls = calls_of(|callback| {
         let opened = server.open(&request(), jack::open);
-        opened.start(player).unwrap()
+        opened.start(callback).unwrap()
     });
     assert_eq!(calls, 0);
 }

@@ -57,12 +57,7 @@ impl MakeContext<'_> {
                 format!("`{kind}` has no number `{key}`"),
             ));
         };
-        let ParamRange::Number {
-            min: least,
-            max: most,
-            default,
-        } = param.range
-        else {
+        let ParamRange::Number { min, max, default } = param.range else {
             return Err(MakeError::param(
                 key,
                 format!("`{key}` of `{kind}` is not a number"),
@@ -78,7 +73,7 @@ impl MakeContext<'_> {
             }
             None => default,
         };
-        if (least..=most).contains(&value) {
+        if (min..=max).contains(&value) {
             Ok(value)
         } else {
             let unit = if param.unit.is_empty() {
@@ -88,7 +83,7 @@ impl MakeContext<'_> {
             };
             Err(MakeError::param(
                 key,
-                format!("`{key}` is {value}{unit}; it goes from {least} to {most}{unit}"),
+                format!("`{key}` is {value}{unit}; it goes from {min} to {max}{unit}"),
             ))
         }
     }

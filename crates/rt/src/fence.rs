@@ -2,7 +2,7 @@
 //!
 //! It orders a store before a load of another word, on both sides at once (the store-buffering pattern, Dekker):
 //!
-//! | the side that passes often | the side that passes seldom |
+//! | the side that passes often | the side that passes rarely |
 //! |---|---|
 //! | stores A | stores B |
 //! | [`light`](AsymmetricFence::light) | [`heavy`](AsymmetricFence::heavy) |
@@ -75,7 +75,7 @@ impl AsymmetricFence {
         }
     }
 
-    /// The half for the side that passes seldom.
+    /// The half for the side that passes rarely.
     ///
     /// Real-time: waits, on the kernel and the cores that run this process, for some microseconds.
     pub fn heavy(self) {

@@ -28,7 +28,7 @@
 //!
 //! A compare-and-exchange that expects an old epoch fails. So a late worker takes nothing of a newer cycle, and no
 //! cycle waits for a late worker. Epochs wrap around after 2^32 cycles: 66 days at 48 kHz and 64 frames. Each module
-//! says how it bears that.
+//! says how it deals with that.
 
 pub mod arena;
 pub mod background;

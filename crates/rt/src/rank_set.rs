@@ -260,7 +260,7 @@ mod loom_tests {
         }
     }
 
-    /// A worker that came for the first cycle, and may linger there.
+    /// A worker that came for the first cycle, and may stay in it for long.
     fn worker(s: &Arc<Shared>, tries: u32) -> loom::thread::JoinHandle<()> {
         let s = s.clone();
         loom::thread::spawn(move || {
@@ -293,7 +293,7 @@ mod loom_tests {
             while play(&shared, 1) {}
             if shared.progress.is_complete() {
                 begin(&shared, 2);
-                // Wherever the other lost its core, nobody waits for it.
+                // Wherever the other worker lost its core, nobody waits for it.
                 while play(&shared, 2) {}
                 all_have_run(&shared, 2);
             }

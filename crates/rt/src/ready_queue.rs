@@ -252,7 +252,7 @@ mod loom_tests {
         }
     }
 
-    /// A worker that came for the first cycle, and may linger there.
+    /// A worker that came for the first cycle, and may stay in it for long.
     fn worker(s: &Arc<Shared>, max: usize) -> loom::thread::JoinHandle<()> {
         let s = s.clone();
         loom::thread::spawn(move || {
@@ -292,7 +292,7 @@ mod loom_tests {
             while play(&shared, 1, 2) {}
             if shared.progress.is_complete() {
                 begin(&shared, 2);
-                // Wherever the other lost its core, nobody waits for it.
+                // Wherever the other worker lost its core, nobody waits for it.
                 while play(&shared, 2, 1) {}
                 all_have_run(&shared, 2);
             }

@@ -249,27 +249,4 @@ mod tests {
         word.wake_masked(WakeMask::bit(1));
         sleeper.join().unwrap();
     }
-
-    #[test]
-    fn threads_that_pass_a_count_to_and_fro_all_finish() {
-        const COUNTS: u32 = 2000;
-        let word = Arc::new(Futex::new(0));
-        let threads = [0, 1].map(|me| {
-            let word = word.clone();
-            std::thread::spawn(move || {
-                loop {
-                    match word.load() {
-                        COUNTS => return,
-                        count_now if count_now % 2 == me => {
-                            word.fetch_add(1);
-                            word.wake(1);
-                        }
-                        count_now => word.wait(count_now),
-                    }
-                }
-            })
-        });
-        threads.into_iter().for_each(|t| t.join().unwrap());
-        assert_eq!(word.load(), COUNTS);
-    }
 }

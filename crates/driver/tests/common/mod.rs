@@ -232,7 +232,7 @@ fn sweep(server: &str) {
 pub(crate) struct Counts {
     pub(crate) blocks: AtomicU64,
     pub(crate) wrong: AtomicU64,
-    /// Frames in an unbroken ramp heard on the first input.
+    /// Frames of an unbroken ramp on the first input.
     pub(crate) ramp: AtomicU64,
 }
 
@@ -241,7 +241,7 @@ pub(crate) struct Counter {
     counts: Arc<Counts>,
     block: Frames,
     next: u32,
-    heard: f32,
+    received: f32,
 }
 
 impl Counter {
@@ -251,32 +251,32 @@ impl Counter {
             counts: counts.clone(),
             block,
             next: 1,
-            heard: 0.0,
+            received: 0.0,
         };
         (Box::new(counter), counts)
     }
 
-    fn hear(&mut self, input: &[f32]) {
+    fn receive(&mut self, input: &[f32]) {
         for &x in input {
-            if x != 0.0 && x == self.heard + 1.0 {
+            if x != 0.0 && x == self.received + 1.0 {
                 self.counts.ramp.fetch_add(1, Ordering::Relaxed);
             } else {
                 self.counts.ramp.store(0, Ordering::Relaxed);
             }
-            self.heard = x;
+            self.received = x;
         }
     }
 }
 
 impl AudioCallback for Counter {
-    fn process(&mut self, beat: CallbackInfo, inputs: &[&[f32]], outputs: &mut [&mut [f32]]) {
+    fn process(&mut self, info: CallbackInfo, inputs: &[&[f32]], outputs: &mut [&mut [f32]]) {
         let frames = self.block.count();
         let inputs_fit = inputs.iter().all(|input| input.len() == frames);
         let outputs_fit = outputs.iter().all(|output| output.len() == frames);
-        if beat.budget.is_none() || !inputs_fit || !outputs_fit {
+        if info.budget.is_none() || !inputs_fit || !outputs_fit {
             self.counts.wrong.fetch_add(1, Ordering::Relaxed);
         }
-        self.hear(inputs.first().unwrap_or(&&[][..]));
+        self.receive(inputs.first().unwrap_or(&&[][..]));
         for output in outputs {
             for (frame, out) in output.iter_mut().enumerate() {
                 *out = (self.next + frame as u32) as f32;

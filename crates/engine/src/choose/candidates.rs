@@ -67,7 +67,7 @@ mod tests {
     use units::{Frames, SampleRate};
 
     #[test]
-    fn the_sequential_code_comes_first_and_what_only_compares_not_at_all() {
+    fn the_sequential_scheduler_comes_first_and_those_for_comparison_are_left_out() {
         let mut requested = EngineOptions::new(Frames(64), SampleRate::new(48_000).unwrap());
         requested.workers = 6;
         let live = candidates(&requested);

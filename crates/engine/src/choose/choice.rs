@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn a_choice_is_told_in_one_line_and_read_back_as_it_was_kept() {
+    fn a_choice_is_one_line_and_is_read_back_as_it_was_stored() {
         let mut choice = SchedulerChoice::of(Scheduler::Stealing, 2, ChoiceReason::Measured);
         choice.times = Some(tried(Scheduler::Stealing, 2, 11_240));
         choice.sequential = Some(tried(Scheduler::Sequential, 1, 19_000));

@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn the_sequential_code_stays_where_nothing_is_clearly_better() {
+    fn the_sequential_scheduler_wins_unless_another_is_clearly_better() {
         let sequential = tried(Scheduler::Sequential, 1, 10_000, 9000);
         let all = [sequential, tried(Scheduler::Stealing, 2, 9800, 8900)];
         assert_eq!(best(&all, true), Some(sequential));

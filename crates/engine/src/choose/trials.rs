@@ -19,7 +19,7 @@ use workers::{AudioThread, DmaLatency, Priority};
 /// Cycles that are not counted: memory is touched for the first time in them.
 const WARM_UP: usize = 4;
 /// Smallest and largest number of cycles that count in a run.
-const CYCLES: (usize, usize) = (8, 48);
+const CYCLE_COUNT: (usize, usize) = (8, 48);
 /// Number of rounds that should fit into the time.
 const ROUNDS: u32 = 12;
 /// Smallest number of rounds on which a decision rests.
@@ -235,18 +235,22 @@ impl Trials {
 
     /// Number of cycles of a run; `None` if not even the smallest number of rounds fits into four times the limit.
     fn cycles(&self, one: Nanos, candidates: usize) -> Option<usize> {
-        let cycle = Duration::from_nanos(one.0) + self.apart();
+        let cycle = Duration::from_nanos(one.0) + self.cycle_gap();
         let all = cycle.as_nanos().max(1) * candidates as u128;
         let fit = |time: Duration, rounds: u32| time.as_nanos() / u128::from(rounds) / all;
-        let min = (CYCLES.0 + WARM_UP) as u128;
+        let min = (CYCLE_COUNT.0 + WARM_UP) as u128;
         if fit(4 * self.limit, MIN_ROUNDS) < min {
             return None;
         }
-        let requested = usize::try_from(fit(self.limit, ROUNDS)).unwrap_or(CYCLES.1);
-        Some(requested.saturating_sub(WARM_UP).clamp(CYCLES.0, CYCLES.1))
+        let requested = usize::try_from(fit(self.limit, ROUNDS)).unwrap_or(CYCLE_COUNT.1);
+        Some(
+            requested
+                .saturating_sub(WARM_UP)
+                .clamp(CYCLE_COUNT.0, CYCLE_COUNT.1),
+        )
     }
 
-    fn apart(&self) -> Duration {
+    fn cycle_gap(&self) -> Duration {
         match self.requested.is_live() {
             true => CYCLE_GAP,
             false => Duration::ZERO,

@@ -97,8 +97,8 @@ impl NodeCosts {
             kind: kind.to_owned(),
             nodes: all.len(),
             cost: StepCost {
-                warm: middle(&all, |c| c.warm),
-                polluted: middle(&all, |c| c.polluted),
+                warm: median_cost(&all, |c| c.warm),
+                polluted: median_cost(&all, |c| c.polluted),
             },
         });
         let mut kinds: Vec<KindCost> = kinds.collect();
@@ -111,15 +111,15 @@ impl NodeCosts {
         let of_nodes = self
             .nodes
             .iter()
-            .map(|n| (n.node, measured(self.block, &n.cost)));
+            .map(|n| (n.node, to_block_cost(self.block, &n.cost)));
         machine.keep_patch(patch, graph, of_nodes);
         for kind in self.kinds() {
-            machine.keep_kind(&kind.kind, measured(self.block, &kind.cost));
+            machine.keep_kind(&kind.kind, to_block_cost(self.block, &kind.cost));
         }
     }
 }
 
-fn measured(block: Frames, cost: &StepCost) -> ::costs::BlockCost {
+fn to_block_cost(block: Frames, cost: &StepCost) -> ::costs::BlockCost {
     ::costs::BlockCost {
         block: block.0,
         ns: cost.warm.typical.0,
@@ -127,7 +127,7 @@ fn measured(block: Frames, cost: &StepCost) -> ::costs::BlockCost {
     }
 }
 
-fn middle(all: &[StepCost], of: impl Fn(&StepCost) -> StepTimes) -> StepTimes {
+fn median_cost(all: &[StepCost], of: impl Fn(&StepCost) -> StepTimes) -> StepTimes {
     let mut typical: Vec<Nanos> = all.iter().map(|c| of(c).typical).collect();
     typical.sort_unstable();
     let worst = all.iter().map(|c| of(c).worst).max();
@@ -153,9 +153,12 @@ mod tests {
     }
 
     #[test]
-    fn a_kind_is_as_its_middle_node_and_as_bad_as_its_worst() {
+    fn a_kind_has_the_typical_time_of_its_median_node_and_the_worst_of_all() {
         let all = [3, 1, 2].map(cost);
-        let middle = middle(&all, |c| c.warm);
-        assert_eq!((middle.typical, middle.worst), (Nanos(2), Nanos(30)));
+        let median_cost = median_cost(&all, |c| c.warm);
+        assert_eq!(
+            (median_cost.typical, median_cost.worst),
+            (Nanos(2), Nanos(30))
+        );
     }
 }

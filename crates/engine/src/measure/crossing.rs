@@ -8,7 +8,7 @@
 //! Half a round is one crossing. The cost of the same writing and reading on one core is subtracted. The result is a
 //! line through several sizes: a base time and a time per KiB.
 
-use super::pair::{Over, await_flag, quartile, rounds, stamp_after};
+use super::pair::{StopFlag, await_flag, quartile, run_rounds, stamp_after};
 use costs::CoreLink;
 use rt::pad::CachePadded;
 use rt::stamp::TickScale;
@@ -19,22 +19,22 @@ use workers::CoreId;
 /// Sizes of the blocks, in bytes.
 pub(super) const SIZES: [usize; 5] = [0, 256, 1024, 4096, 16_384];
 /// Bytes of a cache line.
-const LINE: usize = 64;
+const CACHE_LINE: usize = 64;
 
 /// One cache line. To read one word of it moves the whole line.
 #[derive(Default)]
 #[repr(align(64))]
-struct Line(AtomicU64);
+struct CacheLine(AtomicU64);
 
 /// A block on its way in one direction.
-struct Way {
+struct SharedBlock {
     flag: CachePadded<AtomicU32>,
-    lines: Box<[Line]>,
+    lines: Box<[CacheLine]>,
 }
 
-impl Way {
+impl SharedBlock {
     fn new(bytes: usize) -> Self {
-        let lines = (0..bytes.div_ceil(LINE)).map(|_| Line::default());
+        let lines = (0..bytes.div_ceil(CACHE_LINE)).map(|_| CacheLine::default());
         Self {
             flag: CachePadded(AtomicU32::new(0)),
             lines: lines.collect(),
@@ -62,8 +62,8 @@ impl Way {
         self.flag.store(round, Ordering::Release);
     }
 
-    fn receive(&self, round: u32, over: &Over) -> bool {
-        let came = await_flag(&self.flag, round, over);
+    fn receive(&self, round: u32, stop: &StopFlag) -> bool {
+        let came = await_flag(&self.flag, round, stop);
         self.sum();
         came
     }
@@ -76,13 +76,13 @@ pub(super) fn crossing(
     scale: TickScale,
 ) -> Option<CoreLink> {
     let share = limit / SIZES.len() as u32;
-    let measured = SIZES.map(|bytes| one_way(cores, bytes, share, scale));
+    let measured = SIZES.map(|bytes| crossing_ns(cores, bytes, share, scale));
     let points: Vec<(f64, f64)> = SIZES
         .iter()
         .zip(measured)
         .filter_map(|(b, ns)| Some((*b as f64 / 1024.0, ns?)))
         .collect();
-    let (base_ns, per_kib_ns) = line_through(&points)?;
+    let (base_ns, per_kib_ns) = fit_line(&points)?;
     Some(CoreLink {
         from: cores.0.0,
         to: cores.1.0,
@@ -92,53 +92,53 @@ pub(super) fn crossing(
 }
 
 /// Time that `bytes` bytes take to the other core beyond the time on one core, in ns.
-fn one_way(
+fn crossing_ns(
     cores: (CoreId, CoreId),
     bytes: usize,
     limit: Duration,
     scale: TickScale,
 ) -> Option<f64> {
-    let (there, back) = (Way::new(bytes), Way::new(bytes));
-    let never = Over::default();
+    let (forward, backward) = (SharedBlock::new(bytes), SharedBlock::new(bytes));
+    let never = StopFlag::default();
     let round = |number| {
         let start = stamp_after();
-        there.send(number);
-        back.receive(number, &never);
+        forward.send(number);
+        backward.receive(number, &never);
         stamp_after() - start
     };
-    let other = |over: &Over| {
+    let other = |stop: &StopFlag| {
         for number in 1.. {
-            if !there.receive(number, over) {
+            if !forward.receive(number, stop) {
                 return;
             }
-            back.send(number);
+            backward.send(number);
         }
     };
-    let half = quartile(rounds(cores, limit, round, other))? / 2.0;
-    let more = (half - on_one_core(bytes)?).max(0.0);
-    Some(more * nanos_a_tick(scale))
+    let half = quartile(run_rounds(cores, limit, round, other))? / 2.0;
+    let more = (half - same_core_ticks(bytes)?).max(0.0);
+    Some(more * nanos_per_tick(scale))
 }
 
 /// Time that one core takes to write a block, set the flag, and read the block, in ticks.
-fn on_one_core(bytes: usize) -> Option<f64> {
-    let (way, over) = (Way::new(bytes), Over::default());
+fn same_core_ticks(bytes: usize) -> Option<f64> {
+    let (block, stop) = (SharedBlock::new(bytes), StopFlag::default());
     let round = |number| {
         let start = stamp_after();
-        way.send(number);
-        way.receive(number, &over);
+        block.send(number);
+        block.receive(number, &stop);
         stamp_after() - start
     };
     quartile((1..=200).map(round).collect())
 }
 
 /// Nanoseconds per tick.
-pub(super) fn nanos_a_tick(scale: TickScale) -> f64 {
+pub(super) fn nanos_per_tick(scale: TickScale) -> f64 {
     1e9 / scale.ticks_per_second() as f64
 }
 
 /// Least-squares line through the points, weighted by the inverse square of their height, with a slope of at least 0:
 /// its height at 0, and its slope.
-fn line_through(points: &[(f64, f64)]) -> Option<(f64, f64)> {
+fn fit_line(points: &[(f64, f64)]) -> Option<(f64, f64)> {
     let (mut w, mut wx, mut wy, mut wxx, mut wxy) = (0.0, 0.0, 0.0, 0.0, 0.0);
     for (x, y) in points {
         let weight = 1.0 / (y * y).max(1.0);
@@ -168,18 +168,18 @@ mod tests {
     #[test]
     fn a_line_goes_through_points_that_stand_on_one() {
         let points: Vec<_> = [0.0, 0.25, 1.0, 16.0].map(|x| (x, 100.0 + 40.0 * x)).into();
-        let (base, slope) = line_through(&points).unwrap();
+        let (base, slope) = fit_line(&points).unwrap();
         assert!((base - 100.0).abs() < 1e-6 && (slope - 40.0).abs() < 1e-6);
-        assert_eq!(line_through(&[]), None);
-        let (base, slope) = line_through(&[(0.0, 10.0), (1.0, 5.0)]).unwrap();
+        assert_eq!(fit_line(&[]), None);
+        let (base, slope) = fit_line(&[(0.0, 10.0), (1.0, 5.0)]).unwrap();
         assert!(slope == 0.0 && base > 0.0);
     }
 
     #[test]
     fn what_was_sent_is_received_whole() {
-        let way = Way::new(300);
-        way.send(7);
-        assert!(await_flag(&way.flag, 7, &Over::default()));
-        assert_eq!((way.lines.len(), way.sum()), (5, 35));
+        let block = SharedBlock::new(300);
+        block.send(7);
+        assert!(await_flag(&block.flag, 7, &StopFlag::default()));
+        assert_eq!((block.lines.len(), block.sum()), (5, 35));
     }
 }

@@ -11,7 +11,7 @@ use rt::trace::TraceReader;
 use std::sync::Arc;
 
 /// Amplitude of the noise that is played as the device's input, so that nodes have something to do.
-const HEIGHT: f32 = 0.1;
+const NOISE_AMPLITUDE: f32 = 0.1;
 
 /// A graph that is played without a device.
 pub(crate) struct DryRun {
@@ -103,5 +103,5 @@ fn noise(seed: u16, frames: usize) -> Vec<f32> {
         state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
         (state >> 8) as f32 / 8_388_608.0 - 1.0
     };
-    (0..frames).map(|_| HEIGHT * next()).collect()
+    (0..frames).map(|_| NOISE_AMPLITUDE * next()).collect()
 }

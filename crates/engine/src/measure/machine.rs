@@ -1,6 +1,6 @@
 //! Measures the machine: the costs of data, tasks and wakes between its cores.
 
-use super::crossing::{crossing, nanos_a_tick};
+use super::crossing::{crossing, nanos_per_tick};
 use super::pair::stamp_after;
 use super::wake::{claim, steal, wake};
 use costs::{CoreLink, CoreTimings};
@@ -12,9 +12,9 @@ use workers::{CoreId, DmaLatency};
 /// Number of parts into which the time is divided where there are two cores: half of them are for the links.
 const PARTS: u32 = 8;
 /// Smallest time for one pair of cores: where more pairs do not fit, not every pair is measured.
-const PAIR: Duration = Duration::from_millis(20);
+const MIN_PAIR_TIME: Duration = Duration::from_millis(20);
 /// Number of time stamps that are timed.
-const MARKS: usize = 4096;
+const STAMPS: usize = 4096;
 
 /// Measures this machine as it is now, within about `limit`: half a second is enough for a few cores. Where there are
 /// many cores, their pairs are measured one after the other, as far as the time reaches. Meanwhile the machine's power
@@ -24,10 +24,10 @@ const MARKS: usize = 4096;
 pub fn measure_machine(limit: Duration) -> CoreTimings {
     let scale = TickScale::calibrated();
     let _held = DmaLatency::acquire().ok();
-    let tick = nanos_a_tick(scale);
+    let tick = nanos_per_tick(scale);
     let links = links(limit / 2, scale);
     let share = limit / PARTS;
-    let two = first_two();
+    let two = first_two_cores();
     let asked = two.and_then(|two| wake(two, share));
     let steal_ns = two.and_then(|two| Some(steal(two, share)? * tick));
     // The thief's answer is one more crossing.
@@ -49,7 +49,7 @@ pub fn machine_key() -> String {
     costs::machine_key("scalar")
 }
 
-fn first_two() -> Option<(CoreId, CoreId)> {
+fn first_two_cores() -> Option<(CoreId, CoreId)> {
     match workers::cores() {
         [one, two, ..] => Some((*one, *two)),
         _ => None,
@@ -62,7 +62,7 @@ fn links(limit: Duration, scale: TickScale) -> Vec<CoreLink> {
     let pairs =
         (0..cores.len()).flat_map(|a| (a + 1..cores.len()).map(move |b| (cores[a], cores[b])));
     let count = cores.len() * cores.len().saturating_sub(1) / 2;
-    let share = (limit / count.max(1) as u32).max(PAIR);
+    let share = (limit / count.max(1) as u32).max(MIN_PAIR_TIME);
     let begun = Instant::now();
     let in_time = pairs.take_while(|_| begun.elapsed() < limit);
     in_time
@@ -73,12 +73,12 @@ fn links(limit: Duration, scale: TickScale) -> Vec<CoreLink> {
 /// Cost of taking a step's time and recording it, as every traced step does, in ns: the minimum of many.
 pub(crate) fn mark_ns(scale: TickScale) -> f64 {
     const RUN: u32 = 64;
-    let (mut pen, mut reader) = rt::trace::ring(2 * RUN as usize);
+    let (mut writer, mut reader) = rt::trace::ring(2 * RUN as usize);
     let mut run = || {
         let start = stamp_after();
         for index in 0..RUN {
             let (stamp, mark) = (stamp::now(), TraceEvent::Step);
-            pen.record(TraceRecord {
+            writer.record(TraceRecord {
                 stamp,
                 cycle: 0,
                 index,
@@ -90,8 +90,8 @@ pub(crate) fn mark_ns(scale: TickScale) -> f64 {
         reader.drain(drop);
         ticks
     };
-    let least = (0..MARKS / RUN as usize).map(|_| run()).min().unwrap_or(0);
-    least as f64 * nanos_a_tick(scale) / f64::from(RUN)
+    let min = (0..STAMPS / RUN as usize).map(|_| run()).min().unwrap_or(0);
+    min as f64 * nanos_per_tick(scale) / f64::from(RUN)
 }
 
 #[cfg(test)]
@@ -99,7 +99,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_machine_is_measured_with_a_number_for_all_that_it_can_tell() {
+    fn a_machine_has_a_number_for_all_that_its_cores_allow() {
         let facts = measure_machine(Duration::from_millis(80));
         let cores = workers::cores().len();
         assert!(facts.mark_ns > 0.0 && facts.at_s > 0);

@@ -26,11 +26,11 @@ const WARM_UP: usize = 4;
 /// Smallest and largest number of cycles in a run.
 const CYCLES: (usize, usize) = (8, 64);
 /// Largest number of repeats, where none is requested.
-const REPEATS: u32 = 40;
+const MAX_REPEATS: u32 = 40;
 /// Number of repeats for which the cycles of a run should leave time.
-const WISHED: u32 = 8;
+const MIN_REPEATS: u32 = 8;
 /// Largest number of readings that are held.
-const READINGS: usize = 1 << 24;
+const MAX_READINGS: usize = 1 << 24;
 
 /// Options of [`measure_nodes`].
 #[derive(Clone, Debug)]
@@ -43,8 +43,8 @@ pub struct MeasureOptions {
     pub repeats: Option<u32>,
 }
 
-/// Measures the cost of every node of `graph`. Files are read, none is written. `progress` is called with the share that is
-/// done, 0 to 1, and may end it early: then the costs so far are returned.
+/// Measures the cost of every node of `graph`. Files are read, none is written. `progress` is called with the share
+/// that is done, 0 to 1, and may end it early: then the costs so far are returned.
 ///
 /// # Errors
 ///
@@ -59,14 +59,14 @@ pub fn measure_nodes(
 ) -> Result<NodeCosts, EngineError> {
     let _plays = AudioThread::enter();
     let begun = Instant::now();
-    let mut bench = Bench::new(graph, registry, options)?;
-    let most = bench.most_repeats(options.repeats);
+    let mut bench = NodeBench::new(graph, registry, options)?;
+    let max = bench.max_repeats(options.repeats);
     let mut repeats = 0;
-    while repeats < most {
+    while repeats < max {
         bench.repeat()?;
         repeats += 1;
         let spent = begun.elapsed().as_secs_f64() / options.limit.as_secs_f64().max(1e-3);
-        let share = spent.max(f64::from(repeats) / f64::from(most));
+        let share = spent.max(f64::from(repeats) / f64::from(max));
         let is_over = options.repeats.is_none() && spent >= 1.0;
         if progress(share.min(1.0)).is_break() || is_over {
             break;
@@ -76,7 +76,7 @@ pub fn measure_nodes(
 }
 
 /// The runs, and what has been read so far.
-struct Bench<'a> {
+struct NodeBench<'a> {
     graph: &'a Graph,
     registry: Arc<Registry>,
     options: &'a EngineOptions,
@@ -87,7 +87,7 @@ struct Bench<'a> {
     polluted: Readings,
 }
 
-impl<'a> Bench<'a> {
+impl<'a> NodeBench<'a> {
     fn new(
         graph: &'a Graph,
         registry: Arc<Registry>,
@@ -115,10 +115,10 @@ impl<'a> Bench<'a> {
         })
     }
 
-    fn most_repeats(&self, asked: Option<u32>) -> u32 {
-        let room = READINGS / (self.cycles * (self.plan.steps.len() + 1));
+    fn max_repeats(&self, asked: Option<u32>) -> u32 {
+        let room = MAX_READINGS / (self.cycles * (self.plan.steps.len() + 1));
         let room = u32::try_from(room).unwrap_or(u32::MAX).max(1);
-        asked.unwrap_or(REPEATS).clamp(1, room)
+        asked.unwrap_or(MAX_REPEATS).clamp(1, room)
     }
 
     /// Makes one run with warm caches and one with polluted ones.
@@ -185,13 +185,13 @@ impl<'a> Bench<'a> {
 
 /// Number of cycles of a run, such that several repeats fit.
 fn cycles(one: Duration, limit: Duration, steps: usize) -> usize {
-    let (least, most) = CYCLES;
-    let in_time = limit.as_nanos() / u128::from(2 * WISHED) / one.as_nanos().max(1);
-    let in_memory = READINGS / (WISHED as usize * (steps + 1));
+    let (least, max) = CYCLES;
+    let in_time = limit.as_nanos() / u128::from(2 * MIN_REPEATS) / one.as_nanos().max(1);
+    let in_memory = MAX_READINGS / (MIN_REPEATS as usize * (steps + 1));
     usize::try_from(in_time)
-        .unwrap_or(most)
+        .unwrap_or(max)
         .min(in_memory)
-        .clamp(least, most)
+        .clamp(least, max)
 }
 
 /// Nodes whose cost a step's is: its node, or the members of a loop.

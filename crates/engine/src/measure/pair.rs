@@ -6,26 +6,26 @@ use std::time::{Duration, Instant};
 use workers::{CoreId, Priority};
 
 /// Largest number of rounds of one measurement.
-const ROUNDS: usize = 2000;
+const MAX_ROUNDS: usize = 2000;
 /// Smallest number of rounds, even where time is short: fewer mean nothing.
-const LEAST: usize = 16;
+const MIN_ROUNDS: usize = 16;
 
 /// True when the other thread must end.
 #[derive(Default)]
-pub(super) struct Over(AtomicBool);
+pub(super) struct StopFlag(AtomicBool);
 
-impl Over {
+impl StopFlag {
     /// Returns true if the measurement is over.
-    pub(super) fn is_said(&self) -> bool {
+    pub(super) fn is_set(&self) -> bool {
         // Relaxed: nothing travels with it.
         self.0.load(Ordering::Relaxed)
     }
 }
 
 /// Ends the measurement when it is dropped, also by a panic: the other thread must not spin for ever.
-struct Sayer<'a>(&'a Over);
+struct StopOnDrop<'a>(&'a StopFlag);
 
-impl Drop for Sayer<'_> {
+impl Drop for StopOnDrop<'_> {
     fn drop(&mut self) {
         // Relaxed: nothing travels with it.
         self.0.0.store(true, Ordering::Relaxed);
@@ -33,26 +33,27 @@ impl Drop for Sayer<'_> {
 }
 
 /// Results of `round`, called again and again for `limit`, on the first core, with the round's number from 1. Meanwhile
-/// `other` runs on the second core until it is [`Over`].
-pub(super) fn rounds<R: Send>(
+/// `other` runs on the second core until it is [`StopFlag`].
+pub(super) fn run_rounds<R: Send>(
     (here, there): (CoreId, CoreId),
     limit: Duration,
     mut round: impl FnMut(u32) -> R + Send,
-    other: impl FnOnce(&Over) + Send,
+    other: impl FnOnce(&StopFlag) + Send,
 ) -> Vec<R> {
-    let over = Over::default();
+    let stop = StopFlag::default();
     std::thread::scope(|scope| {
         let timer = scope.spawn(|| {
-            let _sayer = Sayer(&over);
-            take_place(here);
+            let _sayer = StopOnDrop(&stop);
+            pin_ordinary(here);
             let begun = Instant::now();
-            let is_in_time = |number: &u32| *number as usize <= LEAST || begun.elapsed() < limit;
-            let numbers = (1..=ROUNDS as u32).take_while(is_in_time);
+            let is_in_time =
+                |number: &u32| *number as usize <= MIN_ROUNDS || begun.elapsed() < limit;
+            let numbers = (1..=MAX_ROUNDS as u32).take_while(is_in_time);
             numbers.map(&mut round).collect()
         });
         scope.spawn(|| {
-            take_place(there);
-            other(&over);
+            pin_ordinary(there);
+            other(&stop);
         });
         timer.join().unwrap_or_default()
     })
@@ -60,7 +61,7 @@ pub(super) fn rounds<R: Send>(
 
 /// Pins this thread to `core`, at ordinary priority. Threads inherit both: two spinning threads of real-time priority
 /// on one core would wait for each other for ever. Where it is refused, the measurement is less exact.
-fn take_place(core: CoreId) {
+fn pin_ordinary(core: CoreId) {
     let _ = workers::set_priority(Priority::Ordinary);
     let _ = workers::pin(core);
 }
@@ -73,13 +74,13 @@ pub(super) fn quartile(mut all: Vec<u64>) -> Option<f64> {
 }
 
 /// Spins until `flag` is `value`, and returns true; returns false if the measurement is over before.
-pub(super) fn await_flag(flag: &AtomicU32, value: u32, over: &Over) -> bool {
+pub(super) fn await_flag(flag: &AtomicU32, value: u32, stop: &StopFlag) -> bool {
     loop {
         // Acquire pairs with the Release of whoever sets the flag: what was written before is there.
         if flag.load(Ordering::Acquire) == value {
             return true;
         }
-        if over.is_said() {
+        if stop.is_set() {
             return false;
         }
         std::hint::spin_loop();

@@ -8,7 +8,7 @@ use units::Nanos;
 /// Times of a plan's steps and of whole cycles, in ticks.
 pub(super) struct Readings {
     /// All readings, by step and by cycle of the run. The last entry is the cycle as a whole.
-    things: Vec<Vec<Vec<u32>>>,
+    entries: Vec<Vec<Vec<u32>>>,
     /// Stamp of the record before this one, and of the cycle's first.
     last: u64,
     first: u64,
@@ -18,7 +18,7 @@ pub(super) struct Readings {
 impl Readings {
     pub(super) fn new(steps: usize, cycles: usize) -> Self {
         Self {
-            things: vec![vec![Vec::new(); cycles]; steps + 1],
+            entries: vec![vec![Vec::new(); cycles]; steps + 1],
             last: 0,
             first: 0,
             steps: 0,
@@ -39,15 +39,15 @@ impl Readings {
             }
             TraceEvent::CycleEnd => {
                 let whole = record.stamp.saturating_sub(self.first);
-                self.add(self.things.len() - 1, cycle, whole);
+                self.add(self.entries.len() - 1, cycle, whole);
             }
             _ => {}
         }
         self.last = record.stamp;
     }
 
-    fn add(&mut self, thing: usize, cycle: usize, ticks: u64) {
-        let place = self.things.get_mut(thing).and_then(|t| t.get_mut(cycle));
+    fn add(&mut self, entry: usize, cycle: usize, ticks: u64) {
+        let place = self.entries.get_mut(entry).and_then(|t| t.get_mut(cycle));
         if let Some(all) = place {
             all.push(u32::try_from(ticks).unwrap_or(u32::MAX));
         }
@@ -61,14 +61,14 @@ impl Readings {
         mark_ns: f64,
         is_due: impl Fn(usize) -> bool,
     ) -> StepTimes {
-        times(&self.things[step], scale, mark_ns, is_due)
+        times(&self.entries[step], scale, mark_ns, is_due)
     }
 
     /// Times of a whole cycle of `steps` steps, less `mark_ns` for each and for its end.
     pub(super) fn cycle(&self, scale: TickScale, mark_ns: f64) -> StepTimes {
-        let steps = self.things.len();
+        let steps = self.entries.len();
         times(
-            &self.things[steps - 1],
+            &self.entries[steps - 1],
             scale,
             mark_ns * steps as f64,
             |_| true,
@@ -95,7 +95,7 @@ fn times(
         false => *all.select_nth_unstable(middle).1,
     };
     let ns = |ticks: u32| {
-        let ns = f64::from(ticks) * super::crossing::nanos_a_tick(scale) - less_ns;
+        let ns = f64::from(ticks) * super::crossing::nanos_per_tick(scale) - less_ns;
         Nanos(ns.round().max(0.0) as u64)
     };
     StepTimes {
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn the_worst_is_the_dearest_cycle_at_its_best() {
+    fn the_worst_is_the_longest_cycle_at_its_shortest() {
         let mut readings = Readings::new(1, 2);
         for (cycle, took) in [(0, 100), (1, 30), (0, 900), (1, 40), (0, 110), (1, 31)] {
             readings.feed(cycle, record(TraceEvent::CycleBegin, 0, 1000));

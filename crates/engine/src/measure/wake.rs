@@ -1,6 +1,6 @@
 //! Measures a wake, a claim and a steal between two cores.
 
-use super::pair::{Over, await_flag, quartile, rounds, stamp_after};
+use super::pair::{StopFlag, await_flag, quartile, run_rounds, stamp_after};
 use rt::deque::{Deque, Steal};
 use rt::pad::CachePadded;
 use rt::stamp;
@@ -11,17 +11,17 @@ use units::Nanos;
 use workers::CoreId;
 
 /// Time that both sleep before a wake: less than most periods, long enough for a core to rest.
-const APART: Duration = Duration::from_micros(500);
+const SLEEP: Duration = Duration::from_micros(500);
 /// Longest sleep before the sleeper looks if the measurement is over.
-const LOOK: Nanos = Nanos(20_000_000);
+const LOOK_INTERVAL: Nanos = Nanos(20_000_000);
 
 /// Cost of a wake, in ticks: the waker's own time, and the time until the other thread runs. `None` where no wake found
 /// a sleeper.
 pub(super) fn wake(cores: (CoreId, CoreId), limit: Duration) -> Option<(f64, f64)> {
     let (word, ran, seen) = (Futex::new(0), AtomicU64::new(0), AtomicU32::new(0));
-    let never = Over::default();
+    let never = StopFlag::default();
     let round = |number| {
-        std::thread::sleep(APART);
+        std::thread::sleep(SLEEP);
         word.store(number);
         let start = stamp_after();
         let woken = word.wake(1);
@@ -31,13 +31,13 @@ pub(super) fn wake(cores: (CoreId, CoreId), limit: Duration) -> Option<(f64, f64
         let runs = ran.load(Ordering::Relaxed).saturating_sub(start);
         (woken == 1).then_some((end - start, runs))
     };
-    let other = |over: &Over| {
+    let other = |stop: &StopFlag| {
         for number in 1.. {
             while word.load() != number {
-                if over.is_said() {
+                if stop.is_set() {
                     return;
                 }
-                word.wait_timeout(number - 1, LOOK);
+                word.wait_timeout(number - 1, LOOK_INTERVAL);
             }
             // Relaxed: published by the flag.
             ran.store(stamp::now(), Ordering::Relaxed);
@@ -45,16 +45,16 @@ pub(super) fn wake(cores: (CoreId, CoreId), limit: Duration) -> Option<(f64, f64
             seen.store(number, Ordering::Release);
         }
     };
-    let found = rounds(cores, limit, round, other);
+    let found = run_rounds(cores, limit, round, other);
     let (waker, sleeper) = found.into_iter().flatten().unzip();
     Some((quartile(waker)?, quartile(sleeper)?))
 }
 
 /// Cost of changing a word that the other core has changed last, in ticks.
 pub(super) fn claim(cores: (CoreId, CoreId), limit: Duration) -> Option<f64> {
-    let (word, never) = (CachePadded(AtomicU32::new(0)), Over::default());
-    let take = |value: u32, over: &Over| {
-        let came = await_flag(&word, value, over);
+    let (word, never) = (CachePadded(AtomicU32::new(0)), StopFlag::default());
+    let take = |value: u32, stop: &StopFlag| {
+        let came = await_flag(&word, value, stop);
         // AcqRel: what each thread did before travels on, as with every claim.
         came && word
             .compare_exchange(value, value + 1, Ordering::AcqRel, Ordering::Relaxed)
@@ -66,19 +66,19 @@ pub(super) fn claim(cores: (CoreId, CoreId), limit: Duration) -> Option<f64> {
         await_flag(&word, 2 * number, &never);
         stamp_after() - start
     };
-    let other = |over: &Over| {
+    let other = |stop: &StopFlag| {
         (1..)
             .step_by(2)
-            .take_while(|value| take(*value, over))
+            .take_while(|value| take(*value, stop))
             .for_each(drop)
     };
-    Some(quartile(rounds(cores, limit, round, other))? / 2.0)
+    Some(quartile(run_rounds(cores, limit, round, other))? / 2.0)
 }
 
 /// Time from the push of a task until another core has stolen it and has answered, in ticks.
 pub(super) fn steal(cores: (CoreId, CoreId), limit: Duration) -> Option<f64> {
     let (queue, stolen) = (Deque::new(1), CachePadded(AtomicU32::new(0)));
-    let never = Over::default();
+    let never = StopFlag::default();
     let round = |epoch: u32| {
         queue.begin(epoch);
         let start = stamp_after();
@@ -86,10 +86,10 @@ pub(super) fn steal(cores: (CoreId, CoreId), limit: Duration) -> Option<f64> {
         await_flag(&stolen, epoch, &never);
         stamp_after() - start
     };
-    let other = |over: &Over| {
+    let other = |stop: &StopFlag| {
         for epoch in 1.. {
             while !matches!(queue.steal(epoch), Steal::Success(_)) {
-                if over.is_said() {
+                if stop.is_set() {
                     return;
                 }
                 std::hint::spin_loop();
@@ -98,5 +98,5 @@ pub(super) fn steal(cores: (CoreId, CoreId), limit: Duration) -> Option<f64> {
             stolen.store(epoch, Ordering::Release);
         }
     };
-    quartile(rounds(cores, limit, round, other))
+    quartile(run_rounds(cores, limit, round, other))
 }

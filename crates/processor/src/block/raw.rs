@@ -115,7 +115,7 @@ pub struct StepIo {
     pub cold: Box<IoCold>,
 }
 
-/// The part of a [`StepIo`] that is seldom read.
+/// The part of a [`StepIo`] that is rarely read.
 #[derive(Debug, Default)]
 pub struct IoCold {
     /// For each output port the buffer of its events; null for audio. Empty where no port sends events.

@@ -16,13 +16,14 @@ pub(super) struct Mapping {
     reserved: NonNull<u8>,
     bytes: usize,
     start: NonNull<u8>,
-    /// Of these, from where to where the system refused to put the file: perhaps they are somebody else's by now.
+    /// The part of these addresses where the system refused to map the file: perhaps something else is mapped there by
+    /// now.
     lost: Range<usize>,
 }
 
 // SAFETY: addresses are the same in all threads; what lies there is reached through the protocol of `mirror` only.
 unsafe impl Send for Mapping {}
-// SAFETY: as above.
+// SAFETY: `&Mapping` gives only the start of the addresses.
 unsafe impl Sync for Mapping {}
 
 impl Mapping {

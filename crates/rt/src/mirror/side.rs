@@ -60,7 +60,7 @@ impl<const IS_PRODUCER: bool> Side<IS_PRODUCER> {
         self.limit.wrapping_sub(self.own) as usize
     }
 
-    /// Frames this end has, looked up anew.
+    /// Number of frames that this end has, after a look at the other end's count.
     #[inline]
     pub(super) fn look(&mut self, header: &Header) -> Result<usize, ChunkError> {
         let lead = if IS_PRODUCER { self.capacity } else { 0 };
@@ -84,7 +84,7 @@ impl<const IS_PRODUCER: bool> Side<IS_PRODUCER> {
         Self::counts(header).0.store(self.own, Ordering::Release);
     }
 
-    /// Sleeps until the other end has given something away or has closed, for `limit` at most.
+    /// Sleeps until the other end has given frames or has closed, for `limit` at most.
     pub(super) fn sleep(
         &mut self,
         header: &Header,
@@ -119,7 +119,7 @@ mod loom_tests {
 
     // SAFETY: the protocol under test lets one thread at a time reach a frame; loom would say if not.
     unsafe impl Sync for Ring {}
-    // SAFETY: as above.
+    // SAFETY: the frames are plain numbers, which may move to another thread.
     unsafe impl Send for Ring {}
 
     fn ring() -> Arc<Ring> {

@@ -101,7 +101,7 @@ fn posix_memory_has_no_huge_pages_and_cannot_be_handed_on_unsealed() {
     ));
 }
 
-/// A ring on huge pages; none where the machine has set none aside, which is said.
+/// A ring on huge pages; `None`, with a message, where the machine has set none aside.
 fn huge(test: &str, channels: usize, frames: usize) -> Option<Ring<u32>> {
     match Ring::shared(channels, frames, PageSize::Huge) {
         Ok(ring) => Some(ring),

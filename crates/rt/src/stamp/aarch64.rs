@@ -1,4 +1,4 @@
-//! The virtual counter of AArch64, which says itself how fast it ticks.
+//! The virtual counter of AArch64, whose rate a register tells.
 
 use std::arch::asm;
 
