@@ -1,5 +1,13 @@
 //! [`WorkerPool`]: the audio threads beside the callback's. One broadcast starts them, and between cycles they sleep.
 //!
+//! ```text
+//!              start, or wake                 job returns
+//!   asleep ──────────────────────> working ───────────────> spinning ──┐
+//!     ^                               ^                        │       │
+//!     │                               └── start, or wake ──────┘       │
+//!     └──────────────── after `spin_before_sleep` ─────────────────────┘
+//! ```
+//!
 //! A pool outlives plans. The executor of each plan is a [`Job`] that is [registered](WorkerPool::register) once, on a
 //! thread that may allocate. The callback thread then [starts](JobHandle::start) one registered job in each cycle.
 //! [`job_board`] has the protocol by which one job replaces another without a lock, and by which it is freed.

@@ -1,4 +1,13 @@
 //! Requests of threads to the operating system: cores, priority, locked memory, fast wake-ups.
+//!
+//! | request | Linux | refused if |
+//! |---|---|---|
+//! | [`pin`] | `sched_setaffinity` | the core is not in the process's CPU set |
+//! | [`set_priority`] | `sched_setscheduler`, `SCHED_FIFO`, not inherited by children | `RLIMIT_RTPRIO` is below the level and there is no `CAP_SYS_NICE`; or the control group has no real-time share |
+//! | [`MemoryLock`] | `mlockall`, current and future pages | `RLIMIT_MEMLOCK` is finite and there is no `CAP_IPC_LOCK` |
+//! | [`DmaLatency`] | 0 written to `/dev/cpu_dma_latency`, which stays open | the user may not write the file, or the kernel has none |
+//!
+//! A refusal is a value, [`Refusal`], with a remedy for the user.
 
 use std::fmt;
 use std::sync::OnceLock;
