@@ -1,22 +1,22 @@
-//! Windows of one megabyte, beside copying it.
+//! Chunks of one megabyte, beside memcpy.
 
-use crate::rounds::{Contestant, compare};
+use crate::compare::{Candidate, compare};
 use std::hint::black_box;
 
 const BYTES: usize = 1 << 20;
 
 pub fn report(rounds: usize) {
-    let mut contestants = [
-        Contestant {
+    let mut candidates = [
+        Candidate {
             name: "divisi, in and out",
-            turn: mirrored(),
+            run: mirrored(),
         },
-        Contestant {
+        Candidate {
             name: "memcpy twice",
-            turn: plain(),
+            run: plain(),
         },
     ];
-    compare("1 MB in and out, one thread", rounds, 50, &mut contestants);
+    compare("1 MB in and out, one thread", rounds, 50, &mut candidates);
 }
 
 fn mirrored() -> Box<dyn FnMut(usize)> {
@@ -25,12 +25,12 @@ fn mirrored() -> Box<dyn FnMut(usize)> {
     let (from, mut to) = (pages(7), pages(0));
     Box::new(move |times| {
         for _ in 0..times {
-            let mut room = producer.room(PAGES).expect("it was emptied");
-            room.copy_from_slice(black_box(&from));
-            room.commit(PAGES);
-            let window = consumer.window(PAGES).expect("it was filled");
-            black_box(&mut to).copy_from_slice(&window);
-            window.release(PAGES);
+            let mut chunk = producer.write_chunk(PAGES).expect("it was emptied");
+            chunk.copy_from_slice(black_box(&from));
+            chunk.commit(PAGES);
+            let chunk = consumer.read_chunk(PAGES).expect("it was filled");
+            black_box(&mut to).copy_from_slice(&chunk);
+            chunk.release(PAGES);
         }
         assert_eq!(to[PAGES - 1][4095], 7);
     })
@@ -47,7 +47,7 @@ fn plain() -> Box<dyn FnMut(usize)> {
     })
 }
 
-/// Memory that begins with a page, as a ring does: copying between other places is several times slower here.
+/// Memory that begins with a page, as a ring does: copies between other addresses are several times slower here.
 struct Pages(Vec<Page>);
 
 #[derive(Clone)]

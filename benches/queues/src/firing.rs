@@ -1,39 +1,43 @@
-//! What a firing of a process network costs: chains of nodes that move one number and do nothing with it, on one thread,
-//! and on a crew's workers.
+//! Cost of a firing of a process network: chains of nodes that pass one number on, on the calling thread and on one or two
+//! workers.
 
-use crate::rounds::{Contestant, compare};
+use crate::compare::{Candidate, compare};
 use network::{
-    Fire, Flow, Input, Inputs, Network, Order, Output, Outputs, Ports, QueueShape, RunOptions,
-    Summary, run_alone, run_on,
+    Actor, FireStatus, FiringOrder, InputPort, InputWindows, Network, OutputPort, OutputWindows,
+    Ports, QueueSpec, RunOptions, RunSummary, run_on_caller, run_on_workers,
 };
 use std::cell::RefCell;
-use workers::{Crew, CrewOptions};
+use workers::{WorkerPool, WorkerPoolOptions};
 
-/// Frames that each queue has: so often a node can fire before another one must.
+/// Frames of each queue: the number of firings of a node before another node has to fire.
 const SIZE: usize = 64;
-/// The most firings of all nodes together in a turn.
+/// Firings of all nodes together in one run.
 const FIRINGS: usize = 1 << 20;
 
-/// Passes on what comes; the first node counts, the last one listens.
+/// A node that passes one number on. A node without input makes numbers, a node without output drops them.
 struct Pass {
     ports: Ports,
     left: usize,
 }
 
-impl Fire for Pass {
+impl Actor for Pass {
     fn ports(&self) -> Ports {
         self.ports.clone()
     }
 
-    fn fire(&mut self, inputs: &mut Inputs<'_>, outputs: &mut Outputs<'_>) -> Flow {
-        let value = inputs.views().map(|view| view.channel(0)[0]).next();
-        if let Some(mut room) = outputs.rooms().next() {
-            room.channel(0)[0] = value.unwrap_or(1.0);
+    fn fire(
+        &mut self,
+        inputs: &mut InputWindows<'_>,
+        outputs: &mut OutputWindows<'_>,
+    ) -> FireStatus {
+        let value = inputs.windows().map(|window| window.channel(0)[0]).next();
+        if let Some(mut window) = outputs.windows().next() {
+            window.channel(0)[0] = value.unwrap_or(1.0);
         }
         self.left -= 1;
         match self.left {
-            0 => Flow::End(1),
-            _ => Flow::Go,
+            0 => FireStatus::Finished(1),
+            _ => FireStatus::Continue,
         }
     }
 }
@@ -42,7 +46,7 @@ fn chain(nodes: usize, firings: usize) -> Network {
     let mut network = Network::new();
     let mut before = None;
     for i in 0..nodes {
-        let (input, output) = (Input::new("in", 1, 1), Output::new("out", 1, 1));
+        let (input, output) = (InputPort::new("in", 1, 1), OutputPort::new("out", 1, 1));
         let ports = match i {
             0 => Ports::source(output),
             i if i + 1 == nodes => Ports::sink(input),
@@ -52,7 +56,7 @@ fn chain(nodes: usize, firings: usize) -> Network {
         let node = network.add(i.to_string(), Pass { ports, left });
         let node = node.expect("its name is new");
         if let Some(before) = before.replace(node) {
-            let queue = QueueShape {
+            let queue = QueueSpec {
                 from: (before, 0),
                 to: (node, 0),
                 initial: 0,
@@ -71,52 +75,54 @@ pub fn report(rounds: usize) {
     }
 }
 
-fn crew(workers: usize) -> Crew {
-    let options = CrewOptions {
+fn pool(workers: usize) -> WorkerPool {
+    let options = WorkerPoolOptions {
         workers,
-        ..CrewOptions::default()
+        ..WorkerPoolOptions::default()
     };
-    Crew::new(options).expect("some threads")
+    WorkerPool::new(options).expect("some threads")
 }
 
-/// What the last turn of a contestant came to.
-type Last = RefCell<Summary>;
+/// Summary of the last run of a candidate.
+type Last = RefCell<RunSummary>;
 
 fn chains(nodes: usize, rounds: usize) {
-    let (one, two) = (crew(1), crew(2));
     let options = RunOptions::default();
     let lasts: [Last; 3] = Default::default();
-    let turn = |last: usize, run: Box<dyn Fn(Network) -> Summary>| -> Box<dyn FnMut(usize) + '_> {
-        let last = &lasts[last];
-        Box::new(move |times| {
-            let summary = run(chain(nodes, times / nodes));
-            assert_eq!(summary.firings, vec![(times / nodes) as u64; nodes]);
-            *last.borrow_mut() = summary;
-        })
+    let run =
+        |last: usize, run: Box<dyn Fn(Network) -> RunSummary>| -> Box<dyn FnMut(usize) + '_> {
+            let last = &lasts[last];
+            Box::new(move |times| {
+                let summary = run(chain(nodes, times / nodes));
+                assert_eq!(summary.firings, vec![(times / nodes) as u64; nodes]);
+                *last.borrow_mut() = summary;
+            })
+        };
+    let on_workers = |workers: usize| {
+        let (pool, options) = (pool(workers), options.clone());
+        Box::new(move |network| run_on_workers(&pool, network, &options).expect("it ends"))
     };
-    let by = |crew: Crew| {
-        let options = options.clone();
-        Box::new(move |network| run_on(&crew, network, &options).expect("it ends"))
+    let caller_options = options.clone();
+    let on_caller = move |network| {
+        run_on_caller(network, &caller_options, FiringOrder::UntilBlocked).expect("it ends")
     };
-    let alone = options.clone();
-    let alone = move |network| run_alone(network, &alone, Order::Runs).expect("it ends");
-    let mut contestants = vec![
-        Contestant {
+    let mut candidates = vec![
+        Candidate {
             name: "two workers",
-            turn: turn(1, by(two)),
+            run: run(1, on_workers(2)),
         },
-        Contestant {
+        Candidate {
             name: "one worker",
-            turn: turn(2, by(one)),
+            run: run(2, on_workers(1)),
         },
-        Contestant {
-            name: "one thread, no crew",
-            turn: turn(0, Box::new(alone)),
+        Candidate {
+            name: "the calling thread",
+            run: run(0, Box::new(on_caller)),
         },
     ];
     let title = format!("a firing of {nodes} nodes in a chain, queues of {SIZE} frames");
-    compare(&title, rounds, FIRINGS, &mut contestants);
-    drop(contestants);
+    compare(&title, rounds, FIRINGS, &mut candidates);
+    drop(candidates);
     let wakes = lasts[1].borrow().wakes;
-    println!("  two workers were woken {wakes} times in the last turn of {FIRINGS} firings");
+    println!("  two workers were woken {wakes} times in the last run of {FIRINGS} firings");
 }

@@ -1,19 +1,30 @@
-//! How fast a mirrored ring is, beside a copying ring, another mirrored one, and bare memory; and what a firing of a
-//! network of such rings costs. All in one run, medians of interleaved rounds with their quartiles. `--rounds N`, `--only
-//! alone|trip|bulk|firing`.
+//! Speed of mirrored rings beside other queues and bare memory, and cost of a firing of a process network.
+//!
+//! | part | measures | beside |
+//! |---|---|---|
+//! | `one-thread` | 64 floats in and out | `rtrb`, `slice-ring-buffer` |
+//! | `filter` | an overlap-save filter whose windows overlap | `rtrb` and a copy, `slice-ring-buffer` |
+//! | `round-trip` | 1280 bytes to another core and back | `rtrb`, a flag and the payload |
+//! | `bulk` | 1 MB in and out | memcpy |
+//! | `firing` | chains of nodes that pass one number on | one and two workers |
+//!
+//! All in one run, medians and quartiles of interleaved rounds. `--rounds N`, `--only PART`. `slice-ring-buffer` is not
+//! maintained (RUSTSEC-2025-0044), so it is measured here and is no dependency of Divisi.
 
-mod alone;
 mod bulk;
+mod compare;
+mod filter;
 mod firing;
-mod rounds;
-mod trip;
+mod one_thread;
+mod round_trip;
 
 fn main() {
     let rounds = after("--rounds").and_then(|n| n.parse().ok()).unwrap_or(61);
     let only = after("--only");
-    let parts: [(&str, fn(usize)); 4] = [
-        ("alone", alone::report),
-        ("trip", trip::report),
+    let parts: [(&str, fn(usize)); 5] = [
+        ("one-thread", one_thread::report),
+        ("filter", filter::report),
+        ("round-trip", round_trip::report),
         ("bulk", bulk::report),
         ("firing", firing::report),
     ];

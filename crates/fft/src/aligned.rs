@@ -1,16 +1,19 @@
-//! Memory whose first value begins a cache line, on huge pages where there is much of it.
+//! [`AlignedBuffer`]: floats on cache lines, and on huge pages if there are many.
+//!
+//! A vector of sixteen floats is a cache line of 64 bytes. From an aligned buffer it is read with one access instead of two.
+//! Huge pages (2 MB) save misses of the address cache (TLB) where a delay line reads hundreds of megabytes per second.
 
 use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
 use std::ops::{Deref, DerefMut};
 use std::ptr::NonNull;
 
-/// What a cache line has, in bytes.
+/// Bytes of a cache line.
 const LINE: usize = 64;
-/// A huge page, in bytes. Memory of at least one begins with one.
+/// Bytes of a huge page. A buffer of at least as many begins with one.
 const HUGE: usize = 2 << 20;
 
-/// A fixed number of values, zero at first, the first one at the begin of a cache line. Every page has been written
-/// to, so that reading or writing it later faults on none.
+/// A fixed number of floats, zero at first. The first one begins a cache line. Every page has been written to, so that
+/// no later access causes a page fault.
 pub struct AlignedBuffer {
     values: NonNull<f32>,
     len: usize,
@@ -22,7 +25,7 @@ unsafe impl Send for AlignedBuffer {}
 unsafe impl Sync for AlignedBuffer {}
 
 impl AlignedBuffer {
-    /// Room for `len` values, all zero.
+    /// A buffer of `len` zeros.
     ///
     /// Real-time: setup.
     pub fn new(len: usize) -> Self {
@@ -39,11 +42,11 @@ impl AlignedBuffer {
     }
 }
 
-/// Asks for huge pages for the first `bytes` bytes, whole ones. Without them it is slower, nothing else.
+/// Asks for huge pages for the first `bytes` bytes, a multiple of a huge page. Without them only the speed differs.
 #[cfg(all(target_os = "linux", not(miri)))]
 fn advise(memory: *mut u8, bytes: usize) {
     if bytes > 0 {
-        // SAFETY: these pages are ours, and what this changes is only how they are made.
+        // SAFETY: these pages are this buffer's, and the advice changes their size only.
         let _ =
             unsafe { rustix::mm::madvise(memory.cast(), bytes, rustix::mm::Advice::LinuxHugepage) };
     }
@@ -60,7 +63,7 @@ fn layout(len: usize) -> Layout {
 
 impl Drop for AlignedBuffer {
     fn drop(&mut self) {
-        // SAFETY: made by `new` with the layout of the same length; nobody uses it after.
+        // SAFETY: made by `new` with the layout of the same length; no reference to it is left.
         unsafe { dealloc(self.values.as_ptr().cast(), layout(self.len)) };
     }
 }
@@ -72,7 +75,7 @@ impl Clone for AlignedBuffer {
 }
 
 impl From<&[f32]> for AlignedBuffer {
-    /// A copy.
+    /// Copies the values.
     ///
     /// Real-time: setup.
     fn from(values: &[f32]) -> Self {
@@ -111,7 +114,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_begins_a_cache_line_and_is_zero() {
+    fn a_buffer_begins_a_cache_line_and_is_zero() {
         for len in [0, 1, 15, 16, 17, 4097, 1 << 19, (1 << 20) + 3] {
             let mut memory = AlignedBuffer::new(len);
             assert_eq!(memory.len(), len);

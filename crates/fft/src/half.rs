@@ -1,6 +1,11 @@
-//! Sixteen-bit floats, for storage only: conversion in portable code.
+//! Half-precision floats (IEEE 754 binary16), for storage only: conversion in portable code.
+//!
+//! ```text
+//!  bit  15    14 ...... 10   9 ....... 0
+//!       sign  exponent + 15  mantissa         0x3c00 is 1.0, 0x7bff is 65504, 0x7c00 is infinity
+//! ```
 
-/// The nearest half-precision value, ties to even; what is too large becomes infinite.
+/// Converts to the nearest half-precision value, ties to even. Values that are too large become infinite.
 ///
 /// Real-time: hot.
 pub fn from_f32(value: f32) -> u16 {
@@ -8,13 +13,13 @@ pub fn from_f32(value: f32) -> u16 {
     let sign = (bits >> 16) as u16 & 0x8000;
     let magnitude = bits & 0x7fff_ffff;
     if magnitude > 0x7f80_0000 {
-        return sign | 0x7e00; // not a number
+        return sign | 0x7e00; // NaN
     }
     if magnitude >= 0x477f_f000 {
         return sign | 0x7c00; // rounds to infinity
     }
     if magnitude < 0x3880_0000 {
-        // Below 2^-14: count in units of 2^-24. Adding 0.5 puts that unit at the last place of a float's mantissa.
+        // Below 2^-14 (subnormal): units of 2^-24. Adding 0.5 moves that unit to the last place of a float's mantissa.
         let rounded = f32::from_bits(magnitude) + 0.5;
         return sign | (rounded.to_bits() - 0x3f00_0000) as u16;
     }
@@ -23,7 +28,7 @@ pub fn from_f32(value: f32) -> u16 {
     sign | (rounded >> 13) as u16
 }
 
-/// Exactly the value of a half-precision float.
+/// Converts a half-precision value, exactly.
 ///
 /// Real-time: hot.
 #[inline]
@@ -43,7 +48,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_half_survives_the_way_there_and_back() {
+    fn every_half_precision_value_survives_a_round_trip() {
         for half in 0..=u16::MAX {
             let value = to_f32(half);
             if value.is_nan() {
@@ -55,7 +60,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_between_two_halves_goes_to_the_nearer_one_and_a_tie_to_the_even_one() {
+    fn values_round_to_nearest_and_ties_to_even() {
         for half in 0..0x7bffu16 {
             let (low, high) = (to_f32(half), to_f32(half + 1));
             let middle = (low + high) / 2.0;

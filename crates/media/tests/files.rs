@@ -1,4 +1,4 @@
-//! What is written is what is read, in every format, from any frame; and hostile files are refused.
+//! Files read back as they were written, in every format, from any frame; and hostile files are refused.
 
 mod kit;
 

@@ -1,11 +1,11 @@
-//! How evenly the ways without a thread load the callbacks: instructions of each callback, counted under valgrind (which
-//! knows AVX2 and no AVX-512: so do the kernels here).
+//! Evenness of the load of callbacks without other threads: instructions of each callback, counted under valgrind. It
+//! supports AVX2 and not AVX-512, so the kernels here are those of AVX2.
 //!
 //! ```text
-//! even                              all ways, a table
-//! even fewer                        the studies: larger transforms from smaller ones, nested convolution, and neither
-//! even one WAY CHANNELS FRAMES      plays one way; what valgrind is given
-//! even time WAY CHANNELS FRAMES     ns of each callback, the least of some periods: what memory costs is in them
+//! even                              all methods, a table
+//! even fewer                        larger transforms from smaller ones and nested convolution, beside neither
+//! even one METHOD CHANNELS FRAMES   runs one method; valgrind runs this
+//! even time METHOD CHANNELS FRAMES  shortest time of each callback over some periods in ns, with the cost of memory
 //! ```
 
 use conv::{
@@ -22,19 +22,23 @@ use studies::fewer_operations::{Method, StudyConvolver};
 use studies::two_level::{LevelRatio, TwoLevelConvolver};
 
 const BLOCK: usize = 64;
-/// Valgrind counts an instruction that copies a string of bytes once for each byte: the C library is to take vectors.
+/// Valgrind counts a string instruction once for each byte, so the C library must use vectors.
 const NO_STRINGS: &str =
     "glibc.cpu.x86_rep_movsb_threshold=1073741824:glibc.cpu.x86_rep_stosb_threshold=1073741824";
-/// Periods of the longest level that are not counted: until all levels work.
+/// Periods of the longest level before counting, until all levels work.
 const WARM: usize = 3;
-/// Of so many periods the least time of each callback counts.
+/// Periods of which each callback's shortest time counts.
 const ROUNDS: usize = 5;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let words: Vec<String> = args().skip(1).collect();
     match words.iter().map(String::as_str).collect::<Vec<_>>()[..] {
-        ["one", way, channels, frames] => one(way, channels.parse()?, frames.parse()?),
-        ["time", way, channels, frames] => times(way, channels.parse()?, frames.parse()?),
+        ["one", method_name, channels, frames] => {
+            one(method_name, channels.parse()?, frames.parse()?)
+        }
+        ["time", method_name, channels, frames] => {
+            times(method_name, channels.parse()?, frames.parse()?)
+        }
         [] => table(
             &[
                 ("4", 1, 16384),
@@ -51,12 +55,14 @@ fn main() -> Result<(), Box<dyn Error>> {
             None,
         ),
         ["fewer"] => fewer(),
-        [way, channels, frames] => table(&[(way, channels.parse()?, frames.parse()?)], None),
-        _ => Err("even [WAY CHANNELS FRAMES]".into()),
+        [method_name, channels, frames] => {
+            table(&[(method_name, channels.parse()?, frames.parse()?)], None)
+        }
+        _ => Err("even [METHOD CHANNELS FRAMES]".into()),
     }
 }
 
-/// Methods with fewer operations, where each has something to do.
+/// Methods with fewer operations, on partitions where each applies.
 fn fewer() -> Result<(), Box<dyn Error>> {
     let cuts = [
         ("7x64 6x256 15x1024", 16384),
@@ -66,26 +72,29 @@ fn fewer() -> Result<(), Box<dyn Error>> {
     for (cut, frames) in cuts {
         println!("{cut}");
         for channels in [1, 16] {
-            let ways = ["study", "study-gardner", "study-nested"];
-            table(&ways.map(|way| (way, channels, frames)), Some(cut))?;
+            let methods = ["plain", "gardner", "nested"];
+            table(
+                &methods.map(|method_name| (method_name, channels, frames)),
+                Some(cut),
+            )?;
         }
     }
     Ok(())
 }
 
-/// Counts each of these, cut as said or as the table of costs has it, and prints what came out.
-fn table(ways: &[(&str, usize, usize)], cut: Option<&str>) -> Result<(), Box<dyn Error>> {
-    println!("way, channels, frames: callbacks, mean, worst, worst/mean, least/mean");
-    for (way, channels, frames) in ways {
-        let mut counts = count(way, *channels, *frames, cut)?;
+/// Counts each method, with the given partition or that of the cost table, and prints the results.
+fn table(methods: &[(&str, usize, usize)], cut: Option<&str>) -> Result<(), Box<dyn Error>> {
+    println!("method, channels, frames: callbacks, mean, max, max/mean, min/mean");
+    for (method_name, channels, frames) in methods {
+        let mut counts = count(method_name, *channels, *frames, cut)?;
         counts.sort_unstable();
         let mean = counts.iter().sum::<u64>() as f64 / counts.len() as f64;
-        let (least, worst) = (counts[0], counts[counts.len() - 1]);
+        let (min, max) = (counts[0], counts[counts.len() - 1]);
         println!(
-            "{way}, {channels}, {frames}: {}, {mean:.0}, {worst}, {:.3}, {:.3}",
+            "{method_name}, {channels}, {frames}: {}, {mean:.0}, {max}, {:.3}, {:.3}",
             counts.len(),
-            worst as f64 / mean,
-            least as f64 / mean
+            max as f64 / mean,
+            min as f64 / mean
         );
     }
     Ok(())
@@ -93,7 +102,7 @@ fn table(ways: &[(&str, usize, usize)], cut: Option<&str>) -> Result<(), Box<dyn
 
 /// The instructions of each callback.
 fn count(
-    way: &str,
+    method_name: &str,
     channels: usize,
     frames: usize,
     cut: Option<&str>,
@@ -105,7 +114,12 @@ fn count(
         .args(["--dump-after=even::one_callback", "--compress-strings=yes"])
         .arg(format!("--callgrind-out-file={}/out", folder.display()))
         .arg(std::env::current_exe()?)
-        .args(["one", way, &channels.to_string(), &frames.to_string()])
+        .args([
+            "one",
+            method_name,
+            &channels.to_string(),
+            &frames.to_string(),
+        ])
         .env("GLIBC_TUNABLES", NO_STRINGS)
         .envs(cut.map(|cut| ("PARTITION", cut)))
         .stderr(Stdio::null())
@@ -135,31 +149,31 @@ enum Player {
     Study(StudyConvolver),
 }
 
-/// One callback, to be counted; without the clearing of what comes in and goes out.
+/// One callback, counted; without preparing input and output.
 #[inline(never)]
 fn one_callback(player: &mut Player, inputs: &[&[f32]], outputs: &mut [&mut [f32]]) {
     match player {
-        Player::Levels(convolver, Some(hands)) => convolver.process(inputs, outputs, hands),
+        Player::Levels(convolver, Some(scheduler)) => convolver.process(inputs, outputs, scheduler),
         Player::Levels(convolver, None) => convolver.process(inputs, outputs, &mut Inline),
         Player::Two(two) => two.process(inputs, outputs),
         Player::Study(study) => study.process(inputs, outputs),
     }
 }
 
-/// The same, not counted. Nor is it the same to the compiler, which would make one function of both.
+/// The same, not counted. `black_box` keeps the compiler from merging both functions.
 #[inline(never)]
 fn warm_up(player: &mut Player, inputs: &[&[f32]], outputs: &mut [&mut [f32]]) {
     match std::hint::black_box(player) {
-        Player::Levels(convolver, Some(hands)) => convolver.process(inputs, outputs, hands),
+        Player::Levels(convolver, Some(scheduler)) => convolver.process(inputs, outputs, scheduler),
         Player::Levels(convolver, None) => convolver.process(inputs, outputs, &mut Inline),
         Player::Two(two) => two.process(inputs, outputs),
         Player::Study(study) => study.process(inputs, outputs),
     }
 }
 
-fn one(way: &str, channels: usize, frames: usize) -> Result<(), Box<dyn Error>> {
+fn one(method_name: &str, channels: usize, frames: usize) -> Result<(), Box<dyn Error>> {
     let kernels = Kernels::from_name("avx2").unwrap_or(Kernels::best());
-    let (mut player, period) = player(way, channels, frames, kernels)?;
+    let (mut player, period) = player(method_name, channels, frames, kernels)?;
     let input: Vec<f32> = (0..BLOCK).map(|n| (n as f32 * 0.1).sin()).collect();
     let inputs = vec![&input[..]; channels];
     let mut output = vec![0.0; BLOCK * channels];
@@ -173,37 +187,37 @@ fn one(way: &str, channels: usize, frames: usize) -> Result<(), Box<dyn Error>> 
     Ok(())
 }
 
-/// Prints what callbacks take, and which of them take most.
-fn times(way: &str, channels: usize, frames: usize) -> Result<(), Box<dyn Error>> {
-    let (mut player, period) = player(way, channels, frames, Kernels::best())?;
+/// Prints the times of callbacks, and which of them take longest.
+fn times(method_name: &str, channels: usize, frames: usize) -> Result<(), Box<dyn Error>> {
+    let (mut player, period) = player(method_name, channels, frames, Kernels::best())?;
     let input: Vec<f32> = (0..BLOCK).map(|n| (n as f32 * 0.1).sin()).collect();
     let inputs = vec![&input[..]; channels];
     let mut output = vec![0.0; BLOCK * channels];
-    let mut least = vec![u64::MAX; period];
+    let mut min_ns = vec![u64::MAX; period];
     for callback in 0..(WARM + ROUNDS) * period {
         let mut outputs: Vec<&mut [f32]> = output.chunks_exact_mut(BLOCK).collect();
         let begun = Instant::now();
         warm_up(&mut player, &inputs, &mut outputs);
         let ns = begun.elapsed().as_nanos() as u64;
         if callback >= WARM * period {
-            let least = &mut least[callback % period];
-            *least = ns.min(*least);
+            let min_ns = &mut min_ns[callback % period];
+            *min_ns = ns.min(*min_ns);
         }
     }
-    let mean = least.iter().sum::<u64>() as f64 / period as f64;
+    let mean = min_ns.iter().sum::<u64>() as f64 / period as f64;
     let mut order: Vec<usize> = (0..period).collect();
-    order.sort_by_key(|at| std::cmp::Reverse(least[*at]));
-    let at = |percent: usize| least[order[period * (100 - percent) / 100]];
+    order.sort_by_key(|at| std::cmp::Reverse(min_ns[*at]));
+    let at = |percent: usize| min_ns[order[period * (100 - percent) / 100]];
     println!("mean {mean:.0} ns, median {}, p99 {}", at(50), at(99));
     for at in order.iter().take(12) {
-        println!("{at}: {} ({:.2})", least[*at], least[*at] as f64 / mean);
+        println!("{at}: {} ({:.2})", min_ns[*at], min_ns[*at] as f64 / mean);
     }
     Ok(())
 }
 
-/// What plays that way, each channel with a response of its own, and how many callbacks its longest period has.
+/// A convolver of that method, each channel with its own response, and the number of callbacks of its longest period.
 fn player(
-    way: &str,
+    method_name: &str,
     channels: usize,
     frames: usize,
     kernels: Kernels,
@@ -211,7 +225,7 @@ fn player(
     let response: Vec<f32> = (0..frames)
         .map(|n| ((n * 7919) % 1009) as f32 / 1e6)
         .collect();
-    let ratio = match way {
+    let ratio = match method_name {
         "4" => Some(LevelRatio::Four),
         "8" => Some(LevelRatio::Eight),
         "8n" => Some(LevelRatio::EightNested),
@@ -225,12 +239,12 @@ fn player(
             let two = TwoLevelConvolver::new(&responses, BLOCK, ratio, kernels)?;
             Ok((Player::Two(two), ratio.factor()))
         }
-        None => levels(way, channels, response, kernels),
+        None => levels(method_name, channels, response, kernels),
     }
 }
 
 fn levels(
-    way: &str,
+    method_name: &str,
     channels: usize,
     response: Vec<f32>,
     kernels: Kernels,
@@ -246,39 +260,36 @@ fn levels(
     };
     eprintln!("{partition}");
     let period = partition.levels().last().map_or(1, |l| l.size() / BLOCK);
-    let method = match way {
-        "study" => Some(Method::Plain),
-        "study-gardner" => Some(Method::Composed),
-        "study-nested" => Some(Method::Nested),
+    let path = |i| Path::new(i, i, &response[..]);
+    let paths: Vec<_> = (0..channels).map(path).collect();
+    let method = match method_name {
+        "plain" => Some(Method::Plain),
+        "gardner" => Some(Method::Composed),
+        "nested" => Some(Method::Nested),
         _ => None,
     };
     if let Some(method) = method {
         let responses = vec![&response[..]; channels];
         let study = StudyConvolver::new(&responses, &partition, method, kernels);
-        return Ok((
-            Player::Study(study.ok_or("the study cannot have that")?),
-            period,
-        ));
+        return Ok((Player::Study(study.ok_or("not possible")?), period));
     }
-    let path = |i| Path::new(i, i, &response[..]);
-    let paths: Vec<_> = (0..channels).map(path).collect();
     let mut options = ConvolverOptions::new(partition);
     options.kernels = kernels;
-    let is_even = way.starts_with("evenly");
+    let is_even = method_name == "evenly";
     if is_even {
         options = TimeDistributed::adapt_options(&options, channels);
     }
     let mut convolver = Convolver::new(channels, channels, &paths, &options)?;
-    let hands = is_even.then(|| TimeDistributed::new(&mut convolver));
-    if let Some(hands) = &hands {
-        let (worst, mean) = (
-            hands.schedule().max_load() as f64,
-            hands.schedule().mean_load(),
+    let scheduler = is_even.then(|| TimeDistributed::new(&mut convolver));
+    if let Some(scheduler) = &scheduler {
+        let (max, mean) = (
+            scheduler.schedule().max_load() as f64,
+            scheduler.schedule().mean_load(),
         );
         eprintln!(
-            "as planned: worst {worst}, mean {mean:.0}, ratio {:.3}",
-            worst / mean
+            "as planned: max {max}, mean {mean:.0}, ratio {:.3}",
+            max / mean
         );
     }
-    Ok((Player::Levels(convolver, hands), period))
+    Ok((Player::Levels(convolver, scheduler), period))
 }

@@ -1,11 +1,11 @@
-//! Measures levels of every size and prints the rows of `crates/conv/src/tuning/built_in.rs`: for each size, and some numbers of
-//! partitions, what a level costs at worst and typically, in µs.
+//! Measures levels of every size and prints the rows of the built-in cost table (`crates/conv/src/tuning`): for each size and
+//! some numbers of partitions, the worst and the typical time of a level in µs.
 
 use conv::{AddedLatency, CostMeasureOptions, CostTable, PartitionSpace, measure_costs};
 use fft::{Kernels, Packing};
 use std::ops::ControlFlow;
 
-/// Numbers of partitions that have a place in the table.
+/// Numbers of partitions in the table.
 const COUNTS: [usize; 11] = [2, 3, 6, 7, 14, 15, 30, 31, 62, 63, 126];
 
 fn main() {
@@ -13,16 +13,16 @@ fn main() {
     for packing in [Packing::Mono, Packing::Batch] {
         let mut costs = CostTable::default();
         for length in [1000, 524_288] {
-            let space =
-                PartitionSpace::new(length, 16, AddedLatency::None).expect("it is a length");
+            let space = PartitionSpace::new(length, 16, AddedLatency::None)
+                .expect("the length is in range");
             let options = CostMeasureOptions {
                 packing: Some(packing),
                 kernels: Kernels::best(),
                 runs: runs.unwrap_or(24),
             };
             let found = measure_costs(&space, &options, &mut |_| ControlFlow::Continue(()));
-            let found = found.expect("nobody breaks it off");
-            eprintln!("{} runs, {} stolen", found.runs, found.preempted_runs);
+            let found = found.expect("the measurement is not cancelled");
+            eprintln!("{} runs, {} preempted", found.runs, found.preempted_runs);
             costs.merge(&found.costs);
         }
         println!("{packing:?} {}", Kernels::best().name());
@@ -43,8 +43,13 @@ fn rows(costs: &CostTable, packing: Packing) {
         let rows = known.iter().map(|(count, worst, typical)| {
             format!("({count}, {:.1}, {:.1})", worst / 1e3, typical / 1e3)
         });
+        let transforms = costs.transforms().iter();
+        let transforms = transforms.filter(|cost| cost.packing == packing && cost.bins == size);
+        let transforms: Vec<_> = transforms
+            .map(|cost| format!("{} {:.0}", cost.backend, cost.ns))
+            .collect();
         let rows = rows.collect::<Vec<_>>().join(", ");
-        println!("    ({size}, &[{rows}]),");
+        println!("    ({size}, &[{rows}]), // {}", transforms.join(", "));
         size *= 2;
     }
 }

@@ -1,4 +1,5 @@
-//! How long pieces take beside what they weigh: each piece after memory was swept that fills the second cache.
+//! Duration of pieces of work beside their cost estimates: each piece runs after a sweep over memory that fills the
+//! second-level cache.
 //!
 //! ```text
 //! weigh CHANNELS FRAMES PARTITION
@@ -16,8 +17,8 @@ use std::time::Instant;
 const BLOCK: usize = 64;
 
 struct Timed {
-    /// Least ns of each piece of each line.
-    least: Vec<Vec<u64>>,
+    /// Shortest time of each piece of each line, in ns.
+    min_ns: Vec<Vec<u64>>,
     sweep: Vec<u64>,
 }
 
@@ -29,7 +30,7 @@ impl LevelScheduler for Timed {
     fn finish(&mut self, line: usize, work: &mut DeferredJob<conv::Fdl>) -> bool {
         let mut piece = 0;
         while !work.is_available() {
-            if self.least[line].len() > 1 {
+            if self.min_ns[line].len() > 1 {
                 for x in &mut self.sweep {
                     *x += 1;
                 }
@@ -38,8 +39,8 @@ impl LevelScheduler for Timed {
             let begun = Instant::now();
             work.run_piece();
             let ns = begun.elapsed().as_nanos() as u64;
-            if let Some(least) = self.least[line].get_mut(piece) {
-                *least = ns.min(*least);
+            if let Some(min_ns) = self.min_ns[line].get_mut(piece) {
+                *min_ns = ns.min(*min_ns);
             }
             piece += 1;
         }
@@ -63,10 +64,10 @@ fn main() -> Result<(), Box<dyn Error>> {
         .collect();
     let options = TimeDistributed::adapt_options(&ConvolverOptions::new(partition), channels);
     let mut convolver = Convolver::new(channels, channels, &paths, &options)?;
-    let facts: Vec<_> = convolver.fdls().collect();
-    let weights: Vec<_> = (0..facts.len()).map(|i| convolver.piece_costs(i)).collect();
+    let infos: Vec<_> = convolver.fdls().collect();
+    let costs: Vec<_> = (0..infos.len()).map(|i| convolver.piece_costs(i)).collect();
     let mut timed = Timed {
-        least: weights.iter().map(|w| vec![u64::MAX; w.len()]).collect(),
+        min_ns: costs.iter().map(|c| vec![u64::MAX; c.len()]).collect(),
         sweep: vec![0; 3 << 17],
     };
     let input: Vec<f32> = (0..BLOCK).map(|n| (n as f32 * 0.1).sin()).collect();
@@ -76,16 +77,16 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
         convolver.process_block(&mut timed);
     }
-    for (line, facts) in facts.iter().enumerate() {
-        if facts.is_in_callback {
+    for (line, info) in infos.iter().enumerate() {
+        if info.is_in_callback {
             continue;
         }
         println!(
             "line {line}: {}x{}, {} outputs, {} pieces",
-            facts.count, facts.size, facts.outputs, facts.piece_count
+            info.count, info.size, info.outputs, info.piece_count
         );
-        for (i, (w, ns)) in weights[line].iter().zip(&timed.least[line]).enumerate() {
-            println!("  {i} {w} {ns} {:.3}", *ns as f64 / *w as f64);
+        for (i, (cost, ns)) in costs[line].iter().zip(&timed.min_ns[line]).enumerate() {
+            println!("  {i} {cost} {ns} {:.3}", *ns as f64 / *cost as f64);
         }
     }
     Ok(())

@@ -1,42 +1,49 @@
-//! [`ComposedFft`]: a transform that takes the bins which smaller ones have already (Gardner).
+//! [`ComposedFft`]: a transform that takes some of its bins from smaller transforms (Gardner, "Efficient Convolution without
+//! Input-Output Delay", J. Audio Eng. Soc. 43(3), 1995, section 4).
 //!
-//! A delay line of size M has, every other period, the spectra of windows of 2M values that follow one another. One of
-//! size RM needs that of a window of 2RM: R of those in a row. Its bin Rk is the sum over all values of
-//! x[n] exp(-2πi n k / 2M), whose factors have come round after each window: so it is the sum of the R spectra's bins k.
+//! A delay line of size M has, every other period, the spectra of adjacent windows of 2M values. A delay line of size RM
+//! needs the spectrum of 2RM values, which are R of those windows. Its bin Rk is the sum over all values of
+//! x[n] exp(-2πi n k / 2M). These factors have period 2M, so bin Rk is the sum of bins k of the R spectra.
 //!
-//! The other bins are the odd ones of ever smaller spectra: the odd ones of RM bins, twice those of RM/2 bins (of both
-//! halves of the values, added), and so on. `odd.rs` makes them.
+//! ```text
+//!  bins of RM       0  1  2  3  4  5  6  7  8  ...        R = 4
+//!  from the sum     ×           ×           ×             bins k of four spectra of M, added
+//!  row 0 (odd)         ×     ×     ×     ×                odd bins of RM
+//!  row 1                  ×           ×                   twice the odd bins of RM/2 (sum of both halves of the values)
+//! ```
 //!
-//! | R | complex transforms of so many values | and taken apart |
+//! The rows are the odd bins of ever smaller spectra; [`odd_bins`] computes them.
+//!
+//! | R | values of the complex transforms | bins taken apart |
 //! |---|---|---|
-//! | directly | RM | RM bins |
+//! | directly | RM | RM |
 //! | 2 | M | none |
 //! | 4 | 2M + M | none |
 
 mod odd_bins;
 
-use crate::composed::odd_bins::{FOLD, MERGE, Odd};
+use crate::composed::odd_bins::{FOLD, MERGE, OddBins};
 use crate::kernels::Kernels;
 use crate::real_fft::{Packing, RealFft, SizeError};
 use crate::simd::BLOCK;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// How heavy a piece is at most, roughly.
+/// The greatest cost of a piece, roughly, in instructions.
 const PIECE: u32 = 12_000;
 
-/// Whose spectra are taken.
+/// The transform that gives the smaller spectra.
 #[derive(Clone)]
 pub enum SmallerFft {
-    /// A whole transform's.
+    /// An ordinary transform.
     Direct(Arc<RealFft>),
-    /// Those of one that takes from a still smaller one.
+    /// A composed transform, which takes from a still smaller one.
     Composed(Arc<ComposedFft>),
 }
 
-/// A transform of a window, every `ratio`-th bin of which is already known. Shared freely.
+/// A transform whose every `ratio`-th bin is known from smaller spectra. Shared between threads.
 ///
-/// All [pieces](Self::piece) are run in order, then all [last pieces](Self::last_piece), with the sums of the spectra of
+/// All [pieces](Self::run_piece) are run in order, then all [final pieces](Self::run_final_piece), with the sums of the spectra of
 /// the window's earlier and later half.
 pub struct ComposedFft {
     bins: usize,
@@ -44,30 +51,30 @@ pub struct ComposedFft {
     packing: Packing,
     kernels: Kernels,
     smaller: SmallerFft,
-    /// The odd bins of all, of half, of a quarter.
-    odds: Vec<Odd>,
+    /// The odd bins of all, of half, of a quarter of the bins.
+    odds: Vec<OddBins>,
     pieces: Vec<(Piece, u32)>,
     last: Vec<(Piece, u32)>,
 }
 
-/// What a piece does; the first number says in which of the rows of odd bins.
+/// A piece of work; the number is the row of odd bins.
 #[derive(Clone)]
 enum Piece {
     Fold(usize, Range<usize>),
     Transform(usize, Range<usize>),
     Spread(usize, Range<usize>),
-    /// Adds up the given sums, in blocks.
+    /// Adds the given sums, in blocks.
     Fill(Range<usize>),
     Merge(usize, Range<usize>),
 }
 
 /// The parts of the scratch memory.
-struct Rooms<'a> {
-    /// What is transformed, for one row of odd bins after the other.
+struct Scratch<'a> {
+    /// Input of the complex transform, for one row after the other.
     z: &'a mut [f32],
-    /// What has come of it: all rows' of one channel, else one row's at a time.
+    /// Its results: of all rows for one channel, of one row at a time for a batch.
     odds: &'a mut [f32],
-    /// Halves of the values added, half as many each time; of one channel later the spectra of so many bins.
+    /// Sums of halves of the values, half as many in each row. For one channel later the spectra of as many bins.
     evens: &'a mut [f32],
     inner: &'a mut [f32],
 }
@@ -90,12 +97,12 @@ impl SmallerFft {
     fn scratch(&self) -> usize {
         match self {
             Self::Direct(fft) => fft.scratch_len(),
-            // Itself, and two sums, of which one is added up from a spectrum.
+            // Its own, and two sums, one of which is being added from a spectrum.
             Self::Composed(larger) => larger.scratch_len() + larger.alone(),
         }
     }
 
-    /// The spectrum of `time`, with the bits of whoever does it by itself.
+    /// Computes the spectrum of `time` without given sums, with the same bits.
     fn forward(&self, time: &[f32], spectrum: &mut [f32], scratch: &mut [f32]) {
         match self {
             Self::Direct(fft) => fft.forward(time, spectrum, scratch),
@@ -108,7 +115,7 @@ impl SmallerFft {
 }
 
 impl ComposedFft {
-    /// The fewest bins that those taken from may have.
+    /// The fewest bins of the smaller transform.
     pub const fn min_bins(packing: Packing) -> usize {
         match packing {
             Packing::Mono => 256,
@@ -116,7 +123,7 @@ impl ComposedFft {
         }
     }
 
-    /// A transform of `ratio` times the bins of `smaller`, from its spectra.
+    /// Prepares a transform of `ratio` times the bins of `smaller`, from its spectra.
     ///
     /// Real-time: setup.
     ///
@@ -136,7 +143,7 @@ impl ComposedFft {
             return Err(SizeError::TooLarge(bins));
         }
         let rows = 0..ratio.ilog2();
-        let odds = rows.map(|row| Odd::new(bins >> row, packing, kernels));
+        let odds = rows.map(|row| OddBins::new(bins >> row, packing, kernels));
         let mut larger = Self {
             bins,
             ratio,
@@ -147,19 +154,19 @@ impl ComposedFft {
             pieces: Vec::new(),
             last: Vec::new(),
         };
-        larger.cut();
+        larger.divide();
         Ok(larger)
     }
 
-    /// Lists all pieces.
-    fn cut(&mut self) {
+    /// Divides the work into pieces.
+    fn divide(&mut self) {
         let (mut pieces, mut last) = (Vec::new(), Vec::new());
         for (row, odd) in self.odds.iter().enumerate() {
             let blocks = odd.blocks();
-            stretches(0..blocks, FOLD, |part| Piece::Fold(row, part), &mut pieces);
-            transforms(row, odd, &mut pieces);
+            add_ranges(0..blocks, FOLD, |part| Piece::Fold(row, part), &mut pieces);
+            add_transforms(row, odd, &mut pieces);
             if self.packing == Packing::Batch {
-                stretches(
+                add_ranges(
                     0..blocks / 2,
                     MERGE,
                     |part| Piece::Spread(row, part),
@@ -168,11 +175,11 @@ impl ComposedFft {
             }
         }
         let blocks = self.sum_len() / BLOCK;
-        stretches(0..blocks, MERGE / 2, Piece::Fill, &mut last);
+        add_ranges(0..blocks, MERGE / 2, Piece::Fill, &mut last);
         if self.packing == Packing::Mono {
             for (row, odd) in self.odds.iter().enumerate().rev() {
                 let blocks = odd.blocks() / 2;
-                stretches(
+                add_ranges(
                     0..blocks,
                     2 * MERGE,
                     |part| Piece::Merge(row, part),
@@ -183,60 +190,60 @@ impl ComposedFft {
         (self.pieces, self.last) = (pieces, last);
     }
 
-    /// How many bins.
+    /// Number of bins.
     pub fn bins(&self) -> usize {
         self.bins
     }
 
-    /// How many times as many as those that are taken from have.
+    /// Number of bins divided by that of the smaller transform.
     pub fn ratio(&self) -> usize {
         self.ratio
     }
 
-    /// The length of a spectrum, and of the values in time.
+    /// Length of a spectrum, and of the values in time.
     pub fn buffer_len(&self) -> usize {
         2 * self.bins * self.packing.channels()
     }
 
-    /// The length of each of the sums that are taken.
+    /// Length of each of the two sums of smaller spectra.
     pub fn sum_len(&self) -> usize {
         self.buffer_len() / self.ratio
     }
 
-    /// The length of the scratch memory, which may hold anything before the first piece.
+    /// Length of the scratch memory. Its contents before the first piece do not matter.
     pub fn scratch_len(&self) -> usize {
         let half = self.buffer_len() / 2;
-        let inner = self.odds.iter().map(Odd::scratch).max().unwrap_or(0);
-        half + self.odds_room() + self.evens_room() + inner
+        let inner = self.odds.iter().map(OddBins::scratch).max().unwrap_or(0);
+        half + self.odds_len() + self.evens_len() + inner
     }
 
-    fn odds_room(&self) -> usize {
+    fn odds_len(&self) -> usize {
         match self.packing {
             Packing::Batch => self.buffer_len() / 2,
-            Packing::Mono => self.odds.iter().map(Odd::floats).sum(),
+            Packing::Mono => self.odds.iter().map(OddBins::floats).sum(),
         }
     }
 
-    /// Of a batch the last row's halves are not added up; of one channel they give way to the sums that are taken.
-    fn evens_room(&self) -> usize {
+    /// A batch does not add the last row's halves. For one channel the given sums take their place later.
+    fn evens_len(&self) -> usize {
         let rows = match self.packing {
             Packing::Batch => self.odds.len() - 1,
             Packing::Mono => self.odds.len(),
         };
-        self.odds[..rows].iter().map(Odd::floats).sum()
+        self.odds[..rows].iter().map(OddBins::floats).sum()
     }
 
-    /// How many pieces there are before the sums are needed.
+    /// Number of pieces that do not need the sums.
     pub fn pieces(&self) -> usize {
         self.pieces.len()
     }
 
-    /// Roughly how many instructions piece `i` is, with vectors of sixteen floats.
+    /// Cost of piece `i`, roughly its instructions with vectors of sixteen floats.
     pub fn piece_cost(&self, i: usize) -> u32 {
         self.pieces[i].1
     }
 
-    /// Piece `i` of all that the sums are not needed for. All lengths are exact; with others, or without such a piece,
+    /// Runs piece `i` of those that do not need the sums. All lengths are exact; with others, or without such a piece,
     /// nothing is done.
     ///
     /// Real-time: hot.
@@ -247,17 +254,17 @@ impl ComposedFft {
         }
     }
 
-    /// How many pieces there are once the sums are there.
+    /// Number of pieces that need the sums.
     pub fn final_pieces(&self) -> usize {
         self.last.len()
     }
 
-    /// Roughly how many instructions last piece `i` is.
+    /// Cost of final piece `i`.
     pub fn final_piece_cost(&self, i: usize) -> u32 {
         self.last[i].1
     }
 
-    /// Last piece `i`, from the sums of the smaller spectra of the window's earlier and later half.
+    /// Runs final piece `i`, from the sums of the smaller spectra of the window's earlier and later half.
     ///
     /// Real-time: hot.
     pub fn run_final_piece(
@@ -280,18 +287,18 @@ impl ComposedFft {
         fit
     }
 
-    /// The length of the memory that [`Self::sum`] needs, and twice as much as [`Self::forward`] does beside its own.
+    /// Length of the memory that [`Self::forward`] needs besides its scratch memory: two sums, and that of their addition.
     fn alone(&self) -> usize {
         2 * self.sum_len() + self.sum_scratch_len()
     }
 
-    /// The length of the scratch memory of [`Self::sum`].
+    /// Length of the scratch memory of [`Self::sum_spectra`].
     pub fn sum_scratch_len(&self) -> usize {
         self.sum_len() + self.smaller.scratch()
     }
 
-    /// What a half of the window would be given as, made here: the smaller spectra of `half` added up, with the same
-    /// bits. For when nobody gives it.
+    /// Writes the sum of the smaller spectra of `half`, one half of the window, with the bits of a sum that is given. For
+    /// the case that no sum has been given in time.
     ///
     /// Real-time: hot.
     pub fn sum_spectra(&self, half: &[f32], sum: &mut [f32], scratch: &mut [f32]) {
@@ -315,7 +322,7 @@ impl ComposedFft {
         }
     }
 
-    /// The whole spectrum, when nobody has given anything.
+    /// Writes the whole spectrum when no sums are given.
     fn forward(&self, time: &[f32], spectrum: &mut [f32], scratch: &mut [f32], alone: &mut [f32]) {
         (0..self.pieces()).for_each(|i| self.run_piece(i, time, spectrum, scratch));
         let (earlier, alone) = alone.split_at_mut(self.sum_len());
@@ -327,12 +334,12 @@ impl ComposedFft {
         (0..self.final_pieces()).for_each(|i| self.run_final_piece(i, sums, spectrum, scratch));
     }
 
-    fn rooms<'a>(&self, scratch: &'a mut [f32]) -> Rooms<'a> {
+    fn parts<'a>(&self, scratch: &'a mut [f32]) -> Scratch<'a> {
         let half = self.buffer_len() / 2;
         let (z, rest) = scratch.split_at_mut(half);
-        let (odds, rest) = rest.split_at_mut(self.odds_room());
-        let (evens, inner) = rest.split_at_mut(self.evens_room());
-        Rooms {
+        let (odds, rest) = rest.split_at_mut(self.odds_len());
+        let (evens, inner) = rest.split_at_mut(self.evens_len());
+        Scratch {
             z,
             odds,
             evens,
@@ -348,19 +355,19 @@ impl ComposedFft {
         spectrum: &mut [f32],
         scratch: &mut [f32],
     ) {
-        let rooms = self.rooms(scratch);
+        let parts = self.parts(scratch);
         match piece {
-            Piece::Fold(row, part) => self.fold(*row, part.clone(), time, rooms),
+            Piece::Fold(row, part) => self.fold(*row, part.clone(), time, parts),
             Piece::Transform(row, pieces) => {
                 let odd = &self.odds[*row];
-                let to = &mut rooms.odds[self.odds_at(*row)];
-                let inner = &mut rooms.inner[..odd.scratch()];
+                let to = &mut parts.odds[self.odds_at(*row)];
+                let inner = &mut parts.inner[..odd.scratch()];
                 for i in pieces.clone() {
-                    odd.transform(i, &rooms.z[..odd.floats()], to, inner);
+                    odd.transform(i, &parts.z[..odd.floats()], to, inner);
                 }
             }
             Piece::Spread(row, part) => {
-                let odd = &rooms.odds[self.odds_at(*row)];
+                let odd = &parts.odds[self.odds_at(*row)];
                 self.odds[*row].spread(part.clone(), odd, spectrum, 1 << row);
             }
             Piece::Fill(part) => {
@@ -368,35 +375,35 @@ impl ComposedFft {
                 match self.packing {
                     Packing::Batch => self.fill(part.clone(), sums, spectrum, self.ratio),
                     Packing::Mono => {
-                        let to = &mut rooms.evens[self.evens_at(self.odds.len() - 1)];
+                        let to = &mut parts.evens[self.evens_at(self.odds.len() - 1)];
                         self.fill(part.clone(), sums, to, 1);
                     }
                 }
             }
-            Piece::Merge(row, part) => self.merge(*row, part.clone(), rooms, spectrum),
+            Piece::Merge(row, part) => self.merge(*row, part.clone(), parts, spectrum),
         }
     }
 
-    /// Where the odd bins of a row are.
+    /// Range of the odd bins of a row.
     fn odds_at(&self, row: usize) -> Range<usize> {
         let from = match self.packing {
             Packing::Batch => 0,
-            Packing::Mono => self.odds[..row].iter().map(Odd::floats).sum(),
+            Packing::Mono => self.odds[..row].iter().map(OddBins::floats).sum(),
         };
         from..from + self.odds[row].floats()
     }
 
-    /// Where a row's halves are added up; behind one another, each half as long.
+    /// Range of the sums of a row's halves: one row after the other, each half as long.
     fn evens_at(&self, row: usize) -> Range<usize> {
-        let from = self.odds[..row].iter().map(Odd::floats).sum();
+        let from = self.odds[..row].iter().map(OddBins::floats).sum();
         from..from + self.odds[row].floats()
     }
 
-    fn fold(&self, row: usize, part: Range<usize>, time: &[f32], rooms: Rooms<'_>) {
+    fn fold(&self, row: usize, part: Range<usize>, time: &[f32], parts: Scratch<'_>) {
         let odd = &self.odds[row];
-        let z = &mut rooms.z[..odd.floats()];
+        let z = &mut parts.z[..odd.floats()];
         let is_last = row + 1 == self.odds.len();
-        let (before, own) = rooms.evens.split_at_mut(self.evens_at(row).start);
+        let (before, own) = parts.evens.split_at_mut(self.evens_at(row).start);
         let even = (!is_last).then(|| &mut own[..odd.floats()]);
         match row.checked_sub(1) {
             None => odd.fold(part, time, z, even),
@@ -404,14 +411,14 @@ impl ComposedFft {
         }
     }
 
-    /// Adds up the sums, block by block; blocks of `to` stand `step` blocks apart.
+    /// Adds both sums, block by block; the blocks of `to` are `step` blocks apart.
     fn fill(&self, part: Range<usize>, sums: (&[f32], &[f32]), to: &mut [f32], step: usize) {
         self.kernels.add_blocks(part, sums, to, step);
     }
 
-    fn merge(&self, row: usize, part: Range<usize>, rooms: Rooms<'_>, spectrum: &mut [f32]) {
-        let odd = &rooms.odds[self.odds_at(row)];
-        let (above, own) = rooms.evens.split_at_mut(self.evens_at(row).start);
+    fn merge(&self, row: usize, part: Range<usize>, parts: Scratch<'_>, spectrum: &mut [f32]) {
+        let odd = &parts.odds[self.odds_at(row)];
+        let (above, own) = parts.evens.split_at_mut(self.evens_at(row).start);
         let even = &own[..self.odds[row].floats()];
         match row.checked_sub(1) {
             None => self.odds[row].merge(part, even, odd, spectrum),
@@ -420,8 +427,8 @@ impl ComposedFft {
     }
 }
 
-/// Stretches of `all`, where each one weighs `each`, as pieces.
-fn stretches(
+/// Divides `all`, where each element costs `each`, into pieces.
+fn add_ranges(
     all: Range<usize>,
     each: u32,
     piece: impl Fn(Range<usize>) -> Piece,
@@ -435,8 +442,8 @@ fn stretches(
     }
 }
 
-/// The pieces of a row's complex transform, light ones together.
-fn transforms(row: usize, odd: &Odd, to: &mut Vec<(Piece, u32)>) {
+/// Adds the pieces of a row's complex transform; cheap ones are joined.
+fn add_transforms(row: usize, odd: &OddBins, to: &mut Vec<(Piece, u32)>) {
     let (mut from, mut weight) = (0, 0);
     for i in 0..odd.pieces() {
         if weight > 0 && weight + odd.weight(i) > PIECE {

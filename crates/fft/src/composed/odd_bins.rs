@@ -1,13 +1,18 @@
-//! The odd bins of a real spectrum, without the even ones.
+//! [`OddBins`]: the odd bins of a real spectrum, without the even ones.
 //!
-//! Of 2N values the even bins are those of N values, the first half and the second added: x[n] + x[n + N]. The odd ones
-//! come of the difference d[n] = x[n] - x[n + N]. Bin 4k + 1 is the sum over n < N of d[n] exp(-2πi n (4k + 1) / 2N); the
+//! The even bins of 2N values are the bins of N values, the sum of both halves: x[n] + x[n + N]. The odd ones follow from
+//! the difference d[n] = x[n] - x[n + N]. Bin 4k + 1 is the sum over n < N of d[n] exp(-2πi n (4k + 1) / 2N); the
 //! values n and n + N/2 have factors that differ by -i, so it is bin k of the complex transform of
 //!
 //! z[n] = (d[n] - i d[n + N/2]) exp(-2πi n / 2N), n < N/2.
 //!
-//! Its upper half has bins 4k + 1 > N, and these are the conjugates of bins 2N - (4k + 1): so bin 4k + 3 is the conjugate
-//! of z's bin N/2 - 1 - k. One complex transform of N/2 values gives all odd bins, and none twice.
+//! Its upper half has bins 4k + 1 > N, which are the conjugates of bins 2N - (4k + 1). So bin 4k + 3 is the conjugate of
+//! z's bin N/2 - 1 - k. One complex transform of N/2 values gives every odd bin once.
+//!
+//! ```text
+//!  x, 2N values ─┬─ sum of halves ──────────▶ N values: even bins, by the next smaller transform
+//!                └─ difference, factors ─ z ─ complex transform of N/2 ─▶ bins 1, 5, 9, ... and the conjugates of 3, 7, 11, ...
+//! ```
 
 use crate::kernels::Kernels;
 use crate::real_fft::Packing;
@@ -18,27 +23,27 @@ use crate::transform::lanes::LaneFft;
 use crate::transform::twiddle::twiddle;
 use std::ops::Range;
 
-/// How the complex transform is done.
+/// The complex transform.
 enum Inner {
     Batch(LaneFft),
     Mono(Box<FourStep>),
 }
 
 /// The odd bins of a spectrum of `bins` bins.
-pub(crate) struct Odd {
+pub(crate) struct OddBins {
     bins: usize,
     packing: Packing,
     kernels: Kernels,
     inner: Inner,
-    /// The factors of z: of a batch two floats each, else in blocks.
+    /// Factors of z: two floats each for a batch, in blocks for one channel.
     table: Vec<f32>,
 }
 
-/// How many instructions sixteen values of z are, and sixteen odd bins and their even neighbours.
+/// Instructions for sixteen values of z; and for sixteen odd bins with their even neighbours.
 pub(crate) const FOLD: u32 = 22;
 pub(crate) const MERGE: u32 = 20;
 
-impl Odd {
+impl OddBins {
     /// Real-time: setup.
     pub(crate) fn new(bins: usize, packing: Packing, kernels: Kernels) -> Self {
         let half = bins / 2;
@@ -70,17 +75,17 @@ impl Odd {
         }
     }
 
-    /// Floats of the values' half, and of z.
+    /// Floats of z, and of half of the values.
     pub(crate) fn floats(&self) -> usize {
         self.bins * self.packing.channels()
     }
 
-    /// How many blocks z has.
+    /// Blocks of z.
     pub(crate) fn blocks(&self) -> usize {
         self.floats() / BLOCK
     }
 
-    /// Floats of scratch memory for the complex transform.
+    /// Length of the scratch memory of the complex transform.
     pub(crate) fn scratch(&self) -> usize {
         match &self.inner {
             Inner::Batch(_) => 0,
@@ -88,7 +93,7 @@ impl Odd {
         }
     }
 
-    /// How many pieces the complex transform has, at most.
+    /// Number of pieces of the complex transform.
     pub(crate) fn pieces(&self) -> usize {
         match &self.inner {
             Inner::Batch(inner) => inner.steps(),
@@ -96,7 +101,7 @@ impl Odd {
         }
     }
 
-    /// How heavy one is.
+    /// Cost of a piece in instructions.
     pub(crate) fn weight(&self, i: usize) -> u32 {
         match &self.inner {
             Inner::Batch(inner) => inner.cost(i),
@@ -104,7 +109,7 @@ impl Odd {
         }
     }
 
-    /// Blocks `part` of z from the values, and as many of both halves of the values added, where somebody wants them.
+    /// Writes blocks `part` of z from the values; and the same blocks of the sum of both halves of the values to `even`.
     ///
     /// Real-time: hot.
     pub(crate) fn fold(
@@ -126,7 +131,7 @@ impl Odd {
         });
     }
 
-    /// Piece `i` of the complex transform of `z`.
+    /// Runs piece `i` of the complex transform of `z`.
     ///
     /// Real-time: hot.
     pub(crate) fn transform(&self, i: usize, z: &[f32], to: &mut [f32], scratch: &mut [f32]) {
@@ -146,8 +151,8 @@ impl Odd {
         }
     }
 
-    /// Of a batch: blocks 4k + 1 and 4k + 3 of a spectrum, whose blocks stand `step` blocks apart, for the blocks k of
-    /// `part`, which is in the lower half.
+    /// For a batch: writes blocks 4k + 1 and 4k + 3 of a spectrum, whose blocks are `step` blocks apart, for the blocks k
+    /// of `part`, which is in the lower half.
     ///
     /// Real-time: hot.
     pub(crate) fn spread(&self, part: Range<usize>, odd: &[f32], to: &mut [f32], step: usize) {
@@ -163,9 +168,8 @@ impl Odd {
         });
     }
 
-    /// Of one channel: the spectrum `to` from the even bins and what the complex transform gave for the odd ones; for
-    /// each of the blocks of `part`, which is in the lower half, four blocks. The last bin is an even one, and comes along
-    /// as the first one's imaginary part.
+    /// For one channel: writes the spectrum `to` from the even bins and the results of the complex transform; four blocks
+    /// for each block of `part`, which is in the lower half. The last bin is even: it is the imaginary part of the first.
     ///
     /// Real-time: hot.
     pub(crate) fn merge(&self, part: Range<usize>, even: &[f32], odd: &[f32], to: &mut [f32]) {
@@ -182,9 +186,9 @@ impl Odd {
     }
 }
 
-/// Some blocks of z. `time` is good for twice as many floats as the plan says, `z` and `even` for as many.
+/// Some blocks of z. `time` is valid for twice as many floats as z has, `z` and `even` for as many.
 struct Fold<'a> {
-    plan: &'a Odd,
+    plan: &'a OddBins,
     part: Range<usize>,
     time: *const f32,
     z: *mut f32,
@@ -248,7 +252,7 @@ impl Kernel for Spread {
         for k in self.part.clone() {
             let mut lane = 0;
             while lane < HALF {
-                // SAFETY: `k` is below half of `blocks`, so all blocks are good; the machine has `V`.
+                // SAFETY: `k` is below half of `blocks`, so all blocks are valid; the machine has `V`.
                 unsafe {
                     let low = Complex::<V>::load::<BLOCKED>(self.odd.add(k * BLOCK), lane);
                     let mirror = self.odd.add((self.blocks - 1 - k) * BLOCK);

@@ -15,7 +15,7 @@ impl Kernels {
         self.multiply_add_many(sum, &[(a, b)], packing);
     }
 
-    /// `sum += a * b` for each pair in turn, with the bits of as many calls of [`Kernels::multiply_add`]. The sum
+    /// `sum += a * b` for each pair in order, with the bits of as many calls of [`Kernels::multiply_add`]. The sum
     /// stays in registers over eight pairs, so that it is read and written once instead of eight times.
     ///
     /// Real-time: hot.

@@ -1,8 +1,8 @@
 //! Several outputs of a delay line in one pass over memory.
 //!
-//! A long delay line is bound by the bytes that it reads: each output takes all inputs and all filters. But most of the
-//! next outputs' products are known already: output `n` takes input `n - p` times filter `p`, and so output `n + 1`
-//! takes that same input times filter `p + 1`. Done together, both are read once.
+//! The speed of a long delay line is limited by memory bandwidth: each output reads all inputs and all filters. But most
+//! products of the next outputs use inputs that are known already: output `n` needs input `n - p` times filter `p`, and
+//! output `n + 1` needs the same input times filter `p + 1`. Computed together, both are read once.
 
 use super::pass::{Pass, Stored};
 use crate::Kernels;
@@ -10,22 +10,22 @@ use crate::real_fft::Packing;
 use crate::simd::BLOCK;
 use std::ops::Range;
 
-/// How many floats of each spectrum are gone through at a time, so that what is needed again is still near.
-const NEAR: usize = 1024;
-/// How many inputs a pass takes.
+/// Floats of each spectrum that all passes process before the next ones, so that they stay in the first-level cache.
+const SPAN: usize = 1024;
+/// Inputs of a pass.
 const INPUTS: usize = 4;
-/// The most outputs of a pass.
+/// The most sums of a pass.
 const OUTPUTS: usize = 4;
 
 impl Kernels {
     /// `sums[k] += inputs[i] * filters[i + k]` for every `k` and `i` of which there is such a filter; each sum adds its
     /// products in the order of the inputs, with the bits of as many calls of [`Kernels::multiply_add`]. Two to four
-    /// sums bring most. All spectra have one length, a whole number of blocks; `packing` as for
+    /// sums save most. All spectra have one length, a whole number of blocks; `packing` as for
     /// [`Kernels::multiply_add_blocks`].
     ///
-    /// A delay line of P partitions with two sums, in every other period: `inputs` are the last P spectra, the newest
-    /// first, and `filters` all partitions. The first sum is then whole; the second lacks what the next input brings,
-    /// times filter 0.
+    /// Example: a delay line of P partitions with two sums, in every other period. `inputs` are the last P spectra, the
+    /// newest first, and `filters` are all partitions. Then the first sum is complete; the second lacks only the product
+    /// of the next input and filter 0.
     ///
     /// Real-time: hot.
     pub fn multiply_add_outputs(
@@ -62,8 +62,8 @@ impl Kernels {
         let len = len.chain(inputs.iter().map(|input| input.len()));
         let len = len.chain(filters.iter().map(|filter| filter.len()));
         let len = len.min().unwrap_or(0) / BLOCK * BLOCK;
-        for at in (0..len).step_by(NEAR) {
-            let span = (at, NEAR.min(len - at));
+        for at in (0..len).step_by(SPAN) {
+            let span = (at, SPAN.min(len - at));
             let packing = packing.filter(|_| at == 0);
             for (group, sums) in sums.chunks_mut(OUTPUTS).enumerate() {
                 let filters = filters.get(group * OUTPUTS..).unwrap_or_default();
@@ -80,7 +80,7 @@ impl Kernels {
         }
     }
 
-    /// A few sums over a span (its begin and its length) of all spectra, which are at least so long.
+    /// A few sums over a span (offset and length) of all spectra, which are at least as long.
     fn group<T: Stored, const K: usize>(
         self,
         mut sums: [&mut [f32]; K],
@@ -89,7 +89,7 @@ impl Kernels {
         span: (usize, usize),
         packing: Option<Packing>,
     ) {
-        // As long as every sum has filters for all inputs of a pass.
+        // Inputs for which every sum has a filter.
         let whole = inputs.len().min((filters.len() + 1).saturating_sub(K));
         let fours = whole / INPUTS * INPUTS;
         self.passes::<T, INPUTS, K>(&mut sums, (inputs, filters), 0..fours, span, packing);
@@ -118,7 +118,7 @@ impl Kernels {
         self.passes::<T, 1, 1>(&mut sum, of, twos..all, span, packing);
     }
 
-    /// The inputs of `range`, `N` at a time: it is a multiple of `N` long, and for each of them there are `K` filters.
+    /// The inputs of `range`, `N` at a time. The length of `range` is a multiple of `N`, and each input has `K` filters.
     fn passes<T: Stored, const N: usize, const K: usize>(
         self,
         sums: &mut [&mut [f32]; K],

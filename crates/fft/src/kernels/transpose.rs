@@ -1,12 +1,12 @@
-//! Sixteen rows become sixteen columns: channels side by side, and apart again.
+//! Transposition of sixteen rows to sixteen columns: from channels in buffers of their own to frames, and back.
 
 use crate::kernels::Kernels;
 use crate::real_fft::LANES;
 use crate::simd::{Kernel, Vector};
 
 impl Kernels {
-    /// Sixteen rows of sixteen floats, which begin `from_step` floats apart, as columns: row `r` of `to` has the `r`-th
-    /// float of each. Rows of `to` begin `to_step` floats apart.
+    /// Writes sixteen rows of sixteen floats as columns: row `r` of `to` has float `r` of each row of `from`. Rows begin
+    /// `from_step` and `to_step` floats apart.
     ///
     /// # Panics
     ///
@@ -33,7 +33,7 @@ impl Kernels {
     }
 }
 
-/// All rows are good to read and to write, and do not overlap.
+/// All rows are valid to read and to write, and do not overlap.
 struct Transpose {
     from: *const f32,
     from_step: usize,
@@ -46,7 +46,7 @@ impl Kernel for Transpose {
 
     #[inline(always)]
     unsafe fn run<V: Vector>(self) {
-        // SAFETY: the machine has `V`, by the caller's promise; the rows are good, by the type's.
+        // SAFETY: the machine has `V`, by the caller's promise; the rows are valid, by the type's.
         unsafe { V::transpose(self.from, self.from_step, self.to, self.to_step) }
     }
 }

@@ -1,4 +1,4 @@
-//! What a kernel needs of a vector type: one body of every kernel serves every width.
+//! [`Vector`]: the operations that kernels use. One body of each kernel serves every width of vectors.
 //!
 //! A kernel is a value that implements [`Kernel`]: its data are the fields, its body is generic over [`Vector`].
 //! [`Kernels::run`](crate::Kernels::run) calls that body inside a function that has one instruction set enabled:

@@ -17,7 +17,7 @@
 //!  target    64
 //! ```
 //!
-//! What exceeds the first-level cache is done depth first: each part through all its passes before the next part (Frigo
+//! Transforms beyond the first-level cache are done depth first: each part through all its passes before the next part (Frigo
 //! and Johnson, "The Design and Implementation of FFTW3", Proc. IEEE 93(2), 2005, section IV). The order is a list of steps
 //! made beforehand, so that the code that runs is one loop.
 

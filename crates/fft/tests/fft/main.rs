@@ -1,6 +1,6 @@
-//! What the crate promises, held against double precision.
+//! The crate's results beside the same computations in double precision.
 
-mod larger;
+mod composed;
 mod multiply;
 mod oracle;
 mod transforms;

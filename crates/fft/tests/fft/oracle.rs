@@ -1,8 +1,8 @@
-//! The slow and obvious versions, in double precision, and signals to try them on.
+//! The slow and obvious versions in double precision, and test signals.
 
 use divisi_fft::{LANES, Packing};
 
-/// Where in a spectrum bin `bin` of `channel` lies: its real and its imaginary part.
+/// Positions of the real and the imaginary part of bin `bin` of `channel` in a spectrum.
 pub(crate) fn place(packing: Packing, bin: usize, channel: usize) -> (usize, usize) {
     let (block, lane) = match packing {
         Packing::Mono => (bin / LANES, bin % LANES),
@@ -11,7 +11,7 @@ pub(crate) fn place(packing: Packing, bin: usize, channel: usize) -> (usize, usi
     (block * 2 * LANES + lane, block * 2 * LANES + LANES + lane)
 }
 
-/// Numbers between -1 and 1 that look random and are the same every time.
+/// Pseudo-random numbers between -1 and 1, the same in every run.
 pub(crate) fn noise(seed: u64, len: usize) -> Vec<f32> {
     let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
     let step = |_| {
@@ -66,7 +66,7 @@ pub(crate) fn rms(values: impl ExactSizeIterator<Item = f64>) -> f64 {
     (values.map(|x| x * x).sum::<f64>() / len).sqrt()
 }
 
-/// How far `got` is from `want`, as a share of `want`.
+/// Relative error of `got`: RMS of the difference, divided by the RMS of `want`.
 pub(crate) fn error(got: &[f32], want: &[f64]) -> f64 {
     assert_eq!(got.len(), want.len());
     let difference = got.iter().zip(want).map(|(&g, &w)| f64::from(g) - w);

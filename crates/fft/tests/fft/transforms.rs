@@ -3,7 +3,7 @@
 use crate::oracle::{error, noise, place, spectrum};
 use divisi_fft::{AlignedBuffer, Kernels, Packing, RealFft, SizeError};
 
-/// The stated bound of the difference's RMS beside the spectrum's: 2^-24 a level, and some.
+/// Upper bound on the relative RMS error: about 2^-24 per pass.
 fn bound(bins: usize) -> f64 {
     6e-8 * (2.0 + f64::from(bins.ilog2()) / 2.0)
 }
@@ -27,7 +27,7 @@ struct Memory {
 }
 
 impl Memory {
-    /// Noise in time, rubbish in the scratch memory.
+    /// Noise as time values, NaN in the scratch memory.
     fn of(fft: &RealFft) -> Self {
         let mut scratch = AlignedBuffer::new(fft.scratch_len());
         scratch.fill(f32::NAN);
@@ -52,7 +52,7 @@ fn sizes() -> impl Iterator<Item = usize> {
 }
 
 #[test]
-fn a_spectrum_is_the_one_in_double_precision() {
+fn spectra_agree_with_double_precision() {
     for bins in sizes() {
         for packing in [Packing::Mono, Packing::Batch] {
             let time = noise(bins as u64, 2 * bins * packing.channels());
@@ -72,7 +72,7 @@ fn a_spectrum_is_the_one_in_double_precision() {
 }
 
 #[test]
-fn there_and_back_is_the_length_times_the_values() {
+fn forward_and_inverse_multiply_by_the_length() {
     for bins in sizes() {
         for (name, fft) in all(bins) {
             let mut memory = Memory::of(&fft);
@@ -137,7 +137,7 @@ fn bits_do_not_depend_on_where_the_memory_lies() {
 }
 
 #[test]
-fn a_size_that_cannot_be_is_refused_with_its_reason() {
+fn impossible_sizes_are_refused_with_a_reason() {
     let new = |bins| RealFft::new(bins, Packing::Mono, Kernels::best()).err();
     assert_eq!(new(0), Some(SizeError::NotPowerOfTwo(0)));
     assert_eq!(new(48), Some(SizeError::NotPowerOfTwo(48)));
@@ -146,7 +146,7 @@ fn a_size_that_cannot_be_is_refused_with_its_reason() {
 }
 
 #[test]
-fn piece_after_piece_gives_the_bits_of_the_whole() {
+fn pieces_in_order_give_the_bits_of_the_whole_transform() {
     for bins in [16, 256, 512, 1024, 2048, 8192] {
         for (name, fft) in all(bins) {
             let mut whole = Memory::of(&fft);
@@ -167,8 +167,8 @@ fn piece_after_piece_gives_the_bits_of_the_whole() {
 
 /// Pieces are put together until they fill what is free in a callback; so the longest counts, not how even they are.
 #[test]
-fn no_piece_of_a_large_transform_is_long() {
-    const MOST: u32 = 12_000;
+fn no_piece_exceeds_its_cost_limit() {
+    const MAX_COST: u32 = 12_000;
     let kernels = Kernels::best();
     for (packing, sizes) in [
         (Packing::Mono, 256..=1 << 20),
@@ -179,7 +179,10 @@ fn no_piece_of_a_large_transform_is_long() {
             for forward in [true, false] {
                 let weights = (0..fft.pieces()).map(|i| fft.piece_cost(i, forward));
                 let worst = weights.max().unwrap();
-                assert!(worst <= MOST, "{packing:?} {bins}: {worst} instructions");
+                assert!(
+                    worst <= MAX_COST,
+                    "{packing:?} {bins}: {worst} instructions"
+                );
             }
         }
     }

@@ -56,7 +56,7 @@ fn sums(smaller: &RealFft, time: &[f32]) -> [Vec<f32>; 2] {
 }
 
 #[test]
-fn the_sums_of_smaller_spectra_are_every_second_or_fourth_bin_and_the_others_are_made() {
+fn composed_spectra_agree_with_direct_ones() {
     for kernels in Kernels::available() {
         for (packing, below) in [
             (Packing::Batch, 16),
@@ -86,7 +86,7 @@ fn the_sums_of_smaller_spectra_are_every_second_or_fourth_bin_and_the_others_are
 }
 
 #[test]
-fn what_nobody_gives_is_made_alone_with_the_same_bits() {
+fn sums_that_are_not_given_are_computed_with_the_same_bits() {
     let kernels = Kernels::best();
     for (packing, below) in [(Packing::Batch, 16), (Packing::Mono, 256)] {
         for ratio in [2, 4, 8] {
@@ -108,7 +108,7 @@ fn what_nobody_gives_is_made_alone_with_the_same_bits() {
 }
 
 #[test]
-fn a_still_larger_one_takes_from_a_larger_one_and_makes_its_bits() {
+fn a_composed_transform_takes_from_a_composed_one() {
     let kernels = Kernels::best();
     for (packing, below) in [(Packing::Batch, 16), (Packing::Mono, 256)] {
         let small = whole(below, packing, kernels);
@@ -137,7 +137,7 @@ fn a_still_larger_one_takes_from_a_larger_one_and_makes_its_bits() {
 }
 
 #[test]
-fn what_cannot_be_is_refused() {
+fn impossible_sizes_are_refused() {
     let kernels = Kernels::best();
     let new = |packing, below, ratio| {
         let small = whole(below, packing, kernels);

@@ -1,6 +1,6 @@
 //! 64 floats in and out again, by one thread.
 
-use crate::rounds::{Contestant, compare};
+use crate::compare::{Candidate, compare};
 use slice_ring_buffer::SliceRingBuffer;
 use std::hint::black_box;
 
@@ -8,25 +8,25 @@ const FRAMES: usize = 64;
 const CAPACITY: usize = 4096;
 
 pub fn report(rounds: usize) {
-    let mut contestants = [
-        Contestant {
+    let mut candidates = [
+        Candidate {
             name: "divisi, in place",
-            turn: mirrored(),
+            run: mirrored(),
         },
-        Contestant {
+        Candidate {
             name: "slice-ring-buffer",
-            turn: peer(),
+            run: peer(),
         },
-        Contestant {
+        Candidate {
             name: "rtrb",
-            turn: copying(),
+            run: copying(),
         },
     ];
     compare(
         "64 floats in and out, one thread",
         rounds,
         20_000,
-        &mut contestants,
+        &mut candidates,
     );
 }
 
@@ -39,12 +39,12 @@ fn mirrored() -> Box<dyn FnMut(usize)> {
     let (from, mut to) = (values(), [0.0; FRAMES]);
     Box::new(move |times| {
         for _ in 0..times {
-            let mut room = producer.room(FRAMES).expect("it was emptied");
-            room.copy_from_slice(black_box(&from));
-            room.commit(FRAMES);
-            let window = consumer.window(FRAMES).expect("it was filled");
-            black_box(&mut to).copy_from_slice(&window);
-            window.release(FRAMES);
+            let mut chunk = producer.write_chunk(FRAMES).expect("it was emptied");
+            chunk.copy_from_slice(black_box(&from));
+            chunk.commit(FRAMES);
+            let chunk = consumer.read_chunk(FRAMES).expect("it was filled");
+            black_box(&mut to).copy_from_slice(&chunk);
+            chunk.release(FRAMES);
         }
         assert_eq!(to, from);
     })

@@ -1,30 +1,30 @@
-//! Contestants take turns; what counts is the median of many.
+//! Comparison of candidates in interleaved rounds, by their medians.
 
 use std::time::Instant;
 
-/// One way of doing the same, done so often in a turn, which is told how often.
-pub struct Contestant<'a> {
+/// One implementation of the same work. `run` does it as often as its argument says.
+pub struct Candidate<'a> {
     pub name: &'a str,
-    pub turn: Box<dyn FnMut(usize) + 'a>,
+    pub run: Box<dyn FnMut(usize) + 'a>,
 }
 
-/// Prints what one time costs each contestant, in ns, and the ratio to the last one.
-pub fn compare(title: &str, rounds: usize, times: usize, contestants: &mut [Contestant<'_>]) {
-    let mut costs = vec![Vec::new(); contestants.len()];
+/// Prints the time of one run of each candidate in ns, and its ratio to the last candidate.
+pub fn compare(title: &str, rounds: usize, times: usize, candidates: &mut [Candidate<'_>]) {
+    let mut costs = vec![Vec::new(); candidates.len()];
     for _ in 0..rounds {
-        for (contestant, costs) in contestants.iter_mut().zip(&mut costs) {
+        for (candidate, costs) in candidates.iter_mut().zip(&mut costs) {
             let begin = Instant::now();
-            (contestant.turn)(times);
+            (candidate.run)(times);
             costs.push(begin.elapsed().as_nanos() as f64 / times as f64);
         }
     }
     println!("\n{title} ({rounds} rounds of {times})");
     let last = costs.last_mut().map_or(1.0, |costs| quartiles(costs)[1]);
-    for (contestant, costs) in contestants.iter().zip(&mut costs) {
+    for (candidate, costs) in candidates.iter().zip(&mut costs) {
         let [low, middle, high] = quartiles(costs);
         println!(
             "  {:24} {middle:10.1} ns ({low:.1}-{high:.1})  {:6.3} of the last",
-            contestant.name,
+            candidate.name,
             middle / last
         );
     }

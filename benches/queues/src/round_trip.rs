@@ -1,10 +1,10 @@
-//! There and back between two cores: 1280 bytes through two rings, and by one flag's line beside bare memory.
+//! Round trips between two cores: 1280 bytes through two rings, and beside them a flag and a payload in plain memory.
 //!
-//! The other thread lives for a turn only, so that those of the other contestants do not spin on its core.
+//! The second thread lives for one run only, so that threads of other candidates do not spin on its core.
 
-use crate::rounds::{Contestant, compare};
+use crate::compare::{Candidate, compare};
 use rt::mirror::{Consumer, Producer};
-use rt::pad::Padded;
+use rt::pad::CachePadded;
 use std::cell::UnsafeCell;
 use std::hint::spin_loop;
 use std::sync::Barrier;
@@ -20,29 +20,29 @@ pub fn report(rounds: usize) {
         println!("\nround trip: needs two cores, there is one");
         return;
     };
-    // Where it cannot be pinned the system decides, which the quartiles show.
+    // If the thread cannot be pinned, the system chooses the core, which the quartiles show.
     let _ = workers::pin(first);
-    let mut contestants = [
-        Contestant {
+    let mut candidates = [
+        Candidate {
             name: "divisi, in place",
-            turn: mirrored(second),
+            run: mirrored(second),
         },
-        Contestant {
+        Candidate {
             name: "rtrb",
-            turn: copying(second),
+            run: copying(second),
         },
-        Contestant {
+        Candidate {
             name: "a flag and the payload",
-            turn: bare(second),
+            run: bare(second),
         },
     ];
     let title = "1280 bytes there and back, two cores";
-    compare(title, rounds, 20_000, &mut contestants);
+    compare(title, rounds, 20_000, &mut candidates);
 }
 
-/// Does `here` so often, while a thread on the other core does `far`.
+/// Runs `here` `times` times, while a thread on the other core runs `far`.
 fn both(core: CoreId, times: usize, mut here: impl FnMut(), mut far: impl FnMut() + Send) {
-    // It begins on this core, and with real-time priority it would not leave it while this one spins.
+    // The new thread begins on this core. With real-time priority it could not leave it while this thread spins.
     let is_there = Barrier::new(2);
     std::thread::scope(|scope| {
         scope.spawn(|| {
@@ -61,14 +61,14 @@ fn until<T, E>(mut found: impl FnMut() -> Result<T, E>) {
     }
 }
 
-/// From one ring into the next, without a copy of its own.
+/// Moves one payload from a ring to the next, with one copy.
 fn pass(consumer: &mut Consumer<f32>, producer: &mut Producer<f32>) {
-    until(|| consumer.window(ITEMS).map(drop));
-    let mut room = producer.room(ITEMS).expect("it was emptied");
-    let window = consumer.window(ITEMS).expect("it is there");
-    room.copy_from_slice(&window);
-    window.release(ITEMS);
-    room.commit(ITEMS);
+    until(|| consumer.read_chunk(ITEMS).map(drop));
+    let mut to = producer.write_chunk(ITEMS).expect("it was emptied");
+    let from = consumer.read_chunk(ITEMS).expect("it is there");
+    to.copy_from_slice(&from);
+    from.release(ITEMS);
+    to.commit(ITEMS);
 }
 
 fn mirrored(core: CoreId) -> Box<dyn FnMut(usize)> {
@@ -77,13 +77,13 @@ fn mirrored(core: CoreId) -> Box<dyn FnMut(usize)> {
     let (from, mut to) = ([1.5; ITEMS], [0.0; ITEMS]);
     Box::new(move |times| {
         let here = || {
-            let mut room = out.room(ITEMS).expect("it was emptied");
-            room.copy_from_slice(&from);
-            room.commit(ITEMS);
-            until(|| home.window(ITEMS).map(drop));
-            let window = home.window(ITEMS).expect("it is there");
-            to.copy_from_slice(&window);
-            window.release(ITEMS);
+            let mut chunk = out.write_chunk(ITEMS).expect("it was emptied");
+            chunk.copy_from_slice(&from);
+            chunk.commit(ITEMS);
+            until(|| home.read_chunk(ITEMS).map(drop));
+            let chunk = home.read_chunk(ITEMS).expect("it is there");
+            to.copy_from_slice(&chunk);
+            chunk.release(ITEMS);
         };
         both(core, times, here, || pass(&mut far, &mut back));
         assert_eq!(to, from);
@@ -112,7 +112,7 @@ fn copying(core: CoreId) -> Box<dyn FnMut(usize)> {
     // Each end on cache lines of its own, as ours are.
     let ring = || {
         let (producer, consumer) = rtrb::RingBuffer::<f32>::new(4096);
-        (Padded(producer), Padded(consumer))
+        (CachePadded(producer), CachePadded(consumer))
     };
     let ((mut out, mut far), (mut back, mut home)) = (ring(), ring());
     let (from, mut to, mut between) = ([1.5; ITEMS], [0.0; ITEMS], [0.0; ITEMS]);
@@ -130,33 +130,33 @@ fn copying(core: CoreId) -> Box<dyn FnMut(usize)> {
     })
 }
 
-/// One way of the bare one.
-struct Way {
-    flag: Padded<AtomicU64>,
-    items: Padded<UnsafeCell<Items>>,
+/// One direction of a round trip in plain memory.
+struct Direction {
+    flag: CachePadded<AtomicU64>,
+    items: CachePadded<UnsafeCell<Items>>,
 }
 
-// SAFETY: the flag says whose turn it is, and both threads keep to it.
-unsafe impl Sync for Way {}
+// SAFETY: the flag says which thread may access the items, and both threads obey it.
+unsafe impl Sync for Direction {}
 
-impl Way {
+impl Direction {
     fn new() -> Self {
         Self {
-            flag: Padded(AtomicU64::new(0)),
-            items: Padded(UnsafeCell::new([0.0; ITEMS])),
+            flag: CachePadded(AtomicU64::new(0)),
+            items: CachePadded(UnsafeCell::new([0.0; ITEMS])),
         }
     }
 
-    fn put(&self, from: &Items, turn: u64) {
+    fn send(&self, from: &Items, number: u64) {
         // SAFETY: the other thread has answered, so it does not read.
         unsafe { (*self.items.get()).copy_from_slice(from) };
-        // pairs with the load in `get`.
-        self.flag.store(turn, Ordering::Release);
+        // pairs with the load in `receive`.
+        self.flag.store(number, Ordering::Release);
     }
 
-    fn get(&self, to: &mut Items, turn: u64) {
-        // pairs with the store in `put`.
-        while self.flag.load(Ordering::Acquire) != turn {
+    fn receive(&self, to: &mut Items, number: u64) {
+        // pairs with the store in `send`.
+        while self.flag.load(Ordering::Acquire) != number {
             spin_loop();
         }
         // SAFETY: the other thread waits for the answer.
@@ -165,20 +165,20 @@ impl Way {
 }
 
 fn bare(core: CoreId) -> Box<dyn FnMut(usize)> {
-    let ways = [Way::new(), Way::new()];
+    let directions = [Direction::new(), Direction::new()];
     let (from, mut to, mut between) = ([1.5; ITEMS], [0.0; ITEMS], [0.0; ITEMS]);
     let (mut asked, mut answered) = (0, 0);
     Box::new(move |times| {
-        let [out, back] = &ways;
+        let [out, back] = &directions;
         let here = || {
             asked += 1;
-            out.put(&from, asked);
-            back.get(&mut to, asked);
+            out.send(&from, asked);
+            back.receive(&mut to, asked);
         };
         let there = || {
             answered += 1;
-            out.get(&mut between, answered);
-            back.put(&between, answered);
+            out.receive(&mut between, answered);
+            back.send(&between, answered);
         };
         both(core, times, here, there);
         assert_eq!(to, from);
