@@ -1,45 +1,45 @@
-//! What no contestant with these transforms can go below: the transforms and the multiply-adds of the best partition,
-//! alone. No buffers, no threads, no calls.
+//! Lower bound for engines with the transforms of `realfft`: the time of the transforms and multiply-adds of the best
+//! partition alone, without buffers, threads and calls.
 //!
-//! A level of size M starts at tap 2M - B, the first (M = B) at 0; B is the block. The multiply-adds of all channels are
-//! gone through as a level would, so their bytes come from where they would come from.
+//! A level of size M starts at tap 2M - B, the first (M = B) at 0; B is the block. The multiply-adds run over all channels as
+//! in a level, so that they read the same amount of memory.
 
 use crate::BLOCK;
 use crate::clock::processor_ns;
-use crate::feed::noise;
+use crate::signals::noise;
 use crate::stats::median;
 use realfft::RealFftPlanner;
 use std::hint::black_box;
 
 /// The largest partition.
 const LARGEST: usize = 65_536;
-/// Partitions of each channel that are gone through to time one.
+/// Partitions per channel in a timed pass.
 const PARTITIONS: usize = 8;
 
-/// What one partition size costs, in ns a channel.
+/// Cost of one partition size, in ns per channel.
 #[derive(Clone, Copy, Debug)]
 pub struct Cost {
-    /// The partition's size.
+    /// Size of the partition.
     pub size: usize,
-    /// One transform forth and one back.
+    /// One forward and one inverse transform.
     pub transforms: f64,
-    /// One partition's multiply-adds.
+    /// The multiply-adds of one partition.
     pub partition: f64,
 }
 
-/// A partition and what it costs.
+/// A partition and its cost.
 #[derive(Clone, Debug)]
 pub struct Bound {
-    /// ns a channel a block.
+    /// Time per channel and block, in ns.
     pub ns: f64,
-    /// Of these, in transforms.
+    /// Time in transforms, in ns.
     pub transforms: f64,
-    /// How many of which size.
+    /// Count and size of the partitions of each level.
     pub levels: Vec<(usize, usize)>,
 }
 
 impl Bound {
-    /// The partition in words.
+    /// The partition as text.
     pub fn setting(&self) -> String {
         let levels = self
             .levels
@@ -54,7 +54,7 @@ impl Bound {
     }
 }
 
-/// Times every size, for so many channels.
+/// Measures every size, for `channels` channels.
 pub fn costs(channels: usize) -> Vec<Cost> {
     let sizes = (BLOCK.ilog2()..=LARGEST.ilog2()).map(|bits| 1 << bits);
     sizes
@@ -66,7 +66,7 @@ pub fn costs(channels: usize) -> Vec<Cost> {
         .collect()
 }
 
-/// The cheapest partition of so many taps.
+/// The cheapest partition of `length` taps.
 pub fn best(costs: &[Cost], length: usize) -> Bound {
     let start = |at: usize| {
         if at == 0 {
@@ -86,65 +86,69 @@ pub fn best(costs: &[Cost], length: usize) -> Bound {
             transforms + of.partition * count as f64 * share,
         )
     };
-    // The best way that begins with the first level and has `at` as its last so far, without `at` itself.
-    let mut ways: Vec<Bound> = Vec::new();
+    // For each size the cheapest levels before it, beginning with the first level.
+    let mut best_before: Vec<Bound> = Vec::new();
     for to in 0..costs.len() {
         let through = (0..to)
             .filter(|from| start(to) < length && start(*from) < start(to))
             .map(|from| {
                 let (count, transforms, ns) = level(from, start(to));
-                add(&ways[from], count, costs[from].size, transforms, ns)
+                add(&best_before[from], count, costs[from].size, transforms, ns)
             });
         let none = Bound {
             ns: if to == 0 { 0.0 } else { f64::INFINITY },
             transforms: 0.0,
             levels: Vec::new(),
         };
-        ways.push(through.fold(none, |best, way| if way.ns < best.ns { way } else { best }));
+        best_before.push(through.fold(
+            none,
+            |best, next| if next.ns < best.ns { next } else { best },
+        ));
     }
-    let whole = ways.iter().enumerate().map(|(at, way)| {
+    let whole = best_before.iter().enumerate().map(|(at, before)| {
         let (count, transforms, ns) = level(at, length);
-        add(way, count, costs[at].size, transforms, ns)
+        add(before, count, costs[at].size, transforms, ns)
     });
     whole
         .min_by(|a, b| a.ns.total_cmp(&b.ns))
         .expect("there is at least one size")
 }
 
-fn add(way: &Bound, count: usize, size: usize, transforms: f64, ns: f64) -> Bound {
-    let mut levels = way.levels.clone();
+fn add(before: &Bound, count: usize, size: usize, transforms: f64, ns: f64) -> Bound {
+    let mut levels = before.levels.clone();
     levels.push((count, size));
     Bound {
-        ns: way.ns + ns,
-        transforms: way.transforms + transforms,
+        ns: before.ns + ns,
+        transforms: before.transforms + transforms,
         levels,
     }
 }
 
 fn transforms(size: usize) -> f64 {
     let mut planner = RealFftPlanner::<f32>::new();
-    let (forth, back) = (
+    let (forward, inverse) = (
         planner.plan_fft_forward(2 * size),
         planner.plan_fft_inverse(2 * size),
     );
-    let (mut time, mut bins) = (noise(7, 2 * size), forth.make_output_vec());
-    let mut scratch = forth.make_scratch_vec();
+    let (mut time, mut bins) = (noise(7, 2 * size), forward.make_output_vec());
+    let mut scratch = forward.make_scratch_vec();
     scratch.resize(
-        scratch.len().max(back.get_scratch_len()),
+        scratch.len().max(inverse.get_scratch_len()),
         Default::default(),
     );
     let all = time.clone();
     timed(size, || {
         time.copy_from_slice(&all);
-        forth
+        forward
             .process_with_scratch(&mut time, &mut bins, &mut scratch)
             .expect("its sizes are right");
-        back.process_with_scratch(&mut bins, &mut time, &mut scratch)
+        inverse
+            .process_with_scratch(&mut bins, &mut time, &mut scratch)
             .expect("its sizes are right");
     })
 }
 
-/// One channel's share of going through all channels' partitions.
+/// Time of a partition's multiply-adds per channel, when all channels are processed.
 fn partition(size: usize, channels: usize) -> f64 {
     let floats = 2 * size * PARTITIONS * channels;
     let (a, b) = (vec![0.5; floats], vec![0.25; floats]);
@@ -158,9 +162,9 @@ fn partition(size: usize, channels: usize) -> f64 {
     all / (channels * PARTITIONS) as f64
 }
 
-/// The median time of one call, in ns; `weight` says about how long one lasts, in ns.
-fn timed(weight: usize, mut call: impl FnMut()) -> f64 {
-    let calls = (2_000_000 / weight.max(1)).clamp(1, 20_000);
+/// Median time of one call in ns; `estimate` is its approximate duration in ns.
+fn timed(estimate: usize, mut call: impl FnMut()) -> f64 {
+    let calls = (2_000_000 / estimate.max(1)).clamp(1, 20_000);
     let mut round = || {
         let begun = processor_ns();
         (0..calls).for_each(|_| call());
@@ -171,7 +175,7 @@ fn timed(weight: usize, mut call: impl FnMut()) -> f64 {
     median(&rounds)
 }
 
-/// Real parts in the first half, imaginary ones in the second.
+/// `sum += a * b` with real parts in the first half and imaginary parts in the second.
 fn multiply_add(sum: &mut [f32], a: &[f32], b: &[f32]) {
     #[cfg(target_arch = "x86_64")]
     if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
@@ -214,7 +218,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_partition_has_all_taps_and_every_level_begins_where_it_may() {
+    fn a_partition_covers_all_taps_and_levels_begin_at_their_start() {
         let costs: Vec<Cost> = (6..=16)
             .map(|bits| {
                 let size = 1_usize << bits;

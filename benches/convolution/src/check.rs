@@ -1,49 +1,55 @@
-//! Whether a contestant convolves at all: beside a convolution in double precision, at frames taken here and there.
+//! Comparison of an engine's output with a convolution in double precision, at selected frames.
 
 use crate::BLOCK;
-use crate::contestant::{Contestant, Hall};
-use crate::feed::Feed;
+use crate::engine::{Engine, Workload};
+use crate::signals::InputSignal;
 
-/// How far the difference must be below the sound, in dB, for a contestant to be timed.
+/// Upper bound on the difference relative to the output, in dB, for an engine to be timed.
 pub const BOUND_DB: f64 = -110.0;
 
-/// How many frames of each channel that is looked at are compared.
+/// Frames that are compared in each of the selected channels.
 const FRAMES: usize = 48;
 
-/// Plays until every tap has been heard and the longest partitions have come round; gives the difference against double
-/// precision in dB of the output, and how many blocks were played.
-pub fn difference_db(it: &mut dyn Contestant, hall: &Hall<'_>, feed: &Feed) -> (f64, usize) {
-    let blocks = hall.length.div_ceil(BLOCK) + 2 * 65_536 / BLOCK + 16;
-    let looked_at = [0, hall.channels / 2, hall.channels - 1];
+/// Runs until every tap has contributed and the longest partitions have completed a period. Returns the difference from
+/// double precision in dB relative to the output, and the number of blocks.
+pub fn difference_db(
+    it: &mut dyn Engine,
+    workload: &Workload<'_>,
+    signal: &InputSignal,
+) -> (f64, usize) {
+    let blocks = workload.length.div_ceil(BLOCK) + 2 * 65_536 / BLOCK + 16;
+    let selected = [0, workload.channels / 2, workload.channels - 1];
     let frames = frames(blocks * BLOCK);
-    let mut heard = vec![[0.0_f32; FRAMES]; looked_at.len()];
-    let mut output = vec![0.0; hall.channels * BLOCK];
+    let mut output_samples = vec![[0.0_f32; FRAMES]; selected.len()];
+    let mut output = vec![0.0; workload.channels * BLOCK];
     for block in 0..blocks {
-        let inputs: Vec<_> = (0..hall.channels).map(|c| feed.block(c, block)).collect();
+        let inputs: Vec<_> = (0..workload.channels)
+            .map(|c| signal.block(c, block))
+            .collect();
         it.block(&inputs, &mut output, true);
         let now = frames
             .iter()
             .enumerate()
             .filter(|(_, f)| **f / BLOCK == block);
         for (at, frame) in now {
-            for (heard, channel) in heard.iter_mut().zip(looked_at) {
-                heard[at] = output[channel * BLOCK + frame % BLOCK];
+            for (output_samples, channel) in output_samples.iter_mut().zip(selected) {
+                output_samples[at] = output[channel * BLOCK + frame % BLOCK];
             }
         }
     }
-    let (mut wrong, mut sound) = (0.0, 0.0);
-    for (heard, channel) in heard.iter().zip(looked_at) {
-        let taps = (hall.response)(channel);
-        for (heard, frame) in heard.iter().zip(frames) {
-            let truth = truth(&taps, feed, channel, frame);
-            wrong += (f64::from(*heard) - truth).powi(2);
-            sound += truth * truth;
+    let (mut error, mut energy) = (0.0, 0.0);
+    for (output_samples, channel) in output_samples.iter().zip(selected) {
+        let taps = (workload.response)(channel);
+        for (output_samples, frame) in output_samples.iter().zip(frames) {
+            let exact = exact_output(&taps, signal, channel, frame);
+            error += (f64::from(*output_samples) - exact).powi(2);
+            energy += exact * exact;
         }
     }
-    (10.0 * (wrong / sound).log10(), blocks)
+    (10.0 * (error / energy).log10(), blocks)
 }
 
-/// Frames to look at: some at the beginning, the others spread over the end.
+/// The frames that are compared: some at the beginning, the others over the end.
 fn frames(all: usize) -> [usize; FRAMES] {
     let mut frames = [0; FRAMES];
     for (at, frame) in frames.iter_mut().enumerate() {
@@ -55,29 +61,29 @@ fn frames(all: usize) -> [usize; FRAMES] {
     frames
 }
 
-/// What is to be heard.
-fn truth(taps: &[f32], feed: &Feed, channel: usize, frame: usize) -> f64 {
-    let heard = taps.iter().take(frame + 1).enumerate();
-    heard
-        .map(|(k, tap)| f64::from(*tap) * f64::from(feed.sample(channel, frame - k)))
+/// The exact output.
+fn exact_output(taps: &[f32], signal: &InputSignal, channel: usize, frame: usize) -> f64 {
+    let output_samples = taps.iter().take(frame + 1).enumerate();
+    output_samples
+        .map(|(k, tap)| f64::from(*tap) * f64::from(signal.sample(channel, frame - k)))
         .sum()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::contestant::all;
-    use crate::feed::response;
+    use crate::engine::all;
+    use crate::signals::response;
 
     #[test]
     fn every_contestant_convolves() {
         for length in [1, 63, 1000, 16_384, 70_001] {
             let response = |channel| response(channel, length);
-            let hall = Hall::new(3, length, &response);
-            for maker in all() {
-                let mut it = (maker.make)(&hall).unwrap();
-                let (db, _) = difference_db(&mut *it, &hall, &Feed::default());
-                assert!(db < BOUND_DB, "{} {length}: {db}", maker.name);
+            let workload = Workload::new(3, length, &response);
+            for entry in all() {
+                let mut it = (entry.make)(&workload).unwrap();
+                let (db, _) = difference_db(&mut *it, &workload, &InputSignal::default());
+                assert!(db < BOUND_DB, "{} {length}: {db}", entry.name);
             }
         }
     }

@@ -1,11 +1,11 @@
-//! Clocks: what this process has used of the processor, and what time it is.
+//! Clocks: processor time of this process, and monotonic time.
 
-/// What all threads of this process have used, in ns.
+/// Processor time of all threads of this process, in ns.
 pub fn processor_ns() -> u64 {
     read(libc::CLOCK_PROCESS_CPUTIME_ID)
 }
 
-/// The time, in ns since some moment.
+/// Monotonic time in ns.
 pub fn now_ns() -> u64 {
     read(libc::CLOCK_MONOTONIC)
 }
@@ -16,7 +16,7 @@ pub fn sleep_until(at: u64) {
         tv_sec: (at / 1_000_000_000) as libc::time_t,
         tv_nsec: (at % 1_000_000_000) as libc::c_long,
     };
-    // SAFETY: `at` lives through the call; it asks for no rest.
+    // SAFETY: `at` lives through the call; the remaining time is not asked for.
     while unsafe {
         libc::clock_nanosleep(
             libc::CLOCK_MONOTONIC,

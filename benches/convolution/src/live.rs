@@ -1,90 +1,95 @@
-//! At a beat: whether a contestant is done before the next block, on one core, and who is to blame where it is not.
+//! A run in real time on one core: counts the blocks that an engine does not finish in time, and those of them that the
+//! machine caused.
 //!
-//! The beat has real-time priority 80, a contestant's threads less, and a probe on the same core 90: it sleeps a
-//! quarter of a millisecond at a time, and notes by how much it woke late. Nothing here stands before it, so what it
-//! misses is the machine's doing. A miss is explained if the probe's gaps in the block, or in the period of the level
-//! that was late, make up for it.
+//! | thread | real-time priority | work |
+//! |---|---|---|
+//! | probe | 90 | sleeps 250 µs at a time and records how late it wakes (a gap) |
+//! | callback | 80 | runs the engine once each period |
+//! | the engine's | below 80 | levels |
+//!
+//! No thread here precedes the probe, so the machine (its hypervisor) causes its gaps. A miss is *explained* if the gaps in
+//! its block, or in the period of the late level, are at least as long as the delay.
 
 use crate::clock::{now_ns, processor_ns, sleep_until};
-use crate::contestant::{Contestant, Late};
-use crate::feed::Feed;
+use crate::engine::{Engine, Late};
+use crate::signals::InputSignal;
 use crate::{BLOCK, PERIOD_NS, system};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-/// The beat's priority. A contestant's threads have less, the probe more.
-pub const BEAT: i32 = 80;
-const PROBE: i32 = 90;
-/// How long the probe sleeps, and from which lateness on it notes a gap.
-const NAP_NS: u64 = 250_000;
-const GAP_NS: u64 = 40_000;
+/// Priority of the callback. The engine's threads have less, the probe has more.
+pub const CALLBACK_PRIORITY: i32 = 80;
+const PROBE_PRIORITY: i32 = 90;
+/// Sleep of the probe, and the shortest delay that it records as a gap.
+const SLEEP_NS: u64 = 250_000;
+const MIN_GAP_NS: u64 = 40_000;
 /// Blocks at the beginning that do not count.
-const WARM: usize = 2048;
+const WARM_UP: usize = 2048;
 
-/// What was seen.
+/// Results of a run.
 #[derive(Clone, Debug, Default)]
-pub struct Seen {
+pub struct RunResult {
     /// Blocks that count.
     pub blocks: usize,
-    /// Misses, and those of them that the probe's gaps do not explain.
+    /// Blocks that were not finished in time.
     pub missed: usize,
-    /// Those that the gaps do not explain.
+    /// Those of them that the probe's gaps do not explain.
     pub unexplained: usize,
-    /// The longest that a block took in the callback, in ns.
+    /// Longest time of a block in the callback, in ns.
     pub worst_ns: u64,
-    /// What all threads used of the processor, as a share of the time.
+    /// Processor time of all threads, as a share of the elapsed time.
     pub share: f64,
-    /// The probe's gaps: how many, and how long together, in ns.
+    /// Number of the probe's gaps, and their sum in ns.
     pub gaps: (usize, u64),
 }
 
-/// A run that used more than this of its core holds nothing: the system stops real-time threads for a while in each second
-/// in which they leave it less, and the probe takes that for a gap.
-const MOST_BUSY: f64 = 0.93;
+/// The greatest share of a core in a valid run. Beyond it the system throttles real-time threads, which the probe would take
+/// for gaps of the machine.
+const MAX_SHARE: f64 = 0.93;
 
-impl Seen {
-    /// Whether everything was there in time, or the machine was to blame.
-    pub fn holds(&self) -> bool {
-        self.unexplained == 0 && self.share < MOST_BUSY
+impl RunResult {
+    /// Returns true if all blocks were in time, or the machine caused the delays.
+    pub fn is_in_time(&self) -> bool {
+        self.unexplained == 0 && self.share < MAX_SHARE
     }
 }
 
-/// A moment in which the probe did not run.
+/// A time in which the probe did not run.
 #[derive(Clone, Copy, Debug)]
 struct Gap {
     at: u64,
     ns: u64,
 }
 
-/// A block that was late: when it should have been done, by how much it was not, since when gaps excuse it.
+/// A late block: the interval in which gaps explain it, and its delay in ns.
 struct Miss {
     since: u64,
     until: u64,
     ns: u64,
 }
 
-/// Plays for so many blocks on the core that this thread is pinned to. `core` is that core.
-pub fn play(
-    it: &mut dyn Contestant,
+/// Runs an engine for `blocks` blocks on the core that this thread is pinned to. `core` is that core.
+pub fn run(
+    it: &mut dyn Engine,
     channels: usize,
-    feed: &Feed,
+    signal: &InputSignal,
     blocks: usize,
     core: usize,
-) -> Seen {
+) -> RunResult {
     let stop = AtomicBool::new(false);
     thread::scope(|scope| {
         let probe = scope.spawn(|| probe(&stop, core));
-        let (mut seen, misses) = beat(it, channels, feed, blocks);
+        let (mut result, misses) = run_callbacks(it, channels, signal, blocks);
         // Relaxed: nothing travels with it.
         stop.store(true, Ordering::Relaxed);
         let gaps = probe.join().unwrap_or_default();
-        seen.missed = misses.len();
-        seen.unexplained = misses
+        result.missed = misses.len();
+        result.unexplained = misses
             .iter()
             .filter(|miss| !is_explained(miss, &gaps))
             .count();
-        seen.gaps = (gaps.len(), gaps.iter().map(|g| g.ns).sum());
-        seen
+        result.gaps = (gaps.len(), gaps.iter().map(|g| g.ns).sum());
+        result
     })
 }
 
@@ -97,15 +102,15 @@ fn is_explained(miss: &Miss, gaps: &[Gap]) -> bool {
 
 fn probe(stop: &AtomicBool, core: usize) -> Vec<Gap> {
     let mut gaps = Vec::with_capacity(1 << 16);
-    if system::pin(core).is_err() || system::prioritise(PROBE).is_err() {
+    if system::pin(core).is_err() || system::set_priority(PROBE_PRIORITY).is_err() {
         return gaps;
     }
     let mut at = now_ns();
     while !stop.load(Ordering::Relaxed) {
-        at += NAP_NS;
+        at += SLEEP_NS;
         sleep_until(at);
         let now = now_ns();
-        if now > at + GAP_NS && gaps.len() < gaps.capacity() {
+        if now > at + MIN_GAP_NS && gaps.len() < gaps.capacity() {
             gaps.push(Gap { at, ns: now - at });
         }
         at = now;
@@ -113,39 +118,44 @@ fn probe(stop: &AtomicBool, core: usize) -> Vec<Gap> {
     gaps
 }
 
-fn beat(it: &mut dyn Contestant, channels: usize, feed: &Feed, blocks: usize) -> (Seen, Vec<Miss>) {
+fn run_callbacks(
+    it: &mut dyn Engine,
+    channels: usize,
+    signal: &InputSignal,
+    blocks: usize,
+) -> (RunResult, Vec<Miss>) {
     let mut output = vec![0.0; channels * BLOCK];
     let mut inputs: Vec<&[f32]> = Vec::with_capacity(channels);
     let mut misses = Vec::with_capacity(blocks + 1);
-    let mut seen = Seen {
+    let mut result = RunResult {
         blocks,
-        ..Seen::default()
+        ..RunResult::default()
     };
     let mut due = now_ns() + PERIOD_NS;
     let mut begun = (0, 0);
-    for block in 0..WARM + blocks {
-        if block == WARM {
+    for block in 0..WARM_UP + blocks {
+        if block == WARM_UP {
             begun = (now_ns(), processor_ns());
         }
         sleep_until(due);
         inputs.clear();
-        inputs.extend((0..channels).map(|channel| feed.block(channel, block)));
+        inputs.extend((0..channels).map(|channel| signal.block(channel, block)));
         let late = it.block(&inputs, &mut output, false);
         let (done, next) = (now_ns(), due + PERIOD_NS);
-        let counts = block >= WARM;
+        let counts = block >= WARM_UP;
         if counts {
-            seen.worst_ns = seen.worst_ns.max(done.saturating_sub(due));
+            result.worst_ns = result.worst_ns.max(done.saturating_sub(due));
             misses.extend(miss(due, done, late));
         }
-        // Beats that have passed meanwhile are left out, as a device would.
+        // Periods that have passed meanwhile are skipped, as a device would.
         due = next.max(next + done.saturating_sub(next) / PERIOD_NS * PERIOD_NS);
     }
     let (time, used) = (now_ns() - begun.0, processor_ns() - begun.1);
-    seen.share = used as f64 / time.max(1) as f64;
-    (seen, misses)
+    result.share = used as f64 / time.max(1) as f64;
+    (result, misses)
 }
 
-/// What was missed in the block that was to be done a period after `due`.
+/// The miss, if any, of the block that begins at `due` and ends a period later.
 fn miss(due: u64, done: u64, late: Late) -> Option<Miss> {
     let end = due + PERIOD_NS;
     if done > end {
@@ -155,7 +165,7 @@ fn miss(due: u64, done: u64, late: Late) -> Option<Miss> {
             ns: done - end,
         });
     }
-    // How late a level was is not known; a block of gaps in its period would do, if that is a twentieth of it.
+    // The delay of a level is not known. Gaps of a block, or of a twentieth of its period if that is longer, explain it.
     let time = u64::from(late.blocks) * PERIOD_NS;
     (late.results > 0).then(|| Miss {
         since: due.saturating_sub(time),
@@ -169,7 +179,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_miss_is_explained_by_gaps_that_are_long_enough_and_in_its_time() {
+    fn a_miss_is_explained_by_long_gaps_in_its_interval() {
         let late = Late {
             results: 1,
             blocks: 2,

@@ -1,6 +1,6 @@
 //! Medians and spreads.
 
-/// The quartiles of `values`.
+/// Quartiles of `values`: 25 %, median, 75 %.
 pub fn quartiles(values: &[f64]) -> [f64; 3] {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -8,7 +8,7 @@ pub fn quartiles(values: &[f64]) -> [f64; 3] {
     [at(0.25), at(0.5), at(0.75)]
 }
 
-/// The middle one.
+/// Median of `values`.
 pub fn median(values: &[f64]) -> f64 {
     quartiles(values)[1]
 }

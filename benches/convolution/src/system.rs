@@ -1,11 +1,11 @@
-//! What is asked of the system: a core, a priority, memory that stays; and what it tells of this process.
+//! Calls to the system: affinity, priority, memory locks; and figures about this process.
 
 use std::fs;
 use std::io;
 
-/// Keeps this thread, and those it starts, on a core.
+/// Pins this thread, and the threads that it starts, to a core.
 pub fn pin(core: usize) -> io::Result<()> {
-    // SAFETY: a set of bits, all clear, is one of no core.
+    // SAFETY: a zeroed set contains no core.
     let mut set: libc::cpu_set_t = unsafe { std::mem::zeroed() };
     // SAFETY: `core` is below the set's size, or the macro ignores it.
     unsafe { libc::CPU_SET(core, &mut set) };
@@ -13,27 +13,27 @@ pub fn pin(core: usize) -> io::Result<()> {
     done(unsafe { libc::sched_setaffinity(0, size_of_val(&set), &set) })
 }
 
-/// Gives this thread a real-time priority; 0 takes it back.
-pub fn prioritise(level: i32) -> io::Result<()> {
+/// Sets the real-time priority of this thread; 0 is ordinary scheduling.
+pub fn set_priority(level: i32) -> io::Result<()> {
     let policy = if level > 0 {
         libc::SCHED_FIFO
     } else {
         libc::SCHED_OTHER
     };
-    let how = libc::sched_param {
+    let param = libc::sched_param {
         sched_priority: level,
     };
-    // SAFETY: `how` lives through the call; 0 is this thread.
-    done(unsafe { libc::sched_setscheduler(0, policy, &how) })
+    // SAFETY: `param` lives through the call; 0 is this thread.
+    done(unsafe { libc::sched_setscheduler(0, policy, &param) })
 }
 
-/// Keeps all memory where it is.
+/// Locks all memory of the process into RAM.
 pub fn lock_memory() -> io::Result<()> {
     // SAFETY: it has no other effect than that.
     done(unsafe { libc::mlockall(libc::MCL_CURRENT | libc::MCL_FUTURE) })
 }
 
-/// Keeps the processor from deep sleep as long as the file lives.
+/// Keeps the processor out of deep sleep states while the returned file is open.
 pub fn stay_awake() -> Option<fs::File> {
     use std::io::Write;
     let mut file = fs::OpenOptions::new()
@@ -44,8 +44,7 @@ pub fn stay_awake() -> Option<fs::File> {
     Some(file)
 }
 
-/// How much memory of this process is there that is not a file's, in bytes; what was given back to the allocator does not
-/// count.
+/// Resident anonymous memory of this process in bytes, after freed memory has been returned to the system.
 pub fn resident_bytes() -> u64 {
     // SAFETY: it gives free pages back to the system, nothing else.
     unsafe { libc::malloc_trim(0) };
@@ -55,7 +54,7 @@ pub fn resident_bytes() -> u64 {
     kib.and_then(|n| n.trim().parse::<u64>().ok()).unwrap_or(0) * 1024
 }
 
-/// The threads of this process: how many, and how many of them sleep.
+/// Number of threads of this process, and number of those that sleep.
 pub fn threads() -> (usize, usize) {
     let Ok(all) = fs::read_dir("/proc/self/task") else {
         return (0, 0);
@@ -70,7 +69,7 @@ pub fn threads() -> (usize, usize) {
     })
 }
 
-/// The processor's name.
+/// Name of the processor.
 pub fn processor() -> String {
     let text = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let value = |key: &str| {

@@ -1,14 +1,14 @@
 //! The two-stage FFTConvolver of HiFi-LoFi, as the crate `fft-convolver` has it: one thread, two block sizes.
 //!
-//! Its tail is computed within one call as soon as its block is full: no real-time program for long tails, but the
-//! sum of its work is what is compared.
+//! It computes its tail in one call as soon as a block is full. That is not possible in real time for long tails, but its
+//! total work can be compared.
 
 use crate::BLOCK;
-use crate::contestant::{Contestant, Hall, Late};
+use crate::engine::{Engine, Late, Workload};
 use fft_convolver::{TwoStageFFTConvolver, compute_tail_block_size};
 use std::error::Error;
 
-/// One convolver a channel.
+/// One convolver for each channel.
 pub struct TwoStage {
     channels: Vec<TwoStageFFTConvolver<f32>>,
     tail: usize,
@@ -16,19 +16,19 @@ pub struct TwoStage {
 
 impl TwoStage {
     /// With the tail's block as the crate chooses it.
-    pub fn new(hall: &Hall<'_>) -> Result<Self, Box<dyn Error>> {
-        let tail = compute_tail_block_size(BLOCK, hall.length);
+    pub fn new(workload: &Workload<'_>) -> Result<Self, Box<dyn Error>> {
+        let tail = compute_tail_block_size(BLOCK, workload.length);
         let mut channels = Vec::new();
-        for channel in 0..hall.channels {
+        for channel in 0..workload.channels {
             let mut one = TwoStageFFTConvolver::default();
-            one.init(BLOCK, tail, &(hall.response)(channel))?;
+            one.init(BLOCK, tail, &(workload.response)(channel))?;
             channels.push(one);
         }
         Ok(Self { channels, tail })
     }
 }
 
-impl Contestant for TwoStage {
+impl Engine for TwoStage {
     fn setting(&self) -> String {
         format!("head {BLOCK}, tail {}", self.tail)
     }

@@ -1,11 +1,12 @@
-//! zita-convolver 4 as Debian builds it, set as its users set it: smallest partition the block, largest 8192, density
-//! left to it, vectors, FFTs measured.
+//! zita-convolver 4 as Debian builds it, with its usual settings: smallest partition the block, largest 8192, automatic
+//! density, vector mode, measured FFTs.
 //!
-//! It has 64 channels at most; more are shared out over several of it. Each level but the first has a thread. A level
-//! whose thread does not run yet is computed in the callback *and* counts on; so it is waited for before the first block.
+//! An instance has 64 channels at most; more channels are distributed over several instances. Each level but the first has
+//! a thread. A level whose thread does not run yet would also be computed in the callback, so this waits for the threads
+//! before the first block.
 
 use crate::BLOCK;
-use crate::contestant::{Contestant, Hall, Late};
+use crate::engine::{Engine, Late, Workload};
 use crate::system::threads;
 use std::error::Error;
 use std::ffi::{c_char, c_int, c_void};
@@ -22,57 +23,59 @@ unsafe extern "C" {
     fn zita_free(it: *mut c_void);
 }
 
-/// The most channels that one of it has.
-const MOST: usize = 64;
-/// How long its threads have to begin.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// The most channels of an instance.
+const MAX_CHANNELS: usize = 64;
+/// Time limit for the start of its threads.
+const START_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// As many of it as the channels need.
+/// As many instances as the channels need.
 pub struct Zita(Vec<Part>);
 
-/// One of it, and how many channels it has.
+/// An instance and its number of channels.
 struct Part {
     it: *mut c_void,
     channels: usize,
 }
 
 impl Zita {
-    /// Makes it and waits until its threads run.
-    pub fn new(hall: &Hall<'_>) -> Result<Self, Box<dyn Error>> {
-        let parts = hall.channels.div_ceil(MOST);
+    /// Makes all instances and waits until their threads run.
+    pub fn new(workload: &Workload<'_>) -> Result<Self, Box<dyn Error>> {
+        let parts = workload.channels.div_ceil(MAX_CHANNELS);
         let mut all = Self(Vec::new());
         for part in 0..parts {
-            let [begin, end] = [part, part + 1].map(|n| hall.channels * n / parts);
-            all.0.push(Part::new(hall, begin, end)?);
+            let [begin, end] = [part, part + 1].map(|n| workload.channels * n / parts);
+            all.0.push(Part::new(workload, begin, end)?);
         }
         for part in &all.0 {
-            part.start(hall.priority)?;
+            part.start(workload.priority)?;
         }
         Ok(all)
     }
 }
 
 impl Part {
-    fn new(hall: &Hall<'_>, begin: usize, end: usize) -> Result<Self, Box<dyn Error>> {
-        let length = u32::try_from(hall.length)?;
-        let late_goes_on = c_int::from(hall.priority > 0);
+    fn new(workload: &Workload<'_>, begin: usize, end: usize) -> Result<Self, Box<dyn Error>> {
+        let length = u32::try_from(workload.length)?;
+        let late_goes_on = c_int::from(workload.priority > 0);
         // SAFETY: the shim checks what it is given; what it makes is freed by `drop`.
         let it = unsafe { zita_new((end - begin) as u32, length, BLOCK as u32, late_goes_on) };
         if it.is_null() {
-            return Err("zita-convolver refuses this many channels or this length".into());
+            return Err(
+                "zita-convolver does not support this number of channels or this length".into(),
+            );
         }
         let part = Self {
             it,
             channels: end - begin,
         };
         for channel in begin..end {
-            let taps = (hall.response)(channel);
+            let taps = (workload.response)(channel);
             // SAFETY: `it` is whole, and reads `length` taps, which are there.
             let refused = unsafe {
                 zita_response(
                     it,
                     (channel - begin) as u32,
-                    taps[..hall.length].as_ptr(),
+                    taps[..workload.length].as_ptr(),
                     length,
                 )
             };
@@ -93,12 +96,12 @@ impl Part {
         let begun = Instant::now();
         loop {
             let (all, asleep) = threads();
-            // All but this one wait for their first task.
+            // All threads but this one wait for their first task.
             if all + 1 >= before + levels && asleep + 1 >= all {
                 return Ok(std::thread::sleep(Duration::from_millis(2)));
             }
-            if begun.elapsed() > PATIENCE {
-                return Err("zita-convolver's threads do not begin".into());
+            if begun.elapsed() > START_TIMEOUT {
+                return Err("zita-convolver's threads do not start".into());
             }
             std::thread::sleep(Duration::from_millis(1));
         }
@@ -121,7 +124,7 @@ impl Drop for Part {
     }
 }
 
-impl Contestant for Zita {
+impl Engine for Zita {
     fn setting(&self) -> String {
         let told = self.0[0].tell();
         let number = |line: &str, name: &str| {
@@ -139,7 +142,7 @@ impl Contestant for Zita {
         let levels: Vec<_> = levels.collect();
         let times = self.0.len();
         format!(
-            "{}; {times} of it; threads; FFTW measured, vectors",
+            "{}; {times} instances; threads; FFTW measured, vectors",
             levels.join(" ")
         )
     }

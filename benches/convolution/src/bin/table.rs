@@ -1,29 +1,29 @@
-//! What each contestant costs, in ns of this process's processor time a channel a block: interleaved rounds, medians.
+//! Cost of each engine: processor time of this process in ns per channel and block, medians of interleaved rounds.
 //!
 //! `table [--quick] [--lengths 16384,65536] [--channels 32] [--only zita,ours] [--resident] [--csv FILE]
-//! [--partition "15x64 ..."] [--batch 256] [--near 262144] [--half 4096] [--fewer]`; the last five are for Divisi. Behind its
-//! bytes a channel stands how many times its spectra of responses and inputs they are.
+//! [--partition "15x64 ..."] [--batch 256] [--near 262144] [--half 4096] [--fewer]`; the last five are for Divisi. The
+//! bytes per channel are followed by their ratio to the spectra of responses and inputs.
 //!
-//! With `--fewer` the options that save operations take part, each with what it gains over the same without it. The worst
-//! block is that of the block in a round whose fastest run took longest.
+//! With `--fewer` the study of fewer operations takes part, with its gain over its baseline. The worst block is the maximum
+//! over the blocks of a round of each block's fastest run.
 
 use divisi_bench_convolution::bound::{self, Cost};
 use divisi_bench_convolution::check::{BOUND_DB, difference_db};
 use divisi_bench_convolution::clock::{now_ns, processor_ns};
-use divisi_bench_convolution::contestant::{Contestant, Hall, Maker, all};
-use divisi_bench_convolution::feed::{Feed, response};
+use divisi_bench_convolution::engine::{Engine, EngineEntry, Workload, all};
 use divisi_bench_convolution::options::Options;
+use divisi_bench_convolution::signals::{InputSignal, response};
 use divisi_bench_convolution::stats::quartiles;
 use divisi_bench_convolution::{BLOCK, LENGTHS, system};
 use std::error::Error;
 use std::fs;
 use std::process::Command;
 
-/// Blocks in a round: the longest period of anybody, so that every round has the same work.
+/// Blocks in a round: the longest period of all engines, so that every round has the same work.
 const ROUND: usize = 65_536 / BLOCK;
 
 const HEAD: &str =
-    "length,contestant,ns,low,high,ratio,difference_db,resident,setting,worst_us,gain_percent";
+    "length,engine,ns,low,high,ratio,difference_db,resident,setting,worst_us,gain_percent";
 
 fn main() -> Result<(), Box<dyn Error>> {
     let options = Options::read()?;
@@ -42,7 +42,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         system::processor()
     );
     println!(
-        "ns of processor time (all threads) a channel a block; quartiles of {rounds} interleaved rounds"
+        "ns of processor time (all threads) per channel and block; quartiles of {rounds} interleaved rounds"
     );
     let mut rows = vec![HEAD.to_owned()];
     let costs = bound::costs(channels);
@@ -55,19 +55,19 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// One that has been checked.
-struct Ready {
+/// An engine that has been checked, and its results.
+struct Checked {
     name: &'static str,
-    it: Box<dyn Contestant>,
+    it: Box<dyn Engine>,
     db: f64,
     at: usize,
     ns: Vec<f64>,
-    /// How long each block of a round took at least.
+    /// Shortest time of each block of a round, in ns.
     blocks: Vec<u64>,
-    beside: Option<&'static str>,
+    baseline: Option<&'static str>,
 }
 
-impl Ready {
+impl Checked {
     fn median(&self) -> f64 {
         quartiles(&self.ns)[1]
     }
@@ -84,24 +84,24 @@ fn compare(
     rounds: usize,
     costs: &[Cost],
 ) -> Result<Vec<String>, Box<dyn Error>> {
-    let feed = Feed::default();
+    let signal = InputSignal::default();
     let response = |channel| response(channel, length);
-    let hall = Hall {
+    let workload = Workload {
         partition: options.text("partition"),
         batch: options.number("batch")?,
         near: options.number("near")?,
         half: options.number("half")?,
-        ..Hall::new(channels, length, &response)
+        ..Workload::new(channels, length, &response)
     };
     println!("\nresponses of {length} taps");
     let mut ready = Vec::new();
-    for maker in chosen(options) {
-        ready.push(make(&maker, &hall, &feed)?);
+    for entry in chosen(options) {
+        ready.push(make(&entry, &workload, &signal)?);
     }
     let mut output = vec![0.0; channels * BLOCK];
     for _ in 0..rounds {
         for one in &mut ready {
-            round(one, channels, &feed, &mut output);
+            round(one, channels, &signal, &mut output);
         }
     }
     let ours_to = ready
@@ -109,7 +109,7 @@ fn compare(
         .map_or(f64::NAN, |first| quartiles(&first.ns)[1]);
     println!(
         "{:<19} {:>8} {:>17} {:>8} {:>8} {:>9} {:>7} {:>18}  set as",
-        "", "ns", "quartiles", "ratio", "dB", "worst us", "gain %", "bytes a ch."
+        "", "ns", "quartiles", "ratio", "dB", "worst us", "gain %", "bytes/channel"
     );
     let mut rows = Vec::new();
     for one in &ready {
@@ -146,54 +146,58 @@ fn compare(
     Ok(rows)
 }
 
-/// How much less one takes than the one that it is beside, in percent.
-fn gain(all: &[Ready], one: &Ready) -> String {
-    let other = all.iter().find(|other| Some(other.name) == one.beside);
+/// Gain of an engine over its baseline, in percent.
+fn gain(all: &[Checked], one: &Checked) -> String {
+    let other = all.iter().find(|other| Some(other.name) == one.baseline);
     other.map_or(String::new(), |other| {
         format!("{:.1}", 100.0 * (1.0 - one.median() / other.median()))
     })
 }
 
-fn chosen(options: &Options) -> Vec<Maker> {
+fn chosen(options: &Options) -> Vec<EngineEntry> {
     let only = options
         .text("only")
         .map(|names| names.split(',').collect::<Vec<_>>());
-    let usual = |maker: &Maker| maker.beside.is_none() || options.has("fewer");
-    let is_chosen = |maker: &Maker| match &only {
-        Some(only) => only.contains(&maker.name),
-        None => usual(maker),
+    let usual = |entry: &EngineEntry| entry.baseline.is_none() || options.has("fewer");
+    let is_chosen = |entry: &EngineEntry| match &only {
+        Some(only) => only.contains(&entry.name),
+        None => usual(entry),
     };
     all().into_iter().filter(is_chosen).collect()
 }
 
-fn make(maker: &Maker, hall: &Hall<'_>, feed: &Feed) -> Result<Ready, Box<dyn Error>> {
-    let mut it = (maker.make)(hall)?;
-    let (db, at) = difference_db(&mut *it, hall, feed);
+fn make(
+    entry: &EngineEntry,
+    workload: &Workload<'_>,
+    signal: &InputSignal,
+) -> Result<Checked, Box<dyn Error>> {
+    let mut it = (entry.make)(workload)?;
+    let (db, at) = difference_db(&mut *it, workload, signal);
     if db.is_nan() || db > BOUND_DB {
         return Err(format!(
-            "{} does not convolve: {db:.1} dB, {}",
-            maker.name,
+            "{} gives a wrong result: {db:.1} dB, {}",
+            entry.name,
             it.setting()
         )
         .into());
     }
-    Ok(Ready {
-        name: maker.name,
+    Ok(Checked {
+        name: entry.name,
         it,
         db,
         at,
         ns: Vec::new(),
         blocks: vec![u64::MAX; ROUND],
-        beside: maker.beside,
+        baseline: entry.baseline,
     })
 }
 
-fn round(one: &mut Ready, channels: usize, feed: &Feed, output: &mut [f32]) {
+fn round(one: &mut Checked, channels: usize, signal: &InputSignal, output: &mut [f32]) {
     let mut inputs: Vec<&[f32]> = Vec::with_capacity(channels);
     let begun = processor_ns();
     for (nth, block) in (one.at..one.at + ROUND).enumerate() {
         inputs.clear();
-        inputs.extend((0..channels).map(|channel| feed.block(channel, block)));
+        inputs.extend((0..channels).map(|channel| signal.block(channel, block)));
         let from = now_ns();
         one.it.block(&inputs, output, true);
         one.blocks[nth] = one.blocks[nth].min(now_ns() - from);
@@ -203,7 +207,7 @@ fn round(one: &mut Ready, channels: usize, feed: &Feed, output: &mut [f32]) {
     one.ns.push(used as f64 / (ROUND * channels) as f64);
 }
 
-/// The bytes of memory a channel, found by a process of its own; empty unless asked for.
+/// Bytes of memory per channel, measured by a process of its own; empty unless `--resident` is given.
 fn resident_of(options: &Options, name: &str, channels: usize, length: usize) -> String {
     if !options.has("resident") {
         return String::new();
@@ -225,23 +229,23 @@ fn resident_of(options: &Options, name: &str, channels: usize, length: usize) ->
     })
 }
 
-/// Prints what one contestant adds to this process's memory, a channel.
+/// Prints the memory per channel that one engine adds to this process.
 fn resident(name: &str, channels: usize, length: usize) -> Result<(), Box<dyn Error>> {
-    let maker = all()
+    let entry = all()
         .into_iter()
-        .find(|maker| maker.name == name)
-        .ok_or("there is no such contestant")?;
-    let feed = Feed::default();
+        .find(|entry| entry.name == name)
+        .ok_or("unknown engine")?;
+    let signal = InputSignal::default();
     let response = |channel| response(channel, length);
-    let hall = Hall::new(channels, length, &response);
-    // What a response needs while it is given is there before and after.
+    let workload = Workload::new(channels, length, &response);
+    // Memory for one response is allocated before and after, so it does not count.
     drop(response(0));
     let before = system::resident_bytes();
-    let mut it = (maker.make)(&hall)?;
+    let mut it = (entry.make)(&workload)?;
     let mut output = vec![0.0; channels * BLOCK];
     for block in 0..length.div_ceil(BLOCK) + 2 * ROUND {
         let inputs: Vec<_> = (0..channels)
-            .map(|channel| feed.block(channel, block))
+            .map(|channel| signal.block(channel, block))
             .collect();
         it.block(&inputs, &mut output, true);
     }

@@ -1,35 +1,35 @@
-//! Noise to convolve and to convolve with: the same for everyone, and nothing sparse in it.
+//! Test signals: dense noise as input and as impulse responses, the same for all engines.
 
 use crate::BLOCK;
 
-/// Blocks until the noise comes again: a prime, so that no partition has this period.
+/// Period of the input noise in blocks: a prime, so that no partition has the same period.
 const BLOCKS: usize = 1021;
-/// How many blocks later a channel hears it than the one before.
-const APART: usize = 37;
+/// Delay of each channel's input behind that of the channel before it, in blocks.
+const CHANNEL_DELAY: usize = 37;
 
-/// What every channel hears.
-pub struct Feed(Vec<f32>);
+/// The input of all channels.
+pub struct InputSignal(Vec<f32>);
 
-impl Default for Feed {
+impl Default for InputSignal {
     fn default() -> Self {
         Self(noise(1, BLOCKS * BLOCK))
     }
 }
 
-impl Feed {
-    /// Block number `block` of `channel`.
+impl InputSignal {
+    /// Block `block` of `channel`.
     pub fn block(&self, channel: usize, block: usize) -> &[f32] {
-        let at = (block + channel * APART) % BLOCKS * BLOCK;
+        let at = (block + channel * CHANNEL_DELAY) % BLOCKS * BLOCK;
         &self.0[at..at + BLOCK]
     }
 
-    /// Sample number `frame` of `channel`.
+    /// Sample `frame` of `channel`.
     pub fn sample(&self, channel: usize, frame: usize) -> f32 {
         self.block(channel, frame / BLOCK)[frame % BLOCK]
     }
 }
 
-/// The response of a channel: noise that fades by 60 dB.
+/// Impulse response of a channel: noise that decays by 60 dB.
 pub fn response(channel: usize, length: usize) -> Vec<f32> {
     let mut taps = noise(1000 + channel as u64, length);
     let fade = (-6.9 / length as f64).exp();
@@ -41,7 +41,7 @@ pub fn response(channel: usize, length: usize) -> Vec<f32> {
     taps
 }
 
-/// White noise within -1 and 1 (a shift register; the same on every machine).
+/// White noise between -1 and 1 (xorshift, Marsaglia 2003); the same on every machine.
 pub fn noise(seed: u64, length: usize) -> Vec<f32> {
     let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
     let mut next = || {
