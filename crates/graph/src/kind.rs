@@ -77,7 +77,7 @@ impl PortSpec {
 /// Values that a parameter accepts.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ParamRange {
-    /// A number from `least` to `most`, `default` where the node says nothing (`NaN`: it must say).
+    /// A number from `min` to `max`.
     Number {
         /// Inclusive.
         min: f64,
