@@ -1,8 +1,9 @@
 //! An experiment by its name: its runs, its charts, its page.
 
+use crate::definition::Definition;
 use crate::page::Page;
 use crate::results::Results;
-use crate::run::{Run, make_missing_runs};
+use crate::run::make_missing_runs;
 use crate::{Effort, LabError, MachineInfo, RunObserver, Table, state};
 use crate::{convolution, graphs, queues, scale, session};
 use std::fs;
@@ -26,26 +27,6 @@ pub enum Experiment {
     Convolution,
     /// FFT filters that read from mirrored rings in place (Allen, Zucknick and Evans).
     Queues,
-}
-
-/// The parts in which experiments differ; each experiment's module has one as `DEFINITION`.
-pub(crate) struct Definition {
-    /// Name on the command line.
-    pub(crate) name: &'static str,
-    /// Title of the page.
-    pub(crate) title: &'static str,
-    /// Template of the page; see [`crate::page`].
-    pub(crate) template: &'static str,
-    /// The table's columns, as the head of a CSV file. Later versions only append.
-    pub(crate) columns: &'static str,
-    /// Number of columns, the first ones, that identify a run.
-    pub(crate) keys: usize,
-    /// Every run, in the order in which they need one another.
-    pub(crate) runs: fn(Effort) -> Vec<Box<dyn Run>>,
-    /// Takes over results from other files of the folder, before the runs.
-    pub(crate) import: fn(&Path, &mut Table) -> Result<(), LabError>,
-    /// Fills the page's template from the runs.
-    pub(crate) fill: fn(&Results<'_>, &mut Page),
 }
 
 /// Outcome of an experiment.

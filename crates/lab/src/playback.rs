@@ -10,7 +10,7 @@
 
 use crate::LabError;
 use crate::machine::{RATE_HZ, period_us};
-use crate::run::Record;
+use crate::record::Record;
 use crate::usage::ThreadTimes;
 use divisi::costs::CoreTimings;
 use divisi::driver::{self, DriverConfig, OpenDriver};

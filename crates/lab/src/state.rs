@@ -11,8 +11,8 @@
 
 use crate::machine::now;
 use crate::page::Page;
+use crate::record::Record;
 use crate::results::Results;
-use crate::run::Record;
 use crate::usage::{CpuTime, ThreadTimes};
 use crate::{MachineInfo, Row, Table};
 use std::collections::BTreeMap;

@@ -11,7 +11,7 @@
 //! they are empty.
 
 use crate::LabError;
-use crate::run::Record;
+use crate::record::Record;
 use std::collections::HashSet;
 use std::fs::{self, File, OpenOptions};
 use std::io::{ErrorKind, Read, Write};

@@ -8,7 +8,6 @@ use crate::failure::{Failure, error_chain};
 use crate::interrupt::Interrupt;
 use crate::output::files::check_sound_name;
 use crate::output::json::JsonOutput;
-use crate::output::messages;
 use crate::output::progress::Progress;
 use clap::Args;
 use divisi::conv::{Convolver, PartitionChoice};
@@ -220,9 +219,4 @@ impl ConvolveSummary {
         });
         json.to_string()
     }
-}
-
-/// Prints a note about a change that nobody asked for.
-fn print_load_note(message: &str) {
-    messages::print_note(&format!("note: {message}"));
 }

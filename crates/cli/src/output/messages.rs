@@ -9,10 +9,13 @@ pub(crate) fn print_result(text: &str) {
 }
 
 /// Prints notes about changes that nobody asked for.
-pub(crate) fn print_notes(message: &[String]) {
-    message
-        .iter()
-        .for_each(|message| print_note(&format!("note: {message}")));
+pub(crate) fn print_notes(messages: &[String]) {
+    messages.iter().for_each(|message| print_load_note(message));
+}
+
+/// Prints a note about a change that nobody asked for.
+pub(crate) fn print_load_note(message: &str) {
+    print_note(&format!("note: {message}"));
 }
 
 /// Prints a line to standard error.

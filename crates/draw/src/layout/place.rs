@@ -32,7 +32,7 @@ pub(super) struct Coordinates {
 
 /// Places every vertex of every layer.
 pub(super) fn place(graph: &LayeredGraph, layers: &[Vec<usize>]) -> Coordinates {
-    let wishes = wishes(graph);
+    let preferences = preferences(graph);
     let mut y = stacked(graph, layers);
     for sweep in 0..SWEEPS {
         let weights = match sweep {
@@ -40,7 +40,8 @@ pub(super) fn place(graph: &LayeredGraph, layers: &[Vec<usize>]) -> Coordinates 
             s if s % 2 == 0 => (1.0, WEAK),
             _ => (WEAK, 1.0),
         };
-        let one = |layer: &Vec<usize>, y: &mut Vec<f64>| settle(graph, layer, &wishes, weights, y);
+        let one =
+            |layer: &Vec<usize>, y: &mut Vec<f64>| settle(graph, layer, &preferences, weights, y);
         if sweep % 2 == 0 {
             layers.iter().for_each(|layer| one(layer, &mut y));
         } else {
@@ -57,9 +58,9 @@ pub(super) fn place(graph: &LayeredGraph, layers: &[Vec<usize>]) -> Coordinates 
     Coordinates { y, columns }
 }
 
-/// A wish of a vertex: to be `below` the middle of `other`.
+/// A preference of a vertex: to be `below` the middle of `other`.
 #[derive(Clone, Copy)]
-struct Wish {
+struct Preference {
     other: usize,
     below: f64,
     weight: f64,
@@ -67,11 +68,11 @@ struct Wish {
     is_left: bool,
 }
 
-/// The wishes of each vertex.
-fn wishes(graph: &LayeredGraph) -> Vec<Vec<Wish>> {
+/// The preferences of each vertex.
+fn preferences(graph: &LayeredGraph) -> Vec<Vec<Preference>> {
     let mut all = vec![Vec::new(); graph.vertices.len()];
     let mut add = |vertex: usize, other, below, weight, is_left| {
-        all[vertex].push(Wish {
+        all[vertex].push(Preference {
             other,
             below,
             weight,
@@ -131,11 +132,11 @@ struct Pool {
 }
 
 /// Places one layer by pool-adjacent-violators: a vertex that would overlap the pool above it joins that pool, which then
-/// is placed at the mean of all wishes in it. `weights` are those of the left and of the right side.
+/// is placed at the mean of all preferences in it. `weights` are those of the left and of the right side.
 fn settle(
     graph: &LayeredGraph,
     layer: &[usize],
-    wishes: &[Vec<Wish>],
+    preferences: &[Vec<Preference>],
     weights: (f64, f64),
     y: &mut [f64],
 ) {
@@ -145,10 +146,14 @@ fn settle(
     for (vertex, step) in layer.iter().zip(&steps) {
         offset += step;
         let (mut sum, mut weight) = (y[*vertex] * 0.01, 0.01);
-        for wish in &wishes[*vertex] {
-            let side = if wish.is_left { weights.0 } else { weights.1 };
-            sum += wish.weight * side * (y[wish.other] + wish.below);
-            weight += wish.weight * side;
+        for preference in &preferences[*vertex] {
+            let side = if preference.is_left {
+                weights.0
+            } else {
+                weights.1
+            };
+            sum += preference.weight * side * (y[preference.other] + preference.below);
+            weight += preference.weight * side;
         }
         if graph.is_top_aligned && layer.len() > FEW {
             let is_box = *vertex < graph.boxes;

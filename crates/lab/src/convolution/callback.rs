@@ -86,7 +86,7 @@ pub(super) trait Callback: Send {
 
 /// Times of the calls.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Beat {
+pub(super) struct CallbackSchedule {
     pub(super) period: Duration,
     /// Number of first calls, which do not count, and of those that do.
     pub(super) warm_up: usize,
@@ -143,17 +143,21 @@ type Gap = (u64, u64);
 /// Calls `callback` every period, on a thread of its own.
 ///
 /// Real-time: waits, for all calls.
-pub(super) fn measure_callbacks(callback: &mut dyn Callback, beat: Beat) -> CallbackStats {
+pub(super) fn measure_callbacks(
+    callback: &mut dyn Callback,
+    schedule: CallbackSchedule,
+) -> CallbackStats {
     let stop = AtomicBool::new(false);
     let clock = Clock::start();
     let result = Mutex::new((CallbackStats::default(), Vec::new()));
     let gaps = thread::scope(|scope| {
         let named = thread::Builder::new().name(PROBE_NAME.into());
-        let probe = named.spawn_scoped(scope, || run_probe(&stop, clock, beat.placement));
+        let probe = named.spawn_scoped(scope, || run_probe(&stop, clock, schedule.placement));
         let callback = scope.spawn(|| {
-            beat.placement
+            schedule
+                .placement
                 .apply(0, Priority::RealTime(CALLBACK_PRIORITY));
-            let found = run_callback(callback, beat, clock);
+            let found = run_callback(callback, schedule, clock);
             *result.lock().unwrap_or_else(|e| e.into_inner()) = found;
         });
         let _ = callback.join();
@@ -212,29 +216,29 @@ fn run_probe(stop: &AtomicBool, clock: Clock, placement: Placement) -> Vec<Gap> 
 
 fn run_callback(
     callback: &mut dyn Callback,
-    beat: Beat,
+    schedule: CallbackSchedule,
     clock: Clock,
 ) -> (CallbackStats, Vec<Miss>) {
     let _audio_thread = AudioThread::enter();
-    let period = beat.period.as_nanos() as u64;
+    let period = schedule.period.as_nanos() as u64;
     let mut misses = Vec::with_capacity(MAX_MISSES + 1);
     let mut stats = CallbackStats {
-        durations_ns: Vec::with_capacity(beat.calls),
+        durations_ns: Vec::with_capacity(schedule.calls),
         is_real_time: workers::current_priority() != Priority::Ordinary,
         ..CallbackStats::default()
     };
-    let mut delays = RandomDelays::new(beat.max_delay);
+    let mut delays = RandomDelays::new(schedule.max_delay);
     let mut due = clock.ns() + period;
     let mut before = (used_ns(), 0);
-    for call in 0..beat.warm_up + beat.calls {
-        if call == beat.warm_up {
+    for call in 0..schedule.warm_up + schedule.calls {
+        if call == schedule.warm_up {
             before = (used_ns(), clock.ns());
         }
         clock.sleep_until(due + delays.next());
         let begun = clock.ns();
         let late = callback.process_block();
         let done = clock.ns();
-        if call >= beat.warm_up {
+        if call >= schedule.warm_up {
             stats.durations_ns.push(done - begun);
             misses.extend(find_miss(due, done, period, late));
             if misses.len() > MAX_MISSES {
@@ -244,7 +248,7 @@ fn run_callback(
         // Periods that have passed meanwhile are skipped, as a device does.
         due += period + done.saturating_sub(due + period) / period * period;
     }
-    let cores = beat.placement.cores.clamp(1, workers::cores().len()) as f64;
+    let cores = schedule.placement.cores.clamp(1, workers::cores().len()) as f64;
     let time = (clock.ns() - before.1).max(1) as f64 * cores;
     let [own, probe] = used_ns();
     stats.load = (own - before.0[0]) as f64 / time;
@@ -330,14 +334,14 @@ mod tests {
     #[test]
     fn every_period_has_a_call_and_a_late_result_is_a_miss() {
         let mut counted = Counted(0);
-        let beat = Beat {
+        let schedule = CallbackSchedule {
             period: Duration::from_micros(500),
             warm_up: 4,
             calls: 20,
             max_delay: Duration::from_micros(50),
             placement: Placement::default(),
         };
-        let stats = measure_callbacks(&mut counted, beat);
+        let stats = measure_callbacks(&mut counted, schedule);
         assert_eq!((counted.0, stats.durations_ns.len()), (24, 20));
         assert!(stats.missed >= 1 && stats.unexplained <= stats.missed);
         assert!(stats.quantile_us(0) <= stats.quantile_us(1000));

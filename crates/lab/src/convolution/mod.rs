@@ -21,7 +21,7 @@ mod runs;
 mod search;
 mod sync;
 
-use crate::experiment::Definition;
+use crate::definition::Definition;
 use std::time::Duration;
 
 pub(crate) const DEFINITION: Definition = Definition {

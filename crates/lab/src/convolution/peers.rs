@@ -1,7 +1,7 @@
 //! Results of other convolvers, which `benches/convolution` measured on this machine: `peers.csv` in the folder of results.
 
 use crate::machine::now;
-use crate::run::Record;
+use crate::record::Record;
 use crate::{LabError, Table};
 use std::fs::File;
 use std::io::Read;

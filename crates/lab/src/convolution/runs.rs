@@ -1,6 +1,6 @@
 //! The runs of the experiment *convolution*.
 
-use super::callback::{Beat, CallbackStats, Placement, measure_callbacks};
+use super::callback::{CallbackSchedule, CallbackStats, Placement, measure_callbacks};
 use super::kernels::{self, Kernel};
 use super::methods::{Method, Player, ThreadCores};
 use super::search::find_max_channels;
@@ -8,7 +8,8 @@ use super::sync::{self, PeriodPattern, SCHEMES, SyncTrace, Trial};
 use super::{RATE_HZ, period};
 use crate::calibration::Calibration;
 use crate::playback::priority_name;
-use crate::run::{Record, Run};
+use crate::record::Record;
+use crate::run::Run;
 use crate::{Effort, LabError, Table};
 use std::time::Duration;
 
@@ -318,14 +319,14 @@ impl ConvolutionRun {
         // Before the longest level has its first result, none of its results can be late.
         let longest = player.longest_period() as usize;
         let calls = (ms as f64 / 1e3 / period().as_secs_f64()).ceil() as usize;
-        let beat = Beat {
+        let schedule = CallbackSchedule {
             period: period(),
             warm_up: self.effort.choose(2 * longest, longest, 4),
             calls: calls.max(self.effort.choose(2 * longest, longest, 4)),
             max_delay: period() * jitter_percent / 100,
             placement,
         };
-        Ok((measure_callbacks(&mut player, beat), partition))
+        Ok((measure_callbacks(&mut player, schedule), partition))
     }
 
     fn max_channels(

@@ -12,7 +12,7 @@
 mod page;
 mod runs;
 
-use crate::experiment::Definition;
+use crate::definition::Definition;
 use crate::playback::playback_columns;
 
 pub(crate) const DEFINITION: Definition = Definition {

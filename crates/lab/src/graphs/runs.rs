@@ -3,7 +3,8 @@
 use crate::calibration::Calibration;
 use crate::machine::period_us;
 use crate::playback::{Pace, Playback, compared_schedulers, measure_playback};
-use crate::run::{Record, Run};
+use crate::record::Record;
+use crate::run::Run;
 use crate::{Effort, LabError, Table};
 use divisi::graph::shape;
 use divisi::prelude::{Frames, Graph, Scheduler};

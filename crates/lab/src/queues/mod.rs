@@ -20,7 +20,7 @@ mod pipes;
 mod runs;
 mod transfer;
 
-use crate::experiment::Definition;
+use crate::definition::Definition;
 
 pub use peer::{PeerRole, serve_peer};
 

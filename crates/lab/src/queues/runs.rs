@@ -6,7 +6,8 @@ use super::transfer::{self, Disconnected, Endpoint};
 use super::{CONTROL, FILTER, ONE_THREAD, PIPES, PROCESSES, ROUND_TRIP, THROUGHPUT, TWO_THREADS};
 use super::{filtering, transfer::copying_pair, transfer::mirrored_pair};
 use crate::calibration::Calibration;
-use crate::run::{Record, Run};
+use crate::record::Record;
+use crate::run::Run;
 use crate::{Effort, LabError, Table};
 use std::time::Duration;
 

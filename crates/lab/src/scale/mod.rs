@@ -16,7 +16,7 @@ mod measured;
 mod page;
 mod runs;
 
-use crate::experiment::Definition;
+use crate::definition::Definition;
 
 pub(crate) const DEFINITION: Definition = Definition {
     name: "scale",

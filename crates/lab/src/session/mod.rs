@@ -13,10 +13,11 @@ mod graph;
 mod page;
 
 use crate::calibration::Calibration;
-use crate::experiment::Definition;
+use crate::definition::Definition;
 use crate::machine::period_us;
 use crate::playback::{Pace, Playback, compared_schedulers, measure_playback, playback_columns};
-use crate::run::{Record, Run};
+use crate::record::Record;
+use crate::run::Run;
 use crate::{Effort, LabError, Table};
 use divisi::graph::shape;
 use divisi::plan::MeasuredCosts;

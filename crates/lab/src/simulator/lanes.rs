@@ -1,7 +1,7 @@
 //! Static schedules: each worker runs its lane in order and waits for what comes from others.
 
+use super::costs::{At, MoveCosts, Prediction};
 use super::world::{Time, time};
-use super::{At, MoveCosts, Prediction};
 use divisi::plan::{Dag, Schedule, TaskId};
 
 /// Where one copy of a task stands.

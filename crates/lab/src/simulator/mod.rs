@@ -5,34 +5,18 @@
 //! or a queue that another core had last, stealing, locking, waking. It does not know caches that fill up, cores that are
 //! not alike, or memory that is shared by all: on many cores what it says is the least that is to be expected.
 
+mod costs;
 mod lanes;
 mod shared;
 mod stealing;
 mod world;
 
-use divisi::plan::{Dag, Link, Schedule, TaskId};
+pub use costs::{MoveCosts, Prediction};
+
+use divisi::plan::{Dag, Schedule};
 use shared::Shared;
 use stealing::Stealing;
 use world::World;
-
-/// What moves cost on a machine, in ns.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct MoveCosts {
-    /// Giving one task to the worker that has it already.
-    pub dispatch: f64,
-    /// All that a cycle costs however few tasks it has.
-    pub cycle: f64,
-    /// Handing data to another core.
-    pub link: Link,
-    /// Taking a count or a queue that another core took last.
-    pub claim: f64,
-    /// Taking a task out of another worker's queue.
-    pub steal: f64,
-    /// Taking and giving back a lock that nobody else wants.
-    pub lock: f64,
-    /// What waking one other worker costs the waker, and how long until that one runs; both 0 where all are awake.
-    pub wake: (f64, f64),
-}
 
 /// How tasks come to workers.
 #[derive(Clone, Debug)]
@@ -51,17 +35,6 @@ pub enum DispatchPolicy<'a> {
     Deadline,
     /// One queue behind one lock, which those without work poll.
     Mutex,
-}
-
-/// What became of it.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Prediction {
-    /// How long a cycle takes, in ns.
-    pub cycle_ns: f64,
-    /// Takes from what workers share.
-    pub takes: u64,
-    /// The time that all cores spent in tasks themselves, over all the time there was.
-    pub busy: f64,
 }
 
 /// Plays `dag` once on `cores` cores.
@@ -100,28 +73,7 @@ fn useful(dag: &Dag, cores: usize) -> usize {
 
 /// The longest sum of costs along a way through the graph.
 fn path(dag: &Dag) -> u64 {
-    levels(dag).into_iter().max().unwrap_or(0)
-}
-
-/// For each task the longest sum of costs from its start to the end.
-fn levels(dag: &Dag) -> Vec<u64> {
-    let mut levels = vec![0; dag.len()];
-    for task in dag.tasks().rev() {
-        let rest = dag.successors(task).iter().map(|arc| levels[arc.task.at()]);
-        levels[task.at()] = rest.max().unwrap_or(0) + dag.cost(task).0;
-    }
-    levels
-}
-
-/// A task as an index.
-trait At {
-    fn at(self) -> usize;
-}
-
-impl At for TaskId {
-    fn at(self) -> usize {
-        self.0 as usize
-    }
+    dag.static_levels().into_iter().max().unwrap_or_default().0
 }
 
 #[cfg(test)]

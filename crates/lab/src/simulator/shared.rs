@@ -1,8 +1,8 @@
 //! One queue that all workers share: without a lock, in weighted batches, by latest start, or behind a lock that is
 //! polled.
 
+use super::costs::At;
 use super::world::{Line, Next, Protocol, Time, World, time};
-use super::{At, levels};
 use divisi::plan::{Dag, TaskId};
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, VecDeque};
@@ -60,7 +60,7 @@ impl Shared {
 
     fn new(kind: Kind, dag: &Dag) -> Self {
         let mut master = Master {
-            urgency: (kind == Kind::Deadline).then(|| levels(dag)),
+            urgency: (kind == Kind::Deadline).then(|| dag.static_levels().iter().map(|level| level.0).collect()),
             ..Master::default()
         };
         let sources = dag

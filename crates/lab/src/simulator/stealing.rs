@@ -1,8 +1,8 @@
 //! Work stealing as the executor does it: first tasks dealt out, own queues, one released task kept, meetings of many
 //! tasks counted off late.
 
+use super::costs::At;
 use super::world::{Next, Protocol, Time, World, time};
-use super::{At, levels};
 use divisi::plan::{Dag, TaskId};
 use std::collections::VecDeque;
 
@@ -127,7 +127,7 @@ impl Protocol for Stealing {
 
 /// Neighbours stay together, each list has its share of the work that hangs on it, the most urgent comes last.
 fn deal(dag: &Dag, workers: usize) -> Vec<Vec<TaskId>> {
-    let levels = levels(dag);
+    let levels: Vec<u64> = dag.static_levels().iter().map(|level| level.0).collect();
     let sources: Vec<TaskId> = dag
         .tasks()
         .filter(|task| dag.predecessors(*task).is_empty())

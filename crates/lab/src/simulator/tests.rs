@@ -1,7 +1,7 @@
 //! The simulator against cases that were worked out by hand.
 
 use super::*;
-use divisi::plan::{TaskId, hlfet};
+use divisi::plan::{Link, TaskId, hlfet};
 use divisi::units::Nanos;
 
 /// MoveCosts that cost nothing.

@@ -1,6 +1,6 @@
 //! Cores, a clock, and who ran what: what all protocols of the simulator share.
 
-use super::{At, MoveCosts, Prediction};
+use super::costs::{At, MoveCosts, Prediction};
 use divisi::plan::{Dag, TaskId};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

@@ -1,6 +1,5 @@
 //! Convolution from file to file, one block at a time.
 
-use super::print_load_note;
 use crate::failure::{Failure, error_chain};
 use crate::interrupt::Interrupt;
 use crate::output::messages;
@@ -44,7 +43,7 @@ impl ConvolveResult {
         let name = output.display();
         if self.peak > 1.0 {
             let over = 20.0 * f64::from(self.peak).log10();
-            print_load_note(&format!(
+            messages::print_load_note(&format!(
                 "{name} is {over:.1} dB above full scale at its loudest, which players that know no floats clip: \
                  --gain can take that away"
             ));

@@ -1,7 +1,6 @@
 //! The response to convolve with: an impulse response mapped to channels, or a jconvolver configuration.
 
 use super::options::ResponseOptions;
-use super::print_load_note;
 use crate::failure::{Failure, error_chain};
 use crate::output::files::extension;
 use crate::output::messages;
@@ -72,7 +71,9 @@ impl Response {
             |error: &(dyn std::error::Error + 'static)| Failure::bad_input(error_chain(error));
         let LoadedIr { ir, notes } = loaded.map_err(|error| wrong(&error))?;
         let notes: Vec<String> = notes.iter().map(ToString::to_string).collect();
-        notes.iter().for_each(|message| print_load_note(message));
+        notes
+            .iter()
+            .for_each(|message| messages::print_load_note(message));
         let ir = shaping
             .processing(input.rate())
             .apply(ir)
