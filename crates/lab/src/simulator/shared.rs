@@ -60,7 +60,8 @@ impl Shared {
 
     fn new(kind: Kind, dag: &Dag) -> Self {
         let mut master = Master {
-            urgency: (kind == Kind::Deadline).then(|| dag.static_levels().iter().map(|level| level.0).collect()),
+            urgency: (kind == Kind::Deadline)
+                .then(|| dag.static_levels().iter().map(|level| level.0).collect()),
             ..Master::default()
         };
         let sources = dag
