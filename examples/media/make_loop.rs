@@ -53,7 +53,7 @@ fn kit() -> Vec<(f64, Voice)> {
     kit
 }
 
-/// So many frames, with its last 6 ms faded out so that no beat ends in a click.
+/// The first `length` frames of a sound, with the last 6 ms faded out so that no beat ends in a click.
 fn faded(mut voice: Voice, length: usize) -> impl Iterator<Item = f32> {
     (0..length).map(move |n| {
         let end = ((length - n) as f64 / (0.006 * HZ)).min(1.0);

@@ -22,7 +22,7 @@ struct Track {
     sends: [Option<f64>; 2],
 }
 
-/// What a node says, and which output of it is heard.
+/// Text of a node, and the output that is connected.
 #[derive(Clone)]
 struct Filter(String, &'static str);
 
@@ -110,7 +110,7 @@ fn drums() -> Vec<Track> {
     ]
 }
 
-/// What sounds in bar `bar` of each round, `at` sixteenths into it.
+/// Notes of bar `bar` of each round, `at` sixteenths after its beginning.
 fn in_bar(first_round: u32, bar: usize, at: u32) -> When {
     When(first_round * ROUND + bar as u32 * BAR + at, ROUND)
 }
@@ -179,7 +179,7 @@ fn plucks() -> Vec<Track> {
     melody.into_iter().enumerate().map(track).collect()
 }
 
-/// What lies behind it all: a pad on both sides, a pedal and a glimmer from oscillators.
+/// The background: a pad on both sides, a pedal tone and a shimmer from oscillators.
 #[rustfmt::skip] // A table.
 fn air() -> Vec<Track> {
     let track = |name: &str, source, filter, pan, sends| Track {

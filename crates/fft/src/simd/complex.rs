@@ -13,6 +13,7 @@
 //! parts are in vectors of their own.
 
 use super::{HALF, Vector};
+use std::ops::{Add, Sub};
 
 /// Some neighbouring complex numbers.
 #[derive(Clone, Copy)]
@@ -38,6 +39,30 @@ pub mod form {
 
 /// Floats in a block.
 pub const BLOCK: usize = 2 * HALF;
+
+impl<V: Vector> Add for Complex<V> {
+    type Output = Self;
+
+    #[inline(always)]
+    fn add(self, other: Self) -> Self {
+        Self {
+            re: self.re + other.re,
+            im: self.im + other.im,
+        }
+    }
+}
+
+impl<V: Vector> Sub for Complex<V> {
+    type Output = Self;
+
+    #[inline(always)]
+    fn sub(self, other: Self) -> Self {
+        Self {
+            re: self.re - other.re,
+            im: self.im - other.im,
+        }
+    }
+}
 
 impl<V: Vector> Complex<V> {
     /// Reads lanes `lane ..` of the block that begins at `block`.
@@ -117,24 +142,6 @@ impl<V: Vector> Complex<V> {
         Self { re: zero, im: zero }
     }
 
-    /// `self + other`
-    #[inline(always)]
-    pub fn add(self, other: Self) -> Self {
-        Self {
-            re: self.re + other.re,
-            im: self.im + other.im,
-        }
-    }
-
-    /// `self - other`
-    #[inline(always)]
-    pub fn sub(self, other: Self) -> Self {
-        Self {
-            re: self.re - other.re,
-            im: self.im - other.im,
-        }
-    }
-
     /// `self + a * b`, the products added one after the other: first those with the real part of `a`, then those with
     /// its imaginary part. This order fixes the bits of every sum of products.
     #[inline(always)]
@@ -212,7 +219,7 @@ impl<V: Vector> Complex<V> {
     pub(crate) fn butterfly(self, b: Self, w: Self, two: V) -> (Self, Self) {
         if !V::FUSED {
             let t = b.mul(w);
-            return (self.add(t), self.sub(t));
+            return (self + t, self - t);
         }
         let sum = Self {
             re: w.im.fnma(b.im, w.re.fma(b.re, self.re)),

@@ -74,11 +74,11 @@ pub(crate) unsafe fn leaf_4<V: Vector, const IN: u8>(from: BlockSource, to: Bloc
         unsafe {
             let x = |i| from.load::<V, IN>(i, lane);
             let (x0, x1, x2, x3) = (x(0), x(1), x(2), x(3));
-            let (a, b) = (x0.add(x2), x0.sub(x2));
-            let (c, d) = (x1.add(x3), x1.sub(x3));
-            to.store::<V, BLOCKED>(0, lane, a.add(c));
+            let (a, b) = (x0 + x2, x0 - x2);
+            let (c, d) = (x1 + x3, x1 - x3);
+            to.store::<V, BLOCKED>(0, lane, a + c);
             to.store::<V, BLOCKED>(1, lane, b.sub_i(d));
-            to.store::<V, BLOCKED>(2, lane, a.sub(c));
+            to.store::<V, BLOCKED>(2, lane, a - c);
             to.store::<V, BLOCKED>(3, lane, b.add_i(d));
         }
         lane += V::LANES;
@@ -98,21 +98,21 @@ pub(crate) unsafe fn leaf_8<V: Vector, const IN: u8>(from: BlockSource, to: Bloc
             let root = V::splat(std::f32::consts::FRAC_1_SQRT_2);
             let x = |i| from.load::<V, IN>(i, lane);
             let (x0, x4, x2, x6) = (x(0), x(4), x(2), x(6));
-            let (a0, b0) = (x0.add(x4), x0.sub(x4));
-            let (a2, b2) = (x2.add(x6), x2.sub(x6));
+            let (a0, b0) = (x0 + x4, x0 - x4);
+            let (a2, b2) = (x2 + x6, x2 - x6);
             let (x1, x5, x3, x7) = (x(1), x(5), x(3), x(7));
-            let (a1, b1) = (x1.add(x5), x1.sub(x5));
-            let (a3, b3) = (x3.add(x7), x3.sub(x7));
+            let (a1, b1) = (x1 + x5, x1 - x5);
+            let (a3, b3) = (x3 + x7, x3 - x7);
 
-            let (s0, s1) = (a0.add(a2), a0.sub(a2));
-            let (s2, s3) = (a1.add(a3), a1.sub(a3));
-            to.store::<V, BLOCKED>(0, lane, s0.add(s2));
+            let (s0, s1) = (a0 + a2, a0 - a2);
+            let (s2, s3) = (a1 + a3, a1 - a3);
+            to.store::<V, BLOCKED>(0, lane, s0 + s2);
             to.store::<V, BLOCKED>(2, lane, s1.sub_i(s3));
-            to.store::<V, BLOCKED>(4, lane, s0.sub(s2));
+            to.store::<V, BLOCKED>(4, lane, s0 - s2);
             to.store::<V, BLOCKED>(6, lane, s1.add_i(s3));
 
             let (c0, c1) = (b0.sub_i(b2), b0.add_i(b2));
-            let (p, q) = (b1.add(b3), b1.sub(b3));
+            let (p, q) = (b1 + b3, b1 - b3);
             let (u, v) = (q.sub_i(p), p.sub_i(q));
             let plus = |c: Complex<V>, re, im| Complex {
                 re: root.fma(re, c.re),

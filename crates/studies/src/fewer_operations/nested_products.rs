@@ -117,9 +117,9 @@ impl NestedProducts<'_> {
                     sum.store::<BLOCKED>(self.result.add(at + n * BLOCK), lane);
                     let (one, two) = (load(self.before[0], n), load(self.before[1], n));
                     *sum = match self.minuend {
-                        Minuend::Current => sum.sub(one).sub(two),
-                        Minuend::Previous => one.sub(*sum).sub(two),
-                        Minuend::BeforePrevious => two.sub(*sum).sub(one),
+                        Minuend::Current => *sum - one - two,
+                        Minuend::Previous => one - *sum - two,
+                        Minuend::BeforePrevious => two - *sum - one,
                     };
                 }
                 self.add::<V, N>(self.pairs, at, lane, &mut sums);
