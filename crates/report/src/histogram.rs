@@ -1,37 +1,38 @@
-//! How often something took how long.
+//! Histograms of durations.
 
 use serde::{Deserialize, Serialize};
 use units::Nanos;
 
-/// Times, counted in classes that are exact to 0.1 %, from 1 ns to a minute; longer ones count as a minute.
+/// Durations, counted in classes exact to 0.1 %, from 1 ns to a minute; longer ones count as a minute.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Histogram(hdrhistogram::Histogram<u64>);
 
-const LONGEST_NS: u64 = 60_000_000_000;
+/// Upper bound on durations: a minute.
+const MAX_NS: u64 = 60_000_000_000;
 
-/// What a histogram comes to, in ns.
+/// Summary of durations, in ns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct TimeSummary {
     /// The mean.
     pub mean: f64,
-    /// Half took no longer.
+    /// Median.
     pub p50: u64,
-    /// 99 of 100 took no longer.
+    /// 99th percentile.
     pub p99: u64,
-    /// 999 of 1000 took no longer.
+    /// 99.9th percentile.
     pub p99_9: u64,
-    /// None took longer.
+    /// Maximum.
     pub max: u64,
 }
 
-/// One bar of a histogram: how many times lay in a range.
+/// One bar of a histogram: the number of durations in a range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Bucket {
-    /// The least time that counts, in ns.
+    /// Least duration of the range.
     pub from_ns: u64,
-    /// The greatest that does not count any more.
+    /// End of the range, exclusive.
     pub to_ns: u64,
-    /// How many.
+    /// Number of durations.
     pub count: u64,
 }
 
@@ -42,34 +43,34 @@ impl Default for Histogram {
 }
 
 impl Histogram {
-    /// Without any times.
+    /// An empty histogram.
     ///
     /// Real-time: setup.
     pub fn new() -> Self {
-        let made = hdrhistogram::Histogram::new_with_bounds(1, LONGEST_NS, 3);
+        let made = hdrhistogram::Histogram::new_with_bounds(1, MAX_NS, 3);
         Self(made.expect("1 ns to a minute in three digits is a range that the library takes"))
     }
 
-    /// Counts one time.
+    /// Adds one duration.
     ///
     /// Real-time: hot.
     pub fn record(&mut self, time: Nanos) {
         self.0.saturating_record(time.0);
     }
 
-    /// Counts all times of `other` too.
+    /// Adds all durations of `other`.
     pub fn add(&mut self, other: &Self) {
         self.0
             .add(&other.0)
             .expect("both have the same range, so every class of one is a class of the other");
     }
 
-    /// How many times were counted.
+    /// Number of durations.
     pub fn count(&self) -> u64 {
         self.0.len()
     }
 
-    /// Mean, percentiles and maximum; zeros where there is nothing.
+    /// Mean, percentiles and maximum; zeros where there is none.
     pub fn summary(&self) -> TimeSummary {
         TimeSummary {
             mean: self.0.mean(),
@@ -80,7 +81,7 @@ impl Histogram {
         }
     }
 
-    /// Bars from the shortest to the longest time, without a gap: `per_octave` for each doubling, at least one.
+    /// Bars from the shortest to the longest duration, without a gap: `per_octave` for each doubling, at least one.
     pub fn buckets(&self, per_octave: u32) -> Vec<Bucket> {
         if self.count() == 0 {
             return Vec::new();
@@ -113,7 +114,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn percentiles_of_a_known_row_are_right() {
+    fn percentiles_of_known_durations_are_right() {
         let mut histogram = Histogram::new();
         (1..=1000).for_each(|n| histogram.record(Nanos(n * 1000)));
         let summary = histogram.summary();
@@ -123,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn every_time_is_in_one_bucket() {
+    fn every_duration_is_in_one_bucket() {
         let mut histogram = Histogram::new();
         for n in [0, 1, 1, 2, 3, 900, 1_000_000, u64::MAX] {
             histogram.record(Nanos(n));
@@ -141,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn two_merged_are_as_one() {
+    fn two_merged_histograms_equal_one() {
         let (mut a, mut b, mut both) = (Histogram::new(), Histogram::new(), Histogram::new());
         for n in 0..500u64 {
             let time = Nanos(n * n * 37);

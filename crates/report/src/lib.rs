@@ -1,28 +1,37 @@
-//! Trace to figures: histograms, what each node cost, and who was late.
+//! Trace to statistics: histograms, the time of each node, late nodes; and the trace as a file.
 //!
-//! Takes trace records and counts, gives a [`Report`] that people and programs can read, and the costs file.
-//! May: allocate, read and write the costs file. May not: run on an audio thread, use `unsafe`.
+//! Takes trace records and counts, gives a [`Report`] for people and programs. May: allocate, write to an open trace file.
+//! May not: open files, run on an audio thread, use `unsafe`.
+//!
+//! ```text
+//! TraceRecord ─▶ Tracer ─▶ open_cycle   records of one cycle, from every worker's ring
+//!                  │
+//!                  ├─▶ CycleTrace ─▶ trace_file   for ui.perfetto.dev
+//!                  │              └▶ gantt        for a picture (draw)
+//!                  ├─▶ step_times                 what each step usually takes; the step to blame
+//!                  └─▶ TraceStats ─▶ Report ─▶ display, JSON
+//! ```
 #![forbid(unsafe_code)]
 
-mod course;
-mod cycle;
-mod findings;
-mod glance;
+mod cycle_trace;
+mod display;
+mod gantt;
 mod histogram;
-mod lanes;
-mod perfetto;
-mod played;
+mod live_stats;
+mod open_cycle;
 mod report;
-mod show;
-mod steps;
+mod step_names;
+mod step_times;
+mod trace_file;
+mod trace_stats;
 mod tracer;
 
-pub use course::{CycleTrace, Outcome, Slice, WorkerEvent};
-pub use cycle::SliceKind;
-pub use findings::TraceStats;
-pub use glance::{LiveStats, RecentTimes};
+pub use cycle_trace::{CycleTrace, Outcome, Slice, WorkerEvent};
 pub use histogram::{Bucket, Histogram, TimeSummary};
-pub use perfetto::{SizeLimit, TraceFile, TraceFileStats};
+pub use live_stats::{LiveStats, RecentTimes};
+pub use open_cycle::SliceKind;
 pub use report::{LatencyFrames, NodeTimes, Report};
-pub use steps::StepNames;
+pub use step_names::StepNames;
+pub use trace_file::{SizeLimit, TraceFile, TraceFileStats};
+pub use trace_stats::TraceStats;
 pub use tracer::{Tracer, WorkerLoad};

@@ -1,95 +1,95 @@
-//! What is said after playing or rendering.
+//! The report after playing or rendering.
 
 use crate::{Bucket, Histogram, TimeSummary, TraceStats};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// What happened while a graph played or was rendered. Its JSON has these names.
+/// Report of a graph that played or was rendered. Its JSON keys are these names.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Report {
-    /// Of the program.
+    /// Version of the program.
     pub version: String,
-    /// How the plan was executed.
+    /// Name of the scheduler.
     pub scheduler: String,
-    /// Who said so: `auto`, which tries several and takes the best, or the `call`.
+    /// Origin of that choice: `auto`, which tries several and takes the best, or the `call`.
     pub chosen_by: String,
-    /// How many threads worked, the callback's included.
+    /// Number of workers, the callback's thread included.
     pub workers: u32,
     /// Frames in a block.
     pub block: u32,
     /// Frames a second.
     pub rate: u32,
-    /// What gave the beat.
+    /// Name of the driver.
     pub driver: String,
-    /// Which kernels computed.
+    /// Name of the kernels.
     pub kernels: String,
-    /// How convolutions were partitioned; none where there were none.
+    /// Partition of convolutions; none where there were none.
     pub partition: Option<String>,
-    /// How many nodes played.
+    /// Number of nodes.
     pub nodes: u64,
-    /// How many cycles were begun.
+    /// Number of cycles.
     pub cycles: u64,
-    /// Cycles that ended after their deadline; their sound is whole.
+    /// Number of cycles that ended after their deadline; their sound is complete.
     pub missed: u64,
-    /// Results of deferred work that were replaced by silence.
+    /// Number of results of deferred work that were late and replaced by silence.
     pub late: u64,
-    /// Cycles that were given up.
+    /// Number of abandoned cycles.
     pub abandoned: u64,
-    /// Nodes that panicked or were quarantined.
+    /// Number of nodes that panicked or were quarantined.
     pub faults: u64,
-    /// Times the engine fell silent to give the processor back.
+    /// Number of times that the engine muted itself under overload.
     pub muted: u64,
-    /// Samples at a sink that were not finite; they were made silent.
+    /// Number of samples at a sink that were not finite; they were silenced.
     pub not_finite: u64,
-    /// Events that found no room.
+    /// Number of lost events.
     pub events_lost: u64,
-    /// Times that sound was lost on the device's side, whoever was to blame.
+    /// Number of xruns of the device, whatever their cause.
     pub xruns: u64,
-    /// For missed cycles, which node was late, how often; only what a trace has shown.
+    /// Missed cycles by late node; empty without a trace.
     pub misses_by_node: BTreeMap<String, u64>,
-    /// Missed cycles in a trace that no one node explains: too much work in all, time taken by other programs, or
-    /// records that were dropped.
+    /// Missed cycles in a trace without a single late node: too much work in all, time taken by other programs, or
+    /// dropped records.
     pub misses_of_no_node: u64,
-    /// For cycles that were given up, which node did not return, how often; only what a trace has shown.
+    /// Abandoned cycles by the node that did not return; empty without a trace.
     pub abandoned_by_node: BTreeMap<String, u64>,
-    /// Trace records that found no room.
+    /// Number of dropped trace records.
     pub trace_dropped: u64,
-    /// How long a cycle took, in ns.
+    /// Durations of cycles.
     pub cycle_ns: TimeSummary,
     /// The same as bars: eight for each doubling.
     pub cycle_histogram: Vec<Bucket>,
-    /// By when a cycle had to be done, in ns; none offline.
+    /// Deadline of a cycle; none offline.
     pub deadline_ns: Option<u64>,
-    /// What each node took; only what a trace has shown.
+    /// Times of each node; empty without a trace.
     pub node_ns: BTreeMap<String, NodeTimes>,
-    /// Takes from queues that workers share.
+    /// Mean number of takes from shared queues.
     pub acquisitions_per_cycle: f64,
-    /// Workers that had to be woken.
+    /// Mean number of workers that had to be woken.
     pub wakes_per_cycle: f64,
-    /// By how much the output lags.
+    /// Latency of the output.
     pub latency_frames: LatencyFrames,
-    /// How many times as fast as on one worker it could be at best: all costs over the critical path's.
+    /// Upper bound on the speed-up over one worker: the sum of all costs over that of the critical path.
     pub speedup_bound: f64,
-    /// Real-time guarantees that were refused, each with what to do.
+    /// Real-time guarantees that the system refused, each with a remedy.
     pub refused: Vec<String>,
-    /// What was done for nodes that nobody asked for.
+    /// Changes to nodes that nobody requested.
     pub notes: Vec<String>,
 }
 
-/// By how many frames the output lags behind the input.
+/// Latency from input to output.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LatencyFrames {
-    /// Nodes' own.
+    /// Of the nodes.
     pub graph: u32,
-    /// What adapting block sizes added, and the device.
+    /// Of the device, and of the adaptation of block sizes.
     pub driver: u32,
 }
 
-/// What one node took for a block, in ns.
+/// Times of one node per block, in ns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct NodeTimes {
-    /// How many blocks.
+    /// Number of blocks.
     pub count: u64,
     /// The mean.
     pub mean: f64,
@@ -100,8 +100,8 @@ pub struct NodeTimes {
 }
 
 impl NodeTimes {
-    /// Of both spans together; what is typical is the longer span's.
-    pub(crate) fn with(self, other: Self) -> Self {
+    /// Of both together; `typical` is that of the one with more blocks.
+    pub(crate) fn merge(self, other: Self) -> Self {
         let count = self.count + other.count;
         let sum = self.mean * self.count as f64 + other.mean * other.count as f64;
         let longer = if self.count > other.count {
@@ -119,7 +119,7 @@ impl NodeTimes {
 }
 
 impl Report {
-    /// Writes what a trace has shown into it. What the engine counts itself stays as it is.
+    /// Sets the fields that come from a trace. The engine's own counts stay.
     pub fn set_trace(&mut self, found: &TraceStats) {
         self.misses_by_node = found.misses_by_node.clone();
         self.misses_of_no_node = found.misses_of_no_node;
@@ -128,7 +128,7 @@ impl Report {
         self.node_ns = found.node_ns.clone();
     }
 
-    /// Writes the times of all cycles into it.
+    /// Sets the durations of all cycles.
     pub fn set_cycles(&mut self, times: &Histogram) {
         self.cycle_ns = times.summary();
         self.cycle_histogram = times.buckets(8);

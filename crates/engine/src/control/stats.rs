@@ -66,7 +66,7 @@ impl Engine {
         }
         self.summary.write(&mut report);
         if let Some(tracer) = &self.tracer {
-            report.set_trace(&tracer.findings());
+            report.set_trace(&tracer.stats());
         }
         report
     }

@@ -17,7 +17,7 @@ const COMMAND: &str = "queue-peer";
 /// Upper bound on a message by pipes: more is a mistake.
 const MAX_MESSAGE: usize = 1 << 26;
 
-/// What the other process does with a message. The first one comes back in any case.
+/// Role of the other process. It returns the first message in either role.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PeerRole {
     /// Returns it.

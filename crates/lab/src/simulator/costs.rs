@@ -1,38 +1,38 @@
-//! Costs that a simulation is given, and its result.
+//! Costs of a simulation, and its result.
 
 use divisi::plan::{Link, TaskId};
 
-/// Costs of moving tasks and data on a machine, in ns.
+/// Costs of moves on a machine, in ns.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MoveCosts {
-    /// Giving one task to the worker that has it already.
+    /// Dispatch of a task that the worker already has.
     pub dispatch: f64,
-    /// Cost of a cycle, whatever its number of tasks.
+    /// Cost of a cycle besides its tasks.
     pub cycle: f64,
-    /// Handing data to another core.
+    /// Transfer of data to another core.
     pub link: Link,
-    /// Taking a count or a queue that another core took last.
+    /// Change of a count or a queue that another core changed last.
     pub claim: f64,
-    /// Taking a task out of another worker's queue.
+    /// Steal of a task from another worker's queue.
     pub steal: f64,
-    /// Taking and giving back a lock that nobody else wants.
+    /// Acquisition and release of a lock without contention.
     pub lock: f64,
-    /// Cost of waking another worker for the one that wakes, and the time until the other runs; both 0 where all are awake.
+    /// Cost of a wake call for the waker, and the time until the woken worker runs; both 0 if all are awake.
     pub wake: (f64, f64),
 }
 
 /// Result of a simulation.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Prediction {
-    /// Length of a cycle, in ns.
+    /// Duration of a cycle.
     pub cycle_ns: f64,
-    /// Takes from what workers share.
+    /// Number of takes from shared structures.
     pub takes: u64,
-    /// Share of the time of all cores that was spent in tasks.
+    /// Time in tasks as a share of the time of all cores, 0 to 1.
     pub busy: f64,
 }
 
-/// A task as an index.
+/// Index of a task.
 pub(super) trait At {
     fn at(self) -> usize;
 }

@@ -1,18 +1,18 @@
-//! Static schedules: each worker runs its lane in order and waits for what comes from others.
+//! Static schedules: each worker runs its list (lane) in order and waits for inputs from other lanes.
 
 use super::costs::{At, MoveCosts, Prediction};
-use super::world::{Time, time};
+use super::event_loop::{Time, time};
 use divisi::plan::{Dag, Schedule, TaskId};
 
-/// Where one copy of a task stands.
+/// Position of a copy of a task.
 #[derive(Clone, Copy)]
 struct Copy {
     lane: usize,
     at: usize,
 }
 
-/// Plays a schedule; tasks may have copies on several lanes.
-pub(super) fn play(dag: &Dag, moves: &MoveCosts, schedule: &Schedule) -> Prediction {
+/// Simulates a schedule; tasks may have copies on several lanes.
+pub(super) fn simulate(dag: &Dag, moves: &MoveCosts, schedule: &Schedule) -> Prediction {
     let lanes: Vec<Vec<TaskId>> = schedule.task_order();
     let lanes: Vec<Vec<TaskId>> = lanes.into_iter().filter(|lane| !lane.is_empty()).collect();
     let mut copies: Vec<Vec<Copy>> = vec![Vec::new(); dag.len()];
@@ -29,36 +29,36 @@ pub(super) fn play(dag: &Dag, moves: &MoveCosts, schedule: &Schedule) -> Predict
             .map(|lane| Vec::with_capacity(lane.len()))
             .collect(),
         free: (0..lanes.len())
-            .map(|lane| starts(moves, lanes.len(), lane))
+            .map(|lane| start_time(moves, lanes.len(), lane))
             .collect(),
         copies,
     };
-    let mut moved = true;
-    while moved {
-        moved = false;
+    let mut has_progress = true;
+    while has_progress {
+        has_progress = false;
         for (lane, tasks) in lanes.iter().enumerate() {
             while let Some(task) = tasks.get(replay.over[lane].len()) {
                 if !replay.run(lane, *task) {
                     break;
                 }
-                moved = true;
+                has_progress = true;
             }
         }
     }
-    replay.predicted()
+    replay.prediction()
 }
 
 struct Replay<'a> {
     dag: &'a Dag,
     moves: &'a MoveCosts,
-    /// By lane: when each of its tasks so far was over, and when it is free.
+    /// By lane: end of each task so far, and the time from which the lane is free.
     over: Vec<Vec<Time>>,
     free: Vec<Time>,
     copies: Vec<Vec<Copy>>,
 }
 
 impl Replay<'_> {
-    /// Runs the next task of a lane if all that it waits for is known.
+    /// Runs the next task of a lane if its inputs are done. Returns false if not.
     fn run(&mut self, lane: usize, task: TaskId) -> bool {
         let mut start = self.free[lane];
         let mut bytes = None;
@@ -89,11 +89,12 @@ impl Replay<'_> {
         true
     }
 
-    fn predicted(&self) -> Prediction {
-        let seen = time(self.moves.link.transfer_time(0).0 as f64);
+    /// The result, once every task is done.
+    fn prediction(&self) -> Prediction {
+        let visible = time(self.moves.link.transfer_time(0).0 as f64);
         let ends = self.over.iter().enumerate().filter_map(|(lane, over)| {
-            let seen = if lane == 0 { 0 } else { seen };
-            Some(over.last()? + seen)
+            let visible = if lane == 0 { 0 } else { visible };
+            Some(over.last()? + visible)
         });
         let all = ends.max().unwrap_or(0) as f64 / 1000.0;
         let busy = self.dag.total_cost().0 as f64;
@@ -105,8 +106,8 @@ impl Replay<'_> {
     }
 }
 
-/// When the worker of a lane begins: the first wakes the others, one after another.
-fn starts(moves: &MoveCosts, lanes: usize, lane: usize) -> Time {
+/// Start of a lane's worker: the first wakes the others, one after another.
+fn start_time(moves: &MoveCosts, lanes: usize, lane: usize) -> Time {
     let (wake, woken) = moves.wake;
     match lane {
         0 => time(wake) * (lanes as u64 - 1),

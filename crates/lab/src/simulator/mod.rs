@@ -1,78 +1,84 @@
-//! A machine that does not exist: a graph's tasks played on any number of cores, move by move, under each executor's
-//! protocol.
+//! A simulator of every executor: the tasks of a graph on any number of cores, event by event.
 //!
-//! It knows what tasks cost and what moves cost: giving a task to oneself, handing data to another core, taking a count
-//! or a queue that another core had last, stealing, locking, waking. It does not know caches that fill up, cores that are
-//! not alike, or memory that is shared by all: on many cores what it says is the least that is to be expected.
+//! | file | executors | model |
+//! |---|---|---|
+//! | `lanes.rs` | static schedules | each worker runs its list in order and waits for inputs from others |
+//! | `stealing.rs` | work stealing | own queues; a worker without work takes from another's |
+//! | `shared.rs` | global, weighted, deadline, mutex | one queue for all, in four variants |
+//! | `event_loop.rs` | the last two | cores, a clock, the order of events |
+//!
+//! It knows the costs of tasks, and of moves: dispatch, transfer to another core, a count or a queue that another core
+//! changed last, steal, lock, wake. It does not know cache capacity, unequal cores or shared memory bandwidth. So on many
+//! cores its times are lower bounds.
 
 mod costs;
+mod event_loop;
 mod lanes;
 mod shared;
 mod stealing;
-mod world;
 
 pub use costs::{MoveCosts, Prediction};
 
 use divisi::plan::{Dag, Schedule};
+use event_loop::EventLoop;
 use shared::Shared;
 use stealing::Stealing;
-use world::World;
 
-/// How tasks come to workers.
+/// Assignment of tasks to workers, as in an executor.
 #[derive(Clone, Debug)]
 pub enum DispatchPolicy<'a> {
-    /// One worker, one task after the other.
+    /// One worker, in order.
     Sequential,
-    /// Each worker follows its lane.
+    /// A static schedule: a list for each worker.
     Lanes(&'a Schedule),
-    /// Own queues, newest first; who has nothing takes the oldest of another's.
+    /// Own queues, newest first; a worker without work steals the oldest of another's.
     Stealing,
-    /// One queue for all, without a lock.
+    /// One lock-free queue for all.
     Global,
-    /// One queue, from which as much weight is taken at once as makes a fair share.
+    /// One queue, from which a worker takes its share of the total weight at once.
     Weighted,
-    /// One set for all, the most urgent first.
+    /// One set for all, most urgent first.
     Deadline,
-    /// One queue behind one lock, which those without work poll.
+    /// One queue behind one lock, polled by workers without work.
     Mutex,
 }
 
-/// Plays `dag` once on `cores` cores.
+/// Simulates one cycle of `dag` on `cores` cores.
 pub fn simulate(
     dag: &Dag,
     moves: &MoveCosts,
     cores: usize,
-    way: &DispatchPolicy<'_>,
+    policy: &DispatchPolicy<'_>,
 ) -> Prediction {
-    let cores = match way {
+    let cores = match policy {
         DispatchPolicy::Sequential => 1,
-        DispatchPolicy::Lanes(schedule) => return lanes::play(dag, moves, schedule),
-        _ => useful(dag, cores),
+        DispatchPolicy::Lanes(schedule) => return lanes::simulate(dag, moves, schedule),
+        _ => useful_cores(dag, cores),
     };
-    let mut world = World::new(dag, moves, cores);
-    match way {
+    let mut world = EventLoop::new(dag, moves, cores);
+    match policy {
         DispatchPolicy::Sequential | DispatchPolicy::Stealing | DispatchPolicy::Lanes(_) => {
-            world.play(&mut Stealing::new(dag, cores));
+            world.run(&mut Stealing::new(dag, cores));
         }
-        DispatchPolicy::Global => world.play(&mut Shared::global(dag)),
-        DispatchPolicy::Weighted => world.play(&mut Shared::weighted(dag, cores)),
-        DispatchPolicy::Deadline => world.play(&mut Shared::deadline(dag)),
-        DispatchPolicy::Mutex => world.play(&mut Shared::mutex(dag)),
+        DispatchPolicy::Global => world.run(&mut Shared::global(dag)),
+        DispatchPolicy::Weighted => world.run(&mut Shared::weighted(dag, cores)),
+        DispatchPolicy::Deadline => world.run(&mut Shared::deadline(dag)),
+        DispatchPolicy::Mutex => world.run(&mut Shared::mutex(dag)),
     }
-    world.predicted()
+    world.prediction()
 }
 
-/// More workers than this can never be busy at once on average; the executors wake no more either.
-fn useful(dag: &Dag, cores: usize) -> usize {
-    let path = path(dag);
+/// Upper bound on workers that can be busy at once on average; the executors wake no more either.
+fn useful_cores(dag: &Dag, cores: usize) -> usize {
+    let path = critical_path(dag);
     match dag.total_cost().0.div_ceil(path.max(1)) {
         0 => 1,
-        most => cores.clamp(1, usize::try_from(most).unwrap_or(usize::MAX)),
+        max => cores.clamp(1, usize::try_from(max).unwrap_or(usize::MAX)),
     }
 }
 
-/// The longest sum of costs along a way through the graph.
-fn path(dag: &Dag) -> u64 {
+/// Cost of the critical path.
+fn critical_path(dag: &Dag) -> u64 {
     dag.static_levels().into_iter().max().unwrap_or_default().0
 }
 

@@ -1,54 +1,57 @@
-//! One queue that all workers share: without a lock, in weighted batches, by latest start, or behind a lock that is
-//! polled.
+//! One queue for all workers: lock-free, in weighted batches, by latest start time, or behind a lock that is polled.
 
 use super::costs::At;
-use super::world::{Line, Next, Protocol, Time, World, time};
+use super::event_loop::{EventLoop, ExclusiveResource, Next, Protocol, Time, time};
+
 use divisi::plan::{Dag, TaskId};
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, VecDeque};
 
-/// How it is taken from.
+/// Kind of queue.
 #[derive(Clone, Copy, PartialEq)]
 enum Kind {
-    /// Every task goes through the queue, one at a time.
+    /// Each task goes through the queue, one at a time.
     Global,
-    /// One exchange takes as much weight as makes a share; what is released stays while it fits.
+    /// One exchange takes up to a share of the weight; released tasks stay with the worker while they fit.
     Weighted { share: u64 },
-    /// The most urgent first; of what is released the most urgent is kept, unless the queue has one that is more so.
+    /// The most urgent first; a worker keeps the most urgent task that it released, unless the queue has a more urgent one.
     Deadline,
-    /// A lock for every take and every release, and who has nothing polls it.
+    /// A lock for every take and every release; workers without work poll it.
     Locked,
 }
 
-/// How long a worker without work gives its core away between two looks at a locked queue, in ns.
-const YIELD: f64 = 400.0;
-/// What a dear task weighs; a cheap one weighs 1. Dear is what costs ten times what a quarter of all tasks do not exceed.
-const DEAR: (u64, u64) = (100, 10);
+/// Time between two polls of a locked queue, for which a worker yields its core.
+const YIELD_NS: f64 = 400.0;
+/// Weight of an expensive task; any other weighs 1.
+const EXPENSIVE_WEIGHT: u64 = 100;
+/// A task is expensive from this many times the lower quartile of all costs.
+const EXPENSIVE_RATIO: u64 = 10;
 
 /// The queue.
 pub(super) struct Shared {
     kind: Kind,
-    line: Line,
-    master: Master,
-    /// What each worker holds, and its weight.
+    /// The queue's cache line, or its lock.
+    resource: ExclusiveResource,
+    ready: ReadyTasks,
+    /// Tasks that each worker holds, and their weight.
     local: Vec<(VecDeque<TaskId>, u64)>,
     weights: Vec<u64>,
 }
 
 impl Shared {
-    /// A queue without a lock.
+    /// A lock-free queue.
     pub(super) fn global(dag: &Dag) -> Self {
         Self::new(Kind::Global, dag)
     }
 
-    /// Batches of weight: at most the whole over the workers, at least one task.
+    /// Weighted batches: at most the total weight over the workers, at least one task.
     pub(super) fn weighted(dag: &Dag, workers: usize) -> Self {
         let total: u64 = weights(dag).iter().sum();
         let share = total / workers as u64;
         Self::new(Kind::Weighted { share }, dag)
     }
 
-    /// A set ordered by latest start.
+    /// A set ordered by latest start time.
     pub(super) fn deadline(dag: &Dag) -> Self {
         Self::new(Kind::Deadline, dag)
     }
@@ -59,34 +62,36 @@ impl Shared {
     }
 
     fn new(kind: Kind, dag: &Dag) -> Self {
-        let mut master = Master {
+        let mut ready = ReadyTasks {
             urgency: (kind == Kind::Deadline)
                 .then(|| dag.static_levels().iter().map(|level| level.0).collect()),
-            ..Master::default()
+            ..ReadyTasks::default()
         };
         let sources = dag
             .tasks()
             .filter(|task| dag.predecessors(*task).is_empty());
-        sources.for_each(|task| master.put(task));
+        sources.for_each(|task| ready.put(task));
         Self {
             kind,
-            line: Line::NEW,
-            master,
+            resource: ExclusiveResource::NEW,
+            ready,
             local: Vec::new(),
             weights: weights(dag),
         }
     }
 
-    /// The line, or the lock, is had once by `worker`.
-    fn touch(&mut self, world: &mut World<'_>, worker: usize, now: Time) -> Time {
+    /// `worker` uses the queue once. Returns the time after that.
+    fn use_queue(&mut self, world: &mut EventLoop<'_>, worker: usize, now: Time) -> Time {
         world.takes += 1;
         let held = match self.kind {
             Kind::Locked => time(world.moves.lock),
             _ => 0,
         };
-        self.line.take(worker, now, (held, time(world.moves.claim)))
+        self.resource
+            .take(worker, now, (held, time(world.moves.claim)))
     }
 
+    /// Tasks that a worker holds.
     fn local(&mut self, worker: usize) -> &mut (VecDeque<TaskId>, u64) {
         if self.local.len() <= worker {
             self.local.resize_with(worker + 1, Default::default);
@@ -94,18 +99,18 @@ impl Shared {
         &mut self.local[worker]
     }
 
-    /// Takes at once what `worker` may.
-    fn batch(&mut self, worker: usize) {
-        while let Some(task) = self.master.first() {
-            if !self.append(worker, task) {
+    /// Takes a batch for `worker`.
+    fn take_batch(&mut self, worker: usize) {
+        while let Some(task) = self.ready.first() {
+            if !self.try_append(worker, task) {
                 return;
             }
-            self.master.take();
+            self.ready.take();
         }
     }
 
-    /// Whether `task` stays with `worker`.
-    fn append(&mut self, worker: usize, task: TaskId) -> bool {
+    /// Gives `task` to `worker` if it fits. Returns false if not.
+    fn try_append(&mut self, worker: usize, task: TaskId) -> bool {
         let weight = self.weights[task.at()];
         let share = match self.kind {
             Kind::Weighted { share } => share,
@@ -120,78 +125,84 @@ impl Shared {
         fits
     }
 
-    /// Which of the tasks that `worker` has released it keeps; the others are to be given to all.
-    fn keep(&mut self, worker: usize, mut ready: Vec<TaskId>) -> Vec<TaskId> {
+    /// Keeps some of the tasks that `worker` released. Returns the others, for the queue.
+    fn keep(&mut self, worker: usize, mut released: Vec<TaskId>) -> Vec<TaskId> {
         match self.kind {
             Kind::Global | Kind::Locked => {}
-            Kind::Weighted { .. } => ready.retain(|task| !self.append(worker, *task)),
+            Kind::Weighted { .. } => released.retain(|task| !self.try_append(worker, *task)),
             Kind::Deadline => {
-                let rank = |task: &TaskId| self.master.rank(*task);
-                let best = (0..ready.len()).min_by_key(|at| rank(&ready[*at]));
-                let first = self.master.first().map(|task| rank(&task));
-                let best = best.filter(|at| first.is_none_or(|first| rank(&ready[*at]) < first));
+                let rank = |task: &TaskId| self.ready.rank(*task);
+                let best = (0..released.len()).min_by_key(|at| rank(&released[*at]));
+                let first = self.ready.first().map(|task| rank(&task));
+                let best = best.filter(|at| first.is_none_or(|first| rank(&released[*at]) < first));
                 if let Some(at) = best {
-                    let task = ready.remove(at);
-                    self.append(worker, task);
+                    let task = released.remove(at);
+                    self.try_append(worker, task);
                 }
             }
         }
-        ready
+        released
     }
 }
 
 impl Protocol for Shared {
-    fn finish(&mut self, world: &mut World<'_>, worker: usize, task: TaskId, now: Time) -> Time {
+    fn finish(
+        &mut self,
+        world: &mut EventLoop<'_>,
+        worker: usize,
+        task: TaskId,
+        now: Time,
+    ) -> Time {
         let mut now = now;
         if self.kind == Kind::Locked {
-            now = self.touch(world, worker, now);
+            now = self.use_queue(world, worker, now);
         }
         let mut ready = Vec::new();
         for arc in world.dag.successors(task) {
-            let (cost, is_ready) = world.count_off(arc.task, worker, 1);
+            let (cost, is_ready) = world.decrement(arc.task, worker, 1);
             now += cost;
             ready.extend(is_ready.then_some(arc.task));
         }
         let given = self.keep(worker, ready);
         for &task in &given {
-            self.master.put(task);
+            self.ready.put(task);
             if self.kind != Kind::Locked {
-                now = self.touch(world, worker, now);
+                now = self.use_queue(world, worker, now);
             }
         }
-        world.call(worker, given.len(), now);
+        world.wake(worker, given.len(), now);
         now
     }
 
-    fn next(&mut self, world: &mut World<'_>, worker: usize, now: Time) -> Next {
+    fn next(&mut self, world: &mut EventLoop<'_>, worker: usize, now: Time) -> Next {
         let mut now = now;
         if self.local(worker).0.is_empty() {
-            if self.master.first().is_none() && self.kind != Kind::Locked {
+            if self.ready.first().is_none() && self.kind != Kind::Locked {
                 return Next::Idle;
             }
-            now = self.touch(world, worker, now);
-            self.batch(worker);
+            now = self.use_queue(world, worker, now);
+            self.take_batch(worker);
         }
         match self.local(worker).0.pop_front() {
             Some(task) => {
                 self.local[worker].1 -= self.weights[task.at()];
                 Next::Run(task, now)
             }
-            None => Next::Again(now + time(YIELD)),
+            None => Next::PollAt(now + time(YIELD_NS)),
         }
     }
 }
 
-/// Ready tasks: the oldest first, or the most urgent.
+/// Ready tasks: oldest first, or most urgent first.
 #[derive(Default)]
-struct Master {
+struct ReadyTasks {
     queue: VecDeque<TaskId>,
     set: BTreeSet<(Reverse<u64>, TaskId)>,
-    /// For each task how much hangs on it, where that counts.
+    /// B-level of each task, for the order by urgency.
     urgency: Option<Vec<u64>>,
 }
 
-impl Master {
+impl ReadyTasks {
     fn rank(&self, task: TaskId) -> (Reverse<u64>, TaskId) {
         let urgency = self.urgency.as_ref().map_or(0, |all| all[task.at()]);
         (Reverse(urgency), task)
@@ -218,14 +229,14 @@ impl Master {
     }
 }
 
-/// What each task weighs.
+/// Weight of each task.
 fn weights(dag: &Dag) -> Vec<u64> {
     let mut costs: Vec<u64> = dag.tasks().map(|task| dag.cost(task).0).collect();
     costs.sort_unstable();
     let cheap = costs.get(costs.len() / 4).copied().unwrap_or(0).max(1);
     let weight = |task| {
-        if dag.cost(task).0 / DEAR.1 >= cheap {
-            DEAR.0
+        if dag.cost(task).0 / EXPENSIVE_RATIO >= cheap {
+            EXPENSIVE_WEIGHT
         } else {
             1
         }

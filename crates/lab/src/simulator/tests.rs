@@ -1,4 +1,4 @@
-//! The simulator against cases that were worked out by hand.
+//! The simulator against results computed by hand.
 
 use super::*;
 use divisi::plan::{Link, TaskId, hlfet};
@@ -24,13 +24,13 @@ fn dag(costs: &[u64], edges: &[(u32, u32)]) -> Dag {
     Dag::new(costs, edges).unwrap()
 }
 
-/// So many tasks in a row.
+/// Tasks in a row, of 1 µs each.
 fn line(tasks: u32) -> Dag {
     let edges: Vec<_> = (1..tasks).map(|i| (i - 1, i)).collect();
     dag(&vec![1000; tasks as usize], &edges)
 }
 
-/// So many teeth of one task, and a meeting that costs nothing.
+/// Independent tasks of 1 µs, and a join that costs nothing.
 fn rake(teeth: u32) -> Dag {
     let mut costs = vec![1000; teeth as usize];
     costs.push(0);
@@ -46,8 +46,8 @@ const DYNAMIC: [DispatchPolicy<'static>; 5] = [
     DispatchPolicy::Mutex,
 ];
 
-fn cycle(dag: &Dag, moves: &MoveCosts, cores: usize, way: &DispatchPolicy<'_>) -> f64 {
-    simulate(dag, moves, cores, way).cycle_ns
+fn cycle(dag: &Dag, moves: &MoveCosts, cores: usize, policy: &DispatchPolicy<'_>) -> f64 {
+    simulate(dag, moves, cores, policy).cycle_ns
 }
 
 #[test]
@@ -72,8 +72,8 @@ fn one_core_takes_the_sum_of_all_costs_and_dispatches() {
             DispatchPolicy::Weighted,
             DispatchPolicy::Deadline,
         ];
-        for way in all {
-            assert_eq!(cycle(&dag, &moves, 1, &way), sum, "{way:?}");
+        for policy in all {
+            assert_eq!(cycle(&dag, &moves, 1, &policy), sum, "{policy:?}");
         }
         let lanes = hlfet(&dag, 1);
         assert_eq!(cycle(&dag, &moves, 1, &DispatchPolicy::Lanes(&lanes)), sum);
@@ -82,18 +82,22 @@ fn one_core_takes_the_sum_of_all_costs_and_dispatches() {
             lock: 20.0,
             ..moves
         };
-        let told = simulate(&dag, &locked, 1, &DispatchPolicy::Mutex);
-        assert_eq!(told.takes, 2 * dag.len() as u64);
+        let result = simulate(&dag, &locked, 1, &DispatchPolicy::Mutex);
+        assert_eq!(result.takes, 2 * dag.len() as u64);
         // The last release comes after the last task.
-        assert_eq!(told.cycle_ns, sum + 20.0 * (told.takes - 1) as f64);
+        assert_eq!(result.cycle_ns, sum + 20.0 * (result.takes - 1) as f64);
     }
 }
 
 #[test]
 fn a_line_gains_nothing_from_any_number_of_cores() {
     for cores in [2, 16, 128] {
-        for way in &DYNAMIC {
-            assert_eq!(cycle(&line(50), &FREE, cores, way), 50_000.0, "{way:?}");
+        for policy in &DYNAMIC {
+            assert_eq!(
+                cycle(&line(50), &FREE, cores, policy),
+                50_000.0,
+                "{policy:?}"
+            );
         }
         let lanes = hlfet(&line(50), cores);
         assert_eq!(
@@ -104,16 +108,16 @@ fn a_line_gains_nothing_from_any_number_of_cores() {
 }
 
 #[test]
-fn a_rake_on_many_cores_comes_down_to_its_longest_tooth() {
+fn a_rake_on_many_cores_takes_as_long_as_its_longest_tooth() {
     for (cores, should) in [(2, 64_000.0), (16, 8_000.0), (128, 1_000.0)] {
         let rake = rake(128);
-        for way in [
+        for policy in [
             DispatchPolicy::Stealing,
             DispatchPolicy::Global,
             DispatchPolicy::Deadline,
         ] {
-            let took = cycle(&rake, &FREE, cores, &way);
-            assert_eq!(took, should, "{way:?} on {cores}");
+            let took = cycle(&rake, &FREE, cores, &policy);
+            assert_eq!(took, should, "{policy:?} on {cores}");
         }
         let lanes = hlfet(&rake, cores);
         assert_eq!(
@@ -129,14 +133,17 @@ fn nothing_is_shorter_than_the_bound_or_runs_a_task_twice() {
     let costs: Vec<u64> = (0..60).map(|i| 100 + i * 37 % 900).collect();
     let dag = dag(&costs, &edges);
     for cores in [1, 2, 3, 8, 64] {
-        let bound = path(&dag).max(dag.total_cost().0.div_ceil(cores)) as f64;
-        for way in &DYNAMIC {
-            let told = simulate(&dag, &FREE, cores as usize, way);
-            assert!(told.cycle_ns >= bound - 1.0, "{way:?}: {told:?} {bound}");
-            assert!(told.busy <= 1.0 + 1e-9);
+        let bound = critical_path(&dag).max(dag.total_cost().0.div_ceil(cores)) as f64;
+        for policy in &DYNAMIC {
+            let result = simulate(&dag, &FREE, cores as usize, policy);
             assert!(
-                told.cycle_ns <= dag.total_cost().0 as f64 * 2.0,
-                "{way:?} {told:?}"
+                result.cycle_ns >= bound - 1.0,
+                "{policy:?}: {result:?} {bound}"
+            );
+            assert!(result.busy <= 1.0 + 1e-9);
+            assert!(
+                result.cycle_ns <= dag.total_cost().0 as f64 * 2.0,
+                "{policy:?} {result:?}"
             );
         }
     }
@@ -172,24 +179,27 @@ fn waking_costs_the_waker_for_each_and_the_sleepers_begin_later() {
 }
 
 #[test]
-fn a_shared_queue_is_had_by_one_core_at_a_time() {
+fn one_core_at_a_time_uses_a_shared_queue() {
     // Every take after another core's costs 1 µs on the one line: 64 tasks on 64 cores come one after another.
     let moves = MoveCosts {
         claim: 1000.0,
         ..FREE
     };
     let rake = rake(64);
-    let told = simulate(&rake, &moves, 64, &DispatchPolicy::Global);
-    assert!(told.cycle_ns >= 63_000.0, "{told:?}");
+    let result = simulate(&rake, &moves, 64, &DispatchPolicy::Global);
+    assert!(result.cycle_ns >= 63_000.0, "{result:?}");
     // With two workers a batch is half of all.
     let loose = dag(&[1000; 64], &[]);
-    let told = simulate(&loose, &moves, 2, &DispatchPolicy::Weighted);
-    assert!(told.takes <= 4 && told.cycle_ns < 36_000.0, "{told:?}");
+    let result = simulate(&loose, &moves, 2, &DispatchPolicy::Weighted);
+    assert!(
+        result.takes <= 4 && result.cycle_ns < 36_000.0,
+        "{result:?}"
+    );
 }
 
 #[test]
 fn the_most_urgent_goes_first_under_deadline_and_the_oldest_under_global() {
-    // Three sources on one core and a long way behind the last: only a second core that gets it at once is in time.
+    // Three sources on one core and a long policy behind the last: only a second core that gets it at once is in time.
     let dag = dag(&[1000, 1000, 1000, 5000], &[(2, 3)]);
     assert_eq!(cycle(&dag, &FREE, 2, &DispatchPolicy::Deadline), 6000.0);
     assert_eq!(cycle(&dag, &FREE, 2, &DispatchPolicy::Global), 7000.0);
@@ -198,12 +208,12 @@ fn the_most_urgent_goes_first_under_deadline_and_the_oldest_under_global() {
 #[test]
 fn idle_workers_of_a_locked_queue_poll_it() {
     let dag = dag(&[10_000, 1000, 1000], &[(0, 1), (0, 2)]);
-    let told = simulate(
+    let result = simulate(
         &dag,
         &MoveCosts { lock: 20.0, ..FREE },
         2,
         &DispatchPolicy::Mutex,
     );
     // Useful workers: 12 µs over a path of 11 is two; the second polls for 10 µs.
-    assert!(told.takes > 20, "{told:?}");
+    assert!(result.takes > 20, "{result:?}");
 }

@@ -1,4 +1,4 @@
-//! Traces of which the truth is known.
+//! Traces with known late nodes.
 
 use super::*;
 use plan::TraceEvent;
@@ -108,7 +108,7 @@ fn records(
     all
 }
 
-/// How many of the blamed were rightly blamed.
+/// Number of cycles blamed on the right node.
 fn right(found: &TraceStats, truth: &BTreeMap<String, u64>) -> u64 {
     let both = found
         .misses_by_node
@@ -233,7 +233,7 @@ fn records_that_make_no_sense_do_no_harm() {
             tracer.end_pass(seed.below(50));
         }
     }
-    assert!(tracer.open.len() <= 2 * OPEN);
+    assert!(tracer.open.len() <= 2 * MAX_OPEN);
     tracer.finish();
 }
 
@@ -285,9 +285,9 @@ fn the_slowest_cycle_is_kept_whole_and_the_work_of_each_worker_summed() {
         }
         tracer.end_pass_with(
             0,
-            Some(&mut |course| {
+            Some(&mut |trace| {
                 let steps = |s: &&crate::Slice| matches!(s.kind, SliceKind::Step(_));
-                let ran = course.slices.iter().filter(steps);
+                let ran = trace.slices.iter().filter(steps);
                 busy += ran.map(|s| s.to.0 - s.from.0).sum::<u64>();
             }),
         );

@@ -1,17 +1,17 @@
-//! A cycle as a picture: a lane for each worker.
+//! A cycle as a Gantt chart: a row for each worker.
 
-use crate::show::span;
+use crate::display::duration;
 use crate::{CycleTrace, Outcome, Slice, SliceKind};
 use draw::{GanttBar, GanttChart, GanttMarker, GanttRow, MarkerKind, NodeClass};
 
 impl CycleTrace {
     /// The cycle as lanes, for [`draw::gantt`]: time counts from its begin. `about` says what played.
     pub fn gantt(&self, about: &str) -> GanttChart {
-        let took = span(self.duration().0 as f64);
+        let took = duration(self.duration().0 as f64);
         let mut title = format!("Cycle {}: {took}", self.number);
         let deadline_ns = self.deadline.map(|at| at.0.saturating_sub(self.begin.0));
         if let Some(deadline) = deadline_ns {
-            title += &format!(" of {}", span(deadline as f64));
+            title += &format!(" of {}", duration(deadline as f64));
         }
         if self.outcome == Outcome::Missed {
             title += match self.blamed {
@@ -20,8 +20,8 @@ impl CycleTrace {
             };
         }
         let slices = self.slices.iter().map(|slice| slice.worker);
-        let visits = self.visits.iter().map(|visit| visit.worker);
-        let last = slices.chain(visits).max().unwrap_or(0);
+        let worker_events = self.worker_events.iter().map(|event| event.worker);
+        let last = slices.chain(worker_events).max().unwrap_or(0);
         GanttChart {
             title,
             note: self.note(about),
@@ -43,7 +43,7 @@ impl CycleTrace {
         notes.join(" · ")
     }
 
-    /// What one worker did. Waits stay empty.
+    /// The work of one worker. Waits stay empty.
     fn lane(&self, worker: u16) -> GanttRow {
         let own = self.slices.iter().filter(|slice| slice.worker == worker);
         let did = own.filter(|slice| slice.kind != SliceKind::Wait);
@@ -59,7 +59,7 @@ impl CycleTrace {
 
     fn boxed(&self, slice: &Slice) -> GanttBar {
         let (critical, hue) = match slice.kind {
-            SliceKind::Step(step) | SliceKind::Lane(step) => {
+            SliceKind::Step(step) | SliceKind::ForkLane(step) => {
                 (self.blamed == Some(step), self.steps.hue(step))
             }
             _ => (false, NodeClass::Other),
@@ -75,16 +75,16 @@ impl CycleTrace {
     }
 
     fn marks(&self) -> Vec<GanttMarker> {
-        let visits = self.visits.iter().filter(|visit| visit.worker > 0);
-        let mut marks: Vec<GanttMarker> = visits
-            .map(|visit| {
-                let (what, label) = match visit.entered {
+        let worker_events = self.worker_events.iter().filter(|event| event.worker > 0);
+        let mut marks: Vec<GanttMarker> = worker_events
+            .map(|event| {
+                let (what, label) = match event.entered {
                     true => (MarkerKind::Wake, "came into the cycle"),
                     false => (MarkerKind::Sleep, "left the cycle"),
                 };
                 GanttMarker {
-                    row: Some(visit.worker.into()),
-                    time_ns: visit.at.0.saturating_sub(self.begin.0),
+                    row: Some(event.worker.into()),
+                    time_ns: event.at.0.saturating_sub(self.begin.0),
                     kind: what,
                     label: label.to_owned(),
                 }
@@ -120,12 +120,12 @@ mod tests {
 
     #[test]
     fn a_cycle_has_a_lane_a_worker_a_box_a_step_and_its_time_from_its_begin() {
-        let visit = WorkerEvent {
+        let event = WorkerEvent {
             worker: 1,
             at: Nanos(5400),
             entered: true,
         };
-        let course = CycleTrace {
+        let trace = CycleTrace {
             number: 7,
             begin: Nanos(5000),
             end: Nanos(7500),
@@ -139,12 +139,12 @@ mod tests {
                 slice(0, SliceKind::Step(0), 5000, 5300),
                 slice(0, SliceKind::Wait, 5300, 7400),
                 slice(1, SliceKind::Step(1), 5400, 7400),
-                slice(1, SliceKind::Piece, 7400, 7500),
+                slice(1, SliceKind::DeferredPiece, 7400, 7500),
             ],
-            visits: vec![visit],
+            worker_events: vec![event],
             steps: Arc::new(StepNames::from_names(["osc <1>", "reverb"])),
         };
-        let lanes = course.gantt("session.toml");
+        let lanes = trace.gantt("session.toml");
         assert_eq!(lanes.title, "Cycle 7: 2.5 µs of 2.0 µs, missed");
         assert_eq!(
             lanes.note,

@@ -1,20 +1,20 @@
-//! A report for people: a few lines, and the histogram as bars.
+//! The report as text: a few lines, and the histogram as bars.
 
 use crate::{Bucket, LatencyFrames, Report};
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// How wide the longest bar is, in characters.
-const WIDEST: f64 = 40.0;
-/// How many nodes are listed, at most.
-const NODES: usize = 8;
+/// Length of the longest bar, in characters.
+const MAX_BAR: f64 = 40.0;
+/// Upper bound on listed nodes.
+const MAX_NODES: usize = 8;
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.show_way(f)?;
-        self.show_counts(f)?;
-        self.show_times(f)?;
-        self.show_nodes(f)?;
+        self.write_settings(f)?;
+        self.write_counts(f)?;
+        self.write_times(f)?;
+        self.write_nodes(f)?;
         self.refused
             .iter()
             .try_for_each(|refused| writeln!(f, "refused: {refused}"))?;
@@ -24,7 +24,7 @@ impl fmt::Display for Report {
 }
 
 impl Report {
-    fn show_way(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    fn write_settings(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let s = if self.workers == 1 { "" } else { "s" };
         write!(f, "{} on {} worker{s}", self.scheduler, self.workers)?;
         write!(f, ", {} frames at {} Hz", self.block, self.rate)?;
@@ -36,23 +36,23 @@ impl Report {
         writeln!(f)
     }
 
-    fn show_counts(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    fn write_counts(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let seconds = self.cycles as f64 * f64::from(self.block) / f64::from(self.rate.max(1));
         let (nodes, cycles) = (self.nodes, self.cycles);
         write!(f, "{nodes} nodes, {cycles} cycles ({seconds:.1} s): ")?;
-        let said: Vec<String> = (self.bad().iter())
+        let failures: Vec<String> = (self.failures().iter())
             .filter(|(n, _)| *n > 0)
             .map(|(n, what)| format!("{n} {what}"))
             .collect();
-        match said.is_empty() {
+        match failures.is_empty() {
             true => writeln!(f, "none late")?,
-            false => writeln!(f, "{}", said.join(", "))?,
+            false => writeln!(f, "{}", failures.join(", "))?,
         }
-        self.show_blame(f)
+        self.write_late_nodes(f)
     }
 
-    /// What went wrong, how often.
-    fn bad(&self) -> [(u64, &'static str); 8] {
+    /// Counts of failures, each with its name.
+    fn failures(&self) -> [(u64, &'static str); 8] {
         let lost = match self.driver.as_str() {
             "clock" => "beats that came late",
             _ => "xruns of the device",
@@ -69,8 +69,8 @@ impl Report {
         ]
     }
 
-    /// Who is to blame for that.
-    fn show_blame(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    /// The nodes that made cycles late.
+    fn write_late_nodes(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (node, misses) in counted(&self.misses_by_node) {
             writeln!(f, "  `{node}` was late in {misses} of them")?;
         }
@@ -88,41 +88,41 @@ impl Report {
         Ok(())
     }
 
-    fn show_times(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    fn write_times(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let time = self.cycle_ns;
         write!(
             f,
             "cycle: mean {}, p50 {}",
-            span(time.mean),
-            span(time.p50 as f64)
+            duration(time.mean),
+            duration(time.p50 as f64)
         )?;
         write!(
             f,
             ", p99 {}, p99.9 {}",
-            span(time.p99 as f64),
-            span(time.p99_9 as f64)
+            duration(time.p99 as f64),
+            duration(time.p99_9 as f64)
         )?;
-        write!(f, ", max {}", span(time.max as f64))?;
+        write!(f, ", max {}", duration(time.max as f64))?;
         if let Some(deadline) = self.deadline_ns.filter(|ns| *ns > 0) {
             let share = 100.0 * time.max as f64 / deadline as f64;
-            write!(f, " ({share:.0} % of {})", span(deadline as f64))?;
+            write!(f, " ({share:.0} % of {})", duration(deadline as f64))?;
         }
         writeln!(f)?;
         bars(f, &self.cycle_histogram)
     }
 
-    fn show_nodes(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let dearest = largest(self.node_ns.iter().map(|(name, times)| (name, times.mean)));
-        for (name, mean) in &dearest {
+    fn write_nodes(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let slowest = largest(self.node_ns.iter().map(|(name, times)| (name, times.mean)));
+        for (name, mean) in &slowest {
             let times = &self.node_ns[*name];
-            let (typical, max) = (span(times.typical as f64), span(times.max as f64));
+            let (typical, max) = (duration(times.typical as f64), duration(times.max as f64));
             writeln!(
                 f,
                 "  {name}: mean {}, typical {typical}, max {max}",
-                span(*mean)
+                duration(*mean)
             )?;
         }
-        match self.node_ns.len() - dearest.len() {
+        match self.node_ns.len() - slowest.len() {
             0 => Ok(()),
             more => writeln!(f, "  and {more} nodes that take less"),
         }
@@ -138,14 +138,14 @@ fn counted(all: &BTreeMap<String, u64>) -> Vec<(&String, f64)> {
 fn largest<'a>(all: impl Iterator<Item = (&'a String, f64)>) -> Vec<(&'a String, f64)> {
     let mut all: Vec<_> = all.collect();
     all.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(b.0)));
-    all.truncate(NODES);
+    all.truncate(MAX_NODES);
     all
 }
 
 /// Bars that grow with the logarithm of the count, so that one late cycle among thousands is seen.
 fn bars(f: &mut fmt::Formatter<'_>, buckets: &[Bucket]) -> fmt::Result {
-    let most = buckets.iter().map(|bucket| bucket.count).max().unwrap_or(0);
-    let scale = WIDEST / ((most + 1) as f64).log2().max(1.0);
+    let max = buckets.iter().map(|bucket| bucket.count).max().unwrap_or(0);
+    let scale = MAX_BAR / ((max + 1) as f64).log2().max(1.0);
     let mut gap = false;
     for bucket in buckets {
         if bucket.count == 0 {
@@ -157,7 +157,7 @@ fn bars(f: &mut fmt::Formatter<'_>, buckets: &[Bucket]) -> fmt::Result {
         }
         let eighths = (((bucket.count + 1) as f64).log2() * scale * 8.0) as usize;
         let part = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"][eighths % 8];
-        let from = span(bucket.from_ns as f64);
+        let from = duration(bucket.from_ns as f64);
         writeln!(
             f,
             "{from:>10} ┤{}{part} {}",
@@ -168,8 +168,8 @@ fn bars(f: &mut fmt::Formatter<'_>, buckets: &[Bucket]) -> fmt::Result {
     Ok(())
 }
 
-/// A time in the unit that suits it.
-pub(crate) fn span(ns: f64) -> String {
+/// A duration with a suitable unit.
+pub(crate) fn duration(ns: f64) -> String {
     match ns {
         ns if ns < 1e3 => format!("{ns:.0} ns"),
         ns if ns < 1e6 => format!("{:.1} µs", ns / 1e3),
@@ -185,7 +185,7 @@ mod tests {
     use units::Nanos;
 
     #[test]
-    fn people_read_what_was_late_and_see_the_one_slow_cycle() {
+    fn the_text_names_the_late_node_and_shows_the_one_slow_cycle() {
         let mut times = Histogram::new();
         (0..7499).for_each(|n| times.record(Nanos(200_000 + n * 7)));
         times.record(Nanos(2_400_000));
@@ -229,7 +229,7 @@ cycle: mean 226.5 µs, p50 226.3 µs, p99 252.0 µs, p99.9 252.5 µs, max 2.40 m
     }
 
     #[test]
-    fn an_empty_report_shows() {
+    fn an_empty_report_has_a_text() {
         assert!(Report::default().to_string().contains("0 cycles"));
     }
 }

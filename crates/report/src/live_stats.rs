@@ -1,55 +1,55 @@
-//! How it goes while it plays: what a live view shows.
+//! Statistics of an engine while it plays, for a live view.
 
 use crate::{TimeSummary, WorkerLoad};
 use std::collections::{BTreeMap, VecDeque};
 use units::Nanos;
 
-/// How it goes. Counts are since the beginning: two glances tell what happened between them.
+/// Statistics since the engine started. The difference of two values is what happened between them.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LiveStats {
-    /// Cycles that were begun.
+    /// Number of cycles.
     pub cycles: u64,
-    /// Those that ended after their deadline.
+    /// Number of cycles that ended after their deadline.
     pub missed: u64,
-    /// Results of deferred work that were replaced by silence.
+    /// Number of results of deferred work that were late and replaced by silence.
     pub late: u64,
-    /// Cycles that were given up.
+    /// Number of abandoned cycles.
     pub abandoned: u64,
-    /// Nodes that panicked or were quarantined.
+    /// Number of nodes that panicked or were quarantined.
     pub faults: u64,
-    /// Times the engine fell silent to give the processor back.
+    /// Number of times that the engine muted itself under overload.
     pub muted: u64,
-    /// Times that sound was lost on the device's side.
+    /// Number of xruns of the device.
     pub xruns: u64,
-    /// Workers that had to be woken.
+    /// Number of workers that had to be woken.
     pub wakes: u64,
-    /// Takes from queues that workers share.
+    /// Number of takes from shared queues.
     pub acquisitions: u64,
-    /// How long the last cycles took, in ns; see [`RecentTimes`].
+    /// Durations of the last cycles in ns; see [`RecentTimes`].
     pub recent: TimeSummary,
-    /// The longest of all, in ns.
+    /// Longest cycle of all.
     pub max_ns: u64,
-    /// How long a block lasts, in ns: by then a cycle that plays live has to be done.
+    /// Period of a block: the deadline of a live cycle.
     pub period_ns: u64,
-    /// How busy workers were; nothing without a trace.
+    /// Load of the workers; empty without a trace.
     pub load: WorkerLoad,
-    /// Missed cycles by the node that was late, the worst first; nothing without a trace.
+    /// Missed cycles by late node, most first; empty without a trace.
     pub misses_by_node: Vec<(String, u64)>,
-    /// What meters show.
+    /// Values of gauges, by name.
     pub gauges: BTreeMap<String, f32>,
-    /// Trace records that found no room.
+    /// Number of dropped trace records.
     pub trace_dropped: u64,
 }
 
-/// The times of the last [`RecentTimes::CYCLES`] cycles.
+/// Durations of the last [`RecentTimes::CYCLES`] cycles.
 #[derive(Clone, Debug, Default)]
 pub struct RecentTimes(VecDeque<u64>);
 
 impl RecentTimes {
-    /// How many are kept.
+    /// Number of cycles that are kept.
     pub const CYCLES: usize = 1024;
 
-    /// One more.
+    /// Adds the duration of a cycle; drops the oldest of too many.
     pub fn add(&mut self, time: Nanos) {
         if self.0.len() == Self::CYCLES {
             self.0.pop_front();
@@ -57,7 +57,7 @@ impl RecentTimes {
         self.0.push_back(time.0);
     }
 
-    /// What they come to; zeros where there is nothing.
+    /// Mean, percentiles and maximum; zeros where there is no cycle.
     pub fn summary(&self) -> TimeSummary {
         let mut times: Vec<u64> = self.0.iter().copied().collect();
         times.sort_unstable();

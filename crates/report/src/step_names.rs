@@ -1,15 +1,15 @@
-//! What steps of a plan are called, and when each is due.
+//! Names of a plan's steps, and the cycles in which each is due.
 
 use draw::NodeClass;
 use graph::{Graph, NodeId};
 use plan::{Plan, StepOp};
 
-/// The names of a plan's steps.
+/// Names, kinds and periods of a plan's steps.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct StepNames(Vec<Named>);
+pub struct StepNames(Vec<StepName>);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Named {
+struct StepName {
     name: String,
     kind: String,
     hue: NodeClass,
@@ -18,9 +18,9 @@ struct Named {
 }
 
 impl StepNames {
-    /// The steps of `plan`, called as the nodes of `graph`; a loop is called by its members.
+    /// The steps of `plan`, named after the nodes of `graph`; a loop is named after its members.
     pub fn from_plan(plan: &Plan, graph: &Graph) -> Self {
-        let named = plan.steps.iter().map(|step| Named {
+        let named = plan.steps.iter().map(|step| StepName {
             name: name(plan, graph, step.op),
             kind: kind(graph, step.op),
             hue: hue(graph, step.op),
@@ -32,7 +32,7 @@ impl StepNames {
 
     /// Steps with these names, each due in every cycle.
     pub fn from_names<N: Into<String>>(names: impl IntoIterator<Item = N>) -> Self {
-        let named = names.into_iter().map(|name| Named {
+        let named = names.into_iter().map(|name| StepName {
             name: name.into(),
             kind: String::new(),
             hue: NodeClass::default(),
@@ -42,27 +42,26 @@ impl StepNames {
         Self(named.collect())
     }
 
-    /// How many there are.
+    /// Number of steps.
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Whether there is none.
+    /// Returns true if there are no steps.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// What the step of this index is called.
+    /// Name of the step of this index.
     pub fn name(&self, step: usize) -> Option<&str> {
         self.0.get(step).map(|step| step.name.as_str())
     }
 
-    /// What it does: its node's kind; of a delay that which half, of a loop that it is one.
+    /// The node's kind, with the half of a delay; `loop` for a loop.
     pub fn kind(&self, step: usize) -> Option<&str> {
         self.0.get(step).map(|step| step.kind.as_str())
     }
 
-    /// Which colour it has in pictures.
     /// The colour of a step in pictures.
     pub fn hue(&self, step: usize) -> NodeClass {
         self.0
@@ -70,23 +69,23 @@ impl StepNames {
             .map_or(NodeClass::default(), |step| step.hue)
     }
 
-    /// Which steps cycle `cycle` must have run.
+    /// The steps that are due in cycle `cycle`.
     pub(crate) fn due(&self, cycle: u32) -> impl Iterator<Item = usize> {
         (0..self.0.len()).filter(move |step| self.is_due(*step, cycle))
     }
 
-    /// Whether cycle `cycle` must have run the step. Only the low 32 bits of cycles are known here, so for a rate that
-    /// is not a power of two this slips where they wrap, after weeks of playing.
+    /// Returns true if the step is due in cycle `cycle`. Only the low 32 bits of cycle numbers are known here. So for a
+    /// period that is not a power of two, the phase shifts where they wrap, after weeks of playing.
     pub(crate) fn is_due(&self, step: usize, cycle: u32) -> bool {
         let step = &self.0[step];
         cycle % step.every == step.phase
     }
 }
 
-/// How many members a loop's name has before it says "…".
+/// Upper bound on members in a loop's name, before "…".
 const MEMBERS: usize = 3;
 
-/// Whose step it is; none for a loop's.
+/// The node of a step; none for a loop.
 fn node(work: StepOp) -> Option<NodeId> {
     match work {
         StepOp::Process { node, .. }
@@ -130,7 +129,7 @@ fn kind(graph: &Graph, work: StepOp) -> String {
     }
 }
 
-/// As in the graph's picture.
+/// Class of a step, for its colour; as in the graph's picture.
 fn hue(graph: &Graph, work: StepOp) -> NodeClass {
     match (work, node(work).and_then(|id| graph.node(id))) {
         (StepOp::Sink { .. }, _) => NodeClass::Sink,
@@ -176,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn steps_are_called_as_their_nodes_and_loops_by_their_members() {
+    fn steps_are_named_after_their_nodes_and_loops_after_their_members() {
         let mut graph = Graph::default();
         let ids = ["a", "b", "c", "d", "e"].map(|name| graph.add(Node::new(name, "mix")).unwrap());
         let node = |i: usize| StepOp::Process {

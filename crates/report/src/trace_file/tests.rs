@@ -1,4 +1,4 @@
-//! Files that must be read back as what they are.
+//! Files read back as JSON and compared with the trace.
 
 use super::*;
 use crate::Tracer;
@@ -57,7 +57,7 @@ fn play(cycles: u32, names: [&str; 4], tell: &mut dyn FnMut(&CycleTrace)) -> Tra
 fn file(cycles: u32, names: [&str; 4], room: SizeLimit) -> (String, TraceFileStats) {
     let mut bytes = Cursor::new(Vec::new());
     let mut file = TraceFile::new(&mut bytes, "a \"session\"", room).unwrap();
-    play(cycles, names, &mut |course| file.write_cycle(course));
+    play(cycles, names, &mut |trace| file.write_cycle(trace));
     let written = file.finish().unwrap();
     (String::from_utf8(bytes.into_inner()).unwrap(), written)
 }
@@ -132,7 +132,7 @@ fn marks_tell_of_waking_sleeping_deadlines_and_the_node_that_was_late() {
     assert_eq!(late.count(), 10);
 }
 
-/// What the Trace Event Format says of an event of each phase that is used here; the lane of those that have one.
+/// Checks an event against the Trace Event Format. Returns its thread, if it has one.
 fn lane_of(event: &Value) -> Option<u64> {
     let name = event["name"].as_str().expect("an event has a name");
     assert_eq!(event["pid"].as_u64(), Some(1), "{event}");
@@ -237,8 +237,8 @@ fn a_full_file_keeps_what_was_missed_and_then_nothing() {
 fn whatever_happens_the_file_is_whole_up_to_its_last_part() {
     let mut bytes = Cursor::new(Vec::new());
     let mut file = TraceFile::new(&mut bytes, "", WHOLE).unwrap();
-    play(3000, ["a", "b", "c", "d"], &mut |course| {
-        file.write_cycle(course)
+    play(3000, ["a", "b", "c", "d"], &mut |trace| {
+        file.write_cycle(trace)
     });
     // Nobody ends it.
     drop(file);
@@ -270,7 +270,7 @@ fn a_cycle_with_dropped_records_has_no_slices_rather_than_wrong_ones() {
         });
     }
     tracer.end_pass(1);
-    tracer.end_pass_with(1, Some(&mut |course| file.write_cycle(course)));
+    tracer.end_pass_with(1, Some(&mut |trace| file.write_cycle(trace)));
     file.finish().unwrap();
     let events = events(std::str::from_utf8(bytes.get_ref()).unwrap());
     let slices = events.iter().filter(|event| is(event, "X"));
@@ -310,8 +310,8 @@ impl Seek for Disk {
 #[test]
 fn a_full_disk_is_told_at_the_end_and_nothing_more_is_written() {
     let mut file = TraceFile::new(Disk(1000, Cursor::default()), "", WHOLE).unwrap();
-    play(3000, ["a", "b", "c", "d"], &mut |course| {
-        file.write_cycle(course)
+    play(3000, ["a", "b", "c", "d"], &mut |trace| {
+        file.write_cycle(trace)
     });
     assert!(file.has_failed() && file.stats().skipped > 0);
     assert_eq!(file.finish().unwrap_err().to_string(), "no space left");
