@@ -5,10 +5,10 @@
 
 use divisi_fuzz::check_found;
 use graph::Diagnostic;
-use network::checks::holds_with;
-use network::kinds::{Collect, Play};
-use network::session::{self, Patch};
-use network::{Order, RunOptions, Shape, run_alone};
+use network::checks::verify_sizes;
+use network::kinds::{MemorySink, MemorySource};
+use network::session::{self, NetworkSpec};
+use network::{FiringOrder, RunOptions, Topology, run_on_caller};
 
 #[cfg(fuzzing)]
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| read(bytes));
@@ -27,24 +27,24 @@ fn read(bytes: &[u8]) {
     check_found(&reading.diagnostics, text.as_bytes());
     let is_wrong = reading.diagnostics.iter().any(Diagnostic::is_error);
     assert_eq!(
-        reading.patch.is_none(),
+        reading.network.is_none(),
         is_wrong,
         "{:#?}",
         reading.diagnostics
     );
-    if let Some(patch) = reading.patch {
+    if let Some(patch) = reading.network {
         check(&patch);
     }
 }
 
-fn check(patch: &Patch) {
-    let (shape, verdict) = (patch.shape(), patch.verdict());
+fn check(patch: &NetworkSpec) {
+    let (shape, verdict) = (patch.topology(), patch.check_result());
     assert_eq!(verdict.repetitions.len(), shape.nodes.len());
     let firings = verdict
         .repetitions
         .iter()
         .fold(0_u64, |sum, n| sum.saturating_add(*n));
-    holds_with(shape, &verdict.sizes).expect("these were found");
+    verify_sizes(shape, &verdict.sizes).expect("these were found");
     if firings > MOST_FIRINGS {
         return;
     }
@@ -53,19 +53,19 @@ fn check(patch: &Patch) {
     }
 }
 
-fn samples(shape: &Shape, sizes: &[usize]) -> usize {
+fn samples(shape: &Topology, sizes: &[usize]) -> usize {
     let each = shape.queue_ids().zip(sizes);
     each.fold(0, |sum, (queue, size)| {
         sum.saturating_add(size.saturating_mul(shape.input(queue).channels))
     })
 }
 
-fn run(patch: &Patch) {
-    let [(channels, piece), (out, out_piece)] = patch.borders();
-    let play = Play::new(vec![vec![0.5; FRAMES]; channels], piece).expect("it was read");
-    let (collect, _) = Collect::new(out, out_piece).expect("it was read");
-    let network = patch.network(Box::new(play), Box::new(collect));
-    let summary = run_alone(network, &RunOptions::default(), Order::Runs).expect("it ends");
+fn run(patch: &NetworkSpec) {
+    let [(channels, piece), (out, out_piece)] = patch.io_formats();
+    let play = MemorySource::new(vec![vec![0.5; FRAMES]; channels], piece).expect("it was read");
+    let (collect, _) = MemorySink::new(out, out_piece).expect("it was read");
+    let network = patch.build(Box::new(play), Box::new(collect));
+    let summary = run_on_caller(network, &RunOptions::default(), FiringOrder::UntilBlocked).expect("it ends");
     assert_eq!(summary.growths, []);
 }
 

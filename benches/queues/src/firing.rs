@@ -57,10 +57,8 @@ fn chain(nodes: usize, firings: usize) -> Network {
         let node = node.expect("its name is new");
         if let Some(before) = before.replace(node) {
             let queue = QueueSpec {
-                from: (before, 0),
-                to: (node, 0),
-                initial: 0,
                 size: Some(SIZE),
+                ..QueueSpec::new((before, 0), (node, 0))
             };
             network.connect_with(queue).expect("both ends are free");
         }

@@ -21,7 +21,7 @@
 //!
 //! Each unit is one file, or one folder. Its module doc gives ports, formula, source, latency and tail.
 //!
-//! What holds for all of them: finite input gives finite output (the sum of two largest samples is the largest sample,
+//! All units keep these rules: finite input gives finite output (the sum of two largest samples is the largest sample,
 //! not infinity); silence is +0.0; what does not depend on the block's size does not see it, not even in the last bit.
 #![forbid(unsafe_code)]
 

@@ -35,7 +35,7 @@ fn coef(index: usize) -> f32 {
     (index * 7919 % 1021) as f32 / 1024.0 - 0.25
 }
 
-/// What the node answers on every channel to one frame of 1 among silence.
+/// Response of the node on every channel to one frame of 1 in silence.
 fn response(params: &[(&str, ParamValue)], channels: usize, frames: usize) -> Vec<Vec<f32>> {
     let mut params = params.to_vec();
     params.push(("channels", number(channels as f64)));

@@ -107,7 +107,7 @@ fn make(
     }))
 }
 
-/// What is known before the node is set up.
+/// Settings that are known before the node is set up.
 struct NodeSettings {
     /// The network, with an input and an output that move one frame a firing.
     spec: NetworkSpec,

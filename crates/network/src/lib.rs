@@ -2,9 +2,8 @@
 //!
 //! Takes nodes and queues; gives the same samples whatever the order in which the nodes fire, and says beforehand whether
 //! the network can run for ever and how large its queues must be. May: allocate, start threads, use `unsafe` where nodes
-//! change hands between workers (`run/on_workers.rs`). May not: open files but the session that a node
-//! names, read a clock for anything that is heard, know
-//! a graph but as the node `network` in it.
+//! change hands between workers (`run/on_workers.rs`). May not: open files but the session that a node names,
+//! read a clock for anything that changes the sound, know a graph but as the node `network` in it.
 //!
 //! The model, its words and its sources are explained in the crate's `README.md`.
 //!

@@ -113,7 +113,7 @@ pub enum WiringError {
     Threshold {
         /// The port, as `node.port`.
         port: String,
-        /// What is wrong with it.
+        /// Reason, in words.
         reason: &'static str,
     },
     /// There is no such node or port.

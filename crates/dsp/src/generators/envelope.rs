@@ -120,12 +120,12 @@ enum Segment {
     Release,
 }
 
-/// What changes from frame to frame.
+/// State that changes from frame to frame.
 #[derive(Clone, Copy, Default)]
 struct EnvelopeState {
     segment: Segment,
     level: f32,
-    /// What holds the gate open by event: 0 nothing, 1 a value, 2 + n MIDI note n.
+    /// Event that holds the gate open: 0 none, 1 a value, 2 + n MIDI note n.
     held: u32,
     /// True if the gate was open in the last frame.
     is_open: bool,

@@ -231,7 +231,7 @@ struct Player {
     now: u64,
 }
 
-/// What was played in a range of frames.
+/// Result of processing a range of frames.
 #[derive(Default)]
 struct RangeResult {
     sound: bool,

@@ -58,7 +58,7 @@ pub(crate) struct Player {
     channels: usize,
     position: u64,
     live: bool,
-    /// Whether what comes in is known to be silence.
+    /// True if the input is flagged as silent.
     pub(crate) silent: bool,
 }
 

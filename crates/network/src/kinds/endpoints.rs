@@ -5,7 +5,7 @@ use crate::actor::{Actor, FireStatus, InputWindow, InputWindows, OutputWindow, O
 use crate::topology::{InputPort, OutputPort, Ports};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// What a [`MemorySink`] has recorded, channel by channel.
+/// Samples that a [`MemorySink`] has recorded, channel by channel.
 pub type Recording = Arc<Mutex<Vec<Vec<f32>>>>;
 
 /// Source of samples in memory.

@@ -17,7 +17,7 @@ use crate::run::queue_ends::{InputEnd, OutputEnd};
 use crate::run::queues::{Queues, RingEnds};
 use crate::topology::QueueId;
 
-/// What follows when all nodes have stopped.
+/// Result of resolving a state in which all nodes have stopped.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Resolution {
     /// These nodes can go on.

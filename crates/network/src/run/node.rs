@@ -27,7 +27,7 @@ pub(crate) struct RunningNode {
     pub(crate) is_sink: bool,
 }
 
-/// What a node waits for.
+/// Condition that a node waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum WaitState {
     /// Nothing: it can fire, or end.
@@ -62,7 +62,7 @@ pub(crate) enum Failure {
     Reported(String),
 }
 
-/// What the queues allow.
+/// Action that the queues allow.
 enum Readiness {
     Fire,
     End,
@@ -70,7 +70,7 @@ enum Readiness {
 }
 
 impl RunningNode {
-    /// What it waits for now.
+    /// Condition that it waits for now.
     pub(crate) fn wait_state(&mut self) -> WaitState {
         if self.has_ended {
             return WaitState::Ended;

@@ -28,7 +28,7 @@ pub(crate) struct InputEnd {
     is_padded: bool,
 }
 
-/// What an input has for a firing.
+/// State of an input with regard to a firing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum InputState {
     /// A window with new frames.
@@ -53,7 +53,7 @@ pub(crate) struct OutputEnd {
     is_discarding: bool,
 }
 
-/// What an output has for a firing.
+/// State of an output with regard to a firing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum OutputState {
     /// Room for a window.

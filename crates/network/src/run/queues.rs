@@ -7,7 +7,7 @@ use rt::mirror::{Consumer, PageSize, Producer, Ring};
 /// The two ends of a queue's ring.
 pub(crate) type RingEnds = (Producer<f32>, Consumer<f32>);
 
-/// What is known of a running network besides its nodes.
+/// Topology, sizes and memory of a running network's queues.
 pub(crate) struct Queues {
     pub(crate) topology: Topology,
     /// Largest memory of all rings, in bytes.

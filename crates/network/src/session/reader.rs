@@ -55,7 +55,7 @@ pub fn read(text: &str) -> Option<NetworkReading> {
     })
 }
 
-/// What `[network.queues]` sets for the queues of one chain.
+/// Options of the queues of one chain, from `[network.queues]`.
 struct QueueOptions {
     /// Where its key stands: edges of that chain stand there too.
     key: SourceSpan,

@@ -8,7 +8,7 @@ use divisi_network::{
 use std::sync::{Arc, Mutex};
 use workers::{WorkerPool, WorkerPoolOptions};
 
-/// What a sink has recorded, channel by channel.
+/// Samples that a sink has recorded, channel by channel.
 pub(crate) type Recording = Arc<Mutex<Vec<Vec<f32>>>>;
 
 /// Source of a number of frames, in pieces.

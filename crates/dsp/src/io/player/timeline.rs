@@ -16,7 +16,7 @@ pub(super) struct Timeline {
     pub(super) fade_out: u64,
 }
 
-/// What plays at a frame, and for how many frames on.
+/// Content from a frame on, and its number of frames.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Segment {
     /// Silence for this number of frames.
