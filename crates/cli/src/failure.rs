@@ -4,7 +4,7 @@ use crate::output::messages;
 use std::error::Error;
 use std::process::ExitCode;
 
-/// A message for the user, and the exit code: 1 (it failed) or 2 (the input or the call is wrong).
+/// A message for the user, and the exit code: 1 (failure) or 2 (wrong input or wrong call).
 #[derive(Debug)]
 pub(crate) struct Failure {
     code: u8,
@@ -36,7 +36,17 @@ impl Failure {
         }
     }
 
-    /// Appends a note on what became of the work.
+    /// `error` ended the command (exit code 1).
+    pub(crate) fn from_error(error: impl Error + 'static) -> Self {
+        Self::failed(error_chain(&error))
+    }
+
+    /// `error` is a mistake in the call or the input (exit code 2).
+    pub(crate) fn from_input_error(error: impl Error + 'static) -> Self {
+        Self::bad_input(error_chain(&error))
+    }
+
+    /// Appends a note about the output that exists already.
     pub(crate) fn with_note(mut self, more: &str) -> Self {
         if let Some(message) = &mut self.message {
             message.push_str("; ");
@@ -48,7 +58,7 @@ impl Failure {
     /// Prints the message and returns the exit code.
     pub(crate) fn report(self) -> ExitCode {
         if let Some(message) = self.message {
-            messages::print_note(&format!("divisi: {message}"));
+            messages::print_message(&format!("divisi: {message}"));
         }
         ExitCode::from(self.code)
     }

@@ -1,11 +1,12 @@
 //! The program `divisi`: the library as commands.
 //!
-//! Takes a call on the command line, gives sound, files and reports. Exit code 0, 1 (it failed), 2 (the input or the call
-//! is wrong). May: open files, wait, print. May not: use `unsafe`, show a panic, know what the library does not offer.
+//! Takes a call on the command line, gives sound, files and reports. Exit codes: 0 success, 1 failure, 2 wrong input or
+//! wrong call. May: open files, wait, print. May not: use `unsafe`, show a panic, know what the library does not offer.
 #![forbid(unsafe_code)]
 
 mod commands;
 mod failure;
+mod files;
 mod interrupt;
 mod network;
 mod output;
@@ -30,7 +31,7 @@ Examples:
   divisi render examples/04-diamond-16.ag -o diamond.wav --seconds 10
   divisi check examples/03-rake-11.ag
 
-Exit codes: 0 well, 1 it failed, 2 the input or the call is wrong.";
+Exit codes: 0 success, 1 failure, 2 wrong input or wrong call.";
 
 fn main() -> ExitCode {
     match Call::parse().command.run() {

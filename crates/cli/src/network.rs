@@ -18,16 +18,16 @@ use std::path::Path;
 /// The session's network: `None` if it has none, an error if it cannot run.
 pub(crate) fn read_valid(loaded: &LoadedSession) -> Result<Option<NetworkSpec>, Failure> {
     let Some(NetworkReading {
-        network: patch,
+        network: spec,
         diagnostics,
     }) = loaded.network()
     else {
         return Ok(None);
     };
     loaded.print_diagnostics(&diagnostics);
-    let patch = patch.ok_or_else(Failure::bad_input_reported)?;
+    let spec = spec.ok_or_else(Failure::bad_input_reported)?;
     match loaded.session.graph.is_empty() {
-        true => Ok(Some(patch)),
+        true => Ok(Some(spec)),
         false => Err(Failure::bad_input(
             "this session has nodes and a network: give the network a file of its own",
         )),
@@ -40,12 +40,12 @@ pub(crate) fn render_network(
     options: &PlayOptions,
     output: &Path,
 ) -> Result<bool, Failure> {
-    let Some(patch) = read_valid(loaded)? else {
+    let Some(spec) = read_valid(loaded)? else {
         return Ok(false);
     };
-    let job = NetworkJob::new(&patch, loaded, options)?;
+    let job = NetworkJob::new(&spec, loaded, options)?;
     let json = JsonOutput::open(options.json.as_deref())?;
-    let (text, report) = job.run(&patch, options, output)?;
+    let (text, report) = job.run(&spec, options, output)?;
     json.write(&text, &report.to_string())?;
     Ok(true)
 }

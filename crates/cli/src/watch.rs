@@ -23,25 +23,25 @@ const LINE_INTERVAL: Duration = Duration::from_secs(1);
 pub(crate) struct LiveView {
     terminal: Option<Terminal>,
     title: String,
-    facts: String,
+    description: String,
     workers: usize,
     rate_hz: u32,
     /// Stats of the last second, oldest first.
-    glances: VecDeque<LiveStats>,
+    history: VecDeque<LiveStats>,
     last: Option<Instant>,
     notes: Vec<String>,
 }
 
 impl LiveView {
-    /// Takes the terminal, if there is one. `facts` describes the run.
-    pub(crate) fn new(title: String, facts: String, workers: usize, rate_hz: u32) -> Self {
+    /// Takes the terminal, if there is one. `description` names scheduler, workers and driver.
+    pub(crate) fn new(title: String, description: String, workers: usize, rate_hz: u32) -> Self {
         Self {
             terminal: Terminal::enter(),
             title,
-            facts,
+            description,
             workers,
             rate_hz,
-            glances: VecDeque::from([LiveStats::default()]),
+            history: VecDeque::from([LiveStats::default()]),
             last: None,
             notes: Vec::new(),
         }
@@ -61,10 +61,10 @@ impl LiveView {
         let now = engine.live_stats();
         let view = ScreenInput {
             title: &self.title,
-            facts: &self.facts,
+            description: &self.description,
             seconds: frames as f64 / f64::from(self.rate_hz.max(1)),
             workers: self.workers,
-            before: self.glances.front().unwrap_or(&now),
+            before: self.history.front().unwrap_or(&now),
             now: &now,
             notes: &self.notes,
         };
@@ -73,11 +73,11 @@ impl LiveView {
                 let (columns, rows) = terminal.size();
                 terminal.show(&screen_lines(&view, columns, rows));
             }
-            None => messages::print_note(&summary_line(&view)),
+            None => messages::print_message(&summary_line(&view)),
         }
-        self.glances.push_back(now);
-        while self.glances.len() > back {
-            self.glances.pop_front();
+        self.history.push_back(now);
+        while self.history.len() > back {
+            self.history.pop_front();
         }
     }
 
@@ -85,7 +85,7 @@ impl LiveView {
     pub(crate) fn note(&mut self, text: &str) {
         match self.terminal {
             Some(_) => self.notes.push(text.to_owned()),
-            None => messages::print_note(text),
+            None => messages::print_message(text),
         }
     }
 }
@@ -95,6 +95,6 @@ impl Drop for LiveView {
         self.terminal = None;
         self.notes
             .iter()
-            .for_each(|note| messages::print_note(note));
+            .for_each(|note| messages::print_message(note));
     }
 }

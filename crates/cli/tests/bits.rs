@@ -20,7 +20,7 @@ const SCHEDULERS: [&str; 12] = [
 ];
 
 #[test]
-fn every_scheduler_that_there_is_is_named_in_the_help() {
+fn the_help_names_every_scheduler() {
     let here = Folder::new();
     for command in ["play", "render"] {
         let help = here.well(&format!("{command} --help")).out;
@@ -66,8 +66,7 @@ fn every_scheduler_and_any_number_of_workers_render_the_same_file() {
     }
 }
 
-/// Plays until nothing was left out (a machine that is starved for 100 ms and more falls silent, and says so), and gives
-/// what was recorded.
+/// Plays and returns the recording. Repeats if cycles were left out: a machine that stalls for 100 ms plays silence and reports it.
 fn played(here: &Folder, line: &str) -> Vec<u8> {
     for _ in 0..5 {
         here.well(&format!(
@@ -84,7 +83,7 @@ fn played(here: &Folder, line: &str) -> Vec<u8> {
 }
 
 #[test]
-fn what_is_played_is_what_is_rendered() {
+fn play_and_render_give_the_same_file() {
     let here = Folder::new();
     here.well("shape diamond --nodes 76 -o graph.ag");
     let how = "graph.ag --seconds 0.61 --block 1024 --workers 2";
@@ -95,7 +94,7 @@ fn what_is_played_is_what_is_rendered() {
 }
 
 #[test]
-fn a_file_is_heard_in_place_of_the_device_bit_for_bit() {
+fn an_input_file_replaces_the_device_bit_for_bit() {
     let here = Folder::new();
     here.well("shape rake --nodes 8 -o graph.ag");
     here.well("render graph.ag -o in.wav --seconds 0.4");
@@ -105,9 +104,9 @@ fn a_file_is_heard_in_place_of_the_device_bit_for_bit() {
     let how = "through.toml --input in.wav --seconds 0.5 --block 1024";
     here.well(&format!("render {how} -o rendered.wav"));
     let (_, input) = wav(&here.read("in.wav"));
-    let (channels, heard) = wav(&here.read("rendered.wav"));
-    assert_eq!((channels, heard.len()), (2, 48_000));
-    let (left, right): (Vec<u32>, Vec<u32>) = heard.chunks(2).map(|f| (f[0], f[1])).unzip();
+    let (channels, samples) = wav(&here.read("rendered.wav"));
+    assert_eq!((channels, samples.len()), (2, 48_000));
+    let (left, right): (Vec<u32>, Vec<u32>) = samples.chunks(2).map(|f| (f[0], f[1])).unzip();
     assert!(
         left[..input.len()] == input,
         "the file's only channel is input 1"

@@ -1,4 +1,4 @@
-//! Every command does what its help says.
+//! Each command: its output, its files and its help.
 
 mod common;
 
@@ -38,7 +38,7 @@ fn a_shape_can_be_checked_drawn_and_rendered() {
 }
 
 #[test]
-fn the_same_seed_makes_the_same_graph_and_another_another() {
+fn a_graph_depends_only_on_its_seed() {
     let here = Folder::new();
     for (seed, file) in [(1, "a.ag"), (1, "b.ag"), (2, "c.ag")] {
         here.well(&format!(
@@ -55,7 +55,7 @@ fn the_same_seed_makes_the_same_graph_and_another_another() {
 }
 
 #[test]
-fn check_says_as_json_what_there_is_and_what_is_wrong() {
+fn check_writes_counts_and_diagnostics_as_json() {
     let here = Folder::new();
     here.write("good.ag", BEEP);
     here.well("check good.ag --json found.json");
@@ -88,9 +88,9 @@ fn check_leaves_the_file_of_a_recorder_alone() {
     here.well("check session.toml");
     assert_eq!(here.read("old.wav"), b"precious");
     here.well("render session.toml -o out.wav --seconds 0.1");
-    let (_, taped) = wav(&here.read("old.wav"));
-    let (_, heard) = wav(&here.read("out.wav"));
-    assert_eq!(taped[..heard.len()], heard);
+    let (_, recorded) = wav(&here.read("old.wav"));
+    let (_, rendered) = wav(&here.read("out.wav"));
+    assert_eq!(recorded[..rendered.len()], rendered);
 }
 
 #[test]
@@ -104,7 +104,7 @@ fn a_render_is_exact_in_frames() {
 }
 
 #[test]
-fn settings_of_the_session_hold_unless_the_call_says_otherwise() {
+fn options_override_settings_of_the_session() {
     let here = Folder::new();
     let session = "edges = [\"tone -> out\"]\n[settings]\nrate = 44100\nblock = 32\n\
         [nodes.tone]\nkind = \"osc\"\nfreq = 440\n[nodes.out]\nkind = \"sink\"\n";
@@ -127,7 +127,7 @@ fn settings_of_the_session_hold_unless_the_call_says_otherwise() {
 }
 
 #[test]
-fn a_report_has_everything_that_is_promised() {
+fn a_report_has_every_documented_key() {
     let here = Folder::new();
     here.write("beep.ag", BEEP);
     here.well("render beep.ag -o out.wav --seconds 0.1 --json rendered.json");
@@ -158,7 +158,7 @@ fn a_report_has_everything_that_is_promised() {
 }
 
 #[test]
-fn json_on_standard_output_is_nothing_but_json() {
+fn standard_output_has_only_json_with_json_dash() {
     let here = Folder::new();
     here.write("beep.ag", BEEP);
     let gave = here.well("render beep.ag -o out.wav --seconds 0.1 --json -");
@@ -173,7 +173,7 @@ fn json_on_standard_output_is_nothing_but_json() {
 }
 
 #[test]
-fn play_says_what_gives_the_beat_and_what_came_out() {
+fn play_names_the_driver_and_prints_a_report() {
     let here = Folder::new();
     here.write("beep.ag", BEEP);
     let gave = here.well("play beep.ag --driver clock --seconds 0.05 --block 256 --workers 1");
@@ -192,7 +192,7 @@ fn play_says_what_gives_the_beat_and_what_came_out() {
 }
 
 #[test]
-fn devices_always_has_the_clock_and_doctor_the_cores() {
+fn devices_lists_the_clock_and_doctor_the_cores() {
     let here = Folder::new();
     assert!(here.well("devices").out.contains("✓ clock"));
     assert!(here.well("doctor").out.contains("cores: "));
@@ -223,7 +223,7 @@ fn the_published_schema_is_up_to_date() {
 }
 
 #[test]
-fn forced_workers_take_part_where_auto_would_leave_them_out() {
+fn force_workers_uses_workers_that_auto_would_not() {
     let here = Folder::new();
     here.write("beep.ag", common::BEEP);
     let render = "render beep.ag -o out.wav --seconds 0.1 --workers 2 --json report.json";
@@ -240,7 +240,7 @@ fn forced_workers_take_part_where_auto_would_leave_them_out() {
 }
 
 #[test]
-fn the_other_process_of_an_experiment_answers_until_the_first_one_is_gone() {
+fn queue_peer_echoes_until_its_input_ends() {
     use std::io::{Read, Write};
     for (role, answers) in [(None, 3), (Some("--sink"), 1)] {
         let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_divisi"))

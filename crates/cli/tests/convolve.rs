@@ -2,9 +2,9 @@
 
 mod common;
 
-use common::{Folder, Gave, sound, wav};
+use common::{CallResult, Folder, sound, wav};
 
-/// Noise that dies away, another one for each seed.
+/// Decaying noise, different for each seed.
 fn noise(seed: u64, frames: usize) -> Vec<f32> {
     let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
     let next = |n: usize| {
@@ -17,8 +17,8 @@ fn noise(seed: u64, frames: usize) -> Vec<f32> {
     (0..frames).map(next).collect()
 }
 
-/// Every channel of a file, as it was written.
-fn heard(here: &Folder, name: &str) -> Vec<Vec<f32>> {
+/// The samples of every channel of a file.
+fn read_channels(here: &Folder, name: &str) -> Vec<Vec<f32>> {
     let (channels, bits) = wav(&here.read(name));
     let width = usize::from(channels);
     let channel = |c: usize| bits.iter().skip(c).step_by(width);
@@ -27,8 +27,8 @@ fn heard(here: &Folder, name: &str) -> Vec<Vec<f32>> {
         .collect()
 }
 
-/// The slow way.
-fn slow(sound: &[f32], response: &[f32]) -> Vec<f64> {
+/// Convolution by its definition.
+fn direct_convolution(sound: &[f32], response: &[f32]) -> Vec<f64> {
     let mut all = vec![0.0; sound.len() + response.len() - 1];
     for (n, x) in sound.iter().enumerate() {
         for (k, h) in response.iter().enumerate() {
@@ -38,18 +38,18 @@ fn slow(sound: &[f32], response: &[f32]) -> Vec<f64> {
     all
 }
 
-/// Asserts that `heard` is `right`, but for what is 120 dB below it.
-fn assert_alike(heard: &[f32], right: &[f64]) {
-    let below = below(heard, right);
+/// Asserts that the error of `output` is 120 dB below `expected`, or less.
+fn assert_close(output: &[f32], expected: &[f64]) {
+    let below = error_db(output, expected);
     assert!(below <= -120.0, "{below} dB");
 }
 
-/// The difference's RMS beside what is right, in dB.
-fn below(heard: &[f32], right: &[f64]) -> f64 {
-    assert_eq!(heard.len(), right.len());
-    let pairs = heard.iter().zip(right);
+/// RMS of the error relative to `expected`, in dB.
+fn error_db(output: &[f32], expected: &[f64]) -> f64 {
+    assert_eq!(output.len(), expected.len());
+    let pairs = output.iter().zip(expected);
     let apart: f64 = pairs.map(|(a, b)| (f64::from(*a) - b).powi(2)).sum();
-    let whole: f64 = right.iter().map(|b| b * b).sum();
+    let whole: f64 = expected.iter().map(|b| b * b).sum();
     10.0 * (apart / whole).log10()
 }
 
@@ -71,10 +71,13 @@ fn folder() -> Folder {
 }
 
 #[test]
-fn every_method_gives_what_the_slow_way_gives_and_the_whole_tail() {
+fn every_method_gives_the_direct_convolution_with_the_whole_tail() {
     let here = folder();
-    let (voice, ir) = (heard(&here, "mono.wav"), heard(&here, "ir1.wav"));
-    let right = slow(&voice[0], &ir[0]);
+    let (voice, ir) = (
+        read_channels(&here, "mono.wav"),
+        read_channels(&here, "ir1.wav"),
+    );
+    let right = direct_convolution(&voice[0], &ir[0]);
     let partition: &[&str] = &["--partition", "7x64 5x256", "--realtime"];
     let cases: [&[&str]; 8] = [
         &[],
@@ -88,30 +91,33 @@ fn every_method_gives_what_the_slow_way_gives_and_the_whole_tail() {
     ];
     for how in cases {
         let mut command = here.command("convolve mono.wav ir1.wav -o out.wav");
-        let gave: Gave = command.args(how).output().unwrap().into();
+        let gave: CallResult = command.args(how).output().unwrap().into();
         assert_eq!(gave.code, Some(0), "{how:?}: {}", gave.err);
-        let out = heard(&here, "out.wav");
+        let out = read_channels(&here, "out.wav");
         assert_eq!(out.len(), 1);
-        assert_alike(&out[0], &right);
+        assert_close(&out[0], &right);
     }
 }
 
 #[test]
-fn half_precision_is_had_where_it_is_asked_for_and_right_to_seventy_decibels() {
+fn half_precision_is_exact_to_seventy_decibels() {
     let here = folder();
-    let (voice, ir) = (heard(&here, "mono.wav"), heard(&here, "ir1.wav"));
-    let right = slow(&voice[0], &ir[0]);
+    let (voice, ir) = (
+        read_channels(&here, "mono.wav"),
+        read_channels(&here, "ir1.wav"),
+    );
+    let right = direct_convolution(&voice[0], &ir[0]);
     let play = |half: &str| {
         here.well(&format!("convolve mono.wav ir1.wav -o out.wav {half}"));
-        heard(&here, "out.wav").remove(0)
+        read_channels(&here, "out.wav").remove(0)
     };
-    let below = |out: &[f32]| below(out, &right);
-    assert!((-100.0..=-70.0).contains(&below(&play("--half 64"))));
-    assert!(below(&play("--half 65536")) <= -120.0);
+    let error = |out: &[f32]| error_db(out, &right);
+    assert!((-100.0..=-70.0).contains(&error(&play("--half 64"))));
+    assert!(error(&play("--half 65536")) <= -120.0);
 }
 
 #[test]
-fn a_node_says_what_was_done_to_its_response() {
+fn a_node_reports_changes_to_its_response() {
     let here = folder();
     here.write("slow.wav", sound(44_100, &[&noise(5, 1000)]));
     let graph = |file: &str, more: &str| {
@@ -176,43 +182,60 @@ fn the_real_time_path_gives_the_same_bits() {
 #[test]
 fn channels_go_where_the_help_says() {
     let here = folder();
-    let (mono, stereo) = (heard(&here, "mono.wav"), heard(&here, "stereo.wav"));
-    let ir = heard(&here, "ir4.wav");
+    let (mono, stereo) = (
+        read_channels(&here, "mono.wav"),
+        read_channels(&here, "stereo.wav"),
+    );
+    let ir = read_channels(&here, "ir4.wav");
     let both = |left: Vec<f64>, right: Vec<f64>| -> Vec<f64> {
         left.iter().zip(right).map(|(a, b)| a + b).collect()
     };
     let cases: [(&str, &str, Vec<Vec<f64>>); 5] = [
-        ("mono", "ir1", vec![slow(&mono[0], &ir[0])]),
+        ("mono", "ir1", vec![direct_convolution(&mono[0], &ir[0])]),
         (
             "mono",
             "ir4",
-            ir.iter().map(|ir| slow(&mono[0], ir)).collect(),
+            ir.iter()
+                .map(|ir| direct_convolution(&mono[0], ir))
+                .collect(),
         ),
         (
             "stereo",
             "ir1",
-            stereo.iter().map(|x| slow(x, &ir[0])).collect(),
+            stereo
+                .iter()
+                .map(|x| direct_convolution(x, &ir[0]))
+                .collect(),
         ),
         (
             "stereo",
             "ir2",
-            vec![slow(&stereo[0], &ir[0]), slow(&stereo[1], &ir[1])],
+            vec![
+                direct_convolution(&stereo[0], &ir[0]),
+                direct_convolution(&stereo[1], &ir[1]),
+            ],
         ),
         (
             "stereo",
             "ir4",
             vec![
-                both(slow(&stereo[0], &ir[0]), slow(&stereo[1], &ir[2])),
-                both(slow(&stereo[0], &ir[1]), slow(&stereo[1], &ir[3])),
+                both(
+                    direct_convolution(&stereo[0], &ir[0]),
+                    direct_convolution(&stereo[1], &ir[2]),
+                ),
+                both(
+                    direct_convolution(&stereo[0], &ir[1]),
+                    direct_convolution(&stereo[1], &ir[3]),
+                ),
             ],
         ),
     ];
     for (voice, response, right) in cases {
         here.well(&format!("convolve {voice}.wav {response}.wav -o out.wav"));
-        let out = heard(&here, "out.wav");
+        let out = read_channels(&here, "out.wav");
         assert_eq!(out.len(), right.len(), "{voice} {response}");
         for (out, right) in out.iter().zip(right) {
-            assert_alike(out, &right);
+            assert_close(out, &right);
         }
     }
     let gave = here.call("convolve stereo.wav ir3.wav -o no.wav");
@@ -246,7 +269,7 @@ fn a_response_is_shaped_before_it_is_used() {
         here.well(&format!(
             "convolve click.wav ir.wav -o out.wav --method direct {how}"
         ));
-        let out = heard(&here, "out.wav");
+        let out = read_channels(&here, "out.wav");
         assert_eq!(out[0].len(), right.len(), "{how}: {:?}", out[0]);
         for (a, b) in out[0].iter().zip(&right) {
             let apart: f32 = a - b;
@@ -264,7 +287,10 @@ fn a_configuration_is_convolved_as_it_is() {
         /impulse/dirac 2 1 1 0\n";
     here.write("crossed.conf", config);
     here.well("convolve stereo.wav crossed.conf -o out.wav --json out.json");
-    let (stereo, ir) = (heard(&here, "stereo.wav"), heard(&here, "ir4.wav"));
+    let (stereo, ir) = (
+        read_channels(&here, "stereo.wav"),
+        read_channels(&here, "ir4.wav"),
+    );
     let mut first = ir[3][100..300].to_vec();
     first[0] += 1.0;
     first.resize(1510, 0.0);
@@ -272,9 +298,9 @@ fn a_configuration_is_convolved_as_it_is() {
         .into_iter()
         .chain(ir[0].iter().map(|x| x * 0.5))
         .collect();
-    let out = heard(&here, "out.wav");
-    assert_alike(&out[0], &slow(&stereo[1], &first));
-    assert_alike(&out[1], &slow(&stereo[0], &second));
+    let out = read_channels(&here, "out.wav");
+    assert_close(&out[0], &direct_convolution(&stereo[1], &first));
+    assert_close(&out[1], &direct_convolution(&stereo[0], &second));
     let told = here.json("out.json");
     assert_eq!((&told["block"], &told["paths"]), (&256.into(), &2.into()));
 }
@@ -301,7 +327,7 @@ fn all_mistakes_of_a_configuration_are_shown_at_once() {
 }
 
 #[test]
-fn a_response_at_another_rate_is_resampled_and_that_is_said() {
+fn a_response_at_another_rate_is_resampled_with_a_note() {
     let here = folder();
     let mut slow_ir = vec![0.0; 200];
     slow_ir[100] = 0.5;
@@ -312,15 +338,18 @@ fn a_response_at_another_rate_is_resampled_and_that_is_said() {
         "{}",
         gave.err
     );
-    // What is below the response's highest frequency is as loud as it was, and half as loud here.
-    let (voice, out) = (heard(&here, "mono.wav"), heard(&here, "out.wav"));
+    // Resampling keeps the gain, which is one half here.
+    let (voice, out) = (
+        read_channels(&here, "mono.wav"),
+        read_channels(&here, "out.wav"),
+    );
     let sum = |samples: &[f32]| -> f64 { samples.iter().map(|x| f64::from(*x)).sum() };
     let ratio = sum(&out[0]) / sum(&voice[0]);
     assert!((ratio - 0.5).abs() < 1e-3, "{ratio}");
 }
 
 #[test]
-fn what_cannot_be_heard_as_it_is_meant_is_refused_and_nothing_written() {
+fn invalid_input_is_refused_and_nothing_is_written() {
     let here = folder();
     here.write("empty.wav", sound(48_000, &[&[]]));
     here.write("nan.wav", sound(48_000, &[&[0.0, 1.0], &[0.0, f32::NAN]]));
@@ -391,7 +420,7 @@ fn what_cannot_be_heard_as_it_is_meant_is_refused_and_nothing_written() {
         ),
     ] {
         let before = (here.read("mono.wav"), here.read("ir1.wav"));
-        let Gave { code, err, .. } = here.call(&format!("convolve {call}"));
+        let CallResult { code, err, .. } = here.call(&format!("convolve {call}"));
         assert_eq!(code, Some(2), "{call}\n{err}");
         assert!(
             err.contains(word) && !err.contains("panicked"),
@@ -406,14 +435,14 @@ fn what_cannot_be_heard_as_it_is_meant_is_refused_and_nothing_written() {
 }
 
 #[test]
-fn a_sound_that_is_no_sound_somewhere_inside_ends_it_there() {
+fn an_invalid_sample_ends_the_output_before_it() {
     let here = folder();
     let mut broken = noise(1, 3000);
     broken[2000] = f32::INFINITY;
     here.write("broken.wav", sound(48_000, &[&broken]));
     let gave = here.call("convolve broken.wav ir1.wav -o out.wav --block 64");
     assert_eq!(gave.code, Some(2));
-    let told = "broken.wav has no number (inf) in channel 1 at frame 2000; out.wav holds the first 1984 frames";
+    let told = "broken.wav has an invalid sample (inf) in channel 1 at frame 2000; out.wav holds the first 1984 frames";
     assert!(gave.err.contains(told), "{}", gave.err);
     let loud = here.call("convolve mono.wav ir1.wav -o out.wav --gain 200");
     assert_eq!(loud.code, Some(0), "{}", loud.err);
@@ -421,7 +450,7 @@ fn a_sound_that_is_no_sound_somewhere_inside_ends_it_there() {
 }
 
 #[test]
-fn what_the_disk_refuses_ends_with_1() {
+fn a_write_error_ends_with_1() {
     let here = folder();
     for call in ["-o none/out.wav", "-o out.wav --json none/out.json"] {
         let gave = here.call(&format!("convolve mono.wav ir1.wav {call}"));
@@ -431,7 +460,7 @@ fn what_the_disk_refuses_ends_with_1() {
 }
 
 #[test]
-fn the_examples_are_heard_without_a_word() {
+fn the_examples_give_no_warning_and_no_note() {
     let here = Folder::new();
     let examples = common::repository("examples");
     let (voice, folder) = (
@@ -440,7 +469,7 @@ fn the_examples_are_heard_without_a_word() {
     );
     for name in ["hall.conf", "wide.conf"] {
         let mut command = here.command("convolve -o out.wav");
-        let gave: Gave = command
+        let gave: CallResult = command
             .args([&voice, &folder.join(name)])
             .output()
             .unwrap()
@@ -451,7 +480,7 @@ fn the_examples_are_heard_without_a_word() {
             "{}",
             gave.err
         );
-        let out = heard(&here, "out.wav");
+        let out = read_channels(&here, "out.wav");
         assert_eq!(out.len(), 2, "{name}");
         assert!(
             out.iter()

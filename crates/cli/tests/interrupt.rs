@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{BEEP, Folder, Gave, wav};
+use common::{BEEP, CallResult, Folder, wav};
 use std::io::Read;
 use std::process::{Child, Command, Stdio};
 
@@ -15,7 +15,7 @@ fn begin(here: &Folder, line: &str) -> Child {
 }
 
 /// Sends Ctrl-C and waits for the end.
-fn interrupt(child: Child) -> Gave {
+fn interrupt(child: Child) -> CallResult {
     let kill = format!("kill -INT {}", child.id());
     assert!(
         Command::new("sh")
@@ -34,7 +34,7 @@ fn play_ends_with_0_and_the_report() {
     let line =
         "play beep.ag --driver clock --scheduler stealing --record out.wav --json report.json";
     let mut child = begin(&here, line);
-    // It listens before it says what gives the beat.
+    // The signal handler is installed before the driver is printed.
     let mut first = [0; 7];
     child
         .stderr
@@ -57,7 +57,11 @@ fn render_ends_with_1_the_report_and_a_valid_file() {
     let line = "render slow.ag -o out.wav --scheduler stealing --seconds 20000 --json report.json";
     let mut child = begin(&here, line);
     while !here.has("out.wav") {
-        assert_eq!(child.try_wait().unwrap(), None, "it renders for long");
+        assert_eq!(
+            child.try_wait().unwrap(),
+            None,
+            "it renders for a long time"
+        );
         std::thread::yield_now();
     }
     let gave = interrupt(child);
@@ -73,31 +77,31 @@ fn render_ends_with_1_the_report_and_a_valid_file() {
     assert_eq!(samples.len() as u64, cycles * 64);
 }
 
-/// Does a part of an experiment, until its table has so many lines; then Ctrl-C. The table.
-fn a_part(here: &Folder, lines: usize) -> String {
+/// Runs an experiment until its table has `lines` lines, then sends Ctrl-C. Returns the table.
+fn run_part(here: &Folder, lines: usize) -> String {
     let mut child = begin(here, "experiment graphs --quick --out graphs");
     let table = || match here.has("graphs/results.csv") {
         true => String::from_utf8(here.read("graphs/results.csv")).unwrap(),
         false => String::new(),
     };
     while table().lines().count() < lines {
-        assert_eq!(child.try_wait().unwrap(), None, "it goes on for long");
+        assert_eq!(child.try_wait().unwrap(), None, "it runs for a long time");
         std::thread::yield_now();
     }
     let gave = interrupt(child);
     assert_eq!(gave.code, Some(1), "{}", gave.err);
-    let told = "it was broken off; the same call goes on from there";
+    let told = "interrupted: the same command continues from here";
     assert!(gave.err.contains(told), "{}", gave.err);
     assert!(gave.out.contains("runs, explained in graphs"));
     table()
 }
 
 #[test]
-fn an_experiment_ends_with_1_and_the_same_call_goes_on_where_it_ended() {
+fn an_experiment_ends_with_1_and_the_same_call_continues_it() {
     let here = Folder::new();
-    let first = a_part(&here, 5);
+    let first = run_part(&here, 5);
     assert!(first.ends_with('\n') && here.has("graphs/index.html"));
-    let second = a_part(&here, first.lines().count() + 3);
+    let second = run_part(&here, first.lines().count() + 3);
     assert!(
         second.starts_with(&first),
         "what was done is not done again"

@@ -1,10 +1,10 @@
-//! Whatever is wrong with a call, a file or the disk: one exit code, words that help, never a panic.
+//! Wrong calls, wrong files and write errors: the exit code, a helpful message, never a panic.
 
 mod common;
 
-use common::{BEEP, Folder, Gave};
+use common::{BEEP, CallResult, Folder};
 
-/// A folder with what the calls below name.
+/// A folder with the files that the calls below name.
 fn folder() -> Folder {
     let here = Folder::new();
     here.write("beep.ag", BEEP);
@@ -41,7 +41,7 @@ fn folder() -> Folder {
     here
 }
 
-/// The calls that are wrong, or whose files are, with a word that must be said.
+/// Wrong calls, or calls with wrong files, each with a part of its message.
 const WRONG: &[(&str, &str)] = &[
     ("", "Usage"),
     ("sing beep.ag", "unrecognized subcommand"),
@@ -107,11 +107,11 @@ const WRONG: &[(&str, &str)] = &[
 ];
 
 #[test]
-fn a_wrong_call_or_file_ends_with_2_says_what_and_writes_nothing() {
+fn wrong_input_ends_with_2_and_writes_nothing() {
     let here = folder();
     let mut failed = Vec::new();
     for (line, word) in WRONG {
-        let Gave { code, err, .. } = here.call(line);
+        let CallResult { code, err, .. } = here.call(line);
         if code != Some(2) || !err.contains(word) || err.contains("panicked") {
             failed.push(format!("divisi {line}: {code:?}, not `{word}`\n{err}"));
         }
@@ -125,7 +125,7 @@ fn a_wrong_call_or_file_ends_with_2_says_what_and_writes_nothing() {
 }
 
 #[test]
-fn a_session_without_end_is_refused_before_anything_is_tried() {
+fn an_endless_session_is_refused_before_measuring() {
     let here = Folder::new();
     here.well("shape random --nodes 400 --work 2000 -o endless.ag");
     let gave = here.call("render endless.ag -o out.wav --workers 2 --trace t.json");
@@ -138,7 +138,7 @@ fn a_session_without_end_is_refused_before_anything_is_tried() {
 }
 
 #[test]
-fn what_the_disk_refuses_ends_with_1() {
+fn a_write_error_ends_with_1() {
     let here = folder();
     let calls = [
         "render beep.ag -o none/out.wav --seconds 1",
@@ -157,7 +157,7 @@ fn what_the_disk_refuses_ends_with_1() {
 }
 
 #[test]
-fn a_session_too_large_to_be_one_is_refused_by_its_size() {
+fn a_session_larger_than_256_mib_is_refused() {
     let here = Folder::new();
     let file = std::fs::File::create(here.path("huge.ag")).unwrap();
     file.set_len(257 << 20).unwrap();
@@ -167,7 +167,7 @@ fn a_session_too_large_to_be_one_is_refused_by_its_size() {
 }
 
 #[test]
-fn a_file_whose_name_promises_no_wav_is_not_written() {
+fn an_output_must_be_named_wav() {
     let here = folder();
     for name in ["out.mp3", "-"] {
         let gave = here.call(&format!("render beep.ag --seconds 0.01 -o {name}"));
@@ -178,7 +178,7 @@ fn a_file_whose_name_promises_no_wav_is_not_written() {
 }
 
 #[test]
-fn a_warning_is_said_and_the_session_plays_all_the_same() {
+fn a_warning_does_not_stop_the_session() {
     let here = Folder::new();
     here.write("odd.ag", BEEP.replace("osc", "theremin"));
     let gave = here.well("render odd.ag -o out.wav --seconds 0.01");
@@ -187,7 +187,7 @@ fn a_warning_is_said_and_the_session_plays_all_the_same() {
 }
 
 #[test]
-fn nobody_who_stops_listening_makes_it_fail() {
+fn a_closed_pipe_is_not_an_error() {
     let here = folder();
     for line in ["schema", "devices", "check beep.ag", "--help"] {
         let (reader, writer) = std::io::pipe().unwrap();

@@ -1,4 +1,4 @@
-//! `check` and `render` on a session's process network: the verdict, the right sound, and the memory that it takes.
+//! `check` and `render` of a session's process network: rates, samples, and memory.
 
 mod common;
 
@@ -108,14 +108,14 @@ fn render_gives_the_same_bits_for_any_number_of_workers() {
             bytes,
             "{workers} workers"
         );
-        // What is slow passes the filter, later by its half: the sum is near twice the ramp.
+        // Low frequencies pass the filter with half its length as delay: the sum is nearly twice the ramp.
         let at = |frame: usize| f32::from_bits(bits[frame]);
         assert!((at(350) - (left[700] + left[650])).abs() < 1e-3);
     }
 }
 
 #[test]
-fn render_refuses_what_it_cannot_do() {
+fn render_refuses_wrong_calls() {
     let here = Folder::new();
     here.write("half.toml", HALF);
     here.write("in.wav", sound(44_101, &[&ramp(100)]));
@@ -153,7 +153,7 @@ fn render_refuses_what_it_cannot_do() {
 }
 
 #[test]
-fn queues_beyond_all_measure_are_refused_by_name_and_take_no_memory() {
+fn too_large_queues_are_refused_by_name_before_allocation() {
     let here = Folder::new();
     let wide = "[network]\nedges = [\"in -> out\"]\n[network.nodes]\n\
         in = { kind = \"input\", channels = 18 }\nout = { kind = \"output\", channels = 18 }\n\
@@ -172,7 +172,7 @@ fn queues_beyond_all_measure_are_refused_by_name_and_take_no_memory() {
     );
 }
 
-/// The most memory that a call had, in kB, as the kernel counts it while it runs.
+/// Peak memory of a call in kB, read from the kernel while it runs.
 fn peak_kb(here: &Folder, line: &str) -> u64 {
     let mut child = here.command(line).spawn().unwrap();
     let status = format!("/proc/{}/status", child.id());
@@ -230,7 +230,7 @@ fn the_example_checks_and_renders() {
 }
 
 #[test]
-fn draw_shows_how_often_nodes_fire_and_what_queues_have() {
+fn draw_shows_firings_and_queue_sizes() {
     let here = Folder::new();
     here.write("half.toml", HALF);
     here.well("draw half.toml -o half.svg");

@@ -1,4 +1,4 @@
-//! `measure` keeps what it finds, and `plan` goes by it.
+//! `measure` stores costs, and `plan` uses them.
 
 mod common;
 
@@ -8,7 +8,7 @@ use serde_json::Value;
 const DIAMOND: &str = "shape diamond --nodes 16 -o graph.toml";
 
 #[test]
-fn measured_costs_are_kept_and_planned_by() {
+fn plan_uses_stored_costs() {
     let here = Folder::new();
     here.well(DIAMOND);
     let before = here.well("plan graph.toml").out;
@@ -26,7 +26,7 @@ fn measured_costs_are_kept_and_planned_by() {
 }
 
 #[test]
-fn a_plan_tells_levels_bound_and_schedule_as_json_and_draws_them() {
+fn a_plan_has_levels_bound_and_schedule_as_json_and_picture() {
     let here = Folder::new();
     here.well(DIAMOND);
     here.well("plan graph.toml --costs kind --cores 2 --comm 0 --svg out.svg --json plan.json");
@@ -48,7 +48,7 @@ fn a_plan_tells_levels_bound_and_schedule_as_json_and_draws_them() {
 }
 
 #[test]
-fn handing_over_that_costs_much_keeps_a_schedule_on_one_core() {
+fn expensive_communication_keeps_a_schedule_on_one_core() {
     let here = Folder::new();
     here.well(DIAMOND);
     here.well("plan graph.toml --costs kind --cores 3 --comm 1000000 --json plan.json");
@@ -75,7 +75,7 @@ fn a_wrong_call_of_plan_or_measure_is_refused() {
 }
 
 #[test]
-fn what_auto_has_chosen_is_taken_again_until_it_is_told_to_try() {
+fn auto_reuses_its_choice_until_rechoose() {
     let here = Folder::new();
     here.well("shape random --nodes 40 --work 5000 -o graph.toml");
     let play = "play graph.toml --driver clock --seconds 0.02 --choose 0.05 --workers 2";
@@ -100,7 +100,7 @@ fn what_auto_has_chosen_is_taken_again_until_it_is_told_to_try() {
 }
 
 #[test]
-fn the_same_session_named_otherwise_needs_no_other_choice() {
+fn the_choice_of_auto_holds_for_a_renamed_session() {
     let here = Folder::new();
     here.well("shape random --nodes 40 --work 5000 -o graph.toml");
     let text = String::from_utf8(here.read("graph.toml")).unwrap();

@@ -1,4 +1,4 @@
-//! `--trace` and `--slowest`: files that others can read, however the run ends.
+//! `--trace` and `--slowest`: valid files, however the run ends.
 
 mod common;
 
@@ -6,7 +6,7 @@ use common::{BEEP, Folder};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// The events of a file, after a look at each lane: no two slices of it overlap.
+/// The events of a trace. Asserts that the slices of each lane do not overlap.
 fn events(trace: &Value) -> Vec<Value> {
     let events = trace["traceEvents"].as_array().unwrap();
     let mut lanes = BTreeMap::<u64, Vec<(u64, u64)>>::new();
@@ -85,7 +85,7 @@ fn what_auto_chose_is_in_the_trace() {
 }
 
 #[test]
-fn a_trace_without_room_says_so_and_stays_small() {
+fn a_full_trace_is_reported_and_stays_small() {
     let here = Folder::new();
     here.well("shape random --nodes 500 -o random.ag");
     let gave = here

@@ -1,4 +1,4 @@
-//! `tune` measures, keeps what it finds, and shows it.
+//! `tune` measures costs, stores them, and shows the best partitions.
 
 mod common;
 
@@ -11,8 +11,8 @@ fn without_a_measurement_the_built_in_table_is_shown_and_drawn() {
         .well("tune --length 16128 --block 128 --latency block --show=cut.svg --json tune.json");
     assert!(gave.out.contains("built-in table"), "{}", gave.out);
     let tune = here.json("tune.json");
-    let ways = tune["ways"].as_array().unwrap();
-    let partitions: Vec<_> = ways
+    let methods = tune["ways"].as_array().unwrap();
+    let partitions: Vec<_> = methods
         .iter()
         .map(|w| w["partition"].as_str().unwrap())
         .collect();
@@ -25,7 +25,7 @@ fn without_a_measurement_the_built_in_table_is_shown_and_drawn() {
 }
 
 #[test]
-fn what_was_measured_is_kept_and_the_choice_goes_by_it() {
+fn measured_costs_are_stored_and_used() {
     let here = Folder::new();
     let call = "tune --length 1000 --block 64";
     let gave = here.well(&format!("{call} --runs 3 --cores 2"));
@@ -37,7 +37,7 @@ fn what_was_measured_is_kept_and_the_choice_goes_by_it() {
     let costs = here.json(".cache/divisi/costs.json");
     let machine = costs["machines"].as_object().unwrap().values().next();
     let levels = &machine.unwrap()["convolution"]["levels"];
-    // Of one channel and of sixteen, of all sizes of use for any block.
+    // For one channel and for sixteen, every size that any block can use.
     for channels in [1, 16] {
         for size in [16, 64, 256, 1024] {
             let is_it =
@@ -49,7 +49,7 @@ fn what_was_measured_is_kept_and_the_choice_goes_by_it() {
 }
 
 #[test]
-fn one_packing_can_be_measured_alone_and_adds_to_what_is_kept() {
+fn one_packing_can_be_measured_alone_and_is_added_to_the_store() {
     let here = Folder::new();
     let call = "tune --length 300 --block 64 --runs 3 --json tune.json";
     for channels in [16, 1] {
@@ -75,7 +75,7 @@ fn one_packing_can_be_measured_alone_and_adds_to_what_is_kept() {
 }
 
 #[test]
-fn what_cannot_be_cut_is_refused() {
+fn wrong_options_are_refused() {
     let here = Folder::new();
     for wrong in [
         "--block 100",
@@ -92,7 +92,7 @@ fn what_cannot_be_cut_is_refused() {
     }
 }
 
-/// Samples without a pattern, that die away.
+/// Decaying samples without a pattern.
 fn noise(frames: usize) -> Vec<f32> {
     let sample = |n: usize| (n * 7919 % 1009) as f32 / 1009.0 - 0.5;
     (0..frames)
@@ -101,7 +101,7 @@ fn noise(frames: usize) -> Vec<f32> {
 }
 
 #[test]
-fn convolve_and_the_node_are_cut_by_what_was_measured_here() {
+fn convolve_and_the_node_use_the_measured_partition() {
     let here = Folder::new();
     here.write("voice.wav", sound(48_000, &[&noise(5000)]));
     here.write("ir.wav", sound(48_000, &[&noise(900)]));

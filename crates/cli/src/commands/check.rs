@@ -1,4 +1,4 @@
-//! `check`: shows every mistake in a session. It changes and plays nothing.
+//! `check`: shows every mistake in a session. It does not play or change anything.
 
 use crate::failure::Failure;
 use crate::network::NetworkCheck;
@@ -8,7 +8,6 @@ use crate::session::load::{LoadedSession, has_errors, output_channels};
 use clap::Args;
 use divisi::graph::{Diagnostic, Severity, SourceSpan};
 use divisi::plan::{Plan, PlanOptions};
-use divisi::prelude::{Frames, SampleRate};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
@@ -69,20 +68,17 @@ fn diagnose(
     has_network: bool,
     found: &mut Vec<Diagnostic>,
 ) -> Option<Plan> {
-    let settings = &loaded.session.settings;
-    let usual = SampleRate::new(48_000).expect("48000 is not zero");
-    let block = settings.block.unwrap_or(Frames(64));
-    let mut options = PlanOptions::new(block, settings.rate.unwrap_or(usual));
+    let mut options = PlanOptions::new(loaded.block_or_default(None), loaded.rate_or_default(None));
     let (latencies, wrong) = latencies(loaded, (options.block, options.rate));
     options.latencies = latencies;
     found.extend(wrong);
     let mut nodes = loaded.session.graph.nodes();
     if !has_network && !nodes.any(|(_, node)| node.outputs.is_empty()) {
-        let nothing = Diagnostic::warning(
+        let no_sink = Diagnostic::warning(
             SourceSpan::new(1, 1, 1),
             "the session has no `sink`, so it makes no sound",
         );
-        found.push(nothing.help("connect an output to a node of kind `sink`"));
+        found.push(no_sink.help("connect an output to a node of kind `sink`"));
     }
     match loaded.plan(&options) {
         Ok(plan) => (!has_errors(found)).then_some(plan),
@@ -109,9 +105,9 @@ const MAX_LISTED: usize = 20;
 
 impl GraphSummary {
     fn from_plan(loaded: &LoadedSession, plan: &Plan) -> Self {
-        let delayed = plan.delayed_edges.iter().map(|it| {
-            let (from, to) = edge_names(&loaded.session.graph, it);
-            (from, to, it.tap.frames.0)
+        let delayed = plan.delayed_edges.iter().map(|edge| {
+            let (from, to) = edge_names(&loaded.session.graph, edge);
+            (from, to, edge.tap.frames.0)
         });
         Self {
             delayed: delayed.collect(),
@@ -138,7 +134,7 @@ impl GraphSummary {
         );
         for (from, to, frames) in self.delayed.iter().take(MAX_LISTED) {
             let frames = count(*frames as usize, "frame");
-            text += &format!("  {from} -> {to} waits {frames} for what comes late\n");
+            text += &format!("  {from} -> {to} is delayed by {frames}\n");
         }
         if let Some(more @ 1..) = self.delayed.len().checked_sub(MAX_LISTED) {
             text += &format!("  … and {more} more\n");

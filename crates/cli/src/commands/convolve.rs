@@ -4,9 +4,9 @@ mod job;
 mod options;
 mod response;
 
-use crate::failure::{Failure, error_chain};
+use crate::failure::Failure;
+use crate::files::{check_sound_name, check_wav_size, same_file};
 use crate::interrupt::Interrupt;
-use crate::output::files::check_sound_name;
 use crate::output::json::JsonOutput;
 use crate::output::progress::Progress;
 use clap::Args;
@@ -18,9 +18,6 @@ use options::{MethodOptions, ResponseOptions};
 use response::Response;
 use std::path::{Path, PathBuf};
 
-/// Largest size of the samples in a WAV file, in bytes: its 32-bit size less room for the header.
-const MAX_WAV_BYTES: u128 = u32::MAX as u128 - 4096;
-
 const EXAMPLES: &str = "\
 Examples:
   divisi convolve voice.wav hall.wav -o out.wav --gain -6
@@ -28,15 +25,15 @@ Examples:
   divisi convolve voice.wav reverb.conf -o out.wav --block 64 --realtime
 
 Channels:
-  a response of 1 channel       each channel of the sound goes through it
-  a sound of 1 channel          goes through every channel of the response, each into an output of its own
-  as many in one as the other   each goes through its own
-  2 in the sound, 4 in the response: true stereo. The channels of the response are, in this order, from left to left,
-                                from left to right, from right to left, from right to right
-  anything else is refused: a configuration of jconvolver (a file that ends in .conf) says what is meant
+  response of 1 channel         each channel of the sound is convolved with it
+  sound of 1 channel            it is convolved with each channel of the response; each result is one output channel
+  same number in both           channel n of the sound is convolved with channel n of the response
+  2 in the sound, 4 in the response: true stereo. The channels of the response are, in this order, left to left,
+                                left to right, right to left, right to right
+  Other numbers are refused: use a configuration of jconvolver (a file that ends in .conf).
 
-The file is WAV, 32-bit float, at the rate of the sound, and has the whole tail: it is as long as the sound and the
-response less one frame. The same method and partition give the same bits, with --realtime and without.";
+The output is WAV, 32-bit float, at the rate of the sound, with the whole tail: its length is the length of the sound plus
+that of the response, less one frame. The same method and partition give the same bits, with --realtime and without.";
 
 /// Convolves a sound with an impulse response
 #[derive(Args)]
@@ -69,7 +66,7 @@ impl Convolve {
     /// Runs the command.
     pub(crate) fn run(self) -> Result<(), Failure> {
         check_sound_name(&self.output)?;
-        let input = open(&self.input).map_err(|error| Failure::bad_input(error_chain(&error)))?;
+        let input = open(&self.input).map_err(Failure::from_input_error)?;
         if input.frames() == Some(0) {
             let name = self.input.display();
             return Err(Failure::bad_input(format!(
@@ -91,37 +88,34 @@ impl Convolve {
         let channels = Channels(response.paths.outputs() as u16);
         let rate = input.rate();
         let writer = Writer::create(&self.output, rate, channels, SampleFormat::F32)
-            .map_err(|error| Failure::failed(error_chain(&error)))?;
-        let facts =
+            .map_err(Failure::from_error)?;
+        let summary =
             ConvolveSummary::from_job((&convolver, &choice), &self.options, &response, rate.hz());
         let job = ConvolveJob {
             input,
             tail: response.paths.frames() as u64 - 1,
-            hands: self.options.make_scheduler(&convolver)?,
+            scheduler: self.options.make_scheduler(&convolver)?,
             convolver,
             writer,
             progress: Progress::new(rate.hz(), frames),
             interrupt,
         };
-        let done = job.run()?;
-        done.print(&self.output);
-        json.write("", &facts.to_json(&done))
+        let result = job.run()?;
+        result.print(&self.output);
+        json.write("", &summary.to_json(&result))
     }
 }
 
 /// Refuses an output that is also an input.
 fn check_output<'a>(
     output: &Path,
-    mut read: impl Iterator<Item = &'a PathBuf>,
+    inputs: impl Iterator<Item = &'a PathBuf>,
 ) -> Result<(), Failure> {
-    let Ok(output) = output.canonicalize() else {
-        return Ok(());
-    };
-    match read.find(|path| path.canonicalize().is_ok_and(|path| path == output)) {
+    match same_file(output, inputs.cloned()) {
         Some(path) => {
             let name = path.display();
             Err(Failure::bad_input(format!(
-                "{name} is read here: write to another file"
+                "{name} is an input: write to another file"
             )))
         }
         None => Ok(()),
@@ -141,14 +135,11 @@ fn check_size(frames: Option<u64>, channels: usize) -> Result<(), Failure> {
             format!("a sound file has at most {max} channels, and this would have {channels}");
         return Err(Failure::bad_input(message));
     }
-    let bytes = u128::from(frames.unwrap_or(0)) * channels as u128 * 4;
-    if bytes <= MAX_WAV_BYTES {
-        return Ok(());
-    }
-    let gib = bytes as f64 / f64::from(1 << 30);
-    let message =
-        format!("this would be {gib:.1} GiB, and a WAV file holds 4: convolve a part of it");
-    Err(Failure::bad_input(message))
+    check_wav_size(
+        frames.unwrap_or(0).into(),
+        channels,
+        "convolve a part of it",
+    )
 }
 
 /// Summary of a convolution, for JSON.
@@ -156,7 +147,7 @@ struct ConvolveSummary {
     method: &'static str,
     partition: String,
     /// Source of the partition.
-    cut_by: String,
+    partition_origin: String,
     /// Smallest partition whose spectra are kept in half precision.
     half: Option<usize>,
     block: usize,
@@ -174,19 +165,19 @@ struct ConvolveSummary {
 impl ConvolveSummary {
     fn from_job(
         (convolver, choice): (&Convolver, &PartitionChoice),
-        play: &MethodOptions,
+        method: &MethodOptions,
         response: &Response,
         rate: u32,
     ) -> Self {
         Self {
-            method: play.method(),
+            method: method.method(),
             partition: convolver.partition().to_string(),
-            cut_by: choice.origin.to_string(),
-            half: play.half,
+            partition_origin: choice.origin.to_string(),
+            half: method.half,
             block: convolver.block(),
             latency: convolver.latency(),
-            kernels: play.kernels.name(),
-            realtime: play.realtime,
+            kernels: method.kernels.name(),
+            realtime: method.realtime,
             rate,
             inputs: response.paths.inputs(),
             outputs: response.paths.outputs(),
@@ -196,12 +187,12 @@ impl ConvolveSummary {
         }
     }
 
-    fn to_json(&self, done: &ConvolveResult) -> String {
+    fn to_json(&self, result: &ConvolveResult) -> String {
         let json = serde_json::json!({
             "version": env!("CARGO_PKG_VERSION"),
             "method": self.method,
             "partition": self.partition,
-            "partition_by": self.cut_by,
+            "partition_by": self.partition_origin,
             "half": self.half,
             "block": self.block,
             "latency_frames": self.latency,
@@ -212,9 +203,9 @@ impl ConvolveSummary {
             "outputs": self.outputs,
             "paths": self.paths,
             "response_frames": self.response_frames,
-            "frames": done.frames,
-            "late": done.late,
-            "peak": done.peak,
+            "frames": result.frames,
+            "late": result.late,
+            "peak": result.peak,
             "notes": self.notes,
         });
         json.to_string()

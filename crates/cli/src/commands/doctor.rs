@@ -13,7 +13,7 @@ Examples:
   divisi doctor
   divisi doctor --json -
 
-Sound plays whatever is refused here; it is only less safe from interruptions.";
+Divisi also plays without these privileges; interruptions of the sound are then more likely.";
 
 /// Shows which real-time privileges this machine grants, and how to get the others
 #[derive(Args)]

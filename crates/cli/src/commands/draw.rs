@@ -1,8 +1,8 @@
 //! `draw`: draws a session's graph, or its process network.
 
 use crate::failure::Failure;
+use crate::files::{extension, write_file};
 use crate::network::{self, picture};
-use crate::output::files::{extension, write_file};
 use crate::output::messages;
 use crate::session::load::LoadedSession;
 use clap::Args;
@@ -46,7 +46,7 @@ impl Draw {
     pub(crate) fn run(self) -> Result<(), Failure> {
         let format = self.format()?;
         if !(self.scale > 0.0 && self.scale.is_finite()) {
-            return Err(Failure::bad_input("--scale is a number above 0"));
+            return Err(Failure::bad_input("--scale must be a number above 0"));
         }
         let loaded = LoadedSession::read_valid_or_network(&self.file)?;
         // A session that has both is drawn as the graph.
@@ -88,7 +88,7 @@ impl Draw {
         let made = picture.png_within_limit(self.scale);
         let (png, scale) = made.map_err(|refused| Failure::bad_input(refused.to_string()))?;
         if scale < self.scale {
-            messages::print_note(&format!(
+            messages::print_message(&format!(
                 "the picture is large: drawn at --scale {scale:.2}; .svg and .pdf have no such limit"
             ));
         }

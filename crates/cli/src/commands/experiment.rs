@@ -15,16 +15,16 @@ Examples:
   divisi experiment session --out results/session
   divisi experiment session --out results/session --page
 
-  graphs       lines, diamonds and rakes under every schedule: threads, buffers, a machine in use
-  session      500 objects, 64 of them dear: takes from the queue, wakes, processor time, idle and playing
-  scale        what a simulator says of 1 to 128 cores, and how wrong it is on those that are here
-  convolution  long impulse responses on threads and without: kernels, load, most channels, cores, jitter
-  queues       filters by FFT straight from mirrored rings beside copying ones; trips between threads and processes
+  graphs       lines, diamonds and rakes with every scheduler: number of threads, block sizes, other load on the machine
+  session      500 objects, 64 of them expensive: takes from the queue, wake-ups, processor time idle and playing
+  scale        simulation of 1 to 128 cores, and its error on the cores of this machine
+  convolution  long impulse responses with and without threads: kernels, load, maximum of channels, cores, jitter
+  queues       FFT filters on mirrored rings and on copying rings; round trips between threads and between processes
 
-It writes results.csv with every run, the plots as SVG, and index.html, which explains itself. After Ctrl-C, or when it
-was broken off, the same call goes on where it ended.";
+It writes results.csv with every run, plots as SVG, and index.html, which explains the results. After an interruption
+the same command continues where it stopped.";
 
-/// Does an experiment again
+/// Repeats an experiment of a source paper
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Experiment {
@@ -36,11 +36,11 @@ pub(crate) struct Experiment {
     #[arg(long)]
     quick: bool,
 
-    /// Make no runs: write the plots and the page again from the runs in the folder
+    /// Run nothing: write the plots and the page again from the results in the folder
     #[arg(long)]
     page: bool,
 
-    /// The folder for the results; without it, one in the working folder, named after the experiment
+    /// Folder of the results; without it, experiment-NAME in the current folder
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
 }
@@ -57,7 +57,7 @@ impl Experiment {
         let mut line = ProgressLine {
             interrupt: Interrupt::listen()?,
             is_shown: std::io::stderr().is_terminal(),
-            is_there: false,
+            is_drawn: false,
         };
         let done = match self.page {
             true => self.name.write_page(&folder),
@@ -70,7 +70,7 @@ impl Experiment {
         if done.is_complete {
             return Ok(());
         }
-        let message = "it was broken off; the same call goes on from there";
+        let message = "interrupted: the same command continues from here";
         Err(Failure::failed(message))
     }
 
@@ -93,20 +93,20 @@ fn experiment(name: &str) -> Result<lab::Experiment, String> {
     let mut all = lab::Experiment::all();
     all.find(|one| one.name() == name).ok_or_else(|| {
         let names: Vec<_> = lab::Experiment::all().map(lab::Experiment::name).collect();
-        format!("it is one of {}", names.join(", "))
+        format!("expected one of {}", names.join(", "))
     })
 }
 
-/// Progress line: on a terminal only.
+/// Line with the current run and the remaining time; on a terminal only.
 struct ProgressLine {
     interrupt: Interrupt,
     is_shown: bool,
-    is_there: bool,
+    is_drawn: bool,
 }
 
 impl ProgressLine {
     fn end(&mut self) {
-        if std::mem::take(&mut self.is_there) {
+        if std::mem::take(&mut self.is_drawn) {
             let _ = write!(std::io::stderr().lock(), "\r\x1b[K");
         }
     }
@@ -115,8 +115,8 @@ impl ProgressLine {
 impl RunObserver for ProgressLine {
     fn run_starts(&mut self, at: usize, of: usize, what: &str, left: Duration) {
         if self.is_shown {
-            self.is_there = true;
-            let line = line(at, of, what, left);
+            self.is_drawn = true;
+            let line = progress_text(at, of, what, left);
             let _ = write!(std::io::stderr().lock(), "\r\x1b[K{line}");
         }
     }
@@ -126,7 +126,7 @@ impl RunObserver for ProgressLine {
     }
 }
 
-fn line(at: usize, of: usize, what: &str, left: Duration) -> String {
+fn progress_text(at: usize, of: usize, what: &str, left: Duration) -> String {
     let seconds = left.as_secs();
     let (minutes, seconds) = (seconds / 60, seconds % 60);
     format!("{at} of {of}, {minutes}:{seconds:02} left: {what}")
@@ -137,9 +137,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_says_which_of_how_many_and_how_long_it_goes_on() {
-        let message = line(3, 20, "rake 101", Duration::from_secs(125));
-        assert_eq!(message, "3 of 20, 2:05 left: rake 101");
+    fn progress_shows_the_run_and_the_remaining_time() {
+        let text = progress_text(3, 20, "rake 101", Duration::from_secs(125));
+        assert_eq!(text, "3 of 20, 2:05 left: rake 101");
         assert!(experiment("graphs").is_ok());
         assert!(experiment("grafs").unwrap_err().contains("graphs"));
     }

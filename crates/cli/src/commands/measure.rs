@@ -2,20 +2,17 @@
 
 mod show;
 
-use crate::failure::{Failure, error_chain};
+use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::output::json::JsonOutput;
 use crate::output::messages;
 use crate::output::progress::Progress;
 use crate::session::costs_store::{CostsStore, graph_key};
 use crate::session::load::LoadedSession;
-use crate::session::options::{
-    DEFAULT_BLOCK, DEFAULT_RATE_HZ, parse_block, parse_rate, parse_seconds,
-};
+use crate::session::options::{parse_block, parse_rate, parse_seconds};
 use clap::Args;
-use divisi::engine::{self, EngineError, MeasureOptions, NodeCosts};
+use divisi::engine::{self, MeasureOptions, NodeCosts};
 use divisi::prelude::{EngineOptions, Frames, SampleRate};
-use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -27,10 +24,10 @@ Examples:
   divisi measure examples/04-diamond-16.ag
   divisi measure session.toml --seconds 10 --json -
 
-`typical` is the median with warm caches. `worst` is the dearest cycle of a run, with caches that were swept before it;
-of each cycle the best of all repeats counts, so that what other programs took away is not the node's.";
+`typical` is the median time with warm caches. `worst` is the longest time in a run whose caches are swept before each
+cycle. The runs are repeated, and for each cycle the shortest time counts: so the time of other programs is left out.";
 
-/// Measures the cost of each node and of this machine, and keeps both
+/// Measures the cost of each node and of this machine, and stores both
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Measure {
@@ -41,7 +38,7 @@ pub(crate) struct Measure {
     #[arg(long, value_name = "S", default_value = "2", allow_negative_numbers = true, value_parser = parse_seconds)]
     seconds: f64,
 
-    /// Number of repeats, however long they take; without it, as many as fit
+    /// Number of repeats; without it, as many as fit into --seconds
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     repeats: Option<u32>,
 
@@ -65,28 +62,26 @@ impl Measure {
         let json = JsonOutput::open(self.json.as_deref())?;
         let interrupt = Interrupt::listen()?;
         let costs = self.nodes(&loaded, &interrupt)?;
-        let facts = engine::measure_machine(MACHINE_TIME);
-        let mut kept = CostsStore::load();
-        let machine = kept.machine_costs();
+        let timings = engine::measure_machine(MACHINE_TIME);
+        let mut store = CostsStore::load();
+        let machine = store.machine_costs();
         costs.store(machine, &graph_key(&self.file), &loaded.session.graph);
-        machine.core_timings = Some(facts.clone());
+        machine.core_timings = Some(timings.clone());
         let name = self.file.display().to_string();
         json.write(
-            &show::text(&name, &costs, &facts),
-            &show::json(&costs, &facts).to_string(),
+            &show::text(&name, &costs, &timings),
+            &show::json(&costs, &timings).to_string(),
         )?;
-        match kept.save() {
-            Ok(path) => messages::print_note(&format!("kept in {}", path.display())),
-            Err(why) => return Err(Failure::failed(format!("it is not kept: {why}"))),
+        match store.save() {
+            Ok(path) => messages::print_message(&format!("stored in {}", path.display())),
+            Err(why) => return Err(Failure::failed(format!("cannot store the costs: {why}"))),
         }
         Ok(())
     }
 
     fn nodes(&self, loaded: &LoadedSession, interrupt: &Interrupt) -> Result<NodeCosts, Failure> {
-        let settings = &loaded.session.settings;
-        let usual = SampleRate::new(DEFAULT_RATE_HZ).expect("48000 is not zero");
-        let block = self.block.or(settings.block).unwrap_or(DEFAULT_BLOCK);
-        let rate = self.rate.or(settings.rate).unwrap_or(usual);
+        let block = loaded.block_or_default(self.block);
+        let rate = loaded.rate_or_default(self.rate);
         let mut options = EngineOptions::new(block, rate);
         options.folder = loaded.folder.clone();
         options.input_channels = loaded.input_channels();
@@ -96,22 +91,13 @@ impl Measure {
             repeats: self.repeats,
         };
         let mut progress = Progress::without_total();
-        let mut tell = |share| {
+        let mut on_progress = |share| {
             progress.show_fraction(share);
-            match interrupt.is_requested() {
-                true => ControlFlow::Break(()),
-                false => ControlFlow::Continue(()),
-            }
+            interrupt.control_flow()
         };
         let (graph, registry) = (&loaded.session.graph, loaded.registry.clone());
-        let found = engine::measure_nodes(graph, registry, &options, &mut tell);
+        let found = engine::measure_nodes(graph, registry, &options, &mut on_progress);
         progress.clear();
-        found.map_err(|error| match error {
-            EngineError::Graph(wrong) => {
-                loaded.print_diagnostics(&wrong);
-                Failure::bad_input_reported()
-            }
-            other => Failure::failed(error_chain(&other)),
-        })
+        found.map_err(|error| loaded.engine_failure(error))
     }
 }

@@ -29,17 +29,17 @@ pub(crate) enum Command {
     Check(check::Check),
     /// Makes a test graph
     Shape(shape::Shape),
-    /// Draws a session's graph
+    /// Draws a session's graph, or its process network
     Draw(draw::Draw),
     /// Shows the plan of a session: levels, critical path, lower bound, schedule
     Plan(plan::Plan),
-    /// Measures the cost of each node and of this machine, and keeps both
+    /// Measures the cost of each node and of this machine, and stores both
     Measure(measure::Measure),
-    /// Measures which partitions are best on this machine, and keeps the result
+    /// Measures the best partitions of convolutions on this machine, and stores the result
     Tune(tune::Tune),
-    /// Repeats an experiment of a source paper: a table of every run, plots, one page
+    /// Repeats an experiment of a source paper: a table of all runs, plots, a page
     Experiment(experiment::Experiment),
-    /// Convolves a sound with an impulse response, or with a configuration of them
+    /// Convolves a sound with an impulse response or a configuration of several
     Convolve(convolve::Convolve),
     /// Lists drivers and devices
     Devices(devices::Devices),
@@ -47,7 +47,7 @@ pub(crate) enum Command {
     Doctor(doctor::Doctor),
     /// Prints the JSON Schema of .toml sessions
     Schema(schema::Schema),
-    /// The other process of an experiment
+    /// The second process of the experiment `queues`
     #[command(hide = true)]
     QueuePeer(queue_peer::QueuePeer),
 }

@@ -1,17 +1,15 @@
-//! `plan`: shows levels, the critical path, and a schedule: when each node would run on which core.
+//! `plan`: shows levels, the critical path, and a schedule (core and start time of each node).
 
 mod analysis;
 mod show;
 
-use crate::failure::{Failure, error_chain};
+use crate::failure::Failure;
 use crate::output::json::JsonOutput;
 use crate::output::picture::{check_picture_name, write_picture};
 use crate::session::costs_store::{CostsStore, graph_key, read_machine_costs};
 use crate::session::latencies::latencies;
 use crate::session::load::LoadedSession;
-use crate::session::options::{
-    DEFAULT_BLOCK, DEFAULT_RATE_HZ, parse_block, parse_rate, parse_switch,
-};
+use crate::session::options::{parse_block, parse_rate, parse_switch};
 use analysis::PlanAnalysis;
 use clap::{Args, ValueEnum};
 use divisi::costs::{CoreTimings, MachineCosts};
@@ -30,9 +28,10 @@ Examples:
   divisi plan session.toml --cores 4 --scheduler hlfet --svg schedule.pdf
   divisi plan session.toml --comm 0 --costs text --json -
 
-t-level: the longest way from a source to the node's start; b-level: from its start to the end, both with what handing
-over between cores costs; static: the same as the b-level without that. A node on the critical path has a star.
-Costs are the measured ones (`divisi measure`) where there are any, else what the text says, else what is usual for the kind.";
+t-level: length of the longest path from a source to the start of the node. b-level: length of the longest path from the
+start of the node to the end. Both include communication between cores. static: the b-level without communication. A star
+marks the nodes on the critical path.
+The cost of a node is the measured one (`divisi measure`), else the one in the session, else the typical one of its kind.";
 
 /// Shows levels, the critical path, the lower bound of any schedule, and a schedule
 #[derive(Args)]
@@ -81,7 +80,7 @@ pub(crate) struct Plan {
     #[arg(long, value_name = "OUT.svg")]
     svg: Option<PathBuf>,
 
-    /// Write all of it as JSON; `-` is standard output
+    /// Write everything as JSON; `-` is standard output
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
 }
@@ -111,38 +110,37 @@ impl Plan {
         // A node that cannot be made counts as having no latency; `check` reports it.
         options.latencies = latencies(&loaded, (options.block, options.rate)).0;
         options.compensate_latency = self.compensate;
-        let (costs, facts) = self.costs(&mut loaded.session.graph, options.block)?;
-        let machine = engine::machine_model(self.cores(), &facts, self.comm.map(Nanos));
+        let (costs, timings) = self.costs(&mut loaded.session.graph, options.block)?;
+        let machine = engine::machine_model(self.cores(), &timings, self.comm.map(Nanos));
         options.fusion = self.fuse.then(|| FusionOptions {
             transfer: machine.mean_transfer_time(TYPICAL_EDGE_BYTES),
             ..FusionOptions::typical(machine.workers())
         });
         let measured = costs.by_node.len();
         options.costs = costs;
-        let plan = loaded.plan(&options).map_err(|wrong| {
-            loaded.print_diagnostics(&wrong);
-            Failure::bad_input_reported()
-        })?;
-        let found = PlanAnalysis::new(
+        let plan = loaded
+            .plan(&options)
+            .map_err(|wrong| loaded.graph_failure(&wrong))?;
+        let analysis = PlanAnalysis::new(
             &plan,
             &loaded.session.graph,
             &machine,
             self.scheduler,
             self.seed,
         )
-        .ok_or_else(|| Failure::failed("the schedule does not come to an end"))?;
-        let message = show::PlanHeading {
+        .ok_or_else(|| Failure::failed("the schedule deadlocks"))?;
+        let heading = show::PlanHeading {
             name: self.file.display().to_string(),
             nodes: loaded.session.graph.len(),
             measured,
-            is_guess: facts.links.is_empty() && self.comm.is_none(),
+            is_guess: timings.links.is_empty() && self.comm.is_none(),
         };
         json.write(
-            &show::text(&found, &message),
-            &show::json(&found, &message).to_string(),
+            &show::text(&analysis, &heading),
+            &show::json(&analysis, &heading).to_string(),
         )?;
         match &self.svg {
-            Some(path) => write_picture(path, &show::picture(&found, &message)),
+            Some(path) => write_picture(path, &show::picture(&analysis, &heading)),
             None => Ok(()),
         }
     }
@@ -153,10 +151,8 @@ impl Plan {
     }
 
     fn options(&self, loaded: &LoadedSession) -> PlanOptions {
-        let settings = &loaded.session.settings;
-        let usual = SampleRate::new(DEFAULT_RATE_HZ).expect("48000 is not zero");
-        let block = self.block.or(settings.block).unwrap_or(DEFAULT_BLOCK);
-        PlanOptions::new(block, self.rate.or(settings.rate).unwrap_or(usual))
+        let block = loaded.block_or_default(self.block);
+        PlanOptions::new(block, loaded.rate_or_default(self.rate))
     }
 
     /// Node costs and machine costs, from the source that `--costs` names.
@@ -165,13 +161,13 @@ impl Plan {
         graph: &mut Graph,
         block: Frames,
     ) -> Result<(MeasuredCosts, CoreTimings), Failure> {
-        let mut kept = CostsStore::load();
-        let here = kept.machine_costs();
-        let facts = here.core_timings.clone().unwrap_or_default();
+        let mut store = CostsStore::load();
+        let here = store.machine_costs();
+        let timings = here.core_timings.clone().unwrap_or_default();
         let of = |machine: &MachineCosts| machine.of_graph(&graph_key(&self.file), graph, block);
         match self.costs.to_str() {
-            Some("measured") => Ok((of(here), facts)),
-            Some("text") => Ok((MeasuredCosts::default(), facts)),
+            Some("measured") => Ok((of(here), timings)),
+            Some("text") => Ok((MeasuredCosts::default(), timings)),
             Some("kind") => {
                 let all: Vec<_> = graph.nodes().map(|(id, _)| id).collect();
                 for id in all {
@@ -179,13 +175,12 @@ impl Plan {
                         node.cost = None;
                     }
                 }
-                Ok((MeasuredCosts::default(), facts))
+                Ok((MeasuredCosts::default(), timings))
             }
             _ => {
-                let machine = read_machine_costs(&self.costs)
-                    .map_err(|why| Failure::bad_input(error_chain(&why)))?;
+                let machine = read_machine_costs(&self.costs).map_err(Failure::from_input_error)?;
                 let costs = of(&machine);
-                Ok((costs, machine.core_timings.unwrap_or(facts)))
+                Ok((costs, machine.core_timings.unwrap_or(timings)))
             }
         }
     }

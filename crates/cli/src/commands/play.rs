@@ -1,11 +1,11 @@
 //! `play`: plays a session in real time, through JACK, PipeWire or a clock.
 
 use crate::failure::{Failure, error_chain};
+use crate::files::check_sound_name;
 use crate::interrupt::Interrupt;
-use crate::output::files::check_sound_name;
 use crate::output::json::JsonOutput;
 use crate::output::messages;
-use crate::playback::live::{LiveSession, OutputFiles};
+use crate::playback::live::{FileHandles, LiveSession};
 use crate::playback::recording_player::RecordingPlayer;
 use crate::playback::trace::{TraceOptions, TraceOutput};
 use crate::session::load::{LoadedSession, output_channels};
@@ -28,9 +28,9 @@ Examples:
   divisi play session.toml --watch
   divisi play session.toml --seconds 10 --trace trace.json
 
-Without --seconds it plays until everything has ended, or until Ctrl-C, and then says how it went. The length of the
-histogram's bars is logarithmic. A cycle that ends after its time is `missed`: the sound may have clicked, but what
---record wrote is whole.";
+Without --seconds it plays until every node has ended, or until Ctrl-C. Then it prints a report, whose histogram has bars
+of logarithmic length. A cycle that ends after its deadline is `missed`: the sound may have clicked, but the file of
+--record is complete.";
 
 /// Plays a session in real time
 #[derive(Args)]
@@ -39,7 +39,7 @@ pub(crate) struct Play {
     #[command(flatten)]
     options: PlayOptions,
 
-    /// The driver; auto takes JACK or PipeWire where one answers, else the clock
+    /// The driver; auto is JACK or PipeWire if one of them runs, else the clock
     #[arg(long, value_enum, default_value_t = Driver::Auto)]
     driver: Driver,
 
@@ -54,7 +54,7 @@ pub(crate) struct Play {
     #[command(flatten)]
     tracing: TraceOptions,
 
-    /// Hold the machine's power saving off while it plays, where that is allowed: workers then wake up faster
+    /// Keep the processor out of its deep sleep states while playing, where that is allowed: workers then wake up faster
     #[arg(long, value_enum, default_value_t = Switch::On)]
     latency_request: Switch,
 }
@@ -83,116 +83,110 @@ impl Play {
         self.tracing.check(&self.options, &loaded)?;
         let json = JsonOutput::open(self.options.json.as_deref())?;
         let interrupt = Interrupt::listen()?;
-        let request = self.driver_config(&loaded)?;
-        let (opened, message) = self.open_driver(&request)?;
-        let facts = opened.info().clone();
-        let prepared = self.prepare(&loaded, &facts)?;
-        messages::print_note(&message);
-        let (report, played) = prepared.play(opened, &facts, &interrupt)?;
+        let config = self.driver_config(&loaded)?;
+        let (opened, message) = self.open_driver(&config)?;
+        let info = opened.info().clone();
+        let prepared = self.prepare(&loaded, &info)?;
+        messages::print_message(&message);
+        let (report, played) = prepared.play(opened, &info, &interrupt)?;
         json.write_report(&report)?;
         played
     }
 
     /// Configuration of the driver. A graph that cannot play is refused before anything is opened.
     fn driver_config(&self, loaded: &LoadedSession) -> Result<DriverConfig, Failure> {
-        let mut request = DriverConfig::new("divisi", self.options.block(loaded));
-        let options = PlanOptions::new(request.block, self.options.rate(loaded));
-        let plan = loaded.plan(&options).map_err(|wrong| {
-            loaded.print_diagnostics(&wrong);
-            Failure::bad_input_reported()
-        })?;
-        request.rate = self.options.requested_rate(loaded);
-        request.outputs = output_channels(&plan);
-        request.inputs = match self.options.input {
+        let mut config = DriverConfig::new("divisi", self.options.block(loaded));
+        let options = PlanOptions::new(config.block, self.options.rate(loaded));
+        let plan = loaded
+            .plan(&options)
+            .map_err(|wrong| loaded.graph_failure(&wrong))?;
+        config.rate = self.options.requested_rate(loaded);
+        config.outputs = output_channels(&plan);
+        config.inputs = match self.options.input {
             None => loaded.input_channels(),
             Some(_) => 0,
         };
-        if request.outputs == 0 && self.record.is_some() {
+        if config.outputs == 0 && self.record.is_some() {
             return Err(Failure::bad_input(
                 "there is nothing to record: the session has no `sink`",
             ));
         }
-        Ok(request)
+        Ok(config)
     }
 
     /// Opens the driver. Returns a message that names it.
-    fn open_driver(
-        &self,
-        request: &DriverConfig,
-    ) -> Result<(Box<dyn OpenDriver>, String), Failure> {
+    fn open_driver(&self, config: &DriverConfig) -> Result<(Box<dyn OpenDriver>, String), Failure> {
         let opened = match self.driver {
             Driver::Auto => {
-                return match driver::open_auto(request) {
+                return match driver::open_auto(config) {
                     Ok(chosen) => Ok((chosen.driver, chosen.message)),
-                    Err(error) => Err(to_failure(&error)),
+                    Err(error) => Err(to_failure(error)),
                 };
             }
-            Driver::Jack => driver::jack::open(request),
-            Driver::Clock => driver::clock::open(request),
+            Driver::Jack => driver::jack::open(config),
+            Driver::Clock => driver::clock::open(config),
         };
-        let opened = opened.map_err(|error| to_failure(&error))?;
-        let facts = opened.info();
-        let message = match facts.server.as_str() {
-            "" => format!("playing by the {}, without a device", facts.name),
-            server => format!("playing through {server}, {}", facts.rate),
+        let opened = opened.map_err(to_failure)?;
+        let info = opened.info();
+        let message = match info.server.as_str() {
+            "" => format!("playing by the {}, without a device", info.name),
+            server => format!("playing through {server}, {}", info.rate),
         };
         Ok((opened, message))
     }
 
     /// The engine, the callback with its file input and recorder, and the handles of both.
-    fn prepare(&self, loaded: &LoadedSession, facts: &DriverInfo) -> Result<PreparedPlay, Failure> {
-        let mut options = self.options.engine_options(loaded, facts.rate);
+    fn prepare(&self, loaded: &LoadedSession, info: &DriverInfo) -> Result<PreparedPlay, Failure> {
+        let mut options = self.options.engine_options(loaded, info.rate);
         options.trace = self.tracing.is_on() || self.watch;
         options.prevent_cpu_sleep = self.latency_request == Switch::On;
-        if let Some(level) = facts.priority.and_then(|level| u8::try_from(level).ok()) {
+        if let Some(level) = info.priority.and_then(|level| u8::try_from(level).ok()) {
             options.priority = Priority::RealTime(level);
         }
         let inputs = options.input_channels;
-        let beat = (options.block, facts.rate.hz());
+        let format = (options.block, info.rate.hz());
         self.options.choose_scheduler(loaded, &mut options);
         let scheduler = self.options.scheduler_name(&options);
         let (engine, player) = loaded.make_engine(options)?;
-        let frames = self.options.frames(facts.rate).or_else(|| engine.length());
-        let played = (scheduler.as_str(), beat.0, facts.rate);
+        let frames = self.options.frames(info.rate).or_else(|| engine.length());
+        let played = (scheduler.as_str(), format.0, info.rate);
         let tracer = self.tracing.open(&self.options, played)?;
         let mut player = RecordingPlayer::new(player);
-        let mut files = OutputFiles::default();
-        if let Some(source) = self.options.open_input(facts.rate)? {
-            files.file_input = Some(player.set_input(source, inputs, beat)?);
+        let mut files = FileHandles::default();
+        if let Some(source) = self.options.open_input(info.rate)? {
+            files.file_input = Some(player.set_input(source, inputs, format)?);
         }
         if let Some(path) = &self.record {
             let channels = output_channels(engine.plan());
-            let writer = Writer::create(path, facts.rate, Channels(channels), SampleFormat::F32)
-                .map_err(|error| Failure::failed(error_chain(&error)))?;
-            files.recorder = Some(player.start_recording(writer, channels, beat, frames)?);
+            let writer = Writer::create(path, info.rate, Channels(channels), SampleFormat::F32)
+                .map_err(Failure::from_error)?;
+            files.recorder = Some(player.start_recording(writer, channels, format, frames)?);
         }
         let watched = self
             .watch
-            .then(|| self.view_titles(&scheduler, facts, &engine));
+            .then(|| self.view_titles(&scheduler, info, &engine));
         Ok(PreparedPlay {
             engine,
             player,
             files,
             tracer,
             watched,
-            block: beat.0,
+            block: format.0,
             frames,
         })
     }
 
     /// Title and description of the live view.
-    fn view_titles(
-        &self,
-        scheduler: &str,
-        facts: &DriverInfo,
-        engine: &Engine,
-    ) -> (String, String) {
+    fn view_titles(&self, scheduler: &str, info: &DriverInfo, engine: &Engine) -> (String, String) {
         let session = self.options.file.file_name().unwrap_or_default();
         let workers = engine.workers();
         let s = if workers == 1 { "" } else { "s" };
-        let (block, rate, driver) = (engine.plan().block, facts.rate, facts.name);
-        let how = format!("{scheduler}, {workers} worker{s}, {block} at {rate}, {driver}");
-        (format!("divisi  {}", session.to_string_lossy()), how)
+        let (block, rate, driver) = (engine.plan().block, info.rate, info.name);
+        let description = format!("{scheduler}, {workers} worker{s}, {block} at {rate}, {driver}");
+        (
+            format!("divisi  {}", session.to_string_lossy()),
+            description,
+        )
     }
 }
 
@@ -200,7 +194,7 @@ impl Play {
 struct PreparedPlay {
     engine: Engine,
     player: RecordingPlayer,
-    files: OutputFiles,
+    files: FileHandles,
     tracer: TraceOutput,
     watched: Option<(String, String)>,
     block: Frames,
@@ -208,25 +202,25 @@ struct PreparedPlay {
 }
 
 impl PreparedPlay {
-    /// Renders to the end. Returns the result, and an error if it ended early.
+    /// Plays to the end. Returns the report, and an error if playing ended early.
     fn play(
         mut self,
         opened: Box<dyn OpenDriver>,
-        facts: &DriverInfo,
+        info: &DriverInfo,
         interrupt: &Interrupt,
     ) -> Result<(Report, Result<(), Failure>), Failure> {
-        let refused = refused_grants(facts, &self.engine);
+        let refused = refused_grants(info, &self.engine);
         messages::print_notes(&self.engine.notes());
         let played = self.player.block_count();
         let started = opened.start(Box::new(self.player));
-        let running = started.map_err(|error| to_failure(&error))?;
+        let running = started.map_err(to_failure)?;
         let live = LiveSession {
             engine: &mut self.engine,
             tracer: &mut self.tracer,
             running: &*running,
             block_count: played,
             block: self.block.0.into(),
-            rate_hz: facts.rate.hz(),
+            rate_hz: info.rate.hz(),
             frames: self.frames,
             watched: self.watched,
         };
@@ -235,35 +229,35 @@ impl PreparedPlay {
         drop(running.stop());
         let traced = self.tracer.finish(&mut self.engine);
         let mut report = self.engine.report();
-        report.driver = facts.name.to_owned();
-        report.latency_frames.driver = adapter_latency.0.saturating_add(facts.device_latency.0);
+        report.driver = info.name.to_owned();
+        report.latency_frames.driver = adapter_latency.0.saturating_add(info.device_latency.0);
         report.refused = refused;
         Ok((report, ended.and(self.files.end()).and(traced)))
     }
 }
 
-/// Refused privileges of driver and engine, each printed once.
-fn refused_grants(facts: &DriverInfo, engine: &Engine) -> Vec<String> {
-    let mut all = facts.refused.clone();
+/// Privileges that were refused to driver and engine. Prints each of them once.
+fn refused_grants(info: &DriverInfo, engine: &Engine) -> Vec<String> {
+    let mut all = info.refused.clone();
     for what in engine.refused() {
         if !all.contains(what) {
             all.push(what.clone());
         }
     }
     for what in &all {
-        messages::print_note(&format!("refused: {what}"));
+        messages::print_message(&format!("refused: {what}"));
     }
     all
 }
 
 /// Converts a driver's error. A block size or channel count that no driver plays is bad input (exit code 2).
-fn to_failure(error: &DriverError) -> Failure {
+fn to_failure(error: DriverError) -> Failure {
     match error {
-        DriverError::Block(_) | DriverError::Channels(_) => Failure::bad_input(error_chain(error)),
+        DriverError::Block(_) | DriverError::Channels(_) => Failure::from_input_error(error),
         DriverError::NoLibrary | DriverError::NoServer => {
-            let message = format!("{}, or play with --driver clock", error_chain(error));
+            let message = format!("{}, or play with --driver clock", error_chain(&error));
             Failure::failed(message)
         }
-        _ => Failure::failed(error_chain(error)),
+        _ => Failure::failed(error_chain(&error)),
     }
 }

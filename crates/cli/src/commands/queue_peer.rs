@@ -1,4 +1,4 @@
-//! `queue-peer`: the other process of `experiment queues`. Users do not call it.
+//! `queue-peer`: the second process of `experiment queues`. Users do not call it.
 
 use crate::failure::Failure;
 use clap::Args;
@@ -10,10 +10,10 @@ pub(crate) struct QueuePeer {
     /// Bytes in a message
     bytes: usize,
     /// The ring to read messages from; without it, standard input
-    #[arg(requires = "back")]
-    there: Option<String>,
+    #[arg(requires = "output_ring")]
+    input_ring: Option<String>,
     /// The ring to write them back to
-    back: Option<String>,
+    output_ring: Option<String>,
     /// Answer the first message only
     #[arg(long)]
     sink: bool,
@@ -26,7 +26,7 @@ impl QueuePeer {
             true => PeerRole::Sink,
             false => PeerRole::Echo,
         };
-        let rings = self.there.as_deref().zip(self.back.as_deref());
+        let rings = self.input_ring.as_deref().zip(self.output_ring.as_deref());
         lab::serve_peer(role, self.bytes, rings).map_err(|error| Failure::failed(error.to_string()))
     }
 }

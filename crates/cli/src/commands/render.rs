@@ -1,9 +1,9 @@
 //! `render`: plays a session into a file, faster than real time. Nothing is ever dropped.
 
 use crate::failure::{Failure, error_chain};
+use crate::files::{check_sound_name, check_wav_size};
 use crate::interrupt::Interrupt;
 use crate::network;
-use crate::output::files::check_sound_name;
 use crate::output::json::JsonOutput;
 use crate::output::messages;
 use crate::output::progress::Progress;
@@ -18,11 +18,7 @@ use divisi::media::{SampleFormat, Writer};
 use divisi::prelude::{Engine, EngineCallback, EngineOptions, Mode, Scheduler};
 use divisi::units::Channels;
 use divisi::workers::AudioThread;
-use std::ops::ControlFlow;
 use std::path::PathBuf;
-
-/// Largest size of the samples in a WAV file, in bytes: its 32-bit size less room for the header.
-const MAX_WAV_BYTES: u128 = u32::MAX as u128 - 4096;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -77,16 +73,16 @@ impl Render {
         request.outputs = output_channels(engine.plan());
         check_channels(&request)?;
         let channels = Channels(request.outputs);
-        check_size(frames, channels)?;
+        check_wav_size(frames.into(), channels.count(), "render fewer --seconds")?;
         let source = self.options.open_input(rate)?;
         let writer = Writer::create(&self.output, rate, channels, SampleFormat::F32)
-            .map_err(|error| Failure::failed(error_chain(&error)))?;
+            .map_err(Failure::from_error)?;
         let mut tracer = self
             .tracing
             .open(&self.options, (&scheduler, block, rate))?;
         let progress = Progress::new(rate.hz(), Some(frames));
         let job = RenderJob {
-            late: engine.pipeline_latency(),
+            latency: engine.pipeline_latency(),
             request,
             frames,
             source,
@@ -111,11 +107,11 @@ fn default_frames(loaded: &LoadedSession, options: &EngineOptions) -> Result<u64
     options.trace = false;
     let (engine, _) = loaded.make_engine(options)?;
     engine.length().ok_or_else(|| {
-        Failure::bad_input("this session goes on forever: say how long by --seconds S")
+        Failure::bad_input("this session has no end: set its length with --seconds S")
     })
 }
 
-/// Refuses a channel count that no sound file has, before one is made.
+/// Refuses a channel count that no sound file has, before the file is made.
 fn check_channels(request: &DriverConfig) -> Result<(), Failure> {
     match request.outputs.max(request.inputs) {
         _ if request.outputs == 0 => Err(Failure::bad_input(
@@ -128,23 +124,11 @@ fn check_channels(request: &DriverConfig) -> Result<(), Failure> {
     }
 }
 
-/// Refuses an output that is too large for a WAV file, before the work begins.
-fn check_size(frames: u64, channels: Channels) -> Result<(), Failure> {
-    let bytes = u128::from(frames) * u128::from(channels.0) * 4;
-    if bytes <= MAX_WAV_BYTES {
-        return Ok(());
-    }
-    let gib = bytes as f64 / f64::from(1 << 30);
-    Err(Failure::bad_input(format!(
-        "this would be {gib:.1} GiB, and a WAV file holds 4: render fewer --seconds"
-    )))
-}
-
 /// One render, from source to file.
 struct RenderJob {
     request: DriverConfig,
     /// Latency of a pipeline, in frames. These first frames are left out of the file.
-    late: u64,
+    latency: u64,
     frames: u64,
     source: Option<InputFile>,
     writer: Writer,
@@ -153,7 +137,7 @@ struct RenderJob {
 }
 
 impl RenderJob {
-    /// Convolves until the end, an interrupt or a write error. The file is valid in every case.
+    /// Renders until the end, an interrupt or a write error. The file is valid in every case.
     fn run(
         mut self,
         engine: &mut Engine,
@@ -171,13 +155,16 @@ impl RenderJob {
                 Err(Failure::failed(message))
             }
             Ok(_) => {
-                finished.map_err(|error| Failure::failed(error_chain(&error)))?;
-                messages::print_note(&format!("{path}: {written} frames"));
+                finished.map_err(Failure::from_error)?;
+                messages::print_message(&format!("{path}: {written} frames"));
                 Ok(())
             }
             Err(RenderError::Config(error)) => Err(Failure::bad_input(error_chain(&error))),
             Err(error) => {
-                let message = format!("{}; {path} keeps what came before", error_chain(&error));
+                let message = format!(
+                    "{}; {path} holds the first {written} frames",
+                    error_chain(&error)
+                );
                 Err(Failure::failed(message))
             }
         }
@@ -189,35 +176,32 @@ impl RenderJob {
         tracer: &mut TraceOutput,
         mut player: EngineCallback,
     ) -> Result<u64, RenderError> {
-        let _plays = AudioThread::enter();
+        let _audio_thread = AudioThread::enter();
         let (writer, progress) = (&mut self.writer, &mut self.progress);
-        let mut sink = |block: &[&[f32]]| writer.write(block).map_err(Into::into);
-        let mut tell = |done| {
+        let mut write_output = |block: &[&[f32]]| writer.write(block).map_err(Into::into);
+        let mut on_progress = |done| {
             if let Some(message) = tracer.update(engine) {
                 progress.clear();
-                messages::print_note(&message);
+                messages::print_message(&message);
             }
             progress.show(done);
-            match self.interrupt.is_requested() {
-                true => ControlFlow::Break(()),
-                false => ControlFlow::Continue(()),
-            }
+            self.interrupt.control_flow()
         };
-        let mut hear = |into: &mut [&mut [f32]]| match &mut self.source {
+        let mut read_input = |into: &mut [&mut [f32]]| match &mut self.source {
             None => Ok(0),
             Some(source) => {
                 let got = source.read(into);
                 source.read_error().map_or(Ok(got), |what| Err(what.into()))
             }
         };
-        let (request, frames) = (&self.request, (self.late, self.frames));
+        let (request, frames) = (&self.request, (self.latency, self.frames));
         offline::render(
             request,
             frames,
             &mut player,
-            &mut hear,
-            &mut sink,
-            &mut tell,
+            &mut read_input,
+            &mut write_output,
+            &mut on_progress,
         )
     }
 }

@@ -1,7 +1,7 @@
 //! `shape`: writes test graphs of any size.
 
 use crate::failure::Failure;
-use crate::output::files::{extension, write_file};
+use crate::files::{extension, write_file};
 use crate::output::messages;
 use clap::{Args, ValueEnum};
 use divisi::graph::{Graph, shape};
@@ -77,7 +77,7 @@ impl Shape {
             ..Session::default()
         };
         write_file(&self.output, &writer(&session)?)?;
-        messages::print_note(&message);
+        messages::print_message(&message);
         Ok(())
     }
 }
@@ -89,8 +89,8 @@ fn describe_counts(name: &str, graph: &Graph) -> String {
 
 fn as_ag(session: &Session) -> Result<String, Failure> {
     let registry = divisi::registry();
-    ag::write(session, registry.catalogue()).map_err(|cannot| {
-        let words: Vec<String> = cannot.iter().map(ToString::to_string).collect();
+    ag::write(session, registry.catalogue()).map_err(|unsupported| {
+        let words: Vec<String> = unsupported.iter().map(ToString::to_string).collect();
         Failure::failed(words.join("; "))
     })
 }
@@ -102,6 +102,6 @@ fn as_toml(session: &Session) -> Result<String, Failure> {
 fn work(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(ns) if (0.0..=MAX_WORK_NS).contains(&ns) => Ok(ns),
-        _ => Err("a number of nanoseconds, a second at most".into()),
+        _ => Err("nanoseconds from 0 to 1000000000".into()),
     }
 }

@@ -1,5 +1,4 @@
-//! `tune`: measures the cost of convolution levels on this machine, finds the best partition, and keeps
-//! both.
+//! `tune`: measures the cost of convolution levels on this machine, stores it, and finds the best partition.
 
 mod comparison;
 mod show;
@@ -11,13 +10,12 @@ use crate::output::json::JsonOutput;
 use crate::output::messages;
 use crate::output::picture::{check_picture_name, write_picture};
 use crate::output::progress::Progress;
-use crate::session::options::{DEFAULT_RATE_HZ, parse_rate};
+use crate::session::options::{default_rate, parse_rate};
 use clap::{Args, ValueEnum};
 use comparison::PartitionComparison;
 use divisi::conv::{AddedLatency, CostMeasureOptions, PartitionSpace, measure_costs};
 use divisi::fft::{Kernels, Packing};
 use divisi::prelude::SampleRate;
-use std::ops::ControlFlow;
 use std::path::PathBuf;
 use tuning::Tuned;
 
@@ -27,17 +25,17 @@ Examples:
   divisi tune --length 524288 --block 64 --cores 2
   divisi tune --length 16128 --block 128 --latency block --show=partition.svg
 
-All that convolvers look up is measured: one channel and sixteen side by side, partitions of every size, for any block;
-what was kept of a longer response counts for a shorter one. It takes half a minute or so.
+It measures all costs by which convolvers choose a partition: for one channel and for sixteen side by side, for levels of
+every size, for any block. Costs of a longer response also hold for a shorter one. It takes about half a minute.
 
-Before each run of a level the second-level cache is swept. `worst` is the largest time observed, without the runs in
-which the system put this thread aside or in which a part took more than twice its median and 2 µs: those were others'.
-With --show nothing is measured: what was kept is shown, or the built-in table.";
+The second-level cache is swept before each run of a level. `worst` is the longest time observed. It leaves out the runs
+that the system interrupted, and those in which a part took more than twice its median plus 2 µs: other programs took
+that time. With --show nothing is measured: the stored costs are shown, or the built-in table.";
 
 /// Measured runs of each level.
 const DEFAULT_RUNS: usize = 24;
 
-/// Measures which partitions are best on this machine, and keeps the result
+/// Measures the best partitions of convolutions on this machine, and stores the result
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Tune {
@@ -49,7 +47,7 @@ pub(crate) struct Tune {
     #[arg(long, value_name = "FRAMES", default_value = "64", value_parser = parse_block)]
     block: usize,
 
-    /// Latency that may be added
+    /// Latency that the convolution may add
     #[arg(long, value_enum, default_value = "none")]
     latency: LatencyArg,
 
@@ -69,7 +67,7 @@ pub(crate) struct Tune {
     #[arg(long, value_name = "N", default_value_t = DEFAULT_RUNS, value_parser = parse_runs)]
     runs: usize,
 
-    /// Measure nothing; show what is kept, and draw the partitions and their deadlines
+    /// Measure nothing; show the stored costs, and draw the partitions and their deadlines
     #[arg(long, value_name = "OUT.svg", num_args = 0..=1, require_equals = true, default_missing_value = "partition.svg")]
     show: Option<PathBuf>,
 
@@ -99,8 +97,7 @@ impl Tune {
         if self.show.is_none() {
             self.measure(&space, &mut tuned)?;
         }
-        let usual = SampleRate::new(DEFAULT_RATE_HZ).expect("48000 is not zero");
-        let rate = self.rate.unwrap_or(usual);
+        let rate = self.rate.unwrap_or_else(default_rate);
         let packings = [Packing::Mono, Packing::Batch].into_iter();
         let shown = packings.filter(|packing| self.channels.is_none_or(|one| one == *packing));
         let of = |packing| {
@@ -137,23 +134,20 @@ impl Tune {
         };
         let found = measure_costs(space, &options, &mut |share| {
             progress.show_fraction(share);
-            match interrupt.is_requested() {
-                true => ControlFlow::Break(()),
-                false => ControlFlow::Continue(()),
-            }
+            interrupt.control_flow()
         });
         progress.clear();
-        let found = found.ok_or_else(|| Failure::failed("it was broken off, nothing is kept"))?;
-        messages::print_note(&format!(
-            "{} levels, {} runs, of which others took time from {}; {} KiB swept before each",
+        let found = found.ok_or_else(|| Failure::failed("interrupted: nothing is stored"))?;
+        messages::print_message(&format!(
+            "{} levels, {} runs, {} of them disturbed by other programs; {} KiB swept before each",
             found.level_count,
             found.runs,
             found.preempted_runs,
             found.swept_bytes >> 10
         ));
         match tuned.store(&found.costs) {
-            Ok(path) => messages::print_note(&format!("kept in {path}")),
-            Err(why) => return Err(Failure::failed(format!("it is not kept: {why}"))),
+            Ok(path) => messages::print_message(&format!("stored in {path}")),
+            Err(why) => return Err(Failure::failed(format!("cannot store the costs: {why}"))),
         }
         Ok(())
     }

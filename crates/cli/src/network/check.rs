@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 /// Result of the static check of a session's network.
 pub(crate) struct NetworkCheck {
-    patch: NetworkSpec,
+    spec: NetworkSpec,
 }
 
 impl NetworkCheck {
@@ -15,43 +15,46 @@ impl NetworkCheck {
     pub(crate) fn check(loaded: &LoadedSession, found: &mut Vec<Diagnostic>) -> Option<Self> {
         let reading = loaded.network()?;
         found.extend(reading.diagnostics);
-        let patch = reading.network?;
-        Some(Self { patch })
+        let spec = reading.network?;
+        Some(Self { spec })
     }
 
     /// Text for people.
     pub(crate) fn to_text(&self) -> String {
-        let (shape, verdict) = (self.patch.topology(), self.patch.check_result());
-        let (over, under) = self.patch.ratio();
+        let (topology, result) = (self.spec.topology(), self.spec.check_result());
+        let (over, under) = self.spec.ratio();
         let mut text = format!(
             "network: {} nodes, {} queues; the rates fit: {over} {} out for {under} in\n",
-            shape.nodes.len(),
-            shape.queues.len(),
+            topology.nodes.len(),
+            topology.queues.len(),
             if over == 1 { "frame" } else { "frames" },
         );
         text += &format!(
-            "sufficient queue sizes in frames, {} samples in all; smaller ones may do:\n",
-            queue_samples(&self.patch, &verdict.sizes)
+            "sufficient queue sizes in frames, {} samples in all; smaller ones may be enough:\n",
+            queue_samples(&self.spec, &result.sizes)
         );
-        for (queue, size) in shape.queue_ids().zip(&verdict.sizes) {
-            text += &format!("  {size}  {}\n", shape.queue_name(queue));
+        for (queue, size) in topology.queue_ids().zip(&result.sizes) {
+            text += &format!("  {size}  {}\n", topology.queue_name(queue));
         }
         text
     }
 
     /// JSON for programs.
     pub(crate) fn to_json(&self) -> Value {
-        let (shape, verdict) = (self.patch.topology(), self.patch.check_result());
-        let (over, under) = self.patch.ratio();
-        let nodes = shape.nodes.iter().zip(&verdict.repetitions);
+        let (topology, result) = (self.spec.topology(), self.spec.check_result());
+        let (over, under) = self.spec.ratio();
+        let nodes = topology.nodes.iter().zip(&result.repetitions);
         let nodes = nodes.map(|(node, times)| json!({ "name": node.name, "repetitions": times }));
-        let queues = shape.queue_ids().zip(&verdict.sizes).map(|(queue, size)| {
-            json!({
-                "name": shape.queue_name(queue),
-                "channels": shape.input(queue).channels,
-                "sufficient": size,
-            })
-        });
+        let queues = topology
+            .queue_ids()
+            .zip(&result.sizes)
+            .map(|(queue, size)| {
+                json!({
+                    "name": topology.queue_name(queue),
+                    "channels": topology.input(queue).channels,
+                    "sufficient": size,
+                })
+            });
         json!({
             "frames_out": u64::try_from(over).ok(),
             "frames_in": u64::try_from(under).ok(),
@@ -61,9 +64,9 @@ impl NetworkCheck {
     }
 }
 
-fn queue_samples(patch: &NetworkSpec, sizes: &[usize]) -> usize {
-    let shape = patch.topology();
-    let each = shape.queue_ids().zip(sizes);
-    each.map(|(queue, size)| size * shape.input(queue).channels)
+fn queue_samples(spec: &NetworkSpec, sizes: &[usize]) -> usize {
+    let topology = spec.topology();
+    let each = topology.queue_ids().zip(sizes);
+    each.map(|(queue, size)| size * topology.input(queue).channels)
         .sum()
 }

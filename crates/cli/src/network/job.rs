@@ -1,8 +1,8 @@
 //! Runs a network over a sound file. Memory is bounded by the network's queues.
 
 use crate::failure::{Failure, error_chain};
+use crate::files::{check_sound_name, check_wav_size};
 use crate::interrupt::Interrupt;
-use crate::output::files::check_sound_name;
 use crate::output::progress::Progress;
 use crate::playback::file_input::InputFile;
 use crate::session::load::LoadedSession;
@@ -17,9 +17,6 @@ use divisi::workers::{WorkerPool, WorkerPoolOptions};
 use serde_json::{Value, json};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
-
-/// Largest size of the samples in a WAV file, in bytes: its 32-bit size less room for the header.
-const MAX_WAV_BYTES: u128 = u32::MAX as u128 - 4096;
 
 /// One run of a network: input and output.
 pub(super) struct NetworkJob {
@@ -40,7 +37,7 @@ struct OutputFile {
 impl NetworkJob {
     /// Opens the input. Refuses a network whose output fits no sound file.
     pub(super) fn new(
-        patch: &NetworkSpec,
+        spec: &NetworkSpec,
         loaded: &LoadedSession,
         options: &PlayOptions,
     ) -> Result<Self, Failure> {
@@ -51,19 +48,18 @@ impl NetworkJob {
         let rate = match options.requested_rate(loaded) {
             Some(rate) => rate,
             None => divisi::media::open(path)
-                .map_err(|error| Failure::bad_input(error_chain(&error)))?
+                .map_err(Failure::from_input_error)?
                 .rate(),
         };
-        let source =
-            InputFile::open(path, rate).map_err(|error| Failure::bad_input(error_chain(&error)))?;
+        let source = InputFile::open(path, rate).map_err(Failure::from_input_error)?;
         let frames_in = options
             .frames(rate)
-            .map_or(source.frames(), |most| most.min(source.frames()));
-        let (over, under) = patch.ratio();
+            .map_or(source.frames(), |max| max.min(source.frames()));
+        let (over, under) = spec.ratio();
         let message = || {
             let hz = rate.hz();
             Failure::bad_input(format!(
-                "{over} frames for {under} at {hz} Hz is no rate that a file can have"
+                "{over} frames out for {under} in at {hz} Hz give no rate that a file can have"
             ))
         };
         let hz = u128::from(rate.hz())
@@ -72,11 +68,8 @@ impl NetworkJob {
         let hz = hz.and_then(|hz| u32::try_from(hz / under).ok());
         let rate_out = hz.and_then(SampleRate::new).ok_or_else(message)?;
         let frames_out = (u128::from(frames_in) * over).div_ceil(under);
-        let channels = patch.io_formats()[1].0;
-        if frames_out * channels as u128 * 4 > MAX_WAV_BYTES {
-            let message = "this would be more than a WAV file holds: render fewer --seconds";
-            return Err(Failure::bad_input(message));
-        }
+        let channels = spec.io_formats()[1].0;
+        check_wav_size(frames_out, channels, "render fewer --seconds")?;
         Ok(Self {
             source,
             rate_out,
@@ -88,39 +81,39 @@ impl NetworkJob {
     /// Runs the network and reports the result as text and JSON.
     pub(super) fn run(
         self,
-        patch: &NetworkSpec,
+        spec: &NetworkSpec,
         options: &PlayOptions,
         output: &Path,
     ) -> Result<(String, Value), Failure> {
         check_sound_name(output)?;
         let interrupt = Interrupt::listen()?;
         let (frames_in, frames_out, rate) = (self.frames_in, self.frames_out, self.rate_out);
-        let [into, out] = patch.io_formats();
+        let [into, out] = spec.io_formats();
         let channels = Channels(out.0 as u16);
         let writer = Writer::create(output, rate, channels, SampleFormat::F32);
-        let writer = writer.map_err(|error| Failure::failed(error_chain(&error)))?;
+        let writer = writer.map_err(Failure::from_error)?;
         let written = Arc::new(Mutex::new(Some(OutputFile {
             writer,
             progress: Progress::new(rate.hz(), Some(frames_out)),
             left: frames_out,
             planes: vec![vec![0.0; out.1]; out.0],
         })));
-        let (feed, tap) = (self.feed(into), sink_actor(out, written.clone()));
-        let network = patch.build(feed, tap);
-        let crew = WorkerPoolOptions {
+        let (source, sink) = (self.source_actor(into), sink_actor(out, written.clone()));
+        let network = spec.build(source, sink);
+        let pool_options = WorkerPoolOptions {
             workers: options
                 .workers()
                 .unwrap_or(WorkerPoolOptions::default().workers),
             ..WorkerPoolOptions::default()
         };
-        let workers = crew.workers;
-        let crew = WorkerPool::new(crew).map_err(|error| Failure::failed(error_chain(&error)))?;
+        let workers = pool_options.workers;
+        let pool = WorkerPool::new(pool_options).map_err(Failure::from_error)?;
         let options = RunOptions {
             memory: MAX_MEMORY,
             stop: Some(interrupt.flag()),
             ..RunOptions::default()
         };
-        let ran = run_on_workers(&crew, network, &options);
+        let ran = run_on_workers(&pool, network, &options);
         let path = output.display().to_string();
         let got = finish(&written, &path)?;
         let summary = ran.map_err(|error| match error {
@@ -128,19 +121,19 @@ impl NetworkJob {
                 Failure::failed(format!("interrupted: {path} holds the first {got} frames"))
             }
             error => Failure::failed(format!(
-                "{}; {path} keeps what came before",
+                "{}; {path} holds the first {got} frames",
                 error_chain(&error)
             )),
         })?;
         let text = format!("{path}: {got} frames at {} Hz\n", rate.hz());
-        Ok((text, report(patch, &summary, (frames_in, got, workers))))
+        Ok((text, report(spec, &summary, (frames_in, got, workers))))
     }
 
     /// The actor that reads the input file.
-    fn feed(self, (channels, piece): (usize, usize)) -> Box<dyn Actor> {
+    fn source_actor(self, (channels, piece): (usize, usize)) -> Box<dyn Actor> {
         let (mut source, mut left) = (self.source, self.frames_in);
         let mut planes = vec![vec![0.0; piece]; channels];
-        let feed = CallbackSource::new(channels, piece, move |room, wanted| {
+        let actor = CallbackSource::new(channels, piece, move |room, wanted| {
             let mut slices: Vec<&mut [f32]> = planes.iter_mut().map(Vec::as_mut_slice).collect();
             let got = source.read(&mut slices) as u64;
             if let Some(damage) = source.read_error() {
@@ -153,7 +146,7 @@ impl NetworkJob {
             left -= got;
             Ok(got as usize)
         });
-        Box::new(feed.expect("the network was read with channels and frames"))
+        Box::new(actor.expect("the network was read with channels and frames"))
     }
 }
 
@@ -162,13 +155,13 @@ fn sink_actor(
     (channels, piece): (usize, usize),
     written: Arc<Mutex<Option<OutputFile>>>,
 ) -> Box<dyn Actor> {
-    let tap = CallbackSink::new(channels, piece, move |view, frames| {
+    let actor = CallbackSink::new(channels, piece, move |view, frames| {
         let mut written = written.lock().unwrap_or_else(PoisonError::into_inner);
         written
             .as_mut()
             .map_or(Ok(()), |written| written.write(view, frames))
     });
-    Box::new(tap.expect("the network was read with channels and frames"))
+    Box::new(actor.expect("the network was read with channels and frames"))
 }
 
 impl OutputFile {
@@ -200,24 +193,21 @@ fn finish(written: &Mutex<Option<OutputFile>>, path: &str) -> Result<u64, Failur
     };
     written.progress.clear();
     let frames = written.writer.frames();
-    written
-        .writer
-        .finish()
-        .map_err(|error| Failure::failed(error_chain(&error)))?;
+    written.writer.finish().map_err(Failure::from_error)?;
     Ok(frames)
 }
 
 fn report(
-    patch: &NetworkSpec,
+    spec: &NetworkSpec,
     summary: &RunSummary,
     (into, out, workers): (u64, u64, usize),
 ) -> Value {
-    let shape = patch.topology();
-    let nodes = shape.nodes.iter().zip(&summary.firings);
+    let topology = spec.topology();
+    let nodes = topology.nodes.iter().zip(&summary.firings);
     let nodes = nodes.map(|(node, firings)| json!({ "name": node.name, "firings": firings }));
-    let queues = shape.queue_ids().zip(&summary.sizes);
+    let queues = topology.queue_ids().zip(&summary.sizes);
     let queues =
-        queues.map(|(queue, size)| json!({ "name": shape.queue_name(queue), "frames": size }));
+        queues.map(|(queue, size)| json!({ "name": topology.queue_name(queue), "frames": size }));
     json!({
         "version": env!("CARGO_PKG_VERSION"),
         "workers": workers,

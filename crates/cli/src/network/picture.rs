@@ -6,13 +6,13 @@ use divisi::network::{QueueId, Topology};
 use divisi::units::Channels;
 
 /// The network as a graph. Its edges are the queues, in order.
-pub(crate) fn graph(patch: &NetworkSpec) -> Graph {
-    let (shape, verdict) = (patch.topology(), patch.check_result());
+pub(crate) fn graph(spec: &NetworkSpec) -> Graph {
+    let (topology, result) = (spec.topology(), spec.check_result());
     let mut graph = Graph::default();
-    let mut ids = Vec::with_capacity(shape.nodes.len());
-    let nodes = shape.node_ids().zip(&shape.nodes);
-    for ((id, one), times) in nodes.zip(&verdict.repetitions) {
-        let kind = patch.kind(id);
+    let mut ids = Vec::with_capacity(topology.nodes.len());
+    let nodes = topology.node_ids().zip(&topology.nodes);
+    for ((id, one), times) in nodes.zip(&result.repetitions) {
+        let kind = spec.kind(id);
         let mut node = Node::new(one.name.clone(), format!("{kind} x {times}"));
         let port = |name: &str, channels: usize| Port {
             name: name.into(),
@@ -26,7 +26,7 @@ pub(crate) fn graph(patch: &NetworkSpec) -> Graph {
             .collect();
         ids.push(graph.add(node).expect("a network has no name twice"));
     }
-    for queue in &shape.queues {
+    for queue in &topology.queues {
         let end = |end: PortRef| PortRef {
             node: ids[end.node.0 as usize],
             ..end
@@ -41,16 +41,16 @@ pub(crate) fn graph(patch: &NetworkSpec) -> Graph {
 }
 
 /// Label of a queue: frames written and read by a firing, and capacity.
-pub(crate) fn queue_label(patch: &NetworkSpec, edge: &Edge) -> Option<String> {
-    let (shape, ids) = (patch.topology(), patch.topology().queue_ids());
+pub(crate) fn queue_label(spec: &NetworkSpec, edge: &Edge) -> Option<String> {
+    let (topology, ids) = (spec.topology(), spec.topology().queue_ids());
     // The graph and the network number their nodes alike.
-    let queue = { ids }.find(|queue| shape.queues[queue.0].to == edge.to)?;
-    let size = patch.check_result().sizes[queue.0];
-    Some(format!("{}: {size}", rates(shape, queue)))
+    let queue = { ids }.find(|queue| topology.queues[queue.0].to == edge.to)?;
+    let size = spec.check_result().sizes[queue.0];
+    Some(format!("{}: {size}", rates(topology, queue)))
 }
 
-fn rates(shape: &Topology, queue: QueueId) -> String {
-    let (output, input) = (shape.output(queue), shape.input(queue));
+fn rates(topology: &Topology, queue: QueueId) -> String {
+    let (output, input) = (topology.output(queue), topology.input(queue));
     match input.overlap() {
         0 => format!("{} to {}", output.produce, input.consume),
         _ => format!(

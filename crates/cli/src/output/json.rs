@@ -1,6 +1,7 @@
 //! Output of a report: text for people, JSON for programs.
 
 use crate::failure::Failure;
+use crate::files::write_failure;
 use crate::output::messages;
 use divisi::report::Report;
 use std::fs::File;
@@ -35,7 +36,7 @@ impl JsonOutput {
         match self {
             Self::Off => messages::print_result(text),
             Self::Stdout => {
-                messages::print_note(text.trim_end());
+                messages::print_message(text.trim_end());
                 messages::print_result(&format!("{json}\n"));
             }
             Self::File(path, mut file) => {
@@ -53,9 +54,4 @@ impl JsonOutput {
         shown.notes.clear();
         self.write(&shown.to_string(), &report.to_json())
     }
-}
-
-/// Failure of writing `path`.
-pub(crate) fn write_failure(path: &Path, error: &std::io::Error) -> Failure {
-    Failure::failed(format!("cannot write {}: {error}", path.display()))
 }

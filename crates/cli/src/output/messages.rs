@@ -1,4 +1,4 @@
-//! Messages to the user. A closed pipe is no error: `divisi schema | head` works.
+//! Messages to the user. A closed pipe is not an error: `divisi schema | head` works.
 
 use std::io::Write;
 
@@ -8,17 +8,17 @@ pub(crate) fn print_result(text: &str) {
     let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
 }
 
-/// Prints notes about changes that nobody asked for.
+/// Prints notes about automatic changes, such as resampling.
 pub(crate) fn print_notes(messages: &[String]) {
-    messages.iter().for_each(|message| print_load_note(message));
+    messages.iter().for_each(|message| print_note(message));
 }
 
-/// Prints a note about a change that nobody asked for.
-pub(crate) fn print_load_note(message: &str) {
-    print_note(&format!("note: {message}"));
+/// Prints a note about an automatic change.
+pub(crate) fn print_note(message: &str) {
+    print_message(&format!("note: {message}"));
 }
 
 /// Prints a line to standard error.
-pub(crate) fn print_note(line: &str) {
+pub(crate) fn print_message(line: &str) {
     let _ = writeln!(std::io::stderr().lock(), "{line}");
 }

@@ -1,6 +1,5 @@
-//! Output to people and programs: messages, tables, progress, JSON and files.
+//! Output to people and programs: messages, tables, progress, JSON and pictures.
 
-pub(crate) mod files;
 pub(crate) mod json;
 pub(crate) mod messages;
 pub(crate) mod picture;

@@ -1,8 +1,7 @@
 //! Writing pictures, in the format of the file's extension.
 
-use crate::failure::{Failure, error_chain};
-use crate::output::files::extension;
-use crate::output::json::write_failure;
+use crate::failure::Failure;
+use crate::files::{extension, write_file};
 use divisi::draw::Picture;
 use std::path::Path;
 
@@ -16,13 +15,11 @@ pub(crate) fn write_picture(path: &Path, picture: &Picture) -> Result<(), Failur
         "pdf" => picture.pdf(),
         "png" => {
             let drawn = picture.png_within_limit(SCALE);
-            drawn
-                .map_err(|error| Failure::failed(error_chain(&error)))?
-                .0
+            drawn.map_err(Failure::from_error)?.0
         }
         _ => return Err(unknown_picture_format(path)),
     };
-    std::fs::write(path, bytes).map_err(|error| write_failure(path, &error))
+    write_file(path, bytes)
 }
 
 /// Refuses a name without a picture's extension, before the work begins.

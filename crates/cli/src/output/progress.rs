@@ -15,18 +15,18 @@ pub(crate) struct Progress {
     last: Option<Instant>,
     /// Frames a second, and the total if it is known.
     rate: f64,
-    whole: Option<u64>,
+    total: Option<u64>,
 }
 
 impl Progress {
     /// Makes a line; nothing is shown yet.
-    pub(crate) fn new(rate_hz: u32, whole: Option<u64>) -> Self {
+    pub(crate) fn new(rate_hz: u32, total: Option<u64>) -> Self {
         Self {
             is_shown: std::io::stderr().is_terminal(),
             begun: Instant::now(),
             last: None,
             rate: f64::from(rate_hz),
-            whole,
+            total,
         }
     }
 
@@ -45,7 +45,7 @@ impl Progress {
     /// Shows the number of done frames.
     pub(crate) fn show(&mut self, frames: u64) {
         if self.is_due() {
-            let line = line(frames, self.whole, self.rate, self.begun.elapsed());
+            let line = line(frames, self.total, self.rate, self.begun.elapsed());
             self.draw(&line);
         }
     }
@@ -81,14 +81,14 @@ fn bar(share: f64) -> String {
     format!("{}{}", "█".repeat(full), "░".repeat(BAR_WIDTH - full))
 }
 
-fn line(frames: u64, whole: Option<u64>, rate: f64, took: Duration) -> String {
+fn line(frames: u64, total: Option<u64>, rate: f64, took: Duration) -> String {
     let seconds = frames as f64 / rate;
     let speed = seconds / took.as_secs_f64().max(1e-3);
-    let Some(whole) = whole.filter(|whole| *whole > 0) else {
+    let Some(total) = total.filter(|total| *total > 0) else {
         return format!("{seconds:.1} s");
     };
-    let bar = bar(frames as f64 / whole as f64);
-    let all = whole as f64 / rate;
+    let bar = bar(frames as f64 / total as f64);
+    let all = total as f64 / rate;
     format!("{bar} {seconds:.1} of {all:.1} s, {speed:.1} times real time")
 }
 
@@ -97,7 +97,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_says_how_much_of_how_much() {
+    fn the_line_shows_the_done_part_and_the_total() {
         let half = line(24_000, Some(48_000), 48_000.0, Duration::from_millis(250));
         assert!(half.starts_with(&"█".repeat(15)) && half.contains("░"));
         assert!(half.ends_with("0.5 of 1.0 s, 2.0 times real time"));

@@ -1,6 +1,6 @@
 //! The control loop of a live run: updates the engine, shows progress, finds the end.
 
-use crate::failure::{Failure, error_chain};
+use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::output::messages;
 use crate::output::progress::Progress;
@@ -18,7 +18,7 @@ const UPDATE_INTERVAL: Duration = Duration::from_millis(5);
 
 /// Handles of the recorder and the file input of a live run.
 #[derive(Default)]
-pub(crate) struct OutputFiles {
+pub(crate) struct FileHandles {
     pub(crate) recorder: Option<RecorderHandle>,
     pub(crate) file_input: Option<FileInputHandle>,
 }
@@ -50,7 +50,7 @@ impl ProgressView {
         match self {
             Self::Line(progress) => {
                 progress.clear();
-                messages::print_note(text);
+                messages::print_message(text);
             }
             Self::View(watch) => watch.note(text),
         }
@@ -66,9 +66,9 @@ impl ProgressView {
 
 impl LiveSession<'_> {
     /// Runs until the end, an interrupt or the end of the driver, which is an error with its reason.
-    pub(crate) fn run(mut self, files: &OutputFiles, interrupt: &Interrupt) -> Result<(), Failure> {
-        let mut face = self.make_view();
-        let mut message = 0;
+    pub(crate) fn run(mut self, files: &FileHandles, interrupt: &Interrupt) -> Result<(), Failure> {
+        let mut view = self.make_view();
+        let mut reported = 0;
         let mut is_recording = files.recorder.is_some();
         while !interrupt.is_requested() {
             let frames = self.block_count.get() * self.block;
@@ -79,7 +79,7 @@ impl LiveSession<'_> {
                 return Err(Failure::failed(reason));
             }
             if let Some(message) = self.tracer.update(self.engine) {
-                face.note(&message);
+                view.note(&message);
             }
             if is_recording
                 && files
@@ -88,10 +88,10 @@ impl LiveSession<'_> {
                     .is_some_and(RecorderHandle::is_finished)
             {
                 is_recording = false;
-                face.note("the recording has ended early; it plays on");
+                view.note("the recording has ended early; playing continues");
             }
-            self.report_quarantined(&mut message, &mut face);
-            face.show(self.engine, frames);
+            self.report_quarantined(&mut reported, &mut view);
+            view.show(self.engine, frames);
             std::thread::sleep(UPDATE_INTERVAL);
         }
         Ok(())
@@ -99,45 +99,43 @@ impl LiveSession<'_> {
 
     fn make_view(&mut self) -> ProgressView {
         match self.watched.take() {
-            Some((title, facts)) => {
+            Some((title, description)) => {
                 let workers = self.engine.workers();
-                ProgressView::View(LiveView::new(title, facts, workers, self.rate_hz))
+                ProgressView::View(LiveView::new(title, description, workers, self.rate_hz))
             }
             None => ProgressView::Line(Progress::new(self.rate_hz, self.frames)),
         }
     }
 
     /// Prints each newly quarantined node once.
-    fn report_quarantined(&mut self, message: &mut usize, face: &mut ProgressView) {
-        for what in self.engine.quarantined().iter().skip(*message) {
-            face.note(what);
-            *message += 1;
+    fn report_quarantined(&mut self, reported: &mut usize, view: &mut ProgressView) {
+        for what in self.engine.quarantined().iter().skip(*reported) {
+            view.note(what);
+            *reported += 1;
         }
     }
 }
 
-impl OutputFiles {
+impl FileHandles {
     /// Finishes both files and prints what went wrong. The callback must be dropped before.
     pub(crate) fn end(self) -> Result<(), Failure> {
         if let Some(file_input) = self.file_input {
             let (missing, damage) = file_input.finish();
             if missing > 0 {
-                messages::print_note(&format!(
-                    "the input came too late for {missing} blocks: the disk is slow"
+                messages::print_message(&format!(
+                    "the input was too late for {missing} blocks: the disk is slow"
                 ));
             }
             if let Some(damage) = damage {
-                messages::print_note(&format!("{damage}; it was silent from there on"));
+                messages::print_message(&format!("{damage}; the input is silent from there on"));
             }
         }
         let Some(recorder) = self.recorder else {
             return Ok(());
         };
-        let lost = recorder
-            .finish()
-            .map_err(|error| Failure::failed(error_chain(&error)))?;
+        let lost = recorder.finish().map_err(Failure::from_error)?;
         if lost > 0 {
-            messages::print_note(&format!(
+            messages::print_message(&format!(
                 "{lost} blocks are silent in the recording: the disk is slow"
             ));
         }

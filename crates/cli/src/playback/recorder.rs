@@ -24,7 +24,7 @@ pub(crate) struct RecorderTap {
     ring: Producer<f32>,
     /// Blocks lost since the last one that fitted.
     pending_gaps: u32,
-    /// The compared partitions.
+    /// Number of blocks lost so far.
     lost: Arc<AtomicU64>,
 }
 
@@ -56,8 +56,8 @@ pub(crate) fn start_recorder(
     let message = 1 + usize::from(channels) * block.count();
     let behind = RING_SECONDS * rate_hz as usize * usize::from(channels);
     let room = behind.min(MAX_SAMPLES).max(MIN_BLOCKS * message);
-    let (head, ring) = RecorderTap::new(room);
-    let reel = RecorderThread {
+    let (tap, ring) = RecorderTap::new(room);
+    let recorder = RecorderThread {
         ring,
         writer,
         channels: channels.into(),
@@ -65,11 +65,11 @@ pub(crate) fn start_recorder(
         remaining_frames: frames.unwrap_or(u64::MAX),
         filled_gaps: 0,
     };
-    let (lost, counted) = (head.lost.clone(), head.lost.clone());
+    let (lost, counted) = (tap.lost.clone(), tap.lost.clone());
     let thread = Builder::new()
         .name("divisi-recorder".into())
-        .spawn(move || reel.run(&counted))?;
-    Ok((head, RecorderHandle { thread, lost }))
+        .spawn(move || recorder.run(&counted))?;
+    Ok((tap, RecorderHandle { thread, lost }))
 }
 
 impl RecorderTap {
@@ -77,12 +77,12 @@ impl RecorderTap {
     fn new(room: usize) -> (Self, Consumer<f32>) {
         let (ring, consumer) = RingBuffer::new(room);
         let lost = Arc::default();
-        let head = Self {
+        let tap = Self {
             ring,
             pending_gaps: 0,
             lost,
         };
-        (head, consumer)
+        (tap, consumer)
     }
 
     /// Pushes one block, or counts it as lost if the ring is full.
@@ -140,7 +140,7 @@ impl RecorderThread {
         self.writer.finish()
     }
 
-    /// Writes everything in the ring.
+    /// Writes all whole blocks that are in the ring.
     fn drain(&mut self, samples: &mut [f32]) -> Result<(), MediaError> {
         while self.ring.slots() > samples.len() {
             let before = self.ring.pop().unwrap_or(0.0);
@@ -193,8 +193,8 @@ mod tests {
         let name = format!("divisi-recorder-{}-{name}.wav", std::process::id());
         let path = std::env::temp_dir().join(name);
         let rate = SampleRate::new(48_000).unwrap();
-        let (head, ring) = RecorderTap::new(2 * 7);
-        let reel = RecorderThread {
+        let (tap, ring) = RecorderTap::new(2 * 7);
+        let recorder = RecorderThread {
             ring,
             writer: Writer::create(path, rate, Channels(2), SampleFormat::F32).unwrap(),
             channels: 2,
@@ -202,18 +202,18 @@ mod tests {
             remaining_frames: frames,
             filled_gaps: 0,
         };
-        (head, reel)
+        (tap, recorder)
     }
 
-    fn keep(head: &mut RecorderTap, value: f32) {
-        head.push_block(&[&mut [value; 3], &mut [-value; 3]]);
+    fn push(tap: &mut RecorderTap, value: f32) {
+        tap.push_block(&[&mut [value; 3], &mut [-value; 3]]);
     }
 
     /// Samples of the finished file.
-    fn end(head: RecorderTap, reel: RecorderThread) -> Vec<f32> {
-        let (path, lost) = (reel.writer.path().to_path_buf(), head.lost.clone());
-        drop(head);
-        reel.run(&lost).unwrap();
+    fn finish(tap: RecorderTap, recorder: RecorderThread) -> Vec<f32> {
+        let (path, lost) = (recorder.writer.path().to_path_buf(), tap.lost.clone());
+        drop(tap);
+        recorder.run(&lost).unwrap();
         let mut samples = [9.0; 100];
         let frames = open(&path).unwrap().read_interleaved(&mut samples).unwrap();
         std::fs::remove_file(path).unwrap();
@@ -226,22 +226,22 @@ mod tests {
     }
 
     #[test]
-    fn blocks_without_room_are_silence_where_they_belong() {
-        let (mut head, mut reel) = begin("room", u64::MAX);
-        (1..=4).for_each(|n| keep(&mut head, n as f32));
-        reel.drain(&mut [0.0; 6]).unwrap();
-        (5..=7).for_each(|n| keep(&mut head, n as f32));
-        assert_eq!(head.lost.load(Ordering::Relaxed), 3);
+    fn lost_blocks_are_silence_at_their_place() {
+        let (mut tap, mut recorder) = begin("room", u64::MAX);
+        (1..=4).for_each(|n| push(&mut tap, n as f32));
+        recorder.drain(&mut [0.0; 6]).unwrap();
+        (5..=7).for_each(|n| push(&mut tap, n as f32));
+        assert_eq!(tap.lost.load(Ordering::Relaxed), 3);
         assert_eq!(
-            end(head, reel),
+            finish(tap, recorder),
             blocks(&[1.0, 2.0, 0.0, 0.0, 5.0, 6.0, 0.0])
         );
     }
 
     #[test]
-    fn a_recording_ends_in_the_middle_of_a_block_if_so_asked() {
-        let (mut head, reel) = begin("end", 4);
-        (1..=2).for_each(|n| keep(&mut head, n as f32));
-        assert_eq!(end(head, reel), blocks(&[1.0, 2.0])[..8]);
+    fn a_recording_ends_at_its_last_frame_even_inside_a_block() {
+        let (mut tap, recorder) = begin("end", 4);
+        (1..=2).for_each(|n| push(&mut tap, n as f32));
+        assert_eq!(finish(tap, recorder), blocks(&[1.0, 2.0])[..8]);
     }
 }

@@ -44,11 +44,11 @@ impl RecordingPlayer {
         &mut self,
         source: InputFile,
         inputs: u16,
-        beat: (Frames, u32),
+        format: (Frames, u32),
     ) -> Result<FileInputHandle, Failure> {
-        let (end, file_input) =
-            start_file_input(source, inputs, beat).map_err(|error| no_thread(&error))?;
-        self.input = Some(end);
+        let (input, file_input) =
+            start_file_input(source, inputs, format).map_err(|error| no_thread(&error))?;
+        self.input = Some(input);
         Ok(file_input)
     }
 
@@ -57,12 +57,12 @@ impl RecordingPlayer {
         &mut self,
         writer: Writer,
         channels: u16,
-        beat: (Frames, u32),
+        format: (Frames, u32),
         frames: Option<u64>,
     ) -> Result<RecorderHandle, Failure> {
-        let begun = start_recorder(writer, channels, beat, frames);
-        let (head, recorder) = begun.map_err(|error| no_thread(&error))?;
-        self.recorder = Some(head);
+        let begun = start_recorder(writer, channels, format, frames);
+        let (tap, recorder) = begun.map_err(|error| no_thread(&error))?;
+        self.recorder = Some(tap);
         Ok(recorder)
     }
 
@@ -73,22 +73,22 @@ impl RecordingPlayer {
 }
 
 impl AudioCallback for RecordingPlayer {
-    fn process(&mut self, beat: CallbackInfo, inputs: &[&[f32]], outputs: &mut [&mut [f32]]) {
+    fn process(&mut self, info: CallbackInfo, inputs: &[&[f32]], outputs: &mut [&mut [f32]]) {
         match &mut self.input {
-            Some(feed) => feed.with_block(|inputs| self.player.process(beat, inputs, outputs)),
-            None => self.player.process(beat, inputs, outputs),
+            Some(input) => input.with_block(|inputs| self.player.process(info, inputs, outputs)),
+            None => self.player.process(info, inputs, outputs),
         }
-        if let Some(head) = &mut self.recorder {
-            head.push_block(outputs);
+        if let Some(tap) = &mut self.recorder {
+            tap.push_block(outputs);
         }
-        // Relaxed: as in `blocks`.
+        // Relaxed: as in `BlockCount::get`.
         self.block_counter.0.fetch_add(1, Ordering::Relaxed);
     }
 }
 
 fn no_thread(error: &std::io::Error) -> Failure {
     Failure::failed(format!(
-        "a thread for files cannot be started: {}",
+        "cannot start a thread for files: {}",
         error_chain(error)
     ))
 }
@@ -109,7 +109,7 @@ mod tests {
         [nodes.out]\nkind = \"sink\"\n";
 
     #[test]
-    fn a_block_is_heard_played_and_recorded_without_an_allocation() {
+    fn a_block_is_read_played_and_recorded_without_an_allocation() {
         let folder = std::env::temp_dir().join(format!("divisi-player-{}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
         let (rate, block) = (SampleRate::new(48_000).unwrap(), Frames(64));
@@ -124,11 +124,11 @@ mod tests {
         (options.input_channels, options.workers) = (1, 1);
         let (engine, player) = loaded.make_engine(options).unwrap();
         let mut player = RecordingPlayer::new(player);
-        let beat = (block, rate.hz());
+        let format = (block, rate.hz());
         let source = InputFile::open(&folder.join("in.wav"), rate).unwrap();
-        let file_input = player.set_input(source, 1, beat).unwrap();
+        let file_input = player.set_input(source, 1, format).unwrap();
         let recorder = player
-            .start_recording(wav("out.wav"), 1, beat, None)
+            .start_recording(wav("out.wav"), 1, format, None)
             .unwrap();
         assert!(is_installed());
         let before = calls();

@@ -1,8 +1,8 @@
 //! Trace of a run: a file for Perfetto, and a picture of the slowest cycle.
 
-use crate::failure::{Failure, error_chain};
-use crate::output::files::extension;
-use crate::output::json::write_failure;
+use crate::failure::Failure;
+use crate::files::extension;
+use crate::files::write_failure;
 use crate::output::messages;
 use crate::session::load::LoadedSession;
 use crate::session::options::PlayOptions;
@@ -21,12 +21,12 @@ pub(crate) struct TraceOptions {
     #[arg(long, value_name = "OUT.json")]
     trace: Option<PathBuf>,
 
-    /// Size limit of that file; beyond it only missed cycles are written, for another quarter of this
+    /// Size limit of the trace; beyond it only missed cycles are written, up to another quarter of it
     #[arg(long, value_name = "MIB", requires = "trace", default_value_t = 256, value_parser = clap::value_parser!(u32).range(1..=65536))]
     trace_room: u32,
 
     /// Write the picture of the slowest cycle to this file instead
-    #[arg(long, value_name = "OUT.svg")]
+    #[arg(long = "slowest", value_name = "OUT.svg")]
     slowest_path: Option<PathBuf>,
 
     /// Measure the time of every node, for the report
@@ -41,7 +41,7 @@ pub(crate) struct TraceOutput {
     file: Option<(PathBuf, TraceFile<File>)>,
     slowest: Option<(PathBuf, File)>,
     room_mib: u32,
-    has_told: bool,
+    has_warned: bool,
 }
 
 impl TraceOptions {
@@ -74,8 +74,7 @@ impl TraceOptions {
         }
     }
 
-    /// Opens the files before the run: an error now is better than a lost
-    /// trace later.
+    /// Opens the files before the run: an error now is better than a lost trace later.
     pub(crate) fn open(
         &self,
         options: &PlayOptions,
@@ -106,7 +105,7 @@ impl TraceOptions {
             file: file.transpose()?,
             slowest: slowest.transpose()?,
             room_mib: self.trace_room,
-            has_told: false,
+            has_warned: false,
         })
     }
 
@@ -126,16 +125,16 @@ impl TraceOutput {
             engine.update();
             return None;
         };
-        engine.update_with(Some(&mut |course| file.write_cycle(course)));
+        engine.update_with(Some(&mut |cycle| file.write_cycle(cycle)));
         let message = if file.has_failed() {
-            "cannot be written any more; it plays on".to_owned()
+            "cannot be written any more; playing continues".to_owned()
         } else if file.stats().full_at.is_some() {
             let mib = self.room_mib;
             format!("{mib} MiB are full: from here on only missed cycles (--trace-room MIB)")
         } else {
             return None;
         };
-        let is_first = !std::mem::replace(&mut self.has_told, true);
+        let is_first = !std::mem::replace(&mut self.has_warned, true);
         is_first.then(|| format!("{}: {message}", path.display()))
     }
 
@@ -144,7 +143,7 @@ impl TraceOutput {
         // Twice: the last cycle is complete only after a second update.
         for _ in 0..2 {
             if let Some(message) = self.update(engine) {
-                messages::print_note(&message);
+                messages::print_message(&message);
             }
         }
         let picture = match &mut self.slowest {
@@ -161,7 +160,7 @@ impl TraceOutput {
                 0 => format!("all {cycles} cycles"),
                 _ => format!("{cycles} of {all} cycles"),
             };
-            messages::print_note(&format!(
+            messages::print_message(&format!(
                 "{path}: {share}; open it at https://ui.perfetto.dev"
             ));
         }
@@ -177,17 +176,17 @@ fn write_slowest_cycle(
     engine: &Engine,
 ) -> Result<(), Failure> {
     let Some(slowest) = engine.slowest() else {
-        messages::print_note(&format!(
-            "{}: no cycle was seen whole, so there is none",
+        messages::print_message(&format!(
+            "{}: not written, because no cycle was traced completely",
             path.display()
         ));
-        return std::fs::remove_file(path).map_err(|error| Failure::failed(error_chain(&error)));
+        return std::fs::remove_file(path).map_err(Failure::from_error);
     };
     let svg = draw::gantt(&slowest.gantt(about)).svg();
     file.write_all(svg.as_bytes())
         .map_err(|error| write_failure(path, &error))?;
     let (number, took) = (slowest.number, slowest.duration().0 as f64 / 1e3);
-    messages::print_note(&format!(
+    messages::print_message(&format!(
         "{}: cycle {number}, the slowest, {took:.1} µs",
         path.display()
     ));

@@ -1,4 +1,4 @@
-//! The user's costs file with all measurements.
+//! The user's costs file: every measurement of this machine.
 
 use crate::failure::error_chain;
 use crate::output::messages;
@@ -10,7 +10,7 @@ const KERNELS: &str = "scalar";
 
 /// The costs file and its path.
 pub(crate) struct CostsStore {
-    costs: CostsFile,
+    pub(crate) costs: CostsFile,
     path: Option<PathBuf>,
 }
 
@@ -22,7 +22,7 @@ impl CostsStore {
             .as_deref()
             .map_or(Ok(CostsFile::default()), CostsFile::read);
         let costs = read.unwrap_or_else(|error| {
-            messages::print_note(&format!("{}: nothing in it is used", error_chain(&error)));
+            messages::print_message(&format!("{}: the file is ignored", error_chain(&error)));
             CostsFile::default()
         });
         Self { costs, path }
@@ -39,7 +39,7 @@ impl CostsStore {
         let path = self
             .path
             .as_deref()
-            .ok_or("there is no home to keep it in")?;
+            .ok_or("there is no home folder for the costs file")?;
         self.costs
             .write(path)
             .map_err(|error| error_chain(&error))?;

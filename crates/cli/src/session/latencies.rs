@@ -1,4 +1,4 @@
-//! Latencies of a session's nodes, asked from processors that are set up and never played.
+//! Latencies of a session's nodes, read from processors that are set up but never played.
 
 use crate::session::load::LoadedSession;
 use divisi::graph::{Diagnostic, Graph, NodeId};
@@ -45,14 +45,14 @@ pub(crate) fn latencies(
             }
         }
     }
-    all.retain(|_, late| *late > Frames(0));
+    all.retain(|_, latency| *latency > Frames(0));
     (all, found)
 }
 
 /// Names of both ports of a delayed edge.
-pub(crate) fn edge_names(graph: &Graph, it: &DelayedEdge) -> (String, String) {
+pub(crate) fn edge_names(graph: &Graph, edge: &DelayedEdge) -> (String, String) {
     let name = |id| graph.node(id).map_or("?", |node| node.name.as_str());
     let end =
         |end: divisi::graph::PortRef| format!("{}.{}", name(end.node), u32::from(end.port) + 1);
-    (end(it.from), end(it.to))
+    (end(edge.from), end(edge.to))
 }

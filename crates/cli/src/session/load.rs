@@ -1,23 +1,25 @@
 //! Reading a session file and showing its diagnostics.
 
-use crate::failure::{Failure, error_chain};
+use crate::failure::Failure;
+use crate::files::read_file;
 use crate::output::messages;
+use crate::session::options::{DEFAULT_BLOCK, default_rate};
 use divisi::graph::{Diagnostic, ParamRange, Signal, SourceSpan};
 use divisi::network::{self, session::NetworkReading};
 use divisi::plan::{Plan, PlanOptions};
-use divisi::prelude::{Engine, EngineCallback, EngineError, EngineOptions, Registry};
+use divisi::prelude::{
+    Engine, EngineCallback, EngineError, EngineOptions, Frames, Registry, SampleRate,
+};
 use divisi::text::{self, Session};
-use std::fs::File;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Largest session file, in bytes. A larger one is a mistake or an attack on memory.
+/// Largest session file, in bytes. A larger one is a mistake, or an attempt to use up the memory.
 const MAX_BYTES: u64 = 256 << 20;
 
-/// A session with its diagnostics, its source text and the registry.
+/// A session, its diagnostics, its source text, and the registry of kinds.
 pub(crate) struct LoadedSession {
-    /// The sound file that is read.
+    /// Graph, settings and other sections.
     pub(crate) session: Session,
     /// Diagnostics of the reader.
     pub(crate) diagnostics: Vec<Diagnostic>,
@@ -32,7 +34,13 @@ pub(crate) struct LoadedSession {
 impl LoadedSession {
     /// Reads `path`, with any mistakes in it.
     pub(crate) fn read(path: &Path) -> Result<Self, Failure> {
-        let bytes = read_bytes(path)?;
+        if path.is_dir() {
+            let name = path.display();
+            return Err(Failure::bad_input(format!(
+                "{name} is a folder: name a session file, which ends in .ag or .toml"
+            )));
+        }
+        let bytes = read_file(path, MAX_BYTES, "a session")?;
         let name = path.display().to_string();
         let registry = Arc::new(divisi::registry());
         let reading = text::read_by_extension(&name, &bytes, registry.catalogue());
@@ -58,12 +66,12 @@ impl LoadedSession {
         Ok(loaded)
     }
 
-    /// Reads `path` and shows its mistakes. Fails if it is no valid graph.
+    /// Reads `path` and shows its mistakes. Fails if they are errors, or if the session has no graph.
     pub(crate) fn read_valid(path: &Path) -> Result<Self, Failure> {
         let loaded = Self::read_valid_or_network(path)?;
         match loaded.session.graph.is_empty() {
             true => Err(Failure::bad_input(
-                "this session is a process network: `render` runs it over a file, `check` looks at it, `draw` draws it",
+                "this session is only a process network: use `render` (which runs it over a file), `check` or `draw`",
             )),
             false => Ok(loaded),
         }
@@ -97,8 +105,34 @@ impl LoadedSession {
     pub(crate) fn print_diagnostics(&self, diagnostics: &[Diagnostic]) {
         let shown = text::render_diagnostics(&self.name, &self.source, diagnostics);
         if !shown.is_empty() {
-            messages::print_note(shown.trim_end());
+            messages::print_message(shown.trim_end());
         }
+    }
+
+    /// Prints diagnostics that end the command.
+    pub(crate) fn graph_failure(&self, diagnostics: &[Diagnostic]) -> Failure {
+        self.print_diagnostics(diagnostics);
+        Failure::bad_input_reported()
+    }
+
+    /// Failure of the engine. Mistakes in the graph are printed.
+    pub(crate) fn engine_failure(&self, error: EngineError) -> Failure {
+        match error {
+            EngineError::Graph(wrong) => self.graph_failure(&wrong),
+            other => Failure::from_error(other),
+        }
+    }
+
+    /// Frames in a block: `requested`, else the session's, else the default.
+    pub(crate) fn block_or_default(&self, requested: Option<Frames>) -> Frames {
+        let block = requested.or(self.session.settings.block);
+        block.unwrap_or(DEFAULT_BLOCK)
+    }
+
+    /// Sample rate: `requested`, else the session's, else the default.
+    pub(crate) fn rate_or_default(&self, requested: Option<SampleRate>) -> SampleRate {
+        let rate = requested.or(self.session.settings.rate);
+        rate.unwrap_or_else(default_rate)
     }
 
     /// Compiles the session's graph to a plan, or returns all its mistakes.
@@ -141,13 +175,8 @@ impl LoadedSession {
     ) -> Result<(Engine, EngineCallback), Failure> {
         options.folder = self.folder.clone();
         let graph = self.session.graph.clone();
-        Engine::new(graph, self.registry.clone(), options).map_err(|error| match error {
-            EngineError::Graph(wrong) => {
-                self.print_diagnostics(&wrong);
-                Failure::bad_input_reported()
-            }
-            other => Failure::failed(error_chain(&other)),
-        })
+        Engine::new(graph, self.registry.clone(), options)
+            .map_err(|error| self.engine_failure(error))
     }
 }
 
@@ -163,29 +192,4 @@ pub(crate) fn output_channels(plan: &Plan) -> u16 {
         .iter()
         .map(|sink| sink.channel.saturating_add(1));
     channels.max().unwrap_or(0)
-}
-
-fn read_bytes(path: &Path) -> Result<Vec<u8>, Failure> {
-    let refuse = |error: std::io::Error| {
-        let name = path.display();
-        Failure::bad_input(format!("cannot read {name}: {error}"))
-    };
-    let mut file = File::open(path).map_err(refuse)?;
-    if file.metadata().map_err(refuse)?.is_dir() {
-        let name = path.display();
-        return Err(Failure::bad_input(format!(
-            "{name} is a folder: name a session in it, one that ends in .ag or .toml"
-        )));
-    }
-    let mut bytes = Vec::new();
-    let limited = (&mut file).take(MAX_BYTES + 1);
-    { limited }.read_to_end(&mut bytes).map_err(refuse)?;
-    if bytes.len() as u64 > MAX_BYTES {
-        let max = MAX_BYTES >> 20;
-        let name = path.display();
-        return Err(Failure::bad_input(format!(
-            "{name} is too large: a session has at most {max} MiB"
-        )));
-    }
-    Ok(bytes)
 }

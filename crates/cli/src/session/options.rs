@@ -1,6 +1,7 @@
 //! Options that `play` and `render` share.
 
 use crate::failure::{Failure, error_chain};
+use crate::files::same_file;
 use crate::output::messages;
 use crate::playback::file_input::InputFile;
 use crate::session::costs_store::{CostsStore, graph_key};
@@ -15,9 +16,10 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// Default sample rate, in Hz.
-pub(crate) const DEFAULT_RATE_HZ: u32 = 48_000;
+const DEFAULT_RATE_HZ: u32 = 48_000;
 /// Default block size, in frames.
 pub(crate) const DEFAULT_BLOCK: Frames = Frames(64);
+
 /// Value of `--scheduler`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SchedulerArg {
@@ -33,16 +35,16 @@ pub(crate) struct PlayOptions {
     /// The session: a .ag or .toml file
     pub(crate) file: PathBuf,
 
-    /// Duration; without it, until everything has ended
+    /// Duration in seconds; without it, until every node has ended
     #[arg(long, value_name = "S", allow_negative_numbers = true, value_parser = parse_seconds)]
     pub(crate) seconds: Option<f64>,
 
-    /// A sound file as input in place of the device
+    /// Read the input from a sound file, not from the device
     #[arg(long, value_name = "IN.wav")]
     pub(crate) input: Option<PathBuf>,
 
-    /// auto tries several on the session and takes the best; or one by name: sequential, random, hlfet, etf, cpfd, global,
-    /// weighted, stealing, deadline, pipelined, or, for comparison only, mutex
+    /// Scheduler: auto tries several on the session and takes the best; or one of sequential, random, hlfet, etf, cpfd, global,
+    /// weighted, stealing, deadline, pipelined, and mutex (for comparison only)
     #[arg(long, value_name = "NAME", default_value = "auto", value_parser = parse_scheduler)]
     pub(crate) scheduler: SchedulerArg,
 
@@ -50,7 +52,7 @@ pub(crate) struct PlayOptions {
     #[arg(long, value_name = "S", default_value = "0.5", allow_negative_numbers = true, value_parser = parse_seconds)]
     choose: f64,
 
-    /// Have --scheduler auto try again, and ignore its earlier choice
+    /// With --scheduler auto: ignore the stored choice and try again
     #[arg(long)]
     rechoose: bool,
 
@@ -66,7 +68,7 @@ pub(crate) struct PlayOptions {
     #[arg(long, value_name = "HZ", value_parser = parse_rate)]
     rate: Option<SampleRate>,
 
-    /// Waiting policy of workers between cycles: hybrid, sleep or spin
+    /// How workers wait between cycles: hybrid (spin, then sleep), sleep or spin
     #[arg(long, value_name = "POLICY", default_value = "hybrid", value_parser = parse_wait_policy)]
     wait: WaitPolicy,
 
@@ -74,7 +76,7 @@ pub(crate) struct PlayOptions {
     #[arg(long, value_name = "on|off", default_value = "on", value_parser = parse_switch, action = clap::ArgAction::Set)]
     fuse: bool,
 
-    /// Use all workers even where fewer would be faster; with --fuse off this shows the bare scheduler
+    /// Use all workers even where fewer would be faster; with --fuse off: the scheduler alone, without fusion
     #[arg(long)]
     force_workers: bool,
 
@@ -82,7 +84,7 @@ pub(crate) struct PlayOptions {
     #[arg(long, value_name = "NS")]
     comm: Option<u64>,
 
-    /// With --scheduler pipelined: maximum latency of the last stage, in blocks; without it, 1 live
+    /// With --scheduler pipelined: maximum latency of the last stage, in blocks; default for `play`: 1
     #[arg(long, value_name = "BLOCKS", value_parser = clap::value_parser!(u32).range(0..=64))]
     ahead: Option<u32>,
 
@@ -96,29 +98,27 @@ pub(crate) struct PlayOptions {
 }
 
 impl PlayOptions {
-    /// Maximum number of worker threads, if the call states it.
+    /// Value of `--workers`.
     pub(crate) fn workers(&self) -> Option<usize> {
         self.workers.map(|workers| workers as usize)
     }
 
     /// Frames in a block.
     pub(crate) fn block(&self, loaded: &LoadedSession) -> Frames {
-        let requested = self.block.or(loaded.session.settings.block);
-        requested.unwrap_or(DEFAULT_BLOCK)
+        loaded.block_or_default(self.block)
     }
 
-    /// Sample rate, if the call or the session states one.
+    /// Sample rate, if the call or the session has one.
     pub(crate) fn requested_rate(&self, loaded: &LoadedSession) -> Option<SampleRate> {
         self.rate.or(loaded.session.settings.rate)
     }
 
     /// Frames a second.
     pub(crate) fn rate(&self, loaded: &LoadedSession) -> SampleRate {
-        let usual = SampleRate::new(DEFAULT_RATE_HZ).expect("48000 is not zero");
-        self.requested_rate(loaded).unwrap_or(usual)
+        loaded.rate_or_default(self.rate)
     }
 
-    /// Duration in frames, if the call states one.
+    /// Duration in frames, if the call has one.
     pub(crate) fn frames(&self, rate: SampleRate) -> Option<u64> {
         self.seconds
             .map(|seconds| (seconds * f64::from(rate.hz())).round() as u64)
@@ -128,7 +128,7 @@ impl PlayOptions {
     pub(crate) fn open_input(&self, rate: SampleRate) -> Result<Option<InputFile>, Failure> {
         let opened = self.input.as_ref().map(|path| InputFile::open(path, rate));
         let source = opened.transpose();
-        source.map_err(|error| Failure::bad_input(error_chain(&error)))
+        source.map_err(Failure::from_input_error)
     }
 
     /// Refuses an output that the session or the call names as an input.
@@ -137,12 +137,9 @@ impl PlayOptions {
         loaded: &LoadedSession,
         output: &Path,
     ) -> Result<(), Failure> {
-        let Ok(output) = output.canonicalize() else {
-            return Ok(());
-        };
         let named = [Some(self.file.clone()), self.input.clone()];
-        let mut named = named.into_iter().flatten().chain(loaded.named_files());
-        match named.find(|path| path.canonicalize().is_ok_and(|path| path == output)) {
+        let named = named.into_iter().flatten().chain(loaded.named_files());
+        match same_file(output, named) {
             Some(path) => {
                 let name = path.display();
                 let message = format!("{name} belongs to the session: write to another file");
@@ -171,40 +168,45 @@ impl PlayOptions {
         options
     }
 
-    /// Applies kept measurements, and chooses a scheduler if the call names none.
+    /// Applies the stored measurements, and chooses a scheduler if the call names none.
     pub(crate) fn choose_scheduler(&self, loaded: &LoadedSession, options: &mut EngineOptions) {
-        let (mut kept, patch) = (CostsStore::load(), graph_key(&self.file));
+        let (mut store, key) = (CostsStore::load(), graph_key(&self.file));
         let graph = &loaded.session.graph;
         options.folder = loaded.folder.clone();
         if self.scheduler == SchedulerArg::Auto {
-            let mut wishes = ChooseOptions::new(options.clone(), patch.as_str());
-            wishes.time_limit = Duration::from_secs_f64(self.choose);
-            wishes.ignore_cached = self.rechoose;
+            let mut choice_options = ChooseOptions::new(options.clone(), key.as_str());
+            choice_options.time_limit = Duration::from_secs_f64(self.choose);
+            choice_options.ignore_cached = self.rechoose;
             let frames = self.frames(options.rate);
-            wishes.blocks = frames.map(|frames| frames / u64::from(options.block.0.max(1)));
-            match choose_scheduler(graph, &loaded.registry, &wishes, kept.machine_costs()) {
+            choice_options.blocks = frames.map(|frames| frames / u64::from(options.block.0.max(1)));
+            match choose_scheduler(
+                graph,
+                &loaded.registry,
+                &choice_options,
+                store.machine_costs(),
+            ) {
                 Ok(choice) => {
-                    messages::print_note(&format!("auto: {choice}"));
+                    messages::print_message(&format!("auto: {choice}"));
                     choice.apply(options);
-                    if let (ChoiceReason::Measured, Err(why)) = (choice.reason, kept.save()) {
-                        messages::print_note(&format!("the choice is not kept: {why}"));
+                    if let (ChoiceReason::Measured, Err(why)) = (choice.reason, store.save()) {
+                        messages::print_message(&format!("the choice is not saved: {why}"));
                     }
                 }
-                // `Engine::new` reports what is wrong with the graph.
+                // `Engine::new` reports the mistakes of the graph.
                 Err(EngineError::Graph(_)) => {}
                 Err(error) => {
                     if !self.force_workers {
                         options.scheduler = Scheduler::Sequential;
                     }
                     let scheduler = options.scheduler;
-                    messages::print_note(&format!(
-                        "auto: {scheduler}, since {}",
+                    messages::print_message(&format!(
+                        "auto: {scheduler}, because {}",
                         error_chain(&error)
                     ));
                 }
             }
         }
-        options.apply_measurements(kept.machine_costs(), &patch, graph);
+        options.apply_measurements(store.machine_costs(), &key, graph);
     }
 
     /// Name of the scheduler, and whether `auto` chose it.
@@ -216,11 +218,16 @@ impl PlayOptions {
     }
 }
 
+/// Default sample rate.
+pub(crate) fn default_rate() -> SampleRate {
+    SampleRate::new(DEFAULT_RATE_HZ).expect("48000 is not zero")
+}
+
 /// Parses a number of seconds.
 pub(crate) fn parse_seconds(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(seconds) if (0.0..=1e9).contains(&seconds) => Ok(seconds),
-        _ => Err("a number of seconds, as 2.5".into()),
+        _ => Err("a number of seconds, for example 2.5".into()),
     }
 }
 
@@ -239,7 +246,7 @@ pub(crate) fn parse_switch(name: &str) -> Result<bool, String> {
     match name {
         "on" => Ok(true),
         "off" => Ok(false),
-        _ => Err("it is on or off".into()),
+        _ => Err("expected on or off".into()),
     }
 }
 
@@ -248,7 +255,7 @@ fn parse_wait_policy(name: &str) -> Result<WaitPolicy, String> {
         "hybrid" => Ok(WaitPolicy::Hybrid),
         "sleep" => Ok(WaitPolicy::Sleep),
         "spin" => Ok(WaitPolicy::Spin),
-        _ => Err("it is one of hybrid, sleep, spin".into()),
+        _ => Err("expected hybrid, sleep or spin".into()),
     }
 }
 

@@ -8,15 +8,15 @@ pub(crate) struct ScreenInput<'a> {
     /// Title: the session.
     pub(crate) title: &'a str,
     /// Description: scheduler, workers, driver.
-    pub(crate) facts: &'a str,
-    /// Frames played.
+    pub(crate) description: &'a str,
+    /// Time played.
     pub(crate) seconds: f64,
     /// Number of worker threads.
     pub(crate) workers: usize,
     pub(crate) now: &'a LiveStats,
     /// Stats of about a second ago, for rates.
     pub(crate) before: &'a LiveStats,
-    /// Last note to the user.
+    /// Notes to the user, oldest first.
     pub(crate) notes: &'a [String],
 }
 
@@ -33,7 +33,7 @@ const BAD_LOAD: f64 = 0.9;
 /// Lays the view out in `columns` x `rows` characters. No line is wider, and there are no more lines.
 pub(crate) fn screen_lines(view: &ScreenInput<'_>, columns: usize, rows: usize) -> Vec<StyledLine> {
     let mut lines = vec![head(view, columns)];
-    lines.push(StyledLine::new(Color::Faint, view.facts));
+    lines.push(StyledLine::new(Color::Faint, view.description));
     lines.push(StyledLine::default());
     lines.extend(cycle(view, columns));
     // The lines below matter more than the last workers.
@@ -174,8 +174,8 @@ fn counts(view: &ScreenInput<'_>, columns: usize) -> Vec<StyledLine> {
         ("xruns", now.xruns),
     ];
     let words = counts.map(|(what, count)| {
-        let ink = if count > 0 { Color::Bad } else { Color::Plain };
-        (ink, format!("{what} {count}"))
+        let color = if count > 0 { Color::Bad } else { Color::Plain };
+        (color, format!("{what} {count}"))
     });
     wrap("", words, columns)
 }
@@ -185,9 +185,9 @@ fn rates(view: &ScreenInput<'_>) -> String {
     let (now, before) = (view.now, view.before);
     let cycles = now.cycles.saturating_sub(before.cycles).max(1) as f64;
     let rate = |now: u64, before: u64| now.saturating_sub(before) as f64 / cycles;
-    let takes = rate(now.acquisitions, before.acquisitions);
+    let acquisitions = rate(now.acquisitions, before.acquisitions);
     let wakes = rate(now.wakes, before.wakes);
-    format!("{takes:.1} acquisitions and {wakes:.1} wakes a cycle")
+    format!("{acquisitions:.1} acquisitions and {wakes:.1} wakes a cycle")
 }
 
 fn late(view: &ScreenInput<'_>, columns: usize) -> Vec<StyledLine> {
@@ -211,7 +211,7 @@ fn wrap(
     columns: usize,
 ) -> Vec<StyledLine> {
     let mut lines: Vec<StyledLine> = Vec::new();
-    for (ink, word) in words {
+    for (color, word) in words {
         let width = word.chars().count();
         match lines.last_mut() {
             Some(line) if line.width() + 3 + width <= columns => line.push(Color::Plain, "   "),
@@ -219,7 +219,7 @@ fn wrap(
             None => lines.push(StyledLine::new(Color::Plain, label)),
         }
         if let Some(line) = lines.last_mut() {
-            line.push(ink, &word);
+            line.push(color, &word);
         }
     }
     lines

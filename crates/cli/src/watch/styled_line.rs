@@ -19,21 +19,21 @@ pub(crate) struct StyledLine(Vec<(Color, String)>);
 
 impl StyledLine {
     /// Makes a line of one colour.
-    pub(crate) fn new(ink: Color, words: &str) -> Self {
+    pub(crate) fn new(color: Color, text: &str) -> Self {
         let mut line = Self::default();
-        line.push(ink, words);
+        line.push(color, text);
         line
     }
 
     /// Appends text. Control characters are replaced, since node names come from files.
-    pub(crate) fn push(&mut self, ink: Color, words: &str) {
-        let seen = |c: char| if c.is_control() { '\u{fffd}' } else { c };
-        self.0.push((ink, words.chars().map(seen).collect()));
+    pub(crate) fn push(&mut self, color: Color, text: &str) {
+        let printable = |c: char| if c.is_control() { '\u{fffd}' } else { c };
+        self.0.push((color, text.chars().map(printable).collect()));
     }
 
     /// Width in characters.
     pub(crate) fn width(&self) -> usize {
-        self.0.iter().map(|(_, words)| words.chars().count()).sum()
+        self.0.iter().map(|(_, text)| text.chars().count()).sum()
     }
 
     /// Cuts the line to `columns` and marks the cut.
@@ -42,12 +42,12 @@ impl StyledLine {
             return;
         }
         let mut room = columns.saturating_sub(1);
-        for (_, words) in &mut self.0 {
-            let cut: String = words.chars().take(room).collect();
+        for (_, text) in &mut self.0 {
+            let cut: String = text.chars().take(room).collect();
             room -= cut.chars().count();
-            *words = cut;
+            *text = cut;
         }
-        self.0.retain(|(_, words)| !words.is_empty());
+        self.0.retain(|(_, text)| !text.is_empty());
         if columns > 0 {
             self.0.push((Color::Faint, "…".to_owned()));
         }
@@ -55,16 +55,16 @@ impl StyledLine {
 
     /// The text without colours.
     pub(crate) fn to_plain(&self) -> String {
-        self.0.iter().map(|(_, words)| words.as_str()).collect()
+        self.0.iter().map(|(_, text)| text.as_str()).collect()
     }
 
     /// The text with ANSI colours.
     pub(crate) fn to_ansi(&self) -> String {
         let mut line = String::new();
-        for (ink, words) in &self.0 {
-            let _ = match ink.code() {
-                0 => write!(line, "{words}"),
-                code => write!(line, "\x1b[{code}m{words}\x1b[0m"),
+        for (color, text) in &self.0 {
+            let _ = match color.code() {
+                0 => write!(line, "{text}"),
+                code => write!(line, "\x1b[{code}m{text}\x1b[0m"),
             };
         }
         line

@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// A folder that is gone when the test is.
+/// A temporary folder, removed on drop.
 pub(crate) struct Folder(PathBuf);
 
-/// What a call gave.
+/// Exit code and output of a call.
 #[derive(Debug)]
-pub(crate) struct Gave {
+pub(crate) struct CallResult {
     pub(crate) code: Option<i32>,
     pub(crate) out: String,
     pub(crate) err: String,
@@ -46,23 +46,23 @@ impl Folder {
         serde_json::from_slice(&self.read(name)).unwrap()
     }
 
-    /// The program, to be called here with the words of `line`.
+    /// The program in this folder, with the words of `line` as arguments.
     pub(crate) fn command(&self, line: &str) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_divisi"));
         command.args(line.split_whitespace()).current_dir(&self.0);
-        // What is measured is kept here, not where the user has it.
+        // Measurements are stored here, not in the user's folder.
         command.env("XDG_CACHE_HOME", self.path(".cache"));
         command.stdin(Stdio::null());
         command
     }
 
     /// Calls it.
-    pub(crate) fn call(&self, line: &str) -> Gave {
+    pub(crate) fn call(&self, line: &str) -> CallResult {
         self.command(line).output().unwrap().into()
     }
 
-    /// Calls it; it must go well.
-    pub(crate) fn well(&self, line: &str) -> Gave {
+    /// Calls it and asserts exit code 0.
+    pub(crate) fn well(&self, line: &str) -> CallResult {
         let gave = self.call(line);
         assert_eq!(gave.code, Some(0), "divisi {line}\n{}", gave.err);
         gave
@@ -75,9 +75,9 @@ impl Drop for Folder {
     }
 }
 
-impl From<Output> for Gave {
+impl From<Output> for CallResult {
     fn from(output: Output) -> Self {
-        let text = |bytes| String::from_utf8(bytes).expect("it speaks UTF-8");
+        let text = |bytes| String::from_utf8(bytes).expect("the output is UTF-8");
         Self {
             code: output.status.code(),
             out: text(output.stdout),
@@ -86,7 +86,7 @@ impl From<Output> for Gave {
     }
 }
 
-/// Where the repository's own files are.
+/// Path of a file of the repository.
 pub(crate) fn repository(name: &str) -> PathBuf {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     here.ancestors().nth(2).unwrap().join(name)
@@ -109,7 +109,7 @@ pub(crate) fn wav(bytes: &[u8]) -> (u16, Vec<u32>) {
     (channels, bits.collect())
 }
 
-/// A graph that goes on forever.
+/// A graph without an end.
 pub(crate) const BEEP: &str = "o = { kind: \"osc\", freq: 440, volume: 0.3, in: 0, out: 1, };\n\
     s = { kind: \"sink\", in: 1, out: 0, };\no.1 -> s.1;\n";
 

@@ -1,6 +1,6 @@
 //! Convolution from file to file, one block at a time.
 
-use crate::failure::{Failure, error_chain};
+use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::output::messages;
 use crate::output::progress::Progress;
@@ -18,10 +18,10 @@ pub(super) struct ConvolveJob {
     /// The convolver and its partition.
     pub(super) convolver: Convolver,
     /// Scheduler of the long levels.
-    pub(super) hands: Box<dyn LevelScheduler>,
-    /// Output path.
+    pub(super) scheduler: Box<dyn LevelScheduler>,
+    /// The output file.
     pub(super) writer: Writer,
-    /// Progress.
+    /// The progress line.
     pub(super) progress: Progress,
     /// Set when the user interrupts.
     pub(super) interrupt: Interrupt,
@@ -43,12 +43,12 @@ impl ConvolveResult {
         let name = output.display();
         if self.peak > 1.0 {
             let over = 20.0 * f64::from(self.peak).log10();
-            messages::print_load_note(&format!(
-                "{name} is {over:.1} dB above full scale at its loudest, which players that know no floats clip: \
-                 --gain can take that away"
+            messages::print_note(&format!(
+                "the peak of {name} is {over:.1} dB above full scale; players without float samples clip it: \
+                 use a smaller --gain"
             ));
         }
-        messages::print_note(&format!("{name}: {} frames", self.frames));
+        messages::print_message(&format!("{name}: {} frames", self.frames));
     }
 }
 
@@ -65,14 +65,14 @@ impl ConvolveJob {
                 Err(failure.with_note(&format!("{path} holds the first {written} frames")))
             }
             Ok(done) => {
-                finished.map_err(|error| Failure::failed(error_chain(&error)))?;
+                finished.map_err(Failure::from_error)?;
                 Ok(done)
             }
         }
     }
 
     fn convolve(&mut self) -> Result<ConvolveResult, Failure> {
-        let _plays = AudioThread::enter();
+        let _audio_thread = AudioThread::enter();
         let block = self.convolver.block();
         let (inputs, outputs) = (self.convolver.inputs(), self.convolver.outputs());
         let mut input = vec![vec![0.0; block]; inputs];
@@ -91,7 +91,8 @@ impl ConvolveJob {
             }
             let from: Vec<&[f32]> = input.iter().map(Vec::as_slice).collect();
             let mut to: Vec<&mut [f32]> = output.iter_mut().map(Vec::as_mut_slice).collect();
-            self.convolver.process(&from, &mut to, self.hands.as_mut());
+            self.convolver
+                .process(&from, &mut to, self.scheduler.as_mut());
             let skip = skipped.min(block as u64);
             skipped -= skip;
             let end = left.map_or(block as u64, |left| (skip + left).min(block as u64));
@@ -105,7 +106,7 @@ impl ConvolveJob {
         }
         let late = self.convolver.late_count();
         if late > 0 {
-            let message = format!("{late} parts were not there when they were due and are silent");
+            let message = format!("{late} results came too late and are silent in the file");
             return Err(Failure::failed(message));
         }
         let frames = self.writer.frames();
@@ -117,14 +118,15 @@ impl ConvolveJob {
         let begin = self.input.position();
         let mut planes: Vec<&mut [f32]> = input.iter_mut().map(Vec::as_mut_slice).collect();
         let got = self.input.read(&mut planes);
-        let got = got.map_err(|error| Failure::failed(error_chain(&error)))?;
+        let got = got.map_err(Failure::from_error)?;
         for (channel, samples) in input.iter_mut().enumerate() {
             samples[got..].fill(0.0);
             if let Some(at) = samples.iter().position(|sample| !sample.is_finite()) {
                 let (name, value) = (self.input.path().display(), samples[at]);
                 let (channel, frame) = (channel + 1, begin + at as u64);
-                let message =
-                    format!("{name} has no number ({value}) in channel {channel} at frame {frame}");
+                let message = format!(
+                    "{name} has an invalid sample ({value}) in channel {channel} at frame {frame}"
+                );
                 return Err(Failure::bad_input(message));
             }
         }
@@ -139,12 +141,11 @@ impl ConvolveJob {
             false => f32::INFINITY,
         });
         if loudest == f32::INFINITY {
-            let message =
-                "the result is louder than any number: make the response quieter with --gain";
+            let message = "the result exceeds the range of 32-bit float: use a smaller --gain";
             return Err(Failure::bad_input(message));
         }
         let written = self.writer.write(output);
-        written.map_err(|error| Failure::failed(error_chain(&error)))?;
+        written.map_err(Failure::from_error)?;
         Ok(peak.max(loudest))
     }
 }

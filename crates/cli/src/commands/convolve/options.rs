@@ -2,7 +2,7 @@
 
 use super::response::Response;
 use crate::commands::tune::tuning::Tuned;
-use crate::failure::{Failure, error_chain};
+use crate::failure::Failure;
 use clap::{Args, ValueEnum};
 use divisi::conv::ir::{IrProcessing, Normalise, SourceDirection, Trim};
 use divisi::conv::{
@@ -33,23 +33,23 @@ pub(super) struct MethodOptions {
     #[arg(long)]
     pub(super) realtime: bool,
 
-    /// nonuniform: partitions of several sizes, as `divisi tune` measured them, else by the built-in table; uniform: all partitions of one block; direct: no FFT
+    /// nonuniform: partitions of several sizes, chosen by the costs that `divisi tune` measured or by the built-in table; uniform: all partitions of one block; direct: no FFT
     #[arg(long, value_name = "METHOD", value_enum, default_value_t = Method::Nonuniform)]
     method: Method,
 
-    /// The partition itself, as "7x64 6x256 2x1024"; before it "31 +" for a direct head
+    /// Use this partition, for example "7x64 6x256 2x1024"; "31 + 7x64" begins with a direct head of 31 taps
     #[arg(long, value_name = "TEXT", conflicts_with = "method")]
     partition: Option<String>,
 
-    /// Latency added by the convolution: none or block. The file begins with the sound in either case
+    /// Latency added by the convolution: none or block. It is removed from the file
     #[arg(long, value_name = "none|block", default_value = "none", value_parser = parse_latency)]
     latency: AddedLatency,
 
-    /// Keep spectra in half precision for partitions of FRAMES or more: their output is then right to 70 dB only, and long responses take a quarter less memory
+    /// Store spectra in half precision for partitions of FRAMES or more: their output is then exact to 70 dB only, and long responses need a quarter less memory
     #[arg(long, value_name = "FRAMES")]
     pub(super) half: Option<usize>,
 
-    /// Kernel set: auto, or one by name as scalar or avx2
+    /// Kernel set: auto, or a name, for example scalar or avx2
     #[arg(long, value_name = "NAME", default_value = "auto", value_parser = parse_kernels)]
     pub(super) kernels: Kernels,
 }
@@ -73,11 +73,11 @@ pub(super) struct ResponseOptions {
     #[arg(long, value_name = "MS", default_value = "0", allow_negative_numbers = true, value_parser = parse_millis)]
     predelay: f64,
 
-    /// Trim both ends where the response is quieter than this, in dB relative to its peak, as -60
+    /// Trim both ends where the response is quieter than this, in dB relative to its peak, for example -60
     #[arg(long, value_name = "DB", allow_negative_numbers = true, value_parser = parse_threshold, conflicts_with = "range")]
     trim: Option<f64>,
 
-    /// Use only these frames of the response, the end not included, as 0..48000
+    /// Use only these frames of the response, the end not included, for example 0..48000
     #[arg(long, value_name = "FROM..TO", value_parser = parse_range)]
     range: Option<Range<usize>>,
 
@@ -93,17 +93,17 @@ pub(super) struct ResponseOptions {
     #[arg(long, value_name = "MS", default_value = "0", allow_negative_numbers = true, value_parser = parse_millis)]
     fade_out: f64,
 
-    /// Scale the response: its loudest sample to 1 (peak), or its energy to 1, which keeps the loudness of white noise (energy)
+    /// Scale the response so that its largest sample is 1 (peak), or its energy is 1, which keeps the level of white noise (energy)
     #[arg(long, value_name = "peak|energy", value_parser = parse_normalise)]
     normalise: Option<Normalise>,
 
-    /// Position of the source, for a .sofa file: degrees left and up, as 30,0
+    /// Position of the source, for a .sofa file: degrees left and up, for example 30,0
     #[arg(long, value_name = "LEFT,UP", allow_hyphen_values = true, value_parser = parse_direction)]
     direction: Option<SourceDirection>,
 }
 
 impl MethodOptions {
-    /// Name in the report.
+    /// Name of the method in the report.
     pub(super) fn method(&self) -> &'static str {
         match (&self.partition, self.method) {
             (None, Method::Uniform) => "uniform",
@@ -117,12 +117,10 @@ impl MethodOptions {
         &self,
         response: &Response,
     ) -> Result<(Convolver, PartitionChoice), Failure> {
-        let wrong =
-            |error: &(dyn std::error::Error + 'static)| Failure::bad_input(error_chain(error));
         let paths = &response.paths;
         let choice = self
             .partition_for(response)
-            .map_err(|error| wrong(&error))?;
+            .map_err(Failure::from_input_error)?;
         let partition = &choice.partition;
         if partition.max_ir_frames() < paths.frames() {
             let (reach, frames) = (partition.max_ir_frames(), paths.frames());
@@ -134,7 +132,7 @@ impl MethodOptions {
         options.kernels = self.kernels;
         options.half_precision_from = self.half;
         let convolver = Convolver::new(paths.inputs(), paths.outputs(), &paths.resolve(), &options);
-        Ok((convolver.map_err(|error| wrong(&error))?, choice))
+        Ok((convolver.map_err(Failure::from_input_error)?, choice))
     }
 
     fn partition_for(&self, response: &Response) -> Result<PartitionChoice, PartitionError> {
@@ -176,13 +174,13 @@ impl MethodOptions {
 impl ResponseOptions {
     /// Processing of a response at `rate`.
     pub(super) fn processing(&self, rate: SampleRate) -> IrProcessing {
-        let cut = match (self.trim, &self.range) {
+        let trim = match (self.trim, &self.range) {
             (Some(below_db), _) => Trim::Silence { below_db },
             (None, Some(range)) => Trim::Frames(range.clone()),
             (None, None) => Trim::Whole,
         };
         IrProcessing {
-            trim: cut,
+            trim,
             reverse: self.reverse,
             fade_in: frames(self.fade_in, rate),
             fade_out: frames(self.fade_out, rate),
@@ -205,15 +203,14 @@ impl ResponseOptions {
         self.direction.unwrap_or_default()
     }
 
-    /// Options for a response from one file.
+    /// Refuses the options that do not apply to `for_what`, a configuration.
     pub(super) fn check_unused(&self, for_what: &str) -> Result<(), Failure> {
-        let is_shaped = self.processing(SampleRate::new(1000).expect("1000 is not zero"));
-        if is_shaped == IrProcessing::default() && self.direction.is_none() {
+        let processing = self.processing(SampleRate::new(1000).expect("1000 is not zero"));
+        if processing == IrProcessing::default() && self.direction.is_none() {
             return Ok(());
         }
-        let message = format!(
-            "{for_what} is taken as it is: of these options it knows --gain and --predelay"
-        );
+        let message =
+            format!("{for_what} is used as it is: only --gain and --predelay apply to it");
         Err(Failure::bad_input(message))
     }
 
@@ -252,7 +249,7 @@ fn parse_latency(text: &str) -> Result<AddedLatency, String> {
     match text {
         "none" => Ok(AddedLatency::None),
         "block" => Ok(AddedLatency::OneBlock),
-        _ => Err("it is none or block".into()),
+        _ => Err("expected none or block".into()),
     }
 }
 
@@ -267,12 +264,13 @@ fn parse_normalise(text: &str) -> Result<Normalise, String> {
     match text {
         "peak" => Ok(Normalise::Peak),
         "energy" => Ok(Normalise::Energy),
-        _ => Err("it is peak or energy".into()),
+        _ => Err("expected peak or energy".into()),
     }
 }
 
 fn parse_range(text: &str) -> Result<Range<usize>, String> {
-    let wrong = || "two numbers of frames, the first below the second, as 0..48000".to_owned();
+    let wrong =
+        || "two numbers of frames, the first below the second, for example 0..48000".to_owned();
     let (from, to) = text.split_once("..").ok_or_else(wrong)?;
     let number = |text: &str| text.parse::<usize>().map_err(|_| wrong());
     let range = number(from)?..number(to)?;
@@ -284,7 +282,7 @@ fn parse_range(text: &str) -> Result<Range<usize>, String> {
 }
 
 fn parse_direction(text: &str) -> Result<SourceDirection, String> {
-    let wrong = || "degrees to the left, and up, as 30,0".to_owned();
+    let wrong = || "degrees to the left and up, for example 30,0".to_owned();
     let (left, up) = text.split_once(',').ok_or_else(wrong)?;
     let number = |text: &str, max: f32| {
         let degrees = text.trim().parse::<f32>().map_err(|_| wrong())?;
@@ -301,7 +299,7 @@ fn parse_direction(text: &str) -> Result<SourceDirection, String> {
 }
 
 fn parse_millis(text: &str) -> Result<f64, String> {
-    parse_within(text, 0.0, MAX_MS).ok_or_else(|| "milliseconds, ten minutes at max".into())
+    parse_within(text, 0.0, MAX_MS).ok_or_else(|| "milliseconds from 0 to 600000".into())
 }
 
 fn parse_decibels(text: &str) -> Result<f64, String> {

@@ -10,7 +10,7 @@ use std::fmt::Write;
 const MAX_LISTED: usize = 50;
 
 /// Text for people.
-pub(super) fn text(name: &str, costs: &NodeCosts, facts: &CoreTimings) -> String {
+pub(super) fn text(name: &str, costs: &NodeCosts, timings: &CoreTimings) -> String {
     let mut out = format!(
         "{name}: {} nodes, blocks of {} frames at {}\n\n",
         costs.nodes.len(),
@@ -24,13 +24,17 @@ pub(super) fn text(name: &str, costs: &NodeCosts, facts: &CoreTimings) -> String
     let (typical, worst) = (costs.cycle.warm.typical, costs.cycle.polluted.worst);
     line(
         &mut out,
-        "a cycle on one worker",
-        &format!("{}, at worst {}", format_time(typical), format_time(worst)),
+        "cycle on one worker",
+        &format!(
+            "typical {}, worst {}",
+            format_time(typical),
+            format_time(worst)
+        ),
     );
-    machine(&mut out, facts);
+    machine(&mut out, timings);
     let _ = writeln!(
         out,
-        "\n{} repeats of {} cycles, caches warm and again swept by {} KiB; {:.0} ns a step taken off for reading the clock",
+        "\n{} repeats of {} cycles, with warm caches and with caches swept by {} KiB; {:.0} ns per step subtracted for reading the clock",
         costs.repeats,
         costs.cycles,
         costs.swept_bytes >> 10,
@@ -73,26 +77,27 @@ fn row(name: &str, second: &str, cost: &StepCost) -> [String; 4] {
     ]
 }
 
-fn machine(out: &mut String, facts: &CoreTimings) {
-    for link in &facts.links {
+fn machine(out: &mut String, timings: &CoreTimings) {
+    for link in &timings.links {
         let what = format!("core {} to core {}", link.from, link.to);
         line(
             out,
             &what,
             &format!(
-                "{:.0} ns, and {:.0} ns a KiB",
+                "{:.0} ns plus {:.0} ns per KiB",
                 link.base_ns, link.per_kib_ns
             ),
         );
     }
-    if let (Some(waker), Some(sleeper)) = (facts.wake_ns, facts.woken_ns) {
-        let message = format!("{waker:.0} ns for the waker, {sleeper:.0} ns until the other runs");
-        line(out, "a wake", &message);
+    if let (Some(waker), Some(sleeper)) = (timings.wake_ns, timings.woken_ns) {
+        let message =
+            format!("{waker:.0} ns for the waker, {sleeper:.0} ns until the woken thread runs");
+        line(out, "wake-up", &message);
     }
-    if let (Some(claim), Some(steal)) = (facts.claim_ns, facts.steal_ns) {
+    if let (Some(claim), Some(steal)) = (timings.claim_ns, timings.steal_ns) {
         line(
             out,
-            "a claim, a theft",
+            "claim, steal",
             &format!("{claim:.0} ns, {steal:.0} ns"),
         );
     }
@@ -103,7 +108,7 @@ fn line(out: &mut String, what: &str, message: &str) {
 }
 
 /// JSON for programs.
-pub(super) fn json(costs: &NodeCosts, facts: &CoreTimings) -> Value {
+pub(super) fn json(costs: &NodeCosts, timings: &CoreTimings) -> Value {
     let nodes = costs
         .nodes
         .iter()
@@ -122,7 +127,7 @@ pub(super) fn json(costs: &NodeCosts, facts: &CoreTimings) -> Value {
         "repeats": costs.repeats,
         "mark_ns": costs.mark_ns,
         "swept_bytes": costs.swept_bytes,
-        "machine": facts,
+        "machine": timings,
     })
 }
 

@@ -11,7 +11,7 @@ use divisi::report::StepNames;
 pub(super) struct Row {
     pub(super) name: String,
     pub(super) kind: String,
-    pub(super) hue: NodeClass,
+    pub(super) class: NodeClass,
     pub(super) cost: Nanos,
     pub(super) t_level: Nanos,
     pub(super) b_level: Nanos,
@@ -32,7 +32,7 @@ pub(super) struct ScheduledRun {
 
 /// A plan, its schedule, and what follows from both.
 pub(super) struct PlanAnalysis {
-    pub(super) who: SchedulerName,
+    pub(super) scheduler: SchedulerName,
     pub(super) block: u32,
     pub(super) rate_hz: u32,
     pub(super) cores: usize,
@@ -55,14 +55,15 @@ impl PlanAnalysis {
         plan: &Plan,
         graph: &Graph,
         machine: &MachineModel,
-        who: SchedulerName,
+        scheduler: SchedulerName,
         seed: u64,
     ) -> Option<Self> {
         let dag = Dag::from_plan(plan);
-        let schedule = who.schedule(&dag, machine, seed);
-        let ran = plan::simulate(&dag, machine, &schedule.task_order(), |task| dag.cost(task))?;
+        let schedule = scheduler.schedule(&dag, machine, seed);
+        let simulated =
+            plan::simulate(&dag, machine, &schedule.task_order(), |task| dag.cost(task))?;
         let mut rows = rows(plan, graph, &dag, machine);
-        for (core, lane) in ran.by_worker.iter().enumerate() {
+        for (core, lane) in simulated.by_worker.iter().enumerate() {
             for placed in lane {
                 let (start, finish) = (placed.start, placed.finish);
                 rows[index(placed.task)].runs.push(ScheduledRun {
@@ -78,7 +79,7 @@ impl PlanAnalysis {
         }
         let base = machine.mean_transfer_time(0);
         Some(Self {
-            who,
+            scheduler,
             block: plan.block.0,
             rate_hz: plan.rate.hz(),
             cores: machine.workers(),
@@ -86,7 +87,7 @@ impl PlanAnalysis {
             longest: dag.lower_bound(usize::MAX),
             total: dag.total_cost(),
             bound: dag.lower_bound(machine.workers()),
-            makespan: ran.makespan,
+            makespan: simulated.makespan,
             base,
             per_kib: Nanos(machine.mean_transfer_time(1024).0.saturating_sub(base.0)),
             is_abridged: schedule.abridged,
@@ -140,7 +141,7 @@ fn rows(plan: &Plan, graph: &Graph, dag: &Dag, machine: &MachineModel) -> Vec<Ro
     let rows = tasks.map(|(task, id)| Row {
         name: name(plan, &steps, task),
         kind: kind(&steps, task),
-        hue: steps.hue(task.steps.start as usize),
+        class: steps.hue(task.steps.start as usize),
         cost: dag.cost(id),
         t_level: t[index(id)],
         b_level: b[index(id)],
@@ -161,8 +162,8 @@ fn name(plan: &Plan, steps: &StepNames, task: &Task) -> String {
     let of = |index: u32| {
         let name = steps.name(index as usize).unwrap_or("?");
         match plan.steps[index as usize].op {
-            StepOp::WriteLine { .. } => format!("{name} (in)"),
-            StepOp::Align { .. } => format!("{name} (late)"),
+            StepOp::WriteLine { .. } => format!("{name} (write)"),
+            StepOp::Align { .. } => format!("{name} (aligner)"),
             _ => name.to_owned(),
         }
     };

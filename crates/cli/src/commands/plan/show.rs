@@ -22,50 +22,50 @@ pub(super) struct PlanHeading {
 }
 
 /// Text for people.
-pub(super) fn text(found: &PlanAnalysis, message: &PlanHeading) -> String {
+pub(super) fn text(analysis: &PlanAnalysis, heading: &PlanHeading) -> String {
     let mut out = String::new();
-    let (name, nodes, measured) = (&message.name, message.nodes, message.measured);
-    let (block, rate) = (found.block, found.rate_hz);
+    let (name, nodes, measured) = (&heading.name, heading.nodes, heading.measured);
+    let (block, rate) = (analysis.block, analysis.rate_hz);
     let _ = writeln!(
         out,
         "{name}: {nodes} nodes, blocks of {block} frames at {rate} Hz, {measured} with measured costs\n"
     );
-    levels(&mut out, found);
+    levels(&mut out, analysis);
     let _ = writeln!(
         out,
         "\ncritical path  {}: {}",
-        format_time(found.longest),
-        path(found)
+        format_time(analysis.longest),
+        path(analysis)
     );
-    let _ = writeln!(out, "one core       {}", format_time(found.total));
-    let cores = found.cores;
+    let _ = writeln!(out, "one core       {}", format_time(analysis.total));
+    let cores = analysis.cores;
     let _ = writeln!(
         out,
         "{:<14} {} at best, {:.2} times as fast",
         cores_in_words(cores),
-        format_time(found.bound),
-        found.max_speedup()
+        format_time(analysis.bound),
+        analysis.max_speedup()
     );
     let _ = writeln!(
         out,
         "{:<14} {}, {:.2} times as fast{}",
-        found.who.name(),
-        format_time(found.makespan),
-        found.speedup(),
-        copies(found)
+        analysis.scheduler.name(),
+        format_time(analysis.makespan),
+        analysis.speedup(),
+        copies(analysis)
     );
-    let guess = if message.is_guess {
+    let guess = if heading.is_guess {
         " (not measured: an estimate)"
     } else {
         ""
     };
     let _ = writeln!(
         out,
-        "communication  {} and {} a KiB{guess}\n",
-        format_time(found.base),
-        format_time(found.per_kib)
+        "communication  {} and {} per KiB{guess}\n",
+        format_time(analysis.base),
+        format_time(analysis.per_kib)
     );
-    schedule(&mut out, found);
+    schedule(&mut out, analysis);
     out
 }
 
@@ -76,21 +76,25 @@ fn cores_in_words(cores: usize) -> String {
     }
 }
 
-fn copies(found: &PlanAnalysis) -> String {
-    let copies = match found.copies() {
+fn copies(analysis: &PlanAnalysis) -> String {
+    let copies = match analysis.copies() {
         0 => String::new(),
         1 => ", with 1 copy".into(),
         n => format!(", with {n} copies"),
     };
-    let abridged = if found.is_abridged { ", abridged" } else { "" };
+    let abridged = if analysis.is_abridged {
+        ", abridged"
+    } else {
+        ""
+    };
     format!("{copies}{abridged}")
 }
 
-fn path(found: &PlanAnalysis) -> String {
-    let names: Vec<&str> = found
+fn path(analysis: &PlanAnalysis) -> String {
+    let names: Vec<&str> = analysis
         .critical
         .iter()
-        .map(|i| found.rows[*i].name.as_str())
+        .map(|i| analysis.rows[*i].name.as_str())
         .collect();
     match names.len() {
         ..=12 => names.join(" → "),
@@ -103,8 +107,8 @@ fn path(found: &PlanAnalysis) -> String {
     }
 }
 
-fn levels(out: &mut String, found: &PlanAnalysis) {
-    let rows = found.rows.iter().take(MAX_LISTED).map(|row| {
+fn levels(out: &mut String, analysis: &PlanAnalysis) {
+    let rows = analysis.rows.iter().take(MAX_LISTED).map(|row| {
         let cores: Vec<String> = row.runs.iter().map(|run| run.core.to_string()).collect();
         let starts: Vec<String> = row.runs.iter().map(|run| run.start.0.to_string()).collect();
         let star = if row.is_critical { "*" } else { "" };
@@ -123,22 +127,25 @@ fn levels(out: &mut String, found: &PlanAnalysis) {
         "node", "kind", "cost", "t-level", "b-level", "static", "core", "start",
     ];
     table(out, 2, head, rows.collect());
-    if found.rows.len() > MAX_LISTED {
+    if analysis.rows.len() > MAX_LISTED {
         let _ = writeln!(
             out,
             "… and {} more, all in --json",
-            found.rows.len() - MAX_LISTED
+            analysis.rows.len() - MAX_LISTED
         );
     }
 }
 
 /// One column for each core, or one line where there are many cores.
-fn schedule(out: &mut String, found: &PlanAnalysis) {
-    let lanes: Vec<_> = (0..found.cores).map(|core| found.runs_on(core)).collect();
-    if found.cores > MAX_COLUMNS {
+fn schedule(out: &mut String, analysis: &PlanAnalysis) {
+    let lanes: Vec<_> = (0..analysis.cores)
+        .map(|core| analysis.runs_on(core))
+        .collect();
+    if analysis.cores > MAX_COLUMNS {
         for (core, lane) in lanes.iter().enumerate() {
             let runs = lane.iter().take(MAX_LISTED);
-            let runs = runs.map(|(row, run)| format!("{} {}", run.start.0, found.rows[*row].name));
+            let runs =
+                runs.map(|(row, run)| format!("{} {}", run.start.0, analysis.rows[*row].name));
             let _ = writeln!(out, "core {core}: {}", runs.collect::<Vec<_>>().join(", "));
         }
         return;
@@ -147,12 +154,12 @@ fn schedule(out: &mut String, found: &PlanAnalysis) {
     let cell = |core: usize, line: usize| {
         let at = lanes.get(core).and_then(|lane| lane.get(line));
         at.map_or(String::new(), |(row, run)| {
-            format!("{:>6}  {}", run.start.0, found.rows[*row].name)
+            format!("{:>6}  {}", run.start.0, analysis.rows[*row].name)
         })
     };
     let rows =
         (0..longest.min(MAX_LISTED)).map(|line| std::array::from_fn(|core| cell(core, line)));
-    let heads: [String; MAX_COLUMNS] = std::array::from_fn(|core| match core < found.cores {
+    let heads: [String; MAX_COLUMNS] = std::array::from_fn(|core| match core < analysis.cores {
         true => format!("  from  core {core}"),
         false => String::new(),
     });
@@ -161,44 +168,44 @@ fn schedule(out: &mut String, found: &PlanAnalysis) {
 }
 
 /// JSON for programs.
-pub(super) fn json(found: &PlanAnalysis, message: &PlanHeading) -> Value {
-    let lanes = (0..found.cores).map(|core| {
-        let lane = found.runs_on(core).into_iter();
+pub(super) fn json(analysis: &PlanAnalysis, heading: &PlanHeading) -> Value {
+    let lanes = (0..analysis.cores).map(|core| {
+        let lane = analysis.runs_on(core).into_iter();
         let runs = lane.map(|(row, run)| {
-            let name = &found.rows[row].name;
+            let name = &analysis.rows[row].name;
             json!({ "node": name, "start_ns": run.start.0, "finish_ns": run.finish.0 })
         });
         runs.collect::<Vec<_>>()
     });
-    let critical = found.critical.iter().map(|i| &found.rows[*i].name);
+    let critical = analysis.critical.iter().map(|i| &analysis.rows[*i].name);
     json!({
-        "file": message.name,
-        "block": found.block,
-        "rate": found.rate_hz,
-        "cores": found.cores,
-        "scheduler": found.who.name(),
-        "measured": message.measured,
-        "comm_ns": { "base": found.base.0, "per_kib": found.per_kib.0, "guess": message.is_guess },
-        "nodes": found.rows.iter().map(|row| row_json(found, row)).collect::<Vec<_>>(),
+        "file": heading.name,
+        "block": analysis.block,
+        "rate": analysis.rate_hz,
+        "cores": analysis.cores,
+        "scheduler": analysis.scheduler.name(),
+        "measured": heading.measured,
+        "comm_ns": { "base": analysis.base.0, "per_kib": analysis.per_kib.0, "guess": heading.is_guess },
+        "nodes": analysis.rows.iter().map(|row| row_json(analysis, row)).collect::<Vec<_>>(),
         "critical_path": critical.collect::<Vec<_>>(),
-        "critical_path_ns": found.longest.0,
-        "total_ns": found.total.0,
-        "bound_ns": found.bound.0,
-        "makespan_ns": found.makespan.0,
-        "speedup": found.speedup(),
-        "speedup_bound": found.max_speedup(),
-        "copies": found.copies(),
-        "abridged": found.is_abridged,
+        "critical_path_ns": analysis.longest.0,
+        "total_ns": analysis.total.0,
+        "bound_ns": analysis.bound.0,
+        "makespan_ns": analysis.makespan.0,
+        "speedup": analysis.speedup(),
+        "speedup_bound": analysis.max_speedup(),
+        "copies": analysis.copies(),
+        "abridged": analysis.is_abridged,
         "lanes": lanes.collect::<Vec<_>>(),
     })
 }
 
-fn row_json(found: &PlanAnalysis, row: &Row) -> Value {
+fn row_json(analysis: &PlanAnalysis, row: &Row) -> Value {
     let runs = row
         .runs
         .iter()
         .map(|run| json!({ "core": run.core, "start_ns": run.start.0, "finish_ns": run.finish.0 }));
-    let after = row.before.iter().map(|i| &found.rows[*i].name);
+    let after = row.before.iter().map(|i| &analysis.rows[*i].name);
     json!({
         "node": row.name,
         "kind": row.kind,
@@ -213,36 +220,36 @@ fn row_json(found: &PlanAnalysis, row: &Row) -> Value {
 }
 
 /// The schedule as a Gantt chart, one row for each core.
-pub(super) fn picture(found: &PlanAnalysis, message: &PlanHeading) -> Picture {
-    let lanes = (0..found.cores).map(|core| GanttRow {
+pub(super) fn picture(analysis: &PlanAnalysis, heading: &PlanHeading) -> Picture {
+    let lanes = (0..analysis.cores).map(|core| GanttRow {
         name: format!("core {core}"),
-        bars: gantt_bars(found, core),
+        bars: gantt_bars(analysis, core),
     });
     draw::gantt(&GanttChart {
         title: format!(
             "{}: {} on {}",
-            message.name,
-            found.who.name(),
-            cores_in_words(found.cores)
+            heading.name,
+            analysis.scheduler.name(),
+            cores_in_words(analysis.cores)
         ),
         note: format!(
             "makespan {}, speed-up {:.2} (at most {:.2}); 256 bytes to another core cost {}",
-            format_time(found.makespan),
-            found.speedup(),
-            found.max_speedup(),
-            format_time(typical_transfer(found.base, found.per_kib)),
+            format_time(analysis.makespan),
+            analysis.speedup(),
+            analysis.max_speedup(),
+            format_time(typical_transfer(analysis.base, analysis.per_kib)),
         ),
         rows: lanes.collect(),
-        arrows: gantt_arrows(found),
+        arrows: gantt_arrows(analysis),
         markers: Vec::new(),
         deadline_ns: None,
     })
 }
 
-fn gantt_bars(found: &PlanAnalysis, core: usize) -> Vec<GanttBar> {
-    let lane = found.runs_on(core).into_iter();
+fn gantt_bars(analysis: &PlanAnalysis, core: usize) -> Vec<GanttBar> {
+    let lane = analysis.runs_on(core).into_iter();
     let boxes = lane.map(|(index, run)| {
-        let row = &found.rows[index];
+        let row = &analysis.rows[index];
         GanttBar {
             label: row.name.clone(),
             start_ns: run.start.0,
@@ -253,18 +260,18 @@ fn gantt_bars(found: &PlanAnalysis, core: usize) -> Vec<GanttBar> {
                 .runs
                 .iter()
                 .any(|other| (other.finish, other.core) < (run.finish, run.core)),
-            class: row.hue,
+            class: row.class,
         }
     });
     boxes.collect()
 }
 
 /// Communication between cores: an arrow to each run whose input has no copy on the run's own core.
-fn gantt_arrows(found: &PlanAnalysis) -> Vec<GanttArrow> {
+fn gantt_arrows(analysis: &PlanAnalysis) -> Vec<GanttArrow> {
     let mut all = Vec::new();
-    for row in &found.rows {
+    for row in &analysis.rows {
         for run in &row.runs {
-            for before in row.before.iter().map(|i| &found.rows[*i]) {
+            for before in row.before.iter().map(|i| &analysis.rows[*i]) {
                 if before
                     .runs
                     .iter()

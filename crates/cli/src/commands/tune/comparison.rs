@@ -13,7 +13,7 @@ pub(super) struct PartitionComparison {
     pub(super) space: PartitionSpace,
     pub(super) packing: Packing,
     pub(super) cores: usize,
-    pub(super) ways: Vec<PartitionMethod>,
+    pub(super) methods: Vec<PartitionMethod>,
 }
 
 /// One partition with its cost.
@@ -26,7 +26,7 @@ pub(super) struct PartitionMethod {
     /// Worst and typical cost of each level, without the direct head.
     pub(super) levels: Vec<Option<(f64, f64)>>,
     /// Load of the busiest core, and each level's core; for the measured optimum only.
-    pub(super) given: Option<(f64, Vec<usize>)>,
+    pub(super) core_assignment: Option<(f64, Vec<usize>)>,
 }
 
 impl PartitionComparison {
@@ -43,7 +43,7 @@ impl PartitionComparison {
         };
         let worst = |size, count| Some(costs.worst_ns(packing, size, count)? / lanes);
         let typical = |size, count| Some(costs.typical_ns(packing, size, count)? / lanes);
-        let way = |name: &str, partition: Partition| PartitionMethod {
+        let method = |name: &str, partition: Partition| PartitionMethod {
             name: name.into(),
             worst: space.total_load(&partition, &worst),
             typical: space.total_load(&partition, &typical),
@@ -53,11 +53,11 @@ impl PartitionComparison {
                 levels.map(|l| cost(l.size(), l.count())).collect()
             },
             partition,
-            given: None,
+            core_assignment: None,
         };
-        let mut ways = vec![
-            way("doubling (Gardner)", gardner_partition(space)),
-            way("fewest operations (Garcia)", garcia_partition(space)),
+        let mut methods = vec![
+            method("doubling (Gardner)", gardner_partition(space)),
+            method("fewest operations (Garcia)", garcia_partition(space)),
         ];
         if let Some(found) = min_peak_load(space, cores, &worst) {
             let FoundPartition {
@@ -70,34 +70,34 @@ impl PartitionComparison {
                 1 => "smallest worst-case load".to_owned(),
                 cores => format!("smallest load of the busiest of {cores} cores"),
             };
-            ways.push(PartitionMethod {
-                given: Some((peak, on)),
-                ..way(&name, partition)
+            methods.push(PartitionMethod {
+                core_assignment: Some((peak, on)),
+                ..method(&name, partition)
             });
         }
         Self {
             space: *space,
             packing,
             cores,
-            ways,
+            methods,
         }
     }
 
     /// The best partition.
     pub(super) fn best(&self) -> &PartitionMethod {
-        self.ways.last().expect("doubling is always there")
+        self.methods.last().expect("the list has at least two")
     }
 
     /// All partitions, and the deadlines of the best one, as a picture.
     pub(super) fn picture(&self, rate: SampleRate) -> Picture {
         let percent = |ns: Option<f64>| match ns {
             Some(ns) => format!("{:.3} % of a core at worst", period_share(ns, rate) * 100.0),
-            None => "cost not known".into(),
+            None => "unknown cost".into(),
         };
-        let ways = self.ways.iter().map(|way| PartitionRow {
-            name: way.name.clone(),
-            note: format!("{} · {}", way.partition, percent(way.worst)),
-            levels: partition_levels(&way.partition),
+        let rows = self.methods.iter().map(|method| PartitionRow {
+            name: method.name.clone(),
+            note: format!("{} · {}", method.partition, percent(method.worst)),
+            levels: partition_levels(&method.partition),
         });
         partitions(&PartitionChart {
             title: format!("An impulse response of {} frames", self.space.length()),
@@ -109,8 +109,8 @@ impl PartitionComparison {
             length: self.space.length() as u64,
             block: self.space.block() as u64,
             rate_hz: rate.hz(),
-            rows: ways.collect(),
-            deadlines_of: Some(self.ways.len() - 1),
+            rows: rows.collect(),
+            deadlines_of: Some(self.methods.len() - 1),
         })
     }
 }

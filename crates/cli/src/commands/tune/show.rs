@@ -17,16 +17,16 @@ pub(super) fn text(all: &[PartitionComparison], rate: SampleRate, source: &str) 
         all[0].best().partition.latency_frames(),
     );
     all.iter()
-        .for_each(|ways| packing_text(&mut out, ways, rate));
+        .for_each(|comparison| packing_text(&mut out, comparison, rate));
     out
 }
 
-fn packing_text(out: &mut String, ways: &PartitionComparison, rate: SampleRate) {
-    out.push_str(match ways.packing {
+fn packing_text(out: &mut String, comparison: &PartitionComparison, rate: SampleRate) {
+    out.push_str(match comparison.packing {
         Packing::Mono => "\none channel:\n",
         Packing::Batch => "\nsixteen channels side by side, costs for each of them:\n",
     });
-    let space = &ways.space;
+    let space = &comparison.space;
     let percent = |ns: Option<f64>| match ns {
         Some(ns) => format!("{:.3} %", period_share(ns, rate) * 100.0),
         None => "?".into(),
@@ -35,13 +35,13 @@ fn packing_text(out: &mut String, ways: &PartitionComparison, rate: SampleRate) 
         Some(ns) => nanos(ns * space.block() as f64),
         None => "?".into(),
     };
-    let rows = ways.ways.iter().map(|way| {
+    let rows = comparison.methods.iter().map(|method| {
         [
-            way.name.clone(),
-            way.partition.to_string(),
-            percent(way.worst),
-            a_block(way.worst),
-            a_block(way.typical),
+            method.name.clone(),
+            method.partition.to_string(),
+            percent(method.worst),
+            a_block(method.worst),
+            a_block(method.typical),
         ]
     });
     let head = [
@@ -52,9 +52,14 @@ fn packing_text(out: &mut String, ways: &PartitionComparison, rate: SampleRate) 
         "typical",
     ];
     table(out, 2, head, rows.collect());
-    let _ = writeln!(out, "\n{}:", ways.best().name);
-    levels(out, ways, rate);
-    if let Some((peak, _)) = ways.best().given.as_ref().filter(|_| ways.cores > 1) {
+    let _ = writeln!(out, "\n{}:", comparison.best().name);
+    levels(out, comparison, rate);
+    if let Some((peak, _)) = comparison
+        .best()
+        .core_assignment
+        .as_ref()
+        .filter(|_| comparison.cores > 1)
+    {
         let _ = writeln!(
             out,
             "the busiest core: {:.3} %",
@@ -63,26 +68,29 @@ fn packing_text(out: &mut String, ways: &PartitionComparison, rate: SampleRate) 
     }
 }
 
-fn levels(out: &mut String, ways: &PartitionComparison, rate: SampleRate) {
-    let way = ways.best();
-    let levels = way.partition.levels().iter().enumerate();
+fn levels(out: &mut String, comparison: &PartitionComparison, rate: SampleRate) {
+    let method = comparison.best();
+    let levels = method.partition.levels().iter().enumerate();
     let rows = levels.map(|(i, level)| {
-        let known = way.levels[i];
+        let known = method.levels[i];
         [
             format!("{} × {}", level.count(), level.size()),
             level.start().to_string(),
             format_time(Frames(level.size() as u32).duration(rate)),
             known.map_or_else(|| "?".into(), |(worst, _)| nanos(worst)),
             known.map_or_else(|| "?".into(), |(_, typical)| nanos(typical)),
-            core(way, i),
+            core(method, i),
         ]
     });
     let head = ["level", "from frame", "period", "worst", "typical", "core"];
     table(out, 2, head, rows.collect());
 }
 
-fn core(way: &PartitionMethod, level: usize) -> String {
-    let given = way.given.as_ref().and_then(|(_, on)| on.get(level));
+fn core(method: &PartitionMethod, level: usize) -> String {
+    let given = method
+        .core_assignment
+        .as_ref()
+        .and_then(|(_, on)| on.get(level));
     given.map_or_else(|| "?".into(), ToString::to_string)
 }
 
@@ -92,10 +100,10 @@ fn nanos(ns: f64) -> String {
 
 /// JSON for programs: the first packing, and the second one as `side_by_side`.
 pub(super) fn json(all: &[PartitionComparison], rate: SampleRate, source: &str) -> Value {
-    let of = |ways: &PartitionComparison| {
+    let of = |comparison: &PartitionComparison| {
         json!({
-            "channels": ways.packing.channels(),
-            "ways": ways.ways.iter().map(|one| method_json(one, rate)).collect::<Vec<_>>(),
+            "channels": comparison.packing.channels(),
+            "ways": comparison.methods.iter().map(|one| method_json(one, rate)).collect::<Vec<_>>(),
         })
     };
     let space = &all[0].space;
@@ -113,8 +121,13 @@ pub(super) fn json(all: &[PartitionComparison], rate: SampleRate, source: &str) 
     message
 }
 
-fn method_json(way: &PartitionMethod, rate: SampleRate) -> Value {
-    let levels = way.partition.levels().iter().zip(&way.levels).enumerate();
+fn method_json(method: &PartitionMethod, rate: SampleRate) -> Value {
+    let levels = method
+        .partition
+        .levels()
+        .iter()
+        .zip(&method.levels)
+        .enumerate();
     let levels = levels.map(|(i, (level, known))| {
         json!({
             "size": level.size(),
@@ -123,17 +136,17 @@ fn method_json(way: &PartitionMethod, rate: SampleRate) -> Value {
             "slack": level.slack(),
             "worst_ns": known.map(|(worst, _)| worst),
             "typical_ns": known.map(|(_, typical)| typical),
-            "core": way.given.as_ref().and_then(|(_, on)| on.get(i)),
+            "core": method.core_assignment.as_ref().and_then(|(_, on)| on.get(i)),
         })
     });
     json!({
-        "name": way.name,
-        "partition": way.partition.to_string(),
-        "head": way.partition.head(),
+        "name": method.name,
+        "partition": method.partition.to_string(),
+        "head": method.partition.head(),
         "levels": levels.collect::<Vec<_>>(),
-        "worst_ns_a_frame": way.worst,
-        "typical_ns_a_frame": way.typical,
-        "share_of_a_core": way.worst.map(|ns| period_share(ns, rate)),
-        "busiest_core": way.given.as_ref().map(|(peak, _)| period_share(*peak, rate)),
+        "worst_ns_a_frame": method.worst,
+        "typical_ns_a_frame": method.typical,
+        "share_of_a_core": method.worst.map(|ns| period_share(ns, rate)),
+        "busiest_core": method.core_assignment.as_ref().map(|(peak, _)| period_share(*peak, rate)),
     })
 }

@@ -1,32 +1,31 @@
-//! The tuning in the user's costs file, and the built-in table where there is none.
+//! Costs of convolution levels: those in the user's costs file, else the built-in table.
 
-use crate::failure::error_chain;
-use crate::output::messages;
+use crate::session::costs_store::CostsStore;
 use divisi::conv;
-use divisi::costs::{CostsFile, Tuning, costs_path};
+use divisi::costs::Tuning;
 
-/// Tuning of this machine with these kernels.
+/// Costs of convolution levels on this machine, with these kernels.
 pub(in crate::commands) struct Tuned {
-    costs: CostsFile,
+    store: CostsStore,
     key: String,
 }
 
 impl Tuned {
     /// Reads the file. An unreadable file is reported and counts as empty.
     pub(in crate::commands) fn read() -> Self {
-        let read = costs_path().map_or(Ok(CostsFile::default()), |path| CostsFile::read(&path));
-        let costs = read.unwrap_or_else(|error| {
-            messages::print_note(&format!("{}: nothing in it is used", error_chain(&error)));
-            CostsFile::default()
-        });
         Self {
-            costs,
+            store: CostsStore::load(),
             key: conv::costs_file_key(),
         }
     }
 
     fn tuning(&self) -> Option<&Tuning> {
-        self.costs.machines.get(&self.key)?.convolution.as_ref()
+        self.store
+            .costs
+            .machines
+            .get(&self.key)?
+            .convolution
+            .as_ref()
     }
 
     /// Source of the costs, in words.
@@ -51,12 +50,13 @@ impl Tuned {
     pub(super) fn store(&mut self, found: &conv::CostTable) -> Result<String, String> {
         let mut all = self.tuning().map(conv::CostTable::from).unwrap_or_default();
         all.merge(found);
-        let machine = self.costs.machines.entry(self.key.clone()).or_default();
+        let machine = self
+            .store
+            .costs
+            .machines
+            .entry(self.key.clone())
+            .or_default();
         machine.convolution = Some(Tuning::from(&all));
-        let path = costs_path().ok_or("there is no home to keep it in")?;
-        self.costs
-            .write(&path)
-            .map_err(|error| error_chain(&error))?;
-        Ok(path.display().to_string())
+        Ok(self.store.save()?.display().to_string())
     }
 }

@@ -1,12 +1,12 @@
-//! What stands on terminals of several sizes.
+//! The live view on terminals of several sizes.
 
 use super::*;
 use divisi::report::TimeSummary;
 use divisi::units::Nanos;
 use std::collections::BTreeMap;
 
-/// After 12.3 s: 750 cycles of 1.33 ms since the glance before.
-fn glances(workers: usize) -> (LiveStats, LiveStats) {
+/// After 12.3 s: 750 cycles of 1.33 ms since the stats before.
+fn stats(workers: usize) -> (LiveStats, LiveStats) {
     let before = LiveStats {
         cycles: 8475,
         acquisitions: 90_000,
@@ -44,11 +44,11 @@ fn glances(workers: usize) -> (LiveStats, LiveStats) {
 }
 
 fn shown(workers: usize, columns: usize, rows: usize) -> Vec<String> {
-    let (now, before) = glances(workers);
+    let (now, before) = stats(workers);
     let notes = ["`loop` did not return on worker 1: it is silent now".to_owned()];
     let view = ScreenInput {
         title: "divisi  session.toml",
-        facts: "stealing, 2 workers, 64 frames at 48000 Hz, clock",
+        description: "stealing, 2 workers, 64 frames at 48000 Hz, clock",
         seconds: 12.34,
         workers,
         now: &now,
@@ -60,7 +60,7 @@ fn shown(workers: usize, columns: usize, rows: usize) -> Vec<String> {
 }
 
 #[test]
-fn a_usual_terminal_shows_all() {
+fn a_usual_terminal_shows_everything() {
     let expected = "\
 divisi  session.toml                                                      12.3 s
 stealing, 2 workers, 64 frames at 48000 Hz, clock
@@ -78,7 +78,7 @@ vu.peak 0.750   vu.rms 0.500";
 }
 
 #[test]
-fn a_narrow_one_has_what_fits() {
+fn a_narrow_terminal_shows_what_fits() {
     let expected = "\
 divisi  session.… 12.3 s
 stealing, 2 workers, 64…
@@ -96,7 +96,7 @@ muted 0   xruns 0
 }
 
 #[test]
-fn many_workers_leave_room_for_what_matters() {
+fn many_workers_leave_room_for_the_counts() {
     let lines = shown(64, 80, 12);
     assert_eq!(lines.len(), 12);
     assert!(lines[5].starts_with("worker 0"));
@@ -117,15 +117,15 @@ fn no_size_is_too_small_and_no_line_too_wide() {
 }
 
 #[test]
-fn nothing_yet_is_shown_without_nonsense() {
-    let nothing = LiveStats::default();
+fn empty_stats_are_shown_without_nan_or_infinity() {
+    let empty = LiveStats::default();
     let view = ScreenInput {
         title: "divisi",
-        facts: "",
+        description: "",
         seconds: 0.0,
         workers: 2,
-        now: &nothing,
-        before: &nothing,
+        now: &empty,
+        before: &empty,
         notes: &[],
     };
     let lines = screen_lines(&view, 80, 24);
@@ -139,11 +139,11 @@ fn nothing_yet_is_shown_without_nonsense() {
 }
 
 #[test]
-fn what_is_bad_is_red_and_nothing_steers_the_terminal() {
-    let (now, before) = glances(2);
+fn errors_are_red_and_control_characters_are_replaced() {
+    let (now, before) = stats(2);
     let view = ScreenInput {
         title: "divisi",
-        facts: "",
+        description: "",
         seconds: 1.0,
         workers: 2,
         now: &now,
