@@ -39,8 +39,8 @@ pub use options::ChooseOptions;
 const GRACE: Duration = Duration::from_secs(10);
 
 /// Chooses how `graph` is played: live by the worst cycle and then the mean one, offline by the mean one. The choice is
-/// [`Scheduler::Sequential`] on one worker where nothing is clearly better, unless all workers must be used. The
-/// choice, and what had to be measured for it, is stored in `machine`: write that back.
+/// [`Scheduler::Sequential`](crate::Scheduler::Sequential) on one worker where nothing is clearly better, unless all
+/// workers must be used. The choice, and what had to be measured for it, is stored in `machine`: write that back.
 ///
 /// # Errors
 ///
