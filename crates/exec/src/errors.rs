@@ -1,4 +1,4 @@
-//! Counts of what goes wrong while a plan runs.
+//! Error counters of an executor.
 
 use std::ops::Add;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -38,7 +38,7 @@ pub(crate) enum ErrorKind {
     LostEvent,
 }
 
-/// The same counts while workers add to them, by [`ErrorKind`].
+/// [`ErrorCounts`] as atomics, by [`ErrorKind`]. Workers add to them.
 ///
 /// Every access is `Relaxed`: a count is only read, and no other memory depends on it.
 #[derive(Default)]

@@ -1,4 +1,4 @@
-//! A plan and its processors to blocks of sound: one file for each way of executing.
+//! Executors: they run a plan with its processors and produce blocks of audio. One file for each strategy.
 //!
 //! Takes a [`Plan`](plan::Plan), a [`ProcessorPool`] and a [`SharedRuntime`], gives an [`Executor`]:
 //! [`sequential`], [`static_schedule`], [`stealing`], [`global`], [`weighted`], [`deadline`], [`mutex`].
@@ -7,15 +7,15 @@
 //!
 //! | folder | what is in it | uses |
 //! |---|---|---|
-//! | `bound` | what a plan becomes: steps, tasks and memory | – |
-//! | `step` | how one step runs | `bound` |
+//! | `bound` | a plan bound to memory and processors: steps, tasks, delay lines | – |
+//! | `step` | runs one step: sums, events, operation | `bound` |
 //! | `cycle` | start, join, watchdog, abandoned cycles | `bound`, `step` |
-//! | `strategy` | which worker runs which task | `bound`, `cycle` |
+//! | `strategy` | gives tasks to workers, one file per executor | `bound`, `cycle` |
 //!
 //! ```text
-//! Executor::run_cycle                     host: makes this executor the owner of the runtime
+//! Executor::run_cycle                     host (the audio callback's thread): makes this executor the runtime's owner
 //!  └─ ParallelExecutor::start_and_join    host: copies the input, starts the workers
-//!      └─ SharedCycle::run_worker         host and each worker that comes
+//!      └─ SharedCycle::run_worker         host and each worker that takes part
 //!          └─ run_tasks                   Strategy::next, run_task, Strategy::release, again and again
 //!              └─ WorkerContext::run_task, run_step
 //!                  └─ step::run::run_claimed ─> Processor::process

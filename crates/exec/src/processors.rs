@@ -7,7 +7,7 @@
 //!
 //! If a plan runs a node on several workers (CPFD), each duplicate has a processor of its own. The original and its
 //! duplicates are quarantined together. A duplicate is *stale* until it has copied the original's state. It does that
-//! between two cycles: before it first plays, and after an abandoned cycle, in which perhaps only some of them ran.
+//! between two cycles: before its first cycle, and after an abandoned cycle, in which perhaps only some of them ran.
 
 use graph::NodeId;
 use plan::{Plan, StepOp};
@@ -20,7 +20,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use units::{Frames, SampleRate};
 
-/// Bytes by which a saved state may grow until the next one is saved.
+/// Number of bytes by which the next saved state may be longer than this one.
 const STATE_MARGIN: usize = 4096;
 
 /// One processor, and what belongs to it.
@@ -70,7 +70,7 @@ impl ProcessorEntry {
         !self.is_quarantined.swap(true, Ordering::Relaxed)
     }
 
-    /// Makes the duplicate copy the original's state before it plays again.
+    /// Makes the duplicate copy the original's state before it runs again.
     pub(crate) fn mark_stale(&self) {
         // Relaxed: written and read by callback threads, one owner of the runtime after the other.
         self.is_stale.store(true, Ordering::Relaxed);
@@ -87,8 +87,8 @@ impl ProcessorEntry {
     ///
     /// The caller's executor owns the runtime, and no worker runs a step of either processor.
     ///
-    /// Real-time: hot, as far as saving and loading are. The buffer holds the state that the duplicate had when it was
-    /// made, and a margin; kinds that can be duplicated always save the same amount (`Processor::save`).
+    /// Real-time: hot if the processor's `save` and `load` are. The buffer holds the state that the duplicate had when
+    /// it was made, and a margin; kinds that can be duplicated always save the same amount (`Processor::save`).
     pub(crate) unsafe fn sync_state(&self, original: &Self) -> bool {
         // Relaxed: as in `mark_stale`.
         self.is_stale.store(false, Ordering::Relaxed);
@@ -123,7 +123,7 @@ pub struct ProcessorTiming {
     pub length: Option<u64>,
 }
 
-/// SetupServices that a processor requested in its setup, for the engine to provide.
+/// Services that a processor requested in its setup, for the engine to provide.
 #[derive(Default)]
 pub struct RequestedServices {
     /// Tasks for the background thread.
@@ -136,8 +136,8 @@ pub struct RequestedServices {
 }
 
 impl SetupServices for RequestedServices {
-    fn defer(&mut self, work: JobRunner) {
-        self.runners.push(work);
+    fn defer(&mut self, job: JobRunner) {
+        self.runners.push(job);
     }
 
     fn spawn_background(&mut self, task: Box<dyn BackgroundTask>) {
@@ -191,7 +191,7 @@ impl ProcessorPool {
         (requested, timing)
     }
 
-    /// Sets `processor` up and inserts it as duplicate `copy` (from 1) of `node`. Before it plays, it copies the
+    /// Sets `processor` up and inserts it as duplicate `copy` (from 1) of `node`. Before its first cycle it copies the
     /// original's state; so `processor` must be made from the same node description as the original.
     ///
     /// Returns false if the node cannot be duplicated: it has no original, it requests background or deferred work
@@ -227,7 +227,7 @@ impl ProcessorPool {
     }
 
     /// Removes the duplicates that `plan` does not use and returns those that it needs and that are missing. Call it
-    /// for every plan: a duplicate that sat out a plan no longer has the original's state.
+    /// for every plan: a duplicate that one plan did not use no longer has the original's state.
     ///
     /// Real-time: setup.
     pub fn retain_copies(&mut self, plan: &Plan) -> Vec<(NodeId, u16)> {

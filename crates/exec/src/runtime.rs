@@ -1,4 +1,4 @@
-//! [`SharedRuntime`]: the right to run and the trace, shared by all executors of one engine.
+//! [`SharedRuntime`]: state shared by all executors of one engine: which of them may run, and the trace.
 //!
 //! Executors of different plans share processors and delay lines. So only one of them at a time *owns* the runtime. An
 //! executor acquires it with its first cycle and releases it when no worker is in one of its steps, except in steps
@@ -82,7 +82,7 @@ impl SharedRuntime {
     }
 
     /// Replaces the clock (`rt::stamp::now`) for tests with simulated time. It decides when a cycle is abandoned and
-    /// how long deferred work is helped. It must be hot.
+    /// for how long workers help with deferred work. It must be hot.
     ///
     /// Real-time: setup.
     #[must_use]
@@ -124,8 +124,8 @@ impl SharedRuntime {
         self.fence
     }
 
-    /// Makes executors that are created from now on wake every worker in every cycle, even if the plan cannot keep so
-    /// many busy. Off by default.
+    /// Makes executors that are created from now on wake every worker in every cycle, even if the plan cannot keep all
+    /// of them busy. Off by default.
     ///
     /// Real-time: hot.
     pub fn set_wake_all(&self, on: bool) {

@@ -1,4 +1,4 @@
-//! [`AudioThread`]: what every audio thread needs: denormals flushed to zero, silent panics, a stack that is mapped.
+//! [`AudioThread`]: set-up of an audio thread: denormals flushed to zero, silent panics, a mapped stack.
 
 use std::cell::Cell;
 use std::hint::black_box;
@@ -14,14 +14,13 @@ thread_local! {
 /// Bytes of stack that are touched before the first cycle, so that no cycle causes a page fault there.
 const STACK: usize = 128 * 1024;
 
-/// Makes the thread on which it was made an audio thread, as long as it lives: denormals are flushed to zero, and a
-/// panic prints nothing.
+/// Guard: while it lives, its thread is an audio thread. Denormals are flushed to zero, and a panic prints nothing.
 #[derive(Debug)]
 #[must_use = "the thread is an audio thread as long as this value lives"]
 pub struct AudioThread {
     _floats: FlushToZero,
-    before: bool,
-    /// The state is this thread's, so the value must not leave it.
+    was_audio: bool,
+    /// It restores the state of its own thread when it is dropped, so it must not be sent to another one.
     _not_send: PhantomData<*const ()>,
 }
 
@@ -43,7 +42,7 @@ impl AudioThread {
         touch_stack();
         Self {
             _floats: FlushToZero::enable(),
-            before: IS_AUDIO.replace(true),
+            was_audio: IS_AUDIO.replace(true),
             _not_send: PhantomData,
         }
     }
@@ -58,7 +57,7 @@ impl AudioThread {
 
 impl Drop for AudioThread {
     fn drop(&mut self) {
-        IS_AUDIO.set(self.before);
+        IS_AUDIO.set(self.was_audio);
     }
 }
 

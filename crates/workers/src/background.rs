@@ -53,7 +53,8 @@ impl BackgroundThread {
         Ok(this)
     }
 
-    /// No tasks and no thread: tasks are polled only by [`run_until_idle`](Self::run_until_idle).
+    /// Makes an instance without tasks and without a thread: tasks are polled only by
+    /// [`run_until_idle`](Self::run_until_idle).
     ///
     /// Real-time: setup.
     pub fn without_thread() -> Self {
@@ -79,7 +80,7 @@ impl BackgroundThread {
         id
     }
 
-    /// Ends a task. Returns false if it had ended before.
+    /// Ends and removes a task. Returns false if it had ended before.
     ///
     /// Real-time: waits, on the task if it is being polled.
     pub fn remove(&self, id: BackgroundTaskId) -> bool {
@@ -100,7 +101,7 @@ impl Drop for BackgroundThread {
         self.tasks.stop.store(1);
         self.tasks.stop.wake(1);
         if let Some(thread) = self.thread.take() {
-            // The panics of tasks are caught. One of the thread itself has been printed.
+            // The panics of tasks are caught. A panic of the thread itself has been printed by the panic hook.
             let _ = thread.join();
         }
         for (_, cell) in lock(&self.tasks.cells).drain(..) {
@@ -152,8 +153,7 @@ impl Tasks {
     }
 }
 
-/// Ends the task of a cell and drops it. Returns false if there was none. A panic costs nothing but the rest of the
-/// task's end.
+/// Ends the task of a cell and drops it. Returns false if there was none. A panic in `BackgroundTask::end` is caught.
 fn end(cell: &mut Option<Box<dyn BackgroundTask>>) -> bool {
     let ended = cell.take();
     ended.is_some_and(|mut task| {
@@ -162,7 +162,7 @@ fn end(cell: &mut Option<Box<dyn BackgroundTask>>) -> bool {
     })
 }
 
-/// Panics are caught inside every lock, so what it guards is whole.
+/// Locks, also a poisoned mutex: panics are caught while a lock is held, so the guarded data is consistent.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn a_task_that_panics_is_removed_and_the_others_go_on() {
+    fn a_task_that_panics_is_removed_and_the_others_continue() {
         let background = BackgroundThread::without_thread();
         let (broken, calls) = (Calls::default(), Calls::default());
         background.add(Box::new(Panics(broken.clone())));

@@ -26,11 +26,12 @@ impl DeferredJobs {
         self.run_earliest_from(0)
     }
 
-    /// The same, but only for jobs whose deadline is frame `from` or later.
+    /// Runs one piece of the job with the earliest deadline, of those whose deadline is frame `from` or later. Returns
+    /// false if there is none.
     ///
     /// Real-time: hot.
     pub fn run_earliest_from(&self, from: u64) -> bool {
-        // Each try that fails means that another worker took that job first. It is not found again then.
+        // A try fails if another worker took that job first. The next try does not find that job.
         (0..=self.runners.len())
             .map_while(|_| self.earliest(from))
             .any(run_piece)
@@ -39,7 +40,7 @@ impl DeferredJobs {
     /// Returns true if a job has a piece to run and its deadline is frame `from` or later.
     ///
     /// Real-time: hot.
-    pub fn has_due_from(&self, from: u64) -> bool {
+    pub fn has_piece_due_from(&self, from: u64) -> bool {
         self.earliest(from).is_some()
     }
 
@@ -85,7 +86,7 @@ mod tests {
         for (owner, deadline) in owners.iter_mut().zip([300, 100, 200]) {
             owner.start(deadline);
         }
-        assert!(jobs.has_due_from(300) && !jobs.run_earliest_from(301));
+        assert!(jobs.has_piece_due_from(300) && !jobs.run_earliest_from(301));
         for finished in [[false; 3], [false, true, false], [false, true, true]] {
             assert_eq!(owners.each_ref().map(DeferredJob::is_available), finished);
             // As many pieces as the next job has steps: 2, 1 and 3.

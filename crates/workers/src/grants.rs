@@ -3,7 +3,7 @@
 use crate::system::{highest_priority, may_hold_dma_latency, may_lock, rt_runtime_us};
 use crate::{CoreId, Priority, Refusal, cores, set_priority};
 
-/// Rights of this process. Finding them out changes nothing that lasts.
+/// Rights of this process. [`Grants::probe`] has no lasting effect.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Grants {
@@ -44,35 +44,35 @@ impl Grants {
         }
     }
 
-    /// The same as text, one line per topic.
+    /// The grants as text, one line per topic.
     pub fn findings(&self) -> Vec<Finding> {
         let real_time = self
             .real_time
             .as_ref()
             .map(|level| format!("up to {level}"));
         let locked = self.memory_lock.as_ref().map(|()| "granted".into());
-        let wakes = self.dma_latency.as_ref().map(|()| "granted".into());
+        let dma_latency = self.dma_latency.as_ref().map(|()| "granted".into());
         vec![
-            self.of_cores(),
-            Finding::of("real-time priority", real_time),
-            Finding::of("locked memory", locked),
-            Finding::of("short wake-ups", wakes),
-            self.of_runtime(),
+            self.cores_finding(),
+            Finding::from_result("real-time priority", real_time),
+            Finding::from_result("locked memory", locked),
+            Finding::from_result("wake-up latency", dma_latency),
+            self.runtime_finding(),
         ]
     }
 
-    fn of_cores(&self) -> Finding {
+    fn cores_finding(&self) -> Finding {
         let count = self.cores.len();
         Finding {
             topic: "cores",
-            finding: format!("{count} to run on"),
+            finding: format!("{count} available"),
             fix: (count < 2).then_some(
-                "nothing can run in parallel on one core; if the machine has more, look at `taskset -p $$`",
+                "nothing can run in parallel on one core; if the machine has more, check the CPU set with `taskset -p $$`",
             ),
         }
     }
 
-    fn of_runtime(&self) -> Finding {
+    fn runtime_finding(&self) -> Finding {
         let finding = match self.rt_runtime_us {
             Some(0) => "none of each second".into(),
             Some(us) if us > 0 => format!("{us} µs of each second"),
@@ -94,8 +94,8 @@ impl Finding {
         self.fix.is_none()
     }
 
-    fn of(topic: &'static str, answer: Result<String, &Refusal>) -> Self {
-        match answer {
+    fn from_result(topic: &'static str, result: Result<String, &Refusal>) -> Self {
+        match result {
             Ok(finding) => Self {
                 topic,
                 finding,
@@ -110,7 +110,8 @@ impl Finding {
     }
 }
 
-/// Tries the highest priority on a thread that ends at once: no table of limits shows what a sandbox forbids.
+/// Tries the highest priority on a thread of its own, which then ends. The limits alone do not show what a sandbox
+/// forbids.
 fn try_real_time() -> Result<u8, Refusal> {
     let level = highest_priority().max(1);
     let trial = std::thread::Builder::new().spawn(move || set_priority(Priority::RealTime(level)));
@@ -128,7 +129,7 @@ mod tests {
     use crate::{Priority, Refusal, current_priority};
 
     #[test]
-    fn asking_changes_nothing() {
+    fn probing_has_no_lasting_effect() {
         let grants = Grants::probe();
         assert_eq!(current_priority(), Priority::Ordinary);
         assert_eq!(grants, Grants::probe());

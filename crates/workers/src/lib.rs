@@ -1,17 +1,17 @@
 //! Audio threads: pinned to cores, prioritised, woken, put to sleep.
 //!
-//! Takes jobs and gives them threads: a [`WorkerPool`] for what must be done in a cycle, a [`BackgroundThread`] for
-//! what may wait, [`DeferredJobs`] for what is due later; and says what the system refused, with the remedy
-//! ([`Refusal`], [`Grants`]). May: start threads, ask the system for priority, cores and memory, use `unsafe`. May not:
-//! know graphs, or audio.
+//! Takes jobs and runs them on threads: a [`WorkerPool`] for the work of a cycle, [`DeferredJobs`] for work with a
+//! later deadline, a [`BackgroundThread`] for work without one. Reports the requests that the system refused, with the
+//! remedy ([`Refusal`], [`Grants`]). May: start threads, ask the system for priority, cores and memory, use `unsafe`.
+//! May not: know graphs, or audio.
 //!
 //! | file | what is in it |
 //! |---|---|
 //! | `pool` | threads that one broadcast starts; the job board that passes them a job without a lock |
-//! | `audio_thread` | what every audio thread needs: denormals, panics, stack |
+//! | `audio_thread` | set-up of an audio thread: denormals, panics, stack |
 //! | `deferred` | pieces of work with a later deadline, for idle workers |
 //! | `background` | one ordinary thread for disks and decoding |
-//! | `system` | cores, priority, locked memory, fast wake-ups; a file for each operating system |
+//! | `system` | cores, priority, locked memory, wake-up latency; a file for each operating system |
 //! | `grants`, `refusal` | what the system grants and refuses |
 
 mod audio_thread;

@@ -47,17 +47,17 @@ pub struct WorkerPool {
     threads: Vec<JoinHandle<()>>,
     status: WorkerPoolStatus,
     workers: usize,
-    /// If the options ask for it.
+    /// `None` if the options do not allow it.
     low_priority_pool: Option<LowPriorityPool>,
 }
 
-/// The pool of low priority: its options, and the pool itself once it was asked for.
+/// The pool of low priority: its options, and the pool itself after the first call.
 struct LowPriorityPool {
     options: WorkerPoolOptions,
     pool: OnceLock<Option<Box<WorkerPool>>>,
 }
 
-/// End of a pool's threads.
+/// Result of [`WorkerPool::stop`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use = "a worker that is stuck keeps its job and its memory"]
 pub struct StopResult {
@@ -107,8 +107,8 @@ impl WorkerPool {
     }
 
     /// A second pool, for work without a deadline in this cycle: one thread per core, of the lowest ordinary priority.
-    /// Its worker 0, which starts its cycles, is this pool's. Started when it is first asked for. `None` if the options
-    /// do not ask for it or the system refuses threads.
+    /// Its worker 0, which starts its cycles, is the same thread as this pool's. The first call starts the threads.
+    /// `None` if the options do not allow it or the system refuses threads.
     ///
     /// Real-time: setup.
     pub fn low_priority_pool(&self) -> Option<&WorkerPool> {
@@ -145,7 +145,7 @@ impl WorkerPool {
         let mut stuck = Vec::new();
         for (thread, worker) in self.threads.drain(..).zip(1..) {
             if thread.is_finished() {
-                // A worker catches the panics of its jobs. One of its own has been printed.
+                // A worker catches the panics of its jobs. A panic of its own has been printed by the panic hook.
                 let _ = thread.join();
             } else {
                 stuck.push(worker);

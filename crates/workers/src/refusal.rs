@@ -31,7 +31,7 @@ pub enum Refusal {
         /// Number of bytes that may be locked.
         limit: u64,
     },
-    /// This user may not write the request that keeps the CPU from deep sleep.
+    /// This user may not write `/dev/cpu_dma_latency`, which keeps the CPU from deep sleep.
     DmaLatency,
     /// This kernel has no `/dev/cpu_dma_latency`, so the CPU cannot be kept from deep sleep.
     NoDmaLatency,
@@ -41,7 +41,7 @@ pub enum Refusal {
     Unsupported(&'static str),
     /// The system refused for another reason.
     System {
-        /// Object of the request.
+        /// The thing that was refused, as a noun phrase.
         what: &'static str,
         /// The system's error number.
         errno: i32,
@@ -76,9 +76,9 @@ impl Refusal {
                 "use a kernel with CONFIG_CPU_IDLE and CONFIG_PM; inside a container, \
                  pass /dev/cpu_dma_latency in"
             }
-            Self::Pin(_) => "ask for a core of those that this process may use",
-            Self::Unsupported(_) => "nothing: Linux is the system that this is written for first",
-            Self::System { .. } => "see the error number",
+            Self::Pin(_) => "choose a core that this process may use; `taskset -p $$` shows them",
+            Self::Unsupported(_) => "none: only Linux is supported so far",
+            Self::System { .. } => "none known: see the error",
         }
     }
 }
@@ -114,10 +114,10 @@ impl fmt::Display for Refusal {
                 write!(f, "only {limit} bytes of memory may be locked")
             }
             Self::DmaLatency => {
-                f.write_str("this user may not ask for short wake-ups (/dev/cpu_dma_latency)")
+                f.write_str("this user may not limit the wake-up latency (/dev/cpu_dma_latency)")
             }
             Self::NoDmaLatency => f.write_str(
-                "this kernel takes no request for short wake-ups (/dev/cpu_dma_latency)",
+                "this kernel cannot limit the wake-up latency (no /dev/cpu_dma_latency)",
             ),
             Self::Pin(core) => write!(f, "this process may not run on {core}"),
             Self::Unsupported(what) => write!(f, "no {what} on this system"),

@@ -1,4 +1,4 @@
-//! The one place that decides whose atomics these are: `std`'s, or loom's under `--cfg loom`.
+//! The atomics of this crate: those of `std`, or of loom under `--cfg loom`.
 
 #[cfg(loom)]
 pub(crate) use loom::sync::atomic;

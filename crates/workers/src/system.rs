@@ -1,4 +1,4 @@
-//! Requests of threads to the operating system: cores, priority, locked memory, fast wake-ups.
+//! Requests of threads to the operating system: cores, priority, locked memory, wake-up latency.
 //!
 //! | request | Linux | refused if |
 //! |---|---|---|
@@ -75,7 +75,7 @@ pub fn cores() -> &'static [CoreId] {
 /// Real-time: setup.
 pub fn pin(core: CoreId) -> Result<(), Refusal> {
     cores();
-    kernel::run_on(&[core]).map_err(|errno| kernel::why_not_on(core, errno))
+    kernel::run_on(&[core]).map_err(|errno| kernel::pin_refusal(core, errno))
 }
 
 /// Lets the calling thread run on all of [`cores`].
@@ -98,8 +98,8 @@ pub fn set_priority(priority: Priority) -> Result<(), Refusal> {
     }
 }
 
-/// Gives the calling thread, of ordinary priority, the lowest niceness: it runs when no other thread wants the core.
-/// Not to be undone without privilege.
+/// Gives the calling thread, of ordinary priority, the lowest niceness: it runs when no other thread wants the core. A
+/// thread without privilege cannot undo it.
 ///
 /// Real-time: setup.
 pub(crate) fn lower_priority() {

@@ -14,7 +14,7 @@ thread_local! {
 static CALLS: AtomicU32 = AtomicU32::new(0);
 
 /// Counts allocations and frees of watched threads.
-struct Watch;
+struct CountingAllocator;
 
 fn count() {
     if IS_WATCHED.try_with(Cell::get).unwrap_or(false) {
@@ -23,7 +23,7 @@ fn count() {
 }
 
 // SAFETY: it passes each call on to the system's allocator unchanged.
-unsafe impl GlobalAlloc for Watch {
+unsafe impl GlobalAlloc for CountingAllocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count();
         // SAFETY: the contract is the same.
@@ -38,9 +38,9 @@ unsafe impl GlobalAlloc for Watch {
 }
 
 #[global_allocator]
-static WATCH: Watch = Watch;
+static ALLOCATOR: CountingAllocator = CountingAllocator;
 
-/// Watches its worker from the first call on, between cycles too. Cycle 0 ends the watch.
+/// Watches its worker from the first call on, between cycles too. Cycle 0 ends that.
 struct WatchedJob(AtomicU32);
 
 impl Job for WatchedJob {
@@ -51,7 +51,7 @@ impl Job for WatchedJob {
 }
 
 #[test]
-fn a_cycle_allocates_and_frees_nothing_on_either_side() {
+fn a_cycle_allocates_and_frees_nothing_on_any_thread() {
     for wait in [WaitPolicy::Hybrid, WaitPolicy::Spin] {
         let pool = WorkerPool::new(WorkerPoolOptions {
             workers: 2,
@@ -77,6 +77,6 @@ fn a_cycle_allocates_and_frees_nothing_on_either_side() {
     assert_eq!(
         CALLS.load(Ordering::Relaxed),
         2,
-        "the watch counts one allocation and one free"
+        "the allocator counts one allocation and one free"
     );
 }

@@ -1,13 +1,13 @@
-//! Lines that compensate latency: one per output that some input reads later than it is written. They outlive plans.
+//! Delay lines that compensate latency: one for each output that some input reads with a delay. They outlive plans.
 //!
 //! An aligner delays one output, by a delay of its own for each of its *taps*. `crate::step::align` runs it.
 //!
 //! # When the plan is replaced
 //!
 //! A plan that delays the same output takes the line over, with its content. If it needs a longer line, the new one
-//! begins empty, and what lies before its beginning is read from the older line, which no thread writes any more, or
-//! from the one before that. Lengths are powers of two and each line is longer than the one before, so a chain has at
-//! most 31 lines, and all older lines together are shorter than the newest one.
+//! begins empty. Positions before its beginning are read from the older line, which no thread writes any more, or from
+//! the one before that. Lengths are powers of two and each line is longer than the one before, so a chain has at most
+//! 31 lines, and all older lines together are shorter than the newest one.
 //!
 //! ```text
 //! older line   |----------------|            no thread writes it any more
@@ -16,8 +16,9 @@
 //!              known_from    begins_at next
 //! ```
 //!
-//! A tap whose delay changes fades from the old delay to the new one, as soon as the line knows enough for the new one.
-//! Until then it keeps the old delay. Events have no fade: each is delivered once, and an overdue one immediately.
+//! A tap whose delay changes fades from the old delay to the new one, as soon as the line holds enough frames for the
+//! new one. Until then it keeps the old delay. Events have no fade: each is delivered once, and an overdue one
+//! immediately.
 //!
 //! # Who may touch what
 //!
@@ -42,26 +43,26 @@ pub(crate) const NEVER: u64 = u64::MAX;
 // The plan's limit on delayed events counts on it.
 const _: () = assert!(size_of::<(u64, Event)>() <= plan::SAMPLES_PER_EVENT * size_of::<f32>());
 
-/// An output of a node: the node, and the number of the output.
-type Outlet = (NodeId, u16);
+/// An output of a node: the node, and the output's port number.
+type NodeOutput = (NodeId, u16);
 
 /// The aligners' lines of one engine, and the positions at which their fades began.
 #[derive(Default)]
 pub(super) struct AlignerLines {
-    lines: HashMap<Outlet, Weak<AlignerLine>>,
-    fade_starts: HashMap<(Outlet, AlignerTap), Weak<AtomicU64>>,
+    lines: HashMap<NodeOutput, Weak<AlignerLine>>,
+    fade_starts: HashMap<(NodeOutput, AlignerTap), Weak<AtomicU64>>,
 }
 
-/// Extent of a line's content. Positions are absolute frames.
+/// Positions that bound a line's content. Positions are absolute frames.
 #[derive(Clone, Copy)]
 pub(crate) struct LineState {
-    /// From here on everything is known, partly from older lines.
+    /// First position whose content is known, here or in an older line.
     pub(crate) known_from: u64,
-    /// From here on it is in this line.
+    /// First position whose content is in this line.
     pub(crate) begins_at: u64,
     /// Position of the next block; [`NEVER`] for a line that was not written yet.
     pub(crate) next: u64,
-    /// From here on everything is silent.
+    /// From this position on the content is silent.
     pub(crate) silent_from: u64,
 }
 
@@ -102,7 +103,7 @@ impl AlignerLine {
         }
     }
 
-    /// The older lines that have been written, the newest first, with what they know.
+    /// The older lines that have been written, the newest first, with their states.
     ///
     /// # Safety
     ///
@@ -137,8 +138,9 @@ pub(crate) struct DelayTap {
 }
 
 impl DelayTap {
-    /// Position at which the tap began to change; `now` if it had not begun. `None` for a tap that does not change.
-    pub(crate) fn start_or_begin(&self, now: u64) -> Option<u64> {
+    /// Position at which the tap began to change; records `now` if it had not begun. `None` for a tap that does not
+    /// change.
+    pub(crate) fn change_start(&self, now: u64) -> Option<u64> {
         let start = self.start.as_ref()?;
         // Relaxed, both: written only by the step that has the line, one cycle after the other.
         let mut begun = start.load(Ordering::Relaxed);
@@ -153,7 +155,7 @@ impl DelayTap {
 impl AlignerLines {
     /// The operation of `aligner` in `plan`.
     pub(super) fn operation(&mut self, plan: &Plan, aligner: &Aligner) -> AlignerOp {
-        let outlet = (aligner.node, aligner.output);
+        let node_output = (aligner.node, aligner.output);
         let taps = aligner.taps.of(&plan.taps);
         let max_delay = taps
             .iter()
@@ -165,11 +167,11 @@ impl AlignerLines {
             Signal::Control | Signal::Event => 0,
         };
         let frames = capacity(max_delay, plan.block);
-        let line = self.line(outlet, (channels, frames), plan.block);
+        let line = self.line(node_output, (channels, frames), plan.block);
         AlignerOp {
             ring: line.ring.raw(),
             line,
-            taps: taps.iter().map(|tap| self.tap(outlet, *tap)).collect(),
+            taps: taps.iter().map(|tap| self.tap(node_output, *tap)).collect(),
             max_delay: u64::from(max_delay.0),
             fade: fade_frames(plan),
         }
@@ -178,11 +180,11 @@ impl AlignerLines {
     /// The line of an output: the existing one if it is long enough, else a new one that takes over from it.
     fn line(
         &mut self,
-        outlet: Outlet,
+        node_output: NodeOutput,
         (channels, frames): (u32, u32),
         block: Frames,
     ) -> Arc<AlignerLine> {
-        let existing = self.lines.get(&outlet).and_then(Weak::upgrade);
+        let existing = self.lines.get(&node_output).and_then(Weak::upgrade);
         let existing = existing.filter(|line| line.ring.raw().channels == channels);
         match existing {
             Some(line) if line.ring.raw().capacity >= frames => line,
@@ -192,19 +194,22 @@ impl AlignerLines {
                     _ => 0,
                 };
                 let line = Arc::new(AlignerLine::new((channels, frames), events, older));
-                self.lines.insert(outlet, Arc::downgrade(&line));
+                self.lines.insert(node_output, Arc::downgrade(&line));
                 line
             }
         }
     }
 
-    fn tap(&mut self, outlet: Outlet, tap: AlignerTap) -> DelayTap {
+    fn tap(&mut self, node_output: NodeOutput, tap: AlignerTap) -> DelayTap {
         let start = tap.is_changing().then(|| {
-            let existing = self.fade_starts.get(&(outlet, tap)).and_then(Weak::upgrade);
+            let existing = self
+                .fade_starts
+                .get(&(node_output, tap))
+                .and_then(Weak::upgrade);
             existing.unwrap_or_else(|| {
                 let start = Arc::new(AtomicU64::new(NEVER));
                 self.fade_starts
-                    .insert((outlet, tap), Arc::downgrade(&start));
+                    .insert((node_output, tap), Arc::downgrade(&start));
                 start
             })
         });
@@ -217,18 +222,21 @@ impl AlignerLines {
 
     /// Progress of the fade of `edge`, which `plan` delays, at `position`.
     pub(super) fn fade_state(&self, plan: &Plan, edge: &DelayedEdge, position: u64) -> FadeState {
-        let (outlet, tap) = ((edge.from.node, edge.from.port), edge.tap);
+        let (node_output, tap) = ((edge.from.node, edge.from.port), edge.tap);
         if !tap.is_changing() {
             return FadeState::Done;
         }
-        let start = self.fade_starts.get(&(outlet, tap)).and_then(Weak::upgrade);
+        let start = self
+            .fade_starts
+            .get(&(node_output, tap))
+            .and_then(Weak::upgrade);
         // Relaxed: a number of its own. It may be a little old; then the fade is taken to be as far as it was.
         let start = start.map_or(NEVER, |start| start.load(Ordering::Relaxed));
         let fade = fade_frames(plan);
         // Events that were due before have been delivered by then too.
         let end = start.saturating_add(u64::from(tap.max_frames().0) + fade);
         let aligners = &plan.aligners;
-        let aligner = aligners.binary_search_by_key(&outlet, |a| (a.node, a.output));
+        let aligner = aligners.binary_search_by_key(&node_output, |a| (a.node, a.output));
         let is_audio = aligner.is_ok_and(|at| matches!(aligners[at].signal, Signal::Audio(_)));
         if end <= position {
             FadeState::Done

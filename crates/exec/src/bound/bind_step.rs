@@ -1,4 +1,4 @@
-//! Binds the steps of a plan, one after the other.
+//! [`StepBinder`]: turns each step of a plan into a [`BoundStep`], whose ports point to slots.
 
 use super::aligner::AlignerLines;
 use super::ring::RingMemory;
@@ -55,7 +55,7 @@ impl StepBinder<'_> {
         let outputs = step.outputs.of(&self.plan.outputs);
         let event_outputs = self.event_outputs(outputs);
         let outputs: Vec<RawPort> = outputs.iter().map(|o| self.output(o)).collect();
-        let single_flag = match outputs.as_slice() {
+        let mono_silence_flag = match outputs.as_slice() {
             [one] if one.channels == 1 => one.first.silent,
             _ => std::ptr::null_mut(),
         };
@@ -63,7 +63,7 @@ impl StepBinder<'_> {
         let is_plain = sums.is_empty() && event_inputs.is_empty() && event_outputs.is_empty();
         BoundStep {
             operation: self.operation(step.op, processor.as_deref()),
-            single_flag,
+            mono_silence_flag,
             needs_preparation: has_own_rate || has_copies || !is_plain,
             state: UnsafeCell::new(StepState::new(
                 self.io(&inputs, &outputs, event_outputs, line),
@@ -113,8 +113,8 @@ impl StepBinder<'_> {
             StepOp::Silence { .. } => Operation::Silence,
             StepOp::WriteLine { line, .. } => Operation::WriteLine(Box::new(self.delay_line(line))),
             StepOp::Sink { .. } => Operation::Sink,
-            StepOp::Send { passage, .. } => Operation::Send(self.stage_buffer(passage)),
-            StepOp::Receive { passage, .. } => Operation::Receive(self.stage_buffer(passage)),
+            StepOp::Send { buffer, .. } => Operation::Send(self.stage_buffer(buffer)),
+            StepOp::Receive { buffer, .. } => Operation::Receive(self.stage_buffer(buffer)),
             StepOp::Align { aligner, .. } => {
                 let aligner = &self.plan.aligners[aligner.0 as usize];
                 Operation::Align(Box::new(self.aligners.operation(self.plan, aligner)))
@@ -218,7 +218,8 @@ pub(super) fn slot(arena: &Arena, slot: SlotId) -> RawChannel {
     }
 }
 
-/// Number of channels of all ports of all steps. Their table must not move once ports point into it.
+/// Number of channels of all ports of all steps. The table of channels has this length from the start: ports point into
+/// it, so it must not move.
 pub(super) fn count_channels(plan: &Plan) -> usize {
     let steps = || plan.steps.iter().chain(&plan.loop_steps);
     let inputs = steps().flat_map(|s| s.inputs.of(&plan.inputs));

@@ -1,4 +1,4 @@
-//! From a plan to a bound plan: every index becomes a place in memory. All allocation of an executor happens here.
+//! Binds a plan: every index becomes a pointer. All memory of an executor is allocated here.
 
 use super::bind_step::{StepBinder, count_channels, node_of, slot};
 use super::delay_lines::DelayLines;
@@ -11,15 +11,16 @@ use super::task::Successor;
 use crate::errors::ErrorCounters;
 use crate::processors::ProcessorPool;
 use crate::runtime::SharedRuntime;
+use graph::NodeId;
 use plan::{EVENTS_PER_PORT, Plan, SlotId};
-use processor::{RawEvents, RawPort};
+use processor::{RawChannel, RawEvents, RawPort};
 use rt::arena::Arena;
 use std::cell::UnsafeCell;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use workers::DeferredJobs;
 
-/// Everything that an executor is made of.
+/// Arguments for making an executor.
 pub struct Binding<'a> {
     /// The plan to run.
     pub plan: &'a Plan,
@@ -33,8 +34,8 @@ pub struct Binding<'a> {
     pub input_channels: u16,
 }
 
-/// Maximum number of steps in later pipeline stages that can get events between two cycles.
-const MAX_UNDATED: usize = 4096;
+/// Maximum number of steps in later pipeline stages that can receive events between two cycles.
+const MAX_STEPS_WITH_NEW_EVENTS: usize = 4096;
 
 /// Binds a plan to processors and memory.
 pub(crate) fn bind(binding: &mut Binding<'_>) -> BoundPlan {
@@ -57,10 +58,7 @@ pub(crate) fn bind(binding: &mut Binding<'_>) -> BoundPlan {
         lines: &lines,
         stage_buffers: &stage_buffers,
         aligners: &mut binding.delay_lines.aligners,
-        with_copies: (plan.steps.iter())
-            .filter(|step| step.copy > 0)
-            .filter_map(|step| node_of(step.op))
-            .collect(),
+        with_copies: nodes_with_copies(plan),
         channels: Table::new(count_channels(plan), silence),
         ports: Table::new(plan.inputs.len() + plan.outputs.len(), RawPort::new(&[])),
     };
@@ -68,17 +66,16 @@ pub(crate) fn bind(binding: &mut Binding<'_>) -> BoundPlan {
     let loop_steps: Box<[BoundStep]> = plan.loop_steps.iter().map(|s| binder.bind(s)).collect();
     let (channels, ports) = (binder.channels, binder.ports);
     let successors = plan.task_successors.iter();
-    let undated = if plan.latency_blocks > 0 {
-        MAX_UNDATED
-    } else {
-        0
+    let new_event_capacity = match plan.latency_blocks {
+        0 => 0,
+        _ => MAX_STEPS_WITH_NEW_EVENTS,
     };
     let bound = BoundPlan {
         block: plan.block,
         latency_blocks: plan.latency_blocks,
         step_of_node: step_of_node(&steps, &loop_steps),
         copies: copies(&steps),
-        undated: UnsafeCell::new(Vec::with_capacity(undated)),
+        steps_with_new_events: UnsafeCell::new(Vec::with_capacity(new_event_capacity)),
         tasks: plan.tasks.as_slice().into(),
         successors: successors
             .map(|t| Successor::new(t.0, &plan.tasks[t.0 as usize]))
@@ -88,13 +85,23 @@ pub(crate) fn bind(binding: &mut Binding<'_>) -> BoundPlan {
         steps,
         loop_steps,
         errors: ErrorCounters::default(),
-        device_inputs: (0..inputs)
-            .map(|i| slot(&arena, SlotId(plan.slots + 1 + i)))
-            .collect(),
+        device_inputs: device_inputs(plan, &arena, inputs),
         _memory: (arena, channels, ports, events, lines),
     };
     bound.reset_pending();
     bound
+}
+
+/// The nodes that a plan runs on several workers.
+fn nodes_with_copies(plan: &Plan) -> HashSet<NodeId> {
+    let copies = plan.steps.iter().filter(|step| step.copy > 0);
+    copies.filter_map(|step| node_of(step.op)).collect()
+}
+
+/// The slots of the device's inputs: the last ones of the arena.
+fn device_inputs(plan: &Plan, arena: &Arena, inputs: u32) -> Box<[RawChannel]> {
+    let input = |i| slot(arena, SlotId(plan.slots + 1 + i));
+    (0..inputs).map(input).collect()
 }
 
 fn ring_memories(plan: &Plan, delay_lines: &mut DelayLines) -> Vec<Arc<RingMemory>> {
@@ -128,7 +135,7 @@ fn deferred_jobs(steps: &[BoundStep], loop_steps: &[BoundStep]) -> DeferredJobs 
     DeferredJobs::new(processors.flat_map(|p| p.runners.iter().cloned()).collect())
 }
 
-/// (step of the original, step of the duplicate), sorted.
+/// Pairs (step of the original, step of the duplicate), sorted.
 fn copies(steps: &[BoundStep]) -> Box<[(u32, u32)]> {
     let all = || (0..).zip(steps).filter(|(_, step)| step.cold.has_copies);
     let originals = all().filter(|(_, step)| step.cold.copy == 0);
@@ -147,7 +154,7 @@ fn step_of_node(steps: &[BoundStep], loop_steps: &[BoundStep]) -> Box<[Option<St
     let outer = (0..).map(StepIndex::Outer).zip(steps);
     let all = outer.chain((0..).map(StepIndex::Inner).zip(loop_steps));
     let mut table = Vec::new();
-    for (index, step) in all.filter(|(_, s)| s.operation.is_nodes_own() && s.cold.copy == 0) {
+    for (index, step) in all.filter(|(_, s)| s.operation.is_node_work() && s.cold.copy == 0) {
         let Some(node) = step.cold.node else { continue };
         let node = node.0 as usize;
         if table.len() <= node {

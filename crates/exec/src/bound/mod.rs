@@ -1,4 +1,4 @@
-//! From a plan to a [`plan::BoundPlan`], a plan whose indices are places in memory.
+//! A plan bound to memory and processors: [`plan::BoundPlan`]. Its indices have become pointers.
 //!
 //! [`binder`] makes it, on a thread that may allocate. Nothing is allocated afterwards.
 //!
@@ -45,6 +45,6 @@ pub use delay_lines::DelayLines;
 pub(crate) use plan::{BoundPlan, StepIndex};
 pub(crate) use stage_buffer::StageBufferMemory;
 pub(crate) use step::{
-    BoundStep, EVENTS_PER_STEP, Operation, PipelineLag, StepState, Sum, UNDATED,
+    BoundStep, EVENTS_PER_STEP, NO_POSITION, Operation, PipelineLag, StepState, Sum,
 };
 pub(crate) use task::Successor;

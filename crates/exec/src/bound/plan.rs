@@ -1,4 +1,4 @@
-//! [`BoundPlan`]: a plan whose indices have become places in memory.
+//! [`BoundPlan`]: a plan bound to memory and processors. Its indices have become pointers.
 
 use super::ring::RingMemory;
 use super::step::{BoundStep, Operation};
@@ -31,11 +31,12 @@ pub(crate) struct BoundPlan {
     pub(crate) step_of_node: Box<[Option<StepIndex>]>,
     /// (step of the original, step of the duplicate), sorted.
     pub(crate) copies: Box<[(u32, u32)]>,
-    /// Steps of later pipeline stages that have undated events.
-    pub(crate) undated: UnsafeCell<Vec<StepIndex>>,
+    /// Steps of later pipeline stages with events that were queued since the last cycle began (`NO_POSITION`).
+    pub(crate) steps_with_new_events: UnsafeCell<Vec<StepIndex>>,
     pub(crate) deferred: DeferredJobs,
     pub(crate) errors: ErrorCounters,
-    /// Copy of the device's input for this cycle. A copy, since a stuck step may read it after the callback returned.
+    /// Copy of the device's input for this cycle. The device's own buffers would not do: a stuck step may read after
+    /// the callback has returned.
     pub(crate) device_inputs: Box<[RawChannel]>,
     pub(crate) _memory: PlanMemory,
 }
@@ -57,7 +58,7 @@ pub(crate) enum StepIndex {
     Inner(u32),
 }
 
-/// A channel of a sink: which output it is part of, and where its samples are.
+/// A channel of a sink: its output channel, and its samples.
 pub(crate) struct SinkChannel {
     pub(crate) output: u16,
     pub(crate) from: RawChannel,

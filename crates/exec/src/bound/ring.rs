@@ -15,9 +15,9 @@ use units::Frames;
 /// Samples per memory page of 4096 bytes.
 const PAGE: usize = 1024;
 
-/// Samples in cells, written once so that every page is mapped: the first write on an audio thread causes no page
-/// fault.
-pub(super) fn touched_samples(count: usize) -> Box<[UnsafeCell<f32>]> {
+/// Zeroed samples whose pages are all mapped, because each was written once: the first write on an audio thread causes
+/// no page fault.
+pub(super) fn mapped_samples(count: usize) -> Box<[UnsafeCell<f32>]> {
     let samples: Box<[_]> = (0..count).map(|_| UnsafeCell::new(0.0)).collect();
     for page in samples.iter().step_by(PAGE) {
         // SAFETY: no other thread has it yet. Volatile, so that the write is not optimized away.
@@ -41,7 +41,7 @@ impl RingMemory {
     /// Silent rings of `capacity` frames.
     pub(crate) fn new(channels: u32, capacity: u32) -> Self {
         Self {
-            samples: touched_samples(channels as usize * capacity as usize),
+            samples: mapped_samples(channels as usize * capacity as usize),
             capacity,
             channels,
         }

@@ -10,7 +10,7 @@
 //!          receive   0     1     2     place of block 3, 4, 5
 //! ```
 
-use super::ring::touched_samples;
+use super::ring::mapped_samples;
 use plan::StageBuffer;
 use std::cell::UnsafeCell;
 use units::Frames;
@@ -34,7 +34,7 @@ impl StageBufferMemory {
         let (channels, block) = (buffer.channels.count(), block.count());
         let rows = channels * (buffer.lag as usize + 1);
         Self {
-            samples: touched_samples(rows * block),
+            samples: mapped_samples(rows * block),
             silent: (0..rows).map(|_| UnsafeCell::new(true)).collect(),
             places: u64::from(buffer.lag) + 1,
             channels,
@@ -51,7 +51,7 @@ impl StageBufferMemory {
     ///
     /// # Safety
     ///
-    /// The caller has the claim on the sender, in the only cycle in which it plays this block.
+    /// The caller has the claim on the sender, in the only cycle in which it processes this block.
     pub(crate) unsafe fn send(&self, position: u64, channel: usize, from: &[f32], silent: bool) {
         let row = self.row(position, channel);
         let samples = &self.samples[row * self.block..][..self.block];
@@ -68,8 +68,8 @@ impl StageBufferMemory {
     ///
     /// # Safety
     ///
-    /// The caller has the claim on the receiver, in the cycle in which it plays this block, and keeps it as long as the
-    /// slice.
+    /// The caller has the claim on the receiver, in the cycle in which it processes this block, and keeps it as long as
+    /// the slice.
     pub(crate) unsafe fn receive(&self, position: u64, channel: usize) -> Option<&[f32]> {
         let row = self.row(position, channel);
         let samples = &self.samples[row * self.block..][..self.block];

@@ -12,16 +12,18 @@ use std::sync::Arc;
 /// Maximum number of events that one step can receive in a block. More are counted as lost.
 pub(crate) const EVENTS_PER_STEP: usize = 256;
 
-/// Position of an event whose block is not known yet; see [`PipelineLag`].
-pub(crate) const UNDATED: u64 = u64::MAX;
+/// Position of an event that was queued since the last cycle began: its block is that of the next cycle, whose position
+/// is not known yet. See [`PipelineLag`].
+pub(crate) const NO_POSITION: u64 = u64::MAX;
 
-/// Work of a step.
+/// Operation of a step.
 pub(crate) enum Operation {
     /// Runs a processor.
     Process(*mut dyn Processor),
     /// Writes its input to a delay line.
     WriteLine(Box<RawDelayLine>),
-    /// Copies the input of a sink to where it stays until the cycle ends, and silences samples that are not finite.
+    /// Copies the input of a sink to a slot of its own, which no step overwrites in this cycle, and silences samples
+    /// that are not finite.
     Sink,
     /// Sends its input to a later pipeline stage.
     Send(Arc<StageBufferMemory>),
@@ -37,13 +39,13 @@ pub(crate) enum Operation {
 
 impl Operation {
     /// Returns true if this is the node's own work, and not the transport of its input or output.
-    pub(crate) fn is_nodes_own(&self) -> bool {
+    pub(crate) fn is_node_work(&self) -> bool {
         let is_transport = matches!(self, Self::WriteLine(_) | Self::Send(_) | Self::Receive(_));
         !(is_transport || matches!(self, Self::Align(_)))
     }
 }
 
-/// The part of a step that changes while it runs. It belongs to the holder of the step's claim.
+/// Mutable state of a step. It belongs to the holder of the step's claim.
 pub(crate) struct StepState {
     pub(crate) io: StepIo,
     /// The processor waits for sound or events and need not run on silence.
@@ -91,7 +93,7 @@ pub(crate) struct Sum {
 pub(crate) struct PipelineLag {
     /// Number of cycles by which the stage is behind.
     pub(crate) cycles: u32,
-    /// Events that the user sent, with the position of their block: [`UNDATED`] until the next cycle begins.
+    /// Events that the user sent, with the position of their block: [`NO_POSITION`] until the next cycle begins.
     pub(crate) events: UnsafeCell<Vec<(u64, Event)>>,
 }
 
@@ -109,8 +111,8 @@ impl PipelineLag {
 #[repr(align(128))]
 pub(crate) struct BoundStep {
     pub(crate) operation: Operation,
-    /// Silence flag of its output channel, if it has exactly one; else null.
-    pub(crate) single_flag: *mut u8,
+    /// Silence flag of its output channel if it has exactly one (most steps); else null.
+    pub(crate) mono_silence_flag: *mut u8,
     pub(crate) state: UnsafeCell<StepState>,
     /// Number of tasks that the task which begins here still waits for in this cycle.
     pub(crate) pending: Countdown,

@@ -1,8 +1,8 @@
-//! A table that others point into while it is still being filled: its rows never move.
+//! [`Table`]: rows at fixed addresses. Pointers to earlier rows stay valid while later rows are added.
 
 use std::ptr::NonNull;
 
-/// Rows of `T`, one after the other, at a fixed address.
+/// Rows of `T`, contiguous, at a fixed address.
 pub(crate) struct Table<T: Copy> {
     base: NonNull<[T]>,
     used: usize,
@@ -30,7 +30,7 @@ impl<T: Copy> Table<T> {
     /// Panics if the table has no room for them.
     pub(crate) fn add(&mut self, rows: &[T]) -> *const [T] {
         let end = self.used + rows.len();
-        assert!(end <= self.base.len(), "the rows were counted before");
+        assert!(end <= self.base.len(), "a table has room for all its rows");
         // SAFETY: `used..end` is within the table, and no thread points there yet.
         let added = unsafe {
             let first = self.base.as_ptr().cast::<T>().add(self.used);

@@ -1,9 +1,9 @@
-//! The tasks that wait for another one.
+//! [`Successor`]: a task that waits for another one, as the worker that releases it sees it.
 
 /// A task that waits for another one.
 ///
-/// It repeats what the releasing worker must know of the waiting task, so that the task's own cache lines stay where
-/// they are.
+/// It repeats the fields of the waiting task that the releasing worker needs. So that worker does not fetch the task's
+/// own cache lines.
 #[derive(Clone, Copy)]
 pub(crate) struct Successor {
     pub(crate) task: u32,

@@ -1,4 +1,4 @@
-//! [`AbandonedCycle`]: what the host knows after a cycle was abandoned, until no worker is in one of its steps.
+//! [`AbandonedCycle`]: tracks the workers that are still in steps of an abandoned cycle.
 //!
 //! A worker publishes a step, passes a light fence and looks if the cycle was abandoned. The host abandons the cycle,
 //! passes a heavy fence and looks at the published steps. So a worker that the host sees in no step begins none any
@@ -17,8 +17,8 @@ use units::Nanos;
 /// Upper bound on the time between publishing the current step and seeing the abort flag.
 const CONFIRM_AFTER: Nanos = Nanos(1_000_000);
 
-/// Knowledge of the host about workers that may still be in steps of an abandoned cycle. Made with the executor, so
-/// that nothing is allocated when it is needed.
+/// The host's record of workers that may still be in steps of an abandoned cycle. Made with the executor, so that
+/// nothing is allocated when it is needed.
 pub(super) struct AbandonedCycle {
     /// The last cycle was abandoned, and workers may still be in its steps.
     is_pending: bool,
@@ -58,7 +58,7 @@ impl AbandonedCycle {
     }
 
     /// Records that no worker is in a step any more.
-    pub(super) fn set_over(&mut self) {
+    pub(super) fn clear(&mut self) {
         self.is_pending = false;
     }
 
@@ -95,7 +95,7 @@ impl AbandonedCycle {
         in_steps
     }
 
-    /// Returns true if the workers that are still in steps can be left there while another executor plays: they are in
+    /// Returns true if the workers that are still in steps can be left there while another executor runs: they are in
     /// processors, which that executor leaves out, and read no delay line that others write. Steps without a processor
     /// (a copy, a loop) have only lost their core for a while.
     ///

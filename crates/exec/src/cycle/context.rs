@@ -49,7 +49,7 @@ impl CycleContext {
     }
 
     /// Quarantines the processors of overdue steps, but not the steps: workers may be stuck in them. The next executor
-    /// plays without these processors.
+    /// runs without these processors.
     pub(crate) fn quarantine_overdue_processors(&self) {
         for step in self.slots.iter().filter_map(|slot| slot.take_overdue()) {
             self.plan.quarantine_processor(step);

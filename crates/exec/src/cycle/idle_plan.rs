@@ -1,11 +1,11 @@
-//! [`IdlePlan`]: the proof that no step of a plan runs, and what the callback thread does meanwhile.
+//! [`IdlePlan`]: the proof that no step of a plan runs, and the host's work between two cycles.
 //!
 //! Between two cycles the callback thread copies the device's input, reads the output, and puts events into inboxes. It
 //! may reach every step then, as a worker inside a cycle reaches the step of its `StepClaim`.
 
 use super::info::CycleInfo;
 use super::slot::WorkerSlots;
-use crate::bound::{BoundPlan, EVENTS_PER_STEP, PipelineLag, StepIndex, StepState, UNDATED};
+use crate::bound::{BoundPlan, EVENTS_PER_STEP, NO_POSITION, PipelineLag, StepIndex, StepState};
 use crate::errors::ErrorKind;
 use graph::NodeId;
 use processor::Event;
@@ -35,7 +35,7 @@ impl<'a> IdlePlan<'a> {
     pub(crate) fn begin_cycle(&mut self, info: &CycleInfo, inputs: &[&[f32]]) {
         self.sync_copies();
         self.copy_inputs(inputs);
-        self.date_events(info.position);
+        self.set_event_positions(info.position);
     }
 
     /// Copies the device's input. Missing channels are silent.
@@ -71,7 +71,7 @@ impl<'a> IdlePlan<'a> {
         };
         let cold = &plan.step(index).cold;
         if let Some(lag) = &cold.lag {
-            return self.push_undated(index, lag, event);
+            return self.push_lagged_event(index, lag, event);
         }
         let state = self.state(index);
         if state.inbox.len() == state.inbox.capacity() {
@@ -89,37 +89,42 @@ impl<'a> IdlePlan<'a> {
         Ok(())
     }
 
-    /// Queues `event` for the block that the next cycle begins, and that a later pipeline stage plays cycles after
-    /// that.
-    fn push_undated(
+    /// Queues `event` for a step in a later pipeline stage. The event belongs to the block that enters the pipeline in
+    /// the next cycle. The step processes that block `lag` cycles later.
+    fn push_lagged_event(
         &mut self,
         index: StepIndex,
         lag: &PipelineLag,
         event: Event,
     ) -> Result<(), Event> {
         // SAFETY: no step is claimed, and these cells are reached by claims and `&mut IdlePlan` only.
-        let (events, undated) = unsafe { (&mut *lag.events.get(), &mut *self.0.undated.get()) };
-        let is_first = events.last().is_none_or(|(at, _)| *at != UNDATED);
-        let of_this_block = events.iter().filter(|(at, _)| *at == UNDATED).count();
-        if of_this_block == EVENTS_PER_STEP || is_first && undated.len() == undated.capacity() {
+        let (events, steps) = unsafe {
+            (
+                &mut *lag.events.get(),
+                &mut *self.0.steps_with_new_events.get(),
+            )
+        };
+        let is_first = events.last().is_none_or(|(at, _)| *at != NO_POSITION);
+        let of_this_block = events.iter().filter(|(at, _)| *at == NO_POSITION).count();
+        if of_this_block == EVENTS_PER_STEP || is_first && steps.len() == steps.capacity() {
             return Err(event);
         }
         if is_first {
-            undated.push(index);
+            steps.push(index);
         }
-        events.push((UNDATED, event));
+        events.push((NO_POSITION, event));
         Ok(())
     }
 
-    /// Sets the block of all undated events to the one at `position`.
-    fn date_events(&mut self, position: u64) {
-        // SAFETY: as in `push_undated`.
-        let undated = unsafe { &mut *self.0.undated.get() };
-        for index in undated.drain(..) {
+    /// Gives `position` to the events that were queued since the last cycle began.
+    fn set_event_positions(&mut self, position: u64) {
+        // SAFETY: as in `push_lagged_event`.
+        let steps = unsafe { &mut *self.0.steps_with_new_events.get() };
+        for index in steps.drain(..) {
             if let Some(lag) = &self.0.step(index).cold.lag {
-                // SAFETY: as in `push_undated`.
+                // SAFETY: as in `push_lagged_event`.
                 let events = unsafe { &mut *lag.events.get() };
-                let new = events.iter_mut().filter(|(at, _)| *at == UNDATED);
+                let new = events.iter_mut().filter(|(at, _)| *at == NO_POSITION);
                 new.for_each(|(at, _)| *at = position);
             }
         }
@@ -127,7 +132,7 @@ impl<'a> IdlePlan<'a> {
 
     /// Copies state and pending events from originals to their stale duplicates.
     ///
-    /// Real-time: hot, as far as saving and loading are.
+    /// Real-time: hot if the processors' `save` and `load` are.
     fn sync_copies(&mut self) {
         for (original, copy) in &self.0.copies {
             let [from, to] = [original, copy].map(|step| &self.0.steps[*step as usize]);

@@ -1,4 +1,4 @@
-//! [`CycleInfo`] goes into a cycle, [`CycleResult`] comes out of it.
+//! [`CycleInfo`], the input of a cycle, and [`CycleResult`], its result.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use units::Frames;
@@ -10,10 +10,10 @@ pub struct CycleInfo {
     pub position: u64,
     /// Number of the cycle; counts up by one.
     pub cycle: u64,
-    /// First frame that this executor plays. Blocks before it are not played. It matters for a pipelined plan, whose
+    /// First frame that this executor processes. Earlier blocks are skipped. It matters for a pipelined plan, whose
     /// later stages have no block in the first cycles.
     pub first_frame: u64,
-    /// Frame after the last one that is played; `u64::MAX` if there is no end. With `end_frame` equal to
+    /// Frame after the last one that is processed; `u64::MAX` if there is no end. With `end_frame` equal to
     /// [`position`](Self::position) a pipeline is drained: blocks in flight come out and no new one goes in.
     pub end_frame: u64,
     /// Stamp (`rt::stamp`) at which the cycle is abandoned; `u64::MAX` for never.
@@ -23,8 +23,8 @@ pub struct CycleInfo {
 }
 
 impl CycleInfo {
-    /// Cycle `cycle`, whose block begins at `position`, without limits: every block is played, and nothing is
-    /// abandoned.
+    /// Cycle `cycle`, whose block begins at `position`, without limits: every block is processed, and the cycle is
+    /// never abandoned.
     ///
     /// Real-time: hot.
     pub fn unlimited(position: u64, cycle: u64) -> Self {
@@ -38,15 +38,15 @@ impl CycleInfo {
         }
     }
 
-    /// Returns true if a stage that is `lag` blocks behind has a block to play in this cycle.
+    /// Returns true if a stage that is `lag` blocks behind has a block to process in this cycle.
     pub(crate) fn has_block(&self, lag: u32, block: Frames) -> bool {
         let lag = u64::from(lag) * u64::from(block.0);
         let position = self.position.checked_sub(lag);
         position.is_some_and(|p| self.first_frame <= p && p < self.end_frame)
     }
 
-    /// Returns true if some stages of a pipeline of `latency` blocks have no block to play in this cycle: it fills or
-    /// drains.
+    /// Returns true if some stages of a pipeline of `latency` blocks have no block to process in this cycle: it fills
+    /// or drains.
     pub(crate) fn is_partial(&self, latency: u32, block: Frames) -> bool {
         let lag = u64::from(latency) * u64::from(block.0);
         let is_filling = self.position < self.first_frame.saturating_add(lag);
@@ -54,7 +54,7 @@ impl CycleInfo {
     }
 }
 
-/// End of a cycle.
+/// Outcome of a cycle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CycleStatus {
     /// Every step ran.
@@ -69,16 +69,17 @@ pub enum CycleStatus {
 /// Result of a cycle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CycleResult {
-    /// End of the cycle.
+    /// Outcome.
     pub status: CycleStatus,
     /// Number of workers that a wake call was made for.
     pub wakes: u32,
-    /// Takes from queues that several workers take from. Where all share one queue, puts count too.
+    /// Accesses to queues that several workers take from: every take, and every put into a queue that all share. For
+    /// `mutex`, acquisitions of the lock.
     pub acquisitions: u32,
 }
 
 impl CycleResult {
-    /// A cycle without wakes and takes.
+    /// Result without wakes and queue accesses.
     pub(crate) fn new(status: CycleStatus) -> Self {
         Self {
             status,
@@ -90,8 +91,8 @@ impl CycleResult {
 
 /// The current [`CycleInfo`] as atomic words, with the trace switch.
 ///
-/// A worker that is still in an older cycle may read them while the host changes them. What it reads is then a mixture,
-/// and useless to it: it takes no task any more.
+/// A worker that is still in an older cycle may read them while the host changes them. Then it reads a mixture of two
+/// cycles. That does no harm: it gets no task any more.
 #[derive(Default)]
 pub(crate) struct SharedCycleInfo {
     words: [AtomicU64; 6],

@@ -29,6 +29,6 @@ pub use info::{CycleInfo, CycleResult, CycleStatus};
 pub(crate) use parallel::ParallelExecutor;
 pub(crate) use slot::NONE;
 pub(crate) use strategy::Strategy;
-pub(crate) use wait::{Waited, stay};
+pub(crate) use wait::{WaitCounts, never_leave};
 pub use watchdog::{StuckStep, Watchdog};
 pub(crate) use worker::WorkerContext;

@@ -30,7 +30,7 @@ struct SharedCycle<S> {
 pub(crate) struct ParallelExecutor<S> {
     shared: Arc<SharedCycle<S>>,
     job: JobHandle,
-    /// Runs deferred pieces on threads of low priority, if there are both.
+    /// Runs deferred pieces on threads of low priority. `None` without deferred jobs or without such threads.
     low_priority_job: Option<JobHandle>,
     epoch: u32,
     /// The last cycle is complete, and the sinks hold its block.
@@ -62,7 +62,7 @@ impl<S: Strategy> ParallelExecutor<S> {
         }
     }
 
-    /// Runs deferred pieces on the low-priority pool of `pool` too, if there are both.
+    /// Also runs deferred pieces on the low-priority pool of `pool`, if the plan has deferred jobs and `pool` has one.
     pub(crate) fn with_low_priority(mut self, pool: &WorkerPool) -> Self {
         if !self.shared.context.plan.deferred.is_empty()
             && let Some(pool) = pool.low_priority_pool()
@@ -75,22 +75,25 @@ impl<S: Strategy> ParallelExecutor<S> {
 
     /// Wakes the low-priority pool if there are pieces for it. Returns the number of threads woken.
     fn wake_low_priority(&self) -> u32 {
-        let from = self.shared.not_needed_before();
+        let from = self.shared.first_low_priority_deadline();
         match &self.low_priority_job {
-            Some(job) if self.shared.context.plan.deferred.has_due_from(from) => {
+            Some(job) if self.shared.context.plan.deferred.has_piece_due_from(from) => {
                 job.start(self.epoch)
             }
             _ => 0,
         }
     }
 
-    /// Takes from shared queues and wakes inside cycles, in all cycles.
+    /// Numbers of accesses to shared queues and of wakes inside cycles, in all cycles.
     fn totals(&self) -> (u64, u64) {
         // Relaxed: the progress of a complete cycle orders them.
         let get = |count: &AtomicU64| count.load(Ordering::Relaxed);
         let slots = self.shared.context.slots.iter();
-        slots.fold((0, 0), |(takes, wakes), slot| {
-            (takes + get(&slot.takes), wakes + get(&slot.wakes))
+        slots.fold((0, 0), |(acquisitions, wakes), slot| {
+            (
+                acquisitions + get(&slot.acquisitions),
+                wakes + get(&slot.wakes),
+            )
         })
     }
 
@@ -100,7 +103,7 @@ impl<S: Strategy> ParallelExecutor<S> {
         let context = &self.shared.context;
         if self.abandoned.is_pending() && self.abandoned.count_in_steps(context) == 0 {
             self.shared.strategy.reset(&context.plan);
-            self.abandoned.set_over();
+            self.abandoned.clear();
         }
         !self.abandoned.is_pending()
     }
@@ -219,8 +222,9 @@ impl<S: Strategy> SharedCycle<S> {
         {}
     }
 
-    /// First frame of the cycle after the next one. No step before it waits for work that is due then or later.
-    fn not_needed_before(&self) -> u64 {
+    /// First deadline that the low-priority pool serves: the first frame of the cycle after the next one. No step of
+    /// the next cycle waits for work that is due then or later.
+    fn first_low_priority_deadline(&self) -> u64 {
         let (info, _) = self.info.get();
         info.position + 2 * u64::from(self.context.plan.block.0)
     }
@@ -236,8 +240,8 @@ impl<S: Strategy> Job for SharedCycle<S> {
 
 /// Deferred pieces on threads of low priority, during cycles and between them.
 ///
-/// It leaves out pieces that the next cycle waits for: that cycle would take the thread's core in the middle of the
-/// piece, and then wait for a thread that waits for the cycle's end. Those are for workers.
+/// It leaves out pieces that the next cycle waits for; workers run those. In the middle of such a piece the cycle would
+/// take the thread's core. Then the cycle would wait for the thread, and the thread for the end of the cycle.
 struct LowPriorityJob<S>(Arc<SharedCycle<S>>);
 
 impl<S: Strategy> Job for LowPriorityJob<S> {
@@ -246,8 +250,9 @@ impl<S: Strategy> Job for LowPriorityJob<S> {
         let Self(shared) = self;
         let context = &shared.context;
         while context.owns_runtime()
-            && (context.plan.deferred).run_earliest_from(shared.not_needed_before())
-        {}
+            && (context.plan.deferred).run_earliest_from(shared.first_low_priority_deadline())
+        {
+        }
     }
 }
 
@@ -260,7 +265,7 @@ impl<S: Strategy> Executor for ParallelExecutor<S> {
         if !self.is_clear() {
             return CycleResult::new(CycleStatus::Abandoned);
         }
-        let (takes, wakes) = self.totals();
+        let (acquisitions, wakes) = self.totals();
         let woken_at_start = self.start_and_join(info, inputs);
         let totals = self.totals();
         CycleResult {
@@ -269,7 +274,7 @@ impl<S: Strategy> Executor for ParallelExecutor<S> {
                 false => CycleStatus::Complete,
             },
             wakes: woken_at_start + (totals.1 - wakes) as u32,
-            acquisitions: (totals.0 - takes) as u32,
+            acquisitions: (totals.0 - acquisitions) as u32,
         }
     }
 

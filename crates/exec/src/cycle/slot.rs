@@ -1,4 +1,4 @@
-//! [`WorkerSlot`]: the part of a worker that others see, with the step that it runs and its fork.
+//! [`WorkerSlot`]: the public state of a worker: the step that it runs, and its fork.
 
 use rt::fork::ForkCell;
 use rt::pad::CachePadded;
@@ -20,8 +20,8 @@ pub(crate) struct WorkerSlot {
     overdue: AtomicU32,
     /// Value of `current` just before the last abandoned cycle was abandoned. Written and read by the host only.
     pub(crate) current_at_abandon: AtomicU32,
-    /// Takes from shared queues, in all cycles.
-    pub(crate) takes: AtomicU64,
+    /// Accesses to shared queues, in all cycles.
+    pub(crate) acquisitions: AtomicU64,
     /// Wake calls inside cycles, in all cycles.
     pub(crate) wakes: AtomicU64,
     pub(crate) fork: ForkCell,

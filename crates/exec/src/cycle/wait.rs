@@ -17,14 +17,14 @@ const TRIES_PER_CLOCK: u32 = 16;
 /// Sleep between two tries, by [`BackoffPolicy::Sleep`].
 const SLEEP: Duration = Duration::from_micros(20);
 
-/// Never leaves a cycle that is not over.
-pub(crate) fn stay(_: &mut WorkerContext<'_>, _: Waited) -> bool {
+/// For [`WorkerContext::wait_for_task`]: never leaves the cycle before it is over.
+pub(crate) fn never_leave(_: &mut WorkerContext<'_>, _: WaitCounts) -> bool {
     false
 }
 
-/// Duration of a wait.
+/// Length of a wait, in tries and helps.
 #[derive(Clone, Copy, Default)]
-pub(crate) struct Waited {
+pub(crate) struct WaitCounts {
     /// Number of tries that found nothing, neither a task nor a worker to help.
     pub(crate) tries: u32,
     /// Number of times it helped others.
@@ -33,17 +33,17 @@ pub(crate) struct Waited {
 
 impl WorkerContext<'_> {
     /// Waits until `find` gives a task, and helps others meanwhile. `None` if there is nothing left to do in this
-    /// cycle, or as soon as `leave` gives true, which is asked after each try that found nothing.
+    /// cycle, or as soon as `leave` returns true. `leave` is called after each try that found nothing.
     #[cold]
     pub(crate) fn wait_for_task(
         &mut self,
-        find: impl Fn(&mut Self, Waited) -> Option<u32>,
-        leave: impl Fn(&mut Self, Waited) -> bool,
+        find: impl Fn(&mut Self, WaitCounts) -> Option<u32>,
+        leave: impl Fn(&mut Self, WaitCounts) -> bool,
     ) -> Option<u32> {
         self.publish_counts();
         self.slot.set_idle();
         self.trace(TraceEvent::Wait, 0);
-        let mut waited = Waited::default();
+        let mut waited = WaitCounts::default();
         while !self.is_over() {
             let found = find(self, waited);
             if found.is_some() {
@@ -65,11 +65,11 @@ impl WorkerContext<'_> {
 
     /// Returns true if this worker has nothing left to do in this cycle.
     pub(crate) fn is_over(&self) -> bool {
-        self.has_left || self.cycle.progress.is_over(self.epoch)
+        self.has_timed_out || self.cycle.progress.is_over(self.epoch)
     }
 
     /// Ends the wait if the cycle takes too long: the host abandons it, and any other worker leaves. The host itself
-    /// may be stuck, and no thread should spin as long as that. Reads the clock only if there is such a time.
+    /// may be stuck, and no thread should spin as long as that. Reads the clock only if the cycle has a limit.
     pub(crate) fn check_clock(&mut self) {
         if self.info.abandon_at == u64::MAX || self.cycle.runtime.now() <= self.info.abandon_at {
             return;
@@ -83,12 +83,12 @@ impl WorkerContext<'_> {
             self.cycle.progress.abandon(self.epoch);
             self.trace(TraceEvent::CycleAborted, 0);
         }
-        self.has_left = true;
+        self.has_timed_out = true;
     }
 
     /// Waits a little after `tries` tries without success.
     fn back_off(&mut self, tries: u32) {
-        if tries > TRIES_BEFORE_YIELD && self.leave_core() {
+        if tries > TRIES_BEFORE_YIELD && self.yield_or_sleep() {
             return self.check_clock();
         }
         for _ in 0..tries.min(MAX_SPINS) {
@@ -100,7 +100,7 @@ impl WorkerContext<'_> {
     }
 
     /// Makes the system call of the backoff policy, the only one inside a cycle. Returns false if the policy has none.
-    fn leave_core(&self) -> bool {
+    fn yield_or_sleep(&self) -> bool {
         match self.cycle.runtime.backoff() {
             BackoffPolicy::Spin => return false,
             BackoffPolicy::Yield => std::thread::yield_now(),
@@ -139,11 +139,11 @@ impl WorkerContext<'_> {
         has_run
     }
 
-    /// Runs deferred pieces as long as the period allows, for a worker that has no other beside it.
+    /// Runs deferred pieces in what is left of the period, for a host without other workers.
     pub(crate) fn use_remaining_time(&mut self) {
         let until = self.info.help_until;
         while until != u64::MAX
-            && self.plan.deferred.has_due_from(0)
+            && self.plan.deferred.has_piece_due_from(0)
             && self.cycle.runtime.now() < until
         {
             self.run_deferred_piece();

@@ -1,6 +1,6 @@
 //! [`Watchdog`]: finds steps that do not return, from a control thread.
 //!
-//! Audio threads only publish the step that they run, by one store. A control thread compares every few milliseconds. A
+//! Audio threads only publish the step that they run, by one store. A control thread reads it every few milliseconds. A
 //! step that it sees in the same cycle for longer than the limit is marked as overdue. The host quarantines overdue
 //! steps when the cycle that they held up is over.
 
@@ -41,7 +41,7 @@ impl Watchdog {
     pub(crate) fn new(context: &CycleContext) -> Self {
         let steps = context.plan.steps.iter();
         // A step that only transports samples has lost its core for a while. No node is to blame for that.
-        let nodes = steps.map(|s| s.cold.node.filter(|_| s.operation.is_nodes_own()));
+        let nodes = steps.map(|s| s.cold.node.filter(|_| s.operation.is_node_work()));
         Self {
             observed: vec![None; context.slots.len()],
             slots: context.slots.clone(),

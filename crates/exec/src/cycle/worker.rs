@@ -11,7 +11,7 @@ use rt::fence::AsymmetricFence;
 use std::sync::atomic::Ordering;
 use workers::WorkerWaker;
 
-/// Continuation of a worker in its cycle.
+/// Point at which a worker continues its cycle.
 pub(crate) enum Resume {
     /// It has run no task in this cycle yet.
     Begin,
@@ -40,16 +40,16 @@ pub(crate) struct WorkerContext<'a> {
     task: u32,
     /// `current` panicked, and the rest of its task has not run yet.
     has_panicked: bool,
-    /// It has stopped waiting, since the cycle takes too long.
-    pub(super) has_left: bool,
+    /// It stopped waiting because the cycle takes too long.
+    pub(super) has_timed_out: bool,
     /// Some pipeline stages have no block in this cycle.
     is_partial: bool,
     /// The cycle is partial or traced.
     needs_checks: bool,
     /// Steps that it has run since `publish_counts`.
     steps_done: u32,
-    /// Takes from shared queues since then.
-    pub(crate) takes: u64,
+    /// Accesses to shared queues since then.
+    pub(crate) acquisitions: u64,
     /// Wake calls since then.
     wakes: u32,
 }
@@ -93,11 +93,11 @@ impl<'a> WorkerContext<'a> {
             current: NONE,
             task: NONE,
             has_panicked: false,
-            has_left: false,
+            has_timed_out: false,
             is_partial,
             needs_checks: is_traced || is_partial,
             steps_done: 0,
-            takes: 0,
+            acquisitions: 0,
             wakes: 0,
         }
     }
@@ -152,8 +152,8 @@ impl<'a> WorkerContext<'a> {
         true
     }
 
-    /// Runs one step without asking if the cycle was abandoned: for a worker that is alone, and that no thread waits
-    /// for.
+    /// Runs one step without checking if the cycle was abandoned: for the only worker of a plan, for which no thread
+    /// waits.
     ///
     /// # Safety
     ///
@@ -167,6 +167,8 @@ impl<'a> WorkerContext<'a> {
         unsafe { self.run_current() };
     }
 
+    /// Runs the step `current`.
+    ///
     /// # Safety
     ///
     /// The step `current` is this worker's, and all that it waits for has run.
@@ -180,7 +182,7 @@ impl<'a> WorkerContext<'a> {
         run_claimed(unsafe { StepClaim::new(self.plan, self.current, &self.process_info) });
     }
 
-    /// The same in a cycle that is traced, or in which some pipeline stages have no block.
+    /// Runs the step `current` in a cycle that is traced, or in which some pipeline stages have no block.
     ///
     /// # Safety
     ///
@@ -228,12 +230,14 @@ impl<'a> WorkerContext<'a> {
         Resume::Release(self.task)
     }
 
-    /// Publishes the numbers of steps, takes and wakes since the last call.
+    /// Publishes the numbers of steps, queue accesses and wakes since the last call.
     pub(crate) fn publish_counts(&mut self) {
         // Relaxed, both: they travel with the progress below.
-        if self.takes > 0 {
-            self.slot.takes.fetch_add(self.takes, Ordering::Relaxed);
-            self.takes = 0;
+        if self.acquisitions > 0 {
+            self.slot
+                .acquisitions
+                .fetch_add(self.acquisitions, Ordering::Relaxed);
+            self.acquisitions = 0;
         }
         if self.wakes > 0 {
             self.slot
@@ -266,7 +270,7 @@ impl<'a> WorkerContext<'a> {
         }
     }
 
-    /// The same for an event that happened at `stamp`.
+    /// Writes an event that happened at `stamp` to the trace, if the cycle is traced.
     #[cold]
     pub(crate) fn trace_at(&mut self, stamp: u64, event: TraceEvent, index: u32) {
         if self.is_traced {

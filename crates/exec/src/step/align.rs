@@ -38,7 +38,7 @@ struct ClaimedLine<'a> {
 impl ClaimedLine<'_> {
     /// Continues where the last block ended, or begins anew at `from`.
     fn begin_block(&mut self, from: u64, frames: u64) {
-        // A block of an abandoned cycle is played again.
+        // The block of an abandoned cycle is processed again.
         let is_continued = |next: u64| next == from || next == from + frames;
         if is_continued(self.state.next) {
             return;
@@ -80,7 +80,7 @@ impl ClaimedLine<'_> {
     /// Writes output `port`, delayed by `tap`.
     fn read_tap(&self, tap: &DelayTap, (block, port): (&mut Block<'_>, usize)) {
         let (from, frames) = (block.position(), block.frames());
-        let start = tap.start_or_begin(from.max(self.state.known_from + tap.delay));
+        let start = tap.change_start(from.max(self.state.known_from + tap.delay));
         let fades = |start: u64| from < start + self.op.fade && start < from + frames as u64;
         let delay = match start {
             Some(start) if from < start => tap.old_delay,
@@ -155,7 +155,7 @@ fn delay_events(claim: &mut StepClaim<'_>, op: &AlignerOp) -> u64 {
         waiting.extend(older.iter().take(waiting.capacity()));
     }
     let (from, end) = (block.position(), block.position() + block.frames() as u64);
-    // A block of an abandoned cycle is played again.
+    // The block of an abandoned cycle is processed again.
     while waiting.pop_back_if(|(at, _)| *at >= from).is_some() {}
     let is_past = |at: u64| at + op.max_delay < from;
     while waiting.pop_front_if(|(at, _)| is_past(*at)).is_some() {}
@@ -168,7 +168,7 @@ fn delay_events(claim: &mut StepClaim<'_>, op: &AlignerOp) -> u64 {
         }
     }
     for (port, tap) in op.taps.iter().enumerate() {
-        let start = tap.start_or_begin(from).unwrap_or(0);
+        let start = tap.change_start(from).unwrap_or(0);
         let due = |at: u64| (at + tap.delay).max(start);
         let is_over = |at: u64| due(at) < from || at + tap.old_delay < start;
         let first = waiting.partition_point(|(at, _)| is_over(*at));

@@ -1,6 +1,6 @@
 //! [`StepClaim`]: the proof that a step belongs to the caller, and everything that the proof allows.
 //!
-//! Functions that run a step take a claim and are safe. The reasons why are here, once, instead of at every call.
+//! Functions that run a step take a claim and are safe functions. The reasons are written here once, not at every call.
 
 use crate::bound::{BoundPlan, BoundStep, StepState};
 use processor::{Block, Event, EventTarget, ProcessInfo, ProcessStatus, Processor};
@@ -86,16 +86,16 @@ impl<'a> StepClaim<'a> {
         unsafe { Block::new(&(*self.step.state.get()).io, self.info) }
     }
 
-    /// Runs `processor`, which is the step's, and records whether it fell asleep.
+    /// Runs `processor`, which is the step's, and records if it sleeps.
     #[inline(always)]
     pub(super) fn process(&mut self, processor: *mut dyn Processor) {
         self.clear_silence_flags();
         let mut block = self.block();
         // SAFETY: the step's processor is ours, and the plan's `Arc` keeps it alive.
-        let activity = unsafe { (*processor).process(&mut block) };
+        let status = unsafe { (*processor).process(&mut block) };
         // Written only if it changes: otherwise the worker that releases this step in the next cycle would have to
         // fetch the line.
-        let is_asleep = activity == ProcessStatus::Sleep;
+        let is_asleep = status == ProcessStatus::Sleep;
         let state = self.state();
         if state.is_asleep != is_asleep {
             state.is_asleep = is_asleep;
@@ -105,7 +105,7 @@ impl<'a> StepClaim<'a> {
     /// Marks all outputs as not silent. Code that writes silence sets the flag again.
     #[inline(always)]
     pub(super) fn clear_silence_flags(&mut self) {
-        let flag = self.step.single_flag;
+        let flag = self.step.mono_silence_flag;
         if flag.is_null() {
             return self.clear_all_flags();
         }

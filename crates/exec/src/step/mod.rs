@@ -5,7 +5,7 @@
 //! | [`claim`] | `StepClaim`, the proof that a step is the caller's, and all access to what the step owns |
 //! | [`run`] | a step from beginning to end: the fast path of plain steps, the slow path of others |
 //! | [`prepare`] | before the operation: sums and events |
-//! | [`operations`] | the operations: processors, delay lines, sinks, pipeline passages, loops |
+//! | [`operations`] | the operations: processors, delay lines, sinks, pipeline stages, loops |
 //! | [`align`] | the operation that compensates latency |
 //! | [`sum`] | several channels added into one |
 //!

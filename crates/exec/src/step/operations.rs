@@ -1,4 +1,4 @@
-//! The operations of steps: processors, lines, sinks, pipeline passages, aligners and loops.
+//! The operations of steps: processors, delay lines, sinks, pipeline stages, aligners and loops.
 
 use super::align;
 use super::claim::StepClaim;
@@ -15,8 +15,8 @@ pub(super) fn run_operation(claim: &mut StepClaim<'_>) {
         Operation::Process(processor) => run_processor(claim, *processor),
         Operation::WriteLine(line) => write_line(claim, line),
         Operation::Sink => run_sink(claim),
-        Operation::Send(passage) => send(claim, passage),
-        Operation::Receive(passage) => receive(claim, passage),
+        Operation::Send(buffer) => send(claim, buffer),
+        Operation::Receive(buffer) => receive(claim, buffer),
         Operation::Align(op) => {
             let lost = align::run(claim, op);
             claim.plan().errors.add(ErrorKind::LostEvent, lost);
@@ -46,7 +46,7 @@ fn write_line(claim: &mut StepClaim<'_>, line: &RawDelayLine) {
     }
 }
 
-/// Copies the input of a sink to its output, where it stays until the cycle ends.
+/// Copies the input of a sink to its slot, which no step overwrites in this cycle.
 fn run_sink(claim: &mut StepClaim<'_>) {
     let errors = &claim.plan().errors;
     claim.clear_silence_flags();
@@ -72,22 +72,22 @@ fn silence_non_finite(samples: &mut [f32]) -> u64 {
     non_finite.map(|x| *x = 0.0).count() as u64
 }
 
-fn send(claim: &mut StepClaim<'_>, passage: &StageBufferMemory) {
+fn send(claim: &mut StepClaim<'_>, buffer: &StageBufferMemory) {
     let block = claim.block();
     let input = block.input(0);
     let is_silent = input.is_silent();
     for c in 0..input.channels().count() {
-        // SAFETY: the claim: the step is the passage's sender.
-        unsafe { passage.send(block.position(), c, input.channel(c), is_silent) };
+        // SAFETY: the claim: the step is the buffer's sender.
+        unsafe { buffer.send(block.position(), c, input.channel(c), is_silent) };
     }
 }
 
-fn receive(claim: &mut StepClaim<'_>, passage: &StageBufferMemory) {
+fn receive(claim: &mut StepClaim<'_>, buffer: &StageBufferMemory) {
     claim.clear_silence_flags();
     let position = claim.info().position;
     let mut block = claim.block();
-    // SAFETY: the claim: the step is the passage's receiver. The slices are used within this function.
-    let received = |c| unsafe { passage.receive(position, c) };
+    // SAFETY: the claim: the step is the buffer's receiver. The slices are used within this function.
+    let received = |c| unsafe { buffer.receive(position, c) };
     let channels = block.output(0).channels().count();
     if (0..channels).all(|c| received(c).is_none()) {
         return block.silence_outputs();

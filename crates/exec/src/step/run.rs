@@ -9,7 +9,7 @@ use processor::ProcessInfo;
 
 /// Runs the claimed step.
 ///
-/// Real-time: hot, as far as its processor is.
+/// Real-time: hot if its processor is.
 #[inline(always)]
 pub(crate) fn run_claimed(mut claim: StepClaim<'_>) {
     let step = claim.step();
@@ -37,7 +37,7 @@ fn run_slow(mut claim: StepClaim<'_>) {
     }
 }
 
-/// The info of the block that a later pipeline stage plays in the cycle of `info`.
+/// The info of the older block that a later pipeline stage processes in the cycle of `info`.
 fn older_block<'a>(block: u32, lag: &PipelineLag, info: &ProcessInfo<'a>) -> ProcessInfo<'a> {
     let cycles = u64::from(lag.cycles);
     ProcessInfo {

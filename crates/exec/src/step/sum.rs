@@ -1,4 +1,4 @@
-//! Adds several channels into one, in a fixed order: the bits never depend on which step ran first.
+//! Adds several channels into one, in a fixed order, so that the bits do not depend on the order of steps.
 
 use super::claim::set_flag;
 use crate::bound::Sum;
@@ -15,8 +15,8 @@ const STRIP: usize = 32;
 /// No thread writes the sources now, the target is the caller's alone, and all have at least `offset + frames` frames.
 pub(super) unsafe fn add(sum: &Sum, (offset, frames): (u32, u32), whole: bool) {
     // SAFETY: a flag belongs to its channel, which no thread writes.
-    let is_heard = |c: &&RawChannel| unsafe { *c.silent == 0 };
-    let is_silent = !sum.from.iter().any(|c| is_heard(&c));
+    let is_not_silent = |c: &&RawChannel| unsafe { *c.silent == 0 };
+    let is_silent = !sum.from.iter().any(|c| is_not_silent(&c));
     // SAFETY: the target is ours.
     unsafe { set_flag(sum.into.silent, is_silent && whole) };
     let (mut at, end) = (offset as usize, (offset + frames) as usize);
@@ -27,7 +27,7 @@ pub(super) unsafe fn add(sum: &Sum, (offset, frames): (u32, u32), whole: bool) {
         // SAFETY: `at + strip` is within every source, and no thread writes these.
         let strip_of =
             |c: &RawChannel| unsafe { std::slice::from_raw_parts(c.data.add(at), strip) };
-        add_strip(out, sum.from.iter().filter(is_heard).map(strip_of));
+        add_strip(out, sum.from.iter().filter(is_not_silent).map(strip_of));
         at += strip;
     }
 }

@@ -1,4 +1,4 @@
-//! Tasks by their latest start time: each worker takes the ready task that must start first.
+//! Tasks in the order of their latest start times: each worker takes the ready task that must start first.
 //!
 //! The latest start of a task is the end of the cycle minus its static level (its own cost, and that of the most
 //! expensive path behind it). All tasks of a cycle have one deadline, so the order of their latest starts never
@@ -7,11 +7,11 @@
 //! unless the set has a more urgent one.
 //!
 //! Deferred pieces come after all that, the earliest deadline first: on workers that find no task; on a host without
-//! other workers, in what is left of its period; and on the pool's threads of low priority, which lose the core to any
-//! task at once.
+//! other workers, in what is left of its period; and on the pool's threads of low priority, which lose their core to
+//! any task at once.
 
 use crate::bound::BoundPlan;
-use crate::cycle::{Strategy, WorkerContext, stay};
+use crate::cycle::{Strategy, WorkerContext, never_leave};
 use plan::Plan;
 use rt::rank_set::RankSet;
 use std::cmp::Reverse;
@@ -94,13 +94,14 @@ impl DeadlineOrder {
     #[inline]
     fn pop(&self, worker: &mut WorkerContext<'_>) -> Option<u32> {
         let pop = |worker: &mut WorkerContext<'_>| self.ready.pop(worker.epoch);
-        let rank = pop(worker).or_else(|| worker.wait_for_task(|worker, _| pop(worker), stay));
-        worker.takes += u64::from(rank.is_some());
+        let rank =
+            pop(worker).or_else(|| worker.wait_for_task(|worker, _| pop(worker), never_leave));
+        worker.acquisitions += u64::from(rank.is_some());
         rank
     }
 
     fn insert(&self, worker: &mut WorkerContext<'_>, rank: u32) {
         self.ready.insert(rank);
-        worker.takes += 1;
+        worker.acquisitions += 1;
     }
 }

@@ -1,11 +1,11 @@
-//! One queue of ready tasks for all: a worker without a task takes the oldest. The simplest way, and the baseline for
-//! others.
+//! One queue of ready tasks for all workers: a worker without a task takes the oldest. The simplest strategy, and the
+//! baseline for the others.
 //!
 //! Every task goes through the queue (`rt::ready_queue`), one at a time, even one that its releaser could have kept. So
-//! all workers meet at one word for every task, which is expensive for cheap tasks.
+//! all workers contend for one atomic word at every task, which is expensive for cheap tasks.
 
 use crate::bound::BoundPlan;
-use crate::cycle::{Strategy, WorkerContext, stay};
+use crate::cycle::{Strategy, WorkerContext, never_leave};
 use plan::Plan;
 use rt::ready_queue::ReadyQueue;
 
@@ -30,8 +30,9 @@ unsafe impl Strategy for GlobalQueue {
     #[inline]
     fn next(&self, worker: &mut WorkerContext<'_>, _: &mut (), _: Option<u32>) -> Option<u32> {
         let pop = |worker: &mut WorkerContext<'_>| self.0.pop(worker.epoch);
-        let task = pop(worker).or_else(|| worker.wait_for_task(|worker, _| pop(worker), stay));
-        worker.takes += u64::from(task.is_some());
+        let task =
+            pop(worker).or_else(|| worker.wait_for_task(|worker, _| pop(worker), never_leave));
+        worker.acquisitions += u64::from(task.is_some());
         task
     }
 
@@ -39,7 +40,7 @@ unsafe impl Strategy for GlobalQueue {
     fn release(&self, worker: &mut WorkerContext<'_>, _: &mut (), task: u32) -> Option<u32> {
         for ready in worker.plan.release_successors(task) {
             self.0.push(worker.epoch, ready);
-            worker.takes += 1;
+            worker.acquisitions += 1;
         }
         None
     }

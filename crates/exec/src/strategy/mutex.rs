@@ -20,7 +20,7 @@ struct Queue {
 
 impl LockedQueue {
     fn lock(&self, worker: &mut WorkerContext<'_>) -> MutexGuard<'_, Queue> {
-        worker.takes += 1;
+        worker.acquisitions += 1;
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

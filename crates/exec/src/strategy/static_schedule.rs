@@ -1,25 +1,25 @@
 //! A static schedule: each worker follows its list of the plan, task by task.
 //!
 //! A task waits only for tasks of other lists: those before it in its own list have run. In each cycle a list belongs
-//! to the worker that claims it: its own, or, if that one has not come for a while, one that would otherwise wait. A
-//! worker with several lists continues with whichever can. So a worker that does not wake up delays a cycle and does
-//! not stop it.
+//! to the worker that claims it. That is the list's own worker, or, if that one has not come for a while, another one
+//! that has nothing to do. A worker with several lists continues with any list whose next task is ready. So a worker
+//! that does not wake up delays a cycle and does not stop it.
 
 use crate::bound::BoundPlan;
-use crate::cycle::{Strategy, Waited, WorkerContext, stay};
+use crate::cycle::{Strategy, WaitCounts, WorkerContext, never_leave};
 use plan::Plan;
 use rt::static_queues::StaticQueues;
 use std::collections::HashSet;
 
 /// Number of tries after which a worker takes over lists of workers that have not come.
-const PATIENCE: u32 = 64;
+const TRIES_BEFORE_TAKE_OVER: u32 = 64;
 
 /// For each task, the tasks of other lists that wait for it.
 type CrossSuccessors = Box<[Box<[u32]>]>;
 
 /// See the module.
 pub(super) struct StaticSchedule {
-    /// Which worker has each list, and how far it is.
+    /// For each list, its worker in this cycle and the next task.
     progress: StaticQueues,
     /// The tasks of each list.
     lists: Box<[Box<[u32]>]>,
@@ -62,8 +62,9 @@ unsafe impl Strategy for StaticSchedule {
 
     #[inline]
     fn next(&self, worker: &mut WorkerContext<'_>, _: &mut (), _: Option<u32>) -> Option<u32> {
-        self.next_of(worker, worker.index)
-            .or_else(|| worker.wait_for_task(|worker, waited| self.find(worker, waited), stay))
+        self.next_of(worker, worker.index).or_else(|| {
+            worker.wait_for_task(|worker, waited| self.find(worker, waited), never_leave)
+        })
     }
 
     /// Also resets the count of `task` itself, but not before it has run: a worker that is still in an abandoned cycle
@@ -101,14 +102,15 @@ impl StaticSchedule {
     }
 
     /// The next task of any list of this worker. After a while it takes over lists whose workers have not come.
-    fn find(&self, worker: &mut WorkerContext<'_>, waited: Waited) -> Option<u32> {
-        // Helping with one piece takes as long as many tries. No take-over waits until there is no worker to help.
+    fn find(&self, worker: &mut WorkerContext<'_>, waited: WaitCounts) -> Option<u32> {
+        // Helping with one piece takes as long as many tries. So each help counts as that many: a take-over does not
+        // wait until there is nobody to help.
         let tries = waited
             .tries
-            .saturating_add(waited.helps.saturating_mul(PATIENCE));
+            .saturating_add(waited.helps.saturating_mul(TRIES_BEFORE_TAKE_OVER));
         loop {
             let found = (0..self.lists.len()).find_map(|list| self.next_of(worker, list));
-            if found.is_some() || tries <= PATIENCE || !self.take_over(worker) {
+            if found.is_some() || tries <= TRIES_BEFORE_TAKE_OVER || !self.take_over(worker) {
                 return found;
             }
         }
@@ -121,7 +123,7 @@ impl StaticSchedule {
                 && self.progress.is_free(list, worker.epoch)
                 && (self.progress).try_claim(worker.index, list, worker.epoch)
         });
-        worker.takes += u64::from(claimed);
+        worker.acquisitions += u64::from(claimed);
         claimed
     }
 }

@@ -3,8 +3,8 @@
 //! 1999).
 //!
 //! The source tasks, which wait for no other, are distributed when the plan is bound, one list per worker. A list is
-//! claimed as a whole, by its worker or, if that one has not come yet, by one that has nothing else to do. Of the tasks
-//! that a task releases the worker keeps one, without any queue.
+//! claimed as a whole, by its own worker or, if that one has not come yet, by a worker that has nothing else to do. Of
+//! the tasks that a task releases the worker keeps one, without any queue.
 //!
 //! # Joins
 //!
@@ -15,7 +15,7 @@
 
 use super::sources::distribute_sources;
 use crate::bound::{BoundPlan, Successor};
-use crate::cycle::{NONE, Strategy, WorkerContext, stay};
+use crate::cycle::{NONE, Strategy, WorkerContext, never_leave};
 use plan::Plan;
 use rt::claim::EpochClaim;
 use rt::deque::{Deque, Steal};
@@ -147,8 +147,8 @@ impl Stealing {
         }
     }
 
-    /// Remembers one task that leads to the wide join `join`, after making the decrements of another join. The join is
-    /// never ready by this: a worker that finds no other task makes its decrements.
+    /// Defers one decrement of the wide join `join`. Decrements of another join are made first. The join is never ready
+    /// by this: a worker that finds no other task makes its decrements.
     fn defer(&self, worker: &mut WorkerContext<'_>, local: &mut PendingDecrements, join: u32) {
         if local.join != join && local.count > 0 {
             self.flush_and_push(worker, local);
@@ -193,8 +193,8 @@ impl Stealing {
         if let Some(ready) = self.flush(worker.plan, local) {
             return Some(ready);
         }
-        let stolen = worker.wait_for_task(|worker, _| self.steal(worker), stay);
-        worker.takes += u64::from(stolen.is_some());
+        let stolen = worker.wait_for_task(|worker, _| self.steal(worker), never_leave);
+        worker.acquisitions += u64::from(stolen.is_some());
         stolen
     }
 

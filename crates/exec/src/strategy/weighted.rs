@@ -2,9 +2,9 @@
 //! of the work, and what that releases stays with the worker as long as the share is not exceeded.
 //!
 //! A task has weight 100 if it is expensive and 1 if it is cheap. It is expensive if its estimated cost is at least ten
-//! times that of the cheap ones, and theirs is the lower quartile of all costs. (Cantabile gives 100 to plug-ins and 1
-//! to the rest. Here costs are measured, and show by themselves what is as expensive as a plug-in.) A worker's share is
-//! the weight of all tasks divided by the number of workers.
+//! times the lower quartile of all costs. (Cantabile gives 100 to plug-ins and 1 to all other nodes. Here costs are
+//! measured, so the kind of a node does not matter.) A worker's share is the weight of all tasks divided by the number
+//! of workers.
 //!
 //! Each worker:
 //!
@@ -14,14 +14,14 @@
 //! 3. appends each task that this releases to its own queue, if that is empty or stays within the share;
 //! 4. else pushes it to the shared queue, and wakes a worker that has left the cycle, if there is one (`rt::idle_set`);
 //! 5. continues with 2, and with 1 when its own queue is empty;
-//! 6. when there is nothing to take, helps others or spins a little; then, unless it is the host, leaves the cycle and
+//! 6. when there is no task to take, helps others or spins a little; then, unless it is the host, leaves the cycle and
 //!    sleeps until it is woken for this cycle, or for the next.
 //!
 //! By these rules a graph whose tasks all have the same weight, and of which never more than one share is ready, runs
-//! on one worker from end to end: nothing ever gets into the shared queue. The rules need expensive tasks, as in their
-//! origin.
+//! on one worker from end to end: no task gets into the shared queue. The rules work for graphs with expensive tasks,
+//! for which Cantabile made them.
 //!
-//! The original takes a lock where a take or a push is counted here. No thread can steal from a worker's own queue: a
+//! Where a take or a push is counted here, Cantabile takes a lock. No thread can steal from a worker's own queue: a
 //! worker that loses its core holds its tasks up, as in a static schedule.
 
 use crate::bound::BoundPlan;
@@ -36,14 +36,14 @@ use std::sync::atomic::{AtomicU32, Ordering};
 const EXPENSIVE: u32 = 100;
 /// Cost of an expensive task, in multiples of the cost of cheap ones.
 const COST_RATIO: u64 = 10;
-/// Number of tries after which a worker leaves the cycle: about as long as it takes to wake it.
-const PATIENCE: u32 = 64;
+/// Number of tries after which a worker leaves the cycle. They last about as long as waking a worker.
+const TRIES_BEFORE_LEAVING: u32 = 64;
 
 /// See the module.
 pub(super) struct WeightedBatches {
     shared: ReadyQueue,
     /// The workers that have left the cycle.
-    left: IdleSet,
+    idle: IdleSet,
     weights: Box<[u32]>,
     /// Maximum weight of a worker's own queue.
     share: u32,
@@ -72,7 +72,7 @@ unsafe impl Strategy for WeightedBatches {
         let own = |_| CachePadded(OwnQueue::new(weights.len()));
         Self {
             shared: ReadyQueue::new(sources, others),
-            left: IdleSet::new(),
+            idle: IdleSet::new(),
             share: u32::try_from(total / workers as u64).unwrap_or(u32::MAX),
             own: (0..workers).map(own).collect(),
             weights,
@@ -80,14 +80,14 @@ unsafe impl Strategy for WeightedBatches {
     }
 
     fn begin(&self, _: &BoundPlan, epoch: u32) {
-        self.left.begin(epoch);
+        self.idle.begin(epoch);
         self.shared.begin(epoch);
     }
 
     fn enter(&self, worker: &mut WorkerContext<'_>) -> Option<u32> {
         self.own[worker.index].clear();
         // It may have left this cycle before.
-        self.left.remove(worker.index, worker.epoch);
+        self.idle.remove(worker.index, worker.epoch);
         None
     }
 
@@ -99,7 +99,9 @@ unsafe impl Strategy for WeightedBatches {
             .or_else(|| {
                 worker.wait_for_task(
                     |worker, _| self.take_batch(worker),
-                    |worker, waited| waited.tries >= PATIENCE && self.leave_cycle(worker),
+                    |worker, waited| {
+                        waited.tries >= TRIES_BEFORE_LEAVING && self.leave_cycle(worker)
+                    },
                 )
             })
     }
@@ -109,7 +111,7 @@ unsafe impl Strategy for WeightedBatches {
         let own = &self.own[worker.index];
         for ready in worker.plan.release_successors(task) {
             if !own.append(ready, self.weights[ready as usize], self.share) {
-                self.pass_on(worker, ready);
+                self.push_shared(worker, ready);
             }
         }
         None
@@ -126,7 +128,7 @@ impl WeightedBatches {
             let append = |task| own.append(task, self.weights[task as usize], self.share);
             match self.shared.pop_batch(worker.epoch, append) {
                 Steal::Success(_) => {
-                    worker.takes += 1;
+                    worker.acquisitions += 1;
                     return own.pop(&self.weights);
                 }
                 Steal::Empty => return None,
@@ -135,25 +137,25 @@ impl WeightedBatches {
         }
     }
 
-    /// Gives `task` to other workers, and wakes one.
-    fn pass_on(&self, worker: &mut WorkerContext<'_>, task: u32) {
+    /// Pushes `task` to the shared queue, and wakes a worker that has left the cycle.
+    fn push_shared(&self, worker: &mut WorkerContext<'_>, task: u32) {
         self.shared.push(worker.epoch, task);
-        worker.takes += 1;
-        if let Some(other) = self.left.pop(worker.epoch) {
+        worker.acquisitions += 1;
+        if let Some(other) = self.idle.pop(worker.epoch) {
             worker.wake(other);
         }
     }
 
-    /// Leaves the cycle, unless there is something to take now. Returns true if it has left. The host stays: it ends
-    /// the cycle.
+    /// Leaves the cycle, unless there is a task to take now. Returns true if it has left. The host stays: it ends the
+    /// cycle.
     fn leave_cycle(&self, worker: &WorkerContext<'_>) -> bool {
         if worker.index == 0 {
             return false;
         }
-        self.left.insert(worker.index, worker.epoch);
+        self.idle.insert(worker.index, worker.epoch);
         let stays = self.shared.has_tasks(worker.epoch);
         if stays {
-            self.left.remove(worker.index, worker.epoch);
+            self.idle.remove(worker.index, worker.epoch);
         }
         !stays
     }

@@ -38,14 +38,14 @@ pub enum StepOp {
         /// The node whose output it is.
         node: NodeId,
         /// The buffer between the stages.
-        passage: StageBufferId,
+        buffer: StageBufferId,
     },
     /// Reads, in a later stage, the block that [`StepOp::Send`] wrote as many cycles ago as the stages are apart.
     Receive {
         /// The node whose output it is.
         node: NodeId,
         /// The buffer between the stages.
-        passage: StageBufferId,
+        buffer: StageBufferId,
     },
     /// Delays its only input: output `i` by tap `i` of the aligner.
     Align {

@@ -158,8 +158,8 @@ impl Check<'_> {
                 aligner.is_some_and(|a| ports == (1, a.taps.len()))
             }
             StepOp::Loop(id) => ports == (0, 0) && (id.0 as usize) < plan.loops.len(),
-            StepOp::Send { passage, .. } => ports == (1, 0) && is_buffer(passage),
-            StepOp::Receive { passage, .. } => ports == (0, 1) && is_buffer(passage),
+            StepOp::Send { buffer, .. } => ports == (1, 0) && is_buffer(buffer),
+            StepOp::Receive { buffer, .. } => ports == (0, 1) && is_buffer(buffer),
         };
         self.must(holds, || {
             format!("{name} has wrong ports for its operation")

@@ -58,17 +58,17 @@ fn check_stage(plan: &Plan, id: StepId, step: &Step, faults: &mut Vec<String>) {
 fn note_end(plan: &Plan, step: &Step, ends: &mut [Ends]) {
     let channels = |id: StageBufferId| usize::from(plan.stage_buffers[id.0 as usize].channels.0);
     match step.op {
-        StepOp::Send { passage, .. } => {
+        StepOp::Send { buffer, .. } => {
             let fits =
-                |p: &&StepInput| matches!(p, StepInput::Audio(s) if s.len() == channels(passage));
+                |p: &&StepInput| matches!(p, StepInput::Audio(s) if s.len() == channels(buffer));
             let found = step.inputs.of(&plan.inputs).iter().filter(fits).count();
-            ends[passage.0 as usize].sends.push((step.lag, found));
+            ends[buffer.0 as usize].sends.push((step.lag, found));
         }
-        StepOp::Receive { passage, .. } => {
+        StepOp::Receive { buffer, .. } => {
             let fits =
-                |p: &&StepOutput| matches!(p, StepOutput::Audio(s) if s.len() == channels(passage));
+                |p: &&StepOutput| matches!(p, StepOutput::Audio(s) if s.len() == channels(buffer));
             let found = step.outputs.of(&plan.outputs).iter().filter(fits).count();
-            ends[passage.0 as usize].receives.push((step.lag, found));
+            ends[buffer.0 as usize].receives.push((step.lag, found));
         }
         _ => {}
     }

@@ -30,8 +30,8 @@ pub(crate) struct Follower<'a> {
     plan: &'a Plan,
     slots: Vec<u64>,
     sends: Vec<u64>,
-    /// By passage, place and channel.
-    passages: Vec<Vec<Vec<u64>>>,
+    /// By stage buffer, place and channel.
+    buffers: Vec<Vec<Vec<u64>>>,
     outcome: Outcome,
 }
 
@@ -41,7 +41,7 @@ impl<'a> Follower<'a> {
             plan,
             slots: vec![0; plan.slots as usize],
             sends: vec![0; plan.event_buffers as usize],
-            passages: (plan.stage_buffers.iter())
+            buffers: (plan.stage_buffers.iter())
                 .map(|p| vec![vec![0; p.channels.count()]; p.lag as usize + 1])
                 .collect(),
             outcome: Outcome::new(),
@@ -105,8 +105,8 @@ impl<'a> Follower<'a> {
                 StepOp::Silence { .. } => 0,
                 StepOp::Process { node, .. } => hash((node, port, channel, cycle, &inputs)),
                 StepOp::Align { .. } => inputs[0][channel],
-                StepOp::Receive { passage, .. } => {
-                    let places = &self.passages[passage.0 as usize];
+                StepOp::Receive { buffer, .. } => {
+                    let places = &self.buffers[buffer.0 as usize];
                     places[cycle as usize % places.len()][channel]
                 }
                 _ => unreachable!("the others have no outputs"),
@@ -120,8 +120,8 @@ impl<'a> Follower<'a> {
                 }
             }
         }
-        if let StepOp::Send { passage, .. } = step.op {
-            let places = &mut self.passages[passage.0 as usize];
+        if let StepOp::Send { buffer, .. } = step.op {
+            let places = &mut self.buffers[buffer.0 as usize];
             let place = cycle as usize % places.len();
             places[place].clone_from(&inputs[0]);
         }

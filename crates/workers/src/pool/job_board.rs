@@ -15,18 +15,18 @@
 //! | who | what | so that |
 //! |---|---|---|
 //! | the callback thread, [`JobHandle::start`] | writes the cycle into the slot, points `current` to it, changes the word that workers sleep on, wakes them | one store and at most one system call start a cycle |
-//! | worker, [`JobReceiver::next`] | stores `current` as its hazard, *full fence*, checks that `current` is still the same; then reads the slot and works | a slot that is a hazard and was still current is not freed |
+//! | worker, [`JobReceiver::next`] | stores `current` as its hazard, *full fence*, checks that `current` is still the same; then reads the slot and works | a slot that became a hazard while it was current is not freed |
 //! | worker, when the work is done | clears its hazard | it does not touch the slot any more |
-//! | a worker in the job, [`WorkerWaker::wake`] | counts a request in the slot, changes the word, wakes one worker | a worker that has left the cycle comes once more |
-//! | a control thread, [`JobHandle::retire`] | removes the slot from `current`, *full fence*, looks at every hazard; frees the slot if it is none | only what no worker has or can get is freed |
+//! | a worker in the job, [`WorkerWaker::wake`] | counts a request in the slot, changes the word, wakes one worker | a worker that has left the cycle runs the job once more |
+//! | a control thread, [`JobHandle::retire`] | removes the slot from `current`, *full fence*, reads every hazard pointer; frees the slot if none points to it | a slot is freed only if no worker has it or can get it |
 //!
 //! By the two fences at least one of them sees what the other did: the worker finds `current` changed and clears its
 //! hazard, or the control thread finds the slot among the hazards and leaves it for later. A [`JobHandle`] is owned, so
 //! no thread starts a job that is being retired. A worker that wakes late gets a slot whose cycle may be over, but
-//! whose job is alive. The job itself gives it nothing to do then: all that can be taken in a cycle carries its epoch
+//! whose job is alive. Such a job gives it nothing to do: all that can be taken in a cycle carries its epoch
 //! (`rt::claim`).
 //!
-//! Nothing here is limited in number, and a start writes no more than four words.
+//! Any number of jobs can be registered. A start writes four words at most.
 
 use std::ptr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -43,8 +43,7 @@ pub trait Job: Send + Sync + 'static {
     /// Does the part of `worker` in the cycle `epoch`.
     ///
     /// Each worker except 0 (the thread that started the cycle) calls it at most once per start, and once more if
-    /// `waker` was used to wake it. A call may come late, when that cycle is over: the job must find that out by
-    /// itself.
+    /// `waker` was used to wake it. A call may come late, when that cycle is over: the job must check that.
     ///
     /// Real-time: hot.
     fn work(&self, worker: usize, epoch: u32, waker: WorkerWaker<'_>);
@@ -70,11 +69,11 @@ pub(super) struct JobBoard {
     /// By worker: the slot that it works on, or null.
     hazards: Box<[CachePadded<AtomicPtr<JobSlot>>]>,
     is_stopping: AtomicBool,
-    /// Slots that were retired while they were hazards. Touched by control threads only.
+    /// Slots that were retired while a hazard pointer pointed to them. Touched by control threads only.
     retired: Mutex<Vec<RetiredSlot>>,
 }
 
-/// A slot that is freed when it is no hazard any more.
+/// A slot that is freed when no hazard pointer points to it any more.
 struct RetiredSlot(*mut JobSlot);
 
 // SAFETY: a slot is `Send` (its job is `Send + Sync`, the rest are numbers), and this is its only owner.
@@ -85,7 +84,7 @@ unsafe impl Send for RetiredSlot {}
 #[must_use = "a job whose handle is dropped is retired"]
 pub struct JobHandle {
     board: Arc<JobBoard>,
-    /// Ours to free; null once that is settled.
+    /// Owned by this handle; null after `retire` has taken it.
     slot: *mut JobSlot,
 }
 
@@ -104,7 +103,7 @@ pub(super) struct JobReceiver<'a> {
     last_requests: u32,
 }
 
-/// Next action of a worker.
+/// Result of [`JobReceiver::next`].
 pub(super) enum NextAction<'a> {
     /// End: the pool stops.
     Stop,
@@ -113,7 +112,7 @@ pub(super) enum NextAction<'a> {
     Work(JobGuard<'a>),
 }
 
-/// A slot that is the hazard of a worker. Dropping it clears the hazard.
+/// A slot to which the hazard pointer of a worker points. Dropping it clears the pointer.
 pub(super) struct JobGuard<'a> {
     board: &'a JobBoard,
     worker: usize,
@@ -201,7 +200,7 @@ impl JobBoard {
         mask.map_or(0, |mask| self.cycles.wake_masked(mask))
     }
 
-    /// Makes the current slot, if there is one, the worker's hazard.
+    /// Points the worker's hazard pointer to the current slot, if there is one.
     fn protect_current(&self, worker: usize) -> Option<&JobSlot> {
         // pairs with the store in `start`.
         let mut slot = self.current.load(Ordering::Acquire);
@@ -239,7 +238,7 @@ impl JobBoard {
         self.is_protected(slot)
     }
 
-    /// Returns true if `slot` is the hazard of a worker.
+    /// Returns true if the hazard pointer of a worker points to `slot`.
     fn is_protected(&self, slot: *mut JobSlot) -> bool {
         // pairs with the fence in `protect_current`, as the table says.
         fence(Ordering::SeqCst);
@@ -248,7 +247,7 @@ impl JobBoard {
         self.hazards.iter().any(protects)
     }
 
-    /// Frees retired slots that are no hazard any more.
+    /// Frees retired slots to which no hazard pointer points any more.
     fn free_unprotected(&self) {
         let is_free = |slot: &mut RetiredSlot| !self.is_protected(slot.0);
         let free: Vec<_> = self.lock_retired().extract_if(.., is_free).collect();
@@ -387,8 +386,8 @@ impl Drop for JobGuard<'_> {
 }
 
 impl WorkerWaker<'_> {
-    /// Makes [`Job::work`] be called once more for `worker`, in the cycle that was started last. Returns the number of
-    /// workers that had to be woken for it. Other workers may be called too.
+    /// Requests one more call of [`Job::work`] for `worker`, in the cycle that was started last. Returns the number of
+    /// workers that had to be woken. Other workers may be called too.
     ///
     /// Real-time: hot, wakes.
     pub fn wake(self, worker: usize) -> u32 {

@@ -1,4 +1,4 @@
-//! [`WorkerPoolOptions`].
+//! [`WorkerPoolOptions`]: number, priority, cores and waiting of a pool's workers.
 
 use std::sync::Arc;
 
@@ -26,12 +26,12 @@ pub struct WorkerPoolOptions {
     pub workers: usize,
     /// Priority of the threads that the pool starts.
     pub priority: Priority,
-    /// Worker w stays on core w modulo their number. `None`: the system decides.
+    /// Cores: worker w stays on the core at index w modulo their number. `None`: the system decides.
     pub pin: Option<Vec<CoreId>>,
     /// Behaviour of the workers between cycles.
     pub wait: WaitPolicy,
-    /// Time for which a worker that has just worked looks for the next cycle before it sleeps, by
-    /// [`WaitPolicy::Hybrid`]. Right if one cycle follows the other at once and each worker has a core. 0 by default.
+    /// Time for which a worker that has just worked spins before it sleeps, with [`WaitPolicy::Hybrid`]. Useful if one
+    /// cycle follows the other at once (offline) and each worker has a core. 0 by default.
     pub spin_before_sleep: Nanos,
     /// Allows a [second pool of low priority](crate::WorkerPool::low_priority_pool).
     pub low_priority_pool: bool,

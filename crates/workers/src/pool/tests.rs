@@ -1,4 +1,4 @@
-//! Pools that work, stop and get other jobs.
+//! Tests of the pool: calls per cycle, replaced jobs, stuck workers, options.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -9,12 +9,12 @@ use crate::{AudioThread, Priority, Refusal, cores};
 
 /// Counts the calls of each worker.
 #[derive(Default)]
-struct Count {
+struct CountingJob {
     calls: [AtomicU32; 8],
     latest: AtomicU32,
 }
 
-impl Job for Count {
+impl Job for CountingJob {
     fn work(&self, worker: usize, epoch: u32, _: WorkerWaker<'_>) {
         assert!(AudioThread::is_current());
         self.latest.store(epoch, Ordering::Relaxed);
@@ -24,7 +24,7 @@ impl Job for Count {
     }
 }
 
-impl Count {
+impl CountingJob {
     fn wait_for(&self, workers: std::ops::Range<usize>, calls: u32) {
         for worker in workers {
             while self.calls[worker].load(Ordering::Acquire) < calls {
@@ -57,7 +57,7 @@ fn every_worker_comes_once_for_each_start() {
     for wait in [WaitPolicy::Hybrid, WaitPolicy::Sleep, WaitPolicy::Spin] {
         for workers in 1..=4 {
             let pool = WorkerPool::new(options(workers, wait)).unwrap();
-            let job = Arc::new(Count::default());
+            let job = Arc::new(CountingJob::default());
             let handle = pool.register(job.clone(), workers);
             for epoch in 1..=100 {
                 assert!(handle.start(epoch) < workers as u32);
@@ -74,15 +74,15 @@ fn every_worker_comes_once_for_each_start() {
 #[test]
 fn workers_beyond_the_jobs_number_are_not_called() {
     let pool = WorkerPool::new(options(4, WaitPolicy::Hybrid)).unwrap();
-    let job = Arc::new(Count::default());
+    let job = Arc::new(CountingJob::default());
     let handle = pool.register(job.clone(), 2);
     for epoch in 1..=100 {
         assert!(handle.start(epoch) <= 1);
         job.wait_for(1..2, epoch);
     }
     drop(pool);
-    let away = job.calls[2..].iter().map(|c| c.load(Ordering::Relaxed));
-    assert_eq!(away.sum::<u32>(), 0);
+    let other_calls = job.calls[2..].iter().map(|c| c.load(Ordering::Relaxed));
+    assert_eq!(other_calls.sum::<u32>(), 0);
 }
 
 #[test]
@@ -92,7 +92,7 @@ fn a_worker_that_spins_need_not_be_woken() {
         ..options(3, WaitPolicy::Hybrid)
     });
     let pool = pool.unwrap();
-    let job = Arc::new(Count::default());
+    let job = Arc::new(CountingJob::default());
     let handle = pool.register(job.clone(), 3);
     for epoch in 1..=100 {
         let woken = handle.start(epoch);
@@ -106,7 +106,7 @@ fn a_worker_that_spins_need_not_be_woken() {
 fn jobs_are_replaced_between_cycles_and_come_back() {
     let pool = WorkerPool::new(options(3, WaitPolicy::Hybrid)).unwrap();
     for round in 0..200 {
-        let job = Arc::new(Count::default());
+        let job = Arc::new(CountingJob::default());
         let handle = pool.register(job.clone(), 3);
         for epoch in 1..=round % 3 {
             handle.start(epoch);
@@ -123,12 +123,12 @@ fn jobs_are_replaced_between_cycles_and_come_back() {
 
 /// Stays in its first cycle until `may_go` is set.
 #[derive(Default)]
-struct Stuck {
+struct StuckJob {
     is_in: AtomicBool,
     may_go: AtomicBool,
 }
 
-impl Job for Stuck {
+impl Job for StuckJob {
     fn work(&self, _worker: usize, _epoch: u32, _: WorkerWaker<'_>) {
         self.is_in.store(true, Ordering::Release);
         while !self.may_go.load(Ordering::Acquire) {
@@ -138,16 +138,16 @@ impl Job for Stuck {
 }
 
 #[test]
-fn a_stuck_worker_keeps_its_job_alive_and_blocks_nobody() {
+fn a_stuck_worker_keeps_its_job_alive_and_blocks_no_other_thread() {
     let pool = WorkerPool::new(options(2, WaitPolicy::Hybrid)).unwrap();
-    let job = Arc::new(Stuck::default());
+    let job = Arc::new(StuckJob::default());
     let handle = pool.register(job.clone(), 2);
     handle.start(1);
     while !job.is_in.load(Ordering::Acquire) {
         std::thread::yield_now();
     }
     let Err(handle) = handle.retire() else {
-        panic!("the job was given back from under the worker");
+        panic!("a job was returned while a worker was in it");
     };
     drop(handle);
     assert_eq!(pool.stop(Duration::from_millis(5)).stuck, [1]);
@@ -160,8 +160,8 @@ fn a_stuck_worker_keeps_its_job_alive_and_blocks_nobody() {
 
 /// Panics in every cycle, and counts the cycles.
 #[derive(Default)]
-struct Panics(AtomicU32);
-impl Job for Panics {
+struct PanickingJob(AtomicU32);
+impl Job for PanickingJob {
     fn work(&self, _worker: usize, _epoch: u32, _: WorkerWaker<'_>) {
         self.0.fetch_add(1, Ordering::Release);
         panic!("on purpose, and nothing is printed");
@@ -171,7 +171,7 @@ impl Job for Panics {
 #[test]
 fn a_worker_survives_the_panics_of_its_job() {
     let pool = WorkerPool::new(options(2, WaitPolicy::Hybrid)).unwrap();
-    let job = Arc::new(Panics::default());
+    let job = Arc::new(PanickingJob::default());
     let handle = pool.register(job.clone(), 2);
     for epoch in 1..=3 {
         handle.start(epoch);
@@ -189,13 +189,13 @@ fn more_workers_than_cores_and_spinning_have_no_real_time_priority() {
         priority: Priority::RealTime(60),
         ..options(workers, WaitPolicy::Spin)
     });
-    let facts = pool.unwrap().status().clone();
+    let status = pool.unwrap().status().clone();
     let refused = [
         Refusal::MoreWorkersThanCores { workers, cores },
         Refusal::SpinAtRealTime,
     ];
-    assert_eq!(facts.granted, Priority::Ordinary);
-    assert_eq!(facts.refused, refused);
+    assert_eq!(status.granted, Priority::Ordinary);
+    assert_eq!(status.refused, refused);
 }
 
 #[test]
@@ -230,7 +230,7 @@ fn the_low_priority_pool_has_a_thread_per_core_and_starts_when_asked_for() {
     let pool = WorkerPool::new(options).unwrap();
     let low_priority = pool.low_priority_pool().unwrap();
     assert_eq!(low_priority.workers(), cores().len() + 1);
-    let count = Arc::new(Count::default());
+    let count = Arc::new(CountingJob::default());
     let handle = low_priority.register(count.clone(), low_priority.workers());
     handle.start(1);
     count.wait_for(1..low_priority.workers().min(8), 1);

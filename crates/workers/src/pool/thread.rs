@@ -1,4 +1,4 @@
-//! A worker's thread: it sets itself up, then works one cycle after the other, and waits in between.
+//! The thread of a worker: its set-up, and its loop of work and waits.
 
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -35,7 +35,7 @@ pub(super) fn spawn(
         if let Some(start) = &options.on_thread_start {
             start(worker);
         }
-        // This fails if the pool was dropped meanwhile. Then the board says stop.
+        // This fails if the pool was dropped meanwhile. Then `run` finds that the board is stopping.
         let _ = ready.send(grants);
         drop(ready);
         let spin_ticks = match options.wait {
@@ -46,7 +46,7 @@ pub(super) fn spawn(
     })
 }
 
-/// Sets core and priority. Both, since a thread inherits them from the one that started it.
+/// Sets core and priority, even to the defaults: a thread inherits both from the thread that started it.
 fn set_up(worker: usize, options: &WorkerPoolOptions) -> ThreadGrants {
     let mut refused = Vec::new();
     let mut is_granted =
@@ -73,8 +73,8 @@ fn core_of(worker: usize, cores: &[CoreId]) -> Option<CoreId> {
     cores.get(worker.checked_rem(cores.len())?).copied()
 }
 
-/// Works until the pool stops. A worker that has just worked spins for `spin_ticks` before it sleeps; one that came for
-/// nothing sleeps at once.
+/// Works until the pool stops. A worker that has just worked spins for `spin_ticks` before it sleeps; one that found no
+/// work sleeps at once.
 fn run(worker: usize, board: &JobBoard, (policy, spin_ticks): (WaitPolicy, u64)) {
     let mut receiver = board.receiver(worker);
     let mut ticks = 0;

@@ -1,4 +1,4 @@
-//! Linux.
+//! Requests to the Linux kernel.
 
 use std::fs::{File, OpenOptions};
 use std::io::{ErrorKind, Write};
@@ -10,7 +10,7 @@ use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use super::{CoreId, Priority};
 use crate::Refusal;
 
-const LATENCY_REQUEST: &str = "/dev/cpu_dma_latency";
+const DMA_LATENCY_FILE: &str = "/dev/cpu_dma_latency";
 const CAP_IPC_LOCK: u32 = 14;
 const CAP_SYS_NICE: u32 = 23;
 
@@ -31,7 +31,7 @@ pub(super) fn run_on(cores: &[CoreId]) -> Result<(), i32> {
     sched_setaffinity(None, &set).map_err(|error| error.raw_os_error())
 }
 
-pub(super) fn why_not_on(core: CoreId, errno: i32) -> Refusal {
+pub(super) fn pin_refusal(core: CoreId, errno: i32) -> Refusal {
     match errno {
         libc::EINVAL => Refusal::Pin(core),
         errno => Refusal::System {
@@ -119,7 +119,7 @@ pub(crate) fn highest_priority() -> u8 {
         .map_or(99, |limit| limit.min(99) as u8)
 }
 
-/// Asks whether all memory may be locked, and locks nothing.
+/// Returns the error that locking all memory would return. Locks nothing.
 pub(crate) fn may_lock() -> Result<(), Refusal> {
     match getrlimit(Resource::Memlock).current {
         Some(limit) if !has_capability(CAP_IPC_LOCK) => Err(Refusal::MemoryLock { limit }),
@@ -155,8 +155,8 @@ pub(crate) fn rt_runtime_us() -> Option<i64> {
     text.trim().parse().ok()
 }
 
-/// Keeps the CPU from deep sleep states as long as it lives, so that it wakes fast. It costs power. See the kernel's
-/// `Documentation/power/pm_qos_interface.rst`.
+/// Keeps the CPU from deep sleep states as long as it lives, so that threads wake fast. It costs power. See the
+/// kernel's `Documentation/power/pm_qos_interface.rst`.
 #[derive(Debug)]
 #[must_use = "the request holds as long as this value lives"]
 pub struct DmaLatency {
@@ -164,34 +164,34 @@ pub struct DmaLatency {
 }
 
 impl DmaLatency {
-    /// Requests wake-ups without delay.
+    /// Requests a wake-up latency of 0.
     ///
     /// Real-time: setup.
     pub fn acquire() -> Result<Self, Refusal> {
         let mut request = open_request()?;
         let written = request.write_all(&0u32.to_ne_bytes());
-        written.map_err(|error| why_no_request(&error))?;
+        written.map_err(|error| dma_latency_refusal(&error))?;
         Ok(Self { _request: request })
     }
 }
 
-/// Asks whether [`DmaLatency::acquire`] would be granted.
+/// Returns the error that [`DmaLatency::acquire`] would return.
 pub(crate) fn may_hold_dma_latency() -> Result<(), Refusal> {
     // Opening the file is a request of its own, which is dropped at once.
     open_request().map(drop)
 }
 
 fn open_request() -> Result<File, Refusal> {
-    let open = OpenOptions::new().write(true).open(LATENCY_REQUEST);
-    open.map_err(|error| why_no_request(&error))
+    let open = OpenOptions::new().write(true).open(DMA_LATENCY_FILE);
+    open.map_err(|error| dma_latency_refusal(&error))
 }
 
-fn why_no_request(error: &std::io::Error) -> Refusal {
+fn dma_latency_refusal(error: &std::io::Error) -> Refusal {
     match error.kind() {
         ErrorKind::NotFound => Refusal::NoDmaLatency,
         ErrorKind::PermissionDenied => Refusal::DmaLatency,
         _ => Refusal::System {
-            what: "short wake-ups",
+            what: "limit on the wake-up latency",
             errno: error.raw_os_error().unwrap_or(0),
         },
     }

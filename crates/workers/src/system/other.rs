@@ -12,7 +12,7 @@ pub(super) fn run_on(_cores: &[CoreId]) -> Result<(), i32> {
     Err(0)
 }
 
-pub(super) fn why_not_on(_core: CoreId, _errno: i32) -> Refusal {
+pub(super) fn pin_refusal(_core: CoreId, _errno: i32) -> Refusal {
     Refusal::Unsupported("pinning to a core")
 }
 
@@ -54,15 +54,15 @@ pub(crate) fn rt_runtime_us() -> Option<i64> {
 pub struct DmaLatency(());
 
 impl DmaLatency {
-    /// Requests wake-ups without delay.
+    /// Requests a wake-up latency of 0.
     ///
     /// Real-time: setup.
-    pub fn hold() -> Result<Self, Refusal> {
+    pub fn acquire() -> Result<Self, Refusal> {
         may_hold_dma_latency().map(|()| Self(()))
     }
 }
 
-/// Asks whether [`DmaLatency::acquire`] would be granted.
+/// Returns the error that [`DmaLatency::acquire`] would return.
 pub(crate) fn may_hold_dma_latency() -> Result<(), Refusal> {
-    Err(Refusal::Unsupported("request for short wake-ups"))
+    Err(Refusal::Unsupported("limit on the wake-up latency"))
 }

@@ -169,11 +169,11 @@ impl Emitter<'_> {
             OpKind::Silence => StepOp::Silence { node },
             OpKind::Send(relay) => StepOp::Send {
                 node,
-                passage: StageBufferId(relay),
+                buffer: StageBufferId(relay),
             },
             OpKind::Receive(relay) => StepOp::Receive {
                 node,
-                passage: StageBufferId(relay),
+                buffer: StageBufferId(relay),
             },
             OpKind::Align(aligner) => StepOp::Align {
                 node,

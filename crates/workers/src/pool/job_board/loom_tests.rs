@@ -1,4 +1,4 @@
-//! The board, under every interleaving of its atomics.
+//! Loom models of the job board.
 
 use std::sync::Arc;
 
@@ -9,15 +9,15 @@ use super::{JobBoard, JobHandle, NextAction};
 use crate::{Job, WaitPolicy, WorkerWaker};
 
 /// A job whose work reads a cell and whose drop writes it: loom fails if both overlap.
-struct Checked {
+struct DropCheckedJob {
     alive: UnsafeCell<bool>,
     calls: AtomicU32,
 }
 
 // SAFETY: that no thread reads it while it is dropped is what the tests check.
-unsafe impl Sync for Checked {}
+unsafe impl Sync for DropCheckedJob {}
 
-impl Checked {
+impl DropCheckedJob {
     fn new() -> Arc<Self> {
         Arc::new(Self {
             alive: UnsafeCell::new(true),
@@ -26,7 +26,7 @@ impl Checked {
     }
 }
 
-impl Job for Checked {
+impl Job for DropCheckedJob {
     fn work(&self, _worker: usize, _epoch: u32, _: WorkerWaker<'_>) {
         // SAFETY: the board keeps the job while a worker has it; loom fails if not.
         assert!(self.alive.with(|alive| unsafe { *alive }));
@@ -34,7 +34,7 @@ impl Job for Checked {
     }
 }
 
-impl Drop for Checked {
+impl Drop for DropCheckedJob {
     fn drop(&mut self) {
         // SAFETY: it is being dropped, so it is ours alone; loom fails if not.
         self.alive.with_mut(|alive| unsafe { *alive = false });
@@ -77,9 +77,9 @@ fn a_job_is_freed_only_when_no_worker_has_it() {
     check(|| {
         let board = Arc::new(JobBoard::new(2));
         let worker = worker(&board);
-        let first = JobBoard::register(&board, Checked::new(), 2);
+        let first = JobBoard::register(&board, DropCheckedJob::new(), 2);
         first.start(1);
-        let second = JobBoard::register(&board, Checked::new(), 2);
+        let second = JobBoard::register(&board, DropCheckedJob::new(), 2);
         second.start(2);
         // Freed while the worker may not have come yet, may be in the job, or may have left.
         retire(first);
@@ -94,7 +94,7 @@ fn a_job_dropped_while_a_worker_has_it_is_freed_later() {
     check(|| {
         let board = Arc::new(JobBoard::new(2));
         let worker = worker(&board);
-        let handle = JobBoard::register(&board, Checked::new(), 2);
+        let handle = JobBoard::register(&board, DropCheckedJob::new(), 2);
         handle.start(1);
         drop(handle);
         board.stop();
@@ -107,7 +107,7 @@ fn a_worker_comes_once_for_each_cycle() {
     check(|| {
         let board = Arc::new(JobBoard::new(2));
         let worker = worker(&board);
-        let job = Checked::new();
+        let job = DropCheckedJob::new();
         let handle = JobBoard::register(&board, job.clone(), 2);
         for epoch in 1..=2 {
             handle.start(epoch);
@@ -122,16 +122,16 @@ fn a_worker_comes_once_for_each_cycle() {
     });
 }
 
-/// Leaves its cycle at once, and records that it has seen why it was woken.
-struct Leaves {
-    there_is_more: AtomicU32,
-    has_seen: AtomicU32,
+/// Leaves its cycle at once, and records if it has seen the new work.
+struct LeavingJob {
+    has_new_work: AtomicU32,
+    has_seen_it: AtomicU32,
 }
 
-impl Job for Leaves {
+impl Job for LeavingJob {
     fn work(&self, _worker: usize, _epoch: u32, _: WorkerWaker<'_>) {
-        let sees = self.there_is_more.load(Ordering::Relaxed);
-        self.has_seen.store(sees, Ordering::Relaxed);
+        let sees = self.has_new_work.load(Ordering::Relaxed);
+        self.has_seen_it.store(sees, Ordering::Relaxed);
     }
 }
 
@@ -139,9 +139,9 @@ impl Job for Leaves {
 fn a_worker_that_has_left_a_cycle_can_be_woken() {
     check(|| {
         let board = Arc::new(JobBoard::new(2));
-        let job = Arc::new(Leaves {
-            there_is_more: AtomicU32::new(0),
-            has_seen: AtomicU32::new(0),
+        let job = Arc::new(LeavingJob {
+            has_new_work: AtomicU32::new(0),
+            has_seen_it: AtomicU32::new(0),
         });
         let handle = JobBoard::register(&board, job.clone(), 2);
         handle.start(1);
@@ -150,7 +150,7 @@ fn a_worker_that_has_left_a_cycle_can_be_woken() {
             loom::thread::spawn(move || {
                 let mut receiver = board.receiver(1);
                 // If the wake is missed, it sleeps for ever: loom reports a deadlock.
-                while job.has_seen.load(Ordering::Relaxed) == 0 {
+                while job.has_seen_it.load(Ordering::Relaxed) == 0 {
                     match receiver.next() {
                         NextAction::Stop => return,
                         NextAction::Wait(cycle) => board.wait(1, cycle, (WaitPolicy::Sleep, 0)),
@@ -159,7 +159,7 @@ fn a_worker_that_has_left_a_cycle_can_be_woken() {
                 }
             })
         };
-        job.there_is_more.store(1, Ordering::Relaxed);
+        job.has_new_work.store(1, Ordering::Relaxed);
         handle.waker().wake(1);
         worker.join().unwrap();
         retire(handle);
