@@ -78,7 +78,7 @@ impl FromStr for Scheduler {
         let found = NAMES.iter().find(|(_, n)| *n == name);
         found.map(|(s, _)| *s).ok_or_else(|| {
             let names: Vec<_> = NAMES.iter().map(|(_, n)| *n).collect();
-            format!("it is one of {}", names.join(", "))
+            format!("it must be one of {}", names.join(", "))
         })
     }
 }

@@ -1,52 +1,53 @@
-//! [`Processor`]: the running half of a node, and what every processor promises.
+//! [`Processor`]: the running half of a node, and the promises of every processor.
 
 use crate::{Block, SetupServices};
 use std::fmt;
 use units::{Frames, SampleRate};
 
-/// How a graph is played: with a deadline, or without.
+/// Mode in which a graph runs: with a deadline, or without.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
-    /// In real time: what is late is replaced by silence and counted.
+    /// In real time. Late results are replaced by silence and counted.
     Live,
-    /// As fast as possible: nothing is dropped, and a step waits for what it needs.
+    /// As fast as possible. Nothing is dropped: a step waits for the results that it needs.
     Offline,
     /// As offline, but only to measure costs: files are read, and nothing outside the process is changed.
     DryRun,
 }
 
-/// Answer of a processor after a block: it must be called for the next one, or may sleep.
+/// Result of [`Processor::process`]: the processor must be called for the next block, or it may sleep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProcessStatus {
-    /// Call again next block.
+    /// The processor must be called for the next block.
     Continue,
-    /// Until an input is not silent or an event comes, every output would be exactly silent and no state would change:
-    /// the executor may skip the step and write silence. The processor has just written silence on every output.
+    /// The processor has just written silence to every output. As long as all inputs are silent and no event comes,
+    /// every output would be exactly silent and no state would change. So the executor may skip the step and write
+    /// silence.
     Sleep,
 }
 
-/// Time that the outputs may go on after the inputs have become silent.
+/// Duration of the outputs after the inputs have become silent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tail {
-    /// At most this many frames. Zero: silence in gives silence out in the same frame.
+    /// At most this many frames. With 0, a silent input frame gives a silent output frame.
     Frames(u64),
-    /// For ever: a source, or feedback that may ring on.
+    /// Not limited: a source, or feedback that may not decay.
     Infinite,
 }
 
-/// Everything that a processor knows before it plays.
+/// Argument of [`Processor::setup`].
 pub struct Setup<'a> {
     /// Sample rate.
     pub rate: SampleRate,
     /// Largest number of frames in a block.
     pub block: Frames,
-    /// How the graph is played.
+    /// Mode in which the graph runs.
     pub mode: Mode,
-    /// Where the processor registers work beside the step and numbers to show.
+    /// Registers deferred and background work, and gauges.
     pub services: &'a mut dyn SetupServices,
 }
 
-/// A saved state that a processor cannot load. It goes on with the state it has.
+/// Error of [`Processor::load`]: the saved state does not fit. The processor keeps its present state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StateError(pub String);
 
@@ -63,45 +64,45 @@ impl std::error::Error for StateError {}
 /// One shared test (`check::conformance`) holds every processor to these promises:
 ///
 /// - blocks of one frame give the bits of one large block;
-/// - after [`reset`](Self::reset) it is as new;
+/// - after [`reset`](Self::reset) it behaves as after the setup;
 /// - silence in gives silence out after the [`tail`](Self::tail);
 /// - [`process`](Self::process) allocates nothing;
 /// - denormals are flushed, and finite input gives finite output;
-/// - a state that was [saved](Self::save) and [loaded](Self::load) goes on with the same bits.
+/// - with a state that was [saved](Self::save) and [loaded](Self::load) it continues with the same bits.
 pub trait Processor: Send {
-    /// Prepares for playing: allocates, asks for services. Called once, before everything else, and again with another
-    /// rate or block, after which the processor is as new.
+    /// Prepares for processing: allocates, registers services. Called once, before everything else, and again with
+    /// another rate or block. Each call resets the processor.
     ///
     /// Real-time: setup.
     fn setup(&mut self, setup: &mut Setup<'_>);
 
-    /// Plays one block, or one part of it: reads the inputs, writes every frame of every output.
+    /// Processes one block, or one part of it: reads the inputs, writes every frame of every output.
     ///
     /// Real-time: hot.
     fn process(&mut self, block: &mut Block<'_>) -> ProcessStatus;
 
-    /// Becomes as new, at once.
+    /// Returns to the state after the setup, in this call.
     ///
     /// Real-time: hot.
     fn reset(&mut self);
 
-    /// Delay of the outputs against the inputs, in frames. It is asked for once, after the setup: it may depend on the
-    /// block, and does not change while it plays. The plan delays whatever meets these outputs by as much.
+    /// Delay of the outputs relative to the inputs, in frames. It is read once, after the setup: it may depend on the
+    /// block size and must not change later. The plan delays parallel paths by as much.
     ///
     /// Real-time: hot.
     fn latency(&self) -> Frames {
         Frames(0)
     }
 
-    /// Time that the outputs go on after the inputs.
+    /// Duration of the outputs after the inputs have become silent.
     ///
     /// Real-time: hot.
     fn tail(&self) -> Tail {
         Tail::Frames(0)
     }
 
-    /// Largest number of branches into which a step of it forks ([`Block::fork`]); 1 if it does not fork. A larger
-    /// number tells the executor that more workers help than those that the graph itself keeps busy.
+    /// Largest number of branches into which a step of it forks ([`Block::fork`]); 1 if it does not fork. With more
+    /// than 1, the executor may use more workers than the graph itself keeps busy.
     ///
     /// Real-time: setup.
     fn max_parallelism(&self) -> u32 {
@@ -115,20 +116,20 @@ pub trait Processor: Send {
         None
     }
 
-    /// Appends the bytes that [`load`](Self::load) needs in order to go on from here. A kind that can be duplicated
-    /// ([`graph::Kind::duplicable`]) always appends the same number of bytes: its copies load states on audio threads,
-    /// where the memory for them cannot grow.
+    /// Appends the bytes that [`load`](Self::load) needs to continue from here. A kind that can be duplicated
+    /// ([`graph::Kind::duplicable`]) always appends the same number of bytes: its duplicates load states on audio
+    /// threads, where the buffer cannot grow.
     ///
-    /// Real-time: hot for a kind that can be duplicated, where there is room; else setup.
+    /// Real-time: hot for a kind that can be duplicated, if `state` has the capacity; else setup.
     fn save(&self, _state: &mut Vec<u8>) {}
 
-    /// Goes on from a saved state. The state may come from a file: it is checked.
+    /// Continues from a saved state. The state may come from a file, so it is checked.
     ///
     /// # Errors
     ///
-    /// The mistake in the state; then nothing has changed.
+    /// The state does not fit. Then the processor has not changed.
     ///
-    /// Real-time: hot for a kind that can be duplicated, where the state is from such a node; else setup.
+    /// Real-time: hot for a kind that can be duplicated, with a state of such a node; else setup.
     fn load(&mut self, state: &[u8]) -> Result<(), StateError> {
         if state.is_empty() {
             Ok(())

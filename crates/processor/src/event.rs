@@ -57,7 +57,7 @@ impl<'a> Events<'a> {
         self.events.is_empty()
     }
 
-    /// Each event, with its frame counted from the first one that [`Block::frames`](crate::Block::frames) counts.
+    /// Each event, with its frame counted from the first frame of the [`Block`](crate::Block).
     ///
     /// Real-time: hot.
     pub fn iter(&self) -> impl Iterator<Item = Event> + use<'a> {

@@ -1,14 +1,14 @@
-//! [`Gauge`]: a number that a processor shows and any thread may read, such as a meter's level.
+//! [`Gauge`]: a number that a processor publishes for display, such as a meter's level.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// One `f32`, written by one processor and read by any thread. A slow reader misses values, never halves of them.
+/// One `f32`, written by one processor and read by any thread. A slow reader misses values. It never reads half of one.
 #[derive(Clone, Debug, Default)]
 pub struct Gauge(Arc<AtomicU32>);
 
 impl Gauge {
-    /// Shows `value`.
+    /// Publishes `value`.
     ///
     /// Real-time: hot.
     pub fn set(&self, value: f32) {
@@ -16,7 +16,7 @@ impl Gauge {
         self.0.store(value.to_bits(), Ordering::Relaxed);
     }
 
-    /// Value that was shown last; 0 before the first.
+    /// The value that was published last; 0 before the first.
     ///
     /// Real-time: hot.
     pub fn get(&self) -> f32 {

@@ -1,13 +1,13 @@
 //! The contract between an executor and the running half of a node.
 //!
-//! Takes nothing, gives the [`Processor`] trait, the [`Block`] that it sees and the [`Registry`] that makes it.
-//! May: use `unsafe` in the views of a block (`block/`), with its reason. May not: implement a processor, start a
-//! thread, know a plan.
+//! Takes nothing from other rooms; gives the trait [`Processor`], the [`Block`] that it processes, and the [`Registry`]
+//! that makes it. May: use `unsafe` in the views of a block (`block/`), with its reason. May not: implement a
+//! processor, start a thread, know a plan.
 //!
 //! # The lifetime of a node
 //!
-//! A node lives in two halves. The maker, an entry of the [`Registry`], stays with the user: it may read files,
-//! allocate and fail. The [`Processor`] that it makes goes to the audio threads.
+//! A node has two halves. The maker, an entry of the [`Registry`], stays with the user: it may read files, allocate and
+//! fail. The [`Processor`] that it makes goes to the audio threads.
 //!
 //! ```text
 //!   user's thread                                   audio threads
@@ -23,8 +23,8 @@
 //!   drop ◀───────────────────────────────────────── the plan that held it is retired
 //! ```
 //!
-//! From the first [`Processor::process`] on, whatever an audio thread calls is *hot*: it never allocates, frees, locks,
-//! waits or enters the kernel.
+//! From the first [`Processor::process`] on, every function that an audio thread calls is *hot*: it never allocates,
+//! frees, locks, waits or makes a system call.
 //!
 //! # Four kinds of work
 //!
@@ -32,10 +32,10 @@
 //! |---|---|---|
 //! | the step | [`Processor::process`] | once a block, when its inputs are there |
 //! | fork and join | [`Block::fork`], [`Block::split`] | inside the step, on idle workers too |
-//! | deferred | [`SetupServices::defer`], [`Block::take_deferred`] | in pieces of about 20 µs, done by a stated frame |
-//! | background | [`SetupServices::spawn_background`] | some time, on a thread that may wait |
+//! | deferred | [`SetupServices::defer`], [`Block::take_deferred`] | in pieces of about 20 µs, with a deadline in frames |
+//! | background | [`SetupServices::spawn_background`] | without a deadline, on a thread that may wait |
 //!
-//! The first two end within the block. Deferred work spreads what is due in a later block over the blocks before it.
+//! The first two end within the block. Deferred work is due in a later block and is spread over the blocks before it.
 //! Background work reads and writes files, and talks to the step through rings.
 
 mod block;

@@ -6,22 +6,22 @@ use std::collections::HashMap;
 use std::fmt;
 use std::path::Path;
 
-/// The node for which a maker makes a processor, and its kind.
+/// Argument of a maker: the node, its kind, and the folder of its files.
 pub struct MakeContext<'a> {
     /// The node, with its ports and parameters.
     pub node: &'a Node,
     /// Its kind.
     pub kind: &'a Kind,
-    /// Folder of relative file names.
+    /// Folder to which file names are relative.
     pub folder: &'a Path,
 }
 
-/// Why a processor could not be made.
+/// Error of a maker.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MakeError {
     /// Error message: lower case, no full stop.
     pub message: String,
-    /// The parameter at fault, if it is a parameter's fault.
+    /// The parameter that caused the error, if one did.
     pub key: Option<&'static str>,
 }
 
@@ -48,7 +48,7 @@ impl MakeContext<'_> {
     ///
     /// # Errors
     ///
-    /// It is missing without a default, or outside the kind's range.
+    /// The parameter is missing and has no default, or its value is outside the kind's range.
     pub fn number(&self, key: &'static str) -> Result<f64, MakeError> {
         let kind = self.kind.name;
         let Some((_, param)) = self.kind.param(key) else {
@@ -83,7 +83,7 @@ impl MakeContext<'_> {
             };
             Err(MakeError::param(
                 key,
-                format!("`{key}` is {value}{unit}; it goes from {min} to {max}{unit}"),
+                format!("`{key}` is {value}{unit}; it must be from {min} to {max}{unit}"),
             ))
         }
     }
@@ -92,7 +92,7 @@ impl MakeContext<'_> {
     ///
     /// # Errors
     ///
-    /// It is none of the choices.
+    /// The value is none of the choices.
     pub fn choice(&self, key: &'static str) -> Result<usize, MakeError> {
         let Some((_, param)) = self.kind.param(key) else {
             return Err(MakeError::param(
@@ -109,7 +109,10 @@ impl MakeContext<'_> {
         choices.iter().position(|c| *c == word).ok_or_else(|| {
             MakeError::param(
                 key,
-                format!("`{key}` is \"{word}\"; it is one of {}", choices.join(", ")),
+                format!(
+                    "`{key}` is \"{word}\"; it must be one of {}",
+                    choices.join(", ")
+                ),
             )
         })
     }
@@ -117,7 +120,7 @@ impl MakeContext<'_> {
 
 type Maker = Box<dyn Fn(&MakeContext<'_>) -> Result<Box<dyn Processor>, MakeError> + Send + Sync>;
 
-/// All kinds that can play, each with its maker.
+/// All kinds that have a processor, each with its maker.
 #[derive(Default)]
 pub struct Registry {
     catalogue: Catalogue,

@@ -1,10 +1,10 @@
-//! Services for a processor: what it may ask for in its set-up, and what an executor lends to a step.
+//! Services for a processor: [`SetupServices`] in its setup, [`ProcessServices`] while a step runs.
 
 use crate::Gauge;
 use rt::background::BackgroundTask;
 use rt::deferred::JobRunner;
 
-/// Services for [`Processor::setup`](crate::Processor::setup), and only there.
+/// Services that a processor may use in [`Processor::setup`](crate::Processor::setup), and only there.
 ///
 /// Real-time: setup, each of them.
 pub trait SetupServices {
@@ -14,15 +14,15 @@ pub trait SetupServices {
     /// Registers a task for a thread that may wait.
     fn spawn_background(&mut self, task: Box<dyn BackgroundTask>);
 
-    /// Returns a number that the user is shown under `name`.
+    /// Returns a gauge, which the user sees under `name`.
     fn gauge(&mut self, name: &str) -> Gauge;
 
-    /// Tells the user of something that was done and that nobody asked for: lower case, no full stop. Does nothing
-    /// where there is no user.
+    /// Tells the user about a decision that the processor took by itself, for example a resampled file. `message` is in
+    /// lower case, without full stop. Does nothing if there is no user.
     fn notify_user(&mut self, _message: String) {}
 }
 
-/// Services that an executor lends to the steps it runs. Processors reach them through [`Block`](crate::Block).
+/// Services of an executor for the steps that it runs. Processors reach them through [`Block`](crate::Block).
 pub trait ProcessServices: Sync {
     /// Runs `branch(0)` to `branch(count - 1)`, on idle workers too, and returns when all have run.
     ///
@@ -36,13 +36,13 @@ pub trait ProcessServices: Sync {
         1
     }
 
-    /// Counts a result that was not there in time.
+    /// Counts a deferred result that missed its deadline.
     ///
     /// Real-time: hot.
     fn count_late(&self);
 
-    /// Returns true if a step may still spend time on finishing deferred work: offline always, live until 20 % of the
-    /// period is left.
+    /// Returns true if a step may still run pieces of late deferred work: offline always, live until 20 % of the period
+    /// is left.
     ///
     /// Real-time: hot.
     fn may_help(&self) -> bool;

@@ -16,7 +16,7 @@ const FRAMES_A_LINE: usize = ALIGN / size_of::<f32>();
 
 /// Rows of frames, each on cache lines of its own, and a flag for each row.
 ///
-/// It gives out raw pointers. Whoever binds them is responsible for who uses which and when; a plan proves it.
+/// It gives out raw pointers. The code that binds them must ensure that their uses do not overlap; a plan proves it.
 pub struct Arena {
     data: NonNull<f32>,
     layout: Layout,
@@ -30,8 +30,8 @@ unsafe impl Send for Arena {}
 unsafe impl Sync for Arena {}
 
 impl Arena {
-    /// `rows` rows of `frames` frames. All hold +0.0, and all flags are 0. The memory is touched, so that no page fault
-    /// comes later.
+    /// `rows` rows of `frames` frames. All hold +0.0, and all flags are 0. Every page is written once, so that no page
+    /// fault comes later.
     ///
     /// Real-time: setup.
     pub fn new(rows: usize, frames: usize) -> Self {

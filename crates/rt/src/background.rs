@@ -1,7 +1,7 @@
-//! Background work: what may wait (reading and writing files, decoding), done a part at a time on an ordinary thread.
+//! Background work: work that may wait (files, decoding), done in parts on an ordinary thread.
 //!
-//! The trait stands here because two crates meet in it and may not know each other: a processor brings a
-//! [`BackgroundTask`] along in its set-up (`processor`), and a thread of ordinary priority polls it (`workers`).
+//! The trait is in this crate because two crates use it that must not know each other: a processor registers a
+//! [`BackgroundTask`] in its setup (`processor`), and a thread of ordinary priority polls it (`workers`).
 //!
 //! ```text
 //!            poll() = More                      poll() = Idle
@@ -13,7 +13,7 @@
 //!          end() once, then the task is dropped
 //! ```
 
-/// State of a [`BackgroundTask`] after a [`poll`](BackgroundTask::poll): when it wants the next one.
+/// State of a [`BackgroundTask`] after a [`poll`](BackgroundTask::poll). It decides when the next poll comes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TaskStatus {
     /// There is more to do: poll again at once.
@@ -26,8 +26,8 @@ pub enum TaskStatus {
 
 /// Work that may wait. It runs on an ordinary thread, never at real-time priority.
 ///
-/// Live, each task is polled every few milliseconds. Offline, every task is polled between two blocks until it answers
-/// [`TaskStatus::Idle`] or [`TaskStatus::Done`], so that no block lacks anything.
+/// Live, each task is polled every few milliseconds. Offline, every task is polled between two blocks until it returns
+/// [`TaskStatus::Idle`] or [`TaskStatus::Done`], so that no data is late for a block.
 pub trait BackgroundTask: Send {
     /// Does a bounded part of the work, of about 10 ms at most.
     ///

@@ -1,14 +1,14 @@
-//! [`CacheSweep`]: evicts this core's second-level cache, so that what is measured next starts cold.
+//! [`CacheSweep`]: evicts this core's second-level cache, so that the next measurement starts with a cold cache.
 //!
 //! Measurements of costs use it (of nodes in `engine`, of convolution levels in `conv`): between two cycles of a live
-//! graph other programs use the caches too, and a cost that is measured with warm caches alone is too good.
+//! graph other programs use the caches too, so a cost that is measured with warm caches alone is too low.
 
 use std::hint::black_box;
 use std::path::Path;
 
-/// Size of a second-level cache where the system does not tell it, in bytes: more than most have.
+/// Assumed size of a second-level cache if the system does not report it, in bytes: larger than most.
 const DEFAULT_BYTES: usize = 2 << 20;
-/// Smallest and largest size that is believed, in bytes.
+/// Smallest and largest plausible size, in bytes.
 const MIN_BYTES: usize = 64 << 10;
 const MAX_BYTES: usize = 64 << 20;
 /// Words in a cache line of 64 bytes.
@@ -53,7 +53,7 @@ impl CacheSweep {
     }
 }
 
-/// Size of the second-level cache as Linux tells it, in bytes.
+/// Size of the second-level cache as Linux reports it, in bytes.
 fn second_level_bytes() -> usize {
     let folder = Path::new("/sys/devices/system/cpu/cpu0/cache");
     let told = (0..8).find_map(|index| {

@@ -1,18 +1,18 @@
-//! A claim on something that comes back in each cycle and belongs to one worker there: a list of tasks.
+//! [`EpochClaim`]: a claim on an object that belongs to one worker in each cycle, such as a list of tasks.
 //!
-//! | the word is | the thing belongs to | who changes the word |
+//! | the word is | the object belongs to | who changes the word |
 //! |---|---|---|
 //! | an older epoch | nobody in this cycle | any worker, by an exchange to the epoch: [`EpochClaim::try_claim`] |
 //! | the epoch of the cycle | the worker whose exchange succeeded | nobody until the next cycle |
 //!
 //! A cycle ends only after everything in it was claimed. So a worker that lost its core in an old cycle finds a newer
-//! epoch and cannot claim any more. Epochs that wrap around are compared by their distance: older is what lies less
-//! than 2^31 behind.
+//! epoch and cannot claim any more. Epochs wrap around, so they are compared by their distance: an epoch is older if it
+//! lies less than 2^31 behind.
 
 use crate::pad::CachePadded;
 use crate::sync::atomic::{AtomicU32, Ordering};
 
-/// The epoch for which something was claimed last.
+/// The epoch of the last claim.
 pub struct EpochClaim(CachePadded<AtomicU32>);
 
 impl Default for EpochClaim {
@@ -29,7 +29,7 @@ impl EpochClaim {
         Self(CachePadded(AtomicU32::new(0)))
     }
 
-    /// Claims the thing for the cycle `epoch`, and returns true if it is the caller's from now on.
+    /// Tries to claim the object for the cycle `epoch`. Returns true if it now belongs to the caller.
     ///
     /// Real-time: hot.
     #[inline]

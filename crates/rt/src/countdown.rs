@@ -1,4 +1,5 @@
-//! [`Countdown`]: the number of predecessors that a step still waits for. Whoever counts the last one runs the step.
+//! [`Countdown`]: the number of predecessors that a step still waits for. The worker that counts the last one runs the
+//! step.
 //!
 //! ```text
 //!   predecessors        count            the step
@@ -10,7 +11,7 @@
 //! | count | the step belongs to |
 //! |---|---|
 //! | above 0 | nobody: each predecessor counts once a cycle |
-//! | just became 0 | the worker whose subtraction did that; it resets the count and goes on |
+//! | just became 0 | the worker whose subtraction did that; it resets the count and runs the step |
 //!
 //! The subtraction is `AcqRel`. What each predecessor did travels through the chain of subtractions to the last one.
 //! The reset is a plain store: nobody counts again before the next cycle, whose start comes after the end of this
@@ -42,7 +43,7 @@ impl Countdown {
         is_last
     }
 
-    /// As [`decrement`](Self::decrement), where there is only one thread.
+    /// [`decrement`](Self::decrement) without atomic operations, for a plan with one worker.
     ///
     /// Real-time: hot.
     #[inline]
@@ -54,7 +55,7 @@ impl Countdown {
         left == 0
     }
 
-    /// Counts `steps` predecessors, for a waiting side that asks [`is_zero`](Self::is_zero).
+    /// Counts `steps` predecessors, for a waiting side that polls [`is_zero`](Self::is_zero).
     ///
     /// Real-time: hot.
     #[inline]
@@ -63,7 +64,8 @@ impl Countdown {
         self.0.fetch_sub(steps, Ordering::AcqRel);
     }
 
-    /// Returns true if all have signalled; then all that they did is seen. Reset it before anybody signals again.
+    /// Returns true if all predecessors have signalled. Then all that they did is visible. The count must be reset
+    /// before the next signal.
     ///
     /// Real-time: hot.
     #[inline]

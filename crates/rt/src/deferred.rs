@@ -1,8 +1,7 @@
-//! The deferred job: work beside the cycle, in small pieces, due by a stated frame.
+//! [`DeferredJob`]: work outside the steps of a cycle, in small pieces, with a deadline in frames.
 //!
-//! Its owner (a processor) fills the job in, [starts](DeferredJob::start) it with the frame by which it is due, and
-//! takes it back when it is done. In between, any worker that has nothing better to do runs one piece at a time,
-//! through a [`JobRunner`].
+//! Its owner (a processor) fills the job with data, [starts](DeferredJob::start) it with its deadline, and takes it
+//! back when it is done. In between, any idle worker runs one piece at a time, through a [`JobRunner`].
 //!
 //! # Who owns the job
 //!
@@ -20,9 +19,9 @@
 //! | state | the job belongs to | who leaves the state |
 //! |---|---|---|
 //! | `AVAILABLE` | the owner | the owner, in [`DeferredJob::start`] |
-//! | `WAITING` | nobody | whoever wins the exchange in `run_piece` |
-//! | `RUNNING` | the winner, for one piece | the winner, at the end of the piece |
-//! | `PANICKED` | nobody, for ever | nobody: the owner sees that the job never comes back |
+//! | `WAITING` | no thread | the worker whose exchange in `run_piece` succeeds |
+//! | `RUNNING` | that worker, for one piece | that worker, at the end of the piece |
+//! | `PANICKED` | no thread | no thread: the owner sees that the job never comes back |
 //!
 //! Each change of owner is a `Release` store that is seen by an `Acquire` load or exchange of the same word. The job
 //! travels with it.
@@ -53,7 +52,7 @@ struct Shared<T> {
 // SAFETY: the table above lets one thread at a time reach `job`, and `T: Send` lets it travel.
 unsafe impl<T: Send> Sync for Shared<T> {}
 
-/// The owner's end of a job: it fills the job in and takes it back.
+/// The owner's end of a job: fills it with data, starts it and takes it back.
 pub struct DeferredJob<T>(Arc<Shared<T>>);
 
 /// The workers' end of a job of any type; see [`DeferredJob::job_runner`].

@@ -1,4 +1,5 @@
-//! A fixed-size work-stealing deque: its owner pushes and pops at the bottom (LIFO), thieves steal at the top (FIFO).
+//! A fixed-size work-stealing deque: its owner pushes and pops at the bottom (LIFO), other workers (*thieves*) steal at
+//! the top (FIFO).
 //!
 //! After Chase and Lev, "Dynamic Circular Work-Stealing Deque" (SPAA 2005), with the memory orderings of Lê, Pop, Cohen
 //! and Zappa Nardelli, "Correct and Efficient Work-Stealing for Weak Memory Models" (PPoPP 2013).
@@ -29,8 +30,8 @@
 //!
 //! Only the last task is disputed: owner and thief then both try to move `top`, and the exchange decides.
 //!
-//! A task is an index. What it stands for is published by whoever makes it ready: every store of `bottom` is `Release`
-//! and pairs with the `Acquire` in `steal`.
+//! A task is an index. The data behind it is published by the worker that makes it ready: every store of `bottom` is
+//! `Release` and pairs with the `Acquire` in `steal`.
 
 use crate::epoch;
 use crate::pad::CachePadded;
@@ -40,7 +41,7 @@ use crate::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
 pub struct Deque {
     /// One past the newest task. Only the owner writes it.
     bottom: CachePadded<AtomicU32>,
-    /// epoch (32 bits) | index of the oldest task (32). Whoever takes that task moves it on.
+    /// epoch (32 bits) | index of the oldest task (32). The worker that takes that task advances it.
     top: CachePadded<AtomicU64>,
     tasks: Box<[AtomicU32]>,
 }

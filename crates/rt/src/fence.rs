@@ -1,4 +1,4 @@
-//! An asymmetric fence: one side pays nothing, the other side pays for both.
+//! [`AsymmetricFence`]: a fence that costs one side nothing and the other side a system call.
 //!
 //! It orders a store before a load of another word, on both sides at once (the store-buffering pattern, Dekker):
 //!

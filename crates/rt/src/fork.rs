@@ -1,4 +1,4 @@
-//! One step's work spread over idle workers, and joined before the step goes on.
+//! Fork and join inside a step: idle workers run some of its branches, and the step continues when all have run.
 //!
 //! A worker that forks offers `count` calls of one closure, the *branches*, in its own cell. It claims branches itself,
 //! and any idle worker may claim some too. It comes back when all branches are done.
@@ -15,7 +15,7 @@
 //! | word | the job pointer | a branch |
 //! |---|---|---|
 //! | next == count | the owner's: nobody reads it | – |
-//! | next < count | readable by whoever claims a branch of this round | belongs to whoever moved `next` past it |
+//! | next < count | readable by each worker that claims a branch of this round | belongs to the worker that moved `next` past it |
 //!
 //! The word holds the round, so a claim that rests on an old look at it fails. The owner writes the job only between
 //! rounds: after every branch of the last round was counted in `done`, which each helper does as its last act.
@@ -69,8 +69,9 @@ impl ForkCell {
         }
     }
 
-    /// Runs `branch(0)` to `branch(count - 1)`, helped by whoever calls [`help`](Self::help), and returns when all have
-    /// run. Only for the cell's owner, and not from inside a branch. More than 65535 branches run on the owner alone.
+    /// Runs `branch(0)` to `branch(count - 1)`, helped by all workers that call [`help`](Self::help), and returns when
+    /// all have run. Only for the cell's owner, and not from inside a branch. More than 65535 branches run on the owner
+    /// alone.
     ///
     /// # Panics
     ///

@@ -1,9 +1,9 @@
-//! [`DelayLineView`]: a delay line as its reading half sees it.
+//! [`DelayLineView`]: a delay line, read only, for the reading step of a delay.
 
 use super::RawDelayLine;
 use units::Channels;
 
-/// A delay line as its reading half sees it: the frames that were written, by their delay.
+/// A delay line, read only: samples by channel, frame and delay.
 #[derive(Clone, Copy)]
 pub struct DelayLineView<'a> {
     line: &'a RawDelayLine,

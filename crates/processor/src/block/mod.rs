@@ -1,10 +1,10 @@
-//! [`Block`]: one block as one step sees it.
+//! [`Block`]: inputs, outputs, events and delay line of one step for one block.
 //!
 //! | file | holds |
 //! |---|---|
-//! | `raw` | pointers to a step's slots, bound by an executor: [`StepIo`] |
-//! | `ports` | what a processor sees of one port: [`InputBuffer`], [`OutputBuffer`] |
-//! | `delay_line` | what the reading half of a delay sees: [`DelayLineView`] |
+//! | `raw` | pointers to a step's slots, set by an executor: [`StepIo`] |
+//! | `ports` | the channels of one port: [`InputBuffer`], [`OutputBuffer`] |
+//! | `delay_line` | a delay line, read only: [`DelayLineView`] |
 //! | `split` | parts of a block for several workers: [`BlockPart`] |
 //!
 //! # Who may touch what
@@ -28,14 +28,14 @@ pub use split::BlockPart;
 use crate::{Event, EventBody, EventTarget, Events, ProcessServices};
 use rt::deferred::{DeferredJob, PiecewiseJob};
 
-/// Facts that are the same for every step of a cycle, or of one round of a loop.
+/// Description of the block that is processed: the same for every step of a cycle, or of one round of a loop.
 #[derive(Clone, Copy)]
 pub struct ProcessInfo<'a> {
     /// Frames in this block, or in this part of it.
     pub frames: u32,
     /// First frame of this part, counted from the start of the block; 0 for a whole one.
     pub offset: u32,
-    /// Frames played before the first one of this part, since the start.
+    /// Absolute frame of the first frame of this part, counted from the start of playback.
     pub position: u64,
     /// True if this is the whole block: only then may a slot be marked silent.
     pub is_whole_block: bool,
@@ -47,7 +47,7 @@ pub struct ProcessInfo<'a> {
     pub services: &'a dyn ProcessServices,
 }
 
-/// One block as one step sees it: its inputs, outputs, events and delay line.
+/// The inputs, outputs, events and delay line of one step for one block.
 pub struct Block<'a> {
     io: &'a StepIo,
     info: &'a ProcessInfo<'a>,
@@ -68,7 +68,7 @@ impl<'a> Block<'a> {
         Self { io, info }
     }
 
-    /// Number of frames to play now: at least 1, at most the block of the setup.
+    /// Number of frames to process now: at least 1, at most the block size of the setup.
     ///
     /// Real-time: hot.
     #[inline]
@@ -76,7 +76,7 @@ impl<'a> Block<'a> {
         self.info.frames as usize
     }
 
-    /// Frames played since the start, before the first one of this block.
+    /// Absolute frame of the first frame of this block, counted from the start of playback.
     ///
     /// Real-time: hot.
     #[inline]
@@ -124,7 +124,7 @@ impl<'a> Block<'a> {
         OutputBuffer::new(&self.io.outputs()[port], self.info)
     }
 
-    /// All outputs, to be held at the same time.
+    /// All outputs, for use at the same time.
     ///
     /// Real-time: hot.
     pub fn outputs(&mut self) -> impl ExactSizeIterator<Item = OutputBuffer<'_>> {
@@ -161,8 +161,8 @@ impl<'a> Block<'a> {
         Events::in_range(all, self.info.offset, self.info.frames)
     }
 
-    /// Sends an event from the event output `port` at `frame` of this block. Frames must not go back within a block.
-    /// Where there is no room (64 events per port and block) the event is lost and counted.
+    /// Sends an event from the event output `port` at `frame` of this block. Frames must not decrease within a block.
+    /// An event beyond 64 for the port in this block is dropped and counted.
     ///
     /// Real-time: hot.
     pub fn send_event(&mut self, port: usize, frame: u32, body: EventBody) {
@@ -210,15 +210,16 @@ impl<'a> Block<'a> {
         self.info.services.fork(count, branch);
     }
 
-    /// Number of workers that run this cycle, this one included. With one alone, a fork gains nothing.
+    /// Number of workers that run this cycle, this one included. With one worker a fork gains nothing.
     ///
     /// Real-time: hot.
     pub fn workers(&self) -> u32 {
         self.info.services.workers()
     }
 
-    /// Returns the result of deferred work that is due now. If it is not there yet, this worker helps: offline until it
-    /// is done, live until 20 % of the period is left. Then it counts the result as late and returns `None`.
+    /// Returns the result of deferred work that is due now. If the work is not done yet, this worker runs its pieces:
+    /// offline until it is done, live until 20 % of the period is left. After that the result counts as late, and the
+    /// function returns `None`.
     ///
     /// Real-time: hot.
     pub fn take_deferred<'o, T: PiecewiseJob>(
@@ -234,7 +235,7 @@ impl<'a> Block<'a> {
         job.get()
     }
 
-    /// Counts a result that was not there in time and was replaced by silence.
+    /// Counts a deferred result that missed its deadline and was replaced by silence.
     ///
     /// Real-time: hot.
     pub fn count_late(&self) {

@@ -43,7 +43,7 @@ impl<'a> InputBuffer<'a> {
         }
     }
 
-    /// Returns true if every channel is known to be +0.0 throughout. A channel may be silent without being known to be.
+    /// Returns true if every channel is marked silent: all its samples are +0.0. A silent channel need not be marked.
     ///
     /// Real-time: hot.
     #[inline]
@@ -55,7 +55,7 @@ impl<'a> InputBuffer<'a> {
     }
 }
 
-/// One output for one block: channels x frames. It holds what an earlier step left there: every frame must be written.
+/// One output for one block: channels x frames. Every frame must be written: the memory holds samples of earlier steps.
 pub struct OutputBuffer<'a> {
     port: &'a RawPort,
     info: &'a ProcessInfo<'a>,

@@ -5,7 +5,7 @@
 //!     │                     │                          └▶ silent │ b │
 //!     │                     └─ all ──▶ [RawChannel; channels]
 //!     ├───── outputs ──▶ RawPort …
-//!     └───── cold ─────▶ events, event buffers, delay line: what most steps lack
+//!     └───── cold ─────▶ events, event buffers, delay line: most steps have none
 //! ```
 
 use crate::Event;
@@ -22,9 +22,10 @@ pub struct RawChannel {
 /// One port.
 #[derive(Clone, Copy, Debug)]
 pub struct RawPort {
-    /// Its first channel, here rather than behind a pointer: most ports have no other. Unused where there is none.
+    /// Its first channel, stored here and not behind a pointer: most ports have only one. Unused for a port without
+    /// channels.
     pub first: RawChannel,
-    /// All its channels, one after the other, the first among them. Dangling where there is none.
+    /// All its channels, contiguous, with the first. Dangling for a port without channels.
     pub all: *const RawChannel,
     /// Number of channels.
     pub channels: u32,
@@ -62,7 +63,7 @@ impl RawPort {
 /// Ports, one after the other.
 #[derive(Clone, Copy, Debug)]
 pub struct RawPorts {
-    /// The first of them; dangling where there is none.
+    /// The first port; dangling if there is none.
     pub first: *const RawPort,
     /// Number of ports.
     pub count: u32,
@@ -87,7 +88,7 @@ pub struct RawDelayLine {
     pub capacity: u32,
     /// Number of channels.
     pub channels: u32,
-    /// Shortest delay that may be read, in frames: what is more recent may be being written.
+    /// Shortest delay that may be read, in frames: another step may be writing newer frames.
     pub min_delay: u32,
     /// Longest delay that may be read, in frames.
     pub max_delay: u32,
@@ -98,11 +99,11 @@ pub struct RawDelayLine {
 pub struct RawEvents {
     /// Events that were sent this cycle. The capacity never grows.
     pub events: Vec<Event>,
-    /// Number of events that found no room, since the start.
+    /// Number of events that found no room, since the executor last read it.
     pub dropped: u64,
 }
 
-/// The inputs and outputs of one step, bound to memory. Small, since every step's is read in every cycle.
+/// The inputs and outputs of one step, bound to memory. Small: each is read in every cycle.
 #[derive(Debug)]
 pub struct StepIo {
     /// Input ports, in order; event ports have no channels.
@@ -111,7 +112,7 @@ pub struct StepIo {
     pub outputs: RawPorts,
     /// True if there are events in this cycle.
     pub has_events: bool,
-    /// The part that most steps do without.
+    /// The part that most steps do not use.
     pub cold: Box<IoCold>,
 }
 

@@ -1,4 +1,5 @@
-//! [`BlockPart`]: some frames of a block. [`Block::split`] cuts a block into parts and plays them on several workers.
+//! [`BlockPart`]: a range of frames of a block. [`Block::split`] cuts a block into parts, which several workers
+//! process.
 //!
 //! ```text
 //!   block     │ 16 frames │ 16 frames │ 16 frames │ 16 frames │     one cache line each
@@ -19,7 +20,7 @@ use std::ops::Range;
 /// Frames in a cache line.
 const FRAMES_PER_LINE: usize = 16;
 
-/// Some frames of a block, as the worker sees them that plays them.
+/// A range of frames of a block, for the worker that processes it.
 pub struct BlockPart<'a> {
     block: Block<'a>,
     start: usize,
@@ -66,7 +67,7 @@ impl<'a> BlockPart<'a> {
     }
 }
 
-/// The services of a part: it runs branches itself, since the other workers are busy with the other parts.
+/// The services of a part. A fork runs all branches on the same worker: the others are busy with the other parts.
 struct InlineServices;
 
 impl ProcessServices for InlineServices {
@@ -115,9 +116,9 @@ impl Cuts {
 }
 
 impl Block<'_> {
-    /// Plays the frames of `range` by calling `work` for each of at most `parts` parts, on idle workers too. Returns
-    /// when all are played. A part has a cache line's 16 frames at least, so short ranges have fewer parts. One part
-    /// alone is played at once, by this worker.
+    /// Processes the frames of `range`: calls `work` for each of at most `parts` parts, on idle workers too. Returns
+    /// when all calls have returned. A part has at least 16 frames, a cache line, so short ranges have fewer parts. A
+    /// single part is processed by this worker, without a fork.
     ///
     /// The result has the bits of an unsplit block if `work` computes each frame in the same way in every part.
     ///

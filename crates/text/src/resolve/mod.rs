@@ -156,7 +156,7 @@ impl<'a> Resolver<'a, '_, '_> {
             let is_early = self.diagnostics.list.len() < MAX_LISTS;
             let more = self.diagnostics.error(word.at.clone(), message);
             match meant {
-                None if is_early => more.help(format!("it is one of {}", names.join(", "))),
+                None if is_early => more.help(format!("it must be one of {}", names.join(", "))),
                 meant => more.did_you_mean(meant),
             };
         }
