@@ -31,7 +31,7 @@ pub(crate) struct Smoother {
 }
 
 impl Smoother {
-    /// A value that rests at `initial`.
+    /// A value that stays at `initial` until a target is set.
     pub(crate) fn new(initial: f32) -> Self {
         Self {
             initial,

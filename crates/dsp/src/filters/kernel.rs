@@ -293,7 +293,7 @@ impl<K: FilterKernel<OUTS>, const OUTS: usize> Processor for Filter<K, OUTS> {
         }
         self.ramp.current = current;
         if initial != self.initial.to_array() {
-            // Another sound is asked for now: it glides there.
+            // The node was created with other parameters, so the filter ramps to these.
             self.ramp.ramp_to(self.coefficients());
             return Ok(());
         }

@@ -23,7 +23,7 @@ impl Phase {
         Self { at, step: 0 }
     }
 
-    /// Sets the frequency, held below half the rate; the phase goes on from where it is.
+    /// Sets the frequency, held below half the rate; the phase continues.
     ///
     /// Real-time: hot.
     pub(crate) fn set_frequency(&mut self, hz: f64, rate: SampleRate) {

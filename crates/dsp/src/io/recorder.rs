@@ -70,8 +70,8 @@ pub(crate) fn make(creation: &MakeContext<'_>) -> Result<Box<dyn Processor>, Mak
     // Created in `setup` only: checking a session changes nothing.
     let folder = path.parent().filter(|f| !f.as_os_str().is_empty());
     if path.is_dir() || folder.is_some_and(|folder| !folder.is_dir()) {
-        let told = format!("{} cannot be a file: make its folder first", path.display());
-        return Err(MakeError::param("file", told));
+        let message = format!("{} cannot be a file: make its folder first", path.display());
+        return Err(MakeError::param("file", message));
     }
     Ok(Box::new(Recorder {
         path,
