@@ -131,7 +131,7 @@ impl<'t> SectionReader<'t> {
         let edges = table
             .get("edges")
             .and_then(|edges| edges.get_ref().as_array());
-        if !edges.is_some_and(|edges| edges.len() <= MAX_EDGES) {
+        if edges.is_none_or(|edges| edges.len() > MAX_EDGES) {
             let found = self.error(self.at, "a network has a list of edges");
             found.help = "edges = [\"in -> low -> out\"]".into();
             return None;
