@@ -28,7 +28,7 @@ mod kernel;
 /// The fences of this process. Both sides must use the same value, or copies of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AsymmetricFence {
-    reach: Option<kernel::Reach>,
+    scope: Option<kernel::Scope>,
 }
 
 impl AsymmetricFence {
@@ -37,7 +37,7 @@ impl AsymmetricFence {
     /// Real-time: setup.
     pub fn within_process() -> Self {
         Self {
-            reach: kernel::register(kernel::Reach::Process),
+            scope: kernel::register(kernel::Scope::Process),
         }
     }
 
@@ -47,18 +47,18 @@ impl AsymmetricFence {
     /// Real-time: setup.
     pub fn across_processes() -> Self {
         Self {
-            reach: kernel::register(kernel::Reach::Processes),
+            scope: kernel::register(kernel::Scope::Processes),
         }
     }
 
     /// Full fences on both sides, as where the kernel refuses.
     pub const fn symmetric() -> Self {
-        Self { reach: None }
+        Self { scope: None }
     }
 
     /// Returns true if the light half costs nothing.
     pub fn is_asymmetric(self) -> bool {
-        self.reach.is_some()
+        self.scope.is_some()
     }
 
     /// The half for the side that passes often.
@@ -66,7 +66,7 @@ impl AsymmetricFence {
     /// Real-time: hot.
     #[inline]
     pub fn light(self) {
-        if self.reach.is_some() {
+        if self.scope.is_some() {
             // pairs with the kernel's barrier in `heavy`: only the compiler must keep the order here.
             std::sync::atomic::compiler_fence(Ordering::SeqCst);
         } else {
@@ -81,8 +81,8 @@ impl AsymmetricFence {
     pub fn heavy(self) {
         // pairs with the fence in `light`, and with other heavy halves.
         fence(Ordering::SeqCst);
-        if let Some(reach) = self.reach {
-            kernel::barrier(reach);
+        if let Some(scope) = self.scope {
+            kernel::barrier(scope);
         }
     }
 }

@@ -1,8 +1,8 @@
 //! Flush-to-zero mode of this thread's floating point, for as long as a guard lives.
 //!
-//! A filter that rings out reaches denormal numbers (below 1e-38), which many processors compute a hundred times
-//! more slowly, far below what anybody can hear. The mode belongs to a thread, so each thread that plays holds a
-//! guard of its own. On x86-64 it is FTZ and DAZ of the MXCSR register, on AArch64 the FZ bit of the FPCR.
+//! A filter that rings out reaches denormal numbers (below 1e-38), which many processors compute a hundred times more
+//! slowly, far below the limit of hearing. The mode belongs to a thread, so each audio thread holds a guard of its own.
+//! On x86-64 it is FTZ and DAZ of the MXCSR register, on AArch64 the FZ bit of the FPCR.
 
 use std::marker::PhantomData;
 

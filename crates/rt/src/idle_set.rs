@@ -1,4 +1,4 @@
-//! The workers that left a cycle early, to sleep, and may be woken within it.
+//! [`IdleSet`]: the workers that left a cycle early to sleep, and may be woken in the same cycle.
 //!
 //! The word holds the epoch and one bit for each worker that left and has not been woken:
 //!
@@ -16,7 +16,7 @@
 //! | looks for tasks once more; if there is one, [removes](IdleSet::remove) itself | looks at the bits and clears one: it wakes that worker |
 //!
 //! This is the store-buffering pattern (Dekker): by the two fences at least one side sees the other's store, so no task
-//! is left behind while everybody sleeps. The epoch keeps a worker of an old cycle out of a newer cycle's bits.
+//! is left behind while all workers sleep. The epoch keeps a worker of an old cycle out of a newer cycle's bits.
 
 use crate::epoch;
 use crate::pad::CachePadded;
@@ -48,7 +48,7 @@ impl IdleSet {
     }
 
     /// Adds `worker`, which leaves the cycle `epoch`. After that it must look for tasks once more. Every 32nd worker
-    /// shares a bit: of those, one may be woken, and the others sleep on.
+    /// shares a bit: one of them may be woken while the others continue to sleep.
     ///
     /// Real-time: hot.
     pub fn insert(&self, worker: usize, epoch: u32) {

@@ -6,10 +6,10 @@
 //! | `start` | the caller, after it has started work: counts up | threads: they look for work, and sleep while it stays the same |
 //! | `done`, one per thread | its thread, after each job it worked on: counts up | the caller, while it waits for a job of that thread |
 //!
-//! The work itself is handed over by [`deferred`](crate::deferred). The words only keep a thread from sleeping when
-//! there is work: each is read before the work is looked at, and slept on only while it is as it was read. A thread
-//! counts up when it *has worked*, not when it found something to do: a job may be started in between, and whoever
-//! waits for that job would sleep on.
+//! [`deferred`](crate::deferred) hands the work itself over. The two words only keep a thread from sleeping while there
+//! is work. A thread reads the word, then looks for work, and sleeps only if the word still has the value that it read.
+//! A thread counts up `done` when it *has worked*, not when it found work: another job may be started in between, and
+//! the caller that waits for that job would not be woken.
 
 use crate::deferred::{DeferredJob, JobRunner, PiecewiseJob};
 use crate::sync::atomic::{AtomicBool, Ordering};
@@ -81,8 +81,8 @@ impl JobService {
         }
     }
 
-    /// Runs the jobs of these runners whenever they are started, on thread number `thread`, until the service is
-    /// [stopped](Self::stop). A piece that panics costs its own job and no other.
+    /// Runs the jobs of these runners each time they are started, on thread number `thread`, until the service is
+    /// [stopped](Self::stop). A panic in a piece ends its own job only.
     ///
     /// Real-time: waits, on the caller.
     pub fn serve(&self, thread: usize, runners: &[JobRunner]) {

@@ -1,7 +1,7 @@
-//! Wait-free ways for threads and processes to share: queues, counters, claims, jobs, rings.
+//! Data structures that threads and processes share without waiting: queues, counters, claims, jobs, rings.
 //!
-//! Takes values, gives wait-free ways to pass them on (a function that waits says so). May: use `unsafe`, with its
-//! reason beside it and a loom model below it. May not: know audio.
+//! Takes values, gives wait-free structures that pass them to other threads (a function that waits says so). May: use
+//! `unsafe`, with its reason beside it and a loom model below it. May not: know audio.
 //!
 //! Each protocol is one file. Its head has a table of who owns what when; its foot has a loom model.
 //!

@@ -75,11 +75,11 @@
 //! |---|---|
 //! | `ring` | [`Ring`]: makes or opens the memory, gives out the ends |
 //! | `ends` | [`Producer`], [`Consumer`] and their chunks: the typed face |
-//! | `reach` | an end without its type: position, waiting, the death of the other process |
+//! | `untyped_end` | an end without its type: position, waiting, the death of the other process |
 //! | `side` | an end's two counts: the protocol itself, with its loom models |
 //! | `bell` | an end's word to sleep on |
 //! | `header`, `layout` | what lies where in the memory |
-//! | `shared`, `mapping`, `memory`, `life` | the memory: mapped twice, from the system, and the lock that says who lives |
+//! | `shared`, `mapping`, `memory`, `liveness` | the memory: mapped twice, from the system, and the lock that shows which process is alive |
 //! | `pod`, `error` | which items may lie in it; why there is no ring or no chunk |
 
 mod bell;
@@ -87,16 +87,16 @@ mod ends;
 mod error;
 mod header;
 mod layout;
-mod life;
+mod liveness;
 mod mapping;
 mod memory;
 mod pod;
-mod reach;
 mod ring;
 mod shared;
 mod side;
 #[cfg(all(test, unix, not(loom)))]
 mod tests;
+mod untyped_end;
 
 pub use ends::{Consumer, Producer, ReadChunk, WriteChunk};
 pub use error::{ChunkError, RingError};

@@ -4,7 +4,7 @@
 //!
 //! | word | written by | holds |
 //! |---|---|---|
-//! | `left` | the host, at the start; then whoever ran tasks | epoch, and the number of tasks that nobody has counted yet |
+//! | `left` | the host, at the start; then each worker that ran tasks | epoch, and the number of tasks that are not counted off yet |
 //! | `abandoned` | the host | the last epoch that was abandoned: no task of it or of an older one begins any more |
 //!
 //! Only a worker that holds tasks of the epoch counts them, so no cycle is over while somebody still has a count to
@@ -66,7 +66,7 @@ impl CycleProgress {
         self.left.fetch_sub(u64::from(tasks), Ordering::AcqRel);
     }
 
-    /// Returns true if nothing is left to do in `epoch`: all is done, it was abandoned, or a newer one has begun.
+    /// Returns true if `epoch` is over: all tasks have run, it was abandoned, or a newer one has begun.
     ///
     /// Real-time: hot.
     #[inline]
@@ -76,7 +76,7 @@ impl CycleProgress {
         epoch::low_in(left, epoch) == 0 || self.is_abandoned(epoch)
     }
 
-    /// Returns true if every task of the last cycle has run; then all that they did is seen.
+    /// Returns true if every task of the last cycle has run; then all that they did is visible.
     ///
     /// Real-time: hot.
     #[inline]

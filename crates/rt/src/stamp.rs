@@ -1,4 +1,4 @@
-//! Time stamps: the machine's counter of time, and the scale from its ticks to nanoseconds.
+//! Time stamps: the machine's time-stamp counter, and the scale from its ticks to nanoseconds.
 //!
 //! On x86-64 it is the time-stamp counter where that is invariant (half the price of reading the clock), on AArch64 the
 //! virtual counter, elsewhere the clock itself. Stamps of two cores may be compared: each of these counters is one for
@@ -19,7 +19,7 @@ mod counter;
 #[path = "stamp/x86_64.rs"]
 mod counter;
 
-/// Time for which ticks are compared with the clock, where the processor does not tell its rate.
+/// Time for which ticks are compared with the clock, where the processor does not report its rate.
 const COMPARED: Duration = Duration::from_millis(20);
 
 /// Ticks since some fixed moment.

@@ -1,12 +1,12 @@
-//! The lists of a static schedule: each is followed in order, in each cycle by one worker.
+//! [`StaticQueues`]: the lists of a static schedule. In each cycle one worker follows a list in its order.
 //!
 //! | word | written by | holds |
 //! |---|---|---|
-//! | a list's [`EpochClaim`] | whoever claims the list for a cycle | the epoch for which it was claimed last |
+//! | a list's [`EpochClaim`] | the worker that claims the list for a cycle | the epoch for which it was claimed last |
 //! | a worker's position in a list | that worker alone | epoch and next item: the list is the worker's in that epoch only |
 //!
 //! One position that all workers share would be wrong. A worker could lose its core between finding that the list is
-//! its own and reading the position. In a later cycle it would go on with the position of the list's next owner.
+//! its own and reading the position. In a later cycle it would continue at the position of the list's next owner.
 //! Therefore each worker has a position of its own, and what it left there in an old cycle is all that it ever finds.
 
 use crate::claim::EpochClaim;
@@ -56,7 +56,7 @@ impl StaticQueues {
         (epoch::of(position) == epoch).then_some(position as u32)
     }
 
-    /// Moves on by one item. Only after [`next`](Self::next) gave one to that worker.
+    /// Advances by one item. Only after [`next`](Self::next) has returned one to that worker.
     ///
     /// Real-time: hot.
     #[inline]

@@ -14,7 +14,7 @@ pub struct TraceWriter<R> {
     dropped: Arc<AtomicU64>,
 }
 
-/// The reading end, on a thread that may take its time.
+/// The reading end, for a thread without a deadline.
 pub struct TraceReader<R> {
     records: Consumer<R>,
     dropped: Arc<AtomicU64>,

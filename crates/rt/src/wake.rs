@@ -1,6 +1,6 @@
 //! [`Futex`]: a word that threads sleep on until it changes.
 //!
-//! Whoever changes the word wakes the sleepers, with one system call, or with none where nobody sleeps.
+//! The thread that changes the word wakes the sleepers, with one system call, or with none if no thread sleeps.
 //!
 //! # Why no wake is lost
 //!
@@ -29,7 +29,7 @@ pub(crate) mod kernel;
 #[path = "wake/futex.rs"]
 pub(crate) mod kernel;
 
-/// A 32-bit word that threads can sleep on, as `futex(2)` has it.
+/// A 32-bit word that threads can sleep on; see `futex(2)`.
 #[derive(Debug)]
 pub struct Futex {
     word: CachePadded<AtomicU32>,
@@ -62,7 +62,7 @@ impl WakeMask {
 }
 
 impl Futex {
-    /// A word with nobody asleep on it.
+    /// A word without sleepers.
     ///
     /// Real-time: setup.
     pub fn new(value: u32) -> Self {

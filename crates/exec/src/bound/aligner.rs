@@ -25,7 +25,7 @@
 //! A line belongs to the aligner's step: the worker that has the claim on that step reads and writes it. Executors own
 //! the runtime one after the other, so one step at a time has the line.
 
-use super::ring::{RingMemory, capacity};
+use super::ring::{DelayLineMemory, capacity};
 use graph::{NodeId, Signal};
 use plan::{Aligner, AlignerTap, DelayedEdge, FadeState, Plan};
 use processor::{Event, RawDelayLine};
@@ -68,7 +68,7 @@ pub(crate) struct LineState {
 
 /// One line.
 pub(crate) struct AlignerLine {
-    pub(crate) ring: RingMemory,
+    pub(crate) ring: DelayLineMemory,
     /// The shorter line that it took over from.
     older: Option<Arc<AlignerLine>>,
     pub(crate) state: UnsafeCell<LineState>,
@@ -91,7 +91,7 @@ impl AlignerLine {
         let mut waiting: VecDeque<_> = std::iter::repeat_n((0, blank), events).collect();
         waiting.clear();
         Self {
-            ring: RingMemory::new(channels, frames),
+            ring: DelayLineMemory::new(channels, frames),
             older,
             state: UnsafeCell::new(LineState {
                 known_from: 0,

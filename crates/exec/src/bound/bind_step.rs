@@ -1,7 +1,7 @@
 //! [`StepBinder`]: turns each step of a plan into a [`BoundStep`], whose ports point to slots.
 
 use super::aligner::AlignerLines;
-use super::ring::RingMemory;
+use super::ring::DelayLineMemory;
 use super::stage_buffer::StageBufferMemory;
 use super::step::{
     BoundStep, EVENTS_PER_STEP, EventInput, Operation, PipelineLag, StepCold, StepState, Sum,
@@ -26,7 +26,7 @@ pub(super) struct StepBinder<'a> {
     pub(super) arena: &'a Arena,
     pub(super) silence: RawChannel,
     pub(super) events: &'a [UnsafeCell<RawEvents>],
-    pub(super) lines: &'a [Arc<RingMemory>],
+    pub(super) lines: &'a [Arc<DelayLineMemory>],
     pub(super) stage_buffers: &'a [Arc<StageBufferMemory>],
     pub(super) aligners: &'a mut AlignerLines,
     /// The nodes that have duplicates.

@@ -3,7 +3,7 @@
 use super::bind_step::{StepBinder, count_channels, node_of, slot};
 use super::delay_lines::DelayLines;
 use super::plan::{BoundPlan, SinkChannel, StepIndex};
-use super::ring::RingMemory;
+use super::ring::DelayLineMemory;
 use super::stage_buffer::StageBufferMemory;
 use super::step::BoundStep;
 use super::table::Table;
@@ -46,7 +46,7 @@ pub(crate) fn bind(binding: &mut Binding<'_>) -> BoundPlan {
     // SAFETY: the arena is still ours alone. No step writes this slot, so it stays +0.0.
     unsafe { *silence.silent = 1 };
     let events: Box<[_]> = (0..plan.event_buffers).map(|_| event_buffer()).collect();
-    let lines = ring_memories(plan, binding.delay_lines);
+    let lines = delay_line_memories(plan, binding.delay_lines);
     let stage_buffers = stage_buffers(plan);
     binding.delay_lines.aligners.remove_unused();
     let mut binder = StepBinder {
@@ -104,7 +104,7 @@ fn device_inputs(plan: &Plan, arena: &Arena, inputs: u32) -> Box<[RawChannel]> {
     (0..inputs).map(input).collect()
 }
 
-fn ring_memories(plan: &Plan, delay_lines: &mut DelayLines) -> Vec<Arc<RingMemory>> {
+fn delay_line_memories(plan: &Plan, delay_lines: &mut DelayLines) -> Vec<Arc<DelayLineMemory>> {
     let lines = plan.delay_lines.iter();
     lines.map(|l| delay_lines.memory(l, plan.block)).collect()
 }

@@ -1,7 +1,7 @@
 //! Delay lines that outlive plans: one per delay node, and one per output whose latency is compensated.
 
 use super::aligner::AlignerLines;
-use super::ring::{RingMemory, capacity};
+use super::ring::{DelayLineMemory, capacity};
 use graph::NodeId;
 use plan::{DelayLine, DelayedEdge, FadeState, Plan};
 use std::collections::HashMap;
@@ -11,7 +11,7 @@ use units::Frames;
 /// The delay lines of one engine. A plan that names a line of the same size takes it over with its content.
 #[derive(Default)]
 pub struct DelayLines {
-    delays: HashMap<NodeId, Weak<RingMemory>>,
+    delays: HashMap<NodeId, Weak<DelayLineMemory>>,
     pub(super) aligners: AlignerLines,
 }
 
@@ -25,13 +25,13 @@ impl DelayLines {
 
     /// The memory for `line` in a plan with blocks of `block` frames: that of the running plan if it has the same size,
     /// else new memory.
-    pub(super) fn memory(&mut self, line: &DelayLine, block: Frames) -> Arc<RingMemory> {
+    pub(super) fn memory(&mut self, line: &DelayLine, block: Frames) -> Arc<DelayLineMemory> {
         let size = (u32::from(line.channels.0), capacity(line.max, block));
         let existing = self.delays.get(&line.node).and_then(Weak::upgrade);
         if let Some(existing) = existing.filter(|memory| memory.has_size(size)) {
             return existing;
         }
-        let memory = Arc::new(RingMemory::new(size.0, size.1));
+        let memory = Arc::new(DelayLineMemory::new(size.0, size.1));
         self.delays.insert(line.node, Arc::downgrade(&memory));
         memory
     }

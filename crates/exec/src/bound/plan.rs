@@ -1,6 +1,6 @@
 //! [`BoundPlan`]: a plan bound to memory and processors. Its indices have become pointers.
 
-use super::ring::RingMemory;
+use super::ring::DelayLineMemory;
 use super::step::{BoundStep, Operation};
 use super::table::Table;
 use super::task::Successor;
@@ -48,7 +48,7 @@ pub(crate) type PlanMemory = (
     Table<RawChannel>,
     Table<RawPort>,
     Box<[UnsafeCell<RawEvents>]>,
-    Vec<Arc<RingMemory>>,
+    Vec<Arc<DelayLineMemory>>,
 );
 
 /// A step of the plan, or a step inside a loop.

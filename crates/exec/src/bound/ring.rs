@@ -27,7 +27,7 @@ pub(super) fn mapped_samples(count: usize) -> Box<[UnsafeCell<f32>]> {
 }
 
 /// Memory of one delay line: a ring of samples per channel.
-pub(crate) struct RingMemory {
+pub(crate) struct DelayLineMemory {
     samples: Box<[UnsafeCell<f32>]>,
     capacity: u32,
     channels: u32,
@@ -35,9 +35,9 @@ pub(crate) struct RingMemory {
 
 // SAFETY: the cells are reached only through `RawDelayLine`s, by steps of the executor that owns the runtime. The plan
 // orders or separates the reads and writes of these steps (`plan::DelayLine`).
-unsafe impl Sync for RingMemory {}
+unsafe impl Sync for DelayLineMemory {}
 
-impl RingMemory {
+impl DelayLineMemory {
     /// Silent rings of `capacity` frames.
     pub(crate) fn new(channels: u32, capacity: u32) -> Self {
         Self {

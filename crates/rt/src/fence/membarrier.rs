@@ -4,32 +4,32 @@ use rustix::thread::{MembarrierCommand, membarrier};
 
 /// Threads that the barrier reaches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Reach {
+pub(super) enum Scope {
     /// The threads of this process.
     Process,
     /// Those of every process that has registered so.
     Processes,
 }
 
-/// Registers this process for the barrier, and returns its reach if the kernel agrees.
-pub(super) fn register(reach: Reach) -> Option<Reach> {
-    let command = match reach {
-        Reach::Process => MembarrierCommand::RegisterPrivateExpedited,
-        Reach::Processes => MembarrierCommand::RegisterGlobalExpedited,
+/// Registers this process for the barrier, and returns its scope if the kernel agrees.
+pub(super) fn register(scope: Scope) -> Option<Scope> {
+    let command = match scope {
+        Scope::Process => MembarrierCommand::RegisterPrivateExpedited,
+        Scope::Processes => MembarrierCommand::RegisterGlobalExpedited,
     };
-    membarrier(command).ok().map(|()| reach)
+    membarrier(command).ok().map(|()| scope)
 }
 
-/// Makes every thread within reach pass a full fence.
+/// Makes every thread in its scope pass a full fence.
 ///
 /// # Panics
 ///
 /// If the kernel, which agreed to [`register`], now refuses (a filter of system calls set later): to go on without the
 /// fence would be unsound.
-pub(super) fn barrier(reach: Reach) {
-    let command = match reach {
-        Reach::Process => MembarrierCommand::PrivateExpedited,
-        Reach::Processes => MembarrierCommand::GlobalExpedited,
+pub(super) fn barrier(scope: Scope) {
+    let command = match scope {
+        Scope::Process => MembarrierCommand::PrivateExpedited,
+        Scope::Processes => MembarrierCommand::GlobalExpedited,
     };
     membarrier(command).expect("the process has registered for it");
 }

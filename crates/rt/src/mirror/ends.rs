@@ -5,21 +5,21 @@ use std::ops::{Deref, DerefMut};
 
 use units::Nanos;
 
-use super::life::Life;
-use super::reach::Reach;
+use super::liveness::LivenessLock;
 use super::shared::RingMemory;
+use super::untyped_end::UntypedEnd;
 use super::{ChunkError, Pod};
 use crate::sync::Arc;
 
 /// The writing end.
 pub struct Producer<T> {
-    reach: Reach<true>,
+    end: UntypedEnd<true>,
     items: PhantomData<T>,
 }
 
 /// The reading end.
 pub struct Consumer<T> {
-    reach: Reach<false>,
+    end: UntypedEnd<false>,
     items: PhantomData<T>,
 }
 
@@ -38,9 +38,9 @@ pub struct ReadChunk<'a, T> {
 }
 
 impl<T: Pod> Producer<T> {
-    pub(super) fn new(shared: Arc<RingMemory>, life: Option<Life>) -> Self {
+    pub(super) fn new(shared: Arc<RingMemory>, liveness: Option<LivenessLock>) -> Self {
         Self {
-            reach: Reach::new(shared, life),
+            end: UntypedEnd::new(shared, liveness),
             items: PhantomData,
         }
     }
@@ -51,7 +51,7 @@ impl<T: Pod> Producer<T> {
     /// if the other one is still alive.
     #[inline]
     pub fn write_chunk(&mut self, frames: usize) -> Result<WriteChunk<'_, T>, ChunkError> {
-        self.reach.reach(frames)?;
+        self.end.require(frames)?;
         Ok(WriteChunk {
             producer: self,
             frames,
@@ -66,7 +66,7 @@ impl<T: Pod> Producer<T> {
         frames: usize,
         limit: Option<Nanos>,
     ) -> Result<WriteChunk<'_, T>, ChunkError> {
-        self.reach.wait(frames, limit)?;
+        self.end.wait(frames, limit)?;
         Ok(WriteChunk {
             producer: self,
             frames,
@@ -77,14 +77,14 @@ impl<T: Pod> Producer<T> {
     ///
     /// Real-time: hot.
     pub fn available(&mut self) -> usize {
-        self.reach.available()
+        self.end.available()
     }
 
     /// Returns true if the consumer has closed: nobody will read what is written.
     ///
     /// Real-time: hot.
     pub fn is_closed(&self) -> bool {
-        self.reach.is_closed()
+        self.end.is_closed()
     }
 
     /// Returns true if the consumer's process is gone without having closed. A call that finds room does not ask: the
@@ -92,28 +92,28 @@ impl<T: Pod> Producer<T> {
     ///
     /// Real-time: hot between threads, and never; between processes one system call that does not wait.
     pub fn is_peer_dead(&self) -> bool {
-        self.reach.is_dead()
+        self.end.is_dead()
     }
 
     /// Capacity in frames.
     ///
     /// Real-time: hot.
     pub fn capacity(&self) -> usize {
-        self.reach.shared.layout.frames
+        self.end.shared.layout.frames
     }
 
     /// Number of channels: items per frame.
     ///
     /// Real-time: hot.
     pub fn channels(&self) -> usize {
-        self.reach.shared.layout.channels
+        self.end.shared.layout.channels
     }
 }
 
 impl<T: Pod> Consumer<T> {
-    pub(super) fn new(shared: Arc<RingMemory>, life: Option<Life>) -> Self {
+    pub(super) fn new(shared: Arc<RingMemory>, liveness: Option<LivenessLock>) -> Self {
         Self {
-            reach: Reach::new(shared, life),
+            end: UntypedEnd::new(shared, liveness),
             items: PhantomData,
         }
     }
@@ -124,7 +124,7 @@ impl<T: Pod> Consumer<T> {
     /// the other one is still alive.
     #[inline]
     pub fn read_chunk(&mut self, frames: usize) -> Result<ReadChunk<'_, T>, ChunkError> {
-        self.reach.reach(frames)?;
+        self.end.require(frames)?;
         Ok(ReadChunk {
             consumer: self,
             frames,
@@ -139,7 +139,7 @@ impl<T: Pod> Consumer<T> {
         frames: usize,
         limit: Option<Nanos>,
     ) -> Result<ReadChunk<'_, T>, ChunkError> {
-        self.reach.wait(frames, limit)?;
+        self.end.wait(frames, limit)?;
         Ok(ReadChunk {
             consumer: self,
             frames,
@@ -150,14 +150,14 @@ impl<T: Pod> Consumer<T> {
     ///
     /// Real-time: hot.
     pub fn available(&mut self) -> usize {
-        self.reach.available()
+        self.end.available()
     }
 
     /// Returns true if the producer has closed: no frames follow those in the ring.
     ///
     /// Real-time: hot.
     pub fn is_closed(&self) -> bool {
-        self.reach.is_closed()
+        self.end.is_closed()
     }
 
     /// Returns true if the producer's process is gone without having closed. A call that finds enough frames does not
@@ -165,21 +165,21 @@ impl<T: Pod> Consumer<T> {
     ///
     /// Real-time: hot between threads, and never; between processes one system call that does not wait.
     pub fn is_peer_dead(&self) -> bool {
-        self.reach.is_dead()
+        self.end.is_dead()
     }
 
     /// Capacity in frames.
     ///
     /// Real-time: hot.
     pub fn capacity(&self) -> usize {
-        self.reach.shared.layout.frames
+        self.end.shared.layout.frames
     }
 
     /// Number of channels: items per frame.
     ///
     /// Real-time: hot.
     pub fn channels(&self) -> usize {
-        self.reach.shared.layout.channels
+        self.end.shared.layout.channels
     }
 }
 
@@ -189,12 +189,12 @@ impl<T: Pod> WriteChunk<'_, T> {
     /// Real-time: hot.
     #[inline]
     pub fn channel(&mut self, channel: usize) -> &mut [T] {
-        let reach = &self.producer.reach;
-        let first = reach.shared.channel(channel).cast::<T>();
+        let end = &self.producer.end;
+        let first = end.shared.channel(channel).cast::<T>();
         // SAFETY: the position is less than the capacity and there are at most as many frames as that, so all lie in
         // the two mappings of the channel, aligned like a page; the protocol gives them to the producer alone, which
         // this borrows; and any bits are a `T`.
-        unsafe { std::slice::from_raw_parts_mut(first.add(reach.position()).as_ptr(), self.frames) }
+        unsafe { std::slice::from_raw_parts_mut(first.add(end.position()).as_ptr(), self.frames) }
     }
 
     /// Gives the first `frames` frames to the consumer, on all channels; all of them if the chunk has fewer.
@@ -203,7 +203,7 @@ impl<T: Pod> WriteChunk<'_, T> {
     #[inline]
     pub fn commit(self, frames: usize) {
         debug_assert!(frames <= self.frames, "no more frames than the chunk has");
-        self.producer.reach.advance(frames.min(self.frames));
+        self.producer.end.advance(frames.min(self.frames));
     }
 }
 
@@ -213,11 +213,11 @@ impl<T: Pod> ReadChunk<'_, T> {
     /// Real-time: hot.
     #[inline]
     pub fn channel(&self, channel: usize) -> &[T] {
-        let reach = &self.consumer.reach;
-        let first = reach.shared.channel(channel).cast::<T>();
+        let end = &self.consumer.end;
+        let first = end.shared.channel(channel).cast::<T>();
         // SAFETY: as in `WriteChunk::channel`; the protocol gives these frames to the consumer alone, which this
         // borrows. A process that breaks the protocol changes values, which stay values.
-        unsafe { std::slice::from_raw_parts(first.add(reach.position()).as_ptr(), self.frames) }
+        unsafe { std::slice::from_raw_parts(first.add(end.position()).as_ptr(), self.frames) }
     }
 
     /// Gives the first `frames` frames back to the producer, on all channels; all of them if the chunk has fewer.
@@ -226,7 +226,7 @@ impl<T: Pod> ReadChunk<'_, T> {
     #[inline]
     pub fn release(self, frames: usize) {
         debug_assert!(frames <= self.frames, "no more frames than the chunk has");
-        self.consumer.reach.advance(frames.min(self.frames));
+        self.consumer.end.advance(frames.min(self.frames));
     }
 }
 
@@ -235,10 +235,10 @@ impl<T: Pod> Deref for WriteChunk<'_, T> {
 
     #[inline]
     fn deref(&self) -> &[T] {
-        let reach = &self.producer.reach;
-        let first = reach.shared.channel(0).cast::<T>();
+        let end = &self.producer.end;
+        let first = end.shared.channel(0).cast::<T>();
         // SAFETY: as in `WriteChunk::channel`.
-        unsafe { std::slice::from_raw_parts(first.add(reach.position()).as_ptr(), self.frames) }
+        unsafe { std::slice::from_raw_parts(first.add(end.position()).as_ptr(), self.frames) }
     }
 }
 

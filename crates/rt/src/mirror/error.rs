@@ -1,4 +1,4 @@
-//! [`RingError`]: why there is no ring. [`ChunkError`]: why there is no chunk of one.
+//! [`RingError`]: a ring could not be made or opened. [`ChunkError`]: a chunk could not be borrowed.
 
 use std::{fmt, io};
 

@@ -1,4 +1,4 @@
-//! [`Mapping`]: the addresses of a ring. All that the system must promise for the slices to be sound is here.
+//! [`Mapping`]: the addresses of a ring. Everything that makes the slices sound is in this file.
 
 use std::ffi::c_void;
 use std::ops::Range;

@@ -1,4 +1,4 @@
-//! [`Pod`]: types that may lie in a ring, of which any bits are a valid value.
+//! [`Pod`]: types that a ring can hold. Any bits are a valid value of them.
 
 /// A type without padding, pointers or meaning in its bits: whatever another process wrote is a value of it.
 ///

@@ -8,7 +8,7 @@ use units::Nanos;
 use super::ends::{Consumer, Producer};
 use super::header::Header;
 use super::layout::Layout;
-use super::life::Life;
+use super::liveness::LivenessLock;
 use super::mapping::Mapping;
 use super::memory::{self, PageSize};
 use super::shared::{RingMemory, header};
@@ -33,7 +33,7 @@ pub fn channel<T: Pod>(frames: usize) -> Result<(Producer<T>, Consumer<T>), Ring
 
 impl<T: Pod> Ring<T> {
     /// Longest sleep before an end that waits looks if the other process is alive.
-    pub const LIVENESS_INTERVAL: Nanos = super::reach::LIVENESS_INTERVAL;
+    pub const LIVENESS_INTERVAL: Nanos = super::untyped_end::LIVENESS_INTERVAL;
 
     /// A ring of `channels` x at least `frames` items for threads of this process; each channel is rounded up to whole
     /// pages.
@@ -132,9 +132,9 @@ impl<T: Pod> Ring<T> {
     ///
     /// Real-time: setup.
     pub fn producer(&self) -> Result<Producer<T>, RingError> {
-        let life = self.live(Life::PRODUCER)?;
+        let liveness = self.liveness_lock(LivenessLock::PRODUCER)?;
         match self.shared.header().producer.take() {
-            true => Ok(Producer::new(self.shared.clone(), life)),
+            true => Ok(Producer::new(self.shared.clone(), liveness)),
             false => Err(RingError::Taken),
         }
     }
@@ -143,16 +143,17 @@ impl<T: Pod> Ring<T> {
     ///
     /// Real-time: setup.
     pub fn consumer(&self) -> Result<Consumer<T>, RingError> {
-        let life = self.live(Life::CONSUMER)?;
+        let liveness = self.liveness_lock(LivenessLock::CONSUMER)?;
         match self.shared.header().consumer.take() {
-            true => Ok(Consumer::new(self.shared.clone(), life)),
+            true => Ok(Consumer::new(self.shared.clone(), liveness)),
             false => Err(RingError::Taken),
         }
     }
 
-    fn live(&self, end: i64) -> Result<Option<Life>, RingError> {
+    fn liveness_lock(&self, end: i64) -> Result<Option<LivenessLock>, RingError> {
         let file = self.shared.file.as_ref();
-        file.map(|file| Life::begin(file.as_fd(), end)).transpose()
+        file.map(|file| LivenessLock::acquire(file.as_fd(), end))
+            .transpose()
     }
 
     /// Descriptor for another process, which calls [`Ring::open`]; `None` for a ring between threads.

@@ -1,4 +1,4 @@
-//! [`Side`]: one end's view of the two counts: how far it may go.
+//! [`Side`]: one end's view of the two counts, which limit the frames that it may use.
 
 use units::Nanos;
 
@@ -130,7 +130,7 @@ mod loom_tests {
         })
     }
 
-    /// Waits for a frame as `Reach` does, or for the other end to close.
+    /// Waits for a frame as `UntypedEnd` does, or for the other end to close.
     fn wait<const IS_PRODUCER: bool>(side: &mut Side<IS_PRODUCER>, ring: &Ring) -> bool {
         loop {
             let is_closed = Side::<IS_PRODUCER>::other_bell(&ring.header).is_closed();

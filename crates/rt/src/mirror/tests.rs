@@ -1,4 +1,4 @@
-//! Every form of memory must do the same: a memfd, POSIX shared memory, huge pages.
+//! Tests of rings with every kind of memory: a memfd, POSIX shared memory, huge pages.
 
 use super::memory;
 use super::{Consumer, PageSize, Producer, Ring, RingError};

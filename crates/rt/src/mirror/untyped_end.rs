@@ -1,24 +1,24 @@
-//! [`Reach`]: one end without its type: its position, waiting, and the death of the other process.
+//! [`UntypedEnd`]: one end without its type: its position, waiting, and the death of the other process.
 
 use std::time::{Duration, Instant};
 
 use units::Nanos;
 
 use super::ChunkError;
-use super::life::Life;
+use super::liveness::LivenessLock;
 use super::shared::RingMemory;
 use super::side::Side;
 use crate::sync::Arc;
 
 /// An end without the type of its items, on cache lines of its own: the two ends are often made side by side.
 #[repr(align(128))]
-pub(super) struct Reach<const IS_PRODUCER: bool> {
+pub(super) struct UntypedEnd<const IS_PRODUCER: bool> {
     pub(super) shared: Arc<RingMemory>,
     side: Side<IS_PRODUCER>,
     /// Frame of the ring at which the end stands, less than the capacity.
     position: usize,
     /// The lock of a ring between processes.
-    life: Option<Life>,
+    liveness: Option<LivenessLock>,
 }
 
 /// Number of looks before an end sleeps: a few microseconds.
@@ -28,13 +28,13 @@ pub(super) const LIVENESS_INTERVAL: Nanos = Nanos(50_000_000);
 // The death of a process is noticed within 100 ms; the rest is for waking up.
 const _: () = assert!(LIVENESS_INTERVAL.0 <= 90_000_000);
 
-impl<const IS_PRODUCER: bool> Reach<IS_PRODUCER> {
-    pub(super) fn new(shared: Arc<RingMemory>, life: Option<Life>) -> Self {
+impl<const IS_PRODUCER: bool> UntypedEnd<IS_PRODUCER> {
+    pub(super) fn new(shared: Arc<RingMemory>, liveness: Option<LivenessLock>) -> Self {
         Self {
             side: Side::new(shared.layout.frames),
             shared,
             position: 0,
-            life,
+            liveness,
         }
     }
 
@@ -57,7 +57,7 @@ impl<const IS_PRODUCER: bool> Reach<IS_PRODUCER> {
 
     /// Checks that the end has `frames` frames.
     #[inline]
-    pub(super) fn reach(&mut self, frames: usize) -> Result<(), ChunkError> {
+    pub(super) fn require(&mut self, frames: usize) -> Result<(), ChunkError> {
         if frames <= self.side.known() && !(IS_PRODUCER && self.is_closed()) {
             return Ok(());
         }
@@ -98,11 +98,11 @@ impl<const IS_PRODUCER: bool> Reach<IS_PRODUCER> {
         }
     }
 
-    /// Returns true if there was another process and is none now. One system call between processes.
+    /// Returns true if the other process has ended. Makes one system call for a ring between processes, else none.
     pub(super) fn is_dead(&self) -> bool {
-        let life = self.life.as_ref();
+        let liveness = self.liveness.as_ref();
         let bell = Side::<IS_PRODUCER>::other_bell(self.shared.header());
-        life.is_some_and(|life| bell.is_taken() && !life.is_other_there())
+        liveness.is_some_and(|lock| bell.is_taken() && !lock.is_peer_alive())
     }
 
     /// Waits until the end has `frames` frames, for `limit` at most.
@@ -130,7 +130,7 @@ impl<const IS_PRODUCER: bool> Reach<IS_PRODUCER> {
             }
             std::hint::spin_loop();
         }
-        self.reach(frames)
+        self.require(frames)
     }
 
     /// Gives `frames` frames to the other end.
@@ -170,7 +170,7 @@ fn wait_in_intervals<E>(
     }
 }
 
-impl<const IS_PRODUCER: bool> Drop for Reach<IS_PRODUCER> {
+impl<const IS_PRODUCER: bool> Drop for UntypedEnd<IS_PRODUCER> {
     fn drop(&mut self) {
         let header = self.shared.header();
         Side::<IS_PRODUCER>::own_bell(header).close();

@@ -8,16 +8,16 @@ use rustix::fs::{Mode, OFlags};
 use super::super::RingError;
 
 /// The lock of one end.
-pub(in super::super) struct Life {
+pub(in super::super) struct LivenessLock {
     file: OwnedFd,
     end: i64,
 }
 
-impl Life {
-    /// Locks the byte `end`; [`RingError::Taken`] where another descriptor has.
-    pub(in super::super) fn begin(file: BorrowedFd<'_>, end: i64) -> Result<Self, RingError> {
+impl LivenessLock {
+    /// Locks the byte `end`. Returns [`RingError::Taken`] if another descriptor holds that lock.
+    pub(in super::super) fn acquire(file: BorrowedFd<'_>, end: i64) -> Result<Self, RingError> {
         let system = |source: rustix::io::Errno| RingError::System(source.into());
-        // A copy of the descriptor would share its locks with the process that handed it over.
+        // A duplicate of the descriptor would share its locks with the process that passed it on.
         let path = format!("/proc/self/fd/{}", file.as_raw_fd());
         let own = rustix::fs::open(path, OFlags::RDWR | OFlags::CLOEXEC, Mode::empty());
         let own = own.map_err(system)?;
@@ -29,15 +29,15 @@ impl Life {
     }
 
     /// Returns true if the process of the other end holds its lock. One system call, which does not wait.
-    pub(in super::super) fn is_other_there(&self) -> bool {
+    pub(in super::super) fn is_peer_alive(&self) -> bool {
         let other = Self::PRODUCER + Self::CONSUMER - self.end;
-        // Where the kernel does not say, the other one is not given up.
+        // If the kernel gives no answer, the other process counts as alive.
         lock(self.file.as_fd(), libc::F_OFD_GETLK, other)
             .map_or(true, |kind| kind != libc::F_UNLCK as libc::c_short)
     }
 }
 
-/// Asks for the lock of one byte, or who has it; the kind of lock that the kernel says.
+/// Sets or reads the lock of one byte, by `command`. Returns the kind of lock that the kernel reports.
 fn lock(file: BorrowedFd<'_>, command: libc::c_int, byte: i64) -> io::Result<libc::c_short> {
     // SAFETY: all zero is a lock of this kind, and the kernel asks for its process to be zero.
     let mut lock: libc::flock = unsafe { std::mem::zeroed() };
