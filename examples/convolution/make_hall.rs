@@ -1,4 +1,4 @@
-//! Makes `hall.wav`: what two ears hear of a clap in a hall that was never built, one second long.
+//! Makes `hall.wav`: a synthetic stereo impulse response of a hall, one second long.
 //!
 //! `cargo run -p divisi-conv --example make_hall -- examples/convolution/hall.wav`. The same bytes on every machine: every
 //! number comes from a seed and from `libm`.
@@ -7,7 +7,7 @@ use media::{SampleFormat, Writer};
 use units::{Channels, SampleRate};
 
 const HZ: usize = 32_000;
-/// When the walls answer first, in milliseconds, and how loud: left, right.
+/// Early reflections: time in milliseconds, gain at the left ear, gain at the right ear.
 const WALLS: [(f64, f64, f64); 6] = [
     (11.0, 0.42, 0.20),
     (17.0, 0.16, 0.38),
@@ -27,7 +27,7 @@ fn main() {
     println!("{path}: {} frames", left.len());
 }
 
-/// The walls, then noise that dies away by 60 dB within a second and loses its high tones first.
+/// One channel: the early reflections, and noise that decays by 60 dB in a second, high frequencies first.
 fn ear(seed: u64, loud: fn(&(f64, f64, f64)) -> f64) -> Vec<f32> {
     let (mut state, mut dull) = (seed, 0.0);
     let mut tail = |n: usize| {

@@ -1,4 +1,4 @@
-//! Makes `loop.wav`: the sounds that the session of 64 tracks is made of, a beat each, at 128 beats a minute.
+//! Makes `loop.wav`: the sounds of the 64-track session, one beat each, at 128 beats per minute.
 //!
 //! `cargo run -p divisi-media --example make_loop -- examples/media/loop.wav`. The same bytes on every machine: every
 //! sine comes from `libm`, every noise from a seed.
@@ -25,10 +25,10 @@ fn main() {
     println!("{path}: {} beats", sound.len() / BEAT);
 }
 
-/// A sound by its time in seconds.
+/// A sound as a function of time in seconds.
 type Voice = Box<dyn FnMut(f64) -> f64>;
 
-/// Everything, with how many beats each has.
+/// All sounds, each with its length in beats.
 fn kit() -> Vec<(f64, Voice)> {
     let mut kit: Vec<(f64, Voice)> = vec![
         (1.0, kick()),

@@ -1,11 +1,11 @@
 //! Writes `05-session-64.toml`: 64 tracks, four groups, two effects, one piece of music.
 //!
-//! `cargo run -p divisi-media --example make_session -- examples/05-session-64.toml`. Whoever changes the piece changes
-//! it here: the file has more lines than anybody wants to keep in step by hand.
+//! `cargo run -p divisi-media --example make_session -- examples/05-session-64.toml`. Change the piece here and
+//! not in the file, which is too long to edit by hand.
 
 use std::fmt::Write;
 
-/// Seconds of one sixteenth at 128 beats a minute; a bar has 16, the chords come round after 64.
+/// Seconds of one sixteenth at 128 beats per minute; a bar has 16, the chord progression 64.
 const SIXTEENTH: f64 = 15.0 / 128.0;
 const BAR: u32 = 16;
 const ROUND: u32 = 64;
@@ -16,20 +16,20 @@ struct Track {
     group: &'static str,
     source: String,
     filter: Filter,
-    /// From -1, left, to 1.
+    /// From -1 (left) to 1 (right).
     pan: f64,
-    /// To the echo and to the hall, in dB.
+    /// Send levels to echo and hall, in dB.
     sends: [Option<f64>; 2],
 }
 
-/// Text of a node, and the output that is connected.
+/// Entries of a filter node, and the output that is connected.
 #[derive(Clone)]
 struct Filter(String, &'static str);
 
-/// A part of `loop.wav`: from which beat, for how many beats.
+/// A part of `loop.wav`: first beat, number of beats.
 struct Part(f64, f64);
 
-/// When it is heard: from which sixteenth on, again after how many.
+/// Start and period of playback, in sixteenths.
 struct When(u32, u32);
 
 fn main() {
@@ -216,7 +216,7 @@ const GROUPS: [(&str, &str, f64); 4] = [
 /// The two effects.
 const EFFECTS: [&str; 2] = ["echo", "hall"];
 
-/// A text that grows by nodes and edges.
+/// Builder of the session text: nodes and edges.
 #[derive(Default)]
 struct Text {
     nodes: String,
@@ -225,16 +225,16 @@ struct Text {
 
 impl Text {
     fn note(&mut self, note: &str) {
-        writeln!(self.nodes, "\n# {note}").expect("a string grows");
-        writeln!(self.edges, "    # {note}").expect("a string grows");
+        writeln!(self.nodes, "\n# {note}").expect("writing to a String does not fail");
+        writeln!(self.edges, "    # {note}").expect("writing to a String does not fail");
     }
 
     fn node(&mut self, name: &str, entries: &str) {
-        writeln!(self.nodes, "{name} = {{ {entries} }}").expect("a string grows");
+        writeln!(self.nodes, "{name} = {{ {entries} }}").expect("writing to a String does not fail");
     }
 
     fn edge(&mut self, chain: &str) {
-        writeln!(self.edges, "    \"{chain}\",").expect("a string grows");
+        writeln!(self.edges, "    \"{chain}\",").expect("writing to a String does not fail");
     }
 }
 
@@ -256,8 +256,8 @@ fn session(tracks: &[Track]) -> String {
 # A mixing session of 64 tracks: each is a player (or an oscillator), a filter and a pan; some send to an echo and to a
 # hall; four groups with meters go to one master.
 #
-# It shows what many cores are for: the tracks do not depend on one another, the groups wait for their tracks, and the
-# effects feed back through delays, so each of them is a circle that the engine cuts at the delay.
+# It is an example for many cores: the tracks do not depend on each other, the groups wait for their tracks. Each effect is a
+# feedback cycle through delays, and the engine cuts the cycle at the delay.
 #
 # Written by examples/media/make_session.rs; every sound is a part of media/loop.wav.
 ";
@@ -318,7 +318,7 @@ fn add_groups(text: &mut Text, tracks: &[Track]) {
 
 fn add_echo(text: &mut Text, sends: u32) {
     text.note(
-        "The echo: from the left to the right and back, a little duller and quieter each time.",
+        "The echo: from left to right and back; each repeat is quieter and has less treble.",
     );
     let time = seconds(3.0);
     text.node(
@@ -336,7 +336,7 @@ fn add_echo(text: &mut Text, sends: u32) {
 }
 
 fn add_hall(text: &mut Text, sends: u32) {
-    text.note("The hall: six lines of unlike lengths, each fed by itself; three are heard on either side.");
+    text.note("The hall: six delay lines of different lengths, each with feedback; three go to each side.");
     text.node(
         "hall-sum",
         &format!("kind = \"mix\", in = {sends}, out = 1"),
