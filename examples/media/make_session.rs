@@ -230,7 +230,8 @@ impl Text {
     }
 
     fn node(&mut self, name: &str, entries: &str) {
-        writeln!(self.nodes, "{name} = {{ {entries} }}").expect("writing to a String does not fail");
+        writeln!(self.nodes, "{name} = {{ {entries} }}")
+            .expect("writing to a String does not fail");
     }
 
     fn edge(&mut self, chain: &str) {
@@ -317,9 +318,7 @@ fn add_groups(text: &mut Text, tracks: &[Track]) {
 }
 
 fn add_echo(text: &mut Text, sends: u32) {
-    text.note(
-        "The echo: from left to right and back; each repeat is quieter and has less treble.",
-    );
+    text.note("The echo: from left to right and back; each repeat is quieter and has less treble.");
     let time = seconds(3.0);
     text.node(
         "echo-sum",

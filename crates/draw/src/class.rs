@@ -7,7 +7,7 @@ use crate::picture::color::{self, BoxColors};
 pub enum NodeClass {
     /// No inputs, or a source by its kind.
     Source,
-    /// One input and one output; also whatever fits no other class.
+    /// One input and one output; also the default of an unknown node.
     #[default]
     Effect,
     /// A mix or a split: more than two ports.

@@ -86,7 +86,7 @@ impl AstEnd<'_> {
     }
 }
 
-/// The format of a text, which changes what is a mistake.
+/// The format of a text. The same text can be valid in one format and an error in the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Dialect {
     /// Quoted numbers are numbers; an unknown kind gets a stand-in; unknown keys are the author's own.

@@ -82,7 +82,7 @@ impl Added<'_, '_> {
         self.0.list.last_mut().expect("one was just added")
     }
 
-    /// Says what the author can do.
+    /// Sets the help: how to fix the mistake.
     pub(crate) fn help(mut self, help: impl Into<String>) -> Self {
         self.last().help = help.into();
         self

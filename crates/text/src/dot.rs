@@ -17,7 +17,8 @@ pub fn write_with_labels(graph: &Graph, edge_label: impl Fn(&Edge) -> Option<Str
             true => "",
             false => " style=dashed",
         };
-        writeln!(text, "  n{} [label=\"{label}\"{style}];", id.0).expect("a String takes all");
+        writeln!(text, "  n{} [label=\"{label}\"{style}];", id.0)
+            .expect("writing to a String does not fail");
     }
     for edge in graph.edges() {
         let (from, to) = (edge.from, edge.to);
@@ -32,7 +33,7 @@ pub fn write_with_labels(graph: &Graph, edge_label: impl Fn(&Edge) -> Option<Str
             to.port,
             label.unwrap_or_default()
         )
-        .expect("a String takes all");
+        .expect("writing to a String does not fail");
     }
     text + "}\n"
 }

@@ -1,7 +1,7 @@
 //! Sessions as text: reads and writes `.ag` and `.toml`, writes DOT, shows diagnostics on a terminal.
 //!
-//! Takes bytes and a [`Catalogue`], gives a [`Session`] *and* a diagnostic with its place for everything that is wrong:
-//! reading never fails and never panics, and one bad line costs only itself.
+//! Takes bytes and a [`Catalogue`], gives a [`Session`] *and* a diagnostic with its place for each mistake. Reading never
+//! fails and never panics; a wrong line does not affect the other lines.
 //! May: allocate, in proportion to the text. May not: open files, use `unsafe`, trust a number that it has read.
 //!
 //! Both formats are read in three steps. Only the second knows the format, only the third knows the catalogue:
@@ -15,7 +15,7 @@
 //!
 //! `source` decodes UTF-8 and turns bytes into lines and columns. [`ag`] and [`toml`] give an `ast`: nodes and edges as
 //! they are written, each part with its place. `resolve` builds the graph from it and checks it against the catalogue.
-//! Each step reports to the same `diagnostics` and goes on with what is left.
+//! Each step reports to the same `diagnostics` and goes on with the valid parts.
 //!
 //! A graph that was read is in *canonical form*, so that writing and reading it gives an equal one: a node has the
 //! parameters `in` and `out`, last, if its kind lets it choose their number, and `channels` after them if that is not 1; a

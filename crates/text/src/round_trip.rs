@@ -1,4 +1,4 @@
-//! Property: a session that is written, in either format, is read again as it was.
+//! Property: a session that is written in either format and read again is unchanged.
 
 use crate::sample::catalogue;
 use crate::session::{Section, Session, Settings};

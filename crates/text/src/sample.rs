@@ -9,7 +9,7 @@ fn param(name: &'static str, unit: &'static str, range: ParamRange) -> Param {
         unit,
         range,
         live: false,
-        doc: "What it is.",
+        doc: "A parameter.",
     }
 }
 

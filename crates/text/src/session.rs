@@ -1,27 +1,27 @@
-//! The contents of a text: a graph, settings, and sections that others own.
+//! The contents of a session file: a graph, settings, and sections of other readers.
 
 use graph::{Diagnostic, Graph, SourceSpan};
 use units::{Frames, Nanos, SampleRate};
 
-/// The contents of a text.
+/// The contents of a session file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Session {
-    /// The patch.
+    /// Nodes and edges.
     pub graph: Graph,
-    /// How to play it, as far as the text says so.
+    /// Playback settings.
     pub settings: Settings,
     /// The sections that other readers own, in the order of the text.
     pub sections: Vec<Section>,
 }
 
-/// How to play a session, as far as the text says so.
+/// Playback settings of a session; `None` where the text has none.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Settings {
     /// Sample rate.
     pub rate: Option<SampleRate>,
     /// Length of a block.
     pub block: Option<Frames>,
-    /// Time in which a block has to be done.
+    /// Deadline of a block: the time from its start.
     pub deadline: Option<Nanos>,
 }
 
@@ -32,12 +32,12 @@ impl Settings {
     pub const BLOCKS: std::ops::RangeInclusive<u32> = 1..=65_536;
 }
 
-/// A top-level part of a `.toml` session that this reader does not own; the writer writes it as it was.
+/// A top-level part of a `.toml` session that this reader does not own; the writer writes it unchanged.
 #[derive(Clone, Debug)]
 pub struct Section {
     /// Its first key: `cells` for `[cells]`, for `[[cells]]`, for `[cells.left]` and for `cells = …`.
     pub name: String,
-    /// Where it begins.
+    /// Start of the section.
     pub span: SourceSpan,
     /// All of its lines as they were written, headers and comments included.
     pub text: String,
@@ -50,10 +50,10 @@ impl PartialEq for Section {
     }
 }
 
-/// The result of a reader: a session and everything that is wrong with the text.
+/// The result of a reader: a session, and the errors and warnings of the text.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ParsedSession {
-    /// As much of it as could be read.
+    /// The parts that could be read.
     pub session: Session,
     /// Errors and warnings, sorted by place. Empty if there are none.
     pub diagnostics: Vec<Diagnostic>,

@@ -10,18 +10,19 @@ pub(crate) type ByteRange = Range<usize>;
 
 /// A text with an index from bytes to lines and columns.
 ///
-/// Columns count characters, so they have to be counted. On a line of a megabyte that would take long for each of many
-/// diagnostics: every `STRIDE` bytes the number of characters so far is kept, and at most that many are counted.
+/// Columns are numbers of characters, so characters must be counted. On a line of a megabyte that would be slow for each of many
+/// diagnostics. So the number of characters is stored every `STRIDE` bytes, and a lookup counts in at most `STRIDE` bytes.
 pub struct Source<'t> {
     pub(crate) text: &'t str,
     /// The first byte of each line.
     lines: Vec<usize>,
     /// Number of characters before each `STRIDE`th byte.
     marks: Vec<usize>,
-    /// The line that was asked for last; the next one is mostly near.
+    /// Line of the last lookup; the next lookup is usually near it.
     last: Cell<usize>,
 }
 
+/// Distance of the stored character counts, in bytes.
 const STRIDE: usize = 128;
 
 /// Decodes `bytes`. Invalid UTF-8 becomes U+FFFD; returns its positions too.

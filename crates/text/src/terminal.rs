@@ -1,4 +1,4 @@
-//! Diagnostics as text for a terminal, in the form that rustc made known; `annotate-snippets` draws it.
+//! Diagnostics as text for a terminal, in the style of rustc; `annotate-snippets` draws it.
 //!
 //! ```text
 //! error: there is no node `mxi`
@@ -10,7 +10,7 @@
 //!   = help: did you mean `mix`?
 //! ```
 //!
-//! There are no colour codes. Nothing in a text can reach the terminal as a command: [`harmless`] replaces control characters.
+//! There are no colour codes. A text cannot send control sequences to the terminal: [`sanitize`] replaces control characters.
 //! Of a long line the part around the mistake is shown.
 
 use annotate_snippets::{AnnotationKind, Element, Group, Level, Origin, Renderer, Snippet};
@@ -55,7 +55,7 @@ pub fn render_diagnostics(name: &str, source: &str, diagnostics: &[Diagnostic]) 
     let (errors, warnings) = (errors.len(), warnings.len());
     if errors + warnings > 0 {
         let rest = format!("and {errors} more errors, {warnings} more warnings");
-        writeln!(text, "{}: {rest}", file.name).expect("a String accepts all");
+        writeln!(text, "{}: {rest}", file.name).expect("writing to a String does not fail");
     }
     text
 }
@@ -75,14 +75,14 @@ impl File<'_> {
         }
         let (number, column) = (span.line as usize, span.column.max(1) as usize);
         let line = self.lines.get(number - 1).copied().unwrap_or_default();
-        let line = harmless(line.trim_end_matches('\r'));
+        let line = sanitize(line.trim_end_matches('\r'));
         if line.is_empty() || line.len() > MAX_LINE {
             return vec![origin.line(number).char_column(column).into()];
         }
         let mut indices = line.char_indices().map(|(at, _)| at);
         let from = indices.nth(column - 1).unwrap_or(line.len());
-        let behind = span.len.max(1) as usize - 1;
-        let to = indices.nth(behind).unwrap_or(line.len());
+        let last = span.len.max(1) as usize - 1;
+        let to = indices.nth(last).unwrap_or(line.len());
         let caret = AnnotationKind::Primary.span(from..to.max(from));
         let snippet = Snippet::source(line)
             .path(&self.name)
@@ -92,21 +92,21 @@ impl File<'_> {
     }
 }
 
-/// `message` on one line, harmless.
+/// `message` on one line, [sanitized](sanitize).
 fn one_line(message: &str) -> String {
-    harmless(&message.replace(['\r', '\n', '\t'], " "))
+    sanitize(&message.replace(['\r', '\n', '\t'], " "))
 }
 
 /// `text` with U+FFFD in place of control characters but tabs, and of characters that change the writing direction or are
 /// invisible.
-fn harmless(text: &str) -> String {
-    let is_harmful = |c: char| {
+fn sanitize(text: &str) -> String {
+    let is_unsafe = |c: char| {
         (c.is_control() && c != '\t')
             || matches!(c, '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}')
             || matches!(c, '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff0}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}')
     };
     let replaced = |c| {
-        if is_harmful(c) {
+        if is_unsafe(c) {
             char::REPLACEMENT_CHARACTER
         } else {
             c

@@ -1,4 +1,4 @@
-//! Edges as curves: what edges of one output share is drawn once.
+//! Edges as curves. The part that edges of one output share is drawn once.
 
 use super::node::NodeBox;
 use crate::format::svg::length;
@@ -63,7 +63,7 @@ fn stroke(signal: Signal, is_feedback: bool, is_thin: bool) -> Stroke {
     Stroke { color, width, dash }
 }
 
-/// Adds to `path` the pieces of a route that are not in it yet, which `drawn` says.
+/// Adds to `path` the pieces of a route that are not in it yet. `drawn` holds a key of each piece that is in it.
 ///
 /// A route is a list of horizontal runs. From the end of one to the start of the next goes a cubic Bézier curve that leaves
 /// and arrives horizontally.

@@ -1,10 +1,10 @@
 //! A graph as a diagram: boxes for nodes, curves for edges.
 //!
-//! The way from a [`Graph`] to a [`Picture`]:
+//! Steps from a [`Graph`] to a [`Picture`]:
 //!
 //! 1. [`node`] makes a [`NodeBox`] of each node: its texts, shortened to fit, its size, and where its ports are.
 //! 2. [`layout`](crate::layout) gives each box a corner and each edge a route. It sees only sizes and ports.
-//! 3. [`edges`] draws the routes, all edges of one output as one path, so that what they share is drawn once.
+//! 3. [`edges`] draws the routes, all edges of one output as one path, so that shared parts are drawn once.
 //! 4. The boxes are drawn over the ends of the edges, then the legend below them.
 
 mod edges;
@@ -21,17 +21,17 @@ use node::NodeBox;
 use std::collections::HashMap;
 use std::fmt;
 
-/// Limits of what a picture shows: layouts of larger graphs would take minutes and nobody could read them.
+/// Limits of what a picture shows: layouts of larger graphs would take minutes, and the pictures would be unreadable.
 const MAX_NODES: usize = 20_000;
 const MAX_EDGES: usize = 100_000;
 const MAX_PORTS: usize = 200_000;
 /// Height of the legend.
 const LEGEND: f64 = 34.0;
-/// Least width, for the legend.
+/// Minimum width, for the legend.
 const MIN_WIDTH: f64 = 560.0;
 
-/// A diagram of the graph: sources at the left, what they feed to the right of them; edges that close a cycle are led
-/// back below the boxes, in another colour. `catalogue` says which kinds are delays, sources or sinks; the class of a node
+/// A diagram of the graph: sources on the left, each node to the right of its inputs. Edges that close a cycle return
+/// below the boxes, in another colour. `catalogue` says which kinds are delays, sources or sinks; the class of a node
 /// of an unknown kind follows from its ports.
 ///
 /// # Errors
@@ -91,7 +91,7 @@ pub fn graph_with_labels(
     Ok(picture)
 }
 
-/// The graph is too large for a picture that anybody could read.
+/// The graph is too large for a readable picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GraphTooLarge {
     /// Number of nodes.
@@ -149,7 +149,7 @@ fn layout_edges(
     graph.edges().iter().filter_map(layout_edge).collect()
 }
 
-/// The classes that occur, and the colour of feedback.
+/// Draws the classes that occur, and the colour of feedback.
 fn legend(picture: &mut Picture, boxes: &[NodeBox], has_feedback: bool, y: f64) {
     let font = regular(11.0);
     let mut x = 24.0;

@@ -30,7 +30,7 @@ pub(super) struct NodeBox<'a> {
     detail: String,
     /// Labels of incoming edges, each with its input.
     labels: Vec<(u16, String)>,
-    /// Room for the labels, to the left of the box. The layout sees it as a part of the box.
+    /// Width of the space for labels, left of the box. The layout counts it as part of the box.
     lead: f64,
 }
 
@@ -62,7 +62,7 @@ impl<'a> NodeBox<'a> {
         self.labels.push((input, label));
     }
 
-    /// Its size, with the lead, and where its ports are.
+    /// Size, including the lead, and positions of the ports.
     pub(super) fn size(&self) -> BoxSize {
         let text = bold(13.0)
             .width(&self.name)
@@ -170,12 +170,12 @@ impl<'a> NodeBox<'a> {
         }
     }
 
-    /// All parameters, its cost and how often it runs.
+    /// Tooltip: all parameters, cost, and `every`.
     fn tooltip(&self) -> String {
         let node = self.node;
         let mut tooltip = format!("{} ({})", node.name, node.kind);
         for (key, value) in &node.params {
-            tooltip += &format!("\n{key}: {}", written(value));
+            tooltip += &format!("\n{key}: {}", format_value(value));
         }
         if let Some(cost) = node.cost {
             tooltip += &format!("\ncost: {} µs", cost.micros());
@@ -218,14 +218,14 @@ fn first_value(node: &Node, kind: Option<&Kind>) -> Option<String> {
     let value = match value {
         // Rounded: the tooltip has all digits.
         ParamValue::Number(n) if n.abs() >= 0.001 => {
-            written(&ParamValue::Number((n * 1000.0).round() / 1000.0))
+            format_value(&ParamValue::Number((n * 1000.0).round() / 1000.0))
         }
-        value => written(value),
+        value => format_value(value),
     };
     Some(format!("{name}{value}{unit}"))
 }
 
-fn written(value: &ParamValue) -> String {
+fn format_value(value: &ParamValue) -> String {
     match value {
         ParamValue::Number(n) => format!("{n}"),
         ParamValue::Text(text) => text.clone(),
@@ -251,7 +251,7 @@ fn port_offsets(count: usize) -> Vec<f64> {
         .collect()
 }
 
-/// Room for the names of ports; 0 if they are not shown, because they are numbered, or too many or too few to need it.
+/// Width of the names of ports; 0 if they are not shown, because they are numbered, fewer than 2 or more than 8.
 fn label_width(ports: &[Port]) -> f64 {
     let is_numbered = ports
         .iter()

@@ -95,7 +95,7 @@ impl Picture {
     }
 }
 
-/// The pixels, and how many of them make one pixel of the picture.
+/// The pixels, and their number per pixel of the picture.
 struct Canvas {
     pixmap: Pixmap,
     scale: f64,

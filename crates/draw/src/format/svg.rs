@@ -1,4 +1,4 @@
-//! A picture as SVG: one file that needs nothing else, with text that can be searched and copied.
+//! A picture as SVG: one self-contained file, with text that can be searched and copied.
 //!
 //! A picture with a dark theme names its colours by classes (`f-NAME` fills, `s-NAME` strokes) and brings a style sheet; one
 //! without has them in attributes.
@@ -13,7 +13,7 @@ use std::fmt::Write;
 const FAMILY: &str = "Arimo,'Liberation Sans',Helvetica,Arial,sans-serif";
 
 impl Picture {
-    /// The picture as SVG. Diagrams and charts have a dark theme for viewers that ask for it; plots are always light.
+    /// The picture as SVG. Diagrams and charts have a dark theme for viewers that request it; plots are always light.
     pub fn svg(&self) -> String {
         let mut svg = Svg {
             out: String::new(),
@@ -88,7 +88,7 @@ impl Svg {
         };
     }
 
-    /// The attributes that say how a shape looks.
+    /// The attributes of a style.
     fn attributes(&self, style: &Style) -> String {
         let line = style.stroke.map(|stroke| stroke.color);
         let mut attributes = match (self.has_classes, style.fill, line) {

@@ -13,9 +13,9 @@ pub struct GanttChart {
     pub rows: Vec<GanttRow>,
     /// Messages between rows; not drawn if there are more than 200.
     pub arrows: Vec<GanttArrow>,
-    /// Events at a moment; the first 4000 are drawn.
+    /// Events at one time; the first 4000 are drawn.
     pub markers: Vec<GanttMarker>,
-    /// When all has to be done.
+    /// Deadline of all rows.
     pub deadline_ns: Option<u64>,
 }
 
@@ -33,9 +33,9 @@ pub struct GanttRow {
 pub struct GanttBar {
     /// Its name.
     pub label: String,
-    /// When it starts.
+    /// Start time.
     pub start_ns: u64,
-    /// When it ends.
+    /// End time.
     pub end_ns: u64,
     /// True if it is on the critical path; the border shows it.
     pub critical: bool,
@@ -48,18 +48,18 @@ pub struct GanttBar {
 /// A message from the end of a bar to the start of another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GanttArrow {
-    /// Index of the row from which it is sent, and when.
+    /// Row index and time (ns) at the sender.
     pub from: (usize, u64),
-    /// Index of the row that needs it, and when.
+    /// Row index and time (ns) at the receiver.
     pub to: (usize, u64),
 }
 
-/// An event at a moment.
+/// An event at one time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GanttMarker {
     /// Index of its row; `None` for an event of all rows, which is drawn below them.
     pub row: Option<usize>,
-    /// When it happened.
+    /// Time of the event.
     pub time_ns: u64,
     /// Its kind, which is its shape and colour.
     pub kind: MarkerKind,

@@ -2,13 +2,13 @@
 
 use super::chart::MarkerKind;
 use super::markers::{MAX_ARROWS, MAX_MARKERS, symbol};
-use super::sheet::{Seen, Sheet, TOP, is_near, last_ns};
+use super::sheet::{LegendItems, Sheet, TOP, is_near, last_ns};
 use crate::picture::color;
 use crate::picture::{Picture, Stroke, Style, regular};
 use crate::ticks;
 
 impl Sheet<'_> {
-    /// Title, note, and how much is not drawn.
+    /// Title, note, and the number of items that are not drawn.
     pub(super) fn head(&self, picture: &mut Picture) {
         let mut notes: Vec<String> = vec![self.chart.note.clone()];
         if let Some(deadline) = self.chart.deadline_ns
@@ -76,7 +76,7 @@ impl Sheet<'_> {
         );
     }
 
-    pub(super) fn legend(&self, picture: &mut Picture, seen: &Seen) {
+    pub(super) fn legend(&self, picture: &mut Picture, legend_items: &LegendItems) {
         let y = self.height - 16.0;
         let mut x = self.left;
         let mut entry = |label: &str, draw: &dyn Fn(&mut Picture, f64)| {
@@ -90,21 +90,21 @@ impl Sheet<'_> {
                 picture.rect((x, y - 9.0), (14.0, 11.0), 2.0, style);
             }
         };
-        if seen.critical {
+        if legend_items.critical {
             entry("critical path", &sample(Stroke::solid(color::ALERT, 2.0)));
         }
-        if seen.copy {
+        if legend_items.copy {
             entry(
                 "copy",
                 &sample(Stroke::dashed(color::BLUE.border, 1.25, (4.0, 3.0))),
             );
         }
-        if seen.merged {
+        if legend_items.merged {
             entry("many short tasks", &|picture, x| {
                 picture.rect((x, y - 9.0), (14.0, 11.0), 0.0, Style::fill(color::EDGE));
             });
         }
-        if seen.arrow {
+        if legend_items.arrow {
             entry("message", &|picture, x| {
                 picture.line(
                     (x, y - 9.0),
@@ -115,10 +115,10 @@ impl Sheet<'_> {
             });
         }
         let markers = [
-            (seen.wake, MarkerKind::Wake, "wakes"),
-            (seen.sleep, MarkerKind::Sleep, "sleeps"),
-            (seen.miss, MarkerKind::Miss, "misses"),
-            (seen.note, MarkerKind::Note, "note"),
+            (legend_items.wake, MarkerKind::Wake, "wakes"),
+            (legend_items.sleep, MarkerKind::Sleep, "sleeps"),
+            (legend_items.miss, MarkerKind::Miss, "misses"),
+            (legend_items.note, MarkerKind::Note, "note"),
         ];
         for (_, kind, label) in markers.into_iter().filter(|marker| marker.0) {
             entry(label, &|picture, x| {

@@ -1,7 +1,7 @@
-//! Events at a moment, and messages from row to row.
+//! Events at one time, and messages from row to row.
 
 use super::chart::{GanttArrow, MarkerKind};
-use super::sheet::{Seen, Sheet};
+use super::sheet::{LegendItems, Sheet};
 use crate::picture::color;
 use crate::picture::{Picture, Point, Stroke, Style};
 use crate::ticks;
@@ -12,7 +12,7 @@ pub(super) const MAX_ARROWS: usize = 200;
 pub(super) const MAX_MARKERS: usize = 4000;
 
 impl Sheet<'_> {
-    pub(super) fn arrows(&self, picture: &mut Picture, seen: &mut Seen) {
+    pub(super) fn arrows(&self, picture: &mut Picture, legend_items: &mut LegendItems) {
         if self.chart.arrows.len() > MAX_ARROWS {
             return;
         }
@@ -27,11 +27,11 @@ impl Sheet<'_> {
             let to = (self.x(arrow.to.1), edge(arrow.to.0, !is_down));
             picture.line(from, to, Stroke::solid(color::TEXT_MUTED, 0.8));
             picture.circle(to, 1.8, Style::fill(color::TEXT_MUTED));
-            seen.arrow = true;
+            legend_items.arrow = true;
         }
     }
 
-    pub(super) fn markers(&self, picture: &mut Picture, seen: &mut Seen) {
+    pub(super) fn markers(&self, picture: &mut Picture, legend_items: &mut LegendItems) {
         for marker in self.chart.markers.iter().take(MAX_MARKERS) {
             let x = self.x(marker.time_ns);
             let y = match marker.row {
@@ -40,10 +40,10 @@ impl Sheet<'_> {
                 None => self.bottom() + 8.0,
             };
             match marker.kind {
-                MarkerKind::Wake => seen.wake = true,
-                MarkerKind::Sleep => seen.sleep = true,
-                MarkerKind::Miss => seen.miss = true,
-                MarkerKind::Note => seen.note = true,
+                MarkerKind::Wake => legend_items.wake = true,
+                MarkerKind::Sleep => legend_items.sleep = true,
+                MarkerKind::Miss => legend_items.miss = true,
+                MarkerKind::Note => legend_items.note = true,
             }
             picture.begin_group(format!(
                 "{} at {}",

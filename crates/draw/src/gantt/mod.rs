@@ -12,7 +12,7 @@
 //!  legend
 //! ```
 //!
-//! [`chart`] has the data, [`sheet`] finds places for everything; [`frame`] draws title, axis, deadline and legend,
+//! [`chart`] has the data, [`sheet`] computes all coordinates; [`frame`] draws title, axis, deadline and legend,
 //! [`rows`] the bars, [`markers`] events and messages.
 
 mod chart;
@@ -26,10 +26,10 @@ mod tests;
 pub use chart::{GanttArrow, GanttBar, GanttChart, GanttMarker, GanttRow, MarkerKind};
 
 use crate::picture::Picture;
-use sheet::{Seen, Sheet};
+use sheet::{LegendItems, Sheet};
 
 /// A Gantt chart over a time axis in µs. Idle time stays empty; bars on the critical path have a heavy border, copies a
-/// dashed one; bars too narrow to be seen are drawn together.
+/// dashed one; bars that are too narrow are merged.
 pub fn gantt(chart: &GanttChart) -> Picture {
     let sheet = Sheet::of(chart);
     let description = format!("{}: {} rows", chart.title, chart.rows.len());
@@ -37,13 +37,13 @@ pub fn gantt(chart: &GanttChart) -> Picture {
     picture.has_dark_theme = true;
     sheet.head(&mut picture);
     sheet.axis(&mut picture);
-    let mut seen = Seen::default();
+    let mut legend_items = LegendItems::default();
     for (i, row) in sheet.rows.iter().enumerate() {
-        sheet.row(&mut picture, i, row, &mut seen);
+        sheet.row(&mut picture, i, row, &mut legend_items);
     }
-    sheet.arrows(&mut picture, &mut seen);
+    sheet.arrows(&mut picture, &mut legend_items);
     sheet.deadline(&mut picture);
-    sheet.markers(&mut picture, &mut seen);
-    sheet.legend(&mut picture, &seen);
+    sheet.markers(&mut picture, &mut legend_items);
+    sheet.legend(&mut picture, &legend_items);
     picture
 }

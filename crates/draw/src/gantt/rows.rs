@@ -1,7 +1,7 @@
-//! The bars of a row, with their labels; bars too narrow to be seen are merged.
+//! The bars of a row, with their labels; bars that are too narrow are merged.
 
 use super::chart::{GanttBar, GanttRow};
-use super::sheet::{Seen, Sheet, last_ns, name};
+use super::sheet::{LegendItems, Sheet, last_ns, name};
 use crate::picture::color;
 use crate::picture::{Picture, Point, Stroke, Style, regular};
 use crate::ticks;
@@ -11,7 +11,13 @@ const NARROW: f64 = 0.8;
 
 impl Sheet<'_> {
     /// A row with its bars, and at its right the share of time in which it is busy.
-    pub(super) fn row(&self, picture: &mut Picture, i: usize, row: &GanttRow, seen: &mut Seen) {
+    pub(super) fn row(
+        &self,
+        picture: &mut Picture,
+        i: usize,
+        row: &GanttRow,
+        legend_items: &mut LegendItems,
+    ) {
         let (y, height) = (self.y(i), self.row_height);
         let size = (self.right - self.left, height);
         picture.rect((self.left, y), size, 3.0, Style::fill(color::IDLE));
@@ -34,11 +40,11 @@ impl Sheet<'_> {
             let narrow = self.count_narrow(rest);
             if narrow > 1 {
                 self.merged(picture, y, &rest[..narrow]);
-                seen.merged = true;
+                legend_items.merged = true;
             } else {
                 self.bar(picture, y, first);
-                seen.critical |= first.critical;
-                seen.copy |= first.copy;
+                legend_items.critical |= first.critical;
+                legend_items.copy |= first.copy;
             }
             rest = &rest[narrow.max(1)..];
         }

@@ -1,4 +1,4 @@
-//! The places of everything in a Gantt chart.
+//! Coordinates of all parts of a Gantt chart.
 
 use super::chart::{GanttChart, GanttRow};
 use crate::picture::regular;
@@ -11,9 +11,9 @@ pub(super) const TOP: f64 = 64.0;
 const RIGHT: f64 = 74.0;
 const LEGEND: f64 = 30.0;
 
-/// The sorts of items that were drawn, for the legend.
+/// The kinds of items that were drawn, for the legend.
 #[derive(Default)]
-pub(super) struct Seen {
+pub(super) struct LegendItems {
     pub(super) critical: bool,
     pub(super) copy: bool,
     pub(super) arrow: bool,
@@ -24,7 +24,7 @@ pub(super) struct Seen {
     pub(super) note: bool,
 }
 
-/// The sheet: where rows and times are, in pixels.
+/// Coordinates of rows and times, in pixels.
 pub(super) struct Sheet<'a> {
     pub(super) chart: &'a GanttChart,
     /// The rows that are drawn.

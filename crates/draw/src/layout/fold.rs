@@ -25,19 +25,19 @@ const STEP: f64 = 9.0;
 /// Room between two rows, beside the return runs.
 const GAP: f64 = 44.0;
 
-/// The row of each layer, and where the rows are.
+/// The row and shift of each layer, and the return runs between the rows.
 #[derive(Debug)]
 pub(super) struct Rows {
-    pub(super) of_layer: Vec<Moved>,
+    pub(super) of_layer: Vec<LayerShift>,
     /// For each row the returns from its end to the start of the next.
     returns: Vec<Returns>,
     /// Width and height of the picture.
     pub(super) size: (f64, f64),
 }
 
-/// Where a layer has gone from its place in one long row.
+/// Row of a layer, and its shift in pixels from its place in the single long row.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Moved {
+pub(super) struct LayerShift {
     pub(super) row: usize,
     pub(super) right: f64,
     pub(super) down: f64,
@@ -48,7 +48,7 @@ pub(super) struct Moved {
 struct Returns {
     /// The highest of them.
     top: f64,
-    /// Where the edges leave the row, from the lowest up.
+    /// y of the edges that leave the row, from the lowest up.
     edges: Vec<f64>,
     right: f64,
     left: f64,
@@ -87,7 +87,7 @@ impl Rows {
         let edges_at = |layer: usize| crossing.get(layer).cloned().flatten().unwrap_or_default();
         let largest = cuts.iter().map(|cut| edges_at(*cut).len()).max();
         // Room at both sides for the returns.
-        let aside = largest.map_or(0.0, |count| count as f64 * STEP + 16.0);
+        let side_margin = largest.map_or(0.0, |count| count as f64 * STEP + 16.0);
         let ends = cuts.iter().map(|cut| cut + 1).chain([columns.len()]);
         let (mut y, mut begin) = (MARGIN, 0);
         for (row, end) in ends.enumerate() {
@@ -95,23 +95,23 @@ impl Rows {
                 break;
             }
             let (top, bottom) = join(&spans[begin..end]);
-            let moved = Moved {
+            let shift = LayerShift {
                 row,
-                right: MARGIN + aside - columns[begin].0,
+                right: MARGIN + side_margin - columns[begin].0,
                 down: y - top,
             };
             rows.of_layer
-                .extend(std::iter::repeat_n(moved, end - begin));
-            let right = columns[end - 1].1 + moved.right;
-            rows.size.0 = rows.size.0.max(right + aside + MARGIN);
+                .extend(std::iter::repeat_n(shift, end - begin));
+            let right = columns[end - 1].1 + shift.right;
+            rows.size.0 = rows.size.0.max(right + side_margin + MARGIN);
             y += bottom - top;
             rows.size.1 = y + MARGIN;
-            let edges: Vec<f64> = edges_at(end - 1).iter().map(|y| y + moved.down).collect();
+            let edges: Vec<f64> = edges_at(end - 1).iter().map(|y| y + shift.down).collect();
             let count = edges.len();
             rows.returns.push(Returns {
                 top: y + GAP / 2.0,
                 right: right + 22.0,
-                left: MARGIN + aside - 22.0,
+                left: MARGIN + side_margin - 22.0,
                 edges,
             });
             y += GAP + count as f64 * STEP;

@@ -1,4 +1,4 @@
-//! Other layers for graphs that would be much higher than wide: a box that has no room in a layer goes to a later one.
+//! Reassigns layers of graphs that would be much higher than wide: a box without room in its layer moves to a later one.
 //!
 //! A chain is placed whole before the next begins, so that its boxes stay side by side: the second half of a rake is
 //! to the right of the first, not below it.

@@ -1,7 +1,7 @@
 //! Gives every vertex its y and every layer its x.
 //!
-//! Each vertex wants to be level with those that it is linked with. Within the order of its layer and the room that
-//! neighbours need, the weighted sum of squared differences is made as small as possible, layer by layer, in sweeps from
+//! The ideal y of a vertex is that of the vertices linked to it. Within the order of its layer and the minimum distances of
+//! neighbours, the weighted sum of squared differences is minimised, layer by layer, in sweeps from
 //! left to right and back. For one layer that is an isotonic regression, which the pool-adjacent-violators algorithm solves
 //! exactly (Ayer et al., *An Empirical Distribution Function for Sampling with Incomplete Information*, 1955).
 
@@ -17,7 +17,7 @@ const WEAK: f64 = 0.05;
 const PULL_DUMMY: f64 = 16.0;
 const PULL_BOX: f64 = 8.0;
 const FEW: usize = 4;
-/// Least and largest distance between layers. Steep edges need more; with too much a large graph becomes too wide to read.
+/// Minimum and maximum distance between layers. Steep edges need more; with too much a large graph becomes too wide to read.
 const LAYER_GAP: (f64, f64) = (56.0, 100.0);
 /// Margin of the picture, with room for the bends of feedback edges.
 pub(super) const MARGIN: f64 = 28.0;
@@ -40,8 +40,9 @@ pub(super) fn place(graph: &LayeredGraph, layers: &[Vec<usize>]) -> Coordinates 
             s if s % 2 == 0 => (1.0, WEAK),
             _ => (WEAK, 1.0),
         };
-        let one =
-            |layer: &Vec<usize>, y: &mut Vec<f64>| settle(graph, layer, &preferences, weights, y);
+        let one = |layer: &Vec<usize>, y: &mut Vec<f64>| {
+            place_layer(graph, layer, &preferences, weights, y)
+        };
         if sweep % 2 == 0 {
             layers.iter().for_each(|layer| one(layer, &mut y));
         } else {
@@ -107,7 +108,7 @@ fn stacked(graph: &LayeredGraph, layers: &[Vec<usize>]) -> Vec<f64> {
     y
 }
 
-/// Least distance of each vertex's middle from the middle of the one above it; 0 for the first.
+/// Minimum distance of each vertex's middle from the middle of the one above it; 0 for the first.
 fn distances(graph: &LayeredGraph, layer: &[usize]) -> Vec<f64> {
     let gap = |a: usize, b: usize| match (a < graph.boxes, b < graph.boxes) {
         (true, true) => 18.0,
@@ -125,7 +126,7 @@ fn distances(graph: &LayeredGraph, layer: &[usize]) -> Vec<f64> {
 /// A run of vertices in a layer that have no slack between them.
 #[derive(Clone, Copy)]
 struct Pool {
-    /// Weighted mean of where they want to be, less the distances above them.
+    /// Weighted mean of their preferred positions, less the distances above them.
     mean: f64,
     weight: f64,
     count: usize,
@@ -133,7 +134,7 @@ struct Pool {
 
 /// Places one layer by pool-adjacent-violators: a vertex that would overlap the pool above it joins that pool, which then
 /// is placed at the mean of all preferences in it. `weights` are those of the left and of the right side.
-fn settle(
+fn place_layer(
     graph: &LayeredGraph,
     layer: &[usize],
     preferences: &[Vec<Preference>],

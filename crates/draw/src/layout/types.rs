@@ -31,11 +31,11 @@ pub(super) struct Vertex {
 pub(super) struct Link {
     pub(super) left: (usize, f64),
     pub(super) right: (usize, f64),
-    /// Importance of its being straight.
+    /// Weight of keeping it straight.
     pub(super) weight: f64,
 }
 
-/// The way of an edge through the layered graph.
+/// The path of an edge through the layered graph.
 #[derive(Clone, Debug, Default)]
 pub(super) struct EdgePath {
     /// The dummies from its source to its target.
@@ -61,7 +61,7 @@ pub(super) struct LayeredGraph {
     pub(super) is_top_aligned: bool,
 }
 
-/// Where everything is, in pixels.
+/// Positions of boxes and edges, in pixels.
 #[derive(Debug, Default)]
 pub(crate) struct Layout {
     /// The upper left corner of each box.

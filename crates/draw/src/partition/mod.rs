@@ -3,7 +3,7 @@
 //! Above, a row for each partition, over the same frames: a box for each part. Below, for one of them, the deadlines: a
 //! line for each level over the same time.
 //!
-//! [`chart`] has the data, [`sheet`] the measures; [`axis`], [`rows`] and [`deadlines`](mod@deadlines) draw.
+//! [`chart`] has the data, [`sheet`] the sizes; [`axis`], [`rows`] and [`deadlines`](mod@deadlines) draw.
 
 mod axis;
 mod chart;

@@ -1,10 +1,10 @@
-//! The measures that the parts of the chart share, in pixels.
+//! Sizes and positions that the parts of the chart share, in pixels.
 
 use crate::picture::color::{self, BoxColors};
 
 /// Levels of a row beyond this number are not drawn.
 pub(super) const MAX_LEVELS: usize = 32;
-/// Parts narrower than this are not told apart.
+/// Parts narrower than this are drawn as one area.
 pub(super) const MIN_WIDTH: f64 = 2.5;
 /// Left margin.
 pub(super) const LEFT: f64 = 24.0;

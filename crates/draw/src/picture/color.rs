@@ -39,9 +39,9 @@ pub(crate) const EDGE: Color = color("edge", 0x8a94a3, 0x667085);
 pub(crate) const EDGE_THIN: Color = color("edge-thin", 0xb9c0ca, 0x454b57);
 pub(crate) const GRID: Color = color("grid", 0xe4e6e9, 0x2a2e36);
 pub(crate) const AXIS: Color = color("axis", 0x9aa4b2, 0x667085);
-/// A row of a chart where nothing runs.
+/// Idle time in a row of a chart.
 pub(crate) const IDLE: Color = color("idle", 0xf1f2f4, 0x1d2027);
-/// For what the eye should find first: late, critical, a feedback edge.
+/// Highlights: late cycles, the critical path, feedback edges.
 pub(crate) const ALERT: Color = color("alert", 0xb8306f, 0xe573a6);
 
 /// The fill of a box and its darker border.

@@ -1,4 +1,4 @@
-//! The items of a picture: shapes, lines of text, groups; and what they look like.
+//! The items of a picture: shapes, lines of text, groups; and their styles.
 //!
 //! Lengths are in pixels of 1/96 inch. x grows to the right, y grows downwards.
 
@@ -56,7 +56,7 @@ pub(crate) struct Stroke {
     pub(crate) dash: (f64, f64),
 }
 
-/// The part of a text that is at its position.
+/// The point of a text that is placed at its position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Anchor {
     Start,
@@ -141,7 +141,7 @@ impl Text {
         self.style.font.width(&self.content)
     }
 
-    /// Where the first glyph starts.
+    /// Origin of the first glyph.
     pub(crate) fn start(&self) -> Point {
         let back = match self.style.anchor {
             Anchor::Start => 0.0,

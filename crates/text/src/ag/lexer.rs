@@ -36,7 +36,7 @@ pub(super) struct Lexeme {
     pub(super) is_first: bool,
 }
 
-/// Returns the tokens of a text one by one, and [`Token::End`] again and again at the end.
+/// Iterates over the tokens of a text. After the last one it returns [`Token::End`] forever.
 pub(super) struct Lexer<'t> {
     text: &'t str,
     at: usize,
@@ -81,11 +81,11 @@ impl Lexer<'_> {
 
     /// Skips white space, comments and a byte order mark. Returns true if a line began.
     fn skip_blank(&mut self, diagnostics: &mut Diagnostics<'_>) -> bool {
-        let mut new_line = false;
+        let mut has_new_line = false;
         loop {
             let start = self.at;
             self.take_while(|b| {
-                new_line |= b == b'\n';
+                has_new_line |= b == b'\n';
                 b.is_ascii_whitespace()
             });
             if self.rest().starts_with("//") {
@@ -103,7 +103,7 @@ impl Lexer<'_> {
                 self.at = '\u{feff}'.len_utf8();
             }
             if self.at == start {
-                return new_line;
+                return has_new_line;
             }
         }
     }
@@ -129,11 +129,11 @@ impl Lexer<'_> {
                 Token::Mark(first.into())
             }
             _ => {
-                let odd = self.rest().chars().next().unwrap_or_default();
-                self.at += odd.len_utf8();
+                let unexpected = self.rest().chars().next().unwrap_or_default();
+                self.at += unexpected.len_utf8();
                 // Invalid UTF-8 is reported already.
-                if odd != char::REPLACEMENT_CHARACTER {
-                    let message = format!("unexpected `{}`", odd.escape_debug());
+                if unexpected != char::REPLACEMENT_CHARACTER {
+                    let message = format!("unexpected `{}`", unexpected.escape_debug());
                     diagnostics.error(start..self.at, message);
                 }
                 Token::Bad
@@ -182,9 +182,9 @@ impl Lexer<'_> {
         let start = self.at;
         let mut escaped = true; // the opening quote
         self.take_while(|b| {
-            let goes_on = b != b'\n' && (b != b'"' || escaped);
+            let is_inside = b != b'\n' && (b != b'"' || escaped);
             escaped = b == b'\\' && !escaped;
-            goes_on
+            is_inside
         });
         if self.peek() == Some(b'"') {
             self.at += 1;

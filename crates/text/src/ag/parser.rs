@@ -16,12 +16,12 @@ pub(super) fn parse<'t>(
     diagnostics: &mut Diagnostics<'_>,
 ) -> (Ast<'t>, Option<Nanos>) {
     let mut lexer = Lexer::new(text);
-    let next = [lexer.lexeme(diagnostics), lexer.lexeme(diagnostics)];
+    let lookahead = [lexer.lexeme(diagnostics), lexer.lexeme(diagnostics)];
     let mut parser = Parser {
         text,
         lexer,
-        next,
-        behind: 0,
+        lookahead,
+        previous_end: 0,
         count: 0,
         ast: Ast::default(),
         deadline: None,
@@ -36,17 +36,17 @@ pub(super) fn parse<'t>(
     (parser.ast, parser.deadline)
 }
 
-/// There was an error, and it is reported.
+/// Marker for an error that is in the diagnostics already.
 struct Reported;
 
 struct Parser<'t, 'f, 's> {
     text: &'t str,
     lexer: Lexer<'t>,
     /// The current token and the one after it.
-    next: [Lexeme; 2],
-    /// End of the last token.
-    behind: usize,
-    /// Number of tokens that are consumed.
+    lookahead: [Lexeme; 2],
+    /// End of the previous token, in bytes.
+    previous_end: usize,
+    /// Number of consumed tokens.
     count: usize,
     ast: Ast<'t>,
     deadline: Option<Nanos>,
@@ -56,24 +56,24 @@ struct Parser<'t, 'f, 's> {
 impl<'t> Parser<'t, '_, '_> {
     /// Consumes the current token.
     fn advance(&mut self) {
-        self.behind = self.next[0].at.end;
+        self.previous_end = self.lookahead[0].at.end;
         self.count += 1;
-        self.next.swap(0, 1);
-        self.next[1] = self.lexer.lexeme(self.diagnostics);
+        self.lookahead.swap(0, 1);
+        self.lookahead[1] = self.lexer.lexeme(self.diagnostics);
     }
 
     fn token(&self) -> Token {
-        self.next[0].token
+        self.lookahead[0].token
     }
 
     /// The place of the current token.
     fn at(&self) -> ByteRange {
-        self.next[0].at.clone()
+        self.lookahead[0].at.clone()
     }
 
-    /// The place right after the last token.
-    fn behind(&self) -> ByteRange {
-        self.behind..self.behind
+    /// The empty range right after the previous token.
+    fn after_previous(&self) -> ByteRange {
+        self.previous_end..self.previous_end
     }
 
     /// Consumes the current token and returns its place.
@@ -107,7 +107,7 @@ impl<'t> Parser<'t, '_, '_> {
             Token::Bad => {}
             Token::End => {
                 let message = format!("the file ends, but expected {what}");
-                self.diagnostics.error(self.behind(), message);
+                self.diagnostics.error(self.after_previous(), message);
             }
             _ => {
                 let found = self.text[at.clone()].chars().take(40).collect::<String>();
@@ -131,17 +131,17 @@ impl<'t> Parser<'t, '_, '_> {
 
     /// Returns true if the current token begins a line that looks like a statement.
     fn begins_statement(&self) -> bool {
-        let then = self.next[1].token;
-        self.next[0].is_first
+        let following = self.lookahead[1].token;
+        self.lookahead[0].is_first
             && match self.token() {
-                Token::Name => then == Token::Mark('=') || then == Token::Arrow,
-                Token::Port { .. } => then == Token::Arrow,
+                Token::Name => following == Token::Mark('=') || following == Token::Arrow,
+                Token::Port { .. } => following == Token::Arrow,
                 _ => false,
             }
     }
 
     fn statement(&mut self) -> Result<(), Reported> {
-        match (self.token(), self.next[1].token) {
+        match (self.token(), self.lookahead[1].token) {
             (Token::Mark(';'), _) => {
                 self.advance();
                 return Ok(());
@@ -170,8 +170,8 @@ impl<'t> Parser<'t, '_, '_> {
             return Ok(());
         }
         if self.begins_statement() || self.token() == Token::End {
-            let behind = self.behind();
-            let more = self.diagnostics.error(behind, "a `;` is missing here");
+            let at = self.after_previous();
+            let more = self.diagnostics.error(at, "a `;` is missing here");
             more.help("every statement ends with one");
             return Ok(());
         }
@@ -211,7 +211,7 @@ impl<'t> Parser<'t, '_, '_> {
         let text = &self.text[at.clone()];
         let Some(number) = text.parse().ok().filter(|n: &f64| n.is_finite()) else {
             let message = format!(
-                "`{}` is no number",
+                "`{}` is not a number",
                 text.chars().take(40).collect::<String>()
             );
             self.diagnostics.error(at, message);
@@ -294,7 +294,7 @@ impl<'t> Parser<'t, '_, '_> {
             if self.token() == Token::Mark('}') {
                 let more = self
                     .diagnostics
-                    .warning(self.behind(), "a `,` is missing here");
+                    .warning(self.after_previous(), "a `,` is missing here");
                 more.help("other readers want one after every entry, the last included");
                 return Ok(());
             }

@@ -76,12 +76,12 @@ impl Resolver<'_, '_, '_, '_> {
                     "the signal"
                 },
                 from.node.text,
-                shown(sent),
+                describe(sent),
                 to.node.text,
-                shown(accepted)
+                describe(accepted)
             );
             self.diagnostics.error(at, message).help(
-                "an edge joins like to like; one channel also spreads to several, which hear the same",
+                "both ends of an edge carry the same signal; one channel can also feed several, which all get its samples",
             );
             return None;
         }
@@ -108,7 +108,7 @@ impl Resolver<'_, '_, '_, '_> {
             PortName::First => Some(0),
             PortName::Number(n) => usize::try_from(*n).ok().and_then(|n| n.checked_sub(1)),
             PortName::Name(name) => match position(ports, name) {
-                // In the middle of a chain a name is that of one side; the other side is then its first port.
+                // In the middle of a chain a name may belong to one side only; the other side then uses its first port.
                 None if written.is_middle => position(side.other().ports(node), name).and(Some(0)),
                 found => found,
             },
@@ -131,11 +131,11 @@ impl Resolver<'_, '_, '_, '_> {
             return;
         }
         let names = self.nodes.names.iter().map(|word| word.text.as_ref());
-        let meant = self.diagnostics.nearest(&name.text, names);
+        let suggestion = self.diagnostics.nearest(&name.text, names);
         let message = format!("there is no node `{}`", name.text);
         self.diagnostics
             .error(name.at.clone(), message)
-            .did_you_mean(meant);
+            .did_you_mean(suggestion);
     }
 
     fn no_port(&mut self, written: &AstEnd<'_>, id: NodeId, side: Side) {
@@ -148,17 +148,17 @@ impl Resolver<'_, '_, '_, '_> {
             1 => format!("one {word}"),
             n => format!("{n} {word}s"),
         };
-        let no = match &written.port {
+        let detail = match &written.port {
             PortName::First => None,
             PortName::Number(0) => Some("ports count from 1".into()),
             PortName::Number(n) => Some(format!("there is no {word} {n}")),
             PortName::Name(port) => Some(format!("none of them is called `{port}`")),
         };
-        let message = match no.filter(|_| !ports.is_empty()) {
-            Some(no) => format!("`{name}` has {count}; {no}"),
+        let message = match detail.filter(|_| !ports.is_empty()) {
+            Some(detail) => format!("`{name}` has {count}; {detail}"),
             None => format!("`{name}` has {count}"),
         };
-        let help = help(written, node, side, self.diagnostics);
+        let help = port_help(written, node, side, self.diagnostics);
         let more = self.diagnostics.error(written.at(), message);
         more.help(help)
             .note(self.nodes.names[id.0 as usize].at.clone(), "declared here");
@@ -170,7 +170,7 @@ fn position(ports: &[Port], name: &str) -> Option<usize> {
 }
 
 /// Help about a port that does not exist.
-fn help(
+fn port_help(
     written: &AstEnd<'_>,
     node: &Node,
     side: Side,
@@ -204,7 +204,7 @@ fn fits(sent: Signal, accepted: Signal) -> bool {
 }
 
 /// The signal as a message shows it.
-fn shown(signal: Signal) -> String {
+fn describe(signal: Signal) -> String {
     match signal {
         Signal::Audio(Channels(1)) => "one channel of sound".into(),
         Signal::Audio(Channels(n)) => format!("{n} channels of sound"),

@@ -1,7 +1,7 @@
 //! Resolves the syntax of a text into a graph, checked against the catalogue.
 //!
 //! Nodes first: each gets its kind ([`mod@params`] checks its parameters) and its ports. Then [`edges`] looks up the ports
-//! that edges name. Whatever is wrong is reported and left out; a node whose ports stay unknown keeps its name, so that
+//! that edges name. Wrong parts are reported and left out; a node whose ports stay unknown keeps its name, so that
 //! edges to it are not reported once more.
 
 mod edges;
@@ -12,7 +12,7 @@ use crate::diagnostics::Diagnostics;
 use graph::{Catalogue, Graph, Kind, Node, ParamValue, PortCount, PortSignal, PortSpec};
 use params::{Count, Counts};
 
-/// Only the first diagnostics list all kinds as an answer to an unknown one.
+/// Number of diagnostics after which the list of all kinds is no longer added to an unknown one.
 const MAX_LISTS: usize = 16;
 
 /// Largest number of ports of all nodes together: a short text can ask for very many.
@@ -27,7 +27,7 @@ struct Nodes<'d> {
     has_ports: Vec<bool>,
 }
 
-/// Turns the syntax into a graph and reports what is wrong with it. A text without a node is an error if `needs_nodes`.
+/// Turns the syntax tree into a graph and reports its errors. A text without a node is an error if `needs_nodes`.
 pub(crate) fn resolve(
     ast: &Ast<'_>,
     dialect: Dialect,
@@ -107,7 +107,7 @@ impl<'a> Resolver<'a, '_, '_> {
         node.enabled = written.enabled;
         let counts = params::counts(written, self.dialect, self.diagnostics);
         let Some(kind) = self.kind(written, &counts, &mut node) else {
-            params::keep(written, &mut node);
+            params::keep_unchecked(written, &mut node);
             return (node, false);
         };
         params::check(written, kind, self.dialect, &mut node, self.diagnostics);
@@ -131,12 +131,12 @@ impl<'a> Resolver<'a, '_, '_> {
             return Some(kind);
         }
         if let Some(word) = &written.stand_in {
-            let kind = self.known(word)?;
+            let kind = self.kind_named(word)?;
             node.stand_in = Some(kind.name.into());
             return Some(kind);
         }
         match (&written.kind, self.dialect) {
-            (Some(word), Dialect::Toml) => self.known(word),
+            (Some(word), Dialect::Toml) => self.kind_named(word),
             (None, Dialect::Toml) => {
                 let message = format!("`{}` has no kind", name.text);
                 let more = self.diagnostics.error(name.at.clone(), message);
@@ -147,17 +147,17 @@ impl<'a> Resolver<'a, '_, '_> {
         }
     }
 
-    fn known(&mut self, word: &Ident<'_>) -> Option<&'a Kind> {
+    fn kind_named(&mut self, word: &Ident<'_>) -> Option<&'a Kind> {
         let kind = self.catalogue.get(&word.text);
         if kind.is_none() {
             let names: Vec<&str> = self.catalogue.kinds().map(|k| k.name).collect();
-            let meant = self.diagnostics.nearest(&word.text, names.iter().copied());
+            let suggestion = self.diagnostics.nearest(&word.text, names.iter().copied());
             let message = format!("there is no kind `{}`", word.text);
             let is_early = self.diagnostics.list.len() < MAX_LISTS;
             let more = self.diagnostics.error(word.at.clone(), message);
-            match meant {
+            match suggestion {
                 None if is_early => more.help(format!("it must be one of {}", names.join(", "))),
-                meant => more.did_you_mean(meant),
+                suggestion => more.did_you_mean(suggestion),
             };
         }
         kind
@@ -182,12 +182,14 @@ impl<'a> Resolver<'a, '_, '_> {
             return None;
         };
         let names: Vec<&str> = self.catalogue.kinds().map(|k| k.name).collect();
-        let meant = self.diagnostics.nearest(&node.kind, names.into_iter());
+        let suggestion = self.diagnostics.nearest(&node.kind, names.into_iter());
         let message = match &written.kind {
             Some(word) => format!("there is no kind `{}`; `{name}` runs instead", word.text),
             None => format!("`{}` has no kind; `{name}` runs instead", written.name.text),
         };
-        self.diagnostics.warning(at, message).did_you_mean(meant);
+        self.diagnostics
+            .warning(at, message)
+            .did_you_mean(suggestion);
         node.stand_in = Some(name.into());
         Some(kind)
     }
@@ -232,19 +234,25 @@ impl<'a> Resolver<'a, '_, '_> {
     }
 
     /// Reports a count that the kind does not let a node choose, if it is not what the kind has.
-    fn count_of(&mut self, kind: &Kind, side: &str, has: usize, asked: &(&str, Count, bool)) {
-        let (key, Some((n, at)), false) = asked else {
+    fn count_of(
+        &mut self,
+        kind: &Kind,
+        side: &str,
+        actual: usize,
+        requested: &(&str, Count, bool),
+    ) {
+        let (key, Some((n, at)), false) = requested else {
             return;
         };
-        if *n == has as f64 {
+        if *n == actual as f64 {
             return;
         }
-        let message = format!("`{}` has {has} {side}, not {n}", kind.name);
+        let message = format!("`{}` has {actual} {side}, not {n}", kind.name);
         match self.dialect {
             Dialect::Ag => self
                 .diagnostics
                 .warning(at.clone(), message)
-                .help("its own are used"),
+                .help("the ports of the kind are used"),
             Dialect::Toml => {
                 let help = format!("leave `{key}` out");
                 self.diagnostics.error(at.clone(), message).help(help)

@@ -5,7 +5,7 @@ use crate::diagnostics::Diagnostics;
 use crate::source::ByteRange;
 use graph::{Kind, Node, Param, ParamRange, ParamValue};
 
-/// Keys with the number of ports and channels; they are no parameters of the kind.
+/// Keys with the number of ports and channels; they are not parameters of the kind.
 const COUNTS: [&str; 3] = ["in", "out", "channels"];
 
 /// Keys of every node that only `.toml` has.
@@ -39,12 +39,12 @@ pub(super) fn counts(
             "channels" if dialect == Dialect::Toml => &mut counts.channels,
             _ => continue,
         };
-        *count = whole(entry, dialect, diagnostics);
+        *count = parse_count(entry, dialect, diagnostics);
     }
     counts
 }
 
-fn whole(entry: &AstEntry<'_>, dialect: Dialect, diagnostics: &mut Diagnostics<'_>) -> Count {
+fn parse_count(entry: &AstEntry<'_>, dialect: Dialect, diagnostics: &mut Diagnostics<'_>) -> Count {
     let number = number(&entry.value, dialect);
     if let Some(n) = number.filter(|n| *n >= 0.0 && n.fract() == 0.0) {
         return Some((n, entry.value_at.clone()));
@@ -54,8 +54,8 @@ fn whole(entry: &AstEntry<'_>, dialect: Dialect, diagnostics: &mut Diagnostics<'
     None
 }
 
-/// Keeps all entries unchecked: without a kind nobody knows what they mean.
-pub(super) fn keep(written: &AstNode<'_>, node: &mut Node) {
+/// Keeps all entries unchecked: without a kind there are no parameters to check them against.
+pub(super) fn keep_unchecked(written: &AstNode<'_>, node: &mut Node) {
     for entry in written.entries.iter().take(MAX_KEYS) {
         node.set(entry.key.text.as_ref(), entry.value.clone());
     }
@@ -125,9 +125,9 @@ pub(super) fn check(
 fn toml_only(entry: &AstEntry<'_>, diagnostics: &mut Diagnostics<'_>) {
     let key = entry.key.text.as_ref();
     if key != "channels" || number(&entry.value, Dialect::Ag) != Some(1.0) {
-        let message = format!("`{key}` means nothing in an .ag file");
+        let message = format!("`{key}` has no effect in an .ag file");
         let more = diagnostics.warning(entry.key.at.clone(), message);
-        more.help("write the session as .toml to have it");
+        more.help("write the session as .toml to use it");
     }
 }
 
@@ -143,15 +143,15 @@ fn unknown(
     }
     let key = entry.key.text.as_ref();
     let names: Vec<&str> = kind.params.iter().map(|p| p.name).collect();
-    let meant = diagnostics.nearest(key, names.iter().copied());
-    // In .ag files authors keep keys of their own: only one that looks like a slip is reported.
-    if dialect == Dialect::Ag && meant.is_none() {
+    let suggestion = diagnostics.nearest(key, names.iter().copied());
+    // An .ag file may have keys of its author's own: only a likely misspelling is reported.
+    if dialect == Dialect::Ag && suggestion.is_none() {
         return;
     }
     let message = format!("`{}` has no parameter `{key}`", kind.name);
     let more = diagnostics.warning(entry.key.at.clone(), message);
-    match meant {
-        Some(_) => more.did_you_mean(meant),
+    match suggestion {
+        Some(_) => more.did_you_mean(suggestion),
         None if names.is_empty() => more,
         None => more.help(format!("it has {}", listed(&names))),
     };
@@ -229,7 +229,7 @@ fn convert(
     match &param.range {
         ParamRange::Number { min, max, .. } => {
             let n = number(value, dialect)
-                .ok_or_else(|| format!("`{key}` takes a number, not {}", shown(value)))?;
+                .ok_or_else(|| format!("`{key}` takes a number, not {}", describe(value)))?;
             if (*min..=*max).contains(&n) {
                 return Ok(ParamValue::Number(n));
             }
@@ -247,22 +247,25 @@ fn convert(
             _ => Err(format!(
                 "`{key}` takes {}, not {}",
                 listed(words),
-                shown(value)
+                describe(value)
             )),
         },
         ParamRange::Flag => match flag(value, dialect) {
             Some(on) => Ok(ParamValue::Flag(on)),
-            None => Err(format!("`{key}` takes true or false, not {}", shown(value))),
+            None => Err(format!(
+                "`{key}` takes true or false, not {}",
+                describe(value)
+            )),
         },
         ParamRange::File(_) | ParamRange::Text => match value {
             ParamValue::Text(_) => Ok(value.clone()),
-            _ => Err(format!("`{key}` takes a string, not {}", shown(value))),
+            _ => Err(format!("`{key}` takes a string, not {}", describe(value))),
         },
     }
 }
 
 /// The value as a message shows it.
-fn shown(value: &ParamValue) -> String {
+fn describe(value: &ParamValue) -> String {
     match value {
         ParamValue::Number(n) => n.to_string(),
         ParamValue::Text(text) => format!("{text:?}"),

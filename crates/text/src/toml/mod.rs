@@ -25,7 +25,7 @@
 //!   choose), `channels`, `cost_us` (its cost for one block), `every` (it runs once in this many cycles), `enabled`
 //!   and `stand_in` (the kind that runs where `kind` is not known).
 //! * Every other top-level key is a [`Section`](crate::Section): the reader keeps its lines as they are and the writer puts
-//!   them back. A session may have sections and no node; their owners decide if that makes sense.
+//!   them back. A session may have sections and no node; their readers decide if that is valid.
 //!
 //! [`schema`] describes the same for editors.
 //!
@@ -33,8 +33,8 @@
 //!
 //! The `toml` crate parses; a text that it accepts goes straight on. One that it refuses is repaired first: `recover`
 //! walks over the statements, parses each one alone, reports the wrong ones and blanks them with
-//! spaces, so that every byte after them keeps its place. What is left is parsed again, so one bad statement costs only
-//! itself.
+//! spaces, so that every byte after them keeps its place. The rest is parsed again, so a wrong statement does not
+//! affect the others.
 //!
 //! ```text
 //!  bytes ─▶ text ─▶ toml::DeTable ─▶ to_ast ─▶ Ast ─▶ crate::resolve ─▶ Graph

@@ -1,12 +1,12 @@
-//! Repairs a text that is not valid TOML: it blanks the statements that are wrong.
+//! Repairs a text that is not valid TOML: wrong statements are replaced with spaces.
 
 use super::scanner::Scanner;
 use crate::diagnostics::Diagnostics;
 use crate::source::ByteRange;
 use ::toml::de::DeTable;
 
-/// Returns `text` with spaces in place of every statement that cannot be parsed, and reports those. What is left keeps its
-/// place, so lines and columns stay right.
+/// Returns `text` with spaces in place of every statement that cannot be parsed, and reports those. The other
+/// statements keep their places, so lines and columns stay right.
 pub(super) fn repair(text: &str, diagnostics: &mut Diagnostics<'_>) -> String {
     let mut repaired = text.as_bytes().to_vec();
     // Each statement that never ends is parsed up to the end of the text: without a limit that is quadratic.
@@ -23,7 +23,7 @@ pub(super) fn repair(text: &str, diagnostics: &mut Diagnostics<'_>) -> String {
         let Some(left) = budget.checked_sub(statement.len()) else {
             diagnostics.error(
                 statement,
-                "too many statements that never end: the rest is not read",
+                "too many statements without an end: the rest is not read",
             );
             blank(&mut repaired, start..text.len());
             break;
@@ -35,16 +35,16 @@ pub(super) fn repair(text: &str, diagnostics: &mut Diagnostics<'_>) -> String {
         let at = error.span().unwrap_or(0..0);
         let message = error.message().lines().next().unwrap_or("this is not TOML");
         diagnostics.error(start + at.start..start + at.end, message.to_lowercase());
-        let end = resumes(text, &statement);
+        let end = resume_position(text, &statement);
         blank(&mut repaired, start..end);
         scanner.at = end;
     }
-    // Whole statements became spaces, so what is left is still UTF-8.
+    // Whole statements became spaces, so the text is still UTF-8.
     String::from_utf8(repaired).unwrap_or_default()
 }
 
-/// Where reading goes on: at the first line inside the wrong `statement` that looks like a new one, or after it.
-fn resumes(text: &str, statement: &ByteRange) -> usize {
+/// Position where reading continues: the first line inside the wrong `statement` that looks like a new one, or the end of `statement`.
+fn resume_position(text: &str, statement: &ByteRange) -> usize {
     let mut at = statement.start;
     for (i, line) in text[statement.clone()].split_inclusive('\n').enumerate() {
         if i > 0 && looks_like_statement(line) {

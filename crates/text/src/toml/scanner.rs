@@ -21,23 +21,23 @@ impl<'t> Scanner<'t> {
     /// Skips blank lines and comments, and a byte order mark. Returns the start of the comments right above the statement.
     pub(super) fn skip_blank(&mut self) -> usize {
         let mut start = self.at;
-        let mut behind_comment = false;
+        let mut after_comment = false;
         loop {
             match self.byte(0) {
                 Some(b'#') => {
-                    if !behind_comment {
+                    if !after_comment {
                         start = self.at;
                     }
-                    behind_comment = true;
+                    after_comment = true;
                     self.skip_line();
                     self.at += usize::from(self.byte(0).is_some());
                 }
                 Some(b'\n') => {
-                    behind_comment = false;
+                    after_comment = false;
                     self.at += 1;
                 }
                 Some(b' ' | b'\t' | b'\r') => self.at += 1,
-                Some(_) if behind_comment => return start,
+                Some(_) if after_comment => return start,
                 _ => {
                     let is_mark = self.text[self.at..].starts_with('\u{feff}');
                     if self.at > 0 || !is_mark {
