@@ -8,15 +8,15 @@
 //!
 //! // A graph as text; the parser lists every mistake with its line and column.
 //! let registry = std::sync::Arc::new(divisi::registry());
-//! let reading = divisi::text::ag::read("o = { kind: \"osc\", freq: 440, out: 1, }; s = { kind: \"sink\", in: 1, }; o.1 -> s.1;", registry.catalogue());
-//! assert!(!reading.has_errors());
+//! let parsed = divisi::text::ag::read("o = { kind: \"osc\", freq: 440, out: 1, }; s = { kind: \"sink\", in: 1, }; o.1 -> s.1;", registry.catalogue());
+//! assert!(!parsed.has_errors());
 //!
 //! // Two halves: the engine stays here, its callback goes to the audio driver.
 //! let mut options = EngineOptions::new(Frames(64), SampleRate::new(48_000).unwrap());
 //! options.mode = Mode::Offline;
-//! let (engine, mut player) = Engine::new(reading.session.graph, registry, options)?;
+//! let (engine, mut callback) = Engine::new(parsed.session.graph, registry, options)?;
 //! let mut left = [0.0; 64];
-//! player.cycle(Beat::default(), &[], &mut [&mut left]);
+//! callback.process(CallbackInfo::default(), &[], &mut [&mut left]);
 //! assert!(left.iter().any(|x| *x != 0.0));
 //! # drop(engine);
 //! # Ok::<(), EngineError>(())
@@ -26,24 +26,24 @@
 //! [`Processor`](processor::Processor):
 //!
 //! ```
-//! use divisi::graph::{Kind, Param, PortSpec, Range};
+//! use divisi::graph::{Kind, Param, ParamRange, PortSpec};
 //! use divisi::prelude::*;
 //!
-//! /// One input times the other.
-//! struct Times {
+//! /// Product of two inputs.
+//! struct Product {
 //!     depth: f32,
 //! }
 //!
-//! impl Processor for Times {
+//! impl Processor for Product {
 //!     fn setup(&mut self, _setup: &mut Setup<'_>) {}
 //!
-//!     fn process(&mut self, block: &mut Block<'_>) -> Activity {
+//!     fn process(&mut self, block: &mut Block<'_>) -> ProcessStatus {
 //!         let (a, b, mut out) = (block.input(0), block.input(1), block.output(0));
 //!         let pairs = a.channel(0).iter().zip(b.channel(0));
 //!         for (to, (a, b)) in out.channel(0).iter_mut().zip(pairs) {
 //!             *to = a * b * self.depth;
 //!         }
-//!         Activity::Awake
+//!         ProcessStatus::Continue
 //!     }
 //!
 //!     fn reset(&mut self) {}
@@ -53,7 +53,7 @@
 //! let depth = Param {
 //!     name: "depth",
 //!     unit: "",
-//!     range: Range::Number { least: 0.0, most: 1.0, default: 1.0 },
+//!     range: ParamRange::Number { min: 0.0, max: 1.0, default: 1.0 },
 //!     live: false, // events cannot change it during playback
 //!     doc: "Gain of the product, as a factor.",
 //! };
@@ -61,11 +61,11 @@
 //!     inputs: vec![PortSpec::mono("a"), PortSpec::mono("b")],
 //!     outputs: vec![PortSpec::mono("out")],
 //!     params: vec![depth],
-//!     ..Kind::new("times", "One input times the other.")
+//!     ..Kind::new("product", "Multiplies one input by the other.")
 //! };
 //! registry.add(kind, |creation| {
 //!     let depth = creation.number("depth")? as f32;
-//!     Ok(Box::new(Times { depth }))
+//!     Ok(Box::new(Product { depth }))
 //! });
 //! let text = r#"
 //!     edges = ["tone -> kick.a", "beat -> swell.notes", "swell -> kick.b", "kick -> out"]
@@ -73,11 +73,11 @@
 //!     tone = { kind = "osc", freq = 55 }
 //!     beat = { kind = "metro" }
 //!     swell = { kind = "envelope", sustain = 0 }
-//!     kick = { kind = "times", depth = 0.8 }
+//!     kick = { kind = "product", depth = 0.8 }
 //!     out = { kind = "sink" }
 //! "#;
-//! let reading = divisi::text::toml::read(text, registry.catalogue());
-//! assert!(!reading.has_errors());
+//! let parsed = divisi::text::toml::read(text, registry.catalogue());
+//! assert!(!parsed.has_errors());
 //! ```
 #![forbid(unsafe_code)]
 

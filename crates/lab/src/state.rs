@@ -114,20 +114,9 @@ pub(crate) fn fill(results: &Results<'_>, page: &mut Page) {
         true => "Ten minutes a row (the last digit is left out), UTC",
         false => "A minute a row, UTC",
     };
-    let head = [
-        "Runs begun",
-        "Runs",
-        "Load average",
-        "Niceness",
-        "At real-time priority",
-        "Other programs, ms",
-        "The host, ms",
-        "Void: host",
-        "Void: others",
-        "Void: waited",
-    ];
+    let head = "Runs begun | Runs | Load average | Niceness | At real-time priority | Other programs, ms | The host, ms | Void: host | Void: others | Void: waited";
     let rows = spans.iter().map(|(name, span)| span.cells(name));
-    page.table("states", caption, &head, rows);
+    page.table("states", caption, head, rows);
 }
 
 fn fill_machine(page: &mut Page, machine: &MachineInfo, table: &Table) {
@@ -147,7 +136,7 @@ fn fill_machine(page: &mut Page, machine: &MachineInfo, table: &Table) {
         ("Divisi", env!("CARGO_PKG_VERSION").to_owned()),
     ];
     let rows = rows.map(|(name, value)| vec![name.to_owned(), value]);
-    page.table("machine", "Where the runs were made", &["", ""], rows);
+    page.table("machine", "Where the runs were made", " | ", rows);
 }
 
 /// Number of different minutes in which runs began.

@@ -126,7 +126,7 @@ impl<'a> View<'a> {
         page.table(
             "kernels",
             &caption,
-            &["Kernel", "µs", "% of the period"],
+            "Kernel | µs | % of the period",
             rows,
         );
     }
@@ -142,7 +142,7 @@ impl<'a> View<'a> {
             .map(|row| SYNC_COLUMNS.map(|(_, column)| cell(&row, column)).into());
         let head = SYNC_COLUMNS.map(|(head, _)| head);
         let caption = "Time of a callback; the paper measured 3 to 40 µs for each operation on a condition variable";
-        page.table("sync", caption, &head, rows);
+        page.table("sync", caption, &head.join(" | "), rows);
     }
 
     /// Figure 6.
@@ -260,20 +260,12 @@ impl<'a> View<'a> {
                 ]
             })
         });
-        let head = [
-            "Frames, method",
-            "Levels",
-            "One core",
-            "Two, by level",
-            "gain",
-            "Two, by channel",
-            "gain",
-        ];
+        let head = "Frames, method | Levels | One core | Two, by level | gain | Two, by channel | gain";
         let (min, max) = PAPER_GAIN;
         let caption = format!(
             "Channels. The paper's two cores and more held {min} to {max} times as many as one"
         );
-        page.table("cores_compared", &caption, &head, rows);
+        page.table("cores_compared", &caption, head, rows);
     }
 
     /// Curves of the maximum of channels over the lengths, and a label at each point.
@@ -327,16 +319,7 @@ impl<'a> View<'a> {
 
     /// Load, worst callback and maximum of channels, with fewer operations and without.
     fn fewer_operations(&self, page: &mut Page) {
-        let head = [
-            "Method, frames",
-            "Processor, %",
-            "without",
-            "gain, %",
-            "Worst callback, µs",
-            "without",
-            "Most channels",
-            "without",
-        ];
+        let head = "Method, frames | Processor, % | without | gain, % | Worst callback, µs | without | Most channels | without";
         let lengths = self.lengths("load");
         let rows = Method::FEWER_OPERATIONS
             .into_iter()
@@ -348,7 +331,7 @@ impl<'a> View<'a> {
         let caption = format!(
             "{CHANNELS} channels on one core, and the most that are held; each method beside itself without"
         );
-        page.table("fewer", &caption, &head, rows);
+        page.table("fewer", &caption, head, rows);
     }
 
     fn fewer_row(&self, methods: [Method; 2], length: &str) -> Option<Vec<String>> {
@@ -405,9 +388,9 @@ impl<'a> View<'a> {
                     &row,
                 ))
             });
-        let head = ["", "Channels", "% of the core", "Partition"];
+        let head = " | Channels | % of the core | Partition";
         let rows = reported.chain(divisi).chain(peers);
-        page.table("reported", "Channels without a miss", &head, rows);
+        page.table("reported", "Channels without a miss", head, rows);
         if self.rows("peer").next().is_none() {
             page.paragraph("reported", NO_PEERS);
         }
@@ -435,7 +418,7 @@ impl<'a> View<'a> {
         let head: Vec<&str> = std::iter::once("Frames")
             .chain(lengths.iter().copied())
             .collect();
-        page.table(section, caption, &head, rows);
+        page.table(section, caption, &head.join(" | "), rows);
     }
 
     fn findings(&self, page: &mut Page) {

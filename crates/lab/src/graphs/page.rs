@@ -178,7 +178,8 @@ impl<'a> View<'a> {
                 |(_, run): &(_, Settings)| self.summary(Settings { fuse, ..*run }, scheduler);
             columns.iter().map(cell).collect()
         });
-        page.table(section, &format!("{name}: mean / worst, µs"), &head, rows);
+        let caption = format!("{name}: mean / worst, µs");
+        page.table(section, &caption, &head.join(" | "), rows);
     }
 
     /// For each graph bars and a table of some runs side by side.
@@ -325,7 +326,7 @@ impl<'a> View<'a> {
                 cells.collect()
             });
             let caption = format!("{} nodes: shape, machine, threads", inner.name());
-            page.table("product", &caption, &head, rows);
+            page.table("product", &caption, &head.join(" | "), rows);
         }
     }
 

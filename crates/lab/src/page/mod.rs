@@ -83,19 +83,21 @@ impl Page {
         self.append(name, &format!("<ul>\n{}</ul>\n", items.collect::<String>()));
     }
 
-    /// Appends a table with its caption; nothing where it has no rows.
-    pub(crate) fn table<H: AsRef<str>>(
+    /// Appends a table with its caption; nothing where it has no rows. `head` has a heading for each column, with ` | `
+    /// between them.
+    pub(crate) fn table(
         &mut self,
         name: &'static str,
         caption: &str,
-        head: &[H],
+        head: &str,
         rows: impl IntoIterator<Item = Vec<String>>,
     ) {
         let rows: String = rows.into_iter().map(|row| line(&row, "td")).collect();
         if rows.is_empty() {
             return;
         }
-        let (caption, head) = (escape(caption), line(head, "th"));
+        let head: Vec<&str> = head.split(" | ").collect();
+        let (caption, head) = (escape(caption), line(&head, "th"));
         self.append(
             name,
             &format!(
@@ -119,7 +121,7 @@ impl Page {
                 .map(|(_, column)| row.text(column).to_owned())
                 .collect()
         };
-        self.table(name, caption, &head, rows.map(cells));
+        self.table(name, caption, &head.join(" | "), rows.map(cells));
     }
 
     /// Appends a chart with its caption, and keeps it for a file of its own; nothing where it shows no value.
@@ -198,10 +200,10 @@ mod tests {
         page.table(
             "rows",
             "t",
-            &["<th>", "b"],
+            "<th> | b",
             [vec!["</td>".into(), "1".into()]],
         );
-        page.table("empty", "no rows", &["a"], []);
+        page.table("empty", "no rows", "a", []);
         page.findings("found", &["<li>".into()]);
         page.findings("nothing", &[]);
         page.paragraph("states", "<");

@@ -100,7 +100,7 @@ impl View<'_> {
             cells.extend([signed_percent(gain(&row)), self.0.state(&row).into()]);
             cells
         });
-        page.table(section, "MFLOPS, mean and standard deviation", &head, rows);
+        page.table(section, "MFLOPS, mean and standard deviation", &head.join(" | "), rows);
     }
 
     /// A value over the size.
@@ -174,15 +174,8 @@ impl View<'_> {
                 state.into(),
             ]
         });
-        let head = [
-            "Bytes",
-            "Between",
-            "Mirrored",
-            "Copying, or pipes",
-            "Gain",
-            "State",
-        ];
-        page.table("transfer", caption, &head, rows);
+        let head = "Bytes | Between | Mirrored | Copying, or pipes | Gain | State";
+        page.table("transfer", caption, head, rows);
     }
 
     /// Minimum, median and maximum gain over some lengths and overlaps, in a sentence.

@@ -82,26 +82,18 @@ impl<'a> View<'a> {
             .rows(&overhead)
             .map(|row| vec![row.text("scheduler").to_owned(), list(&row)]);
         let caption = "Overhead of each executor, in ns a task and a cycle";
-        page.table("costs", caption, &["Scheduler", "Cost, ns"], rows);
+        page.table("costs", caption, "Scheduler | Cost, ns", rows);
         let nodes = [("what", "nodes")];
         let rows = self.0.rows(&nodes).map(|row| {
             let graph = format!("{} {}", row.text("graph"), row.text("nodes"));
             vec![graph, list(&row)]
         });
         let caption = "Cost of a node by kind, in ns a block";
-        page.table("costs", caption, &["Graph", "Cost, ns"], rows);
+        page.table("costs", caption, "Graph | Cost, ns", rows);
     }
 
     fn errors(&self, page: &mut Page, (graph, nodes): GraphName<'_>) {
-        let head = [
-            "Scheduler",
-            "1 core, simulated µs",
-            "played µs",
-            "error",
-            "2 cores, simulated µs",
-            "played µs",
-            "error",
-        ];
+        let head = "Scheduler | 1 core, simulated µs | played µs | error | 2 cores, simulated µs | played µs | error";
         let rows = SCHEDULERS.into_iter().map(|scheduler| {
             let mut cells = vec![scheduler.to_owned()];
             for cores in ["1", "2"] {
@@ -124,7 +116,7 @@ impl<'a> View<'a> {
             cells
         });
         let rows = rows.filter(|cells| cells[1..].iter().any(|cell| !cell.is_empty()));
-        page.table("errors", &format!("{graph} of {nodes} nodes"), &head, rows);
+        page.table("errors", &format!("{graph} of {nodes} nodes"), head, rows);
     }
 
     fn curves(&self, page: &mut Page, (graph, nodes): GraphName<'_>) {
@@ -154,7 +146,7 @@ impl<'a> View<'a> {
         page.table(
             "curves",
             "Simulated: speed-up over sequential, by cores",
-            &head,
+            &head.join(" | "),
             rows,
         );
     }

@@ -113,32 +113,13 @@ impl<'a> View<'a> {
             ])
         });
         let article = ARTICLE.map(|cells| cells.map(str::to_owned).to_vec());
-        let head = [
-            "",
-            "Takes a thread and cycle",
-            "Takes a cycle",
-            "Processor, idle",
-            "Processor, playing",
-        ];
+        let head = " | Takes a thread and cycle | Takes a cycle | Processor, idle | Processor, playing";
         let rows = article.into_iter().chain(here);
-        page.table("article", "Six threads, not fused", &head, rows);
+        page.table("article", "Six threads, not fused", head, rows);
     }
 
     fn tables(&self, page: &mut Page) {
-        let head = [
-            "Scheduler",
-            "Takes",
-            "Takes a thread",
-            "Wakes",
-            "Processor",
-            "Mean µs",
-            "Worst µs",
-            "Missed",
-            "Cycles",
-            "Priority",
-            "Load average",
-            "State",
-        ];
+        let head = "Scheduler | Takes | Takes a thread | Wakes | Processor | Mean µs | Worst µs | Missed | Cycles | Priority | Load average | State";
         for threads in THREADS {
             for state in STATES {
                 let rows = compared_schedulers().into_iter().flat_map(|scheduler| {
@@ -148,7 +129,7 @@ impl<'a> View<'a> {
                 page.table(
                     "executors",
                     &format!("{state}, {threads} threads"),
-                    &head,
+                    head,
                     rows.flatten(),
                 );
             }
