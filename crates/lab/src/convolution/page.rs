@@ -123,12 +123,7 @@ impl<'a> View<'a> {
             "One partition of 32 frames. The paper, on a Core 2 of 2.66 GHz: naive {} µs, SIMD unrolled {} µs",
             PAPER_US.0, PAPER_US.1
         );
-        page.table(
-            "kernels",
-            &caption,
-            "Kernel | µs | % of the period",
-            rows,
-        );
+        page.table("kernels", &caption, "Kernel | µs | % of the period", rows);
     }
 
     /// Section 3.3.
@@ -260,7 +255,8 @@ impl<'a> View<'a> {
                 ]
             })
         });
-        let head = "Frames, method | Levels | One core | Two, by level | gain | Two, by channel | gain";
+        let head =
+            "Frames, method | Levels | One core | Two, by level | gain | Two, by channel | gain";
         let (min, max) = PAPER_GAIN;
         let caption = format!(
             "Channels. The paper's two cores and more held {min} to {max} times as many as one"

@@ -197,12 +197,7 @@ mod tests {
         let template = "{{environment}}<p>{{words}}</p>{{rows}}{{empty}}{{found}}{{nothing}}";
         let mut page = Page::new("a < b & \"c\"", template);
         page.text("words", "</body>\u{0}<script>{{rows}}");
-        page.table(
-            "rows",
-            "t",
-            "<th> | b",
-            [vec!["</td>".into(), "1".into()]],
-        );
+        page.table("rows", "t", "<th> | b", [vec!["</td>".into(), "1".into()]]);
         page.table("empty", "no rows", "a", []);
         page.findings("found", &["<li>".into()]);
         page.findings("nothing", &[]);

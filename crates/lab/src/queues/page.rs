@@ -100,7 +100,12 @@ impl View<'_> {
             cells.extend([signed_percent(gain(&row)), self.0.state(&row).into()]);
             cells
         });
-        page.table(section, "MFLOPS, mean and standard deviation", &head.join(" | "), rows);
+        page.table(
+            section,
+            "MFLOPS, mean and standard deviation",
+            &head.join(" | "),
+            rows,
+        );
     }
 
     /// A value over the size.

@@ -113,7 +113,8 @@ impl<'a> View<'a> {
             ])
         });
         let article = ARTICLE.map(|cells| cells.map(str::to_owned).to_vec());
-        let head = " | Takes a thread and cycle | Takes a cycle | Processor, idle | Processor, playing";
+        let head =
+            " | Takes a thread and cycle | Takes a cycle | Processor, idle | Processor, playing";
         let rows = article.into_iter().chain(here);
         page.table("article", "Six threads, not fused", head, rows);
     }
