@@ -39,6 +39,13 @@ const JITTER_COLUMNS: [(&str, &str); 9] = [
     ("Missed", "missed"),
     ("Unexplained", "unexplained"),
 ];
+/// Methods with fewer operations and without in earlier tables, when the product's convolver had them.
+const EARLIER_FEWER_OPERATIONS: [[&str; 2]; 4] = [
+    ["preemptive-gardner", "preemptive"],
+    ["preemptive-nested", "preemptive"],
+    ["distributed-gardner", "distributed"],
+    ["distributed-nested", "distributed"],
+];
 const RESPONSE_AXIS: &str = "impulse response, frames";
 /// Shown where `peers.csv` is not there.
 const NO_PEERS: &str = "zita-convolver is not linked by this program. The bench in benches/convolution measures it beside \
@@ -79,9 +86,13 @@ impl<'a> View<'a> {
     }
 
     fn find(&self, what: &str, method: Method, length: &str, setting: &str) -> Option<Row<'a>> {
+        self.find_named(what, method.name(), length, setting)
+    }
+
+    fn find_named(&self, what: &str, name: &str, length: &str, setting: &str) -> Option<Row<'a>> {
         self.0.find(&[
             ("what", what),
-            ("way", method.name()),
+            ("way", name),
             ("length", length),
             ("setting", setting),
         ])
@@ -317,34 +328,33 @@ impl<'a> View<'a> {
     fn fewer_operations(&self, page: &mut Page) {
         let head = "Method, frames | Processor, % | without | gain, % | Worst callback, µs | without | Most channels | without";
         let lengths = self.lengths("load");
-        let rows = Method::FEWER_OPERATIONS
-            .into_iter()
-            .flat_map(|(method, plain)| {
-                lengths
-                    .iter()
-                    .filter_map(move |length| self.fewer_row([method, plain], length))
-            });
+        let pairs = Method::FEWER_OPERATIONS.map(|(method, plain)| [method.name(), plain.name()]);
+        let pairs = EARLIER_FEWER_OPERATIONS.into_iter().chain(pairs);
+        let rows = pairs.flat_map(|names| {
+            let lengths = lengths.iter();
+            lengths.filter_map(move |length| self.fewer_row(names, length))
+        });
         let caption = format!(
             "{CHANNELS} channels on one core, and the most that are held; each method beside itself without"
         );
         page.table("fewer", &caption, head, rows);
     }
 
-    fn fewer_row(&self, methods: [Method; 2], length: &str) -> Option<Vec<String>> {
-        let [with, without] = methods.map(|method| self.find("load", method, length, "one-core"));
+    fn fewer_row(&self, names: [&str; 2], length: &str) -> Option<Vec<String>> {
+        let [with, without] = names.map(|name| self.find_named("load", name, length, "one-core"));
         let (with, without) = (with?, without?);
         let loads = with.number("percent").zip(without.number("percent"));
         let gain = loads.map(|(with, without)| 100.0 * (1.0 - with / without));
-        let held = methods.map(|method| {
-            self.max_on_one_core(method, length)
-                .map(|row| row.text("held"))
+        let held = names.map(|name| {
+            let row = self.find_named("most", name, length, ThreadCores::One.name());
+            row.map(|row| row.text("held"))
         });
         // One alone says nothing.
         let held = match held {
             [Some(with), Some(without)] => [with, without],
             _ => ["", ""],
         };
-        let mut cells = vec![format!("{}, {length}", methods[0].name())];
+        let mut cells = vec![format!("{}, {length}", names[0])];
         cells.extend([with, without].map(|row| row.text("percent").to_owned()));
         cells.push(decimals(gain, 1));
         cells.extend([with, without].map(|row| row.text("worst_us").to_owned()));
