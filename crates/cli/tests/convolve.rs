@@ -316,7 +316,8 @@ fn all_mistakes_of_a_configuration_are_shown_at_once() {
     let gave = here.call("convolve stereo.wav wrong.conf -o out.wav");
     assert_eq!(gave.code, Some(2));
     for told in [
-        "error: cannot open missing.wav\n --> wrong.conf:2:29",
+        "error: cannot open missing.wav: No such file",
+        "\n --> wrong.conf:2:29",
         "error: there is no command `/impulse/raed`\n --> wrong.conf:3:1",
         "did you mean `/impulse/read`?",
         "error: there is no output 3: 2 are declared\n --> wrong.conf:4:17",

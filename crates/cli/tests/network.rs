@@ -256,7 +256,8 @@ fn a_network_alone_is_refused_where_a_graph_is_needed() {
         let gave = here.call(call);
         assert_eq!(gave.code, Some(2), "{call}: {}", gave.err);
         assert!(
-            gave.err.contains("`render` runs it over a file"),
+            gave.err
+                .contains("use `render` (which runs it over a file)"),
             "{call}: {}",
             gave.err
         );

@@ -84,7 +84,6 @@ impl Chart {
                 groups,
                 y: axis(y, if is_wide { Scale::Log } else { Scale::Linear }),
                 series: series.collect(),
-                ..BarPlot::default()
             }),
         }
     }
@@ -122,7 +121,6 @@ fn axis(name: &str, scale: Scale) -> Axis {
         label: label.into(),
         unit: unit.into(),
         scale,
-        ..Axis::default()
     }
 }
 

@@ -120,7 +120,6 @@ impl<E> Drop for Peer<E> {
 /// Serves messages of `size` bytes as the other process, until the first one ends.
 ///
 /// `rings`: paths of a ring to this process and of one from it; without them, standard input and output.
-
 ///
 /// # Errors
 ///

@@ -82,7 +82,7 @@ impl<W: Write + Seek> TraceFile<W> {
         };
         let about = json(about);
         file.part.extend_from_slice(b"{\"displayTimeUnit\":\"ns\",");
-        file.raw(&format!("\"otherData\":{{\"about\":{about}}},"));
+        file.raw(format!("\"otherData\":{{\"about\":{about}}},"));
         file.raw("\"traceEvents\":[\n");
         // Without a comma: the first event.
         let name = format!(

@@ -267,7 +267,7 @@ impl Tracer {
             blamed,
             wakes: cycle.wakes,
             takes: cycle.takes,
-            is_incomplete: is_incomplete,
+            is_incomplete,
             slices: Vec::with_capacity(cycle.spans.len()),
             worker_events: Vec::with_capacity(cycle.worker_events.len()),
             steps: self.plans[0].1.steps.clone(),
