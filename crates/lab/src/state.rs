@@ -52,7 +52,8 @@ impl StateProbe {
     /// Records the state over the run that ends now. Of `ms` and `stolen_ms` a run's own values stay: it may have
     /// measured a part of itself only.
     pub(crate) fn finish(self, record: &mut Record) {
-        let stolen_ns = ThreadTimes::so_far(|_| false).stolen_ns - self.stolen_ns;
+        let stolen_ns = ThreadTimes::so_far(|_| false).stolen_ns;
+        let stolen_ns = stolen_ns.saturating_sub(self.stolen_ns);
         let others = CpuTime::so_far().others_since(self.cpu);
         record.set("date", self.date);
         record.set_default("ms", self.begun.elapsed().as_millis().to_string());

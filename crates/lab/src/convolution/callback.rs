@@ -251,8 +251,9 @@ fn run_callback(
     let cores = schedule.placement.cores.clamp(1, workers::cores().len()) as f64;
     let time = (clock.ns() - before.1).max(1) as f64 * cores;
     let [own, probe] = used_ns();
-    stats.load = (own - before.0[0]) as f64 / time;
-    stats.load_with_probe = stats.load + (probe - before.0[1]) as f64 / time;
+    // Saturating: a thread that ended meanwhile takes its time with it.
+    stats.load = own.saturating_sub(before.0[0]) as f64 / time;
+    stats.load_with_probe = stats.load + probe.saturating_sub(before.0[1]) as f64 / time;
     stats.durations_ns.sort_unstable();
     (stats, misses)
 }
