@@ -6,7 +6,7 @@ use conv::ir::IrLimit;
 use conv::jconvolver;
 use divisi_fuzz::check_found;
 use graph::Diagnostic;
-use media::{Format, Writer};
+use media::{SampleFormat, Writer};
 use std::path::PathBuf;
 use std::sync::LazyLock;
 use units::{Channels, SampleRate};
@@ -21,7 +21,7 @@ static FOLDER: LazyLock<PathBuf> = LazyLock::new(|| {
     let rate = SampleRate::new(44_100).expect("44100 is not zero");
     let file = folder.join("a.wav");
     let mut writer =
-        Writer::create(file, rate, Channels(2), Format::F32).expect("room on the disk");
+        Writer::create(file, rate, Channels(2), SampleFormat::F32).expect("room on the disk");
     writer
         .write(&[&[1.0, 0.5, 0.25], &[-1.0, 0.0, 1.0]])
         .expect("room on the disk");
@@ -52,7 +52,7 @@ fn read(bytes: &[u8]) {
             (config.inputs.len(), config.outputs.len()),
             (inputs, outputs)
         );
-        assert!(config.paths.frames() <= config.most_frames.max(1));
+        assert!(config.paths.frames() <= config.max_frames.max(1));
         for path in config.paths.paths() {
             assert!(path.path.input < inputs && path.path.output < outputs);
             assert!(path.frames() > 0 && path.taps().iter().all(|tap| tap.is_finite()));
