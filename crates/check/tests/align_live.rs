@@ -17,12 +17,12 @@ const BLOCK: usize = 48;
 /// Of 20 ms.
 const FADE: usize = 960;
 
-type Heard = Arc<Mutex<Vec<(usize, f32)>>>;
+type RecordedEvents = Arc<Mutex<Vec<(usize, f32)>>>;
 
 /// Writes down which events it hears, and when.
-struct Hears(Heard);
+struct EventRecorder(RecordedEvents);
 
-impl Processor for Hears {
+impl Processor for EventRecorder {
     fn setup(&mut self, _setup: &mut Setup<'_>) {}
 
     fn process(&mut self, block: &mut Block<'_>) -> ProcessStatus {
@@ -39,7 +39,7 @@ impl Processor for Hears {
 }
 
 /// The usual kinds, `latency_node`, and `hears`, which writes down in `heard`.
-fn kinds(heard: &Heard) -> Registry {
+fn kinds(heard: &RecordedEvents) -> Registry {
     let mut registry = registry();
     latency_node::add(&mut registry);
     let events = PortSpec {
@@ -52,25 +52,25 @@ fn kinds(heard: &Heard) -> Registry {
         ..Kind::new("hears", "Writes down what it hears.")
     };
     let heard = heard.clone();
-    registry.add(kind, move |_| Ok(Box::new(Hears(heard.clone()))));
+    registry.add(kind, move |_| Ok(Box::new(EventRecorder(heard.clone()))));
     registry
 }
 
 /// A graph that plays offline, and what its two channels have played so far.
-struct Take {
+struct Recording {
     engine: Engine,
     player: EngineCallback,
     played: [Vec<f32>; 2],
-    heard: Heard,
+    heard: RecordedEvents,
 }
 
-impl Take {
+impl Recording {
     fn new(text: &str, (scheduler, workers): (Scheduler, usize)) -> Self {
         Self::made(text, (scheduler, workers), true)
     }
 
     fn made(text: &str, (scheduler, workers): (Scheduler, usize), compensate: bool) -> Self {
-        let heard = Heard::default();
+        let heard = RecordedEvents::default();
         let registry = kinds(&heard);
         let graph = graph(text, &registry);
         let mut options = EngineOptions::new(Frames(BLOCK as u32), rate());
@@ -154,7 +154,7 @@ fn gone_over(x: &[f32], at: usize, (was, frames, start): (usize, usize, usize)) 
 }
 
 /// Asserts that channel 0 played from `from` on what `x` gives when it goes over as said.
-fn assert_goes_over(take: &Take, x: &[f32], from: usize, over: (usize, usize, usize)) {
+fn assert_goes_over(take: &Recording, x: &[f32], from: usize, over: (usize, usize, usize)) {
     for at in from..take.position() {
         let (heard, expected) = (take.played[0][at], gone_over(x, at, over));
         assert!(
@@ -170,10 +170,10 @@ const DIRECT: &str =
 #[test]
 fn a_way_that_begins_to_wait_waits_longer_and_no_longer_goes_over_by_a_fade_each_time() {
     for scheduler in schedulers() {
-        let mut straight = Take::new(DIRECT, scheduler);
+        let mut straight = Recording::new(DIRECT, scheduler);
         straight.play(700);
         let x = &straight.played[0];
-        let mut take = Take::new(DIRECT, scheduler);
+        let mut take = Recording::new(DIRECT, scheduler);
         take.play(10);
         // The line is new: it is gone over to as soon as it knows enough.
         let first = take.position();
@@ -208,10 +208,10 @@ fn a_line_that_grows_again_at_once_still_knows_what_the_first_one_held() {
         .into_iter()
         .flat_map(|scheduler| [1, 2, 5].map(|apart| (scheduler, apart)))
     {
-        let mut straight = Take::new(DIRECT, scheduler);
+        let mut straight = Recording::new(DIRECT, scheduler);
         straight.play(720);
         let x = &straight.played[0];
-        let mut take = Take::new(DIRECT, scheduler);
+        let mut take = Recording::new(DIRECT, scheduler);
         take.play(10);
         take.engine.edit(take.lagging("a", 100, "o", "t")).unwrap();
         take.play(30);
@@ -231,10 +231,10 @@ fn a_line_that_grows_again_at_once_still_knows_what_the_first_one_held() {
 #[test]
 fn an_edit_in_the_middle_of_a_fade_lets_it_go_on() {
     for scheduler in schedulers() {
-        let mut straight = Take::new(DIRECT, scheduler);
+        let mut straight = Recording::new(DIRECT, scheduler);
         straight.play(100);
         let x = &straight.played[0];
-        let mut take = Take::new(DIRECT, scheduler);
+        let mut take = Recording::new(DIRECT, scheduler);
         take.play(10);
         let first = take.position();
         take.engine.edit(take.lagging("a", 100, "o", "t")).unwrap();
@@ -254,14 +254,14 @@ fn an_edit_in_the_middle_of_a_fade_lets_it_go_on() {
 #[test]
 fn what_is_undone_before_the_line_knows_enough_was_never_heard() {
     for scheduler in schedulers() {
-        let mut take = Take::new(DIRECT, scheduler);
+        let mut take = Recording::new(DIRECT, scheduler);
         take.play(10);
         take.engine.edit(take.lagging("a", 5000, "o", "t")).unwrap();
         take.play(5);
         take.engine.edit([Edit::Remove(take.id("a"))]).unwrap();
         assert!(take.engine.plan().aligners.is_empty());
         take.play(200);
-        let mut straight = Take::new(DIRECT, scheduler);
+        let mut straight = Recording::new(DIRECT, scheduler);
         straight.play(215);
         assert!(take.played == straight.played, "{scheduler:?}");
     }
@@ -275,7 +275,7 @@ const CANCEL: &str = r#"n = { kind: "noise", seed: 5, }; x = { kind: "late", fra
 #[test]
 fn what_waits_keeps_what_it_holds_over_edits_that_do_not_touch_it() {
     for scheduler in schedulers().into_iter().chain([(Scheduler::Pipelined, 2)]) {
-        let mut take = Take::new(CANCEL, scheduler);
+        let mut take = Recording::new(CANCEL, scheduler);
         for round in 0..30 {
             take.play(1 + round % 3);
             let name = format!("c{round}");
@@ -292,7 +292,7 @@ fn what_waits_keeps_what_it_holds_over_edits_that_do_not_touch_it() {
 #[test]
 fn a_pipeline_goes_over_as_one_worker_does_a_block_later() {
     let run = |scheduler| {
-        let mut take = Take::new(DIRECT, scheduler);
+        let mut take = Recording::new(DIRECT, scheduler);
         take.play(10);
         take.engine.edit(take.lagging("a", 130, "o", "t")).unwrap();
         take.play(7);
@@ -317,7 +317,7 @@ fn events_wait_too_and_each_is_heard_once_whatever_changes() {
     const BEAT: &str = r#"m = { kind: "metro", bpm: 6000, }; o = { kind: "osc", freq: 110, };
         a = { kind: "late", frames: 100, }; h = { kind: "hears", }; m.1 -> h.2; o.1 -> a.1 -> h.1;"#;
     for scheduler in schedulers() {
-        let mut take = Take::new(BEAT, scheduler);
+        let mut take = Recording::new(BEAT, scheduler);
         take.play(40);
         let first = take.position();
         take.engine.edit(take.lagging("b", 3000, "o", "h")).unwrap();
@@ -345,11 +345,11 @@ fn events_wait_too_and_each_is_heard_once_whatever_changes() {
 
 #[test]
 fn turned_off_nothing_waits_and_the_latency_is_still_told() {
-    let mut take = Take::made(CANCEL, (Scheduler::Stealing, 2), false);
+    let mut take = Recording::made(CANCEL, (Scheduler::Stealing, 2), false);
     take.play(20);
     assert!(take.played[0].iter().any(|x| *x != 0.0));
     assert!(take.engine.plan().aligners.is_empty());
     assert_eq!(take.engine.report().latency_frames.graph, 300);
-    let mut take = Take::new(CANCEL, (Scheduler::Stealing, 2));
+    let mut take = Recording::new(CANCEL, (Scheduler::Stealing, 2));
     assert_eq!(take.engine.report().latency_frames.graph, 300);
 }

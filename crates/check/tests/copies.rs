@@ -39,13 +39,13 @@ fn copied(plan: &Plan, graph: &Graph) -> BTreeSet<String> {
 }
 
 /// A graph that plays offline, and what its two channels have played so far.
-struct Take {
+struct Recording {
     engine: Engine,
     player: EngineCallback,
     played: [Vec<u32>; 2],
 }
 
-impl Take {
+impl Recording {
     fn new(text: &str, scheduler: Scheduler) -> Self {
         let registry = registry();
         let graph = graph(text, &registry);
@@ -102,14 +102,14 @@ fn wire(from: NodeId, to: NodeId) -> Edit {
     })
 }
 
-fn same(takes: &[Take; 2]) {
+fn same(takes: &[Recording; 2]) {
     assert!(takes[0].played[0].iter().any(|x| *x != 0));
     assert!(takes[0].played == takes[1].played);
 }
 
 #[test]
 fn a_schedule_with_copies_gives_the_sequential_bits() {
-    let mut takes = Take::both(FORK);
+    let mut takes = Recording::both(FORK);
     assert_eq!(takes[1].copied(), names(["f", "m", "o", "r"]));
     takes.iter_mut().for_each(|take| take.play(100));
     same(&takes);
@@ -119,7 +119,7 @@ fn a_schedule_with_copies_gives_the_sequential_bits() {
 
 #[test]
 fn what_is_turned_is_turned_in_every_copy() {
-    let mut takes = Take::both(FORK);
+    let mut takes = Recording::both(FORK);
     for take in &mut takes {
         let [o, f] = ["o", "f"].map(|name| take.id(name));
         for round in 0..50 {
@@ -137,7 +137,7 @@ fn what_is_turned_is_turned_in_every_copy() {
 /// Without its second branch nobody needs copies; with it they come back, and go on from where the originals are.
 #[test]
 fn copies_that_come_and_go_keep_the_state() {
-    let mut takes = Take::both(FORK);
+    let mut takes = Recording::both(FORK);
     for take in &mut takes {
         let [o, f, c] = ["o", "f", "c"].map(|name| take.id(name));
         take.play(10);
@@ -162,7 +162,7 @@ fn copies_that_come_and_go_keep_the_state() {
 /// through the glide all the same.
 #[test]
 fn copies_made_while_knobs_glide_glide_along() {
-    let mut takes = Take::both(FORK);
+    let mut takes = Recording::both(FORK);
     for take in &mut takes {
         let [r, f, c] = ["r", "f", "c"].map(|name| take.id(name));
         take.play(5);
@@ -181,7 +181,7 @@ fn copies_made_while_knobs_glide_glide_along() {
 
 #[test]
 fn a_new_node_may_have_copies_at_once() {
-    let mut takes = Take::both(FORK);
+    let mut takes = Recording::both(FORK);
     for take in &mut takes {
         take.play(7);
         let [f, a, c] = ["f", "a", "c"].map(|name| take.id(name));

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 /// One row of the table.
 #[derive(Debug)]
-struct Room {
+struct CrateRow {
     may_lean_on: BTreeSet<String>,
     may_lean_on_all: bool,
     may_not: String,
@@ -18,7 +18,7 @@ fn root() -> PathBuf {
 }
 
 /// The rows of the table of rooms, by crate.
-fn rooms(text: &str) -> BTreeMap<String, Room> {
+fn rooms(text: &str) -> BTreeMap<String, CrateRow> {
     let (_, after) = text.split_once("\n## Rooms").expect("a section `Rooms`");
     let section = after.split("\n## ").next().unwrap();
     let rows = section.lines().filter(|line| line.starts_with("| `"));
@@ -27,7 +27,7 @@ fn rooms(text: &str) -> BTreeMap<String, Room> {
         let [name, _, leans, may_not] = cells[..] else {
             panic!("this row of the table of rooms has not four cells: {row}");
         };
-        let room = Room {
+        let room = CrateRow {
             may_lean_on: leans.split_whitespace().map(str::to_string).collect(),
             may_lean_on_all: leans == "everything",
             may_not: may_not.to_string(),
@@ -76,7 +76,7 @@ fn leans(manifest: &str) -> BTreeSet<String> {
 
 /// Differences between the table and the manifests, a sentence each.
 fn wrong_edges(
-    rooms: &BTreeMap<String, Room>,
+    rooms: &BTreeMap<String, CrateRow>,
     manifests: &BTreeMap<String, String>,
 ) -> Vec<String> {
     let mut wrong = Vec::new();

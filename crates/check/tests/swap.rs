@@ -13,13 +13,13 @@ use units::{Frames, Nanos};
 const BLOCK: usize = 48;
 
 /// A graph that plays offline, and what its two channels have played so far.
-struct Take {
+struct Recording {
     engine: Engine,
     player: EngineCallback,
     played: [Vec<f32>; 2],
 }
 
-impl Take {
+impl Recording {
     fn new(text: &str, scheduler: Scheduler, workers: usize) -> Self {
         let registry = registry();
         let graph = graph(text, &registry);
@@ -114,17 +114,17 @@ fn is_silent(sound: &[f32]) -> bool {
 }
 
 /// Samples of channel 1 of `whole`, at the time of `part` of it, which was just rendered.
-fn just_now<'a>(whole: &'a Take, take: &Take, part: &[f32]) -> &'a [f32] {
+fn just_now<'a>(whole: &'a Recording, take: &Recording, part: &[f32]) -> &'a [f32] {
     let to = take.played[1].len();
     &whole.played[1][to - part.len()..to]
 }
 
 #[test]
 fn a_branch_that_no_edit_touches_sounds_on_bit_for_bit() {
-    let mut whole = Take::new(TWO, Scheduler::Sequential, 1);
+    let mut whole = Recording::new(TWO, Scheduler::Sequential, 1);
     whole.play(100);
     for (scheduler, workers) in schedulers() {
-        let mut take = Take::new(TWO, scheduler, workers);
+        let mut take = Recording::new(TWO, scheduler, workers);
         let [b, g, t] = ["b", "g", "t"].map(|name| take.id(name));
         assert!(take.play(10) == whole.played[1][..10 * BLOCK]);
         take.engine.edit([Edit::Enable(g, false)]).unwrap();
@@ -162,10 +162,10 @@ fn a_branch_that_no_edit_touches_sounds_on_bit_for_bit() {
 
 #[test]
 fn an_edit_that_cannot_be_leaves_everything_as_it_was() {
-    let mut whole = Take::new(TWO, Scheduler::Sequential, 1);
+    let mut whole = Recording::new(TWO, Scheduler::Sequential, 1);
     whole.play(40);
     for (scheduler, workers) in schedulers() {
-        let mut take = Take::new(TWO, scheduler, workers);
+        let mut take = Recording::new(TWO, scheduler, workers);
         take.play(10);
         let [b, g, m] = ["b", "g", "m"].map(|name| take.id(name));
         let before = take.engine.graph().clone();
@@ -195,15 +195,15 @@ fn an_edit_that_cannot_be_leaves_everything_as_it_was() {
 #[test]
 fn an_event_for_a_node_that_goes_vanishes_and_holds_up_no_other() {
     for (scheduler, workers) in schedulers() {
-        let mut expected = Take::new(TWO, scheduler, workers);
-        let mut take = Take::new(TWO, scheduler, workers);
+        let mut expected = Recording::new(TWO, scheduler, workers);
+        let mut take = Recording::new(TWO, scheduler, workers);
         let [a, b, g] = ["a", "b", "g"].map(|name| take.id(name));
         for take in [&mut expected, &mut take] {
             take.play(5);
             take.engine.edit([Edit::Remove(g)]).unwrap();
         }
         // As if it had been turned a moment before it went.
-        let mut late = Take::new(TWO, scheduler, workers);
+        let mut late = Recording::new(TWO, scheduler, workers);
         late.play(5);
         (0..300).for_each(|n| late.engine.set_param(g, "gain", n as f32 / 300.0).unwrap());
         late.engine.edit([Edit::Remove(g)]).unwrap();
@@ -216,7 +216,7 @@ fn an_event_for_a_node_that_goes_vanishes_and_holds_up_no_other() {
         }
         assert!(take.bits() == expected.bits(), "{scheduler}");
         assert!(late.bits() == expected.bits(), "{scheduler}");
-        let mut untouched = Take::new(TWO, scheduler, workers);
+        let mut untouched = Recording::new(TWO, scheduler, workers);
         untouched.play(25);
         assert!(
             untouched.bits()[0] != take.bits()[0],
@@ -285,8 +285,8 @@ fn some_edits(rng: &mut Rng, graph: &Graph, round: usize) -> Vec<Edit> {
 fn two_hundred_edits_by_chance_sound_the_same_under_every_executor() {
     for seed in 0..4 {
         let [first, others @ ..] = schedulers();
-        let mut reference = Take::new(TWO, first.0, first.1);
-        let mut takes = others.map(|(scheduler, workers)| Take::new(TWO, scheduler, workers));
+        let mut reference = Recording::new(TWO, first.0, first.1);
+        let mut takes = others.map(|(scheduler, workers)| Recording::new(TWO, scheduler, workers));
         let mut rng = Rng(seed);
         let (mut made, mut fades) = (0, 0);
         for round in 0..200 {
@@ -324,8 +324,8 @@ fn two_hundred_edits_by_chance_sound_the_same_under_every_executor() {
 #[test]
 fn a_pipeline_takes_edits_and_turns_and_sounds_the_same_a_block_later() {
     for (seed, workers) in [(4, 1), (5, 2), (6, 2), (7, 3)] {
-        let mut reference = Take::new(TWO, Scheduler::Sequential, 1);
-        let mut piped = Take::new(TWO, Scheduler::Pipelined, workers);
+        let mut reference = Recording::new(TWO, Scheduler::Sequential, 1);
+        let mut piped = Recording::new(TWO, Scheduler::Pipelined, workers);
         assert_eq!(piped.engine.pipeline_latency(), BLOCK as u64);
         let mut rng = Rng(seed);
         let mut swaps = 0;

@@ -248,9 +248,9 @@ impl BackgroundTask for Filler {
 }
 
 /// Plays what is on the shelf; what is not there is late.
-struct Taker(Arc<Shelf>);
+struct ShelfJob(Arc<Shelf>);
 
-impl Processor for Taker {
+impl Processor for ShelfJob {
     fn setup(&mut self, setup: &mut Setup<'_>) {
         self.0.wanted.store(u64::from(setup.block.0), SeqCst);
         setup
@@ -277,7 +277,7 @@ impl Processor for Taker {
 fn from_the_shelf(mode: Mode, scheduler: Scheduler) -> (usize, u64) {
     let mut registry = registry();
     registry.add(kind("taker", (0, 1)), |_| {
-        Ok(Box::new(Taker(Arc::default())))
+        Ok(Box::new(ShelfJob(Arc::default())))
     });
     let text = r#"x = { kind: "taker", }; s = { kind: "sink", }; y = { kind: "taker", }; t = { kind: "sink", };
         x.1 -> s.1; y.1 -> t.1;"#;
