@@ -105,8 +105,8 @@ impl std::error::Error for CostsError {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{BlockCost, machine_key};
-    use graph::{Graph, Node};
+    use crate::{BlockCost, machine_key, node_shape};
+    use graph::{Catalogue, Graph, Node};
     use units::{Frames, Nanos};
 
     fn folder(name: &str) -> PathBuf {
@@ -120,7 +120,7 @@ mod tests {
         BlockCost {
             block: 64,
             ns,
-            worst_ns: None,
+            ..BlockCost::default()
         }
     }
 
@@ -132,8 +132,14 @@ mod tests {
         graph.add(Node::new("x", "unknown")).unwrap();
         let mut costs = CostsFile::default();
         let machine = costs.machines.entry(machine_key("scalar")).or_default();
-        machine.kinds.insert("osc".into(), vec![measured(100)]);
-        machine.keep_patch("piece", &graph, [(mix, measured(7)), (mix, measured(8))]);
+        let kinds = Catalogue::default();
+        let of = |id, ns| BlockCost {
+            shape: node_shape(graph.node(id).unwrap(), &kinds),
+            ..measured(ns)
+        };
+        machine.keep_kind("osc", of(osc, 100));
+        machine.keep_kind("mix", measured(1883));
+        machine.keep_patch("piece", &graph, [(mix, of(mix, 7)), (mix, of(mix, 8))]);
         let folder = folder("round");
         let path = folder.join("deep/costs.json");
         costs.write(&path).unwrap();
@@ -141,12 +147,15 @@ mod tests {
         let read = CostsFile::read(&path).unwrap();
         assert_eq!(read, costs);
         let machine = &read.machines[&machine_key("scalar")];
-        let found = machine.of_graph("piece", &graph, Frames(64)).by_node;
+        let found = machine
+            .of_graph("piece", &graph, &kinds, Frames(64))
+            .typical()
+            .by_node;
         assert_eq!(found, [(osc, Nanos(100)), (mix, Nanos(8))].into());
         assert!(
             machine
-                .of_graph("piece", &graph, Frames(128))
-                .by_node
+                .of_graph("piece", &graph, &kinds, Frames(128))
+                .0
                 .is_empty()
         );
         assert_eq!(

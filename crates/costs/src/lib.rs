@@ -7,8 +7,8 @@
 //! ~/.cache/divisi/costs.json
 //! machines
 //! └─ "Intel Xeon, 2 cores, avx2"        processor, cores, kernels: machine_key
-//!    ├─ kinds        kind of node       -> cost by block size
-//!    ├─ patches      graph, node        -> cost by block size
+//!    ├─ kinds        kind of node       -> cost by shape and block size
+//!    ├─ patches      graph, node        -> cost by shape and block size
 //!    ├─ facts        transfer, wake-up, claim and steal between cores
 //!    ├─ choices      graph              -> the fastest scheduler, as measured
 //!    └─ convolution  levels of partitioned convolution
@@ -21,7 +21,11 @@
 mod convolution;
 mod file;
 mod machine;
+mod shape;
 
 pub use convolution::{TunedLevel, Tuning};
 pub use file::{CostsError, CostsFile, costs_path};
-pub use machine::{BlockCost, ChosenSchedule, CoreLink, CoreTimings, MachineCosts, machine_key};
+pub use machine::{
+    BlockCost, ChosenSchedule, CoreLink, CoreTimings, KnownCosts, MachineCosts, machine_key,
+};
+pub use shape::{StableHash, node_shape};

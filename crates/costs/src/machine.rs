@@ -1,7 +1,7 @@
 //! Costs that were measured on one machine.
 
-use crate::Tuning;
-use graph::{Graph, NodeId};
+use crate::{Tuning, node_shape};
+use graph::{Catalogue, Graph, Node, NodeId};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs;
@@ -11,7 +11,7 @@ use units::{Frames, Nanos};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct MachineCosts {
-    /// Costs of a node by kind.
+    /// Costs of a node by kind; of each kind those of several shapes.
     pub kinds: BTreeMap<String, Vec<BlockCost>>,
     /// Costs of a patch's nodes, by the names of the patch and of the node.
     pub patches: BTreeMap<String, BTreeMap<String, Vec<BlockCost>>>,
@@ -80,38 +80,76 @@ pub struct CoreLink {
     pub per_kib_ns: f64,
 }
 
-/// Cost of one block.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+/// Cost of one block of a node, and what it was measured on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct BlockCost {
     /// Frames in the block.
     pub block: u32,
+    /// [`node_shape`] of the node: the cost holds for nodes of this shape only.
+    pub shape: u64,
     /// Typical time, with warm caches.
     pub ns: u64,
-    /// Longest time, with cold caches; `None` where it was not measured.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// Longest time, with cold caches, never below `ns`; `None` where it was not measured.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub worst_ns: Option<u64>,
+    /// Time of the measurement, in seconds since 1970.
+    pub at_s: u64,
+    /// State of the machine at that time: what a cache line took to another core, in ns. A virtual machine's cores may
+    /// be threads of one core now and two cores later.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub crossing_ns: Option<u32>,
+}
+
+/// Known costs of a graph's nodes, with the age of each.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct KnownCosts(pub BTreeMap<NodeId, BlockCost>);
+
+impl KnownCosts {
+    /// Typical costs, for planning.
+    pub fn typical(&self) -> plan::MeasuredCosts {
+        let all = self.0.iter().map(|(id, cost)| (*id, Nanos(cost.ns)));
+        plan::MeasuredCosts {
+            by_node: all.collect(),
+        }
+    }
 }
 
 /// Upper bound on choices in the file.
 const MAX_CHOICES: usize = 1000;
+/// Upper bound on the costs of one kind, or of one node: different shapes and blocks, the newest.
+const MAX_SHAPES: usize = 64;
 
 impl MachineCosts {
     /// Costs of the nodes of `graph` for blocks of `block` frames: those measured in the patch called `patch`, else those
-    /// of their kind. Omits nodes of which neither is known.
-    pub fn of_graph(&self, patch: &str, graph: &Graph, block: Frames) -> plan::MeasuredCosts {
+    /// of a node of the same kind and shape. Omits nodes of which neither is known.
+    pub fn of_graph(
+        &self,
+        patch: &str,
+        graph: &Graph,
+        catalogue: &Catalogue,
+        block: Frames,
+    ) -> KnownCosts {
         let patch = self.patches.get(patch);
-        let ns = |name: &str, kind: &str| {
-            let own = patch
-                .and_then(|nodes| nodes.get(name))
-                .and_then(|all| at(all, block));
-            own.or_else(|| self.kinds.get(kind).and_then(|all| at(all, block)))
+        let known = |node: &Node| {
+            let wanted = (block, node_shape(node, catalogue));
+            let own = patch.and_then(|nodes| nodes.get(&node.name));
+            let of_kind = self.kinds.get(node.effective_kind());
+            own.and_then(|all| find(all, wanted))
+                .or_else(|| of_kind.and_then(|all| find(all, wanted)))
         };
-        let known = graph
-            .nodes()
-            .filter_map(|(id, node)| Some((id, Nanos(ns(&node.name, node.effective_kind())?))));
-        plan::MeasuredCosts {
-            by_node: known.collect(),
-        }
+        let nodes = graph.nodes();
+        KnownCosts(
+            nodes
+                .filter_map(|(id, node)| Some((id, known(node)?)))
+                .collect(),
+        )
+    }
+
+    /// What a cache line takes to another core, as last measured, in ns.
+    pub fn crossing_ns(&self) -> Option<u32> {
+        let first = self.core_timings.as_ref()?.links.first()?;
+        Some(first.base_ns.round() as u32)
     }
 
     /// Stores costs of the nodes of `graph`, measured in the patch called `patch`.
@@ -147,16 +185,20 @@ impl MachineCosts {
     }
 }
 
-/// Stores a cost in place of an older one of the same block size.
+/// Stores a cost in place of an older one of the same block size and shape; of more than 64 removes the oldest.
 fn replace(all: &mut Vec<BlockCost>, new: BlockCost) {
-    all.retain(|one| one.block != new.block);
+    all.retain(|one| (one.block, one.shape) != (new.block, new.shape));
+    if all.len() >= MAX_SHAPES {
+        let oldest = (0..all.len()).min_by_key(|index| all[*index].at_s);
+        all.remove(oldest.unwrap_or_default());
+    }
     all.push(new);
 }
 
-/// The cost at exactly this block size: costs are not proportional to it, so none is scaled.
-fn at(all: &[BlockCost], block: Frames) -> Option<u64> {
-    let found = all.iter().find(|one| one.block == block.0);
-    found.map(|one| one.ns)
+/// The cost at exactly this block size and shape: costs are proportional to neither, so none is scaled.
+fn find(all: &[BlockCost], (block, shape): (Frames, u64)) -> Option<BlockCost> {
+    let is_it = |one: &&BlockCost| one.block == block.0 && one.shape == shape;
+    all.iter().find(is_it).copied()
 }
 
 /// Key of this machine with these kernels: the processor's name, its number of cores, the kernels.

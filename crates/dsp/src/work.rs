@@ -43,6 +43,7 @@ pub(crate) fn kind() -> Kind {
         outputs: vec![mono(many("out", 1, 0))],
         params: vec![NS.param()],
         typical_ns: 1000,
+        cost_param: Some(NS.name),
         ..Kind::new("work", "Costs a set time and passes its input on.")
     }
 }

@@ -25,7 +25,7 @@ mod trials;
 use crate::{EngineError, EngineOptions};
 use choice::from_costs;
 use costs::MachineCosts;
-use graph::Graph;
+use graph::{Catalogue, Graph};
 use processor::{Mode, Registry};
 use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, channel};
@@ -70,7 +70,7 @@ pub fn choose_scheduler(
         machine.core_timings = Some(facts);
     }
     if let Some(costs) = found.costs {
-        costs.store(machine, &options.patch, graph);
+        costs.store(machine, &options.patch, graph, registry.catalogue());
     }
     if choice.reason == ChoiceReason::Measured {
         machine.keep_choice(key, choice.to_costs());
@@ -104,8 +104,16 @@ fn try_out(
 
 impl EngineOptions {
     /// Takes over what is known of this machine, and of the nodes of the graph that is named `patch`.
-    pub fn apply_measurements(&mut self, machine: &MachineCosts, patch: &str, graph: &Graph) {
-        self.costs = machine.of_graph(patch, graph, self.block);
+    pub fn apply_measurements(
+        &mut self,
+        machine: &MachineCosts,
+        patch: &str,
+        graph: &Graph,
+        catalogue: &Catalogue,
+    ) {
+        self.costs = machine
+            .of_graph(patch, graph, catalogue, self.block)
+            .typical();
         self.core_timings = machine.core_timings.clone().unwrap_or_default();
     }
 

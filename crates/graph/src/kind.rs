@@ -141,8 +141,11 @@ pub struct Kind {
     pub delay: Option<DelayParams>,
     /// True if a scheduler may run copies of it on several workers.
     pub duplicable: bool,
-    /// Typical cost of 64 frames of one channel, in nanoseconds, until it is measured.
+    /// Typical cost of 64 frames of one channel, in nanoseconds, until it is measured. With a series of ports it is that
+    /// of the default number of ports.
     pub typical_ns: u32,
+    /// The parameter that states the cost of a block in nanoseconds, if the kind has one.
+    pub cost_param: Option<&'static str>,
 }
 
 impl Kind {
@@ -158,6 +161,7 @@ impl Kind {
             delay: None,
             duplicable: true,
             typical_ns: 100,
+            cost_param: None,
         }
     }
 

@@ -65,8 +65,9 @@ impl Measure {
         let timings = engine::measure_machine(MACHINE_TIME);
         let mut store = CostsStore::load();
         let machine = store.machine_costs();
-        costs.store(machine, &graph_key(&self.file), &loaded.session.graph);
         machine.core_timings = Some(timings.clone());
+        let (graph, catalogue) = (&loaded.session.graph, loaded.registry.catalogue());
+        costs.store(machine, &graph_key(&self.file), graph, catalogue);
         let name = self.file.display().to_string();
         json.write(
             &show::text(&name, &costs, &timings),

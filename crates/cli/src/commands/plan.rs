@@ -12,10 +12,10 @@ use crate::session::load::LoadedSession;
 use crate::session::options::{parse_block, parse_rate, parse_switch};
 use analysis::PlanAnalysis;
 use clap::{Args, ValueEnum};
-use divisi::costs::{CoreTimings, MachineCosts};
+use divisi::costs::{CoreTimings, KnownCosts, MachineCosts};
 use divisi::engine;
-use divisi::graph::Graph;
-use divisi::plan::{self, FusionOptions, MachineModel, MeasuredCosts, PlanOptions};
+use divisi::graph::{Catalogue, Graph};
+use divisi::plan::{self, FusionOptions, MachineModel, PlanOptions};
 use divisi::prelude::{Frames, Nanos, SampleRate};
 use std::path::PathBuf;
 
@@ -110,14 +110,15 @@ impl Plan {
         // A node that cannot be made counts as having no latency; `check` reports it.
         options.latencies = latencies(&loaded, (options.block, options.rate)).0;
         options.compensate_latency = self.compensate;
-        let (costs, timings) = self.costs(&mut loaded.session.graph, options.block)?;
+        let registry = loaded.registry.clone();
+        let graph = &mut loaded.session.graph;
+        let (costs, timings) = self.costs(graph, registry.catalogue(), options.block)?;
         let machine = engine::machine_model(self.cores(), &timings, self.comm.map(Nanos));
         options.fusion = self.fuse.then(|| FusionOptions {
             transfer: machine.mean_transfer_time(TYPICAL_EDGE_BYTES),
             ..FusionOptions::typical(machine.workers())
         });
-        let measured = costs.by_node.len();
-        options.costs = costs;
+        options.costs = costs.typical();
         let plan = loaded
             .plan(&options)
             .map_err(|wrong| loaded.graph_failure(&wrong))?;
@@ -132,7 +133,7 @@ impl Plan {
         let heading = show::PlanHeading {
             name: self.file.display().to_string(),
             nodes: loaded.session.graph.len(),
-            measured,
+            measured: show::MeasuredFrom::new(&costs, &timings),
             is_guess: timings.links.is_empty() && self.comm.is_none(),
         };
         json.write(
@@ -159,15 +160,18 @@ impl Plan {
     fn costs(
         &self,
         graph: &mut Graph,
+        catalogue: &Catalogue,
         block: Frames,
-    ) -> Result<(MeasuredCosts, CoreTimings), Failure> {
+    ) -> Result<(KnownCosts, CoreTimings), Failure> {
         let mut store = CostsStore::load();
         let here = store.machine_costs();
         let timings = here.core_timings.clone().unwrap_or_default();
-        let of = |machine: &MachineCosts| machine.of_graph(&graph_key(&self.file), graph, block);
+        let of = |machine: &MachineCosts| {
+            machine.of_graph(&graph_key(&self.file), graph, catalogue, block)
+        };
         match self.costs.to_str() {
             Some("measured") => Ok((of(here), timings)),
-            Some("text") => Ok((MeasuredCosts::default(), timings)),
+            Some("text") => Ok((KnownCosts::default(), timings)),
             Some("kind") => {
                 let all: Vec<_> = graph.nodes().map(|(id, _)| id).collect();
                 for id in all {
@@ -175,7 +179,7 @@ impl Plan {
                         node.cost = None;
                     }
                 }
-                Ok((MeasuredCosts::default(), timings))
+                Ok((KnownCosts::default(), timings))
             }
             _ => {
                 let machine = read_machine_costs(&self.costs).map_err(Failure::from_input_error)?;

@@ -206,7 +206,8 @@ impl PlayOptions {
                 }
             }
         }
-        options.apply_measurements(store.machine_costs(), &key, graph);
+        let catalogue = loaded.registry.catalogue();
+        options.apply_measurements(store.machine_costs(), &key, graph, catalogue);
     }
 
     /// Name of the scheduler, and whether `auto` chose it.

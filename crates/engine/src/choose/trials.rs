@@ -78,7 +78,7 @@ impl Trials {
         machine: &MachineCosts,
     ) -> Self {
         let mut requested = options.engine.clone();
-        requested.apply_measurements(machine, &options.patch, graph);
+        requested.apply_measurements(machine, &options.patch, graph, registry.catalogue());
         let priority = std::mem::replace(&mut requested.priority, Priority::Ordinary);
         Self {
             priority,

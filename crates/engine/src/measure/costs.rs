@@ -1,7 +1,9 @@
 //! Costs of nodes, as they were measured.
 
-use graph::{Graph, NodeId};
+use ::costs::{BlockCost, MachineCosts, node_shape};
+use graph::{Catalogue, Graph, NodeId};
 use std::collections::BTreeMap;
+use std::time::{SystemTime, UNIX_EPOCH};
 use units::{Frames, Nanos, SampleRate};
 
 /// Times in one state of the caches.
@@ -21,6 +23,21 @@ pub struct StepCost {
     pub warm: StepTimes,
     /// With polluted caches: after other data went through them.
     pub polluted: StepTimes,
+}
+
+impl StepCost {
+    /// Both times, with no worst time below a typical one: a worst time is the longest of the shortest repeats, and so may
+    /// come out below a median in which other programs have a part.
+    pub(super) fn new(warm: StepTimes, polluted: StepTimes) -> Self {
+        let raised = |times: StepTimes, least: Nanos| StepTimes {
+            worst: times.worst.max(times.typical).max(least),
+            ..times
+        };
+        Self {
+            warm: raised(warm, Nanos(0)),
+            polluted: raised(polluted, warm.typical),
+        }
+    }
 }
 
 /// Cost of one node for a block.
@@ -96,35 +113,60 @@ impl NodeCosts {
         let kinds = by_kind.into_iter().map(|(kind, all)| KindCost {
             kind: kind.to_owned(),
             nodes: all.len(),
-            cost: StepCost {
-                warm: median_cost(&all, |c| c.warm),
-                polluted: median_cost(&all, |c| c.polluted),
-            },
+            cost: median_step(&all),
         });
         let mut kinds: Vec<KindCost> = kinds.collect();
         kinds.sort_by_key(|k| std::cmp::Reverse(k.cost.warm.typical));
         kinds
     }
 
-    /// Stores the costs in the costs file's entry of this machine, under the patch's name and for each kind.
-    pub fn store(&self, machine: &mut ::costs::MachineCosts, patch: &str, graph: &Graph) {
-        let of_nodes = self
-            .nodes
-            .iter()
-            .map(|n| (n.node, to_block_cost(self.block, &n.cost)));
+    /// Stores the costs in the costs file's entry of this machine, under the patch's name and for each kind and shape.
+    pub fn store(
+        &self,
+        machine: &mut MachineCosts,
+        patch: &str,
+        graph: &Graph,
+        catalogue: &Catalogue,
+    ) {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH);
+        let stamped = BlockCost {
+            block: self.block.0,
+            at_s: now.map_or(0, |now| now.as_secs()),
+            crossing_ns: machine.crossing_ns(),
+            ..BlockCost::default()
+        };
+        let of = |shape: u64, cost: &StepCost| BlockCost {
+            shape,
+            ns: cost.warm.typical.0,
+            worst_ns: Some(cost.polluted.worst.0),
+            ..stamped
+        };
+        let mut by_shape = BTreeMap::<(&str, u64), Vec<StepCost>>::new();
+        let mut of_nodes = Vec::with_capacity(self.nodes.len());
+        for cost in &self.nodes {
+            let Some(node) = graph.node(cost.node) else {
+                continue;
+            };
+            let shape = node_shape(node, catalogue);
+            by_shape
+                .entry((&cost.kind, shape))
+                .or_default()
+                .push(cost.cost);
+            of_nodes.push((cost.node, of(shape, &cost.cost)));
+        }
         machine.keep_patch(patch, graph, of_nodes);
-        for kind in self.kinds() {
-            machine.keep_kind(&kind.kind, to_block_cost(self.block, &kind.cost));
+        for ((kind, shape), all) in by_shape {
+            machine.keep_kind(kind, of(shape, &median_step(&all)));
         }
     }
 }
 
-fn to_block_cost(block: Frames, cost: &StepCost) -> ::costs::BlockCost {
-    ::costs::BlockCost {
-        block: block.0,
-        ns: cost.warm.typical.0,
-        worst_ns: Some(cost.polluted.worst.0),
-    }
+/// Typical times of the median node, and worst times of any.
+fn median_step(all: &[StepCost]) -> StepCost {
+    StepCost::new(
+        median_cost(all, |c| c.warm),
+        median_cost(all, |c| c.polluted),
+    )
 }
 
 fn median_cost(all: &[StepCost], of: impl Fn(&StepCost) -> StepTimes) -> StepTimes {
@@ -150,6 +192,16 @@ mod tests {
             warm: times,
             polluted: times,
         }
+    }
+
+    #[test]
+    fn no_worst_time_is_below_a_typical_one() {
+        let times = |typical, worst| StepTimes {
+            typical: Nanos(typical),
+            worst: Nanos(worst),
+        };
+        let cost = StepCost::new(times(9, 7), times(5, 6));
+        assert_eq!((cost.warm, cost.polluted), (times(9, 9), times(5, 9)));
     }
 
     #[test]

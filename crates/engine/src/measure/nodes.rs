@@ -151,10 +151,10 @@ impl<'a> NodeBench<'a> {
         let of_step = |index: usize, step: &Step| {
             let is_due =
                 |cycle| (WARM_UP + cycle) as u64 % u64::from(step.every) == u64::from(step.phase);
-            StepCost {
-                warm: self.warm.step(index, scale, mark_ns, is_due),
-                polluted: self.polluted.step(index, scale, mark_ns, is_due),
-            }
+            StepCost::new(
+                self.warm.step(index, scale, mark_ns, is_due),
+                self.polluted.step(index, scale, mark_ns, is_due),
+            )
         };
         let steps = self.plan.steps.iter().enumerate();
         let nodes = steps.flat_map(|(index, step)| shared(&self.plan, step, of_step(index, step)));
@@ -171,10 +171,10 @@ impl<'a> NodeBench<'a> {
             block: self.plan.block,
             rate: self.plan.rate,
             nodes: nodes.collect(),
-            cycle: StepCost {
-                warm: self.warm.cycle(scale, mark_ns),
-                polluted: self.polluted.cycle(scale, mark_ns),
-            },
+            cycle: StepCost::new(
+                self.warm.cycle(scale, mark_ns),
+                self.polluted.cycle(scale, mark_ns),
+            ),
             cycles: self.cycles as u32,
             repeats,
             mark_ns,

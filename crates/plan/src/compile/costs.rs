@@ -3,7 +3,7 @@
 use super::ops::{Op, OpKind};
 use super::wiring::{WiredNode, Wiring};
 use crate::PlanOptions;
-use graph::Signal;
+use graph::{PortCount, PortSpec, Signal};
 use units::Nanos;
 
 /// Cost of copying 64 frames of one channel, in nanoseconds.
@@ -29,10 +29,36 @@ pub(super) fn stated_cost(node: &WiredNode<'_>, kind: OpKind, options: &PlanOpti
         // Into the line, and out again.
         (OpKind::Align(_), _) => scaled(2 * COPY_NS, node, options),
         (OpKind::Process | OpKind::ReadLine(_) | OpKind::Sink, Some(stated)) => stated,
-        (OpKind::Process | OpKind::ReadLine(_) | OpKind::Sink, None) => {
-            scaled(u64::from(node.kind.typical_ns), node, options)
+        (OpKind::Process | OpKind::ReadLine(_) | OpKind::Sink, None) => typical(node, options),
+    }
+}
+
+/// Cost that the node's own parameter states, else the typical one of its kind.
+fn typical(node: &WiredNode<'_>, options: &PlanOptions) -> Nanos {
+    let stated = node.kind.cost_param.and_then(|key| node.node.number(key));
+    match stated {
+        Some(ns) => Nanos(ns.max(0.0) as u64),
+        None => {
+            let ns = u64::from(node.kind.typical_ns).saturating_mul(series_factor(node));
+            scaled(ns, node, options)
         }
     }
+}
+
+/// Number of times that the node has the default number of ports, rounded up: a mixer of 100 inputs costs 50 times what
+/// one of two does.
+fn series_factor(node: &WiredNode<'_>) -> u64 {
+    let factor = |specs: &[PortSpec], ports: usize| {
+        let default = specs.iter().map(|spec| match spec.count {
+            PortCount::One => 1,
+            PortCount::Many { default, .. } => u64::from(default),
+        });
+        (ports as u64).div_ceil(default.sum::<u64>().max(1))
+    };
+    let inputs = factor(&node.kind.inputs, node.node.inputs.len());
+    inputs
+        .max(factor(&node.kind.outputs, node.node.outputs.len()))
+        .max(1)
 }
 
 /// From 64 frames of one channel to a block of the node's widest port, rounded up.

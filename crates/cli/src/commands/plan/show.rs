@@ -2,9 +2,11 @@
 
 use super::analysis::{PlanAnalysis, Row, typical_transfer};
 use crate::output::table::{format_time, table};
+use divisi::costs::{CoreTimings, KnownCosts};
 use divisi::draw::{self, GanttArrow, GanttBar, GanttChart, GanttRow, Picture};
 use serde_json::{Value, json};
-use std::fmt::Write;
+use std::fmt::{self, Display, Write};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Tasks that are listed; more are only counted.
 const MAX_LISTED: usize = 200;
@@ -15,20 +17,84 @@ const MAX_COLUMNS: usize = 4;
 pub(super) struct PlanHeading {
     pub(super) name: String,
     pub(super) nodes: usize,
-    /// Number of nodes whose cost was measured.
-    pub(super) measured: usize,
+    pub(super) measured: MeasuredFrom,
     /// True if communication costs were not measured.
     pub(super) is_guess: bool,
+}
+
+/// Number and age of the measured costs, and the state of the machine when they were measured.
+pub(super) struct MeasuredFrom {
+    nodes: usize,
+    /// Time of the oldest, in seconds since 1970.
+    oldest_at_s: Option<u64>,
+    /// What a cache line took to another core at those times, in ns: smallest and largest.
+    crossing_ns: Option<(u32, u32)>,
+    /// The same now, as last measured.
+    crossing_now_ns: Option<u32>,
+}
+
+impl MeasuredFrom {
+    pub(super) fn new(costs: &KnownCosts, now: &CoreTimings) -> Self {
+        let all = costs.0.values();
+        let crossings = || all.clone().filter_map(|cost| cost.crossing_ns);
+        Self {
+            nodes: costs.0.len(),
+            oldest_at_s: all.clone().map(|cost| cost.at_s).min(),
+            crossing_ns: crossings().min().zip(crossings().max()),
+            crossing_now_ns: now.links.first().map(|link| link.base_ns.round() as u32),
+        }
+    }
+}
+
+/// As in `329 with measured costs, the oldest 3 hours old; a cache line took 55 ns to another core then, 180 ns when last measured`.
+impl Display for MeasuredFrom {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} with measured costs", self.nodes)?;
+        if let Some(oldest) = self.oldest_at_s {
+            let now = SystemTime::now().duration_since(UNIX_EPOCH);
+            let age = now.map_or(0, |now| now.as_secs().saturating_sub(oldest));
+            write!(f, ", the oldest {} old", age_in_words(age))?;
+        }
+        let Some((min, max)) = self.crossing_ns else {
+            return Ok(());
+        };
+        match min == max {
+            true => write!(f, "; a cache line took {min} ns to another core then")?,
+            false => write!(
+                f,
+                "; a cache line took {min} to {max} ns to another core then"
+            )?,
+        }
+        match self.crossing_now_ns {
+            Some(now) => write!(f, ", {now} ns when last measured"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// An age in its largest whole unit.
+fn age_in_words(seconds: u64) -> String {
+    const UNITS: [(u64, &str); 4] = [
+        (86_400, "day"),
+        (3600, "hour"),
+        (60, "minute"),
+        (1, "second"),
+    ];
+    let unit = UNITS.iter().find(|(length, _)| seconds >= *length);
+    let (length, name) = unit.unwrap_or(&UNITS[3]);
+    let count = seconds / length;
+    let s = if count == 1 { "" } else { "s" };
+    format!("{count} {name}{s}")
 }
 
 /// Text for people.
 pub(super) fn text(analysis: &PlanAnalysis, heading: &PlanHeading) -> String {
     let mut out = String::new();
-    let (name, nodes, measured) = (&heading.name, heading.nodes, heading.measured);
+    let (name, nodes, measured) = (&heading.name, heading.nodes, &heading.measured);
     let (block, rate) = (analysis.block, analysis.rate_hz);
     let _ = writeln!(
         out,
-        "{name}: {nodes} nodes, blocks of {block} frames at {rate} Hz, {measured} with measured costs\n"
+        "{name}: {nodes} nodes, blocks of {block} frames at {rate} Hz, {measured}\n"
     );
     levels(&mut out, analysis);
     let _ = writeln!(
@@ -184,7 +250,9 @@ pub(super) fn json(analysis: &PlanAnalysis, heading: &PlanHeading) -> Value {
         "rate": analysis.rate_hz,
         "cores": analysis.cores,
         "scheduler": analysis.scheduler.name(),
-        "measured": heading.measured,
+        "measured": heading.measured.nodes,
+        "measured_at_s": heading.measured.oldest_at_s,
+        "measured_crossing_ns": heading.measured.crossing_ns.map(|(min, max)| [min, max]),
         "comm_ns": { "base": analysis.base.0, "per_kib": analysis.per_kib.0, "guess": heading.is_guess },
         "nodes": analysis.rows.iter().map(|row| row_json(analysis, row)).collect::<Vec<_>>(),
         "critical_path": critical.collect::<Vec<_>>(),
