@@ -33,15 +33,20 @@ impl Arena {
     /// `rows` rows of `frames` frames. All hold +0.0, and all flags are 0. Every page is written once, so that no page
     /// fault comes later.
     ///
+    /// # Panics
+    ///
+    /// All rows together are larger than the address space.
+    ///
     /// Real-time: setup.
     pub fn new(rows: usize, frames: usize) -> Self {
         // One line more where the stride is a power of two: all rows would fall on the same cache sets.
         let lines = frames.div_ceil(FRAMES_A_LINE).max(1);
         let stride = (lines + usize::from(lines > 1 && lines.is_power_of_two())) * FRAMES_A_LINE;
-        let samples = (rows * stride).max(FRAMES_A_LINE);
-        let layout = Layout::array::<f32>(samples)
-            .and_then(|l| l.align_to(ALIGN))
-            .expect("a plan's slots fit the address space");
+        let samples = rows.checked_mul(stride).map(|all| all.max(FRAMES_A_LINE));
+        let layout = |samples| Layout::array::<f32>(samples)?.align_to(ALIGN);
+        let (samples, layout) = samples
+            .and_then(|samples| Some((samples, layout(samples).ok()?)))
+            .expect("all rows of an arena fit the address space");
         // SAFETY: the layout has a size above 0.
         let data = unsafe { alloc_zeroed(layout) }.cast::<f32>();
         let Some(data) = NonNull::new(data) else {
@@ -86,6 +91,15 @@ impl Drop for Arena {
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::Arena;
+
+    #[test]
+    #[should_panic(expected = "fit the address space")]
+    fn rows_that_no_address_space_holds_are_refused() {
+        // 80 samples a row: the product wraps around to 64 samples, which could be allocated.
+        let rows = usize::MAX / 80 + 1;
+        assert_eq!(rows.wrapping_mul(80), 64);
+        Arena::new(rows, 64);
+    }
 
     #[test]
     fn rows_are_aligned_and_do_not_overlap() {
