@@ -194,11 +194,13 @@ impl<S: Strategy> SharedCycle<S> {
     }
 
     /// Runs tasks until there is none left for this worker.
+    ///
+    /// Tasks may cost less than a call. So the loop is one function, with all that a task usually needs inlined.
     #[inline]
     fn run_tasks(&self, worker: &mut WorkerContext<'_>, local: &mut S::Local) {
         let mut kept = match worker.resume() {
             Resume::Begin => self.strategy.enter(worker),
-            Resume::Release(task) => self.strategy.release(worker, local, task),
+            Resume::Release(task) => self.release_after_panic(worker, local, task),
             Resume::Stop => return,
         };
         while let Some(task) = self.strategy.next(worker, local, kept) {
@@ -209,6 +211,18 @@ impl<S: Strategy> SharedCycle<S> {
             kept = self.strategy.release(worker, local, task);
         }
         self.strategy.leave(worker);
+    }
+
+    /// Releases a task in which a step panicked. Kept out of the loop of `run_tasks`.
+    #[cold]
+    #[inline(never)]
+    fn release_after_panic(
+        &self,
+        worker: &mut WorkerContext<'_>,
+        local: &mut S::Local,
+        task: u32,
+    ) -> Option<u32> {
+        self.strategy.release(worker, local, task)
     }
 
     /// Runs deferred pieces until the next cycle: no thread waits for this worker now. A worker that left a cycle which

@@ -119,7 +119,7 @@ impl<'a> WorkerContext<'a> {
     /// # Safety
     ///
     /// The strategy gave this task to this worker, for this cycle (the contract of `Strategy`).
-    #[inline]
+    #[inline(always)]
     pub(crate) unsafe fn run_task(&mut self, task: u32) -> bool {
         let steps = self.plan.tasks[task as usize].steps;
         self.task = task;
@@ -141,15 +141,21 @@ impl<'a> WorkerContext<'a> {
         // or the host sees that we are in this step.
         self.fence.light();
         if self.is_abandoned() {
-            // At once, so that no thread marks a step as overdue that never began. What ran before is counted first.
-            self.publish_counts();
-            self.slot.set_idle();
+            self.stop_before_step();
             return false;
         }
         // SAFETY: the step is ours, and the host has seen us in it or will.
-        unsafe { self.run_current() };
+        unsafe { self.run_claimed_step(step) };
         self.steps_done += 1;
         true
+    }
+
+    /// Leaves an abandoned cycle before a step that was published: at once, so that no thread marks it as overdue. What
+    /// ran before is counted first.
+    #[cold]
+    fn stop_before_step(&mut self) {
+        self.publish_counts();
+        self.slot.set_idle();
     }
 
     /// Runs one step without checking if the cycle was abandoned: for the only worker of a plan, for which no thread
@@ -164,36 +170,36 @@ impl<'a> WorkerContext<'a> {
         // Relaxed: the watchdog only needs the number.
         self.slot.current.store(step, Ordering::Relaxed);
         // SAFETY: with one worker every step is ours, and the steps of a plan are in an order in which they may run.
-        unsafe { self.run_current() };
+        unsafe { self.run_claimed_step(step) };
     }
 
-    /// Runs the step `current`.
+    /// Runs a step that is published.
     ///
     /// # Safety
     ///
-    /// The step `current` is this worker's, and all that it waits for has run.
+    /// The step is this worker's, and all that it waits for has run.
     #[inline(always)]
-    unsafe fn run_current(&mut self) {
+    unsafe fn run_claimed_step(&mut self, step: u32) {
         if self.needs_checks {
             // SAFETY: the contract is the same.
-            return unsafe { self.run_current_checked() };
+            return unsafe { self.run_step_checked(step) };
         }
         // SAFETY: rules 1 and 2 of a claim are our contract, and `process_info` describes the plan's block.
-        run_claimed(unsafe { StepClaim::new(self.plan, self.current, &self.process_info) });
+        run_claimed(unsafe { StepClaim::new(self.plan, step, &self.process_info) });
     }
 
-    /// Runs the step `current` in a cycle that is traced, or in which some pipeline stages have no block.
+    /// Runs a step in a cycle that is traced, or in which some pipeline stages have no block.
     ///
     /// # Safety
     ///
-    /// As `run_current`.
+    /// As `run_claimed_step`.
     #[inline(never)]
-    unsafe fn run_current_checked(&mut self) {
-        if !self.is_partial || self.has_block(self.current) {
-            // SAFETY: as in `run_current`.
-            run_claimed(unsafe { StepClaim::new(self.plan, self.current, &self.process_info) });
+    unsafe fn run_step_checked(&mut self, step: u32) {
+        if !self.is_partial || self.has_block(step) {
+            // SAFETY: as in `run_claimed_step`.
+            run_claimed(unsafe { StepClaim::new(self.plan, step, &self.process_info) });
         }
-        self.trace(TraceEvent::Step, self.current);
+        self.trace(TraceEvent::Step, step);
     }
 
     /// Returns true if the pipeline stage of `step` has a block in this cycle.

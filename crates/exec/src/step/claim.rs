@@ -113,7 +113,7 @@ impl<'a> StepClaim<'a> {
         unsafe { set_flag(flag, false) };
     }
 
-    #[inline]
+    #[inline(never)]
     fn clear_all_flags(&mut self) {
         let ports = self.state().io.outputs;
         for p in 0..ports.count as usize {

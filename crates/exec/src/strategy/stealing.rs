@@ -80,7 +80,7 @@ unsafe impl Strategy for Stealing {
         self.claim_sources(worker, worker.index)
     }
 
-    #[inline]
+    #[inline(always)]
     fn next(
         &self,
         worker: &mut WorkerContext<'_>,
@@ -96,7 +96,7 @@ unsafe impl Strategy for Stealing {
     }
 
     /// Keeps one task that is ready now and pushes the others.
-    #[inline]
+    #[inline(always)]
     fn release(
         &self,
         worker: &mut WorkerContext<'_>,
