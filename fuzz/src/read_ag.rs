@@ -20,7 +20,7 @@ fn read(bytes: &[u8]) {
         assert!(!again.has_errors(), "{written}\n{:#?}", again.diagnostics);
         assert_eq!(again.session, reading.session, "{written}");
     }
-    let as_toml = toml::write(&reading.session);
+    let as_toml = toml::write(&reading.session, catalogue);
     let again = toml::read(&as_toml, catalogue);
     assert!(!again.has_errors(), "{as_toml}\n{:#?}", again.diagnostics);
     assert_eq!(again.session, reading.session, "{as_toml}");

@@ -15,7 +15,7 @@ fn read(bytes: &[u8]) {
     if reading.has_errors() {
         return;
     }
-    let written = toml::write(&reading.session);
+    let written = toml::write(&reading.session, catalogue);
     let again = toml::read(&written, catalogue);
     assert!(!again.has_errors(), "{written}\n{:#?}", again.diagnostics);
     assert_eq!(again.session, reading.session, "{written}");

@@ -190,7 +190,7 @@ fn a_delay_is_exact_to_the_frame() {
 
 #[test]
 fn a_moved_delay_fades_from_tap_to_tap() {
-    let params = [("time", number(0.01)), ("most", number(0.1))];
+    let params = [("time", number(0.01)), ("max_time", number(0.1))];
     let mut delay = rig("delay", &params);
     let ramp: Vec<f32> = (0..RATE).map(|i| i as f32 / RATE as f32).collect();
     let out = play(&mut delay, &ramp, &[turn_to(0, 10_000, 0.1)]).channel(0);

@@ -63,7 +63,7 @@ units! {
     a_hard_shape: "shape" { "mode" = word("clip"), "channels" = number(2.0) };
     a_shape_in_parts: "shape" { "drive_db" = number(12.0), "split" = number(5.0) };
     a_fixed_delay: "delay" { "time" = number(0.01), "channels" = number(2.0) };
-    a_delay_that_moves: "delay" { "time" = number(0.05), "least" = number(0.0), "most" = number(0.2) };
+    a_delay_that_moves: "delay" { "time" = number(0.05), "min_time" = number(0.0), "max_time" = number(0.2) };
     a_lowpass: "biquad" { "freq" = number(30.0) };
     a_highpass: "biquad" { "mode" = word("highpass"), "channels" = number(3.0) };
     a_bandpass: "biquad" { "mode" = word("bandpass"), "q" = number(20.0) };

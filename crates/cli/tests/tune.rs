@@ -11,7 +11,7 @@ fn without_a_measurement_the_built_in_table_is_shown_and_drawn() {
         .well("tune --length 16128 --block 128 --latency block --show=cut.svg --json tune.json");
     assert!(gave.out.contains("built-in table"), "{}", gave.out);
     let tune = here.json("tune.json");
-    let methods = tune["ways"].as_array().unwrap();
+    let methods = tune["methods"].as_array().unwrap();
     let partitions: Vec<_> = methods
         .iter()
         .map(|w| w["partition"].as_str().unwrap())
@@ -66,7 +66,7 @@ fn one_packing_can_be_measured_alone_and_is_added_to_the_store() {
     );
     let tune = here.json("tune.json");
     for of in [&tune, &tune["side_by_side"]] {
-        let known = |name: &str| of["ways"][2][name].is_number();
+        let known = |name: &str| of["methods"][2][name].is_number();
         assert!(
             known("worst_ns_a_frame") && known("share_of_a_core"),
             "{of}"

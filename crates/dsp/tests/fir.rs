@@ -96,6 +96,16 @@ fn files_that_are_no_filter_are_refused() {
 }
 
 #[test]
+fn an_empty_list_of_coefficients_is_refused() {
+    for empty in ["", " ", ", ,"] {
+        let node = node("fir", &[("coefs", text(empty))]);
+        let error = made(&node).err().expect("it is refused");
+        assert_eq!(error.key, Some("coefs"));
+        assert_eq!(error.message, "there is no number");
+    }
+}
+
+#[test]
 fn a_file_that_has_gone_is_silence() {
     let folder = Folder::new("fir-gone");
     let file = wav(folder.file("f.wav"), 48_000, 1, 10);

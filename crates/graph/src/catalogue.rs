@@ -65,7 +65,10 @@ fn count(
         let kind = node.effective_kind();
         mistakes.push((
             key,
-            format!("`{key}` is {asked}; `{kind}` takes a whole number from {least} to {most}"),
+            format!(
+                "`{key}` is {}; `{kind}` takes a whole number from {least} to {most}",
+                number_text(asked)
+            ),
         ));
     }
     right
@@ -123,6 +126,14 @@ fn numbered(stem: &str, number: u32) -> String {
             name
         }
         None => format!("{stem}{number}"),
+    }
+}
+
+/// `number` as a person writes it: 440, 0.5, 1e20. A reader gets the same number from it.
+pub fn number_text(number: f64) -> String {
+    match number.abs() {
+        size if size == 0.0 || (1e-5..1e15).contains(&size) => number.to_string(),
+        _ => format!("{number:e}"),
     }
 }
 
@@ -195,6 +206,13 @@ mod tests {
         let mistakes = Catalogue::assign_ports(&mixer(), &mut node);
         assert_eq!(mistakes.len(), 1);
         assert_eq!(node.inputs.len(), 1000);
+    }
+
+    #[test]
+    fn a_number_is_shown_as_it_is_written() {
+        for text in ["440", "0.5", "-6", "0", "1e20", "-1e-9", "5000000000"] {
+            assert_eq!(number_text(text.parse().unwrap()), text);
+        }
     }
 
     #[test]

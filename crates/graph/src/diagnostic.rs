@@ -5,6 +5,8 @@ use crate::SourceSpan;
 /// Severity of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Severity {
+    /// The graph is played as meant; the text says it in an old way.
+    Note,
     /// The graph can be played, but perhaps not as meant.
     Warning,
     /// The graph cannot be played.
@@ -35,6 +37,11 @@ impl Diagnostic {
     /// A warning at `span`.
     pub fn warning(span: SourceSpan, message: impl Into<String>) -> Self {
         Self::new(Severity::Warning, span, message)
+    }
+
+    /// A note at `span`.
+    pub fn note(span: SourceSpan, message: impl Into<String>) -> Self {
+        Self::new(Severity::Note, span, message)
     }
 
     fn new(severity: Severity, span: SourceSpan, message: impl Into<String>) -> Self {

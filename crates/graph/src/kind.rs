@@ -135,6 +135,10 @@ pub struct Kind {
     pub outputs: Vec<PortSpec>,
     /// Parameters in order.
     pub params: Vec<Param>,
+    /// Old keys of parameters, each with the one that replaced it. Readers accept them for one release and add a note.
+    pub renamed: Vec<(&'static str, &'static str)>,
+    /// The parameter that names a file which the node writes, if it writes one: no two nodes of a graph may name the same.
+    pub writes: Option<&'static str>,
     /// Its role in the program.
     pub role: Role,
     /// The bounds of its delay line, if it is a delay: then it becomes two steps, read and write.
@@ -157,6 +161,8 @@ impl Kind {
             inputs: Vec::new(),
             outputs: Vec::new(),
             params: Vec::new(),
+            renamed: Vec::new(),
+            writes: None,
             role: Role::Inner,
             delay: None,
             duplicable: true,
@@ -169,5 +175,11 @@ impl Kind {
     pub fn param(&self, name: &str) -> Option<(u16, &Param)> {
         let index = self.params.iter().position(|p| p.name == name)?;
         Some((index as u16, &self.params[index]))
+    }
+
+    /// The key that replaced `old`; `None` if `old` is no old key of this kind.
+    pub fn new_key(&self, old: &str) -> Option<&'static str> {
+        let found = self.renamed.iter().find(|(key, _)| *key == old);
+        found.map(|(_, new)| *new)
     }
 }

@@ -15,7 +15,7 @@ mod place;
 pub mod shape;
 
 pub use adjacency::Adjacency;
-pub use catalogue::{Catalogue, nearest};
+pub use catalogue::{Catalogue, nearest, number_text};
 pub use diagnostic::{Diagnostic, Severity};
 pub use edit::{Edit, EditError};
 pub use kind::{DelayParams, Kind, Param, ParamRange, PortCount, PortSignal, PortSpec, Role};

@@ -105,7 +105,11 @@ fn a_short_feedback_is_one_loop_of_rounds_as_long_as_the_delay() {
 fn a_loop_is_as_short_as_the_range_of_its_shortest_delay_allows() {
     let mut patch = Patch::default();
     let mix = patch.add_with("mix", &[("in", 3.0)]);
-    let params = [("time", 0.5), ("least", 10.5 / 48_000.0), ("most", 0.6)];
+    let params = [
+        ("time", 0.5),
+        ("min_time", 10.5 / 48_000.0),
+        ("max_time", 0.6),
+    ];
     let varies = patch.add_with("delay", &params);
     let short = patch.add_with("delay", &[("time", 30.0 / 48_000.0)]);
     let long = patch.add_with("delay", &[("time", 1.0)]);

@@ -47,7 +47,7 @@ fn a_node_that_feeds_itself_is_a_cycle() {
 fn a_delay_that_may_be_zero_does_not_cut_a_cycle() {
     let mut patch = Patch::default();
     let a = patch.add("mix");
-    let delay = patch.add_with("delay", &[("time", 0.5), ("least", 0.0)]);
+    let delay = patch.add_with("delay", &[("time", 0.5), ("min_time", 0.0)]);
     patch.wire(a, delay);
     patch.wire(delay, a);
     let mistake = only_mistake(&patch);
@@ -135,8 +135,40 @@ fn absurd_times_and_channels_are_refused_and_not_made_room_for() {
     let mut patch = Patch::default();
     let delay = patch.add_with("delay", &[("time", 1.0)]);
     let node = patch.graph.node_mut(delay).unwrap();
-    node.set("most", ParamValue::Text("long".into()));
+    node.set("max_time", ParamValue::Text("long".into()));
     assert_eq!(mistakes(&patch).len(), 1);
+}
+
+#[test]
+fn a_delay_whose_smallest_time_exceeds_its_largest_is_refused() {
+    let mut patch = Patch::default();
+    let bounds = [("time", 0.1), ("min_time", 0.2), ("max_time", 0.05)];
+    patch.add_with("delay", &bounds);
+    assert_eq!(
+        only_mistake(&patch).message,
+        "`min_time` of `delay0` is 0.2 s, more than `max_time`, 0.05 s"
+    );
+}
+
+#[test]
+fn two_nodes_that_write_one_file_are_refused() {
+    let mut patch = Patch::default();
+    for file in [
+        "takes/a.wav",
+        "./takes//a.wav",
+        "takes/b.wav",
+        "takes/b.wav",
+    ] {
+        let id = patch.add("recorder");
+        let node = patch.graph.node_mut(id).unwrap();
+        node.set("file", ParamValue::Text(file.into()));
+    }
+    let last = patch.graph.find("recorder3").unwrap();
+    patch.graph.node_mut(last).unwrap().enabled = false;
+    assert_eq!(
+        only_mistake(&patch).message,
+        "`recorder0` and `recorder1` write the same file"
+    );
 }
 
 #[test]

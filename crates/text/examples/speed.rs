@@ -18,7 +18,7 @@ fn main() {
             ..Session::default()
         };
         let as_ag = ag::write(&session, &catalogue).expect("the format has a syntax for all of it");
-        let as_toml = toml::write(&session);
+        let as_toml = toml::write(&session, &catalogue);
         for (format, text) in [("ag", as_ag), ("toml", as_toml)] {
             let start = Instant::now();
             let reading = match format {

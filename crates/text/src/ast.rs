@@ -28,6 +28,8 @@ pub(crate) struct AstEntry<'t> {
     pub(crate) key: Ident<'t>,
     pub(crate) value: ParamValue,
     pub(crate) value_at: ByteRange,
+    /// True for a key of the author's own, which no kind may know.
+    pub(crate) is_own: bool,
 }
 
 /// A node. The keys that every kind has are fields; all others are entries.
@@ -64,8 +66,8 @@ impl<'t> AstNode<'t> {
 pub(crate) enum PortName<'t> {
     /// No name: the first port.
     First,
-    /// A number, from 1.
-    Number(u64),
+    /// A number, from 1: its digits, however many.
+    Number(Cow<'t, str>),
     Name(Cow<'t, str>),
 }
 

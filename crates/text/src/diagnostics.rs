@@ -51,6 +51,13 @@ impl<'t> Diagnostics<'t> {
         Added(self)
     }
 
+    /// Adds a note; the returned value adds help to it.
+    pub(crate) fn note(&mut self, at: ByteRange, message: impl Into<String>) -> Added<'_, 't> {
+        let span = self.source.span(at);
+        self.list.push(Diagnostic::note(span, message));
+        Added(self)
+    }
+
     /// The candidate that is most similar to `word`; `None` if none is similar, or the comparisons are used up.
     pub(crate) fn nearest<'a>(
         &mut self,
@@ -65,6 +72,11 @@ impl<'t> Diagnostics<'t> {
         let limit = (chars / 3).max(1);
         let similar = candidates.filter(|c| c.len().abs_diff(word.len()) <= 4 * limit);
         nearest(word, similar.filter(|c| c.len() <= 4 * MAX_WORD))
+    }
+
+    /// Returns true if there is an error so far.
+    pub(crate) fn has_errors(&self) -> bool {
+        self.list.iter().any(Diagnostic::is_error)
     }
 
     /// All diagnostics, sorted by place.

@@ -159,7 +159,7 @@ proptest! {
             mine("mine", "# w\n[mine]\na = 1\n\n[mine.b]\nc = \"\"\"\n[nodes.x]\n\"\"\"\n"),
         ];
         let session = Session { graph: graph(&samples, &ends, false), settings, sections };
-        let text = toml::write(&session);
+        let text = toml::write(&session, &catalogue());
         let reading = toml::read(&text, &catalogue());
         prop_assert!(!reading.has_errors(), "{}\n{:#?}", text, reading.diagnostics);
         prop_assert_eq!(reading.session, session, "{}", text);

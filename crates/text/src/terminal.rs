@@ -36,6 +36,7 @@ pub fn render_diagnostics(name: &str, source: &str, diagnostics: &[Diagnostic]) 
         let level = match diagnostic.severity {
             Severity::Error => Level::ERROR,
             Severity::Warning => Level::WARNING,
+            Severity::Note => Level::NOTE,
         };
         let mut main =
             Group::with_title(level.primary_title(message)).elements(file.excerpt(diagnostic.span));

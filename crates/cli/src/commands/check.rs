@@ -169,6 +169,7 @@ fn diagnostic_json(found: &Diagnostic) -> Value {
     let severity = match found.severity {
         Severity::Error => "error",
         Severity::Warning => "warning",
+        Severity::Note => "note",
     };
     let mut all = json!({
         "severity": severity,

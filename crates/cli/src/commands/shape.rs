@@ -96,7 +96,7 @@ fn as_ag(session: &Session) -> Result<String, Failure> {
 }
 
 fn as_toml(session: &Session) -> Result<String, Failure> {
-    Ok(toml::write(session))
+    Ok(toml::write(session, divisi::registry().catalogue()))
 }
 
 fn work(text: &str) -> Result<f64, String> {

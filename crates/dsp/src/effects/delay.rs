@@ -1,20 +1,20 @@
 //! `delay`: a delay line, read at whole frames.
 //!
 //! ```text
-//! write step ──▶ [ line: as long as `most` ] ──▶ read step: y[n] = x[n - time × rate, rounded]
+//! write step ──▶ [ line: as long as `max_time` ] ──▶ read step: y[n] = x[n - time × rate, rounded]
 //! change of `time`: crossfade of 20 ms, y = old × w + new × (1 - w), w from 1 to 0
 //! ```
 //!
 //! The line belongs to the executor (a delay is two steps on one line, so that a cycle can go through it); this is the half
-//! that reads. A change of `time` during a crossfade waits for its end. `least` and `most` bound what `time` may become:
-//! the line is as long as `most`, and a cycle through the delay is computed in sub-blocks no longer than `least`.
+//! that reads. A change of `time` during a crossfade waits for its end. `min_time` and `max_time` bound what `time` may become:
+//! the line is as long as `max_time`, and a cycle through the delay is computed in sub-blocks no longer than `min_time`.
 //!
 //! | | |
 //! |---|---|
 //! | ports | `in`, `out`, as wide as `channels` says |
-//! | parameters | `time` 0 to 1200 s, live; `least`, `most` in seconds |
+//! | parameters | `time` 0 to 1200 s, live; `min_time`, `max_time` in seconds |
 //! | latency | none: its delay is meant |
-//! | tail | `most`, and two crossfades |
+//! | tail | `max_time`, and two crossfades |
 
 use crate::param::{ParamSpec, channels, fixed};
 use crate::sample::{channel_count, clamp_sample};
@@ -48,19 +48,20 @@ pub(crate) fn kind() -> Kind {
         params: vec![
             TIME.param(),
             bound(
-                "least",
+                "min_time",
                 "Smallest value that `time` may take; `time` if absent.",
             ),
             bound(
-                "most",
+                "max_time",
                 "Largest value that `time` may take; `time` if absent.",
             ),
             channels(),
         ],
+        renamed: vec![("least", "min_time"), ("most", "max_time")],
         delay: Some(DelayParams {
             time: "time",
-            min: "least",
-            max: "most",
+            min: "min_time",
+            max: "max_time",
         }),
         typical_ns: 200,
         ..Kind::new("delay", "A delay line.")
@@ -75,7 +76,7 @@ pub(crate) fn make(creation: &MakeContext<'_>) -> Result<Box<dyn Processor>, Mak
     };
     Ok(Box::new(Delay {
         initial: time,
-        range: (bound("least")?.min(time), bound("most")?.max(time)),
+        range: (bound("min_time")?.min(time), bound("max_time")?.max(time)),
         rate: None,
         fade: Fade::default(),
         channels: channel_count(creation.node),

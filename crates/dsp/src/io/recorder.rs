@@ -46,13 +46,10 @@ pub(crate) fn kind() -> Kind {
                 live: false,
                 doc: "WAV file, relative to the session's folder; an existing one is overwritten.",
             },
-            choice(
-                "format",
-                &["f32", "i24", "i16"],
-                "How a sample is is_complete.",
-            ),
+            choice("format", &["f32", "i24", "i16"], "How a sample is written."),
             channels(),
         ],
+        writes: Some("file"),
         duplicable: false,
         typical_ns: 60,
         ..Kind::new(

@@ -1,7 +1,7 @@
 //! Part of pass 1: the length of a delay's line, from its parameters in seconds.
 
 use crate::{DelayLine, PlanOptions};
-use graph::{DelayParams, Diagnostic, Kind, Node, NodeId, ParamRange, Signal};
+use graph::{DelayParams, Diagnostic, Kind, Node, NodeId, ParamRange, Signal, number_text};
 use units::{Channels, Frames, SampleRate};
 
 /// The longest line, about 23 minutes at 48 kHz. A larger number in a file is an error and never an allocation.
@@ -20,8 +20,18 @@ pub(super) fn delay_line(
     let Some(time) = seconds(node, params.time)?.or_else(|| default(kind, params.time)) else {
         return wrong(format!("`{}` needs `{}`", node.name, params.time));
     };
-    let min = seconds(node, params.min)?.unwrap_or(time).min(time);
-    let max = seconds(node, params.max)?.unwrap_or(time).max(time);
+    let bounds = (seconds(node, params.min)?, seconds(node, params.max)?);
+    if let (Some(min), Some(max)) = bounds
+        && min > max
+    {
+        let (min, max) = (number_text(min), number_text(max));
+        return wrong(format!(
+            "`{}` of `{}` is {min} s, more than `{}`, {max} s",
+            params.min, node.name, params.max
+        ));
+    }
+    let min = bounds.0.unwrap_or(time).min(time);
+    let max = bounds.1.unwrap_or(time).max(time);
     let max = Frames::from_seconds_ceil(max, options.rate);
     if max > MAX_DELAY {
         return wrong(format!(

@@ -3,6 +3,7 @@
 use super::delay_lines::delay_line;
 use super::limits::check_size;
 use super::output_channels::ChannelNumbers;
+use super::output_files::check_output_files;
 use super::wiring::{NodePart, WiredEdge, WiredNode, Wiring};
 use crate::{PlanError, PlanOptions};
 use graph::{Catalogue, Diagnostic, Edge, Graph, Node, NodeId, Port, PortRef, Role, Signal};
@@ -32,6 +33,7 @@ pub(super) fn look_up<'g>(
         }
     }
     mistakes.extend(check_size(&nodes, options));
+    mistakes.extend(check_output_files(&nodes));
     if !mistakes.is_empty() {
         return Err(PlanError(mistakes));
     }

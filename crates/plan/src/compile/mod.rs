@@ -2,7 +2,7 @@
 //!
 //! | pass | file | takes | gives |
 //! |---|---|---|---|
-//! | 1 | `lookup`, with `delay_lines`, `output_channels`, `limits` | the graph and its kinds | [`Wiring`]: every node and edge looked up, or all mistakes |
+//! | 1 | `lookup`, with `delay_lines`, `output_channels`, `output_files`, `limits` | the graph and its kinds | [`Wiring`]: every node and edge looked up, or all mistakes |
 //! | 2 | `align`, with `latency` | wiring | wiring with aligners where early signals must wait |
 //! | 3 | `ops` | wiring | [`Ops`]: operations and their dependencies; a delay is two |
 //! | 4 | `stages` | operations | each in its pipeline stage, with relays between stages (only if asked for) |
@@ -26,6 +26,7 @@ mod lookup;
 mod ops;
 mod order;
 mod output_channels;
+mod output_files;
 mod phases;
 mod slots;
 mod stages;

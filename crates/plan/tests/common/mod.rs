@@ -137,6 +137,11 @@ fn catalogue() -> Catalogue {
         },
         Kind {
             inputs: audio(),
+            writes: Some("file"),
+            ..Kind::new("recorder", "writes")
+        },
+        Kind {
+            inputs: audio(),
             role: Role::Sink,
             ..Kind::new("sink", "keeps")
         },
@@ -145,13 +150,13 @@ fn catalogue() -> Catalogue {
             outputs: audio(),
             params: vec![
                 time("time", f64::NAN),
-                time("least", f64::NAN),
-                time("most", f64::NAN),
+                time("min_time", f64::NAN),
+                time("max_time", f64::NAN),
             ],
             delay: Some(DelayParams {
                 time: "time",
-                min: "least",
-                max: "most",
+                min: "min_time",
+                max: "max_time",
             }),
             ..Kind::new("delay", "waits")
         },

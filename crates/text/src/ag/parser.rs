@@ -286,6 +286,7 @@ impl<'t> Parser<'t, '_, '_> {
                     key,
                     value,
                     value_at,
+                    is_own: false,
                 },
             ),
             None => node.is_damaged = true,
@@ -403,7 +404,7 @@ impl<'t> Parser<'t, '_, '_> {
                 text: self.text[name.clone()].into(),
                 at: name,
             },
-            port: PortName::Number(port.parse().unwrap_or(u64::MAX)),
+            port: PortName::Number(port.into()),
             port_at: dot + 1..at.end,
             is_middle: false,
         }))

@@ -106,7 +106,7 @@ impl Resolver<'_, '_, '_, '_> {
         let ports = side.ports(node);
         let index = match &written.port {
             PortName::First => Some(0),
-            PortName::Number(n) => usize::try_from(*n).ok().and_then(|n| n.checked_sub(1)),
+            PortName::Number(n) => n.parse::<usize>().ok().and_then(|n| n.checked_sub(1)),
             PortName::Name(name) => match position(ports, name) {
                 // In the middle of a chain a name may belong to one side only; the other side then uses its first port.
                 None if written.is_middle => position(side.other().ports(node), name).and(Some(0)),
@@ -150,7 +150,7 @@ impl Resolver<'_, '_, '_, '_> {
         };
         let detail = match &written.port {
             PortName::First => None,
-            PortName::Number(0) => Some("ports count from 1".into()),
+            PortName::Number(n) if n.parse() == Ok(0) => Some("ports count from 1".into()),
             PortName::Number(n) => Some(format!("there is no {word} {n}")),
             PortName::Name(port) => Some(format!("none of them is called `{port}`")),
         };

@@ -50,7 +50,7 @@ pub(crate) fn resolve(
     for written in &ast.nodes {
         resolver.add(written, &mut nodes);
     }
-    if ast.nodes.is_empty() && needs_nodes && resolver.diagnostics.list.is_empty() {
+    if ast.nodes.is_empty() && needs_nodes && !resolver.diagnostics.has_errors() {
         let message = match resolver.diagnostics.source.text.trim().is_empty() {
             true => "the file is empty",
             false => "there is no node",

@@ -3,7 +3,7 @@
 use crate::ast::{AstEntry, AstNode, Dialect};
 use crate::diagnostics::Diagnostics;
 use crate::source::ByteRange;
-use graph::{Kind, Node, Param, ParamRange, ParamValue};
+use graph::{Kind, Node, Param, ParamRange, ParamValue, number_text};
 
 /// Keys with the number of ports and channels; they are not parameters of the kind.
 const COUNTS: [&str; 3] = ["in", "out", "channels"];
@@ -32,7 +32,7 @@ pub(super) fn counts(
     diagnostics: &mut Diagnostics<'_>,
 ) -> Counts {
     let mut counts = Counts::default();
-    for entry in &written.entries {
+    for entry in written.entries.iter().filter(|entry| !entry.is_own) {
         let count = match entry.key.text.as_ref() {
             "in" => &mut counts.inputs,
             "out" => &mut counts.outputs,
@@ -96,15 +96,24 @@ pub(super) fn check(
     let has_stand_in = node.stand_in.is_some();
     for entry in distinct(written, diagnostics) {
         let key = entry.key.text.as_ref();
-        if COUNTS.contains(&key) && !(key == "channels" && dialect == Dialect::Ag) {
+        let is_count = COUNTS.contains(&key) && !(key == "channels" && dialect == Dialect::Ag);
+        if is_count && !entry.is_own {
             continue;
         }
+        let key = current_key(entry, written, kind, diagnostics);
         match kind.param(key) {
             _ if dialect == Dialect::Ag && TOML_ONLY.contains(&key) => {
                 toml_only(entry, diagnostics)
             }
+            found if entry.is_own && (found.is_some() || is_common(key)) => {
+                let message = format!("`{key}` has a meaning for `{}`", kind.name);
+                let more = diagnostics.error(entry.key.at.clone(), message);
+                more.help("write it outside of `own`");
+            }
             None => {
-                unknown(entry, kind, has_stand_in, dialect, diagnostics);
+                if !has_stand_in && !entry.is_own {
+                    unknown(entry, kind, dialect, diagnostics);
+                }
                 node.set(key, entry.value.clone());
             }
             Some((_, param)) => match convert(entry, param, kind, dialect) {
@@ -121,6 +130,34 @@ pub(super) fn check(
     required(written, kind, has_stand_in, node, diagnostics);
 }
 
+/// Returns true if every node has the key.
+fn is_common(key: &str) -> bool {
+    COUNTS.contains(&key) || TOML_ONLY.contains(&key) || key == "kind"
+}
+
+/// The key of `entry`; the new one if it was renamed, which is noted.
+fn current_key<'e>(
+    entry: &'e AstEntry<'_>,
+    written: &AstNode<'_>,
+    kind: &Kind,
+    diagnostics: &mut Diagnostics<'_>,
+) -> &'e str {
+    let old = entry.key.text.as_ref();
+    let Some(new) = kind.new_key(old).filter(|_| !entry.is_own) else {
+        return old;
+    };
+    if let Some(both) = written.entries.iter().find(|e| e.key.text == new) {
+        let message = format!("`{new}` is written twice: `{old}` is its old name");
+        let more = diagnostics.error(entry.key.at.clone(), message);
+        more.note(both.key.at.clone(), "the new name is here");
+    } else {
+        let message = format!("`{old}` is now called `{new}`");
+        let more = diagnostics.note(entry.key.at.clone(), message);
+        more.help("write the new name: the next release does not know the old one");
+    }
+    new
+}
+
 /// Reports a key that an `.ag` file cannot have, unless its value is the default.
 fn toml_only(entry: &AstEntry<'_>, diagnostics: &mut Diagnostics<'_>) {
     let key = entry.key.text.as_ref();
@@ -131,25 +168,21 @@ fn toml_only(entry: &AstEntry<'_>, diagnostics: &mut Diagnostics<'_>) {
     }
 }
 
-fn unknown(
-    entry: &AstEntry<'_>,
-    kind: &Kind,
-    has_stand_in: bool,
-    dialect: Dialect,
-    diagnostics: &mut Diagnostics<'_>,
-) {
-    if has_stand_in {
-        return;
-    }
+/// Reports a key that the kind does not know: an error in `.toml`, where it would be a parameter that has no effect.
+fn unknown(entry: &AstEntry<'_>, kind: &Kind, dialect: Dialect, diagnostics: &mut Diagnostics<'_>) {
     let key = entry.key.text.as_ref();
     let names: Vec<&str> = kind.params.iter().map(|p| p.name).collect();
     let suggestion = diagnostics.nearest(key, names.iter().copied());
-    // An .ag file may have keys of its author's own: only a likely misspelling is reported.
-    if dialect == Dialect::Ag && suggestion.is_none() {
-        return;
-    }
-    let message = format!("`{}` has no parameter `{key}`", kind.name);
-    let more = diagnostics.warning(entry.key.at.clone(), message);
+    let (at, message) = (
+        entry.key.at.clone(),
+        format!("`{}` has no parameter `{key}`", kind.name),
+    );
+    let more = match dialect {
+        // The format lets a node have keys of its author's own: only a likely misspelling is reported.
+        Dialect::Ag if suggestion.is_none() => return,
+        Dialect::Ag => diagnostics.warning(at, message),
+        Dialect::Toml => diagnostics.error(at, message),
+    };
     match suggestion {
         Some(_) => more.did_you_mean(suggestion),
         None if names.is_empty() => more,
@@ -171,7 +204,10 @@ fn required(
             ParamRange::File(is_required) => is_required,
             _ => false,
         };
-        let is_written = |e: &AstEntry<'_>| e.key.text == param.name;
+        let is_written = |e: &AstEntry<'_>| {
+            let key = e.key.text.as_ref();
+            key == param.name || kind.new_key(key) == Some(param.name)
+        };
         if !is_required || node.param(param.name).is_some() {
             continue;
         }
@@ -237,7 +273,8 @@ fn convert(
                 "" => String::new(),
                 unit => format!(" {unit}"),
             };
-            let name = kind.name;
+            let (name, n) = (kind.name, number_text(n));
+            let (min, max) = (number_text(*min), number_text(*max));
             Err(format!(
                 "`{key}` is {n}{unit}; `{name}` takes {min} to {max}{unit}"
             ))
@@ -267,7 +304,7 @@ fn convert(
 /// The value as a message shows it.
 fn describe(value: &ParamValue) -> String {
     match value {
-        ParamValue::Number(n) => n.to_string(),
+        ParamValue::Number(n) => number_text(*n),
         ParamValue::Text(text) => format!("{text:?}"),
         ParamValue::Flag(on) => on.to_string(),
     }

@@ -81,7 +81,7 @@ impl<'t> Chain<'t> {
             let port = self.ident("a port's name or number")?;
             let is_number = port.text.bytes().all(|b| b.is_ascii_digit());
             end.port = match is_number && !self.text[port.at.clone()].starts_with('"') {
-                true => PortName::Number(port.text.parse().unwrap_or(u64::MAX)),
+                true => PortName::Number(port.text),
                 false => PortName::Name(port.text),
             };
             end.port_at = port.at;

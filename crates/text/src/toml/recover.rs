@@ -5,6 +5,9 @@ use crate::diagnostics::Diagnostics;
 use crate::source::ByteRange;
 use ::toml::de::DeTable;
 
+/// The message of the `toml` crate for a key that a table has already.
+pub(super) const DUPLICATE_KEY: &str = "duplicate key";
+
 /// Returns `text` with spaces in place of every statement that cannot be parsed, and reports those. The other
 /// statements keep their places, so lines and columns stay right.
 pub(super) fn repair(text: &str, diagnostics: &mut Diagnostics<'_>) -> String {
@@ -29,7 +32,9 @@ pub(super) fn repair(text: &str, diagnostics: &mut Diagnostics<'_>) -> String {
             break;
         };
         budget = left;
-        let Err(error) = DeTable::parse(&text[statement.clone()]) else {
+        let (_, errors) = DeTable::parse_recoverable(&text[statement.clone()]);
+        // A duplicate key costs only itself: the parser goes on after it, and it is reported later.
+        let Some(error) = errors.iter().find(|e| e.message() != DUPLICATE_KEY) else {
             continue;
         };
         let at = error.span().unwrap_or(0..0);

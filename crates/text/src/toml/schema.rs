@@ -34,12 +34,30 @@ pub fn schema(catalogue: &Catalogue) -> Value {
                 "additionalProperties": {
                     "type": "object",
                     "required": ["kind"],
-                    "properties": common_keys(&kinds),
-                    "allOf": by_kind,
+                    // A node with a stand-in is of a kind, and has keys, that only others know.
+                    "if": { "required": ["stand_in"] },
+                    "then": { "properties": common_keys(&kinds) },
+                    "else": {
+                        "properties": known_keys(&kinds),
+                        "allOf": by_kind,
+                        "unevaluatedProperties": false,
+                    },
                 },
             },
         },
     })
+}
+
+/// The keys of every node without a stand-in: its kind is one of `kinds`.
+fn known_keys(kinds: &[&str]) -> Value {
+    let mut keys = common_keys(kinds);
+    keys["kind"] = json!({ "enum": kinds });
+    keys["own"] = json!({
+        "type": "object",
+        "additionalProperties": { "type": ["number", "string", "boolean"] },
+        "description": "Keys of your own, which nothing reads.",
+    });
+    keys
 }
 
 /// The keys of every node, whatever its kind.
@@ -63,6 +81,12 @@ pub fn kind_rule(kind: &Kind) -> Value {
         if is_required {
             required.push(param.name);
         }
+    }
+    for (old, new) in &kind.renamed {
+        let mut value = keys[*new].clone();
+        value["deprecated"] = true.into();
+        value["description"] = format!("Old name of `{new}`.").into();
+        keys.insert((*old).into(), value);
     }
     for (key, specs) in [("in", &kind.inputs), ("out", &kind.outputs)] {
         if let Some(count) = count_schema(specs) {

@@ -39,5 +39,6 @@ fn default_entry<'t>(node: &AstNode<'t>, key: &'static str, value: f64) -> AstEn
         },
         value: ParamValue::Number(value),
         value_at: node.name.at.clone(),
+        is_own: false,
     }
 }

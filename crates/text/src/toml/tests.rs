@@ -91,7 +91,7 @@ fn a_clean_session_is_read_whole() {
 fn a_stand_in_survives_conversion_from_ag_to_toml_and_back() {
     let text = "g = { kind: \"guitar\", note: \"\\u00e9\\n\\\"\\\\\", in: 0, out: 1, };";
     let session = ag::read(text, &catalogue()).session;
-    let parsed = read(write(&session));
+    let parsed = read(write(&session, &catalogue()));
     assert_eq!(messages(&parsed), [] as [&str; 0]);
     assert_eq!(parsed.session, session);
     let back = ag::write(&parsed.session, &catalogue()).unwrap();
@@ -185,6 +185,107 @@ kind = \"sink\"
     assert_eq!(twice.unwrap().related.len(), 1, "{twice:?}");
 }
 
+/// The session of `nodes` and an edge from `a` to `s`, with a `sink` called `s`.
+fn with_sink(nodes: &str) -> ParsedSession {
+    read(format!(
+        "edges = [\"a -> s\"]\n{nodes}[nodes.s]\nkind = \"sink\"\n"
+    ))
+}
+
+#[test]
+fn an_unknown_parameter_is_an_error_and_an_own_key_is_not() {
+    let parsed = with_sink("[nodes.a]\nkind = \"osc\"\nfreq = 440\nvolumne = 0.1\n");
+    assert_eq!(messages(&parsed), ["5:1: `osc` has no parameter `volumne`"]);
+    assert!(parsed.has_errors());
+    assert_eq!(parsed.diagnostics[0].help, "did you mean `volume`?");
+    let own = "[nodes.a]\nkind = \"osc\"\nfreq = 440\nown = { volumne = 0.1, colour = \"red\" }\n";
+    let parsed = with_sink(own);
+    assert_eq!(messages(&parsed), [] as [&str; 0]);
+    let again = read(write(&parsed.session, &catalogue()));
+    assert_eq!(
+        (messages(&again), &again.session),
+        (vec![], &parsed.session)
+    );
+    let parsed =
+        with_sink("[nodes.a]\nkind = \"osc\"\nfreq = 440\nown = { wave = \"saw\", in = 1 }\n");
+    assert_eq!(
+        messages(&parsed),
+        [
+            "5:9: `wave` has a meaning for `osc`",
+            "5:23: `in` has a meaning for `osc`"
+        ]
+    );
+}
+
+#[test]
+fn a_renamed_parameter_keeps_its_old_key_for_one_release() {
+    let mut kinds = catalogue();
+    let mut gain = kinds.get("gain").unwrap().clone();
+    gain.renamed = vec![("level_db", "gain_db")];
+    kinds.insert(gain);
+    let node = |keys: &str| format!("[nodes.a]\nkind = \"gain\"\n{keys}\n");
+    let parsed = super::read(node("level_db = -6"), &kinds);
+    assert_eq!(
+        messages(&parsed),
+        ["3:1: `level_db` is now called `gain_db`"]
+    );
+    assert_eq!(parsed.diagnostics[0].severity, graph::Severity::Note);
+    assert_eq!(
+        parsed.session,
+        super::read(node("gain_db = -6"), &kinds).session
+    );
+    let both = super::read(node("gain_db = 1\nlevel_db = -6"), &kinds);
+    assert_eq!(
+        messages(&both),
+        ["4:1: `gain_db` is written twice: `level_db` is its old name"]
+    );
+    let wrong = super::read(node("level_db = 600"), &kinds);
+    assert_eq!(
+        messages(&wrong)[1],
+        "3:12: `gain_db` is 600 dB; `gain` takes -120 to 40 dB"
+    );
+}
+
+#[test]
+fn a_duplicate_key_is_one_error_and_costs_only_itself() {
+    let parsed = with_sink("nodes.a = { kind = \"osc\", freq = 440, freq = 441 }\n");
+    assert_eq!(messages(&parsed), ["2:39: `freq` is written twice"]);
+    let parsed = with_sink("[nodes.a]\nkind = \"osc\"\nfreq = 440\nfreq = 441\n");
+    assert_eq!(messages(&parsed), ["5:1: `freq` is written twice"]);
+    let table = "[nodes.a]\nkind = \"osc\"\nfreq = 440\n";
+    let parsed = with_sink(&[table, table].concat());
+    assert_eq!(messages(&parsed), ["5:8: `a` is written twice"]);
+}
+
+#[test]
+fn a_number_out_of_range_is_shown_as_it_is_written() {
+    let text = "edges = [\"b.100000000000000000000 -> s\"]
+[nodes.b]
+kind = \"mix\"
+in = 1e20
+[nodes.s]
+kind = \"sink\"
+channel = 1e20
+";
+    assert_eq!(
+        messages(&read(text)),
+        [
+            "1:11: `b` has one output; there is no output 100000000000000000000",
+            "4:6: `in` is 1e20; `mix` takes a whole number from 0 to 4096",
+            "7:11: `channel` is 1e20; `sink` takes 0 to 63",
+        ]
+    );
+}
+
+#[test]
+fn a_text_without_a_node_is_an_error_whatever_else_it_says() {
+    let parsed = read("# 1\", 'tone - out\"]\n\n[settings]\nr= 1\n");
+    assert_eq!(
+        messages(&parsed),
+        ["1:1: there is no node", "4:1: there is no setting `r`"]
+    );
+}
+
 #[test]
 fn empty_and_invalid_text_is_reported() {
     assert_eq!(messages(&read("")), ["1:1: the file is empty"]);
@@ -224,7 +325,7 @@ fn a_section_keeps_its_comments() {
 #[test]
 fn the_schema_knows_every_kind() {
     let schema = schema(&catalogue());
-    let node = &schema["properties"]["nodes"]["additionalProperties"];
+    let node = &schema["properties"]["nodes"]["additionalProperties"]["else"];
     let kinds = node["allOf"].as_array().unwrap();
     assert_eq!(kinds.len(), catalogue().kinds().count());
     let osc = kinds

@@ -1,6 +1,7 @@
 //! Converts the tree of the `toml` crate into the syntax tree and the settings.
 
 use super::chain;
+use super::recover::DUPLICATE_KEY;
 use super::value::{count, number, why_no_parameter};
 use crate::ast::{Ast, AstEntry, AstNode, Ident};
 use crate::diagnostics::Diagnostics;
@@ -28,8 +29,14 @@ pub(super) fn convert<'t>(
         diagnostics,
     };
     let mut last_line = None;
+    let mut table_end = 0;
     for error in errors {
         let at = error.span().unwrap_or(0..0);
+        // All keys of a table that is written twice may be in the first one too; the header alone is reported.
+        if at.start < table_end {
+            continue;
+        }
+        table_end = end_of_table(text, at.start);
         // Further errors of a line mostly follow from its first.
         let line = converter
             .diagnostics
@@ -48,6 +55,19 @@ pub(super) fn convert<'t>(
         }
     }
     (converter.ast, converter.settings)
+}
+
+/// End of the table whose header is on the line of byte `at`: the next header. 0 if there is no header.
+fn end_of_table(text: &str, at: usize) -> usize {
+    let start = text[..at].rfind('\n').map_or(0, |end| end + 1);
+    if !text[start..].trim_start().starts_with('[') {
+        return 0;
+    }
+    let mut end = start;
+    let mut lines = text[start..].split_inclusive('\n');
+    end += lines.next().map_or(0, str::len);
+    let body = lines.take_while(|line| !line.trim_start().starts_with('['));
+    end + body.map(str::len).sum::<usize>()
 }
 
 type Key<'t> = Spanned<DeString<'t>>;
@@ -83,7 +103,7 @@ struct Converter<'t, 'f, 's> {
 impl<'t> Converter<'t, '_, '_> {
     /// Reports an error of the TOML itself.
     fn syntax_error(&mut self, at: ByteRange, message: &str) {
-        if message != "duplicate key" {
+        if message != DUPLICATE_KEY {
             let line = message.lines().next().unwrap_or_default();
             self.diagnostics.error(at, line.to_lowercase());
             return;
@@ -268,15 +288,24 @@ impl<'t> Converter<'t, '_, '_> {
                 node.enabled = enabled.unwrap_or(true);
                 (enabled.is_some(), "true or false")
             }
-            _ => return self.param(node, key, item),
+            "own" if matches!(value, DeValue::Table(_)) => return self.own(node, item),
+            _ => return self.param(node, key, item, false),
         };
         if !is_valid {
             self.error(item, format!("`{}` takes {takes}", key.text));
         }
     }
 
-    /// A key that belongs to the kind.
-    fn param(&mut self, node: &mut AstNode<'t>, key: Ident<'t>, item: &Item<'t>) {
+    /// The table `own`: keys that the author adds for other programs.
+    fn own(&mut self, node: &mut AstNode<'t>, item: &Item<'t>) {
+        let entries = item.get_ref().as_table();
+        for (key, value) in entries.into_iter().flat_map(in_order) {
+            self.param(node, ident(key), value, true);
+        }
+    }
+
+    /// A key that belongs to the kind, or one of the author's own.
+    fn param(&mut self, node: &mut AstNode<'t>, key: Ident<'t>, item: &Item<'t>, is_own: bool) {
         let value = match item.get_ref() {
             DeValue::String(text) => Some(ParamValue::Text(text.to_string())),
             DeValue::Boolean(on) => Some(ParamValue::Flag(*on)),
@@ -287,6 +316,7 @@ impl<'t> Converter<'t, '_, '_> {
                 key,
                 value,
                 value_at: item.span(),
+                is_own,
             });
         }
         node.is_damaged = true;

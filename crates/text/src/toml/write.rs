@@ -4,12 +4,12 @@ use super::chain;
 use super::sections::is_table;
 use crate::session::Session;
 use crate::time::to_micros;
-use graph::{Edge, Graph, Node, ParamValue};
+use graph::{Catalogue, Edge, Graph, Node, ParamValue, number_text};
 use std::fmt::Write;
 
-/// Writes `session`; reading it gives an equal one. Lines without a header come first, then edges, settings, nodes, and the
+/// Writes `session`; reading it gives an equal one. Keys that no kind in `catalogue` knows become a node's `own`. Lines without a header come first, then edges, settings, nodes, and the
 /// sections with headers.
-pub fn write(session: &Session) -> String {
+pub fn write(session: &Session, catalogue: &Catalogue) -> String {
     let mut text = String::new();
     let (tables, lines): (Vec<_>, Vec<_>) =
         session.sections.iter().partition(|s| is_table(&s.text));
@@ -19,7 +19,7 @@ pub fn write(session: &Session) -> String {
     edges(&mut text, &session.graph);
     settings(&mut text, session);
     for (_, each) in session.graph.nodes() {
-        node(&mut text, each);
+        node(&mut text, each, catalogue);
     }
     for section in tables {
         text += &format!("\n{}\n", section.text.trim_end());
@@ -79,18 +79,30 @@ fn settings(text: &mut String, session: &Session) {
     }
 }
 
-fn node(text: &mut String, node: &Node) {
+fn node(text: &mut String, node: &Node, catalogue: &Catalogue) {
     *text += &format!("\n[nodes.{}]\n", key(&node.name));
     line(text, "kind", quoted(&node.kind));
     if let Some(stand_in) = &node.stand_in {
         line(text, "stand_in", quoted(stand_in));
     }
-    for (key, value) in &node.params {
-        match value {
-            ParamValue::Number(n) => line(text, key, number(*n)),
-            ParamValue::Text(words) => line(text, key, quoted(words)),
-            ParamValue::Flag(on) => line(text, key, on),
-        }
+    let kind = catalogue.get(&node.kind);
+    let is_own = |key: &str| {
+        let is_count = matches!(key, "in" | "out" | "channels");
+        kind.is_some_and(|kind| kind.param(key).is_none() && !is_count)
+    };
+    let (own, params): (Vec<_>, Vec<_>) = (node.params.iter()).partition(|(key, _)| is_own(key));
+    for (key, param) in params {
+        line(text, key, value(param));
+    }
+    if !own.is_empty() {
+        let own = own
+            .iter()
+            .map(|(k, v)| format!("{} = {}", key(k), value(v)));
+        line(
+            text,
+            "own",
+            format!("{{ {} }}", own.collect::<Vec<_>>().join(", ")),
+        );
     }
     if let Some(cost) = node.cost {
         line(text, "cost_us", to_micros(cost));
@@ -103,12 +115,13 @@ fn node(text: &mut String, node: &Node) {
     }
 }
 
-/// A number; whole ones without a decimal point, as long as they are exact.
-fn number(n: f64) -> String {
-    let is_whole = n.fract() == 0.0 && n.abs() <= 9.0e15;
-    match is_whole && (n != 0.0 || n.is_sign_positive()) {
-        true => format!("{n}"),
-        false => format!("{n:?}"),
+/// A parameter's value; whole numbers without a decimal point, as long as they are exact.
+fn value(value: &ParamValue) -> String {
+    match value {
+        ParamValue::Number(n) if *n == 0.0 && n.is_sign_negative() => "-0.0".into(),
+        ParamValue::Number(n) => number_text(*n),
+        ParamValue::Text(words) => quoted(words),
+        ParamValue::Flag(on) => on.to_string(),
     }
 }
 

@@ -101,9 +101,13 @@ fn nanos(ns: f64) -> String {
 /// JSON for programs: the first packing, and the second one as `side_by_side`.
 pub(super) fn json(all: &[PartitionComparison], rate: SampleRate, source: &str) -> Value {
     let of = |comparison: &PartitionComparison| {
+        let methods = comparison.methods.iter();
+        let methods: Vec<Value> = methods.map(|one| method_json(one, rate)).collect();
         json!({
             "channels": comparison.packing.channels(),
-            "ways": comparison.methods.iter().map(|one| method_json(one, rate)).collect::<Vec<_>>(),
+            // The old key, for one release.
+            "ways": methods,
+            "methods": methods,
         })
     };
     let space = &all[0].space;

@@ -85,13 +85,11 @@ impl TapSource {
     ///
     /// The file cannot be read, the list is none, or a high-pass has an even number of taps.
     pub(crate) fn from_node(creation: &MakeContext<'_>) -> Result<Self, MakeError> {
-        let text = |key| {
-            creation
-                .node
-                .text(key)
-                .filter(|text| !text.trim().is_empty())
-        };
+        let text = |key| creation.node.text(key);
         if let Some(file) = text("file") {
+            if file.is_empty() {
+                return Err(MakeError::param("file", "`file` names no file"));
+            }
             return from_file(creation.folder.join(file));
         }
         if let Some(coefs) = text("coefs") {
