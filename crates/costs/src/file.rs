@@ -4,7 +4,7 @@ use crate::MachineCosts;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::{fmt, fs, io};
+use std::{fs, io};
 
 /// Measurements by machine.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -15,13 +15,15 @@ pub struct CostsFile {
 }
 
 /// Reason why the costs file cannot be used.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CostsError {
     /// It cannot be read or written. Without it, costs are measured anew.
-    Io(PathBuf, io::Error),
+    #[error("the costs file {0} cannot be read or written")]
+    Io(PathBuf, #[source] io::Error),
     /// It is not a costs file, or it is damaged. Remove it, or measure anew, which replaces it.
-    Broken(PathBuf, serde_json::Error),
+    #[error("{0} is not a costs file")]
+    Broken(PathBuf, #[source] serde_json::Error),
 }
 
 /// Upper bound on the bytes that are read; a real file is far smaller.
@@ -78,28 +80,6 @@ pub fn costs_path() -> Option<PathBuf> {
     };
     let cache = set("XDG_CACHE_HOME").or_else(|| Some(set("HOME")?.join(".cache")))?;
     Some(cache.join("divisi/costs.json"))
-}
-
-impl fmt::Display for CostsError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Io(path, _) => write!(
-                f,
-                "the costs file {} cannot be read or written",
-                path.display()
-            ),
-            Self::Broken(path, _) => write!(f, "{} is not a costs file", path.display()),
-        }
-    }
-}
-
-impl std::error::Error for CostsError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            Self::Io(_, error) => Some(error),
-            Self::Broken(_, error) => Some(error),
-        }
-    }
 }
 
 #[cfg(test)]

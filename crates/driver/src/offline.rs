@@ -10,7 +10,6 @@
 //! ```
 
 use std::error::Error;
-use std::fmt;
 use std::ops::{ControlFlow, Range};
 
 use units::Frames;
@@ -66,15 +65,18 @@ impl OfflineSource for Silence {
 }
 
 /// Why an offline run ended early.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RenderError {
     /// It never began; the cause says what to change.
-    Config(DriverError),
+    #[error("this cannot be rendered")]
+    Config(#[source] DriverError),
     /// The source could not be read; what came before it is in the sink.
-    Source(BoxError),
+    #[error("the input could not be read")]
+    Source(#[source] BoxError),
     /// The sink takes no more; the disk may be full.
-    Sink(BoxError),
+    #[error("the output could not be written: is the disk full")]
+    Sink(#[source] BoxError),
 }
 
 /// Plays `frames` frames from `source` through `callback` to `sink`, and returns the number of frames that were
@@ -166,24 +168,5 @@ impl OfflineBlocks {
         let outputs = self.buffers.outputs.iter();
         let outputs = outputs.map(|channel| &channel[range.clone()]);
         self.sink_list.with(outputs, |list| sink.write(list))
-    }
-}
-
-impl fmt::Display for RenderError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Config(_) => "this cannot be rendered",
-            Self::Source(_) => "the input could not be read",
-            Self::Sink(_) => "the output could not be written: is the disk full",
-        })
-    }
-}
-
-impl Error for RenderError {
-    fn source(&self) -> Option<&(dyn Error + 'static)> {
-        match self {
-            Self::Config(cause) => Some(cause),
-            Self::Source(cause) | Self::Sink(cause) => Some(&**cause),
-        }
     }
 }

@@ -43,30 +43,19 @@ impl Packing {
 }
 
 /// Reason why there is no transform of a size, with the number of bins.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SizeError {
     /// Not a power of two: take the next one.
+    #[error("{0} bins are not a power of two")]
     NotPowerOfTwo(usize),
     /// Fewer than [`RealFft::MIN_BINS`] bins: take as many.
+    #[error("{0} bins are fewer than {min}", min = RealFft::MIN_BINS)]
     TooSmall(usize),
     /// More than [`RealFft::MAX_BINS`] bins: divide the work into partitions.
+    #[error("{0} bins are more than {max}", max = RealFft::MAX_BINS)]
     TooLarge(usize),
 }
-
-impl fmt::Display for SizeError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NotPowerOfTwo(bins) => write!(f, "{bins} bins are not a power of two"),
-            Self::TooSmall(bins) => {
-                write!(f, "{bins} bins are fewer than {}", RealFft::MIN_BINS)
-            }
-            Self::TooLarge(bins) => write!(f, "{bins} bins are more than {}", RealFft::MAX_BINS),
-        }
-    }
-}
-
-impl std::error::Error for SizeError {}
 
 /// A prepared real transform of 2 `M` values to `M` bins, for one channel or for sixteen at once. It is shared between
 /// threads: the memory that it writes comes with each call.

@@ -68,6 +68,14 @@ impl Diagnostic {
         self
     }
 
+    /// The message of the only mistake, or the number of mistakes.
+    pub fn summary(mistakes: &[Self]) -> String {
+        match mistakes {
+            [one] => one.message.clone(),
+            all => format!("{} mistakes in the graph", all.len()),
+        }
+    }
+
     /// Returns true if the graph cannot be played.
     pub fn is_error(&self) -> bool {
         self.severity == Severity::Error

@@ -1,7 +1,6 @@
 //! Changes to a graph, as data: a live edit is a list of them.
 
 use crate::{Edge, Graph, Node, NodeId, ParamValue, PortRef};
-use std::fmt;
 
 /// One change.
 #[derive(Clone, Debug, PartialEq)]
@@ -21,41 +20,25 @@ pub enum Edit {
 }
 
 /// Reason why an edit was refused; the graph has not changed.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum EditError {
     /// There is no such node. Ask the graph for its ids.
+    #[error("there is no node {}", .0.0)]
     NoNode(NodeId),
     /// The name is taken. Choose another.
+    #[error("the name `{0}` is taken")]
     NameTaken(String),
     /// There is no such output. Look at the node's outputs.
+    #[error("node {} has no output {}", .0.node.0, .0.port + 1)]
     NoOutput(PortRef),
     /// There is no such input. Look at the node's inputs.
+    #[error("node {} has no input {}", .0.node.0, .0.port + 1)]
     NoInput(PortRef),
     /// There is no such edge.
+    #[error("no edge goes from node {} output {} to node {} input {}", .0.node.0, .0.port + 1, .1.node.0, .1.port + 1)]
     NoEdge(PortRef, PortRef),
 }
-
-impl fmt::Display for EditError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NoNode(id) => write!(f, "there is no node {}", id.0),
-            Self::NameTaken(name) => write!(f, "the name `{name}` is taken"),
-            Self::NoOutput(end) => write!(f, "node {} has no output {}", end.node.0, end.port + 1),
-            Self::NoInput(end) => write!(f, "node {} has no input {}", end.node.0, end.port + 1),
-            Self::NoEdge(from, to) => write!(
-                f,
-                "no edge goes from node {} output {} to node {} input {}",
-                from.node.0,
-                from.port + 1,
-                to.node.0,
-                to.port + 1
-            ),
-        }
-    }
-}
-
-impl std::error::Error for EditError {}
 
 impl Graph {
     /// Makes one change. Returns the id of a node that it adds.

@@ -4,14 +4,14 @@
 //! many nanoseconds an inner node shall burn. The same call gives the same graph on every platform.
 
 use crate::{Edge, Graph, Node, NodeId, ParamValue, Port, PortRef, Signal, SourceSpan};
-use std::fmt;
 use units::Channels;
 
 /// Maximum number of nodes of a shape.
 pub const MAX_NODES: usize = 1_000_000;
 
 /// There is no such shape of that size.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("no {shape} has {asked} nodes; take {}", .nearest.iter().map(usize::to_string).collect::<Vec<_>>().join(" or "))]
 pub struct SizeError {
     /// The shape.
     pub shape: &'static str,
@@ -20,17 +20,6 @@ pub struct SizeError {
     /// The nearest sizes there are, smaller first. Ask for one of these.
     pub nearest: Vec<usize>,
 }
-
-impl fmt::Display for SizeError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let nearest: Vec<String> = self.nearest.iter().map(usize::to_string).collect();
-        let Self { shape, asked, .. } = self;
-        let nearest = nearest.join(" or ");
-        write!(f, "no {shape} has {asked} nodes; take {nearest}")
-    }
-}
-
-impl std::error::Error for SizeError {}
 
 /// `nodes` nodes in a chain: an oscillator, inner nodes, a sink.
 ///

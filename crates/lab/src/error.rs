@@ -1,19 +1,23 @@
 //! Errors of experiments.
 
+use std::io;
 use std::path::{Path, PathBuf};
-use std::{error, fmt, io};
 
 /// Reason why an experiment could not be made.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LabError {
     /// A file of the folder cannot be read or written. The table keeps its runs.
-    Io(PathBuf, io::Error),
+    #[error("{0} cannot be read or written")]
+    Io(PathBuf, #[source] io::Error),
     /// The table in the folder is of another experiment, or of a later version. Choose another folder.
+    #[error("{0} is not a table of this experiment: choose another folder")]
     OtherExperiment(PathBuf),
     /// The table in the folder was made on another machine, which is named. Choose another folder.
+    #[error("{0} was made on another machine ({1}): choose another folder")]
     OtherMachine(PathBuf, String),
     /// A graph cannot be played; the message has the reason.
+    #[error("{0}")]
     Play(String),
 }
 
@@ -22,37 +26,5 @@ impl LabError {
     pub(crate) fn io(path: &Path) -> impl FnOnce(io::Error) -> Self {
         let path = path.to_path_buf();
         |error| Self::Io(path, error)
-    }
-}
-
-impl fmt::Display for LabError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Io(path, _) => write!(f, "{} cannot be read or written", path.display()),
-            Self::OtherExperiment(path) => {
-                let path = path.display();
-                write!(
-                    f,
-                    "{path} is not a table of this experiment: choose another folder"
-                )
-            }
-            Self::OtherMachine(path, machine) => {
-                let path = path.display();
-                write!(
-                    f,
-                    "{path} was made on another machine ({machine}): choose another folder"
-                )
-            }
-            Self::Play(why) => f.write_str(why),
-        }
-    }
-}
-
-impl error::Error for LabError {
-    fn source(&self) -> Option<&(dyn error::Error + 'static)> {
-        match self {
-            Self::Io(_, error) => Some(error),
-            _ => None,
-        }
     }
 }

@@ -16,25 +16,17 @@
 //! 2026-11-21 Refused: `rubato`. It brings 14 crates with it and takes its taps from the system's sine.
 
 use std::f64::consts::PI;
-use std::fmt;
 use units::{SampleRate, gcd};
 
 /// Error: the ratio of two rates exceeds 64, which is taken for a mistake.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{from} and {to} are too far apart")]
 pub struct RateRatioError {
     /// Rate of the input.
     pub from: SampleRate,
     /// Rate of the output.
     pub to: SampleRate,
 }
-
-impl fmt::Display for RateRatioError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} and {} are too far apart", self.from, self.to)
-    }
-}
-
-impl std::error::Error for RateRatioError {}
 
 /// Converts frames at one rate to frames at another.
 #[derive(Clone, Debug)]

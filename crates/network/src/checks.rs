@@ -20,6 +20,7 @@ mod sizes;
 
 pub use balance::repetition_vector;
 pub use error::CheckError;
+pub(crate) use error::waiting_nodes;
 pub use lag::{LagRange, lag_range};
 pub use sizes::{CheckResult, check, sufficient_sizes, verify_sizes};
 

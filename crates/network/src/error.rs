@@ -1,16 +1,18 @@
 //! [`RunError`]: why a network did not run to its end; [`RunSummary`]: what happened in one that did.
 
+use crate::checks::waiting_nodes;
 use crate::topology::WiringError;
 use rt::mirror::RingError;
-use std::fmt;
 
 /// Reason why a network did not run to its end.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RunError {
     /// A port has no queue: connect it.
-    Wiring(WiringError),
+    #[error(transparent)]
+    Wiring(#[from] WiringError),
     /// A node's actor panicked.
+    #[error("`{node}` panicked: {message}")]
     Panicked {
         /// Name of the node.
         node: String,
@@ -18,6 +20,7 @@ pub enum RunError {
         message: String,
     },
     /// A node's actor failed.
+    #[error("`{node}` failed: {message}")]
     Failed {
         /// Name of the node.
         node: String,
@@ -25,11 +28,13 @@ pub enum RunError {
         message: String,
     },
     /// Nodes wait for each other's frames for ever: give a queue of the cycle initial frames.
+    #[error("these wait for each other for ever:{}", waiting_nodes(.cycle))]
     Deadlock {
         /// Nodes of the cycle, each with the queue that it waits for.
         cycle: Vec<(String, String)>,
     },
     /// A queue would need more memory than is allowed: allow more, or change what needs so large a queue.
+    #[error("`{queue}` must grow: all queues would have {bytes} bytes and may have {limit}")]
     Memory {
         /// The queue.
         queue: String,
@@ -39,6 +44,7 @@ pub enum RunError {
         limit: usize,
     },
     /// The system refused the memory of a queue.
+    #[error("no memory for `{queue}`")]
     Ring {
         /// The queue.
         queue: String,
@@ -46,50 +52,8 @@ pub enum RunError {
         source: RingError,
     },
     /// It was stopped by [`RunOptions::stop`].
+    #[error("interrupted")]
     Interrupted,
-}
-
-impl fmt::Display for RunError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Wiring(error) => error.fmt(f),
-            Self::Panicked { node, message } => write!(f, "`{node}` panicked: {message}"),
-            Self::Failed { node, message } => write!(f, "`{node}` failed: {message}"),
-            Self::Deadlock { cycle } => {
-                write!(f, "these wait for each other for ever:")?;
-                let circle = cycle.iter().enumerate();
-                circle.into_iter().try_for_each(|(i, (node, queue))| {
-                    let comma = if i == 0 { "" } else { "," };
-                    write!(f, "{comma} `{node}` at `{queue}`")
-                })
-            }
-            Self::Memory {
-                queue,
-                bytes,
-                limit,
-            } => write!(
-                f,
-                "`{queue}` must grow: all queues would have {bytes} bytes and may have {limit}"
-            ),
-            Self::Ring { queue, .. } => write!(f, "no memory for `{queue}`"),
-            Self::Interrupted => write!(f, "interrupted"),
-        }
-    }
-}
-
-impl std::error::Error for RunError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            Self::Ring { source, .. } => Some(source),
-            _ => None,
-        }
-    }
-}
-
-impl From<WiringError> for RunError {
-    fn from(error: WiringError) -> Self {
-        Self::Wiring(error)
-    }
 }
 
 /// Growth of a queue: all nodes waited, and one of them for room in this queue.

@@ -20,17 +20,18 @@ pub use fir::{Decimate, Interpolate, low_pass};
 pub use overlap_save::OverlapSave;
 pub use stft::{InverseStft, Stft};
 
-use std::fmt;
-
 /// Reason why an actor cannot be created.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum KindError {
     /// This number is 0 and must be at least 1.
+    #[error("it needs at least one of `{0}`")]
     Zero(&'static str),
     /// A transform's size is a power of two from 32 to 2^25; this is not.
+    #[error("a transform has a power of two from 32 to 2^25 samples, and not {0}")]
     Transform(usize),
     /// The filter has more taps than the transform has samples: choose a larger transform.
+    #[error("{taps} taps do not fit into a transform of {size} samples")]
     Taps {
         /// Number of taps.
         taps: usize,
@@ -38,6 +39,7 @@ pub enum KindError {
         size: usize,
     },
     /// The hop is larger than half the transform, or does not divide it.
+    #[error("a hop of {hop} is not at most half of {size} and a divisor of it")]
     Hop {
         /// The hop.
         hop: usize,
@@ -45,38 +47,12 @@ pub enum KindError {
         size: usize,
     },
     /// `coefs` is not a list of numbers, or has too many.
+    #[error("`coefs` is a list of 1 to {max} numbers")]
     Coefs {
         /// Largest number of taps.
         max: usize,
     },
 }
-
-impl fmt::Display for KindError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Zero(what) => write!(f, "it needs at least one of `{what}`"),
-            Self::Transform(size) => {
-                write!(
-                    f,
-                    "a transform has a power of two from 32 to 2^25 samples, and not {size}"
-                )
-            }
-            Self::Taps { taps, size } => {
-                write!(
-                    f,
-                    "{taps} taps do not fit into a transform of {size} samples"
-                )
-            }
-            Self::Hop { hop, size } => write!(
-                f,
-                "a hop of {hop} is not at most half of {size} and a divisor of it"
-            ),
-            Self::Coefs { max } => write!(f, "`coefs` is a list of 1 to {max} numbers"),
-        }
-    }
-}
-
-impl std::error::Error for KindError {}
 
 /// `value`, if it is at least 1.
 fn nonzero(value: usize, what: &'static str) -> Result<usize, KindError> {

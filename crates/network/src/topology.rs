@@ -12,7 +12,6 @@
 //! were added.
 
 use graph::{NodeId, PortRef};
-use std::fmt;
 
 /// A queue, by its index among the network's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -104,12 +103,14 @@ pub struct Topology {
 }
 
 /// Error of a network that is not complete, or of a queue that cannot be connected.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum WiringError {
     /// There is a node of that name: choose another name.
+    #[error("there are two nodes called `{0}`")]
     DuplicateNode(String),
     /// A port moves no frames, or more than its window, or is too large.
+    #[error("`{port}`: {reason}")]
     Threshold {
         /// The port, as `node.port`.
         port: String,
@@ -117,10 +118,13 @@ pub enum WiringError {
         reason: &'static str,
     },
     /// There is no such node or port.
+    #[error("{0}")]
     NoSuchPort(String),
     /// The port has a queue already: put a node that splits or adds between.
+    #[error("`{0}` has a queue already")]
     PortTaken(String),
     /// The two ports have different numbers of channels.
+    #[error("`{queue}`: {written} channels are written and {read} are read")]
     ChannelMismatch {
         /// The queue.
         queue: String,
@@ -130,6 +134,7 @@ pub enum WiringError {
         read: usize,
     },
     /// The port has no queue.
+    #[error("`{0}` has no queue")]
     Unconnected(String),
 }
 
@@ -389,28 +394,6 @@ impl Topology {
         Ok((node, port.ok_or_else(|| missing(side))?))
     }
 }
-
-impl fmt::Display for WiringError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::DuplicateNode(name) => write!(f, "there are two nodes called `{name}`"),
-            Self::Threshold { port, reason } => write!(f, "`{port}`: {reason}"),
-            Self::NoSuchPort(message) => f.write_str(message),
-            Self::PortTaken(port) => write!(f, "`{port}` has a queue already"),
-            Self::ChannelMismatch {
-                queue,
-                written,
-                read,
-            } => write!(
-                f,
-                "`{queue}`: {written} channels are written and {read} are read"
-            ),
-            Self::Unconnected(port) => write!(f, "`{port}` has no queue"),
-        }
-    }
-}
-
-impl std::error::Error for WiringError {}
 
 #[cfg(all(test, not(loom)))]
 mod tests {

@@ -3,7 +3,6 @@
 use crate::{FusionOptions, PreviousDelays};
 use graph::{Diagnostic, NodeId};
 use std::collections::{HashMap, HashSet};
-use std::fmt;
 use units::{Frames, Nanos, SampleRate};
 
 /// Measured costs of nodes, for a block of the plan's size.
@@ -58,16 +57,6 @@ impl PlanOptions {
 }
 
 /// Everything that is wrong with a graph, each mistake with its place in the text.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{}", Diagnostic::summary(.0))]
 pub struct PlanError(pub Vec<Diagnostic>);
-
-impl fmt::Display for PlanError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0.as_slice() {
-            [one] => f.write_str(&one.message),
-            all => write!(f, "{} mistakes in the graph", all.len()),
-        }
-    }
-}
-
-impl std::error::Error for PlanError {}

@@ -1,7 +1,6 @@
 //! [`Processor`]: the running half of a node, and the promises of every processor.
 
 use crate::{Block, SetupServices};
-use std::fmt;
 use units::{Frames, SampleRate};
 
 /// Mode in which a graph runs: with a deadline, or without.
@@ -48,16 +47,9 @@ pub struct Setup<'a> {
 }
 
 /// Error of [`Processor::load`]: the saved state does not fit. The processor keeps its present state.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
 pub struct StateError(pub String);
-
-impl fmt::Display for StateError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for StateError {}
 
 /// The running half of a node.
 ///

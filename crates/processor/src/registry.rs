@@ -3,7 +3,6 @@
 use crate::Processor;
 use graph::{Catalogue, Kind, Node, ParamRange};
 use std::collections::HashMap;
-use std::fmt;
 use std::path::Path;
 
 /// Argument of a maker: the node, its kind, and the folder of its files.
@@ -17,7 +16,8 @@ pub struct MakeContext<'a> {
 }
 
 /// Error of a maker.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
 pub struct MakeError {
     /// Error message: lower case, no full stop.
     pub message: String,
@@ -34,14 +34,6 @@ impl MakeError {
         }
     }
 }
-
-impl fmt::Display for MakeError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)
-    }
-}
-
-impl std::error::Error for MakeError {}
 
 impl MakeContext<'_> {
     /// Value of the number parameter `key`, or the kind's default.

@@ -1,14 +1,13 @@
 //! [`Refusal`]: a request that the system refused, and the remedy.
 
-use std::fmt;
-
 use crate::CoreId;
 
 /// A request that the system refused. Audio works without it, with less safety; [`fix`](Self::fix) is the remedy.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Refusal {
     /// The user may not have real-time threads of this priority.
+    #[error("{}", real_time(*.wanted, *.allowed))]
     RealTime {
         /// The priority asked for.
         wanted: u8,
@@ -16,8 +15,10 @@ pub enum Refusal {
         allowed: u8,
     },
     /// The user may have real-time threads, but the control group or sandbox of the process may not.
+    #[error("the control group or sandbox of this process has no real-time priority")]
     RealTimeInGroup,
     /// More workers than cores were asked for: at real-time priority they would starve each other.
+    #[error("no real-time priority for {workers} workers on {cores} cores")]
     MoreWorkersThanCores {
         /// Number of workers.
         workers: usize,
@@ -25,21 +26,28 @@ pub enum Refusal {
         cores: usize,
     },
     /// Workers that spin between cycles were asked for: at real-time priority the kernel would stop them.
+    #[error("no real-time priority for workers that spin between cycles")]
     SpinAtRealTime,
     /// The process may not keep its memory from being paged out.
+    #[error("only {limit} bytes of memory may be locked")]
     MemoryLock {
         /// Number of bytes that may be locked.
         limit: u64,
     },
     /// This user may not write `/dev/cpu_dma_latency`, which keeps the CPU from deep sleep.
+    #[error("this user may not limit the wake-up latency (/dev/cpu_dma_latency)")]
     DmaLatency,
     /// This kernel has no `/dev/cpu_dma_latency`, so the CPU cannot be kept from deep sleep.
+    #[error("this kernel cannot limit the wake-up latency (no /dev/cpu_dma_latency)")]
     NoDmaLatency,
     /// The thread may not run on this core.
+    #[error("this process may not run on {0}")]
     Pin(CoreId),
     /// This build has no implementation for this operating system.
+    #[error("no {0} on this system")]
     Unsupported(&'static str),
     /// The system refused for another reason.
+    #[error("no {what}: {}", std::io::Error::from_raw_os_error(*.errno))]
     System {
         /// The thing that was refused, as a noun phrase.
         what: &'static str,
@@ -83,50 +91,9 @@ impl Refusal {
     }
 }
 
-impl fmt::Display for Refusal {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::RealTime { wanted, allowed: 0 } => {
-                write!(
-                    f,
-                    "no real-time priority for this user (asked for {wanted})"
-                )
-            }
-            Self::RealTime { wanted, allowed } => {
-                write!(
-                    f,
-                    "real-time priority {wanted} asked for, but this user has {allowed} at most"
-                )
-            }
-            Self::RealTimeInGroup => f.write_str(
-                "the control group or sandbox of this process has no real-time priority",
-            ),
-            Self::MoreWorkersThanCores { workers, cores } => {
-                write!(
-                    f,
-                    "no real-time priority for {workers} workers on {cores} cores"
-                )
-            }
-            Self::SpinAtRealTime => {
-                f.write_str("no real-time priority for workers that spin between cycles")
-            }
-            Self::MemoryLock { limit } => {
-                write!(f, "only {limit} bytes of memory may be locked")
-            }
-            Self::DmaLatency => {
-                f.write_str("this user may not limit the wake-up latency (/dev/cpu_dma_latency)")
-            }
-            Self::NoDmaLatency => f.write_str(
-                "this kernel cannot limit the wake-up latency (no /dev/cpu_dma_latency)",
-            ),
-            Self::Pin(core) => write!(f, "this process may not run on {core}"),
-            Self::Unsupported(what) => write!(f, "no {what} on this system"),
-            Self::System { what, errno } => {
-                let error = std::io::Error::from_raw_os_error(*errno);
-                write!(f, "no {what}: {error}")
-            }
-        }
+fn real_time(wanted: u8, allowed: u8) -> String {
+    match allowed {
+        0 => format!("no real-time priority for this user (asked for {wanted})"),
+        _ => format!("real-time priority {wanted} asked for, but this user has {allowed} at most"),
     }
 }
-
-impl std::error::Error for Refusal {}

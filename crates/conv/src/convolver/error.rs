@@ -1,15 +1,16 @@
 //! Reasons why a convolver cannot be made.
 
 use fft::SizeError;
-use std::fmt;
 
 /// Reason why a convolver, or an exchange for one, cannot be made.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConvolverError {
     /// There are no paths.
+    #[error("there are no paths")]
     NoPaths,
     /// A path names an input or an output that does not exist.
+    #[error("path {path} names {} {channel}; there are {channels}, counted from 0", if *.is_input { "input" } else { "output" })]
     NoChannel {
         /// Number of the path, from 0.
         path: usize,
@@ -21,11 +22,17 @@ pub enum ConvolverError {
         is_input: bool,
     },
     /// A path's impulse response is empty.
+    #[error("the impulse response of path {path} is empty")]
     Empty {
         /// Number of the path, from 0.
         path: usize,
     },
     /// A sample or the gain of a path is not finite, or the gain makes the response too loud for a float.
+    #[error(
+        "the {} of path {path} is not finite{}",
+        if .frame.is_some() { "impulse response" } else { "gain" },
+        .frame.map(|frame| format!(" at frame {frame}")).unwrap_or_default()
+    )]
     NotFinite {
         /// Number of the path, from 0.
         path: usize,
@@ -33,6 +40,9 @@ pub enum ConvolverError {
         frame: Option<usize>,
     },
     /// A path's impulse response is longer than the partition covers: take a longer partition.
+    #[error(
+        "the impulse response of path {path} has {frames} frames; the partition covers {max_frames}"
+    )]
     TooLong {
         /// Number of the path, from 0.
         path: usize,
@@ -43,6 +53,7 @@ pub enum ConvolverError {
     },
     /// The machine has too little free memory: take shorter responses, fewer channels, or a partition no longer than they
     /// need.
+    #[error("the convolver needs {} MiB, and {} MiB are free", .bytes >> 20, .free >> 20)]
     Memory {
         /// Bytes needed.
         bytes: u64,
@@ -50,6 +61,7 @@ pub enum ConvolverError {
         free: u64,
     },
     /// An exchange has another number of paths than the convolver.
+    #[error("{given} impulse responses for {paths} paths")]
     PathCount {
         /// Number of paths in the exchange.
         given: usize,
@@ -57,70 +69,6 @@ pub enum ConvolverError {
         paths: usize,
     },
     /// A level's size has no transform.
-    Size(SizeError),
-}
-
-impl fmt::Display for ConvolverError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NoPaths => write!(f, "there are no paths"),
-            Self::NoChannel {
-                path,
-                channel,
-                channels,
-                is_input,
-            } => {
-                let end = if *is_input { "input" } else { "output" };
-                write!(
-                    f,
-                    "path {path} names {end} {channel}; there are {channels}, counted from 0"
-                )
-            }
-            Self::Empty { path } => write!(f, "the impulse response of path {path} is empty"),
-            Self::NotFinite {
-                path,
-                frame: Some(frame),
-            } => write!(
-                f,
-                "the impulse response of path {path} is not finite at frame {frame}"
-            ),
-            Self::NotFinite { path, frame: None } => {
-                write!(f, "the gain of path {path} is not finite")
-            }
-            Self::TooLong {
-                path,
-                frames,
-                max_frames,
-            } => write!(
-                f,
-                "the impulse response of path {path} has {frames} frames; the partition covers {max_frames}"
-            ),
-            Self::Memory { bytes, free } => {
-                let (bytes, free) = (bytes >> 20, free >> 20);
-                write!(
-                    f,
-                    "the convolver needs {bytes} MiB, and {free} MiB are free"
-                )
-            }
-            Self::PathCount { given, paths } => {
-                write!(f, "{given} impulse responses for {paths} paths")
-            }
-            Self::Size(_) => write!(f, "there is no transform of a level's size"),
-        }
-    }
-}
-
-impl std::error::Error for ConvolverError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            Self::Size(error) => Some(error),
-            _ => None,
-        }
-    }
-}
-
-impl From<SizeError> for ConvolverError {
-    fn from(error: SizeError) -> Self {
-        Self::Size(error)
-    }
+    #[error("there is no transform of a level's size")]
+    Size(#[from] SizeError),
 }

@@ -3,7 +3,6 @@
 use crate::picture::color::{BACKGROUND, Color};
 use crate::picture::item::{Point, Text};
 use crate::picture::{Item, Picture, Segment, Stroke, Style, font};
-use std::fmt;
 use std::io::Write;
 use tiny_skia::{
     FillRule, LineCap, LineJoin, Paint, Path, PathBuilder, Pixmap, StrokeDash, Transform,
@@ -19,10 +18,13 @@ const MAX_DASHES: f64 = 20_000.0;
 const PIXELS_PER_METRE: f64 = 96.0 / 0.0254;
 
 /// The picture cannot be written as PNG.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PngError {
     /// It would have too many pixels: use a smaller scale, or SVG or PDF.
+    #[error(
+        "a PNG of {width} x {height} pixels would be too large; SVG and PDF have no such limit"
+    )]
     TooLarge {
         /// Its width in pixels.
         width: u64,
@@ -30,24 +32,9 @@ pub enum PngError {
         height: u64,
     },
     /// The scale is not a number above 0.
+    #[error("the scale of a picture is a number above 0")]
     Scale,
 }
-
-impl fmt::Display for PngError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::TooLarge { width, height } => {
-                write!(
-                    f,
-                    "a PNG of {width} x {height} pixels would be too large; SVG and PDF have no such limit"
-                )
-            }
-            Self::Scale => write!(f, "the scale of a picture is a number above 0"),
-        }
-    }
-}
-
-impl std::error::Error for PngError {}
 
 impl Picture {
     /// The picture as PNG: RGB, 8 bits a channel, `scale` pixels for each of the picture's.

@@ -45,25 +45,16 @@ enum Set {
 }
 
 /// Reason why there are no kernels of a name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum KernelsError {
     /// There is no such name: take one of [`Kernels::NAMES`].
+    #[error("there are no kernels of that name")]
     Unknown,
     /// This machine lacks the instructions: take [`Kernels::best`].
+    #[error("this machine does not support these kernels")]
     Unsupported,
 }
-
-impl fmt::Display for KernelsError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Unknown => "there are no kernels of that name",
-            Self::Unsupported => "this machine does not support these kernels",
-        })
-    }
-}
-
-impl std::error::Error for KernelsError {}
 
 impl Kernels {
     /// The names that [`Kernels::from_name`] knows, on every machine.

@@ -2,16 +2,19 @@
 
 use crate::topology::{QueueId, Topology, WiringError};
 use graph::NodeId;
-use std::fmt;
 
 /// Reason why a network cannot run for ever.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CheckError {
     /// A port of this node has no queue: connect it.
+    #[error("{1}")]
     Unconnected(NodeId, WiringError),
     /// More frames are written to this queue than read, or fewer, at the rates that the rest of the network implies: change
     /// `produce` or `consume` at one of its ends.
+    #[error(
+        "the rates contradict each other at `{name}`: {written} frames are written for each {read} that are read"
+    )]
     InconsistentRates {
         /// The queue.
         queue: QueueId,
@@ -23,6 +26,7 @@ pub enum CheckError {
         read: u128,
     },
     /// These nodes wait for each other's frames for ever: a queue of the cycle needs initial frames.
+    #[error("these wait for each other for ever:{}", waiting_nodes(.names))]
     Deadlock {
         /// Nodes of the cycle, each with the queue that it waits for.
         cycle: Vec<(NodeId, QueueId)>,
@@ -30,6 +34,7 @@ pub enum CheckError {
         names: Vec<(String, String)>,
     },
     /// A queue is too small: give it a larger size, or none.
+    #[error("`{name}` has {size} frames and would have to grow to {needed}")]
     QueueTooSmall {
         /// The queue.
         queue: QueueId,
@@ -42,6 +47,7 @@ pub enum CheckError {
     },
     /// One iteration has more firings than are simulated, and the even schedule gave no sizes: there is a cycle, or a size was
     /// set that may be too small.
+    #[error("the rates meet again only after {firings} firings, too many to simulate")]
     TooManyFirings {
         /// Firings of an iteration, or the largest number that can be counted.
         firings: u128,
@@ -59,40 +65,10 @@ impl CheckError {
     }
 }
 
-impl fmt::Display for CheckError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Unconnected(_, error) => error.fmt(f),
-            Self::InconsistentRates {
-                name,
-                written,
-                read,
-                ..
-            } => write!(
-                f,
-                "the rates contradict each other at `{name}`: {written} frames are written for each {read} that are read"
-            ),
-            Self::Deadlock { names, .. } => {
-                write!(f, "these wait for each other for ever:")?;
-                names.iter().enumerate().try_for_each(|(i, (node, queue))| {
-                    let comma = if i == 0 { "" } else { "," };
-                    write!(f, "{comma} `{node}` at `{queue}`")
-                })
-            }
-            Self::QueueTooSmall {
-                name, size, needed, ..
-            } => write!(
-                f,
-                "`{name}` has {size} frames and would have to grow to {needed}"
-            ),
-            Self::TooManyFirings { firings } => {
-                write!(
-                    f,
-                    "the rates meet again only after {firings} firings, too many to simulate"
-                )
-            }
-        }
-    }
+/// Nodes that wait for each other, each with its queue, as a text.
+pub(crate) fn waiting_nodes(cycle: &[(String, String)]) -> String {
+    let places = cycle
+        .iter()
+        .map(|(node, queue)| format!(" `{node}` at `{queue}`"));
+    places.collect::<Vec<_>>().join(",")
 }
-
-impl std::error::Error for CheckError {}

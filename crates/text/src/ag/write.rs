@@ -5,19 +5,22 @@ use crate::resolve::stand_in;
 use crate::session::Session;
 use crate::time::to_micros;
 use graph::{Catalogue, Edge, Graph, Node, ParamRange, ParamValue, Signal};
-use std::fmt;
 
 /// A part of a session that `.ag` has no syntax for. Remove it from the session, or write `.toml`.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Unsupported {
     /// A setting other than `deadline`.
+    #[error(".ag has no syntax for the setting `{0}`")]
     Setting(&'static str),
     /// A section, by name.
+    #[error(".ag has no syntax for the section `{0}`")]
     Section(String),
     /// A node's name that is not a letter followed by letters, digits, `-` and `_`.
+    #[error(".ag has no syntax for a node called `{0}`")]
     Name(String),
     /// A property of a node.
+    #[error(".ag has no syntax for {what} of the node `{node}`")]
     Node {
         /// The name of the node.
         node: String,
@@ -25,6 +28,7 @@ pub enum Unsupported {
         what: String,
     },
     /// An edge that carries events or control values.
+    #[error(".ag has no syntax for the signal from `{from}` to `{to}`")]
     Edge {
         /// The name of the source node.
         from: String,
@@ -32,21 +36,6 @@ pub enum Unsupported {
         to: String,
     },
 }
-
-impl fmt::Display for Unsupported {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, ".ag has no syntax for ")?;
-        match self {
-            Self::Setting(name) => write!(f, "the setting `{name}`"),
-            Self::Section(name) => write!(f, "the section `{name}`"),
-            Self::Name(name) => write!(f, "a node called `{name}`"),
-            Self::Node { node, what } => write!(f, "{what} of the node `{node}`"),
-            Self::Edge { from, to } => write!(f, "the signal from `{from}` to `{to}`"),
-        }
-    }
-}
-
-impl std::error::Error for Unsupported {}
 
 /// Writes `session`; reading it gives an equal one. The catalogue says which parameters are numbers: negative ones are put
 /// in quotes.

@@ -4,7 +4,6 @@ use super::Ir;
 use crate::Path;
 use std::borrow::Cow;
 use std::collections::HashMap;
-use std::fmt;
 use std::sync::Arc;
 
 /// A path with a delay before its response.
@@ -25,10 +24,11 @@ pub struct Paths {
 }
 
 /// Reason why a path or a response is refused.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PathsError {
     /// The path has an input that was not declared.
+    #[error("there is no input {}: {inputs} are declared", .input + 1)]
     Input {
         /// Number, from 0.
         input: usize,
@@ -36,6 +36,7 @@ pub enum PathsError {
         inputs: usize,
     },
     /// The path has an output that was not declared.
+    #[error("there is no output {}: {outputs} are declared", .output + 1)]
     Output {
         /// Number, from 0.
         output: usize,
@@ -43,10 +44,15 @@ pub enum PathsError {
         outputs: usize,
     },
     /// Its response is empty.
+    #[error("its impulse response is empty")]
     Empty,
     /// Its gain or a sample of its response is not finite.
+    #[error("its gain or its impulse response has no finite number")]
     NotFinite,
     /// No rule assigns the response's channels to those of the sound. A jconvolver configuration can.
+    #[error(
+        "a sound of {inputs} channels and a response of {channels} can be meant in several ways: a configuration says which"
+    )]
     NoRule {
         /// Channels of the sound.
         inputs: usize,
@@ -54,32 +60,6 @@ pub enum PathsError {
         channels: usize,
     },
 }
-
-impl fmt::Display for PathsError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Input { input, inputs } => {
-                write!(f, "there is no input {}: {inputs} are declared", input + 1)
-            }
-            Self::Output { output, outputs } => {
-                write!(
-                    f,
-                    "there is no output {}: {outputs} are declared",
-                    output + 1
-                )
-            }
-            Self::Empty => f.write_str("its impulse response is empty"),
-            Self::NotFinite => f.write_str("its gain or its impulse response has no finite number"),
-            Self::NoRule { inputs, channels } => write!(
-                f,
-                "a sound of {inputs} channels and a response of {channels} can be meant in several ways: a configuration \
-                 says which"
-            ),
-        }
-    }
-}
-
-impl std::error::Error for PathsError {}
 
 impl DelayedPath {
     /// Frames from an impulse to the end of its response.
