@@ -1,8 +1,8 @@
 //! Files that a command reads or writes: names, size limits, reading and writing in one piece.
 
 use crate::failure::Failure;
-use std::fs::File;
-use std::io::Read;
+use divisi::files;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 /// Largest size of the samples in a WAV file, in bytes: its 32-bit size less room for the header.
@@ -50,24 +50,22 @@ pub(crate) fn same_file(
 
 /// Reads a whole file of at most `max_bytes` bytes. `what` names the kind of file in messages: "a session".
 pub(crate) fn read_file(path: &Path, max_bytes: u64, what: &str) -> Result<Vec<u8>, Failure> {
-    let name = path.display();
-    let refuse = |error: std::io::Error| Failure::bad_input(format!("cannot read {name}: {error}"));
-    let file = File::open(path).map_err(refuse)?;
-    let mut bytes = Vec::new();
-    file.take(max_bytes + 1)
-        .read_to_end(&mut bytes)
-        .map_err(refuse)?;
-    if bytes.len() as u64 > max_bytes {
-        let max = max_bytes >> 20;
-        let message = format!("{name} is too large: {what} has at most {max} MiB");
-        return Err(Failure::bad_input(message));
-    }
-    Ok(bytes)
+    files::read(path, max_bytes).map_err(|error| {
+        let name = path.display();
+        Failure::bad_input(match error.kind() {
+            ErrorKind::FileTooLarge => {
+                let max = max_bytes >> 20;
+                format!("{name} is too large: {what} has at most {max} MiB")
+            }
+            ErrorKind::IsADirectory => format!("{name} is a folder: name {what}"),
+            _ => format!("cannot read {name}: {error}"),
+        })
+    })
 }
 
-/// Writes `content`; replaces the file.
+/// Writes `content` as a whole: if the disk is full, the old file is as it was.
 pub(crate) fn write_file(path: &Path, content: impl AsRef<[u8]>) -> Result<(), Failure> {
-    std::fs::write(path, content).map_err(|error| write_failure(path, &error))
+    files::write(path, content).map_err(|error| write_failure(path, &error))
 }
 
 /// Failure of writing `path`.

@@ -4,6 +4,7 @@ use crate::MachineCosts;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 use std::{fs, io};
 
 /// Measurements by machine.
@@ -21,7 +22,7 @@ pub enum CostsError {
     /// It cannot be read or written. Without it, costs are measured anew.
     #[error("the costs file {0} cannot be read or written")]
     Io(PathBuf, #[source] io::Error),
-    /// It is not a costs file, or it is damaged. Remove it, or measure anew, which replaces it.
+    /// It is not a costs file, or it is damaged. [`CostsFile::keep_aside`] renames it.
     #[error("{0} is not a costs file")]
     Broken(PathBuf, #[source] serde_json::Error),
 }
@@ -37,17 +38,14 @@ impl CostsFile {
     /// [`CostsError`]: continue with [`CostsFile::default`], and report it.
     pub fn read(path: &Path) -> Result<Self, CostsError> {
         let broken = |error| CostsError::Broken(path.into(), error);
-        match fs::metadata(path) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Self::default()),
-            Ok(metadata) if metadata.len() > MAX_BYTES => {
-                return Err(broken(serde::de::Error::custom(
-                    "it is too large to be true",
-                )));
-            }
-            _ => {}
+        match files::read(path, MAX_BYTES) {
+            Ok(bytes) => serde_json::from_slice(&bytes).map_err(broken),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Self::default()),
+            Err(error) if error.kind() == io::ErrorKind::FileTooLarge => Err(broken(
+                serde::de::Error::custom("it is too large to be true"),
+            )),
+            Err(error) => Err(CostsError::Io(path.into(), error)),
         }
-        let bytes = fs::read(path).map_err(|error| CostsError::Io(path.into(), error))?;
-        serde_json::from_slice(&bytes).map_err(broken)
     }
 
     /// Writes the file `path` as a whole: a reader sees the old file or the new one, never a part.
@@ -59,15 +57,29 @@ impl CostsFile {
     /// Real-time: setup.
     pub fn write(&self, path: &Path) -> Result<(), CostsError> {
         let failed = |error| CostsError::Io(path.into(), error);
-        let text = serde_json::to_vec_pretty(self).expect("its maps have text for keys");
+        let text = serde_json::to_vec(self).expect("its maps have text for keys");
         if let Some(folder) = path.parent() {
             fs::create_dir_all(folder).map_err(failed)?;
         }
-        let new = path.with_extension(format!("new-{}", std::process::id()));
-        let written = fs::write(&new, text).and_then(|()| fs::rename(&new, path));
-        written
-            .inspect_err(|_| drop(fs::remove_file(&new)))
-            .map_err(failed)
+        files::write(path, text).map_err(failed)
+    }
+
+    /// Renames a damaged file, so that the next [`write`](Self::write) does not destroy what is left in it. Returns its
+    /// new name.
+    ///
+    /// # Errors
+    ///
+    /// [`CostsError::Io`]: it keeps its name.
+    ///
+    /// Real-time: setup.
+    pub fn keep_aside(path: &Path) -> Result<PathBuf, CostsError> {
+        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+        let seconds = now.map_or(0, |since| since.as_secs());
+        let aside = path.with_extension(format!("damaged-{seconds}.json"));
+        match fs::rename(path, &aside) {
+            Ok(()) => Ok(aside),
+            Err(error) => Err(CostsError::Io(path.into(), error)),
+        }
     }
 }
 

@@ -89,6 +89,7 @@ pub use dsp;
 pub use engine;
 pub use exec;
 pub use fft;
+pub use files;
 pub use graph;
 pub use media;
 pub use network;

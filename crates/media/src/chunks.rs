@@ -27,10 +27,6 @@ const MAX_FRAMES_PER_BYTE: u64 = 8192;
 pub(crate) fn check(mut file: &File, path: &Path) -> Result<u64, MediaError> {
     let transfer = |error| MediaError::Io(path.to_path_buf(), error);
     let metadata = file.metadata().map_err(transfer)?;
-    if !metadata.is_file() {
-        let error = std::io::Error::other("it is not a regular file");
-        return Err(MediaError::Open(path.to_path_buf(), error));
-    }
     let mut scan = ChunkScan {
         file,
         path,

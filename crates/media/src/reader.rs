@@ -5,7 +5,6 @@
 //! dropped.
 
 use crate::{MAX_CHANNELS, MAX_RATE_HZ, MediaError, chunks};
-use std::fs::File;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use symphonia::core::codecs::audio::{AudioDecoder, AudioDecoderOptions};
@@ -45,7 +44,7 @@ pub struct Reader {
 /// Real-time: waits, on the disk.
 pub fn open(path: impl AsRef<Path>) -> Result<Reader, MediaError> {
     let path = path.as_ref().to_path_buf();
-    let file = File::open(&path).map_err(|error| MediaError::Open(path.clone(), error))?;
+    let file = files::open(&path).map_err(|error| MediaError::Open(path.clone(), error))?;
     let max_frames = chunks::check(&file, &path)?;
     let source = MediaSourceStream::new(Box::new(file), Default::default());
     let mut hint = Hint::new();

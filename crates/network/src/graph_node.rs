@@ -65,14 +65,8 @@ const MAX_SESSION_BYTES: u64 = 1 << 20;
 
 /// Reads the text of a session file; refuses one that is too large.
 fn read_session(path: &Path) -> Result<String, String> {
-    use std::io::Read;
-    let file = std::fs::File::open(path).map_err(|error| error.to_string())?;
-    let mut text = String::new();
-    let read = file.take(MAX_SESSION_BYTES + 1).read_to_string(&mut text);
-    match read.map_err(|error| error.to_string())? as u64 > MAX_SESSION_BYTES {
-        true => Err("this is too large".into()),
-        false => Ok(text),
-    }
+    let bytes = files::read(path, MAX_SESSION_BYTES).map_err(|error| error.to_string())?;
+    String::from_utf8(bytes).map_err(|_| "this is not UTF-8".into())
 }
 
 fn make(

@@ -12,6 +12,8 @@ const KERNELS: &str = "scalar";
 pub(crate) struct CostsStore {
     pub(crate) costs: CostsFile,
     path: Option<PathBuf>,
+    /// The file is damaged, and is kept under another name when it is written again.
+    is_damaged: bool,
 }
 
 impl CostsStore {
@@ -21,11 +23,16 @@ impl CostsStore {
         let read = path
             .as_deref()
             .map_or(Ok(CostsFile::default()), CostsFile::read);
+        let is_damaged = matches!(read, Err(CostsError::Broken(..)));
         let costs = read.unwrap_or_else(|error| {
             messages::print_message(&format!("{}: the file is ignored", error_chain(&error)));
             CostsFile::default()
         });
-        Self { costs, path }
+        Self {
+            costs,
+            path,
+            is_damaged,
+        }
     }
 
     /// Measurements of this machine.
@@ -35,14 +42,18 @@ impl CostsStore {
     }
 
     /// Writes the file. Returns its path, or the reason why not.
-    pub(crate) fn save(&self) -> Result<&Path, String> {
+    pub(crate) fn save(&mut self) -> Result<&Path, String> {
         let path = self
             .path
             .as_deref()
             .ok_or("there is no home folder for the costs file")?;
-        self.costs
-            .write(path)
-            .map_err(|error| error_chain(&error))?;
+        let reason = |error: CostsError| error_chain(&error);
+        if std::mem::take(&mut self.is_damaged) {
+            let aside = CostsFile::keep_aside(path).map_err(reason)?;
+            let (path, aside) = (path.display(), aside.display());
+            messages::print_message(&format!("{path} was damaged and is now {aside}"));
+        }
+        self.costs.write(path).map_err(reason)?;
         Ok(path)
     }
 }

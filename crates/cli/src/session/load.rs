@@ -34,12 +34,6 @@ pub(crate) struct LoadedSession {
 impl LoadedSession {
     /// Reads `path`, with any mistakes in it.
     pub(crate) fn read(path: &Path) -> Result<Self, Failure> {
-        if path.is_dir() {
-            let name = path.display();
-            return Err(Failure::bad_input(format!(
-                "{name} is a folder: name a session file, which ends in .ag or .toml"
-            )));
-        }
         let bytes = read_file(path, MAX_BYTES, "a session")?;
         let name = path.display().to_string();
         let registry = Arc::new(divisi::registry());

@@ -2,7 +2,7 @@
 
 use super::resample::resample;
 use super::{Ir, IrError, IrLimit, not_finite};
-use media::{MediaError, RateRatioError, Reader};
+use media::{RateRatioError, Reader};
 use std::fmt;
 use std::path::Path;
 use units::SampleRate;
@@ -99,7 +99,6 @@ impl Ir {
     ) -> Result<LoadedIr, IrError> {
         let path = path.as_ref();
         let name = path.display().to_string();
-        plain(path)?;
         let mut reader = media::open(path)?;
         let from = reader.rate();
         let at_rate = |frames: u64| scaled(frames, from, rate);
@@ -148,18 +147,6 @@ impl Ir {
         let channels = channels.into_iter().map(Into::into).collect();
         let ir = Self::named(name, channels, rate)?;
         Ok(LoadedIr { ir, notes })
-    }
-}
-
-/// Refuses what exists and is no regular file: opening a pipe would wait for its writer.
-fn plain(path: &Path) -> Result<(), MediaError> {
-    match path.metadata() {
-        Ok(facts) if !facts.is_file() => {
-            let error = std::io::Error::other("it is no plain file");
-            Err(MediaError::Open(path.to_path_buf(), error))
-        }
-        // Opening it gives the error.
-        _ => Ok(()),
     }
 }
 

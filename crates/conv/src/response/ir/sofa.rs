@@ -82,10 +82,7 @@ impl Ir {
 }
 
 fn bytes(path: &Path) -> std::io::Result<Vec<u8>> {
-    if path.metadata()?.len() > MOST_BYTES {
-        return Err(std::io::Error::other("it is larger than 256 MiB"));
-    }
-    std::fs::read(path)
+    files::read(path, MOST_BYTES)
 }
 
 /// Responses of both ears, each behind its delay.

@@ -1,0 +1,26 @@
+//! Files of users: opened without waiting, read within limits, replaced as a whole, and told apart.
+//!
+//! Takes paths, gives a [`std::fs::File`] that is a regular file ([`open`]), its bytes up to a limit ([`read`]), a file that
+//! replaces another only when it is complete ([`NewFile`], [`write()`]), and the identity of a file ([`FileId`]).
+//! May: open files, allocate, take its time. May not: know what is in a file, follow a name twice where the file could
+//! change in between, use `unsafe`.
+//!
+//! A named pipe blocks the program that opens it, and `/dev/zero` has no end. So every file that a session or a call names
+//! is opened here.
+#![forbid(unsafe_code)]
+
+mod identity;
+mod new_file;
+mod regular;
+
+#[cfg(not(unix))]
+#[path = "system/other.rs"]
+mod system;
+#[cfg(unix)]
+#[path = "system/unix.rs"]
+mod system;
+
+pub use identity::FileId;
+pub use new_file::{NewFile, check_writable, write};
+pub use regular::{open, read};
+pub use system::free_bytes;

@@ -1,0 +1,210 @@
+//! [`NewFile`]: a file that is written beside the one that it replaces, and takes its name when it is complete.
+//!
+//! ```text
+//!  create ──▶ .divisi-PID-N ── write, seek ──▶ commit: fsync, rename ──▶ NAME
+//!                    │                           │ refused: full disk
+//!                    └── dropped ──▶ removed ◀───┘                       the old NAME is as it was
+//! ```
+//!
+//! A terminal, a pipe that has a reader, or `/dev/null` is written directly: there is nothing to replace.
+
+use crate::regular::irregular;
+use crate::system;
+use std::fs::{self, File, OpenOptions, Permissions};
+use std::io::{self, ErrorKind, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// A file that is being written. Dropped before [`commit`](Self::commit) it leaves nothing behind.
+#[derive(Debug)]
+pub struct NewFile {
+    file: File,
+    /// The file that it will replace, links followed.
+    target: PathBuf,
+    /// Its name until then; `None` if it is written directly, or has its name already.
+    temporary: Option<PathBuf>,
+}
+
+/// Links that are followed from one name.
+const MAX_LINKS: usize = 40;
+
+impl NewFile {
+    /// Begins a file that will replace `path`, which need not exist. A link is followed: what it names is replaced.
+    ///
+    /// # Errors
+    ///
+    /// No file can be made in its folder, the old one may not be written, or `path` is a folder.
+    ///
+    /// Real-time: waits, on the disk.
+    pub fn create(path: impl AsRef<Path>) -> io::Result<Self> {
+        let target = follow_links(path.as_ref())?;
+        let old = match target.metadata() {
+            Ok(metadata) if metadata.is_file() => {
+                // What is write-protected stays, also where its folder is not.
+                system::open_without_waiting(OpenOptions::new().write(true), &target)?;
+                Some(metadata.permissions())
+            }
+            Ok(metadata) if system::is_stream(&metadata) => return Self::stream(target),
+            Ok(metadata) => return Err(irregular(&metadata)),
+            Err(error) if error.kind() == ErrorKind::NotFound => None,
+            Err(error) => return Err(error),
+        };
+        Self::beside(target, old)
+    }
+
+    fn stream(target: PathBuf) -> io::Result<Self> {
+        // Refuses a pipe that nobody reads. Opened again, it waits for room as any program does; until then the first
+        // one stays open, so that the reader does not see the end.
+        let first = system::open_without_waiting(OpenOptions::new().write(true), &target)?;
+        let file = OpenOptions::new().write(true).open(&target)?;
+        drop(first);
+        Ok(Self {
+            file,
+            target,
+            temporary: None,
+        })
+    }
+
+    fn beside(target: PathBuf, permissions: Option<Permissions>) -> io::Result<Self> {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        if target.file_name().is_none() {
+            return Err(ErrorKind::InvalidFilename.into());
+        }
+        loop {
+            // Relaxed: only the number matters.
+            let number = NEXT.fetch_add(1, Ordering::Relaxed);
+            let name = format!(".divisi-{}-{number}", std::process::id());
+            let temporary = folder_of(&target).join(name);
+            let mut options = OpenOptions::new();
+            let made = options
+                .read(true)
+                .write(true)
+                .create_new(true)
+                .open(&temporary);
+            match made {
+                Ok(file) => {
+                    let new = Self {
+                        file,
+                        target,
+                        temporary: Some(temporary),
+                    };
+                    if let Some(permissions) = permissions {
+                        new.file.set_permissions(permissions)?;
+                    }
+                    return Ok(new);
+                }
+                // Left behind by a program with this number that was killed.
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// Writes everything to the disk and gives the file its name.
+    ///
+    /// # Errors
+    ///
+    /// The disk fails: the old file is as it was.
+    ///
+    /// Real-time: waits, on the disk.
+    pub fn commit(mut self) -> io::Result<()> {
+        if self.temporary.is_some() {
+            self.file.sync_all()?;
+            self.publish()?;
+        }
+        Ok(())
+    }
+
+    /// Gives the file its name now, while it is still being written: for recordings, which must outlive a killed program.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be renamed: the old file is as it was.
+    ///
+    /// Real-time: waits, on the disk.
+    pub fn publish(&mut self) -> io::Result<()> {
+        let Some(temporary) = &self.temporary else {
+            return Ok(());
+        };
+        fs::rename(temporary, &self.target)?;
+        self.temporary = None;
+        // The new name reaches the disk with its folder. Where that cannot be forced, it does so within seconds.
+        if let Ok(folder) = File::open(folder_of(&self.target)) {
+            let _ = folder.sync_all();
+        }
+        Ok(())
+    }
+
+    /// The open file.
+    pub fn file(&self) -> &File {
+        &self.file
+    }
+}
+
+impl Drop for NewFile {
+    fn drop(&mut self) {
+        if let Some(temporary) = &self.temporary {
+            let _ = fs::remove_file(temporary);
+        }
+    }
+}
+
+impl Write for NewFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+impl Seek for NewFile {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.file.seek(to)
+    }
+}
+
+/// Writes `content` as the file `path`: a reader sees the old file or the new one, never a part.
+///
+/// # Errors
+///
+/// As for [`NewFile`]; the old file is as it was.
+///
+/// Real-time: waits, on the disk.
+pub fn write(path: impl AsRef<Path>, content: impl AsRef<[u8]>) -> io::Result<()> {
+    let mut new = NewFile::create(path)?;
+    new.write_all(content.as_ref())?;
+    new.commit()
+}
+
+/// Returns an error if [`NewFile::create`] would. Changes nothing.
+///
+/// # Errors
+///
+/// As for [`NewFile::create`].
+///
+/// Real-time: waits, on the disk.
+pub fn check_writable(path: impl AsRef<Path>) -> io::Result<()> {
+    NewFile::create(path).map(drop)
+}
+
+/// The path that `path` names behind all links, whether there is a file or not.
+pub(crate) fn follow_links(path: &Path) -> io::Result<PathBuf> {
+    let mut path = path.to_path_buf();
+    for _ in 0..MAX_LINKS {
+        match path.read_link() {
+            Ok(to) => path = folder_of(&path).join(to),
+            Err(_) => return Ok(path),
+        }
+    }
+    Err(io::Error::other("too many links lead to it"))
+}
+
+/// The folder of `path`; `.` for a name alone.
+pub(crate) fn folder_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    }
+}
