@@ -219,14 +219,14 @@ impl<'a> Block<'a> {
 
     /// Returns the result of deferred work that is due now. If the work is not done yet, this worker runs its pieces:
     /// offline until it is done, live until 20 % of the period is left. After that the result counts as late, and the
-    /// function returns `None`.
+    /// function returns `None`; at once if a piece of the work has panicked, because that work never comes back.
     ///
     /// Real-time: hot.
     pub fn take_deferred<'o, T: PiecewiseJob>(
         &self,
         job: &'o mut DeferredJob<T>,
     ) -> Option<&'o mut T> {
-        while !job.is_available() && self.info.services.may_help() {
+        while !job.is_available() && !job.has_panicked() && self.info.services.may_help() {
             job.run_piece();
         }
         if !job.is_available() {
@@ -240,5 +240,75 @@ impl<'a> Block<'a> {
     /// Real-time: hot.
     pub fn count_late(&self) {
         self.info.services.count_late();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::cell::Cell;
+
+    /// Services of an executor that lets steps help for `patience` looks at its clock.
+    #[derive(Default)]
+    struct Patient {
+        patience: Cell<u32>,
+        late: Cell<u32>,
+    }
+
+    // SAFETY: each test uses it on one thread.
+    unsafe impl Sync for Patient {}
+
+    impl ProcessServices for Patient {
+        fn fork(&self, count: u32, branch: &(dyn Fn(u32) + Sync)) {
+            (0..count).for_each(branch);
+        }
+
+        fn count_late(&self) {
+            self.late.set(self.late.get() + 1);
+        }
+
+        fn may_help(&self) -> bool {
+            let left = self.patience.get().checked_sub(1);
+            self.patience
+                .set(left.expect("the step waits for work that never comes back"));
+            true
+        }
+    }
+
+    struct Panics;
+
+    impl PiecewiseJob for Panics {
+        fn run_piece(&mut self) -> bool {
+            panic!("it is to panic");
+        }
+    }
+
+    #[test]
+    fn a_deferred_job_that_panics_on_another_worker_ends_its_cycle() {
+        let mut job = DeferredJob::new(Panics);
+        let runner = job.job_runner();
+        job.start(0);
+        assert!(std::thread::spawn(move || runner.run_piece()).join().is_err());
+        let services = Patient::default();
+        services.patience.set(1000);
+        let io = StepIo {
+            inputs: RawPorts::new(&[]),
+            outputs: RawPorts::new(&[]),
+            has_events: false,
+            cold: Box::default(),
+        };
+        let info = ProcessInfo {
+            frames: 64,
+            offset: 0,
+            position: 0,
+            is_whole_block: true,
+            cycle: 0,
+            device_inputs: &[],
+            services: &services,
+        };
+        // SAFETY: it has no ports, events or device inputs.
+        let block = unsafe { Block::new(&io, &info) };
+        assert!(block.take_deferred(&mut job).is_none());
+        assert_eq!(services.late.get(), 1);
     }
 }
