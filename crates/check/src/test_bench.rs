@@ -182,6 +182,8 @@ pub struct TestBench {
     pub limit: Option<u64>,
     /// Stamps of a cycle in which steps may help with late deferred work; `None` for no limit.
     pub help: Option<u64>,
+    /// Frames within which deferred work must be due to be kept from threads of low priority.
+    pub reserved_frames: u64,
     background: Vec<Box<dyn BackgroundTask>>,
     manner: RunConfig,
     latencies: HashMap<NodeId, Frames>,
@@ -241,6 +243,7 @@ impl TestBench {
             cycle: 0,
             limit: None,
             help: None,
+            reserved_frames: 0,
             background,
             manner,
             latencies,
@@ -279,6 +282,8 @@ impl TestBench {
         let info = CycleInfo {
             abandon_at: until(self.limit),
             help_until: until(self.help),
+            spare_until: until(self.help),
+            low_priority_from: position + self.reserved_frames,
             ..CycleInfo::unlimited(position, self.cycle)
         };
         self.cycle += 1;

@@ -179,6 +179,7 @@ fn is_in_time(executor: &mut dyn Executor, cycle: u64) -> bool {
     NOW.set(NOW.get().max(begin));
     let info = CycleInfo {
         help_until: begin + MARGIN,
+        spare_until: begin + MARGIN,
         ..CycleInfo::unlimited(cycle * BLOCK, cycle)
     };
     let result = executor.run_cycle(&info, &[]);

@@ -11,14 +11,40 @@ use std::time::{Duration, Instant};
 use workers::WaitPolicy;
 
 #[test]
+fn work_that_is_due_within_the_reserved_frames_is_never_run_by_a_floor() {
+    let on_a_floor = Arc::new(AtomicU32::new(0));
+    let mut registry = registry();
+    let counted = on_a_floor.clone();
+    deferred_node::add(&mut registry, move |_| {
+        counted.fetch_add(u32::from(is_floor()), SeqCst);
+    });
+    let text = r#"o = { kind: "osc", freq: 440, }; h = { kind: "later", }; s = { kind: "sink", };
+        o.1 -> h.1 -> s.1;"#;
+    let graph = graph(text, &registry);
+    let manner = RunConfig::new(TestStrategy::Deadline, 1, 32);
+    let mut hall = TestBench::new(&graph, &registry, manner);
+    hall.limit = Some(u64::MAX / 4);
+    hall.reserved_frames = deferred_node::PART as u64 + 32;
+    for _ in 0..200 {
+        hall.render(1, 32);
+        std::thread::sleep(Duration::from_micros(200));
+    }
+    assert_eq!(on_a_floor.load(SeqCst), 0);
+    assert_eq!(hall.counts(), ErrorCounts::default());
+}
+
+fn is_floor() -> bool {
+    let thread = std::thread::current();
+    thread.name().is_some_and(|n| n.contains("-low"))
+}
+
+#[test]
 fn floors_do_deferred_work_beside_busy_workers_and_every_bit_is_right() {
     let on_a_floor = Arc::new(AtomicU32::new(0));
     let mut registry = registry();
     let counted = on_a_floor.clone();
     deferred_node::add(&mut registry, move |_| {
-        let thread = std::thread::current();
-        let is_floor = thread.name().is_some_and(|n| n.contains("-low"));
-        counted.fetch_add(u32::from(is_floor), SeqCst);
+        counted.fetch_add(u32::from(is_floor()), SeqCst);
     });
     let mut busy = kind("busy", (1, 1));
     busy.typical_ns = 20_000;

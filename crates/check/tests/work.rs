@@ -316,6 +316,29 @@ fn offline_the_background_is_never_missing_and_live_what_is_missing_is_counted()
     }
 }
 
+#[test]
+fn callbacks_without_any_time_left_still_finish_deferred_work_that_is_due() {
+    let mut registry = registry();
+    deferred_node::add(&mut registry, |_| {});
+    let graph = graph(&branches("later", 1), &registry);
+    // A fifth of such a block is 17 ms, and the work on each part takes microseconds.
+    let block = Frames(4096);
+    let mut options = EngineOptions::new(block, rate());
+    options.scheduler = Scheduler::Sequential;
+    options.prevent_cpu_sleep = false;
+    let (mut engine, mut player) = Engine::new(graph, Arc::new(registry), options).unwrap();
+    for _ in 0..10 {
+        let info = CallbackInfo {
+            budget: Some(Nanos(0)),
+            xruns: 0,
+        };
+        let mut out = [0.0; 4096];
+        player.process(info, &[], &mut [&mut out]);
+    }
+    engine.update();
+    assert_eq!(engine.report().late, 0);
+}
+
 /// A decaying memory of the input; asleep, if it `may`, when that has gone and nothing comes. Calls are counted.
 fn remembers(registry: &mut Registry, name: &'static str, may: bool) -> Arc<AtomicU32> {
     let calls = Arc::new(AtomicU32::new(0));

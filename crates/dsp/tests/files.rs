@@ -210,6 +210,50 @@ fn live_a_disk_that_is_late_costs_silence_and_not_time() {
     assert_eq!(player.late, late);
 }
 
+/// Plays `frames` frames as a server that freewheels does, while another thread does the background work.
+fn freewheel(player: &mut Player, frames: usize, heard: &[Vec<f32>]) -> Vec<Vec<f32>> {
+    player.freewheels = true;
+    let mut tasks = std::mem::take(&mut player.background);
+    let stop = AtomicBool::new(false);
+    let played = std::thread::scope(|scope| {
+        let disk = scope.spawn(|| {
+            while !stop.load(Ordering::Relaxed) {
+                for task in &mut tasks {
+                    task.poll();
+                }
+                std::thread::sleep(std::time::Duration::from_millis(1));
+            }
+        });
+        let played = player.play(frames, 500, heard);
+        stop.store(true, Ordering::Relaxed);
+        disk.join().unwrap();
+        played
+    });
+    player.background = tasks;
+    played
+}
+
+#[test]
+fn freewheeling_a_player_waits_for_the_disk_and_a_recorder_for_room() {
+    let folder = Folder::new("freewheels");
+    let file = long(&folder);
+    let stream = node("player", &[("file", text(&file))]);
+    let mut player = Player::new(&stream, 48_000, Mode::Live);
+    assert!(freewheel(&mut player, 150_000, &[])[0] == expected(0..150_000, 0));
+    player.processor.reset();
+    assert!(freewheel(&mut player, 60_000, &[])[0] == expected(0..60_000, 0));
+    assert_eq!(player.late, 0);
+
+    let take = folder.file("take.wav");
+    let params = [("file", text(&take)), ("channels", number(2.0))];
+    let mut recorder = Player::new(&node("recorder", &params), 48_000, Mode::Live);
+    let sound = noise(250_000);
+    freewheel(&mut recorder, 250_000, &sound);
+    recorder.background.iter_mut().for_each(|task| task.end());
+    assert_eq!(recorder.late, 0);
+    assert!(recorded(&take) == sound);
+}
+
 #[test]
 fn live_a_reset_stream_is_silent_until_the_disk_answers_and_then_in_time() {
     let folder = Folder::new("answers");

@@ -24,6 +24,9 @@ pub struct EngineCallback {
     scale: TickScale,
     block: Frames,
     period: Nanos,
+    /// Frames within which deferred work must be due to be kept from threads of low priority: as long as the system may
+    /// stop a thread.
+    reserved_frames: u64,
     cycle: u64,
     /// Frames that were played.
     position: u64,
@@ -63,6 +66,7 @@ impl EngineCallback {
             scale,
             block,
             period,
+            reserved_frames: frames_within(watchdog::limit(period), rate),
             cycle: 0,
             position: 0,
             first_frame: 0,
@@ -142,14 +146,20 @@ impl EngineCallback {
     /// Runs the plan once, for blocks that begin before `end_frame`.
     fn run(&mut self, call: Call<'_>, end_frame: u64) -> CycleResult {
         let after = |time: Nanos| call.start.saturating_add(self.scale.ticks(time));
-        let limit = watchdog::limit(self.period);
         let info = CycleInfo {
-            position: self.position,
             first_frame: self.first_frame,
             end_frame,
-            cycle: self.cycle,
-            abandon_at: call.budget.map_or(u64::MAX, |_| after(limit)),
-            help_until: call.budget.map_or(u64::MAX, |b| after(Nanos(b.0 / 5 * 4))),
+            ..CycleInfo::unlimited(self.position, self.cycle)
+        };
+        let info = match call.budget {
+            None => info,
+            Some(budget) => CycleInfo {
+                abandon_at: after(watchdog::limit(self.period)),
+                help_until: after(time_for_late_results(budget, self.period)),
+                spare_until: after(share(budget, 4)),
+                low_priority_from: self.position + self.reserved_frames,
+                ..info
+            },
         };
         self.executor.run_cycle(&info, call.inputs)
     }
@@ -177,6 +187,23 @@ impl EngineCallback {
             Err(PushError::Full(message)) => (message.xruns, message.is_swapped),
         };
     }
+}
+
+/// Frames that begin within `time`.
+fn frames_within(time: Nanos, rate: SampleRate) -> u64 {
+    (time.0.saturating_mul(u64::from(rate.hz()))).div_ceil(1_000_000_000)
+}
+
+/// `fifths` fifths of `time`.
+fn share(time: Nanos, fifths: u64) -> Nanos {
+    Nanos(time.0 / 5 * fifths)
+}
+
+/// Time that a cycle may spend on late results: what is left of its budget but a fifth, and at least a fifth of its
+/// period. A callback that comes late has no budget; without that least share it would drop work that is one piece
+/// from its end, and silence a whole level of a convolver for it.
+fn time_for_late_results(budget: Nanos, period: Nanos) -> Nanos {
+    share(budget, 4).max(share(period, 1))
 }
 
 impl AudioCallback for EngineCallback {

@@ -3,6 +3,7 @@
 use crate::Gauge;
 use rt::background::BackgroundTask;
 use rt::deferred::JobRunner;
+use units::Nanos;
 
 /// Services that a processor may use in [`Processor::setup`](crate::Processor::setup), and only there.
 ///
@@ -41,9 +42,17 @@ pub trait ProcessServices: Sync {
     /// Real-time: hot.
     fn count_late(&self);
 
-    /// Returns true if a step may still run pieces of late deferred work: offline always, live until 20 % of the period
-    /// is left.
+    /// Time that the steps of this cycle, all together, may still spend on late results: they help or wait. Zero if
+    /// they may not any more. `None` where nobody waits for the cycle (offline, or a server that freewheels): there a
+    /// step waits until the result has come.
     ///
     /// Real-time: hot.
-    fn may_help(&self) -> bool;
+    fn time_for_late_results(&self) -> Option<Nanos>;
+
+    /// Returns true if a step may still run pieces of late deferred work.
+    ///
+    /// Real-time: hot.
+    fn may_help(&self) -> bool {
+        self.time_for_late_results() != Some(Nanos(0))
+    }
 }

@@ -13,7 +13,7 @@ use processor::{
 };
 use std::collections::BTreeMap;
 use std::path::Path;
-use units::{Frames, SampleRate};
+use units::{Frames, Nanos, SampleRate};
 
 /// Maximum number of frames that a bench runs at once.
 pub const MAX_BLOCK: Frames = Frames(4096);
@@ -108,8 +108,8 @@ impl ProcessServices for Alone {
 
     fn count_late(&self) {}
 
-    fn may_help(&self) -> bool {
-        true
+    fn time_for_late_results(&self) -> Option<Nanos> {
+        None
     }
 }
 

@@ -3,8 +3,13 @@
 use crate::{alone, graph, patch};
 use divisi_check::alloc::audio_calls;
 use divisi_check::impulse_files::ImpulseFiles;
-use divisi_check::test_bench::{ALL_STRATEGIES, RunConfig, TestBench, registry};
+use divisi_check::test_bench::{ALL_STRATEGIES, RunConfig, TestBench, rate, registry};
+use driver::{AudioCallback, CallbackInfo};
+use engine::{Engine, EngineOptions, Scheduler};
 use graph::Graph;
+use processor::Mode;
+use std::sync::Arc;
+use units::Frames;
 use workers::AudioThread;
 
 /// The count of calls, once it stands still: threads that have just been started still tidy up.
@@ -82,6 +87,36 @@ fn everybody_who_can_do_the_work_gives_the_same_bits_in_every_executor() {
         TestBench::new(&graph, &registry(), RunConfig::reference(64)).render(channels, 9000);
     assert!(played.iter().all(|channel| channel == &played[0]));
     holds(&graph, channels, 9000);
+}
+
+#[test]
+fn a_server_that_freewheels_gets_every_level_of_the_nodes_own_threads() {
+    let folder = ImpulseFiles::new("freewheels");
+    let file = folder.write("one.wav", 1, 60_000, 3);
+    let text = format!(
+        r#"o = {{ kind: "osc", freq: 440, }}; s = {{ kind: "sink", }};
+        c = {{ kind: "convolver", file: "{file}", partition: "7x64 6x256 30x2048", work: "threads", }};
+        o.1 -> c.1 -> s.1;"#
+    );
+    let graph = graph(&text);
+    let played = [Mode::Offline, Mode::Live].map(|mode| {
+        let mut options = EngineOptions::new(Frames(64), rate());
+        options.mode = mode;
+        options.scheduler = Scheduler::Sequential;
+        options.prevent_cpu_sleep = false;
+        let registry = Arc::new(registry());
+        let (mut engine, mut player) = Engine::new(graph.clone(), registry, options).unwrap();
+        let mut heard = Vec::new();
+        for _ in 0..2000 {
+            let mut out = [0.0; 64];
+            player.process(CallbackInfo::default(), &[], &mut [&mut out]);
+            heard.extend(out.map(f32::to_bits));
+        }
+        engine.update();
+        assert_eq!(engine.report().late, 0, "{mode:?}");
+        heard
+    });
+    assert!(played[0] == played[1]);
 }
 
 #[test]

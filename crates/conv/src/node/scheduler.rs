@@ -89,7 +89,7 @@ impl Work {
     }
 }
 
-/// Options of threads. Offline they have ordinary priority and the step waits for them; live it waits for half a block at most.
+/// Options of threads. Offline they have ordinary priority. The cycle says how long its steps may wait.
 fn thread_options(
     convolver: &Convolver,
     pin: usize,
@@ -113,7 +113,7 @@ fn thread_options(
             true => Priority::RealTime(top),
             false => Priority::Ordinary,
         },
-        max_wait: is_live.then(|| Duration::from_nanos(setup.block.duration(setup.rate).0 / 2)),
+        max_wait: None,
     }
 }
 
@@ -140,7 +140,7 @@ impl NodeScheduler {
     /// Ends a chunk of the adapter.
     ///
     /// Real-time: hot; with threads of its own it wakes those whose jobs it starts, and waits for those whose jobs are due and not
-    /// done, live for half a block at most.
+    /// done, as long as all steps of the cycle together may wait for late results.
     pub(super) fn process(&mut self, adapter: &mut ConvolverAdapter, block: &Block<'_>) {
         match self {
             Self::Deferred => adapter.process(&mut Deferred(block)),
@@ -148,6 +148,8 @@ impl NodeScheduler {
             Self::Spread(spread) => adapter.process(spread.as_mut()),
             Self::Threads(threads) => {
                 let late = adapter.convolver().late_count();
+                let limit = block.time_for_late_results();
+                threads.set_time_to_wait(limit.map(|time| Duration::from_nanos(time.0)));
                 adapter.process(threads.as_mut());
                 // The graph counts late jobs; those of its own workers it knows already.
                 (late..adapter.convolver().late_count()).for_each(|_| block.count_late());

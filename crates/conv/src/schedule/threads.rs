@@ -7,7 +7,7 @@
 //! Jobs are handed over by [`rt::deferred`]; [`rt::job_service`] tells threads of them and waits for them.
 //!
 //! A thread may take the whole of its level's period: when it is done changes nothing. A job that is not done when it is due
-//! is waited for as long as `max_wait`. Then it is late: counted ([`Convolver::late_count`]), and its level is silent for
+//! is waited for; the waits of one block, of all levels together, take `max_wait` at most. Then it is late: counted ([`Convolver::late_count`]), and its level is silent for
 //! one period, as it is for every further period that the thread needs. The late output is thrown away, and the next job
 //! starts with the next period. A line whose job panics stays silent; everything else goes on.
 
@@ -20,7 +20,7 @@ use rt::wake::WakeMask;
 use std::io;
 use std::sync::{Arc, mpsc};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use workers::{AudioThread, CoreId, Priority, Refusal, pin, set_priority};
 
 /// Cores on which the threads run.
@@ -42,7 +42,8 @@ pub struct LevelThreadsOptions {
     pub priority: Priority,
     /// Cores.
     pub pinning: Pinning,
-    /// Longest time that the callback waits for a job that is due, before it plays silence; `None`: until the job is done.
+    /// Longest time that the callback waits in one block for all jobs that are due, before it plays silence; `None`: until
+    /// they are done.
     pub max_wait: Option<Duration>,
 }
 
@@ -66,6 +67,8 @@ pub struct LevelThreads {
     wake_count: u32,
     wait_count: u64,
     max_wait: Option<Duration>,
+    /// Rest of it in this block.
+    wait_left: Option<Duration>,
     refused: Vec<Refusal>,
 }
 
@@ -95,6 +98,7 @@ impl LevelThreads {
             wake_count: 0,
             wait_count: 0,
             max_wait: options.max_wait,
+            wait_left: options.max_wait,
             refused: Vec::new(),
         };
         let (sender, refused) = mpsc::channel();
@@ -135,6 +139,14 @@ impl LevelThreads {
         self.wake_count
     }
 
+    /// Sets the longest time that the next block waits, in place of [`LevelThreadsOptions::max_wait`]: a host that has one
+    /// deadline for several convolvers passes what is left of it.
+    ///
+    /// Real-time: hot.
+    pub fn set_time_to_wait(&mut self, limit: Option<Duration>) {
+        self.wait_left = limit;
+    }
+
     /// Number of jobs that were not done when they were due, and were waited for.
     pub fn wait_count(&self) -> u64 {
         self.wait_count
@@ -157,8 +169,25 @@ impl LevelScheduler for LevelThreads {
         if job.is_available() {
             return true;
         }
+        let Some(limit) = self.wait_left else {
+            self.wait_count += 1;
+            return self.service.wait(self.thread_of[fdl], job, None);
+        };
+        if limit.is_zero() {
+            return false;
+        }
         self.wait_count += 1;
-        self.service.wait(self.thread_of[fdl], job, self.max_wait)
+        let begin = Instant::now();
+        let is_done = self.service.wait(self.thread_of[fdl], job, Some(limit));
+        // A job that panicked is not waited for.
+        let has_timed_out = !is_done && !job.has_panicked();
+        let waited = if has_timed_out { limit } else { begin.elapsed() };
+        self.wait_left = Some(limit.saturating_sub(waited));
+        is_done
+    }
+
+    fn after_block(&mut self, _jobs: &mut dyn Iterator<Item = (usize, &mut DeferredJob<Fdl>)>) {
+        self.wait_left = self.max_wait;
     }
 }
 

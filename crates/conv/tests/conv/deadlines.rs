@@ -197,6 +197,25 @@ fn threads_that_never_answer_cost_their_levels_and_nothing_else_until_they_do() 
     );
 }
 
+#[test]
+fn levels_that_are_due_in_one_block_are_waited_for_once_together() {
+    let (mut convolver, other) = (convolver(CUTS[1]), convolver(CUTS[1]));
+    // These serve the other one: here no work is ever done.
+    let mut deaf = threads(&other, Some(Duration::from_millis(1)));
+    play(&mut convolver, &sound(), 6400, &mut deaf);
+    // From the second period on a level is due with each period of the shortest.
+    let blocks = 6400 / 256 - 1;
+    assert_eq!(deaf.wait_count(), blocks);
+    assert!(convolver.late_count() > blocks);
+    // A host that has no time left waits for none.
+    let mut hurried = threads(&other, None);
+    for _ in 0..64 {
+        hurried.set_time_to_wait(Some(Duration::ZERO));
+        play(&mut convolver, &sound(), 64, &mut hurried);
+    }
+    assert_eq!(hurried.wait_count(), 0);
+}
+
 /// Waits for nobody, and keeps which results were not there.
 struct Hasty {
     threads: LevelThreads,

@@ -291,6 +291,7 @@ impl Player {
 
     /// Writes the file's frames from `from` on. Returns false if some came late.
     fn read_samples(&mut self, block: &mut Block<'_>, to: Range<usize>, from: u64) -> bool {
+        let may_wait = block.time_for_late_results().is_none();
         let mut output = block.output(0);
         match &mut self.feed {
             SampleSource::Nothing => false,
@@ -310,6 +311,9 @@ impl Player {
             }
             SampleSource::Streamed(reader) => {
                 let width = reader.width();
+                if may_wait {
+                    reader.wait(to.len());
+                }
                 let frames = reader.take(to.len());
                 for c in 0..self.channels {
                     let out = &mut output.channel(c)[to.clone()];

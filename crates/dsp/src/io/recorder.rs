@@ -26,6 +26,7 @@ use rtrb::{Consumer, Producer, RingBuffer};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
 use units::Channels;
 
 /// Smallest capacity of the ring, in seconds and in blocks.
@@ -33,6 +34,8 @@ const MIN_BUFFER_S: usize = 2;
 const MIN_BUFFER_BLOCKS: usize = 16;
 /// Frames written to the ring at once.
 const CHUNK_FRAMES: usize = 64;
+/// Time between two looks at the ring while the callback waits for the disk.
+const WAIT: Duration = Duration::from_micros(500);
 
 pub(crate) fn kind() -> Kind {
     Kind {
@@ -101,6 +104,8 @@ struct BlockWriter {
     shared: Arc<Shared>,
     owed: u64,
     lost: u64,
+    /// Another thread writes the file beside the callback.
+    is_live: bool,
     gauge: Gauge,
     frames: Vec<f32>,
 }
@@ -145,6 +150,7 @@ impl Recorder {
             shared,
             owed: 0,
             lost: 0,
+            is_live: setup.mode == Mode::Live,
             gauge: setup.services.gauge("lost"),
             frames: vec![0.0; CHUNK_FRAMES * self.channels],
         })
@@ -160,6 +166,9 @@ impl BlockWriter {
         let mut at = 0;
         while at < frames {
             let n = (frames - at).min(CHUNK_FRAMES);
+            if self.is_live && block.time_for_late_results().is_none() {
+                self.wait_for_room(n, channels);
+            }
             if self.write_owed_silence(n, channels) && self.ring.slots() >= n * channels {
                 for c in 0..channels {
                     let samples = &input.channel(c)[at..at + n];
@@ -175,6 +184,19 @@ impl BlockWriter {
             at += n;
         }
         is_complete
+    }
+
+    /// Waits until `n` frames fit into the ring, after the silence that is owed. Returns if the disk has failed.
+    ///
+    /// Real-time: waits, on the thread that writes the file.
+    fn wait_for_room(&mut self, n: usize, channels: usize) {
+        // Relaxed: nothing else travels with the flag.
+        let is_over = |end: &Self| end.ring.is_abandoned() || end.shared.failed.load(Ordering::Relaxed);
+        while !is_over(self)
+            && !(self.write_owed_silence(n, channels) && self.ring.slots() >= n * channels)
+        {
+            std::thread::sleep(WAIT);
+        }
     }
 
     /// Writes silence for lost frames, as far as there is room and at most eight times `n` frames. Returns true if none is

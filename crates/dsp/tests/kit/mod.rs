@@ -8,7 +8,7 @@ use processor::{
 };
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
-use units::{Frames, SampleRate};
+use units::{Frames, Nanos, SampleRate};
 
 /// A folder that goes with its test.
 pub(crate) struct Folder(PathBuf);
@@ -58,6 +58,8 @@ pub(crate) struct Player {
     channels: usize,
     position: u64,
     live: bool,
+    /// True if nobody waits for a block: the server freewheels.
+    pub(crate) freewheels: bool,
     /// True if the input is flagged as silent.
     pub(crate) silent: bool,
 }
@@ -74,8 +76,8 @@ impl SetupServices for Asked<'_> {
     }
 }
 
-#[derive(Default)]
-struct Alone(AtomicU32);
+/// Counts late results. Where the second is true, there is no time for them.
+struct Alone(AtomicU32, bool);
 
 impl ProcessServices for Alone {
     fn fork(&self, lanes: u32, work: &(dyn Fn(u32) + Sync)) {
@@ -84,8 +86,8 @@ impl ProcessServices for Alone {
     fn count_late(&self) {
         self.0.fetch_add(1, Ordering::Relaxed);
     }
-    fn may_help(&self) -> bool {
-        true
+    fn time_for_late_results(&self) -> Option<Nanos> {
+        self.1.then_some(Nanos(0))
     }
 }
 
@@ -105,6 +107,7 @@ impl Player {
             channels: node.number("channels").unwrap_or(1.0) as usize,
             position: 0,
             live: mode == Mode::Live,
+            freewheels: false,
             silent: false,
         };
         player.processor.setup(&mut Setup {
@@ -167,7 +170,7 @@ impl Player {
             has_events: false,
             cold: Box::default(),
         };
-        let runtime = Alone::default();
+        let runtime = Alone(AtomicU32::new(0), self.live && !self.freewheels);
         let moment = ProcessInfo {
             frames: frames as u32,
             offset: 0,

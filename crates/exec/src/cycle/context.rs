@@ -8,7 +8,9 @@ use crate::errors::ErrorKind;
 use crate::runtime::{Acquired, SharedRuntime};
 use processor::ProcessServices;
 use rt::progress::CycleProgress;
+use rt::stamp::TickScale;
 use std::sync::Arc;
+use units::Nanos;
 
 /// State shared by the threads of one executor.
 pub(crate) struct CycleContext {
@@ -18,6 +20,8 @@ pub(crate) struct CycleContext {
     pub(crate) id: u64,
     pub(crate) slots: WorkerSlots,
     pub(crate) progress: CycleProgress,
+    /// From stamps to time.
+    scale: TickScale,
 }
 
 impl CycleContext {
@@ -29,6 +33,7 @@ impl CycleContext {
             runtime: binding.runtime,
             slots: worker_slots(workers),
             progress: CycleProgress::default(),
+            scale: TickScale::calibrated(),
         }
     }
 
@@ -84,6 +89,14 @@ impl ProcessServices for StepServices<'_> {
 
     fn count_late(&self) {
         self.context.plan.errors.add(ErrorKind::LateResult, 1);
+    }
+
+    fn time_for_late_results(&self) -> Option<Nanos> {
+        if self.help_until == u64::MAX {
+            return None;
+        }
+        let left = self.help_until.saturating_sub(self.context.runtime.now());
+        Some(self.context.scale.nanos(left))
     }
 
     fn may_help(&self) -> bool {

@@ -18,8 +18,14 @@ pub struct CycleInfo {
     pub end_frame: u64,
     /// Stamp (`rt::stamp`) at which the cycle is abandoned; `u64::MAX` for never.
     pub abandon_at: u64,
-    /// Stamp until which workers help late deferred work; `u64::MAX` offline.
+    /// Stamp until which steps help or wait for late results; `u64::MAX` where nobody waits for the cycle.
     pub help_until: u64,
+    /// Stamp until which a host without other workers does deferred work that is not due yet; `u64::MAX` for none: its
+    /// next cycle begins at once.
+    pub spare_until: u64,
+    /// First deadline, an absolute frame, that threads of low priority may serve. Whoever has a piece of a job may lose
+    /// its core with it, and then no other thread can finish that job in time. Never earlier than two blocks ahead.
+    pub low_priority_from: u64,
 }
 
 impl CycleInfo {
@@ -35,6 +41,8 @@ impl CycleInfo {
             end_frame: u64::MAX,
             abandon_at: u64::MAX,
             help_until: u64::MAX,
+            spare_until: u64::MAX,
+            low_priority_from: 0,
         }
     }
 
@@ -95,7 +103,7 @@ impl CycleResult {
 /// cycles. That does no harm: it gets no task any more.
 #[derive(Default)]
 pub(crate) struct SharedCycleInfo {
-    words: [AtomicU64; 6],
+    words: [AtomicU64; 8],
     is_traced: AtomicBool,
 }
 
@@ -109,6 +117,8 @@ impl SharedCycleInfo {
             info.end_frame,
             info.abandon_at,
             info.help_until,
+            info.spare_until,
+            info.low_priority_from,
         ];
         // Relaxed, all: the pool's start publishes them (Release of the cycle's count, Acquire where a worker takes
         // it).
@@ -129,6 +139,8 @@ impl SharedCycleInfo {
             end_frame: word(3),
             abandon_at: word(4),
             help_until: word(5),
+            spare_until: word(6),
+            low_priority_from: word(7),
         };
         (info, self.is_traced.load(Ordering::Relaxed))
     }

@@ -236,11 +236,12 @@ impl<S: Strategy> SharedCycle<S> {
         {}
     }
 
-    /// First deadline that the low-priority pool serves: the first frame of the cycle after the next one. No step of
-    /// the next cycle waits for work that is due then or later.
+    /// First deadline that the low-priority pool serves. No step of the next cycle waits for work that is due then or
+    /// later, and live none of the cycles for which the system may keep such a thread off its core.
     fn first_low_priority_deadline(&self) -> u64 {
         let (info, _) = self.info.get();
-        info.position + 2 * u64::from(self.context.plan.block.0)
+        let after_next = info.position + 2 * u64::from(self.context.plan.block.0);
+        after_next.max(info.low_priority_from)
     }
 }
 
@@ -254,8 +255,8 @@ impl<S: Strategy> Job for SharedCycle<S> {
 
 /// Deferred pieces on threads of low priority, during cycles and between them.
 ///
-/// It leaves out pieces that the next cycle waits for; workers run those. In the middle of such a piece the cycle would
-/// take the thread's core. Then the cycle would wait for the thread, and the thread for the end of the cycle.
+/// It leaves out pieces that are due in the next cycles; workers run those. In the middle of such a piece a cycle, or
+/// another program, would take the thread's core. Then the step would wait for the thread, and the thread for its core.
 struct LowPriorityJob<S>(Arc<SharedCycle<S>>);
 
 impl<S: Strategy> Job for LowPriorityJob<S> {

@@ -141,7 +141,7 @@ impl WorkerContext<'_> {
 
     /// Runs deferred pieces in what is left of the period, for a host without other workers.
     pub(crate) fn use_remaining_time(&mut self) {
-        let until = self.info.help_until;
+        let until = self.info.spare_until;
         while until != u64::MAX
             && self.plan.deferred.has_piece_due_from(0)
             && self.cycle.runtime.now() < until

@@ -27,6 +27,7 @@ pub use split::BlockPart;
 
 use crate::{Event, EventBody, EventTarget, Events, ProcessServices};
 use rt::deferred::{DeferredJob, PiecewiseJob};
+use units::Nanos;
 
 /// Description of the block that is processed: the same for every step of a cycle, or of one round of a loop.
 #[derive(Clone, Copy)]
@@ -218,7 +219,8 @@ impl<'a> Block<'a> {
     }
 
     /// Returns the result of deferred work that is due now. If the work is not done yet, this worker runs its pieces:
-    /// offline until it is done, live until 20 % of the period is left. After that the result counts as late, and the
+    /// offline until it is done, live until 20 % of the period is left (a late cycle has a fifth of a period all the
+    /// same). After that the result counts as late, and the
     /// function returns `None`; at once if a piece of the work has panicked, because that work never comes back.
     ///
     /// Real-time: hot.
@@ -233,6 +235,14 @@ impl<'a> Block<'a> {
             self.count_late();
         }
         job.get()
+    }
+
+    /// Time that the steps of this cycle, all together, may still spend on late results; `None` without a limit: then a
+    /// step waits until its result has come. See [`ProcessServices::time_for_late_results`].
+    ///
+    /// Real-time: hot.
+    pub fn time_for_late_results(&self) -> Option<Nanos> {
+        self.info.services.time_for_late_results()
     }
 
     /// Counts a deferred result that missed its deadline and was replaced by silence.
@@ -267,11 +277,11 @@ mod tests {
             self.late.set(self.late.get() + 1);
         }
 
-        fn may_help(&self) -> bool {
+        fn time_for_late_results(&self) -> Option<Nanos> {
             let left = self.patience.get().checked_sub(1);
             self.patience
                 .set(left.expect("the step waits for work that never comes back"));
-            true
+            None
         }
     }
 

@@ -16,6 +16,7 @@
 use super::{Block, InputBuffer, OutputBuffer, ProcessInfo, StepIo};
 use crate::ProcessServices;
 use std::ops::Range;
+use units::Nanos;
 
 /// Frames in a cache line.
 const FRAMES_PER_LINE: usize = 16;
@@ -77,8 +78,8 @@ impl ProcessServices for InlineServices {
 
     fn count_late(&self) {}
 
-    fn may_help(&self) -> bool {
-        true
+    fn time_for_late_results(&self) -> Option<Nanos> {
+        None
     }
 }
 

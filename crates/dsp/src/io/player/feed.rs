@@ -17,6 +17,7 @@ use processor::{BackgroundTask, Mode, TaskStatus};
 use rtrb::{Consumer, Producer, RingBuffer};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::time::Duration;
 
 /// Shared by both ends.
 #[derive(Default)]
@@ -55,6 +56,8 @@ pub(super) struct StreamReader {
 
 /// Frames read from the file at once.
 const CHUNK_FRAMES: usize = 1024;
+/// Time between two looks at the ring while the callback waits for the disk.
+const WAIT: Duration = Duration::from_micros(500);
 /// Largest number of frames of one `take`.
 const MAX_TAKE: usize = 64;
 /// Frames that are skipped at most for each frame played, in live mode: skipping costs time too.
@@ -173,6 +176,27 @@ impl StreamReader {
     fn is_answered(&self) -> bool {
         // pairs with the store in `StreamFeeder::answer_request`: what we find in the ring from now on was put there after it.
         self.request.answered.load(Ordering::Acquire) == self.number
+    }
+
+    /// Waits until the next `frames` frames (at most 64) have come. Returns at once where no thread feeds the ring beside
+    /// the callback (offline), and if that end is gone.
+    ///
+    /// Real-time: waits, on the thread that reads the file.
+    pub(super) fn wait(&mut self, frames: usize) {
+        while self.mode == Mode::Live && !self.has(frames) && !self.ring.is_abandoned() {
+            std::thread::sleep(WAIT);
+        }
+    }
+
+    /// Returns true if the next `frames` frames are in the ring. Skips frames that are not wanted any more.
+    fn has(&mut self, frames: usize) -> bool {
+        if !self.is_answered() {
+            self.skip_frames(usize::MAX);
+            return false;
+        }
+        let owed = usize::try_from(self.owed).unwrap_or(usize::MAX);
+        self.owed -= self.skip_frames(owed) as u64;
+        self.owed == 0 && self.ring.slots() >= frames * self.width
     }
 
     /// Returns the next `frames` frames (at most 64), interleaved; fewer if they have not come yet.
