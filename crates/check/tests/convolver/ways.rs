@@ -98,7 +98,7 @@ fn a_server_that_freewheels_gets_every_level_of_the_nodes_own_threads() {
         c = {{ kind: "convolver", file: "{file}", partition: "7x64 6x256 30x2048", work: "threads", }};
         o.1 -> c.1 -> s.1;"#
     );
-    let graph = graph(&text);
+    let graph = divisi_check::fixtures::graph(&text, &registry());
     let played = [Mode::Offline, Mode::Live].map(|mode| {
         let mut options = EngineOptions::new(Frames(64), rate());
         options.mode = mode;
