@@ -181,7 +181,11 @@ impl LevelScheduler for LevelThreads {
         let is_done = self.service.wait(self.thread_of[fdl], job, Some(limit));
         // A job that panicked is not waited for.
         let has_timed_out = !is_done && !job.has_panicked();
-        let waited = if has_timed_out { limit } else { begin.elapsed() };
+        let waited = if has_timed_out {
+            limit
+        } else {
+            begin.elapsed()
+        };
         self.wait_left = Some(limit.saturating_sub(waited));
         is_done
     }

@@ -191,7 +191,8 @@ impl BlockWriter {
     /// Real-time: waits, on the thread that writes the file.
     fn wait_for_room(&mut self, n: usize, channels: usize) {
         // Relaxed: nothing else travels with the flag.
-        let is_over = |end: &Self| end.ring.is_abandoned() || end.shared.failed.load(Ordering::Relaxed);
+        let is_over =
+            |end: &Self| end.ring.is_abandoned() || end.shared.failed.load(Ordering::Relaxed);
         while !is_over(self)
             && !(self.write_owed_silence(n, channels) && self.ring.slots() >= n * channels)
         {

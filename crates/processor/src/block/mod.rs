@@ -298,7 +298,11 @@ mod tests {
         let mut job = DeferredJob::new(Panics);
         let runner = job.job_runner();
         job.start(0);
-        assert!(std::thread::spawn(move || runner.run_piece()).join().is_err());
+        assert!(
+            std::thread::spawn(move || runner.run_piece())
+                .join()
+                .is_err()
+        );
         let services = Patient::default();
         services.patience.set(1000);
         let io = StepIo {
