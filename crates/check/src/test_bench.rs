@@ -192,6 +192,11 @@ pub struct TestBench {
 impl TestBench {
     /// Sets up every node of `graph` and makes an executor, with a worker pool of its own.
     pub fn new(graph: &Graph, registry: &Registry, manner: RunConfig) -> Self {
+        Self::from_epoch(0, graph, registry, manner)
+    }
+
+    /// As [`new`](Self::new), with an executor that numbers its cycles from `epoch` on.
+    pub fn from_epoch(epoch: u32, graph: &Graph, registry: &Registry, manner: RunConfig) -> Self {
         let crew = WorkerPool::new(WorkerPoolOptions {
             workers: manner.workers,
             wait: manner.wait,
@@ -199,14 +204,23 @@ impl TestBench {
             ..WorkerPoolOptions::default()
         });
         let crew = crew.expect("threads can be started");
-        Self::with(graph, registry, manner, crew)
+        Self::with_runtime((epoch, crew), graph, registry, manner)
     }
 
     /// As [`new`](Self::new), with this worker pool.
     pub fn with(graph: &Graph, registry: &Registry, manner: RunConfig, crew: WorkerPool) -> Self {
+        Self::with_runtime((0, crew), graph, registry, manner)
+    }
+
+    fn with_runtime(
+        (epoch, crew): (u32, WorkerPool),
+        graph: &Graph,
+        registry: &Registry,
+        manner: RunConfig,
+    ) -> Self {
         let rings = (0..manner.workers).map(|_| rt::trace::ring(1 << 16));
         let (pens, traces) = rings.unzip();
-        let floor = Arc::new(SharedRuntime::new(pens));
+        let floor = Arc::new(SharedRuntime::new(pens).with_first_epoch(epoch));
         if manner.wait == WaitPolicy::Sleep {
             floor.set_backoff(exec::BackoffPolicy::Sleep);
         }

@@ -45,6 +45,23 @@ fn every_way_gives_the_sequential_bits() {
     }
 }
 
+#[test]
+fn a_plan_plays_on_when_the_numbers_of_its_cycles_wrap_around() {
+    for (name, graph) in shapes() {
+        let expected = reference(&graph, 16);
+        for strategy in ALL_STRATEGIES.into_iter().chain(PIPELINED) {
+            for workers in [1, 3] {
+                let config = RunConfig::new(strategy, workers, 16);
+                // Of 256 cycles, 100 come before the one with number 0.
+                let from = u32::MAX - 100;
+                let mut bench = TestBench::from_epoch(from, &graph, &registry(), config);
+                let got = bench.render(2, FRAMES);
+                assert!(got == expected, "{name}, {config:?}");
+            }
+        }
+    }
+}
+
 /// The sinks are in the last stage, and hold what they played before.
 #[test]
 fn a_pipeline_that_begins_anew_is_silent_until_its_last_stage_plays() {

@@ -29,6 +29,8 @@ pub struct SharedRuntime {
     backoff: AtomicU8,
     fence: AsymmetricFence,
     clock: fn() -> u64,
+    /// Epoch before the first cycle of each executor.
+    first_epoch: u32,
     /// One per worker, written by that worker alone, inside a cycle of the owner.
     trace: Box<[CachePadded<UnsafeCell<TraceWriter<TraceRecord>>>]>,
 }
@@ -77,6 +79,7 @@ impl SharedRuntime {
             backoff: AtomicU8::new(BackoffPolicy::Spin as u8),
             fence: AsymmetricFence::within_process(),
             clock: rt::stamp::now,
+            first_epoch: 0,
             trace: writers.into_iter().map(cell).collect(),
         }
     }
@@ -89,6 +92,20 @@ impl SharedRuntime {
     pub fn with_clock(mut self, clock: fn() -> u64) -> Self {
         self.clock = clock;
         self
+    }
+
+    /// Makes executors number their cycles from `epoch` on (from 0 by default), for tests of what happens when the 32-bit
+    /// numbers wrap around.
+    ///
+    /// Real-time: setup.
+    #[must_use]
+    pub fn with_first_epoch(mut self, epoch: u32) -> Self {
+        self.first_epoch = epoch;
+        self
+    }
+
+    pub(crate) fn first_epoch(&self) -> u32 {
+        self.first_epoch
     }
 
     /// Current time of the clock, as a stamp.

@@ -15,18 +15,12 @@ use crate::sync::atomic::{AtomicU32, Ordering};
 /// The epoch of the last claim.
 pub struct EpochClaim(CachePadded<AtomicU32>);
 
-impl Default for EpochClaim {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
 impl EpochClaim {
-    /// Claimed in epoch 0.
+    /// Claimed in `epoch`, the one before the first cycle.
     ///
     /// Real-time: setup.
-    pub fn new() -> Self {
-        Self(CachePadded(AtomicU32::new(0)))
+    pub fn new(epoch: u32) -> Self {
+        Self(CachePadded(AtomicU32::new(epoch)))
     }
 
     /// Tries to claim the object for the cycle `epoch`. Returns true if it now belongs to the caller.
@@ -67,7 +61,7 @@ mod loom_tests {
     #[test]
     fn a_cycle_has_one_claimer_and_a_late_worker_claims_nothing() {
         loom::model(|| {
-            let claim = Arc::new(EpochClaim::new());
+            let claim = Arc::new(EpochClaim::new(0));
             let late = {
                 let claim = claim.clone();
                 loom::thread::spawn(move || u32::from(claim.try_claim(1)))
@@ -87,7 +81,7 @@ mod tests {
 
     #[test]
     fn epochs_wrap_around() {
-        let claim = EpochClaim::new();
+        let claim = EpochClaim::new(0);
         assert!(claim.try_claim(0x7fff_ffff) && claim.try_claim(0xffff_fffe));
         assert!(!claim.try_claim(0xffff_fffe) && !claim.try_claim(0xffff_fff0));
         assert!(claim.is_free(3) && claim.try_claim(3));

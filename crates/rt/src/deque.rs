@@ -37,6 +37,9 @@ use crate::epoch;
 use crate::pad::CachePadded;
 use crate::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
 
+/// Number of epochs after which what an owner left behind is thrown away: a quarter of all.
+const MAX_AGE: u32 = 1 << 30;
+
 /// A fixed-size work-stealing deque of tasks, emptied and used anew in each cycle.
 pub struct Deque {
     /// One past the newest task. Only the owner writes it.
@@ -78,6 +81,22 @@ impl Deque {
         self.bottom.store(0, Ordering::Release);
         // Release pairs with the Acquire in `steal`: whoever sees the new epoch sees the bottom of it too.
         self.top.store(epoch::pack(epoch, 0), Ordering::Release);
+    }
+
+    /// Empties the deque if its owner has not begun a cycle for a quarter of all epochs. Tasks that it left behind in an
+    /// abandoned cycle would belong to a new one when the epochs have wrapped around. Host only, before it tells other
+    /// workers of the cycle `epoch`.
+    ///
+    /// Real-time: hot.
+    pub fn expire(&self, epoch: u32) {
+        // Relaxed: the exchange decides.
+        let top = self.top.load(Ordering::Relaxed);
+        if epoch.wrapping_sub(epoch::of(top)) > MAX_AGE {
+            // No index is below this one, so no thief of whatever epoch finds a task. If the exchange fails, the owner
+            // has just begun. Relaxed: nothing travels.
+            let empty = epoch::pack(epoch.wrapping_sub(1), u32::MAX);
+            let _ = (self.top).compare_exchange(top, empty, Ordering::Relaxed, Ordering::Relaxed);
+        }
     }
 
     /// Pushes a task. There is room: no task comes twice in a cycle. Owner only.
@@ -261,5 +280,39 @@ mod tests {
         deque.push(1);
         assert_eq!(deque.steal(1), Steal::Empty);
         assert_eq!(deque.pop(), Some(1));
+    }
+
+    #[test]
+    fn tasks_of_an_abandoned_cycle_are_not_stolen_when_the_epochs_have_wrapped_around() {
+        let deque = Deque::new(4);
+        deque.begin(7);
+        deque.push(1);
+        // The owner never comes again. The host looks now and then.
+        for epoch in [1_u32, 2, 3]
+            .map(|quarter| quarter << 30)
+            .into_iter()
+            .chain([0, 6])
+        {
+            deque.expire(epoch);
+            assert_eq!(deque.steal(epoch.wrapping_sub(1)), Steal::Empty);
+        }
+        assert_eq!((deque.steal(7), deque.pop()), (Steal::Empty, None));
+        deque.begin(8);
+        deque.push(2);
+        assert_eq!(deque.steal(8), Steal::Success(2));
+    }
+
+    #[test]
+    fn epochs_wrap_around() {
+        let deque = Deque::new(4);
+        for epoch in [u32::MAX - 1, u32::MAX, 0, 1] {
+            deque.begin(epoch);
+            [7, 8].into_iter().for_each(|task| deque.push(task));
+            assert_eq!(deque.steal(epoch.wrapping_sub(1)), Steal::Empty);
+            assert_eq!(
+                (deque.steal(epoch), deque.pop()),
+                (Steal::Success(7), Some(8))
+            );
+        }
     }
 }

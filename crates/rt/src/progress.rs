@@ -126,7 +126,7 @@ mod loom_tests {
         loom::model(|| {
             let shared = Arc::new((
                 CycleProgress::new(),
-                EpochClaim::new(),
+                EpochClaim::new(0),
                 UnsafeCell::new(0_u32),
             ));
             let work = |s: &(CycleProgress, EpochClaim, UnsafeCell<u32>), epoch| {

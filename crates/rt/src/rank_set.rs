@@ -350,4 +350,18 @@ mod tests {
             assert!(taken.into_iter().eq(0..2 * RANKS));
         }
     }
+
+    #[test]
+    fn epochs_wrap_around() {
+        let ranks = RankSet::new(100, [70]);
+        for epoch in [u32::MAX - 1, u32::MAX, 0, 1] {
+            ranks.begin(epoch);
+            ranks.insert(5);
+            assert_eq!(ranks.pop(epoch.wrapping_sub(1)), None);
+            assert_eq!(
+                (ranks.pop(epoch), ranks.pop(epoch), ranks.pop(epoch)),
+                (Some(5), Some(70), None)
+            );
+        }
+    }
 }

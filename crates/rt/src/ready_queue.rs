@@ -344,4 +344,24 @@ mod tests {
         assert_eq!(ready.pop_batch(5, |_| true), Steal::Success(1));
         assert_eq!(ready.pop_batch(5, |_| true), Steal::Empty);
     }
+
+    #[test]
+    fn epochs_wrap_around() {
+        let queue = ReadyQueue::new(Box::new([7]), 3);
+        for epoch in [u32::MAX - 1, u32::MAX, 0, 1] {
+            queue.begin(epoch);
+            queue.push(epoch, 8);
+            assert_eq!(
+                (queue.pop(epoch.wrapping_sub(1)), queue.pop(epoch)),
+                (None, Some(7))
+            );
+            assert_eq!((queue.pop(epoch), queue.pop(epoch)), (Some(8), None));
+        }
+        // 2^32 cycles after a place was filled for the last time, its task is not found again.
+        for quarter in [1_u32, 2, 3] {
+            (0..3).for_each(|cycle| queue.begin((quarter << 30) + cycle));
+        }
+        queue.begin(1);
+        assert_eq!((queue.pop(1), queue.pop(1)), (Some(7), None));
+    }
 }

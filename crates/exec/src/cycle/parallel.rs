@@ -47,8 +47,9 @@ impl<S: Strategy> ParallelExecutor<S> {
             true => workers,
             false => useful_workers(plan, &context.plan, workers),
         };
+        let epoch = context.runtime.first_epoch();
         let shared = Arc::new(SharedCycle {
-            strategy: S::new(plan, &context.plan, workers),
+            strategy: S::new(plan, &context.plan, (workers, epoch)),
             info: SharedCycleInfo::default(),
             context,
         });
@@ -56,7 +57,7 @@ impl<S: Strategy> ParallelExecutor<S> {
             job: pool.register(shared.clone(), woken),
             shared,
             low_priority_job: None,
-            epoch: 0,
+            epoch,
             has_output: false,
             abandoned: AbandonedCycle::new(workers),
         }

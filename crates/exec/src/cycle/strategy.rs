@@ -26,8 +26,8 @@ pub(crate) unsafe trait Strategy: Send + Sync + Sized + 'static {
     /// Private data of one worker in one cycle.
     type Local: Default;
 
-    /// Strategy for a plan and a number of workers, the host included.
-    fn new(plan: &Plan, bound: &BoundPlan, workers: usize) -> Self;
+    /// Strategy for a plan and a number of workers, the host included, before the cycle after an epoch.
+    fn new(plan: &Plan, bound: &BoundPlan, at: (usize, u32)) -> Self;
 
     /// Prepares a cycle. The one before is complete, but a worker may still be in it.
     ///

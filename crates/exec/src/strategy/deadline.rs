@@ -32,7 +32,7 @@ pub(super) struct DeadlineOrder {
 unsafe impl Strategy for DeadlineOrder {
     type Local = ();
 
-    fn new(plan: &Plan, bound: &BoundPlan, workers: usize) -> Self {
+    fn new(plan: &Plan, bound: &BoundPlan, (workers, _): (usize, u32)) -> Self {
         let levels = plan.task_levels();
         let mut task_of: Vec<u32> = (0..bound.tasks.len() as u32).collect();
         // Tasks of the same level stay in the plan's order.

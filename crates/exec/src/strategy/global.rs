@@ -17,7 +17,7 @@ pub(super) struct GlobalQueue(ReadyQueue);
 unsafe impl Strategy for GlobalQueue {
     type Local = ();
 
-    fn new(_: &Plan, bound: &BoundPlan, _: usize) -> Self {
+    fn new(_: &Plan, bound: &BoundPlan, _: (usize, u32)) -> Self {
         let sources: Box<[u32]> = bound.sources().collect();
         let others = bound.tasks.len() - sources.len();
         Self(ReadyQueue::new(sources, others))

@@ -35,7 +35,7 @@ impl LockedQueue {
 unsafe impl Strategy for LockedQueue {
     type Local = ();
 
-    fn new(_: &Plan, bound: &BoundPlan, _: usize) -> Self {
+    fn new(_: &Plan, bound: &BoundPlan, _: (usize, u32)) -> Self {
         Self(Mutex::new(Queue {
             epoch: 0,
             ready: VecDeque::with_capacity(bound.tasks.len()),

@@ -34,7 +34,7 @@ pub(super) struct StaticSchedule {
 unsafe impl Strategy for StaticSchedule {
     type Local = ();
 
-    fn new(plan: &Plan, bound: &BoundPlan, workers: usize) -> Self {
+    fn new(plan: &Plan, bound: &BoundPlan, (workers, epoch): (usize, u32)) -> Self {
         let lists = lists(plan, bound);
         let (successors, dependencies) = cross_dependencies(bound, &lists);
         // Every worker has a list of its own, perhaps an empty one.
@@ -45,7 +45,7 @@ unsafe impl Strategy for StaticSchedule {
             .map(Vec::into_boxed_slice)
             .collect();
         let schedule = Self {
-            progress: StaticQueues::new(lists.len(), workers),
+            progress: StaticQueues::new(lists.len(), workers, epoch),
             lists,
             successors,
             dependencies: dependencies.into_boxed_slice(),
@@ -55,6 +55,7 @@ unsafe impl Strategy for StaticSchedule {
     }
 
     fn enter(&self, worker: &mut WorkerContext<'_>) -> Option<u32> {
+        self.progress.enter(worker.index);
         self.progress
             .try_claim(worker.index, worker.index, worker.epoch);
         None
@@ -92,7 +93,7 @@ impl StaticSchedule {
     /// The next task of `list`, if the list is this worker's and the task waits for nothing.
     #[inline]
     fn next_of(&self, worker: &WorkerContext<'_>, list: usize) -> Option<u32> {
-        let at = self.progress.next(worker.index, list, worker.epoch)?;
+        let at = self.progress.next(worker.index, list)?;
         let task = *self.lists[list].get(at as usize)?;
         if self.dependencies[task as usize] > 0 && !worker.plan.pending(task).is_zero() {
             return None;
@@ -109,22 +110,14 @@ impl StaticSchedule {
             .tries
             .saturating_add(waited.helps.saturating_mul(TRIES_BEFORE_TAKE_OVER));
         loop {
-            let found = (0..self.lists.len()).find_map(|list| self.next_of(worker, list));
-            if found.is_some() || tries <= TRIES_BEFORE_TAKE_OVER || !self.take_over(worker) {
+            let mut claimed = self.progress.claimed(worker.index);
+            let found = claimed.find_map(|list| self.next_of(worker, list));
+            let stays = found.is_some() || tries <= TRIES_BEFORE_TAKE_OVER;
+            if stays || !self.progress.take_over(worker.index, worker.epoch) {
                 return found;
             }
+            worker.acquisitions += 1;
         }
-    }
-
-    /// Claims the list of a worker that has not come. Returns false if there is none.
-    fn take_over(&self, worker: &mut WorkerContext<'_>) -> bool {
-        let claimed = (0..self.lists.len()).any(|list| {
-            !self.lists[list].is_empty()
-                && self.progress.is_free(list, worker.epoch)
-                && (self.progress).try_claim(worker.index, list, worker.epoch)
-        });
-        worker.acquisitions += u64::from(claimed);
-        claimed
     }
 }
 

@@ -20,6 +20,8 @@ use plan::Plan;
 use rt::claim::EpochClaim;
 use rt::deque::{Deque, Steal};
 
+/// Number of cycles between two looks for deques that were left behind in an abandoned cycle.
+const CYCLES_PER_EXPIRY: u32 = 1 << 24;
 /// Number of dependencies that makes a task a wide join.
 const WIDE: u32 = 8;
 
@@ -60,10 +62,10 @@ impl Default for PendingDecrements {
 unsafe impl Strategy for Stealing {
     type Local = PendingDecrements;
 
-    fn new(plan: &Plan, bound: &BoundPlan, workers: usize) -> Self {
+    fn new(plan: &Plan, bound: &BoundPlan, (workers, epoch): (usize, u32)) -> Self {
         let lists = distribute_sources(plan, bound, workers).into_iter();
         let sources = lists.map(|tasks| SourceList {
-            claim: EpochClaim::new(),
+            claim: EpochClaim::new(epoch),
             tasks: tasks.into_boxed_slice(),
         });
         let deque = |_| Deque::new(bound.tasks.len());
@@ -72,6 +74,12 @@ unsafe impl Strategy for Stealing {
             sources: sources.collect(),
             joins: joins(bound),
             is_alone: workers == 1,
+        }
+    }
+
+    fn begin(&self, _: &BoundPlan, epoch: u32) {
+        if epoch.is_multiple_of(CYCLES_PER_EXPIRY) {
+            self.deques.iter().for_each(|deque| deque.expire(epoch));
         }
     }
 

@@ -64,7 +64,7 @@ struct OwnQueue {
 unsafe impl Strategy for WeightedBatches {
     type Local = ();
 
-    fn new(plan: &Plan, bound: &BoundPlan, workers: usize) -> Self {
+    fn new(plan: &Plan, bound: &BoundPlan, (workers, _): (usize, u32)) -> Self {
         let sources: Box<[u32]> = bound.sources().collect();
         let others = bound.tasks.len() - sources.len();
         let weights = weights(plan);
