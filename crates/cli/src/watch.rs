@@ -1,5 +1,6 @@
 //! `--watch`: a live view on a terminal, one line a second elsewhere.
 
+mod meters;
 mod screen;
 mod styled_line;
 mod terminal;

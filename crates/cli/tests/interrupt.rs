@@ -16,7 +16,12 @@ fn begin(here: &Folder, line: &str) -> Child {
 
 /// Sends Ctrl-C and waits for the end.
 fn interrupt(child: Child) -> CallResult {
-    let kill = format!("kill -INT {}", child.id());
+    signal("INT", child)
+}
+
+/// Sends a signal and waits for the end.
+fn signal(name: &str, child: Child) -> CallResult {
+    let kill = format!("kill -{name} {}", child.id());
     assert!(
         Command::new("sh")
             .args(["-c", &kill])
@@ -34,20 +39,60 @@ fn play_ends_with_0_and_the_report() {
     let line =
         "play beep.ag --driver clock --scheduler stealing --record out.wav --json report.json";
     let mut child = begin(&here, line);
-    // The signal handler is installed before the driver is printed.
-    let mut first = [0; 7];
-    child
-        .stderr
-        .as_mut()
-        .unwrap()
-        .read_exact(&mut first)
-        .unwrap();
-    assert_eq!(&first, b"playing");
+    wait_for_driver(&mut child);
     let gave = interrupt(child);
     assert_eq!(gave.code, Some(0), "{}", gave.err);
     assert!(gave.out.contains("cycles"), "{}", gave.out);
     assert_eq!(here.json("report.json")["driver"], "clock");
     assert_eq!(wav(&here.read("out.wav")).0, 1);
+}
+
+/// Waits for the driver's message: the signal handler is installed before it.
+fn wait_for_driver(child: &mut Child) {
+    let mut first = [0; 7];
+    let err = child.stderr.as_mut().unwrap();
+    err.read_exact(&mut first).unwrap();
+    assert_eq!(&first, b"playing");
+}
+
+#[test]
+fn a_terminal_that_closes_leaves_a_whole_report() {
+    let here = Folder::new();
+    here.write("beep.ag", BEEP);
+    let line = "play beep.ag --driver clock --scheduler sequential --json report.json";
+    let mut child = begin(&here, line);
+    wait_for_driver(&mut child);
+    // Nobody reads any more, as when a terminal is gone.
+    drop((child.stdout.take(), child.stderr.take()));
+    assert_eq!(signal("HUP", child).code, Some(0));
+    assert_eq!(here.json("report.json")["driver"], "clock");
+}
+
+#[test]
+fn a_choice_of_the_scheduler_can_be_interrupted() {
+    let here = Folder::new();
+    here.well("shape random --nodes 400 --work 20000 -o slow.ag");
+    // The choice alone would take an hour.
+    let line = "render slow.ag -o out.wav --seconds 20000 --workers 2 --choose 3600";
+    let child = begin(&here, line);
+    // The trials run on a thread of their own, after the handler is installed.
+    let threads = format!("/proc/{}/task", child.id());
+    let is_choosing = || {
+        let all = std::fs::read_dir(&threads).into_iter().flatten().flatten();
+        let names = all.map(|task| std::fs::read_to_string(task.path().join("comm")));
+        { names }.any(|name| name.is_ok_and(|name| name.starts_with("divisi-choose")))
+    };
+    while !is_choosing() {
+        std::thread::yield_now();
+    }
+    let gave = interrupt(child);
+    assert_eq!(gave.code, Some(1), "{}", gave.err);
+    assert!(
+        gave.err.contains("interrupted: nothing is written"),
+        "{}",
+        gave.err
+    );
+    assert!(!here.has("out.wav"));
 }
 
 #[test]

@@ -106,28 +106,6 @@ fn power(value: f64) -> String {
     format!("{digits}×10{high}")
 }
 
-/// A time in ns, µs, ms or s, with three digits.
-pub(crate) fn duration(ns: f64) -> String {
-    let (value, unit) = match ns {
-        ns if ns < 1e3 => (ns, "ns"),
-        ns if ns < 1e6 => (ns / 1e3, "µs"),
-        ns if ns < 1e9 => (ns / 1e6, "ms"),
-        ns => (ns / 1e9, "s"),
-    };
-    let digits = match value {
-        v if v < 9.995 => 2,
-        v if v < 99.95 => 1,
-        _ => 0,
-    };
-    let text = format!("{value:.digits$}");
-    let text = if text.contains('.') {
-        text.trim_end_matches('0').trim_end_matches('.')
-    } else {
-        &text
-    };
-    format!("{text} {unit}")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -155,7 +133,5 @@ mod tests {
         assert_eq!(number(3e9, 1e9), "3×10⁹");
         assert_eq!(number(1e-9, 1e-9), "10⁻⁹");
         assert_eq!(number(-2.5, 0.5), "−2.5");
-        assert_eq!(duration(1_333_333.0), "1.33 ms");
-        assert_eq!(duration(200.0), "200 ns");
     }
 }

@@ -37,6 +37,8 @@ pub use options::ChooseOptions;
 
 /// Time beyond the limit after which a trial counts as unresponsive: some node does not return.
 const GRACE: Duration = Duration::from_secs(10);
+/// Interval at which the flag that ends the trials is looked at.
+const POLL_INTERVAL: Duration = Duration::from_millis(10);
 
 /// Chooses how `graph` is played: live by the worst cycle and then the mean one, offline by the mean one. The choice is
 /// [`Scheduler::Sequential`](crate::Scheduler::Sequential) on one worker where nothing is clearly better, unless all
@@ -93,10 +95,19 @@ fn try_out(
         let _ = sender.send(trials.run());
     });
     started.map_err(EngineError::Threads)?;
-    let reason = match found.recv_timeout(options.time_limit + GRACE) {
-        Ok(found) => return found,
-        Err(RecvTimeoutError::Timeout) => ChoiceReason::Unresponsive,
-        Err(RecvTimeoutError::Disconnected) => ChoiceReason::Panicked,
+    let end = Instant::now() + options.time_limit + GRACE;
+    let reason = loop {
+        match found.recv_timeout(POLL_INTERVAL) {
+            Ok(found) => return found,
+            Err(RecvTimeoutError::Disconnected) => break ChoiceReason::Panicked,
+            Err(RecvTimeoutError::Timeout) if options.is_stopped() => {
+                break ChoiceReason::Interrupted;
+            }
+            Err(RecvTimeoutError::Timeout) if Instant::now() >= end => {
+                break ChoiceReason::Unresponsive;
+            }
+            Err(RecvTimeoutError::Timeout) => {}
+        }
     };
     let choice = SchedulerChoice::untried(&options.engine, reason);
     Ok(TrialsResult::only(choice))

@@ -1,11 +1,11 @@
 //! The report as text: a few lines, and the histogram as bars.
 
-use crate::{Bucket, LatencyFrames, Report};
+use crate::histogram_text::bars;
+use crate::{LatencyFrames, Report};
 use std::collections::BTreeMap;
 use std::fmt;
+use units::Nanos;
 
-/// Length of the longest bar, in characters.
-const MAX_BAR: f64 = 40.0;
 /// Upper bound on listed nodes.
 const MAX_NODES: usize = 8;
 
@@ -48,6 +48,9 @@ impl Report {
             true => writeln!(f, "none late")?,
             false => writeln!(f, "{}", failures.join(", "))?,
         }
+        if let Some(reason) = self.late_reason() {
+            writeln!(f, "late because {reason}")?;
+        }
         self.write_late_nodes(f)
     }
 
@@ -78,12 +81,8 @@ impl Report {
             let s = if times == 1.0 { "" } else { "s" };
             writeln!(f, "  `{node}` did not return in {times} cycle{s}")?;
         }
-        let (unexplained, dropped) = (self.misses_of_no_node, self.trace_dropped);
-        if unexplained > 0 {
-            writeln!(f, "  no one node explains {unexplained} of them")?;
-        }
-        if dropped > 0 {
-            writeln!(f, "  {dropped} trace records found no room")?;
+        if self.trace_dropped > 0 {
+            writeln!(f, "  {} trace records found no room", self.trace_dropped)?;
         }
         Ok(())
     }
@@ -93,19 +92,14 @@ impl Report {
         write!(
             f,
             "cycle: mean {}, p50 {}",
-            duration(time.mean),
-            duration(time.p50 as f64)
+            nearest(time.mean),
+            Nanos(time.p50)
         )?;
-        write!(
-            f,
-            ", p99 {}, p99.9 {}",
-            duration(time.p99 as f64),
-            duration(time.p99_9 as f64)
-        )?;
-        write!(f, ", max {}", duration(time.max as f64))?;
+        write!(f, ", p99 {}, p99.9 {}", Nanos(time.p99), Nanos(time.p99_9))?;
+        write!(f, ", max {}", Nanos(time.max))?;
         if let Some(deadline) = self.deadline_ns.filter(|ns| *ns > 0) {
             let share = 100.0 * time.max as f64 / deadline as f64;
-            write!(f, " ({share:.0} % of {})", duration(deadline as f64))?;
+            write!(f, " ({share:.0} % of {})", Nanos(deadline))?;
         }
         writeln!(f)?;
         bars(f, &self.cycle_histogram)
@@ -115,11 +109,11 @@ impl Report {
         let slowest = largest(self.node_ns.iter().map(|(name, times)| (name, times.mean)));
         for (name, mean) in &slowest {
             let times = &self.node_ns[*name];
-            let (typical, max) = (duration(times.typical as f64), duration(times.max as f64));
+            let (typical, max) = (Nanos(times.typical), Nanos(times.max));
             writeln!(
                 f,
                 "  {name}: mean {}, typical {typical}, max {max}",
-                duration(*mean)
+                nearest(*mean)
             )?;
         }
         match self.node_ns.len() - slowest.len() {
@@ -127,6 +121,11 @@ impl Report {
             more => writeln!(f, "  and {more} nodes that take less"),
         }
     }
+}
+
+/// The nearest whole nanosecond.
+fn nearest(ns: f64) -> Nanos {
+    Nanos(ns.round() as u64)
 }
 
 /// Counts, the largest first.
@@ -142,48 +141,10 @@ fn largest<'a>(all: impl Iterator<Item = (&'a String, f64)>) -> Vec<(&'a String,
     all
 }
 
-/// Bars that grow with the logarithm of the count, so that one late cycle among thousands is seen.
-fn bars(f: &mut fmt::Formatter<'_>, buckets: &[Bucket]) -> fmt::Result {
-    let max = buckets.iter().map(|bucket| bucket.count).max().unwrap_or(0);
-    let scale = MAX_BAR / ((max + 1) as f64).log2().max(1.0);
-    let mut gap = false;
-    for bucket in buckets {
-        if bucket.count == 0 {
-            gap = true;
-            continue;
-        }
-        if std::mem::take(&mut gap) {
-            writeln!(f, "{:>10} ┊", "")?;
-        }
-        let eighths = (((bucket.count + 1) as f64).log2() * scale * 8.0) as usize;
-        let part = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"][eighths % 8];
-        let from = duration(bucket.from_ns as f64);
-        writeln!(
-            f,
-            "{from:>10} ┤{}{part} {}",
-            "█".repeat(eighths / 8),
-            bucket.count
-        )?;
-    }
-    Ok(())
-}
-
-/// A duration with a suitable unit.
-pub(crate) fn duration(ns: f64) -> String {
-    match ns {
-        ns if ns < 1e3 => format!("{ns:.0} ns"),
-        ns if ns < 1e6 => format!("{:.1} µs", ns / 1e3),
-        ns if ns < 1e9 => format!("{:.2} ms", ns / 1e6),
-        ns => format!("{:.2} s", ns / 1e9),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::{Histogram, NodeTimes};
-    use units::Nanos;
-
     #[test]
     fn the_text_names_the_late_node_and_shows_the_one_slow_cycle() {
         let mut times = Histogram::new();
@@ -217,13 +178,14 @@ mod tests {
         let expected = "\
 stealing on 2 workers, 64 frames at 48000 Hz, clock, avx2 kernels
 132 nodes, 7500 cycles (10.0 s): 1 ended after the deadline
+late because the node `reverb` took longer than usual
   `reverb` was late in 1 of them
-cycle: mean 226.5 µs, p50 226.3 µs, p99 252.0 µs, p99.9 252.5 µs, max 2.40 ms (180 % of 1.33 ms)
+cycle: mean 227 µs, p50 226 µs, p99 252 µs, p99.9 253 µs, max 2.4 ms (180 % of 1.33 ms)
 ";
         assert!(text.starts_with(expected), "{text}");
         assert!(text.contains("┊\n   2.29 ms ┤███▍ 1\n"), "{text}");
         assert!(
-            text.ends_with("  reverb: mean 1.2 µs, typical 1.2 µs, max 2.00 ms\n"),
+            text.ends_with("  reverb: mean 1.24 µs, typical 1.2 µs, max 2 ms\n"),
             "{text}"
         );
     }

@@ -1,23 +1,26 @@
 //! A cycle as a Gantt chart: a row for each worker.
 
-use crate::display::duration;
 use crate::{CycleTrace, Outcome, Slice, SliceKind};
 use draw::{GanttBar, GanttChart, GanttMarker, GanttRow, MarkerKind, NodeClass};
+use units::Nanos;
 
 impl CycleTrace {
     /// The cycle as lanes, for [`draw::gantt`]: time counts from its begin. `about` says what played.
     pub fn gantt(&self, about: &str) -> GanttChart {
-        let took = duration(self.duration().0 as f64);
+        let took = self.duration();
         let mut title = format!("Cycle {}: {took}", self.number);
         let deadline_ns = self.deadline.map(|at| at.0.saturating_sub(self.begin.0));
         if let Some(deadline) = deadline_ns {
-            title += &format!(" of {}", duration(deadline as f64));
+            title += &format!(" of {}", Nanos(deadline));
         }
         if self.outcome == Outcome::Missed {
             title += match self.blamed {
                 Some(_) => ", missed",
                 None => ", missed by no one node",
             };
+        }
+        if self.outcome == Outcome::Abandoned {
+            title += ", abandoned";
         }
         let slices = self.slices.iter().map(|slice| slice.worker);
         let worker_events = self.worker_events.iter().map(|event| event.worker);
@@ -35,7 +38,10 @@ impl CycleTrace {
     fn note(&self, about: &str) -> String {
         let mut notes = vec![about.to_owned()];
         if let Some(name) = self.blamed_name() {
-            notes.push(format!("`{name}` took much longer than usual"));
+            notes.push(match self.outcome {
+                Outcome::Abandoned => format!("`{name}` did not return"),
+                _ => format!("`{name}` took much longer than usual"),
+            });
         }
         let (woken, takes) = (self.wakes, self.takes);
         notes.push(format!("{woken} woken, {takes} takes from shared queues"));
@@ -90,7 +96,7 @@ impl CycleTrace {
                 }
             })
             .collect();
-        if self.outcome == Outcome::Missed {
+        if self.outcome != Outcome::InTime {
             marks.push(GanttMarker {
                 row: None,
                 time_ns: self.duration().0,
@@ -107,7 +113,6 @@ mod tests {
     use super::*;
     use crate::{StepNames, WorkerEvent};
     use std::sync::Arc;
-    use units::Nanos;
 
     fn slice(worker: u16, did: SliceKind, from: u64, to: u64) -> Slice {
         Slice {
@@ -145,7 +150,7 @@ mod tests {
             steps: Arc::new(StepNames::from_names(["osc <1>", "reverb"])),
         };
         let lanes = trace.gantt("session.toml");
-        assert_eq!(lanes.title, "Cycle 7: 2.5 µs of 2.0 µs, missed");
+        assert_eq!(lanes.title, "Cycle 7: 2.5 µs of 2 µs, missed");
         assert_eq!(
             lanes.note,
             "session.toml · `reverb` took much longer than usual · 1 woken, 2 takes from shared queues"

@@ -17,6 +17,8 @@ mod cycle_trace;
 mod display;
 mod gantt;
 mod histogram;
+mod histogram_text;
+mod late_reason;
 mod live_stats;
 mod open_cycle;
 mod report;

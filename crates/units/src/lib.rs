@@ -4,7 +4,7 @@
 #![no_std]
 #![forbid(unsafe_code)]
 
-use core::fmt;
+use core::fmt::{self, Write};
 use core::num::NonZeroU32;
 
 /// Number of frames; a frame is one sample on each channel.
@@ -135,6 +135,61 @@ pub const fn lcm(a: u128, b: u128) -> Option<u128> {
     }
 }
 
+/// Three digits and a unit: `980 ns`, `1.33 ms`, `25 s`.
+impl fmt::Display for Nanos {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ns = self.0 as f64;
+        // From 999.5 on, three digits are those of the next unit.
+        let (value, unit) = match self.0 {
+            ..1_000 => (ns, "ns"),
+            ..999_500 => (ns / 1e3, "µs"),
+            ..999_500_000 => (ns / 1e6, "ms"),
+            _ => (ns / 1e9, "s"),
+        };
+        let digits = match value {
+            value if value < 9.995 => 2,
+            value if value < 99.95 => 1,
+            _ => 0,
+        };
+        let mut text = ShortText::default();
+        write!(text, "{value:.digits$}")?;
+        if digits > 0 {
+            text.trim_zeros();
+        }
+        write!(text, " {unit}")?;
+        f.pad(text.as_str())
+    }
+}
+
+/// A text on the stack: this crate does not allocate, and [`fmt::Formatter::pad`] takes a whole text.
+#[derive(Default)]
+struct ShortText {
+    bytes: [u8; 32],
+    length: usize,
+}
+
+impl ShortText {
+    /// Removes the zeros at the end of a decimal fraction, and its point if nothing is left of it.
+    fn trim_zeros(&mut self) {
+        let text = self.as_str().trim_end_matches('0').trim_end_matches('.');
+        self.length = text.len();
+    }
+
+    fn as_str(&self) -> &str {
+        str::from_utf8(&self.bytes[..self.length]).unwrap_or_default()
+    }
+}
+
+impl fmt::Write for ShortText {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        let end = self.length + text.len();
+        let room = self.bytes.get_mut(self.length..end).ok_or(fmt::Error)?;
+        room.copy_from_slice(text.as_bytes());
+        self.length = end;
+        Ok(())
+    }
+}
+
 impl fmt::Display for Frames {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} frames", self.0)
@@ -144,5 +199,33 @@ impl fmt::Display for Frames {
 impl fmt::Display for SampleRate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} Hz", self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+    use std::{format, string::ToString};
+
+    use super::*;
+
+    #[test]
+    fn a_time_has_three_digits_and_the_unit_that_fits() {
+        for (nanos, text) in [
+            (0, "0 ns"),
+            (999, "999 ns"),
+            (1_000, "1 µs"),
+            (1_234, "1.23 µs"),
+            (600_040, "600 µs"),
+            (999_499, "999 µs"),
+            (999_500, "1 ms"),
+            (1_333_333, "1.33 ms"),
+            (99_960_000, "100 ms"),
+            (2_500_000_000, "2.5 s"),
+            (1_234_567_000_000, "1235 s"),
+        ] {
+            assert_eq!(Nanos(nanos).to_string(), text);
+        }
+        assert_eq!(format!("{:>8}", Nanos(7)), "    7 ns");
     }
 }

@@ -60,7 +60,12 @@ impl Draw {
         if let Format::Dot = format {
             return write_file(&self.output, dot::write_with_labels(graph, label));
         }
-        let picture = draw::graph_with_labels(graph, loaded.registry.catalogue(), label)
+        let legend = match network {
+            Some(_) => picture::QUEUE_LEGEND,
+            None => "",
+        };
+        let catalogue = loaded.registry.catalogue();
+        let picture = draw::graph_with_labels(graph, catalogue, label, legend)
             .map_err(|refused| Failure::bad_input(format!("{refused}; .dot has no such limit")))?;
         match format {
             Format::Pdf => write_file(&self.output, picture.pdf()),

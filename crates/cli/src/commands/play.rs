@@ -146,6 +146,7 @@ impl Play {
         let inputs = options.input_channels;
         let format = (options.block, info.rate.hz());
         self.options.choose_scheduler(loaded, &mut options);
+        Interrupt::check_process("nothing was played")?;
         let scheduler = self.options.scheduler_name(&options);
         let (engine, player) = loaded.make_engine(options)?;
         let frames = self.options.frames(info.rate).or_else(|| engine.length());

@@ -67,6 +67,7 @@ impl Render {
         let mut request = DriverConfig::new("divisi", options.block);
         request.inputs = options.input_channels;
         self.options.choose_scheduler(&loaded, &mut options);
+        Interrupt::check_process("nothing is written")?;
         let scheduler = self.options.scheduler_name(&options);
         let (mut engine, player) = loaded.make_engine(options)?;
         messages::print_notes(&engine.notes());

@@ -40,6 +40,10 @@ pub(crate) fn graph(spec: &NetworkSpec) -> Graph {
     graph
 }
 
+/// Explanation of the labels of nodes and queues.
+pub(crate) const QUEUE_LEGEND: &str = "KIND x firings in a period; at each queue: frames written by a firing to frames read by one \
+    (of the window it sees): size of the queue";
+
 /// Label of a queue: frames written and read by a firing, and capacity.
 pub(crate) fn queue_label(spec: &NetworkSpec, edge: &Edge) -> Option<String> {
     let (topology, ids) = (spec.topology(), spec.topology().queue_ids());

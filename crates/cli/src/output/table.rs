@@ -1,6 +1,5 @@
 //! Text tables.
 
-use divisi::prelude::Nanos;
 use std::fmt::Write;
 
 /// Formats a table: `words` left-aligned columns, then right-aligned ones, each as wide as its widest cell.
@@ -22,14 +21,5 @@ pub(crate) fn table<const N: usize>(
             _ => format!("{cell:>width$}"),
         });
         let _ = writeln!(out, "{}", cells.collect::<Vec<_>>().join("  ").trim_end());
-    }
-}
-
-/// Formats a time in a readable unit.
-pub(crate) fn format_time(time: Nanos) -> String {
-    match time.0 {
-        ns @ ..10_000 => format!("{ns} ns"),
-        ns @ ..10_000_000 => format!("{:.1} µs", ns as f64 / 1e3),
-        ns => format!("{:.1} ms", ns as f64 / 1e6),
     }
 }

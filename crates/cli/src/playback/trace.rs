@@ -185,9 +185,15 @@ fn write_slowest_cycle(
     let svg = draw::gantt(&slowest.gantt(about)).svg();
     file.write_all(svg.as_bytes())
         .map_err(|error| write_failure(path, &error))?;
-    let (number, took) = (slowest.number, slowest.duration().0 as f64 / 1e3);
+    let (number, took) = (slowest.number, slowest.duration());
+    let which = match engine.longest_cycle().filter(|longest| *longest > took) {
+        None => "the slowest".to_owned(),
+        Some(longest) => format!(
+            "the slowest that was traced completely (one took {longest}, but some of its records found no room)"
+        ),
+    };
     messages::print_message(&format!(
-        "{}: cycle {number}, the slowest, {took:.1} µs",
+        "{}: cycle {number}, {which}, {took}",
         path.display()
     ));
     Ok(())

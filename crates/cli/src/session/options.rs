@@ -2,6 +2,7 @@
 
 use crate::failure::{Failure, error_chain};
 use crate::files::same_file;
+use crate::interrupt::Interrupt;
 use crate::output::messages;
 use crate::playback::file_input::InputFile;
 use crate::session::costs_store::{CostsStore, graph_key};
@@ -177,6 +178,7 @@ impl PlayOptions {
             let mut choice_options = ChooseOptions::new(options.clone(), key.as_str());
             choice_options.time_limit = Duration::from_secs_f64(self.choose);
             choice_options.ignore_cached = self.rechoose;
+            choice_options.stop = Interrupt::process_flag();
             let frames = self.frames(options.rate);
             choice_options.blocks = frames.map(|frames| frames / u64::from(options.block.0.max(1)));
             match choose_scheduler(

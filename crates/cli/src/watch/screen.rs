@@ -1,7 +1,9 @@
 //! Content of the live view: lines made from `LiveStats`, for any size of terminal.
 
+use super::meters::Meters;
 use super::styled_line::{Color, StyledLine};
 use divisi::report::{LiveStats, WorkerLoad};
+use divisi::units::Nanos;
 
 /// Data for one redraw.
 pub(crate) struct ScreenInput<'a> {
@@ -21,7 +23,7 @@ pub(crate) struct ScreenInput<'a> {
 }
 
 /// Width of the label before a bar, in characters.
-const LABEL_WIDTH: usize = 10;
+pub(super) const LABEL_WIDTH: usize = 10;
 /// Width of the percentage after a bar.
 const PERCENT_WIDTH: usize = 7;
 /// Narrowest bar that is drawn.
@@ -43,7 +45,9 @@ pub(crate) fn screen_lines(view: &ScreenInput<'_>, columns: usize, rows: usize) 
     lines.extend(late(view, columns));
     let notes = view.notes.iter().rev().take(3).rev();
     lines.extend(notes.map(|note| StyledLine::new(Color::Bad, note)));
-    lines.extend(gauges(view, columns));
+    let meters = Meters::of(&view.now.gauges);
+    lines.extend(meters.lines(columns));
+    lines.extend(gauges(&meters, columns));
     if lines.len() > rows {
         lines.truncate(rows.saturating_sub(1));
         lines.push(StyledLine::new(Color::Faint, "…"));
@@ -64,7 +68,7 @@ pub(crate) fn summary_line(view: &ScreenInput<'_>) -> String {
         period_ns,
         ..
     } = view.now;
-    let [p50, p99, max, period] = [recent.p50, recent.p99, recent.max, *period_ns].map(time);
+    let [p50, p99, max, period] = [recent.p50, recent.p99, recent.max, *period_ns].map(Nanos);
     let loads = loads(view).into_iter().map(percent);
     let loads: Vec<String> = loads.collect();
     format!(
@@ -109,9 +113,9 @@ fn cycle(view: &ScreenInput<'_>, columns: usize) -> Vec<StyledLine> {
         color_of_load(max),
         &format!("{:>PERCENT_WIDTH$}", percent(max)),
     );
-    let times = [recent.p50, recent.p99, recent.max, view.now.period_ns].map(time);
+    let times = [recent.p50, recent.p99, recent.max, view.now.period_ns].map(Nanos);
     let [p50, p99, max, period] = times;
-    let longest = time(view.now.max_ns);
+    let longest = Nanos(view.now.max_ns);
     let below = format!("p50 {p50}, p99 {p99}, max {max} of {period}; ever {longest}");
     let indent = if columns < 60 { 0 } else { LABEL_WIDTH };
     let below = format!("{}{below}", " ".repeat(indent));
@@ -198,9 +202,9 @@ fn late(view: &ScreenInput<'_>, columns: usize) -> Vec<StyledLine> {
     lines
 }
 
-fn gauges(view: &ScreenInput<'_>, columns: usize) -> Vec<StyledLine> {
-    let gauges = view.now.gauges.iter();
-    let words = gauges.map(|(name, value)| (Color::Plain, format!("{name} {value:.3}")));
+fn gauges(meters: &Meters<'_>, columns: usize) -> Vec<StyledLine> {
+    let words =
+        (meters.others.iter()).map(|(name, value)| (Color::Plain, format!("{name} {value:.3}")));
     wrap("", words, columns)
 }
 
@@ -232,7 +236,7 @@ fn bar_width(columns: usize) -> Option<usize> {
 }
 
 /// A bar, exact to an eighth of a cell.
-fn bar(share: f64, width: usize) -> String {
+pub(super) fn bar(share: f64, width: usize) -> String {
     let eighths = (share.clamp(0.0, 1.0) * width as f64 * 8.0).round() as usize;
     let part = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"][eighths % 8];
     let drawn = eighths / 8 + usize::from(!part.is_empty());
@@ -253,15 +257,6 @@ fn color_of_load(share: f64) -> Color {
 
 fn percent(share: f64) -> String {
     format!("{:.0} %", 100.0 * share)
-}
-
-/// Formats a time in a readable unit.
-fn time(ns: u64) -> String {
-    match ns as f64 {
-        ns if ns < 1e3 => format!("{ns:.0} ns"),
-        ns if ns < 1e6 => format!("{:.1} µs", ns / 1e3),
-        ns => format!("{:.2} ms", ns / 1e6),
-    }
 }
 
 #[cfg(test)]

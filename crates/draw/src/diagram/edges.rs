@@ -43,7 +43,7 @@ pub(super) fn draw(
 }
 
 /// Colour by feedback, width by the number of channels, dashes by the kind of signal.
-fn stroke(signal: Signal, is_feedback: bool, is_thin: bool) -> Stroke {
+pub(super) fn stroke(signal: Signal, is_feedback: bool, is_thin: bool) -> Stroke {
     let color: Color = match (is_feedback, is_thin) {
         (true, _) => color::ALERT,
         (false, true) => color::EDGE_THIN,

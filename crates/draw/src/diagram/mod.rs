@@ -16,9 +16,9 @@ use crate::class::NodeClass;
 use crate::layout::{BoxSize, LayoutEdge, lay_out};
 use crate::picture::color;
 use crate::picture::{Picture, Stroke, Style, regular};
-use graph::{Catalogue, Edge, Graph, Node, NodeId};
+use graph::{Catalogue, Edge, Graph, Node, NodeId, Signal};
 use node::NodeBox;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 
 /// Limits of what a picture shows: layouts of larger graphs would take minutes, and the pictures would be unreadable.
@@ -27,6 +27,8 @@ const MAX_EDGES: usize = 100_000;
 const MAX_PORTS: usize = 200_000;
 /// Height of the legend.
 const LEGEND: f64 = 34.0;
+/// Height of the line that explains the labels of edges.
+const LABEL_LEGEND: f64 = 20.0;
 /// Minimum width, for the legend.
 const MIN_WIDTH: f64 = 560.0;
 
@@ -38,10 +40,11 @@ const MIN_WIDTH: f64 = 560.0;
 ///
 /// [`GraphTooLarge`] above 20,000 nodes, 100,000 edges or 200,000 ports.
 pub fn graph(graph: &Graph, catalogue: &Catalogue) -> Result<Picture, GraphTooLarge> {
-    graph_with_labels(graph, catalogue, |_| None)
+    graph_with_labels(graph, catalogue, |_| None, "")
 }
 
-/// [`graph`](fn@graph) with a label above the end of each edge for which `label` gives one.
+/// [`graph`](fn@graph) with a label above the end of each edge for which `label` gives one. `label_legend` explains the
+/// labels, in the legend.
 ///
 /// # Errors
 ///
@@ -50,6 +53,7 @@ pub fn graph_with_labels(
     graph: &Graph,
     catalogue: &Catalogue,
     label: impl Fn(&Edge) -> Option<String>,
+    label_legend: &str,
 ) -> Result<Picture, GraphTooLarge> {
     check_size(graph)?;
     let mut boxes: Vec<NodeBox> = graph
@@ -74,7 +78,15 @@ pub fn graph_with_labels(
         boxes.len(),
         graph.edges().len()
     );
-    let (width, height) = (layout.width.max(MIN_WIDTH), layout.height + LEGEND);
+    let label_line = if label_legend.is_empty() {
+        0.0
+    } else {
+        LABEL_LEGEND
+    };
+    let (width, height) = (
+        layout.width.max(MIN_WIDTH),
+        layout.height + LEGEND + label_line,
+    );
     let mut picture = Picture::new(width, height, &description);
     picture.has_dark_theme = true;
     edges::draw(&mut picture, &boxes, &edges, &layout);
@@ -82,12 +94,12 @@ pub fn graph_with_labels(
         node.draw(&mut picture, *corner);
     }
     let has_feedback = layout.routes.iter().any(|route| route.is_feedback);
-    legend(
-        &mut picture,
-        &boxes,
-        has_feedback,
-        layout.height + LEGEND / 2.0,
-    );
+    let y = layout.height + LEGEND / 2.0;
+    legend(&mut picture, &boxes, has_feedback, y);
+    let font = regular(11.0);
+    let label_legend = font.fit(label_legend, width - 48.0);
+    let at = (24.0, y + LABEL_LEGEND);
+    picture.text(at, &label_legend, font.color(color::TEXT_MUTED));
     Ok(picture)
 }
 
@@ -149,7 +161,8 @@ fn layout_edges(
     graph.edges().iter().filter_map(layout_edge).collect()
 }
 
-/// Draws the classes that occur, and the colour of feedback.
+/// Draws the classes that occur, the dashes of signals that are not audio, the width of several channels, and the colour
+/// of feedback.
 fn legend(picture: &mut Picture, boxes: &[NodeBox], has_feedback: bool, y: f64) {
     let font = regular(11.0);
     let mut x = 24.0;
@@ -164,6 +177,28 @@ fn legend(picture: &mut Picture, boxes: &[NodeBox], has_feedback: bool, y: f64) 
             let style = Style::both(colors.fill, Stroke::solid(colors.border, 1.25));
             picture.rect((x, y - 8.0), (14.0, 11.0), 3.0, style);
             entry(picture, &mut x, class.label());
+        }
+    }
+    let outputs = boxes.iter().flat_map(|node| &node.node.outputs);
+    let signals: HashSet<Signal> = outputs.map(|port| port.signal).collect();
+    let audio = |signal: &&Signal| matches!(signal, Signal::Audio(channels) if channels.0 > 1);
+    let wide = signals
+        .iter()
+        .filter(audio)
+        .max_by_key(|signal| match signal {
+            Signal::Audio(channels) => channels.0,
+            _ => 0,
+        });
+    let shown = [
+        (signals.get(&Signal::Control).copied(), "control values"),
+        (signals.get(&Signal::Event).copied(), "events"),
+        (wide.copied(), "several channels"),
+    ];
+    for (signal, label) in shown {
+        if let Some(signal) = signal {
+            let stroke = edges::stroke(signal, false, false);
+            picture.line((x, y - 2.5), (x + 15.0, y - 2.5), stroke);
+            entry(picture, &mut x, label);
         }
     }
     if has_feedback {

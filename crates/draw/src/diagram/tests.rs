@@ -130,8 +130,12 @@ fn labels_are_at_the_ends_of_edges_and_left_of_the_box() {
     let none = Catalogue::default();
     let label =
         |edge: &Edge| (edge.to.node != NodeId(3)).then(|| format!("{} frames", edge.to.port));
-    let picture = graph_with_labels(&echo(), &none, label).unwrap();
+    let picture = graph_with_labels(&echo(), &none, label, "frames of each port").unwrap();
     let svg = picture.svg();
+    assert!(
+        svg.contains(">frames of each port<"),
+        "the legend says what labels are"
+    );
     assert_eq!(
         (
             svg.matches(">0 frames<").count(),
@@ -140,7 +144,9 @@ fn labels_are_at_the_ends_of_edges_and_left_of_the_box() {
         (2, 1)
     );
     assert_eq!(
-        graph_with_labels(&echo(), &none, |_| None).unwrap().svg(),
+        graph_with_labels(&echo(), &none, |_| None, "")
+            .unwrap()
+            .svg(),
         graph(&echo(), &none).unwrap().svg()
     );
     // A label ends left of its box.

@@ -1,13 +1,17 @@
 //! A picture as SVG: one self-contained file, with text that can be searched and copied.
 //!
+//! Viewers may lack the font, so its glyphs are drawn as outlines: each that occurs is defined once, and a text is a row of
+//! references to them. The text itself is there too, transparent. A text with a character that the font lacks is shown
+//! by the viewer's own font.
+//!
 //! A picture with a dark theme names its colours by classes (`f-NAME` fills, `s-NAME` strokes) and brings a style sheet; one
 //! without has them in attributes.
 
 use crate::picture::color::{BACKGROUND, Color};
-use crate::picture::font::Face;
+use crate::picture::font::{self, Face};
 use crate::picture::item::Text;
 use crate::picture::{Anchor, Geometry, Item, Picture, Segment, Style};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 const FAMILY: &str = "Arimo,'Liberation Sans',Helvetica,Arial,sans-serif";
@@ -31,6 +35,7 @@ impl Picture {
         }
         let sheet = svg.color("fill", Some(BACKGROUND));
         let _ = writeln!(svg.out, "<rect{sheet} width=\"{w}\" height=\"{h}\"/>");
+        svg.glyphs(&self.items);
         self.items.iter().for_each(|item| svg.item(item));
         svg.out += "</svg>\n";
         svg.out
@@ -125,9 +130,60 @@ impl Svg {
         }
     }
 
+    /// Defines the glyphs of all texts, a thousand units to an em.
+    fn glyphs(&mut self, items: &[Item]) {
+        let mut used = BTreeSet::new();
+        for item in items {
+            if let Item::Text(text) = item
+                && has_outlines(text)
+            {
+                let face = text.style.font.face;
+                used.extend(text.content.chars().map(|c| (face, c)));
+            }
+        }
+        self.out += "<defs>\n";
+        for (face, c) in used {
+            let outline = face.glyph(c).map(|glyph| face.outline(glyph));
+            let outline = path_data(&scaled(&outline.unwrap_or_default()));
+            if !outline.is_empty() {
+                let _ = writeln!(
+                    self.out,
+                    "<path id=\"{}\" d=\"{outline}\"/>",
+                    glyph_id(face, c)
+                );
+            }
+        }
+        self.out += "</defs>\n";
+    }
+
+    /// The outlines of a text.
+    fn outlines(&mut self, text: &Text) {
+        let color = self.color("fill", Some(text.style.color));
+        let (x, y) = text.start();
+        let (x, y, scale) = (length(x), length(y), text.style.font.size / EM);
+        let turn = if text.is_vertical { " rotate(-90)" } else { "" };
+        let _ = write!(
+            self.out,
+            "<g{color} transform=\"translate({x} {y}){turn} scale({scale:.4})\">"
+        );
+        let (face, mut at) = (text.style.font.face, 0.0);
+        for c in text.content.chars() {
+            if !c.is_whitespace() {
+                let (id, x) = (glyph_id(face, c), length(at * EM));
+                let _ = write!(self.out, "<use href=\"#{id}\" x=\"{x}\"/>");
+            }
+            at += font::advance(face, c);
+        }
+        self.out += "</g>\n";
+    }
+
     fn text(&mut self, text: &Text) {
         let (x, y) = (length(text.at.0), length(text.at.1));
         let mut style = self.color("fill", Some(text.style.color));
+        if has_outlines(text) {
+            self.outlines(text);
+            style = " fill-opacity=\"0\"".into();
+        }
         let _ = write!(style, " font-size=\"{}\"", length(text.style.font.size));
         if text.style.font.face == Face::Bold {
             style += " font-weight=\"700\"";
@@ -178,6 +234,42 @@ impl Svg {
             "<style>\n{light}\n@media (prefers-color-scheme:dark){{{dark}}}\n</style>"
         );
     }
+}
+
+/// Units of an em in the definitions of glyphs.
+const EM: f64 = 1000.0;
+
+/// Returns true if the font has every character of the text.
+fn has_outlines(text: &Text) -> bool {
+    let face = text.style.font.face;
+    text.content.chars().all(|c| face.glyph(c).is_some())
+}
+
+/// Id of a glyph's definition.
+fn glyph_id(face: Face, c: char) -> String {
+    let weight = match face {
+        Face::Regular => 'r',
+        Face::Bold => 'b',
+    };
+    format!("{weight}{:x}", u32::from(c))
+}
+
+/// An outline with [`EM`] units to an em, in whole units.
+fn scaled(outline: &[Segment]) -> Vec<Segment> {
+    let whole = |(x, y): (f64, f64)| ((x * EM).round(), (y * EM).round());
+    let segment = |segment: &Segment| match segment {
+        Segment::Move(x, y) => {
+            let (x, y) = whole((*x, *y));
+            Segment::Move(x, y)
+        }
+        Segment::Line(x, y) => {
+            let (x, y) = whole((*x, *y));
+            Segment::Line(x, y)
+        }
+        Segment::Curve(points) => Segment::Curve(points.map(whole)),
+        Segment::Close => Segment::Close,
+    };
+    outline.iter().map(segment).collect()
 }
 
 /// The `d` attribute of a path.
@@ -240,6 +332,33 @@ mod tests {
             [length(1.0), length(-0.26), length(12.349), length(-3.0)],
             ["1", "-0.3", "12.3", "-3"]
         );
+    }
+
+    #[test]
+    fn a_picture_brings_the_outlines_of_its_glyphs_once_and_its_text() {
+        use crate::picture::{bold, color, regular};
+        let mut picture = Picture::new(200.0, 100.0, "p");
+        for (y, words) in [(20.0, "noon on"), (40.0, "音 no"), (60.0, "x<y")] {
+            picture.text((10.0, y), words, regular(12.0).color(color::TEXT));
+        }
+        picture.text((10.0, 80.0), "o", bold(12.0).color(color::TEXT));
+        let svg = picture.svg();
+        let count = |words: &str| svg.matches(words).count();
+        assert_eq!((count("id=\"r6f\""), count("id=\"b6f\"")), (1, 1));
+        assert_eq!(
+            (count("#r6f\""), count("#b6f\""), count("#r6e\"")),
+            (3, 1, 3)
+        );
+        // The font lacks one character of a text: the viewer's font shows it whole.
+        assert!(svg.contains(">音 no</text>") && count("fill-opacity=\"0\"") == 3);
+        assert!(svg.contains(">noon on</text>") && svg.contains(">x&lt;y</text>"));
+        let uses = svg
+            .split("href=\"#")
+            .skip(1)
+            .map(|rest| rest.split('"').next().unwrap());
+        for id in uses {
+            assert_eq!(count(&format!("id=\"{id}\"")), 1, "{id}");
+        }
     }
 
     #[test]

@@ -6,6 +6,7 @@ use super::sheet::{LegendItems, Sheet, TOP, is_near, last_ns};
 use crate::picture::color;
 use crate::picture::{Picture, Stroke, Style, regular};
 use crate::ticks;
+use units::Nanos;
 
 impl Sheet<'_> {
     /// Title, note, and the number of items that are not drawn.
@@ -14,10 +15,7 @@ impl Sheet<'_> {
         if let Some(deadline) = self.chart.deadline_ns
             && !is_near(deadline, last_ns(self.chart))
         {
-            notes.push(format!(
-                "deadline after {}",
-                ticks::duration(deadline as f64)
-            ));
+            notes.push(format!("deadline after {}", Nanos(deadline)));
         }
         let hidden = self.chart.rows.len() - self.rows.len();
         if hidden > 0 {
@@ -66,7 +64,7 @@ impl Sheet<'_> {
         let x = self.x(deadline);
         let stroke = Stroke::dashed(color::ALERT, 1.5, (5.0, 3.0));
         picture.line((x, TOP - 8.0), (x, self.bottom() + 8.0), stroke);
-        let label = format!("deadline {}", ticks::duration(deadline as f64));
+        let label = format!("deadline {}", Nanos(deadline));
         let half = regular(11.0).width(&label) / 2.0;
         let x = x.clamp(half + 4.0, self.width - half - 4.0);
         picture.text(

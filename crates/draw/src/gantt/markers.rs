@@ -4,7 +4,7 @@ use super::chart::{GanttArrow, MarkerKind};
 use super::sheet::{LegendItems, Sheet};
 use crate::picture::color;
 use crate::picture::{Picture, Point, Stroke, Style};
-use crate::ticks;
+use units::Nanos;
 
 /// With more messages than this none is drawn.
 pub(super) const MAX_ARROWS: usize = 200;
@@ -45,11 +45,7 @@ impl Sheet<'_> {
                 MarkerKind::Miss => legend_items.miss = true,
                 MarkerKind::Note => legend_items.note = true,
             }
-            picture.begin_group(format!(
-                "{} at {}",
-                marker.label,
-                ticks::duration(marker.time_ns as f64)
-            ));
+            picture.begin_group(format!("{} at {}", marker.label, Nanos(marker.time_ns)));
             symbol(picture, (x, y), marker.kind);
             picture.end_group();
         }

@@ -4,7 +4,7 @@ use super::chart::{GanttBar, GanttRow};
 use super::sheet::{LegendItems, Sheet, last_ns, name};
 use crate::picture::color;
 use crate::picture::{Picture, Point, Stroke, Style, regular};
-use crate::ticks;
+use units::Nanos;
 
 /// Bars narrower than this are merged with their neighbours.
 const NARROW: f64 = 0.8;
@@ -119,7 +119,7 @@ impl Sheet<'_> {
             return;
         }
         let middle = y + self.row_height / 2.0;
-        let time = ticks::duration(bar.end_ns.saturating_sub(bar.start_ns) as f64);
+        let time = Nanos(bar.end_ns.saturating_sub(bar.start_ns)).to_string();
         let has_time = self.row_height > 36.0 && regular(9.0).width(&time) < room;
         let base = if has_time {
             middle - 1.5
@@ -138,8 +138,8 @@ impl Sheet<'_> {
 }
 
 fn tooltip(bar: &GanttBar) -> String {
-    let times = [bar.start_ns, bar.end_ns].map(|ns| ticks::duration(ns as f64));
-    let span = ticks::duration(bar.end_ns.saturating_sub(bar.start_ns) as f64);
+    let times = [bar.start_ns, bar.end_ns].map(Nanos);
+    let span = Nanos(bar.end_ns.saturating_sub(bar.start_ns));
     let mut tooltip = format!("{}\n{span}: {} to {}", bar.label, times[0], times[1]);
     if bar.critical {
         tooltip += "\non the critical path";

@@ -5,6 +5,7 @@ use super::sheet::{FIELD, LEFT, LINE, MAX_LEVELS, MIN_WIDTH, level_colors};
 use crate::picture::color::{self, BoxColors};
 use crate::picture::{Picture, Stroke, Style, bold, regular};
 use crate::ticks;
+use units::Nanos;
 
 /// Draws, from `y` on, a line for each level: at each vertical stroke the work of one period arrives, and the work of the
 /// period before is due.
@@ -111,5 +112,5 @@ fn line(
 
 /// A number of frames as a time.
 fn span(frames: u64, hz: u32) -> String {
-    ticks::duration(frames as f64 / f64::from(hz) * 1e9)
+    Nanos((frames as f64 / f64::from(hz) * 1e9).round() as u64).to_string()
 }

@@ -5,8 +5,9 @@
 //! mean = mean + (x² - mean) (1 - exp(-1 / (0.3 rate)))    rms = √mean, time constant 300 ms
 //! ```
 //!
-//! Both are factors of full scale; a full-scale sine has an RMS of 0.707 (-3.01 dB). The gauges are `peak` and `rms`; with more
-//! than one channel `peak1`, `rms1`, `peak2` and so on.
+//! Both are factors of full scale; a full-scale sine has an RMS of 0.707 (-3.01 dB). `hold` is the largest peak of the last two
+//! seconds, `clips` the number of samples beyond full scale. The gauges are `peak`, `rms`, `hold` and `clips`; with more than
+//! one channel `peak1`, `rms1`, … `peak2` and so on.
 //!
 //! | | |
 //! |---|---|
@@ -25,6 +26,7 @@ use processor::{
 
 const PEAK_DECAY_DB_PER_S: f64 = 20.0;
 const RMS_S: f64 = 0.3;
+const HOLD_S: f64 = 2.0;
 /// Level that counts as silence: -200 dB.
 const SILENT_LEVEL: f64 = 1e-10;
 
@@ -45,6 +47,7 @@ pub(crate) fn make(creation: &MakeContext<'_>) -> Result<Box<dyn Processor>, Mak
         levels: levels.into(),
         peak_decay: 0.0,
         mean_coefficient: 0.0,
+        hold_frames: 0,
     }))
 }
 
@@ -54,6 +57,8 @@ struct Meter {
     peak_decay: f64,
     /// Weight of a frame in the mean square.
     mean_coefficient: f64,
+    /// Duration of the hold.
+    hold_frames: u32,
 }
 
 #[derive(Clone, Default)]
@@ -61,28 +66,42 @@ struct ChannelLevels {
     peak: f64,
     /// Mean square.
     mean: f64,
-    shown: [Gauge; 2],
+    /// Largest peak of late, and the frames for which it still holds.
+    hold: f64,
+    hold_left: u32,
+    clips: u64,
+    shown: [Gauge; 4],
 }
 
 impl ChannelLevels {
-    fn measure(&mut self, samples: &[f32], peak_decay: f64, mean_coefficient: f64) {
+    fn measure(&mut self, samples: &[f32], (peak_decay, mean_coefficient): (f64, f64), hold: u32) {
         for x in samples {
             let x = f64::from(*x);
             self.peak = (self.peak * peak_decay).max(x.abs());
             self.mean += (x * x - self.mean) * mean_coefficient;
+            self.clips += u64::from(x.abs() > 1.0);
+            if self.peak >= self.hold {
+                (self.hold, self.hold_left) = (self.peak, hold);
+            } else if self.hold_left > 0 {
+                self.hold_left -= 1;
+            } else {
+                self.hold = self.peak;
+            }
         }
     }
 
     fn clean_up(&mut self) {
         let rests = self.peak < SILENT_LEVEL && self.mean < SILENT_LEVEL * SILENT_LEVEL;
         if rests || !(self.peak + self.mean).is_finite() {
-            (self.peak, self.mean) = (0.0, 0.0);
+            (self.peak, self.mean, self.hold) = (0.0, 0.0, 0.0);
         }
     }
 
     fn show(&self) {
         self.shown[0].set(self.peak as f32);
         self.shown[1].set(self.mean.sqrt() as f32);
+        self.shown[2].set(self.hold as f32);
+        self.shown[3].set(self.clips as f32);
     }
 }
 
@@ -91,6 +110,7 @@ impl Processor for Meter {
         let rate = f64::from(setup.rate.hz());
         self.peak_decay = libm::exp10(-PEAK_DECAY_DB_PER_S / 20.0 / rate);
         self.mean_coefficient = 1.0 - libm::exp(-1.0 / (RMS_S * rate));
+        self.hold_frames = (HOLD_S * rate) as u32;
         let one = self.levels.len() == 1;
         for (c, levels) in self.levels.iter_mut().enumerate() {
             let number = if one {
@@ -98,8 +118,8 @@ impl Processor for Meter {
             } else {
                 (c + 1).to_string()
             };
-            levels.shown =
-                ["peak", "rms"].map(|name| setup.services.gauge(&format!("{name}{number}")));
+            levels.shown = ["peak", "rms", "hold", "clips"]
+                .map(|name| setup.services.gauge(&format!("{name}{number}")));
         }
         self.reset();
     }
@@ -113,9 +133,10 @@ impl Processor for Meter {
         for step in block_steps(block) {
             match step {
                 BlockStep::Process(range) => {
+                    let factors = (self.peak_decay, self.mean_coefficient);
                     for (c, levels) in self.levels.iter_mut().enumerate() {
                         let samples = &input.channel(c)[range.clone()];
-                        levels.measure(samples, self.peak_decay, self.mean_coefficient);
+                        levels.measure(samples, factors, self.hold_frames);
                     }
                 }
                 BlockStep::Cleanup => self.levels.iter_mut().for_each(ChannelLevels::clean_up),
@@ -136,6 +157,7 @@ impl Processor for Meter {
     fn reset(&mut self) {
         for levels in &mut self.levels {
             (levels.peak, levels.mean) = (0.0, 0.0);
+            (levels.hold, levels.hold_left, levels.clips) = (0.0, 0, 0);
             levels.show();
         }
     }
@@ -155,5 +177,24 @@ impl Processor for Meter {
             [levels.peak, levels.mean] = pair(c)?.map(f64::abs);
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_peak_is_held_and_every_clipped_sample_is_counted() {
+        let mut levels = ChannelLevels::default();
+        let mut measure = |samples: &[f32]| {
+            levels.measure(samples, (0.5, 0.1), 3);
+            (levels.hold, levels.clips)
+        };
+        assert_eq!(measure(&[0.25, -1.5, 1.0, 1.25]), (1.5, 2));
+        // It holds for three samples, then falls to the peak of now.
+        assert_eq!(measure(&[0.0]), (1.5, 2));
+        assert_eq!(measure(&[0.0]), (0.3125, 2));
+        assert_eq!(measure(&[f32::NAN, 2.0]), (2.0, 3));
     }
 }

@@ -59,6 +59,8 @@ pub enum ChoiceReason {
     Unresponsive,
     /// The trial panicked.
     Panicked,
+    /// The trials were ended by [`ChooseOptions::stop`](crate::ChooseOptions::stop).
+    Interrupted,
 }
 
 impl SchedulerChoice {
@@ -159,6 +161,7 @@ impl fmt::Display for SchedulerChoice {
                 write!(f, ", since a node did not return when it was tried")
             }
             ChoiceReason::Panicked => write!(f, ", since trying it broke"),
+            ChoiceReason::Interrupted => write!(f, ", since the trials were interrupted"),
         }
     }
 }

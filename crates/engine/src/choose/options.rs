@@ -1,6 +1,8 @@
 //! [`ChooseOptions`]: what is requested of the choice.
 
 use crate::EngineOptions;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// Options of [`choose_scheduler`](crate::choose_scheduler).
@@ -16,6 +18,8 @@ pub struct ChooseOptions {
     pub blocks: Option<u64>,
     /// True to try again though a choice is kept.
     pub ignore_cached: bool,
+    /// Flag that ends the trials early: the choice is then [`ChoiceReason::Interrupted`](crate::ChoiceReason::Interrupted).
+    pub stop: Option<Arc<AtomicBool>>,
 }
 
 impl ChooseOptions {
@@ -27,6 +31,16 @@ impl ChooseOptions {
             time_limit: Duration::from_millis(500),
             blocks: None,
             ignore_cached: false,
+            stop: None,
         }
+    }
+
+    /// Returns true if the trials are to end.
+    pub(super) fn is_stopped(&self) -> bool {
+        let is_set = |stop: &Arc<AtomicBool>| {
+            // Relaxed: no data travels with it.
+            stop.load(Ordering::Relaxed)
+        };
+        self.stop.as_ref().is_some_and(is_set)
     }
 }

@@ -4,6 +4,7 @@ use super::Engine;
 use processor::Mode;
 use report::{CycleTrace, LiveStats, Report};
 use std::collections::BTreeMap;
+use units::Nanos;
 
 /// Number of late nodes that live figures name.
 const MAX_LATE_NODES: usize = 16;
@@ -35,9 +36,14 @@ impl Engine {
         stats
     }
 
-    /// With a trace: the slowest cycle so far that was not abandoned.
+    /// With a trace: the slowest cycle so far of which no record was dropped.
     pub fn slowest(&self) -> Option<&CycleTrace> {
         self.tracer.as_ref()?.slowest()
+    }
+
+    /// With a trace: duration of the longest cycle so far, also of one whose records were dropped.
+    pub fn longest_cycle(&self) -> Option<Nanos> {
+        self.tracer.as_ref().map(|tracer| tracer.longest())
     }
 
     /// Report of what happened so far. Fields that only the driver knows are left empty.

@@ -44,6 +44,8 @@ pub struct Tracer {
     zero: Option<u64>,
     load: WorkerLoad,
     slowest: Option<CycleTrace>,
+    /// Duration of the longest cycle, those with dropped records included.
+    longest: Nanos,
 }
 
 /// Load of workers, over cycles without dropped records.
@@ -79,6 +81,7 @@ impl Tracer {
             zero: None,
             load: WorkerLoad::default(),
             slowest: None,
+            longest: Nanos(0),
         }
     }
 
@@ -154,9 +157,15 @@ impl Tracer {
         &self.load
     }
 
-    /// The slowest cycle so far that was not abandoned and lacks no records.
+    /// The slowest cycle so far that lacks no records; it may have been abandoned. [`longest`](Self::longest) is greater if a
+    /// slower cycle lacks some.
     pub fn slowest(&self) -> Option<&CycleTrace> {
         self.slowest.as_ref()
+    }
+
+    /// Duration of the longest cycle so far, whether or not its records were dropped.
+    pub fn longest(&self) -> Nanos {
+        self.longest
     }
 
     /// Missed cycles so far by late node, most first, at most `max` nodes.
@@ -250,7 +259,8 @@ impl Tracer {
         };
         let took = (self.nanos)(end.saturating_sub(begin));
         let slowest = self.slowest.as_ref().map_or(Nanos(0), CycleTrace::duration);
-        let is_slowest = !is_incomplete && outcome != Outcome::Abandoned && took > slowest;
+        self.longest = self.longest.max(took);
+        let is_slowest = !is_incomplete && took > slowest;
         if !is_slowest && observer.is_none() {
             return;
         }

@@ -273,6 +273,36 @@ fn a_cycle_that_is_given_up_names_the_node_that_did_not_return() {
 }
 
 #[test]
+fn an_abandoned_cycle_can_be_the_slowest_and_a_longer_one_without_records_is_known() {
+    let steps = StepNames::from_names(["first", "stuck", "last"]);
+    let mut tracer = Tracer::new(steps, Some(Nanos(100)), Nanos);
+    stuck(0).into_iter().for_each(|record| tracer.feed(record));
+    tracer.end_pass(0);
+    tracer.end_pass(0);
+    let slowest = tracer.slowest().expect("it lacks no records");
+    assert_eq!(slowest.outcome, Outcome::Abandoned);
+    assert_eq!(tracer.longest(), slowest.duration());
+    let picture = draw::gantt(&slowest.gantt("a test")).svg();
+    assert!(picture.contains("abandoned") && picture.contains("`stuck` did not return"));
+    // A longer one, of which only begin and end found room.
+    let longer = [TraceEvent::CycleBegin, TraceEvent::CycleEnd].map(|event| TraceRecord {
+        event,
+        cycle: 1,
+        stamp: if event == TraceEvent::CycleBegin {
+            10_000
+        } else {
+            90_000
+        },
+        ..stuck(1)[0]
+    });
+    longer.into_iter().for_each(|record| tracer.feed(record));
+    tracer.end_pass(7);
+    tracer.end_pass(7);
+    assert_eq!(tracer.slowest().map(|cycle| cycle.number), Some(0));
+    assert_eq!(tracer.longest(), Nanos(80_000));
+}
+
+#[test]
 fn the_slowest_cycle_is_kept_whole_and_the_work_of_each_worker_summed() {
     let steps = StepNames::from_names((0..STEPS).map(|i| format!("n{i}")));
     let mut tracer = Tracer::new(steps, Some(Nanos(100_000)), |ticks| Nanos(ticks / 2));

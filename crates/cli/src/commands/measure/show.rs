@@ -1,6 +1,6 @@
 //! Output of `measure`: text and JSON.
 
-use crate::output::table::{format_time, table};
+use crate::output::table::table;
 use divisi::costs::CoreTimings;
 use divisi::engine::{NodeCosts, StepCost, StepTimes};
 use serde_json::{Value, json};
@@ -25,11 +25,7 @@ pub(super) fn text(name: &str, costs: &NodeCosts, timings: &CoreTimings) -> Stri
     line(
         &mut out,
         "cycle on one worker",
-        &format!(
-            "typical {}, worst {}",
-            format_time(typical),
-            format_time(worst)
-        ),
+        &format!("typical {}, worst {}", typical, worst),
     );
     machine(&mut out, timings);
     let _ = writeln!(
@@ -72,8 +68,8 @@ fn row(name: &str, second: &str, cost: &StepCost) -> [String; 4] {
     [
         name.into(),
         second.into(),
-        format_time(typical),
-        format_time(worst),
+        typical.to_string(),
+        worst.to_string(),
     ]
 }
 

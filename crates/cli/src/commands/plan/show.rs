@@ -1,7 +1,7 @@
 //! Output of `plan`: text, JSON and picture.
 
 use super::analysis::{PlanAnalysis, Row, typical_transfer};
-use crate::output::table::{format_time, table};
+use crate::output::table::table;
 use divisi::costs::{CoreTimings, KnownCosts};
 use divisi::draw::{self, GanttArrow, GanttBar, GanttChart, GanttRow, Picture};
 use serde_json::{Value, json};
@@ -100,23 +100,23 @@ pub(super) fn text(analysis: &PlanAnalysis, heading: &PlanHeading) -> String {
     let _ = writeln!(
         out,
         "\ncritical path  {}: {}",
-        format_time(analysis.longest),
+        analysis.longest,
         path(analysis)
     );
-    let _ = writeln!(out, "one core       {}", format_time(analysis.total));
+    let _ = writeln!(out, "one core       {}", analysis.total);
     let cores = analysis.cores;
     let _ = writeln!(
         out,
         "{:<14} {} at best, {:.2} times as fast",
         cores_in_words(cores),
-        format_time(analysis.bound),
+        analysis.bound,
         analysis.max_speedup()
     );
     let _ = writeln!(
         out,
         "{:<14} {}, {:.2} times as fast{}",
         analysis.scheduler.name(),
-        format_time(analysis.makespan),
+        analysis.makespan,
         analysis.speedup(),
         copies(analysis)
     );
@@ -128,8 +128,7 @@ pub(super) fn text(analysis: &PlanAnalysis, heading: &PlanHeading) -> String {
     let _ = writeln!(
         out,
         "communication  {} and {} per KiB{guess}\n",
-        format_time(analysis.base),
-        format_time(analysis.per_kib)
+        analysis.base, analysis.per_kib
     );
     schedule(&mut out, analysis);
     out
@@ -302,10 +301,10 @@ pub(super) fn picture(analysis: &PlanAnalysis, heading: &PlanHeading) -> Picture
         ),
         note: format!(
             "makespan {}, speed-up {:.2} (at most {:.2}); 256 bytes to another core cost {}",
-            format_time(analysis.makespan),
+            analysis.makespan,
             analysis.speedup(),
             analysis.max_speedup(),
-            format_time(typical_transfer(analysis.base, analysis.per_kib)),
+            typical_transfer(analysis.base, analysis.per_kib),
         ),
         rows: lanes.collect(),
         arrows: gantt_arrows(analysis),

@@ -1,7 +1,7 @@
 //! Output of `tune`: text and JSON.
 
 use super::comparison::{PartitionComparison, PartitionMethod, period_share};
-use crate::output::table::{format_time, table};
+use crate::output::table::table;
 use divisi::fft::Packing;
 use divisi::prelude::{Frames, Nanos, SampleRate};
 use serde_json::{Value, json};
@@ -76,7 +76,7 @@ fn levels(out: &mut String, comparison: &PartitionComparison, rate: SampleRate) 
         [
             format!("{} × {}", level.count(), level.size()),
             level.start().to_string(),
-            format_time(Frames(level.size() as u32).duration(rate)),
+            Frames(level.size() as u32).duration(rate).to_string(),
             known.map_or_else(|| "?".into(), |(worst, _)| nanos(worst)),
             known.map_or_else(|| "?".into(), |(_, typical)| nanos(typical)),
             core(method, i),
@@ -95,7 +95,7 @@ fn core(method: &PartitionMethod, level: usize) -> String {
 }
 
 fn nanos(ns: f64) -> String {
-    format_time(Nanos(ns.round().max(0.0) as u64))
+    Nanos(ns.round().max(0.0) as u64).to_string()
 }
 
 /// JSON for programs: the first packing, and the second one as `side_by_side`.

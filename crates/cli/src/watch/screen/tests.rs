@@ -37,7 +37,13 @@ fn stats(workers: usize) -> (LiveStats, LiveStats) {
             busy: (0..workers).map(busy).collect(),
         },
         misses_by_node: vec![("reverb".into(), 3), ("\u{1b}[2Jevil".into(), 1)],
-        gauges: BTreeMap::from([("vu.peak".into(), 0.75), ("vu.rms".into(), 0.5)]),
+        gauges: BTreeMap::from([
+            ("rec.lost".into(), 0.75),
+            ("vu.clips".into(), 0.0),
+            ("vu.hold".into(), 1.0),
+            ("vu.peak".into(), 0.75),
+            ("vu.rms".into(), 0.5),
+        ]),
         ..LiveStats::default()
     };
     (now, before)
@@ -66,14 +72,15 @@ divisi  session.toml                                                      12.3 s
 stealing, 2 workers, 64 frames at 48000 Hz, clock
 
 cycle     ████████████████████████████▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓░░░░░░░░░···········   83 %
-          p50 600.0 µs, p99 900.0 µs, max 1.10 ms of 1.33 ms; ever 2.40 ms
+          p50 600 µs, p99 900 µs, max 1.1 ms of 1.33 ms; ever 2.4 ms
 worker 0  ██████████████████████████████████████████▌····················   68 %
 worker 1  ███████████████████████████████████████████████▎···············   75 %
 missed 4   late 0   abandoned 0   faults 0   muted 0   xruns 0
 12.3 acquisitions and 1.0 wakes a cycle
 late nodes: reverb 3   \u{fffd}[2Jevil 1
 `loop` did not return on worker 1: it is silent now
-vu.peak 0.750   vu.rms 0.500";
+vu        ████████████████████████████████████▍·│   -6.0 dB, peak    0.0
+rec.lost 0.750";
     assert_eq!(shown(2, 80, 24).join("\n"), expected);
 }
 
@@ -84,7 +91,7 @@ divisi  session.… 12.3 s
 stealing, 2 workers, 64…
 
 cycle        83 %
-p50 600.0 µs, p99 900.0…
+p50 600 µs, p99 900 µs,…
 worker 0     68 %
 worker 1     75 %
 missed 4   late 0
