@@ -59,7 +59,7 @@ fn bombs() -> Registry {
     add(&mut registry, kind("forked", (1, 1)), move |_| {
         move |block: &mut Block<'_>| {
             let goes_off = goes_off(block);
-            block.fork(4, &|lane| {
+            block.fork(4, move |lane| {
                 assert!(!(goes_off && lane == 2), "a bomb goes off");
             });
             pass(block);

@@ -35,7 +35,7 @@ fn kinds() -> Registry {
     network::add(&mut registry);
     add(&mut registry, kind("forks", (1, 1)), |_| {
         |block: &mut Block<'_>| {
-            block.fork(4, &|lane| {
+            block.fork(4, |lane| {
                 std::hint::black_box(lane);
             });
             pass(block);

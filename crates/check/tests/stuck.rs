@@ -8,7 +8,7 @@ use driver::{AudioCallback, CallbackInfo};
 use engine::{Engine, EngineCallback, EngineOptions, Scheduler};
 use exec::{CycleStatus, ErrorCounts};
 use graph::{Graph, Node};
-use processor::{Block, ProcessStatus, Registry};
+use processor::{Block, ForkState, ProcessStatus, Registry};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::SeqCst};
 use std::time::{Duration, Instant};
@@ -57,8 +57,7 @@ impl Trap {
         if wants == 0 {
             return false;
         }
-        let name = std::thread::current();
-        let is_worker = name.name().is_some_and(|n| n.starts_with("divisi-"));
+        let is_worker = is_on_a_worker();
         let is_wanted = (wants == A_WORKER) == is_worker;
         if is_wanted
             && self
@@ -119,10 +118,56 @@ fn trapped(trap: &Arc<Trap>) -> (Graph, Registry) {
             }
         },
     );
-    let text = r#"a = { kind: "osc", freq: 440, }; x1 = { kind: "trapped", }; s = { kind: "sink", };
-        b = { kind: "osc", freq: 550, }; x2 = { kind: "trapped", }; t = { kind: "sink", };
-        a.1 -> x1.1 -> s.1; b.1 -> x2.1 -> t.1;"#;
-    (graph(text, &registry), registry)
+    (graph(TWO_BRANCHES, &registry), registry)
+}
+
+const TWO_BRANCHES: &str = r#"a = { kind: "osc", freq: 440, }; x1 = { kind: "trapped", };
+    b = { kind: "osc", freq: 550, }; x2 = { kind: "trapped", };
+    s = { kind: "sink", }; t = { kind: "sink", };
+    a.1 -> x1.1 -> s.1; b.1 -> x2.1 -> t.1;"#;
+
+/// State of a node whose lanes a trap may catch.
+struct Lanes {
+    kept: Kept,
+    number: u32,
+    /// The callback thread owns the fork.
+    is_hosts: AtomicBool,
+}
+
+/// As [`trapped`], but the nodes fork, and the trap catches a worker that helps the callback thread in a lane.
+fn trapped_in_a_fork(trap: &Arc<Trap>) -> (Graph, Registry) {
+    let mut registry = registry();
+    let trap = trap.clone();
+    add(
+        &mut registry,
+        kind("trapped", (1, 1)),
+        move |node: &Node| {
+            let mut lanes = ForkState::new(Lanes {
+                number: node.name[1..].parse().unwrap(),
+                kept: Kept(trap.clone()),
+                is_hosts: AtomicBool::new(false),
+            });
+            move |block: &mut Block<'_>| {
+                lanes.is_hosts.store(!is_on_a_worker(), SeqCst);
+                let all = 0..block.frames();
+                block.split_with(&mut lanes, all, 2, |lanes, part| {
+                    let is_late = lanes.is_hosts.load(SeqCst) && lanes.kept.0.pass(lanes.number);
+                    let input = part.input(0).channel(0);
+                    match is_late {
+                        true => part.output(0).channel(0).fill(TOO_LATE),
+                        false => part.output(0).channel(0).copy_from_slice(input),
+                    }
+                });
+                ProcessStatus::Continue
+            }
+        },
+    );
+    (graph(TWO_BRANCHES, &registry), registry)
+}
+
+fn is_on_a_worker() -> bool {
+    let thread = std::thread::current();
+    thread.name().is_some_and(|n| n.starts_with("divisi-"))
 }
 
 fn manners() -> impl Iterator<Item = RunConfig> {
@@ -151,7 +196,14 @@ fn loudness(hall: &mut TestBench) -> [f32; 2] {
 
 /// Plays until a worker is in the trap, and that cycle has been given up.
 fn caught(trap: &Arc<Trap>, manner: RunConfig) -> (TestBench, Graph, Registry) {
-    let (graph, registry) = trapped(trap);
+    caught_in(trapped(trap), trap, manner)
+}
+
+fn caught_in(
+    (graph, registry): (Graph, Registry),
+    trap: &Arc<Trap>,
+    manner: RunConfig,
+) -> (TestBench, Graph, Registry) {
     let mut hall = TestBench::new(&graph, &registry, manner);
     // Long enough for a worker that merely lost its core for a while.
     let scale = rt::stamp::TickScale::calibrated();
@@ -185,6 +237,27 @@ fn until_a_step_returns_its_executor_is_silent_and_then_plays_without_that_node(
             hall.executor.add_output(0, &mut out);
             assert_eq!(out, [0.0; BLOCK], "{manner:?}");
         }
+        trap.let_go();
+        wait_for("the next cycle", || {
+            hall.run_cycle(&[]) == CycleStatus::Complete
+        });
+        for _ in 0..50 {
+            let heard = loudness(&mut hall);
+            assert!(only_the_other(&trap, heard), "{manner:?}: {heard:?}");
+        }
+        assert_eq!(hall.counts().node_faults, 1, "{manner:?}");
+    }
+}
+
+#[test]
+fn a_helper_that_is_trapped_in_a_lane_holds_the_callback_up_no_longer_than_its_limit() {
+    for manner in manners() {
+        let trap = Arc::new(Trap::default());
+        let (mut hall, ..) = caught_in(trapped_in_a_fork(&trap), &trap, manner);
+        for _ in 0..20 {
+            assert_eq!(hall.run_cycle(&[]), CycleStatus::Abandoned, "{manner:?}");
+        }
+        assert!(!trap.has_left.load(SeqCst));
         trap.let_go();
         wait_for("the next cycle", || {
             hall.run_cycle(&[]) == CycleStatus::Complete
@@ -246,7 +319,10 @@ struct Live {
 const LONG: u32 = 4096;
 
 fn live(trap: &Arc<Trap>, scheduler: Scheduler) -> Live {
-    let (graph, registry) = trapped(trap);
+    live_with(trapped(trap), scheduler)
+}
+
+fn live_with((graph, registry): (Graph, Registry), scheduler: Scheduler) -> Live {
     let mut options = EngineOptions::new(Frames(LONG), rate());
     options.scheduler = scheduler;
     options.workers = 2;
@@ -301,6 +377,23 @@ fn the_sound_returns_before_the_step_does() {
         let said = format!("`x{}` did not return on worker 1", trap.caught());
         let told = live.engine.quarantined();
         assert!(told.len() == 1 && told[0].starts_with(&said), "{told:?}");
+    }
+}
+
+#[test]
+fn the_sound_returns_before_a_helper_does_that_is_trapped_in_a_lane() {
+    for scheduler in [Scheduler::Stealing, Scheduler::Hlfet] {
+        let trap = Arc::new(Trap::default());
+        let mut live = live_with(trapped_in_a_fork(&trap), scheduler);
+        assert!(cycle(&mut live.player).iter().all(|x| *x > 0.5));
+        survive(&mut live, &trap);
+        assert!(!trap.has_left.load(SeqCst), "{scheduler}");
+        trap.let_go();
+        for _ in 0..20 {
+            let heard = cycle(&mut live.player);
+            assert!(only_the_other(&trap, heard), "{scheduler}: {heard:?}");
+        }
+        assert_eq!(live.engine.report().faults, 1, "{scheduler}");
     }
 }
 

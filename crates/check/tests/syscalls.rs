@@ -178,7 +178,7 @@ fn kinds(workers: u32, crime: &Arc<AtomicBool>, told: &str) -> Registry {
                 std::hint::spin_loop();
                 patience += 1;
             }
-            block.fork(3, &|lane| {
+            block.fork(3, |lane| {
                 std::hint::black_box(lane);
             });
             pass(block);

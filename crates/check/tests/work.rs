@@ -10,7 +10,7 @@ use engine::{Engine, EngineOptions, Scheduler};
 use exec::CycleStatus;
 use graph::Graph;
 use processor::{
-    BackgroundTask, Block, Event, EventBody, EventTarget, Mode, ProcessStatus, Processor, Registry,
+    BackgroundTask, Block, Event, EventBody, EventTarget, ForkState, Mode, ProcessStatus, Processor, Registry,
     Setup, TaskStatus,
 };
 use std::sync::Arc;
@@ -56,20 +56,27 @@ fn branches(kind: &str, count: usize) -> String {
     (1..=count).map(branch).collect()
 }
 
+/// State of the lanes of [`quarters`].
+struct Quarters {
+    lanes_run: Arc<AtomicU32>,
+    input: Vec<f32>,
+    loudness: [AtomicU32; 4],
+}
+
 /// The loudness of each quarter of the block, by four lanes; played as steps.
-fn quarters(block: &mut Block<'_>, lanes_run: &AtomicU32) {
-    let loudness = [const { AtomicU32::new(0) }; 4];
-    let input = block.input(0).channel(0);
-    let part = input.len().div_ceil(4);
-    block.fork(4, &|lane| {
-        lanes_run.fetch_add(1, SeqCst);
-        let quarter = input.chunks(part).nth(lane as usize).unwrap_or_default();
-        let sum: f32 = quarter.iter().map(|x| x * x).sum();
-        loudness[lane as usize].store(sum.to_bits(), SeqCst);
+fn quarters(block: &mut Block<'_>, state: &mut ForkState<Quarters>) {
+    let part = block.frames().div_ceil(4);
+    state.input.clear();
+    state.input.extend_from_slice(block.input(0).channel(0));
+    block.fork_with(state, 4, move |state, lane| {
+        state.lanes_run.fetch_add(1, SeqCst);
+        let quarter = state.input.chunks(part).nth(lane as usize);
+        let sum: f32 = quarter.unwrap_or_default().iter().map(|x| x * x).sum();
+        state.loudness[lane as usize].store(sum.to_bits(), SeqCst);
     });
     let mut output = block.output(0);
     for (lane, quarter) in output.channel(0).chunks_mut(part).enumerate() {
-        quarter.fill(f32::from_bits(loudness[lane].load(SeqCst)));
+        quarter.fill(f32::from_bits(state.loudness[lane].load(SeqCst)));
     }
 }
 
@@ -79,9 +86,13 @@ fn a_fork_runs_every_lane_once_and_gives_the_sequential_bits() {
     let mut registry = registry();
     let counted = lanes_run.clone();
     add(&mut registry, kind("quarters", (1, 1)), move |_| {
-        let counted = counted.clone();
+        let mut state = ForkState::new(Quarters {
+            lanes_run: counted.clone(),
+            input: Vec::with_capacity(64),
+            loudness: Default::default(),
+        });
         move |block: &mut Block<'_>| {
-            quarters(block, &counted);
+            quarters(block, &mut state);
             ProcessStatus::Continue
         }
     });
@@ -104,10 +115,10 @@ fn lanes_run_on_several_workers_at_once() {
         let mut registry = registry();
         let told = met.clone();
         add(&mut registry, kind("meets", (1, 1)), move |_| {
-            let met = told.clone();
+            let mut state = ForkState::new((told.clone(), AtomicU32::new(0)));
             move |block: &mut Block<'_>| {
-                let here = AtomicU32::new(0);
-                block.fork(2, &|_| {
+                state.1.store(0, SeqCst);
+                block.fork_with(&mut state, 2, |(met, here), _| {
                     here.fetch_add(1, SeqCst);
                     let patience = Instant::now() + Duration::from_millis(20);
                     while here.load(SeqCst) < 2 && Instant::now() < patience {

@@ -14,7 +14,7 @@
 
 use crate::param::fixed;
 use graph::Param;
-use processor::{Block, BlockPart, MakeContext, MakeError, Setup};
+use processor::{Block, BlockPart, ForkState, MakeContext, MakeError, Setup};
 use std::ops::Range;
 
 /// Smallest work of a part, in ns: what waking another worker costs, with a margin.
@@ -115,9 +115,27 @@ impl Split {
     #[inline]
     pub(crate) fn process<F>(&self, block: &mut Block<'_>, range: Range<usize>, work: F)
     where
-        F: Fn(&mut BlockPart<'_>) + Sync,
+        F: Fn(&mut BlockPart<'_>) + Copy + Send + Sync + 'static,
     {
         let parts = self.parts(block, range.len());
         block.split(range, parts, work);
+    }
+
+    /// As [`process`](Self::process), with a state that all parts read.
+    ///
+    /// Real-time: hot.
+    #[inline]
+    pub(crate) fn process_with<T, F>(
+        &self,
+        block: &mut Block<'_>,
+        state: &mut ForkState<T>,
+        range: Range<usize>,
+        work: F,
+    ) where
+        T: Send + Sync + 'static,
+        F: Fn(&T, &mut BlockPart<'_>) + Copy + Send + Sync + 'static,
+    {
+        let parts = self.parts(block, range.len());
+        block.split_with(state, range, parts, work);
     }
 }

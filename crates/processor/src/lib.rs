@@ -46,7 +46,7 @@ mod registry;
 mod services;
 
 pub use block::{
-    Block, BlockPart, DelayLineView, InputBuffer, IoCold, OutputBuffer, ProcessInfo, RawChannel,
+    Block, BlockPart, DelayLineView, ForkState, InputBuffer, IoCold, OutputBuffer, ProcessInfo, RawChannel,
     RawDelayLine, RawEvents, RawPort, RawPorts, StepIo,
 };
 pub use contract::{Mode, ProcessStatus, Processor, Setup, StateError, Tail};
@@ -54,4 +54,5 @@ pub use event::{Event, EventBody, EventTarget, Events};
 pub use gauge::Gauge;
 pub use registry::{MakeContext, MakeError, Registry};
 pub use rt::background::{BackgroundTask, TaskStatus};
+pub use rt::fork::{ForkAbandoned, ForkTask};
 pub use services::{ProcessServices, SetupServices};

@@ -3,6 +3,7 @@
 use crate::Gauge;
 use rt::background::BackgroundTask;
 use rt::deferred::JobRunner;
+use rt::fork::{ForkAbandoned, ForkTask};
 use units::Nanos;
 
 /// Services that a processor may use in [`Processor::setup`](crate::Processor::setup), and only there.
@@ -25,10 +26,18 @@ pub trait SetupServices {
 
 /// Services of an executor for the steps that it runs. Processors reach them through [`Block`](crate::Block).
 pub trait ProcessServices: Sync {
-    /// Runs `branch(0)` to `branch(count - 1)`, on idle workers too, and returns when all have run.
+    /// Runs the branches 0 to `count - 1` of `task`, on idle workers too, and returns when all have run.
     ///
-    /// Real-time: hot; the wait for the last branch is the join of the cycle, bounded by the watchdog.
-    fn fork(&self, count: u32, branch: &(dyn Fn(u32) + Sync));
+    /// # Errors
+    ///
+    /// The cycle is given up, and other workers are still in branches. The step is to be left.
+    ///
+    /// # Panics
+    ///
+    /// A branch panicked; all have ended then.
+    ///
+    /// Real-time: hot; the wait for the last branch is part of the join of the cycle, and as bounded.
+    fn fork(&self, count: u32, task: &ForkTask) -> Result<(), ForkAbandoned>;
 
     /// Number of workers that run this cycle, the caller included.
     ///

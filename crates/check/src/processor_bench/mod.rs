@@ -8,7 +8,7 @@ use crate::alloc;
 use crate::rng::Rng;
 use graph::{Catalogue, Node};
 use processor::{
-    BackgroundTask, Block, Event, Gauge, Mode, ProcessInfo, ProcessServices, ProcessStatus,
+    BackgroundTask, Block, Event, ForkAbandoned, ForkTask, Gauge, Mode, ProcessInfo, ProcessServices, ProcessStatus,
     Processor, Registry, Setup, SetupServices, TaskStatus,
 };
 use std::collections::BTreeMap;
@@ -102,8 +102,9 @@ impl SetupServices for Asked<'_> {
 struct Alone;
 
 impl ProcessServices for Alone {
-    fn fork(&self, lanes: u32, work: &(dyn Fn(u32) + Sync)) {
-        (0..lanes).for_each(work);
+    fn fork(&self, lanes: u32, task: &ForkTask) -> Result<(), ForkAbandoned> {
+        (0..lanes).for_each(|lane| task.run(lane));
+        Ok(())
     }
 
     fn count_late(&self) {}

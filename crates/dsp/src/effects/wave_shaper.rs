@@ -80,14 +80,15 @@ fn soft_clip(x: f32) -> f32 {
 impl WaveShaper {
     fn process_range(&mut self, block: &mut Block<'_>, range: Range<usize>) {
         let (from, frames) = (range.start, range.len());
-        self.split.process(block, range, |part| {
-            let drive = self.drive.advanced(part.range().start - from);
+        let (drive, channels, hard) = (self.drive, self.channels, self.hard);
+        self.split.process(block, range, move |part| {
+            let drive = drive.advanced(part.range().start - from);
             let input = part.input(0);
             let mut output = part.output(0);
-            for c in 0..self.channels {
+            for c in 0..channels {
                 let to = output.channel(c);
                 drive.scale(input.channel(c), to);
-                if self.hard {
+                if hard {
                     to.iter_mut().for_each(|y| *y = y.clamp(-1.0, 1.0));
                 } else {
                     to.iter_mut().for_each(|y| *y = clamp_sample(soft_clip(*y)));

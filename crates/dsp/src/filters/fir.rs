@@ -36,7 +36,7 @@ use design::{ImpulseResponse, TapSource};
 use graph::{Kind, Param, ParamRange, PortSpec};
 use history::History;
 use processor::{
-    Block, BlockPart, MakeContext, MakeError, ProcessStatus, Processor, Setup, StateError, Tail,
+    Block, BlockPart, ForkState, MakeContext, MakeError, ProcessStatus, Processor, Setup, StateError, Tail,
 };
 use std::sync::Arc;
 use units::Frames;
@@ -102,8 +102,10 @@ pub(crate) fn kind() -> Kind {
 pub(crate) fn make(creation: &MakeContext<'_>) -> Result<Box<dyn Processor>, MakeError> {
     Ok(Box::new(Fir {
         source: TapSource::from_node(creation)?,
-        response: Arc::default(),
-        lines: vec![History::default(); channel_count(creation.node)].into(),
+        taps: ForkState::new(TapLines {
+            response: Arc::default(),
+            lines: vec![History::default(); channel_count(creation.node)].into(),
+        }),
         silent: 0,
         split: Split::from_node(creation)?,
     }))
@@ -112,17 +114,23 @@ pub(crate) fn make(creation: &MakeContext<'_>) -> Result<Box<dyn Processor>, Mak
 #[derive(Clone)]
 struct Fir {
     source: TapSource,
-    response: Arc<ImpulseResponse>,
-    lines: Box<[History]>,
+    taps: ForkState<TapLines>,
     /// Frames since the last input that was not silent, as far as known.
     silent: usize,
     split: Split,
 }
 
+/// The response and the input, which all parts of a block read.
+#[derive(Clone)]
+struct TapLines {
+    response: Arc<ImpulseResponse>,
+    lines: Box<[History]>,
+}
+
 impl Fir {
     /// Frames before the newest one that a sum needs.
     fn memory(&self) -> usize {
-        self.response.taps() - 1
+        self.taps.response.taps() - 1
     }
 
     /// Returns true if the history holds nothing but silence.
@@ -137,11 +145,14 @@ impl Fir {
         } else {
             0
         };
-        for (c, line) in self.lines.iter_mut().enumerate() {
-            line.write(input.channel(c), self.response.max_input());
+        let TapLines { response, lines } = &mut *self.taps;
+        for (c, line) in lines.iter_mut().enumerate() {
+            line.write(input.channel(c), response.max_input());
         }
     }
+}
 
+impl TapLines {
     fn process_part(&self, part: &mut BlockPart<'_>, frames: usize) {
         let range = part.range();
         let mut output = part.output(0);
@@ -157,11 +168,11 @@ impl Fir {
 
 impl Processor for Fir {
     fn setup(&mut self, setup: &mut Setup<'_>) {
-        self.response = Arc::new(self.source.response(setup.rate));
-        let (taps, block) = (self.response.taps(), setup.block.count());
-        self.lines.fill(History::new(taps - 1, block));
+        self.taps.response = Arc::new(self.source.response(setup.rate));
+        let (taps, block) = (self.taps.response.taps(), setup.block.count());
+        self.taps.lines.fill(History::new(taps - 1, block));
         self.silent = usize::MAX;
-        let channels = self.lines.len();
+        let channels = self.taps.lines.len();
         let frame_ns = (taps * channels) as f64 * TAP_NS;
         self.split.setup(setup, frame_ns, 2 * channels);
     }
@@ -176,12 +187,14 @@ impl Processor for Fir {
         }
         let frames = block.frames();
         let split = self.split;
-        split.process(block, 0..frames, |part| self.process_part(part, frames));
+        split.process_with(block, &mut self.taps, 0..frames, move |taps, part| {
+            taps.process_part(part, frames);
+        });
         ProcessStatus::Continue
     }
 
     fn reset(&mut self) {
-        self.lines.iter_mut().for_each(History::clear);
+        self.taps.lines.iter_mut().for_each(History::clear);
         self.silent = usize::MAX;
     }
 
@@ -204,22 +217,22 @@ impl Processor for Fir {
     }
 
     fn save(&self, bytes: &mut Vec<u8>) {
-        for line in &self.lines {
+        for line in &self.taps.lines {
             state::put(bytes, line.words());
         }
     }
 
     fn load(&mut self, bytes: &[u8]) -> Result<(), StateError> {
         let each = History::state_words(self.memory());
-        let words = state::words(bytes, each * self.lines.len())?;
-        for c in 0..self.lines.len() {
+        let words = state::words(bytes, each * self.taps.lines.len())?;
+        for c in 0..self.taps.lines.len() {
             // All are checked before one is loaded: a state that is refused changes nothing.
             History::check(words.from(c * each), self.memory())?;
         }
-        for (c, line) in self.lines.iter_mut().enumerate() {
+        for (c, line) in self.taps.lines.iter_mut().enumerate() {
             line.load(words.from(c * each));
         }
-        let silent = self.lines.iter().map(History::silent);
+        let silent = self.taps.lines.iter().map(History::silent);
         self.silent = silent.min().unwrap_or(usize::MAX);
         Ok(())
     }

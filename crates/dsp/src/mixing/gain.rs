@@ -78,11 +78,12 @@ struct Gain {
 impl Gain {
     fn process_range(&mut self, block: &mut Block<'_>, range: Range<usize>) {
         let (from, frames) = (range.start, range.len());
-        self.split.process(block, range, |part| {
-            let factor = self.factor.advanced(part.range().start - from);
+        let (factor, channels) = (self.factor, self.channels);
+        self.split.process(block, range, move |part| {
+            let factor = factor.advanced(part.range().start - from);
             let input = part.input(0);
             let mut output = part.output(0);
-            for c in 0..self.channels {
+            for c in 0..channels {
                 factor.scale(input.channel(c), output.channel(c));
             }
         });

@@ -78,17 +78,18 @@ struct Mix {
 impl Mix {
     fn process_groups(&self, block: &mut Block<'_>) {
         let (inputs, outputs) = (block.input_count(), block.output_count());
-        let group = |port| inputs_of_group(inputs, outputs, port);
+        let group = move |port| inputs_of_group(inputs, outputs, port);
         let is_sounding = |input: InputBuffer<'_>| !input.is_silent();
         for port in 0..outputs {
             if !group(port).any(|i| is_sounding(block.input(i))) {
                 block.output(port).silence();
             }
         }
-        self.split.process(block, 0..block.frames(), |part| {
+        let channels = self.channels;
+        self.split.process(block, 0..block.frames(), move |part| {
             for port in 0..outputs {
                 // Silent inputs write nothing: the output is silent already.
-                sum_part(part, group(port), port, self.channels);
+                sum_part(part, group(port), port, channels);
             }
         });
     }
@@ -115,7 +116,10 @@ pub(crate) fn sum(block: &mut Block<'_>, from: Range<usize>, port: usize, channe
         return block.output(port).silence();
     }
     let all = 0..block.frames();
-    block.split(all, 1, |part| sum_part(part, from.clone(), port, channels));
+    let (first, end) = (from.start, from.end);
+    block.split(all, 1, move |part| {
+        sum_part(part, first..end, port, channels)
+    });
 }
 
 /// Sums the inputs that are not silent; writes nothing if there is none.
@@ -175,7 +179,7 @@ impl Processor for Mix {
         if self.grouped {
             self.process_groups(block);
         } else if outputs > 0 {
-            self.split.process(block, all, |part| {
+            self.split.process(block, all, move |part| {
                 sum_part(part, 0..inputs, 0, channels);
                 if outputs > 1 {
                     copy(part.outputs(), channels);

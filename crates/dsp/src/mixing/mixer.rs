@@ -19,7 +19,7 @@ use crate::state;
 use crate::steps::{BlockSpan, block_spans};
 use graph::{Kind, PortCount, PortSpec};
 use processor::{
-    Block, BlockPart, Event, MakeContext, MakeError, ProcessStatus, Processor, Setup, StateError,
+    Block, BlockPart, Event, ForkState, MakeContext, MakeError, ProcessStatus, Processor, Setup, StateError,
 };
 use std::ops::Range;
 
@@ -83,30 +83,39 @@ pub(crate) fn make(creation: &MakeContext<'_>) -> Result<Box<dyn Processor>, Mak
     let faders: Result<_, MakeError> = (0..inputs).map(|i| level(&fader(i))).collect();
     Ok(Box::new(Mixer {
         split: Split::from_node(creation)?,
-        master: level(&MASTER)?,
-        faders: faders?,
+        levels: ForkState::new(Levels {
+            master: level(&MASTER)?,
+            faders: faders?,
+        }),
         channels: channel_count(creation.node),
     }))
 }
 
 #[derive(Clone)]
 struct Mixer {
-    master: Smoother,
-    faders: Box<[Smoother]>,
+    levels: ForkState<Levels>,
     channels: usize,
     split: Split,
 }
 
+/// The levels, which all parts of a block read.
+#[derive(Clone)]
+struct Levels {
+    master: Smoother,
+    faders: Box<[Smoother]>,
+}
+
 impl Mixer {
     fn all(&mut self) -> impl Iterator<Item = &mut Smoother> {
-        std::iter::once(&mut self.master).chain(&mut self.faders)
+        let Levels { master, faders } = &mut *self.levels;
+        std::iter::once(master).chain(faders)
     }
 
     fn handle_event(&mut self, event: &Event) {
         if let Some(db) = MASTER.value_of(event) {
-            self.master.set_target(db_to_gain(db) as f32);
+            self.levels.master.set_target(db_to_gain(db) as f32);
         }
-        for (input, smooth) in self.faders.iter_mut().enumerate() {
+        for (input, smooth) in self.levels.faders.iter_mut().enumerate() {
             if let Some(db) = fader(input).value_of(event) {
                 smooth.set_target(db_to_gain(db) as f32);
             }
@@ -115,15 +124,20 @@ impl Mixer {
 
     fn process_range(&mut self, block: &mut Block<'_>, range: Range<usize>) {
         let (from, frames) = (range.start, range.len());
+        let channels = self.channels;
         self.split
-            .process(block, range, |part| self.process_part(part, from));
+            .process_with(block, &mut self.levels, range, move |levels, part| {
+                levels.process_part(part, from, channels);
+            });
         self.all().for_each(|smooth| smooth.skip(frames));
     }
+}
 
+impl Levels {
     /// Processes a part of the range that begins at frame `from`.
-    fn process_part(&self, part: &mut BlockPart<'_>, from: usize) {
+    fn process_part(&self, part: &mut BlockPart<'_>, from: usize, channels: usize) {
         let passed = part.range().start - from;
-        for c in 0..self.channels {
+        for c in 0..channels {
             part.output(0).channel(c).fill(0.0);
         }
         for (i, fader) in self.faders.iter().enumerate() {
@@ -132,12 +146,12 @@ impl Mixer {
                 continue;
             }
             let fader = fader.advanced(passed);
-            for c in 0..self.channels {
+            for c in 0..channels {
                 fader.add(input.channel(c), part.output(0).channel(c));
             }
         }
         let master = self.master.advanced(passed);
-        for c in 0..self.channels {
+        for c in 0..channels {
             master.clone().apply(part.output(0).channel(c));
         }
     }
@@ -146,7 +160,7 @@ impl Mixer {
 impl Processor for Mixer {
     fn setup(&mut self, setup: &mut Setup<'_>) {
         self.all().for_each(|smooth| smooth.setup(setup.rate));
-        let samples = (self.faders.len() + 1) * self.channels;
+        let samples = (self.levels.faders.len() + 1) * self.channels;
         self.split.setup(setup, samples as f64 * SAMPLE_NS, samples);
     }
 
@@ -178,12 +192,12 @@ impl Processor for Mixer {
     }
 
     fn save(&self, bytes: &mut Vec<u8>) {
-        let all = std::iter::once(&self.master).chain(&self.faders);
+        let all = std::iter::once(&self.levels.master).chain(&self.levels.faders);
         state::put(bytes, all.flat_map(Smoother::state_words));
     }
 
     fn load(&mut self, bytes: &[u8]) -> Result<(), StateError> {
-        let words = state::words(bytes, (1 + self.faders.len()) * Smoother::STATE_WORDS)?;
+        let words = state::words(bytes, (1 + self.levels.faders.len()) * Smoother::STATE_WORDS)?;
         let part = |i| words.from(i * Smoother::STATE_WORDS);
         for (i, smooth) in self.all().enumerate() {
             // On a copy: if one is refused, none has changed.

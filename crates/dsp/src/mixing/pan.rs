@@ -67,10 +67,11 @@ struct Pan {
 impl Pan {
     fn process_range(&mut self, block: &mut Block<'_>, range: Range<usize>) {
         let (from, frames) = (range.start, range.len());
-        self.split.process(block, range, |part| {
+        let sides = self.sides;
+        self.split.process(block, range, move |part| {
             let passed = part.range().start - from;
             let input = part.input(0).channel(0);
-            for (port, side) in self.sides.iter().enumerate() {
+            for (port, side) in sides.iter().enumerate() {
                 let mut output = part.output(port);
                 side.advanced(passed).scale(input, output.channel(0));
             }

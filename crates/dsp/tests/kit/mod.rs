@@ -3,7 +3,7 @@
 use divisi_dsp as dsp;
 use graph::{Catalogue, Node, ParamValue};
 use processor::{
-    BackgroundTask, Block, Gauge, MakeError, Mode, ProcessInfo, ProcessServices, ProcessStatus,
+    BackgroundTask, Block, ForkAbandoned, ForkTask, Gauge, MakeError, Mode, ProcessInfo, ProcessServices, ProcessStatus,
     Processor, RawChannel, RawPort, RawPorts, Registry, Setup, SetupServices, StepIo, TaskStatus,
 };
 use std::path::{Path, PathBuf};
@@ -80,8 +80,9 @@ impl SetupServices for Asked<'_> {
 struct Alone(AtomicU32, bool);
 
 impl ProcessServices for Alone {
-    fn fork(&self, lanes: u32, work: &(dyn Fn(u32) + Sync)) {
-        (0..lanes).for_each(work);
+    fn fork(&self, lanes: u32, task: &ForkTask) -> Result<(), ForkAbandoned> {
+        (0..lanes).for_each(|lane| task.run(lane));
+        Ok(())
     }
     fn count_late(&self) {
         self.0.fetch_add(1, Ordering::Relaxed);

@@ -3,13 +3,15 @@
 use super::idle_plan::IdlePlan;
 use super::info::CycleInfo;
 use super::slot::{WorkerSlots, worker_slots};
+use super::wait::back_off;
 use crate::bound::{Binding, BoundPlan, bind};
 use crate::errors::ErrorKind;
 use crate::runtime::{Acquired, SharedRuntime};
-use processor::ProcessServices;
+use processor::{ForkAbandoned, ForkTask, ProcessServices};
 use rt::progress::CycleProgress;
 use rt::stamp::TickScale;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use units::Nanos;
 
 /// State shared by the threads of one executor.
@@ -61,13 +63,35 @@ impl CycleContext {
         }
     }
 
-    /// The services that `worker` gives to the steps that it runs in a cycle.
-    pub(crate) fn services(&self, worker: usize, info: &CycleInfo) -> StepServices<'_> {
+    /// The services that `worker` gives to the steps that it runs in the cycle `epoch`.
+    pub(crate) fn services(
+        &self,
+        (worker, epoch): (usize, u32),
+        info: &CycleInfo,
+    ) -> StepServices<'_> {
         StepServices {
             context: self,
             worker,
+            epoch,
+            abandon_at: info.abandon_at,
             help_until: info.help_until,
         }
+    }
+
+    /// Returns true if a cycle that is to be abandoned at `abandon_at` takes too long. Reads the clock only if the
+    /// cycle has a limit.
+    pub(super) fn is_too_late(&self, abandon_at: u64) -> bool {
+        abandon_at != u64::MAX && self.runtime.now() > abandon_at
+    }
+
+    /// Abandons the cycle `epoch`. For the host.
+    pub(super) fn abandon(&self, epoch: u32) {
+        for slot in &*self.slots {
+            // Relaxed, both: a worker that is found in the same step later has been in it all the time.
+            let current = slot.current.load(Ordering::Relaxed);
+            slot.current_at_abandon.store(current, Ordering::Relaxed);
+        }
+        self.progress.abandon(epoch);
     }
 }
 
@@ -75,12 +99,35 @@ impl CycleContext {
 pub(crate) struct StepServices<'a> {
     context: &'a CycleContext,
     worker: usize,
+    epoch: u32,
+    abandon_at: u64,
     help_until: u64,
 }
 
+impl StepServices<'_> {
+    /// Waits a little for branches that other workers run. Returns true if the cycle is given up: the host finds that it
+    /// takes too long, any other worker that the host has abandoned it.
+    fn gives_up(&self, tries: u32) -> bool {
+        let context = self.context;
+        if !back_off(&context.runtime, tries) {
+            return false;
+        }
+        if self.worker == 0 && context.is_too_late(self.abandon_at) {
+            context.abandon(self.epoch);
+        }
+        context.progress.is_abandoned(self.epoch)
+    }
+}
+
 impl ProcessServices for StepServices<'_> {
-    fn fork(&self, lanes: u32, work: &(dyn Fn(u32) + Sync)) {
-        self.context.slots[self.worker].fork.fork(lanes, work);
+    fn fork(&self, count: u32, task: &ForkTask) -> Result<(), ForkAbandoned> {
+        let mut tries = 0;
+        self.context.slots[self.worker]
+            .fork
+            .fork(count, task, &mut || {
+                tries += 1;
+                self.gives_up(tries)
+            })
     }
 
     fn workers(&self) -> u32 {

@@ -12,7 +12,7 @@ use crate::errors::ErrorCounts;
 use crate::executor::Executor;
 use graph::NodeId;
 use plan::{Plan, TraceEvent};
-use processor::Event;
+use processor::{Event, ForkAbandoned};
 use rt::ftz::FlushToZero;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -129,7 +129,8 @@ impl<S: Strategy> ParallelExecutor<S> {
         shared.strategy.begin(plan, self.epoch);
         let wakes = self.job.start(self.epoch);
         shared.run_worker((0, self.job.waker()), self.epoch, (begin, wakes));
-        let is_complete = progress.is_complete();
+        // A processor may swallow the unwinding out of its fork, and so end a step whose branches still run.
+        let is_complete = progress.is_complete() && !progress.is_abandoned(self.epoch);
         self.has_output = is_complete && info.has_block(plan.latency_blocks, plan.block);
         self.abandoned.set_pending(!is_complete);
         if !is_complete {
@@ -162,7 +163,7 @@ impl<S: Strategy> SharedCycle<S> {
     ) {
         let _flush = FlushToZero::enable();
         let (info, is_traced) = self.info.get();
-        let services = self.context.services(worker, &info);
+        let services = self.context.services((worker, epoch), &info);
         let is_host = worker == 0;
         // SAFETY: each worker of a pool is one thread, and the host is worker 0.
         let mut context = unsafe {
@@ -178,7 +179,12 @@ impl<S: Strategy> SharedCycle<S> {
         while let Err(payload) = catch_unwind(AssertUnwindSafe(|| {
             self.run_tasks(&mut context, &mut local)
         })) {
+            let is_abandoned = payload.is::<ForkAbandoned>();
             std::mem::forget(payload);
+            if is_abandoned {
+                context.leave_fork();
+                break;
+            }
             context.recover();
         }
         context.publish_counts();

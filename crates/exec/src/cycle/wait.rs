@@ -1,10 +1,9 @@
 //! The wait loop of a worker inside a cycle: it looks for a task, helps others, backs off and watches the clock.
 
-use super::slot::WorkerSlot;
+use super::slot::{NONE, WorkerSlot};
 use super::worker::WorkerContext;
-use crate::runtime::BackoffPolicy;
+use crate::runtime::{BackoffPolicy, SharedRuntime};
 use plan::TraceEvent;
-use rt::pad::CachePadded;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
@@ -57,7 +56,9 @@ impl WorkerContext<'_> {
                 return None;
             } else {
                 waited.tries += 1;
-                self.back_off(waited.tries);
+                if back_off(&self.cycle.runtime, waited.tries) {
+                    self.check_clock();
+                }
             }
         }
         None
@@ -71,53 +72,21 @@ impl WorkerContext<'_> {
     /// Ends the wait if the cycle takes too long: the host abandons it, and any other worker leaves. The host itself
     /// may be stuck, and no thread should spin as long as that. Reads the clock only if the cycle has a limit.
     pub(crate) fn check_clock(&mut self) {
-        if self.info.abandon_at == u64::MAX || self.cycle.runtime.now() <= self.info.abandon_at {
+        if !self.cycle.is_too_late(self.info.abandon_at) {
             return;
         }
         if self.index == 0 {
-            for slot in &*self.cycle.slots {
-                // Relaxed, both: a worker that is found in the same step later has been in it all the time.
-                let current = slot.current.load(Ordering::Relaxed);
-                slot.current_at_abandon.store(current, Ordering::Relaxed);
-            }
-            self.cycle.progress.abandon(self.epoch);
+            self.cycle.abandon(self.epoch);
             self.trace(TraceEvent::CycleAborted, 0);
         }
         self.has_timed_out = true;
     }
 
-    /// Waits a little after `tries` tries without success.
-    fn back_off(&mut self, tries: u32) {
-        if tries > TRIES_BEFORE_YIELD && self.yield_or_sleep() {
-            return self.check_clock();
-        }
-        for _ in 0..tries.min(MAX_SPINS) {
-            std::hint::spin_loop();
-        }
-        if tries.is_multiple_of(TRIES_PER_CLOCK) {
-            self.check_clock();
-        }
-    }
-
-    /// Makes the system call of the backoff policy, the only one inside a cycle. Returns false if the policy has none.
-    fn yield_or_sleep(&self) -> bool {
-        match self.cycle.runtime.backoff() {
-            BackoffPolicy::Spin => return false,
-            BackoffPolicy::Yield => std::thread::yield_now(),
-            BackoffPolicy::Sleep => std::thread::sleep(SLEEP),
-        }
-        true
-    }
-
     /// Runs a lane of another worker's fork, or a piece of a deferred job. Returns false if there was neither.
     fn help_others(&mut self) -> bool {
         let begin = self.now_if_traced();
-        let help = |slot: &CachePadded<WorkerSlot>| {
-            // Relaxed: only for the trace.
-            let step = slot.current.load(Ordering::Relaxed);
-            (slot.fork.has_branches() && slot.fork.help()).then_some(step)
-        };
-        let (event, index) = match self.cycle.slots.iter().find_map(help) {
+        let mut slots = self.cycle.slots.iter().filter(|s| s.fork.has_branches());
+        let (event, index) = match slots.find_map(|slot| self.help_fork(slot)) {
             Some(step) => (TraceEvent::ForkLane, step),
             None if self.plan.deferred.run_earliest() => (TraceEvent::DeferredPiece, 0),
             None => return false,
@@ -126,6 +95,33 @@ impl WorkerContext<'_> {
         self.trace(event, index);
         self.trace(TraceEvent::Wait, 0);
         true
+    }
+
+    /// Runs a branch of the fork of `owner`, and returns the step that forked.
+    ///
+    /// The helper is in that step meanwhile, as others see it: if the cycle is abandoned, the host waits for it as for a
+    /// worker that runs the step.
+    fn help_fork(&self, owner: &WorkerSlot) -> Option<u32> {
+        // Relaxed, both: only the number matters, and it need not be right before the branch is claimed.
+        let step = owner.current.load(Ordering::Relaxed);
+        if step == NONE {
+            return None;
+        }
+        self.slot.current.store(step, Ordering::Relaxed);
+        // pairs with the heavy fence in `AbandonedCycle::count_in_steps`, as in `run_step`: either we see that the cycle
+        // was abandoned and claim nothing, or the host sees us.
+        self.fence.light();
+        let mut helped = None;
+        if !self.is_abandoned() {
+            owner.fork.help_after(|| {
+                // Relaxed: the claim ordered it behind the owner's store, and the owner cannot leave the step now.
+                let step = owner.current.load(Ordering::Relaxed);
+                self.slot.current.store(step, Ordering::Relaxed);
+                helped = Some(step);
+            });
+        }
+        self.slot.set_idle();
+        helped
     }
 
     /// Runs a piece of a deferred job, for a worker that has left the cycle. Returns false if there was none.
@@ -157,4 +153,25 @@ impl WorkerContext<'_> {
             false => 0,
         }
     }
+}
+
+/// Waits a little after `tries` tries without success. Returns true if it is time to look at the clock.
+pub(super) fn back_off(runtime: &SharedRuntime, tries: u32) -> bool {
+    if tries > TRIES_BEFORE_YIELD && yield_or_sleep(runtime.backoff()) {
+        return true;
+    }
+    for _ in 0..tries.min(MAX_SPINS) {
+        std::hint::spin_loop();
+    }
+    tries.is_multiple_of(TRIES_PER_CLOCK)
+}
+
+/// Makes the system call of the backoff policy, the only one inside a cycle. Returns false if the policy has none.
+fn yield_or_sleep(policy: BackoffPolicy) -> bool {
+    match policy {
+        BackoffPolicy::Spin => return false,
+        BackoffPolicy::Yield => std::thread::yield_now(),
+        BackoffPolicy::Sleep => std::thread::sleep(SLEEP),
+    }
+    true
 }

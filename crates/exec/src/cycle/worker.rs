@@ -32,7 +32,7 @@ pub(crate) struct WorkerContext<'a> {
     pub(super) info: CycleInfo,
     pub(super) is_traced: bool,
     process_info: ProcessInfo<'a>,
-    fence: AsymmetricFence,
+    pub(super) fence: AsymmetricFence,
     waker: Option<WorkerWaker<'a>>,
     /// Step that it runs, or ran last.
     current: u32,
@@ -218,6 +218,15 @@ impl<'a> WorkerContext<'a> {
         self.steps_done += 1;
         self.has_panicked = true;
         self.trace(TraceEvent::Step, self.current);
+    }
+
+    /// Leaves the step `current`, whose fork was abandoned with the cycle. Other workers may still be in branches of it.
+    #[cold]
+    pub(super) fn leave_fork(&mut self) {
+        if self.index == 0 {
+            self.trace(TraceEvent::CycleAborted, 0);
+        }
+        self.has_timed_out = true;
     }
 
     /// Continues at the beginning of the cycle, or after a step panicked. In the second case it runs the rest of the

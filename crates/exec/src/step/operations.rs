@@ -6,8 +6,8 @@ use super::prepare::{clear_events, prepare};
 use crate::bound::ring;
 use crate::bound::{Operation, StageBufferMemory};
 use crate::errors::ErrorKind;
-use processor::{InputBuffer, ProcessInfo, Processor, RawDelayLine};
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use processor::{ForkAbandoned, InputBuffer, ProcessInfo, Processor, RawDelayLine};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 /// Runs the operation of a prepared step.
 pub(super) fn run_operation(claim: &mut StepClaim<'_>) {
@@ -120,6 +120,10 @@ fn run_loop(claim: &mut StepClaim<'_>, sub_block: u32) {
         for index in 0..members {
             let mut member = claim.member(index, &part);
             if let Err(payload) = catch_unwind(AssertUnwindSafe(|| run_member(&mut member))) {
+                if payload.is::<ForkAbandoned>() {
+                    // Not a panic: the loop is left, while other workers are still in branches of the member.
+                    resume_unwind(payload);
+                }
                 std::mem::forget(payload);
                 member.quarantine();
                 // It writes silence now.

@@ -31,7 +31,7 @@ struct Sequential {
 impl Sequential {
     fn run_steps(&self, info: &CycleInfo) {
         let _flush = FlushToZero::enable();
-        let services = self.context.services(0, info);
+        let services = self.context.services((0, 1), info);
         let info = (*info, self.context.runtime.is_traced());
         // SAFETY: `&mut self` in `run_cycle` and the runtime make this thread the only worker.
         let mut worker = unsafe { WorkerContext::new(&self.context, (0, 1), info, &services) };

@@ -5,6 +5,7 @@
 //! | `raw` | pointers to a step's slots, set by an executor: [`StepIo`] |
 //! | `ports` | the channels of one port: [`InputBuffer`], [`OutputBuffer`] |
 //! | `delay_line` | a delay line, read only: [`DelayLineView`] |
+//! | `fork` | branches for several workers, and the state that they read: [`ForkState`] |
 //! | `split` | parts of a block for several workers: [`BlockPart`] |
 //!
 //! # Who may touch what
@@ -16,11 +17,13 @@
 //! 3. Between cycles no step runs, and the executor may change what a `StepIo` points to.
 
 mod delay_line;
+mod fork;
 mod ports;
 mod raw;
 mod split;
 
 pub use delay_line::DelayLineView;
+pub use fork::ForkState;
 pub use ports::{InputBuffer, OutputBuffer};
 pub use raw::{IoCold, RawChannel, RawDelayLine, RawEvents, RawPort, RawPorts, StepIo};
 pub use split::BlockPart;
@@ -61,7 +64,8 @@ impl<'a> Block<'a> {
     ///
     /// Every pointer in `io` and `info` is valid for the plan's block (`info.offset + info.frames` is within it). For
     /// as long as `'a` nobody else writes what the inputs point to, or touches what the outputs, event buffers and
-    /// flags point to.
+    /// flags point to. If a fork of `info.services` gives an error, all this holds until its last branch has ended;
+    /// otherwise all branches have ended when it returns, and each was run once.
     ///
     /// Real-time: hot.
     #[inline]
@@ -204,13 +208,6 @@ impl<'a> Block<'a> {
         Some(DelayLineView::new(line, self.info.position))
     }
 
-    /// Runs `branch(0)` to `branch(count - 1)`, on idle workers too, and returns when all have run.
-    ///
-    /// Real-time: hot.
-    pub fn fork(&self, count: u32, branch: &(dyn Fn(u32) + Sync)) {
-        self.info.services.fork(count, branch);
-    }
-
     /// Number of workers that run this cycle, this one included. With one worker a fork gains nothing.
     ///
     /// Real-time: hot.
@@ -256,6 +253,7 @@ impl<'a> Block<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rt::fork::{ForkAbandoned, ForkTask};
     use std::cell::Cell;
 
     /// Services of an executor that lets steps help for `patience` looks at its clock.
@@ -269,8 +267,9 @@ mod tests {
     unsafe impl Sync for Patient {}
 
     impl ProcessServices for Patient {
-        fn fork(&self, count: u32, branch: &(dyn Fn(u32) + Sync)) {
-            (0..count).for_each(branch);
+        fn fork(&self, count: u32, task: &ForkTask) -> Result<(), ForkAbandoned> {
+            (0..count).for_each(|branch| task.run(branch));
+            Ok(())
         }
 
         fn count_late(&self) {

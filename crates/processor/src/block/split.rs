@@ -8,13 +8,15 @@
 //!
 //! # Who may touch what
 //!
-//! 1. The step that splits lends its block: it returns when every part has been played.
+//! 1. The step that splits lends its block: it returns when every part has been played. If it is left before that, the
+//!    executor keeps the memory of the block as it is until the last part has ended.
 //! 2. Parts have no frame in common. A part writes its own frames of the outputs, and no flag. All parts read the
 //!    inputs, which nobody writes.
 //! 3. Cuts lie where cache lines begin, so that no two workers write one line.
 
 use super::{Block, InputBuffer, OutputBuffer, ProcessInfo, StepIo};
 use crate::ProcessServices;
+use rt::fork::{ForkAbandoned, ForkTask};
 use std::ops::Range;
 use units::Nanos;
 
@@ -72,8 +74,9 @@ impl<'a> BlockPart<'a> {
 struct InlineServices;
 
 impl ProcessServices for InlineServices {
-    fn fork(&self, count: u32, branch: &(dyn Fn(u32) + Sync)) {
-        (0..count).for_each(branch);
+    fn fork(&self, count: u32, task: &ForkTask) -> Result<(), ForkAbandoned> {
+        (0..count).for_each(|branch| task.run(branch));
+        Ok(())
     }
 
     fn count_late(&self) {}
@@ -116,62 +119,83 @@ impl Cuts {
     }
 }
 
-impl Block<'_> {
-    /// Processes the frames of `range`: calls `work` for each of at most `parts` parts, on idle workers too. Returns
-    /// when all calls have returned. A part has at least 16 frames, a cache line, so short ranges have fewer parts. A
-    /// single part is processed by this worker, without a fork.
-    ///
-    /// The result has the bits of an unsplit block if `work` computes each frame in the same way in every part.
+/// A range of frames of a block, to be processed in parts.
+pub(super) struct SplitBlock<'a> {
+    io: &'a StepIo,
+    services: &'a dyn ProcessServices,
+    position: PositionInCycle,
+    range: Range<usize>,
+    parts: u32,
+}
+
+impl<'a> SplitBlock<'a> {
+    /// The frames of `range`, in at most `parts` parts.
     ///
     /// # Panics
     ///
-    /// `range` is not within the block, or `work` panicked.
-    ///
-    /// Real-time: hot.
+    /// `range` is not within the block.
     #[inline]
-    pub fn split<F>(&mut self, range: Range<usize>, parts: u32, work: F)
-    where
-        F: Fn(&mut BlockPart<'_>) + Sync,
-    {
+    pub(super) fn new(block: &'a mut Block<'_>, range: Range<usize>, parts: u32) -> Self {
         assert!(
-            range.start <= range.end && range.end <= self.frames(),
+            range.start <= range.end && range.end <= block.frames(),
             "a block has no such frames"
         );
-        if parts > 1 && range.len() > FRAMES_PER_LINE {
-            return self.split_on_workers(range, parts, &work);
-        }
-        if !range.is_empty() {
-            // SAFETY: the only part, made of a block that this step has to itself.
-            unsafe { run_part(self.io, self.position_in_cycle(), range, &work) };
+        Self {
+            io: block.io,
+            services: block.info.services,
+            position: PositionInCycle {
+                position: block.info.position,
+                cycle: block.info.cycle,
+                offset: block.info.offset,
+            },
+            range,
+            parts,
         }
     }
 
+    /// Calls `work` for each part.
+    ///
+    /// # Safety
+    ///
+    /// What `work` leads to stays alive and unwritten until every call has returned, after an error too.
+    #[inline]
+    pub(super) unsafe fn run<F>(self, work: F) -> Result<(), ForkAbandoned>
+    where
+        F: Fn(&mut BlockPart<'_>) + Copy + Send + Sync,
+    {
+        if self.parts > 1 && self.range.len() > FRAMES_PER_LINE {
+            // SAFETY: the contract is the same.
+            return unsafe { self.run_on_workers(work) };
+        }
+        if !self.range.is_empty() {
+            // SAFETY: the only part, made of a block that this step has to itself.
+            unsafe { run_part(self.io, self.position, self.range, &work) };
+        }
+        Ok(())
+    }
+
+    /// # Safety
+    ///
+    /// As [`run`](Self::run).
     #[inline(never)]
-    fn split_on_workers(
-        &mut self,
-        range: Range<usize>,
-        parts: u32,
-        work: &(dyn Fn(&mut BlockPart<'_>) + Sync),
-    ) {
-        let (io, position) = (self.io, self.position_in_cycle());
+    unsafe fn run_on_workers<F>(self, work: F) -> Result<(), ForkAbandoned>
+    where
+        F: Fn(&mut BlockPart<'_>) + Copy + Send + Sync,
+    {
+        let (io, position) = (self.io, self.position);
         let offset = position.offset as usize;
-        let cuts = Cuts::new(offset + range.start, offset + range.end, parts);
-        self.info.services.fork(cuts.count(), &|part| {
+        let cuts = Cuts::new(offset + self.range.start, offset + self.range.end, self.parts);
+        let part = move |part: u32| {
             let frames = cuts.part(part);
             let frames = frames.start - offset..frames.end - offset;
             // SAFETY: rules 1 and 2: this block lives until all parts are played, and each is given out once
             // (`Block::new`'s promise about the services).
-            unsafe { run_part(io, position, frames, work) };
-        });
-    }
-
-    #[inline]
-    fn position_in_cycle(&self) -> PositionInCycle {
-        PositionInCycle {
-            position: self.info.position,
-            cycle: self.info.cycle,
-            offset: self.info.offset,
-        }
+            unsafe { run_part(io, position, frames, &work) };
+        };
+        // SAFETY: the caller's promise for `work`; `io` stays as it is until all parts have been played, after an
+        // error too (`Block::new`'s promise about the services).
+        let task = unsafe { ForkTask::new(part) };
+        self.services.fork(cuts.count(), &task)
     }
 }
 
