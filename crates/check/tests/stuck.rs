@@ -220,6 +220,35 @@ fn caught_in(
     (hall, graph, registry)
 }
 
+/// Has the watchdog accuse the step that is caught.
+fn accuse(hall: &TestBench) {
+    let mut watchdog = hall.executor.watchdog();
+    wait_for("the accusation", || {
+        !watchdog.find_stuck(Duration::from_millis(4)).is_empty()
+    });
+}
+
+#[test]
+fn a_step_that_nobody_accuses_plays_on_when_its_worker_comes_back() {
+    for manner in manners() {
+        let trap = Arc::new(Trap::default());
+        let (mut hall, ..) = caught(&trap, manner);
+        for _ in 0..20 {
+            assert_eq!(hall.run_cycle(&[]), CycleStatus::Abandoned, "{manner:?}");
+        }
+        // Its worker had lost its core, say.
+        trap.let_go();
+        wait_for("the next cycle", || {
+            hall.run_cycle(&[]) == CycleStatus::Complete
+        });
+        for _ in 0..50 {
+            let heard = loudness(&mut hall);
+            assert!(heard.iter().all(|x| (0.2..=1.0).contains(x)), "{manner:?}: {heard:?}");
+        }
+        assert_eq!(hall.counts(), ErrorCounts::default(), "{manner:?}");
+    }
+}
+
 /// Returns true if a node is in the output once the stuck one is silent.
 fn only_the_other(trap: &Trap, loudness: [f32; 2]) -> bool {
     let victim = trap.caught() as usize - 1;
@@ -237,6 +266,7 @@ fn until_a_step_returns_its_executor_is_silent_and_then_plays_without_that_node(
             hall.executor.add_output(0, &mut out);
             assert_eq!(out, [0.0; BLOCK], "{manner:?}");
         }
+        accuse(&hall);
         trap.let_go();
         wait_for("the next cycle", || {
             hall.run_cycle(&[]) == CycleStatus::Complete
@@ -251,13 +281,15 @@ fn until_a_step_returns_its_executor_is_silent_and_then_plays_without_that_node(
 
 #[test]
 fn a_helper_that_is_trapped_in_a_lane_holds_the_callback_up_no_longer_than_its_limit() {
-    for manner in manners() {
+    // Workers of the executor with a lock help in no fork.
+    for manner in manners().filter(|m| m.strategy != TestStrategy::Mutex) {
         let trap = Arc::new(Trap::default());
         let (mut hall, ..) = caught_in(trapped_in_a_fork(&trap), &trap, manner);
         for _ in 0..20 {
             assert_eq!(hall.run_cycle(&[]), CycleStatus::Abandoned, "{manner:?}");
         }
         assert!(!trap.has_left.load(SeqCst));
+        accuse(&hall);
         trap.let_go();
         wait_for("the next cycle", || {
             hall.run_cycle(&[]) == CycleStatus::Complete
@@ -291,6 +323,7 @@ fn another_plan_plays_without_the_node_while_it_is_stuck_and_after() {
         let trap = Arc::new(Trap::default());
         let (mut hall, graph, registry) = caught(&trap, manner);
         assert_eq!(hall.run_cycle(&[]), CycleStatus::Abandoned);
+        accuse(&hall);
         let counts = replace(
             &mut hall,
             (&graph, &registry),
@@ -522,4 +555,31 @@ fn a_worker_that_a_higher_priority_starves_holds_up_no_cycle() {
         assert!(played == expected, "{manner:?}");
         assert_eq!(hall.counts(), ErrorCounts::default(), "{manner:?}");
     }
+}
+
+#[test]
+fn a_real_time_callback_with_ordinary_workers_is_reported_once() {
+    const NAME: &str = "a_real_time_callback_with_ordinary_workers_is_reported_once";
+    let mut live = live(&Arc::default(), Scheduler::Stealing);
+    let reports = |engine: &Engine| {
+        let is_report = |what: &&String| what.starts_with("the callback is a real-time thread");
+        engine.refused().iter().filter(is_report).count()
+    };
+    live.engine.update();
+    assert_eq!(reports(&live.engine), 0);
+    let is_granted = std::thread::scope(|scope| {
+        let host = scope.spawn(|| {
+            let is_granted = set_priority(Priority::RealTime(10)).is_ok();
+            cycle(&mut live.player);
+            live.engine.update();
+            live.engine.update();
+            is_granted
+        });
+        host.join().unwrap()
+    });
+    if !is_granted {
+        return skip(NAME, "real-time priority is refused");
+    }
+    assert_eq!(reports(&live.engine), 1);
+    assert_eq!(live.engine.report().refused, live.engine.refused());
 }

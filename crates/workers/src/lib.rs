@@ -12,6 +12,7 @@
 //! | `deferred` | pieces of work with a later deadline, for idle workers |
 //! | `background` | one ordinary thread for disks and decoding |
 //! | `system` | cores, priority, locked memory, wake-up latency; a file for each operating system |
+//! | `thread_usage` | processor time of a thread, seen from another one |
 //! | `grants`, `refusal` | what the system grants and refuses |
 
 mod audio_thread;
@@ -22,6 +23,7 @@ mod pool;
 mod refusal;
 mod sync;
 mod system;
+mod thread_usage;
 
 pub use audio_thread::AudioThread;
 pub use background::{BackgroundTaskId, BackgroundThread};
@@ -35,3 +37,4 @@ pub use refusal::Refusal;
 pub use system::{
     CoreId, DmaLatency, MemoryLock, Priority, cores, current_priority, pin, set_priority, unpin,
 };
+pub use thread_usage::{ThreadId, ThreadUsage};

@@ -16,10 +16,10 @@ use crate::Refusal;
 
 #[cfg(target_os = "linux")]
 #[path = "system/linux.rs"]
-mod kernel;
+pub(crate) mod kernel;
 #[cfg(not(target_os = "linux"))]
 #[path = "system/other.rs"]
-mod kernel;
+pub(crate) mod kernel;
 
 pub use kernel::DmaLatency;
 pub(crate) use kernel::{highest_priority, may_hold_dma_latency, may_lock, rt_runtime_us};

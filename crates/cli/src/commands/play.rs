@@ -210,7 +210,9 @@ impl PreparedPlay {
         info: &DriverInfo,
         interrupt: &Interrupt,
     ) -> Result<(Report, Result<(), Failure>), Failure> {
-        let refused = refused_grants(info, &self.engine);
+        for what in refused_grants(info, &self.engine) {
+            messages::print_message(&format!("refused: {what}"));
+        }
         messages::print_notes(&self.engine.notes());
         let played = self.player.block_count();
         let started = opened.start(Box::new(self.player));
@@ -232,21 +234,18 @@ impl PreparedPlay {
         let mut report = self.engine.report();
         report.driver = info.name.to_owned();
         report.latency_frames.driver = adapter_latency.0.saturating_add(info.device_latency.0);
-        report.refused = refused;
+        report.refused = refused_grants(info, &self.engine);
         Ok((report, ended.and(self.files.end()).and(traced)))
     }
 }
 
-/// Privileges that were refused to driver and engine. Prints each of them once.
+/// Privileges that were refused to driver and engine, each once.
 fn refused_grants(info: &DriverInfo, engine: &Engine) -> Vec<String> {
     let mut all = info.refused.clone();
     for what in engine.refused() {
         if !all.contains(what) {
             all.push(what.clone());
         }
-    }
-    for what in &all {
-        messages::print_message(&format!("refused: {what}"));
     }
     all
 }

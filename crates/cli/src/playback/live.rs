@@ -68,7 +68,10 @@ impl LiveSession<'_> {
     /// Runs until the end, an interrupt or the end of the driver, which is an error with its reason.
     pub(crate) fn run(mut self, files: &FileHandles, interrupt: &Interrupt) -> Result<(), Failure> {
         let mut view = self.make_view();
-        let mut reported = 0;
+        let mut reported = Reported {
+            quarantined: 0,
+            refused: self.engine.refused().len(),
+        };
         let mut is_recording = files.recorder.is_some();
         while !interrupt.is_requested() {
             let frames = self.block_count.get() * self.block;
@@ -90,7 +93,7 @@ impl LiveSession<'_> {
                 is_recording = false;
                 view.note("the recording has ended early; playing continues");
             }
-            self.report_quarantined(&mut reported, &mut view);
+            self.report_new(&mut reported, &mut view);
             view.show(self.engine, frames);
             std::thread::sleep(UPDATE_INTERVAL);
         }
@@ -107,13 +110,23 @@ impl LiveSession<'_> {
         }
     }
 
-    /// Prints each newly quarantined node once.
-    fn report_quarantined(&mut self, reported: &mut usize, view: &mut ProgressView) {
-        for what in self.engine.quarantined().iter().skip(*reported) {
+    /// Prints each newly quarantined node, and each guarantee that turns out to be missing, once.
+    fn report_new(&mut self, reported: &mut Reported, view: &mut ProgressView) {
+        for what in self.engine.quarantined().iter().skip(reported.quarantined) {
             view.note(what);
-            *reported += 1;
+            reported.quarantined += 1;
+        }
+        for what in self.engine.refused().iter().skip(reported.refused) {
+            view.note(&format!("refused: {what}"));
+            reported.refused += 1;
         }
     }
+}
+
+/// Numbers of messages of the engine that were printed.
+struct Reported {
+    quarantined: usize,
+    refused: usize,
 }
 
 impl FileHandles {

@@ -41,6 +41,8 @@ pub struct Engine {
     position: u64,
     quarantined: Vec<String>,
     refused: Vec<String>,
+    /// The priorities of the callback and of the workers have been compared.
+    has_compared_priorities: bool,
     /// Held for as long as the engine lives.
     _dma_latency: Option<DmaLatency>,
 }
@@ -74,6 +76,7 @@ impl Engine {
             position: 0,
             quarantined: Vec::new(),
             refused: Vec::new(),
+            has_compared_priorities: false,
             _dma_latency: None,
             graph,
             plan,

@@ -6,6 +6,11 @@ use crate::watchdog;
 use processor::Mode;
 use report::CycleTrace;
 use std::time::Duration;
+use workers::Priority;
+
+/// Message where the callback is a real-time thread and its workers are not.
+const UNEQUAL_PRIORITIES: &str = "the callback is a real-time thread and its workers are not, so other programs can \
+    hold the sound up: allow real-time priority, or play by `--scheduler sequential`";
 
 impl Engine {
     /// Reads the messages of the audio threads, frees what they retired, and looks for a step that is stuck.
@@ -34,6 +39,7 @@ impl Engine {
         }
         if self.resources.options.mode == Mode::Live {
             self.quarantine_stuck();
+            self.compare_priorities();
         }
     }
 
@@ -68,11 +74,27 @@ impl Engine {
         }
     }
 
+    /// Tells the user, once, if the callback is a real-time thread and its workers are not: any program may then take a
+    /// worker's core in the middle of a step, and the callback waits.
+    fn compare_priorities(&mut self) {
+        let is_known = self.has_compared_priorities || self.workers() == 1;
+        let Some(host) = self.watchdog.host_thread().filter(|_| !is_known) else {
+            return;
+        };
+        self.has_compared_priorities = true;
+        let is_real_time = |p| matches!(p, Priority::RealTime(_));
+        let workers = self.resources.pool.status().granted;
+        if host.priority().is_some_and(is_real_time) && !is_real_time(workers) {
+            self.refused.push(UNEQUAL_PRIORITIES.to_owned());
+        }
+    }
+
     /// Looks for steps that have not returned for too long, and prepares a plan without their nodes.
     fn quarantine_stuck(&mut self) {
         let limit = watchdog::limit(self.resources.options.period());
         for stuck in self.watchdog.find_stuck(Duration::from_nanos(limit.0)) {
-            let Some(node) = stuck.node.and_then(|id| self.graph.node_mut(id)) else {
+            let node = stuck.node.and_then(|id| self.graph.node_mut(id));
+            let Some(node) = node.filter(|node| node.enabled) else {
                 continue;
             };
             node.enabled = false;

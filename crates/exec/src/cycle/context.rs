@@ -11,7 +11,6 @@ use processor::{ForkAbandoned, ForkTask, ProcessServices};
 use rt::progress::CycleProgress;
 use rt::stamp::TickScale;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use units::Nanos;
 
 /// State shared by the threads of one executor.
@@ -84,15 +83,6 @@ impl CycleContext {
         abandon_at != u64::MAX && self.runtime.now() > abandon_at
     }
 
-    /// Abandons the cycle `epoch`. For the host.
-    pub(super) fn abandon(&self, epoch: u32) {
-        for slot in &*self.slots {
-            // Relaxed, both: a worker that is found in the same step later has been in it all the time.
-            let current = slot.current.load(Ordering::Relaxed);
-            slot.current_at_abandon.store(current, Ordering::Relaxed);
-        }
-        self.progress.abandon(epoch);
-    }
 }
 
 /// Services of one worker for the steps that it runs, in one cycle.
@@ -113,7 +103,7 @@ impl StepServices<'_> {
             return false;
         }
         if self.worker == 0 && context.is_too_late(self.abandon_at) {
-            context.abandon(self.epoch);
+            context.progress.abandon(self.epoch);
         }
         context.progress.is_abandoned(self.epoch)
     }
@@ -121,13 +111,19 @@ impl StepServices<'_> {
 
 impl ProcessServices for StepServices<'_> {
     fn fork(&self, count: u32, task: &ForkTask) -> Result<(), ForkAbandoned> {
+        let slot = &self.context.slots[self.worker];
         let mut tries = 0;
-        self.context.slots[self.worker]
-            .fork
-            .fork(count, task, &mut || {
-                tries += 1;
-                self.gives_up(tries)
-            })
+        let result = slot.fork.fork(count, task, &mut || {
+            if tries == 0 {
+                slot.set_joining(true);
+            }
+            tries += 1;
+            self.gives_up(tries)
+        });
+        if tries > 0 {
+            slot.set_joining(false);
+        }
+        result
     }
 
     fn workers(&self) -> u32 {

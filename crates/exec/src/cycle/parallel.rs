@@ -1,6 +1,6 @@
 //! [`ParallelExecutor`]: start and join of a cycle on a worker pool, for any [`Strategy`].
 
-use super::abandoned::AbandonedCycle;
+use super::abandoned::{AbandonedCycle, can_leave_workers};
 use super::context::CycleContext;
 use super::idle_plan::IdlePlan;
 use super::info::{CycleInfo, CycleResult, CycleStatus, SharedCycleInfo};
@@ -59,7 +59,7 @@ impl<S: Strategy> ParallelExecutor<S> {
             low_priority_job: None,
             epoch,
             has_output: false,
-            abandoned: AbandonedCycle::new(workers),
+            abandoned: AbandonedCycle::default(),
         }
     }
 
@@ -102,11 +102,14 @@ impl<S: Strategy> ParallelExecutor<S> {
     /// more.
     fn is_clear(&mut self) -> bool {
         let context = &self.shared.context;
-        if self.abandoned.is_pending() && self.abandoned.count_in_steps(context) == 0 {
-            self.shared.strategy.reset(&context.plan);
-            self.abandoned.clear();
+        if !self.abandoned.is_pending() {
+            return true;
         }
-        !self.abandoned.is_pending()
+        if self.abandoned.has_workers(context) {
+            return false;
+        }
+        self.shared.strategy.reset(&context.plan);
+        true
     }
 
     /// Runs one cycle to its end or until it is abandoned. Returns the number of workers woken.
@@ -119,8 +122,6 @@ impl<S: Strategy> ParallelExecutor<S> {
             // SAFETY: the last cycle is complete, or no worker is in a step of it any more (`is_clear`).
             let mut idle = unsafe { IdlePlan::new(plan) };
             idle.quarantine_overdue(&shared.context.slots);
-            let returned_late = self.abandoned.take_returned_late();
-            returned_late.for_each(|step| idle.quarantine(step));
             idle.begin_cycle(info, inputs);
         }
         shared.info.set(info, is_traced);
@@ -327,14 +328,12 @@ impl<S: Strategy> Executor for ParallelExecutor<S> {
         self.has_output = false;
         let is_clear = self.is_clear();
         let context = &self.shared.context;
-        if !is_clear && !self.abandoned.can_leave_workers(context) {
+        if !is_clear && !can_leave_workers(context) {
             return false;
         }
         // Stuck steps keep their processors and their slots; everything else is free. Steps that were overdue and have
         // returned since are quarantined as well.
         context.quarantine_overdue_processors();
-        let returned_late = self.abandoned.take_returned_late();
-        returned_late.for_each(|step| context.plan.quarantine_processor(step));
         context.runtime.release(context.id);
         true
     }

@@ -3,7 +3,7 @@
 use rt::fork::ForkCell;
 use rt::pad::CachePadded;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
 /// No step, or no task.
 pub(crate) const NONE: u32 = u32::MAX;
@@ -15,11 +15,12 @@ pub(crate) struct WorkerSlot {
     pub(crate) current: AtomicU32,
     /// Low 32 bits of the number of the cycle in which it runs.
     pub(crate) cycle: AtomicU32,
-    /// A step, plus 1, that was `current` for too long; 0 for none. Set by the watchdog and the host, never by the
-    /// worker.
+    /// The system's number of the thread that is the worker; 0 if unknown.
+    pub(crate) thread: AtomicU32,
+    /// The worker waits for branches of its fork that others run.
+    is_joining: AtomicBool,
+    /// A step, plus 1, that has used too much time; 0 for none. Set by the watchdog, taken by the host.
     overdue: AtomicU32,
-    /// Value of `current` just before the last abandoned cycle was abandoned. Written and read by the host only.
-    pub(crate) current_at_abandon: AtomicU32,
     /// Accesses to shared queues, in all cycles.
     pub(crate) acquisitions: AtomicU64,
     /// Wake calls inside cycles, in all cycles.
@@ -34,7 +35,6 @@ pub(crate) fn worker_slots(workers: usize) -> WorkerSlots {
     let slot = || {
         CachePadded(WorkerSlot {
             current: AtomicU32::new(NONE),
-            current_at_abandon: AtomicU32::new(NONE),
             ..WorkerSlot::default()
         })
     };
@@ -57,12 +57,31 @@ impl WorkerSlot {
         self.current.store(NONE, Ordering::Release);
     }
 
-    /// Marks `step` as overdue. Returns the step that was marked before, if it is another one.
-    pub(crate) fn mark_overdue(&self, step: u32) -> Option<u32> {
+    /// Publishes that the worker waits for branches of its fork, or does so no more.
+    pub(crate) fn set_joining(&self, is_joining: bool) {
+        // Relaxed: the watchdog looks again and again, and no other memory depends on it.
+        self.is_joining.store(is_joining, Ordering::Relaxed);
+    }
+
+    /// Returns true if the worker waits for branches of its fork.
+    pub(crate) fn is_joining(&self) -> bool {
+        // Relaxed: as in `set_joining`.
+        self.is_joining.load(Ordering::Relaxed)
+    }
+
+    /// Marks `step` as overdue. Returns false if the host has not taken another mark yet.
+    pub(crate) fn mark_overdue(&self, step: u32) -> bool {
         // Relaxed: only the number matters. A step that has just returned is marked too late. Then the host finds
         // another step current, or the cycle over, and quarantines the marked one all the same: it did take too long.
-        let before = self.overdue.swap(step + 1, Ordering::Relaxed);
-        before.checked_sub(1).filter(|before| *before != step)
+        (self.overdue)
+            .compare_exchange(0, step + 1, Ordering::Relaxed, Ordering::Relaxed)
+            .is_ok()
+    }
+
+    /// Returns true if `step` is marked as overdue.
+    pub(crate) fn is_overdue(&self, step: u32) -> bool {
+        // Relaxed: as in `mark_overdue`.
+        self.overdue.load(Ordering::Relaxed) == step + 1
     }
 
     /// Takes the step that was marked as overdue.

@@ -76,7 +76,7 @@ impl WorkerContext<'_> {
             return;
         }
         if self.index == 0 {
-            self.cycle.abandon(self.epoch);
+            self.cycle.progress.abandon(self.epoch);
             self.trace(TraceEvent::CycleAborted, 0);
         }
         self.has_timed_out = true;
@@ -108,7 +108,7 @@ impl WorkerContext<'_> {
             return None;
         }
         self.slot.current.store(step, Ordering::Relaxed);
-        // pairs with the heavy fence in `AbandonedCycle::count_in_steps`, as in `run_step`: either we see that the cycle
+        // pairs with the heavy fence in `AbandonedCycle::has_workers`, as in `run_step`: either we see that the cycle
         // was abandoned and claim nothing, or the host sees us.
         self.fence.light();
         let mut helped = None;

@@ -1,8 +1,20 @@
 //! [`Watchdog`]: finds steps that do not return, from a control thread.
 //!
 //! Audio threads only publish the step that they run, by one store. A control thread reads it every few milliseconds. A
-//! step that it sees in the same cycle for longer than the limit is marked as overdue. The host quarantines overdue
-//! steps when the cycle that they held up is over.
+//! step is accused by what it has used itself, not by the clock on the wall: a worker that has lost its core (to another
+//! program, a signal, a pause of the machine) holds the cycle up too, but its node is innocent.
+//!
+//! | between two looks, the worker's thread | the step is charged |
+//! |---|---|
+//! | ran | its processor time |
+//! | was blocked in the kernel (it sleeps, reads, waits for a page) | the time between the looks |
+//! | was ready without a core, or stopped | nothing |
+//! | waited for branches of its fork | nothing: the helper is charged |
+//! | cannot be asked, on other systems | the time between the looks |
+//!
+//! One pair of looks is charged a quarter of the limit at most: a machine that stands still for a while counts its pause
+//! as a thread's time, or not, as it likes. A step that exceeds the limit is marked as overdue. The host quarantines
+//! overdue steps when the cycle that they held up is over.
 
 use super::context::CycleContext;
 use super::slot::{NONE, WorkerSlot, WorkerSlots};
@@ -10,6 +22,7 @@ use graph::NodeId;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
+use workers::{ThreadId, ThreadUsage};
 
 /// Observer of the workers of one executor; see the module.
 pub struct Watchdog {
@@ -24,7 +37,9 @@ pub struct Watchdog {
 struct Observed {
     step: u32,
     cycle: u32,
-    since: Instant,
+    last_look: Instant,
+    last_usage: Option<ThreadUsage>,
+    charged: Duration,
     is_overdue: bool,
 }
 
@@ -49,40 +64,189 @@ impl Watchdog {
         }
     }
 
-    /// Marks steps that have run for longer than `limit` as overdue. Returns those that were not marked before.
+    /// Thread of the host; `None` before its first cycle.
+    ///
+    /// Real-time: setup.
+    pub fn host_thread(&self) -> Option<ThreadId> {
+        self.slots.first().and_then(|slot| thread_of(slot))
+    }
+
+    /// Marks steps that have used more than `limit` as overdue. Returns those that were not marked before. Call it
+    /// several times within `limit`.
     ///
     /// Real-time: setup.
     pub fn find_stuck(&mut self, limit: Duration) -> Vec<StuckStep> {
-        let now = Instant::now();
+        self.find_stuck_at(Instant::now(), limit, ThreadId::usage)
+    }
+
+    fn find_stuck_at(
+        &mut self,
+        now: Instant,
+        limit: Duration,
+        usage: impl Fn(ThreadId) -> Option<ThreadUsage>,
+    ) -> Vec<StuckStep> {
         let mut stuck = Vec::new();
         for (worker, (slot, observed)) in self.slots.iter().zip(&mut self.observed).enumerate() {
-            *observed = observe(slot, *observed, now);
-            let Some(observed) = observed.as_mut().filter(|o| !o.is_overdue) else {
+            let Some(seen) = look(slot, now, &usage) else {
+                *observed = None;
                 continue;
             };
-            if now - observed.since > limit {
-                observed.is_overdue = true;
-                slot.mark_overdue(observed.step);
-                let node = self.nodes[observed.step as usize];
-                stuck.push(StuckStep { worker, node });
+            let known = observed.get_or_insert(seen);
+            if (known.step, known.cycle) != (seen.step, seen.cycle) {
+                *known = seen;
             }
+            known.charge(&seen, limit / 4);
+            if known.is_overdue || known.charged <= limit || !slot.mark_overdue(known.step) {
+                continue;
+            }
+            known.is_overdue = true;
+            let node = self.nodes[known.step as usize];
+            stuck.push(StuckStep { worker, node });
         }
         stuck
     }
 }
 
-fn observe(slot: &WorkerSlot, last: Option<Observed>, now: Instant) -> Option<Observed> {
+impl Observed {
+    /// Charges the time since the last look, at most `max`.
+    fn charge(&mut self, seen: &Self, max: Duration) {
+        let passed = seen.last_look.saturating_duration_since(self.last_look);
+        let used = match (self.last_usage, seen.last_usage) {
+            (Some(_), Some(now)) if now.is_blocked => passed,
+            (Some(before), Some(now)) => {
+                let used = now.processor_time.0.saturating_sub(before.processor_time.0);
+                Duration::from_nanos(used)
+            }
+            _ => passed,
+        };
+        self.charged += used.min(max);
+        self.last_look = seen.last_look;
+        self.last_usage = seen.last_usage;
+    }
+}
+
+/// The step in which a worker is; `None` if it is in none, or waits for branches of its fork.
+fn look(
+    slot: &WorkerSlot,
+    now: Instant,
+    usage: impl Fn(ThreadId) -> Option<ThreadUsage>,
+) -> Option<Observed> {
     // Relaxed, both: only the numbers matter. If they belong to two cycles, the time begins anew.
     let step = slot.current.load(Ordering::Relaxed);
     let cycle = slot.cycle.load(Ordering::Relaxed);
-    if step == NONE {
+    if step == NONE || slot.is_joining() {
         return None;
     }
-    let same = last.filter(|o| (o.step, o.cycle) == (step, cycle));
-    Some(same.unwrap_or(Observed {
+    Some(Observed {
         step,
         cycle,
-        since: now,
+        last_look: now,
+        last_usage: thread_of(slot).and_then(usage),
+        charged: Duration::ZERO,
         is_overdue: false,
-    }))
+    })
+}
+
+fn thread_of(slot: &WorkerSlot) -> Option<ThreadId> {
+    // Relaxed: only the number matters.
+    ThreadId::from_number(slot.thread.load(Ordering::Relaxed))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::slot::worker_slots;
+    use super::*;
+    use units::Nanos;
+
+    const LIMIT: Duration = Duration::from_millis(20);
+    const LOOK: Duration = Duration::from_millis(2);
+
+    /// A worker that is in step 0 for as long as the test takes.
+    struct Watched {
+        watchdog: Watchdog,
+        now: Instant,
+        processor_time: Duration,
+    }
+
+    impl Watched {
+        fn new() -> Self {
+            let slots = worker_slots(1);
+            slots[0].current.store(0, Ordering::Relaxed);
+            slots[0].thread.store(7, Ordering::Relaxed);
+            Self {
+                watchdog: Watchdog {
+                    slots,
+                    nodes: vec![Some(NodeId(3))].into(),
+                    observed: vec![None],
+                },
+                now: Instant::now(),
+                processor_time: Duration::ZERO,
+            }
+        }
+
+        /// Looks after `passed`, of which the thread had a core for `used`. Returns true if the step is accused.
+        fn look(&mut self, passed: Duration, used: Duration, is_blocked: bool) -> bool {
+            self.now += passed;
+            self.processor_time += used;
+            let usage = ThreadUsage {
+                processor_time: Nanos(self.processor_time.as_nanos() as u64),
+                is_blocked,
+            };
+            let stuck = self.watchdog.find_stuck_at(self.now, LIMIT, |_| Some(usage));
+            !stuck.is_empty()
+        }
+    }
+
+    #[test]
+    fn a_worker_that_has_no_core_accuses_no_node() {
+        let mut watched = Watched::new();
+        for _ in 0..1000 {
+            assert!(!watched.look(LOOK, Duration::ZERO, false));
+        }
+        // Nor does a pause of the machine, however it is counted.
+        let pause = Duration::from_secs(10);
+        assert!(!watched.look(pause, pause, false));
+        assert!(!watched.look(pause, Duration::ZERO, true));
+    }
+
+    #[test]
+    fn a_step_that_computes_without_end_is_accused_once_by_its_own_time() {
+        let mut watched = Watched::new();
+        // It has its core half of the time.
+        let looks = (0..100).position(|_| watched.look(LOOK, LOOK / 2, false));
+        assert_eq!(looks, Some(21));
+        assert!((0..100).all(|_| !watched.look(LOOK, LOOK, false)));
+        assert!(watched.watchdog.slots[0].is_overdue(0));
+    }
+
+    #[test]
+    fn a_step_that_sleeps_is_accused_by_the_time_it_sleeps() {
+        let mut watched = Watched::new();
+        let looks = (0..100).position(|_| watched.look(LOOK, Duration::ZERO, true));
+        assert_eq!(looks, Some(11));
+    }
+
+    #[test]
+    fn an_owner_that_waits_for_a_helper_is_not_accused() {
+        let mut watched = Watched::new();
+        watched.watchdog.slots[0].set_joining(true);
+        assert!((0..100).all(|_| !watched.look(LOOK, LOOK, false)));
+    }
+
+    #[test]
+    fn each_cycle_begins_a_new_count() {
+        let mut watched = Watched::new();
+        for cycle in 0..100 {
+            watched.watchdog.slots[0].cycle.store(cycle, Ordering::Relaxed);
+            assert!((0..5).all(|_| !watched.look(LOOK, LOOK, false)));
+        }
+    }
+
+    #[test]
+    fn on_a_system_that_tells_nothing_the_time_that_passes_counts() {
+        let mut watched = Watched::new();
+        watched.watchdog.slots[0].thread.store(0, Ordering::Relaxed);
+        let looks = (0..100).position(|_| watched.look(LOOK, Duration::ZERO, false));
+        assert_eq!(looks, Some(11));
+    }
 }

@@ -9,7 +9,7 @@ use plan::TraceEvent;
 use processor::ProcessInfo;
 use rt::fence::AsymmetricFence;
 use std::sync::atomic::Ordering;
-use workers::WorkerWaker;
+use workers::{ThreadId, WorkerWaker};
 
 /// Point at which a worker continues its cycle.
 pub(crate) enum Resume {
@@ -69,8 +69,10 @@ impl<'a> WorkerContext<'a> {
         let plan = &cycle.plan;
         let slot = &cycle.slots[worker];
         let is_partial = info.is_partial(plan.latency_blocks, plan.block);
-        // Relaxed: only the watchdog reads it.
+        // Relaxed, both: only the watchdog reads them.
         slot.cycle.store(info.cycle as u32, Ordering::Relaxed);
+        let thread = ThreadId::current().map_or(0, ThreadId::number);
+        slot.thread.store(thread, Ordering::Relaxed);
         Self {
             cycle,
             plan,
@@ -137,7 +139,7 @@ impl<'a> WorkerContext<'a> {
         self.current = step;
         // Relaxed: ordered by the fence below; the watchdog only needs the number.
         self.slot.current.store(step, Ordering::Relaxed);
-        // pairs with the heavy fence in `AbandonedCycle::count_in_steps`: either we see that the cycle was abandoned,
+        // pairs with the heavy fence in `AbandonedCycle::has_workers`: either we see that the cycle was abandoned,
         // or the host sees that we are in this step.
         self.fence.light();
         if self.is_abandoned() {

@@ -7,8 +7,10 @@ use rustix::mm::MlockAllFlags;
 use rustix::process::{Resource, getrlimit};
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
+use units::Nanos;
+
 use super::{CoreId, Priority};
-use crate::Refusal;
+use crate::{Refusal, ThreadUsage};
 
 const DMA_LATENCY_FILE: &str = "/dev/cpu_dma_latency";
 const CAP_IPC_LOCK: u32 = 14;
@@ -69,21 +71,61 @@ pub(super) fn set_real_time(level: u8) -> Result<(), Refusal> {
 }
 
 pub(super) fn current_priority() -> Priority {
+    // Thread 0 is the caller.
+    thread_priority(0).unwrap_or(Priority::Ordinary)
+}
+
+/// Priority of thread `number`; `None` if there is none.
+pub(crate) fn thread_priority(number: u32) -> Option<Priority> {
     let mut parameter = Parameter { priority: 0 };
-    // SAFETY: thread 0 is the caller; the kernel writes one number into `parameter`, which is as it expects.
+    // SAFETY: the kernel writes one number into `parameter`, which is as it expects.
     let (policy, got) = unsafe {
-        let policy = libc::syscall(libc::SYS_sched_getscheduler, 0);
+        let policy = libc::syscall(libc::SYS_sched_getscheduler, number);
         (
             policy,
-            libc::syscall(libc::SYS_sched_getparam, 0, &raw mut parameter),
+            libc::syscall(libc::SYS_sched_getparam, number, &raw mut parameter),
         )
     };
-    let policy = policy as i32 & !libc::SCHED_RESET_ON_FORK;
-    if got == 0 && (policy == libc::SCHED_FIFO || policy == libc::SCHED_RR) {
-        Priority::RealTime(parameter.priority as u8)
-    } else {
-        Priority::Ordinary
+    if policy < 0 || got != 0 {
+        return None;
     }
+    let policy = policy as i32 & !libc::SCHED_RESET_ON_FORK;
+    Some(match policy {
+        libc::SCHED_FIFO | libc::SCHED_RR => Priority::RealTime(parameter.priority as u8),
+        _ => Priority::Ordinary,
+    })
+}
+
+/// The system's number of the calling thread.
+pub(crate) fn thread_number() -> u32 {
+    // SAFETY: it takes nothing and gives a number.
+    unsafe { libc::syscall(libc::SYS_gettid) as u32 }
+}
+
+/// What thread `number` of this process has used; `None` if there is none.
+pub(crate) fn thread_usage(number: u32) -> Option<ThreadUsage> {
+    let path = format!("/proc/self/task/{number}/stat");
+    let line = std::fs::read_to_string(path).ok()?;
+    // The name before it, in brackets, may hold anything.
+    let (_, after_name) = line.rsplit_once(')')?;
+    let state = after_name.trim_start().chars().next()?;
+    Some(ThreadUsage {
+        processor_time: processor_time(number)?,
+        is_blocked: matches!(state, 'S' | 'D'),
+    })
+}
+
+fn processor_time(number: u32) -> Option<Nanos> {
+    // The kernel's clock of one thread's time on a core (`MAKE_THREAD_CPUCLOCK` with `CPUCLOCK_SCHED`).
+    let clock = (!(number as libc::clockid_t) << 3) | 6;
+    let mut time = libc::timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
+    // SAFETY: the kernel writes a time into `time`, or refuses a clock that does not exist.
+    let got = unsafe { libc::clock_gettime(clock, &raw mut time) };
+    let nanos = (time.tv_sec as u64).checked_mul(1_000_000_000)?;
+    (got == 0).then(|| Nanos(nanos + time.tv_nsec as u64))
 }
 
 /// The kernel's `sched_param`.

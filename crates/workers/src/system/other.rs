@@ -1,7 +1,7 @@
 //! Other systems: threads are started, and every request is refused.
 
 use super::{CoreId, Priority};
-use crate::Refusal;
+use crate::{Refusal, ThreadUsage};
 
 pub(super) fn allowed_cores() -> Vec<CoreId> {
     let count = std::thread::available_parallelism().map_or(1, |n| n.get());
@@ -28,6 +28,18 @@ pub(super) fn set_real_time(_level: u8) -> Result<(), Refusal> {
 
 pub(super) fn current_priority() -> Priority {
     Priority::Ordinary
+}
+
+pub(crate) fn thread_number() -> u32 {
+    0
+}
+
+pub(crate) fn thread_usage(_number: u32) -> Option<ThreadUsage> {
+    None
+}
+
+pub(crate) fn thread_priority(_number: u32) -> Option<Priority> {
+    None
 }
 
 pub(crate) fn highest_priority() -> u8 {
