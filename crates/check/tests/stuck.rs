@@ -243,7 +243,10 @@ fn a_step_that_nobody_accuses_plays_on_when_its_worker_comes_back() {
         });
         for _ in 0..50 {
             let heard = loudness(&mut hall);
-            assert!(heard.iter().all(|x| (0.2..=1.0).contains(x)), "{manner:?}: {heard:?}");
+            assert!(
+                heard.iter().all(|x| (0.2..=1.0).contains(x)),
+                "{manner:?}: {heard:?}"
+            );
         }
         assert_eq!(hall.counts(), ErrorCounts::default(), "{manner:?}");
     }

@@ -10,8 +10,8 @@ use engine::{Engine, EngineOptions, Scheduler};
 use exec::CycleStatus;
 use graph::Graph;
 use processor::{
-    BackgroundTask, Block, Event, EventBody, EventTarget, ForkState, Mode, ProcessStatus, Processor, Registry,
-    Setup, TaskStatus,
+    BackgroundTask, Block, Event, EventBody, EventTarget, ForkState, Mode, ProcessStatus,
+    Processor, Registry, Setup, TaskStatus,
 };
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::SeqCst};

@@ -46,8 +46,8 @@ mod registry;
 mod services;
 
 pub use block::{
-    Block, BlockPart, DelayLineView, ForkState, InputBuffer, IoCold, OutputBuffer, ProcessInfo, RawChannel,
-    RawDelayLine, RawEvents, RawPort, RawPorts, StepIo,
+    Block, BlockPart, DelayLineView, ForkState, InputBuffer, IoCold, OutputBuffer, ProcessInfo,
+    RawChannel, RawDelayLine, RawEvents, RawPort, RawPorts, StepIo,
 };
 pub use contract::{Mode, ProcessStatus, Processor, Setup, StateError, Tail};
 pub use event::{Event, EventBody, EventTarget, Events};

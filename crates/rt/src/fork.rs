@@ -61,8 +61,14 @@ impl ForkTask {
     #[inline]
     pub unsafe fn new<F: Fn(u32) + Copy + Send + Sync>(branch: F) -> Self {
         const {
-            assert!(size_of::<F>() <= size_of::<TaskData>(), "a branch has at most 192 bytes");
-            assert!(align_of::<F>() <= align_of::<TaskData>(), "a branch is aligned to 8 bytes at most");
+            assert!(
+                size_of::<F>() <= size_of::<TaskData>(),
+                "a branch has at most 192 bytes"
+            );
+            assert!(
+                align_of::<F>() <= align_of::<TaskData>(),
+                "a branch is aligned to 8 bytes at most"
+            );
         }
         /// # Safety
         ///
@@ -74,7 +80,10 @@ impl ForkTask {
         let mut data: TaskData = [MaybeUninit::uninit(); 24];
         // SAFETY: it has room for an `F`, as was asserted, and an `F` is plain data.
         unsafe { data.as_mut_ptr().cast::<F>().write(branch) };
-        Self { run: run::<F>, data }
+        Self {
+            run: run::<F>,
+            data,
+        }
     }
 
     fn copied(&self) -> Self {
@@ -189,8 +198,7 @@ impl ForkCell {
     fn try_own(&self) -> bool {
         // Acquire pairs with the Release at the end of `run_round`: the last owner has finished with the cell.
         let own = |state| {
-            (self.state)
-                .compare_exchange(state, FORKING, Ordering::Acquire, Ordering::Acquire)
+            (self.state).compare_exchange(state, FORKING, Ordering::Acquire, Ordering::Acquire)
         };
         match own(FREE) {
             Ok(_) => true,
@@ -212,7 +220,8 @@ impl ForkCell {
         gives_up: &mut dyn FnMut() -> bool,
     ) -> Result<bool, ForkAbandoned> {
         // SAFETY: between rounds the task is the owner's.
-        self.task.with_mut(|cell| unsafe { *cell = Some(task.copied()) });
+        self.task
+            .with_mut(|cell| unsafe { *cell = Some(task.copied()) });
         // Relaxed: published by the word.
         self.done.store(0, Ordering::Relaxed);
         self.panicked.store(0, Ordering::Relaxed);

@@ -8,8 +8,8 @@ use crate::alloc;
 use crate::rng::Rng;
 use graph::{Catalogue, Node};
 use processor::{
-    BackgroundTask, Block, Event, ForkAbandoned, ForkTask, Gauge, Mode, ProcessInfo, ProcessServices, ProcessStatus,
-    Processor, Registry, Setup, SetupServices, TaskStatus,
+    BackgroundTask, Block, Event, ForkAbandoned, ForkTask, Gauge, Mode, ProcessInfo,
+    ProcessServices, ProcessStatus, Processor, Registry, Setup, SetupServices, TaskStatus,
 };
 use std::collections::BTreeMap;
 use std::path::Path;

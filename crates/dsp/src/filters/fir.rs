@@ -36,7 +36,8 @@ use design::{ImpulseResponse, TapSource};
 use graph::{Kind, Param, ParamRange, PortSpec};
 use history::History;
 use processor::{
-    Block, BlockPart, ForkState, MakeContext, MakeError, ProcessStatus, Processor, Setup, StateError, Tail,
+    Block, BlockPart, ForkState, MakeContext, MakeError, ProcessStatus, Processor, Setup,
+    StateError, Tail,
 };
 use std::sync::Arc;
 use units::Frames;

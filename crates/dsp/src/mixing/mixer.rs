@@ -19,7 +19,8 @@ use crate::state;
 use crate::steps::{BlockSpan, block_spans};
 use graph::{Kind, PortCount, PortSpec};
 use processor::{
-    Block, BlockPart, Event, ForkState, MakeContext, MakeError, ProcessStatus, Processor, Setup, StateError,
+    Block, BlockPart, Event, ForkState, MakeContext, MakeError, ProcessStatus, Processor, Setup,
+    StateError,
 };
 use std::ops::Range;
 
@@ -197,7 +198,10 @@ impl Processor for Mixer {
     }
 
     fn load(&mut self, bytes: &[u8]) -> Result<(), StateError> {
-        let words = state::words(bytes, (1 + self.levels.faders.len()) * Smoother::STATE_WORDS)?;
+        let words = state::words(
+            bytes,
+            (1 + self.levels.faders.len()) * Smoother::STATE_WORDS,
+        )?;
         let part = |i| words.from(i * Smoother::STATE_WORDS);
         for (i, smooth) in self.all().enumerate() {
             // On a copy: if one is refused, none has changed.

@@ -3,8 +3,9 @@
 use divisi_dsp as dsp;
 use graph::{Catalogue, Node, ParamValue};
 use processor::{
-    BackgroundTask, Block, ForkAbandoned, ForkTask, Gauge, MakeError, Mode, ProcessInfo, ProcessServices, ProcessStatus,
-    Processor, RawChannel, RawPort, RawPorts, Registry, Setup, SetupServices, StepIo, TaskStatus,
+    BackgroundTask, Block, ForkAbandoned, ForkTask, Gauge, MakeError, Mode, ProcessInfo,
+    ProcessServices, ProcessStatus, Processor, RawChannel, RawPort, RawPorts, Registry, Setup,
+    SetupServices, StepIo, TaskStatus,
 };
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};

@@ -82,7 +82,6 @@ impl CycleContext {
     pub(super) fn is_too_late(&self, abandon_at: u64) -> bool {
         abandon_at != u64::MAX && self.runtime.now() > abandon_at
     }
-
 }
 
 /// Services of one worker for the steps that it runs, in one cycle.

@@ -192,7 +192,9 @@ mod tests {
                 processor_time: Nanos(self.processor_time.as_nanos() as u64),
                 is_blocked,
             };
-            let stuck = self.watchdog.find_stuck_at(self.now, LIMIT, |_| Some(usage));
+            let stuck = self
+                .watchdog
+                .find_stuck_at(self.now, LIMIT, |_| Some(usage));
             !stuck.is_empty()
         }
     }
@@ -237,7 +239,9 @@ mod tests {
     fn each_cycle_begins_a_new_count() {
         let mut watched = Watched::new();
         for cycle in 0..100 {
-            watched.watchdog.slots[0].cycle.store(cycle, Ordering::Relaxed);
+            watched.watchdog.slots[0]
+                .cycle
+                .store(cycle, Ordering::Relaxed);
             assert!((0..5).all(|_| !watched.look(LOOK, LOOK, false)));
         }
     }

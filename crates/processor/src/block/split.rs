@@ -184,7 +184,11 @@ impl<'a> SplitBlock<'a> {
     {
         let (io, position) = (self.io, self.position);
         let offset = position.offset as usize;
-        let cuts = Cuts::new(offset + self.range.start, offset + self.range.end, self.parts);
+        let cuts = Cuts::new(
+            offset + self.range.start,
+            offset + self.range.end,
+            self.parts,
+        );
         let part = move |part: u32| {
             let frames = cuts.part(part);
             let frames = frames.start - offset..frames.end - offset;
