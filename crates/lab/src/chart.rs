@@ -2,6 +2,7 @@
 
 use divisi::draw::plot::{self, Axis, BarPlot, BarSeries, DataPoint, LinePlot, Scale, Series};
 use divisi::draw::{GanttChart, gantt};
+use std::fmt::Display;
 
 /// One chart, drawn by `draw`.
 #[derive(Clone, Debug)]
@@ -21,10 +22,10 @@ enum Plot {
 /// A curve: its name in the legend, and its points.
 pub(crate) type Curve = (String, Vec<(f64, f64)>);
 
-/// BarPlot of one series, one for each group: the height, and the end of the whisker. `None` where there is no bar.
-pub(crate) type BarRow = (String, Vec<Option<(f64, f64)>>);
+/// Bars of one series, one for each group: the height, and the end of the whisker. `None` where there is no bar.
+type BarRow = (String, Vec<Option<(f64, f64)>>);
 
-/// BarPlot of which the highest is more than this many times the lowest have a logarithmic axis.
+/// Bars of which the highest is more than this many times the lowest have a logarithmic axis.
 const MAX_LINEAR_RATIO: f64 = 30.0;
 
 impl Chart {
@@ -58,30 +59,35 @@ impl Chart {
         self
     }
 
-    /// A group of bars for each of `groups`, in it a bar for each of `rows`.
-    pub(crate) fn bars(
+    /// A group of bars for each of `groups`, in it a bar for each of `rows`: its height, and the end of its whisker.
+    pub(crate) fn bars<R: Display, C, V>(
         file: impl Into<String>,
         title: impl Into<String>,
         y: &str,
-        groups: Vec<String>,
-        rows: impl IntoIterator<Item = BarRow>,
+        rows: impl IntoIterator<Item = (R, V)>,
+        groups: &[(String, C)],
+        value: impl Fn(&V, &C) -> Option<(f64, f64)>,
     ) -> Self {
-        let rows: Vec<BarRow> = rows.into_iter().collect();
+        let row = |(name, row): (R, V)| {
+            let values = groups.iter().map(|(_, group)| value(&row, group));
+            (name.to_string(), values.collect())
+        };
+        let rows: Vec<BarRow> = rows.into_iter().map(row).collect();
         let is_wide = spread(&rows) > MAX_LINEAR_RATIO;
-        let value = |(at, worst): (f64, f64)| DataPoint {
+        let point = |(at, worst): (f64, f64)| DataPoint {
             value: at,
             max: (worst > at).then_some(worst),
         };
         let series = rows.into_iter().map(|(name, values)| BarSeries {
             name,
-            values: values.into_iter().map(|v| v.map(value)).collect(),
+            values: values.into_iter().map(|v| v.map(point)).collect(),
         });
         let series = series.filter(|s| s.values.iter().any(Option::is_some));
         Self {
             file: file.into(),
             plot: Plot::Bars(BarPlot {
                 title: title.into(),
-                groups,
+                groups: groups.iter().map(|(name, _)| name.clone()).collect(),
                 y: axis(y, if is_wide { Scale::Log } else { Scale::Linear }),
                 series: series.collect(),
             }),
@@ -154,29 +160,25 @@ mod tests {
         Chart::curves("x", "a < b", ["nodes", "mean, µs"], [true; 2], curves)
     }
 
+    fn bars(rows: &[(&str, Option<(f64, f64)>)]) -> Chart {
+        let groups = [("2 threads".to_owned(), ())];
+        let rows = rows.iter().copied();
+        Chart::bars("x", "x", "mean, µs", rows, &groups, |value, ()| *value)
+    }
+
     #[test]
     fn charts_show_every_name_and_nothing_without_values() {
-        let chart =
-            curves(vec![(1.0, 2.0), (2.0, 4.0)]).with_labels(vec![(1.0, 2.0, "82 %".into())]);
-        let svg = chart.svg();
-        assert!(
-            ["etf", "a &lt; b", "82 %"]
-                .iter()
-                .all(|word| svg.contains(word))
-        );
-        assert!(!svg.contains("nobody") && !chart.is_empty() && curves(vec![]).is_empty());
-
-        let rows = vec![
-            ("hlfet".into(), vec![Some((1.0, 100.0))]),
-            ("nobody".into(), vec![None]),
-        ];
-        assert_eq!(spread(&rows), 100.0);
-        let bars =
-            |rows: Vec<BarRow>| Chart::bars("x", "x", "mean, µs", vec!["2 threads".into()], rows);
-        let svg = bars(rows).svg();
-        assert!(svg.contains("hlfet") && !svg.contains("nobody"));
-        assert!(bars(vec![("hlfet".into(), vec![None])]).is_empty());
+        let chart = curves(vec![(1.0, 2.0), (2.0, 4.0)]);
+        assert!(!chart.is_empty() && curves(vec![]).is_empty());
+        let svg = chart.with_labels(vec![(1.0, 2.0, "82 %".into())]).svg();
+        for word in ["etf", "a &lt; b", "82 %"] {
+            assert!(svg.contains(word), "{word}");
+        }
+        let bar_svg = bars(&[("hlfet", Some((1.0, 100.0))), ("nobody", None)]).svg();
+        assert!(bar_svg.contains("hlfet") && !bar_svg.contains("nobody"));
+        assert!(!svg.contains("nobody") && bars(&[("hlfet", None)]).is_empty());
         assert!(Chart::gantt("x", GanttChart::default()).is_empty());
+        assert_eq!(spread(&[("hlfet".into(), vec![Some((1.0, 100.0))])]), 100.0);
     }
 
     #[test]

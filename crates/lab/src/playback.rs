@@ -11,6 +11,7 @@
 use crate::LabError;
 use crate::machine::{RATE_HZ, period_us};
 use crate::record::Record;
+use crate::results::Variant;
 use crate::usage::ThreadTimes;
 use divisi::costs::CoreTimings;
 use divisi::driver::{self, DriverConfig, OpenDriver};
@@ -53,19 +54,13 @@ impl Pace {
     }
 }
 
-/// Every scheduler that experiments compare: all but `auto`, which chooses among the others.
-pub(crate) fn compared_schedulers() -> Vec<Scheduler> {
-    Scheduler::all().filter(|s| s.name() != "auto").collect()
-}
-
 /// A graph and the manner of playing it.
 #[derive(Clone, Debug)]
 pub(crate) struct Playback<'a> {
     pub(crate) graph: &'a Graph,
-    pub(crate) scheduler: Scheduler,
+    pub(crate) variant: Variant,
     pub(crate) workers: usize,
     pub(crate) block: Frames,
-    pub(crate) fuse: bool,
     pub(crate) pace: Pace,
     /// Measured costs, for the scheduler: of the machine, and of the graph's nodes.
     pub(crate) core_timings: CoreTimings,
@@ -149,10 +144,10 @@ pub(crate) fn measure_playback(playback: &Playback<'_>) -> Result<PlaybackStats,
 fn prepare(run: &Playback<'_>, priority: Priority) -> Result<(Engine, TimedPlayer), LabError> {
     let rate = SampleRate::new(RATE_HZ).expect("48000 is not zero");
     let mut options = EngineOptions::new(run.block, rate);
-    options.scheduler = run.scheduler;
+    options.scheduler = run.variant.scheduler;
     options.workers = run.workers;
     options.priority = priority;
-    options.fuse = run.fuse;
+    options.fuse = run.variant.fuse == "on";
     options.core_timings = run.core_timings.clone();
     options.costs = run.costs.clone();
     let made = Engine::new(run.graph.clone(), Arc::new(divisi::registry()), options);
@@ -207,36 +202,25 @@ impl AudioCallback for TimedPlayer {
     }
 }
 
-/// Times that passed during a playback.
-struct Elapsed {
-    threads: ThreadTimes,
-    wall: Duration,
-}
+/// Times that passed during a playback: of its threads, and on the wall.
+struct Elapsed(ThreadTimes, Duration);
 
 /// Stopwatch for the playback's threads.
-struct Stopwatch {
-    before: ThreadTimes,
-    begun: Instant,
-}
+struct Stopwatch(ThreadTimes, Instant);
 
 impl Stopwatch {
     fn start() -> Self {
-        Self {
-            before: ThreadTimes::so_far(is_own),
-            begun: Instant::now(),
-        }
+        Self(own_times(), Instant::now())
     }
 
     fn elapsed(&self) -> Elapsed {
-        Elapsed {
-            wall: self.begun.elapsed(),
-            threads: ThreadTimes::so_far(is_own).since(self.before),
-        }
+        let wall = self.1.elapsed();
+        Elapsed(own_times().since(self.0), wall)
     }
 }
 
-fn is_own(name: &str) -> bool {
-    name.starts_with(OWN_PREFIX)
+fn own_times() -> ThreadTimes {
+    ThreadTimes::so_far(|name| name.starts_with(OWN_PREFIX))
 }
 
 /// Plays on an ordinary thread, without a pause between blocks.
@@ -272,7 +256,7 @@ fn play_blocks(
         timed.process(info, &[], &mut [&mut out]);
     }
     let watch = Stopwatch::start();
-    while watch.begun.elapsed() < duration {
+    while watch.1.elapsed() < duration {
         timed.process(info, &[], &mut [&mut out]);
         if timed.seen.times.count().is_multiple_of(256) {
             engine.update();
@@ -317,7 +301,8 @@ fn wait_up_to_a_minute(is_so: impl Fn() -> bool) {
 }
 
 fn stats(report: &Report, seen: &Seen, elapsed: &Elapsed, is_real_time: bool) -> PlaybackStats {
-    let share = |ns: u64| ns as f64 / (elapsed.wall.as_nanos() as f64).max(1.0);
+    let Elapsed(threads, wall) = elapsed;
+    let share = |ns: u64| ns as f64 / (wall.as_nanos() as f64).max(1.0);
     PlaybackStats {
         cycles: seen.times.count(),
         cycle_ns: seen.times.summary(),
@@ -326,9 +311,9 @@ fn stats(report: &Report, seen: &Seen, elapsed: &Elapsed, is_real_time: bool) ->
         lost: seen.xruns + report.abandoned,
         takes: report.acquisitions_per_cycle,
         wakes: report.wakes_per_cycle,
-        ran: share(elapsed.threads.ran_ns),
-        waited: share(elapsed.threads.waited_ns),
-        stolen_ms: elapsed.threads.stolen_ns as f64 / 1e6,
+        ran: share(threads.ran_ns),
+        waited: share(threads.waited_ns),
+        stolen_ms: threads.stolen_ns as f64 / 1e6,
         is_real_time,
     }
 }
@@ -341,10 +326,9 @@ mod tests {
     fn playback(graph: &Graph, scheduler: Scheduler, pace: Pace) -> Playback<'_> {
         Playback {
             graph,
-            scheduler,
+            variant: Variant::unfused(scheduler),
             workers: 3,
             block: Frames(64),
-            fuse: false,
             pace,
             core_timings: CoreTimings::default(),
             costs: MeasuredCosts::default(),

@@ -1,7 +1,9 @@
-//! The table of runs as pages read it: by column values, without void runs, on the machine that made them.
+//! The table of runs as pages read it: by key or by column values, without void runs, on the machine that made them.
 
 use crate::state::void_reason;
 use crate::{MachineInfo, Row, Table};
+use divisi::prelude::Scheduler;
+use std::fmt::{self, Display};
 
 /// Runs of an experiment and the machine that made them.
 #[derive(Clone, Copy)]
@@ -27,9 +29,14 @@ impl<'a> Results<'a> {
         self.rows(filter).filter(|row| !self.is_void(row))
     }
 
-    /// The last run with these values, void or not.
-    pub(crate) fn find(&self, filter: Filter<'_>) -> Option<Row<'a>> {
-        self.table.find(filter)
+    /// The last run with these settings (see [`Table::find`]), void or not.
+    pub(crate) fn find(&self, settings: impl Display) -> Option<Row<'a>> {
+        self.table.find(settings)
+    }
+
+    /// The last run with these settings, if it is not void.
+    pub(crate) fn valid(&self, settings: impl Display) -> Option<Row<'a>> {
+        self.find(settings).filter(|row| !self.is_void(row))
     }
 
     /// Returns true if the run is void on this machine.
@@ -63,6 +70,44 @@ impl<'a> Results<'a> {
     }
 }
 
+/// A scheduler, with fusion (`on`) or without (`off`): a row of a table, a series of a chart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Variant {
+    pub(crate) scheduler: Scheduler,
+    pub(crate) fuse: &'static str,
+}
+
+impl Variant {
+    /// The scheduler without fusion.
+    pub(crate) const fn unfused(scheduler: Scheduler) -> Self {
+        let fuse = "off";
+        Self { scheduler, fuse }
+    }
+
+    /// Every scheduler, without fusion and with it.
+    pub(crate) fn all() -> Vec<Self> {
+        let both = |scheduler| ["off", "on"].map(|fuse| Self { scheduler, fuse });
+        Scheduler::all().flat_map(both).collect()
+    }
+
+    /// Returns true for every scheduler but the sequential one.
+    pub(crate) fn is_parallel(self) -> bool {
+        self.scheduler != Scheduler::Sequential
+    }
+
+    /// Number of threads of a run for which `threads` are set: a sequential one has one.
+    pub(crate) fn threads(self, threads: usize) -> usize {
+        if self.is_parallel() { threads } else { 1 }
+    }
+}
+
+impl Display for Variant {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let suffix = if self.fuse == "on" { ", fused" } else { "" };
+        write!(f, "{}{suffix}", self.scheduler)
+    }
+}
+
 /// The median; none of no number.
 pub(crate) fn median(values: impl IntoIterator<Item = f64>) -> Option<f64> {
     let mut values: Vec<f64> = values.into_iter().filter(|x| x.is_finite()).collect();
@@ -70,17 +115,15 @@ pub(crate) fn median(values: impl IntoIterator<Item = f64>) -> Option<f64> {
     values.get(values.len() / 2).copied()
 }
 
-/// A number with so many decimals; nothing where there is none.
-pub(crate) fn decimals(number: Option<f64>, decimals: usize) -> String {
-    number.map_or(String::new(), |number| format!("{number:.decimals$}"))
+/// Minimum and maximum; none of no number.
+pub(crate) fn min_max(values: impl IntoIterator<Item = f64>) -> Option<(f64, f64)> {
+    let ends = values.into_iter().map(|value| (value, value));
+    ends.reduce(|(min, max), (value, _)| (min.min(value), max.max(value)))
 }
 
-/// A scheduler as rows of tables name it.
-pub(crate) fn scheduler_label(scheduler: &str, fuse: &str) -> String {
-    match fuse {
-        "on" => format!("{scheduler}, fused"),
-        _ => scheduler.to_owned(),
-    }
+/// A number with this many decimals; nothing where there is none.
+pub(crate) fn decimals(number: Option<f64>, decimals: usize) -> String {
+    number.map_or(String::new(), |number| format!("{number:.decimals$}"))
 }
 
 #[cfg(test)]
@@ -91,5 +134,6 @@ mod tests {
     fn the_median_ignores_what_is_no_number() {
         assert_eq!(median([3.0, f64::NAN, 1.0, 2.0]), Some(2.0));
         assert_eq!(median([]), None);
+        assert_eq!(min_max([3.0, 1.0, 2.0]), Some((1.0, 3.0)));
     }
 }

@@ -11,6 +11,7 @@ use crate::calibration::Calibration;
 use crate::record::Record;
 use crate::state::StateProbe;
 use crate::{Effort, LabError, Table};
+use std::fmt::Display;
 use std::time::{Duration, Instant};
 
 /// Observer of an experiment while it runs.
@@ -22,26 +23,40 @@ pub trait RunObserver {
     fn should_stop(&self) -> bool;
 }
 
-/// One run of an experiment: a row of its table.
-pub(crate) trait Run {
-    /// Values of the table's first columns, which identify the run.
-    fn key(&self) -> Vec<String>;
+/// Makes a run and records its columns. The table has the rows of the runs before.
+type Measure = dyn Fn(&mut Calibration, &Table, &mut Record) -> Result<(), LabError>;
 
-    /// Returns true if the machine is to be under load meanwhile.
-    fn needs_load(&self) -> bool {
-        false
+/// One run of an experiment: a row of its table.
+pub(crate) struct Run {
+    /// Cells of the table's first columns, which identify the run, with commas between them.
+    pub(crate) key: String,
+    /// True if the machine is to be under load meanwhile.
+    is_loaded: bool,
+    /// Expected duration, for the time left that an observer shows.
+    duration: Duration,
+    measure: Box<Measure>,
+}
+
+impl Run {
+    /// A run on a machine at rest. Its key is its settings, and then its length: milliseconds, or a number of turns.
+    pub(crate) fn new(
+        settings: impl Display,
+        length: impl Display,
+        duration: Duration,
+        measure: impl Fn(&mut Calibration, &Table, &mut Record) -> Result<(), LabError> + 'static,
+    ) -> Self {
+        Self {
+            key: format!("{settings},{length}"),
+            is_loaded: false,
+            duration,
+            measure: Box::new(measure),
+        }
     }
 
-    /// Expected duration, for the time left that an observer shows.
-    fn duration(&self) -> Duration;
-
-    /// Makes the run and records the other columns. `table` has the rows of the runs before.
-    fn measure(
-        &self,
-        calibration: &mut Calibration,
-        table: &Table,
-        record: &mut Record,
-    ) -> Result<(), LabError>;
+    /// The same run, on a machine under load if `is_loaded`.
+    pub(crate) fn loaded(self, is_loaded: bool) -> Self {
+        Self { is_loaded, ..self }
+    }
 }
 
 /// Time under load before the first measurement.
@@ -49,7 +64,7 @@ const SETTLING: Duration = Duration::from_millis(100);
 
 /// Makes every run that `table` lacks. Returns true if it lacks none now, false if the observer stopped it.
 pub(crate) fn make_missing_runs(
-    runs: &[Box<dyn Run>],
+    runs: &[Run],
     effort: Effort,
     table: &mut Table,
     observer: &mut dyn RunObserver,
@@ -58,17 +73,16 @@ pub(crate) fn make_missing_runs(
     let mut load = None;
     let mut calibration = Calibration::new(effort);
     let missing = runs.iter().enumerate();
-    let missing: Vec<_> = missing.filter(|(_, r)| !table.has(&r.key())).collect();
-    let expected: Duration = missing.iter().map(|(_, r)| r.duration()).sum();
+    let missing: Vec<_> = missing.filter(|(_, r)| !table.has(&r.key)).collect();
+    let expected: Duration = missing.iter().map(|(_, r)| r.duration).sum();
     let mut done = Duration::ZERO;
     for (at, run) in missing {
         if observer.should_stop() {
             return Ok(false);
         }
-        let key = run.key();
         let left = time_left(begun.elapsed(), done, expected);
-        observer.run_starts(at + 1, runs.len(), &key.join(" "), left);
-        if !run.needs_load() {
+        observer.run_starts(at + 1, runs.len(), &run.key.replace(',', " "), left);
+        if !run.is_loaded {
             load = None;
         } else if load.is_none() {
             load = Some(BackgroundLoad::start(divisi::workers::cores().len()));
@@ -76,10 +90,10 @@ pub(crate) fn make_missing_runs(
         }
         let probe = StateProbe::start();
         let mut record = Record::default();
-        run.measure(&mut calibration, table, &mut record)?;
+        (run.measure)(&mut calibration, table, &mut record)?;
         probe.finish(&mut record);
-        table.add(key, &record)?;
-        done += run.duration();
+        table.add(&run.key, &record)?;
+        done += run.duration;
     }
     Ok(true)
 }
@@ -99,23 +113,6 @@ mod tests {
     use std::cell::RefCell;
     use std::rc::Rc;
 
-    struct Numbered(u32, Rc<RefCell<Vec<u32>>>);
-
-    impl Run for Numbered {
-        fn key(&self) -> Vec<String> {
-            vec![self.0.to_string()]
-        }
-
-        fn duration(&self) -> Duration {
-            Duration::from_secs(1)
-        }
-
-        fn measure(&self, _: &mut Calibration, _: &Table, _: &mut Record) -> Result<(), LabError> {
-            self.1.borrow_mut().push(self.0);
-            Ok(())
-        }
-    }
-
     struct StopAfter(usize, Vec<(usize, usize)>);
 
     impl RunObserver for StopAfter {
@@ -134,11 +131,16 @@ mod tests {
         let path = std::env::temp_dir().join(name);
         let _ = std::fs::remove_file(&path);
         let made = Rc::new(RefCell::new(Vec::new()));
-        let runs: Vec<Box<dyn Run>> = (0..5)
-            .map(|n| Box::new(Numbered(n, made.clone())) as _)
-            .collect();
+        let numbered = |n| {
+            let made = made.clone();
+            Run::new(n, 1, Duration::from_secs(1), move |_, _, _| {
+                made.borrow_mut().push(n);
+                Ok(())
+            })
+        };
+        let runs: Vec<Run> = (0..5).map(numbered).collect();
         let make = |observer: &mut StopAfter| {
-            let mut table = Table::open(&path, "m", "n,loadavg,nice,others_ms", 1).unwrap();
+            let mut table = Table::open(&path, "m", "n,ms,loadavg,nice,others_ms", 2).unwrap();
             make_missing_runs(&runs, Effort::Minimal, &mut table, observer).unwrap()
         };
         assert!(!make(&mut StopAfter(2, Vec::new())));

@@ -13,6 +13,7 @@
 use crate::LabError;
 use crate::record::Record;
 use std::collections::HashSet;
+use std::fmt::Display;
 use std::fs::{self, File, OpenOptions};
 use std::io::{ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
@@ -29,7 +30,7 @@ pub(crate) struct Table {
     columns: Vec<&'static str>,
     /// Number of columns, the first ones, that identify a run.
     keys: usize,
-    known: HashSet<Vec<String>>,
+    known: HashSet<String>,
     rows: Vec<Vec<String>>,
 }
 
@@ -55,9 +56,8 @@ impl<'a> Row<'a> {
 
     /// Returns true if each of these columns has its value.
     pub(crate) fn matches(&self, filter: &[(&str, &str)]) -> bool {
-        filter
-            .iter()
-            .all(|(column, value)| self.text(column) == *value)
+        let matches = |(column, value): &(&str, &str)| self.text(column) == *value;
+        filter.iter().all(matches)
     }
 }
 
@@ -121,7 +121,8 @@ impl Table {
             };
             let line = format!("{line}{}", ",".repeat(missing));
             let cells: Vec<String> = line.split(',').map(str::to_owned).collect();
-            if cells.len() == self.columns.len() && self.known.insert(cells[..self.keys].to_vec()) {
+            if cells.len() == self.columns.len() && self.known.insert(cells[..self.keys].join(","))
+            {
                 kept.push_str(&line);
                 kept.push('\n');
                 self.rows.push(cells);
@@ -130,12 +131,12 @@ impl Table {
         kept
     }
 
-    /// Returns true if the table has the run with this key.
-    pub(crate) fn has(&self, key: &[String]) -> bool {
+    /// Returns true if the table has the run with this key: its first cells, with commas between them.
+    pub(crate) fn has(&self, key: &str) -> bool {
         self.known.contains(key)
     }
 
-    /// Adds a run, to the file at once. Commas and line ends in a cell become spaces.
+    /// Adds a run, to the file at once. Commas and line ends in a cell of `record` become spaces.
     ///
     /// # Errors
     ///
@@ -143,22 +144,18 @@ impl Table {
     ///
     /// # Panics
     ///
-    /// The key has more or fewer values than the table has columns for it.
-    pub(crate) fn add(&mut self, key: Vec<String>, record: &Record) -> Result<(), LabError> {
-        assert_eq!(key.len(), self.keys, "a value for each column of the key");
+    /// The key has more or fewer cells than the table has columns for it.
+    pub(crate) fn add(&mut self, key: &str, record: &Record) -> Result<(), LabError> {
+        let mut cells: Vec<String> = key.split(',').map(clean).collect();
+        assert_eq!(cells.len(), self.keys, "a cell for each column of the key");
         let rest = self.columns[self.keys..].iter();
-        let rest = rest.map(|column| record.get(column).to_owned());
-        let cells: Vec<String> = key
-            .into_iter()
-            .chain(rest)
-            .map(|cell| clean(&cell))
-            .collect();
+        cells.extend(rest.map(|column| clean(record.get(column))));
         let line = format!("{}\n", cells.join(","));
         let opened = OpenOptions::new().append(true).open(&self.path);
         opened
             .and_then(|mut file| file.write_all(line.as_bytes()))
             .map_err(LabError::io(&self.path))?;
-        self.known.insert(cells[..self.keys].to_vec());
+        self.known.insert(cells[..self.keys].join(","));
         self.rows.push(cells);
         Ok(())
     }
@@ -169,9 +166,11 @@ impl Table {
         self.rows.iter().map(move |cells| Row { columns, cells })
     }
 
-    /// The last run whose columns have these values.
-    pub(crate) fn find(&self, filter: &[(&str, &str)]) -> Option<Row<'_>> {
-        self.rows().filter(|row| row.matches(filter)).last()
+    /// The last run with these settings, whatever its length: the cells of its key but the last, with commas between them.
+    pub(crate) fn find(&self, settings: impl Display) -> Option<Row<'_>> {
+        let settings = settings.to_string();
+        let has_settings = |row: &Row<'_>| settings.split(',').eq(&row.cells[..self.keys - 1]);
+        self.rows().filter(has_settings).last()
     }
 }
 
@@ -237,54 +236,40 @@ mod tests {
         }
     }
 
-    fn key(shape: &str, threads: &str) -> Vec<String> {
-        [shape, threads].map(str::to_owned).to_vec()
-    }
-
-    fn add(table: &mut Table, shape: &str, threads: &str, mean: &str) {
+    fn add(table: &mut Table, key: &str, mean: &str) {
         let mut record = Record::default();
         record.set("mean_us", mean);
-        table.add(key(shape, threads), &record).unwrap();
+        table.add(key, &record).unwrap();
     }
 
     #[test]
     fn an_added_run_is_there_when_the_table_is_opened_again() {
         let here = Folder::new("again");
         let mut table = here.table().unwrap();
-        add(&mut table, "line", "2", "1.5");
-        add(&mut table, "a,b\nc", "3", "x");
+        add(&mut table, "line,2", "1.5");
+        add(&mut table, "a\nb,3", "x,y");
         let table = here.table().unwrap();
         assert_eq!(table.rows().count(), 2);
-        assert!(table.has(&key("line", "2")));
-        assert!(!table.has(&key("line", "3")));
-        let row = table.find(&[("shape", "line")]).unwrap();
-        assert_eq!(row.number("mean_us"), Some(1.5));
-        let odd = table.find(&[("threads", "3")]).unwrap();
-        assert_eq!(
-            (odd.text("shape"), odd.number("mean_us"), odd.text("no")),
-            ("a b c", None, "")
-        );
+        assert!(table.has("line,2") && !table.has("line,3"));
+        assert_eq!(table.find("line").unwrap().number("mean_us"), Some(1.5));
+        let odd = table.find("a b").unwrap();
+        assert!(odd.matches(&[("threads", "3"), ("mean_us", "x y"), ("no", "")]));
+        assert_eq!(odd.number("mean_us"), None);
     }
 
     #[test]
     fn a_broken_line_costs_only_itself() {
         let here = Folder::new("broken");
-        add(&mut here.table().unwrap(), "line", "2", "1.5");
+        add(&mut here.table().unwrap(), "line,2", "1.5");
         let mut text = fs::read(here.file()).unwrap();
         text.extend(b"\n,,,,,\n\xff\xfe,1\nline,2,9\nrake,2,7\nrake,3,");
         fs::write(here.file(), text).unwrap();
         let mut table = here.table().unwrap();
         assert_eq!(table.rows().count(), 2);
-        assert_eq!(
-            table.find(&[("shape", "line")]).unwrap().text("mean_us"),
-            "1.5"
-        );
-        add(&mut table, "rake", "3", "8");
+        assert_eq!(table.find("line").unwrap().text("mean_us"), "1.5");
+        add(&mut table, "rake,3", "8");
         let whole = fs::read_to_string(here.file()).unwrap();
-        assert!(
-            whole.ends_with("line,2,1.5\nrake,2,7\nrake,3,8\n"),
-            "{whole}"
-        );
+        assert!(whole.ends_with("line,2,1.5\nrake,2,7\nrake,3,8\n"));
     }
 
     #[test]
@@ -293,9 +278,8 @@ mod tests {
         let earlier = "# machine: a machine  2 cores\nshape,threads,mean_us\nline,2,1\nline,3\n";
         fs::write(here.file(), earlier).unwrap();
         let head = "shape,threads,mean_us,loadavg,nice";
-        let open = || Table::open(&here.file(), "a machine, 2 cores", head, 2).unwrap();
         for _ in 0..2 {
-            let table = open();
+            let table = Table::open(&here.file(), "a machine, 2 cores", head, 2).unwrap();
             let row = table.rows().next().unwrap();
             assert_eq!((row.text("mean_us"), row.number("loadavg")), ("1", None));
             assert_eq!(table.rows().count(), 1);

@@ -148,7 +148,7 @@ pub(super) fn measure_callbacks(
     schedule: CallbackSchedule,
 ) -> CallbackStats {
     let stop = AtomicBool::new(false);
-    let clock = Clock::start();
+    let clock = MachineClock(stamp::now(), TickScale::calibrated());
     let result = Mutex::new((CallbackStats::default(), Vec::new()));
     let gaps = thread::scope(|scope| {
         let named = thread::Builder::new().name(PROBE_NAME.into());
@@ -175,21 +175,25 @@ pub(super) fn measure_callbacks(
     stats
 }
 
-/// Nanoseconds since it was started.
+/// The time that callbacks and the probe see.
+trait Clock: Copy {
+    /// Nanoseconds since it was started.
+    fn ns(self) -> u64;
+    /// Sleeps until that time.
+    fn sleep_until(self, ns: u64);
+}
+
+/// The machine's clock: its begin, and the length of its ticks.
 #[derive(Clone, Copy)]
-struct Clock(u64, TickScale);
+struct MachineClock(u64, TickScale);
 
-impl Clock {
-    fn start() -> Self {
-        Self(stamp::now(), TickScale::calibrated())
-    }
-
+impl Clock for MachineClock {
     fn ns(self) -> u64 {
         self.1.between(self.0, stamp::now()).0
     }
 
-    fn sleep_until(self, at: u64) {
-        thread::sleep(Duration::from_nanos(at.saturating_sub(self.ns())));
+    fn sleep_until(self, ns: u64) {
+        thread::sleep(Duration::from_nanos(ns.saturating_sub(self.ns())));
     }
 }
 
@@ -200,7 +204,7 @@ fn is_explained(miss: &Miss, gaps: &[Gap]) -> bool {
     within.map(|(_, ns)| ns).sum::<u64>() >= miss.ns
 }
 
-fn run_probe(stop: &AtomicBool, clock: Clock, placement: Placement) -> Vec<Gap> {
+fn run_probe(stop: &AtomicBool, clock: impl Clock, placement: Placement) -> Vec<Gap> {
     let mut gaps = Vec::with_capacity(MAX_GAPS);
     placement.apply(0, Priority::RealTime(PROBE_PRIORITY));
     while !stop.load(Ordering::Relaxed) {
@@ -217,7 +221,7 @@ fn run_probe(stop: &AtomicBool, clock: Clock, placement: Placement) -> Vec<Gap> 
 fn run_callback(
     callback: &mut dyn Callback,
     schedule: CallbackSchedule,
-    clock: Clock,
+    clock: impl Clock,
 ) -> (CallbackStats, Vec<Miss>) {
     let _audio_thread = AudioThread::enter();
     let period = schedule.period.as_nanos() as u64;
@@ -319,14 +323,29 @@ pub(super) fn burn(time: Duration) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::atomic::AtomicU64;
 
-    struct Counted(usize);
+    /// A clock on which time passes in sleeps and in blocks only.
+    impl Clock for &AtomicU64 {
+        fn ns(self) -> u64 {
+            self.load(Ordering::Relaxed)
+        }
 
-    impl Callback for Counted {
+        fn sleep_until(self, ns: u64) {
+            self.fetch_max(ns, Ordering::Relaxed);
+        }
+    }
+
+    /// Blocks of 100 ns, but the sixth of 2500; the result of the twelfth is late.
+    struct Scripted<'a>(&'a AtomicU64, usize);
+
+    impl Callback for Scripted<'_> {
         fn process_block(&mut self) -> LateResults {
-            self.0 += 1;
+            self.1 += 1;
+            let ns = if self.1 == 6 { 2500 } else { 100 };
+            self.0.fetch_add(ns, Ordering::Relaxed);
             LateResults {
-                count: u64::from(self.0 == 12),
+                count: u64::from(self.1 == 12),
                 period_blocks: 4,
             }
         }
@@ -334,18 +353,37 @@ mod tests {
 
     #[test]
     fn every_period_has_a_call_and_a_late_result_is_a_miss() {
-        let mut counted = Counted(0);
+        let clock = AtomicU64::new(0);
+        let mut scripted = Scripted(&clock, 0);
         let schedule = CallbackSchedule {
-            period: Duration::from_micros(500),
+            period: Duration::from_nanos(1000),
             warm_up: 4,
             calls: 20,
+            max_delay: Duration::ZERO,
+            placement: Placement::default(),
+        };
+        let (stats, misses) = run_callback(&mut scripted, schedule, &clock);
+        assert_eq!((scripted.1, stats.durations_ns.len()), (24, 20));
+        // The sixth call takes the next period too, which is skipped. The seventh begins late and is in time.
+        assert_eq!(clock.ns(), (24 + 1) * 1000 + 100);
+        let misses: Vec<_> = misses.iter().map(|m| (m.since, m.until, m.ns)).collect();
+        assert_eq!(misses, [(5000, 8500, 1500), (9000, 13_100, 1000)]);
+        assert_eq!((stats.quantile_us(0), stats.quantile_us(1000)), (0.1, 2.5));
+    }
+
+    #[test]
+    fn callbacks_run_on_a_thread_of_their_own_beside_a_probe() {
+        let clock = AtomicU64::new(0);
+        let schedule = CallbackSchedule {
+            period: Duration::from_micros(500),
+            warm_up: 0,
+            calls: 2,
             max_delay: Duration::from_micros(50),
             placement: Placement::default(),
         };
-        let stats = measure_callbacks(&mut counted, schedule);
-        assert_eq!((counted.0, stats.durations_ns.len()), (24, 20));
-        assert!(stats.missed >= 1 && stats.unexplained <= stats.missed);
-        assert!(stats.quantile_us(0) <= stats.quantile_us(1000));
+        let stats = measure_callbacks(&mut Scripted(&clock, 0), schedule);
+        assert_eq!((clock.ns(), stats.durations_ns.len()), (200, 2));
+        assert!(stats.unexplained <= stats.missed);
     }
 
     #[test]

@@ -20,27 +20,17 @@ pub(super) struct Kernel {
 
 /// Every kernel that this machine can run.
 pub(super) fn all() -> Vec<Kernel> {
-    let vectors = Kernels::available()
-        .flat_map(|k| [MultiplyVariant::Simd(k), MultiplyVariant::SimdUnrolled(k)]);
-    let styles = [
-        MultiplyVariant::ComplexType,
-        MultiplyVariant::Naive,
-        MultiplyVariant::NaiveUnrolled,
-    ]
-    .into_iter();
-    let styles: Vec<MultiplyVariant> = styles.chain(vectors).collect();
-    let mut all = Vec::new();
-    for layout in ComplexLayout::ALL {
-        all.extend(styles.iter().map(|style| Kernel {
-            style: Some(*style),
-            layout,
-        }));
-    }
-    all.push(Kernel {
+    let styles = MultiplyVariant::available();
+    let of_layout = |layout| {
+        let styles = styles.iter().map(|style| Some(*style));
+        styles.map(move |style| Kernel { style, layout })
+    };
+    let used = Kernel {
         style: None,
         layout: ComplexLayout::Blocked,
-    });
-    all
+    };
+    let compared = ComplexLayout::ALL.into_iter().flat_map(of_layout);
+    compared.chain([used]).collect()
 }
 
 impl Kernel {

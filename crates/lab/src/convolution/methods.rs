@@ -9,6 +9,7 @@ use divisi::conv::{
 };
 use divisi::fft::{Kernels, Packing};
 use divisi::workers::{self, Priority};
+use std::fmt;
 use std::sync::Arc;
 use studies::fewer_operations::{self, StudyConvolver};
 use studies::two_level::{LevelRatio, TwoLevelConvolver};
@@ -85,6 +86,12 @@ impl Method {
     }
 }
 
+impl fmt::Display for Method {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
 /// Cores of the levels' threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ThreadCores {
@@ -97,6 +104,8 @@ pub(super) enum ThreadCores {
 }
 
 impl ThreadCores {
+    pub(super) const ALL: [Self; 3] = [Self::One, Self::ByLevel, Self::ByChannel];
+
     /// Name in tables.
     pub(super) fn name(self) -> &'static str {
         match self {
@@ -152,11 +161,12 @@ fn partition_words(partition: &Partition) -> String {
 enum Engine {
     /// Levels and their scheduler.
     Levels(Box<Convolver>, Box<dyn LevelScheduler + Send>),
-    /// Two levels by decimation in frequency, and its output.
-    Two(Box<TwoLevelConvolver>, Vec<f32>),
-    /// Fewer operations, and its output.
-    Study(Box<StudyConvolver>, Vec<f32>),
+    /// A convolver of the studies, and its output.
+    Study(Process, Vec<f32>),
 }
+
+/// Computes a block: inputs to outputs, a slice for each channel.
+type Process = Box<dyn FnMut(&[&[f32]], &mut [&mut [f32]]) + Send>;
 
 /// A convolver whose input is noise.
 pub(super) struct Player {
@@ -176,7 +186,7 @@ const NOISE_BLOCKS: usize = 1021;
 const CHANNEL_OFFSET: usize = 37;
 
 impl Player {
-    /// A convolver of `channels` channels, each with a response of its own.
+    /// A convolver with this number of channels, each with a response of its own.
     pub(super) fn new(
         method: Method,
         channels: usize,
@@ -191,9 +201,9 @@ impl Player {
         let words = (partition_words(&partition), partition.levels().len());
         let engine = match method {
             Method::DistributedTwo => two_level_engine(channels, length)?,
-            Method::Study => study_engine(&partition, channels, length, Plain)?,
-            Method::StudyGardner => study_engine(&partition, channels, length, Composed)?,
-            Method::StudyNested => study_engine(&partition, channels, length, Nested)?,
+            Method::Study => fewer_engine(&partition, channels, length, Plain)?,
+            Method::StudyGardner => fewer_engine(&partition, channels, length, Composed)?,
+            Method::StudyNested => fewer_engine(&partition, channels, length, Nested)?,
             _ => {
                 let options = ConvolverOptions::new(partition);
                 level_engine(method, options, channels, length, placement, cores)?
@@ -244,29 +254,46 @@ fn level_engine(
     Ok(Engine::Levels(Box::new(convolver), scheduler))
 }
 
-fn two_level_engine(channels: usize, length: usize) -> Result<Engine, LabError> {
-    let responses: Vec<_> = (0..channels)
-        .map(|channel| response(channel, length))
-        .collect();
-    let responses: Vec<&[f32]> = responses.iter().map(Vec::as_slice).collect();
-    let made = TwoLevelConvolver::new(&responses, BLOCK, LevelRatio::ThirtyTwo, Kernels::best());
-    let made = made.map_err(|error| LabError::Play(error.to_string()))?;
-    Ok(Engine::Two(Box::new(made), vec![0.0; channels * BLOCK]))
-}
-
+/// A convolver of the studies, which `make` makes of the channels' responses.
 fn study_engine(
-    partition: &Partition,
     channels: usize,
     length: usize,
-    method: fewer_operations::Method,
+    make: impl FnOnce(&[&[f32]]) -> Result<Process, LabError>,
 ) -> Result<Engine, LabError> {
     let responses: Vec<_> = (0..channels)
         .map(|channel| response(channel, length))
         .collect();
     let responses: Vec<&[f32]> = responses.iter().map(Vec::as_slice).collect();
-    let made = StudyConvolver::new(&responses, partition, method, Kernels::best());
-    let made = made.ok_or_else(|| LabError::Play(format!("the study cannot have {partition}")))?;
-    Ok(Engine::Study(Box::new(made), vec![0.0; channels * BLOCK]))
+    Ok(Engine::Study(
+        make(&responses)?,
+        vec![0.0; channels * BLOCK],
+    ))
+}
+
+fn two_level_engine(channels: usize, length: usize) -> Result<Engine, LabError> {
+    study_engine(channels, length, |responses| {
+        let made = TwoLevelConvolver::new(responses, BLOCK, LevelRatio::ThirtyTwo, Kernels::best());
+        let mut made = made.map_err(|error| LabError::Play(error.to_string()))?;
+        Ok(Box::new(move |inputs, outputs| {
+            made.process(inputs, outputs)
+        }))
+    })
+}
+
+fn fewer_engine(
+    partition: &Partition,
+    channels: usize,
+    length: usize,
+    method: fewer_operations::Method,
+) -> Result<Engine, LabError> {
+    study_engine(channels, length, |responses| {
+        let made = StudyConvolver::new(responses, partition, method, Kernels::best());
+        let refused = || LabError::Play(format!("the study cannot have {partition}"));
+        let mut made = made.ok_or_else(refused)?;
+        Ok(Box::new(move |inputs, outputs| {
+            made.process(inputs, outputs)
+        }))
+    })
 }
 
 impl Callback for Player {
@@ -287,15 +314,10 @@ impl Callback for Player {
                 convolver.process_block(&mut **scheduler);
                 late = convolver.late_count();
             }
-            Engine::Two(two, output) => {
+            Engine::Study(process, output) => {
                 let inputs: Vec<&[f32]> = (0..self.channels).map(input).collect();
                 let mut outputs: Vec<&mut [f32]> = output.chunks_exact_mut(BLOCK).collect();
-                two.process(&inputs, &mut outputs);
-            }
-            Engine::Study(study, output) => {
-                let inputs: Vec<&[f32]> = (0..self.channels).map(input).collect();
-                let mut outputs: Vec<&mut [f32]> = output.chunks_exact_mut(BLOCK).collect();
-                study.process(&inputs, &mut outputs);
+                process(&inputs, &mut outputs);
             }
         }
         self.block += 1;
@@ -396,9 +418,7 @@ mod tests {
             assert_eq!(player.process_block().count, 0, "{}", method.name());
             match &player.engine {
                 Engine::Levels(convolver, _) => all.extend_from_slice(convolver.output(1)),
-                Engine::Two(_, output) | Engine::Study(_, output) => {
-                    all.extend_from_slice(&output[BLOCK..2 * BLOCK])
-                }
+                Engine::Study(_, output) => all.extend_from_slice(&output[BLOCK..2 * BLOCK]),
             }
         }
         all

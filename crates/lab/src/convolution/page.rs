@@ -2,13 +2,13 @@
 
 use super::kernels::PAPER_US;
 use super::methods::{Method, ThreadCores};
-use super::runs::{CHANNELS, JITTERS, LENGTHS};
+use super::runs::{CHANNELS, JITTERS, LENGTHS, Settings};
 use super::sync::SCHEMES;
 use super::{BLOCK, RATE_HZ};
 use crate::Row;
 use crate::chart::{Chart, Curve};
 use crate::page::Page;
-use crate::results::{Results, decimals};
+use crate::results::{Filter, Results, decimals};
 use divisi::draw::{GanttBar, GanttChart, GanttRow, NodeClass};
 
 /// Instances of 524288 frames that were reported to play without dropouts (Colmenares and others 2010).
@@ -46,7 +46,19 @@ const EARLIER_FEWER_OPERATIONS: [[&str; 2]; 4] = [
     ["distributed-gardner", "distributed"],
     ["distributed-nested", "distributed"],
 ];
-const RESPONSE_AXIS: &str = "impulse response, frames";
+const CHANNEL_AXES: [&str; 2] = ["impulse response, frames", "channels"];
+/// Captions.
+const WALK: &str = "Eight callbacks of a trace. The first level is computed in the callback; the second has twice its \
+    period, the third four times; each computes for 30 % of its period. The callback first waits for the levels that are due, \
+    then starts those that begin.";
+const SYNC: &str =
+    "Time of a callback; the paper measured 3 to 40 µs for each operation on a condition variable";
+const CORES: &str = "Pinned by level: each level's thread on one core. By channel: a thread for each level on each core. At \
+    each point the number of levels.";
+/// Headings.
+const CORES_HEAD: &str =
+    "Frames, method | Levels | One core | Two, by level | gain | Two, by channel | gain";
+const FEWER_HEAD: &str = "Method, frames | Processor, % | without | gain, % | Worst callback, µs | without | Most channels | without";
 /// Shown where `peers.csv` is not there.
 const NO_PEERS: &str = "zita-convolver is not linked by this program. The bench in benches/convolution measures it beside \
     Divisi; its table, put here as peers.csv, is shown by the next call.";
@@ -74,32 +86,22 @@ struct View<'a>(&'a Results<'a>);
 
 impl<'a> View<'a> {
     fn rows(&self, what: &'static str) -> impl Iterator<Item = Row<'a>> {
-        self.0
-            .table
-            .rows()
-            .filter(move |row| row.text("what") == what)
+        let rows = self.0.table.rows();
+        rows.filter(move |row| row.text("what") == what)
     }
 
     /// The different lengths of a subject.
-    fn lengths(&self, what: &str) -> Vec<&'a str> {
-        self.0.distinct(&[("what", what)], "length")
+    fn lengths(&self, what: &str) -> Vec<usize> {
+        self.0.distinct_numbers(&[("what", what)], "length")
     }
 
-    fn find(&self, what: &str, method: Method, length: &str, setting: &str) -> Option<Row<'a>> {
-        self.find_named(what, method.name(), length, setting)
-    }
-
-    fn find_named(&self, what: &str, name: &str, length: &str, setting: &str) -> Option<Row<'a>> {
-        self.0.find(&[
-            ("what", what),
-            ("way", name),
-            ("length", length),
-            ("setting", setting),
-        ])
-    }
-
-    fn max_on_one_core(&self, method: Method, length: &str) -> Option<Row<'a>> {
-        self.find("most", method, length, ThreadCores::One.name())
+    fn max_channels_on(
+        &self,
+        cores: ThreadCores,
+        method: Method,
+        length: usize,
+    ) -> Option<Row<'a>> {
+        self.0.find(Settings::most(method.name(), length, cores))
     }
 
     /// Figure 5.
@@ -116,11 +118,8 @@ impl<'a> View<'a> {
         let title = "Multiply-add of one partition, of its period";
         let axes = ["size, frames", "of the period, %"];
         let chart = Chart::curves("figure-5-kernels", title, axes, [true; 2], curves);
-        page.chart(
-            "kernels",
-            chart,
-            "Lower is better. Both axes are logarithmic.",
-        );
+        let caption = "Lower is better. Both axes are logarithmic.";
+        page.chart("kernels", chart, caption);
         let rows = self.rows("kernel").filter(|row| row.text("length") == "32");
         let rows = rows.map(|row| {
             let kernel = format!("{}, {}", row.text("way"), row.text("setting"));
@@ -130,9 +129,9 @@ impl<'a> View<'a> {
                 row.text("percent").into(),
             ]
         });
+        let (naive, unrolled) = PAPER_US;
         let caption = format!(
-            "One partition of 32 frames. The paper, on a Core 2 of 2.66 GHz: naive {} µs, SIMD unrolled {} µs",
-            PAPER_US.0, PAPER_US.1
+            "One partition of 32 frames. The paper, on a Core 2 of 2.66 GHz: naive {naive} µs, SIMD unrolled {unrolled} µs"
         );
         page.table("kernels", &caption, "Kernel | µs | % of the period", rows);
     }
@@ -143,12 +142,10 @@ impl<'a> View<'a> {
             "facts" => decimals(mean_us(row), 2),
             _ => row.text(column).to_owned(),
         };
-        let rows = self
-            .rows("sync")
-            .map(|row| SYNC_COLUMNS.map(|(_, column)| cell(&row, column)).into());
+        let rows = self.rows("sync");
+        let rows = rows.map(|row| SYNC_COLUMNS.map(|(_, column)| cell(&row, column)).into());
         let head = SYNC_COLUMNS.map(|(head, _)| head);
-        let caption = "Time of a callback; the paper measured 3 to 40 µs for each operation on a condition variable";
-        page.table("sync", caption, &head.join(" | "), rows);
+        page.table("sync", SYNC, &head.join(" | "), rows);
     }
 
     /// Figure 6.
@@ -172,130 +169,122 @@ impl<'a> View<'a> {
             rows: lanes.collect(),
             ..GanttChart::default()
         };
-        page.chart(
-            "walk",
-            Chart::gantt("figure-6-walk", chart),
-            "Eight callbacks of a trace. The first level is computed in the callback; the second has twice its period, the third \
-             four times; each computes for 30 % of its period. The callback first waits for the levels that are due, then starts \
-             those that begin.",
-        );
+        page.chart("walk", Chart::gantt("figure-6-walk", chart), WALK);
     }
 
     /// Figure 8.
     fn load(&self, page: &mut Page) {
         let lengths = self.lengths("load");
+        let find = |method: Method, length| self.0.find(Settings::load(method.name(), length));
         let curves = Method::ALL.map(|method| {
-            let points = lengths.iter().filter_map(|length| {
-                let row = self.find("load", method, length, "one-core")?;
-                Some((length.parse().ok()?, row.number("percent")?))
-            });
+            let percent = |length: &usize| find(method, *length)?.number("percent");
+            let points = lengths
+                .iter()
+                .filter_map(|n| Some((*n as f64, percent(n)?)));
             (method.name().to_owned(), points.collect())
         });
         let title = format!("{CHANNELS} channels on one core");
-        let axes = [RESPONSE_AXIS, "processor, %"];
+        let axes = [CHANNEL_AXES[0], "processor, %"];
         let chart = Chart::curves("figure-8-load", title, axes, [true; 2], curves);
-        page.chart(
+        let caption = "All threads together. Both axes are logarithmic.";
+        page.chart("load", chart, caption);
+        let percent = |row: Row<'_>| row.text("percent").to_owned();
+        let columns: Vec<_> = lengths.iter().map(|n| (n.to_string(), *n)).collect();
+        page.grid(
             "load",
-            chart,
-            "All threads together. Both axes are logarithmic.",
+            "Processor, %",
+            "Frames",
+            Method::ALL,
+            &columns,
+            |method, length| find(*method, *length).map_or(String::new(), percent),
         );
-        let percent = |row: &Row<'_>| row.text("percent").to_owned();
-        self.table_by_length(page, "load", "load", "Processor, %", percent);
     }
 
     /// Figure 9.
     fn max_channels(&self, page: &mut Page) {
+        let one = ThreadCores::One;
         let label = |row: &Row<'_>| format!("{:.0} %", row.number("percent").unwrap_or(0.0));
-        let (curves, labels) = self.channel_curves("one-core", &Method::ALL, "", label);
+        let (curves, labels) = self.channel_curves(one, &Method::ALL, "", label);
         let title = "Most channels without a miss, one core";
-        let axes = [RESPONSE_AXIS, "channels"];
-        let chart = Chart::curves("figure-9-most", title, axes, [true; 2], curves);
-        page.chart(
+        let chart = Chart::curves("figure-9-most", title, CHANNEL_AXES, [true; 2], curves);
+        let caption = "At the points: load of the core. Both axes are logarithmic.";
+        page.chart("max_channels", chart.with_labels(labels), caption);
+        let lengths = self.lengths("most").into_iter();
+        let columns: Vec<_> = lengths.map(|n| (n.to_string(), n)).collect();
+        let caption = "Channels (% of the core)";
+        page.grid(
             "max_channels",
-            chart.with_labels(labels),
-            "At the points: load of the core. Both axes are logarithmic.",
-        );
-        self.table_by_length(
-            page,
-            "max_channels",
-            "most",
-            "Channels (% of the core)",
-            |row| format!("{} ({})", row.text("held"), label(row)),
+            caption,
+            "Frames",
+            Method::ALL,
+            &columns,
+            |method, length| {
+                let row = self.max_channels_on(one, *method, *length);
+                row.map_or(String::new(), |row| {
+                    format!("{} ({})", row.text("held"), label(&row))
+                })
+            },
         );
     }
 
     /// Figure 10.
     fn cores_compared(&self, page: &mut Page) {
-        let settings = [
-            ThreadCores::One,
-            ThreadCores::ByLevel,
-            ThreadCores::ByChannel,
-        ]
-        .map(ThreadCores::name);
-        let threaded: Vec<Method> = Method::ALL
-            .into_iter()
-            .filter(|m| m.has_threads())
-            .collect();
+        let threaded = Method::ALL.into_iter().filter(|m| m.has_threads());
+        let threaded: Vec<Method> = threaded.collect();
         let (mut curves, mut labels) = (Vec::new(), Vec::new());
-        for setting in settings {
+        for cores in ThreadCores::ALL {
             let levels = |row: &Row<'_>| row.text("levels").to_owned();
-            let found = self.channel_curves(setting, &threaded, &format!(", {setting}"), levels);
+            let suffix = format!(", {}", cores.name());
+            let found = self.channel_curves(cores, &threaded, &suffix, levels);
             curves.extend(found.0);
             labels.extend(found.1);
         }
         let title = "Most channels without a miss, one core and two";
-        let axes = [RESPONSE_AXIS, "channels"];
-        let chart = Chart::curves("figure-10-cores", title, axes, [true; 2], curves);
-        let caption = "Pinned by level: each level's thread on one core. By channel: a thread for each level on each core. At \
-            each point the number of levels.";
-        page.chart("cores_compared", chart.with_labels(labels), caption);
+        let chart = Chart::curves("figure-10-cores", title, CHANNEL_AXES, [true; 2], curves);
+        page.chart("cores_compared", chart.with_labels(labels), CORES);
 
-        let rows = self.lengths("most").into_iter().flat_map(|length| {
-            threaded.iter().map(move |method| {
-                let found = settings.map(|setting| self.find("most", *method, length, setting));
-                let held = found.map(|row| row?.number("held"));
-                let gain = |at: usize| Some(held[at]? / held[0].filter(|n| *n > 0.0)?);
-                vec![
-                    format!("{length}, {}", method.name()),
-                    found[0].map_or(String::new(), |row| row.text("levels").into()),
-                    decimals(held[0], 0),
-                    decimals(held[1], 0),
-                    decimals(gain(1), 2),
-                    decimals(held[2], 0),
-                    decimals(gain(2), 2),
-                ]
-            })
+        let lengths = self.lengths("most").into_iter();
+        let rows = lengths.flat_map(|length| threaded.iter().map(move |m| (length, *m)));
+        let rows = rows.map(|(length, method)| {
+            let found = ThreadCores::ALL.map(|cores| self.max_channels_on(cores, method, length));
+            let held = found.map(|row| row?.number("held"));
+            let gain = |at: usize| Some(held[at]? / held[0].filter(|n| *n > 0.0)?);
+            vec![
+                format!("{length}, {method}"),
+                found[0].map_or(String::new(), |row| row.text("levels").into()),
+                decimals(held[0], 0),
+                decimals(held[1], 0),
+                decimals(gain(1), 2),
+                decimals(held[2], 0),
+                decimals(gain(2), 2),
+            ]
         });
-        let head =
-            "Frames, method | Levels | One core | Two, by level | gain | Two, by channel | gain";
         let (min, max) = PAPER_GAIN;
         let caption = format!(
             "Channels. The paper's two cores and more held {min} to {max} times as many as one"
         );
-        page.table("cores_compared", &caption, head, rows);
+        page.table("cores_compared", &caption, CORES_HEAD, rows);
     }
 
     /// Curves of the maximum of channels over the lengths, and a label at each point.
     fn channel_curves(
         &self,
-        setting: &str,
+        cores: ThreadCores,
         methods: &[Method],
         suffix: &str,
         label: impl Fn(&Row<'_>) -> String,
     ) -> (Vec<Curve>, Vec<(f64, f64, String)>) {
         let (mut curves, mut labels) = (Vec::new(), Vec::new());
         for method in methods {
-            let rows = self.lengths("most").into_iter();
-            let rows: Vec<Row<'_>> = rows
-                .filter_map(|length| self.find("most", *method, length, setting))
-                .collect();
-            let point = |row: &Row<'_>| Some((row.number("length")?, row.number("held")?));
-            let points = rows.iter().filter_map(point).collect();
-            curves.push((format!("{}{suffix}", method.name()), points));
-            labels.extend(
-                rows.iter()
-                    .filter_map(|row| point(row).map(|(x, y)| (x, y, label(row)))),
-            );
+            let lengths = self.lengths("most").into_iter();
+            let point = |length| {
+                let row = self.max_channels_on(cores, *method, length)?;
+                Some((length as f64, row.number("held")?, label(&row)))
+            };
+            let points: Vec<_> = lengths.filter_map(point).collect();
+            let places = points.iter().map(|(x, y, _)| (*x, *y));
+            curves.push((format!("{method}{suffix}"), places.collect()));
+            labels.extend(points);
         }
         (curves, labels)
     }
@@ -303,19 +292,18 @@ impl<'a> View<'a> {
     /// Late callbacks.
     fn jitter(&self, page: &mut Page) {
         let curves = Method::ALL.map(|method| {
-            let points = JITTERS.iter().filter_map(|percent| {
+            let point = |percent: &u32| {
                 let setting = format!("{percent}%");
-                let filter = [
+                let filter: Filter<'_> = &[
                     ("what", "jitter"),
                     ("way", method.name()),
                     ("setting", &setting),
                 ];
-                Some((
-                    f64::from(*percent),
-                    self.0.find(&filter)?.number("unexplained")?,
-                ))
-            });
-            (method.name().to_owned(), points.collect())
+                let row = self.0.rows(filter).last()?;
+                Some((f64::from(*percent), row.number("unexplained")?))
+            };
+            let points = JITTERS.iter().filter_map(point).collect();
+            (method.name().to_owned(), points)
         });
         let axes = ["jitter, % of a period", "unexplained misses"];
         let chart = Chart::curves("jitter", "Misses under jitter", axes, [false; 2], curves);
@@ -326,38 +314,35 @@ impl<'a> View<'a> {
 
     /// Load, worst callback and maximum of channels, with fewer operations and without.
     fn fewer_operations(&self, page: &mut Page) {
-        let head = "Method, frames | Processor, % | without | gain, % | Worst callback, µs | without | Most channels | without";
         let lengths = self.lengths("load");
         let pairs = Method::FEWER_OPERATIONS.map(|(method, plain)| [method.name(), plain.name()]);
         let pairs = EARLIER_FEWER_OPERATIONS.into_iter().chain(pairs);
         let rows = pairs.flat_map(|names| {
             let lengths = lengths.iter();
-            lengths.filter_map(move |length| self.fewer_row(names, length))
+            lengths.filter_map(move |length| self.fewer_row(names, *length))
         });
         let caption = format!(
             "{CHANNELS} channels on one core, and the most that are held; each method beside itself without"
         );
-        page.table("fewer", &caption, head, rows);
+        page.table("fewer", &caption, FEWER_HEAD, rows);
     }
 
-    fn fewer_row(&self, names: [&str; 2], length: &str) -> Option<Vec<String>> {
-        let [with, without] = names.map(|name| self.find_named("load", name, length, "one-core"));
+    fn fewer_row(&self, names: [&str; 2], length: usize) -> Option<Vec<String>> {
+        let [with, without] = names.map(|name| self.0.find(Settings::load(name, length)));
         let (with, without) = (with?, without?);
         let loads = with.number("percent").zip(without.number("percent"));
         let gain = loads.map(|(with, without)| 100.0 * (1.0 - with / without));
-        let held = names.map(|name| {
-            let row = self.find_named("most", name, length, ThreadCores::One.name());
-            row.map(|row| row.text("held"))
-        });
-        // One alone says nothing.
-        let held = match held {
-            [Some(with), Some(without)] => [with, without],
+        let most = |name| self.0.find(Settings::most(name, length, ThreadCores::One));
+        let held = match names.map(most) {
+            [Some(with), Some(without)] => [with.text("held"), without.text("held")],
+            // One alone says nothing.
             _ => ["", ""],
         };
+        let both = |column| [with, without].map(|row: Row<'_>| row.text(column).to_owned());
         let mut cells = vec![format!("{}, {length}", names[0])];
-        cells.extend([with, without].map(|row| row.text("percent").to_owned()));
+        cells.extend(both("percent"));
         cells.push(decimals(gain, 1));
-        cells.extend([with, without].map(|row| row.text("worst_us").to_owned()));
+        cells.extend(both("worst_us"));
         cells.extend(held.map(str::to_owned));
         Some(cells)
     }
@@ -365,35 +350,28 @@ impl<'a> View<'a> {
     /// The results of another paper, Divisi's, and those of peers.
     fn reported(&self, page: &mut Page) {
         let cells = |name: String, row: &Row<'_>| {
-            let columns =
+            let [held, percent, partition] =
                 ["held", "percent", "partition"].map(|column| row.text(column).to_owned());
-            std::iter::once(name).chain(columns).collect::<Vec<_>>()
+            vec![name, held, percent, partition]
         };
         let reported = REPORTED.iter().map(|(method, channels)| {
             let name = format!("reported in 2010, {method}");
             vec![name, channels.to_string(), String::new(), String::new()]
         });
         let divisi = Method::ALL.into_iter().filter_map(|method| {
-            let row = self.max_on_one_core(method, "524288")?;
-            Some(cells(format!("Divisi, {}", method.name()), &row))
+            let row = self.max_channels_on(ThreadCores::One, method, 524_288)?;
+            Some(cells(format!("Divisi, {method}"), &row))
         });
-        let peers = self
-            .0
-            .distinct(&[("what", "peer")], "way")
-            .into_iter()
-            .filter_map(|peer| {
-                let filter = [("what", "peer"), ("way", peer), ("length", "524288")];
-                let held = |row: &Row<'_>| row.number("held").unwrap_or(0.0);
-                let row = self
-                    .0
-                    .rows(&filter)
-                    .max_by(|a, b| held(a).total_cmp(&held(b)))?;
-                let s = row.number("asked_ms").unwrap_or(0.0) / 1000.0;
-                Some(cells(
-                    format!("{peer}, measured by benches/convolution, {s} s"),
-                    &row,
-                ))
-            });
+        let peers = self.0.distinct(&[("what", "peer")], "way").into_iter();
+        let peers = peers.filter_map(|peer| {
+            let filter = [("what", "peer"), ("way", peer), ("length", "524288")];
+            let held = |row: &Row<'_>| row.number("held").unwrap_or(0.0);
+            let rows = self.0.rows(&filter);
+            let row = rows.max_by(|a, b| held(a).total_cmp(&held(b)))?;
+            let s = row.number("asked_ms").unwrap_or(0.0) / 1000.0;
+            let name = format!("{peer}, measured by benches/convolution, {s} s");
+            Some(cells(name, &row))
+        });
         let head = " | Channels | % of the core | Partition";
         let rows = reported.chain(divisi).chain(peers);
         page.table("reported", "Channels without a miss", head, rows);
@@ -402,64 +380,30 @@ impl<'a> View<'a> {
         }
     }
 
-    fn table_by_length(
-        &self,
-        page: &mut Page,
-        section: &'static str,
-        what: &str,
-        caption: &str,
-        cell: impl Fn(&Row<'_>) -> String,
-    ) {
-        let lengths = self.lengths(what);
-        let rows = Method::ALL.into_iter().map(|method| {
-            let cells = lengths.iter().map(|length| {
-                let row = self.find(what, method, length, "one-core");
-                row.map_or(String::new(), |row| cell(&row))
-            });
-            std::iter::once(method.name().to_owned())
-                .chain(cells)
-                .collect::<Vec<_>>()
-        });
-        let rows = rows.filter(|row| row[1..].iter().any(|cell| !cell.is_empty()));
-        let head: Vec<&str> = std::iter::once("Frames")
-            .chain(lengths.iter().copied())
-            .collect();
-        page.table(section, caption, &head.join(" | "), rows);
-    }
-
     fn findings(&self, page: &mut Page) {
-        let longest = LENGTHS[LENGTHS.len() - 1].to_string();
-        let length = self
-            .lengths("most")
-            .last()
-            .copied()
-            .unwrap_or(&longest)
-            .to_owned();
+        let longest = LENGTHS[LENGTHS.len() - 1];
+        let length = self.lengths("most").last().copied().unwrap_or(longest);
         let held = Method::ALL.into_iter().filter_map(|method| {
-            let row = self.max_on_one_core(method, &length)?;
+            let row = self.max_channels_on(ThreadCores::One, method, length)?;
+            let [held, percent, partition] =
+                ["held", "percent", "partition"].map(|column| row.text(column));
             Some(format!(
-                "{length} frames on one core, {}: {} channels without a miss, at {} % of the core, cut into {}.",
-                method.name(),
-                row.text("held"),
-                row.text("percent"),
-                row.text("partition")
+                "{length} frames on one core, {method}: {held} channels without a miss, at {percent} % of the core, cut into \
+                 {partition}."
             ))
         });
-        let parts = [self.best_kernel(), self.best_scheme()]
-            .into_iter()
-            .flatten();
+        let parts = [self.best_kernel(), self.best_scheme()];
+        let parts = parts.into_iter().flatten();
         page.findings("findings", &parts.chain(held).collect::<Vec<_>>());
     }
 
     fn best_kernel(&self) -> Option<String> {
         let of_32 = self.rows("kernel").filter(|row| row.text("length") == "32");
-        let timed: Vec<_> = of_32
-            .filter_map(|row| Some((row.number("p50_us")?, row)))
-            .collect();
+        let timed = of_32.filter_map(|row| Some((row.number("p50_us")?, row)));
+        let timed: Vec<_> = timed.collect();
         let (best, row) = timed.iter().min_by(|a, b| a.0.total_cmp(&b.0))?;
-        let (complex, _) = timed
-            .iter()
-            .find(|(_, row)| row.text("way") == "complex type")?;
+        let is_complex = |(_, row): &&(f64, Row<'_>)| row.text("way") == "complex type";
+        let (complex, _) = timed.iter().find(is_complex)?;
         Some(format!(
             "A partition of 32 frames: {best:.4} µs with {} ({}), {:.1} times as fast as the complex type. The paper has {} µs \
              against {} µs naive.",

@@ -1,16 +1,16 @@
 //! The runs of the experiment *convolution*.
 
 use super::callback::{CallbackSchedule, CallbackStats, Placement, measure_callbacks};
-use super::kernels::{self, Kernel};
+use super::kernels;
 use super::methods::{Method, Player, ThreadCores};
 use super::search::find_max_channels;
 use super::sync::{self, PeriodPattern, SCHEMES, SyncTrace, Trial};
 use super::{RATE_HZ, period};
-use crate::calibration::Calibration;
 use crate::playback::priority_name;
 use crate::record::Record;
 use crate::run::Run;
 use crate::{Effort, LabError, Table};
+use std::fmt;
 use std::time::Duration;
 
 /// Response lengths of figure 8.
@@ -32,46 +32,83 @@ const BYTES_PER_FRAME: usize = 24;
 /// The scheme that figure 6 shows.
 const WALK_SCHEME: &str = "counter-atomic";
 
-/// Subject of a run.
+/// Settings of a run: what it measures, of which method or kernel, and how.
 #[derive(Clone, Copy)]
-enum Subject {
-    /// Figure 5.
-    Kernel(Kernel),
-    /// Section 3.3.
-    Sync(&'static str, PeriodPattern),
-    /// Figure 6.
-    Walk,
-    /// Figure 8.
-    Load(Method),
-    /// Figures 9 and 10.
-    MaxChannels(Method, ThreadCores),
-    /// Late callbacks: by up to so many percent of a period.
-    Jitter(Method, u32),
+pub(super) struct Settings<'a> {
+    /// `kernel` (figure 5), `sync` (section 3.3), `walk` (figure 6), `load` (figure 8), `most` (figures 9 and 10) or
+    /// `jitter` (late callbacks).
+    pub(super) what: &'static str,
+    /// Method, kernel or scheme.
+    pub(super) name: &'a str,
+    pub(super) length: usize,
+    /// Number of channels, or of levels (section 3.3); 0 where the run finds it.
+    pub(super) channels: usize,
+    pub(super) cores: usize,
+    /// Cores of the threads, layout of a spectrum, periods or jitter.
+    pub(super) setting: &'a str,
 }
 
-/// A run.
-#[derive(Clone, Copy)]
-struct ConvolutionRun {
-    subject: Subject,
-    length: usize,
-    channels: usize,
-    cores: usize,
-    ms: u64,
-    effort: Effort,
+/// The cells of the key.
+impl fmt::Display for Settings<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (what, name, setting) = (self.what, self.name, self.setting);
+        let (length, channels, cores) = (self.length, self.channels, self.cores);
+        write!(f, "{what},{name},{length},{channels},{cores},{setting}")
+    }
+}
+
+impl<'a> Settings<'a> {
+    /// Load of a method, by its name in tables.
+    pub(super) fn load(name: &'a str, length: usize) -> Self {
+        let (what, channels, cores, setting) = ("load", CHANNELS, 1, ThreadCores::One.name());
+        Self {
+            what,
+            name,
+            length,
+            channels,
+            cores,
+            setting,
+        }
+    }
+
+    /// Maximum of channels of a method, by its name in tables.
+    pub(super) fn most(name: &'a str, length: usize, on: ThreadCores) -> Self {
+        let cores = if on == ThreadCores::One { 1 } else { 2 };
+        let (what, channels, setting) = ("most", 0, on.name());
+        Self {
+            what,
+            name,
+            length,
+            channels,
+            cores,
+            setting,
+        }
+    }
+
+    /// A method whose callbacks are late by up to a share of the period: `20%`.
+    pub(super) fn jitter(name: &'a str, length: usize, setting: &'a str) -> Self {
+        let (what, channels, cores) = ("jitter", 0, 1);
+        Self {
+            what,
+            name,
+            length,
+            channels,
+            cores,
+            setting,
+        }
+    }
 }
 
 /// Every run, in the order in which they need one another.
-pub(super) fn runs(effort: Effort) -> Vec<Box<dyn Run>> {
-    let mut list = RunList {
-        effort,
-        runs: Vec::new(),
-    };
+pub(super) fn runs(effort: Effort) -> Vec<Run> {
+    let runs = Vec::new();
+    let mut list = RunList { effort, runs };
     let lengths: &[usize] = effort.choose(&LENGTHS[..], &[16_384, 65_536], &LENGTHS[..1]);
     let held: &[usize] = effort.choose(&MAX_CHANNEL_LENGTHS[..], lengths, lengths);
     let fewer: &[usize] = effort.choose(&FEWER_OPERATIONS_LENGTHS[..], &[16_384], held);
     list.add_kernels();
     list.add_sync();
-    list.add(Subject::Walk, 0, 2, 2, effort.choose(200, 60, 24));
+    list.add_walk();
     list.add_loads(&Method::ALL, lengths);
     list.add_max_channels(&Method::ALL, held);
     list.add_two_cores(held);
@@ -83,27 +120,52 @@ pub(super) fn runs(effort: Effort) -> Vec<Box<dyn Run>> {
 
 struct RunList {
     effort: Effort,
-    runs: Vec<Box<dyn Run>>,
+    runs: Vec<Run>,
 }
 
 impl RunList {
-    fn add(&mut self, subject: Subject, length: usize, channels: usize, cores: usize, ms: u64) {
-        self.runs.push(Box::new(ConvolutionRun {
-            subject,
-            length,
-            channels,
-            cores,
+    /// Adds a run of `ms`, which is expected to take them `times` times.
+    fn add(
+        &mut self,
+        settings: Settings<'_>,
+        ms: u64,
+        times: u64,
+        measure: impl Fn(Conditions, &Table, &mut Record) -> Result<(), LabError> + 'static,
+    ) {
+        let conditions = Conditions {
+            length: settings.length,
+            cores: settings.cores,
             ms,
             effort: self.effort,
-        }));
+        };
+        let duration = Duration::from_millis(ms * times + 20);
+        let measure =
+            move |_: &mut _, table: &_, record: &mut _| measure(conditions, table, record);
+        self.runs.push(Run::new(settings, ms, duration, measure));
     }
 
     /// Figure 5.
     fn add_kernels(&mut self) {
         let ms = self.effort.choose(50, 4, 0);
-        for size in self.effort.choose(5..17, 5..14, 5..6).map(|bits| 1 << bits) {
+        for length in self.effort.choose(5..17, 5..14, 5..6).map(|bits| 1 << bits) {
             for kernel in kernels::all() {
-                self.add(Subject::Kernel(kernel), size, 0, 1, ms);
+                let (what, channels, cores) = ("kernel", 0, 1);
+                let (name, setting) = (&*kernel.name(), kernel.layout());
+                let settings = Settings {
+                    what,
+                    name,
+                    length,
+                    channels,
+                    cores,
+                    setting,
+                };
+                self.add(settings, ms, 1, move |conditions, _, record| {
+                    let ns = kernel.median_ns(length, Duration::from_millis(conditions.ms));
+                    record.set_number("p50_us", ns / 1e3, 4);
+                    let share = ns * RATE_HZ / 1e9 / length as f64;
+                    record.set_number("percent", 100.0 * share, 6);
+                    Ok(())
+                });
             }
         }
     }
@@ -112,22 +174,64 @@ impl RunList {
     fn add_sync(&mut self) {
         let ms = self.effort.choose(1000, 150, 5);
         for cores in [1, 2] {
-            for levels in self.effort.choose(&[1, 2, 3, 5][..], &[1, 3], &[2]) {
+            for &channels in self.effort.choose(&[1, 2, 3, 5][..], &[1, 3], &[2]) {
                 for periods in [PeriodPattern::Doubling, PeriodPattern::AtOnce] {
-                    for scheme in SCHEMES {
-                        self.add(Subject::Sync(scheme, periods), 0, *levels, cores, ms);
+                    for name in SCHEMES {
+                        let (what, length, setting) = ("sync", 0, periods.name());
+                        let settings = Settings {
+                            what,
+                            name,
+                            length,
+                            channels,
+                            cores,
+                            setting,
+                        };
+                        self.add(settings, ms, 1, move |conditions, _, record| {
+                            let period = Duration::from_micros(500);
+                            let trace = conditions.trace_sync(name, channels, periods, period, 0.0);
+                            record_sync(record, &trace);
+                            Ok(())
+                        });
                     }
                 }
             }
         }
     }
 
+    /// Figure 6.
+    fn add_walk(&mut self) {
+        let ms = self.effort.choose(200, 60, 24);
+        let (what, name, setting) = ("walk", WALK_SCHEME, "doubling");
+        let (length, channels, cores) = (0, 2, 2);
+        let settings = Settings {
+            what,
+            name,
+            length,
+            channels,
+            cores,
+            setting,
+        };
+        self.add(settings, ms, 1, move |conditions, _, record| {
+            let periods = PeriodPattern::Doubling;
+            let trace = conditions.trace_sync(name, channels, periods, period(), 0.3);
+            record.set("levels", channels + 1);
+            record.set("facts", last_spans(&trace, 8));
+            Ok(())
+        });
+    }
+
     /// Figure 8.
     fn add_loads(&mut self, methods: &[Method], lengths: &[usize]) {
         let ms = self.effort.choose(3000, 400, 10);
         for length in lengths {
-            for method in methods {
-                self.add(Subject::Load(*method), *length, CHANNELS, 1, ms);
+            for &method in methods {
+                let settings = Settings::load(method.name(), *length);
+                self.add(settings, ms, 1, move |conditions, _, record| {
+                    let cores = ThreadCores::One;
+                    let (stats, partition) = conditions.play(method, CHANNELS, ms, 0, cores)?;
+                    record_stats(record, &stats, &partition);
+                    Ok(())
+                });
             }
         }
     }
@@ -135,99 +239,43 @@ impl RunList {
     /// Figure 9.
     fn add_max_channels(&mut self, methods: &[Method], lengths: &[usize]) {
         for length in lengths {
-            let full_ms = if *length == 524_288 {
-                LONG_HOLD_MS
-            } else {
-                HOLD_MS
-            };
-            let ms = self.effort.choose(full_ms, 1500, 10);
+            let is_longest = *length == 524_288;
+            let full_ms = if is_longest { LONG_HOLD_MS } else { HOLD_MS };
             for method in methods {
-                let subject = Subject::MaxChannels(*method, ThreadCores::One);
-                self.add(subject, *length, 0, 1, ms);
+                self.add_most(*method, *length, ThreadCores::One, full_ms);
             }
         }
     }
 
     /// Figure 10.
     fn add_two_cores(&mut self, lengths: &[usize]) {
-        let ms = self.effort.choose(HOLD_MS, 1500, 10);
         for length in lengths {
             for cores in [ThreadCores::ByLevel, ThreadCores::ByChannel] {
-                self.add(
-                    Subject::MaxChannels(Method::Preemptive, cores),
-                    *length,
-                    0,
-                    2,
-                    ms,
-                );
+                self.add_most(Method::Preemptive, *length, cores, HOLD_MS);
             }
         }
+    }
+
+    fn add_most(&mut self, method: Method, length: usize, cores: ThreadCores, full_ms: u64) {
+        let ms = self.effort.choose(full_ms, 1500, 10);
+        let settings = Settings::most(method.name(), length, cores);
+        self.add(settings, ms, 2, move |conditions, table, record| {
+            conditions.max_channels(method, cores, table, record)
+        });
     }
 
     /// Late callbacks.
     fn add_jitter(&mut self, length: usize) {
         let ms = self.effort.choose(2000, 500, 10);
-        for percent in self.effort.choose(&JITTERS[..], &[0, 40], &[40]) {
+        for &percent in self.effort.choose(&JITTERS[..], &[0, 40], &[40]) {
             for method in Method::ALL {
-                self.add(Subject::Jitter(method, *percent), length, 0, 1, ms);
+                let setting = format!("{percent}%");
+                let settings = Settings::jitter(method.name(), length, &setting);
+                self.add(settings, ms, 1, move |conditions, table, record| {
+                    conditions.jitter(method, percent, table, record)
+                });
             }
         }
-    }
-}
-
-impl Run for ConvolutionRun {
-    fn key(&self) -> Vec<String> {
-        let (what, name, setting) = match self.subject {
-            Subject::Kernel(kernel) => ("kernel", &*kernel.name(), kernel.layout().to_owned()),
-            Subject::Sync(scheme, periods) => ("sync", scheme, periods.name().to_owned()),
-            Subject::Walk => ("walk", WALK_SCHEME, "doubling".to_owned()),
-            Subject::Load(method) => ("load", method.name(), "one-core".to_owned()),
-            Subject::MaxChannels(method, cores) => ("most", method.name(), cores.name().to_owned()),
-            Subject::Jitter(method, percent) => ("jitter", method.name(), format!("{percent}%")),
-        };
-        let [length, channels, cores] =
-            [self.length, self.channels, self.cores].map(|n| n.to_string());
-        let ms = self.ms.to_string();
-        vec![
-            what.into(),
-            name.into(),
-            length,
-            channels,
-            cores,
-            setting,
-            ms,
-        ]
-    }
-
-    fn duration(&self) -> Duration {
-        let times = match self.subject {
-            Subject::MaxChannels(..) => 2,
-            _ => 1,
-        };
-        Duration::from_millis(self.ms * times + 20)
-    }
-
-    fn measure(
-        &self,
-        _: &mut Calibration,
-        table: &Table,
-        record: &mut Record,
-    ) -> Result<(), LabError> {
-        match self.subject {
-            Subject::Kernel(kernel) => self.kernel(kernel, record),
-            Subject::Sync(scheme, periods) => self.sync(scheme, periods, record),
-            Subject::Walk => self.walk(record),
-            Subject::Load(method) => {
-                let (stats, partition) =
-                    self.play(method, self.channels, self.ms, 0, ThreadCores::One)?;
-                record_stats(record, &stats, &partition);
-            }
-            Subject::MaxChannels(method, cores) => {
-                self.max_channels(method, cores, table, record)?
-            }
-            Subject::Jitter(method, percent) => self.jitter(method, percent, table, record)?,
-        }
-        Ok(())
     }
 }
 
@@ -236,16 +284,45 @@ fn record_stats(record: &mut Record, stats: &CallbackStats, (partition, levels):
     record.set("priority", priority_name(stats.is_real_time));
     record.set("partition", partition);
     record.set("levels", levels);
-    for (column, per_mille) in [("p50_us", 500), ("p99_us", 990), ("worst_us", 1000)] {
-        record.set_number(column, stats.quantile_us(per_mille), 1);
-    }
+    record_quantiles(record, stats, 1);
     record.set("missed", stats.missed);
     record.set("unexplained", stats.unexplained);
     record.set_number("percent", 100.0 * stats.load, 2);
     record.set_number("gaps_us", stats.gaps_ns as f64 / 1e3, 0);
 }
 
-impl ConvolutionRun {
+/// Sets the columns of a run of synchronisation: times of the calls without the first eighth.
+fn record_sync(record: &mut Record, trace: &SyncTrace) {
+    let calls = trace.calls[trace.calls.len() / 8..].iter();
+    let ns = calls.map(|[begun, waited, started]| (*waited).max(*started) - begun);
+    let mut stats = CallbackStats {
+        durations_ns: ns.collect(),
+        ..CallbackStats::default()
+    };
+    stats.durations_ns.sort_unstable();
+    record_quantiles(record, &stats, 2);
+    let ns = &stats.durations_ns;
+    let mean_us = ns.iter().sum::<u64>() as f64 / ns.len() as f64 / 1e3;
+    record.set("facts", format!("mean {mean_us:.2}"));
+    record.set("levels", trace.levels.len());
+}
+
+fn record_quantiles(record: &mut Record, stats: &CallbackStats, decimals: usize) {
+    for (column, per_mille) in [("p50_us", 500), ("p99_us", 990), ("worst_us", 1000)] {
+        record.set_number(column, stats.quantile_us(per_mille), decimals);
+    }
+}
+
+/// The settings that every measurement needs.
+#[derive(Clone, Copy)]
+struct Conditions {
+    length: usize,
+    cores: usize,
+    ms: u64,
+    effort: Effort,
+}
+
+impl Conditions {
     fn placement(&self) -> Placement {
         Placement {
             cores: self.cores,
@@ -253,26 +330,17 @@ impl ConvolutionRun {
         }
     }
 
-    fn kernel(&self, kernel: Kernel, record: &mut Record) {
-        let ns = kernel.median_ns(self.length, Duration::from_millis(self.ms));
-        record.set_number("p50_us", ns / 1e3, 4);
-        record.set_number(
-            "percent",
-            100.0 * ns * RATE_HZ / 1e9 / self.length as f64,
-            6,
-        );
-    }
-
     fn trace_sync(
         &self,
         scheme: &'static str,
+        levels: usize,
         periods: PeriodPattern,
         period: Duration,
         load: f64,
     ) -> SyncTrace {
         sync::trace(Trial {
             scheme,
-            levels: self.channels,
+            levels,
             periods,
             calls: (self.ms * 1000 / period.as_micros() as u64).max(8) as u32,
             period,
@@ -281,30 +349,7 @@ impl ConvolutionRun {
         })
     }
 
-    fn sync(&self, scheme: &'static str, periods: PeriodPattern, record: &mut Record) {
-        let trace = self.trace_sync(scheme, periods, Duration::from_micros(500), 0.0);
-        let warm_up = trace.calls.len() / 8;
-        let calls = trace.calls[warm_up..].iter();
-        let mut ns: Vec<u64> = calls
-            .map(|[begun, waited, started]| (*waited).max(*started) - begun)
-            .collect();
-        ns.sort_unstable();
-        let us = |per_mille: usize| ns[(ns.len() - 1) * per_mille / 1000] as f64 / 1e3;
-        for (column, per_mille) in [("p50_us", 500), ("p99_us", 990), ("worst_us", 1000)] {
-            record.set_number(column, us(per_mille), 2);
-        }
-        let mean_us = ns.iter().sum::<u64>() as f64 / ns.len() as f64 / 1e3;
-        record.set("facts", format!("mean {mean_us:.2}"));
-        record.set("levels", self.channels);
-    }
-
-    fn walk(&self, record: &mut Record) {
-        let trace = self.trace_sync(WALK_SCHEME, PeriodPattern::Doubling, period(), 0.3);
-        record.set("levels", self.channels + 1);
-        record.set("facts", last_spans(&trace, 8));
-    }
-
-    /// Plays so many channels. Returns also the partition in words, and its number of levels.
+    /// Plays a number of channels. Returns also the partition in words, and its number of levels.
     fn play(
         &self,
         method: Method,
@@ -357,12 +402,7 @@ impl ConvolutionRun {
 
     /// Expected maximum of channels, from the load of figure 8.
     fn expected_channels(&self, method: Method, table: &Table) -> usize {
-        let length = self.length.to_string();
-        let load = table.find(&[
-            ("what", "load"),
-            ("way", method.name()),
-            ("length", &length),
-        ]);
+        let load = table.find(Settings::load(method.name(), self.length));
         let percent = load.and_then(|row| row.number("percent")).unwrap_or(20.0);
         let of_one = percent.max(0.1) / CHANNELS as f64;
         (75.0 * self.cores as f64 / of_one) as usize
@@ -375,16 +415,11 @@ impl ConvolutionRun {
         table: &Table,
         record: &mut Record,
     ) -> Result<(), LabError> {
-        let length = self.length.to_string();
-        let held = table.find(&[
-            ("what", "most"),
-            ("way", method.name()),
-            ("length", &length),
-            ("cores", "1"),
-        ]);
+        let one = ThreadCores::One;
+        let held = table.find(Settings::most(method.name(), self.length, one));
         let held = held.and_then(|row| row.number("held")).unwrap_or(1.0);
         let channels = (held * JITTERED_SHARE).max(1.0) as usize;
-        let (stats, partition) = self.play(method, channels, self.ms, percent, ThreadCores::One)?;
+        let (stats, partition) = self.play(method, channels, self.ms, percent, one)?;
         record_stats(record, &stats, &partition);
         record.set("held", channels);
         Ok(())
@@ -394,9 +429,8 @@ impl ConvolutionRun {
 /// Bytes of memory that are available.
 fn available_memory() -> usize {
     let text = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
-    let line = text
-        .lines()
-        .find_map(|line| line.strip_prefix("MemAvailable:"));
+    let mut lines = text.lines();
+    let line = lines.find_map(|line| line.strip_prefix("MemAvailable:"));
     let kib = line.and_then(|rest| rest.split_whitespace().next()?.parse::<usize>().ok());
     kib.unwrap_or(1 << 21).saturating_mul(1024)
 }

@@ -2,75 +2,45 @@
 
 use crate::calibration::Calibration;
 use crate::machine::period_us;
-use crate::playback::{Pace, Playback, compared_schedulers, measure_playback};
+use crate::playback::{Pace, Playback, measure_playback};
 use crate::record::Record;
+use crate::results::Variant;
 use crate::run::Run;
-use crate::{Effort, LabError, Table};
+use crate::{Effort, LabError};
 use divisi::graph::shape;
 use divisi::prelude::{Frames, Graph, Scheduler};
 use std::collections::HashSet;
+use std::fmt;
 use std::time::Duration;
 
-/// Kind of the inner nodes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Inner {
-    /// A modulator, as in the report's graphs: far below a microsecond.
-    Modulator,
-    /// An expensive node, which burns [`EXPENSIVE_NS`] a frame: about a transcendental function for each.
-    Expensive,
-}
+/// Nodes between the first and the last of a graph, by their name in tables.
+pub(super) type Inner = &'static str;
+
+/// Modulators, as in the report's graphs: far below a microsecond.
+pub(super) const MODULATOR: Inner = "sound";
+/// Expensive nodes, which burn [`EXPENSIVE_NS`] a frame: about a transcendental function for each.
+pub(super) const EXPENSIVE: Inner = "dear";
+pub(super) const INNER: [Inner; 2] = [MODULATOR, EXPENSIVE];
 
 /// Cost of an expensive node per frame.
 pub(super) const EXPENSIVE_NS: f64 = 20.0;
 
-impl Inner {
-    pub(super) const ALL: [Self; 2] = [Self::Modulator, Self::Expensive];
-
-    /// Name in tables.
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Self::Modulator => "sound",
-            Self::Expensive => "dear",
-        }
-    }
-}
-
-/// A test graph.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Shape {
-    pub(super) name: &'static str,
-    pub(super) nodes: usize,
-}
+/// A test graph: shape and number of nodes.
+pub(super) type Shape = (&'static str, usize);
 
 /// The report's three, in the sizes of its histograms.
-pub(super) const REPORTED: [Shape; 3] = [of("line", 100), of("diamond", 156), of("rake", 101)];
+pub(super) const REPORTED: [Shape; 3] = [("line", 100), ("diamond", 156), ("rake", 101)];
 /// Smaller and larger ones.
 const OTHER_SIZES: [Shape; 6] = [
-    of("line", 20),
-    of("line", 300),
-    of("diamond", 16),
-    of("diamond", 636),
-    of("rake", 11),
-    of("rake", 302),
+    ("line", 20),
+    ("line", 300),
+    ("diamond", 16),
+    ("diamond", 636),
+    ("rake", 11),
+    ("rake", 302),
 ];
 /// The smallest graph that plays: what takes long here is not due to the graph.
-pub(super) const CONTROL: Shape = of("control", 2);
-
-const fn of(name: &'static str, nodes: usize) -> Shape {
-    Shape { name, nodes }
-}
-
-impl Shape {
-    fn graph(self, inner: Inner, block: u32) -> Graph {
-        let work_ns = (inner == Inner::Expensive).then(|| EXPENSIVE_NS * f64::from(block));
-        let made = match self.name {
-            "rake" => shape::rake(self.nodes, work_ns),
-            "diamond" => shape::diamond(self.nodes, work_ns),
-            _ => shape::line(self.nodes, work_ns),
-        };
-        made.expect("the sizes above are sizes of these shapes")
-    }
-}
+pub(super) const CONTROL: Shape = ("control", 2);
 
 /// Block size of the histograms.
 pub(super) const HISTOGRAM_BLOCK: u32 = 2048;
@@ -78,66 +48,73 @@ pub(super) const HISTOGRAM_BLOCK: u32 = 2048;
 pub(super) const BLOCKS: [u32; 6] = [16, 32, 64, 128, 256, 512];
 pub(super) const THREADS: [usize; 3] = [2, 3, 4];
 
-/// One run.
+/// Settings of a run.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct GraphRun {
-    shape: Shape,
-    inner: Inner,
-    threads: usize,
-    block: u32,
-    is_loaded: bool,
-    scheduler: Scheduler,
-    fuse: bool,
-    pace: Pace,
-    ms: u64,
+pub(super) struct Settings {
+    pub(super) shape: Shape,
+    pub(super) inner: Inner,
+    pub(super) threads: usize,
+    pub(super) block: u32,
+    /// `rest`, or `video` on a machine in use.
+    pub(super) load: &'static str,
+    pub(super) pace: Pace,
+    pub(super) variant: Variant,
 }
 
-impl Run for GraphRun {
-    fn key(&self) -> Vec<String> {
-        vec![
-            self.shape.name.to_owned(),
-            self.shape.nodes.to_string(),
-            self.inner.name().to_owned(),
-            self.threads.to_string(),
-            self.block.to_string(),
-            if self.is_loaded { "video" } else { "rest" }.to_owned(),
-            self.scheduler.name().to_owned(),
-            if self.fuse { "on" } else { "off" }.to_owned(),
-            self.pace.name().to_owned(),
-            self.ms.to_string(),
-        ]
+impl Settings {
+    /// A run as in the report: at rest, at the beat, sequential, not fused.
+    pub(super) fn reported(shape: Shape, inner: Inner, threads: usize, block: u32) -> Self {
+        Self {
+            shape,
+            inner,
+            threads,
+            block,
+            load: "rest",
+            pace: Pace::Beat,
+            variant: Variant::unfused(Scheduler::Sequential),
+        }
     }
 
-    fn needs_load(&self) -> bool {
-        self.is_loaded
+    /// The same run block after block.
+    pub(super) fn behind(self) -> Self {
+        let pace = Pace::Behind;
+        Self { pace, ..self }
     }
 
-    fn duration(&self) -> Duration {
-        // Threads, plans and the first cycles take some time too.
-        Duration::from_millis(self.ms + 10)
+    /// The same run with a scheduler.
+    pub(super) fn with(self, variant: Variant) -> Self {
+        Self { variant, ..self }
+    }
+
+    fn graph(self) -> Graph {
+        let work_ns = (self.inner == EXPENSIVE).then(|| EXPENSIVE_NS * f64::from(self.block));
+        let made = match self.shape {
+            ("rake", nodes) => shape::rake(nodes, work_ns),
+            ("diamond", nodes) => shape::diamond(nodes, work_ns),
+            (_, nodes) => shape::line(nodes, work_ns),
+        };
+        made.expect("the sizes above are sizes of these shapes")
     }
 
     fn measure(
-        &self,
+        self,
+        ms: u64,
         calibration: &mut Calibration,
-        _: &Table,
         record: &mut Record,
     ) -> Result<(), LabError> {
-        let graph = self.shape.graph(self.inner, self.block);
-        let block = Frames(self.block);
-        let Shape { name, nodes } = self.shape;
-        let name = format!("{name} {nodes} {} {}", self.inner.name(), self.block);
+        let (graph, block) = (self.graph(), Frames(self.block));
+        let (name, nodes) = self.shape;
+        let name = format!("{name} {nodes} {} {}", self.inner, self.block);
         let costs = calibration.node_costs(&name, &graph, block)?;
         let stats = measure_playback(&Playback {
             graph: &graph,
-            scheduler: self.scheduler,
-            workers: self.threads,
+            variant: self.variant,
+            workers: self.variant.threads(self.threads),
             block,
-            fuse: self.fuse,
             pace: self.pace,
             core_timings: calibration.core_timings(),
             costs,
-            duration: Duration::from_millis(self.ms),
+            duration: Duration::from_millis(ms),
         })?;
         stats.record(block, record);
         // Only where the page draws it: otherwise it would be most of the table.
@@ -150,118 +127,110 @@ impl Run for GraphRun {
     }
 }
 
-/// Every run, those at rest first.
-pub(super) fn runs(effort: Effort) -> Vec<Box<dyn Run>> {
-    let runs = all_runs(effort).into_iter();
-    runs.map(|run| Box::new(run) as _).collect()
+/// The cells of the key. The control has one thread, as a sequential run has.
+impl fmt::Display for Settings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ((shape, nodes), Variant { scheduler, fuse }) = (self.shape, self.variant);
+        let threads = self.variant.threads(self.threads);
+        let (inner, block, load, pace) = (self.inner, self.block, self.load, self.pace.name());
+        let graph = format_args!("{shape},{nodes},{inner}");
+        write!(
+            f,
+            "{graph},{threads},{block},{load},{scheduler},{fuse},{pace}"
+        )
+    }
 }
 
-fn all_runs(effort: Effort) -> Vec<GraphRun> {
+/// Every run, those at rest first.
+pub(super) fn runs(effort: Effort) -> Vec<Run> {
+    let as_run = |(settings, ms): (Settings, u64)| {
+        // Threads, plans and the first cycles take some time too.
+        let duration = Duration::from_millis(ms + 10);
+        let run = Run::new(settings, ms, duration, move |calibration, _, record| {
+            settings.measure(ms, calibration, record)
+        });
+        run.loaded(settings.load == "video")
+    };
+    all_settings(effort).into_iter().map(as_run).collect()
+}
+
+/// Settings and duration in ms of every run.
+fn all_settings(effort: Effort) -> Vec<(Settings, u64)> {
     let mut all = Vec::new();
-    for is_loaded in [false, true] {
-        add_reported(effort, is_loaded, &mut all);
-        add_product(effort, is_loaded, &mut all);
+    for load in ["rest", "video"] {
+        add_reported(effort, load, &mut all);
+        add_product(effort, load, &mut all);
     }
-    let mut keys = HashSet::new();
-    all.retain(|run: &GraphRun| keys.insert(run.key()));
+    let mut known = HashSet::new();
+    all.retain(|(settings, ms)| known.insert(format!("{settings},{ms}")));
     all
 }
 
 /// The report's own runs, at the beat of a device, and its histograms.
-fn add_reported(effort: Effort, is_loaded: bool, all: &mut Vec<GraphRun>) {
-    let is_full = effort == Effort::Full;
-    let mut add = |shape, inner, threads, block, pace, fuse| {
-        let ms = match pace {
-            Pace::Beat => {
-                let min_blocks = f64::from(effort.choose(40_u32, 10, 2));
-                let min_ms = min_blocks * period_us(Frames(block)) / 1e3;
-                effort.choose(200, 20, 2).max(min_ms.ceil() as u64)
-            }
+fn add_reported(effort: Effort, load: &'static str, all: &mut Vec<(Settings, u64)>) {
+    let (is_full, is_loaded) = (effort == Effort::Full, load == "video");
+    let mut add = |run: Settings, fuse| {
+        let min_ms = f64::from(effort.choose(40_u32, 10, 2)) * period_us(Frames(run.block)) / 1e3;
+        let ms = match run.pace {
+            Pace::Beat => effort.choose(200, 20, 2).max(min_ms.ceil() as u64),
             Pace::Behind => effort.choose(200, 10, 2),
         };
-        let run = GraphRun {
-            shape,
-            inner,
-            threads,
-            block,
-            is_loaded,
-            scheduler: Scheduler::Sequential,
-            fuse: false,
-            pace,
-            ms,
-        };
-        add_every_scheduler(run, fuse, all);
+        add_every_scheduler(Settings { load, ..run }, ms, fuse, all);
     };
-    for inner in Inner::ALL {
-        let is_short = !is_full && inner == Inner::Modulator;
+    for inner in INNER {
+        let is_short = !is_full && inner == MODULATOR;
         for shape in &REPORTED[..if is_short { 1 } else { 3 }] {
-            add(*shape, inner, 3, 128, Pace::Beat, true);
+            let run = |threads, block| Settings::reported(*shape, inner, threads, block);
+            add(run(3, 128), true);
             if is_loaded || effort == Effort::Minimal {
                 continue;
             }
             for threads in THREADS {
-                add(*shape, inner, threads, 128, Pace::Beat, is_full);
+                add(run(threads, 128), is_full);
             }
             for block in effort.choose(&BLOCKS[..], &[16, 512], &[]) {
-                add(*shape, inner, 3, *block, Pace::Beat, is_full);
+                add(run(3, *block), is_full);
             }
-            add(*shape, inner, 3, HISTOGRAM_BLOCK, Pace::Behind, is_full);
+            add(run(3, HISTOGRAM_BLOCK).behind(), is_full);
         }
     }
     if is_full && !is_loaded {
         for shape in OTHER_SIZES {
             for threads in THREADS {
-                add(shape, Inner::Modulator, threads, 128, Pace::Beat, false);
+                add(Settings::reported(shape, MODULATOR, threads, 128), false);
             }
         }
     }
 }
 
 /// The product of all settings, block after block.
-fn add_product(effort: Effort, is_loaded: bool, all: &mut Vec<GraphRun>) {
-    for &inner in effort.choose(&Inner::ALL[..], &Inner::ALL[1..], &Inner::ALL[1..]) {
+fn add_product(effort: Effort, load: &'static str, all: &mut Vec<(Settings, u64)>) {
+    for &inner in effort.choose(&INNER[..], &INNER[1..], &INNER[1..]) {
         for &shape in effort.choose(&REPORTED[..], &REPORTED[..], &REPORTED[2..]) {
             for &block in effort.choose(&BLOCKS[..], &[64], &[16]) {
                 for &threads in effort.choose(&THREADS[..], &[2], &[2]) {
-                    let run = GraphRun {
-                        shape,
-                        inner,
-                        threads,
-                        block,
-                        is_loaded,
-                        scheduler: Scheduler::Sequential,
-                        fuse: false,
-                        pace: Pace::Behind,
-                        ms: effort.choose(60, 10, 1),
-                    };
-                    add_every_scheduler(run, effort == Effort::Full, all);
+                    let run = Settings::reported(shape, inner, threads, block).behind();
+                    let run = Settings { load, ..run };
+                    let ms = effort.choose(60, 10, 1);
+                    add_every_scheduler(run, ms, effort == Effort::Full, all);
                 }
             }
         }
     }
 }
 
-/// Adds the control of a run, and the run with every scheduler, fused too if `fuse`. Sequential ones have one thread.
-fn add_every_scheduler(run: GraphRun, fuse: bool, all: &mut Vec<GraphRun>) {
-    all.push(GraphRun {
-        shape: CONTROL,
-        inner: Inner::Modulator,
-        threads: 1,
+/// Adds the control of a run, and the run with every scheduler, fused too if `fuse`.
+fn add_every_scheduler(run: Settings, ms: u64, fuse: bool, all: &mut Vec<(Settings, u64)>) {
+    let (shape, inner) = (CONTROL, MODULATOR);
+    let variants = Variant::all().into_iter();
+    let variants = variants.filter(|variant| fuse || variant.fuse == "off");
+    let runs = variants.map(|variant| run.with(variant));
+    let control = Settings {
+        shape,
+        inner,
         ..run
-    });
-    let fusing: &[bool] = if fuse { &[false, true] } else { &[false] };
-    for scheduler in compared_schedulers() {
-        let threads = match scheduler {
-            Scheduler::Sequential => 1,
-            _ => run.threads,
-        };
-        all.extend(fusing.iter().map(|fuse| GraphRun {
-            scheduler,
-            threads,
-            fuse: *fuse,
-            ..run
-        }));
-    }
+    };
+    all.extend([control].into_iter().chain(runs).map(|run| (run, ms)));
 }
 
 #[cfg(test)]
@@ -270,26 +239,25 @@ mod tests {
 
     #[test]
     fn the_reports_own_runs_are_all_there() {
-        let all = all_runs(Effort::Full);
-        let has = |threads, block, is_loaded, pace, shape| {
-            all.iter().any(|run| {
-                let settings = (run.threads, run.block, run.is_loaded, run.pace, run.shape);
-                settings == (threads, block, is_loaded, pace, shape)
-                    && (run.scheduler, run.inner) == (Scheduler::Stealing, Inner::Modulator)
-            })
+        let all = all_settings(Effort::Full);
+        let has = |run: Settings| {
+            let stealing = run.with(Variant::unfused(Scheduler::Stealing));
+            assert!(all.iter().any(|(run, _)| *run == stealing), "{stealing}");
         };
         for shape in REPORTED {
-            assert!(
-                THREADS
+            let run = |threads, block| Settings::reported(shape, MODULATOR, threads, block);
+            THREADS.into_iter().for_each(|t| has(run(t, 128)));
+            BLOCKS.into_iter().for_each(|b| has(run(3, b)));
+            has(Settings {
+                load: "video",
+                ..run(3, 128)
+            });
+            has(run(3, HISTOGRAM_BLOCK).behind());
+            for load in ["rest", "video"] {
+                let product = THREADS
                     .iter()
-                    .all(|t| has(*t, 128, false, Pace::Beat, shape))
-            );
-            assert!(BLOCKS.iter().all(|b| has(3, *b, false, Pace::Beat, shape)));
-            assert!(has(3, 128, true, Pace::Beat, shape));
-            assert!(has(3, HISTOGRAM_BLOCK, false, Pace::Behind, shape));
-            for is_loaded in [false, true] {
-                let mut product = THREADS.iter().flat_map(|t| BLOCKS.map(|b| (*t, b)));
-                assert!(product.all(|(t, b)| has(t, b, is_loaded, Pace::Behind, shape)));
+                    .flat_map(|t| BLOCKS.map(|b| run(*t, b).behind()));
+                product.for_each(|run| has(Settings { load, ..run }));
             }
         }
     }
@@ -297,11 +265,11 @@ mod tests {
     #[test]
     fn every_run_has_its_control() {
         for effort in [Effort::Full, Effort::Quick, Effort::Minimal] {
-            let all = all_runs(effort);
-            let settings = |run: &GraphRun| (run.block, run.is_loaded, run.pace == Pace::Beat);
-            let controls = all.iter().filter(|run| run.shape == CONTROL);
-            let controls: HashSet<_> = controls.map(settings).collect();
-            assert!(all.iter().all(|run| controls.contains(&settings(run))));
+            let all = all_settings(effort);
+            let settings = |run: &Settings| (run.block, run.load, run.pace == Pace::Beat);
+            let controls = all.iter().filter(|(run, _)| run.shape == CONTROL);
+            let controls: HashSet<_> = controls.map(|(run, _)| settings(run)).collect();
+            assert!(all.iter().all(|(run, _)| controls.contains(&settings(run))));
         }
     }
 }

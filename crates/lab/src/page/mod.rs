@@ -124,6 +124,30 @@ impl Page {
         self.table(name, caption, &head.join(" | "), rows.map(cells));
     }
 
+    /// Appends a table with a cell for each row and column. `corner` is the heading of the first column, which names the
+    /// rows; a row without any text in its cells is left out.
+    pub(crate) fn grid<R: Display, C>(
+        &mut self,
+        name: &'static str,
+        caption: &str,
+        corner: &str,
+        rows: impl IntoIterator<Item = R>,
+        columns: &[(String, C)],
+        cell: impl Fn(&R, &C) -> String,
+    ) {
+        let head = columns.iter().map(|(head, _)| head.as_str());
+        let head: Vec<&str> = std::iter::once(corner).chain(head).collect();
+        let rows = rows.into_iter().filter_map(|row| {
+            let cells = columns.iter().map(|(_, column)| cell(&row, column));
+            let cells: Vec<String> = std::iter::once(row.to_string()).chain(cells).collect();
+            cells[1..]
+                .iter()
+                .any(|cell| !cell.is_empty())
+                .then_some(cells)
+        });
+        self.table(name, caption, &head.join(" | "), rows);
+    }
+
     /// Appends a chart with its caption, and keeps it for a file of its own; nothing where it shows no value.
     pub(crate) fn chart(&mut self, name: &'static str, chart: Chart, caption: &str) {
         if chart.is_empty() {

@@ -8,7 +8,7 @@
 
 use super::Backoff;
 use super::filter::Filter;
-use divisi::rt::mirror::{self, Consumer, Producer};
+use divisi::rt::mirror::{self, ChunkError, Pod, Producer};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -27,15 +27,8 @@ pub(super) fn mirrored(
 ) {
     let ring = || mirror::channel::<f32>(capacity(size)).expect("a few pages");
     let ((mut input, mut from), (mut to, mut output)) = (ring(), ring());
-    write_silence(&mut input, overlap);
-    let feed = move |frames: &[f32]| {
-        let Ok(mut room) = input.write_chunk(frames.len()) else {
-            return false;
-        };
-        room.copy_from_slice(frames);
-        room.commit(frames.len());
-        true
-    };
+    write_mirrored(&mut input, &vec![0.0; overlap]).expect("it is empty");
+    let feed = move |frames: &[f32]| write_mirrored(&mut input, frames).is_ok();
     let run = move |filter: &mut Filter| {
         let (Ok(window), Ok(mut room)) = (from.read_chunk(size), to.write_chunk(size)) else {
             return false;
@@ -43,21 +36,22 @@ pub(super) fn mirrored(
         filter.process_window(&window, &mut room);
         room.commit(filter.hop());
         window.release(filter.hop());
-        discard(&mut output, filter.hop());
+        let written = output.read_chunk(filter.hop());
+        written.expect("it was just filled").release(filter.hop());
         true
     };
     (feed, run)
 }
 
-fn write_silence(input: &mut Producer<f32>, frames: usize) {
-    let mut room = input.write_chunk(frames).expect("it is empty");
-    room.fill(0.0);
-    room.commit(frames);
-}
-
-fn discard(output: &mut Consumer<f32>, frames: usize) {
-    let window = output.read_chunk(frames).expect("it was just filled");
-    window.release(frames);
+/// Copies items into a mirrored ring.
+pub(super) fn write_mirrored<T: Pod>(
+    ring: &mut Producer<T>,
+    items: &[T],
+) -> Result<(), ChunkError> {
+    let mut room = ring.write_chunk(items.len())?;
+    room.copy_from_slice(items);
+    room.commit(items.len());
+    Ok(())
 }
 
 /// Rings that give their contents in two pieces: the window is a buffer beside them, whose overlap is moved to its front
@@ -79,10 +73,7 @@ pub(super) fn copying(
             return false;
         };
         window.copy_within(hop.., 0);
-        let (first, second) = chunk.as_slices();
-        window[overlap..][..first.len()].copy_from_slice(first);
-        window[overlap + first.len()..].copy_from_slice(second);
-        chunk.commit_all();
+        read_copy(chunk, &mut window[overlap..]);
         filter.process_window(&window, &mut result);
         let has_room = write_copy(&mut to, &result[..hop]);
         let written = output.read_chunk(hop).expect("it was just filled");
@@ -103,6 +94,14 @@ pub(super) fn write_copy<T: Copy + Default>(ring: &mut rtrb::Producer<T>, items:
     second.copy_from_slice(&items[middle..]);
     chunk.commit_all();
     true
+}
+
+/// Reads all items of a chunk in two pieces.
+pub(super) fn read_copy<T: Copy>(chunk: rtrb::chunks::ReadChunk<'_, T>, items: &mut [T]) {
+    let (first, second) = chunk.as_slices();
+    items[..first.len()].copy_from_slice(first);
+    items[first.len()..].copy_from_slice(second);
+    chunk.commit_all();
 }
 
 /// Blocks per second of one thread that feeds and filters in turn.

@@ -5,7 +5,26 @@ use super::{CONTROL, FILTER, ONE_THREAD, PIPES, PROCESSES, ROUND_TRIP, THROUGHPU
 use crate::Row;
 use crate::chart::{Chart, Curve};
 use crate::page::Page;
-use crate::results::{Filter, Results, median};
+use crate::results::{Filter, Results, median, min_max};
+
+/// Heading and content of the tables: a column of the table of runs, or computed by [`View::cell`].
+const FILTERS: [(&str, &str); 7] = [
+    ("N", "size"),
+    ("Overlap", "overlap"),
+    ("Mirrored", "mirrored"),
+    ("Copying", "copying"),
+    ("Slices", "slices"),
+    ("Gain", "gain"),
+    ("State", "state"),
+];
+const TRANSFERS: [(&str, &str); 6] = [
+    ("Bytes", "size"),
+    ("Between", "between"),
+    ("Mirrored", "mirrored"),
+    ("Copying, or pipes", "copying"),
+    ("Gain", "gain"),
+    ("State", "state"),
+];
 
 /// Fills the template.
 pub(super) fn fill(results: &Results<'_>, page: &mut Page) {
@@ -13,8 +32,8 @@ pub(super) fn fill(results: &Results<'_>, page: &mut Page) {
     page.paragraph("control", &view.control());
     view.filters(page, "one_thread", ONE_THREAD);
     view.filters(page, "two_threads", TWO_THREADS);
-    view.round_trips(page);
-    view.throughput(page);
+    view.transfers(page, ROUND_TRIP);
+    view.transfers(page, THROUGHPUT);
     let findings = [ONE_THREAD, TWO_THREADS].into_iter().flat_map(|between| {
         let short = |size, overlap| size <= 4096.0 && overlap >= 50.0;
         [
@@ -30,15 +49,12 @@ struct View<'a>(&'a Results<'a>);
 impl View<'_> {
     fn control(&self) -> String {
         let filter = [("what", CONTROL), ("between", ONE_THREAD)];
-        let gains: Vec<f64> = self
-            .0
-            .valid_rows(&filter)
-            .filter_map(|row| gain(&row))
-            .collect();
-        match gains.iter().map(|gain| gain.abs()).reduce(f64::max) {
+        let gains = self.0.valid_rows(&filter).filter_map(|row| gain(&row));
+        let gains: Vec<f64> = gains.map(f64::abs).collect();
+        match min_max(gains.iter().copied()) {
             None => "The control has not been run yet, or only while the machine was in other use."
                 .into(),
-            Some(max) => format!(
+            Some((_, max)) => format!(
                 "The copying queue against itself came out up to {max:.1} % better or worse over {} lengths: a gain below that \
                  says nothing.",
                 gains.len()
@@ -56,56 +72,15 @@ impl View<'_> {
                 let filter = [filter[0], filter[1], ("overlap", overlap.as_str())];
                 self.curve(format!("overlap {overlap} %"), &filter, value)
             });
-            let title = format!("overlap-save, {between}");
-            Chart::curves(
-                format!("{name}-{file}"),
-                title,
-                ["N", y],
-                [true, false],
-                curves,
-            )
+            let (file, title) = (format!("{name}-{file}"), format!("overlap-save, {between}"));
+            Chart::curves(file, title, ["N", y], [true, false], curves)
         };
         let caption = "Gain in speed of the mirrored queue over the copying one.";
         page.chart(section, chart(gain, "gain", "gain, %"), caption);
         let mirrored = chart(|row| row.number("mirrored"), "speed", "speed, MFLOPS");
         page.chart(section, mirrored, "Speed with the mirrored queue.");
-
-        let has_slices = self
-            .0
-            .rows(&filter)
-            .any(|row| row.number("slices").is_some());
-        let kinds: &[(&str, &str)] = match has_slices {
-            true => &[
-                ("Mirrored", "mirrored"),
-                ("Copying", "copying"),
-                ("Slices", "slices"),
-            ],
-            false => &[("Mirrored", "mirrored"), ("Copying", "copying")],
-        };
-        let head: Vec<&str> = ["N", "Overlap"]
-            .into_iter()
-            .chain(kinds.iter().map(|k| k.0))
-            .chain(["Gain", "State"])
-            .collect();
-        let rows = self.0.rows(&filter).map(|row| {
-            let mut cells = vec![
-                row.text("size").into(),
-                format!("{} %", row.text("overlap")),
-            ];
-            cells.extend(
-                kinds
-                    .iter()
-                    .map(|(_, column)| mean_and_deviation(&row, column)),
-            );
-            cells.extend([signed_percent(gain(&row)), self.0.state(&row).into()]);
-            cells
-        });
-        page.table(
-            section,
-            "MFLOPS, mean and standard deviation",
-            &head.join(" | "),
-            rows,
-        );
+        let caption = "MFLOPS, mean and standard deviation";
+        self.table(page, section, caption, &FILTERS, &filter);
     }
 
     /// A value over the size.
@@ -120,67 +95,72 @@ impl View<'_> {
         (name, points.collect())
     }
 
-    fn round_trips(&self, page: &mut Page) {
+    /// Round trips, or messages one way.
+    fn transfers(&self, page: &mut Page, what: &str) {
         // Round trips between processes have also been run without pipes beside them.
-        let curves = self.transfer_curves(ROUND_TRIP, PROCESSES, 1e-3);
-        let axes = ["bytes", "round trip, µs"];
-        let chart = Chart::curves("trips", "there and back", axes, [true; 2], curves);
-        page.chart(
-            "transfer",
-            chart,
-            "There and back between two threads and between two processes.",
-        );
-        let caption = "There and back, in ns: mean and standard deviation";
-        self.transfer_table(page, ROUND_TRIP, caption);
-    }
-
-    fn throughput(&self, page: &mut Page) {
-        let curves = self.transfer_curves(THROUGHPUT, PIPES, 1.0);
-        let axes = ["bytes", "MB/s"];
-        let chart = Chart::curves("streams", "one way", axes, [true; 2], curves);
-        page.chart(
-            "transfer",
-            chart,
-            "One way between two threads and between two processes.",
-        );
-        let caption = "One way, in MB/s: mean and standard deviation";
-        self.transfer_table(page, THROUGHPUT, caption);
-    }
-
-    /// Transfers over the bytes of a message; in units of `unit` in the table.
-    fn transfer_curves(&self, what: &str, processes: &str, unit: f64) -> [Curve; 4] {
-        [
+        let (file, title, y, in_words, processes, unit) = match what {
+            ROUND_TRIP => (
+                "trips",
+                "there and back",
+                "round trip, µs",
+                "ns",
+                PROCESSES,
+                1e-3,
+            ),
+            _ => ("streams", "one way", "MB/s", "MB/s", PIPES, 1.0),
+        };
+        let series = [
             ("mirrored, threads", TWO_THREADS, "mirrored"),
             ("copying, threads", TWO_THREADS, "copying"),
             ("mirrored, processes", processes, "mirrored"),
             ("pipes, processes", PIPES, "copying"),
-        ]
-        .map(|(name, between, column)| {
+        ];
+        let curves = series.map(|(name, between, column)| {
             let filter = [("what", what), ("between", between)];
-            self.curve(name.to_owned(), &filter, |row| {
-                Some(row.number(column)? * unit)
-            })
-        })
+            let value = |row: &Row<'_>| Some(row.number(column)? * unit);
+            self.curve(name.to_owned(), &filter, value)
+        });
+        let chart = Chart::curves(file, title, ["bytes", y], [true; 2], curves);
+        let title = format!("{}{}", title[..1].to_uppercase(), &title[1..]);
+        let caption = format!("{title} between two threads and between two processes.");
+        page.chart("transfer", chart, &caption);
+        let caption = format!("{title}, in {in_words}: mean and standard deviation");
+        self.table(page, "transfer", &caption, &TRANSFERS, &[("what", what)]);
     }
 
-    fn transfer_table(&self, page: &mut Page, what: &str, caption: &str) {
-        let filter = [("what", what)];
-        let rows = self.0.rows(&filter).map(|row| {
-            let state = match row.number("mirrored") {
-                None => "not run: only the program divisi can start itself again",
-                Some(_) => self.0.state(&row),
-            };
-            vec![
-                row.text("size").into(),
-                row.text("between").into(),
-                mean_and_deviation(&row, "mirrored"),
-                mean_and_deviation(&row, "copying"),
-                signed_percent(gain(&row)),
-                state.into(),
-            ]
-        });
-        let head = "Bytes | Between | Mirrored | Copying, or pipes | Gain | State";
-        page.table("transfer", caption, head, rows);
+    /// A table of runs; a column in which no run has a value is left out.
+    fn table(
+        &self,
+        page: &mut Page,
+        section: &'static str,
+        caption: &str,
+        columns: &[(&str, &str)],
+        filter: Filter<'_>,
+    ) {
+        let has_slices = self
+            .0
+            .rows(filter)
+            .any(|row| row.number("slices").is_some());
+        let shown = columns
+            .iter()
+            .filter(|(_, what)| has_slices || *what != "slices");
+        let (head, shown): (Vec<&str>, Vec<&str>) = shown.copied().unzip();
+        let rows = self.0.rows(filter);
+        let rows = rows.map(|row| shown.iter().map(|what| self.cell(&row, what)).collect());
+        page.table(section, caption, &head.join(" | "), rows);
+    }
+
+    fn cell(&self, row: &Row<'_>, what: &str) -> String {
+        match what {
+            "overlap" => format!("{} %", row.text(what)),
+            "mirrored" | "copying" | "slices" => mean_and_deviation(row, what),
+            "gain" => gain(row).map_or("-".into(), |gain| format!("{gain:+.1} %")),
+            "state" if row.number("mirrored").is_none() => {
+                "not run: only the program divisi can start itself again".into()
+            }
+            "state" => self.0.state(row).into(),
+            column => row.text(column).into(),
+        }
     }
 
     /// Minimum, median and maximum gain over some lengths and overlaps, in a sentence.
@@ -196,10 +176,7 @@ impl View<'_> {
             is_in_range(number("size"), number("overlap"))
         });
         let gains: Vec<f64> = rows.filter_map(|row| gain(&row)).collect();
-        let (min, max) = (
-            gains.iter().copied().reduce(f64::min)?,
-            gains.iter().copied().reduce(f64::max)?,
-        );
+        let (min, max) = min_max(gains.iter().copied())?;
         let (median, count) = (median(gains.iter().copied())?, gains.len());
         Some(format!(
             "N {range}, {between}: the mirrored queue is {median:.1} % faster in the median of {count} cells, {min:.1} % at \
@@ -217,10 +194,6 @@ fn gain(row: &Row<'_>) -> Option<f64> {
     };
     let gain = 100.0 * (ratio - 1.0);
     gain.is_finite().then_some(gain)
-}
-
-fn signed_percent(gain: Option<f64>) -> String {
-    gain.map_or("-".into(), |gain| format!("{gain:+.1} %"))
 }
 
 fn mean_and_deviation(row: &Row<'_>, column: &str) -> String {

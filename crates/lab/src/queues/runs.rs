@@ -5,39 +5,51 @@ use super::peer::{self, Peer, PeerRole};
 use super::transfer::{self, Disconnected, Endpoint};
 use super::{CONTROL, FILTER, ONE_THREAD, PIPES, PROCESSES, ROUND_TRIP, THROUGHPUT, TWO_THREADS};
 use super::{filtering, transfer::copying_pair, transfer::mirrored_pair};
-use crate::calibration::Calibration;
 use crate::record::Record;
 use crate::run::Run;
-use crate::{Effort, LabError, Table};
+use crate::{Effort, LabError};
+use std::fmt;
 use std::time::Duration;
 
 /// Overlaps, in % of the FFT's length.
 pub(super) const OVERLAPS: [usize; 5] = [10, 25, 50, 75, 90];
 
-/// One comparison: the kinds of queue in turn, `turns` times.
-struct QueueRun {
+/// A comparison of two kinds of queue.
+#[derive(Clone, Copy)]
+struct Comparison {
     what: &'static str,
     /// The FFT's length, or the bytes of a message.
     size: usize,
     /// In % of the FFT's length.
     overlap: usize,
     between: &'static str,
-    turns: usize,
+    /// Duration of one turn of one kind.
     duration: Duration,
 }
 
+/// The cells of the key.
+impl fmt::Display for Comparison {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (what, size, overlap, between) = (self.what, self.size, self.overlap, self.between);
+        write!(f, "{what},{size},{overlap},{between}")
+    }
+}
+
 /// Every run, the control first.
-pub(super) fn runs(effort: Effort) -> Vec<Box<dyn Run>> {
-    let mut all: Vec<Box<dyn Run>> = Vec::new();
+pub(super) fn runs(effort: Effort) -> Vec<Run> {
+    let turns = effort.choose(10, 5, 2);
+    let duration = Duration::from_micros(effort.choose(30_000, 5_000, 200));
+    let mut all = Vec::new();
     let mut add = |what, size, overlap, between| {
-        all.push(Box::new(QueueRun {
+        let one = Comparison {
             what,
             size,
             overlap,
             between,
-            turns: effort.choose(10, 5, 2),
-            duration: Duration::from_micros(effort.choose(30_000, 5_000, 200)),
-        }));
+            duration,
+        };
+        let measure = move |_: &mut _, _: &_, record: &mut _| one.measure(turns, record);
+        all.push(Run::new(one, turns, 2 * turns * duration, measure));
     };
     let lengths: &[u32] = effort.choose(
         &[6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17],
@@ -62,46 +74,33 @@ pub(super) fn runs(effort: Effort) -> Vec<Box<dyn Run>> {
     all
 }
 
-/// Values of each kind of queue, a turn each.
+/// Values of one turn of each kind; none of a kind that was not run.
 #[derive(Default)]
-struct Turns {
-    mirrored: Vec<f64>,
-    copying: Vec<f64>,
+struct Turn {
+    mirrored: Option<f64>,
+    copying: Option<f64>,
 }
 
-impl Run for QueueRun {
-    fn key(&self) -> Vec<String> {
-        vec![
-            self.what.to_owned(),
-            self.size.to_string(),
-            self.overlap.to_string(),
-            self.between.to_owned(),
-            self.turns.to_string(),
-        ]
-    }
-
-    fn duration(&self) -> Duration {
-        2 * self.turns as u32 * self.duration
-    }
-
-    fn measure(&self, _: &mut Calibration, _: &Table, record: &mut Record) -> Result<(), LabError> {
-        let mut turns = Turns::default();
-        for _ in 0..self.turns {
-            match (self.what, self.between) {
-                (_, PROCESSES | PIPES) => self.between_processes(&mut turns)?,
-                (ROUND_TRIP | THROUGHPUT, _) => self.between_threads(&mut turns),
-                _ => self.filter(&mut turns),
-            }
-        }
+impl Comparison {
+    /// Takes turns, and records the mean of each kind with its standard deviation.
+    fn measure(&self, turns: u32, record: &mut Record) -> Result<(), LabError> {
+        let turns = (0..turns).map(|_| match (self.what, self.between) {
+            (_, PROCESSES | PIPES) => self.between_processes(),
+            (ROUND_TRIP | THROUGHPUT, _) => Ok(self.between_threads()),
+            _ => Ok(self.filter()),
+        });
+        let turns = turns.collect::<Result<Vec<Turn>, _>>()?;
         let unit = match self.what {
             ROUND_TRIP => "ns",
             THROUGHPUT => "MB/s",
             _ => "MFLOPS",
         };
         record.set("unit", unit);
+        let mirrored: Vec<f64> = turns.iter().filter_map(|turn| turn.mirrored).collect();
+        let copying: Vec<f64> = turns.iter().filter_map(|turn| turn.copying).collect();
         for (mean, sd, values) in [
-            ("mirrored", "mirrored_sd", &turns.mirrored),
-            ("copying", "copying_sd", &turns.copying),
+            ("mirrored", "mirrored_sd", &mirrored),
+            ("copying", "copying_sd", &copying),
         ] {
             if let Some(found) = mean_and_deviation(values) {
                 record.set_number(mean, found.0, 2);
@@ -110,23 +109,22 @@ impl Run for QueueRun {
         }
         Ok(())
     }
-}
 
-impl QueueRun {
     /// The other process lives for one turn only, so that the one with the other transport does not spin beside it.
-    fn between_processes(&self, turns: &mut Turns) -> Result<(), LabError> {
+    fn between_processes(&self) -> Result<Turn, LabError> {
+        let mut turn = Turn::default();
         let Some(program) = peer::program() else {
-            return Ok(());
+            return Ok(turn);
         };
         let refused = |error: std::io::Error| LabError::Play(error.to_string());
         let mut rings = Peer::with_rings(&program, self.role(), self.size).map_err(refused)?;
-        turns.mirrored.push(self.transfer(rings.end())?);
+        turn.mirrored = Some(self.transfer(rings.end())?);
         drop(rings);
         if self.between == PIPES {
             let mut pipes = Peer::with_pipes(&program, self.role(), self.size).map_err(refused)?;
-            turns.copying.push(self.transfer(pipes.end())?);
+            turn.copying = Some(self.transfer(pipes.end())?);
         }
-        Ok(())
+        Ok(turn)
     }
 
     fn role(&self) -> PeerRole {
@@ -137,45 +135,52 @@ impl QueueRun {
     }
 
     fn transfer(&self, end: &mut impl Endpoint) -> Result<f64, LabError> {
-        let value = match self.role() {
-            PeerRole::Sink => transfer::throughput(self.size, self.duration, end),
-            PeerRole::Echo => transfer::round_trip_ns(self.size, self.duration, end),
-        };
+        let value = transfer::measure(self.role(), self.size, self.duration, end);
         value.map_err(|Disconnected| LabError::Play("the other process has ended".into()))
     }
 
-    fn between_threads(&self, turns: &mut Turns) {
-        let (size, time) = (self.size, self.duration);
-        let role = self.role();
-        let mirrored = transfer::between_threads(role, size, time, mirrored_pair(size));
-        let copying = transfer::between_threads(role, size, time, copying_pair(size));
-        turns.mirrored.push(mirrored);
-        turns.copying.push(copying);
+    fn between_threads(&self) -> Turn {
+        let (size, time, role) = (self.size, self.duration, self.role());
+        Turn {
+            mirrored: Some(transfer::between_threads(
+                role,
+                size,
+                time,
+                mirrored_pair(size),
+            )),
+            copying: Some(transfer::between_threads(
+                role,
+                size,
+                time,
+                copying_pair(size),
+            )),
+        }
     }
 
-    fn filter(&self, turns: &mut Turns) {
+    fn filter(&self) -> Turn {
         let overlap = self.size * self.overlap / 100;
         let mut filter = Filter::new(self.size, overlap);
         let mflops = operations(self.size) / 1e6;
-        let (feed, run) = filtering::copying(self.size, overlap);
-        turns
-            .copying
-            .push(mflops * self.blocks_per_s(&mut filter, feed, run));
+        let copying = filtering::copying(self.size, overlap);
+        let copying = self.blocks_per_s(&mut filter, copying);
         let mirrored = if self.what == CONTROL {
-            let (feed, run) = filtering::copying(self.size, overlap);
-            self.blocks_per_s(&mut filter, feed, run)
+            self.blocks_per_s(&mut filter, filtering::copying(self.size, overlap))
         } else {
-            let (feed, run) = filtering::mirrored(self.size, overlap);
-            self.blocks_per_s(&mut filter, feed, run)
+            self.blocks_per_s(&mut filter, filtering::mirrored(self.size, overlap))
         };
-        turns.mirrored.push(mflops * mirrored);
+        Turn {
+            mirrored: Some(mflops * mirrored),
+            copying: Some(mflops * copying),
+        }
     }
 
     fn blocks_per_s(
         &self,
         filter: &mut Filter,
-        feed: impl FnMut(&[f32]) -> bool + Send,
-        run: impl FnMut(&mut Filter) -> bool,
+        (feed, run): (
+            impl FnMut(&[f32]) -> bool + Send,
+            impl FnMut(&mut Filter) -> bool,
+        ),
     ) -> f64 {
         match self.between {
             TWO_THREADS => filtering::on_two_threads(filter, self.duration, feed, run),

@@ -1,6 +1,6 @@
 //! Messages between two ends: round trips, and throughput one way; between threads and between processes.
 
-use super::filtering::write_copy;
+use super::filtering::{read_copy, write_copy, write_mirrored};
 use super::{Backoff, PeerRole};
 use divisi::rt::mirror::{self, ChunkError, Consumer, Producer};
 use divisi::rt::pad::CachePadded;
@@ -37,13 +37,10 @@ pub(super) trait Endpoint: Send {
 
 impl Endpoint for MirroredEnd {
     fn send(&mut self, message: &[u8]) -> Result<bool, Disconnected> {
-        let mut room = match self.outgoing.write_chunk(message.len()) {
-            Ok(room) => room,
-            Err(refusal) => return not_yet(refusal),
-        };
-        room.copy_from_slice(message);
-        room.commit(message.len());
-        Ok(true)
+        match write_mirrored(&mut self.outgoing, message) {
+            Ok(()) => Ok(true),
+            Err(refusal) => not_yet(refusal),
+        }
     }
 
     fn receive(&mut self, message: &mut [u8]) -> Result<bool, Disconnected> {
@@ -70,14 +67,8 @@ impl Endpoint for CopyingEnd {
     }
 
     fn receive(&mut self, message: &mut [u8]) -> Result<bool, Disconnected> {
-        let Ok(chunk) = self.incoming.read_chunk(message.len()) else {
-            return Ok(false);
-        };
-        let (first, second) = chunk.as_slices();
-        message[..first.len()].copy_from_slice(first);
-        message[first.len()..].copy_from_slice(second);
-        chunk.commit_all();
-        Ok(true)
+        let chunk = self.incoming.read_chunk(message.len());
+        Ok(chunk.map(|chunk| read_copy(chunk, message)).is_ok())
     }
 }
 
@@ -121,18 +112,28 @@ pub(super) fn between_threads(
                 }
             }
         });
-        let value = match role {
-            PeerRole::Echo => round_trip_ns(size, time, &mut near),
-            PeerRole::Sink => throughput(size, time, &mut near),
-        };
+        let value = measure(role, size, time, &mut near);
         // Relaxed: a stop request alone.
         is_over.store(true, Ordering::Relaxed);
         value.expect("the other thread is there")
     })
 }
 
+/// Round-trip time in ns to an echo, or throughput in MB/s to a sink.
+pub(super) fn measure(
+    role: PeerRole,
+    size: usize,
+    time: Duration,
+    near: &mut impl Endpoint,
+) -> Result<f64, Disconnected> {
+    match role {
+        PeerRole::Echo => round_trip_ns(size, time, near),
+        PeerRole::Sink => throughput(size, time, near),
+    }
+}
+
 /// Mean round-trip time in ns, to an end that returns every message.
-pub(super) fn round_trip_ns(
+fn round_trip_ns(
     size: usize,
     time: Duration,
     near: &mut impl Endpoint,
@@ -154,11 +155,7 @@ pub(super) fn round_trip_ns(
 }
 
 /// Throughput in MB/s to an end that reads every message. Messages still in the queue at the end count too.
-pub(super) fn throughput(
-    size: usize,
-    time: Duration,
-    near: &mut impl Endpoint,
-) -> Result<f64, Disconnected> {
+fn throughput(size: usize, time: Duration, near: &mut impl Endpoint) -> Result<f64, Disconnected> {
     let message = vec![7; size];
     let (mut count, begin) = (0_u64, Instant::now());
     let mut backoff = Backoff::default();

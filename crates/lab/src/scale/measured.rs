@@ -1,7 +1,5 @@
 //! Measurements in one cell of a table, the column `facts`: `base 120.5;claim 60.0`, in ns.
 
-use crate::Table;
-
 /// Named times in ns.
 pub(super) struct Measured(Vec<(String, f64)>);
 
@@ -12,13 +10,8 @@ pub(super) fn to_cell(times: &[(&str, f64)]) -> String {
 }
 
 impl Measured {
-    /// The measurements of a run; none where there is no such run.
-    pub(super) fn find(table: &Table, what: &str, graph: &str, scheduler: &str) -> Self {
-        let row = table.find(&[("what", what), ("graph", graph), ("scheduler", scheduler)]);
-        Self::parse(row.map_or("", |row| row.text("facts")))
-    }
-
-    fn parse(cell: &str) -> Self {
+    /// Reads a cell, without what is no time.
+    pub(super) fn parse(cell: &str) -> Self {
         let time = |text: &str| {
             let (name, ns) = text.rsplit_once(' ')?;
             let ns: f64 = ns.parse().ok()?;

@@ -1,14 +1,16 @@
 //! The page of the experiment *scale*.
 
-use super::runs::{BLOCK, SCHEDULERS};
+use super::runs::{BLOCK, settings};
 use crate::Row;
 use crate::chart::Chart;
 use crate::page::Page;
 use crate::results::{Results, decimals};
+use divisi::prelude::Scheduler;
 
 /// Explains the measurements of the machine.
 const MACHINE_TIMES: &str = "(base: until the other core sees the data; kib: for each 1024 bytes; claim: a count that the \
     other changed last; wake: the waker's cost; woken: until the sleeper runs.)";
+const ERRORS: &str = "Scheduler | 1 core, simulated µs | played µs | error | 2 cores, simulated µs | played µs | error";
 
 /// Fills the template.
 pub(super) fn fill(results: &Results<'_>, page: &mut Page) {
@@ -26,16 +28,16 @@ pub(super) fn fill(results: &Results<'_>, page: &mut Page) {
 /// A graph: its name and its number of nodes.
 type GraphName<'a> = (&'a str, &'a str);
 
+fn parallel() -> impl Iterator<Item = Scheduler> {
+    Scheduler::all().filter(|s| *s != Scheduler::Sequential)
+}
+
 struct View<'a>(&'a Results<'a>);
 
 impl<'a> View<'a> {
     /// The graphs in the table.
     fn graphs(&self) -> Vec<GraphName<'a>> {
-        let cycles = self
-            .0
-            .table
-            .rows()
-            .filter(|row| row.text("what") == "cycle");
+        let cycles = self.0.rows(&[("what", "cycle")]);
         let mut graphs: Vec<_> = cycles
             .map(|row| (row.text("graph"), row.text("nodes")))
             .collect();
@@ -47,21 +49,19 @@ impl<'a> View<'a> {
         self.0.distinct_numbers(&[("what", "cycle")], "cores")
     }
 
-    /// A simulated cycle; a sequential one has one core only.
-    fn cycle(&self, graph: &str, scheduler: &str, cores: usize) -> Option<Row<'a>> {
-        let cores = if scheduler == "sequential" { 1 } else { cores };
-        self.0.find(&[
-            ("what", "cycle"),
-            ("graph", graph),
-            ("scheduler", scheduler),
-            ("cores", &cores.to_string()),
-        ])
+    /// A simulated cycle.
+    fn cycle(&self, graph: GraphName<'_>, scheduler: Scheduler, cores: usize) -> Option<Row<'a>> {
+        self.0.find(settings("cycle", graph, scheduler, cores))
     }
 
-    /// Simulated speed-up over sequential.
-    fn speed_up(&self, graph: &str, scheduler: &str, cores: usize) -> Option<f64> {
+    /// Simulated speed-up over sequential, which has one core only.
+    fn speed_up(&self, graph: GraphName<'_>, scheduler: Scheduler, cores: usize) -> Option<f64> {
         let us = |scheduler, cores| self.cycle(graph, scheduler, cores)?.number("predicted_us");
-        Some(us("sequential", 1)? / us(scheduler, cores)?)
+        let sequential = us(Scheduler::Sequential, 1)?;
+        match scheduler {
+            Scheduler::Sequential => Some(sequential / sequential),
+            _ => Some(sequential / us(scheduler, cores)?),
+        }
     }
 
     /// Error of a simulated cycle in percent; none where the playback is void.
@@ -72,15 +72,13 @@ impl<'a> View<'a> {
 
     fn costs(&self, page: &mut Page) {
         let list = |row: &Row<'_>| row.text("facts").replace(';', ", ");
-        if let Some(row) = self.0.find(&[("what", "machine")]) {
+        if let Some(row) = self.0.rows(&[("what", "machine")]).last() {
             let times = format!("Between two cores, in ns: {}. {MACHINE_TIMES}", list(&row));
             page.paragraph("costs", &times);
         }
         let overhead = [("what", "overhead")];
-        let rows = self
-            .0
-            .rows(&overhead)
-            .map(|row| vec![row.text("scheduler").to_owned(), list(&row)]);
+        let rows = self.0.rows(&overhead);
+        let rows = rows.map(|row| vec![row.text("scheduler").to_owned(), list(&row)]);
         let caption = "Overhead of each executor, in ns a task and a cycle";
         page.table("costs", caption, "Scheduler | Cost, ns", rows);
         let nodes = [("what", "nodes")];
@@ -92,62 +90,54 @@ impl<'a> View<'a> {
         page.table("costs", caption, "Graph | Cost, ns", rows);
     }
 
-    fn errors(&self, page: &mut Page, (graph, nodes): GraphName<'_>) {
-        let head = "Scheduler | 1 core, simulated µs | played µs | error | 2 cores, simulated µs | played µs | error";
-        let rows = SCHEDULERS.into_iter().map(|scheduler| {
-            let mut cells = vec![scheduler.to_owned()];
-            for cores in ["1", "2"] {
-                let filter = [
-                    ("what", "cycle"),
-                    ("graph", graph),
-                    ("scheduler", scheduler),
-                    ("cores", cores),
-                ];
-                let Some(row) = self.0.find(&filter) else {
-                    cells.extend([const { String::new() }; 3]);
-                    continue;
+    fn errors(&self, page: &mut Page, graph: GraphName<'_>) {
+        let rows = Scheduler::all().map(|scheduler| {
+            let cells = [1, 2].map(|cores| {
+                let Some(row) = self.cycle(graph, scheduler, cores) else {
+                    return [const { String::new() }; 3];
                 };
-                cells.extend(
-                    ["predicted_us", "measured_us"].map(|column| row.text(column).to_owned()),
-                );
                 let error = self.error(&row).map(|error| format!("{error:+.1} %"));
-                cells.push(error.unwrap_or_else(|| self.0.state(&row).to_owned()));
-            }
-            cells
-        });
-        let rows = rows.filter(|cells| cells[1..].iter().any(|cell| !cell.is_empty()));
-        page.table("errors", &format!("{graph} of {nodes} nodes"), head, rows);
-    }
-
-    fn curves(&self, page: &mut Page, (graph, nodes): GraphName<'_>) {
-        let cores = self.cores();
-        let parallel = SCHEDULERS.into_iter().filter(|s| *s != "sequential");
-        let curves = parallel.map(|scheduler| {
-            let points = cores.iter();
-            let points =
-                points.filter_map(|n| Some((*n as f64, self.speed_up(graph, scheduler, *n)?)));
-            (scheduler.to_owned(), points.collect())
-        });
-        let file = format!("scale-{}", graph.replace(' ', "-"));
-        let title = format!("{graph} of {nodes} nodes: speed-up over sequential");
-        let chart = Chart::curves(file, title, ["cores", "speed-up"], [true; 2], curves);
-        page.chart("curves", chart, "Simulated. Both axes are logarithmic.");
-
-        let shown: Vec<usize> = cores.into_iter().filter(|n| n.is_power_of_two()).collect();
-        let head: Vec<String> = std::iter::once("Scheduler".to_owned())
-            .chain(shown.iter().map(usize::to_string))
-            .collect();
-        let rows = SCHEDULERS.into_iter().map(|scheduler| {
-            let speed_up = |n: &usize| decimals(self.speed_up(graph, scheduler, *n), 2);
-            std::iter::once(scheduler.to_owned())
-                .chain(shown.iter().map(speed_up))
+                let error = error.unwrap_or_else(|| self.0.state(&row).to_owned());
+                let us = |column| row.text(column).to_owned();
+                [us("predicted_us"), us("measured_us"), error]
+            });
+            [scheduler.to_string()]
+                .into_iter()
+                .chain(cells.into_iter().flatten())
                 .collect()
         });
+        let rows = rows.filter(|cells: &Vec<_>| cells[1..].iter().any(|cell| !cell.is_empty()));
         page.table(
-            "curves",
-            "Simulated: speed-up over sequential, by cores",
-            &head.join(" | "),
+            "errors",
+            &format!("{} of {} nodes", graph.0, graph.1),
+            ERRORS,
             rows,
+        );
+    }
+
+    fn curves(&self, page: &mut Page, graph: GraphName<'_>) {
+        let cores = self.cores();
+        let curves = parallel().map(|scheduler| {
+            let speed_up = |n: &usize| Some((*n as f64, self.speed_up(graph, scheduler, *n)?));
+            (
+                scheduler.to_string(),
+                cores.iter().filter_map(speed_up).collect(),
+            )
+        });
+        let file = format!("scale-{}", graph.0.replace(' ', "-"));
+        let title = format!("{} of {} nodes: speed-up over sequential", graph.0, graph.1);
+        let chart = Chart::curves(file, title, ["cores", "speed-up"], [true; 2], curves);
+        page.chart("curves", chart, "Simulated. Both axes are logarithmic.");
+        let shown = cores.iter().filter(|n| n.is_power_of_two());
+        let shown: Vec<_> = shown.map(|n| (n.to_string(), *n)).collect();
+        let caption = "Simulated: speed-up over sequential, by cores";
+        page.grid(
+            "curves",
+            caption,
+            "Scheduler",
+            Scheduler::all(),
+            &shown,
+            |scheduler, n| decimals(self.speed_up(graph, *scheduler, *n), 2),
         );
     }
 
@@ -176,22 +166,22 @@ impl<'a> View<'a> {
     }
 
     /// The highest speed-up of a graph, in a sentence.
-    fn best(&self, (graph, nodes): GraphName<'_>) -> Option<String> {
+    fn best(&self, graph: GraphName<'_>) -> Option<String> {
         let cores = self.cores();
-        let max_cores = *cores.last()?;
-        let mut best = (0.0, "", 0);
-        for scheduler in SCHEDULERS.into_iter().filter(|s| *s != "sequential") {
-            for cores in &cores {
-                let speed_up = self.speed_up(graph, scheduler, *cores).unwrap_or(0.0);
-                if speed_up >= best.0 {
-                    best = (speed_up, scheduler, *cores);
-                }
-            }
-        }
-        let (speed_up, scheduler, cores) = best;
-        let locked = self.speed_up(graph, "mutex", max_cores)?;
+        let runs = parallel().flat_map(|scheduler| cores.iter().map(move |n| (scheduler, *n)));
+        let speed_up = |(scheduler, n)| {
+            (
+                self.speed_up(graph, scheduler, n).unwrap_or(0.0),
+                scheduler,
+                n,
+            )
+        };
+        let best = runs.map(speed_up).max_by(|a, b| a.0.total_cmp(&b.0));
+        let ((speed_up, scheduler, cores), max_cores) = (best?, *cores.last()?);
+        let locked = self.speed_up(graph, Scheduler::Mutex, max_cores)?;
+        let (name, nodes) = graph;
         Some(format!(
-            "{graph} of {nodes} nodes: at best {speed_up:.1} times the speed of sequential, by {scheduler} on {cores} cores; \
+            "{name} of {nodes} nodes: at best {speed_up:.1} times the speed of sequential, by {scheduler} on {cores} cores; \
              the locked queue comes to {locked:.2} on {max_cores}."
         ))
     }

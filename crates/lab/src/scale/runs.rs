@@ -5,88 +5,63 @@ use crate::calibration::{Calibration, measure_nodes};
 use crate::machine::RATE_HZ;
 use crate::playback::{Pace, Playback, PlaybackStats, measure_playback};
 use crate::record::Record;
+use crate::results::Variant;
 use crate::run::Run;
 use crate::session;
 use crate::simulator::{DispatchPolicy, MoveCosts, simulate};
 use crate::{Effort, LabError, Table};
 use divisi::graph::shape;
-use divisi::plan::{self, Dag, Link, MachineModel, MeasuredCosts, PlanOptions, Schedule};
+use divisi::plan::{self, Dag, Link, MachineModel, MeasuredCosts, PlanOptions};
 use divisi::prelude::{Frames, Graph, SampleRate, Scheduler};
 use divisi::units::Nanos;
+use std::fmt::Display;
 use std::time::Duration;
 
 pub(super) const BLOCK: Frames = Frames(128);
 /// Time that an inner node burns per block, where it burns any.
 const WORK_NS: f64 = 1000.0;
 
-/// Every scheduler that is simulated, by its name on the command line.
-pub(super) const SCHEDULERS: [&str; 11] = [
-    "sequential",
-    "hlfet",
-    "etf",
-    "cpfd",
-    "random",
-    PIPELINED,
-    "global",
-    "weighted",
-    "stealing",
-    "deadline",
-    "mutex",
-];
+/// The static scheduler of the pipeline's halves.
+const PIPELINE_SCHEDULER: Scheduler = Scheduler::Hlfet;
 
-/// The pipeline, and the static scheduler of its halves.
-const PIPELINED: &str = "pipelined";
-const PIPELINE_SCHEDULER: &str = "hlfet";
-
-/// A graph to simulate.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct TestGraph {
-    name: &'static str,
-    nodes: usize,
-}
-
-const fn of(name: &'static str, nodes: usize) -> TestGraph {
-    TestGraph { name, nodes }
-}
+/// A graph to simulate: its shape, or `session`, and its number of nodes.
+type TestGraph = (&'static str, usize);
 
 /// Lines of nodes that burn nothing: overheads are found from their difference.
-const SHORT: TestGraph = of("empty line", 20);
-const LONG: TestGraph = of("empty line", 300);
+const SHORT: TestGraph = ("empty line", 20);
+const LONG: TestGraph = ("empty line", 300);
 
-impl TestGraph {
-    fn graph(self) -> Graph {
-        let work_ns = Some(WORK_NS);
-        let made = match self.name {
-            "session" => return session::playing(),
-            "rake" => shape::rake(self.nodes, work_ns),
-            "light rake" => shape::rake(self.nodes, None),
-            "diamond" => shape::diamond(self.nodes, work_ns),
-            "random" => shape::random(self.nodes, 1, work_ns),
-            "empty line" => shape::line(self.nodes, Some(0.0)),
-            _ => shape::line(self.nodes, work_ns),
-        };
-        made.expect("the sizes below are sizes of these shapes")
-    }
+fn make_graph((shape, nodes): TestGraph) -> Graph {
+    let work_ns = Some(WORK_NS);
+    let made = match shape {
+        "session" => return session::playing(),
+        "rake" => shape::rake(nodes, work_ns),
+        "light rake" => shape::rake(nodes, None),
+        "diamond" => shape::diamond(nodes, work_ns),
+        "random" => shape::random(nodes, 1, work_ns),
+        "empty line" => shape::line(nodes, Some(0.0)),
+        _ => shape::line(nodes, work_ns),
+    };
+    made.expect("the sizes below are sizes of these shapes")
 }
 
 /// The graphs, by effort.
 fn graphs(effort: Effort) -> &'static [TestGraph] {
-    const FULL: [TestGraph; 6] = [
-        of("line", 100),
-        of("diamond", 636),
-        of("rake", 1502),
-        of("random", 1000),
-        of("session", 500),
-        of("light rake", 1502),
+    let full = &[
+        ("line", 100),
+        ("diamond", 636),
+        ("rake", 1502),
+        ("random", 1000),
+        ("session", 500),
+        ("light rake", 1502),
     ];
-    const QUICK: [TestGraph; 4] = [
-        of("line", 100),
-        of("rake", 101),
-        of("random", 200),
-        of("session", 500),
+    let quick = &[
+        ("line", 100),
+        ("rake", 101),
+        ("random", 200),
+        ("session", 500),
     ];
-    const MINIMAL: [TestGraph; 1] = [of("rake", 11)];
-    effort.choose(&FULL, &QUICK, &MINIMAL)
+    effort.choose(full, quick, &[("rake", 11)])
 }
 
 /// Numbers of simulated cores, by effort.
@@ -98,175 +73,161 @@ fn core_counts(effort: Effort) -> &'static [usize] {
     )
 }
 
-/// Subject of a run.
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Subject {
-    /// Transfer, claim, steal and wake between two cores.
-    Machine,
-    /// MeasuredCosts of a graph's nodes, by kind.
-    Nodes,
-    /// MeasuredCosts of an executor besides the nodes.
-    Overhead,
-    /// Duration of a cycle.
-    Cycle,
-}
-
-/// One run.
+/// A run of a graph: with a scheduler, on a number of cores.
 #[derive(Clone, Copy, Debug)]
-struct ScaleRun {
-    subject: Subject,
+struct GraphRun {
     graph: TestGraph,
-    scheduler: &'static str,
+    scheduler: Scheduler,
     cores: usize,
     ms: u64,
-    effort: Effort,
+}
+
+/// Settings of a run: what it measures, the graph, the scheduler, and the number of cores.
+pub(super) fn settings(
+    what: &str,
+    (graph, nodes): (&str, impl Display),
+    scheduler: impl Display,
+    cores: usize,
+) -> String {
+    format!("{what},{graph},{nodes},{scheduler},{cores}")
+}
+
+/// The measurements of a run; none where there is no such run.
+fn measured(table: &Table, what: &str, graph: (&str, usize), scheduler: impl Display) -> Measured {
+    let row = table.find(settings(what, graph, scheduler, 0));
+    Measured::parse(row.map_or("", |row| row.text("facts")))
 }
 
 /// Every run, in the order in which they need one another.
-pub(super) fn runs(effort: Effort) -> Vec<Box<dyn Run>> {
-    let mut all: Vec<Box<dyn Run>> = Vec::new();
-    let mut add = |subject, graph, scheduler, cores| {
-        all.push(Box::new(ScaleRun {
-            subject,
-            graph,
-            scheduler,
-            cores,
-            ms: effort.choose(400, 40, 4),
-            effort,
+pub(super) fn runs(effort: Effort) -> Vec<Run> {
+    let ms = effort.choose(400, 40, 4);
+    let duration = |playbacks| Duration::from_millis(ms * playbacks + 5);
+    let mut all = Vec::new();
+    let machine = settings("machine", ("-", 0), "-", 0);
+    all.push(Run::new(
+        machine,
+        ms,
+        duration(3),
+        |calibration, _, record| {
+            record_times(record, &machine_times(calibration));
+            Ok(())
+        },
+    ));
+    for &graph in graphs(effort).iter().chain([&LONG]) {
+        let nodes = settings("nodes", graph, "-", 0);
+        all.push(Run::new(nodes, ms, duration(1), move |_, _, record| {
+            let costs = measure_nodes(&make_graph(graph), BLOCK, effort)?;
+            let kinds = costs.kinds();
+            let times = kinds
+                .iter()
+                .map(|k| (k.kind.as_str(), k.cost.warm.typical.0 as f64));
+            record_times(record, &times.collect::<Vec<_>>());
+            Ok(())
         }));
-    };
-    add(Subject::Machine, of("-", 0), "-", 0);
-    for graph in graphs(effort).iter().chain([&LONG]) {
-        add(Subject::Nodes, *graph, "-", 0);
     }
     // A line in two halves takes half the time: the overhead of a pipeline's tasks cannot be found from it.
-    for scheduler in SCHEDULERS.into_iter().filter(|s| *s != PIPELINED) {
-        add(Subject::Overhead, LONG, scheduler, 0);
+    for scheduler in Scheduler::all().filter(|s| *s != Scheduler::Pipelined) {
+        let overhead = settings("overhead", LONG, scheduler, 0);
+        all.push(Run::new(
+            overhead,
+            ms,
+            duration(2),
+            move |calibration, table, record| {
+                record_times(record, &overhead_times(scheduler, ms, calibration, table)?);
+                Ok(())
+            },
+        ));
     }
-    for graph in graphs(effort) {
-        for scheduler in SCHEDULERS {
-            let max = if scheduler == "sequential" {
+    for &graph in graphs(effort) {
+        for scheduler in Scheduler::all() {
+            let max = if scheduler == Scheduler::Sequential {
                 1
             } else {
                 usize::MAX
             };
-            let counts = core_counts(effort).iter().filter(|cores| **cores <= max);
-            counts.for_each(|cores| add(Subject::Cycle, *graph, scheduler, *cores));
+            for &cores in core_counts(effort).iter().filter(|cores| **cores <= max) {
+                let run = GraphRun {
+                    graph,
+                    scheduler,
+                    cores,
+                    ms,
+                };
+                let cycle = settings("cycle", graph, scheduler, cores);
+                let duration = duration(u64::from(run.is_played()));
+                let measure = move |c: &mut _, t: &_, r: &mut _| run.cycle(c, t, r);
+                all.push(Run::new(cycle, ms, duration, measure));
+            }
         }
     }
     all
 }
 
-impl Run for ScaleRun {
-    fn key(&self) -> Vec<String> {
-        let subject = match self.subject {
-            Subject::Machine => "machine",
-            Subject::Nodes => "nodes",
-            Subject::Overhead => "overhead",
-            Subject::Cycle => "cycle",
-        };
-        vec![
-            subject.to_owned(),
-            self.graph.name.to_owned(),
-            self.graph.nodes.to_string(),
-            self.scheduler.to_owned(),
-            self.cores.to_string(),
-            self.ms.to_string(),
-        ]
-    }
-
-    fn duration(&self) -> Duration {
-        let playbacks = match self.subject {
-            Subject::Machine => 3,
-            Subject::Nodes => 1,
-            Subject::Overhead => 2,
-            Subject::Cycle => u64::from(self.is_played()),
-        };
-        Duration::from_millis(self.ms * playbacks + 5)
-    }
-
-    fn measure(
-        &self,
-        calibration: &mut Calibration,
-        table: &Table,
-        record: &mut Record,
-    ) -> Result<(), LabError> {
-        // Of what is not played, nothing was stolen.
-        record.set("stolen_ms", "");
-        match self.subject {
-            Subject::Machine => record.set("facts", machine_times(calibration)),
-            Subject::Nodes => record.set("facts", self.node_times()?),
-            Subject::Overhead => record.set("facts", self.overhead(calibration, table)?),
-            Subject::Cycle => self.cycle(calibration, table, record)?,
-        }
-        Ok(())
-    }
+/// Records times in ns by name. Of what is not played, nothing was stolen.
+fn record_times(record: &mut Record, times: &[(&str, f64)]) {
+    record.set("facts", to_cell(times));
+    record.set("stolen_ms", "");
 }
 
-/// Times between two cores, as a cell.
-fn machine_times(calibration: &mut Calibration) -> String {
+/// Times between two cores.
+fn machine_times(calibration: &mut Calibration) -> [(&'static str, f64); 6] {
     let timings = calibration.core_timings();
     let link = timings.links.first().copied().unwrap_or_default();
-    to_cell(&[
+    [
         ("base", link.base_ns),
         ("kib", link.per_kib_ns),
         ("claim", timings.claim_ns.unwrap_or(0.0)),
         ("steal", timings.steal_ns.unwrap_or(0.0)),
         ("wake", timings.wake_ns.unwrap_or(0.0)),
         ("woken", timings.woken_ns.unwrap_or(0.0)),
+    ]
+}
+
+/// Cost of a task besides its node, and of a cycle besides its tasks: from lines of two lengths, with a second worker that
+/// finds nothing to do. A line of n nodes takes `cycle + n * (task + node)`.
+fn overhead_times(
+    scheduler: Scheduler,
+    ms: u64,
+    calibration: &mut Calibration,
+    table: &Table,
+) -> Result<[(&'static str, f64); 2], LabError> {
+    let mut median_ns = |graph| {
+        let cores = 2;
+        let run = GraphRun {
+            graph,
+            scheduler,
+            cores,
+            ms,
+        };
+        let stats = run.play(calibration, MeasuredCosts::default())?;
+        Ok::<_, LabError>(stats.cycle_ns.p50 as f64)
+    };
+    let (short_ns, long_ns) = (median_ns(SHORT)?, median_ns(LONG)?);
+    let step_ns = (long_ns - short_ns) / (LONG.1 - SHORT.1) as f64;
+    let node_ns = measured(table, "nodes", LONG, "-")
+        .get("work")
+        .unwrap_or(0.0);
+    Ok([
+        ("task", (step_ns - node_ns).max(0.0)),
+        ("cycle", (short_ns - step_ns * SHORT.1 as f64).max(0.0)),
     ])
 }
 
-impl ScaleRun {
-    /// Returns true if the machine has so many cores, up to two, and this version the executor.
+impl GraphRun {
+    /// Returns true if the machine has as many cores as the run, which are one or two.
     fn is_played(&self) -> bool {
-        self.cores <= divisi::workers::cores().len().min(2) && self.executor().is_some()
-    }
-
-    fn executor(&self) -> Option<Scheduler> {
-        self.scheduler.parse().ok()
-    }
-
-    /// MeasuredCosts of nodes by kind, as a cell.
-    fn node_times(&self) -> Result<String, LabError> {
-        let costs = measure_nodes(&self.graph.graph(), BLOCK, self.effort)?;
-        let kinds = costs.kinds();
-        let times = kinds
-            .iter()
-            .map(|k| (k.kind.as_str(), k.cost.warm.typical.0 as f64));
-        Ok(to_cell(&times.collect::<Vec<_>>()))
-    }
-
-    /// Cost of a task besides its node, and of a cycle besides its tasks: from lines of two lengths, with a second
-    /// worker that finds nothing to do. A line of n nodes takes `cycle + n * (task + node)`.
-    fn overhead(&self, calibration: &mut Calibration, table: &Table) -> Result<String, LabError> {
-        let mut median_ns = |graph| {
-            let stats = self.play(calibration, graph, 2, MeasuredCosts::default())?;
-            Ok::<_, LabError>(stats.cycle_ns.p50 as f64)
-        };
-        let (short_ns, long_ns) = (median_ns(SHORT)?, median_ns(LONG)?);
-        let step_ns = (long_ns - short_ns) / (LONG.nodes - SHORT.nodes) as f64;
-        let nodes = Measured::find(table, "nodes", LONG.name, "-");
-        let node_ns = nodes.get("work").unwrap_or(0.0);
-        Ok(to_cell(&[
-            ("task", (step_ns - node_ns).max(0.0)),
-            ("cycle", (short_ns - step_ns * SHORT.nodes as f64).max(0.0)),
-        ]))
+        self.cores <= divisi::workers::cores().len().min(2)
     }
 
     fn play(
         &self,
         calibration: &mut Calibration,
-        graph: TestGraph,
-        cores: usize,
         costs: MeasuredCosts,
     ) -> Result<PlaybackStats, LabError> {
         measure_playback(&Playback {
-            graph: &graph.graph(),
-            scheduler: self.executor().unwrap_or(Scheduler::Sequential),
-            workers: cores,
+            graph: &make_graph(self.graph),
+            variant: Variant::unfused(self.scheduler),
+            workers: self.cores,
             block: BLOCK,
-            fuse: false,
             pace: Pace::Behind,
             core_timings: calibration.core_timings(),
             costs,
@@ -281,18 +242,24 @@ impl ScaleRun {
         table: &Table,
         record: &mut Record,
     ) -> Result<(), LabError> {
-        let graph = self.graph.graph();
+        let graph = make_graph(self.graph);
         let costs = node_costs(table, self.graph, &graph);
-        let dag = dag(&graph, &costs, u32::from(self.scheduler == PIPELINED))?;
+        let is_pipelined = self.scheduler == Scheduler::Pipelined;
+        let dag = dag(&graph, &costs, u32::from(is_pipelined))?;
         let moves = move_costs(table, self.scheduler);
-        let schedule = static_schedule(self.scheduler, &dag, self.cores, moves.link);
-        let policy = match (&schedule, self.scheduler) {
-            (Some(schedule), _) => DispatchPolicy::Lanes(schedule),
-            (None, "stealing") => DispatchPolicy::Stealing,
-            (None, "deadline") => DispatchPolicy::Deadline,
-            (None, "global") => DispatchPolicy::Global,
-            (None, "weighted") => DispatchPolicy::Weighted,
-            (None, "mutex") => DispatchPolicy::Mutex,
+        let machine = MachineModel::uniform(self.cores, moves.link);
+        let policy = match self.scheduler {
+            Scheduler::Hlfet | Scheduler::Pipelined => {
+                DispatchPolicy::Lanes(plan::hlfet(&dag, self.cores))
+            }
+            Scheduler::Etf => DispatchPolicy::Lanes(plan::etf(&dag, &machine)),
+            Scheduler::Cpfd => DispatchPolicy::Lanes(plan::cpfd(&dag, &machine)),
+            Scheduler::Random => DispatchPolicy::Lanes(plan::random(&dag, self.cores, 1)),
+            Scheduler::Stealing => DispatchPolicy::Stealing,
+            Scheduler::Deadline => DispatchPolicy::Deadline,
+            Scheduler::Global => DispatchPolicy::Global,
+            Scheduler::Weighted => DispatchPolicy::Weighted,
+            Scheduler::Mutex => DispatchPolicy::Mutex,
             _ => DispatchPolicy::Sequential,
         };
         let prediction = simulate(&dag, &moves, self.cores, &policy);
@@ -300,32 +267,22 @@ impl ScaleRun {
         record.set("predicted_takes", prediction.takes);
         record.set_number("predicted_busy", prediction.busy, 3);
         if self.is_played() {
-            let stats = self.play(calibration, self.graph, self.cores, costs)?;
+            let stats = self.play(calibration, costs)?;
             record.set_number("measured_us", stats.cycle_ns.p50 as f64 / 1e3, 2);
             record.set_number("worst_us", stats.cycle_ns.max as f64 / 1e3, 2);
             record.set_number("measured_takes", stats.takes, 1);
             record.set_number("waited", stats.waited, 3);
             record.set_number("stolen_ms", stats.stolen_ms, 0);
+        } else {
+            record.set("stolen_ms", "");
         }
         Ok(())
     }
 }
 
-/// The plan of a static scheduler; `None` for a dynamic one.
-fn static_schedule(scheduler: &str, dag: &Dag, cores: usize, link: Link) -> Option<Schedule> {
-    let machine = MachineModel::uniform(cores, link);
-    match scheduler {
-        PIPELINE_SCHEDULER | PIPELINED => Some(plan::hlfet(dag, cores)),
-        "etf" => Some(plan::etf(dag, &machine)),
-        "cpfd" => Some(plan::cpfd(dag, &machine)),
-        "random" => Some(plan::random(dag, cores, 1)),
-        _ => None,
-    }
-}
-
 /// Measured costs of a graph's nodes, each by its kind.
 fn node_costs(table: &Table, name: TestGraph, graph: &Graph) -> MeasuredCosts {
-    let measured = Measured::find(table, "nodes", name.name, "-");
+    let measured = measured(table, "nodes", name, "-");
     let of_node = graph.nodes().filter_map(|(id, node)| {
         let ns = measured.get(&node.kind)?;
         Some((id, Nanos(ns.round() as u64)))
@@ -346,24 +303,25 @@ fn dag(graph: &Graph, costs: &MeasuredCosts, latency_blocks: u32) -> Result<Dag,
     Ok(Dag::from_plan(&plan))
 }
 
-/// MeasuredCosts of the moves of an executor, from the table's measurements.
-fn move_costs(table: &Table, scheduler: &str) -> MoveCosts {
-    let machine = Measured::find(table, "machine", "-", "-");
+/// Costs of the moves of an executor, from the table's measurements.
+fn move_costs(table: &Table, scheduler: Scheduler) -> MoveCosts {
+    let machine = measured(table, "machine", ("-", 0), "-");
     let between_cores = |name| machine.get(name).unwrap_or(0.0);
-    let overhead = |scheduler: &str| Measured::find(table, "overhead", LONG.name, scheduler);
+    let overhead = |scheduler| measured(table, "overhead", LONG, scheduler);
     let measured_as = match scheduler {
-        PIPELINED => PIPELINE_SCHEDULER,
+        Scheduler::Pipelined => PIPELINE_SCHEDULER,
         other => other,
     };
     // An executor that was not played is taken to cost as much as stealing.
-    let known = [measured_as, "stealing"].map(overhead);
+    let known = [measured_as, Scheduler::Stealing].map(overhead);
     let known = known.iter().find(|known| !known.is_empty());
     let own = |name| known.and_then(|known| known.get(name)).unwrap_or(0.0);
     let task = own("task");
     // A locked queue takes its lock twice a task: that is its overhead beyond the sequential executor's.
-    let sequential_task = overhead("sequential").get("task").unwrap_or(0.0);
+    let sequential = overhead(Scheduler::Sequential);
+    let sequential_task = sequential.get("task").unwrap_or(0.0);
     let (dispatch, lock) = match scheduler {
-        "mutex" => (sequential_task, (task - sequential_task).max(0.0) / 2.0),
+        Scheduler::Mutex => (sequential_task, (task - sequential_task).max(0.0) / 2.0),
         _ => (task, 0.0),
     };
     let nanos = |ns: f64| Nanos(ns.round() as u64);

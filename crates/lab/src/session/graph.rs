@@ -28,11 +28,9 @@ pub(super) fn session(plugin_ns: f64) -> Graph {
         session.set(osc, "volume", 0.01);
         let mut last = osc;
         for kind in ["gain", "mix", "work", "meter", "gain", "pan"] {
-            let outs = if kind == "pan" { 2 } else { 1 };
-            let next = session.add(kind, 1, outs);
+            let next = session.add(kind, 1, if kind == "pan" { 2 } else { 1 });
             if kind == "work" {
                 session.set(next, "ns", plugin_ns);
-                session.set_cost(next, 100 * OBJECT_NS);
             }
             session.connect((last, 0), (next, 0));
             last = next;
@@ -77,20 +75,17 @@ impl Session {
             node.set("in", ParamValue::Number(inputs as f64));
             node.set("out", ParamValue::Number(outputs as f64));
         }
-        node.cost = Some(Nanos(OBJECT_NS));
+        node.cost = Some(Nanos(if kind == "work" {
+            100 * OBJECT_NS
+        } else {
+            OBJECT_NS
+        }));
         self.graph.add(node).expect("the number makes it new")
     }
 
     fn set(&mut self, node: NodeId, key: &str, value: f64) {
         if let Some(node) = self.graph.node_mut(node) {
             node.set(key, ParamValue::Number(value));
-        }
-    }
-
-    /// Sets the cost that the planner is given.
-    fn set_cost(&mut self, node: NodeId, ns: u64) {
-        if let Some(node) = self.graph.node_mut(node) {
-            node.cost = Some(Nanos(ns));
         }
     }
 

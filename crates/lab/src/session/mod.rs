@@ -12,16 +12,16 @@
 mod graph;
 mod page;
 
-use crate::calibration::Calibration;
+use crate::Effort;
 use crate::definition::Definition;
 use crate::machine::period_us;
-use crate::playback::{Pace, Playback, compared_schedulers, measure_playback, playback_columns};
-use crate::record::Record;
+use crate::playback::{Pace, Playback, measure_playback, playback_columns};
+use crate::results::Variant;
 use crate::run::Run;
-use crate::{Effort, LabError, Table};
 use divisi::graph::shape;
 use divisi::plan::MeasuredCosts;
 use divisi::prelude::{Frames, Graph, Scheduler};
+use std::fmt;
 use std::time::Duration;
 
 pub(crate) const DEFINITION: Definition = Definition {
@@ -44,67 +44,63 @@ const BLOCK: Frames = Frames(128);
 const IDLE_NS: f64 = 2_000.0;
 const PLAYING_NS: f64 = 16_000.0;
 
-/// States of the session; the control is a graph of two nodes.
-const CONTROL: &str = "control";
+/// States of the session.
 const STATES: [&str; 2] = ["idle", "playing"];
 /// Numbers of threads.
 const THREADS: [usize; 2] = [2, 6];
 
-/// One run.
-struct SessionRun {
+/// Settings of a run.
+#[derive(Clone, Copy)]
+struct Settings {
+    /// One of [`STATES`], or `control`: a graph of two nodes.
     state: &'static str,
     threads: usize,
-    scheduler: Scheduler,
-    fuse: bool,
-    ms: u64,
+    variant: Variant,
 }
 
-impl SessionRun {
-    fn graph(&self) -> Graph {
+/// An oscillator into an output.
+const CONTROL: Settings = Settings {
+    state: "control",
+    threads: 1,
+    variant: Variant::unfused(Scheduler::Sequential),
+};
+
+impl Settings {
+    fn graph(self) -> Graph {
         match self.state {
             "idle" => graph::session(IDLE_NS),
             "playing" => playing(),
             _ => shape::line(2, None).expect("a line may have two nodes"),
         }
     }
+
+    fn run(self, ms: u64) -> Run {
+        let warm_up = Duration::from_micros(10 * period_us(BLOCK) as u64);
+        let duration = Duration::from_millis(ms + 20) + warm_up;
+        Run::new(self, ms, duration, move |calibration, _, record| {
+            let stats = measure_playback(&Playback {
+                graph: &self.graph(),
+                variant: self.variant,
+                workers: self.variant.threads(self.threads),
+                block: BLOCK,
+                pace: Pace::Beat,
+                core_timings: calibration.core_timings(),
+                // As in the article, weights are given, not measured.
+                costs: MeasuredCosts::default(),
+                duration: Duration::from_millis(ms),
+            })?;
+            stats.record(BLOCK, record);
+            Ok(())
+        })
+    }
 }
 
-impl Run for SessionRun {
-    fn key(&self) -> Vec<String> {
-        vec![
-            self.state.to_owned(),
-            self.threads.to_string(),
-            self.scheduler.to_string(),
-            if self.fuse { "on" } else { "off" }.to_owned(),
-            self.ms.to_string(),
-        ]
-    }
-
-    fn duration(&self) -> Duration {
-        let warm_up = Duration::from_micros(10 * period_us(BLOCK) as u64);
-        Duration::from_millis(self.ms + 20) + warm_up
-    }
-
-    fn measure(
-        &self,
-        calibration: &mut Calibration,
-        _: &Table,
-        record: &mut Record,
-    ) -> Result<(), LabError> {
-        let stats = measure_playback(&Playback {
-            graph: &self.graph(),
-            scheduler: self.scheduler,
-            workers: self.threads,
-            block: BLOCK,
-            fuse: self.fuse,
-            pace: Pace::Beat,
-            core_timings: calibration.core_timings(),
-            // As in the article, weights are given, not measured.
-            costs: MeasuredCosts::default(),
-            duration: Duration::from_millis(self.ms),
-        })?;
-        stats.record(BLOCK, record);
-        Ok(())
+/// The cells of the key.
+impl fmt::Display for Settings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Variant { scheduler, fuse } = self.variant;
+        let (state, threads) = (self.state, self.variant.threads(self.threads));
+        write!(f, "{state},{threads},{scheduler},{fuse}")
     }
 }
 
@@ -114,27 +110,25 @@ pub(crate) fn playing() -> Graph {
 }
 
 /// Every run, the control first.
-fn runs(effort: Effort) -> Vec<Box<dyn Run>> {
-    let mut all: Vec<Box<dyn Run>> = Vec::new();
-    let mut add = |state, threads, scheduler, fuse| {
-        all.push(Box::new(SessionRun {
-            state,
-            threads,
-            scheduler,
-            fuse,
-            ms: effort.choose(2500, 250, 5),
-        }));
-    };
-    add(CONTROL, 1, Scheduler::Sequential, false);
+fn runs(effort: Effort) -> Vec<Run> {
+    let mut all = vec![CONTROL];
     for state in STATES {
-        for fuse in [false, true] {
-            add(state, 1, Scheduler::Sequential, fuse);
+        for fuse in ["off", "on"] {
+            let mut add = |threads, scheduler| {
+                let variant = Variant { scheduler, fuse };
+                all.push(Settings {
+                    state,
+                    threads,
+                    variant,
+                });
+            };
+            add(1, Scheduler::Sequential);
             for threads in THREADS {
-                let schedulers = compared_schedulers().into_iter();
-                let parallel = schedulers.filter(|s| *s != Scheduler::Sequential);
-                parallel.for_each(|scheduler| add(state, threads, scheduler, fuse));
+                let parallel = Scheduler::all().filter(|s| *s != Scheduler::Sequential);
+                parallel.for_each(|scheduler| add(threads, scheduler));
             }
         }
     }
-    all
+    let ms = effort.choose(2500, 250, 5);
+    all.into_iter().map(|run| run.run(ms)).collect()
 }

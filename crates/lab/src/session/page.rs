@@ -1,12 +1,12 @@
 //! The page of the experiment *session*.
 
-use super::{BLOCK, CONTROL, IDLE_NS, PLAYING_NS, STATES, THREADS};
+use super::{BLOCK, CONTROL, IDLE_NS, PLAYING_NS, STATES, Settings, THREADS};
 use crate::Row;
 use crate::chart::Chart;
 use crate::machine::period_us;
 use crate::page::Page;
-use crate::playback::compared_schedulers;
-use crate::results::{Results, decimals, scheduler_label};
+use crate::results::{Results, Variant, decimals};
+use divisi::prelude::Scheduler;
 
 /// Takes per thread and cycle, takes per cycle, processor idle and playing, as the article has them.
 const ARTICLE: [[&str; 5]; 2] = [
@@ -25,11 +25,61 @@ const ARTICLE: [[&str; 5]; 2] = [
         "25 %",
     ],
 ];
+const ARTICLE_HEAD: &str =
+    " | Takes a thread and cycle | Takes a cycle | Processor, idle | Processor, playing";
 
 /// The article's two methods here: the executor, and what it is.
-const METHODS: [(&str, &str); 2] = [
-    ("mutex", "one locked queue"),
-    ("weighted", "weighted batches"),
+const METHODS: [(Scheduler, &str); 2] = [
+    (Scheduler::Mutex, "one locked queue"),
+    (Scheduler::Weighted, "weighted batches"),
+];
+
+/// Heading and content of the table of executors: a column of the table of runs, or computed by [`View::cell`].
+const COLUMNS: [(&str, &str); 12] = [
+    ("Scheduler", "scheduler"),
+    ("Takes", "takes"),
+    ("Takes a thread", "takes a thread"),
+    ("Wakes", "wakes"),
+    ("Processor", "processor"),
+    ("Mean µs", "mean_us"),
+    ("Worst µs", "worst_us"),
+    ("Missed", "missed"),
+    ("Cycles", "cycles"),
+    ("Priority", "priority"),
+    ("Load average", "loadavg"),
+    ("State", "state"),
+];
+
+/// The charts: file, title, unit, state, and what is drawn.
+const CHARTS: [[&str; 5]; 4] = [
+    [
+        "takes",
+        "Takes from shared queues a cycle, playing",
+        "takes",
+        "playing",
+        "takes",
+    ],
+    [
+        "wakes",
+        "Threads woken a cycle, playing",
+        "wakes",
+        "playing",
+        "wakes",
+    ],
+    [
+        "processor-idle",
+        "Share of the processor, idle",
+        "%",
+        "idle",
+        "processor",
+    ],
+    [
+        "processor-playing",
+        "Share of the processor, playing",
+        "%",
+        "playing",
+        "processor",
+    ],
 ];
 
 /// Fills the template.
@@ -49,7 +99,9 @@ pub(super) fn fill(results: &Results<'_>, page: &mut Page) {
     page.paragraph("control", &view.control());
     view.article(page);
     view.tables(page);
-    view.charts(page);
+    for chart in CHARTS {
+        view.chart(page, chart);
+    }
     let findings = view.batches_beside_lock().into_iter();
     let findings = findings.chain(THREADS.iter().filter_map(|threads| view.best(*threads)));
     page.findings("findings", &findings.collect::<Vec<_>>());
@@ -58,34 +110,26 @@ pub(super) fn fill(results: &Results<'_>, page: &mut Page) {
 struct View<'a>(&'a Results<'a>);
 
 impl<'a> View<'a> {
-    /// A run, void or not.
-    fn find(&self, state: &str, threads: usize, scheduler: &str, fuse: &str) -> Option<Row<'a>> {
-        let threads = if scheduler == "sequential" {
-            1
-        } else {
-            threads
-        };
-        self.0.find(&[
-            ("state", state),
-            ("threads", &threads.to_string()),
-            ("scheduler", scheduler),
-            ("fuse", fuse),
-        ])
-    }
-
     /// A run that is not void.
-    fn valid(&self, state: &str, threads: usize, scheduler: &str, fuse: &str) -> Option<Row<'a>> {
-        let run = self.find(state, threads, scheduler, fuse);
-        run.filter(|run| !self.0.is_void(run))
+    fn valid(&self, state: &'static str, threads: usize, variant: Variant) -> Option<Row<'a>> {
+        self.0.valid(Settings {
+            state,
+            threads,
+            variant,
+        })
     }
 
-    /// Share of all cores that its threads used, in percent.
-    fn processor(&self, run: &Row<'_>) -> Option<f64> {
-        Some(100.0 * run.number("ran")? / self.0.machine.cores as f64)
+    /// A number of a run: a column, or the share of all cores that its threads used, in percent.
+    fn number(&self, run: &Row<'_>, what: &str) -> Option<f64> {
+        match what {
+            "processor" => Some(100.0 * run.number("ran")? / self.0.machine.cores as f64),
+            "takes a thread" => Some(run.number("takes")? / run.number("threads")?),
+            column => run.number(column),
+        }
     }
 
     fn control(&self) -> String {
-        let Some(run) = self.0.find(&[("state", CONTROL)]) else {
+        let Some(run) = self.0.find(CONTROL) else {
             return "The control has not been run yet.".into();
         };
         format!(
@@ -94,169 +138,106 @@ impl<'a> View<'a> {
             run.text("cycles"),
             run.text("worst_us"),
             run.text("missed"),
-            decimals(self.processor(&run), 2)
+            decimals(self.number(&run, "processor"), 2)
         )
     }
 
     fn article(&self, page: &mut Page) {
         let here = METHODS.into_iter().filter_map(|(scheduler, method)| {
-            let [idle, playing] = STATES.map(|state| self.valid(state, 6, scheduler, "off"));
-            let (idle, playing) = (idle?, playing?);
+            let run = |state| self.valid(state, 6, Variant::unfused(scheduler));
+            let (idle, playing) = (run("idle")?, run("playing")?);
             let takes = playing.number("takes").unwrap_or(0.0);
-            let percent = |run| format!("{} %", decimals(self.processor(&run), 1));
             Some(vec![
                 format!("here, {scheduler}: {method}, six threads"),
                 format!("{:.1} on average", takes / 6.0),
                 format!("{takes:.1}"),
-                percent(idle),
-                percent(playing),
+                self.cell(&idle, "processor"),
+                self.cell(&playing, "processor"),
             ])
         });
         let article = ARTICLE.map(|cells| cells.map(str::to_owned).to_vec());
-        let head =
-            " | Takes a thread and cycle | Takes a cycle | Processor, idle | Processor, playing";
         let rows = article.into_iter().chain(here);
-        page.table("article", "Six threads, not fused", head, rows);
+        page.table("article", "Six threads, not fused", ARTICLE_HEAD, rows);
     }
 
     fn tables(&self, page: &mut Page) {
-        let head = "Scheduler | Takes | Takes a thread | Wakes | Processor | Mean µs | Worst µs | Missed | Cycles | Priority | Load average | State";
+        let head = COLUMNS.map(|(head, _)| head).join(" | ");
         for threads in THREADS {
             for state in STATES {
-                let rows = compared_schedulers().into_iter().flat_map(|scheduler| {
-                    ["off", "on"]
-                        .map(|fuse| self.row(&self.find(state, threads, scheduler.name(), fuse)?))
+                let rows = Variant::all().into_iter().filter_map(|variant| {
+                    let run = self.0.find(Settings {
+                        state,
+                        threads,
+                        variant,
+                    })?;
+                    run.number("takes")?;
+                    let cells = COLUMNS[1..].iter().map(|(_, what)| self.cell(&run, what));
+                    Some([variant.to_string()].into_iter().chain(cells).collect())
                 });
-                page.table(
-                    "executors",
-                    &format!("{state}, {threads} threads"),
-                    head,
-                    rows.flatten(),
-                );
+                let caption = format!("{state}, {threads} threads");
+                page.table("executors", &caption, &head, rows);
             }
         }
     }
 
-    fn row(&self, run: &Row<'_>) -> Option<Vec<String>> {
-        let (takes, threads) = (run.number("takes")?, run.number("threads")?);
-        let mut cells = vec![
-            scheduler_label(run.text("scheduler"), run.text("fuse")),
-            format!("{takes:.1}"),
-            format!("{:.1}", takes / threads),
-            run.text("wakes").into(),
-            format!("{} %", decimals(self.processor(run), 1)),
-        ];
-        let columns = [
-            "mean_us", "worst_us", "missed", "cycles", "priority", "loadavg",
-        ];
-        cells.extend(columns.map(|column| run.text(column).to_owned()));
-        cells.push(self.0.state(run).into());
-        Some(cells)
-    }
-
-    fn charts(&self, page: &mut Page) {
-        self.chart(
-            page,
-            "takes",
-            "Takes from shared queues a cycle, playing",
-            "takes",
-            "playing",
-            |run| run.number("takes"),
-        );
-        self.chart(
-            page,
-            "wakes",
-            "Threads woken a cycle, playing",
-            "wakes",
-            "playing",
-            |run| run.number("wakes"),
-        );
-        self.chart(
-            page,
-            "processor-idle",
-            "Share of the processor, idle",
-            "%",
-            "idle",
-            |run| self.processor(run),
-        );
-        self.chart(
-            page,
-            "processor-playing",
-            "Share of the processor, playing",
-            "%",
-            "playing",
-            |run| self.processor(run),
-        );
+    /// A cell of the table of executors.
+    fn cell(&self, run: &Row<'_>, what: &str) -> String {
+        let number = || decimals(self.number(run, what), 1);
+        match what {
+            "takes" | "takes a thread" => number(),
+            "processor" => format!("{} %", number()),
+            "state" => self.0.state(run).into(),
+            column => run.text(column).into(),
+        }
     }
 
     /// Bars of a value of each executor, in a group for each number of threads.
-    fn chart(
-        &self,
-        page: &mut Page,
-        file: &str,
-        title: &str,
-        y: &str,
-        state: &str,
-        value: impl Fn(&Row<'_>) -> Option<f64>,
-    ) {
-        let groups = THREADS.map(|threads| format!("{threads} threads")).to_vec();
-        let rows = compared_schedulers().into_iter().map(|scheduler| {
-            let values = THREADS.map(|threads| {
-                let run = self.valid(state, threads, scheduler.name(), "off")?;
-                let height = value(&run)?;
-                Some((height, height))
-            });
-            (scheduler.to_string(), values.to_vec())
+    fn chart(&self, page: &mut Page, [file, title, y, state, what]: [&'static str; 5]) {
+        let groups = THREADS.map(|threads| (format!("{threads} threads"), threads));
+        let rows = Scheduler::all().map(|s| (s, Variant::unfused(s)));
+        let chart = Chart::bars(file, title, y, rows, &groups, |variant, threads| {
+            let height = self.number(&self.valid(state, *threads, *variant)?, what)?;
+            Some((height, height))
         });
-        page.chart(
-            "executors",
-            Chart::bars(file, title, y, groups, rows),
-            "Not fused.",
-        );
+        page.chart("executors", chart, "Not fused.");
     }
 
     /// The article's second method beside its first, here, in a sentence.
     fn batches_beside_lock(&self) -> Option<String> {
-        let [before, after] = ["mutex", "weighted"].map(|s| self.valid("playing", 6, s, "off"));
-        let [idle_before, idle_after] =
-            ["mutex", "weighted"].map(|s| self.valid("idle", 6, s, "off"));
-        let (before, after) = (before?, after?);
+        let [lock, batches] = METHODS.map(|(scheduler, _)| Variant::unfused(scheduler));
+        let number = |state, variant, what| self.number(&self.valid(state, 6, variant)?, what);
+        let processor = |state, variant| number(state, variant, "processor");
         Some(format!(
             "With six threads weighted batches take {:.1} times a cycle where the locked queue takes {:.0} times; the share of \
              the processor goes from {:.1} to {:.1} % idle, and from {:.1} to {:.1} % playing.",
-            after.number("takes")?,
-            before.number("takes")?,
-            self.processor(&idle_before?)?,
-            self.processor(&idle_after?)?,
-            self.processor(&before)?,
-            self.processor(&after)?
+            number("playing", batches, "takes")?,
+            number("playing", lock, "takes")?,
+            processor("idle", lock)?,
+            processor("idle", batches)?,
+            processor("playing", lock)?,
+            processor("playing", batches)?
         ))
     }
 
     /// The fastest executor and the one that uses least of the processor, in a sentence.
     fn best(&self, threads: usize) -> Option<String> {
-        let parallel = compared_schedulers()
-            .into_iter()
-            .filter(|s| s.name() != "sequential");
-        let runs = parallel
-            .flat_map(|s| ["off", "on"].map(|fuse| self.valid("playing", threads, s.name(), fuse)));
-        let runs: Vec<Row<'_>> = runs.flatten().collect();
+        let parallel = Variant::all().into_iter().filter(|v| v.is_parallel());
+        let run = |variant| Some((variant, self.valid("playing", threads, variant)?));
+        let runs: Vec<(Variant, Row<'_>)> = parallel.filter_map(run).collect();
         let min_by = |column: &str| {
             let number = |run: &Row<'_>| run.number(column).unwrap_or(f64::INFINITY);
-            runs.iter().min_by(|a, b| number(a).total_cmp(&number(b)))
+            runs.iter()
+                .min_by(|a, b| number(&a.1).total_cmp(&number(&b.1)))
         };
-        let label = |run: &Row<'_>| scheduler_label(run.text("scheduler"), run.text("fuse"));
-        let (fastest, cheapest) = (min_by("mean_us")?, min_by("ran")?);
-        let sequential = self.valid("playing", 1, "sequential", "off")?;
+        let ((fastest, fast), (cheapest, cheap)) = (min_by("mean_us")?, min_by("ran")?);
+        let sequential = self.valid("playing", 1, Variant::unfused(Scheduler::Sequential))?;
         Some(format!(
-            "Playing with {threads} threads, {} is fastest, with {} µs on average (sequential {} µs), and {} uses least of the \
-             processor, {:.1} % (sequential {:.1} %).",
-            label(fastest),
-            fastest.text("mean_us"),
+            "Playing with {threads} threads, {fastest} is fastest, with {} µs on average (sequential {} µs), and {cheapest} uses \
+             least of the processor, {:.1} % (sequential {:.1} %).",
+            fast.text("mean_us"),
             sequential.text("mean_us"),
-            label(cheapest),
-            self.processor(cheapest)?,
-            self.processor(&sequential)?
+            self.number(cheap, "processor")?,
+            self.number(&sequential, "processor")?
         ))
     }
 }

@@ -6,18 +6,10 @@
 //!          └─────────────────────── end of the task, next poll ◀─────────────────────┘
 //! ```
 
-use super::costs::{At, MoveCosts, Prediction};
+use super::costs::{At, MoveCosts, Prediction, Time, time};
 use divisi::plan::{Dag, TaskId};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-
-/// A time, in thousandths of a nanosecond.
-pub(super) type Time = u64;
-
-/// Nanoseconds as a time.
-pub(super) fn time(ns: f64) -> Time {
-    (ns.max(0.0) * 1000.0) as Time
-}
 
 /// Next action of a worker.
 pub(super) enum Next {
@@ -84,7 +76,7 @@ impl<'a> EventLoop<'a> {
     /// Runs every task.
     pub(super) fn run(&mut self, protocol: &mut impl Protocol) {
         for worker in 0..self.cores {
-            self.schedule(worker, self.start_time(worker));
+            self.schedule(worker, self.moves.start_time(self.cores, worker));
         }
         while self.done < self.dag.len() {
             let Some(Reverse((now, _, worker))) = self.events.pop() else {
@@ -94,12 +86,7 @@ impl<'a> EventLoop<'a> {
             if let Some(task) = self.running[worker].take() {
                 self.done += 1;
                 // Worker 0 sees the end of another worker's task a transfer later.
-                let visible = if worker == 0 {
-                    0
-                } else {
-                    self.transfer_time(0)
-                };
-                self.end = self.end.max(now + visible);
+                self.end = self.end.max(now + self.moves.time_to_first(worker));
                 now = protocol.finish(self, worker, task, now);
                 if self.done == self.dag.len() {
                     return;
@@ -118,17 +105,6 @@ impl<'a> EventLoop<'a> {
         }
     }
 
-    /// Start of a worker: the first wakes the others, one after another.
-    fn start_time(&self, worker: usize) -> Time {
-        let (wake, woken) = self.moves.wake;
-        let before = time(wake) * (self.cores as u64 - 1).min(worker as u64);
-        match worker {
-            0 => time(wake) * (self.cores as u64 - 1),
-            _ if woken > 0.0 => before + time(woken),
-            _ => self.transfer_time(0),
-        }
-    }
-
     /// Creates an event for `worker`.
     fn schedule(&mut self, worker: usize, at: Time) {
         self.event_count += 1;
@@ -137,7 +113,7 @@ impl<'a> EventLoop<'a> {
 
     /// Wakes up to `count` idle workers, which see new tasks a transfer after `now`.
     pub(super) fn wake(&mut self, from: usize, count: usize, now: Time) {
-        let at = now + self.transfer_time(0);
+        let at = now + self.moves.transfer_time(0);
         let others = (1..self.cores).map(|i| (from + i) % self.cores);
         let idle: Vec<usize> = others.filter(|w| self.idle[*w]).take(count).collect();
         for worker in idle {
@@ -146,17 +122,12 @@ impl<'a> EventLoop<'a> {
         }
     }
 
-    /// Time of a transfer of so many bytes to another core.
-    fn transfer_time(&self, bytes: u32) -> Time {
-        time(self.moves.link.transfer_time(bytes).0 as f64)
-    }
-
     /// Duration of `task` on `worker`, with transfers from other cores.
     fn duration(&self, task: TaskId, worker: usize) -> Time {
         let from_others = self.dag.predecessors(task).iter();
         let from_others = from_others.filter(|arc| self.ran_on[arc.task.at()] != worker);
         let bytes = from_others.map(|arc| arc.bytes).reduce(u32::saturating_add);
-        let fetched = bytes.map_or(0, |bytes| self.transfer_time(bytes));
+        let fetched = bytes.map_or(0, |bytes| self.moves.transfer_time(bytes));
         time(self.moves.dispatch) + fetched + time(self.dag.cost(task).0 as f64)
     }
 
@@ -172,13 +143,8 @@ impl<'a> EventLoop<'a> {
 
     /// The result.
     pub(super) fn prediction(&self) -> Prediction {
-        let all = self.end as f64 / 1000.0;
-        let busy = self.dag.total_cost().0 as f64;
-        Prediction {
-            cycle_ns: all + self.moves.cycle,
-            takes: self.takes,
-            busy: busy / (all * self.cores as f64).max(1.0),
-        }
+        self.moves
+            .prediction(self.dag, self.cores, self.end, self.takes)
     }
 }
 

@@ -1,7 +1,6 @@
 //! Static schedules: each worker runs its list (lane) in order and waits for inputs from other lanes.
 
-use super::costs::{At, MoveCosts, Prediction};
-use super::event_loop::{Time, time};
+use super::costs::{At, MoveCosts, Prediction, Time, time};
 use divisi::plan::{Dag, Schedule, TaskId};
 
 /// Position of a copy of a task.
@@ -24,12 +23,9 @@ pub(super) fn simulate(dag: &Dag, moves: &MoveCosts, schedule: &Schedule) -> Pre
     let mut replay = Replay {
         dag,
         moves,
-        over: lanes
-            .iter()
-            .map(|lane| Vec::with_capacity(lane.len()))
-            .collect(),
+        over: vec![Vec::new(); lanes.len()],
         free: (0..lanes.len())
-            .map(|lane| start_time(moves, lanes.len(), lane))
+            .map(|lane| moves.start_time(lanes.len(), lane))
             .collect(),
         copies,
     };
@@ -79,9 +75,7 @@ impl Replay<'_> {
             start = start.max(*over);
             bytes = Some(bytes.unwrap_or(0_u32).saturating_add(arc.bytes));
         }
-        let fetched = bytes.map_or(0, |bytes| {
-            time(self.moves.link.transfer_time(bytes).0 as f64)
-        });
+        let fetched = bytes.map_or(0, |bytes| self.moves.transfer_time(bytes));
         let cost = time(self.moves.dispatch) + time(self.dag.cost(task).0 as f64);
         let over = start + fetched + cost;
         self.over[lane].push(over);
@@ -91,27 +85,10 @@ impl Replay<'_> {
 
     /// The result, once every task is done.
     fn prediction(&self) -> Prediction {
-        let visible = time(self.moves.link.transfer_time(0).0 as f64);
-        let ends = self.over.iter().enumerate().filter_map(|(lane, over)| {
-            let visible = if lane == 0 { 0 } else { visible };
-            Some(over.last()? + visible)
-        });
-        let all = ends.max().unwrap_or(0) as f64 / 1000.0;
-        let busy = self.dag.total_cost().0 as f64;
-        Prediction {
-            cycle_ns: all + self.moves.cycle,
-            takes: 0,
-            busy: busy / (all * self.over.len() as f64).max(1.0),
-        }
-    }
-}
-
-/// Start of a lane's worker: the first wakes the others, one after another.
-fn start_time(moves: &MoveCosts, lanes: usize, lane: usize) -> Time {
-    let (wake, woken) = moves.wake;
-    match lane {
-        0 => time(wake) * (lanes as u64 - 1),
-        _ if woken > 0.0 => time(wake) * lane as u64 + time(woken),
-        _ => time(moves.link.transfer_time(0).0 as f64),
+        let ends = self.over.iter().enumerate();
+        let ends =
+            ends.filter_map(|(lane, over)| Some(over.last()? + self.moves.time_to_first(lane)));
+        let end = ends.max().unwrap_or(0);
+        self.moves.prediction(self.dag, self.over.len(), end, 0)
     }
 }

@@ -21,16 +21,16 @@ pub use costs::{MoveCosts, Prediction};
 
 use divisi::plan::{Dag, Schedule};
 use event_loop::EventLoop;
-use shared::Shared;
+use shared::{Kind, Shared};
 use stealing::Stealing;
 
 /// Assignment of tasks to workers, as in an executor.
 #[derive(Clone, Debug)]
-pub enum DispatchPolicy<'a> {
+pub enum DispatchPolicy {
     /// One worker, in order.
     Sequential,
     /// A static schedule: a list for each worker.
-    Lanes(&'a Schedule),
+    Lanes(Schedule),
     /// Own queues, newest first; a worker without work steals the oldest of another's.
     Stealing,
     /// One lock-free queue for all.
@@ -44,27 +44,24 @@ pub enum DispatchPolicy<'a> {
 }
 
 /// Simulates one cycle of `dag` on `cores` cores.
-pub fn simulate(
-    dag: &Dag,
-    moves: &MoveCosts,
-    cores: usize,
-    policy: &DispatchPolicy<'_>,
-) -> Prediction {
+pub fn simulate(dag: &Dag, moves: &MoveCosts, cores: usize, policy: &DispatchPolicy) -> Prediction {
     let cores = match policy {
         DispatchPolicy::Sequential => 1,
         DispatchPolicy::Lanes(schedule) => return lanes::simulate(dag, moves, schedule),
         _ => useful_cores(dag, cores),
     };
     let mut world = EventLoop::new(dag, moves, cores);
-    match policy {
+    let kind = match policy {
+        DispatchPolicy::Global => Kind::Global,
+        DispatchPolicy::Weighted => Kind::weighted(dag, cores),
+        DispatchPolicy::Deadline => Kind::Deadline,
+        DispatchPolicy::Mutex => Kind::Locked,
         DispatchPolicy::Sequential | DispatchPolicy::Stealing | DispatchPolicy::Lanes(_) => {
             world.run(&mut Stealing::new(dag, cores));
+            return world.prediction();
         }
-        DispatchPolicy::Global => world.run(&mut Shared::global(dag)),
-        DispatchPolicy::Weighted => world.run(&mut Shared::weighted(dag, cores)),
-        DispatchPolicy::Deadline => world.run(&mut Shared::deadline(dag)),
-        DispatchPolicy::Mutex => world.run(&mut Shared::mutex(dag)),
-    }
+    };
+    world.run(&mut Shared::new(kind, dag));
     world.prediction()
 }
 

@@ -1,15 +1,14 @@
 //! One queue for all workers: lock-free, in weighted batches, by latest start time, or behind a lock that is polled.
 
-use super::costs::At;
-use super::event_loop::{EventLoop, ExclusiveResource, Next, Protocol, Time, time};
-
+use super::costs::{At, Time, time};
+use super::event_loop::{EventLoop, ExclusiveResource, Next, Protocol};
 use divisi::plan::{Dag, TaskId};
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, VecDeque};
 
 /// Kind of queue.
 #[derive(Clone, Copy, PartialEq)]
-enum Kind {
+pub(super) enum Kind {
     /// Each task goes through the queue, one at a time.
     Global,
     /// One exchange takes up to a share of the weight; released tasks stay with the worker while they fit.
@@ -38,30 +37,18 @@ pub(super) struct Shared {
     weights: Vec<u64>,
 }
 
-impl Shared {
-    /// A lock-free queue.
-    pub(super) fn global(dag: &Dag) -> Self {
-        Self::new(Kind::Global, dag)
-    }
-
+impl Kind {
     /// Weighted batches: at most the total weight over the workers, at least one task.
     pub(super) fn weighted(dag: &Dag, workers: usize) -> Self {
         let total: u64 = weights(dag).iter().sum();
         let share = total / workers as u64;
-        Self::new(Kind::Weighted { share }, dag)
+        Self::Weighted { share }
     }
+}
 
-    /// A set ordered by latest start time.
-    pub(super) fn deadline(dag: &Dag) -> Self {
-        Self::new(Kind::Deadline, dag)
-    }
-
-    /// A locked queue.
-    pub(super) fn mutex(dag: &Dag) -> Self {
-        Self::new(Kind::Locked, dag)
-    }
-
-    fn new(kind: Kind, dag: &Dag) -> Self {
+impl Shared {
+    /// The queue at the begin of a cycle, with the sources.
+    pub(super) fn new(kind: Kind, dag: &Dag) -> Self {
         let mut ready = ReadyTasks {
             urgency: (kind == Kind::Deadline)
                 .then(|| dag.static_levels().iter().map(|level| level.0).collect()),

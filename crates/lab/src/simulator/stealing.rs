@@ -1,9 +1,8 @@
 //! Work stealing as in the executor: sources distributed beforehand, own queues, one released task kept, and deferred
 //! decrements of counts that many tasks share (joins).
 
-use super::costs::At;
-use super::event_loop::{EventLoop, Next, Protocol, Time, time};
-
+use super::costs::{At, Time, time};
+use super::event_loop::{EventLoop, Next, Protocol};
 use divisi::plan::{Dag, TaskId};
 use std::collections::VecDeque;
 

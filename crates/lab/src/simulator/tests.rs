@@ -38,7 +38,7 @@ fn rake(teeth: u32) -> Dag {
     dag(&costs, &edges)
 }
 
-const DYNAMIC: [DispatchPolicy<'static>; 5] = [
+const DYNAMIC: [DispatchPolicy; 5] = [
     DispatchPolicy::Stealing,
     DispatchPolicy::Global,
     DispatchPolicy::Weighted,
@@ -46,7 +46,7 @@ const DYNAMIC: [DispatchPolicy<'static>; 5] = [
     DispatchPolicy::Mutex,
 ];
 
-fn cycle(dag: &Dag, moves: &MoveCosts, cores: usize, policy: &DispatchPolicy<'_>) -> f64 {
+fn cycle(dag: &Dag, moves: &MoveCosts, cores: usize, policy: &DispatchPolicy) -> f64 {
     simulate(dag, moves, cores, policy).cycle_ns
 }
 
@@ -75,8 +75,8 @@ fn one_core_takes_the_sum_of_all_costs_and_dispatches() {
         for policy in all {
             assert_eq!(cycle(&dag, &moves, 1, &policy), sum, "{policy:?}");
         }
-        let lanes = hlfet(&dag, 1);
-        assert_eq!(cycle(&dag, &moves, 1, &DispatchPolicy::Lanes(&lanes)), sum);
+        let lanes = DispatchPolicy::Lanes(hlfet(&dag, 1));
+        assert_eq!(cycle(&dag, &moves, 1, &lanes), sum);
         // The lock is taken twice a task.
         let locked = MoveCosts {
             lock: 20.0,
@@ -99,11 +99,8 @@ fn a_line_gains_nothing_from_any_number_of_cores() {
                 "{policy:?}"
             );
         }
-        let lanes = hlfet(&line(50), cores);
-        assert_eq!(
-            cycle(&line(50), &FREE, cores, &DispatchPolicy::Lanes(&lanes)),
-            50_000.0
-        );
+        let lanes = DispatchPolicy::Lanes(hlfet(&line(50), cores));
+        assert_eq!(cycle(&line(50), &FREE, cores, &lanes), 50_000.0);
     }
 }
 
@@ -119,11 +116,8 @@ fn a_rake_on_many_cores_takes_as_long_as_its_longest_tooth() {
             let took = cycle(&rake, &FREE, cores, &policy);
             assert_eq!(took, should, "{policy:?} on {cores}");
         }
-        let lanes = hlfet(&rake, cores);
-        assert_eq!(
-            cycle(&rake, &FREE, cores, &DispatchPolicy::Lanes(&lanes)),
-            should
-        );
+        let lanes = DispatchPolicy::Lanes(hlfet(&rake, cores));
+        assert_eq!(cycle(&rake, &FREE, cores, &lanes), should);
     }
 }
 
@@ -160,9 +154,9 @@ fn data_from_another_core_costs_its_crossing() {
         },
         ..FREE
     };
-    let lanes = hlfet(&dag, 2);
+    let lanes = DispatchPolicy::Lanes(hlfet(&dag, 2));
     // The second core begins a crossing late, and the third task has 1 KiB to fetch from it.
-    let took = cycle(&dag, &moves, 2, &DispatchPolicy::Lanes(&lanes));
+    let took = cycle(&dag, &moves, 2, &lanes);
     assert_eq!(took, 100.0 + 1000.0 + 150.0 + 500.0);
 }
 
