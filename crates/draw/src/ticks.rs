@@ -106,6 +106,15 @@ fn power(value: f64) -> String {
     format!("{digits}×10{high}")
 }
 
+/// A note with the numbers of items that are not drawn: `3 more rows are not drawn · ...`.
+pub(crate) fn omissions(counts: &[(usize, &str)]) -> String {
+    let counts = counts.iter().filter(|(count, _)| *count > 0);
+    let notes: Vec<String> = counts
+        .map(|(count, what)| format!("{count} {what}"))
+        .collect();
+    notes.join(" · ")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -15,7 +15,7 @@ mod tests;
 use crate::class::NodeClass;
 use crate::layout::{BoxSize, LayoutEdge, lay_out};
 use crate::picture::color;
-use crate::picture::{Picture, Stroke, Style, regular};
+use crate::picture::{Picture, Stroke, regular};
 use graph::{Catalogue, Edge, Graph, Node, NodeId, Signal};
 use node::NodeBox;
 use std::collections::{HashMap, HashSet};
@@ -174,7 +174,7 @@ fn legend(picture: &mut Picture, boxes: &[NodeBox], has_feedback: bool, y: f64) 
     for class in NodeClass::ALL {
         if boxes.iter().any(|node| node.class == class) {
             let colors = class.colors();
-            let style = Style::both(colors.fill, Stroke::solid(colors.border, 1.25));
+            let style = colors.style(1.25);
             picture.rect((x, y - 8.0), (14.0, 11.0), 3.0, style);
             entry(picture, &mut x, class.label());
         }

@@ -3,7 +3,7 @@
 use crate::class::NodeClass;
 use crate::layout::BoxSize;
 use crate::picture::color;
-use crate::picture::{Picture, Point, Stroke, Style, bold, regular};
+use crate::picture::{Picture, Point, Stroke, Style, bold, muted, regular};
 use graph::{Catalogue, Kind, Node, NodeId, ParamValue, Port, Role};
 
 /// Widest name, and widest line below it.
@@ -137,7 +137,7 @@ impl<'a> NodeBox<'a> {
         for (input, label) in &self.labels {
             if let Some(offset) = size.inputs.get(usize::from(*input)) {
                 let at = (x + self.lead - 7.0, y + offset - 3.5);
-                picture.text(at, label, regular(9.0).color(color::TEXT_MUTED).end());
+                picture.text(at, label, muted(9.0).end());
             }
         }
     }
@@ -154,7 +154,7 @@ impl<'a> NodeBox<'a> {
         let radius = if ports.len() > 16 { 1.5 } else { 3.0 };
         let border = Stroke::solid(self.class.colors().border, 1.25);
         let style = Style::both(color::BACKGROUND, border);
-        let name = regular(9.0).color(color::TEXT_MUTED);
+        let name = muted(9.0);
         let (inward, name) = if is_right {
             (-6.0, name.end())
         } else {

@@ -7,7 +7,7 @@
 
 use crate::picture::color::{BACKGROUND, Color};
 use crate::picture::font::{self, Face};
-use crate::picture::item::{Point, Text};
+use crate::picture::item::Text;
 use crate::picture::{Geometry, Item, Picture, Segment, Stroke, Style};
 use flate2::Compression;
 use flate2::write::ZlibEncoder;
@@ -111,12 +111,11 @@ impl PageContent {
             self.stroke_style(&stroke);
         }
         for segment in geometry.segments() {
-            let xy = |(x, y): Point| (round(x), round(y));
             match segment {
                 Segment::Move(x, y) => self.content.move_to(round(x), round(y)),
                 Segment::Line(x, y) => self.content.line_to(round(x), round(y)),
                 Segment::Curve(points) => {
-                    let [a, b, c] = points.map(xy);
+                    let [a, b, c] = points.map(|(x, y)| (round(x), round(y)));
                     self.content.cubic_to(a.0, a.1, b.0, b.1, c.0, c.1)
                 }
                 Segment::Close => self.content.close_path(),
@@ -159,17 +158,16 @@ impl PageContent {
             mark.properties().actual_text(TextStr(&text.content));
         }
         let (x, y) = text.start();
-        let turn = if text.is_vertical {
-            [0.0, -1.0, -1.0, 0.0]
-        } else {
-            [1.0, 0.0, 0.0, -1.0]
+        let [xx, xy, yx, yy] = match text.is_vertical {
+            true => [0.0, -1.0, -1.0, 0.0],
+            false => [1.0, 0.0, 0.0, -1.0],
         };
         let [r, g, b] = rgb(text.style.color);
         self.content
             .begin_text()
             .set_fill_rgb(r, g, b)
             .set_font(name(face), round(text.style.font.size))
-            .set_text_matrix([turn[0], turn[1], turn[2], turn[3], round(x), round(y)]);
+            .set_text_matrix([xx, xy, yx, yy, round(x), round(y)]);
         let mut positioned = self.content.show_positioned();
         let mut items = positioned.items();
         for (codes, space) in &run.pieces {

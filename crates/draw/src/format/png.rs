@@ -91,9 +91,8 @@ struct Canvas {
 impl Canvas {
     fn shape(&mut self, segments: &[Segment], style: &Style) {
         let mut builder = PathBuilder::new();
-        append(&mut builder, segments, |(x, y)| {
-            (x * self.scale, y * self.scale)
-        });
+        let scale = self.scale;
+        append(&mut builder, segments, |(x, y)| (x * scale, y * scale));
         let Some(path) = builder.finish() else { return };
         if let Some(color) = style.fill {
             self.fill(&path, color);
@@ -149,22 +148,12 @@ fn paint(color: Color) -> Paint<'static> {
 
 /// Adds `segments` to a path, each point moved by `place`.
 fn append(builder: &mut PathBuilder, segments: &[Segment], place: impl Fn(Point) -> Point) {
-    let place = |x: f64, y: f64| {
-        let (x, y) = place((x, y));
-        (x as f32, y as f32)
-    };
     for segment in segments {
-        match *segment {
-            Segment::Move(x, y) => {
-                let (x, y) = place(x, y);
-                builder.move_to(x, y);
-            }
-            Segment::Line(x, y) => {
-                let (x, y) = place(x, y);
-                builder.line_to(x, y);
-            }
+        match segment.map(&place) {
+            Segment::Move(x, y) => builder.move_to(x as f32, y as f32),
+            Segment::Line(x, y) => builder.line_to(x as f32, y as f32),
             Segment::Curve(points) => {
-                let [a, b, c] = points.map(|(x, y)| place(x, y));
+                let [a, b, c] = points.map(|(x, y)| (x as f32, y as f32));
                 builder.cubic_to(a.0, a.1, b.0, b.1, c.0, c.1);
             }
             Segment::Close => builder.close(),
@@ -180,17 +169,14 @@ fn line_style(stroke: &Stroke, path: &Path, scale: f64) -> tiny_skia::Stroke {
     let is_dashed = !stroke.is_solid() && dashes < MAX_DASHES;
     tiny_skia::Stroke {
         width: (stroke.width * scale).max(MIN_STROKE) as f32,
-        line_cap: if stroke.is_solid() {
-            LineCap::Round
-        } else {
-            LineCap::Butt
+        line_cap: match stroke.is_solid() {
+            true => LineCap::Round,
+            false => LineCap::Butt,
         },
         line_join: LineJoin::Round,
-        dash: if is_dashed {
-            StrokeDash::new(vec![dash, gap], 0.0)
-        } else {
-            None
-        },
+        dash: is_dashed
+            .then(|| StrokeDash::new(vec![dash, gap], 0.0))
+            .flatten(),
         ..tiny_skia::Stroke::default()
     }
 }

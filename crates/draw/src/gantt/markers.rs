@@ -1,7 +1,7 @@
 //! Events at one time, and messages from row to row.
 
 use super::chart::{GanttArrow, MarkerKind};
-use super::sheet::{LegendItems, Sheet};
+use super::sheet::{LegendItem, LegendItems, Sheet};
 use crate::picture::color;
 use crate::picture::{Picture, Point, Stroke, Style};
 use units::Nanos;
@@ -27,7 +27,7 @@ impl Sheet<'_> {
             let to = (self.x(arrow.to.1), edge(arrow.to.0, !is_down));
             picture.line(from, to, Stroke::solid(color::TEXT_MUTED, 0.8));
             picture.circle(to, 1.8, Style::fill(color::TEXT_MUTED));
-            legend_items.arrow = true;
+            legend_items.insert(LegendItem::Arrow);
         }
     }
 
@@ -39,12 +39,7 @@ impl Sheet<'_> {
                 Some(_) => continue,
                 None => self.bottom() + 8.0,
             };
-            match marker.kind {
-                MarkerKind::Wake => legend_items.wake = true,
-                MarkerKind::Sleep => legend_items.sleep = true,
-                MarkerKind::Miss => legend_items.miss = true,
-                MarkerKind::Note => legend_items.note = true,
-            }
+            legend_items.insert(LegendItem::Marker(marker.kind));
             picture.begin_group(format!("{} at {}", marker.label, Nanos(marker.time_ns)));
             symbol(picture, (x, y), marker.kind);
             picture.end_group();

@@ -1,9 +1,9 @@
 //! The bars of a row, with their labels; bars that are too narrow are merged.
 
 use super::chart::{GanttBar, GanttRow};
-use super::sheet::{LegendItems, Sheet, last_ns, name};
+use super::sheet::{LegendItem, LegendItems, Sheet, last_ns, name};
 use crate::picture::color;
-use crate::picture::{Picture, Point, Stroke, Style, regular};
+use crate::picture::{Picture, Point, Stroke, Style, muted, regular};
 use units::Nanos;
 
 /// Bars narrower than this are merged with their neighbours.
@@ -30,21 +30,17 @@ impl Sheet<'_> {
         let busy = busy_ns(&bars) / last_ns(self.chart) * 100.0;
         let label = format!("{busy:.0} % busy");
         let at = (self.right + 12.0, middle);
-        picture.text(
-            at,
-            &label,
-            regular(font.size.min(11.0)).color(color::TEXT_MUTED),
-        );
+        picture.text(at, &label, muted(font.size.min(11.0)));
         let mut rest = bars.as_slice();
         while let Some(first) = rest.first() {
             let narrow = self.count_narrow(rest);
             if narrow > 1 {
                 self.merged(picture, y, &rest[..narrow]);
-                legend_items.merged = true;
+                legend_items.insert(LegendItem::Merged);
             } else {
                 self.bar(picture, y, first);
-                legend_items.critical |= first.critical;
-                legend_items.copy |= first.copy;
+                legend_items.extend(first.critical.then_some(LegendItem::Critical));
+                legend_items.extend(first.copy.then_some(LegendItem::Copy));
             }
             rest = &rest[narrow.max(1)..];
         }
@@ -61,16 +57,12 @@ impl Sheet<'_> {
     }
 
     fn merged(&self, picture: &mut Picture, y: f64, bars: &[&GanttBar]) {
-        let (x, end) = (
-            self.x(bars[0].start_ns),
-            bars.iter().map(|bar| bar.end_ns).max(),
-        );
-        let width = (self.x(end.unwrap_or(0)) - x).max(NARROW);
-        let is_critical = bars.iter().any(|bar| bar.critical);
-        let color = if is_critical {
-            color::ALERT
-        } else {
-            color::EDGE
+        let x = self.x(bars[0].start_ns);
+        let end = bars.iter().map(|bar| bar.end_ns).max().unwrap_or(0);
+        let width = (self.x(end) - x).max(NARROW);
+        let color = match bars.iter().any(|bar| bar.critical) {
+            true => color::ALERT,
+            false => color::EDGE,
         };
         picture.begin_group(format!("{} tasks", bars.len()));
         picture.rect((x, y), (width, self.row_height), 0.0, Style::fill(color));
@@ -100,12 +92,8 @@ impl Sheet<'_> {
         } else {
             let inset = border.width / 2.0;
             let size = (width - 2.0 * inset, self.row_height - 2.0 * inset);
-            picture.rect(
-                (x + inset, y + inset),
-                size,
-                2.5,
-                Style::both(colors.fill, border),
-            );
+            let style = Style::both(colors.fill, border);
+            picture.rect((x + inset, y + inset), size, 2.5, style);
             self.label(picture, (x + width / 2.0, y), width - 8.0, bar);
         }
         picture.end_group();
@@ -128,11 +116,7 @@ impl Sheet<'_> {
         };
         picture.text((x, base), &label, font.color(color::TEXT).middle());
         if has_time {
-            picture.text(
-                (x, middle + 11.0),
-                &time,
-                regular(9.0).color(color::TEXT_MUTED).middle(),
-            );
+            picture.text((x, middle + 11.0), &time, muted(9.0).middle());
         }
     }
 }

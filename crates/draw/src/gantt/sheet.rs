@@ -1,7 +1,8 @@
 //! Coordinates of all parts of a Gantt chart.
 
-use super::chart::{GanttChart, GanttRow};
+use super::chart::{GanttChart, GanttRow, MarkerKind};
 use crate::picture::regular;
+use std::collections::BTreeSet;
 
 /// More rows than this are not drawn.
 const MAX_ROWS: usize = 256;
@@ -11,18 +12,18 @@ pub(super) const TOP: f64 = 64.0;
 const RIGHT: f64 = 74.0;
 const LEGEND: f64 = 30.0;
 
-/// The kinds of items that were drawn, for the legend.
-#[derive(Default)]
-pub(super) struct LegendItems {
-    pub(super) critical: bool,
-    pub(super) copy: bool,
-    pub(super) arrow: bool,
-    pub(super) merged: bool,
-    pub(super) wake: bool,
-    pub(super) sleep: bool,
-    pub(super) miss: bool,
-    pub(super) note: bool,
+/// A kind of item that the legend explains, in its order.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum LegendItem {
+    Critical,
+    Copy,
+    Merged,
+    Arrow,
+    Marker(MarkerKind),
 }
+
+/// The kinds of items that were drawn.
+pub(super) type LegendItems = BTreeSet<LegendItem>;
 
 /// Coordinates of rows and times, in pixels.
 pub(super) struct Sheet<'a> {

@@ -3,7 +3,7 @@
 use super::chart::{PartitionChart, PartitionRow};
 use super::sheet::{FIELD, LEFT, ROW, TOP};
 use crate::picture::color;
-use crate::picture::{Picture, Stroke, regular};
+use crate::picture::{Picture, Stroke, muted};
 use crate::ticks;
 
 /// Longest impulse response, in blocks, that is shown on a linear axis.
@@ -60,20 +60,15 @@ impl Axis {
     /// Draws the grid lines, their labels, and the end of the impulse response.
     pub(super) fn draw(&self, picture: &mut Picture, rows: usize) {
         let bottom = TOP + rows as f64 * ROW + 4.0;
-        let (values, step) = self.values();
-        for value in values {
-            let x = self.x(value as u64);
-            picture.line((x, TOP - 4.0), (x, bottom), Stroke::solid(color::GRID, 1.0));
-            let label = ticks::number(value, step);
-            let at = (x, bottom + 14.0);
-            picture.text(at, &label, regular(11.0).color(color::TEXT_MUTED).middle());
-        }
+        let x = |value: f64| self.x(value as u64);
+        let grid = Some((TOP - 4.0, bottom));
+        picture.tick_labels(self.values(), x, bottom + 14.0, grid);
         let x = self.x(self.length);
         let stroke = Stroke::dashed(color::ALERT, 1.2, (5.0, 3.0));
         picture.line((x, TOP - 4.0), (x, bottom), stroke);
         let scale = if self.is_log { ", logarithmic" } else { "" };
         let title = format!("frames of the impulse response{scale}");
         let at = (LEFT + FIELD, bottom + 28.0);
-        picture.text(at, &title, regular(11.0).color(color::TEXT_MUTED).end());
+        picture.text(at, &title, muted(11.0).end());
     }
 }

@@ -3,7 +3,7 @@
 use super::chart::{PartitionChart, PartitionLevel, PartitionRow};
 use super::sheet::{FIELD, LEFT, LINE, MAX_LEVELS, MIN_WIDTH, level_colors};
 use crate::picture::color::{self, BoxColors};
-use crate::picture::{Picture, Stroke, Style, bold, regular};
+use crate::picture::{Picture, Stroke, Style, bold, muted};
 use crate::ticks;
 use units::Nanos;
 
@@ -14,35 +14,23 @@ pub(super) fn deadlines(picture: &mut Picture, chart: &PartitionChart, row: &Par
     let title = format!("{}: arrivals and deadlines", row.name);
     let title = bold(13.0).fit(&title, FIELD);
     picture.text((LEFT, y), &title, bold(13.0).color(color::TEXT));
-    let largest = levels
-        .iter()
-        .map(|level| level.size)
-        .max()
-        .unwrap_or(1)
-        .max(1);
-    let window = largest.saturating_mul(2);
+    let largest = levels.iter().map(|level| level.size.max(1)).max();
+    let window = largest.unwrap_or(1).saturating_mul(2);
     let top = y + 14.0;
     for (i, level) in levels.iter().enumerate() {
         let y = top + i as f64 * LINE;
         line(picture, chart.rate_hz, *level, window, y, level_colors(i));
     }
     let bottom = top + levels.len() as f64 * LINE;
-    let (values, step) = ticks::linear(0.0, window as f64, 9);
-    for value in values {
-        let x = LEFT + value / window as f64 * FIELD;
-        let at = (x, bottom + 14.0);
-        picture.text(
-            at,
-            &ticks::number(value, step),
-            regular(11.0).color(color::TEXT_MUTED).middle(),
-        );
-    }
+    let x = |value: f64| LEFT + value / window as f64 * FIELD;
+    let ticks = ticks::linear(0.0, window as f64, 9);
+    picture.tick_labels(ticks, x, bottom + 14.0, None);
     let unit = match chart.rate_hz {
         0 => "frames".to_owned(),
         hz => format!("frames; {} in all", span(window, hz)),
     };
     let at = (LEFT + FIELD, bottom + 28.0);
-    picture.text(at, &unit, regular(11.0).color(color::TEXT_MUTED).end());
+    picture.text(at, &unit, muted(11.0).end());
 }
 
 /// The line of one level over `window` frames.
@@ -61,38 +49,27 @@ fn line(
         0 => String::new(),
         hz => format!(" ({})", span(level.size, hz)),
     };
-    let when = if level.in_callback {
-        ", run inside the callback"
-    } else {
-        ""
+    let when = match level.in_callback {
+        true => ", run inside the callback",
+        false => "",
     };
-    let label = format!(
-        "{} × {}: every {}{every}{when}",
-        level.count, level.size, level.size
-    );
-    picture.text(
-        (LEFT, y + 9.0),
-        &label,
-        regular(10.5).color(color::TEXT_MUTED),
-    );
+    let (count, size) = (level.count, level.size);
+    let label = format!("{count} × {size}: every {size}{every}{when}");
+    picture.text((LEFT, y + 9.0), &label, muted(10.5));
     picture.begin_group(level.tooltip());
-    picture.rect(
-        (LEFT, y + 14.0),
-        (FIELD, HEIGHT),
-        0.0,
-        Style::fill(color::IDLE),
-    );
+    let field = ((LEFT, y + 14.0), (FIELD, HEIGHT));
+    picture.rect(field.0, field.1, 0.0, Style::fill(color::IDLE));
     if pitch < MIN_WIDTH {
-        let style = Style::both(colors.fill, Stroke::solid(colors.border, 0.8));
-        picture.rect((LEFT, y + 14.0), (FIELD, HEIGHT), 0.0, style);
+        picture.rect(field.0, field.1, 0.0, colors.style(0.8));
         picture.end_group();
         return;
     }
     let periods = (FIELD / pitch).round() as usize;
     for i in 0..periods {
         let x = LEFT + i as f64 * pitch;
+        let in_callback = (pitch * 0.25).min(6.0);
         let width = if level.in_callback {
-            (pitch * 0.25).min(6.0)
+            in_callback
         } else {
             pitch
         };
@@ -101,11 +78,8 @@ fn line(
     }
     for i in 0..=periods {
         let x = LEFT + i as f64 * pitch;
-        picture.line(
-            (x, y + 14.0),
-            (x, bottom),
-            Stroke::solid(colors.border, 1.4),
-        );
+        let stroke = Stroke::solid(colors.border, 1.4);
+        picture.line((x, y + 14.0), (x, bottom), stroke);
     }
     picture.end_group();
 }

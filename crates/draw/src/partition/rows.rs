@@ -4,7 +4,7 @@ use super::axis::Axis;
 use super::chart::{PartitionLevel, PartitionRow};
 use super::sheet::{FIELD, LEFT, MAX_LEVELS, MIN_WIDTH, level_colors};
 use crate::picture::color::{self, BoxColors};
-use crate::picture::{Picture, Stroke, Style, bold, regular};
+use crate::picture::{Picture, Stroke, Style, bold, muted, regular};
 
 /// A row with its upper edge at `y`: a box for each part. Its name is bold if its deadlines are drawn.
 pub(super) fn row(
@@ -14,20 +14,15 @@ pub(super) fn row(
     row: &PartitionRow,
     has_deadlines: bool,
 ) {
-    let font = if has_deadlines {
-        bold(12.0)
-    } else {
-        regular(12.0)
+    let font = match has_deadlines {
+        true => bold(12.0),
+        false => regular(12.0),
     };
     let name = font.fit(&row.name, FIELD / 3.0);
     picture.text((LEFT, y + 10.0), &name, font.color(color::TEXT));
     let from = LEFT + font.width(&name) + 14.0;
     let note = regular(11.0).fit(&row.note, LEFT + FIELD - from);
-    picture.text(
-        (from, y + 10.0),
-        &note,
-        regular(11.0).color(color::TEXT_MUTED),
-    );
+    picture.text((from, y + 10.0), &note, muted(11.0));
     for (i, part) in row.levels.iter().take(MAX_LEVELS).enumerate() {
         level(picture, axis, y + 16.0, *part, level_colors(i));
     }
@@ -39,12 +34,7 @@ fn level(picture: &mut Picture, axis: &Axis, y: f64, level: PartitionLevel, colo
     let (left, right) = (axis.x(level.start), axis.x(level.end()));
     picture.begin_group(level.tooltip());
     let size = ((right - left).max(0.6), HEIGHT);
-    picture.rect(
-        (left, y),
-        size,
-        0.0,
-        Style::both(colors.fill, Stroke::solid(colors.border, 1.0)),
-    );
+    picture.rect((left, y), size, 0.0, colors.style(1.0));
     let mut last = left;
     for i in 1..level.count.min(FIELD as u64) {
         let x = axis.x(level.start.saturating_add(level.size.saturating_mul(i)));
@@ -54,20 +44,13 @@ fn level(picture: &mut Picture, axis: &Axis, y: f64, level: PartitionLevel, colo
         }
     }
     let label = format!("{} × {}", level.count, level.size);
-    if regular(10.5).width(&label) + 6.0 < right - left {
+    let size = (regular(10.5).width(&label) + 6.0, HEIGHT - 14.0);
+    if size.0 < right - left {
         let (middle, baseline) = ((left + right) / 2.0, y + HEIGHT / 2.0 + 4.0);
-        let size = (regular(10.5).width(&label) + 6.0, HEIGHT - 14.0);
-        picture.rect(
-            (middle - size.0 / 2.0, y + 7.0),
-            size,
-            2.0,
-            Style::fill(colors.fill),
-        );
-        picture.text(
-            (middle, baseline),
-            &label,
-            regular(10.5).color(color::TEXT).middle(),
-        );
+        let at = (middle - size.0 / 2.0, y + 7.0);
+        picture.rect(at, size, 2.0, Style::fill(colors.fill));
+        let style = regular(10.5).color(color::TEXT).middle();
+        picture.text((middle, baseline), &label, style);
     }
     picture.end_group();
 }

@@ -3,6 +3,8 @@
 //! Colours that mean something differ in lightness too, so that they can be told apart by colour-blind readers and in
 //! black-and-white prints.
 
+use super::{Stroke, Style};
+
 /// A colour: its name in style sheets, and its value as 0xRRGGBB in the light and in the dark theme.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Color {
@@ -51,41 +53,26 @@ pub(crate) struct BoxColors {
     pub(crate) border: Color,
 }
 
-/// Names, fill and border; fill and border each for the light and the dark theme.
-const fn box_colors(names: [&'static str; 2], fill: [u32; 2], border: [u32; 2]) -> BoxColors {
-    BoxColors {
-        fill: color(names[0], fill[0], fill[1]),
-        border: color(names[1], border[0], border[1]),
+impl BoxColors {
+    /// The fill, and the border as a solid line of this width.
+    pub(crate) const fn style(self, width: f64) -> Style {
+        Style::both(self.fill, Stroke::solid(self.border, width))
     }
 }
 
-pub(crate) const GREEN: BoxColors = box_colors(
-    ["green", "green-border"],
-    [0xe3f2e6, 0x1b3224],
-    [0x3f9a5a, 0x58b877],
-);
-pub(crate) const BLUE: BoxColors = box_colors(
-    ["blue", "blue-border"],
-    [0xe6eefa, 0x1d2a40],
-    [0x4c78c0, 0x6f9ae0],
-);
-pub(crate) const AMBER: BoxColors = box_colors(
-    ["amber", "amber-border"],
-    [0xfdf1dc, 0x362a14],
-    [0xb87f1c, 0xd9a548],
-);
-pub(crate) const PINK: BoxColors = box_colors(
-    ["pink", "pink-border"],
-    [0xf8e4ee, 0x391d2c],
-    [0xc2447e, 0xe573a6],
-);
-pub(crate) const VIOLET: BoxColors = box_colors(
-    ["violet", "violet-border"],
-    [0xece6f7, 0x2a2240],
-    [0x7d5bb8, 0xa486dc],
-);
-pub(crate) const GREY: BoxColors = box_colors(
-    ["grey", "grey-border"],
-    [0xf1f1ef, 0x22252b],
-    [0xa9adb3, 0x5a606b],
-);
+/// Colours of a box by their name: fill and border, each for the light and for the dark theme.
+macro_rules! box_colors {
+    ($name:literal: $fill:literal $dark_fill:literal, $border:literal $dark_border:literal) => {
+        BoxColors {
+            fill: color($name, $fill, $dark_fill),
+            border: color(concat!($name, "-border"), $border, $dark_border),
+        }
+    };
+}
+
+pub(crate) const GREEN: BoxColors = box_colors!("green": 0xe3f2e6 0x1b3224, 0x3f9a5a 0x58b877);
+pub(crate) const BLUE: BoxColors = box_colors!("blue": 0xe6eefa 0x1d2a40, 0x4c78c0 0x6f9ae0);
+pub(crate) const AMBER: BoxColors = box_colors!("amber": 0xfdf1dc 0x362a14, 0xb87f1c 0xd9a548);
+pub(crate) const PINK: BoxColors = box_colors!("pink": 0xf8e4ee 0x391d2c, 0xc2447e 0xe573a6);
+pub(crate) const VIOLET: BoxColors = box_colors!("violet": 0xece6f7 0x2a2240, 0x7d5bb8 0xa486dc);
+pub(crate) const GREY: BoxColors = box_colors!("grey": 0xf1f1ef 0x22252b, 0xa9adb3 0x5a606b);

@@ -2,7 +2,7 @@
 //!
 //! Lengths are in pixels of 1/96 inch. x grows to the right, y grows downwards.
 
-use super::color::Color;
+use super::color::{self, Color};
 use super::font::{self, Face};
 
 /// A point, as (x, y).
@@ -38,6 +38,24 @@ pub(crate) enum Segment {
     /// A cubic Bézier curve: two control points and the end point.
     Curve([Point; 3]),
     Close,
+}
+
+impl Segment {
+    /// The segment with all its points moved by `place`.
+    pub(crate) fn map(self, place: impl Fn(Point) -> Point) -> Self {
+        match self {
+            Self::Move(x, y) => {
+                let (x, y) = place((x, y));
+                Self::Move(x, y)
+            }
+            Self::Line(x, y) => {
+                let (x, y) = place((x, y));
+                Self::Line(x, y)
+            }
+            Self::Curve(points) => Self::Curve(points.map(place)),
+            Self::Close => Self::Close,
+        }
+    }
 }
 
 /// Fill and stroke of a shape.
@@ -100,6 +118,11 @@ pub(crate) const fn regular(size: f64) -> Font {
 pub(crate) const fn bold(size: f64) -> Font {
     let face = Face::Bold;
     Font { face, size }
+}
+
+/// A style for labels, notes and legends: the regular face at `size`.
+pub(crate) const fn muted(size: f64) -> TextStyle {
+    regular(size).color(color::TEXT_MUTED)
 }
 
 impl Font {
@@ -215,21 +238,21 @@ fn rounded((x, y): Point, (w, h): (f64, f64), radius: f64) -> Vec<Segment> {
     // A cubic Bézier curve comes within 0.03 % of a quarter circle of radius r if each control point is
     // 4/3·(√2 − 1)·r ≈ 0.5523·r away from its end point; `k` is what is left to the corner.
     let k = r * (1.0 - 0.552_284_75);
-    let to_bottom_right = [
-        (right, bottom - k),
-        (right - k, bottom),
-        (right - r, bottom),
-    ];
+    let corner = |a, b, c| Segment::Curve([a, b, c]);
     vec![
         Segment::Move(x + r, y),
         Segment::Line(right - r, y),
-        Segment::Curve([(right - k, y), (right, y + k), (right, y + r)]),
+        corner((right - k, y), (right, y + k), (right, y + r)),
         Segment::Line(right, bottom - r),
-        Segment::Curve(to_bottom_right),
+        corner(
+            (right, bottom - k),
+            (right - k, bottom),
+            (right - r, bottom),
+        ),
         Segment::Line(x + r, bottom),
-        Segment::Curve([(x + k, bottom), (x, bottom - k), (x, bottom - r)]),
+        corner((x + k, bottom), (x, bottom - k), (x, bottom - r)),
         Segment::Line(x, y + r),
-        Segment::Curve([(x, y + k), (x + k, y), (x + r, y)]),
+        corner((x, y + k), (x + k, y), (x + r, y)),
         Segment::Close,
     ]
 }

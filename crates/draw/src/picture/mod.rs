@@ -9,9 +9,10 @@ pub(crate) mod color;
 pub(crate) mod font;
 pub(crate) mod item;
 
+use crate::ticks;
 use item::Text;
 pub(crate) use item::{
-    Anchor, Geometry, Item, Point, Segment, Stroke, Style, TextStyle, bold, regular,
+    Anchor, Geometry, Item, Point, Segment, Stroke, Style, TextStyle, bold, muted, regular,
 };
 
 /// Coordinates are clamped to this many pixels from the origin, so that every format can hold them.
@@ -70,11 +71,10 @@ impl Picture {
 
     /// Adds the title of a chart and the note below it, shortened to `room`.
     pub(crate) fn head(&mut self, title: &str, note: &str, room: f64) {
-        let (bold, regular) = (bold(15.0), regular(11.5));
+        let (bold, muted) = (bold(15.0), muted(11.5));
         let title = bold.fit(title, room);
         self.text((24.0, 28.0), &title, bold.color(color::TEXT));
-        let note = regular.fit(note, room);
-        self.text((24.0, 46.0), &note, regular.color(color::TEXT_MUTED));
+        self.text((24.0, 46.0), &muted.font.fit(note, room), muted);
     }
 
     /// Adds a rectangle with its upper left corner at `at`.
@@ -118,17 +118,30 @@ impl Picture {
         self.path(diagonals, Style::stroke(stroke));
     }
 
-    pub(crate) fn path(&mut self, mut segments: Vec<Segment>, style: Style) {
-        for segment in &mut segments {
-            match segment {
-                Segment::Move(x, y) | Segment::Line(x, y) => (*x, *y) = clamp_point((*x, *y)),
-                Segment::Curve(points) => *points = points.map(clamp_point),
-                Segment::Close => {}
-            }
+    pub(crate) fn path(&mut self, segments: Vec<Segment>, style: Style) {
+        let clamped = segments.into_iter().map(|segment| segment.map(clamp_point));
+        let path = Geometry::Path(clamped.collect());
+        if path != Geometry::Path(Vec::new()) {
+            self.items.push(Item::Shape(path, style));
         }
-        if !segments.is_empty() {
-            self.items
-                .push(Item::Shape(Geometry::Path(segments), style));
+    }
+
+    /// Adds a label for each value, which are a step apart, with its middle at its `x` on the baseline `y`; and a vertical
+    /// line at each if `grid` has its ends.
+    pub(crate) fn tick_labels(
+        &mut self,
+        (values, step): (Vec<f64>, f64),
+        x: impl Fn(f64) -> f64,
+        y: f64,
+        grid: Option<(f64, f64)>,
+    ) {
+        for value in values {
+            let x = x(value);
+            if let Some((top, bottom)) = grid {
+                self.line((x, top), (x, bottom), Stroke::solid(color::GRID, 1.0));
+            }
+            let label = ticks::number(value, step);
+            self.text((x, y), &label, muted(11.0).middle());
         }
     }
 }

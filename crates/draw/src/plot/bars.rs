@@ -1,7 +1,7 @@
 //! Bar plots.
 
 use super::data::{BarPlot, BarSeries, DataPoint};
-use super::frame::{Field, Frame, omissions};
+use super::frame::{Field, Frame};
 use super::range::Range;
 use super::series;
 use crate::picture::color;
@@ -19,7 +19,7 @@ pub fn bars(plot: &BarPlot) -> Picture {
     let names = GroupNames::of(drawn.groups);
     let frame = Frame {
         title: &plot.title,
-        note: omissions(&drawn.omitted()),
+        note: ticks::omissions(&drawn.omitted()),
         x: None,
         y: &plot.y,
         below: names.room,

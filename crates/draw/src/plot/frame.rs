@@ -161,12 +161,3 @@ impl Field {
         picture.text(at, &title, regular(12.0).color(color::TEXT).middle());
     }
 }
-
-/// A note with the numbers of items that are not drawn.
-pub(super) fn omissions(counts: &[(usize, &str)]) -> String {
-    let counts = counts.iter().filter(|(count, _)| *count > 0);
-    let notes: Vec<String> = counts
-        .map(|(count, what)| format!("{count} {what}"))
-        .collect();
-    notes.join(" · ")
-}

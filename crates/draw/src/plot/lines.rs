@@ -1,11 +1,11 @@
 //! Line plots.
 
 use super::data::{DataPoint, LinePlot, Series};
-use super::frame::{Field, Frame, omissions};
+use super::frame::{Field, Frame};
 use super::range::Range;
 use super::series;
-use crate::picture::color;
-use crate::picture::{Picture, Point, Style, regular};
+use crate::picture::{Picture, Point, Style, muted};
+use crate::ticks;
 use std::collections::HashSet;
 
 /// Series with more points than this are drawn without symbols.
@@ -24,7 +24,7 @@ pub fn lines(plot: &LinePlot) -> Picture {
     let drawn: usize = valid.iter().map(Vec::len).sum();
     let frame = Frame {
         title: &plot.title,
-        note: omissions(&[
+        note: ticks::omissions(&[
             (given - drawn, "values cannot be drawn"),
             (
                 plot.series.len() - series.len(),
@@ -64,7 +64,7 @@ fn labels(picture: &mut Picture, field: &Field, plot: &LinePlot) {
     let can_show = |(x, y, _): &&(f64, f64, String)| plot.x.can_show(*x) && plot.y.can_show(*y);
     for (x, y, label) in plot.labels.iter().filter(can_show).take(MAX_LABELS) {
         let at = (field.px(*x) + 5.0, field.py(*y) - 6.0);
-        picture.text(at, label, regular(9.5).color(color::TEXT_MUTED));
+        picture.text(at, label, muted(9.5));
     }
 }
 
