@@ -106,6 +106,8 @@ impl EngineCallback {
             return false;
         }
         self.first_frame = self.position;
+        let mut next = next;
+        self.executor.hand_over_events(&mut *next);
         // Counted after the release, which may have quarantined a node.
         self.retired_errors = self.retired_errors + self.executor.error_counts();
         let retired = std::mem::replace(&mut self.executor, next);

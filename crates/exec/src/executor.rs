@@ -29,7 +29,8 @@ pub trait Executor: Send {
     ///
     /// # Errors
     ///
-    /// Gives the event back if there is no such node or its queue is full (256 events per node and block). In the
+    /// Gives the event back if there is no such node or its queue is full (at least 16 events per parameter and block,
+    /// 256 where the node has inputs for events). In the
     /// second case, queue it again for the block after.
     ///
     /// Real-time: hot.
@@ -46,6 +47,12 @@ pub trait Executor: Send {
     ///
     /// Real-time: hot; after an abandoned cycle it makes one system call.
     fn try_release(&mut self) -> bool;
+
+    /// Passes the events that wait here for nodes which do not run in every cycle to `next`, the executor that replaces
+    /// this one. To be called after [`try_release`](Self::try_release) has returned true.
+    ///
+    /// Real-time: hot.
+    fn hand_over_events(&mut self, next: &mut dyn Executor);
 
     /// Errors since this executor was made.
     ///

@@ -26,6 +26,7 @@ mod cycle;
 mod errors;
 mod executor;
 mod processors;
+mod quarantine_log;
 mod runtime;
 mod step;
 mod strategy;

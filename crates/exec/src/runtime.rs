@@ -9,11 +9,13 @@
 //! | free to owned | [`SharedRuntime::try_acquire`], first cycle of an executor | Acquire: sees all that the last owner did |
 //! | owned to free | [`SharedRuntime::release`], when it is replaced or dropped | Release: publishes all that this owner did |
 
+use crate::quarantine_log::QuarantineLog;
 use plan::{TraceEvent, TraceRecord};
 use rt::fence::AsymmetricFence;
 use rt::pad::CachePadded;
 use rt::trace::TraceWriter;
 use std::cell::UnsafeCell;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 
 /// No executor owns the runtime.
@@ -31,6 +33,7 @@ pub struct SharedRuntime {
     clock: fn() -> u64,
     /// Epoch before the first cycle of each executor.
     first_epoch: u32,
+    pub(crate) quarantined: Arc<QuarantineLog>,
     /// One per worker, written by that worker alone, inside a cycle of the owner.
     trace: Box<[CachePadded<UnsafeCell<TraceWriter<TraceRecord>>>]>,
 }
@@ -80,6 +83,7 @@ impl SharedRuntime {
             fence: AsymmetricFence::within_process(),
             clock: rt::stamp::now,
             first_epoch: 0,
+            quarantined: Arc::new(QuarantineLog::new()),
             trace: writers.into_iter().map(cell).collect(),
         }
     }

@@ -157,6 +157,7 @@ mod tests {
             every,
             phase,
             lag: 0,
+            event_room: 0,
             copy: 0,
             cost: Nanos(0),
         }

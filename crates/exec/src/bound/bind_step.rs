@@ -4,7 +4,7 @@ use super::aligner::AlignerLines;
 use super::ring::DelayLineMemory;
 use super::stage_buffer::StageBufferMemory;
 use super::step::{
-    BoundStep, EVENTS_PER_STEP, EventInput, Operation, PipelineLag, StepCold, StepState, Sum,
+    BoundStep, EventInput, Operation, PipelineLag, StepCold, StepState, Sum,
 };
 use super::table::Table;
 use crate::processors::{ProcessorEntry, ProcessorPool};
@@ -59,6 +59,7 @@ impl StepBinder<'_> {
             [one] if one.channels == 1 => one.first.silent,
             _ => std::ptr::null_mut(),
         };
+        let room = usize::from(step.event_room);
         let has_own_rate = step.every != 1 || step.lag > 0;
         let is_plain = sums.is_empty() && event_inputs.is_empty() && event_outputs.is_empty();
         BoundStep {
@@ -66,15 +67,16 @@ impl StepBinder<'_> {
             mono_silence_flag,
             needs_preparation: has_own_rate || has_copies || !is_plain,
             state: UnsafeCell::new(StepState::new(
-                self.io(&inputs, &outputs, event_outputs, line),
+                self.io((&inputs, &outputs), event_outputs, line, room),
                 processor.as_ref().is_some_and(|p| p.is_quarantined()),
+                room,
             )),
             pending: Countdown::new(0),
             cold: Box::new(StepCold {
                 every: step.every.max(1),
                 phase: step.phase,
                 reads_delay_line: line.is_some(),
-                lag: (step.lag > 0).then(|| PipelineLag::new(step.lag)),
+                lag: (step.lag > 0).then(|| PipelineLag::new(step.lag, room)),
                 sums: sums.into_boxed_slice(),
                 event_inputs: event_inputs.into_boxed_slice(),
                 node,
@@ -87,10 +89,10 @@ impl StepBinder<'_> {
 
     fn io(
         &mut self,
-        inputs: &[RawPort],
-        outputs: &[RawPort],
+        (inputs, outputs): (&[RawPort], &[RawPort]),
         event_outputs: Box<[*mut RawEvents]>,
         line: Option<DelayLineId>,
+        event_room: usize,
     ) -> StepIo {
         StepIo {
             inputs: self.ports(inputs),
@@ -98,7 +100,7 @@ impl StepBinder<'_> {
             has_events: false,
             cold: Box::new(IoCold {
                 event_outputs,
-                events: Vec::with_capacity(EVENTS_PER_STEP),
+                events: Vec::with_capacity(event_room),
                 delay_line: line.map(|l| self.delay_line(l)),
             }),
         }

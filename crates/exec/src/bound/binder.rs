@@ -18,6 +18,7 @@ use rt::arena::Arena;
 use std::cell::UnsafeCell;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use workers::DeferredJobs;
 
 /// Arguments for making an executor.
@@ -39,9 +40,11 @@ const MAX_STEPS_WITH_NEW_EVENTS: usize = 4096;
 
 /// Binds a plan to processors and memory.
 pub(crate) fn bind(binding: &mut Binding<'_>) -> BoundPlan {
+    // Before any mark of a processor is read.
+    let quarantined_before = binding.runtime.quarantined.len();
     let (plan, inputs) = (binding.plan, u32::from(binding.input_channels));
     // The slots of the plan, one that stays silent, and one per device input.
-    let arena = Arena::new((plan.slots + 1 + inputs) as usize, plan.block.count());
+    let arena = Arena::new(plan.slots as usize + 1 + inputs as usize, plan.block.count());
     let silence = slot(&arena, SlotId(plan.slots));
     // SAFETY: the arena is still ours alone. No step writes this slot, so it stays +0.0.
     unsafe { *silence.silent = 1 };
@@ -82,6 +85,13 @@ pub(crate) fn bind(binding: &mut Binding<'_>) -> BoundPlan {
             .collect(),
         sinks: sinks(plan, &arena),
         deferred: deferred_jobs(&steps, &loop_steps),
+        quarantined: binding.runtime.quarantined.clone(),
+        quarantined_before,
+        seldom_steps: indexed(&steps, &loop_steps)
+            .filter(|(_, step)| step.cold.every != 1)
+            .map(|(index, _)| index)
+            .collect(),
+        has_kept_events: AtomicBool::new(false),
         steps,
         loop_steps,
         errors: ErrorCounters::default(),
@@ -148,11 +158,19 @@ fn copies(steps: &[BoundStep]) -> Box<[(u32, u32)]> {
     pairs.into_boxed_slice()
 }
 
+/// All steps, with their indices.
+fn indexed<'a>(
+    steps: &'a [BoundStep],
+    loop_steps: &'a [BoundStep],
+) -> impl Iterator<Item = (StepIndex, &'a BoundStep)> {
+    let outer = (0..).map(StepIndex::Outer).zip(steps);
+    outer.chain((0..).map(StepIndex::Inner).zip(loop_steps))
+}
+
 /// By node: the step of its processor. A node can have more steps, for its delay lines, pipeline buffers and aligners.
 /// Duplicates get their events by way of the original.
 fn step_of_node(steps: &[BoundStep], loop_steps: &[BoundStep]) -> Box<[Option<StepIndex>]> {
-    let outer = (0..).map(StepIndex::Outer).zip(steps);
-    let all = outer.chain((0..).map(StepIndex::Inner).zip(loop_steps));
+    let all = indexed(steps, loop_steps);
     let mut table = Vec::new();
     for (index, step) in all.filter(|(_, s)| s.operation.is_node_work() && s.cold.copy == 0) {
         let Some(node) = step.cold.node else { continue };

@@ -45,6 +45,6 @@ pub use delay_lines::DelayLines;
 pub(crate) use plan::{BoundPlan, StepIndex};
 pub(crate) use stage_buffer::StageBufferMemory;
 pub(crate) use step::{
-    BoundStep, EVENTS_PER_STEP, NO_POSITION, Operation, PipelineLag, StepState, Sum,
+    BoundStep, NO_POSITION, Operation, PipelineLag, StepState, Sum,
 };
 pub(crate) use task::Successor;

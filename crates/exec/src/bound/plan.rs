@@ -5,6 +5,7 @@ use super::step::{BoundStep, Operation};
 use super::table::Table;
 use super::task::Successor;
 use crate::errors::{ErrorCounters, ErrorKind};
+use crate::quarantine_log::QuarantineLog;
 use graph::NodeId;
 use plan::Task;
 use processor::{RawChannel, RawEvents, RawPort};
@@ -12,6 +13,7 @@ use rt::arena::Arena;
 use rt::countdown::Countdown;
 use std::cell::UnsafeCell;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use units::Frames;
 use workers::DeferredJobs;
 
@@ -34,6 +36,13 @@ pub(crate) struct BoundPlan {
     /// Steps of later pipeline stages with events that were queued since the last cycle began (`NO_POSITION`).
     pub(crate) steps_with_new_events: UnsafeCell<Vec<StepIndex>>,
     pub(crate) deferred: DeferredJobs,
+    pub(crate) quarantined: Arc<QuarantineLog>,
+    /// Length of the log when the plan was bound.
+    pub(crate) quarantined_before: u64,
+    /// The steps that do not run in every cycle.
+    pub(crate) seldom_steps: Box<[StepIndex]>,
+    /// One of them has kept events from a cycle in which it did not run, now or earlier.
+    pub(crate) has_kept_events: AtomicBool,
     pub(crate) errors: ErrorCounters,
     /// Copy of the device's input for this cycle. The device's own buffers would not do: a stuck step may read after
     /// the callback has returned.
@@ -171,8 +180,11 @@ impl BoundPlan {
         }
     }
 
-    fn quarantine_entry(&self, step: &BoundStep) {
-        if step.cold.processor.as_ref().is_some_and(|p| p.quarantine()) {
+    /// Quarantines the processor of `step`, and counts it if it was not before.
+    pub(crate) fn quarantine_entry(&self, step: &BoundStep) {
+        let is_first = step.cold.processor.as_ref().is_some_and(|p| p.quarantine());
+        if let (true, Some(node)) = (is_first, step.cold.node) {
+            self.quarantined.add(node);
             self.errors.add(ErrorKind::NodeFault, 1);
         }
     }

@@ -9,9 +9,6 @@ use rt::countdown::Countdown;
 use std::cell::UnsafeCell;
 use std::sync::Arc;
 
-/// Maximum number of events that one step can receive in a block. More are counted as lost.
-pub(crate) const EVENTS_PER_STEP: usize = 256;
-
 /// Position of an event that was queued since the last cycle began: its block is that of the next cycle, whose position
 /// is not known yet. See [`PipelineLag`].
 pub(crate) const NO_POSITION: u64 = u64::MAX;
@@ -59,13 +56,14 @@ pub(crate) struct StepState {
 }
 
 impl StepState {
-    pub(crate) fn new(io: StepIo, is_quarantined: bool) -> Self {
+    /// State of a step that can receive `event_room` events in a block. More are counted as lost.
+    pub(crate) fn new(io: StepIo, is_quarantined: bool, event_room: usize) -> Self {
         Self {
             io,
             is_asleep: false,
             is_quarantined,
             has_inbox: false,
-            inbox: Vec::with_capacity(EVENTS_PER_STEP),
+            inbox: Vec::with_capacity(event_room),
         }
     }
 
@@ -93,15 +91,18 @@ pub(crate) struct Sum {
 pub(crate) struct PipelineLag {
     /// Number of cycles by which the stage is behind.
     pub(crate) cycles: u32,
+    /// Maximum number of events of one block.
+    pub(crate) event_room: usize,
     /// Events that the user sent, with the position of their block: [`NO_POSITION`] until the next cycle begins.
     pub(crate) events: UnsafeCell<Vec<(u64, Event)>>,
 }
 
 impl PipelineLag {
-    pub(crate) fn new(cycles: u32) -> Self {
-        let capacity = EVENTS_PER_STEP * (cycles as usize + 1);
+    pub(crate) fn new(cycles: u32, event_room: usize) -> Self {
+        let capacity = event_room * (cycles as usize + 1);
         Self {
             cycles,
+            event_room,
             events: UnsafeCell::new(Vec::with_capacity(capacity)),
         }
     }

@@ -5,11 +5,11 @@
 
 use super::info::CycleInfo;
 use super::slot::WorkerSlots;
-use crate::bound::{BoundPlan, EVENTS_PER_STEP, NO_POSITION, PipelineLag, StepIndex, StepState};
-use crate::errors::ErrorKind;
+use crate::bound::{BoundPlan, BoundStep, NO_POSITION, PipelineLag, StepIndex, StepState};
 use graph::NodeId;
 use processor::Event;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 /// Proof that no worker has a claim on a step of the plan, except on steps that are stuck for good and quarantined.
 pub(crate) struct IdlePlan<'a>(&'a BoundPlan);
@@ -59,7 +59,7 @@ impl<'a> IdlePlan<'a> {
         }
     }
 
-    /// Queues `event` for the step of `node` in the next cycle.
+    /// Queues `event` for the step of `node` in the next cycle. Drops it if the node can receive none.
     ///
     /// # Errors
     ///
@@ -70,10 +70,13 @@ impl<'a> IdlePlan<'a> {
             return Err(event);
         };
         let cold = &plan.step(index).cold;
+        let state = self.state(index);
+        if state.inbox.capacity() == 0 {
+            return Ok(());
+        }
         if let Some(lag) = &cold.lag {
             return self.push_lagged_event(index, lag, event);
         }
-        let state = self.state(index);
         if state.inbox.len() == state.inbox.capacity() {
             return Err(event);
         }
@@ -106,7 +109,7 @@ impl<'a> IdlePlan<'a> {
         };
         let is_first = events.last().is_none_or(|(at, _)| *at != NO_POSITION);
         let of_this_block = events.iter().filter(|(at, _)| *at == NO_POSITION).count();
-        if of_this_block == EVENTS_PER_STEP || is_first && steps.len() == steps.capacity() {
+        if of_this_block == lag.event_room || is_first && steps.len() == steps.capacity() {
             return Err(event);
         }
         if is_first {
@@ -135,34 +138,67 @@ impl<'a> IdlePlan<'a> {
     /// Real-time: hot if the processors' `save` and `load` are.
     fn sync_copies(&mut self) {
         for (original, copy) in &self.0.copies {
-            let [from, to] = [original, copy].map(|step| &self.0.steps[*step as usize]);
-            let (Some(first), Some(second)) = (&from.cold.processor, &to.cold.processor) else {
+            let [step, copy_step] = [original, copy].map(|step| &self.0.steps[*step as usize]);
+            let processors = (&step.cold.processor, &copy_step.cold.processor);
+            let (Some(first), Some(second)) = processors else {
                 continue;
             };
             if !second.is_stale() || second.is_quarantined() {
                 continue;
             }
             // SAFETY: no step is claimed, and these are two different steps.
-            let (from, to) = unsafe { (&*from.state.get(), &mut *to.state.get()) };
+            let (from, to) = unsafe { (&*step.state.get(), &mut *copy_step.state.get()) };
             to.is_asleep = from.is_asleep;
             to.has_inbox = from.has_inbox;
             to.inbox.clear();
             to.inbox.extend_from_slice(&from.inbox);
             // SAFETY: no step is claimed, so no worker runs either processor.
-            if unsafe { !second.sync_state(Arc::as_ref(first)) } && second.quarantine() {
-                self.0.errors.add(ErrorKind::NodeFault, 1);
+            if unsafe { !second.sync_state(Arc::as_ref(first)) } {
+                self.0.quarantine_entry(copy_step);
             }
         }
     }
 
     /// Marks the steps whose processors were quarantined by another executor since this plan was bound.
+    ///
+    /// Real-time: hot. It looks at the steps of those nodes only, unless they are too many to be kept in the log.
     pub(crate) fn sync_quarantined(&mut self) {
-        for step in self.0.all_steps() {
-            let processor = step.cold.processor.as_ref();
-            if processor.is_some_and(|p| p.is_quarantined()) {
-                // SAFETY: no step is claimed.
-                unsafe { (*step.state.get()).is_quarantined = true };
+        let plan = self.0;
+        let Some(nodes) = plan.quarantined.since(plan.quarantined_before) else {
+            return plan.all_steps().for_each(|step| self.sync_quarantined_step(step));
+        };
+        for index in nodes.filter_map(|node| plan.step_of_node(node)) {
+            self.sync_quarantined_step(plan.step(index));
+            if let StepIndex::Outer(original) = index {
+                let copies = plan.copies_of(original);
+                copies.for_each(|copy| self.sync_quarantined_step(&plan.steps[copy as usize]));
             }
+        }
+    }
+
+    fn sync_quarantined_step(&mut self, step: &BoundStep) {
+        let processor = step.cold.processor.as_ref();
+        if processor.is_some_and(|p| p.is_quarantined()) {
+            // SAFETY: no step is claimed.
+            unsafe { (*step.state.get()).is_quarantined = true };
+        }
+    }
+
+    /// Passes on the events that wait for steps which do not run in every cycle, with their nodes.
+    ///
+    /// Real-time: hot.
+    pub(crate) fn take_kept_events(&mut self, mut pass_on: impl FnMut(NodeId, Event)) {
+        // Relaxed: set by a worker in a cycle, all of whose tasks have run.
+        if !self.0.has_kept_events.load(Ordering::Relaxed) {
+            return;
+        }
+        for index in &self.0.seldom_steps {
+            let node = self.0.step(*index).cold.node;
+            let state = self.state(*index);
+            for event in state.inbox.drain(..) {
+                node.into_iter().for_each(|node| pass_on(node, event));
+            }
+            state.has_inbox = false;
         }
     }
 

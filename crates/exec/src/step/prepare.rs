@@ -4,6 +4,7 @@ use super::claim::StepClaim;
 use crate::bound::StepState;
 use crate::errors::ErrorKind;
 use processor::Event;
+use std::sync::atomic::Ordering;
 
 /// Prepares the block of a step. Returns false if the step does not run in this cycle.
 pub(super) fn prepare(claim: &mut StepClaim<'_>) -> bool {
@@ -65,6 +66,10 @@ fn keep_events(claim: &mut StepClaim<'_>) -> u64 {
         .sum();
     state.inbox.iter_mut().for_each(|event| event.frame = 0);
     state.has_inbox = !state.inbox.is_empty();
+    if state.has_inbox {
+        // Relaxed: read when all tasks of the cycle have run.
+        (claim.plan().has_kept_events).store(true, Ordering::Relaxed);
+    }
     lost
 }
 

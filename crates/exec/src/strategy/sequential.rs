@@ -104,6 +104,13 @@ impl Executor for Sequential {
         true
     }
 
+    fn hand_over_events(&mut self, next: &mut dyn Executor) {
+        self.idle().take_kept_events(|node, event| {
+            // What finds no node or no room there is lost: its node has left the graph.
+            let _ = next.push_event(node, event);
+        });
+    }
+
     fn error_counts(&self) -> ErrorCounts {
         self.context.plan.errors.read()
     }

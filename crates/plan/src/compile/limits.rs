@@ -1,8 +1,8 @@
 //! Upper bounds on the size of a plan: a number in a file is never an allocation without a bound.
 
 use super::wiring::{NodePart, WiredNode, Wiring};
-use crate::{Plan, PlanError, PlanOptions};
-use graph::{Diagnostic, Signal, SourceSpan};
+use crate::{Plan, PlanError, PlanOptions, StepInput};
+use graph::{Diagnostic, Kind, Signal, SourceSpan};
 use units::Frames;
 
 const MAX_BLOCK: Frames = Frames(1 << 20);
@@ -17,6 +17,12 @@ const CAN_BE_OFF: &str =
     "some node has a very long latency; latency compensation can be turned off";
 /// Number of events that one port can send in a block.
 pub const EVENTS_PER_PORT: usize = 64;
+/// Maximum number of events that one step can receive in a block.
+const EVENTS_PER_STEP: usize = 256;
+/// Number of events that each parameter can receive in a short block.
+const EVENTS_PER_PARAM: usize = 16;
+/// Frames of a longer block in which a parameter can receive one event more: 750 a second at 48 kHz.
+const FRAMES_PER_PARAM_EVENT: usize = 64;
 /// Number of events that can wait in the line of one aligner, whatever its length.
 const MAX_WAITING_EVENTS: usize = 4096;
 /// Size of a waiting event with its time, in samples.
@@ -28,6 +34,18 @@ pub fn event_capacity(frames: u32, block: Frames) -> usize {
     (blocks as usize)
         .saturating_mul(EVENTS_PER_PORT)
         .min(MAX_WAITING_EVENTS)
+}
+
+/// Number of events that a step of a node of `kind` with these `inputs` can receive in a block. Most nodes of a large
+/// graph receive none, and room for the maximum would be most of its memory.
+pub(super) fn event_room(kind: &Kind, inputs: &[StepInput], block: Frames) -> u16 {
+    let has_event_input = inputs.iter().any(|i| matches!(i, StepInput::Events(_)));
+    let live_params = kind.params.iter().filter(|param| param.live).count();
+    let room = match has_event_input {
+        true => EVENTS_PER_STEP,
+        false => live_params * EVENTS_PER_PARAM.max(block.count() / FRAMES_PER_PARAM_EVENT),
+    };
+    room.min(EVENTS_PER_STEP) as u16
 }
 
 /// Checks the sizes that the nodes ask for. Each kind of excess is reported once, at the first node beyond the bound.

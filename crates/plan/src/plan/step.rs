@@ -113,6 +113,8 @@ pub struct Step {
     pub phase: u32,
     /// Pipeline stage: in cycle `c` it plays block `c - lag`. 0 where nothing is pipelined.
     pub lag: u32,
+    /// Maximum number of events that it can receive in a block: what parameters and event inputs of its node take.
+    pub event_room: u16,
     /// Number of the copy of its node that it runs, where a schedule duplicates nodes; 0 is the original.
     pub copy: u16,
     /// Estimated cost.

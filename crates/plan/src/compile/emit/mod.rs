@@ -6,6 +6,7 @@ mod ports;
 
 use self::ports::Ports;
 use super::costs::cost;
+use super::limits::event_room;
 use super::ops::{OpKind, Ops, Relay};
 use super::order::{Group, Order};
 use super::phases::phases;
@@ -124,6 +125,7 @@ impl Emitter<'_> {
             every: 1,
             phase: 0,
             lag,
+            event_room: 0,
             copy: 0,
             cost,
         }
@@ -138,6 +140,15 @@ impl Emitter<'_> {
         // Inputs first: they find what earlier operations wrote, and a sum's slot must not be an output's.
         let inputs = self.ports.inputs(index, &mut self.plan);
         let is_kept = every > 1 || op.kind == OpKind::Sink;
+        let is_node = matches!(op.kind, OpKind::Process | OpKind::ReadLine(_));
+        let event_room = match is_node {
+            true => event_room(
+                self.wiring.nodes[op.node as usize].kind,
+                inputs.of(&self.plan.inputs),
+                self.options.block,
+            ),
+            false => 0,
+        };
         Step {
             op: self.step_op(index),
             inputs,
@@ -147,6 +158,7 @@ impl Emitter<'_> {
             every,
             phase,
             lag: op.lag,
+            event_room,
             copy: op.copy,
             cost: cost(self.wiring, op, self.options),
         }
