@@ -120,7 +120,11 @@ fn a_node_that_runs_every_other_cycle_hears_what_was_sent_before_a_swap() {
         sum += live.play(10 - before).iter().sum::<f32>();
         // As without the edit. After an odd number of blocks the slot of the old plan was to be heard once more.
         let unheard = if before == 5 { BLOCK as f32 * 2.0 } else { 0.0 };
-        assert_eq!(sum + unheard, (1 + 2 * 4) as f32 * 2.0 * BLOCK as f32, "{before}");
+        assert_eq!(
+            sum + unheard,
+            (1 + 2 * 4) as f32 * 2.0 * BLOCK as f32,
+            "{before}"
+        );
     }
 }
 

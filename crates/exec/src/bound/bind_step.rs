@@ -3,9 +3,7 @@
 use super::aligner::AlignerLines;
 use super::ring::DelayLineMemory;
 use super::stage_buffer::StageBufferMemory;
-use super::step::{
-    BoundStep, EventInput, Operation, PipelineLag, StepCold, StepState, Sum,
-};
+use super::step::{BoundStep, EventInput, Operation, PipelineLag, StepCold, StepState, Sum};
 use super::table::Table;
 use crate::processors::{ProcessorEntry, ProcessorPool};
 use graph::NodeId;

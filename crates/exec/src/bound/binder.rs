@@ -44,7 +44,10 @@ pub(crate) fn bind(binding: &mut Binding<'_>) -> BoundPlan {
     let quarantined_before = binding.runtime.quarantined.len();
     let (plan, inputs) = (binding.plan, u32::from(binding.input_channels));
     // The slots of the plan, one that stays silent, and one per device input.
-    let arena = Arena::new(plan.slots as usize + 1 + inputs as usize, plan.block.count());
+    let arena = Arena::new(
+        plan.slots as usize + 1 + inputs as usize,
+        plan.block.count(),
+    );
     let silence = slot(&arena, SlotId(plan.slots));
     // SAFETY: the arena is still ours alone. No step writes this slot, so it stays +0.0.
     unsafe { *silence.silent = 1 };

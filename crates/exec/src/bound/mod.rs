@@ -44,7 +44,5 @@ pub(crate) use binder::bind;
 pub use delay_lines::DelayLines;
 pub(crate) use plan::{BoundPlan, StepIndex};
 pub(crate) use stage_buffer::StageBufferMemory;
-pub(crate) use step::{
-    BoundStep, NO_POSITION, Operation, PipelineLag, StepState, Sum,
-};
+pub(crate) use step::{BoundStep, NO_POSITION, Operation, PipelineLag, StepState, Sum};
 pub(crate) use task::Successor;

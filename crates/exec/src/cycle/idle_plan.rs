@@ -165,7 +165,9 @@ impl<'a> IdlePlan<'a> {
     pub(crate) fn sync_quarantined(&mut self) {
         let plan = self.0;
         let Some(nodes) = plan.quarantined.since(plan.quarantined_before) else {
-            return plan.all_steps().for_each(|step| self.sync_quarantined_step(step));
+            return plan
+                .all_steps()
+                .for_each(|step| self.sync_quarantined_step(step));
         };
         for index in nodes.filter_map(|node| plan.step_of_node(node)) {
             self.sync_quarantined_step(plan.step(index));
