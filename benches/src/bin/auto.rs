@@ -1,121 +1,254 @@
-//! The scheduler `auto` beside the sequential executor: its cost on near-empty graphs of every shape, and its gain on 1 µs
-//! nodes. The whole engine runs, with the decision in each cycle. Medians of interleaved pairs; `--pairs N`.
+//! `--scheduler auto` beside `--scheduler sequential`, as a user has them: the program itself plays each session through a
+//! driver in real time, both in turn.
+//!
+//! `auto DIVISI [--pairs 20] [--seconds 1] [--driver clock|jack] [SESSION …]`. Without sessions: those in `examples`, and
+//! every shape at 0 to 2 µs a node. With `--driver jack` a `jackd` with its dummy driver is started, 64 frames at 48 kHz.
+//!
+//! A row gives medians of pairs, auto over sequential: mean cycle, 99th percentile, processor time of the whole program.
+//! The bar: 1.03, 1.05, and 1.00 of the processor time where auto chose the sequential executor.
 
-use divisi_benches::nodes::{registry, with_ticks};
-use divisi_benches::runners::{block, enter_callback_thread};
-use divisi_benches::stats::quartiles;
-use driver::{AudioCallback, CallbackInfo};
-use engine::{ChooseOptions, Engine, EngineCallback, EngineOptions, Scheduler, choose_scheduler};
-use graph::{Graph, shape};
-use costs::MachineCosts;
-use rt::stamp::now;
-use std::sync::Arc;
+use divisi_benches::stats::{median, quartiles};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
 
-/// Cycles of one timed run.
-const CYCLES: u64 = 400;
+const BAR: (f64, f64) = (1.03, 1.05);
+
+struct Call {
+    divisi: PathBuf,
+    pairs: usize,
+    seconds: String,
+    driver: String,
+    sessions: Vec<PathBuf>,
+    folder: PathBuf,
+}
+
+/// What one run was like.
+struct RunFigures {
+    mean_ns: f64,
+    p99_ns: f64,
+    processor_s: f64,
+    xruns: f64,
+    scheduler: String,
+}
 
 fn main() {
-    let pairs = std::env::args().skip_while(|a| a != "--pairs").nth(1);
-    let pairs: usize = pairs.and_then(|p| p.parse().ok()).unwrap_or(31);
-    let graphs = [(0, "near-empty nodes"), (1000, "1 µs nodes")]
-        .map(|(nanos, what)| (nanos, what, graphs()));
-    let _host = enter_callback_thread();
-    println!("{pairs} interleaved pairs of {CYCLES} cycles: auto / sequential (quartiles)\n");
-    for (nanos, what, graphs) in graphs {
-        println!("## {what}");
-        for (name, graph) in graphs {
-            compare(name, &with_ticks(&graph, nanos), nanos, pairs);
-        }
-    }
-}
-
-fn graphs() -> Vec<(&'static str, Graph)> {
-    let all = [
-        ("line 10", shape::line(10, None)),
-        ("line 500", shape::line(500, None)),
-        ("rake 11", shape::rake(11, None)),
-        ("rake 500", shape::rake(500, None)),
-        ("diamond 16", shape::diamond(16, None)),
-        ("diamond 636", shape::diamond(636, None)),
-        ("random 20", shape::random(20, 1, None)),
-        ("random 500", shape::random(500, 1, None)),
-    ];
-    all.map(|(name, graph)| (name, graph.expect("a size that there is")))
-        .into()
-}
-
-fn compare(name: &str, graph: &Graph, nanos: u64, pairs: usize) {
-    let (mut auto, chosen) = chosen(graph, nanos);
-    let mut one = Run::new(graph, nanos, options(Scheduler::Sequential, 1));
-    let run = if nanos == 0 { CYCLES } else { CYCLES / 8 };
-    let mut ratios: Vec<f64> = (0..pairs + 2)
-        .map(|pair| pair_of(&mut auto, &mut one, run, pair % 2 == 0))
-        .skip(2)
-        .collect();
-    let [low, mid, high] = quartiles(&mut ratios);
+    let call = Call::read();
+    let server = (call.driver == "jack").then(start_jack);
     println!(
-        "{name:12} {mid:.3} ({low:.3} {high:.3})  speed-up {:.2}  {chosen}",
-        1.0 / mid
+        "{} pairs of {} s, {}: auto / sequential (quartiles)\n",
+        call.pairs, call.seconds, call.driver
     );
-}
-
-/// Ratio of the times of one pair; the order alternates.
-fn pair_of(auto: &mut Run, one: &mut Run, run: u64, is_auto_first: bool) -> f64 {
-    let (a, s);
-    if is_auto_first {
-        a = auto.run(run);
-        s = one.run(run);
-    } else {
-        s = one.run(run);
-        a = auto.run(run);
+    println!(
+        "{:28} {:24} {:24} {:10} {:9} chosen",
+        "session", "mean", "p99", "cpu time", "xruns"
+    );
+    let mut misses = 0;
+    for session in call.sessions() {
+        misses += usize::from(!call.compare(&session));
     }
-    a as f64 / s as f64
-}
-
-fn options(scheduler: Scheduler, workers: usize) -> EngineOptions {
-    let (block, rate) = block();
-    let mut options = EngineOptions::new(block, rate);
-    options.scheduler = scheduler;
-    options.workers = workers;
-    options.priority = workers::current_priority();
-    options
-}
-
-/// An engine with the choice of `auto`, and the choice as text.
-fn chosen(graph: &Graph, nanos: u64) -> (Run, String) {
-    let mut options = options(Scheduler::Stealing, 2);
-    let mut machine = MachineCosts::default();
-    let choose_options = ChooseOptions::new(options.clone(), "bench");
-    let registry = Arc::new(registry(nanos));
-    let choice = choose_scheduler(graph, &registry, &choose_options, &mut machine)
-        .expect("the graph is right");
-    choice.apply(&mut options);
-    options.apply_measurements(&machine, "bench", graph);
-    (Run::new(graph, nanos, options), choice.to_string())
-}
-
-/// An engine and its audio callback.
-struct Run {
-    engine: Engine,
-    callback: EngineCallback,
-}
-
-impl Run {
-    fn new(graph: &Graph, nanos: u64, options: EngineOptions) -> Self {
-        let registry = Arc::new(registry(nanos));
-        let made = Engine::new(graph.clone(), registry, options);
-        let (engine, callback) = made.expect("the graph is right");
-        Self { engine, callback }
+    println!(
+        "\n{misses} above the bar of {} in the mean and {} at p99",
+        BAR.0, BAR.1
+    );
+    if let Some(mut server) = server {
+        let _ = server.kill();
+        let _ = server.wait();
     }
+    let _ = std::fs::remove_dir_all(&call.folder);
+}
 
-    /// Duration of `cycles` cycles, in ticks of the clock.
-    fn run(&mut self, cycles: u64) -> u64 {
-        let begin = now();
-        for _ in 0..cycles {
-            self.callback.process(CallbackInfo::default(), &[], &mut []);
+fn start_jack() -> Child {
+    let words = [
+        "-n",
+        "divisi-auto",
+        "-d",
+        "dummy",
+        "-r",
+        "48000",
+        "-p",
+        "64",
+    ];
+    let started = Command::new("jackd")
+        .args(words)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn();
+    let child = started.expect("jackd starts: Debian's package jackd2");
+    std::thread::sleep(Duration::from_secs(2));
+    child
+}
+
+impl Call {
+    fn read() -> Self {
+        let mut words = std::env::args().skip(1);
+        let divisi = words.next().expect("the path of the program `divisi`");
+        let folder = std::env::temp_dir().join(format!("divisi-auto-{}", std::process::id()));
+        let mut call = Self {
+            divisi: divisi.into(),
+            pairs: 20,
+            seconds: "1".into(),
+            driver: "clock".into(),
+            sessions: Vec::new(),
+            folder,
+        };
+        while let Some(word) = words.next() {
+            let mut value = || words.next().expect("a value");
+            match word.as_str() {
+                "--pairs" => call.pairs = value().parse().expect("a number of pairs"),
+                "--seconds" => call.seconds = value(),
+                "--driver" => call.driver = value(),
+                _ => call.sessions.push(word.into()),
+            }
         }
-        let took = now() - begin;
-        self.engine.update();
-        took
+        std::fs::create_dir_all(&call.folder).expect("a temporary folder");
+        call
     }
+
+    fn sessions(&self) -> Vec<PathBuf> {
+        if !self.sessions.is_empty() {
+            return self.sessions.clone();
+        }
+        let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples");
+        let names = [
+            "01-beep.ag",
+            "03-rake-11.ag",
+            "04-diamond-16.ag",
+            "05-session-64.toml",
+            "06-split.ag",
+        ];
+        let examples = names.map(|name| examples.join(name)).into_iter();
+        let shapes = [
+            ("line", 100),
+            ("rake", 100),
+            ("diamond", 100),
+            ("random", 100),
+        ];
+        let shapes = shapes
+            .into_iter()
+            .flat_map(|(shape, nodes)| [0, 500, 1000, 2000].map(|ns| self.shape(shape, nodes, ns)));
+        examples.chain(shapes).collect()
+    }
+
+    fn shape(&self, shape: &str, nodes: u32, ns: u32) -> PathBuf {
+        let path = self.folder.join(format!("{shape}-{nodes}-{ns}ns.toml"));
+        let mut command = Command::new(&self.divisi);
+        command.args([
+            "shape",
+            shape,
+            "--nodes",
+            &nodes.to_string(),
+            "--work",
+            &ns.to_string(),
+            "-o",
+        ]);
+        let made = command.arg(&path).stderr(Stdio::null()).status();
+        assert!(
+            made.is_ok_and(|status| status.success()),
+            "{}",
+            path.display()
+        );
+        path
+    }
+
+    /// Prints a session's row; returns true if it is within the bar.
+    fn compare(&self, session: &Path) -> bool {
+        // The first run chooses; later ones take the choice, unless the machine changes.
+        self.play(session, "auto");
+        let mut ratios: [Vec<f64>; 3] = Default::default();
+        let (mut chosen, mut xruns) = (BTreeMap::<String, usize>::new(), (0.0, 0.0));
+        for pair in 0..self.pairs {
+            let order = if pair % 2 == 0 {
+                ["auto", "sequential"]
+            } else {
+                ["sequential", "auto"]
+            };
+            let runs = order.map(|scheduler| (scheduler, self.play(session, scheduler)));
+            let find = |name: &str| {
+                &runs
+                    .iter()
+                    .find(|(scheduler, _)| *scheduler == name)
+                    .unwrap()
+                    .1
+            };
+            let (auto, alone) = (find("auto"), find("sequential"));
+            ratios[0].push(auto.mean_ns / alone.mean_ns);
+            ratios[1].push(auto.p99_ns / alone.p99_ns);
+            ratios[2].push(auto.processor_s / alone.processor_s);
+            xruns = (xruns.0 + auto.xruns, xruns.1 + alone.xruns);
+            *chosen.entry(auto.scheduler.clone()).or_default() += 1;
+        }
+        let name = session.file_name().unwrap_or_default().to_string_lossy();
+        let [mean, p99, processor] = &mut ratios;
+        let row = |all: &mut Vec<f64>| {
+            let [low, mid, high] = quartiles(all);
+            format!("{mid:.3} ({low:.3} {high:.3})")
+        };
+        println!(
+            "{name:28} {:24} {:24} {:<10.3} {:<9} {chosen:?}",
+            row(mean),
+            row(p99),
+            median(processor),
+            format!("{} / {}", xruns.0, xruns.1),
+        );
+        median(mean) <= BAR.0 && median(p99) <= BAR.1
+    }
+
+    fn play(&self, session: &Path, scheduler: &str) -> RunFigures {
+        let json = self.folder.join("report.json");
+        let _ = std::fs::remove_file(&json);
+        let before = children_s();
+        let status = Command::new(&self.divisi)
+            .arg("play")
+            .arg(session)
+            .args([
+                "--seconds",
+                &self.seconds,
+                "--block",
+                "64",
+                "--driver",
+                &self.driver,
+            ])
+            .args(["--scheduler", scheduler, "--json"])
+            .arg(&json)
+            .env("JACK_DEFAULT_SERVER", "divisi-auto")
+            .env("XDG_CACHE_HOME", self.folder.join("cache"))
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .status();
+        assert!(
+            status.is_ok_and(|status| status.success()),
+            "{}",
+            session.display()
+        );
+        let text = std::fs::read_to_string(&json).expect("a report");
+        let report: Value = serde_json::from_str(&text).expect("a report in JSON");
+        let number = |at: &str| {
+            report
+                .pointer(at)
+                .and_then(Value::as_f64)
+                .unwrap_or(f64::NAN)
+        };
+        RunFigures {
+            mean_ns: number("/cycle_ns/mean"),
+            p99_ns: number("/cycle_ns/p99"),
+            processor_s: children_s() - before,
+            xruns: number("/xruns"),
+            scheduler: report["scheduler"].as_str().unwrap_or("?").to_owned(),
+        }
+    }
+}
+
+/// Processor time of all children that have ended, in seconds.
+fn children_s() -> f64 {
+    // SAFETY: all zeros are a valid `rusage`, and the call writes nothing else.
+    let usage = unsafe {
+        let mut usage: libc::rusage = std::mem::zeroed();
+        libc::getrusage(libc::RUSAGE_CHILDREN, &mut usage);
+        usage
+    };
+    let seconds = |time: libc::timeval| time.tv_sec as f64 + time.tv_usec as f64 / 1e6;
+    seconds(usage.ru_utime) + seconds(usage.ru_stime)
 }

@@ -26,6 +26,7 @@ mod shape;
 pub use convolution::{TunedLevel, Tuning};
 pub use file::{CostsError, CostsFile, costs_path};
 pub use machine::{
-    BlockCost, ChosenSchedule, CoreLink, CoreTimings, KnownCosts, MachineCosts, machine_key,
+    BlockCost, ChosenSchedule, CoreLink, CoreTimings, KnownCosts, MachineCosts, MachineProbe,
+    machine_key,
 };
 pub use shape::{StableHash, node_shape};

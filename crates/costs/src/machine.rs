@@ -25,7 +25,7 @@ pub struct MachineCosts {
 }
 
 /// The fastest scheduler of a graph, found by playing it with several.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ChosenSchedule {
     /// Time of the choice, in seconds since 1970.
@@ -37,14 +37,28 @@ pub struct ChosenSchedule {
     /// Latency of a pipeline in blocks; `None` for other schedulers.
     #[serde(rename = "ahead")]
     pub latency_blocks: Option<u32>,
-    /// Longest cycle.
-    pub worst_ns: Option<u64>,
-    /// Mean cycle.
+    /// 95th percentile of the cycle times.
+    pub upper_ns: Option<u64>,
+    /// Mean of the cycle times up to that.
     pub mean_ns: Option<u64>,
-    /// Longest cycle of the sequential executor.
-    pub sequential_worst_ns: Option<u64>,
-    /// Mean cycle of the sequential executor.
+    /// The 95th percentile of the sequential executor.
+    pub sequential_upper_ns: Option<u64>,
+    /// The mean of the sequential executor.
     pub sequential_mean_ns: Option<u64>,
+    /// State of the machine when the choice was made; `None` in files of earlier versions.
+    pub probe: Option<MachineProbe>,
+}
+
+/// A quick look at the state of a machine. Each reading compares with an earlier one of the same kind only.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct MachineProbe {
+    /// Time of a cache line to another core and back, half of it, in ns; `None` where there is only one core.
+    pub crossing_ns: Option<f64>,
+    /// Cost for a thread of waking another, in ns; `None` where there is only one core.
+    pub wake_ns: Option<f64>,
+    /// Time of a fixed computation on one core, in ns.
+    pub computation_ns: f64,
 }
 
 /// Times of communication between cores.

@@ -1,16 +1,21 @@
 //! Chooses the scheduler and the number of workers: by trying candidates on this graph, on this machine, now.
 //!
 //! ```text
-//!   candidates        sequential │ stealing x 2 │ hlfet x 2 │ …
-//!   round 1               ▓▓▓    │     ▓▓       │    ▓▓     │        each runs the same first blocks,
-//!   round 2               ▓▓▓    │     ▓▓       │    ▓▓     │        with processors of its own
-//!   …                                                                until the time is over
-//!   worst, mean cycle ──▶ compare ──▶ SchedulerChoice ──▶ kept with the costs of the machine
+//!   look     sequential ▓ ▓ ▓ ▓   stealing x 2 ▓ ▓ ▓ ▓   hlfet x 2 ▓ ▓ ▓ ▓  …   each a few cycles, a period apart
+//!   duel     sequential ▓   ▓   ▓   ▓                                          the best of them beside the
+//!            best         ▓   ▓   ▓   ▓                                        sequential executor, in turn
+//!   compare  mean and 95th percentile ──▶ SchedulerChoice ──▶ kept with the costs of the machine
 //! ```
 //!
-//! Candidates run at the priority of the later playback, where that is granted. Files are read and none is written.
-//! They run in rounds, so that a disturbance meets all of them. The choice is kept by machine, graph, block, rate,
-//! workers, priority and waiting policy, and is taken from there the next time: two starts then play alike.
+//! Live the candidates play as a driver does: asleep until each period begins, at the priority of the later playback where
+//! that is granted, with the deadline of a period, over whole periods of deferred work. A candidate must be better than
+//! the sequential executor in the mean *and* at the 95th percentile, by more than a wake costs. Files are read and none
+//! is written.
+//!
+//! The choice is kept by machine, graph, block, rate, workers, priority and waiting policy, with a look at the machine's
+//! state (`probe`). It is taken from there the next time if that state is the same still; else the trials are made again.
+//! An engine compares what it lives with what the sequential executor took, and goes over to it when that was better;
+//! then [`forget_choice`] drops the choice.
 //!
 //! An engine keeps its choice while it plays, whatever is edited: its threads are made once. With an edited graph
 //! another choice may be better at the next start.
@@ -18,15 +23,19 @@
 mod candidates;
 mod choice;
 mod compare;
+mod duel;
 mod fingerprint;
 mod options;
+mod pace;
+mod probe;
 mod trials;
 
 use crate::{EngineError, EngineOptions};
 use choice::from_costs;
-use costs::MachineCosts;
+use costs::{ChosenSchedule, MachineCosts, MachineProbe};
 use graph::{Catalogue, Graph};
 use processor::{Mode, Registry};
+use rt::stamp::TickScale;
 use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
@@ -40,7 +49,7 @@ const GRACE: Duration = Duration::from_secs(10);
 /// Interval at which the flag that ends the trials is looked at.
 const POLL_INTERVAL: Duration = Duration::from_millis(10);
 
-/// Chooses how `graph` is played: live by the worst cycle and then the mean one, offline by the mean one. The choice is
+/// Chooses how `graph` is played: live by the mean and the 95th percentile of the cycles, offline by the mean. The choice is
 /// [`Scheduler::Sequential`](crate::Scheduler::Sequential) on one worker where nothing is clearly better, unless all
 /// workers must be used. The choice, and what had to be measured for it, is stored in `machine`: write that back.
 ///
@@ -60,14 +69,18 @@ pub fn choose_scheduler(
         return Ok(SchedulerChoice::sequential(ChoiceReason::OneWorker));
     }
     let key = fingerprint::key(graph, options);
+    let start = Instant::now();
+    let now = probe::probe(TickScale::calibrated());
     let before = machine.choices.get(&key).filter(|_| !options.ignore_cached);
-    if let Some(choice) = before.and_then(from_costs) {
+    if let Some(choice) = before.and_then(|kept| unchanged_choice(kept, &now)) {
         return Ok(choice);
     }
-    let start = Instant::now();
+    let has_machine_changed = before.is_some();
     let found = try_out(graph, registry, options, machine)?;
     let mut choice = found.choice;
     choice.elapsed = start.elapsed();
+    choice.has_machine_changed = has_machine_changed;
+    choice.probe = Some(now);
     if let Some(facts) = found.facts {
         machine.core_timings = Some(facts);
     }
@@ -78,6 +91,21 @@ pub fn choose_scheduler(
         machine.keep_choice(key, choice.to_costs());
     }
     Ok(choice)
+}
+
+/// The kept choice, if the machine is still in the state in which it was made.
+fn unchanged_choice(kept: &ChosenSchedule, now: &MachineProbe) -> Option<SchedulerChoice> {
+    let before = kept.probe.as_ref()?;
+    probe::is_unchanged(before, now).then(|| from_costs(kept))?
+}
+
+/// Drops the choice that is kept for `graph` and `options`, so that the next start tries again: for an engine that turned
+/// out slower than the sequential executor. Returns true if there was one.
+pub fn forget_choice(graph: &Graph, options: &ChooseOptions, machine: &mut MachineCosts) -> bool {
+    machine
+        .choices
+        .remove(&fingerprint::key(graph, options))
+        .is_some()
 }
 
 /// Runs the trials on a thread of their own, which is left alone if it does not return.

@@ -47,7 +47,9 @@ mod summary;
 mod watchdog;
 
 pub use callback::EngineCallback;
-pub use choose::{ChoiceReason, ChooseOptions, SchedulerChoice, SchedulerTrial, choose_scheduler};
+pub use choose::{
+    ChoiceReason, ChooseOptions, SchedulerChoice, SchedulerTrial, choose_scheduler, forget_choice,
+};
 pub use control::Engine;
 pub use error::EngineError;
 pub use machine::machine_model;

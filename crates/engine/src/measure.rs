@@ -24,4 +24,5 @@ mod wake;
 pub use costs::{KindCost, NodeCost, NodeCosts, StepCost, StepTimes};
 pub(crate) use dry_run::DryRun;
 pub use machine::{machine_key, measure_machine};
+pub(crate) use machine::{quick_pair, wake_after};
 pub use nodes::{MeasureOptions, measure_nodes};

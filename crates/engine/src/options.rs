@@ -90,6 +90,9 @@ pub struct EngineOptions {
     pub scheduler: Scheduler,
     /// True if the scheduler was chosen by [`choose_scheduler`](crate::choose_scheduler); the report says so.
     pub is_chosen: bool,
+    /// Mean cycle of the sequential executor, where a choice has measured it: an engine that plays live with another
+    /// scheduler and turns out slower goes over to it.
+    pub sequential_mean: Option<Nanos>,
     /// Number of threads that work, the callback's included.
     pub workers: usize,
     /// How workers wait between cycles.
@@ -135,6 +138,7 @@ impl EngineOptions {
         Self {
             scheduler: Scheduler::default(),
             is_chosen: false,
+            sequential_mean: None,
             workers: workers::cores().len().max(1),
             wait: WaitPolicy::Hybrid,
             priority: Priority::Ordinary,

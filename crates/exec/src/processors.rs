@@ -164,6 +164,19 @@ pub struct ProcessorPool {
 }
 
 impl ProcessorPool {
+    /// Returns true if some processor has deferred work.
+    pub fn has_deferred(&self) -> bool {
+        let mut all = self.originals.iter().flatten();
+        all.any(|entry| !entry.runners.is_empty())
+    }
+
+    /// Frame at which the last deferred work that waits now is due; `None` if none waits.
+    pub fn last_deferred_deadline(&self) -> Option<u64> {
+        let all = self.originals.iter().flatten();
+        let runners = all.flat_map(|entry| &entry.runners);
+        runners.filter_map(JobRunner::deadline).max()
+    }
+
     /// Sets `processor` up and inserts it for `node`. It replaces the one that was there, and its duplicates.
     ///
     /// Real-time: setup.

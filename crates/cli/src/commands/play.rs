@@ -12,6 +12,7 @@ use crate::session::load::{LoadedSession, output_channels};
 use crate::session::options::PlayOptions;
 use clap::{Args, ValueEnum};
 use divisi::driver::{self, DriverConfig, DriverError, DriverInfo, OpenDriver};
+use divisi::engine::ChooseOptions;
 use divisi::media::{SampleFormat, Writer};
 use divisi::plan::PlanOptions;
 use divisi::prelude::{Engine, Frames};
@@ -88,7 +89,7 @@ impl Play {
         let info = opened.info().clone();
         let prepared = self.prepare(&loaded, &info)?;
         messages::print_message(&message);
-        let (report, played) = prepared.play(opened, &info, &interrupt)?;
+        let (report, played) = prepared.play(&loaded, opened, &info, &interrupt)?;
         json.write_report(&report)?;
         played
     }
@@ -145,7 +146,7 @@ impl Play {
         }
         let inputs = options.input_channels;
         let format = (options.block, info.rate.hz());
-        self.options.choose_scheduler(loaded, &mut options);
+        let chosen_with = self.options.choose_scheduler(loaded, &mut options);
         Interrupt::check_process("nothing was played")?;
         let scheduler = self.options.scheduler_name(&options);
         let (engine, player) = loaded.make_engine(options)?;
@@ -172,6 +173,7 @@ impl Play {
             files,
             tracer,
             watched,
+            chosen_with,
             block: format.0,
             frames,
         })
@@ -198,6 +200,8 @@ struct PreparedPlay {
     files: FileHandles,
     tracer: TraceOutput,
     watched: Option<(String, String)>,
+    /// Options of the choice, if `auto` chose the scheduler.
+    chosen_with: Option<ChooseOptions>,
     block: Frames,
     frames: Option<u64>,
 }
@@ -206,6 +210,7 @@ impl PreparedPlay {
     /// Plays to the end. Returns the report, and an error if playing ended early.
     fn play(
         mut self,
+        loaded: &LoadedSession,
         opened: Box<dyn OpenDriver>,
         info: &DriverInfo,
         interrupt: &Interrupt,
@@ -231,6 +236,9 @@ impl PreparedPlay {
         let adapter_latency = running.adapter_latency();
         drop(running.stop());
         let traced = self.tracer.finish(&mut self.engine);
+        if let (Some(chosen_with), Some(note)) = (&self.chosen_with, self.engine.fallback_note()) {
+            PlayOptions::drop_choice(loaded, chosen_with, note);
+        }
         let mut report = self.engine.report();
         report.driver = info.name.to_owned();
         report.latency_frames.driver = adapter_latency.0.saturating_add(info.device_latency.0);

@@ -8,7 +8,7 @@ use crate::playback::file_input::InputFile;
 use crate::session::costs_store::{CostsStore, graph_key};
 use crate::session::load::LoadedSession;
 use clap::Args;
-use divisi::engine::{ChoiceReason, ChooseOptions, choose_scheduler};
+use divisi::engine::{ChoiceReason, ChooseOptions, choose_scheduler, forget_choice};
 use divisi::prelude::{EngineError, EngineOptions, Frames, SampleRate, Scheduler};
 use divisi::text::Settings;
 use divisi::units::Nanos;
@@ -169,11 +169,17 @@ impl PlayOptions {
         options
     }
 
-    /// Applies the stored measurements, and chooses a scheduler if the call names none.
-    pub(crate) fn choose_scheduler(&self, loaded: &LoadedSession, options: &mut EngineOptions) {
+    /// Applies the stored measurements, and chooses a scheduler if the call names none. Returns the options of that
+    /// choice.
+    pub(crate) fn choose_scheduler(
+        &self,
+        loaded: &LoadedSession,
+        options: &mut EngineOptions,
+    ) -> Option<ChooseOptions> {
         let (mut store, key) = (CostsStore::load(), graph_key(&self.file));
         let graph = &loaded.session.graph;
         options.folder = loaded.folder.clone();
+        let mut chosen_with = None;
         if self.scheduler == SchedulerArg::Auto {
             let mut choice_options = ChooseOptions::new(options.clone(), key.as_str());
             choice_options.time_limit = Duration::from_secs_f64(self.choose);
@@ -181,10 +187,11 @@ impl PlayOptions {
             choice_options.stop = Interrupt::process_flag();
             let frames = self.frames(options.rate);
             choice_options.blocks = frames.map(|frames| frames / u64::from(options.block.0.max(1)));
+            let choice_options = &*chosen_with.insert(choice_options);
             match choose_scheduler(
                 graph,
                 &loaded.registry,
-                &choice_options,
+                choice_options,
                 store.machine_costs(),
             ) {
                 Ok(choice) => {
@@ -210,6 +217,18 @@ impl PlayOptions {
         }
         let catalogue = loaded.registry.catalogue();
         options.apply_measurements(store.machine_costs(), &key, graph, catalogue);
+        chosen_with
+    }
+
+    /// Prints that the chosen scheduler turned out slower than the sequential one, and drops the stored choice.
+    pub(crate) fn drop_choice(loaded: &LoadedSession, chosen_with: &ChooseOptions, note: &str) {
+        messages::print_message(&format!("auto: {note}"));
+        let mut store = CostsStore::load();
+        if forget_choice(&loaded.session.graph, chosen_with, store.machine_costs())
+            && let Err(why) = store.save()
+        {
+            messages::print_message(&format!("the choice cannot be dropped: {why}"));
+        }
     }
 
     /// Name of the scheduler, and whether `auto` chose it.

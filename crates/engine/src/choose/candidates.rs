@@ -1,5 +1,7 @@
 //! [`Candidate`]: the schedulers and numbers of workers that are tried.
 
+use super::choice::SchedulerTrial;
+use super::compare::CycleTimes;
 use crate::{EngineOptions, Scheduler};
 
 /// The schedulers that may win, by name. Those that exist for comparison only are left out.
@@ -30,6 +32,17 @@ impl Candidate {
         options.workers = self.workers;
         options.latency_blocks = self.ahead;
         options
+    }
+
+    /// Its result, from the times of its cycles.
+    pub(super) fn trial(self, times: &CycleTimes) -> SchedulerTrial {
+        let (mean, upper) = times.summary();
+        SchedulerTrial {
+            scheduler: self.scheduler,
+            workers: self.workers,
+            mean,
+            upper,
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! [`SchedulerChoice`]: the scheduler that was chosen, and why.
 
 use crate::{EngineOptions, Scheduler};
-use costs::ChosenSchedule;
+use costs::{ChosenSchedule, MachineProbe};
 use std::fmt;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use units::Nanos;
@@ -15,7 +15,7 @@ pub struct SchedulerChoice {
     pub workers: usize,
     /// Latency of a pipeline, in blocks.
     pub latency_blocks: Option<u32>,
-    /// Worst and mean cycle, where they are known.
+    /// Its times, where they are known.
     pub times: Option<SchedulerTrial>,
     /// The same of the sequential scheduler.
     pub sequential: Option<SchedulerTrial>,
@@ -25,6 +25,10 @@ pub struct SchedulerChoice {
     pub elapsed: Duration,
     /// Reason for this choice.
     pub reason: ChoiceReason,
+    /// True if another choice was kept, but the machine is no longer what it was then.
+    pub has_machine_changed: bool,
+    /// State of the machine when the choice was made.
+    pub(super) probe: Option<MachineProbe>,
 }
 
 /// Result of one candidate.
@@ -34,10 +38,10 @@ pub struct SchedulerTrial {
     pub scheduler: Scheduler,
     /// Number of workers.
     pub workers: usize,
-    /// Longest cycle, each cycle taken at the shortest of its repeats.
-    pub worst: Nanos,
-    /// Mean cycle, each cycle taken at the median of its repeats.
+    /// Mean time of a cycle, of the cycles up to `upper`.
     pub mean: Nanos,
+    /// 95th percentile of the cycle times.
+    pub upper: Nanos,
 }
 
 /// Reason for a choice.
@@ -79,6 +83,8 @@ impl SchedulerChoice {
             tried: Vec::new(),
             elapsed: Duration::ZERO,
             reason,
+            has_machine_changed: false,
+            probe: None,
         }
     }
 
@@ -95,6 +101,7 @@ impl SchedulerChoice {
         options.scheduler = self.scheduler;
         options.is_chosen = true;
         options.workers = self.workers;
+        options.sequential_mean = self.sequential.map(|sequential| sequential.mean);
         options.latency_blocks = self.latency_blocks.or(options.latency_blocks);
     }
 
@@ -105,10 +112,11 @@ impl SchedulerChoice {
             scheduler: self.scheduler.name().to_owned(),
             workers: self.workers,
             latency_blocks: self.latency_blocks,
-            worst_ns: self.times.map(|t| t.worst.0),
+            upper_ns: self.times.map(|t| t.upper.0),
             mean_ns: self.times.map(|t| t.mean.0),
-            sequential_worst_ns: self.sequential.map(|t| t.worst.0),
+            sequential_upper_ns: self.sequential.map(|t| t.upper.0),
             sequential_mean_ns: self.sequential.map(|t| t.mean.0),
+            probe: self.probe,
         }
     }
 }
@@ -117,24 +125,25 @@ impl SchedulerChoice {
 pub(super) fn from_costs(chosen: &ChosenSchedule) -> Option<SchedulerChoice> {
     let scheduler: Scheduler = chosen.scheduler.parse().ok()?;
     let workers = chosen.workers.clamp(1, 256);
-    let tried = |scheduler, workers, worst: Option<u64>, mean: Option<u64>| {
+    let tried = |scheduler, workers, mean: Option<u64>, upper: Option<u64>| {
         Some(SchedulerTrial {
             scheduler,
             workers,
-            worst: Nanos(worst?),
             mean: Nanos(mean?),
+            upper: Nanos(upper?),
         })
     };
-    let sequential = (chosen.sequential_worst_ns, chosen.sequential_mean_ns);
+    let sequential = (chosen.sequential_mean_ns, chosen.sequential_upper_ns);
     Some(SchedulerChoice {
         latency_blocks: chosen.latency_blocks.map(|ahead| ahead.min(256)),
-        times: tried(scheduler, workers, chosen.worst_ns, chosen.mean_ns),
+        times: tried(scheduler, workers, chosen.mean_ns, chosen.upper_ns),
         sequential: tried(Scheduler::Sequential, 1, sequential.0, sequential.1),
+        probe: chosen.probe,
         ..SchedulerChoice::of(scheduler, workers, ChoiceReason::Cached)
     })
 }
 
-/// In one line: `etf on 2 workers, 11.2 µs at worst (sequential 19.4 µs), measured in 0.3 s`.
+/// In one line: `etf on 2 workers, 11.2 µs a cycle (sequential 19.4 µs), measured in 0.3 s`.
 impl fmt::Display for SchedulerChoice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.scheduler.name())?;
@@ -142,13 +151,19 @@ impl fmt::Display for SchedulerChoice {
             write!(f, " on {} workers", self.workers)?;
         }
         if let Some(times) = self.times {
-            write!(f, ", {:.1} µs at worst", times.worst.micros())?;
+            write!(f, ", {:.1} µs a cycle", times.mean.micros())?;
         }
         if let Some(sequential) = self.sequential.filter(|_| self.workers > 1) {
-            write!(f, " (sequential {:.1} µs)", sequential.worst.micros())?;
+            write!(f, " (sequential {:.1} µs)", sequential.mean.micros())?;
         }
         let elapsed = self.elapsed.as_secs_f64();
         match self.reason {
+            ChoiceReason::Measured if self.has_machine_changed => {
+                write!(
+                    f,
+                    ", measured again in {elapsed:.1} s, since the machine has changed"
+                )
+            }
             ChoiceReason::Measured => write!(f, ", measured in {elapsed:.1} s"),
             ChoiceReason::Cached => write!(f, ", as chosen before"),
             ChoiceReason::OneWorker => write!(f, ", since one worker is all there is"),
@@ -174,8 +189,8 @@ mod tests {
         SchedulerTrial {
             scheduler,
             workers,
-            worst: Nanos(ns),
-            mean: Nanos(ns / 2),
+            mean: Nanos(ns),
+            upper: Nanos(2 * ns),
         }
     }
 
@@ -185,14 +200,20 @@ mod tests {
         choice.times = Some(tried(Scheduler::Stealing, 2, 11_240));
         choice.sequential = Some(tried(Scheduler::Sequential, 1, 19_000));
         choice.elapsed = Duration::from_millis(310);
+        choice.probe = Some(MachineProbe::default());
         assert_eq!(
             choice.to_string(),
-            "stealing on 2 workers, 11.2 µs at worst (sequential 19.0 µs), measured in 0.3 s"
+            "stealing on 2 workers, 11.2 µs a cycle (sequential 19.0 µs), measured in 0.3 s"
         );
+        choice.has_machine_changed = true;
+        assert!(choice.to_string().ends_with(
+            "(sequential 19.0 µs), measured again in 0.3 s, since the machine has changed"
+        ));
         let again = from_costs(&choice.to_costs()).unwrap();
         let as_kept = SchedulerChoice {
             elapsed: Duration::ZERO,
             reason: ChoiceReason::Cached,
+            has_machine_changed: false,
             ..choice
         };
         assert_eq!(again, as_kept);

@@ -7,59 +7,56 @@ use units::Nanos;
 /// exact.
 const EQUAL_MILLE: u64 = 30;
 const EQUAL_NS: u64 = 50;
+/// Part of the cycles (1/20) that are above the upper time.
+const UPPER_SHARE: usize = 20;
 
-/// CycleReadings of one candidate, in nanoseconds: for each cycle of a run, all repeats.
+/// Times of a candidate's cycles, in nanoseconds.
 #[derive(Clone, Debug, Default)]
-pub(super) struct CycleReadings(Vec<Vec<u32>>);
+pub(super) struct CycleTimes(Vec<u32>);
 
-impl CycleReadings {
-    pub(super) fn new(cycles: usize) -> Self {
-        Self(vec![Vec::new(); cycles])
+impl CycleTimes {
+    pub(super) fn add(&mut self, time: Nanos) {
+        self.0.push(u32::try_from(time.0).unwrap_or(u32::MAX));
     }
 
-    pub(super) fn add(&mut self, cycle: usize, time: Nanos) {
-        self.0[cycle].push(u32::try_from(time.0).unwrap_or(u32::MAX));
+    pub(super) fn len(&self) -> usize {
+        self.0.len()
     }
 
-    /// Longest cycle, each cycle taken at its shortest reading.
-    pub(super) fn worst(&self) -> Nanos {
-        let best = self.0.iter().filter_map(|all| all.iter().min());
-        Nanos(best.max().copied().unwrap_or(0).into())
-    }
-
-    /// Mean over the cycles, each at the median of its readings.
-    pub(super) fn mean(&self) -> Nanos {
-        let medians = self.0.iter().filter_map(|all| {
-            let mut all = all.clone();
-            all.sort_unstable();
-            all.get(all.len() / 2).copied()
-        });
-        let sum: u64 = medians.map(u64::from).sum();
-        Nanos(sum / self.0.len().max(1) as u64)
+    /// Mean and upper time. The upper time is the 95th percentile. The mean is taken over the cycles up to it: the few
+    /// beyond are those in which other programs had the core, and they would decide alone.
+    pub(super) fn summary(&self) -> (Nanos, Nanos) {
+        let mut sorted = self.0.clone();
+        sorted.sort_unstable();
+        sorted.truncate(sorted.len() - sorted.len() / UPPER_SHARE);
+        let sum: u64 = sorted.iter().copied().map(u64::from).sum();
+        let upper = sorted.last().copied().unwrap_or(0);
+        (Nanos(sum / sorted.len().max(1) as u64), Nanos(upper.into()))
     }
 }
 
-/// Returns true if `a` is not longer than `b` by more than readings can tell.
-fn is_equal(a: Nanos, b: Nanos) -> bool {
-    let slack = b.0.saturating_mul(EQUAL_MILLE) / 1000;
-    a.0 <= b.0.saturating_add(slack).saturating_add(EQUAL_NS)
+/// Rank of a candidate before the final, lowest first: live by mean and upper time together, offline by the mean.
+pub(super) fn rank(one: &SchedulerTrial, is_live: bool) -> u64 {
+    match is_live {
+        true => one.mean.0.saturating_add(one.upper.0),
+        false => one.mean.0,
+    }
 }
 
-/// The best candidate: live by the worst cycle and then the mean one, offline the other way round. The first candidate,
-/// the sequential one, wins unless another is clearly better.
-pub(super) fn best(tried: &[SchedulerTrial], is_live: bool) -> Option<SchedulerTrial> {
-    let first: fn(&SchedulerTrial) -> Nanos = if is_live { |t| t.worst } else { |t| t.mean };
-    let then: fn(&SchedulerTrial) -> Nanos = if is_live { |t| t.mean } else { |t| t.worst };
-    let min = tried.iter().map(first).min()?;
-    let level: Vec<&SchedulerTrial> = tried.iter().filter(|t| is_equal(first(t), min)).collect();
-    let best = level.iter().copied().min_by_key(|t| then(t))?;
-    let stays = |t: &&SchedulerTrial| t.workers == 1 && is_equal(then(t), then(best));
-    Some(*level.iter().copied().find(stays).unwrap_or(best))
-}
-
-/// Returns true if a candidate is so far behind the best that another try is a waste.
-pub(super) fn is_hopeless(one: &CycleReadings, best: Nanos) -> bool {
-    one.worst().0 > best.0.saturating_mul(2)
+/// Returns true if `candidate` is better than the sequential executor by more than `margin`, and by more than readings
+/// can tell: live in the mean and in the upper time, offline in the mean.
+pub(super) fn is_better(
+    candidate: &SchedulerTrial,
+    sequential: &SchedulerTrial,
+    margin: Nanos,
+    is_live: bool,
+) -> bool {
+    let gains = |one: Nanos, other: Nanos| {
+        let slack = other.0.saturating_mul(EQUAL_MILLE) / 1000;
+        one.0.saturating_add(margin.0.max(slack + EQUAL_NS)) < other.0
+    };
+    let mean = gains(candidate.mean, sequential.mean);
+    mean && (!is_live || gains(candidate.upper, sequential.upper))
 }
 
 #[cfg(test)]
@@ -67,46 +64,77 @@ mod tests {
     use super::*;
     use crate::Scheduler;
 
-    fn tried(scheduler: Scheduler, workers: usize, worst: u64, mean: u64) -> SchedulerTrial {
+    fn tried(mean: u64, upper: u64) -> SchedulerTrial {
         SchedulerTrial {
-            scheduler,
-            workers,
-            worst: Nanos(worst),
+            scheduler: Scheduler::Stealing,
+            workers: 2,
             mean: Nanos(mean),
+            upper: Nanos(upper),
         }
     }
 
     #[test]
-    fn live_the_worst_cycle_decides_and_offline_the_mean() {
-        let all = [
-            tried(Scheduler::Sequential, 1, 20_000, 19_000),
-            tried(Scheduler::Stealing, 2, 15_000, 10_000),
-            tried(Scheduler::Hlfet, 2, 12_000, 11_900),
-        ];
-        assert_eq!(best(&all, true).unwrap().scheduler, Scheduler::Hlfet);
-        assert_eq!(best(&all, false).unwrap().scheduler, Scheduler::Stealing);
-        assert_eq!(best(&[], true), None);
-    }
-
-    #[test]
-    fn the_sequential_scheduler_wins_unless_another_is_clearly_better() {
-        let sequential = tried(Scheduler::Sequential, 1, 10_000, 9000);
-        let all = [sequential, tried(Scheduler::Stealing, 2, 9800, 8900)];
-        assert_eq!(best(&all, true), Some(sequential));
-        let tiny = [
-            tried(Scheduler::Sequential, 1, 120, 100),
-            tried(Scheduler::Stealing, 2, 80, 75),
-        ];
-        assert_eq!(best(&tiny, true), Some(tiny[0]));
-    }
-
-    #[test]
-    fn a_disturbed_reading_counts_neither_for_the_worst_nor_for_the_mean() {
-        let mut readings = CycleReadings::new(2);
-        for (cycle, ns) in [(0, 10), (0, 5000), (0, 12), (1, 30), (1, 28), (1, 9000)] {
-            readings.add(cycle, Nanos(ns));
+    fn live_both_times_must_be_better_by_the_margin_and_offline_the_mean() {
+        let sequential = tried(16_300, 18_000);
+        let margin = Nanos(2_900);
+        for (mean, upper, live, offline) in [
+            (13_000, 15_000, true, true),
+            (13_700, 15_000, false, false),
+            (13_000, 15_500, false, true),
+            (13_000, 59_000, false, true),
+            (16_300, 18_000, false, false),
+        ] {
+            let one = tried(mean, upper);
+            assert_eq!(
+                is_better(&one, &sequential, margin, true),
+                live,
+                "{mean} {upper}"
+            );
+            assert_eq!(
+                is_better(&one, &sequential, margin, false),
+                offline,
+                "{mean} {upper}"
+            );
         }
-        assert_eq!((readings.worst(), readings.mean()), (Nanos(28), Nanos(21)));
-        assert!(is_hopeless(&readings, Nanos(13)) && !is_hopeless(&readings, Nanos(14)));
+    }
+
+    #[test]
+    fn a_difference_that_readings_cannot_tell_is_none() {
+        let sequential = tried(10_000, 11_000);
+        assert!(!is_better(
+            &tried(9_800, 10_700),
+            &sequential,
+            Nanos(0),
+            true
+        ));
+        assert!(is_better(
+            &tried(9_500, 10_500),
+            &sequential,
+            Nanos(0),
+            true
+        ));
+        assert!(!is_better(
+            &tried(75, 80),
+            &tried(100, 120),
+            Nanos(0),
+            false
+        ));
+    }
+
+    #[test]
+    fn one_disturbed_cycle_of_twenty_decides_nothing() {
+        let mut times = CycleTimes::default();
+        assert_eq!(times.summary(), (Nanos(0), Nanos(0)));
+        (1..20).for_each(|ns| times.add(Nanos(ns)));
+        times.add(Nanos(1_000_000));
+        assert_eq!((times.len(), times.summary()), (20, (Nanos(10), Nanos(19))));
+    }
+
+    #[test]
+    fn a_wake_in_every_second_cycle_counts() {
+        let mut times = CycleTimes::default();
+        (0..100).for_each(|cycle| times.add(Nanos(if cycle % 2 == 0 { 10 } else { 40 })));
+        assert_eq!(times.summary().1, Nanos(40));
+        assert!(times.summary().0 > Nanos(20));
     }
 }

@@ -1,42 +1,50 @@
-//! [`Trials`]: runs the candidates in rounds until the time is over.
+//! [`Trials`]: looks at all candidates, and lets the best of them play against the sequential executor.
+//!
+//! | step | cycles | result |
+//! |---|---|---|
+//! | one worker alone | a few at once | reasons to try nothing |
+//! | machine, nodes | – | what static schedules must know; the cost of a wake now, after a sleep of a period |
+//! | each candidate | some at its pace | the one with the best times |
+//! | [`Duel`] | pairs, at their pace | the candidate, if it wins by more than a wake costs; else the sequential executor |
 
 use super::candidates::{Candidate, candidates};
 use super::choice::{ChoiceReason, SchedulerChoice, SchedulerTrial};
-use super::compare::{CycleReadings, best, is_hopeless};
+use super::compare::{CycleTimes, is_better, rank};
+use super::duel::{Duel, WARM_UP};
 use super::options::ChooseOptions;
-use crate::measure::{DryRun, MeasureOptions, NodeCosts, measure_machine, measure_nodes};
+use super::pace::Pacer;
+use crate::measure::{
+    DryRun, MeasureOptions, NodeCosts, measure_machine, measure_nodes, wake_after,
+};
 use crate::{EngineError, EngineOptions, Scheduler};
 use costs::{CoreTimings, MachineCosts};
 use graph::Graph;
 use processor::Registry;
-use rt::stamp::{self, TickScale};
+use rt::stamp::TickScale;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use units::Nanos;
 use workers::{AudioThread, DmaLatency, Priority};
 
-/// Cycles that are not counted: memory is touched for the first time in them.
-const WARM_UP: usize = 4;
-/// Smallest and largest number of cycles that count in a run.
-const CYCLE_COUNT: (usize, usize) = (8, 48);
-/// Number of rounds that should fit into the time.
-const ROUNDS: u32 = 12;
-/// Smallest number of rounds on which a decision rests.
-const MIN_ROUNDS: u32 = 3;
-/// Live: time between two cycles, long enough for workers to fall asleep.
-const CYCLE_GAP: Duration = Duration::from_micros(100);
+/// At real-time priority: part (1/6) of the time of a run that is left to other threads after it.
+const REST_SHARE: u32 = 6;
+/// Smallest and largest number of cycles with which all candidates are looked at.
+const CYCLES: (u128, u128) = (6, 48);
+/// Part of the time (1/3) for that look.
+const LOOK_SHARE: u32 = 3;
+/// A candidate whose times are beyond those of the sequential executor by this part (1/4) plays no duel.
+const HOPELESS_SHARE: u64 = 4;
 /// Offline: trials take at most this part (1/4) of the time that they can gain.
 const MAX_SHARE: u32 = 4;
 /// Time below which nothing is tried.
 const MIN_LIMIT: Duration = Duration::from_millis(10);
-/// Time for measuring the machine where its costs are not known.
+/// Time for measuring the machine.
 const MACHINE_LIMIT: Duration = Duration::from_millis(60);
-/// At real-time priority: part (1/6) of the time of a run that is left to other threads after it.
-const REST_SHARE: u32 = 6;
-/// Smallest and largest cost of a wake that is believed, in ns. The smallest is taken where nothing was measured. A
-/// busy machine makes a wake look more expensive than it is while sound plays.
-const WAKE_NS: (f64, f64) = (500.0, 1000.0);
+/// A gain below this, in ns, is below the cost of any wake.
+const MIN_WAKE_NS: f64 = 500.0;
+/// Part of a period (4/5) in which workers help late deferred work, as the audio callback has it.
+const HELP_SHARE: (u64, u64) = (4, 5);
 
 /// Result of the trials.
 pub(super) struct TrialsResult {
@@ -68,6 +76,8 @@ pub(super) struct Trials {
     blocks: Option<u64>,
     start: Instant,
     scale: TickScale,
+    /// Live: what a wake costs after a period of sleep. A candidate must gain more.
+    wake: Nanos,
 }
 
 impl Trials {
@@ -89,6 +99,7 @@ impl Trials {
             blocks: options.blocks,
             start: Instant::now(),
             scale: TickScale::calibrated(),
+            wake: Nanos(0),
         }
     }
 
@@ -97,14 +108,14 @@ impl Trials {
         let _plays = AudioThread::enter();
         let is_live = self.requested.is_live();
         let _held = (is_live && self.requested.prevent_cpu_sleep).then(DmaLatency::acquire);
-        // If that is refused, the trials run all the same. Threads inherit a priority, and the caller may have one.
+        // Threads inherit both, and the caller may have them. The callback of a driver has no core of its own.
         let _ = workers::set_priority(Priority::Ordinary);
-        let _ = workers::pin(workers::cores()[0]);
+        let _ = workers::unpin();
         let one = self.trial()?;
         if let Some(reason) = self.skip_reason(one) {
             return Ok(TrialsResult::only(SchedulerChoice::sequential(reason)));
         }
-        let facts = self.measure_machine_if_unknown();
+        let facts = self.measure_machine();
         let costs = self.measure_nodes_if_unknown()?;
         self.requested.priority = self.priority;
         Ok(TrialsResult {
@@ -116,15 +127,19 @@ impl Trials {
 
     /// Time of a cycle on one worker: the shortest of a few.
     fn trial(&mut self) -> Result<Nanos, EngineError> {
-        let mut readings = Vec::new();
         let mut run = self.dry_run(Candidate::SEQUENTIAL)?;
         self.blocks = self.blocks.or_else(|| run.blocks(&self.graph));
         let start = Instant::now();
-        while readings.len() < WARM_UP || (readings.len() < 32 && start.elapsed() < self.limit / 20)
+        let mut times = CycleTimes::default();
+        let mut min = Nanos(u64::MAX);
+        while times.len() < WARM_UP as usize
+            || (times.len() < 32 && start.elapsed() < self.limit / 20)
         {
-            readings.push(self.cycle(&mut run));
+            let time = self.scale.nanos(run.cycle());
+            min = min.min(time);
+            times.add(time);
         }
-        Ok(readings.into_iter().min().unwrap_or_default())
+        Ok(min)
     }
 
     /// Reason to try nothing, if a cycle on one worker takes `one`. Shortens the time where there is little to gain.
@@ -134,13 +149,14 @@ impl Trials {
         }
         let share = 1.0 - 1.0 / self.requested.workers as f64;
         let gain_ns = one.0 as f64 * share;
-        if self.requested.is_live() {
-            let wake = self.requested.core_timings.wake_ns.unwrap_or(WAKE_NS.0);
-            return (gain_ns <= wake.clamp(WAKE_NS.0, WAKE_NS.1))
-                .then_some(ChoiceReason::CycleTooShort);
-        }
-        if gain_ns <= WAKE_NS.0 {
+        if gain_ns <= MIN_WAKE_NS {
             return Some(ChoiceReason::CycleTooShort);
+        }
+        if self.requested.is_live() {
+            let period = Duration::from_nanos(self.pacer().period().0);
+            let wake = wake_after(period, self.scale).unwrap_or(MIN_WAKE_NS);
+            self.wake = Nanos(wake as u64);
+            return (gain_ns <= wake).then_some(ChoiceReason::CycleTooShort);
         }
         if let Some(blocks) = self.blocks {
             let all = Duration::from_secs_f64((gain_ns * blocks as f64 / 1e9).min(1e6));
@@ -149,8 +165,9 @@ impl Trials {
         (self.limit < MIN_LIMIT).then_some(ChoiceReason::RunTooShort)
     }
 
-    fn measure_machine_if_unknown(&mut self) -> Option<CoreTimings> {
-        if !self.requested.core_timings.links.is_empty() || self.requested.transfer_time.is_some() {
+    /// Measures the machine as it is now: what is kept may be of another state of it.
+    fn measure_machine(&mut self) -> Option<CoreTimings> {
+        if self.requested.transfer_time.is_some() {
             return None;
         }
         let facts = measure_machine(MACHINE_LIMIT.min(self.limit / 4));
@@ -186,111 +203,111 @@ impl Trials {
                 ChoiceReason::CycleTooLong,
             ));
         };
-        let mut remaining: Vec<_> = all
-            .iter()
-            .map(|c| (*c, CycleReadings::new(cycles)))
-            .collect();
-        let mut rounds = 0;
-        while rounds < MIN_ROUNDS || self.start.elapsed() < self.limit {
-            for (candidate, readings) in &mut remaining {
-                self.run_candidate(*candidate, readings, cycles)?;
-            }
-            rounds += 1;
-            let min = remaining
-                .iter()
-                .map(|(_, r)| r.worst())
-                .min()
-                .unwrap_or_default();
-            if rounds >= MIN_ROUNDS {
-                remaining.retain(|(c, r)| *c == Candidate::SEQUENTIAL || !is_hopeless(r, min));
-            }
-        }
-        Ok(self.compare(&remaining))
-    }
-
-    fn compare(&self, all: &[(Candidate, CycleReadings)]) -> SchedulerChoice {
-        let tried = |(candidate, readings): &(Candidate, CycleReadings)| SchedulerTrial {
-            scheduler: candidate.scheduler,
-            workers: candidate.workers,
-            worst: readings.worst(),
-            mean: readings.mean(),
+        let tried = self.look(&all, cycles)?;
+        let is_live = self.requested.is_live();
+        let sequential = tried.iter().find(|(c, _)| *c == Candidate::SEQUENTIAL);
+        let others = tried.iter().filter(|(c, _)| *c != Candidate::SEQUENTIAL);
+        let best = others.min_by_key(|(_, trial)| rank(trial, is_live));
+        let trials = tried.iter().map(|(_, trial)| *trial).collect();
+        let choice = |chosen: &(Candidate, SchedulerTrial), sequential| SchedulerChoice {
+            latency_blocks: chosen.0.ahead,
+            times: Some(chosen.1),
+            sequential,
+            tried: trials,
+            ..SchedulerChoice::of(chosen.0.scheduler, chosen.0.workers, ChoiceReason::Measured)
         };
-        let tried: Vec<SchedulerTrial> = all.iter().map(tried).collect();
-        let Some(best) = best(&tried, self.requested.is_live()) else {
-            return SchedulerChoice::untried(&self.requested, ChoiceReason::Panicked);
-        };
-        let is_it = |c: &Candidate| (c.scheduler, c.workers) == (best.scheduler, best.workers);
-        let ahead = all
-            .iter()
-            .find(|(c, _)| is_it(c))
-            .and_then(|(c, _)| c.ahead);
-        SchedulerChoice {
-            latency_blocks: ahead,
-            times: Some(best),
-            sequential: tried.iter().find(|t| t.workers == 1).copied(),
-            tried,
-            ..SchedulerChoice::of(best.scheduler, best.workers, ChoiceReason::Measured)
+        match (sequential, best) {
+            (None, Some(best)) => Ok(choice(best, None)),
+            (Some(alone), Some(best)) if !is_hopeless(&best.1, &alone.1, is_live) => {
+                let [alone, best] = self.duel(best.0)?;
+                let wins = is_better(&best.1, &alone.1, self.wake, is_live);
+                Ok(choice(if wins { &best } else { &alone }, Some(alone.1)))
+            }
+            (Some(alone), _) => Ok(choice(alone, Some(alone.1))),
+            (None, None) => Ok(SchedulerChoice::untried(
+                &self.requested,
+                ChoiceReason::Panicked,
+            )),
         }
     }
 
-    /// Number of cycles of a run; `None` if not even the smallest number of rounds fits into four times the limit.
-    fn cycles(&self, one: Nanos, candidates: usize) -> Option<usize> {
-        let cycle = Duration::from_nanos(one.0) + self.cycle_gap();
-        let all = cycle.as_nanos().max(1) * candidates as u128;
-        let fit = |time: Duration, rounds: u32| time.as_nanos() / u128::from(rounds) / all;
-        let min = (CYCLE_COUNT.0 + WARM_UP) as u128;
-        if fit(4 * self.limit, MIN_ROUNDS) < min {
-            return None;
-        }
-        let requested = usize::try_from(fit(self.limit, ROUNDS)).unwrap_or(CYCLE_COUNT.1);
-        Some(
-            requested
-                .saturating_sub(WARM_UP)
-                .clamp(CYCLE_COUNT.0, CYCLE_COUNT.1),
-        )
-    }
-
-    fn cycle_gap(&self) -> Duration {
-        match self.requested.is_live() {
-            true => CYCLE_GAP,
-            false => Duration::ZERO,
-        }
-    }
-
-    /// Runs one candidate once.
-    fn run_candidate(
+    /// Times of each candidate in a few cycles, at their pace.
+    fn look(
         &self,
-        candidate: Candidate,
-        readings: &mut CycleReadings,
-        cycles: usize,
-    ) -> Result<(), EngineError> {
-        let mut run = self.dry_run(candidate)?;
-        let raised = PriorityGuard::to(self.requested.priority);
-        for number in 0..WARM_UP + cycles {
-            let time = self.cycle(&mut run);
-            if let Some(cycle) = number.checked_sub(WARM_UP) {
-                readings.add(cycle, time);
+        all: &[Candidate],
+        cycles: u64,
+    ) -> Result<Vec<(Candidate, SchedulerTrial)>, EngineError> {
+        let mut tried = Vec::with_capacity(all.len());
+        for candidate in all {
+            // Making the runs may take longer than the runs.
+            if tried.len() > 1 && self.start.elapsed() > self.limit {
+                break;
             }
+            let mut run = self.dry_run(*candidate)?;
+            let raised = PriorityGuard::to(self.requested.priority);
+            let mut pacer = self.requested.is_live().then(|| self.pacer());
+            let mut times = CycleTimes::default();
+            for number in 0..WARM_UP + cycles {
+                if let Some(pacer) = &mut pacer {
+                    pacer.wait();
+                }
+                let time = self.scale.nanos(run.cycle());
+                if number >= WARM_UP {
+                    times.add(time);
+                }
+            }
+            raised.rest();
+            tried.push((*candidate, candidate.trial(&times)));
         }
+        Ok(tried)
+    }
+
+    /// The sequential executor and `best`, with their times beside each other.
+    fn duel(&self, best: Candidate) -> Result<[(Candidate, SchedulerTrial); 2], EngineError> {
+        let runs = (self.dry_run(Candidate::SEQUENTIAL)?, self.dry_run(best)?);
+        let pacer = self.requested.is_live().then(|| self.pacer());
+        let left = self.limit.saturating_sub(self.start.elapsed());
+        let raised = PriorityGuard::to(self.requested.priority);
+        let duel = Duel::new(runs.0, runs.1, self.scale, pacer);
+        let (alone, other) = duel.play(left.max(self.limit / LOOK_SHARE));
         raised.rest();
-        Ok(())
+        let alone = (Candidate::SEQUENTIAL, Candidate::SEQUENTIAL.trial(&alone));
+        Ok([alone, (best, best.trial(&other))])
+    }
+
+    fn pacer(&self) -> Pacer {
+        Pacer::new(self.requested.period())
+    }
+
+    /// Number of cycles with which each candidate is looked at; `None` if even the smallest number takes more than four
+    /// times the limit.
+    fn cycles(&self, one: Nanos, candidates: usize) -> Option<u64> {
+        let cycle = match self.requested.is_live() {
+            true => one.max(self.pacer().period()),
+            false => one,
+        };
+        let all = u128::from(cycle.0.max(1)) * candidates as u128;
+        let fit = |time: Duration| time.as_nanos() / all;
+        let (min, max) = CYCLES;
+        let is_too_long = fit(4 * self.limit) < min + u128::from(WARM_UP);
+        (!is_too_long).then(|| fit(self.limit / LOOK_SHARE).clamp(min, max) as u64)
     }
 
     fn dry_run(&self, candidate: Candidate) -> Result<DryRun, EngineError> {
         let options = candidate.options(&self.requested);
-        DryRun::new(&self.graph, self.registry.clone(), &options)
-    }
-
-    /// Runs one cycle. Live, some time passes before it, in which workers fall asleep.
-    fn cycle(&self, run: &mut DryRun) -> Nanos {
+        let mut run = DryRun::new(&self.graph, self.registry.clone(), &options)?;
         if self.requested.is_live() {
-            let until = stamp::now() + self.scale.ticks(Nanos(CYCLE_GAP.as_nanos() as u64));
-            while stamp::now() < until {
-                std::hint::spin_loop();
-            }
+            let help = Nanos(self.requested.period().0 / HELP_SHARE.1 * HELP_SHARE.0);
+            run.set_help_limit(self.scale.ticks(help));
         }
-        self.scale.nanos(run.cycle())
+        Ok(run)
     }
+}
+
+/// Returns true if a candidate is so far behind the sequential executor that a duel would be a waste of time.
+fn is_hopeless(best: &SchedulerTrial, sequential: &SchedulerTrial, is_live: bool) -> bool {
+    let alone = rank(sequential, is_live);
+    rank(best, is_live) > alone.saturating_add(alone / HOPELESS_SHARE)
 }
 
 /// A guard: this thread at a requested priority. If that is refused, it runs all the same.

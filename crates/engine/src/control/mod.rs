@@ -4,9 +4,11 @@
 //! |---|---|
 //! | `edit` | live edits and parameters: from the graph to the swap |
 //! | `update` | the regular call: messages of the audio thread, traces, stuck steps, retired executors |
+//! | `fallback` | from a chosen scheduler to the sequential executor, when playing turns out slower |
 //! | `stats` | figures for a display and for the report |
 
 mod edit;
+mod fallback;
 mod stats;
 mod update;
 
@@ -14,8 +16,9 @@ use crate::callback::EngineCallback;
 use crate::messages::{ControlRings, rings};
 use crate::resources::EngineResources;
 use crate::summary::Summary;
-use crate::{EngineError, EngineOptions};
+use crate::{EngineError, EngineOptions, Scheduler};
 use exec::Watchdog;
+use fallback::Fallback;
 use graph::Graph;
 use plan::Plan;
 use processor::{Mode, Registry};
@@ -43,6 +46,9 @@ pub struct Engine {
     refused: Vec<String>,
     /// The priorities of the callback and of the workers have been compared.
     has_compared_priorities: bool,
+    /// `None` where no scheduler was chosen, or after it has been used.
+    fallback: Option<Fallback>,
+    fallback_note: Option<String>,
     /// Held for as long as the engine lives.
     _dma_latency: Option<DmaLatency>,
 }
@@ -67,6 +73,13 @@ impl Engine {
         let plan = resources.plan(&graph, None)?;
         let executor = resources.executor(&plan);
         let (control, callback) = rings();
+        let options = &resources.options;
+        // A pipeline's latency must not change while it plays.
+        let may_fall_back = options.mode == Mode::Live
+            && options.scheduler != Scheduler::Sequential
+            && !options.use_all_workers
+            && plan.latency_blocks == 0;
+        let fallback = options.sequential_mean.filter(|_| may_fall_back);
         let mut engine = Self {
             watchdog: executor.watchdog(),
             next: None,
@@ -77,6 +90,8 @@ impl Engine {
             quarantined: Vec::new(),
             refused: Vec::new(),
             has_compared_priorities: false,
+            fallback: fallback.map(Fallback::new),
+            fallback_note: None,
             _dma_latency: None,
             graph,
             plan,

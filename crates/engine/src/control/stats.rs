@@ -66,6 +66,7 @@ impl Engine {
             speedup_bound: self.speedup_bound(),
             ..Report::default()
         };
+        report.notes.extend(self.fallback_note.clone());
         report.latency_frames.graph = self.plan.latency.0;
         if options.mode == Mode::Live {
             report.deadline_ns = Some(options.period().0);

@@ -40,6 +40,7 @@ impl Engine {
         if self.resources.options.mode == Mode::Live {
             self.quarantine_stuck();
             self.compare_priorities();
+            self.fall_back_if_slower();
         }
     }
 
@@ -55,6 +56,11 @@ impl Engine {
                 tracer.mark_missed(message.cycle as u32);
             }
             self.summary.add(&message);
+            if let Some(fallback) = &mut self.fallback
+                && matches!(message.outcome, CycleOutcome::InTime | CycleOutcome::Missed)
+            {
+                fallback.add(message.duration_ns);
+            }
             if matches!(message.outcome, CycleOutcome::InTime | CycleOutcome::Missed) {
                 self.position += u64::from(self.resources.options.block.0);
             }

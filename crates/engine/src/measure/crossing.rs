@@ -92,7 +92,7 @@ pub(super) fn crossing(
 }
 
 /// Time that `bytes` bytes take to the other core beyond the time on one core, in ns.
-fn crossing_ns(
+pub(super) fn crossing_ns(
     cores: (CoreId, CoreId),
     bytes: usize,
     limit: Duration,

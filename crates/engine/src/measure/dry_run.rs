@@ -21,6 +21,8 @@ pub(crate) struct DryRun {
     reader: Option<TraceReader<TraceRecord>>,
     device: Vec<Vec<f32>>,
     cycle: u64,
+    /// Ticks after the start of a cycle until which workers help late deferred work; `u64::MAX` for no limit.
+    help_ticks: u64,
 }
 
 impl DryRun {
@@ -47,6 +49,7 @@ impl DryRun {
             reader: None,
             device: (0..inputs).map(|seed| noise(seed, block.count())).collect(),
             cycle: 0,
+            help_ticks: u64::MAX,
         })
     }
 
@@ -74,12 +77,32 @@ impl DryRun {
         self.resources.background.run_until_idle();
         let device: Vec<&[f32]> = self.device.iter().map(Vec::as_slice).collect();
         let block = u64::from(self.resources.options.block.0);
-        let info = CycleInfo::unlimited(self.cycle * block, self.cycle);
         let start = stamp::now();
+        let info = CycleInfo {
+            help_until: start.saturating_add(self.help_ticks),
+            ..CycleInfo::unlimited(self.cycle * block, self.cycle)
+        };
         self.executor.run_cycle(&info, &device);
         let took = stamp::now().saturating_sub(start);
         self.cycle += 1;
         took
+    }
+
+    /// From now on deferred work is helped for `ticks` of each cycle, as a driver's deadline would have it.
+    pub(crate) fn set_help_limit(&mut self, ticks: u64) {
+        self.help_ticks = ticks;
+    }
+
+    /// Returns true if some node has deferred work.
+    pub(crate) fn has_deferred(&self) -> bool {
+        self.resources.has_deferred()
+    }
+
+    /// Number of blocks until the last deferred work that waits now is due; 0 if none waits.
+    pub(crate) fn deferred_blocks(&self) -> u64 {
+        let block = u64::from(self.resources.options.block.0.max(1));
+        let due = self.resources.last_deferred_deadline();
+        due.saturating_sub(self.cycle * block).div_ceil(block)
     }
 
     /// Number of blocks after which everything has ended by itself; `None` if it goes on for ever.

@@ -1,6 +1,6 @@
 //! Measures the machine: the costs of data, tasks and wakes between its cores.
 
-use super::crossing::{crossing, nanos_per_tick};
+use super::crossing::{crossing, crossing_ns, nanos_per_tick};
 use super::pair::stamp_after;
 use super::wake::{claim, steal, wake};
 use costs::{CoreLink, CoreTimings};
@@ -13,6 +13,10 @@ use workers::{CoreId, DmaLatency};
 const PARTS: u32 = 8;
 /// Smallest time for one pair of cores: where more pairs do not fit, not every pair is measured.
 const MIN_PAIR_TIME: Duration = Duration::from_millis(20);
+/// Time that both sleep before a wake: less than most periods, long enough for a core to rest.
+const SLEEP: Duration = Duration::from_micros(500);
+/// The same for a quick look, and the time of that.
+const QUICK: (Duration, Duration) = (Duration::from_micros(50), Duration::from_micros(500));
 /// Number of time stamps that are timed.
 const STAMPS: usize = 4096;
 
@@ -28,7 +32,7 @@ pub fn measure_machine(limit: Duration) -> CoreTimings {
     let links = links(limit / 2, scale);
     let share = limit / PARTS;
     let two = first_two_cores();
-    let asked = two.and_then(|two| wake(two, share));
+    let asked = two.and_then(|two| wake(two, SLEEP, share));
     let steal_ns = two.and_then(|two| Some(steal(two, share)? * tick));
     // The thief's answer is one more crossing.
     let answer = links.first().map_or(0.0, |link| link.base_ns);
@@ -47,6 +51,21 @@ pub fn measure_machine(limit: Duration) -> CoreTimings {
 /// Name of this machine in the costs file, with the kernels that compute.
 pub fn machine_key() -> String {
     costs::machine_key("scalar")
+}
+
+/// A quick look at the first two cores: a crossing without data, and a wake after 50 µs of sleep, in ns. Some
+/// milliseconds, and less exact than [`measure_machine`].
+pub(crate) fn quick_pair(scale: TickScale) -> (Option<f64>, Option<f64>) {
+    let two = first_two_cores();
+    let waker = two.and_then(|two| Some(wake(two, QUICK.0, QUICK.1)?.0));
+    let crossed = two.and_then(|two| crossing_ns(two, 0, QUICK.1, scale));
+    (crossed, waker.map(|ticks| ticks * nanos_per_tick(scale)))
+}
+
+/// What a wake costs the waker on this machine now after `sleep`, in ns; `None` where there is only one core.
+pub(crate) fn wake_after(sleep: Duration, scale: TickScale) -> Option<f64> {
+    let (waker, _) = wake(first_two_cores()?, sleep, Duration::ZERO)?;
+    Some(waker * nanos_per_tick(scale))
 }
 
 fn first_two_cores() -> Option<(CoreId, CoreId)> {

@@ -10,18 +10,20 @@ use std::time::Duration;
 use units::Nanos;
 use workers::CoreId;
 
-/// Time that both sleep before a wake: less than most periods, long enough for a core to rest.
-const SLEEP: Duration = Duration::from_micros(500);
 /// Longest sleep before the sleeper looks if the measurement is over.
 const LOOK_INTERVAL: Nanos = Nanos(20_000_000);
 
-/// Cost of a wake, in ticks: the waker's own time, and the time until the other thread runs. `None` where no wake found
-/// a sleeper.
-pub(super) fn wake(cores: (CoreId, CoreId), limit: Duration) -> Option<(f64, f64)> {
+/// Cost of a wake after `sleep`, in ticks: the waker's own time, and the time until the other thread runs. `None` where
+/// no wake found a sleeper.
+pub(super) fn wake(
+    cores: (CoreId, CoreId),
+    sleep: Duration,
+    limit: Duration,
+) -> Option<(f64, f64)> {
     let (word, ran, seen) = (Futex::new(0), AtomicU64::new(0), AtomicU32::new(0));
     let never = StopFlag::default();
     let round = |number| {
-        std::thread::sleep(SLEEP);
+        std::thread::sleep(sleep);
         word.store(number);
         let start = stamp_after();
         let woken = word.wake(1);

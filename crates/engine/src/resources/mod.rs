@@ -28,7 +28,7 @@ use rt::trace::TraceReader;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use units::Nanos;
-use workers::{BackgroundThread, WaitPolicy, WorkerPool, WorkerPoolOptions};
+use workers::{BackgroundThread, Priority, WaitPolicy, WorkerPool, WorkerPoolOptions};
 
 /// Trace records that fit before the control thread must read them: 100 ms of 10,000 steps at 48 kHz and 64 frames on
 /// one worker.
@@ -119,6 +119,16 @@ impl EngineResources {
         self.pool.workers()
     }
 
+    /// Returns true if some node has deferred work.
+    pub(crate) fn has_deferred(&self) -> bool {
+        self.processors.has_deferred()
+    }
+
+    /// Frame at which the last deferred work that waits now is due; 0 if none waits.
+    pub(crate) fn last_deferred_deadline(&self) -> u64 {
+        self.processors.last_deferred_deadline().unwrap_or(0)
+    }
+
     /// Fade of an edge that `plan` delays, which plays, after `position` frames.
     pub(crate) fn fade_state(&self, plan: &Plan, edge: &DelayedEdge, position: u64) -> FadeState {
         self.delay_lines.fade_state(plan, edge, position)
@@ -133,8 +143,10 @@ fn worker_pool(options: &EngineOptions, spacing: CycleSpacing) -> std::io::Resul
         _ => options.workers.max(1),
     };
     let fits = workers <= cores.len();
-    // Workers keep to a core of their own where there are enough, but not while somebody may want the whole machine.
-    let is_pinned = options.mode != Mode::Offline && workers > 1 && fits;
+    // Real-time workers keep to a core of their own where there are enough: the system then moves the callback, which has
+    // no core of its own, out of their way. At ordinary priority it would not, and a worker would wait behind it.
+    let is_real_time = options.priority != Priority::Ordinary;
+    let is_pinned = options.mode != Mode::Offline && workers > 1 && fits && is_real_time;
     WorkerPool::new(WorkerPoolOptions {
         workers,
         priority: options.priority,
