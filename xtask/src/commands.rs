@@ -54,15 +54,17 @@ pub(crate) fn says(file: &Path, words: &str) -> bool {
 /// `cargo test` of the loom models; `None` where there are none.
 pub(crate) fn loom() -> Option<Command> {
     let crates = crates_where(|folder| says(&folder.join("Cargo.toml"), "cfg(loom)"));
-    if crates.is_empty() {
-        return None;
-    }
+    (!crates.is_empty()).then(|| loom_of(&crates))
+}
+
+/// `cargo test` of the loom models of `crates`.
+pub(crate) fn loom_of(crates: &[String]) -> Command {
     let mut command = cargo(&["test", "--release", "--lib", "--no-fail-fast"]);
     command
-        .args(packages_of(&crates))
+        .args(packages_of(crates))
         .env("RUSTFLAGS", "--cfg loom")
         .env("CARGO_PROFILE_RELEASE_LTO", "off")
         .env("CARGO_PROFILE_RELEASE_DEBUG", "false")
         .env("CARGO_TARGET_DIR", target("loom"));
-    Some(command)
+    command
 }

@@ -13,13 +13,42 @@ const FLAGS: &str = "--cfg fuzzing -Cdebug-assertions -Coverflow-checks -Cpasses
     -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table \
     -Cllvm-args=-sanitizer-coverage-trace-compares";
 
+/// Names of all fuzzers.
+pub(crate) fn names() -> Vec<String> {
+    let manifest = fs::read_to_string(root().join("fuzz/Cargo.toml")).unwrap_or_default();
+    targets(&manifest)
+}
+
 /// Builds every fuzzer and lets each run for `seconds`.
 pub(crate) fn run(summary: &mut Summary, seconds: u64) {
-    let manifest = fs::read_to_string(root().join("fuzz/Cargo.toml")).unwrap_or_default();
-    let names = targets(&manifest);
+    let names = names();
     if names.is_empty() {
         return summary.skip("fuzzers", "there are none");
     }
+    let is_built = summary.run("fuzzers", build(), 15);
+    for name in names.iter().filter(|_| is_built) {
+        summary.run(
+            &format!("fuzzers: {name}"),
+            fuzzer(name, seconds),
+            seconds / 60 + 3,
+        );
+    }
+}
+
+/// Builds one fuzzer and lets it run for `seconds`.
+pub(crate) fn run_one(summary: &mut Summary, name: &str, seconds: u64) {
+    let mut build = build();
+    build.args(["--bin", name]);
+    if summary.run(&format!("fuzz-{name}: build"), build, 10) {
+        summary.run(
+            &format!("fuzz-{name}"),
+            fuzzer(name, seconds),
+            seconds / 60 + 2,
+        );
+    }
+}
+
+fn build() -> Command {
     let mut build = cargo(&[
         "build",
         "--release",
@@ -31,14 +60,7 @@ pub(crate) fn run(summary: &mut Summary, seconds: u64) {
     build
         .env("RUSTFLAGS", FLAGS)
         .env("CARGO_TARGET_DIR", root().join("fuzz/target"));
-    let is_built = summary.run("fuzzers", build, 15);
-    for name in names.iter().filter(|_| is_built) {
-        summary.run(
-            &format!("fuzzers: {name}"),
-            fuzzer(name, seconds),
-            seconds / 60 + 3,
-        );
-    }
+    build
 }
 
 /// The programs that a manifest declares.

@@ -16,6 +16,7 @@ mod step;
 mod summary;
 mod test;
 
+use soak::SoakOptions;
 use std::process::ExitCode;
 
 const HELP: &str = "\
@@ -24,9 +25,12 @@ The workspace's own commands.
     cargo xtask test [STEP...]       all that must hold before a change goes in: format, lints, docs, tests,
                                      loom models, a short run of each fuzzer (under 30 minutes on two cores);
                                      or only the steps that are named so
-    cargo xtask soak [--minutes N]   the long tier: ThreadSanitizer, AddressSanitizer, NEON under an emulator,
-                                     long stress and privileged tests, many more
-                                     property cases, every loom interleaving, N minutes of each fuzzer (default 10)
+    cargo xtask soak [PART...] [--minutes N]
+                                     the long tier: ThreadSanitizer, AddressSanitizer, NEON under an emulator,
+                                     long stress and privileged tests, many more property cases, loom with more
+                                     preemptions, N minutes of each fuzzer (default 10, at most 13); or only the
+                                     parts that begin with these words: `soak tsan-exec`, `soak fuzz`
+    cargo xtask soak --list          its parts, of at most 25 minutes each
     cargo xtask bits OLD NEW         compares the sound of two builds of the program `divisi`, bit for bit, in some
                                      700 files by every executor: for changes that must not be heard
     cargo xtask help                 this
@@ -41,10 +45,16 @@ fn main() -> ExitCode {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     match words.as_slice() {
         ["test", steps @ ..] => test::run(steps).finish(),
-        ["soak"] => soak::run(10).finish(),
-        ["soak", "--minutes", n] => match n.parse() {
-            Ok(minutes) => soak::run(minutes).finish(),
-            Err(_) => wrong(&format!("`{n}` is not a number of minutes")),
+        ["soak", words @ ..] => match SoakOptions::parse(words) {
+            Ok(options) if options.is_list() => match soak::list(&options) {
+                Ok(()) => ExitCode::SUCCESS,
+                Err(why) => wrong(&why),
+            },
+            Ok(options) => match soak::run(&options) {
+                Ok(summary) => summary.finish(),
+                Err(why) => wrong(&why),
+            },
+            Err(why) => wrong(&why),
         },
         ["bits", old, new] => bits::run(old, new).finish(),
         ["help" | "--help" | "-h"] => {

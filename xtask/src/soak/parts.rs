@@ -1,0 +1,173 @@
+//! The parts of the long tier, found in the workspace's own files.
+//!
+//! | part | runs |
+//! |---|---|
+//! | `tsan-CRATE`, `asan-CRATE` | the tests of a crate that uses `unsafe`, under a sanitizer; `tsan-check-TEST` those of `check` |
+//! | `neon` | the kernels for ARM, in an emulator |
+//! | `cases-CRATE` | tests over random cases, with many more of them |
+//! | `long-CRATE` | tests that are ignored otherwise |
+//! | `loom-CRATE-FILE` | the loom models of a file, with more preemptions |
+//! | `fuzz-NAME` | a fuzzer, for minutes |
+//! | `advisories` | known weaknesses of dependencies |
+
+use super::PART_MINUTES;
+use super::commands::{self, Sanitizer, TestTarget};
+use crate::commands::{crates_where, root, says};
+use crate::summary::Summary;
+use crate::{deny, fuzz};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// A part of the long tier.
+pub(super) struct Part {
+    pub(super) name: String,
+    work: Work,
+}
+
+enum Work {
+    /// Made when it runs: it may have to install a part of the toolchain.
+    Command(Box<dyn FnOnce() -> Command>),
+    Neon,
+    Advisories,
+    /// The fuzzer of this name.
+    Fuzz(String),
+}
+
+impl Part {
+    fn new(name: String, work: Work) -> Self {
+        Self { name, work }
+    }
+
+    fn command(name: String, command: impl FnOnce() -> Command + 'static) -> Self {
+        Self::new(name, Work::Command(Box::new(command)))
+    }
+
+    /// Runs the part; a fuzzer for `minutes`.
+    pub(super) fn run(self, summary: &mut Summary, minutes: u64) {
+        match self.work {
+            Work::Command(command) => {
+                summary.run(&self.name, command(), PART_MINUTES);
+            }
+            Work::Neon => commands::neon(summary, &self.name, PART_MINUTES),
+            Work::Advisories => deny::advisories(summary),
+            Work::Fuzz(target) => fuzz::run_one(summary, &target, 60 * minutes),
+        }
+    }
+}
+
+/// All parts.
+pub(super) fn parts() -> Vec<Part> {
+    let mut all = Vec::new();
+    let of_unsafe = crates_where(|folder| has(&folder.join("src"), &["unsafe {", "unsafe impl"]));
+    for (word, sanitizer) in [("tsan", Sanitizer::Thread), ("asan", Sanitizer::Address)] {
+        let own = of_unsafe.iter().filter(|name| *name != "check");
+        all.extend(own.map(|name| {
+            let tests = TestTarget::all(name);
+            Part::command(format!("{word}-{name}"), move || {
+                commands::sanitized(sanitizer, &tests)
+            })
+        }));
+    }
+    let check = root().join("crates/check/tests");
+    for (name, _) in test_files(&check) {
+        let tests = TestTarget::one("check", &name);
+        all.push(Part::command(format!("tsan-check-{name}"), move || {
+            commands::sanitized(Sanitizer::Thread, &tests)
+        }));
+    }
+    all.push(Part::new("neon".into(), Work::Neon));
+    all.extend(with_cases());
+    for name in crates_where(|folder| has(folder, &["#[ignore"])) {
+        all.push(Part::command(format!("long-{name}"), move || {
+            commands::ignored(&name)
+        }));
+    }
+    all.extend(models());
+    let fuzzers = fuzz::names().into_iter();
+    all.extend(fuzzers.map(|name| Part::new(format!("fuzz-{name}"), Work::Fuzz(name))));
+    all.push(Part::new("advisories".into(), Work::Advisories));
+    all
+}
+
+/// Crates with property tests; of `check` each file, since its tests take long.
+fn with_cases() -> Vec<Part> {
+    let part = |name: String, target: TestTarget| {
+        Part::command(format!("cases-{name}"), move || {
+            commands::many_cases(&target)
+        })
+    };
+    let mut all = Vec::new();
+    for name in crates_where(|folder| says(&folder.join("Cargo.toml"), "proptest")) {
+        if name != "check" {
+            all.push(part(name.clone(), TestTarget::all(&name)));
+            continue;
+        }
+        for (test, path) in test_files(&root().join("crates/check/tests")) {
+            if has(&path, &["proptest!"]) {
+                let target = TestTarget::one(&name, &test);
+                all.push(part(format!("{name}-{test}"), target));
+            }
+        }
+    }
+    all
+}
+
+/// The files with loom models, a part each.
+fn models() -> Vec<Part> {
+    let mut all = Vec::new();
+    for name in crates_where(|folder| says(&folder.join("Cargo.toml"), "cfg(loom)")) {
+        let source = root().join("crates").join(&name).join("src");
+        for file in files(&source) {
+            if !says(&file, "loom::model") {
+                continue;
+            }
+            let module = file.strip_prefix(&source).unwrap_or(&file);
+            let words: Vec<String> = module
+                .with_extension("")
+                .iter()
+                .map(|word| word.to_string_lossy().into_owned())
+                .filter(|word| word != "mod")
+                .collect();
+            let part = format!("loom-{name}-{}", words.join("-"));
+            let (name, module) = (name.clone(), words.join("::"));
+            all.push(Part::command(part, move || {
+                commands::loom_models(&name, &module)
+            }));
+        }
+    }
+    all
+}
+
+/// Test programs in a folder `tests`, each with its file or folder.
+fn test_files(folder: &Path) -> Vec<(String, PathBuf)> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let paths = entries.map(|entry| entry.path());
+    let programs = paths.filter(|path| {
+        path.extension().is_some_and(|e| e == "rs") || path.join("main.rs").is_file()
+    });
+    let mut all: Vec<(String, PathBuf)> = programs
+        .filter_map(|path| Some((path.file_stem()?.to_str()?.to_owned(), path)))
+        .collect();
+    all.sort();
+    all
+}
+
+/// All Rust files below `path`, or `path` itself, in order.
+fn files(path: &Path) -> Vec<PathBuf> {
+    if !path.is_dir() {
+        return vec![path.to_path_buf()];
+    }
+    let entries = std::fs::read_dir(path).into_iter().flatten().flatten();
+    let mut all: Vec<PathBuf> = entries.flat_map(|entry| files(&entry.path())).collect();
+    all.retain(|file| file.extension().is_some_and(|e| e == "rs"));
+    all.sort();
+    all
+}
+
+/// Returns true if a Rust file below `path` contains one of `words`.
+fn has(path: &Path, words: &[&str]) -> bool {
+    let files = files(path);
+    files
+        .iter()
+        .any(|file| words.iter().any(|words| says(file, words)))
+}
