@@ -6,13 +6,41 @@
 mod sample;
 
 use graph::{Catalogue, Diagnostic, SourceSpan};
-use std::sync::LazyLock;
+use std::panic::{PanicHookInfo, set_hook, take_hook};
+use std::path::PathBuf;
+use std::sync::{LazyLock, Once};
 use text::{ParsedSession, render_diagnostics};
 
 /// The small catalogue of the tests of `text`.
 pub fn catalogue() -> &'static Catalogue {
     static CATALOGUE: LazyLock<Catalogue> = LazyLock::new(sample::catalogue);
     &CATALOGUE
+}
+
+/// A file of this process with `bytes`, for readers that take a path.
+pub fn file(bytes: &[u8]) -> PathBuf {
+    static FILE: LazyLock<PathBuf> = LazyLock::new(|| {
+        let memory = PathBuf::from("/dev/shm");
+        let folder = if memory.is_dir() { memory } else { std::env::temp_dir() };
+        folder.join(format!("divisi-fuzz-{}", std::process::id()))
+    });
+    std::fs::write(&*FILE, bytes).expect("room for a small file");
+    FILE.clone()
+}
+
+/// Lets a panic in the source of `library` unwind, where our code turns it into an error. libFuzzer's hook ends the process at
+/// every panic, before it unwinds.
+pub fn allow_panics_of(library: &'static str) {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        let before = take_hook();
+        set_hook(Box::new(move |info: &PanicHookInfo<'_>| {
+            let place = info.location().map_or("", |place| place.file());
+            if !place.contains(library) {
+                before(info);
+            }
+        }));
+    });
 }
 
 /// Checks that every span is inside the text, and that the diagnostics can be shown.

@@ -2,7 +2,7 @@
 //!
 //! The nearest measured direction is used as it was measured: a mix of several would mix their delays.
 
-use super::{Direction, Ir, IrError, Limit, Loaded, Note};
+use super::{Ir, IrError, IrLimit, LoadNote, LoadedIr, SourceDirection};
 use sofar::hdf;
 use sofar::reader::{Filter, OpenOptions, Sofar};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -11,10 +11,10 @@ use units::SampleRate;
 use workers::AudioThread;
 
 /// Largest file in bytes.
-const MOST_BYTES: u64 = 1 << 28;
+const MAX_BYTES: u64 = 1 << 28;
 /// Most bytes of all arrays together, unpacked. The reader unpacks at most 256 MiB of one array, whatever the file states, and
 /// 20 MiB at a time.
-const MOST_UNPACKED: usize = 1 << 29;
+const MAX_UNPACKED: usize = 1 << 29;
 /// Arrays that the reader keeps.
 const ARRAYS: [&str; 9] = [
     "ListenerPosition",
@@ -28,7 +28,7 @@ const ARRAYS: [&str; 9] = [
     "Data.Delay",
 ];
 /// Longest delay before a response, in seconds.
-const MOST_DELAY_S: f64 = 10.0;
+const MAX_DELAY_S: f64 = 10.0;
 
 impl Ir {
     /// Loads the responses of the measured direction that is nearest to `direction`: two channels, left and right.
@@ -40,10 +40,10 @@ impl Ir {
     /// Real-time: waits, on the disk.
     pub fn load_sofa(
         path: impl AsRef<Path>,
-        direction: Direction,
+        direction: SourceDirection,
         rate: SampleRate,
-        limit: &Limit,
-    ) -> Result<Loaded, IrError> {
+        limit: &IrLimit,
+    ) -> Result<LoadedIr, IrError> {
         let path = path.as_ref();
         let name = path.display().to_string();
         let wrong = |why: &str| IrError::Sofa {
@@ -72,7 +72,7 @@ impl Ir {
         limit.check(&name, ears.channels[0].len() as u64, 2)?;
         Ir::new(ears.channels.clone(), ears.rate).map_err(|error| wrong(&error.to_string()))?;
         let mut loaded = Self::at_rate(&name, ears.channels, ears.rate, rate)?;
-        loaded.notes.push(Note::Direction {
+        loaded.notes.push(LoadNote::Direction {
             name,
             azimuth_deg: ears.measured.azimuth_deg,
             elevation_deg: ears.measured.elevation_deg,
@@ -82,17 +82,17 @@ impl Ir {
 }
 
 fn bytes(path: &Path) -> std::io::Result<Vec<u8>> {
-    files::read(path, MOST_BYTES)
+    files::read(path, MAX_BYTES)
 }
 
 /// Responses of both ears, each behind its delay.
 struct Ears {
     rate: SampleRate,
     channels: Vec<Vec<f32>>,
-    measured: Direction,
+    measured: SourceDirection,
 }
 
-fn look(bytes: &[u8], direction: Direction) -> Result<Ears, String> {
+fn look(bytes: &[u8], direction: SourceDirection) -> Result<Ears, String> {
     let rate = rate(bytes).ok_or("it is no SOFA file, or says no sampling rate")?;
     let mut options = OpenOptions::new();
     // Opened at its own rate nothing is resampled; the caller sees to its level.
@@ -118,7 +118,7 @@ fn look(bytes: &[u8], direction: Direction) -> Result<Ears, String> {
     sofa.filter_nointerp(to[0], to[1], to[2], &mut filter);
     let behind = |delay_s: f32, response: &[f32]| {
         let delay_s = f64::from(delay_s);
-        if !(0.0..=MOST_DELAY_S).contains(&delay_s) {
+        if !(0.0..=MAX_DELAY_S).contains(&delay_s) {
             return Err(format!("a delay of {delay_s} s"));
         }
         let frames = (delay_s * f64::from(rate.hz())).round() as usize;
@@ -148,7 +148,7 @@ fn values(bytes: &[u8]) -> Result<usize, String> {
     for name in ARRAYS {
         let array = file.get_child(name).and_then(Result::ok);
         all = all.saturating_add(array.map_or(0, |array| array.data.len()));
-        if all > MOST_UNPACKED {
+        if all > MAX_UNPACKED {
             return Err("unpacked it is larger than 512 MiB".into());
         }
     }
@@ -164,12 +164,12 @@ fn rate(bytes: &[u8]) -> Option<SampleRate> {
         [a, b, c, d] => f64::from(f32::from_le_bytes([a, b, c, d])),
         _ => return None,
     };
-    let is_rate = hz.fract() == 0.0 && (1.0..=f64::from(media::MOST_HZ)).contains(&hz);
+    let is_rate = hz.fract() == 0.0 && (1.0..=f64::from(media::MAX_RATE_HZ)).contains(&hz);
     SampleRate::new(hz as u32).filter(|_| is_rate)
 }
 
 /// Position of a source one metre away.
-fn point(direction: Direction) -> [f32; 3] {
+fn point(direction: SourceDirection) -> [f32; 3] {
     let turn = |degrees: f32| f64::from(degrees).to_radians();
     let (around, up) = (turn(direction.azimuth_deg), turn(direction.elevation_deg));
     let flat = libm::cos(up);
@@ -182,7 +182,7 @@ fn point(direction: Direction) -> [f32; 3] {
 }
 
 /// Direction of measurement `index`.
-fn position(sofa: &Sofar, index: usize) -> Option<Direction> {
+fn position(sofa: &Sofar, index: usize) -> Option<SourceDirection> {
     let at = sofa
         .hrtf()
         .source_position
@@ -190,7 +190,7 @@ fn position(sofa: &Sofar, index: usize) -> Option<Direction> {
         .get(3 * index..3 * index + 3)?;
     let [x, y, z] = [at[0], at[1], at[2]].map(f64::from);
     let degrees = |angle: f64| angle.to_degrees() as f32;
-    Some(Direction {
+    Some(SourceDirection {
         azimuth_deg: degrees(libm::atan2(y, x)),
         elevation_deg: degrees(libm::atan2(z, x.hypot(y))),
     })
