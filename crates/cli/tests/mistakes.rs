@@ -36,6 +36,17 @@ fn folder() -> Folder {
         player.replace("player", "recorder").replace("none", "tape"),
     );
     here.write("tape.wav", "precious");
+    let osc = "[nodes.a]\nkind = \"osc\"\nfreq = 440\n";
+    here.write("misspelt.toml", format!("{osc}volumne = 0.1\n"));
+    let recorder = |name| format!("[nodes.{name}]\nkind = \"recorder\"\nfile = \"take.wav\"\n");
+    let recorders = ["r1", "r2"].map(recorder).concat();
+    here.write(
+        "recorders.toml",
+        format!("edges = [\"a -> r1\", \"a -> r2\"]\n{osc}{recorders}"),
+    );
+    let delay = "[nodes.d]\nkind = \"delay\"\ntime = 0.1\nmin_time = 0.2\nmax_time = 0.1\n";
+    here.write("bounds.toml", delay);
+    here.write("coefs.toml", "[nodes.f]\nkind = \"fir\"\ncoefs = \"\"\n");
     here.write("session.txt", BEEP);
     here.write("noise.wav", "this is no sound");
     here
@@ -60,6 +71,18 @@ const WRONG: &[(&str, &str)] = &[
     ("play cycle.ag --driver clock", "cycle"),
     ("render cycle.ag -o out.wav", "cycle"),
     ("check kind.toml", "osc"),
+    ("check misspelt.toml", "did you mean `volume`?"),
+    (
+        "play misspelt.toml --driver clock",
+        "did you mean `volume`?",
+    ),
+    ("check recorders.toml", "write the same file"),
+    (
+        "render recorders.toml -o out.wav --seconds 1",
+        "write the same file",
+    ),
+    ("check bounds.toml", "more than `max_time`"),
+    ("check coefs.toml", "there is no number"),
     ("check player.toml", "none.wav"),
     ("play player.toml --driver clock", "none.wav"),
     ("render player.toml -o out.wav", "none.wav"),
@@ -174,6 +197,25 @@ fn an_output_must_be_named_wav() {
         assert_eq!(gave.code, Some(2));
         assert!(gave.err.contains("ends in .wav"), "{}", gave.err);
         assert!(!here.path(name).exists());
+    }
+}
+
+#[test]
+fn a_stand_in_and_an_old_name_are_said_when_the_session_plays_too() {
+    let here = Folder::new();
+    here.write("guitar.ag", BEEP.replace("osc", "guitar"));
+    let gave = here.well("play guitar.ag --driver clock --seconds 0.01");
+    assert!(gave.err.contains("`osc` runs instead"), "{}", gave.err);
+    let delay = "edges = [\"d -> s\"]\n[nodes.d]\nkind = \"delay\"\ntime = 0.1\nleast = 0.1\n\
+        [nodes.s]\nkind = \"sink\"\n";
+    here.write("old.toml", delay);
+    for call in [
+        "check old.toml",
+        "render old.toml -o out.wav --seconds 0.01",
+    ] {
+        let gave = here.well(call);
+        let note = "note: `least` is now called `min_time`";
+        assert!(gave.err.contains(note), "{}", gave.err);
     }
 }
 

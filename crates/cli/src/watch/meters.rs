@@ -154,7 +154,7 @@ mod tests {
         assert_eq!(
             lines(&gauges, 62),
             [
-                "master 1  █████████████▎·····│  -26.0 dB, peak    3.5 CLIP 12",
+                "master 1  █████████████▍·····│  -26.0 dB, peak    3.5 CLIP 12",
                 "master 2  ····················     -∞ dB, peak     -∞",
             ]
         );

@@ -79,7 +79,7 @@ missed 4   late 0   abandoned 0   faults 0   muted 0   xruns 0
 12.3 acquisitions and 1.0 wakes a cycle
 late nodes: reverb 3   \u{fffd}[2Jevil 1
 `loop` did not return on worker 1: it is silent now
-vu        ████████████████████████████████████▍·│   -6.0 dB, peak    0.0
+vu        ████████████████████████████████████▍│   -6.0 dB, peak    0.0
 rec.lost 0.750";
     assert_eq!(shown(2, 80, 24).join("\n"), expected);
 }
