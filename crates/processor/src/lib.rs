@@ -31,7 +31,7 @@
 //! | work | how | runs |
 //! |---|---|---|
 //! | the step | [`Processor::process`] | once a block, when its inputs are there |
-//! | fork and join | [`Block::fork`], [`Block::split`] | inside the step, on idle workers too |
+//! | fork and join | [`Block::fork`], [`Block::split`], with state: [`ForkState`] | inside the step, on idle workers too |
 //! | deferred | [`SetupServices::defer`], [`Block::take_deferred`] | in pieces of about 20 µs, with a deadline in frames |
 //! | background | [`SetupServices::spawn_background`] | without a deadline, on a thread that may wait |
 //!

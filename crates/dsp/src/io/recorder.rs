@@ -193,9 +193,10 @@ impl BlockWriter {
         // Relaxed: nothing else travels with the flag.
         let is_over =
             |end: &Self| end.ring.is_abandoned() || end.shared.failed.load(Ordering::Relaxed);
-        while !is_over(self)
-            && !(self.write_owed_silence(n, channels) && self.ring.slots() >= n * channels)
-        {
+        while !is_over(self) {
+            if self.write_owed_silence(n, channels) && self.ring.slots() >= n * channels {
+                return;
+            }
             std::thread::sleep(WAIT);
         }
     }
