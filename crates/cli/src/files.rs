@@ -3,10 +3,7 @@
 use crate::failure::Failure;
 use divisi::files;
 use std::io::ErrorKind;
-use std::path::{Path, PathBuf};
-
-/// Largest size of the samples in a WAV file, in bytes: its 32-bit size less room for the header.
-const MAX_WAV_BYTES: u128 = u32::MAX as u128 - 4096;
+use std::path::Path;
 
 /// Extension of a file name in lower case; empty if there is none.
 pub(crate) fn extension(path: &Path) -> String {
@@ -26,26 +23,26 @@ pub(crate) fn check_sound_name(path: &Path) -> Result<(), Failure> {
     }
 }
 
-/// Refuses an output that is too large for a WAV file of 32-bit samples, before the work begins. `advice` says how to make
-/// it shorter.
-pub(crate) fn check_wav_size(frames: u128, channels: usize, advice: &str) -> Result<(), Failure> {
+/// Refuses a sound file of 32-bit samples that the disk of `path` has no room for, before the work begins. `advice` says how
+/// to make it shorter.
+pub(crate) fn check_room(
+    path: &Path,
+    (frames, channels): (u128, usize),
+    advice: &str,
+) -> Result<(), Failure> {
+    let folder = path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty());
+    let free = files::free_bytes(folder.unwrap_or(Path::new(".")));
     let bytes = frames.saturating_mul(channels as u128 * 4);
-    if bytes <= MAX_WAV_BYTES {
+    if free.is_none_or(|free| bytes <= u128::from(free)) {
         return Ok(());
     }
-    let gib = bytes as f64 / f64::from(1 << 30);
+    let gib = |bytes: f64| bytes / f64::from(1 << 30);
+    let (wanted, free) = (gib(bytes as f64), gib(free.unwrap_or_default() as f64));
     Err(Failure::bad_input(format!(
-        "this would be {gib:.1} GiB, and a WAV file holds 4: {advice}"
+        "this would be {wanted:.1} GiB, and {free:.1} GiB of the disk are free: {advice}"
     )))
-}
-
-/// Returns the first of `inputs` that is the same file as `output`, by whatever path. `None` if `output` does not exist.
-pub(crate) fn same_file(
-    output: &Path,
-    mut inputs: impl Iterator<Item = PathBuf>,
-) -> Option<PathBuf> {
-    let output = output.canonicalize().ok()?;
-    inputs.find(|path| path.canonicalize().is_ok_and(|path| path == output))
 }
 
 /// Reads a whole file of at most `max_bytes` bytes. `what` names the kind of file in messages: "a session".

@@ -7,6 +7,7 @@
 mod commands;
 mod failure;
 mod files;
+mod guard;
 mod interrupt;
 mod network;
 mod output;
@@ -15,6 +16,7 @@ mod session;
 mod watch;
 
 use clap::Parser;
+use output::messages;
 use std::process::ExitCode;
 
 /// A real-time audio engine that plays any graph on every core.
@@ -34,7 +36,12 @@ Examples:
 Exit codes: 0 success, 1 failure, 2 wrong input or wrong call.";
 
 fn main() -> ExitCode {
-    match Call::parse().command.run() {
+    let done = match Call::try_parse() {
+        Ok(call) => call.command.run(),
+        Err(wrong) if wrong.use_stderr() => wrong.exit(),
+        Err(help) => messages::print_result(&help.render().to_string()),
+    };
+    match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => failure.report(),
     }

@@ -8,6 +8,7 @@ pub(crate) mod picture;
 pub(crate) use check::NetworkCheck;
 
 use crate::failure::Failure;
+use crate::guard::FileGuard;
 use crate::output::json::JsonOutput;
 use crate::session::load::LoadedSession;
 use crate::session::options::PlayOptions;
@@ -39,12 +40,13 @@ pub(crate) fn render_network(
     loaded: &LoadedSession,
     options: &PlayOptions,
     output: &Path,
+    guard: &mut FileGuard,
 ) -> Result<bool, Failure> {
     let Some(spec) = read_valid(loaded)? else {
         return Ok(false);
     };
-    let job = NetworkJob::new(&spec, loaded, options)?;
-    let json = JsonOutput::open(options.json.as_deref())?;
+    let job = NetworkJob::new(&spec, loaded, options, output)?;
+    let json = JsonOutput::open(options.json.as_deref(), guard)?;
     let (text, report) = job.run(&spec, options, output)?;
     json.write(&text, &report.to_string())?;
     Ok(true)

@@ -101,7 +101,13 @@ fn render_ends_with_1_the_report_and_a_valid_file() {
     here.well("shape random --nodes 400 --work 2000 -o slow.ag");
     let line = "render slow.ag -o out.wav --scheduler stealing --seconds 20000 --json report.json";
     let mut child = begin(&here, line);
-    while !here.has("out.wav") {
+    // Report and sound are begun beside their names.
+    let begun = || {
+        let names = std::fs::read_dir(here.path("")).unwrap().flatten();
+        let names = names.map(|entry| entry.file_name().to_string_lossy().into_owned());
+        names.filter(|name| name.starts_with(".divisi-")).count()
+    };
+    while begun() < 2 {
         assert_eq!(
             child.try_wait().unwrap(),
             None,

@@ -58,6 +58,10 @@ impl CostsFile {
     pub fn write(&self, path: &Path) -> Result<(), CostsError> {
         let failed = |error| CostsError::Io(path.into(), error);
         let text = serde_json::to_vec(self).expect("its maps have text for keys");
+        if text.len() as u64 > MAX_BYTES {
+            let message = "it would be too large to be read again";
+            return Err(failed(io::Error::new(io::ErrorKind::FileTooLarge, message)));
+        }
         if let Some(folder) = path.parent() {
             fs::create_dir_all(folder).map_err(failed)?;
         }

@@ -21,6 +21,7 @@
 mod convolution;
 mod file;
 mod machine;
+mod prune;
 mod shape;
 
 pub use convolution::{TunedLevel, Tuning};

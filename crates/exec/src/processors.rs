@@ -11,7 +11,7 @@
 
 use graph::NodeId;
 use plan::{Plan, StepOp};
-use processor::{BackgroundTask, Gauge, Mode, Processor, Setup, SetupServices, Tail};
+use processor::{BackgroundTask, FileLog, Gauge, Mode, Processor, Setup, SetupServices, Tail};
 use rt::deferred::JobRunner;
 use std::cell::UnsafeCell;
 use std::collections::{HashMap, HashSet};
@@ -132,6 +132,8 @@ pub struct RequestedServices {
     pub gauges: Vec<(String, Gauge)>,
     /// Messages to the user.
     pub notes: Vec<String>,
+    /// What goes wrong with the processor's files.
+    pub file_log: FileLog,
     runners: Vec<JobRunner>,
 }
 
@@ -148,6 +150,10 @@ impl SetupServices for RequestedServices {
         let gauge = Gauge::default();
         self.gauges.push((name.to_owned(), gauge.clone()));
         gauge
+    }
+
+    fn file_log(&mut self) -> FileLog {
+        self.file_log.clone()
     }
 
     fn notify_user(&mut self, message: String) {

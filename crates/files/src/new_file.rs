@@ -37,14 +37,21 @@ impl NewFile {
     ///
     /// Real-time: waits, on the disk.
     pub fn create(path: impl AsRef<Path>) -> io::Result<Self> {
-        let target = follow_links(path.as_ref())?;
+        let path = path.as_ref();
+        // Not followed: the links of `/dev/stdout` lead to names that are no files.
+        if path
+            .metadata()
+            .is_ok_and(|metadata| system::is_stream(&metadata))
+        {
+            return Self::stream(path.to_path_buf());
+        }
+        let target = follow_links(path)?;
         let old = match target.metadata() {
             Ok(metadata) if metadata.is_file() => {
                 // What is write-protected stays, also where its folder is not.
                 system::open_without_waiting(OpenOptions::new().write(true), &target)?;
                 Some(metadata.permissions())
             }
-            Ok(metadata) if system::is_stream(&metadata) => return Self::stream(target),
             Ok(metadata) => return Err(irregular(&metadata)),
             Err(error) if error.kind() == ErrorKind::NotFound => None,
             Err(error) => return Err(error),
@@ -108,11 +115,10 @@ impl NewFile {
     ///
     /// Real-time: waits, on the disk.
     pub fn commit(mut self) -> io::Result<()> {
-        if self.temporary.is_some() {
+        if self.file.metadata()?.is_file() {
             self.file.sync_all()?;
-            self.publish()?;
         }
-        Ok(())
+        self.publish()
     }
 
     /// Gives the file its name now, while it is still being written: for recordings, which must outlive a killed program.

@@ -112,7 +112,7 @@ impl Experiment {
         let (page, charts) = page.finish();
         let write = |name: &str, text: &str| {
             let path = folder.join(name);
-            fs::write(&path, text).map_err(LabError::io(&path))?;
+            divisi::files::write(&path, text).map_err(LabError::io(&path))?;
             Ok(path)
         };
         for chart in charts {

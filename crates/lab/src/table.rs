@@ -14,7 +14,7 @@ use crate::LabError;
 use crate::record::Record;
 use std::collections::HashSet;
 use std::fmt::Display;
-use std::fs::{self, File, OpenOptions};
+use std::fs::OpenOptions;
 use std::io::{ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 
@@ -177,14 +177,15 @@ impl Table {
 /// The file's text, up to [`MAX_BYTES`].
 fn read(path: &Path) -> std::io::Result<String> {
     let mut bytes = Vec::new();
-    File::open(path)?.take(MAX_BYTES).read_to_end(&mut bytes)?;
+    divisi::files::open(path)?
+        .take(MAX_BYTES)
+        .read_to_end(&mut bytes)?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 /// Replaces a file as a whole: a reader sees the old text or the new one, never a part.
 fn replace(path: &Path, text: &str) -> std::io::Result<()> {
-    let new = path.with_extension(format!("new-{}", std::process::id()));
-    fs::write(&new, text).and_then(|()| fs::rename(&new, path))
+    divisi::files::write(path, text)
 }
 
 /// Why the table that begins as `found` cannot be continued.
@@ -207,6 +208,7 @@ fn clean(cell: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
 
     const HEAD: &str = "shape,threads,mean_us";
 

@@ -21,9 +21,6 @@ pub enum MediaError {
     /// It claims something that no sound file has: 0 channels, 10^9 Hz.
     #[error("{0} has an impossible format: {1}")]
     Unsupported(PathBuf, String),
-    /// A WAV file holds 4 GiB and this one is full. Record fewer channels, fewer bits, or into several files.
-    #[error("{0} is full at 4 GiB: write fewer channels or bits, or several files")]
-    Full(PathBuf),
 }
 
 impl MediaError {
@@ -34,8 +31,7 @@ impl MediaError {
             | Self::Io(path, _)
             | Self::UnknownFormat(path, _)
             | Self::Damaged(path, _)
-            | Self::Unsupported(path, _)
-            | Self::Full(path) => path,
+            | Self::Unsupported(path, _) => path,
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Sound files in and out, and from one sample rate to another.
 //!
 //! Takes paths, gives a [`Reader`] of WAV, AIFF and FLAC, a [`ResamplingReader`] of one at any rate, a whole [`Sound`] in
-//! memory, a [`Writer`] of WAV, and the [`Resampler`] beneath.
+//! memory, a [`Writer`] of WAV and RF64, and the [`Resampler`] beneath.
 //!
 //! ```text
 //!  file ── chunks (limits) ── Reader ── ResamplingReader ── Sound          Writer ── file.wav
@@ -20,15 +20,17 @@ mod chunks;
 mod error;
 mod reader;
 mod resample;
+mod riff_view;
 mod sound;
 mod stream;
+mod wav_header;
 mod writer;
 
 pub use error::MediaError;
 pub use reader::{Reader, open};
 pub use resample::{RateRatioError, Resampler};
 pub use sound::Sound;
-pub use stream::ResamplingReader;
+pub use stream::{ResamplingReader, find_damage};
 pub use writer::{SampleFormat, Writer};
 
 /// The most channels of a file.

@@ -4,14 +4,16 @@
 //! until they are read. After a seek, packets begin before the frame that was asked for, and the frames before it are
 //! dropped.
 
-use crate::{MAX_CHANNELS, MAX_RATE_HZ, MediaError, chunks};
+use crate::chunks::{self, ChunkInfo};
+use crate::riff_view::RiffView;
+use crate::{MAX_CHANNELS, MAX_RATE_HZ, MediaError};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use symphonia::core::codecs::audio::{AudioDecoder, AudioDecoderOptions};
 use symphonia::core::errors::Error;
 use symphonia::core::formats::probe::Hint;
 use symphonia::core::formats::{FormatOptions, FormatReader, SeekMode, SeekTo, TrackType};
-use symphonia::core::io::MediaSourceStream;
+use symphonia::core::io::{MediaSource, MediaSourceStream};
 use symphonia::core::meta::MetadataOptions;
 use symphonia::core::packet::Packet;
 use symphonia::core::units::Timestamp;
@@ -23,10 +25,16 @@ pub struct Reader {
     rate: SampleRate,
     channels: Channels,
     frames: Option<u64>,
+    /// The first damage that was found.
+    damage: Option<String>,
     track: u32,
     format: Box<dyn FormatReader>,
     decoder: Box<dyn AudioDecoder>,
-    /// Samples of one packet, interleaved; those from `taken` on have not been read.
+    /// Channels that the parser sees as one; else 1.
+    interleaved: u64,
+    /// Samples of the last packet, interleaved.
+    packet: Vec<f32>,
+    /// Samples that are ready, interleaved; those from `taken` on have not been read.
     pending: Vec<f32>,
     taken: usize,
     /// Frame that is read next.
@@ -45,8 +53,12 @@ pub struct Reader {
 pub fn open(path: impl AsRef<Path>) -> Result<Reader, MediaError> {
     let path = path.as_ref().to_path_buf();
     let file = files::open(&path).map_err(|error| MediaError::Open(path.clone(), error))?;
-    let max_frames = chunks::check(&file, &path)?;
-    let source = MediaSourceStream::new(Box::new(file), Default::default());
+    let info = chunks::check(&file, &path)?;
+    let source: Box<dyn MediaSource> = match info.patches.is_empty() {
+        true => Box::new(file),
+        false => Box::new(RiffView::new(file, info.patches.clone())),
+    };
+    let source = MediaSourceStream::new(source, Default::default());
     let mut hint = Hint::new();
     if let Some(extension) = path.extension().and_then(|e| e.to_str()) {
         hint.with_extension(extension);
@@ -57,7 +69,7 @@ pub fn open(path: impl AsRef<Path>) -> Result<Reader, MediaError> {
         symphonia::default::get_probe().probe(&hint, source, format_options, metadata_options)
     })
     .map_err(|error| open_error(&path, error))?;
-    Reader::new(path, format, max_frames)
+    Reader::new(path, format, &info)
 }
 
 /// Runs `parse` and turns a panic into an error: some parsers panic where a damaged number overflows. The parser is used
@@ -71,7 +83,7 @@ impl Reader {
     fn new(
         path: PathBuf,
         format: Box<dyn FormatReader>,
-        max_frames: u64,
+        info: &ChunkInfo,
     ) -> Result<Self, MediaError> {
         let absurd = |what: String| MediaError::Unsupported(path.clone(), what);
         let track = format.default_track(TrackType::Audio).ok_or_else(|| {
@@ -89,10 +101,18 @@ impl Reader {
             .filter(|_| hz <= MAX_RATE_HZ)
             .ok_or_else(|| absurd(format!("a sample rate of {hz} Hz")))?;
         let channels = codec.channels.as_ref().map_or(0, |c| c.count());
+        let channels = match info.interleaved {
+            1 => channels,
+            interleaved => usize::from(interleaved),
+        };
         if !(1..=usize::from(MAX_CHANNELS)).contains(&channels) {
             return Err(absurd(format!("{channels} channels")));
         }
-        let frames = track.num_frames.map(|n| n.min(max_frames));
+        let interleaved = u64::from(info.interleaved);
+        let stated = track.num_frames.map(|frames| frames / interleaved);
+        let frames = stated.or(info.large_frames);
+        let frames = frames.map(|n| n.min(info.max_frames));
+        let cut = format!("it was cut off: {} bytes are missing", info.missing_bytes);
         let track = track.id;
         let options = AudioDecoderOptions::default();
         let decoder =
@@ -103,9 +123,12 @@ impl Reader {
             rate,
             channels: Channels(channels as u16),
             frames,
+            damage: (info.missing_bytes > 0).then_some(cut),
             track,
             format,
             decoder,
+            interleaved,
+            packet: Vec::new(),
             pending: Vec::new(),
             taken: 0,
             position: 0,
@@ -132,6 +155,11 @@ impl Reader {
     /// fewer.
     pub fn frames(&self) -> Option<u64> {
         self.frames
+    }
+
+    /// The first damage that was found so far: when the file was opened, or where it was read.
+    pub fn damage(&self) -> Option<&str> {
+        self.damage.as_deref()
     }
 
     /// Frame that is read next.
@@ -196,7 +224,7 @@ impl Reader {
         let wanted = wanted.min(usize::try_from(left).unwrap_or(usize::MAX));
         let mut done = 0;
         while done < wanted {
-            if self.taken == self.pending.len() && !self.decode_more()? {
+            if self.pending.len() - self.taken < channels && !self.find_more()? {
                 break;
             }
             let n = (wanted - done).min((self.pending.len() - self.taken) / channels);
@@ -208,9 +236,27 @@ impl Reader {
         Ok(done)
     }
 
+    /// Decodes one packet, and notes damage. Returns false at the end of the file.
+    fn find_more(&mut self) -> Result<bool, MediaError> {
+        let found = self.decode_more();
+        let (at, frames) = (self.position, self.frames);
+        let damage = match &found {
+            Ok(true) => None,
+            Ok(false) => { frames.filter(|frames| at < *frames) }
+                .map(|frames| format!("it was cut off: it ends at frame {at} of {frames}")),
+            Err(MediaError::Damaged(_, what)) => Some(format!("{what}, at frame {at}")),
+            Err(error) => Some(error.to_string()),
+        };
+        if self.damage.is_none() {
+            self.damage = damage;
+        }
+        found
+    }
+
     /// Decodes one packet. Returns false at the end of the file.
     fn decode_more(&mut self) -> Result<bool, MediaError> {
-        self.pending.clear();
+        // Less than a frame is kept: a packet may end within one.
+        self.pending.drain(..self.taken);
         self.taken = 0;
         loop {
             let packet = match catch_panic(|| self.format.next_packet()) {
@@ -223,7 +269,7 @@ impl Reader {
                 Err(error) => return Err(decode_error(&self.path, error)),
             };
             self.decode(&packet)?;
-            if self.taken < self.pending.len() {
+            if self.pending.len() >= self.channels.count() {
                 return Ok(true);
             }
         }
@@ -234,20 +280,24 @@ impl Reader {
             Ok(decoded) => decoded,
             Err(error) => return Err(decode_error(&self.path, error)),
         };
-        if decoded.num_planes() != self.channels.count() {
+        if decoded.num_planes() as u64 * self.interleaved != u64::from(self.channels.0) {
             let what = format!("its channels change to {}", decoded.num_planes());
             return Err(MediaError::Damaged(self.path.clone(), what));
         }
-        decoded.copy_to_vec_interleaved(&mut self.pending);
+        let decoded_channels = decoded.num_planes() as u64;
+        decoded.copy_to_vec_interleaved(&mut self.packet);
+        let mut early = 0;
         if let Some(seek_target) = self.seek_target {
             let here = u64::try_from(packet.pts.get()).unwrap_or(0);
-            let early = seek_target.saturating_sub(here) * u64::from(self.channels.0);
-            self.taken =
-                usize::try_from(early).map_or(self.pending.len(), |n| n.min(self.pending.len()));
-            if self.taken < self.pending.len() {
+            let target = seek_target.saturating_mul(self.interleaved);
+            let samples = target.saturating_sub(here) * decoded_channels;
+            early =
+                usize::try_from(samples).map_or(self.packet.len(), |n| n.min(self.packet.len()));
+            if early < self.packet.len() {
                 self.seek_target = None;
             }
         }
+        self.pending.extend_from_slice(&self.packet[early..]);
         Ok(())
     }
 
@@ -266,14 +316,20 @@ impl Reader {
         if self.frames.is_some_and(|n| frame >= n) {
             return Ok(());
         }
+        let at = frame.saturating_mul(self.interleaved);
         let to = SeekTo::Timestamp {
-            ts: Timestamp::new(i64::try_from(frame).unwrap_or(i64::MAX)),
+            ts: Timestamp::new(i64::try_from(at).unwrap_or(i64::MAX)),
             track_id: self.track,
         };
         self.decoder.reset();
         match catch_panic(|| self.format.seek(SeekMode::Accurate, to)) {
             Ok(_) => Ok(()),
-            Err(error) => Err(decode_error(&self.path, error)),
+            Err(error) => {
+                let error = decode_error(&self.path, error);
+                let what = || format!("frame {frame} cannot be found");
+                self.damage.get_or_insert_with(what);
+                Err(error)
+            }
         }
     }
 }

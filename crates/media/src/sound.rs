@@ -12,6 +12,7 @@ use units::{Channels, SampleRate};
 pub struct Sound {
     rate: SampleRate,
     channels: Box<[Box<[f32]>]>,
+    damage: Option<String>,
 }
 
 /// Identity of a file's contents at a rate: path, time of the last change, length, rate.
@@ -40,6 +41,7 @@ impl Sound {
         Self {
             rate: stream.rate(),
             channels: channels.into_iter().map(Vec::into).collect(),
+            damage: stream.damage(),
         }
     }
 
@@ -74,6 +76,11 @@ impl Sound {
         let sound = Arc::new(Self::from_reader(&mut stream));
         held.insert(key, Arc::downgrade(&sound));
         Ok(Some(sound))
+    }
+
+    /// The first damage in the file, if any. Frames after it are silent.
+    pub fn damage(&self) -> Option<&str> {
+        self.damage.as_deref()
     }
 
     /// Frames per second.

@@ -99,6 +99,13 @@ impl ResamplingReader {
         self.position
     }
 
+    /// The first damage that was found so far, with its frame in the file. Frames after it are silent.
+    pub fn damage(&self) -> Option<String> {
+        let what = self.reader.damage()?;
+        let path = self.reader.path().display();
+        Some(format!("{path} is damaged: {what}"))
+    }
+
     /// The first error since the last seek, if any. Frames after it are silent.
     pub fn error(&self) -> Option<&MediaError> {
         self.error.as_ref()
@@ -184,6 +191,20 @@ impl ResamplingReader {
             }
         }
     }
+}
+
+/// Reads the whole file `path`, and returns the first damage in it; `None` for a sound file without damage.
+///
+/// # Errors
+///
+/// It cannot be opened as a sound file.
+///
+/// Real-time: waits, on the disk; as long as the file is.
+pub fn find_damage(path: impl AsRef<Path>) -> Result<Option<String>, MediaError> {
+    let mut reader = open(path)?;
+    let mut samples = vec![0.0; PORTION * reader.channels().count()];
+    while reader.damage().is_none() && reader.read_interleaved(&mut samples).unwrap_or(0) > 0 {}
+    Ok(reader.damage().map(str::to_owned))
 }
 
 /// Counts the frames of a file that does not state them, by reading it.

@@ -1,11 +1,15 @@
-//! [`Writer`]: a WAV file that can be played at every moment, even if the program is killed.
+//! [`Writer`]: a WAV file, written as a whole or recorded.
 //!
-//! The header of a WAV file states its length. The writer brings it up to date after each second of sound, so that a
-//! killed program loses one second at most.
+//! | | [`create`](Writer::create): a whole file | [`record`](Writer::record): a recording |
+//! |---|---|---|
+//! | has its name | when it is finished; until then the old file is there | from the beginning |
+//! | header | when it is finished | brought up to date after each second of sound: a killed program loses one second |
+//! | full disk | the old file stays | what was written is kept, and can be played |
 
+use crate::wav_header::{HEADER_BYTES, WavFormat};
 use crate::{MAX_CHANNELS, MAX_RATE_HZ, MediaError};
-use std::fs::File;
-use std::io::BufWriter;
+use files::NewFile;
+use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use units::{Channels, SampleRate};
 
@@ -22,36 +26,48 @@ pub enum SampleFormat {
 }
 
 impl SampleFormat {
-    fn bits(self) -> u16 {
+    pub(crate) fn bits(self) -> u16 {
         match self {
             Self::F32 => 32,
             Self::I24 => 24,
             Self::I16 => 16,
         }
     }
+
+    fn put(self, sample: f32, bytes: &mut Vec<u8>) {
+        match self {
+            Self::F32 => bytes.extend(sample.to_le_bytes()),
+            Self::I24 => bytes.extend(&integer(sample, 23).to_le_bytes()[..3]),
+            Self::I16 => bytes.extend(&integer(sample, 15).to_le_bytes()[..2]),
+        }
+    }
 }
 
-/// A WAV file that is being written.
+/// A WAV file that is being written. Beyond 4 GiB it is RF64.
+///
+/// Dropped before [`finish`](Self::finish), a recording is ended like a killed program's, and a whole file is given up.
 pub struct Writer {
     path: PathBuf,
-    wav: Option<hound::WavWriter<BufWriter<File>>>,
-    format: SampleFormat,
-    channels: usize,
-    max_frames: u64,
+    /// `None` once the file is ended.
+    out: Option<BufWriter<NewFile>>,
+    format: WavFormat,
     frames: u64,
-    flush_every: u64,
+    is_recording: bool,
+    has_failed: bool,
     flush_at: u64,
+    /// Bytes of one portion.
+    bytes: Vec<u8>,
 }
 
-/// The most bytes of samples in a WAV file: 4 GiB less some room for headers.
-const MAX_BYTES: u64 = u32::MAX as u64 - 4096;
+/// Frames that are converted at once.
+const PORTION: usize = 1024;
 
 impl Writer {
-    /// Creates the file. An existing file is replaced.
+    /// Begins a file that will replace `path` when it is finished.
     ///
     /// # Errors
     ///
-    /// The file cannot be created, or WAV has no such format.
+    /// The file cannot be created, or no sound file has this format.
     ///
     /// Real-time: waits, on the disk.
     pub fn create(
@@ -65,31 +81,47 @@ impl Writer {
             let what = format!("{} channels at {rate}", channels.0);
             return Err(MediaError::Unsupported(path, what));
         }
-        let spec = hound::WavSpec {
+        let format = WavFormat {
             channels: channels.0,
-            sample_rate: rate.hz(),
-            bits_per_sample: format.bits(),
-            sample_format: match format {
-                SampleFormat::F32 => hound::SampleFormat::Float,
-                _ => hound::SampleFormat::Int,
-            },
+            rate_hz: rate.hz(),
+            samples: format,
         };
-        let wav = match hound::WavWriter::create(&path, spec) {
-            Ok(wav) => wav,
-            Err(hound::Error::IoError(error)) => return Err(MediaError::Open(path, error)),
-            Err(error) => return Err(MediaError::Unsupported(path, error.to_string())),
-        };
-        let frame_bytes = u64::from(format.bits() / 8) * u64::from(channels.0);
+        let open = |error| MediaError::Open(path.clone(), error);
+        let mut out = BufWriter::new(NewFile::create(&path).map_err(open)?);
+        out.write_all(&format.header(0)).map_err(open)?;
         Ok(Self {
             path,
-            wav: Some(wav),
+            out: Some(out),
             format,
-            channels: channels.count(),
-            max_frames: MAX_BYTES / frame_bytes,
             frames: 0,
-            flush_every: u64::from(rate.hz()),
-            flush_at: u64::from(rate.hz()),
+            is_recording: false,
+            has_failed: false,
+            flush_at: u64::MAX,
+            bytes: Vec::new(),
         })
+    }
+
+    /// Begins a recording. It replaces an existing file at once, by a file that can be played at every moment.
+    ///
+    /// # Errors
+    ///
+    /// As for [`create`](Self::create); the old file is as it was.
+    ///
+    /// Real-time: waits, on the disk.
+    pub fn record(
+        path: impl AsRef<Path>,
+        rate: SampleRate,
+        channels: Channels,
+        format: SampleFormat,
+    ) -> Result<Self, MediaError> {
+        let mut new = Self::create(path, rate, channels, format)?;
+        new.flush()?;
+        if let Some(out) = &mut new.out {
+            let published = out.get_mut().publish();
+            published.map_err(|error| MediaError::Open(new.path.clone(), error))?;
+        }
+        new.is_recording = true;
+        Ok(new)
     }
 
     /// Path of the file.
@@ -106,7 +138,7 @@ impl Writer {
     ///
     /// # Errors
     ///
-    /// The disk fails, or the file is full. Frames that were written stay.
+    /// The disk fails. The file is ended: of a recording the frames that were written stay.
     ///
     /// # Panics
     ///
@@ -114,7 +146,8 @@ impl Writer {
     ///
     /// Real-time: waits, on the disk.
     pub fn write(&mut self, planar: &[&[f32]]) -> Result<(), MediaError> {
-        assert_eq!(planar.len(), self.channels, "one slice a channel");
+        let channels = usize::from(self.format.channels);
+        assert_eq!(planar.len(), channels, "one slice a channel");
         let frames = planar[0].len();
         assert!(
             planar.iter().all(|c| c.len() == frames),
@@ -135,7 +168,7 @@ impl Writer {
     ///
     /// Real-time: waits, on the disk.
     pub fn write_interleaved(&mut self, samples: &[f32]) -> Result<(), MediaError> {
-        let channels = self.channels;
+        let channels = usize::from(self.format.channels);
         assert_eq!(samples.len() % channels, 0, "whole frames");
         self.append(samples.len() / channels, |frame, channel| {
             samples[frame * channels + channel]
@@ -158,65 +191,113 @@ impl Writer {
         frames: usize,
         sample: impl Fn(usize, usize) -> f32,
     ) -> Result<(), MediaError> {
-        let writable = self
-            .max_frames
-            .saturating_sub(self.frames)
-            .min(frames as u64) as usize;
-        for frame in 0..writable {
-            for channel in 0..self.channels {
-                self.write_sample(sample(frame, channel))?;
+        let channels = usize::from(self.format.channels);
+        for begin in (0..frames).step_by(PORTION) {
+            let end = (begin + PORTION).min(frames);
+            self.bytes.clear();
+            for frame in begin..end {
+                for channel in 0..channels {
+                    let sample = sample(frame, channel);
+                    self.format.samples.put(sample, &mut self.bytes);
+                }
             }
-            self.frames += 1;
-            if self.frames == self.flush_at {
+            let bytes = &self.bytes;
+            let written = self.out.as_mut().map_or(Ok(()), |out| out.write_all(bytes));
+            self.check(written)?;
+            self.frames += (end - begin) as u64;
+            if self.is_recording && self.frames >= self.flush_at {
                 self.flush()?;
             }
-        }
-        if writable < frames {
-            return Err(MediaError::Full(self.path.clone()));
         }
         Ok(())
     }
 
-    fn write_sample(&mut self, sample: f32) -> Result<(), MediaError> {
-        let Some(wav) = &mut self.wav else {
-            return Ok(());
-        };
-        let done = match self.format {
-            SampleFormat::F32 => wav.write_sample(sample),
-            SampleFormat::I24 => wav.write_sample(integer(sample, 23)),
-            SampleFormat::I16 => wav.write_sample(integer(sample, 15)),
-        };
-        done.map_err(|error| io_error(&self.path, error))
-    }
-
-    /// Writes header and buffered samples to the disk, so that a reader sees all frames.
+    /// Writes header and buffered samples to the file, so that a reader sees all frames.
     ///
     /// # Errors
     ///
-    /// The disk fails.
+    /// As for [`write`](Self::write).
     ///
     /// Real-time: waits, on the disk.
     pub fn flush(&mut self) -> Result<(), MediaError> {
-        self.flush_at = self.frames + self.flush_every;
-        match &mut self.wav {
-            Some(wav) => wav.flush().map_err(|error| io_error(&self.path, error)),
-            None => Ok(()),
-        }
+        self.flush_at = self.frames + u64::from(self.format.rate_hz);
+        let header = self.format.header(self.frames);
+        let written = self
+            .out
+            .as_mut()
+            .map_or(Ok(()), |out| write_header(out, &header));
+        self.check(written)
     }
 
-    /// Ends the file and returns the last error. Dropping the writer ends the file too, and ignores errors.
+    /// Ends the file: it is on the disk and has its name.
     ///
     /// # Errors
     ///
-    /// The disk fails.
+    /// The disk fails: of a whole file nothing is left, of a recording the frames that were written.
     ///
     /// Real-time: waits, on the disk.
     pub fn finish(mut self) -> Result<(), MediaError> {
-        match self.wav.take() {
-            Some(wav) => wav.finalize().map_err(|error| io_error(&self.path, error)),
+        self.end()
+    }
+
+    fn end(&mut self) -> Result<(), MediaError> {
+        if self.out.is_none() {
+            let earlier = || io::Error::other("an earlier part could not be written");
+            return match self.has_failed {
+                true => Err(MediaError::Io(self.path.clone(), earlier())),
+                false => Ok(()),
+            };
+        }
+        if self.frames * self.format.frame_bytes() % 2 == 1 {
+            let written = self.out.as_mut().map_or(Ok(()), |out| out.write_all(&[0]));
+            self.check(written)?;
+        }
+        self.flush()?;
+        let ended = match self.out.take().map(BufWriter::into_inner) {
+            Some(Ok(file)) => file.commit(),
+            Some(Err(error)) => Err(error.into_error()),
             None => Ok(()),
+        };
+        self.check(ended)
+    }
+
+    /// After an error, ends the file with the frames that are in it: nothing more can be written.
+    fn check(&mut self, written: io::Result<()>) -> Result<(), MediaError> {
+        let Err(error) = written else {
+            return Ok(());
+        };
+        self.has_failed = true;
+        // What is still in the buffer is given up. A whole file is removed when it is dropped.
+        let file = self.out.take().map(|out| out.into_parts().0);
+        if let Some(mut file) = file.filter(|_| self.is_recording) {
+            let bytes = file.file().metadata().map_or(0, |metadata| metadata.len());
+            self.frames = bytes.saturating_sub(HEADER_BYTES) / self.format.frame_bytes();
+            let end = HEADER_BYTES + self.frames * self.format.frame_bytes();
+            // Overwriting needs no room. If this fails too, the file ends at its last whole second.
+            let header = self.format.header(self.frames);
+            let _ = file
+                .file()
+                .set_len(end)
+                .and_then(|()| write_header(&mut file, &header));
+        }
+        Err(MediaError::Io(self.path.clone(), error))
+    }
+}
+
+impl Drop for Writer {
+    fn drop(&mut self) {
+        if self.is_recording {
+            let _ = self.end();
         }
     }
+}
+
+/// Overwrites the header and goes back to the end.
+fn write_header(out: &mut (impl Write + Seek), header: &[u8]) -> io::Result<()> {
+    out.seek(SeekFrom::Start(0))?;
+    out.write_all(header)?;
+    out.seek(SeekFrom::End(0))?;
+    out.flush()
 }
 
 /// Converts to the nearest integer of `bits` bits and a sign; NaN becomes 0.
@@ -226,10 +307,37 @@ fn integer(sample: f32, bits: u32) -> i32 {
     scaled.round().clamp(-full, full - 1.0) as i32
 }
 
-fn io_error(path: &Path, error: hound::Error) -> MediaError {
-    let error = match error {
-        hound::Error::IoError(error) => error,
-        other => std::io::Error::other(other),
-    };
-    MediaError::Io(path.to_path_buf(), error)
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::open;
+
+    #[test]
+    fn a_recording_beyond_4_gib_is_written_and_read_to_its_last_frame() {
+        let name = format!("divisi-media-large-{}.wav", std::process::id());
+        let path = std::env::temp_dir().join(name);
+        let rate = SampleRate::new(48_000).unwrap();
+        let mut writer = Writer::record(&path, rate, Channels(256), SampleFormat::F32).unwrap();
+        writer.write_interleaved(&[0.25; 256]).unwrap();
+        writer.flush().unwrap();
+        // A hole in the file in place of 5 GiB of silence.
+        let hole = (5 << 30) / writer.format.frame_bytes();
+        let end = HEADER_BYTES + (1 + hole) * writer.format.frame_bytes();
+        let out = writer.out.as_mut().unwrap();
+        out.get_ref().file().set_len(end).unwrap();
+        out.seek(SeekFrom::End(0)).unwrap();
+        writer.frames += hole;
+        writer.write_interleaved(&[0.5; 512]).unwrap();
+        writer.finish().unwrap();
+
+        let mut reader = open(&path).unwrap();
+        assert_eq!((reader.frames(), reader.damage()), (Some(hole + 3), None));
+        let mut samples = vec![9.0; 4 * 256];
+        assert_eq!(reader.read_interleaved(&mut samples).unwrap(), 4);
+        assert_eq!((samples[0], samples[256]), (0.25, 0.0));
+        reader.seek(hole).unwrap();
+        assert_eq!(reader.read_interleaved(&mut samples).unwrap(), 3);
+        assert_eq!((samples[255], samples[256], samples[767]), (0.0, 0.5, 0.5));
+        std::fs::remove_file(path).unwrap();
+    }
 }

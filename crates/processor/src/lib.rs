@@ -31,7 +31,7 @@
 //! | work | how | runs |
 //! |---|---|---|
 //! | the step | [`Processor::process`] | once a block, when its inputs are there |
-//! | fork and join | [`Block::fork`], [`Block::split`], with state: [`ForkState`] | inside the step, on idle workers too |
+//! | fork and join | [`Block::fork`], [`Block::split`] | inside the step, on idle workers too |
 //! | deferred | [`SetupServices::defer`], [`Block::take_deferred`] | in pieces of about 20 µs, with a deadline in frames |
 //! | background | [`SetupServices::spawn_background`] | without a deadline, on a thread that may wait |
 //!
@@ -41,6 +41,7 @@
 mod block;
 mod contract;
 mod event;
+mod file_log;
 mod gauge;
 mod registry;
 mod services;
@@ -51,6 +52,7 @@ pub use block::{
 };
 pub use contract::{Mode, ProcessStatus, Processor, Setup, StateError, Tail};
 pub use event::{Event, EventBody, EventTarget, Events};
+pub use file_log::{FileLog, FileProblem};
 pub use gauge::Gauge;
 pub use registry::{MakeContext, MakeError, Registry};
 pub use rt::background::{BackgroundTask, TaskStatus};

@@ -1,6 +1,6 @@
 //! Services for a processor: [`SetupServices`] in its setup, [`ProcessServices`] while a step runs.
 
-use crate::Gauge;
+use crate::{FileLog, Gauge};
 use rt::background::BackgroundTask;
 use rt::deferred::JobRunner;
 use rt::fork::{ForkAbandoned, ForkTask};
@@ -18,6 +18,11 @@ pub trait SetupServices {
 
     /// Returns a gauge, which the user sees under `name`.
     fn gauge(&mut self, name: &str) -> Gauge;
+
+    /// Returns the log in which the processor and its background tasks report what went wrong with their files.
+    fn file_log(&mut self) -> FileLog {
+        FileLog::default()
+    }
 
     /// Tells the user about a decision that the processor took by itself, for example a resampled file. `message` is in
     /// lower case, without full stop. Does nothing if there is no user.

@@ -44,6 +44,10 @@ pub struct Report {
     pub not_finite: u64,
     /// Number of lost events.
     pub events_lost: u64,
+    /// Number of damaged sound files; what they lack was silent.
+    pub damaged_files: u64,
+    /// Number of recordings that lost sound.
+    pub lost_recordings: u64,
     /// Number of xruns of the device, whatever their cause.
     pub xruns: u64,
     /// Missed cycles by late node; empty without a trace.

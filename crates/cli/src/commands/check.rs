@@ -3,6 +3,7 @@
 use crate::failure::Failure;
 use crate::network::NetworkCheck;
 use crate::output::json::JsonOutput;
+use crate::session::file_problems::{check_damage, damaged_files};
 use crate::session::latencies::{edge_names, latencies};
 use crate::session::load::{LoadedSession, has_errors, output_channels};
 use clap::Args;
@@ -23,6 +24,10 @@ pub(crate) struct Check {
     /// The session: a .ag or .toml file
     file: PathBuf,
 
+    /// End with exit code 1 if a sound file is damaged or cut off; without it, that is a warning
+    #[arg(long)]
+    strict: bool,
+
     /// Write the findings as JSON; `-` is standard output
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
@@ -32,7 +37,8 @@ impl Check {
     /// Runs the command.
     pub(crate) fn run(self) -> Result<(), Failure> {
         let loaded = LoadedSession::read(&self.file)?;
-        let json = JsonOutput::open(self.json.as_deref())?;
+        let mut guard = loaded.guard(std::iter::once(&self.file))?;
+        let json = JsonOutput::open(self.json.as_deref(), &mut guard)?;
         let mut found = loaded.diagnostics.clone();
         let network = NetworkCheck::check(&loaded, &mut found);
         // On a graph that was read only in part, later passes would report mistakes that are not in the file.
@@ -41,6 +47,9 @@ impl Check {
         } else {
             diagnose(&loaded, network.is_some(), &mut found)
         };
+        let damaged = damaged_files(&loaded);
+        let damaged_count = damaged.len();
+        found.extend(damaged);
         loaded.print_diagnostics(&found);
         let counts = plan
             .as_ref()
@@ -56,7 +65,7 @@ impl Check {
         }
         json.write(&text, &all.to_string())?;
         match counts {
-            Some(_) => Ok(()),
+            Some(_) => check_damage(damaged_count, self.strict),
             None => Err(Failure::bad_input_reported()),
         }
     }

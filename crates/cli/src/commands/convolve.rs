@@ -5,10 +5,12 @@ mod options;
 mod response;
 
 use crate::failure::Failure;
-use crate::files::{check_sound_name, check_wav_size, same_file};
+use crate::files::{check_room, check_sound_name};
+use crate::guard::FileGuard;
 use crate::interrupt::Interrupt;
 use crate::output::json::JsonOutput;
 use crate::output::progress::Progress;
+use crate::session::file_problems::check_damage;
 use clap::Args;
 use divisi::conv::{Convolver, PartitionChoice};
 use divisi::media::{Reader, SampleFormat, Writer, open};
@@ -57,6 +59,10 @@ pub(crate) struct Convolve {
     #[command(flatten)]
     shaping: ResponseOptions,
 
+    /// End with exit code 1 if the sound is damaged or cut off; without it, that is a note
+    #[arg(long)]
+    strict: bool,
+
     /// Write a summary as JSON; `-` is standard output
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
@@ -74,16 +80,13 @@ impl Convolve {
             )));
         }
         let response = Response::read(&self.response, &self.shaping, &input)?;
-        check_output(
-            &self.output,
-            [&self.input, &self.response]
-                .into_iter()
-                .chain(&response.files),
-        )?;
+        let inputs = [&self.input, &self.response];
+        let mut guard = FileGuard::new(inputs.into_iter().chain(&response.files));
+        guard.output(&self.output)?;
         let frames = output_frames(&input, response.paths.frames());
-        check_size(frames, response.paths.outputs())?;
+        check_size(&self.output, frames, response.paths.outputs())?;
         let (convolver, choice) = self.options.convolver(&response)?;
-        let json = JsonOutput::open(self.json.as_deref())?;
+        let json = JsonOutput::open(self.json.as_deref(), &mut guard)?;
         let interrupt = Interrupt::listen()?;
         let channels = Channels(response.paths.outputs() as u16);
         let rate = input.rate();
@@ -102,23 +105,8 @@ impl Convolve {
         };
         let result = job.run()?;
         result.print(&self.output);
-        json.write("", &summary.to_json(&result))
-    }
-}
-
-/// Refuses an output that is also an input.
-fn check_output<'a>(
-    output: &Path,
-    inputs: impl Iterator<Item = &'a PathBuf>,
-) -> Result<(), Failure> {
-    match same_file(output, inputs.cloned()) {
-        Some(path) => {
-            let name = path.display();
-            Err(Failure::bad_input(format!(
-                "{name} is an input: write to another file"
-            )))
-        }
-        None => Ok(()),
+        json.write("", &summary.to_json(&result))?;
+        check_damage(result.damage.iter().count(), self.strict)
     }
 }
 
@@ -127,19 +115,16 @@ fn output_frames(input: &Reader, response: usize) -> Option<u64> {
     input.frames().map(|frames| frames + response as u64 - 1)
 }
 
-/// Refuses an output that is too large for a WAV file, before the work begins.
-fn check_size(frames: Option<u64>, channels: usize) -> Result<(), Failure> {
+/// Refuses an output that is too large, before the work begins.
+fn check_size(output: &Path, frames: Option<u64>, channels: usize) -> Result<(), Failure> {
     let max = divisi::media::MAX_CHANNELS;
     if channels > usize::from(max) {
         let message =
             format!("a sound file has at most {max} channels, and this would have {channels}");
         return Err(Failure::bad_input(message));
     }
-    check_wav_size(
-        frames.unwrap_or(0).into(),
-        channels,
-        "convolve a part of it",
-    )
+    let size = (frames.unwrap_or(0).into(), channels);
+    check_room(output, size, "convolve a part of it")
 }
 
 /// Summary of a convolution, for JSON.
@@ -206,6 +191,7 @@ impl ConvolveSummary {
             "frames": result.frames,
             "late": result.late,
             "peak": result.peak,
+            "damage": result.damage,
             "notes": self.notes,
         });
         json.to_string()

@@ -1,6 +1,7 @@
 //! `devices`: lists the drivers and devices of this machine.
 
 use crate::failure::Failure;
+use crate::guard::FileGuard;
 use crate::output::json::JsonOutput;
 use clap::Args;
 use divisi::driver::{ProbeResult, probe};
@@ -25,7 +26,8 @@ pub(crate) struct Devices {
 impl Devices {
     /// Runs the command.
     pub(crate) fn run(self) -> Result<(), Failure> {
-        let json = JsonOutput::open(self.json.as_deref())?;
+        let mut guard = FileGuard::new::<PathBuf>([]);
+        let json = JsonOutput::open(self.json.as_deref(), &mut guard)?;
         let found = probe();
         let all: Vec<Value> = found.iter().map(to_json).collect();
         json.write(&to_text(&found), &Value::from(all).to_string())

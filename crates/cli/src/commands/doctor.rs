@@ -1,6 +1,7 @@
 //! `doctor`: shows which real-time privileges this machine grants, and how to get the others.
 
 use crate::failure::Failure;
+use crate::guard::FileGuard;
 use crate::output::json::JsonOutput;
 use clap::Args;
 use divisi::workers::{Finding, Grants};
@@ -27,7 +28,8 @@ pub(crate) struct Doctor {
 impl Doctor {
     /// Runs the command.
     pub(crate) fn run(self) -> Result<(), Failure> {
-        let json = JsonOutput::open(self.json.as_deref())?;
+        let mut guard = FileGuard::new::<PathBuf>([]);
+        let json = JsonOutput::open(self.json.as_deref(), &mut guard)?;
         let findings = Grants::probe().findings();
         let all: Vec<Value> = findings.iter().map(to_json).collect();
         json.write(&to_text(&findings), &Value::from(all).to_string())

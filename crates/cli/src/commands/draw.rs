@@ -49,6 +49,9 @@ impl Draw {
             return Err(Failure::bad_input("--scale must be a number above 0"));
         }
         let loaded = LoadedSession::read_valid_or_network(&self.file)?;
+        loaded
+            .guard(std::iter::once(&self.file))?
+            .output(&self.output)?;
         // A session that has both is drawn as the graph.
         let network = match loaded.session.graph.is_empty() {
             true => network::read_valid(&loaded)?,

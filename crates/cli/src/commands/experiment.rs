@@ -66,7 +66,7 @@ impl Experiment {
         line.end();
         let done = done.map_err(|error| to_failure(&error))?;
         let page = done.page.display();
-        messages::print_result(&format!("{} runs, explained in {page}\n", done.runs));
+        messages::print_result(&format!("{} runs, explained in {page}\n", done.runs))?;
         if done.is_complete {
             return Ok(());
         }

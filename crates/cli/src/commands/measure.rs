@@ -59,7 +59,8 @@ impl Measure {
     /// Runs the command.
     pub(crate) fn run(self) -> Result<(), Failure> {
         let loaded = LoadedSession::read_valid(&self.file)?;
-        let json = JsonOutput::open(self.json.as_deref())?;
+        let mut guard = loaded.guard(std::iter::once(&self.file))?;
+        let json = JsonOutput::open(self.json.as_deref(), &mut guard)?;
         let interrupt = Interrupt::listen()?;
         let costs = self.nodes(&loaded, &interrupt)?;
         let timings = engine::measure_machine(MACHINE_TIME);

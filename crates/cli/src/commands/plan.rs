@@ -102,10 +102,12 @@ impl Plan {
     /// Runs the command.
     pub(crate) fn run(self) -> Result<(), Failure> {
         let mut loaded = LoadedSession::read_valid(&self.file)?;
+        let mut guard = loaded.guard([&self.file, &self.costs].into_iter())?;
         if let Some(path) = &self.svg {
             check_picture_name(path)?;
+            guard.output(path)?;
         }
-        let json = JsonOutput::open(self.json.as_deref())?;
+        let json = JsonOutput::open(self.json.as_deref(), &mut guard)?;
         let mut options = self.options(&loaded);
         // A node that cannot be made counts as having no latency; `check` reports it.
         options.latencies = latencies(&loaded, (options.block, options.rate)).0;

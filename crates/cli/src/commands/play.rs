@@ -6,18 +6,18 @@ use crate::interrupt::Interrupt;
 use crate::output::json::JsonOutput;
 use crate::output::messages;
 use crate::playback::live::{FileHandles, LiveSession};
+use crate::playback::recorder::TakePlan;
 use crate::playback::recording_player::RecordingPlayer;
 use crate::playback::trace::{TraceOptions, TraceOutput};
+use crate::session::file_problems::{check_recordings, end_files};
 use crate::session::load::{LoadedSession, output_channels};
 use crate::session::options::PlayOptions;
 use clap::{Args, ValueEnum};
 use divisi::driver::{self, DriverConfig, DriverError, DriverInfo, OpenDriver};
 use divisi::engine::ChooseOptions;
-use divisi::media::{SampleFormat, Writer};
 use divisi::plan::PlanOptions;
 use divisi::prelude::{Engine, Frames};
 use divisi::report::Report;
-use divisi::units::Channels;
 use divisi::workers::Priority;
 use std::path::PathBuf;
 
@@ -77,12 +77,14 @@ impl Play {
     /// Runs the command.
     pub(crate) fn run(self) -> Result<(), Failure> {
         let loaded = LoadedSession::read_valid(&self.options.file)?;
+        self.options.check_input(&loaded)?;
+        let mut guard = self.options.guard(&loaded)?;
         if let Some(path) = &self.record {
-            self.options.check_output(&loaded, path)?;
+            guard.output(path)?;
             check_sound_name(path)?;
         }
-        self.tracing.check(&self.options, &loaded)?;
-        let json = JsonOutput::open(self.options.json.as_deref())?;
+        self.tracing.check(&mut guard)?;
+        let json = JsonOutput::open(self.options.json.as_deref(), &mut guard)?;
         let interrupt = Interrupt::listen()?;
         let config = self.driver_config(&loaded)?;
         let (opened, message) = self.open_driver(&config)?;
@@ -90,8 +92,7 @@ impl Play {
         let prepared = self.prepare(&loaded, &info)?;
         messages::print_message(&message);
         let (report, played) = prepared.play(&loaded, opened, &info, &interrupt)?;
-        json.write_report(&report)?;
-        played
+        played.and(json.write_report(&report))
     }
 
     /// Configuration of the driver. A graph that cannot play is refused before anything is opened.
@@ -150,19 +151,30 @@ impl Play {
         Interrupt::check_process("nothing was played")?;
         let scheduler = self.options.scheduler_name(&options);
         let (engine, player) = loaded.make_engine(options)?;
-        let frames = self.options.frames(info.rate).or_else(|| engine.length());
+        check_recordings(&engine)?;
+        let source = self.options.open_input(info.rate)?;
+        let length = match &source {
+            Some(source) => Some(source.frames().saturating_add(engine.tail())),
+            None => engine.length(),
+        };
+        let frames = self.options.frames(info.rate).or(length);
         let played = (scheduler.as_str(), format.0, info.rate);
         let tracer = self.tracing.open(&self.options, played)?;
         let mut player = RecordingPlayer::new(player);
+        if let Some(frames) = frames {
+            player.end_after(frames, format.0);
+        }
         let mut files = FileHandles::default();
-        if let Some(source) = self.options.open_input(info.rate)? {
+        if let Some(source) = source {
             files.file_input = Some(player.set_input(source, inputs, format)?);
         }
         if let Some(path) = &self.record {
-            let channels = output_channels(engine.plan());
-            let writer = Writer::create(path, info.rate, Channels(channels), SampleFormat::F32)
-                .map_err(Failure::from_error)?;
-            files.recorder = Some(player.start_recording(writer, channels, format, frames)?);
+            let plan = TakePlan {
+                path: path.clone(),
+                rate: info.rate,
+                channels: output_channels(engine.plan()),
+            };
+            files.recorder = Some(player.start_recording(plan, format.0, frames)?);
         }
         let watched = self
             .watch
@@ -176,6 +188,7 @@ impl Play {
             chosen_with,
             block: format.0,
             frames,
+            is_strict: self.options.strict,
         })
     }
 
@@ -204,6 +217,7 @@ struct PreparedPlay {
     chosen_with: Option<ChooseOptions>,
     block: Frames,
     frames: Option<u64>,
+    is_strict: bool,
 }
 
 impl PreparedPlay {
@@ -219,7 +233,7 @@ impl PreparedPlay {
             messages::print_message(&format!("refused: {what}"));
         }
         messages::print_notes(&self.engine.notes());
-        let played = self.player.block_count();
+        let (played, peak) = (self.player.block_count(), self.player.peak());
         let started = opened.start(Box::new(self.player));
         let running = started.map_err(to_failure)?;
         let live = LiveSession {
@@ -239,11 +253,15 @@ impl PreparedPlay {
         if let (Some(chosen_with), Some(note)) = (&self.chosen_with, self.engine.fallback_note()) {
             PlayOptions::drop_choice(loaded, chosen_with, note);
         }
+        let files = end_files(&mut self.engine, self.is_strict);
         let mut report = self.engine.report();
+        let clipped = messages::print_peak("the output", peak.get(), ": the device clips it");
+        report.notes.extend(clipped);
         report.driver = info.name.to_owned();
         report.latency_frames.driver = adapter_latency.0.saturating_add(info.device_latency.0);
         report.refused = refused_grants(info, &self.engine);
-        Ok((report, ended.and(self.files.end()).and(traced)))
+        let ended = ended.and(self.files.end(self.is_strict));
+        Ok((report, ended.and(files).and(traced)))
     }
 }
 

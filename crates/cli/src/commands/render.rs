@@ -1,7 +1,7 @@
 //! `render`: plays a session into a file, faster than real time. Nothing is ever dropped.
 
 use crate::failure::{Failure, error_chain};
-use crate::files::{check_sound_name, check_wav_size};
+use crate::files::{check_room, check_sound_name};
 use crate::interrupt::Interrupt;
 use crate::network;
 use crate::output::json::JsonOutput;
@@ -9,6 +9,7 @@ use crate::output::messages;
 use crate::output::progress::Progress;
 use crate::playback::file_input::InputFile;
 use crate::playback::trace::{TraceOptions, TraceOutput};
+use crate::session::file_problems::{check_damage, check_recordings, end_files};
 use crate::session::load::{LoadedSession, output_channels};
 use crate::session::options::PlayOptions;
 use clap::Args;
@@ -47,22 +48,25 @@ impl Render {
     /// Runs the command.
     pub(crate) fn run(self) -> Result<(), Failure> {
         let loaded = LoadedSession::read_valid_or_network(&self.options.file)?;
-        self.options.check_output(&loaded, &self.output)?;
+        let mut guard = self.options.guard(&loaded)?;
+        guard.output(&self.output)?;
         check_sound_name(&self.output)?;
-        if network::render_network(&loaded, &self.options, &self.output)? {
+        if network::render_network(&loaded, &self.options, &self.output, &mut guard)? {
             return Ok(());
         }
-        self.tracing.check(&self.options, &loaded)?;
-        let json = JsonOutput::open(self.options.json.as_deref())?;
+        self.options.check_input(&loaded)?;
+        self.tracing.check(&mut guard)?;
+        let json = JsonOutput::open(self.options.json.as_deref(), &mut guard)?;
         let interrupt = Interrupt::listen()?;
         let rate = self.options.rate(&loaded);
         let mut options = self.options.engine_options(&loaded, rate);
         options.mode = Mode::Offline;
         options.trace = self.tracing.is_on();
         let block = options.block;
+        let source = self.options.open_input(rate)?;
         let frames = match self.options.frames(rate) {
             Some(frames) => frames,
-            None => default_frames(&loaded, &options)?,
+            None => default_frames(&loaded, &options, source.as_ref())?,
         };
         let mut request = DriverConfig::new("divisi", options.block);
         request.inputs = options.input_channels;
@@ -74,8 +78,9 @@ impl Render {
         request.outputs = output_channels(engine.plan());
         check_channels(&request)?;
         let channels = Channels(request.outputs);
-        check_wav_size(frames.into(), channels.count(), "render fewer --seconds")?;
-        let source = self.options.open_input(rate)?;
+        let size = (frames.into(), channels.count());
+        check_room(&self.output, size, "render fewer --seconds")?;
+        check_recordings(&engine)?;
         let writer = Writer::create(&self.output, rate, channels, SampleFormat::F32)
             .map_err(Failure::from_error)?;
         let mut tracer = self
@@ -83,30 +88,55 @@ impl Render {
             .open(&self.options, (&scheduler, block, rate))?;
         let progress = Progress::new(rate.hz(), Some(frames));
         let job = RenderJob {
-            latency: engine.pipeline_latency(),
+            latency: output_latency(&engine, self.options.compensate),
             request,
             frames,
             source,
             writer,
             progress,
             interrupt,
+            peak: 0.0,
+            is_strict: self.options.strict,
         };
         let done = job.run(&mut engine, &mut tracer, player);
+        let files = end_files(&mut engine, self.options.strict);
         let traced = tracer.finish(&mut engine);
         let mut report = engine.report();
         report.driver = "file".into();
-        json.write_report(&report)?;
-        done.and(traced)
+        let (done, notes) = match done {
+            Ok(notes) => (Ok(()), notes),
+            Err(failure) => (Err(failure), Vec::new()),
+        };
+        report.notes.extend(notes);
+        let written = json.write_report(&report);
+        done.and(files).and(traced).and(written)
     }
 }
 
-/// Length of a session that ends by itself, in frames. An endless session is refused before anything is tried or written.
-fn default_frames(loaded: &LoadedSession, options: &EngineOptions) -> Result<u64, Failure> {
+/// Frames at the beginning that are left out of the file: with the latency of the graph and of a pipeline taken off, the output
+/// begins with its input. Without compensation each path of the graph has its own latency, which is kept.
+fn output_latency(engine: &Engine, is_compensated: bool) -> u64 {
+    match is_compensated {
+        true => engine.plan().latency.0.into(),
+        false => engine.pipeline_latency(),
+    }
+}
+
+/// Length in frames: that of the input and of what fades out behind it, or that of a session that ends by itself. An endless
+/// session is refused before anything is tried or written.
+fn default_frames(
+    loaded: &LoadedSession,
+    options: &EngineOptions,
+    source: Option<&InputFile>,
+) -> Result<u64, Failure> {
     let mut options = options.clone();
     options.mode = Mode::DryRun;
     options.scheduler = Scheduler::Sequential;
     options.trace = false;
     let (engine, _) = loaded.make_engine(options)?;
+    if let Some(source) = source {
+        return Ok(source.frames().saturating_add(engine.tail()));
+    }
     engine.length().ok_or_else(|| {
         Failure::bad_input("this session has no end: set its length with --seconds S")
     })
@@ -128,44 +158,55 @@ fn check_channels(request: &DriverConfig) -> Result<(), Failure> {
 /// One render, from source to file.
 struct RenderJob {
     request: DriverConfig,
-    /// Latency of a pipeline, in frames. These first frames are left out of the file.
+    /// Latency of the output, in frames. These first frames are left out of the file.
     latency: u64,
     frames: u64,
     source: Option<InputFile>,
     writer: Writer,
     progress: Progress,
     interrupt: Interrupt,
+    /// Largest magnitude of any sample.
+    peak: f32,
+    is_strict: bool,
 }
 
 impl RenderJob {
-    /// Renders until the end, an interrupt or a write error. The file is valid in every case.
+    /// Renders until the end, an interrupt or a write error, after which there is no new file. Returns notes for the report.
     fn run(
         mut self,
         engine: &mut Engine,
         tracer: &mut TraceOutput,
         player: EngineCallback,
-    ) -> Result<(), Failure> {
+    ) -> Result<Vec<String>, Failure> {
         let rendered = self.play(engine, tracer, player);
         self.progress.clear();
         let path = self.writer.path().display().to_string();
         let written = self.writer.frames();
-        let finished = self.writer.finish();
+        // A failure before the first frame leaves an earlier file as it was.
+        let is_kept = rendered.is_ok() || written > 0;
+        let finished = is_kept.then(|| self.writer.finish()).transpose();
+        let result = match finished {
+            Ok(Some(())) => format!("{path} holds the first {written} frames"),
+            _ => format!("{path} is not written"),
+        };
         match rendered {
             Ok(done) if done < self.frames => {
-                let message = format!("interrupted: {path} holds the first {written} frames");
-                Err(Failure::failed(message))
+                Err(Failure::failed(format!("interrupted: {result}")))
             }
             Ok(_) => {
                 finished.map_err(Failure::from_error)?;
                 messages::print_message(&format!("{path}: {written} frames"));
-                Ok(())
+                let advice = "; players without float samples clip it: turn the session down";
+                let mut notes = Vec::from_iter(messages::print_peak(&path, self.peak, advice));
+                let damage = self.source.as_ref().and_then(InputFile::damage);
+                let damage_count = damage.iter().count();
+                notes.extend(damage.inspect(|damage| messages::print_note(damage)));
+                check_damage(damage_count, self.is_strict)?;
+                Ok(notes)
             }
             Err(RenderError::Config(error)) => Err(Failure::bad_input(error_chain(&error))),
             Err(error) => {
-                let message = format!(
-                    "{}; {path} holds the first {written} frames",
-                    error_chain(&error)
-                );
+                let message = format!("{}; {result}", error_chain(&error));
                 Err(Failure::failed(message))
             }
         }
@@ -179,7 +220,12 @@ impl RenderJob {
     ) -> Result<u64, RenderError> {
         let _audio_thread = AudioThread::enter();
         let (writer, progress) = (&mut self.writer, &mut self.progress);
-        let mut write_output = |block: &[&[f32]]| writer.write(block).map_err(Into::into);
+        let peak = &mut self.peak;
+        let mut write_output = |block: &[&[f32]]| {
+            let samples = block.iter().flat_map(|channel| channel.iter());
+            *peak = samples.fold(*peak, |max, sample| max.max(sample.abs()));
+            writer.write(block).map_err(Into::into)
+        };
         let mut on_progress = |done| {
             if let Some(message) = tracer.update(engine) {
                 progress.clear();

@@ -23,7 +23,6 @@ impl Schema {
     pub(crate) fn run(self) -> Result<(), Failure> {
         let mut schema = schema(divisi::registry().catalogue());
         extend_schema(&mut schema);
-        messages::print_result(&format!("{schema:#}\n"));
-        Ok(())
+        messages::print_result(&format!("{schema:#}\n"))
     }
 }

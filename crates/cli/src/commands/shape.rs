@@ -2,6 +2,7 @@
 
 use crate::failure::Failure;
 use crate::files::{extension, write_file};
+use crate::guard::FileGuard;
 use crate::output::messages;
 use clap::{Args, ValueEnum};
 use divisi::graph::{Graph, shape};
@@ -64,6 +65,7 @@ impl Shape {
                 return Err(Failure::bad_input(message));
             }
         };
+        FileGuard::new::<PathBuf>([]).output(&self.output)?;
         let made = match self.shape {
             Kind::Line => shape::line(self.nodes, self.work),
             Kind::Rake => shape::rake(self.nodes, self.work),

@@ -5,6 +5,7 @@ mod show;
 pub(super) mod tuning;
 
 use crate::failure::Failure;
+use crate::guard::FileGuard;
 use crate::interrupt::Interrupt;
 use crate::output::json::JsonOutput;
 use crate::output::messages;
@@ -92,7 +93,11 @@ impl Tune {
         if let Some(path) = &self.show {
             check_picture_name(path)?;
         }
-        let json = JsonOutput::open(self.json.as_deref())?;
+        let mut guard = FileGuard::new::<PathBuf>([]);
+        if let Some(path) = &self.show {
+            guard.output(path)?;
+        }
+        let json = JsonOutput::open(self.json.as_deref(), &mut guard)?;
         let mut tuned = Tuned::read();
         if self.show.is_none() {
             self.measure(&space, &mut tuned)?;

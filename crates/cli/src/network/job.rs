@@ -1,10 +1,12 @@
 //! Runs a network over a sound file. Memory is bounded by the network's queues.
 
 use crate::failure::{Failure, error_chain};
-use crate::files::{check_sound_name, check_wav_size};
+use crate::files::check_room;
 use crate::interrupt::Interrupt;
+use crate::output::messages;
 use crate::output::progress::Progress;
 use crate::playback::file_input::InputFile;
+use crate::session::file_problems::check_damage;
 use crate::session::load::LoadedSession;
 use crate::session::options::PlayOptions;
 use divisi::media::{SampleFormat, Writer};
@@ -16,7 +18,7 @@ use divisi::units::Channels;
 use divisi::workers::{WorkerPool, WorkerPoolOptions};
 use serde_json::{Value, json};
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// One run of a network: input and output.
 pub(super) struct NetworkJob {
@@ -40,6 +42,7 @@ impl NetworkJob {
         spec: &NetworkSpec,
         loaded: &LoadedSession,
         options: &PlayOptions,
+        output: &Path,
     ) -> Result<Self, Failure> {
         let Some(path) = &options.input else {
             let message = "a network is rendered over a sound file: --input IN.wav";
@@ -69,7 +72,7 @@ impl NetworkJob {
         let rate_out = hz.and_then(SampleRate::new).ok_or_else(message)?;
         let frames_out = (u128::from(frames_in) * over).div_ceil(under);
         let channels = spec.io_formats()[1].0;
-        check_wav_size(frames_out, channels, "render fewer --seconds")?;
+        check_room(output, (frames_out, channels), "render fewer --seconds")?;
         Ok(Self {
             source,
             rate_out,
@@ -85,7 +88,6 @@ impl NetworkJob {
         options: &PlayOptions,
         output: &Path,
     ) -> Result<(String, Value), Failure> {
-        check_sound_name(output)?;
         let interrupt = Interrupt::listen()?;
         let (frames_in, frames_out, rate) = (self.frames_in, self.frames_out, self.rate_out);
         let [into, out] = spec.io_formats();
@@ -98,7 +100,10 @@ impl NetworkJob {
             left: frames_out,
             planes: vec![vec![0.0; out.1]; out.0],
         })));
-        let (source, sink) = (self.source_actor(into), sink_actor(out, written.clone()));
+        let damage = Arc::default();
+        let is_strict = options.strict;
+        let source = self.source_actor(into, Arc::clone(&damage));
+        let sink = sink_actor(out, written.clone());
         let network = spec.build(source, sink);
         let pool_options = WorkerPoolOptions {
             workers: options
@@ -115,22 +120,36 @@ impl NetworkJob {
         };
         let ran = run_on_workers(&pool, network, &options);
         let path = output.display().to_string();
-        let got = finish(&written, &path)?;
-        let summary = ran.map_err(|error| match error {
-            RunError::Interrupted => {
-                Failure::failed(format!("interrupted: {path} holds the first {got} frames"))
+        let got = match (finish(&written, &path), &ran) {
+            (Ok(got), _) => got,
+            (Err(failure), Ok(_)) => return Err(failure),
+            (Err(_), Err(error)) => {
+                let message = format!("{}; {path} is not written", error_chain(error));
+                return Err(Failure::failed(message));
             }
-            error => Failure::failed(format!(
-                "{}; {path} holds the first {got} frames",
-                error_chain(&error)
-            )),
+        };
+        let summary = ran.map_err(|error| {
+            let reason = match error {
+                RunError::Interrupted => "interrupted: ".to_owned(),
+                error => format!("{}; ", error_chain(&error)),
+            };
+            Failure::failed(format!("{reason}{path} holds the first {got} frames"))
         })?;
+        let damage = lock(&damage).take();
+        if let Some(damage) = &damage {
+            messages::print_note(damage);
+        }
+        check_damage(damage.iter().count(), is_strict)?;
         let text = format!("{path}: {got} frames at {} Hz\n", rate.hz());
         Ok((text, report(spec, &summary, (frames_in, got, workers))))
     }
 
     /// The actor that reads the input file.
-    fn source_actor(self, (channels, piece): (usize, usize)) -> Box<dyn Actor> {
+    fn source_actor(
+        self,
+        (channels, piece): (usize, usize),
+        found: Arc<Mutex<Option<String>>>,
+    ) -> Box<dyn Actor> {
         let (mut source, mut left) = (self.source, self.frames_in);
         let mut planes = vec![vec![0.0; piece]; channels];
         let actor = CallbackSource::new(channels, piece, move |room, wanted| {
@@ -138,6 +157,9 @@ impl NetworkJob {
             let got = source.read(&mut slices) as u64;
             if let Some(damage) = source.read_error() {
                 return Err(damage);
+            }
+            if let Some(damage) = source.damage() {
+                lock(&found).get_or_insert(damage);
             }
             for (channel, plane) in planes.iter().enumerate() {
                 room.channel(channel).copy_from_slice(&plane[..wanted]);
@@ -150,13 +172,18 @@ impl NetworkJob {
     }
 }
 
+/// Locks, also where the thread of another actor has panicked: what is inside is replaced as a whole.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// The actor that writes the output file.
 fn sink_actor(
     (channels, piece): (usize, usize),
     written: Arc<Mutex<Option<OutputFile>>>,
 ) -> Box<dyn Actor> {
     let actor = CallbackSink::new(channels, piece, move |view, frames| {
-        let mut written = written.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut written = lock(&written);
         written
             .as_mut()
             .map_or(Ok(()), |written| written.write(view, frames))
@@ -184,10 +211,7 @@ impl OutputFile {
 
 /// Closes the file. Returns its number of frames.
 fn finish(written: &Mutex<Option<OutputFile>>, path: &str) -> Result<u64, Failure> {
-    let written = written
-        .lock()
-        .unwrap_or_else(PoisonError::into_inner)
-        .take();
+    let written = lock(written).take();
     let Some(mut written) = written else {
         return Err(Failure::failed(format!("{path} was not written")));
     };

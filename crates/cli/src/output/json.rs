@@ -2,9 +2,10 @@
 
 use crate::failure::Failure;
 use crate::files::write_failure;
+use crate::guard::FileGuard;
 use crate::output::messages;
+use divisi::files::NewFile;
 use divisi::report::Report;
-use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -14,20 +15,23 @@ pub(crate) enum JsonOutput {
     Off,
     /// Standard output.
     Stdout,
-    /// A file, opened before the work begins: an error now is better than a lost report later.
-    File(PathBuf, File),
+    /// A file, begun before the work: an error now is better than a lost report later.
+    File(PathBuf, NewFile),
 }
 
 impl JsonOutput {
-    /// Opens the destination that `--json` names.
-    pub(crate) fn open(path: Option<&Path>) -> Result<Self, Failure> {
-        match path {
-            None => Ok(Self::Off),
-            Some(path) if path == Path::new("-") => Ok(Self::Stdout),
-            Some(path) => match File::create(path) {
-                Ok(file) => Ok(Self::File(path.to_path_buf(), file)),
-                Err(error) => Err(write_failure(path, &error)),
-            },
+    /// Begins the file that `--json` names, unless `guard` refuses it.
+    pub(crate) fn open(path: Option<&Path>, guard: &mut FileGuard) -> Result<Self, Failure> {
+        let Some(path) = path else {
+            return Ok(Self::Off);
+        };
+        if ["-", "/dev/stdout"].map(Path::new).contains(&path) {
+            return Ok(Self::Stdout);
+        }
+        guard.output(path)?;
+        match NewFile::create(path) {
+            Ok(file) => Ok(Self::File(path.to_path_buf(), file)),
+            Err(error) => Err(write_failure(path, &error)),
         }
     }
 
@@ -37,14 +41,16 @@ impl JsonOutput {
             Self::Off => messages::print_result(text),
             Self::Stdout => {
                 messages::print_message(text.trim_end());
-                messages::print_result(&format!("{json}\n"));
+                messages::print_result(&format!("{json}\n"))
             }
             Self::File(path, mut file) => {
-                messages::print_result(text);
-                writeln!(file, "{json}").map_err(|error| write_failure(&path, &error))?;
+                let printed = messages::print_result(text);
+                let written = file.write_all(format!("{json}\n").as_bytes());
+                let written = written.and_then(|()| file.commit());
+                written.map_err(|error| write_failure(&path, &error))?;
+                printed
             }
         }
-        Ok(())
     }
 
     /// Writes a report. Refused privileges and notes are in the JSON only, since they were printed before.

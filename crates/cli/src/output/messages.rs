@@ -1,11 +1,30 @@
 //! Messages to the user. A closed pipe is not an error: `divisi schema | head` works.
 
-use std::io::Write;
+use crate::failure::Failure;
+use std::io::{ErrorKind, Write};
 
-/// Prints a result to standard output.
-pub(crate) fn print_result(text: &str) {
+/// Prints a result to standard output. If that is a file on a full disk, the result is lost, and the call fails.
+pub(crate) fn print_result(text: &str) -> Result<(), Failure> {
     let mut out = std::io::stdout().lock();
-    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+            let message = format!("cannot write to standard output: {error}");
+            Err(Failure::failed(message))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Prints a note if samples were beyond full scale, and returns it. `what` names the sound, `advice` says how to make it
+/// quieter.
+pub(crate) fn print_peak(what: &str, peak: f32, advice: &str) -> Option<String> {
+    if peak <= 1.0 {
+        return None;
+    }
+    let over = 20.0 * f64::from(peak).log10();
+    let message = format!("the peak of {what} is {over:.1} dB above full scale{advice}");
+    print_note(&message);
+    Some(message)
 }
 
 /// Prints notes about automatic changes, such as resampling.

@@ -59,6 +59,11 @@ impl InputFile {
         self.stream.frames()
     }
 
+    /// The damage that was found so far, if any.
+    pub(crate) fn damage(&self) -> Option<String> {
+        self.stream.damage()
+    }
+
     /// The error that ended reading, if any.
     pub(crate) fn read_error(&self) -> Option<String> {
         self.stream.error().map(ToString::to_string)
@@ -96,7 +101,7 @@ pub(crate) fn start_file_input(
             std::thread::sleep(POLL_INTERVAL);
             is_there = fill_ring(&mut source, &mut ring, &mut planes);
         }
-        source.read_error()
+        source.damage()
     })?;
     let feed = FileInput {
         ring: consumer,
@@ -156,7 +161,7 @@ impl FileInput {
 }
 
 impl FileInputHandle {
-    /// Waits for the reader. The `FileInput` must be dropped before. Returns the number of missing blocks and a read error.
+    /// Waits for the reader. The `FileInput` must be dropped before. Returns the number of missing blocks and the damage of the file.
     pub(crate) fn finish(self) -> (u64, Option<String>) {
         let damage = self.thread.join();
         let damage = damage.unwrap_or_else(|panic| std::panic::resume_unwind(panic));

@@ -8,6 +8,7 @@ use crate::playback::file_input::FileInputHandle;
 use crate::playback::recorder::RecorderHandle;
 use crate::playback::recording_player::BlockCount;
 use crate::playback::trace::TraceOutput;
+use crate::session::file_problems::check_damage;
 use crate::watch::LiveView;
 use divisi::driver::{DriverState, RunningDriver};
 use divisi::prelude::Engine;
@@ -131,7 +132,8 @@ struct Reported {
 
 impl FileHandles {
     /// Finishes both files and prints what went wrong. The callback must be dropped before.
-    pub(crate) fn end(self) -> Result<(), Failure> {
+    pub(crate) fn end(self, is_strict: bool) -> Result<(), Failure> {
+        let mut damaged = 0;
         if let Some(file_input) = self.file_input {
             let (missing, damage) = file_input.finish();
             if missing > 0 {
@@ -140,18 +142,18 @@ impl FileHandles {
                 ));
             }
             if let Some(damage) = damage {
-                messages::print_message(&format!("{damage}; the input is silent from there on"));
+                messages::print_note(&format!("{damage}; the input is silent from there on"));
+                damaged = 1;
             }
         }
         let Some(recorder) = self.recorder else {
-            return Ok(());
+            return check_damage(damaged, is_strict);
         };
-        let lost = recorder.finish().map_err(Failure::from_error)?;
-        if lost > 0 {
-            messages::print_message(&format!(
-                "{lost} blocks are silent in the recording: the disk is slow"
-            ));
+        match recorder.finish().map_err(Failure::from_error)? {
+            0 => check_damage(damaged, is_strict),
+            lost => Err(Failure::failed(format!(
+                "{lost} blocks are silent in the recording: the disk was too slow"
+            ))),
         }
-        Ok(())
     }
 }

@@ -1,11 +1,15 @@
 //! Recorder: the audio thread writes blocks to a ring, and another thread writes them to a file.
 //!
 //! A block is one message: the number of blocks lost before it, then its channels one after another.
+//! The file begins with the first block: until then an earlier take is as it was.
 //! A lost block becomes silence of the same length in the file, so that later blocks keep their place.
 
-use divisi::media::{MediaError, Writer};
-use divisi::units::Frames;
+use divisi::files::check_writable;
+use divisi::media::{MediaError, SampleFormat, Writer};
+use divisi::prelude::SampleRate;
+use divisi::units::{Channels, Frames};
 use rtrb::{Consumer, Producer, RingBuffer};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::{Builder, JoinHandle};
@@ -37,8 +41,9 @@ pub(crate) struct RecorderHandle {
 /// State of the writing thread.
 struct RecorderThread {
     ring: Consumer<f32>,
-    writer: Writer,
-    channels: usize,
+    plan: TakePlan,
+    /// `None` until the first block.
+    writer: Option<Writer>,
     block: usize,
     /// Frames left to record.
     remaining_frames: u64,
@@ -46,21 +51,33 @@ struct RecorderThread {
     filled_gaps: u64,
 }
 
-/// Starts a recording of `channels` channels into `writer`, at most `frames` frames.
+/// What a recording needs to begin.
+#[derive(Clone, Debug)]
+pub(crate) struct TakePlan {
+    /// The file.
+    pub(crate) path: PathBuf,
+    /// Its rate.
+    pub(crate) rate: SampleRate,
+    /// Its number of channels.
+    pub(crate) channels: u16,
+}
+
+/// Starts a recording of at most `frames` frames. An error says why the file cannot be written, or that there is no thread.
 pub(crate) fn start_recorder(
-    writer: Writer,
-    channels: u16,
-    (block, rate_hz): (Frames, u32),
+    plan: TakePlan,
+    block: Frames,
     frames: Option<u64>,
 ) -> std::io::Result<(RecorderTap, RecorderHandle)> {
+    check_writable(&plan.path)?;
+    let (channels, rate_hz) = (plan.channels, plan.rate.hz());
     let message = 1 + usize::from(channels) * block.count();
     let behind = RING_SECONDS * rate_hz as usize * usize::from(channels);
     let room = behind.min(MAX_SAMPLES).max(MIN_BLOCKS * message);
     let (tap, ring) = RecorderTap::new(room);
     let recorder = RecorderThread {
         ring,
-        writer,
-        channels: channels.into(),
+        plan,
+        writer: None,
         block: block.count(),
         remaining_frames: frames.unwrap_or(u64::MAX),
         filled_gaps: 0,
@@ -124,7 +141,7 @@ impl RecorderHandle {
 
 impl RecorderThread {
     fn run(mut self, lost: &AtomicU64) -> Result<(), MediaError> {
-        let mut samples = vec![0.0; self.channels * self.block];
+        let mut samples = vec![0.0; usize::from(self.plan.channels) * self.block];
         loop {
             // Checked first: blocks that were pushed before the tap was dropped are then seen below.
             let is_last = self.ring.is_abandoned();
@@ -137,7 +154,17 @@ impl RecorderThread {
         // Relaxed: as in `RecorderHandle::finish`; the value is final once the tap is dropped.
         let lost = lost.load(Ordering::Relaxed);
         self.write_gaps(lost.saturating_sub(self.filled_gaps))?;
-        self.writer.finish()
+        self.writer.map_or(Ok(()), Writer::finish)
+    }
+
+    /// The file, which begins now if it has not.
+    fn writer(&mut self) -> Result<&mut Writer, MediaError> {
+        if self.writer.is_none() {
+            let (plan, channels) = (&self.plan, Channels(self.plan.channels));
+            let writer = Writer::record(&plan.path, plan.rate, channels, SampleFormat::F32)?;
+            self.writer = Some(writer);
+        }
+        Ok(self.writer.as_mut().expect("it was begun above"))
     }
 
     /// Writes all whole blocks that are in the ring.
@@ -161,7 +188,7 @@ impl RecorderThread {
         self.remaining_frames -= silent;
         while silent > 0 {
             let part = silent.min(1 << 16) as usize;
-            self.writer.write_silence(part)?;
+            self.writer()?.write_silence(part)?;
             silent -= part as u64;
         }
         Ok(())
@@ -177,16 +204,14 @@ impl RecorderThread {
             .chunks_exact(self.block)
             .map(|c| &c[..frames])
             .collect();
-        self.writer.write(&planes)
+        self.writer()?.write(&planes)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use divisi::media::{SampleFormat, open};
-    use divisi::prelude::SampleRate;
-    use divisi::units::Channels;
+    use divisi::media::open;
 
     /// A recording of two channels x three frames a block, with room for two blocks.
     fn begin(name: &str, frames: u64) -> (RecorderTap, RecorderThread) {
@@ -196,8 +221,12 @@ mod tests {
         let (tap, ring) = RecorderTap::new(2 * 7);
         let recorder = RecorderThread {
             ring,
-            writer: Writer::create(path, rate, Channels(2), SampleFormat::F32).unwrap(),
-            channels: 2,
+            plan: TakePlan {
+                path,
+                rate,
+                channels: 2,
+            },
+            writer: None,
             block: 3,
             remaining_frames: frames,
             filled_gaps: 0,
@@ -211,7 +240,7 @@ mod tests {
 
     /// Samples of the finished file.
     fn finish(tap: RecorderTap, recorder: RecorderThread) -> Vec<f32> {
-        let (path, lost) = (recorder.writer.path().to_path_buf(), tap.lost.clone());
+        let (path, lost) = (recorder.plan.path.clone(), tap.lost.clone());
         drop(tap);
         recorder.run(&lost).unwrap();
         let mut samples = [9.0; 100];
@@ -236,6 +265,17 @@ mod tests {
             finish(tap, recorder),
             blocks(&[1.0, 2.0, 0.0, 0.0, 5.0, 6.0, 0.0])
         );
+    }
+
+    #[test]
+    fn an_earlier_take_is_untouched_until_the_first_block() {
+        let (tap, recorder) = begin("earlier", u64::MAX);
+        let (path, lost) = (recorder.plan.path.clone(), tap.lost.clone());
+        std::fs::write(&path, "precious").unwrap();
+        drop(tap);
+        recorder.run(&lost).unwrap();
+        assert_eq!(std::fs::read(&path).unwrap(), b"precious");
+        std::fs::remove_file(path).unwrap();
     }
 
     #[test]

@@ -1,12 +1,12 @@
 //! The callback of a live run: file input, engine, recorder and block counter.
 
 use crate::failure::{Failure, error_chain};
+use crate::files::write_failure;
 use crate::playback::file_input::{FileInput, FileInputHandle, InputFile, start_file_input};
-use crate::playback::recorder::{RecorderHandle, RecorderTap, start_recorder};
-use divisi::media::Writer;
+use crate::playback::recorder::{RecorderHandle, RecorderTap, TakePlan, start_recorder};
 use divisi::prelude::{AudioCallback, CallbackInfo, EngineCallback, Frames};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 /// The engine's callback with a file input and a recorder around it.
 pub(crate) struct RecordingPlayer {
@@ -14,11 +14,38 @@ pub(crate) struct RecordingPlayer {
     input: Option<FileInput>,
     recorder: Option<RecorderTap>,
     block_counter: BlockCount,
+    peak: Peak,
+    /// Blocks until the end; then it is silent.
+    blocks_left: u64,
 }
 
 /// Shared counter of played blocks.
 #[derive(Clone, Default)]
 pub(crate) struct BlockCount(Arc<AtomicU64>);
+
+/// Shared largest magnitude of the output.
+#[derive(Clone, Default)]
+pub(crate) struct Peak(Arc<AtomicU32>);
+
+impl Peak {
+    /// The largest magnitude so far; 1 is full scale.
+    pub(crate) fn get(&self) -> f32 {
+        // Relaxed: only the number matters, no data travels with it.
+        f32::from_bits(self.0.load(Ordering::Relaxed))
+    }
+
+    /// Raises the peak to that of a block.
+    ///
+    /// Real-time: hot.
+    fn add(&self, channels: &[&mut [f32]]) {
+        let samples = channels.iter().flat_map(|channel| channel.iter());
+        let loudest = samples.fold(0.0_f32, |max, sample| max.max(sample.abs()));
+        if loudest > self.get() {
+            // Relaxed: as in `get`; only the audio thread writes.
+            self.0.store(loudest.to_bits(), Ordering::Relaxed);
+        }
+    }
+}
 
 impl BlockCount {
     /// Number of blocks.
@@ -36,7 +63,14 @@ impl RecordingPlayer {
             input: None,
             recorder: None,
             block_counter: BlockCount::default(),
+            peak: Peak::default(),
+            blocks_left: u64::MAX,
         }
+    }
+
+    /// Sets the length: what follows is silent, and no node sees it.
+    pub(crate) fn end_after(&mut self, frames: u64, block: Frames) {
+        self.blocks_left = frames.div_ceil(u64::from(block.0.max(1)));
     }
 
     /// Feeds `source` to the engine in place of the device's inputs.
@@ -55,15 +89,20 @@ impl RecordingPlayer {
     /// Records the output, at most `frames` frames.
     pub(crate) fn start_recording(
         &mut self,
-        writer: Writer,
-        channels: u16,
-        format: (Frames, u32),
+        plan: TakePlan,
+        block: Frames,
         frames: Option<u64>,
     ) -> Result<RecorderHandle, Failure> {
-        let begun = start_recorder(writer, channels, format, frames);
-        let (tap, recorder) = begun.map_err(|error| no_thread(&error))?;
+        let path = plan.path.clone();
+        let begun = start_recorder(plan, block, frames);
+        let (tap, recorder) = begun.map_err(|error| write_failure(&path, &error))?;
         self.recorder = Some(tap);
         Ok(recorder)
+    }
+
+    /// The peak, for reading while it plays.
+    pub(crate) fn peak(&self) -> Peak {
+        self.peak.clone()
     }
 
     /// The counter, for reading while it plays.
@@ -74,10 +113,17 @@ impl RecordingPlayer {
 
 impl AudioCallback for RecordingPlayer {
     fn process(&mut self, info: CallbackInfo, inputs: &[&[f32]], outputs: &mut [&mut [f32]]) {
+        if self.blocks_left == 0 {
+            // Relaxed: as below.
+            self.block_counter.0.fetch_add(1, Ordering::Relaxed);
+            return outputs.iter_mut().for_each(|channel| channel.fill(0.0));
+        }
+        self.blocks_left -= 1;
         match &mut self.input {
             Some(input) => input.with_block(|inputs| self.player.process(info, inputs, outputs)),
             None => self.player.process(info, inputs, outputs),
         }
+        self.peak.add(outputs);
         if let Some(tap) = &mut self.recorder {
             tap.push_block(outputs);
         }
@@ -98,7 +144,7 @@ mod tests {
     use super::*;
     use crate::session::load::LoadedSession;
     use check::alloc::{Counting, calls, is_installed};
-    use divisi::media::SampleFormat;
+    use divisi::media::{SampleFormat, Writer};
     use divisi::prelude::{EngineOptions, SampleRate};
     use divisi::units::Channels;
 
@@ -128,7 +174,15 @@ mod tests {
         let source = InputFile::open(&folder.join("in.wav"), rate).unwrap();
         let file_input = player.set_input(source, 1, format).unwrap();
         let recorder = player
-            .start_recording(wav("out.wav"), 1, format, None)
+            .start_recording(
+                TakePlan {
+                    path: folder.join("out.wav"),
+                    rate,
+                    channels: 1,
+                },
+                block,
+                None,
+            )
             .unwrap();
         assert!(is_installed());
         let before = calls();
@@ -138,7 +192,10 @@ mod tests {
             assert_eq!(out, [0.5; 64]);
         }
         assert_eq!(calls(), before);
-        assert_eq!(player.block_count().get(), 100);
+        assert_eq!(
+            (player.block_count().get(), player.peak().get()),
+            (100, 0.5)
+        );
         drop((player, engine));
         assert_eq!(file_input.finish(), (0, None));
         assert_eq!(recorder.finish().unwrap(), 0);

@@ -2,16 +2,16 @@
 
 use crate::failure::Failure;
 use crate::files::extension;
-use crate::files::write_failure;
+use crate::files::{write_failure, write_file};
+use crate::guard::FileGuard;
 use crate::output::messages;
-use crate::session::load::LoadedSession;
 use crate::session::options::PlayOptions;
 use clap::Args;
 use divisi::draw;
+use divisi::files::{NewFile, check_writable};
 use divisi::prelude::{Engine, Frames, SampleRate};
 use divisi::report::{SizeLimit, TraceFile};
 use std::fs::File;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 /// Options for tracing.
@@ -38,8 +38,8 @@ pub(crate) struct TraceOptions {
 pub(crate) struct TraceOutput {
     /// Description of the run.
     about: String,
-    file: Option<(PathBuf, TraceFile<File>)>,
-    slowest: Option<(PathBuf, File)>,
+    file: Option<(PathBuf, NewFile, TraceFile<File>)>,
+    slowest: Option<PathBuf>,
     room_mib: u32,
     has_warned: bool,
 }
@@ -50,12 +50,8 @@ impl TraceOptions {
         self.times || self.trace.is_some() || self.slowest_path.is_some()
     }
 
-    /// Refuses wrong file names and files that belong to the session. Nothing is written yet.
-    pub(crate) fn check(
-        &self,
-        options: &PlayOptions,
-        loaded: &LoadedSession,
-    ) -> Result<(), Failure> {
+    /// Refuses wrong file names and what `guard` refuses. Nothing is written yet.
+    pub(crate) fn check(&self, guard: &mut FileGuard) -> Result<(), Failure> {
         let wanted = [
             (&self.trace, "json", "a trace"),
             (&self.slowest_path, "svg", "a picture"),
@@ -66,12 +62,9 @@ impl TraceOptions {
                 let message = format!("{}: {what} ends in .{ending}", path.display());
                 return Err(Failure::bad_input(message));
             }
-            options.check_output(loaded, path)?;
         }
-        match self.slowest_path() {
-            Some(path) => options.check_output(loaded, &path),
-            None => Ok(()),
-        }
+        let both = [self.trace.clone(), self.slowest_path()];
+        { both.iter().flatten() }.try_for_each(|path| guard.output(path))
     }
 
     /// Opens the files before the run: an error now is better than a lost trace later.
@@ -92,18 +85,21 @@ impl TraceOptions {
             missed: u64::from(self.trace_room) << 18,
         };
         let file = self.trace.as_ref().map(|path| {
-            let begun = File::create(path).and_then(|file| TraceFile::new(file, &about, room));
-            let begun = begun.map_err(|error| write_failure(path, &error))?;
-            Ok((path.clone(), begun))
+            let begun = NewFile::create(path).and_then(|new| {
+                let file = TraceFile::new(new.file().try_clone()?, &about, room)?;
+                Ok((path.clone(), new, file))
+            });
+            begun.map_err(|error| write_failure(path, &error))
         });
-        let slowest = self.slowest_path().map(|path| match File::create(&path) {
-            Ok(file) => Ok((path, file)),
-            Err(error) => Err(write_failure(&path, &error)),
-        });
+        let file = file.transpose()?;
+        let slowest = self.slowest_path();
+        if let Some(path) = &slowest {
+            check_writable(path).map_err(|error| write_failure(path, &error))?;
+        }
         Ok(TraceOutput {
             about,
-            file: file.transpose()?,
-            slowest: slowest.transpose()?,
+            file,
+            slowest,
             room_mib: self.trace_room,
             has_warned: false,
         })
@@ -121,7 +117,7 @@ impl TraceOptions {
 impl TraceOutput {
     /// Updates the engine and writes new records. Returns a note for the user, once.
     pub(crate) fn update(&mut self, engine: &mut Engine) -> Option<String> {
-        let Some((path, file)) = &mut self.file else {
+        let Some((path, _, file)) = &mut self.file else {
             engine.update();
             return None;
         };
@@ -146,14 +142,16 @@ impl TraceOutput {
                 messages::print_message(&message);
             }
         }
-        let picture = match &mut self.slowest {
-            Some((path, file)) => write_slowest_cycle(path, file, &self.about, engine),
+        let picture = match &self.slowest {
+            Some(path) => write_slowest_cycle(path, &self.about, engine),
             None => Ok(()),
         };
-        if let Some((path, file)) = self.file {
-            let written = file
-                .finish()
-                .map_err(|error| write_failure(&path, &error))?;
+        if let Some((path, new, file)) = self.file {
+            let written = file.finish().and_then(|stats| {
+                new.commit()?;
+                Ok(stats)
+            });
+            let written = written.map_err(|error| write_failure(&path, &error))?;
             let (path, cycles) = (path.display(), written.cycles);
             let all = cycles + written.skipped;
             let share = match written.skipped {
@@ -169,22 +167,16 @@ impl TraceOutput {
 }
 
 /// Draws the slowest cycle.
-fn write_slowest_cycle(
-    path: &Path,
-    file: &mut File,
-    about: &str,
-    engine: &Engine,
-) -> Result<(), Failure> {
+fn write_slowest_cycle(path: &Path, about: &str, engine: &Engine) -> Result<(), Failure> {
     let Some(slowest) = engine.slowest() else {
         messages::print_message(&format!(
             "{}: not written, because no cycle was traced completely",
             path.display()
         ));
-        return std::fs::remove_file(path).map_err(Failure::from_error);
+        return Ok(());
     };
     let svg = draw::gantt(&slowest.gantt(about)).svg();
-    file.write_all(svg.as_bytes())
-        .map_err(|error| write_failure(path, &error))?;
+    write_file(path, svg)?;
     let (number, took) = (slowest.number, slowest.duration());
     let which = match engine.longest_cycle().filter(|longest| *longest > took) {
         None => "the slowest".to_owned(),

@@ -53,6 +53,7 @@ impl CostsStore {
             let (path, aside) = (path.display(), aside.display());
             messages::print_message(&format!("{path} was damaged and is now {aside}"));
         }
+        self.costs.prune();
         self.costs.write(path).map_err(reason)?;
         Ok(path)
     }

@@ -2,9 +2,10 @@
 
 use crate::failure::Failure;
 use crate::files::read_file;
+use crate::guard::FileGuard;
 use crate::output::messages;
 use crate::session::options::{DEFAULT_BLOCK, default_rate};
-use divisi::graph::{Diagnostic, ParamRange, Signal, SourceSpan};
+use divisi::graph::{Diagnostic, Node, ParamRange, Signal, SourceSpan};
 use divisi::network::{self, session::NetworkReading};
 use divisi::plan::{Plan, PlanOptions};
 use divisi::prelude::{
@@ -16,6 +17,9 @@ use std::sync::Arc;
 
 /// Largest session file, in bytes. A larger one is a mistake, or an attempt to use up the memory.
 const MAX_BYTES: u64 = 256 << 20;
+
+/// The kind of node that writes its file.
+const RECORDER: &str = "recorder";
 
 /// A session, its diagnostics, its source text, and the registry of kinds.
 pub(crate) struct LoadedSession {
@@ -151,15 +155,32 @@ impl LoadedSession {
         channels.max().unwrap_or(0)
     }
 
-    /// Files that the session's nodes name.
-    pub(crate) fn named_files(&self) -> impl Iterator<Item = PathBuf> {
-        let nodes = self.session.graph.nodes();
-        nodes.flat_map(|(_, node)| {
+    /// Files that the session's nodes name, each with the node: those that are read, or those that are recorded.
+    pub(crate) fn named_files(&self, are_recorded: bool) -> impl Iterator<Item = (&Node, PathBuf)> {
+        let nodes = self.session.graph.nodes().map(|(_, node)| node);
+        let nodes = nodes.filter(move |node| (node.effective_kind() == RECORDER) == are_recorded);
+        nodes.flat_map(move |node| {
             let kind = self.registry.catalogue().get(node.effective_kind());
             let params = kind.into_iter().flat_map(|kind| &kind.params);
             let files = params.filter(|param| matches!(param.range, ParamRange::File(_)));
-            files.filter_map(|param| Some(self.folder.join(node.text(param.name)?)))
+            files.filter_map(move |param| Some((node, self.folder.join(node.text(param.name)?))))
         })
+    }
+
+    /// A guard of all files of the session and of `inputs`. Refuses a recorder that would overwrite one.
+    pub(crate) fn guard<'a>(
+        &self,
+        inputs: impl Iterator<Item = &'a PathBuf>,
+    ) -> Result<FileGuard, Failure> {
+        let read = self.named_files(false).map(|(_, path)| path);
+        let mut guard = FileGuard::new(read.chain(inputs.cloned()));
+        for (node, path) in self.named_files(true) {
+            let recorder = format!("the recorder `{}` writes it", node.name);
+            guard
+                .recording(&path)
+                .map_err(|failure| failure.with_note(&recorder))?;
+        }
+        Ok(guard)
     }
 
     /// Makes an engine for the session. Mistakes are printed.

@@ -1,6 +1,7 @@
 //! The session that a command works on: its file, its options, its costs and its latencies.
 
 pub(crate) mod costs_store;
+pub(crate) mod file_problems;
 pub(crate) mod latencies;
 pub(crate) mod load;
 pub(crate) mod options;

@@ -1,7 +1,7 @@
 //! Options that `play` and `render` share.
 
 use crate::failure::{Failure, error_chain};
-use crate::files::same_file;
+use crate::guard::FileGuard;
 use crate::interrupt::Interrupt;
 use crate::output::messages;
 use crate::playback::file_input::InputFile;
@@ -13,7 +13,7 @@ use divisi::prelude::{EngineError, EngineOptions, Frames, SampleRate, Scheduler}
 use divisi::text::Settings;
 use divisi::units::Nanos;
 use divisi::workers::WaitPolicy;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 /// Default sample rate, in Hz.
@@ -91,7 +91,11 @@ pub(crate) struct PlayOptions {
 
     /// Latency compensation where paths of different latencies meet: on or off
     #[arg(long, value_name = "on|off", default_value = "on", value_parser = parse_switch, action = clap::ArgAction::Set)]
-    compensate: bool,
+    pub(crate) compensate: bool,
+
+    /// End with exit code 1 if a sound file is damaged or cut off; without it, that is a note
+    #[arg(long)]
+    pub(crate) strict: bool,
 
     /// Write the report as JSON; `-` is standard output
     #[arg(long, value_name = "FILE")]
@@ -125,6 +129,15 @@ impl PlayOptions {
             .map(|seconds| (seconds * f64::from(rate.hz())).round() as u64)
     }
 
+    /// Refuses an `--input` that nothing reads.
+    pub(crate) fn check_input(&self, loaded: &LoadedSession) -> Result<(), Failure> {
+        if self.input.is_none() || loaded.input_channels() > 0 {
+            return Ok(());
+        }
+        let message = "--input is not used: the session has no node of kind `input`";
+        Err(Failure::bad_input(message))
+    }
+
     /// Opens the file of `--input`, resampled to `rate`.
     pub(crate) fn open_input(&self, rate: SampleRate) -> Result<Option<InputFile>, Failure> {
         let opened = self.input.as_ref().map(|path| InputFile::open(path, rate));
@@ -132,22 +145,13 @@ impl PlayOptions {
         source.map_err(Failure::from_input_error)
     }
 
-    /// Refuses an output that the session or the call names as an input.
-    pub(crate) fn check_output(
-        &self,
-        loaded: &LoadedSession,
-        output: &Path,
-    ) -> Result<(), Failure> {
-        let named = [Some(self.file.clone()), self.input.clone()];
-        let named = named.into_iter().flatten().chain(loaded.named_files());
-        match same_file(output, named) {
-            Some(path) => {
-                let name = path.display();
-                let message = format!("{name} belongs to the session: write to another file");
-                Err(Failure::bad_input(message))
-            }
-            None => Ok(()),
-        }
+    /// A guard of all files that the call and the session name. Refuses a recorder in the session that would overwrite one.
+    pub(crate) fn guard(&self, loaded: &LoadedSession) -> Result<FileGuard, Failure> {
+        loaded.guard(
+            [Some(&self.file), self.input.as_ref()]
+                .into_iter()
+                .flatten(),
+        )
     }
 
     /// Options for an engine at `rate`.

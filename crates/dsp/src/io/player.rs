@@ -37,8 +37,8 @@ use feed::{StreamReader, feed};
 use graph::{Kind, Param, PortSpec};
 use media::Sound;
 use processor::{
-    BackgroundTask, Block, MakeContext, MakeError, ProcessStatus, Processor, Setup, StateError,
-    Tail,
+    BackgroundTask, Block, FileLog, FileProblem, MakeContext, MakeError, ProcessStatus, Processor,
+    Setup, StateError, Tail,
 };
 use std::ops::Range;
 use std::path::PathBuf;
@@ -239,11 +239,14 @@ struct RangeResult {
 }
 
 impl Player {
-    fn open(&mut self, setup: &mut Setup<'_>) -> Result<(), media::MediaError> {
+    fn open(&mut self, setup: &mut Setup<'_>, log: &FileLog) -> Result<(), media::MediaError> {
         let rate = setup.rate;
         self.feed = SampleSource::Nothing;
         if let Some(sound) = Sound::load(&self.settings.path, rate, self.settings.max_held)? {
             self.timeline = self.settings.timeline(rate, sound.frames() as u64);
+            if let Some(damage) = sound.damage() {
+                log.report(FileProblem::Damaged(damage.to_owned()));
+            }
             self.feed = SampleSource::Held(sound);
             return Ok(());
         }
@@ -255,7 +258,13 @@ impl Player {
         };
         let block = setup.block.count();
         let room = (AHEAD_S * rate.hz() as usize).max(AHEAD_BLOCKS * block);
-        let (mut feeder, reader) = feed(stream, self.timeline, (width, room), setup.mode);
+        let (mut feeder, reader) = feed(
+            stream,
+            self.timeline,
+            (width, room),
+            setup.mode,
+            log.clone(),
+        );
         feeder.poll();
         setup.services.spawn_background(Box::new(feeder));
         self.feed = SampleSource::Streamed(reader);
@@ -368,8 +377,10 @@ impl Processor for Player {
         (self.db, self.gain) = self.initial;
         self.factor.setup(setup.rate);
         self.now = 0;
-        if self.open(setup).is_err() {
+        let log = setup.services.file_log();
+        if let Err(error) = self.open(setup, &log) {
             // The file was there when the session was read. Every block is counted as late.
+            log.report(FileProblem::Damaged(error_chain(&error)));
             self.timeline = Timeline::default();
         }
     }

@@ -4,9 +4,10 @@
 //! audio thread: BlockWriter ──▶ ring (at least 2 s) ──▶ FileWriter: background task ──▶ disk
 //! ```
 //!
-//! The file begins when the engine starts and ends when it stops; `reset` does not cut it. In live mode, frames for which the ring
-//! has no room become silence of the same length in the file, and the gauge `lost` counts them; offline nothing is lost.
-//! In a rehearsal no file is touched. A disk that refuses ends the file, and every later block counts as late.
+//! The file begins with the first block that is played and ends when the engine stops; `reset` does not cut it. Until that
+//! block an earlier take is as it was. In live mode, frames for which the ring has no room become silence of the same length
+//! in the file, and the gauge `lost` counts them; offline nothing is lost. In a rehearsal no file is touched. A disk that
+//! refuses ends the file, and every later block counts as late. Whatever is lost is reported in the node's file log.
 //!
 //! | | |
 //! |---|---|
@@ -15,19 +16,19 @@
 //! | latency, tail | none |
 
 use crate::param::{channels, choice};
-use crate::sample::channel_count;
+use crate::sample::{channel_count, error_chain};
 use graph::{Kind, Param, ParamRange, PortSpec};
 use media::{SampleFormat, Writer};
 use processor::{
-    BackgroundTask, Block, Gauge, MakeContext, MakeError, Mode, ProcessStatus, Processor, Setup,
-    TaskStatus,
+    BackgroundTask, Block, FileLog, FileProblem, Gauge, MakeContext, MakeError, Mode,
+    ProcessStatus, Processor, Setup, TaskStatus,
 };
 use rtrb::{Consumer, Producer, RingBuffer};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
-use units::Channels;
+use units::{Channels, SampleRate};
 
 /// Smallest capacity of the ring, in seconds and in blocks.
 const MIN_BUFFER_S: usize = 2;
@@ -94,6 +95,8 @@ struct Recorder {
 struct Shared {
     /// Frames of silence to be written after what is in the ring.
     owed: AtomicU64,
+    /// Frames that found no room, in all.
+    lost: AtomicU64,
     /// True once the disk has refused a write.
     failed: AtomicBool,
 }
@@ -114,26 +117,34 @@ struct BlockWriter {
 struct FileWriter {
     ring: Consumer<f32>,
     shared: Arc<Shared>,
-    /// None in a rehearsal and after an error: samples are discarded.
-    writer: Option<Writer>,
+    take: Take,
+    log: FileLog,
     samples: Vec<f32>,
 }
 
-impl Recorder {
-    fn create(&self, setup: &Setup<'_>) -> Result<Writer, media::MediaError> {
-        let width = Channels(self.channels as u16);
-        if self.path.is_file() {
-            // A new file, not the old one truncated: the `FileWriter` of an earlier setup may still write to that.
-            std::fs::remove_file(&self.path)
-                .map_err(|error| media::MediaError::Open(self.path.clone(), error))?;
-        }
-        Writer::create(&self.path, setup.rate, width, self.format)
-    }
+/// State of the file.
+enum Take {
+    /// Nothing was played yet: the file is as it was.
+    Planned(TakeFormat),
+    Running(Writer),
+    /// In a rehearsal, after an error, and at the end: samples are discarded.
+    None,
+}
 
-    fn open(&self, setup: &mut Setup<'_>) -> Result<BlockWriter, media::MediaError> {
-        let writer = match setup.mode {
-            Mode::Live | Mode::Offline => Some(self.create(setup)?),
-            Mode::DryRun => None,
+/// What a file needs to begin.
+struct TakeFormat {
+    path: PathBuf,
+    rate: SampleRate,
+    channels: Channels,
+    format: SampleFormat,
+}
+
+impl Recorder {
+    fn open(&self, setup: &mut Setup<'_>) -> BlockWriter {
+        let log = setup.services.file_log();
+        let take = match setup.mode {
+            Mode::Live | Mode::Offline => self.plan(setup.rate, &log),
+            Mode::DryRun => Take::None,
         };
         let behind = MIN_BUFFER_S * setup.rate.hz() as usize;
         let room = behind.max(MIN_BUFFER_BLOCKS * setup.block.count());
@@ -142,10 +153,11 @@ impl Recorder {
         setup.services.spawn_background(Box::new(FileWriter {
             ring: consumer,
             shared: shared.clone(),
-            writer,
+            take,
+            log,
             samples: vec![0.0; 4096 * self.channels],
         }));
-        Ok(BlockWriter {
+        BlockWriter {
             ring: producer,
             shared,
             owed: 0,
@@ -153,7 +165,36 @@ impl Recorder {
             is_live: setup.mode == Mode::Live,
             gauge: setup.services.gauge("lost"),
             frames: vec![0.0; CHUNK_FRAMES * self.channels],
+        }
+    }
+
+    /// The take that will begin with the first block. A file that cannot be written is reported now.
+    fn plan(&self, rate: SampleRate, log: &FileLog) -> Take {
+        if let Err(error) = files::check_writable(&self.path) {
+            let message = format!("cannot write {}: {error}", self.path.display());
+            log.report(FileProblem::Lost(message));
+            return Take::None;
+        }
+        Take::Planned(TakeFormat {
+            path: self.path.clone(),
+            rate,
+            channels: Channels(self.channels as u16),
+            format: self.format,
         })
+    }
+}
+
+impl Take {
+    /// Appends samples; the first ones begin the file.
+    fn write(&mut self, samples: &[f32]) -> Result<(), media::MediaError> {
+        if let Self::Planned(plan) = self {
+            let writer = Writer::record(&plan.path, plan.rate, plan.channels, plan.format)?;
+            *self = Self::Running(writer);
+        }
+        match self {
+            Self::Running(writer) => writer.write_interleaved(samples),
+            _ => Ok(()),
+        }
     }
 }
 
@@ -193,10 +234,9 @@ impl BlockWriter {
         // Relaxed: nothing else travels with the flag.
         let is_over =
             |end: &Self| end.ring.is_abandoned() || end.shared.failed.load(Ordering::Relaxed);
-        while !is_over(self) {
-            if self.write_owed_silence(n, channels) && self.ring.slots() >= n * channels {
-                return;
-            }
+        while !is_over(self)
+            && !(self.write_owed_silence(n, channels) && self.ring.slots() >= n * channels)
+        {
             std::thread::sleep(WAIT);
         }
     }
@@ -224,7 +264,8 @@ impl BlockWriter {
     fn add_owed(&mut self, frames: u64) {
         self.owed += frames;
         self.lost += frames;
-        // Relaxed: as above.
+        // Relaxed: as above, both.
+        self.shared.lost.store(self.lost, Ordering::Relaxed);
         self.shared.owed.store(self.owed, Ordering::Relaxed);
         self.gauge.set(self.lost as f32);
     }
@@ -237,28 +278,38 @@ impl FileWriter {
             if n == 0 {
                 return Ok(());
             }
-            if let Some(writer) = &mut self.writer {
-                writer.write_interleaved(&self.samples[..n])?;
-            }
+            self.take.write(&self.samples[..n])?;
         }
     }
 
     fn finish(&mut self) -> Result<(), media::MediaError> {
         self.write()?;
-        let Some(mut writer) = self.writer.take() else {
+        let Take::Running(mut writer) = std::mem::replace(&mut self.take, Take::None) else {
             return Ok(());
         };
         // Relaxed: the other end has processed its last block before the engine ends this one.
         let owed = self.shared.owed.load(Ordering::Relaxed);
+        let lost = self.shared.lost.load(Ordering::Relaxed);
+        if lost > 0 {
+            let path = writer.path().display();
+            let message =
+                format!("{path} lacks {lost} frames, which are silent: the disk was too slow");
+            self.log.report(FileProblem::Lost(message));
+        }
         writer.write_silence(usize::try_from(owed).unwrap_or(usize::MAX))?;
         writer.finish()
     }
 
-    fn fail(&mut self) -> TaskStatus {
-        self.writer = None;
+    fn fail(&mut self, error: &media::MediaError) {
+        let kept = match &self.take {
+            Take::Running(writer) => format!("; the first {} frames are kept", writer.frames()),
+            _ => String::new(),
+        };
+        let message = format!("{}{kept}", error_chain(error));
+        self.log.report(FileProblem::Lost(message));
+        self.take = Take::None;
         // Relaxed: nothing else travels with the flag.
         self.shared.failed.store(true, Ordering::Relaxed);
-        TaskStatus::Done
     }
 }
 
@@ -266,7 +317,10 @@ impl BackgroundTask for FileWriter {
     fn poll(&mut self) -> TaskStatus {
         let closed = self.ring.is_abandoned();
         match self.write() {
-            Err(_) => self.fail(),
+            Err(error) => {
+                self.fail(&error);
+                TaskStatus::Done
+            }
             Ok(()) if closed => {
                 self.end();
                 TaskStatus::Done
@@ -276,8 +330,8 @@ impl BackgroundTask for FileWriter {
     }
 
     fn end(&mut self) {
-        if self.finish().is_err() {
-            self.fail();
+        if let Err(error) = self.finish() {
+            self.fail(&error);
         }
     }
 }
@@ -286,7 +340,7 @@ impl Processor for Recorder {
     fn setup(&mut self, setup: &mut Setup<'_>) {
         // Dropping this end finishes the old file, so that it cannot write into the new one.
         self.end = None;
-        self.end = self.open(setup).ok();
+        self.end = Some(self.open(setup));
     }
 
     fn process(&mut self, block: &mut Block<'_>) -> ProcessStatus {

@@ -157,6 +157,11 @@ impl Engine {
         &self.quarantined
     }
 
+    /// Upper bound on the frames in which everything fades out after the input has ended; endless tails are left out.
+    pub fn tail(&self) -> u64 {
+        self.resources.tail(&self.graph)
+    }
+
     /// Length in frames after which everything has ended by itself: the longest player, and all tails behind it. `None`
     /// for a graph that goes on for ever.
     pub fn length(&self) -> Option<u64> {

@@ -1,7 +1,7 @@
 //! Figures of an engine: for a display several times a second, and for the report at the end.
 
 use super::Engine;
-use processor::Mode;
+use processor::{FileProblem, Mode};
 use report::{CycleTrace, LiveStats, Report};
 use std::collections::BTreeMap;
 use units::Nanos;
@@ -18,6 +18,21 @@ impl Engine {
     /// Notes of the nodes on their set-up, a sentence each, such as a file that was resampled.
     pub fn notes(&self) -> Vec<String> {
         self.resources.notes(&self.graph)
+    }
+
+    /// What went wrong with the files of nodes so far, with the name of each node: damaged sound files, lost recordings.
+    ///
+    /// Real-time: setup.
+    pub fn file_problems(&self) -> Vec<(String, FileProblem)> {
+        self.resources.file_problems(&self.graph)
+    }
+
+    /// Completes the files of all nodes. Call it when the callback is dropped: a recorder writes its last frames here, and
+    /// what goes wrong then is among the [`file_problems`](Self::file_problems).
+    ///
+    /// Real-time: waits, on the disk.
+    pub fn end_files(&mut self) {
+        self.resources.end_background();
     }
 
     /// Figures of now. Cheap enough for several times a second.
@@ -67,6 +82,15 @@ impl Engine {
             ..Report::default()
         };
         report.notes.extend(self.fallback_note.clone());
+        for (node, problem) in self.file_problems() {
+            match problem.is_loss() {
+                true => report.lost_recordings += 1,
+                false => report.damaged_files += 1,
+            }
+            report
+                .notes
+                .push(format!("`{node}`: {}", problem.message()));
+        }
         report.latency_frames.graph = self.plan.latency.0;
         if options.mode == Mode::Live {
             report.deadline_ns = Some(options.period().0);

@@ -3,7 +3,7 @@
 use super::EngineResources;
 use crate::EngineError;
 use graph::{Diagnostic, Graph, Node, NodeId};
-use processor::{Gauge, Mode, Processor, Tail};
+use processor::{FileLog, FileProblem, Gauge, Mode, Processor, Tail};
 use std::collections::BTreeMap;
 use units::{Frames, SampleRate};
 use workers::BackgroundTaskId;
@@ -16,6 +16,7 @@ pub(super) struct NodeResources {
     tasks: Vec<BackgroundTaskId>,
     gauges: Vec<(String, Gauge)>,
     notes: Vec<String>,
+    file_log: FileLog,
     pub(super) latency: Frames,
     tail: Tail,
     length: Option<u64>,
@@ -53,6 +54,7 @@ impl EngineResources {
             tasks: tasks.map(|task| self.background.add(task)).collect(),
             gauges: requested.gauges,
             notes: requested.notes,
+            file_log: requested.file_log,
             latency: timing.latency,
             tail: timing.tail,
             length: timing.length,
@@ -104,6 +106,20 @@ impl EngineResources {
         Some(longest.saturating_add(tails))
     }
 
+    /// Frames in which everything fades out behind its sources, as far as it does: the sum of all finite tails.
+    pub(crate) fn tail(&self, graph: &Graph) -> u64 {
+        let mut sum = 0_u64;
+        for (id, there) in &self.nodes {
+            let is_source = graph.node(*id).is_some_and(|n| n.inputs.is_empty());
+            if let Tail::Frames(frames) = there.tail
+                && !is_source
+            {
+                sum = sum.saturating_add(frames);
+            }
+        }
+        sum
+    }
+
     /// The nodes of `graph` that have resources, with their names.
     fn named<'a>(
         &'a self,
@@ -124,6 +140,26 @@ impl EngineResources {
             }
         }
         values
+    }
+
+    /// What went wrong with the processors' files, with the name of each node.
+    pub(crate) fn file_problems(&self, graph: &Graph) -> Vec<(String, FileProblem)> {
+        let mut all = Vec::new();
+        for (node, there) in self.named(graph) {
+            let problems = there.file_log.problems().into_iter();
+            all.extend(problems.map(|problem| (node.to_owned(), problem)));
+        }
+        all.sort_by(|(a, _), (b, _)| a.cmp(b));
+        all
+    }
+
+    /// Ends all background tasks: files are complete.
+    pub(crate) fn end_background(&mut self) {
+        for there in self.nodes.values_mut() {
+            for task in there.tasks.drain(..) {
+                self.background.remove(task);
+            }
+        }
     }
 
     /// Notes of the processors on their set-up, each behind its node's name.

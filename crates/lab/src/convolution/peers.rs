@@ -3,7 +3,6 @@
 use crate::machine::now;
 use crate::record::Record;
 use crate::{LabError, Table};
-use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
@@ -18,7 +17,7 @@ const HEAD: [&str; 2] = [
 /// Adds the results that the table lacks. The file may be absent; a line that cannot be read costs only itself.
 pub(super) fn import(folder: &Path, table: &mut Table) -> Result<(), LabError> {
     let mut text = String::new();
-    let Ok(file) = File::open(folder.join("peers.csv")) else {
+    let Ok(file) = divisi::files::open(folder.join("peers.csv")) else {
         return Ok(());
     };
     if file.take(MAX_BYTES).read_to_string(&mut text).is_err()

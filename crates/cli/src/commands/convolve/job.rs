@@ -35,35 +35,38 @@ pub(super) struct ConvolveResult {
     pub(super) late: u64,
     /// Largest magnitude of any sample.
     pub(super) peak: f32,
+    /// Damage of the input; what it lacks is silent.
+    pub(super) damage: Option<String>,
 }
 
 impl ConvolveResult {
     /// Prints the result.
     pub(super) fn print(&self, output: &Path) {
         let name = output.display();
-        if self.peak > 1.0 {
-            let over = 20.0 * f64::from(self.peak).log10();
-            messages::print_note(&format!(
-                "the peak of {name} is {over:.1} dB above full scale; players without float samples clip it: \
-                 use a smaller --gain"
-            ));
+        let advice = "; players without float samples clip it: use a smaller --gain";
+        messages::print_peak(&name.to_string(), self.peak, advice);
+        if let Some(damage) = &self.damage {
+            messages::print_note(&format!("the sound is damaged: {damage}"));
         }
         messages::print_message(&format!("{name}: {} frames", self.frames));
     }
 }
 
 impl ConvolveJob {
-    /// Convolves until the end, an interrupt, a read error or a write error. The file is valid in every case.
+    /// Convolves until the end, an interrupt, a read error or a write error. After a write error there is no new file.
     pub(super) fn run(mut self) -> Result<ConvolveResult, Failure> {
         let done = self.convolve();
         self.progress.clear();
         let path = self.writer.path().display().to_string();
         let written = self.writer.frames();
-        let finished = self.writer.finish();
+        // A failure before the first frame leaves an earlier file as it was.
+        let is_kept = done.is_ok() || written > 0;
+        let finished = is_kept.then(|| self.writer.finish()).transpose();
         match done {
-            Err(failure) => {
-                Err(failure.with_note(&format!("{path} holds the first {written} frames")))
-            }
+            Err(failure) => Err(failure.with_note(&match finished {
+                Ok(Some(())) => format!("{path} holds the first {written} frames"),
+                _ => format!("{path} is not written"),
+            })),
             Ok(done) => {
                 finished.map_err(Failure::from_error)?;
                 Ok(done)
@@ -110,7 +113,13 @@ impl ConvolveJob {
             return Err(Failure::failed(message));
         }
         let frames = self.writer.frames();
-        Ok(ConvolveResult { frames, late, peak })
+        let damage = self.input.damage().map(str::to_owned);
+        Ok(ConvolveResult {
+            frames,
+            late,
+            peak,
+            damage,
+        })
     }
 
     /// Reads the next block of the input, silence after its end. Returns the number of frames read.

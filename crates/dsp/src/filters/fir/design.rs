@@ -133,7 +133,11 @@ fn from_file(path: PathBuf) -> Result<TapSource, MakeError> {
             "{} has {frames} frames; a direct filter takes at most {MAX_TAPS}",
             path.display()
         ))),
-        _ => Ok(TapSource::File(path, reader.rate())),
+        _ => match media::find_damage(&path) {
+            Ok(None) => Ok(TapSource::File(path, reader.rate())),
+            Ok(Some(what)) => Err(wrong(format!("{} is damaged: {what}", path.display()))),
+            Err(error) => Err(wrong(crate::sample::error_chain(&error))),
+        },
     }
 }
 

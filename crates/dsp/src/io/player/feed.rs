@@ -13,7 +13,7 @@
 //! reader reads belongs to its last request.
 
 use super::timeline::{Segment, Timeline};
-use processor::{BackgroundTask, Mode, TaskStatus};
+use processor::{BackgroundTask, FileLog, FileProblem, Mode, TaskStatus};
 use rtrb::{Consumer, Producer, RingBuffer};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -39,6 +39,9 @@ pub(super) struct StreamFeeder {
     answered: u32,
     whole: Vec<f32>,
     narrow: Vec<f32>,
+    log: FileLog,
+    /// Damage was found and reported.
+    is_damaged: bool,
 }
 
 /// The end that plays.
@@ -69,6 +72,7 @@ pub(super) fn feed(
     timeline: Timeline,
     (width, room): (usize, usize),
     mode: Mode,
+    log: FileLog,
 ) -> (StreamFeeder, StreamReader) {
     let (producer, consumer) = RingBuffer::new(room.max(CHUNK_FRAMES) * width);
     let request = Arc::new(SeekRequest::default());
@@ -82,6 +86,8 @@ pub(super) fn feed(
         ring: producer,
         request: request.clone(),
         answered: 0,
+        log,
+        is_damaged: false,
     };
     let reader = StreamReader {
         width,
@@ -142,6 +148,10 @@ impl StreamFeeder {
         let whole = &mut self.whole[..frames * channels];
         let read = self.stream.read_interleaved(whole);
         whole[read * channels..].fill(0.0);
+        if let Some(damage) = self.stream.damage().filter(|_| !self.is_damaged) {
+            self.log.report(FileProblem::Damaged(damage));
+            self.is_damaged = true;
+        }
         self.narrow.clear();
         for frame in whole.chunks_exact(channels) {
             self.narrow.extend_from_slice(&frame[..self.width]);
